@@ -1,0 +1,60 @@
+"""Times one rival: a JSON line per case, with the fastest and the median step and the check figures of ../main.cpp.
+
+    python measure.py torch '^W3/' --seconds 0.5         rivals: torch, torch_compile, jax
+
+A step includes dropping the outputs of the step before. Threads and cores are the caller's business.
+"""
+import argparse
+import json
+import re
+import time
+
+import numpy as np
+
+from rivals import BY_NAME
+from workloads import cases
+
+
+def figures(output):
+    """In float64: size, sum, 2-norm, and the sum weighted by ((i mod 101) - 50) / 50."""
+    x = np.asarray(output, dtype=np.float64).ravel()
+    weights = np.resize((np.arange(101) - 50) / 50, x.size)
+    return [x.size, float(x.sum()), float(np.sqrt(x @ x)), float(x @ weights)]
+
+
+def measure(rival, step, inputs, seconds):
+    for _ in range(3):  # compiles, and lets torch.compile change its mind once
+        outputs = step(*inputs)
+        rival.wait(outputs)
+    times, spent = [], 0.0
+    while spent < seconds or len(times) < 3:
+        start = time.perf_counter()
+        outputs = step(*inputs)
+        rival.wait(outputs)
+        times.append(time.perf_counter() - start)
+        spent += times[-1]
+    times.sort()
+    return {"min_ms": times[0] * 1e3, "median_ms": times[len(times) // 2] * 1e3,
+            "check": [figures(leaf) for leaf in rival.leaves(outputs)]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rival", choices=list(BY_NAME))
+    parser.add_argument("pattern", help="regular expression searched for in case names")
+    parser.add_argument("--seconds", type=float, default=0.5, help="per case")
+    arguments = parser.parse_args()
+    rival = BY_NAME[arguments.rival]()
+    for name, (step, make_inputs) in cases(rival).items():
+        if not re.search(arguments.pattern, name):
+            continue
+        line = {"case": name, "version": rival.version}
+        try:
+            line |= measure(rival, rival.compile(step), make_inputs(), arguments.seconds)
+        except Exception as error:  # what a rival cannot do costs one line, not the run
+            line["unsupported"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+# Finds what the library is linked with; all of it comes from the distribution (tools/packages.txt) and stays private
+# to the shared library.
+
+# OpenBLAS is loaded at run time, after its kernels have been chosen (src/kernels), so only its file name is wanted. The
+# build that brings its own threads goes first: the serial one cannot use them.
+find_library(RICCI_OPENBLAS_LIBRARY NAMES libopenblas.so.0 PATH_SUFFIXES openblas-pthread REQUIRED)
+
+find_library(RICCI_SLEEF_LIBRARY NAMES sleef REQUIRED)
+find_library(RICCI_ZIP_LIBRARY NAMES zip REQUIRED)
+find_package(ZLIB REQUIRED)
+
+find_package(dnnl REQUIRED)
+get_target_property(RICCI_DNNL_INCLUDE_DIR DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)
+
+# libbacktrace lives in gcc's own directory. Its header is copied out: the headers beside it belong to gcc alone.
+find_program(RICCI_GXX NAMES g++ REQUIRED)
+execute_process(COMMAND ${RICCI_GXX} -print-file-name=libbacktrace.a
+                OUTPUT_VARIABLE RICCI_BACKTRACE_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE)
+execute_process(COMMAND ${RICCI_GXX} -print-file-name=include
+                OUTPUT_VARIABLE RICCI_GXX_INCLUDE_DIR OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT IS_ABSOLUTE "${RICCI_BACKTRACE_LIBRARY}" OR NOT EXISTS "${RICCI_GXX_INCLUDE_DIR}/backtrace.h")
+  message(FATAL_ERROR "${RICCI_GXX} does not ship libbacktrace (libbacktrace.a, backtrace.h); Debian's g++ does")
+endif()
+set(RICCI_BACKTRACE_INCLUDE_DIR ${PROJECT_BINARY_DIR}/backtrace)
+configure_file(${RICCI_GXX_INCLUDE_DIR}/backtrace.h ${RICCI_BACKTRACE_INCLUDE_DIR}/backtrace.h COPYONLY)

@@ -1,0 +1,37 @@
+# How this project's code is compiled. Two targets carry the flags, neither is exported: ricci_warnings for everything
+# here, ricci_vector_code for the library and for those tests and benchmarks that look inside it.
+
+set(RICCI_MARCH native CACHE STRING "The library's -march: native, x86-64-v3, x86-64-v4; empty: the compiler's default")
+set(RICCI_SANITIZE "" CACHE STRING "The -fsanitize of everything built here, e.g. address,undefined or thread")
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_EXTENSIONS OFF)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release is -O3" FORCE)
+  endif()
+  find_program(RICCI_CCACHE ccache)
+  if(RICCI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${RICCI_CCACHE})
+  endif()
+endif()
+
+if(RICCI_SANITIZE)
+  add_compile_options(-fsanitize=${RICCI_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${RICCI_SANITIZE})
+  add_compile_definitions(RICCI_SANITIZE=1)
+endif()
+
+add_library(ricci_warnings INTERFACE)
+target_compile_options(ricci_warnings INTERFACE -Wall -Wextra -Wdouble-promotion -Wno-missing-field-initializers -Wno-restrict)
+
+# Values follow IEEE 754 but for fused multiply-add, errno and the exception flags; NaN, infinities and the order of
+# operations stay what the source says, so never -ffast-math.
+add_library(ricci_vector_code INTERFACE)
+target_compile_options(ricci_vector_code INTERFACE -fno-math-errno -fno-trapping-math -ffp-contract=off)
+if(RICCI_MARCH)
+  target_compile_options(ricci_vector_code INTERFACE -march=${RICCI_MARCH})
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(ricci_vector_code INTERFACE -mprefer-vector-width=512)
+endif()

@@ -1,0 +1,13 @@
+# What `cmake --install` lays down: headers, libricci and the package that find_package(Ricci) reads.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Ricci)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RicciConfig.cmake.in ${PROJECT_BINARY_DIR}/RicciConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/RicciConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+
+install(TARGETS ricci ricci_primitives EXPORT RicciTargets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ricci DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT RicciTargets NAMESPACE Ricci:: DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/RicciConfig.cmake ${PROJECT_BINARY_DIR}/RicciConfigVersion.cmake
+        DESTINATION ${package_dir})

@@ -1,0 +1,88 @@
+// What vmap and the Jacobians can be told: which axes are mapped, how random operations behave, how much at a time.
+// Knows nothing of trees or tensors. Start with `VmapOptions`.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ricci/shape.h"
+
+namespace ricci {
+
+inline constexpr std::nullopt_t none = std::nullopt;  ///< not mapped
+
+/// The mapped axis of one tensor; negative ones count from the back.
+using Dim = std::optional<std::int64_t>;
+
+/// Mapped axes in the form of a tree: one axis or `none` covers everything below its place, braces follow the parts of
+/// a tuple, list or struct. `{{0, none}, -1}` are two arguments, the first of two parts.
+class Dims {
+ public:
+  template <Integer I>
+  Dims(I axis) : dim(static_cast<std::int64_t>(axis)) {}
+  Dims(std::nullopt_t) {}
+  Dims(Dim axis) : dim(axis) {}
+  Dims(std::initializer_list<Dims> parts) : children(parts), leaf(false) {}
+  explicit Dims(std::vector<Dims> parts) : children(std::move(parts)), leaf(false) {}
+
+  Dim dim;
+  std::vector<Dims> children;
+  bool leaf = true;
+
+  friend bool operator==(const Dims&, const Dims&) = default;
+};
+
+std::string to_string(const Dims& dims);  ///< `((0, none), -1)`
+std::ostream& operator<<(std::ostream& out, const Dims& dims);
+
+/// What a random operation does inside vmap: refuse, draw for each example, draw once for all.
+enum class Randomness : std::uint8_t { error, different, same };
+
+/// Whether examples may part ways at an `if`: `split` runs the function again for each group that agrees.
+enum class Lanes : std::uint8_t { together, split };
+
+/// Makes the names of options mandatory: `vmap(f, {0, none})` does not compile, `vmap(f, {.in_dims = {0, none}})` does.
+class NamedOnly {
+  NamedOnly() = default;
+  friend struct VmapOptions;
+  friend struct RaggedOptions;
+  friend struct JacobianOptions;
+};
+
+struct VmapOptions {
+  NamedOnly write_field_names = {};
+  Dims in_dims = 0;   ///< over the arguments
+  Dims out_dims = 0;  ///< over the result
+  Randomness randomness = Randomness::error;
+  std::optional<std::int64_t> chunk_size = {};  ///< examples at a time; all if not given
+  Lanes lanes = Lanes::together;
+};
+
+/// As out_dims: every Tensor of the result becomes an rc::Ragged, its first size free to differ between examples.
+struct ragged_t {
+  explicit constexpr ragged_t(int) {}  // no default: options without out_dims must not be RaggedOptions
+};
+inline constexpr ragged_t ragged{0};
+
+struct RaggedOptions {
+  NamedOnly write_field_names = {};
+  Dims in_dims = 0;
+  ragged_t out_dims;
+  Randomness randomness = Randomness::error;
+  std::optional<std::int64_t> chunk_size = {};
+  Lanes lanes = Lanes::together;
+};
+
+/// Of jacrev, jacfwd and hessian.
+struct JacobianOptions {
+  NamedOnly write_field_names = {};
+  Randomness randomness = Randomness::error;
+  std::optional<std::int64_t> chunk_size = {};  ///< rows or columns at a time; all if not given
+};
+
+}  // namespace ricci

@@ -1,0 +1,167 @@
+// Tensors from nothing and from C++ values. Factories take a dtype or `{.dtype = …, .generator = g}`; the default is
+// float32, for whole numbers int64. A negative size is a ValueError. What a factory makes inside vmap is one tensor for
+// all examples, and can be written with a value per example.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "ricci/tensor.h"
+
+namespace ricci {
+
+class Generator;
+
+/// Where random numbers come from: the default generator, or one given as `{.generator = g}`.
+struct GeneratorOption {
+  Generator* generator = nullptr;
+  GeneratorOption() = default;
+  GeneratorOption(Generator& g) : generator(&g) {}
+};
+
+struct TensorOptions {
+  DType dtype = DType::float32;
+  GeneratorOption generator = {};
+};
+
+/// Of randint and randperm.
+struct IntegerOptions {
+  DType dtype = DType::int64;
+  GeneratorOption generator = {};
+};
+
+/// Nested braces of numbers, to any depth.
+struct Braces {
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Braces(T number) : leaf(true), dtype(dtype_of_number<T>()), number(static_cast<double>(number)), integer(static_cast<std::int64_t>(number)) {}
+  Braces(std::initializer_list<Braces> list) : leaf(false), children(list) {}
+  template <class T>
+  static constexpr DType dtype_of_number() {
+    if constexpr (std::is_same_v<T, bool>) return DType::boolean;
+    else return std::is_integral_v<T> ? DType::int64 : DType::float32;
+  }
+  bool leaf;
+  DType dtype = DType::float32;
+  double number = 0;
+  std::int64_t integer = 0;
+  std::vector<Braces> children;
+};
+
+namespace ops {
+
+// ── from C++ values ──
+
+/// Nested braces: float32 if any number has a point, else int64; booleans alone stay boolean. ValueError if the lists
+/// side by side differ in length.
+///   rc::Tensor a = rc::tensor({{1., 2.}, {3., 4.}});  // f32[2,2]
+Tensor tensor(std::initializer_list<Braces> values);
+Tensor tensor(std::initializer_list<Braces> values, DType dtype);
+/// 0-dim: float32 of a floating number, int64 of an integer, boolean of a bool.
+///   rc::Tensor rate = rc::tensor(0.1, rc::float64);  // f64[]
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T number);
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T number, DType dtype);
+/// A copy of a container: one axis, its element type kept.
+///   rc::Tensor b = rc::tensor(std::vector<double>{1, 2, 3});  // f64[3]
+template <ElementType T>
+Tensor tensor(const std::vector<T>& values);
+template <ElementType T>
+Tensor tensor(const std::vector<T>& values, DType dtype);
+
+/// Row-major elements where they are, without a copy: `data` must outlive the tensor and its views, or `deleter(data)` is
+/// called when the last of them is gone. In-place operations may write to it; from a const pointer they never do.
+///   rc::Tensor image = rc::from_blob(pixels, {height, width}, rc::uint8);
+Tensor from_blob(void* data, const Shape& shape, DType dtype);
+Tensor from_blob(const void* data, const Shape& shape, DType dtype);
+Tensor from_blob(void* data, const Shape& shape, DType dtype, void (*deleter)(void*));
+
+// ── one value everywhere ──
+
+/// `zeros({2, 3})`, `zeros(2, 3)`, `zeros({2, 3}, rc::int64)`.
+Tensor zeros(const Shape& shape);
+Tensor zeros(const Shape& shape, TensorOptions options);
+Tensor ones(const Shape& shape);
+Tensor ones(const Shape& shape, TensorOptions options);
+Tensor empty(const Shape& shape);  ///< elements are whatever the memory holds
+Tensor empty(const Shape& shape, TensorOptions options);
+/// `value` is a number or a 0-dim tensor, with respect to which the result is differentiable. A number gives float32,
+/// int64, boolean or complex64, a tensor its own dtype. ValueError if it has axes.
+Tensor full(const Shape& shape, const Tensor& value);
+Tensor full(const Shape& shape, const Tensor& value, TensorOptions options);
+inline Tensor zeros(const Shape& shape, DType dtype) { return zeros(shape, TensorOptions{.dtype = dtype}); }
+inline Tensor ones(const Shape& shape, DType dtype) { return ones(shape, TensorOptions{.dtype = dtype}); }
+inline Tensor empty(const Shape& shape, DType dtype) { return empty(shape, TensorOptions{.dtype = dtype}); }
+inline Tensor full(const Shape& shape, const Tensor& value, DType dtype) { return full(shape, value, TensorOptions{.dtype = dtype}); }
+template <Integer... I>
+  requires(sizeof...(I) > 0)
+Tensor zeros(I... sizes) { return zeros(Shape(sizes...)); }
+template <Integer... I>
+  requires(sizeof...(I) > 0)
+Tensor ones(I... sizes) { return ones(Shape(sizes...)); }
+template <Integer... I>
+  requires(sizeof...(I) > 0)
+Tensor empty(I... sizes) { return empty(Shape(sizes...)); }
+
+/// The shape and dtype of x, as one example sees them inside vmap.
+Tensor zeros_like(const Tensor& x);
+Tensor ones_like(const Tensor& x);
+Tensor empty_like(const Tensor& x);
+Tensor full_like(const Tensor& x, const Tensor& value);
+
+// ── patterns ──
+
+/// Rows [first, first + rows) of the identity of size `columns`; rows outside it are zero.
+Tensor eye_rows(std::int64_t first, std::int64_t rows, std::int64_t columns, DType dtype);
+/// [n,n] or [n,m]: ones at (i, i).
+Tensor eye(std::int64_t n);
+Tensor eye(std::int64_t n, DType dtype);
+Tensor eye(std::int64_t n, std::int64_t m);
+Tensor eye(std::int64_t n, std::int64_t m, DType dtype);
+/// start, start + step, … before end: [ceil((end - start) / step)]; int64 if all are integers, else float32. start is 0 and
+/// step 1 if not given. ValueError if step is 0 or leads away from end; the numbers are read, so a value that differs per
+/// example of a vmap is a TransformError.
+///   rc::Tensor i = rc::arange(5);  // 0 1 2 3 4
+Tensor arange(const Tensor& end);
+Tensor arange(const Tensor& end, DType dtype);
+Tensor arange(const Tensor& start, const Tensor& end);
+Tensor arange(const Tensor& start, const Tensor& end, DType dtype);
+Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step);
+Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step, DType dtype);
+/// [steps]: from start to end, both included, in equal steps. Differentiable with respect to start and end if they are
+/// tensors. ValueError if steps is negative.
+Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps);
+Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype);
+
+// ── random; TransformError inside vmap ──
+
+/// Uniform on [0, 1). TypeError unless the dtype is floating.
+///   rc::Generator g(7);  rc::Tensor x = rc::rand({2, 3}, {.dtype = rc::float64, .generator = g});
+Tensor rand(const Shape& shape);
+Tensor rand(const Shape& shape, TensorOptions options);
+inline Tensor rand(const Shape& shape, DType dtype) { return rand(shape, TensorOptions{.dtype = dtype}); }
+/// Standard normal. TypeError unless the dtype is floating.
+Tensor randn(const Shape& shape);
+Tensor randn(const Shape& shape, TensorOptions options);
+inline Tensor randn(const Shape& shape, DType dtype) { return randn(shape, TensorOptions{.dtype = dtype}); }
+template <Integer... I>
+  requires(sizeof...(I) > 0)
+Tensor rand(I... sizes) { return rand(Shape(sizes...)); }
+template <Integer... I>
+  requires(sizeof...(I) > 0)
+Tensor randn(I... sizes) { return randn(Shape(sizes...)); }
+Tensor rand_like(const Tensor& x);
+Tensor randn_like(const Tensor& x);
+/// Uniform on {low, …, high - 1}; int64, low is 0 if not given. ValueError if there is no such number.
+Tensor randint(std::int64_t high, const Shape& shape);
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape);
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, IntegerOptions options);
+/// 0 … n - 1 in random order; int64.
+Tensor randperm(std::int64_t n);
+Tensor randperm(std::int64_t n, IntegerOptions options);
+
+}  // namespace ops
+}  // namespace ricci

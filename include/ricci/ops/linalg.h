@@ -1,0 +1,71 @@
+// Products and matrix factorisations. Leading axes are batches; those of several operands broadcast. Element types
+// promote; factorisations need floating or complex ones and compute float16 and bfloat16 in float32. All are
+// differentiable to any order, in both modes.
+#pragma once
+
+#include <string_view>
+
+#include "ricci/tensor.h"
+
+namespace ricci::ops {
+
+// ── products: boolean and integer ones too; integers wrap around ──
+
+/// The product of the last two axes of a and of b. A vector on the left is a row, on the right a column, and its axis is
+/// gone from the result: [n] with [n] gives a number. ValueError if inner sizes differ or an operand has no axes.
+Tensor matmul(const Tensor& a, const Tensor& b);
+Tensor mm(const Tensor& a, const Tensor& b);   ///< [m, k] [k, n] → [m, n]
+Tensor bmm(const Tensor& a, const Tensor& b);  ///< [b, m, k] [b, k, n] → [b, m, n]
+Tensor mv(const Tensor& a, const Tensor& x);   ///< [m, n] [n] → [m]
+Tensor dot(const Tensor& a, const Tensor& b);  ///< [n] [n] → []; no conjugation
+Tensor vdot(const Tensor& a, const Tensor& b);   ///< dot(conj(a), b)
+Tensor outer(const Tensor& a, const Tensor& b);  ///< [m] [n] → [m, n]; no conjugation
+/// The sum of products over the last axes: [..., n] with [---, n] gives [..., ---].
+Tensor inner(const Tensor& a, const Tensor& b);
+/// Contracts the last `dims` axes of a with the first `dims` of b, in order.
+Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims);
+/// Einstein's summation: `einsum("bij,bjk->bik", a, b)`. A letter names an axis; letters that the result does not name
+/// are summed; a letter twice in one term is a diagonal; `...` stands for any further axes, which broadcast. Without an
+/// arrow the result has the letters that appear once, in alphabetical order. Operands are contracted from left to right.
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);
+template <class... T>
+  requires(std::is_convertible_v<T, Tensor> && ...)
+Tensor einsum(std::string_view equation, const Tensor& first, const T&... rest) { return einsum(equation, std::vector<Tensor>{first, rest...}); }
+Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);  ///< bias + mm(a, b); bias broadcasts
+/// A linear layer: x [..., inputs], weight [outputs, inputs], bias [outputs] or undefined; gives x weightᵀ + bias.
+Tensor linear(const Tensor& x, const Tensor& weight);
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+/// Kronecker's product: every element of a times all of b. The sizes of the result are products of sizes.
+Tensor kron(const Tensor& a, const Tensor& b);
+/// The vector product along `dim`, of size 3 in both (the last axis).
+Tensor cross(const Tensor& a, const Tensor& b);
+Tensor cross(const Tensor& a, const Tensor& b, std::int64_t dim);
+
+// ── factorisations and solvers: [..., n, n] ──
+
+/// The lower triangular L with L Lᴴ = a, of a positive definite Hermitian a; of any other a, of its Hermitian part
+/// (a + aᴴ) / 2, so gradients are Hermitian. ValueError if that is not positive definite. Derivatives after Murray,
+/// "Differentiation of the Cholesky decomposition" (arXiv 1602.07527), in blocks of the whole matrix.
+Tensor cholesky(const Tensor& a);
+/// x with l lᴴ x = b: b [..., n, k], and l lower triangular as cholesky gives it. `cholesky_solve(b, cholesky(a))`.
+Tensor cholesky_solve(const Tensor& b, const Tensor& l);
+/// x with a x = b, by LU with partial pivoting. b is [..., n, k], or a vector [n], or vectors [..., n] of the leading axes
+/// that a has. One matrix with many right-hand sides is factored once, under vmap too. ValueError if a is singular.
+Tensor solve(const Tensor& a, const Tensor& b);
+/// x with a x = b for a triangular a, of which only the triangle is read: the upper one if `upper`. With `transpose`,
+/// aᵀ x = b; with `unitriangular`, the diagonal is taken as ones. b as in `solve`. A zero on the diagonal gives infinities.
+Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper);
+Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transpose, bool unitriangular);
+/// a⁻¹. ValueError if a is singular. To apply it, `solve` is faster and more accurate.
+Tensor inverse(const Tensor& a);
+/// The determinant; 1 of a matrix of size 0. First derivatives are right for singular matrices too (they are cofactors);
+/// second ones need a regular matrix and are not finite elsewhere.
+Tensor det(const Tensor& a);
+/// The sign (complex: of size 1) and log |det|, which neither over- nor underflow: sign 0 and -inf of a singular matrix, whose
+/// derivative is a ValueError.
+std::pair<Tensor, Tensor> slogdet(const Tensor& a);
+Tensor logdet(const Tensor& a);  ///< log det; NaN where a real determinant is negative, -inf where it is 0
+/// a multiplied by itself n times, in about log₂ n products; the identity for n = 0, powers of the inverse for n < 0.
+Tensor matrix_power(const Tensor& a, std::int64_t n);
+
+}  // namespace ricci::ops

@@ -1,0 +1,88 @@
+// Convolution, pooling, normalisation and losses, with PyTorch's conventions and names. All are differentiable to any
+// order, in both modes. Element types are floating; convolution takes complex ones too.
+#pragma once
+
+#include "ricci/tensor.h"
+
+namespace ricci {
+
+/// `{.stride = 2, .padding = {1, 1}, .dilation = 1, .groups = 1}`; one number serves every spatial axis. Padding is
+/// zeros, on both sides.
+struct ConvOptions {
+  Axes stride = 1, padding = 0, dilation = 1;
+  std::int64_t groups = 1;
+};
+
+/// What becomes of the losses of the elements or examples: nothing, their mean, or their sum.
+enum class Reduction : std::uint8_t { none, mean, sum };
+
+namespace ops {
+
+// ── convolution ──
+
+/// y[n, o, i] = bias[o] + Σ weight[o, c, k] x[n, c, stride i + dilation k - padding] over the channels c of o's group and
+/// the kernel's elements k: a cross-correlation, as everywhere in this field.
+/// x [N, C, L] or one example [C, L], weight [O, C / groups, K], bias [O] or undefined; y [N, O, L'] or [O, L'] with
+/// L' = (L + 2 padding - dilation (K - 1) - 1) / stride + 1, rounded down. ValueError if sizes do not fit.
+/// Under vmap, examples join the rows, the channels or the groups of one larger convolution.
+Tensor conv1d(const Tensor& x, const Tensor& weight);
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias);
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
+Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options);
+/// As torch: conv1d(x, weight, bias, stride, padding, dilation, groups).
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding, const Axes& dilation, std::int64_t groups);
+
+/// The same over images [N, C, H, W] or [C, H, W], weight [O, C / groups, KH, KW].
+Tensor conv2d(const Tensor& x, const Tensor& weight);
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias);
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
+Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options);
+/// As torch: conv2d(x, weight, bias, stride, padding, dilation, groups).
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding, const Axes& dilation, std::int64_t groups);
+
+// ── pooling: [N, C, H, W] or [C, H, W]; one number serves both axes ──
+
+/// The greatest element of each window; NaN wins, and of equal ones the first gets the gradient. The stride is the
+/// kernel if not given; padding, at most half the kernel, is never chosen.
+Tensor max_pool2d(const Tensor& x, const Axes& kernel);
+Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride);
+Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding);
+Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding, const Axes& dilation);
+/// The mean of each window, zeros of the padding included.
+Tensor avg_pool2d(const Tensor& x, const Axes& kernel);
+Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride);
+Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding);
+
+// ── normalisation ──
+
+/// (x - mean) / sqrt(variance + eps) · weight + bias, with mean and (biased) variance over the trailing axes, whose sizes
+/// are `normalized_shape`; weight and bias have that shape or are undefined. eps is 1e-5 if not given.
+/// `layer_norm(x, {512}, weight, bias)`.
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape);
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias);
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double eps);
+
+// ── losses; the reduction is the mean if not given ──
+
+Tensor mse_loss(const Tensor& input, const Tensor& target);  ///< (input - target)²; the two broadcast
+Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction);
+Tensor l1_loss(const Tensor& input, const Tensor& target);  ///< |input - target|; derivative 0 at 0
+Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction);
+/// -log softmax(input)[target] over the axis of classes C. input [C], [N, C] or [N, C, …] holds logits; target holds
+/// integer classes, of the input's shape without C, or probabilities of the input's shape, for which it is
+/// -Σ target log softmax(input). The mean is over examples. IndexError if a class is not in [0, C).
+Tensor cross_entropy(const Tensor& input, const Tensor& target);
+Tensor cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction);
+/// -log_probabilities[target], with shapes as in `cross_entropy` of classes.
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target);
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction);
+/// -target log σ(input) - (1 - target) log(1 - σ(input)), without over- or underflow. The two broadcast.
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target);
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, Reduction reduction);
+/// -target log input - (1 - target) log(1 - input) with logarithms of at least -100, so that input 0 and 1 are fine.
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target);
+/// difference² / 2 where |difference| < delta, else delta (|difference| - delta / 2); the mean. ValueError unless delta > 0.
+Tensor huber_loss(const Tensor& input, const Tensor& target, double delta);
+
+}  // namespace ops
+}  // namespace ricci

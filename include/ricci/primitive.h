@@ -1,0 +1,315 @@
+// How an operation is written, ours and yours. A primitive is a small aggregate that says what is true about one
+// operation: its type, value, derivative, batching and test samples; its data members are its parameters. Calling
+// `apply(MyOp{…}, x, y)` in the public function registers it.
+//
+//   struct Cube {
+//     using kind = Elementwise;
+//     static constexpr const char* name = "cube";
+//     static constexpr unsigned keeps = input(0);
+//     template <class T> auto formula(T x) const { return x * x * x; }
+//     Tensor partial(const Tensor& x, const Tensor&) const { return 3 * square(x); }
+//   };
+//   Tensor cube(const Tensor& x) { return apply(Cube{}, x); }
+//
+// The kind says which rules are written and which follow:
+//   Elementwise   formula, partial (or scale)            → broadcasting, promotion, loops, jvp, vjp, batch
+//   Linear        type, eval (or alias), transpose, lift → jvp, vjp; linear jointly in the inputs of `linear_in`
+//   Multilinear   type, eval, transpose, lift            → jvp, vjp; linear in each input, the others held
+//   Explicit      type, eval, jvp, vjp, lift             → nothing more
+// `lift` is one of lifted(), lifted(Size) — the same operation with one more leading axis on every input and output —
+// or batch(Batch), a direct rule. Rules never look at values, only at types; they are written in ordinary operations.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "ricci/ops.h"
+#include "ricci/primitive/parameters.h"
+#include "ricci/strided.h"
+#include "ricci/type.h"
+
+namespace ricci {
+
+using Tensors = SmallVector<Tensor, 3>;
+using Inputs = std::span<const Strided>;
+using Outputs = std::span<const Strided>;
+
+struct Elementwise {};
+struct Linear {};
+struct Multilinear {};
+struct Explicit {};
+enum class Kind : std::uint8_t { elementwise, linear, multilinear, explicit_ };
+
+/// Bits of `keeps`: what the reverse rule wants kept until the backward pass.
+constexpr unsigned input(int i) { return 1U << i; }
+constexpr unsigned output(int i) { return 256U << i; }
+inline constexpr unsigned nothing = 0;
+
+/// What a forward rule may use. An undefined tangent is zero.
+struct Forward {
+  std::span<const Tensor> inputs, tangents, outputs;
+  /// The tangent of input i, zeros if it has none.
+  Tensor tangent(int i) const;
+};
+
+/// What a reverse rule may use. Inputs and outputs are undefined unless kept; an undefined cotangent is zero.
+struct Reverse {
+  std::span<const Tensor> inputs, outputs, cotangents;
+  std::span<const Type> input_types, output_types;
+  unsigned wanted;
+  bool wants(int i) const { return (wanted >> i) & 1U; }
+  /// The cotangent of output i, zeros if it has none.
+  Tensor cotangent(int i) const;
+};
+
+/// What a batching rule sees: inputs with the batch as axis 0 where mapped.
+struct Batch {
+  Size size;
+  std::span<const Tensor> inputs;
+  unsigned mapped;
+  bool is_mapped(int i) const { return (mapped >> i) & 1U; }
+  /// Input i with the batch as axis 0, expanded without copying if it is not mapped.
+  Tensor input(int i) const;
+  int count() const { return static_cast<int>(inputs.size()); }
+};
+struct BatchedOutputs {
+  Tensors outputs;
+  unsigned mapped = ~0U;
+};
+
+/// Inputs at which the laws try an operation; `op` carries the parameters.
+template <class P>
+struct Sample {
+  P op;
+  std::vector<Tensor> inputs;
+};
+struct ErasedSample {
+  OwnedParameters op;
+  std::vector<Tensor> inputs;
+};
+
+/// Where an elementwise operation's default samples are drawn from.
+struct Interval {
+  double low = -2, high = 2;
+};
+
+struct LoopTable;
+
+/// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct.
+struct Rules {
+  const char* name;
+  Kind kind;
+  ParameterRules parameters;
+  unsigned keeps = 0;
+  unsigned linear_in = 0;      // Linear: the jointly linear inputs
+  bool locally_constant = false;  // derivative zero wherever it exists
+
+  Types (*type)(const void*, const Types&) = nullptr;
+  void (*eval)(const void*, Outputs, Inputs) = nullptr;
+  bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
+  bool is_view = false;
+  const LoopTable* (*loops)() = nullptr;
+  Tensor (*scale)(const void*, int, const Tensor&, std::span<const Tensor>, const Tensor&) = nullptr;
+  Tensor (*transpose)(const void*, int, const Tensor&, const Reverse&) = nullptr;
+  Tensors (*jvp)(const void*, const Forward&) = nullptr;
+  Tensors (*vjp)(const void*, const Reverse&) = nullptr;
+  BatchedOutputs (*batch)(const void*, const Batch&) = nullptr;
+  OwnedParameters (*lifted)(const void*, Size) = nullptr;
+  std::vector<ErasedSample> (*samples)() = nullptr;
+  double (*reference)(const void*, const double*) = nullptr;  // the scalar in double, by another route than formula
+  Interval domain = {};
+  double tolerance_factor = 1;  // times the dtype's tolerance; a reason stands beside it
+};
+
+/// A primitive with its parameters, borrowed.
+struct Op {
+  const Rules* rules;
+  const void* parameters;
+};
+
+// ── applying ──
+
+Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count);
+Tensors apply_all(Op op, std::span<const Tensor> inputs);
+/// In place: `target` takes the value, through views to its base, under the rules of semantics.md §2.
+void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count);
+/// Gives `target` the value of `source`, broadcast and converted; `name` is the operation errors speak of.
+void assign_into(const Tensor& target, const Tensor& source, const char* name);
+/// Sums `x` down and converts it to the given type: the transpose of broadcasting and promotion.
+Tensor fit(const Tensor& x, const Type& type);
+
+/// All primitives the program contains, in no particular order.
+std::vector<const Rules*>& registry();
+
+template <class P>
+constexpr Rules make_rules();
+template <class P>
+inline constexpr Rules rules_of = make_rules<P>();
+template <class P>
+inline const bool registered = (registry().push_back(&rules_of<P>), true);
+
+template <class P, class... X>
+  requires(std::same_as<X, Tensor> && ...)
+Tensor apply(const P& op, const X&... x) {
+  (void)&registered<P>;
+  const Tensor* inputs[sizeof...(X) ? sizeof...(X) : 1] = {&x...};
+  return apply_one({&rules_of<P>, &op}, inputs, sizeof...(X));
+}
+
+/// For primitives with several outputs, or a number of inputs known at run time.
+template <class P>
+Tensors apply(const P& op, std::span<const Tensor> inputs) {
+  (void)&registered<P>;
+  return apply_all({&rules_of<P>, &op}, inputs);
+}
+
+template <class P, class... X>
+  requires(std::same_as<X, Tensor> && ...)
+const Tensor& apply_into(const Tensor& target, const P& op, const X&... x) {
+  (void)&registered<P>;
+  const Tensor* inputs[] = {&x...};
+  apply_into(target, Op{&rules_of<P>, &op}, inputs, sizeof...(X));
+  return target;
+}
+
+// ── from the struct to the table ──
+
+namespace erase {
+
+template <class P>
+const P& as(const void* op) { return *static_cast<const P*>(op); }
+
+template <class P>
+Types type_of(const void* op, const Types& in) {
+  const P& p = as<P>(op);
+  if constexpr (requires { { p.type(in) } -> std::same_as<Types>; }) return p.type(in);
+  else if constexpr (requires { { p.type(in) } -> std::same_as<Type>; }) return Types{p.type(in)};
+  else if constexpr (requires { p.type(); }) return Types{p.type()};
+  else if constexpr (requires { p.type(in[0]); }) return Types{p.type(in[0])};
+  else if constexpr (requires { p.type(in[0], in[1]); }) return Types{p.type(in[0], in[1])};
+  else if constexpr (requires { p.type(in[0], in[1], in[2]); }) return Types{p.type(in[0], in[1], in[2])};
+  else static_assert(sizeof(P) == 0, "ricci: a primitive needs `Type type(const Type& x, …) const` or `Types type(const Types&) const`");
+}
+
+template <class P>
+Tensor scale_of(const void* op, int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) {
+  const P& p = as<P>(op);
+  if constexpr (requires { p.scale(i, t, x, y); }) return p.scale(i, t, x, y);
+  else if constexpr (requires { p.scale(t, x[0], y); }) return p.scale(t, x[0], y);
+  else if constexpr (requires { p.partial(i, x, y); }) return mul(t, p.partial(i, x, y));
+  else if constexpr (requires { p.partial(x[0], y); }) return mul(t, p.partial(x[0], y));
+  else static_assert(sizeof(P) == 0, "ricci: an elementwise primitive needs `partial`, `scale`, or `static constexpr bool locally_constant = true`");
+}
+
+template <class P>
+Tensor transpose_of(const void* op, int i, const Tensor& ct, const Reverse& r) {
+  const P& p = as<P>(op);
+  if constexpr (requires { p.transpose(i, ct, r); }) return p.transpose(i, ct, r);
+  else if constexpr (requires { p.transpose(ct, r.input_types[0]); }) return p.transpose(ct, r.input_types[0]);
+  else if constexpr (requires { p.transpose(ct); }) return p.transpose(ct);
+  else static_assert(sizeof(P) == 0, "ricci: a linear primitive needs `Tensor transpose(const Tensor& ct, const Type& input) const`");
+}
+
+template <class P>
+OwnedParameters lifted_of(const void* op, Size size) {
+  const P& p = as<P>(op);
+  if constexpr (requires { p.lifted(size); }) return own(p.lifted(size));
+  else return own(p.lifted());
+}
+
+template <class P>
+std::vector<ErasedSample> samples_of() {
+  std::vector<ErasedSample> erased;
+  for (auto& sample : P::samples()) erased.push_back({own(sample.op), sample.inputs});
+  return erased;
+}
+
+template <class P>
+double reference_of(const void* op, const double* x) {
+  const P& p = as<P>(op);
+  if constexpr (requires { p.reference(x[0]); }) return static_cast<double>(p.reference(x[0]));
+  else if constexpr (requires { p.reference(x[0], x[1]); }) return static_cast<double>(p.reference(x[0], x[1]));
+  else return static_cast<double>(p.reference(x[0], x[1], x[2]));
+}
+
+template <class P>
+const LoopTable* loops_for();  // defined in primitive/elementwise.h, which a file with elementwise primitives includes
+
+}  // namespace erase
+
+template <class P>
+constexpr Rules make_rules() {
+  Rules r{};
+  r.name = P::name;
+  r.parameters = parameter_rules<P>();
+  if constexpr (requires { P::keeps; }) r.keeps = P::keeps;
+  if constexpr (requires { P::locally_constant; }) r.locally_constant = P::locally_constant;
+  if constexpr (requires { P::domain; }) r.domain = P::domain;
+  if constexpr (requires { P::tolerance_factor; }) r.tolerance_factor = P::tolerance_factor;
+  if constexpr (requires { P::samples(); }) r.samples = erase::samples_of<P>;
+  if constexpr (requires(P p, double x) { p.reference(x); } || requires(P p, double x) { p.reference(x, x); } ||
+                requires(P p, double x) { p.reference(x, x, x); })
+    r.reference = erase::reference_of<P>;
+  if constexpr (std::same_as<typename P::kind, Elementwise>) {
+    r.kind = Kind::elementwise;
+    r.loops = erase::loops_for<P>;
+    if (!r.locally_constant) {
+      if constexpr (!requires { P::locally_constant; }) r.scale = erase::scale_of<P>;
+    }
+    return r;
+  } else {
+    r.type = erase::type_of<P>;
+    if constexpr (requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); })
+      r.eval = [](const void* op, Outputs out, Inputs in) { erase::as<P>(op).eval(out, in); };
+    if constexpr (requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); }) {
+      r.alias = [](const void* op, Type& type, Strides& strides, void*& data) {
+        if constexpr (std::same_as<decltype(erase::as<P>(op).alias(type, strides, data)), bool>)
+          return erase::as<P>(op).alias(type, strides, data);
+        else
+          return erase::as<P>(op).alias(type, strides, data), true;
+      };
+      r.is_view = true;
+    }
+    static_assert(requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); } ||
+                      requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); },
+                  "ricci: a primitive needs `void eval(Outputs, Inputs) const`, or `alias` if it is a view");
+    if constexpr (requires(const P& p, const Batch& b) { p.batch(b); })
+      r.batch = [](const void* op, const Batch& b) { return erase::as<P>(op).batch(b); };
+    if constexpr (requires(const P& p) { p.lifted(); } || requires(const P& p, Size s) { p.lifted(s); })
+      r.lifted = erase::lifted_of<P>;
+    static_assert(requires(const P& p, const Batch& b) { p.batch(b); } || requires(const P& p) { p.lifted(); } ||
+                      requires(const P& p, Size s) { p.lifted(s); },
+                  "ricci: a primitive needs `lifted()`, `lifted(Size)` or `batch(const Batch&)` to work under vmap");
+    if constexpr (std::same_as<typename P::kind, Linear>) {
+      r.kind = Kind::linear;
+      if constexpr (requires { P::linear_in; }) r.linear_in = P::linear_in;
+      else r.linear_in = input(0);
+      r.keeps |= ~r.linear_in & 0xffU;
+      r.transpose = erase::transpose_of<P>;
+    } else if constexpr (std::same_as<typename P::kind, Multilinear>) {
+      r.kind = Kind::multilinear;
+      r.transpose = erase::transpose_of<P>;
+    } else {
+      static_assert(std::same_as<typename P::kind, Explicit>,
+                    "ricci: a primitive's kind is Elementwise, Linear, Multilinear or Explicit");
+      r.kind = Kind::explicit_;
+      if constexpr (requires(const P& p, const Forward& f) { p.jvp(f); })
+        r.jvp = [](const void* op, const Forward& f) { return erase::as<P>(op).jvp(f); };
+      if constexpr (requires(const P& p, const Reverse& v) { p.vjp(v); })
+        r.vjp = [](const void* op, const Reverse& v) { return erase::as<P>(op).vjp(v); };
+      static_assert(requires { P::locally_constant; } || (requires(const P& p, const Forward& f) { p.jvp(f); } &&
+                                                         requires(const P& p, const Reverse& v) { p.vjp(v); }),
+                    "ricci: an explicit primitive needs `Tensors jvp(const Forward&) const` and `Tensors vjp(const Reverse&) const`, "
+                    "or `static constexpr bool locally_constant = true`");
+    }
+    return r;
+  }
+}
+
+}  // namespace ricci

@@ -1,0 +1,47 @@
+// Programs: a function written down as a list of equations over typed variables. Printed one equation a line; checked,
+// parsed back, and run by the eager interpreter under whatever transforms are active.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ricci/tensor.h"
+#include "ricci/type.h"
+
+namespace ricci {
+
+struct ProgramBody;  // src/program/program.h
+
+/// `std::cout << p` prints
+///   program(x: f32[64,3], w: f32[3,4]) {
+///     a: f32[64,4] = matmul x w
+///     return a
+///   }
+/// Captured tensors follow the inputs, behind a semicolon. A size that was read from an input prints as a symbol.
+class Program {
+ public:
+  Program() = default;
+  explicit Program(std::shared_ptr<const ProgramBody> body) : body_(std::move(body)) {}
+
+  const ProgramBody& body() const { return *body_; }
+  std::size_t equations() const;
+  /// The outputs for these inputs: each equation in turn, as ordinary operations. ValueError if they do not fit.
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs) const;
+  std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs) const { return (*this)(std::span(inputs.begin(), inputs.size())); }
+
+ private:
+  std::shared_ptr<const ProgramBody> body_;
+};
+
+std::string to_string(const Program& program);
+std::ostream& operator<<(std::ostream& out, const Program& program);
+/// What `to_string` printed, read back; captured tensors are given in order. ValueError with the line that is wrong.
+Program parse_program(std::string_view text, std::span<const Tensor> captured);
+/// Throws ValueError unless every variable is defined once before its use with the type its operation gives.
+void check(const Program& program);
+
+}  // namespace ricci

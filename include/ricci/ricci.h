@@ -1,0 +1,12 @@
+// Everything: `#include <ricci/ricci.h>` and `namespace rc = ricci;`.
+#pragma once
+
+#include "ricci/error.h"
+#include "ricci/io.h"
+#include "ricci/ops.h"
+#include "ricci/program.h"
+#include "ricci/random.h"
+#include "ricci/tape.h"
+#include "ricci/tensor.h"
+#include "ricci/transforms.h"
+#include "ricci/tree.h"

@@ -1,0 +1,101 @@
+// Sizes and shapes. A Size is a number, or, inside a program that is being recorded, an expression over the sizes of
+// the program's inputs. Knows nothing of tensors. Start with `Shape`.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "ricci/small_vector.h"
+
+namespace ricci {
+
+/// Integers that may stand for an axis or a size; `bool` may not.
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<T, bool>;
+
+/// One extent. Arithmetic on symbols builds expressions; reading one as a number (`host()`, or the implicit
+/// conversion) fixes it to the value it has in this recording and leaves a guard in the recorded program.
+class Size {
+ public:
+  constexpr Size() = default;
+  template <Integer I>
+  constexpr Size(I value) : raw_(static_cast<std::int64_t>(value)) {}
+
+  constexpr bool is_symbol() const { return raw_ < first_number; }
+  /// The number, guarded if this is a symbol.
+  std::int64_t host() const { return is_symbol() ? guarded_value() : raw_; }
+  operator std::int64_t() const { return host(); }
+  /// The number this recording has seen, without a guard: for messages and printing only.
+  std::int64_t hint() const { return is_symbol() ? symbol_hint() : raw_; }
+
+  static Size symbol(std::int64_t index) { Size s; s.raw_ = INT64_MIN + index; return s; }
+  std::int64_t symbol_index() const { return raw_ - INT64_MIN; }
+  constexpr std::int64_t raw() const { return raw_; }
+
+ private:
+  static constexpr std::int64_t first_number = INT64_MIN / 2;
+  std::int64_t guarded_value() const;
+  std::int64_t symbol_hint() const;
+  std::int64_t raw_ = 0;
+};
+
+namespace symbols {  // the slow paths of Size arithmetic, where an operand is a symbol
+Size combine(char op, Size a, Size b);
+bool equal(Size a, Size b);
+}  // namespace symbols
+
+inline bool any_symbol(Size a, Size b) { return a.is_symbol() || b.is_symbol(); }
+inline Size operator+(Size a, Size b) { return any_symbol(a, b) ? symbols::combine('+', a, b) : Size(a.raw() + b.raw()); }
+inline Size operator-(Size a, Size b) { return any_symbol(a, b) ? symbols::combine('-', a, b) : Size(a.raw() - b.raw()); }
+inline Size operator*(Size a, Size b) { return any_symbol(a, b) ? symbols::combine('*', a, b) : Size(a.raw() * b.raw()); }
+inline Size operator/(Size a, Size b) { return any_symbol(a, b) ? symbols::combine('/', a, b) : Size(a.raw() / b.raw()); }
+inline bool operator==(Size a, Size b) { return a.raw() == b.raw() || (any_symbol(a, b) && symbols::equal(a, b)); }
+template <Integer I> Size operator+(Size a, I b) { return a + Size(b); }
+template <Integer I> Size operator-(Size a, I b) { return a - Size(b); }
+template <Integer I> Size operator*(Size a, I b) { return a * Size(b); }
+template <Integer I> Size operator/(Size a, I b) { return a / Size(b); }
+template <Integer I> Size operator+(I a, Size b) { return Size(a) + b; }
+template <Integer I> Size operator-(I a, Size b) { return Size(a) - b; }
+template <Integer I> Size operator*(I a, Size b) { return Size(a) * b; }
+template <Integer I> bool operator==(Size a, I b) { return a == Size(b); }
+
+using Strides = SmallVector<std::int64_t, 6>;
+
+/// The extents of a tensor, outermost axis first. `zeros({2, 3})`, `zeros(Shape(n, m))`, `Shape(vector)`.
+class Shape : public SmallVector<Size, 6> {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<Size> sizes) : SmallVector(sizes) {}
+  template <Integer... I>
+    requires(sizeof...(I) > 0)
+  explicit Shape(I... sizes) : SmallVector{Size(sizes)...} {}
+  template <Integer I>
+  Shape(const std::vector<I>& sizes) : SmallVector(sizes.begin(), sizes.end()) {}
+  template <class It>
+    requires requires(It it) { *it; ++it; }
+  Shape(It first, It last) : SmallVector(first, last) {}
+  static Shape filled(std::size_t rank, Size size) { Shape s; s.resize(rank, size); return s; }
+
+  int rank() const { return static_cast<int>(size()); }
+  Size numel() const {
+    Size n = 1;
+    for (Size s : *this) n = n * s;
+    return n;
+  }
+  /// The sizes as raw numbers. Requires: no symbol among them (always so for values that exist).
+  const std::int64_t* host() const { return reinterpret_cast<const std::int64_t*>(data()); }
+  std::vector<std::int64_t> to_vector() const { return {begin(), end()}; }
+};
+
+inline bool operator==(const Shape& a, const Shape& b) {
+  return static_cast<const SmallVector<Size, 6>&>(a) == static_cast<const SmallVector<Size, 6>&>(b);
+}
+
+std::string to_string(const Shape& shape);  ///< `[2,3]`
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+}  // namespace ricci

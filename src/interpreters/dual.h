@@ -1,0 +1,24 @@
+// Forward mode: values that carry a tangent.
+#pragma once
+
+#include "primitive/interpreter.h"
+
+namespace ricci {
+
+/// A primal and its tangent, both one level down.
+struct Dual final : Value {
+  ValueRef primal;
+  ValueRef tangent;
+
+  Dual(Level level, ValueRef primal, ValueRef tangent)
+      : Value(ValueKind::dual, level, primal->type), primal(std::move(primal)), tangent(std::move(tangent)) {}
+  void destroy() noexcept override;
+};
+
+class DualInterpreter final : public Interpreter {
+ public:
+  explicit DualInterpreter(const Entry& entry) : Interpreter(ValueKind::dual, entry) {}
+  Values process(Op op, std::span<const ValueRef> inputs) override;
+};
+
+}  // namespace ricci

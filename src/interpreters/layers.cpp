@@ -1,0 +1,22 @@
+// What all interpreters share: looking one level into a value, and naming transforms that have ended.
+#include <mutex>
+#include <unordered_map>
+
+#include "interpreters/batch.h"
+#include "interpreters/dual.h"
+#include "interpreters/tape.h"
+
+namespace ricci {
+
+const ValueRef* inner_of(const Value& value) {
+  switch (value.kind) {
+    case ValueKind::batched: return &static_cast<const Batched&>(value).value;
+    case ValueKind::dual: return &static_cast<const Dual&>(value).primal;
+    case ValueKind::taped: return &static_cast<const Taped&>(value).value;
+    case ValueKind::array:
+    case ValueKind::recorded: return nullptr;
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace ricci

@@ -1,0 +1,49 @@
+// One operation on recorded values: an equation more.
+#include "interpreters/record.h"
+
+#include "interpreters/node_memory.h"
+
+namespace ricci {
+
+void Recorded::destroy() noexcept { destroy_node(this); }
+
+Variable RecordInterpreter::new_variable(const Type& type) {
+  body->types.push_back(type);
+  return static_cast<Variable>(body->types.size() - 1);
+}
+
+ValueRef RecordInterpreter::add_input(const Type& type) {
+  const Variable v = new_variable(type);
+  body->inputs.push_back(v);
+  return new_node<Recorded>(level, type, v);
+}
+
+Variable RecordInterpreter::variable_of(const ValueRef& value) {
+  if (value->level == level) return static_cast<const Recorded&>(*value).variable;
+  const auto [at, is_new] = captured_.try_emplace(value.get(), -1);
+  if (is_new) {
+    at->second = new_variable(value->type);
+    body->captures.push_back({at->second, value});
+  }
+  return at->second;
+}
+
+Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
+  Types types;
+  Equation equation{.rules = op.rules, .parameters = OwnedParameters(op.rules->parameters, op.parameters), .inputs = {}, .outputs = {}};
+  for (const ValueRef& v : inputs) {
+    types.push_back(v->type);
+    equation.inputs.push_back(variable_of(v));
+  }
+  Values results;
+  for (const Type& type : types_of(op, types)) {
+    const Variable v = new_variable(type);
+    equation.outputs.push_back(v);
+    results.push_back(new_node<Recorded>(level, type, v));
+  }
+  equation.has_symbols = body->symbols && any_symbol(*op.rules, equation.parameters);
+  body->equations.push_back(std::move(equation));
+  return results;
+}
+
+}  // namespace ricci

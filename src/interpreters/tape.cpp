@@ -1,0 +1,108 @@
+// Recording an operation on the tape, and running the tape backwards.
+#include "interpreters/tape.h"
+
+#include "interpreters/node_memory.h"
+#include "primitive/derive.h"
+
+namespace ricci {
+
+void Taped::destroy() noexcept { destroy_node(this); }
+
+int TapeRecord::add_leaf() { return slots_++; }
+
+int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents, std::span<const ValueRef> outputs) {
+  unsigned tracked = 0;
+  for (std::size_t i = 0; i < parents.size() && i < 32; ++i)
+    if (parents[i] >= 0) tracked |= 1U << i;
+  const unsigned keeps = kept_for_reverse(*op.rules, tracked, static_cast<int>(inputs.size()));
+  Node& node = nodes_.emplace_back();
+  node.rules = op.rules;
+  node.parameters = OwnedParameters(op.rules->parameters, op.parameters);
+  node.parents = parents;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    node.inputs.push_back(i < 8 && (keeps >> i) & 1U ? inputs[i] : ValueRef());
+    node.input_types.push_back(inputs[i]->type);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    node.outputs.push_back((keeps >> (8 + i)) & 1U ? outputs[i] : ValueRef());
+    node.output_types.push_back(outputs[i]->type);
+  }
+  node.first_slot = slots_;
+  slots_ += static_cast<int>(outputs.size());
+  return node.first_slot;
+}
+
+Tensors TapeRecord::cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const {
+  Tensors inputs, outputs;
+  unsigned wanted = 0;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    inputs.push_back(node.inputs[i] ? wrap(node.inputs[i]) : Tensor());
+    if (node.parents[i] >= 0 && i < 32) wanted |= 1U << i;
+  }
+  for (const ValueRef& v : node.outputs) outputs.push_back(v ? wrap(v) : Tensor());
+  return cotangents_of({node.rules, node.parameters.get()},
+                       {.inputs = {inputs.data(), inputs.size()},
+                        .outputs = {outputs.data(), outputs.size()},
+                        .cotangents = cotangents,
+                        .input_types = {node.input_types.data(), node.input_types.size()},
+                        .output_types = {node.output_types.data(), node.output_types.size()},
+                        .wanted = wanted});
+}
+
+std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
+                                          std::span<const int> wanted, bool consume) {
+  std::vector<Tensor> by_slot(static_cast<std::size_t>(slots_));
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (slots[i] >= 0) accumulate(by_slot[static_cast<std::size_t>(slots[i])], cotangents[i]);
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    const std::span<Tensor> outputs{by_slot.data() + node->first_slot, node->output_types.size()};
+    bool reached = false;
+    for (const Tensor& ct : outputs) reached |= ct.defined();
+    if (reached) {
+      Tensors cts = cotangents_of_node(*node, outputs);
+      for (std::size_t i = 0; i < cts.size(); ++i)
+        if (node->parents[i] >= 0) {
+          Tensor term = std::move(cts[i]);
+          accumulate(by_slot[static_cast<std::size_t>(node->parents[i])], term);
+        }
+    }
+    for (Tensor& ct : outputs) ct = Tensor();
+    if (consume) {
+      node->inputs.clear();
+      node->outputs.clear();
+    }
+  }
+  std::vector<Tensor> gradients;
+  for (int slot : wanted) gradients.push_back(by_slot[static_cast<std::size_t>(slot)]);
+  return gradients;
+}
+
+ValueRef TapeInterpreter::watch(ValueRef value) {
+  const int slot = record->add_leaf();
+  return new_node<Taped>(level, std::move(value), slot);
+}
+
+Values TapeInterpreter::process(Op op, std::span<const ValueRef> inputs) {
+  Values values;
+  SmallVector<int, 3> slots;
+  for (const ValueRef& v : inputs) {
+    const bool tracked = v->level == level;
+    const auto* taped = static_cast<const Taped*>(v.get());
+    values.push_back(tracked ? taped->value : v);
+    slots.push_back(tracked ? taped->slot : -1);
+  }
+  Values results = dispatch(op, {values.data(), values.size()});
+  if (op.rules->locally_constant) return results;
+  bool differentiable = false;
+  for (const ValueRef& r : results) differentiable |= is_differentiable(r->type.dtype);
+  if (!differentiable) return results;
+
+  int slot = record->add(op, {values.data(), values.size()}, slots, {results.data(), results.size()});
+  for (ValueRef& r : results) {
+    if (is_differentiable(r->type.dtype)) r = new_node<Taped>(level, std::move(r), slot);
+    ++slot;
+  }
+  return results;
+}
+
+}  // namespace ricci

@@ -1,0 +1,63 @@
+// Reverse mode: values that know the equation of the tape that made them, and the tape run backwards.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "primitive/interpreter.h"
+
+namespace ricci {
+
+/// A value one level down, and its place on the tape.
+struct Taped final : Value {
+  ValueRef value;
+  int slot;
+
+  Taped(Level level, ValueRef value, int slot)
+      : Value(ValueKind::taped, level, value->type), value(std::move(value)), slot(slot) {}
+  void destroy() noexcept override;
+};
+
+/// What one reverse transform has recorded: leaves and operations, in order. Outlives its interpreter, so that a
+/// pullback can be called later and again.
+class TapeRecord {
+ public:
+  /// A new differentiated input; gives its slot.
+  int add_leaf();
+  /// Notes an operation; gives the slot of its first output.
+  int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& slots, std::span<const ValueRef> outputs);
+  /// Runs the tape backwards at the current level, from cotangents of some slots to those of `wanted`; undefined is
+  /// zero. With `consume`, frees every operation's values when it has been passed.
+  std::vector<Tensor> pull_back(std::span<const int> slots, std::span<const Tensor> cotangents, std::span<const int> wanted,
+                                bool consume);
+
+ private:
+  struct Node {
+    const Rules* rules;
+    OwnedParameters parameters;
+    SmallVector<int, 3> parents;  // slots; -1 where the input is not tracked
+    SmallVector<ValueRef, 3> inputs;
+    SmallVector<ValueRef, 1> outputs;
+    SmallVector<Type, 2> input_types;
+    SmallVector<Type, 1> output_types;
+    int first_slot;
+  };
+  Tensors cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const;
+
+  std::deque<Node> nodes_;
+  int slots_ = 0;
+};
+
+class TapeInterpreter final : public Interpreter {
+ public:
+  explicit TapeInterpreter(const Entry& entry)
+      : Interpreter(ValueKind::taped, entry), record(std::make_shared<TapeRecord>()) {}
+  Values process(Op op, std::span<const ValueRef> inputs) override;
+
+  /// `value`, watched from now on.
+  ValueRef watch(ValueRef value);
+
+  const std::shared_ptr<TapeRecord> record;
+};
+
+}  // namespace ricci

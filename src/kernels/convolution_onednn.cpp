@@ -1,0 +1,199 @@
+// oneDNN is fastest in layouts of its own choice, so a plan is a convolution in those layouts with a reorder for each
+// operand that needs one.
+#include "kernels/convolution_onednn.h"
+
+#include <array>
+#include <dnnl.hpp>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "kernels/blas.h"
+#include "kernels/matmul_scratch.h"
+
+namespace ricci::kernels {
+namespace {
+
+using dnnl::memory;
+
+dnnl::engine& cpu() {
+  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+enum Role { input_role, weight_role, out_role, role_count };
+
+/// One of the three arrays: as the user has it, and as oneDNN wants it.
+struct Operand {
+  memory user, inner;
+  std::optional<dnnl::reorder> reorder;  // towards the inner layout, or back for the result
+
+  void connect(const memory::desc& user_layout, const memory::desc& inner_layout, bool is_result) {
+    user = memory(user_layout, cpu(), DNNL_MEMORY_NONE);
+    inner = memory(inner_layout, cpu(), DNNL_MEMORY_NONE);
+    if (user_layout != inner_layout) reorder = is_result ? dnnl::reorder(inner, user) : dnnl::reorder(user, inner);
+  }
+};
+
+struct Plan {
+  std::array<Operand, role_count> operands;
+  Role result;
+  dnnl::primitive primitive;
+  memory scratch;
+  std::unordered_map<int, memory> arguments;  // the inner layouts and the scratch
+};
+
+/// The sizes of a spatial thing as oneDNN takes them: its 3d kernels are slower, so a depth of 1 is left out.
+memory::dims dims(const ConvolutionGeometry& g, const Spatial& x) {
+  const bool flat = g.input[0] == 1 && g.kernel[0] == 1 && g.out[0] == 1;
+  return {x.begin() + (flat ? 1 : 0), x.end()};
+}
+
+memory::dims sizes_of(const ConvolutionGeometry& g, Role role) {
+  const Spatial& size = role == input_role ? g.input : role == out_role ? g.out : g.kernel;
+  memory::dims sizes;
+  if (role == input_role) sizes = {g.batch, g.channels};
+  else if (role == out_role) sizes = {g.batch, g.out_channels};
+  else if (g.groups == 1) sizes = {g.out_channels, g.channels};
+  else sizes = {g.groups, g.group_out_channels(), g.group_channels()};
+  for (const std::int64_t axis_size : dims(g, size)) sizes.push_back(axis_size);
+  return sizes;
+}
+
+struct Window {
+  memory::dims stride, dilation, low, high;
+};
+
+Window window_of(const ConvolutionGeometry& g) {
+  memory::dims skipped = dims(g, g.dilation);
+  for (auto& axis : skipped) --axis;  // oneDNN counts the elements between
+  return {dims(g, g.stride), skipped, dims(g, g.low), dims(g, g.high)};
+}
+
+memory::dims row_major_strides(const memory::dims& sizes) {
+  memory::dims strides(sizes.size(), 1);
+  for (std::size_t i = sizes.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * sizes[i];
+  return strides;
+}
+
+memory::desc user_layout(const ConvolutionGeometry& g, Role role) {
+  const memory::dims sizes = sizes_of(g, role);
+  return {sizes, memory::data_type::f32, row_major_strides(sizes)};
+}
+
+memory::desc any_layout(const ConvolutionGeometry& g, Role role) {
+  return {sizes_of(g, role), memory::data_type::f32, memory::format_tag::any};
+}
+
+dnnl::primitive_attr caller_keeps_scratch() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+dnnl::convolution_forward::primitive_desc describe_forward(const ConvolutionGeometry& g) {
+  const Window w = window_of(g);
+  const dnnl::convolution_forward::desc desc(dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct,
+                                             any_layout(g, input_role), any_layout(g, weight_role),
+                                             any_layout(g, out_role), w.stride, w.dilation, w.low, w.high);
+  return {desc, caller_keeps_scratch(), cpu()};
+}
+
+template <class Convolution, class Description>
+Plan connect(const ConvolutionGeometry& g, const Description& description,
+             const std::array<memory::desc, role_count>& layouts, const std::array<int, role_count>& arguments,
+             Role result) {
+  Plan plan;
+  plan.result = result;
+  plan.primitive = Convolution(description);
+  plan.scratch = memory(description.scratchpad_desc(), cpu(), DNNL_MEMORY_NONE);
+  for (const Role role : {input_role, weight_role, out_role}) {
+    plan.operands[role].connect(user_layout(g, role), layouts[role], role == result);
+    plan.arguments.emplace(arguments[role], plan.operands[role].inner);
+  }
+  plan.arguments.emplace(DNNL_ARG_SCRATCHPAD, plan.scratch);
+  return plan;
+}
+
+Plan make_plan(const ConvolutionGeometry& g) {
+  const auto forward = describe_forward(g);
+  if (g.kind == ConvolutionKind::forward) {
+    return connect<dnnl::convolution_forward>(g, forward,
+                                              {forward.src_desc(), forward.weights_desc(), forward.dst_desc()},
+                                              {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST}, out_role);
+  }
+  const auto algorithm = dnnl::algorithm::convolution_direct;
+  const Window w = window_of(g);
+  const memory::desc input = any_layout(g, input_role), weight = any_layout(g, weight_role),
+                     out = any_layout(g, out_role);
+  if (g.kind == ConvolutionKind::input_gradient) {
+    const dnnl::convolution_backward_data::desc desc(algorithm, input, weight, out, w.stride, w.dilation, w.low,
+                                                     w.high);
+    const dnnl::convolution_backward_data::primitive_desc d(desc, caller_keeps_scratch(), cpu(), forward);
+    return connect<dnnl::convolution_backward_data>(g, d, {d.diff_src_desc(), d.weights_desc(), d.diff_dst_desc()},
+                                                    {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+                                                    input_role);
+  }
+  const dnnl::convolution_backward_weights::desc desc(algorithm, input, weight, out, w.stride, w.dilation, w.low,
+                                                      w.high);
+  const dnnl::convolution_backward_weights::primitive_desc d(desc, caller_keeps_scratch(), cpu(), forward);
+  return connect<dnnl::convolution_backward_weights>(g, d, {d.src_desc(), d.diff_weights_desc(), d.diff_dst_desc()},
+                                                     {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
+                                                     weight_role);
+}
+
+struct HashGeometry {
+  std::size_t operator()(const ConvolutionGeometry& g) const {
+    return std::hash<std::string_view>{}({reinterpret_cast<const char*>(&g), sizeof(g)});
+  }
+};
+static_assert(std::has_unique_object_representations_v<ConvolutionGeometry>);
+
+/// This thread's plan, or nothing if oneDNN has none.
+Plan* find_plan(const ConvolutionGeometry& g) {
+  constexpr std::size_t most_plans = 512;
+  thread_local std::unordered_map<ConvolutionGeometry, std::unique_ptr<Plan>, HashGeometry> plans;
+  const auto found = plans.find(g);
+  if (found != plans.end()) return found->second.get();
+  if (plans.size() >= most_plans) plans.clear();
+  std::unique_ptr<Plan> plan;
+  try {
+    plan = std::make_unique<Plan>(make_plan(g));
+  } catch (const dnnl::error& error) {
+    if (error.status != dnnl_unimplemented && error.status != dnnl_invalid_arguments) throw;
+  }
+  return (plans[g] = std::move(plan)).get();
+}
+
+std::int64_t floats_in(const memory& x) { return static_cast<std::int64_t>((x.get_desc().get_size() + 3) / 4); }
+
+void execute(Plan& plan, const std::array<float*, role_count>& data) {
+  thread_local dnnl::stream stream(cpu());
+  std::array<std::optional<Scratch<float>>, role_count> reordered;
+  for (const Role role : {input_role, weight_role, out_role}) {
+    Operand& operand = plan.operands[role];
+    operand.user.set_data_handle(data[role]);
+    if (operand.reorder) reordered[role].emplace(floats_in(operand.inner));
+    operand.inner.set_data_handle(operand.reorder ? reordered[role]->data() : data[role]);
+    if (operand.reorder && role != plan.result) operand.reorder->execute(stream, operand.user, operand.inner);
+  }
+  const Scratch<float> scratch(floats_in(plan.scratch));
+  plan.scratch.set_data_handle(scratch.data());
+  plan.primitive.execute(stream, plan.arguments);
+  Operand& result = plan.operands[plan.result];
+  if (result.reorder) result.reorder->execute(stream, result.inner, result.user);
+  stream.wait();
+}
+
+}  // namespace
+
+bool convolve_by_onednn(const ConvolutionGeometry& geometry, float* input, float* weight, float* out) {
+  limit_openmp_threads();
+  Plan* plan = find_plan(geometry);
+  if (plan == nullptr) return false;
+  execute(*plan, {input, weight, out});
+  return true;
+}
+
+}  // namespace ricci::kernels

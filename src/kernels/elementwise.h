@@ -1,0 +1,22 @@
+// Elementwise loops over strided views of any rank, conversion copies and fills. Knows nothing of operations or
+// broadcasting rules: inputs arrive expanded to the output's shape, with stride 0 where they repeat.
+#pragma once
+
+#include "ricci/primitive/loop_table.h"
+#include "ricci/strided.h"
+
+namespace ricci::kernels {
+
+/// out[i...] = loop(in[0][i...], ...). Requires: inputs have out's shape; out's elements are distinct; an input either
+/// is exactly out (same data and strides) or does not overlap it.
+void elementwise(Loop loop, const void* op, Strided out, const Strided* in, int n_in);
+
+/// Copies with conversion as in PyTorch: to integers towards zero (through int64 where narrower than the value needs,
+/// so wrapping), to boolean by != 0, to real by dropping the imaginary part. Requires: equal shapes, no overlap.
+void copy(Strided out, Strided in);
+
+/// Every element becomes re + im i, converted as by `copy`.
+void fill(Strided out, double re, double im);
+void fill(Strided out, std::int64_t value);
+
+}  // namespace ricci::kernels

@@ -1,0 +1,70 @@
+// What kernels that read or write at places have in common: elements by their size or type, indices from the back, and
+// loops in the order of memory. Knows nothing of what is done at a place.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/index.h"
+#include "kernels/reduce_axes.h"
+
+namespace ricci::kernels {
+
+inline std::int64_t from_front(std::int64_t index, std::int64_t size) { return index < 0 ? index + size : index; }
+
+inline const std::int64_t* indices_of(const Strided& x) { return static_cast<const std::int64_t*>(x.data); }
+
+/// Calls f(std::type_identity<T>{}) with some T of the size of `dtype`: for moving elements about.
+template <class F>
+void visit_size(DType dtype, F&& f) {
+  switch (element_size(dtype)) {
+    case 1: return f(std::type_identity<std::uint8_t>{});
+    case 2: return f(std::type_identity<std::uint16_t>{});
+    case 4: return f(std::type_identity<std::uint32_t>{});
+    case 8: return f(std::type_identity<std::uint64_t>{});
+    default: return f(std::type_identity<std::complex<double>>{});
+  }
+}
+
+/// What a write does.
+struct Setter {
+  template <class T>
+  static void write(T& place, const T& value) { place = value; }
+};
+struct Adder {
+  template <class T>
+  static void write(T& place, const T& value) {
+    if constexpr (std::is_same_v<T, bool>) place = place || value;
+    else if constexpr (std::is_same_v<T, std::int64_t>) {
+      place = static_cast<T>(static_cast<std::uint64_t>(place) + static_cast<std::uint64_t>(value));
+    } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      place = T(static_cast<float>(place) + static_cast<float>(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      place = static_cast<T>(static_cast<std::int64_t>(place) + value);
+    } else {
+      place += value;
+    }
+  }
+};
+/// Calls f(std::type_identity<T>{}, Setter or Adder): setting needs the size of `dtype` only.
+template <class F>
+void visit_write(Write write, DType dtype, F&& f) {
+  if (write == Write::set) visit_size(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Setter()); });
+  else visit_dtype(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Adder()); });
+}
+
+/// The loops over `count` axes of three operands, those with wide steps of `out` outside, neighbours merged.
+/// A null operand stays where it is.
+AxisList index_loops(int count, const std::int64_t* shape, const std::int64_t* out, const std::int64_t* x,
+                     const std::int64_t* y);
+
+/// Whether a list has a loop without steps.
+inline bool is_empty(const AxisList& list) {
+  for (int i = 0; i < list.count; ++i) {
+    if (list.axis[i].size == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace ricci::kernels

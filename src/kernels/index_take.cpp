@@ -1,0 +1,120 @@
+// Reading and writing at index tuples. The place of each tuple in the table is found first; then rows are moved, row by
+// row where a row is a run of memory, else tuple by tuple.
+#include <algorithm>
+#include <cassert>
+
+#include "kernels/index_loops.h"
+#include "kernels/matmul_scratch.h"
+
+namespace ricci::kernels {
+namespace {
+
+/// The table [n0, n1, …, r…] and the rows [p…, r…] of one call.
+struct Places {
+  Places(const Strided& table, std::span<const Strided> indices, const Strided& rows)
+      : tuple_axes(indices.empty() ? 0 : indices[0].rank),
+        tuples(product(rows.shape, tuple_axes)),
+        offsets(tuples),
+        rest(index_loops(rows.rank - tuple_axes, rows.shape + tuple_axes, rows.strides + tuple_axes, nullptr,
+                         table.strides + indices.size())) {
+    assert(tuple_axes <= rows.rank && rows.rank - tuple_axes + static_cast<int>(indices.size()) == table.rank);
+    for (int i = 0; i < tuple_axes; ++i) tuple_list.axis[tuple_list.count++] = {rows.shape[i], rows.strides[i], 0, 0};
+    merge_axes(tuple_list);
+    std::fill_n(offsets.data(), tuples, 0);
+    if (tuples == 0) return;
+    for (std::size_t k = 0; k < indices.size(); ++k) add_offsets(indices[k], table.shape[k], table.strides[k]);
+  }
+
+  static std::int64_t product(const std::int64_t* shape, int count) {
+    std::int64_t result = 1;
+    for (int i = 0; i < count; ++i) result *= shape[i];
+    return result;
+  }
+
+  void add_offsets(const Strided& index, std::int64_t size, std::int64_t step) {
+    AxisList axes;
+    for (int i = 0; i < index.rank; ++i) axes.axis[axes.count++] = {index.shape[i], 0, index.strides[i], 0};
+    merge_axes(axes);
+    const Axis run = axes.last();
+    std::int64_t* to = offsets.data();
+    for (Walk outer(axes.axis, axes.count - 1); !outer.done; outer.next(), to += run.size) {
+      const std::int64_t* from = indices_of(index) + outer.at.x;
+      for (std::int64_t i = 0; i < run.size; ++i) to[i] += from_front(from[i * run.x], size) * step;
+    }
+  }
+
+  int tuple_axes;
+  std::int64_t tuples;
+  Scratch<std::int64_t> offsets;  // in the table, of each tuple in row-major order
+  AxisList tuple_list, rest;      // steps of rows as out, of the table as y; the tuples' in row-major order
+};
+
+/// For each tuple, f(offset in rows, offset in the table, loop over a run).
+template <class F>
+void row_by_row(const Places& places, F f) {
+  const Axis run = places.rest.last();
+  const std::int64_t* offset = places.offsets.data();
+  for (Walk tuple(places.tuple_list.axis, places.tuple_list.count); !tuple.done; tuple.next(), ++offset) {
+    for (Walk outer(places.rest.axis, places.rest.count - 1); !outer.done; outer.next())
+      f(tuple.at.out + outer.at.out, *offset + outer.at.y, run);
+  }
+}
+
+/// For each element of a row, f(offset in rows, offset in the table, the tuples' offsets, loop over tuples).
+template <class F>
+void tuple_by_tuple(const Places& places, F f) {
+  const Axis run = places.tuple_list.last();
+  for (Walk element(places.rest.axis, places.rest.count); !element.done; element.next()) {
+    const std::int64_t* offsets = places.offsets.data();
+    for (Walk outer(places.tuple_list.axis, places.tuple_list.count - 1); !outer.done; outer.next(), offsets += run.size)
+      f(element.at.out + outer.at.out, element.at.y, offsets, run);
+  }
+}
+
+bool prefers_rows(const Places& places) {
+  const Axis row = places.rest.last(), tuple = places.tuple_list.last();
+  return row.size > 1 && (tuple.size == 1 || row.out < tuple.out || (row.out == 1 && row.y == 1));
+}
+
+/// move(from rows, from the table) for each element.
+template <class Rows, class Table, class Move>
+void for_each_element(const Places& places, Rows* rows, Table* table, Move move) {
+  if (places.tuples == 0 || is_empty(places.rest)) return;
+  if (prefers_rows(places)) {
+    row_by_row(places, [=](std::int64_t row, std::int64_t at, const Axis& run) {
+      Rows* r = rows + row;
+      Table* t = table + at;
+      if (run.out == 1 && run.y == 1) {
+        for (std::int64_t i = 0; i < run.size; ++i) move(r[i], t[i]);
+      } else {
+        for (std::int64_t i = 0; i < run.size; ++i) move(r[i * run.out], t[i * run.y]);
+      }
+    });
+  } else {
+    tuple_by_tuple(places, [=](std::int64_t row, std::int64_t at, const std::int64_t* offsets, const Axis& run) {
+      for (std::int64_t i = 0; i < run.size; ++i) move(rows[row + i * run.out], table[at + offsets[i]]);
+    });
+  }
+}
+
+}  // namespace
+
+void take(Strided out, Strided in, std::span<const Strided> indices) {
+  assert(out.dtype == in.dtype);
+  const Places places(in, indices, out);
+  visit_size(out.dtype, [&]<class T>(std::type_identity<T>) {
+    for_each_element(places, static_cast<T*>(out.data), static_cast<const T*>(in.data),
+                     [](T& to, const T& from) { to = from; });
+  });
+}
+
+void put(Write write, Strided inout, std::span<const Strided> indices, Strided values) {
+  assert(inout.dtype == values.dtype);
+  const Places places(inout, indices, values);
+  visit_write(write, inout.dtype, [&]<class T, class W>(std::type_identity<T>, W) {
+    for_each_element(places, static_cast<const T*>(values.data), static_cast<T*>(inout.data),
+                     [](const T& from, T& to) { W::write(to, from); });
+  });
+}
+
+}  // namespace ricci::kernels

@@ -1,0 +1,136 @@
+// Checks the views and chooses, by size, between lanes of small matrices and LAPACK one matrix at a time.
+#include "kernels/lapack.h"
+
+#include <cassert>
+#include <complex>
+
+#include "kernels/blas.h"
+#include "kernels/lapack_batch.h"
+#include "kernels/lapack_large.h"
+#include "kernels/lapack_small.h"
+
+namespace ricci::kernels {
+namespace {
+
+template <class F>
+void visit_lapack_dtype(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::float32: return f(std::type_identity<float>{});
+    case DType::float64: return f(std::type_identity<double>{});
+    case DType::complex64: return f(std::type_identity<std::complex<float>>{});
+    case DType::complex128: return f(std::type_identity<std::complex<double>>{});
+    default: assert(false && "only float32, float64, complex64 and complex128");
+  }
+}
+
+/// Whether the batch has no element to compute.
+bool is_empty(const Strided& x) {
+  for (int i = 0; i < x.rank; ++i) {
+    if (x.shape[i] == 0) return true;
+  }
+  return false;
+}
+
+[[maybe_unused]] bool is_square(const Strided& a) {
+  return a.rank >= 2 && a.rank <= max_batch_rank && a.shape[a.rank - 2] == a.shape[a.rank - 1] &&
+         fits_blas(a.shape[a.rank - 1]);
+}
+
+/// Whether x and b are right sides of systems with the matrices a.
+[[maybe_unused]] bool are_right_sides(const Strided& x, const Strided& a, const Strided& b) {
+  const int r = a.rank;
+  if (!is_square(a) || x.rank != r || b.rank != r || x.dtype != a.dtype || b.dtype != a.dtype) return false;
+  return x.shape[r - 2] == a.shape[r - 1] && b.shape[r - 2] == a.shape[r - 1] && x.shape[r - 1] == b.shape[r - 1];
+}
+
+/// Matrices of size 0 have nothing to compute, but their batch still has its info.
+void clear_info(const Strided& a, std::int32_t* info) {
+  const BatchOffsets offsets(a, 2);
+  for (std::int64_t i = 0; i < offsets.size(); ++i) info[i] = 0;
+}
+
+char letter(Transpose transpose) {
+  constexpr char letters[] = {'N', 'T', 'C'};
+  return letters[static_cast<int>(transpose)];
+}
+
+/// For real numbers conjugation is nothing.
+template <class T>
+char letter_for(Transpose transpose) {
+  return std::is_floating_point_v<T> && transpose == Transpose::conjugate ? 'T' : letter(transpose);
+}
+
+}  // namespace
+
+void cholesky(Strided l, Strided a, std::int32_t* info) {
+  assert(is_square(a) && is_square(l) && l.rank == a.rank && l.dtype == a.dtype);
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(l);
+    const MatrixBatch<const T> from(a);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (is_small(from.first.rows, from.size())) return cholesky_small(to, from, info);
+    }
+    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = cholesky_large(to[i], from[i]);
+  });
+}
+
+void lu_factor(Strided lu, Strided pivots, Strided a, std::int32_t* info) {
+  assert(is_square(a) && is_square(lu) && lu.rank == a.rank && lu.dtype == a.dtype);
+  assert(pivots.dtype == DType::int32 && pivots.rank == a.rank - 1);
+  if (is_empty(a)) return clear_info(a, info);
+  const VectorBatch<std::int32_t> exchanges(pivots);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(lu);
+    const MatrixBatch<const T> from(a);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (is_small(from.first.rows, from.size())) return lu_factor_small(to, exchanges, from, info);
+    }
+    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = lu_factor_large(to[i], exchanges[i], from[i]);
+  });
+}
+
+void lu_solve(Strided x, Strided lu, Strided pivots, Strided b, Transpose transpose) {
+  assert(are_right_sides(x, lu, b));
+  assert(pivots.dtype == DType::int32 && pivots.rank == lu.rank - 1);
+  if (is_empty(x)) return;
+  const VectorBatch<const std::int32_t> exchanges(pivots);
+  visit_lapack_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(x);
+    const MatrixBatch<const T> factors(lu), from(b);
+    const char op = letter_for<T>(transpose);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (is_small(factors.first.rows, to.size())) return lu_solve_small(to, factors, exchanges, from, op);
+    }
+    for (std::int64_t i = 0; i < to.size(); ++i) lu_solve_large(to[i], factors[i], exchanges[i], from[i], op);
+  });
+}
+
+void triangular_solve(Strided x, Strided a, Strided b, Triangle triangle, Transpose transpose, Diagonal diagonal) {
+  assert(are_right_sides(x, a, b));
+  if (is_empty(x)) return;
+  visit_lapack_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(x);
+    const MatrixBatch<const T> matrices(a), from(b);
+    const TriangularKind kind = {triangle == Triangle::upper, diagonal == Diagonal::unit, letter_for<T>(transpose)};
+    if constexpr (std::is_floating_point_v<T>) {
+      if (is_small(matrices.first.rows, to.size())) return triangular_solve_small(to, matrices, from, kind);
+    }
+    for (std::int64_t i = 0; i < to.size(); ++i) triangular_solve_large(to[i], matrices[i], from[i], kind);
+  });
+}
+
+void inverse(Strided out, Strided a, std::int32_t* info) {
+  assert(is_square(a) && is_square(out) && out.rank == a.rank && out.dtype == a.dtype);
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(out);
+    const MatrixBatch<const T> from(a);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (is_small(from.first.rows, from.size())) return inverse_small(to, from, info);
+    }
+    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = inverse_large(to[i], from[i]);
+  });
+}
+
+}  // namespace ricci::kernels

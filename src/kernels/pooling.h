@@ -1,0 +1,39 @@
+// Maxima and means of sliding windows over the last one or two axes of raw views, and their transposes, as PyTorch
+// defines them with ceil_mode = false. Knows nothing of tensors. Leading axes, any number of them, are batch axes; any
+// strides; sizes may be 0; an output overlaps no input.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ricci/strided.h"
+
+namespace ricci::kernels {
+
+/// One entry per pooled axis, the first `spatial` of them. Averages ignore dilation.
+struct PoolingShape {
+  int spatial = 2;
+  std::array<std::int64_t, 2> window = {1, 1}, stride = {1, 1}, padding = {}, dilation = {1, 1};
+};
+
+/// The size of the output along a pooled axis; the views must obey it.
+constexpr std::int64_t pooling_size(std::int64_t input, const PoolingShape& shape, int axis) {
+  const std::int64_t room = input + 2 * shape.padding[axis] - shape.dilation[axis] * (shape.window[axis] - 1);
+  return room < 1 ? 0 : (room - 1) / shape.stride[axis] + 1;
+}
+
+/// values: the maximum of each window, nan if it holds one; padding never wins. indices (int64, shaped like values):
+/// where in the plane it was found, row * width + column; of equal ones the first, of several nans the last; -1 where
+/// the window holds no input, and then the value is the lowest there is. Real dtypes.
+void max_pool(Strided values, Strided indices, Strided input, const PoolingShape& shape);
+
+/// Adds each cotangent to the input that was the maximum; inputs that were none get 0.
+void max_pool_gradient(Strided input_gradient, Strided cotangent, Strided indices, const PoolingShape& shape);
+
+/// The mean of each window, in which padding counts as zeros (count_include_pad). Integers are divided towards zero.
+void avg_pool(Strided out, Strided input, const PoolingShape& shape);
+
+/// The transpose of `avg_pool`.
+void avg_pool_gradient(Strided input_gradient, Strided cotangent, const PoolingShape& shape);
+
+}  // namespace ricci::kernels

@@ -1,0 +1,128 @@
+// Philox4x32-10 on vectors of blocks, and the order that turns words by block into elements in memory.
+// Knows nothing of distributions. Start with `philox_words`.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/random.h"
+#include "ricci/primitive/scalar.h"
+
+namespace ricci::kernels {
+
+using scalar::Pack;
+
+template <class U>
+struct BitsOf {
+  static constexpr int lanes = scalar::pack_bytes / static_cast<int>(sizeof(U));
+  typedef U type __attribute__((vector_size(scalar::pack_bytes)));
+};
+/// One register of unsigned integers.
+template <class U>
+using Bits = typename BitsOf<U>::type;
+
+/// Lane i holds i's block among the blocks of a vector.
+using BlockOrder = Bits<std::uint64_t>;
+
+/// The product of the lower halves of the lanes.
+RICCI_ALWAYS_INLINE Bits<std::uint64_t> multiply_low(Bits<std::uint64_t> a, Bits<std::uint64_t> b) {
+#if RICCI_PACK_BYTES == 64
+  return (Bits<std::uint64_t>)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
+#elif RICCI_PACK_BYTES == 32
+  return (Bits<std::uint64_t>)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#else
+  return (a & 0xffffffffU) * (b & 0xffffffffU);
+#endif
+}
+
+/// The words of one block a lane, in the lower halves; the upper halves are unspecified.
+struct BlockWords {
+  Bits<std::uint64_t> word[4];
+};
+
+RICCI_ALWAYS_INLINE BlockWords philox_words(Bits<std::uint64_t> block, RandomSource source) {
+  const Bits<std::uint64_t> zero = {}, m0 = zero + 0xD2511F53U, m1 = zero + 0xCD9E8D57U;
+  BlockWords c = {{block, block >> 32, zero + (source.stream & 0xffffffffU), zero + (source.stream >> 32)}};
+  auto k0 = static_cast<std::uint32_t>(source.seed), k1 = static_cast<std::uint32_t>(source.seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const auto product0 = multiply_low(m0, c.word[0]), product1 = multiply_low(m1, c.word[2]);
+    c = {{(product1 >> 32) ^ c.word[1] ^ (zero + k0), product1, (product0 >> 32) ^ c.word[3] ^ (zero + k1), product0}};
+    k0 += 0x9E3779B9U, k1 += 0xBB67AE85U;
+  }
+  return c;
+}
+
+// --- Elements of 32 bits: word w of block b is element 4 b + w.
+
+/// Words by their number; lane l belongs to block_of_lane32(l).
+struct Words32 {
+  static constexpr int lanes = BitsOf<std::uint32_t>::lanes;
+  static constexpr int elements = 4 * lanes;
+  Bits<std::uint32_t> word[4];
+};
+
+/// Chosen so that `in_order` stays within 128-bit parts of registers, where shuffles are cheap.
+constexpr std::uint64_t block_of_lane32(int lane) {
+  return static_cast<std::uint64_t>(lane % 4 * (Words32::lanes / 4) + lane / 4);
+}
+
+template <int Odd>
+inline constexpr BlockOrder blocks32 = []<std::size_t... I>(std::index_sequence<I...>) {
+  return BlockOrder{block_of_lane32(static_cast<int>(2 * I + Odd))...};
+}(std::make_index_sequence<BitsOf<std::uint64_t>::lanes>{});
+
+/// Blocks [first, first + lanes).
+RICCI_ALWAYS_INLINE Words32 words32(std::uint64_t first, RandomSource source) {
+  const BlockWords even = philox_words(blocks32<0> + first, source), odd = philox_words(blocks32<1> + first, source);
+  Words32 words;
+  for (int w = 0; w < 4; ++w)
+    words.word[w] = (Bits<std::uint32_t>)((even.word[w] & 0xffffffffU) | (odd.word[w] << 32));
+  return words;
+}
+
+/// a's and b's lanes in turn, from the lower (or upper) half of each 128-bit part.
+template <bool Upper, class V>
+RICCI_ALWAYS_INLINE V interleave(V a, V b) {
+  constexpr int part = 16 / static_cast<int>(sizeof(a[0])), lanes = scalar::pack_bytes / static_cast<int>(sizeof(a[0]));
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return __builtin_shufflevector(a, b, (I / part * part + (Upper ? part / 2 : 0) + I % part / 2 + I % 2 * lanes)...);
+  }(std::make_integer_sequence<int, lanes>{});
+}
+
+/// Stores what the words became, in the order of elements.
+template <class E>
+RICCI_ALWAYS_INLINE void store_in_order(E* to, const Bits<std::uint32_t> (&word)[4]) {
+  static_assert(sizeof(E) == 4);
+  const auto low01 = interleave<false>(word[0], word[1]), low23 = interleave<false>(word[2], word[3]);
+  const auto high01 = interleave<true>(word[0], word[1]), high23 = interleave<true>(word[2], word[3]);
+  using Wide = Bits<std::uint64_t>;
+  const Wide ordered[4] = {interleave<false>((Wide)low01, (Wide)low23), interleave<true>((Wide)low01, (Wide)low23),
+                           interleave<false>((Wide)high01, (Wide)high23), interleave<true>((Wide)high01, (Wide)high23)};
+  __builtin_memcpy(to, ordered, sizeof ordered);
+}
+
+// --- Elements of 64 bits: words 2 h and 2 h + 1 of block b are the lower and upper half of element 2 b + h.
+
+struct Words64 {
+  static constexpr int lanes = BitsOf<std::uint64_t>::lanes;
+  static constexpr int elements = 2 * lanes;
+  Bits<std::uint64_t> word[2];
+};
+
+inline constexpr BlockOrder blocks64 = []<std::size_t... I>(std::index_sequence<I...>) {
+  return BlockOrder{static_cast<std::uint64_t>(I % 2 * (Words64::lanes / 2) + I / 2)...};
+}(std::make_index_sequence<BitsOf<std::uint64_t>::lanes>{});
+
+RICCI_ALWAYS_INLINE Words64 words64(std::uint64_t first, RandomSource source) {
+  const BlockWords c = philox_words(blocks64 + first, source);
+  return {{(c.word[0] & 0xffffffffU) | (c.word[1] << 32), (c.word[2] & 0xffffffffU) | (c.word[3] << 32)}};
+}
+
+template <class E>
+RICCI_ALWAYS_INLINE void store_in_order(E* to, const Bits<std::uint64_t> (&word)[2]) {
+  static_assert(sizeof(E) == 8);
+  const Bits<std::uint64_t> ordered[2] = {interleave<false>(word[0], word[1]), interleave<true>(word[0], word[1])};
+  __builtin_memcpy(to, ordered, sizeof ordered);
+}
+
+}  // namespace ricci::kernels

@@ -1,0 +1,72 @@
+// Sorting and merging the loops of a reduction.
+#include "kernels/reduce_axes.h"
+
+#include <cassert>
+#include <limits>
+
+namespace ricci::kernels {
+namespace {
+
+std::int64_t width(std::int64_t step) { return step == 0 ? std::numeric_limits<std::int64_t>::max() : step; }
+
+bool stands_outside(const Axis& a, const Axis& b) {
+  return width(a.x) != width(b.x) ? width(a.x) > width(b.x) : width(a.y) > width(b.y);
+}
+
+bool one_loop(const Axis& outer, const Axis& inner) {
+  return outer.x == inner.x * inner.size && outer.y == inner.y * inner.size && outer.out == inner.out * inner.size;
+}
+
+}  // namespace
+
+void insert_axis(AxisList& list, const Axis& axis) {
+  int at = list.count++;
+  for (; at > 0 && stands_outside(axis, list.axis[at - 1]); --at) list.axis[at] = list.axis[at - 1];
+  list.axis[at] = axis;
+}
+
+void merge_axes(AxisList& list) {
+  if (list.count < 2) return;
+  int last = 0;
+  for (int i = 1; i < list.count; ++i) {
+    Axis& outer = list.axis[last];
+    const Axis inner = list.axis[i];
+    if (one_loop(outer, inner)) outer = {outer.size * inner.size, inner.out, inner.x, inner.y};
+    else list.axis[++last] = inner;
+  }
+  list.count = last + 1;
+}
+
+void Walk::carry() {
+  for (int i = last_; i >= 0; --i) {
+    if (i != last_ && ++index_[i] < axes_[i].size) return step(axes_[i]);
+    const std::int64_t back = axes_[i].size - 1;
+    at.out -= back * axes_[i].out, at.x -= back * axes_[i].x, at.y -= back * axes_[i].y;
+    index_[i] = 0;
+  }
+  done = true;
+}
+
+ReductionAxes reduction_axes(const Strided& out, const Strided& x, const Strided* y, const bool* reduced) {
+  assert(x.rank <= max_axes && (!y || y->rank == x.rank));
+  ReductionAxes axes;
+  int kept = 0;
+  for (int i = 0; i < x.rank; ++i) {
+    assert(!y || y->shape[i] == x.shape[i]);
+    Axis axis{x.shape[i], 0, x.strides[i], y ? y->strides[i] : 0};
+    if (reduced[i]) {
+      axes.reduced_elements *= axis.size;
+    } else {
+      assert(out.shape[kept] == axis.size);
+      axis.out = out.strides[kept++];
+      axes.empty = axes.empty || axis.size == 0;
+    }
+    if (axis.size != 1) insert_axis(reduced[i] ? axes.reduced : axes.kept, axis);
+  }
+  assert(kept == out.rank);
+  merge_axes(axes.kept);
+  merge_axes(axes.reduced);
+  return axes;
+}
+
+}  // namespace ricci::kernels

@@ -1,0 +1,67 @@
+// Mean and variance, in two passes.
+#include <algorithm>
+
+#include "kernels/elementwise.h"
+#include "kernels/reduce_kinds.h"
+#include "kernels/reduce_loop.h"
+#include "kernels/reduce_pieces.h"
+
+namespace ricci::kernels {
+namespace {
+
+/// Of x from a centre y: the sum of |x - y|^2, divided at the end.
+template <class T>
+struct Deviation {
+  static constexpr int inputs = 2;
+  static constexpr bool symmetric = false;
+  using X = T;
+  using Y = accumulator<T>;
+  using XLane = accumulator<T>;
+  using YLane = accumulator<T>;
+  using A = real_of<accumulator<T>>;
+  using W = Wide<A>;
+  using Terms = Wide<accumulator<T>>;
+  using Out = real_of<T>;
+
+  A divisor;
+
+  W identity() const { return W(A(0)); }
+  W first(Terms x, Terms centre) const { return square_of(x - centre); }
+  W add(W sum, Terms x, Terms centre) const { return add_square(sum, x - centre); }
+  W join(W a, W b) const { return a + b; }
+  W finish(W total) const { return total / W(divisor); }
+  W nothing() const { return W(std::numeric_limits<A>::quiet_NaN()); }
+};
+
+template <class T>
+void mean_var_of(const Strided& mean, const Strided& variance, const Strided& in, const bool* reduced,
+                 real_of<accumulator<T>> divisor) {
+  const Temporary<accumulator<T>> centre(in, reduced);
+  reduce_unrounded_mean(centre.view(), in, reduced);
+  copy(mean, centre.view());
+  const Strided centres = centre.repeated();
+  Deviation<T> deviation;
+  deviation.divisor = divisor;
+  reduce_with(deviation, variance, in, &centres, reduced);
+}
+
+}  // namespace
+
+void mean_var(Strided mean, Strided variance, Strided in, const bool* reduced, std::int64_t correction) {
+  assert(mean.dtype == in.dtype && variance.dtype == real_dtype(in.dtype));
+  std::int64_t count = 1;
+  for (int i = 0; i < in.rank; ++i) count *= reduced[i] ? in.shape[i] : 1;
+  const std::int64_t divisor = std::max<std::int64_t>(0, count - correction);
+  const Pieces pieces(in, reduced);
+  for (std::int64_t i = 0; i < pieces.size; i += pieces.step) {
+    const std::int64_t size = std::min(pieces.step, pieces.size - i);
+    const Slice from(in, pieces.axis, i, size), mean_to(mean, pieces.kept_axis, i, size),
+        variance_to(variance, pieces.kept_axis, i, size);
+    visit_inexact(in.dtype, [&]<class T>(std::type_identity<T>) {
+      mean_var_of<T>(mean_to.view(), variance_to.view(), from.view(), reduced,
+                     static_cast<real_of<accumulator<T>>>(divisor));
+    });
+  }
+}
+
+}  // namespace ricci::kernels

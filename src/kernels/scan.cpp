@@ -1,0 +1,176 @@
+// Running totals, one element after the other along the lane; several lanes at once, to hide the latency.
+#include "kernels/scan.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "kernels/reduce_kinds.h"
+#include "kernels/reduce_lanes.h"
+#include "kernels/scan_lanes.h"
+
+namespace ricci::kernels {
+namespace {
+
+/// What elements of type T are added in.
+template <class T>
+struct total_of { using type = accumulator<T>; };
+template <> struct total_of<float> { using type = double; };
+template <> struct total_of<std::complex<float>> { using type = std::complex<double>; };
+template <class T>
+using total = typename total_of<T>::type;
+
+template <class A>
+A times(A a, A b) {
+  if constexpr (is_complex_element<A>) {
+    return {std::fma(a.real(), b.real(), -(a.imag() * b.imag())), std::fma(a.real(), b.imag(), a.imag() * b.real())};
+  } else if constexpr (std::is_integral_v<A>) {
+    return static_cast<A>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  } else {
+    return a * b;
+  }
+}
+template <class A>
+A plus(A a, A b) {
+  if constexpr (std::is_integral_v<A>) return static_cast<A>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else return a + b;
+}
+
+/// Lanes that are walked together.
+inline constexpr int group = 8;
+
+/// `Lanes` neighbouring lanes, `across` apart; neighbours in memory if `Unit`.
+template <Scan kind, int Lanes, bool Unit, class T, class Out>
+void scan_group(Out* out, const T* x, const Axis& lane, const Axis& across) {
+  using A = total<T>;
+  A totals[Lanes];
+  for (A& t : totals) t = A(kind == Scan::prod ? 1 : 0);
+  const std::int64_t out_step = Unit ? 1 : across.out, x_step = Unit ? 1 : across.x;
+  for (std::int64_t i = 0; i < lane.size; ++i, out += lane.out, x += lane.x) {
+    for (int l = 0; l < Lanes; ++l) {
+      const A element = static_cast<A>(x[l * x_step]);
+      totals[l] = kind == Scan::prod ? times(totals[l], element) : plus(totals[l], element);
+      out[l * out_step] = static_cast<Out>(totals[l]);
+    }
+  }
+}
+
+/// The running log of a sum of exponentials as {greatest, sum of exp(x - greatest)}, in double; float16 too.
+struct LogSum {
+  Pack<double> greatest{-std::numeric_limits<double>::infinity()}, sum{0.0};
+
+  void add(Pack<double> x) {
+    using namespace scalar;
+    const Pack<double> distance = select(equal(x, greatest), Pack<double>(0.0), -abs(x - greatest));
+    const Pack<double> ratio = exp(distance);
+    sum = select(greater(x, greatest), fma(sum, ratio, Pack<double>(1.0)), sum + ratio);
+    greatest = max(greatest, x);
+  }
+  Pack<double> value() const { return greatest + log(sum); }
+};
+
+/// `count` <= Pack<double>::lanes lanes.
+template <class T>
+void scan_logsumexp(T* out, const T* x, const Axis& lane, const Axis& across, int count) {
+  constexpr int lanes = Pack<double>::lanes;
+  LogSum total;
+  double buffer[lanes] = {};
+  for (std::int64_t i = 0; i < lane.size; ++i, out += lane.out, x += lane.x) {
+    for (int l = 0; l < count; ++l) buffer[l] = static_cast<double>(static_cast<accumulator<T>>(x[l * across.x]));
+    total.add(scalar::load(buffer, std::type_identity<Pack<double>>{}));
+    double values[lanes];
+    scalar::store(values, total.value());
+    for (int l = 0; l < count; ++l) out[l * across.out] = static_cast<T>(static_cast<accumulator<T>>(values[l]));
+  }
+}
+
+/// Walks the lane from its end.
+template <class Out, class T>
+void turn_round(Axis& lane, Out*& out, const T*& x) {
+  out += (lane.size - 1) * lane.out, x += (lane.size - 1) * lane.x;
+  lane.out = -lane.out, lane.x = -lane.x;
+}
+
+template <Scan kind, class T, class Out>
+void scan_lanes(const LaneAxes& axes, Out* out, const T* x, Direction direction) {
+  Axis lane = axes.lane;
+  const Axis across = axes.others.last();
+  if (direction == Direction::reverse) turn_round(lane, out, x);
+  for (Walk outer(axes.others.axis, axes.others.count - 1); !outer.done; outer.next()) {
+    Out* to = out + outer.at.out;
+    const T* from = x + outer.at.x;
+    std::int64_t i = 0;
+    if constexpr (kind == Scan::logsumexp) {
+      constexpr int lanes = Pack<double>::lanes;
+      for (; i < across.size; i += lanes)
+        scan_logsumexp(to + i * across.out, from + i * across.x, lane, across,
+                       static_cast<int>(std::min<std::int64_t>(lanes, across.size - i)));
+    } else {
+      const bool unit = across.out == 1 && across.x == 1;
+      for (; i + group <= across.size; i += group) {
+        Out* group_to = to + i * across.out;
+        const T* group_from = from + i * across.x;
+        if (unit) scan_group<kind, group, true>(group_to, group_from, lane, across);
+        else scan_group<kind, group, false>(group_to, group_from, lane, across);
+      }
+      for (; i < across.size; ++i) scan_group<kind, 1, false>(to + i * across.out, from + i * across.x, lane, across);
+    }
+  }
+}
+
+// --- Extremes
+
+/// Whether x takes the place of best: it is at least as great (or small), or NaN.
+template <bool greatest, class A>
+bool replaces(A x, A best) {
+  const bool better = greatest ? x >= best : x <= best;
+  return (x != x) | (better & (best == best));
+}
+
+template <bool greatest, class T>
+void scan_extreme_lane(T* values, std::int64_t* places, const T* x, const Axis& lane, bool reverse) {
+  using A = std::conditional_t<std::is_integral_v<T>, T, accumulator<T>>;
+  A best{};
+  std::int64_t place = 0;
+  for (std::int64_t step = 0; step < lane.size; ++step) {
+    const std::int64_t i = reverse ? lane.size - 1 - step : step;
+    const A element = static_cast<A>(x[i * lane.x]);
+    if (step == 0 || replaces<greatest>(element, best)) best = element, place = i;
+    values[i * lane.out] = static_cast<T>(best);
+    places[i * lane.y] = place;
+  }
+}
+
+}  // namespace
+
+DType scanned_dtype(Scan, DType in) { return is_integral(in) ? DType::int64 : in; }
+
+void scan(Scan kind, Strided out, Strided in, int axis, Direction direction) {
+  assert(out.dtype == scanned_dtype(kind, in.dtype));
+  const LaneAxes axes = lanes_along(axis, out, in, in);
+  if (axes.empty) return;
+  const auto run = [&]<Scan k, class T, class Out>() {
+    scan_lanes<k>(axes, static_cast<Out*>(out.data), static_cast<const T*>(in.data), direction);
+  };
+  if (kind == Scan::logsumexp)
+    return visit_floating(in.dtype, [&]<class T>(std::type_identity<T>) { run.template operator()<Scan::logsumexp, T, T>(); });
+  visit_numbers(in.dtype, [&]<class T>(std::type_identity<T>) {
+    if (kind == Scan::sum) run.template operator()<Scan::sum, T, sum_element<T>>();
+    else run.template operator()<Scan::prod, T, sum_element<T>>();
+  });
+}
+
+void scan_extreme(bool greatest, Strided values, Strided places, Strided in, int axis, Direction direction) {
+  assert(values.dtype == in.dtype && places.dtype == DType::int64);
+  const LaneAxes axes = lanes_along(axis, values, in, places);
+  if (axes.empty) return;
+  const bool reverse = direction == Direction::reverse;
+  visit_real(in.dtype, [&]<class T>(std::type_identity<T>) {
+    const auto lane = greatest ? scan_extreme_lane<true, T> : scan_extreme_lane<false, T>;
+    for (Walk at(axes.others.axis, axes.others.count); !at.done; at.next())
+      lane(static_cast<T*>(values.data) + at.at.out, static_cast<std::int64_t*>(places.data) + at.at.y,
+           static_cast<const T*>(in.data) + at.at.x, axes.lane, reverse);
+  });
+}
+
+}  // namespace ricci::kernels

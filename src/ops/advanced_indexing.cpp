@@ -1,0 +1,201 @@
+// NumPy's indexing: integers, slices, new axes and an ellipsis make views; index tensors among them read and write by
+// take_front and put_front; boolean masks stand for the places where they are true.
+#include <algorithm>
+#include <exception>
+
+#include "ops/dynamic_shapes.h"
+#include "ops/indexing.h"
+#include "primitive/interpreter.h"
+
+namespace ricci {
+namespace {
+
+using EntryKind = Index::Kind;
+
+bool is_mask(const Index& i) { return i.kind == EntryKind::tensor && i.tensor.defined() && i.tensor.dtype() == DType::boolean; }
+
+/// The number of axes an entry uses up.
+int axes_of(const Index& i) {
+  if (i.kind == EntryKind::new_axis || i.kind == EntryKind::ellipsis) return 0;
+  return is_mask(i) ? static_cast<int>(i.tensor.dim()) : 1;
+}
+
+/// x after the parts that make views, and the index tensors by the axis they stand at.
+struct Resolved {
+  Tensor view;
+  std::vector<Tensor> indices;
+  Axes axes;                // of the view, ascending
+  bool adjacent = true;     // the result's new axes stand where the first index stood, else in front
+};
+
+/// A mask as one index tensor an axis. Reads its values.
+std::vector<Tensor> places_of_mask(const Tensor& mask) {
+  const Tensor where = nonzero_of("index", mask);  // [count, axes]
+  return unbind(where, 1);
+}
+
+Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
+  require_defined("index", x, 0);
+  int used = 0, ellipses = 0;
+  for (const Index& i : indices) {
+    used += axes_of(i);
+    ellipses += i.kind == EntryKind::ellipsis;
+  }
+  const int rank = type_of(x).rank();
+  if (used > rank)
+    raise<IndexError>("index: " + std::to_string(used) + " indices are too many for " + type_text(x) + ", which has " + count_of(rank, "axis", "axes"));
+  if (ellipses > 1) raise<IndexError>("index: an index may hold one ellipsis, found " + std::to_string(ellipses));
+
+  Resolved r{.view = x, .indices = {}, .axes = {}};
+  std::int64_t axis = 0;
+  std::int64_t last_entry = -2, entry = -1;
+  for (const Index& i : indices) {
+    ++entry;
+    switch (i.kind) {
+      case EntryKind::new_axis: r.view = unsqueeze(r.view, axis++); break;
+      case EntryKind::ellipsis: axis += rank - used; break;
+      case EntryKind::slice: r.view = slice(r.view, axis, i.slice.start, i.slice.stop, i.slice.step); ++axis; break;
+      case EntryKind::integer: r.view = select(r.view, axis, i.integer); break;
+      case EntryKind::tensor: {
+        require_defined("index", i.tensor, static_cast<int>(entry) + 1);
+        if (!r.indices.empty() && last_entry != entry - 1) r.adjacent = false;
+        last_entry = entry;
+        const std::vector<Tensor> places = is_mask(i) ? places_of_mask(i.tensor) : std::vector<Tensor>{require_indices("index", i.tensor, static_cast<int>(entry) + 1)};
+        for (const Tensor& place : places) {
+          r.indices.push_back(place);
+          r.axes.push_back(axis++);
+        }
+        break;
+      }
+    }
+  }
+  return r;
+}
+
+/// The indexed axes in front, the rest behind in order.
+Axes front_order(const Resolved& r) {
+  Axes order = r.axes;
+  for (std::int64_t i = 0; i < type_of(r.view).rank(); ++i)
+    if (std::find(r.axes.begin(), r.axes.end(), i) == r.axes.end()) order.push_back(i);
+  return order;
+}
+
+IndexPlace place_of(const Resolved& r) { return {"index", r.axes, type_of(r.view).shape, true}; }
+
+std::int64_t index_rank(const Resolved& r) {
+  std::int64_t rank = 0;
+  for (const Tensor& i : r.indices) rank = std::max<std::int64_t>(rank, i.dim());
+  return rank;
+}
+
+/// Where the index axes stand in the result; they come out in front.
+std::int64_t result_axis(const Resolved& r) { return r.adjacent ? r.axes[0] : 0; }
+
+Tensor moved_block(const Tensor& x, std::int64_t from, std::int64_t to, std::int64_t count) {
+  if (from == to || count == 0) return x;
+  Axes source, target;
+  for (std::int64_t i = 0; i < count; ++i) {
+    source.push_back(from + i);
+    target.push_back(to + i);
+  }
+  return movedim(x, source, target);
+}
+
+/// A single mask over leading axes writes by `where`, so it works under every transform.
+bool put_by_mask(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, Tensor& result) {
+  if (indices.size() != 1 || !is_mask(indices[0])) return false;
+  Tensor mask = indices[0].tensor;
+  const Type tx = type_of(x), tm = type_of(mask);
+  if (tm.rank() > tx.rank()) return false;
+  for (std::size_t d = 0; d < tm.shape.size(); ++d)
+    if (!(tm.shape[d] == tx.shape[d]))
+      raise<IndexError>("index: the mask " + to_string(tm) + " does not fit " + to_string(tx));
+  if (type_of(value).rank() > tx.rank() - tm.rank()) return false;  // one value for each true element
+  for (int d = tm.rank(); d < tx.rank(); ++d) mask = unsqueeze(mask, -1);
+  result = where(mask, type_of(value).dtype == tx.dtype ? value : to(value, tx.dtype), x);
+  return true;
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor index(const Tensor& x, const std::vector<Index>& indices) {
+  const Resolved r = resolve(x, indices);
+  if (r.indices.empty()) return r.view;
+  const Tensor rows = take_front(permute(r.view, front_order(r)), r.indices, place_of(r));
+  return moved_block(rows, 0, result_axis(r), index_rank(r));
+}
+
+Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value) { return index_put(x, indices, value, false); }
+Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, bool accumulate) {
+  const Tensor result = clone(x);
+  result.index_put_(indices, value, accumulate);
+  return result;
+}
+
+const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& value) const { return index_put_(indices, value, false); }
+const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& value, bool accumulate) const {
+  require_defined("index_put_", *this, 0);
+  require_defined("index_put_", value, 1);
+  Tensor masked;
+  if (!accumulate && put_by_mask(*this, indices, value, masked)) {
+    assign_into(*this, masked, "index_put_");
+    return *this;
+  }
+  const Resolved r = resolve(*this, indices);
+  if (r.indices.empty()) {
+    accumulate ? r.view.add_(value) : r.view.copy_(value);
+    return *this;
+  }
+  // [result axes…] → [index axes…, rest…], as put_front takes its values.
+  const Axes order = front_order(r);
+  const std::int64_t count = index_rank(r), rank = type_of(r.view).rank() - static_cast<std::int64_t>(r.axes.size()) + count;
+  Tensor values = value;
+  if (result_axis(r) != 0) {
+    while (type_of(values).rank() < rank) values = ops::unsqueeze(values, 0);
+    values = moved_block(values, result_axis(r), 0, count);
+  }
+  const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(r));
+  Axes back = order;
+  for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  assign_into(r.view, ops::permute(front, back), "index_put_");
+  return *this;
+}
+
+IndexedTensor::IndexedTensor(Tensor value, Tensor base, std::vector<Index> indices)
+    : Tensor(std::move(value)), base_(std::move(base)), indices_(std::move(indices)) {}
+
+const Tensor& IndexedTensor::operator=(const Tensor& value) const&& {
+  const bool by_tensor = std::any_of(indices_.begin(), indices_.end(), [](const Index& i) { return i.kind == Index::Kind::tensor; });
+  if (!by_tensor) return copy_(value);
+  return base_.index_put_(indices_, value);
+}
+
+namespace {
+
+/// What a mask that differs per example would show: it can be written to, and reading it is the error.
+struct Unreadable final : Link {
+  std::exception_ptr error;
+  Unreadable(const Tensor& x, std::exception_ptr e) : error(std::move(e)) { base = x; }
+  ValueRef value_of(const ValueRef&) const override { std::rethrow_exception(error); }
+  ValueRef base_after(const ValueRef&, const ValueRef&) const override { std::rethrow_exception(error); }
+  bool locate(const Array&, Type&, Strides&, void*&) const override { return false; }
+};
+
+IndexedTensor indexed(const Tensor& x, const std::vector<Index>& indices) {
+  try {
+    return {index(x, indices), x, indices};
+  } catch (const TransformError&) {
+    return {make_view({}, current_level(), new Unreadable(x, std::current_exception())), x, indices};
+  }
+}
+
+}  // namespace
+
+IndexedTensor Tensor::operator[](const Tensor& i) const { return indexed(*this, {Index(i)}); }
+IndexedTensor Tensor::index(std::initializer_list<Index> indices) const { return indexed(*this, indices); }
+IndexedTensor Tensor::index(const std::vector<Index>& indices) const { return indexed(*this, indices); }
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,139 @@
+// Sums, products, quotients and what is made of them. Start with `Mul`.
+#include "ricci/primitive/elementwise.h"
+
+namespace ricci {
+namespace {
+
+struct Add {
+  using kind = Elementwise;
+  static constexpr const char* name = "add";
+  static constexpr DTypes dtypes = DTypes::all;
+  template <class T> auto formula(T a, T b) const { return a + b; }
+  Tensor scale(int, const Tensor& t, std::span<const Tensor>, const Tensor&) const { return t; }
+  static double reference(double a, double b) { return a + b; }
+};
+
+struct Sub {
+  using kind = Elementwise;
+  static constexpr const char* name = "sub";
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
+  template <class T> auto formula(T a, T b) const { return a - b; }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor>, const Tensor&) const { return i == 0 ? t : neg(t); }
+  static double reference(double a, double b) { return a - b; }
+};
+
+struct Mul {
+  using kind = Elementwise;
+  static constexpr const char* name = "mul";
+  static constexpr DTypes dtypes = DTypes::all;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T a, T b) const { return a * b; }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return mul(t, x[i == 0 ? 1 : 0]);
+  }
+  static double reference(double a, double b) { return a * b; }
+};
+
+struct Div {
+  using kind = Elementwise;
+  static constexpr const char* name = "div";
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr unsigned keeps = input(1) | output(0);
+  static constexpr Interval domain = {0.5, 2};
+  template <class T> auto formula(T a, T b) const { return a / b; }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
+    const Tensor quotient = div(t, x[1]);
+    return i == 0 ? quotient : neg(mul(quotient, y));
+  }
+  static double reference(double a, double b) { return a / b; }
+};
+
+struct Neg {
+  using kind = Elementwise;
+  static constexpr const char* name = "neg";
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
+  template <class T> auto formula(T x) const { return -x; }
+  Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return neg(t); }
+  static double reference(double x) { return -x; }
+};
+
+struct Addcmul {
+  using kind = Elementwise;
+  static constexpr const char* name = "addcmul";
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
+  static constexpr unsigned keeps = input(1) | input(2);
+  template <class T> auto formula(T x, T a, T b) const { return x + a * b; }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? t : mul(t, x[i == 1 ? 2 : 1]);
+  }
+  static double reference(double x, double a, double b) { return x + a * b; }
+};
+
+struct Addcdiv {
+  using kind = Elementwise;
+  static constexpr const char* name = "addcdiv";
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr unsigned keeps = input(1) | input(2);
+  static constexpr Interval domain = {0.5, 2};
+  template <class T> auto formula(T x, T a, T b) const { return x + a / b; }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    if (i == 0) return t;
+    const Tensor quotient = div(t, x[2]);
+    return i == 1 ? quotient : neg(mul(quotient, div(x[1], x[2])));
+  }
+  static double reference(double x, double a, double b) { return x + a / b; }
+};
+
+/// From the nearer end, so that weights 0 and 1 give exactly start and end.
+struct Lerp {
+  using kind = Elementwise;
+  static constexpr const char* name = "lerp";
+  static constexpr unsigned keeps = input(0) | input(1) | input(2);
+  template <class T> auto formula(T start, T end, T weight) const {
+    const T way = end - start;
+    return scalar::select(scalar::less(weight, T(0.5)), start + weight * way, end - way * (T(1) - weight));
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    if (i == 2) return mul(t, sub(x[1], x[0]));
+    const Tensor share = mul(t, x[2]);
+    return i == 0 ? sub(t, share) : share;
+  }
+  static double reference(double start, double end, double weight) { return start + weight * (end - start); }
+};
+
+}  // namespace
+
+namespace ops {
+
+Tensor add(const Tensor& a, const Tensor& b) { return apply(Add{}, a, b); }
+Tensor sub(const Tensor& a, const Tensor& b) { return apply(Sub{}, a, b); }
+Tensor mul(const Tensor& a, const Tensor& b) { return apply(Mul{}, a, b); }
+Tensor div(const Tensor& a, const Tensor& b) { return apply(Div{}, a, b); }
+Tensor neg(const Tensor& x) { return apply(Neg{}, x); }
+Tensor positive(const Tensor& x) { return x; }
+Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b) { return apply(Addcmul{}, x, a, b); }
+Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b) { return apply(Addcdiv{}, x, a, b); }
+Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) { return apply(Lerp{}, start, end, weight); }
+
+const Tensor& add_out(const Tensor& out, const Tensor& a, const Tensor& b) { return apply_into(out, Add{}, a, b); }
+const Tensor& sub_out(const Tensor& out, const Tensor& a, const Tensor& b) { return apply_into(out, Sub{}, a, b); }
+const Tensor& mul_out(const Tensor& out, const Tensor& a, const Tensor& b) { return apply_into(out, Mul{}, a, b); }
+const Tensor& div_out(const Tensor& out, const Tensor& a, const Tensor& b) { return apply_into(out, Div{}, a, b); }
+
+const Tensor& Tensor::add_(const Tensor& other) const { return apply_into(*this, Add{}, *this, other); }
+const Tensor& Tensor::sub_(const Tensor& other) const { return apply_into(*this, Sub{}, *this, other); }
+const Tensor& Tensor::mul_(const Tensor& other) const { return apply_into(*this, Mul{}, *this, other); }
+const Tensor& Tensor::div_(const Tensor& other) const { return apply_into(*this, Div{}, *this, other); }
+const Tensor& Tensor::neg_() const { return apply_into(*this, Neg{}, *this); }
+const Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) const {
+  return apply_into(*this, Lerp{}, *this, end, weight);
+}
+
+const Tensor& add_(const Tensor& x, const Tensor& y) { return x.add_(y); }
+const Tensor& sub_(const Tensor& x, const Tensor& y) { return x.sub_(y); }
+const Tensor& mul_(const Tensor& x, const Tensor& y) { return x.mul_(y); }
+const Tensor& div_(const Tensor& x, const Tensor& y) { return x.div_(y); }
+const Tensor& neg_(const Tensor& x) { return x.neg_(); }
+
+}  // namespace ops
+}  // namespace ricci

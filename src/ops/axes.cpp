@@ -1,0 +1,77 @@
+// Checks of axes, sizes and element types.
+#include "ops/axes.h"
+
+#include <algorithm>
+
+#include "tensor/value.h"
+
+namespace ricci {
+namespace {
+
+[[noreturn]] void raise_axis(const char* op, std::int64_t axis, const Tensor& x, std::int64_t rank, const char* with) {
+  raise<IndexError>(std::string(op) + ": axis " + std::to_string(axis) + " is out of range: " + type_text(x) + " has " +
+                    count_of(rank, "axis", "axes") + with + "; the legal range is [" + std::to_string(-rank) + ", " + std::to_string(rank - 1) + "]");
+}
+
+}  // namespace
+
+void require_defined(const char* op, const Tensor& x, int operand) {
+  if (!x.defined())
+    raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) + " is an undefined Tensor; give it a value first");
+}
+
+std::string type_text(const Tensor& x) { return x.defined() ? to_string(value_of(x)->type) : "undefined"; }
+
+std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x) {
+  require_defined(op, x, 0);
+  const std::int64_t rank = value_of(x)->type.rank();
+  // A 0-dim tensor has one virtual axis, as in PyTorch.
+  const std::int64_t legal = rank == 0 ? 1 : rank;
+  if (axis < -legal || axis >= legal) raise_axis(op, axis, x, rank, "");
+  return axis < 0 ? axis + legal : axis;
+}
+
+std::int64_t wrap_new_axis(const char* op, std::int64_t axis, const Tensor& x) {
+  require_defined(op, x, 0);
+  const std::int64_t rank = value_of(x)->type.rank() + 1;
+  if (axis < -rank || axis >= rank) raise_axis(op, axis, x, rank, " with the new one");
+  return axis < 0 ? axis + rank : axis;
+}
+
+Axes wrap_axes(const char* op, const Axes& axes, const Tensor& x) {
+  require_defined(op, x, 0);
+  Axes wrapped;
+  const int rank = value_of(x)->type.rank();
+  if (axes.empty()) {
+    for (int i = 0; i < rank; ++i) wrapped.push_back(i);
+    return wrapped;
+  }
+  for (std::int64_t axis : axes) {
+    const std::int64_t w = wrap_axis(op, axis, x);
+    if (std::find(wrapped.begin(), wrapped.end(), w) != wrapped.end()) {
+      std::string list;
+      for (std::int64_t a : axes) list += (list.empty() ? "" : ",") + std::to_string(a);
+      raise<ValueError>(std::string(op) + ": axis " + std::to_string(w) + " appears more than once in [" + list + "]");
+    }
+    if (rank > 0) wrapped.push_back(w);
+  }
+  return wrapped;
+}
+
+Axes sorted(Axes axes) {
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+void require_sizes(const char* op, const Shape& shape) {
+  for (Size s : shape)
+    if (!s.is_symbol() && s.raw() < 0) raise<ValueError>(std::string(op) + ": the shape " + to_string(shape) + " has a negative size");
+}
+
+void require_floating(const char* op, const Tensor& x) {
+  require_defined(op, x, 0);
+  if (!is_differentiable(x.dtype()))
+    raise<TypeError>(std::string(op) + ": " + type_text(x) + " is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
+}
+
+}  // namespace ricci

@@ -1,0 +1,32 @@
+// Axes as users write them, made non-negative and checked. Knows nothing of any operation.
+#pragma once
+
+#include <string>
+
+#include "ricci/primitive.h"
+#include "ricci/primitive/raise.h"
+#include "tensor/value.h"
+
+namespace ricci {
+
+inline std::string count_of(std::int64_t n, const char* one, const char* many) { return std::to_string(n) + " " + (n == 1 ? one : many); }
+
+/// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`.
+std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x);
+/// The same among `rank` axes of a result that has one axis more than x.
+std::int64_t wrap_new_axis(const char* op, std::int64_t axis, const Tensor& x);
+/// All distinct, non-negative, in the order given; ValueError if one is repeated. None given means all.
+Axes wrap_axes(const char* op, const Axes& axes, const Tensor& x);
+Axes sorted(Axes axes);
+
+/// Throws ValueError if a size is negative.
+void require_sizes(const char* op, const Shape& shape);
+/// Throws TypeError unless x is floating or complex.
+void require_floating(const char* op, const Tensor& x);
+/// Throws ValueError if x is undefined.
+void require_defined(const char* op, const Tensor& x, int operand);
+
+/// The printed type as the user sees it, `f32[2,3]`.
+std::string type_text(const Tensor& x);
+
+}  // namespace ricci

@@ -1,0 +1,194 @@
+// Choosing among elements: by a mask, the greater, the smaller, within bounds. Derivatives choose as well, so that a
+// NaN or infinity that was not chosen leaks into no gradient. Start with `Where`.
+#include <cmath>
+
+#include "ops/axes.h"
+#include "ricci/primitive/elementwise.h"
+
+namespace ricci {
+namespace {
+
+constexpr DTypes ordered = DTypes::floating | DTypes::integral | DTypes::boolean;
+
+Tensor random_mask(const Shape& shape) { return lt(rand(shape), 0.5); }
+
+struct Where {
+  using kind = Elementwise;
+  using operands = OperandKinds<Boolean, SameAsInput, SameAsInput>;
+  static constexpr const char* name = "where";
+  static constexpr DTypes dtypes = DTypes::all;
+  static constexpr unsigned keeps = input(0);
+  template <class T> auto formula(scalar::Mask<T> condition, T a, T b) const { return scalar::select(condition, a, b); }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    if (i == 0) return zeros(x[0].shape(), t.dtype());  // a floating condition: locally constant
+    return i == 1 ? where(x[0], t, 0) : where(x[0], 0, t);
+  }
+  static double reference(double condition, double a, double b) { return condition != 0 ? a : b; }
+  static std::vector<Sample<Where>> samples() {
+    return {{{}, {random_mask({2, 3}), rand({2, 3}), rand({2, 3})}}, {{}, {random_mask({3}), rand({2, 1}), rand({})}}};
+  }
+};
+
+/// Where under another name and order of operands: `x.masked_fill_(mask, value)`.
+struct MaskedFill {
+  using kind = Elementwise;
+  using operands = OperandKinds<SameAsInput, Boolean, SameAsInput>;
+  static constexpr const char* name = "masked_fill";
+  static constexpr DTypes dtypes = DTypes::all;
+  static constexpr unsigned keeps = input(1);
+  template <class T> auto formula(T x, scalar::Mask<T> mask, T value) const { return scalar::select(mask, value, x); }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    if (i == 1) return zeros(x[1].shape(), t.dtype());
+    return i == 0 ? where(x[1], 0, t) : where(x[1], t, 0);
+  }
+  static double reference(double x, double mask, double value) { return mask != 0 ? value : x; }
+  static std::vector<Sample<MaskedFill>> samples() { return {{{}, {rand({2, 3}), random_mask({3}), rand({})}}}; }
+};
+
+/// t where a > b, half of it where they tie, 0 where a < b. A step: constant in a and b.
+struct GreaterShare {
+  using kind = Elementwise;
+  static constexpr const char* name = "greater_share";
+  static constexpr unsigned keeps = input(1) | input(2);
+  template <class T> auto formula(T t, T a, T b) const {
+    const T most = scalar::select(scalar::equal(a, b), t * T(0.5), t);
+    return scalar::select(scalar::less(a, b), T(0), most);
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? apply(GreaterShare{}, t, x[1], x[2]) : Tensor();
+  }
+  static double reference(double t, double a, double b) { return a > b ? t : a < b ? 0 : t / 2; }
+};
+
+struct Maximum {
+  using kind = Elementwise;
+  static constexpr const char* name = "maximum";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T a, T b) const { return scalar::max(a, b); }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? apply(GreaterShare{}, t, x[0], x[1]) : apply(GreaterShare{}, t, x[1], x[0]);
+  }
+  static double reference(double a, double b) { return a > b ? a : b; }
+};
+
+struct Minimum {
+  using kind = Elementwise;
+  static constexpr const char* name = "minimum";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T a, T b) const { return scalar::min(a, b); }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? apply(GreaterShare{}, t, x[1], x[0]) : apply(GreaterShare{}, t, x[0], x[1]);
+  }
+  static double reference(double a, double b) { return a < b ? a : b; }
+};
+
+/// In a tie the first one has the whole gradient, as in PyTorch.
+struct Fmax {
+  using kind = Elementwise;
+  static constexpr const char* name = "fmax";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T a, T b) const {
+    return scalar::select(scalar::greater_equal(a, b) || scalar::isnan(b), a, b);
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    const Tensor first = logical_or(ge(x[0], x[1]), isnan(x[1]));
+    return i == 0 ? where(first, t, 0) : where(first, 0, t);
+  }
+  static double reference(double a, double b) { return std::fmax(a, b); }
+};
+
+struct Fmin {
+  using kind = Elementwise;
+  static constexpr const char* name = "fmin";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T a, T b) const {
+    return scalar::select(scalar::less_equal(a, b) || scalar::isnan(b), a, b);
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    const Tensor first = logical_or(le(x[0], x[1]), isnan(x[1]));
+    return i == 0 ? where(first, t, 0) : where(first, 0, t);
+  }
+  static double reference(double a, double b) { return std::fmin(a, b); }
+};
+
+/// t where low <= x <= high, else 0. A step: constant in all but t.
+struct ClampSlope {
+  using kind = Elementwise;
+  static constexpr const char* name = "clamp_slope";
+  static constexpr unsigned keeps = input(1) | input(2) | input(3);
+  template <class T> auto formula(T t, T x, T low, T high) const {
+    return scalar::select(scalar::greater_equal(x, low) && scalar::less_equal(x, high), t, T(0));
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? apply(ClampSlope{}, t, x[1], x[2], x[3]) : Tensor();
+  }
+  static std::vector<Sample<ClampSlope>> samples() { return {{{}, {rand({8}), rand({8}), rand({8}), rand({8})}}}; }
+};
+
+/// The greater of x and low, then the smaller of that and high. Where low > high, the gradient goes to high.
+struct Clamp {
+  using kind = Elementwise;
+  static constexpr const char* name = "clamp";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr unsigned keeps = input(0) | input(1) | input(2);
+  template <class T> auto formula(T x, T low, T high) const { return scalar::min(scalar::max(x, low), high); }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    if (i == 0) return apply(ClampSlope{}, t, x[0], x[1], x[2]);
+    if (i == 1) return where(logical_and(lt(x[1], x[2]), lt(x[0], x[1])), t, 0);
+    return where(logical_or(gt(x[0], x[2]), lt(x[2], x[1])), t, 0);
+  }
+  static double reference(double x, double low, double high) { return std::fmin(std::fmax(x, low), high); }
+};
+
+struct ClampMin {
+  using kind = Elementwise;
+  static constexpr const char* name = "clamp_min";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T x, T low) const { return scalar::max(x, low); }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return where(i == 0 ? ge(x[0], x[1]) : lt(x[0], x[1]), t, 0);
+  }
+  static double reference(double x, double low) { return std::fmax(x, low); }
+};
+
+struct ClampMax {
+  using kind = Elementwise;
+  static constexpr const char* name = "clamp_max";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T x, T high) const { return scalar::min(x, high); }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return where(i == 0 ? le(x[0], x[1]) : gt(x[0], x[1]), t, 0);
+  }
+  static double reference(double x, double high) { return std::fmin(x, high); }
+};
+
+}  // namespace
+
+namespace ops {
+
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return apply(Where{}, condition, a, b); }
+Tensor maximum(const Tensor& a, const Tensor& b) { return apply(Maximum{}, a, b); }
+Tensor minimum(const Tensor& a, const Tensor& b) { return apply(Minimum{}, a, b); }
+Tensor fmax(const Tensor& a, const Tensor& b) { return apply(Fmax{}, a, b); }
+Tensor fmin(const Tensor& a, const Tensor& b) { return apply(Fmin{}, a, b); }
+Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high) { return apply(Clamp{}, x, low, high); }
+Tensor clamp_min(const Tensor& x, const Tensor& low) { return apply(ClampMin{}, x, low); }
+Tensor clamp_max(const Tensor& x, const Tensor& high) { return apply(ClampMax{}, x, high); }
+
+const Tensor& Tensor::clamp_(const Tensor& low, const Tensor& high) const {
+  return apply_into(*this, Clamp{}, *this, low, high);
+}
+const Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
+  require_defined("masked_fill_", *this, 0);
+  require_defined("masked_fill_", value, 2);
+  return apply_into(*this, MaskedFill{}, *this, mask, ops::to(value, dtype()));
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,161 @@
+// Comparisons: tensors of booleans, and two that read values and answer a host bool.
+#include <cmath>
+
+#include "ops/axes.h"
+#include "ops/reading.h"
+#include "ricci/primitive/elementwise.h"
+
+namespace ricci {
+namespace {
+
+constexpr DTypes ordered = DTypes::floating | DTypes::integral | DTypes::boolean;
+
+struct Eq {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "eq";
+  static constexpr DTypes dtypes = DTypes::all;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T a, T b) const { return scalar::equal(a, b); }
+  static double reference(double a, double b) { return a == b; }
+};
+
+struct Ne {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "ne";
+  static constexpr DTypes dtypes = DTypes::all;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T a, T b) const { return scalar::not_equal(a, b); }
+  static double reference(double a, double b) { return a != b; }
+};
+
+struct Lt {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "lt";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T a, T b) const { return scalar::less(a, b); }
+  static double reference(double a, double b) { return a < b; }
+};
+
+struct Le {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "le";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T a, T b) const { return scalar::less_equal(a, b); }
+  static double reference(double a, double b) { return a <= b; }
+};
+
+struct Gt {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "gt";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T a, T b) const { return scalar::greater(a, b); }
+  static double reference(double a, double b) { return a > b; }
+};
+
+struct Ge {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "ge";
+  static constexpr DTypes dtypes = ordered;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T a, T b) const { return scalar::greater_equal(a, b); }
+  static double reference(double a, double b) { return a >= b; }
+};
+
+struct Isnan {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "isnan";
+  static constexpr DTypes dtypes = DTypes::all;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T x) const { return scalar::isnan(x); }
+  static double reference(double x) { return std::isnan(x); }
+};
+
+struct Isinf {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "isinf";
+  static constexpr DTypes dtypes = DTypes::all;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T x) const { return scalar::isinf(x); }
+  static double reference(double x) { return std::isinf(x); }
+};
+
+struct Isfinite {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "isfinite";
+  static constexpr DTypes dtypes = DTypes::all;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T x) const { return scalar::isfinite(x); }
+  static double reference(double x) { return std::isfinite(x); }
+};
+
+/// |a - b| <= atol + rtol |b|, or equal, as infinities of one sign are.
+struct Isclose {
+  using kind = Elementwise;
+  using result = Boolean;
+  static constexpr const char* name = "isclose";
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr bool locally_constant = true;
+  double rtol, atol;
+
+  template <class T> auto formula(T a, T b) const {
+    const auto error = scalar::abs(a - b), size = scalar::abs(b);
+    using R = std::remove_const_t<decltype(error)>;
+    const auto near = scalar::less_equal(error, R(atol) + R(rtol) * size) && scalar::isfinite(error);
+    return near || scalar::equal(a, b);
+  }
+  double reference(double a, double b) const { return a == b || std::abs(a - b) <= atol + rtol * std::abs(b); }
+  static std::vector<Sample<Isclose>> samples() { return {{{0.1, 0.2}, {rand({2, 3}), rand({2, 3})}}}; }
+};
+
+/// The tensor's elements, as a tensor outside all transforms.
+Tensor concrete_tensor(const char* op, const Tensor& x) { return make_tensor(concrete(op, x), 0); }
+
+bool all_true(const char* op, const Tensor& mask) { return *static_cast<const bool*>(concrete(op, all(mask))->data); }
+
+}  // namespace
+
+namespace ops {
+
+Tensor eq(const Tensor& a, const Tensor& b) { return apply(Eq{}, a, b); }
+Tensor ne(const Tensor& a, const Tensor& b) { return apply(Ne{}, a, b); }
+Tensor lt(const Tensor& a, const Tensor& b) { return apply(Lt{}, a, b); }
+Tensor le(const Tensor& a, const Tensor& b) { return apply(Le{}, a, b); }
+Tensor gt(const Tensor& a, const Tensor& b) { return apply(Gt{}, a, b); }
+Tensor ge(const Tensor& a, const Tensor& b) { return apply(Ge{}, a, b); }
+Tensor isnan(const Tensor& x) { return apply(Isnan{}, x); }
+Tensor isinf(const Tensor& x) { return apply(Isinf{}, x); }
+Tensor isfinite(const Tensor& x) { return apply(Isfinite{}, x); }
+
+Tensor isclose(const Tensor& a, const Tensor& b) { return isclose(a, b, 1e-5, 1e-8); }
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol) {
+  require_defined("isclose", a, 0);
+  require_defined("isclose", b, 1);
+  // Integers meet in float64, which tells neighbours apart where float32 does not.
+  const bool whole = is_integral(type_of(a).dtype) && is_integral(type_of(b).dtype);
+  return apply(Isclose{rtol, atol}, whole ? to(a, DType::float64) : a, b);
+}
+
+bool equal(const Tensor& a, const Tensor& b) {
+  const Tensor left = concrete_tensor("equal", a), right = concrete_tensor("equal", b);
+  return type_of(left).shape == type_of(right).shape && all_true("equal", eq(left, right));
+}
+bool allclose(const Tensor& a, const Tensor& b) { return allclose(a, b, 1e-5, 1e-8); }
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol) {
+  const Tensor left = concrete_tensor("allclose", a), right = concrete_tensor("allclose", b);
+  return all_true("allclose", isclose(left, right, rtol, atol));
+}
+
+}  // namespace ops
+}  // namespace ricci

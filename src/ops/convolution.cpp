@@ -1,0 +1,277 @@
+// Convolution. The product of input x, weight w and output y is linear in each; Convolution gives y of x and w,
+// ConvolutionInput x of y and w, ConvolutionWeight w of x and y, and each one's transposes are the other two. Mapped
+// operands become rows, channels or groups of one larger convolution.
+// x: [N, C, …], w: [O, C / groups, …], y: [N, O, …]; 1 to 3 spatial axes. Start with `Convolution`.
+#include "kernels/convolution.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ops/dense.h"
+#include "ops/spatial.h"
+
+namespace ricci {
+namespace {
+
+using kernels::ConvolutionShape;
+
+/// Where the axis of examples goes when it has to vanish: into `axis`, inside its groups or around them.
+struct Fold {
+  std::size_t axis;
+  bool inside_groups = false;
+};
+
+/// How the examples of one mapped operand show up in the result.
+struct Folding {
+  Fold operand, result;
+};
+
+/// [B, …, g n, …] → […, g B n, …].
+Tensor folded(const Tensor& x, Fold f, std::int64_t all_groups) {
+  Shape split = type_of(x).shape;  // [B, …, g, n, …]
+  const Size batch = split[0], groups = f.inside_groups ? all_groups : 1, each = split[f.axis + 1] / groups;
+  split[f.axis + 1] = groups;
+  split.insert(f.axis + 2, each);
+  Shape merged(split.begin() + 1, split.end());  // […, g, n, …]
+  merged.erase(f.axis);
+  merged[f.axis] = groups * batch * each;
+  return reshape(movedim(reshape(x, split), 0, static_cast<std::int64_t>(f.axis + 1)), merged);
+}
+
+/// […, g B n, …] → [B, …, g n, …].
+Tensor unfolded(const Tensor& y, Fold f, std::int64_t all_groups, Size batch) {
+  Shape split = type_of(y).shape;  // […, g, B, n, …]
+  const Size groups = f.inside_groups ? all_groups : 1, each = split[f.axis] / (groups * batch);
+  split[f.axis] = groups;
+  split.insert(f.axis + 1, batch);
+  split.insert(f.axis + 2, each);
+  Shape merged = type_of(y).shape;  // [B, …, g n, …]
+  merged[f.axis] = groups * each;
+  merged.insert(0, batch);
+  return reshape(movedim(reshape(y, split), static_cast<std::int64_t>(f.axis + 1), 0), merged);
+}
+
+Type without_batch(const Tensor& x, bool mapped) {
+  Type type = type_of(x);
+  if (mapped) type.shape.erase(0);
+  return type;
+}
+
+template <class P>
+BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
+  const Tensor &first = b.inputs[0], &second = b.inputs[1];
+  const std::int64_t groups = op.shape.groups;
+  if (b.size == 0) {
+    Type type = op.type(without_batch(first, b.is_mapped(0)), without_batch(second, b.is_mapped(1)));
+    type.shape.insert(0, 0);
+    return {.outputs = {zeros(type.shape, TensorOptions{.dtype = type.dtype})}};
+  }
+  if (b.is_mapped(0) && b.is_mapped(1)) {
+    P grouped = op;
+    grouped.shape.groups = groups * b.size;
+    const Tensor y = apply(grouped, folded(first, {P::channels[0]}, groups), folded(second, {P::channels[1]}, groups));
+    return {.outputs = {unfolded(y, {P::channels[2]}, groups, b.size)}};
+  }
+  const Folding& f = b.is_mapped(0) ? P::of_first : P::of_second;
+  const Tensor y = b.is_mapped(0) ? apply(op, folded(first, f.operand, groups), second) : apply(op, first, folded(second, f.operand, groups));
+  return {.outputs = {unfolded(y, f.result, groups, b.size)}};
+}
+
+Shape spatial_sizes(const Type& type) { return Shape(type.shape.begin() + 2, type.shape.end()); }
+
+Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
+
+/// A sample with uniform operands of these shapes.
+template <class P>
+Sample<P> sample_of(P op, Shape first, Shape second) { return {std::move(op), {uniform(first), uniform(second)}}; }
+
+Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
+
+Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape);
+Tensor convolution_input(const Tensor& y, const Tensor& w, const ConvolutionShape& shape, const Type& x);
+Tensor convolution_weight(const Tensor& x, const Tensor& y, const ConvolutionShape& shape, const Type& w);
+
+/// y[n, o, i] = Σ w[o, c, k] x[n, c, stride i + dilation k - padding], c in the group of o.
+struct Convolution {
+  using kind = Multilinear;
+  static constexpr const char* name = "convolution";
+  static constexpr Folding of_first{{0}, {0}}, of_second{{0, true}, {1, true}};
+  static constexpr std::size_t channels[] = {1, 0, 1};  // the axes that hold the groups: of x, of w, of y
+  ConvolutionShape shape;
+
+  Type type(const Type& x, const Type& w) const {
+    Shape sizes = {x.shape[0], w.shape[0]};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
+      const Size room = x.shape[i + 2] + shape.padding_low[i] + shape.padding_high[i] - shape.dilation[i] * (w.shape[i + 2] - 1) - 1;
+      sizes.push_back(room / Size(shape.stride[i]) + 1);
+    }
+    return {x.dtype, sizes};
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::row_major, out, in, [&](Outputs y, Inputs operand) { kernels::convolution(y[0], operand[0], operand[1], shape); });
+  }
+  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
+    if (i == 0) return convolution_input(ct, conj_if_complex(r.inputs[1]), shape, r.input_types[0]);
+    return convolution_weight(conj_if_complex(r.inputs[0]), ct, shape, r.input_types[1]);
+  }
+  BatchedOutputs batch(const Batch& b) const { return batch_by_folding(*this, b); }
+  static std::vector<Sample<Convolution>> samples() {
+    return {{{{1, {1}, {0}, {0}, {1}, 1}}, {uniform({2, 2, 5}), uniform({3, 2, 3})}},
+            {{{1, {2}, {1}, {1}, {1}, 2}}, {uniform({1, 4, 5}), uniform({2, 2, 2})}},
+            {{{2, {1, 1}, {1, 0}, {1, 0}, {1, 1}, 1}}, {uniform({2, 1, 3, 4}), uniform({2, 1, 2, 3})}},
+            {{{2, {2, 1}, {0, 2}, {0, 2}, {1, 2}, 2}}, {uniform({1, 2, 4, 3}), uniform({4, 1, 2, 2})}},
+            {{{3, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1}}, {uniform({1, 1, 2, 2, 3}), uniform({1, 1, 1, 2, 2})}},
+            {{{1, {1}, {0}, {0}, {1}, 1}}, {uniform({0, 2, 3}), uniform({2, 2, 2})}}};
+  }
+};
+
+/// The x for which Σ x' x = Σ y Convolution(x', w) for all x': transposed convolution.
+struct ConvolutionInput {
+  using kind = Multilinear;
+  static constexpr const char* name = "convolution_input";
+  static constexpr Folding of_first{{0}, {0}}, of_second{{1}, {1, true}};
+  static constexpr std::size_t channels[] = {1, 0, 1};  // of y, of w, of x
+  ConvolutionShape shape;
+  Shape sizes;  // the spatial sizes of x
+
+  Type type(const Type& y, const Type& w) const {
+    Shape all = {y.shape[0], w.shape[1] * shape.groups};
+    all.append(sizes.begin(), sizes.end());
+    return {y.dtype, all};
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::row_major, out, in, [&](Outputs x, Inputs operand) { kernels::convolution_input_gradient(x[0], operand[0], operand[1], shape); });
+  }
+  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
+    if (i == 0) return convolution(ct, conj_if_complex(r.inputs[1]), shape);
+    return convolution_weight(ct, conj_if_complex(r.inputs[0]), shape, r.input_types[1]);
+  }
+  BatchedOutputs batch(const Batch& b) const { return batch_by_folding(*this, b); }
+  static std::vector<Sample<ConvolutionInput>> samples() {
+    return {sample_of<ConvolutionInput>({{1, {1}, {0}, {0}, {1}, 1}, {5}}, {2, 3, 3}, {3, 2, 3}),
+            sample_of<ConvolutionInput>({{1, {2}, {1}, {1}, {1}, 2}, {5}}, {1, 2, 3}, {2, 2, 2}),
+            sample_of<ConvolutionInput>({{2, {2, 1}, {0, 2}, {0, 2}, {1, 2}, 2}, {4, 3}}, {1, 4, 2, 5}, {4, 1, 2, 2}),
+            sample_of<ConvolutionInput>({{1, {1}, {0}, {0}, {1}, 1}, {3}}, {0, 2, 2}, {2, 2, 2})};
+  }
+};
+
+/// The w for which Σ w' w = Σ y Convolution(x, w') for all w'.
+struct ConvolutionWeight {
+  using kind = Multilinear;
+  static constexpr const char* name = "convolution_weight";
+  static constexpr Folding of_first{{1, true}, {1}}, of_second{{1, true}, {0, true}};
+  static constexpr std::size_t channels[] = {1, 1, 0};  // of x, of y, of w
+  ConvolutionShape shape;
+  Shape sizes;  // the spatial sizes of w
+
+  Type type(const Type& x, const Type& y) const {
+    Shape all = {y.shape[1], x.shape[1] / Size(shape.groups)};
+    all.append(sizes.begin(), sizes.end());
+    return {x.dtype, all};
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::row_major, out, in, [&](Outputs w, Inputs operand) { kernels::convolution_weight_gradient(w[0], operand[0], operand[1], shape); });
+  }
+  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
+    if (i == 0) return convolution_input(conj_if_complex(r.inputs[1]), ct, shape, r.input_types[0]);
+    return convolution(conj_if_complex(r.inputs[0]), ct, shape);
+  }
+  BatchedOutputs batch(const Batch& b) const { return batch_by_folding(*this, b); }
+  static std::vector<Sample<ConvolutionWeight>> samples() {
+    return {sample_of<ConvolutionWeight>({{1, {1}, {0}, {0}, {1}, 1}, {3}}, {2, 2, 5}, {2, 3, 3}),
+            sample_of<ConvolutionWeight>({{1, {2}, {1}, {1}, {1}, 2}, {2}}, {1, 4, 5}, {1, 2, 3}),
+            sample_of<ConvolutionWeight>({{2, {2, 1}, {0, 2}, {0, 2}, {1, 2}, 2}, {2, 2}}, {1, 2, 4, 3}, {1, 4, 2, 5}),
+            sample_of<ConvolutionWeight>({{1, {1}, {0}, {0}, {1}, 1}, {2}}, {0, 2, 3}, {0, 2, 2})};
+  }
+};
+
+Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape) { return apply(Convolution{shape}, x, w); }
+Tensor convolution_input(const Tensor& y, const Tensor& w, const ConvolutionShape& shape, const Type& x) {
+  return apply(ConvolutionInput{shape, spatial_sizes(x)}, y, w);
+}
+Tensor convolution_weight(const Tensor& x, const Tensor& y, const ConvolutionShape& shape, const Type& w) {
+  return apply(ConvolutionWeight{shape, spatial_sizes(w)}, x, y);
+}
+
+// ── what users call ──
+
+std::array<std::int64_t, 3> per_axis(const char* op, const char* what, const Axes& given, int spatial, std::int64_t least) {
+  const Axes numbers = one_per_axis(op, what, given, spatial, least);
+  std::array<std::int64_t, 3> array{};
+  std::copy(numbers.begin(), numbers.end(), array.begin());
+  return array;
+}
+
+ConvolutionShape shape_from(const char* op, int spatial, const ConvOptions& options) {
+  if (options.groups < 1) raise<ValueError>(std::string(op) + ": groups is " + std::to_string(options.groups) + "; it must be at least 1");
+  const std::array<std::int64_t, 3> padding = per_axis(op, "padding", options.padding, spatial, 0);
+  return {spatial, per_axis(op, "stride", options.stride, spatial, 1), padding, padding,
+          per_axis(op, "dilation", options.dilation, spatial, 1), options.groups};
+}
+
+/// x: [N, C, …].
+void check_operands(const std::string& op, const Tensor& x, const Tensor& w, const ConvolutionShape& shape, const std::string& x_text) {
+  const Type tx = type_of(x), tw = type_of(w);
+  if (!(tx.shape[1] == tw.shape[1] * shape.groups))
+    raise<ValueError>(op + ": the input " + x_text + " has " + count_of(tx.shape[1].hint(), "channel", "channels") + ", the weight " + to_string(tw) +
+                      " takes " + std::to_string((tw.shape[1] * shape.groups).hint()) + " (groups " + std::to_string(shape.groups) + ")");
+  if (!(tw.shape[0] / Size(shape.groups) * shape.groups == tw.shape[0]))
+    raise<ValueError>(op + ": the weight " + to_string(tw) + " gives " + count_of(tw.shape[0].hint(), "channel", "channels") + ", which do not divide into groups " +
+                      std::to_string(shape.groups));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
+    const std::int64_t padded = tx.shape[i + 2].hint() + shape.padding_low[i] + shape.padding_high[i], reach = shape.dilation[i] * (tw.shape[i + 2].hint() - 1) + 1;
+    if (tw.shape[i + 2].hint() < 1) raise<ValueError>(op + ": the weight " + to_string(tw) + " has an empty kernel");
+    if (reach > padded)
+      raise<ValueError>(op + ": the kernel of the weight " + to_string(tw) + " does not fit the input " + x_text + ": on spatial axis " + std::to_string(i) +
+                        " it reaches over " + count_of(reach, "element", "elements") + ", the padded input has " + std::to_string(padded));
+  }
+}
+
+Tensor converted(const Tensor& x, DType dtype) { return type_of(x).dtype == dtype ? x : to(x, dtype); }
+
+Tensor convolve(const char* op, int spatial, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& options) {
+  require_defined(op, weight, 1);
+  require_floating(op, x);
+  require_floating(op, weight);
+  const ConvolutionShape shape = shape_from(op, spatial, options);
+  const int rank = type_of(x).rank();
+  require_axes(op, "input", x, rank == spatial + 1 || rank == spatial + 2, spatial == 1 ? "[N, C, L] or [C, L]" : "[N, C, H, W] or [C, H, W]");
+  require_axes(op, "weight", weight, type_of(weight).rank() == spatial + 2, spatial == 1 ? "[O, C / groups, K]" : "[O, C / groups, KH, KW]");
+  const bool one_example = rank == spatial + 1;
+  const Tensor images = one_example ? unsqueeze(x, 0) : x;
+  check_operands(op, images, weight, shape, type_text(x));
+  const Size outputs = type_of(weight).shape[0];
+  if (bias.defined() && !(type_of(bias).shape == Shape{outputs}))
+    raise<ValueError>(std::string(op) + ": the bias must be " + to_string(Shape{outputs}) + ", one number for each channel of the result, it is " + type_text(bias));
+  const DType dtype = promote(type_of(x).dtype, type_of(weight).dtype);
+  Tensor y = convolution(converted(images, dtype), converted(weight, dtype), shape);
+  if (bias.defined()) {
+    Shape column = Shape::filled(static_cast<std::size_t>(spatial + 1), 1);
+    column[0] = outputs;
+    y = y + reshape(bias, column);
+  }
+  return one_example ? squeeze(y, 0) : y;
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor conv1d(const Tensor& x, const Tensor& weight) { return convolve("conv1d", 1, x, weight, {}, {}); }
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias) { return convolve("conv1d", 1, x, weight, bias, {}); }
+Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options) { return convolve("conv1d", 1, x, weight, {}, options); }
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) { return convolve("conv1d", 1, x, weight, bias, options); }
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding, const Axes& dilation, std::int64_t groups) {
+  return convolve("conv1d", 1, x, weight, bias, {stride, padding, dilation, groups});
+}
+
+Tensor conv2d(const Tensor& x, const Tensor& weight) { return convolve("conv2d", 2, x, weight, {}, {}); }
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias) { return convolve("conv2d", 2, x, weight, bias, {}); }
+Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options) { return convolve("conv2d", 2, x, weight, {}, options); }
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) { return convolve("conv2d", 2, x, weight, bias, options); }
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding, const Axes& dilation, std::int64_t groups) {
+  return convolve("conv2d", 2, x, weight, bias, {stride, padding, dilation, groups});
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,494 @@
+// Tensors from nothing and from C++ values. A factory is an operation without inputs, so that a recording sees it;
+// outside transforms it writes straight into fresh memory.
+#include "ricci/ops/create.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+
+#include "kernels/elementwise.h"
+#include "ops/axes.h"
+#include "ops/reading.h"
+
+namespace ricci {
+namespace {
+
+// ── the operations ──
+
+struct Zeros {
+  using kind = Explicit;
+  static constexpr const char* name = "zeros";
+  static constexpr bool locally_constant = true;
+  Shape shape;
+  DType dtype;
+
+  Type type() const { return {dtype, shape}; }
+  void eval(Outputs out, Inputs) const {
+    std::memset(out[0].data, 0, static_cast<std::size_t>(shape.numel().host()) * element_size(dtype));
+  }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+};
+
+struct Empty {
+  using kind = Explicit;
+  static constexpr const char* name = "empty";
+  static constexpr bool locally_constant = true;
+  Shape shape;
+  DType dtype;
+
+  Type type() const { return {dtype, shape}; }
+  void eval(Outputs, Inputs) const {}
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+};
+
+/// Integers and booleans are made of `integer`, the others of `real` and `imaginary`.
+struct Full {
+  using kind = Explicit;
+  static constexpr const char* name = "full";
+  static constexpr bool locally_constant = true;
+  Shape shape;
+  DType dtype;
+  std::int64_t integer;
+  double real, imaginary;
+
+  Type type() const { return {dtype, shape}; }
+  void eval(Outputs out, Inputs) const {
+    if (is_integral(dtype)) kernels::fill(out[0], integer);
+    else kernels::fill(out[0], real, imaginary);
+  }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+};
+
+/// Ones at (i, first + i) as far as that is inside.
+struct EyeRows {
+  using kind = Explicit;
+  static constexpr const char* name = "eye_rows";
+  static constexpr bool locally_constant = true;
+  std::int64_t first, rows, columns;
+  DType dtype;
+
+  Type type() const { return {dtype, {rows, columns}}; }
+  void eval(Outputs out, Inputs) const {
+    kernels::fill(out[0], std::int64_t{0});
+    const std::int64_t from = std::max<std::int64_t>(0, -first), until = std::min(rows, columns - first);
+    if (from >= until) return;
+    const std::int64_t count = until - from, stride = columns + 1;
+    auto* one =
+        static_cast<std::byte*>(out[0].data) + (from * stride + first) * static_cast<std::int64_t>(element_size(dtype));
+    kernels::fill({one, dtype, 1, &count, &stride}, std::int64_t{1});
+  }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+};
+
+template <class T>
+T element(double value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    return static_cast<T>(static_cast<std::int64_t>(value));
+  else if constexpr (std::is_same_v<T, bool>) return value != 0;
+  else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, float>)
+    return T(static_cast<float>(value));
+  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(value));
+  else return T(value);
+}
+
+/// Element i becomes `value_at(i)`. Requires: a contiguous vector.
+template <class F>
+void fill_by_place(const Strided& out, const F& value_at) {
+  visit_dtype(out.dtype, [&]<class T>(std::type_identity<T>) {
+    auto* elements = static_cast<T*>(out.data);
+    for (std::int64_t i = 0; i < out.shape[0]; ++i) elements[i] = element<T>(value_at(i));
+  });
+}
+
+struct ArangeIntegers {
+  using kind = Explicit;
+  static constexpr const char* name = "arange_integers";
+  static constexpr bool locally_constant = true;
+  std::int64_t start, step;
+  Size size;
+  DType dtype;
+
+  Type type() const { return {dtype, {size}}; }
+  void eval(Outputs out, Inputs) const {
+    const Strided& to = out[0];
+    if (dtype != DType::int64)
+      return fill_by_place(to, [this](std::int64_t i) { return static_cast<double>(start + i * step); });
+    for (std::int64_t i = 0; i < to.shape[0]; ++i) static_cast<std::int64_t*>(to.data)[i] = start + i * step;
+  }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+};
+
+struct Arange {
+  using kind = Explicit;
+  static constexpr const char* name = "arange";
+  static constexpr bool locally_constant = true;
+  double start, step;
+  Size size;
+  DType dtype;
+
+  Type type() const { return {dtype, {size}}; }
+  void eval(Outputs out, Inputs) const {
+    fill_by_place(out[0], [this](std::int64_t i) { return start + static_cast<double>(i) * step; });
+  }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+};
+
+struct Linspace {
+  using kind = Explicit;
+  static constexpr const char* name = "linspace";
+  static constexpr bool locally_constant = true;
+  double start, end;
+  std::int64_t size;
+  DType dtype;
+
+  Type type() const { return {dtype, {size}}; }
+  /// From both ends, so that the last element is `end` and the values lie symmetrically.
+  void eval(Outputs out, Inputs) const {
+    const double step = size > 1 ? (end - start) / static_cast<double>(size - 1) : 0;
+    fill_by_place(out[0], [&](std::int64_t i) {
+      return i < (size + 1) / 2 ? start + step * static_cast<double>(i)
+                                : end - step * static_cast<double>(size - 1 - i);
+    });
+  }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+};
+
+template <class P>
+Tensor make(const P& op) {
+  if (innermost) return apply(op);
+  (void)&registered<P>;
+  ArrayRef array = make_array(op.type());
+  const Strided out = array->strided();
+  op.eval({&out, 1}, {});
+  return make_tensor(std::move(array), 0);
+}
+
+Tensor make_full(const char* op, const Shape& shape, DType dtype, std::int64_t integer, double real, double imaginary) {
+  require_sizes(op, shape);
+  return make(Full{shape, dtype, integer, real, imaginary});
+}
+
+// ── numbers ──
+
+template <class T>
+Tensor number(T value, bool weak) {
+  ArrayRef array = make_array({.dtype = dtype_of<T>, .shape = {}, .weak = weak});
+  *static_cast<T*>(array->data) = value;
+  return make_tensor(std::move(array), current_level());
+}
+
+/// What a number becomes where nothing else decides.
+DType default_dtype(DType dtype) {
+  if (is_floating(dtype)) return DType::float32;
+  if (is_complex(dtype)) return DType::complex64;
+  return dtype == DType::boolean ? dtype : DType::int64;
+}
+
+/// A C++ number, not a tensor with a history.
+bool is_number(const Tensor& x) {
+  const Value& value = *value_of(x);
+  return value.kind == ValueKind::array && value.type.weak && value.type.shape.empty();
+}
+
+Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, std::optional<DType> wanted) {
+  require_defined(op, value, 0);
+  require_sizes(op, shape);
+  const Type given = type_of(value);
+  if (given.rank() != 0)
+    raise<ValueError>(std::string(op) + ": the value " + to_string(given) + " has " +
+                      count_of(given.rank(), "axis", "axes") + "; pass a number or a 0-dim tensor");
+  const DType dtype = wanted.value_or(given.weak ? default_dtype(given.dtype) : given.dtype);
+  if (!is_number(value)) return clone(expand(to(value, dtype), shape));
+  const auto& array = static_cast<const Array&>(*value_of(value));
+  const auto z = only_element<std::complex<double>>(op, array, "");
+  const bool exact = is_integral(given.dtype);
+  const std::int64_t integer = exact ? only_element<std::int64_t>(op, array, "") : static_cast<std::int64_t>(z.real());
+  return make(Full{shape, dtype, dtype == DType::boolean ? z != 0.0 : integer, z.real(), z.imag()});
+}
+
+// ── arange ──
+
+struct HostNumber {
+  bool integral;
+  std::int64_t integer;
+  double value;
+};
+
+HostNumber host_number(const char* op, const Tensor& x) {
+  const ArrayRef array = concrete_for_size(op, x);
+  const double value = only_element<double>(op, *array, "pass a number");
+  const bool integral = is_integral(array->type.dtype);
+  return {integral, integral ? only_element<std::int64_t>(op, *array, "pass a number") : 0, value};
+}
+
+[[noreturn]] void raise_arange(const std::string& found, const char* remedy) {
+  raise<ValueError>("arange: " + found + "; " + remedy);
+}
+
+std::string text_of(const HostNumber& n) {
+  std::string text;
+  if (n.integral) parameters::print(n.integer, text);
+  else parameters::print(n.value, text);
+  return text;
+}
+
+Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, std::optional<DType> dtype) {
+  const HostNumber a = host_number("arange", start), b = host_number("arange", end), by = host_number("arange", step);
+  if (by.value == 0) raise_arange("step is 0", "it must not be");
+  const double count = std::ceil((b.value - a.value) / by.value);
+  if (!std::isfinite(count))
+    raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " is no finite range",
+                 "pass finite numbers");
+  if (count < 0)
+    raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " leads away from the end",
+                 "change the sign of the step");
+  if (a.integral && b.integral && by.integral) {
+    const std::int64_t towards = by.integer > 0 ? 1 : -1;
+    const std::int64_t size = (b.integer - a.integer + by.integer - towards) / by.integer;
+    return make(ArangeIntegers{a.integer, by.integer, size, dtype.value_or(DType::int64)});
+  }
+  return make(Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(DType::float32)});
+}
+
+// ── braces ──
+
+std::string describe(const Braces& braces) {
+  return braces.leaf ? "a number" : "a list of " + std::to_string(braces.children.size());
+}
+
+/// The lists along the first path; 0 ends it.
+Shape shape_of(const std::vector<Braces>& list) {
+  Shape shape{Size(static_cast<std::int64_t>(list.size()))};
+  for (const auto* at = &list; !at->empty() && !at->front().leaf; at = &at->front().children)
+    shape.push_back(static_cast<std::int64_t>(at->front().children.size()));
+  return shape;
+}
+
+/// Appends the numbers of `list`, which stands at `axis`; all that stand side by side must look like the first.
+void flatten(const std::vector<Braces>& list, int axis, std::vector<const Braces*>& first,
+             std::vector<const Braces*>& numbers) {
+  for (const Braces& b : list) {
+    if (first.size() == static_cast<std::size_t>(axis)) first.push_back(&b);
+    const Braces& model = *first[static_cast<std::size_t>(axis)];
+    if (b.leaf != model.leaf || b.children.size() != model.children.size())
+      raise<ValueError>("tensor: the braces are ragged: " + describe(model) + " and " + describe(b) +
+                        " stand at axis " + std::to_string(axis + 1));
+    if (b.leaf) numbers.push_back(&b);
+    else flatten(b.children, axis + 1, first, numbers);
+  }
+}
+
+Tensor from_braces(const std::vector<Braces>& list, std::optional<DType> wanted) {
+  std::vector<const Braces*> first, numbers;
+  flatten(list, 0, first, numbers);
+  DType dtype = numbers.empty() ? DType::float32 : DType::boolean;
+  for (const Braces* b : numbers) dtype = std::max(dtype, b->dtype);
+  dtype = wanted.value_or(dtype);
+  ArrayRef array = make_array({dtype, shape_of(list)});
+  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    auto* to = static_cast<T*>(array->data);
+    for (const Braces* b : numbers) {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) *to++ = static_cast<T>(b->integer);
+      else *to++ = element<T>(b->number);
+    }
+  });
+  return make_tensor(std::move(array), current_level());
+}
+
+void call_deleter(void* deleter, void* data) { reinterpret_cast<void (*)(void*)>(deleter)(data); }
+
+Tensor lend(void* data, const Shape& shape, DType dtype, void (*deleter)(void*)) {
+  require_sizes("from_blob", shape);
+  ArrayRef array = make_lent({dtype, shape}, data, deleter ? call_deleter : nullptr, reinterpret_cast<void*>(deleter));
+  return make_tensor(std::move(array), current_level());
+}
+
+/// The converted copy of contiguous elements.
+Tensor copied(const void* from, DType have, std::int64_t count, DType dtype) {
+  ArrayRef array = make_array({dtype, {count}});
+  const std::int64_t stride = 1;
+  kernels::copy(array->strided(), {const_cast<void*>(from), have, 1, &count, &stride});
+  return make_tensor(std::move(array), current_level());
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor Tensor::weak_boolean(bool value) { return number(value, true); }
+Tensor Tensor::weak_integer(std::int64_t value) { return number(value, true); }
+Tensor Tensor::weak_floating(double value) { return number(value, true); }
+Tensor::Tensor(const std::complex<double>& value) : Tensor(number(value, true)) {}
+Tensor::Tensor(const std::complex<float>& value) : Tensor(number(std::complex<double>(value), true)) {}
+
+// ── from C++ values ──
+
+Tensor tensor(std::initializer_list<Braces> values) { return from_braces(values, std::nullopt); }
+Tensor tensor(std::initializer_list<Braces> values, DType dtype) { return from_braces(values, dtype); }
+
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value) {
+  return tensor(value, Braces::dtype_of_number<T>());
+}
+
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value, DType dtype) {
+  return to(Tensor(value), dtype);
+}
+
+template <ElementType T>
+Tensor tensor(const std::vector<T>& values) {
+  return tensor(values, dtype_of<T>);
+}
+
+template <ElementType T>
+Tensor tensor(const std::vector<T>& values, DType dtype) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<unsigned char> bytes(values.begin(), values.end());
+    return copied(bytes.data(), DType::boolean, count, dtype);
+  } else {
+    return copied(values.data(), dtype_of<T>, count, dtype);
+  }
+}
+
+#define RICCI_FROM_NUMBER(T) \
+  template Tensor tensor(T); \
+  template Tensor tensor(T, DType);
+#define RICCI_FROM_VECTOR(T)                     \
+  template Tensor tensor(const std::vector<T>&); \
+  template Tensor tensor(const std::vector<T>&, DType);
+RICCI_FROM_NUMBER(bool)
+RICCI_FROM_NUMBER(char)
+RICCI_FROM_NUMBER(signed char)
+RICCI_FROM_NUMBER(unsigned char)
+RICCI_FROM_NUMBER(short)
+RICCI_FROM_NUMBER(unsigned short)
+RICCI_FROM_NUMBER(int)
+RICCI_FROM_NUMBER(unsigned int)
+RICCI_FROM_NUMBER(long)
+RICCI_FROM_NUMBER(unsigned long)
+RICCI_FROM_NUMBER(long long)
+RICCI_FROM_NUMBER(unsigned long long)
+RICCI_FROM_NUMBER(float)
+RICCI_FROM_NUMBER(double)
+RICCI_FROM_NUMBER(long double)
+RICCI_FROM_VECTOR(bool)
+RICCI_FROM_VECTOR(signed char)
+RICCI_FROM_VECTOR(unsigned char)
+RICCI_FROM_VECTOR(short)
+RICCI_FROM_VECTOR(int)
+RICCI_FROM_VECTOR(long)
+RICCI_FROM_VECTOR(long long)
+RICCI_FROM_VECTOR(Half)
+RICCI_FROM_VECTOR(BFloat16)
+RICCI_FROM_VECTOR(float)
+RICCI_FROM_VECTOR(double)
+RICCI_FROM_VECTOR(std::complex<float>)
+RICCI_FROM_VECTOR(std::complex<double>)
+#undef RICCI_FROM_VECTOR
+#undef RICCI_FROM_NUMBER
+
+Tensor from_blob(void* data, const Shape& shape, DType dtype) { return lend(data, shape, dtype, nullptr); }
+Tensor from_blob(void* data, const Shape& shape, DType dtype, void (*deleter)(void*)) {
+  return lend(data, shape, dtype, deleter);
+}
+Tensor from_blob(const void* data, const Shape& shape, DType dtype) {
+  // As another view of the lent elements, which is never written in place.
+  const Tensor lent = lend(const_cast<void*>(data), shape, dtype, nullptr);
+  const auto& array = static_cast<const Array&>(*value_of(lent));
+  return make_tensor(make_alias(array, array.type, array.strides, array.data), current_level());
+}
+
+// ── from nothing ──
+
+Tensor zeros(const Shape& shape) { return zeros(shape, TensorOptions{}); }
+Tensor zeros(const Shape& shape, TensorOptions options) {
+  require_sizes("zeros", shape);
+  return make(Zeros{shape, options.dtype});
+}
+Tensor ones(const Shape& shape) { return ones(shape, TensorOptions{}); }
+Tensor ones(const Shape& shape, TensorOptions options) { return make_full("ones", shape, options.dtype, 1, 1, 0); }
+Tensor empty(const Shape& shape) { return empty(shape, TensorOptions{}); }
+Tensor empty(const Shape& shape, TensorOptions options) {
+  require_sizes("empty", shape);
+  return make(Empty{shape, options.dtype});
+}
+Tensor full(const Shape& shape, const Tensor& value) { return full_like_type("full", shape, value, std::nullopt); }
+Tensor full(const Shape& shape, const Tensor& value, TensorOptions options) {
+  return full_like_type("full", shape, value, options.dtype);
+}
+
+Tensor zeros_like(const Tensor& x) {
+  require_defined("zeros_like", x, 0);
+  const Type type = type_of(x);
+  return make(Zeros{type.shape, type.dtype});
+}
+Tensor ones_like(const Tensor& x) {
+  require_defined("ones_like", x, 0);
+  const Type type = type_of(x);
+  return make(Full{type.shape, type.dtype, 1, 1, 0});
+}
+Tensor empty_like(const Tensor& x) {
+  require_defined("empty_like", x, 0);
+  const Type type = type_of(x);
+  return make(Empty{type.shape, type.dtype});
+}
+Tensor full_like(const Tensor& x, const Tensor& value) {
+  require_defined("full_like", x, 0);
+  const Type type = type_of(x);
+  return full_like_type("full_like", type.shape, value, type.dtype);
+}
+
+Tensor Tensor::new_zeros(const Shape& shape) const {
+  require_sizes("new_zeros", shape);
+  return make(Zeros{shape, dtype()});
+}
+Tensor Tensor::new_ones(const Shape& shape) const { return make_full("new_ones", shape, dtype(), 1, 1, 0); }
+Tensor Tensor::new_empty(const Shape& shape) const {
+  require_sizes("new_empty", shape);
+  return make(Empty{shape, dtype()});
+}
+Tensor Tensor::new_full(const Shape& shape, const Tensor& value) const {
+  return full_like_type("new_full", shape, value, dtype());
+}
+
+Tensor eye_rows(std::int64_t first, std::int64_t rows, std::int64_t columns, DType dtype) {
+  require_sizes("eye_rows", {rows, columns});
+  return make(EyeRows{first, rows, columns, dtype});
+}
+Tensor eye(std::int64_t n) { return eye(n, n, DType::float32); }
+Tensor eye(std::int64_t n, DType dtype) { return eye(n, n, dtype); }
+Tensor eye(std::int64_t n, std::int64_t m) { return eye(n, m, DType::float32); }
+Tensor eye(std::int64_t n, std::int64_t m, DType dtype) {
+  require_sizes("eye", {n, m});
+  return make(EyeRows{0, n, m, dtype});
+}
+
+Tensor arange(const Tensor& end) { return make_arange(0, end, 1, std::nullopt); }
+Tensor arange(const Tensor& end, DType dtype) { return make_arange(0, end, 1, dtype); }
+Tensor arange(const Tensor& start, const Tensor& end) { return make_arange(start, end, 1, std::nullopt); }
+Tensor arange(const Tensor& start, const Tensor& end, DType dtype) { return make_arange(start, end, 1, dtype); }
+Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step) {
+  return make_arange(start, end, step, std::nullopt);
+}
+Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step, DType dtype) {
+  return make_arange(start, end, step, dtype);
+}
+
+Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps) {
+  return linspace(start, end, steps, DType::float32);
+}
+Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype) {
+  require_defined("linspace", start, 0);
+  require_defined("linspace", end, 1);
+  if (steps < 0) raise<ValueError>("linspace: steps is " + std::to_string(steps) + "; it must be at least 0");
+  if (is_number(start) && is_number(end)) return make(Linspace{start.item<double>(), end.item<double>(), steps, dtype});
+  return to(lerp(start, end, make(Linspace{0, 1, steps, is_floating(dtype) ? dtype : DType::float32})), dtype);
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,55 @@
+// Operands as the kernels behind factorisations, convolution and pooling want them: float or double or a complex of
+// these, and row-major where the kernel asks for it. Knows nothing of any operation.
+#pragma once
+
+#include "kernels/elementwise.h"
+#include "ricci/primitive.h"
+#include "ricci/primitive/raise.h"
+#include "tensor/value.h"
+
+namespace ricci {
+
+/// float16 and bfloat16 are computed in float32.
+constexpr DType computed_dtype(DType dtype) {
+  return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
+}
+
+/// Throws TypeError if x is complex.
+inline void require_real(const char* op, const Type& x) {
+  if (is_complex(x.dtype)) raise<TypeError>(std::string(op) + ": not defined for the complex " + to_string(x) + "; pass its real and imaginary part");
+}
+
+inline Shape shape_of(Strided x) { return Shape(x.shape, x.shape + x.rank); }
+inline bool is_row_major(Strided x) { return is_contiguous(shape_of(x), Strides(x.strides, x.strides + x.rank)); }
+
+/// Row-major, uninitialised, of x's shape.
+inline ArrayRef array_like(Strided x, DType dtype) { return make_array({dtype, shape_of(x)}); }
+
+enum class Layout : bool { any, row_major };
+
+/// kernel(out, in) on operands of computed types and the wanted layout: themselves, or converted copies.
+template <class Kernel>
+void run_computed(Layout layout, Outputs out, Inputs in, Kernel&& kernel) {
+  SmallVector<ArrayRef, 6> copies;
+  SmallVector<Strided, 4> from, to;
+  for (const Strided& x : in) {
+    const DType dtype = computed_dtype(x.dtype);
+    if (dtype == x.dtype && (layout == Layout::any || is_row_major(x))) {
+      from.push_back(x);
+      continue;
+    }
+    copies.push_back(array_like(x, dtype));
+    from.push_back(copies.back()->strided());
+    kernels::copy(from.back(), x);
+  }
+  for (const Strided& y : out) {
+    const DType dtype = computed_dtype(y.dtype);
+    if (dtype != y.dtype) copies.push_back(array_like(y, dtype));
+    to.push_back(dtype == y.dtype ? y : copies.back()->strided());
+  }
+  kernel(Outputs(to.data(), to.size()), Inputs(from.data(), from.size()));
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (to[i].dtype != out[i].dtype) kernels::copy(out[i], to[i]);
+}
+
+}  // namespace ricci

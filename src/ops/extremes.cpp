@@ -1,0 +1,126 @@
+// The greatest and the smallest elements along axes, and where they are.
+#include "ops/sums.h"
+
+namespace ricci {
+namespace {
+
+/// The greatest (smallest) element. Elements that tie share its derivative evenly.
+template <bool greatest>
+struct Extreme {
+  using kind = Explicit;
+  static constexpr const char* name = greatest ? "amax" : "amin";
+  static constexpr unsigned keeps = input(0) | output(0);
+  Axes axes;
+
+  Type type(const Type& x) const { return without_axes(x, axes, x.dtype); }
+  void eval(Outputs out, Inputs in) const {
+    reduce_axes(greatest ? kernels::Reduction::max : kernels::Reduction::min, out, in, axes);
+  }
+  Tensors jvp(const Forward& f) const { return {inner_along(share(f.inputs[0], f.outputs[0]), f.tangents[0], axes)}; }
+  Tensors vjp(const Reverse& r) const {
+    return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * share(r.inputs[0], r.outputs[0])};
+  }
+  Extreme lifted() const { return {behind_batch(axes)}; }
+  static std::vector<Sample<Extreme>> samples() {
+    return {{{{0}}, {real_sample({3})}},
+            {{{1}}, {real_sample({2, 3})}},
+            {{{0, 2}}, {real_sample({2, 3, 2})}},
+            {{{1}}, {real_sample({0, 2})}},
+            {{{0}}, {tensor({3, 1, 2})}},
+            {{{}}, {real_sample({})}}};
+  }
+
+ private:
+  /// What each element has of the derivative: 1 over the number of elements that tie.
+  Tensor share(const Tensor& x, const Tensor& y) const {
+    const Type type = type_of(x);
+    const Tensor ties = x == beside(y, axes, type.rank());
+    return to(ties, type.dtype) / beside(sum_along(ties, axes), axes, type.rank());
+  }
+};
+
+/// The place of the first greatest (smallest) element along an axis.
+template <bool greatest>
+struct ArgExtreme {
+  using kind = Explicit;
+  static constexpr const char* name = greatest ? "argmax" : "argmin";
+  static constexpr bool locally_constant = true;
+  std::int64_t axis;
+
+  Type type(const Type& x) const { return without_axes(x, {axis}, DType::int64); }
+  void eval(Outputs out, Inputs in) const { kernels::argreduce(greatest, out[0], in[0], static_cast<int>(axis)); }
+  ArgExtreme lifted() const { return {axis + 1}; }
+  static std::vector<Sample<ArgExtreme>> samples() {
+    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {tensor({2, 1, 2})}}, {{1}, {real_sample({0, 2})}}};
+  }
+};
+
+template <bool greatest>
+Tensor extreme(const Tensor& x, const Axes& dims, bool keepdim) {
+  const char* name = Extreme<greatest>::name;
+  require_order(name, x);
+  const Axes axes = wrap_axes(name, dims, x);
+  require_elements(name, x, axes);
+  return kept(apply(Extreme<greatest>{axes}, x), axes, keepdim);
+}
+
+template <bool greatest>
+Tensor place_of_extreme(const char* name, const Tensor& x, std::int64_t axis) {
+  require_elements(name, x, {axis});
+  return apply(ArgExtreme<greatest>{axis}, x);
+}
+
+template <bool greatest>
+Tensor arg_extreme(const Tensor& x, std::int64_t dim, bool keepdim) {
+  const char* name = ArgExtreme<greatest>::name;
+  require_order(name, x);
+  return along_axis(name, x, dim, [&](const Tensor& v, std::int64_t axis) {
+    return kept(place_of_extreme<greatest>(name, v, axis), {axis}, keepdim && type_of(x).rank() > 0);
+  });
+}
+
+template <bool greatest>
+Tensor arg_extreme_of_all(const Tensor& x) {
+  const char* name = ArgExtreme<greatest>::name;
+  require_order(name, x);
+  const Tensor all = flatten(x);
+  require_elements(name, x.dim() == 0 ? all : x, wrap_axes(name, {}, x));
+  return place_of_extreme<greatest>(name, all, 0);
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor amax(const Tensor& x) { return extreme<true>(x, {}, false); }
+Tensor amax(const Tensor& x, const Axes& dims) { return extreme<true>(x, dims, false); }
+Tensor amax(const Tensor& x, const Axes& dims, bool keepdim) { return extreme<true>(x, dims, keepdim); }
+Tensor amin(const Tensor& x) { return extreme<false>(x, {}, false); }
+Tensor amin(const Tensor& x, const Axes& dims) { return extreme<false>(x, dims, false); }
+Tensor amin(const Tensor& x, const Axes& dims, bool keepdim) { return extreme<false>(x, dims, keepdim); }
+Tensor max(const Tensor& x) { return amax(x); }
+Tensor min(const Tensor& x) { return amin(x); }
+Tensor max(const Tensor& a, const Tensor& b) { return maximum(a, b); }
+Tensor min(const Tensor& a, const Tensor& b) { return minimum(a, b); }
+
+Tensor argmax(const Tensor& x) { return arg_extreme_of_all<true>(x); }
+Tensor argmax(const Tensor& x, std::int64_t dim) { return arg_extreme<true>(x, dim, false); }
+Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim) { return arg_extreme<true>(x, dim, keepdim); }
+Tensor argmin(const Tensor& x) { return arg_extreme_of_all<false>(x); }
+Tensor argmin(const Tensor& x, std::int64_t dim) { return arg_extreme<false>(x, dim, false); }
+Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim) { return arg_extreme<false>(x, dim, keepdim); }
+
+std::pair<Tensor, Tensor> extreme_along(const Tensor& x, bool greatest, std::int64_t dim, bool keepdim) {
+  const char* name = greatest ? "max" : "min";
+  require_order(name, x);
+  return along_axis(name, x, dim, [&](const Tensor& v, std::int64_t axis) {
+    const Tensor place = greatest ? place_of_extreme<true>(name, v, axis) : place_of_extreme<false>(name, v, axis);
+    const Tensor index = kept(place, {axis}, true);
+    const Tensor value = gather(v, axis, index);
+    if (keepdim && type_of(x).rank() > 0) return std::pair{value, index};
+    return std::pair{squeeze(value, axis), place};
+  });
+}
+
+}  // namespace ops
+}  // namespace ricci

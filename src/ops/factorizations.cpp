@@ -1,0 +1,259 @@
+// What factorisations share, and Cholesky's with the triangular solves that it and its derivatives need.
+#include "ops/factorizations.h"
+
+#include "kernels/lapack.h"
+
+namespace ricci {
+
+void require_square(const char* op, const Tensor& a) {
+  require_floating(op, a);
+  const Shape shape = type_of(a).shape;
+  if (shape.size() < 2 || !(shape.back() == shape[shape.size() - 2]))
+    raise<ValueError>(std::string(op) + ": needs square matrices, found " + type_text(a));
+}
+
+std::string matrix_text(Strided a) { return to_string(Type{a.dtype, Shape(a.shape + a.rank - 2, a.shape + a.rank)}); }
+
+MatrixInfo::MatrixInfo(Strided a) {
+  std::int64_t count = 1;
+  for (int i = 0; i < a.rank - 2; ++i) count *= a.shape[i];
+  info_.resize(static_cast<std::size_t>(count), 0);
+}
+
+int MatrixInfo::first_failure() const {
+  for (std::int32_t info : info_)
+    if (info != 0) return info;
+  return 0;
+}
+
+LuFactors::LuFactors(Strided a, MatrixInfo& info)
+    : lu(array_like(a, a.dtype)), pivots(make_array({DType::int32, Shape(a.shape, a.shape + a.rank - 1)})) {
+  kernels::lu_factor(lu->strided(), pivots->strided(), a, info.data());
+}
+
+Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
+Tensor adjoint(const Tensor& x) { return mT(conj_if_complex(x)); }
+Tensor converted(const Tensor& x, DType dtype) { return type_of(x).dtype == dtype ? x : to(x, dtype); }
+
+Tensor examples_to_columns(const Tensor& b) {
+  Shape shape = type_of(b).shape;  // [B, ..., n, k]
+  shape.back() = shape.back() * shape[0];
+  shape.erase(0);
+  return reshape(movedim(b, 0, -2), shape);
+}
+
+Tensor columns_to_examples(const Tensor& x, Size examples, Size columns) {
+  Shape shape = type_of(x).shape;  // [..., n, B k]
+  shape.back() = examples;
+  shape.push_back(columns);
+  return movedim(reshape(x, shape), -2, 0);
+}
+
+namespace {
+
+Shape leading_axes(const Tensor& x) {
+  const Shape shape = type_of(x).shape;
+  return Shape(shape.begin(), shape.end() - 2);
+}
+
+/// The leading axes of both, broadcast.
+Shape common_leading_axes(const char* op, const Tensor& a, const Tensor& b) {
+  const Shape left = leading_axes(a), right = leading_axes(b);
+  Shape common = left.size() >= right.size() ? left : right;
+  const Shape& other = left.size() >= right.size() ? right : left;
+  const std::size_t extra = common.size() - other.size();
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    Size& size = common[extra + i];
+    if (size == 1) size = other[i];
+    if (!(size == other[i]) && !(other[i] == 1))
+      raise<ValueError>(std::string(op) + ": the leading axes of " + type_text(a) + " and " + type_text(b) + " do not broadcast");
+  }
+  return common;
+}
+
+Tensor with_leading_axes(const Tensor& x, const Shape& leading) {
+  const Shape have = type_of(x).shape;
+  Shape wanted = leading;
+  wanted.append(have.end() - 2, have.end());
+  return have == wanted ? x : expand(x, wanted);
+}
+
+/// As torch: [n], or [..., n] with the very leading axes of a.
+bool is_vector_for(const Tensor& a, const Tensor& b) {
+  const Shape matrices = type_of(a).shape, shape = type_of(b).shape;
+  return shape.size() == 1 || (shape.size() + 1 == matrices.size() && shape == Shape(matrices.begin(), matrices.end() - 1));
+}
+
+}  // namespace
+
+RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor& right) {
+  require_square(op, matrix);
+  require_floating(op, right);
+  is_vector = is_vector_for(matrix, right);
+  const DType dtype = promote(type_of(matrix).dtype, type_of(right).dtype);
+  a = converted(matrix, dtype);
+  b = converted(is_vector ? unsqueeze(right, -1) : right, dtype);
+  const Shape sizes = type_of(b).shape;
+  const Size n = type_of(a).shape.back();
+  if (sizes.size() < 2 || !(sizes[sizes.size() - 2] == n))
+    raise<ValueError>(std::string(op) + ": the right-hand side " + type_text(right) + " does not fit the matrix " + type_text(matrix) +
+                      "; it must be [..., " + std::to_string(n.hint()) + ", k] or [" + std::to_string(n.hint()) + "]");
+  if (type_of(a).rank() == 2 && sizes.size() > 2) {
+    leading = leading_axes(b);
+    columns = sizes.back();
+    b = examples_to_columns(reshape(b, {leading.numel(), n, sizes.back()}));
+    return;
+  }
+  const Shape common = common_leading_axes(op, a, b);
+  a = with_leading_axes(a, common);
+  b = with_leading_axes(b, common);
+}
+
+Tensor RightHandSide::result(const Tensor& solution) const {
+  Tensor x = solution;
+  if (!leading.empty()) {
+    x = columns_to_examples(x, leading.numel(), columns);
+    const Shape flat = type_of(x).shape;
+    Shape shape = leading;
+    shape.append(flat.begin() + 1, flat.end());
+    x = reshape(x, shape);
+  }
+  return is_vector ? squeeze(x, -1) : x;
+}
+
+namespace {
+
+Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
+
+/// A random matrix with a heavy diagonal.
+Tensor regular(Shape leading, std::int64_t n) {
+  leading.push_back(n);
+  leading.push_back(n);
+  return rand(leading) + eye(n) * static_cast<double>(n);
+}
+
+/// The lower triangle with half the diagonal: Φ of Murray's paper.
+Tensor half_lower(const Tensor& x) { return (tril(x) + tril(x, -1)) * 0.5; }
+
+Tensor hermitian(const Tensor& x) { return (x + adjoint(x)) * 0.5; }
+
+/// x with a x = b, or aᵀ x = b, for the triangle of a.
+struct TriangularSolve {
+  using kind = Explicit;
+  static constexpr const char* name = "triangular_solve";
+  static constexpr unsigned keeps = input(0) | output(0);
+  bool upper, transpose, unitriangular;
+
+  Type type(const Type&, const Type& b) const { return {b.dtype, b.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
+      kernels::triangular_solve(x[0], operand[0], operand[1], upper ? kernels::Triangle::upper : kernels::Triangle::lower,
+                                transpose ? kernels::Transpose::yes : kernels::Transpose::no,
+                                unitriangular ? kernels::Diagonal::unit : kernels::Diagonal::stored);
+    });
+  }
+  Tensors jvp(const Forward& f) const {
+    Tensor right = f.tangents[1];
+    if (f.tangents[0].defined()) {
+      const Tensor change = triangle(f.tangents[0]);
+      const Tensor product = matmul(transpose ? mT(change) : change, f.outputs[0]);
+      right = right.defined() ? right - product : neg(product);
+    }
+    return {apply(*this, f.inputs[0], right)};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor ct = apply(TriangularSolve{upper, !transpose, unitriangular}, conj_if_complex(r.inputs[0]), r.cotangents[0]);
+    if (!r.wants(0)) return {Tensor(), ct};
+    const Tensor &x = r.outputs[0], outer = transpose ? matmul(conj_if_complex(x), mT(ct)) : matmul(ct, adjoint(x));
+    return {neg(triangle(outer)), ct};
+  }
+  BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
+  static std::vector<Sample<TriangularSolve>> samples() {
+    return {{{false, false, false}, {regular({}, 3), uniform({3, 2})}}, {{true, false, false}, {regular({2}, 2), uniform({2, 2, 1})}},
+            {{false, true, true}, {uniform({3, 3}), uniform({3, 2})}},  {{true, true, false}, {regular({}, 1), uniform({1, 2})}},
+            {{false, false, false}, {regular({}, 0), uniform({0, 2})}}, {{false, false, false}, {regular({}, 2), uniform({2, 0})}}};
+  }
+
+ private:
+  Tensor triangle(const Tensor& x) const { return upper ? triu(x, unitriangular ? 1 : 0) : tril(x, unitriangular ? -1 : 0); }
+};
+
+/// L⁻¹ b and L⁻ᴴ b.
+Tensor solve_lower(const Tensor& l, const Tensor& b) { return apply(TriangularSolve{false, false, false}, l, b); }
+Tensor solve_lower_adjoint(const Tensor& l, const Tensor& b) { return apply(TriangularSolve{false, true, false}, conj_if_complex(l), b); }
+
+/// L with L Lᴴ = (a + aᴴ) / 2. Iain Murray, "Differentiation of the Cholesky decomposition", 2016, equations 8 and 10.
+struct Cholesky {
+  using kind = Explicit;
+  static constexpr const char* name = "cholesky";
+  static constexpr unsigned keeps = output(0);
+
+  Type type(const Type& a) const { return {a.dtype, a.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::row_major, out, in, [&](Outputs l, Inputs a) {
+      const std::int64_t n = a[0].shape[a[0].rank - 1];
+      const ArrayRef part = array_like(a[0], a[0].dtype);
+      MatrixInfo info(a[0]);
+      visit_computed(a[0].dtype, [&](auto t) {
+        using T = typename decltype(t)::type;
+        for (std::int64_t i = 0; i < info.count(); ++i)
+          lower_hermitian(static_cast<T*>(part->data) + i * n * n, static_cast<const T*>(a[0].data) + i * n * n, n);
+      });
+      kernels::cholesky(l[0], part->strided(), info.data());
+      if (const int order = info.first_failure())
+        raise<ValueError>("cholesky: " + matrix_text(in[0]) + " is not positive definite: its leading minor of order " +
+                          std::to_string(order) + " is not positive");
+    });
+  }
+  /// L Φ(L⁻¹ da L⁻ᴴ).
+  Tensors jvp(const Forward& f) const {
+    const Tensor& l = f.outputs[0];
+    const Tensor half = solve_lower(l, hermitian(f.tangents[0]));
+    return {matmul(l, half_lower(solve_lower(l, adjoint(half))))};
+  }
+  /// The Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹.
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& l = r.outputs[0];
+    const Tensor half = solve_lower_adjoint(l, half_lower(matmul(adjoint(l), r.cotangents[0])));
+    return {hermitian(solve_lower_adjoint(l, adjoint(half)))};
+  }
+  Cholesky lifted() const { return {}; }
+  static std::vector<Sample<Cholesky>> samples() {
+    return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 1)}}, {{}, {regular({}, 0)}}, {{}, {regular({0}, 2)}}};
+  }
+
+ private:
+  template <class T>
+  static void lower_hermitian(T* to, const T* from, std::int64_t n) {
+    using Real = decltype(std::real(T()));
+    const auto conjugate = [](const T& x) {
+      if constexpr (std::is_same_v<T, Real>) return x;
+      else return std::conj(x);
+    };
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j <= i; ++j) to[i * n + j] = (from[i * n + j] + conjugate(from[j * n + i])) * Real(0.5);
+  }
+};
+
+}  // namespace
+
+namespace ops {
+
+Tensor cholesky(const Tensor& a) {
+  require_square("cholesky", a);
+  return apply(Cholesky{}, a);
+}
+
+Tensor cholesky_solve(const Tensor& b, const Tensor& l) {
+  const RightHandSide side("cholesky_solve", l, b);
+  return side.result(solve_lower_adjoint(side.a, solve_lower(side.a, side.b)));
+}
+
+Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper) { return triangular_solve(a, b, upper, false, false); }
+Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transpose, bool unitriangular) {
+  const RightHandSide side("triangular_solve", a, b);
+  return side.result(apply(TriangularSolve{upper, transpose, unitriangular}, side.a, side.b));
+}
+
+}  // namespace ops
+}  // namespace ricci

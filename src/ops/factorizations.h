@@ -1,0 +1,78 @@
+// What factorisations and solvers have in common: square matrices checked, triangles and adjoints, right-hand sides
+// brought together. Knows nothing of any one factorisation.
+#pragma once
+
+#include <complex>
+
+#include "ops/axes.h"
+#include "ops/dense.h"
+
+namespace ricci {
+
+/// Throws unless a is [..., n, n] and floating or complex.
+void require_square(const char* op, const Tensor& a);
+
+/// `f32[2,2]`: one of the matrices of a stack, however many there are.
+std::string matrix_text(Strided a);
+
+/// What a kernel says of each matrix of a stack: 0, or where it failed, counted from 1.
+class MatrixInfo {
+ public:
+  explicit MatrixInfo(Strided a);
+  std::int32_t* data() { return info_.data(); }
+  std::int64_t count() const { return static_cast<std::int64_t>(info_.size()); }
+  /// Of the first matrix that failed; 0 if none did.
+  int first_failure() const;
+
+ private:
+  SmallVector<std::int32_t, 8> info_;
+};
+
+/// a = P L U of every matrix of a stack, as kernels::lu_factor gives it.
+struct LuFactors {
+  ArrayRef lu, pivots;
+  LuFactors(Strided a, MatrixInfo& info);
+};
+
+/// The conjugate transpose of the last two axes.
+Tensor adjoint(const Tensor& x);
+Tensor conj_if_complex(const Tensor& x);
+Tensor converted(const Tensor& x, DType dtype);
+
+/// f(std::type_identity<T>{}) with the C++ type of a computed element type: float, double or a complex of these.
+template <class F>
+void visit_computed(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::float32: return f(std::type_identity<float>{});
+    case DType::float64: return f(std::type_identity<double>{});
+    case DType::complex64: return f(std::type_identity<std::complex<float>>{});
+    default: return f(std::type_identity<std::complex<double>>{});
+  }
+}
+
+/// b [B, ..., n, k] with the examples B as further columns, [..., n, B k], and back.
+Tensor examples_to_columns(const Tensor& b);
+Tensor columns_to_examples(const Tensor& x, Size examples, Size columns);
+
+/// The batching rule of a solver (a [..., n, n], b [..., n, k]) → x: one matrix for all examples is factored once.
+template <class Solver>
+BatchedOutputs batch_right_hand_sides(const Solver& solver, const Batch& b) {
+  if (b.is_mapped(0)) return {.outputs = {apply(solver, b.inputs[0], b.input(1))}};
+  const Tensor x = apply(solver, b.inputs[0], examples_to_columns(b.inputs[1]));
+  return {.outputs = {columns_to_examples(x, b.size, type_of(b.inputs[1]).shape.back())}};
+}
+
+/// The operands of a solver as users pass them, b being [..., n, k], [n] or [..., n], made ready: leading axes broadcast,
+/// one element type. One matrix for many right-hand sides takes them as columns.
+struct RightHandSide {
+  Tensor a, b;
+  bool is_vector;
+  Shape leading;  // the axes of b that have become columns
+  Size columns;   // of b before that
+
+  RightHandSide(const char* op, const Tensor& matrix, const Tensor& right);
+  /// What the user gets of the solver's result.
+  Tensor result(const Tensor& solution) const;
+};
+
+}  // namespace ricci

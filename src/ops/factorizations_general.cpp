@@ -1,0 +1,107 @@
+// Systems of equations with general matrices, inverses and powers.
+#include "kernels/lapack.h"
+#include "ops/factorizations.h"
+
+namespace ricci {
+namespace {
+
+Tensor regular(Shape leading, std::int64_t n) {
+  leading.push_back(n);
+  leading.push_back(n);
+  return rand(leading) + eye(n) * static_cast<double>(n);
+}
+
+Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
+
+void require_regular(const char* op, Strided a, const MatrixInfo& info) {
+  if (const int pivot = info.first_failure())
+    raise<ValueError>(std::string(op) + ": " + matrix_text(a) + " is singular: pivot " + std::to_string(pivot) + " of its LU factorisation is zero");
+}
+
+/// x with a x = b.
+struct Solve {
+  using kind = Explicit;
+  static constexpr const char* name = "solve";
+  static constexpr unsigned keeps = input(0) | output(0);
+
+  Type type(const Type&, const Type& b) const { return {b.dtype, b.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
+      MatrixInfo info(operand[0]);
+      const LuFactors factors(operand[0], info);
+      require_regular(name, in[0], info);
+      kernels::lu_solve(x[0], factors.lu->strided(), factors.pivots->strided(), operand[1]);
+    });
+  }
+  Tensors jvp(const Forward& f) const {
+    Tensor right = f.tangents[1];
+    if (f.tangents[0].defined()) {
+      const Tensor product = matmul(f.tangents[0], f.outputs[0]);
+      right = right.defined() ? right - product : neg(product);
+    }
+    return {apply(Solve{}, f.inputs[0], right)};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor ct = apply(Solve{}, adjoint(r.inputs[0]), r.cotangents[0]);
+    return {r.wants(0) ? neg(matmul(ct, adjoint(r.outputs[0]))) : Tensor(), ct};
+  }
+  BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
+  static std::vector<Sample<Solve>> samples() {
+    return {{{}, {regular({}, 3), uniform({3, 2})}}, {{}, {regular({2}, 2), uniform({2, 2, 1})}}, {{}, {regular({}, 1), uniform({1, 1})}},
+            {{}, {regular({}, 0), uniform({0, 2})}}, {{}, {regular({}, 2), uniform({2, 0})}}};
+  }
+};
+
+struct Inverse {
+  using kind = Explicit;
+  static constexpr const char* name = "inverse";
+  static constexpr unsigned keeps = output(0);
+
+  Type type(const Type& a) const { return {a.dtype, a.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs x, Inputs a) {
+      MatrixInfo info(a[0]);
+      kernels::inverse(x[0], a[0], info.data());
+      require_regular(name, in[0], info);
+    });
+  }
+  Tensors jvp(const Forward& f) const { return {neg(matmul(matmul(f.outputs[0], f.tangents[0]), f.outputs[0]))}; }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor x = adjoint(r.outputs[0]);
+    return {neg(matmul(matmul(x, r.cotangents[0]), x))};
+  }
+  Inverse lifted() const { return {}; }
+  static std::vector<Sample<Inverse>> samples() {
+    return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 1)}}, {{}, {regular({}, 0)}}};
+  }
+};
+
+}  // namespace
+
+namespace ops {
+
+Tensor solve(const Tensor& a, const Tensor& b) {
+  const RightHandSide side("solve", a, b);
+  return side.result(apply(Solve{}, side.a, side.b));
+}
+
+Tensor inverse(const Tensor& a) {
+  require_square("inverse", a);
+  return apply(Inverse{}, a);
+}
+
+Tensor matrix_power(const Tensor& a, std::int64_t n) {
+  require_square("matrix_power", a);
+  const Type type = type_of(a);
+  if (n == 0) return expand(eye(type.shape.back(), type.dtype), type.shape);
+  Tensor power = n < 0 ? inverse(a) : a, product;  // power = a^(2^i), product = a^(the bits of n below i)
+  for (auto bits = n < 0 ? 0 - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n);;) {
+    if (bits & 1U) product = product.defined() ? matmul(product, power) : power;
+    bits >>= 1U;
+    if (bits == 0) return product;
+    power = matmul(power, power);
+  }
+}
+
+}  // namespace ops
+}  // namespace ricci

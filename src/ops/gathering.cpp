@@ -1,0 +1,162 @@
+// Reading and writing along one axis with an index of the result's rank: gather, scatter, scatter_add.
+#include "kernels/elementwise.h"
+#include "kernels/index.h"
+#include "ops/indexing.h"
+
+namespace ricci {
+
+void check_indices(const IndexPlace& place, std::size_t k, Strided index, DType dtype) {
+  const std::int64_t axis = place.axes[k], size = place.shape.empty() ? 1 : place.shape[static_cast<std::size_t>(axis)].host();
+  const std::int64_t lowest = place.wraps ? -size : 0;
+  if (const auto bad = kernels::find_out_of_range(index, lowest, size))
+    raise<IndexError>(place.op + ": index " + std::to_string(*bad) + " is out of range for axis " + std::to_string(axis) + " of " +
+                      to_string(Type{dtype, place.shape}) + "; the legal range is [" + std::to_string(lowest) + ", " + std::to_string(size - 1) + "]");
+}
+
+Tensor require_indices(const char* op, const Tensor& index, int operand) {
+  require_defined(op, index, operand);
+  const DType dtype = type_of(index).dtype;
+  if (category(dtype) != 1)
+    raise<TypeError>(std::string(op) + ": the index " + type_text(index) + " is not of integers; convert it, for example with x.to(rc::int64)");
+  return dtype == DType::int64 ? index : to(index, DType::int64);
+}
+
+namespace {
+
+Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
+
+Tensor test_index(std::vector<std::int64_t> values, Shape shape) { return reshape(tensor(values), shape); }
+IndexPlace test_place(std::int64_t axis, Shape shape) { return {"sample", {axis}, shape, false}; }
+
+/// out[i…] = x[i… with i[axis] replaced by index[i…]]; linear in x.
+struct Gather {
+  using kind = Linear;
+  static constexpr const char* name = "gather";
+  std::int64_t axis;
+  IndexPlace place;
+
+  Type type(const Type& x, const Type& index) const { return {x.dtype, index.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    check_indices(place, 0, in[1], in[0].dtype);
+    kernels::gather(out[0], in[0], static_cast<int>(axis), in[1]);
+  }
+  Tensor transpose(int, const Tensor& ct, const Reverse& r) const;
+  Gather lifted() const { return {axis + 1, place}; }
+  static std::vector<Sample<Gather>> samples() {
+    return {{{1, test_place(1, {2, 3})}, {rand({2, 3}), test_index({0, 2, 2, 1}, {2, 2})}},
+            {{0, test_place(0, {4})}, {rand({4}), test_index({3, 3, 0}, {3})}},
+            {{0, test_place(0, {4})}, {rand({4}), test_index({}, {0})}}};
+  }
+};
+
+/// x with src written or added where the index says; linear jointly in x and src.
+struct Scatter {
+  using kind = Linear;
+  static constexpr const char* name = "scatter";
+  static constexpr unsigned linear_in = input(0) | input(1);
+  std::int64_t axis;
+  bool accumulate;
+  IndexPlace place;
+
+  Type type(const Type& x, const Type&, const Type&) const { return {x.dtype, x.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    check_indices(place, 0, in[2], in[0].dtype);
+    kernels::copy(out[0], in[0]);
+    kernels::scatter(accumulate ? kernels::Write::add : kernels::Write::set, out[0], static_cast<int>(axis), in[2], in[1]);
+  }
+  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
+    const Tensor& index = r.inputs[2];
+    if (i == 0) {
+      if (accumulate) return ct;
+      return apply(Scatter{axis, false, place}, ct, zeros_of({ct.dtype(), type_of(index).shape}), index);
+    }
+    // What was written is read back; a src larger than the index has zeros beyond it.
+    Tensor read = apply(Gather{axis, place}, ct, index);
+    const Shape& wanted = r.input_types[1].shape;
+    if (type_of(read).shape == wanted) return read;
+    const Tensor wide = zeros_of({ct.dtype(), wanted});
+    Tensor corner = wide;
+    for (std::size_t d = 0; d < wanted.size(); ++d) corner = narrow(corner, static_cast<std::int64_t>(d), 0, type_of(read).shape[d].host());
+    corner.copy_(read);
+    return wide;
+  }
+  Scatter lifted() const { return {axis + 1, accumulate, place}; }
+  static std::vector<Sample<Scatter>> samples() {
+    return {{{1, true, test_place(1, {2, 3})}, {rand({2, 3}), rand({2, 2}), test_index({0, 0, 2, 1}, {2, 2})}},
+            {{0, false, test_place(0, {4})}, {rand({4}), rand({2}), test_index({3, 0}, {2})}},
+            {{0, true, test_place(0, {4})}, {rand({4}), rand({3}), test_index({1, 1}, {2})}}};
+  }
+};
+
+Tensor Gather::transpose(int, const Tensor& ct, const Reverse& r) const {
+  return apply(Scatter{axis, true, place}, zeros_of(r.input_types[0]), ct, r.inputs[1]);
+}
+
+void require_rank_of(const char* op, const Tensor& x, const Tensor& index) {
+  const int rank = type_of(x).rank(), have = type_of(index).rank();
+  if ((rank ? rank : 1) != (have ? have : 1))
+    raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must have as many axes as " + type_text(x));
+}
+
+void require_not_larger(const char* op, const Tensor& index, const Tensor& x, std::int64_t except) {
+  const Type ti = type_of(index), tx = type_of(x);
+  for (std::size_t d = 0; d < ti.shape.size() && d < tx.shape.size(); ++d)
+    if (static_cast<std::int64_t>(d) != except && ti.shape[d].hint() > tx.shape[d].hint())
+      raise<ValueError>(std::string(op) + ": the index " + to_string(ti) + " is larger than " + to_string(tx) + " along axis " + std::to_string(d));
+}
+
+Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  const std::int64_t axis = wrap_axis(op, dim, x);
+  const Tensor places = require_indices(op, index, 2);
+  require_defined(op, src, 3);
+  require_rank_of(op, x, places);
+  require_not_larger(op, places, x, axis);
+  const Type tx = type_of(x), ts = type_of(src);
+  Tensor values = ts.dtype == tx.dtype ? src : to(src, tx.dtype);
+  if (ts.rank() == 0 && type_of(places).rank() > 0) values = expand(values, type_of(places).shape);
+  require_not_larger(op, places, values, -1);
+  const IndexPlace place{op, {axis}, tx.shape, false};
+  if (tx.rank() == 0) return reshape(apply(Scatter{0, accumulate, place}, reshape(x, {1}), reshape(values, {1}), reshape(places, {1})), {});
+  return apply(Scatter{axis, accumulate, place}, x, values, places);
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index) {
+  const std::int64_t axis = wrap_axis("gather", dim, x);
+  const Tensor places = require_indices("gather", index, 2);
+  require_rank_of("gather", x, places);
+  require_not_larger("gather", places, x, axis);
+  const IndexPlace place{"gather", {axis}, type_of(x).shape, false};
+  if (type_of(x).rank() == 0) return reshape(apply(Gather{0, place}, reshape(x, {1}), reshape(places, {1})), type_of(index).shape);
+  return apply(Gather{axis, place}, x, places);
+}
+
+Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim) {
+  const std::int64_t axis = wrap_axis("take_along_dim", dim, x);
+  require_rank_of("take_along_dim", x, index);
+  Shape wide_x = type_of(x).shape, wide_i = type_of(index).shape;
+  for (std::size_t d = 0; d < wide_x.size(); ++d) {
+    if (static_cast<std::int64_t>(d) == axis) continue;
+    const Size n = wide_x[d] == 1 ? wide_i[d] : wide_x[d];
+    wide_x[d] = wide_i[d] = n;
+  }
+  return gather(expand(x, wide_x), axis, expand(index, wide_i));
+}
+
+Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) { return scattered("scatter", false, x, dim, index, src); }
+Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) { return scattered("scatter_add", true, x, dim, index, src); }
+
+const Tensor& Tensor::scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
+  assign_into(*this, ops::scatter(*this, dim, index, src), "scatter_");
+  return *this;
+}
+const Tensor& Tensor::scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
+  assign_into(*this, ops::scatter_add(*this, dim, index, src), "scatter_add_");
+  return *this;
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,29 @@
+// What the indexing families share: where an index came from, for errors, and reading by index tensors as a primitive.
+#pragma once
+
+#include <span>
+
+#include "ops/axes.h"
+
+namespace ricci {
+
+/// How the user wrote an indexing operation, so that an index out of range is told in these terms.
+struct IndexPlace {
+  std::string op;
+  Axes axes;    // indexed, one for each index tensor
+  Shape shape;  // of one example
+  bool wraps;   // negative indices count from the back
+};
+
+/// IndexError if an index lies outside axis `k` of the place.
+void check_indices(const IndexPlace& place, std::size_t k, Strided index, DType dtype);
+
+/// int64 indices; TypeError for other types than integers, booleans excluded.
+Tensor require_indices(const char* op, const Tensor& index, int operand);
+
+/// x: [n₀, n₁, …, r…] read at index tuples: [p…, r…], where the indices broadcast to p.
+Tensor take_front(const Tensor& x, std::span<const Tensor> indices, const IndexPlace& place);
+/// base with [p…, r…] values written (or added) at the index tuples.
+Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tensor> indices, bool accumulate, const IndexPlace& place);
+
+}  // namespace ricci

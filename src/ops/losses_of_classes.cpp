@@ -1,0 +1,115 @@
+// Losses over classes: cross entropy and negative log-likelihood. The axis of classes is 0 where the input has one axis,
+// else 1.
+#include "kernels/reduce.h"
+#include "ops/dense.h"
+#include "ops/losses.h"
+#include "ops/sums.h"
+
+namespace ricci {
+namespace {
+
+/// -log softmax(x)[class] along the last axis. The inputs: x [..., classes], integers [...].
+struct CrossEntropy {
+  using kind = Explicit;
+  static constexpr const char* name = "cross_entropy";
+  static constexpr unsigned keeps = input(0) | input(1);
+
+  Type type(const Type& x, const Type&) const {
+    require_real(name, x);
+    return {x.dtype, Shape(x.shape.begin(), x.shape.end() - 1)};
+  }
+  void eval(Outputs out, Inputs in) const {
+    const Strided &x = in[0], &target = in[1];
+    const ArrayRef logs = array_like(x, x.dtype), classes = array_like(target, DType::int64);
+    kernels::log_softmax(logs->strided(), x, x.rank - 1);
+    kernels::copy(classes->strided(), target);
+    visit_dtype(x.dtype, [&](auto t) {
+      using T = typename decltype(t)::type;
+      if constexpr (is_floating(dtype_of<T>))
+        pick(static_cast<T*>(out[0].data), static_cast<const T*>(logs->data), static_cast<const std::int64_t*>(classes->data),
+             classes->numel(), x.shape[x.rank - 1]);
+    });
+  }
+  /// Σ softmax(x) t - t[class].
+  Tensors jvp(const Forward& f) const {
+    const Tensor& t = f.tangents[0];
+    return {sum(softmax(f.inputs[0], -1) * t, -1) - squeeze(gather(t, -1, unsqueeze(f.inputs[1], -1)), -1)};
+  }
+  /// ct (softmax(x) - one-hot(class)).
+  Tensors vjp(const Reverse& r) const {
+    const Tensor ct = unsqueeze(r.cotangents[0], -1);
+    return {scatter_add(softmax(r.inputs[0], -1) * ct, -1, unsqueeze(r.inputs[1], -1), neg(ct)), Tensor()};
+  }
+  CrossEntropy lifted() const { return {}; }
+  static std::vector<Sample<CrossEntropy>> samples() {
+    const auto x = [](Shape shape) { return rand(shape) * 4 - 2; };
+    return {{{}, {x({3}), full({}, 1, DType::int64)}},
+            {{}, {x({4, 3}), tensor({2, 0, 1, 2})}},
+            {{}, {x({2, 2, 1}), zeros({2, 2}, DType::int64)}},
+            {{}, {x({0, 3}), zeros({0}, DType::int64)}}};
+  }
+
+ private:
+  template <class T>
+  static void pick(T* out, const T* logs, const std::int64_t* classes, std::int64_t rows, std::int64_t count) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      if (classes[i] < 0 || classes[i] >= count)
+        raise<IndexError>("cross_entropy: class " + std::to_string(classes[i]) + " is out of range for " +
+                          count_of(count, "class", "classes") + "; the legal range is [0, " + std::to_string(count - 1) + "]");
+      out[i] = T(-logs[i * count + classes[i]]);
+    }
+  }
+};
+
+/// The axis of classes; throws unless there is one.
+std::int64_t class_axis(const char* op, const Tensor& input) {
+  require_real_floating(op, input);
+  const int rank = type_of(input).rank();
+  if (rank == 0) raise<ValueError>(std::string(op) + ": the input " + type_text(input) + " has no axis of classes; it must be [C], [N, C] or [N, C, …]");
+  return rank == 1 ? 0 : 1;
+}
+
+/// The classes as int64, one for each element of the input without its axis of classes.
+Tensor checked_classes(const char* op, const Tensor& input, std::int64_t axis, const Tensor& target) {
+  Shape shape = type_of(input).shape;
+  shape.erase(static_cast<std::size_t>(axis));
+  const Type type = type_of(target);
+  if (!is_integral(type.dtype) || type.dtype == DType::boolean)
+    raise<TypeError>(std::string(op) + ": the target " + type_text(target) + " holds no classes; convert it first, for example with x.to(rc::int64)");
+  if (!(type.shape == shape))
+    raise<ValueError>(std::string(op) + ": the input " + type_text(input) + " takes classes of shape " + to_string(shape) + ", found " + type_text(target));
+  return type.dtype == DType::int64 ? target : to(target, DType::int64);
+}
+
+/// Against probabilities: -Σ p log softmax(x) over the classes.
+Tensor cross_entropy_of_probabilities(const Tensor& input, std::int64_t axis, const Tensor& target) {
+  if (!(type_of(target).shape == type_of(input).shape))
+    raise<ValueError>("cross_entropy: the input " + type_text(input) + " takes probabilities of its own shape or integer classes, found " + type_text(target));
+  return neg(sum(log_softmax(input, axis) * target, axis));
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor cross_entropy(const Tensor& input, const Tensor& target) { return cross_entropy(input, target, Reduction::mean); }
+Tensor cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction) {
+  const std::int64_t axis = class_axis("cross_entropy", input);
+  require_defined("cross_entropy", target, 1);
+  if (is_floating(type_of(target).dtype)) return reduced(cross_entropy_of_probabilities(input, axis, target), reduction);
+  const Tensor classes = checked_classes("cross_entropy", input, axis, target);
+  const bool classes_last = type_of(input).rank() <= 2;
+  return reduced(apply(CrossEntropy{}, classes_last ? input : movedim(input, axis, -1), classes), reduction);
+}
+
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target) { return nll_loss(log_probabilities, target, Reduction::mean); }
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction) {
+  const std::int64_t axis = class_axis("nll_loss", log_probabilities);
+  require_defined("nll_loss", target, 1);
+  const Tensor classes = checked_classes("nll_loss", log_probabilities, axis, target);
+  const Tensor picked = squeeze(gather(log_probabilities, axis, unsqueeze(classes, axis)), axis);
+  return reduced(neg(picked), reduction);
+}
+
+}  // namespace ops
+}  // namespace ricci

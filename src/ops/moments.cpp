@@ -1,0 +1,172 @@
+// Variances, standard deviations and norms. A root of a sum of squares has derivative 0 where it is 0.
+#include <cmath>
+
+#include "ops/sums.h"
+#include "ricci/primitive/elementwise.h"
+
+namespace ricci {
+namespace {
+
+/// The variance, sum |x - mean|² / (n - correction), and the mean.
+struct Moments {
+  using kind = Explicit;
+  static constexpr const char* name = "var_mean";
+  static constexpr unsigned keeps = input(0) | output(1);
+  Axes axes;
+  std::int64_t correction;
+
+  Types type(const Types& x) const {
+    return {without_axes(x[0], axes, real_dtype(x[0].dtype)), without_axes(x[0], axes, x[0].dtype)};
+  }
+  void eval(Outputs out, Inputs in) const {
+    kernels::mean_var(out[1], out[0], in[0], flags_of(axes, in[0].rank).data(), correction);
+  }
+  Tensors jvp(const Forward& f) const {
+    const Type type = type_of(f.inputs[0]);
+    const Tensor off_mean = f.inputs[0] - beside(f.outputs[1], axes, type.rank());
+    return {real_inner_along(off_mean, f.tangents[0], axes) * slope(type), mean_of(f.tangents[0])};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Type& type = r.input_types[0];
+    Tensor total;
+    if (r.cotangents[0].defined()) {
+      const Tensor off_mean = r.inputs[0] - beside(r.outputs[1], axes, type.rank());
+      total = beside(r.cotangents[0] * slope(type), axes, type.rank()) * off_mean;
+    }
+    if (!r.cotangents[1].defined()) return {total};
+    const Tensor of_mean = spread(r.cotangents[1] / number_of(size_along(axes, type.shape)), axes, type.shape);
+    return {total.defined() ? total + of_mean : of_mean};
+  }
+  Moments lifted() const { return {behind_batch(axes), correction}; }
+  static std::vector<Sample<Moments>> samples() {
+    std::vector<Sample<Moments>> samples;
+    const auto add = [&](const Axes& axes, std::int64_t correction, const Tensor& x) {
+      samples.push_back({{axes, correction}, {x}});
+    };
+    add({0}, 1, real_sample({4}));
+    add({1}, 0, real_sample({2, 3}));
+    add({0, 2}, 1, real_sample({2, 3, 2}));
+    add({0}, 1, complex_sample({4}));
+    add({1}, 1, real_sample({0, 3}));
+    return samples;
+  }
+
+ private:
+  /// The derivative of the variance is this times x - mean.
+  Tensor slope(const Type& x) const {
+    const Size n = size_along(axes, x.shape);
+    if (n.is_symbol()) return Tensor(2.0) / number_of(n - correction);
+    return 2.0 / static_cast<double>(std::max<std::int64_t>(0, n.host() - correction));
+  }
+  Tensor mean_of(const Tensor& x) const { return axes.empty() ? x : mean(x, axes); }
+};
+
+/// The sum of |x|².
+struct SumOfSquares {
+  using kind = Explicit;
+  static constexpr const char* name = "sum_of_squares";
+  static constexpr unsigned keeps = input(0);
+  Axes axes;
+
+  Type type(const Type& x) const { return without_axes(x, axes, real_dtype(x.dtype)); }
+  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum_of_squares, out, in, axes); }
+  Tensors jvp(const Forward& f) const { return {real_inner_along(f.inputs[0], f.tangents[0], axes) * 2}; }
+  Tensors vjp(const Reverse& r) const { return {beside(r.cotangents[0] * 2, axes, r.input_types[0].rank()) * r.inputs[0]}; }
+  SumOfSquares lifted() const { return {behind_batch(axes)}; }
+  static std::vector<Sample<SumOfSquares>> samples() {
+    return {{{{0}}, {real_sample({3})}}, {{{1}}, {real_sample({2, 3})}}, {{{0, 1}}, {complex_sample({2, 2})}}, {{{0}}, {real_sample({0, 2})}}};
+  }
+};
+
+/// The sum of |x|. The derivative of |x| at 0 is 0.
+struct SumOfSizes {
+  using kind = Explicit;
+  static constexpr const char* name = "sum_of_abs";
+  static constexpr unsigned keeps = input(0);
+  Axes axes;
+
+  Type type(const Type& x) const { return without_axes(x, axes, real_dtype(x.dtype)); }
+  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum_of_abs, out, in, axes); }
+  Tensors jvp(const Forward& f) const { return {real_inner_along(sgn(f.inputs[0]), f.tangents[0], axes)}; }
+  Tensors vjp(const Reverse& r) const { return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * sgn(r.inputs[0])}; }
+  SumOfSizes lifted() const { return {behind_batch(axes)}; }
+  static std::vector<Sample<SumOfSizes>> samples() {
+    return {{{{0}}, {real_sample({3})}}, {{{1}}, {real_sample({2, 3})}}, {{{0, 1}}, {complex_sample({2, 2})}}, {{{0}}, {real_sample({0, 2})}}};
+  }
+};
+
+/// A square root whose derivatives at 0 are 0, as suits the root of a sum of squares.
+struct FlatRoot {
+  using kind = Elementwise;
+  static constexpr const char* name = "flat_sqrt";
+  static constexpr unsigned keeps = output(0);
+  static constexpr Interval domain = {0.1, 4};
+  template <class T>
+  T formula(T x) const { return scalar::sqrt(x); }
+  double reference(double x) const { return std::sqrt(x); }
+  Tensor partial(const Tensor&, const Tensor& y) const {
+    const Tensor flat = y == 0;
+    return where(flat, 0, 0.5 / where(flat, 1, y));
+  }
+};
+
+Tensor flat_root(const Tensor& x) { return apply(FlatRoot{}, x); }
+
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+
+Tensor variance(const char* op, const Tensor& x, const Axes& axes, std::int64_t correction) {
+  require_floating(op, x);
+  return apply(Moments{axes, correction}, std::span(&x, 1))[0];
+}
+
+/// (sum |x|^p)^(1/p) without the cases that have their own kernels.
+Tensor general_norm(const Tensor& x, double p, const Axes& axes) {
+  const Tensor size = abs(x);
+  if (p < 0) return pow(sum_along(pow(size, p), axes), 1 / p);
+  const Tensor zero = size == 0;
+  const Tensor total = sum_along(where(zero, 0, pow(where(zero, 1, size), p)), axes);
+  const Tensor nothing = total == 0;
+  return where(nothing, 0, pow(where(nothing, 1, total), 1 / p));
+}
+
+Tensor norm_along(const Tensor& x, double p, const Axes& axes) {
+  const DType real_type = real_dtype(type_of(x).dtype);
+  if (is_half(real_type)) return to(norm_along(to(x, DType::float32), p, axes), real_type);  // squares overflow early
+  if (p == 2) return flat_root(apply(SumOfSquares{axes}, x));
+  if (p == 1) return apply(SumOfSizes{axes}, x);
+  if (p == 0) return to(sum_along(x != 0, axes), real_type);
+  if (!std::isinf(p)) return general_norm(x, p, axes);
+  require_elements("norm", x, axes);
+  if (axes.empty()) return abs(x);
+  return p > 0 ? amax(abs(x), axes) : amin(abs(x), axes);
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor var(const Tensor& x) { return var(x, {}, 1, false); }
+Tensor var(const Tensor& x, const Axes& dims) { return var(x, dims, 1, false); }
+Tensor var(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim) {
+  const Axes axes = wrap_axes("var", dims, x);
+  return kept(variance("var", x, axes, correction), axes, keepdim);
+}
+
+Tensor std(const Tensor& x) { return std(x, {}, 1, false); }
+Tensor std(const Tensor& x, const Axes& dims) { return std(x, dims, 1, false); }
+Tensor std(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim) {
+  const Axes axes = wrap_axes("std", dims, x);
+  return kept(flat_root(variance("std", x, axes, correction)), axes, keepdim);
+}
+
+Tensor norm(const Tensor& x) { return norm(x, 2, {}, false); }
+Tensor norm(const Tensor& x, double p) { return norm(x, p, {}, false); }
+Tensor norm(const Tensor& x, double p, const Axes& dims) { return norm(x, p, dims, false); }
+Tensor norm(const Tensor& x, double p, const Axes& dims, bool keepdim) {
+  require_floating("norm", x);
+  const Axes axes = wrap_axes("norm", dims, x);
+  return kept(norm_along(x, p, axes), axes, keepdim);
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,102 @@
+// Softmax and its relatives: exponentials whose greatest is taken out before they are summed.
+#include <limits>
+
+#include "ops/sums.h"
+
+namespace ricci {
+namespace {
+
+/// log Σ exp x.
+struct LogSumExp {
+  using kind = Explicit;
+  static constexpr const char* name = "logsumexp";
+  static constexpr unsigned keeps = input(0) | output(0);
+  Axes axes;
+
+  Type type(const Type& x) const { return without_axes(x, axes, x.dtype); }
+  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::logsumexp, out, in, axes); }
+  Tensors jvp(const Forward& f) const { return {inner_along(weights(f.inputs[0], f.outputs[0]), f.tangents[0], axes)}; }
+  Tensors vjp(const Reverse& r) const {
+    return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * weights(r.inputs[0], r.outputs[0])};
+  }
+  LogSumExp lifted() const { return {behind_batch(axes)}; }
+  static std::vector<Sample<LogSumExp>> samples() {
+    return {{{{0}}, {real_sample({3})}}, {{{1}}, {real_sample({2, 3})}}, {{{0, 2}}, {real_sample({2, 3, 2})}}, {{{1}}, {real_sample({0, 2})}}, {{{}}, {real_sample({})}}};
+  }
+
+ private:
+  /// exp(x - y), the derivative by x; 0 where every x is -inf.
+  Tensor weights(const Tensor& x, const Tensor& y) const {
+    constexpr double lowest = -std::numeric_limits<double>::infinity();
+    return exp(x - beside(where(y == lowest, 0, y), axes, type_of(x).rank()));
+  }
+};
+
+struct Softmax {
+  using kind = Explicit;
+  static constexpr const char* name = "softmax";
+  static constexpr unsigned keeps = output(0);
+  std::int64_t axis;
+
+  Type type(const Type& x) const { return {x.dtype, x.shape}; }
+  void eval(Outputs out, Inputs in) const { kernels::softmax(out[0], in[0], static_cast<int>(axis)); }
+  Tensors jvp(const Forward& f) const { return {derivative(f.outputs[0], f.tangents[0])}; }
+  Tensors vjp(const Reverse& r) const { return {derivative(r.outputs[0], r.cotangents[0])}; }
+  Softmax lifted() const { return {axis + 1}; }
+  static std::vector<Sample<Softmax>> samples() {
+    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {real_sample({3, 2})}}, {{1}, {real_sample({2, 0})}}};
+  }
+
+ private:
+  /// The Jacobian, diag(y) - y yᵀ, is symmetric.
+  Tensor derivative(const Tensor& y, const Tensor& t) const {
+    return y * (t - beside(inner_along(y, t, {axis}), {axis}, type_of(y).rank()));
+  }
+};
+
+struct LogSoftmax {
+  using kind = Explicit;
+  static constexpr const char* name = "log_softmax";
+  static constexpr unsigned keeps = output(0);
+  std::int64_t axis;
+
+  Type type(const Type& x) const { return {x.dtype, x.shape}; }
+  void eval(Outputs out, Inputs in) const { kernels::log_softmax(out[0], in[0], static_cast<int>(axis)); }
+  Tensors jvp(const Forward& f) const {
+    const Tensor& t = f.tangents[0];
+    return {t - beside(inner_along(exp(f.outputs[0]), t, {axis}), {axis}, type_of(t).rank())};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& ct = r.cotangents[0];
+    return {ct - exp(r.outputs[0]) * beside(sum_along(ct, {axis}), {axis}, type_of(ct).rank())};
+  }
+  LogSoftmax lifted() const { return {axis + 1}; }
+  static std::vector<Sample<LogSoftmax>> samples() {
+    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {real_sample({3, 2})}}, {{1}, {real_sample({2, 0})}}};
+  }
+};
+
+}  // namespace
+
+namespace ops {
+
+Tensor logsumexp(const Tensor& x) { return logsumexp(x, {}, false); }
+Tensor logsumexp(const Tensor& x, const Axes& dims) { return logsumexp(x, dims, false); }
+Tensor logsumexp(const Tensor& x, const Axes& dims, bool keepdim) {
+  require_real_floating("logsumexp", x);
+  const Axes axes = wrap_axes("logsumexp", dims, x);
+  return kept(apply(LogSumExp{axes}, x), axes, keepdim);
+}
+
+Tensor softmax(const Tensor& x, std::int64_t dim) {
+  require_real_floating("softmax", x);
+  return along_axis("softmax", x, dim, [](const Tensor& v, std::int64_t axis) { return apply(Softmax{axis}, v); });
+}
+
+Tensor log_softmax(const Tensor& x, std::int64_t dim) {
+  require_real_floating("log_softmax", x);
+  return along_axis("log_softmax", x, dim, [](const Tensor& v, std::int64_t axis) { return apply(LogSoftmax{axis}, v); });
+}
+
+}  // namespace ops
+}  // namespace ricci

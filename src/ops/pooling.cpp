@@ -1,0 +1,184 @@
+// Maxima and means of windows that slide over the last two axes; leading axes are batches.
+#include "kernels/pooling.h"
+
+#include <algorithm>
+
+#include "ops/dense.h"
+#include "ops/spatial.h"
+
+namespace ricci {
+namespace {
+
+using kernels::PoolingShape;
+
+Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
+
+/// The type of one result for each window.
+Type pooled_type(const Type& x, const PoolingShape& shape) {
+  Type type = x;
+  for (std::size_t i = 0; i < 2; ++i) {
+    Size& size = type.shape[type.shape.size() - 2 + i];
+    const Size room = size + 2 * shape.padding[i] - shape.dilation[i] * (shape.window[i] - 1) - 1;
+    size = room / Size(shape.stride[i]) + 1;
+  }
+  return type;
+}
+
+/// The type of what was pooled, from its last two sizes.
+Type plane_type(const Type& y, Size height, Size width) {
+  Type type = y;
+  type.shape[type.shape.size() - 2] = height;
+  type.shape.back() = width;
+  return type;
+}
+
+/// Elements of each plane of x [..., H, W] at `places`, which count rows first.
+Tensor taken(const Tensor& x, const Tensor& places) {
+  return reshape(gather(flatten(x, -2, -1), -1, flatten(places, -2, -1)), type_of(places).shape);
+}
+
+/// Zeros with each element of y added at its place, the transpose of `taken`. Inputs: y, places.
+struct Placed {
+  using kind = Linear;
+  static constexpr const char* name = "max_pool2d_placed";
+  PoolingShape shape;
+  Size height, width;
+
+  Type type(const Type& y, const Type&) const {
+    require_real(name, y);
+    return plane_type(y, height, width);
+  }
+  void eval(Outputs out, Inputs in) const { kernels::max_pool_gradient(out[0], in[0], in[1], shape); }
+  Tensor transpose(int, const Tensor& ct, const Reverse& r) const { return taken(ct, r.inputs[1]); }
+  Placed lifted() const { return *this; }
+  static std::vector<Sample<Placed>> samples() {
+    const Tensor places = tensor({{1, 2}, {4, 8}});
+    return {{{{2, {2, 2}, {1, 1}}, 3, 3}, {uniform({2, 2}), places}},
+            {{{2, {2, 2}, {1, 1}}, 3, 3}, {uniform({2, 2, 2}), stack({places, zeros({2, 2}, DType::int64)})}}};
+  }
+};
+
+/// The greatest element of each window, and its place in the plane.
+struct MaxPool {
+  using kind = Explicit;
+  static constexpr const char* name = "max_pool2d";
+  static constexpr unsigned keeps = output(1);
+  PoolingShape shape;
+
+  Types type(const Types& x) const {
+    require_real(name, x[0]);
+    const Type values = pooled_type(x[0], shape);
+    return {values, {DType::int64, values.shape}};
+  }
+  void eval(Outputs out, Inputs in) const { kernels::max_pool(out[0], out[1], in[0], shape); }
+  Tensors jvp(const Forward& f) const { return {taken(f.tangents[0], f.outputs[1]), Tensor()}; }
+  Tensors vjp(const Reverse& r) const {
+    const Shape& sizes = r.input_types[0].shape;
+    return {apply(Placed{shape, sizes[sizes.size() - 2], sizes.back()}, r.cotangents[0], r.outputs[1])};
+  }
+  MaxPool lifted() const { return *this; }
+  static std::vector<Sample<MaxPool>> samples() {
+    return {{{{2, {2, 2}, {2, 2}}}, {uniform({1, 4, 5})}},
+            {{{2, {3, 2}, {1, 2}, {1, 1}}}, {uniform({2, 1, 3, 3})}},
+            {{{2, {2, 2}, {1, 1}, {0, 0}, {2, 1}}}, {uniform({4, 4})}},
+            {{{2, {2, 2}, {2, 2}}}, {uniform({0, 2, 2})}}};
+  }
+};
+
+Tensor avg_pool_transposed(const Tensor& y, const PoolingShape& shape, const Shape& plane);
+
+/// The mean of each window, padding included.
+struct AvgPool {
+  using kind = Linear;
+  static constexpr const char* name = "avg_pool2d";
+  PoolingShape shape;
+
+  Type type(const Type& x) const { return pooled_type(x, shape); }
+  void eval(Outputs out, Inputs in) const { kernels::avg_pool(out[0], in[0], shape); }
+  Tensor transpose(const Tensor& ct, const Type& input) const { return avg_pool_transposed(ct, shape, input.shape); }
+  AvgPool lifted() const { return *this; }
+  static std::vector<Sample<AvgPool>> samples() {
+    return {{{{2, {2, 2}, {2, 2}}}, {uniform({1, 4, 5})}},
+            {{{2, {3, 2}, {1, 2}, {1, 1}}}, {uniform({2, 1, 3, 3})}},
+            {{{2, {2, 2}, {2, 2}}}, {uniform({0, 2, 2})}}};
+  }
+};
+
+/// Every element of y spread evenly over its window.
+struct AvgPoolTransposed {
+  using kind = Linear;
+  static constexpr const char* name = "avg_pool2d_transposed";
+  PoolingShape shape;
+  Size height, width;
+
+  Type type(const Type& y) const { return plane_type(y, height, width); }
+  void eval(Outputs out, Inputs in) const { kernels::avg_pool_gradient(out[0], in[0], shape); }
+  Tensor transpose(const Tensor& ct) const { return apply(AvgPool{shape}, ct); }
+  AvgPoolTransposed lifted() const { return *this; }
+  static std::vector<Sample<AvgPoolTransposed>> samples() {
+    return {{{{2, {2, 2}, {2, 2}}, 4, 5}, {uniform({1, 2, 2})}}, {{{2, {3, 2}, {1, 2}, {1, 1}}, 3, 3}, {uniform({3, 2})}}};
+  }
+};
+
+Tensor avg_pool_transposed(const Tensor& y, const PoolingShape& shape, const Shape& plane) {
+  return apply(AvgPoolTransposed{shape, plane[plane.size() - 2], plane.back()}, y);
+}
+
+/// True if some window along an axis of n elements sees only padding: dilation may step over a short axis.
+bool has_empty_window(std::int64_t n, const PoolingShape& shape, std::size_t axis) {
+  if (shape.padding[axis] == 0 || shape.dilation[axis] == 1) return false;
+  const std::int64_t windows = kernels::pooling_size(n, shape, static_cast<int>(axis));
+  for (std::int64_t i = 0; i < windows; ++i) {
+    bool empty = true;
+    for (std::int64_t k = 0; k < shape.window[axis]; ++k) {
+      const std::int64_t at = i * shape.stride[axis] + k * shape.dilation[axis] - shape.padding[axis];
+      empty &= at < 0 || at >= n;
+    }
+    if (empty) return true;
+  }
+  return false;
+}
+
+/// The options of one call, checked against x.
+PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding, const Axes& dilation) {
+  require_floating(op, x);
+  const Type type = type_of(x);
+  require_axes(op, "input", x, type.rank() == 3 || type.rank() == 4, "[N, C, H, W] or [C, H, W]");
+  const Axes windows = one_per_axis(op, "kernel", kernel, 2, 1), strides = one_per_axis(op, "stride", stride, 2, 1);
+  const Axes paddings = one_per_axis(op, "padding", padding, 2, 0), dilations = one_per_axis(op, "dilation", dilation, 2, 1);
+  PoolingShape shape;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Size size = type.shape[type.shape.size() - 2 + i];
+    shape.window[i] = windows[i];
+    shape.stride[i] = strides[i];
+    shape.padding[i] = paddings[i];
+    shape.dilation[i] = dilations[i];
+    if (2 * paddings[i] > windows[i])
+      raise<ValueError>(std::string(op) + ": padding " + list_of(paddings) + " is more than half the kernel " + list_of(windows));
+    if (kernels::pooling_size(size.hint(), shape, static_cast<int>(i)) < 1 || has_empty_window(size.hint(), shape, i))
+      raise<ValueError>(std::string(op) + ": the kernel " + list_of(windows) + " does not fit the input " + type_text(x));
+  }
+  return shape;
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor max_pool2d(const Tensor& x, const Axes& kernel) { return max_pool2d(x, kernel, kernel, 0, 1); }
+Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride) { return max_pool2d(x, kernel, stride, 0, 1); }
+Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding) {
+  return max_pool2d(x, kernel, stride, padding, 1);
+}
+Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding, const Axes& dilation) {
+  return apply(MaxPool{checked_shape("max_pool2d", x, kernel, stride, padding, dilation)}, std::span(&x, 1))[0];
+}
+
+Tensor avg_pool2d(const Tensor& x, const Axes& kernel) { return avg_pool2d(x, kernel, kernel, 0); }
+Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride) { return avg_pool2d(x, kernel, stride, 0); }
+Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding) {
+  return apply(AvgPool{checked_shape("avg_pool2d", x, kernel, stride, padding, 1)}, x);
+}
+
+}  // namespace ops
+}  // namespace ricci

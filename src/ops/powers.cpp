@@ -1,0 +1,195 @@
+// Powers and roots. A power with a number for exponent is an operation of its own: it needs no logarithm, and its
+// derivative is another power. Start with `Pow`.
+#include <cmath>
+#include <optional>
+
+#include "ops/axes.h"
+#include "ricci/primitive/elementwise.h"
+
+namespace ricci {
+namespace {
+
+constexpr DTypes numbers = DTypes::floating | DTypes::integral | DTypes::complex;
+constexpr DTypes fields = DTypes::floating | DTypes::complex;
+
+struct Pow {
+  using kind = Elementwise;
+  static constexpr const char* name = "pow";
+  static constexpr DTypes dtypes = numbers;
+  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr Interval domain = {0.25, 2};
+  template <class T> auto formula(T base, T exponent) const { return scalar::pow(base, exponent); }
+  /// As in PyTorch, 0 to the power 0 has derivatives 0, as has 0 to a positive power with respect to the exponent.
+  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN.
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
+    const Tensor &base = x[0], &exponent = x[1], at_zero = eq(base, 0);
+    if (i == 0) return mul(exponent, pow(base, where(logical_and(at_zero, eq(exponent, 0)), 1, sub(exponent, 1))));
+    const Tensor flat = logical_and(at_zero, ge(real(exponent), 0));
+    return mul(y, log(to(where(flat, 1, base), y.dtype())));
+  }
+  static double reference(double base, double exponent) { return std::pow(base, exponent); }
+};
+
+struct PowBy {
+  using kind = Elementwise;
+  static constexpr const char* name = "pow_number";
+  static constexpr DTypes dtypes = fields;
+  static constexpr unsigned keeps = input(0);
+  double exponent;
+
+  template <class T> auto formula(T x) const {
+    if (exponent == 1) return x;
+    if (exponent == 2) return scalar::square(x);
+    if (exponent == 3) return static_cast<T>(x * x * x);
+    if (exponent == 0.5) return scalar::sqrt(x);
+    if (exponent == -1) return scalar::reciprocal(x);
+    if (exponent == -2) return scalar::reciprocal(scalar::square(x));
+    return scalar::pow(x, T(exponent));
+  }
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
+    if (exponent == 0) return zeros(t.shape(), t.dtype());
+    if (exponent == 1) return t;
+    const Tensor lower = exponent == 2 ? x : apply(PowBy{exponent - 1}, x);
+    return mul(t, mul(lower, exponent));
+  }
+  double reference(double x) const { return std::pow(x, exponent); }
+  static std::vector<Sample<PowBy>> samples() {
+    std::vector<Sample<PowBy>> all;
+    for (double exponent : {0.0, 1.0, 2.0, 3.0, 5.0, 0.5, -1.0, -2.0, 2.3})
+      all.push_back({{exponent}, {add(rand({2, 3}), 0.5)}});
+    return all;
+  }
+};
+
+/// 2 a b: the derivative of a square, and its own.
+struct TwiceProduct {
+  using kind = Elementwise;
+  static constexpr const char* name = "twice_product";
+  static constexpr DTypes dtypes = fields;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T a, T b) const { return (a + a) * b; }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return apply(TwiceProduct{}, t, x[i == 0 ? 1 : 0]);
+  }
+  static double reference(double a, double b) { return 2 * a * b; }
+};
+
+struct Square {
+  using kind = Elementwise;
+  static constexpr const char* name = "square";
+  static constexpr DTypes dtypes = numbers;
+  static constexpr unsigned keeps = input(0);
+  template <class T> auto formula(T x) const { return scalar::square(x); }
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return apply(TwiceProduct{}, t, x); }
+  static double reference(double x) { return x * x; }
+};
+
+/// a / (2 b): the derivative of a square root b.
+struct HalfQuotient {
+  using kind = Elementwise;
+  static constexpr const char* name = "half_quotient";
+  static constexpr DTypes dtypes = fields;
+  static constexpr unsigned keeps = input(1) | output(0);
+  static constexpr Interval domain = {0.5, 2};
+  template <class T> auto formula(T a, T b) const { return a / (b + b); }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
+    return i == 0 ? apply(HalfQuotient{}, t, x[1]) : neg(div(mul(t, y), x[1]));
+  }
+  static double reference(double a, double b) { return a / (2 * b); }
+};
+
+struct Sqrt {
+  using kind = Elementwise;
+  static constexpr const char* name = "sqrt";
+  static constexpr DTypes dtypes = fields;
+  static constexpr unsigned keeps = output(0);
+  static constexpr Interval domain = {0.25, 4};
+  template <class T> auto formula(T x) const { return scalar::sqrt(x); }
+  Tensor scale(const Tensor& t, const Tensor&, const Tensor& y) const { return apply(HalfQuotient{}, t, y); }
+  static double reference(double x) { return std::sqrt(x); }
+};
+
+struct Rsqrt {
+  using kind = Elementwise;
+  static constexpr const char* name = "rsqrt";
+  static constexpr DTypes dtypes = fields;
+  static constexpr unsigned keeps = output(0);
+  static constexpr Interval domain = {0.25, 4};
+  template <class T> auto formula(T x) const { return scalar::rsqrt(x); }
+  Tensor scale(const Tensor& t, const Tensor&, const Tensor& y) const { return mul(t, mul(apply(PowBy{3}, y), -0.5)); }
+  static double reference(double x) { return 1 / std::sqrt(x); }
+};
+
+struct Cbrt {
+  using kind = Elementwise;
+  static constexpr const char* name = "cbrt";
+  static constexpr unsigned keeps = output(0);
+  static constexpr Interval domain = {0.25, 4};
+  template <class T> auto formula(T x) const { return scalar::cbrt(x); }
+  Tensor scale(const Tensor& t, const Tensor&, const Tensor& y) const { return div(t, mul(square(y), 3)); }
+  static double reference(double x) { return std::cbrt(x); }
+};
+
+struct Reciprocal {
+  using kind = Elementwise;
+  static constexpr const char* name = "reciprocal";
+  static constexpr DTypes dtypes = fields;
+  static constexpr unsigned keeps = output(0);
+  static constexpr Interval domain = {0.5, 2};
+  template <class T> auto formula(T x) const { return scalar::reciprocal(x); }
+  Tensor scale(const Tensor& t, const Tensor&, const Tensor& y) const { return neg(mul(t, square(y))); }
+  static double reference(double x) { return 1 / x; }
+};
+
+struct Hypot {
+  using kind = Elementwise;
+  static constexpr const char* name = "hypot";
+  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr Interval domain = {0.25, 2};
+  template <class T> auto formula(T a, T b) const { return scalar::hypot(a, b); }
+  /// 0 at the origin, where PyTorch has NaN.
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
+    return div(x[static_cast<std::size_t>(i)], where(eq(y, 0), 1, y));
+  }
+  static double reference(double a, double b) { return std::hypot(a, b); }
+};
+
+/// The exponent, if it is a real C++ number and the base's type is that of the power.
+std::optional<double> constant_exponent(const Tensor& base, const Tensor& exponent) {
+  if (!base.defined() || !exponent.defined()) return {};
+  const Value& value = *value_of(exponent);
+  if (!value.type.weak || value.kind != ValueKind::array || !is_differentiable(value_of(base)->type.dtype)) return {};
+  const void* data = static_cast<const Array&>(value).data;
+  if (value.type.dtype == DType::float64) return *static_cast<const double*>(data);
+  if (value.type.dtype == DType::int64) return static_cast<double>(*static_cast<const std::int64_t*>(data));
+  return {};
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor pow(const Tensor& base, const Tensor& exponent) {
+  if (const auto constant = constant_exponent(base, exponent)) return apply(PowBy{*constant}, base);
+  return apply(Pow{}, base, exponent);
+}
+Tensor square(const Tensor& x) { return apply(Square{}, x); }
+Tensor sqrt(const Tensor& x) { return apply(Sqrt{}, x); }
+Tensor rsqrt(const Tensor& x) { return apply(Rsqrt{}, x); }
+Tensor cbrt(const Tensor& x) { return apply(Cbrt{}, x); }
+Tensor reciprocal(const Tensor& x) { return apply(Reciprocal{}, x); }
+Tensor hypot(const Tensor& a, const Tensor& b) { return apply(Hypot{}, a, b); }
+
+const Tensor& Tensor::pow_(const Tensor& exponent) const {
+  if (const auto constant = constant_exponent(*this, exponent)) return apply_into(*this, PowBy{*constant}, *this);
+  return apply_into(*this, Pow{}, *this, exponent);
+}
+const Tensor& Tensor::square_() const { return apply_into(*this, Square{}, *this); }
+const Tensor& Tensor::sqrt_() const { return apply_into(*this, Sqrt{}, *this); }
+const Tensor& Tensor::reciprocal_() const { return apply_into(*this, Reciprocal{}, *this); }
+
+const Tensor& square_(const Tensor& x) { return x.square_(); }
+const Tensor& sqrt_(const Tensor& x) { return x.sqrt_(); }
+
+}  // namespace ops
+}  // namespace ricci

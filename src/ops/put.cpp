@@ -1,0 +1,74 @@
+// Put: the one operation behind every write through a view, and behind the transposes of views.
+#include "ops/put.h"
+
+#include <cstring>
+
+#include "kernels/elementwise.h"
+#include "ops/axes.h"
+#include "primitive/writing.h"
+
+namespace ricci {
+
+void ViewParameter::print_parameter(std::string& out) const {
+  out += rules->name;
+  out += '[';
+  rules->parameters.print(parameters.get(), out);
+  out += ']';
+}
+
+void ViewParameter::parse_parameter(std::string_view& text) {
+  const std::string_view name = text.substr(0, text.find('['));
+  for (const Rules* candidate : registry())
+    if (name == candidate->name) rules = candidate;
+  if (!rules) throw ValueError("parse: no view is called " + std::string(name));
+  text.remove_prefix(name.size());
+  parameters::expect(text, "[");
+  parameters = rules->parameters.parse(text);
+  parameters::expect(text, "]");
+}
+
+void ViewParameter::visit_parameter_sizes(SizeVisitor& visitor) {
+  parameters = OwnedParameters(rules->parameters, parameters.get());  // its own copy before it changes
+  rules->parameters.visit_sizes(parameters.mutable_get(), visitor);
+}
+
+bool operator==(const ViewParameter& a, const ViewParameter& b) {
+  return a.rules == b.rules && a.rules->parameters.equal(a.parameters.get(), b.parameters.get());
+}
+
+namespace {
+
+/// Linear jointly in the base and the value.
+struct Put {
+  using kind = Linear;
+  static constexpr const char* name = "put";
+  static constexpr unsigned linear_in = input(0) | input(1);
+  ViewParameter view;
+
+  Type type(const Type& base, const Type&) const { return {base.dtype, base.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    kernels::copy(out[0], in[0]);
+    Type type{out[0].dtype, Shape(out[0].shape, out[0].shape + out[0].rank)};
+    Strides strides(out[0].strides, out[0].strides + out[0].rank);
+    void* data = out[0].data;
+    const bool is_view = view.rules->alias(view.parameters.get(), type, strides, data);
+    (void)is_view;  // the output is contiguous, which every view can show
+    kernels::copy({data, type.dtype, type.rank(), type.shape.host(), strides.data()}, in[1]);
+  }
+  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
+    if (i == 0) return put(ct, zeros(r.input_types[1].shape, TensorOptions{.dtype = r.input_types[1].dtype}), view);
+    return apply_all(view.op(), {&ct, 1})[0];
+  }
+  Put lifted(Size batch) const { return {{view.rules, view.rules->lifted(view.parameters.get(), batch)}}; }
+};
+
+}  // namespace
+
+Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view) { return apply(Put{view}, base, value); }
+
+ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value) {
+  const Tensor result = put(wrap(base), wrap(value), ViewParameter{view.rules, OwnedParameters(view.rules->parameters, view.parameters)});
+  return read(result, "write");
+}
+
+}  // namespace ricci

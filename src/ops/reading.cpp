@@ -1,0 +1,204 @@
+// Reading values on the host: item, to_vector, data, bool, and what a tensor is.
+#include "ops/reading.h"
+
+#include <complex>
+#include <memory>
+
+#include "kernels/elementwise.h"
+#include "ops/axes.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+namespace {
+
+enum class Needs { value, size };
+
+[[noreturn]] void raise_batched(const char* op, const Type& type, Level level, Needs needs) {
+  const std::string who = transform_text(find_interpreter(level));
+  if (needs == Needs::value)
+    raise<TransformError>(std::string(op) + ": needs the value of " + to_string(type) +
+                          ", which differs per example of " + who +
+                          "; use where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap");
+  raise<TransformError>(std::string(op) + ": the size of the result depends on the values of " + to_string(type) +
+                        ", which differ per example of " + who +
+                        "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split");
+}
+
+[[noreturn]] void raise_recorded(const char* op, const Type& type, Level level) {
+  raise<TransformError>(std::string(op) + ": needs the value of " + to_string(type) + ", which is not known while " +
+                        transform_text(find_interpreter(level)) +
+                        " records the function; use where, cond or while_loop");
+}
+
+ArrayRef elements_behind(const char* op, const Tensor& x, Needs needs) {
+  require_defined(op, x, 0);
+  const ValueRef seen = read(x, op);
+  const ValueRef* v = &seen;
+  while ((*v)->kind != ValueKind::array) {
+    if ((*v)->kind == ValueKind::batched) raise_batched(op, seen->type, (*v)->level, needs);
+    if ((*v)->kind == ValueKind::recorded) raise_recorded(op, seen->type, (*v)->level);
+    v = inner_of(**v);
+  }
+  return ArrayRef::share(static_cast<Array*>(v->get()));
+}
+
+/// What the kernels convert to on the way to T.
+template <class T>
+struct carrier {
+  using type = std::int64_t;
+};
+template <ElementType T>
+struct carrier<T> {
+  using type = T;
+};
+template <class T>
+using carrier_t = typename carrier<T>::type;
+
+template <class T>
+inline constexpr bool is_complex_type =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+template <class T>
+void require_real_for(const char* op, const Type& type) {
+  if (!is_complex_type<T> && is_complex(type.dtype))
+    raise<TypeError>(std::string(op) + ": " + to_string(type) +
+                     " is complex; ask for std::complex<double>, or take real() of it first");
+}
+
+/// Row-major.
+template <class C>
+void copy_out(C* to, const Array& array) {
+  const Strides strides = contiguous_strides(array.type.shape);
+  kernels::copy({to, dtype_of<C>, array.type.rank(), array.type.shape.host(), strides.data()}, array.strided());
+}
+
+const Type& type_for(const char* op, const Tensor& x) {
+  require_defined(op, x, 0);
+  return value_of(x)->type;
+}
+
+}  // namespace
+
+ArrayRef concrete(const char* op, const Tensor& x) { return elements_behind(op, x, Needs::value); }
+ArrayRef concrete_for_size(const char* op, const Tensor& x) { return elements_behind(op, x, Needs::size); }
+
+template <class T>
+T only_element(const char* op, const Array& array, const char* remedy) {
+  const std::int64_t n = array.numel();
+  if (n != 1)
+    raise<ValueError>(std::string(op) + ": " + to_string(array.type) + " has " + count_of(n, "element", "elements") +
+                      ", exactly one is needed; " + remedy);
+  require_real_for<T>(op, array.type);
+  carrier_t<T> element;
+  kernels::copy({&element, dtype_of<carrier_t<T>>, 0, nullptr, nullptr},
+                {array.data, array.type.dtype, 0, nullptr, nullptr});
+  return static_cast<T>(element);
+}
+
+namespace ops {
+
+template <class T>
+T Tensor::item() const {
+  const ArrayRef array = concrete("item", *this);
+  return only_element<T>("item", *array, "use to_vector for all of them");
+}
+
+Tensor::operator bool() const {
+  const ArrayRef array = concrete("bool", *this);
+  // Not by way of a real number: i is true.
+  return only_element<std::complex<double>>("bool", *array, "use any or all") != 0.0;
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector() const {
+  const ArrayRef array = concrete("to_vector", *this);
+  require_real_for<T>("to_vector", array->type);
+  const auto n = static_cast<std::size_t>(array->numel());
+  if constexpr (ElementType<T> && !std::is_same_v<T, bool>) {
+    std::vector<T> values(n);
+    copy_out(values.data(), *array);
+    return values;
+  } else {  // std::vector<bool> has no elements in memory, and the kernels know no unsigned types
+    const std::unique_ptr<carrier_t<T>[]> elements(new carrier_t<T>[n]);
+    copy_out(elements.get(), *array);
+    return std::vector<T>(elements.get(), elements.get() + n);
+  }
+}
+
+template <class T>
+const T* Tensor::data() const {
+  const ArrayRef array = concrete("data", *this);
+  if (array->type.dtype != dtype_of<T>)
+    raise<TypeError>("data: " + type_text(*this) + " was asked for as " + short_name(dtype_of<T>) +
+                     "; ask for its own element type, or convert it first with to()");
+  if (!ricci::is_contiguous(array->type.shape, array->strides))
+    raise<ValueError>("data: " + type_text(*this) + " is not contiguous; call contiguous() first");
+  return static_cast<const T*>(array->data);
+}
+
+#define RICCI_READ_AS(T)           \
+  template T Tensor::item() const; \
+  template std::vector<T> Tensor::to_vector() const;
+#define RICCI_READ_ELEMENTS_AS(T) \
+  RICCI_READ_AS(T)                \
+  template const T* Tensor::data() const;
+RICCI_READ_ELEMENTS_AS(bool)
+RICCI_READ_ELEMENTS_AS(signed char)
+RICCI_READ_ELEMENTS_AS(unsigned char)
+RICCI_READ_ELEMENTS_AS(short)
+RICCI_READ_ELEMENTS_AS(int)
+RICCI_READ_ELEMENTS_AS(long)
+RICCI_READ_ELEMENTS_AS(long long)
+RICCI_READ_ELEMENTS_AS(Half)
+RICCI_READ_ELEMENTS_AS(BFloat16)
+RICCI_READ_ELEMENTS_AS(float)
+RICCI_READ_ELEMENTS_AS(double)
+RICCI_READ_ELEMENTS_AS(std::complex<float>)
+RICCI_READ_ELEMENTS_AS(std::complex<double>)
+RICCI_READ_AS(char)
+RICCI_READ_AS(unsigned short)
+RICCI_READ_AS(unsigned int)
+RICCI_READ_AS(unsigned long)
+RICCI_READ_AS(unsigned long long)
+#undef RICCI_READ_ELEMENTS_AS
+#undef RICCI_READ_AS
+
+// ── what it is ──
+
+Shape Tensor::shape() const {
+  Shape shape = type_for("shape", *this).shape;
+  for (Size& size : shape) size = size.host();
+  return shape;
+}
+
+std::int64_t Tensor::size(std::int64_t axis) const {
+  const Type& type = type_for("size", *this);
+  if (type.rank() == 0)
+    raise<IndexError>("size: axis " + std::to_string(axis) + " is out of range: " + to_string(type) + " has no axes");
+  return type.shape[static_cast<std::size_t>(wrap_axis("size", axis, *this))];
+}
+
+std::int64_t Tensor::dim() const { return type_for("dim", *this).rank(); }
+std::int64_t Tensor::numel() const { return type_for("numel", *this).shape.numel(); }
+DType Tensor::dtype() const { return type_for("dtype", *this).dtype; }
+
+Strides Tensor::strides() const {
+  require_defined("strides", *this, 0);
+  const ValueRef& value = value_of(*this);
+  return value->kind == ValueKind::array ? static_cast<const Array&>(*value).strides : contiguous_strides(shape());
+}
+
+bool Tensor::is_contiguous() const {
+  require_defined("is_contiguous", *this, 0);
+  const ValueRef& value = value_of(*this);
+  return value->kind != ValueKind::array ||
+         ricci::is_contiguous(value->type.shape, static_cast<const Array&>(*value).strides);
+}
+
+}  // namespace ops
+
+template std::int64_t only_element(const char*, const Array&, const char*);
+template double only_element(const char*, const Array&, const char*);
+template std::complex<double> only_element(const char*, const Array&, const char*);
+
+}  // namespace ricci

@@ -1,0 +1,23 @@
+// Looking at values: the elements behind a tensor, as far as the running transforms allow. Operations that need a value
+// on the host (item, nonzero, arange of a tensor) start here. Names no operation.
+#pragma once
+
+#include <string>
+
+#include "primitive/interpreter.h"
+#include "tensor/value.h"
+
+namespace ricci {
+
+/// The elements behind x, seen through differentiation. `op` is the operation errors speak of. Throws ValueError if x
+/// is undefined, TransformError if it differs per example of a running vmap, is stale, or is being recorded.
+ArrayRef concrete(const char* op, const Tensor& x);
+/// The same for an operation whose result's size depends on the values of x: only the remedy differs.
+ArrayRef concrete_for_size(const char* op, const Tensor& x);
+
+/// The one element of `array`, converted; ValueError `op: … exactly one is needed; REMEDY`, TypeError if it is complex
+/// and T is not. T: std::int64_t, double, std::complex<double>.
+template <class T>
+T only_element(const char* op, const Array& array, const char* remedy);
+
+}  // namespace ricci

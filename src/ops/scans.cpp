@@ -1,0 +1,262 @@
+// Running sums and products, and products: their derivatives are running sums and products again, and linear
+// recurrences, which are right where factors are zero.
+#include <cmath>
+#include <limits>
+
+#include "kernels/reduce_kinds.h"
+#include "kernels/scan.h"
+#include "ops/sums.h"
+
+namespace ricci {
+namespace {
+
+Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
+
+/// Which way a scan runs: from the first element to the last, or from the last to the first.
+struct Way {
+  std::int64_t axis;
+  bool reverse;
+
+  Way back() const { return {axis, !reverse}; }
+  Way lifted() const { return {axis + 1, reverse}; }
+  kernels::Direction direction() const { return reverse ? kernels::Direction::reverse : kernels::Direction::forward; }
+};
+
+/// Element i becomes what was one step before it on the way; `first` where nothing was.
+Tensor one_before(const Tensor& x, Way way, double first) {
+  const Type type = type_of(x);
+  const std::int64_t n = type.shape[static_cast<std::size_t>(way.axis)];
+  if (n == 0) return x;
+  Shape edge = type.shape;
+  edge[static_cast<std::size_t>(way.axis)] = 1;
+  const Tensor start = full(edge, first, type.dtype);
+  const Tensor rest = narrow(x, way.axis, way.reverse ? 1 : 0, n - 1);
+  return way.reverse ? cat({rest, start}, way.axis) : cat({start, rest}, way.axis);
+}
+
+// ── linear recurrences ──
+
+/// s = a s + b along one lane.
+template <class T>
+void recur(T* s, std::int64_t s_step, const T* a, std::int64_t a_step, const T* b, std::int64_t b_step, std::int64_t n) {
+  using A = kernels::accumulator<T>;
+  A last = A(0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    last = i == 0 ? A(b[0]) : A(a[i * a_step]) * last + A(b[i * b_step]);
+    s[i * s_step] = T(last);
+  }
+}
+
+/// The first element of every lane, one after the other.
+class Lanes {
+ public:
+  Lanes(const Strided& like, int axis) : like_(like), axis_(axis), index_(static_cast<std::size_t>(like.rank), 0) {
+    for (int i = 0; i < like.rank; ++i) done = done || like.shape[i] == 0;
+  }
+  std::int64_t offset(const Strided& x) const {
+    std::int64_t at = 0;
+    for (int i = 0; i < like_.rank; ++i) at += index_[static_cast<std::size_t>(i)] * x.strides[i];
+    return at;
+  }
+  void next() {
+    for (int i = like_.rank - 1; i >= 0; --i) {
+      if (i == axis_) continue;
+      std::int64_t& at = index_[static_cast<std::size_t>(i)];
+      if (++at < like_.shape[i]) return;
+      at = 0;
+    }
+    done = true;
+  }
+  bool done = false;
+
+ private:
+  const Strided& like_;
+  int axis_;
+  Strides index_;
+};
+
+/// sᵢ = aᵢ sᵢ₋₁ + bᵢ, and s₀ = b₀ (forward); the derivative of everything that is multiplied on and on.
+struct Recurrence {
+  using kind = Explicit;
+  static constexpr const char* name = "linear_recurrence";
+  static constexpr unsigned keeps = input(0) | output(0);
+  Way way;
+
+  Type type(const Type& a, const Type&) const { return {a.dtype, a.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    const int axis = static_cast<int>(way.axis);
+    const std::int64_t n = out[0].shape[axis];
+    kernels::visit_inexact(out[0].dtype, [&]<class T>(std::type_identity<T>) {
+      for (Lanes lanes(out[0], axis); !lanes.done; lanes.next()) {
+        const auto first = [&](const Strided& x) { return static_cast<T*>(x.data) + lanes.offset(x) + (way.reverse ? (n - 1) * x.strides[axis] : 0); };
+        const auto step = [&](const Strided& x) { return way.reverse ? -x.strides[axis] : x.strides[axis]; };
+        recur<T>(first(out[0]), step(out[0]), first(in[0]), step(in[0]), first(in[1]), step(in[1]), n);
+      }
+    });
+  }
+  Tensors jvp(const Forward& f) const {
+    Tensor driven = f.tangents[1];
+    if (f.tangents[0].defined()) {
+      const Tensor by_a = f.tangents[0] * one_before(f.outputs[0], way, 0);
+      driven = driven.defined() ? driven + by_a : by_a;
+    }
+    return {of(f.inputs[0], driven, way)};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor ct_b = adjoint(r.inputs[0], r.cotangents[0], way);
+    if (!r.wants(0)) return {Tensor(), ct_b};
+    return {ct_b * conj_if_complex(one_before(r.outputs[0], way, 0)), ct_b};
+  }
+  Recurrence lifted() const { return {way.lifted()}; }
+
+  static Tensor of(const Tensor& a, const Tensor& b, Way way) { return apply(Recurrence{way}, a, b); }
+  /// The cotangent of b.
+  static Tensor adjoint(const Tensor& a, const Tensor& ct, Way way) {
+    return of(conj_if_complex(one_before(a, way.back(), 0)), ct, way.back());
+  }
+  static std::vector<Sample<Recurrence>> samples() {
+    return {{{{0, false}}, {real_sample({3}), real_sample({3})}},
+            {{{1, true}}, {real_sample({2, 3}), real_sample({2, 3})}},
+            {{{0, false}}, {real_sample({3, 2}), real_sample({3, 2})}},
+            {{{0, false}}, {complex_sample({3}), complex_sample({3})}},
+            {{{0, true}}, {real_sample({0, 2}), real_sample({0, 2})}}};
+  }
+};
+
+// ── scans ──
+
+struct RunningSum {
+  using kind = Linear;
+  static constexpr const char* name = "cumsum";
+  Way way;
+
+  Type type(const Type& x) const { return {kernels::scanned_dtype(kernels::Scan::sum, x.dtype), x.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    kernels::scan(kernels::Scan::sum, out[0], in[0], static_cast<int>(way.axis), way.direction());
+  }
+  Tensor transpose(const Tensor& ct) const { return apply(RunningSum{way.back()}, ct); }
+  RunningSum lifted() const { return {way.lifted()}; }
+  static std::vector<Sample<RunningSum>> samples() {
+    return {{{{0, false}}, {real_sample({3})}}, {{{1, true}}, {real_sample({2, 3})}}, {{{0, false}}, {real_sample({3, 2})}}, {{{1, false}}, {real_sample({2, 0})}}};
+  }
+};
+
+struct RunningProduct {
+  using kind = Explicit;
+  static constexpr const char* name = "cumprod";
+  static constexpr unsigned keeps = input(0) | output(0);
+  Way way;
+
+  Type type(const Type& x) const { return {kernels::scanned_dtype(kernels::Scan::prod, x.dtype), x.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    kernels::scan(kernels::Scan::prod, out[0], in[0], static_cast<int>(way.axis), way.direction());
+  }
+  Tensors jvp(const Forward& f) const {
+    return {Recurrence::of(f.inputs[0], one_before(f.outputs[0], way, 1) * f.tangents[0], way)};
+  }
+  Tensors vjp(const Reverse& r) const {
+    return {Recurrence::adjoint(r.inputs[0], r.cotangents[0], way) * conj_if_complex(one_before(r.outputs[0], way, 1))};
+  }
+  RunningProduct lifted() const { return {way.lifted()}; }
+  static Tensor of(const Tensor& x, Way way) { return apply(RunningProduct{way}, x); }
+  static std::vector<Sample<RunningProduct>> samples() {
+    return {{{{0, false}}, {real_sample({3})}},
+            {{{1, true}}, {real_sample({2, 3})}},
+            {{{0, false}}, {tensor({2., 0., 3., 0., 1.})}},
+            {{{0, true}}, {complex_sample({3})}},
+            {{{1, false}}, {real_sample({2, 0})}}};
+  }
+};
+
+/// log Σ exp of what has been passed.
+struct RunningLogSumExp {
+  using kind = Explicit;
+  static constexpr const char* name = "logcumsumexp";
+  static constexpr unsigned keeps = input(0) | output(0);
+  std::int64_t axis;
+
+  Type type(const Type& x) const { return {x.dtype, x.shape}; }
+  void eval(Outputs out, Inputs in) const { kernels::scan(kernels::Scan::logsumexp, out[0], in[0], static_cast<int>(axis)); }
+  Tensors jvp(const Forward& f) const {
+    const Weights w = weights(f.inputs[0], f.outputs[0]);
+    return {Recurrence::of(w.old, w.added * f.tangents[0], way())};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Weights w = weights(r.inputs[0], r.outputs[0]);
+    return {w.added * Recurrence::adjoint(w.old, r.cotangents[0], way())};
+  }
+  RunningLogSumExp lifted() const { return {axis + 1}; }
+  static std::vector<Sample<RunningLogSumExp>> samples() {
+    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {real_sample({3, 2})}}, {{1}, {real_sample({2, 0})}}};
+  }
+
+ private:
+  Way way() const { return {axis, false}; }
+  /// y is a mean of the y before it and x: the derivatives by both, 0 where both are -inf.
+  struct Weights {
+    Tensor old, added;
+  };
+  Weights weights(const Tensor& x, const Tensor& y) const {
+    constexpr double lowest = -std::numeric_limits<double>::infinity();
+    const Tensor finite = where(y == lowest, 0, y);
+    return {exp(one_before(y, way(), lowest) - finite), exp(x - finite)};
+  }
+};
+
+// ── the whole product ──
+
+struct Product {
+  using kind = Explicit;
+  static constexpr const char* name = "prod";
+  static constexpr unsigned keeps = input(0);
+  std::int64_t axis;
+
+  Type type(const Type& x) const { return without_axes(x, {axis}, kernels::reduced_dtype(kernels::Reduction::prod, x.dtype)); }
+  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::prod, out, in, {axis}); }
+  Tensors jvp(const Forward& f) const { return {inner_along(others(f.inputs[0]), f.tangents[0], {axis})}; }
+  Tensors vjp(const Reverse& r) const {
+    return {beside(r.cotangents[0], {axis}, r.input_types[0].rank()) * conj_if_complex(others(r.inputs[0]))};
+  }
+  Product lifted() const { return {axis + 1}; }
+  static std::vector<Sample<Product>> samples() {
+    return {{{0}, {real_sample({3})}},
+            {{1}, {real_sample({2, 3})}},
+            {{0}, {tensor({2., 0., 3.})}},
+            {{0}, {tensor({0., 0., 3.})}},
+            {{0}, {complex_sample({3})}},
+            {{0}, {real_sample({0, 2})}}};
+  }
+
+ private:
+  /// For each element the product of all others: of those before it and those behind it.
+  Tensor others(const Tensor& x) const {
+    const Way forth{axis, false}, back{axis, true};
+    return one_before(RunningProduct::of(x, forth), forth, 1) * one_before(RunningProduct::of(x, back), back, 1);
+  }
+};
+
+}  // namespace
+
+namespace ops {
+
+Tensor cumsum(const Tensor& x, std::int64_t dim) {
+  return along_axis("cumsum", x, dim, [](const Tensor& v, std::int64_t axis) { return apply(RunningSum{{axis, false}}, v); });
+}
+Tensor cumprod(const Tensor& x, std::int64_t dim) {
+  return along_axis("cumprod", x, dim, [](const Tensor& v, std::int64_t axis) { return RunningProduct::of(v, {axis, false}); });
+}
+Tensor logcumsumexp(const Tensor& x, std::int64_t dim) {
+  require_real_floating("logcumsumexp", x);
+  return along_axis("logcumsumexp", x, dim, [](const Tensor& v, std::int64_t axis) { return apply(RunningLogSumExp{axis}, v); });
+}
+
+Tensor prod(const Tensor& x) { return apply(Product{0}, flatten(x)); }
+Tensor prod(const Tensor& x, std::int64_t dim) { return prod(x, dim, false); }
+Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim) {
+  return along_axis("prod", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    return kept(apply(Product{axis}, v), {axis}, keepdim && type_of(x).rank() > 0);
+  });
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,99 @@
+// Sizes and signs, and repairing what is not finite. Start with `Abs`.
+#include <cmath>
+#include <limits>
+
+#include "ops/axes.h"
+#include "ricci/primitive/elementwise.h"
+
+namespace ricci {
+namespace {
+
+struct Abs {
+  using kind = Elementwise;
+  using result = Real;
+  static constexpr const char* name = "abs";
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
+  static constexpr unsigned keeps = input(0);
+  template <class T> auto formula(T x) const { return scalar::abs(x); }
+  /// Of a complex x: a tangent is complex and gives the real part along x; a cotangent is real and goes along x.
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
+    if (!x.is_complex()) return mul(t, sign(x));
+    const Tensor direction = sgn(x);
+    return t.is_complex() ? real(mul(t, conj(direction))) : mul(t, direction);
+  }
+  static double reference(double x) { return std::fabs(x); }
+};
+
+struct Sign {
+  using kind = Elementwise;
+  static constexpr const char* name = "sign";
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::boolean;
+  static constexpr bool locally_constant = true;
+  template <class T> auto formula(T x) const { return scalar::sign(x); }
+  static double reference(double x) { return (x > 0) - (x < 0); }
+};
+
+struct Copysign {
+  using kind = Elementwise;
+  static constexpr const char* name = "copysign";
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T magnitude, T sign) const { return scalar::copysign(magnitude, sign); }
+  /// 0 where the magnitude is 0; the sign is a step.
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? mul(t, mul(sign(x[0]), copysign(1, x[1]))) : Tensor();
+  }
+  static double reference(double magnitude, double sign) { return std::copysign(magnitude, sign); }
+};
+
+/// `largest` is the greatest finite number of the element type in memory, which may be smaller than the formula's.
+struct NanToNum {
+  using kind = Elementwise;
+  static constexpr const char* name = "nan_to_num";
+  static constexpr unsigned keeps = input(0);
+  double largest;
+
+  template <class T> auto formula(T x) const {
+    const T limited = scalar::min(scalar::max(x, T(-largest)), T(largest));
+    return scalar::select(scalar::isnan(x), T(0), limited);
+  }
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return where(isfinite(x), t, 0); }
+  double reference(double x) const { return std::isnan(x) ? 0 : std::fmin(std::fmax(x, -largest), largest); }
+  static std::vector<Sample<NanToNum>> samples() {
+    return {{{std::numeric_limits<float>::max()}, {div(sub(rand({8}), 0.5), floor(mul(rand({8}), 2)))}},
+            {{std::numeric_limits<float>::max()}, {rand({2, 3})}}};
+  }
+};
+
+double largest_number(DType dtype) {
+  switch (dtype) {
+    case DType::float16: return 65504;
+    case DType::bfloat16: return 0x1.fep127;
+    case DType::float64: return std::numeric_limits<double>::max();
+    default: return std::numeric_limits<float>::max();
+  }
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor abs(const Tensor& x) { return apply(Abs{}, x); }
+Tensor sign(const Tensor& x) { return apply(Sign{}, x); }
+Tensor sgn(const Tensor& x) {
+  require_defined("sgn", x, 0);
+  if (!x.is_complex()) return sign(x);
+  const Tensor size = abs(x), zero = eq(size, 0);
+  return where(zero, 0, div(x, where(zero, 1, size)));
+}
+Tensor copysign(const Tensor& magnitude, const Tensor& sign) { return apply(Copysign{}, magnitude, sign); }
+Tensor nan_to_num(const Tensor& x) {
+  require_defined("nan_to_num", x, 0);
+  const DType dtype = x.dtype();
+  return is_integral(dtype) ? clone(x) : apply(NanToNum{largest_number(dtype)}, x);
+}
+
+const Tensor& Tensor::abs_() const { return apply_into(*this, Abs{}, *this); }
+const Tensor& abs_(const Tensor& x) { return x.abs_(); }
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,133 @@
+// Sorting and selecting along an axis. Values come with their places, and so do derivatives: a tangent is gathered from
+// where its value was, a cotangent is put back there.
+#include "kernels/sort.h"
+#include "ops/sums.h"
+
+namespace ricci {
+namespace {
+
+kernels::Order order_of(bool descending) { return descending ? kernels::Order::descending : kernels::Order::ascending; }
+
+Types picked_types(const Type& x, std::int64_t axis, Size size) {
+  Shape shape = x.shape;
+  shape[static_cast<std::size_t>(axis)] = size;
+  return {Type{x.dtype, shape}, Type{DType::int64, shape}};
+}
+Tensors picked_tangents(const Forward& f, std::int64_t axis) { return {gather(f.tangents[0], axis, f.outputs[1]), Tensor()}; }
+Tensors returned_cotangents(const Reverse& r, std::int64_t axis) {
+  const Type& x = r.input_types[0];
+  return {scatter_add(zeros(x.shape, x.dtype), axis, r.outputs[1], r.cotangents[0])};
+}
+
+struct Sort {
+  using kind = Explicit;
+  static constexpr const char* name = "sort";
+  static constexpr unsigned keeps = output(1);
+  std::int64_t axis;
+  bool descending;
+
+  Types type(const Types& x) const { return picked_types(x[0], axis, x[0].shape[static_cast<std::size_t>(axis)]); }
+  void eval(Outputs out, Inputs in) const { kernels::sort(out[0], out[1], in[0], static_cast<int>(axis), order_of(descending)); }
+  Tensors jvp(const Forward& f) const { return picked_tangents(f, axis); }
+  Tensors vjp(const Reverse& r) const { return returned_cotangents(r, axis); }
+  Sort lifted() const { return {axis + 1, descending}; }
+  static std::vector<Sample<Sort>> samples() {
+    return {{{0, false}, {real_sample({4})}}, {{1, true}, {real_sample({2, 3})}}, {{0, false}, {real_sample({3, 2})}}, {{0, false}, {tensor({2, 1, 2, 0})}}, {{1, false}, {real_sample({2, 0})}}};
+  }
+};
+
+struct TopK {
+  using kind = Explicit;
+  static constexpr const char* name = "topk";
+  static constexpr unsigned keeps = output(1);
+  std::int64_t axis, count;
+  bool largest;
+
+  Types type(const Types& x) const { return picked_types(x[0], axis, count); }
+  void eval(Outputs out, Inputs in) const { kernels::topk(out[0], out[1], in[0], static_cast<int>(axis), order_of(largest)); }
+  Tensors jvp(const Forward& f) const { return picked_tangents(f, axis); }
+  Tensors vjp(const Reverse& r) const { return returned_cotangents(r, axis); }
+  TopK lifted() const { return {axis + 1, count, largest}; }
+  static std::vector<Sample<TopK>> samples() {
+    return {{{0, 2, true}, {real_sample({4})}}, {{1, 1, false}, {real_sample({2, 3})}}, {{0, 3, true}, {real_sample({3, 2})}}, {{0, 0, true}, {real_sample({3})}}};
+  }
+};
+
+/// What an ascending sort would put at a place; the axis stays with size 1.
+struct KthValue {
+  using kind = Explicit;
+  static constexpr const char* name = "kth_value";
+  static constexpr unsigned keeps = output(1);
+  std::int64_t axis, place;
+
+  Types type(const Types& x) const { return picked_types(x[0], axis, 1); }
+  void eval(Outputs out, Inputs in) const {
+    kernels::kth_value(out[0], out[1], in[0], static_cast<int>(axis), place, kernels::Order::ascending);
+  }
+  Tensors jvp(const Forward& f) const { return picked_tangents(f, axis); }
+  Tensors vjp(const Reverse& r) const { return returned_cotangents(r, axis); }
+  KthValue lifted() const { return {axis + 1, place}; }
+  static std::vector<Sample<KthValue>> samples() {
+    return {{{0, 2}, {real_sample({4})}}, {{1, 0}, {real_sample({2, 3})}}, {{0, 1}, {real_sample({3, 2})}}};
+  }
+};
+
+std::pair<Tensor, Tensor> pair_of(Tensors outputs) { return {outputs[0], outputs[1]}; }
+
+/// The lower median and its place, or the first NaN and its place. The axis stays with size 1.
+std::pair<Tensor, Tensor> middle(const Tensor& x, std::int64_t axis) {
+  require_elements("median", x, {axis});
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
+  const auto [value, place] = pair_of(apply(KthValue{axis, (n - 1) / 2}, std::span(&x, 1)));
+  if (!is_floating(type_of(x).dtype)) return {value, place};
+  const Tensor top = argmax(x, axis, true);
+  const Tensor chosen = where(isnan(gather(x, axis, top)), top, place);
+  return {gather(x, axis, chosen), chosen};
+}
+
+}  // namespace
+
+namespace ops {
+
+std::pair<Tensor, Tensor> sort(const Tensor& x) { return sort(x, -1, false); }
+std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim) { return sort(x, dim, false); }
+std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim, bool descending) {
+  require_order("sort", x);
+  return along_axis("sort", x, dim, [&](const Tensor& v, std::int64_t axis) { return pair_of(apply(Sort{axis, descending}, std::span(&v, 1))); });
+}
+
+Tensor argsort(const Tensor& x) { return argsort(x, -1, false); }
+Tensor argsort(const Tensor& x, std::int64_t dim) { return argsort(x, dim, false); }
+Tensor argsort(const Tensor& x, std::int64_t dim, bool descending) {
+  require_order("argsort", x);
+  return along_axis("argsort", x, dim, [&](const Tensor& v, std::int64_t axis) { return apply(Sort{axis, descending}, std::span(&v, 1))[1]; });
+}
+
+std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k) { return topk(x, k, -1, true); }
+std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim) { return topk(x, k, dim, true); }
+std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest) {
+  require_order("topk", x);
+  return along_axis("topk", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    const std::int64_t n = type_of(v).shape[static_cast<std::size_t>(axis)];
+    if (k < 0 || k > n)
+      raise<ValueError>("topk: k is " + std::to_string(k) + ", but axis " + std::to_string(axis) + " of " + type_text(x) + " has " +
+                        count_of(n, "element", "elements") + "; choose k between 0 and that");
+    if (type_of(x).rank() == 0 && k == 0) raise<ValueError>("topk: k is 0, but " + type_text(x) + " has no axis to shorten; choose k = 1");
+    return pair_of(apply(TopK{axis, k, largest}, std::span(&v, 1)));
+  });
+}
+
+std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim) {
+  require_order("median", x);
+  return along_axis("median", x, dim, [](const Tensor& v, std::int64_t axis) {
+    const auto [value, place] = middle(v, axis);
+    return std::pair{squeeze(value, axis), squeeze(place, axis)};
+  });
+}
+Tensor median(const Tensor& x) {
+  require_order("median", x);
+  return squeeze(middle(flatten(x), 0).first, 0);
+}
+
+}  // namespace ops
+}  // namespace ricci

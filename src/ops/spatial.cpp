@@ -1,0 +1,31 @@
+// Checks of options of sliding windows.
+#include "ops/spatial.h"
+
+namespace ricci {
+
+std::string list_of(const Axes& numbers) {
+  std::string list;
+  for (std::int64_t n : numbers) list += (list.empty() ? "" : ",") + std::to_string(n);
+  return "[" + list + "]";
+}
+
+Axes one_per_axis(const char* op, const char* what, const Axes& given, int count, std::int64_t least) {
+  const auto n = static_cast<std::size_t>(count);
+  if (given.size() != 1 && given.size() != n)
+    raise<ValueError>(std::string(op) + ": " + what + " " + list_of(given) + " must hold one number" +
+                      (count == 1 ? "" : " or " + std::to_string(count)));
+  Axes numbers;
+  for (std::size_t i = 0; i < n; ++i) {
+    numbers.push_back(given[given.size() == 1 ? 0 : i]);
+    if (numbers.back() < least)
+      raise<ValueError>(std::string(op) + ": " + what + " is " + std::to_string(numbers.back()) + "; it must be at least " +
+                        std::to_string(least));
+  }
+  return numbers;
+}
+
+void require_axes(const char* op, const char* what, const Tensor& x, bool fits, const char* wanted) {
+  if (!fits) raise<ValueError>(std::string(op) + ": the " + what + " must be " + wanted + ", it is " + type_text(x));
+}
+
+}  // namespace ricci

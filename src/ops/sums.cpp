@@ -1,0 +1,225 @@
+// Sums, means and counts, and the sum of products that the rules of other reductions are written with.
+#include "ops/sums.h"
+
+#include <complex>
+
+#include "kernels/elementwise.h"
+
+namespace ricci {
+
+// ── what reductions share ──
+
+SmallVector<bool, 8> flags_of(const Axes& axes, int rank) {
+  SmallVector<bool, 8> reduced(static_cast<std::size_t>(rank), false);
+  for (std::int64_t axis : axes) reduced[static_cast<std::size_t>(axis)] = true;
+  return reduced;
+}
+
+Type without_axes(const Type& x, const Axes& axes, DType dtype) {
+  Type type{dtype, {}};
+  if (axes.size() == x.shape.size()) return type;
+  const auto reduced = flags_of(axes, x.rank());
+  for (std::size_t i = 0; i < x.shape.size(); ++i)
+    if (!reduced[i]) type.shape.push_back(x.shape[i]);
+  return type;
+}
+
+Axes behind_batch(const Axes& axes) {
+  Axes shifted = axes;
+  for (std::int64_t& axis : shifted) ++axis;
+  return shifted;
+}
+
+void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& axes) {
+  kernels::reduce(kind, out[0], in[0], flags_of(axes, in[0].rank).data());
+}
+
+Tensor beside(const Tensor& y, const Axes& axes, int rank) {
+  const auto reduced = flags_of(axes, rank);
+  std::size_t first_kept = 0;
+  while (first_kept < reduced.size() && reduced[first_kept]) ++first_kept;
+  if (first_kept == axes.size()) return y;  // broadcasting puts leading axes back by itself
+  Shape shape = type_of(y).shape;
+  for (std::size_t i = 0; i < reduced.size(); ++i)
+    if (reduced[i]) shape.insert(i, 1);
+  return reshape(y, shape);
+}
+
+Tensor spread(const Tensor& y, const Axes& axes, const Shape& shape) {
+  return axes.empty() ? y : expand(beside(y, axes, shape.rank()), shape);
+}
+
+Tensor kept(const Tensor& y, const Axes& axes, bool keepdim) {
+  if (!keepdim || axes.empty()) return y;
+  Shape shape = type_of(y).shape;
+  for (std::int64_t axis : sorted(axes)) shape.insert(static_cast<std::size_t>(axis), 1);
+  return reshape(y, shape);
+}
+
+Size size_along(const Axes& axes, const Shape& shape) {
+  Size n = 1;
+  for (std::int64_t axis : axes) n = n * shape[static_cast<std::size_t>(axis)];
+  return n;
+}
+
+void require_order(const char* op, const Tensor& x) {
+  require_defined(op, x, 0);
+  if (is_complex(type_of(x).dtype))
+    raise<TypeError>(std::string(op) + ": " + type_text(x) + " is complex and has no order; compare its real part or its absolute value");
+}
+
+void require_elements(const char* op, const Tensor& x, const Axes& axes) {
+  const Type type = type_of(x);
+  for (std::int64_t axis : axes)
+    if (type.shape[static_cast<std::size_t>(axis)] == 0)
+      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has no elements along axis " + std::to_string(axis) +
+                        "; reduce at least 1 element");
+}
+
+void require_real_floating(const char* op, const Tensor& x) {
+  require_floating(op, x);
+  if (is_complex(type_of(x).dtype))
+    raise<TypeError>(std::string(op) + ": " + type_text(x) + " is complex; pass its real part or its absolute value");
+}
+
+Tensor real_sample(const Shape& shape) { return rand(shape) * 2 - 1; }
+Tensor complex_sample(const Shape& shape) { return real_sample(shape) + real_sample(shape) * Tensor(std::complex<double>(0, 1)); }
+
+namespace {
+
+// ── linear ──
+
+struct Sum {
+  using kind = Linear;
+  static constexpr const char* name = "sum";
+  Axes axes;
+
+  Type type(const Type& x) const { return without_axes(x, axes, kernels::reduced_dtype(kernels::Reduction::sum, x.dtype)); }
+  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum, out, in, axes); }
+  Tensor transpose(const Tensor& ct, const Type& x) const { return spread(ct, axes, x.shape); }
+  Sum lifted() const { return {behind_batch(axes)}; }
+  static std::vector<Sample<Sum>> samples() {
+    return {{{{0}}, {real_sample({3})}},       {{{0, 1}}, {real_sample({2, 3})}}, {{{1}}, {real_sample({2, 3})}},
+            {{{0, 2}}, {real_sample({2, 3, 2})}}, {{{}}, {real_sample({})}},      {{{0}}, {real_sample({0, 2})}}};
+  }
+};
+
+struct Mean {
+  using kind = Linear;
+  static constexpr const char* name = "mean";
+  Axes axes;
+
+  Type type(const Type& x) const { return without_axes(x, axes, x.dtype); }
+  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::mean, out, in, axes); }
+  Tensor transpose(const Tensor& ct, const Type& x) const {
+    return spread(ct / number_of(size_along(axes, x.shape)), axes, x.shape);
+  }
+  Mean lifted() const { return {behind_batch(axes)}; }
+  static std::vector<Sample<Mean>> samples() {
+    return {{{{0}}, {real_sample({3})}}, {{{0, 1}}, {real_sample({2, 3})}}, {{{1}}, {real_sample({2, 3})}}, {{{2, 0}}, {real_sample({2, 3, 2})}}};
+  }
+};
+
+/// The sum of a * b along axes.
+struct Inner {
+  using kind = Multilinear;
+  static constexpr const char* name = "sum_of_products";
+  Axes axes;
+
+  Type type(const Type& a, const Type&) const { return without_axes(a, axes, kernels::reduced_dtype(kernels::Reduction::sum, a.dtype)); }
+  void eval(Outputs out, Inputs in) const { kernels::reduce_dot(out[0], in[0], in[1], flags_of(axes, in[0].rank).data()); }
+  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
+    const Tensor& other = r.inputs[static_cast<std::size_t>(1 - i)];
+    const Type type = type_of(other);
+    return beside(ct, axes, type.rank()) * (is_complex(type.dtype) ? conj(other) : other);
+  }
+  Inner lifted() const { return {behind_batch(axes)}; }
+  static std::vector<Sample<Inner>> samples() {
+    return {{{{0}}, {real_sample({3}), real_sample({3})}},
+            {{{1}}, {real_sample({2, 3}), real_sample({2, 3})}},
+            {{{0}}, {real_sample({2, 3}), real_sample({2, 3})}},
+            {{{0, 1}}, {real_sample({2, 0}), real_sample({2, 0})}}};
+  }
+};
+
+// ── counts: constant wherever they have a derivative ──
+
+template <kernels::Reduction reduction>
+struct Count {
+  using kind = Explicit;
+  static constexpr const char* name = reduction == kernels::Reduction::any ? "any" : reduction == kernels::Reduction::all ? "all" : "count_nonzero";
+  static constexpr bool locally_constant = true;
+  Axes axes;
+
+  Type type(const Type& x) const { return without_axes(x, axes, kernels::reduced_dtype(reduction, x.dtype)); }
+  void eval(Outputs out, Inputs in) const { reduce_axes(reduction, out, in, axes); }
+  Count lifted() const { return {behind_batch(axes)}; }
+  static std::vector<Sample<Count>> samples() {
+    return {{{{0}}, {real_sample({3})}}, {{{1}}, {real_sample({2, 3}) > 0}}, {{{0, 1}}, {real_sample({2, 2})}}, {{{0}}, {real_sample({0, 2})}}};
+  }
+};
+
+/// A size of a recorded program, as int64.
+struct SizeNumber {
+  using kind = Explicit;
+  static constexpr const char* name = "size_number";
+  static constexpr bool locally_constant = true;
+  Size size;
+
+  Type type() const { return {DType::int64, {}}; }
+  void eval(Outputs out, Inputs) const { *static_cast<std::int64_t*>(out[0].data) = size.host(); }
+  SizeNumber lifted() const { return *this; }
+  static std::vector<Sample<SizeNumber>> samples() { return {{{Size(3)}, {}}}; }
+};
+
+}  // namespace
+
+Tensor number_of(Size size) { return size.is_symbol() ? apply(SizeNumber{size}) : Tensor(size.host()); }
+
+Tensor sum_along(const Tensor& x, const Axes& axes) { return apply(Sum{axes}, x); }
+Tensor inner_along(const Tensor& a, const Tensor& b, const Axes& axes) { return apply(Inner{axes}, a, b); }
+Tensor real_inner_along(const Tensor& a, const Tensor& b, const Axes& axes) {
+  return is_complex(type_of(a).dtype) ? real(inner_along(conj(a), b, axes)) : inner_along(a, b, axes);
+}
+
+namespace ops {
+
+Tensor sum(const Tensor& x) { return sum(x, {}, false); }
+Tensor sum(const Tensor& x, const Axes& dims) { return sum(x, dims, false); }
+Tensor sum(const Tensor& x, const Axes& dims, bool keepdim) {
+  const Axes axes = wrap_axes("sum", dims, x);
+  return kept(apply(Sum{axes}, x), axes, keepdim);
+}
+
+Tensor mean(const Tensor& x) { return mean(x, {}, false); }
+Tensor mean(const Tensor& x, const Axes& dims) { return mean(x, dims, false); }
+Tensor mean(const Tensor& x, const Axes& dims, bool keepdim) {
+  require_floating("mean", x);
+  const Axes axes = wrap_axes("mean", dims, x);
+  return kept(apply(Mean{axes}, x), axes, keepdim);
+}
+
+Tensor any(const Tensor& x) { return any(x, {}, false); }
+Tensor any(const Tensor& x, const Axes& dims) { return any(x, dims, false); }
+Tensor any(const Tensor& x, const Axes& dims, bool keepdim) {
+  const Axes axes = wrap_axes("any", dims, x);
+  return kept(apply(Count<kernels::Reduction::any>{axes}, x), axes, keepdim);
+}
+
+Tensor all(const Tensor& x) { return all(x, {}, false); }
+Tensor all(const Tensor& x, const Axes& dims) { return all(x, dims, false); }
+Tensor all(const Tensor& x, const Axes& dims, bool keepdim) {
+  const Axes axes = wrap_axes("all", dims, x);
+  return kept(apply(Count<kernels::Reduction::all>{axes}, x), axes, keepdim);
+}
+
+Tensor count_nonzero(const Tensor& x) { return apply(Count<kernels::Reduction::count_nonzero>{wrap_axes("count_nonzero", {}, x)}, x); }
+
+Tensor trace(const Tensor& x) {
+  require_defined("trace", x, 0);
+  if (type_of(x).rank() != 2) raise<ValueError>("trace: needs a matrix, found " + type_text(x) + "; take the sum of diagonal(x, 0, -2, -1) of a stack");
+  return apply(Sum{{0}}, diagonal(x));
+}
+
+}  // namespace ops
+}  // namespace ricci

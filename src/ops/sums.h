@@ -1,0 +1,59 @@
+// What reductions have in common: the type of a result, axes taken out and put back, and sums that rules are made of.
+// Knows nothing of any one reduction.
+#pragma once
+
+#include "kernels/reduce.h"
+#include "ops/axes.h"
+
+namespace ricci {
+
+/// The shape and type that are left when `axes` (non-negative, distinct) have been reduced.
+Type without_axes(const Type& x, const Axes& axes, DType dtype);
+/// The same axes of a tensor with one more axis in front.
+Axes behind_batch(const Axes& axes);
+/// Runs the kernel over `axes` of in[0].
+void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& axes);
+/// kernels::reduce's way of saying which axes are reduced.
+SmallVector<bool, 8> flags_of(const Axes& axes, int rank);
+
+/// `y`, which has lost `axes` of a tensor of `rank` axes, so that it broadcasts against that tensor.
+Tensor beside(const Tensor& y, const Axes& axes, int rank);
+/// `y` repeated along `axes` until it has the shape it was reduced from.
+Tensor spread(const Tensor& y, const Axes& axes, const Shape& shape);
+/// `y` with `axes` put back as axes of size 1, if wanted.
+Tensor kept(const Tensor& y, const Axes& axes, bool keepdim);
+
+/// How many elements `axes` of `shape` hold together.
+Size size_along(const Axes& axes, const Shape& shape);
+/// A size as a number to calculate with: an input of a recorded program as much as the size itself.
+Tensor number_of(Size size);
+
+Tensor sum_along(const Tensor& x, const Axes& axes);
+/// The sum of a * b, without the product in memory. Requires: equal shapes and types.
+Tensor inner_along(const Tensor& a, const Tensor& b, const Axes& axes);
+/// The real part of the sum of conj(a) * b.
+Tensor real_inner_along(const Tensor& a, const Tensor& b, const Axes& axes);
+
+/// Throws TypeError for complex tensors: `amax: c64[3] has no order; …`.
+void require_order(const char* op, const Tensor& x);
+/// Throws ValueError if one of `axes` has no elements.
+void require_elements(const char* op, const Tensor& x, const Axes& axes);
+/// Throws TypeError unless x is floating and real.
+void require_real_floating(const char* op, const Tensor& x);
+
+/// Samples in [-1, 1), and complex ones in that square.
+Tensor real_sample(const Shape& shape);
+Tensor complex_sample(const Shape& shape);
+
+/// f(x, axis) for an operation along one axis; a 0-dim tensor lends itself an axis for as long.
+template <class F>
+auto along_axis(const char* op, const Tensor& x, std::int64_t dim, F&& f) {
+  const std::int64_t axis = wrap_axis(op, dim, x);
+  const Shape shape = type_of(x).shape;
+  if (!shape.empty()) return f(x, axis);
+  auto result = f(reshape(x, {1}), axis);
+  if constexpr (requires { result.first; }) return std::pair{reshape(result.first, {}), reshape(result.second, {})};
+  else return reshape(result, {});
+}
+
+}  // namespace ricci

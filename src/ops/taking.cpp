@@ -1,0 +1,217 @@
+// Reading and writing at tuples of indices over the leading axes: the primitives behind index, index_put, index_select,
+// index_add and embedding.
+#include <algorithm>
+
+#include "kernels/elementwise.h"
+#include "kernels/index.h"
+#include "ops/indexing.h"
+
+namespace ricci {
+namespace {
+
+Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
+
+std::vector<Tensor> from(std::span<const Tensor> tensors, std::size_t first) { return {tensors.begin() + static_cast<std::ptrdiff_t>(first), tensors.end()}; }
+
+Shape index_shape(const Types& types, std::size_t first) { return types[first].shape; }
+
+/// [B, p…]: which example an index tuple belongs to.
+Tensor example_numbers(Size batch, int index_rank) {
+  Shape shape = Shape::filled(static_cast<std::size_t>(index_rank), 1);
+  shape.insert(0, batch);
+  return reshape(arange(batch.host()), shape);
+}
+
+bool any_mapped(const Batch& b, int first) {
+  for (int i = first; i < b.count(); ++i)
+    if (b.is_mapped(i)) return true;
+  return false;
+}
+
+/// The indices of a mapped operation whose table is mapped too: one more in front, the number of the example.
+std::vector<Tensor> with_example_numbers(const Batch& b, int first) {
+  std::vector<Tensor> indices;
+  for (int i = first; i < b.count(); ++i) indices.push_back(b.input(i));
+  Tensor numbers = example_numbers(b.size, static_cast<int>(indices[0].dim()) - 1);
+  indices.insert(indices.begin(), expand(numbers, type_of(indices[0]).shape));
+  return indices;
+}
+
+IndexPlace with_batch_axis(IndexPlace place, Size size) {
+  // The example's number is always in range; errors go on to speak of one example.
+  place.axes.insert(0, -1);
+  (void)size;
+  return place;
+}
+
+void check_all(const IndexPlace& place, Inputs in, std::size_t first) {
+  for (std::size_t k = 0; k < place.axes.size(); ++k)
+    if (place.axes[k] >= 0) check_indices(place, k, in[first + k], in[0].dtype);
+}
+
+struct Take {
+  using kind = Linear;
+  static constexpr const char* name = "index";
+  IndexPlace place;
+
+  std::size_t count() const { return place.axes.size(); }
+  Type type(const Types& in) const {
+    Shape shape = index_shape(in, 1);
+    shape.append(in[0].shape.begin() + count(), in[0].shape.end());
+    return {in[0].dtype, shape};
+  }
+  void eval(Outputs out, Inputs in) const {
+    check_all(place, in, 1);
+    kernels::take(out[0], in[0], in.subspan(1));
+  }
+  Tensor transpose(int, const Tensor& ct, const Reverse& r) const { return put_front(zeros_of(r.input_types[0]), ct, r.inputs.subspan(1), true, place); }
+  BatchedOutputs batch(const Batch& b) const {
+    const std::vector<Tensor> indices = from(b.inputs, 1);
+    if (!any_mapped(b, 1)) {  // [B, n…, r…] → [n…, B, r…] → [p…, B, r…]
+      const Tensor rows = take_front(movedim(b.inputs[0], 0, static_cast<std::int64_t>(count())), indices, place);
+      return {.outputs = {movedim(rows, indices[0].dim(), 0)}};
+    }
+    if (!b.is_mapped(0)) {
+      std::vector<Tensor> mapped;
+      for (int i = 1; i < b.count(); ++i) mapped.push_back(b.input(i));
+      return {.outputs = {take_front(b.inputs[0], mapped, place)}};
+    }
+    return {.outputs = {take_front(b.inputs[0], with_example_numbers(b, 1), with_batch_axis(place, b.size))}};
+  }
+  static std::vector<Sample<Take>> samples();
+};
+
+/// Linear jointly in the base and the values.
+struct PutAt {
+  using kind = Linear;
+  static constexpr const char* name = "index_put";
+  static constexpr unsigned linear_in = input(0) | input(1);
+  bool accumulate;
+  IndexPlace place;
+
+  Type type(const Types& in) const { return {in[0].dtype, in[0].shape}; }
+  void eval(Outputs out, Inputs in) const {
+    check_all(place, in, 2);
+    kernels::copy(out[0], in[0]);
+    kernels::put(accumulate ? kernels::Write::add : kernels::Write::set, out[0], in.subspan(2), in[1]);
+  }
+  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
+    const std::span<const Tensor> indices = r.inputs.subspan(2);
+    if (i == 1) return take_front(ct, indices, place);
+    return accumulate ? ct : put_front(ct, zeros_of(r.input_types[1]), indices, false, place);
+  }
+  BatchedOutputs batch(const Batch& b) const {
+    const auto axes = static_cast<std::int64_t>(place.axes.size());
+    if (!any_mapped(b, 2)) {
+      const std::vector<Tensor> indices = from(b.inputs, 2);
+      const Tensor rows = put_front(movedim(b.input(0), 0, axes), movedim(b.input(1), 0, indices[0].dim()), indices, accumulate, place);
+      return {.outputs = {movedim(rows, axes, 0)}};
+    }
+    return {.outputs = {put_front(b.input(0), b.input(1), with_example_numbers(b, 2), accumulate, with_batch_axis(place, b.size))}};
+  }
+  static std::vector<Sample<PutAt>> samples();
+};
+
+Tensor places(std::vector<std::int64_t> values) { return tensor(values); }
+
+std::vector<Sample<Take>> Take::samples() {
+  return {{{{"sample", {0}, {3}, true}}, {rand({3}), places({2, 0, -3, 2})}},
+          {{{"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), places({1, 0}), places({2, 2})}},
+          {{{"sample", {0}, {2, 3}, true}}, {rand({2, 3}), reshape(places({1, 1, 0, 1}), {2, 2})}},
+          {{{"sample", {0}, {2, 3}, true}}, {rand({2, 3}), zeros({0}, DType::int64)}}};
+}
+
+std::vector<Sample<PutAt>> PutAt::samples() {
+  return {{{true, {"sample", {0}, {3}, true}}, {rand({3}), rand({4}), places({2, 0, 1, 2})}},
+          {{false, {"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), rand({2, 2}), places({1, 0}), places({2, 1})}},
+          {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({2, 2}), places({2, 0})}}};
+}
+
+std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> indices) {
+  Shape shape;
+  for (const Tensor& index : indices) {
+    const Shape own = type_of(index).shape;
+    while (shape.size() < own.size()) shape.insert(0, 1);
+    for (std::size_t back = 1; back <= own.size(); ++back) {
+      Size& size = shape[shape.size() - back];
+      const Size n = own[own.size() - back];
+      if (size == n || n == 1) continue;
+      if (!(size == 1)) raise<ValueError>(std::string(op) + ": the index tensors do not broadcast: " + type_text(indices[0]) + " and " + type_text(index));
+      size = n;
+    }
+  }
+  std::vector<Tensor> wide;
+  for (const Tensor& index : indices) wide.push_back(type_of(index).shape == shape ? index : expand(index, shape));
+  return wide;
+}
+
+}  // namespace
+
+Tensor take_front(const Tensor& x, std::span<const Tensor> indices, const IndexPlace& place) {
+  std::vector<Tensor> inputs = broadcast_together(place.op.c_str(), indices);
+  inputs.insert(inputs.begin(), x);
+  return apply(Take{place}, std::span<const Tensor>(inputs))[0];
+}
+
+Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tensor> indices, bool accumulate, const IndexPlace& place) {
+  std::vector<Tensor> inputs = broadcast_together(place.op.c_str(), indices);
+  Shape shape = type_of(inputs[0]).shape;
+  const Type type = type_of(base), given = type_of(values);
+  shape.append(type.shape.begin() + static_cast<std::ptrdiff_t>(place.axes.size()), type.shape.end());
+  Tensor fitted = given.dtype == type.dtype ? values : to(values, type.dtype);
+  if (!(given.shape == shape)) fitted = expand(fitted, shape);
+  inputs.insert(inputs.begin(), fitted);
+  inputs.insert(inputs.begin(), base);
+  return apply(PutAt{accumulate, place}, std::span<const Tensor>(inputs))[0];
+}
+
+namespace ops {
+
+namespace {
+
+Tensor one_axis_index(const char* op, const Tensor& index) {
+  const Tensor places = require_indices(op, index, 2);
+  if (type_of(places).rank() > 1) raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must have 1 axis");
+  return type_of(places).rank() == 0 ? reshape(places, {1}) : places;
+}
+
+}  // namespace
+
+Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index) {
+  const std::int64_t axis = wrap_axis("index_select", dim, x);
+  const Tensor where = one_axis_index("index_select", index);
+  const Tensor table = type_of(x).rank() == 0 ? reshape(x, {1}) : axis == 0 ? x : movedim(x, axis, 0);
+  const Tensor rows = take_front(table, {&where, 1}, {"index_select", {axis}, type_of(x).shape, false});
+  return axis == 0 ? rows : movedim(rows, 0, axis);
+}
+
+Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  const std::int64_t axis = wrap_axis("index_add", dim, x);
+  const Tensor where = one_axis_index("index_add", index);
+  const IndexPlace place{"index_add", {axis}, type_of(x).shape, false};
+  if (axis == 0) return put_front(x, src, {&where, 1}, true, place);
+  return movedim(put_front(movedim(x, axis, 0), movedim(src, axis, 0), {&where, 1}, true, place), 0, axis);
+}
+
+Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value) {
+  const std::int64_t axis = wrap_axis("index_fill", dim, x);
+  const Tensor where = one_axis_index("index_fill", index);
+  const IndexPlace place{"index_fill", {axis}, type_of(x).shape, true};
+  return movedim(put_front(movedim(x, axis, 0), value, {&where, 1}, false, place), 0, axis);
+}
+
+Tensor take(const Tensor& x, const Tensor& index) {
+  require_defined("take", x, 0);
+  const Tensor where = require_indices("take", index, 1), flat = reshape(x, {-1});
+  return take_front(flat, {&where, 1}, {"take", {0}, type_of(flat).shape, true});
+}
+
+Tensor embedding(const Tensor& weight, const Tensor& index) {
+  require_defined("embedding", weight, 0);
+  if (type_of(weight).rank() != 2) raise<ValueError>("embedding: the weight " + type_text(weight) + " must have 2 axes");
+  const Tensor where = require_indices("embedding", index, 1);
+  return take_front(weight, {&where, 1}, {"embedding", {0}, type_of(weight).shape, false});
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,524 @@
+// Views: each is a change of layout, written once as `alias`; its value, its batching and what a write through it does
+// follow. Every view is linear: its transpose puts the cotangent back into zeros.
+#include <algorithm>
+
+#include "ops/axes.h"
+#include "ops/put.h"
+
+namespace ricci {
+namespace {
+
+std::int64_t extent(const Type& t, std::int64_t axis) { return t.shape[static_cast<std::size_t>(axis)]; }
+
+/// The transpose of a view that shows every element at most once.
+template <class View>
+Tensor put_into_zeros(const View& view, const Tensor& ct, const Type& input) {
+  return put(zeros(input.shape, TensorOptions{.dtype = input.dtype}), ct, view);
+}
+
+/// The type that follows from the layout rule, for views whose alias needs no elements.
+template <class View>
+Type type_by_alias(const View& view, const Type& x) {
+  Type type = x;
+  Strides strides;
+  strides.resize(x.shape.size(), 1);
+  void* data = nullptr;
+  view.alias(type, strides, data);
+  return type;
+}
+
+void* advance(void* data, DType dtype, std::int64_t elements) {
+  return static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(element_size(dtype));
+}
+
+struct Permute {
+  using kind = Linear;
+  static constexpr const char* name = "permute";
+  Axes axes;
+
+  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  void alias(Type& type, Strides& strides, void*&) const {
+    const Shape shape = type.shape;
+    const Strides old = strides;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      type.shape[i] = shape[static_cast<std::size_t>(axes[i])];
+      strides[i] = old[static_cast<std::size_t>(axes[i])];
+    }
+  }
+  Permute inverse() const {
+    Permute p{axes};
+    for (std::size_t i = 0; i < axes.size(); ++i) p.axes[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
+    return p;
+  }
+  Tensor transpose(const Tensor& ct) const { return apply(inverse(), ct); }
+  Permute lifted() const {
+    Permute p;
+    p.axes.push_back(0);
+    for (std::int64_t a : axes) p.axes.push_back(a + 1);
+    return p;
+  }
+  static std::vector<Sample<Permute>> samples() {
+    return {{{{1, 0}}, {rand({2, 3})}}, {{{2, 0, 1}}, {rand({2, 3, 4})}}, {{{0}}, {rand({3})}}, {{{}}, {rand({})}}, {{{1, 0}}, {rand({0, 3})}}};
+  }
+};
+
+struct Reshape {
+  using kind = Linear;
+  static constexpr const char* name = "reshape";
+  Shape shape;
+
+  Type type(const Type& x) const { return {x.dtype, shape}; }
+  /// False where the old strides cannot express the new shape.
+  bool alias(Type& type, Strides& strides, void*&) const {
+    Strides merged;
+    if (!restride(type.shape, strides, merged)) return false;
+    type.shape = shape;
+    type.weak = false;
+    strides = merged;
+    return true;
+  }
+  Tensor transpose(const Tensor& ct, const Type& input) const { return apply(Reshape{input.shape}, ct); }
+  Reshape lifted(Size batch) const {
+    Reshape r{shape};
+    r.shape.insert(0, batch);
+    return r;
+  }
+  static std::vector<Sample<Reshape>> samples() {
+    return {{{{6}}, {rand({2, 3})}}, {{{3, 2}}, {rand({2, 3})}}, {{{1, 1}}, {rand({})}}, {{{0, 4}}, {rand({2, 0})}}, {{{2, 2, 3}}, {rand({4, 3})}}};
+  }
+
+ private:
+  bool restride(const Shape& old_shape, const Strides& old, Strides& strides) const {
+    strides.resize(shape.size());
+    if (shape.numel() == 0) {
+      strides = contiguous_strides(shape);
+      return true;
+    }
+    // Walk both shapes from the back, group by group: axes that merge must be contiguous among themselves.
+    std::size_t o = old_shape.size(), n = shape.size();
+    while (o > 0 || n > 0) {
+      while (o > 0 && old_shape[o - 1] == 1) --o;
+      if (o == 0) {
+        while (n > 0) strides[--n] = 1;
+        return true;
+      }
+      std::int64_t step = old[o - 1], have = old_shape[o - 1], want = 1;
+      --o;
+      while (true) {
+        while (n > 0 && want < have) {
+          --n;
+          strides[n] = step * want;
+          want *= shape[n].host();
+        }
+        if (want == have) break;
+        while (o > 0 && old_shape[o - 1] == 1) --o;
+        if (o == 0 || want < have) return false;
+        const bool merges = old[o - 1] == step * have;
+        if (!merges) return false;
+        have *= old_shape[o - 1].host();
+        --o;
+      }
+    }
+    return true;
+  }
+};
+
+struct Expand {
+  using kind = Linear;
+  static constexpr const char* name = "expand";
+  Shape shape;
+
+  Type type(const Type& x) const { return {x.dtype, shape}; }
+  void alias(Type& type, Strides& strides, void*&) const {
+    Strides wide;
+    wide.resize(shape.size(), 0);
+    const std::size_t extra = shape.size() - strides.size();
+    for (std::size_t i = 0; i < strides.size(); ++i) wide[extra + i] = type.shape[i] == shape[extra + i] ? strides[i] : 0;
+    type = {type.dtype, shape};
+    strides = wide;
+  }
+  Tensor transpose(const Tensor& ct, const Type& input) const { return fit(ct, input); }
+  BatchedOutputs batch(const Batch& b) const {
+    // [B, x…] → [B, 1…, x…] → [B, shape…]
+    Shape padded = b.inputs[0].shape(), wide = shape;
+    while (padded.size() < shape.size() + 1) padded.insert(1, 1);
+    wide.insert(0, b.size);
+    return {.outputs = {expand(reshape(b.inputs[0], padded), wide)}};
+  }
+  static std::vector<Sample<Expand>> samples() {
+    return {{{{2, 3}}, {rand({3})}}, {{{2, 3}}, {rand({2, 1})}}, {{{4}}, {rand({})}}, {{{0, 3}}, {rand({1, 3})}}, {{{2, 3}}, {rand({2, 3})}}};
+  }
+};
+
+/// Along every axis: from `start`, every `step`-th, `size` of them.
+struct SliceView {
+  using kind = Linear;
+  static constexpr const char* name = "slice";
+  std::int64_t axis;
+  std::int64_t start;
+  Size size;
+  std::int64_t step;
+
+  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  void alias(Type& type, Strides& strides, void*& data) const {
+    const auto a = static_cast<std::size_t>(axis);
+    if (data) data = advance(data, type.dtype, start * strides[a]);
+    strides[a] *= step;
+    type.shape[a] = size;
+  }
+  Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
+  SliceView lifted() const { return {axis + 1, start, size, step}; }
+  static std::vector<Sample<SliceView>> samples() {
+    return {{{0, 1, 2, 1}, {rand({4})}}, {{1, 0, 2, 2}, {rand({2, 4})}}, {{0, 2, 0, 1}, {rand({2, 3})}}};
+  }
+};
+
+struct Select {
+  using kind = Linear;
+  static constexpr const char* name = "select";
+  std::int64_t axis;
+  std::int64_t index;
+
+  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  void alias(Type& type, Strides& strides, void*& data) const {
+    const auto a = static_cast<std::size_t>(axis);
+    if (data) data = advance(data, type.dtype, index * strides[a]);
+    strides.erase(a);
+    type.shape.erase(a);
+  }
+  Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
+  Select lifted() const { return {axis + 1, index}; }
+  static std::vector<Sample<Select>> samples() { return {{{0, 1}, {rand({3})}}, {{1, 2}, {rand({2, 3, 2})}}, {{1, 0}, {rand({0, 3})}}}; }
+};
+
+struct Diagonal {
+  using kind = Linear;
+  static constexpr const char* name = "diagonal";
+  std::int64_t offset, axis1, axis2;
+
+  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  void alias(Type& type, Strides& strides, void*& data) const {
+    const auto a = static_cast<std::size_t>(axis1), b = static_cast<std::size_t>(axis2);
+    const std::int64_t rows = extent(type, axis1), columns = extent(type, axis2);
+    const std::int64_t length = std::max<std::int64_t>(0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
+    if (data && length > 0) data = advance(data, type.dtype, offset >= 0 ? offset * strides[b] : -offset * strides[a]);
+    const std::int64_t stride = strides[a] + strides[b];
+    for (std::size_t axis : {std::max(a, b), std::min(a, b)}) {
+      strides.erase(axis);
+      type.shape.erase(axis);
+    }
+    strides.push_back(stride);
+    type.shape.push_back(length);
+  }
+  Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
+  Diagonal lifted() const { return {offset, axis1 + 1, axis2 + 1}; }
+  static std::vector<Sample<Diagonal>> samples() {
+    return {{{0, 0, 1}, {rand({3, 3})}}, {{1, 0, 1}, {rand({2, 4})}}, {{-1, 2, 0}, {rand({3, 2, 4})}}, {{5, 0, 1}, {rand({2, 2})}}};
+  }
+};
+
+struct Unfold {
+  using kind = Linear;
+  static constexpr const char* name = "unfold";
+  std::int64_t axis, size, step;
+
+  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  void alias(Type& type, Strides& strides, void*&) const {
+    const auto a = static_cast<std::size_t>(axis);
+    const std::int64_t windows = (extent(type, axis) - size) / step + 1;
+    strides.push_back(strides[a]);
+    strides[a] *= step;
+    type.shape[a] = windows;
+    type.shape.push_back(size);
+  }
+  /// Windows overlap: each window is added to its place.
+  Tensor transpose(const Tensor& ct, const Type& input) const {
+    const Tensor total = zeros(input.shape, TensorOptions{.dtype = input.dtype});
+    const Tensor index = arange(input.shape[static_cast<std::size_t>(axis)].host()).unfold(0, size, step);  // [windows, size]
+    const Tensor rows = flatten(movedim(movedim(ct, axis, 0), -1, 1), 0, 1);                                // [windows·size, …]
+    return movedim(index_add(movedim(total, axis, 0), 0, flatten(index), rows), 0, axis);
+  }
+  Unfold lifted() const { return {axis + 1, size, step}; }
+  static std::vector<Sample<Unfold>> samples() { return {{{0, 2, 1}, {rand({5})}}, {{1, 3, 2}, {rand({2, 7})}}}; }
+};
+
+/// Element (i, j, …) of the result is element offset + i·stride₀ + j·stride₁ + … of x in row-major order.
+struct AsStrided {
+  using kind = Linear;
+  static constexpr const char* name = "as_strided";
+  Shape size;
+  Axes stride;
+  std::int64_t offset;
+  Size elements;  // of x: one example's stride when x gains a batch axis
+
+  Type type(const Type& x) const { return {x.dtype, size}; }
+  bool alias(Type& type, Strides& strides, void*& data) const {
+    if (data && !is_contiguous(type.shape, strides)) return false;
+    if (data) data = advance(data, type.dtype, offset);
+    type = {type.dtype, size};
+    strides = Strides(stride.begin(), stride.end());
+    return true;
+  }
+  /// Elements may be shown many times: each adds to its place.
+  Tensor transpose(const Tensor& ct, const Type& input) const {
+    Tensor places = full({}, offset, DType::int64);  // of every element of the result
+    for (std::size_t i = 0; i < size.size(); ++i) {
+      Shape shape = Shape::filled(size.size(), 1);
+      shape[i] = size[i];
+      places = places + reshape(arange(size[i].host()) * stride[i], shape);
+    }
+    const Tensor flat = zeros({input.shape.numel()}, TensorOptions{.dtype = input.dtype});
+    return reshape(index_add(flat, 0, flatten(expand(places, size)), flatten(ct)), input.shape);
+  }
+  AsStrided lifted(Size batch) const {
+    AsStrided l{size, stride, offset, elements * batch};
+    l.size.insert(0, batch);
+    l.stride.insert(0, elements);
+    return l;
+  }
+  static std::vector<Sample<AsStrided>> samples() {
+    return {{{{2, 2}, {2, 1}, 1, 6}, {rand({6})}}, {{{3, 2}, {1, 1}, 0, 6}, {rand({2, 3})}}, {{{2}, {0}, 3, 4}, {rand({4})}}};
+  }
+};
+
+Axes identity_axes(std::int64_t rank) {
+  Axes axes;
+  for (std::int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  return axes;
+}
+
+Tensor permuted(const Tensor& x, const Axes& axes) { return apply(Permute{axes}, x); }
+
+/// A shape with at most one -1, completed from the number of elements.
+Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
+  require_defined(op, x, 0);
+  Shape shape = wanted;
+  const Size count = type_of(x).shape.numel();
+  Size known = 1;
+  int inferred = -1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (!(shape[i] == -1)) {
+      known = known * shape[i];
+      continue;
+    }
+    if (inferred >= 0) raise<ValueError>(std::string(op) + ": the shape " + to_string(wanted) + " leaves more than one size to infer");
+    inferred = static_cast<int>(i);
+  }
+  if (inferred >= 0) {
+    if (known == 0 || !(count / known * known == count))
+      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count, "element", "elements") + ", which do not fill the shape " + to_string(wanted));
+    shape[static_cast<std::size_t>(inferred)] = count / known;
+  } else if (!(known == count)) {
+    raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count, "element", "elements") + ", the shape " + to_string(wanted) + " needs " + std::to_string(known.hint()));
+  }
+  return shape;
+}
+
+Tensor reshaped(const char* op, const Tensor& x, const Shape& wanted) {
+  const Shape shape = complete_shape(op, x, wanted);
+  require_sizes(op, shape);
+  return apply(Reshape{shape}, x);
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor reshape(const Tensor& x, const Shape& shape) { return reshaped("reshape", x, shape); }
+Tensor view(const Tensor& x, const Shape& shape) { return reshaped("view", x, shape); }
+
+Tensor expand(const Tensor& x, const Shape& wanted) {
+  require_defined("expand", x, 0);
+  const Type type = type_of(x);
+  if (type.rank() > wanted.rank())
+    raise<ValueError>("expand: " + type_text(x) + " has " + count_of(type.rank(), "axis", "axes") + ", the shape " + to_string(wanted) + " has only " + std::to_string(wanted.rank()));
+  Shape shape = wanted;
+  for (std::size_t back = 1; back <= shape.size(); ++back) {
+    Size& size = shape[shape.size() - back];
+    const bool is_new = back > type.shape.size();
+    const Size have = is_new ? Size(1) : type.shape[type.shape.size() - back];
+    if (size == -1 && !is_new) size = have;
+    if (!(have == size) && !(have == 1))
+      raise<ValueError>("expand: " + type_text(x) + " does not expand to " + to_string(wanted) + "; axis -" + std::to_string(back) + " is " +
+                        std::to_string(have.hint()) + " against " + std::to_string(size.hint()) + ", and is not 1");
+  }
+  require_sizes("expand", shape);
+  return apply(Expand{shape}, x);
+}
+Tensor broadcast_to(const Tensor& x, const Shape& shape) { return expand(x, shape); }
+
+Tensor permute(const Tensor& x, const Axes& axes) {
+  require_defined("permute", x, 0);
+  const std::int64_t rank = type_of(x).rank();
+  Axes wrapped;
+  for (std::int64_t a : axes) wrapped.push_back(a < 0 ? a + rank : a);
+  if (!(sorted(wrapped) == identity_axes(rank))) {
+    std::string list;
+    for (std::int64_t a : axes) list += (list.empty() ? "" : ",") + std::to_string(a);
+    raise<ValueError>("permute: [" + list + "] is not a permutation of the " + count_of(rank, "axis", "axes") + " of " + type_text(x));
+  }
+  return permuted(x, wrapped);
+}
+
+Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
+  const auto i = static_cast<std::size_t>(wrap_axis("transpose", a, x)), j = static_cast<std::size_t>(wrap_axis("transpose", b, x));
+  Axes axes = identity_axes(type_of(x).rank());
+  if (i != j) std::swap(axes[i], axes[j]);
+  return permuted(x, axes);
+}
+Tensor t(const Tensor& x) { return x.dim() < 2 ? permuted(x, identity_axes(x.dim())) : transpose(x, 0, 1); }
+Tensor mT(const Tensor& x) { return transpose(x, -2, -1); }
+
+Tensor movedim(const Tensor& x, const Axes& from, const Axes& to) {
+  const Axes source = wrap_axes("movedim", from, x), target = wrap_axes("movedim", to, x);
+  if (source.size() != target.size()) raise<ValueError>("movedim: as many axes must be moved as places are given");
+  const std::int64_t rank = type_of(x).rank();
+  Axes axes, rest;
+  for (std::int64_t i = 0; i < rank; ++i)
+    if (std::find(source.begin(), source.end(), i) == source.end()) rest.push_back(i);
+  std::size_t next = 0;
+  for (std::int64_t i = 0; i < rank; ++i) {
+    const auto at = std::find(target.begin(), target.end(), i);
+    axes.push_back(at == target.end() ? rest[next++] : source[static_cast<std::size_t>(at - target.begin())]);
+  }
+  return permuted(x, axes);
+}
+
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) {
+  const std::int64_t axis = wrap_axis("slice", dim, x);
+  if (step < 1) raise<ValueError>("slice: step is " + std::to_string(step) + "; it must be at least 1");
+  const Size full = type_of(x).shape[static_cast<std::size_t>(axis)];
+  if (!start.value_or(0) && !stop && step == 1) return apply(SliceView{axis, 0, full, 1}, x);
+  const std::int64_t n = full;
+  const auto clip = [n](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n); };
+  const std::int64_t from = clip(start.value_or(0)), until = std::max(from, clip(stop.value_or(n)));
+  return apply(SliceView{axis, from, (until - from + step - 1) / step, step}, x);
+}
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) { return slice(x, dim, start, stop, 1); }
+
+Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
+  const std::int64_t axis = wrap_axis("select", dim, x);
+  const Type type = type_of(x);
+  if (type.rank() == 0) raise<IndexError>("select: axis " + std::to_string(dim) + " is out of range: " + type_text(x) + " has no axes");
+  const std::int64_t n = type.shape[static_cast<std::size_t>(axis)];
+  if (index < -n || index >= n)
+    raise<IndexError>("select: index " + std::to_string(index) + " is out of range for axis " + std::to_string(axis) + " of " + type_text(x) +
+                      "; the legal range is [" + std::to_string(-n) + ", " + std::to_string(n - 1) + "]");
+  return apply(Select{axis, index < 0 ? index + n : index}, x);
+}
+
+Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length) {
+  const std::int64_t axis = wrap_axis("narrow", dim, x);
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
+  const std::int64_t from = start < 0 ? start + n : start;
+  if (from < 0 || length < 0 || from + length > n)
+    raise<IndexError>("narrow: start " + std::to_string(start) + " and length " + std::to_string(length) + " reach outside axis " + std::to_string(axis) + " of " + type_text(x));
+  return apply(SliceView{axis, from, length, 1}, x);
+}
+
+Tensor diagonal(const Tensor& x) { return diagonal(x, 0, 0, 1); }
+Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+  const std::int64_t a = wrap_axis("diagonal", dim1, x), b = wrap_axis("diagonal", dim2, x);
+  if (a == b) raise<ValueError>("diagonal: both axes are axis " + std::to_string(a) + " of " + type_text(x) + "; they must differ");
+  return apply(Diagonal{offset, a, b}, x);
+}
+
+Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step) {
+  const std::int64_t axis = wrap_axis("unfold", dim, x);
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
+  if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step) + "; it must be at least 1");
+  if (size < 0 || size > n)
+    raise<ValueError>("unfold: windows of " + std::to_string(size) + " do not fit axis " + std::to_string(axis) + " of " + type_text(x));
+  return apply(Unfold{axis, size, step}, x);
+}
+
+Tensor squeeze(const Tensor& x) {
+  Shape shape;
+  for (Size s : type_of(x).shape)
+    if (!(s == 1)) shape.push_back(s);
+  return apply(Reshape{shape}, x);
+}
+Tensor squeeze(const Tensor& x, std::int64_t dim) {
+  const std::int64_t axis = wrap_axis("squeeze", dim, x);
+  Shape shape = type_of(x).shape;
+  if (!shape.empty() && shape[static_cast<std::size_t>(axis)] == 1) shape.erase(static_cast<std::size_t>(axis));
+  return apply(Reshape{shape}, x);
+}
+Tensor unsqueeze(const Tensor& x, std::int64_t dim) {
+  const std::int64_t axis = wrap_new_axis("unsqueeze", dim, x);
+  Shape shape = type_of(x).shape;
+  shape.insert(static_cast<std::size_t>(axis), 1);
+  return apply(Reshape{shape}, x);
+}
+Tensor flatten(const Tensor& x) { return flatten(x, 0, -1); }
+Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end) {
+  const auto from = static_cast<std::size_t>(wrap_axis("flatten", start, x)), until = static_cast<std::size_t>(wrap_axis("flatten", end, x));
+  const Shape old = type_of(x).shape;
+  if (old.empty()) return apply(Reshape{{1}}, x);
+  if (from > until) raise<ValueError>("flatten: the first axis must not stand behind the last");
+  Shape shape;
+  for (std::size_t i = 0; i < old.size(); ++i)
+    if (i > from && i <= until) shape.back() = shape.back() * old[i];
+    else shape.push_back(old[i]);
+  return apply(Reshape{shape}, x);
+}
+
+Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride) { return as_strided(x, size, stride, 0); }
+Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride, std::int64_t offset) {
+  require_defined("as_strided", x, 0);
+  require_sizes("as_strided", size);
+  if (size.size() != stride.size()) raise<ValueError>("as_strided: as many strides as sizes are needed");
+  std::int64_t last = offset;
+  bool empty = false;
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    if (stride[i] < 0) raise<ValueError>("as_strided: stride " + std::to_string(stride[i]) + " is negative");
+    empty |= size[i] == 0;
+    last += (size[i].host() - 1) * stride[i];
+  }
+  if (offset < 0 || (!empty && last >= type_of(x).shape.numel()))
+    raise<ValueError>("as_strided: the view reaches element " + std::to_string(last) + ", " + type_text(x) + " has " + count_of(x.numel(), "element", "elements"));
+  return apply(AsStrided{size, stride, offset, type_of(x).shape.numel()}, x);
+}
+
+std::vector<Tensor> unbind(const Tensor& x) { return unbind(x, 0); }
+std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim) {
+  const std::int64_t axis = wrap_axis("unbind", dim, x);
+  if (type_of(x).rank() == 0) raise<ValueError>("unbind: " + type_text(x) + " has no axis");
+  std::vector<Tensor> parts;
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
+  for (std::int64_t i = 0; i < n; ++i) parts.push_back(apply(Select{axis, i}, x));
+  return parts;
+}
+std::vector<Tensor> split(const Tensor& x, std::int64_t size) { return split(x, size, 0); }
+std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) {
+  const std::int64_t axis = wrap_axis("split", dim, x);
+  if (size < 1) raise<ValueError>("split: size is " + std::to_string(size) + "; it must be at least 1");
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t at = 0; at < n; at += size) sizes.push_back(std::min(size, n - at));
+  if (n == 0) sizes.push_back(0);
+  return split(x, sizes, axis);
+}
+std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
+  const std::int64_t axis = wrap_axis("split", dim, x);
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
+  std::int64_t at = 0;
+  std::vector<Tensor> parts;
+  for (std::int64_t size : sizes) {
+    if (size < 0 || at + size > n) raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
+    parts.push_back(apply(SliceView{axis, at, size, 1}, x));
+    at += size;
+  }
+  if (at != n) raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
+  return parts;
+}
+std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks) { return chunk(x, chunks, 0); }
+std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim) {
+  const std::int64_t axis = wrap_axis("chunk", dim, x);
+  if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
+  return split(x, std::max<std::int64_t>(1, (n + chunks - 1) / chunks), axis);
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,131 @@
+// Tangents and cotangents, kind by kind.
+#include "primitive/derive.h"
+
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+namespace {
+
+Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
+
+Tensors elementwise_tangents(Op op, const Forward& rule) {
+  const Tensor& y = rule.outputs[0];
+  Tensor total;
+  for (std::size_t i = 0; i < rule.inputs.size(); ++i)
+    if (rule.tangents[i].defined())
+      accumulate(total, op.rules->scale(op.parameters, static_cast<int>(i), rule.tangents[i], rule.inputs, y));
+  if (!total.defined()) return {Tensor()};
+  const Type want = type_of(y), have = type_of(total);
+  Tensor t = have.dtype == want.dtype ? total : to(total, want.dtype);
+  return {have.shape == want.shape ? t : expand(t, want.shape)};
+}
+
+Tensors linear_tangents(Op op, const Forward& rule) {
+  Tensors inputs;
+  for (std::size_t i = 0; i < rule.inputs.size(); ++i)
+    inputs.push_back((op.rules->linear_in >> i) & 1U ? rule.tangent(static_cast<int>(i)) : rule.inputs[i]);
+  return apply_all(op, {inputs.data(), inputs.size()});
+}
+
+Tensors multilinear_tangents(Op op, const Forward& rule) {
+  Tensor total;
+  for (std::size_t i = 0; i < rule.inputs.size(); ++i) {
+    if (!rule.tangents[i].defined()) continue;
+    Tensors inputs(rule.inputs.begin(), rule.inputs.end());
+    inputs[i] = rule.tangents[i];
+    accumulate(total, apply_all(op, {inputs.data(), inputs.size()})[0]);
+  }
+  return {total};
+}
+
+/// A cotangent multiplies by the conjugate of the partial derivative.
+Tensor scale_back(Op op, int i, const Reverse& rule) {
+  const Tensor& ct = rule.cotangents[0];
+  if (!is_complex(type_of(ct).dtype)) return op.rules->scale(op.parameters, i, ct, rule.inputs, rule.outputs[0]);
+  const Tensor scaled = conj(op.rules->scale(op.parameters, i, conj(ct), rule.inputs, rule.outputs[0]));
+  return is_complex(rule.input_types[static_cast<std::size_t>(i)].dtype) ? scaled : real(scaled);
+}
+
+}  // namespace
+
+Tensor Forward::tangent(int i) const {
+  const auto at = static_cast<std::size_t>(i);
+  return tangents[at].defined() ? tangents[at] : zeros_of(type_of(inputs[at]));
+}
+
+Tensor Reverse::cotangent(int i) const {
+  const auto at = static_cast<std::size_t>(i);
+  return cotangents[at].defined() ? cotangents[at] : zeros_of(output_types[at]);
+}
+
+Tensor Batch::input(int i) const {
+  const Tensor& x = inputs[static_cast<std::size_t>(i)];
+  if (is_mapped(i)) return x;
+  Shape shape = x.shape();
+  shape.insert(0, size);
+  return expand(x, shape);
+}
+
+Tensor fit(const Tensor& x, const Type& type) {
+  const Type have = type_of(x);
+  Tensor fitted = x;
+  if (!(have.shape == type.shape)) {
+    const int extra = have.rank() - type.rank();
+    Axes dims;
+    for (int i = 0; i < have.rank(); ++i)
+      if (i < extra || !(have.shape[static_cast<std::size_t>(i)] == type.shape[static_cast<std::size_t>(i - extra)])) dims.push_back(i);
+    if (!dims.empty()) fitted = sum(fitted, dims, true);
+    if (extra > 0) fitted = reshape(fitted, type.shape);
+  }
+  if (is_complex(have.dtype) && !is_complex(type.dtype)) fitted = real(fitted);
+  return fitted.dtype() == type.dtype ? fitted : to(fitted, type.dtype);
+}
+
+Tensors tangents_of(Op op, const Forward& rule) {
+  if (op.rules->locally_constant) return Tensors(rule.outputs.size(), Tensor());
+  switch (op.rules->kind) {
+    case Kind::elementwise: return elementwise_tangents(op, rule);
+    case Kind::linear: return linear_tangents(op, rule);
+    case Kind::multilinear: return multilinear_tangents(op, rule);
+    case Kind::explicit_: return op.rules->jvp(op.parameters, rule);
+  }
+  __builtin_unreachable();
+}
+
+Tensors cotangents_of(Op op, const Reverse& rule) {
+  if (op.rules->kind == Kind::explicit_) return op.rules->vjp(op.parameters, rule);
+  Tensors cts;
+  for (std::size_t i = 0; i < rule.input_types.size(); ++i) {
+    const int index = static_cast<int>(i);
+    Tensor ct;
+    if (rule.wants(index)) {
+      ct = op.rules->kind == Kind::elementwise ? scale_back(op, index, rule)
+                                               : op.rules->transpose(op.parameters, index, rule.cotangents[0], rule);
+      if (ct.defined() && !(type_of(ct) == rule.input_types[i])) ct = fit(ct, rule.input_types[i]);
+    }
+    cts.push_back(std::move(ct));
+  }
+  return cts;
+}
+
+unsigned kept_for_reverse(const Rules& rules, unsigned tracked, int inputs) {
+  if (rules.kind != Kind::multilinear) return rules.keeps;
+  unsigned keeps = rules.keeps;
+  for (int i = 0; i < inputs; ++i)
+    if (tracked & ~input(i)) keeps |= input(i);
+  return keeps;
+}
+
+void accumulate(Tensor& sum, const Tensor& term) {
+  if (!term.defined()) return;
+  if (!sum.defined()) {
+    sum = term;
+    return;
+  }
+  const bool unshared = sum.cell()->refs.load(std::memory_order_acquire) == 1 && sole_array(sum.cell()) && !innermost &&
+                        type_of(sum) == type_of(term);
+  if (unshared) sum.add_(term);
+  else sum = add(sum, term);
+}
+
+}  // namespace ricci

@@ -1,0 +1,19 @@
+// What follows from the kind of a primitive: tangents and cotangents of any operation. Names no operation beyond the
+// arithmetic of derivatives (a sum, a product).
+#pragma once
+
+#include "primitive/interpreter.h"
+
+namespace ricci {
+
+/// The tangents of an operation's outputs; undefined where they are zero.
+Tensors tangents_of(Op op, const Forward& rule);
+/// The cotangents of an operation's inputs, each in its input's type; undefined where zero or not wanted.
+Tensors cotangents_of(Op op, const Reverse& rule);
+/// What must be kept of an operation for cotangents_of, when the inputs in `tracked` are differentiated.
+unsigned kept_for_reverse(const Rules& rules, unsigned tracked, int inputs);
+
+/// `sum` plus `term`, in place where nobody else holds `sum`; either may be undefined, which is zero.
+void accumulate(Tensor& sum, const Tensor& term);
+
+}  // namespace ricci

@@ -1,0 +1,186 @@
+// An operation's way: from tensors to values, to the interpreter that handles it, and back into a new cell.
+// Names no operation.
+#include <algorithm>
+#include <array>
+
+#include "primitive/interpreter.h"
+#include "primitive/writing.h"
+#include "ricci/primitive/raise.h"
+#include "tensor/pool.h"
+
+namespace ricci {
+
+thread_local constinit Interpreter* innermost = nullptr;
+thread_local constinit Interpreter* of_the_user = nullptr;
+thread_local constinit Level no_grad_below = 0;
+
+namespace {
+
+thread_local constinit Level last_level = 0;
+
+/// The last vmaps that have ended on this thread, so that a stale value can say where it came from.
+struct Ended {
+  Level level = 0;
+  Entry entry;
+};
+thread_local constinit std::array<Ended, 64> ended{};
+
+[[noreturn]] void raise_undefined(const char* op, std::size_t operand) {
+  raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) +
+                    " is an undefined Tensor; give it a value first");
+}
+
+Values read_all(Op op, const Tensor* const* inputs, std::size_t count) {
+  Values values;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!inputs[i]->defined()) raise_undefined(op.rules->name, i);
+    values.push_back(read(*inputs[i], op.rules->name));
+  }
+  return values;
+}
+
+/// The interpreter that wants an operation without inputs: the innermost that records everything.
+Interpreter* factory_handler() {
+  Interpreter* i = innermost;
+  while (i && !i->sees_factories()) i = i->parent;
+  return i;
+}
+
+bool switched_off(const Interpreter& interpreter) {
+  return interpreter.level <= no_grad_below && interpreter.differentiates();
+}
+
+}  // namespace
+
+Interpreter::Interpreter(ValueKind kind, const Entry& entry)
+    : level(++last_level), kind(kind), parent(innermost), entry(entry) {
+  innermost = this;
+}
+Interpreter::~Interpreter() {
+  innermost = parent;
+  if (kind == ValueKind::batched) ended[level % ended.size()] = {level, entry};
+}
+
+std::string ended_description(Level level) {
+  const Ended& e = ended[level % ended.size()];
+  return e.level == level && e.entry.name ? to_string(e.entry) : "a vmap";
+}
+
+std::string transform_text(const Interpreter* interpreter) {
+  while (interpreter && !interpreter->entry.name) interpreter = interpreter->parent;
+  return interpreter ? to_string(interpreter->entry) : "a transform";
+}
+
+std::string to_string(const Entry& entry) {
+  std::string text = entry.name;
+  if (text == "vmap") text += " over axis " + std::to_string(entry.axis) + " of " + std::to_string(entry.size);
+  return text + at(entry.file, entry.line);
+}
+
+Interpreter* find_interpreter(Level level) {
+  Interpreter* i = innermost;
+  while (i && i->level > level) i = i->parent;
+  return i && i->level == level ? i : nullptr;
+}
+
+ValueRef live(const ValueRef& value, const char* op) {
+  ValueRef v = value;
+  while (v->level != 0) {
+    const Interpreter* interpreter = find_interpreter(v->level);
+    if (interpreter && !switched_off(*interpreter)) return v;
+    if (v->kind == ValueKind::dual || v->kind == ValueKind::taped) {
+      v = *inner_of(*v);
+      continue;
+    }
+    raise<TransformError>(std::string(op) + ": an operand " + to_string(v->type) + " is stale: it left " +
+                          ended_description(v->level) + ", which has ended; return it from the function instead");
+  }
+  return v;
+}
+
+ValueRef read(const Tensor& tensor, const char* op) {
+  const ValueRef& value = value_of(tensor);
+  return value->level == 0 ? value : live(value, op);
+}
+
+Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
+
+Values dispatch(Op op, std::span<const ValueRef> inputs) {
+  Level deepest = 0;
+  for (const ValueRef& v : inputs) deepest = std::max(deepest, v->level);
+  if (deepest == 0) {
+    Interpreter* recorder = inputs.empty() ? factory_handler() : nullptr;
+    if (!recorder) [[likely]] return evaluate(op, inputs);
+    const Below below(recorder);
+    return recorder->process(op, inputs);
+  }
+  Interpreter* handler = find_interpreter(deepest);
+  if (!handler || switched_off(*handler)) {
+    Values alive;
+    for (const ValueRef& v : inputs) alive.push_back(live(v, op.rules->name));
+    return dispatch(op, {alive.data(), alive.size()});
+  }
+  const Below below(handler);
+  return handler->process(op, inputs);
+}
+
+Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) {
+  if (!innermost) [[likely]] {
+    Tensor result;
+    if (evaluate_directly(op, inputs, count, result)) return result;
+  }
+  const Values values = read_all(op, inputs, count);
+  Values out = dispatch(op, {values.data(), values.size()});
+  if (op.rules->is_view) return make_view(std::move(out[0]), current_level(), new OperationLink(*inputs[0], op));
+  return wrap(std::move(out[0]));
+}
+
+Tensors apply_all(Op op, std::span<const Tensor> inputs) {
+  SmallVector<const Tensor*, 4> pointers;
+  for (const Tensor& t : inputs) pointers.push_back(&t);
+  const Values values = read_all(op, pointers.data(), pointers.size());
+  Tensors out;
+  for (ValueRef& v : dispatch(op, {values.data(), values.size()})) out.push_back(v ? wrap(std::move(v)) : Tensor());
+  return out;
+}
+
+Types types_of(Op op, const Types& inputs) {
+  if (op.rules->kind != Kind::elementwise) return op.rules->type(op.parameters, inputs);
+  SmallVector<const Type*, 4> pointers;
+  for (const Type& t : inputs) pointers.push_back(&t);
+  return Types{elementwise_type(*op.rules, {pointers.data(), pointers.size()})};
+}
+
+bool inside_transform() { return innermost != nullptr; }
+
+std::vector<const Rules*>& registry() {
+  static std::vector<const Rules*> all;
+  return all;
+}
+
+struct OwnedParameters::Box {
+  std::atomic<std::uint32_t> refs{1};
+  const ParameterRules* rules;
+  std::size_t offset;
+  void* parameters() { return reinterpret_cast<std::byte*>(this) + offset; }
+};
+
+OwnedParameters::OwnedParameters(const ParameterRules& rules, const void* from) {
+  if (rules.size == 0) return;
+  const std::size_t offset = (sizeof(Box) + rules.align - 1) / rules.align * rules.align;
+  box_ = new (pool::allocate(offset + rules.size)) Box{.rules = &rules, .offset = offset};
+  rules.copy(box_->parameters(), from);
+}
+OwnedParameters::OwnedParameters(const OwnedParameters& other) : box_(other.box_) {
+  if (box_) box_->refs.fetch_add(1, std::memory_order_relaxed);
+}
+OwnedParameters::~OwnedParameters() {
+  if (!box_ || box_->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const std::size_t bytes = box_->offset + box_->rules->size;
+  box_->rules->destroy(box_->parameters());
+  box_->~Box();
+  pool::release(box_, bytes);
+}
+const void* OwnedParameters::get() const { return box_ ? box_->parameters() : this; }
+
+}  // namespace ricci

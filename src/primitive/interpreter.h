@@ -1,0 +1,124 @@
+// The stack of interpreters of this thread, and how an operation finds the one that handles it.
+// Names no operation. Start with `Interpreter`; dispatch.cpp shows an operation's way.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "ricci/primitive.h"
+#include "tensor/value.h"
+
+namespace ricci {
+
+/// How errors name a transform: what was called, and from where.
+struct Entry {
+  const char* name = nullptr;  // null: a level that another entry stands for
+  std::int64_t axis = 0, size = 0;  // of vmap
+  const char* file = "";
+  unsigned line = 0;
+};
+std::string to_string(const Entry& entry);  ///< `vmap over axis 0 of 64 (train.cpp:41)`
+
+/// One running transform. An operation goes to the innermost interpreter that any of its inputs belongs to; that one
+/// handles it in terms of operations one level further down.
+class Interpreter {
+ public:
+  const Level level;
+  const ValueKind kind;
+  Interpreter* const parent;  // the next one outwards
+  const Entry entry;
+
+  Interpreter(const Interpreter&) = delete;
+
+  /// Requires: at least one input is of this level, none of a deeper one.
+  virtual Values process(Op op, std::span<const ValueRef> inputs) = 0;
+  /// True if it wants to see operations without inputs (recording a whole program).
+  virtual bool sees_factories() const { return false; }
+  bool differentiates() const { return kind == ValueKind::dual || kind == ValueKind::taped; }
+
+ protected:
+  Interpreter(ValueKind kind, const Entry& entry);  // enters the stack
+  ~Interpreter();               // leaves it: interpreters are scopes
+};
+
+/// The innermost running transform; null at the eager level.
+extern thread_local constinit Interpreter* innermost __attribute__((tls_model("initial-exec")));
+/// Inside a rule: the innermost transform of the user's call, for error texts. Else null.
+extern thread_local constinit Interpreter* of_the_user;
+/// Differentiating levels up to this one are switched off by no_grad.
+extern thread_local constinit Level no_grad_below;
+
+inline Level current_level() { return innermost ? innermost->level : 0; }
+
+/// While it lives, operations run one level below `interpreter`.
+class Below {
+ public:
+  explicit Below(Interpreter* interpreter) : saved_(innermost), saved_user_(of_the_user) {
+    if (!of_the_user) of_the_user = innermost;
+    innermost = interpreter->parent;
+  }
+  Below(const Below&) = delete;
+  ~Below() {
+    innermost = saved_;
+    of_the_user = saved_user_;
+  }
+
+ private:
+  Interpreter* saved_;
+  Interpreter* saved_user_;
+};
+
+/// While it lives, operations run at the level of `interpreter` itself: all transforms inside it are set aside.
+class AtLevel {
+ public:
+  explicit AtLevel(Interpreter* interpreter) : saved_(innermost) { innermost = interpreter; }
+  AtLevel(const AtLevel&) = delete;
+  ~AtLevel() { innermost = saved_; }
+
+ private:
+  Interpreter* saved_;
+};
+
+/// The running transform with this level, or null if it has ended.
+Interpreter* find_interpreter(Level level);
+
+/// Runs an operation on values: finds its interpreter, or evaluates.
+Values dispatch(Op op, std::span<const ValueRef> inputs);
+/// The eager interpreter. Requires: every input is an Array.
+Values evaluate(Op op, std::span<const ValueRef> inputs);
+
+/// What differentiation sees through: the value without levels that have ended or are switched off by no_grad.
+/// Throws TransformError for a batched value whose vmap has ended; `op` names the user of the value.
+ValueRef live(const ValueRef& value, const char* op);
+
+/// The output types of an operation on these types; throws what is wrong in the user's terms.
+Types types_of(Op op, const Types& inputs);
+/// How the inputs of an elementwise operation come together; throws what is wrong in the user's terms.
+struct Operands {
+  DType dtype;            // what the promoted operands are computed in
+  int rank;               // of the result
+  unsigned kept_as_they_are;  // operands that promotion leaves alone: conditions
+  bool promoted(int i) const { return !((kept_as_they_are >> i) & 1U); }
+};
+Operands operands_of(const Rules& rules, std::span<const Type* const> inputs);
+/// Shape and element type of an elementwise operation's result.
+Type elementwise_type(const Rules& rules, std::span<const Type* const> inputs);
+/// PyTorch's promotion: category first, then size; 0-dim tensors and numbers do not raise the size.
+DType result_dtype(std::span<const Type* const> types);
+
+// ── between tensors and values ──
+
+/// A new tensor of the current level.
+Tensor wrap(ValueRef value);
+/// `tensor`'s value with ended and switched-off levels removed.
+ValueRef read(const Tensor& tensor, const char* op);
+
+/// The part of a batched, dual or taped value one level down; null for arrays and recorded values.
+const ValueRef* inner_of(const Value& value);
+/// The transform as the user called it: `vmap over axis 0 of 64 (train.cpp:41)`; for a level that another entry stands
+/// for, that entry.
+std::string transform_text(const Interpreter* interpreter);
+/// The name and place of a transform that has ended, for the stale error.
+std::string ended_description(Level level);
+
+}  // namespace ricci

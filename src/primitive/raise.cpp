@@ -1,0 +1,69 @@
+// The context of an error: the nest of transforms, and the user's frame by a walk over the stack (libbacktrace).
+#include "ricci/primitive/raise.h"
+
+#include <backtrace.h>
+
+#include <cstring>
+
+#include "primitive/interpreter.h"
+
+namespace ricci {
+namespace {
+
+const char* basename_of(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+backtrace_state* debug_information() {
+  static backtrace_state* state = backtrace_create_state(nullptr, 1, [](void*, const char*, int) {}, nullptr);
+  return state;
+}
+
+/// A frame of the library itself, of std, or of the C runtime.
+bool is_foreign(const char* file, const char* function) {
+  if (!file || std::strstr(file, "/include/c++/") || std::strstr(file, RICCI_SOURCE_DIR "/src/") ||
+      std::strstr(file, "/include/ricci/"))
+    return true;
+  return function && (std::strncmp(function, "_ZN5ricci", 9) == 0 || std::strncmp(function, "_ZNK5ricci", 10) == 0 ||
+                      std::strncmp(function, "_ZSt", 4) == 0 || std::strncmp(function, "_ZNSt", 5) == 0);
+}
+
+struct Found {
+  std::string place;
+};
+
+int visit_frame(void* data, std::uintptr_t, const char* file, int line, const char* function) {
+  if (is_foreign(file, function)) return 0;
+  static_cast<Found*>(data)->place = std::string(basename_of(file)) + ":" + std::to_string(line);
+  return 1;
+}
+
+std::string place_of_user() {
+  Found found;
+  if (backtrace_state* state = debug_information())
+    backtrace_full(state, 1, visit_frame, [](void*, const char*, int) {}, &found);
+  return found.place;
+}
+
+std::string nest() {
+  std::string text;
+  for (const Interpreter* i = of_the_user ? of_the_user : innermost; i; i = i->parent)
+    if (i->entry.name) text += (text.empty() ? "\n  inside " : ", inside ") + to_string(i->entry);
+  return text;
+}
+
+}  // namespace
+
+std::string at(const char* file, unsigned line) {
+  return *file ? " (" + std::string(basename_of(file)) + ":" + std::to_string(line) + ")" : std::string();
+}
+
+std::string with_nest(const std::string& text) { return text + nest(); }
+
+std::string with_context(const std::string& text) {
+  const std::string place = place_of_user();
+  return with_nest(text) + (place.empty() ? "" : "\n  at " + place);
+}
+
+}  // namespace ricci

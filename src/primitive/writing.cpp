@@ -1,0 +1,203 @@
+// In-place operations: compute the new value, check that the target may take it, assign it through the view to its
+// base. Outside transforms, where nobody else needs the old elements, the kernel writes into them directly.
+#include "primitive/writing.h"
+
+#include <optional>
+
+#include "kernels/elementwise.h"
+#include "primitive/eager.h"
+#include "ricci/primitive/raise.h"
+#include "tensor/pool.h"
+
+namespace ricci {
+namespace {
+
+bool has_level(const Value& value, Level level) {
+  const Value* v = &value;
+  while (v && v->level > level) {
+    const ValueRef* inner = inner_of(*v);
+    v = inner ? inner->get() : nullptr;
+  }
+  return v && v->level == level;
+}
+
+bool is_expanded(const Type& type, const Strides& strides) {
+  for (std::size_t i = 0; i < strides.size(); ++i)
+    if (strides[i] == 0 && type.shape[i].host() > 1) return true;
+  return false;
+}
+
+/// Where the target's elements are inside its base's array.
+struct Place {
+  Array* array;
+  Type type;
+  Strides strides;
+  void* data;
+  Strided strided() const { return {data, type.dtype, type.rank(), type.shape.host(), strides.data()}; }
+};
+
+bool locate_in(Cell* cell, Array* array, Place& place) {
+  if (!cell->link) {
+    place = {array, array->type, array->strides, array->data};
+    return true;
+  }
+  if (cell->link->is_argument() || !locate_in(cell->link->base.cell(), array, place)) return false;
+  return cell->link->locate(*array, place.type, place.strides, place.data);
+}
+
+/// The elements of a tensor outside transforms, if no one else can see them.
+std::optional<Place> sole_place(Cell* cell) {
+  for (Cell* c = cell; c->link && !c->link->is_argument(); c = c->link->base.cell()) c->value = {};
+  Cell* root = root_of(cell);
+  Array* array = sole_array(root);
+  Place place;
+  if (!array || !locate_in(cell, array, place) || is_expanded(place.type, place.strides)) return std::nullopt;
+  return place;
+}
+
+bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count) {
+  if (op.rules->kind != Kind::elementwise) return false;
+  SmallVector<const Array*, 4> arrays;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!inputs[i]->defined()) return false;
+    if (inputs[i]->cell() == target.cell()) {
+      arrays.push_back(nullptr);
+      continue;
+    }
+    if (root_of(inputs[i]->cell()) == root_of(target.cell())) return false;  // another view of the same elements
+    const ValueRef& value = value_of(*inputs[i]);
+    if (value->kind != ValueKind::array) return false;
+    arrays.push_back(static_cast<const Array*>(value.get()));
+  }
+  const auto place = sole_place(target.cell());
+  if (!place || !run_elementwise_into(op, place->type, place->strided(), arrays)) return false;
+  ++root_of(target.cell())->version;
+  return true;
+}
+
+/// The rule: walking outwards from the innermost transform, every one younger than the target must allow the write.
+void check_levels(Cell* target, const Value& value, const Type& target_type, const Interpreter* from, const char* name) {
+  Cell* root = root_of(target);
+  for (const Interpreter* i = from; i && i->level > root->birth; i = i->parent) {
+    if (i->differentiates() && i->level > no_grad_below)
+      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) + " was captured from outside " +
+                            transform_text(i) + "; a function under differentiation writes only to its arguments and to what it "
+                            "creates: pass it as an argument, or write to a clone()");
+    if (i->kind == ValueKind::batched && has_level(value, i->level))
+      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) + " holds one value for all examples of " +
+                            transform_text(i) + ", but the new value " + to_string(value.type) + " has one per example; use the "
+                            "out-of-place operation, map the target, or create it inside the mapped function");
+    if (i->kind == ValueKind::recorded && i->sees_factories())
+      raise<NotImplementedError>(std::string(name) + ": the target " + to_string(target_type) + " was captured from outside " +
+                                 transform_text(i) + "; a recorded function writes only to its arguments and to what it creates");
+  }
+  if (!root->link) return;
+  const auto* argument = static_cast<const ArgumentLink*>(root->link);
+  const Interpreter* transform = find_interpreter(argument->level);
+  if (transform) check_levels(root->link->base.cell(), value, target_type, transform->parent, name);
+}
+
+void check_not_expanded(Cell* cell, const Type& type, const char* name) {
+  for (Cell* c = cell; c->link && !c->link->is_argument(); c = c->link->base.cell()) {
+    const ValueRef& base = value_of(c->link->base);
+    // The layout rule of the view alone tells: applied to a contiguous base it makes strides 0.
+    Type viewed = base->type;
+    for (Size& s : viewed.shape) s = s.hint();
+    Strides strides = contiguous_strides(viewed.shape);
+    void* data = nullptr;
+    const auto* link = static_cast<const OperationLink*>(c->link);
+    if (link->rules->alias(link->parameters.get(), viewed, strides, data) && is_expanded(viewed, strides))
+      raise<ValueError>(std::string(name) + ": the target " + to_string(type) +
+                        " is expanded: several of its elements are one in memory; write to a clone() of it");
+  }
+}
+
+}  // namespace
+
+OperationLink::OperationLink(const Tensor& base_tensor, Op op) : rules(op.rules), parameters(op.rules->parameters, op.parameters) {
+  base = base_tensor;
+  seen = root_of(base.cell())->version;
+}
+
+ValueRef OperationLink::value_of(const ValueRef& base_value) const { return dispatch(op(), {&base_value, 1})[0]; }
+
+ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& value) const {
+  return put_through_view(op(), base_value, value);
+}
+
+bool OperationLink::locate(const Array&, Type& type, Strides& strides, void*& data) const {
+  return rules->alias(parameters.get(), type, strides, data);
+}
+
+void* OperationLink::operator new(std::size_t bytes) { return pool::allocate(bytes); }
+void OperationLink::operator delete(void* link, std::size_t bytes) { pool::release(link, bytes); }
+
+void check_write(const Tensor& target, const ValueRef& value, const char* name) {
+  const Type type = value_of(target)->type;
+  check_levels(target.cell(), *value, type, innermost, name);
+  check_not_expanded(target.cell(), type, name);
+}
+
+void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count) {
+  if (!target.defined())
+    raise<ValueError>(in_place_name(op.rules->name, target, inputs) + ": operand 0 is an undefined Tensor; give it a value first");
+  if (!innermost && write_directly(target, op, inputs, count)) return;
+  const Tensor result = apply_one(op, inputs, count);
+  write_result(target, result, in_place_name(op.rules->name, target, inputs).c_str());
+}
+
+/// `add_` for a method, `add_out` for out=: the target is an operand only of the former.
+std::string in_place_name(const char* name, const Tensor& target, const Tensor* const* inputs) {
+  return std::string(name) + (inputs[0]->is_same(target) ? "_" : "_out");
+}
+
+void write_result(const Tensor& target, const Tensor& result, const char* name) {
+  const Type have = value_of(target)->type, got = value_of(result)->type;
+  if (!(have.shape == got.shape))
+    raise<ValueError>(std::string(name) + ": the result " + to_string(got) + " does not fit the target " + to_string(have) +
+                      "; a write keeps its target's shape");
+  if (category(got.dtype) > category(have.dtype) && !got.weak)
+    raise<TypeError>(std::string(name) + ": the result is " + short_name(got.dtype) + ", which does not convert to the target " +
+                     to_string(have) + "; convert an operand, or use the out-of-place operation");
+  assign_into(target, result, name);
+}
+
+void assign_into(const Tensor& target, const Tensor& source, const char* name) {
+  if (!target.defined()) raise<ValueError>(std::string(name) + ": operand 0 is an undefined Tensor; give it a value first");
+  if (!source.defined()) raise<ValueError>(std::string(name) + ": operand 1 is an undefined Tensor; give it a value first");
+  if (target.is_same(source)) return;
+  if (!innermost && copy_directly(target, source, name)) return;
+  const Type have = value_of(target)->type;
+  const Tensor fitted = conform(source, have, name);
+  const ValueRef value = read(fitted, name);
+  check_write(target, value, name);
+  assign(target.cell(), value);
+}
+
+/// The source's value in the target's shape and type.
+Tensor conform(const Tensor& source, const Type& target, const char* name) {
+  const Type type = value_of(source)->type;
+  if (!broadcasts_to(type.shape, target.shape))
+    raise<ValueError>(std::string(name) + ": the source " + to_string(type) + " does not broadcast to the target " +
+                      to_string(Type{target}));
+  const Tensor cast = type.dtype == target.dtype && !type.weak ? source : to(source, target.dtype);
+  return type.shape == target.shape ? cast : expand(cast, target.shape);
+}
+
+bool copy_directly(const Tensor& target, const Tensor& source, const char* name) {
+  const ValueRef value = value_of(source);
+  if (value->kind != ValueKind::array) return false;
+  const auto& array = static_cast<const Array&>(*value);
+  const Type have = value_of(target)->type;
+  if (!broadcasts_to(array.type.shape, have.shape))
+    raise<ValueError>(std::string(name) + ": the source " + to_string(array.type) + " does not broadcast to the target " +
+                      to_string(have));
+  const auto place = sole_place(target.cell());
+  if (!place) return false;
+  const Strides strides = broadcast_strides(array, place->type.shape);
+  kernels::copy(place->strided(), {array.data, array.type.dtype, place->type.rank(), place->type.shape.host(), strides.data()});
+  ++root_of(target.cell())->version;
+  return true;
+}
+
+}  // namespace ricci

@@ -1,0 +1,156 @@
+// Reading a printed program back.
+#include <charconv>
+#include <map>
+
+#include "program/program.h"
+#include "ricci/error.h"
+
+namespace ricci {
+namespace parameters {
+
+bool take(std::string_view& text, std::string_view token) {
+  if (!text.starts_with(token)) return false;
+  text.remove_prefix(token.size());
+  return true;
+}
+
+void expect(std::string_view& text, std::string_view token) {
+  if (!take(text, token)) throw ValueError("parse: expected '" + std::string(token) + "' at '" + std::string(text.substr(0, 30)) + "'");
+}
+
+template <class T>
+void parse_number(T& value, std::string_view& text) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) throw ValueError("parse: expected a number at '" + std::string(text.substr(0, 30)) + "'");
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+}
+
+void parse(std::int64_t& value, std::string_view& text) { parse_number(value, text); }
+void parse(double& value, std::string_view& text) { parse_number(value, text); }
+void parse(bool& value, std::string_view& text) {
+  value = text.starts_with("true");
+  expect(text, value ? "true" : "false");
+}
+void parse(Size& value, std::string_view& text) {
+  std::int64_t number = 0;
+  parse_number(number, text);
+  value = number;
+}
+void parse(std::string& value, std::string_view& text) {
+  const std::size_t end = text.find_first_of(",]})");
+  value = text.substr(0, end);
+  text.remove_prefix(value.size());
+}
+void parse(DType& value, std::string_view& text) {
+  // Longest names first: bf16 before f16 is no prefix, but c128 and c64, i16 and i8 are told apart by their length.
+  int best = -1;
+  for (int i = 0; i < dtype_count; ++i) {
+    const std::string_view name = short_name(static_cast<DType>(i));
+    if (text.starts_with(name) && (best < 0 || name.size() > std::string_view(short_name(static_cast<DType>(best))).size())) best = i;
+  }
+  if (best < 0) throw ValueError("parse: expected an element type at '" + std::string(text.substr(0, 30)) + "'");
+  value = static_cast<DType>(best);
+  expect(text, short_name(value));
+}
+
+}  // namespace parameters
+
+namespace {
+
+using parameters::expect;
+using parameters::take;
+
+class Parser {
+ public:
+  Parser(std::string_view text, std::span<const Tensor> captured) : text_(text), captured_(captured) {}
+
+  ProgramBody parse() {
+    expect(text_, "program(");
+    while (!take(text_, ")")) {
+      if (take(text_, "; ")) in_captures_ = true;
+      else take(text_, ", ");
+      if (take(text_, ")")) break;
+      const Variable v = declaration();
+      if (!in_captures_) {
+        body_.inputs.push_back(v);
+        continue;
+      }
+      if (body_.captures.size() == captured_.size()) throw ValueError("parse: the program captures more tensors than were given");
+      body_.captures.push_back({v, value_of(captured_[body_.captures.size()])});
+    }
+    expect(text_, " {\n");
+    while (!take(text_, "  return")) {
+      expect(text_, "  ");
+      equation();
+      expect(text_, "\n");
+    }
+    while (take(text_, " ")) body_.outputs.push_back(known(word()));
+    expect(text_, "\n}");
+    return std::move(body_);
+  }
+
+ private:
+  std::string word() {
+    std::size_t n = 0;
+    while (n < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[n])) || text_[n] == '_')) ++n;
+    if (n == 0) throw ValueError("parse: expected a name at '" + std::string(text_.substr(0, 30)) + "'");
+    const std::string found(text_.substr(0, n));
+    text_.remove_prefix(n);
+    return found;
+  }
+  Variable known(const std::string& name) const {
+    const auto at = names_.find(name);
+    if (at == names_.end()) throw ValueError("parse: " + name + " is used before it is defined");
+    return at->second;
+  }
+  /// `a: f32[64,4]`
+  Variable declaration() {
+    const std::string name = word();
+    expect(text_, ": ");
+    Type type;
+    type.weak = take(text_, "weak ");
+    parameters::parse(type.dtype, text_);
+    expect(text_, "[");
+    while (!take(text_, "]")) {
+      take(text_, ",");
+      Size size;
+      parameters::parse(size, text_);
+      type.shape.push_back(size);
+    }
+    const auto v = static_cast<Variable>(body_.types.size());
+    if (!names_.emplace(name, v).second) throw ValueError("parse: " + name + " is defined twice");
+    body_.types.push_back(type);
+    return v;
+  }
+  /// `a: f32[], b: i64[] = max[axis=0] x`
+  void equation() {
+    Equation e{.rules = nullptr, .parameters = {}, .inputs = {}, .outputs = {}};
+    do e.outputs.push_back(declaration());
+    while (take(text_, ", "));
+    expect(text_, " = ");
+    const std::string name = word();
+    for (const Rules* rules : registry())
+      if (name == rules->name) e.rules = rules;
+    if (!e.rules) throw ValueError("parse: no operation is called " + name);
+    if (take(text_, "[")) {
+      e.parameters = e.rules->parameters.parse(text_);
+      expect(text_, "]");
+    }
+    while (take(text_, " ")) e.inputs.push_back(known(word()));
+    body_.equations.push_back(std::move(e));
+  }
+
+  std::string_view text_;
+  std::span<const Tensor> captured_;
+  bool in_captures_ = false;
+  ProgramBody body_;
+  std::map<std::string, Variable> names_;
+};
+
+}  // namespace
+
+Program parse_program(std::string_view text, std::span<const Tensor> captured) {
+  return Program(std::make_shared<ProgramBody>(Parser(text, captured).parse()));
+}
+
+}  // namespace ricci

@@ -1,0 +1,195 @@
+// Running, checking and printing programs.
+#include "program/program.h"
+
+#include <optional>
+#include <ostream>
+
+#include "primitive/interpreter.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+namespace {
+
+/// a … z, then a1 … z1, in order of first appearance.
+std::string variable_name(std::size_t i) {
+  const std::string letter(1, static_cast<char>('a' + i % 26));
+  return i < 26 ? letter : letter + std::to_string(i / 26);
+}
+
+class Printer {
+ public:
+  explicit Printer(const ProgramBody& body) : body_(body), names_(body.types.size()) {}
+
+  std::string print() {
+    std::optional<SymbolScope> scope;
+    if (body_.symbols) scope.emplace(*body_.symbols);
+    text_ = "program(";
+    list(body_.inputs);
+    if (!body_.captures.empty()) {
+      std::vector<Variable> captured;
+      for (const Capture& c : body_.captures) captured.push_back(c.variable);
+      text_ += "; ";
+      list(captured);
+    }
+    text_ += ") {\n";
+    for (const Equation& e : body_.equations) equation(e);
+    text_ += "  return";
+    for (Variable v : body_.outputs) text_ += " " + name(v);
+    return text_ + "\n}\n";
+  }
+
+ private:
+  const std::string& name(Variable v) {
+    std::string& n = names_[static_cast<std::size_t>(v)];
+    if (n.empty()) n = variable_name(used_++);
+    return n;
+  }
+  std::string declaration(Variable v) {
+    const Type& type = body_.types[static_cast<std::size_t>(v)];
+    return name(v) + ": " + (type.weak ? "weak " : "") + to_string(type);
+  }
+  void list(const std::vector<Variable>& variables) {
+    for (std::size_t i = 0; i < variables.size(); ++i) text_ += (i ? ", " : "") + declaration(variables[i]);
+  }
+  void equation(const Equation& e) {
+    text_ += "  ";
+    for (std::size_t i = 0; i < e.outputs.size(); ++i) text_ += (i ? ", " : "") + declaration(e.outputs[i]);
+    text_ += std::string(" = ") + e.rules->name;
+    std::string parameters;
+    e.rules->parameters.print(e.parameters.get(), parameters);
+    if (!parameters.empty()) text_ += "[" + parameters + "]";
+    for (Variable v : e.inputs) text_ += " " + name(v);
+    text_ += "\n";
+  }
+
+  const ProgramBody& body_;
+  std::vector<std::string> names_;
+  std::size_t used_ = 0;
+  std::string text_;
+};
+
+struct FindSymbol final : SizeVisitor {
+  bool found = false;
+  void visit(Size& size) override { found = found || size.is_symbol(); }
+};
+
+/// The sizes of one call's inputs, in the order of the symbols.
+struct CallSizes final : SizeVisitor {
+  const SymbolTable& table;
+  std::vector<std::int64_t> sizes;
+
+  CallSizes(const SymbolTable& table, std::span<const Tensor> inputs) : table(table) {
+    for (const Tensor& t : inputs)
+      for (Size s : type_of(t).shape) sizes.push_back(s);
+  }
+  void visit(Size& size) override { size = table.evaluate(size, sizes); }
+  /// Throws where the recording relied on something that does not hold for these sizes.
+  void check_guards() const {
+    for (const Guard& g : table.guards()) {
+      const std::int64_t left = table.evaluate(g.left, sizes), right = table.evaluate(g.right, sizes);
+      if ((left == right) != g.equal)
+        raise<ValueError>("program: recorded where " + table.print(g.left) + (g.equal ? " is " : " is not ") + table.print(g.right) +
+                          ", called where they are " + std::to_string(left) + " and " + std::to_string(right) + "; record it again for these sizes");
+    }
+  }
+};
+
+void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
+  if (inputs.size() != body.inputs.size())
+    raise<ValueError>("program: called with " + std::to_string(inputs.size()) + " inputs, it has " + std::to_string(body.inputs.size()) +
+                      "; pass one tensor for each");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Type have = type_of(inputs[i]), want = body.types[static_cast<std::size_t>(body.inputs[i])];
+    const bool fits = have.dtype == want.dtype && have.rank() == want.rank() && (body.symbols || have.shape == want.shape);
+    if (!fits) raise<ValueError>("program: input " + std::to_string(i) + " is " + to_string(have) + ", recorded for " + to_string(want));
+  }
+}
+
+}  // namespace
+
+bool any_symbol(const Rules& rules, const OwnedParameters& parameters) {
+  FindSymbol find;
+  OwnedParameters copy(rules.parameters, parameters.get());
+  rules.parameters.visit_sizes(copy.mutable_get(), find);
+  return find.found;
+}
+
+std::size_t Program::equations() const { return body_->equations.size(); }
+
+std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
+  const ProgramBody& body = *body_;
+  check_inputs(body, inputs);
+  std::optional<CallSizes> sizes;
+  if (body.symbols) {
+    sizes.emplace(*body.symbols, inputs);
+    sizes->check_guards();
+  }
+  std::vector<Tensor> variables(body.types.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) variables[static_cast<std::size_t>(body.inputs[i])] = inputs[i];
+  for (const Capture& c : body.captures) variables[static_cast<std::size_t>(c.variable)] = wrap(c.value);
+  for (const Equation& e : body.equations) {
+    Tensors operands;
+    for (Variable v : e.inputs) operands.push_back(variables[static_cast<std::size_t>(v)]);
+    OwnedParameters parameters = e.parameters;
+    if (e.has_symbols) {
+      parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
+      e.rules->parameters.visit_sizes(parameters.mutable_get(), *sizes);
+    }
+    Tensors results = apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
+    for (std::size_t i = 0; i < results.size(); ++i) variables[static_cast<std::size_t>(e.outputs[i])] = std::move(results[i]);
+  }
+  std::vector<Tensor> outputs;
+  for (Variable v : body.outputs) outputs.push_back(variables[static_cast<std::size_t>(v)]);
+  return outputs;
+}
+
+ProgramBody without_dead_equations(const ProgramBody& body) {
+  std::vector<bool> needed(body.types.size());
+  for (Variable v : body.outputs) needed[static_cast<std::size_t>(v)] = true;
+  std::vector<Equation> kept;
+  for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
+    bool wanted = false;
+    for (Variable v : e->outputs) wanted = wanted || needed[static_cast<std::size_t>(v)];
+    if (!wanted) continue;
+    for (Variable v : e->inputs) needed[static_cast<std::size_t>(v)] = true;
+    kept.push_back(*e);
+  }
+  ProgramBody live{.symbols = body.symbols, .types = body.types, .inputs = body.inputs, .captures = {}, .equations = {kept.rbegin(), kept.rend()}, .outputs = body.outputs};
+  for (const Capture& c : body.captures)
+    if (needed[static_cast<std::size_t>(c.variable)]) live.captures.push_back(c);
+  return live;
+}
+
+void check(const Program& program) {
+  const ProgramBody& body = program.body();
+  std::optional<SymbolScope> scope;
+  if (body.symbols) scope.emplace(*body.symbols);
+  std::vector<bool> defined(body.types.size());
+  const auto define = [&](Variable v) {
+    if (defined[static_cast<std::size_t>(v)]) throw ValueError("check: a variable is defined twice in\n" + to_string(program));
+    defined[static_cast<std::size_t>(v)] = true;
+  };
+  for (Variable v : body.inputs) define(v);
+  for (const Capture& c : body.captures) define(c.variable);
+  for (const Equation& e : body.equations) {
+    Types in;
+    for (Variable v : e.inputs) {
+      if (!defined[static_cast<std::size_t>(v)]) throw ValueError(std::string("check: ") + e.rules->name + " uses a variable before it is defined, in\n" + to_string(program));
+      in.push_back(body.types[static_cast<std::size_t>(v)]);
+    }
+    const Types out = types_of(e.op(), in);
+    for (std::size_t i = 0; i < e.outputs.size(); ++i) {
+      define(e.outputs[i]);
+      if (!(out[i] == body.types[static_cast<std::size_t>(e.outputs[i])]))
+        throw ValueError(std::string("check: ") + e.rules->name + " gives " + to_string(out[i]) + ", the program says " +
+                         to_string(body.types[static_cast<std::size_t>(e.outputs[i])]) + ", in\n" + to_string(program));
+    }
+  }
+  for (Variable v : body.outputs)
+    if (!defined[static_cast<std::size_t>(v)]) throw ValueError("check: an output is never defined, in\n" + to_string(program));
+}
+
+std::string to_string(const Program& program) { return Printer(program.body()).print(); }
+std::ostream& operator<<(std::ostream& out, const Program& program) { return out << to_string(program); }
+
+}  // namespace ricci

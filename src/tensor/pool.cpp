@@ -1,0 +1,147 @@
+// The block pool: thread-local free lists by size class below 1 MiB, one locked list by exact class above it.
+#include "tensor/pool.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace ricci::pool {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr std::size_t largest_small = std::size_t{1} << 20;
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+constexpr std::size_t kept_by_thread = std::size_t{16} << 20;
+constexpr std::size_t kept_by_process = std::size_t{3} << 30;
+
+#if defined(RICCI_SANITIZE)
+constexpr bool pooling = false;
+#else
+const bool pooling = [] {
+  const char* setting = std::getenv("RICCI_POOL");
+  return !(setting && std::strcmp(setting, "off") == 0);
+}();
+#endif
+
+/// Classes: multiples of 64 up to 1 KiB, then four to every doubling, so that at most a quarter is wasted.
+constexpr int class_of(std::size_t bytes) {
+  if (bytes <= 1024) return static_cast<int>((bytes + 63) / 64);
+  const int log = std::bit_width(bytes - 1) - 1;                   // 2^log < bytes <= 2^(log+1)
+  const auto quarter = ((bytes - 1) >> (log - 2)) & 3;             // which quarter of the doubling
+  return 17 + (log - 10) * 4 + static_cast<int>(quarter);
+}
+constexpr std::size_t class_bytes(int c) {
+  if (c <= 16) return static_cast<std::size_t>(c) * 64;
+  const int log = 10 + (c - 17) / 4;
+  return (std::size_t{1} << log) + ((static_cast<std::size_t>(c - 17) % 4 + 1) << (log - 2));
+}
+constexpr int small_classes = class_of(largest_small) + 1;
+
+struct FreeBlock { FreeBlock* next; };
+
+void* from_system(std::size_t bytes) {
+  const std::size_t align = bytes >= huge_page ? huge_page : alignment;
+  void* block = std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  if (!block) throw std::bad_alloc();
+  if (align == huge_page) madvise(block, bytes, MADV_HUGEPAGE);
+  return block;
+}
+
+struct ThreadLists {
+  std::array<FreeBlock*, small_classes> heads{};
+  std::size_t kept = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t fail_in = 0;
+  bool alive = true;
+  ~ThreadLists() {
+    alive = false;
+    for (FreeBlock*& head : heads)
+      while (head) std::free(std::exchange(head, head->next));
+  }
+};
+thread_local ThreadLists lists;
+
+struct LargeBlocks {
+  std::mutex mutex;
+  std::map<std::size_t, std::vector<void*>> free;  // by bytes
+  std::size_t kept = 0;
+};
+LargeBlocks& large_blocks() {
+  static auto* blocks = new LargeBlocks;  // never destroyed: tensors with static lifetime release after main
+  return *blocks;
+}
+
+void* allocate_large(std::size_t bytes) {
+  LargeBlocks& large = large_blocks();
+  {
+    const std::lock_guard lock(large.mutex);
+    if (auto found = large.free.find(bytes); found != large.free.end() && !found->second.empty()) {
+      void* block = found->second.back();
+      found->second.pop_back();
+      large.kept -= bytes;
+      return block;
+    }
+  }
+  return from_system(bytes);
+}
+
+/// Keeps the block, and gives back the smallest kept ones when the process would hold too much.
+void release_large(void* block, std::size_t bytes) {
+  LargeBlocks& large = large_blocks();
+  const std::lock_guard lock(large.mutex);
+  if (bytes > kept_by_process) return std::free(block);
+  large.free[bytes].push_back(block);
+  large.kept += bytes;
+  for (auto it = large.free.begin(); large.kept > kept_by_process && it != large.free.end(); ++it)
+    while (large.kept > kept_by_process && !it->second.empty()) {
+      std::free(it->second.back());
+      it->second.pop_back();
+      large.kept -= it->first;
+    }
+}
+
+[[gnu::noinline]] void count_down_to_failure() {
+  if (--lists.fail_in == 0) throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+  ++lists.allocations;
+  if (lists.fail_in) [[unlikely]] count_down_to_failure();
+  if (!pooling) return from_system(bytes ? bytes : 1);
+  const int c = class_of(bytes ? bytes : 1);
+  const std::size_t rounded = class_bytes(c);
+  if (c >= small_classes) return allocate_large(rounded);
+  if (FreeBlock* block = lists.heads[static_cast<std::size_t>(c)]) {
+    lists.heads[static_cast<std::size_t>(c)] = block->next;
+    lists.kept -= rounded;
+    return block;
+  }
+  return from_system(rounded);
+}
+
+void release(void* block, std::size_t bytes) noexcept {
+  if (!pooling) return std::free(block);
+  const int c = class_of(bytes ? bytes : 1);
+  const std::size_t rounded = class_bytes(c);
+  if (c >= small_classes) return release_large(block, rounded);
+  if (!lists.alive || lists.kept + rounded > kept_by_thread) return std::free(block);
+  auto* free_block = static_cast<FreeBlock*>(block);
+  free_block->next = lists.heads[static_cast<std::size_t>(c)];
+  lists.heads[static_cast<std::size_t>(c)] = free_block;
+  lists.kept += rounded;
+}
+
+std::uint64_t allocation_count() { return lists.allocations; }
+void fail_after(std::uint64_t allocations) { lists.fail_in = allocations; }
+
+}  // namespace ricci::pool

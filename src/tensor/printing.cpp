@@ -1,0 +1,22 @@
+// Shapes and types as text, as errors show them. Knows nothing of values.
+#include <ostream>
+
+#include "ricci/shape.h"
+#include "ricci/type.h"
+
+namespace ricci {
+
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i) text += ',';
+    text += std::to_string(shape[i].hint());
+  }
+  return text + "]";
+}
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
+
+std::string to_string(const Type& type) { return short_name(type.dtype) + to_string(type.shape); }
+
+}  // namespace ricci

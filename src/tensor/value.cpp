@@ -1,0 +1,195 @@
+// Lifetimes of blocks, arrays and cells, and the one place where a cell changes its value.
+#include "tensor/value.h"
+
+#include <new>
+
+#include "ricci/error.h"
+#include "tensor/pool.h"
+
+namespace ricci {
+namespace {
+
+constexpr std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+constexpr std::size_t cell_at = round_up(sizeof(Block));
+constexpr std::size_t array_at = cell_at + round_up(sizeof(Cell));
+constexpr std::size_t data_at = array_at + round_up(sizeof(Array));
+
+std::byte* bytes_of(Block* block) { return reinterpret_cast<std::byte*>(block); }
+
+Block* new_block(std::size_t bytes) {
+  auto* block = new (pool::allocate(bytes)) Block;
+  block->refs.store(1, std::memory_order_relaxed);
+  block->bytes = bytes;
+  return block;
+}
+
+Tensor new_cell(Block* home, ValueRef value, Level birth) {
+  return Tensor::adopt(new (bytes_of(home) + cell_at) Cell(birth, std::move(value), home));
+}
+
+/// The common end: the cell and the array it alone holds live in one block that nobody else needs.
+bool destroy_together(Cell* cell) {
+  if (cell->link || !cell->value || cell->value->kind != ValueKind::array) return false;
+  auto* array = static_cast<Array*>(cell->value.get());
+  Block* home = cell->home;
+  const bool alone = array->home == home && array->storage == home && array->refs.load(std::memory_order_acquire) == 1 &&
+                     home->refs.load(std::memory_order_acquire) == 2;
+  if (!alone) return false;
+  cell->value.leak();
+  array->~Array();
+  cell->~Cell();
+  home->refs.store(1, std::memory_order_relaxed);
+  home->release();
+  return true;
+}
+
+void destroy_cell(Cell* cell) {
+  if (destroy_together(cell)) return;
+  Block* home = cell->home;
+  delete cell->link;
+  cell->~Cell();
+  home->release();
+}
+
+}  // namespace
+
+void Block::release() noexcept {
+  if (refs.load(std::memory_order_acquire) != 1 && refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (deleter) deleter(deleter_context, lent);
+  pool::release(this, bytes);
+}
+
+void Array::destroy() noexcept {
+  Block* where = home;
+  Block* elements = storage;
+  this->~Array();
+  if (elements != where) elements->release();
+  where->release();
+}
+
+std::int64_t Array::numel() const {
+  std::int64_t n = 1;
+  for (int i = 0; i < type.rank(); ++i) n *= type.shape.host()[i];
+  return n;
+}
+
+Strides contiguous_strides(const Shape& shape) {
+  Strides strides;
+  strides.resize(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= shape.host()[i];
+  }
+  return strides;
+}
+
+bool is_contiguous(const Shape& shape, const Strides& strides) {
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const std::int64_t size = shape.host()[i];
+    if (size == 0) return true;
+    if (size != 1 && strides[i] != step) return false;
+    step *= size;
+  }
+  return true;
+}
+
+ArrayRef make_array(const Type& type) {
+  Strides strides = contiguous_strides(type.shape);
+  std::int64_t bytes = static_cast<std::int64_t>(element_size(type.dtype));
+  for (std::size_t i = 0; i < type.shape.size(); ++i)
+    if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes))
+      throw ValueError("a tensor of shape " + to_string(type.shape) + " has more elements than memory can hold");
+  Block* block = new_block(data_at + static_cast<std::size_t>(bytes));
+  return ArrayRef::adopt(new (bytes_of(block) + array_at)
+                             Array(type, std::move(strides), bytes_of(block) + data_at, block, block));
+}
+
+ArrayRef make_alias(const Array& base, Type type, Strides strides, void* data) {
+  Block* block = new_block(data_at);
+  base.storage->retain();
+  return ArrayRef::adopt(new (bytes_of(block) + array_at)
+                             Array(std::move(type), std::move(strides), data, base.storage, block));
+}
+
+ArrayRef make_lent(const Type& type, void* data, void (*deleter)(void*, void*), void* context) {
+  Block* block = new_block(data_at);
+  block->deleter = deleter;
+  block->deleter_context = context;
+  block->lent = data;
+  return ArrayRef::adopt(new (bytes_of(block) + array_at)
+                             Array(type, contiguous_strides(type.shape), data, block, block));
+}
+
+Tensor make_tensor(ValueRef value, Level birth) {
+  if (value && value->kind == ValueKind::array && value->refs.load(std::memory_order_acquire) == 1) {
+    Block* home = static_cast<Array*>(value.get())->home;
+    if (home->refs.load(std::memory_order_acquire) == 1) {  // no cell lives there, and nobody else can see the block
+      home->refs.store(2, std::memory_order_relaxed);
+      return new_cell(home, std::move(value), birth);
+    }
+  }
+  return new_cell(new_block(array_at), std::move(value), birth);
+}
+
+Tensor make_view(ValueRef value, Level birth, Link* link) {
+  Tensor view = make_tensor(std::move(value), birth);
+  view.cell()->link = link;
+  return view;
+}
+
+void throw_undefined() {
+  throw ValueError("an undefined tensor was used: it was declared but never given a value; "
+                   "assign it first, for example with rc::zeros");
+}
+
+const ValueRef& value_of(const Tensor& tensor) {
+  Cell* cell = tensor.cell();
+  if (!cell) [[unlikely]] throw_undefined();
+  if (!cell->link || cell->link->is_argument()) return cell->value;
+  const ValueRef& base = value_of(cell->link->base);
+  const std::uint64_t now = root_of(cell)->version;
+  if (cell->link->seen != now || !cell->value) {
+    cell->value = cell->link->value_of(base);
+    cell->link->seen = now;
+  }
+  return cell->value;
+}
+
+Cell* root_of(Cell* cell) {
+  while (cell->link && !cell->link->is_argument()) cell = cell->link->base.cell();
+  return cell;
+}
+
+void assign(Cell* cell, ValueRef value) {
+  if (cell->link) {
+    Cell* base = cell->link->base.cell();
+    const ValueRef base_value = value_of(cell->link->base);
+    assign(base, cell->link->base_after(base_value, value));
+    cell->link->seen = root_of(cell)->version;
+  }
+  ++cell->version;
+  cell->value = std::move(value);
+  if (cell->link && !cell->link->is_argument()) cell->link->seen = root_of(cell)->version;
+}
+
+Array* sole_array(Cell* cell) {
+  if (cell->link || !cell->value || cell->value->kind != ValueKind::array) return nullptr;
+  auto* array = static_cast<Array*>(cell->value.get());
+  const std::uint32_t owners = 1 + (cell->home == array->storage ? 1U : 0U);
+  const bool sole = array->refs.load(std::memory_order_acquire) == 1 &&
+                    array->storage->refs.load(std::memory_order_acquire) == owners && array->storage == array->home;
+  return sole ? array : nullptr;
+}
+
+namespace ops {
+
+void Tensor::release() {
+  Cell* cell = std::exchange(cell_, nullptr);
+  if (cell->refs.load(std::memory_order_acquire) == 1 || cell->refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    destroy_cell(cell);
+}
+
+}  // namespace ops
+}  // namespace ricci

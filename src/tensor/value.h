@@ -1,0 +1,160 @@
+// What a tensor holds: immutable values, the arrays among them, and the cells that make values assignable.
+// Knows nothing of operations or transforms; the interpreters add their own kinds of Value. Start with `Value`.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "ricci/strided.h"
+#include "ricci/tensor.h"
+#include "ricci/type.h"
+
+namespace ricci {
+
+enum class ValueKind : std::uint8_t { array, batched, dual, taped, recorded };
+
+/// Identifies one run of one transform; grows with every transform entered on a thread, so that of two live levels the
+/// greater is the inner one. 0 is the eager level.
+using Level = std::uint64_t;
+
+/// An immutable value of one level, reference counted.
+struct Value {
+  std::atomic<std::uint32_t> refs{1};
+  ValueKind kind;
+  Level level;
+  Type type;  // as seen by the user at this level
+
+  Value(ValueKind kind, Level level, Type type) : kind(kind), level(level), type(std::move(type)) {}
+  Value(const Value&) = delete;
+  virtual ~Value() = default;
+  virtual void destroy() noexcept = 0;  // ends the value and gives its memory back
+};
+
+/// An owning pointer to an immutable Value.
+template <class V>
+class Ref {
+ public:
+  Ref() = default;
+  static Ref adopt(V* value) { Ref r; r.value_ = value; return r; }
+  static Ref share(V* value) { if (value) value->refs.fetch_add(1, std::memory_order_relaxed); return adopt(value); }
+  Ref(const Ref& o) : value_(o.value_) { if (value_) value_->refs.fetch_add(1, std::memory_order_relaxed); }
+  Ref(Ref&& o) noexcept : value_(std::exchange(o.value_, nullptr)) {}
+  template <class W>
+    requires(!std::is_same_v<V, W> && std::is_convertible_v<W*, V*>)
+  Ref(Ref<W> o) : value_(o.leak()) {}
+  Ref& operator=(Ref o) noexcept { std::swap(value_, o.value_); return *this; }
+  ~Ref() { drop(); }
+  V* get() const { return value_; }
+  V* operator->() const { return value_; }
+  V& operator*() const { return *value_; }
+  explicit operator bool() const { return value_ != nullptr; }
+  V* leak() { return std::exchange(value_, nullptr); }
+
+ private:
+  void drop() {
+    if (!value_) return;
+    // A sole owner needs no locked instruction: nobody else can take a reference meanwhile.
+    if (value_->refs.load(std::memory_order_acquire) == 1 ||
+        value_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      value_->destroy();
+  }
+  V* value_ = nullptr;
+};
+
+using ValueRef = Ref<Value>;
+using Values = SmallVector<ValueRef, 3>;
+
+/// A counted piece of pool memory. Elements, the Array that describes them and the Cell that holds the Array live in
+/// one Block when an operation makes them, so that one allocation serves all three.
+struct Block {
+  std::atomic<std::uint32_t> refs;
+  std::size_t bytes;
+  void (*deleter)(void*, void*) = nullptr;  // for memory lent by the user
+  void* deleter_context = nullptr;
+  void* lent = nullptr;
+
+  void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept;
+};
+
+/// Elements in memory: the only value the eager level knows.
+struct Array final : Value {
+  Strides strides;  // in elements; 0 along broadcast axes
+  void* data;       // element (0, …, 0)
+  Block* storage;   // owns the elements
+  Block* home;      // owns this object
+
+  Array(Type type, Strides strides, void* data, Block* storage, Block* home)
+      : Value(ValueKind::array, 0, std::move(type)), strides(std::move(strides)), data(data), storage(storage), home(home) {}
+  void destroy() noexcept override;
+
+  Strided strided() const { return {data, type.dtype, type.rank(), type.shape.host(), strides.data()}; }
+  std::int64_t numel() const;
+};
+using ArrayRef = Ref<Array>;
+
+/// How a cell that views another cell relates to it. The operation's own view links live in primitive/, those of a
+/// transform's arguments in interpreters/.
+struct Link {
+  Tensor base;
+  std::uint64_t seen = 0;  // the base's version when the value was computed
+
+  virtual ~Link() = default;
+  /// The view's value, given the base's.
+  virtual ValueRef value_of(const ValueRef& base) const = 0;
+  /// The base's value after the view has been given `value`.
+  virtual ValueRef base_after(const ValueRef& base, const ValueRef& value) const = 0;
+  /// The elements inside the base's elements that this view shows; false where a transform stands between.
+  virtual bool locate(const Array& base, Type& type, Strides& strides, void*& data) const = 0;
+  /// True for the argument of a transform: it keeps its own value when the base changes.
+  virtual bool is_argument() const { return false; }
+};
+
+/// What a Tensor points to: one assignable place. Requires: `refs` comes first (Tensor counts on it).
+struct Cell {
+  std::atomic<std::uint32_t> refs{1};
+  bool leaf_of_tape = false;    // an argument of a running reverse transform
+  Level birth;                  // the innermost level alive when the cell was made
+  mutable ValueRef value;       // of a view: what `link` last gave
+  std::uint64_t version = 0;    // counts assignments
+  Link* link = nullptr;         // not null: a view, owned
+  Block* home;                  // owns this object
+
+  Cell(Level birth, ValueRef value, Block* home) : birth(birth), value(std::move(value)), home(home) {}
+};
+
+// ── making values and cells ──
+
+/// An uninitialised contiguous array, and with it the memory for a cell.
+ArrayRef make_array(const Type& type);
+/// Another view of the elements of `base`.
+ArrayRef make_alias(const Array& base, Type type, Strides strides, void* data);
+/// Elements lent by the user; `deleter(context, data)` is called when the last user is gone.
+ArrayRef make_lent(const Type& type, void* data, void (*deleter)(void*, void*), void* context);
+
+/// A new cell. Where nothing else has seen the array, its block serves the cell as well.
+Tensor make_tensor(ValueRef value, Level birth);
+/// A new cell that views `link->base`; takes over `link`.
+Tensor make_view(ValueRef value, Level birth, Link* link);
+
+Strides contiguous_strides(const Shape& shape);
+bool is_contiguous(const Shape& shape, const Strides& strides);
+
+// ── reading and assigning ──
+
+/// The current value; refreshes a view whose base has changed. Throws ValueError if undefined.
+const ValueRef& value_of(const Tensor& tensor);
+/// The cell that owns the elements: the end of the chain of links.
+Cell* root_of(Cell* cell);
+/// Gives the cell `value` and passes it on to its base. Requires: the caller has checked that this is allowed.
+void assign(Cell* cell, ValueRef value);
+/// The array of a base cell nobody else can see, where an in-place operation may write; else null.
+Array* sole_array(Cell* cell);
+
+/// What a tensor is, as the user sees it at the tensor's level.
+inline Type type_of(const Tensor& tensor) { return value_of(tensor)->type; }
+
+[[noreturn]] void throw_undefined();
+
+}  // namespace ricci

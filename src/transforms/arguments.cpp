@@ -1,0 +1,84 @@
+// Arguments as cells that view the caller's, and the errors every transform shares.
+#include "transforms/arguments.h"
+
+#include "interpreters/batch.h"
+#include "interpreters/dual.h"
+#include "interpreters/tape.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+
+
+Entry entry_of(const char* name, runs::Place where) { return {.name = name, .file = where.file, .line = where.line}; }
+
+Tensor show_argument(ValueRef value, ArgumentLink* link) { return make_view(std::move(value), current_level(), link); }
+
+ValueRef without_level(const ValueRef& value, Level level) {
+  if (value->level != level) return value;
+  const ValueRef* inner = inner_of(*value);
+  return inner ? *inner : value;
+}
+
+ValueRef DifferentiatedArgument::base_after(const ValueRef&, const ValueRef& value) const { return without_level(value, level); }
+
+ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& value) const {
+  Interpreter* interpreter = find_interpreter(level);
+  if (!interpreter) return base_value;
+  const AtLevel outside(interpreter->parent);
+  if (value->level == level) {
+    const Tensor rows = wrap(static_cast<const Batched&>(*value).value);
+    return read(axis == 0 ? rows : movedim(rows, 0, axis), "write");
+  }
+  return read(expand(unsqueeze(wrap(value), axis), base_value->type.shape), "write");
+}
+
+template <class E>
+void raise_own(const std::string& text, runs::Place where) {
+  throw E(with_nest(text + at(where.file, where.line)));
+}
+template void raise_own<ValueError>(const std::string&, runs::Place);
+template void raise_own<TypeError>(const std::string&, runs::Place);
+template void raise_own<IndexError>(const std::string&, runs::Place);
+template void raise_own<TransformError>(const std::string&, runs::Place);
+template void raise_own<NotImplementedError>(const std::string&, runs::Place);
+
+void raise_no_tensor(const char* name, const std::string& found, runs::Place where) {
+  raise_own<TypeError>(std::string(name) + ": the function returned no tensor: the result is " + found +
+                           "; return a Tensor or a tree that holds one", where);
+}
+
+void require_tensor(const char* name, const tree::Walk& result, runs::Place where) {
+  if (result.leaves.empty()) raise_no_tensor(name, tree::to_string(result), where);
+}
+
+std::string path_of(const char* root, const tree::Walk& walk, std::size_t i) {
+  const std::string path = tree::leaf_path(walk, i);
+  return path.empty() ? root : std::string(root) + " (" + path + ")";
+}
+
+void refresh(const tree::Walk& walk) {
+  for (const Tensor* leaf : walk.leaves)
+    if (leaf->defined()) value_of(*leaf);
+}
+
+void require_differentiable(const char* name, const tree::Walk& output, runs::Place where) {
+  require_tensor(name, output, where);
+  for (std::size_t i = 0; i < output.leaves.size(); ++i) {
+    if (!output.leaves[i]->defined()) continue;
+    const Type type = type_of(*output.leaves[i]);
+    if (!is_differentiable(type.dtype))
+      raise_own<TypeError>(std::string(name) + ": " + path_of("output", output, i) + " is " + to_string(type) +
+                               ", which has no derivative; return it through rc::has_aux", where);
+  }
+}
+
+void require_real(const char* name, const char* root, const tree::Walk& walk, runs::Place where, const char* remedy) {
+  for (std::size_t i = 0; i < walk.leaves.size(); ++i) {
+    if (!walk.leaves[i]->defined()) continue;
+    const Type type = type_of(*walk.leaves[i]);
+    if (is_complex(type.dtype))
+      raise_own<TypeError>(std::string(name) + ": " + path_of(root, walk, i) + " is " + to_string(type) + remedy, where);
+  }
+}
+
+}  // namespace ricci

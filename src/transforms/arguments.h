@@ -1,0 +1,53 @@
+// Showing a caller's tensors to a function under a transform, and taking its results out again.
+#pragma once
+
+#include "primitive/writing.h"
+#include "ricci/error.h"
+#include "ricci/transforms/runs.h"
+
+namespace ricci {
+
+/// A cell of the current level that holds `value` and passes writes on through `link`, which it takes over.
+Tensor show_argument(ValueRef value, ArgumentLink* link);
+
+/// The argument of a differentiating transform: the caller's tensor gets the primal of what is written.
+struct DifferentiatedArgument final : ArgumentLink {
+  DifferentiatedArgument(const Tensor& base_tensor, Level of) {
+    base = base_tensor;
+    level = of;
+  }
+  ValueRef base_after(const ValueRef&, const ValueRef& value) const override;
+};
+
+/// The argument of vmap, mapped over `axis` of the caller's tensor.
+struct MappedArgument final : ArgumentLink {
+  std::int64_t axis;
+  MappedArgument(const Tensor& base_tensor, Level of, std::int64_t axis) : axis(axis) {
+    base = base_tensor;
+    level = of;
+  }
+  ValueRef base_after(const ValueRef& base_value, const ValueRef& value) const override;
+};
+
+/// `value` without the given level: the primal, or itself.
+ValueRef without_level(const ValueRef& value, Level level);
+
+Entry entry_of(const char* name, runs::Place where);
+
+/// A transform's own error: `text (file:line)` and the transforms around it.
+template <class E>
+[[noreturn]] void raise_own(const std::string& text, runs::Place where);
+
+[[noreturn]] void raise_no_tensor(const char* name, const std::string& found, runs::Place where);
+/// Throws unless the tree holds a Tensor.
+void require_tensor(const char* name, const tree::Walk& result, runs::Place where);
+/// Brings views among the leaves up to date while the level that their values belong to is alive.
+void refresh(const tree::Walk& walk);
+/// Throws unless every leaf's element type has derivatives.
+void require_differentiable(const char* name, const tree::Walk& output, runs::Place where);
+void require_real(const char* name, const char* root, const tree::Walk& walk, runs::Place where, const char* remedy);
+/// `output`, or `output (layers[1].bias)`: where leaf i of a tree is.
+std::string path_of(const char* root, const tree::Walk& walk, std::size_t i);
+
+
+}  // namespace ricci

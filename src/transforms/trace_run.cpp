@@ -1,0 +1,49 @@
+// trace, compiled side: every size of every input a symbol, every operation an equation.
+#include <memory>
+
+#include "interpreters/record.h"
+#include "transforms/arguments.h"
+
+namespace ricci::runs {
+
+struct TraceRun::State {
+  Place where;
+  std::shared_ptr<SymbolTable> symbols = std::make_shared<SymbolTable>();
+  std::unique_ptr<SymbolScope> scope;
+  std::unique_ptr<RecordInterpreter> record;
+};
+
+TraceRun::TraceRun(Place where) : state_(new State{.where = where}) {}
+TraceRun::~TraceRun() { delete state_; }
+
+void TraceRun::enter(const tree::Walk& arguments) {
+  State& s = *state_;
+  std::vector<Type> types;
+  for (Tensor* leaf : arguments.leaves) types.push_back(leaf->defined() ? Type{type_of(*leaf)} : Type{});
+  for (Type& type : types)
+    for (Size& size : type.shape) size = s.symbols->add_input(size.host());
+  s.record = std::make_unique<RecordInterpreter>(true, entry_of("trace", s.where));
+  s.record->body->symbols = s.symbols;
+  s.scope = std::make_unique<SymbolScope>(*s.symbols);
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (arguments.leaves[i]->defined()) *arguments.leaves[i] = wrap(s.record->add_input(types[i]));
+}
+
+Program TraceRun::leave(const tree::Walk& output) {
+  State& s = *state_;
+  require_tensor("trace", output, s.where);
+  for (const Tensor* leaf : output.leaves)
+    if (leaf->defined()) s.record->body->outputs.push_back(s.record->variable_of(read(*leaf, "trace")));
+  Program program(std::make_shared<ProgramBody>(without_dead_equations(*s.record->body)));
+  s.scope.reset();
+  s.record.reset();
+  return program;
+}
+
+void TraceRun::refuse(const char* found) {
+  state_->scope.reset();
+  state_->record.reset();
+  raise_no_tensor("trace", found, state_->where);
+}
+
+}  // namespace ricci::runs

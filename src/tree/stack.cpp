@@ -1,0 +1,48 @@
+// Stacking the leaves of many trees and taking them apart again. Knows two operations by declaration: stack, unbind.
+#include "ricci/ops/shape.h"
+#include "ricci/primitive/raise.h"
+#include "ricci/tree.h"
+
+namespace ricci::tree {
+namespace {
+
+std::string described(const Walk& walk, std::size_t leaf) {
+  const std::string path = leaf_path(walk, leaf);
+  return (path.empty() ? "the tree" : path) + " is " + type_of(*walk.leaves[leaf]);
+}
+
+void require_equal_axes(const Walk& walk) {
+  if (walk.leaves.empty()) raise<ValueError>("unstack_trees: the tree holds no Tensor: " + to_string(walk));
+  for (std::size_t i = 0; i < walk.leaves.size(); ++i) {
+    if (!walk.leaves[i]->defined() || walk.leaves[i]->dim() == 0) {
+      raise<ValueError>("unstack_trees: " + described(walk, i) + "; every Tensor needs an axis 0 to take apart");
+    }
+    if (walk.leaves[i]->size(0) != walk.leaves[0]->size(0)) {
+      raise<ValueError>("unstack_trees: sizes along axis 0 differ: " + described(walk, 0) + ", " + described(walk, i));
+    }
+  }
+}
+
+}  // namespace
+
+void refuse_no_trees() { raise<ValueError>("stack_trees: there is no tree to stack; the vector is empty"); }
+
+void stack_leaves(const std::vector<Walk>& trees, const Walk& into) {
+  for (std::size_t k = 1; k < trees.size(); ++k) require_same_structure("stack_trees", trees[0], trees[k], k + 1);
+  for (std::size_t leaf = 0; leaf < into.leaves.size(); ++leaf) {
+    std::vector<Tensor> parts;
+    parts.reserve(trees.size());
+    for (const Walk& tree : trees) parts.push_back(*tree.leaves[leaf]);
+    *into.leaves[leaf] = ops::stack(parts);
+  }
+}
+
+std::vector<std::vector<Tensor>> unstack_leaves(const Walk& walk) {
+  require_equal_axes(walk);
+  std::vector<std::vector<Tensor>> slices;
+  slices.reserve(walk.leaves.size());
+  for (const Tensor* leaf : walk.leaves) slices.push_back(ops::unbind(*leaf));
+  return slices;
+}
+
+}  // namespace ricci::tree

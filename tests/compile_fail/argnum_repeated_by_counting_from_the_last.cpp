@@ -1,0 +1,6 @@
+// expect: ricci: argnum repeated
+#include <ricci/ricci.h>
+
+ricci::Tensor f(ricci::Tensor x, ricci::Tensor y) { return (x * y).sum(); }
+
+void misuse() { ricci::hessian<1, -1>(f)(ricci::ones({3}), ricci::ones({3})); }

@@ -1,0 +1,10 @@
+// expect: ricci: the tangents must have the C++ types of the primals
+#include <ricci/ricci.h>
+
+#include <vector>
+
+void misuse() {
+  const ricci::Tensor x = ricci::ones({3});
+  auto [y, f_jvp] = ricci::linearize([](ricci::Tensor a) { return a * 2; }, x);
+  f_jvp(std::vector<ricci::Tensor>{x});
+}

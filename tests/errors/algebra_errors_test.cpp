@@ -1,0 +1,97 @@
+// What linear algebra, einsum and convolution say of operands they cannot take.
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+TEST(CholeskyErrors, NotPositiveDefinite) {
+  const Tensor a = rc::tensor({{1., 2.}, {2., 1.}});
+  expect_error<rc::ValueError>(
+      [&] { rc::cholesky(a); },
+      "cholesky: f32[2,2] is not positive definite: its leading minor of order 2 is not positive", {a});
+}
+
+TEST(CholeskyErrors, NotPositiveDefiniteInOneExample) {
+  const Tensor a = rc::stack({rc::eye(2), rc::eye(2) * -1}, 0);
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap([](Tensor m) { return rc::cholesky(m); })(a); },
+      "cholesky: f32[2,2] is not positive definite: its leading minor of order 1 is not positive\n"
+      "  inside vmap over axis 0 of 2{at}",
+      {a});
+}
+
+TEST(CholeskyErrors, NotSquare) {
+  const Tensor a = rc::ones({2, 3});
+  expect_error<rc::ValueError>([&] { rc::cholesky(a); }, "cholesky: needs square matrices, found f32[2,3]", {a});
+}
+
+TEST(CholeskyErrors, Integers) {
+  const Tensor a = rc::ones({2, 2}, rc::int64);
+  expect_error<rc::TypeError>([&] { rc::cholesky(a); },
+                              "cholesky: i64[2,2] is neither floating nor complex; "
+                              "convert it first, for example with x.to(rc::float32)",
+                              {a});
+}
+
+TEST(EinsumErrors, NumberOfOperands) {
+  const Tensor a = rc::ones({2, 3});
+  expect_error<rc::ValueError>([&] { rc::einsum("ij,jk->ik", {a}); },
+                               "einsum: \"ij,jk->ik\" describes 2 operands, found 1", {a});
+  expect_error<rc::ValueError>([&] { rc::einsum("ij->i", {a, a}); }, "einsum: \"ij->i\" describes 1 operand, found 2",
+                               {a});
+}
+
+TEST(EinsumErrors, NumberOfAxes) {
+  const Tensor a = rc::ones({2, 3});
+  expect_error<rc::ValueError>([&] { rc::einsum("ijk->i", {a}); },
+                               "einsum: \"ijk->i\" gives operand 0 3 axes, but it is f32[2,3]", {a});
+}
+
+TEST(EinsumErrors, SizesOfOneLetter) {
+  const Tensor a = rc::ones({2, 3}), b = rc::ones({4, 5});
+  expect_error<rc::ValueError>(
+      [&] { rc::einsum("ij,jk->ik", {a, b}); },
+      "einsum: \"ij,jk->ik\" needs one size for j: operand 0 f32[2,3] has 3, operand 1 f32[4,5] has 4", {a, b});
+}
+
+TEST(EinsumErrors, SizesOfOneLetterInsideVmap) {
+  const Tensor a = rc::ones({7, 2, 3}), b = rc::ones({4, 5});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap([&](Tensor m) { return rc::einsum("ij,jk->ik", {m, b}); })(a); },
+      "einsum: \"ij,jk->ik\" needs one size for j: operand 0 f32[2,3] has 3, operand 1 f32[4,5] has 4\n"
+      "  inside vmap over axis 0 of 7{at}",
+      {a, b});
+}
+
+TEST(EinsumErrors, ALetterOfTheResultThatNoOperandHas) {
+  const Tensor a = rc::ones({2, 3});
+  expect_error<rc::ValueError>([&] { rc::einsum("ij->ik", {a}); },
+                               "einsum: \"ij->ik\" names k in its result, which no operand has", {a});
+}
+
+TEST(EinsumErrors, ACharacterThatIsNoLetter) {
+  const Tensor a = rc::ones({2, 3});
+  expect_error<rc::ValueError>([&] { rc::einsum("i1->i", {a}); },
+                               "einsum: \"i1->i\" holds '1'; write letters, commas, one -> and ...", {a});
+}
+
+TEST(ConvolutionErrors, Channels) {
+  const Tensor x = rc::ones({1, 3, 8, 8}), weight = rc::ones({8, 4, 3, 3});
+  expect_error<rc::ValueError>(
+      [&] { rc::conv2d(x, weight); },
+      "conv2d: the input f32[1,3,8,8] has 3 channels, the weight f32[8,4,3,3] takes 4 (groups 1)", {x, weight});
+}
+
+TEST(ConvolutionErrors, ChannelsInsideVmap) {
+  const Tensor xs = rc::ones({2, 1, 3, 8, 8}), weight = rc::ones({8, 4, 3, 3});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap([&](Tensor x) { return rc::conv2d(x, weight); })(xs); },
+      "conv2d: the input f32[1,3,8,8] has 3 channels, the weight f32[8,4,3,3] takes 4 (groups 1)\n"
+      "  inside vmap over axis 0 of 2{at}",
+      {xs, weight});
+}
+
+}  // namespace

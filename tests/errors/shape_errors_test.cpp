@@ -1,0 +1,223 @@
+// What operations say of shapes, sizes and dtypes that do not fit.
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+const auto ones = [](std::vector<std::int64_t> sizes) { return rc::ones(rc::Shape(sizes)); };
+
+TEST(BroadcastErrors, TwoOperands) {
+  const Tensor x = ones({2, 3}), y = ones({4});
+  expect_error<rc::ValueError>([&] { x + y; },
+                               "add: shapes do not broadcast: f32[2,3] and f32[4]; axis -1 is 3 against 4, "
+                               "and neither is 1",
+                               {x, y});
+  expect_error<rc::ValueError>([&] { rc::mul(ones({2, 3}), ones({3, 3})); },
+                               "mul: shapes do not broadcast: f32[2,3] and f32[3,3]; axis -2 is 2 against 3, "
+                               "and neither is 1");
+}
+
+TEST(BroadcastErrors, ThreeOperands) {
+  expect_error<rc::ValueError>([] { rc::where(ones({3}) > 0, ones({4}), ones({3})); },
+                               "where: shapes do not broadcast: bool[3], f32[4] and f32[3]; axis -1 is 3 against 4, "
+                               "and neither is 1");
+}
+
+TEST(BroadcastErrors, InsideVmapShowOneExample) {
+  const Tensor x = ones({5, 3}), y = ones({5, 4});
+  expect_error<rc::ValueError>([&] { rc::vmap([](Tensor a, Tensor b) { return a * b; })(x, y); },
+                               "mul: shapes do not broadcast: f32[3] and f32[4]; axis -1 is 3 against 4, "
+                               "and neither is 1\n  inside vmap over axis 0 of 5{at}",
+                               {x, y});
+}
+
+TEST(BroadcastErrors, PrintOperandsBeforePromotion) {
+  expect_error<rc::ValueError>([] { ones({3}) / rc::ones({2}, rc::int64); },
+                               "div: shapes do not broadcast: f32[3] and i64[2]; axis -1 is 3 against 2, "
+                               "and neither is 1");
+}
+
+TEST(MatmulErrors, InnerSizes) {
+  const Tensor x = ones({8, 3}), y = ones({4, 5});
+  expect_error<rc::ValueError>([&] { rc::matmul(x, y); },
+                               "matmul: inner sizes differ: left is f32[8,3], right is f32[4,5]; "
+                               "left axis 1 (3) must equal right axis 0 (4)",
+                               {x, y});
+}
+
+TEST(MatmulErrors, InnerSizesOfAVector) {
+  expect_error<rc::ValueError>([] { rc::matmul(ones({2, 8, 3}), ones({4})); },
+                               "matmul: inner sizes differ: left is f32[2,8,3], right is f32[4]; "
+                               "left axis 2 (3) must equal right axis 0 (4)");
+}
+
+TEST(MatmulErrors, InnerSizesInsideVmapOfGrad) {
+  const Tensor x = ones({64, 8, 3}), y = ones({4, 5});
+  const auto f = [&](Tensor a) { return matmul(a, y).sum(); };
+  expect_error<rc::ValueError>([&] { rc::vmap(rc::grad(f))(x); },
+                               "matmul: inner sizes differ: left is f32[8,3], right is f32[4,5]; "
+                               "left axis 1 (3) must equal right axis 0 (4)\n"
+                               "  inside grad{at}, inside vmap over axis 0 of 64{at}",
+                               {x, y});
+}
+
+TEST(MatmulErrors, OperandsWithoutAxes) {
+  expect_error<rc::ValueError>([] { rc::matmul(ones({3}).sum(), ones({3})); },
+                               "matmul: needs operands of at least 1 axis: left is f32[], right is f32[3]; "
+                               "use mul for numbers");
+}
+
+TEST(MatmulErrors, BatchAxes) {
+  expect_error<rc::ValueError>([] { rc::matmul(ones({2, 3, 4}), ones({3, 4, 5})); },
+                               "matmul: shapes do not broadcast: f32[2,3,4] and f32[3,4,5]; axis -3 is 2 against 3, "
+                               "and neither is 1");
+}
+
+TEST(ReshapeErrors, Numel) {
+  const Tensor x = ones({2, 3});
+  expect_error<rc::ValueError>([&] { x.reshape({4, 2}); }, "reshape: f32[2,3] has 6 elements, the shape [4,2] needs 8",
+                               {x});
+  expect_error<rc::ValueError>([&] { x.view({5}); }, "view: f32[2,3] has 6 elements, the shape [5] needs 5", {x});
+  expect_error<rc::ValueError>([] { ones({1}).reshape({0}); }, "reshape: f32[1] has 1 element, the shape [0] needs 0");
+}
+
+TEST(ReshapeErrors, InferredSize) {
+  expect_error<rc::ValueError>([] { ones({2, 3}).reshape({4, -1}); },
+                               "reshape: f32[2,3] has 6 elements, which do not fill the shape [4,-1]");
+  expect_error<rc::ValueError>([] { ones({2, 3}).reshape({-1, -1}); },
+                               "reshape: the shape [-1,-1] leaves more than one size to infer");
+}
+
+TEST(ReshapeErrors, InsideVmapCountOneExample) {
+  const Tensor x = ones({5, 2, 3});
+  expect_error<rc::ValueError>([&] { rc::vmap([](Tensor a) { return a.reshape({30}); })(x); },
+                               "reshape: f32[2,3] has 6 elements, the shape [30] needs 30\n"
+                               "  inside vmap over axis 0 of 5{at}",
+                               {x});
+}
+
+TEST(ExpandErrors, Sizes) {
+  expect_error<rc::ValueError>([] { ones({3}).expand({2, 4}); },
+                               "expand: f32[3] does not expand to [2,4]; axis -1 is 3 against 4, and is not 1");
+}
+
+TEST(ExpandErrors, TooFewAxes) {
+  expect_error<rc::ValueError>([] { ones({2, 3}).expand({3}); },
+                               "expand: f32[2,3] has 2 axes, the shape [3] has only 1");
+}
+
+TEST(ConcatenationErrors, Cat) {
+  const Tensor x = ones({2, 3}), y = ones({2, 4});
+  expect_error<rc::ValueError>([&] { rc::cat({x, y}, 0); },
+                               "cat: operand 1 is f32[2,4], operand 0 is f32[2,3]; "
+                               "all sizes but those of axis 0 must agree",
+                               {x, y});
+  expect_error<rc::ValueError>([] { rc::cat({ones({2, 3}), ones({2, 3}), ones({3, 3})}, -1); },
+                               "cat: operand 2 is f32[3,3], operand 0 is f32[2,3]; "
+                               "all sizes but those of axis 1 must agree");
+}
+
+TEST(ConcatenationErrors, NoOperands) {
+  expect_error<rc::ValueError>([] { rc::cat(std::vector<Tensor>(), 0); }, "cat: needs at least one tensor");
+  expect_error<rc::ValueError>([] { rc::stack(std::vector<Tensor>(), 0); }, "stack: needs at least one tensor");
+}
+
+TEST(ConcatenationErrors, Stack) {
+  expect_error<rc::ValueError>([] { rc::stack({ones({3}), ones({4})}, 0); },
+                               "stack: operand 1 is f32[4], operand 0 is f32[3]; all shapes must agree");
+}
+
+TEST(WriteErrors, CopyOfASourceThatDoesNotBroadcast) {
+  const Tensor x = ones({3}), y = rc::zeros({4});
+  expect_error<rc::ValueError>([&] { x.copy_(y); }, "copy_: the source f32[4] does not broadcast to the target f32[3]",
+                               {x, y});
+  expect_error<rc::ValueError>([&] { x[0] = y; }, "copy_: the source f32[4] does not broadcast to the target f32[]",
+                               {x, y});
+}
+
+TEST(WriteErrors, AResultLargerThanTheTarget) {
+  const Tensor x = ones({3}), y = ones({2, 3});
+  expect_error<rc::ValueError>(
+      [&] { x.add_(y); }, "add_: the result f32[2,3] does not fit the target f32[3]; a write keeps its target's shape",
+      {x, y});
+  expect_error<rc::ValueError>([&] { rc::add_out(x, y, y); },
+                               "add_out: the result f32[2,3] does not fit the target f32[3]; "
+                               "a write keeps its target's shape",
+                               {x, y});
+}
+
+TEST(WriteErrors, AResultOfAHigherKindThanTheTarget) {
+  const Tensor x = rc::ones({3}, rc::int64), y = ones({3});
+  expect_error<rc::TypeError>([&] { x.add_(y); },
+                              "add_: the result is f32, which does not convert to the target i64[3]; "
+                              "convert an operand, or use the out-of-place operation",
+                              {x, y});
+}
+
+TEST(WriteErrors, AnExpandedTarget) {
+  const Tensor x = ones({3});
+  expect_error<rc::ValueError>([&] { x.expand({2, 3}).add_(1); },
+                               "add_: the target f32[2,3] is expanded: several of its elements are one in memory; "
+                               "write to a clone() of it",
+                               {x});
+}
+
+TEST(DtypeErrors, MeanOfIntegers) {
+  const Tensor x = rc::ones({3}, rc::int64);
+  const std::string rest =
+      "i64[3] is neither floating nor complex; convert it first, for example with x.to(rc::float32)";
+  expect_error<rc::TypeError>([&] { x.mean(); }, "mean: " + rest, {x});
+  expect_error<rc::TypeError>([&] { rc::softmax(x, 0); }, "softmax: " + rest, {x});
+}
+
+TEST(SizeErrors, NegativeSizes) {
+  expect_error<rc::ValueError>([] { rc::zeros({2, -1}); }, "zeros: the shape [2,-1] has a negative size");
+  expect_error<rc::ValueError>([] { rc::ones({-3}); }, "ones: the shape [-3] has a negative size");
+  expect_error<rc::ValueError>([] { ones({3}).new_zeros({-1}); }, "new_zeros: the shape [-1] has a negative size");
+}
+
+TEST(SizeErrors, RaggedBraces) {
+  expect_error<rc::ValueError>([] { rc::tensor({{1., 2.}, {1., 2., 3.}}); },
+                               "tensor: the braces are ragged: a list of 2 and a list of 3 stand at axis 1");
+}
+
+TEST(SizeErrors, ItemOfManyElements) {
+  const Tensor x = ones({3});
+  expect_error<rc::ValueError>([&] { x.item<double>(); },
+                               "item: f32[3] has 3 elements, exactly one is needed; use to_vector for all of them",
+                               {x});
+  expect_error<rc::ValueError>([] { ones({0}).item<double>(); },
+                               "item: f32[0] has 0 elements, exactly one is needed; use to_vector for all of them");
+}
+
+TEST(SizeErrors, BoolOfManyElements) {
+  const Tensor x = ones({3});
+  expect_error<rc::ValueError>(
+      [&] {
+        if (x > 0) ADD_FAILURE();
+      },
+      "bool: bool[3] has 3 elements, exactly one is needed; use any or all", {x});
+}
+
+TEST(UndefinedErrors, NameTheOperand) {
+  const Tensor x = ones({3}), none;
+  expect_error<rc::ValueError>([&] { x + none; }, "add: operand 1 is an undefined Tensor; give it a value first", {x});
+  expect_error<rc::ValueError>([&] { sin(none); }, "sin: operand 0 is an undefined Tensor; give it a value first");
+  expect_error<rc::ValueError>([&] { none.sum(); }, "sum: operand 0 is an undefined Tensor; give it a value first");
+  expect_error<rc::ValueError>([&] { rc::cat({x, none}, 0); },
+                               "cat: operand 1 is an undefined Tensor; give it a value first", {x});
+}
+
+TEST(UndefinedErrors, WhereATensorIsReadOrWritten) {
+  const Tensor x = ones({3}), none;
+  expect_error<rc::ValueError>([&] { none.item<double>(); },
+                               "item: operand 0 is an undefined Tensor; give it a value first");
+  expect_error<rc::ValueError>([&] { none.shape(); }, "shape: operand 0 is an undefined Tensor; give it a value first");
+  expect_error<rc::ValueError>([&] { none.add_(x); }, "add_: operand 0 is an undefined Tensor; give it a value first",
+                               {x});
+}
+
+}  // namespace

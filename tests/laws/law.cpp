@@ -1,0 +1,82 @@
+// Comparison of results, and the count of what has been tried.
+#include "law.h"
+
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <map>
+#include <set>
+
+namespace laws {
+namespace {
+
+using Complex = std::complex<double>;
+
+std::vector<Complex> numbers(const Tensor& x) { return x.to(ricci::complex128).to_vector<Complex>(); }
+
+bool close(double a, double b, double tolerance) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (a == b) return true;
+  return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
+}
+bool close(Complex a, Complex b, double tolerance) {
+  if (std::isfinite(std::abs(b)) && std::isfinite(std::abs(a))) return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
+  return close(a.real(), b.real(), tolerance) && close(a.imag(), b.imag(), tolerance);
+}
+
+/// What has been tried, by law and operation.
+class Summary : public testing::Environment {
+ public:
+  std::map<std::string, std::map<std::string, int>> cases;
+
+  void TearDown() override {
+    int count = 0;
+    std::set<std::string> names;
+    for (const auto& [law, by_operation] : cases)
+      for (const auto& [operation, tried] : by_operation) {
+        count += tried;
+        names.insert(operation);
+      }
+    std::printf("law cases: %d (operations %zu, laws %zu)\n", count, names.size(), cases.size());
+  }
+};
+
+Summary& summary() {
+  static auto* const all = static_cast<Summary*>(testing::AddGlobalTestEnvironment(new Summary));
+  return *all;
+}
+[[maybe_unused]] const Summary& at_start = summary();
+
+}  // namespace
+
+void Law::count_case() {
+  const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+  ++summary().cases[name.substr(0, name.find('/'))][rules().name];
+}
+
+std::string name_of(const testing::TestParamInfo<const ricci::Rules*>& info) { return info.param->name; }
+
+void expect_close(const Tensor& actual, const Tensor& expected, double tolerance, const char* what) {
+  ASSERT_EQ(to_string(actual.shape()), to_string(expected.shape())) << what;
+  ASSERT_EQ(ricci::short_name(actual.dtype()), std::string(ricci::short_name(expected.dtype()))) << what;
+  const auto found = numbers(actual), wanted = numbers(expected);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    ASSERT_TRUE(close(found[i], wanted[i], tolerance))
+        << what << ": element " << i << " is " << found[i] << ", expected " << wanted[i];
+}
+
+void expect_close(const List& actual, const List& expected, double tolerance, const char* what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  for (std::size_t i = 0; i < actual.size(); ++i) expect_close(actual[i], expected[i], tolerance, what);
+}
+
+double inner_product(const List& a, const List& b) {
+  double total = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const auto x = numbers(a[k]), y = numbers(b[k]);
+    for (std::size_t i = 0; i < x.size(); ++i) total += (std::conj(x[i]) * y[i]).real();
+  }
+  return total;
+}
+
+}  // namespace laws

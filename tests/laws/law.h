@@ -1,0 +1,36 @@
+// What a law test is: one law tried on one operation, named Law/operation, over all its cases; and how two results are
+// compared. The number of cases tried is printed when the program ends.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cases.h"
+#include "tolerances.h"
+
+namespace laws {
+
+/// A suite of laws: `using Batching = laws::Law; TEST_P(Batching, Vmap) { … }`.
+class Law : public testing::TestWithParam<const ricci::Rules*> {
+ protected:
+  static const ricci::Rules& rules() { return *GetParam(); }
+  /// Notes that the law at hand has been tried once more.
+  static void count_case();
+};
+
+/// `sin`; names are unique in the registry.
+std::string name_of(const testing::TestParamInfo<const ricci::Rules*>& info);
+
+/// Equal element types and shapes, and values within `tolerance`, relative to values above one; NaN is equal to NaN.
+/// Tolerance 0 means the same numbers.
+void expect_close(const Tensor& actual, const Tensor& expected, double tolerance, const char* what);
+void expect_close(const List& actual, const List& expected, double tolerance, const char* what);
+
+/// The real part of the sum of conj(a) b over all elements of both lists.
+double inner_product(const List& a, const List& b);
+
+}  // namespace laws
+
+/// Tries the laws of `suite`, a subclass of laws::Law, on every operation.
+#define FOR_ALL_OPERATIONS(suite) INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(laws::operations()), laws::name_of)

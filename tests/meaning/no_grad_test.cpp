@@ -1,0 +1,140 @@
+// no_grad is obeyed by every level it is inside and changes nothing about transforms it is around; detach cuts at the
+// innermost differentiating level.
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+Tensor cube(Tensor x) { return x * x * x; }
+
+TEST(NoGrad, InsideMakesAConstantForGrad) {
+  const auto f = [](Tensor x) {
+    Tensor constant;
+    {
+      rc::no_grad guard;
+      constant = x * x;
+    }
+    return x * x - constant * x;
+  };
+  expect_values(rc::grad(f)(number(3)), {6 - 9});
+}
+
+TEST(NoGrad, InsideMakesAConstantForForwardMode) {
+  const auto f = [](Tensor x) {
+    Tensor constant;
+    {
+      rc::no_grad guard;
+      constant = x * x;
+    }
+    return x * constant;
+  };
+  expect_values(std::get<1>(rc::jvp(f, number(3), number(1))), {9});
+  expect_values(rc::jacfwd(f)(number(3)), {9});
+}
+
+TEST(NoGrad, AroundATransformChangesNothing) {
+  rc::no_grad guard;
+  const Tensor x = number(2);
+  expect_values(rc::grad(cube)(x), {12});
+  expect_values(rc::grad(rc::grad(cube))(x), {12});
+  expect_values(std::get<1>(rc::jvp(cube, x, number(1))), {12});
+  auto [y, pullback] = rc::vjp(cube, x);
+  expect_values(pullback(number(1)), {12});
+  expect_values(rc::hessian(cube)(x), {12});
+}
+
+TEST(NoGrad, AroundVjpAloneChangesNothing) {
+  const auto make = [](Tensor x) {
+    rc::no_grad guard;
+    return rc::vjp(cube, x);
+  };
+  auto [y, pullback] = make(number(2));
+  expect_values(pullback(number(1)), {12});
+}
+
+TEST(NoGrad, AroundThePullbackAloneChangesNothing) {
+  auto [y, pullback] = rc::vjp(cube, number(2));
+  rc::no_grad guard;
+  expect_values(pullback(number(1)), {12});
+}
+
+TEST(NoGrad, InsideIsObeyedByEveryLevelItIsInside) {
+  const auto f = [](Tensor x) {
+    rc::no_grad guard;
+    return cube(x);
+  };
+  expect_values(rc::grad(f)(number(2)), {0});
+  expect_values(rc::grad(rc::grad(f))(number(2)), {0});
+  const auto g = [&](Tensor x) { return f(x) * x; };
+  expect_values(rc::grad(g)(number(2)), {8});
+  expect_values(rc::grad(rc::grad(g))(number(2)), {0});
+}
+
+TEST(NoGrad, BetweenTwoLevelsBlocksTheOuterOneOnly) {
+  const auto outer = [](Tensor x) {
+    rc::no_grad guard;
+    return rc::grad(cube)(x);  // 3 x^2, to the outer level a constant
+  };
+  expect_values(outer(number(2)), {12});
+  expect_values(rc::grad(outer)(number(2)), {0});
+  const auto product = [&](Tensor x) { return outer(x) * x; };
+  expect_values(rc::grad(product)(number(2)), {12});
+}
+
+TEST(NoGrad, InsideVmapOfGradIsObeyed) {
+  const auto f = [](Tensor x) {
+    Tensor constant;
+    {
+      rc::no_grad guard;
+      constant = x * 2;
+    }
+    return x * constant;
+  };
+  expect_values(rc::vmap(rc::grad(f))(doubles({1, 2, 3})), {2, 4, 6});
+}
+
+TEST(NoGrad, OutsideAndInsideTogether) {
+  rc::no_grad outside;
+  const auto f = [](Tensor x) {
+    Tensor constant;
+    {
+      rc::no_grad inside;
+      constant = cube(x);
+    }
+    return x * x - constant;
+  };
+  expect_values(rc::grad(f)(number(2)), {4});
+}
+
+TEST(NoGrad, ChangesNoValue) {
+  const Tensor x = ramp({3});
+  const Tensor plain = cube(x);
+  rc::no_grad guard;
+  expect_equal(cube(x), plain);
+  expect_equal(rc::vmap(cube)(x), plain);
+}
+
+TEST(Detach, CutsTheGradient) {
+  const auto f = [](Tensor x) { return x * x.detach(); };
+  expect_values(rc::grad(f)(number(3)), {3});
+  expect_values(std::get<1>(rc::jvp(f, number(3), number(1))), {3});
+}
+
+TEST(Detach, CutsOnlyTheInnermostLevel) {
+  const auto f = [](Tensor x) { return x * x.detach(); };
+  expect_values(rc::grad(rc::grad(f))(number(3)), {1});
+  const auto tangent = [&](Tensor x) { return std::get<1>(rc::jvp(f, x, number(1))); };
+  expect_values(std::get<1>(rc::jvp(tangent, number(3), number(1))), {1});
+}
+
+TEST(Detach, UnderVmapCutsTheGradAroundIt) {
+  const auto f = [](Tensor x) { return rc::vmap([](Tensor a) { return a * a.detach(); })(x).sum(); };
+  expect_values(rc::grad(f)(doubles({3, 4})), {3, 4});
+}
+
+TEST(Detach, OutsideAnyTransformKeepsTheValue) { expect_equal(ramp({3}).detach(), ramp({3})); }
+
+}  // namespace

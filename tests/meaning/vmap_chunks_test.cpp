@@ -1,0 +1,81 @@
+// chunk_size splits the batch and changes nothing else; random operations are refused unless asked for.
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+TEST(VmapChunks, AnyChunkSizeGivesTheUnchunkedResult) {
+  const auto f = [](Tensor x) { return sin(x) * x.sum(); };
+  const Tensor x = ramp({7, 3});
+  const Tensor whole = rc::vmap(f)(x);
+  for (std::int64_t size : {1, 2, 3, 6, 7, 8, 100}) {
+    SCOPED_TRACE(size);
+    expect_equal(rc::vmap(f, {.chunk_size = size})(x), whole);
+  }
+}
+
+TEST(VmapChunks, AxesArePlacedAsWithoutChunks) {
+  const auto f = [](Tensor a, Tensor b) { return std::pair{a * b, a.sum()}; };
+  const Tensor a = ramp({2, 5}), b = ramp({2});
+  const auto whole = rc::vmap(f, {.in_dims = {1, rc::none}, .out_dims = {1, 0}})(a, b);
+  const auto parts = rc::vmap(f, {.in_dims = {1, rc::none}, .out_dims = {1, 0}, .chunk_size = 2})(a, b);
+  expect_equal(parts.first, whole.first);
+  expect_equal(parts.second, whole.second);
+}
+
+TEST(VmapChunks, AnUnbatchedResultWithOutDimNoneIsReturnedOnce) {
+  const Tensor constant = ramp({2});
+  const auto f = [&](Tensor x) { return std::pair{x, constant}; };
+  const auto [y, z] = rc::vmap(f, {.out_dims = {0, rc::none}, .chunk_size = 2})(ramp({5}));
+  EXPECT_EQ(sizes(y), (Sizes{5}));
+  expect_close(z, constant);
+}
+
+TEST(VmapChunks, AnEmptyBatchHasNoChunksToo) {
+  EXPECT_EQ(sizes(rc::vmap([](Tensor x) { return x * 2; }, {.chunk_size = 3})(rc::zeros({0, 2}))), (Sizes{0, 2}));
+}
+
+TEST(VmapChunks, TheFunctionRunsOncePerChunk) {
+  int runs = 0;
+  const auto f = [&](Tensor x) {
+    ++runs;
+    return x;
+  };
+  rc::vmap(f, {.chunk_size = 2})(ramp({5}));
+  EXPECT_EQ(runs, 3);
+}
+
+TEST(VmapChunks, ChunksComposeWithGradInsideAndOutside) {
+  const auto square_sum = [](Tensor x) { return (x * x).sum(); };
+  const Tensor x = ramp({5, 2});
+  expect_close(rc::vmap(rc::grad(square_sum), {.chunk_size = 2})(x), x * 2);
+  const auto total = [&](Tensor t) { return rc::vmap(square_sum, {.chunk_size = 2})(t).sum(); };
+  expect_close(rc::grad(total)(x), x * 2);
+}
+
+TEST(VmapChunks, RandomOperationsAreRefusedByDefault) {
+  const Tensor x = ramp({3});
+  EXPECT_THROW(rc::vmap([](Tensor a) { return a + rc::rand({2}); })(x), rc::TransformError);
+  EXPECT_THROW(rc::vmap([](Tensor a) { return a + rc::randn({2}); })(x), rc::TransformError);
+  EXPECT_FALSE(rc::inside_transform());
+}
+
+TEST(VmapChunks, RandomOperationsInAnUnmappedInnerTransformAreRefusedToo) {
+  const auto loss = [](Tensor a) { return (a * rc::randn({2})).sum(); };
+  EXPECT_THROW(rc::vmap(rc::grad(loss))(ramp({3, 2})), rc::TransformError);
+}
+
+TEST(VmapChunks, RandomOperationsUnderGradAreNot) {
+  Tensor noise;
+  const auto loss = [&](Tensor a) {
+    noise = rc::randn({2}, rc::float64);
+    return (a * noise).sum();
+  };
+  const Tensor gradient = rc::grad(loss)(ramp({2}));
+  expect_equal(gradient, noise);
+}
+
+}  // namespace

@@ -1,0 +1,231 @@
+// Writing under vmap: legal exactly when the written tensor can hold one value per example, and then seen by the
+// caller, by the base and by every other view.
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+Tensor add_into(Tensor x, Tensor y) {
+  x.add_(y);
+  return x;
+}
+
+TEST(VmapWrites, AnUnmappedTargetCannotTakeAMappedValue) {
+  const Tensor x = ramp({1}), y = ramp({3, 1});
+  EXPECT_THROW(rc::vmap(add_into, {.in_dims = {rc::none, 0}})(x, y), rc::TransformError);
+  expect_equal(x, ramp({1}));
+  EXPECT_FALSE(rc::inside_transform());
+}
+
+TEST(VmapWrites, AMappedTargetTakesItAndTheCallerSeesIt) {
+  const Tensor x = ramp({3, 1}), y = ramp({3, 1}) * 2;
+  const Tensor expected = x + y;
+  const Tensor z = rc::vmap(add_into, {.in_dims = {0, 0}})(x, y);
+  expect_close(x, expected);
+  expect_close(z, expected);
+}
+
+TEST(VmapWrites, AMappedTargetTakesAnUnmappedValue) {
+  const Tensor x = ramp({3, 2}), y = ramp({2});
+  const Tensor expected = x + y;
+  rc::vmap(add_into, {.in_dims = {0, rc::none}})(x, y);
+  expect_close(x, expected);
+}
+
+TEST(VmapWrites, AMappedTargetIsChangedThroughAnyInDim) {
+  const Tensor x = ramp({2, 3}), y = ramp({3, 2});
+  const Tensor expected = x + y.t();
+  rc::vmap(add_into, {.in_dims = {1, 0}})(x, y);
+  expect_close(x, expected);
+}
+
+TEST(VmapWrites, AnUnmappedTargetTakesAnUnmappedValue) {
+  const Tensor counter = rc::zeros({2}, rc::float64);
+  const auto f = [&](Tensor x) {
+    counter.add_(1);
+    return x;
+  };
+  rc::vmap(f)(ramp({5}));
+  expect_values(counter, {1, 1});
+}
+
+TEST(VmapWrites, AMappedInPlaceOperationReturnsItsArgument) {
+  const Tensor x = ramp({4, 2}), before = x.clone();
+  const Tensor y = rc::vmap([](Tensor a) { return a.sin_(); })(x);
+  expect_close(x, sin(before));
+  expect_equal(y, x);
+  EXPECT_TRUE(shares_memory(y, x));
+}
+
+TEST(VmapWrites, DiagEmbedWithNewZeros) {
+  const auto diag_embed = [](Tensor v) {
+    Tensor result = v.new_zeros({v.size(0), v.size(0)});
+    result.diagonal().copy_(v);
+    return result;
+  };
+  const Tensor y = rc::vmap(diag_embed)(rc::tensor({{0., 1., 2.}, {3., 4., 5.}}));
+  EXPECT_EQ(sizes(y), (Sizes{2, 3, 3}));
+  expect_values(y, {0, 0, 0, 0, 1, 0, 0, 0, 2, 3, 0, 0, 0, 4, 0, 0, 0, 5});
+}
+
+TEST(VmapWrites, DiagEmbedWithZeros) {
+  const auto diag_embed = [](Tensor v) {
+    Tensor result = rc::zeros({v.size(0), v.size(0)});
+    result.diagonal().copy_(v);
+    return result;
+  };
+  const Tensor y = rc::vmap(diag_embed)(rc::tensor({{0., 1., 2.}, {3., 4., 5.}}));
+  expect_values(y, {0, 0, 0, 0, 1, 0, 0, 0, 2, 3, 0, 0, 0, 4, 0, 0, 0, 5});
+}
+
+TEST(VmapWrites, DiagEmbedUnderTwoVmaps) {
+  const auto diag_embed = [](Tensor v) {
+    Tensor result = rc::zeros({2, 2}, rc::float64);
+    result.diagonal().copy_(v);
+    return result;
+  };
+  const Tensor x = ramp({3, 4, 2});
+  const Tensor y = rc::vmap(rc::vmap(diag_embed, {.in_dims = 1}), {.in_dims = 1})(ramp({2, 4, 3}));
+  EXPECT_EQ(sizes(y), (Sizes{4, 3, 2, 2}));
+  expect_close(rc::vmap(rc::vmap(diag_embed))(x).diagonal(0, 2, 3), x);
+}
+
+TEST(VmapWrites, FactoriesTakeACopyOfAnExample) {
+  const Tensor x = ramp({4, 3});
+  expect_close(rc::vmap([](Tensor a) { return rc::zeros({3}, rc::float64).copy_(a); })(x), x);
+  expect_close(rc::vmap([](Tensor a) { return rc::empty({3}, rc::float64).copy_(a); })(x), x);
+  expect_close(rc::vmap([](Tensor a) { return a.new_empty({3}).copy_(a * 2); })(x), x * 2);
+}
+
+TEST(VmapWrites, ATensorCreatedInTheOuterVmapCannotTakeAValueOfTheInnerOne) {
+  const auto outer = [](Tensor row) {
+    Tensor total = number(0);
+    rc::vmap([&](Tensor x) {
+      total.add_(x);
+      return x;
+    })(row);
+    return total;
+  };
+  EXPECT_THROW(rc::vmap(outer)(ramp({2, 3})), rc::TransformError);
+}
+
+TEST(VmapWrites, ATensorCreatedInTheOuterVmapTakesAValueOfTheOuterOneInsideTheInner) {
+  const auto outer = [](Tensor row) {
+    Tensor total = number(0);
+    rc::vmap([&](Tensor x) {
+      total.add_(row.sum());
+      return x;
+    })(row);
+    return total;
+  };
+  expect_close(rc::vmap(outer)(ramp({2, 3})), ramp({2, 3}).sum(1));
+}
+
+TEST(VmapWrites, AWriteThroughAViewReachesTheBaseAndItsOtherViews) {
+  const auto f = [](Tensor x) {
+    Tensor base = rc::zeros({2, 2}, rc::float64);
+    Tensor row = base[0], column = base.select(1, 0);
+    row.copy_(x);
+    return std::tuple{base, row, column};
+  };
+  const Tensor x = ramp({3, 2});
+  const auto [base, row, column] = rc::vmap(f)(x);
+  expect_close(base.select(1, 0), x);
+  expect_close(base.select(1, 1), x * 0);
+  expect_close(row, x);
+  expect_close(column.select(1, 0), x.select(1, 0));
+}
+
+TEST(VmapWrites, AWriteToTheBaseIsSeenInAViewTakenBefore) {
+  const auto f = [](Tensor x) {
+    Tensor base = rc::zeros({2}, rc::float64);
+    Tensor first = base[0];
+    base.copy_(x);
+    return first;
+  };
+  expect_close(rc::vmap(f)(ramp({3, 2})), ramp({3, 2}).select(1, 0));
+}
+
+TEST(VmapWrites, IndexedAssignmentWritesThrough) {
+  const auto f = [](Tensor x) {
+    x[0] = x[1] * 10;
+    x.slice(0, 1, 3, 1) = x.slice(0, 0, 2, 1) * 0;
+    return x;
+  };
+  const Tensor x = doubles({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Tensor y = rc::vmap(f)(x.clone());
+  expect_values(y, {20, 0, 0, 50, 0, 0});
+}
+
+TEST(VmapWrites, IndexWithBracesWritesThrough) {
+  const auto f = [](Tensor x, Tensor v) {
+    Tensor copy = x.clone();
+    copy.index({1}) = v;
+    return copy;
+  };
+  const Tensor x = doubles({1, 2, 3, 4}, {2, 2}), v = doubles({7, 8});
+  expect_values(rc::vmap(f)(x, v), {1, 7, 3, 8});
+}
+
+TEST(VmapWrites, OutVariantsWriteIntoAMappedTensor) {
+  const Tensor out = rc::zeros({3, 2}, rc::float64), x = ramp({3, 2});
+  const auto f = [](Tensor o, Tensor a) {
+    rc::add_out(o, a, a);
+    return o;
+  };
+  expect_close(rc::vmap(f)(out, x), x * 2);
+  expect_close(out, x * 2);
+}
+
+TEST(VmapWrites, OutVariantsWriteIntoATensorCreatedInside) {
+  const auto f = [](Tensor a) {
+    Tensor out = rc::empty({2}, rc::float64);
+    rc::mul_out(out, a, a);
+    return out;
+  };
+  const Tensor x = ramp({3, 2});
+  expect_close(rc::vmap(f)(x), x * x);
+}
+
+TEST(VmapWrites, OutVariantsRefuseAnUnmappedTarget) {
+  const Tensor out = rc::zeros({2}, rc::float64);
+  const auto f = [&](Tensor a) {
+    rc::add_out(out, a, a);
+    return a;
+  };
+  EXPECT_THROW(rc::vmap(f)(ramp({3, 2})), rc::TransformError);
+  expect_values(out, {0, 0});
+}
+
+TEST(VmapWrites, AViewOfACapturedTensorCannotTakeAMappedValue) {
+  const Tensor captured = rc::zeros({2, 2}, rc::float64);
+  const auto f = [&](Tensor x) {
+    captured[0].copy_(x);
+    return x;
+  };
+  EXPECT_THROW(rc::vmap(f)(ramp({3, 2})), rc::TransformError);
+  expect_values(captured, {0, 0, 0, 0});
+}
+
+TEST(VmapWrites, FillTakesOneNumberPerExample) {
+  const auto f = [](Tensor x, Tensor v) {
+    x.fill_(v);
+    return x;
+  };
+  expect_values(rc::vmap(f)(rc::zeros({2, 3}, rc::float64), doubles({4, 5})), {4, 4, 4, 5, 5, 5});
+}
+
+TEST(VmapWrites, OutsideTransformsViewsShareAndInPlaceWorks) {
+  const Tensor x = rc::zeros({2, 3}, rc::float64);
+  x.t()[1].add_(5);
+  x[0] = doubles({1, 2, 3});
+  expect_values(x, {1, 2, 3, 0, 5, 0});
+  const Tensor handle = x;
+  handle.mul_(2);
+  expect_values(x, {2, 4, 6, 0, 10, 0});
+}
+
+}  // namespace

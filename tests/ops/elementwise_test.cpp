@@ -1,0 +1,589 @@
+// What the laws cannot know of elementwise operations: where PyTorch draws the line (ties, zeros, integers), that NaN
+// leaks into no gradient, constants from tables, and what is written in place. Start with the suite of a family.
+#include <cmath>
+#include <complex>
+#include <functional>
+#include <limits>
+#include <numbers>
+
+#include "support/difference_quotient.h"
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor integers(const std::vector<std::int64_t>& values) { return rc::tensor(values); }
+Tensor complexes(const std::vector<std::complex<double>>& values) { return rc::tensor(values); }
+
+/// As expect_values, for values among which are infinities.
+void expect_extremes(const Tensor& actual, const Values& expected) {
+  const Values found = values(actual);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_TRUE(found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i])) ||
+                std::abs(found[i] - expected[i]) < 1e-12)
+        << "element " << i << " is " << found[i] << ", expected " << expected[i];
+}
+
+using Unary = std::function<Tensor(Tensor)>;
+using Binary = std::function<Tensor(Tensor, Tensor)>;
+
+/// The derivative of a sum of elementwise results, one for each element.
+Tensor slope(const Unary& f, const Tensor& x) {
+  return rc::grad([&](Tensor v) { return f(v).sum(); })(x);
+}
+Tensor second_slope(const Unary& f, const Tensor& x) {
+  return slope([&](Tensor v) { return slope(f, v); }, x);
+}
+std::pair<Tensor, Tensor> slopes(const Binary& f, const Tensor& a, const Tensor& b) {
+  const auto [by_a, by_b] = rc::grad<0, 1>([&](Tensor v, Tensor w) { return f(v, w).sum(); })(a, b);
+  return {by_a, by_b};
+}
+
+// ── arithmetic ──
+
+TEST(Arithmetic, OfBooleansIsLogic) {
+  const Tensor p = rc::tensor({true, true, false}), q = rc::tensor({true, false, false});
+  EXPECT_EQ((p + q).to_vector<bool>(), (std::vector<bool>{true, true, false}));
+  EXPECT_EQ((p * q).to_vector<bool>(), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ((p + q).dtype(), rc::boolean);
+  expect_error<rc::TypeError>([&] { p - q; },
+                              "sub: not defined for bool; convert the operands first, for example with "
+                              "x.to(rc::float32)");
+}
+
+TEST(Arithmetic, DivisionOfIntegersIsTrueDivision) {
+  const Tensor y = integers({7, -7}) / integers({2, 2});
+  EXPECT_EQ(y.dtype(), rc::float32);
+  expect_values(y, {3.5, -3.5});
+}
+
+TEST(Arithmetic, NumbersDoNotRaiseTheType) {
+  const Tensor single = rc::ones({2});
+  EXPECT_EQ((single * 2.0).dtype(), rc::float32);
+  EXPECT_EQ((single * number(2)).dtype(), rc::float32);
+  EXPECT_EQ((integers({1}) + 1).dtype(), rc::int64);
+  EXPECT_EQ((integers({1}) + 0.5).dtype(), rc::float32);
+  EXPECT_EQ((rc::ones({2}, rc::float16) + 0.5).dtype(), rc::float16);
+}
+
+TEST(Arithmetic, LerpIsExactAtBothEnds) {
+  const Tensor start = doubles({0.1, 1e30}), end = doubles({0.3, -7});
+  EXPECT_EQ(values(lerp(start, end, 0.0)), values(start));
+  EXPECT_EQ(values(lerp(start, end, 1.0)), values(end));
+}
+
+// ── powers ──
+
+TEST(Powers, ToTheZerothHaveNoSlope) {
+  const auto [by_base, by_exponent] = slopes(rc::pow, doubles({0, 3}), doubles({0, 0}));
+  expect_values(by_base, {0, 0});
+  expect_values(by_exponent, {0, std::log(3)});
+}
+
+TEST(Powers, OfZeroAreFlatInAPositiveExponent) {
+  const auto [by_base, by_exponent] = slopes(rc::pow, doubles({0, 0, 0}), doubles({1, 2, 0.5}));
+  expect_extremes(by_base, {1, 0, inf});
+  expect_values(by_exponent, {0, 0, 0});
+}
+
+TEST(Powers, OfNegativeBasesWithIntegerExponents) {
+  for (double exponent : {-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 7.0}) {
+    const Unary by_number = [&](Tensor x) { return pow(x, exponent); };
+    const Unary by_tensor = [&](Tensor x) { return pow(x, doubles({exponent, exponent})); };
+    const Tensor x = doubles({-1.5, 2});
+    const double e = exponent;
+    expect_values(by_number(x), {std::pow(-1.5, e), std::pow(2, e)});
+    expect_values(slope(by_number, x), {e * std::pow(-1.5, e - 1), e * std::pow(2, e - 1)});
+    expect_values(second_slope(by_number, x), {e * (e - 1) * std::pow(-1.5, e - 2), e * (e - 1) * std::pow(2, e - 2)});
+    expect_close(slope(by_tensor, x), slope(by_number, x));
+    expect_close(second_slope(by_tensor, x), second_slope(by_number, x));
+  }
+}
+
+TEST(Powers, HaveTheirMixedDerivativeWhereTheExponentIsZero) {
+  const Unary by_exponent = [](Tensor b) { return rc::grad([&](Tensor e) { return pow(b, e).sum(); })(doubles({0})); };
+  expect_values(slope(by_exponent, doubles({2})), {0.5});
+}
+
+TEST(Powers, OfIntegersStayIntegers) {
+  const Tensor y = pow(integers({2, -3, 5}), 3);
+  EXPECT_EQ(y.dtype(), rc::int64);
+  expect_values(y, {8, -27, 125});
+  EXPECT_EQ(pow(integers({2}), 0.5).dtype(), rc::float32);
+  expect_values(square(integers({-4})), {16});
+}
+
+TEST(Powers, KeepTheFullPrecisionOfANumberAsBase) {
+  const Unary f = [](Tensor x) { return pow(2, x); };
+  expect_values(slope(f, doubles({3})), {8 * std::numbers::ln2}, 1e-14);
+}
+
+TEST(Powers, HypotHasNoSlopeAtTheOrigin) {
+  const auto [by_a, by_b] = slopes(rc::hypot, doubles({0, 3}), doubles({0, 4}));
+  expect_values(by_a, {0, 0.6});
+  expect_values(by_b, {0, 0.8});
+}
+
+// ── exponentials ──
+
+TEST(Exponentials, LogaddexpOfInfinities) {
+  const auto [by_a, by_b] = slopes(rc::logaddexp, doubles({-inf, -inf, 0, inf}), doubles({-inf, 0, -inf, 0}));
+  expect_extremes(logaddexp(doubles({-inf, -inf, inf, inf}), doubles({-inf, 1, inf, -inf})), {-inf, 1, inf, inf});
+  expect_values(by_a, {0.5, 0, 1, 1});
+  expect_values(by_b, {0.5, 1, 0, 0});
+}
+
+TEST(Exponentials, XlogyIsZeroWhereXIsZero) {
+  expect_values(xlogy(doubles({0, 0, 0, 2}), doubles({0, -1, nan, 3})), {0, 0, nan, 2 * std::log(3)});
+  const auto [by_x, by_y] = slopes(rc::xlogy, doubles({0, 0, 2}), doubles({0, 4, 3}));
+  expect_values(by_x, {0, std::log(4), std::log(3)});
+  expect_values(by_y, {0, 0, 2.0 / 3});
+}
+
+// ── the circle ──
+
+TEST(Trigonometry, Atan2HasNoSlopeAtTheOrigin) {
+  const auto [by_y, by_x] = slopes(rc::atan2, doubles({0, 1}), doubles({0, 1}));
+  expect_values(by_y, {0, 0.5});
+  expect_values(by_x, {0, -0.5});
+}
+
+TEST(Trigonometry, DerivativesOfSineGoRound) {
+  const Tensor x = ramp({4});
+  const Unary second = [](Tensor v) { return second_slope(rc::ops::sin, v); };
+  expect_close(second(x), -sin(x));
+  expect_close(second_slope(second, x), sin(x));
+}
+
+// ── special functions ──
+
+TEST(Special, PolygammaHasTheValuesOfTheTables) {
+  constexpr double pi2 = std::numbers::pi * std::numbers::pi, zeta3 = 1.2020569031595942854;
+  expect_values(rc::polygamma(0, doubles({1})), {-std::numbers::egamma}, 1e-13);
+  expect_values(rc::polygamma(1, doubles({0.5, 1, 2})), {pi2 / 2, pi2 / 6, pi2 / 6 - 1}, 1e-14);
+  expect_values(rc::polygamma(2, doubles({0.5, 1})), {-14 * zeta3, -2 * zeta3}, 1e-14);
+  expect_values(rc::polygamma(3, doubles({0.5, 1})), {pi2 * pi2, pi2 * pi2 / 15}, 1e-14);
+}
+
+TEST(Special, PolygammaOfNegativeNumbersReflects) {
+  // psi1(1 - x) + psi1(x) = (pi / sin(pi x))^2, and psi2(1 - x) - psi2(x) is its derivative.
+  const Tensor x = doubles({-0.25, -1.5, -7.125, -20.75});
+  const Tensor sine = sin(x * std::numbers::pi) / std::numbers::pi;
+  expect_close(rc::polygamma(1, x), 1 / square(sine) - rc::polygamma(1, 1 - x), 1e-12);
+  const Tensor derivative = 2 * cos(x * std::numbers::pi) / pow(sine, 3);
+  expect_close(rc::polygamma(2, x), rc::polygamma(2, 1 - x) - derivative, 1e-11);
+}
+
+TEST(Special, PolygammaAtItsPolesAndFarOut) {
+  expect_extremes(rc::polygamma(1, doubles({0, -1, -2, inf, nan})), {inf, inf, inf, 0, nan});
+  expect_values(rc::polygamma(1, doubles({1e8})), {1e-8}, 1e-12);
+  expect_error<rc::ValueError>([] { rc::polygamma(-1, doubles({1})); }, "polygamma: n is -1; it must be at least 0");
+}
+
+TEST(Special, DerivativesOfLgammaRunThroughAllPolygammas) {
+  const Unary third = [](Tensor v) { return slope([](Tensor w) { return second_slope(rc::ops::lgamma, w); }, v); };
+  expect_close(third(doubles({0.75, 3})), rc::polygamma(2, doubles({0.75, 3})));
+}
+
+// ── activations ──
+
+TEST(Activations, AreFlatAtTheKink) {
+  expect_values(slope(rc::ops::relu, doubles({-1, 0, 2})), {0, 0, 1});
+  expect_extremes(relu(doubles({-0.0, nan, -inf, inf})), {0, nan, 0, inf});
+  expect_values(slope([](Tensor x) { return leaky_relu(x); }, doubles({-1, 0, 2})), {0.01, 0.01, 1});
+  expect_values(slope([](Tensor x) { return elu(x, 0.5); }, doubles({-1, 0, 2})), {0.5 * std::exp(-1), 0.5, 1});
+}
+
+TEST(Activations, HaveFiniteSlopesForAllNumbers) {
+  const std::vector<std::pair<const char*, Unary>> smooth{{"sigmoid", rc::ops::sigmoid},
+                                                          {"tanh", rc::ops::tanh},
+                                                          {"gelu", rc::ops::gelu},
+                                                          {"silu", rc::ops::silu},
+                                                          {"elu", [](Tensor x) { return rc::elu(x); }},
+                                                          {"softplus", [](Tensor x) { return rc::softplus(x); }},
+                                                          {"logsigmoid", rc::ops::logsigmoid}};
+  const Tensor x = doubles({-1e4, -800, -40, 0, 40, 800, 1e4});
+  for (const auto& [name, f] : smooth)
+    for (const Tensor& y : {f(x), slope(f, x), second_slope(f, x)})
+      EXPECT_TRUE(isfinite(y).all().item<bool>()) << name << ' ' << y;
+}
+
+TEST(Activations, SecondDerivativesAreThoseOfDifferences) {
+  const Tensor x = doubles({-2.1, -0.3, 0.4, 1.7});
+  for (const Unary& f : {Unary(rc::ops::gelu), Unary(rc::ops::silu), Unary(rc::ops::sigmoid), Unary(rc::ops::tanh),
+                         Unary([](Tensor v) { return rc::softplus(v, 2, 3); })}) {
+    const Tensor expected = difference_quotient([&](Tensor v) { return slope(f, v); }, x).diagonal();
+    expect_values(second_slope(f, x), values(expected), difference_tolerance);
+  }
+}
+
+TEST(Activations, SoftplusIsLinearBeyondItsThreshold) {
+  expect_values(rc::softplus(doubles({21, -21})), {21, std::log1p(std::exp(-21))}, 1e-15);
+  expect_values(slope([](Tensor x) { return rc::softplus(x, 2, 3); }, doubles({1, 2})), {1 / (1 + std::exp(-2)), 1});
+}
+
+// ── error bounds ──
+
+using Exact = std::function<long double(long double)>;
+
+/// The greatest error over an interval, in units in the last place of E.
+template <class E>
+double worst_error(const Unary& f, const Exact& exact, double low, double high) {
+  constexpr int count = 20001;
+  std::vector<E> x;
+  for (int i = 0; i < count; ++i) x.push_back(static_cast<E>(low + (high - low) * i / (count - 1)));
+  const std::vector<E> y = f(rc::tensor(x)).template to_vector<E>();
+  double worst = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const long double expected = exact(static_cast<long double>(x[i]));
+    int exponent = 0;
+    std::frexp(expected, &exponent);
+    const long double ulp = std::ldexp(1.0L, exponent - std::numeric_limits<E>::digits);
+    worst = std::max(worst, static_cast<double>(std::abs(static_cast<long double>(y[i]) - expected) / ulp));
+  }
+  return worst;
+}
+
+void expect_error_below(double ulps, const Unary& f, const Exact& exact, double low, double high) {
+  EXPECT_LE(worst_error<float>(f, exact, low, high), ulps);
+  EXPECT_LE(worst_error<double>(f, exact, low, high), ulps);
+}
+
+long double logistic(long double x) { return 1 / (1 + std::exp(-x)); }
+
+/// By the sum up to 60 and the first terms of the Euler-Maclaurin formula there.
+long double trigamma(long double x) {
+  long double sum = 0;
+  for (; x < 60; ++x) sum += 1 / (x * x);
+  const long double z = 1 / (x * x);
+  return sum + 1 / x + z / 2 + z / x * (1 / 6.0L - z * (1 / 30.0L - z * (1 / 42.0L - z / 30.0L)));
+}
+
+TEST(Errors, AreWithinTheBoundsOfTheManual) {
+  expect_error_below(2.5, rc::ops::sigmoid, logistic, -80, 20);
+  expect_error_below(2.5, rc::ops::silu, [](long double x) { return x * logistic(x); }, -80, 20);
+  expect_error_below(1.6, rc::ops::logsigmoid, [](long double x) { return -std::log1p(std::exp(-x)); }, -20, 20);
+  expect_error_below(
+      1.6, [](Tensor x) { return rc::softplus(x, 1, 1000); }, [](long double x) { return std::log1p(std::exp(x)); },
+      -20, 20);
+  expect_error_below(
+      2, [](Tensor x) { return rc::elu(x); }, [](long double x) { return x > 0 ? x : std::expm1(x); }, -10, 2);
+  const auto gelu = [](long double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2_v<long double>); };
+  expect_error_below(2, rc::ops::gelu, gelu, 0, 10);
+  expect_error_below(10, rc::ops::gelu, gelu, -2, 0);
+  expect_error_below(52, rc::ops::gelu, gelu, -5, -2);
+  expect_error_below(1.5, rc::ops::rsqrt, [](long double x) { return 1 / std::sqrt(x); }, 0.01, 100);
+  expect_error_below(12, [](Tensor x) { return rc::polygamma(1, x); }, trigamma, 0.05, 30);
+  expect_error_below(12, [](Tensor x) { return rc::polygamma(1, x); }, trigamma, -1.9, -1.1);
+}
+
+// ── rounding ──
+
+TEST(Rounding, HalvesGoToEven) {
+  expect_values(round(doubles({-1.5, -0.5, 0.5, 1.5, 2.5})), {-2, 0, 0, 2, 2});
+  EXPECT_EQ(floor(integers({3})).dtype(), rc::int64);
+}
+
+TEST(Rounding, RemaindersHaveTheSignTheySay) {
+  const Tensor a = integers({7, -7, 7, -7}), b = integers({3, 3, -3, -3});
+  expect_values(remainder(a, b), {1, 2, -2, -1});
+  expect_values(fmod(a, b), {1, -1, 1, -1});
+  expect_values(floor_divide(a, b), {2, -3, -3, 2});
+  expect_values(doubles({7, -7}) % 3, {1, 2});
+  EXPECT_EQ((a % b).dtype(), rc::int64);
+}
+
+TEST(Rounding, RemaindersMoveWithTheDivisorByTheQuotient) {
+  const Tensor a = doubles({7.5, -7.5, 0.3}), b = doubles({2, 2, 0.1});
+  expect_values(slopes(rc::remainder, a, b).second, {-3, 4, -2});
+  expect_values(slopes(rc::fmod, a, b).second, {-3, 3, -2});
+  expect_values(slopes(rc::fmod, a, b).first, {1, 1, 1});
+}
+
+TEST(Rounding, HasNoSlope) {
+  for (const Unary& f : {Unary(rc::ops::floor), Unary(rc::ops::round), Unary(rc::ops::sign)})
+    expect_values(slope([&](Tensor x) { return f(x) * x; }, doubles({1.2})), {1});
+}
+
+// ── comparison and logic ──
+
+TEST(Comparison, IsBooleanForEveryType) {
+  EXPECT_EQ((integers({1}) < 2.5).dtype(), rc::boolean);
+  EXPECT_EQ((complexes({{1, 2}}) == complexes({{1, 2}})).to_vector<bool>(), std::vector<bool>{true});
+  EXPECT_EQ((doubles({nan}) == doubles({nan})).to_vector<bool>(), std::vector<bool>{false});
+}
+
+TEST(Comparison, EqualAsksForShapeAndValues) {
+  EXPECT_TRUE(rc::equal(integers({1, 2}), doubles({1, 2})));
+  EXPECT_FALSE(rc::equal(integers({1, 2}), integers({1, 3})));
+  EXPECT_FALSE(rc::equal(rc::ones({2}), rc::ones({2, 2})));
+  EXPECT_FALSE(rc::equal(doubles({nan}), doubles({nan})));
+}
+
+TEST(Comparison, CloseIsRelativeToTheSecond) {
+  EXPECT_EQ(isclose(doubles({1, 1, inf, inf, nan}), doubles({1.05, 1.2, inf, -inf, nan}), 0.1, 0).to_vector<bool>(),
+            (std::vector<bool>{true, false, true, false, false}));
+  EXPECT_TRUE(rc::allclose(doubles({1, 2}), doubles({1, 2 + 1e-6})));
+  EXPECT_FALSE(rc::allclose(integers({1LL << 53}), integers({(1LL << 53) + 2}), 0, 1));
+  EXPECT_TRUE(isclose(complexes({{1, 1}}), complexes({{1, 1.01}}), 0.1, 0).all().item<bool>());
+}
+
+TEST(Comparison, OfValuesWorksUnderDifferentiationOnly) {
+  const auto f = [](Tensor x) { return rc::equal(x, x) && rc::allclose(x, x) ? (x * x).sum() : x.sum(); };
+  expect_values(rc::grad(f)(doubles({1, 2})), {2, 4});
+  const Tensor x = doubles({1, 2});
+  const std::string text =
+      ": needs the value of f64[], which differs per example of vmap over axis 0 of 2{at}; use "
+      "where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap\n"
+      "  inside vmap over axis 0 of 2{at}";
+  expect_error<rc::TransformError>(
+      [&] {
+        rc::vmap([](Tensor v) {
+          rc::equal(1, v);
+          return v;
+        })(x);
+      },
+      "equal" + text);
+  expect_error<rc::TransformError>(
+      [&] {
+        rc::vmap([](Tensor v) {
+          rc::allclose(v, 1);
+          return v;
+        })(x);
+      },
+      "allclose" + text);
+}
+
+TEST(Logic, WorksOnBitsOfIntegersAndOnBooleans) {
+  expect_values(integers({6}) & integers({3}), {2});
+  expect_values(integers({6}) | integers({3}), {7});
+  expect_values(integers({6}) ^ integers({3}), {5});
+  expect_values(~integers({6}), {-7});
+  expect_values(bitwise_left_shift(integers({3, 1}), integers({2, 64})), {12, 0});
+  expect_values(bitwise_right_shift(integers({-8, -8}), integers({1, 99})), {-4, -1});
+  EXPECT_EQ((~rc::tensor({true, false})).to_vector<bool>(), (std::vector<bool>{false, true}));
+  EXPECT_EQ(logical_xor(doubles({0, 2, nan}), doubles({1, 1, 0})).to_vector<bool>(),
+            (std::vector<bool>{true, false, true}));
+  EXPECT_EQ((!complexes({{0, 0}, {0, 1}})).to_vector<bool>(), (std::vector<bool>{true, false}));
+}
+
+// ── choice ──
+
+TEST(Choice, WhereLeaksNoNan) {
+  const Unary f = [](Tensor x) { return where(x > 0, log(x), x); };
+  expect_values(slope(f, doubles({-1, 2})), {1, 0.5});
+  const Tensor mask = rc::tensor({true, false}), bad = doubles({1, nan});
+  expect_values(slope([&](Tensor x) { return where(mask, x, 0) * bad; }, doubles({1, 1})), {1, 0});
+  expect_values(slope([&](Tensor x) { return where(mask, x, bad); }, bad), {1, 0});
+  const Unary safe = [](Tensor v) { return where(v > 0, sqrt(where(v > 0, v, 1)), 0); };
+  const Tensor x = doubles({-1, 0, 2});
+  expect_values(slope(safe, x), {0, 0, 0.5 / std::sqrt(2)});
+  expect_values(second_slope(safe, x), {0, 0, -0.25 * std::pow(2, -1.5)});
+}
+
+TEST(Choice, WhereTakesAnyConditionAndPromotesTheRest) {
+  const Tensor y = where(integers({0, 5}), 1, doubles({2, 3}));
+  EXPECT_EQ(y.dtype(), rc::float64);
+  expect_values(y, {2, 1});
+  const Unary floating_condition = [](Tensor x) { return where(x, x, 7.0); };
+  expect_values(slope(floating_condition, doubles({0, 3})), {0, 1});
+}
+
+TEST(Choice, TiesShareTheGradient) {
+  const Tensor a = doubles({1, 2, 3}), b = doubles({2, 2, 2});
+  expect_values(slopes(rc::maximum, a, b).first, {0, 0.5, 1});
+  expect_values(slopes(rc::maximum, a, b).second, {1, 0.5, 0});
+  expect_values(slopes(rc::minimum, a, b).first, {1, 0.5, 0});
+  expect_values(slopes(rc::minimum, a, b).second, {0, 0.5, 1});
+  expect_values(slopes(rc::fmax, a, b).first, {0, 1, 1});
+  expect_values(slopes(rc::fmin, a, b).second, {0, 0, 1});
+}
+
+TEST(Choice, NanWinsInMaximumAndLosesInFmax) {
+  const Tensor a = doubles({nan, 1}), b = doubles({1, nan});
+  expect_values(maximum(a, b), {nan, nan});
+  expect_values(fmax(a, b), {1, 1});
+  expect_values(fmin(a, b), {1, 1});
+  expect_values(slopes(rc::fmax, a, b).first, {0, 1});
+}
+
+TEST(Choice, ClampHasSlopeOneUpToItsBounds) {
+  const Tensor x = doubles({-2, -1, 0, 1, 2});
+  expect_values(clamp(x, -1, 1), {-1, -1, 0, 1, 1});
+  expect_values(slope([](Tensor v) { return clamp(v, -1, 1); }, x), {0, 1, 1, 1, 0});
+  expect_values(slope([](Tensor v) { return clamp_min(v, -1); }, x), {0, 1, 1, 1, 1});
+  expect_values(slope([](Tensor v) { return clamp_max(v, 1); }, x), {1, 1, 1, 1, 0});
+}
+
+TEST(Choice, ClampGivesItsBoundsTheRest) {
+  const Tensor x = doubles({-2, 0, 2}), low = doubles({-1, -1, 3}), high = doubles({1, 1, 1});
+  const auto f = [](Tensor v, Tensor l, Tensor h) { return clamp(v, l, h).sum(); };
+  const auto [by_x, by_low, by_high] = rc::grad<0, 1, 2>(f)(x, low, high);
+  expect_values(by_x, {0, 1, 0});
+  expect_values(by_low, {1, 0, 0});
+  expect_values(by_high, {0, 0, 1});
+}
+
+// ── signs and complex numbers ──
+
+TEST(Signs, AreFlatAtZero) {
+  expect_values(slope(rc::ops::abs, doubles({-2, 0, 3})), {-1, 0, 1});
+  expect_values(slopes(rc::copysign, doubles({-2, 3, 0}), doubles({1, -1, 1})).first, {-1, -1, 0});
+  expect_values(sign(doubles({-3, 0, nan})), {-1, 0, 0});
+}
+
+TEST(Signs, NanToNumKnowsTheElementType) {
+  for (const rc::DType dtype : {rc::float16, rc::bfloat16, rc::float32, rc::float64}) {
+    const Tensor y = nan_to_num(doubles({nan, inf, -inf, 1}).to(dtype));
+    EXPECT_TRUE(isfinite(y).all().item<bool>()) << y;
+    EXPECT_TRUE(isinf(y * 1.01).to_vector<bool>()[1]) << y;
+  }
+  expect_values(slope(rc::ops::nan_to_num, doubles({nan, inf, 1})), {0, 0, 1});
+}
+
+/// A real function of complex numbers: its gradient is ∂/∂re + i ∂/∂im.
+void expect_gradient(const Unary& f, const std::vector<std::complex<double>>& at) {
+  const Tensor gradient = slope(f, complexes(at));
+  const double step = 1e-6;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const auto difference = [&](std::complex<double> by) {
+      return (f(complexes({at[i] + by})) - f(complexes({at[i] - by}))).to_vector<double>()[0] / (2 * step);
+    };
+    const std::complex<double> expected(difference(step), difference({0, step}));
+    EXPECT_LT(std::abs(gradient.to_vector<std::complex<double>>()[i] - expected), 1e-8) << "at " << at[i];
+  }
+}
+
+TEST(Complex, RealFunctionsHaveTheGradientOfSteepestAscent) {
+  const std::vector<std::complex<double>> at{{1, 2}, {-0.5, 0.3}, {0.2, -1}};
+  expect_gradient(rc::ops::abs, at);
+  expect_gradient(rc::ops::angle, at);
+  expect_gradient(rc::ops::real, at);
+  expect_gradient(rc::ops::imag, at);
+  expect_gradient([](Tensor z) { return real(z * conj(z)); }, at);
+  expect_gradient([](Tensor z) { return real(sgn(z) * std::complex<double>(2, 1)); }, at);
+  expect_gradient([](Tensor z) { return imag(exp(z) * sin(z)); }, at);
+}
+
+TEST(Complex, SizesHaveNoSlopeAtZero) {
+  const Tensor zero = rc::zeros({1}, rc::complex128);
+  for (const Unary& f : {Unary(rc::ops::abs), Unary(rc::ops::angle), Unary([](Tensor z) { return real(sgn(z)); })})
+    EXPECT_EQ(slope(f, zero).to_vector<std::complex<double>>()[0], 0.0);
+}
+
+TEST(Complex, PartsOfRealTensors) {
+  const Tensor x = doubles({-1, 2});
+  EXPECT_TRUE(real(x).is_same(x));
+  EXPECT_TRUE(conj(x).is_same(x));
+  expect_values(imag(x), {0, 0});
+  expect_values(angle(x), {std::numbers::pi, 0});
+}
+
+// ── conversion ──
+
+TEST(Conversion, ToItsOwnTypeIsTheTensorItself) {
+  const Tensor x = doubles({1});
+  EXPECT_TRUE(x.to(rc::float64).is_same(x));
+  EXPECT_FALSE(x.clone().is_same(x));
+  EXPECT_FALSE(shares_memory(x, x.clone()));
+}
+
+TEST(Conversion, GradientsComeBackInTheirOwnType) {
+  const Tensor gradient = slope([](Tensor x) { return square(x.to(rc::float64)); }, rc::ones({2}));
+  EXPECT_EQ(gradient.dtype(), rc::float32);
+  expect_values(gradient, {2, 2});
+  expect_values(slope([](Tensor x) { return real(x.to(rc::complex128) * 3); }, doubles({1})), {3});
+  expect_values(slope([](Tensor x) { return x.to(rc::int64).to(rc::float64) * x; }, doubles({2.5})), {2});
+}
+
+/// x · detach(x), by whatever road.
+Tensor half_detached(Tensor x) { return x * x.detach(); }
+
+TEST(Detach, CutsOneLevelUnderEveryNesting) {
+  const Tensor x = doubles({3, 4});
+  expect_values(rc::vmap(rc::grad(half_detached))(x), {3, 4});
+  expect_values(slope([](Tensor v) { return rc::vmap(half_detached)(v); }, x), {3, 4});
+  expect_values(rc::vmap(rc::grad(rc::grad(half_detached)))(x), {1, 1});
+  expect_values(slope([](Tensor v) { return rc::vmap(rc::grad(half_detached))(v); }, x), {1, 1});
+  expect_values(rc::vmap(rc::grad([](Tensor v) { return rc::vmap(half_detached)(v * doubles({1, 2})).sum(); }))(x),
+                {3 * 5, 4 * 5});
+}
+
+TEST(Detach, LeavesAnOuterVariableAlone) {
+  const auto f = [](Tensor x) { return rc::grad([&](Tensor y) { return y * x.detach(); })(x); };
+  expect_values(rc::grad(f)(number(3)), {1});
+}
+
+// ── in place ──
+
+TEST(InPlace, EveryMethodGivesWhatTheOperationGives) {
+  const std::vector<std::pair<Unary, Unary>> pairs{
+      {[](Tensor x) { return x.neg_(); }, rc::ops::neg},
+      {[](Tensor x) { return x.abs_(); }, rc::ops::abs},
+      {[](Tensor x) { return x.exp_(); }, rc::ops::exp},
+      {[](Tensor x) { return x.log_(); }, rc::ops::log},
+      {[](Tensor x) { return x.sqrt_(); }, rc::ops::sqrt},
+      {[](Tensor x) { return x.square_(); }, rc::ops::square},
+      {[](Tensor x) { return x.sin_(); }, rc::ops::sin},
+      {[](Tensor x) { return x.cos_(); }, rc::ops::cos},
+      {[](Tensor x) { return x.tanh_(); }, rc::ops::tanh},
+      {[](Tensor x) { return x.floor_(); }, rc::ops::floor},
+      {[](Tensor x) { return x.ceil_(); }, rc::ops::ceil},
+      {[](Tensor x) { return x.round_(); }, rc::ops::round},
+      {[](Tensor x) { return x.relu_(); }, rc::ops::relu},
+      {[](Tensor x) { return x.sigmoid_(); }, rc::ops::sigmoid},
+      {[](Tensor x) { return x.reciprocal_(); }, rc::ops::reciprocal},
+      {[](Tensor x) { return x.add_(2); }, [](Tensor x) { return x + 2; }},
+      {[](Tensor x) { return x.sub_(2); }, [](Tensor x) { return x - 2; }},
+      {[](Tensor x) { return x.mul_(x); }, [](Tensor x) { return x * x; }},
+      {[](Tensor x) { return x.div_(2); }, [](Tensor x) { return x / 2; }},
+      {[](Tensor x) { return x.pow_(3); }, [](Tensor x) { return pow(x, 3); }},
+      {[](Tensor x) { return x.pow_(x); }, [](Tensor x) { return pow(x, x); }},
+      {[](Tensor x) { return x.clamp_(0.5, 0.7); }, [](Tensor x) { return clamp(x, 0.5, 0.7); }},
+      {[](Tensor x) { return x.lerp_(2, 0.25); }, [](Tensor x) { return lerp(x, 2, 0.25); }},
+      {[](Tensor x) { return x.masked_fill_(x > 0.5, 9); }, [](Tensor x) { return where(x > 0.5, 9, x); }},
+      {[](Tensor x) { return x.fill_(4); }, [](Tensor x) { return x * 0 + 4; }},
+      {[](Tensor x) { return x.zero_(); }, [](Tensor x) { return x * 0; }},
+      {[](Tensor x) { return rc::add_out(x, x, 3); }, [](Tensor x) { return x + 3; }},
+      {[](Tensor x) { return rc::div_out(x, 1, x); }, [](Tensor x) { return 1 / x; }}};
+  for (const auto& [in_place, pure] : pairs) {
+    const Tensor x = ramp({3}), expected = pure(x);
+    const auto by_copy = [&in_place = in_place](Tensor v) { return in_place(v.clone()); };
+    expect_equal(by_copy(x), expected);
+    expect_equal(rc::vmap(by_copy)(x), expected);
+    expect_close(slope(by_copy, x), slope(pure, x));
+    const Tensor target = x.clone();
+    EXPECT_TRUE(in_place(target).is_same(target));
+    expect_equal(target, expected);
+  }
+}
+
+TEST(InPlace, ReadingAnotherViewOfTheTargetReadsOldValues) {
+  const Tensor x = doubles({1, 2, 3, 4});
+  x.slice(0, 1, std::nullopt).add_(x.slice(0, 0, 3));
+  expect_values(x, {1, 3, 5, 7});
+}
+
+TEST(InPlace, KeepsItsTargetsType) {
+  const Tensor single = rc::ones({2}), whole = integers({4, 9});
+  single.mul_(doubles({2, 3}));
+  EXPECT_EQ(single.dtype(), rc::float32);
+  expect_values(single, {2, 3});
+  expect_error<rc::TypeError>([&] { whole.add_(0.5); },
+                              "add_: the result is f32, which does not convert to the target "
+                              "i64[2]; convert an operand, or use the out-of-place operation",
+                              {whole});
+  expect_error<rc::TypeError>([&] { whole.div_(2); },
+                              "div_: the result is f32, which does not convert to the target "
+                              "i64[2]; convert an operand, or use the out-of-place operation",
+                              {whole});
+}
+
+}  // namespace

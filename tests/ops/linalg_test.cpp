@@ -1,0 +1,341 @@
+// Factorisations, solvers and determinants: what the laws cannot say. Values against products and cofactors, singular
+// matrices, complex and half precision, the shapes of right-hand sides, gradients of compositions, error texts.
+#include <complex>
+
+#include "support/difference_quotient.h"
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// A float64 matrix with a heavy diagonal and no symmetry.
+Tensor regular(std::int64_t n) { return sin(ramp({n, n}) * 7.3) + rc::eye(n, rc::float64) * 3; }
+
+/// Several of them.
+Tensor regulars(std::int64_t count, std::int64_t n) { return sin(ramp({count, n, n}) * 5.1) + rc::eye(n, rc::float64) * 3; }
+
+Tensor positive_definite(std::int64_t n) {
+  const Tensor a = regular(n);
+  return matmul(a, mT(a));
+}
+
+Tensor complex_regular(std::int64_t n) {
+  return regular(n) + sin(ramp({n, n}) * 3.7) * Tensor(std::complex<double>(0, 1));
+}
+
+Tensor parts(const Tensor& z) { return rc::stack({real(z), imag(z)}); }
+
+void expect_near(const Tensor& actual, const Tensor& expected) { expect_close(actual, expected, 1e-9); }
+
+// ── Cholesky ──
+
+TEST(Cholesky, IsALowerFactor) {
+  const Tensor a = positive_definite(4), l = rc::cholesky(a);
+  expect_near(matmul(l, mT(l)), a);
+  expect_equal(l, tril(l));
+}
+
+TEST(Cholesky, FactorsEveryMatrixOfAStack) {
+  const Tensor a = rc::stack({positive_definite(3), positive_definite(3) * 2}), l = rc::cholesky(a);
+  expect_equal(l[1], rc::cholesky(a[1]));
+  expect_equal(rc::vmap([](Tensor m) { return rc::cholesky(m); })(a), l);
+}
+
+TEST(Cholesky, FactorsAHermitianMatrix) {
+  const Tensor b = complex_regular(3), a = matmul(b, conj(mT(b))), l = rc::cholesky(a);
+  expect_near(parts(matmul(l, conj(mT(l)))), parts(a));
+}
+
+TEST(Cholesky, TakesTheSymmetricPart) {
+  const Tensor a = positive_definite(3), skew = a - mT(a) + triu(a) * 0.1;
+  expect_near(rc::cholesky(a + skew - mT(skew)), rc::cholesky(a));
+}
+
+TEST(Cholesky, ItsGradientIsSymmetric) {
+  const Tensor weight = ramp({4, 4});
+  const auto f = [&](Tensor a) { return (rc::cholesky(a) * weight).sum(); };
+  const Tensor a = positive_definite(4), gradient = rc::grad(f)(a);
+  expect_near(gradient, mT(gradient));
+  expect_close(gradient, difference_quotient(f, a), 1e-7);
+}
+
+TEST(Cholesky, ItsSecondDerivativeInBothModes) {
+  const Tensor weight = ramp({3, 3});
+  const auto f = [&](Tensor a) { return (sin(rc::cholesky(a)) * weight).sum(); };
+  const Tensor a = positive_definite(3), expected = difference_quotient([&](Tensor x) { return rc::grad(f)(x); }, a);
+  expect_close(rc::hessian(f)(a), expected, 1e-6);
+  expect_close(rc::jacrev(rc::grad(f))(a), expected, 1e-6);
+  expect_close(rc::jacfwd(rc::jacfwd(f))(a), expected, 1e-6);
+}
+
+TEST(Cholesky, OfNothing) { expect_equal(rc::cholesky(rc::zeros({2, 0, 0})), rc::zeros({2, 0, 0})); }
+
+TEST(Cholesky, SolvesAsItsMatrixDoes) {
+  const Tensor a = positive_definite(4), b = ramp({4, 2});
+  expect_near(rc::cholesky_solve(b, rc::cholesky(a)), rc::solve(a, b));
+  const Tensor z = complex_regular(3), h = matmul(z, conj(mT(z))), right = complex_regular(3);
+  expect_near(parts(rc::cholesky_solve(right, rc::cholesky(h))), parts(rc::solve(h, right)));
+}
+
+TEST(Cholesky, GradientOfASolutionByIt) {
+  const Tensor b = ramp({3, 1});
+  const auto f = [&](Tensor a) { return square(rc::cholesky_solve(b, rc::cholesky(a))).sum(); };
+  const Tensor a = positive_definite(3);
+  expect_close(rc::grad(f)(a), difference_quotient(f, a), 1e-7);
+}
+
+// ── solve ──
+
+TEST(Solve, MatrixAndVector) {
+  const Tensor a = regular(4), b = ramp({4, 2}), v = ramp({4});
+  expect_near(matmul(a, rc::solve(a, b)), b);
+  expect_near(matmul(a, rc::solve(a, v)), v);
+}
+
+TEST(Solve, RightHandSidesOfEveryShape) {
+  const Tensor a = regulars(2, 3);
+  const auto check = [](const Tensor& a, const Tensor& b, const Sizes& expected) {
+    const Tensor x = rc::solve(a, b);
+    EXPECT_EQ(sizes(x), expected);
+    const bool vector = x.dim() < a.dim() || b.dim() == 1;
+    const Tensor product = vector ? matmul(a, x.unsqueeze(-1)).squeeze(-1) : matmul(a, x);
+    expect_near(product, b.expand(product.shape()));
+  };
+  check(a, ramp({2, 3}), {2, 3});           // vectors, one a matrix
+  check(a, ramp({3}), {2, 3});              // one vector
+  check(a, ramp({2, 3, 4}), {2, 3, 4});
+  check(a, ramp({3, 4}), {2, 3, 4});        // shared columns
+  check(a[0], ramp({5, 3, 2}), {5, 3, 2});  // a shared matrix
+  check(a[0], ramp({0, 3, 2}), {0, 3, 2});
+  check(regulars(4, 3).reshape({2, 2, 3, 3}), ramp({2, 1, 3, 1}), {2, 2, 3, 1});
+}
+
+TEST(Solve, DerivativesInBothOperands) {
+  const Tensor a = regular(3), b = ramp({3, 2}), weight = ramp({3, 2});
+  const auto of_a = [&](Tensor x) { return (sin(rc::solve(x, b)) * weight).sum(); };
+  const auto of_b = [&](Tensor x) { return (sin(rc::solve(a, x)) * weight).sum(); };
+  expect_close(rc::grad(of_a)(a), difference_quotient(of_a, a), 1e-7);
+  expect_close(rc::grad(of_b)(b), difference_quotient(of_b, b), 1e-7);
+  expect_close(rc::hessian(of_a)(a), difference_quotient([&](Tensor x) { return rc::grad(of_a)(x); }, a), 1e-6);
+  const auto both = [&](Tensor x, Tensor y) { return (sin(rc::solve(x, y)) * weight).sum(); };
+  const auto mixed = rc::jacfwd<1>(rc::grad<0>(both))(a, b);
+  expect_close(mixed, difference_quotient([&](Tensor y) { return rc::grad<0>(both)(a, y); }, b), 1e-6);
+}
+
+TEST(Solve, MappedOverEitherOperand) {
+  const auto f = [](Tensor a, Tensor b) { return rc::solve(a, b); };
+  const Tensor a = regulars(3, 2), b = ramp({3, 2}), matrices = ramp({3, 2, 4});
+  for (const Tensor& right : {b, matrices}) {
+    const Tensor left_only = rc::vmap(f, {.in_dims = {0, rc::none}})(a, right[0]);
+    const Tensor right_only = rc::vmap(f, {.in_dims = {rc::none, 0}})(a[0], right);
+    const Tensor both = rc::vmap(f)(a, right);
+    for (int i = 0; i < 3; ++i) {
+      expect_near(left_only[i], f(a[i], right[0]));
+      expect_near(right_only[i], f(a[0], right[i]));
+      expect_near(both[i], f(a[i], right[i]));
+    }
+  }
+  EXPECT_EQ(sizes(rc::vmap(f, {.in_dims = {rc::none, 0}})(a[0], rc::zeros({0, 2, 4}, rc::float64))), (Sizes{0, 2, 4}));
+}
+
+TEST(Solve, PerExampleGradientsWithASharedMatrix) {
+  const Tensor a = regular(3), bs = ramp({4, 3});
+  const auto loss = [](Tensor m, Tensor b) { return square(rc::solve(m, b)).sum(); };
+  const Tensor all = rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0}})(a, bs);
+  for (int i = 0; i < 4; ++i) expect_near(all[i], rc::grad(loss)(a, bs[i]));
+}
+
+TEST(Solve, Complex) {
+  const Tensor a = complex_regular(3), b = complex_regular(3);
+  expect_near(parts(matmul(a, rc::solve(a, b))), parts(b));
+  const auto f = [&](Tensor x) {
+    return square(rc::abs(rc::solve(x[0] + x[1] * Tensor(std::complex<double>(0, 1)), b))).sum();
+  };
+  expect_close(rc::grad(f)(parts(a)), difference_quotient(f, parts(a)), 1e-7);
+}
+
+TEST(Solve, HalfPrecisionIsComputedInFloat) {
+  const Tensor a = regular(3).to(rc::float16), b = ramp({3, 1}).to(rc::float16), x = rc::solve(a, b);
+  EXPECT_EQ(x.dtype(), rc::float16);
+  expect_equal(x, rc::solve(a.to(rc::float32), b.to(rc::float32)).to(rc::float16));
+}
+
+TEST(SolveErrors, Singular) {
+  const Tensor a = rc::tensor({{1., 2.}, {2., 4.}}), b = rc::ones(2);
+  expect_error<rc::ValueError>([&] { rc::solve(a, b); },
+                               "solve: f32[2,2] is singular: pivot 2 of its LU factorisation is zero", {a, b});
+  const Tensor stack = rc::stack({rc::eye(2), a});
+  expect_error<rc::ValueError>([&] { rc::vmap([&](Tensor m) { return rc::inverse(m); })(stack); },
+                               "inverse: f32[2,2] is singular: pivot 2 of its LU factorisation is zero\n"
+                               "  inside vmap over axis 0 of 2{at}",
+                               {stack});
+}
+
+TEST(SolveErrors, RightHandSide) {
+  const Tensor a = rc::eye(3), b = rc::ones({4, 2});
+  expect_error<rc::ValueError>([&] { rc::solve(a, b); },
+                               "solve: the right-hand side f32[4,2] does not fit the matrix f32[3,3]; "
+                               "it must be [..., 3, k] or [3]",
+                               {a, b});
+}
+
+TEST(SolveErrors, LeadingAxes) {
+  const Tensor a = rc::ones({2, 3, 3}), b = rc::ones({4, 3, 1});
+  expect_error<rc::ValueError>([&] { rc::solve(a, b); },
+                               "solve: the leading axes of f32[2,3,3] and f32[4,3,1] do not broadcast", {a, b});
+}
+
+// ── triangular_solve ──
+
+TEST(TriangularSolve, ReadsItsTriangleOnly) {
+  const Tensor a = regular(3), b = ramp({3, 2}), eye = rc::eye(3, rc::float64);
+  expect_near(matmul(tril(a), rc::triangular_solve(a, b, false)), b);
+  expect_near(matmul(triu(a), rc::triangular_solve(a, b, true)), b);
+  expect_near(matmul(mT(triu(a)), rc::triangular_solve(a, b, true, true, false)), b);
+  expect_near(matmul(tril(a, -1) + eye, rc::triangular_solve(a, b, false, false, true)), b);
+  expect_near(matmul(mT(triu(a, 1) + eye), rc::triangular_solve(a, b, true, true, true)), b);
+}
+
+TEST(TriangularSolve, GradientsStayInTheTriangle) {
+  const Tensor a = regular(3), b = ramp({3, 2});
+  for (bool upper : {false, true})
+    for (bool transpose : {false, true})
+      for (bool unit : {false, true}) {
+        const auto f = [&](Tensor x) { return sin(rc::triangular_solve(x, b, upper, transpose, unit)).sum(); };
+        expect_close(rc::grad(f)(a), difference_quotient(f, a), 1e-6);
+        expect_close(rc::jacfwd(f)(a), difference_quotient(f, a), 1e-6);
+      }
+}
+
+TEST(TriangularSolve, ComplexTransposeDoesNotConjugate) {
+  const Tensor a = complex_regular(3), b = complex_regular(3);
+  expect_near(parts(matmul(mT(tril(a)), rc::triangular_solve(a, b, false, true, false))), parts(b));
+}
+
+// ── inverse, det, slogdet, powers ──
+
+TEST(Inverse, TimesItsMatrixIsTheIdentity) {
+  const Tensor a = regulars(2, 3);
+  expect_near(matmul(rc::inverse(a), a), rc::eye(3, rc::float64).expand({2, 3, 3}));
+  const Tensor z = complex_regular(3);
+  expect_near(real(matmul(rc::inverse(z), z)), rc::eye(3, rc::float64));
+}
+
+TEST(Det, KnownValues) {
+  expect_values(rc::det(rc::tensor({{1., 2.}, {3., 4.}})), {-2});
+  expect_values(rc::det(rc::tensor({{0., 1.}, {1., 0.}})), {-1});
+  expect_values(rc::det(rc::zeros({3, 0, 0})), {1, 1, 1});
+  expect_values(rc::det(rc::zeros({3, 3})), {0});
+  const Tensor z = rc::det(rc::eye(2, rc::float64) * Tensor(std::complex<double>(0, 2)));
+  expect_values(parts(z), {-4, 0});
+}
+
+/// The cofactors of a 3 by 3 matrix, by minors.
+Tensor cofactors(const Tensor& a) {
+  const Values x = values(a);
+  const auto at = [&](int i, int j) { return x[static_cast<std::size_t>((i % 3) * 3 + j % 3)]; };
+  Values c;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) c.push_back(at(i + 1, j + 1) * at(i + 2, j + 2) - at(i + 1, j + 2) * at(i + 2, j + 1));
+  return doubles(c, {3, 3});
+}
+
+TEST(Det, ItsGradientIsTheCofactorsOfSingularMatricesToo) {
+  const auto f = [](Tensor a) { return rc::det(a); };
+  const Tensor u = ramp({3, 1}), rank_one = matmul(u, mT(u) + 1);
+  const std::vector<Tensor> matrices = {regular(3),
+                                        rank_one,
+                                        rank_one + matmul(sin(u), cos(mT(u))),
+                                        rc::zeros({3, 3}, rc::float64),
+                                        doubles({0, 1, 0, 0, 0, 1, 0, 0, 0}, {3, 3}),
+                                        doubles({1, 2, 3, 2, 4, 6, 0, 1, 5}, {3, 3})};
+  for (const Tensor& a : matrices) {
+    expect_close(rc::grad(f)(a), cofactors(a), 1e-12);
+    expect_close(rc::jacfwd(f)(a), cofactors(a), 1e-12);
+  }
+  expect_values(rc::grad(f)(rc::zeros({1, 1})), {1});
+}
+
+TEST(Det, SecondDerivativeOfARegularMatrix) {
+  const auto f = [](Tensor a) { return rc::det(a); };
+  const Tensor a = regular(3);
+  const Tensor expected = difference_quotient(cofactors, a);
+  expect_close(rc::hessian(f)(a), expected, 1e-7);
+  expect_close(rc::jacrev(rc::jacrev(f))(a), expected, 1e-7);
+}
+
+TEST(Det, ComplexGradient) {
+  const Tensor a = complex_regular(3);
+  const auto f = [](Tensor x) {
+    const Tensor d = rc::det(x[0] + x[1] * Tensor(std::complex<double>(0, 1)));
+    return real(d) * 2 + imag(d);
+  };
+  expect_close(rc::grad(f)(parts(a)), difference_quotient(f, parts(a)), 1e-6);
+}
+
+TEST(Slogdet, NeitherOverflowsNorUnderflows) {
+  const auto [sign, size] = rc::slogdet(rc::eye(100) * -1e-10);
+  expect_values(sign, {1});
+  expect_values(size, {100 * std::log(1e-10)}, 1e-5);
+  const auto [odd, zero] = rc::slogdet(rc::eye(3) * -1);
+  expect_values(odd, {-1});
+  expect_values(zero, {0});
+}
+
+TEST(Slogdet, OfASingularMatrix) {
+  const auto [sign, size] = rc::slogdet(rc::ones({2, 2}));
+  expect_values(sign, {0});
+  EXPECT_EQ(size.item(), -INFINITY);
+}
+
+TEST(Slogdet, GradientIsTheTransposedInverse) {
+  const Tensor a = regular(4);
+  const auto f = [](Tensor x) { return rc::slogdet(x).second; };
+  expect_near(rc::grad(f)(a), mT(rc::inverse(a)));
+  expect_close(rc::hessian(f)(a), difference_quotient([&](Tensor x) { return mT(rc::inverse(x)); }, a), 1e-6);
+}
+
+TEST(Slogdet, ComplexSignTurns) {
+  const Tensor a = complex_regular(3);
+  const auto f = [](Tensor x) {
+    const auto [sign, size] = rc::slogdet(x[0] + x[1] * Tensor(std::complex<double>(0, 1)));
+    return real(sign) * 3 + imag(sign) + square(size);
+  };
+  expect_close(rc::grad(f)(parts(a)), difference_quotient(f, parts(a)), 1e-7);
+  expect_close(rc::jacfwd(f)(parts(a)), difference_quotient(f, parts(a)), 1e-7);
+}
+
+TEST(Logdet, OfAnyDeterminant) {
+  expect_values(rc::logdet(rc::eye(2) * 3), {std::log(9.0)});
+  EXPECT_TRUE(std::isnan(rc::logdet(rc::eye(3) * -1).item()));
+  EXPECT_EQ(rc::logdet(rc::zeros({2, 2})).item(), -INFINITY);
+}
+
+TEST(MatrixPower, IsARepeatedProduct) {
+  const Tensor a = regular(3) * 0.5;
+  expect_near(rc::matrix_power(a, 0), rc::eye(3, rc::float64));
+  expect_near(rc::matrix_power(a, 5), matmul(a, matmul(a, matmul(a, matmul(a, a)))));
+  expect_near(rc::matrix_power(a, -2), rc::inverse(matmul(a, a)));
+  EXPECT_EQ(sizes(rc::vmap([](Tensor m) { return rc::matrix_power(m, 0); })(regulars(4, 2))), (Sizes{4, 2, 2}));
+}
+
+TEST(MatrixPower, Derivative) {
+  const auto f = [](Tensor a) { return sin(rc::matrix_power(a, 3)).sum(); };
+  const Tensor a = regular(3) * 0.3;
+  expect_close(rc::grad(f)(a), difference_quotient(f, a), 1e-7);
+}
+
+TEST(LinearAlgebraErrors, SquareAndFloating) {
+  const Tensor wide = rc::ones({2, 3}), integers = rc::ones({2, 2}, rc::int64);
+  expect_error<rc::ValueError>([&] { rc::det(wide); }, "det: needs square matrices, found f32[2,3]", {wide});
+  expect_error<rc::ValueError>([&] { rc::inverse(rc::ones(2)); }, "inverse: needs square matrices, found f32[2]");
+  expect_error<rc::TypeError>([&] { rc::slogdet(integers); },
+                              "slogdet: i64[2,2] is neither floating nor complex; "
+                              "convert it first, for example with x.to(rc::float32)",
+                              {integers});
+}
+
+}  // namespace

@@ -1,0 +1,401 @@
+// Convolution, pooling, normalisation and losses: what the laws cannot say. Values against plain loops and formulas, the
+// shapes that are taken, per-example gradients, extreme values, error texts.
+#include <complex>
+
+#include "support/difference_quotient.h"
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// Values between -1 and 1 without a pattern.
+Tensor waves(const Sizes& sizes) { return sin(ramp(sizes) * 9.1); }
+
+void expect_near(const Tensor& actual, const Tensor& expected) { expect_close(actual, expected, 1e-10); }
+
+// ── convolution ──
+
+struct Window {
+  std::int64_t stride = 1, padding = 0, dilation = 1, groups = 1;
+  rc::ConvOptions options() const { return {stride, padding, dilation, groups}; }
+};
+
+/// conv2d, element by element.
+Tensor plain_conv2d(const Tensor& x, const Tensor& w, const Window& window) {
+  const Sizes in = sizes(x), kernel = sizes(w);
+  const auto out_size = [&](std::size_t axis) {
+    return (in[axis] + 2 * window.padding - window.dilation * (kernel[axis] - 1) - 1) / window.stride + 1;
+  };
+  const std::int64_t height = out_size(2), width = out_size(3);
+  const Values from = values(x), weight = values(w);
+  Values y;
+  for (std::int64_t n = 0; n < in[0]; ++n)
+    for (std::int64_t o = 0; o < kernel[0]; ++o)
+      for (std::int64_t i = 0; i < height; ++i)
+        for (std::int64_t j = 0; j < width; ++j) {
+          double sum = 0;
+          for (std::int64_t c = 0; c < kernel[1]; ++c)
+            for (std::int64_t k = 0; k < kernel[2]; ++k)
+              for (std::int64_t l = 0; l < kernel[3]; ++l) {
+                const std::int64_t channel = o / (kernel[0] / window.groups) * kernel[1] + c;
+                const std::int64_t row = i * window.stride + k * window.dilation - window.padding;
+                const std::int64_t column = j * window.stride + l * window.dilation - window.padding;
+                if (row < 0 || row >= in[2] || column < 0 || column >= in[3]) continue;
+                sum += from[static_cast<std::size_t>(((n * in[1] + channel) * in[2] + row) * in[3] + column)] *
+                       weight[static_cast<std::size_t>(((o * kernel[1] + c) * kernel[2] + k) * kernel[3] + l)];
+              }
+          y.push_back(sum);
+        }
+  return doubles(y, {in[0], kernel[0], height, width});
+}
+
+TEST(Convolution, IsACrossCorrelation) {
+  const std::vector<Window> windows = {{}, {2, 1, 1, 1}, {1, 2, 2, 1}, {1, 0, 1, 2}, {2, 1, 2, 4}};
+  for (const Window& window : windows) {
+    const Tensor x = waves({2, 4, 6, 5}), w = waves({8, 4 / window.groups, 3, 2});
+    expect_near(rc::conv2d(x, w, window.options()), plain_conv2d(x, w, window));
+    const Tensor singles = rc::conv2d(x.to(rc::float32), w.to(rc::float32), window.options());
+    EXPECT_EQ(singles.dtype(), rc::float32);
+    expect_close(singles.to(rc::float64), plain_conv2d(x, w, window), 1e-5);
+  }
+}
+
+TEST(Convolution, OverOneAxisIsTheSameOverRowsOfHeightOne) {
+  const Tensor x = waves({2, 3, 7}), w = waves({4, 3, 3}), bias = ramp({4});
+  const Tensor y = rc::conv1d(x, w, bias, {.stride = 2, .padding = 1});
+  const Tensor flat = rc::conv2d(x.unsqueeze(2), w.unsqueeze(2), bias, {.stride = {1, 2}, .padding = {0, 1}});
+  expect_near(y, flat.squeeze(2));
+}
+
+TEST(Convolution, BiasOneExampleAndTorchsArguments) {
+  const Tensor x = waves({3, 5, 5}), w = waves({2, 3, 3, 3}), bias = ramp({2});
+  const Tensor y = rc::conv2d(x.unsqueeze(0), w).squeeze(0) + bias.reshape({2, 1, 1});
+  expect_near(rc::conv2d(x, w, bias), y);
+  expect_near(rc::conv2d(x, w, bias, 1, 0, 1, 1), y);
+  EXPECT_EQ(sizes(rc::conv2d(x, w, Tensor(), 2, 1, 1, 1)), (Sizes{2, 3, 3}));
+  EXPECT_EQ(sizes(rc::conv1d(waves({3, 5}), waves({2, 3, 2}))), (Sizes{2, 4}));
+}
+
+TEST(Convolution, ComplexByItsParts) {
+  const Tensor i = Tensor(std::complex<double>(0, 1));
+  const Tensor x = waves({1, 2, 4, 4}), w = waves({3, 2, 2, 2}) * 0.7;
+  const Tensor y = rc::conv2d(x + i * x, w - i * w * 2);
+  expect_near(real(y), rc::conv2d(x, w) * 3);
+  expect_near(imag(y), rc::conv2d(x, w) * -1);
+}
+
+TEST(Convolution, MappedOverEitherOperand) {
+  for (const Window& window : {Window{}, Window{2, 1, 1, 2}}) {
+    const auto f = [&](Tensor x, Tensor w) { return rc::conv2d(x, w, window.options()); };
+    const Tensor xs = waves({3, 2, 4, 5, 5}), ws = waves({3, 6, 4 / window.groups, 2, 3});
+    const Tensor x_only = rc::vmap(f, {.in_dims = {0, rc::none}})(xs, ws[0]);
+    const Tensor w_only = rc::vmap(f, {.in_dims = {rc::none, 0}})(xs[0], ws);
+    const Tensor both = rc::vmap(f)(xs, ws);
+    const Tensor at_the_back = rc::vmap(f, {.in_dims = -1})(xs.movedim(0, -1), ws.movedim(0, -1));
+    for (int k = 0; k < 3; ++k) {
+      expect_near(x_only[k], f(xs[k], ws[0]));
+      expect_near(w_only[k], f(xs[0], ws[k]));
+      expect_near(both[k], f(xs[k], ws[k]));
+      expect_near(at_the_back[k], both[k]);
+    }
+    EXPECT_EQ(sizes(rc::vmap(f)(xs.narrow(0, 0, 0), ws.narrow(0, 0, 0))), (Sizes{0, 2, 6, both.size(3), both.size(4)}));
+  }
+}
+
+TEST(Convolution, PerExampleGradientsOfALayer) {
+  for (const Window& window : {Window{}, Window{2, 1, 1, 2}}) {
+    const Tensor xs = waves({5, 4, 6, 6}), w = waves({6, 4 / window.groups, 3, 3}), bias = waves({6});
+    const auto loss = [&](Tensor weight, Tensor b, Tensor x) {
+      return square(tanh(rc::conv2d(x, weight, b, window.options()))).sum();
+    };
+    const auto [weights, biases, inputs] =
+        rc::vmap(rc::grad<0, 1, 2>(loss), {.in_dims = {rc::none, rc::none, 0}})(w, bias, xs);
+    for (int k = 0; k < 5; ++k) {
+      const auto [of_weight, of_bias, of_input] = rc::grad<0, 1, 2>(loss)(w, bias, xs[k]);
+      expect_near(weights[k], of_weight);
+      expect_near(biases[k], of_bias);
+      expect_near(inputs[k], of_input);
+    }
+  }
+}
+
+TEST(Convolution, SecondDerivatives) {
+  const Window window{2, 1, 2, 1};
+  const Tensor x = waves({1, 2, 5, 5}), w = waves({2, 2, 2, 2});
+  const auto f = [&](Tensor a, Tensor b) { return sin(rc::conv2d(a, b, window.options())).sum(); };
+  const auto in_x = [&](Tensor a) { return rc::grad<0>(f)(a, w); };
+  const auto in_w = [&](Tensor b) { return rc::grad<0>(f)(x, b); };
+  expect_close(rc::jacfwd(in_x)(x), difference_quotient(in_x, x), 1e-7);
+  expect_close(rc::jacrev(in_w)(w), difference_quotient(in_w, w), 1e-7);
+}
+
+TEST(ConvolutionErrors, ShapesAndOptions) {
+  const Tensor x = rc::ones({1, 4, 3, 3}), w = rc::ones({6, 4, 2, 2});
+  expect_error<rc::ValueError>([&] { rc::conv2d(rc::ones(3), w); },
+                               "conv2d: the input must be [N, C, H, W] or [C, H, W], it is f32[3]");
+  expect_error<rc::ValueError>([&] { rc::conv2d(x, rc::ones({6, 4, 2})); },
+                               "conv2d: the weight must be [O, C / groups, KH, KW], it is f32[6,4,2]");
+  expect_error<rc::ValueError>([&] { rc::conv2d(x, rc::ones({6, 4, 5, 2})); },
+                               "conv2d: the kernel of the weight f32[6,4,5,2] does not fit the input f32[1,4,3,3]: "
+                               "on spatial axis 0 it reaches over 5 elements, the padded input has 3");
+  expect_error<rc::ValueError>([&] { rc::conv2d(x, rc::ones({6, 1, 2, 2}), {.groups = 4}); },
+                               "conv2d: the weight f32[6,1,2,2] gives 6 channels, which do not divide into groups 4");
+  expect_error<rc::ValueError>([&] { rc::conv2d(x, w, rc::ones(4)); },
+                               "conv2d: the bias must be [6], one number for each channel of the result, it is f32[4]");
+  expect_error<rc::ValueError>([&] { rc::conv2d(x, w, {.stride = {1, 1, 1}}); },
+                               "conv2d: stride [1,1,1] must hold one number or 2");
+  expect_error<rc::ValueError>([&] { rc::conv2d(x, w, {.stride = 0}); },
+                               "conv2d: stride is 0; it must be at least 1");
+}
+
+// ── pooling ──
+
+Tensor plain_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride, std::int64_t padding, bool greatest) {
+  const Sizes in = sizes(x);
+  const std::int64_t height = (in[2] + 2 * padding - kernel) / stride + 1, width = (in[3] + 2 * padding - kernel) / stride + 1;
+  const Values from = values(x);
+  Values y;
+  for (std::int64_t plane = 0; plane < in[0] * in[1]; ++plane)
+    for (std::int64_t i = 0; i < height; ++i)
+      for (std::int64_t j = 0; j < width; ++j) {
+        double sum = 0, most = -INFINITY;
+        for (std::int64_t row = i * stride - padding; row < i * stride - padding + kernel; ++row)
+          for (std::int64_t column = j * stride - padding; column < j * stride - padding + kernel; ++column) {
+            if (row < 0 || row >= in[2] || column < 0 || column >= in[3]) continue;
+            const double element = from[static_cast<std::size_t>((plane * in[2] + row) * in[3] + column)];
+            sum += element;
+            most = std::max(most, element);
+          }
+        y.push_back(greatest ? most : sum / static_cast<double>(kernel * kernel));
+      }
+  return doubles(y, {in[0], in[1], height, width});
+}
+
+TEST(Pooling, TakesTheGreatestOrTheMeanOfEachWindow) {
+  const Tensor x = waves({2, 3, 7, 6});
+  expect_near(rc::max_pool2d(x, 2), plain_pool(x, 2, 2, 0, true));
+  expect_near(rc::max_pool2d(x, 3, 2, 1), plain_pool(x, 3, 2, 1, true));
+  expect_near(rc::avg_pool2d(x, 2), plain_pool(x, 2, 2, 0, false));
+  expect_near(rc::avg_pool2d(x, 3, 2, 1), plain_pool(x, 3, 2, 1, false));
+  expect_near(rc::max_pool2d(x[0], 2), plain_pool(x, 2, 2, 0, true)[0]);
+  expect_near(rc::avg_pool2d(x[0], {2, 2}), plain_pool(x, 2, 2, 0, false)[0]);
+}
+
+TEST(Pooling, DilatedWindows) {
+  const Tensor x = doubles({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 3, 3});
+  expect_values(rc::max_pool2d(x, 2, 1, 0, 2), {9});
+  expect_values(rc::max_pool2d(x, 2, 1, 0, {1, 2}), {6, 9});
+}
+
+TEST(Pooling, TheFirstOfEqualElementsGetsTheGradient) {
+  const Tensor x = rc::ones({1, 2, 2});
+  expect_values(rc::grad([](Tensor a) { return rc::max_pool2d(a, 2).sum(); })(x), {1, 0, 0, 0});
+}
+
+TEST(Pooling, NanWins) {
+  const Tensor x = doubles({1, NAN, 3, 4}, {1, 2, 2});
+  EXPECT_TRUE(std::isnan(rc::max_pool2d(x, 2).item()));
+}
+
+TEST(Pooling, OverlappingWindowsAddUp) {
+  const Tensor x = waves({1, 2, 5, 5});
+  for (bool greatest : {true, false}) {
+    const auto f = [&](Tensor a) { return sin(greatest ? rc::max_pool2d(a, 3, 1, 1) : rc::avg_pool2d(a, 3, 1, 1)); };
+    expect_close(rc::jacrev(f)(x), difference_quotient(f, x), 1e-7);
+    expect_close(rc::jacfwd(f)(x), difference_quotient(f, x), 1e-7);
+    const auto gradient = [&](Tensor a) { return rc::grad([&](Tensor b) { return f(b).sum(); })(a); };
+    expect_close(rc::jacrev(gradient)(x), difference_quotient(gradient, x), 1e-7);
+  }
+}
+
+TEST(Pooling, MappedOverExamples) {
+  const Tensor xs = waves({3, 2, 2, 4, 4});
+  const auto f = [](Tensor x) { return rc::max_pool2d(x, 2) + rc::avg_pool2d(x, 2); };
+  const auto gradient = rc::grad([&](Tensor x) { return sin(f(x)).sum(); });
+  const Tensor y = rc::vmap(f)(xs), g = rc::vmap(gradient)(xs);
+  for (int k = 0; k < 3; ++k) {
+    expect_near(y[k], f(xs[k]));
+    expect_near(g[k], gradient(xs[k]));
+  }
+}
+
+TEST(PoolingErrors, ShapesAndOptions) {
+  const Tensor x = rc::ones({1, 2, 3, 3});
+  expect_error<rc::ValueError>([&] { rc::max_pool2d(rc::ones({3, 3}), 2); },
+                               "max_pool2d: the input must be [N, C, H, W] or [C, H, W], it is f32[3,3]");
+  expect_error<rc::ValueError>([&] { rc::max_pool2d(x, 2, 2, 2); },
+                               "max_pool2d: padding [2,2] is more than half the kernel [2,2]");
+  expect_error<rc::ValueError>([&] { rc::avg_pool2d(x, 4); },
+                               "avg_pool2d: the kernel [4,4] does not fit the input f32[1,2,3,3]");
+  expect_error<rc::ValueError>([&] { rc::avg_pool2d(x, {1, 2, 3}); },
+                               "avg_pool2d: kernel [1,2,3] must hold one number or 2");
+}
+
+// ── layer_norm ──
+
+TEST(LayerNorm, HasMeanZeroAndVarianceOne) {
+  const Tensor x = waves({4, 3, 5}) * 3 + 7, y = rc::layer_norm(x, {3, 5}, Tensor(), Tensor(), 0);
+  expect_close(mean(y, {1, 2}), rc::zeros({4}, rc::float64), 1e-12);
+  expect_close(mean(y * y, {1, 2}), rc::ones({4}, rc::float64), 1e-12);
+}
+
+TEST(LayerNorm, WeightAndBias) {
+  const Tensor x = waves({4, 5}), weight = ramp({5}), bias = ramp({5}) * 2;
+  const Tensor off_mean = x - x.mean(-1, true);
+  const Tensor plain = off_mean / sqrt(square(off_mean).mean(-1, true) + 1e-5);
+  expect_near(rc::layer_norm(x, {5}), plain);
+  expect_near(rc::layer_norm(x, {5}, weight, bias), plain * weight + bias);
+  expect_near(rc::layer_norm(x, {5}, weight, Tensor()), plain * weight);
+  expect_near(rc::layer_norm(x, {5}, Tensor(), bias), plain + bias);
+}
+
+TEST(LayerNorm, DerivativesOfAnyOrder) {
+  const Tensor x = waves({2, 3}), weight = ramp({3}), bias = ramp({3});
+  const auto f = [&](Tensor a) { return sin(rc::layer_norm(a, {3}, weight, bias, 0.1)).sum(); };
+  const auto gradient = [&](Tensor a) { return rc::grad(f)(a); };
+  const auto second = [&](Tensor a) { return rc::jacrev(gradient)(a); };
+  expect_close(gradient(x), difference_quotient(f, x), 1e-7);
+  expect_close(rc::hessian(f)(x), difference_quotient(gradient, x), 1e-6);
+  expect_close(rc::jacfwd(second)(x), difference_quotient(second, x), 1e-5);
+}
+
+TEST(LayerNorm, HalfPrecisionIsComputedInFloat) {
+  const Tensor x = (waves({3, 64}) + 100).to(rc::float16), y = rc::layer_norm(x, {64});
+  EXPECT_EQ(y.dtype(), rc::float16);
+  expect_equal(y, rc::layer_norm(x.to(rc::float32), {64}).to(rc::float16));
+}
+
+TEST(LayerNormErrors, Shapes) {
+  const Tensor x = rc::ones({2, 3});
+  expect_error<rc::ValueError>([&] { rc::layer_norm(x, {4}); },
+                               "layer_norm: the input f32[2,3] does not end in the normalized shape [4]", {x});
+  expect_error<rc::ValueError>([&] { rc::layer_norm(x, {3}, rc::ones(2), Tensor()); },
+                               "layer_norm: the weight f32[2] must have the normalized shape [3]", {x});
+}
+
+// ── losses ──
+
+constexpr rc::Reduction every_reduction[] = {rc::Reduction::none, rc::Reduction::mean, rc::Reduction::sum};
+
+void expect_reduced(const std::function<Tensor(rc::Reduction)>& loss, const Tensor& each) {
+  expect_near(loss(rc::Reduction::none), each);
+  expect_near(loss(rc::Reduction::mean), each.mean());
+  expect_near(loss(rc::Reduction::sum), each.sum());
+}
+
+TEST(Losses, OfDifferences) {
+  const Tensor x = waves({3, 4}) * 3, y = waves({4});
+  expect_reduced([&](rc::Reduction r) { return rc::mse_loss(x, y, r); }, square(x - y));
+  expect_reduced([&](rc::Reduction r) { return rc::l1_loss(x, y, r); }, rc::abs(x - y));
+  expect_near(rc::mse_loss(x, y), square(x - y).mean());
+  expect_near(rc::l1_loss(x, y), rc::abs(x - y).mean());
+}
+
+TEST(Losses, HuberIsQuadraticThenLinear) {
+  const Tensor x = doubles({0.5, -0.5, 3, -3, 2}), zero = doubles({0, 0, 0, 0, 0});
+  expect_near(rc::huber_loss(x, zero, 2), number((0.125 + 0.125 + 4 + 4 + 2) / 5));
+  const Tensor gradient = rc::grad([&](Tensor a) { return rc::huber_loss(a, zero, 2) * 5; })(x);
+  expect_values(gradient, {0.5, -0.5, 2, -2, 2});
+  expect_values(rc::grad([&](Tensor a) { return rc::huber_loss(a, zero, 1); })(doubles({INFINITY, 0, 0, 0, 0})),
+                {0.2, 0, 0, 0, 0});
+  expect_error<rc::ValueError>([&] { rc::huber_loss(x, zero, 0); },
+                               "huber_loss: delta is 0.000000; it must be greater than 0");
+}
+
+TEST(Losses, BinaryCrossEntropy) {
+  const Tensor x = waves({2, 5}) * 4, y = square(waves({2, 5}));
+  const Tensor p = sigmoid(x), each = neg(y * log(p) + (1 - y) * log(1 - p));
+  expect_reduced([&](rc::Reduction r) { return rc::binary_cross_entropy_with_logits(x, y, r); }, each);
+  expect_near(rc::binary_cross_entropy(p, y), each.mean());
+  const auto by_logits = [&](Tensor a) { return rc::binary_cross_entropy_with_logits(a, y); };
+  expect_close(rc::grad(by_logits)(x), (p - y) / 10, 1e-12);
+  expect_close(rc::hessian(by_logits)(x).reshape({10, 10}).diagonal(), (p * (1 - p)).flatten() / 10, 1e-12);
+}
+
+TEST(Losses, BinaryCrossEntropyAtExtremeValues) {
+  const Tensor x = doubles({1000, -1000, 1000, -1000, 0}), y = doubles({1, 0, 0, 1, 0.5});
+  const auto each = [](const Tensor& a, const Tensor& b) {
+    return rc::binary_cross_entropy_with_logits(a, b, rc::Reduction::none);
+  };
+  expect_values(each(x, y), {0, 0, 1000, 1000, std::log(2.0)});
+  expect_values(rc::grad([&](Tensor a) { return each(a, y).sum(); })(x), {0, 0, 1, -1, 0});
+  const auto of_probabilities = [](Tensor a, Tensor b) { return rc::binary_cross_entropy(a, b); };
+  expect_values(of_probabilities(doubles({0, 1}), doubles({0, 1})), {0});
+  expect_values(of_probabilities(doubles({0, 1}), doubles({1, 0})), {100});
+  expect_values(rc::grad(of_probabilities)(doubles({0, 1}), doubles({0, 1})), {0, 0});
+}
+
+TEST(CrossEntropy, OfClassesInEveryShape) {
+  const Tensor one = waves({3}) * 3, two = waves({4, 3}) * 3, four = waves({2, 3, 2, 2}) * 3;
+  const Tensor class_of_one = rc::tensor(2), classes = rc::tensor({0, 2, 1, 2});
+  const Tensor places = rc::tensor(std::vector<std::int64_t>{0, 1, 2, 0, 2, 2, 1, 0}).reshape({2, 2, 2});
+  expect_near(rc::cross_entropy(one, class_of_one), neg(log_softmax(one, 0)[2]));
+  Values rows;
+  for (int i = 0; i < 4; ++i) rows.push_back(-log_softmax(two[i], 0)[classes[i].item<int>()].item());
+  expect_reduced([&](rc::Reduction r) { return rc::cross_entropy(two, classes, r); }, doubles(rows));
+  expect_near(rc::cross_entropy(four, places),
+              rc::cross_entropy(four.movedim(1, -1).reshape({8, 3}), places.flatten()));
+  expect_near(rc::cross_entropy(two, classes.to(rc::int32)), rc::cross_entropy(two, classes));
+}
+
+TEST(CrossEntropy, IsNegativeLogLikelihoodOfTheLogarithms) {
+  const Tensor x = waves({2, 3, 4}) * 2, classes = rc::tensor({{0, 2, 1, 2}, {1, 1, 0, 0}});
+  for (rc::Reduction r : every_reduction)
+    expect_near(rc::cross_entropy(x, classes, r), rc::nll_loss(log_softmax(x, 1), classes, r));
+  expect_near(rc::cross_entropy(x[0], rc::tensor({0, 1, 3})), rc::nll_loss(log_softmax(x[0], 1), rc::tensor({0, 1, 3})));
+}
+
+TEST(CrossEntropy, OfProbabilities) {
+  const Tensor x = waves({4, 3}) * 3, p = softmax(waves({4, 3}), 1), classes = rc::tensor({0, 2, 1, 2});
+  expect_near(rc::cross_entropy(x, p, rc::Reduction::none), neg((p * log_softmax(x, 1)).sum(1)));
+  expect_near(rc::cross_entropy(x, rc::one_hot(classes, 3).to(rc::float64)), rc::cross_entropy(x, classes));
+}
+
+TEST(CrossEntropy, GradientIsSoftmaxLessOneHot) {
+  const Tensor x = waves({4, 3}) * 3, classes = rc::tensor({0, 2, 1, 2});
+  const auto f = [&](Tensor a) { return rc::cross_entropy(a, classes); };
+  expect_near(rc::grad(f)(x), (softmax(x, 1) - rc::one_hot(classes, 3)) / 4);
+  const auto gradient = [&](Tensor a) { return rc::grad(f)(a); };
+  expect_close(rc::hessian(f)(x), difference_quotient(gradient, x), 1e-7);
+}
+
+TEST(CrossEntropy, PerExampleGradients) {
+  const Tensor xs = waves({5, 3}), classes = rc::tensor({0, 2, 1, 2, 0});
+  const auto f = [](Tensor x, Tensor c) { return rc::cross_entropy(x, c); };
+  expect_near(rc::vmap(rc::grad(f))(xs, classes), softmax(xs, 1) - rc::one_hot(classes, 3));
+}
+
+TEST(CrossEntropy, StaysFiniteAtExtremeLogits) {
+  const Tensor x = doubles({1000, -1000, 0}, {1, 3});
+  expect_values(rc::cross_entropy(x, rc::tensor({1})), {2000});
+  expect_values(rc::cross_entropy(x, rc::tensor({0})), {0});
+  expect_values(rc::grad([](Tensor a) { return rc::cross_entropy(a, rc::tensor({1})); })(x), {1, -1, 0});
+}
+
+TEST(CrossEntropyErrors, ClassesAndShapes) {
+  const Tensor x = rc::ones({2, 3});
+  expect_error<rc::IndexError>([&] { rc::cross_entropy(x, rc::tensor({0, 3})); },
+                               "cross_entropy: class 3 is out of range for 3 classes; the legal range is [0, 2]", {x});
+  expect_error<rc::ValueError>([&] { rc::cross_entropy(x, rc::tensor({0, 1, 2})); },
+                               "cross_entropy: the input f32[2,3] takes classes of shape [2], found i64[3]", {x});
+  expect_error<rc::ValueError>([&] { rc::cross_entropy(x, rc::ones({2})); },
+                               "cross_entropy: the input f32[2,3] takes probabilities of its own shape or integer "
+                               "classes, found f32[2]",
+                               {x});
+  expect_error<rc::ValueError>([&] { rc::cross_entropy(rc::ones({}), rc::tensor(0)); },
+                               "cross_entropy: the input f32[] has no axis of classes; it must be [C], [N, C] or "
+                               "[N, C, …]");
+}
+
+TEST(LossErrors, ShapesThatDoNotBroadcast) {
+  const Tensor x = rc::ones(3), y = rc::ones(2);
+  expect_error<rc::ValueError>([&] { rc::mse_loss(x, y); },
+                               "mse_loss: shapes do not broadcast: f32[3] and f32[2]; axis -1 is 3 against 2, and "
+                               "neither is 1",
+                               {x, y});
+}
+
+}  // namespace

@@ -1,0 +1,92 @@
+// An operation written outside the library, by the same mechanism as the library's own: everything that an elementwise
+// or a linear primitive gets must follow from the struct alone.
+#include <gtest/gtest.h>
+#include <ricci/primitive/elementwise.h>
+#include <ricci/ricci.h>
+
+#include <cmath>
+
+namespace rc = ricci;
+using rc::Tensor;
+
+namespace {
+
+struct Softsign {
+  using kind = rc::Elementwise;
+  static constexpr const char* name = "test_softsign";
+  static constexpr unsigned keeps = rc::input(0);
+  template <class T>
+  auto formula(T x) const { return x / (T(1) + rc::scalar::abs(x)); }
+  Tensor partial(const Tensor& x, const Tensor&) const { return reciprocal(square(1 + abs(x))); }
+};
+Tensor softsign(const Tensor& x) { return rc::apply(Softsign{}, x); }
+
+/// Every second element of a vector, scaled: linear, with a parameter.
+struct Decimate {
+  using kind = rc::Linear;
+  static constexpr const char* name = "test_decimate";
+  std::int64_t axis;
+  double factor;
+
+  rc::Type type(const rc::Type& x) const {
+    rc::Type t = x;
+    auto& size = t.shape[static_cast<std::size_t>(axis)];
+    size = (size + 1) / 2;
+    return t;
+  }
+  void eval(rc::Outputs out, rc::Inputs in) const {
+    // Written for tests: rank 1 or 2, float64.
+    const auto& x = in[0];
+    const std::int64_t rows = x.rank == 2 ? x.shape[0] : 1, columns = out[0].shape[out[0].rank - 1];
+    const std::int64_t row_stride = x.rank == 2 ? x.strides[0] : 0, stride = x.strides[x.rank - 1];
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t c = 0; c < columns; ++c)
+        static_cast<double*>(out[0].data)[r * columns + c] = factor * static_cast<const double*>(x.data)[r * row_stride + 2 * c * stride];
+  }
+  Tensor transpose(const Tensor& ct, const rc::Type& input) const {
+    const Tensor back = rc::zeros(input.shape, input.dtype);
+    back.slice(axis, std::nullopt, std::nullopt, 2).copy_(factor * ct);
+    return back;
+  }
+  Decimate lifted() const { return {axis + 1, factor}; }
+};
+Tensor decimate(const Tensor& x) { return rc::apply(Decimate{0, 3.0}, x); }
+
+double value(double x) { return x / (1 + std::fabs(x)); }
+double slope(double x) { return 1 / ((1 + std::fabs(x)) * (1 + std::fabs(x))); }
+
+TEST(UserPrimitive, AnElementwiseOneBroadcastsAndPromotes) {
+  const auto y = softsign(rc::tensor({-2, 0, 3})).to_vector<double>();
+  EXPECT_EQ(softsign(rc::tensor({1, 2})).dtype(), rc::float32);
+  EXPECT_NEAR(y[0], value(-2), 1e-7);
+  EXPECT_NEAR(y[2], value(3), 1e-7);
+}
+
+TEST(UserPrimitive, AnElementwiseOneWorksUnderEveryNestingOfTransforms) {
+  const Tensor x = rc::tensor(std::vector<double>{-1.5, 0.25, 2.0});
+  const auto first = rc::vmap(rc::grad(softsign))(x).to_vector<double>();
+  const auto forward = rc::jvp(softsign, x, rc::ones_like(x)).second.to_vector<double>();
+  const auto second = rc::vmap(rc::grad(rc::grad(softsign)))(x).to_vector<double>();
+  const double points[] = {-1.5, 0.25, 2.0};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(first[i], slope(points[i]), 1e-12);
+    EXPECT_NEAR(forward[i], slope(points[i]), 1e-12);
+    EXPECT_NEAR(second[i], (slope(points[i] + 1e-5) - slope(points[i] - 1e-5)) / 2e-5, 1e-6);
+  }
+}
+
+TEST(UserPrimitive, ALinearOneIsDifferentiatedByItsTranspose) {
+  const Tensor x = rc::tensor(std::vector<double>{1, 2, 3, 4, 5});
+  const auto g = rc::grad([](const Tensor& x) { return (decimate(x) * rc::tensor({1, 10, 100}).to(rc::float64)).sum(); })(x).to_vector<double>();
+  EXPECT_EQ(g, (std::vector<double>{3, 0, 30, 0, 300}));
+  const Tensor rows = rc::stack({x, 2 * x});
+  const auto mapped = rc::vmap(decimate)(rows).to_vector<double>();
+  EXPECT_EQ(mapped, (std::vector<double>{3, 9, 15, 6, 18, 30}));
+}
+
+TEST(UserPrimitive, IsRecordedWithItsParameters) {
+  const rc::Program p = rc::trace(decimate)(rc::zeros({4}, rc::float64));
+  EXPECT_NE(rc::to_string(p).find("test_decimate[axis=0, factor=3"), std::string::npos) << p;
+}
+
+}  // namespace

@@ -1,0 +1,113 @@
+// Draws as functions of seed and position: repeatable, independent of what else is drawn, and right in distribution.
+#include <algorithm>
+#include <cmath>
+
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+TEST(Draws, RepeatFromTheSameSeed) {
+  rc::manual_seed(3);
+  const Values first = values(rc::rand({5})), second = values(rc::rand({5}));
+  rc::manual_seed(3);
+  EXPECT_EQ(values(rc::rand({5})), first);
+  EXPECT_EQ(values(rc::rand({5})), second);
+  EXPECT_NE(first, second);
+  rc::manual_seed(4);
+  EXPECT_NE(values(rc::rand({5})), first);
+}
+
+TEST(Draws, ComeFromTheGeneratorThatIsGiven) {
+  rc::Generator g(3), h(3);
+  rc::manual_seed(3);
+  const Values first = values(rc::randn({4}, {.generator = g}));
+  EXPECT_EQ(values(rc::randn({4}, {.generator = h})), first);
+  EXPECT_EQ(values(rc::randn({4})), first);
+  EXPECT_NE(values(rc::randn({4}, {.generator = g})), first);
+}
+
+TEST(Draws, TakeOnePositionEach) {
+  rc::Generator g(3), h(3);
+  rc::rand({1000}, {.generator = g});
+  rc::rand({1}, {.generator = h});
+  EXPECT_EQ(values(rc::rand({3}, {.generator = g})), values(rc::rand({3}, {.generator = h})));
+}
+
+TEST(Uniform, LiesBetweenZeroAndOne) {
+  rc::manual_seed(1);
+  for (rc::DType dtype : {rc::float16, rc::bfloat16, rc::float32, rc::float64}) {
+    const Tensor x = rc::rand({10000}, dtype);
+    EXPECT_EQ(x.dtype(), dtype);
+    const Values drawn = values(x);
+    EXPECT_GE(*std::min_element(drawn.begin(), drawn.end()), 0);
+    EXPECT_LT(*std::max_element(drawn.begin(), drawn.end()), 1);
+    EXPECT_NEAR(x.to(rc::float64).mean().item(), 0.5, 0.02);
+  }
+}
+
+TEST(Normal, HasMeanZeroAndVarianceOne) {
+  rc::manual_seed(1);
+  const Tensor x = rc::randn({100000}, rc::float64);
+  EXPECT_NEAR(x.mean().item(), 0, 0.02);
+  EXPECT_NEAR(x.var().item(), 1, 0.02);
+}
+
+TEST(Integers, CoverTheirRange) {
+  rc::manual_seed(1);
+  const Tensor x = rc::randint(-2, 3, {1000});
+  EXPECT_EQ(x.dtype(), rc::int64);
+  Values drawn = values(x);
+  std::sort(drawn.begin(), drawn.end());
+  drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+  EXPECT_EQ(drawn, (Values{-2, -1, 0, 1, 2}));
+  EXPECT_EQ(rc::randint(0, 5, {3}, {.dtype = rc::float32}).dtype(), rc::float32);
+}
+
+TEST(Permutation, HoldsEachNumberOnce) {
+  rc::manual_seed(1);
+  Values drawn = values(rc::randperm(100));
+  EXPECT_FALSE(std::is_sorted(drawn.begin(), drawn.end()));
+  std::sort(drawn.begin(), drawn.end());
+  EXPECT_EQ(drawn, values(rc::arange(100)));
+  EXPECT_EQ(sizes(rc::randperm(0)), Sizes{0});
+}
+
+TEST(Draws, TakeTheTypeOfAnotherTensor) {
+  const Tensor x = rc::ones({2, 3}, rc::float64);
+  EXPECT_EQ(rc::rand_like(x).dtype(), rc::float64);
+  EXPECT_EQ(sizes(rc::randn_like(x)), (Sizes{2, 3}));
+}
+
+TEST(Draws, AreConstantsUnderDifferentiation) {
+  rc::manual_seed(5);
+  const Tensor noise = rc::rand({3});
+  rc::manual_seed(5);
+  const auto f = [](Tensor x) { return (x * rc::rand({3})).sum(); };
+  expect_close(rc::grad(f)(rc::ones({3})), noise);
+  rc::manual_seed(5);
+  EXPECT_NEAR(std::get<1>(rc::jvp(f, rc::ones({3}), rc::ones({3}))).item(), noise.sum().item(), 1e-6);
+}
+
+TEST(Draws, AreRefusedUnderVmapEvenInsideGrad) {
+  const auto f = [](Tensor x) { return (x * rc::randn_like(x)).sum(); };
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap(rc::grad(f))(rc::ones({4, 3})); },
+      "randn_like: a random operation under vmap over axis 0 of 4{at}, whose randomness mode is error; pass "
+      ".randomness = "
+      "rc::Randomness::different for a draw per example, or rc::Randomness::same for one draw for all\n"
+      "  inside grad{at}, inside vmap over axis 0 of 4{at}");
+}
+
+TEST(Draws, SayWhatTheyCannotDraw) {
+  expect_error<rc::ValueError>([] { rc::randint(3, 3, {2}); },
+                               "randint: the range [3, 3) is empty; high must be above low");
+  expect_error<rc::ValueError>([] { rc::rand({-1}); }, "rand: the shape [-1] has a negative size");
+  expect_error<rc::TypeError>([] { rc::rand({2}, rc::int64); },
+                              "rand: draws floating numbers, not i64; use a floating dtype, or randint");
+}
+
+}  // namespace

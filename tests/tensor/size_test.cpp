@@ -1,0 +1,136 @@
+// Sizes that are expressions over the sizes of a recorded program's inputs: algebra, guards, printing.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "ricci/dtype.h"
+#include "ricci/error.h"
+#include "ricci/primitive/parameters.h"
+#include "ricci/type.h"
+#include "tensor/symbols.h"
+
+namespace {
+
+using ricci::Shape;
+using ricci::Size;
+
+class SymbolicSize : public testing::Test {
+ protected:
+  ricci::SymbolTable table;
+  ricci::SymbolScope scope{table};
+  const Size n = table.add_input(6), m = table.add_input(4);
+
+  std::string text(Size size) { return table.print(size); }
+};
+
+TEST(Size, ThatIsANumberNeedsNoTable) {
+  const Size a = 6, b = 4;
+  EXPECT_EQ((a + b).raw(), 10);
+  EXPECT_EQ((a - b).raw(), 2);
+  EXPECT_EQ((a * b).raw(), 24);
+  EXPECT_EQ((a / b).raw(), 1);
+  EXPECT_EQ(Shape({2, 3}).numel().raw(), 6);
+  EXPECT_FALSE(a == b);
+}
+
+TEST(Size, ThatIsASymbolCannotBeReadOutsideItsRecording) {
+  EXPECT_THROW(Size::symbol(0).host(), ricci::Error);
+  EXPECT_THROW(Size::symbol(0) + 1, ricci::Error);
+}
+
+TEST_F(SymbolicSize, IsNoNumberUntilItIsRead) {
+  EXPECT_TRUE(n.is_symbol());
+  EXPECT_EQ(n.hint(), 6);
+  EXPECT_TRUE(table.guards().empty());
+  EXPECT_EQ(n.host(), 6);
+  ASSERT_EQ(table.guards().size(), 1U);
+  EXPECT_TRUE(table.guards()[0].equal);
+  EXPECT_EQ(table.guards()[0].right.raw(), 6);
+}
+
+TEST_F(SymbolicSize, IsGuardedOnceHoweverOftenItIsRead) {
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(static_cast<std::int64_t>(n), 6);
+  EXPECT_EQ(table.guards().size(), 1U);
+}
+
+TEST_F(SymbolicSize, FollowsTheLawsOfArithmeticWithoutGuards) {
+  EXPECT_TRUE(n + m == m + n);
+  EXPECT_TRUE(n * m == m * n);
+  EXPECT_TRUE((n + 1) * m == n * m + m);
+  EXPECT_TRUE(n + n == 2 * n);
+  EXPECT_TRUE(n * m / m == n);
+  EXPECT_TRUE(n / n == 1);
+  EXPECT_TRUE(n - n == 0);
+  EXPECT_FALSE(n + 1 == n);
+  EXPECT_FALSE(n == -1);
+  EXPECT_TRUE(table.guards().empty());
+}
+
+TEST_F(SymbolicSize, BecomesANumberWhereTheUnknownsCancel) {
+  EXPECT_FALSE((n - n + 3).is_symbol());
+  EXPECT_FALSE((6 * n / n).is_symbol());
+  EXPECT_EQ((6 * n / n).raw(), 6);
+}
+
+TEST_F(SymbolicSize, LeavesAGuardWhereAComparisonIsAQuestionOfNumbers) {
+  EXPECT_FALSE(n == 1);
+  EXPECT_FALSE(n == m);
+  EXPECT_TRUE(n == m + 2);
+  ASSERT_EQ(table.guards().size(), 3U);
+  EXPECT_FALSE(table.guards()[0].equal);
+  EXPECT_FALSE(table.guards()[1].equal);
+  EXPECT_TRUE(table.guards()[2].equal);
+}
+
+TEST_F(SymbolicSize, RoundsAQuotientDown) {
+  const Size half = (n + 1) / 2;
+  EXPECT_EQ(half.hint(), 3);
+  EXPECT_TRUE(half == (n + 1) / 2);
+  EXPECT_EQ(table.evaluate(half, std::vector<std::int64_t>{10, 0}), 5);
+}
+
+TEST_F(SymbolicSize, IsEvaluatedForOtherInputs) {
+  const Size size = n * m + 2 * n + 1;
+  EXPECT_EQ(size.hint(), 37);
+  EXPECT_EQ(table.evaluate(size, std::vector<std::int64_t>{3, 5}), 22);
+}
+
+TEST_F(SymbolicSize, PrintsAsAnExpressionInProgramsAndAsANumberInErrors) {
+  EXPECT_EQ(text(n), "s0");
+  EXPECT_EQ(text(2 * n * m + 1), "2*s0*s1+1");
+  EXPECT_EQ(text(n - m), "-s1+s0");
+  EXPECT_EQ(text((n + 1) / 2), "((s0+1)/(2))");
+  EXPECT_EQ(to_string(Shape({n, 3})), "[6,3]");
+  std::string parameter;
+  ricci::parameters::print(n, parameter);
+  EXPECT_EQ(parameter, "s0");
+  EXPECT_TRUE(table.guards().empty());
+}
+
+TEST_F(SymbolicSize, ComparesWithinShapes) {
+  EXPECT_TRUE(Shape({n, 3}) == Shape({n, 3}));
+  EXPECT_TRUE(table.guards().empty());
+  EXPECT_EQ(Shape({n, 3}).numel().raw(), (3 * n).raw());
+}
+
+std::string printed(double value) {
+  std::string text;
+  ricci::parameters::print(value, text);
+  return text;
+}
+
+TEST(ParameterText, ReadsBackExactly) {
+  for (double value : {0.1, 1.0 / 3, 1e-300, -5e-324, 1e22, 123456789.125})
+    EXPECT_EQ(std::strtod(printed(value).c_str(), nullptr), value);
+  EXPECT_EQ(printed(1), "1");
+  EXPECT_EQ(printed(-HUGE_VAL), "-inf");
+  EXPECT_EQ(printed(0.1), "0.1");
+}
+
+TEST(TypeText, IsTheDtypeAndTheShape) {
+  EXPECT_EQ(to_string(ricci::Type{ricci::float32, {2, 3}}), "f32[2,3]");
+  EXPECT_EQ(to_string(ricci::Type{ricci::boolean, {}}), "bool[]");
+}
+
+}  // namespace

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# Holds the source to its layers: a folder of src/ includes only itself, folders above it in cmake/layers.txt and
+# include/ricci; public headers include only each other and what every compiler brings; outside headers stay in the
+# folder that owns them; every file opens with a comment whose first paragraph has at most ten lines. Prints what is
+# wrong, or OK. Knows nothing of the preprocessor: an #include counts even where an #if hides it.
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+STANDARD = re.compile(r"[a-z0-9_]+")  # the C++ standard library's headers have no extension
+INTRINSICS = {"immintrin.h", "sleef.h"}  # what public headers may include besides
+SOURCES = ("*.h", "*.cpp", "*.cmake", "CMakeLists.txt", "*.py")
+FOLDERS = ("include", "src", "tests", "examples", "bench", "tools", "cmake", "docs")
+LONGEST_OPENING = 10
+
+
+def read_layers():
+    """The folders in order, each with the outside headers that it alone may include."""
+    lines = (ROOT / "cmake/layers.txt").read_text().splitlines()
+    words = [line.split() for line in lines if line and not line.startswith("#")]
+    return {folder: headers for folder, *headers in words}
+
+
+def includes(path):
+    """(line number, '"' or '<', header) of each #include."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if match := INCLUDE.match(line):
+            yield number, *match.groups()
+
+
+def public_header_finding(quote, header):
+    if header.startswith("ricci/"):
+        return None if (ROOT / "include" / header).exists() else f"there is no include/{header}"
+    if quote == "<" and (STANDARD.fullmatch(header) or header in INTRINSICS):
+        return None
+    return f"a public header includes {header}; it may include ricci/…, the standard library and intrinsics"
+
+
+def layer_finding(folder, layers, quote, header):
+    if header.startswith("ricci/"):
+        return None if (ROOT / "include" / header).exists() else f"there is no include/{header}"
+    if quote == "<":
+        owner = next((name for name, outside in layers.items() if header.startswith(tuple(outside))), folder)
+        return None if owner == folder else f"only src/{owner} may include <{header}>"
+    order = list(layers)
+    other = header.split("/")[0]
+    if other not in order or not (ROOT / "src" / header).exists():
+        return f'there is no src/{header}; includes are written from src/ or include/, as in "tensor/value.h"'
+    if order.index(other) > order.index(folder):
+        return f"src/{folder} includes {header}, but {other} comes after {folder} in cmake/layers.txt"
+    return None
+
+
+def include_findings(layers):
+    for path in sorted((ROOT / "include/ricci").rglob("*.h")):
+        for number, quote, header in includes(path):
+            yield path, number, public_header_finding(quote, header)
+    for path in sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in (".h", ".cpp")):
+        folder = path.relative_to(ROOT / "src").parts[0]
+        if folder not in layers:
+            yield path, 1, f"src/{folder} is not in cmake/layers.txt"
+            continue
+        for number, quote, header in includes(path):
+            yield path, number, layer_finding(folder, layers, quote, header)
+
+
+def opening_finding(path):
+    lines = path.read_text().splitlines()
+    lines = lines[1:] if lines and lines[0].startswith("#!") else lines
+    mark = "//" if path.suffix in (".h", ".cpp") else "#"
+    if path.suffix == ".py" and lines and lines[0].startswith('"""'):
+        return None
+    inside = [line.startswith(mark) and line.strip() != mark for line in lines] + [False]
+    length = inside.index(False)
+    if length == 0:
+        return "opens without a comment that says what lives here"
+    return None if length <= LONGEST_OPENING else f"opens with {length} lines of comment; {LONGEST_OPENING} at most"
+
+
+def opening_findings():
+    files = [path for folder in FOLDERS for pattern in SOURCES for path in (ROOT / folder).rglob(pattern)]
+    for path in sorted(files) + [ROOT / "CMakeLists.txt", ROOT / "dev", ROOT / ".ci/run"]:
+        yield path, 1, opening_finding(path)
+
+
+def main():
+    findings = [finding for finding in [*include_findings(read_layers()), *opening_findings()] if finding[2]]
+    for path, number, text in findings:
+        print(f"{path.relative_to(ROOT)}:{number}: {text}")
+    if findings:
+        sys.exit(f"check: {len(findings)} finding(s)")
+    print("check: OK")
+
+
+if __name__ == "__main__":
+    main()
