@@ -73,7 +73,8 @@ BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
     return {.outputs = {unfolded(y, {P::channels[2]}, groups, b.size)}};
   }
   const Folding& f = b.is_mapped(0) ? P::of_first : P::of_second;
-  const Tensor y = b.is_mapped(0) ? apply(op, folded(first, f.operand, groups), second) : apply(op, first, folded(second, f.operand, groups));
+  const Tensor y = b.is_mapped(0) ? apply(op, folded(first, f.operand, groups), second)
+                                  : apply(op, first, folded(second, f.operand, groups));
   return {.outputs = {unfolded(y, f.result, groups, b.size)}};
 }
 
@@ -83,7 +84,9 @@ Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
 
 /// A sample with uniform operands of these shapes.
 template <class P>
-Sample<P> sample_of(P op, Shape first, Shape second) { return {std::move(op), {uniform(first), uniform(second)}}; }
+Sample<P> sample_of(P op, Shape first, Shape second) {
+  return {std::move(op), {uniform(first), uniform(second)}};
+}
 
 Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
 
@@ -102,13 +105,15 @@ struct Convolution {
   Type type(const Type& x, const Type& w) const {
     Shape sizes = {x.shape[0], w.shape[0]};
     for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
-      const Size room = x.shape[i + 2] + shape.padding_low[i] + shape.padding_high[i] - shape.dilation[i] * (w.shape[i + 2] - 1) - 1;
+      const Size room =
+          x.shape[i + 2] + shape.padding_low[i] + shape.padding_high[i] - shape.dilation[i] * (w.shape[i + 2] - 1) - 1;
       sizes.push_back(room / Size(shape.stride[i]) + 1);
     }
     return {x.dtype, sizes};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [&](Outputs y, Inputs operand) { kernels::convolution(y[0], operand[0], operand[1], shape); });
+    run_computed(Layout::row_major, out, in,
+                 [&](Outputs y, Inputs operand) { kernels::convolution(y[0], operand[0], operand[1], shape); });
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
     if (i == 0) return convolution_input(ct, conj_if_complex(r.inputs[1]), shape, r.input_types[0]);
@@ -116,12 +121,13 @@ struct Convolution {
   }
   BatchedOutputs batch(const Batch& b) const { return batch_by_folding(*this, b); }
   static std::vector<Sample<Convolution>> samples() {
-    return {{{{1, {1}, {0}, {0}, {1}, 1}}, {uniform({2, 2, 5}), uniform({3, 2, 3})}},
-            {{{1, {2}, {1}, {1}, {1}, 2}}, {uniform({1, 4, 5}), uniform({2, 2, 2})}},
-            {{{2, {1, 1}, {1, 0}, {1, 0}, {1, 1}, 1}}, {uniform({2, 1, 3, 4}), uniform({2, 1, 2, 3})}},
-            {{{2, {2, 1}, {0, 2}, {0, 2}, {1, 2}, 2}}, {uniform({1, 2, 4, 3}), uniform({4, 1, 2, 2})}},
-            {{{3, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1}}, {uniform({1, 1, 2, 2, 3}), uniform({1, 1, 1, 2, 2})}},
-            {{{1, {1}, {0}, {0}, {1}, 1}}, {uniform({0, 2, 3}), uniform({2, 2, 2})}}};
+    return {
+        {{{1, {1}, {0}, {0}, {1}, 1}}, {uniform({2, 2, 5}), uniform({3, 2, 3})}},
+        {{{1, {2}, {1}, {1}, {1}, 2}}, {uniform({1, 4, 5}), uniform({2, 2, 2})}},
+        {{{2, {1, 1}, {1, 0}, {1, 0}, {1, 1}, 1}}, {uniform({2, 1, 3, 4}), uniform({2, 1, 2, 3})}},
+        {{{2, {2, 1}, {0, 2}, {0, 2}, {1, 2}, 2}}, {uniform({1, 2, 4, 3}), uniform({4, 1, 2, 2})}},
+        {{{3, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1}}, {uniform({1, 1, 2, 2, 3}), uniform({1, 1, 1, 2, 2})}},
+        {{{1, {1}, {0}, {0}, {1}, 1}}, {uniform({0, 2, 3}), uniform({2, 2, 2})}}};
   }
 };
 
@@ -140,7 +146,9 @@ struct ConvolutionInput {
     return {y.dtype, all};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [&](Outputs x, Inputs operand) { kernels::convolution_input_gradient(x[0], operand[0], operand[1], shape); });
+    run_computed(Layout::row_major, out, in, [&](Outputs x, Inputs operand) {
+      kernels::convolution_input_gradient(x[0], operand[0], operand[1], shape);
+    });
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
     if (i == 0) return convolution(ct, conj_if_complex(r.inputs[1]), shape);
@@ -170,7 +178,9 @@ struct ConvolutionWeight {
     return {x.dtype, all};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [&](Outputs w, Inputs operand) { kernels::convolution_weight_gradient(w[0], operand[0], operand[1], shape); });
+    run_computed(Layout::row_major, out, in, [&](Outputs w, Inputs operand) {
+      kernels::convolution_weight_gradient(w[0], operand[0], operand[1], shape);
+    });
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
     if (i == 0) return convolution_input(conj_if_complex(r.inputs[1]), ct, shape, r.input_types[0]);
@@ -185,7 +195,9 @@ struct ConvolutionWeight {
   }
 };
 
-Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape) { return apply(Convolution{shape}, x, w); }
+Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape) {
+  return apply(Convolution{shape}, x, w);
+}
 Tensor convolution_input(const Tensor& y, const Tensor& w, const ConvolutionShape& shape, const Type& x) {
   return apply(ConvolutionInput{shape, spatial_sizes(x)}, y, w);
 }
@@ -195,7 +207,8 @@ Tensor convolution_weight(const Tensor& x, const Tensor& y, const ConvolutionSha
 
 // ── what users call ──
 
-std::array<std::int64_t, 3> per_axis(const char* op, const char* what, const Axes& given, int spatial, std::int64_t least) {
+std::array<std::int64_t, 3> per_axis(const char* op, const char* what, const Axes& given, int spatial,
+                                     std::int64_t least) {
   const Axes numbers = one_per_axis(op, what, given, spatial, least);
   std::array<std::int64_t, 3> array{};
   std::copy(numbers.begin(), numbers.end(), array.begin());
@@ -203,46 +216,57 @@ std::array<std::int64_t, 3> per_axis(const char* op, const char* what, const Axe
 }
 
 ConvolutionShape shape_from(const char* op, int spatial, const ConvOptions& options) {
-  if (options.groups < 1) raise<ValueError>(std::string(op) + ": groups is " + std::to_string(options.groups) + "; it must be at least 1");
+  if (options.groups < 1)
+    raise<ValueError>(std::string(op) + ": groups is " + std::to_string(options.groups) + "; it must be at least 1");
   const std::array<std::int64_t, 3> padding = per_axis(op, "padding", options.padding, spatial, 0);
-  return {spatial, per_axis(op, "stride", options.stride, spatial, 1), padding, padding,
-          per_axis(op, "dilation", options.dilation, spatial, 1), options.groups};
+  return {spatial, per_axis(op, "stride", options.stride, spatial, 1),     padding,
+          padding, per_axis(op, "dilation", options.dilation, spatial, 1), options.groups};
 }
 
 /// x: [N, C, …].
-void check_operands(const std::string& op, const Tensor& x, const Tensor& w, const ConvolutionShape& shape, const std::string& x_text) {
+void check_operands(const std::string& op, const Tensor& x, const Tensor& w, const ConvolutionShape& shape,
+                    const std::string& x_text) {
   const Type tx = type_of(x), tw = type_of(w);
   if (!(tx.shape[1] == tw.shape[1] * shape.groups))
-    raise<ValueError>(op + ": the input " + x_text + " has " + count_of(tx.shape[1].hint(), "channel", "channels") + ", the weight " + to_string(tw) +
-                      " takes " + std::to_string((tw.shape[1] * shape.groups).hint()) + " (groups " + std::to_string(shape.groups) + ")");
+    raise<ValueError>(op + ": the input " + x_text + " has " + count_of(tx.shape[1].hint(), "channel", "channels") +
+                      ", the weight " + to_string(tw) + " takes " +
+                      std::to_string((tw.shape[1] * shape.groups).hint()) + " (groups " + std::to_string(shape.groups) +
+                      ")");
   if (!(tw.shape[0] / Size(shape.groups) * shape.groups == tw.shape[0]))
-    raise<ValueError>(op + ": the weight " + to_string(tw) + " gives " + count_of(tw.shape[0].hint(), "channel", "channels") + ", which do not divide into groups " +
+    raise<ValueError>(op + ": the weight " + to_string(tw) + " gives " +
+                      count_of(tw.shape[0].hint(), "channel", "channels") + ", which do not divide into groups " +
                       std::to_string(shape.groups));
   for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
-    const std::int64_t padded = tx.shape[i + 2].hint() + shape.padding_low[i] + shape.padding_high[i], reach = shape.dilation[i] * (tw.shape[i + 2].hint() - 1) + 1;
+    const std::int64_t padded = tx.shape[i + 2].hint() + shape.padding_low[i] + shape.padding_high[i],
+                       reach = shape.dilation[i] * (tw.shape[i + 2].hint() - 1) + 1;
     if (tw.shape[i + 2].hint() < 1) raise<ValueError>(op + ": the weight " + to_string(tw) + " has an empty kernel");
     if (reach > padded)
-      raise<ValueError>(op + ": the kernel of the weight " + to_string(tw) + " does not fit the input " + x_text + ": on spatial axis " + std::to_string(i) +
-                        " it reaches over " + count_of(reach, "element", "elements") + ", the padded input has " + std::to_string(padded));
+      raise<ValueError>(op + ": the kernel of the weight " + to_string(tw) + " does not fit the input " + x_text +
+                        ": on spatial axis " + std::to_string(i) + " it reaches over " +
+                        count_of(reach, "element", "elements") + ", the padded input has " + std::to_string(padded));
   }
 }
 
 Tensor converted(const Tensor& x, DType dtype) { return type_of(x).dtype == dtype ? x : to(x, dtype); }
 
-Tensor convolve(const char* op, int spatial, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& options) {
+Tensor convolve(const char* op, int spatial, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                const ConvOptions& options) {
   require_defined(op, weight, 1);
   require_floating(op, x);
   require_floating(op, weight);
   const ConvolutionShape shape = shape_from(op, spatial, options);
   const int rank = type_of(x).rank();
-  require_axes(op, "input", x, rank == spatial + 1 || rank == spatial + 2, spatial == 1 ? "[N, C, L] or [C, L]" : "[N, C, H, W] or [C, H, W]");
-  require_axes(op, "weight", weight, type_of(weight).rank() == spatial + 2, spatial == 1 ? "[O, C / groups, K]" : "[O, C / groups, KH, KW]");
+  require_axes(op, "input", x, rank == spatial + 1 || rank == spatial + 2,
+               spatial == 1 ? "[N, C, L] or [C, L]" : "[N, C, H, W] or [C, H, W]");
+  require_axes(op, "weight", weight, type_of(weight).rank() == spatial + 2,
+               spatial == 1 ? "[O, C / groups, K]" : "[O, C / groups, KH, KW]");
   const bool one_example = rank == spatial + 1;
   const Tensor images = one_example ? unsqueeze(x, 0) : x;
   check_operands(op, images, weight, shape, type_text(x));
   const Size outputs = type_of(weight).shape[0];
   if (bias.defined() && !(type_of(bias).shape == Shape{outputs}))
-    raise<ValueError>(std::string(op) + ": the bias must be " + to_string(Shape{outputs}) + ", one number for each channel of the result, it is " + type_text(bias));
+    raise<ValueError>(std::string(op) + ": the bias must be " + to_string(Shape{outputs}) +
+                      ", one number for each channel of the result, it is " + type_text(bias));
   const DType dtype = promote(type_of(x).dtype, type_of(weight).dtype);
   Tensor y = convolution(converted(images, dtype), converted(weight, dtype), shape);
   if (bias.defined()) {
@@ -258,18 +282,32 @@ Tensor convolve(const char* op, int spatial, const Tensor& x, const Tensor& weig
 namespace ops {
 
 Tensor conv1d(const Tensor& x, const Tensor& weight) { return convolve("conv1d", 1, x, weight, {}, {}); }
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias) { return convolve("conv1d", 1, x, weight, bias, {}); }
-Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options) { return convolve("conv1d", 1, x, weight, {}, options); }
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) { return convolve("conv1d", 1, x, weight, bias, options); }
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding, const Axes& dilation, std::int64_t groups) {
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return convolve("conv1d", 1, x, weight, bias, {});
+}
+Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options) {
+  return convolve("conv1d", 1, x, weight, {}, options);
+}
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
+  return convolve("conv1d", 1, x, weight, bias, options);
+}
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding,
+              const Axes& dilation, std::int64_t groups) {
   return convolve("conv1d", 1, x, weight, bias, {stride, padding, dilation, groups});
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight) { return convolve("conv2d", 2, x, weight, {}, {}); }
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias) { return convolve("conv2d", 2, x, weight, bias, {}); }
-Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options) { return convolve("conv2d", 2, x, weight, {}, options); }
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) { return convolve("conv2d", 2, x, weight, bias, options); }
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding, const Axes& dilation, std::int64_t groups) {
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return convolve("conv2d", 2, x, weight, bias, {});
+}
+Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options) {
+  return convolve("conv2d", 2, x, weight, {}, options);
+}
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
+  return convolve("conv2d", 2, x, weight, bias, options);
+}
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding,
+              const Axes& dilation, std::int64_t groups) {
   return convolve("conv2d", 2, x, weight, bias, {stride, padding, dilation, groups});
 }
 

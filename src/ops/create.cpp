@@ -28,6 +28,7 @@ struct Zeros {
     std::memset(out[0].data, 0, static_cast<std::size_t>(shape.numel().host()) * element_size(dtype));
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Zeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };
 
 struct Empty {
@@ -58,6 +59,9 @@ struct Full {
     else kernels::fill(out[0], real, imaginary);
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Full>> samples() {
+    return {{{{2}, DType::float64, 0, 1.5, 0}, {}}, {{{2}, DType::int64, 7, 7, 0}, {}}};
+  }
 };
 
 /// Ones at (i, first + i) as far as that is inside.
@@ -79,6 +83,9 @@ struct EyeRows {
     kernels::fill({one, dtype, 1, &count, &stride}, std::int64_t{1});
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<EyeRows>> samples() {
+    return {{{1, 2, 4, DType::float64}, {}}, {{-1, 3, 2, DType::int64}, {}}};
+  }
 };
 
 template <class T>
@@ -117,6 +124,7 @@ struct ArangeIntegers {
     for (std::int64_t i = 0; i < to.shape[0]; ++i) static_cast<std::int64_t*>(to.data)[i] = start + i * step;
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<ArangeIntegers>> samples() { return {{{1, 2, 4, DType::int64}, {}}}; }
 };
 
 struct Arange {
@@ -132,6 +140,7 @@ struct Arange {
     fill_by_place(out[0], [this](std::int64_t i) { return start + static_cast<double>(i) * step; });
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Arange>> samples() { return {{{0.5, 0.25, 4, DType::float64}, {}}}; }
 };
 
 struct Linspace {
@@ -152,6 +161,7 @@ struct Linspace {
     });
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Linspace>> samples() { return {{{0, 1, 5, DType::float64}, {}}}; }
 };
 
 template <class P>

@@ -16,7 +16,9 @@ constexpr DType computed_dtype(DType dtype) {
 
 /// Throws TypeError if x is complex.
 inline void require_real(const char* op, const Type& x) {
-  if (is_complex(x.dtype)) raise<TypeError>(std::string(op) + ": not defined for the complex " + to_string(x) + "; pass its real and imaginary part");
+  if (is_complex(x.dtype))
+    raise<TypeError>(std::string(op) + ": not defined for the complex " + to_string(x) +
+                     "; pass its real and imaginary part");
 }
 
 inline Shape shape_of(Strided x) { return Shape(x.shape, x.shape + x.rank); }

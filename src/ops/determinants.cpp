@@ -1,4 +1,5 @@
 // Determinants, by LU with partial pivoting: a = P L U, so det a is the product of U's diagonal with P's sign.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -7,12 +8,6 @@
 
 namespace ricci {
 namespace {
-
-Tensor regular(Shape leading, std::int64_t n) {
-  leading.push_back(n);
-  leading.push_back(n);
-  return rand(leading) + eye(n) * static_cast<double>(n);
-}
 
 Type without_matrix(const Type& a, DType dtype) { return {dtype, Shape(a.shape.begin(), a.shape.end() - 2)}; }
 
@@ -31,9 +26,13 @@ struct Factors {
   explicit Factors(Strided a) : info(a), factors(a, info), n(a.shape[a.rank - 1]), count(info.count()) {}
 
   template <class T>
-  T* matrix(std::int64_t i) const { return static_cast<T*>(factors.lu->data) + i * n * n; }
+  T* matrix(std::int64_t i) const {
+    return static_cast<T*>(factors.lu->data) + i * n * n;
+  }
   template <class T>
-  T& pivot(std::int64_t i, std::int64_t row) const { return matrix<T>(i)[row * (n + 1)]; }
+  T& pivot(std::int64_t i, std::int64_t row) const {
+    return matrix<T>(i)[row * (n + 1)];
+  }
   /// det P: row k was exchanged with the row that exchanges[k] counts from 1.
   float sign(std::int64_t i) const {
     const auto* exchanges = static_cast<const std::int32_t*>(factors.pivots->data) + i * n;
@@ -64,10 +63,12 @@ struct Adjugate {
         using T = typename decltype(t)::type;
         for (std::int64_t i = 0; i < factors.count; ++i) {
           replace_zero_pivots<T>(factors, i);
-          write_diagonal(static_cast<T*>(scaled_identity->data) + i * factors.n * factors.n, factors.n, factors.determinant<T>(i));
+          write_diagonal(static_cast<T*>(scaled_identity->data) + i * factors.n * factors.n, factors.n,
+                         factors.determinant<T>(i));
         }
       });
-      kernels::lu_solve(y[0], factors.factors.lu->strided(), factors.factors.pivots->strided(), scaled_identity->strided());
+      kernels::lu_solve(y[0], factors.factors.lu->strided(), factors.factors.pivots->strided(),
+                        scaled_identity->strided());
     });
   }
   /// (tr(adj da) adj - adj da adj) / det.
@@ -93,7 +94,8 @@ struct Adjugate {
     using Real = decltype(std::real(T()));
     using Limits = std::numeric_limits<Real>;
     Real greatest = 0;
-    for (std::int64_t k = 0; k < factors.n * factors.n; ++k) greatest = std::max(greatest, std::abs(factors.matrix<T>(i)[k]));
+    for (std::int64_t k = 0; k < factors.n * factors.n; ++k)
+      greatest = std::max(greatest, std::abs(factors.matrix<T>(i)[k]));
     const Real tiny = greatest > 0 ? greatest * Limits::epsilon() : std::sqrt(Limits::min());
     for (std::int64_t row = 0; row < factors.n; ++row)
       if (factors.pivot<T>(i, row) == T(0)) factors.pivot<T>(i, row) = T(tiny);
@@ -122,10 +124,16 @@ struct Determinant {
   }
   /// Jacobi's formula: tr(adj a da).
   Tensors jvp(const Forward& f) const { return {trace_of_product(apply(Adjugate{}, f.inputs[0]), f.tangents[0])}; }
-  Tensors vjp(const Reverse& r) const { return {beside_matrix(r.cotangents[0]) * adjoint(apply(Adjugate{}, r.inputs[0]))}; }
+  Tensors vjp(const Reverse& r) const {
+    return {beside_matrix(r.cotangents[0]) * adjoint(apply(Adjugate{}, r.inputs[0]))};
+  }
   Determinant lifted() const { return {}; }
   static std::vector<Sample<Determinant>> samples() {
-    return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 1)}}, {{}, {regular({}, 0)}}, {{}, {regular({0}, 2)}}};
+    return {{{}, {regular({}, 3)}},
+            {{}, {regular({2}, 2)}},
+            {{}, {regular({}, 1)}},
+            {{}, {regular({}, 0)}},
+            {{}, {regular({0}, 2)}}};
   }
 };
 
@@ -135,7 +143,9 @@ struct SignLogDeterminant {
   static constexpr const char* name = "slogdet";
   static constexpr unsigned keeps = input(0) | output(0);
 
-  Types type(const Types& a) const { return {without_matrix(a[0], a[0].dtype), without_matrix(a[0], real_dtype(a[0].dtype))}; }
+  Types type(const Types& a) const {
+    return {without_matrix(a[0], a[0].dtype), without_matrix(a[0], real_dtype(a[0].dtype))};
+  }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [](Outputs y, Inputs a) {
       const Factors factors(a[0]);

@@ -181,7 +181,9 @@ Term contract(const Term& a, const Term& b, const Letters& needed) {
     return reshape(permuted_to(t, batch + first + second), shape);
   };
   const Tensor y = matmul(merged(a, left, contracted), merged(b, contracted, right));
-  Shape shape(type_of(y).shape.begin(), type_of(y).shape.end() - 2);
+  Shape shape = type_of(y).shape;
+  shape.pop_back();
+  shape.pop_back();
   for (char c : left) shape.push_back(a.size(c));
   for (char c : right) shape.push_back(b.size(c));
   return {reshape(y, shape), batch + left + right};

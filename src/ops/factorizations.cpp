@@ -26,6 +26,12 @@ int MatrixInfo::first_failure() const {
   return 0;
 }
 
+Tensor regular(Shape leading, std::int64_t n) {
+  leading.push_back(n);
+  leading.push_back(n);
+  return rand(leading) + eye(n) * static_cast<double>(n);
+}
+
 LuFactors::LuFactors(Strided a, MatrixInfo& info)
     : lu(array_like(a, a.dtype)), pivots(make_array({DType::int32, Shape(a.shape, a.shape + a.rank - 1)})) {
   kernels::lu_factor(lu->strided(), pivots->strided(), a, info.data());
@@ -66,7 +72,8 @@ Shape common_leading_axes(const char* op, const Tensor& a, const Tensor& b) {
     Size& size = common[extra + i];
     if (size == 1) size = other[i];
     if (!(size == other[i]) && !(other[i] == 1))
-      raise<ValueError>(std::string(op) + ": the leading axes of " + type_text(a) + " and " + type_text(b) + " do not broadcast");
+      raise<ValueError>(std::string(op) + ": the leading axes of " + type_text(a) + " and " + type_text(b) +
+                        " do not broadcast");
   }
   return common;
 }
@@ -81,7 +88,8 @@ Tensor with_leading_axes(const Tensor& x, const Shape& leading) {
 /// As torch: [n], or [..., n] with the very leading axes of a.
 bool is_vector_for(const Tensor& a, const Tensor& b) {
   const Shape matrices = type_of(a).shape, shape = type_of(b).shape;
-  return shape.size() == 1 || (shape.size() + 1 == matrices.size() && shape == Shape(matrices.begin(), matrices.end() - 1));
+  return shape.size() == 1 ||
+         (shape.size() + 1 == matrices.size() && shape == Shape(matrices.begin(), matrices.end() - 1));
 }
 
 }  // namespace
@@ -96,8 +104,9 @@ RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor&
   const Shape sizes = type_of(b).shape;
   const Size n = type_of(a).shape.back();
   if (sizes.size() < 2 || !(sizes[sizes.size() - 2] == n))
-    raise<ValueError>(std::string(op) + ": the right-hand side " + type_text(right) + " does not fit the matrix " + type_text(matrix) +
-                      "; it must be [..., " + std::to_string(n.hint()) + ", k] or [" + std::to_string(n.hint()) + "]");
+    raise<ValueError>(std::string(op) + ": the right-hand side " + type_text(right) + " does not fit the matrix " +
+                      type_text(matrix) + "; it must be [..., " + std::to_string(n.hint()) + ", k] or [" +
+                      std::to_string(n.hint()) + "]");
   if (type_of(a).rank() == 2 && sizes.size() > 2) {
     leading = leading_axes(b);
     columns = sizes.back();
@@ -125,13 +134,6 @@ namespace {
 
 Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
 
-/// A random matrix with a heavy diagonal.
-Tensor regular(Shape leading, std::int64_t n) {
-  leading.push_back(n);
-  leading.push_back(n);
-  return rand(leading) + eye(n) * static_cast<double>(n);
-}
-
 /// The lower triangle with half the diagonal: Φ of Murray's paper.
 Tensor half_lower(const Tensor& x) { return (tril(x) + tril(x, -1)) * 0.5; }
 
@@ -147,7 +149,8 @@ struct TriangularSolve {
   Type type(const Type&, const Type& b) const { return {b.dtype, b.shape}; }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
-      kernels::triangular_solve(x[0], operand[0], operand[1], upper ? kernels::Triangle::upper : kernels::Triangle::lower,
+      kernels::triangular_solve(x[0], operand[0], operand[1],
+                                upper ? kernels::Triangle::upper : kernels::Triangle::lower,
                                 transpose ? kernels::Transpose::yes : kernels::Transpose::no,
                                 unitriangular ? kernels::Diagonal::unit : kernels::Diagonal::stored);
     });
@@ -162,27 +165,35 @@ struct TriangularSolve {
     return {apply(*this, f.inputs[0], right)};
   }
   Tensors vjp(const Reverse& r) const {
-    const Tensor ct = apply(TriangularSolve{upper, !transpose, unitriangular}, conj_if_complex(r.inputs[0]), r.cotangents[0]);
+    const Tensor ct =
+        apply(TriangularSolve{upper, !transpose, unitriangular}, conj_if_complex(r.inputs[0]), r.cotangents[0]);
     if (!r.wants(0)) return {Tensor(), ct};
     const Tensor &x = r.outputs[0], outer = transpose ? matmul(conj_if_complex(x), mT(ct)) : matmul(ct, adjoint(x));
     return {neg(triangle(outer)), ct};
   }
   BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
   static std::vector<Sample<TriangularSolve>> samples() {
-    return {{{false, false, false}, {regular({}, 3), uniform({3, 2})}}, {{true, false, false}, {regular({2}, 2), uniform({2, 2, 1})}},
-            {{false, true, true}, {uniform({3, 3}), uniform({3, 2})}},  {{true, true, false}, {regular({}, 1), uniform({1, 2})}},
-            {{false, false, false}, {regular({}, 0), uniform({0, 2})}}, {{false, false, false}, {regular({}, 2), uniform({2, 0})}}};
+    return {{{false, false, false}, {regular({}, 3), uniform({3, 2})}},
+            {{true, false, false}, {regular({2}, 2), uniform({2, 2, 1})}},
+            {{false, true, true}, {uniform({3, 3}), uniform({3, 2})}},
+            {{true, true, false}, {regular({}, 1), uniform({1, 2})}},
+            {{false, false, false}, {regular({}, 0), uniform({0, 2})}},
+            {{false, false, false}, {regular({}, 2), uniform({2, 0})}}};
   }
 
  private:
-  Tensor triangle(const Tensor& x) const { return upper ? triu(x, unitriangular ? 1 : 0) : tril(x, unitriangular ? -1 : 0); }
+  Tensor triangle(const Tensor& x) const {
+    return upper ? triu(x, unitriangular ? 1 : 0) : tril(x, unitriangular ? -1 : 0);
+  }
 };
 
 /// L⁻¹ b and L⁻ᴴ b.
 Tensor solve_lower(const Tensor& l, const Tensor& b) { return apply(TriangularSolve{false, false, false}, l, b); }
-Tensor solve_lower_adjoint(const Tensor& l, const Tensor& b) { return apply(TriangularSolve{false, true, false}, conj_if_complex(l), b); }
+Tensor solve_lower_adjoint(const Tensor& l, const Tensor& b) {
+  return apply(TriangularSolve{false, true, false}, conj_if_complex(l), b);
+}
 
-/// L with L Lᴴ = (a + aᴴ) / 2. Iain Murray, "Differentiation of the Cholesky decomposition", 2016, equations 8 and 10.
+/// L with L Lᴴ = (a + aᴴ) / 2. Rules: Iain Murray, "Differentiation of the Cholesky decomposition", 2016.
 struct Cholesky {
   using kind = Explicit;
   static constexpr const char* name = "cholesky";
@@ -219,7 +230,11 @@ struct Cholesky {
   }
   Cholesky lifted() const { return {}; }
   static std::vector<Sample<Cholesky>> samples() {
-    return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 1)}}, {{}, {regular({}, 0)}}, {{}, {regular({0}, 2)}}};
+    return {{{}, {regular({}, 3)}},
+            {{}, {regular({2}, 2)}},
+            {{}, {regular({}, 1)}},
+            {{}, {regular({}, 0)}},
+            {{}, {regular({0}, 2)}}};
   }
 
  private:
@@ -249,7 +264,9 @@ Tensor cholesky_solve(const Tensor& b, const Tensor& l) {
   return side.result(solve_lower_adjoint(side.a, solve_lower(side.a, side.b)));
 }
 
-Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper) { return triangular_solve(a, b, upper, false, false); }
+Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper) {
+  return triangular_solve(a, b, upper, false, false);
+}
 Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transpose, bool unitriangular) {
   const RightHandSide side("triangular_solve", a, b);
   return side.result(apply(TriangularSolve{upper, transpose, unitriangular}, side.a, side.b));

@@ -28,6 +28,9 @@ class MatrixInfo {
   SmallVector<std::int32_t, 8> info_;
 };
 
+/// Random matrices [leading..., n, n] with a heavy diagonal, for samples.
+Tensor regular(Shape leading, std::int64_t n);
+
 /// a = P L U of every matrix of a stack, as kernels::lu_factor gives it.
 struct LuFactors {
   ArrayRef lu, pivots;
@@ -62,8 +65,8 @@ BatchedOutputs batch_right_hand_sides(const Solver& solver, const Batch& b) {
   return {.outputs = {columns_to_examples(x, b.size, type_of(b.inputs[1]).shape.back())}};
 }
 
-/// The operands of a solver as users pass them, b being [..., n, k], [n] or [..., n], made ready: leading axes broadcast,
-/// one element type. One matrix for many right-hand sides takes them as columns.
+/// The operands of a solver as users pass them, b being [..., n, k], [n] or [..., n], made ready: leading axes
+/// broadcast, one element type. One matrix for many right-hand sides takes them as columns.
 struct RightHandSide {
   Tensor a, b;
   bool is_vector;

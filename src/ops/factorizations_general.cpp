@@ -5,17 +5,12 @@
 namespace ricci {
 namespace {
 
-Tensor regular(Shape leading, std::int64_t n) {
-  leading.push_back(n);
-  leading.push_back(n);
-  return rand(leading) + eye(n) * static_cast<double>(n);
-}
-
 Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
 
 void require_regular(const char* op, Strided a, const MatrixInfo& info) {
   if (const int pivot = info.first_failure())
-    raise<ValueError>(std::string(op) + ": " + matrix_text(a) + " is singular: pivot " + std::to_string(pivot) + " of its LU factorisation is zero");
+    raise<ValueError>(std::string(op) + ": " + matrix_text(a) + " is singular: pivot " + std::to_string(pivot) +
+                      " of its LU factorisation is zero");
 }
 
 /// x with a x = b.
@@ -47,8 +42,11 @@ struct Solve {
   }
   BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
   static std::vector<Sample<Solve>> samples() {
-    return {{{}, {regular({}, 3), uniform({3, 2})}}, {{}, {regular({2}, 2), uniform({2, 2, 1})}}, {{}, {regular({}, 1), uniform({1, 1})}},
-            {{}, {regular({}, 0), uniform({0, 2})}}, {{}, {regular({}, 2), uniform({2, 0})}}};
+    return {{{}, {regular({}, 3), uniform({3, 2})}},
+            {{}, {regular({2}, 2), uniform({2, 2, 1})}},
+            {{}, {regular({}, 1), uniform({1, 1})}},
+            {{}, {regular({}, 0), uniform({0, 2})}},
+            {{}, {regular({}, 2), uniform({2, 0})}}};
   }
 };
 

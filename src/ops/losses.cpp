@@ -71,7 +71,9 @@ struct BinaryCrossEntropyWithLogits {
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? sigmoid(x[0]) - x[1] : neg(x[0]);
   }
-  static double reference(double x, double y) { return y * std::log1p(std::exp(-x)) + (1 - y) * std::log1p(std::exp(x)); }
+  static double reference(double x, double y) {
+    return y * std::log1p(std::exp(-x)) + (1 - y) * std::log1p(std::exp(x));
+  }
 };
 
 /// -y log p - (1 - y) log(1 - p) with logarithms of at least -100, and p (1 - p) of at least 1e-12 in derivatives.

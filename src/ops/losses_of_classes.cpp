@@ -1,5 +1,5 @@
-// Losses over classes: cross entropy and negative log-likelihood. The axis of classes is 0 where the input has one axis,
-// else 1.
+// Losses over classes: cross entropy and negative log-likelihood. The axis of classes is 0 where the input has one
+// axis, else 1.
 #include "kernels/reduce.h"
 #include "ops/dense.h"
 #include "ops/losses.h"
@@ -26,8 +26,8 @@ struct CrossEntropy {
     visit_dtype(x.dtype, [&](auto t) {
       using T = typename decltype(t)::type;
       if constexpr (is_floating(dtype_of<T>))
-        pick(static_cast<T*>(out[0].data), static_cast<const T*>(logs->data), static_cast<const std::int64_t*>(classes->data),
-             classes->numel(), x.shape[x.rank - 1]);
+        pick(static_cast<T*>(out[0].data), static_cast<const T*>(logs->data),
+             static_cast<const std::int64_t*>(classes->data), classes->numel(), x.shape[x.rank - 1]);
     });
   }
   /// Σ softmax(x) t - t[class].
@@ -55,7 +55,8 @@ struct CrossEntropy {
     for (std::int64_t i = 0; i < rows; ++i) {
       if (classes[i] < 0 || classes[i] >= count)
         raise<IndexError>("cross_entropy: class " + std::to_string(classes[i]) + " is out of range for " +
-                          count_of(count, "class", "classes") + "; the legal range is [0, " + std::to_string(count - 1) + "]");
+                          count_of(count, "class", "classes") + "; the legal range is [0, " +
+                          std::to_string(count - 1) + "]");
       out[i] = T(-logs[i * count + classes[i]]);
     }
   }
@@ -65,7 +66,9 @@ struct CrossEntropy {
 std::int64_t class_axis(const char* op, const Tensor& input) {
   require_real_floating(op, input);
   const int rank = type_of(input).rank();
-  if (rank == 0) raise<ValueError>(std::string(op) + ": the input " + type_text(input) + " has no axis of classes; it must be [C], [N, C] or [N, C, …]");
+  if (rank == 0)
+    raise<ValueError>(std::string(op) + ": the input " + type_text(input) +
+                      " has no axis of classes; it must be [C], [N, C] or [N, C, …]");
   return rank == 1 ? 0 : 1;
 }
 
@@ -75,16 +78,19 @@ Tensor checked_classes(const char* op, const Tensor& input, std::int64_t axis, c
   shape.erase(static_cast<std::size_t>(axis));
   const Type type = type_of(target);
   if (!is_integral(type.dtype) || type.dtype == DType::boolean)
-    raise<TypeError>(std::string(op) + ": the target " + type_text(target) + " holds no classes; convert it first, for example with x.to(rc::int64)");
+    raise<TypeError>(std::string(op) + ": the target " + type_text(target) +
+                     " holds no classes; convert it first, for example with x.to(rc::int64)");
   if (!(type.shape == shape))
-    raise<ValueError>(std::string(op) + ": the input " + type_text(input) + " takes classes of shape " + to_string(shape) + ", found " + type_text(target));
+    raise<ValueError>(std::string(op) + ": the input " + type_text(input) + " takes classes of shape " +
+                      to_string(shape) + ", found " + type_text(target));
   return type.dtype == DType::int64 ? target : to(target, DType::int64);
 }
 
 /// Against probabilities: -Σ p log softmax(x) over the classes.
 Tensor cross_entropy_of_probabilities(const Tensor& input, std::int64_t axis, const Tensor& target) {
   if (!(type_of(target).shape == type_of(input).shape))
-    raise<ValueError>("cross_entropy: the input " + type_text(input) + " takes probabilities of its own shape or integer classes, found " + type_text(target));
+    raise<ValueError>("cross_entropy: the input " + type_text(input) +
+                      " takes probabilities of its own shape or integer classes, found " + type_text(target));
   return neg(sum(log_softmax(input, axis) * target, axis));
 }
 
@@ -92,17 +98,22 @@ Tensor cross_entropy_of_probabilities(const Tensor& input, std::int64_t axis, co
 
 namespace ops {
 
-Tensor cross_entropy(const Tensor& input, const Tensor& target) { return cross_entropy(input, target, Reduction::mean); }
+Tensor cross_entropy(const Tensor& input, const Tensor& target) {
+  return cross_entropy(input, target, Reduction::mean);
+}
 Tensor cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction) {
   const std::int64_t axis = class_axis("cross_entropy", input);
   require_defined("cross_entropy", target, 1);
-  if (is_floating(type_of(target).dtype)) return reduced(cross_entropy_of_probabilities(input, axis, target), reduction);
+  if (is_floating(type_of(target).dtype))
+    return reduced(cross_entropy_of_probabilities(input, axis, target), reduction);
   const Tensor classes = checked_classes("cross_entropy", input, axis, target);
   const bool classes_last = type_of(input).rank() <= 2;
   return reduced(apply(CrossEntropy{}, classes_last ? input : movedim(input, axis, -1), classes), reduction);
 }
 
-Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target) { return nll_loss(log_probabilities, target, Reduction::mean); }
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target) {
+  return nll_loss(log_probabilities, target, Reduction::mean);
+}
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction) {
   const std::int64_t axis = class_axis("nll_loss", log_probabilities);
   require_defined("nll_loss", target, 1);

@@ -44,7 +44,10 @@ struct Normalize {
   }
   Normalize lifted() const { return *this; }
   static std::vector<Sample<Normalize>> samples() {
-    return {{{1, 1e-5}, {uniform({4})}}, {{1, 0.1}, {uniform({2, 3})}}, {{2, 1e-5}, {uniform({2, 2, 3})}}, {{1, 0.5}, {uniform({0, 3})}}};
+    return {{{1, 1e-5}, {uniform({4})}},
+            {{1, 0.1}, {uniform({2, 3})}},
+            {{2, 1e-5}, {uniform({2, 2, 3})}},
+            {{1, 0.5}, {uniform({0, 3})}}};
   }
 
  private:
@@ -84,7 +87,8 @@ struct Normalize {
 
 void require_shape(const char* what, const Tensor& x, const Shape& shape) {
   if (!(type_of(x).shape == shape))
-    raise<ValueError>(std::string("layer_norm: the ") + what + " " + type_text(x) + " must have the normalized shape " + to_string(shape));
+    raise<ValueError>(std::string("layer_norm: the ") + what + " " + type_text(x) + " must have the normalized shape " +
+                      to_string(shape));
 }
 
 Tensor normalized(const Tensor& x, const Shape& shape, double eps) {
@@ -92,7 +96,8 @@ Tensor normalized(const Tensor& x, const Shape& shape, double eps) {
   const Shape whole = type_of(x).shape;
   if (shape.empty()) raise<ValueError>("layer_norm: the normalized shape [] has no axis; it must hold at least one");
   if (shape.size() > whole.size() || !(Shape(whole.end() - shape.rank(), whole.end()) == shape))
-    raise<ValueError>("layer_norm: the input " + type_text(x) + " does not end in the normalized shape " + to_string(shape));
+    raise<ValueError>("layer_norm: the input " + type_text(x) + " does not end in the normalized shape " +
+                      to_string(shape));
   return apply(Normalize{shape.rank(), eps}, std::span(&x, 1))[0];
 }
 
@@ -104,7 +109,8 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape) { return norma
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias) {
   return layer_norm(x, normalized_shape, weight, bias, 1e-5);
 }
-Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double eps) {
   if (weight.defined()) require_shape("weight", weight, normalized_shape);
   if (bias.defined()) require_shape("bias", bias, normalized_shape);
   const Tensor y = normalized(x, normalized_shape, eps);

@@ -116,7 +116,8 @@ struct AvgPoolTransposed {
   Tensor transpose(const Tensor& ct) const { return apply(AvgPool{shape}, ct); }
   AvgPoolTransposed lifted() const { return *this; }
   static std::vector<Sample<AvgPoolTransposed>> samples() {
-    return {{{{2, {2, 2}, {2, 2}}, 4, 5}, {uniform({1, 2, 2})}}, {{{2, {3, 2}, {1, 2}, {1, 1}}, 3, 3}, {uniform({3, 2})}}};
+    return {{{{2, {2, 2}, {2, 2}}, 4, 5}, {uniform({1, 2, 2})}},
+            {{{2, {3, 2}, {1, 2}, {1, 1}}, 3, 3}, {uniform({3, 2})}}};
   }
 };
 
@@ -140,12 +141,14 @@ bool has_empty_window(std::int64_t n, const PoolingShape& shape, std::size_t axi
 }
 
 /// The options of one call, checked against x.
-PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding, const Axes& dilation) {
+PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding,
+                           const Axes& dilation) {
   require_floating(op, x);
   const Type type = type_of(x);
   require_axes(op, "input", x, type.rank() == 3 || type.rank() == 4, "[N, C, H, W] or [C, H, W]");
   const Axes windows = one_per_axis(op, "kernel", kernel, 2, 1), strides = one_per_axis(op, "stride", stride, 2, 1);
-  const Axes paddings = one_per_axis(op, "padding", padding, 2, 0), dilations = one_per_axis(op, "dilation", dilation, 2, 1);
+  const Axes paddings = one_per_axis(op, "padding", padding, 2, 0),
+             dilations = one_per_axis(op, "dilation", dilation, 2, 1);
   PoolingShape shape;
   for (std::size_t i = 0; i < 2; ++i) {
     const Size size = type.shape[type.shape.size() - 2 + i];
@@ -154,9 +157,11 @@ PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, 
     shape.padding[i] = paddings[i];
     shape.dilation[i] = dilations[i];
     if (2 * paddings[i] > windows[i])
-      raise<ValueError>(std::string(op) + ": padding " + list_of(paddings) + " is more than half the kernel " + list_of(windows));
+      raise<ValueError>(std::string(op) + ": padding " + list_of(paddings) + " is more than half the kernel " +
+                        list_of(windows));
     if (kernels::pooling_size(size.hint(), shape, static_cast<int>(i)) < 1 || has_empty_window(size.hint(), shape, i))
-      raise<ValueError>(std::string(op) + ": the kernel " + list_of(windows) + " does not fit the input " + type_text(x));
+      raise<ValueError>(std::string(op) + ": the kernel " + list_of(windows) + " does not fit the input " +
+                        type_text(x));
   }
   return shape;
 }
@@ -166,7 +171,9 @@ PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, 
 namespace ops {
 
 Tensor max_pool2d(const Tensor& x, const Axes& kernel) { return max_pool2d(x, kernel, kernel, 0, 1); }
-Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride) { return max_pool2d(x, kernel, stride, 0, 1); }
+Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride) {
+  return max_pool2d(x, kernel, stride, 0, 1);
+}
 Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding) {
   return max_pool2d(x, kernel, stride, padding, 1);
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "ops/axes.h"
+#include "primitive/eager.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -181,8 +181,9 @@ Tensor reciprocal(const Tensor& x) { return apply(Reciprocal{}, x); }
 Tensor hypot(const Tensor& a, const Tensor& b) { return apply(Hypot{}, a, b); }
 
 const Tensor& Tensor::pow_(const Tensor& exponent) const {
-  if (const auto constant = constant_exponent(*this, exponent)) return apply_into(*this, PowBy{*constant}, *this);
-  return apply_into(*this, Pow{}, *this, exponent);
+  if (!constant_exponent(*this, exponent)) return apply_into(*this, Pow{}, *this, exponent);
+  write_result(*this, ops::pow(*this, exponent), "pow_");  // under the name the user called
+  return *this;
 }
 const Tensor& Tensor::square_() const { return apply_into(*this, Square{}, *this); }
 const Tensor& Tensor::sqrt_() const { return apply_into(*this, Sqrt{}, *this); }

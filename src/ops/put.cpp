@@ -59,6 +59,18 @@ struct Put {
     if (i == 0) return put(ct, zeros(r.input_types[1].shape, TensorOptions{.dtype = r.input_types[1].dtype}), view);
     return apply_all(view.op(), {&ct, 1})[0];
   }
+  static std::vector<Sample<Put>> samples() {
+    std::vector<Sample<Put>> all;
+    for (const Rules* rules : registry()) {
+      if (!rules->is_view || !rules->lifted || !rules->samples) continue;
+      const ErasedSample sample = rules->samples()[0];
+      const Tensor shown = apply_all({rules, sample.op.get()}, sample.inputs)[0];
+      const auto& layout = static_cast<const Array&>(*value_of(shown));
+      if (overlaps_itself(layout.type.shape, layout.strides)) continue;  // such views cannot be written through
+      all.push_back({{{rules, sample.op}}, {rand(sample.inputs[0].shape()), rand(shown.shape())}});
+    }
+    return all;
+  }
   Put lifted(Size batch) const { return {{view.rules, view.rules->lifted(view.parameters.get(), batch)}}; }
 };
 

@@ -18,8 +18,8 @@ Axes one_per_axis(const char* op, const char* what, const Axes& given, int count
   for (std::size_t i = 0; i < n; ++i) {
     numbers.push_back(given[given.size() == 1 ? 0 : i]);
     if (numbers.back() < least)
-      raise<ValueError>(std::string(op) + ": " + what + " is " + std::to_string(numbers.back()) + "; it must be at least " +
-                        std::to_string(least));
+      raise<ValueError>(std::string(op) + ": " + what + " is " + std::to_string(numbers.back()) +
+                        "; it must be at least " + std::to_string(least));
   }
   return numbers;
 }

@@ -34,7 +34,7 @@ void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& ax
   kernels::reduce(kind, out[0], in[0], flags_of(axes, in[0].rank).data());
 }
 
-Tensor beside(const Tensor& y, const Axes& axes, int rank) {
+Tensor beside(Tensor y, const Axes& axes, int rank) {
   const auto reduced = flags_of(axes, rank);
   std::size_t first_kept = 0;
   while (first_kept < reduced.size() && reduced[first_kept]) ++first_kept;
@@ -49,7 +49,7 @@ Tensor spread(const Tensor& y, const Axes& axes, const Shape& shape) {
   return axes.empty() ? y : expand(beside(y, axes, shape.rank()), shape);
 }
 
-Tensor kept(const Tensor& y, const Axes& axes, bool keepdim) {
+Tensor kept(Tensor y, const Axes& axes, bool keepdim) {
   if (!keepdim || axes.empty()) return y;
   Shape shape = type_of(y).shape;
   for (std::int64_t axis : sorted(axes)) shape.insert(static_cast<std::size_t>(axis), 1);

@@ -17,11 +17,11 @@ void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& ax
 SmallVector<bool, 8> flags_of(const Axes& axes, int rank);
 
 /// `y`, which has lost `axes` of a tensor of `rank` axes, so that it broadcasts against that tensor.
-Tensor beside(const Tensor& y, const Axes& axes, int rank);
+Tensor beside(Tensor y, const Axes& axes, int rank);
 /// `y` repeated along `axes` until it has the shape it was reduced from.
 Tensor spread(const Tensor& y, const Axes& axes, const Shape& shape);
 /// `y` with `axes` put back as axes of size 1, if wanted.
-Tensor kept(const Tensor& y, const Axes& axes, bool keepdim);
+Tensor kept(Tensor y, const Axes& axes, bool keepdim);
 
 /// How many elements `axes` of `shape` hold together.
 Size size_along(const Axes& axes, const Shape& shape);

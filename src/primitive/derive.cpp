@@ -42,7 +42,9 @@ Tensors multilinear_tangents(Op op, const Forward& rule) {
 Tensor scale_back(Op op, int i, const Reverse& rule) {
   const Tensor& ct = rule.cotangents[0];
   if (!is_complex(type_of(ct).dtype)) return op.rules->scale(op.parameters, i, ct, rule.inputs, rule.outputs[0]);
-  const Tensor scaled = conj(op.rules->scale(op.parameters, i, conj(ct), rule.inputs, rule.outputs[0]));
+  const Tensor forward = op.rules->scale(op.parameters, i, conj(ct), rule.inputs, rule.outputs[0]);
+  if (!forward.defined()) return {};
+  const Tensor scaled = conj(forward);
   return is_complex(rule.input_types[static_cast<std::size_t>(i)].dtype) ? scaled : real(scaled);
 }
 

@@ -21,12 +21,6 @@ bool has_level(const Value& value, Level level) {
   return v && v->level == level;
 }
 
-bool is_expanded(const Type& type, const Strides& strides) {
-  for (std::size_t i = 0; i < strides.size(); ++i)
-    if (strides[i] == 0 && type.shape[i].host() > 1) return true;
-  return false;
-}
-
 /// Where the target's elements are inside its base's array.
 struct Place {
   Array* array;
@@ -51,7 +45,7 @@ std::optional<Place> sole_place(Cell* cell) {
   Cell* root = root_of(cell);
   Array* array = sole_array(root);
   Place place;
-  if (!array || !locate_in(cell, array, place) || is_expanded(place.type, place.strides)) return std::nullopt;
+  if (!array || !locate_in(cell, array, place) || overlaps_itself(place.type.shape, place.strides)) return std::nullopt;
   return place;
 }
 
@@ -106,7 +100,7 @@ void check_not_expanded(Cell* cell, const Type& type, const char* name) {
     Strides strides = contiguous_strides(viewed.shape);
     void* data = nullptr;
     const auto* link = static_cast<const OperationLink*>(c->link);
-    if (link->rules->alias(link->parameters.get(), viewed, strides, data) && is_expanded(viewed, strides))
+    if (link->rules->alias(link->parameters.get(), viewed, strides, data) && overlaps_itself(viewed.shape, strides))
       raise<ValueError>(std::string(name) + ": the target " + to_string(type) +
                         " is expanded: several of its elements are one in memory; write to a clone() of it");
   }

@@ -26,6 +26,7 @@ struct Rand {
   Type type() const { return {dtype, shape}; }
   void eval(Outputs out, Inputs) const { kernels::random_uniform(out[0], draw.source()); }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Rand>> samples() { return {{{{2, 3}, DType::float64, {1, 2}}, {}}}; }
 };
 
 struct Randn {
@@ -39,6 +40,7 @@ struct Randn {
   Type type() const { return {dtype, shape}; }
   void eval(Outputs out, Inputs) const { kernels::random_normal(out[0], draw.source()); }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Randn>> samples() { return {{{{2, 3}, DType::float64, {1, 2}}, {}}}; }
 };
 
 struct Randint {
@@ -53,6 +55,7 @@ struct Randint {
   Type type() const { return {dtype, shape}; }
   void eval(Outputs out, Inputs) const { kernels::random_integers(out[0], low, high, draw.source()); }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Randint>> samples() { return {{{-3, 5, {6}, DType::int64, {1, 2}}, {}}}; }
 };
 
 struct Randperm {
@@ -65,6 +68,7 @@ struct Randperm {
   Type type() const { return {DType::int64, {size}}; }
   void eval(Outputs out, Inputs) const { kernels::random_permutation(out[0], draw.source()); }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Randperm>> samples() { return {{{5, {1, 2}}, {}}}; }
 };
 
 /// Every vmap is in error mode: the others are not built yet.

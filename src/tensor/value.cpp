@@ -1,6 +1,7 @@
 // Lifetimes of blocks, arrays and cells, and the one place where a cell changes its value.
 #include "tensor/value.h"
 
+#include <algorithm>
 #include <new>
 
 #include "ricci/error.h"
@@ -93,6 +94,19 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
     step *= size;
   }
   return true;
+}
+
+bool overlaps_itself(const Shape& shape, const Strides& strides) {
+  SmallVector<std::size_t, 6> axes;  // by stride, smallest first
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (shape.host()[i] > 1) axes.push_back(i);
+  std::sort(axes.begin(), axes.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  std::int64_t reach = 0;  // of the elements along the axes so far
+  for (std::size_t i : axes) {
+    if (strides[i] <= reach) return true;
+    reach += strides[i] * (shape.host()[i] - 1);
+  }
+  return false;
 }
 
 ArrayRef make_array(const Type& type) {

@@ -140,6 +140,8 @@ Tensor make_view(ValueRef value, Level birth, Link* link);
 
 Strides contiguous_strides(const Shape& shape);
 bool is_contiguous(const Shape& shape, const Strides& strides);
+/// Whether two elements may share one place in memory: expanded axes, overlapping windows.
+bool overlaps_itself(const Shape& shape, const Strides& strides);
 
 // ── reading and assigning ──
 

@@ -571,6 +571,23 @@ TEST(InPlace, ReadingAnotherViewOfTheTargetReadsOldValues) {
   expect_values(x, {1, 3, 5, 7});
 }
 
+TEST(InPlace, ErrorsNameTheMethodThatWasCalled) {
+  const Tensor captured = doubles({2});
+  const std::string text =
+      ": the target f64[1] was captured from outside grad{at}; a function under differentiation "
+      "writes only to its arguments and to what it creates: pass it as an argument, or write to a "
+      "clone()\n  inside grad{at}";
+  const auto writing = [](const Unary& write) { return rc::grad([=](Tensor x) { return write(x), x; }); };
+  expect_error<rc::TransformError>([&] { writing([&](Tensor x) { return captured.pow_(x); })(number(1)); },
+                                   "pow_" + text);
+  expect_error<rc::TransformError>([&] { writing([&](Tensor) { return captured.pow_(2); })(number(1)); },
+                                   "pow_" + text);
+  expect_error<rc::TransformError>([&] { writing([&](Tensor) { return captured.fill_(2); })(number(1)); },
+                                   "fill_" + text);
+  expect_error<rc::TransformError>(
+      [&] { writing([&](Tensor x) { return captured.masked_fill_(x > 0, 2); })(number(1)); }, "masked_fill_" + text);
+}
+
 TEST(InPlace, KeepsItsTargetsType) {
   const Tensor single = rc::ones({2}), whole = integers({4, 9});
   single.mul_(doubles({2, 3}));

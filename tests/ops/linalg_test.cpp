@@ -15,7 +15,9 @@ namespace {
 Tensor regular(std::int64_t n) { return sin(ramp({n, n}) * 7.3) + rc::eye(n, rc::float64) * 3; }
 
 /// Several of them.
-Tensor regulars(std::int64_t count, std::int64_t n) { return sin(ramp({count, n, n}) * 5.1) + rc::eye(n, rc::float64) * 3; }
+Tensor regulars(std::int64_t count, std::int64_t n) {
+  return sin(ramp({count, n, n}) * 5.1) + rc::eye(n, rc::float64) * 3;
+}
 
 Tensor positive_definite(std::int64_t n) {
   const Tensor a = regular(n);
@@ -104,8 +106,8 @@ TEST(Solve, RightHandSidesOfEveryShape) {
     const Tensor product = vector ? matmul(a, x.unsqueeze(-1)).squeeze(-1) : matmul(a, x);
     expect_near(product, b.expand(product.shape()));
   };
-  check(a, ramp({2, 3}), {2, 3});           // vectors, one a matrix
-  check(a, ramp({3}), {2, 3});              // one vector
+  check(a, ramp({2, 3}), {2, 3});  // vectors, one a matrix
+  check(a, ramp({3}), {2, 3});     // one vector
   check(a, ramp({2, 3, 4}), {2, 3, 4});
   check(a, ramp({3, 4}), {2, 3, 4});        // shared columns
   check(a[0], ramp({5, 3, 2}), {5, 3, 2});  // a shared matrix

@@ -1,5 +1,5 @@
-// Convolution, pooling, normalisation and losses: what the laws cannot say. Values against plain loops and formulas, the
-// shapes that are taken, per-example gradients, extreme values, error texts.
+// Convolution, pooling, normalisation and losses: what the laws cannot say. Values against plain loops and formulas,
+// the shapes that are taken, per-example gradients, extreme values, error texts.
 #include <complex>
 
 #include "support/difference_quotient.h"
@@ -87,6 +87,12 @@ TEST(Convolution, ComplexByItsParts) {
   expect_near(imag(y), rc::conv2d(x, w) * -1);
 }
 
+TEST(Convolution, HalfPrecisionIsComputedInFloat) {
+  const Tensor x = waves({2, 2, 5}).to(rc::bfloat16), w = waves({3, 2, 2}).to(rc::bfloat16), y = rc::conv1d(x, w);
+  EXPECT_EQ(y.dtype(), rc::bfloat16);
+  expect_equal(y, rc::conv1d(x.to(rc::float32), w.to(rc::float32)).to(rc::bfloat16));
+}
+
 TEST(Convolution, MappedOverEitherOperand) {
   for (const Window& window : {Window{}, Window{2, 1, 1, 2}}) {
     const auto f = [&](Tensor x, Tensor w) { return rc::conv2d(x, w, window.options()); };
@@ -147,15 +153,15 @@ TEST(ConvolutionErrors, ShapesAndOptions) {
                                "conv2d: the bias must be [6], one number for each channel of the result, it is f32[4]");
   expect_error<rc::ValueError>([&] { rc::conv2d(x, w, {.stride = {1, 1, 1}}); },
                                "conv2d: stride [1,1,1] must hold one number or 2");
-  expect_error<rc::ValueError>([&] { rc::conv2d(x, w, {.stride = 0}); },
-                               "conv2d: stride is 0; it must be at least 1");
+  expect_error<rc::ValueError>([&] { rc::conv2d(x, w, {.stride = 0}); }, "conv2d: stride is 0; it must be at least 1");
 }
 
 // ── pooling ──
 
 Tensor plain_pool(const Tensor& x, std::int64_t kernel, std::int64_t stride, std::int64_t padding, bool greatest) {
   const Sizes in = sizes(x);
-  const std::int64_t height = (in[2] + 2 * padding - kernel) / stride + 1, width = (in[3] + 2 * padding - kernel) / stride + 1;
+  const std::int64_t height = (in[2] + 2 * padding - kernel) / stride + 1,
+                     width = (in[3] + 2 * padding - kernel) / stride + 1;
   const Values from = values(x);
   Values y;
   for (std::int64_t plane = 0; plane < in[0] * in[1]; ++plane)
@@ -188,6 +194,12 @@ TEST(Pooling, DilatedWindows) {
   const Tensor x = doubles({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 3, 3});
   expect_values(rc::max_pool2d(x, 2, 1, 0, 2), {9});
   expect_values(rc::max_pool2d(x, 2, 1, 0, {1, 2}), {6, 9});
+}
+
+TEST(Pooling, WindowsThatDilationLeavesEmptyAreRefused) {
+  const Tensor x = rc::ones({1, 1, 4});
+  expect_error<rc::ValueError>([&] { rc::max_pool2d(x, 2, 1, 1, 2); },
+                               "max_pool2d: the kernel [2,2] does not fit the input f32[1,1,4]", {x});
 }
 
 TEST(Pooling, TheFirstOfEqualElementsGetsTheGradient) {
@@ -345,7 +357,8 @@ TEST(CrossEntropy, IsNegativeLogLikelihoodOfTheLogarithms) {
   const Tensor x = waves({2, 3, 4}) * 2, classes = rc::tensor({{0, 2, 1, 2}, {1, 1, 0, 0}});
   for (rc::Reduction r : every_reduction)
     expect_near(rc::cross_entropy(x, classes, r), rc::nll_loss(log_softmax(x, 1), classes, r));
-  expect_near(rc::cross_entropy(x[0], rc::tensor({0, 1, 3})), rc::nll_loss(log_softmax(x[0], 1), rc::tensor({0, 1, 3})));
+  expect_near(rc::cross_entropy(x[0], rc::tensor({0, 1, 3})),
+              rc::nll_loss(log_softmax(x[0], 1), rc::tensor({0, 1, 3})));
 }
 
 TEST(CrossEntropy, OfProbabilities) {

@@ -11,13 +11,13 @@ namespace ricci::ops {
 
 // ── products: boolean and integer ones too; integers wrap around ──
 
-/// The product of the last two axes of a and of b. A vector on the left is a row, on the right a column, and its axis is
-/// gone from the result: [n] with [n] gives a number. ValueError if inner sizes differ or an operand has no axes.
+/// The product of the last two axes of a and of b. A vector on the left is a row, on the right a column, and its axis
+/// is gone from the result: [n] with [n] gives a number. ValueError if inner sizes differ or an operand has no axes.
 Tensor matmul(const Tensor& a, const Tensor& b);
-Tensor mm(const Tensor& a, const Tensor& b);   ///< [m, k] [k, n] → [m, n]
-Tensor bmm(const Tensor& a, const Tensor& b);  ///< [b, m, k] [b, k, n] → [b, m, n]
-Tensor mv(const Tensor& a, const Tensor& x);   ///< [m, n] [n] → [m]
-Tensor dot(const Tensor& a, const Tensor& b);  ///< [n] [n] → []; no conjugation
+Tensor mm(const Tensor& a, const Tensor& b);     ///< [m, k] [k, n] → [m, n]
+Tensor bmm(const Tensor& a, const Tensor& b);    ///< [b, m, k] [b, k, n] → [b, m, n]
+Tensor mv(const Tensor& a, const Tensor& x);     ///< [m, n] [n] → [m]
+Tensor dot(const Tensor& a, const Tensor& b);    ///< [n] [n] → []; no conjugation
 Tensor vdot(const Tensor& a, const Tensor& b);   ///< dot(conj(a), b)
 Tensor outer(const Tensor& a, const Tensor& b);  ///< [m] [n] → [m, n]; no conjugation
 /// The sum of products over the last axes: [..., n] with [---, n] gives [..., ---].
@@ -25,12 +25,15 @@ Tensor inner(const Tensor& a, const Tensor& b);
 /// Contracts the last `dims` axes of a with the first `dims` of b, in order.
 Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims);
 /// Einstein's summation: `einsum("bij,bjk->bik", a, b)`. A letter names an axis; letters that the result does not name
-/// are summed; a letter twice in one term is a diagonal; `...` stands for any further axes, which broadcast. Without an
-/// arrow the result has the letters that appear once, in alphabetical order. Operands are contracted from left to right.
+/// are summed; a letter twice in one term is a diagonal; `...` stands for any further axes, which broadcast. Without
+/// an arrow the result has the letters that appear once, in alphabetical order. Operands are contracted from left to
+/// right. ValueError if the equation does not describe the operands.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);
 template <class... T>
   requires(std::is_convertible_v<T, Tensor> && ...)
-Tensor einsum(std::string_view equation, const Tensor& first, const T&... rest) { return einsum(equation, std::vector<Tensor>{first, rest...}); }
+Tensor einsum(std::string_view equation, const Tensor& first, const T&... rest) {
+  return einsum(equation, std::vector<Tensor>{first, rest...});
+}
 Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);  ///< bias + mm(a, b); bias broadcasts
 /// A linear layer: x [..., inputs], weight [outputs, inputs], bias [outputs] or undefined; gives x weightᵀ + bias.
 Tensor linear(const Tensor& x, const Tensor& weight);
@@ -43,26 +46,28 @@ Tensor cross(const Tensor& a, const Tensor& b, std::int64_t dim);
 
 // ── factorisations and solvers: [..., n, n] ──
 
-/// The lower triangular L with L Lᴴ = a, of a positive definite Hermitian a; of any other a, of its Hermitian part
-/// (a + aᴴ) / 2, so gradients are Hermitian. ValueError if that is not positive definite. Derivatives after Murray,
-/// "Differentiation of the Cholesky decomposition" (arXiv 1602.07527), in blocks of the whole matrix.
+/// The lower triangular L with L Lᴴ = a, for a positive definite Hermitian a. Both triangles are read: where they
+/// differ, the Hermitian part (a + aᴴ) / 2 is factored, so gradients are Hermitian. ValueError if it is not positive
+/// definite. Derivatives after Murray, "Differentiation of the Cholesky decomposition" (arXiv 1602.07527).
 Tensor cholesky(const Tensor& a);
 /// x with l lᴴ x = b: b [..., n, k], and l lower triangular as cholesky gives it. `cholesky_solve(b, cholesky(a))`.
 Tensor cholesky_solve(const Tensor& b, const Tensor& l);
-/// x with a x = b, by LU with partial pivoting. b is [..., n, k], or a vector [n], or vectors [..., n] of the leading axes
-/// that a has. One matrix with many right-hand sides is factored once, under vmap too. ValueError if a is singular.
+/// x with a x = b, by LU with partial pivoting. b is [..., n, k], or a vector [n], or vectors [..., n] of the very
+/// leading axes that a has. One matrix with many right-hand sides is factored once, under vmap too. ValueError if a is
+/// singular. `solve(a, b)`, where one might write `inverse(a) b`.
 Tensor solve(const Tensor& a, const Tensor& b);
 /// x with a x = b for a triangular a, of which only the triangle is read: the upper one if `upper`. With `transpose`,
-/// aᵀ x = b; with `unitriangular`, the diagonal is taken as ones. b as in `solve`. A zero on the diagonal gives infinities.
+/// aᵀ x = b; with `unitriangular`, the diagonal is taken as ones. b as in `solve`. A zero on the diagonal gives
+/// infinities or NaN.
 Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper);
 Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transpose, bool unitriangular);
 /// a⁻¹. ValueError if a is singular. To apply it, `solve` is faster and more accurate.
 Tensor inverse(const Tensor& a);
-/// The determinant; 1 of a matrix of size 0. First derivatives are right for singular matrices too (they are cofactors);
-/// second ones need a regular matrix and are not finite elsewhere.
+/// The determinant, by LU; 1 of a matrix of size 0. First derivatives are the cofactors and right for singular matrices
+/// too; second ones divide by the determinant, so they need a regular matrix.
 Tensor det(const Tensor& a);
-/// The sign (complex: of size 1) and log |det|, which neither over- nor underflow: sign 0 and -inf of a singular matrix, whose
-/// derivative is a ValueError.
+/// The sign (complex: a number of size 1) and log |det|, which neither overflows nor underflows. A singular matrix has
+/// sign 0 and logarithm -inf, and its derivative is a ValueError.
 std::pair<Tensor, Tensor> slogdet(const Tensor& a);
 Tensor logdet(const Tensor& a);  ///< log det; NaN where a real determinant is negative, -inf where it is 0
 /// a multiplied by itself n times, in about log₂ n products; the identity for n = 0, powers of the inverse for n < 0.

@@ -20,8 +20,8 @@ namespace ops {
 
 // ── convolution ──
 
-/// y[n, o, i] = bias[o] + Σ weight[o, c, k] x[n, c, stride i + dilation k - padding] over the channels c of o's group and
-/// the kernel's elements k: a cross-correlation, as everywhere in this field.
+/// y[n, o, i] = bias[o] + Σ weight[o, c, k] x[n, c, stride i + dilation k - padding] over the channels c of o's group
+/// and the kernel's elements k: a cross-correlation, as everywhere in this field.
 /// x [N, C, L] or one example [C, L], weight [O, C / groups, K], bias [O] or undefined; y [N, O, L'] or [O, L'] with
 /// L' = (L + 2 padding - dilation (K - 1) - 1) / stride + 1, rounded down. ValueError if sizes do not fit.
 /// Under vmap, examples join the rows, the channels or the groups of one larger convolution.
@@ -30,7 +30,8 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
 Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv1d(x, weight, bias, stride, padding, dilation, groups).
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding, const Axes& dilation, std::int64_t groups);
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding,
+              const Axes& dilation, std::int64_t groups);
 
 /// The same over images [N, C, H, W] or [C, H, W], weight [O, C / groups, KH, KW].
 Tensor conv2d(const Tensor& x, const Tensor& weight);
@@ -38,7 +39,8 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
 Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv2d(x, weight, bias, stride, padding, dilation, groups).
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding, const Axes& dilation, std::int64_t groups);
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding,
+              const Axes& dilation, std::int64_t groups);
 
 // ── pooling: [N, C, H, W] or [C, H, W]; one number serves both axes ──
 
@@ -55,8 +57,8 @@ Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const
 
 // ── normalisation ──
 
-/// (x - mean) / sqrt(variance + eps) · weight + bias, with mean and (biased) variance over the trailing axes, whose sizes
-/// are `normalized_shape`; weight and bias have that shape or are undefined. eps is 1e-5 if not given.
+/// (x - mean) / sqrt(variance + eps) · weight + bias, with mean and (biased) variance over the trailing axes, whose
+/// sizes are `normalized_shape`; weight and bias have that shape or are undefined. eps is 1e-5 if not given.
 /// `layer_norm(x, {512}, weight, bias)`.
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape);
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias);
@@ -81,7 +83,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, Reduction reduction);
 /// -target log input - (1 - target) log(1 - input) with logarithms of at least -100, so that input 0 and 1 are fine.
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target);
-/// difference² / 2 where |difference| < delta, else delta (|difference| - delta / 2); the mean. ValueError unless delta > 0.
+/// The mean of difference² / 2 where |difference| < delta, else delta (|difference| - delta / 2). ValueError unless
+/// delta > 0.
 Tensor huber_loss(const Tensor& input, const Tensor& target, double delta);
 
 }  // namespace ops
