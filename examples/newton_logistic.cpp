@@ -65,8 +65,12 @@ bool converges_quadratically(const Tensor& w0, const Tensor& x, const Tensor& y,
   for (int step = 1; step <= 20 && before > 1e-13; ++step) {
     w = newton_step(w, x, y);
     const double after = gradient_norm(w, x, y);
-    if (after > 1e-13) ratio = after / (before * before);  // below, rounding decides
-    std::printf("step %d  |gradient| %.3e  over the square of the last %.2f\n", step, after, after / (before * before));
+    std::printf("step %d  |gradient| %.3e", step, after);
+    if (after > 1e-13) {  // below, rounding decides
+      ratio = after / (before * before);
+      std::printf("  over the square of the last %.2f", ratio);
+    }
+    std::printf("\n");
     before = after;
   }
   return before <= 1e-13 && ratio < 20;

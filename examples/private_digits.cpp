@@ -89,7 +89,7 @@ Clipped clipped_gradients_by_loop(const Mlp& mlp, const Tensor& x, const Tensor&
 struct Settings {
   std::string data = RICCI_DATA_DIR "/digits.csv.gz";
   double epochs = 40, rate = 0.5, noise = 2, clip = 1, delta = 1e-5, at_least = 0;
-  std::int64_t batch = 128, width = 64;
+  std::int64_t batch = 128, width = 128;
   std::uint64_t seed = 0;
   bool quick = false;
 };
@@ -127,7 +127,7 @@ void show_progress(std::int64_t done, std::int64_t steps, double mean_loss) {
 }
 
 void require(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(std::string("not so: ") + what);
+  if (!holds) throw std::runtime_error(std::string("required: ") + what);
 }
 
 struct Trained {

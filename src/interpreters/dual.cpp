@@ -12,10 +12,9 @@ Values DualInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   Values primals;
   Tensors tangents;
   for (const ValueRef& v : inputs) {
-    const bool tracked = v->level == level;
-    const auto* dual = static_cast<const Dual*>(v.get());
-    primals.push_back(tracked ? dual->primal : v);
-    tangents.push_back(tracked && dual->tangent ? wrap(dual->tangent) : Tensor());
+    const Dual* dual = v->level == level ? static_cast<const Dual*>(v.get()) : nullptr;
+    primals.push_back(dual ? dual->primal : v);
+    tangents.push_back(dual && dual->tangent ? wrap(dual->tangent) : Tensor());
   }
   Values results = dispatch(op, {primals.data(), primals.size()});
   if (op.rules->locally_constant) return results;

@@ -86,10 +86,9 @@ Values TapeInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   Values values;
   SmallVector<int, 3> slots;
   for (const ValueRef& v : inputs) {
-    const bool tracked = v->level == level;
-    const auto* taped = static_cast<const Taped*>(v.get());
-    values.push_back(tracked ? taped->value : v);
-    slots.push_back(tracked ? taped->slot : -1);
+    const Taped* taped = v->level == level ? static_cast<const Taped*>(v.get()) : nullptr;
+    values.push_back(taped ? taped->value : v);
+    slots.push_back(taped ? taped->slot : -1);
   }
   Values results = dispatch(op, {values.data(), values.size()});
   if (op.rules->locally_constant) return results;

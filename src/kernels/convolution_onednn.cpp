@@ -170,12 +170,12 @@ std::int64_t floats_in(const memory& x) { return static_cast<std::int64_t>((x.ge
 
 void execute(Plan& plan, const std::array<float*, role_count>& data) {
   thread_local dnnl::stream stream(cpu());
-  std::array<std::optional<Scratch<float>>, role_count> reordered;
+  std::array<Scratch<float>, role_count> reordered;
   for (const Role role : {input_role, weight_role, out_role}) {
     Operand& operand = plan.operands[role];
     operand.user.set_data_handle(data[role]);
-    if (operand.reorder) reordered[role].emplace(floats_in(operand.inner));
-    operand.inner.set_data_handle(operand.reorder ? reordered[role]->data() : data[role]);
+    if (operand.reorder) reordered[role].allocate(floats_in(operand.inner));
+    operand.inner.set_data_handle(operand.reorder ? reordered[role].data() : data[role]);
     if (operand.reorder && role != plan.result) operand.reorder->execute(stream, operand.user, operand.inner);
   }
   const Scratch<float> scratch(floats_in(plan.scratch));

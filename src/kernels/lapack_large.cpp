@@ -4,7 +4,6 @@
 #include "kernels/lapack_large.h"
 
 #include <complex>
-#include <optional>
 
 #include "kernels/blas.h"
 #include "kernels/matmul_copy.h"
@@ -19,17 +18,19 @@ class Rows {
  public:
   explicit Rows(const Matrix<T>& original) : original_(original) {
     if (original.col_stride == 1 && original.row_stride >= original.cols) return;
-    memory_.emplace(original.rows * original.cols);
+    memory_.allocate(original.rows * original.cols);
   }
 
-  Matrix<T> matrix() const { return memory_ ? row_major(memory_->data(), original_.rows, original_.cols) : original_; }
+  Matrix<T> matrix() const {
+    return memory_.data() != nullptr ? row_major(memory_.data(), original_.rows, original_.cols) : original_;
+  }
   void write_back() const {
-    if (memory_) copy_matrix(original_, matrix());
+    if (memory_.data() != nullptr) copy_matrix(original_, matrix());
   }
 
  private:
   Matrix<T> original_;
-  std::optional<Scratch<T>> memory_;
+  Scratch<T> memory_;
 };
 
 int as_int(std::int64_t size) { return static_cast<int>(size); }
@@ -65,22 +66,22 @@ struct Triangular {
 };
 
 template <class T>
-Triangular<T> triangular(const Matrix<const T>& a, TriangularKind kind, std::optional<Scratch<T>>& copy) {
+Triangular<T> triangular(const Matrix<const T>& a, TriangularKind kind, Scratch<T>& copy) {
   const char diag = kind.unit ? 'U' : 'N';
   if (a.row_stride == 1 && a.col_stride >= a.rows && kind.op != 'C') {
     return {a.data, as_int(a.col_stride), kind.upper ? 'U' : 'L', diag, kind.op == 'N' ? 'T' : 'N'};
   }
   const char uplo = kind.upper ? 'L' : 'U';
   if (a.col_stride == 1 && a.row_stride >= a.cols) return {a.data, as_int(a.row_stride), uplo, diag, kind.op};
-  copy.emplace(a.rows * a.cols);
-  copy_matrix(row_major(copy->data(), a.rows, a.cols), a);
-  return {copy->data(), as_int(a.cols), uplo, diag, kind.op};
+  copy.allocate(a.rows * a.cols);
+  copy_matrix(row_major(copy.data(), a.rows, a.cols), a);
+  return {copy.data(), as_int(a.cols), uplo, diag, kind.op};
 }
 
 /// Requires: x has contiguous rows and holds the right side, which the solution replaces.
 template <class T>
 void solve_in_place(const Matrix<T>& x, const Matrix<const T>& a, TriangularKind kind) {
-  std::optional<Scratch<T>> copy;
+  Scratch<T> copy;
   const Triangular<T> t = triangular(a, kind, copy);
   const int n = as_int(x.rows), r = as_int(x.cols), ldx = std::max(1, as_int(x.row_stride));
   const T one = T(1);

@@ -7,7 +7,6 @@
 
 #include <complex>
 #include <new>
-#include <optional>
 #include <type_traits>
 
 #include "kernels/blas.h"
@@ -37,18 +36,18 @@ struct Operand {
 
 /// Reads x in place if BLAS can, else copies it into memory that `copy` keeps.
 template <class T>
-Operand<T> operand(const Matrix<const T>& x, std::optional<Scratch<T>>& copy) {
+Operand<T> operand(const Matrix<const T>& x, Scratch<T>& copy) {
   if (has_leading_dimension(x)) return {x.data, 'N', leading_dimension(x)};
   if (has_leading_dimension(x.transposed())) return {x.data, 'T', leading_dimension(x.transposed())};
-  copy.emplace(x.rows * x.cols);
-  copy_matrix(row_major(copy->data(), x.rows, x.cols), x);
-  return {copy->data(), 'N', static_cast<int>(x.cols)};
+  copy.allocate(x.rows * x.cols);
+  copy_matrix(row_major(copy.data(), x.rows, x.cols), x);
+  return {copy.data(), 'N', static_cast<int>(x.cols)};
 }
 
 /// Requires: c has a leading dimension. BLAS is column-major, so it is given the transposed product.
 template <class T>
 void multiply_matrices(const Product<T>& p) {
-  std::optional<Scratch<T>> a_copy, b_copy;
+  Scratch<T> a_copy, b_copy;
   const Operand<T> a = operand(p.a, a_copy), b = operand(p.b, b_copy);
   const int m = static_cast<int>(p.m()), n = static_cast<int>(p.n()), k = static_cast<int>(p.k());
   const T one = T(1), beta = p.accumulate == Accumulate::yes ? T(1) : T(0);
@@ -66,14 +65,14 @@ void multiply_matrices(const Product<T>& p) {
 /// Requires: n == 1 and c does not repeat an element.
 template <class T>
 void multiply_vector(const Product<T>& p) {
-  std::optional<Scratch<T>> a_copy, x_copy;
+  Scratch<T> a_copy, x_copy;
   const Operand<T> a = operand(p.a, a_copy);
   const T* x = p.b.data;
   int x_step = static_cast<int>(p.b.row_stride);
   if (x_step == 0) {
-    x_copy.emplace(p.k());
-    copy_matrix(row_major(x_copy->data(), p.k(), 1), p.b);
-    x = x_copy->data();
+    x_copy.allocate(p.k());
+    copy_matrix(row_major(x_copy.data(), p.k(), 1), p.b);
+    x = x_copy.data();
     x_step = 1;
   }
   const int m = static_cast<int>(p.m()), k = static_cast<int>(p.k());

@@ -12,20 +12,25 @@ namespace ricci::kernels {
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(std::int64_t count)
-      : bytes_(static_cast<std::size_t>(count) * sizeof(T)),
-        data_(bytes_ == 0 ? nullptr : static_cast<T*>(pool::allocate(bytes_))) {}
+  Scratch() = default;
+  explicit Scratch(std::int64_t count) { allocate(count); }
   ~Scratch() {
     if (data_ != nullptr) pool::release(data_, bytes_);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  T* data() const { return data_; }
+  /// Requires: nothing has been allocated yet.
+  void allocate(std::int64_t count) {
+    bytes_ = static_cast<std::size_t>(count) * sizeof(T);
+    if (bytes_ > 0) data_ = static_cast<T*>(pool::allocate(bytes_));
+  }
+
+  T* data() const { return data_; }  // null if there is nothing
 
  private:
-  std::size_t bytes_;
-  T* data_;
+  T* data_ = nullptr;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace ricci::kernels

@@ -1,5 +1,5 @@
-// Tensors from nothing and from C++ values. A factory is an operation without inputs, so that a recording sees it;
-// outside transforms it writes straight into fresh memory.
+// Tensors from nothing: one value everywhere, and patterns. A factory is an operation without inputs, so that a
+// recording sees it; outside transforms it writes straight into fresh memory.
 #include "ricci/ops/create.h"
 
 #include <algorithm>
@@ -179,15 +179,6 @@ Tensor make_full(const char* op, const Shape& shape, DType dtype, std::int64_t i
   return make(Full{shape, dtype, integer, real, imaginary});
 }
 
-// ── numbers ──
-
-template <class T>
-Tensor number(T value, bool weak) {
-  ArrayRef array = make_array({.dtype = dtype_of<T>, .shape = {}, .weak = weak});
-  *static_cast<T*>(array->data) = value;
-  return make_tensor(std::move(array), current_level());
-}
-
 /// What a number becomes where nothing else decides.
 DType default_dtype(DType dtype) {
   if (is_floating(dtype)) return DType::float32;
@@ -261,159 +252,9 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
   return make(Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(DType::float32)});
 }
 
-// ── braces ──
-
-std::string describe(const Braces& braces) {
-  return braces.leaf ? "a number" : "a list of " + std::to_string(braces.children.size());
-}
-
-/// The lists along the first path; 0 ends it.
-Shape shape_of(const std::vector<Braces>& list) {
-  Shape shape{Size(static_cast<std::int64_t>(list.size()))};
-  for (const auto* at = &list; !at->empty() && !at->front().leaf; at = &at->front().children)
-    shape.push_back(static_cast<std::int64_t>(at->front().children.size()));
-  return shape;
-}
-
-/// Appends the numbers of `list`, which stands at `axis`; all that stand side by side must look like the first.
-void flatten(const std::vector<Braces>& list, int axis, std::vector<const Braces*>& first,
-             std::vector<const Braces*>& numbers) {
-  for (const Braces& b : list) {
-    if (first.size() == static_cast<std::size_t>(axis)) first.push_back(&b);
-    const Braces& model = *first[static_cast<std::size_t>(axis)];
-    if (b.leaf != model.leaf || b.children.size() != model.children.size())
-      raise<ValueError>("tensor: the braces are ragged: " + describe(model) + " and " + describe(b) +
-                        " stand at axis " + std::to_string(axis + 1));
-    if (b.leaf) numbers.push_back(&b);
-    else flatten(b.children, axis + 1, first, numbers);
-  }
-}
-
-Tensor from_braces(const std::vector<Braces>& list, std::optional<DType> wanted) {
-  std::vector<const Braces*> first, numbers;
-  flatten(list, 0, first, numbers);
-  DType dtype = numbers.empty() ? DType::float32 : DType::boolean;
-  for (const Braces* b : numbers) dtype = std::max(dtype, b->dtype);
-  dtype = wanted.value_or(dtype);
-  ArrayRef array = make_array({dtype, shape_of(list)});
-  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
-    auto* to = static_cast<T*>(array->data);
-    for (const Braces* b : numbers) {
-      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) *to++ = static_cast<T>(b->integer);
-      else *to++ = element<T>(b->number);
-    }
-  });
-  return make_tensor(std::move(array), current_level());
-}
-
-void call_deleter(void* deleter, void* data) { reinterpret_cast<void (*)(void*)>(deleter)(data); }
-
-Tensor lend(void* data, const Shape& shape, DType dtype, void (*deleter)(void*)) {
-  require_sizes("from_blob", shape);
-  ArrayRef array = make_lent({dtype, shape}, data, deleter ? call_deleter : nullptr, reinterpret_cast<void*>(deleter));
-  return make_tensor(std::move(array), current_level());
-}
-
-/// The converted copy of contiguous elements.
-Tensor copied(const void* from, DType have, std::int64_t count, DType dtype) {
-  ArrayRef array = make_array({dtype, {count}});
-  const std::int64_t stride = 1;
-  kernels::copy(array->strided(), {const_cast<void*>(from), have, 1, &count, &stride});
-  return make_tensor(std::move(array), current_level());
-}
-
 }  // namespace
 
 namespace ops {
-
-Tensor Tensor::weak_boolean(bool value) { return number(value, true); }
-Tensor Tensor::weak_integer(std::int64_t value) { return number(value, true); }
-Tensor Tensor::weak_floating(double value) { return number(value, true); }
-Tensor::Tensor(const std::complex<double>& value) : Tensor(number(value, true)) {}
-Tensor::Tensor(const std::complex<float>& value) : Tensor(number(std::complex<double>(value), true)) {}
-
-// ── from C++ values ──
-
-Tensor tensor(std::initializer_list<Braces> values) { return from_braces(values, std::nullopt); }
-Tensor tensor(std::initializer_list<Braces> values, DType dtype) { return from_braces(values, dtype); }
-
-template <class T>
-  requires std::is_arithmetic_v<T>
-Tensor tensor(T value) {
-  return tensor(value, Braces::dtype_of_number<T>());
-}
-
-template <class T>
-  requires std::is_arithmetic_v<T>
-Tensor tensor(T value, DType dtype) {
-  return to(Tensor(value), dtype);
-}
-
-template <ElementType T>
-Tensor tensor(const std::vector<T>& values) {
-  return tensor(values, dtype_of<T>);
-}
-
-template <ElementType T>
-Tensor tensor(const std::vector<T>& values, DType dtype) {
-  const auto count = static_cast<std::int64_t>(values.size());
-  if constexpr (std::is_same_v<T, bool>) {
-    const std::vector<unsigned char> bytes(values.begin(), values.end());
-    return copied(bytes.data(), DType::boolean, count, dtype);
-  } else {
-    return copied(values.data(), dtype_of<T>, count, dtype);
-  }
-}
-
-#define RICCI_FROM_NUMBER(T) \
-  template Tensor tensor(T); \
-  template Tensor tensor(T, DType);
-#define RICCI_FROM_VECTOR(T)                     \
-  template Tensor tensor(const std::vector<T>&); \
-  template Tensor tensor(const std::vector<T>&, DType);
-RICCI_FROM_NUMBER(bool)
-RICCI_FROM_NUMBER(char)
-RICCI_FROM_NUMBER(signed char)
-RICCI_FROM_NUMBER(unsigned char)
-RICCI_FROM_NUMBER(short)
-RICCI_FROM_NUMBER(unsigned short)
-RICCI_FROM_NUMBER(int)
-RICCI_FROM_NUMBER(unsigned int)
-RICCI_FROM_NUMBER(long)
-RICCI_FROM_NUMBER(unsigned long)
-RICCI_FROM_NUMBER(long long)
-RICCI_FROM_NUMBER(unsigned long long)
-RICCI_FROM_NUMBER(float)
-RICCI_FROM_NUMBER(double)
-RICCI_FROM_NUMBER(long double)
-RICCI_FROM_VECTOR(bool)
-RICCI_FROM_VECTOR(signed char)
-RICCI_FROM_VECTOR(unsigned char)
-RICCI_FROM_VECTOR(short)
-RICCI_FROM_VECTOR(int)
-RICCI_FROM_VECTOR(long)
-RICCI_FROM_VECTOR(long long)
-RICCI_FROM_VECTOR(Half)
-RICCI_FROM_VECTOR(BFloat16)
-RICCI_FROM_VECTOR(float)
-RICCI_FROM_VECTOR(double)
-RICCI_FROM_VECTOR(std::complex<float>)
-RICCI_FROM_VECTOR(std::complex<double>)
-#undef RICCI_FROM_VECTOR
-#undef RICCI_FROM_NUMBER
-
-Tensor from_blob(void* data, const Shape& shape, DType dtype) { return lend(data, shape, dtype, nullptr); }
-Tensor from_blob(void* data, const Shape& shape, DType dtype, void (*deleter)(void*)) {
-  return lend(data, shape, dtype, deleter);
-}
-Tensor from_blob(const void* data, const Shape& shape, DType dtype) {
-  // As another view of the lent elements, which is never written in place.
-  const Tensor lent = lend(const_cast<void*>(data), shape, dtype, nullptr);
-  const auto& array = static_cast<const Array&>(*value_of(lent));
-  return make_tensor(make_alias(array, array.type, array.strides, array.data), current_level());
-}
-
-// ── from nothing ──
 
 Tensor zeros(const Shape& shape) { return zeros(shape, TensorOptions{}); }
 Tensor zeros(const Shape& shape, TensorOptions options) {

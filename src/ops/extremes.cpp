@@ -1,4 +1,5 @@
 // The greatest and the smallest elements along axes, and where they are.
+#include "kernels/index.h"
 #include "ops/sums.h"
 
 namespace ricci {
@@ -55,13 +56,57 @@ struct ArgExtreme {
   }
 };
 
+/// A view of `x` with an axis of size 1 put in.
+struct WithUnitAxis {
+  Shape shape;
+  Strides strides;
+  Strided view;
+  WithUnitAxis(const Strided& x, std::int64_t axis) : shape(x.shape, x.shape + x.rank), strides(x.strides, x.strides + x.rank) {
+    shape.insert(static_cast<std::size_t>(axis), 1);
+    strides.insert(static_cast<std::size_t>(axis), 1);
+    view = {x.data, x.dtype, x.rank + 1, shape.host(), strides.data()};
+  }
+};
+
+/// The first greatest (smallest) element along an axis, and its place, to which its derivative belongs.
+template <bool greatest>
+struct FirstExtreme {
+  using kind = Explicit;
+  static constexpr const char* name = greatest ? "max_with_place" : "min_with_place";
+  static constexpr unsigned keeps = output(1);
+  std::int64_t axis;
+
+  Types type(const Types& x) const { return {without_axes(x[0], {axis}, x[0].dtype), without_axes(x[0], {axis}, DType::int64)}; }
+  void eval(Outputs out, Inputs in) const {
+    kernels::argreduce(greatest, out[1], in[0], static_cast<int>(axis));
+    kernels::gather(WithUnitAxis(out[0], axis).view, in[0], static_cast<int>(axis), WithUnitAxis(out[1], axis).view);
+  }
+  Tensors jvp(const Forward& f) const {
+    return {squeeze(gather(f.tangents[0], axis, unsqueeze(f.outputs[1], axis)), axis), Tensor()};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Type& x = r.input_types[0];
+    return {scatter_add(zeros(x.shape, x.dtype), axis, unsqueeze(r.outputs[1], axis), unsqueeze(r.cotangents[0], axis))};
+  }
+  FirstExtreme lifted() const { return {axis + 1}; }
+  static std::vector<Sample<FirstExtreme>> samples() {
+    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {tensor({2, 1, 2})}}, {{1}, {real_sample({0, 2})}}};
+  }
+};
+
+template <bool greatest>
+std::pair<Tensor, Tensor> first_extreme(const Tensor& x, std::int64_t axis, bool keepdim) {
+  Tensors outputs = apply(FirstExtreme<greatest>{axis}, std::span(&x, 1));
+  return {kept(std::move(outputs[0]), {axis}, keepdim), kept(std::move(outputs[1]), {axis}, keepdim)};
+}
+
 template <bool greatest>
 Tensor extreme(const Tensor& x, const Axes& dims, bool keepdim) {
   const char* name = Extreme<greatest>::name;
   require_order(name, x);
-  const Axes axes = wrap_axes(name, dims, x);
-  require_elements(name, x, axes);
-  return kept(apply(Extreme<greatest>{axes}, x), axes, keepdim);
+  const Extreme<greatest> op{wrap_axes(name, dims, x)};
+  require_elements(name, x, op.axes);
+  return kept(apply(op, x), op.axes, keepdim);
 }
 
 template <bool greatest>
@@ -114,11 +159,9 @@ std::pair<Tensor, Tensor> extreme_along(const Tensor& x, bool greatest, std::int
   const char* name = greatest ? "max" : "min";
   require_order(name, x);
   return along_axis(name, x, dim, [&](const Tensor& v, std::int64_t axis) {
-    const Tensor place = greatest ? place_of_extreme<true>(name, v, axis) : place_of_extreme<false>(name, v, axis);
-    const Tensor index = kept(place, {axis}, true);
-    const Tensor value = gather(v, axis, index);
-    if (keepdim && type_of(x).rank() > 0) return std::pair{value, index};
-    return std::pair{squeeze(value, axis), place};
+    require_elements(name, v, {axis});
+    const bool keep = keepdim && type_of(x).rank() > 0;
+    return greatest ? first_extreme<true>(v, axis, keep) : first_extreme<false>(v, axis, keep);
   });
 }
 

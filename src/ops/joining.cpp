@@ -1,15 +1,10 @@
-// Joining, repeating and rearranging: cat, stack and what is made of them, flips, triangles, padding, diagonals, and
-// writing into a region of a copy. Results never share elements with their inputs, except meshgrid's and contiguous's.
+// Joining and repeating: cat and stack, and what is made of them. Results never share elements with their inputs,
+// except meshgrid's.
 #include <algorithm>
-#include <cstring>
-#include <memory>
 
 #include "kernels/elementwise.h"
-#include "kernels/flip.h"
 #include "ops/axes.h"
-#include "ops/put.h"
-#include "primitive/eager.h"
-#include "primitive/writing.h"
+#include "primitive/interpreter.h"
 
 namespace ricci {
 namespace {
@@ -79,99 +74,6 @@ struct Stack {
   }
 };
 
-struct Flip {
-  using kind = Linear;
-  static constexpr const char* name = "flip";
-  Axes axes;
-
-  Type type(const Type& x) const { return {x.dtype, x.shape}; }
-  void eval(Outputs out, Inputs in) const {
-    const std::unique_ptr<bool[]> flipped(new bool[at(in[0].rank) + 1]());
-    for (std::int64_t axis : axes) flipped[at(axis)] = true;
-    kernels::flip(out[0], in[0], flipped.get());
-  }
-  Tensor transpose(const Tensor& ct) const { return apply(*this, ct); }
-  Flip lifted() const {
-    Flip flip{axes};
-    for (std::int64_t& axis : flip.axes) ++axis;
-    return flip;
-  }
-  static std::vector<Sample<Flip>> samples() {
-    return {{{{0}}, {rand({3})}}, {{{0, 2}}, {rand({2, 3, 4})}}, {{{1}}, {rand({2, 0})}}};
-  }
-};
-
-/// The elements on and above (or on and below) a diagonal of the matrices in the last two axes; zeros elsewhere.
-struct Triangle {
-  using kind = Linear;
-  static constexpr const char* name = "triangle";
-  bool upper;
-  std::int64_t diagonal;
-
-  Type type(const Type& x) const { return {x.dtype, x.shape}; }
-  void eval(Outputs out, Inputs in) const {
-    kernels::copy(out[0], in[0]);
-    const Strided& to = out[0];
-    const std::int64_t rows = to.shape[to.rank - 2], columns = to.shape[to.rank - 1];
-    std::int64_t matrices = 1;
-    for (int i = 0; i < to.rank - 2; ++i) matrices *= to.shape[i];
-    for (std::int64_t row = 0; row < matrices * rows; ++row) {
-      const std::int64_t split = std::clamp<std::int64_t>(row % rows + diagonal + (upper ? 0 : 1), 0, columns);
-      const std::int64_t from = upper ? 0 : split, until = upper ? split : columns;
-      std::memset(advance(to.data, to.dtype, row * columns + from), 0, at(until - from) * element_size(to.dtype));
-    }
-  }
-  Tensor transpose(const Tensor& ct) const { return apply(*this, ct); }
-  Triangle lifted() const { return *this; }
-  static std::vector<Sample<Triangle>> samples() {
-    return {{{true, 0}, {rand({3, 3})}},
-            {{false, 1}, {rand({2, 3, 4})}},
-            {{true, -1}, {rand({3, 2})}},
-            {{false, -5}, {rand({2, 2})}}};
-  }
-};
-
-/// `low` elements of `value` before and `high` behind every axis.
-struct Pad {
-  using kind = Explicit;
-  static constexpr const char* name = "pad";
-  Axes low, high;
-  double value;
-
-  Type type(const Type& x) const {
-    Type type{x.dtype, x.shape};
-    for (std::size_t i = 0; i < low.size(); ++i) type.shape[i] = type.shape[i] + low[i] + high[i];
-    return type;
-  }
-  void eval(Outputs out, Inputs in) const {
-    kernels::fill(out[0], value, 0);
-    std::int64_t first = 0;
-    for (std::size_t i = 0; i < low.size(); ++i) first += low[i] * out[0].strides[i];
-    void* inside = advance(out[0].data, out[0].dtype, first);
-    kernels::copy({inside, out[0].dtype, out[0].rank, in[0].shape, out[0].strides}, in[0]);
-  }
-  Tensors jvp(const Forward& f) const {
-    return {f.tangents[0].defined() ? apply(Pad{low, high, 0}, f.tangents[0]) : Tensor()};
-  }
-  Tensors vjp(const Reverse& r) const {
-    Tensor ct = r.cotangent(0);
-    for (std::size_t i = 0; i < low.size(); ++i)
-      if (low[i] != 0 || high[i] != 0) ct = narrow(ct, static_cast<std::int64_t>(i), low[i], r.input_types[0].shape[i]);
-    return {ct};
-  }
-  Pad lifted() const {
-    Pad pad = *this;
-    pad.low.insert(0, 0);
-    pad.high.insert(0, 0);
-    return pad;
-  }
-  static std::vector<Sample<Pad>> samples() {
-    return {{{{1, 0}, {0, 2}, 0}, {rand({2, 3})}}, {{{2}, {1}, -1.5}, {rand({3})}}, {{{1}, {1}, 7}, {rand({0})}}};
-  }
-};
-
-// ── cat and stack ──
-
 /// Joins by P, Cat or Stack, as many at once as a rule's masks can name; outside transforms no rule looks.
 template <class P>
 Tensor joined(const std::vector<Tensor>& parts, std::int64_t axis) {
@@ -219,42 +121,6 @@ std::vector<Tensor> promoted(const std::vector<Tensor>& tensors) {
   for (std::size_t i = 0; i < same.size(); ++i)
     if (types[i].dtype != dtype || types[i].weak) same[i] = to(same[i], dtype);
   return same;
-}
-
-// ── diagonals and regions ──
-
-/// `base` with the part that `view`, made from it by one operation, shows replaced by `value`.
-Tensor put_where(const char* op, const Tensor& base, const Tensor& view, const Tensor& value) {
-  const auto& link = static_cast<const OperationLink&>(*view.cell()->link);
-  return put(base, conform(value, type_of(view), op), ViewParameter{link.rules, link.parameters});
-}
-
-Tensor triangle(const char* op, const Tensor& x, bool upper, std::int64_t diagonal) {
-  require_defined(op, x, 0);
-  if (type_of(x).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(x));
-  return apply(Triangle{upper, diagonal}, x);
-}
-
-/// x without the elements that negative widths cut off; those widths become 0.
-Tensor cropped(const Tensor& x, Axes& low, Axes& high) {
-  Tensor inside = x;
-  for (std::size_t i = 0; i < low.size(); ++i) {
-    if (low[i] >= 0 && high[i] >= 0) continue;
-    const std::int64_t n = type_of(x).shape[i], start = std::max<std::int64_t>(0, -low[i]),
-                       stop = n + std::min<std::int64_t>(0, high[i]);
-    if (stop < start)
-      raise<ValueError>("pad: the widths cut more than axis " + std::to_string(i) + " of " + type_text(x) + " has");
-    inside = narrow(inside, static_cast<std::int64_t>(i), start, stop - start);
-    low[i] = std::max<std::int64_t>(0, low[i]);
-    high[i] = std::max<std::int64_t>(0, high[i]);
-  }
-  return inside;
-}
-
-std::string text_of(const Axes& numbers) {
-  std::string text;
-  for (std::int64_t n : numbers) text += (text.empty() ? "" : ",") + std::to_string(n);
-  return "[" + text + "]";
 }
 
 }  // namespace
@@ -319,11 +185,6 @@ Tensor tile(const Tensor& x, const Shape& repeats) {
   return repeat(x, all);
 }
 
-Tensor flip(const Tensor& x, const Axes& dims) {
-  require_defined("flip", x, 0);
-  return apply(Flip{dims.empty() ? dims : wrap_axes("flip", dims, x)}, x);
-}
-
 Tensor roll(const Tensor& x, std::int64_t shift) {
   require_defined("roll", x, 0);
   return reshape(roll(flatten(x), shift, 0), type_of(x).shape);
@@ -331,8 +192,8 @@ Tensor roll(const Tensor& x, std::int64_t shift) {
 Tensor roll(const Tensor& x, const Axes& shifts, const Axes& dims) {
   require_defined("roll", x, 0);
   if (shifts.size() != dims.size())
-    raise<ValueError>("roll: the shifts " + text_of(shifts) + " and the axes " + text_of(dims) +
-                      " are not as many; give one shift for each axis");
+    raise<ValueError>("roll: the shifts " + to_string(Shape(shifts.begin(), shifts.end())) + " and the axes " +
+                      to_string(Shape(dims.begin(), dims.end())) + " are not as many; give one shift for each axis");
   Tensor rolled = x;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::int64_t axis = wrap_axis("roll", dims[i], x);
@@ -343,54 +204,6 @@ Tensor roll(const Tensor& x, const Axes& shifts, const Axes& dims) {
   }
   return rolled.is_same(x) ? clone(x) : rolled;
 }
-
-Tensor tril(const Tensor& x) { return triangle("tril", x, false, 0); }
-Tensor tril(const Tensor& x, std::int64_t diagonal) { return triangle("tril", x, false, diagonal); }
-Tensor triu(const Tensor& x) { return triangle("triu", x, true, 0); }
-Tensor triu(const Tensor& x, std::int64_t diagonal) { return triangle("triu", x, true, diagonal); }
-
-Tensor diag_embed(const Tensor& x) { return diag_embed(x, 0, -2, -1); }
-Tensor diag_embed(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
-  const std::int64_t a = wrap_new_axis("diag_embed", dim1, x), b = wrap_new_axis("diag_embed", dim2, x);
-  const Type type = type_of(x);
-  if (type.rank() == 0) raise<ValueError>("diag_embed: needs at least 1 axis, found " + to_string(type));
-  if (a == b)
-    raise<ValueError>("diag_embed: both axes are axis " + std::to_string(a) + " of the result; they must differ");
-  Shape shape = type.shape;
-  const Size side = shape.back() + std::abs(offset);
-  shape.pop_back();
-  shape.insert(at(std::min(a, b)), side);
-  shape.insert(at(std::max(a, b)), side);
-  return diagonal_scatter(zeros(shape, TensorOptions{.dtype = type.dtype}), x, offset, a, b);
-}
-
-Tensor diag(const Tensor& x) {
-  require_defined("diag", x, 0);
-  const int rank = type_of(x).rank();
-  if (rank == 1) return diag_embed(x);
-  if (rank != 2) raise<ValueError>("diag: needs a vector or a matrix, found " + type_text(x));
-  return clone(diagonal(x));
-}
-
-Tensor pad(const Tensor& x, const Axes& widths) { return pad(x, widths, 0); }
-Tensor pad(const Tensor& x, const Axes& widths, double value) {
-  require_defined("pad", x, 0);
-  const auto rank = at(type_of(x).rank());
-  if (widths.size() % 2 != 0 || widths.size() > 2 * rank)
-    raise<ValueError>("pad: the widths " + text_of(widths) + " do not fit " + type_text(x) +
-                      "; give two for each axis, the last axis first");
-  Axes low, high;
-  low.resize(rank, 0);
-  high.resize(rank, 0);
-  for (std::size_t i = 0; i < widths.size(); i += 2) {
-    low[rank - 1 - i / 2] = widths[i];
-    high[rank - 1 - i / 2] = widths[i + 1];
-  }
-  const Tensor inside = cropped(x, low, high);
-  return apply(Pad{low, high, value}, inside);
-}
-
-Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes) {
   require_tensors("meshgrid", axes);
@@ -407,21 +220,6 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes) {
     grids.push_back(expand(reshape(axes[i], along), shape));
   }
   return grids;
-}
-
-Tensor slice_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t start, std::int64_t stop,
-                     std::int64_t step) {
-  require_defined("slice_scatter", value, 1);
-  return put_where("slice_scatter", base, slice(base, dim, start, stop, step), value);
-}
-Tensor select_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t index) {
-  require_defined("select_scatter", value, 1);
-  return put_where("select_scatter", base, select(base, dim, index), value);
-}
-Tensor diagonal_scatter(const Tensor& base, const Tensor& value, std::int64_t offset, std::int64_t dim1,
-                        std::int64_t dim2) {
-  require_defined("diagonal_scatter", value, 1);
-  return put_where("diagonal_scatter", base, diagonal(base, offset, dim1, dim2), value);
 }
 
 }  // namespace ops

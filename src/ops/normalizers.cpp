@@ -84,8 +84,8 @@ Tensor logsumexp(const Tensor& x) { return logsumexp(x, {}, false); }
 Tensor logsumexp(const Tensor& x, const Axes& dims) { return logsumexp(x, dims, false); }
 Tensor logsumexp(const Tensor& x, const Axes& dims, bool keepdim) {
   require_real_floating("logsumexp", x);
-  const Axes axes = wrap_axes("logsumexp", dims, x);
-  return kept(apply(LogSumExp{axes}, x), axes, keepdim);
+  const LogSumExp op{wrap_axes("logsumexp", dims, x)};
+  return kept(apply(op, x), op.axes, keepdim);
 }
 
 Tensor softmax(const Tensor& x, std::int64_t dim) {

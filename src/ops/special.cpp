@@ -1,6 +1,5 @@
 // The error function and the gamma function with its derivatives. Start with `Polygamma`.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "ops/axes.h"

@@ -34,15 +34,32 @@ void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& ax
   kernels::reduce(kind, out[0], in[0], flags_of(axes, in[0].rank).data());
 }
 
+namespace {
+
+/// `y` with an axis of size 1 put in at each of `places`, which ascend. A result that nobody else holds changes its
+/// layout; any other gets a view.
+Tensor with_unit_axes(Tensor y, const Axes& places) {
+  Array* own = y.cell()->refs.load(std::memory_order_acquire) == 1 ? sole_array(y.cell()) : nullptr;
+  if (own) {
+    for (std::int64_t place : places) {
+      own->type.shape.insert(static_cast<std::size_t>(place), 1);
+      own->strides.insert(static_cast<std::size_t>(place), 1);
+    }
+    return y;
+  }
+  Shape shape = type_of(y).shape;
+  for (std::int64_t place : places) shape.insert(static_cast<std::size_t>(place), 1);
+  return reshape(y, shape);
+}
+
+}  // namespace
+
 Tensor beside(Tensor y, const Axes& axes, int rank) {
   const auto reduced = flags_of(axes, rank);
   std::size_t first_kept = 0;
   while (first_kept < reduced.size() && reduced[first_kept]) ++first_kept;
   if (first_kept == axes.size()) return y;  // broadcasting puts leading axes back by itself
-  Shape shape = type_of(y).shape;
-  for (std::size_t i = 0; i < reduced.size(); ++i)
-    if (reduced[i]) shape.insert(i, 1);
-  return reshape(y, shape);
+  return with_unit_axes(std::move(y), sorted(axes));
 }
 
 Tensor spread(const Tensor& y, const Axes& axes, const Shape& shape) {
@@ -50,10 +67,7 @@ Tensor spread(const Tensor& y, const Axes& axes, const Shape& shape) {
 }
 
 Tensor kept(Tensor y, const Axes& axes, bool keepdim) {
-  if (!keepdim || axes.empty()) return y;
-  Shape shape = type_of(y).shape;
-  for (std::int64_t axis : sorted(axes)) shape.insert(static_cast<std::size_t>(axis), 1);
-  return reshape(y, shape);
+  return keepdim && !axes.empty() ? with_unit_axes(std::move(y), sorted(axes)) : y;
 }
 
 Size size_along(const Axes& axes, const Shape& shape) {
@@ -187,30 +201,30 @@ namespace ops {
 Tensor sum(const Tensor& x) { return sum(x, {}, false); }
 Tensor sum(const Tensor& x, const Axes& dims) { return sum(x, dims, false); }
 Tensor sum(const Tensor& x, const Axes& dims, bool keepdim) {
-  const Axes axes = wrap_axes("sum", dims, x);
-  return kept(apply(Sum{axes}, x), axes, keepdim);
+  const Sum op{wrap_axes("sum", dims, x)};
+  return kept(apply(op, x), op.axes, keepdim);
 }
 
 Tensor mean(const Tensor& x) { return mean(x, {}, false); }
 Tensor mean(const Tensor& x, const Axes& dims) { return mean(x, dims, false); }
 Tensor mean(const Tensor& x, const Axes& dims, bool keepdim) {
   require_floating("mean", x);
-  const Axes axes = wrap_axes("mean", dims, x);
-  return kept(apply(Mean{axes}, x), axes, keepdim);
+  const Mean op{wrap_axes("mean", dims, x)};
+  return kept(apply(op, x), op.axes, keepdim);
 }
 
 Tensor any(const Tensor& x) { return any(x, {}, false); }
 Tensor any(const Tensor& x, const Axes& dims) { return any(x, dims, false); }
 Tensor any(const Tensor& x, const Axes& dims, bool keepdim) {
-  const Axes axes = wrap_axes("any", dims, x);
-  return kept(apply(Count<kernels::Reduction::any>{axes}, x), axes, keepdim);
+  const Count<kernels::Reduction::any> op{wrap_axes("any", dims, x)};
+  return kept(apply(op, x), op.axes, keepdim);
 }
 
 Tensor all(const Tensor& x) { return all(x, {}, false); }
 Tensor all(const Tensor& x, const Axes& dims) { return all(x, dims, false); }
 Tensor all(const Tensor& x, const Axes& dims, bool keepdim) {
-  const Axes axes = wrap_axes("all", dims, x);
-  return kept(apply(Count<kernels::Reduction::all>{axes}, x), axes, keepdim);
+  const Count<kernels::Reduction::all> op{wrap_axes("all", dims, x)};
+  return kept(apply(op, x), op.axes, keepdim);
 }
 
 Tensor count_nonzero(const Tensor& x) { return apply(Count<kernels::Reduction::count_nonzero>{wrap_axes("count_nonzero", {}, x)}, x); }

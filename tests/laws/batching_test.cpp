@@ -93,6 +93,10 @@ TEST_P(Batching, Vmap) {
       expect_stack(c, examples(c.inputs, in_dims, 1), tolerance(rules()), "one example");
       count_case();
     }
+    const Examples e = examples(c.inputs, Mapped(c.inputs.size(), 0), 3);
+    List last = laws::mapped(c, e.inputs, e.in_dims, -1);
+    for (Tensor& y : last) y = y.movedim(-1, 0);
+    laws::expect_close(last, laws::mapped(c, e.inputs, e.in_dims), 0, "the batch at the back of the result");
   }
 }
 

@@ -30,8 +30,8 @@ Range range_for(const Rules& rules, DType dtype) {
 }
 
 std::vector<std::vector<Shape>> shapes_for(int inputs) {
-  if (inputs == 1) return {{{}}, {{3}}, {{2, 3}}};
-  if (inputs == 2) return {{{3}, {3}}, {{2, 3}, {3}}, {{}, {3}}, {{2, 1}, {2, 3}}, {{}, {}}};
+  if (inputs == 1) return {{{}}, {{3}}, {{2, 3}}, {{0}}};
+  if (inputs == 2) return {{{3}, {3}}, {{2, 3}, {3}}, {{}, {3}}, {{2, 1}, {2, 3}}, {{}, {}}, {{0, 1}, {3}}};
   std::vector<Shape> same, mixed;
   for (int i = 0; i < inputs; ++i) {
     same.push_back({3});
@@ -65,6 +65,12 @@ std::vector<const Rules*> operations() {
   std::vector<const Rules*> all = ricci::registry();
   std::sort(all.begin(), all.end(), [](const Rules* a, const Rules* b) { return std::string_view(a->name) < b->name; });
   all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+std::vector<const Rules*> elementwise_operations() {
+  std::vector<const Rules*> all = operations();
+  std::erase_if(all, [](const Rules* rules) { return rules->kind != ricci::Kind::elementwise; });
   return all;
 }
 
@@ -154,6 +160,20 @@ Smooth smooth_part(const Case& c) {
   };
   smooth.y = smooth.f(smooth.x);
   return smooth;
+}
+
+Smooth by_input(const Smooth& s, std::size_t input) {
+  const Function f = [s, input](const List& x) {
+    List all = s.x;
+    all[input] = x[0];
+    return s.f(all);
+  };
+  return {f, {s.x[input]}, s.y};
+}
+
+Smooth to_output(const Smooth& s, std::size_t output) {
+  const Function f = [s, output](const List& x) { return List{s.f(x)[output]}; };
+  return {f, s.x, {s.y[output]}};
 }
 
 }  // namespace laws

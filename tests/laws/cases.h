@@ -26,6 +26,7 @@ struct Case {
 
 /// All registered operations, by name.
 std::vector<const ricci::Rules*> operations();
+std::vector<const ricci::Rules*> elementwise_operations();
 /// Inputs in float64; where an elementwise operation has no such loop, in int64 or boolean.
 std::vector<Case> cases_of(const ricci::Rules& rules);
 /// The same for an elementwise operation's own dtype, with values that fit.
@@ -44,6 +45,9 @@ struct Smooth {
   bool empty() const { return x.empty() || y.empty(); }
 };
 Smooth smooth_part(const Case& c);
+/// A function of one input of `s` alone, or to one of its outputs alone.
+Smooth by_input(const Smooth& s, std::size_t input);
+Smooth to_output(const Smooth& s, std::size_t output);
 
 /// A tensor of x's type with values in [low, high), the same for the same seed; both parts of complex numbers.
 Tensor uniform(const ricci::Shape& shape, DType dtype, double low, double high, unsigned seed);

@@ -68,6 +68,24 @@ TEST_P(Derivatives, Vjp) {
   });
 }
 
+/// Rules see undefined tangents and cotangents, and inputs whose derivative nobody wants.
+TEST_P(Derivatives, OfOneInputAndOfOneOutput) {
+  try_variants(rules(), [](const Smooth& s, double factor) {
+    for (std::size_t i = 0; s.x.size() > 1 && i < s.x.size(); ++i) {
+      const Smooth alone = laws::by_input(s, i);
+      expect_tangents(alone.f, alone.x, factor, "jvp of one input");
+      expect_adjoint(alone.f, alone.x, factor, "vjp of one input");
+      count_case();
+    }
+    for (std::size_t i = 0; s.y.size() > 1 && i < s.y.size(); ++i) {
+      const Smooth alone = laws::to_output(s, i);
+      expect_tangents(alone.f, alone.x, factor, "jvp of one output");
+      expect_adjoint(alone.f, alone.x, factor, "vjp of one output");
+      count_case();
+    }
+  });
+}
+
 /// The derivative of the tangents by x and by the tangents themselves.
 TEST_P(Derivatives, JvpOfJvpAndVjpOfJvp) {
   try_variants(rules(), [](const Smooth& s, double factor) {
@@ -116,12 +134,9 @@ void expect_forward_is_reverse(const Case& c) {
   const List ct{ones_like(s.y[0])};
   for (std::size_t i = 0; i < s.x.size(); ++i) {
     if (s.x[i].dtype() != s.y[0].dtype()) continue;  // between real and complex the two are not one number
-    const Function by_one = [&](const List& x) {
-      List all = s.x;
-      all[i] = x[0];
-      return s.f(all);
-    };
-    laws::expect_close(laws::cotangents(by_one, {s.x[i]}, ct), laws::tangents(by_one, {s.x[i]}, {ones_like(s.x[i])}), 1e-9, "vjp against jvp");
+    const Smooth alone = laws::by_input(s, i);
+    laws::expect_close(laws::cotangents(alone.f, alone.x, ct), laws::tangents(alone.f, alone.x, {ones_like(s.x[i])}), 1e-9,
+                       "vjp against jvp");
   }
 }
 

@@ -32,5 +32,6 @@ double inner_product(const List& a, const List& b);
 
 }  // namespace laws
 
-/// Tries the laws of `suite`, a subclass of laws::Law, on every operation.
-#define FOR_ALL_OPERATIONS(suite) INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(laws::operations()), laws::name_of)
+/// Tries the laws of `suite`, a subclass of laws::Law, on a list of operations.
+#define FOR_OPERATIONS(suite, list) INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(list), laws::name_of)
+#define FOR_ALL_OPERATIONS(suite) FOR_OPERATIONS(suite, laws::operations())

@@ -15,6 +15,7 @@ using ricci::DType;
 using ricci::Tensor;
 
 class Values : public laws::Law {};
+class ElementwiseValues : public laws::Law {};
 
 double tolerance(const Case& c, DType dtype) { return tolerance_of(dtype) * c.rules->tolerance_factor; }
 
@@ -46,7 +47,7 @@ std::vector<Case> cases_in(const ricci::Rules& rules, DType dtype) {
   return cases;
 }
 
-TEST_P(Values, Reference) {
+TEST_P(ElementwiseValues, Reference) {
   if (!rules().reference) GTEST_SKIP() << "has no reference";
   for (int d = 0; d < ricci::dtype_count; ++d) {
     const auto dtype = static_cast<DType>(d);
@@ -55,6 +56,34 @@ TEST_P(Values, Reference) {
       expect_reference(c);
       count_case();
     }
+  }
+}
+
+/// A complex operation agrees on the real axis with the real one.
+TEST_P(ElementwiseValues, ReferenceOnTheRealAxis) {
+  for (DType dtype : {ricci::complex64, ricci::complex128}) {
+    if (!rules().reference || !rules().loops()->loop(dtype)) continue;
+    for (Case c : cases_in(rules(), ricci::float64)) {
+      for (Tensor& x : c.inputs)
+        if (ricci::is_floating(x.dtype())) x = x.to(dtype);
+      expect_reference(c);
+      count_case();
+    }
+  }
+}
+
+/// A number stands for the 0-dim tensor that holds it, and leaves the other operand its type.
+TEST_P(ElementwiseValues, TakeNumbers) {
+  if (!rules().loops()->loop(ricci::float32)) GTEST_SKIP() << "is not for floating elements";
+  for (const Case& wide : laws::cases_of(rules())) {
+    const Case c = laws::converted(wide, ricci::float32);
+    if (c.inputs.size() != 2 || c.inputs[1].dim() == 0 || c.inputs[1].numel() == 0) continue;
+    SCOPED_TRACE(c.text());
+    const Tensor only = c.inputs[1].flatten()[0].clone();
+    laws::expect_close(c({c.inputs[0], Tensor(only.item())}), c({c.inputs[0], only}), 0, "a number");
+    const Tensor mapped = laws::mapped([&](const List& x) { return c({x[0], Tensor(only.item())}); }, {ricci::stack({c.inputs[0]})}, {0})[0];
+    laws::expect_close(mapped[0], c({c.inputs[0], only})[0], 0, "a number under vmap");
+    count_case();
   }
 }
 
@@ -142,16 +171,6 @@ TEST_P(Values, DoNotDependOnTheLayout) {
   }
 }
 
-TEST_P(Values, OfNothingAreEmpty) {
-  if (rules().kind != ricci::Kind::elementwise) GTEST_SKIP() << "has samples of its own";
-  for (Case c : laws::cases_of(rules())) {
-    for (Tensor& x : c.inputs) x = expand(x.flatten().narrow(0, 0, 1), {2, 1}).narrow(0, 0, 0);
-    SCOPED_TRACE(c.text());
-    EXPECT_EQ(to_string(c(c.inputs)[0].shape()), "[0,1]");
-    count_case();
-  }
-}
-
 // ── in place ──
 
 bool fits(const Tensor& y, const Tensor& target) {
@@ -164,8 +183,7 @@ void write(const Tensor& target, const Case& c, const List& inputs) {
   ricci::apply_into(target, c.op(), pointers.data(), pointers.size());
 }
 
-TEST_P(Values, AreTheSameInPlace) {
-  if (rules().kind != ricci::Kind::elementwise) GTEST_SKIP() << "has no in-place variant";
+TEST_P(ElementwiseValues, AreTheSameInPlace) {
   for (const Case& c : laws::cases_of(rules())) {
     SCOPED_TRACE(c.text());
     const Tensor y = c(c.inputs)[0];
@@ -191,5 +209,6 @@ TEST_P(Values, AreTheSameInPlace) {
 }
 
 FOR_ALL_OPERATIONS(Values);
+FOR_OPERATIONS(ElementwiseValues, laws::elementwise_operations());
 
 }  // namespace

@@ -1,0 +1,171 @@
+// Tensors from C++ values: numbers, braces, containers, and elements that the user lends.
+#include <algorithm>
+#include <complex>
+
+#include "kernels/elementwise.h"
+#include "ops/axes.h"
+#include "primitive/interpreter.h"
+#include "ricci/ops/create.h"
+#include "ricci/ops/elementwise.h"
+
+namespace ricci {
+namespace {
+
+template <class T>
+Tensor number(T value, bool weak) {
+  ArrayRef array = make_array({.dtype = dtype_of<T>, .shape = {}, .weak = weak});
+  *static_cast<T*>(array->data) = value;
+  return make_tensor(std::move(array), current_level());
+}
+
+/// The converted copy of row-major elements.
+Tensor copied(const void* from, DType have, const Shape& shape, DType dtype) {
+  ArrayRef array = make_array({dtype, shape});
+  kernels::copy(array->strided(), {const_cast<void*>(from), have, shape.rank(), shape.host(), array->strides.data()});
+  return make_tensor(std::move(array), current_level());
+}
+
+// ── braces ──
+
+/// The lists along the first path.
+Shape shape_of(const std::vector<Braces>& list) {
+  Shape shape{Size(static_cast<std::int64_t>(list.size()))};
+  for (const auto* at = &list; !at->empty() && !at->front().leaf; at = &at->front().children)
+    shape.push_back(static_cast<std::int64_t>(at->front().children.size()));
+  return shape;
+}
+
+std::string list_text(std::int64_t size) { return size < 0 ? "a number" : "a list of " + std::to_string(size); }
+
+/// Appends the numbers of `list`, which stands at `axis`; lists side by side must be as long as the first of them.
+void flatten(const std::vector<Braces>& list, std::size_t axis, const Shape& shape,
+             std::vector<const Braces*>& numbers) {
+  const std::int64_t expected = axis + 1 < shape.size() ? shape[axis + 1].host() : -1;
+  for (const Braces& b : list) {
+    const std::int64_t found = b.leaf ? -1 : static_cast<std::int64_t>(b.children.size());
+    if (found != expected)
+      raise<ValueError>("tensor: the braces are ragged: " + list_text(expected) + " and " + list_text(found) +
+                        " stand at axis " + std::to_string(axis + 1));
+    if (b.leaf) numbers.push_back(&b);
+    else flatten(b.children, axis + 1, shape, numbers);
+  }
+}
+
+template <class T>
+Tensor from_numbers(const std::vector<const Braces*>& numbers, T Braces::* number, const Shape& shape, DType dtype) {
+  std::vector<T> elements;
+  for (const Braces* b : numbers) elements.push_back(b->*number);
+  return copied(elements.data(), dtype_of<T>, shape, dtype);
+}
+
+Tensor from_braces(const std::vector<Braces>& list, std::optional<DType> wanted) {
+  const Shape shape = shape_of(list);
+  std::vector<const Braces*> numbers;
+  flatten(list, 0, shape, numbers);
+  DType dtype = numbers.empty() ? DType::float32 : DType::boolean;
+  for (const Braces* b : numbers) dtype = std::max(dtype, b->dtype);
+  if (is_floating(dtype)) return from_numbers(numbers, &Braces::number, shape, wanted.value_or(dtype));
+  return from_numbers(numbers, &Braces::integer, shape, wanted.value_or(dtype));
+}
+
+void call_deleter(void* deleter, void* data) { reinterpret_cast<void (*)(void*)>(deleter)(data); }
+
+Tensor lend(void* data, const Shape& shape, DType dtype, void (*deleter)(void*)) {
+  require_sizes("from_blob", shape);
+  ArrayRef array = make_lent({dtype, shape}, data, deleter ? call_deleter : nullptr, reinterpret_cast<void*>(deleter));
+  return make_tensor(std::move(array), current_level());
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor Tensor::weak_boolean(bool value) { return number(value, true); }
+Tensor Tensor::weak_integer(std::int64_t value) { return number(value, true); }
+Tensor Tensor::weak_floating(double value) { return number(value, true); }
+Tensor::Tensor(const std::complex<double>& value) : Tensor(number(value, true)) {}
+Tensor::Tensor(const std::complex<float>& value) : Tensor(number(std::complex<double>(value), true)) {}
+
+// ── from C++ values ──
+
+Tensor tensor(std::initializer_list<Braces> values) { return from_braces(values, std::nullopt); }
+Tensor tensor(std::initializer_list<Braces> values, DType dtype) { return from_braces(values, dtype); }
+
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value) {
+  return tensor(value, Braces::dtype_of_number<T>());
+}
+
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value, DType dtype) {
+  return to(Tensor(value), dtype);
+}
+
+template <ElementType T>
+Tensor tensor(const std::vector<T>& values) {
+  return tensor(values, dtype_of<T>);
+}
+
+template <ElementType T>
+Tensor tensor(const std::vector<T>& values, DType dtype) {
+  const Shape shape{Size(static_cast<std::int64_t>(values.size()))};
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<unsigned char> bytes(values.begin(), values.end());
+    return copied(bytes.data(), DType::boolean, shape, dtype);
+  } else {
+    return copied(values.data(), dtype_of<T>, shape, dtype);
+  }
+}
+
+#define RICCI_FROM_NUMBER(T) \
+  template Tensor tensor(T); \
+  template Tensor tensor(T, DType);
+#define RICCI_FROM_VECTOR(T)                     \
+  template Tensor tensor(const std::vector<T>&); \
+  template Tensor tensor(const std::vector<T>&, DType);
+RICCI_FROM_NUMBER(bool)
+RICCI_FROM_NUMBER(char)
+RICCI_FROM_NUMBER(signed char)
+RICCI_FROM_NUMBER(unsigned char)
+RICCI_FROM_NUMBER(short)
+RICCI_FROM_NUMBER(unsigned short)
+RICCI_FROM_NUMBER(int)
+RICCI_FROM_NUMBER(unsigned int)
+RICCI_FROM_NUMBER(long)
+RICCI_FROM_NUMBER(unsigned long)
+RICCI_FROM_NUMBER(long long)
+RICCI_FROM_NUMBER(unsigned long long)
+RICCI_FROM_NUMBER(float)
+RICCI_FROM_NUMBER(double)
+RICCI_FROM_NUMBER(long double)
+RICCI_FROM_VECTOR(bool)
+RICCI_FROM_VECTOR(signed char)
+RICCI_FROM_VECTOR(unsigned char)
+RICCI_FROM_VECTOR(short)
+RICCI_FROM_VECTOR(int)
+RICCI_FROM_VECTOR(long)
+RICCI_FROM_VECTOR(long long)
+RICCI_FROM_VECTOR(Half)
+RICCI_FROM_VECTOR(BFloat16)
+RICCI_FROM_VECTOR(float)
+RICCI_FROM_VECTOR(double)
+RICCI_FROM_VECTOR(std::complex<float>)
+RICCI_FROM_VECTOR(std::complex<double>)
+#undef RICCI_FROM_VECTOR
+#undef RICCI_FROM_NUMBER
+
+Tensor from_blob(void* data, const Shape& shape, DType dtype) { return lend(data, shape, dtype, nullptr); }
+Tensor from_blob(void* data, const Shape& shape, DType dtype, void (*deleter)(void*)) {
+  return lend(data, shape, dtype, deleter);
+}
+Tensor from_blob(const void* data, const Shape& shape, DType dtype) {
+  // As another view of the lent elements, which is never written in place.
+  const Tensor lent = lend(const_cast<void*>(data), shape, dtype, nullptr);
+  const auto& array = static_cast<const Array&>(*value_of(lent));
+  return make_tensor(make_alias(array, array.type, array.strides, array.data), current_level());
+}
+
+}  // namespace ops
+}  // namespace ricci
