@@ -35,8 +35,8 @@ auto call(F f, Inputs... inputs) {
 }
 
 /// Reports, beside the mean, the fastest and the median step in the counters min_ms and median_ms. A step includes
-/// dropping the outputs of the step before. Three steps go first, as the rivals' do: two sets of outputs are alive at once,
-/// and the memory of both must have been touched.
+/// dropping the outputs of the step before. Three steps go first, as the rivals' do: two sets of outputs are alive at
+/// once, and the memory of both must have been touched.
 template <class Step>
 void time_steps(benchmark::State& state, const Step& step) {
   using Clock = std::chrono::steady_clock;

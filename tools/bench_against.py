@@ -162,7 +162,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.3, help="per case and round")
     parser.add_argument("--keep-memory", action="store_true", help="tell glibc, on both sides, to keep freed memory")
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="where ricci_bench is")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where ricci_bench is")
     arguments = parser.parse_args()
     pattern = pattern_of(arguments.cases)
     bench, python = find_bench(arguments.build), find_python(arguments.against)

@@ -141,6 +141,9 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs);
 void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count);
 /// Gives `target` the value of `source`, broadcast and converted; `name` is the operation errors speak of.
 void assign_into(const Tensor& target, const Tensor& source, const char* name);
+Tensor zeros_of(const Type& type);
+/// What a product's transpose multiplies by.
+Tensor conj_if_complex(const Tensor& x);
 /// Sums `x` down and converts it to the given type: the transpose of broadcasting and promotion.
 Tensor fit(const Tensor& x, const Type& type);
 

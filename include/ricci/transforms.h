@@ -71,7 +71,7 @@ struct Differentiated {
     using R = call::result_t<F, std::decay_t<const A>...>;
     auto gradients = Chosen::choose(arguments);
     auto gradient_walks = call::walks_of_chosen(gradients, std::bool_constant<(sizeof...(I) < 2)>{});
-    check_chosen(arguments);
+    call::check_chosen<Chosen>(arguments);
     if constexpr (aux) call::check_pair<R>();
 
     runs::ReverseRun run(name, where);
@@ -108,13 +108,6 @@ struct Differentiated {
     if (!extra) return run.leave(output, nullptr);
     const tree::Walk aux_walk = call::walk(*extra);
     return run.leave(output, &aux_walk);
-  }
-  template <class... A>
-  static void check_chosen(const std::tuple<A...>&) {
-    using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ([&] { if constexpr (Chosen::contains(static_cast<int>(K))) call::check_differentiable<std::tuple_element_t<K, std::tuple<A...>>>(); }(), ...);
-    }(std::index_sequence_for<A...>{});
   }
 };
 
@@ -367,7 +360,7 @@ struct JacobianOfFunction {
     using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
     const std::tuple<std::decay_t<const A>...> given(a...);
     using R = call::result_t<F, std::decay_t<const A>...>;
-    check_chosen(given);
+    call::check_chosen<Chosen>(given);
     if constexpr (aux) call::check_pair<R>();
     if constexpr (std::is_void_v<R>) {
       runs::ReverseRun run(name, where);
@@ -426,13 +419,6 @@ struct JacobianOfFunction {
     const auto chosen = Chosen::choose(given);
     std::size_t next = 0;
     return build_jacobian(out, chosen, [&] { return rows[next++]; });
-  }
-  template <class... A>
-  static void check_chosen(const std::tuple<A...>&) {
-    using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ([&] { if constexpr (Chosen::contains(static_cast<int>(K))) call::check_differentiable<std::tuple_element_t<K, std::tuple<A...>>>(); }(), ...);
-    }(std::index_sequence_for<A...>{});
   }
 };
 

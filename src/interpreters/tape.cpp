@@ -73,7 +73,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     }
   }
   std::vector<Tensor> gradients;
-  for (int slot : wanted) gradients.push_back(by_slot[static_cast<std::size_t>(slot)]);
+  for (int slot : wanted) gradients.push_back(slot < 0 ? Tensor() : by_slot[static_cast<std::size_t>(slot)]);
   return gradients;
 }
 

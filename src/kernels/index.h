@@ -1,6 +1,6 @@
-// Reading and writing at places given by int64 tensors of indices, over raw strided views. Knows nothing of tensors or
-// errors: indices must be in range (`find_out_of_range` tells); negative ones count from the back. Any strides and sizes;
-// what is written to overlaps nothing that is read.
+// Reading and writing at places given by int64 tensors of indices, over raw strided views. Knows nothing of tensors
+// or errors: indices must be in range (`find_out_of_range` tells); negative ones count from the back. Any strides and
+// sizes; what is written to overlaps nothing that is read.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace ricci::kernels {
 
 enum class Write : bool { set, add };
 
-/// out[i…] = in[i… with i[axis] replaced by index[i…]]. Requires: out and index have one shape, no larger than in's along
-/// the other axes; of rank 0, axis is 0 and the index 0.
+/// out[i…] = in[i… with i[axis] replaced by index[i…]]. Requires: out and index have one shape, no larger than in's
+/// along the other axes; of rank 0, axis is 0 and the index 0.
 void gather(Strided out, Strided in, int axis, Strided index);
 
 /// inout[i… with i[axis] replaced by index[i…]] = or += src[i…], over the index's shape. Requires: index no larger than

@@ -30,7 +30,9 @@ void visit_size(DType dtype, F&& f) {
 /// What a write does.
 struct Setter {
   template <class T>
-  static void write(T& place, const T& value) { place = value; }
+  static void write(T& place, const T& value) {
+    place = value;
+  }
 };
 struct Adder {
   template <class T>

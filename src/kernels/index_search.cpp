@@ -16,7 +16,8 @@ AxisList row_major_loops(const Strided& x) {
 }
 
 /// Whether any of `count` indices, `step` apart, is not in [lowest, lowest + size).
-bool has_outside(const std::int64_t* index, std::int64_t count, std::int64_t step, std::int64_t lowest, std::uint64_t size) {
+bool has_outside(const std::int64_t* index, std::int64_t count, std::int64_t step, std::int64_t lowest,
+                 std::uint64_t size) {
   bool outside = false;
   for (std::int64_t i = 0; i < count; ++i)
     outside |= static_cast<std::uint64_t>(index[i * step]) - static_cast<std::uint64_t>(lowest) >= size;

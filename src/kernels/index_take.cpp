@@ -66,7 +66,8 @@ void tuple_by_tuple(const Places& places, F f) {
   const Axis run = places.tuple_list.last();
   for (Walk element(places.rest.axis, places.rest.count); !element.done; element.next()) {
     const std::int64_t* offsets = places.offsets.data();
-    for (Walk outer(places.tuple_list.axis, places.tuple_list.count - 1); !outer.done; outer.next(), offsets += run.size)
+    for (Walk outer(places.tuple_list.axis, places.tuple_list.count - 1); !outer.done;
+         outer.next(), offsets += run.size)
       f(element.at.out + outer.at.out, element.at.y, offsets, run);
   }
 }

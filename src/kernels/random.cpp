@@ -133,7 +133,8 @@ void fill_converted(const Strided& out, RandomSource source, std::uint64_t first
     const std::int64_t size = std::min(room, count - i);
     fill_run<Kind>(buffer, size, source, first + static_cast<std::uint64_t>(i));
     if (contiguous) std::transform(buffer, buffer + size, to + i, convert);
-    else for (std::int64_t k = 0; k < size; ++k, place.next()) to[place.at.out] = convert(buffer[k]);
+    else
+      for (std::int64_t k = 0; k < size; ++k, place.next()) to[place.at.out] = convert(buffer[k]);
   }
 }
 
@@ -155,7 +156,8 @@ void sort_keys(const std::uint64_t* keys, PackedRecord* records, std::int64_t si
   for (std::int64_t i = 1; i < size; ++i) {
     const PackedRecord record = records[i];
     std::int64_t at = i;
-    for (; at > 0 && records[at - 1].key() == record.key() && keys[record.place()] < keys[records[at - 1].place()]; --at)
+    for (; at > 0 && records[at - 1].key() == record.key() && keys[record.place()] < keys[records[at - 1].place()];
+         --at)
       records[at] = records[at - 1];
     records[at] = record;
   }
@@ -165,8 +167,8 @@ void sort_keys(const std::uint64_t* keys, PackedRecord* records, std::int64_t si
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   const auto joined = [](std::uint32_t low, std::uint32_t high) { return std::uint64_t{high} << 32 | low; };
-  const BlockWords words =
-      philox_words(Bits<std::uint64_t>{} + joined(counter[0], counter[1]), {joined(key[0], key[1]), joined(counter[2], counter[3])});
+  const BlockWords words = philox_words(Bits<std::uint64_t>{} + joined(counter[0], counter[1]),
+                                        {joined(key[0], key[1]), joined(counter[2], counter[3])});
   std::array<std::uint32_t, 4> block;
   for (std::size_t w = 0; w < 4; ++w) block[w] = static_cast<std::uint32_t>(words.word[w][0]);
   return block;
@@ -214,7 +216,8 @@ void random_integers(Strided out, std::int64_t low, std::int64_t high, RandomSou
   };
   visit_dtype(out.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (is_complex(dtype_of<T>)) __builtin_unreachable();
-    else fill_converted<T, Raw64>(out, source, first, [&](std::uint64_t bits) {
+    else
+      fill_converted<T, Raw64>(out, source, first, [&](std::uint64_t bits) {
         const std::int64_t value = draw(bits);
         if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>) return T(static_cast<float>(value));
         else return static_cast<T>(value);

@@ -2,8 +2,8 @@
 // The bits are Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011) with
 // the seed as key and the counter {i / elements per block, stream}. Knows nothing of tensors or generators.
 //
-// Every function fills `out` in row-major order of its shape; its first element has i = `first`. So lane b of a batch of
-// draws of n elements is `first` = b n, and a draw may be filled in pieces, in any order. Any strides and sizes.
+// Every function fills `out` in row-major order of its shape; its first element has i = `first`. So lane b of a batch
+// of draws of n elements has `first` = b n, and a draw may be filled in pieces, in any order. Any strides and sizes.
 #pragma once
 
 #include <array>
@@ -21,24 +21,24 @@ struct RandomSource {
 /// The ten rounds on one block: the published function.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
-/// Random bits. `out` is any integer type or boolean: integers of up to 32 bits take the low bits of word i mod 4 of block i / 4,
-/// int64 words 2 (i mod 2) and after of block i / 2.
+/// Random bits to any integer type or boolean: those of up to 32 bits take the low bits of word i mod 4 of block i / 4,
+/// int64 takes words 2 (i mod 2) and 2 (i mod 2) + 1 of block i / 2.
 void random_bits(Strided out, RandomSource source, std::uint64_t first = 0);
 
 /// Uniform on [0, 1), a multiple of 2^-24 (float32), 2^-53 (float64), 2^-11 (float16) or 2^-8 (bfloat16).
 void random_uniform(Strided out, RandomSource source, std::uint64_t first = 0);
 
-/// Standard normal by Box and Muller's formula: elements 2j and 2j + 1 are the two coordinates of pair j. Floating types;
-/// float16 and bfloat16 are rounded from float32's. Relative error of the formula below 6 * 2^-24 (float32), 6 * 2^-53
-/// (float64). |z| <= 6.77 (float32), 9.50 (float64).
+/// Standard normal by Box and Muller's formula: elements 2j and 2j + 1 are the two coordinates of pair j, so a value
+/// depends on its pair's bits. Floating types; float16 and bfloat16 are rounded from float32's. Relative error of the
+/// formula below 6 * 2^-24 (float32), 6 * 2^-53 (float64). |z| <= 6.77 (float32), 9.50 (float64).
 void random_normal(Strided out, RandomSource source, std::uint64_t first = 0);
 
-/// Uniform on {low, …, high - 1} by the upper half of a 64 x 64-bit product, so a value's probability is off by less than
-/// 2^-64. `out` is any real type. Requires: low < high.
+/// Uniform on {low, …, high - 1} by the upper half of a 64 x 64-bit product of element i's 64 bits and the range: a
+/// value's probability is off by less than 2^-64. `out` is any real type. Requires: low < high.
 void random_integers(Strided out, std::int64_t low, std::int64_t high, RandomSource source, std::uint64_t first = 0);
 
-/// A permutation of {0, …, n - 1} along the last axis of an int64 `out`: row r (row-major) sorts n 64-bit keys, elements
-/// first + r n and on of the source. Requires: rank >= 1, n < 2^32.
+/// A permutation of {0, …, n - 1} along the last axis of an int64 `out`: row r (row-major) sorts n 64-bit keys, which
+/// are elements first + r n and on of the source. Requires: rank >= 1, n < 2^32.
 void random_permutation(Strided out, RandomSource source, std::uint64_t first = 0);
 
 }  // namespace ricci::kernels

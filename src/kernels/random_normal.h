@@ -9,8 +9,12 @@ namespace ricci::kernels {
 
 template <class U>
 struct FloatOf;
-template <> struct FloatOf<std::uint32_t> { using type = float; };
-template <> struct FloatOf<std::uint64_t> { using type = double; };
+template <> struct FloatOf<std::uint32_t> {
+  using type = float;
+};
+template <> struct FloatOf<std::uint64_t> {
+  using type = double;
+};
 
 // Coefficients: Chebyshev interpolation; relative errors below 2^-24 and 2^-53.
 
@@ -18,9 +22,9 @@ template <> struct FloatOf<std::uint64_t> { using type = double; };
 RICCI_ALWAYS_INLINE Pack<float> log_near_one(Pack<float> f) {
   using P = Pack<float>;
   P q(-0.051475917554351987518);
-  for (const double c : {0.10896314393057356177, -0.13061415321604616395, 0.14382317375519056566,
-                         -0.16649448383010240693, 0.19996874062453620769, -0.25000144076144829832,
-                         0.33333346316681450395})
+  for (const double c :
+       {0.10896314393057356177, -0.13061415321604616395, 0.14382317375519056566, -0.16649448383010240693,
+        0.19996874062453620769, -0.25000144076144829832, 0.33333346316681450395})
     q = fma(q, f, P(c));
   const P square = f * f;
   return fma(square, fma(q, f, P(-0.5)), f);
@@ -29,8 +33,8 @@ RICCI_ALWAYS_INLINE Pack<double> log_near_one(Pack<double> f) {
   using P = Pack<double>;
   const P s = f / (f + P(2.0)), z = s * s;
   P q(0.1538700299827247222);
-  for (const double c : {0.15247352914447824664, 0.18186527068251933255, 0.22222133251303574861,
-                         0.28571429481529044782, 0.39999999995436851274, 0.66666666666675370798})
+  for (const double c : {0.15247352914447824664, 0.18186527068251933255, 0.22222133251303574861, 0.28571429481529044782,
+                         0.39999999995436851274, 0.66666666666675370798})
     q = fma(q, z, P(c));
   // 2 s is f - s f, in which f is exact.
   return f - s * (f - z * q);

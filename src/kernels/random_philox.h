@@ -75,8 +75,7 @@ inline constexpr BlockOrder blocks32 = []<std::size_t... I>(std::index_sequence<
 RICCI_ALWAYS_INLINE Words32 words32(std::uint64_t first, RandomSource source) {
   const BlockWords even = philox_words(blocks32<0> + first, source), odd = philox_words(blocks32<1> + first, source);
   Words32 words;
-  for (int w = 0; w < 4; ++w)
-    words.word[w] = (Bits<std::uint32_t>)((even.word[w] & 0xffffffffU) | (odd.word[w] << 32));
+  for (int w = 0; w < 4; ++w) words.word[w] = (Bits<std::uint32_t>)((even.word[w] & 0xffffffffU) | (odd.word[w] << 32));
   return words;
 }
 

@@ -10,9 +10,6 @@
 namespace ricci::kernels {
 namespace {
 
-template <class T>
-using comparable = std::conditional_t<std::is_integral_v<T>, T, accumulator<T>>;
-
 /// Whether x comes before best: it is greater (or smaller), or the first NaN.
 template <bool greatest, class A>
 RICCI_ALWAYS_INLINE bool beats(A x, A best) {
@@ -90,15 +87,18 @@ void find_places(const ReductionAxes& axes, std::int64_t* out, const T* x) {
   if (column.x != 1 || row.x == 1) {
     for (Walk at(axes.kept.axis, axes.kept.count); !at.done; at.next()) {
       const T* from = x + at.at.x;
-      out[at.at.out] = row.x == 1 ? find_best_in_row<greatest>(from, row.size) : find_best<greatest>(from, row.size, row.x);
+      out[at.at.out] =
+          row.x == 1 ? find_best_in_row<greatest>(from, row.size) : find_best<greatest>(from, row.size, row.x);
     }
     return;
   }
   const bool narrow = row.size <= std::numeric_limits<std::int32_t>::max();
-  const auto find = narrow ? find_best_in_columns<greatest, std::int32_t, T> : find_best_in_columns<greatest, std::int64_t, T>;
+  const auto find =
+      narrow ? find_best_in_columns<greatest, std::int32_t, T> : find_best_in_columns<greatest, std::int64_t, T>;
   for (Walk at(axes.kept.axis, axes.kept.count - 1); !at.done; at.next()) {
     for (std::int64_t c = 0; c < column.size; c += strip)
-      find(x + at.at.x + c, row.size, row.x, std::min(strip, column.size - c), out + at.at.out + c * column.out, column.out);
+      find(x + at.at.x + c, row.size, row.x, std::min(strip, column.size - c), out + at.at.out + c * column.out,
+           column.out);
   }
 }
 

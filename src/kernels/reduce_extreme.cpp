@@ -5,10 +5,6 @@
 namespace ricci::kernels {
 namespace {
 
-/// What elements of type T are compared as.
-template <class T>
-using comparable = std::conditional_t<std::is_integral_v<T>, T, accumulator<T>>;
-
 template <class A>
 constexpr A lowest() {
   if constexpr (std::is_floating_point_v<A>) return -std::numeric_limits<A>::infinity();

@@ -13,16 +13,30 @@ namespace ricci::kernels {
 
 /// What elements of type T are added in: int64 for integers, float for the 16-bit types.
 template <class T>
-struct accumulator_of { using type = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>; };
-template <> struct accumulator_of<Half> { using type = float; };
-template <> struct accumulator_of<BFloat16> { using type = float; };
+struct accumulator_of {
+  using type = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
+};
+template <> struct accumulator_of<Half> {
+  using type = float;
+};
+template <> struct accumulator_of<BFloat16> {
+  using type = float;
+};
 template <class T>
 using accumulator = typename accumulator_of<T>::type;
 
+/// What elements of a real type T are compared as.
 template <class T>
-struct real_part { using type = T; };
+using comparable = std::conditional_t<std::is_integral_v<T>, T, accumulator<T>>;
+
+template <class T>
+struct real_part {
+  using type = T;
+};
 template <class E>
-struct real_part<std::complex<E>> { using type = E; };
+struct real_part<std::complex<E>> {
+  using type = E;
+};
 template <class T>
 using real_of = typename real_part<T>::type;
 

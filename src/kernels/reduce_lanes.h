@@ -54,10 +54,10 @@ RICCI_ALWAYS_INLINE auto by_pack(F f, const W& w, const Rest&... rest) {
 
 // --- Arithmetic
 
-#define RICCI_WIDE_OPERATOR(symbol)                                          \
-  template <class E>                                                         \
-  RICCI_ALWAYS_INLINE Wide<E> operator symbol(Wide<E> a, Wide<E> b) {        \
-    return by_pack([](auto x, auto y) { return x symbol y; }, a, b);         \
+#define RICCI_WIDE_OPERATOR(symbol)                                   \
+  template <class E>                                                  \
+  RICCI_ALWAYS_INLINE Wide<E> operator symbol(Wide<E> a, Wide<E> b) { \
+    return by_pack([](auto x, auto y) { return x symbol y; }, a, b);  \
   }
 RICCI_WIDE_OPERATOR(+)
 RICCI_WIDE_OPERATOR(-)
@@ -68,10 +68,10 @@ template <class E>
 RICCI_ALWAYS_INLINE Wide<E> operator-(Wide<E> a) {
   return by_pack([](auto x) { return -x; }, a);
 }
-#define RICCI_WIDE_WORD_1(word)                                              \
-  template <class E>                                                         \
-  RICCI_ALWAYS_INLINE Wide<E> word(Wide<E> a) {                              \
-    return by_pack([](auto x) { return scalar::word(x); }, a);               \
+#define RICCI_WIDE_WORD_1(word)                                \
+  template <class E>                                           \
+  RICCI_ALWAYS_INLINE Wide<E> word(Wide<E> a) {                \
+    return by_pack([](auto x) { return scalar::word(x); }, a); \
   }
 #define RICCI_WIDE_WORD_2(word)                                              \
   template <class E>                                                         \
@@ -133,12 +133,18 @@ RICCI_ALWAYS_INLINE Wide<E> modulus(Wide<std::complex<E>> z) {
 
 /// |x|^2, and sum + |x|^2.
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> square_of(Wide<E> x) { return x * x; }
+RICCI_ALWAYS_INLINE Wide<E> square_of(Wide<E> x) {
+  return x * x;
+}
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> square_of(Wide<std::complex<E>> x) { return fma(x.real, x.real, x.imag * x.imag); }
+RICCI_ALWAYS_INLINE Wide<E> square_of(Wide<std::complex<E>> x) {
+  return fma(x.real, x.real, x.imag * x.imag);
+}
 
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> add_square(Wide<E> sum, Wide<E> x) { return fma(x, x, sum); }
+RICCI_ALWAYS_INLINE Wide<E> add_square(Wide<E> sum, Wide<E> x) {
+  return fma(x, x, sum);
+}
 template <class E>
 RICCI_ALWAYS_INLINE Wide<E> add_square(Wide<E> sum, Wide<std::complex<E>> x) {
   return fma(x.real, x.real, fma(x.imag, x.imag, sum));
@@ -217,7 +223,8 @@ RICCI_ALWAYS_INLINE Wide<E> join_halves(Wide<E> a, Wide<E> b, Join join) {
   const auto pick = [&]<std::size_t... I>(std::size_t offset, std::index_sequence<I...>) {
     Wide<E> r;
     if (offset == 0)
-      r.part[0].v = __builtin_shufflevector(a.part[0].v, b.part[0].v, static_cast<int>(I / half * Length + I % half)...);
+      r.part[0].v =
+          __builtin_shufflevector(a.part[0].v, b.part[0].v, static_cast<int>(I / half * Length + I % half)...);
     else
       r.part[0].v =
           __builtin_shufflevector(a.part[0].v, b.part[0].v, static_cast<int>(I / half * Length + I % half + half)...);
@@ -284,7 +291,8 @@ template <class A, class T>
 RICCI_ALWAYS_INLINE Wide<A> load_wide(const T* from) {
   if constexpr (std::is_same_v<T, bool> && !std::is_same_v<A, bool>) {
     return load_wide<A>(reinterpret_cast<const std::uint8_t*>(from));
-  } else if constexpr (std::is_same_v<T, A> && (std::is_same_v<A, std::complex<float>> || std::is_same_v<A, std::complex<double>>)) {
+  } else if constexpr (std::is_same_v<T, A> &&
+                       (std::is_same_v<A, std::complex<float>> || std::is_same_v<A, std::complex<double>>)) {
     return load_complex(from);
   } else if constexpr (std::is_same_v<T, Half> && std::is_same_v<A, float>) {
     return widen(from);

@@ -5,11 +5,7 @@
 //                W finish(W total) const;        // from a total to a result
 //                W nothing() const; };           // the total of no elements; W is Wide<A>
 //
-// The order of additions is the same whether vectors run along the reduced axis (`reduce_rows`) or across kept ones
-// (`reduce_columns`), so a lane of a batch gets the bits it would get alone. With L lanes to a vector, element k of a
-// reduced axis goes to partial sum k mod L of its block of 16 L elements; blocks are joined four by four by the
-// cascade, and the L partial sums are folded at the end. Where several reduced axes cannot be merged into one loop, the
-// cascade takes the blocks of the innermost, step after step of the others. Knows nothing of dtypes.
+// Knows nothing of dtypes. Start with `reduce_with`.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +18,12 @@
 #include "kernels/reduce_lanes.h"
 
 namespace ricci::kernels {
+
+// The order of additions is the same whether vectors run along the reduced axis (`reduce_rows`) or across kept ones
+// (`reduce_columns`), so a lane of a batch gets the bits it would get alone. With L lanes to a vector, element k of a
+// reduced axis goes to partial sum k mod L of its block of 16 L elements; blocks are joined four by four by the
+// cascade, and the L partial sums are folded at the end. Where several reduced axes cannot be merged into one loop, the
+// cascade takes the blocks of the innermost, step after step of the others.
 
 /// Vectors in a block, which are summed one after the other.
 inline constexpr int block_vectors = 16;
@@ -67,9 +69,7 @@ struct Terms {
   Operand<typename Op::Y> y;
 
   Terms at(std::int64_t lanes, std::int64_t rows) const { return {op, x.at(lanes, rows), y.at(lanes, rows)}; }
-  Terms moved(const Offsets& by) const {
-    return {op, {x.data + by.x, x.lane, x.row}, {y.data + by.y, y.lane, y.row}};
-  }
+  Terms moved(const Offsets& by) const { return {op, {x.data + by.x, x.lane, x.row}, {y.data + by.y, y.lane, y.row}}; }
 
   W first() const {
     if constexpr (Op::inputs == 1) return op.first(read<x_access, XL>(x));
@@ -89,8 +89,7 @@ struct Terms {
   /// Lanes from `count` on keep their sum.
   W add(W sum, int count) const {
     if constexpr (Op::inputs == 1) return first_of(op.add(sum, read_some<x_access, XL>(x, count)), count, sum);
-    else
-      return first_of(op.add(sum, read_some<x_access, XL>(x, count), read_some<y_access, YL>(y, count)), count, sum);
+    else return first_of(op.add(sum, read_some<x_access, XL>(x, count), read_some<y_access, YL>(y, count)), count, sum);
   }
 };
 
@@ -222,10 +221,13 @@ RICCI_ALWAYS_INLINE void store_results(const Op& op, typename Op::Out* to, std::
 
 /// Up to `lanes` neighbouring outputs along `axis`.
 template <class T, class Out>
-RICCI_ALWAYS_INLINE void reduce_group_of_rows(const T& terms, const AxisList& reduced, const Axis& axis, int count, Out* out) {
+RICCI_ALWAYS_INLINE void reduce_group_of_rows(const T& terms, const AxisList& reduced, const Axis& axis, int count,
+                                              Out* out) {
   using W = typename T::W;
   const auto join = [&](auto a, auto b) { return terms.op.join(a, b); };
-  const auto partial = [&](int i) __attribute__((always_inline)) { return row_sums(terms.moved({0, i * axis.x, i * axis.y}), reduced); };
+  const auto partial = [&](int i) __attribute__((always_inline)) {
+    return row_sums(terms.moved({0, i * axis.x, i * axis.y}), reduced);
+  };
   if constexpr (folds_each<W> && T::unrolled) {
     if (count > 4) {
       W sums[W::lanes];
@@ -308,8 +310,8 @@ template <class T>
   for (; k < rows; ++k) to.sums[k % W::lanes][0] = terms.at(0, k).add(to.sums[k % W::lanes][0], count);
 }
 
-/// The partial sums of `rows` rows of C vectors of columns. One partial sum after the other: those of all columns do not
-/// fit into registers.
+/// The partial sums of `rows` rows of C vectors of columns. One partial sum after the other: those of all columns do
+/// not fit into registers.
 template <int C, class T>
 [[gnu::noinline]] void wide_block(const T& terms, std::int64_t rows, ColumnBlock<typename T::W, C>& to) {
   using W = typename T::W;
@@ -341,7 +343,8 @@ template <class W, int C, class Join>
 
 /// C vectors of neighbouring outputs; if C is 1, the first `count` of them.
 template <int C, class T, class Out>
-[[gnu::noinline]] void reduce_strip(const T& terms, const AxisList& reduced, int count, Out* out, std::int64_t out_step) {
+[[gnu::noinline]] void reduce_strip(const T& terms, const AxisList& reduced, int count, Out* out,
+                                    std::int64_t out_step) {
   using W = typename T::W;
   using Block = ColumnBlock<W, C>;
   constexpr std::int64_t block_rows = block_vectors * W::lanes;

@@ -6,9 +6,13 @@ namespace ricci::kernels {
 namespace {
 
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> size_of(Wide<E> x) { return abs(x); }
+RICCI_ALWAYS_INLINE Wide<E> size_of(Wide<E> x) {
+  return abs(x);
+}
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> size_of(Wide<std::complex<E>> x) { return modulus(x); }
+RICCI_ALWAYS_INLINE Wide<E> size_of(Wide<std::complex<E>> x) {
+  return modulus(x);
+}
 
 template <class T>
 struct SumOfSquares : OneInput<T, accumulator<T>> {
@@ -57,8 +61,7 @@ void reduce_sum_of_abs(Strided out, Strided in, const bool* reduced) {
                 [&]<class T>(std::type_identity<T>) { reduce_with(SumOfAbs<T>(), out, in, nullptr, reduced); });
 }
 void reduce_max_abs(Strided out, Strided in, const bool* reduced) {
-  visit_inexact(in.dtype,
-                [&]<class T>(std::type_identity<T>) { reduce_with(MaxAbs<T>(), out, in, nullptr, reduced); });
+  visit_inexact(in.dtype, [&]<class T>(std::type_identity<T>) { reduce_with(MaxAbs<T>(), out, in, nullptr, reduced); });
 }
 
 }  // namespace ricci::kernels

@@ -1,5 +1,5 @@
-// Sums of exponentials: logsumexp, softmax and its logarithm. Each subtracts the greatest element first, and 0 where that
-// is infinite or NaN.
+// Sums of exponentials: logsumexp, softmax and its logarithm. Each subtracts the greatest element first, and 0 where
+// that is infinite or NaN.
 #include <algorithm>
 
 #include "kernels/elementwise.h"
@@ -36,27 +36,39 @@ struct SumOfExp {
 
 struct FiniteOrZero {
   template <class T>
-  auto formula(T x) const { return scalar::select(scalar::isfinite(x), x, T(0)); }
+  auto formula(T x) const {
+    return scalar::select(scalar::isfinite(x), x, T(0));
+  }
 };
 struct LogPlus {
   template <class T>
-  auto formula(T x, T y) const { return scalar::log(x) + y; }
+  auto formula(T x, T y) const {
+    return scalar::log(x) + y;
+  }
 };
 struct Minus {
   template <class T>
-  auto formula(T x, T y) const { return x - y; }
+  auto formula(T x, T y) const {
+    return x - y;
+  }
 };
 struct ExpOfDifference {
   template <class T>
-  auto formula(T x, T y) const { return scalar::exp(x - y); }
+  auto formula(T x, T y) const {
+    return scalar::exp(x - y);
+  }
 };
 struct Quotient {
   template <class T>
-  auto formula(T x, T y) const { return x / y; }
+  auto formula(T x, T y) const {
+    return x / y;
+  }
 };
 struct MinusLog {
   template <class T>
-  auto formula(T x, T y) const { return x - scalar::log(y); }
+  auto formula(T x, T y) const {
+    return x - scalar::log(y);
+  }
 };
 
 template <class Op, class... In>
@@ -128,7 +140,8 @@ void softmax_along(const Strided& out, const Strided& in, int axis) {
     visit_floating(in.dtype, [&]<class T>(std::type_identity<T>) {
       const Temporary<accumulator<T>> terms(from, nullptr);
       if (terms.elements() == 0) return;
-      if constexpr (std::is_same_v<T, accumulator<T>>) return softmax_of<T, logarithm>(to, terms.repeated(), from, reduced);
+      if constexpr (std::is_same_v<T, accumulator<T>>)
+        return softmax_of<T, logarithm>(to, terms.repeated(), from, reduced);
       copy(terms.repeated(), from);
       softmax_of<float, logarithm>(terms.repeated(), terms.repeated(), terms.repeated(), reduced);
       copy(to, terms.repeated());

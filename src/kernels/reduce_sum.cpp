@@ -65,7 +65,8 @@ void reduce_unrounded_mean(Strided out, Strided in, const bool* reduced) {
 }
 
 void reduce_prod(Strided out, Strided in, const bool* reduced) {
-  visit_numbers(in.dtype, [&]<class T>(std::type_identity<T>) { reduce_with(Product<T>(), out, in, nullptr, reduced); });
+  visit_numbers(in.dtype,
+                [&]<class T>(std::type_identity<T>) { reduce_with(Product<T>(), out, in, nullptr, reduced); });
 }
 
 }  // namespace ricci::kernels

@@ -59,10 +59,12 @@ void visit_by_zero(DType dtype, F&& f) {
 }  // namespace
 
 void reduce_any(Strided out, Strided in, const bool* reduced) {
-  visit_by_zero(in.dtype, [&]<class T>(std::type_identity<T>) { reduce_with(Any<T>(false), out, in, nullptr, reduced); });
+  visit_by_zero(in.dtype,
+                [&]<class T>(std::type_identity<T>) { reduce_with(Any<T>(false), out, in, nullptr, reduced); });
 }
 void reduce_all(Strided out, Strided in, const bool* reduced) {
-  visit_by_zero(in.dtype, [&]<class T>(std::type_identity<T>) { reduce_with(Any<T>(true), out, in, nullptr, reduced); });
+  visit_by_zero(in.dtype,
+                [&]<class T>(std::type_identity<T>) { reduce_with(Any<T>(true), out, in, nullptr, reduced); });
 }
 void reduce_count_nonzero(Strided out, Strided in, const bool* reduced) {
   visit_by_zero(in.dtype,

@@ -14,9 +14,15 @@ namespace {
 
 /// What elements of type T are added in.
 template <class T>
-struct total_of { using type = accumulator<T>; };
-template <> struct total_of<float> { using type = double; };
-template <> struct total_of<std::complex<float>> { using type = std::complex<double>; };
+struct total_of {
+  using type = accumulator<T>;
+};
+template <> struct total_of<float> {
+  using type = double;
+};
+template <> struct total_of<std::complex<float>> {
+  using type = std::complex<double>;
+};
 template <class T>
 using total = typename total_of<T>::type;
 
@@ -32,7 +38,8 @@ A times(A a, A b) {
 }
 template <class A>
 A plus(A a, A b) {
-  if constexpr (std::is_integral_v<A>) return static_cast<A>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  if constexpr (std::is_integral_v<A>)
+    return static_cast<A>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   else return a + b;
 }
 
@@ -129,7 +136,7 @@ bool replaces(A x, A best) {
 
 template <bool greatest, class T>
 void scan_extreme_lane(T* values, std::int64_t* places, const T* x, const Axis& lane, bool reverse) {
-  using A = std::conditional_t<std::is_integral_v<T>, T, accumulator<T>>;
+  using A = comparable<T>;
   A best{};
   std::int64_t place = 0;
   for (std::int64_t step = 0; step < lane.size; ++step) {
@@ -153,7 +160,8 @@ void scan(Scan kind, Strided out, Strided in, int axis, Direction direction) {
     scan_lanes<k>(axes, static_cast<Out*>(out.data), static_cast<const T*>(in.data), direction);
   };
   if (kind == Scan::logsumexp)
-    return visit_floating(in.dtype, [&]<class T>(std::type_identity<T>) { run.template operator()<Scan::logsumexp, T, T>(); });
+    return visit_floating(in.dtype,
+                          [&]<class T>(std::type_identity<T>) { run.template operator()<Scan::logsumexp, T, T>(); });
   visit_numbers(in.dtype, [&]<class T>(std::type_identity<T>) {
     if (kind == Scan::sum) run.template operator()<Scan::sum, T, sum_element<T>>();
     else run.template operator()<Scan::prod, T, sum_element<T>>();

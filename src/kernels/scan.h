@@ -8,9 +8,9 @@
 namespace ricci::kernels {
 
 enum class Scan : std::uint8_t {
-  sum,          // booleans and integers to int64; added one after the other, float32 in double, 16-bit types in float
-  prod,         // as sum
-  logsumexp     // floating
+  sum,       // booleans and integers to int64; one after the other, float32 in double, 16-bit types in float
+  prod,      // as sum
+  logsumexp  // floating
 };
 
 /// Whether element i of the output joins elements 0 to i, or i to the last.
@@ -20,8 +20,8 @@ enum class Direction : std::uint8_t { forward, reverse };
 DType scanned_dtype(Scan kind, DType in);
 
 /// out[…, i, …] = kind of in[…, 0 to i, …] along `axis`. A lane's bits are those it would have alone.
-/// Requires: `out` has in's shape and element type `scanned_dtype`; it may be in's memory with in's strides if the types
-/// are equal. Any strides and sizes; of rank 0, axis is 0.
+/// Requires: `out` has in's shape and element type `scanned_dtype`; it may be in's memory with in's strides if the
+/// types are equal. Any strides and sizes; of rank 0, axis is 0.
 void scan(Scan kind, Strided out, Strided in, int axis, Direction direction = Direction::forward);
 
 /// The greatest (or smallest) element so far and its int64 place, the latest among equals; from the first NaN on, the

@@ -1,5 +1,5 @@
-// The lanes of an operation along one axis: that axis, and the loops over all others. Knows nothing of what is done to a
-// lane. Start with `lanes_along`.
+// The lanes of an operation along one axis: that axis, and the loops over all others. Knows nothing of what is done
+// to a lane. Start with `lanes_along`.
 #pragma once
 
 #include "kernels/reduce_axes.h"

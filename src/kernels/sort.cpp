@@ -66,7 +66,8 @@ void sort_lane(Lane<T> lane, const Records<Record>& records, std::int64_t count)
   for (std::int64_t i = 0; i < count; ++i) lane.write(i, records.first[i]);
 }
 
-/// The same for a small count: keeps the best so far, with as many candidates again, and drops the worse half when full.
+/// The same for a small count: keeps the best so far, with as many candidates again, and drops the worse half when
+/// full.
 template <class T, class Record>
 void select_lane(const Lane<T>& lane, const Records<Record>& records, std::int64_t count) {
   Record* best = records.first;
@@ -96,8 +97,8 @@ void for_each_lane(const LaneAxes& axes, const Strided& values, const Strided& p
   const Records<Record> records(axes.lane.size);
   for (Walk at(axes.others.axis, axes.others.count); !at.done; at.next()) {
     f(Lane<T>{static_cast<const T*>(in.data) + at.at.x, axes.lane.size, axes.lane.x,
-              static_cast<T*>(values.data) + at.at.out, static_cast<std::int64_t*>(places.data) + at.at.y, axes.lane.out,
-              axes.lane.y, order == Order::descending},
+              static_cast<T*>(values.data) + at.at.out, static_cast<std::int64_t*>(places.data) + at.at.y,
+              axes.lane.out, axes.lane.y, order == Order::descending},
       records);
   }
 }

@@ -13,10 +13,18 @@ namespace ricci::kernels {
 
 template <int Bytes>
 struct UnsignedOf;
-template <> struct UnsignedOf<1> { using type = std::uint8_t; };
-template <> struct UnsignedOf<2> { using type = std::uint16_t; };
-template <> struct UnsignedOf<4> { using type = std::uint32_t; };
-template <> struct UnsignedOf<8> { using type = std::uint64_t; };
+template <> struct UnsignedOf<1> {
+  using type = std::uint8_t;
+};
+template <> struct UnsignedOf<2> {
+  using type = std::uint16_t;
+};
+template <> struct UnsignedOf<4> {
+  using type = std::uint32_t;
+};
+template <> struct UnsignedOf<8> {
+  using type = std::uint64_t;
+};
 template <class T>
 using Key = typename UnsignedOf<sizeof(T)>::type;
 

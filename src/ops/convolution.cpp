@@ -88,8 +88,6 @@ Sample<P> sample_of(P op, Shape first, Shape second) {
   return {std::move(op), {uniform(first), uniform(second)}};
 }
 
-Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
-
 Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape);
 Tensor convolution_input(const Tensor& y, const Tensor& w, const ConvolutionShape& shape, const Type& x);
 Tensor convolution_weight(const Tensor& x, const Tensor& y, const ConvolutionShape& shape, const Type& w);
@@ -247,8 +245,6 @@ void check_operands(const std::string& op, const Tensor& x, const Tensor& w, con
   }
 }
 
-Tensor converted(const Tensor& x, DType dtype) { return type_of(x).dtype == dtype ? x : to(x, dtype); }
-
 Tensor convolve(const char* op, int spatial, const Tensor& x, const Tensor& weight, const Tensor& bias,
                 const ConvOptions& options) {
   require_defined(op, weight, 1);
@@ -268,7 +264,7 @@ Tensor convolve(const char* op, int spatial, const Tensor& x, const Tensor& weig
     raise<ValueError>(std::string(op) + ": the bias must be " + to_string(Shape{outputs}) +
                       ", one number for each channel of the result, it is " + type_text(bias));
   const DType dtype = promote(type_of(x).dtype, type_of(weight).dtype);
-  Tensor y = convolution(converted(images, dtype), converted(weight, dtype), shape);
+  Tensor y = convolution(to(images, dtype), to(weight, dtype), shape);
   if (bias.defined()) {
     Shape column = Shape::filled(static_cast<std::size_t>(spatial + 1), 1);
     column[0] = outputs;

@@ -23,12 +23,8 @@ struct Extreme {
   }
   Extreme lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Extreme>> samples() {
-    return {{{{0}}, {real_sample({3})}},
-            {{{1}}, {real_sample({2, 3})}},
-            {{{0, 2}}, {real_sample({2, 3, 2})}},
-            {{{1}}, {real_sample({0, 2})}},
-            {{{0}}, {tensor({3, 1, 2})}},
-            {{{}}, {real_sample({})}}};
+    return {{{{0}}, {real_sample({3})}},    {{{1}}, {real_sample({2, 3})}}, {{{0, 2}}, {real_sample({2, 3, 2})}},
+            {{{1}}, {real_sample({0, 2})}}, {{{0}}, {tensor({3, 1, 2})}},   {{{}}, {real_sample({})}}};
   }
 
  private:
@@ -52,7 +48,10 @@ struct ArgExtreme {
   void eval(Outputs out, Inputs in) const { kernels::argreduce(greatest, out[0], in[0], static_cast<int>(axis)); }
   ArgExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<ArgExtreme>> samples() {
-    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {tensor({2, 1, 2})}}, {{1}, {real_sample({0, 2})}}};
+    return {{{0}, {real_sample({3})}},
+            {{1}, {real_sample({2, 3})}},
+            {{0}, {tensor({2, 1, 2})}},
+            {{1}, {real_sample({0, 2})}}};
   }
 };
 
@@ -61,7 +60,8 @@ struct WithUnitAxis {
   Shape shape;
   Strides strides;
   Strided view;
-  WithUnitAxis(const Strided& x, std::int64_t axis) : shape(x.shape, x.shape + x.rank), strides(x.strides, x.strides + x.rank) {
+  WithUnitAxis(const Strided& x, std::int64_t axis)
+      : shape(x.shape, x.shape + x.rank), strides(x.strides, x.strides + x.rank) {
     shape.insert(static_cast<std::size_t>(axis), 1);
     strides.insert(static_cast<std::size_t>(axis), 1);
     view = {x.data, x.dtype, x.rank + 1, shape.host(), strides.data()};
@@ -76,7 +76,9 @@ struct FirstExtreme {
   static constexpr unsigned keeps = output(1);
   std::int64_t axis;
 
-  Types type(const Types& x) const { return {without_axes(x[0], {axis}, x[0].dtype), without_axes(x[0], {axis}, DType::int64)}; }
+  Types type(const Types& x) const {
+    return {without_axes(x[0], {axis}, x[0].dtype), without_axes(x[0], {axis}, DType::int64)};
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::argreduce(greatest, out[1], in[0], static_cast<int>(axis));
     kernels::gather(WithUnitAxis(out[0], axis).view, in[0], static_cast<int>(axis), WithUnitAxis(out[1], axis).view);
@@ -86,11 +88,15 @@ struct FirstExtreme {
   }
   Tensors vjp(const Reverse& r) const {
     const Type& x = r.input_types[0];
-    return {scatter_add(zeros(x.shape, x.dtype), axis, unsqueeze(r.outputs[1], axis), unsqueeze(r.cotangents[0], axis))};
+    return {
+        scatter_add(zeros(x.shape, x.dtype), axis, unsqueeze(r.outputs[1], axis), unsqueeze(r.cotangents[0], axis))};
   }
   FirstExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<FirstExtreme>> samples() {
-    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {tensor({2, 1, 2})}}, {{1}, {real_sample({0, 2})}}};
+    return {{{0}, {real_sample({3})}},
+            {{1}, {real_sample({2, 3})}},
+            {{0}, {tensor({2, 1, 2})}},
+            {{1}, {real_sample({0, 2})}}};
   }
 };
 

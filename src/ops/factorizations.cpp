@@ -37,10 +37,7 @@ LuFactors::LuFactors(Strided a, MatrixInfo& info)
   kernels::lu_factor(lu->strided(), pivots->strided(), a, info.data());
 }
 
-Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
 Tensor adjoint(const Tensor& x) { return mT(conj_if_complex(x)); }
-Tensor converted(const Tensor& x, DType dtype) { return type_of(x).dtype == dtype ? x : to(x, dtype); }
-
 Tensor examples_to_columns(const Tensor& b) {
   Shape shape = type_of(b).shape;  // [B, ..., n, k]
   shape.back() = shape.back() * shape[0];
@@ -99,8 +96,8 @@ RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor&
   require_floating(op, right);
   is_vector = is_vector_for(matrix, right);
   const DType dtype = promote(type_of(matrix).dtype, type_of(right).dtype);
-  a = converted(matrix, dtype);
-  b = converted(is_vector ? unsqueeze(right, -1) : right, dtype);
+  a = to(matrix, dtype);
+  b = to(is_vector ? unsqueeze(right, -1) : right, dtype);
   const Shape sizes = type_of(b).shape;
   const Size n = type_of(a).shape.back();
   if (sizes.size() < 2 || !(sizes[sizes.size() - 2] == n))

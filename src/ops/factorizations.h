@@ -39,8 +39,6 @@ struct LuFactors {
 
 /// The conjugate transpose of the last two axes.
 Tensor adjoint(const Tensor& x);
-Tensor conj_if_complex(const Tensor& x);
-Tensor converted(const Tensor& x, DType dtype);
 
 /// f(std::type_identity<T>{}) with the C++ type of a computed element type: float, double or a complex of these.
 template <class F>

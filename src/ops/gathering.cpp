@@ -23,8 +23,6 @@ Tensor require_indices(const char* op, const Tensor& index, int operand) {
 
 namespace {
 
-Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
-
 Tensor test_index(std::vector<std::int64_t> values, Shape shape) { return reshape(tensor(values), shape); }
 IndexPlace test_place(std::int64_t axis, Shape shape) { return {"sample", {axis}, shape, false}; }
 

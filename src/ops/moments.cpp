@@ -71,10 +71,15 @@ struct SumOfSquares {
   Type type(const Type& x) const { return without_axes(x, axes, real_dtype(x.dtype)); }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum_of_squares, out, in, axes); }
   Tensors jvp(const Forward& f) const { return {real_inner_along(f.inputs[0], f.tangents[0], axes) * 2}; }
-  Tensors vjp(const Reverse& r) const { return {beside(r.cotangents[0] * 2, axes, r.input_types[0].rank()) * r.inputs[0]}; }
+  Tensors vjp(const Reverse& r) const {
+    return {beside(r.cotangents[0] * 2, axes, r.input_types[0].rank()) * r.inputs[0]};
+  }
   SumOfSquares lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<SumOfSquares>> samples() {
-    return {{{{0}}, {real_sample({3})}}, {{{1}}, {real_sample({2, 3})}}, {{{0, 1}}, {complex_sample({2, 2})}}, {{{0}}, {real_sample({0, 2})}}};
+    return {{{{0}}, {real_sample({3})}},
+            {{{1}}, {real_sample({2, 3})}},
+            {{{0, 1}}, {complex_sample({2, 2})}},
+            {{{0}}, {real_sample({0, 2})}}};
   }
 };
 
@@ -88,10 +93,15 @@ struct SumOfSizes {
   Type type(const Type& x) const { return without_axes(x, axes, real_dtype(x.dtype)); }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum_of_abs, out, in, axes); }
   Tensors jvp(const Forward& f) const { return {real_inner_along(sgn(f.inputs[0]), f.tangents[0], axes)}; }
-  Tensors vjp(const Reverse& r) const { return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * sgn(r.inputs[0])}; }
+  Tensors vjp(const Reverse& r) const {
+    return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * sgn(r.inputs[0])};
+  }
   SumOfSizes lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<SumOfSizes>> samples() {
-    return {{{{0}}, {real_sample({3})}}, {{{1}}, {real_sample({2, 3})}}, {{{0, 1}}, {complex_sample({2, 2})}}, {{{0}}, {real_sample({0, 2})}}};
+    return {{{{0}}, {real_sample({3})}},
+            {{{1}}, {real_sample({2, 3})}},
+            {{{0, 1}}, {complex_sample({2, 2})}},
+            {{{0}}, {real_sample({0, 2})}}};
   }
 };
 
@@ -102,7 +112,9 @@ struct FlatRoot {
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {0.1, 4};
   template <class T>
-  T formula(T x) const { return scalar::sqrt(x); }
+  T formula(T x) const {
+    return scalar::sqrt(x);
+  }
   double reference(double x) const { return std::sqrt(x); }
   Tensor partial(const Tensor&, const Tensor& y) const {
     const Tensor flat = y == 0;

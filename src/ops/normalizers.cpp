@@ -21,7 +21,11 @@ struct LogSumExp {
   }
   LogSumExp lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<LogSumExp>> samples() {
-    return {{{{0}}, {real_sample({3})}}, {{{1}}, {real_sample({2, 3})}}, {{{0, 2}}, {real_sample({2, 3, 2})}}, {{{1}}, {real_sample({0, 2})}}, {{{}}, {real_sample({})}}};
+    return {{{{0}}, {real_sample({3})}},
+            {{{1}}, {real_sample({2, 3})}},
+            {{{0, 2}}, {real_sample({2, 3, 2})}},
+            {{{1}}, {real_sample({0, 2})}},
+            {{{}}, {real_sample({})}}};
   }
 
  private:
@@ -44,7 +48,10 @@ struct Softmax {
   Tensors vjp(const Reverse& r) const { return {derivative(r.outputs[0], r.cotangents[0])}; }
   Softmax lifted() const { return {axis + 1}; }
   static std::vector<Sample<Softmax>> samples() {
-    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {real_sample({3, 2})}}, {{1}, {real_sample({2, 0})}}};
+    return {{{0}, {real_sample({3})}},
+            {{1}, {real_sample({2, 3})}},
+            {{0}, {real_sample({3, 2})}},
+            {{1}, {real_sample({2, 0})}}};
   }
 
  private:
@@ -72,7 +79,10 @@ struct LogSoftmax {
   }
   LogSoftmax lifted() const { return {axis + 1}; }
   static std::vector<Sample<LogSoftmax>> samples() {
-    return {{{0}, {real_sample({3})}}, {{1}, {real_sample({2, 3})}}, {{0}, {real_sample({3, 2})}}, {{1}, {real_sample({2, 0})}}};
+    return {{{0}, {real_sample({3})}},
+            {{1}, {real_sample({2, 3})}},
+            {{0}, {real_sample({3, 2})}},
+            {{1}, {real_sample({2, 0})}}};
   }
 };
 
@@ -95,7 +105,8 @@ Tensor softmax(const Tensor& x, std::int64_t dim) {
 
 Tensor log_softmax(const Tensor& x, std::int64_t dim) {
   require_real_floating("log_softmax", x);
-  return along_axis("log_softmax", x, dim, [](const Tensor& v, std::int64_t axis) { return apply(LogSoftmax{axis}, v); });
+  return along_axis("log_softmax", x, dim,
+                    [](const Tensor& v, std::int64_t axis) { return apply(LogSoftmax{axis}, v); });
 }
 
 }  // namespace ops

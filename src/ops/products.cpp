@@ -25,8 +25,6 @@ constexpr Cores cores_of(Form form) {
   __builtin_unreachable();
 }
 
-Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
-
 /// A strided operand with unit axes put in, so that it is a stack of matrices over all batch axes of the result.
 struct Matrices {
   Shape shape;

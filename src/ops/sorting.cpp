@@ -13,7 +13,9 @@ Types picked_types(const Type& x, std::int64_t axis, Size size) {
   shape[static_cast<std::size_t>(axis)] = size;
   return {Type{x.dtype, shape}, Type{DType::int64, shape}};
 }
-Tensors picked_tangents(const Forward& f, std::int64_t axis) { return {gather(f.tangents[0], axis, f.outputs[1]), Tensor()}; }
+Tensors picked_tangents(const Forward& f, std::int64_t axis) {
+  return {gather(f.tangents[0], axis, f.outputs[1]), Tensor()};
+}
 Tensors returned_cotangents(const Reverse& r, std::int64_t axis) {
   const Type& x = r.input_types[0];
   return {scatter_add(zeros(x.shape, x.dtype), axis, r.outputs[1], r.cotangents[0])};
@@ -27,12 +29,18 @@ struct Sort {
   bool descending;
 
   Types type(const Types& x) const { return picked_types(x[0], axis, x[0].shape[static_cast<std::size_t>(axis)]); }
-  void eval(Outputs out, Inputs in) const { kernels::sort(out[0], out[1], in[0], static_cast<int>(axis), order_of(descending)); }
+  void eval(Outputs out, Inputs in) const {
+    kernels::sort(out[0], out[1], in[0], static_cast<int>(axis), order_of(descending));
+  }
   Tensors jvp(const Forward& f) const { return picked_tangents(f, axis); }
   Tensors vjp(const Reverse& r) const { return returned_cotangents(r, axis); }
   Sort lifted() const { return {axis + 1, descending}; }
   static std::vector<Sample<Sort>> samples() {
-    return {{{0, false}, {real_sample({4})}}, {{1, true}, {real_sample({2, 3})}}, {{0, false}, {real_sample({3, 2})}}, {{0, false}, {tensor({2, 1, 2, 0})}}, {{1, false}, {real_sample({2, 0})}}};
+    return {{{0, false}, {real_sample({4})}},
+            {{1, true}, {real_sample({2, 3})}},
+            {{0, false}, {real_sample({3, 2})}},
+            {{0, false}, {tensor({2, 1, 2, 0})}},
+            {{1, false}, {real_sample({2, 0})}}};
   }
 };
 
@@ -44,12 +52,17 @@ struct TopK {
   bool largest;
 
   Types type(const Types& x) const { return picked_types(x[0], axis, count); }
-  void eval(Outputs out, Inputs in) const { kernels::topk(out[0], out[1], in[0], static_cast<int>(axis), order_of(largest)); }
+  void eval(Outputs out, Inputs in) const {
+    kernels::topk(out[0], out[1], in[0], static_cast<int>(axis), order_of(largest));
+  }
   Tensors jvp(const Forward& f) const { return picked_tangents(f, axis); }
   Tensors vjp(const Reverse& r) const { return returned_cotangents(r, axis); }
   TopK lifted() const { return {axis + 1, count, largest}; }
   static std::vector<Sample<TopK>> samples() {
-    return {{{0, 2, true}, {real_sample({4})}}, {{1, 1, false}, {real_sample({2, 3})}}, {{0, 3, true}, {real_sample({3, 2})}}, {{0, 0, true}, {real_sample({3})}}};
+    return {{{0, 2, true}, {real_sample({4})}},
+            {{1, 1, false}, {real_sample({2, 3})}},
+            {{0, 3, true}, {real_sample({3, 2})}},
+            {{0, 0, true}, {real_sample({3})}}};
   }
 };
 
@@ -93,14 +106,18 @@ std::pair<Tensor, Tensor> sort(const Tensor& x) { return sort(x, -1, false); }
 std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim) { return sort(x, dim, false); }
 std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim, bool descending) {
   require_order("sort", x);
-  return along_axis("sort", x, dim, [&](const Tensor& v, std::int64_t axis) { return pair_of(apply(Sort{axis, descending}, std::span(&v, 1))); });
+  return along_axis("sort", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    return pair_of(apply(Sort{axis, descending}, std::span(&v, 1)));
+  });
 }
 
 Tensor argsort(const Tensor& x) { return argsort(x, -1, false); }
 Tensor argsort(const Tensor& x, std::int64_t dim) { return argsort(x, dim, false); }
 Tensor argsort(const Tensor& x, std::int64_t dim, bool descending) {
   require_order("argsort", x);
-  return along_axis("argsort", x, dim, [&](const Tensor& v, std::int64_t axis) { return apply(Sort{axis, descending}, std::span(&v, 1))[1]; });
+  return along_axis("argsort", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    return apply(Sort{axis, descending}, std::span(&v, 1))[1];
+  });
 }
 
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k) { return topk(x, k, -1, true); }
@@ -110,9 +127,10 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim
   return along_axis("topk", x, dim, [&](const Tensor& v, std::int64_t axis) {
     const std::int64_t n = type_of(v).shape[static_cast<std::size_t>(axis)];
     if (k < 0 || k > n)
-      raise<ValueError>("topk: k is " + std::to_string(k) + ", but axis " + std::to_string(axis) + " of " + type_text(x) + " has " +
-                        count_of(n, "element", "elements") + "; choose k between 0 and that");
-    if (type_of(x).rank() == 0 && k == 0) raise<ValueError>("topk: k is 0, but " + type_text(x) + " has no axis to shorten; choose k = 1");
+      raise<ValueError>("topk: k is " + std::to_string(k) + ", but axis " + std::to_string(axis) + " of " +
+                        type_text(x) + " has " + count_of(n, "element", "elements") + "; choose k between 0 and that");
+    if (type_of(x).rank() == 0 && k == 0)
+      raise<ValueError>("topk: k is 0, but " + type_text(x) + " has no axis to shorten; choose k = 1");
     return pair_of(apply(TopK{axis, k, largest}, std::span(&v, 1)));
   });
 }

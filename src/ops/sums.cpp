@@ -79,7 +79,8 @@ Size size_along(const Axes& axes, const Shape& shape) {
 void require_order(const char* op, const Tensor& x) {
   require_defined(op, x, 0);
   if (is_complex(type_of(x).dtype))
-    raise<TypeError>(std::string(op) + ": " + type_text(x) + " is complex and has no order; compare its real part or its absolute value");
+    raise<TypeError>(std::string(op) + ": " + type_text(x) +
+                     " is complex and has no order; compare its real part or its absolute value");
 }
 
 void require_elements(const char* op, const Tensor& x, const Axes& axes) {
@@ -97,7 +98,9 @@ void require_real_floating(const char* op, const Tensor& x) {
 }
 
 Tensor real_sample(const Shape& shape) { return rand(shape) * 2 - 1; }
-Tensor complex_sample(const Shape& shape) { return real_sample(shape) + real_sample(shape) * Tensor(std::complex<double>(0, 1)); }
+Tensor complex_sample(const Shape& shape) {
+  return real_sample(shape) + real_sample(shape) * Tensor(std::complex<double>(0, 1));
+}
 
 namespace {
 
@@ -108,13 +111,15 @@ struct Sum {
   static constexpr const char* name = "sum";
   Axes axes;
 
-  Type type(const Type& x) const { return without_axes(x, axes, kernels::reduced_dtype(kernels::Reduction::sum, x.dtype)); }
+  Type type(const Type& x) const {
+    return without_axes(x, axes, kernels::reduced_dtype(kernels::Reduction::sum, x.dtype));
+  }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum, out, in, axes); }
   Tensor transpose(const Tensor& ct, const Type& x) const { return spread(ct, axes, x.shape); }
   Sum lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Sum>> samples() {
-    return {{{{0}}, {real_sample({3})}},       {{{0, 1}}, {real_sample({2, 3})}}, {{{1}}, {real_sample({2, 3})}},
-            {{{0, 2}}, {real_sample({2, 3, 2})}}, {{{}}, {real_sample({})}},      {{{0}}, {real_sample({0, 2})}}};
+    return {{{{0}}, {real_sample({3})}},          {{{0, 1}}, {real_sample({2, 3})}}, {{{1}}, {real_sample({2, 3})}},
+            {{{0, 2}}, {real_sample({2, 3, 2})}}, {{{}}, {real_sample({})}},         {{{0}}, {real_sample({0, 2})}}};
   }
 };
 
@@ -130,7 +135,10 @@ struct Mean {
   }
   Mean lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Mean>> samples() {
-    return {{{{0}}, {real_sample({3})}}, {{{0, 1}}, {real_sample({2, 3})}}, {{{1}}, {real_sample({2, 3})}}, {{{2, 0}}, {real_sample({2, 3, 2})}}};
+    return {{{{0}}, {real_sample({3})}},
+            {{{0, 1}}, {real_sample({2, 3})}},
+            {{{1}}, {real_sample({2, 3})}},
+            {{{2, 0}}, {real_sample({2, 3, 2})}}};
   }
 };
 
@@ -140,12 +148,15 @@ struct Inner {
   static constexpr const char* name = "sum_of_products";
   Axes axes;
 
-  Type type(const Type& a, const Type&) const { return without_axes(a, axes, kernels::reduced_dtype(kernels::Reduction::sum, a.dtype)); }
-  void eval(Outputs out, Inputs in) const { kernels::reduce_dot(out[0], in[0], in[1], flags_of(axes, in[0].rank).data()); }
+  Type type(const Type& a, const Type&) const {
+    return without_axes(a, axes, kernels::reduced_dtype(kernels::Reduction::sum, a.dtype));
+  }
+  void eval(Outputs out, Inputs in) const {
+    kernels::reduce_dot(out[0], in[0], in[1], flags_of(axes, in[0].rank).data());
+  }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
     const Tensor& other = r.inputs[static_cast<std::size_t>(1 - i)];
-    const Type type = type_of(other);
-    return beside(ct, axes, type.rank()) * (is_complex(type.dtype) ? conj(other) : other);
+    return beside(ct, axes, type_of(other).rank()) * conj_if_complex(other);
   }
   Inner lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Inner>> samples() {
@@ -161,7 +172,9 @@ struct Inner {
 template <kernels::Reduction reduction>
 struct Count {
   using kind = Explicit;
-  static constexpr const char* name = reduction == kernels::Reduction::any ? "any" : reduction == kernels::Reduction::all ? "all" : "count_nonzero";
+  static constexpr const char* name = reduction == kernels::Reduction::any   ? "any"
+                                      : reduction == kernels::Reduction::all ? "all"
+                                                                             : "count_nonzero";
   static constexpr bool locally_constant = true;
   Axes axes;
 
@@ -169,7 +182,10 @@ struct Count {
   void eval(Outputs out, Inputs in) const { reduce_axes(reduction, out, in, axes); }
   Count lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Count>> samples() {
-    return {{{{0}}, {real_sample({3})}}, {{{1}}, {real_sample({2, 3}) > 0}}, {{{0, 1}}, {real_sample({2, 2})}}, {{{0}}, {real_sample({0, 2})}}};
+    return {{{{0}}, {real_sample({3})}},
+            {{{1}}, {real_sample({2, 3}) > 0}},
+            {{{0, 1}}, {real_sample({2, 2})}},
+            {{{0}}, {real_sample({0, 2})}}};
   }
 };
 
@@ -227,11 +243,15 @@ Tensor all(const Tensor& x, const Axes& dims, bool keepdim) {
   return kept(apply(op, x), op.axes, keepdim);
 }
 
-Tensor count_nonzero(const Tensor& x) { return apply(Count<kernels::Reduction::count_nonzero>{wrap_axes("count_nonzero", {}, x)}, x); }
+Tensor count_nonzero(const Tensor& x) {
+  return apply(Count<kernels::Reduction::count_nonzero>{wrap_axes("count_nonzero", {}, x)}, x);
+}
 
 Tensor trace(const Tensor& x) {
   require_defined("trace", x, 0);
-  if (type_of(x).rank() != 2) raise<ValueError>("trace: needs a matrix, found " + type_text(x) + "; take the sum of diagonal(x, 0, -2, -1) of a stack");
+  if (type_of(x).rank() != 2)
+    raise<ValueError>("trace: needs a matrix, found " + type_text(x) +
+                      "; take the sum of diagonal(x, 0, -2, -1) of a stack");
   return apply(Sum{{0}}, diagonal(x));
 }
 

@@ -9,8 +9,6 @@
 namespace ricci {
 namespace {
 
-Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
-
 std::vector<Tensor> from(std::span<const Tensor> tensors, std::size_t first) { return {tensors.begin() + static_cast<std::ptrdiff_t>(first), tensors.end()}; }
 
 Shape index_shape(const Types& types, std::size_t first) { return types[first].shape; }

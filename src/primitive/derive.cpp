@@ -6,8 +6,6 @@
 namespace ricci {
 namespace {
 
-Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
-
 Tensors elementwise_tangents(Op op, const Forward& rule) {
   const Tensor& y = rule.outputs[0];
   Tensor total;
@@ -49,6 +47,9 @@ Tensor scale_back(Op op, int i, const Reverse& rule) {
 }
 
 }  // namespace
+
+Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
+Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
 
 Tensor Forward::tangent(int i) const {
   const auto at = static_cast<std::size_t>(i);

@@ -2,6 +2,7 @@
 // Names no operation.
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "primitive/interpreter.h"
 #include "primitive/writing.h"
@@ -16,7 +17,8 @@ thread_local constinit Level no_grad_below = 0;
 
 namespace {
 
-thread_local constinit Level last_level = 0;
+/// Shared by all threads, so that a value that meets another thread's transforms never passes for one of theirs.
+constinit std::atomic<Level> last_level = 0;
 
 /// The last vmaps that have ended on this thread, so that a stale value can say where it came from.
 struct Ended {
@@ -53,7 +55,7 @@ bool switched_off(const Interpreter& interpreter) {
 }  // namespace
 
 Interpreter::Interpreter(ValueKind kind, const Entry& entry)
-    : level(++last_level), kind(kind), parent(innermost), entry(entry) {
+    : level(last_level.fetch_add(1, std::memory_order_relaxed) + 1), kind(kind), parent(innermost), entry(entry) {
   innermost = this;
 }
 Interpreter::~Interpreter() {

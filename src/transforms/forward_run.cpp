@@ -34,8 +34,6 @@ Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
   return {is_argument ? cell->link->base : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
 }
 
-Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
-
 std::string tree_of(std::span<const tree::Walk> walks) {
   std::string text = "(";
   for (const tree::Walk& walk : walks) text += (text.size() > 1 ? ", " : "") + tree::to_string(walk);

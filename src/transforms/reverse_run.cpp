@@ -147,8 +147,6 @@ Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
 
 namespace {
 
-Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
-
 std::vector<Tensor> pull_back(const Recording::State& s, std::span<const Tensor> cotangents, bool consume) {
   std::vector<int> wanted;
   for (int slot : s.leaf_slots)

@@ -34,6 +34,20 @@ void Tape::watch_leaves(const tree::Walk& walk) {
   }
 }
 
+namespace {
+
+/// The value's place on the tape of this level, under the levels of tapes inside it; -1 if it has none.
+int slot_at(const ValueRef& value, Level level) {
+  const Value* v = value.get();
+  while (v && v->level > level) {
+    const ValueRef* inner = inner_of(*v);
+    v = inner ? inner->get() : nullptr;
+  }
+  return v && v->level == level && v->kind == ValueKind::taped ? static_cast<const Taped*>(v)->slot : -1;
+}
+
+}  // namespace
+
 void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   const TapeInterpreter& tape = *state_->interpreter;
   const ValueRef value = read(loss, "Tape");
@@ -44,15 +58,10 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
 
   std::vector<int> slots;
   for (const Tensor* leaf : into.leaves) {
-    int slot = -1;
-    if (leaf->defined()) {
-      const ValueRef v = value_of(*leaf);
-      if (v->level == tape.level && v->kind == ValueKind::taped) slot = static_cast<const Taped&>(*v).slot;
-    }
-    slots.push_back(slot);
+    slots.push_back(leaf->defined() ? slot_at(value_of(*leaf), tape.level) : -1);
   }
   const AtLevel outside(tape.parent);
-  const int root = value->level == tape.level ? static_cast<const Taped&>(*value).slot : -1;
+  const int root = slot_at(value, tape.level);
   const Tensor one = ones({}, TensorOptions{.dtype = type.dtype});
   const std::vector<Tensor> found = tape.record->pull_back({&root, 1}, {&one, 1}, slots, false);
   for (std::size_t i = 0; i < slots.size(); ++i) {

@@ -32,7 +32,8 @@ template <class T>
 T sum(Write write, T place, T value) {
   if (write == Write::set) return value;
   if constexpr (std::is_same_v<T, bool>) return place || value;
-  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(place) + static_cast<float>(value));
+  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    return T(static_cast<float>(place) + static_cast<float>(value));
   else return static_cast<T>(place + value);
 }
 
@@ -41,8 +42,9 @@ struct AxisCase {
   int axis;
 };
 const AxisCase axis_cases[] = {
-    {{5}, {9}, 0},          {{5, 7}, {5, 3}, 1},       {{5, 7}, {11, 7}, 0}, {{5, 7}, {2, 4}, 1},
-    {{4, 5, 6}, {4, 8, 6}, 1}, {{4, 5, 6}, {3, 2, 50}, 2}, {{3, 4}, {0, 4}, 0},  {{1, 1}, {1, 6}, 1},
+    {{5}, {9}, 0},       {{5, 7}, {5, 3}, 1},       {{5, 7}, {11, 7}, 0},
+    {{5, 7}, {2, 4}, 1}, {{4, 5, 6}, {4, 8, 6}, 1}, {{4, 5, 6}, {3, 2, 50}, 2},
+    {{3, 4}, {0, 4}, 0}, {{1, 1}, {1, 6}, 1},
 };
 
 template <class T>
@@ -138,9 +140,9 @@ struct TupleCase {
   Sizes indexed, rest, tuples;
 };
 const TupleCase tuple_cases[] = {
-    {{7}, {}, {5}},         {{7}, {20}, {5}},  {{7}, {3, 4}, {2, 3}}, {{7, 3}, {}, {40}},  {{7, 3}, {5}, {2, 3}},
-    {{2, 3, 4}, {6, 2}, {3}}, {{7}, {4}, {}},    {{7}, {4}, {0}},       {{7}, {0}, {3}},     {{}, {3, 4}, {}},
-    {{5}, {1}, {100}},      {{5}, {100}, {1}},
+    {{7}, {}, {5}},        {{7}, {20}, {5}},         {{7}, {3, 4}, {2, 3}}, {{7, 3}, {}, {40}},
+    {{7, 3}, {5}, {2, 3}}, {{2, 3, 4}, {6, 2}, {3}}, {{7}, {4}, {}},        {{7}, {4}, {0}},
+    {{7}, {0}, {3}},       {{}, {3, 4}, {}},         {{5}, {1}, {100}},     {{5}, {100}, {1}},
 };
 
 struct Tuples {

@@ -46,15 +46,24 @@ std::uint64_t word64(RandomSource source, std::uint64_t i) {
 /// Box and Muller on the pair of element i.
 template <class Word>
 long double reference_normal(Word x, Word y, bool second) {
-  const long double unit = std::ldexp(1.0L, -static_cast<int>(8 * sizeof(Word))), turns = static_cast<long double>(y) * unit;
+  const long double unit = std::ldexp(1.0L, -static_cast<int>(8 * sizeof(Word))),
+                    turns = static_cast<long double>(y) * unit;
   const long double from_zero = (static_cast<long double>(x) + 0.5L) * unit,
                     from_one = (static_cast<long double>(static_cast<Word>(~x)) + 0.5L) * unit;
   const long double r = std::sqrt(-2 * (from_one < 0.5L ? std::log1p(-from_one) : std::log(from_zero)));
   // In eighths of a turn, so that the argument of sin and cos is small and exact.
-  const long double quarter = std::round(4 * turns), angle = (4 * turns - quarter) * std::numbers::pi_v<long double> / 2;
+  const long double quarter = std::round(4 * turns),
+                    angle = (4 * turns - quarter) * std::numbers::pi_v<long double> / 2;
   const long double s = std::sin(angle), c = std::cos(angle);
   const int q = static_cast<int>(quarter) % 4;
-  const long double cosine = q == 0 ? c : q == 1 ? -s : q == 2 ? -c : s, sine = q == 0 ? s : q == 1 ? c : q == 2 ? -s : -c;
+  const long double cosine = q == 0   ? c
+                             : q == 1 ? -s
+                             : q == 2 ? -c
+                                      : s,
+                    sine = q == 0   ? s
+                           : q == 1 ? c
+                           : q == 2 ? -s
+                                    : -c;
   return r * (second ? sine : cosine);
 }
 
@@ -71,7 +80,8 @@ TEST(Philox, GivesThePublishedTestVectors) {
 
 TEST(RandomBits, AreTheWordsOfTheBlocks) {
   for (const RandomSource source : sources) {
-    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{6}, std::uint64_t{1000003}, std::uint64_t{1} << 40, ~std::uint64_t{0} - 500}) {
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{6}, std::uint64_t{1000003},
+                                      std::uint64_t{1} << 40, ~std::uint64_t{0} - 500}) {
       for (const std::int64_t n : {0, 1, 3, 16, 63, 64, 65, 200}) {
         StridedArray<std::int32_t> words({n});
         StridedArray<std::int64_t> pairs({n});
@@ -209,7 +219,8 @@ void expect_normal() {
   EXPECT_NEAR(m.kurtosis, 3, 0.05);
   T* data = static_cast<T*>(x.view().data);
   long double products = 0;
-  for (std::int64_t i = 0; i + 1 < n; ++i) products += static_cast<long double>(data[i]) * static_cast<long double>(data[i + 1]);
+  for (std::int64_t i = 0; i + 1 < n; ++i)
+    products += static_cast<long double>(data[i]) * static_cast<long double>(data[i + 1]);
   EXPECT_NEAR(products / static_cast<long double>(n), 0, 0.005);
   std::sort(data, data + n);
   double gap = 0;  // Kolmogorov and Smirnov: below 1.95 / sqrt(n) with probability 0.999
@@ -306,7 +317,8 @@ TEST(Random, SeedsAndStreamsAreIndependent) {
   kernels::random_normal(b.view(), {2, 1}, 0);
   kernels::random_normal(c.view(), {1, 2}, 0);
   long double ab = 0, ac = 0;
-  for (std::int64_t i = 0; i < n; ++i) ab += static_cast<long double>(a[i]) * b[i], ac += static_cast<long double>(a[i]) * c[i];
+  for (std::int64_t i = 0; i < n; ++i)
+    ab += static_cast<long double>(a[i]) * b[i], ac += static_cast<long double>(a[i]) * c[i];
   EXPECT_NEAR(ab / static_cast<long double>(n), 0, 0.015);
   EXPECT_NEAR(ac / static_cast<long double>(n), 0, 0.015);
 }

@@ -18,15 +18,6 @@ namespace {
 using namespace kernel_tests;
 using kernels::Reduction;
 
-using Number = std::complex<long double>;
-
-template <class T>
-Number number(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return Number(static_cast<float>(x), 0);
-  else if constexpr (std::is_arithmetic_v<T>) return Number(static_cast<long double>(x), 0);
-  else return Number(x.real(), x.imag());
-}
-
 double unit_roundoff(DType dtype) {
   switch (dtype) {
     case DType::float16: return 0x1p-11;
@@ -71,17 +62,21 @@ Reference reference(Reduction kind) {
   return {};
 }
 
+/// Which element of the output, in row-major order, the `flat`-th element of the input goes to.
+std::size_t lane_of(std::int64_t flat, const Sizes& shape, const std::vector<char>& reduced) {
+  std::int64_t lane = 0, step = 1;
+  for (std::size_t a = shape.size(); a-- > 0; flat /= shape[a]) {
+    if (reduced[a]) continue;
+    lane += flat % shape[a] * step;
+    step *= shape[a];
+  }
+  return static_cast<std::size_t>(lane);
+}
+
 /// Calls f(position in the output, element) for every element of `in`.
 template <class T, class F>
 void for_each_lane(const StridedArray<T>& in, const std::vector<char>& reduced, F f) {
-  for (std::int64_t i = 0; i < in.size(); ++i) {
-    const Sizes at = unravel(i, in.shape());
-    Sizes kept;
-    for (std::size_t a = 0; a < at.size(); ++a) {
-      if (!reduced[a]) kept.push_back(at[a]);
-    }
-    f(kept, in[i]);
-  }
+  for (std::int64_t i = 0; i < in.size(); ++i) f(lane_of(i, in.shape(), reduced), in[i]);
 }
 
 Sizes kept_shape(const Sizes& shape, const std::vector<char>& reduced) {
@@ -101,12 +96,10 @@ void expect_reduction(Reduction kind, const StridedArray<T>& in, const std::vect
   StridedArray<Out> out(shape, out_layout);
   kernels::reduce(kind, out.view(), in.view(), flags(reduced));
   const Reference expected = reference(kind);
-  StridedArray<std::complex<double>> sizes(shape);
   std::vector<Number> results(static_cast<std::size_t>(product(shape)), expected.start);
   std::vector<long double> scale(results.size(), 1);
   std::int64_t count = 0;
-  for_each_lane(in, reduced, [&](const Sizes& at, T x) {
-    const auto i = static_cast<std::size_t>(ravel(at, shape));
+  for_each_lane(in, reduced, [&](std::size_t i, T x) {
     results[i] = expected.step(results[i], number(x));
     scale[i] = std::max(scale[i], std::abs(results[i]));
     count += i == 0;
@@ -363,7 +356,8 @@ void expect_lanes_bitwise(Reduction kind, std::int64_t n, std::int64_t batch) {
         for (std::int64_t i = 0; i < n; ++i) lane.push_back(in[batch_last ? i * batch + b : b * n + i]);
         const Out alone = reduce_all<Out>(kind, lane), batched = out[b];
         ASSERT_EQ(std::memcmp(&alone, &batched, sizeof(Out)), 0)
-            << "n " << n << " batch " << batch << " last " << batch_last << ": " << number(alone) << " " << number(batched);
+            << "n " << n << " batch " << batch << " last " << batch_last << ": " << number(alone) << " "
+            << number(batched);
       }
     }
   }
@@ -423,12 +417,7 @@ void check_dot() {
         std::vector<Number> results(static_cast<std::size_t>(product(shape)), 0);
         std::vector<long double> scale(results.size(), 1);
         for (std::int64_t i = 0; i < x.size(); ++i) {
-          const Sizes at = unravel(i, c.shape);
-          Sizes kept;
-          for (std::size_t a = 0; a < at.size(); ++a) {
-            if (!c.reduced[a]) kept.push_back(at[a]);
-          }
-          const auto to = static_cast<std::size_t>(ravel(kept, shape));
+          const std::size_t to = lane_of(i, c.shape, c.reduced);
           results[to] += number(x[i]) * number(y[i]);
           scale[to] += std::abs(number(x[i]) * number(y[i]));
         }
@@ -457,7 +446,8 @@ TEST(ReduceDot, LanesOfABatchHaveTheBitsTheyHaveAlone) {
     const std::int64_t batch = 21;
     for (const bool batch_last : {false, true}) {
       const Sizes shape = batch_last ? Sizes{n, batch} : Sizes{batch, n};
-      const auto x = random_array<float>(shape, Layout::contiguous, 1), y = random_array<float>(shape, Layout::contiguous, 2);
+      const auto x = random_array<float>(shape, Layout::contiguous, 1),
+                 y = random_array<float>(shape, Layout::contiguous, 2);
       StridedArray<float> out({batch});
       const bool reduced[] = {batch_last, !batch_last};
       kernels::reduce_dot(out.view(), x.view(), y.view(), reduced);
@@ -559,19 +549,17 @@ void check_mean_var() {
         kernels::mean_var(mean.view(), variance.view(), in.view(), flags(c.reduced), correction);
         std::vector<Number> sums(static_cast<std::size_t>(product(shape)), 0);
         std::vector<long double> squares(sums.size(), 0);
-        for_each_lane(in, c.reduced, [&](const Sizes& at, T x) { sums[static_cast<std::size_t>(ravel(at, shape))] += number(x); });
+        for_each_lane(in, c.reduced, [&](std::size_t i, T x) { sums[i] += number(x); });
         const auto n = static_cast<long double>(product(c.shape) / product(shape));
-        for_each_lane(in, c.reduced, [&](const Sizes& at, T x) {
-          const auto i = static_cast<std::size_t>(ravel(at, shape));
-          squares[i] += std::norm(number(x) - sums[i] / n);
-        });
+        for_each_lane(in, c.reduced, [&](std::size_t i, T x) { squares[i] += std::norm(number(x) - sums[i] / n); });
         for (std::size_t i = 0; i < sums.size(); ++i) {
           const auto at = static_cast<std::int64_t>(i);
           const double tolerance = 16 * unit_roundoff(dtype_of<Real>);
           ASSERT_LE(std::abs(number(mean[at]) - sums[i] / n), tolerance);
           const long double divisor = n - static_cast<long double>(correction), got = number(variance[at]).real();
           if (divisor == 0) ASSERT_TRUE(std::isnan(got));
-          else ASSERT_LE(std::abs(got - squares[i] / divisor), tolerance * static_cast<double>(1 + squares[i] / divisor));
+          else
+            ASSERT_LE(std::abs(got - squares[i] / divisor), tolerance * static_cast<double>(1 + squares[i] / divisor));
         }
       }
     }
@@ -596,7 +584,8 @@ TEST(MeanVar, SurvivesALargeMean) {
 
 template <class T>
 void check_softmax() {
-  for (const Sizes& shape : {Sizes{}, Sizes{1}, Sizes{7}, Sizes{1000}, Sizes{5, 12}, Sizes{33, 40}, Sizes{3, 4, 5}, Sizes{300, 1200}}) {
+  for (const Sizes& shape :
+       {Sizes{}, Sizes{1}, Sizes{7}, Sizes{1000}, Sizes{5, 12}, Sizes{33, 40}, Sizes{3, 4, 5}, Sizes{300, 1200}}) {
     for (const Layout layout : all_layouts) {
       for (int axis = 0; axis < std::max<int>(1, static_cast<int>(shape.size())); ++axis) {
         const auto in = random_array<T>(shape, layout);
@@ -618,8 +607,10 @@ void check_softmax() {
         for (std::int64_t i = 0; i < in.size(); ++i) {
           const long double expected = number(in[i]).real() - std::log(sums[lane_of(i)]);
           const double tolerance = 8 * unit_roundoff(dtype_of<T>);
-          ASSERT_LE(std::abs(number(soft[i]).real() - std::exp(expected)), tolerance * static_cast<double>(std::exp(expected)));
-          ASSERT_LE(std::abs(number(logs[i]).real() - expected), tolerance * std::max(1.0, static_cast<double>(-expected)));
+          ASSERT_LE(std::abs(number(soft[i]).real() - std::exp(expected)),
+                    tolerance * static_cast<double>(std::exp(expected)));
+          ASSERT_LE(std::abs(number(logs[i]).real() - expected),
+                    tolerance * std::max(1.0, static_cast<double>(-expected)));
         }
       }
     }

@@ -17,15 +17,6 @@ using namespace kernel_tests;
 using kernels::Direction;
 using kernels::Scan;
 
-using Number = std::complex<long double>;
-
-template <class T>
-Number number(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return Number(static_cast<float>(x), 0);
-  else if constexpr (std::is_arithmetic_v<T>) return Number(static_cast<long double>(x), 0);
-  else return Number(x.real(), x.imag());
-}
-
 /// What one result in `dtype` may be off, relative to the largest partial result.
 double tolerance(DType dtype) {
   switch (dtype) {

@@ -18,12 +18,6 @@ namespace {
 using namespace kernel_tests;
 using kernels::Order;
 
-template <class T>
-long double number(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return static_cast<float>(x);
-  else return static_cast<long double>(x);
-}
-
 /// NaN after everything.
 bool before(long double a, long double b) { return a < b || (!std::isnan(a) && std::isnan(b)); }
 
@@ -33,7 +27,8 @@ std::vector<std::int64_t> sorted_places(const std::vector<T>& x, Order order) {
   std::vector<std::int64_t> places(x.size());
   std::iota(places.begin(), places.end(), 0);
   std::stable_sort(places.begin(), places.end(), [&](std::int64_t i, std::int64_t j) {
-    const long double a = number(x[static_cast<std::size_t>(i)]), b = number(x[static_cast<std::size_t>(j)]);
+    const long double a = number(x[static_cast<std::size_t>(i)]).real(),
+                      b = number(x[static_cast<std::size_t>(j)]).real();
     return order == Order::ascending ? before(a, b) : before(b, a);
   });
   return places;
@@ -75,7 +70,8 @@ void expect_sorted(const StridedArray<T>& in, const StridedArray<T>& values, con
 
 template <class T>
 void check_dtype() {
-  for (const Sizes& shape : {Sizes{}, Sizes{1}, Sizes{15}, Sizes{60}, Sizes{1000}, Sizes{5, 90}, Sizes{90, 5}, Sizes{3, 30, 4}, Sizes{0, 3}, Sizes{3, 0}}) {
+  for (const Sizes& shape : {Sizes{}, Sizes{1}, Sizes{15}, Sizes{60}, Sizes{1000}, Sizes{5, 90}, Sizes{90, 5},
+                             Sizes{3, 30, 4}, Sizes{0, 3}, Sizes{3, 0}}) {
     for (const Layout layout : all_layouts) {
       for (int axis = 0; axis < std::max(1, static_cast<int>(shape.size())); ++axis) {
         for (const Order order : {Order::ascending, Order::descending}) {
@@ -150,7 +146,8 @@ TEST(Sort, OrdersEveryBitPattern) {
 TEST(Sort, PutsNanLastAscendingAndFirstDescending) {
   StridedArray<float> in({4}), values({4});
   StridedArray<std::int64_t> places({4});
-  in[0] = std::numeric_limits<float>::quiet_NaN(), in[1] = 1, in[2] = std::numeric_limits<float>::infinity(), in[3] = -2;
+  in[0] = std::numeric_limits<float>::quiet_NaN(), in[1] = 1, in[2] = std::numeric_limits<float>::infinity(),
+  in[3] = -2;
   kernels::sort(values.view(), places.view(), in.view(), 0, Order::ascending);
   EXPECT_EQ(places[3], 0);
   EXPECT_EQ(places[0], 3);

@@ -2,9 +2,11 @@
 // Knows nothing of tensors. Start with `StridedArray`.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <string>
@@ -37,8 +39,8 @@ inline std::int64_t ravel(const Sizes& at, const Sizes& shape) {
   return flat;
 }
 
-/// A shape over memory of its own. Layouts: row-major; first axis fastest; axes rotated by one; every other element with
-/// padding behind; row-major with the first axis repeated (stride 0).
+/// A shape over memory of its own. Layouts: row-major; first axis fastest; axes rotated by one; every other element
+/// with padding behind; row-major with the first axis repeated (stride 0).
 template <class T>
 class StridedArray {
  public:
@@ -70,13 +72,27 @@ class StridedArray {
     for (std::size_t i = 0; i < index.size(); ++i) offset += index[i] * strides_[i];
     return reinterpret_cast<T*>(bytes_.data())[offset];
   }
-  T& operator[](std::int64_t flat) { return at(unravel(flat, shape_)); }
+  /// The `flat`-th element in row-major order.
+  T& operator[](std::int64_t flat) {
+    std::int64_t offset = 0;
+    for (std::size_t i = shape_.size(); i-- > 0; flat /= shape_[i]) offset += flat % shape_[i] * strides_[i];
+    return reinterpret_cast<T*>(bytes_.data())[offset];
+  }
   const T& operator[](std::int64_t flat) const { return const_cast<StridedArray&>(*this)[flat]; }
 
  private:
   Sizes shape_, strides_;
   std::vector<unsigned char> bytes_;
 };
+
+/// Any element, exactly.
+using Number = std::complex<long double>;
+template <class T>
+Number number(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return Number(static_cast<float>(x), 0);
+  else if constexpr (std::is_arithmetic_v<T>) return Number(static_cast<long double>(x), 0);
+  else return Number(x.real(), x.imag());
+}
 
 /// Pseudo-random elements: integers of a few tens (all signs where there are), floating numbers in [-2, 2).
 template <class T, class Generator>

@@ -34,7 +34,8 @@ struct Examples {
 
   List of(int k) const {
     List one;
-    for (std::size_t i = 0; i < inputs.size(); ++i) one.push_back(in_dims[i] ? inputs[i].select(*in_dims[i], k) : inputs[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      one.push_back(in_dims[i] ? inputs[i].select(*in_dims[i], k) : inputs[i]);
     return one;
   }
 };
@@ -150,7 +151,8 @@ void try_smooth(const ricci::Rules& rules, L law) {
     const Smooth s = laws::smooth_part(c);
     if (s.empty()) continue;
     SCOPED_TRACE(c.text());
-    for (const Mapped& in_dims : patterns(s.x.size())) law(s, in_dims, 100 * laws::tolerance_of(ricci::float64) * rules.tolerance_factor);
+    for (const Mapped& in_dims : patterns(s.x.size()))
+      law(s, in_dims, 100 * laws::tolerance_of(ricci::float64) * rules.tolerance_factor);
   }
 }
 

@@ -138,9 +138,7 @@ Case complexified(const Case& c) {
   try {
     other(other.inputs);
     return other;
-  } catch (const ricci::TypeError&) {
-    return undefined;
-  }
+  } catch (const ricci::TypeError&) { return undefined; }
 }
 
 Smooth smooth_part(const Case& c) {

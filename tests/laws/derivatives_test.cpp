@@ -24,7 +24,8 @@ List moved(const List& x, const List& t, double step) {
 List difference_quotient(const Function& f, const List& x, const List& t) {
   const List above = f(moved(x, t, laws::difference_step)), below = f(moved(x, t, -laws::difference_step));
   List quotient;
-  for (std::size_t i = 0; i < above.size(); ++i) quotient.push_back((above[i] - below[i]) / (2 * laws::difference_step));
+  for (std::size_t i = 0; i < above.size(); ++i)
+    quotient.push_back((above[i] - below[i]) / (2 * laws::difference_step));
   return quotient;
 }
 
@@ -37,7 +38,8 @@ void expect_adjoint(const Function& f, const List& x, double factor, const char*
   const List t = laws::directions(x, 200), ct = laws::directions(f(x), 300);
   const double forward = laws::inner_product(ct, laws::tangents(f, x, t));
   const double backward = laws::inner_product(laws::cotangents(f, x, ct), t);
-  EXPECT_NEAR(forward, backward, 100 * laws::tolerance_of(ricci::float64) * factor * std::max(1.0, std::abs(forward))) << what;
+  EXPECT_NEAR(forward, backward, 100 * laws::tolerance_of(ricci::float64) * factor * std::max(1.0, std::abs(forward)))
+      << what;
 }
 
 /// Calls `law(smooth part, factor)` with the real and the complex variant of every case.
@@ -110,14 +112,16 @@ TEST_P(Derivatives, JvpOfVjpAndVjpOfVjp) {
 // ── extreme values ──
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-const std::vector<double> extremes{0.0, -0.0, 1.0, 1e3, -1e3, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
+const std::vector<double> extremes{0.0,  -0.0,     1.0,       1e3,
+                                   -1e3, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
 
 /// Every extreme value of every input against every one of the others.
 List extreme_grid(const Case& c) {
   const std::size_t inputs = c.inputs.size();
   List grid;
   for (std::size_t i = 0; i < inputs; ++i) {
-    ricci::Shape along = ricci::Shape::filled(inputs, 1), full = ricci::Shape::filled(inputs, static_cast<std::int64_t>(extremes.size()));
+    ricci::Shape along = ricci::Shape::filled(inputs, 1),
+                 full = ricci::Shape::filled(inputs, static_cast<std::int64_t>(extremes.size()));
     along[i] = static_cast<std::int64_t>(extremes.size());
     const Tensor values = ricci::tensor(extremes).to(c.inputs[i].dtype());
     grid.push_back(expand(reshape(values, along), full).clone());
@@ -135,8 +139,8 @@ void expect_forward_is_reverse(const Case& c) {
   for (std::size_t i = 0; i < s.x.size(); ++i) {
     if (s.x[i].dtype() != s.y[0].dtype()) continue;  // between real and complex the two are not one number
     const Smooth alone = laws::by_input(s, i);
-    laws::expect_close(laws::cotangents(alone.f, alone.x, ct), laws::tangents(alone.f, alone.x, {ones_like(s.x[i])}), 1e-9,
-                       "vjp against jvp");
+    laws::expect_close(laws::cotangents(alone.f, alone.x, ct), laws::tangents(alone.f, alone.x, {ones_like(s.x[i])}),
+                       1e-9, "vjp against jvp");
   }
 }
 
@@ -146,7 +150,8 @@ Case filled(const Case& c, std::size_t start) {
   for (Tensor& x : other.inputs) {
     if (!ricci::is_floating(x.dtype())) continue;
     std::vector<double> values;
-    for (std::int64_t i = 0; i < x.numel(); ++i) values.push_back(extremes[(start + static_cast<std::size_t>(i)) % extremes.size()]);
+    for (std::int64_t i = 0; i < x.numel(); ++i)
+      values.push_back(extremes[(start + static_cast<std::size_t>(i)) % extremes.size()]);
     x = reshape(ricci::tensor(values), x.shape()).to(x.dtype());
   }
   return other;

@@ -20,7 +20,8 @@ bool close(double a, double b, double tolerance) {
   return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
 }
 bool close(Complex a, Complex b, double tolerance) {
-  if (std::isfinite(std::abs(b)) && std::isfinite(std::abs(a))) return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
+  if (std::isfinite(std::abs(b)) && std::isfinite(std::abs(a)))
+    return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
   return close(a.real(), b.real(), tolerance) && close(a.imag(), b.imag(), tolerance);
 }
 
@@ -54,7 +55,13 @@ void Law::count_case() {
   ++summary().cases[name.substr(0, name.find('/'))][rules().name];
 }
 
-std::string name_of(const testing::TestParamInfo<const ricci::Rules*>& info) { return info.param->name; }
+std::vector<Operation> parameters(const std::vector<const ricci::Rules*>& rules) {
+  std::vector<Operation> all;
+  for (const ricci::Rules* r : rules) all.push_back({r});
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<Operation>& info) { return info.param.rules->name; }
 
 void expect_close(const Tensor& actual, const Tensor& expected, double tolerance, const char* what) {
   ASSERT_EQ(to_string(actual.shape()), to_string(expected.shape())) << what;

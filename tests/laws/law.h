@@ -4,23 +4,32 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include "cases.h"
 #include "tolerances.h"
 
 namespace laws {
 
-/// A suite of laws: `using Batching = laws::Law; TEST_P(Batching, Vmap) { … }`.
-class Law : public testing::TestWithParam<const ricci::Rules*> {
+/// What a law is tried on; prints as its name.
+struct Operation {
+  const ricci::Rules* rules;
+  friend std::ostream& operator<<(std::ostream& out, const Operation& o) { return out << o.rules->name; }
+};
+
+/// A suite of laws: `class Batching : public laws::Law {}; TEST_P(Batching, Vmap) { … }`.
+class Law : public testing::TestWithParam<Operation> {
  protected:
-  static const ricci::Rules& rules() { return *GetParam(); }
+  static const ricci::Rules& rules() { return *GetParam().rules; }
   /// Notes that the law at hand has been tried once more.
   static void count_case();
 };
 
+std::vector<Operation> parameters(const std::vector<const ricci::Rules*>& rules);
 /// `sin`; names are unique in the registry.
-std::string name_of(const testing::TestParamInfo<const ricci::Rules*>& info);
+std::string name_of(const testing::TestParamInfo<Operation>& info);
 
 /// Equal element types and shapes, and values within `tolerance`, relative to values above one; NaN is equal to NaN.
 /// Tolerance 0 means the same numbers.
@@ -33,5 +42,6 @@ double inner_product(const List& a, const List& b);
 }  // namespace laws
 
 /// Tries the laws of `suite`, a subclass of laws::Law, on a list of operations.
-#define FOR_OPERATIONS(suite, list) INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(list), laws::name_of)
+#define FOR_OPERATIONS(suite, list) \
+  INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(laws::parameters(list)), laws::name_of)
 #define FOR_ALL_OPERATIONS(suite) FOR_OPERATIONS(suite, laws::operations())

@@ -44,7 +44,8 @@ TEST_P(Programs, ComputeWhatWasRecorded) {
     if (s.empty()) continue;
     const double tolerance = laws::tolerance_of(ricci::float64) * rules().tolerance_factor;
     expect_program(laws::pushforward(s.f), laws::joined(s.x, laws::directions(s.x, 50)), tolerance, "program of jvp");
-    expect_program(laws::pullback(s.f, s.x.size()), laws::joined(s.x, laws::directions(s.y, 60)), tolerance, "program of vjp");
+    expect_program(laws::pullback(s.f, s.x.size()), laws::joined(s.x, laws::directions(s.y, 60)), tolerance,
+                   "program of vjp");
     count_case();
   }
 }

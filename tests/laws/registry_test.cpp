@@ -12,7 +12,8 @@ constexpr std::size_t fewest_operations = 180;
 
 /// The inputs of elementwise operations are made up, and the values of `empty` are whatever its memory held.
 bool may_lack_samples(const ricci::Rules& rules) {
-  return (rules.kind == ricci::Kind::elementwise && rules.parameters.size == 0) || std::string_view(rules.name) == "empty";
+  return (rules.kind == ricci::Kind::elementwise && rules.parameters.size == 0) ||
+         std::string_view(rules.name) == "empty";
 }
 
 TEST(Registry, HoldsTheOperationsOfTheLibrary) { EXPECT_GE(laws::operations().size(), fewest_operations); }
@@ -24,7 +25,8 @@ TEST(Registry, NamesAreUnique) {
 
 TEST(Registry, EveryOperationHasInputsToTry) {
   for (const ricci::Rules* rules : laws::operations())
-    EXPECT_TRUE(rules->samples || may_lack_samples(*rules)) << rules->name << " needs `static std::vector<Sample<…>> samples()`";
+    EXPECT_TRUE(rules->samples || may_lack_samples(*rules))
+        << rules->name << " needs `static std::vector<Sample<…>> samples()`";
 }
 
 }  // namespace

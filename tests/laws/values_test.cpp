@@ -81,7 +81,8 @@ TEST_P(ElementwiseValues, TakeNumbers) {
     SCOPED_TRACE(c.text());
     const Tensor only = c.inputs[1].flatten()[0].clone();
     laws::expect_close(c({c.inputs[0], Tensor(only.item())}), c({c.inputs[0], only}), 0, "a number");
-    const Tensor mapped = laws::mapped([&](const List& x) { return c({x[0], Tensor(only.item())}); }, {ricci::stack({c.inputs[0]})}, {0})[0];
+    const Tensor mapped = laws::mapped([&](const List& x) { return c({x[0], Tensor(only.item())}); },
+                                       {ricci::stack({c.inputs[0]})}, {0})[0];
     laws::expect_close(mapped[0], c({c.inputs[0], only})[0], 0, "a number under vmap");
     count_case();
   }

@@ -143,4 +143,25 @@ TEST(Tape, LeavesNoTransformBehind) {
   EXPECT_FALSE(rc::inside_transform());
 }
 
+TEST(Tape, OfATensorThatWasNeverWatchedGivesZeros) {
+  const Tensor x = rc::tensor(std::vector<double>{1, 2});
+  rc::Tape tape;
+  const Tensor y = (x * 2).sum();
+  EXPECT_EQ(tape.gradient(y, x).to_vector<double>(), (std::vector<double>{0, 0}));
+}
+
+TEST(Tape, InsideATapeGivesSecondDerivatives) {
+  const Tensor y = rc::tensor(std::vector<double>{1, 2, 3});
+  rc::Tape outer;
+  outer.watch(y);
+  Tensor total;
+  {
+    rc::Tape inner;
+    inner.watch(y);
+    total = inner.gradient((y * y * y).sum(), y).sum();
+    EXPECT_EQ(outer.gradient(total, y).to_vector<double>(), (std::vector<double>{6, 12, 18}));
+  }
+  EXPECT_EQ(outer.gradient(total, y).to_vector<double>(), (std::vector<double>{6, 12, 18}));
+}
+
 }  // namespace

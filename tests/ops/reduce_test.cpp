@@ -98,8 +98,9 @@ TEST(Sum, OfNothing) {
 }
 
 TEST(Mean, OfIntegersIsAnError) {
-  expect_error<rc::TypeError>([] { mean(rc::tensor({1, 2, 3})); },
-                              "mean: i64[3] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
+  expect_error<rc::TypeError>(
+      [] { mean(rc::tensor({1, 2, 3})); },
+      "mean: i64[3] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
 }
 
 TEST(Counts, SeeNaNAsTrue) {
@@ -114,8 +115,9 @@ TEST(Trace, OfAMatrix) {
   const Tensor x = doubles({1, 2, 3, 4, 5, 6}, {2, 3});
   EXPECT_EQ(trace(x).item(), 6.0);
   expect_values(gradient([](Tensor v) { return trace(v); }, x), {1, 0, 0, 0, 1, 0});
-  expect_error<rc::ValueError>([] { trace(rc::zeros({3})); },
-                               "trace: needs a matrix, found f32[3]; take the sum of diagonal(x, 0, -2, -1) of a stack");
+  expect_error<rc::ValueError>(
+      [] { trace(rc::zeros({3})); },
+      "trace: needs a matrix, found f32[3]; take the sum of diagonal(x, 0, -2, -1) of a stack");
 }
 
 // ── products ──
@@ -246,8 +248,9 @@ TEST(Norm, MakesNoSquares) {
 }
 
 TEST(Norm, NeedsFloatingElementsAndForInfinityAny) {
-  expect_error<rc::TypeError>([] { norm(rc::tensor({1, 2})); },
-                              "norm: i64[2] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
+  expect_error<rc::TypeError>(
+      [] { norm(rc::tensor({1, 2})); },
+      "norm: i64[2] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
   expect_error<rc::ValueError>([] { norm(rc::zeros({0}), infinity); },
                                "norm: f32[0] has no elements along axis 0; reduce at least 1 element");
 }
@@ -269,12 +272,14 @@ TEST(Softmax, OfMaskedLanesHasNoNaNInGradients) {
   const Tensor masked = doubles({-infinity, -infinity});
   expect_extended(logsumexp(masked), {-infinity});
   expect_values(gradient([](Tensor v) { return logsumexp(v); }, masked), {0, 0});
-  expect_values(gradient([](Tensor v) { return logcumsumexp(v, 0).select(0, 2); }, doubles({-infinity, 0, 0})), {0, 0.5, 0.5});
+  expect_values(gradient([](Tensor v) { return logcumsumexp(v, 0).select(0, 2); }, doubles({-infinity, 0, 0})),
+                {0, 0.5, 0.5});
 }
 
 TEST(Softmax, NeedsRealFloatingElements) {
-  expect_error<rc::TypeError>([] { softmax(rc::tensor({1, 2}), 0); },
-                              "softmax: i64[2] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
+  expect_error<rc::TypeError>(
+      [] { softmax(rc::tensor({1, 2}), 0); },
+      "softmax: i64[2] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
   expect_error<rc::TypeError>([] { logsumexp(rc::zeros({2}, rc::complex64)); },
                               "logsumexp: c64[2] is complex; pass its real part or its absolute value");
 }
@@ -295,7 +300,8 @@ TEST(Scans, RunAlongAnyAxis) {
   expect_values(cumsum(x, 0), {1, 2, 3, 5, 7, 9});
   expect_values(cumsum(x, -1), {1, 3, 6, 4, 9, 15});
   expect_values(cumprod(x, 1), {1, 2, 6, 4, 20, 120});
-  expect_values(gradient([](Tensor v) { return (cumsum(v, 0) * doubles({1, 2, 3})).sum(); }, doubles({1, 1, 1})), {6, 5, 3});
+  expect_values(gradient([](Tensor v) { return (cumsum(v, 0) * doubles({1, 2, 3})).sum(); }, doubles({1, 1, 1})),
+                {6, 5, 3});
 }
 
 // ── sorting ──

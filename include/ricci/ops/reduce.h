@@ -1,30 +1,47 @@
-// Reductions and scans. `dims` may be negative; without dims the whole tensor is reduced. With `keepdim` a reduced axis
-// stays with size 1.
+// Reductions, scans and sorting. `dims` may be negative and stand in any order; none, or `{}`, means all axes. A 0-dim
+// tensor may be given axis 0 or -1. With `keepdim` a reduced axis stays with size 1. IndexError for an axis out of
+// range, ValueError for a repeated one. Everything that is not an index or a count has derivatives of every order.
 #pragma once
 
 #include "ricci/tensor.h"
 
 namespace ricci::ops {
 
-Tensor sum(const Tensor& x);  ///< booleans and integers sum to int64
+// ── sums ──
+
+/// The sum. Booleans and integers sum to int64; float16 and bfloat16 are added in float32 and rounded once. Errors grow
+/// with the logarithm of the number of elements. The sum of nothing is 0.
+///   Tensor rows = sum(x, -1);  // [2, 3] → [2]
+Tensor sum(const Tensor& x);
 Tensor sum(const Tensor& x, const Axes& dims);
 Tensor sum(const Tensor& x, const Axes& dims, bool keepdim);
+/// The sum over the number of elements; NaN of nothing. TypeError for integers and booleans.
 Tensor mean(const Tensor& x);
 Tensor mean(const Tensor& x, const Axes& dims);
 Tensor mean(const Tensor& x, const Axes& dims, bool keepdim);
+/// The product, in the types of `sum`; 1 of nothing. Its derivatives are right where factors are zero.
 Tensor prod(const Tensor& x);
 Tensor prod(const Tensor& x, std::int64_t dim);
 Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim);
-Tensor amax(const Tensor& x);  ///< ties share the gradient evenly
+/// The sum of the diagonal of a matrix; ValueError unless x has two axes.
+Tensor trace(const Tensor& x);
+
+// ── extremes: real types; NaN wins; ValueError of nothing, TypeError of complex tensors ──
+
+/// The greatest element. Elements that tie share the derivative evenly, as in torch.amax.
+Tensor amax(const Tensor& x);
 Tensor amax(const Tensor& x, const Axes& dims);
 Tensor amax(const Tensor& x, const Axes& dims, bool keepdim);
 Tensor amin(const Tensor& x);
 Tensor amin(const Tensor& x, const Axes& dims);
 Tensor amin(const Tensor& x, const Axes& dims, bool keepdim);
+/// Of one tensor amax and amin, of two `maximum` and `minimum`. Along one axis the values and the int64 places of the
+/// first greatest (smallest) elements, to which the derivative belongs.
+///   auto [values, places] = rc::max(x, 1);
 Tensor max(const Tensor& x);
 Tensor max(const Tensor& a, const Tensor& b);
 template <Integer I>
-std::pair<Tensor, Tensor> max(const Tensor& x, I dim);  ///< values and the index of the first greatest
+std::pair<Tensor, Tensor> max(const Tensor& x, I dim);
 template <Integer I>
 std::pair<Tensor, Tensor> max(const Tensor& x, I dim, bool keepdim);
 Tensor min(const Tensor& x);
@@ -33,61 +50,97 @@ template <Integer I>
 std::pair<Tensor, Tensor> min(const Tensor& x, I dim);
 template <Integer I>
 std::pair<Tensor, Tensor> min(const Tensor& x, I dim, bool keepdim);
+/// The place, int64, of the first greatest (smallest) element along an axis, or among all in row-major order.
 Tensor argmax(const Tensor& x);
 Tensor argmax(const Tensor& x, std::int64_t dim);
 Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim);
 Tensor argmin(const Tensor& x);
 Tensor argmin(const Tensor& x, std::int64_t dim);
 Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim);
+
+// ── counts: every element type; NaN is not zero ──
+
+/// Boolean: whether any element is not zero; false of nothing.
 Tensor any(const Tensor& x);
 Tensor any(const Tensor& x, const Axes& dims);
 Tensor any(const Tensor& x, const Axes& dims, bool keepdim);
+/// Boolean: whether no element is zero; true of nothing.
 Tensor all(const Tensor& x);
 Tensor all(const Tensor& x, const Axes& dims);
 Tensor all(const Tensor& x, const Axes& dims, bool keepdim);
-Tensor count_nonzero(const Tensor& x);
-/// Unbiased: divides by n - 1; `correction` is what is subtracted from n.
+Tensor count_nonzero(const Tensor& x);  ///< int64, of all elements
+
+// ── moments and norms: floating and complex tensors, else TypeError; the result is real ──
+
+/// Σ |x - mean|² / (n - correction), in two passes; correction is 1 unless given. NaN or infinite where it leaves no
+/// divisor.
 Tensor var(const Tensor& x);
 Tensor var(const Tensor& x, const Axes& dims);
 Tensor var(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim);
+/// The root of var, with derivative 0 where it is 0.
 Tensor std(const Tensor& x);
 Tensor std(const Tensor& x, const Axes& dims);
 Tensor std(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim);
-Tensor norm(const Tensor& x);  ///< the 2-norm of all elements; gradient 0 at 0
+/// (Σ |x|^p)^(1/p) of the elements as of one vector, p = 2 unless given. p = 0 counts elements that are not zero; an
+/// infinite p gives the greatest or smallest |x|, ValueError of nothing. The derivative is 0 where the norm is 0.
+///   Tensor lengths = norm(x, 2, -1);
+Tensor norm(const Tensor& x);
 Tensor norm(const Tensor& x, double p);
 Tensor norm(const Tensor& x, double p, const Axes& dims);
 Tensor norm(const Tensor& x, double p, const Axes& dims, bool keepdim);
+
+// ── exponentials: floating tensors, else TypeError; the greatest element is taken out first, so nothing overflows ──
+
+/// log Σ exp x; -inf of nothing, and of -inf alone, where the derivative is 0.
 Tensor logsumexp(const Tensor& x);
 Tensor logsumexp(const Tensor& x, const Axes& dims);
 Tensor logsumexp(const Tensor& x, const Axes& dims, bool keepdim);
-Tensor softmax(const Tensor& x, std::int64_t dim);
-Tensor log_softmax(const Tensor& x, std::int64_t dim);
-Tensor cumsum(const Tensor& x, std::int64_t dim);
-Tensor cumprod(const Tensor& x, std::int64_t dim);
-Tensor logcumsumexp(const Tensor& x, std::int64_t dim);
-Tensor trace(const Tensor& x);  ///< the sum of the diagonal of a matrix
+Tensor softmax(const Tensor& x, std::int64_t dim);      ///< exp x / Σ exp x along an axis
+Tensor log_softmax(const Tensor& x, std::int64_t dim);  ///< x - log Σ exp x along an axis
 
-/// Stable sort along an axis: values and int64 indices; NaN last.
+// ── scans: element i of the result joins elements 0 to i along an axis ──
+
+Tensor cumsum(const Tensor& x, std::int64_t dim);  ///< in the types of sum
+Tensor cumprod(const Tensor& x,
+               std::int64_t dim);  ///< in the types of sum; derivatives are right where factors are zero
+Tensor logcumsumexp(const Tensor& x, std::int64_t dim);  ///< floating, else TypeError
+
+// ── sorting: real types, else TypeError; along the last axis unless given; NaN counts as greater than every number ──
+
+/// Sorted values and the int64 places they came from. Stable: equal elements keep their order.
+///   auto [values, places] = rc::sort(x, 0);  // values == gather(x, 0, places)
 std::pair<Tensor, Tensor> sort(const Tensor& x);
 std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim);
 std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim, bool descending);
-Tensor argsort(const Tensor& x);
+Tensor argsort(const Tensor& x);  ///< the places alone
 Tensor argsort(const Tensor& x, std::int64_t dim);
 Tensor argsort(const Tensor& x, std::int64_t dim, bool descending);
+/// The k greatest, or smallest, in order, and their places. ValueError if the axis has fewer.
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k);
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim);
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest);
+/// The median, of an even number of elements the lower one, and its place; NaN where there is one. ValueError of
+/// nothing.
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim);
 Tensor median(const Tensor& x);
 
+/// What the templates max and min along an axis stand for.
 std::pair<Tensor, Tensor> extreme_along(const Tensor& x, bool greatest, std::int64_t dim, bool keepdim);
 template <Integer I>
-std::pair<Tensor, Tensor> max(const Tensor& x, I dim) { return extreme_along(x, true, static_cast<std::int64_t>(dim), false); }
+std::pair<Tensor, Tensor> max(const Tensor& x, I dim) {
+  return extreme_along(x, true, static_cast<std::int64_t>(dim), false);
+}
 template <Integer I>
-std::pair<Tensor, Tensor> max(const Tensor& x, I dim, bool keepdim) { return extreme_along(x, true, static_cast<std::int64_t>(dim), keepdim); }
+std::pair<Tensor, Tensor> max(const Tensor& x, I dim, bool keepdim) {
+  return extreme_along(x, true, static_cast<std::int64_t>(dim), keepdim);
+}
 template <Integer I>
-std::pair<Tensor, Tensor> min(const Tensor& x, I dim) { return extreme_along(x, false, static_cast<std::int64_t>(dim), false); }
+std::pair<Tensor, Tensor> min(const Tensor& x, I dim) {
+  return extreme_along(x, false, static_cast<std::int64_t>(dim), false);
+}
 template <Integer I>
-std::pair<Tensor, Tensor> min(const Tensor& x, I dim, bool keepdim) { return extreme_along(x, false, static_cast<std::int64_t>(dim), keepdim); }
+std::pair<Tensor, Tensor> min(const Tensor& x, I dim, bool keepdim) {
+  return extreme_along(x, false, static_cast<std::int64_t>(dim), keepdim);
+}
 
 }  // namespace ricci::ops

@@ -121,6 +121,14 @@ consteval void check_differentiable() {
   static_assert(tree::can_hold_tensor<T>, "ricci: a differentiated argument must be able to hold a Tensor");
 }
 
+/// The chosen arguments can be differentiated.
+template <class Chosen, class... A>
+constexpr void check_chosen(const std::tuple<A...>&) {
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    ([&] { if constexpr (Chosen::contains(static_cast<int>(K))) check_differentiable<A>(); }(), ...);
+  }(std::index_sequence_for<A...>{});
+}
+
 /// Walks of the parts of what `Argnums::choose` gave.
 template <class T>
 auto walks_of_chosen(T& chosen, std::true_type /*one argument*/) {
