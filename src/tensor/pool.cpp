@@ -60,14 +60,17 @@ struct ThreadLists {
   std::size_t kept = 0;
   std::uint64_t allocations = 0;
   std::uint64_t fail_in = 0;
-  bool alive = true;
-  ~ThreadLists() {
-    alive = false;
-    for (FreeBlock*& head : heads)
-      while (head) std::free(std::exchange(head, head->next));
-  }
+  ~ThreadLists();
 };
 thread_local ThreadLists lists;
+/// Outlives the lists: tensors that end later on this thread go straight back to the system.
+thread_local constinit bool lists_ended = false;
+
+ThreadLists::~ThreadLists() {
+  lists_ended = true;
+  for (FreeBlock*& head : heads)
+    while (head) std::free(std::exchange(head, head->next));
+}
 
 struct LargeBlocks {
   std::mutex mutex;
@@ -115,6 +118,7 @@ void release_large(void* block, std::size_t bytes) {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
+  if (lists_ended) [[unlikely]] return from_system(class_bytes(class_of(bytes ? bytes : 1)));
   ++lists.allocations;
   if (lists.fail_in) [[unlikely]] count_down_to_failure();
   if (!pooling) return from_system(bytes ? bytes : 1);
@@ -134,7 +138,7 @@ void release(void* block, std::size_t bytes) noexcept {
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return release_large(block, rounded);
-  if (!lists.alive || lists.kept + rounded > kept_by_thread) return std::free(block);
+  if (lists_ended || lists.kept + rounded > kept_by_thread) return std::free(block);
   auto* free_block = static_cast<FreeBlock*>(block);
   free_block->next = lists.heads[static_cast<std::size_t>(c)];
   lists.heads[static_cast<std::size_t>(c)] = free_block;
