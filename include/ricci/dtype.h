@@ -16,13 +16,24 @@ namespace ricci {
 
 /// What one element is. The order is the order of promotion within and across categories.
 enum class DType : std::uint8_t {
-  boolean, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128
+  boolean,
+  uint8,
+  int8,
+  int16,
+  int32,
+  int64,
+  float16,
+  bfloat16,
+  float32,
+  float64,
+  complex64,
+  complex128
 };
 
 inline constexpr DType boolean = DType::boolean, uint8 = DType::uint8, int8 = DType::int8, int16 = DType::int16,
-                       int32 = DType::int32, int64 = DType::int64, float16 = DType::float16,
-                       bfloat16 = DType::bfloat16, float32 = DType::float32, float64 = DType::float64,
-                       complex64 = DType::complex64, complex128 = DType::complex128;
+                       int32 = DType::int32, int64 = DType::int64, float16 = DType::float16, bfloat16 = DType::bfloat16,
+                       float32 = DType::float32, float64 = DType::float64, complex64 = DType::complex64,
+                       complex128 = DType::complex128;
 
 inline constexpr int dtype_count = 12;
 
@@ -90,19 +101,45 @@ constexpr DType promote(DType a, DType b) {
 
 template <class T>
 struct dtype_of_t;  // undefined: T is no element type
-template <> struct dtype_of_t<bool> { static constexpr DType value = DType::boolean; };
-template <> struct dtype_of_t<std::uint8_t> { static constexpr DType value = DType::uint8; };
-template <> struct dtype_of_t<std::int8_t> { static constexpr DType value = DType::int8; };
-template <> struct dtype_of_t<std::int16_t> { static constexpr DType value = DType::int16; };
-template <> struct dtype_of_t<std::int32_t> { static constexpr DType value = DType::int32; };
-template <> struct dtype_of_t<std::int64_t> { static constexpr DType value = DType::int64; };
-template <> struct dtype_of_t<long long> { static constexpr DType value = DType::int64; };
-template <> struct dtype_of_t<Half> { static constexpr DType value = DType::float16; };
-template <> struct dtype_of_t<BFloat16> { static constexpr DType value = DType::bfloat16; };
-template <> struct dtype_of_t<float> { static constexpr DType value = DType::float32; };
-template <> struct dtype_of_t<double> { static constexpr DType value = DType::float64; };
-template <> struct dtype_of_t<std::complex<float>> { static constexpr DType value = DType::complex64; };
-template <> struct dtype_of_t<std::complex<double>> { static constexpr DType value = DType::complex128; };
+template <> struct dtype_of_t<bool> {
+  static constexpr DType value = DType::boolean;
+};
+template <> struct dtype_of_t<std::uint8_t> {
+  static constexpr DType value = DType::uint8;
+};
+template <> struct dtype_of_t<std::int8_t> {
+  static constexpr DType value = DType::int8;
+};
+template <> struct dtype_of_t<std::int16_t> {
+  static constexpr DType value = DType::int16;
+};
+template <> struct dtype_of_t<std::int32_t> {
+  static constexpr DType value = DType::int32;
+};
+template <> struct dtype_of_t<std::int64_t> {
+  static constexpr DType value = DType::int64;
+};
+template <> struct dtype_of_t<long long> {
+  static constexpr DType value = DType::int64;
+};
+template <> struct dtype_of_t<Half> {
+  static constexpr DType value = DType::float16;
+};
+template <> struct dtype_of_t<BFloat16> {
+  static constexpr DType value = DType::bfloat16;
+};
+template <> struct dtype_of_t<float> {
+  static constexpr DType value = DType::float32;
+};
+template <> struct dtype_of_t<double> {
+  static constexpr DType value = DType::float64;
+};
+template <> struct dtype_of_t<std::complex<float>> {
+  static constexpr DType value = DType::complex64;
+};
+template <> struct dtype_of_t<std::complex<double>> {
+  static constexpr DType value = DType::complex128;
+};
 
 /// The DType of a C++ element type.
 template <class T>

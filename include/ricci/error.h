@@ -7,11 +7,23 @@
 
 namespace ricci {
 
-struct Error : std::runtime_error { using std::runtime_error::runtime_error; };
-struct ValueError : Error { using Error::Error; };           ///< a value, shape or option that cannot be used
-struct IndexError : Error { using Error::Error; };           ///< an index or axis outside its range
-struct TypeError : Error { using Error::Error; };            ///< an element type that cannot be used
-struct TransformError : Error { using Error::Error; };       ///< a rule of a transform broken
-struct NotImplementedError : Error { using Error::Error; };  ///< asked for something that is not there
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct ValueError : Error {
+  using Error::Error;
+};  ///< a value, shape or option that cannot be used
+struct IndexError : Error {
+  using Error::Error;
+};  ///< an index or axis outside its range
+struct TypeError : Error {
+  using Error::Error;
+};  ///< an element type that cannot be used
+struct TransformError : Error {
+  using Error::Error;
+};  ///< a rule of a transform broken
+struct NotImplementedError : Error {
+  using Error::Error;
+};  ///< asked for something that is not there
 
 }  // namespace ricci

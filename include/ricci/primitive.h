@@ -107,7 +107,7 @@ struct Rules {
   Kind kind;
   ParameterRules parameters;
   unsigned keeps = 0;
-  unsigned linear_in = 0;      // Linear: the jointly linear inputs
+  unsigned linear_in = 0;         // Linear: the jointly linear inputs
   bool locally_constant = false;  // derivative zero wherever it exists
 
   Types (*type)(const void*, const Types&) = nullptr;
@@ -186,18 +186,28 @@ const Tensor& apply_into(const Tensor& target, const P& op, const X&... x) {
 namespace erase {
 
 template <class P>
-const P& as(const void* op) { return *static_cast<const P*>(op); }
+const P& as(const void* op) {
+  return *static_cast<const P*>(op);
+}
 
 template <class P>
 Types type_of(const void* op, const Types& in) {
   const P& p = as<P>(op);
-  if constexpr (requires { { p.type(in) } -> std::same_as<Types>; }) return p.type(in);
-  else if constexpr (requires { { p.type(in) } -> std::same_as<Type>; }) return Types{p.type(in)};
+  if constexpr (requires {
+                  { p.type(in) } -> std::same_as<Types>;
+                })
+    return p.type(in);
+  else if constexpr (requires {
+                       { p.type(in) } -> std::same_as<Type>;
+                     })
+    return Types{p.type(in)};
   else if constexpr (requires { p.type(); }) return Types{p.type()};
   else if constexpr (requires { p.type(in[0]); }) return Types{p.type(in[0])};
   else if constexpr (requires { p.type(in[0], in[1]); }) return Types{p.type(in[0], in[1])};
   else if constexpr (requires { p.type(in[0], in[1], in[2]); }) return Types{p.type(in[0], in[1], in[2])};
-  else static_assert(sizeof(P) == 0, "ricci: a primitive needs `Type type(const Type& x, …) const` or `Types type(const Types&) const`");
+  else
+    static_assert(sizeof(P) == 0,
+                  "ricci: a primitive needs `Type type(const Type& x, …) const` or `Types type(const Types&) const`");
 }
 
 template <class P>
@@ -207,7 +217,10 @@ Tensor scale_of(const void* op, int i, const Tensor& t, std::span<const Tensor> 
   else if constexpr (requires { p.scale(t, x[0], y); }) return p.scale(t, x[0], y);
   else if constexpr (requires { p.partial(i, x, y); }) return mul(t, p.partial(i, x, y));
   else if constexpr (requires { p.partial(x[0], y); }) return mul(t, p.partial(x[0], y));
-  else static_assert(sizeof(P) == 0, "ricci: an elementwise primitive needs `partial`, `scale`, or `static constexpr bool locally_constant = true`");
+  else
+    static_assert(
+        sizeof(P) == 0,
+        "ricci: an elementwise primitive needs `partial`, `scale`, or `static constexpr bool locally_constant = true`");
 }
 
 template <class P>
@@ -216,7 +229,9 @@ Tensor transpose_of(const void* op, int i, const Tensor& ct, const Reverse& r) {
   if constexpr (requires { p.transpose(i, ct, r); }) return p.transpose(i, ct, r);
   else if constexpr (requires { p.transpose(ct, r.input_types[0]); }) return p.transpose(ct, r.input_types[0]);
   else if constexpr (requires { p.transpose(ct); }) return p.transpose(ct);
-  else static_assert(sizeof(P) == 0, "ricci: a linear primitive needs `Tensor transpose(const Tensor& ct, const Type& input) const`");
+  else
+    static_assert(sizeof(P) == 0,
+                  "ricci: a linear primitive needs `Tensor transpose(const Tensor& ct, const Type& input) const`");
 }
 
 template <class P>
@@ -256,8 +271,9 @@ constexpr Rules make_rules() {
   if constexpr (requires { P::domain; }) r.domain = P::domain;
   if constexpr (requires { P::tolerance_factor; }) r.tolerance_factor = P::tolerance_factor;
   if constexpr (requires { P::samples(); }) r.samples = erase::samples_of<P>;
-  if constexpr (requires(P p, double x) { p.reference(x); } || requires(P p, double x) { p.reference(x, x); } ||
-                requires(P p, double x) { p.reference(x, x, x); })
+  if constexpr (
+      requires(P p, double x) { p.reference(x); } || requires(P p, double x) { p.reference(x, x); } ||
+      requires(P p, double x) { p.reference(x, x, x); })
     r.reference = erase::reference_of<P>;
   if constexpr (std::same_as<typename P::kind, Elementwise>) {
     r.kind = Kind::elementwise;
@@ -274,21 +290,22 @@ constexpr Rules make_rules() {
       r.alias = [](const void* op, Type& type, Strides& strides, void*& data) {
         if constexpr (std::same_as<decltype(erase::as<P>(op).alias(type, strides, data)), bool>)
           return erase::as<P>(op).alias(type, strides, data);
-        else
-          return erase::as<P>(op).alias(type, strides, data), true;
+        else return erase::as<P>(op).alias(type, strides, data), true;
       };
       r.is_view = true;
     }
-    static_assert(requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); } ||
-                      requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); },
-                  "ricci: a primitive needs `void eval(Outputs, Inputs) const`, or `alias` if it is a view");
+    static_assert(
+        requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); } ||
+            requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); },
+        "ricci: a primitive needs `void eval(Outputs, Inputs) const`, or `alias` if it is a view");
     if constexpr (requires(const P& p, const Batch& b) { p.batch(b); })
       r.batch = [](const void* op, const Batch& b) { return erase::as<P>(op).batch(b); };
     if constexpr (requires(const P& p) { p.lifted(); } || requires(const P& p, Size s) { p.lifted(s); })
       r.lifted = erase::lifted_of<P>;
-    static_assert(requires(const P& p, const Batch& b) { p.batch(b); } || requires(const P& p) { p.lifted(); } ||
-                      requires(const P& p, Size s) { p.lifted(s); },
-                  "ricci: a primitive needs `lifted()`, `lifted(Size)` or `batch(const Batch&)` to work under vmap");
+    static_assert(
+        requires(const P& p, const Batch& b) { p.batch(b); } || requires(const P& p) { p.lifted(); } ||
+            requires(const P& p, Size s) { p.lifted(s); },
+        "ricci: a primitive needs `lifted()`, `lifted(Size)` or `batch(const Batch&)` to work under vmap");
     if constexpr (std::same_as<typename P::kind, Linear>) {
       r.kind = Kind::linear;
       if constexpr (requires { P::linear_in; }) r.linear_in = P::linear_in;

@@ -31,7 +31,9 @@ class Program {
   std::size_t equations() const;
   /// The outputs for these inputs: each equation in turn, as ordinary operations. ValueError if they do not fit.
   std::vector<Tensor> operator()(std::span<const Tensor> inputs) const;
-  std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs) const { return (*this)(std::span(inputs.begin(), inputs.size())); }
+  std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs) const {
+    return (*this)(std::span(inputs.begin(), inputs.size()));
+  }
 
  private:
   std::shared_ptr<const ProgramBody> body_;

@@ -12,7 +12,10 @@ class Generator {
  public:
   explicit Generator(std::uint64_t seed) : seed_(seed) {}
   /// Back to the start of the stream of `seed`. Not while another thread draws.
-  void manual_seed(std::uint64_t seed) { seed_ = seed; position_ = 0; }
+  void manual_seed(std::uint64_t seed) {
+    seed_ = seed;
+    position_ = 0;
+  }
   std::uint64_t seed() const { return seed_; }
   /// The position of the next draw, which this takes. Threads may share a generator: each draw gets a position of its own.
   std::uint64_t next() { return __atomic_fetch_add(&position_, 1, __ATOMIC_RELAXED); }

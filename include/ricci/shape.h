@@ -32,7 +32,11 @@ class Size {
   /// The number this recording has seen, without a guard: for messages and printing only.
   std::int64_t hint() const { return is_symbol() ? symbol_hint() : raw_; }
 
-  static Size symbol(std::int64_t index) { Size s; s.raw_ = INT64_MIN + index; return s; }
+  static Size symbol(std::int64_t index) {
+    Size s;
+    s.raw_ = INT64_MIN + index;
+    return s;
+  }
   std::int64_t symbol_index() const { return raw_ - INT64_MIN; }
   constexpr std::int64_t raw() const { return raw_; }
 
@@ -49,10 +53,18 @@ bool equal(Size a, Size b);
 }  // namespace symbols
 
 inline bool any_symbol(Size a, Size b) { return a.is_symbol() || b.is_symbol(); }
-inline Size operator+(Size a, Size b) { return any_symbol(a, b) ? symbols::combine('+', a, b) : Size(a.raw() + b.raw()); }
-inline Size operator-(Size a, Size b) { return any_symbol(a, b) ? symbols::combine('-', a, b) : Size(a.raw() - b.raw()); }
-inline Size operator*(Size a, Size b) { return any_symbol(a, b) ? symbols::combine('*', a, b) : Size(a.raw() * b.raw()); }
-inline Size operator/(Size a, Size b) { return any_symbol(a, b) ? symbols::combine('/', a, b) : Size(a.raw() / b.raw()); }
+inline Size operator+(Size a, Size b) {
+  return any_symbol(a, b) ? symbols::combine('+', a, b) : Size(a.raw() + b.raw());
+}
+inline Size operator-(Size a, Size b) {
+  return any_symbol(a, b) ? symbols::combine('-', a, b) : Size(a.raw() - b.raw());
+}
+inline Size operator*(Size a, Size b) {
+  return any_symbol(a, b) ? symbols::combine('*', a, b) : Size(a.raw() * b.raw());
+}
+inline Size operator/(Size a, Size b) {
+  return any_symbol(a, b) ? symbols::combine('/', a, b) : Size(a.raw() / b.raw());
+}
 inline bool operator==(Size a, Size b) { return a.raw() == b.raw() || (any_symbol(a, b) && symbols::equal(a, b)); }
 template <Integer I> Size operator+(Size a, I b) { return a + Size(b); }
 template <Integer I> Size operator-(Size a, I b) { return a - Size(b); }
@@ -76,9 +88,16 @@ class Shape : public SmallVector<Size, 6> {
   template <Integer I>
   Shape(const std::vector<I>& sizes) : SmallVector(sizes.begin(), sizes.end()) {}
   template <class It>
-    requires requires(It it) { *it; ++it; }
+    requires requires(It it) {
+      *it;
+      ++it;
+    }
   Shape(It first, It last) : SmallVector(first, last) {}
-  static Shape filled(std::size_t rank, Size size) { Shape s; s.resize(rank, size); return s; }
+  static Shape filled(std::size_t rank, Size size) {
+    Shape s;
+    s.resize(rank, size);
+    return s;
+  }
 
   int rank() const { return static_cast<int>(size()); }
   Size numel() const {

@@ -21,8 +21,13 @@ class SmallVector {
   SmallVector() = default;
   SmallVector(std::initializer_list<T> values) { append(values.begin(), values.end()); }
   template <class It>
-    requires requires(It it) { *it; ++it; }
-  SmallVector(It first, It last) { append(first, last); }
+    requires requires(It it) {
+      *it;
+      ++it;
+    }
+  SmallVector(It first, It last) {
+    append(first, last);
+  }
   explicit SmallVector(std::size_t count, const T& value = T()) { resize(count, value); }
   SmallVector(const SmallVector& other) {
     if (std::is_trivially_copyable_v<T> && other.size_ <= N) copy_inline(other);

@@ -29,7 +29,9 @@ class Axes : public SmallVector<std::int64_t, 6> {
  public:
   Axes() = default;
   template <Integer I>
-  Axes(I axis) { push_back(static_cast<std::int64_t>(axis)); }
+  Axes(I axis) {
+    push_back(static_cast<std::int64_t>(axis));
+  }
   Axes(std::initializer_list<std::int64_t> axes) : SmallVector(axes) {}
   template <Integer I>
   Axes(const std::vector<I>& axes) : SmallVector(axes.begin(), axes.end()) {}
@@ -51,9 +53,18 @@ class Tensor {
 
   Tensor(const Tensor& other) : cell_(other.cell_) { retain(); }
   Tensor(Tensor&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
-  ~Tensor() { if (cell_) release(); }
-  Tensor& operator=(const Tensor& other) & { Tensor copy(other); std::swap(cell_, copy.cell_); return *this; }
-  Tensor& operator=(Tensor&& other) & noexcept { std::swap(cell_, other.cell_); return *this; }
+  ~Tensor() {
+    if (cell_) release();
+  }
+  Tensor& operator=(const Tensor& other) & {
+    Tensor copy(other);
+    std::swap(cell_, copy.cell_);
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) & noexcept {
+    std::swap(cell_, other.cell_);
+    return *this;
+  }
   /// `x[i] = v` writes through the view.
   const Tensor& operator=(const Tensor& value) const&& { return copy_(value); }
   const Tensor& operator=(Tensor&& value) const&& { return copy_(value); }
@@ -67,7 +78,7 @@ class Tensor {
   DType dtype() const;
   bool is_floating_point() const { return is_floating(dtype()); }
   bool is_complex() const { return ricci::is_complex(dtype()); }
-  Strides strides() const;      ///< in elements; those of a contiguous tensor where a transform hides the layout
+  Strides strides() const;  ///< in elements; those of a contiguous tensor where a transform hides the layout
   bool is_contiguous() const;
   bool is_same(const Tensor& other) const { return cell_ == other.cell_; }  ///< the same tensor, not an equal one
 
@@ -105,7 +116,8 @@ class Tensor {
   Tensor mT() const;
   Tensor movedim(const Axes& from, const Axes& to) const;
   Tensor slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) const;
-  Tensor slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) const;
+  Tensor slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+               std::int64_t step) const;
   Tensor select(std::int64_t dim, std::int64_t index) const;
   Tensor narrow(std::int64_t dim, std::int64_t start, std::int64_t length) const;
   Tensor diagonal() const;
@@ -241,7 +253,11 @@ class Tensor {
 
   // ── for the library ──
   Cell* cell() const { return cell_; }
-  static Tensor adopt(Cell* cell) { Tensor t; t.cell_ = cell; return t; }  ///< takes over one reference
+  static Tensor adopt(Cell* cell) {
+    Tensor t;
+    t.cell_ = cell;
+    return t;
+  }  ///< takes over one reference
 
  private:
   template <class T>
@@ -253,7 +269,9 @@ class Tensor {
   static Tensor weak_boolean(bool value);
   static Tensor weak_integer(std::int64_t value);
   static Tensor weak_floating(double value);
-  void retain() const { if (cell_) __atomic_fetch_add(reinterpret_cast<std::uint32_t*>(cell_), 1U, __ATOMIC_RELAXED); }
+  void retain() const {
+    if (cell_) __atomic_fetch_add(reinterpret_cast<std::uint32_t*>(cell_), 1U, __ATOMIC_RELAXED);
+  }
   void release();
 
   Cell* cell_ = nullptr;  // a Cell begins with its 32-bit reference count
@@ -265,7 +283,9 @@ class IndexedTensor : public Tensor {
   IndexedTensor(Tensor value, Tensor base, std::vector<Index> indices);
   IndexedTensor(const IndexedTensor&) = default;
   const Tensor& operator=(const Tensor& value) const&&;
-  const Tensor& operator=(const IndexedTensor& value) const&& { return std::move(*this) = static_cast<const Tensor&>(value); }
+  const Tensor& operator=(const IndexedTensor& value) const&& {
+    return std::move(*this) = static_cast<const Tensor&>(value);
+  }
 
  private:
   Tensor base_;

@@ -48,10 +48,16 @@ struct Vmapped {
 /// TypeError or TransformError as semantics require: nothing mapped, sizes differ, a tree that does not fit.
 ///   auto per_sample = rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0, 0}});
 template <class F>
-Vmapped<F> vmap(F f, VmapOptions options = {}, where_t where = where_t::current()) { return {std::move(f), std::move(options), where}; }
-inline Vmapped<Unary*> vmap(Unary* f, VmapOptions options = {}, where_t where = where_t::current()) { return {f, std::move(options), where}; }
+Vmapped<F> vmap(F f, VmapOptions options = {}, where_t where = where_t::current()) {
+  return {std::move(f), std::move(options), where};
+}
+inline Vmapped<Unary*> vmap(Unary* f, VmapOptions options = {}, where_t where = where_t::current()) {
+  return {f, std::move(options), where};
+}
 template <class = void>
-Vmapped<Binary*> vmap(Binary* f, VmapOptions options = {}, where_t where = where_t::current()) { return {f, std::move(options), where}; }
+Vmapped<Binary*> vmap(Binary* f, VmapOptions options = {}, where_t where = where_t::current()) {
+  return {f, std::move(options), where};
+}
 
 // ── gradients ──
 
@@ -88,13 +94,15 @@ struct Differentiated {
         runs::Recording recording = leave(run, value, &extra);
         runs::write_gradients(recording, gradient_walks);
         if constexpr (gives == Gives::gradient) return std::pair{std::move(gradients), std::move(extra)};
-        else if constexpr (gives == Gives::gradient_and_value) return std::pair{std::move(gradients), std::pair{std::move(value), std::move(extra)}};
+        else if constexpr (gives == Gives::gradient_and_value)
+          return std::pair{std::move(gradients), std::pair{std::move(value), std::move(extra)}};
         else return std::pair{std::pair{std::move(value), std::move(extra)}, std::move(gradients)};
       } else {
         runs::Recording recording = leave(run, result, static_cast<Tensor*>(nullptr));
         runs::write_gradients(recording, gradient_walks);
         if constexpr (gives == Gives::gradient) return gradients;
-        else if constexpr (gives == Gives::gradient_and_value) return std::pair{std::move(gradients), std::move(result)};
+        else if constexpr (gives == Gives::gradient_and_value)
+          return std::pair{std::move(gradients), std::move(result)};
         else return std::pair{std::move(result), std::move(gradients)};
       }
     }
@@ -111,22 +119,22 @@ struct Differentiated {
   }
 };
 
-#define RICCI_GRADIENT_TRANSFORM(transform, gives)                                                                        \
-  template <int... I, class F>                                                                                            \
-  auto transform(F f, where_t where = where_t::current()) {                                                               \
-    return Differentiated<F, gives, false, I...>{std::move(f), #transform, where};                                        \
-  }                                                                                                                       \
-  template <int... I>                                                                                                     \
-  auto transform(Unary* f, where_t where = where_t::current()) {                                                          \
-    return Differentiated<Unary*, gives, false, I...>{f, #transform, where};                                              \
-  }                                                                                                                       \
-  template <int... I>                                                                                                     \
-  auto transform(BinaryName f, where_t where = where_t::current()) {                                                      \
-    return Differentiated<BinaryName, gives, false, I...>{f, #transform, where};                                          \
-  }                                                                                                                       \
-  template <int... I, class F>                                                                                            \
-  auto transform(F f, has_aux_t, where_t where = where_t::current()) {                                                    \
-    return Differentiated<F, gives, true, I...>{std::move(f), #transform, where};                                         \
+#define RICCI_GRADIENT_TRANSFORM(transform, gives)                                 \
+  template <int... I, class F>                                                     \
+  auto transform(F f, where_t where = where_t::current()) {                        \
+    return Differentiated<F, gives, false, I...>{std::move(f), #transform, where}; \
+  }                                                                                \
+  template <int... I>                                                              \
+  auto transform(Unary* f, where_t where = where_t::current()) {                   \
+    return Differentiated<Unary*, gives, false, I...>{f, #transform, where};       \
+  }                                                                                \
+  template <int... I>                                                              \
+  auto transform(BinaryName f, where_t where = where_t::current()) {               \
+    return Differentiated<BinaryName, gives, false, I...>{f, #transform, where};   \
+  }                                                                                \
+  template <int... I, class F>                                                     \
+  auto transform(F f, has_aux_t, where_t where = where_t::current()) {             \
+    return Differentiated<F, gives, true, I...>{std::move(f), #transform, where};  \
   }
 
 /// The gradient of a function that returns one real floating 0-dim tensor. `grad<1>(f)` with respect to the second
@@ -212,24 +220,37 @@ auto vjp(const F& f, where_t where, const P&... p) {
 /// `auto [out, pullback] = rc::vjp(f, x, y)`: the value, and the map from cotangents of out to cotangents of x and y.
 /// TypeError if the output has an integer leaf.
 template <class F, class... P>
-auto vjp(const F& f, const P&... primals) { return call::vjp<false>(f, where_t(), std::decay_t<const P>(primals)...); }
+auto vjp(const F& f, const P&... primals) {
+  return call::vjp<false>(f, where_t(), std::decay_t<const P>(primals)...);
+}
 /// `auto [out, pullback, aux] = rc::vjp(f, rc::has_aux, x, y)`.
 template <class F, class... P>
-auto vjp(const F& f, has_aux_t, const P&... primals) { return call::vjp<true>(f, where_t(), std::decay_t<const P>(primals)...); }
+auto vjp(const F& f, has_aux_t, const P&... primals) {
+  return call::vjp<true>(f, where_t(), std::decay_t<const P>(primals)...);
+}
 inline auto vjp(Unary* f, const Tensor& x, where_t where = where_t::current()) { return call::vjp<false>(f, where, x); }
 template <class = void>
-auto vjp(Binary* f, const Tensor& x, const Tensor& y, where_t where = where_t::current()) { return call::vjp<false>(f, where, x, y); }
+auto vjp(Binary* f, const Tensor& x, const Tensor& y, where_t where = where_t::current()) {
+  return call::vjp<false>(f, where, x, y);
+}
 
 // ── jvp ──
 
 namespace call {
 template <class T>
-struct ArgumentList { using type = std::tuple<T>; static type of(const T& t) { return type(t); } };
+struct ArgumentList {
+  using type = std::tuple<T>;
+  static type of(const T& t) { return type(t); }
+};
 template <class... T>
-struct ArgumentList<std::tuple<T...>> { using type = std::tuple<T...>; static type of(const type& t) { return t; } };
+struct ArgumentList<std::tuple<T...>> {
+  using type = std::tuple<T...>;
+  static type of(const type& t) { return t; }
+};
 
 template <class P, class T>
-inline constexpr bool tangent_fits = std::is_same_v<P, T> || (std::is_same_v<P, Tensor> && std::is_convertible_v<T, Tensor>);
+inline constexpr bool tangent_fits =
+    std::is_same_v<P, T> || (std::is_same_v<P, Tensor> && std::is_convertible_v<T, Tensor>);
 template <class P, class T>
 inline constexpr bool tangents_fit = false;
 template <class... P, class... T>
@@ -302,7 +323,8 @@ class LinearMap {
 
   template <class... T>
   Out operator()(const T&... tangents) const {
-    static_assert(call::tangents_fit<std::tuple<P...>, std::tuple<T...>>, "ricci: the tangents must have the C++ types of the primals");
+    static_assert(call::tangents_fit<std::tuple<P...>, std::tuple<T...>>,
+                  "ricci: the tangents must have the C++ types of the primals");
     std::tuple<P...> given(tangents...);
     Out result = output_;
     const auto walks = call::walks(given);
@@ -339,10 +361,16 @@ auto linearize(const F& f, where_t where, const P&... p) {
 
 /// `auto [out, f_jvp] = rc::linearize(f, x, y)`: f runs once; `f_jvp(tx, ty)` many times.
 template <class F, class... P>
-auto linearize(const F& f, const P&... primals) { return call::linearize(f, where_t(), std::decay_t<const P>(primals)...); }
-inline auto linearize(Unary* f, const Tensor& x, where_t where = where_t::current()) { return call::linearize(f, where, x); }
+auto linearize(const F& f, const P&... primals) {
+  return call::linearize(f, where_t(), std::decay_t<const P>(primals)...);
+}
+inline auto linearize(Unary* f, const Tensor& x, where_t where = where_t::current()) {
+  return call::linearize(f, where, x);
+}
 template <class = void>
-auto linearize(Binary* f, const Tensor& x, const Tensor& y, where_t where = where_t::current()) { return call::linearize(f, where, x, y); }
+auto linearize(Binary* f, const Tensor& x, const Tensor& y, where_t where = where_t::current()) {
+  return call::linearize(f, where, x, y);
+}
 
 // ── Jacobians ──
 
@@ -371,7 +399,8 @@ struct JacobianOfFunction {
       run.refuse("nothing");
       return Tensor();
     } else if constexpr (aux) {
-      auto [result, rows] = run<R, Chosen>(given, [](R& r) -> auto& { return std::get<0>(r); }, [](R& r) { return call::walk(std::get<1>(r)); });
+      auto [result, rows] = run<R, Chosen>(
+          given, [](R& r) -> auto& { return std::get<0>(r); }, [](R& r) { return call::walk(std::get<1>(r)); });
       return std::pair{build<Chosen>(std::get<0>(result), given, rows), std::get<1>(std::move(result))};
     } else {
       auto [result, rows] = run<R, Chosen>(given, [](R& r) -> auto& { return r; }, nullptr);
@@ -407,7 +436,8 @@ struct JacobianOfFunction {
       R result = call::invoke(f, arguments);
       forward.leave(call::walk(output(result)), aux_of(result, aux_walk));
       auto next = given;
-      for (auto next_walks = call::walks(next); forward.enter(next_walks, Chosen::wrapped); next = given, next_walks = call::walks(next)) {
+      for (auto next_walks = call::walks(next); forward.enter(next_walks, Chosen::wrapped);
+           next = given, next_walks = call::walks(next)) {
         R more = call::invoke(f, next);
         forward.leave(call::walk(output(more)), aux_of(more, aux_walk));
       }
@@ -422,22 +452,22 @@ struct JacobianOfFunction {
   }
 };
 
-#define RICCI_JACOBIAN_TRANSFORM(transform, reverse)                                                                         \
-  template <int... I, class F>                                                                                               \
-  auto transform(F f, JacobianOptions options = {}, where_t where = where_t::current()) {                                    \
-    return JacobianOfFunction<F, reverse, false, I...>{std::move(f), options, #transform, where};                            \
-  }                                                                                                                          \
-  template <int... I>                                                                                                        \
-  auto transform(Unary* f, JacobianOptions options = {}, where_t where = where_t::current()) {                               \
-    return JacobianOfFunction<Unary*, reverse, false, I...>{f, options, #transform, where};                                  \
-  }                                                                                                                          \
-  template <int... I>                                                                                                        \
-  auto transform(BinaryName f, JacobianOptions options = {}, where_t where = where_t::current()) {                           \
-    return JacobianOfFunction<BinaryName, reverse, false, I...>{f, options, #transform, where};                              \
-  }                                                                                                                          \
-  template <int... I, class F>                                                                                               \
-  auto transform(F f, has_aux_t, JacobianOptions options = {}, where_t where = where_t::current()) {                         \
-    return JacobianOfFunction<F, reverse, true, I...>{std::move(f), options, #transform, where};                             \
+#define RICCI_JACOBIAN_TRANSFORM(transform, reverse)                                                 \
+  template <int... I, class F>                                                                       \
+  auto transform(F f, JacobianOptions options = {}, where_t where = where_t::current()) {            \
+    return JacobianOfFunction<F, reverse, false, I...>{std::move(f), options, #transform, where};    \
+  }                                                                                                  \
+  template <int... I>                                                                                \
+  auto transform(Unary* f, JacobianOptions options = {}, where_t where = where_t::current()) {       \
+    return JacobianOfFunction<Unary*, reverse, false, I...>{f, options, #transform, where};          \
+  }                                                                                                  \
+  template <int... I>                                                                                \
+  auto transform(BinaryName f, JacobianOptions options = {}, where_t where = where_t::current()) {   \
+    return JacobianOfFunction<BinaryName, reverse, false, I...>{f, options, #transform, where};      \
+  }                                                                                                  \
+  template <int... I, class F>                                                                       \
+  auto transform(F f, has_aux_t, JacobianOptions options = {}, where_t where = where_t::current()) { \
+    return JacobianOfFunction<F, reverse, true, I...>{std::move(f), options, #transform, where};     \
   }
 
 /// The Jacobian by reverse mode, one row per output element: every leaf has shape `out.shape + in.shape`, the output's
@@ -452,7 +482,8 @@ namespace call {
 template <int... I, class F>
 auto hessian(F f, const JacobianOptions& options, where_t where) {
   using Inner = JacobianOfFunction<F, true, false, I...>;
-  return JacobianOfFunction<Inner, false, false, I...>{Inner{std::move(f), options, "hessian", where, false}, options, "hessian", where};
+  return JacobianOfFunction<Inner, false, false, I...>{Inner{std::move(f), options, "hessian", where, false}, options,
+                                                       "hessian", where};
 }
 }  // namespace call
 
@@ -462,13 +493,18 @@ auto hessian(F f, JacobianOptions options = {}, where_t where = where_t::current
   return call::hessian<I...>(std::move(f), options, where);
 }
 template <int... I>
-auto hessian(Unary* f, JacobianOptions options = {}, where_t where = where_t::current()) { return call::hessian<I...>(f, options, where); }
+auto hessian(Unary* f, JacobianOptions options = {}, where_t where = where_t::current()) {
+  return call::hessian<I...>(f, options, where);
+}
 template <int... I>
-auto hessian(BinaryName f, JacobianOptions options = {}, where_t where = where_t::current()) { return call::hessian<I...>(f, options, where); }
+auto hessian(BinaryName f, JacobianOptions options = {}, where_t where = where_t::current()) {
+  return call::hessian<I...>(f, options, where);
+}
 template <int... I, class F>
 auto hessian(F f, has_aux_t, JacobianOptions options = {}, where_t where = where_t::current()) {
   using Inner = JacobianOfFunction<F, true, true, I...>;
-  return JacobianOfFunction<Inner, false, true, I...>{Inner{std::move(f), options, "hessian", where, false}, options, "hessian", where};
+  return JacobianOfFunction<Inner, false, true, I...>{Inner{std::move(f), options, "hessian", where, false}, options,
+                                                      "hessian", where};
 }
 
 // ── trace ──
@@ -500,9 +536,13 @@ struct Traced {
 /// looking at a size. Reading a value (`item`, `if (x > 0)`) throws.
 ///   rc::Program p = rc::trace(f)(x, y); std::cout << p;
 template <class F>
-Traced<F> trace(F f, where_t where = where_t::current()) { return {std::move(f), where}; }
+Traced<F> trace(F f, where_t where = where_t::current()) {
+  return {std::move(f), where};
+}
 inline Traced<Unary*> trace(Unary* f, where_t where = where_t::current()) { return {f, where}; }
 template <class = void>
-Traced<Binary*> trace(Binary* f, where_t where = where_t::current()) { return {f, where}; }
+Traced<Binary*> trace(Binary* f, where_t where = where_t::current()) {
+  return {f, where};
+}
 
 }  // namespace ricci

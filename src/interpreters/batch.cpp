@@ -17,7 +17,8 @@ Type without_batch(const Type& hidden) {
 
 }  // namespace
 
-Batched::Batched(Level level, ValueRef value) : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)) {}
+Batched::Batched(Level level, ValueRef value)
+    : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)) {}
 void Batched::destroy() noexcept { destroy_node(this); }
 
 Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {

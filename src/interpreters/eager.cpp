@@ -29,8 +29,9 @@ int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 :
       if (t->rank() < back) continue;
       const std::int64_t size = t->shape[static_cast<std::size_t>(t->rank() - back)].hint();
       if (size != 1 && seen != 1 && size != seen)
-        raise<ValueError>(std::string(rules.name) + ": shapes do not broadcast: " + list + "; axis -" + std::to_string(back) + " is " +
-                          std::to_string(seen) + " against " + std::to_string(size) + ", and neither is 1");
+        raise<ValueError>(std::string(rules.name) + ": shapes do not broadcast: " + list + "; axis -" +
+                          std::to_string(back) + " is " + std::to_string(seen) + " against " + std::to_string(size) +
+                          ", and neither is 1");
       if (size != 1) seen = size;
     }
   }
@@ -129,7 +130,8 @@ ArrayRef elementwise_in_step(Op op, std::span<const Array* const> inputs) {
       if (!x.type.weak || category(x.type.dtype) > category(dtype)) return {};
       kernels::copy({numbers[i], dtype, 0, nullptr, nullptr}, x.strided());
       data[i + 1] = reinterpret_cast<char*>(numbers[i]);
-    } else if (x.type.dtype != dtype || !(x.type.shape == lead->type.shape) || !is_contiguous(x.type.shape, x.strides)) {
+    } else if (x.type.dtype != dtype || !(x.type.shape == lead->type.shape) ||
+               !is_contiguous(x.type.shape, x.strides)) {
       return {};
     }
   }
@@ -145,7 +147,8 @@ ArrayRef alias(Op op, const Array& base) {
   Type type = base.type;
   Strides strides = base.strides;
   void* data = base.data;
-  if (op.rules->alias(op.parameters, type, strides, data)) return make_alias(base, std::move(type), std::move(strides), data);
+  if (op.rules->alias(op.parameters, type, strides, data))
+    return make_alias(base, std::move(type), std::move(strides), data);
   // The layout does not allow it: the same view of a contiguous copy.
   const ArrayRef copy = make_array({base.type.dtype, base.type.shape});
   kernels::copy(copy->strided(), base.strided());
@@ -197,7 +200,8 @@ Operands operands_of(const Rules& rules, std::span<const Type* const> inputs) {
   const DType common = count ? result_dtype({promoted, count}) : DType::boolean;
   const DType compute = table.compute_dtype(common);
   if (!table.loop(compute))
-    raise<TypeError>(std::string(rules.name) + ": not defined for " + short_name(common) + "; convert the operands first, for example with x.to(rc::float32)");
+    raise<TypeError>(std::string(rules.name) + ": not defined for " + short_name(common) +
+                     "; convert the operands first, for example with x.to(rc::float32)");
   if (inputs.size() > 1) broadcast_shape(rules, inputs);
   return {compute, rank, table.conditions};
 }
@@ -214,7 +218,8 @@ Type elementwise_type(const Rules& rules, std::span<const Type* const> inputs) {
   }
   const DType compute = table.compute_dtype(count ? result_dtype({promoted, count}) : DType::boolean);
   const DType result = table.result_dtype(compute);
-  return {result, inputs.size() == 1 ? inputs[0]->shape : broadcast_shape(rules, inputs), weak && count > 0 && is_floating(result)};
+  return {result, inputs.size() == 1 ? inputs[0]->shape : broadcast_shape(rules, inputs),
+          weak && count > 0 && is_floating(result)};
 }
 
 bool broadcasts_to(const Shape& from, const Shape& to) {

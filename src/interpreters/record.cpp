@@ -30,7 +30,10 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
 
 Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   Types types;
-  Equation equation{.rules = op.rules, .parameters = OwnedParameters(op.rules->parameters, op.parameters), .inputs = {}, .outputs = {}};
+  Equation equation{.rules = op.rules,
+                    .parameters = OwnedParameters(op.rules->parameters, op.parameters),
+                    .inputs = {},
+                    .outputs = {}};
   for (const ValueRef& v : inputs) {
     types.push_back(v->type);
     equation.inputs.push_back(variable_of(v));

@@ -12,7 +12,8 @@ namespace ricci {
 struct Recorded final : Value {
   Variable variable;
 
-  Recorded(Level level, Type type, Variable variable) : Value(ValueKind::recorded, level, std::move(type)), variable(variable) {}
+  Recorded(Level level, Type type, Variable variable)
+      : Value(ValueKind::recorded, level, std::move(type)), variable(variable) {}
   void destroy() noexcept override;
 };
 

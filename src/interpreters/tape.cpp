@@ -10,7 +10,8 @@ void Taped::destroy() noexcept { destroy_node(this); }
 
 int TapeRecord::add_leaf() { return slots_++; }
 
-int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents, std::span<const ValueRef> outputs) {
+int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents,
+                    std::span<const ValueRef> outputs) {
   unsigned tracked = 0;
   for (std::size_t i = 0; i < parents.size() && i < 32; ++i)
     if (parents[i] >= 0) tracked |= 1U << i;

@@ -28,8 +28,8 @@ class TapeRecord {
   int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& slots, std::span<const ValueRef> outputs);
   /// Runs the tape backwards at the current level, from cotangents of some slots to those of `wanted`; undefined is
   /// zero, and a slot of -1 is on no tape. With `consume`, frees every operation's values when it has been passed.
-  std::vector<Tensor> pull_back(std::span<const int> slots, std::span<const Tensor> cotangents, std::span<const int> wanted,
-                                bool consume);
+  std::vector<Tensor> pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
+                                std::span<const int> wanted, bool consume);
 
  private:
   struct Node {

@@ -12,7 +12,9 @@ namespace {
 
 using EntryKind = Index::Kind;
 
-bool is_mask(const Index& i) { return i.kind == EntryKind::tensor && i.tensor.defined() && i.tensor.dtype() == DType::boolean; }
+bool is_mask(const Index& i) {
+  return i.kind == EntryKind::tensor && i.tensor.defined() && i.tensor.dtype() == DType::boolean;
+}
 
 /// The number of axes an entry uses up.
 int axes_of(const Index& i) {
@@ -24,8 +26,8 @@ int axes_of(const Index& i) {
 struct Resolved {
   Tensor view;
   std::vector<Tensor> indices;
-  Axes axes;                // of the view, ascending
-  bool adjacent = true;     // the result's new axes stand where the first index stood, else in front
+  Axes axes;             // of the view, ascending
+  bool adjacent = true;  // the result's new axes stand where the first index stood, else in front
 };
 
 /// A mask as one index tensor an axis. Reads its values.
@@ -43,7 +45,8 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
   }
   const int rank = type_of(x).rank();
   if (used > rank)
-    raise<IndexError>("index: " + std::to_string(used) + " indices are too many for " + type_text(x) + ", which has " + count_of(rank, "axis", "axes"));
+    raise<IndexError>("index: " + std::to_string(used) + " indices are too many for " + type_text(x) + ", which has " +
+                      count_of(rank, "axis", "axes"));
   if (ellipses > 1) raise<IndexError>("index: an index may hold one ellipsis, found " + std::to_string(ellipses));
 
   Resolved r{.view = x, .indices = {}, .axes = {}};
@@ -54,13 +57,18 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
     switch (i.kind) {
       case EntryKind::new_axis: r.view = unsqueeze(r.view, axis++); break;
       case EntryKind::ellipsis: axis += rank - used; break;
-      case EntryKind::slice: r.view = slice(r.view, axis, i.slice.start, i.slice.stop, i.slice.step); ++axis; break;
+      case EntryKind::slice:
+        r.view = slice(r.view, axis, i.slice.start, i.slice.stop, i.slice.step);
+        ++axis;
+        break;
       case EntryKind::integer: r.view = select(r.view, axis, i.integer); break;
       case EntryKind::tensor: {
         require_defined("index", i.tensor, static_cast<int>(entry) + 1);
         if (!r.indices.empty() && last_entry != entry - 1) r.adjacent = false;
         last_entry = entry;
-        const std::vector<Tensor> places = is_mask(i) ? places_of_mask(i.tensor) : std::vector<Tensor>{require_indices("index", i.tensor, static_cast<int>(entry) + 1)};
+        const std::vector<Tensor> places =
+            is_mask(i) ? places_of_mask(i.tensor)
+                       : std::vector<Tensor>{require_indices("index", i.tensor, static_cast<int>(entry) + 1)};
         for (const Tensor& place : places) {
           r.indices.push_back(place);
           r.axes.push_back(axis++);
@@ -127,14 +135,18 @@ Tensor index(const Tensor& x, const std::vector<Index>& indices) {
   return moved_block(rows, 0, result_axis(r), index_rank(r));
 }
 
-Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value) { return index_put(x, indices, value, false); }
+Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value) {
+  return index_put(x, indices, value, false);
+}
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, bool accumulate) {
   const Tensor result = clone(x);
   result.index_put_(indices, value, accumulate);
   return result;
 }
 
-const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& value) const { return index_put_(indices, value, false); }
+const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& value) const {
+  return index_put_(indices, value, false);
+}
 const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& value, bool accumulate) const {
   require_defined("index_put_", *this, 0);
   require_defined("index_put_", value, 1);
@@ -150,7 +162,8 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
   }
   // [result axes…] → [index axes…, rest…], as put_front takes its values.
   const Axes order = front_order(r);
-  const std::int64_t count = index_rank(r), rank = type_of(r.view).rank() - static_cast<std::int64_t>(r.axes.size()) + count;
+  const std::int64_t count = index_rank(r),
+                     rank = type_of(r.view).rank() - static_cast<std::int64_t>(r.axes.size()) + count;
   Tensor values = value;
   if (result_axis(r) != 0) {
     while (type_of(values).rank() < rank) values = ops::unsqueeze(values, 0);
@@ -158,7 +171,8 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
   }
   const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(r));
   Axes back = order;
-  for (std::size_t i = 0; i < order.size(); ++i) back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   assign_into(r.view, ops::permute(front, back), "index_put_");
   return *this;
 }
@@ -167,7 +181,8 @@ IndexedTensor::IndexedTensor(Tensor value, Tensor base, std::vector<Index> indic
     : Tensor(std::move(value)), base_(std::move(base)), indices_(std::move(indices)) {}
 
 const Tensor& IndexedTensor::operator=(const Tensor& value) const&& {
-  const bool by_tensor = std::any_of(indices_.begin(), indices_.end(), [](const Index& i) { return i.kind == Index::Kind::tensor; });
+  const bool by_tensor =
+      std::any_of(indices_.begin(), indices_.end(), [](const Index& i) { return i.kind == Index::Kind::tensor; });
   if (!by_tensor) return copy_(value);
   return base_.index_put_(indices_, value);
 }

@@ -10,14 +10,16 @@ namespace {
 
 [[noreturn]] void raise_axis(const char* op, std::int64_t axis, const Tensor& x, std::int64_t rank, const char* with) {
   raise<IndexError>(std::string(op) + ": axis " + std::to_string(axis) + " is out of range: " + type_text(x) + " has " +
-                    count_of(rank, "axis", "axes") + with + "; the legal range is [" + std::to_string(-rank) + ", " + std::to_string(rank - 1) + "]");
+                    count_of(rank, "axis", "axes") + with + "; the legal range is [" + std::to_string(-rank) + ", " +
+                    std::to_string(rank - 1) + "]");
 }
 
 }  // namespace
 
 void require_defined(const char* op, const Tensor& x, int operand) {
   if (!x.defined())
-    raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) + " is an undefined Tensor; give it a value first");
+    raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) +
+                      " is an undefined Tensor; give it a value first");
 }
 
 std::string type_text(const Tensor& x) { return x.defined() ? to_string(value_of(x)->type) : "undefined"; }
@@ -65,13 +67,15 @@ Axes sorted(Axes axes) {
 
 void require_sizes(const char* op, const Shape& shape) {
   for (Size s : shape)
-    if (!s.is_symbol() && s.raw() < 0) raise<ValueError>(std::string(op) + ": the shape " + to_string(shape) + " has a negative size");
+    if (!s.is_symbol() && s.raw() < 0)
+      raise<ValueError>(std::string(op) + ": the shape " + to_string(shape) + " has a negative size");
 }
 
 void require_floating(const char* op, const Tensor& x) {
   require_defined(op, x, 0);
   if (!is_differentiable(x.dtype()))
-    raise<TypeError>(std::string(op) + ": " + type_text(x) + " is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
+    raise<TypeError>(std::string(op) + ": " + type_text(x) +
+                     " is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
 }
 
 }  // namespace ricci

@@ -9,7 +9,9 @@
 
 namespace ricci {
 
-inline std::string count_of(std::int64_t n, const char* one, const char* many) { return std::to_string(n) + " " + (n == 1 ? one : many); }
+inline std::string count_of(std::int64_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
 
 /// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`.
 std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x);

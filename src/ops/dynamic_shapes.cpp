@@ -25,14 +25,17 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
   const Tensor where_true = nonzero_of("masked_select", expand(mask, type_of(add(zeros_like(x), mask)).shape));
   std::vector<Index> places;
   for (const Tensor& axis : unbind(where_true, 1)) places.emplace_back(axis);
-  return places.empty() ? reshape(x, {-1}).slice(0, 0, where_true.size(0)) : index(expand(x, type_of(add(zeros_like(x), mask)).shape), places);
+  return places.empty() ? reshape(x, {-1}).slice(0, 0, where_true.size(0))
+                        : index(expand(x, type_of(add(zeros_like(x), mask)).shape), places);
 }
 
 Tensor unique(const Tensor& x) {
   concrete_for_size("unique", x);
   const Tensor sorted_values = sort(reshape(x, {-1})).first;
   if (sorted_values.numel() < 2) return sorted_values;
-  const Tensor is_new = cat({ones({1}, DType::boolean), ne(slice(sorted_values, 0, 1, std::nullopt), slice(sorted_values, 0, std::nullopt, -1))}, 0);
+  const Tensor is_new = cat({ones({1}, DType::boolean),
+                             ne(slice(sorted_values, 0, 1, std::nullopt), slice(sorted_values, 0, std::nullopt, -1))},
+                            0);
   return masked_select(sorted_values, is_new);
 }
 
@@ -45,7 +48,8 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
 
 Tensor one_hot(const Tensor& index, std::int64_t classes) {
   require_defined("one_hot", index, 0);
-  if (category(type_of(index).dtype) != 1) raise<TypeError>("one_hot: the index " + type_text(index) + " is not of integers");
+  if (category(type_of(index).dtype) != 1)
+    raise<TypeError>("one_hot: the index " + type_text(index) + " is not of integers");
   if (classes < 1) raise<ValueError>("one_hot: classes is " + std::to_string(classes) + "; it must be at least 1");
   return to(eq(unsqueeze(index, -1), arange(classes)), DType::int64);
 }

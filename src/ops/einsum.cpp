@@ -69,7 +69,8 @@ Summation parse(std::string_view text, const std::vector<Tensor>& operands) {
   const std::size_t arrow = text.find("->");
   const std::vector<std::string_view> terms = split_terms(text.substr(0, arrow));
   if (terms.size() != operands.size())
-    raise_einsum(text, "describes " + count_of(static_cast<std::int64_t>(terms.size()), "operand", "operands") + ", found " + std::to_string(operands.size()));
+    raise_einsum(text, "describes " + count_of(static_cast<std::int64_t>(terms.size()), "operand", "operands") +
+                           ", found " + std::to_string(operands.size()));
   Summation equation;
   int most_dots = 0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -78,7 +79,8 @@ Summation parse(std::string_view text, const std::vector<Tensor>& operands) {
     const bool dots = terms[i].find("...") != std::string_view::npos;
     equation.operands.push_back(read_letters(text, terms[i], std::max(0, rank - named)));
     if (dots ? named > rank : named != rank)
-      raise_einsum(text, "gives operand " + std::to_string(i) + " " + count_of(named, "axis", "axes") + ", but it is " + type_text(operands[i]));
+      raise_einsum(text, "gives operand " + std::to_string(i) + " " + count_of(named, "axis", "axes") + ", but it is " +
+                             type_text(operands[i]));
     if (dots) most_dots = std::max(most_dots, rank - named);
   }
   if (arrow == std::string_view::npos) {
@@ -87,9 +89,11 @@ Summation parse(std::string_view text, const std::vector<Tensor>& operands) {
   }
   equation.output = read_letters(text, text.substr(arrow + 2), most_dots);
   for (char c : equation.output) {
-    const bool known = std::any_of(equation.operands.begin(), equation.operands.end(), [c](const Letters& l) { return l.find(c) != Letters::npos; });
+    const bool known = std::any_of(equation.operands.begin(), equation.operands.end(),
+                                   [c](const Letters& l) { return l.find(c) != Letters::npos; });
     if (!known) raise_einsum(text, std::string("names ") + c + " in its result, which no operand has");
-    if (std::count(equation.output.begin(), equation.output.end(), c) > 1) raise_einsum(text, std::string("names ") + c + " twice in its result");
+    if (std::count(equation.output.begin(), equation.output.end(), c) > 1)
+      raise_einsum(text, std::string("names ") + c + " twice in its result");
   }
   return equation;
 }
@@ -108,8 +112,9 @@ void check_sizes(std::string_view text, const Summation& equation, const std::ve
       if (is_new || at->second.size == size) continue;
       const bool broadcasts = c < 'A' && (size == 1 || at->second.size == 1);
       if (!broadcasts)
-        raise_einsum(text, std::string("needs one size for ") + (c < 'A' ? '.' : c) + ": operand " + std::to_string(at->second.operand) + " " +
-                               type_text(operands[at->second.operand]) + " has " + std::to_string(at->second.size.hint()) + ", operand " + std::to_string(i) +
+        raise_einsum(text, std::string("needs one size for ") + (c < 'A' ? '.' : c) + ": operand " +
+                               std::to_string(at->second.operand) + " " + type_text(operands[at->second.operand]) +
+                               " has " + std::to_string(at->second.size.hint()) + ", operand " + std::to_string(i) +
                                " " + type_text(operands[i]) + " has " + std::to_string(size.hint()));
       if (at->second.size == 1) at->second = {i, size};
     }

@@ -6,18 +6,21 @@
 namespace ricci {
 
 void check_indices(const IndexPlace& place, std::size_t k, Strided index, DType dtype) {
-  const std::int64_t axis = place.axes[k], size = place.shape.empty() ? 1 : place.shape[static_cast<std::size_t>(axis)].host();
+  const std::int64_t axis = place.axes[k],
+                     size = place.shape.empty() ? 1 : place.shape[static_cast<std::size_t>(axis)].host();
   const std::int64_t lowest = place.wraps ? -size : 0;
   if (const auto bad = kernels::find_out_of_range(index, lowest, size))
-    raise<IndexError>(place.op + ": index " + std::to_string(*bad) + " is out of range for axis " + std::to_string(axis) + " of " +
-                      to_string(Type{dtype, place.shape}) + "; the legal range is [" + std::to_string(lowest) + ", " + std::to_string(size - 1) + "]");
+    raise<IndexError>(place.op + ": index " + std::to_string(*bad) + " is out of range for axis " +
+                      std::to_string(axis) + " of " + to_string(Type{dtype, place.shape}) + "; the legal range is [" +
+                      std::to_string(lowest) + ", " + std::to_string(size - 1) + "]");
 }
 
 Tensor require_indices(const char* op, const Tensor& index, int operand) {
   require_defined(op, index, operand);
   const DType dtype = type_of(index).dtype;
   if (category(dtype) != 1)
-    raise<TypeError>(std::string(op) + ": the index " + type_text(index) + " is not of integers; convert it, for example with x.to(rc::int64)");
+    raise<TypeError>(std::string(op) + ": the index " + type_text(index) +
+                     " is not of integers; convert it, for example with x.to(rc::int64)");
   return dtype == DType::int64 ? index : to(index, DType::int64);
 }
 
@@ -60,7 +63,8 @@ struct Scatter {
   void eval(Outputs out, Inputs in) const {
     check_indices(place, 0, in[2], in[0].dtype);
     kernels::copy(out[0], in[0]);
-    kernels::scatter(accumulate ? kernels::Write::add : kernels::Write::set, out[0], static_cast<int>(axis), in[2], in[1]);
+    kernels::scatter(accumulate ? kernels::Write::add : kernels::Write::set, out[0], static_cast<int>(axis), in[2],
+                     in[1]);
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
     const Tensor& index = r.inputs[2];
@@ -74,7 +78,8 @@ struct Scatter {
     if (type_of(read).shape == wanted) return read;
     const Tensor wide = zeros_of({ct.dtype(), wanted});
     Tensor corner = wide;
-    for (std::size_t d = 0; d < wanted.size(); ++d) corner = narrow(corner, static_cast<std::int64_t>(d), 0, type_of(read).shape[d].host());
+    for (std::size_t d = 0; d < wanted.size(); ++d)
+      corner = narrow(corner, static_cast<std::int64_t>(d), 0, type_of(read).shape[d].host());
     corner.copy_(read);
     return wide;
   }
@@ -93,17 +98,20 @@ Tensor Gather::transpose(int, const Tensor& ct, const Reverse& r) const {
 void require_rank_of(const char* op, const Tensor& x, const Tensor& index) {
   const int rank = type_of(x).rank(), have = type_of(index).rank();
   if ((rank ? rank : 1) != (have ? have : 1))
-    raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must have as many axes as " + type_text(x));
+    raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must have as many axes as " +
+                      type_text(x));
 }
 
 void require_not_larger(const char* op, const Tensor& index, const Tensor& x, std::int64_t except) {
   const Type ti = type_of(index), tx = type_of(x);
   for (std::size_t d = 0; d < ti.shape.size() && d < tx.shape.size(); ++d)
     if (static_cast<std::int64_t>(d) != except && ti.shape[d].hint() > tx.shape[d].hint())
-      raise<ValueError>(std::string(op) + ": the index " + to_string(ti) + " is larger than " + to_string(tx) + " along axis " + std::to_string(d));
+      raise<ValueError>(std::string(op) + ": the index " + to_string(ti) + " is larger than " + to_string(tx) +
+                        " along axis " + std::to_string(d));
 }
 
-Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {
+Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t dim, const Tensor& index,
+                 const Tensor& src) {
   const std::int64_t axis = wrap_axis(op, dim, x);
   const Tensor places = require_indices(op, index, 2);
   require_defined(op, src, 3);
@@ -114,7 +122,9 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
   if (ts.rank() == 0 && type_of(places).rank() > 0) values = expand(values, type_of(places).shape);
   require_not_larger(op, places, values, -1);
   const IndexPlace place{op, {axis}, tx.shape, false};
-  if (tx.rank() == 0) return reshape(apply(Scatter{0, accumulate, place}, reshape(x, {1}), reshape(values, {1}), reshape(places, {1})), {});
+  if (tx.rank() == 0)
+    return reshape(apply(Scatter{0, accumulate, place}, reshape(x, {1}), reshape(values, {1}), reshape(places, {1})),
+                   {});
   return apply(Scatter{axis, accumulate, place}, x, values, places);
 }
 
@@ -128,7 +138,8 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index) {
   require_rank_of("gather", x, places);
   require_not_larger("gather", places, x, axis);
   const IndexPlace place{"gather", {axis}, type_of(x).shape, false};
-  if (type_of(x).rank() == 0) return reshape(apply(Gather{0, place}, reshape(x, {1}), reshape(places, {1})), type_of(index).shape);
+  if (type_of(x).rank() == 0)
+    return reshape(apply(Gather{0, place}, reshape(x, {1}), reshape(places, {1})), type_of(index).shape);
   return apply(Gather{axis, place}, x, places);
 }
 
@@ -144,8 +155,12 @@ Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim) {
   return gather(expand(x, wide_x), axis, expand(index, wide_i));
 }
 
-Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) { return scattered("scatter", false, x, dim, index, src); }
-Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) { return scattered("scatter_add", true, x, dim, index, src); }
+Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  return scattered("scatter", false, x, dim, index, src);
+}
+Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  return scattered("scatter_add", true, x, dim, index, src);
+}
 
 const Tensor& Tensor::scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
   assign_into(*this, ops::scatter(*this, dim, index, src), "scatter_");

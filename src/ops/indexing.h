@@ -24,6 +24,7 @@ Tensor require_indices(const char* op, const Tensor& index, int operand);
 /// x: [n₀, n₁, …, r…] read at index tuples: [p…, r…], where the indices broadcast to p.
 Tensor take_front(const Tensor& x, std::span<const Tensor> indices, const IndexPlace& place);
 /// base with [p…, r…] values written (or added) at the index tuples.
-Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tensor> indices, bool accumulate, const IndexPlace& place);
+Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tensor> indices, bool accumulate,
+                 const IndexPlace& place);
 
 }  // namespace ricci

@@ -63,7 +63,8 @@ struct Product {
     const int batch_a = a.rank() - c.left, batch_b = b.rank() - c.right, batch = std::max(batch_a, batch_b);
     for (int i = 0; i < batch; ++i) {
       const int ia = i - (batch - batch_a), ib = i - (batch - batch_b);
-      const Size na = ia < 0 ? Size(1) : a.shape[static_cast<std::size_t>(ia)], nb = ib < 0 ? Size(1) : b.shape[static_cast<std::size_t>(ib)];
+      const Size na = ia < 0 ? Size(1) : a.shape[static_cast<std::size_t>(ia)],
+                 nb = ib < 0 ? Size(1) : b.shape[static_cast<std::size_t>(ib)];
       shape.push_back(na == 1 ? nb : na);
     }
     if (c.left == 2 || form == Form::outer) shape.push_back(a.shape[static_cast<std::size_t>(batch_a)]);
@@ -115,11 +116,11 @@ struct Product {
 
   static std::vector<Sample<Product>> samples() {
     const auto x = [](Shape shape) { return rand(shape) * 2 - 1; };
-    return {{{Form::matrices}, {x({2, 3}), x({3, 4})}},       {{Form::matrices}, {x({2, 2, 3}), x({3, 2})}},
-            {{Form::matrices}, {x({2, 3}), x({2, 3, 2})}},    {{Form::matrices}, {x({2, 1, 2, 3}), x({3, 3, 2})}},
-            {{Form::matrices}, {x({2, 0}), x({0, 3})}},       {{Form::matvec}, {x({2, 3}), x({3})}},
-            {{Form::matvec}, {x({2, 2, 3}), x({3})}},         {{Form::dot}, {x({3}), x({3})}},
-            {{Form::dot}, {x({2, 3}), x({2, 3})}},            {{Form::outer}, {x({2}), x({3})}},
+    return {{{Form::matrices}, {x({2, 3}), x({3, 4})}},    {{Form::matrices}, {x({2, 2, 3}), x({3, 2})}},
+            {{Form::matrices}, {x({2, 3}), x({2, 3, 2})}}, {{Form::matrices}, {x({2, 1, 2, 3}), x({3, 3, 2})}},
+            {{Form::matrices}, {x({2, 0}), x({0, 3})}},    {{Form::matvec}, {x({2, 3}), x({3})}},
+            {{Form::matvec}, {x({2, 2, 3}), x({3})}},      {{Form::dot}, {x({3}), x({3})}},
+            {{Form::dot}, {x({2, 3}), x({2, 3})}},         {{Form::outer}, {x({2}), x({3})}},
             {{Form::outer}, {x({2, 2}), x({3})}}};
   }
 
@@ -127,7 +128,8 @@ struct Product {
   /// aᵀ ct; a shared right matrix sums over the batch inside the GEMM.
   static Tensor transpose_right(const Tensor& ct, const Tensor& a, const Reverse& r) {
     const bool shared = r.input_types[1].rank() == 2 && r.input_types[0].rank() > 2;
-    return shared ? product(Form::matrices, mT(flatten(a, 0, -2)), flatten(ct, 0, -2)) : product(Form::matrices, mT(a), ct);
+    return shared ? product(Form::matrices, mT(flatten(a, 0, -2)), flatten(ct, 0, -2))
+                  : product(Form::matrices, mT(a), ct);
   }
   static Tensor padded(const Batch& b, int i, std::int64_t missing) {
     const Tensor& x = b.inputs[static_cast<std::size_t>(i)];
@@ -149,15 +151,17 @@ Tensor checked_product(const char* op, Form form, const Tensor& a, const Tensor&
   if (form != Form::outer) {
     const int inner_a = ta.rank() - 1, inner_b = tb.rank() - c.right;
     if (!(ta.shape[static_cast<std::size_t>(inner_a)] == tb.shape[static_cast<std::size_t>(inner_b)]))
-      raise<ValueError>(std::string(op) + ": inner sizes differ: left is " + to_string(ta) + ", right is " + to_string(tb) + "; " +
-                        axes_text("left", inner_a, ta.shape[static_cast<std::size_t>(inner_a)]) + " must equal " +
-                        axes_text("right", inner_b, tb.shape[static_cast<std::size_t>(inner_b)]));
+      raise<ValueError>(std::string(op) + ": inner sizes differ: left is " + to_string(ta) + ", right is " +
+                        to_string(tb) + "; " + axes_text("left", inner_a, ta.shape[static_cast<std::size_t>(inner_a)]) +
+                        " must equal " + axes_text("right", inner_b, tb.shape[static_cast<std::size_t>(inner_b)]));
   }
   for (int back = 1; back <= std::min(ta.rank() - c.left, tb.rank() - c.right); ++back) {
-    const Size na = ta.shape[static_cast<std::size_t>(ta.rank() - c.left - back)], nb = tb.shape[static_cast<std::size_t>(tb.rank() - c.right - back)];
+    const Size na = ta.shape[static_cast<std::size_t>(ta.rank() - c.left - back)],
+               nb = tb.shape[static_cast<std::size_t>(tb.rank() - c.right - back)];
     if (!(na == nb) && !(na == 1) && !(nb == 1))
-      raise<ValueError>(std::string(op) + ": shapes do not broadcast: " + to_string(ta) + " and " + to_string(tb) + "; axis -" +
-                        std::to_string(back + 2) + " is " + std::to_string(na.hint()) + " against " + std::to_string(nb.hint()) + ", and neither is 1");
+      raise<ValueError>(std::string(op) + ": shapes do not broadcast: " + to_string(ta) + " and " + to_string(tb) +
+                        "; axis -" + std::to_string(back + 2) + " is " + std::to_string(na.hint()) + " against " +
+                        std::to_string(nb.hint()) + ", and neither is 1");
   }
   const DType dtype = promote(ta.dtype, tb.dtype);
   return Product::product(form, ta.dtype == dtype ? a : to(a, dtype), tb.dtype == dtype ? b : to(b, dtype));
@@ -166,7 +170,8 @@ Tensor checked_product(const char* op, Form form, const Tensor& a, const Tensor&
 void require_rank(const char* op, const Tensor& x, int operand, std::int64_t rank) {
   require_defined(op, x, operand);
   if (type_of(x).rank() != rank)
-    raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) + " must have " + count_of(rank, "axis", "axes") + ", it is " + type_text(x));
+    raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) + " must have " +
+                      count_of(rank, "axis", "axes") + ", it is " + type_text(x));
 }
 
 }  // namespace
@@ -178,14 +183,16 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   require_defined("matmul", b, 1);
   const int ra = type_of(a).rank(), rb = type_of(b).rank();
   if (ra == 0 || rb == 0)
-    raise<ValueError>("matmul: needs operands of at least 1 axis: left is " + type_text(a) + ", right is " + type_text(b) + "; use mul for numbers");
+    raise<ValueError>("matmul: needs operands of at least 1 axis: left is " + type_text(a) + ", right is " +
+                      type_text(b) + "; use mul for numbers");
   if (ra == 1 && rb == 1) return checked_product("matmul", Form::dot, a, b);
   if (rb == 1) return checked_product("matmul", Form::matvec, a, b);
   if (ra > 1) return checked_product("matmul", Form::matrices, a, b);
   const Type ta = type_of(a), tb = type_of(b);
   if (!(ta.shape[0] == tb.shape[tb.shape.size() - 2]))
-    raise<ValueError>("matmul: inner sizes differ: left is " + to_string(ta) + ", right is " + to_string(tb) + "; " + axes_text("left", 0, ta.shape[0]) +
-                      " must equal " + axes_text("right", tb.rank() - 2, tb.shape[tb.shape.size() - 2]));
+    raise<ValueError>("matmul: inner sizes differ: left is " + to_string(ta) + ", right is " + to_string(tb) + "; " +
+                      axes_text("left", 0, ta.shape[0]) + " must equal " +
+                      axes_text("right", tb.rank() - 2, tb.shape[tb.shape.size() - 2]));
   return checked_product("matmul", Form::matvec, mT(b), a);
 }
 
@@ -225,14 +232,17 @@ Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims) {
   require_defined("tensordot", b, 1);
   const Type ta = type_of(a), tb = type_of(b);
   if (dims < 0 || dims > ta.rank() || dims > tb.rank())
-    raise<ValueError>("tensordot: cannot contract " + count_of(dims, "axis", "axes") + " of " + to_string(ta) + " and " + to_string(tb));
+    raise<ValueError>("tensordot: cannot contract " + count_of(dims, "axis", "axes") + " of " + to_string(ta) +
+                      " and " + to_string(tb));
   Shape left(ta.shape.begin(), ta.shape.end() - dims), right(tb.shape.begin() + dims, tb.shape.end());
   Size contracted = 1;
   for (std::int64_t i = 0; i < dims; ++i) {
-    const Size na = ta.shape[static_cast<std::size_t>(ta.rank() - dims + i)], nb = tb.shape[static_cast<std::size_t>(i)];
+    const Size na = ta.shape[static_cast<std::size_t>(ta.rank() - dims + i)],
+               nb = tb.shape[static_cast<std::size_t>(i)];
     if (!(na == nb))
-      raise<ValueError>("tensordot: inner sizes differ: left is " + to_string(ta) + ", right is " + to_string(tb) + "; " +
-                        axes_text("left", static_cast<int>(ta.rank() - dims + i), na) + " must equal " + axes_text("right", static_cast<int>(i), nb));
+      raise<ValueError>("tensordot: inner sizes differ: left is " + to_string(ta) + ", right is " + to_string(tb) +
+                        "; " + axes_text("left", static_cast<int>(ta.rank() - dims + i), na) + " must equal " +
+                        axes_text("right", static_cast<int>(i), nb));
     contracted = contracted * na;
   }
   const Tensor product = matmul(reshape(a, {left.numel(), contracted}), reshape(b, {contracted, right.numel()}));
@@ -249,9 +259,12 @@ Tensor linear(const Tensor& x, const Tensor& weight) {
   if (tx.rank() == 0 || !(tx.shape.back() == tw.shape[1]))
     raise<ValueError>("linear: inner sizes differ: the input is " + to_string(tx) + ", the weight is " + to_string(tw) +
                       "; the last axis of the input must equal axis 1 of the weight");
-  return tx.rank() == 1 ? checked_product("linear", Form::matvec, weight, x) : checked_product("linear", Form::matrices, x, mT(weight));
+  return tx.rank() == 1 ? checked_product("linear", Form::matvec, weight, x)
+                        : checked_product("linear", Form::matrices, x, mT(weight));
 }
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) { return bias.defined() ? add(linear(x, weight), bias) : linear(x, weight); }
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return bias.defined() ? add(linear(x, weight), bias) : linear(x, weight);
+}
 
 Tensor kron(const Tensor& a, const Tensor& b) {
   const int rank = std::max(type_of(a).rank(), type_of(b).rank());
@@ -272,7 +285,8 @@ Tensor cross(const Tensor& a, const Tensor& b) { return cross(a, b, -1); }
 Tensor cross(const Tensor& a, const Tensor& b, std::int64_t dim) {
   const std::int64_t axis = wrap_axis("cross", dim, a);
   if (a.size(axis) != 3 || b.size(axis) != 3)
-    raise<ValueError>("cross: axis " + std::to_string(axis) + " must have size 3 in both: " + type_text(a) + " and " + type_text(b));
+    raise<ValueError>("cross: axis " + std::to_string(axis) + " must have size 3 in both: " + type_text(a) + " and " +
+                      type_text(b));
   return sub(mul(roll(a, {-1}, {axis}), roll(b, {-2}, {axis})), mul(roll(a, {-2}, {axis}), roll(b, {-1}, {axis})));
 }
 

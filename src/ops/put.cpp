@@ -79,7 +79,8 @@ struct Put {
 Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view) { return apply(Put{view}, base, value); }
 
 ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value) {
-  const Tensor result = put(wrap(base), wrap(value), ViewParameter{view.rules, OwnedParameters(view.rules->parameters, view.parameters)});
+  const Tensor result =
+      put(wrap(base), wrap(value), ViewParameter{view.rules, OwnedParameters(view.rules->parameters, view.parameters)});
   return read(result, "write");
 }
 

@@ -9,7 +9,9 @@
 namespace ricci {
 namespace {
 
-std::vector<Tensor> from(std::span<const Tensor> tensors, std::size_t first) { return {tensors.begin() + static_cast<std::ptrdiff_t>(first), tensors.end()}; }
+std::vector<Tensor> from(std::span<const Tensor> tensors, std::size_t first) {
+  return {tensors.begin() + static_cast<std::ptrdiff_t>(first), tensors.end()};
+}
 
 Shape index_shape(const Types& types, std::size_t first) { return types[first].shape; }
 
@@ -62,7 +64,9 @@ struct Take {
     check_all(place, in, 1);
     kernels::take(out[0], in[0], in.subspan(1));
   }
-  Tensor transpose(int, const Tensor& ct, const Reverse& r) const { return put_front(zeros_of(r.input_types[0]), ct, r.inputs.subspan(1), true, place); }
+  Tensor transpose(int, const Tensor& ct, const Reverse& r) const {
+    return put_front(zeros_of(r.input_types[0]), ct, r.inputs.subspan(1), true, place);
+  }
   BatchedOutputs batch(const Batch& b) const {
     const std::vector<Tensor> indices = from(b.inputs, 1);
     if (!any_mapped(b, 1)) {  // [B, n…, r…] → [n…, B, r…] → [p…, B, r…]
@@ -102,10 +106,12 @@ struct PutAt {
     const auto axes = static_cast<std::int64_t>(place.axes.size());
     if (!any_mapped(b, 2)) {
       const std::vector<Tensor> indices = from(b.inputs, 2);
-      const Tensor rows = put_front(movedim(b.input(0), 0, axes), movedim(b.input(1), 0, indices[0].dim()), indices, accumulate, place);
+      const Tensor rows =
+          put_front(movedim(b.input(0), 0, axes), movedim(b.input(1), 0, indices[0].dim()), indices, accumulate, place);
       return {.outputs = {movedim(rows, axes, 0)}};
     }
-    return {.outputs = {put_front(b.input(0), b.input(1), with_example_numbers(b, 2), accumulate, with_batch_axis(place, b.size))}};
+    return {.outputs = {put_front(b.input(0), b.input(1), with_example_numbers(b, 2), accumulate,
+                                  with_batch_axis(place, b.size))}};
   }
   static std::vector<Sample<PutAt>> samples();
 };
@@ -120,9 +126,10 @@ std::vector<Sample<Take>> Take::samples() {
 }
 
 std::vector<Sample<PutAt>> PutAt::samples() {
-  return {{{true, {"sample", {0}, {3}, true}}, {rand({3}), rand({4}), places({2, 0, 1, 2})}},
-          {{false, {"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), rand({2, 2}), places({1, 0}), places({2, 1})}},
-          {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({2, 2}), places({2, 0})}}};
+  return {
+      {{true, {"sample", {0}, {3}, true}}, {rand({3}), rand({4}), places({2, 0, 1, 2})}},
+      {{false, {"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), rand({2, 2}), places({1, 0}), places({2, 1})}},
+      {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({2, 2}), places({2, 0})}}};
 }
 
 std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> indices) {
@@ -134,7 +141,9 @@ std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> i
       Size& size = shape[shape.size() - back];
       const Size n = own[own.size() - back];
       if (size == n || n == 1) continue;
-      if (!(size == 1)) raise<ValueError>(std::string(op) + ": the index tensors do not broadcast: " + type_text(indices[0]) + " and " + type_text(index));
+      if (!(size == 1))
+        raise<ValueError>(std::string(op) + ": the index tensors do not broadcast: " + type_text(indices[0]) + " and " +
+                          type_text(index));
       size = n;
     }
   }
@@ -151,7 +160,8 @@ Tensor take_front(const Tensor& x, std::span<const Tensor> indices, const IndexP
   return apply(Take{place}, std::span<const Tensor>(inputs))[0];
 }
 
-Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tensor> indices, bool accumulate, const IndexPlace& place) {
+Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tensor> indices, bool accumulate,
+                 const IndexPlace& place) {
   std::vector<Tensor> inputs = broadcast_together(place.op.c_str(), indices);
   Shape shape = type_of(inputs[0]).shape;
   const Type type = type_of(base), given = type_of(values);
@@ -169,7 +179,8 @@ namespace {
 
 Tensor one_axis_index(const char* op, const Tensor& index) {
   const Tensor places = require_indices(op, index, 2);
-  if (type_of(places).rank() > 1) raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must have 1 axis");
+  if (type_of(places).rank() > 1)
+    raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must have 1 axis");
   return type_of(places).rank() == 0 ? reshape(places, {1}) : places;
 }
 
@@ -206,7 +217,8 @@ Tensor take(const Tensor& x, const Tensor& index) {
 
 Tensor embedding(const Tensor& weight, const Tensor& index) {
   require_defined("embedding", weight, 0);
-  if (type_of(weight).rank() != 2) raise<ValueError>("embedding: the weight " + type_text(weight) + " must have 2 axes");
+  if (type_of(weight).rank() != 2)
+    raise<ValueError>("embedding: the weight " + type_text(weight) + " must have 2 axes");
   const Tensor where = require_indices("embedding", index, 1);
   return take_front(weight, {&where, 1}, {"embedding", {0}, type_of(weight).shape, false});
 }

@@ -47,7 +47,8 @@ struct Permute {
   }
   Permute inverse() const {
     Permute p{axes};
-    for (std::size_t i = 0; i < axes.size(); ++i) p.axes[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      p.axes[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
     return p;
   }
   Tensor transpose(const Tensor& ct) const { return apply(inverse(), ct); }
@@ -58,7 +59,11 @@ struct Permute {
     return p;
   }
   static std::vector<Sample<Permute>> samples() {
-    return {{{{1, 0}}, {rand({2, 3})}}, {{{2, 0, 1}}, {rand({2, 3, 4})}}, {{{0}}, {rand({3})}}, {{{}}, {rand({})}}, {{{1, 0}}, {rand({0, 3})}}};
+    return {{{{1, 0}}, {rand({2, 3})}},
+            {{{2, 0, 1}}, {rand({2, 3, 4})}},
+            {{{0}}, {rand({3})}},
+            {{{}}, {rand({})}},
+            {{{1, 0}}, {rand({0, 3})}}};
   }
 };
 
@@ -84,7 +89,11 @@ struct Reshape {
     return r;
   }
   static std::vector<Sample<Reshape>> samples() {
-    return {{{{6}}, {rand({2, 3})}}, {{{3, 2}}, {rand({2, 3})}}, {{{1, 1}}, {rand({})}}, {{{0, 4}}, {rand({2, 0})}}, {{{2, 2, 3}}, {rand({4, 3})}}};
+    return {{{{6}}, {rand({2, 3})}},
+            {{{3, 2}}, {rand({2, 3})}},
+            {{{1, 1}}, {rand({})}},
+            {{{0, 4}}, {rand({2, 0})}},
+            {{{2, 2, 3}}, {rand({4, 3})}}};
   }
 
  private:
@@ -133,7 +142,8 @@ struct Expand {
     Strides wide;
     wide.resize(shape.size(), 0);
     const std::size_t extra = shape.size() - strides.size();
-    for (std::size_t i = 0; i < strides.size(); ++i) wide[extra + i] = type.shape[i] == shape[extra + i] ? strides[i] : 0;
+    for (std::size_t i = 0; i < strides.size(); ++i)
+      wide[extra + i] = type.shape[i] == shape[extra + i] ? strides[i] : 0;
     type = {type.dtype, shape};
     strides = wide;
   }
@@ -146,7 +156,11 @@ struct Expand {
     return {.outputs = {expand(reshape(b.inputs[0], padded), wide)}};
   }
   static std::vector<Sample<Expand>> samples() {
-    return {{{{2, 3}}, {rand({3})}}, {{{2, 3}}, {rand({2, 1})}}, {{{4}}, {rand({})}}, {{{0, 3}}, {rand({1, 3})}}, {{{2, 3}}, {rand({2, 3})}}};
+    return {{{{2, 3}}, {rand({3})}},
+            {{{2, 3}}, {rand({2, 1})}},
+            {{{4}}, {rand({})}},
+            {{{0, 3}}, {rand({1, 3})}},
+            {{{2, 3}}, {rand({2, 3})}}};
   }
 };
 
@@ -188,7 +202,9 @@ struct Select {
   }
   Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
   Select lifted() const { return {axis + 1, index}; }
-  static std::vector<Sample<Select>> samples() { return {{{0, 1}, {rand({3})}}, {{1, 2}, {rand({2, 3, 2})}}, {{1, 0}, {rand({0, 3})}}}; }
+  static std::vector<Sample<Select>> samples() {
+    return {{{0, 1}, {rand({3})}}, {{1, 2}, {rand({2, 3, 2})}}, {{1, 0}, {rand({0, 3})}}};
+  }
 };
 
 struct Diagonal {
@@ -200,7 +216,8 @@ struct Diagonal {
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis1), b = static_cast<std::size_t>(axis2);
     const std::int64_t rows = extent(type, axis1), columns = extent(type, axis2);
-    const std::int64_t length = std::max<std::int64_t>(0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
+    const std::int64_t length =
+        std::max<std::int64_t>(0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
     if (data && length > 0) data = advance(data, type.dtype, offset >= 0 ? offset * strides[b] : -offset * strides[a]);
     const std::int64_t stride = strides[a] + strides[b];
     for (std::size_t axis : {std::max(a, b), std::min(a, b)}) {
@@ -213,7 +230,10 @@ struct Diagonal {
   Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
   Diagonal lifted() const { return {offset, axis1 + 1, axis2 + 1}; }
   static std::vector<Sample<Diagonal>> samples() {
-    return {{{0, 0, 1}, {rand({3, 3})}}, {{1, 0, 1}, {rand({2, 4})}}, {{-1, 2, 0}, {rand({3, 2, 4})}}, {{5, 0, 1}, {rand({2, 2})}}};
+    return {{{0, 0, 1}, {rand({3, 3})}},
+            {{1, 0, 1}, {rand({2, 4})}},
+            {{-1, 2, 0}, {rand({3, 2, 4})}},
+            {{5, 0, 1}, {rand({2, 2})}}};
   }
 };
 
@@ -234,8 +254,9 @@ struct Unfold {
   /// Windows overlap: each window is added to its place.
   Tensor transpose(const Tensor& ct, const Type& input) const {
     const Tensor total = zeros(input.shape, TensorOptions{.dtype = input.dtype});
-    const Tensor index = arange(input.shape[static_cast<std::size_t>(axis)].host()).unfold(0, size, step);  // [windows, size]
-    const Tensor rows = flatten(movedim(movedim(ct, axis, 0), -1, 1), 0, 1);                                // [windows·size, …]
+    const Tensor index =
+        arange(input.shape[static_cast<std::size_t>(axis)].host()).unfold(0, size, step);  // [windows, size]
+    const Tensor rows = flatten(movedim(movedim(ct, axis, 0), -1, 1), 0, 1);               // [windows·size, …]
     return movedim(index_add(movedim(total, axis, 0), 0, flatten(index), rows), 0, axis);
   }
   Unfold lifted() const { return {axis + 1, size, step}; }
@@ -277,7 +298,9 @@ struct AsStrided {
     return l;
   }
   static std::vector<Sample<AsStrided>> samples() {
-    return {{{{2, 2}, {2, 1}, 1, 6}, {rand({6})}}, {{{3, 2}, {1, 1}, 0, 6}, {rand({2, 3})}}, {{{2}, {0}, 3, 4}, {rand({4})}}};
+    return {{{{2, 2}, {2, 1}, 1, 6}, {rand({6})}},
+            {{{3, 2}, {1, 1}, 0, 6}, {rand({2, 3})}},
+            {{{2}, {0}, 3, 4}, {rand({4})}}};
   }
 };
 
@@ -301,15 +324,18 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
       known = known * shape[i];
       continue;
     }
-    if (inferred >= 0) raise<ValueError>(std::string(op) + ": the shape " + to_string(wanted) + " leaves more than one size to infer");
+    if (inferred >= 0)
+      raise<ValueError>(std::string(op) + ": the shape " + to_string(wanted) + " leaves more than one size to infer");
     inferred = static_cast<int>(i);
   }
   if (inferred >= 0) {
     if (known == 0 || !(count / known * known == count))
-      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count, "element", "elements") + ", which do not fill the shape " + to_string(wanted));
+      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count, "element", "elements") +
+                        ", which do not fill the shape " + to_string(wanted));
     shape[static_cast<std::size_t>(inferred)] = count / known;
   } else if (!(known == count)) {
-    raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count, "element", "elements") + ", the shape " + to_string(wanted) + " needs " + std::to_string(known.hint()));
+    raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count, "element", "elements") +
+                      ", the shape " + to_string(wanted) + " needs " + std::to_string(known.hint()));
   }
   return shape;
 }
@@ -331,7 +357,8 @@ Tensor expand(const Tensor& x, const Shape& wanted) {
   require_defined("expand", x, 0);
   const Type type = type_of(x);
   if (type.rank() > wanted.rank())
-    raise<ValueError>("expand: " + type_text(x) + " has " + count_of(type.rank(), "axis", "axes") + ", the shape " + to_string(wanted) + " has only " + std::to_string(wanted.rank()));
+    raise<ValueError>("expand: " + type_text(x) + " has " + count_of(type.rank(), "axis", "axes") + ", the shape " +
+                      to_string(wanted) + " has only " + std::to_string(wanted.rank()));
   Shape shape = wanted;
   for (std::size_t back = 1; back <= shape.size(); ++back) {
     Size& size = shape[shape.size() - back];
@@ -339,8 +366,9 @@ Tensor expand(const Tensor& x, const Shape& wanted) {
     const Size have = is_new ? Size(1) : type.shape[type.shape.size() - back];
     if (size == -1 && !is_new) size = have;
     if (!(have == size) && !(have == 1))
-      raise<ValueError>("expand: " + type_text(x) + " does not expand to " + to_string(wanted) + "; axis -" + std::to_string(back) + " is " +
-                        std::to_string(have.hint()) + " against " + std::to_string(size.hint()) + ", and is not 1");
+      raise<ValueError>("expand: " + type_text(x) + " does not expand to " + to_string(wanted) + "; axis -" +
+                        std::to_string(back) + " is " + std::to_string(have.hint()) + " against " +
+                        std::to_string(size.hint()) + ", and is not 1");
   }
   require_sizes("expand", shape);
   return apply(Expand{shape}, x);
@@ -355,13 +383,15 @@ Tensor permute(const Tensor& x, const Axes& axes) {
   if (!(sorted(wrapped) == identity_axes(rank))) {
     std::string list;
     for (std::int64_t a : axes) list += (list.empty() ? "" : ",") + std::to_string(a);
-    raise<ValueError>("permute: [" + list + "] is not a permutation of the " + count_of(rank, "axis", "axes") + " of " + type_text(x));
+    raise<ValueError>("permute: [" + list + "] is not a permutation of the " + count_of(rank, "axis", "axes") + " of " +
+                      type_text(x));
   }
   return permuted(x, wrapped);
 }
 
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
-  const auto i = static_cast<std::size_t>(wrap_axis("transpose", a, x)), j = static_cast<std::size_t>(wrap_axis("transpose", b, x));
+  const auto i = static_cast<std::size_t>(wrap_axis("transpose", a, x)),
+             j = static_cast<std::size_t>(wrap_axis("transpose", b, x));
   Axes axes = identity_axes(type_of(x).rank());
   if (i != j) std::swap(axes[i], axes[j]);
   return permuted(x, axes);
@@ -384,7 +414,8 @@ Tensor movedim(const Tensor& x, const Axes& from, const Axes& to) {
   return permuted(x, axes);
 }
 
-Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) {
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+             std::int64_t step) {
   const std::int64_t axis = wrap_axis("slice", dim, x);
   if (step < 1) raise<ValueError>("slice: step is " + std::to_string(step) + "; it must be at least 1");
   const Size full = type_of(x).shape[static_cast<std::size_t>(axis)];
@@ -394,16 +425,20 @@ Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> star
   const std::int64_t from = clip(start.value_or(0)), until = std::max(from, clip(stop.value_or(n)));
   return apply(SliceView{axis, from, (until - from + step - 1) / step, step}, x);
 }
-Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) { return slice(x, dim, start, stop, 1); }
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) {
+  return slice(x, dim, start, stop, 1);
+}
 
 Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
   const std::int64_t axis = wrap_axis("select", dim, x);
   const Type type = type_of(x);
-  if (type.rank() == 0) raise<IndexError>("select: axis " + std::to_string(dim) + " is out of range: " + type_text(x) + " has no axes");
+  if (type.rank() == 0)
+    raise<IndexError>("select: axis " + std::to_string(dim) + " is out of range: " + type_text(x) + " has no axes");
   const std::int64_t n = type.shape[static_cast<std::size_t>(axis)];
   if (index < -n || index >= n)
-    raise<IndexError>("select: index " + std::to_string(index) + " is out of range for axis " + std::to_string(axis) + " of " + type_text(x) +
-                      "; the legal range is [" + std::to_string(-n) + ", " + std::to_string(n - 1) + "]");
+    raise<IndexError>("select: index " + std::to_string(index) + " is out of range for axis " + std::to_string(axis) +
+                      " of " + type_text(x) + "; the legal range is [" + std::to_string(-n) + ", " +
+                      std::to_string(n - 1) + "]");
   return apply(Select{axis, index < 0 ? index + n : index}, x);
 }
 
@@ -412,14 +447,17 @@ Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   const std::int64_t from = start < 0 ? start + n : start;
   if (from < 0 || length < 0 || from + length > n)
-    raise<IndexError>("narrow: start " + std::to_string(start) + " and length " + std::to_string(length) + " reach outside axis " + std::to_string(axis) + " of " + type_text(x));
+    raise<IndexError>("narrow: start " + std::to_string(start) + " and length " + std::to_string(length) +
+                      " reach outside axis " + std::to_string(axis) + " of " + type_text(x));
   return apply(SliceView{axis, from, length, 1}, x);
 }
 
 Tensor diagonal(const Tensor& x) { return diagonal(x, 0, 0, 1); }
 Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
   const std::int64_t a = wrap_axis("diagonal", dim1, x), b = wrap_axis("diagonal", dim2, x);
-  if (a == b) raise<ValueError>("diagonal: both axes are axis " + std::to_string(a) + " of " + type_text(x) + "; they must differ");
+  if (a == b)
+    raise<ValueError>("diagonal: both axes are axis " + std::to_string(a) + " of " + type_text(x) +
+                      "; they must differ");
   return apply(Diagonal{offset, a, b}, x);
 }
 
@@ -428,7 +466,8 @@ Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step) + "; it must be at least 1");
   if (size < 0 || size > n)
-    raise<ValueError>("unfold: windows of " + std::to_string(size) + " do not fit axis " + std::to_string(axis) + " of " + type_text(x));
+    raise<ValueError>("unfold: windows of " + std::to_string(size) + " do not fit axis " + std::to_string(axis) +
+                      " of " + type_text(x));
   return apply(Unfold{axis, size, step}, x);
 }
 
@@ -452,7 +491,8 @@ Tensor unsqueeze(const Tensor& x, std::int64_t dim) {
 }
 Tensor flatten(const Tensor& x) { return flatten(x, 0, -1); }
 Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end) {
-  const auto from = static_cast<std::size_t>(wrap_axis("flatten", start, x)), until = static_cast<std::size_t>(wrap_axis("flatten", end, x));
+  const auto from = static_cast<std::size_t>(wrap_axis("flatten", start, x)),
+             until = static_cast<std::size_t>(wrap_axis("flatten", end, x));
   const Shape old = type_of(x).shape;
   if (old.empty()) return apply(Reshape{{1}}, x);
   if (from > until) raise<ValueError>("flatten: the first axis must not stand behind the last");
@@ -476,7 +516,8 @@ Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride, std::i
     last += (size[i].host() - 1) * stride[i];
   }
   if (offset < 0 || (!empty && last >= type_of(x).shape.numel()))
-    raise<ValueError>("as_strided: the view reaches element " + std::to_string(last) + ", " + type_text(x) + " has " + count_of(x.numel(), "element", "elements"));
+    raise<ValueError>("as_strided: the view reaches element " + std::to_string(last) + ", " + type_text(x) + " has " +
+                      count_of(x.numel(), "element", "elements"));
   return apply(AsStrided{size, stride, offset, type_of(x).shape.numel()}, x);
 }
 
@@ -505,11 +546,13 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
   std::int64_t at = 0;
   std::vector<Tensor> parts;
   for (std::int64_t size : sizes) {
-    if (size < 0 || at + size > n) raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
+    if (size < 0 || at + size > n)
+      raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
     parts.push_back(apply(SliceView{axis, at, size, 1}, x));
     at += size;
   }
-  if (at != n) raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
+  if (at != n)
+    raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
   return parts;
 }
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks) { return chunk(x, chunks, 0); }

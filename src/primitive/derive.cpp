@@ -76,7 +76,8 @@ Tensor fit(const Tensor& x, const Type& type) {
     const int extra = have.rank() - type.rank();
     Axes dims;
     for (int i = 0; i < have.rank(); ++i)
-      if (i < extra || !(have.shape[static_cast<std::size_t>(i)] == type.shape[static_cast<std::size_t>(i - extra)])) dims.push_back(i);
+      if (i < extra || !(have.shape[static_cast<std::size_t>(i)] == type.shape[static_cast<std::size_t>(i - extra)]))
+        dims.push_back(i);
     if (!dims.empty()) fitted = sum(fitted, dims, true);
     if (extra > 0) fitted = reshape(fitted, type.shape);
   }

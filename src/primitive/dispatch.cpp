@@ -112,7 +112,8 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
   for (const ValueRef& v : inputs) deepest = std::max(deepest, v->level);
   if (deepest == 0) {
     Interpreter* recorder = inputs.empty() ? factory_handler() : nullptr;
-    if (!recorder) [[likely]] return evaluate(op, inputs);
+    if (!recorder) [[likely]]
+      return evaluate(op, inputs);
     const Below below(recorder);
     return recorder->process(op, inputs);
   }

@@ -12,7 +12,7 @@ namespace ricci {
 
 /// How errors name a transform: what was called, and from where.
 struct Entry {
-  const char* name = nullptr;  // null: a level that another entry stands for
+  const char* name = nullptr;       // null: a level that another entry stands for
   std::int64_t axis = 0, size = 0;  // of vmap
   const char* file = "";
   unsigned line = 0;
@@ -38,7 +38,7 @@ class Interpreter {
 
  protected:
   Interpreter(ValueKind kind, const Entry& entry);  // enters the stack
-  ~Interpreter();               // leaves it: interpreters are scopes
+  ~Interpreter();                                   // leaves it: interpreters are scopes
 };
 
 /// The innermost running transform; null at the eager level.
@@ -95,8 +95,8 @@ ValueRef live(const ValueRef& value, const char* op);
 Types types_of(Op op, const Types& inputs);
 /// How the inputs of an elementwise operation come together; throws what is wrong in the user's terms.
 struct Operands {
-  DType dtype;            // what the promoted operands are computed in
-  int rank;               // of the result
+  DType dtype;                // what the promoted operands are computed in
+  int rank;                   // of the result
   unsigned kept_as_they_are;  // operands that promotion leaves alone: conditions
   bool promoted(int i) const { return !((kept_as_they_are >> i) & 1U); }
 };

@@ -70,20 +70,25 @@ bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, st
 }
 
 /// The rule: walking outwards from the innermost transform, every one younger than the target must allow the write.
-void check_levels(Cell* target, const Value& value, const Type& target_type, const Interpreter* from, const char* name) {
+void check_levels(Cell* target, const Value& value, const Type& target_type, const Interpreter* from,
+                  const char* name) {
   Cell* root = root_of(target);
   for (const Interpreter* i = from; i && i->level > root->birth; i = i->parent) {
     if (i->differentiates() && i->level > no_grad_below)
-      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) + " was captured from outside " +
-                            transform_text(i) + "; a function under differentiation writes only to its arguments and to what it "
+      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) +
+                            " was captured from outside " + transform_text(i) +
+                            "; a function under differentiation writes only to its arguments and to what it "
                             "creates: pass it as an argument, or write to a clone()");
     if (i->kind == ValueKind::batched && has_level(value, i->level))
-      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) + " holds one value for all examples of " +
-                            transform_text(i) + ", but the new value " + to_string(value.type) + " has one per example; use the "
+      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) +
+                            " holds one value for all examples of " + transform_text(i) + ", but the new value " +
+                            to_string(value.type) +
+                            " has one per example; use the "
                             "out-of-place operation, map the target, or create it inside the mapped function");
     if (i->kind == ValueKind::recorded && i->sees_factories())
-      raise<NotImplementedError>(std::string(name) + ": the target " + to_string(target_type) + " was captured from outside " +
-                                 transform_text(i) + "; a recorded function writes only to its arguments and to what it creates");
+      raise<NotImplementedError>(std::string(name) + ": the target " + to_string(target_type) +
+                                 " was captured from outside " + transform_text(i) +
+                                 "; a recorded function writes only to its arguments and to what it creates");
   }
   if (!root->link) return;
   const auto* argument = static_cast<const ArgumentLink*>(root->link);
@@ -108,7 +113,8 @@ void check_not_expanded(Cell* cell, const Type& type, const char* name) {
 
 }  // namespace
 
-OperationLink::OperationLink(const Tensor& base_tensor, Op op) : rules(op.rules), parameters(op.rules->parameters, op.parameters) {
+OperationLink::OperationLink(const Tensor& base_tensor, Op op)
+    : rules(op.rules), parameters(op.rules->parameters, op.parameters) {
   base = base_tensor;
   seen = root_of(base.cell())->version;
 }
@@ -134,7 +140,8 @@ void check_write(const Tensor& target, const ValueRef& value, const char* name) 
 
 void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count) {
   if (!target.defined())
-    raise<ValueError>(in_place_name(op.rules->name, target, inputs) + ": operand 0 is an undefined Tensor; give it a value first");
+    raise<ValueError>(in_place_name(op.rules->name, target, inputs) +
+                      ": operand 0 is an undefined Tensor; give it a value first");
   if (!innermost && write_directly(target, op, inputs, count)) return;
   const Tensor result = apply_one(op, inputs, count);
   write_result(target, result, in_place_name(op.rules->name, target, inputs).c_str());
@@ -148,17 +155,20 @@ std::string in_place_name(const char* name, const Tensor& target, const Tensor* 
 void write_result(const Tensor& target, const Tensor& result, const char* name) {
   const Type have = value_of(target)->type, got = value_of(result)->type;
   if (!(have.shape == got.shape))
-    raise<ValueError>(std::string(name) + ": the result " + to_string(got) + " does not fit the target " + to_string(have) +
-                      "; a write keeps its target's shape");
+    raise<ValueError>(std::string(name) + ": the result " + to_string(got) + " does not fit the target " +
+                      to_string(have) + "; a write keeps its target's shape");
   if (category(got.dtype) > category(have.dtype) && !got.weak)
-    raise<TypeError>(std::string(name) + ": the result is " + short_name(got.dtype) + ", which does not convert to the target " +
-                     to_string(have) + "; convert an operand, or use the out-of-place operation");
+    raise<TypeError>(std::string(name) + ": the result is " + short_name(got.dtype) +
+                     ", which does not convert to the target " + to_string(have) +
+                     "; convert an operand, or use the out-of-place operation");
   assign_into(target, result, name);
 }
 
 void assign_into(const Tensor& target, const Tensor& source, const char* name) {
-  if (!target.defined()) raise<ValueError>(std::string(name) + ": operand 0 is an undefined Tensor; give it a value first");
-  if (!source.defined()) raise<ValueError>(std::string(name) + ": operand 1 is an undefined Tensor; give it a value first");
+  if (!target.defined())
+    raise<ValueError>(std::string(name) + ": operand 0 is an undefined Tensor; give it a value first");
+  if (!source.defined())
+    raise<ValueError>(std::string(name) + ": operand 1 is an undefined Tensor; give it a value first");
   if (target.is_same(source)) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
@@ -184,12 +194,13 @@ bool copy_directly(const Tensor& target, const Tensor& source, const char* name)
   const auto& array = static_cast<const Array&>(*value);
   const Type have = value_of(target)->type;
   if (!broadcasts_to(array.type.shape, have.shape))
-    raise<ValueError>(std::string(name) + ": the source " + to_string(array.type) + " does not broadcast to the target " +
-                      to_string(have));
+    raise<ValueError>(std::string(name) + ": the source " + to_string(array.type) +
+                      " does not broadcast to the target " + to_string(have));
   const auto place = sole_place(target.cell());
   if (!place) return false;
   const Strides strides = broadcast_strides(array, place->type.shape);
-  kernels::copy(place->strided(), {array.data, array.type.dtype, place->type.rank(), place->type.shape.host(), strides.data()});
+  kernels::copy(place->strided(),
+                {array.data, array.type.dtype, place->type.rank(), place->type.shape.host(), strides.data()});
   ++root_of(target.cell())->version;
   return true;
 }

@@ -15,7 +15,8 @@ bool take(std::string_view& text, std::string_view token) {
 }
 
 void expect(std::string_view& text, std::string_view token) {
-  if (!take(text, token)) throw ValueError("parse: expected '" + std::string(token) + "' at '" + std::string(text.substr(0, 30)) + "'");
+  if (!take(text, token))
+    throw ValueError("parse: expected '" + std::string(token) + "' at '" + std::string(text.substr(0, 30)) + "'");
 }
 
 template <class T>
@@ -46,7 +47,9 @@ void parse(DType& value, std::string_view& text) {
   int best = -1;
   for (int i = 0; i < dtype_count; ++i) {
     const std::string_view name = short_name(static_cast<DType>(i));
-    if (text.starts_with(name) && (best < 0 || name.size() > std::string_view(short_name(static_cast<DType>(best))).size())) best = i;
+    if (text.starts_with(name) &&
+        (best < 0 || name.size() > std::string_view(short_name(static_cast<DType>(best))).size()))
+      best = i;
   }
   if (best < 0) throw ValueError("parse: expected an element type at '" + std::string(text.substr(0, 30)) + "'");
   value = static_cast<DType>(best);
@@ -75,7 +78,8 @@ class Parser {
         body_.inputs.push_back(v);
         continue;
       }
-      if (body_.captures.size() == captured_.size()) throw ValueError("parse: the program captures more tensors than were given");
+      if (body_.captures.size() == captured_.size())
+        throw ValueError("parse: the program captures more tensors than were given");
       body_.captures.push_back({v, value_of(captured_[body_.captures.size()])});
     }
     expect(text_, " {\n");

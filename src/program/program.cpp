@@ -88,20 +88,24 @@ struct CallSizes final : SizeVisitor {
     for (const Guard& g : table.guards()) {
       const std::int64_t left = table.evaluate(g.left, sizes), right = table.evaluate(g.right, sizes);
       if ((left == right) != g.equal)
-        raise<ValueError>("program: recorded where " + table.print(g.left) + (g.equal ? " is " : " is not ") + table.print(g.right) +
-                          ", called where they are " + std::to_string(left) + " and " + std::to_string(right) + "; record it again for these sizes");
+        raise<ValueError>("program: recorded where " + table.print(g.left) + (g.equal ? " is " : " is not ") +
+                          table.print(g.right) + ", called where they are " + std::to_string(left) + " and " +
+                          std::to_string(right) + "; record it again for these sizes");
     }
   }
 };
 
 void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
   if (inputs.size() != body.inputs.size())
-    raise<ValueError>("program: called with " + std::to_string(inputs.size()) + " inputs, it has " + std::to_string(body.inputs.size()) +
-                      "; pass one tensor for each");
+    raise<ValueError>("program: called with " + std::to_string(inputs.size()) + " inputs, it has " +
+                      std::to_string(body.inputs.size()) + "; pass one tensor for each");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Type have = type_of(inputs[i]), want = body.types[static_cast<std::size_t>(body.inputs[i])];
-    const bool fits = have.dtype == want.dtype && have.rank() == want.rank() && (body.symbols || have.shape == want.shape);
-    if (!fits) raise<ValueError>("program: input " + std::to_string(i) + " is " + to_string(have) + ", recorded for " + to_string(want));
+    const bool fits =
+        have.dtype == want.dtype && have.rank() == want.rank() && (body.symbols || have.shape == want.shape);
+    if (!fits)
+      raise<ValueError>("program: input " + std::to_string(i) + " is " + to_string(have) + ", recorded for " +
+                        to_string(want));
   }
 }
 
@@ -136,7 +140,8 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
       e.rules->parameters.visit_sizes(parameters.mutable_get(), *sizes);
     }
     Tensors results = apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
-    for (std::size_t i = 0; i < results.size(); ++i) variables[static_cast<std::size_t>(e.outputs[i])] = std::move(results[i]);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      variables[static_cast<std::size_t>(e.outputs[i])] = std::move(results[i]);
   }
   std::vector<Tensor> outputs;
   for (Variable v : body.outputs) outputs.push_back(variables[static_cast<std::size_t>(v)]);
@@ -154,7 +159,12 @@ ProgramBody without_dead_equations(const ProgramBody& body) {
     for (Variable v : e->inputs) needed[static_cast<std::size_t>(v)] = true;
     kept.push_back(*e);
   }
-  ProgramBody live{.symbols = body.symbols, .types = body.types, .inputs = body.inputs, .captures = {}, .equations = {kept.rbegin(), kept.rend()}, .outputs = body.outputs};
+  ProgramBody live{.symbols = body.symbols,
+                   .types = body.types,
+                   .inputs = body.inputs,
+                   .captures = {},
+                   .equations = {kept.rbegin(), kept.rend()},
+                   .outputs = body.outputs};
   for (const Capture& c : body.captures)
     if (needed[static_cast<std::size_t>(c.variable)]) live.captures.push_back(c);
   return live;
@@ -166,7 +176,8 @@ void check(const Program& program) {
   if (body.symbols) scope.emplace(*body.symbols);
   std::vector<bool> defined(body.types.size());
   const auto define = [&](Variable v) {
-    if (defined[static_cast<std::size_t>(v)]) throw ValueError("check: a variable is defined twice in\n" + to_string(program));
+    if (defined[static_cast<std::size_t>(v)])
+      throw ValueError("check: a variable is defined twice in\n" + to_string(program));
     defined[static_cast<std::size_t>(v)] = true;
   };
   for (Variable v : body.inputs) define(v);
@@ -174,19 +185,23 @@ void check(const Program& program) {
   for (const Equation& e : body.equations) {
     Types in;
     for (Variable v : e.inputs) {
-      if (!defined[static_cast<std::size_t>(v)]) throw ValueError(std::string("check: ") + e.rules->name + " uses a variable before it is defined, in\n" + to_string(program));
+      if (!defined[static_cast<std::size_t>(v)])
+        throw ValueError(std::string("check: ") + e.rules->name + " uses a variable before it is defined, in\n" +
+                         to_string(program));
       in.push_back(body.types[static_cast<std::size_t>(v)]);
     }
     const Types out = types_of(e.op(), in);
     for (std::size_t i = 0; i < e.outputs.size(); ++i) {
       define(e.outputs[i]);
       if (!(out[i] == body.types[static_cast<std::size_t>(e.outputs[i])]))
-        throw ValueError(std::string("check: ") + e.rules->name + " gives " + to_string(out[i]) + ", the program says " +
-                         to_string(body.types[static_cast<std::size_t>(e.outputs[i])]) + ", in\n" + to_string(program));
+        throw ValueError(std::string("check: ") + e.rules->name + " gives " + to_string(out[i]) +
+                         ", the program says " + to_string(body.types[static_cast<std::size_t>(e.outputs[i])]) +
+                         ", in\n" + to_string(program));
     }
   }
   for (Variable v : body.outputs)
-    if (!defined[static_cast<std::size_t>(v)]) throw ValueError("check: an output is never defined, in\n" + to_string(program));
+    if (!defined[static_cast<std::size_t>(v)])
+      throw ValueError("check: an output is never defined, in\n" + to_string(program));
 }
 
 std::string to_string(const Program& program) { return Printer(program.body()).print(); }

@@ -31,7 +31,7 @@ struct Capture {
 
 struct ProgramBody {
   std::shared_ptr<SymbolTable> symbols;  // of the inputs' sizes; null where all sizes are numbers
-  std::vector<Type> types;  // of every variable
+  std::vector<Type> types;               // of every variable
   std::vector<Variable> inputs;
   std::vector<Capture> captures;
   std::vector<Equation> equations;

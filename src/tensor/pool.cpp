@@ -34,8 +34,8 @@ const bool pooling = [] {
 /// Classes: multiples of 64 up to 1 KiB, then four to every doubling, so that at most a quarter is wasted.
 constexpr int class_of(std::size_t bytes) {
   if (bytes <= 1024) return static_cast<int>((bytes + 63) / 64);
-  const int log = std::bit_width(bytes - 1) - 1;                   // 2^log < bytes <= 2^(log+1)
-  const auto quarter = ((bytes - 1) >> (log - 2)) & 3;             // which quarter of the doubling
+  const int log = std::bit_width(bytes - 1) - 1;        // 2^log < bytes <= 2^(log+1)
+  const auto quarter = ((bytes - 1) >> (log - 2)) & 3;  // which quarter of the doubling
   return 17 + (log - 10) * 4 + static_cast<int>(quarter);
 }
 constexpr std::size_t class_bytes(int c) {
@@ -45,7 +45,9 @@ constexpr std::size_t class_bytes(int c) {
 }
 constexpr int small_classes = class_of(largest_small) + 1;
 
-struct FreeBlock { FreeBlock* next; };
+struct FreeBlock {
+  FreeBlock* next;
+};
 
 void* from_system(std::size_t bytes) {
   const std::size_t align = bytes >= huge_page ? huge_page : alignment;
@@ -118,9 +120,11 @@ void release_large(void* block, std::size_t bytes) {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  if (lists_ended) [[unlikely]] return from_system(class_bytes(class_of(bytes ? bytes : 1)));
+  if (lists_ended) [[unlikely]]
+    return from_system(class_bytes(class_of(bytes ? bytes : 1)));
   ++lists.allocations;
-  if (lists.fail_in) [[unlikely]] count_down_to_failure();
+  if (lists.fail_in) [[unlikely]]
+    count_down_to_failure();
   if (!pooling) return from_system(bytes ? bytes : 1);
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);

@@ -33,7 +33,8 @@ bool destroy_together(Cell* cell) {
   if (cell->link || !cell->value || cell->value->kind != ValueKind::array) return false;
   auto* array = static_cast<Array*>(cell->value.get());
   Block* home = cell->home;
-  const bool alone = array->home == home && array->storage == home && array->refs.load(std::memory_order_acquire) == 1 &&
+  const bool alone = array->home == home && array->storage == home &&
+                     array->refs.load(std::memory_order_acquire) == 1 &&
                      home->refs.load(std::memory_order_acquire) == 2;
   if (!alone) return false;
   cell->value.leak();
@@ -154,13 +155,15 @@ Tensor make_view(ValueRef value, Level birth, Link* link) {
 }
 
 void throw_undefined() {
-  throw ValueError("an undefined tensor was used: it was declared but never given a value; "
-                   "assign it first, for example with rc::zeros");
+  throw ValueError(
+      "an undefined tensor was used: it was declared but never given a value; "
+      "assign it first, for example with rc::zeros");
 }
 
 const ValueRef& value_of(const Tensor& tensor) {
   Cell* cell = tensor.cell();
-  if (!cell) [[unlikely]] throw_undefined();
+  if (!cell) [[unlikely]]
+    throw_undefined();
   if (!cell->link || cell->link->is_argument()) return cell->value;
   const ValueRef& base = value_of(cell->link->base);
   const std::uint64_t now = root_of(cell)->version;

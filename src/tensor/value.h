@@ -36,14 +36,26 @@ template <class V>
 class Ref {
  public:
   Ref() = default;
-  static Ref adopt(V* value) { Ref r; r.value_ = value; return r; }
-  static Ref share(V* value) { if (value) value->refs.fetch_add(1, std::memory_order_relaxed); return adopt(value); }
-  Ref(const Ref& o) : value_(o.value_) { if (value_) value_->refs.fetch_add(1, std::memory_order_relaxed); }
+  static Ref adopt(V* value) {
+    Ref r;
+    r.value_ = value;
+    return r;
+  }
+  static Ref share(V* value) {
+    if (value) value->refs.fetch_add(1, std::memory_order_relaxed);
+    return adopt(value);
+  }
+  Ref(const Ref& o) : value_(o.value_) {
+    if (value_) value_->refs.fetch_add(1, std::memory_order_relaxed);
+  }
   Ref(Ref&& o) noexcept : value_(std::exchange(o.value_, nullptr)) {}
   template <class W>
     requires(!std::is_same_v<V, W> && std::is_convertible_v<W*, V*>)
   Ref(Ref<W> o) : value_(o.leak()) {}
-  Ref& operator=(Ref o) noexcept { std::swap(value_, o.value_); return *this; }
+  Ref& operator=(Ref o) noexcept {
+    std::swap(value_, o.value_);
+    return *this;
+  }
   ~Ref() { drop(); }
   V* get() const { return value_; }
   V* operator->() const { return value_; }
@@ -55,8 +67,7 @@ class Ref {
   void drop() {
     if (!value_) return;
     // A sole owner needs no locked instruction: nobody else can take a reference meanwhile.
-    if (value_->refs.load(std::memory_order_acquire) == 1 ||
-        value_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    if (value_->refs.load(std::memory_order_acquire) == 1 || value_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
       value_->destroy();
   }
   V* value_ = nullptr;
@@ -86,7 +97,11 @@ struct Array final : Value {
   Block* home;      // owns this object
 
   Array(Type type, Strides strides, void* data, Block* storage, Block* home)
-      : Value(ValueKind::array, 0, std::move(type)), strides(std::move(strides)), data(data), storage(storage), home(home) {}
+      : Value(ValueKind::array, 0, std::move(type)),
+        strides(std::move(strides)),
+        data(data),
+        storage(storage),
+        home(home) {}
   void destroy() noexcept override;
 
   Strided strided() const { return {data, type.dtype, type.rank(), type.shape.host(), strides.data()}; }
@@ -114,12 +129,12 @@ struct Link {
 /// What a Tensor points to: one assignable place. Requires: `refs` comes first (Tensor counts on it).
 struct Cell {
   std::atomic<std::uint32_t> refs{1};
-  bool leaf_of_tape = false;    // an argument of a running reverse transform
-  Level birth;                  // the innermost level alive when the cell was made
-  mutable ValueRef value;       // of a view: what `link` last gave
-  std::uint64_t version = 0;    // counts assignments
-  Link* link = nullptr;         // not null: a view, owned
-  Block* home;                  // owns this object
+  bool leaf_of_tape = false;  // an argument of a running reverse transform
+  Level birth;                // the innermost level alive when the cell was made
+  mutable ValueRef value;     // of a view: what `link` last gave
+  std::uint64_t version = 0;  // counts assignments
+  Link* link = nullptr;       // not null: a view, owned
+  Block* home;                // owns this object
 
   Cell(Level birth, ValueRef value, Block* home) : birth(birth), value(std::move(value)), home(home) {}
 };

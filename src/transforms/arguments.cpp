@@ -8,7 +8,6 @@
 
 namespace ricci {
 
-
 Entry entry_of(const char* name, runs::Place where) { return {.name = name, .file = where.file, .line = where.line}; }
 
 Tensor show_argument(ValueRef value, ArgumentLink* link) { return make_view(std::move(value), current_level(), link); }
@@ -19,7 +18,9 @@ ValueRef without_level(const ValueRef& value, Level level) {
   return inner ? *inner : value;
 }
 
-ValueRef DifferentiatedArgument::base_after(const ValueRef&, const ValueRef& value) const { return without_level(value, level); }
+ValueRef DifferentiatedArgument::base_after(const ValueRef&, const ValueRef& value) const {
+  return without_level(value, level);
+}
 
 ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& value) const {
   Interpreter* interpreter = find_interpreter(level);
@@ -44,7 +45,8 @@ template void raise_own<NotImplementedError>(const std::string&, runs::Place);
 
 void raise_no_tensor(const char* name, const std::string& found, runs::Place where) {
   raise_own<TypeError>(std::string(name) + ": the function returned no tensor: the result is " + found +
-                           "; return a Tensor or a tree that holds one", where);
+                           "; return a Tensor or a tree that holds one",
+                       where);
 }
 
 void require_tensor(const char* name, const tree::Walk& result, runs::Place where) {
@@ -68,7 +70,8 @@ void require_differentiable(const char* name, const tree::Walk& output, runs::Pl
     const Type type = type_of(*output.leaves[i]);
     if (!is_differentiable(type.dtype))
       raise_own<TypeError>(std::string(name) + ": " + path_of("output", output, i) + " is " + to_string(type) +
-                               ", which has no derivative; return it through rc::has_aux", where);
+                               ", which has no derivative; return it through rc::has_aux",
+                           where);
   }
 }
 
@@ -77,7 +80,8 @@ void require_real(const char* name, const char* root, const tree::Walk& walk, ru
     if (!walk.leaves[i]->defined()) continue;
     const Type type = type_of(*walk.leaves[i]);
     if (is_complex(type.dtype))
-      raise_own<TypeError>(std::string(name) + ": " + path_of(root, walk, i) + " is " + to_string(type) + remedy, where);
+      raise_own<TypeError>(std::string(name) + ": " + path_of(root, walk, i) + " is " + to_string(type) + remedy,
+                           where);
   }
 }
 

@@ -49,5 +49,4 @@ void require_real(const char* name, const char* root, const tree::Walk& walk, ru
 /// `output`, or `output (layers[1].bias)`: where leaf i of a tree is.
 std::string path_of(const char* root, const tree::Walk& walk, std::size_t i);
 
-
 }  // namespace ricci

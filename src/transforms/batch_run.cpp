@@ -22,10 +22,10 @@ struct BatchRun::State {
   std::vector<Dim> in_dims;  // wrapped; none where not mapped
   Size size = 0;
   std::int64_t entry_axis = 0;
-  std::int64_t done = 0;     // examples of finished and running chunks
-  std::int64_t from = 0;     // first example of the running chunk
+  std::int64_t done = 0;  // examples of finished and running chunks
+  std::int64_t from = 0;  // first example of the running chunk
   bool first = true;
-  Level level = 0;           // of the last chunk
+  Level level = 0;  // of the last chunk
   std::unique_ptr<BatchInterpreter> interpreter;
   std::vector<std::vector<Collected>> chunks;
 
@@ -39,19 +39,23 @@ struct BatchRun::State {
 std::int64_t BatchRun::State::wrapped_axis(const tree::Walk& arguments, std::size_t leaf, std::int64_t axis) const {
   const Type type = type_of(*arguments.leaves[leaf]);
   const std::int64_t rank = type.rank();
-  const std::string start = "vmap: in_dim " + std::to_string(axis) + " of " + tree::argument_name(arguments, leaf) + " is out of range: " + to_string(type);
+  const std::string start = "vmap: in_dim " + std::to_string(axis) + " of " + tree::argument_name(arguments, leaf) +
+                            " is out of range: " + to_string(type);
   if (rank == 0) raise_own<IndexError>(start + " has no dimension to map; use none", where);
   if (axis < -rank || axis >= rank)
-    raise_own<IndexError>(start + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") + "; the legal range is [" +
-                              std::to_string(-rank) + ", " + std::to_string(rank - 1) + "]", where);
+    raise_own<IndexError>(start + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") +
+                              "; the legal range is [" + std::to_string(-rank) + ", " + std::to_string(rank - 1) + "]",
+                          where);
   return axis < 0 ? axis + rank : axis;
 }
 
 void BatchRun::State::match(const tree::Walk& arguments) {
-  if (arguments.nodes.size() <= 1) raise_own<ValueError>("vmap: called without arguments; pass at least one tensor to map over", where);
+  if (arguments.nodes.size() <= 1)
+    raise_own<ValueError>("vmap: called without arguments; pass at least one tensor to map over", where);
   tree::MatchedDims matched = tree::try_match_dims(options.in_dims, arguments, tree::vmap_in_dims);
   if (!matched.problem.empty())
-    raise_own<ValueError>(matched.problem + "; write one integer or none for all, or braces that follow the arguments", where);
+    raise_own<ValueError>(matched.problem + "; write one integer or none for all, or braces that follow the arguments",
+                          where);
   in_dims = std::move(matched.dims);
 
   std::string sizes;
@@ -72,23 +76,28 @@ void BatchRun::State::match(const tree::Walk& arguments) {
   }
   if (!batch)
     raise_own<ValueError>("vmap: nothing is mapped: in_dims is " + to_string(options.in_dims) + ", the arguments are " +
-                              tree::to_string(arguments) + "; give at least one tensor an integer in_dim", where);
+                              tree::to_string(arguments) + "; give at least one tensor an integer in_dim",
+                          where);
   if (differ) {
     for (std::size_t i = 0; i < in_dims.size(); ++i)
       if (in_dims[i])
-        sizes += (sizes.empty() ? "" : ", ") + tree::argument_name(arguments, i) + " maps axis " + std::to_string(*in_dims[i]) + " of " +
-                 to_string(type_of(*arguments.leaves[i])) + " (" + std::to_string(arguments.leaves[i]->size(*in_dims[i])) + ")";
+        sizes += (sizes.empty() ? "" : ", ") + tree::argument_name(arguments, i) + " maps axis " +
+                 std::to_string(*in_dims[i]) + " of " + to_string(type_of(*arguments.leaves[i])) + " (" +
+                 std::to_string(arguments.leaves[i]->size(*in_dims[i])) + ")";
     raise_own<ValueError>("vmap: mapped sizes differ: " + sizes + "; all mapped axes must have one size", where);
   }
   size = *batch;
 }
 
-BatchRun::BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where) : state_(new State{.options = options, .where = where}) {
+BatchRun::BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where)
+    : state_(new State{.options = options, .where = where}) {
   try {
     if (options.chunk_size && *options.chunk_size < 1)
-      raise_own<ValueError>("vmap: chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1", where);
+      raise_own<ValueError>("vmap: chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1",
+                            where);
     if (options.lanes == Lanes::split)
-      raise_own<NotImplementedError>("vmap: lanes = Lanes::split is not built yet; use where, or leave lanes out", where);
+      raise_own<NotImplementedError>("vmap: lanes = Lanes::split is not built yet; use where, or leave lanes out",
+                                     where);
     state_->match(arguments);
   } catch (...) {
     delete state_;
@@ -122,7 +131,8 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   s.level = s.interpreter->level;
   for (std::size_t i = 0; i < bases.size(); ++i)
     if (s.in_dims[i])
-      *arguments.leaves[i] = show_argument(new_node<Batched>(s.level, value_of(rows[i])), new MappedArgument(bases[i], s.level, *s.in_dims[i]));
+      *arguments.leaves[i] = show_argument(new_node<Batched>(s.level, value_of(rows[i])),
+                                           new MappedArgument(bases[i], s.level, *s.in_dims[i]));
   return true;
 }
 
@@ -146,21 +156,24 @@ void BatchRun::leave(const tree::Walk& result) {
   s.interpreter.reset();
 }
 
-Tensor BatchRun::State::place(const Tensor& rows, bool mapped, Dim out_dim, const tree::Walk& result, std::size_t leaf) const {
+Tensor BatchRun::State::place(const Tensor& rows, bool mapped, Dim out_dim, const tree::Walk& result,
+                              std::size_t leaf) const {
   Type one = type_of(rows);
   if (mapped) one.shape.erase(0);
   if (!out_dim) {
     if (mapped)
       raise_own<ValueError>("vmap: out_dim none of " + path_of("result", result, leaf) + " is on " + to_string(one) +
-                                ", which differs per example; give it an integer out_dim", where);
+                                ", which differs per example; give it an integer out_dim",
+                            where);
     return rows;
   }
   const std::int64_t rank = one.rank() + 1;
   if (*out_dim < -rank || *out_dim >= rank)
     raise_own<IndexError>("vmap: out_dim " + std::to_string(*out_dim) + " of " + path_of("result", result, leaf) +
                               " is out of range: with the batch, " + to_string(one) + " has " + std::to_string(rank) +
-                              (rank == 1 ? " dimension" : " dimensions") + "; the legal range is [" + std::to_string(-rank) + ", " +
-                              std::to_string(rank - 1) + "]", where);
+                              (rank == 1 ? " dimension" : " dimensions") + "; the legal range is [" +
+                              std::to_string(-rank) + ", " + std::to_string(rank - 1) + "]",
+                          where);
   const std::int64_t axis = *out_dim < 0 ? *out_dim + rank : *out_dim;
   if (mapped) return axis == 0 ? rows : movedim(rows, 0, axis);
   Shape shape = one.shape;
@@ -194,7 +207,8 @@ void BatchRun::finish(const tree::Walk& result) {
   State& s = *state_;
   const tree::MatchedDims matched = tree::try_match_dims(s.options.out_dims, result, tree::vmap_out_dims);
   if (!matched.problem.empty())
-    raise_own<ValueError>(matched.problem + "; write one integer or none for all, or braces that follow the result", s.where);
+    raise_own<ValueError>(matched.problem + "; write one integer or none for all, or braces that follow the result",
+                          s.where);
   for (std::size_t i = 0; i < result.leaves.size(); ++i) {
     Tensor& leaf = *result.leaves[i];
     if (!leaf.defined()) continue;

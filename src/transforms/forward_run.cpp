@@ -28,7 +28,8 @@ Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
   const ValueRef value = value_of(leaf);
   const AtLevel outside(interpreter.parent);
   Cell* cell = leaf.cell();
-  const bool is_argument = cell->link && cell->link->is_argument() && static_cast<const ArgumentLink*>(cell->link)->level == interpreter.level;
+  const bool is_argument = cell->link && cell->link->is_argument() &&
+                           static_cast<const ArgumentLink*>(cell->link)->level == interpreter.level;
   if (value->level != interpreter.level) return {is_argument ? cell->link->base : leaf, Tensor()};
   const auto& dual = static_cast<const Dual&>(*value);
   return {is_argument ? cell->link->base : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
@@ -55,13 +56,16 @@ struct Expected {
 };
 
 /// Throws unless the tangents are like the primals; gives them in the primals' dtypes.
-std::vector<Tensor> checked_tangents(const char* name, const Expected& primals, std::span<const tree::Walk> tangents, Place where) {
+std::vector<Tensor> checked_tangents(const char* name, const Expected& primals, std::span<const tree::Walk> tangents,
+                                     Place where) {
   const std::string start = std::string(name) + ": the tangents do not fit the primals: ";
   std::vector<Tensor> fitted;
   std::size_t at = 0;
   for (std::size_t a = 0; a < tangents.size(); ++a) {
     if (!(tree::Structure(tangents[a]) == primals.structures[a]))
-      raise_own<ValueError>(start + "the tangents are " + tree_of(tangents) + ", the primals are " + primals.text + "; pass tangents like the primals", where);
+      raise_own<ValueError>(start + "the tangents are " + tree_of(tangents) + ", the primals are " + primals.text +
+                                "; pass tangents like the primals",
+                            where);
     for (std::size_t i = 0; i < tangents[a].leaves.size(); ++i, ++at) {
       const Tensor& t = *tangents[a].leaves[i];
       if (!t.defined()) {
@@ -70,8 +74,9 @@ std::vector<Tensor> checked_tangents(const char* name, const Expected& primals, 
       }
       const Type have = type_of(t), want = primals.types[at];
       const std::string number = std::to_string(a);
-      const std::string text = start + path_of(("tangent " + number).c_str(), tangents[a], i) + " is " + to_string(have) + ", " +
-                               path_of(("primal " + number).c_str(), tangents[a], i) + " is " + to_string(want) + "; pass tangents like the primals";
+      const std::string text = start + path_of(("tangent " + number).c_str(), tangents[a], i) + " is " +
+                               to_string(have) + ", " + path_of(("primal " + number).c_str(), tangents[a], i) + " is " +
+                               to_string(want) + "; pass tangents like the primals";
       if (!(have.shape == want.shape)) raise_own<ValueError>(text, where);
       if (have.dtype != want.dtype && !have.weak) raise_own<TypeError>(text, where);
       fitted.push_back(have.dtype == want.dtype ? t : to(t, want.dtype));
@@ -121,7 +126,8 @@ void ForwardRun::leave(const tree::Walk& output, const tree::Walk& tangent, cons
     const AtLevel outside(s.interpreter->parent);
     if (is_strict && !outcome.tangent.defined())
       raise_own<TransformError>("jvp: " + path_of("output", output, i) + " is " + to_string(type) +
-                                    ", which does not depend on the primals; drop rc::strict to get a zero tangent", s.where);
+                                    ", which does not depend on the primals; drop rc::strict to get a zero tangent",
+                                s.where);
     *tangent.leaves[i] = outcome.tangent.defined() ? outcome.tangent : zeros_of(type);
     *output.leaves[i] = outcome.primal;
   }
@@ -143,9 +149,9 @@ struct ForwardJacobian::State {
   Place where;
   bool first = true;
   std::int64_t count = 0, done = 0, from = 0, rows = 0;
-  std::vector<Type> leaf_types;                 // of the differentiated leaves
+  std::vector<Type> leaf_types;  // of the differentiated leaves
   std::vector<Type> output_types;
-  std::vector<std::vector<Tensor>> parts;       // one per output leaf: [rows, out shape…] of each chunk
+  std::vector<std::vector<Tensor>> parts;  // one per output leaf: [rows, out shape…] of each chunk
   std::unique_ptr<BatchInterpreter> batch;
   std::unique_ptr<DualInterpreter> dual;
   ~State() {
@@ -163,10 +169,13 @@ ForwardJacobian::~ForwardJacobian() { delete state_; }
 
 void ForwardJacobian::State::measure(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
   if (options.chunk_size && *options.chunk_size < 1)
-    raise_own<ValueError>(std::string(name) + ": chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1", where);
+    raise_own<ValueError>(
+        std::string(name) + ": chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1",
+        where);
   for (int argument : differentiated) {
     const tree::Walk& walk = arguments[static_cast<std::size_t>(argument)];
-    require_real(name, ("argument " + std::to_string(argument)).c_str(), walk, where, "; Jacobians take real inputs: pass view_as_real of it");
+    require_real(name, ("argument " + std::to_string(argument)).c_str(), walk, where,
+                 "; Jacobians take real inputs: pass view_as_real of it");
     for (const Tensor* leaf : walk.leaves) {
       leaf_types.push_back(leaf->defined() ? type_of(*leaf) : Type{.dtype = DType::boolean, .shape = {}});
       if (is_differentiable(leaf_types.back().dtype)) count += leaf_types.back().shape.numel();
@@ -210,7 +219,9 @@ bool ForwardJacobian::enter(std::span<const tree::Walk> arguments, std::span<con
     seeded[static_cast<std::size_t>(argument)] = true;
     for (Tensor* leaf : arguments[static_cast<std::size_t>(argument)].leaves) {
       const Tensor& seed = seeds[at++];
-      if (leaf->defined()) show_dual(*leaf, seed.defined() ? new_node<Batched>(s.batch->level, value_of(seed)) : ValueRef(), s.dual->level);
+      if (leaf->defined())
+        show_dual(*leaf, seed.defined() ? new_node<Batched>(s.batch->level, value_of(seed)) : ValueRef(),
+                  s.dual->level);
     }
   }
   for (std::size_t a = 0; a < arguments.size(); ++a)
@@ -241,7 +252,8 @@ void ForwardJacobian::leave(const tree::Walk& output, const tree::Walk* aux) {
       rows = zeros(shape, TensorOptions{.dtype = type.dtype});
     } else {
       const ValueRef value = value_of(outcome.tangent);
-      rows = value->level == s.batch->level ? wrap(static_cast<const Batched&>(*value).value) : expand(outcome.tangent, shape);
+      rows = value->level == s.batch->level ? wrap(static_cast<const Batched&>(*value).value)
+                                            : expand(outcome.tangent, shape);
     }
     s.parts[i].push_back(rows);
     if (outcome.primal.defined()) *output.leaves[i] = outcome.primal;
@@ -285,9 +297,9 @@ void ForwardJacobian::refuse(const char* found) {
 struct Linearized::State {
   std::atomic<int> refs{1};
   Expected primals;
-  Program tangents;                // from the differentiable leaves' tangents to the outputs'
+  Program tangents;  // from the differentiable leaves' tangents to the outputs'
   std::vector<Type> output_types;
-  std::vector<int> output_index;   // among the program's outputs; -1 where the tangent is zero
+  std::vector<int> output_index;  // among the program's outputs; -1 where the tangent is zero
   Place where;
 };
 
@@ -338,7 +350,8 @@ Linearized LinearizeRun::leave(const tree::Walk& output) {
     Outcome outcome = split(*leaf, *s.dual);
     const AtLevel outside(s.record->parent);
     result.state_->output_types.push_back(outcome.primal.defined() ? type_of(outcome.primal) : Type{});
-    result.state_->output_index.push_back(outcome.tangent.defined() ? static_cast<int>(s.record->body->outputs.size()) : -1);
+    result.state_->output_index.push_back(outcome.tangent.defined() ? static_cast<int>(s.record->body->outputs.size())
+                                                                    : -1);
     if (outcome.tangent.defined()) s.record->body->outputs.push_back(s.record->variable_of(value_of(outcome.tangent)));
     if (outcome.primal.defined()) *leaf = outcome.primal;
   }
@@ -359,7 +372,8 @@ void Linearized::apply(std::span<const tree::Walk> tangents, const tree::Walk& o
   const std::vector<Tensor> fitted = checked_tangents("linearize", s.primals, tangents, s.where);
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < fitted.size(); ++i)
-    if (is_differentiable(s.primals.types[i].dtype)) inputs.push_back(fitted[i].defined() ? fitted[i] : zeros_of(s.primals.types[i]));
+    if (is_differentiable(s.primals.types[i].dtype))
+      inputs.push_back(fitted[i].defined() ? fitted[i] : zeros_of(s.primals.types[i]));
   const std::vector<Tensor> results = s.tangents(inputs);
   for (std::size_t i = 0; i < output.leaves.size(); ++i) {
     if (!output.leaves[i]->defined()) continue;

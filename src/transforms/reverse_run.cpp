@@ -80,19 +80,25 @@ void ReverseRun::check_loss(const tree::Walk& output, bool is_tensor) {
   const State& s = *state_;
   const auto fail = [&]<class E>(std::type_identity<E>, const std::string& found, const char* remedy) {
     state_->interpreter.reset();
-    raise_own<E>(std::string(s.name) + ": the output must be one real floating 0-dim tensor, found " + found + "; " + remedy, s.where);
+    raise_own<E>(
+        std::string(s.name) + ": the output must be one real floating 0-dim tensor, found " + found + "; " + remedy,
+        s.where);
   };
   if (!is_tensor || !output.leaves[0]->defined()) refuse_loss(tree::to_string(output));
   const Type type = type_of(*output.leaves[0]);
-  if (is_complex(type.dtype)) fail(std::type_identity<TypeError>(), to_string(type), "return its real part or its absolute value");
-  if (!is_differentiable(type.dtype)) fail(std::type_identity<TypeError>(), to_string(type), "compute the loss in a floating dtype");
-  if (type.rank() != 0) fail(std::type_identity<ValueError>(), to_string(type), "reduce it to one number, or use vjp or jacrev");
+  if (is_complex(type.dtype))
+    fail(std::type_identity<TypeError>(), to_string(type), "return its real part or its absolute value");
+  if (!is_differentiable(type.dtype))
+    fail(std::type_identity<TypeError>(), to_string(type), "compute the loss in a floating dtype");
+  if (type.rank() != 0)
+    fail(std::type_identity<ValueError>(), to_string(type), "reduce it to one number, or use vjp or jacrev");
 }
 
 void ReverseRun::refuse_loss(const std::string& found) {
   state_->interpreter.reset();
-  raise_own<TypeError>(std::string(state_->name) + ": the output must be one real floating 0-dim tensor, found " + found +
-                           "; return the loss alone, or a pair {loss, aux} with rc::has_aux", state_->where);
+  raise_own<TypeError>(std::string(state_->name) + ": the output must be one real floating 0-dim tensor, found " +
+                           found + "; return the loss alone, or a pair {loss, aux} with rc::has_aux",
+                       state_->where);
 }
 
 void ReverseRun::check_outputs(const tree::Walk& output) {
@@ -108,7 +114,8 @@ Tensor taken_out(const Tensor& leaf, const Interpreter& interpreter) {
   const AtLevel outside(interpreter.parent);
   Cell* cell = leaf.cell();
   const ValueRef value = without_level(value_of(leaf), interpreter.level);
-  if (cell->link && cell->link->is_argument() && static_cast<const ArgumentLink*>(cell->link)->level == interpreter.level)
+  if (cell->link && cell->link->is_argument() &&
+      static_cast<const ArgumentLink*>(cell->link)->level == interpreter.level)
     return cell->link->base;
   if (value.get() == cell->value.get()) return leaf;
   return wrap(value);
@@ -119,8 +126,11 @@ Tensor taken_out(const Tensor& leaf, const Interpreter& interpreter) {
 Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
   State& s = *state_;
   Recording recording;
-  recording.state_ = new Recording::State{.record = s.interpreter->record, .leaf_slots = std::move(s.leaf_slots), .leaf_types = std::move(s.leaf_types),
-                                          .name = s.name, .where = s.where};
+  recording.state_ = new Recording::State{.record = s.interpreter->record,
+                                          .leaf_slots = std::move(s.leaf_slots),
+                                          .leaf_types = std::move(s.leaf_types),
+                                          .name = s.name,
+                                          .where = s.where};
   const Level level = s.interpreter->level;
   for (Tensor* leaf : output.leaves) {
     int slot = -1;
@@ -191,8 +201,10 @@ void forget_floating(std::span<const tree::Walk> primals) {
 void write_pullback(const Recording& recording, const tree::Walk& cotangents, std::span<const tree::Walk> gradients) {
   const Recording::State& s = *recording.state_;
   if (!(tree::Structure(cotangents) == s.output_structure))
-    raise_own<ValueError>("vjp: the cotangent does not fit the output: the cotangent is " + tree::to_string(cotangents) + ", the output is " +
-                              s.output_text + "; pass a cotangent like the output", s.where);
+    raise_own<ValueError>("vjp: the cotangent does not fit the output: the cotangent is " +
+                              tree::to_string(cotangents) + ", the output is " + s.output_text +
+                              "; pass a cotangent like the output",
+                          s.where);
   std::vector<Tensor> cts;
   for (std::size_t i = 0; i < cotangents.leaves.size(); ++i) {
     const Tensor& ct = *cotangents.leaves[i];
@@ -201,8 +213,9 @@ void write_pullback(const Recording& recording, const tree::Walk& cotangents, st
       continue;
     }
     const Type have = type_of(ct), want = s.output_types[i];
-    const std::string text = "vjp: the cotangent does not fit the output: " + path_of("cotangent", cotangents, i) + " is " + to_string(have) + ", " +
-                             path_of("output", cotangents, i) + " is " + to_string(want) + "; pass a cotangent like the output";
+    const std::string text = "vjp: the cotangent does not fit the output: " + path_of("cotangent", cotangents, i) +
+                             " is " + to_string(have) + ", " + path_of("output", cotangents, i) + " is " +
+                             to_string(want) + "; pass a cotangent like the output";
     if (!(have.shape == want.shape)) raise_own<ValueError>(text, s.where);
     if (have.dtype != want.dtype && !have.weak) raise_own<TypeError>(text, s.where);
     cts.push_back(have.dtype == want.dtype ? ct : to(ct, want.dtype));
@@ -210,13 +223,17 @@ void write_pullback(const Recording& recording, const tree::Walk& cotangents, st
   write(gradients, pull_back(s, cts, false));
 }
 
-std::vector<Tensor> reverse_jacobian(Recording& recording, const tree::Walk& output, std::span<const tree::Walk> inputs, std::span<const int> positions,
-                                     const JacobianOptions& options, const char* name, Place where) {
+std::vector<Tensor> reverse_jacobian(Recording& recording, const tree::Walk& output, std::span<const tree::Walk> inputs,
+                                     std::span<const int> positions, const JacobianOptions& options, const char* name,
+                                     Place where) {
   const Recording::State& s = *recording.state_;
   if (options.chunk_size && *options.chunk_size < 1)
-    raise_own<ValueError>(std::string(name) + ": chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1", where);
+    raise_own<ValueError>(
+        std::string(name) + ": chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1",
+        where);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    require_real(name, ("argument " + std::to_string(positions[i])).c_str(), inputs[i], where, "; Jacobians take real inputs: pass view_as_real of it");
+    require_real(name, ("argument " + std::to_string(positions[i])).c_str(), inputs[i], where,
+                 "; Jacobians take real inputs: pass view_as_real of it");
   require_real(name, "output", output, where, "; Jacobians take real outputs: return view_as_real of it");
 
   std::vector<Tensor> jacobians;

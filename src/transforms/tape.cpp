@@ -15,7 +15,8 @@ struct Tape::State {
   std::vector<Tensor> watched;
 };
 
-Tape::Tape(where_t where) : state_(new State{.where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where))}) {}
+Tape::Tape(where_t where)
+    : state_(new State{.where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where))}) {}
 
 /// Watched tensors become plain again.
 Tape::~Tape() {
@@ -68,7 +69,8 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
     Tensor& leaf = *into.leaves[i];
     if (!leaf.defined()) continue;
     const Type t = type_of(leaf);
-    if (is_differentiable(t.dtype)) leaf = found[i].defined() ? found[i] : zeros(t.shape, TensorOptions{.dtype = t.dtype});
+    if (is_differentiable(t.dtype))
+      leaf = found[i].defined() ? found[i] : zeros(t.shape, TensorOptions{.dtype = t.dtype});
   }
 }
 

@@ -9,4 +9,6 @@ class Model {
   ricci::Tensor weight_ = ricci::ones({3});
 };
 
-void misuse() { ricci::jacrev([](Model m) { return m.apply(); })(Model()); }
+void misuse() {
+  ricci::jacrev([](Model m) { return m.apply(); })(Model());
+}

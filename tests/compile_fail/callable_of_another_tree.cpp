@@ -1,7 +1,10 @@
 // expect: ricci: this callable cannot be called with these arguments
 #include <ricci/ricci.h>
 
-struct Model { ricci::Tensor weight; int depth; };
+struct Model {
+  ricci::Tensor weight;
+  int depth;
+};
 
 ricci::Tensor f(Model m) { return m.weight.sum(); }
 

@@ -10,8 +10,8 @@ using rc::Tensor;
 
 int main() {
   auto f = [](Tensor w, Tensor x) { return (w * x).sum() + rc::sin((x * x).sum()); };
-  const Tensor w = rc::tensor({1., 2.});                        // [2]
-  const Tensor x = rc::tensor({{0., 0.}, {1., 0.}, {1., 2.}});  // [3,2]
+  const Tensor w = rc::tensor({1., 2.});                                            // [2]
+  const Tensor x = rc::tensor({{0., 0.}, {1., 0.}, {1., 2.}});                      // [3,2]
   const Tensor df_dx = rc::vmap(rc::grad<1>(f), {.in_dims = {rc::none, 0}})(w, x);  // [3,2]
 
   const std::vector<float> given = x.to_vector<float>(), got = df_dx.to_vector<float>();

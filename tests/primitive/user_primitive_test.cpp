@@ -16,7 +16,9 @@ struct Softsign {
   static constexpr const char* name = "test_softsign";
   static constexpr unsigned keeps = rc::input(0);
   template <class T>
-  auto formula(T x) const { return x / (T(1) + rc::scalar::abs(x)); }
+  auto formula(T x) const {
+    return x / (T(1) + rc::scalar::abs(x));
+  }
   Tensor partial(const Tensor& x, const Tensor&) const { return reciprocal(square(1 + abs(x))); }
 };
 Tensor softsign(const Tensor& x) { return rc::apply(Softsign{}, x); }
@@ -41,7 +43,8 @@ struct Decimate {
     const std::int64_t row_stride = x.rank == 2 ? x.strides[0] : 0, stride = x.strides[x.rank - 1];
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t c = 0; c < columns; ++c)
-        static_cast<double*>(out[0].data)[r * columns + c] = factor * static_cast<const double*>(x.data)[r * row_stride + 2 * c * stride];
+        static_cast<double*>(out[0].data)[r * columns + c] =
+            factor * static_cast<const double*>(x.data)[r * row_stride + 2 * c * stride];
   }
   Tensor transpose(const Tensor& ct, const rc::Type& input) const {
     const Tensor back = rc::zeros(input.shape, input.dtype);
@@ -77,7 +80,9 @@ TEST(UserPrimitive, AnElementwiseOneWorksUnderEveryNestingOfTransforms) {
 
 TEST(UserPrimitive, ALinearOneIsDifferentiatedByItsTranspose) {
   const Tensor x = rc::tensor(std::vector<double>{1, 2, 3, 4, 5});
-  const auto g = rc::grad([](const Tensor& x) { return (decimate(x) * rc::tensor({1, 10, 100}).to(rc::float64)).sum(); })(x).to_vector<double>();
+  const auto g =
+      rc::grad([](const Tensor& x) { return (decimate(x) * rc::tensor({1, 10, 100}).to(rc::float64)).sum(); })(x)
+          .to_vector<double>();
   EXPECT_EQ(g, (std::vector<double>{3, 0, 30, 0, 300}));
   const Tensor rows = rc::stack({x, 2 * x});
   const auto mapped = rc::vmap(decimate)(rows).to_vector<double>();

@@ -12,7 +12,8 @@ namespace {
 Tensor layer(const Tensor& x, const Tensor& w) { return tanh(matmul(x, w)).sum(); }
 
 TEST(Program, PrintsOneEquationALineWithNamesAndTypes) {
-  const rc::Program p = rc::trace([](const Tensor& x, const Tensor& w) { return layer(x, w); })(rc::ones({2, 3}), rc::ones({3, 4}));
+  const rc::Program p =
+      rc::trace([](const Tensor& x, const Tensor& w) { return layer(x, w); })(rc::ones({2, 3}), rc::ones({3, 4}));
   EXPECT_EQ(p.equations(), 3U);
   std::ostringstream text;
   text << p;
@@ -21,7 +22,8 @@ TEST(Program, PrintsOneEquationALineWithNamesAndTypes) {
 }
 
 TEST(Program, OneServesAllSizes) {
-  const rc::Program p = rc::trace([](const Tensor& x, const Tensor& w) { return layer(x, w); })(rc::ones({2, 3}), rc::ones({3, 4}));
+  const rc::Program p =
+      rc::trace([](const Tensor& x, const Tensor& w) { return layer(x, w); })(rc::ones({2, 3}), rc::ones({3, 4}));
   const Tensor x = rc::randn({5, 7}), w = rc::randn({7, 6});
   EXPECT_FLOAT_EQ(p({x, w})[0].item<float>(), layer(x, w).item<float>());
 }

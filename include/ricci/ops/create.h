@@ -34,7 +34,11 @@ struct IntegerOptions {
 struct Braces {
   template <class T>
     requires std::is_arithmetic_v<T>
-  Braces(T number) : leaf(true), dtype(dtype_of_number<T>()), number(static_cast<double>(number)), integer(static_cast<std::int64_t>(number)) {}
+  Braces(T number)
+      : leaf(true),
+        dtype(dtype_of_number<T>()),
+        number(static_cast<double>(number)),
+        integer(static_cast<std::int64_t>(number)) {}
   Braces(std::initializer_list<Braces> list) : leaf(false), children(list) {}
   template <class T>
   static constexpr DType dtype_of_number() {
@@ -95,16 +99,24 @@ Tensor full(const Shape& shape, const Tensor& value, TensorOptions options);
 inline Tensor zeros(const Shape& shape, DType dtype) { return zeros(shape, TensorOptions{.dtype = dtype}); }
 inline Tensor ones(const Shape& shape, DType dtype) { return ones(shape, TensorOptions{.dtype = dtype}); }
 inline Tensor empty(const Shape& shape, DType dtype) { return empty(shape, TensorOptions{.dtype = dtype}); }
-inline Tensor full(const Shape& shape, const Tensor& value, DType dtype) { return full(shape, value, TensorOptions{.dtype = dtype}); }
+inline Tensor full(const Shape& shape, const Tensor& value, DType dtype) {
+  return full(shape, value, TensorOptions{.dtype = dtype});
+}
 template <Integer... I>
   requires(sizeof...(I) > 0)
-Tensor zeros(I... sizes) { return zeros(Shape(sizes...)); }
+Tensor zeros(I... sizes) {
+  return zeros(Shape(sizes...));
+}
 template <Integer... I>
   requires(sizeof...(I) > 0)
-Tensor ones(I... sizes) { return ones(Shape(sizes...)); }
+Tensor ones(I... sizes) {
+  return ones(Shape(sizes...));
+}
 template <Integer... I>
   requires(sizeof...(I) > 0)
-Tensor empty(I... sizes) { return empty(Shape(sizes...)); }
+Tensor empty(I... sizes) {
+  return empty(Shape(sizes...));
+}
 
 /// The shape and dtype of x, as one example sees them inside vmap.
 Tensor zeros_like(const Tensor& x);
@@ -149,10 +161,14 @@ Tensor randn(const Shape& shape, TensorOptions options);
 inline Tensor randn(const Shape& shape, DType dtype) { return randn(shape, TensorOptions{.dtype = dtype}); }
 template <Integer... I>
   requires(sizeof...(I) > 0)
-Tensor rand(I... sizes) { return rand(Shape(sizes...)); }
+Tensor rand(I... sizes) {
+  return rand(Shape(sizes...));
+}
 template <Integer... I>
   requires(sizeof...(I) > 0)
-Tensor randn(I... sizes) { return randn(Shape(sizes...)); }
+Tensor randn(I... sizes) {
+  return randn(Shape(sizes...));
+}
 Tensor rand_like(const Tensor& x);
 Tensor randn_like(const Tensor& x);
 /// Uniform on {low, …, high - 1}; int64, low is 0 if not given. ValueError if there is no such number.

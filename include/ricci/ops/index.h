@@ -20,9 +20,9 @@ Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tenso
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
 Tensor nonzero(const Tensor& x);  ///< int64 [count, x.dim()]; reads values
 Tensor masked_select(const Tensor& x, const Tensor& mask);
-Tensor unique(const Tensor& x);  ///< sorted distinct values; reads values
+Tensor unique(const Tensor& x);                               ///< sorted distinct values; reads values
 Tensor embedding(const Tensor& weight, const Tensor& index);  ///< rows of weight
-Tensor one_hot(const Tensor& index, std::int64_t classes);   ///< int64
+Tensor one_hot(const Tensor& index, std::int64_t classes);    ///< int64
 Tensor searchsorted(const Tensor& sorted, const Tensor& values);
 
 }  // namespace ricci::ops

@@ -28,7 +28,8 @@ Tensor movedim(const Tensor& x, const Axes& from, const Axes& to);
 /// cut. ValueError if step < 1.
 ///   rc::slice(x, 0, 1, std::nullopt, 2)  // Python's x[1::2]
 Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop);
-Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step);
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+             std::int64_t step);
 /// Element `index` along an axis, which goes: x[index] for the first. IndexError if there is none.
 Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index);
 /// Elements [start, start + length) along an axis. IndexError if they reach outside.
@@ -102,8 +103,10 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes);
 
 // ── advanced: what views' transposes are made of ──
 /// A copy of `base` with the region that slice, select or diagonal shows replaced by `value`, broadcast and converted.
-Tensor slice_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t start, std::int64_t stop, std::int64_t step);
+Tensor slice_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t start, std::int64_t stop,
+                     std::int64_t step);
 Tensor select_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t index);
-Tensor diagonal_scatter(const Tensor& base, const Tensor& value, std::int64_t offset, std::int64_t dim1, std::int64_t dim2);
+Tensor diagonal_scatter(const Tensor& base, const Tensor& value, std::int64_t offset, std::int64_t dim1,
+                        std::int64_t dim2);
 
 }  // namespace ricci::ops

@@ -35,15 +35,23 @@ void print(Size value, std::string& out);
 inline void print(const std::string& value, std::string& out) { out += value; }
 
 template <class T>
-concept List = requires(const T& t) { t.begin(); t.size(); t[0]; } && !std::is_same_v<T, std::string>;
+concept List = requires(const T& t) {
+  t.begin();
+  t.size();
+  t[0];
+} && !std::is_same_v<T, std::string>;
 template <class T>
-concept Optional = requires(const T& t) { t.has_value(); *t; };
+concept Optional = requires(const T& t) {
+  t.has_value();
+  *t;
+};
 
 template <class T>
 void print_any(const T& value, std::string& out) {
   if constexpr (requires { value.print_parameter(out); }) {
     value.print_parameter(out);
-  } else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, bool> || std::is_same_v<T, Size> || std::is_same_v<T, std::string>) {
+  } else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, bool> || std::is_same_v<T, Size> ||
+                       std::is_same_v<T, std::string>) {
     print(value, out);
   } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
     print(static_cast<std::int64_t>(value), out);
@@ -99,7 +107,8 @@ template <class T>
 void parse_any(T& value, std::string_view& text) {
   if constexpr (requires { value.parse_parameter(text); }) {
     value.parse_parameter(text);
-  } else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, bool> || std::is_same_v<T, Size> || std::is_same_v<T, std::string>) {
+  } else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, bool> || std::is_same_v<T, Size> ||
+                       std::is_same_v<T, std::string>) {
     parse(value, text);
   } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
     std::int64_t number = 0;
@@ -153,7 +162,9 @@ void parse_members(P& op, std::string_view& text) {
 
 template <class T>
 bool equal(const T& a, const T& b) {
-  if constexpr (requires { { a == b } -> std::same_as<bool>; }) {
+  if constexpr (requires {
+                  { a == b } -> std::same_as<bool>;
+                }) {
     return a == b;
   } else if constexpr (List<T>) {
     if (a.size() != b.size()) return false;
@@ -172,9 +183,11 @@ void visit_sizes(T& value, SizeVisitor& visitor) {
   if constexpr (requires { value.visit_parameter_sizes(visitor); }) value.visit_parameter_sizes(visitor);
   else if constexpr (std::is_same_v<T, Size>) visitor.visit(value);
   else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>) return;
-  else if constexpr (Optional<T>) { if (value) visit_sizes(*value, visitor); }
-  else if constexpr (List<T>) { for (auto& element : value) visit_sizes(element, visitor); }
-  else tree::for_each_field(value, [&](auto& field) { visit_sizes(field, visitor); });
+  else if constexpr (Optional<T>) {
+    if (value) visit_sizes(*value, visitor);
+  } else if constexpr (List<T>) {
+    for (auto& element : value) visit_sizes(element, visitor);
+  } else tree::for_each_field(value, [&](auto& field) { visit_sizes(field, visitor); });
 }
 
 }  // namespace parameters
@@ -198,7 +211,10 @@ class OwnedParameters {
   OwnedParameters(const ParameterRules& rules, const void* from);
   OwnedParameters(const OwnedParameters& other);
   OwnedParameters(OwnedParameters&& other) noexcept : box_(other.box_) { other.box_ = nullptr; }
-  OwnedParameters& operator=(OwnedParameters other) noexcept { std::swap(box_, other.box_); return *this; }
+  OwnedParameters& operator=(OwnedParameters other) noexcept {
+    std::swap(box_, other.box_);
+    return *this;
+  }
   ~OwnedParameters();
   const void* get() const;
   /// Requires: nobody else shares these.
@@ -219,7 +235,9 @@ constexpr ParameterRules parameter_rules() {
   r.align = alignof(P);
   r.copy = [](void* to, const void* from) { new (to) P(*static_cast<const P*>(from)); };
   r.destroy = [](void* p) { static_cast<P*>(p)->~P(); };
-  r.equal = [](const void* a, const void* b) { return parameters::equal(*static_cast<const P*>(a), *static_cast<const P*>(b)); };
+  r.equal = [](const void* a, const void* b) {
+    return parameters::equal(*static_cast<const P*>(a), *static_cast<const P*>(b));
+  };
   r.print = [](const void* p, std::string& out) { parameters::print_members(*static_cast<const P*>(p), out); };
   r.visit_sizes = [](void* p, SizeVisitor& visitor) { parameters::visit_sizes(*static_cast<P*>(p), visitor); };
   r.parse = parse_parameters<P>;
@@ -230,7 +248,9 @@ template <class P>
 inline constexpr ParameterRules parameter_rules_of = parameter_rules<P>();
 
 template <class P>
-OwnedParameters own(const P& op) { return {parameter_rules_of<P>, &op}; }
+OwnedParameters own(const P& op) {
+  return {parameter_rules_of<P>, &op};
+}
 
 template <class P>
 OwnedParameters parse_parameters(std::string_view& text) {

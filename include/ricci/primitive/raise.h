@@ -17,6 +17,8 @@ std::string with_nest(const std::string& text);
 std::string at(const char* file, unsigned line);
 
 template <class E>
-[[noreturn]] void raise(const std::string& text) { throw E(with_context(text)); }
+[[noreturn]] void raise(const std::string& text) {
+  throw E(with_context(text));
+}
 
 }  // namespace ricci

@@ -40,13 +40,13 @@ decltype(auto) invoke(const F& f, std::tuple<A...>& arguments) {
   static_assert(takes<F, A...>, "ricci: this callable cannot be called with these arguments");
   if constexpr (std::is_invocable_v<const F&, A...>)
     return std::apply([&](A&... a) -> decltype(auto) { return f(std::move(a)...); }, arguments);
-  else if constexpr (takes<F, A...>)
-    return std::apply([&](A&... a) -> decltype(auto) { return f(a...); }, arguments);
+  else if constexpr (takes<F, A...>) return std::apply([&](A&... a) -> decltype(auto) { return f(a...); }, arguments);
 }
 
 template <class F, class... A>
 auto result_type() {
-  if constexpr (std::is_invocable_v<const F&, A...>) return std::type_identity<tree::plain_t<std::invoke_result_t<const F&, A...>>>{};
+  if constexpr (std::is_invocable_v<const F&, A...>)
+    return std::type_identity<tree::plain_t<std::invoke_result_t<const F&, A...>>>{};
   else if constexpr (takes<F, A...>) return std::type_identity<tree::plain_t<std::invoke_result_t<const F&, A&...>>>{};
   else return std::type_identity<Tensor>{};
 }
@@ -62,7 +62,8 @@ inline constexpr bool is_two_things<std::tuple<A, B>> = true;
 
 template <class R>
 consteval void check_pair() {
-  static_assert(is_two_things<R>, "ricci: has_aux needs a function that returns exactly two things, std::pair{output, aux}");
+  static_assert(is_two_things<R>,
+                "ricci: has_aux needs a function that returns exactly two things, std::pair{output, aux}");
 }
 
 template <class T>
@@ -92,7 +93,9 @@ struct Argnums {
         if (positions[a] == positions[b]) return false;
     return true;
   }();
-  static_assert(in_range, "ricci: argnum out of range: it must name one of the arguments of the call (a negative one counts from the last)");
+  static_assert(in_range,
+                "ricci: argnum out of range: it must name one of the arguments of the call (a negative one counts from "
+                "the last)");
   static_assert(distinct, "ricci: argnum repeated: name each differentiated argument once");
 
   static constexpr bool contains(int argument) {
@@ -125,7 +128,11 @@ consteval void check_differentiable() {
 template <class Chosen, class... A>
 constexpr void check_chosen(const std::tuple<A...>&) {
   [&]<std::size_t... K>(std::index_sequence<K...>) {
-    ([&] { if constexpr (Chosen::contains(static_cast<int>(K))) check_differentiable<A>(); }(), ...);
+    (
+        [&] {
+          if constexpr (Chosen::contains(static_cast<int>(K))) check_differentiable<A>();
+        }(),
+        ...);
   }(std::index_sequence_for<A...>{});
 }
 

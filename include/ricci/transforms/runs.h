@@ -44,7 +44,10 @@ class Recording {
   Recording() = default;
   Recording(const Recording& other);
   Recording(Recording&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
-  Recording& operator=(Recording other) noexcept { std::swap(state_, other.state_); return *this; }
+  Recording& operator=(Recording other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
   ~Recording();
   struct State;
   State* state_ = nullptr;
@@ -63,7 +66,7 @@ class ReverseRun {
   /// Throws what is wrong with a loss.
   void check_loss(const tree::Walk& output, bool is_tensor);
   void check_outputs(const tree::Walk& output);
-  [[noreturn]] void refuse(const char* found);       ///< a function that returned no tensor
+  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
   [[noreturn]] void refuse_loss(const std::string& found);
 
  private:
@@ -79,8 +82,9 @@ void forget_floating(std::span<const tree::Walk> primals);
 void write_pullback(const Recording& recording, const tree::Walk& cotangents, std::span<const tree::Walk> gradients);
 /// Rows of the Jacobian for every output leaf, [output elements, input shape…] for each differentiated leaf.
 /// `positions` are the inputs' among the arguments.
-std::vector<Tensor> reverse_jacobian(Recording& recording, const tree::Walk& output, std::span<const tree::Walk> inputs, std::span<const int> positions,
-                                     const JacobianOptions& options, const char* name, Place where);
+std::vector<Tensor> reverse_jacobian(Recording& recording, const tree::Walk& output, std::span<const tree::Walk> inputs,
+                                     std::span<const int> positions, const JacobianOptions& options, const char* name,
+                                     Place where);
 
 /// One call of a function under forward differentiation.
 class ForwardRun {
@@ -121,7 +125,10 @@ class Linearized {
   Linearized() = default;
   Linearized(const Linearized& other);
   Linearized(Linearized&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
-  Linearized& operator=(Linearized other) noexcept { std::swap(state_, other.state_); return *this; }
+  Linearized& operator=(Linearized other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
   ~Linearized();
   /// Writes the output's tangents over the leaves of `output`.
   void apply(std::span<const tree::Walk> tangents, const tree::Walk& output) const;

@@ -20,8 +20,8 @@ inline constexpr DimsWords vmap_in_dims = {"vmap", "in_dims", "the arguments", "
 inline constexpr DimsWords vmap_out_dims = {"vmap", "out_dims", "the result", "is", false};
 
 struct MatchedDims {
-  std::vector<Dim> dims;       ///< one for each leaf of the walk, as written: not wrapped, not checked against shapes
-  std::string problem;         ///< empty if all fits; else a whole message, and `dims` is of no use
+  std::vector<Dim> dims;  ///< one for each leaf of the walk, as written: not wrapped, not checked against shapes
+  std::string problem;    ///< empty if all fits; else a whole message, and `dims` is of no use
 };
 
 MatchedDims try_match_dims(const Dims& dims, const Walk& walk, const DimsWords& words);
