@@ -61,6 +61,7 @@ struct VmapOptions {
   Randomness randomness = Randomness::error;
   std::optional<std::int64_t> chunk_size = {};  ///< examples at a time; all if not given
   Lanes lanes = Lanes::together;
+  std::int64_t max_groups = 65536;  ///< into which Lanes::split may divide the examples
 };
 
 /// As out_dims: every Tensor of the result becomes an rc::Ragged, its first size free to differ between examples.
@@ -76,6 +77,7 @@ struct RaggedOptions {
   Randomness randomness = Randomness::error;
   std::optional<std::int64_t> chunk_size = {};
   Lanes lanes = Lanes::together;
+  std::int64_t max_groups = 65536;
 };
 
 /// Of jacrev, jacfwd and hessian.

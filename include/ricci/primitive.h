@@ -121,6 +121,7 @@ struct Rules {
   Tensors (*vjp)(const void*, const Reverse&) = nullptr;
   BatchedOutputs (*batch)(const void*, const Batch&) = nullptr;
   OwnedParameters (*lifted)(const void*, Size) = nullptr;
+  std::uint64_t (*home)(const void*) = nullptr;  // the level of the one transform that answers it, whatever its inputs
   std::vector<ErasedSample> (*samples)() = nullptr;
   double (*reference)(const void*, const double*) = nullptr;  // the scalar in double, by another route than formula
   Interval domain = {};
@@ -294,9 +295,12 @@ constexpr Rules make_rules() {
       };
       r.is_view = true;
     }
+    if constexpr (requires(const P& p) { p.home(); })
+      r.home = [](const void* op) -> std::uint64_t { return erase::as<P>(op).home(); };
     static_assert(
         requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); } ||
-            requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); },
+            requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); } ||
+            requires(const P& p) { p.home(); },
         "ricci: a primitive needs `void eval(Outputs, Inputs) const`, or `alias` if it is a view");
     if constexpr (requires(const P& p, const Batch& b) { p.batch(b); })
       r.batch = [](const void* op, const Batch& b) { return erase::as<P>(op).batch(b); };

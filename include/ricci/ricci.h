@@ -1,10 +1,12 @@
 // Everything: `#include <ricci/ricci.h>` and `namespace rc = ricci;`.
 #pragma once
 
+#include "ricci/control.h"
 #include "ricci/error.h"
 #include "ricci/io.h"
 #include "ricci/ops.h"
 #include "ricci/program.h"
+#include "ricci/ragged.h"
 #include "ricci/random.h"
 #include "ricci/tape.h"
 #include "ricci/tensor.h"

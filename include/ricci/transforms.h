@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ricci/jacobian_tree.h"
+#include "ricci/ragged.h"
 #include "ricci/transforms/call.h"
 #include "ricci/transforms/runs.h"
 
@@ -57,6 +58,55 @@ inline Vmapped<Unary*> vmap(Unary* f, VmapOptions options = {}, where_t where = 
 template <class = void>
 Vmapped<Binary*> vmap(Binary* f, VmapOptions options = {}, where_t where = where_t::current()) {
   return {f, std::move(options), where};
+}
+
+/// What vmap with a ragged result returns.
+template <class F>
+struct RaggedMapped {
+  F f;
+  VmapOptions options;
+  where_t where;
+
+  template <class... A>
+  auto operator()(const A&... a) const {
+    const std::tuple<std::decay_t<const A>...> given(a...);
+    using R = call::result_t<F, std::decay_t<const A>...>;
+    static_assert(!std::is_void_v<R>,
+                  "ricci: a ragged result is a Tensor or a tree of Tensors; the function returns nothing");
+    auto shown = given;
+    runs::BatchRun run(call::walk(shown), options, where, true);
+    run.enter(call::walk(shown));
+    R result = call::invoke(f, shown);
+    run.leave(call::walk(result));
+    for (auto next = given; run.enter(call::walk(next)); next = given) {
+      R more = call::invoke(f, next);
+      run.leave(call::walk(more));
+    }
+    const std::vector<Tensor> parts = run.finish_ragged();
+    auto part = parts.begin();
+    return to_ragged(result, [&part] {
+      const Tensor values = *part++;
+      return Ragged{values, *part++};
+    });
+  }
+};
+
+/// Every Tensor of the result becomes a Ragged: its first size may differ between examples, where it depends on values
+/// (`nonzero`, `masked_select`, `unique`, boolean masks; with `.lanes = rc::Lanes::split` also loops that collect). ValueError
+/// if a result has no axes.
+///   rc::Ragged kept = rc::vmap([](Tensor x) { return rc::masked_select(x, x > 0); }, {.out_dims = rc::ragged})(xs);
+template <class F>
+RaggedMapped<F> vmap(F f, RaggedOptions options, where_t where = where_t::current()) {
+  return {std::move(f),
+          {.in_dims = options.in_dims,
+           .randomness = options.randomness,
+           .chunk_size = options.chunk_size,
+           .lanes = options.lanes,
+           .max_groups = options.max_groups},
+          where};
+}
+inline RaggedMapped<Unary*> vmap(Unary* f, RaggedOptions options, where_t where = where_t::current()) {
+  return vmap<Unary*>(f, std::move(options), where);
 }
 
 // ── gradients ──

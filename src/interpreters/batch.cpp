@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interpreters/node_memory.h"
+#include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
@@ -17,15 +18,38 @@ Type without_batch(const Type& hidden) {
 
 }  // namespace
 
-Batched::Batched(Level level, ValueRef value)
-    : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)) {}
+Batched::Batched(Level level, ValueRef value, LaneSetRef lanes)
+    : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)), lanes(std::move(lanes)) {}
 void Batched::destroy() noexcept { destroy_node(this); }
 
+void BatchInterpreter::raise_left_its_branch(const Value& value, const char* op) const {
+  raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) +
+                        " has left the branch it was computed in, which only a part of the examples of " +
+                        transform_text(this) + " took; return it from the branch instead");
+}
+
+void BatchInterpreter::require_running(const Value& value, const char* op) const {
+  if (static_cast<const Batched&>(value).lanes != lanes) raise_left_its_branch(value, op);
+}
+
+const LaneSetRef& BatchInterpreter::lanes_of(Op op, std::span<const ValueRef> inputs) const {
+  const LaneSetRef* found = nullptr;
+  for (const ValueRef& v : inputs) {
+    if (v->level != level) continue;
+    const LaneSetRef& of_input = static_cast<const Batched&>(*v).lanes;
+    if (found && *found != of_input) raise_left_its_branch(*v, op.rules->name);
+    found = &of_input;
+  }
+  return *found;
+}
+
 Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {
+  if (op.rules->home && op.rules->home(op.parameters) == level) return move_lanes(op, inputs);
   return op.rules->kind == Kind::elementwise ? process_elementwise(op, inputs) : process_by_rule(op, inputs);
 }
 
 Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> inputs) {
+  const LaneSetRef& rows = lanes_of(op, inputs);
   SmallVector<const Type*, 4> types;
   for (const ValueRef& v : inputs) types.push_back(&v->type);
   const Operands operands = operands_of(*op.rules, {types.data(), types.size()});  // throws if they do not broadcast
@@ -50,10 +74,11 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
     hidden.push_back(std::move(value));
   }
   Values results = dispatch(op, {hidden.data(), hidden.size()});
-  return {new_node<Batched>(level, std::move(results[0]))};
+  return {new_node<Batched>(level, std::move(results[0]), rows)};
 }
 
 Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs) {
+  const LaneSetRef& rows = lanes_of(op, inputs);
   Types types;
   Tensors tensors;
   unsigned mapped = 0;
@@ -65,20 +90,22 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   }
   types_of(op, types);  // what is wrong is said in terms of one example
 
-  Batch batch{.size = size, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped};
+  const Size count = rows ? Size(static_cast<std::int64_t>(rows->numbers.size())) : size;
+  Batch batch{.size = count, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped};
   BatchedOutputs out;
   if (op.rules->batch) {
     out = op.rules->batch(op.parameters, batch);
   } else {
     Tensors expanded;
     for (int i = 0; i < batch.count(); ++i) expanded.push_back(batch.input(i));
-    const OwnedParameters lifted = op.rules->lifted(op.parameters, size);
+    const OwnedParameters lifted = op.rules->lifted(op.parameters, count);
     out.outputs = apply_all({op.rules, lifted.get()}, {expanded.data(), expanded.size()});
   }
   Values results;
   for (std::size_t i = 0; i < out.outputs.size(); ++i) {
     ValueRef value = read(out.outputs[i], op.rules->name);
-    results.push_back((out.mapped >> i) & 1U ? new_node<Batched>(level, std::move(value)) : std::move(value));
+    results.push_back(i >= 32 || (out.mapped >> i) & 1U ? new_node<Batched>(level, std::move(value), rows)
+                                                        : std::move(value));
   }
   return results;
 }

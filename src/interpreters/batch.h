@@ -1,29 +1,54 @@
 // vmap: values that hold one value per example.
 #pragma once
 
+#include "interpreters/lanes.h"
 #include "primitive/interpreter.h"
 
 namespace ricci {
 
 /// One value per example: `value` is one level down and has the batch as axis 0. (Moving an axis is a change of
-/// strides, so other positions are never stored.)
+/// strides, so other positions are never stored.) Where only a part of the examples runs, it has rows for those.
 struct Batched final : Value {
   ValueRef value;
+  LaneSetRef lanes;
 
-  Batched(Level level, ValueRef value);
+  Batched(Level level, ValueRef value, LaneSetRef lanes = {});
   void destroy() noexcept override;
 };
 
+/// Where examples may part ways for the rest of a run of the mapped function: nowhere; where the size of a result
+/// depends on values; wherever the host looks at a value.
+enum class Parts : std::uint8_t { nowhere, sizes, values };
+
 class BatchInterpreter final : public Interpreter {
  public:
-  BatchInterpreter(Size size, const Entry& entry) : Interpreter(ValueKind::batched, entry), size(size) {}
+  BatchInterpreter(Size size, const Entry& entry, Parts parts = Parts::nowhere, std::int64_t most_groups = 0)
+      : Interpreter(ValueKind::batched, entry), size(size), parts(parts), most_groups_(most_groups) {}
+  ~BatchInterpreter() { run_lanes({}); }
   Values process(Op op, std::span<const ValueRef> inputs) override;
 
-  const Size size;
+  /// Throws unless a value of this level has rows for the examples that run; `op` uses it.
+  void require_running(const Value& value, const char* op) const;
+  /// From now on only these examples run; values from before are narrowed when they are read.
+  void run_lanes(LaneSetRef set);
+
+  /// The run goes on with the largest of these groups; the others wait for a run of their own. `op` looked at a value.
+  void go_on_with_largest(const char* op, const std::vector<LaneSetRef>& groups);
+
+  const Size size;  // of all examples
+  const Parts parts;
+  LaneSetRef lanes;                 // those that run
+  std::vector<LaneSetRef> waiting;  // groups that have parted from this run
 
  private:
+  /// The lanes that the batched ones of these inputs have rows for; throws if they differ.
+  const LaneSetRef& lanes_of(Op op, std::span<const ValueRef> inputs) const;
+  [[noreturn]] void raise_left_its_branch(const Value& value, const char* op) const;
+  Values move_lanes(Op op, std::span<const ValueRef> inputs);
   Values process_elementwise(Op op, std::span<const ValueRef> inputs);
   Values process_by_rule(Op op, std::span<const ValueRef> inputs);
+
+  const std::int64_t most_groups_;
 };
 
 }  // namespace ricci

@@ -32,7 +32,7 @@ struct Resolved {
 
 /// A mask as one index tensor an axis. Reads its values.
 std::vector<Tensor> places_of_mask(const Tensor& mask) {
-  const Tensor where = nonzero_of("index", mask);  // [count, axes]
+  const Tensor where = nonzero_of("index", mask, mask);  // [count, axes]
   return unbind(where, 1);
 }
 

@@ -1,13 +1,110 @@
 // nonzero, masked_select, unique: they read values, so they are refused where values differ per example.
 #include "ops/dynamic_shapes.h"
 
+#include <algorithm>
+
 #include "kernels/index.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
 
 namespace ricci {
 
-Tensor nonzero_of(const char* op, const Tensor& x) {
+namespace {
+
+/// The coordinates of the first `size` elements that are not zero, -1 where there are fewer; for each place of the
+/// leading axes.
+struct NonzeroOfSize {
+  using kind = Explicit;
+  static constexpr const char* name = "nonzero";
+  static constexpr bool locally_constant = true;
+  std::int64_t size;
+  std::int64_t leading = 0;
+
+  Type type(const Type& x) const {
+    Shape shape(x.shape.begin(), x.shape.begin() + leading);
+    shape.push_back(size);
+    shape.push_back(x.rank() - leading);
+    return {DType::int64, shape};
+  }
+  void eval(Outputs out, Inputs in) const {
+    const Strided& x = in[0];
+    const Strided one{x.data, x.dtype, x.rank - static_cast<int>(leading), x.shape + leading, x.strides + leading};
+    auto* to = static_cast<std::int64_t*>(out[0].data);
+    const auto width = static_cast<std::size_t>(one.rank), block = static_cast<std::size_t>(size) * width;
+    for_each_place(x, leading, [&](void* data) {
+      Strided row = one;
+      row.data = data;
+      const std::int64_t count = kernels::count_nonzero(row);
+      std::vector<std::int64_t> found(static_cast<std::size_t>(count) * width);
+      const std::int64_t shape[] = {count, row.rank}, strides[] = {row.rank, 1};
+      kernels::nonzero({found.data(), DType::int64, 2, shape, strides}, row);
+      const std::size_t kept = std::min(found.size(), block);
+      std::copy_n(found.begin(), kept, to);
+      std::fill(to + kept, to + block, -1);
+      to += block;
+    });
+  }
+  NonzeroOfSize lifted() const { return {size, leading + 1}; }
+  static std::vector<Sample<NonzeroOfSize>> samples() {
+    const Tensor x = gt(rand({3, 4}), 0.5);
+    return {{{5, 0}, {x}}, {{20, 0}, {x}}, {{2, 1}, {x}}};
+  }
+
+ private:
+  /// Calls f with the data of each place of the leading axes, row-major.
+  template <class F>
+  static void for_each_place(const Strided& x, std::int64_t leading, const F& f) {
+    std::vector<std::int64_t> place(static_cast<std::size_t>(leading));
+    std::int64_t places = 1;
+    for (std::int64_t axis = 0; axis < leading; ++axis) places *= x.shape[axis];
+    for (std::int64_t n = 0; n < places; ++n) {
+      std::int64_t rest = n, offset = 0;
+      for (std::int64_t axis = leading; axis-- > 0; rest /= x.shape[axis])
+        offset += rest % x.shape[axis] * x.strides[axis];
+      f(static_cast<std::byte*>(x.data) + offset * static_cast<std::int64_t>(element_size(x.dtype)));
+    }
+  }
+};
+
+void require_size(const char* op, std::int64_t size) {
+  if (size < 0) raise<ValueError>(std::string(op) + ": size is " + std::to_string(size) + "; it must not be negative");
+}
+
+/// The elements of the 1-dim x at `places` [n, 1], `fill` where a place is negative.
+Tensor taken(const Tensor& x, const Tensor& places, const Tensor& fill) {
+  const Tensor at = squeeze(places, 1);
+  const Type type = type_of(x);
+  const Tensor one = full({1}, fill.defined() ? fill : Tensor(0), type.dtype);
+  const Tensor filled = cat(std::vector{x, one}, 0);
+  return index_select(filled, 0, where(lt(at, 0), x.numel(), at));
+}
+
+/// x and the mask under one shape, as rows of elements.
+std::pair<Tensor, Tensor> aligned(const char* op, const Tensor& x, const Tensor& mask) {
+  require_defined(op, x, 0);
+  require_defined(op, mask, 1);
+  const Shape shape = type_of(add(zeros_like(x), mask)).shape;
+  return {reshape(expand(x, shape), {-1}), reshape(expand(mask, shape), {-1})};
+}
+
+/// `about` is what errors speak of.
+Tensor masked_select_of(const char* op, const Tensor& x, const Tensor& mask, const Tensor& about) {
+  const auto [elements, chosen] = aligned(op, x, mask);
+  return index_select(elements, 0, squeeze(nonzero_of(op, chosen, about), 1));
+}
+
+/// Sorted, and where an element differs from the one before it.
+std::pair<Tensor, Tensor> sorted_and_new(const Tensor& x) {
+  const Tensor values = sort(reshape(x, {-1})).first;
+  if (values.numel() < 2) return {values, ones_like(ne(values, 0))};
+  const Tensor differs = ne(slice(values, 0, 1, std::nullopt), slice(values, 0, std::nullopt, -1));
+  return {values, cat({ones({1}, DType::boolean), differs}, 0)};
+}
+
+}  // namespace
+
+Tensor nonzero_of(const char* op, const Tensor& x, const Tensor& about) {
+  if (differs_per_example(op, x)) return apply(NonzeroOfSize{size_of_result(op, count_nonzero(x), about)}, x);
   const ArrayRef array = concrete_for_size(op, x);
   const std::int64_t rank = array->type.rank();
   const ArrayRef out = make_array({DType::int64, {kernels::count_nonzero(array->strided()), rank}});
@@ -17,26 +114,28 @@ Tensor nonzero_of(const char* op, const Tensor& x) {
 
 namespace ops {
 
-Tensor nonzero(const Tensor& x) { return nonzero_of("nonzero", x); }
+Tensor nonzero(const Tensor& x) { return nonzero_of("nonzero", x, x); }
+Tensor nonzero(const Tensor& x, SizeOptions options) {
+  require_size("nonzero", options.size);
+  const Tensor found = apply(NonzeroOfSize{options.size}, x);
+  return options.fill.defined() ? where(lt(found, 0), to(options.fill, DType::int64), found) : found;
+}
 
-Tensor masked_select(const Tensor& x, const Tensor& mask) {
-  require_defined("masked_select", x, 0);
-  require_defined("masked_select", mask, 1);
-  const Tensor where_true = nonzero_of("masked_select", expand(mask, type_of(add(zeros_like(x), mask)).shape));
-  std::vector<Index> places;
-  for (const Tensor& axis : unbind(where_true, 1)) places.emplace_back(axis);
-  return places.empty() ? reshape(x, {-1}).slice(0, 0, where_true.size(0))
-                        : index(expand(x, type_of(add(zeros_like(x), mask)).shape), places);
+Tensor masked_select(const Tensor& x, const Tensor& mask) { return masked_select_of("masked_select", x, mask, mask); }
+Tensor masked_select(const Tensor& x, const Tensor& mask, SizeOptions options) {
+  require_size("masked_select", options.size);
+  const auto [elements, chosen] = aligned("masked_select", x, mask);
+  return taken(elements, apply(NonzeroOfSize{options.size}, chosen), options.fill);
 }
 
 Tensor unique(const Tensor& x) {
-  concrete_for_size("unique", x);
-  const Tensor sorted_values = sort(reshape(x, {-1})).first;
-  if (sorted_values.numel() < 2) return sorted_values;
-  const Tensor is_new = cat({ones({1}, DType::boolean),
-                             ne(slice(sorted_values, 0, 1, std::nullopt), slice(sorted_values, 0, std::nullopt, -1))},
-                            0);
-  return masked_select(sorted_values, is_new);
+  const auto [values, is_new] = sorted_and_new(x);
+  return masked_select_of("unique", values, is_new, x);
+}
+Tensor unique(const Tensor& x, SizeOptions options) {
+  require_size("unique", options.size);
+  const auto [values, is_new] = sorted_and_new(x);
+  return taken(values, apply(NonzeroOfSize{options.size}, is_new), options.fill);
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {

@@ -5,7 +5,7 @@
 
 namespace ricci {
 
-/// int64 [count, x.dim()]: where x is not zero. `op` is the operation that errors speak of.
-Tensor nonzero_of(const char* op, const Tensor& x);
+/// int64 [count, x.dim()]: where x is not zero. Errors speak of the operation `op` on `about`.
+Tensor nonzero_of(const char* op, const Tensor& x, const Tensor& about);
 
 }  // namespace ricci

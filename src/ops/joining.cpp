@@ -74,6 +74,38 @@ struct Stack {
   }
 };
 
+/// The reverse of Stack along axis 0: one output for each place. One operation, so that its reverse is one too.
+struct Unstack {
+  using kind = Explicit;
+  static constexpr const char* name = "unstack";
+  static constexpr unsigned keeps = nothing;
+  std::int64_t axis;
+
+  Types type(const Types& in) const {
+    Type one{in[0].dtype, in[0].shape};
+    one.shape.erase(at(axis));
+    return Types(at(in[0].shape[at(axis)].host()), one);
+  }
+  void eval(Outputs out, Inputs in) const {
+    Strides strides;  // of one place
+    for (int i = 0; i < in[0].rank; ++i)
+      if (i != axis) strides.push_back(in[0].strides[i]);
+    std::int64_t place = 0;
+    for (const Strided& part : out) {
+      void* from = advance(in[0].data, in[0].dtype, place++ * in[0].strides[axis]);
+      kernels::copy(part, {from, part.dtype, part.rank, part.shape, strides.data()});
+    }
+  }
+  Tensors jvp(const Forward& f) const { return apply(*this, f.tangents); }
+  Tensors vjp(const Reverse& r) const {
+    std::vector<Tensor> places;
+    for (std::size_t i = 0; i < r.cotangents.size(); ++i) places.push_back(r.cotangent(static_cast<int>(i)));
+    return {stack(places, axis)};
+  }
+  Unstack lifted() const { return {axis + 1}; }
+  static std::vector<Sample<Unstack>> samples() { return {{{0}, {rand({2, 3})}}, {{1}, {rand({2, 2, 1})}}}; }
+};
+
 /// Joins by P, Cat or Stack, as many at once as a rule's masks can name; outside transforms no rule looks.
 template <class P>
 Tensor joined(const std::vector<Tensor>& parts, std::int64_t axis) {
@@ -126,6 +158,13 @@ std::vector<Tensor> promoted(const std::vector<Tensor>& tensors) {
 }  // namespace
 
 namespace ops {
+
+std::vector<Tensor> unstack(const Tensor& x) {
+  require_defined("unstack", x, 0);
+  if (type_of(x).rank() == 0) raise<ValueError>("unstack: " + type_text(x) + " has no axis 0 to take apart");
+  const Tensors places = apply(Unstack{0}, {&x, 1});
+  return {places.begin(), places.end()};
+}
 
 Tensor cat(const std::vector<Tensor>& tensors) { return cat(tensors, 0); }
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {

@@ -4,6 +4,7 @@
 #include <complex>
 #include <memory>
 
+#include "interpreters/answers.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "ricci/primitive/raise.h"
@@ -24,22 +25,18 @@ enum class Needs { value, size };
                         "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split");
 }
 
-[[noreturn]] void raise_recorded(const char* op, const Type& type, Level level) {
-  raise<TransformError>(std::string(op) + ": needs the value of " + to_string(type) + ", which is not known while " +
-                        transform_text(find_interpreter(level)) +
-                        " records the function; use where, cond or while_loop");
-}
-
-ArrayRef elements_behind(const char* op, const Tensor& x, Needs needs) {
+/// `x` is read, `about` is what errors speak of.
+ArrayRef elements_behind(const char* op, const Tensor& x, const Tensor& about, Needs needs) {
   require_defined(op, x, 0);
-  const ValueRef seen = read(x, op);
-  const ValueRef* v = &seen;
-  while ((*v)->kind != ValueKind::array) {
-    if ((*v)->kind == ValueKind::batched) raise_batched(op, seen->type, (*v)->level, needs);
-    if ((*v)->kind == ValueKind::recorded) raise_recorded(op, seen->type, (*v)->level);
-    v = inner_of(**v);
+  for (ValueRef seen = read(x, op);; seen = in_running_lanes(std::move(seen))) {
+    const Answers answers = answers_behind(op, seen);
+    const Parts allowed = needs == Needs::size ? Parts::sizes : Parts::values;
+    for (auto batch = answers.batches.rbegin(); batch != answers.batches.rend(); ++batch)
+      if ((*batch)->parts < allowed) raise_batched(op, type_of(about), (*batch)->level, needs);
+    const Disagreement parts = disagreement_on(answers);
+    if (!parts.batch) return one_answer(answers);
+    parts.batch->go_on_with_largest(op, parts.groups);
   }
-  return ArrayRef::share(static_cast<Array*>(v->get()));
 }
 
 /// What the kernels convert to on the way to T.
@@ -79,8 +76,17 @@ const Type& type_for(const char* op, const Tensor& x) {
 
 }  // namespace
 
-ArrayRef concrete(const char* op, const Tensor& x) { return elements_behind(op, x, Needs::value); }
-ArrayRef concrete_for_size(const char* op, const Tensor& x) { return elements_behind(op, x, Needs::size); }
+ArrayRef concrete(const char* op, const Tensor& x) { return elements_behind(op, x, x, Needs::value); }
+ArrayRef concrete_for_size(const char* op, const Tensor& x) { return elements_behind(op, x, x, Needs::size); }
+
+std::int64_t size_of_result(const char* op, const Tensor& count, const Tensor& x) {
+  return only_element<std::int64_t>(op, *elements_behind(op, count, x, Needs::size), "");
+}
+
+bool differs_per_example(const char* op, const Tensor& x) {
+  require_defined(op, x, 0);
+  return !answers_behind(op, read(x, op)).batches.empty();
+}
 
 template <class T>
 T only_element(const char* op, const Array& array, const char* remedy) {

@@ -15,6 +15,12 @@ ArrayRef concrete(const char* op, const Tensor& x);
 /// The same for an operation whose result's size depends on the values of x: only the remedy differs.
 ArrayRef concrete_for_size(const char* op, const Tensor& x);
 
+/// `count`, the size that the result of `op` on x has; where it differs per example of a vmap that allows it, examples of
+/// one size go on together.
+std::int64_t size_of_result(const char* op, const Tensor& count, const Tensor& x);
+/// Whether x has a value of its own for each example of a running vmap.
+bool differs_per_example(const char* op, const Tensor& x);
+
 /// The one element of `array`, converted; ValueError `op: … exactly one is needed; REMEDY`, TypeError if it is complex
 /// and T is not. T: std::int64_t, double, std::complex<double>.
 template <class T>

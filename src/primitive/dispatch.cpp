@@ -14,6 +14,7 @@ namespace ricci {
 thread_local constinit Interpreter* innermost = nullptr;
 thread_local constinit Interpreter* of_the_user = nullptr;
 thread_local constinit Level no_grad_below = 0;
+thread_local constinit int narrowed_levels = 0;
 
 namespace {
 
@@ -102,13 +103,15 @@ ValueRef live(const ValueRef& value, const char* op) {
 
 ValueRef read(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
-  return value->level == 0 ? value : live(value, op);
+  if (value->level == 0) return value;
+  ValueRef alive = live(value, op);
+  return narrowed_levels == 0 ? alive : in_running_lanes(std::move(alive));
 }
 
 Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
 
 Values dispatch(Op op, std::span<const ValueRef> inputs) {
-  Level deepest = 0;
+  Level deepest = op.rules->home ? op.rules->home(op.parameters) : 0;
   for (const ValueRef& v : inputs) deepest = std::max(deepest, v->level);
   if (deepest == 0) {
     Interpreter* recorder = inputs.empty() ? factory_handler() : nullptr;
@@ -118,6 +121,8 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
     return recorder->process(op, inputs);
   }
   Interpreter* handler = find_interpreter(deepest);
+  if (!handler && op.rules->home && op.rules->home(op.parameters) == deepest)
+    raise<TransformError>(std::string(op.rules->name) + ": its vmap has ended; call it while the vmap runs");
   if (!handler || switched_off(*handler)) {
     Values alive;
     for (const ValueRef& v : inputs) alive.push_back(live(v, op.rules->name));

@@ -34,6 +34,8 @@ class Interpreter {
   virtual Values process(Op op, std::span<const ValueRef> inputs) = 0;
   /// True if it wants to see operations without inputs (recording a whole program).
   virtual bool sees_factories() const { return false; }
+  /// The level of the vmap of which only a part of the examples runs in this scope; 0: this is no such scope.
+  virtual Level narrows() const { return 0; }
   bool differentiates() const { return kind == ValueKind::dual || kind == ValueKind::taped; }
 
  protected:
@@ -47,6 +49,9 @@ extern thread_local constinit Interpreter* innermost __attribute__((tls_model("i
 extern thread_local constinit Interpreter* of_the_user;
 /// Differentiating levels up to this one are switched off by no_grad.
 extern thread_local constinit Level no_grad_below;
+
+/// How many running vmaps run only some of their examples at the moment.
+extern thread_local constinit int narrowed_levels;
 
 inline Level current_level() { return innermost ? innermost->level : 0; }
 
@@ -118,6 +123,8 @@ const ValueRef* inner_of(const Value& value);
 /// The transform as the user called it: `vmap over axis 0 of 64 (train.cpp:41)`; for a level that another entry stands
 /// for, that entry.
 std::string transform_text(const Interpreter* interpreter);
+/// The value with the rows of those examples that run now. Requires: narrowed_levels is not 0.
+ValueRef in_running_lanes(ValueRef value);
 /// The name and place of a transform that has ended, for the stale error.
 std::string ended_description(Level level);
 

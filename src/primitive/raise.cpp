@@ -2,6 +2,7 @@
 #include "ricci/primitive/raise.h"
 
 #include <backtrace.h>
+#include <dlfcn.h>
 
 #include <cstring>
 
@@ -20,9 +21,15 @@ backtrace_state* debug_information() {
   return state;
 }
 
+const void* module_of(const void* address) {
+  Dl_info module;
+  return dladdr(address, &module) ? module.dli_fbase : nullptr;
+}
+
 /// A frame of the library itself, of std, or of the C runtime.
-bool is_foreign(const char* file, const char* function) {
-  if (!file || std::strstr(file, "/include/c++/") || std::strstr(file, RICCI_SOURCE_DIR "/src/") ||
+bool is_foreign(std::uintptr_t pc, const char* file, const char* function) {
+  static const void* const library = module_of(reinterpret_cast<const void*>(&module_of));
+  if (!file || module_of(reinterpret_cast<const void*>(pc)) == library || std::strstr(file, "/include/c++/") ||
       std::strstr(file, "/include/ricci/"))
     return true;
   return function && (std::strncmp(function, "_ZN5ricci", 9) == 0 || std::strncmp(function, "_ZNK5ricci", 10) == 0 ||
@@ -33,8 +40,8 @@ struct Found {
   std::string place;
 };
 
-int visit_frame(void* data, std::uintptr_t, const char* file, int line, const char* function) {
-  if (is_foreign(file, function)) return 0;
+int visit_frame(void* data, std::uintptr_t pc, const char* file, int line, const char* function) {
+  if (is_foreign(pc, file, function)) return 0;
   static_cast<Found*>(data)->place = std::string(basename_of(file)) + ":" + std::to_string(line);
   return 1;
 }

@@ -85,6 +85,11 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
                             to_string(value.type) +
                             " has one per example; use the "
                             "out-of-place operation, map the target, or create it inside the mapped function");
+    if (i->narrows() && has_level(value, i->narrows()))
+      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) +
+                            " is from before a branch that only a part of the examples of " +
+                            transform_text(find_interpreter(i->narrows())) +
+                            " takes; return the new value from the branch instead");
     if (i->kind == ValueKind::recorded && i->sees_factories())
       raise<NotImplementedError>(std::string(name) + ": the target " + to_string(target_type) +
                                  " was captured from outside " + transform_text(i) +

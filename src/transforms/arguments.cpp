@@ -25,6 +25,9 @@ ValueRef DifferentiatedArgument::base_after(const ValueRef&, const ValueRef& val
 ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& value) const {
   Interpreter* interpreter = find_interpreter(level);
   if (!interpreter) return base_value;
+  if (static_cast<const BatchInterpreter&>(*interpreter).lanes)
+    raise<NotImplementedError>("write: the target is an argument of " + transform_text(interpreter) +
+                               ", of whose examples only a part runs; write to a clone() of it");
   const AtLevel outside(interpreter->parent);
   if (value->level == level) {
     const Tensor rows = wrap(static_cast<const Batched&>(*value).value);

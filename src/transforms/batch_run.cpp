@@ -10,28 +10,58 @@
 
 namespace ricci::runs {
 
-/// A result leaf of one chunk, seen from outside.
+/// A result leaf of one run, seen from outside.
 struct Collected {
   Tensor value;
   bool mapped = false;
 };
 
+Shape tail(const Shape& shape) { return Shape(shape.begin() + 1, shape.end()); }
+
+/// What one run of the function gave: for a chunk, or for a group of examples that parted from the others.
+struct Part {
+  std::int64_t from;  // the chunk's first example
+  Size count;         // of the chunk
+  LaneSetRef lanes;   // of the chunk's examples; null: all
+  std::vector<Collected> leaves;
+
+  std::int64_t size() const { return lanes ? static_cast<std::int64_t>(lanes->numbers.size()) : count.host(); }
+  std::int64_t example(std::int64_t row) const {
+    return from + (lanes ? lanes->numbers[static_cast<std::size_t>(row)] : row);
+  }
+  /// A row for each example, also where one value serves all.
+  Tensor rows(std::size_t leaf) const {
+    const Collected& found = leaves[leaf];
+    if (found.mapped) return found.value;
+    Shape shape = type_of(found.value).shape;
+    shape.insert(0, lanes ? Size(size()) : count);
+    return expand(found.value, shape);
+  }
+};
+
 struct BatchRun::State {
   VmapOptions options;
   Place where;
+  bool ragged = false;
   std::vector<Dim> in_dims;  // wrapped; none where not mapped
   Size size = 0;
   std::int64_t entry_axis = 0;
-  std::int64_t done = 0;  // examples of finished and running chunks
   std::int64_t from = 0;  // first example of the running chunk
+  Size count = 0;         // of the running chunk
   bool first = true;
-  Level level = 0;  // of the last chunk
+  Level level = 0;                  // of the last run
+  std::vector<LaneSetRef> waiting;  // of the running chunk
   std::unique_ptr<BatchInterpreter> interpreter;
-  std::vector<std::vector<Collected>> chunks;
+  tree::Structure result_structure;
+  std::vector<Part> parts;
 
   void match(const tree::Walk& arguments);
   std::int64_t wrapped_axis(const tree::Walk& arguments, std::size_t leaf, std::int64_t axis) const;
+  bool next_chunk();
   Collected collect(const Tensor& leaf) const;
+  void require_same_tree(const tree::Walk& result);
+  Collected gathered(std::size_t leaf, const tree::Walk& result) const;
+  std::vector<std::int64_t> row_order() const;
   Tensor view_of_argument(const Tensor& leaf, std::int64_t out_dim) const;
   Tensor place(const Tensor& rows, bool mapped, Dim out_dim, const tree::Walk& result, std::size_t leaf) const;
 };
@@ -89,49 +119,56 @@ void BatchRun::State::match(const tree::Walk& arguments) {
   size = *batch;
 }
 
-BatchRun::BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where)
-    : state_(new State{.options = options, .where = where}) {
-  try {
-    if (options.chunk_size && *options.chunk_size < 1)
-      raise_own<ValueError>("vmap: chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1",
-                            where);
-    if (options.lanes == Lanes::split)
-      raise_own<NotImplementedError>("vmap: lanes = Lanes::split is not built yet; use where, or leave lanes out",
-                                     where);
-    state_->match(arguments);
-  } catch (...) {
-    delete state_;
-    throw;
-  }
+BatchRun::BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where, bool ragged)
+    : state_(new State{.options = options, .where = where, .ragged = ragged}) {
+  if (options.chunk_size && *options.chunk_size < 1)
+    raise_own<ValueError>("vmap: chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1",
+                          where);
+  if (options.max_groups < 1)
+    raise_own<ValueError>("vmap: max_groups is " + std::to_string(options.max_groups) + "; it must be at least 1",
+                          where);
+  state_->match(arguments);
 }
 
-BatchRun::~BatchRun() { delete state_; }
+BatchRun::~BatchRun() = default;
+
+/// Moves on to the next chunk; false if there is none.
+bool BatchRun::State::next_chunk() {
+  if (!first && (!options.chunk_size || from + count.host() >= size.host())) return false;
+  from = first ? 0 : from + count.host();
+  first = false;
+  count = options.chunk_size ? Size(std::min(*options.chunk_size, size.host() - from)) : size;
+  return true;
+}
 
 bool BatchRun::enter(const tree::Walk& arguments) {
   State& s = *state_;
-  if (!s.first && (!s.options.chunk_size || s.done >= s.size.host())) return false;
-  s.first = false;
-  s.from = s.done;
-  Size count = s.size;
-  if (s.options.chunk_size) count = std::min(*s.options.chunk_size, s.size.host() - s.from);
-  const bool whole = count == s.size;
-  if (!whole || s.options.chunk_size) s.done = s.from + count.host();
-
+  LaneSetRef group;
+  if (!s.waiting.empty()) {
+    group = std::move(s.waiting.back());
+    s.waiting.pop_back();
+  } else if (!s.next_chunk()) {
+    return false;
+  }
   std::vector<Tensor> bases(arguments.leaves.size()), rows(arguments.leaves.size());
   for (std::size_t i = 0; i < bases.size(); ++i) {
     if (!s.in_dims[i]) continue;
     const std::int64_t axis = *s.in_dims[i];
-    bases[i] = whole ? *arguments.leaves[i] : narrow(*arguments.leaves[i], axis, s.from, count.host());
+    bases[i] = s.count == s.size ? *arguments.leaves[i] : narrow(*arguments.leaves[i], axis, s.from, s.count.host());
     rows[i] = axis == 0 ? bases[i] : movedim(bases[i], axis, 0);
+    if (group) rows[i] = index_select(rows[i], 0, tensor(group->numbers));
   }
   Entry entry = entry_of("vmap", s.where);
   entry.axis = s.entry_axis;
   entry.size = s.size.hint();
-  s.interpreter = std::make_unique<BatchInterpreter>(count, entry);
+  const Parts parts = s.options.lanes == Lanes::split ? Parts::values : s.ragged ? Parts::sizes : Parts::nowhere;
+  s.interpreter = std::make_unique<BatchInterpreter>(s.count, entry, parts, s.options.max_groups);
   s.level = s.interpreter->level;
+  if (group) group = std::make_shared<LaneSet>(LaneSet{s.level, group->numbers, nullptr});
+  s.interpreter->run_lanes(group);
   for (std::size_t i = 0; i < bases.size(); ++i)
     if (s.in_dims[i])
-      *arguments.leaves[i] = show_argument(new_node<Batched>(s.level, value_of(rows[i])),
+      *arguments.leaves[i] = show_argument(new_node<Batched>(s.level, value_of(rows[i]), group),
                                            new MappedArgument(bases[i], s.level, *s.in_dims[i]));
   return true;
 }
@@ -139,6 +176,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
 Collected BatchRun::State::collect(const Tensor& leaf) const {
   if (!leaf.defined()) return {};
   const ValueRef value = read(leaf, "vmap");
+  if (value->level == interpreter->level) interpreter->require_running(*value, "vmap");
   const AtLevel outside(interpreter->parent);
   if (value->level != interpreter->level) return {wrap(value), false};
   return {wrap(static_cast<const Batched&>(*value).value), true};
@@ -149,11 +187,23 @@ void BatchRun::leave(const tree::Walk& result) {
   {
     const AtLevel outside(s.interpreter->parent);
     require_tensor("vmap", result, s.where);
+    s.require_same_tree(result);
   }
-  std::vector<Collected> collected;
-  for (Tensor* leaf : result.leaves) collected.push_back(s.collect(*leaf));
-  s.chunks.push_back(std::move(collected));
+  Part part{.from = s.from, .count = s.count, .lanes = s.interpreter->lanes, .leaves = {}};
+  for (Tensor* leaf : result.leaves) part.leaves.push_back(s.collect(*leaf));
+  s.parts.push_back(std::move(part));
+  for (LaneSetRef& group : s.interpreter->waiting) s.waiting.push_back(std::move(group));
   s.interpreter.reset();
+}
+
+/// Every chunk and every group must return one structure.
+void BatchRun::State::require_same_tree(const tree::Walk& result) {
+  const tree::Structure found(result);
+  if (parts.empty()) result_structure = found;
+  if (!(found == result_structure))
+    raise_own<ValueError>("vmap: the examples return different trees: " + result_structure.to_string() + " and " +
+                              found.to_string() + "; every run must return one structure",
+                          where);
 }
 
 Tensor BatchRun::State::place(const Tensor& rows, bool mapped, Dim out_dim, const tree::Walk& result,
@@ -203,6 +253,39 @@ Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_di
   return axis == 0 ? rows : movedim(rows, 0, axis);
 }
 
+/// The rows of all examples, from all parts, in the order of the examples; one part's value alone where it serves all.
+Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result) const {
+  if (parts.size() == 1) return parts[0].leaves[leaf];
+  bool mapped = false, parted = false;
+  for (const Part& part : parts) {
+    mapped |= part.leaves[leaf].mapped;
+    parted |= part.lanes != nullptr;
+  }
+  if (!mapped && !parted) return parts[0].leaves[leaf];
+  std::vector<Tensor> rows;
+  for (const Part& part : parts) {
+    rows.push_back(part.rows(leaf));
+    const Type one = type_of(rows.front()), other = type_of(rows.back());
+    if (Type{one.dtype, tail(one.shape)} == Type{other.dtype, tail(other.shape)}) continue;
+    raise_own<ValueError>("vmap: " + path_of("result", result, leaf) +
+                              " differs between examples: " + to_string(Type{one.dtype, tail(one.shape)}) + " and " +
+                              to_string(Type{other.dtype, tail(other.shape)}) +
+                              "; return one type, or pass .out_dims = rc::ragged",
+                          where);
+  }
+  const Tensor all = cat(rows, 0);
+  return {parted ? index_select(all, 0, tensor(row_order())) : all, true};
+}
+
+/// For each example its row among the parts' rows, one part after the other.
+std::vector<std::int64_t> BatchRun::State::row_order() const {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(size.host()));
+  std::int64_t row = 0;
+  for (const Part& part : parts)
+    for (std::int64_t i = 0; i < part.size(); ++i) order[static_cast<std::size_t>(part.example(i))] = row++;
+  return order;
+}
+
 void BatchRun::finish(const tree::Walk& result) {
   State& s = *state_;
   const tree::MatchedDims matched = tree::try_match_dims(s.options.out_dims, result, tree::vmap_out_dims);
@@ -212,27 +295,43 @@ void BatchRun::finish(const tree::Walk& result) {
   for (std::size_t i = 0; i < result.leaves.size(); ++i) {
     Tensor& leaf = *result.leaves[i];
     if (!leaf.defined()) continue;
-    if (s.chunks.size() == 1 && s.chunks[0][i].mapped && matched.dims[i]) {
-      s.place(s.chunks[0][i].value, true, matched.dims[i], result, i);  // throws what is wrong with out_dims
-      if (const Tensor view = s.view_of_argument(leaf, *matched.dims[i]); view.defined()) {
-        leaf = view;
-        continue;
-      }
-    }
-    bool mapped = false;
-    for (const auto& chunk : s.chunks) mapped |= chunk[i].mapped;
-    if (s.chunks.size() == 1) {
-      leaf = s.place(s.chunks[0][i].value, mapped, matched.dims[i], result, i);
-      continue;
-    }
-    if (!mapped) {
-      leaf = s.place(s.chunks[0][i].value, false, matched.dims[i], result, i);
-      continue;
-    }
-    std::vector<Tensor> parts;
-    for (const auto& chunk : s.chunks) parts.push_back(chunk[i].value);
-    leaf = s.place(cat(parts, 0), true, matched.dims[i], result, i);
+    const Collected all = s.gathered(i, result);
+    const Tensor placed = s.place(all.value, all.mapped, matched.dims[i], result, i);
+    const bool may_be_view = s.parts.size() == 1 && all.mapped && matched.dims[i];
+    const Tensor view = may_be_view ? s.view_of_argument(leaf, *matched.dims[i]) : Tensor();
+    leaf = view.defined() ? view : placed;
   }
+}
+
+std::vector<Tensor> BatchRun::finish_ragged() {
+  const State& s = *state_;
+  std::vector<Tensor> results;  // values and offsets of each leaf in turn
+  for (std::size_t leaf = 0; leaf < s.parts[0].leaves.size(); ++leaf) {
+    std::vector<Tensor> rows;
+    std::vector<std::pair<std::int64_t, std::int64_t>> place(static_cast<std::size_t>(s.size.host()));  // start, length
+    std::int64_t start = 0;
+    for (const Part& part : s.parts) {
+      const Tensor all = part.leaves[leaf].value.defined() ? part.rows(leaf) : Tensor();
+      if (!all.defined() || all.dim() < 2)
+        raise_own<ValueError>("vmap: a ragged result needs at least one axis per example, found " +
+                                  (all.defined() ? to_string(Type{all.dtype(), tail(all.shape())}) : "undefined") +
+                                  "; return a tensor with the values of one example along axis 0",
+                              s.where);
+      const std::int64_t length = all.size(1);
+      for (std::int64_t i = 0; i < part.size(); ++i, start += length)
+        place[static_cast<std::size_t>(part.example(i))] = {start, length};
+      rows.push_back(flatten(all, 0, 1));
+    }
+    std::vector<std::int64_t> order, offsets{0};
+    for (const auto& [first, length] : place) {
+      for (std::int64_t i = 0; i < length; ++i) order.push_back(first + i);
+      offsets.push_back(offsets.back() + length);
+    }
+    const Tensor all = rows.size() == 1 ? rows[0] : cat(rows, 0);
+    results.push_back(s.parts.size() == 1 ? all : index_select(all, 0, tensor(order)));
+    results.push_back(tensor(offsets));
+  }
+  return results;
 }
 
 void BatchRun::refuse(const char* found) {

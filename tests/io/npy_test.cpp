@@ -129,8 +129,7 @@ TEST_F(NumpyFile, ArchivesKeepNames) {
 }
 
 TEST_F(NumpyFile, ArchivesMayBeCompressed) {
-  const auto file = std::filesystem::path(__FILE__).parent_path() / "compressed.npz";
-  const std::map<std::string, Tensor> loaded = rc::load_npz(file.string());
+  const std::map<std::string, Tensor> loaded = rc::load_npz(RICCI_TEST_FILES "/compressed.npz");
   EXPECT_EQ(loaded.at("a").dtype(), rc::int16);
   expect_values(loaded.at("a"), {0, 1, 2, 3, 4, 5});
   EXPECT_EQ(loaded.at("s").dim(), 0);

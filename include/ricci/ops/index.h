@@ -18,9 +18,22 @@ Tensor index(const Tensor& x, const std::vector<Index>& indices);
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value);
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, bool accumulate);
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
-Tensor nonzero(const Tensor& x);  ///< int64 [count, x.dim()]; reads values
+/// For results whose size depends on values: `size` rows, cut off or filled up, so that examples of a vmap agree.
+struct SizeOptions {
+  std::int64_t size;
+  Tensor fill = {};  ///< a number or 0-dim tensor for the rows that are missing; not given: -1 in nonzero, else 0
+};
+
+/// Where x is not zero, row-major: int64 [count, x.dim()], or [size, x.dim()]. Without a size it reads values: inside vmap a
+/// TransformError, unless lanes = Lanes::split or out_dims = rc::ragged let examples of different counts part.
+Tensor nonzero(const Tensor& x);
+Tensor nonzero(const Tensor& x, SizeOptions options);
+/// The elements of x where the mask is true, row-major; x and mask broadcast. [count] or [size]; differentiable in x.
 Tensor masked_select(const Tensor& x, const Tensor& mask);
-Tensor unique(const Tensor& x);                               ///< sorted distinct values; reads values
+Tensor masked_select(const Tensor& x, const Tensor& mask, SizeOptions options);
+/// The distinct values of x, ascending. [count] or [size].
+Tensor unique(const Tensor& x);
+Tensor unique(const Tensor& x, SizeOptions options);
 Tensor embedding(const Tensor& weight, const Tensor& index);  ///< rows of weight
 Tensor one_hot(const Tensor& index, std::int64_t classes);    ///< int64
 Tensor searchsorted(const Tensor& sorted, const Tensor& values);

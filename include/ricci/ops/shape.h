@@ -70,6 +70,9 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim);
 ///   rc::stack({a, b})  // [3], [3] → [2,3]
 Tensor stack(const std::vector<Tensor>& tensors);
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim);
+/// The tensors that `stack` would join to x along axis 0: copies, where `unbind` gives views. Its reverse rule is one
+/// stack, whatever their number. ValueError if x has no axes.
+std::vector<Tensor> unstack(const Tensor& x);
 /// The whole of x repeats[i] times along axis i; more repeats than axes make new axes in front. ValueError for fewer.
 ///   rc::repeat(x, {2, 1})  // [3,4] → [6,4]
 Tensor repeat(const Tensor& x, const Shape& repeats);

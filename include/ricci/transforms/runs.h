@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <source_location>
 #include <span>
 #include <vector>
@@ -25,17 +26,19 @@ struct Place {
 /// one chunk, `finish` writes the joined results into the leaves of the first chunk's tree.
 class BatchRun {
  public:
-  BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where);
+  BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where, bool ragged = false);
   BatchRun(const BatchRun&) = delete;
   ~BatchRun();
   bool enter(const tree::Walk& arguments);  ///< false when all chunks are done
   void leave(const tree::Walk& result);
   void finish(const tree::Walk& result);
+  /// For each leaf in turn the values of all examples, one after the other, and the offsets where each starts.
+  std::vector<Tensor> finish_ragged();
   [[noreturn]] void refuse(const char* nothing_or_number);
 
  private:
   struct State;
-  State* state_;
+  std::unique_ptr<State> state_;
 };
 
 /// What a reverse transform has recorded: shared by the pullbacks made from it.

@@ -1,0 +1,269 @@
+// Control flow on tensors: conditionals and loops that work under every transform. Where the examples of a vmap
+// disagree, they part: each runs its own branch or its own number of steps, with the others that agree, and nothing of
+// a branch not taken reaches values or gradients. Branches and bodies are ordinary functions and may use what they
+// capture; what they compute leaves by the return value.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ricci/control/parting.h"
+#include "ricci/ops.h"
+#include "ricci/transforms.h"
+
+namespace ricci {
+
+namespace runs {
+/// A predicate as a boolean, whatever its dtype.
+Tensor truth(const char* name, const Tensor& predicate);
+/// Throws IndexError unless every example's index names one of `count` branches.
+Tensor checked_index(const Tensor& index, std::int64_t count);
+/// Throws ValueError unless `after` has the structure, shapes and dtypes of `before`: the state of a loop keeps its type.
+void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after);
+/// Counts the steps of a loop; throws at the limit.
+class StepLimit {
+ public:
+  StepLimit(const char* name, std::int64_t most) : name_(name), left_(most), most_(most) {}
+  void step() {
+    if (left_-- <= 0) refuse();
+  }
+
+ private:
+  [[noreturn]] void refuse() const;
+  const char* name_;
+  std::int64_t left_, most_;
+};
+/// The slices of every leaf along axis 0, or the reverse of it; all leaves must have one size along it.
+class Slices {
+ public:
+  Slices(const char* name, const tree::Walk& xs);
+  std::int64_t count() const { return count_; }
+  /// Replaces every leaf by its slice i.
+  void show(std::int64_t i, const tree::Walk& into) const;
+
+ private:
+  std::vector<std::vector<Tensor>> slices_;  // [leaf][i]
+  std::int64_t count_ = 0;
+};
+/// The size of axis 0 that all leaves share; ValueError if there is none.
+std::int64_t scanned_size(const char* name, const tree::Walk& xs);
+/// The rows first, odd[0], even[0], odd[1], even[1], …
+Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd);
+}  // namespace runs
+
+namespace call {
+
+template <class... R>
+inline constexpr bool all_same = true;
+template <class A, class... R>
+inline constexpr bool all_same<A, R...> = (std::is_same_v<A, R> && ...);
+
+/// The branch that `answer` names, run on copies of the operands.
+template <class R, class Branches, class... A>
+R run_branch(const Branches& branches, std::int64_t answer, const A&... operands) {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    std::optional<R> result;
+    std::tuple<A...> arguments(operands...);
+    (void)((static_cast<std::int64_t>(K) == answer &&
+            (result.emplace(call::invoke(std::get<K>(branches), arguments)), true)) ||
+           ...);
+    return *std::move(result);
+  }(std::make_index_sequence<std::tuple_size_v<Branches>>{});
+}
+
+template <class... F, class... A>
+auto run_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
+  using R = result_t<std::tuple_element_t<0, std::tuple<F...>>, A...>;
+  static_assert(all_same<result_t<F, A...>...>, "ricci: the branches must return one C++ type");
+  static_assert(!std::is_void_v<R>, "ricci: a branch must return a value");
+  runs::Parting parting(name);
+  parting.ask(question, {});
+  for (;;) {
+    R result = run_branch<R>(branches, parting.answer(), operands...);
+    if (!parting.next(walk(result))) return result;
+  }
+}
+
+}  // namespace call
+
+/// `pred ? true_fn(operands…) : false_fn(operands…)`, for a predicate of one element. Under vmap with a predicate that
+/// differs, each branch runs once, on the examples that take it. Values that are no Tensors in the result are those of the
+/// branch that ran last. ValueError if the branches' results differ in structure, shape or dtype between examples.
+///   Tensor y = rc::cond(x > 0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
+template <class T, class F, class... A>
+auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... operands) {
+  return call::run_branches("cond", runs::truth("cond", pred), std::tuple<const F&, const T&>(false_fn, true_fn),
+                            std::decay_t<const A>(operands)...);
+}
+
+/// `branches[index](operands…)`: the branches are a tuple of functions, operations by address. IndexError if the index
+/// is not in [0, number of branches).
+///   Tensor y = rc::switch_case(i, std::tuple{f0, f1, &rc::sin}, x);
+template <class... F, class... A>
+auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const A&... operands) {
+  return call::run_branches("switch_case", runs::checked_index(index, sizeof...(F)), branches,
+                            std::decay_t<const A>(operands)...);
+}
+
+struct LoopOptions {
+  std::int64_t max_steps = 1'000'000'000;  ///< an error at this number of steps: the loop is taken for endless
+};
+
+namespace call {
+template <class C, class B, class S>
+S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
+  static_assert(takes<C, S>, "ricci: the condition of a loop must take the state as its one argument");
+  static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
+  static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
+  runs::Parting parting(name);
+  runs::StepLimit limit(name, options.max_steps);
+  const auto goes_on = [&] {
+    std::tuple<S> shown(state);
+    const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
+    return parting.ask(answer, walk(state)) != 0;
+  };
+  for (bool go = goes_on();;) {
+    while (go) {
+      limit.step();
+      std::tuple<S> shown(state);
+      S after = call::invoke(body_fn, shown);
+      runs::require_same_state(name, walk(state), walk(after));
+      state = std::move(after);
+      go = goes_on();
+    }
+    if (!parting.next(walk(state))) return state;
+    go = parting.answer() != 0;
+  }
+}
+}  // namespace call
+
+/// `while (cond_fn(state)) state = body_fn(state)`; the state is one argument, any tree. Under vmap each example takes as
+/// many steps as it needs: those that are done leave the loop. Every differentiation goes through; reverse mode keeps what
+/// every step needs. ValueError if the body changes the state's shapes or dtypes, or at `max_steps`.
+///   Tensor root = rc::while_loop([](Tensor x) { return abs(x * x - 2) > 1e-6; },
+///                                [](Tensor x) { return (x + 2 / x) / 2; }, rc::tensor(1.));
+template <class C, class B, class S>
+auto while_loop(const C& cond_fn, const B& body_fn, const S& state, LoopOptions options = {}) {
+  return call::while_loop("while_loop", cond_fn, body_fn, std::decay_t<const S>(state), options);
+}
+
+/// `for (i = lo; i < hi; ++i) state = body(i, state)`: i is an int64 Tensor; the bounds may be Tensors and differ per
+/// example of a vmap.
+///   Tensor factorial = rc::fori_loop(1, 6, [](Tensor i, Tensor p) { return p * i; }, rc::tensor(1.));
+template <class B, class S>
+auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state, LoopOptions options = {}) {
+  using State = std::decay_t<const S>;
+  static_assert(call::takes<B, Tensor, State>, "ricci: the body of fori_loop must take the index and the state");
+  using Counted = std::pair<Tensor, State>;
+  const auto below = [&](const Counted& s) { return lt(s.first, hi); };
+  const auto step = [&](const Counted& s) {
+    std::tuple<Tensor, State> arguments(s.first, s.second);
+    return Counted(s.first + 1, call::invoke(body, arguments));
+  };
+  const Tensor first = to(lo, DType::int64);
+  return call::while_loop("fori_loop", below, step, Counted(first, state), options).second;
+}
+
+struct ScanOptions {
+  bool reverse = false;  ///< from the last slice to the first; ys stay in the order of xs
+};
+
+namespace call {
+template <class C, class X, class F>
+auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions options) {
+  static_assert(takes<F, C, X>, "ricci: the step of scan must take the carry and one slice");
+  using R = result_t<F, C, X>;
+  static_assert(is_two_things<R>, "ricci: the step of scan must return std::pair{carry, y}");
+  using Y = std::tuple_element_t<1, R>;
+  static_assert(std::is_same_v<std::tuple_element_t<0, R>, C>,
+                "ricci: the step of scan must return the type of the carry");
+  X slice = xs;
+  const runs::Slices slices(name, walk(slice));
+  std::vector<Y> ys;
+  for (std::int64_t k = 0; k < slices.count(); ++k) {
+    slices.show(options.reverse ? slices.count() - 1 - k : k, walk(slice));
+    std::tuple<C, X> arguments(carry, slice);
+    auto [after, y] = call::invoke(step, arguments);
+    runs::require_same_state(name, walk(carry), walk(after));
+    carry = std::move(after);
+    ys.push_back(std::move(y));
+  }
+  if (options.reverse) std::reverse(ys.begin(), ys.end());
+  return std::pair{std::move(carry), stack_trees(ys)};
+}
+}  // namespace call
+
+/// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis 0; ys are stacked along axis
+/// 0. The work of reverse mode is that of the steps. ValueError if xs have no or differing axes 0, or none at all to scan.
+///   auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, rc::tensor(0.), xs);
+template <class F, class C, class X>
+auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) {
+  return call::scan("scan", step, std::decay_t<const C>(carry), std::decay_t<const X>(xs), options);
+}
+
+/// f on every slice of xs along axis 0, one after the other; the results are stacked. What vmap computes at once, in the
+/// memory of one example.
+template <class F, class X>
+auto map(const F& f, const X& xs) {
+  using Slice = std::decay_t<const X>;
+  const auto step = [&](std::tuple<> none_carried, const Slice& x) {
+    std::tuple<Slice> arguments(x);
+    return std::pair{none_carried, call::invoke(f, arguments)};
+  };
+  return call::scan("map", step, std::tuple<>(), Slice(xs), {}).second;
+}
+template <class X>
+auto map(Unary* f, const X& xs) {
+  return map([f](const Tensor& x) { return f(x); }, xs);
+}
+
+namespace call {
+/// The tree with every leaf replaced by f(leaf).
+template <class X, class F>
+X each_leaf(X tree, const F& f) {
+  const tree::Walk into = walk(tree);
+  for (Tensor* leaf : into.leaves) *leaf = f(*leaf);
+  return tree;
+}
+
+template <class F, class X>
+X prefixes_of(const F& combine_all, const X& xs, std::int64_t count) {
+  if (count < 2) return xs;
+  const auto every_second = [&](std::int64_t start, std::int64_t stop) {
+    return each_leaf(xs, [&](const Tensor& x) { return slice(x, 0, start, stop, 2); });
+  };
+  const X odd = prefixes_of(combine_all, X(combine_all(every_second(0, count - 1), every_second(1, count))), count / 2);
+  const std::int64_t evens = (count - 1) / 2;
+  const X before = each_leaf(odd, [&](const Tensor& x) { return slice(x, 0, 0, evens); });
+  const X even = evens == 0 ? before : X(combine_all(before, every_second(2, count)));
+  return map_leaves([&](Tensor first, Tensor in_even,
+                        Tensor in_odd) { return runs::interleave(slice(first, 0, 0, 1), in_even, in_odd); },
+                    xs, even, odd);
+}
+}  // namespace call
+
+/// All prefixes of xs along `dim`, combined: y[i] = combine(…combine(x[0], x[1])…, x[i]), in about 2 log2(n) calls of
+/// vmap(combine). `combine(a, b)` takes two elements, trees like xs without the scanned axis, and must be associative.
+///   Tensor sums = rc::associative_scan(rc::add, x, 0);
+template <class F, class X>
+auto associative_scan(const F& combine, const X& xs, std::int64_t dim) {
+  using Tree = std::decay_t<const X>;
+  const Tree front = call::each_leaf(Tree(xs), [&](const Tensor& x) { return movedim(x, dim, 0); });
+  Tree shown = front;
+  const std::int64_t count = runs::scanned_size("associative_scan", call::walk(shown));
+  const Tree prefixes = call::prefixes_of(vmap(combine), front, count);
+  return call::each_leaf(prefixes, [&](const Tensor& x) { return movedim(x, 0, dim); });
+}
+template <class F, class X>
+auto associative_scan(const F& combine, const X& xs) {
+  return associative_scan(combine, xs, 0);
+}
+template <class X>
+auto associative_scan(Binary* combine, const X& xs, std::int64_t dim) {
+  return associative_scan([combine](const Tensor& a, const Tensor& b) { return combine(a, b); }, xs, dim);
+}
+
+}  // namespace ricci

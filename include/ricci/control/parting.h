@@ -1,0 +1,34 @@
+// The erasure boundary of control flow: where examples of a vmap disagree on a branch, they part, run one group after
+// the other, and are joined again. Compiled code that sees only the tensors of a tree. Not for users; control.h is
+// written with it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ricci/tree.h"
+
+namespace ricci::runs {
+
+/// One run of a conditional or a loop. Outside vmap, and where all examples agree, nothing ever parts.
+class Parting {
+ public:
+  /// `name` is the operation errors speak of.
+  explicit Parting(const char* name);
+  Parting(const Parting&) = delete;
+  ~Parting();
+
+  /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, only those
+  /// with the smallest answer go on; `carried` then has their share, the others wait with theirs.
+  std::int64_t ask(const Tensor& question, const tree::Walk& carried);
+  std::int64_t answer() const;  ///< the last one
+  /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, where
+  /// something is carried, `leaves` are theirs. False: all are done, and `leaves` is the result of all.
+  bool next(const tree::Walk& leaves);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ricci::runs

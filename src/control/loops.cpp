@@ -1,0 +1,92 @@
+// What loops and conditionals check, and the slices that scans run over.
+#include <string>
+
+#include "interpreters/answers.h"
+#include "ops/axes.h"
+#include "ricci/control.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci::runs {
+namespace {
+
+Type type_or_none(const Tensor& leaf) { return leaf.defined() ? type_of(leaf) : Type{}; }
+
+}  // namespace
+
+Tensor truth(const char* name, const Tensor& predicate) {
+  require_defined(name, predicate, 0);
+  return type_of(predicate).dtype == DType::boolean ? predicate : ne(predicate, 0);
+}
+
+Tensor checked_index(const Tensor& index, std::int64_t count) {
+  require_defined("switch_case", index, 0);
+  const Type type = type_of(index);
+  if (category(type.dtype) > 1)
+    raise<TypeError>("switch_case: the index is " + to_string(type) + "; it must be an integer");
+  const Tensor wide = to(index, DType::int64);
+  const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
+  for (std::int64_t i : wrap(answers.elements).to_vector<std::int64_t>())
+    if (i < 0 || i >= count)
+      raise<IndexError>("switch_case: index " + std::to_string(i) + " is out of range for " +
+                        count_of(count, "branch", "branches") + "; the legal range is [0, " +
+                        std::to_string(count - 1) + "]");
+  return wide;
+}
+
+void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after) {
+  if (!(tree::Structure(before) == tree::Structure(after)))
+    raise<ValueError>(std::string(name) + ": the state changes its tree from " + tree::to_string(before) + " to " +
+                      tree::to_string(after) + "; every step must return the state's structure");
+  for (std::size_t i = 0; i < before.leaves.size(); ++i) {
+    const Type one = type_or_none(*before.leaves[i]), other = type_or_none(*after.leaves[i]);
+    if (one.shape == other.shape && one.dtype == other.dtype) continue;
+    const std::string path = tree::leaf_path(before, i);
+    raise<ValueError>(std::string(name) + ": the state" + (path.empty() ? "" : " (" + path + ")") + " changes from " +
+                      to_string(one) + " to " + to_string(other) + "; every step must keep its shape and dtype");
+  }
+}
+
+void StepLimit::refuse() const {
+  raise<ValueError>(std::string(name_) + ": still running after " + std::to_string(most_) +
+                    " steps; the condition may never become false: mend it, or raise .max_steps");
+}
+
+std::int64_t scanned_size(const char* name, const tree::Walk& xs) {
+  const auto described = [&](std::size_t i) {
+    const std::string path = tree::leaf_path(xs, i);
+    return "xs" + (path.empty() ? "" : " (" + path + ")") + " is " + tree::type_of(*xs.leaves[i]);
+  };
+  if (xs.leaves.empty())
+    raise<ValueError>(std::string(name) + ": there is no Tensor to scan over: xs is " + tree::to_string(xs));
+  for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
+    if (!xs.leaves[i]->defined() || xs.leaves[i]->dim() == 0)
+      raise<ValueError>(std::string(name) + ": " + described(i) + "; every Tensor needs an axis 0 to scan over");
+    if (xs.leaves[i]->size(0) != xs.leaves[0]->size(0))
+      raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + described(0) + ", " + described(i));
+  }
+  return xs.leaves[0]->size(0);
+}
+
+Slices::Slices(const char* name, const tree::Walk& xs) : count_(scanned_size(name, xs)) {
+  if (count_ == 0)
+    raise<ValueError>(std::string(name) + ": there is nothing to scan: xs is " + tree::to_string(xs) +
+                      "; axis 0 needs a size of at least 1");
+  for (const Tensor* leaf : xs.leaves) slices_.push_back(unstack(*leaf));
+}
+
+void Slices::show(std::int64_t i, const tree::Walk& into) const {
+  for (std::size_t leaf = 0; leaf < slices_.size(); ++leaf)
+    *into.leaves[leaf] = slices_[leaf][static_cast<std::size_t>(i)];
+}
+
+Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd) {
+  const std::int64_t odds = odd.size(0), evens = even.size(0);
+  std::vector<std::int64_t> order{0};
+  for (std::int64_t i = 0; i < odds; ++i) {
+    order.push_back(1 + evens + i);
+    if (i < evens) order.push_back(1 + i);
+  }
+  return index_select(cat(std::vector{first, even, odd}, 0), 0, tensor(order));
+}
+
+}  // namespace ricci::runs

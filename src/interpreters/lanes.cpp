@@ -1,0 +1,228 @@
+// Moving values between sets of lanes. Rows of a set lie in the order of its numbers, so a smaller set's rows are found
+// in a larger one's by merging.
+#include "interpreters/lanes.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "interpreters/batch.h"
+#include "interpreters/node_memory.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+namespace {
+
+/// A set of lanes of one vmap as a parameter.
+struct LanesOf {
+  Level level = 0;
+  LaneSetRef set;
+
+  void print_parameter(std::string& out) const {
+    out += set ? std::to_string(set->numbers.size()) + " lanes" : std::string("all lanes");
+  }
+  void parse_parameter(std::string_view&) {
+    throw NotImplementedError("parse: a set of lanes is known only while its vmap runs");
+  }
+  void visit_parameter_sizes(SizeVisitor&) {}
+  friend bool operator==(const LanesOf&, const LanesOf&) = default;
+};
+
+Tensor move(Op op, std::span<const Tensor> inputs) {
+  Values values;
+  for (const Tensor& t : inputs) values.push_back(read(t, op.rules->name));
+  return wrap(dispatch(op, {values.data(), values.size()})[0]);
+}
+
+/// The rows of `to`, a part of `from`. Not batched: itself.
+struct SelectLanes {
+  using kind = Linear;
+  static constexpr const char* name = "select_lanes";
+  LanesOf from, to;
+
+  Level home() const { return to.level; }
+  Type type(const Type& x) const { return x; }
+  Tensor transpose(const Tensor& ct) const;
+  SelectLanes lifted() const { return *this; }
+};
+
+/// Rows for the lanes of `to`, of which `from` is a part; those of the others are zero.
+struct PlaceLanes {
+  using kind = Linear;
+  static constexpr const char* name = "place_lanes";
+  LanesOf from, to;
+
+  Level home() const { return to.level; }
+  Type type(const Type& x) const { return x; }
+  Tensor transpose(const Tensor& ct) const {
+    const SelectLanes select{to, from};
+    return move({&rules_of<SelectLanes>, &select}, {&ct, 1});
+  }
+  PlaceLanes lifted() const { return *this; }
+};
+
+Tensor SelectLanes::transpose(const Tensor& ct) const {
+  const PlaceLanes place{to, from};
+  return move({&rules_of<PlaceLanes>, &place}, {&ct, 1});
+}
+
+/// Linear jointly in the parts.
+struct JoinLanes {
+  using kind = Linear;
+  static constexpr const char* name = "join_lanes";
+  static constexpr unsigned linear_in = ~0U;
+  std::vector<LanesOf> parts;
+  LanesOf whole;
+
+  Level home() const { return whole.level; }
+  Type type(const Types& in) const { return in[0]; }
+  Tensor transpose(int i, const Tensor& ct, const Reverse&) const {
+    const SelectLanes select{whole, parts[static_cast<std::size_t>(i)]};
+    return move({&rules_of<SelectLanes>, &select}, {&ct, 1});
+  }
+  JoinLanes lifted() const { return *this; }
+};
+
+std::int64_t count_of(const BatchInterpreter& batch, const LaneSetRef& set) {
+  return set ? static_cast<std::int64_t>(set->numbers.size()) : batch.size.host();
+}
+
+std::int64_t number_of(const LaneSetRef& set, std::int64_t row) {
+  return set ? set->numbers[static_cast<std::size_t>(row)] : row;
+}
+
+/// For each lane of `wanted`, its row among those of `among`; `missing` for lanes that `among` has not.
+Tensor rows_of(const BatchInterpreter& batch, const LaneSetRef& wanted, const LaneSetRef& among, std::int64_t missing) {
+  std::vector<std::int64_t> rows;
+  const std::int64_t count = count_of(batch, wanted), available = count_of(batch, among);
+  rows.reserve(static_cast<std::size_t>(count));
+  std::int64_t row = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t number = number_of(wanted, i);
+    while (row < available && number_of(among, row) < number) ++row;
+    rows.push_back(row < available && number_of(among, row) == number ? row : missing);
+  }
+  return tensor(rows);
+}
+
+/// Whether `part` came from `whole` by parting.
+bool is_part_of(const LaneSetRef& part, const LaneSetRef& whole) {
+  const LaneSet* set = part.get();
+  while (set && set != whole.get()) set = set->whole.get();
+  return part && set == whole.get();
+}
+
+const Batched* batched_at(const ValueRef& value, Level level) {
+  const Value* v = value.get();
+  while (v && v->level > level) {
+    const ValueRef* inner = inner_of(*v);
+    v = inner ? inner->get() : nullptr;
+  }
+  return v && v->level == level ? static_cast<const Batched*>(v) : nullptr;
+}
+
+/// The hidden value with the rows of `lanes`: an unbatched value serves every example.
+Tensor rows_for(const BatchInterpreter& batch, const ValueRef& value, const LaneSetRef& lanes) {
+  if (value->level == batch.level) {
+    const auto& batched = static_cast<const Batched&>(*value);
+    assert(batched.lanes == lanes);
+    return wrap(batched.value);
+  }
+  Shape shape = value->type.shape;
+  shape.insert(0, count_of(batch, lanes));
+  return expand(wrap(value), shape);
+}
+
+ValueRef select_rows(const BatchInterpreter& batch, const SelectLanes& op, const ValueRef& value) {
+  if (value->level != batch.level) return value;
+  const auto& batched = static_cast<const Batched&>(*value);
+  if (batched.lanes == op.to.set) return value;
+  const Tensor rows = index_select(wrap(batched.value), 0, rows_of(batch, op.to.set, batched.lanes, 0));
+  return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
+}
+
+ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const ValueRef& value) {
+  const Tensor some = rows_for(batch, value, op.from.set);
+  Shape one = some.shape();
+  one[0] = 1;
+  const Tensor padded = cat(std::vector{some, zeros(one, TensorOptions{.dtype = some.dtype()})}, 0);
+  const Tensor rows = index_select(padded, 0, rows_of(batch, op.to.set, op.from.set, count_of(batch, op.from.set)));
+  return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
+}
+
+ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span<const ValueRef> values) {
+  std::vector<Tensor> parts;
+  std::vector<std::pair<std::int64_t, std::int64_t>> order;  // number of the example, its row in the concatenation
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const LaneSetRef& lanes = op.parts[i].set;
+    for (std::int64_t row = 0; row < count_of(batch, lanes); ++row)
+      order.emplace_back(number_of(lanes, row), static_cast<std::int64_t>(order.size()));
+    parts.push_back(rows_for(batch, values[i], lanes));
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::int64_t> rows;
+  for (const auto& [number, row] : order) rows.push_back(row);
+  const Tensor joined = index_select(cat(parts, 0), 0, tensor(rows));
+  return new_node<Batched>(batch.level, read(joined, op.name), op.whole.set);
+}
+
+}  // namespace
+
+Values BatchInterpreter::move_lanes(Op op, std::span<const ValueRef> inputs) {
+  if (op.rules == &rules_of<SelectLanes>)
+    return {select_rows(*this, *static_cast<const SelectLanes*>(op.parameters), inputs[0])};
+  if (op.rules == &rules_of<PlaceLanes>)
+    return {place_rows(*this, *static_cast<const PlaceLanes*>(op.parameters), inputs[0])};
+  return {join_rows(*this, *static_cast<const JoinLanes*>(op.parameters), inputs)};
+}
+
+void BatchInterpreter::run_lanes(LaneSetRef set) {
+  narrowed_levels += (set ? 1 : 0) - (lanes ? 1 : 0);
+  lanes = std::move(set);
+}
+
+void BatchInterpreter::go_on_with_largest(const char* op, const std::vector<LaneSetRef>& groups) {
+  if (static_cast<std::int64_t>(waiting.size() + groups.size()) > most_groups_)
+    raise<TransformError>(std::string(op) + ": the examples of " + transform_text(this) + " part into more than " +
+                          std::to_string(most_groups_) +
+                          " groups here; use cond or while_loop, which keep them together, or raise .max_groups");
+  const auto largest = std::max_element(groups.begin(), groups.end(), [](const LaneSetRef& a, const LaneSetRef& b) {
+    return a->numbers.size() < b->numbers.size();
+  });
+  for (auto group = groups.begin(); group != groups.end(); ++group)
+    if (group != largest) waiting.push_back(*group);
+  run_lanes(*largest);
+}
+
+ValueRef in_running_lanes(ValueRef value) {
+  for (const Interpreter* i = innermost; i; i = i->parent) {
+    if (i->kind != ValueKind::batched) continue;
+    const auto& batch = static_cast<const BatchInterpreter&>(*i);
+    if (!batch.lanes) continue;
+    const Batched* batched = batched_at(value, batch.level);
+    if (!batched || batched->lanes == batch.lanes || !is_part_of(batch.lanes, batched->lanes)) continue;
+    const SelectLanes select{{batch.level, batched->lanes}, {batch.level, batch.lanes}};
+    value = dispatch({&rules_of<SelectLanes>, &select}, {&value, 1})[0];
+  }
+  return value;
+}
+
+Tensor join_lanes(const BatchInterpreter& batch, const std::vector<Tensor>& parts, const std::vector<LaneSetRef>& lanes,
+                  const LaneSetRef& whole) {
+  JoinLanes join{{}, {batch.level, whole}};
+  for (const LaneSetRef& set : lanes) join.parts.push_back({batch.level, set});
+  return move({&rules_of<JoinLanes>, &join}, parts);
+}
+
+LaneScope::LaneScope(BatchInterpreter& batch, LaneSetRef lanes)
+    : Interpreter(ValueKind::array, Entry{}), batch_(batch), before_(batch.lanes) {
+  batch_.run_lanes(std::move(lanes));
+}
+
+LaneScope::~LaneScope() { batch_.run_lanes(before_); }
+
+Level LaneScope::narrows() const { return batch_.level; }
+
+Values LaneScope::process(Op op, std::span<const ValueRef> inputs) { return dispatch(op, inputs); }
+
+}  // namespace ricci

@@ -1,0 +1,43 @@
+// Lanes: which examples of a vmap run at the moment. Where examples disagree on a branch only a part of them runs, and
+// a value batched at that vmap has rows for some examples only. Three linear operations move values between sets of
+// lanes; they go through the other transforms like any operation and are answered by the vmap they belong to.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "primitive/interpreter.h"
+
+namespace ricci {
+
+class BatchInterpreter;
+
+/// Some of the examples of one vmap. Sets that arise from each other by parting form a chain to the set of all.
+struct LaneSet {
+  Level level;                           // of the vmap
+  std::vector<std::int64_t> numbers;     // of the examples in the running chunk, ascending
+  std::shared_ptr<const LaneSet> whole;  // what this is a part of; null: all examples
+};
+using LaneSetRef = std::shared_ptr<const LaneSet>;  // null: all examples
+
+/// While it lives, only these examples of `batch` run. A level of its own on the stack, so that cells from before are
+/// known as such: what has values for some lanes only may not be written to them.
+class LaneScope final : public Interpreter {
+ public:
+  LaneScope(BatchInterpreter& batch, LaneSetRef lanes);
+  ~LaneScope();
+  Values process(Op op, std::span<const ValueRef> inputs) override;  // no value is of this level
+  Level narrows() const override;
+
+ private:
+  BatchInterpreter& batch_;
+  const LaneSetRef before_;
+};
+
+/// `parts[i]` has rows for `lanes[i]`, which together make up `whole`: one tensor with the rows of all of them. Shapes
+/// and dtypes must agree; a part that is not batched serves all its examples.
+Tensor join_lanes(const BatchInterpreter& batch, const std::vector<Tensor>& parts, const std::vector<LaneSetRef>& lanes,
+                  const LaneSetRef& whole);
+
+}  // namespace ricci

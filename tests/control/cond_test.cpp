@@ -1,0 +1,219 @@
+// cond and switch_case: each example of a vmap takes its own branch, under every transform.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ricci/ricci.h"
+#include "support/difference_quotient.h"
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// sqrt where it exists: its derivative is infinite at 0 and its value no number below.
+Tensor safe_root(Tensor x) {
+  return rc::cond(x > 0, [](Tensor y) { return sqrt(y); }, [](Tensor y) { return y * 0 - 1; }, x);
+}
+
+const Tensor some = doubles({4, -1, 9, 0, 2.25});
+
+TEST(Cond, TakesOneBranchOutsideVmapAndNeverRunsTheOther) {
+  int taken = 0, other = 0;
+  const auto f = [&](Tensor x) {
+    return rc::cond(x > 0, [&](Tensor y) { return ++taken, y * 2; }, [&](Tensor y) { return ++other, y; }, x);
+  };
+  expect_values(f(number(3)), {6});
+  rc::grad(f)(number(3));
+  rc::hessian(f)(number(3));
+  EXPECT_GT(taken, 0);
+  EXPECT_EQ(other, 0);
+}
+
+TEST(Cond, UnderVmapEachExampleTakesItsOwnBranchAndEachBranchRunsOnce) {
+  int roots = 0, others = 0;
+  const auto f = [&](Tensor x) {
+    return rc::cond(x > 0, [&](Tensor y) { return ++roots, sqrt(y); }, [&](Tensor y) { return ++others, -y; }, x);
+  };
+  expect_values(rc::vmap(f)(some), {2, 1, 3, 0, 1.5});
+  EXPECT_EQ(roots, 1);
+  EXPECT_EQ(others, 1);
+}
+
+TEST(Cond, ABranchThatNoExampleTakesIsNotRun) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > -100, [](Tensor y) { return y; }, [](Tensor) -> Tensor { throw std::logic_error("taken"); }, x);
+  };
+  expect_equal(rc::vmap(f)(some), some);
+}
+
+TEST(Cond, NothingOfTheOtherBranchReachesValuesOrGradients) {
+  expect_values(rc::vmap(safe_root)(some), {2, -1, 3, -1, 1.5});
+  expect_values(rc::vmap(rc::grad(safe_root))(some), {0.25, 0, 1.0 / 6, 0, 1.0 / 3});
+  expect_values(rc::grad([](Tensor x) { return rc::vmap(safe_root)(x).sum(); })(some), {0.25, 0, 1.0 / 6, 0, 1.0 / 3});
+}
+
+TEST(Cond, BranchesUseWhatTheyCapture) {
+  const Tensor w = ramp({5}), shared = number(3);
+  const auto f = [&](Tensor x, Tensor w) {
+    return rc::cond(x > 0, [&](Tensor y) { return y * w * shared; }, [&](Tensor y) { return y - w; }, x);
+  };
+  const Tensor expected = rc::where(some > 0, some * w * 3, some - w);
+  expect_close(rc::vmap(f)(some, w), expected);
+  expect_close(rc::vmap(rc::grad<1>(f))(some, w), rc::where(some > 0, some * 3, some * 0 - 1));
+  const auto total = [&](Tensor w) { return rc::vmap(f)(some, w).square().sum(); };
+  expect_close(rc::grad(total)(w),
+               rc::grad([&](Tensor w) { return rc::where(some > 0, some * w * 3, some - w).square().sum(); })(w));
+}
+
+TEST(Cond, WorksUnderEveryTransformAsTheSameChoiceByWhere) {
+  const auto by_cond = [](Tensor x) {
+    return rc::cond(x.sum() > 1, [](Tensor y) { return sin(y) * y; }, [](Tensor y) { return y * y * y; }, x);
+  };
+  const auto by_where = [](Tensor x) { return rc::where(x.sum() > 1, sin(x) * x, x * x * x); };
+  const Tensor xs = ramp({4, 3}) - 1, ct = ramp({4, 3});
+  expect_close(rc::vmap(by_cond)(xs), rc::vmap(by_where)(xs));
+  expect_close(rc::vmap(rc::jacrev(by_cond))(xs), rc::vmap(rc::jacrev(by_where))(xs));
+  expect_close(rc::vmap(rc::jacfwd(by_cond))(xs), rc::vmap(rc::jacfwd(by_where))(xs));
+  const auto scalar = [](auto f) { return [f](Tensor x) { return f(x).square().sum(); }; };
+  expect_close(rc::vmap(rc::hessian(scalar(by_cond)))(xs), rc::vmap(rc::hessian(scalar(by_where)))(xs));
+  expect_close(rc::jacfwd(rc::vmap(by_cond))(xs), rc::jacfwd(rc::vmap(by_where))(xs));
+  expect_close(std::get<1>(rc::jvp(rc::vmap(by_cond), xs, ct)), std::get<1>(rc::jvp(rc::vmap(by_where), xs, ct)));
+  auto [y, pullback] = rc::vjp(rc::vmap(by_cond), xs);
+  auto [z, reference] = rc::vjp(rc::vmap(by_where), xs);
+  expect_close(pullback(ct), reference(ct));
+  auto [u, linear] = rc::linearize(rc::vmap(by_cond), xs);
+  expect_close(linear(ct), std::get<1>(rc::jvp(rc::vmap(by_where), xs, ct)));
+  const auto linear_inside = [&](auto f) {
+    return [f](Tensor x, Tensor t) {
+      auto [y, map] = rc::linearize(f, x);
+      return map(t);
+    };
+  };
+  expect_close(rc::vmap(linear_inside(by_cond))(xs, ct), rc::vmap(linear_inside(by_where))(xs, ct));
+}
+
+TEST(Cond, NestsInVmapsThatDisagreeInBoth) {
+  const auto f = [](Tensor x, Tensor y) {
+    return rc::cond(x > y, [](Tensor a, Tensor b) { return a * b; }, [](Tensor a, Tensor b) { return a - b; }, x, y);
+  };
+  const Tensor x = doubles({1, 2, 3, 4}), y = doubles({2.5, 0.5, 3});
+  const Tensor all = rc::vmap([&](Tensor a) { return rc::vmap([&](Tensor b) { return f(a, b); })(y); })(x);
+  const Tensor grid = x.unsqueeze(1), other = y.unsqueeze(0);
+  expect_close(all, rc::where(grid > other, grid * other, grid - other));
+  const auto total = [&](Tensor a) { return rc::vmap([&](Tensor b) { return f(a, b); })(y).sum(); };
+  expect_close(rc::vmap(rc::grad(total))(x), rc::where(grid > other, other + grid * 0, grid * 0 + 1).sum(1));
+}
+
+TEST(Cond, NestsInItself) {
+  const auto f = [](Tensor x) {
+    return rc::cond(
+        x > 0,
+        [](Tensor y) { return rc::cond(y > 3, [](Tensor z) { return z * 10; }, [](Tensor z) { return z * z; }, y); },
+        [](Tensor y) { return -y; }, x);
+  };
+  expect_values(rc::vmap(f)(some), {40, 1, 90, 0, 5.0625});
+  expect_values(rc::vmap(rc::grad(f))(some), {10, -1, 10, -1, 4.5});
+}
+
+TEST(Cond, BranchesReturnTrees) {
+  struct Both {
+    Tensor value;
+    std::vector<Tensor> more;
+  };
+  const auto f = [](Tensor x) {
+    return rc::cond(
+        x > 0, [](Tensor y) { return Both{y, {y * 2, rc::ones({2}, rc::float64)}}; },
+        [](Tensor y) { return Both{-y, {y * 3, rc::zeros({2}, rc::float64)}}; }, x);
+  };
+  const Both all = rc::vmap(f)(some);
+  expect_values(all.value, {4, 1, 9, 0, 2.25});
+  expect_values(all.more[0], {8, -3, 18, 0, 4.5});
+  expect_values(all.more[1], {1, 1, 0, 0, 1, 1, 0, 0, 1, 1});
+}
+
+TEST(Cond, ConstantBranchesAreMerged) {
+  const auto f = [](Tensor x) { return rc::cond(x > 0, [] { return number(1); }, [] { return number(2); }); };
+  expect_values(rc::vmap(f)(some), {1, 2, 1, 2, 1});
+}
+
+TEST(Cond, TheNumberOfExamplesMayBeZero) { EXPECT_EQ(sizes(rc::vmap(safe_root)(doubles({}, {0}))), (Sizes{0})); }
+
+TEST(Cond, ABranchWritesToWhatItCreates) {
+  const auto f = [](Tensor x) {
+    return rc::cond(
+        x > 0,
+        [](Tensor y) {
+          const Tensor all = rc::zeros({3}, rc::float64);
+          all[1] = y;
+          return all;
+        },
+        [](Tensor y) { return rc::ones({3}, rc::float64) * y; }, x);
+  };
+  expect_values(rc::vmap(f)(doubles({2, -1})), {0, 2, 0, -1, -1, -1});
+}
+
+TEST(Cond, AWriteToATensorFromBeforeTheBranchIsRefused) {
+  const auto f = [](Tensor x) {
+    Tensor sum = x * 0;
+    rc::cond(x > 0, [&](Tensor y) { return sum.add_(y), y; }, [](Tensor y) { return y; }, x);
+    return sum;
+  };
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap(f)(some); },
+      "add_: the target f64[] is from before a branch that only a part of the examples of vmap over axis 0 of 5{at} "
+      "takes; return the new value from the branch instead\n  inside vmap over axis 0 of 5{at}",
+      {some});
+}
+
+TEST(Cond, AValueThatLeavesItsBranchByCaptureIsRefused) {
+  const auto f = [](Tensor x) {
+    Tensor kept;
+    rc::cond(x > 0, [&](Tensor y) { return kept = y * 2, y; }, [](Tensor y) { return y; }, x);
+    return kept + x;
+  };
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap(f)(some); },
+      "add: an operand f64[] has left the branch it was computed in, which only a part of the examples of vmap over "
+      "axis "
+      "0 of 5{at} took; return it from the branch instead\n  inside vmap over axis 0 of 5{at}",
+      {some});
+}
+
+TEST(Cond, BranchesOfDifferentShapesAreRefused) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > 0, [](Tensor y) { return y; }, [](Tensor) { return rc::zeros({2}, rc::float64); }, x);
+  };
+  expect_error<rc::ValueError>([&] { rc::vmap(f)(some); },
+                               "cond: the examples' results differ in type: f64[2] and f64[]; every branch must return "
+                               "one shape and dtype\n  inside vmap over axis 0 of 5{at}",
+                               {some});
+}
+
+TEST(Cond, APredicateWithManyElementsIsRefused) {
+  expect_error<rc::ValueError>([&] { rc::cond(some > 0, [] { return number(1); }, [] { return number(2); }); },
+                               "cond: the predicate or index is bool[5]; it must have one element", {some});
+}
+
+TEST(SwitchCase, EachExampleTakesItsBranch) {
+  const auto f = [](Tensor i, Tensor x) {
+    return rc::switch_case(
+        i, std::tuple{[](Tensor y) { return y; }, [](Tensor y) { return y * y; }, [](Tensor y) { return y * y * y; }},
+        x);
+  };
+  const Tensor index = rc::tensor(std::vector<std::int64_t>{2, 0, 1, 2, 0}), x = doubles({1, 2, 3, 4, 5});
+  expect_values(f(rc::tensor(1), number(3)), {9});
+  expect_values(rc::vmap(f)(index, x), {1, 2, 9, 64, 5});
+  expect_values(rc::vmap(rc::grad<1>(f))(index, x), {3, 1, 6, 48, 1});
+}
+
+TEST(SwitchCase, AnIndexOutOfRangeIsRefused) {
+  const auto f = [](Tensor i) { return rc::switch_case(i, std::tuple{[] { return number(1); }}); };
+  expect_error<rc::IndexError>([&] { f(rc::tensor(1)); },
+                               "switch_case: index 1 is out of range for 1 branch; the legal range is [0, 0]");
+}
+
+}  // namespace

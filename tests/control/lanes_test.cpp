@@ -1,0 +1,109 @@
+// Lanes::split: plain C++ control flow on batched values gives exactly what a loop over the examples gives.
+#include <gtest/gtest.h>
+
+#include "ricci/ricci.h"
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+template <class F>
+Tensor one_by_one(const F& f, const Tensor& xs) {
+  std::vector<Tensor> results;
+  for (const Tensor& x : xs.unbind()) results.push_back(f(x));
+  return rc::stack(results);
+}
+
+Tensor branching(Tensor x) {
+  if (x > 2) return x * x;
+  if (x.item() < 0) return -x;
+  Tensor y = x;
+  while (y < 5) y = y * 2 + 1;
+  return y;
+}
+
+const Tensor some = doubles({4, -1, 0.5, 0.5, 1.9, 3, -7});
+
+TEST(LanesSplit, PlainIfAndWhileJustWork) {
+  expect_equal(rc::vmap(branching, {.lanes = rc::Lanes::split})(some), one_by_one(branching, some));
+}
+
+TEST(LanesSplit, TheFunctionRunsOnceForEachPath) {
+  int runs = 0;
+  const auto f = [&](Tensor x) {
+    ++runs;
+    return branching(x);
+  };
+  rc::vmap(f, {.lanes = rc::Lanes::split})(some);
+  EXPECT_EQ(runs, 5);  // above 2, below 0, and one, two or three doublings: 0.5 takes three, 1.9 two, none the rest
+}
+
+TEST(LanesSplit, WorksInsideAndAroundGrad) {
+  const Tensor slopes = one_by_one(rc::grad(branching), some);
+  expect_equal(rc::vmap(rc::grad(branching), {.lanes = rc::Lanes::split})(some), slopes);
+  const auto total = [](Tensor xs) { return rc::vmap(branching, {.lanes = rc::Lanes::split})(xs).sum(); };
+  expect_equal(rc::grad(total)(some), slopes);
+  expect_equal(rc::vmap(rc::hessian(branching), {.lanes = rc::Lanes::split})(some),
+               one_by_one(rc::hessian(branching), some));
+}
+
+TEST(LanesSplit, Nests) {
+  const auto f = [](Tensor x, Tensor y) { return x > y ? x * y : x - y; };
+  const Tensor x = doubles({1, 2, 3}), y = doubles({2.5, 0.5, 3, 1});
+  const auto rows = [&](Tensor a) {
+    return rc::vmap([&](Tensor b) { return f(a, b); }, {.lanes = rc::Lanes::split})(y);
+  };
+  const Tensor grid = x.unsqueeze(1), other = y.unsqueeze(0);
+  expect_close(rc::vmap(rows, {.lanes = rc::Lanes::split})(x), rc::where(grid > other, grid * other, grid - other));
+}
+
+TEST(LanesSplit, WorksWithOtherAxesAndChunks) {
+  const auto f = [](Tensor x) { return x.sum() > 3 ? x * 2 : x - 1; };
+  const Tensor xs = ramp({2, 7});
+  const Tensor expected = rc::where(xs.sum(0) > 3, xs * 2, xs - 1);
+  expect_close(rc::vmap(f, {.in_dims = 1, .out_dims = 1, .lanes = rc::Lanes::split})(xs), expected);
+  expect_close(rc::vmap(f, {.in_dims = 1, .out_dims = -1, .chunk_size = 3, .lanes = rc::Lanes::split})(xs), expected);
+}
+
+TEST(LanesSplit, WritesToWhatTheFunctionCreated) {
+  const auto f = [](Tensor x) {
+    const Tensor sum = rc::zeros({2}, rc::float64);
+    while (sum[0] < 10) sum[0].add_(x);
+    sum[1] = x;
+    return sum;
+  };
+  const Tensor xs = doubles({1, 4, 11});
+  expect_equal(rc::vmap(f, {.lanes = rc::Lanes::split})(xs), one_by_one(f, xs));
+}
+
+TEST(LanesSplit, NonzeroAndMaskedSelectHaveTheSizeOfEachExample) {
+  const auto count = [](Tensor x) {
+    return rc::ones({x.nonzero().size(0)}, rc::float64).sum() + rc::masked_select(x, x > 1).sum();
+  };
+  const Tensor xs = doubles({0, 1, 2, 0, 0, 3, 4, 5, 6}, {3, 3});
+  expect_equal(rc::vmap(count, {.lanes = rc::Lanes::split})(xs), one_by_one(count, xs));
+}
+
+TEST(LanesSplit, ExamplesThatReturnDifferentShapesAreRefused) {
+  const auto f = [](Tensor x) { return x > 0 ? x : rc::stack({x, x}); };
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap(f, {.lanes = rc::Lanes::split})(doubles({1, -1, 2})); },
+      "vmap: result differs between examples: f64[] and f64[2]; return one type, or pass .out_dims = rc::ragged{at}");
+}
+
+TEST(LanesSplit, MoreGroupsThanAllowedAreAnErrorThatNamesTheBranch) {
+  const auto f = [](Tensor x) { return x * x.item(); };
+  expect_error<rc::TransformError>([&] { rc::vmap(f, {.lanes = rc::Lanes::split, .max_groups = 3})(some); },
+                                   "item: the examples of vmap over axis 0 of 7{at} part into more than 3 groups here; "
+                                   "use cond or while_loop, which "
+                                   "keep them together, or raise .max_groups\n  inside vmap over axis 0 of 7{at}",
+                                   {some});
+}
+
+TEST(LanesSplit, WithoutItAnIfOnABatchedValueIsAnError) { EXPECT_THROW(rc::vmap(branching)(some), rc::TransformError); }
+
+}  // namespace

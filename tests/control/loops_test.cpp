@@ -1,0 +1,201 @@
+// while_loop, fori_loop, scan, map and associative_scan: each example runs as long as it needs, under every transform.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ricci/ricci.h"
+#include "support/difference_quotient.h"
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// Newton's iteration for the square root, from 1.
+Tensor newton_root(Tensor a) {
+  return rc::while_loop([&](Tensor x) { return abs(x * x - a) > 1e-12 * a; }, [&](Tensor x) { return (x + a / x) / 2; },
+                        rc::ones_like(a));
+}
+
+const Tensor some = doubles({2, 9, 1.25, 0.25, 1e6});
+
+TEST(WhileLoop, RunsAsOftenAsItsCondition) {
+  expect_values(newton_root(number(2)), {std::sqrt(2.0)});
+  EXPECT_EQ(rc::while_loop([](Tensor i) { return i < 10; }, [](Tensor i) { return i + 3; }, rc::tensor(0)).item<int>(),
+            12);
+}
+
+TEST(WhileLoop, EachExampleRunsAsLongAsItNeeds) {
+  expect_close(rc::vmap(newton_root)(some), sqrt(some), 1e-11);
+  const auto steps = [](Tensor a) {
+    return rc::while_loop([](std::pair<Tensor, Tensor> s) { return s.first < 100; },
+                          [&](std::pair<Tensor, Tensor> s) { return std::pair{s.first * 2 + a, s.second + 1}; },
+                          std::pair{a, rc::tensor(0)})
+        .second;
+  };
+  const Tensor starts = doubles({1, 200, 49, 3});
+  std::vector<double> alone;
+  for (const Tensor& a : starts.unbind()) alone.push_back(steps(a).item<double>());
+  expect_values(rc::vmap(steps)(starts), alone);
+}
+
+TEST(WhileLoop, StopsRunningExamplesThatAreDone) {
+  std::int64_t steps = 0;
+  const auto f = [&](Tensor n) {
+    return rc::while_loop([&](Tensor i) { return i < n; }, [&](Tensor i) { return ++steps, i + 1; }, rc::tensor(0));
+  };
+  const Tensor counts = rc::tensor(std::vector<std::int64_t>{3, 0, 7, 3});
+  expect_values(rc::vmap(f)(counts), {3, 0, 7, 3});
+  EXPECT_EQ(steps, 7);
+}
+
+TEST(WhileLoop, DifferentiatesInEveryDirection) {
+  const Tensor slope = 0.5 / sqrt(some), bend = -0.25 / (some * sqrt(some));
+  expect_close(rc::vmap(rc::grad(newton_root))(some), slope, 1e-9);
+  expect_close(rc::grad([](Tensor a) { return rc::vmap(newton_root)(a).sum(); })(some), slope, 1e-9);
+  expect_close(std::get<1>(rc::jvp(rc::vmap(newton_root), some, rc::ones_like(some))), slope, 1e-9);
+  expect_close(rc::vmap(rc::jacfwd(newton_root))(some), slope, 1e-9);
+  const Tensor few = doubles({2, 9, 1.5});
+  expect_close(rc::vmap(rc::hessian(newton_root))(few), (-0.25 / (few * sqrt(few))), 1e-7);
+  expect_close(rc::vmap(rc::grad(rc::grad(newton_root)))(few), (-0.25 / (few * sqrt(few))), 1e-7);
+}
+
+TEST(WhileLoop, NestsInALoop) {
+  const auto f = [](Tensor n, Tensor x) {
+    using State = std::pair<Tensor, Tensor>;
+    return rc::while_loop([&](State s) { return s.first < n; },
+                          [&](State s) {
+                            const Tensor inner = rc::while_loop([](Tensor y) { return y < 10; },
+                                                                [](Tensor y) { return y * 3; }, s.second);
+                            return State{s.first + 1, inner / (s.first + 2)};
+                          },
+                          State{rc::tensor(0), x})
+        .second;
+  };
+  const Tensor n = rc::tensor(std::vector<std::int64_t>{0, 1, 4, 2}), x = doubles({5, 0.1, 2, 20});
+  std::vector<double> alone, slopes;
+  for (std::int64_t i = 0; i < 4; ++i) {
+    alone.push_back(f(n[i], x[i]).item());
+    slopes.push_back(rc::grad<1>(f)(n[i], x[i]).item());
+  }
+  expect_values(rc::vmap(f)(n, x), alone);
+  expect_values(rc::vmap(rc::grad<1>(f))(n, x), slopes);
+}
+
+TEST(WhileLoop, AnEndlessLoopIsAnError) {
+  expect_error<rc::ValueError>(
+      [] {
+        rc::while_loop([](Tensor) { return rc::tensor(true); }, [](Tensor x) { return x; }, number(1),
+                       {.max_steps = 50});
+      },
+      "while_loop: still running after 50 steps; the condition may never become false: mend it, or raise .max_steps");
+}
+
+TEST(WhileLoop, AStateThatChangesItsShapeIsRefused) {
+  expect_error<rc::ValueError>(
+      [] {
+        rc::while_loop([](Tensor) { return rc::tensor(true); }, [](Tensor x) { return rc::stack({x, x}); }, number(1));
+      },
+      "while_loop: the state changes from f64[] to f64[2]; every step must keep its shape and dtype");
+}
+
+TEST(ForiLoop, CountsFromTheLowerToTheUpperBound) {
+  const auto factorial = [](Tensor n) {
+    return rc::fori_loop(1, n + 1, [](Tensor i, Tensor p) { return p * i; }, number(1));
+  };
+  expect_values(factorial(rc::tensor(5)), {120});
+  expect_values(rc::vmap(factorial)(rc::tensor(std::vector<std::int64_t>{0, 3, 5, 1})), {1, 6, 120, 1});
+}
+
+TEST(ForiLoop, IsDifferentiatedThroughBoundsThatDiffer) {
+  const auto power = [](Tensor x, Tensor n) {
+    return rc::fori_loop(0, n, [&](Tensor, Tensor p) { return p * x; }, rc::ones_like(x));
+  };
+  const Tensor x = doubles({2, 3, 1.5}), n = rc::tensor(std::vector<std::int64_t>{3, 0, 2});
+  expect_values(rc::vmap(rc::grad(power), {.in_dims = {0, 0}})(x, n), {12, 0, 3});
+  expect_values(rc::vmap(rc::grad(rc::grad(power)), {.in_dims = {0, 0}})(x, n), {12, 0, 2});
+}
+
+TEST(Scan, GivesTheCarryAndTheStackedResults) {
+  const Tensor xs = ramp({5});
+  auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, number(0), xs);
+  expect_close(sums, cumsum(xs, 0));
+  expect_close(total, xs.sum());
+  auto [_, tails] =
+      rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, number(0), xs, {.reverse = true});
+  expect_close(tails, rc::flip(cumsum(rc::flip(xs, 0), 0), 0));
+}
+
+TEST(Scan, TakesAndGivesTrees) {
+  using Pair = std::pair<Tensor, Tensor>;
+  const auto step = [](std::vector<Tensor> carry, Pair x) {
+    return std::pair{std::vector<Tensor>{carry[0] + x.first * x.second}, Pair{x.second, carry[0]}};
+  };
+  auto [carry, ys] = rc::scan(step, std::vector<Tensor>{number(0)}, Pair{doubles({1, 2}), doubles({3, 4})});
+  expect_values(carry[0], {11});
+  expect_values(ys.first, {3, 4});
+  expect_values(ys.second, {0, 3});
+}
+
+TEST(Scan, HasTheDerivativesOfTheLoopItStandsFor) {
+  const auto f = [](Tensor w) {
+    auto [c, ys] = rc::scan(
+        [&](Tensor c, Tensor x) {
+          auto h = tanh(w * x + c);
+          return std::pair{h, h * h};
+        },
+        number(0.1), ramp({6}));
+    return ys.sum() + c;
+  };
+  const Tensor w = number(0.7);
+  expect_close(rc::grad(f)(w), difference_quotient(f, w), 1e-6);
+  expect_close(rc::hessian(f)(w), difference_quotient(rc::grad(f), w), 1e-6);
+  expect_close(rc::vmap(rc::grad(f))(ramp({3})),
+               rc::stack({rc::grad(f)(ramp({3})[0]), rc::grad(f)(ramp({3})[1]), rc::grad(f)(ramp({3})[2])}));
+}
+
+TEST(Scan, OverNothingIsRefused) {
+  expect_error<rc::ValueError>(
+      [] { rc::scan([](Tensor c, Tensor x) { return std::pair{c, x}; }, number(0), doubles({}, {0, 2})); },
+      "scan: there is nothing to scan: xs is f64[0,2]; axis 0 needs a size of at least 1");
+}
+
+TEST(Map, IsVmapOneExampleAtATime) {
+  const auto f = [](Tensor x) { return std::pair{x.sum(), x * 2}; };
+  const Tensor xs = ramp({3, 2});
+  const auto [sums, doubled] = rc::map(f, xs);
+  expect_close(sums, xs.sum(1));
+  expect_close(doubled, xs * 2);
+  expect_close(rc::map(rc::sin, xs), sin(xs));
+}
+
+TEST(AssociativeScan, CombinesAllPrefixes) {
+  for (std::int64_t n : {1, 2, 3, 4, 7, 16, 31}) {
+    const Tensor x = ramp({n});
+    expect_close(rc::associative_scan(rc::add, x, 0), cumsum(x, 0));
+    expect_close(rc::associative_scan(rc::mul, x, 0), cumprod(x, 0));
+  }
+  const Tensor x = ramp({2, 5, 3});
+  expect_close(rc::associative_scan(rc::add, x, 1), cumsum(x, 1));
+}
+
+TEST(AssociativeScan, CombinesTreesThatDoNotCommute) {
+  using Affine = std::pair<Tensor, Tensor>;  // x → a x + b
+  const auto after = [](Affine f, Affine g) { return Affine{g.first * f.first, g.first * f.second + g.second}; };
+  const Affine maps{ramp({6}), ramp({6}) * 2};
+  const Affine all = rc::associative_scan(after, maps, 0);
+  double a = 1, b = 0;
+  for (std::int64_t i = 0; i < 6; ++i) {
+    const double ga = maps.first[i].item(), gb = maps.second[i].item();
+    a *= ga, b = ga * b + gb;
+    EXPECT_NEAR(all.first[i].item(), a, 1e-12);
+    EXPECT_NEAR(all.second[i].item(), b, 1e-11);
+  }
+  const auto last = [&](Tensor a) { return rc::associative_scan(after, Affine{a, maps.second}, 0).second.sum(); };
+  expect_close(rc::grad(last)(maps.first), difference_quotient(last, maps.first), 1e-6);
+}
+
+}  // namespace
