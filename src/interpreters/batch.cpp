@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interpreters/node_memory.h"
+#include "primitive/custom.h"
 
 namespace ricci {
 namespace {
@@ -56,18 +57,21 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
 Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs) {
   Types types;
   Tensors tensors;
-  unsigned mapped = 0;
+  Mask mapped;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     types.push_back(inputs[i]->type);
     const bool is_mapped = inputs[i]->level == level;
-    if (is_mapped && i < 32) mapped |= 1U << i;
+    mapped.push_back(is_mapped);
     tensors.push_back(wrap(is_mapped ? static_cast<const Batched*>(inputs[i].get())->value : inputs[i]));
   }
-  types_of(op, types);  // what is wrong is said in terms of one example
-
-  Batch batch{.size = size, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped};
+  const Batch batch{
+      .size = size, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped, .randomness = randomness};
+  const bool is_custom = op.rules->kind == Kind::custom;
+  if (!is_custom) types_of(op, types);  // what is wrong is said in terms of one example
   BatchedOutputs out;
-  if (op.rules->batch) {
+  if (is_custom) {
+    out = custom::batch(op, batch);
+  } else if (op.rules->batch) {
     out = op.rules->batch(op.parameters, batch);
   } else {
     Tensors expanded;
@@ -78,7 +82,7 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   Values results;
   for (std::size_t i = 0; i < out.outputs.size(); ++i) {
     ValueRef value = read(out.outputs[i], op.rules->name);
-    results.push_back((out.mapped >> i) & 1U ? new_node<Batched>(level, std::move(value)) : std::move(value));
+    results.push_back(out.mapped[i] ? new_node<Batched>(level, std::move(value)) : std::move(value));
   }
   return results;
 }

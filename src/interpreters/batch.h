@@ -16,10 +16,12 @@ struct Batched final : Value {
 
 class BatchInterpreter final : public Interpreter {
  public:
-  BatchInterpreter(Size size, const Entry& entry) : Interpreter(ValueKind::batched, entry), size(size) {}
+  BatchInterpreter(Size size, const Entry& entry, Randomness randomness = Randomness::error)
+      : Interpreter(ValueKind::batched, entry), size(size), randomness(randomness) {}
   Values process(Op op, std::span<const ValueRef> inputs) override;
 
   const Size size;
+  const Randomness randomness;
 
  private:
   Values process_elementwise(Op op, std::span<const ValueRef> inputs);

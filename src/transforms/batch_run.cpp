@@ -127,7 +127,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   Entry entry = entry_of("vmap", s.where);
   entry.axis = s.entry_axis;
   entry.size = s.size.hint();
-  s.interpreter = std::make_unique<BatchInterpreter>(count, entry);
+  s.interpreter = std::make_unique<BatchInterpreter>(count, entry, s.options.randomness);
   s.level = s.interpreter->level;
   for (std::size_t i = 0; i < bases.size(); ++i)
     if (s.in_dims[i])
