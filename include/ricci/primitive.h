@@ -16,8 +16,26 @@
 //   Linear        type, eval (or alias), transpose, lift → jvp, vjp; linear jointly in the inputs of `linear_in`
 //   Multilinear   type, eval, transpose, lift            → jvp, vjp; linear in each input, the others held
 //   Explicit      type, eval, jvp, vjp, lift             → nothing more
+//   Custom        call                                   → everything: its value is written in tensors
 // `lift` is one of lifted(), lifted(Size) — the same operation with one more leading axis on every input and output —
 // or batch(Batch), a direct rule. Rules never look at values, only at types; they are written in ordinary operations.
+//
+// A custom operation is a function on tensors that a recorded program shows as one equation: control flow, a function
+// of the user's. With `call` alone it is transparent: transforms see through it to what `call` does. With the rules
+//   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const      the value, and what vjp will need
+//   Tensors vjp(const Reverse&) const                                        reads Reverse::residual
+//   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const
+//   BatchedOutputs batch(const Batch&) const
+// it is opaque: its rules run one level below the transform that asks, where `apply(*this, inputs)` is its own value.
+// A tensor of a running transform that reaches a rule by capture, not as an input, is a TransformError. An explicit
+// primitive may bring `keep` too, where its value leaves more than its outputs, such as factors.
+//
+//   struct Cond {                                            // parameters may be anything that prints itself
+//     using kind = Custom;
+//     static constexpr const char* name = "cond";
+//     ProgramParameter yes, no;
+//     Tensors call(std::span<const Tensor> inputs) const { … }
+//   };
 #pragma once
 
 #include <concepts>
@@ -31,12 +49,12 @@
 
 #include "ricci/ops.h"
 #include "ricci/primitive/parameters.h"
+#include "ricci/primitive/rule_arguments.h"
 #include "ricci/strided.h"
 #include "ricci/type.h"
 
 namespace ricci {
 
-using Tensors = SmallVector<Tensor, 3>;
 using Inputs = std::span<const Strided>;
 using Outputs = std::span<const Strided>;
 
@@ -44,44 +62,13 @@ struct Elementwise {};
 struct Linear {};
 struct Multilinear {};
 struct Explicit {};
-enum class Kind : std::uint8_t { elementwise, linear, multilinear, explicit_ };
+struct Custom {};
+enum class Kind : std::uint8_t { elementwise, linear, multilinear, explicit_, custom };
 
 /// Bits of `keeps`: what the reverse rule wants kept until the backward pass.
 constexpr unsigned input(int i) { return 1U << i; }
 constexpr unsigned output(int i) { return 256U << i; }
 inline constexpr unsigned nothing = 0;
-
-/// What a forward rule may use. An undefined tangent is zero.
-struct Forward {
-  std::span<const Tensor> inputs, tangents, outputs;
-  /// The tangent of input i, zeros if it has none.
-  Tensor tangent(int i) const;
-};
-
-/// What a reverse rule may use. Inputs and outputs are undefined unless kept; an undefined cotangent is zero.
-struct Reverse {
-  std::span<const Tensor> inputs, outputs, cotangents;
-  std::span<const Type> input_types, output_types;
-  unsigned wanted;
-  bool wants(int i) const { return (wanted >> i) & 1U; }
-  /// The cotangent of output i, zeros if it has none.
-  Tensor cotangent(int i) const;
-};
-
-/// What a batching rule sees: inputs with the batch as axis 0 where mapped.
-struct Batch {
-  Size size;
-  std::span<const Tensor> inputs;
-  unsigned mapped;
-  bool is_mapped(int i) const { return (mapped >> i) & 1U; }
-  /// Input i with the batch as axis 0, expanded without copying if it is not mapped.
-  Tensor input(int i) const;
-  int count() const { return static_cast<int>(inputs.size()); }
-};
-struct BatchedOutputs {
-  Tensors outputs;
-  unsigned mapped = ~0U;
-};
 
 /// Inputs at which the laws try an operation; `op` carries the parameters.
 template <class P>
@@ -122,6 +109,12 @@ struct Rules {
   BatchedOutputs (*batch)(const void*, const Batch&) = nullptr;
   OwnedParameters (*lifted)(const void*, Size) = nullptr;
   std::uint64_t (*home)(const void*) = nullptr;  // the level of the one transform that answers it, whatever its inputs
+
+  bool transparent = false;  // Custom: transforms see through it, except where a program is recorded
+  Tensors (*call)(const void*, std::span<const Tensor>) = nullptr;
+  Kept (*keep)(const void*, std::span<const Tensor>, const Mask&) = nullptr;
+  Pushed (*push)(const void*, std::span<const Tensor>, std::span<const Tensor>) = nullptr;
+
   std::vector<ErasedSample> (*samples)() = nullptr;
   double (*reference)(const void*, const double*) = nullptr;  // the scalar in double, by another route than formula
   Interval domain = {};
@@ -148,6 +141,15 @@ Tensor conj_if_complex(const Tensor& x);
 /// Sums `x` down and converts it to the given type: the transpose of broadcasting and promotion.
 Tensor fit(const Tensor& x, const Type& type);
 
+// Rules that follow from `call`: of a recorded transparent operation, each is `call` under the transform, one equation.
+Kept keep_by_calling(Op op, std::span<const Tensor> inputs);
+Tensors vjp_by_calling(Op op, const Reverse& rule);
+Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents);
+BatchedOutputs batch_by_calling(Op op, const Batch& batch);
+/// A batching rule for any custom operation: `call` and the rules each run under a batch level of their own. A cotangent
+/// that differs per example is summed for an unmapped input; every output is mapped.
+BatchedOutputs batch_by_lifting(Op op, const Batch& batch);
+
 /// All primitives the program contains, in no particular order.
 std::vector<const Rules*>& registry();
 
@@ -162,8 +164,13 @@ template <class P, class... X>
   requires(std::same_as<X, Tensor> && ...)
 Tensor apply(const P& op, const X&... x) {
   (void)&registered<P>;
-  const Tensor* inputs[sizeof...(X) ? sizeof...(X) : 1] = {&x...};
-  return apply_one({&rules_of<P>, &op}, inputs, sizeof...(X));
+  if constexpr (std::same_as<typename P::kind, Custom>) {
+    const Tensors inputs{x...};
+    return apply_all({&rules_of<P>, &op}, inputs)[0];
+  } else {
+    const Tensor* inputs[sizeof...(X) ? sizeof...(X) : 1] = {&x...};
+    return apply_one({&rules_of<P>, &op}, inputs, sizeof...(X));
+  }
 }
 
 /// For primitives with several outputs, or a number of inputs known at run time.
@@ -258,6 +265,45 @@ double reference_of(const void* op, const double* x) {
 }
 
 template <class P>
+constexpr bool is_opaque =
+    requires(const P& p, std::span<const Tensor> x, const Mask& m, const Reverse& r, const Batch& b) {
+      p.keep(x, m);
+      p.vjp(r);
+      p.jvp(x, x);
+      p.batch(b);
+    };
+template <class P>
+constexpr bool has_rule_of_custom = requires(const P& p, std::span<const Tensor> x, const Mask& m) { p.keep(x, m); } ||
+                                    requires(const P& p, const Reverse& r) { p.vjp(r); } ||
+                                    requires(const P& p, std::span<const Tensor> x) { p.jvp(x, x); } ||
+                                    requires(const P& p, const Batch& b) { p.batch(b); };
+
+template <class P>
+Tensors call_of(const void* op, std::span<const Tensor> inputs) {
+  return as<P>(op).call(inputs);
+}
+template <class P>
+Kept keep_of(const void* op, std::span<const Tensor> inputs, const Mask& wanted) {
+  if constexpr (is_opaque<P>) return as<P>(op).keep(inputs, wanted);
+  else return keep_by_calling({&rules_of<P>, op}, inputs);
+}
+template <class P>
+Tensors vjp_of(const void* op, const Reverse& rule) {
+  if constexpr (is_opaque<P>) return as<P>(op).vjp(rule);
+  else return vjp_by_calling({&rules_of<P>, op}, rule);
+}
+template <class P>
+Pushed push_of(const void* op, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
+  if constexpr (is_opaque<P>) return as<P>(op).jvp(inputs, tangents);
+  else return jvp_by_calling({&rules_of<P>, op}, inputs, tangents);
+}
+template <class P>
+BatchedOutputs batch_of(const void* op, const Batch& batch) {
+  if constexpr (is_opaque<P>) return as<P>(op).batch(batch);
+  else return batch_by_calling({&rules_of<P>, op}, batch);
+}
+
+template <class P>
 const LoopTable* loops_for();  // defined in primitive/elementwise.h, which a file with elementwise primitives includes
 
 }  // namespace erase
@@ -282,6 +328,21 @@ constexpr Rules make_rules() {
     if (!r.locally_constant) {
       if constexpr (!requires { P::locally_constant; }) r.scale = erase::scale_of<P>;
     }
+    return r;
+  } else if constexpr (std::same_as<typename P::kind, Custom>) {
+    static_assert(
+        requires(const P& p, std::span<const Tensor> x) { p.call(x); },
+        "ricci: a custom primitive needs `Tensors call(std::span<const Tensor> inputs) const`");
+    static_assert(erase::is_opaque<P> || !erase::has_rule_of_custom<P>,
+                  "ricci: a custom primitive needs all of `keep`, `vjp`, `jvp` and `batch`, or none of them");
+    r.kind = Kind::custom;
+    r.transparent = !erase::is_opaque<P>;
+    r.call = erase::call_of<P>;
+    r.keep = erase::keep_of<P>;
+    r.vjp = erase::vjp_of<P>;
+    r.push = erase::push_of<P>;
+    r.batch = erase::batch_of<P>;
+    if constexpr (requires(const P& p, const Types& in) { p.type(in); }) r.type = erase::type_of<P>;
     return r;
   } else {
     r.type = erase::type_of<P>;
@@ -331,6 +392,8 @@ constexpr Rules make_rules() {
                                                          requires(const P& p, const Reverse& v) { p.vjp(v); }),
                     "ricci: an explicit primitive needs `Tensors jvp(const Forward&) const` and `Tensors vjp(const Reverse&) const`, "
                     "or `static constexpr bool locally_constant = true`");
+      if constexpr (requires(const P& p, std::span<const Tensor> x, const Mask& m) { p.keep(x, m); })
+        r.keep = [](const void* op, std::span<const Tensor> x, const Mask& m) { return erase::as<P>(op).keep(x, m); };
     }
     return r;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interpreters/node_memory.h"
+#include "primitive/custom.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -81,19 +82,22 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   const LaneSetRef& rows = lanes_of(op, inputs);
   Types types;
   Tensors tensors;
-  unsigned mapped = 0;
+  Mask mapped;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     types.push_back(inputs[i]->type);
     const bool is_mapped = inputs[i]->level == level;
-    if (is_mapped && i < 32) mapped |= 1U << i;
+    mapped.push_back(is_mapped);
     tensors.push_back(wrap(is_mapped ? static_cast<const Batched*>(inputs[i].get())->value : inputs[i]));
   }
-  types_of(op, types);  // what is wrong is said in terms of one example
-
   const Size count = rows ? Size(static_cast<std::int64_t>(rows->numbers.size())) : size;
-  Batch batch{.size = count, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped};
+  const Batch batch{
+      .size = count, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped, .randomness = randomness};
+  const bool is_custom = op.rules->kind == Kind::custom;
+  if (!is_custom) types_of(op, types);  // what is wrong is said in terms of one example
   BatchedOutputs out;
-  if (op.rules->batch) {
+  if (is_custom) {
+    out = custom::batch(op, batch);
+  } else if (op.rules->batch) {
     out = op.rules->batch(op.parameters, batch);
   } else {
     Tensors expanded;
@@ -104,8 +108,7 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   Values results;
   for (std::size_t i = 0; i < out.outputs.size(); ++i) {
     ValueRef value = read(out.outputs[i], op.rules->name);
-    results.push_back(i >= 32 || (out.mapped >> i) & 1U ? new_node<Batched>(level, std::move(value), rows)
-                                                        : std::move(value));
+    results.push_back(out.mapped[i] ? new_node<Batched>(level, std::move(value), rows) : std::move(value));
   }
   return results;
 }

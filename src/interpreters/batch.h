@@ -22,8 +22,13 @@ enum class Parts : std::uint8_t { nowhere, sizes, values };
 
 class BatchInterpreter final : public Interpreter {
  public:
-  BatchInterpreter(Size size, const Entry& entry, Parts parts = Parts::nowhere, std::int64_t most_groups = 0)
-      : Interpreter(ValueKind::batched, entry), size(size), parts(parts), most_groups_(most_groups) {}
+  BatchInterpreter(Size size, const Entry& entry, Randomness randomness = Randomness::error,
+                   Parts parts = Parts::nowhere, std::int64_t most_groups = 0)
+      : Interpreter(ValueKind::batched, entry),
+        size(size),
+        randomness(randomness),
+        parts(parts),
+        most_groups_(most_groups) {}
   ~BatchInterpreter() { run_lanes({}); }
   Values process(Op op, std::span<const ValueRef> inputs) override;
 
@@ -36,6 +41,7 @@ class BatchInterpreter final : public Interpreter {
   void go_on_with_largest(const char* op, const std::vector<LaneSetRef>& groups);
 
   const Size size;  // of all examples
+  const Randomness randomness;
   const Parts parts;
   LaneSetRef lanes;                 // those that run
   std::vector<LaneSetRef> waiting;  // groups that have parted from this run

@@ -2,6 +2,7 @@
 #include "interpreters/dual.h"
 
 #include "interpreters/node_memory.h"
+#include "primitive/custom.h"
 #include "primitive/derive.h"
 
 namespace ricci {
@@ -16,6 +17,7 @@ Values DualInterpreter::process(Op op, std::span<const ValueRef> inputs) {
     primals.push_back(dual ? dual->primal : v);
     tangents.push_back(dual && dual->tangent ? wrap(dual->tangent) : Tensor());
   }
+  if (op.rules->kind == Kind::custom) return process_custom(op, {primals.data(), primals.size()}, tangents);
   Values results = dispatch(op, {primals.data(), primals.size()});
   if (op.rules->locally_constant) return results;
 
@@ -25,10 +27,20 @@ Values DualInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   const Tensors out_tangents = tangents_of(op, {.inputs = {primal_tensors.data(), primal_tensors.size()},
                                                 .tangents = {tangents.data(), tangents.size()},
                                                 .outputs = {outputs.data(), outputs.size()}});
-  for (std::size_t i = 0; i < results.size(); ++i)
-    if (out_tangents[i].defined() && is_differentiable(results[i]->type.dtype))
-      results[i] = new_node<Dual>(level, results[i], read(out_tangents[i], op.rules->name));
+  join(results, out_tangents, op);
   return results;
+}
+
+Values DualInterpreter::process_custom(Op op, std::span<const ValueRef> primals, const Tensors& tangents) {
+  custom::PushedValues pushed = custom::push(op, primals, tangents);
+  join(pushed.outputs, pushed.tangents, op);
+  return std::move(pushed.outputs);
+}
+
+void DualInterpreter::join(Values& results, const Tensors& tangents, Op op) {
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (tangents[i].defined() && is_differentiable(results[i]->type.dtype))
+      results[i] = new_node<Dual>(level, results[i], read(tangents[i], op.rules->name));
 }
 
 }  // namespace ricci

@@ -19,6 +19,11 @@ class DualInterpreter final : public Interpreter {
  public:
   explicit DualInterpreter(const Entry& entry) : Interpreter(ValueKind::dual, entry) {}
   Values process(Op op, std::span<const ValueRef> inputs) override;
+
+ private:
+  Values process_custom(Op op, std::span<const ValueRef> primals, const Tensors& tangents);
+  /// Makes duals of the results that have a tangent.
+  void join(Values& results, const Tensors& tangents, Op op);
 };
 
 }  // namespace ricci

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/elementwise.h"
+#include "primitive/custom.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/raise.h"
@@ -254,6 +255,8 @@ bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Te
     result = make_view(alias(op, *arrays[0]), 0, new OperationLink(*inputs[0], op));
   } else if (op.rules->kind == Kind::elementwise) {
     result = make_tensor(elementwise(op, {arrays, count}), 0);
+  } else if (op.rules->kind == Kind::custom) {
+    return false;
   } else {
     Types types;
     Strided in[8];
@@ -296,6 +299,7 @@ Values evaluate(Op op, std::span<const ValueRef> inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) arrays[i] = &array_of(inputs[i]);
     return {elementwise(op, {arrays, inputs.size()})};
   }
+  if (op.rules->kind == Kind::custom) return custom::call(op, inputs);
   Types types;
   for (const ValueRef& v : inputs) types.push_back(v->type);
   const Types out_types = op.rules->type(op.parameters, types);

@@ -2,6 +2,7 @@
 #include "interpreters/tape.h"
 
 #include "interpreters/node_memory.h"
+#include "primitive/custom.h"
 #include "primitive/derive.h"
 
 namespace ricci {
@@ -11,7 +12,7 @@ void Taped::destroy() noexcept { destroy_node(this); }
 int TapeRecord::add_leaf() { return slots_++; }
 
 int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents,
-                    std::span<const ValueRef> outputs) {
+                    std::span<const ValueRef> outputs, std::shared_ptr<const Residual> residual) {
   unsigned tracked = 0;
   for (std::size_t i = 0; i < parents.size() && i < 32; ++i)
     if (parents[i] >= 0) tracked |= 1U << i;
@@ -20,6 +21,7 @@ int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<i
   node.rules = op.rules;
   node.parameters = OwnedParameters(op.rules->parameters, op.parameters);
   node.parents = parents;
+  node.residual = std::move(residual);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     node.inputs.push_back(i < 8 && (keeps >> i) & 1U ? inputs[i] : ValueRef());
     node.input_types.push_back(inputs[i]->type);
@@ -35,10 +37,10 @@ int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<i
 
 Tensors TapeRecord::cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const {
   Tensors inputs, outputs;
-  unsigned wanted = 0;
+  Mask wanted;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     inputs.push_back(node.inputs[i] ? wrap(node.inputs[i]) : Tensor());
-    if (node.parents[i] >= 0 && i < 32) wanted |= 1U << i;
+    wanted.push_back(node.parents[i] >= 0);
   }
   for (const ValueRef& v : node.outputs) outputs.push_back(v ? wrap(v) : Tensor());
   return cotangents_of({node.rules, node.parameters.get()},
@@ -47,7 +49,8 @@ Tensors TapeRecord::cotangents_of_node(const Node& node, std::span<const Tensor>
                         .cotangents = cotangents,
                         .input_types = {node.input_types.data(), node.input_types.size()},
                         .output_types = {node.output_types.data(), node.output_types.size()},
-                        .wanted = wanted});
+                        .wanted = wanted,
+                        .residual = node.residual.get()});
 }
 
 std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
@@ -71,6 +74,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     if (consume) {
       node->inputs.clear();
       node->outputs.clear();
+      node->residual.reset();
     }
   }
   std::vector<Tensor> gradients;
@@ -91,17 +95,32 @@ Values TapeInterpreter::process(Op op, std::span<const ValueRef> inputs) {
     values.push_back(taped ? taped->value : v);
     slots.push_back(taped ? taped->slot : -1);
   }
-  Values results = dispatch(op, {values.data(), values.size()});
-  if (op.rules->locally_constant) return results;
-  bool differentiable = false;
-  for (const ValueRef& r : results) differentiable |= is_differentiable(r->type.dtype);
-  if (!differentiable) return results;
-
-  int slot = record->add(op, {values.data(), values.size()}, slots, {results.data(), results.size()});
-  for (ValueRef& r : results) {
-    if (is_differentiable(r->type.dtype)) r = new_node<Taped>(level, std::move(r), slot);
-    ++slot;
+  Values results;
+  std::shared_ptr<const Residual> residual;
+  Mask constant = 0;
+  if (op.rules->keep) {
+    Mask wanted;
+    for (int slot : slots) wanted.push_back(slot >= 0);
+    custom::KeptValues kept = custom::keep(op, {values.data(), values.size()}, wanted);
+    results = std::move(kept.outputs);
+    residual = std::move(kept.residual);
+    constant = kept.constant;
+  } else {
+    results = dispatch(op, {values.data(), values.size()});
   }
+  if (op.rules->locally_constant) return results;
+  Mask differentiable;
+  bool any = false;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    differentiable.push_back(!constant[i] && is_differentiable(results[i]->type.dtype));
+    any |= differentiable[i];
+  }
+  if (!any) return results;
+
+  const int slot =
+      record->add(op, {values.data(), values.size()}, slots, {results.data(), results.size()}, std::move(residual));
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (differentiable[i]) results[i] = new_node<Taped>(level, std::move(results[i]), slot + static_cast<int>(i));
   return results;
 }
 

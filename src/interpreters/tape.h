@@ -25,7 +25,8 @@ class TapeRecord {
   /// A new differentiated input; gives its slot.
   int add_leaf();
   /// Notes an operation; gives the slot of its first output.
-  int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& slots, std::span<const ValueRef> outputs);
+  int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& slots, std::span<const ValueRef> outputs,
+          std::shared_ptr<const Residual> residual);
   /// Runs the tape backwards at the current level, from cotangents of some slots to those of `wanted`; undefined is
   /// zero, and a slot of -1 is on no tape. With `consume`, frees every operation's values when it has been passed.
   std::vector<Tensor> pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
@@ -40,6 +41,7 @@ class TapeRecord {
     SmallVector<ValueRef, 1> outputs;
     SmallVector<Type, 2> input_types;
     SmallVector<Type, 1> output_types;
+    std::shared_ptr<const Residual> residual;  // of a custom operation
     int first_slot;
   };
   Tensors cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const;

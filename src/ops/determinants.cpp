@@ -203,7 +203,7 @@ Tensor det(const Tensor& a) {
 
 std::pair<Tensor, Tensor> slogdet(const Tensor& a) {
   require_square("slogdet", a);
-  const Tensors both = apply(SignLogDeterminant{}, std::span(&a, 1));
+  const Tensors both = ricci::apply(SignLogDeterminant{}, std::span(&a, 1));
   return {both[0], both[1]};
 }
 

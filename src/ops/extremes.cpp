@@ -102,7 +102,7 @@ struct FirstExtreme {
 
 template <bool greatest>
 std::pair<Tensor, Tensor> first_extreme(const Tensor& x, std::int64_t axis, bool keepdim) {
-  Tensors outputs = apply(FirstExtreme<greatest>{axis}, std::span(&x, 1));
+  Tensors outputs = ricci::apply(FirstExtreme<greatest>{axis}, std::span(&x, 1));
   return {kept(std::move(outputs[0]), {axis}, keepdim), kept(std::move(outputs[1]), {axis}, keepdim)};
 }
 

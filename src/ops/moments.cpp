@@ -128,7 +128,7 @@ bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bf
 
 Tensor variance(const char* op, const Tensor& x, const Axes& axes, std::int64_t correction) {
   require_floating(op, x);
-  return apply(Moments{axes, correction}, std::span(&x, 1))[0];
+  return ricci::apply(Moments{axes, correction}, std::span(&x, 1))[0];
 }
 
 /// (sum |x|^p)^(1/p) without the cases that have their own kernels.

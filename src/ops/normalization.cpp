@@ -98,7 +98,7 @@ Tensor normalized(const Tensor& x, const Shape& shape, double eps) {
   if (shape.size() > whole.size() || !(Shape(whole.end() - shape.rank(), whole.end()) == shape))
     raise<ValueError>("layer_norm: the input " + type_text(x) + " does not end in the normalized shape " +
                       to_string(shape));
-  return apply(Normalize{shape.rank(), eps}, std::span(&x, 1))[0];
+  return ricci::apply(Normalize{shape.rank(), eps}, std::span(&x, 1))[0];
 }
 
 }  // namespace

@@ -178,7 +178,7 @@ Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const
   return max_pool2d(x, kernel, stride, padding, 1);
 }
 Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding, const Axes& dilation) {
-  return apply(MaxPool{checked_shape("max_pool2d", x, kernel, stride, padding, dilation)}, std::span(&x, 1))[0];
+  return ricci::apply(MaxPool{checked_shape("max_pool2d", x, kernel, stride, padding, dilation)}, std::span(&x, 1))[0];
 }
 
 Tensor avg_pool2d(const Tensor& x, const Axes& kernel) { return avg_pool2d(x, kernel, kernel, 0); }

@@ -91,7 +91,7 @@ std::pair<Tensor, Tensor> pair_of(Tensors outputs) { return {outputs[0], outputs
 std::pair<Tensor, Tensor> middle(const Tensor& x, std::int64_t axis) {
   require_elements("median", x, {axis});
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  const auto [value, place] = pair_of(apply(KthValue{axis, (n - 1) / 2}, std::span(&x, 1)));
+  const auto [value, place] = pair_of(ricci::apply(KthValue{axis, (n - 1) / 2}, std::span(&x, 1)));
   if (!is_floating(type_of(x).dtype)) return {value, place};
   const Tensor top = argmax(x, axis, true);
   const Tensor chosen = where(isnan(gather(x, axis, top)), top, place);
@@ -107,7 +107,7 @@ std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim) { return sort(
 std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim, bool descending) {
   require_order("sort", x);
   return along_axis("sort", x, dim, [&](const Tensor& v, std::int64_t axis) {
-    return pair_of(apply(Sort{axis, descending}, std::span(&v, 1)));
+    return pair_of(ricci::apply(Sort{axis, descending}, std::span(&v, 1)));
   });
 }
 
@@ -116,7 +116,7 @@ Tensor argsort(const Tensor& x, std::int64_t dim) { return argsort(x, dim, false
 Tensor argsort(const Tensor& x, std::int64_t dim, bool descending) {
   require_order("argsort", x);
   return along_axis("argsort", x, dim, [&](const Tensor& v, std::int64_t axis) {
-    return apply(Sort{axis, descending}, std::span(&v, 1))[1];
+    return ricci::apply(Sort{axis, descending}, std::span(&v, 1))[1];
   });
 }
 
@@ -131,7 +131,7 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim
                         type_text(x) + " has " + count_of(n, "element", "elements") + "; choose k between 0 and that");
     if (type_of(x).rank() == 0 && k == 0)
       raise<ValueError>("topk: k is 0, but " + type_text(x) + " has no axis to shorten; choose k = 1");
-    return pair_of(apply(TopK{axis, k, largest}, std::span(&v, 1)));
+    return pair_of(ricci::apply(TopK{axis, k, largest}, std::span(&v, 1)));
   });
 }
 

@@ -1,6 +1,7 @@
 // Tangents and cotangents, kind by kind.
 #include "primitive/derive.h"
 
+#include "primitive/custom.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -92,11 +93,13 @@ Tensors tangents_of(Op op, const Forward& rule) {
     case Kind::linear: return linear_tangents(op, rule);
     case Kind::multilinear: return multilinear_tangents(op, rule);
     case Kind::explicit_: return op.rules->jvp(op.parameters, rule);
+    case Kind::custom: break;  // gives value and tangents together: custom::push
   }
   __builtin_unreachable();
 }
 
 Tensors cotangents_of(Op op, const Reverse& rule) {
+  if (op.rules->kind == Kind::custom) return custom::vjp(op, rule);
   if (op.rules->kind == Kind::explicit_) return op.rules->vjp(op.parameters, rule);
   Tensors cts;
   for (std::size_t i = 0; i < rule.input_types.size(); ++i) {

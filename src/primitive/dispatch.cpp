@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "primitive/custom.h"
 #include "primitive/interpreter.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/raise.h"
@@ -49,6 +50,16 @@ Interpreter* factory_handler() {
   return i;
 }
 
+/// Whether a program that is being recorded must hold an operation on these values.
+bool is_recorded(std::span<const ValueRef> values) {
+  if (values.empty()) return factory_handler() != nullptr;
+  return std::any_of(values.begin(), values.end(), [](const ValueRef& value) {
+    const Value* v = value.get();
+    while (const ValueRef* inner = inner_of(*v)) v = inner->get();
+    return v->kind == ValueKind::recorded;
+  });
+}
+
 bool switched_off(const Interpreter& interpreter) {
   return interpreter.level <= no_grad_below && interpreter.differentiates();
 }
@@ -91,6 +102,7 @@ ValueRef live(const ValueRef& value, const char* op) {
   while (v->level != 0) {
     const Interpreter* interpreter = find_interpreter(v->level);
     if (interpreter && !switched_off(*interpreter)) return v;
+    if (!interpreter) require_not_set_aside(*v, op);
     if (v->kind == ValueKind::dual || v->kind == ValueKind::taped) {
       v = *inner_of(*v);
       continue;
@@ -109,6 +121,14 @@ ValueRef read(const Tensor& tensor, const char* op) {
 }
 
 Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
+
+void require_not_set_aside(const Value& value, const char* op) {
+  const Interpreter* aside = find_set_aside(value.level);
+  if (aside && !switched_off(*aside))
+    raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " was captured: it belongs to " +
+                          transform_text(aside) +
+                          ", which does not reach into a custom function; pass it as an argument");
+}
 
 Values dispatch(Op op, std::span<const ValueRef> inputs) {
   Level deepest = op.rules->home ? op.rules->home(op.parameters) : 0;
@@ -137,6 +157,11 @@ Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) {
     Tensor result;
     if (evaluate_directly(op, inputs, count, result)) return result;
   }
+  if (op.rules->kind == Kind::custom) {
+    Tensors operands;
+    for (std::size_t i = 0; i < count; ++i) operands.push_back(*inputs[i]);
+    return apply_all(op, operands)[0];
+  }
   const Values values = read_all(op, inputs, count);
   Values out = dispatch(op, {values.data(), values.size()});
   if (op.rules->is_view) return make_view(std::move(out[0]), current_level(), new OperationLink(*inputs[0], op));
@@ -147,12 +172,15 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) {
   SmallVector<const Tensor*, 4> pointers;
   for (const Tensor& t : inputs) pointers.push_back(&t);
   const Values values = read_all(op, pointers.data(), pointers.size());
+  if (op.rules->transparent && !is_recorded({values.data(), values.size()}))
+    return op.rules->call(op.parameters, inputs);
   Tensors out;
   for (ValueRef& v : dispatch(op, {values.data(), values.size()})) out.push_back(v ? wrap(std::move(v)) : Tensor());
   return out;
 }
 
 Types types_of(Op op, const Types& inputs) {
+  if (op.rules->kind == Kind::custom && !op.rules->type) return types_by_calling(op, inputs);
   if (op.rules->kind != Kind::elementwise) return op.rules->type(op.parameters, inputs);
   SmallVector<const Type*, 4> pointers;
   for (const Type& t : inputs) pointers.push_back(&t);

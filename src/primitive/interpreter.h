@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ricci/primitive.h"
 #include "tensor/value.h"
@@ -84,7 +85,28 @@ class AtLevel {
   Interpreter* saved_;
 };
 
-/// The running transform with this level, or null if it has ended.
+/// While it lives, a function of the user's runs inside a rule. The transforms that its caller runs under, further in
+/// than the current level, are set aside: they are alive, but the function may not use values of theirs.
+class UserFunctionInRule {
+ public:
+  UserFunctionInRule();
+  UserFunctionInRule(const UserFunctionInRule&) = delete;
+  ~UserFunctionInRule();
+
+ private:
+  friend const Interpreter* find_set_aside(Level level);
+  friend std::vector<const Interpreter*> whole_nest();
+  Interpreter* const caller_;  // innermost where the user called the operation
+  Interpreter* const saved_user_;
+  const UserFunctionInRule* const outer_;
+};
+
+/// The running transform with this level that is set aside; null if there is none.
+const Interpreter* find_set_aside(Level level);
+/// All running transforms, those set aside among them, innermost first: for error texts.
+std::vector<const Interpreter*> whole_nest();
+
+/// The running transform with this level, or null if it has ended or is set aside.
 Interpreter* find_interpreter(Level level);
 
 /// Runs an operation on values: finds its interpreter, or evaluates.
@@ -93,7 +115,8 @@ Values dispatch(Op op, std::span<const ValueRef> inputs);
 Values evaluate(Op op, std::span<const ValueRef> inputs);
 
 /// What differentiation sees through: the value without levels that have ended or are switched off by no_grad.
-/// Throws TransformError for a batched value whose vmap has ended; `op` names the user of the value.
+/// Throws TransformError for a batched value whose vmap has ended, and for a value of a transform that is set aside;
+/// `op` names the user of the value.
 ValueRef live(const ValueRef& value, const char* op);
 
 /// The output types of an operation on these types; throws what is wrong in the user's terms.

@@ -55,7 +55,7 @@ std::string place_of_user() {
 
 std::string nest() {
   std::string text;
-  for (const Interpreter* i = of_the_user ? of_the_user : innermost; i; i = i->parent)
+  for (const Interpreter* i : whole_nest())
     if (i->entry.name) text += (text.empty() ? "\n  inside " : ", inside ") + to_string(i->entry);
   return text;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kernels/elementwise.h"
+#include "primitive/custom.h"
 #include "primitive/eager.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/pool.h"
@@ -138,6 +139,7 @@ void* OperationLink::operator new(std::size_t bytes) { return pool::allocate(byt
 void OperationLink::operator delete(void* link, std::size_t bytes) { pool::release(link, bytes); }
 
 void check_write(const Tensor& target, const ValueRef& value, const char* name) {
+  require_not_set_aside(*value_of(target), name);
   const Type type = value_of(target)->type;
   check_levels(target.cell(), *value, type, innermost, name);
   check_not_expanded(target.cell(), type, name);

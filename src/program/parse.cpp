@@ -19,6 +19,11 @@ void expect(std::string_view& text, std::string_view token) {
     throw ValueError("parse: expected '" + std::string(token) + "' at '" + std::string(text.substr(0, 30)) + "'");
 }
 
+void refuse_to_parse(std::string_view text) {
+  throw ValueError("parse: a function is more than its text and cannot be read back, at '" +
+                   std::string(text.substr(0, 30)) + "'");
+}
+
 template <class T>
 void parse_number(T& value, std::string_view& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

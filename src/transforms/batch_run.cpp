@@ -162,7 +162,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   entry.axis = s.entry_axis;
   entry.size = s.size.hint();
   const Parts parts = s.options.lanes == Lanes::split ? Parts::values : s.ragged ? Parts::sizes : Parts::nowhere;
-  s.interpreter = std::make_unique<BatchInterpreter>(s.count, entry, parts, s.options.max_groups);
+  s.interpreter = std::make_unique<BatchInterpreter>(s.count, entry, s.options.randomness, parts, s.options.max_groups);
   s.level = s.interpreter->level;
   if (group) group = std::make_shared<LaneSet>(LaneSet{s.level, group->numbers, nullptr});
   s.interpreter->run_lanes(group);

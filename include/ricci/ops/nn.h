@@ -64,6 +64,27 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape);
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias);
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double eps);
 
+/// [batch, channels, …], each channel to mean 0 and variance 1, times weight plus bias ([channels], undefined for none). In
+/// training by the statistics of x, towards which the running ones ([channels], undefined for none) move in place:
+/// running = (1 - momentum) running + momentum statistic, the variance unbiased; else by the running ones. momentum 0.1, eps 1e-5
+/// if not given. ValueError for shapes that do not fit; TransformError where x has a value per example of a vmap and the
+/// running statistics, which training writes, have not. Ioffe and Szegedy, 2015.
+///   Tensor y = rc::batch_norm(x, model.running_mean, model.running_var, model.weight, model.bias, training);
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var);
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                  const Tensor& bias, bool training);
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                  const Tensor& bias, bool training, double momentum, double eps);
+/// The same over each example's groups of consecutive channels, without statistics of its own. ValueError unless `groups`
+/// divides the channels. Wu and He, 2018.
+Tensor group_norm(const Tensor& x, std::int64_t groups);
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias);
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps);
+/// The same over each example's channels one by one.
+Tensor instance_norm(const Tensor& x);
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias);
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
+
 // ── losses; the reduction is the mean if not given ──
 
 Tensor mse_loss(const Tensor& input, const Tensor& target);  ///< (input - target)²; the two broadcast

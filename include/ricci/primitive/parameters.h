@@ -26,7 +26,8 @@ struct SizeVisitor {
 namespace parameters {
 
 // A parameter is a number, a bool, an enum, a DType, a Size, a list of these, an optional of one, or an aggregate.
-// A type of another kind brings `print_parameter`, `operator==` and `visit_parameter_sizes` itself.
+// A type of another kind brings `print_parameter` and `operator==` itself, `visit_parameter_sizes` if there are sizes
+// inside it, and `parse_parameter` if its text can be read back.
 void print(bool value, std::string& out);
 void print(std::int64_t value, std::string& out);
 void print(double value, std::string& out);
@@ -99,6 +100,8 @@ void parse(double& value, std::string_view& text);
 void parse(DType& value, std::string_view& text);
 void parse(Size& value, std::string_view& text);
 void parse(std::string& value, std::string_view& text);
+/// For a parameter that is more than its text, as a function is. Throws ValueError.
+[[noreturn]] void refuse_to_parse(std::string_view text);
 /// Takes `token` from the front, or says no.
 bool take(std::string_view& text, std::string_view token);
 void expect(std::string_view& text, std::string_view token);
@@ -107,6 +110,8 @@ template <class T>
 void parse_any(T& value, std::string_view& text) {
   if constexpr (requires { value.parse_parameter(text); }) {
     value.parse_parameter(text);
+  } else if constexpr (requires(std::string& out) { value.print_parameter(out); }) {
+    refuse_to_parse(text);
   } else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, bool> || std::is_same_v<T, Size> ||
                        std::is_same_v<T, std::string>) {
     parse(value, text);
@@ -181,6 +186,7 @@ bool equal(const T& a, const T& b) {
 template <class T>
 void visit_sizes(T& value, SizeVisitor& visitor) {
   if constexpr (requires { value.visit_parameter_sizes(visitor); }) value.visit_parameter_sizes(visitor);
+  else if constexpr (requires(std::string& out) { value.print_parameter(out); }) return;
   else if constexpr (std::is_same_v<T, Size>) visitor.visit(value);
   else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>) return;
   else if constexpr (Optional<T>) {

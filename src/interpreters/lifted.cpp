@@ -1,0 +1,307 @@
+// Custom operations under a transform. The transparent ones become the transformed `call`, one equation of a recorded
+// program; the opaque ones get a batching rule in which `call` and every rule runs under a batch level of its own.
+#include "interpreters/lifted.h"
+
+#include <memory>
+#include <optional>
+
+#include "interpreters/batch.h"
+#include "interpreters/dual.h"
+#include "interpreters/node_memory.h"
+#include "interpreters/record.h"
+#include "interpreters/tape.h"
+#include "primitive/custom.h"
+
+namespace ricci {
+
+void InnerOp::print_parameter(std::string& out) const {
+  out += rules->name;
+  std::string text;
+  rules->parameters.print(parameters.get(), text);
+  if (!text.empty()) out += "[" + text + "]";
+}
+
+void InnerOp::visit_parameter_sizes(SizeVisitor& visitor) {
+  parameters = OwnedParameters(rules->parameters, parameters.get());  // the old ones may be shared
+  rules->parameters.visit_sizes(parameters.mutable_get(), visitor);
+}
+
+namespace {
+
+Flags flags_of(const Mask& mask, std::size_t count) {
+  Flags flags;
+  for (std::size_t i = 0; i < count; ++i) flags.push_back(mask[i]);
+  return flags;
+}
+
+Flags defined_among(std::span<const Tensor> tensors) {
+  Flags flags;
+  for (const Tensor& t : tensors) flags.push_back(t.defined());
+  return flags;
+}
+
+// ── under vmap ──
+
+/// A batch level for one rule, with what goes in and comes out of it.
+class BatchLevel {
+ public:
+  BatchLevel(Size size, Randomness randomness) : level_(size, Entry{}, randomness) {}
+
+  /// One example of `rows`, whose axis 0 is the batch.
+  Tensor show(const Tensor& rows) const {
+    return rows.defined() ? wrap(new_node<Batched>(level_.level, read(rows, "vmap"))) : Tensor();
+  }
+  template <class Flagged>
+  Tensors show(std::span<const Tensor> tensors, const Flagged& mapped) const {
+    Tensors shown;
+    for (std::size_t i = 0; i < tensors.size(); ++i) shown.push_back(mapped[i] ? show(tensors[i]) : tensors[i]);
+    return shown;
+  }
+
+  struct Taken {
+    Tensor value;
+    bool mapped;
+  };
+  /// `shown` seen from outside: rows if it differs per example.
+  Taken take(const Tensor& shown) const {
+    if (!shown.defined()) return {Tensor(), false};
+    const ValueRef value = read(shown, "vmap");
+    const AtLevel outside(level_.parent);
+    if (value->level != level_.level) return {wrap(value), false};
+    return {wrap(static_cast<const Batched&>(*value).value), true};
+  }
+  /// The same with axis 0 in any case.
+  Tensor take_rows(const Tensor& shown) const {
+    const Taken taken = take(shown);
+    if (taken.mapped || !taken.value.defined()) return taken.value;
+    const AtLevel outside(level_.parent);
+    Shape shape = taken.value.shape();
+    shape.insert(0, level_.size);
+    return expand(taken.value, shape);
+  }
+  Tensors take_rows(const Tensors& shown) const {
+    Tensors rows;
+    for (const Tensor& t : shown) rows.push_back(take_rows(t));
+    return rows;
+  }
+  /// The cotangent of an input: of one that is not mapped, the sum over the examples.
+  Tensor take_cotangent(const Tensor& shown, bool input_is_mapped) const {
+    const Tensor rows = take_rows(shown);
+    if (input_is_mapped || !rows.defined()) return rows;
+    const AtLevel outside(level_.parent);
+    return sum(rows, 0);
+  }
+
+ private:
+  BatchInterpreter level_;
+};
+
+Types without_batch(std::span<const Type> types, const Flags* mapped) {
+  Types examples;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    examples.push_back(types[i]);
+    if (!mapped || (*mapped)[i]) examples.back().shape.erase(0);
+  }
+  return examples;
+}
+
+/// A transparent operation under vmap.
+struct Vmapped {
+  using kind = Custom;
+  static constexpr const char* name = "vmap";
+  InnerOp op;
+  Flags mapped;
+  Size size = 0;
+  Randomness randomness = Randomness::error;
+
+  Tensors call(std::span<const Tensor> inputs) const {
+    const BatchLevel level(size, randomness);
+    return level.take_rows(op.call(level.show(inputs, mapped)));
+  }
+};
+
+/// An opaque operation under vmap: its rules, each under vmap.
+struct VmappedRules {
+  using kind = Custom;
+  static constexpr const char* name = "vmap_rules";
+  InnerOp op;
+  Flags mapped;
+  Size size = 0;
+  Randomness randomness = Randomness::error;
+
+  struct Rest {
+    std::shared_ptr<const void> inner;
+    Flags mapped;  // among the saved tensors
+  };
+
+  Tensors call(std::span<const Tensor> inputs) const {
+    const BatchLevel level(size, randomness);
+    return level.take_rows(op.call(level.show(inputs, mapped)));
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+    const BatchLevel level(size, randomness);
+    const Kept inner = op.rules->keep(op.parameters.get(), level.show(inputs, mapped), wanted);
+    Kept kept{.outputs = level.take_rows(inner.outputs), .residual = {}, .constant = inner.constant};
+    Rest rest{.inner = inner.residual.rest, .mapped = {}};
+    for (const Tensor& t : inner.residual.tensors) {
+      BatchLevel::Taken taken = level.take(t);
+      kept.residual.tensors.push_back(std::move(taken.value));
+      rest.mapped.push_back(taken.mapped);
+    }
+    kept.residual.rest = std::make_shared<const Rest>(std::move(rest));
+    return kept;
+  }
+  Tensors vjp(const Reverse& rule) const {
+    const auto& rest = *static_cast<const Rest*>(rule.residual->rest.get());
+    const BatchLevel level(size, randomness);
+    const Tensors saved = level.show(rule.residual->tensors, rest.mapped);
+    const Residual residual{.tensors = {saved.begin(), saved.end()}, .rest = rest.inner};
+    const Tensors cotangents = level.show(rule.cotangents, Mask(~0U));
+    const Types input_types = without_batch(rule.input_types, &mapped);
+    const Types output_types = without_batch(rule.output_types, nullptr);
+    Tensors found = op.rules->vjp(op.parameters.get(), {.inputs = {},
+                                                        .outputs = {},
+                                                        .cotangents = cotangents,
+                                                        .input_types = input_types,
+                                                        .output_types = output_types,
+                                                        .wanted = rule.wanted,
+                                                        .residual = &residual});
+    for (std::size_t i = 0; i < found.size(); ++i) found[i] = level.take_cotangent(found[i], mapped[i]);
+    return found;
+  }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    const BatchLevel level(size, randomness);
+    const Pushed inner = op.rules->push(op.parameters.get(), level.show(inputs, mapped), level.show(tangents, mapped));
+    return {level.take_rows(inner.outputs), level.take_rows(inner.tangents)};
+  }
+  BatchedOutputs batch(const Batch& batch) const { return batch_by_lifting({&rules_of<VmappedRules>, this}, batch); }
+};
+
+// ── under jvp ──
+
+/// From the inputs of a transparent operation, then the tangents that are not zero, to its outputs, then their tangents.
+struct Jvp {
+  using kind = Custom;
+  static constexpr const char* name = "jvp";
+  InnerOp op;
+  Flags has_tangent;  // among the inputs
+
+  Tensors call(std::span<const Tensor> given) const {
+    const DualInterpreter dual{Entry{}};
+    Tensors inputs;
+    std::size_t next = has_tangent.size();
+    for (std::size_t i = 0; i < has_tangent.size(); ++i) {
+      ValueRef value = read(given[i], name);
+      if (has_tangent[i]) value = new_node<Dual>(dual.level, value, read(given[next++], name));
+      inputs.push_back(wrap(std::move(value)));
+    }
+    Tensors outputs, tangents;
+    for (const Tensor& t : op.call(inputs)) {
+      const ValueRef value = read(t, name);
+      const AtLevel outside(dual.parent);
+      const bool is_dual = value->level == dual.level;
+      outputs.push_back(wrap(is_dual ? static_cast<const Dual&>(*value).primal : value));
+      tangents.push_back(is_dual ? wrap(static_cast<const Dual&>(*value).tangent) : zeros_of(value->type));
+    }
+    outputs.append(tangents.begin(), tangents.end());
+    return outputs;
+  }
+};
+
+// ── under vjp ──
+
+/// From the inputs of a transparent operation, then the cotangents that are not zero, to the cotangents of the wanted
+/// inputs. Computes the operation again.
+struct Vjp {
+  using kind = Custom;
+  static constexpr const char* name = "vjp";
+  InnerOp op;
+  Flags wanted;         // among the inputs
+  Flags has_cotangent;  // among the outputs
+
+  Tensors call(std::span<const Tensor> given) const {
+    std::vector<int> wanted_slots, output_slots;
+    Types wanted_types;
+    std::shared_ptr<TapeRecord> record;
+    {
+      TapeInterpreter tape{Entry{}};
+      record = tape.record;
+      Tensors inputs;
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        ValueRef value = read(given[i], name);
+        if (wanted[i]) {
+          wanted_types.push_back(value->type);
+          value = tape.watch(std::move(value));
+          wanted_slots.push_back(static_cast<const Taped&>(*value).slot);
+        }
+        inputs.push_back(wrap(std::move(value)));
+      }
+      for (const Tensor& t : op.call(inputs)) {
+        const ValueRef value = read(t, name);
+        output_slots.push_back(value->level == tape.level ? static_cast<const Taped&>(*value).slot : -1);
+      }
+    }
+    Tensors cotangents;
+    std::size_t next = wanted.size();
+    for (bool has : has_cotangent) cotangents.push_back(has ? given[next++] : Tensor());
+    const std::vector<Tensor> found = record->pull_back(output_slots, cotangents, wanted_slots, true);
+    Tensors gradients;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      gradients.push_back(found[i].defined() ? found[i] : zeros_of(wanted_types[i]));
+    return gradients;
+  }
+};
+
+template <class Lifted>
+BatchedOutputs lift(Op op, const Batch& batch) {
+  const Lifted lifted{.op = InnerOp(op),
+                      .mapped = flags_of(batch.mapped, batch.inputs.size()),
+                      .size = batch.size,
+                      .randomness = batch.randomness};
+  return {.outputs = apply(lifted, batch.inputs)};
+}
+
+}  // namespace
+
+BatchedOutputs batch_by_lifting(Op op, const Batch& batch) { return lift<VmappedRules>(op, batch); }
+BatchedOutputs batch_by_calling(Op op, const Batch& batch) { return lift<Vmapped>(op, batch); }
+
+Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
+  return {.outputs = apply_all(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+}
+
+Tensors vjp_by_calling(Op op, const Reverse& rule) {
+  Tensors given(rule.residual->tensors.begin(), rule.residual->tensors.end());
+  const Vjp vjp{.op = InnerOp(op),
+                .wanted = flags_of(rule.wanted, rule.input_types.size()),
+                .has_cotangent = defined_among(rule.cotangents)};
+  for (const Tensor& ct : rule.cotangents)
+    if (ct.defined()) given.push_back(ct);
+  const Tensors found = apply(vjp, given);
+  Tensors cotangents;
+  std::size_t next = 0;
+  for (bool wanted : vjp.wanted) cotangents.push_back(wanted ? found[next++] : Tensor());
+  return cotangents;
+}
+
+Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
+  Tensors given(inputs.begin(), inputs.end());
+  const Jvp jvp{.op = InnerOp(op), .has_tangent = defined_among(tangents)};
+  for (const Tensor& t : tangents)
+    if (t.defined()) given.push_back(t);
+  const Tensors found = apply(jvp, given);
+  const auto half = found.size() / 2;
+  return {{found.begin(), found.begin() + half}, {found.begin() + half, found.end()}};
+}
+
+Types types_by_calling(Op op, const Types& inputs) {
+  const UserFunctionInRule in_rule;
+  RecordInterpreter scratch(true, Entry{});
+  Tensors shown;
+  for (const Type& type : inputs) shown.push_back(wrap(scratch.add_input(type)));
+  Types types;
+  for (const Tensor& t : op.rules->call(op.parameters, shown)) types.push_back(type_of(t));
+  return types;
+}
+
+}  // namespace ricci

@@ -1,0 +1,100 @@
+// Running the rules of custom operations: fresh cells in, so that a rule cannot write to its caller's tensors, values
+// out.
+#include "primitive/custom.h"
+
+#include <algorithm>
+
+namespace ricci {
+namespace {
+
+thread_local constinit const UserFunctionInRule* running = nullptr;
+
+}  // namespace
+
+UserFunctionInRule::UserFunctionInRule()
+    : caller_(of_the_user ? of_the_user : innermost), saved_user_(of_the_user), outer_(running) {
+  of_the_user = nullptr;
+  running = this;
+}
+UserFunctionInRule::~UserFunctionInRule() {
+  of_the_user = saved_user_;
+  running = outer_;
+}
+
+const Interpreter* find_set_aside(Level level) {
+  for (const UserFunctionInRule* f = running; f; f = f->outer_)
+    for (const Interpreter* i = f->caller_; i && i->level >= level; i = i->parent)
+      if (i->level == level) return i;
+  return nullptr;
+}
+
+std::vector<const Interpreter*> whole_nest() {
+  std::vector<const Interpreter*> nest;
+  const auto add = [&nest](const Interpreter* i) {
+    for (; i; i = i->parent) nest.push_back(i);
+  };
+  add(of_the_user ? of_the_user : innermost);
+  for (const UserFunctionInRule* f = running; f; f = f->outer_) add(f->caller_);
+  std::sort(nest.begin(), nest.end(), [](const auto* a, const auto* b) { return a->level > b->level; });
+  nest.erase(std::unique(nest.begin(), nest.end()), nest.end());
+  return nest;
+}
+
+namespace custom {
+namespace {
+
+Tensors wrap_all(std::span<const ValueRef> values) {
+  Tensors tensors;
+  for (const ValueRef& v : values) tensors.push_back(wrap(v));
+  return tensors;
+}
+
+Values read_all(Op op, const Tensors& tensors) {
+  Values values;
+  for (const Tensor& t : tensors) values.push_back(read(t, op.rules->name));
+  return values;
+}
+
+/// Cells that nobody else can write to.
+Residual snapshot(Op op, const Residual& residual) {
+  Residual fresh{.tensors = {}, .rest = residual.rest};
+  for (const Tensor& t : residual.tensors)
+    fresh.tensors.push_back(t.defined() ? wrap(read(t, op.rules->name)) : Tensor());
+  return fresh;
+}
+
+}  // namespace
+
+Values call(Op op, std::span<const ValueRef> inputs) {
+  const UserFunctionInRule in_rule;
+  const AtLevel eager(nullptr);
+  return read_all(op, op.rules->call(op.parameters, wrap_all(inputs)));
+}
+
+KeptValues keep(Op op, std::span<const ValueRef> inputs, const Mask& wanted) {
+  const UserFunctionInRule in_rule;
+  const Kept kept = op.rules->keep(op.parameters, wrap_all(inputs), wanted);
+  return {read_all(op, kept.outputs), std::make_shared<Residual>(snapshot(op, kept.residual)), kept.constant};
+}
+
+PushedValues push(Op op, std::span<const ValueRef> inputs, std::span<const Tensor> tangents) {
+  const UserFunctionInRule in_rule;
+  Pushed pushed = op.rules->push(op.parameters, wrap_all(inputs), tangents);
+  return {read_all(op, pushed.outputs), std::move(pushed.tangents)};
+}
+
+Tensors vjp(Op op, const Reverse& rule) {
+  const UserFunctionInRule in_rule;
+  const Residual residual = snapshot(op, *rule.residual);
+  Reverse fresh = rule;
+  fresh.residual = &residual;
+  return op.rules->vjp(op.parameters, fresh);
+}
+
+BatchedOutputs batch(Op op, const Batch& batch) {
+  const UserFunctionInRule in_rule;
+  return op.rules->batch(op.parameters, batch);
+}
+
+}  // namespace custom
+}  // namespace ricci

@@ -1,0 +1,39 @@
+// Custom operations, whose value is written in tensors, as interpreters see them: values in, values out, the rules run
+// as functions of the user's. Names no operation. What follows from `call` alone lives in interpreters/lifted.cpp.
+#pragma once
+
+#include <memory>
+
+#include "primitive/interpreter.h"
+
+namespace ricci {
+
+/// Throws TransformError if the value belongs to a transform that is set aside; `op` names the user of the value.
+void require_not_set_aside(const Value& value, const char* op);
+
+/// The output types of a custom operation that brings no `type`: `call` on values that have a type and no elements.
+Types types_by_calling(Op op, const Types& inputs);
+
+namespace custom {
+
+/// The value. Requires: every input is an Array.
+Values call(Op op, std::span<const ValueRef> inputs);
+
+struct KeptValues {
+  Values outputs;
+  std::shared_ptr<const Residual> residual;
+  Mask constant;
+};
+KeptValues keep(Op op, std::span<const ValueRef> inputs, const Mask& wanted);
+
+struct PushedValues {
+  Values outputs;
+  Tensors tangents;
+};
+PushedValues push(Op op, std::span<const ValueRef> inputs, std::span<const Tensor> tangents);
+
+Tensors vjp(Op op, const Reverse& rule);
+BatchedOutputs batch(Op op, const Batch& batch);
+
+}  // namespace custom
+}  // namespace ricci

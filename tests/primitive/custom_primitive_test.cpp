@@ -1,0 +1,249 @@
+// Operations whose value is written in tensors: transparent ones, through which every transform must see and which a
+// recorded program holds as one equation, and opaque ones with rules of their own.
+#include <gtest/gtest.h>
+#include <ricci/primitive.h>
+#include <ricci/ricci.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/chain.h"
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// A parameter that is more than its text.
+struct Function {
+  std::shared_ptr<const std::function<Tensor(Tensor)>> f;
+  void print_parameter(std::string& out) const { out += "function"; }
+  bool operator==(const Function&) const = default;
+};
+
+/// f applied to one input: transparent.
+struct Called {
+  using kind = rc::Custom;
+  static constexpr const char* name = "called";
+  Function function;
+  rc::Tensors call(std::span<const Tensor> inputs) const { return {(*function.f)(inputs[0])}; }
+};
+
+std::function<Tensor(Tensor)> called(std::function<Tensor(Tensor)> f) {
+  const Called op{{std::make_shared<const std::function<Tensor(Tensor)>>(std::move(f))}};
+  return [op](Tensor x) { return rc::apply(op, x); };
+}
+
+/// sin with rules that count how often they run, and a derivative told apart from the true one by its factor.
+struct Sine {
+  using kind = rc::Custom;
+  static constexpr const char* name = "opaque_sine";
+  double factor = 1;
+  static inline int times_kept = 0, times_called = 0;
+
+  rc::Tensors call(std::span<const Tensor> inputs) const {
+    ++times_called;
+    return {sin(inputs[0])};
+  }
+  rc::Kept keep(std::span<const Tensor> inputs, const rc::Mask&) const {
+    ++times_kept;
+    return {.outputs = {rc::apply(*this, inputs[0])}, .residual = {{cos(inputs[0])}, nullptr}};
+  }
+  rc::Tensors vjp(const rc::Reverse& r) const { return {factor * r.residual->tensors[0] * r.cotangents[0]}; }
+  rc::Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    return {{rc::apply(*this, inputs[0])}, {factor * cos(inputs[0]) * tangents[0]}};
+  }
+  rc::BatchedOutputs batch(const rc::Batch& b) const { return rc::batch_by_lifting({&rc::rules_of<Sine>, this}, b); }
+};
+
+Tensor opaque_sine(const Tensor& x) { return rc::apply(Sine{}, x); }
+
+TEST(TransparentPrimitive, GivesEveryPairOfTransformsThePlainFunctionsResult) {
+  const std::vector<Transform> all = all_transforms();
+  for (Formula formula : all_formulas()) {
+    formula.f = called(formula.f);
+    for (const Transform& outer : all)
+      for (const Transform& inner : all) expect_chain({&outer, &inner}, formula, ramp({2}));
+  }
+}
+
+TEST(TransparentPrimitive, IsOneEquationOfAProgram) {
+  const auto f = called([](Tensor x) { return sin(x) * x; });
+  const rc::Program program = rc::trace(f)(ramp({3}));
+  EXPECT_EQ(to_string(program), "program(a: f64[3]) {\n  b: f64[3] = called[function=function] a\n  return b\n}\n");
+  expect_close(program({ramp({4})})[0], sin(ramp({4})) * ramp({4}));
+}
+
+TEST(TransparentPrimitive, IsRecordedUnderEveryTransformAndTwo) {
+  const Formula formula = sine_times_square();
+  const auto f = called(formula.f);
+  const Tensor x = ramp({3}), y = ramp({3}) - 1;
+  const std::vector<Transform> transforms = {vmap_transform(), grad_transform(), vjp_transform(), jvp_transform()};
+  for (const Transform& outer : transforms)
+    for (const Transform& inner : transforms) {
+      SCOPED_TRACE(outer.name + "(" + inner.name + ")");
+      const rc::Program program = rc::trace(outer.apply(inner.apply(f)))(x);
+      EXPECT_NE(to_string(program).find("called"), std::string::npos);
+      Values expected;
+      for (double at : values(y)) expected.push_back(formula.derivative(at, outer.order + inner.order));
+      expect_values(program({y})[0], expected);
+    }
+}
+
+TEST(TransparentPrimitive, RecordedInsideATransformedProgramStaysDifferentiable) {
+  const auto f = called([](Tensor x) { return x * x * x; });
+  const rc::Program program = rc::trace(rc::vmap(f))(ramp({3}));
+  const auto run = [&](Tensor x) { return program({x})[0].sum(); };
+  expect_close(rc::grad(run)(ramp({3})), 3 * ramp({3}) * ramp({3}));
+}
+
+TEST(TransparentPrimitive, OfCapturedRecordedTensorsIsRefusedWhereItIsRecorded) {
+  const auto f = [](Tensor x, Tensor y) { return called([y](Tensor a) { return a * y; })(x); };
+  expect_error<rc::TransformError>([&] { rc::trace(f)(ramp({3}), ramp({3})); },
+                                   "mul: an operand f64[3] was captured: it belongs to trace{at}, which does not "
+                                   "reach into a custom function; pass it as an argument\n  inside trace{at}");
+}
+
+TEST(OpaquePrimitive, KeepsOnceAndComputesItsValueOnce) {
+  Sine::times_kept = Sine::times_called = 0;
+  expect_close(rc::grad([](Tensor x) { return opaque_sine(x).sum(); })(ramp({3})), cos(ramp({3})));
+  EXPECT_EQ(Sine::times_kept, 1);
+  EXPECT_EQ(Sine::times_called, 1);
+}
+
+TEST(OpaquePrimitive, UsesItsOwnRules) {
+  const auto f = [](Tensor x) { return rc::apply(Sine{.factor = 5}, x); };
+  const Tensor x = ramp({3});
+  expect_close(rc::grad([&](Tensor a) { return f(a).sum(); })(x), 5 * cos(x));
+  expect_close(std::get<1>(rc::jvp(f, x, rc::ones_like(x))), 5 * cos(x));
+  expect_close(rc::vmap(rc::grad(f))(x), 5 * cos(x));
+}
+
+TEST(OpaquePrimitive, GivesEveryPairOfTransformsThePlainFunctionsResult) {
+  const Formula formula{"sin", opaque_sine, [](double x, int k) { return std::sin(x + k * std::acos(0.0)); }};
+  const std::vector<Transform> all = all_transforms();
+  for (const Transform& outer : all)
+    for (const Transform& inner : all) expect_chain({&outer, &inner}, formula, ramp({2, 2}));
+}
+
+TEST(OpaquePrimitive, GivesTriplesOfTransformsThePlainFunctionsResult) {
+  const Formula formula{"sin", opaque_sine, [](double x, int k) { return std::sin(x + k * std::acos(0.0)); }};
+  const std::vector<Transform> six = six_transforms();
+  for (const Transform& outer : six)
+    for (const Transform& middle : six)
+      for (const Transform& inner : six) expect_chain({&outer, &middle, &inner}, formula, ramp({2}));
+}
+
+TEST(OpaquePrimitive, IsRecordedWithItsRulesUnderEveryTransform) {
+  const auto f = [](Tensor x) { return rc::apply(Sine{.factor = 5}, x); };
+  const Tensor x = ramp({3});
+  const rc::Program value = rc::trace(f)(x);
+  EXPECT_EQ(to_string(value), "program(a: f64[3]) {\n  b: f64[3] = opaque_sine[factor=5] a\n  return b\n}\n");
+  const auto run = [&](Tensor a) { return value({a})[0].sum(); };
+  expect_close(rc::grad(run)(x), 5 * cos(x));
+  const rc::Program mapped = rc::trace(rc::vmap(rc::grad(f)))(x);
+  expect_close(mapped({ramp({4})})[0], 5 * cos(ramp({4})));
+}
+
+TEST(OpaquePrimitive, SumsACotangentOfAnInputThatIsNotMapped) {
+  const auto f = [](Tensor shared) {
+    return rc::vmap([](Tensor a, Tensor row) { return opaque_sine(a) * row; }, {.in_dims = {rc::none, 0}})(shared,
+                                                                                                           ramp({4, 3}))
+        .sum();
+  };
+  const Tensor x = ramp({3});
+  expect_close(rc::grad(f)(x), cos(x) * ramp({4, 3}).sum(0));
+}
+
+/// Takes any number of inputs.
+struct SumOfMany {
+  using kind = rc::Custom;
+  static constexpr const char* name = "sum_of_many";
+  rc::Tensors call(std::span<const Tensor> inputs) const {
+    Tensor total = inputs[0];
+    for (std::size_t i = 1; i < inputs.size(); ++i) total = total + static_cast<double>(i) * inputs[i];
+    return {total};
+  }
+};
+
+TEST(CustomPrimitive, TakesMoreInputsThanAWordHasBits) {
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < 70; ++i) inputs.push_back(ramp({3}));
+  const auto f = [](std::vector<Tensor> x) { return rc::apply(SumOfMany{}, x)[0].sum(); };
+  const rc::Program program = rc::trace([&](std::vector<Tensor> x) { return rc::grad(f)(x).back(); })(inputs);
+  expect_values(program(inputs)[0], {69, 69, 69});
+  expect_values(rc::trace([&](std::vector<Tensor> x) { return rc::vmap(f)(x); })(inputs)(inputs)[0],
+                values((1 + 69 * 70 / 2) * ramp({3})));
+}
+
+TEST(CustomPrimitive, CannotBeReadBackFromText) {
+  const auto f = called([](Tensor x) { return x; });
+  const std::string text = to_string(rc::trace(f)(ramp({3})));
+  expect_error<rc::ValueError>([&] { rc::parse_program(text, {}); },
+                               "parse: a function is more than its text and cannot be read back, at 'function] a\n"
+                               "  return b\n}\n'");
+}
+
+/// A function of one tensor that claims to be the identity's derivative.
+struct Claimed {
+  using kind = rc::Custom;
+  static constexpr const char* name = "claimed";
+  Function function;
+  rc::Tensors call(std::span<const Tensor> in) const { return {(*function.f)(in[0])}; }
+  rc::Kept keep(std::span<const Tensor> in, const rc::Mask&) const { return {.outputs = {rc::apply(*this, in[0])}}; }
+  rc::Tensors vjp(const rc::Reverse& r) const { return {r.cotangents[0]}; }
+  rc::Pushed jvp(std::span<const Tensor> in, std::span<const Tensor> t) const {
+    return {{rc::apply(*this, in[0])}, {t[0]}};
+  }
+  rc::BatchedOutputs batch(const rc::Batch& b) const { return rc::batch_by_lifting({&rc::rules_of<Claimed>, this}, b); }
+};
+
+Tensor claimed(const Tensor& x, std::function<Tensor(Tensor)> f) {
+  return rc::apply(Claimed{{std::make_shared<const std::function<Tensor(Tensor)>>(std::move(f))}}, x);
+}
+
+TEST(CustomPrimitive, ATensorOfATransformThatIsSetAsideIsRefused) {
+  const Tensor x = ramp({2, 3});
+  const auto f = [](Tensor row) {
+    const auto loss = [row](Tensor a) { return claimed(row, [a](Tensor y) { return y * a; }).sum(); };
+    return rc::grad(loss)(row);
+  };
+  expect_error<rc::TransformError>([&] { rc::vmap(f)(x); },
+                                   "mul: an operand f64[3] was captured: it belongs to grad{at}, which does not reach "
+                                   "into a custom function; pass it as an argument\n  inside grad{at}, inside vmap "
+                                   "over axis 0 of 2{at}",
+                                   {x});
+}
+
+TEST(CustomPrimitive, ATensorOfNoTransformMayBeCaptured) {
+  const Tensor x = ramp({3}), scale = ramp({3}) + 1;
+  const auto loss = [scale](Tensor a) { return claimed(a, [scale](Tensor y) { return y * scale; }).sum(); };
+  const auto [gradient, value] = rc::grad_and_value(loss)(x);
+  expect_close(gradient, rc::ones_like(x));
+  expect_close(value, (x * scale).sum());
+}
+
+TEST(TransparentPrimitive, MayCaptureWhatATransformHolds) {
+  const auto loss = [](Tensor a) { return called([a](Tensor y) { return y * a; })(rc::ones({3}, rc::float64)).sum(); };
+  expect_close(rc::grad(loss)(ramp({3})), rc::ones({3}, rc::float64));
+}
+
+TEST(CustomPrimitive, WritesToATensorOfATransformThatIsSetAsideAreRefused) {
+  const auto f = [](Tensor x) {
+    Tensor inner = x * 2;
+    return claimed(rc::ones({3}), [inner](Tensor y) {
+      inner.zero_();
+      return y;
+    });
+  };
+  expect_error<rc::TransformError>([&] { rc::vmap(f)(ramp({2, 3})); },
+                                   "zero_: an operand f64[3] was captured: it belongs to vmap over axis 0 of 2{at}, "
+                                   "which does not reach into a custom function; pass it as an argument\n"
+                                   "  inside vmap over axis 0 of 2{at}");
+}
+
+}  // namespace
