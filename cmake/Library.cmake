@@ -6,8 +6,10 @@ target_include_directories(ricci_sources SYSTEM INTERFACE ${RICCI_BACKTRACE_INCL
                                                           ${ZLIB_INCLUDE_DIRS})
 target_include_directories(ricci_sources INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 # Error messages blame the first frame outside the library, which they know by where its source lies.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/primitive/raise.cpp PROPERTIES
-                            COMPILE_DEFINITIONS RICCI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+file(RELATIVE_PATH source_from_build ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}/.)
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/src/primitive/raise.cpp PROPERTIES COMPILE_DEFINITIONS
+  "RICCI_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";RICCI_SOURCE_FROM_BUILD=\"${source_from_build}\"")
 target_compile_options(ricci_sources INTERFACE -fvisibility=default -ftls-model=initial-exec -fno-semantic-interposition
                                                -g1)
 target_link_libraries(ricci_sources INTERFACE ricci_warnings ricci_vector_code)

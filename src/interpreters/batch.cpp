@@ -28,7 +28,8 @@ Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {
 Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> inputs) {
   SmallVector<const Type*, 4> types;
   for (const ValueRef& v : inputs) types.push_back(&v->type);
-  const Operands operands = operands_of(*op.rules, {types.data(), types.size()});  // throws if they do not broadcast
+  const Operands operands =
+      operands_of(op.rules->name, *op.rules, {types.data(), types.size()});  // throws if they do not broadcast
 
   Values hidden;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -60,7 +61,7 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     types.push_back(inputs[i]->type);
     const bool is_mapped = inputs[i]->level == level;
-    if (is_mapped && i < 32) mapped |= 1U << i;
+    if (is_mapped) mapped |= 1U << i;
     tensors.push_back(wrap(is_mapped ? static_cast<const Batched*>(inputs[i].get())->value : inputs[i]));
   }
   types_of(op, types);  // what is wrong is said in terms of one example

@@ -1,7 +1,7 @@
 // Tangents and cotangents, kind by kind.
 #include "primitive/derive.h"
 
-#include "ricci/primitive/raise.h"
+#include <atomic>
 
 namespace ricci {
 namespace {

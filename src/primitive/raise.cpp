@@ -22,9 +22,11 @@ backtrace_state* debug_information() {
 
 /// A frame of the library itself, of std, or of the C runtime.
 bool is_foreign(const char* file, const char* function) {
-  if (!file || std::strstr(file, "/include/c++/") || std::strstr(file, RICCI_SOURCE_DIR "/src/") ||
-      std::strstr(file, "/include/ricci/"))
-    return true;
+  if (!file) return true;
+  // ccache may have made the compiler see paths relative to the build folder.
+  for (const char* ours :
+       {"/include/c++/", "/include/ricci/", RICCI_SOURCE_DIR "/src/", RICCI_SOURCE_FROM_BUILD "src/"})
+    if (std::strstr(file, ours)) return true;
   return function && (std::strncmp(function, "_ZN5ricci", 9) == 0 || std::strncmp(function, "_ZNK5ricci", 10) == 0 ||
                       std::strncmp(function, "_ZSt", 4) == 0 || std::strncmp(function, "_ZNSt", 5) == 0);
 }
@@ -60,6 +62,12 @@ std::string at(const char* file, unsigned line) {
 }
 
 std::string with_nest(const std::string& text) { return text + nest(); }
+
+void require_defined(const char* op, const Tensor& x, int operand) {
+  if (!x.defined())
+    raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) +
+                      " is an undefined Tensor; give it a value first");
+}
 
 std::string with_context(const std::string& text) {
   const std::string place = place_of_user();
