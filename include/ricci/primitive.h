@@ -65,9 +65,14 @@ struct Explicit {};
 struct Custom {};
 enum class Kind : std::uint8_t { elementwise, linear, multilinear, explicit_, custom };
 
-/// Bits of `keeps`: what the reverse rule wants kept until the backward pass.
+/// The most operands an operation with rules may have inside a transform: `keeps` and `linear_in` name them by bits.
+/// A Custom operation may have any number.
+inline constexpr std::size_t max_operands = 32;
+
+/// Bits of `keeps`: what the reverse rule wants kept until the backward pass, among the first 8 inputs and the outputs.
+inline constexpr std::size_t keepable_inputs = 8;
 constexpr unsigned input(int i) { return 1U << i; }
-constexpr unsigned output(int i) { return 256U << i; }
+constexpr unsigned output(int i) { return 1U << (static_cast<int>(keepable_inputs) + i); }
 inline constexpr unsigned nothing = 0;
 
 /// Inputs at which the laws try an operation; `op` carries the parameters.
@@ -88,26 +93,31 @@ struct Interval {
 
 struct LoopTable;
 
-/// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct.
+/// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct; a rule the
+/// struct does not have is null. The first argument of every rule points at the parameters.
 struct Rules {
   const char* name;
   Kind kind;
   ParameterRules parameters;
-  unsigned keeps = 0;
+  unsigned keeps = 0;             // of `input(i)`, `output(i)`: what scale, transpose and vjp read
   unsigned linear_in = 0;         // Linear: the jointly linear inputs
   bool locally_constant = false;  // derivative zero wherever it exists
 
-  Types (*type)(const void*, const Types&) = nullptr;
+  Types (*type)(const void*, const Types&) = nullptr;  // of the outputs; throws what is wrong with the inputs
   void (*eval)(const void*, Outputs, Inputs) = nullptr;
   bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
   bool is_view = false;
-  const LoopTable* (*loops)() = nullptr;
-  Tensor (*scale)(const void*, int, const Tensor&, std::span<const Tensor>, const Tensor&) = nullptr;
-  Tensor (*transpose)(const void*, int, const Tensor&, const Reverse&) = nullptr;
-  Tensors (*jvp)(const void*, const Forward&) = nullptr;
-  Tensors (*vjp)(const void*, const Reverse&) = nullptr;
-  BatchedOutputs (*batch)(const void*, const Batch&) = nullptr;
-  OwnedParameters (*lifted)(const void*, Size) = nullptr;
+  const LoopTable* (*loops)() = nullptr;  // Elementwise
+  /// Elementwise: a tangent of input i times the partial derivative there; undefined is zero.
+  Tensor (*scale)(const void*, int i, const Tensor& tangent, std::span<const Tensor> inputs,
+                  const Tensor& output) = nullptr;
+  /// Linear, Multilinear: the cotangent of input i, from the output's.
+  Tensor (*transpose)(const void*, int i, const Tensor& cotangent, const Reverse&) = nullptr;
+  Tensors (*jvp)(const void*, const Forward&) = nullptr;         // Explicit: the outputs' tangents
+  Tensors (*vjp)(const void*, const Reverse&) = nullptr;         // Explicit: the inputs' cotangents
+  BatchedOutputs (*batch)(const void*, const Batch&) = nullptr;  // preferred to `lifted`
+  OwnedParameters (*lifted)(const void*, Size) = nullptr;        // for one more leading axis of this size
+  Tensor (*replay)(const Tensor&) = nullptr;                     // how a program applies it, if not plainly
   std::uint64_t (*home)(const void*) = nullptr;  // the level of the one transform that answers it, whatever its inputs
 
   bool transparent = false;  // Custom: transforms see through it, except where a program is recorded
@@ -129,9 +139,12 @@ struct Op {
 
 // ── applying ──
 
+/// The one output of an operation. Throws ValueError for an undefined input, and whatever the operation's rules say.
 Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count);
+/// All outputs, of any number of inputs; ValueError if the operation does not take that many.
 Tensors apply_all(Op op, std::span<const Tensor> inputs);
-/// In place: `target` takes the value, through views to its base, under the rules of semantics.md §2.
+/// In place: `target` takes the value, through views to its base. Throws TransformError where the target holds one value
+/// for what differs per example of a running vmap, or was captured by a function under differentiation.
 void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count);
 /// Gives `target` the value of `source`, broadcast and converted; `name` is the operation errors speak of.
 void assign_into(const Tensor& target, const Tensor& source, const char* name);
@@ -153,6 +166,14 @@ BatchedOutputs batch_by_lifting(Op op, const Batch& batch);
 /// All primitives the program contains, in no particular order.
 std::vector<const Rules*>& registry();
 
+namespace erase {
+
+/// Compiles if the formula of the elementwise P takes `count` operands. In primitive/elementwise.h.
+template <class P, std::size_t count>
+void check_operand_count();
+
+}  // namespace erase
+
 template <class P>
 constexpr Rules make_rules();
 template <class P>
@@ -168,6 +189,7 @@ Tensor apply(const P& op, const X&... x) {
     const Tensors inputs{x...};
     return apply_all({&rules_of<P>, &op}, inputs)[0];
   } else {
+    if constexpr (std::same_as<typename P::kind, Elementwise>) erase::check_operand_count<P, sizeof...(X)>();
     const Tensor* inputs[sizeof...(X) ? sizeof...(X) : 1] = {&x...};
     return apply_one({&rules_of<P>, &op}, inputs, sizeof...(X));
   }
@@ -184,6 +206,7 @@ template <class P, class... X>
   requires(std::same_as<X, Tensor> && ...)
 const Tensor& apply_into(const Tensor& target, const P& op, const X&... x) {
   (void)&registered<P>;
+  if constexpr (std::same_as<typename P::kind, Elementwise>) erase::check_operand_count<P, sizeof...(X)>();
   const Tensor* inputs[] = {&x...};
   apply_into(target, Op{&rules_of<P>, &op}, inputs, sizeof...(X));
   return target;
@@ -365,6 +388,7 @@ constexpr Rules make_rules() {
         "ricci: a primitive needs `void eval(Outputs, Inputs) const`, or `alias` if it is a view");
     if constexpr (requires(const P& p, const Batch& b) { p.batch(b); })
       r.batch = [](const void* op, const Batch& b) { return erase::as<P>(op).batch(b); };
+    if constexpr (requires(const Tensor& x) { P::replay(x); }) r.replay = P::replay;
     if constexpr (requires(const P& p) { p.lifted(); } || requires(const P& p, Size s) { p.lifted(s); })
       r.lifted = erase::lifted_of<P>;
     static_assert(
@@ -375,7 +399,7 @@ constexpr Rules make_rules() {
       r.kind = Kind::linear;
       if constexpr (requires { P::linear_in; }) r.linear_in = P::linear_in;
       else r.linear_in = input(0);
-      r.keeps |= ~r.linear_in & 0xffU;
+      r.keeps |= ~r.linear_in & (output(0) - 1);
       r.transpose = erase::transpose_of<P>;
     } else if constexpr (std::same_as<typename P::kind, Multilinear>) {
       r.kind = Kind::multilinear;

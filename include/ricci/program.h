@@ -3,12 +3,12 @@
 #pragma once
 
 #include <iosfwd>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ricci/owned.h"
 #include "ricci/tensor.h"
 #include "ricci/type.h"
 
@@ -25,7 +25,7 @@ struct ProgramBody;  // src/program/program.h
 class Program {
  public:
   Program() = default;
-  explicit Program(std::shared_ptr<const ProgramBody> body) : body_(std::move(body)) {}
+  explicit Program(Shared<const ProgramBody> body) : body_(std::move(body)) {}
 
   const ProgramBody& body() const { return *body_; }
   std::size_t equations() const;
@@ -36,7 +36,7 @@ class Program {
   }
 
  private:
-  std::shared_ptr<const ProgramBody> body_;
+  Shared<const ProgramBody> body_;
 };
 
 std::string to_string(const Program& program);

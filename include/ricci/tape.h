@@ -1,12 +1,14 @@
 // Imperative differentiation, and switching differentiation off.
 #pragma once
 
+#include "ricci/owned.h"
 #include "ricci/transforms/call.h"
 
 namespace ricci {
 
-/// Records what is computed from watched tensors while it lives; works inside any transform, and any transform inside
-/// it. Tapes are scopes: the last made ends first.
+/// Records what is computed from watched tensors while it lives, on the thread that made it; works inside any transform,
+/// and any transform inside it. Tapes may end in any order. One that outlives the function under a transform which made
+/// it throws TransformError when it is used.
 ///   rc::Tape tape; tape.watch(x); Tensor y = f(x); Tensor g = tape.gradient(y, x);
 class Tape {
  public:
@@ -14,14 +16,16 @@ class Tape {
   Tape(const Tape&) = delete;
   ~Tape();
 
-  /// From now on what is computed from the tensors of `tree` is recorded.
+  /// From now on what is computed from the floating and complex tensors of `tree` is recorded; they may be written to.
+  /// TypeError if there are none.
   template <class T>
   void watch(const T& tree) {
     tree::Walk walk;
     tree::walk(tree, walk);
     watch_leaves(walk);
   }
-  /// The gradient of a real floating 0-dim `loss` with respect to watched tensors, in their tree.
+  /// The gradient of a real floating 0-dim `loss` with respect to tensors as they were watched, in their tree; zero for
+  /// one that was not. TypeError or ValueError for another loss.
   template <class T>
   tree::plain_t<T> gradient(const Tensor& loss, const T& tree) const {
     tree::plain_t<T> gradients = tree;
@@ -35,7 +39,7 @@ class Tape {
   void watch_leaves(const tree::Walk& walk);
   void write_gradients(const Tensor& loss, const tree::Walk& into) const;
   struct State;
-  State* state_;
+  Owned<State> state_;
 };
 
 /// While it lives, what is computed has no derivative for any transform around it; transforms entered inside are not

@@ -135,6 +135,13 @@ class Tensor {
   std::vector<Tensor> split(std::int64_t size, std::int64_t dim) const;
   std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim) const;
 
+  // ── rearranged copies ──
+  Tensor flip(const Axes& dims) const;
+  Tensor roll(std::int64_t shift) const;
+  Tensor roll(const Axes& shifts, const Axes& dims) const;
+  Tensor repeat(const Shape& repeats) const;
+  Tensor tile(const Shape& repeats) const;
+
   // ── new tensors; new_… have this tensor's dtype ──
   Tensor clone() const;
   Tensor contiguous() const;
@@ -175,6 +182,7 @@ class Tensor {
   Tensor mv(const Tensor& other) const;
   Tensor dot(const Tensor& other) const;
   Tensor bmm(const Tensor& other) const;
+  Tensor inverse() const;
 
   // ── reductions ──
   Tensor sum() const;

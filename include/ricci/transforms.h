@@ -265,24 +265,28 @@ auto vjp(const F& f, where_t where, const P&... p) {
     }
   }
 }
+template <bool aux, class F, class... P>
+using vjp_t = decltype(vjp<aux>(std::declval<const F&>(), where_t(), std::declval<const P&>()...));
 }  // namespace call
 
-/// `auto [out, pullback] = rc::vjp(f, x, y)`: the value, and the map from cotangents of out to cotangents of x and y.
-/// TypeError if the output has an integer leaf.
+/// `auto [out, pullback] = rc::vjp(f, x, y)`: a std::pair of the value and the map from cotangents of out to cotangents of
+/// x and y. `auto [out, pullback, aux] = rc::vjp(f, rc::has_aux, x, y)`: a std::tuple; f returns std::pair{out, aux}.
+/// TypeError if the output has an integer leaf. (A class, as only a constructor takes any number of primals and still has
+/// the line of the call as a default argument.)
 template <class F, class... P>
-auto vjp(const F& f, const P&... primals) {
-  return call::vjp<false>(f, where_t(), std::decay_t<const P>(primals)...);
-}
-/// `auto [out, pullback, aux] = rc::vjp(f, rc::has_aux, x, y)`.
+struct vjp : call::vjp_t<false, F, P...> {
+  vjp(const F& f, const P&... primals, where_t where = where_t::current())
+      : call::vjp_t<false, F, P...>(call::vjp<false>(f, where, primals...)) {}
+};
 template <class F, class... P>
-auto vjp(const F& f, has_aux_t, const P&... primals) {
-  return call::vjp<true>(f, where_t(), std::decay_t<const P>(primals)...);
-}
-inline auto vjp(Unary* f, const Tensor& x, where_t where = where_t::current()) { return call::vjp<false>(f, where, x); }
-template <class = void>
-auto vjp(Binary* f, const Tensor& x, const Tensor& y, where_t where = where_t::current()) {
-  return call::vjp<false>(f, where, x, y);
-}
+struct vjp<F, has_aux_t, P...> : call::vjp_t<true, F, P...> {
+  vjp(const F& f, has_aux_t, const P&... primals, where_t where = where_t::current())
+      : call::vjp_t<true, F, P...>(call::vjp<true>(f, where, primals...)) {}
+};
+template <class F, class... P>
+vjp(const F&, const P&...) -> vjp<F, std::decay_t<const P>...>;
+vjp(Unary*, const Tensor&) -> vjp<Unary*, Tensor>;
+vjp(Binary*, const Tensor&, const Tensor&) -> vjp<Binary*, Tensor, Tensor>;
 
 // ── jvp ──
 
@@ -407,20 +411,21 @@ auto linearize(const F& f, where_t where, const P&... p) {
     return std::pair{std::move(result), std::move(map)};
   }
 }
+template <class F, class... P>
+using linearize_t = decltype(linearize(std::declval<const F&>(), where_t(), std::declval<const P&>()...));
 }  // namespace call
 
-/// `auto [out, f_jvp] = rc::linearize(f, x, y)`: f runs once; `f_jvp(tx, ty)` many times.
+/// `auto [out, f_jvp] = rc::linearize(f, x, y)`: a std::pair; f runs once, `f_jvp(tx, ty)` many times. A class for the
+/// reason that vjp is.
 template <class F, class... P>
-auto linearize(const F& f, const P&... primals) {
-  return call::linearize(f, where_t(), std::decay_t<const P>(primals)...);
-}
-inline auto linearize(Unary* f, const Tensor& x, where_t where = where_t::current()) {
-  return call::linearize(f, where, x);
-}
-template <class = void>
-auto linearize(Binary* f, const Tensor& x, const Tensor& y, where_t where = where_t::current()) {
-  return call::linearize(f, where, x, y);
-}
+struct linearize : call::linearize_t<F, P...> {
+  linearize(const F& f, const P&... primals, where_t where = where_t::current())
+      : call::linearize_t<F, P...>(call::linearize(f, where, primals...)) {}
+};
+template <class F, class... P>
+linearize(const F&, const P&...) -> linearize<F, std::decay_t<const P>...>;
+linearize(Unary*, const Tensor&) -> linearize<Unary*, Tensor>;
+linearize(Binary*, const Tensor&, const Tensor&) -> linearize<Binary*, Tensor, Tensor>;
 
 // ── Jacobians ──
 
@@ -474,7 +479,7 @@ struct JacobianOfFunction {
       reverse_run.enter(walks, Chosen::wrapped);
       R result = call::invoke(f, arguments);
       const tree::Walk out = call::walk(output(result));
-      reverse_run.check_outputs(out);
+      reverse_run.check_jacobian_outputs(out);
       runs::Recording recording = reverse_run.leave(out, aux_of(result, aux_walk));
       const auto inputs = call::walks_of_chosen(chosen, std::bool_constant<(sizeof...(I) < 2)>{});
       auto rows = runs::reverse_jacobian(recording, out, inputs, Chosen::wrapped, options, name, where);
@@ -596,3 +601,10 @@ Traced<Binary*> trace(Binary* f, where_t where = where_t::current()) {
 }
 
 }  // namespace ricci
+
+/// `auto [out, pullback, aux] = rc::vjp(f, rc::has_aux, x)` takes the std::tuple apart that the class is.
+template <class F, class... P>
+struct std::tuple_size<ricci::vjp<F, ricci::has_aux_t, P...>> : std::tuple_size<ricci::call::vjp_t<true, F, P...>> {};
+template <std::size_t i, class F, class... P>
+struct std::tuple_element<i, ricci::vjp<F, ricci::has_aux_t, P...>>
+    : std::tuple_element<i, ricci::call::vjp_t<true, F, P...>> {};

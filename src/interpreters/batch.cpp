@@ -53,7 +53,8 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
   const LaneSetRef& rows = lanes_of(op, inputs);
   SmallVector<const Type*, 4> types;
   for (const ValueRef& v : inputs) types.push_back(&v->type);
-  const Operands operands = operands_of(*op.rules, {types.data(), types.size()});  // throws if they do not broadcast
+  const Operands operands =
+      operands_of(op.rules->name, *op.rules, {types.data(), types.size()});  // throws if they do not broadcast
 
   Values hidden;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -18,7 +18,7 @@ const Array& array_of(const ValueRef& v) { return static_cast<const Array&>(*v);
 /// PyTorch's three standings: tensors with axes, 0-dim tensors, numbers.
 int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 : 0; }
 
-[[noreturn]] void raise_broadcast(const Rules& rules, std::span<const Type* const> inputs) {
+[[noreturn]] void raise_broadcast(const char* name, std::span<const Type* const> inputs) {
   std::string list;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i) list += i + 1 == inputs.size() ? " and " : ", ";
@@ -30,15 +30,14 @@ int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 :
       if (t->rank() < back) continue;
       const std::int64_t size = t->shape[static_cast<std::size_t>(t->rank() - back)].hint();
       if (size != 1 && seen != 1 && size != seen)
-        raise<ValueError>(std::string(rules.name) + ": shapes do not broadcast: " + list + "; axis -" +
-                          std::to_string(back) + " is " + std::to_string(seen) + " against " + std::to_string(size) +
-                          ", and neither is 1");
+        raise<ValueError>(std::string(name) + ": shapes do not broadcast: " + list + "; axis -" + std::to_string(back) +
+                          " is " + std::to_string(seen) + " against " + std::to_string(size) + ", and neither is 1");
       if (size != 1) seen = size;
     }
   }
 }
 
-Shape broadcast_shape(const Rules& rules, std::span<const Type* const> inputs) {
+Shape broadcast_shape(const char* name, std::span<const Type* const> inputs) {
   const Shape* longest = &inputs[0]->shape;
   for (const Type* t : inputs)
     if (t->shape.size() > longest->size()) longest = &t->shape;
@@ -49,7 +48,7 @@ Shape broadcast_shape(const Rules& rules, std::span<const Type* const> inputs) {
     for (std::size_t i = 0; i < t->shape.size(); ++i) {
       const Size size = t->shape[i];
       if (size == shape[extra + i] || size == 1) continue;
-      if (!(shape[extra + i] == 1)) raise_broadcast(rules, inputs);
+      if (!(shape[extra + i] == 1)) raise_broadcast(name, inputs);
       shape[extra + i] = size;
     }
   }
@@ -83,8 +82,8 @@ void make_ready(const Array& array, DType dtype, const Shape& shape, Ready& read
 
 void run_loops(Op op, const Operands& operands, const Shape& shape, Strided out, std::span<const Array* const> inputs) {
   const LoopTable& table = *op.rules->loops();
-  Ready ready[8];
-  Strided in[8];
+  Ready ready[max_loop_inputs];
+  Strided in[max_loop_inputs];
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const DType dtype = operands.promoted(static_cast<int>(i)) ? operands.dtype : DType::boolean;
     make_ready(*inputs[i], dtype, shape, ready[i]);
@@ -95,10 +94,10 @@ void run_loops(Op op, const Operands& operands, const Shape& shape, Strided out,
 
 ArrayRef elementwise(Op op, std::span<const Array* const> inputs) {
   if (ArrayRef out = elementwise_in_step(op, inputs)) return out;
-  const Type* types[8];
+  const Type* types[max_loop_inputs];
   for (std::size_t i = 0; i < inputs.size(); ++i) types[i] = &inputs[i]->type;
   const std::span<const Type* const> span{types, inputs.size()};
-  const Operands operands = operands_of(*op.rules, span);
+  const Operands operands = operands_of(op.rules->name, *op.rules, span);
   Type type = elementwise_type(*op.rules, span);
   ArrayRef out = make_array(type);
   run_loops(op, operands, type.shape, out->strided(), inputs);
@@ -189,9 +188,9 @@ DType result_dtype(std::span<const Type* const> types) {
   return static_cast<DType>(result);
 }
 
-Operands operands_of(const Rules& rules, std::span<const Type* const> inputs) {
+Operands operands_of(const char* name, const Rules& rules, std::span<const Type* const> inputs) {
   const LoopTable& table = *rules.loops();
-  const Type* promoted[8];
+  const Type* promoted[max_loop_inputs];
   std::size_t count = 0;
   int rank = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -201,15 +200,15 @@ Operands operands_of(const Rules& rules, std::span<const Type* const> inputs) {
   const DType common = count ? result_dtype({promoted, count}) : DType::boolean;
   const DType compute = table.compute_dtype(common);
   if (!table.loop(compute))
-    raise<TypeError>(std::string(rules.name) + ": not defined for " + short_name(common) +
+    raise<TypeError>(std::string(name) + ": not defined for " + short_name(common) +
                      "; convert the operands first, for example with x.to(rc::float32)");
-  if (inputs.size() > 1) broadcast_shape(rules, inputs);
+  if (inputs.size() > 1) broadcast_shape(name, inputs);
   return {compute, rank, table.conditions};
 }
 
 Type elementwise_type(const Rules& rules, std::span<const Type* const> inputs) {
   const LoopTable& table = *rules.loops();
-  const Type* promoted[8];
+  const Type* promoted[max_loop_inputs];
   std::size_t count = 0;
   bool weak = true;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -219,7 +218,7 @@ Type elementwise_type(const Rules& rules, std::span<const Type* const> inputs) {
   }
   const DType compute = table.compute_dtype(count ? result_dtype({promoted, count}) : DType::boolean);
   const DType result = table.result_dtype(compute);
-  return {result, inputs.size() == 1 ? inputs[0]->shape : broadcast_shape(rules, inputs),
+  return {result, inputs.size() == 1 ? inputs[0]->shape : broadcast_shape(rules.name, inputs),
           weak && count > 0 && is_floating(result)};
 }
 
@@ -242,8 +241,8 @@ Strides broadcast_strides(const Array& array, const Shape& shape) {
 }
 
 bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Tensor& result) {
-  const Array* arrays[8];
-  if (count > 8) return false;
+  const Array* arrays[max_loop_inputs];
+  if (count > max_loop_inputs) return false;
   for (std::size_t i = 0; i < count; ++i) {
     if (!inputs[i]->defined()) return false;
     const ValueRef& value = value_of(*inputs[i]);
@@ -259,7 +258,7 @@ bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Te
     return false;
   } else {
     Types types;
-    Strided in[8];
+    Strided in[max_loop_inputs];
     for (std::size_t i = 0; i < count; ++i) {
       types.push_back(arrays[i]->type);
       in[i] = arrays[i]->strided();
@@ -276,14 +275,14 @@ bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Te
 
 bool run_elementwise_into(Op op, const Type& type, Strided out, std::span<const Array* const> inputs) {
   Array self({type.dtype, type.shape}, Strides(out.strides, out.strides + out.rank), out.data, nullptr, nullptr);
-  const Array* arrays[8];
-  const Type* types[8];
+  const Array* arrays[max_loop_inputs];
+  const Type* types[max_loop_inputs];
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     arrays[i] = inputs[i] ? inputs[i] : &self;
     types[i] = &arrays[i]->type;
   }
   const std::span<const Type* const> span{types, inputs.size()};
-  const Operands operands = operands_of(*op.rules, span);
+  const Operands operands = operands_of(op.rules->name, *op.rules, span);
   const Type result = elementwise_type(*op.rules, span);
   if (!(result == type)) return false;
   // A converted copy of the target would be read while it is written.
@@ -295,7 +294,7 @@ bool run_elementwise_into(Op op, const Type& type, Strided out, std::span<const 
 
 Values evaluate(Op op, std::span<const ValueRef> inputs) {
   if (op.rules->kind == Kind::elementwise) {
-    const Array* arrays[8];
+    const Array* arrays[max_loop_inputs];
     for (std::size_t i = 0; i < inputs.size(); ++i) arrays[i] = &array_of(inputs[i]);
     return {elementwise(op, {arrays, inputs.size()})};
   }

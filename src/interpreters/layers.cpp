@@ -1,7 +1,4 @@
-// What all interpreters share: looking one level into a value, and naming transforms that have ended.
-#include <mutex>
-#include <unordered_map>
-
+// Looking one level into a value, which takes the value kinds of all interpreters.
 #include "interpreters/batch.h"
 #include "interpreters/dual.h"
 #include "interpreters/tape.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <new>
+#include <utility>
 
 #include "tensor/pool.h"
 #include "tensor/value.h"
@@ -10,7 +11,13 @@ namespace ricci {
 
 template <class V, class... A>
 ValueRef new_node(A&&... arguments) {
-  return ValueRef::adopt(new (pool::allocate(sizeof(V))) V(std::forward<A>(arguments)...));
+  void* memory = pool::allocate(sizeof(V));
+  try {
+    return ValueRef::adopt(new (memory) V(std::forward<A>(arguments)...));
+  } catch (...) {
+    pool::release(memory, sizeof(V));
+    throw;
+  }
 }
 
 template <class V>

@@ -14,7 +14,7 @@ int TapeRecord::add_leaf() { return slots_++; }
 int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents,
                     std::span<const ValueRef> outputs, std::shared_ptr<const Residual> residual) {
   unsigned tracked = 0;
-  for (std::size_t i = 0; i < parents.size() && i < 32; ++i)
+  for (std::size_t i = 0; i < std::min(parents.size(), max_operands); ++i)
     if (parents[i] >= 0) tracked |= 1U << i;
   const unsigned keeps = kept_for_reverse(*op.rules, tracked, static_cast<int>(inputs.size()));
   Node& node = nodes_.emplace_back();
@@ -23,11 +23,11 @@ int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<i
   node.parents = parents;
   node.residual = std::move(residual);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    node.inputs.push_back(i < 8 && (keeps >> i) & 1U ? inputs[i] : ValueRef());
+    node.inputs.push_back(i < keepable_inputs && (keeps >> i) & 1U ? inputs[i] : ValueRef());
     node.input_types.push_back(inputs[i]->type);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    node.outputs.push_back((keeps >> (8 + i)) & 1U ? outputs[i] : ValueRef());
+    node.outputs.push_back((keeps & output(static_cast<int>(i))) ? outputs[i] : ValueRef());
     node.output_types.push_back(outputs[i]->type);
   }
   node.first_slot = slots_;
@@ -85,6 +85,15 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
 ValueRef TapeInterpreter::watch(ValueRef value) {
   const int slot = record->add_leaf();
   return new_node<Taped>(level, std::move(value), slot);
+}
+
+const Taped* taped_at(const ValueRef& value, Level level) {
+  const Value* v = value.get();
+  while (v && v->level > level) {
+    const ValueRef* inner = inner_of(*v);
+    v = inner ? inner->get() : nullptr;
+  }
+  return v && v->level == level && v->kind == ValueKind::taped ? static_cast<const Taped*>(v) : nullptr;
 }
 
 Values TapeInterpreter::process(Op op, std::span<const ValueRef> inputs) {

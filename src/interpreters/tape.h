@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <unordered_map>
 
 #include "primitive/interpreter.h"
 
@@ -17,6 +18,8 @@ struct Taped final : Value {
       : Value(ValueKind::taped, level, value->type), value(std::move(value)), slot(slot) {}
   void destroy() noexcept override;
 };
+/// The value's part on the tape of this level, under the levels inside it; null if it has none.
+const Taped* taped_at(const ValueRef& value, Level level);
 
 /// What one reverse transform has recorded: leaves and operations, in order. Outlives its interpreter, so that a
 /// pullback can be called later and again.
@@ -58,8 +61,10 @@ class TapeInterpreter final : public Interpreter {
 
   /// `value`, watched from now on.
   ValueRef watch(ValueRef value);
+  bool lets_write(const Cell* cell) const override { return watched.contains(cell); }
 
   const std::shared_ptr<TapeRecord> record;
+  std::unordered_map<const Cell*, int> watched;  // cells from outside whose values were watched, and their slots
 };
 
 }  // namespace ricci

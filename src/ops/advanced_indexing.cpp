@@ -195,7 +195,7 @@ struct Unreadable final : Link {
   Unreadable(const Tensor& x, std::exception_ptr e) : error(std::move(e)) { base = x; }
   ValueRef value_of(const ValueRef&) const override { std::rethrow_exception(error); }
   ValueRef base_after(const ValueRef&, const ValueRef&) const override { std::rethrow_exception(error); }
-  bool locate(const Array&, Type&, Strides&, void*&) const override { return false; }
+  bool locate(Type&, Strides&, void*&) const override { return false; }
 };
 
 IndexedTensor indexed(const Tensor& x, const std::vector<Index>& indices) {

@@ -16,12 +16,6 @@ namespace {
 
 }  // namespace
 
-void require_defined(const char* op, const Tensor& x, int operand) {
-  if (!x.defined())
-    raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) +
-                      " is an undefined Tensor; give it a value first");
-}
-
 std::string type_text(const Tensor& x) { return x.defined() ? to_string(value_of(x)->type) : "undefined"; }
 
 std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x) {

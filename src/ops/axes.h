@@ -9,6 +9,9 @@
 
 namespace ricci {
 
+/// A non-negative axis as a place in a shape.
+inline std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
+
 inline std::string count_of(std::int64_t n, const char* one, const char* many) {
   return std::to_string(n) + " " + (n == 1 ? one : many);
 }
@@ -25,8 +28,6 @@ Axes sorted(Axes axes);
 void require_sizes(const char* op, const Shape& shape);
 /// Throws TypeError unless x is floating or complex.
 void require_floating(const char* op, const Tensor& x);
-/// Throws ValueError if x is undefined.
-void require_defined(const char* op, const Tensor& x, int operand);
 
 /// The printed type as the user sees it, `f32[2,3]`.
 std::string type_text(const Tensor& x);

@@ -29,7 +29,7 @@ struct Where {
   }
 };
 
-/// Where under another name and order of operands: `x.masked_fill_(mask, value)`.
+/// Where under another name and order of operands: `masked_fill_` writes the place of the first.
 struct MaskedFill {
   using kind = Elementwise;
   using operands = OperandKinds<SameAsInput, Boolean, SameAsInput>;
@@ -173,6 +173,11 @@ struct ClampMax {
 namespace ops {
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return apply(Where{}, condition, a, b); }
+Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
+  require_defined("masked_fill", x, 0);
+  require_defined("masked_fill", value, 2);
+  return apply(MaskedFill{}, x, mask, to(value, x.dtype()));
+}
 Tensor maximum(const Tensor& a, const Tensor& b) { return apply(Maximum{}, a, b); }
 Tensor minimum(const Tensor& a, const Tensor& b) { return apply(Minimum{}, a, b); }
 Tensor fmax(const Tensor& a, const Tensor& b) { return apply(Fmax{}, a, b); }

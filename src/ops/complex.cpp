@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "ops/axes.h"
+#include "primitive/interpreter.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -67,6 +68,54 @@ struct Angle {
   static double reference(double x) { return x < 0 ? std::numbers::pi : 0; }
 };
 
+struct ViewAsReal {
+  using kind = Linear;
+  static constexpr const char* name = "view_as_real";
+
+  Type type(const Type& x) const {
+    Type type{real_dtype(x.dtype), x.shape};
+    type.shape.push_back(2);
+    return type;
+  }
+  void alias(Type& type, Strides& strides, void*&) const {
+    type = this->type(type);
+    for (std::int64_t& stride : strides) stride *= 2;
+    strides.push_back(1);
+  }
+  Tensor transpose(const Tensor& ct) const { return view_as_complex(ct); }
+  ViewAsReal lifted() const { return {}; }
+  static std::vector<Sample<ViewAsReal>> samples() { return complex_samples<ViewAsReal>(); }
+};
+
+struct ViewAsComplex {
+  using kind = Linear;
+  static constexpr const char* name = "view_as_complex";
+
+  Type type(const Type& x) const { return {complex_dtype(x.dtype), Shape(x.shape.begin(), x.shape.end() - 1)}; }
+  /// Both parts must stand beside each other, at even places.
+  bool alias(Type& type, Strides& strides, void*&) const {
+    type = this->type(type);
+    if (strides.back() != 1) return false;
+    strides.pop_back();
+    for (std::int64_t& stride : strides) {
+      if (stride % 2 != 0) return false;
+      stride /= 2;
+    }
+    return true;
+  }
+  Tensor transpose(const Tensor& ct) const { return view_as_real(ct); }
+  ViewAsComplex lifted() const { return {}; }
+  static std::vector<Sample<ViewAsComplex>> samples() {
+    return {{{}, {rand({3, 2})}}, {{}, {rand({2})}}, {{}, {movedim(rand({2, 3}), 0, 1)}}};
+  }
+};
+
+void require_real_floating(const char* op, const Tensor& x) {
+  if (!is_floating(x.dtype()))
+    raise<TypeError>(std::string(op) + ": " + type_text(x) +
+                     " is not real and floating; convert it first, for example with x.to(rc::float32)");
+}
+
 }  // namespace
 
 namespace ops {
@@ -84,6 +133,36 @@ Tensor conj(const Tensor& x) {
   return x.is_complex() ? apply(Conj{}, x) : x;
 }
 Tensor angle(const Tensor& x) { return apply(Angle{}, x); }
+
+Tensor complex(const Tensor& re, const Tensor& im) {
+  require_defined("complex", re, 0);
+  require_defined("complex", im, 1);
+  require_real_floating("complex", re);
+  require_real_floating("complex", im);
+  const Type types[] = {type_of(re), type_of(im)};
+  const Type* const operands[] = {&types[0], &types[1]};
+  const DType parts = real_dtype(complex_dtype(operands_of("complex", rules_of<Angle>, operands).dtype));
+  // `where` broadcasts, and unlike a product with i makes no NaN of infinities.
+  const Tensor a = to(where(true, re, im), parts), b = to(where(true, im, re), parts);
+  return view_as_complex(stack({a, b}, -1));
+}
+
+Tensor view_as_real(const Tensor& x) {
+  require_defined("view_as_real", x, 0);
+  if (!x.is_complex()) raise<TypeError>("view_as_real: " + type_text(x) + " is not complex; use it as it is");
+  return apply(ViewAsReal{}, x);
+}
+
+Tensor view_as_complex(const Tensor& x) {
+  require_defined("view_as_complex", x, 0);
+  const Type type = type_of(x);
+  if (type.dtype != DType::float32 && type.dtype != DType::float64)
+    raise<TypeError>("view_as_complex: " + to_string(type) + " is neither f32 nor f64; convert it first");
+  if (type.rank() == 0 || !(type.shape.back() == 2))
+    raise<ValueError>("view_as_complex: the last axis of " + to_string(type) +
+                      " is not of size 2; it must hold the real and the imaginary part");
+  return apply(ViewAsComplex{}, x);
+}
 
 }  // namespace ops
 }  // namespace ricci

@@ -41,7 +41,8 @@ struct Clone {
   }
 };
 
-/// What recorded programs hold for `detach`. Its samples are integers, as it breaks the laws of derivatives on purpose.
+/// What recorded programs hold for `detach`: replayed, it cuts the innermost differentiating level of where that happens.
+/// Its samples are integers, as it breaks the laws of derivatives on purpose.
 struct Detach {
   using kind = Explicit;
   static constexpr const char* name = "detach";
@@ -49,6 +50,7 @@ struct Detach {
 
   Type type(const Type& x) const { return x; }
   void eval(Outputs out, Inputs in) const { kernels::copy(out[0], in[0]); }
+  static Tensor replay(const Tensor& x) { return detach(x); }
   Detach lifted() const { return {}; }
   static std::vector<Sample<Detach>> samples() { return {{{}, {tensor({{1, 2, 3}, {4, 5, 6}})}}}; }
 };

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "ops/dense.h"
+#include "ops/samples.h"
 #include "ops/spatial.h"
 
 namespace ricci {
@@ -64,7 +65,7 @@ BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
   if (b.size == 0) {
     Type type = op.type(without_batch(first, b.is_mapped(0)), without_batch(second, b.is_mapped(1)));
     type.shape.insert(0, 0);
-    return {.outputs = {zeros(type.shape, TensorOptions{.dtype = type.dtype})}};
+    return {.outputs = {zeros_of(type)}};
   }
   if (b.is_mapped(0) && b.is_mapped(1)) {
     P grouped = op;
@@ -80,12 +81,10 @@ BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
 
 Shape spatial_sizes(const Type& type) { return Shape(type.shape.begin() + 2, type.shape.end()); }
 
-Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
-
 /// A sample with uniform operands of these shapes.
 template <class P>
 Sample<P> sample_of(P op, Shape first, Shape second) {
-  return {std::move(op), {uniform(first), uniform(second)}};
+  return {std::move(op), {uniform_around_zero(first), uniform_around_zero(second)}};
 }
 
 Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape);
@@ -119,13 +118,15 @@ struct Convolution {
   }
   BatchedOutputs batch(const Batch& b) const { return batch_by_folding(*this, b); }
   static std::vector<Sample<Convolution>> samples() {
-    return {
-        {{{1, {1}, {0}, {0}, {1}, 1}}, {uniform({2, 2, 5}), uniform({3, 2, 3})}},
-        {{{1, {2}, {1}, {1}, {1}, 2}}, {uniform({1, 4, 5}), uniform({2, 2, 2})}},
-        {{{2, {1, 1}, {1, 0}, {1, 0}, {1, 1}, 1}}, {uniform({2, 1, 3, 4}), uniform({2, 1, 2, 3})}},
-        {{{2, {2, 1}, {0, 2}, {0, 2}, {1, 2}, 2}}, {uniform({1, 2, 4, 3}), uniform({4, 1, 2, 2})}},
-        {{{3, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1}}, {uniform({1, 1, 2, 2, 3}), uniform({1, 1, 1, 2, 2})}},
-        {{{1, {1}, {0}, {0}, {1}, 1}}, {uniform({0, 2, 3}), uniform({2, 2, 2})}}};
+    return {{{{1, {1}, {0}, {0}, {1}, 1}}, {uniform_around_zero({2, 2, 5}), uniform_around_zero({3, 2, 3})}},
+            {{{1, {2}, {1}, {1}, {1}, 2}}, {uniform_around_zero({1, 4, 5}), uniform_around_zero({2, 2, 2})}},
+            {{{2, {1, 1}, {1, 0}, {1, 0}, {1, 1}, 1}},
+             {uniform_around_zero({2, 1, 3, 4}), uniform_around_zero({2, 1, 2, 3})}},
+            {{{2, {2, 1}, {0, 2}, {0, 2}, {1, 2}, 2}},
+             {uniform_around_zero({1, 2, 4, 3}), uniform_around_zero({4, 1, 2, 2})}},
+            {{{3, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1}},
+             {uniform_around_zero({1, 1, 2, 2, 3}), uniform_around_zero({1, 1, 1, 2, 2})}},
+            {{{1, {1}, {0}, {0}, {1}, 1}}, {uniform_around_zero({0, 2, 3}), uniform_around_zero({2, 2, 2})}}};
   }
 };
 

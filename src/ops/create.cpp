@@ -164,19 +164,22 @@ struct Linspace {
   static std::vector<Sample<Linspace>> samples() { return {{{0, 1, 5, DType::float64}, {}}}; }
 };
 
+/// `name` is what the user called, for the error of a shape that is too large.
 template <class P>
-Tensor make(const P& op) {
+Tensor make(const char* name, const P& op) {
   if (innermost) return apply(op);
   (void)&registered<P>;
-  ArrayRef array = make_array(op.type());
-  const Strided out = array->strided();
-  op.eval({&out, 1}, {});
-  return make_tensor(std::move(array), 0);
+  try {
+    ArrayRef array = make_array(op.type());
+    const Strided out = array->strided();
+    op.eval({&out, 1}, {});
+    return make_tensor(std::move(array), 0);
+  } catch (const TooLarge& error) { raise<ValueError>(std::string(name) + ": " + error.what()); }
 }
 
 Tensor make_full(const char* op, const Shape& shape, DType dtype, std::int64_t integer, double real, double imaginary) {
   require_sizes(op, shape);
-  return make(Full{shape, dtype, integer, real, imaginary});
+  return make(op, Full{shape, dtype, integer, real, imaginary});
 }
 
 /// What a number becomes where nothing else decides.
@@ -205,7 +208,7 @@ Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, s
   const auto z = only_element<std::complex<double>>(op, array, "");
   const bool exact = is_integral(given.dtype);
   const std::int64_t integer = exact ? only_element<std::int64_t>(op, array, "") : static_cast<std::int64_t>(z.real());
-  return make(Full{shape, dtype, dtype == DType::boolean ? z != 0.0 : integer, z.real(), z.imag()});
+  return make(op, Full{shape, dtype, dtype == DType::boolean ? z != 0.0 : integer, z.real(), z.imag()});
 }
 
 // ── arange ──
@@ -247,9 +250,9 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
   if (a.integral && b.integral && by.integral) {
     const std::int64_t towards = by.integer > 0 ? 1 : -1;
     const std::int64_t size = (b.integer - a.integer + by.integer - towards) / by.integer;
-    return make(ArangeIntegers{a.integer, by.integer, size, dtype.value_or(DType::int64)});
+    return make("arange", ArangeIntegers{a.integer, by.integer, size, dtype.value_or(DType::int64)});
   }
-  return make(Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(DType::float32)});
+  return make("arange", Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(DType::float32)});
 }
 
 }  // namespace
@@ -259,14 +262,14 @@ namespace ops {
 Tensor zeros(const Shape& shape) { return zeros(shape, TensorOptions{}); }
 Tensor zeros(const Shape& shape, TensorOptions options) {
   require_sizes("zeros", shape);
-  return make(Zeros{shape, options.dtype});
+  return make("zeros", Zeros{shape, options.dtype});
 }
 Tensor ones(const Shape& shape) { return ones(shape, TensorOptions{}); }
 Tensor ones(const Shape& shape, TensorOptions options) { return make_full("ones", shape, options.dtype, 1, 1, 0); }
 Tensor empty(const Shape& shape) { return empty(shape, TensorOptions{}); }
 Tensor empty(const Shape& shape, TensorOptions options) {
   require_sizes("empty", shape);
-  return make(Empty{shape, options.dtype});
+  return make("empty", Empty{shape, options.dtype});
 }
 Tensor full(const Shape& shape, const Tensor& value) { return full_like_type("full", shape, value, std::nullopt); }
 Tensor full(const Shape& shape, const Tensor& value, TensorOptions options) {
@@ -276,17 +279,17 @@ Tensor full(const Shape& shape, const Tensor& value, TensorOptions options) {
 Tensor zeros_like(const Tensor& x) {
   require_defined("zeros_like", x, 0);
   const Type type = type_of(x);
-  return make(Zeros{type.shape, type.dtype});
+  return make("zeros_like", Zeros{type.shape, type.dtype});
 }
 Tensor ones_like(const Tensor& x) {
   require_defined("ones_like", x, 0);
   const Type type = type_of(x);
-  return make(Full{type.shape, type.dtype, 1, 1, 0});
+  return make("ones_like", Full{type.shape, type.dtype, 1, 1, 0});
 }
 Tensor empty_like(const Tensor& x) {
   require_defined("empty_like", x, 0);
   const Type type = type_of(x);
-  return make(Empty{type.shape, type.dtype});
+  return make("empty_like", Empty{type.shape, type.dtype});
 }
 Tensor full_like(const Tensor& x, const Tensor& value) {
   require_defined("full_like", x, 0);
@@ -296,12 +299,12 @@ Tensor full_like(const Tensor& x, const Tensor& value) {
 
 Tensor Tensor::new_zeros(const Shape& shape) const {
   require_sizes("new_zeros", shape);
-  return make(Zeros{shape, dtype()});
+  return make("new_zeros", Zeros{shape, dtype()});
 }
 Tensor Tensor::new_ones(const Shape& shape) const { return make_full("new_ones", shape, dtype(), 1, 1, 0); }
 Tensor Tensor::new_empty(const Shape& shape) const {
   require_sizes("new_empty", shape);
-  return make(Empty{shape, dtype()});
+  return make("new_empty", Empty{shape, dtype()});
 }
 Tensor Tensor::new_full(const Shape& shape, const Tensor& value) const {
   return full_like_type("new_full", shape, value, dtype());
@@ -309,14 +312,14 @@ Tensor Tensor::new_full(const Shape& shape, const Tensor& value) const {
 
 Tensor eye_rows(std::int64_t first, std::int64_t rows, std::int64_t columns, DType dtype) {
   require_sizes("eye_rows", {rows, columns});
-  return make(EyeRows{first, rows, columns, dtype});
+  return make("eye_rows", EyeRows{first, rows, columns, dtype});
 }
 Tensor eye(std::int64_t n) { return eye(n, n, DType::float32); }
 Tensor eye(std::int64_t n, DType dtype) { return eye(n, n, dtype); }
 Tensor eye(std::int64_t n, std::int64_t m) { return eye(n, m, DType::float32); }
 Tensor eye(std::int64_t n, std::int64_t m, DType dtype) {
   require_sizes("eye", {n, m});
-  return make(EyeRows{0, n, m, dtype});
+  return make("eye", EyeRows{0, n, m, dtype});
 }
 
 Tensor arange(const Tensor& end) { return make_arange(0, end, 1, std::nullopt); }
@@ -337,8 +340,10 @@ Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DTyp
   require_defined("linspace", start, 0);
   require_defined("linspace", end, 1);
   if (steps < 0) raise<ValueError>("linspace: steps is " + std::to_string(steps) + "; it must be at least 0");
-  if (is_number(start) && is_number(end)) return make(Linspace{start.item<double>(), end.item<double>(), steps, dtype});
-  return to(lerp(start, end, make(Linspace{0, 1, steps, is_floating(dtype) ? dtype : DType::float32})), dtype);
+  if (is_number(start) && is_number(end))
+    return make("linspace", Linspace{start.item<double>(), end.item<double>(), steps, dtype});
+  return to(lerp(start, end, make("linspace", Linspace{0, 1, steps, is_floating(dtype) ? dtype : DType::float32})),
+            dtype);
 }
 
 }  // namespace ops

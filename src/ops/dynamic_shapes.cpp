@@ -138,13 +138,6 @@ Tensor unique(const Tensor& x, SizeOptions options) {
   return taken(values, apply(NonzeroOfSize{options.size}, is_new), options.fill);
 }
 
-Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
-  require_defined("masked_fill", x, 0);
-  require_defined("masked_fill", value, 2);
-  const DType dtype = type_of(x).dtype;
-  return where(mask, type_of(value).dtype == dtype ? value : to(value, dtype), x);
-}
-
 Tensor one_hot(const Tensor& index, std::int64_t classes) {
   require_defined("one_hot", index, 0);
   if (category(type_of(index).dtype) != 1)

@@ -2,6 +2,7 @@
 #include "ops/factorizations.h"
 
 #include "kernels/lapack.h"
+#include "ops/samples.h"
 
 namespace ricci {
 
@@ -129,8 +130,6 @@ Tensor RightHandSide::result(const Tensor& solution) const {
 
 namespace {
 
-Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
-
 /// The lower triangle with half the diagonal: Φ of Murray's paper.
 Tensor half_lower(const Tensor& x) { return (tril(x) + tril(x, -1)) * 0.5; }
 
@@ -170,12 +169,12 @@ struct TriangularSolve {
   }
   BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
   static std::vector<Sample<TriangularSolve>> samples() {
-    return {{{false, false, false}, {regular({}, 3), uniform({3, 2})}},
-            {{true, false, false}, {regular({2}, 2), uniform({2, 2, 1})}},
-            {{false, true, true}, {uniform({3, 3}), uniform({3, 2})}},
-            {{true, true, false}, {regular({}, 1), uniform({1, 2})}},
-            {{false, false, false}, {regular({}, 0), uniform({0, 2})}},
-            {{false, false, false}, {regular({}, 2), uniform({2, 0})}}};
+    return {{{false, false, false}, {regular({}, 3), uniform_around_zero({3, 2})}},
+            {{true, false, false}, {regular({2}, 2), uniform_around_zero({2, 2, 1})}},
+            {{false, true, true}, {uniform_around_zero({3, 3}), uniform_around_zero({3, 2})}},
+            {{true, true, false}, {regular({}, 1), uniform_around_zero({1, 2})}},
+            {{false, false, false}, {regular({}, 0), uniform_around_zero({0, 2})}},
+            {{false, false, false}, {regular({}, 2), uniform_around_zero({2, 0})}}};
   }
 
  private:

@@ -1,11 +1,10 @@
 // Systems of equations with general matrices, inverses and powers.
 #include "kernels/lapack.h"
 #include "ops/factorizations.h"
+#include "ops/samples.h"
 
 namespace ricci {
 namespace {
-
-Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
 
 void require_regular(const char* op, Strided a, const MatrixInfo& info) {
   if (const int pivot = info.first_failure())
@@ -42,11 +41,11 @@ struct Solve {
   }
   BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
   static std::vector<Sample<Solve>> samples() {
-    return {{{}, {regular({}, 3), uniform({3, 2})}},
-            {{}, {regular({2}, 2), uniform({2, 2, 1})}},
-            {{}, {regular({}, 1), uniform({1, 1})}},
-            {{}, {regular({}, 0), uniform({0, 2})}},
-            {{}, {regular({}, 2), uniform({2, 0})}}};
+    return {{{}, {regular({}, 3), uniform_around_zero({3, 2})}},
+            {{}, {regular({2}, 2), uniform_around_zero({2, 2, 1})}},
+            {{}, {regular({}, 1), uniform_around_zero({1, 1})}},
+            {{}, {regular({}, 0), uniform_around_zero({0, 2})}},
+            {{}, {regular({}, 2), uniform_around_zero({2, 0})}}};
   }
 };
 
@@ -87,6 +86,8 @@ Tensor inverse(const Tensor& a) {
   require_square("inverse", a);
   return apply(Inverse{}, a);
 }
+
+Tensor inv(const Tensor& a) { return inverse(a); }
 
 Tensor matrix_power(const Tensor& a, std::int64_t n) {
   require_square("matrix_power", a);

@@ -51,10 +51,10 @@ void flatten(const std::vector<Braces>& list, std::size_t axis, const Shape& sha
   }
 }
 
-template <class T>
-Tensor from_numbers(const std::vector<const Braces*>& numbers, T Braces::* number, const Shape& shape, DType dtype) {
+template <class T, class F>
+Tensor from_numbers(const std::vector<const Braces*>& numbers, const F& number, const Shape& shape, DType dtype) {
   std::vector<T> elements;
-  for (const Braces* b : numbers) elements.push_back(b->*number);
+  for (const Braces* b : numbers) elements.push_back(number(*b));
   return copied(elements.data(), dtype_of<T>, shape, dtype);
 }
 
@@ -64,19 +64,32 @@ Tensor from_braces(const std::vector<Braces>& list, std::optional<DType> wanted)
   flatten(list, 0, shape, numbers);
   DType dtype = numbers.empty() ? DType::float32 : DType::boolean;
   for (const Braces* b : numbers) dtype = std::max(dtype, b->dtype);
-  if (is_floating(dtype)) return from_numbers(numbers, &Braces::number, shape, wanted.value_or(dtype));
-  return from_numbers(numbers, &Braces::integer, shape, wanted.value_or(dtype));
+  const DType to = wanted.value_or(dtype);
+  if (is_complex(dtype)) {
+    const auto number = [](const Braces& b) { return std::complex<double>(b.number, b.imaginary); };
+    return from_numbers<std::complex<double>>(numbers, number, shape, to);
+  }
+  if (is_floating(dtype)) return from_numbers<double>(numbers, [](const Braces& b) { return b.number; }, shape, to);
+  return from_numbers<std::int64_t>(numbers, [](const Braces& b) { return b.integer; }, shape, to);
 }
 
-void call_deleter(void* deleter, void* data) { reinterpret_cast<void (*)(void*)>(deleter)(data); }
+void end_blob(void* deleter, void* data) {
+  const Owned<BlobDeleter> owned(static_cast<BlobDeleter*>(deleter));
+  owned->end(data);
+}
 
-Tensor lend(void* data, const Shape& shape, DType dtype, void (*deleter)(void*)) {
+Tensor lend(void* data, const Shape& shape, DType dtype, Owned<BlobDeleter> deleter) {
   require_sizes("from_blob", shape);
-  ArrayRef array = make_lent({dtype, shape}, data, deleter ? call_deleter : nullptr, reinterpret_cast<void*>(deleter));
+  ArrayRef array = make_lent({dtype, shape}, data, deleter.get() ? end_blob : nullptr, deleter.get());
+  deleter.release();
   return make_tensor(std::move(array), current_level());
 }
 
 }  // namespace
+
+Braces::Braces(const std::complex<double>& value)
+    : leaf(true), dtype(DType::complex64), number(value.real()), imaginary(value.imag()) {}
+Braces::Braces(const std::complex<float>& value) : Braces(std::complex<double>(value)) {}
 
 namespace ops {
 
@@ -91,14 +104,12 @@ Tensor::Tensor(const std::complex<float>& value) : Tensor(number(std::complex<do
 Tensor tensor(std::initializer_list<Braces> values) { return from_braces(values, std::nullopt); }
 Tensor tensor(std::initializer_list<Braces> values, DType dtype) { return from_braces(values, dtype); }
 
-template <class T>
-  requires std::is_arithmetic_v<T>
+template <Number T>
 Tensor tensor(T value) {
   return tensor(value, Braces::dtype_of_number<T>());
 }
 
-template <class T>
-  requires std::is_arithmetic_v<T>
+template <Number T>
 Tensor tensor(T value, DType dtype) {
   return to(Tensor(value), dtype);
 }
@@ -140,6 +151,8 @@ RICCI_FROM_NUMBER(unsigned long long)
 RICCI_FROM_NUMBER(float)
 RICCI_FROM_NUMBER(double)
 RICCI_FROM_NUMBER(long double)
+RICCI_FROM_NUMBER(std::complex<float>)
+RICCI_FROM_NUMBER(std::complex<double>)
 RICCI_FROM_VECTOR(bool)
 RICCI_FROM_VECTOR(signed char)
 RICCI_FROM_VECTOR(unsigned char)
@@ -156,13 +169,13 @@ RICCI_FROM_VECTOR(std::complex<double>)
 #undef RICCI_FROM_VECTOR
 #undef RICCI_FROM_NUMBER
 
-Tensor from_blob(void* data, const Shape& shape, DType dtype) { return lend(data, shape, dtype, nullptr); }
-Tensor from_blob(void* data, const Shape& shape, DType dtype, void (*deleter)(void*)) {
-  return lend(data, shape, dtype, deleter);
+Tensor from_blob(void* data, const Shape& shape, DType dtype) { return lend(data, shape, dtype, {}); }
+Tensor from_blob(void* data, const Shape& shape, DType dtype, Owned<BlobDeleter> deleter) {
+  return lend(data, shape, dtype, std::move(deleter));
 }
 Tensor from_blob(const void* data, const Shape& shape, DType dtype) {
   // As another view of the lent elements, which is never written in place.
-  const Tensor lent = lend(const_cast<void*>(data), shape, dtype, nullptr);
+  const Tensor lent = lend(const_cast<void*>(data), shape, dtype, {});
   const auto& array = static_cast<const Array&>(*value_of(lent));
   return make_tensor(make_alias(array, array.type, array.strides, array.data), current_level());
 }

@@ -9,12 +9,6 @@
 namespace ricci {
 namespace {
 
-std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
-
-std::byte* advance(void* data, DType dtype, std::int64_t elements) {
-  return static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(element_size(dtype));
-}
-
 struct Cat {
   using kind = Linear;
   static constexpr const char* name = "cat";
@@ -109,12 +103,11 @@ struct Unstack {
 /// Joins by P, Cat or Stack, as many at once as a rule's masks can name; outside transforms no rule looks.
 template <class P>
 Tensor joined(const std::vector<Tensor>& parts, std::int64_t axis) {
-  constexpr std::size_t most = 30;
   const auto join = [axis](std::span<const Tensor> some) { return ricci::apply(P{axis}, some)[0]; };
-  if (!inside_transform() || parts.size() <= most) return join(parts);
+  if (!inside_transform() || parts.size() <= max_operands) return join(parts);
   std::vector<Tensor> groups;
-  for (std::size_t i = 0; i < parts.size(); i += most)
-    groups.push_back(join(std::span(parts).subspan(i, std::min(most, parts.size() - i))));
+  for (std::size_t i = 0; i < parts.size(); i += max_operands)
+    groups.push_back(join(std::span(parts).subspan(i, std::min(max_operands, parts.size() - i))));
   return joined<Cat>(groups, axis);
 }
 

@@ -55,6 +55,14 @@ std::vector<Tensor> Tensor::chunk(std::int64_t chunks, std::int64_t dim) const {
   return ops::chunk(*this, chunks, dim);
 }
 
+// ── rearranged copies ──
+
+Tensor Tensor::flip(const Axes& dims) const { return ops::flip(*this, dims); }
+Tensor Tensor::roll(std::int64_t shift) const { return ops::roll(*this, shift); }
+Tensor Tensor::roll(const Axes& shifts, const Axes& dims) const { return ops::roll(*this, shifts, dims); }
+Tensor Tensor::repeat(const Shape& repeats) const { return ops::repeat(*this, repeats); }
+Tensor Tensor::tile(const Shape& repeats) const { return ops::tile(*this, repeats); }
+
 // ── new tensors of the same kind ──
 
 Tensor Tensor::clone() const { return ops::clone(*this); }
@@ -92,6 +100,7 @@ Tensor Tensor::matmul(const Tensor& other) const { return ops::matmul(*this, oth
 Tensor Tensor::mm(const Tensor& other) const { return ops::mm(*this, other); }
 Tensor Tensor::mv(const Tensor& other) const { return ops::mv(*this, other); }
 Tensor Tensor::dot(const Tensor& other) const { return ops::dot(*this, other); }
+Tensor Tensor::inverse() const { return ops::inverse(*this); }
 Tensor Tensor::bmm(const Tensor& other) const { return ops::bmm(*this, other); }
 
 // ── reductions ──

@@ -2,12 +2,11 @@
 #include <cmath>
 
 #include "ops/dense.h"
+#include "ops/samples.h"
 #include "ops/sums.h"
 
 namespace ricci {
 namespace {
-
-Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
 
 /// y = (x - mean) r and r = 1 / sqrt(variance + eps), mean and variance over the last `axes` axes, which r keeps with
 /// size 1.
@@ -44,10 +43,10 @@ struct Normalize {
   }
   Normalize lifted() const { return *this; }
   static std::vector<Sample<Normalize>> samples() {
-    return {{{1, 1e-5}, {uniform({4})}},
-            {{1, 0.1}, {uniform({2, 3})}},
-            {{2, 1e-5}, {uniform({2, 2, 3})}},
-            {{1, 0.5}, {uniform({0, 3})}}};
+    return {{{1, 1e-5}, {uniform_around_zero({4})}},
+            {{1, 0.1}, {uniform_around_zero({2, 3})}},
+            {{2, 1e-5}, {uniform_around_zero({2, 2, 3})}},
+            {{1, 0.5}, {uniform_around_zero({0, 3})}}};
   }
 
  private:

@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "ops/dense.h"
+#include "ops/samples.h"
 #include "ops/spatial.h"
 
 namespace ricci {
 namespace {
 
 using kernels::PoolingShape;
-
-Tensor uniform(Shape shape) { return rand(shape) * 2 - 1; }
 
 /// The type of one result for each window.
 Type pooled_type(const Type& x, const PoolingShape& shape) {
@@ -53,8 +52,9 @@ struct Placed {
   Placed lifted() const { return *this; }
   static std::vector<Sample<Placed>> samples() {
     const Tensor places = tensor({{1, 2}, {4, 8}});
-    return {{{{2, {2, 2}, {1, 1}}, 3, 3}, {uniform({2, 2}), places}},
-            {{{2, {2, 2}, {1, 1}}, 3, 3}, {uniform({2, 2, 2}), stack({places, zeros({2, 2}, DType::int64)})}}};
+    return {
+        {{{2, {2, 2}, {1, 1}}, 3, 3}, {uniform_around_zero({2, 2}), places}},
+        {{{2, {2, 2}, {1, 1}}, 3, 3}, {uniform_around_zero({2, 2, 2}), stack({places, zeros({2, 2}, DType::int64)})}}};
   }
 };
 
@@ -78,10 +78,10 @@ struct MaxPool {
   }
   MaxPool lifted() const { return *this; }
   static std::vector<Sample<MaxPool>> samples() {
-    return {{{{2, {2, 2}, {2, 2}}}, {uniform({1, 4, 5})}},
-            {{{2, {3, 2}, {1, 2}, {1, 1}}}, {uniform({2, 1, 3, 3})}},
-            {{{2, {2, 2}, {1, 1}, {0, 0}, {2, 1}}}, {uniform({4, 4})}},
-            {{{2, {2, 2}, {2, 2}}}, {uniform({0, 2, 2})}}};
+    return {{{{2, {2, 2}, {2, 2}}}, {uniform_around_zero({1, 4, 5})}},
+            {{{2, {3, 2}, {1, 2}, {1, 1}}}, {uniform_around_zero({2, 1, 3, 3})}},
+            {{{2, {2, 2}, {1, 1}, {0, 0}, {2, 1}}}, {uniform_around_zero({4, 4})}},
+            {{{2, {2, 2}, {2, 2}}}, {uniform_around_zero({0, 2, 2})}}};
   }
 };
 
@@ -98,9 +98,9 @@ struct AvgPool {
   Tensor transpose(const Tensor& ct, const Type& input) const { return avg_pool_transposed(ct, shape, input.shape); }
   AvgPool lifted() const { return *this; }
   static std::vector<Sample<AvgPool>> samples() {
-    return {{{{2, {2, 2}, {2, 2}}}, {uniform({1, 4, 5})}},
-            {{{2, {3, 2}, {1, 2}, {1, 1}}}, {uniform({2, 1, 3, 3})}},
-            {{{2, {2, 2}, {2, 2}}}, {uniform({0, 2, 2})}}};
+    return {{{{2, {2, 2}, {2, 2}}}, {uniform_around_zero({1, 4, 5})}},
+            {{{2, {3, 2}, {1, 2}, {1, 1}}}, {uniform_around_zero({2, 1, 3, 3})}},
+            {{{2, {2, 2}, {2, 2}}}, {uniform_around_zero({0, 2, 2})}}};
   }
 };
 
@@ -116,8 +116,8 @@ struct AvgPoolTransposed {
   Tensor transpose(const Tensor& ct) const { return apply(AvgPool{shape}, ct); }
   AvgPoolTransposed lifted() const { return *this; }
   static std::vector<Sample<AvgPoolTransposed>> samples() {
-    return {{{{2, {2, 2}, {2, 2}}, 4, 5}, {uniform({1, 2, 2})}},
-            {{{2, {3, 2}, {1, 2}, {1, 1}}, 3, 3}, {uniform({3, 2})}}};
+    return {{{{2, {2, 2}, {2, 2}}, 4, 5}, {uniform_around_zero({1, 2, 2})}},
+            {{{2, {3, 2}, {1, 2}, {1, 1}}, 3, 3}, {uniform_around_zero({3, 2})}}};
   }
 };
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "primitive/eager.h"
+#include "primitive/writing.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {

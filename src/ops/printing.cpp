@@ -105,7 +105,7 @@ std::string nested(const std::string& start, const Value& inner, std::size_t ind
 
 std::string print_batched(const Batched& batched, std::size_t indent) {
   const Interpreter* interpreter = find_interpreter(batched.level);
-  if (!interpreter) return "stale{" + to_string(batched.type) + ", left " + ended_description(batched.level) + "}";
+  if (!interpreter) return "stale{" + to_string(batched.type) + ", " + stale_description(batched.level) + "}";
   return nested("Batched{" + transform_text(interpreter) + ", " + to_string(batched.type) + ", ", *batched.value,
                 indent);
 }

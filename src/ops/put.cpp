@@ -20,7 +20,7 @@ void ViewParameter::parse_parameter(std::string_view& text) {
   const std::string_view name = text.substr(0, text.find('['));
   for (const Rules* candidate : registry())
     if (name == candidate->name) rules = candidate;
-  if (!rules) throw ValueError("parse: no view is called " + std::string(name));
+  if (!rules || !rules->is_view) throw ValueError("parse: no view is called " + std::string(name));
   text.remove_prefix(name.size());
   parameters::expect(text, "[");
   parameters = rules->parameters.parse(text);
@@ -56,7 +56,7 @@ struct Put {
     kernels::copy({data, type.dtype, type.rank(), type.shape.host(), strides.data()}, in[1]);
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    if (i == 0) return put(ct, zeros(r.input_types[1].shape, TensorOptions{.dtype = r.input_types[1].dtype}), view);
+    if (i == 0) return put(ct, zeros_of(r.input_types[1]), view);
     return apply_all(view.op(), {&ct, 1})[0];
   }
   static std::vector<Sample<Put>> samples() {
@@ -65,6 +65,7 @@ struct Put {
       if (!rules->is_view || !rules->lifted || !rules->samples) continue;
       const ErasedSample sample = rules->samples()[0];
       const Tensor shown = apply_all({rules, sample.op.get()}, sample.inputs)[0];
+      if (shown.dtype() != sample.inputs[0].dtype()) continue;
       const auto& layout = static_cast<const Array&>(*value_of(shown));
       if (overlaps_itself(layout.type.shape, layout.strides)) continue;  // such views cannot be written through
       all.push_back({{{rules, sample.op}}, {rand(sample.inputs[0].shape()), rand(shown.shape())}});

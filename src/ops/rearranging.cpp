@@ -8,17 +8,10 @@
 #include "kernels/flip.h"
 #include "ops/axes.h"
 #include "ops/put.h"
-#include "primitive/eager.h"
 #include "primitive/writing.h"
 
 namespace ricci {
 namespace {
-
-std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
-
-std::byte* advance(void* data, DType dtype, std::int64_t elements) {
-  return static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(element_size(dtype));
-}
 
 struct Flip {
   using kind = Linear;
@@ -113,8 +106,9 @@ struct Pad {
 
 /// `base` with the part that `view`, made from it by one operation, shows replaced by `value`.
 Tensor put_where(const char* op, const Tensor& base, const Tensor& view, const Tensor& value) {
-  const auto& link = static_cast<const OperationLink&>(*view.cell()->link);
-  return put(base, conform(value, type_of(view), op), ViewParameter{link.rules, link.parameters});
+  const OperationLink* link = view.cell()->link ? view.cell()->link->operation() : nullptr;
+  const Tensor fitted = conform(value, type_of(view), op);
+  return link ? put(base, fitted, ViewParameter{link->rules, link->parameters}) : fitted;  // the view shows all of it
 }
 
 Tensor triangle(const char* op, const Tensor& x, bool upper, std::int64_t diagonal) {
@@ -165,7 +159,7 @@ Tensor diag_embed(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::
   shape.pop_back();
   shape.insert(at(std::min(a, b)), side);
   shape.insert(at(std::max(a, b)), side);
-  return diagonal_scatter(zeros(shape, TensorOptions{.dtype = type.dtype}), x, offset, a, b);
+  return diagonal_scatter(zeros_of({type.dtype, shape}), x, offset, a, b);
 }
 
 Tensor diag(const Tensor& x) {

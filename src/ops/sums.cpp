@@ -1,6 +1,7 @@
 // Sums, means and counts, and the sum of products that the rules of other reductions are written with.
 #include "ops/sums.h"
 
+#include <atomic>
 #include <complex>
 
 #include "kernels/elementwise.h"

@@ -13,7 +13,7 @@ std::int64_t extent(const Type& t, std::int64_t axis) { return t.shape[static_ca
 /// The transpose of a view that shows every element at most once.
 template <class View>
 Tensor put_into_zeros(const View& view, const Tensor& ct, const Type& input) {
-  return put(zeros(input.shape, TensorOptions{.dtype = input.dtype}), ct, view);
+  return put(zeros_of(input), ct, view);
 }
 
 /// The type that follows from the layout rule, for views whose alias needs no elements.
@@ -25,10 +25,6 @@ Type type_by_alias(const View& view, const Type& x) {
   void* data = nullptr;
   view.alias(type, strides, data);
   return type;
-}
-
-void* advance(void* data, DType dtype, std::int64_t elements) {
-  return static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(element_size(dtype));
 }
 
 struct Permute {
@@ -253,7 +249,7 @@ struct Unfold {
   }
   /// Windows overlap: each window is added to its place.
   Tensor transpose(const Tensor& ct, const Type& input) const {
-    const Tensor total = zeros(input.shape, TensorOptions{.dtype = input.dtype});
+    const Tensor total = zeros_of(input);
     const Tensor index =
         arange(input.shape[static_cast<std::size_t>(axis)].host()).unfold(0, size, step);  // [windows, size]
     const Tensor rows = flatten(movedim(movedim(ct, axis, 0), -1, 1), 0, 1);               // [windows·size, …]
@@ -288,7 +284,7 @@ struct AsStrided {
       shape[i] = size[i];
       places = places + reshape(arange(size[i].host()) * stride[i], shape);
     }
-    const Tensor flat = zeros({input.shape.numel()}, TensorOptions{.dtype = input.dtype});
+    const Tensor flat = zeros_of({input.dtype, {input.shape.numel()}});
     return reshape(index_add(flat, 0, flatten(expand(places, size)), flatten(ct)), input.shape);
   }
   AsStrided lifted(Size batch) const {

@@ -1,8 +1,9 @@
 // Tangents and cotangents, kind by kind.
 #include "primitive/derive.h"
 
+#include <atomic>
+
 #include "primitive/custom.h"
-#include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {

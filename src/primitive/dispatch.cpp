@@ -5,8 +5,9 @@
 #include <atomic>
 
 #include "primitive/custom.h"
-#include "primitive/interpreter.h"
+#include "primitive/eager.h"
 #include "primitive/writing.h"
+#include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/pool.h"
 
@@ -20,24 +21,35 @@ thread_local constinit int narrowed_levels = 0;
 namespace {
 
 /// Shared by all threads, so that a value that meets another thread's transforms never passes for one of theirs.
-constinit std::atomic<Level> last_level = 0;
+constinit std::atomic<Level> last_count = 0;
+constinit std::atomic<Level> last_thread = 0;
 
-/// The last vmaps that have ended on this thread, so that a stale value can say where it came from.
+/// The number of this thread, in the lower bits of its levels.
+Level thread_number() {
+  thread_local const Level number =
+      (last_thread.fetch_add(1, std::memory_order_relaxed) + 1) % (Level{1} << thread_bits);
+  return number;
+}
+
+/// The last transforms that have ended on this thread, so that a stale value can say where it came from.
 struct Ended {
   Level level = 0;
   Entry entry;
 };
 thread_local constinit std::array<Ended, 64> ended{};
 
-[[noreturn]] void raise_undefined(const char* op, std::size_t operand) {
-  raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) +
-                    " is an undefined Tensor; give it a value first");
+/// The entry that errors name: the interpreter's own, or that of the transform which stands for it.
+Entry shown_entry(const Interpreter* interpreter) {
+  while (interpreter && !interpreter->entry.name) interpreter = interpreter->parent;
+  return interpreter ? interpreter->entry : Entry{};
 }
+
+Ended& ended_slot(Level level) { return ended[(level >> thread_bits) % ended.size()]; }
 
 Values read_all(Op op, const Tensor* const* inputs, std::size_t count) {
   Values values;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!inputs[i]->defined()) raise_undefined(op.rules->name, i);
+    require_defined(op.rules->name, *inputs[i], static_cast<int>(i));
     values.push_back(read(*inputs[i], op.rules->name));
   }
   return values;
@@ -67,25 +79,52 @@ bool switched_off(const Interpreter& interpreter) {
 }  // namespace
 
 Interpreter::Interpreter(ValueKind kind, const Entry& entry)
-    : level(last_level.fetch_add(1, std::memory_order_relaxed) + 1), kind(kind), parent(innermost), entry(entry) {
+    : level((last_count.fetch_add(1, std::memory_order_relaxed) + 1) << thread_bits | thread_number()),
+      kind(kind),
+      entry(entry),
+      parent(innermost) {
   innermost = this;
 }
+
+bool Interpreter::end() {
+  if (ended_) return true;
+  Interpreter** place = &innermost;
+  while (*place && *place != this) place = &(*place)->parent;
+  if (!*place) return false;
+  *place = parent;
+  ended_ = true;
+  ended_by_ = shown_entry(this);
+  ended_slot(level) = {level, ended_by_};
+  return true;
+}
+
+void Interpreter::end_inside() {
+  if (!find_interpreter(level)) return;
+  while (innermost != this) {
+    Interpreter* inside = innermost;
+    inside->end();
+    inside->ended_by_ = shown_entry(this);
+  }
+}
+
 Interpreter::~Interpreter() {
-  innermost = parent;
-  if (kind == ValueKind::batched) ended[level % ended.size()] = {level, entry};
+  if (ended_) return;
+  end_inside();
+  end();
 }
 
-std::string ended_description(Level level) {
-  const Ended& e = ended[level % ended.size()];
-  return e.level == level && e.entry.name ? to_string(e.entry) : "a vmap";
+bool of_this_thread(Level level) { return same_thread(level, thread_number()); }
+
+std::string stale_description(Level level) {
+  if (!of_this_thread(level)) return "belongs to a transform of another thread";
+  const Ended& e = ended_slot(level);
+  return "left " + to_string(e.level == level ? e.entry : Entry{});
 }
 
-std::string transform_text(const Interpreter* interpreter) {
-  while (interpreter && !interpreter->entry.name) interpreter = interpreter->parent;
-  return interpreter ? to_string(interpreter->entry) : "a transform";
-}
+std::string transform_text(const Interpreter* interpreter) { return to_string(shown_entry(interpreter)); }
 
 std::string to_string(const Entry& entry) {
+  if (!entry.name) return "a transform";
   std::string text = entry.name;
   if (text == "vmap") text += " over axis " + std::to_string(entry.axis) + " of " + std::to_string(entry.size);
   return text + at(entry.file, entry.line);
@@ -107,8 +146,11 @@ ValueRef live(const ValueRef& value, const char* op) {
       v = *inner_of(*v);
       continue;
     }
-    raise<TransformError>(std::string(op) + ": an operand " + to_string(v->type) + " is stale: it left " +
-                          ended_description(v->level) + ", which has ended; return it from the function instead");
+    const std::string start = std::string(op) + ": an operand " + to_string(v->type), why = stale_description(v->level);
+    raise<TransformError>(of_this_thread(v->level)
+                              ? start + " is stale: it " + why +
+                                    ", which has ended; return it from the function instead"
+                              : start + " " + why + "; return it from that function before another thread uses it");
   }
   return v;
 }
@@ -152,7 +194,7 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
   return handler->process(op, inputs);
 }
 
-Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) {
+Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
   if (!innermost) [[likely]] {
     Tensor result;
     if (evaluate_directly(op, inputs, count, result)) return result;
@@ -166,9 +208,22 @@ Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) {
   Values out = dispatch(op, {values.data(), values.size()});
   if (op.rules->is_view) return make_view(std::move(out[0]), current_level(), new OperationLink(*inputs[0], op));
   return wrap(std::move(out[0]));
+} catch (const TooLarge& error) { raise<ValueError>(std::string(op.rules->name) + ": " + error.what()); }
+
+void require_operand_count(const Rules& rules, std::size_t count) {
+  const auto fail = [&](const std::string& limit) {
+    raise<ValueError>(std::string(rules.name) + ": " + std::to_string(count) + " operands; it takes " + limit);
+  };
+  if (rules.kind == Kind::elementwise) {
+    const auto wanted = static_cast<std::size_t>(rules.loops()->inputs);
+    if (count != wanted) fail(std::to_string(wanted));
+  } else if (count > max_operands && innermost && rules.kind != Kind::custom) {
+    fail("at most " + std::to_string(max_operands) + " inside a transform");
+  }
 }
 
-Tensors apply_all(Op op, std::span<const Tensor> inputs) {
+Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
+  require_operand_count(*op.rules, inputs.size());
   SmallVector<const Tensor*, 4> pointers;
   for (const Tensor& t : inputs) pointers.push_back(&t);
   const Values values = read_all(op, pointers.data(), pointers.size());
@@ -177,10 +232,11 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) {
   Tensors out;
   for (ValueRef& v : dispatch(op, {values.data(), values.size()})) out.push_back(v ? wrap(std::move(v)) : Tensor());
   return out;
-}
+} catch (const TooLarge& error) { raise<ValueError>(std::string(op.rules->name) + ": " + error.what()); }
 
 Types types_of(Op op, const Types& inputs) {
   if (op.rules->kind == Kind::custom && !op.rules->type) return types_by_calling(op, inputs);
+  require_operand_count(*op.rules, inputs.size());
   if (op.rules->kind != Kind::elementwise) return op.rules->type(op.parameters, inputs);
   SmallVector<const Type*, 4> pointers;
   for (const Type& t : inputs) pointers.push_back(&t);
@@ -205,7 +261,12 @@ OwnedParameters::OwnedParameters(const ParameterRules& rules, const void* from) 
   if (rules.size == 0) return;
   const std::size_t offset = (sizeof(Box) + rules.align - 1) / rules.align * rules.align;
   box_ = new (pool::allocate(offset + rules.size)) Box{.rules = &rules, .offset = offset};
-  rules.copy(box_->parameters(), from);
+  try {
+    rules.copy(box_->parameters(), from);
+  } catch (...) {
+    pool::release(std::exchange(box_, nullptr), offset + rules.size);
+    throw;
+  }
 }
 OwnedParameters::OwnedParameters(const OwnedParameters& other) : box_(other.box_) {
   if (box_) box_->refs.fetch_add(1, std::memory_order_relaxed);

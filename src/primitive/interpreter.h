@@ -26,8 +26,8 @@ class Interpreter {
  public:
   const Level level;
   const ValueKind kind;
-  Interpreter* const parent;  // the next one outwards
   const Entry entry;
+  Interpreter* parent;  // the next one outwards; of one that has ended, the last it had
 
   Interpreter(const Interpreter&) = delete;
 
@@ -37,11 +37,25 @@ class Interpreter {
   virtual bool sees_factories() const { return false; }
   /// The level of the vmap of which only a part of the examples runs in this scope; 0: this is no such scope.
   virtual Level narrows() const { return 0; }
+  /// True for a cell from outside that may nevertheless take values of this level.
+  virtual bool lets_write(const Cell*) const { return false; }
   bool differentiates() const { return kind == ValueKind::dual || kind == ValueKind::taped; }
+
+  /// Leaves the stack, wherever it stands there, and ends. False where that cannot be: on another thread than its own.
+  bool end();
+  /// Ends the transforms that still run inside it: tapes that outlive the function which made them.
+  void end_inside();
+  bool has_ended() const { return ended_; }
+  /// What it ended with: itself, or the transform it ran inside.
+  const Entry& ended_by() const { return ended_by_; }
 
  protected:
   Interpreter(ValueKind kind, const Entry& entry);  // enters the stack
-  ~Interpreter();                                   // leaves it: interpreters are scopes
+  ~Interpreter();                                   // ends it, and with it those that still run inside it
+
+ private:
+  bool ended_ = false;
+  Entry ended_by_;
 };
 
 /// The innermost running transform; null at the eager level.
@@ -121,14 +135,16 @@ ValueRef live(const ValueRef& value, const char* op);
 
 /// The output types of an operation on these types; throws what is wrong in the user's terms.
 Types types_of(Op op, const Types& inputs);
-/// How the inputs of an elementwise operation come together; throws what is wrong in the user's terms.
+/// How the inputs of an elementwise operation come together; throws what is wrong in the user's terms, under `name`.
 struct Operands {
   DType dtype;                // what the promoted operands are computed in
   int rank;                   // of the result
   unsigned kept_as_they_are;  // operands that promotion leaves alone: conditions
   bool promoted(int i) const { return !((kept_as_they_are >> i) & 1U); }
 };
-Operands operands_of(const Rules& rules, std::span<const Type* const> inputs);
+Operands operands_of(const char* name, const Rules& rules, std::span<const Type* const> inputs);
+/// Throws ValueError unless the operation takes this many operands where it runs.
+void require_operand_count(const Rules& rules, std::size_t count);
 /// Shape and element type of an elementwise operation's result.
 Type elementwise_type(const Rules& rules, std::span<const Type* const> inputs);
 /// PyTorch's promotion: category first, then size; 0-dim tensors and numbers do not raise the size.
@@ -148,7 +164,10 @@ const ValueRef* inner_of(const Value& value);
 std::string transform_text(const Interpreter* interpreter);
 /// The value with the rows of those examples that run now. Requires: narrowed_levels is not 0.
 ValueRef in_running_lanes(ValueRef value);
-/// The name and place of a transform that has ended, for the stale error.
-std::string ended_description(Level level);
+/// What has become of a value whose level does not run here: `left vmap over axis 0 of 3 (train.cpp:41)`, or `belongs to
+/// a transform of another thread`.
+std::string stale_description(Level level);
+/// Whether the level is one of this thread's.
+bool of_this_thread(Level level);
 
 }  // namespace ricci

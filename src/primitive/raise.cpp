@@ -68,6 +68,12 @@ std::string at(const char* file, unsigned line) {
 
 std::string with_nest(const std::string& text) { return text + nest(); }
 
+void require_defined(const char* op, const Tensor& x, int operand) {
+  if (!x.defined())
+    raise<ValueError>(std::string(op) + ": operand " + std::to_string(operand) +
+                      " is an undefined Tensor; give it a value first");
+}
+
 std::string with_context(const std::string& text) {
   const std::string place = place_of_user();
   return with_nest(text) + (place.empty() ? "" : "\n  at " + place);

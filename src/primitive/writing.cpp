@@ -37,12 +37,15 @@ bool locate_in(Cell* cell, Array* array, Place& place) {
     return true;
   }
   if (cell->link->is_argument() || !locate_in(cell->link->base.cell(), array, place)) return false;
-  return cell->link->locate(*array, place.type, place.strides, place.data);
+  return cell->link->locate(place.type, place.strides, place.data);
 }
 
 /// The elements of a tensor outside transforms, if no one else can see them.
 std::optional<Place> sole_place(Cell* cell) {
-  for (Cell* c = cell; c->link && !c->link->is_argument(); c = c->link->base.cell()) c->value = {};
+  for (Cell* c = cell; c->link && !c->link->is_argument(); c = c->link->base.cell()) {
+    c->value = {};
+    c->link->seen = Link::never;
+  }
   Cell* root = root_of(cell);
   Array* array = sole_array(root);
   Place place;
@@ -74,8 +77,9 @@ bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, st
 void check_levels(Cell* target, const Value& value, const Type& target_type, const Interpreter* from,
                   const char* name) {
   Cell* root = root_of(target);
-  for (const Interpreter* i = from; i && i->level > root->birth; i = i->parent) {
-    if (i->differentiates() && i->level > no_grad_below)
+  const Level birth = of_this_thread(root->birth) ? root->birth : 0;  // all transforms here are younger than there
+  for (const Interpreter* i = from; i && i->level > birth; i = i->parent) {
+    if (i->differentiates() && i->level > no_grad_below && !i->lets_write(root))
       raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) +
                             " was captured from outside " + transform_text(i) +
                             "; a function under differentiation writes only to its arguments and to what it "
@@ -96,10 +100,10 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
                                  " was captured from outside " + transform_text(i) +
                                  "; a recorded function writes only to its arguments and to what it creates");
   }
-  if (!root->link) return;
-  const auto* argument = static_cast<const ArgumentLink*>(root->link);
+  const ArgumentLink* argument = root->link ? root->link->argument() : nullptr;
+  if (!argument) return;
   const Interpreter* transform = find_interpreter(argument->level);
-  if (transform) check_levels(root->link->base.cell(), value, target_type, transform->parent, name);
+  if (transform) check_levels(argument->base.cell(), value, target_type, transform->parent, name);
 }
 
 void check_not_expanded(Cell* cell, const Type& type, const char* name) {
@@ -110,8 +114,7 @@ void check_not_expanded(Cell* cell, const Type& type, const char* name) {
     for (Size& s : viewed.shape) s = s.hint();
     Strides strides = contiguous_strides(viewed.shape);
     void* data = nullptr;
-    const auto* link = static_cast<const OperationLink*>(c->link);
-    if (link->rules->alias(link->parameters.get(), viewed, strides, data) && overlaps_itself(viewed.shape, strides))
+    if (c->link->locate(viewed, strides, data) && overlaps_itself(viewed.shape, strides))
       raise<ValueError>(std::string(name) + ": the target " + to_string(type) +
                         " is expanded: several of its elements are one in memory; write to a clone() of it");
   }
@@ -131,7 +134,7 @@ ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& v
   return put_through_view(op(), base_value, value);
 }
 
-bool OperationLink::locate(const Array&, Type& type, Strides& strides, void*& data) const {
+bool OperationLink::locate(Type& type, Strides& strides, void*& data) const {
   return rules->alias(parameters.get(), type, strides, data);
 }
 
@@ -145,16 +148,36 @@ void check_write(const Tensor& target, const ValueRef& value, const char* name) 
   check_not_expanded(target.cell(), type, name);
 }
 
+namespace {
+
+/// What is wrong with the operands of an operation that has thrown, said under the name that the user wrote.
+void check_operands(const char* name, Op op, const Tensor* const* inputs, std::size_t count) {
+  if (op.rules->kind != Kind::elementwise) return;
+  Types types;
+  SmallVector<const Type*, 4> pointers;
+  for (std::size_t i = 0; i < count; ++i) {
+    require_defined(name, *inputs[i], static_cast<int>(i));
+    types.push_back(type_of(*inputs[i]));
+  }
+  for (const Type& type : types) pointers.push_back(&type);
+  operands_of(name, *op.rules, {pointers.data(), pointers.size()});
+}
+
+}  // namespace
+
 void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count) {
-  if (!target.defined())
-    raise<ValueError>(in_place_name(op.rules->name, target, inputs) +
-                      ": operand 0 is an undefined Tensor; give it a value first");
-  if (!innermost && write_directly(target, op, inputs, count)) return;
-  const Tensor result = apply_one(op, inputs, count);
+  if (!target.defined()) require_defined(in_place_name(op.rules->name, target, inputs).c_str(), target, 0);
+  Tensor result;
+  try {
+    if (!innermost && write_directly(target, op, inputs, count)) return;
+    result = apply_one(op, inputs, count);
+  } catch (const Error&) {
+    check_operands(in_place_name(op.rules->name, target, inputs).c_str(), op, inputs, count);
+    throw;
+  }
   write_result(target, result, in_place_name(op.rules->name, target, inputs).c_str());
 }
 
-/// `add_` for a method, `add_out` for out=: the target is an operand only of the former.
 std::string in_place_name(const char* name, const Tensor& target, const Tensor* const* inputs) {
   return std::string(name) + (inputs[0]->is_same(target) ? "_" : "_out");
 }
@@ -172,10 +195,8 @@ void write_result(const Tensor& target, const Tensor& result, const char* name) 
 }
 
 void assign_into(const Tensor& target, const Tensor& source, const char* name) {
-  if (!target.defined())
-    raise<ValueError>(std::string(name) + ": operand 0 is an undefined Tensor; give it a value first");
-  if (!source.defined())
-    raise<ValueError>(std::string(name) + ": operand 1 is an undefined Tensor; give it a value first");
+  require_defined(name, target, 0);
+  require_defined(name, source, 1);
   if (target.is_same(source)) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
@@ -185,12 +206,19 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   assign(target.cell(), value);
 }
 
-/// The source's value in the target's shape and type.
+namespace {
+
+void require_broadcast(const char* name, const Type& source, const Type& target) {
+  if (!broadcasts_to(source.shape, target.shape))
+    raise<ValueError>(std::string(name) + ": the source " + to_string(source) + " does not broadcast to the target " +
+                      to_string(target));
+}
+
+}  // namespace
+
 Tensor conform(const Tensor& source, const Type& target, const char* name) {
   const Type type = value_of(source)->type;
-  if (!broadcasts_to(type.shape, target.shape))
-    raise<ValueError>(std::string(name) + ": the source " + to_string(type) + " does not broadcast to the target " +
-                      to_string(Type{target}));
+  require_broadcast(name, type, target);
   const Tensor cast = type.dtype == target.dtype && !type.weak ? source : to(source, target.dtype);
   return type.shape == target.shape ? cast : expand(cast, target.shape);
 }
@@ -200,9 +228,7 @@ bool copy_directly(const Tensor& target, const Tensor& source, const char* name)
   if (value->kind != ValueKind::array) return false;
   const auto& array = static_cast<const Array&>(*value);
   const Type have = value_of(target)->type;
-  if (!broadcasts_to(array.type.shape, have.shape))
-    raise<ValueError>(std::string(name) + ": the source " + to_string(array.type) +
-                      " does not broadcast to the target " + to_string(have));
+  require_broadcast(name, array.type, have);
   const auto place = sole_place(target.cell());
   if (!place) return false;
   const Strides strides = broadcast_strides(array, place->type.shape);

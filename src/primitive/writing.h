@@ -13,9 +13,10 @@ struct OperationLink final : Link {
 
   OperationLink(const Tensor& base, Op op);
   Op op() const { return {rules, parameters.get()}; }
+  const OperationLink* operation() const override { return this; }
   ValueRef value_of(const ValueRef& base) const override;
   ValueRef base_after(const ValueRef& base, const ValueRef& value) const override;
-  bool locate(const Array& base, Type& type, Strides& strides, void*& data) const override;
+  bool locate(Type& type, Strides& strides, void*& data) const override;
 
   static void* operator new(std::size_t bytes);
   static void operator delete(void* link, std::size_t bytes);
@@ -26,17 +27,24 @@ struct OperationLink final : Link {
 struct ArgumentLink : Link {
   Level level = 0;  // of the transform
   ValueRef value_of(const ValueRef& base) const override { return base; }
-  bool locate(const Array&, Type&, Strides&, void*&) const override { return false; }
-  bool is_argument() const override { return true; }
+  bool locate(Type&, Strides&, void*&) const override { return false; }
+  const ArgumentLink* argument() const override { return this; }
 };
-
-/// Fast path of apply_one outside transforms; false if an input is not an array after all.
-bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Tensor& result);
 
 /// `base` with the part that the view operation shows replaced by `value`. Lives in ops/, as an operation.
 ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value);
 
-/// Throws if `target` may not take a value like `value` (semantics.md §2, §3). `name` is the writing operation.
+/// Throws TransformError if `target` holds one value for what `value` has per example of a running vmap, or was captured
+/// by a function under differentiation. `name` is the writing operation.
 void check_write(const Tensor& target, const ValueRef& value, const char* name);
+
+/// Shape and type checks of a write, then the write.
+void write_result(const Tensor& target, const Tensor& result, const char* name);
+/// The source's value in the target's shape and type.
+Tensor conform(const Tensor& source, const Type& target, const char* name);
+/// Copies elements into elements, where both are arrays and nobody else sees the target's; else false.
+bool copy_directly(const Tensor& target, const Tensor& source, const char* name);
+/// `add_` for a method, `add_out` for out=: the target is an operand only of the former.
+std::string in_place_name(const char* name, const Tensor& target, const Tensor* const* inputs);
 
 }  // namespace ricci

@@ -159,7 +159,7 @@ class Parser {
 }  // namespace
 
 Program parse_program(std::string_view text, std::span<const Tensor> captured) {
-  return Program(std::make_shared<ProgramBody>(Parser(text, captured).parse()));
+  return Program(Shared<const ProgramBody>(new ProgramBody(Parser(text, captured).parse())));
 }
 
 }  // namespace ricci

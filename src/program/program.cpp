@@ -139,7 +139,8 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
       parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
       e.rules->parameters.visit_sizes(parameters.mutable_get(), *sizes);
     }
-    Tensors results = apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
+    Tensors results = e.rules->replay ? Tensors{e.rules->replay(operands[0])}
+                                      : apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
     for (std::size_t i = 0; i < results.size(); ++i)
       variables[static_cast<std::size_t>(e.outputs[i])] = std::move(results[i]);
   }

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -23,12 +24,20 @@ constexpr std::size_t kept_by_thread = std::size_t{16} << 20;
 constexpr std::size_t kept_by_process = std::size_t{3} << 30;
 
 #if defined(RICCI_SANITIZE)
-constexpr bool pooling = false;
+constexpr bool pooling() { return false; }
 #else
-const bool pooling = [] {
-  const char* setting = std::getenv("RICCI_POOL");
-  return !(setting && std::strcmp(setting, "off") == 0);
-}();
+/// Decided at the first allocation, which may be a static tensor's, before any initialiser of this file has run.
+bool pooling() {
+  enum : signed char { undecided = -1, off, on };
+  static constinit std::atomic<signed char> decided = undecided;
+  signed char now = decided.load(std::memory_order_relaxed);
+  if (now == undecided) [[unlikely]] {
+    const char* setting = std::getenv("RICCI_POOL");
+    now = setting && std::strcmp(setting, "off") == 0 ? off : on;
+    decided.store(now, std::memory_order_relaxed);
+  }
+  return now == on;
+}
 #endif
 
 /// Classes: multiples of 64 up to 1 KiB, then four to every doubling, so that at most a quarter is wasted.
@@ -125,7 +134,7 @@ void* allocate(std::size_t bytes) {
   ++lists.allocations;
   if (lists.fail_in) [[unlikely]]
     count_down_to_failure();
-  if (!pooling) return from_system(bytes ? bytes : 1);
+  if (!pooling()) return from_system(bytes ? bytes : 1);
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return allocate_large(rounded);
@@ -138,7 +147,7 @@ void* allocate(std::size_t bytes) {
 }
 
 void release(void* block, std::size_t bytes) noexcept {
-  if (!pooling) return std::free(block);
+  if (!pooling()) return std::free(block);
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return release_large(block, rounded);

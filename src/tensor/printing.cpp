@@ -3,6 +3,7 @@
 
 #include "ricci/shape.h"
 #include "ricci/type.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 
@@ -10,7 +11,7 @@ std::string to_string(const Shape& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (i) text += ',';
-    text += std::to_string(shape[i].hint());
+    text += hint_text(shape[i]);
   }
   return text + "]";
 }

@@ -180,6 +180,8 @@ std::string symbol_text(Size size) {
   return installed ? installed->print(size) : "?";
 }
 
+std::string hint_text(Size size) { return size.is_symbol() && !installed ? "?" : std::to_string(size.hint()); }
+
 std::int64_t Size::guarded_value() const { return table().fix(*this); }
 std::int64_t Size::symbol_hint() const { return table().hint(*this); }
 

@@ -81,5 +81,7 @@ class SymbolScope {
 
 /// As in the installed table; for printing programs.
 std::string symbol_text(Size size);
+/// The number that errors show: its hint inside its recording, else `?`.
+std::string hint_text(Size size);
 
 }  // namespace ricci

@@ -2,9 +2,9 @@
 #include "tensor/value.h"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 
-#include "ricci/error.h"
 #include "tensor/pool.h"
 
 namespace ricci {
@@ -110,12 +110,15 @@ bool overlaps_itself(const Shape& shape, const Strides& strides) {
   return false;
 }
 
+TooLarge::TooLarge(const Type& type)
+    : ValueError(to_string(type) + " has more elements than memory can hold; make it smaller") {}
+
 ArrayRef make_array(const Type& type) {
-  Strides strides = contiguous_strides(type.shape);
+  constexpr std::int64_t address_space = std::int64_t{1} << 47;
   std::int64_t bytes = static_cast<std::int64_t>(element_size(type.dtype));
   for (std::size_t i = 0; i < type.shape.size(); ++i)
-    if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes))
-      throw ValueError("a tensor of shape " + to_string(type.shape) + " has more elements than memory can hold");
+    if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes) || bytes > address_space) throw TooLarge(type);
+  Strides strides = contiguous_strides(type.shape);
   Block* block = new_block(data_at + static_cast<std::size_t>(bytes));
   return ArrayRef::adopt(new (bytes_of(block) + array_at)
                              Array(type, std::move(strides), bytes_of(block) + data_at, block, block));
@@ -129,12 +132,12 @@ ArrayRef make_alias(const Array& base, Type type, Strides strides, void* data) {
 }
 
 ArrayRef make_lent(const Type& type, void* data, void (*deleter)(void*, void*), void* context) {
+  Strides strides = contiguous_strides(type.shape);
   Block* block = new_block(data_at);
   block->deleter = deleter;
   block->deleter_context = context;
   block->lent = data;
-  return ArrayRef::adopt(new (bytes_of(block) + array_at)
-                             Array(type, contiguous_strides(type.shape), data, block, block));
+  return ArrayRef::adopt(new (bytes_of(block) + array_at) Array(type, std::move(strides), data, block, block));
 }
 
 Tensor make_tensor(ValueRef value, Level birth) {
@@ -148,9 +151,9 @@ Tensor make_tensor(ValueRef value, Level birth) {
   return new_cell(new_block(array_at), std::move(value), birth);
 }
 
-Tensor make_view(ValueRef value, Level birth, Link* link) {
+Tensor make_view(ValueRef value, Level birth, Owned<Link> link) {
   Tensor view = make_tensor(std::move(value), birth);
-  view.cell()->link = link;
+  view.cell()->link = link.release();
   return view;
 }
 
@@ -160,17 +163,28 @@ void throw_undefined() {
       "assign it first, for example with rc::zeros");
 }
 
+namespace {
+
+/// Brings a view's value up to date with version `now` of its base. Where several readers find it out of date, all
+/// compute it and the first one's stays: the others may be reading that already.
+void refresh(Cell* view, std::uint64_t now) {
+  static constinit std::mutex publishing;
+  ValueRef value = view->link->value_of(value_of(view->link->base));
+  const std::lock_guard lock(publishing);
+  if (view->link->seen.load(std::memory_order_relaxed) == now) return;
+  std::swap(view->value, value);
+  view->link->seen.store(now, std::memory_order_release);
+}
+
+}  // namespace
+
 const ValueRef& value_of(const Tensor& tensor) {
   Cell* cell = tensor.cell();
   if (!cell) [[unlikely]]
     throw_undefined();
   if (!cell->link || cell->link->is_argument()) return cell->value;
-  const ValueRef& base = value_of(cell->link->base);
   const std::uint64_t now = root_of(cell)->version;
-  if (cell->link->seen != now || !cell->value) {
-    cell->value = cell->link->value_of(base);
-    cell->link->seen = now;
-  }
+  if (cell->link->seen.load(std::memory_order_acquire) != now) refresh(cell, now);
   return cell->value;
 }
 
@@ -184,7 +198,6 @@ void assign(Cell* cell, ValueRef value) {
     Cell* base = cell->link->base.cell();
     const ValueRef base_value = value_of(cell->link->base);
     assign(base, cell->link->base_after(base_value, value));
-    cell->link->seen = root_of(cell)->version;
   }
   ++cell->version;
   cell->value = std::move(value);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "ricci/error.h"
+#include "ricci/owned.h"
 #include "ricci/strided.h"
 #include "ricci/tensor.h"
 #include "ricci/type.h"
@@ -14,9 +16,11 @@ namespace ricci {
 
 enum class ValueKind : std::uint8_t { array, batched, dual, taped, recorded };
 
-/// Identifies one run of one transform; grows with every transform entered on a thread, so that of two live levels the
-/// greater is the inner one. 0 is the eager level.
+/// Identifies one run of one transform: a count that grows with every transform entered, so that of two live levels of a
+/// thread the greater is the inner one, and below it the number of the thread. 0 is the eager level.
 using Level = std::uint64_t;
+inline constexpr int thread_bits = 16;
+inline bool same_thread(Level a, Level b) { return ((a ^ b) & ((Level{1} << thread_bits) - 1)) == 0; }
 
 /// An immutable value of one level, reference counted.
 struct Value {
@@ -109,29 +113,36 @@ struct Array final : Value {
 };
 using ArrayRef = Ref<Array>;
 
-/// How a cell that views another cell relates to it. The operation's own view links live in primitive/, those of a
-/// transform's arguments in interpreters/.
+struct OperationLink;
+struct ArgumentLink;
+
+/// How a cell that views another cell relates to it. Through an operation, or as the argument of a transform: both kinds
+/// stand in primitive/writing.h. There may be others, so nobody casts a Link: it says itself what it is.
 struct Link {
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
   Tensor base;
-  std::uint64_t seen = 0;  // the base's version when the value was computed
+  std::atomic<std::uint64_t> seen = never;  // the base's version when the cell's value was computed
 
   virtual ~Link() = default;
   /// The view's value, given the base's.
   virtual ValueRef value_of(const ValueRef& base) const = 0;
   /// The base's value after the view has been given `value`.
   virtual ValueRef base_after(const ValueRef& base, const ValueRef& value) const = 0;
-  /// The elements inside the base's elements that this view shows; false where a transform stands between.
-  virtual bool locate(const Array& base, Type& type, Strides& strides, void*& data) const = 0;
-  /// True for the argument of a transform: it keeps its own value when the base changes.
-  virtual bool is_argument() const { return false; }
+  /// Turns the base's layout into this view's; false where a transform stands between, or the layout does not allow it.
+  virtual bool locate(Type& type, Strides& strides, void*& data) const = 0;
+  /// Itself if it is a view made by an operation; else null.
+  virtual const OperationLink* operation() const { return nullptr; }
+  /// Itself if it is the argument of a transform, which keeps its own value when the base changes; else null.
+  virtual const ArgumentLink* argument() const { return nullptr; }
+  bool is_argument() const { return argument() != nullptr; }
 };
 
 /// What a Tensor points to: one assignable place. Requires: `refs` comes first (Tensor counts on it).
 struct Cell {
   std::atomic<std::uint32_t> refs{1};
-  bool leaf_of_tape = false;  // an argument of a running reverse transform
   Level birth;                // the innermost level alive when the cell was made
-  mutable ValueRef value;     // of a view: what `link` last gave
+  ValueRef value;             // of a view: what `link` last gave, current if the base is as `link->seen` says
   std::uint64_t version = 0;  // counts assignments
   Link* link = nullptr;       // not null: a view, owned
   Block* home;                // owns this object
@@ -141,7 +152,13 @@ struct Cell {
 
 // ── making values and cells ──
 
-/// An uninitialised contiguous array, and with it the memory for a cell.
+/// No address space holds the elements: `f32[1125899906842624] has more elements than memory can hold`. Whoever knows
+/// the operation says its name before it.
+struct TooLarge final : ValueError {
+  explicit TooLarge(const Type& type);
+};
+
+/// An uninitialised contiguous array, and with it the memory for a cell. Throws TooLarge.
 ArrayRef make_array(const Type& type);
 /// Another view of the elements of `base`.
 ArrayRef make_alias(const Array& base, Type type, Strides strides, void* data);
@@ -150,8 +167,8 @@ ArrayRef make_lent(const Type& type, void* data, void (*deleter)(void*, void*), 
 
 /// A new cell. Where nothing else has seen the array, its block serves the cell as well.
 Tensor make_tensor(ValueRef value, Level birth);
-/// A new cell that views `link->base`; takes over `link`.
-Tensor make_view(ValueRef value, Level birth, Link* link);
+/// A new cell that views `link->base`.
+Tensor make_view(ValueRef value, Level birth, Owned<Link> link);
 
 Strides contiguous_strides(const Shape& shape);
 bool is_contiguous(const Shape& shape, const Strides& strides);
@@ -160,7 +177,8 @@ bool overlaps_itself(const Shape& shape, const Strides& strides);
 
 // ── reading and assigning ──
 
-/// The current value; refreshes a view whose base has changed. Throws ValueError if undefined.
+/// The current value; refreshes a view whose base has changed. Throws ValueError if undefined. Any number of threads may
+/// ask at once, as long as none writes.
 const ValueRef& value_of(const Tensor& tensor);
 /// The cell that owns the elements: the end of the chain of links.
 Cell* root_of(Cell* cell);

@@ -10,7 +10,14 @@ namespace ricci {
 
 Entry entry_of(const char* name, runs::Place where) { return {.name = name, .file = where.file, .line = where.line}; }
 
-Tensor show_argument(ValueRef value, ArgumentLink* link) { return make_view(std::move(value), current_level(), link); }
+Tensor show_argument(ValueRef value, Owned<ArgumentLink> link) {
+  return make_view(std::move(value), current_level(), link.release());
+}
+
+Tensor shown_argument(const Tensor& leaf, Level level) {
+  const ArgumentLink* argument = leaf.cell()->link ? leaf.cell()->link->argument() : nullptr;
+  return argument && argument->level == level ? argument->base : Tensor();
+}
 
 ValueRef without_level(const ValueRef& value, Level level) {
   if (value->level != level) return value;
@@ -52,8 +59,20 @@ void raise_no_tensor(const char* name, const std::string& found, runs::Place whe
                        where);
 }
 
+namespace {
+
+void require_tensors(const char* name, const char* root, const tree::Walk& walk, runs::Place where) {
+  if (walk.leaves.empty()) raise_no_tensor(name, tree::to_string(walk), where);
+  for (std::size_t i = 0; i < walk.leaves.size(); ++i)
+    if (!walk.leaves[i]->defined())
+      raise_own<ValueError>(
+          std::string(name) + ": " + path_of(root, walk, i) + " is an undefined Tensor; give it a value first", where);
+}
+
+}  // namespace
+
 void require_tensor(const char* name, const tree::Walk& result, runs::Place where) {
-  if (result.leaves.empty()) raise_no_tensor(name, tree::to_string(result), where);
+  require_tensors(name, "result", result, where);
 }
 
 std::string path_of(const char* root, const tree::Walk& walk, std::size_t i) {
@@ -67,15 +86,51 @@ void refresh(const tree::Walk& walk) {
 }
 
 void require_differentiable(const char* name, const tree::Walk& output, runs::Place where) {
-  require_tensor(name, output, where);
+  require_tensors(name, "output", output, where);
   for (std::size_t i = 0; i < output.leaves.size(); ++i) {
-    if (!output.leaves[i]->defined()) continue;
     const Type type = type_of(*output.leaves[i]);
     if (!is_differentiable(type.dtype))
       raise_own<TypeError>(std::string(name) + ": " + path_of("output", output, i) + " is " + to_string(type) +
                                ", which has no derivative; return it through rc::has_aux",
                            where);
   }
+}
+
+void require_some_differentiable(const char* name, const tree::Walk& output, runs::Place where) {
+  require_tensors(name, "output", output, where);
+  for (const Tensor* leaf : output.leaves)
+    if (is_differentiable(type_of(*leaf).dtype)) return;
+  require_differentiable(name, output, where);
+}
+
+void require_chunk_size(const char* name, std::optional<std::int64_t> chunk_size, runs::Place where) {
+  if (chunk_size && *chunk_size < 1)
+    raise_own<ValueError>(
+        std::string(name) + ": chunk_size is " + std::to_string(*chunk_size) + "; it must be at least 1", where);
+}
+
+template <class E>
+void Misfit::raise(const std::string& finding) const {
+  raise_own<E>(std::string(name) + ": " + what + ": " + finding + "; " + remedy, where);
+}
+template void Misfit::raise<ValueError>(const std::string&) const;
+template void Misfit::raise<TypeError>(const std::string&) const;
+
+Tensor fitted_leaf(const Misfit& misfit, const std::string& given, const std::string& like, const tree::Walk& walk,
+                   std::size_t i, const std::optional<Type>& want) {
+  const Tensor& leaf = *walk.leaves[i];
+  if (!leaf.defined() && (!want || !is_differentiable(want->dtype)))
+    return {};  // nothing, along what has no derivative
+  const auto finding = [&] {
+    return path_of(given.c_str(), walk, i) + " is " + (leaf.defined() ? to_string(Type{type_of(leaf)}) : "undefined") +
+           ", " + path_of(like.c_str(), walk, i) + " is " + (want ? to_string(*want) : "undefined");
+  };
+  if (!leaf.defined() || !want) misfit.raise<ValueError>(finding());
+  const Type have = type_of(leaf);
+  if (!(have.shape == want->shape)) misfit.raise<ValueError>(finding());
+  if (have.dtype == want->dtype) return leaf;
+  if (!have.weak) misfit.raise<TypeError>(finding());
+  return to(leaf, want->dtype);
 }
 
 void require_real(const char* name, const char* root, const tree::Walk& walk, runs::Place where, const char* remedy) {

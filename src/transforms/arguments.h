@@ -1,14 +1,18 @@
 // Showing a caller's tensors to a function under a transform, and taking its results out again.
 #pragma once
 
+#include <optional>
+
 #include "primitive/writing.h"
 #include "ricci/error.h"
 #include "ricci/transforms/runs.h"
 
 namespace ricci {
 
-/// A cell of the current level that holds `value` and passes writes on through `link`, which it takes over.
-Tensor show_argument(ValueRef value, ArgumentLink* link);
+/// A cell of the current level that holds `value` and passes writes on through `link`.
+Tensor show_argument(ValueRef value, Owned<ArgumentLink> link);
+/// The caller's tensor that this leaf is, as the argument of the transform of this level; undefined if it is none.
+Tensor shown_argument(const Tensor& leaf, Level level);
 
 /// The argument of a differentiating transform: the caller's tensor gets the primal of what is written.
 struct DifferentiatedArgument final : ArgumentLink {
@@ -39,13 +43,31 @@ template <class E>
 [[noreturn]] void raise_own(const std::string& text, runs::Place where);
 
 [[noreturn]] void raise_no_tensor(const char* name, const std::string& found, runs::Place where);
-/// Throws unless the tree holds a Tensor.
+/// Throws unless the result holds a Tensor, and every one it holds is defined.
 void require_tensor(const char* name, const tree::Walk& result, runs::Place where);
 /// Brings views among the leaves up to date while the level that their values belong to is alive.
 void refresh(const tree::Walk& walk);
-/// Throws unless every leaf's element type has derivatives.
+/// Throws unless the tree holds a Tensor, every one is defined, and every element type has derivatives.
 void require_differentiable(const char* name, const tree::Walk& output, runs::Place where);
+/// The same for a Jacobian, where leaves without derivatives may stand beside others: they keep their value.
+void require_some_differentiable(const char* name, const tree::Walk& output, runs::Place where);
+/// Throws if a chunk would hold nothing.
+void require_chunk_size(const char* name, std::optional<std::int64_t> chunk_size, runs::Place where);
 void require_real(const char* name, const char* root, const tree::Walk& walk, runs::Place where, const char* remedy);
+/// How errors speak of cotangents that are not like the output, or tangents that are not like the primals.
+struct Misfit {
+  const char* name;
+  const char* what;    // `the cotangent does not fit the output`
+  const char* remedy;  // `pass a cotangent like the output`
+  runs::Place where;
+
+  template <class E>
+  [[noreturn]] void raise(const std::string& finding) const;
+};
+/// Leaf i of a given tree in the type of its counterpart, `want`, which is nothing where that is undefined. `given` and
+/// `like` name the two trees. Throws where shape or element type differ, or where only one is undefined.
+Tensor fitted_leaf(const Misfit& misfit, const std::string& given, const std::string& like, const tree::Walk& walk,
+                   std::size_t i, const std::optional<Type>& want);
 /// `output`, or `output (layers[1].bias)`: where leaf i of a tree is.
 std::string path_of(const char* root, const tree::Walk& walk, std::size_t i);
 

@@ -27,12 +27,10 @@ Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
   if (!leaf.defined()) return {};
   const ValueRef value = value_of(leaf);
   const AtLevel outside(interpreter.parent);
-  Cell* cell = leaf.cell();
-  const bool is_argument = cell->link && cell->link->is_argument() &&
-                           static_cast<const ArgumentLink*>(cell->link)->level == interpreter.level;
-  if (value->level != interpreter.level) return {is_argument ? cell->link->base : leaf, Tensor()};
+  const Tensor argument = shown_argument(leaf, interpreter.level);
+  if (value->level != interpreter.level) return {argument.defined() ? argument : leaf, Tensor()};
   const auto& dual = static_cast<const Dual&>(*value);
-  return {is_argument ? cell->link->base : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
+  return {argument.defined() ? argument : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
 }
 
 std::string tree_of(std::span<const tree::Walk> walks) {
@@ -44,43 +42,37 @@ std::string tree_of(std::span<const tree::Walk> walks) {
 /// What tangents are held against: the primals' trees and types, kept after the primals are gone.
 struct Expected {
   std::vector<tree::Structure> structures;  // one per argument
-  std::vector<Type> types;                  // one per leaf
+  std::vector<std::optional<Type>> types;   // one per leaf; nothing where it is undefined
   std::string text;
 
   explicit Expected(std::span<const tree::Walk> primals) : text(tree_of(primals)) {
     for (const tree::Walk& walk : primals) {
       structures.emplace_back(walk);
-      for (const Tensor* leaf : walk.leaves) types.push_back(leaf->defined() ? type_of(*leaf) : Type{});
+      for (const Tensor* leaf : walk.leaves) {
+        types.emplace_back();
+        if (leaf->defined()) types.back() = type_of(*leaf);
+      }
     }
   }
 };
 
-/// Throws unless the tangents are like the primals; gives them in the primals' dtypes.
+/// Throws unless the tangents are like the primals; gives them in the primals' dtypes, undefined where a primal has no
+/// derivative and none was given.
 std::vector<Tensor> checked_tangents(const char* name, const Expected& primals, std::span<const tree::Walk> tangents,
                                      Place where) {
-  const std::string start = std::string(name) + ": the tangents do not fit the primals: ";
+  const Misfit misfit{.name = name,
+                      .what = "the tangents do not fit the primals",
+                      .remedy = "pass tangents like the primals",
+                      .where = where};
   std::vector<Tensor> fitted;
   std::size_t at = 0;
   for (std::size_t a = 0; a < tangents.size(); ++a) {
     if (!(tree::Structure(tangents[a]) == primals.structures[a]))
-      raise_own<ValueError>(start + "the tangents are " + tree_of(tangents) + ", the primals are " + primals.text +
-                                "; pass tangents like the primals",
-                            where);
-    for (std::size_t i = 0; i < tangents[a].leaves.size(); ++i, ++at) {
-      const Tensor& t = *tangents[a].leaves[i];
-      if (!t.defined()) {
-        fitted.emplace_back();
-        continue;
-      }
-      const Type have = type_of(t), want = primals.types[at];
-      const std::string number = std::to_string(a);
-      const std::string text = start + path_of(("tangent " + number).c_str(), tangents[a], i) + " is " +
-                               to_string(have) + ", " + path_of(("primal " + number).c_str(), tangents[a], i) + " is " +
-                               to_string(want) + "; pass tangents like the primals";
-      if (!(have.shape == want.shape)) raise_own<ValueError>(text, where);
-      if (have.dtype != want.dtype && !have.weak) raise_own<TypeError>(text, where);
-      fitted.push_back(have.dtype == want.dtype ? t : to(t, want.dtype));
-    }
+      misfit.raise<ValueError>("the tangents are " + tree_of(tangents) + ", the primals are " + primals.text);
+    const std::string number = std::to_string(a);
+    for (std::size_t i = 0; i < tangents[a].leaves.size(); ++i)
+      fitted.push_back(
+          fitted_leaf(misfit, "tangent " + number, "primal " + number, tangents[a], i, primals.types[at++]));
   }
   return fitted;
 }
@@ -96,7 +88,6 @@ struct ForwardRun::State {
 };
 
 ForwardRun::ForwardRun(const char* name, Place where) : state_(new State{.name = name, .where = where}) {}
-ForwardRun::~ForwardRun() { delete state_; }
 
 void ForwardRun::enter(std::span<const tree::Walk> primals, std::span<const tree::Walk> tangents) {
   State& s = *state_;
@@ -114,15 +105,15 @@ void ForwardRun::enter(std::span<const tree::Walk> primals, std::span<const tree
 
 void ForwardRun::leave(const tree::Walk& output, const tree::Walk& tangent, const tree::Walk* aux, bool is_strict) {
   State& s = *state_;
+  s.interpreter->end_inside();
   refresh(output);
   {
     const AtLevel outside(s.interpreter->parent);
     require_differentiable(s.name, output, s.where);
   }
   for (std::size_t i = 0; i < output.leaves.size(); ++i) {
-    const Type type = output.leaves[i]->defined() ? type_of(*output.leaves[i]) : Type{};
-    Outcome outcome = split(*output.leaves[i], *s.interpreter);
-    if (!outcome.primal.defined()) continue;
+    const Type type = type_of(*output.leaves[i]);
+    const Outcome outcome = split(*output.leaves[i], *s.interpreter);
     const AtLevel outside(s.interpreter->parent);
     if (is_strict && !outcome.tangent.defined())
       raise_own<TransformError>("jvp: " + path_of("output", output, i) + " is " + to_string(type) +
@@ -150,35 +141,32 @@ struct ForwardJacobian::State {
   bool first = true;
   std::int64_t count = 0, done = 0, from = 0, rows = 0;
   std::vector<Type> leaf_types;  // of the differentiated leaves
+  std::vector<Tensor> leaves;    // their values where they have no derivative
   std::vector<Type> output_types;
+  std::vector<Tensor> outputs;             // the values of those that have no derivative
   std::vector<std::vector<Tensor>> parts;  // one per output leaf: [rows, out shape…] of each chunk
   std::unique_ptr<BatchInterpreter> batch;
-  std::unique_ptr<DualInterpreter> dual;
-  ~State() {
-    dual.reset();  // the inner level ends first
-    batch.reset();
-  }
+  std::unique_ptr<DualInterpreter> dual;  // inside it
 
   void measure(std::span<const tree::Walk> arguments, std::span<const int> differentiated);
   std::vector<Tensor> seeds() const;
+  Tensor rows_of(const Tensor& tangent, const Type& type) const;
 };
 
 ForwardJacobian::ForwardJacobian(const char* name, const JacobianOptions& options, Place where)
     : state_(new State{.name = name, .options = options, .where = where}) {}
-ForwardJacobian::~ForwardJacobian() { delete state_; }
 
 void ForwardJacobian::State::measure(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
-  if (options.chunk_size && *options.chunk_size < 1)
-    raise_own<ValueError>(
-        std::string(name) + ": chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1",
-        where);
+  require_chunk_size(name, options.chunk_size, where);
   for (int argument : differentiated) {
     const tree::Walk& walk = arguments[static_cast<std::size_t>(argument)];
     require_real(name, ("argument " + std::to_string(argument)).c_str(), walk, where,
                  "; Jacobians take real inputs: pass view_as_real of it");
     for (const Tensor* leaf : walk.leaves) {
       leaf_types.push_back(leaf->defined() ? type_of(*leaf) : Type{.dtype = DType::boolean, .shape = {}});
-      if (is_differentiable(leaf_types.back().dtype)) count += leaf_types.back().shape.numel();
+      const bool differentiable = is_differentiable(leaf_types.back().dtype);
+      leaves.push_back(differentiable ? Tensor() : *leaf);
+      if (differentiable) count += leaf_types.back().shape.numel();
     }
   }
 }
@@ -230,33 +218,37 @@ bool ForwardJacobian::enter(std::span<const tree::Walk> arguments, std::span<con
   return true;
 }
 
+/// The tangents of one output, of this type, for the running chunk: [rows, out shape…]; an undefined one is zero.
+Tensor ForwardJacobian::State::rows_of(const Tensor& tangent, const Type& type) const {
+  Shape shape = type.shape;
+  shape.insert(0, rows);
+  if (!tangent.defined()) return zeros_of({type.dtype, shape});
+  const ValueRef value = value_of(tangent);
+  return value->level == batch->level ? wrap(static_cast<const Batched&>(*value).value) : expand(tangent, shape);
+}
+
 void ForwardJacobian::leave(const tree::Walk& output, const tree::Walk* aux) {
   State& s = *state_;
+  s.dual->end_inside();
   const bool first_chunk = s.parts.empty();
   refresh(output);
   {
     const AtLevel outside(s.batch->parent);
-    require_differentiable(s.name, output, s.where);
+    require_some_differentiable(s.name, output, s.where);
     require_real(s.name, "output", output, s.where, "; Jacobians take real outputs: return view_as_real of it");
   }
   if (first_chunk) s.parts.resize(output.leaves.size());
   for (std::size_t i = 0; i < output.leaves.size(); ++i) {
     Outcome outcome = split(*output.leaves[i], *s.dual);
     const AtLevel outside(s.batch->parent);
-    const Type type = outcome.primal.defined() ? type_of(outcome.primal) : Type{};
-    if (first_chunk) s.output_types.push_back(type);
-    Shape shape = type.shape;
-    shape.insert(0, s.rows);
-    Tensor rows;
-    if (!outcome.tangent.defined()) {
-      rows = zeros(shape, TensorOptions{.dtype = type.dtype});
-    } else {
-      const ValueRef value = value_of(outcome.tangent);
-      rows = value->level == s.batch->level ? wrap(static_cast<const Batched&>(*value).value)
-                                            : expand(outcome.tangent, shape);
+    const Type type = type_of(outcome.primal);
+    const bool differentiable = is_differentiable(type.dtype);
+    if (first_chunk) {
+      s.output_types.push_back(type);
+      s.outputs.push_back(differentiable ? Tensor() : outcome.primal);
     }
-    s.parts[i].push_back(rows);
-    if (outcome.primal.defined()) *output.leaves[i] = outcome.primal;
+    if (differentiable) s.parts[i].push_back(s.rows_of(outcome.tangent, type));
+    *output.leaves[i] = outcome.primal;
   }
   if (aux)
     for (Tensor* leaf : aux->leaves) *leaf = split(*leaf, *s.dual).primal;
@@ -268,15 +260,20 @@ std::vector<Tensor> ForwardJacobian::finish() {
   const State& s = *state_;
   std::vector<Tensor> jacobians;
   for (std::size_t out = 0; out < s.parts.size(); ++out) {
+    if (s.outputs[out].defined()) {
+      jacobians.insert(jacobians.end(), s.leaf_types.size(), s.outputs[out]);
+      continue;
+    }
     const Tensor columns = s.parts[out].size() == 1 ? s.parts[out][0] : cat(s.parts[out], 0);  // [inputs, out shape…]
     std::int64_t offset = 0;
-    for (const Type& type : s.leaf_types) {
-      Shape shape = s.output_types[out].shape;
-      shape.append(type.shape.begin(), type.shape.end());
+    for (std::size_t i = 0; i < s.leaf_types.size(); ++i) {
+      const Type& type = s.leaf_types[i];
       if (!is_differentiable(type.dtype)) {
-        jacobians.push_back(zeros(shape, TensorOptions{.dtype = s.output_types[out].dtype}));
+        jacobians.push_back(s.leaves[i]);
         continue;
       }
+      Shape shape = s.output_types[out].shape;
+      shape.append(type.shape.begin(), type.shape.end());
       const std::int64_t n = type.shape.numel();
       const Tensor rows = s.leaf_types.size() == 1 ? columns : narrow(columns, 0, offset, n);
       jacobians.push_back(reshape(movedim(rows, 0, -1), shape));
@@ -295,7 +292,6 @@ void ForwardJacobian::refuse(const char* found) {
 // ── linearize ──
 
 struct Linearized::State {
-  std::atomic<int> refs{1};
   Expected primals;
   Program tangents;  // from the differentiable leaves' tangents to the outputs'
   std::vector<Type> output_types;
@@ -303,26 +299,14 @@ struct Linearized::State {
   Place where;
 };
 
-Linearized::Linearized(const Linearized& other) : state_(other.state_) {
-  if (state_) state_->refs.fetch_add(1, std::memory_order_relaxed);
-}
-Linearized::~Linearized() {
-  if (state_ && state_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete state_;
-}
-
 struct LinearizeRun::State {
   Place where;
   std::optional<Expected> primals;
   std::unique_ptr<RecordInterpreter> record;
-  std::unique_ptr<DualInterpreter> dual;
-  ~State() {
-    dual.reset();
-    record.reset();
-  }
+  std::unique_ptr<DualInterpreter> dual;  // inside it
 };
 
 LinearizeRun::LinearizeRun(Place where) : state_(new State{.where = where}) {}
-LinearizeRun::~LinearizeRun() { delete state_; }
 
 void LinearizeRun::enter(std::span<const tree::Walk> primals) {
   State& s = *state_;
@@ -339,26 +323,26 @@ void LinearizeRun::enter(std::span<const tree::Walk> primals) {
 
 Linearized LinearizeRun::leave(const tree::Walk& output) {
   State& s = *state_;
+  s.dual->end_inside();
   refresh(output);
   {
     const AtLevel outside(s.record->parent);
     require_differentiable("linearize", output, s.where);
   }
-  Linearized result;
-  result.state_ = new Linearized::State{.primals = *s.primals, .where = s.where};
+  Owned<Linearized::State> result = new Linearized::State{.primals = *s.primals, .where = s.where};
   for (Tensor* leaf : output.leaves) {
     Outcome outcome = split(*leaf, *s.dual);
     const AtLevel outside(s.record->parent);
-    result.state_->output_types.push_back(outcome.primal.defined() ? type_of(outcome.primal) : Type{});
-    result.state_->output_index.push_back(outcome.tangent.defined() ? static_cast<int>(s.record->body->outputs.size())
-                                                                    : -1);
-    if (outcome.tangent.defined()) s.record->body->outputs.push_back(s.record->variable_of(value_of(outcome.tangent)));
-    if (outcome.primal.defined()) *leaf = outcome.primal;
+    std::vector<Variable>& outputs = s.record->body->outputs;
+    result->output_types.push_back(type_of(outcome.primal));
+    result->output_index.push_back(outcome.tangent.defined() ? static_cast<int>(outputs.size()) : -1);
+    if (outcome.tangent.defined()) outputs.push_back(s.record->variable_of(value_of(outcome.tangent)));
+    *leaf = outcome.primal;
   }
   s.dual.reset();
-  result.state_->tangents = Program(std::make_shared<ProgramBody>(without_dead_equations(*s.record->body)));
+  result->tangents = Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*s.record->body))));
   s.record.reset();
-  return result;
+  return {Shared<const Linearized::State>(result.release())};
 }
 
 void LinearizeRun::refuse(const char* found) {
@@ -368,15 +352,13 @@ void LinearizeRun::refuse(const char* found) {
 }
 
 void Linearized::apply(std::span<const tree::Walk> tangents, const tree::Walk& output) const {
-  const State& s = *state_;
+  const State& s = *state;
   const std::vector<Tensor> fitted = checked_tangents("linearize", s.primals, tangents, s.where);
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < fitted.size(); ++i)
-    if (is_differentiable(s.primals.types[i].dtype))
-      inputs.push_back(fitted[i].defined() ? fitted[i] : zeros_of(s.primals.types[i]));
+    if (s.primals.types[i] && is_differentiable(s.primals.types[i]->dtype)) inputs.push_back(fitted[i]);
   const std::vector<Tensor> results = s.tangents(inputs);
   for (std::size_t i = 0; i < output.leaves.size(); ++i) {
-    if (!output.leaves[i]->defined()) continue;
     const int index = s.output_index[i];
     *output.leaves[i] = index >= 0 ? results[static_cast<std::size_t>(index)] : zeros_of(s.output_types[i]);
   }

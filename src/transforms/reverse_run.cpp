@@ -1,5 +1,7 @@
 // grad, vjp and jacrev, compiled side: watch the arguments, take the outputs out, run the tape backwards.
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "interpreters/batch.h"
@@ -12,7 +14,6 @@
 namespace ricci::runs {
 
 struct Recording::State {
-  std::atomic<int> refs{1};
   std::shared_ptr<TapeRecord> record;
   std::vector<int> leaf_slots;    // one per leaf of the differentiated arguments; -1 where it is not floating
   std::vector<int> output_slots;  // one per output leaf; -1 where it does not depend on them
@@ -23,13 +24,6 @@ struct Recording::State {
   const char* name;
   Place where;
 };
-
-Recording::Recording(const Recording& other) : state_(other.state_) {
-  if (state_) state_->refs.fetch_add(1, std::memory_order_relaxed);
-}
-Recording::~Recording() {
-  if (state_ && state_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete state_;
-}
 
 struct ReverseRun::State {
   const char* name;
@@ -42,7 +36,6 @@ struct ReverseRun::State {
 
 ReverseRun::ReverseRun(const char* name, Place where, bool shown)
     : state_(new State{.name = name, .where = where, .entry = entry_of(shown ? name : nullptr, where)}) {}
-ReverseRun::~ReverseRun() { delete state_; }
 
 void ReverseRun::enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
   State& s = *state_;
@@ -107,17 +100,20 @@ void ReverseRun::check_outputs(const tree::Walk& output) {
   require_differentiable(state_->name, output, state_->where);
 }
 
+void ReverseRun::check_jacobian_outputs(const tree::Walk& output) {
+  refresh(output);
+  const AtLevel outside(state_->interpreter->parent);
+  require_some_differentiable(state_->name, output, state_->where);
+}
+
 namespace {
 
 /// The caller's view of a result: without the level, and the caller's own tensor where an argument is given back.
 Tensor taken_out(const Tensor& leaf, const Interpreter& interpreter) {
   const AtLevel outside(interpreter.parent);
-  Cell* cell = leaf.cell();
   const ValueRef value = without_level(value_of(leaf), interpreter.level);
-  if (cell->link && cell->link->is_argument() &&
-      static_cast<const ArgumentLink*>(cell->link)->level == interpreter.level)
-    return cell->link->base;
-  if (value.get() == cell->value.get()) return leaf;
+  if (Tensor argument = shown_argument(leaf, interpreter.level); argument.defined()) return argument;
+  if (value.get() == leaf.cell()->value.get()) return leaf;
   return wrap(value);
 }
 
@@ -125,12 +121,12 @@ Tensor taken_out(const Tensor& leaf, const Interpreter& interpreter) {
 
 Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
   State& s = *state_;
-  Recording recording;
-  recording.state_ = new Recording::State{.record = s.interpreter->record,
-                                          .leaf_slots = std::move(s.leaf_slots),
-                                          .leaf_types = std::move(s.leaf_types),
-                                          .name = s.name,
-                                          .where = s.where};
+  s.interpreter->end_inside();
+  Owned<Recording::State> recorded = new Recording::State{.record = s.interpreter->record,
+                                                          .leaf_slots = std::move(s.leaf_slots),
+                                                          .leaf_types = std::move(s.leaf_types),
+                                                          .name = s.name,
+                                                          .where = s.where};
   const Level level = s.interpreter->level;
   for (Tensor* leaf : output.leaves) {
     int slot = -1;
@@ -141,18 +137,18 @@ Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
       if (value->level == level && value->kind == ValueKind::taped) slot = static_cast<const Taped&>(*value).slot;
       *leaf = taken_out(*leaf, *s.interpreter);
     }
-    recording.state_->output_slots.push_back(slot);
-    recording.state_->output_types.push_back(type);
+    recorded->output_slots.push_back(slot);
+    recorded->output_types.push_back(type);
   }
   if (aux)
     for (Tensor* leaf : aux->leaves)
       if (leaf->defined()) *leaf = taken_out(*leaf, *s.interpreter);
   s.interpreter.reset();
   if (std::string_view(s.name) == "vjp") {  // the only one whose cotangents come from the user
-    recording.state_->output_structure = tree::Structure(output);
-    recording.state_->output_text = tree::to_string(output);
+    recorded->output_structure = tree::Structure(output);
+    recorded->output_text = tree::to_string(output);
   }
-  return recording;
+  return {Shared<const Recording::State>(recorded.release())};
 }
 
 namespace {
@@ -186,8 +182,8 @@ void write(std::span<const tree::Walk> into, std::vector<Tensor> gradients) {
 
 }  // namespace
 
-void write_gradients(Recording& recording, std::span<const tree::Walk> gradients) {
-  const Recording::State& s = *recording.state_;
+void write_gradients(const Recording& recording, std::span<const tree::Walk> gradients) {
+  const Recording::State& s = *recording.state;
   const Tensor one = ones({}, TensorOptions{.dtype = s.output_types[0].dtype});
   write(gradients, pull_back(s, {&one, 1}, true));
 }
@@ -199,80 +195,87 @@ void forget_floating(std::span<const tree::Walk> primals) {
 }
 
 void write_pullback(const Recording& recording, const tree::Walk& cotangents, std::span<const tree::Walk> gradients) {
-  const Recording::State& s = *recording.state_;
+  const Recording::State& s = *recording.state;
+  const Misfit misfit{.name = "vjp",
+                      .what = "the cotangent does not fit the output",
+                      .remedy = "pass a cotangent like the output",
+                      .where = s.where};
   if (!(tree::Structure(cotangents) == s.output_structure))
-    raise_own<ValueError>("vjp: the cotangent does not fit the output: the cotangent is " +
-                              tree::to_string(cotangents) + ", the output is " + s.output_text +
-                              "; pass a cotangent like the output",
-                          s.where);
+    misfit.raise<ValueError>("the cotangent is " + tree::to_string(cotangents) + ", the output is " + s.output_text);
   std::vector<Tensor> cts;
-  for (std::size_t i = 0; i < cotangents.leaves.size(); ++i) {
-    const Tensor& ct = *cotangents.leaves[i];
-    if (!ct.defined()) {
-      cts.emplace_back();
-      continue;
-    }
-    const Type have = type_of(ct), want = s.output_types[i];
-    const std::string text = "vjp: the cotangent does not fit the output: " + path_of("cotangent", cotangents, i) +
-                             " is " + to_string(have) + ", " + path_of("output", cotangents, i) + " is " +
-                             to_string(want) + "; pass a cotangent like the output";
-    if (!(have.shape == want.shape)) raise_own<ValueError>(text, s.where);
-    if (have.dtype != want.dtype && !have.weak) raise_own<TypeError>(text, s.where);
-    cts.push_back(have.dtype == want.dtype ? ct : to(ct, want.dtype));
-  }
+  for (std::size_t i = 0; i < cotangents.leaves.size(); ++i)
+    cts.push_back(fitted_leaf(misfit, "cotangent", "output", cotangents, i, s.output_types[i]));
   write(gradients, pull_back(s, cts, false));
 }
 
-std::vector<Tensor> reverse_jacobian(Recording& recording, const tree::Walk& output, std::span<const tree::Walk> inputs,
-                                     std::span<const int> positions, const JacobianOptions& options, const char* name,
-                                     Place where) {
-  const Recording::State& s = *recording.state_;
-  if (options.chunk_size && *options.chunk_size < 1)
-    raise_own<ValueError>(
-        std::string(name) + ": chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1",
-        where);
+namespace {
+
+/// The gradients of `rows` elements of an output leaf, from element `from` on: for each input leaf [rows, in shape…].
+std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, std::int64_t from, std::int64_t rows,
+                              const char* name) {
+  const Type& out = s.output_types[leaf];
+  Shape seed_shape = out.shape;
+  seed_shape.insert(0, rows);
+  const Tensor seeds = reshape(eye_rows(from, rows, out.shape.numel(), out.dtype), seed_shape);
+  BatchInterpreter batch(rows, Entry{});
+  std::vector<Tensor> cts(s.output_types.size());
+  cts[leaf] = wrap(new_node<Batched>(batch.level, value_of(seeds)));
+  std::vector<Tensor> gradients = pull_back(s, cts, false);
+  for (Tensor& g : gradients) {
+    if (!g.defined()) continue;
+    const ValueRef value = read(g, name);
+    const AtLevel outside(batch.parent);
+    if (value->level == batch.level) {
+      g = wrap(static_cast<const Batched&>(*value).value);
+      continue;
+    }
+    Shape shape = value->type.shape;
+    shape.insert(0, rows);
+    g = expand(wrap(value), shape);
+  }
+  return gradients;
+}
+
+/// All rows of an output leaf, chunk by chunk; one list for each input leaf.
+std::vector<std::vector<Tensor>> rows_of_leaf(const Recording::State& s, std::size_t leaf,
+                                              std::optional<std::int64_t> chunk_size, const char* name) {
+  const std::int64_t count = s.output_types[leaf].shape.numel();
+  const std::int64_t at_once = chunk_size.value_or(count);
+  std::vector<std::vector<Tensor>> parts(s.leaf_slots.size());
+  for (std::int64_t from = 0; from < count || from == 0; from += at_once ? at_once : 1) {
+    std::vector<Tensor> rows = rows_from(s, leaf, from, std::min(at_once, count - from), name);
+    for (std::size_t i = 0; i < rows.size(); ++i) parts[i].push_back(std::move(rows[i]));
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Walk& output,
+                                     std::span<const tree::Walk> inputs, std::span<const int> positions,
+                                     const JacobianOptions& options, const char* name, Place where) {
+  const Recording::State& s = *recording.state;
+  require_chunk_size(name, options.chunk_size, where);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     require_real(name, ("argument " + std::to_string(positions[i])).c_str(), inputs[i], where,
                  "; Jacobians take real inputs: pass view_as_real of it");
   require_real(name, "output", output, where, "; Jacobians take real outputs: return view_as_real of it");
 
+  std::vector<Tensor> kept;  // of leaves without a derivative, the values
+  for (const tree::Walk& walk : inputs)
+    for (const Tensor* leaf : walk.leaves) kept.push_back(*leaf);
+
   std::vector<Tensor> jacobians;
   for (std::size_t leaf = 0; leaf < output.leaves.size(); ++leaf) {
     const Type& out = s.output_types[leaf];
-    const std::int64_t count = out.shape.numel();
-    const std::int64_t at_once = options.chunk_size.value_or(count);
-    std::vector<std::vector<Tensor>> parts(s.leaf_slots.size());
-    for (std::int64_t from = 0; from < count || from == 0; from += at_once ? at_once : 1) {
-      const std::int64_t rows = std::min(at_once, count - from);
-      Shape seed_shape = out.shape;
-      seed_shape.insert(0, rows);
-      const Tensor seeds = reshape(eye_rows(from, rows, count, out.dtype), seed_shape);
-      std::vector<Tensor> gradients;
-      {
-        BatchInterpreter batch(rows, Entry{});
-        std::vector<Tensor> cts(output.leaves.size());
-        cts[leaf] = wrap(new_node<Batched>(batch.level, value_of(seeds)));
-        gradients = pull_back(s, cts, false);
-        for (Tensor& g : gradients) {
-          if (!g.defined()) continue;
-          const ValueRef value = read(g, name);
-          const AtLevel outside(batch.parent);
-          if (value->level == batch.level) {
-            g = wrap(static_cast<const Batched&>(*value).value);
-          } else {
-            Shape shape = value->type.shape;
-            shape.insert(0, rows);
-            g = expand(wrap(value), shape);
-          }
-        }
-      }
-      for (std::size_t i = 0; i < gradients.size(); ++i) parts[i].push_back(gradients[i]);
+    if (!is_differentiable(out.dtype)) {
+      jacobians.insert(jacobians.end(), kept.size(), *output.leaves[leaf]);
+      continue;
     }
+    const std::vector<std::vector<Tensor>> parts = rows_of_leaf(s, leaf, options.chunk_size, name);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (s.leaf_slots[i] < 0) {
-        Shape shape = out.shape;
-        shape.append(s.leaf_types[i].shape.begin(), s.leaf_types[i].shape.end());
-        jacobians.push_back(zeros(shape, TensorOptions{.dtype = out.dtype}));
+        jacobians.push_back(kept[i]);
         continue;
       }
       Shape shape = out.shape;

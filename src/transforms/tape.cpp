@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "interpreters/node_memory.h"
 #include "interpreters/tape.h"
+#include "ricci/primitive.h"
 #include "transforms/arguments.h"
 
 namespace ricci {
@@ -12,44 +14,97 @@ namespace ricci {
 struct Tape::State {
   runs::Place where;
   std::unique_ptr<TapeInterpreter> interpreter;
-  std::vector<Tensor> watched;
+  std::vector<Tensor> watched;  // keeps the interpreter's watched cells
+
+  void require_running() const;
+  [[noreturn]] void raise_inside(const char* what, const Value& value, const char* remedy) const;
+  ValueRef watched_value(const ValueRef& value) const;
 };
-
-Tape::Tape(where_t where)
-    : state_(new State{.where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where))}) {}
-
-/// Watched tensors become plain again.
-Tape::~Tape() {
-  const Level level = state_->interpreter->level;
-  for (const Tensor& t : state_->watched) t.cell()->value = without_level(t.cell()->value, level);
-  delete state_;
-}
-
-void Tape::watch_leaves(const tree::Walk& walk) {
-  for (const Tensor* leaf : walk.leaves) {
-    if (!leaf->defined()) continue;
-    const ValueRef value = read(*leaf, "Tape");
-    if (!is_differentiable(value->type.dtype) || value->level == state_->interpreter->level) continue;
-    leaf->cell()->value = state_->interpreter->watch(value);
-    state_->watched.push_back(*leaf);
-  }
-}
 
 namespace {
 
-/// The value's place on the tape of this level, under the levels of tapes inside it; -1 if it has none.
-int slot_at(const ValueRef& value, Level level) {
-  const Value* v = value.get();
-  while (v && v->level > level) {
+/// The value without the differentiating levels around it that have ended.
+ValueRef without_ended(ValueRef value) {
+  while (value && (value->kind == ValueKind::taped || value->kind == ValueKind::dual) &&
+         !find_interpreter(value->level))
+    value = *inner_of(*value);
+  return value;
+}
+
+/// The part of the value that differs per example of a vmap inside this level; null if there is none.
+const Value* batched_inside(const Value& value, Level level) {
+  const Value* v = &value;
+  while (v->level > level && v->kind != ValueKind::batched) {
     const ValueRef* inner = inner_of(*v);
-    v = inner ? inner->get() : nullptr;
+    if (!inner) return nullptr;
+    v = inner->get();
   }
-  return v && v->level == level && v->kind == ValueKind::taped ? static_cast<const Taped*>(v)->slot : -1;
+  return v->level > level ? v : nullptr;
 }
 
 }  // namespace
 
+Tape::Tape(where_t where)
+    : state_(new State{
+          .where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where)), .watched = {}}) {}
+
+/// Watched tensors become plain again. On another thread the interpreter cannot leave its stack: it is given up.
+Tape::~Tape() {
+  const bool ended = state_->interpreter->end();
+  for (const Tensor& t : state_->watched) t.cell()->value = without_ended(t.cell()->value);
+  if (!ended) state_->interpreter.release();
+}
+
+void Tape::State::require_running() const {
+  if (interpreter->has_ended())
+    raise_own<TransformError>("Tape: it was made inside " + to_string(interpreter->ended_by()) +
+                                  ", which has ended; use a tape inside the function that makes it",
+                              where);
+}
+
+void Tape::State::raise_inside(const char* what, const Value& value, const char* remedy) const {
+  raise_own<TransformError>(std::string("Tape: ") + what + " " + to_string(value.type) + " belongs to " +
+                                transform_text(find_interpreter(value.level)) + ", which runs inside the tape; " +
+                                remedy,
+                            where);
+}
+
+/// `value` with a place on this tape: under the levels of tapes inside this one.
+ValueRef Tape::State::watched_value(const ValueRef& value) const {
+  if (value->level < interpreter->level) return interpreter->watch(value);
+  if (value->kind == ValueKind::taped) {
+    const auto& taped = static_cast<const Taped&>(*value);
+    return new_node<Taped>(taped.level, watched_value(taped.value), taped.slot);
+  }
+  raise_inside("the tensor", *value, "watch it before, or make the tape there");
+}
+
+void Tape::watch_leaves(const tree::Walk& walk) {
+  State& s = *state_;
+  s.require_running();
+  bool any = false;
+  for (const Tensor* leaf : walk.leaves) {
+    if (!leaf->defined()) continue;
+    Cell* cell = leaf->cell();
+    const ValueRef value = read(*leaf, "Tape");
+    if (!is_differentiable(value->type.dtype)) continue;
+    any = true;
+    if (s.interpreter->watched.contains(cell)) continue;
+    const bool on_tape = taped_at(value, s.interpreter->level) != nullptr;
+    const ValueRef shown = on_tape ? value : s.watched_value(value);
+    s.watched.push_back(*leaf);
+    s.interpreter->watched[cell] = taped_at(shown, s.interpreter->level)->slot;
+    cell->value = shown;
+    if (root_of(cell) == cell) ++cell->version;  // its views show the watched value too
+  }
+  if (!any)
+    raise_own<TypeError>("Tape: nothing to watch: " + tree::to_string(walk) +
+                             " holds no floating tensor; convert one, for example with x.to(rc::float32)",
+                         s.where);
+}
+
 void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
+  state_->require_running();
   const TapeInterpreter& tape = *state_->interpreter;
   const ValueRef value = read(loss, "Tape");
   const Type type = value->type;
@@ -57,20 +112,27 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   if (!is_floating(type.dtype)) raise_own<TypeError>(start + "; compute the loss in a floating dtype", state_->where);
   if (type.rank() != 0) raise_own<ValueError>(start + "; reduce it to one number, or use vjp or jacrev", state_->where);
 
+  if (const Value* inside = batched_inside(*value, tape.level))
+    state_->raise_inside("the output", *inside, "take the gradient of what that returns");
+
+  const auto slot_of = [&](const ValueRef& v) {
+    const Taped* taped = taped_at(v, tape.level);
+    return taped ? taped->slot : -1;
+  };
   std::vector<int> slots;
   for (const Tensor* leaf : into.leaves) {
-    slots.push_back(leaf->defined() ? slot_at(value_of(*leaf), tape.level) : -1);
+    const auto watched = tape.watched.find(leaf->cell());
+    slots.push_back(watched != tape.watched.end() ? watched->second : leaf->defined() ? slot_of(value_of(*leaf)) : -1);
   }
   const AtLevel outside(tape.parent);
-  const int root = slot_at(value, tape.level);
+  const int root = slot_of(value);
   const Tensor one = ones({}, TensorOptions{.dtype = type.dtype});
   const std::vector<Tensor> found = tape.record->pull_back({&root, 1}, {&one, 1}, slots, false);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     Tensor& leaf = *into.leaves[i];
     if (!leaf.defined()) continue;
     const Type t = type_of(leaf);
-    if (is_differentiable(t.dtype))
-      leaf = found[i].defined() ? found[i] : zeros(t.shape, TensorOptions{.dtype = t.dtype});
+    if (is_differentiable(t.dtype)) leaf = found[i].defined() ? found[i] : zeros_of(t);
   }
 }
 

@@ -14,7 +14,6 @@ struct TraceRun::State {
 };
 
 TraceRun::TraceRun(Place where) : state_(new State{.where = where}) {}
-TraceRun::~TraceRun() { delete state_; }
 
 void TraceRun::enter(const tree::Walk& arguments) {
   State& s = *state_;
@@ -31,10 +30,11 @@ void TraceRun::enter(const tree::Walk& arguments) {
 
 Program TraceRun::leave(const tree::Walk& output) {
   State& s = *state_;
+  s.record->end_inside();
   require_tensor("trace", output, s.where);
   for (const Tensor* leaf : output.leaves)
     if (leaf->defined()) s.record->body->outputs.push_back(s.record->variable_of(read(*leaf, "trace")));
-  Program program(std::make_shared<ProgramBody>(without_dead_equations(*s.record->body)));
+  Program program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*s.record->body))));
   s.scope.reset();
   s.record.reset();
   return program;

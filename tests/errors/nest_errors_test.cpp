@@ -73,9 +73,9 @@ TEST(NestErrors, EveryTransformHasItsName) {
   expect_error<rc::ValueError>([&] { rc::grad(loss)(x); }, nest_text("grad{at}"), {x});
   expect_error<rc::ValueError>([&] { rc::grad_and_value(loss)(x); }, nest_text("grad_and_value{at}"), {x});
   expect_error<rc::ValueError>([&] { rc::value_and_grad(loss)(x); }, nest_text("value_and_grad{at}"), {x});
-  expect_error<rc::ValueError>([&] { rc::vjp(loss, x); }, nest_text("vjp{at?}"), {x});
+  expect_error<rc::ValueError>([&] { rc::vjp(loss, x); }, nest_text("vjp{at}"), {x});
   expect_error<rc::ValueError>([&] { rc::jvp(loss, x, x); }, nest_text("jvp{at}"), {x});
-  expect_error<rc::ValueError>([&] { rc::linearize(loss, x); }, nest_text("linearize{at?}"), {x});
+  expect_error<rc::ValueError>([&] { rc::linearize(loss, x); }, nest_text("linearize{at}"), {x});
   expect_error<rc::ValueError>([&] { rc::jacrev(loss)(x); }, nest_text("jacrev{at}"), {x});
   expect_error<rc::ValueError>([&] { rc::jacfwd(loss)(x); }, nest_text("jacfwd{at}"), {x});
   expect_error<rc::ValueError>([&] { rc::hessian(loss)(x); }, nest_text("hessian{at}"), {x});
@@ -101,6 +101,18 @@ TEST(NestErrors, AnErrorInThePullbackOfATransformLeavesTheStackEmpty) {
 TEST(NestErrors, EveryErrorIsAnRcErrorAndARuntimeError) {
   EXPECT_THROW(fails(rc::ones({2, 3})), rc::Error);
   EXPECT_THROW(fails(rc::ones({2, 3})), std::runtime_error);
+}
+
+TEST(NestErrors, VjpAndLinearizeHaveTheLineOfTheirCallInEveryForm) {
+  const Tensor x = rc::ones({2, 3});
+  const auto two = [](Tensor a, Tensor b) { return matmul(a, b); };
+  const auto with_aux = [](Tensor a) { return std::pair{fails(a), 1}; };
+  expect_error<rc::ValueError>([&] { rc::vjp(two, x, x); }, nest_text("vjp{at}"), {x});
+  expect_error<rc::ValueError>([&] { rc::vjp(rc::matmul, x, x); }, nest_text("vjp{at}"), {x});
+  expect_error<rc::ValueError>([&] { rc::vjp(fails, x); }, nest_text("vjp{at}"), {x});
+  expect_error<rc::ValueError>([&] { rc::vjp(with_aux, rc::has_aux, x); }, nest_text("vjp{at}"), {x});
+  expect_error<rc::ValueError>([&] { rc::linearize(two, x, x); }, nest_text("linearize{at}"), {x});
+  expect_error<rc::ValueError>([&] { rc::linearize(rc::matmul, x, x); }, nest_text("linearize{at}"), {x});
 }
 
 }  // namespace

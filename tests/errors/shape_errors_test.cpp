@@ -220,4 +220,34 @@ TEST(UndefinedErrors, WhereATensorIsReadOrWritten) {
                                {x});
 }
 
+TEST(InPlaceErrors, NameTheMethodThatWasCalled) {
+  const Tensor x = ones({3}), y = ones({2}), places = rc::tensor({1, 2, 3});
+  expect_error<rc::ValueError>(
+      [&] { x.add_(y); }, "add_: shapes do not broadcast: f32[3] and f32[2]; axis -1 is 3 against 2, and neither is 1",
+      {x, y});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap([](Tensor a, Tensor b) { return a.mul_(b); })(ones({4, 3}), ones({4, 2})); },
+      "mul_: shapes do not broadcast: f32[3] and f32[2]; axis -1 is 3 against 2, and neither is 1"
+      "\n  inside vmap over axis 0 of 4{at}");
+  expect_error<rc::ValueError>(
+      [&] { rc::add_out(x, x.clone(), y); },
+      "add_out: shapes do not broadcast: f32[3] and f32[2]; axis -1 is 3 against 2, and neither "
+      "is 1",
+      {x, y});
+  expect_error<rc::ValueError>([&] { x.mul_(Tensor()); },
+                               "mul_: operand 1 is an undefined Tensor; give it a value first", {x});
+}
+
+TEST(SizeErrors, MoreElementsThanMemoryHolds) {
+  const std::string rest = " has more elements than memory can hold; make it smaller";
+  expect_error<rc::ValueError>([] { ones({std::int64_t{1} << 50}); }, "ones: f32[1125899906842624]" + rest);
+  expect_error<rc::ValueError>([] { rc::zeros({std::int64_t{1} << 40, std::int64_t{1} << 40}); },
+                               "zeros: f32[1099511627776,1099511627776]" + rest);
+  const Tensor x = ones({1});
+  expect_error<rc::ValueError>([&] { x.expand({std::int64_t{1} << 50}) + 1; }, "add: f32[1125899906842624]" + rest,
+                               {x});
+  expect_error<rc::ValueError>([&] { x.expand({std::int64_t{1} << 50}).clone(); },
+                               "clone: f32[1125899906842624]" + rest, {x});
+}
+
 }  // namespace

@@ -1,5 +1,8 @@
 // What an operation says when vmap forbids it: a write to a shared target, a value or a size that differs per example,
 // a random draw without a mode, a value that has left its transform.
+#include <string>
+#include <thread>
+
 #include "support/expect_error.h"
 
 namespace rc = ricci;
@@ -224,6 +227,32 @@ TEST(StaleErrors, UsedInsideALaterTransform) {
   const Tensor stale = escaped_from_vmap();
   expect_error<rc::TransformError>([&] { rc::grad([&](Tensor x) { return (x * stale).sum(); })(rc::ones({3})); },
                                    stale_text("mul", "f32[3]", "vmap over axis 0 of 4") + "\n  inside grad{at}");
+}
+
+TEST(StaleErrors, OfAnotherThread) {
+  const Tensor x = rc::ones({3});
+  std::string text;
+  rc::vmap([&](Tensor a) {
+    std::thread([&] {
+      try {
+        a * 2;
+      } catch (const rc::TransformError& error) { text = error.what(); }
+    }).join();
+    return a;
+  })(x);
+  EXPECT_TRUE(
+      text.starts_with("mul: an operand f32[] belongs to a transform of another thread; "
+                       "return it from that function before another thread uses it"))
+      << text;
+}
+
+TEST(StaleErrors, ARecordedValueNamesItsTransform) {
+  Tensor escaped;
+  rc::trace([&](Tensor a) {
+    escaped = a * 2;
+    return a;
+  })(rc::ones({3}));
+  expect_error<rc::TransformError>([&] { escaped * 2; }, stale_text("mul", "f32[?]", "trace"));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Program recorded(const Function& f, const List& x) {
   List variables;
   for (const Tensor& input : x) variables.push_back(ricci::wrap(record.add_input(ricci::type_of(input))));
   for (const Tensor& y : f(variables)) record.body->outputs.push_back(record.variable_of(ricci::value_of(y)));
-  return Program(record.body);
+  return Program(ricci::Shared<const ricci::ProgramBody>(new ricci::ProgramBody(*record.body)));
 }
 
 void expect_program(const Function& f, const List& x, double tolerance, const char* what) {

@@ -279,4 +279,28 @@ TEST(Hessian, CanBeMapped) {
   expect_values(h, {0, 1, 1, 0, 0, 1, 1, 0});
 }
 
+/// A weight and the places it is read at, which have no derivative.
+struct Table {
+  Tensor weight, places;
+};
+
+TEST(Jacobian, KeepsIntegerLeavesAsTheyAre) {
+  const Table table{doubles({1, 2, 3}), rc::tensor({2, 0})};
+  const auto read = [](Table t) { return square(rc::index_select(t.weight, 0, t.places)); };  // [2]
+  const auto expect_row = [&](const Table& j) {
+    expect_values(j.weight, {0, 0, 6, 2, 0, 0});
+    expect_equal(j.places, table.places);
+  };
+  expect_row(rc::jacrev(read)(table));
+  expect_row(rc::jacfwd(read)(table));
+  expect_row(rc::jacfwd(read, {.chunk_size = 2})(table));
+  const auto h = rc::hessian([&](Table t) { return read(t).sum(); })(table);
+  expect_values(h[&Table::weight].weight, {2, 0, 0, 0, 0, 0, 0, 0, 2});
+  expect_equal(h[&Table::weight].places, table.places);
+  expect_equal(h[&Table::places].places, table.places);
+  const auto again = rc::jacrev(rc::jacrev([&](Table t) { return read(t).sum(); }))(table);
+  expect_values(again[&Table::weight].weight, {2, 0, 0, 0, 0, 0, 0, 0, 2});
+  expect_equal(again[&Table::places].weight, table.places);
+}
+
 }  // namespace

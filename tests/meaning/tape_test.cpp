@@ -1,5 +1,9 @@
 // rc::Tape records what is computed from watched tensors; it works inside every transform and every transform inside
 // it.
+#include <memory>
+#include <thread>
+#include <utility>
+
 #include "support/expect_tensor.h"
 #include "support/model.h"
 
@@ -162,6 +166,101 @@ TEST(Tape, InsideATapeGivesSecondDerivatives) {
     EXPECT_EQ(outer.gradient(total, y).to_vector<double>(), (std::vector<double>{6, 12, 18}));
   }
   EXPECT_EQ(outer.gradient(total, y).to_vector<double>(), (std::vector<double>{6, 12, 18}));
+}
+
+TEST(Tape, GivesTheGradientOfATensorAsItWasWatchedThoughItWasWrittenLater) {
+  const Tensor w = doubles({3, 5});
+  rc::Tape tape;
+  tape.watch(w);
+  const Tensor y = w * w;
+  w.mul_(2);
+  expect_values(w, {6, 10});
+  expect_values(tape.gradient(y.sum(), w), {6, 10});
+  expect_values(tape.gradient((w * w).sum(), w), {24, 40});
+}
+
+TEST(Tape, OfAViewFollowsAWatchedBase) {
+  const Tensor w = doubles({3, 5});
+  const Tensor first = w[0];
+  rc::Tape tape;
+  tape.watch(w);
+  expect_values(tape.gradient(first * first, w), {6, 0});
+}
+
+TEST(Tape, LeavesIntegersBesideFloatingTensorsAlone) {
+  const std::pair<Tensor, Tensor> pair{doubles({2}), rc::tensor({7})};
+  rc::Tape tape;
+  tape.watch(pair);
+  const auto [gradient, kept] = tape.gradient((pair.first * pair.second).sum(), pair);
+  expect_values(gradient, {7});
+  expect_values(kept, {7});
+  EXPECT_EQ(kept.dtype(), rc::int64);
+}
+
+/// Two tapes watch one tensor, and one of them ends before the other is asked again.
+void expect_two_tapes_work(bool outer_watches_first, bool outer_ends_first) {
+  const Tensor x = doubles({2, 3});
+  auto outer = std::make_unique<rc::Tape>(), inner = std::make_unique<rc::Tape>();
+  (outer_watches_first ? *outer : *inner).watch(x);
+  (outer_watches_first ? *inner : *outer).watch(x);
+  const Tensor y = (x * x).sum();
+  expect_values(inner->gradient(y, x), {4, 6});
+  expect_values(outer->gradient(y, x), {4, 6});
+  (outer_ends_first ? outer : inner).reset();
+  rc::Tape& left = outer_ends_first ? *inner : *outer;
+  expect_values(left.gradient(y, x), {4, 6});
+  expect_values(left.gradient((x * x * x).sum(), x), {12, 27});
+  outer.reset();
+  inner.reset();
+  EXPECT_FALSE(rc::inside_transform());
+  expect_values(rc::grad([](Tensor a) { return (a * a).sum(); })(x), {4, 6});
+  x.add_(1);
+  expect_values(x, {3, 4});
+}
+
+TEST(Tape, SharesATensorWithAnotherTapeInWhateverOrderTheyEnd) {
+  for (const bool outer_watches_first : {true, false})
+    for (const bool outer_ends_first : {true, false}) expect_two_tapes_work(outer_watches_first, outer_ends_first);
+}
+
+TEST(Tape, MayEndBeforeATransformThatRunsInsideIt) {
+  const Tensor x = doubles({2, 3});
+  auto tape = std::make_unique<rc::Tape>();
+  tape->watch(x);
+  const Tensor squares = rc::vmap([&](Tensor row) {
+    tape.reset();
+    return row * row;
+  })(x);
+  expect_values(squares, {4, 9});
+  EXPECT_FALSE(rc::inside_transform());
+}
+
+TEST(Tape, ThatOutlivesTheFunctionChangesNoDerivative) {
+  std::unique_ptr<rc::Tape> escaped;
+  const auto f = [&](Tensor a) {
+    escaped = std::make_unique<rc::Tape>();
+    escaped->watch(a);
+    return (a * a).sum();
+  };
+  const Tensor x = doubles({2, 3});
+  expect_values(rc::grad(f)(x), {4, 6});
+  expect_values(rc::jacfwd(f)(x), {4, 6});
+  expect_values(std::get<1>(rc::jvp(f, x, x)), {26});
+  auto [y, f_jvp] = rc::linearize(f, x);
+  expect_values(f_jvp(x), {26});
+  EXPECT_FALSE(rc::inside_transform());
+}
+
+TEST(Tape, MayBeDestroyedOnAnotherThreadThanItsOwn) {
+  const Tensor x = number(3);
+  std::thread([&] {
+    auto tape = std::make_unique<rc::Tape>();
+    tape->watch(x);
+    std::thread([&] { tape.reset(); }).join();
+    expect_values(rc::grad([](Tensor a) { return a * a; })(x), {6});
+  }).join();
+  EXPECT_FALSE(rc::inside_transform());
+  expect_values(x * 1, {3});
 }
 
 }  // namespace

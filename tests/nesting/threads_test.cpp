@@ -114,4 +114,16 @@ TEST(Threads, NoGradOnOneThreadIsNotSeenOnAnother) {
   expect_values(f(number(2)), {12});
 }
 
+TEST(Threads, ReadAViewThatIsOutOfDate) {
+  for (int round = 0; round < 200; ++round) {
+    const Tensor base = doubles({1, 2, 3, 4}, {2, 2});
+    const Tensor row = base[1], element = row[0];
+    base.mul_(2);
+    on_threads([&](int) {
+      expect_values(element, {6});
+      expect_values(row * 1, {6, 8});
+    });
+  }
+}
+
 }  // namespace

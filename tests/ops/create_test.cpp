@@ -2,6 +2,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <memory>
 
 #include "support/expect_error.h"
 
@@ -221,6 +222,43 @@ TEST(Linspace, IncludesBothEnds) {
 TEST(Linspace, IsDifferentiableInItsEnds) {
   const Tensor slope = rc::grad([](Tensor end) { return rc::linspace(0, end, 3).sum(); })(rc::tensor(2.0));
   EXPECT_NEAR(slope.item(), 1.5, 1e-6);
+}
+
+TEST(Blob, CallsADeleterWithCapturesOnceWithTheLastUser) {
+  std::vector<float> elements = {1, 2, 3};
+  std::vector<void*> ended;
+  auto owned = std::make_unique<int>(7);  // the deleter need not be copyable
+  {
+    Tensor view;
+    {
+      const Tensor lent =
+          rc::from_blob(elements.data(), {3}, rc::float32, [&ended, owned = std::move(owned)](void* data) {
+            if (*owned == 7) ended.push_back(data);
+          });
+      view = lent[1];
+    }
+    EXPECT_TRUE(ended.empty());
+    EXPECT_EQ(view.item(), 2);
+  }
+  EXPECT_EQ(ended, std::vector<void*>{elements.data()});
+}
+
+TEST(Blob, CallsNoDeleterForAShapeItRefuses) {
+  float element = 0;
+  bool ended = false;
+  EXPECT_THROW(rc::from_blob(&element, {-1}, rc::float32, [&ended](void*) { ended = true; }), rc::ValueError);
+  EXPECT_FALSE(ended);
+}
+
+TEST(Braces, TakeComplexNumbers) {
+  const std::complex<double> z(1, -2);
+  const Tensor one = rc::tensor(z), list = rc::tensor({{z, 3.}, {4, std::complex<float>(0, 5)}});
+  EXPECT_EQ(one.dtype(), rc::complex64);
+  EXPECT_EQ(one.item<std::complex<double>>(), z);
+  EXPECT_EQ(rc::tensor(z, rc::complex128).dtype(), rc::complex128);
+  EXPECT_EQ(list.dtype(), rc::complex64);
+  expect_values(rc::real(list), {1, 3, 4, 0});
+  expect_values(rc::imag(list), {-2, 0, 0, 5});
 }
 
 }  // namespace

@@ -68,4 +68,26 @@ TEST(Program, TransformsInsideARecordedFunctionLeaveOnlyPlainEquations) {
   EXPECT_TRUE(rc::allclose(p({x})[0], 2 * x));
 }
 
+TEST(Program, DetachCutsTheInnermostDerivativeOfWhereItIsReplayed) {
+  const rc::Program p = rc::trace([](const Tensor& x) { return x * x.detach(); })(rc::ones({}));
+  const auto replayed = [&](const Tensor& x) { return p({x})[0]; };
+  const Tensor y = rc::tensor(3.0);
+  EXPECT_EQ(rc::grad(replayed)(y).item(), 3);
+  // The inner derivative of x * detach(x) is detach(x), of which the outer level keeps the derivative.
+  EXPECT_EQ(rc::grad(rc::grad(replayed))(y).item(),
+            rc::grad(rc::grad([](Tensor a) { return a * a.detach(); }))(y).item());
+  EXPECT_EQ(rc::grad(rc::grad(replayed))(y).item(), 1);
+}
+
+TEST(Program, ThatPutsThroughAnOperationWhichIsNoViewIsRefused) {
+  const std::string text = "program(a: f32[3], b: f32[3]) {\n  c: f32[3] = put[view=sin[]] a b\n  return c\n}\n";
+  EXPECT_THROW(rc::parse_program(text, {}), rc::ValueError);
+}
+
+TEST(Program, ThatGivesAnOperationAnotherNumberOfOperandsIsRefused) {
+  const rc::Program p = rc::parse_program("program(a: f32[3]) {\n  b: f32[3] = mul a\n  return b\n}\n", {});
+  EXPECT_THROW(rc::check(p), rc::ValueError);
+  EXPECT_THROW(p({rc::ones({3})}), rc::ValueError);
+}
+
 }  // namespace

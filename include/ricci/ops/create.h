@@ -4,8 +4,11 @@
 #pragma once
 
 #include <initializer_list>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "ricci/owned.h"
 #include "ricci/tensor.h"
 
 namespace ricci {
@@ -30,6 +33,10 @@ struct IntegerOptions {
   GeneratorOption generator = {};
 };
 
+template <class T>
+concept Number =
+    std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
 /// Nested braces of numbers, to any depth.
 struct Braces {
   template <class T>
@@ -39,35 +46,42 @@ struct Braces {
         dtype(dtype_of_number<T>()),
         number(static_cast<double>(number)),
         integer(static_cast<std::int64_t>(number)) {}
+  Braces(const std::complex<double>& number);
+  Braces(const std::complex<float>& number);
   Braces(std::initializer_list<Braces> list) : leaf(false), children(list) {}
-  template <class T>
+  template <Number T>
   static constexpr DType dtype_of_number() {
     if constexpr (std::is_same_v<T, bool>) return DType::boolean;
+    else if constexpr (!std::is_arithmetic_v<T>) return DType::complex64;
     else return std::is_integral_v<T> ? DType::int64 : DType::float32;
   }
   bool leaf;
   DType dtype = DType::float32;
-  double number = 0;
+  double number = 0, imaginary = 0;
   std::int64_t integer = 0;
   std::vector<Braces> children;
+};
+
+/// What ends the elements lent to from_blob. Must not throw.
+struct BlobDeleter {
+  virtual ~BlobDeleter() = default;
+  virtual void end(void* data) = 0;
 };
 
 namespace ops {
 
 // ── from C++ values ──
 
-/// Nested braces: float32 if any number has a point, else int64; booleans alone stay boolean. ValueError if the lists
-/// side by side differ in length.
+/// Nested braces: complex64 if any number is complex, float32 if any has a point, else int64; booleans alone stay boolean.
+/// ValueError if the lists side by side differ in length.
 ///   rc::Tensor a = rc::tensor({{1., 2.}, {3., 4.}});  // f32[2,2]
 Tensor tensor(std::initializer_list<Braces> values);
 Tensor tensor(std::initializer_list<Braces> values, DType dtype);
-/// 0-dim: float32 of a floating number, int64 of an integer, boolean of a bool.
+/// 0-dim: complex64 of a complex number, float32 of a floating one, int64 of an integer, boolean of a bool.
 ///   rc::Tensor rate = rc::tensor(0.1, rc::float64);  // f64[]
-template <class T>
-  requires std::is_arithmetic_v<T>
+template <Number T>
 Tensor tensor(T number);
-template <class T>
-  requires std::is_arithmetic_v<T>
+template <Number T>
 Tensor tensor(T number, DType dtype);
 /// A copy of a container: one axis, its element type kept.
 ///   rc::Tensor b = rc::tensor(std::vector<double>{1, 2, 3});  // f64[3]
@@ -77,11 +91,23 @@ template <ElementType T>
 Tensor tensor(const std::vector<T>& values, DType dtype);
 
 /// Row-major elements where they are, without a copy: `data` must outlive the tensor and its views, or `deleter(data)` is
-/// called when the last of them is gone. In-place operations may write to it; from a const pointer they never do.
+/// called when the last of them is gone; the deleter is any callable, with captures or without. In-place operations may
+/// write to it; from a const pointer they never do.
 ///   rc::Tensor image = rc::from_blob(pixels, {height, width}, rc::uint8);
+///   rc::Tensor frame = rc::from_blob(p, {n}, rc::float32, [&camera](void* data) { camera.give_back(data); });
 Tensor from_blob(void* data, const Shape& shape, DType dtype);
 Tensor from_blob(const void* data, const Shape& shape, DType dtype);
-Tensor from_blob(void* data, const Shape& shape, DType dtype, void (*deleter)(void*));
+Tensor from_blob(void* data, const Shape& shape, DType dtype, Owned<BlobDeleter> deleter);
+template <class F>
+  requires std::is_invocable_v<F&, void*>
+Tensor from_blob(void* data, const Shape& shape, DType dtype, F deleter) {
+  struct Held final : BlobDeleter {
+    F f;
+    explicit Held(F&& f) : f(std::move(f)) {}
+    void end(void* elements) override { f(elements); }
+  };
+  return from_blob(data, shape, dtype, Owned<BlobDeleter>(new Held(std::move(deleter))));
+}
 
 // ── one value everywhere ──
 

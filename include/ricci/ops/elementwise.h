@@ -40,11 +40,12 @@ const Tensor& sub_out(const Tensor& out, const Tensor& a, const Tensor& b);
 const Tensor& mul_out(const Tensor& out, const Tensor& a, const Tensor& b);
 const Tensor& div_out(const Tensor& out, const Tensor& a, const Tensor& b);
 
-// ── division with a rounded quotient: integers and floating; an integer over 0 gives 0 ──
+// ── division with a rounded quotient, of integers and floating numbers. An integer divided by 0 gives 0, where PyTorch
+// throws: no operation looks at values; a floating one gives infinity or NaN ──
 
-Tensor floor_divide(const Tensor& a, const Tensor& b);  ///< derivative 0
-Tensor remainder(const Tensor& a, const Tensor& b);     ///< sign of the divisor, as Python's %
-Tensor fmod(const Tensor& a, const Tensor& b);          ///< sign of the dividend, as C's
+Tensor floor_divide(const Tensor& a, const Tensor& b);  ///< ⌊a / b⌋, derivative 0; 0 for an integer over 0
+Tensor remainder(const Tensor& a, const Tensor& b);     ///< sign of the divisor, as Python's %; 0 for an integer over 0
+Tensor fmod(const Tensor& a, const Tensor& b);          ///< sign of the dividend, as C's; 0 for an integer over 0
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
@@ -163,6 +164,14 @@ Tensor real(const Tensor& x);   ///< x itself if it is real
 Tensor imag(const Tensor& x);   ///< zeros if x is real
 Tensor conj(const Tensor& x);   ///< x itself if it is real
 Tensor angle(const Tensor& x);  ///< in (-pi, pi]; slope 0 at 0
+/// re + i im, elementwise; c128 if either is f64, else c64. TypeError unless both are floating.
+///   rc::Tensor z = rc::complex(rc::ones({3}), rc::zeros({3}));  // c64[3]
+Tensor complex(const Tensor& re, const Tensor& im);
+/// The parts of complex numbers along a new last axis of 2, a view: c64[…] → f32[…,2]. TypeError unless x is complex.
+Tensor view_as_real(const Tensor& x);
+/// Pairs along the last axis as complex numbers, a view: f32[…,2] → c64[…]. TypeError unless x is f32 or f64, ValueError
+/// unless its last axis is of size 2.
+Tensor view_as_complex(const Tensor& x);
 
 // ── copies ──
 

@@ -63,6 +63,7 @@ Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper);
 Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transpose, bool unitriangular);
 /// a⁻¹. ValueError if a is singular. To apply it, `solve` is faster and more accurate.
 Tensor inverse(const Tensor& a);
+Tensor inv(const Tensor& a);  ///< inverse
 /// The determinant, by LU; 1 of a matrix of size 0. First derivatives are the cofactors and right for singular matrices
 /// too; second ones divide by the determinant, so they need a regular matrix.
 Tensor det(const Tensor& a);

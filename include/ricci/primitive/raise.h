@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ricci/error.h"
+#include "ricci/tensor.h"
 
 namespace ricci {
 
@@ -20,5 +21,8 @@ template <class E>
 [[noreturn]] void raise(const std::string& text) {
   throw E(with_context(text));
 }
+
+/// Throws ValueError `op: operand 1 is an undefined Tensor; give it a value first` if it is.
+void require_defined(const char* op, const Tensor& x, int operand);
 
 }  // namespace ricci

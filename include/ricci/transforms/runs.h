@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ricci/dims.h"
+#include "ricci/owned.h"
 #include "ricci/program.h"
 #include "ricci/tree.h"
 
@@ -42,130 +43,116 @@ class BatchRun {
 };
 
 /// What a reverse transform has recorded: shared by the pullbacks made from it.
-class Recording {
- public:
-  Recording() = default;
-  Recording(const Recording& other);
-  Recording(Recording&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
-  Recording& operator=(Recording other) noexcept {
-    std::swap(state_, other.state_);
-    return *this;
-  }
-  ~Recording();
+struct Recording {
   struct State;
-  State* state_ = nullptr;
+  Shared<const State> state;
 };
 
 /// One call of a function under reverse differentiation.
 class ReverseRun {
  public:
+  /// With `shown` false another transform stands for this one in the nest that errors print.
   ReverseRun(const char* name, Place where, bool shown = true);
-  ReverseRun(const ReverseRun&) = delete;
-  ~ReverseRun();
   /// Makes the leaves of every argument writable, and those of the arguments at `differentiated` watched, in that order.
   void enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated);
   /// Ends the level: the leaves of output and aux become the caller's.
   Recording leave(const tree::Walk& output, const tree::Walk* aux);
-  /// Throws what is wrong with a loss.
+  /// Throws what is wrong with a loss; `is_tensor` is false where its C++ type already is.
   void check_loss(const tree::Walk& output, bool is_tensor);
+  /// Throws what is wrong with the outputs of vjp.
   void check_outputs(const tree::Walk& output);
-  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
-  [[noreturn]] void refuse_loss(const std::string& found);
+  /// Throws what is wrong with the outputs of jacrev.
+  void check_jacobian_outputs(const tree::Walk& output);
+  [[noreturn]] void refuse(const char* found);              ///< a function that returned no tensor
+  [[noreturn]] void refuse_loss(const std::string& found);  ///< one that should have returned a loss
 
  private:
   struct State;
-  State* state_;
+  Owned<State> state_;
 };
 
 /// Gradients of a loss: cotangent one. Writes them over the floating leaves of `gradients`, one Walk per differentiated
 /// argument, in order.
-void write_gradients(Recording& recording, std::span<const tree::Walk> gradients);
+void write_gradients(const Recording& recording, std::span<const tree::Walk> gradients);
 /// Forgets the values of the floating leaves, keeping structure and other leaves: what a pullback's result is filled in.
 void forget_floating(std::span<const tree::Walk> primals);
+/// What a pullback gives for these cotangents, of the output's tree; throws where they do not fit.
 void write_pullback(const Recording& recording, const tree::Walk& cotangents, std::span<const tree::Walk> gradients);
-/// Rows of the Jacobian for every output leaf, [output elements, input shape…] for each differentiated leaf.
-/// `positions` are the inputs' among the arguments.
-std::vector<Tensor> reverse_jacobian(Recording& recording, const tree::Walk& output, std::span<const tree::Walk> inputs,
-                                     std::span<const int> positions, const JacobianOptions& options, const char* name,
-                                     Place where);
+/// One tensor per output leaf and differentiated input leaf, [out shape…, in shape…]; where either has no
+/// derivative, being of integers, its value stands there. `positions` are the inputs' among the arguments.
+std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Walk& output,
+                                     std::span<const tree::Walk> inputs, std::span<const int> positions,
+                                     const JacobianOptions& options, const char* name, Place where);
 
 /// One call of a function under forward differentiation.
 class ForwardRun {
  public:
   ForwardRun(const char* name, Place where);
-  ForwardRun(const ForwardRun&) = delete;
-  ~ForwardRun();
+  /// Makes the leaves of the primals carry the tangents; throws where these do not fit.
   void enter(std::span<const tree::Walk> primals, std::span<const tree::Walk> tangents);
-  /// Ends the level: output leaves become primals; `tangent`, a copy of output, receives the tangents.
+  /// Ends the level: output leaves become primals; `tangent`, a copy of output, receives the tangents. With `strict` an
+  /// output that does not depend on the primals throws.
   void leave(const tree::Walk& output, const tree::Walk& tangent, const tree::Walk* aux, bool strict);
-  [[noreturn]] void refuse(const char* found);
+  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
 
  private:
   struct State;
-  State* state_;
+  Owned<State> state_;
 };
 
 /// One call of a function for its Jacobian by forward mode: `f` runs once per chunk of input elements.
 class ForwardJacobian {
  public:
   ForwardJacobian(const char* name, const JacobianOptions& options, Place where);
-  ForwardJacobian(const ForwardJacobian&) = delete;
-  ~ForwardJacobian();
+  /// Begins a chunk: the leaves at `differentiated` carry its tangents, all in one batch. False when all chunks are done.
   bool enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated);
+  /// Ends a chunk: the leaves of output and aux become the caller's.
   void leave(const tree::Walk& output, const tree::Walk* aux);
-  /// One tensor per output leaf and differentiated input leaf, [out shape…, in shape…].
+  /// As reverse_jacobian.
   std::vector<Tensor> finish();
-  [[noreturn]] void refuse(const char* found);
+  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
 
  private:
   struct State;
-  State* state_;
+  Owned<State> state_;
 };
 
 /// A function linearised: the recorded tangent program.
-class Linearized {
- public:
-  Linearized() = default;
-  Linearized(const Linearized& other);
-  Linearized(Linearized&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
-  Linearized& operator=(Linearized other) noexcept {
-    std::swap(state_, other.state_);
-    return *this;
-  }
-  ~Linearized();
-  /// Writes the output's tangents over the leaves of `output`.
+struct Linearized {
+  /// Writes the output's tangents over the leaves of `output`; throws where `tangents` do not fit the primals.
   void apply(std::span<const tree::Walk> tangents, const tree::Walk& output) const;
   struct State;
-  State* state_ = nullptr;
+  Shared<const State> state;
 };
 
+/// One call of a function that is linearised: primals are computed, what happens to tangents is recorded.
 class LinearizeRun {
  public:
   explicit LinearizeRun(Place where);
-  LinearizeRun(const LinearizeRun&) = delete;
-  ~LinearizeRun();
+  /// Makes the leaves of the primals carry recorded tangents.
   void enter(std::span<const tree::Walk> primals);
+  /// Ends the level: output leaves become primals.
   Linearized leave(const tree::Walk& output);
-  [[noreturn]] void refuse(const char* found);
+  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
 
  private:
   struct State;
-  State* state_;
+  Owned<State> state_;
 };
 
 /// One call of a function that is written down as a program.
 class TraceRun {
  public:
   explicit TraceRun(Place where);
-  TraceRun(const TraceRun&) = delete;
-  ~TraceRun();
+  /// Makes the leaves of the arguments the program's inputs.
   void enter(const tree::Walk& arguments);
+  /// Ends the recording; the leaves of output are the program's outputs.
   Program leave(const tree::Walk& output);
-  [[noreturn]] void refuse(const char* found);
+  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
 
  private:
   struct State;
-  State* state_;
+  Owned<State> state_;
 };
 
 }  // namespace ricci::runs

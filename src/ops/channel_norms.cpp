@@ -1,0 +1,138 @@
+// Normalising over examples or groups of channels: batch_norm, group_norm, instance_norm. Each is layer_norm's formula
+// on the tensor reshaped so that what is normalised together lies along the last axis.
+#include "ops/axes.h"
+#include "primitive/writing.h"
+#include "ricci/ops.h"
+
+namespace ricci {
+namespace {
+
+constexpr double default_eps = 1e-5, default_momentum = 0.1;
+
+void require_channels(const char* op, const Tensor& x) {
+  require_defined(op, x, 0);
+  if (!is_floating(type_of(x).dtype)) raise<TypeError>(std::string(op) + ": the input is " + type_text(x) + "; it must be real floating");
+  if (type_of(x).rank() < 2)
+    raise<ValueError>(std::string(op) + ": the input is " + type_text(x) + "; it must be [batch, channels, …]");
+}
+
+void require_one_per_channel(const char* op, const char* what, const Tensor& t, const Tensor& x) {
+  if (t.defined() && !(type_of(t).shape == Shape{x.size(1)}))
+    raise<ValueError>(std::string(op) + ": the " + what + " is " + type_text(t) + "; it must have one value for each of the " +
+                      count_of(x.size(1), "channel", "channels") + " of the input " + type_text(x));
+}
+
+/// [channels] as [channels, 1, …], to stand beside [batch, channels, …].
+Tensor beside(const Tensor& per_channel, const Tensor& x) {
+  Shape shape = Shape::filled(static_cast<std::size_t>(x.dim() - 1), 1);
+  shape[0] = x.size(1);
+  return reshape(per_channel, shape);
+}
+
+Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias) {
+  const Tensor sized = weight.defined() ? y * beside(weight, y) : y;
+  return bias.defined() ? sized + beside(bias, y) : sized;
+}
+
+/// Each row of [rows, …] to mean 0 and variance 1.
+Tensor normalized_rows(const Tensor& x, const Shape& rows, double eps) {
+  Shape shape = rows;
+  shape.push_back(-1);
+  const Tensor flat = reshape(x, shape);
+  return layer_norm(flat, {flat.size(-1)}, Tensor(), Tensor(), eps);
+}
+
+struct RunningStatistics {
+  const char* op;
+  const Tensor &mean, &variance;
+  double momentum;
+
+  void check(const Tensor& x) const {
+    if (mean.defined() != variance.defined())
+      raise<ValueError>(std::string(op) + ": only one of running mean and running variance is given; pass both or neither");
+    require_one_per_channel(op, "running mean", mean, x);
+    require_one_per_channel(op, "running variance", variance, x);
+  }
+  bool given() const { return mean.defined(); }
+
+  /// Moves them towards the statistics of x; they have no derivative.
+  void update(const Tensor& x) const {
+    const Tensor rows = reshape(movedim(x, 1, 0), {x.size(1), -1}).detach();  // [channels, …]
+    require_writable(rows);
+    mean.copy_(lerp(mean, rows.mean(1), momentum));
+    variance.copy_(lerp(variance, var(rows, 1), momentum));
+  }
+
+ private:
+  void require_writable(const Tensor& x) const {
+    const Interpreter* vmap = vmap_that_forbids(mean, read(x, op));
+    if (!vmap) vmap = vmap_that_forbids(variance, read(x, op));
+    if (vmap)
+      raise<TransformError>(std::string(op) + ": the input has one value per example of " + transform_text(vmap) +
+                            ", the running statistics " + type_text(mean) +
+                            ", which training updates in place, have one for all; map them too, pass none, or use group_norm");
+  }
+};
+
+Tensor by_given_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance, double eps) {
+  return (x - beside(mean, x)) * beside(rsqrt(variance + eps), x);
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var) {
+  return batch_norm(x, running_mean, running_var, Tensor(), Tensor(), false);
+}
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                  const Tensor& bias, bool training) {
+  return batch_norm(x, running_mean, running_var, weight, bias, training, default_momentum, default_eps);
+}
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                  const Tensor& bias, bool training, double momentum, double eps) {
+  const RunningStatistics running{"batch_norm", running_mean, running_var, momentum};
+  require_channels("batch_norm", x);
+  require_one_per_channel("batch_norm", "weight", weight, x);
+  require_one_per_channel("batch_norm", "bias", bias, x);
+  running.check(x);
+  if (!training) {
+    if (!running.given())
+      raise<ValueError>("batch_norm: outside training the running statistics are needed; pass them, or training = true");
+    return scaled(by_given_statistics(x, running_mean, running_var, eps), weight, bias);
+  }
+  const Tensor channels_first = movedim(x, 1, 0);
+  if (channels_first.numel() == x.size(1))
+    raise<ValueError>("batch_norm: in training each channel needs more than one value, the input is " + type_text(x));
+  if (running.given()) running.update(x);
+  const Tensor y = reshape(normalized_rows(channels_first, {x.size(1)}, eps), type_of(channels_first).shape);
+  return scaled(movedim(y, 0, 1), weight, bias);
+}
+
+Tensor group_norm(const Tensor& x, std::int64_t groups) { return group_norm(x, groups, Tensor(), Tensor()); }
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias) {
+  return group_norm(x, groups, weight, bias, default_eps);
+}
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
+  require_channels("group_norm", x);
+  if (groups < 1 || x.size(1) % groups != 0)
+    raise<ValueError>("group_norm: " + std::to_string(groups) + " groups do not divide the " +
+                      count_of(x.size(1), "channel", "channels") + " of the input " + type_text(x));
+  require_one_per_channel("group_norm", "weight", weight, x);
+  require_one_per_channel("group_norm", "bias", bias, x);
+  return scaled(reshape(normalized_rows(x, {x.size(0), groups}, eps), type_of(x).shape), weight, bias);
+}
+
+Tensor instance_norm(const Tensor& x) { return instance_norm(x, Tensor(), Tensor()); }
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return instance_norm(x, weight, bias, default_eps);
+}
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  require_channels("instance_norm", x);
+  require_one_per_channel("instance_norm", "weight", weight, x);
+  require_one_per_channel("instance_norm", "bias", bias, x);
+  return scaled(reshape(normalized_rows(x, {x.size(0), x.size(1)}, eps), type_of(x).shape), weight, bias);
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,92 @@
+// What rc::Tape says of tensors it cannot watch, losses it cannot differentiate, and being used after its transform.
+#include <memory>
+#include <string>
+
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+TEST(TapeErrors, NothingToWatch) {
+  const Tensor whole = rc::tensor({1, 2});
+  expect_error<rc::TypeError>(
+      [&] {
+        rc::Tape tape;
+        tape.watch(whole);
+      },
+      "Tape: nothing to watch: i64[2] holds no floating tensor; convert one, for example with x.to(rc::float32){at}"
+      "\n  inside Tape{at}",
+      {whole});
+}
+
+TEST(TapeErrors, ALossThatIsNotOneNumber) {
+  const Tensor x = rc::ones({2});
+  expect_error<rc::ValueError>(
+      [&] {
+        rc::Tape tape;
+        tape.watch(x);
+        tape.gradient(x * x, x);
+      },
+      "Tape: the output must be one real floating 0-dim tensor, found f32[2]; "
+      "reduce it to one number, or use vjp or jacrev{at}\n  inside Tape{at}",
+      {x});
+}
+
+TEST(TapeErrors, UsedAfterTheTransformItWasMadeIn) {
+  const Tensor x = rc::ones({3});
+  std::unique_ptr<rc::Tape> escaped;
+  rc::vmap([&](Tensor a) {
+    const Tensor twice = a * 2;
+    escaped = std::make_unique<rc::Tape>();
+    escaped->watch(a);
+    return twice;
+  })(x);
+  EXPECT_FALSE(rc::inside_transform());
+  const std::string text =
+      "Tape: it was made inside vmap over axis 0 of 3{at}, which has ended; "
+      "use a tape inside the function that makes it{at}";
+  expect_error<rc::TransformError>([&] { escaped->watch(x); }, text, {x});
+  expect_error<rc::TransformError>([&] { escaped->gradient(x.sum(), x); }, text, {x});
+}
+
+TEST(TapeErrors, ATensorOrALossOfAVmapInsideTheTape) {
+  const Tensor x = rc::ones({3});
+  expect_error<rc::TransformError>(
+      [&] {
+        rc::Tape tape;
+        rc::vmap([&](Tensor a) {
+          tape.watch(a);
+          return a;
+        })(x);
+      },
+      "Tape: the tensor f32[] belongs to vmap over axis 0 of 3{at}, which runs inside the tape; "
+      "watch it before, or make the tape there{at}\n  inside vmap over axis 0 of 3{at}, inside Tape{at}",
+      {x});
+  expect_error<rc::TransformError>(
+      [&] {
+        rc::Tape tape;
+        tape.watch(x);
+        rc::vmap([&](Tensor a) { return tape.gradient(a * a, x); })(x);
+      },
+      "Tape: the output f32[] belongs to vmap over axis 0 of 3{at}, which runs inside the tape; "
+      "take the gradient of what that returns{at}\n  inside vmap over axis 0 of 3{at}, inside Tape{at}",
+      {x});
+}
+
+TEST(TapeErrors, AWriteToACapturedTensorThatIsNotWatched) {
+  const Tensor captured = rc::ones({2}), x = rc::ones({2});
+  expect_error<rc::TransformError>(
+      [&] {
+        rc::Tape tape;
+        tape.watch(x);
+        captured.mul_(x);
+      },
+      "mul_: the target f32[2] was captured from outside Tape{at}; a function under differentiation writes only to its "
+      "arguments and to what it creates: pass it as an argument, or write to a clone()\n  inside Tape{at}",
+      {captured, x});
+}
+
+}  // namespace
