@@ -3,6 +3,7 @@
 
 #include "ricci/error.h"
 #include "ricci/io.h"
+#include "ricci/keys.h"
 #include "ricci/ops.h"
 #include "ricci/program.h"
 #include "ricci/random.h"

@@ -21,6 +21,11 @@ Batched::Batched(Level level, ValueRef value)
     : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)) {}
 void Batched::destroy() noexcept { destroy_node(this); }
 
+StreamScope* streams_of(const Interpreter* interpreter) {
+  while (interpreter && interpreter->kind != ValueKind::batched) interpreter = interpreter->parent;
+  return interpreter ? static_cast<const BatchInterpreter*>(interpreter)->examples.streams : nullptr;
+}
+
 Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   return op.rules->kind == Kind::elementwise ? process_elementwise(op, inputs) : process_by_rule(op, inputs);
 }

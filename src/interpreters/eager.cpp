@@ -17,7 +17,7 @@ const Array& array_of(const ValueRef& v) { return static_cast<const Array&>(*v);
 /// PyTorch's three standings: tensors with axes, 0-dim tensors, numbers.
 int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 : 0; }
 
-[[noreturn]] void raise_broadcast(const Rules& rules, std::span<const Type* const> inputs) {
+[[noreturn]] void raise_broadcast(const char* op, std::span<const Type* const> inputs) {
   std::string list;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i) list += i + 1 == inputs.size() ? " and " : ", ";
@@ -29,30 +29,12 @@ int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 :
       if (t->rank() < back) continue;
       const std::int64_t size = t->shape[static_cast<std::size_t>(t->rank() - back)].hint();
       if (size != 1 && seen != 1 && size != seen)
-        raise<ValueError>(std::string(rules.name) + ": shapes do not broadcast: " + list + "; axis -" +
+        raise<ValueError>(std::string(op) + ": shapes do not broadcast: " + list + "; axis -" +
                           std::to_string(back) + " is " + std::to_string(seen) + " against " + std::to_string(size) +
                           ", and neither is 1");
       if (size != 1) seen = size;
     }
   }
-}
-
-Shape broadcast_shape(const Rules& rules, std::span<const Type* const> inputs) {
-  const Shape* longest = &inputs[0]->shape;
-  for (const Type* t : inputs)
-    if (t->shape.size() > longest->size()) longest = &t->shape;
-  Shape shape = *longest;
-  for (const Type* t : inputs) {
-    if (&t->shape == longest) continue;
-    const std::size_t extra = shape.size() - t->shape.size();
-    for (std::size_t i = 0; i < t->shape.size(); ++i) {
-      const Size size = t->shape[i];
-      if (size == shape[extra + i] || size == 1) continue;
-      if (!(shape[extra + i] == 1)) raise_broadcast(rules, inputs);
-      shape[extra + i] = size;
-    }
-  }
-  return shape;
 }
 
 ArrayRef elementwise_in_step(Op op, std::span<const Array* const> inputs);
@@ -161,6 +143,24 @@ ArrayRef alias(Op op, const Array& base) {
 
 }  // namespace
 
+Shape broadcast_shape(const char* op, std::span<const Type* const> inputs) {
+  const Shape* longest = &inputs[0]->shape;
+  for (const Type* t : inputs)
+    if (t->shape.size() > longest->size()) longest = &t->shape;
+  Shape shape = *longest;
+  for (const Type* t : inputs) {
+    if (&t->shape == longest) continue;
+    const std::size_t extra = shape.size() - t->shape.size();
+    for (std::size_t i = 0; i < t->shape.size(); ++i) {
+      const Size size = t->shape[i];
+      if (size == shape[extra + i] || size == 1) continue;
+      if (!(shape[extra + i] == 1)) raise_broadcast(op, inputs);
+      shape[extra + i] = size;
+    }
+  }
+  return shape;
+}
+
 DType result_dtype(std::span<const Type* const> types) {
   bool same = true;
   for (const Type* t : types) same &= t->dtype == types[0]->dtype;
@@ -202,7 +202,7 @@ Operands operands_of(const Rules& rules, std::span<const Type* const> inputs) {
   if (!table.loop(compute))
     raise<TypeError>(std::string(rules.name) + ": not defined for " + short_name(common) +
                      "; convert the operands first, for example with x.to(rc::float32)");
-  if (inputs.size() > 1) broadcast_shape(rules, inputs);
+  if (inputs.size() > 1) broadcast_shape(rules.name, inputs);
   return {compute, rank, table.conditions};
 }
 
@@ -218,7 +218,7 @@ Type elementwise_type(const Rules& rules, std::span<const Type* const> inputs) {
   }
   const DType compute = table.compute_dtype(count ? result_dtype({promoted, count}) : DType::boolean);
   const DType result = table.result_dtype(compute);
-  return {result, inputs.size() == 1 ? inputs[0]->shape : broadcast_shape(rules, inputs),
+  return {result, inputs.size() == 1 ? inputs[0]->shape : broadcast_shape(rules.name, inputs),
           weak && count > 0 && is_floating(result)};
 }
 

@@ -26,6 +26,7 @@ struct BatchRun::State {
   std::int64_t from = 0;  // first example of the running chunk
   bool first = true;
   Level level = 0;  // of the last chunk
+  StreamScope streams{streams_of(innermost)};
   std::unique_ptr<BatchInterpreter> interpreter;
   std::vector<std::vector<Collected>> chunks;
 
@@ -127,7 +128,10 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   Entry entry = entry_of("vmap", s.where);
   entry.axis = s.entry_axis;
   entry.size = s.size.hint();
-  s.interpreter = std::make_unique<BatchInterpreter>(count, entry);
+  if (s.from > 0) s.streams.restart();
+  s.interpreter = std::make_unique<BatchInterpreter>(
+      count, entry,
+      Examples{.count = s.size, .first = s.from, .randomness = s.options.randomness, .streams = &s.streams});
   s.level = s.interpreter->level;
   for (std::size_t i = 0; i < bases.size(); ++i)
     if (s.in_dims[i])

@@ -236,6 +236,7 @@ std::vector<Tensor> reverse_jacobian(Recording& recording, const tree::Walk& out
                  "; Jacobians take real inputs: pass view_as_real of it");
   require_real(name, "output", output, where, "; Jacobians take real outputs: return view_as_real of it");
 
+  StreamScope streams(streams_of(innermost));
   std::vector<Tensor> jacobians;
   for (std::size_t leaf = 0; leaf < output.leaves.size(); ++leaf) {
     const Type& out = s.output_types[leaf];
@@ -249,7 +250,9 @@ std::vector<Tensor> reverse_jacobian(Recording& recording, const tree::Walk& out
       const Tensor seeds = reshape(eye_rows(from, rows, count, out.dtype), seed_shape);
       std::vector<Tensor> gradients;
       {
-        BatchInterpreter batch(rows, Entry{});
+        if (from > 0) streams.restart();
+        BatchInterpreter batch(rows, Entry{},
+                               {.count = count, .first = from, .randomness = options.randomness, .streams = &streams});
         std::vector<Tensor> cts(output.leaves.size());
         cts[leaf] = wrap(new_node<Batched>(batch.level, value_of(seeds)));
         gradients = pull_back(s, cts, false);
