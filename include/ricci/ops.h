@@ -7,5 +7,6 @@
 #include "ricci/ops/index.h"
 #include "ricci/ops/linalg.h"
 #include "ricci/ops/nn.h"
+#include "ricci/ops/random.h"
 #include "ricci/ops/reduce.h"
 #include "ricci/ops/shape.h"

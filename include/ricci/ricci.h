@@ -4,6 +4,7 @@
 #include "ricci/control.h"
 #include "ricci/error.h"
 #include "ricci/io.h"
+#include "ricci/keys.h"
 #include "ricci/ops.h"
 #include "ricci/program.h"
 #include "ricci/ragged.h"

@@ -18,6 +18,7 @@ namespace ricci {
 
 struct Cell;
 class Index;
+struct RandomOptions;
 namespace ops {
 class Tensor;
 class IndexedTensor;
@@ -254,6 +255,33 @@ class Tensor {
   const Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   const Tensor& index_put_(const std::vector<Index>& indices, const Tensor& value) const;
   const Tensor& index_put_(const std::vector<Index>& indices, const Tensor& value, bool accumulate) const;
+
+  // ── in-place draws (ops/random.h); the options say `{.generator = g}` ──
+  const Tensor& normal_() const;
+  const Tensor& normal_(const Tensor& mean, const Tensor& std) const;
+  const Tensor& normal_(const Tensor& mean, const Tensor& std, RandomOptions options) const;
+  const Tensor& uniform_() const;
+  const Tensor& uniform_(const Tensor& low, const Tensor& high) const;
+  const Tensor& uniform_(const Tensor& low, const Tensor& high, RandomOptions options) const;
+  const Tensor& log_normal_(const Tensor& mean, const Tensor& std) const;
+  const Tensor& log_normal_(const Tensor& mean, const Tensor& std, RandomOptions options) const;
+  const Tensor& exponential_() const;
+  const Tensor& exponential_(const Tensor& rate) const;
+  const Tensor& exponential_(const Tensor& rate, RandomOptions options) const;
+  const Tensor& cauchy_() const;
+  const Tensor& cauchy_(const Tensor& median, const Tensor& sigma) const;
+  const Tensor& cauchy_(const Tensor& median, const Tensor& sigma, RandomOptions options) const;
+  const Tensor& bernoulli_() const;  ///< p is 0.5
+  const Tensor& bernoulli_(const Tensor& p) const;
+  const Tensor& bernoulli_(const Tensor& p, RandomOptions options) const;
+  const Tensor& geometric_(const Tensor& p) const;
+  const Tensor& geometric_(const Tensor& p, RandomOptions options) const;
+  /// Whole numbers: from low (0) to high - 1; without a bound, all that the element type tells apart from 0 on.
+  const Tensor& random_() const;
+  const Tensor& random_(std::int64_t high) const;
+  const Tensor& random_(std::int64_t low, std::int64_t high) const;
+  const Tensor& random_(std::int64_t low, std::int64_t high, RandomOptions options) const;
+
   const Tensor& operator+=(const Tensor& other) const { return add_(other); }
   const Tensor& operator-=(const Tensor& other) const { return sub_(other); }
   const Tensor& operator*=(const Tensor& other) const { return mul_(other); }

@@ -44,6 +44,18 @@ const LaneSetRef& BatchInterpreter::lanes_of(Op op, std::span<const ValueRef> in
   return *found;
 }
 
+ExampleNumbers BatchInterpreter::numbers() const {
+  if (!lanes) return {{examples.first}, size};
+  ExampleNumbers numbers{{}, 1};
+  for (std::int64_t number : lanes->numbers) numbers.starts.push_back(examples.first + number);
+  return numbers;
+}
+
+StreamScope* streams_of(const Interpreter* interpreter) {
+  while (interpreter && interpreter->kind != ValueKind::batched) interpreter = interpreter->parent;
+  return interpreter ? static_cast<const BatchInterpreter*>(interpreter)->examples.streams : nullptr;
+}
+
 Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   if (op.rules->home && op.rules->home(op.parameters) == level) return move_lanes(op, inputs);
   return op.rules->kind == Kind::elementwise ? process_elementwise(op, inputs) : process_by_rule(op, inputs);
@@ -92,7 +104,7 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   }
   const Size count = rows ? Size(static_cast<std::int64_t>(rows->numbers.size())) : size;
   const Batch batch{
-      .size = count, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped, .randomness = randomness};
+      .size = count, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped, .randomness = examples.randomness};
   const bool is_custom = op.rules->kind == Kind::custom;
   if (!is_custom) types_of(op, types);  // what is wrong is said in terms of one example
   BatchedOutputs out;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "interpreters/lanes.h"
+#include "interpreters/streams.h"
 #include "primitive/interpreter.h"
+#include "ricci/dims.h"
 
 namespace ricci {
 
@@ -16,17 +18,31 @@ struct Batched final : Value {
   void destroy() noexcept override;
 };
 
+/// What random operations must know of a run of vmap, and of the part of it that a level is.
+struct Examples {
+  Size count;          // of the whole run
+  std::int64_t first;  // of this level
+  Randomness randomness;
+  StreamScope* streams;  // of the run
+};
+
+/// Numbers of examples, in runs of consecutive ones: `each` from every start on.
+struct ExampleNumbers {
+  SmallVector<std::int64_t, 1> starts;
+  Size each;
+};
+
 /// Where examples may part ways for the rest of a run of the mapped function: nowhere; where the size of a result
 /// depends on values; wherever the host looks at a value.
 enum class Parts : std::uint8_t { nowhere, sizes, values };
 
 class BatchInterpreter final : public Interpreter {
  public:
-  BatchInterpreter(Size size, const Entry& entry, Randomness randomness = Randomness::error,
-                   Parts parts = Parts::nowhere, std::int64_t most_groups = 0)
+  BatchInterpreter(Size size, const Entry& entry, const Examples& examples, Parts parts = Parts::nowhere,
+                   std::int64_t most_groups = 0)
       : Interpreter(ValueKind::batched, entry),
         size(size),
-        randomness(randomness),
+        examples(examples),
         parts(parts),
         most_groups_(most_groups) {}
   ~BatchInterpreter() { run_lanes({}); }
@@ -37,11 +53,14 @@ class BatchInterpreter final : public Interpreter {
   /// From now on only these examples run; values from before are narrowed when they are read.
   void run_lanes(LaneSetRef set);
 
+  /// Which of the run's examples are the rows of the values that run now.
+  ExampleNumbers numbers() const;
+
   /// The run goes on with the largest of these groups; the others wait for a run of their own. `op` looked at a value.
   void go_on_with_largest(const char* op, const std::vector<LaneSetRef>& groups);
 
   const Size size;  // of all examples
-  const Randomness randomness;
+  const Examples examples;
   const Parts parts;
   LaneSetRef lanes;                 // those that run
   std::vector<LaneSetRef> waiting;  // groups that have parted from this run
@@ -56,5 +75,8 @@ class BatchInterpreter final : public Interpreter {
 
   const std::int64_t most_groups_;
 };
+
+/// The streams of the innermost run of vmap among `interpreter` and those around it; null if there is none.
+StreamScope* streams_of(const Interpreter* interpreter);
 
 }  // namespace ricci

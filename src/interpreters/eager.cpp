@@ -37,24 +37,6 @@ int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 :
   }
 }
 
-Shape broadcast_shape(const char* name, std::span<const Type* const> inputs) {
-  const Shape* longest = &inputs[0]->shape;
-  for (const Type* t : inputs)
-    if (t->shape.size() > longest->size()) longest = &t->shape;
-  Shape shape = *longest;
-  for (const Type* t : inputs) {
-    if (&t->shape == longest) continue;
-    const std::size_t extra = shape.size() - t->shape.size();
-    for (std::size_t i = 0; i < t->shape.size(); ++i) {
-      const Size size = t->shape[i];
-      if (size == shape[extra + i] || size == 1) continue;
-      if (!(shape[extra + i] == 1)) raise_broadcast(name, inputs);
-      shape[extra + i] = size;
-    }
-  }
-  return shape;
-}
-
 ArrayRef elementwise_in_step(Op op, std::span<const Array* const> inputs);
 
 /// An operand ready for the loops: its own elements, or a converted copy.
@@ -160,6 +142,24 @@ ArrayRef alias(Op op, const Array& base) {
 }
 
 }  // namespace
+
+Shape broadcast_shape(const char* op, std::span<const Type* const> inputs) {
+  const Shape* longest = &inputs[0]->shape;
+  for (const Type* t : inputs)
+    if (t->shape.size() > longest->size()) longest = &t->shape;
+  Shape shape = *longest;
+  for (const Type* t : inputs) {
+    if (&t->shape == longest) continue;
+    const std::size_t extra = shape.size() - t->shape.size();
+    for (std::size_t i = 0; i < t->shape.size(); ++i) {
+      const Size size = t->shape[i];
+      if (size == shape[extra + i] || size == 1) continue;
+      if (!(shape[extra + i] == 1)) raise_broadcast(op, inputs);
+      shape[extra + i] = size;
+    }
+  }
+  return shape;
+}
 
 DType result_dtype(std::span<const Type* const> types) {
   bool same = true;

@@ -45,7 +45,9 @@ Flags defined_among(std::span<const Tensor> tensors) {
 /// A batch level for one rule, with what goes in and comes out of it.
 class BatchLevel {
  public:
-  BatchLevel(Size size, Randomness randomness) : level_(size, Entry{}, randomness) {}
+  BatchLevel(Size size, Randomness randomness)
+      : streams_(streams_of(innermost)),
+        level_(size, Entry{}, {.count = size, .first = 0, .randomness = randomness, .streams = &streams_}) {}
 
   /// One example of `rows`, whose axis 0 is the batch.
   Tensor show(const Tensor& rows) const {
@@ -93,6 +95,7 @@ class BatchLevel {
   }
 
  private:
+  StreamScope streams_;
   BatchInterpreter level_;
 };
 

@@ -174,6 +174,14 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::a
   return block;
 }
 
+RandomSource derived_source(RandomSource parent, std::uint64_t number, Purpose purpose) {
+  // Odd multiples of the golden ratio's bits: far from the small seeds that users choose.
+  const std::uint64_t key = parent.seed ^ (2 * static_cast<std::uint64_t>(purpose) + 1) * 0x9e3779b97f4a7c15U;
+  const BlockWords words = philox_words(Bits<std::uint64_t>{} + number, {key, parent.stream});
+  const auto joined = [&](int w) { return (words.word[w][0] & 0xffffffffU) | words.word[w + 1][0] << 32; };
+  return {joined(0), joined(2)};
+}
+
 void random_bits(Strided out, RandomSource source, std::uint64_t first) {
   switch (out.dtype) {
     case DType::boolean:

@@ -18,6 +18,12 @@ struct RandomSource {
   std::uint64_t seed, stream;
 };
 
+/// What a source is derived for: sources for different purposes have nothing in common.
+enum class Purpose : std::uint8_t { scope, key, split, fold, element };
+/// A source of its own for every number and purpose, and none that draws from `parent` itself: a block of Philox with
+/// another key than theirs.
+RandomSource derived_source(RandomSource parent, std::uint64_t number, Purpose purpose);
+
 /// The ten rounds on one block: the published function.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 

@@ -147,6 +147,8 @@ Operands operands_of(const char* name, const Rules& rules, std::span<const Type*
 void require_operand_count(const Rules& rules, std::size_t count);
 /// Shape and element type of an elementwise operation's result.
 Type elementwise_type(const Rules& rules, std::span<const Type* const> inputs);
+/// The shape these broadcast to; ValueError if they do not. `op` is the operation errors speak of.
+Shape broadcast_shape(const char* op, std::span<const Type* const> types);
 /// PyTorch's promotion: category first, then size; 0-dim tensors and numbers do not raise the size.
 DType result_dtype(std::span<const Type* const> types);
 

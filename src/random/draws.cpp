@@ -1,91 +1,227 @@
-// Draws from a generator: each takes one position of its stream, and is an operation without inputs whose parameters
-// say which. So the same seed gives the same numbers, whatever the transforms and threads.
+// The primitives that draw, and how a draw from a generator is shared out to the examples of the running vmaps: it is
+// one draw with the examples as leading axes, of which an example sees its own part. So the numbers are a function of
+// seed, position, example and element, whatever the chunks, threads and nesting.
+#include "random/draws.h"
+
+#include <algorithm>
+
 #include "interpreters/batch.h"
+#include "interpreters/node_memory.h"
+#include "kernels/elementwise.h"
 #include "kernels/random.h"
 #include "ops/axes.h"
-#include "ops/reading.h"
-#include "ricci/random.h"
 
 namespace ricci {
 namespace {
 
-/// Which draw of which seed.
-struct Draw {
-  std::uint64_t seed, position;
-  kernels::RandomSource source() const { return {seed, position}; }
-};
+// ── what is drawn: `fill` gives elements [first, …) of a source ──
 
-struct Rand {
-  using kind = Explicit;
+struct Uniform {
   static constexpr const char* name = "rand";
-  static constexpr bool locally_constant = true;
-  Shape shape;
-  DType dtype;
-  Draw draw;
-
-  Type type() const { return {dtype, shape}; }
-  void eval(Outputs out, Inputs) const { kernels::random_uniform(out[0], draw.source()); }
-  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
-  static std::vector<Sample<Rand>> samples() { return {{{{2, 3}, DType::float64, {1, 2}}, {}}}; }
+  static constexpr const char* name_by_key = "rand_by_key";
+  DType dtype = DType::float64;
+  void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
+    kernels::random_uniform(out, source, first);
+  }
 };
 
-struct Randn {
-  using kind = Explicit;
+struct Normal {
   static constexpr const char* name = "randn";
-  static constexpr bool locally_constant = true;
-  Shape shape;
-  DType dtype;
-  Draw draw;
-
-  Type type() const { return {dtype, shape}; }
-  void eval(Outputs out, Inputs) const { kernels::random_normal(out[0], draw.source()); }
-  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
-  static std::vector<Sample<Randn>> samples() { return {{{{2, 3}, DType::float64, {1, 2}}, {}}}; }
+  static constexpr const char* name_by_key = "randn_by_key";
+  DType dtype = DType::float64;
+  void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
+    kernels::random_normal(out, source, first);
+  }
 };
 
-struct Randint {
-  using kind = Explicit;
+struct Integers {
   static constexpr const char* name = "randint";
-  static constexpr bool locally_constant = true;
-  std::int64_t low, high;
-  Shape shape;
-  DType dtype;
-  Draw draw;
-
-  Type type() const { return {dtype, shape}; }
-  void eval(Outputs out, Inputs) const { kernels::random_integers(out[0], low, high, draw.source()); }
-  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
-  static std::vector<Sample<Randint>> samples() { return {{{-3, 5, {6}, DType::int64, {1, 2}}, {}}}; }
+  static constexpr const char* name_by_key = "randint_by_key";
+  std::int64_t low = -3, high = 5;
+  DType dtype = DType::int64;
+  void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
+    kernels::random_integers(out, low, high, source, first);
+  }
 };
 
-struct Randperm {
-  using kind = Explicit;
+/// Along the last axis.
+struct Permutation {
   static constexpr const char* name = "randperm";
-  static constexpr bool locally_constant = true;
-  Size size;
-  Draw draw;
-
-  Type type() const { return {DType::int64, {size}}; }
-  void eval(Outputs out, Inputs) const { kernels::random_permutation(out[0], draw.source()); }
-  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
-  static std::vector<Sample<Randperm>> samples() { return {{{5, {1, 2}}, {}}}; }
+  static constexpr const char* name_by_key = "randperm_by_key";
+  static constexpr DType dtype = DType::int64;
+  void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
+    kernels::random_permutation(out, source, first);
+  }
 };
 
-/// Every vmap is in error mode: the others are not built yet.
-void require_no_vmap(const char* op) {
-  const Interpreter* i = innermost;
-  while (i && i->kind != ValueKind::batched) i = i->parent;
-  if (i)
-    raise<TransformError>(
-        std::string(op) + ": a random operation under " + transform_text(i) +
-        ", whose randomness mode is error; pass .randomness = rc::Randomness::different for a draw per "
-        "example, or rc::Randomness::same for one draw for all");
+struct Bits {
+  static constexpr const char* name = "random_bits";
+  static constexpr const char* name_by_key = "random_bits_by_key";
+  static constexpr DType dtype = DType::int64;
+  void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
+    kernels::random_bits(out, source, first);
+  }
+};
+
+// ── the primitives that draw it ──
+
+/// Part `i` of `parts` equal ones along axis 0; `sizes` keeps its shape.
+Strided part_of(const Strided& whole, std::int64_t i, std::int64_t parts, Strides& sizes) {
+  sizes = Strides(whole.shape, whole.shape + whole.rank);
+  sizes[0] /= parts;
+  const std::int64_t offset = i * sizes[0] * whole.strides[0];
+  return {static_cast<std::byte*>(whole.data) + offset * static_cast<std::int64_t>(element_size(whole.dtype)),
+          whole.dtype, whole.rank, sizes.data(), whole.strides};
 }
 
-Draw next_draw(GeneratorOption option) {
-  Generator& generator = option.generator ? *option.generator : default_generator();
-  return {generator.seed(), generator.next()};
+/// From a generator's stream. `shape` is that of `examples` draws together, one after the other.
+template <class Numbers>
+struct Drawn {
+  using kind = Explicit;
+  static constexpr const char* name = Numbers::name;
+  static constexpr bool locally_constant = true;
+  Numbers numbers;
+  Shape shape;
+  std::uint64_t seed, position;
+  Size examples;
+  SmallVector<std::int64_t, 1> starts;  // the first example of each of several equal runs of consecutive ones
+
+  Type type() const { return {numbers.dtype, shape}; }
+  void eval(Outputs out, Inputs) const {
+    const std::int64_t elements = shape.numel(), runs = static_cast<std::int64_t>(starts.size());
+    if (elements == 0) return;
+    for (std::int64_t i = 0; i < runs; ++i) {
+      Strides sizes;
+      const std::int64_t first = starts[static_cast<std::size_t>(i)] * (elements / examples.host());
+      numbers.fill(runs == 1 ? out[0] : part_of(out[0], i, runs, sizes), {seed, position},
+                   static_cast<std::uint64_t>(first));
+    }
+  }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Drawn>> samples() {
+    return {{{Numbers(), {6}, 1, 2, 1, {0}}, {}}, {{Numbers(), {4, 3}, 1, 2, 4, {5, 1}}, {}}};
+  }
+};
+
+/// One for each pair of numbers along the last axis.
+std::vector<kernels::RandomSource> sources_of(const Strided& keys) {
+  const Shape shape(keys.shape, keys.shape + keys.rank);
+  std::vector<kernels::RandomSource> sources(static_cast<std::size_t>(shape.numel() / 2));
+  const Strides strides = contiguous_strides(shape);
+  kernels::copy({sources.data(), DType::int64, keys.rank, shape.host(), strides.data()}, keys);
+  return sources;
 }
+
+/// From keys [leading…, 2]: `shape` for each, [leading…, shape…].
+template <class Numbers>
+struct DrawnByKey {
+  using kind = Explicit;
+  static constexpr const char* name = Numbers::name_by_key;
+  static constexpr bool locally_constant = true;
+  Numbers numbers;
+  Shape shape;
+
+  Type type(const Type& key) const {
+    Shape all(key.shape.begin(), key.shape.end() - 1);
+    all.append(shape.begin(), shape.end());
+    return {numbers.dtype, all};
+  }
+  void eval(Outputs out, Inputs in) const {
+    const std::vector<kernels::RandomSource> sources = sources_of(in[0]);
+    const auto count = static_cast<std::int64_t>(sources.size());
+    Shape rows = shape;
+    rows.insert(0, count);
+    if (rows.numel() == 0) return;
+    const Strides strides = contiguous_strides(rows);
+    const Strided whole{out[0].data, out[0].dtype, rows.rank(), rows.host(), strides.data()};
+    for (std::int64_t i = 0; i < count; ++i) {
+      Strides sizes;
+      const Strided row = part_of(whole, i, count, sizes);
+      numbers.fill({row.data, row.dtype, shape.rank(), shape.host(), strides.data() + 1},
+                   sources[static_cast<std::size_t>(i)], 0);
+    }
+  }
+  DrawnByKey lifted() const { return *this; }
+  static std::vector<Sample<DrawnByKey>> samples() {
+    const Tensor key = tensor({7, -9}), keys = tensor({{7, -9}, {1, 2}, {0, 0}});
+    return {{{Numbers(), {5}}, {key}}, {{Numbers(), {2, 3}}, {keys}}};
+  }
+};
+
+// ── the running vmaps ──
+
+/// How errors name the transform of a level; one without a name of its own maps for the transform inside it.
+std::string name_of(const Interpreter* level) {
+  const Interpreter* named = level;
+  for (const Interpreter* i = innermost; i && i != level; i = i->parent)
+    if (!level->entry.name && i->entry.name) named = i;
+  return transform_text(named);
+}
+
+void require_no_error_mode(const char* op) {
+  for (const Interpreter* i = innermost; i; i = i->parent)
+    if (i->kind == ValueKind::batched &&
+        static_cast<const BatchInterpreter*>(i)->examples.randomness == Randomness::error)
+      raise<TransformError>(std::string(op) + ": a random operation under " + name_of(i) +
+                            ", whose randomness mode is error; pass .randomness = rc::Randomness::different for a draw "
+                            "per example, or rc::Randomness::same for one draw for all");
+}
+
+/// The levels whose examples draw differently, outermost first. What a recorded program draws belongs to its runs: the
+/// levels around the recording have no part in it.
+SmallVector<const BatchInterpreter*, 4> drawing_levels() {
+  SmallVector<const BatchInterpreter*, 4> inwards;
+  for (const Interpreter* i = innermost; i && !i->sees_factories(); i = i->parent) {
+    if (i->kind != ValueKind::batched) continue;
+    const auto* level = static_cast<const BatchInterpreter*>(i);
+    if (level->examples.randomness == Randomness::different) inwards.push_back(level);
+  }
+  std::reverse(inwards.begin(), inwards.end());
+  return inwards;
+}
+
+/// The numbers of pairs of examples: (outer number) * `inner_count` + (inner number).
+ExampleNumbers pairs(const ExampleNumbers& outer, const ExampleNumbers& inner, Size inner_count) {
+  ExampleNumbers all;
+  if (inner.starts.size() == 1 && inner.starts[0] == 0 && inner.each == inner_count) {
+    all.each = outer.each * inner.each;
+    for (std::int64_t start : outer.starts) all.starts.push_back(start == 0 ? 0 : start * inner_count.host());
+    return all;
+  }
+  all.each = inner.each;
+  for (std::int64_t outer_start : outer.starts)
+    for (std::int64_t i = outer_start; i < outer_start + outer.each; ++i)
+      for (std::int64_t start : inner.starts) all.starts.push_back(i * inner_count + start);
+  return all;
+}
+
+StreamPosition next_position(Generator& generator) {
+  StreamScope* streams = streams_of(innermost);
+  return streams ? streams->next(generator) : StreamPosition{generator.seed(), generator.next()};
+}
+
+/// The draws of all examples together, of which each sees its own.
+template <class Numbers>
+Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
+  const auto levels = drawing_levels();
+  ExampleNumbers examples{{0}, 1};
+  Shape all;
+  for (const BatchInterpreter* level : levels) {
+    examples = pairs(examples, level->numbers(), level->examples.count);
+    all.push_back(level->size);
+  }
+  const Size count = all.numel();
+  all.append(shape.begin(), shape.end());
+  const StreamPosition at = next_position(generator);
+  const Tensor drawn =
+      apply(Drawn<Numbers>{numbers, std::move(all), at.seed, at.position, count, std::move(examples.starts)});
+  if (levels.empty()) return drawn;
+  ValueRef value = value_of(drawn);
+  for (const BatchInterpreter* level : levels) value = new_node<Batched>(level->level, std::move(value));
+  return wrap(std::move(value));
+}
+
+}  // namespace
 
 void require_floating_draw(const char* op, DType dtype) {
   if (!is_floating(dtype))
@@ -93,54 +229,32 @@ void require_floating_draw(const char* op, DType dtype) {
                      "; use a floating dtype, or randint");
 }
 
-template <class P>
-Tensor draw_floating(const char* op, const Shape& shape, TensorOptions options) {
-  require_no_vmap(op);
-  require_sizes(op, shape);
-  require_floating_draw(op, options.dtype);
-  return apply(P{shape, options.dtype, next_draw(options.generator)});
+Noise::Noise(const char* op, GeneratorOption generator) : op_(op), generator_(generator) { require_no_error_mode(op); }
+
+template <class Numbers>
+Tensor Noise::draw(const Numbers& numbers, const Shape& shape) const {
+  require_sizes(op_, shape);
+  if (key_) return apply(DrawnByKey<Numbers>{numbers, shape}, key_->data);
+  return draw_from(generator_.generator ? *generator_.generator : default_generator(), numbers, shape);
 }
 
-template <class P>
-Tensor draw_like(const char* op, const Tensor& x) {
-  require_defined(op, x, 0);
-  const Type type = type_of(x);
-  return draw_floating<P>(op, type.shape, {.dtype = type.dtype});
+Tensor Noise::uniform(const Shape& shape, DType dtype) const {
+  require_floating_draw(op_, dtype);
+  return draw(Uniform{dtype}, shape);
 }
-
-}  // namespace
-
-namespace ops {
-
-Tensor rand(const Shape& shape) { return draw_floating<Rand>("rand", shape, {}); }
-Tensor rand(const Shape& shape, TensorOptions options) { return draw_floating<Rand>("rand", shape, options); }
-Tensor randn(const Shape& shape) { return draw_floating<Randn>("randn", shape, {}); }
-Tensor randn(const Shape& shape, TensorOptions options) { return draw_floating<Randn>("randn", shape, options); }
-Tensor rand_like(const Tensor& x) { return draw_like<Rand>("rand_like", x); }
-Tensor randn_like(const Tensor& x) { return draw_like<Randn>("randn_like", x); }
-
-Tensor randint(std::int64_t high, const Shape& shape) { return randint(0, high, shape, IntegerOptions{}); }
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape) {
-  return randint(low, high, shape, IntegerOptions{});
+Tensor Noise::normal(const Shape& shape, DType dtype) const {
+  require_floating_draw(op_, dtype);
+  return draw(Normal{dtype}, shape);
 }
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, IntegerOptions options) {
-  require_no_vmap("randint");
-  require_sizes("randint", shape);
+Tensor Noise::integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype) const {
   if (low >= high)
-    raise<ValueError>("randint: the range [" + std::to_string(low) + ", " + std::to_string(high) +
+    raise<ValueError>(std::string(op_) + ": the range [" + std::to_string(low) + ", " + std::to_string(high) +
                       ") is empty; high must be above low");
-  if (is_complex(options.dtype))
-    raise<TypeError>(std::string("randint: draws real numbers, not ") + short_name(options.dtype) +
-                     "; use a real dtype");
-  return apply(Randint{low, high, shape, options.dtype, next_draw(options.generator)});
+  if (is_complex(dtype))
+    raise<TypeError>(std::string(op_) + ": draws real numbers, not " + short_name(dtype) + "; use a real dtype");
+  return draw(Integers{low, high, dtype}, shape);
 }
+Tensor Noise::permutation(Size size) const { return draw(Permutation(), {size}); }
+Tensor Noise::keys(const Shape& shape) const { return draw(Bits(), shape); }
 
-Tensor randperm(std::int64_t n) { return randperm(n, IntegerOptions{}); }
-Tensor randperm(std::int64_t n, IntegerOptions options) {
-  require_no_vmap("randperm");
-  require_sizes("randperm", {n});
-  return to(apply(Randperm{n, next_draw(options.generator)}), options.dtype);
-}
-
-}  // namespace ops
 }  // namespace ricci

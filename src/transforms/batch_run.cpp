@@ -51,6 +51,7 @@ struct BatchRun::State {
   bool first = true;
   Level level = 0;                  // of the last run
   std::vector<LaneSetRef> waiting;  // of the running chunk
+  StreamScope streams{streams_of(innermost)};
   std::unique_ptr<BatchInterpreter> interpreter;
   tree::Structure result_structure;
   std::vector<Part> parts;
@@ -162,7 +163,10 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   entry.axis = s.entry_axis;
   entry.size = s.size.hint();
   const Parts parts = s.options.lanes == Lanes::split ? Parts::values : s.ragged ? Parts::sizes : Parts::nowhere;
-  s.interpreter = std::make_unique<BatchInterpreter>(s.count, entry, s.options.randomness, parts, s.options.max_groups);
+  if (s.parts.size() > 0) s.streams.restart();
+  const Examples examples{
+      .count = s.size, .first = s.from, .randomness = s.options.randomness, .streams = &s.streams};
+  s.interpreter = std::make_unique<BatchInterpreter>(s.count, entry, examples, parts, s.options.max_groups);
   s.level = s.interpreter->level;
   if (group) group = std::make_shared<LaneSet>(LaneSet{s.level, group->numbers, nullptr});
   s.interpreter->run_lanes(group);

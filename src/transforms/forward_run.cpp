@@ -33,6 +33,13 @@ Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
   return {argument.defined() ? argument : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
 }
 
+/// A value as it is for the first of the tangents that f runs on together, which draws may tell apart.
+Tensor for_first_tangent(const Tensor& x, const BatchInterpreter& batch) {
+  if (!x.defined() || value_of(x)->level != batch.level || batch.size == 0) return x;
+  const AtLevel outside(batch.parent);
+  return select(wrap(static_cast<const Batched&>(*value_of(x)).value), 0, 0);
+}
+
 std::string tree_of(std::span<const tree::Walk> walks) {
   std::string text = "(";
   for (const tree::Walk& walk : walks) text += (text.size() > 1 ? ", " : "") + tree::to_string(walk);
@@ -145,6 +152,7 @@ struct ForwardJacobian::State {
   std::vector<Type> output_types;
   std::vector<Tensor> outputs;             // the values of those that have no derivative
   std::vector<std::vector<Tensor>> parts;  // one per output leaf: [rows, out shape…] of each chunk
+  StreamScope streams{streams_of(innermost)};
   std::unique_ptr<BatchInterpreter> batch;
   std::unique_ptr<DualInterpreter> dual;  // inside it
 
@@ -199,7 +207,10 @@ bool ForwardJacobian::enter(std::span<const tree::Walk> arguments, std::span<con
   s.done = s.from + s.rows;
 
   const std::vector<Tensor> seeds = s.seeds();
-  s.batch = std::make_unique<BatchInterpreter>(s.rows, Entry{});
+  if (s.from > 0) s.streams.restart();
+  s.batch = std::make_unique<BatchInterpreter>(
+      s.rows, Entry{},
+      Examples{.count = s.count, .first = s.from, .randomness = s.options.randomness, .streams = &s.streams});
   s.dual = std::make_unique<DualInterpreter>(entry_of(s.name, s.where));
   std::vector<bool> seeded(arguments.size());
   std::size_t at = 0;
@@ -248,10 +259,10 @@ void ForwardJacobian::leave(const tree::Walk& output, const tree::Walk* aux) {
       s.outputs.push_back(differentiable ? Tensor() : outcome.primal);
     }
     if (differentiable) s.parts[i].push_back(s.rows_of(outcome.tangent, type));
-    *output.leaves[i] = outcome.primal;
+    *output.leaves[i] = for_first_tangent(outcome.primal, *s.batch);
   }
   if (aux)
-    for (Tensor* leaf : aux->leaves) *leaf = split(*leaf, *s.dual).primal;
+    for (Tensor* leaf : aux->leaves) *leaf = for_first_tangent(split(*leaf, *s.dual).primal, *s.batch);
   s.dual.reset();
   s.batch.reset();
 }

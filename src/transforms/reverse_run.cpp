@@ -210,14 +210,15 @@ void write_pullback(const Recording& recording, const tree::Walk& cotangents, st
 
 namespace {
 
-/// The gradients of `rows` elements of an output leaf, from element `from` on: for each input leaf [rows, in shape…].
-std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, std::int64_t from, std::int64_t rows,
+/// The gradients of `rows` elements of an output leaf, from element `examples.first` on: for each input leaf
+/// [rows, in shape…].
+std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, std::int64_t rows, const Examples& examples,
                               const char* name) {
   const Type& out = s.output_types[leaf];
   Shape seed_shape = out.shape;
   seed_shape.insert(0, rows);
-  const Tensor seeds = reshape(eye_rows(from, rows, out.shape.numel(), out.dtype), seed_shape);
-  BatchInterpreter batch(rows, Entry{});
+  const Tensor seeds = reshape(eye_rows(examples.first, rows, out.shape.numel(), out.dtype), seed_shape);
+  BatchInterpreter batch(rows, Entry{}, examples);
   std::vector<Tensor> cts(s.output_types.size());
   cts[leaf] = wrap(new_node<Batched>(batch.level, value_of(seeds)));
   std::vector<Tensor> gradients = pull_back(s, cts, false);
@@ -238,12 +239,14 @@ std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, std::
 
 /// All rows of an output leaf, chunk by chunk; one list for each input leaf.
 std::vector<std::vector<Tensor>> rows_of_leaf(const Recording::State& s, std::size_t leaf,
-                                              std::optional<std::int64_t> chunk_size, const char* name) {
+                                              const JacobianOptions& options, StreamScope& streams, const char* name) {
   const std::int64_t count = s.output_types[leaf].shape.numel();
-  const std::int64_t at_once = chunk_size.value_or(count);
+  const std::int64_t at_once = options.chunk_size.value_or(count);
   std::vector<std::vector<Tensor>> parts(s.leaf_slots.size());
   for (std::int64_t from = 0; from < count || from == 0; from += at_once ? at_once : 1) {
-    std::vector<Tensor> rows = rows_from(s, leaf, from, std::min(at_once, count - from), name);
+    if (from > 0) streams.restart();
+    const Examples examples{.count = count, .first = from, .randomness = options.randomness, .streams = &streams};
+    std::vector<Tensor> rows = rows_from(s, leaf, std::min(at_once, count - from), examples, name);
     for (std::size_t i = 0; i < rows.size(); ++i) parts[i].push_back(std::move(rows[i]));
   }
   return parts;
@@ -265,6 +268,7 @@ std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Wal
   for (const tree::Walk& walk : inputs)
     for (const Tensor* leaf : walk.leaves) kept.push_back(*leaf);
 
+  StreamScope streams(streams_of(innermost));
   std::vector<Tensor> jacobians;
   for (std::size_t leaf = 0; leaf < output.leaves.size(); ++leaf) {
     const Type& out = s.output_types[leaf];
@@ -272,7 +276,7 @@ std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Wal
       jacobians.insert(jacobians.end(), kept.size(), *output.leaves[leaf]);
       continue;
     }
-    const std::vector<std::vector<Tensor>> parts = rows_of_leaf(s, leaf, options.chunk_size, name);
+    const std::vector<std::vector<Tensor>> parts = rows_of_leaf(s, leaf, options, streams, name);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (s.leaf_slots[i] < 0) {
         jacobians.push_back(kept[i]);

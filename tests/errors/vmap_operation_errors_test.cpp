@@ -174,27 +174,6 @@ TEST(DataDependenceErrors, TheInnermostVmapThatMapsTheValueIsNamed) {
       {x});
 }
 
-std::string random_text(const std::string& operation, const std::string& batch) {
-  return operation + ": a random operation under " + batch +
-         "{at}, whose randomness mode is error; pass .randomness = rc::Randomness::different for a draw per example, "
-         "or rc::Randomness::same for one draw for all\n  inside " +
-         batch + "{at}";
-}
-
-TEST(RandomErrors, FactoriesAreRefusedInErrorMode) {
-  const Tensor x = rc::ones({3});
-  expect_error<rc::TransformError>([&] { rc::vmap([](Tensor a) { return a + rc::rand({2}); })(x); },
-                                   random_text("rand", "vmap over axis 0 of 3"), {x});
-  expect_error<rc::TransformError>([&] { rc::vmap([](Tensor a) { return a + rc::randn({2}); })(x); },
-                                   random_text("randn", "vmap over axis 0 of 3"), {x});
-}
-
-TEST(RandomErrors, LikeFactoriesAreRefusedInErrorMode) {
-  const Tensor x = rc::ones({3, 2});
-  expect_error<rc::TransformError>([&] { rc::vmap([](Tensor a) { return a + rc::rand_like(a); })(x); },
-                                   random_text("rand_like", "vmap over axis 0 of 3"), {x});
-}
-
 std::string stale_text(const std::string& operation, const std::string& type, const std::string& batch) {
   return operation + ": an operand " + type + " is stale: it left " + batch +
          "{at}, which has ended; return it from the function instead";

@@ -1,5 +1,5 @@
-// Tensors from nothing and from C++ values. Factories take a dtype or `{.dtype = …, .generator = g}`; the default is
-// float32, for whole numbers int64. A negative size is a ValueError. What a factory makes inside vmap is one tensor for
+// Tensors from nothing and from C++ values. Factories take a dtype or `{.dtype = …}`; the default is float32, for whole
+// numbers int64. A negative size is a ValueError. What a factory makes inside vmap is one tensor for
 // all examples, and can be written with a value per example.
 #pragma once
 
@@ -173,37 +173,6 @@ Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step, DType 
 /// tensors. ValueError if steps is negative.
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps);
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype);
-
-// ── random; TransformError inside vmap ──
-
-/// Uniform on [0, 1). TypeError unless the dtype is floating.
-///   rc::Generator g(7);  rc::Tensor x = rc::rand({2, 3}, {.dtype = rc::float64, .generator = g});
-Tensor rand(const Shape& shape);
-Tensor rand(const Shape& shape, TensorOptions options);
-inline Tensor rand(const Shape& shape, DType dtype) { return rand(shape, TensorOptions{.dtype = dtype}); }
-/// Standard normal. TypeError unless the dtype is floating.
-Tensor randn(const Shape& shape);
-Tensor randn(const Shape& shape, TensorOptions options);
-inline Tensor randn(const Shape& shape, DType dtype) { return randn(shape, TensorOptions{.dtype = dtype}); }
-template <Integer... I>
-  requires(sizeof...(I) > 0)
-Tensor rand(I... sizes) {
-  return rand(Shape(sizes...));
-}
-template <Integer... I>
-  requires(sizeof...(I) > 0)
-Tensor randn(I... sizes) {
-  return randn(Shape(sizes...));
-}
-Tensor rand_like(const Tensor& x);
-Tensor randn_like(const Tensor& x);
-/// Uniform on {low, …, high - 1}; int64, low is 0 if not given. ValueError if there is no such number.
-Tensor randint(std::int64_t high, const Shape& shape);
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape);
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, IntegerOptions options);
-/// 0 … n - 1 in random order; int64.
-Tensor randperm(std::int64_t n);
-Tensor randperm(std::int64_t n, IntegerOptions options);
 
 }  // namespace ops
 }  // namespace ricci

@@ -1,0 +1,62 @@
+// How a scope derives its streams, and turns them back.
+#include "interpreters/streams.h"
+
+#include <algorithm>
+
+#include "kernels/random.h"
+
+namespace ricci {
+
+StreamScope::StreamScope(StreamScope* outer) : root_(outer ? outer->root_ : *this), start_(positions()) {}
+StreamScope::~StreamScope() { set_positions(furthest(furthest_, positions())); }
+
+StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
+  for (Stream& stream : root_.streams_)
+    if (stream.state == generator.state()) return stream;
+  const kernels::RandomSource own =
+      kernels::derived_source({generator.seed(), generator.next()}, 0, kernels::Purpose::scope);
+  return root_.streams_.emplace_back(Stream{&generator, generator.state(), own.seed, 0});
+}
+
+StreamPosition StreamScope::next(Generator& generator) {
+  Stream& stream = stream_of(generator);
+  return {stream.seed, stream.position++};
+}
+
+void StreamScope::restart() {
+  furthest_ = furthest(furthest_, positions());
+  // A generator that was set back within the part is met again as it was left: it stands for its first stream.
+  std::vector<Stream>& streams = root_.streams_;
+  for (std::size_t i = start_.size(); i < streams.size();) {
+    const auto first = std::find_if(streams.begin(), streams.begin() + static_cast<std::ptrdiff_t>(i),
+                                    [&](const Stream& s) { return s.generator == streams[i].generator; });
+    if (first == streams.begin() + static_cast<std::ptrdiff_t>(i)) {
+      ++i;
+      continue;
+    }
+    first->state = streams[i].state;
+    streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
+    furthest_.erase(furthest_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  set_positions(start_);
+}
+
+StreamScope::Positions StreamScope::positions() const {
+  Positions all;
+  for (const Stream& stream : root_.streams_) all.push_back(stream.position);
+  return all;
+}
+
+void StreamScope::set_positions(const Positions& positions) {
+  for (std::size_t i = 0; i < root_.streams_.size(); ++i)
+    root_.streams_[i].position = i < positions.size() ? positions[i] : 0;
+}
+
+StreamScope::Positions StreamScope::furthest(const Positions& a, const Positions& b) {
+  Positions most = a.size() < b.size() ? b : a;
+  const Positions& other = a.size() < b.size() ? a : b;
+  for (std::size_t i = 0; i < other.size(); ++i) most[i] = std::max(most[i], other[i]);
+  return most;
+}
+
+}  // namespace ricci

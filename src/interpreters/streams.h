@@ -1,0 +1,56 @@
+// The streams that random operations draw from while a mapped function runs. A run takes one position of each generator
+// it draws from and gives its own draws positions of a stream derived from that, so that a part of the run can be run
+// again, and again draw the same, without turning back a generator that other threads share.
+// Knows nothing of what is drawn. Start with `StreamScope`.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ricci/random.h"
+
+namespace ricci {
+
+/// One draw out of 2^128: which seed, and which position of its stream.
+struct StreamPosition {
+  std::uint64_t seed = 0, position = 0;
+};
+
+/// One run of a mapped function. A scope inside another one shares its streams, so that nested runs draw what one run
+/// over all pairs of examples would; its end leaves them at the furthest position that any of its parts has reached.
+class StreamScope {
+ public:
+  /// How many draws each stream has given.
+  using Positions = std::vector<std::uint64_t>;
+
+  /// Requires: `outer`, null for none, outlives this.
+  explicit StreamScope(StreamScope* outer);
+  StreamScope(const StreamScope&) = delete;
+  ~StreamScope();
+
+  /// The place of the next draw from `generator`. A generator that manual_seed has set back since its last draw in this
+  /// scope starts a new stream.
+  StreamPosition next(Generator& generator);
+  /// What is drawn next repeats what was drawn since the scope began: before every part of the run but the first.
+  void restart();
+
+  /// For parts that take turns, the branches of a conditional for one: each starts at the positions the first started
+  /// at, and what follows them continues at the furthest.
+  Positions positions() const;
+  void set_positions(const Positions& positions);
+  static Positions furthest(const Positions& a, const Positions& b);
+
+ private:
+  struct Stream {
+    const Generator* generator;
+    std::uint64_t state;  // the generator's `state()` that this stream answers to
+    std::uint64_t seed, position;
+  };
+  Stream& stream_of(Generator& generator);
+
+  StreamScope& root_;  // the outermost scope, which owns the streams
+  std::vector<Stream> streams_;
+  Positions start_, furthest_;
+};
+
+}  // namespace ricci

@@ -1,0 +1,131 @@
+// Samples that count: Poisson, binomial, and classes in proportion to weights. Constant in their parameters.
+#include <algorithm>
+
+#include "kernels/random_samplers.h"
+#include "ops/axes.h"
+#include "random/element_samplers.h"
+#include "random/samplers.h"
+
+namespace ricci {
+namespace {
+
+struct PoissonByKeys {
+  using kind = Explicit;
+  static constexpr const char* name = "poisson_by_keys";
+  static constexpr bool locally_constant = true;
+
+  Type type(const Type&, const Type& rate) const { return {rate.dtype, rate.shape}; }
+  void eval(Outputs out, Inputs in) const { sample_elements(out, in, kernels::poisson_sample, 1); }
+  PoissonByKeys lifted() const { return {}; }
+  static std::vector<Sample<PoissonByKeys>> samples() {
+    return {{{}, {tensor({1, 2, 3, 4}), tensor({0.0, 0.5, 8.0, 100.0})}}};
+  }
+};
+
+struct BinomialByKeys {
+  using kind = Explicit;
+  static constexpr const char* name = "binomial_by_keys";
+  static constexpr bool locally_constant = true;
+
+  Type type(const Type&, const Type& count, const Type&) const { return {count.dtype, count.shape}; }
+  void eval(Outputs out, Inputs in) const { sample_elements(out, in, kernels::binomial_sample, 1, 2); }
+  BinomialByKeys lifted() const { return {}; }
+  static std::vector<Sample<BinomialByKeys>> samples() {
+    return {{{}, {tensor({1, 2, 3, 4}), tensor({0.0, 5.0, 100.0, 60.0}), tensor({0.5, 0.25, 0.4, 0.9})}}};
+  }
+};
+
+/// For numbers u [leading…, n] and running totals of weights [leading…, classes]: the first class whose total is above u.
+struct ClassAt {
+  using kind = Explicit;
+  static constexpr const char* name = "class_at";
+  static constexpr bool locally_constant = true;
+
+  Type type(const Type& u, const Type&) const { return {DType::int64, u.shape}; }
+  void eval(Outputs out, Inputs in) const {
+    const ArrayRef u = row_major_copy(in[0], DType::float64), totals = row_major_copy(in[1], DType::float64);
+    const std::int64_t n = u->type.shape.back(), classes = totals->type.shape.back();
+    const auto* number = static_cast<const double*>(u->data);
+    const auto* row = static_cast<const double*>(totals->data);
+    auto* at = static_cast<std::int64_t*>(out[0].data);
+    for (std::int64_t i = 0; i < u->numel(); ++i) {
+      if (i > 0 && i % n == 0) row += classes;
+      at[i] = std::min(std::upper_bound(row, row + classes, number[i]) - row, classes - 1);
+    }
+  }
+  ClassAt lifted() const { return {}; }
+  static std::vector<Sample<ClassAt>> samples() {
+    const DType f64 = DType::float64;
+    return {{{}, {tensor({0.5, 1.5, 0.0, 2.5}, f64), tensor({1.0, 1.0, 3.0}, f64)}},
+            {{}, {tensor({{0.5, 1.5}, {2.0, 0.0}}, f64), tensor({{1.0, 3.0}, {2.0, 2.5}}, f64)}}};
+  }
+};
+
+/// `sampler` on keys, with parameters in their shape; computed in a floating type that can hold the counts.
+template <class P, class... X>
+Tensor counted(const P& sampler, const Request& r, const X&... parameters) {
+  const DType dtype = is_floating(r.dtype) ? r.dtype : DType::float64;
+  const Tensor keys = r.noise.keys(r.shape);
+  const Shape shape = type_of(keys).shape;
+  return to(apply(sampler, keys, expand(to(parameters, dtype), shape)...), r.dtype);
+}
+
+Tensor with_replacement(const Noise& noise, const Tensor& weights, const Shape& shape) {
+  const Tensor totals = cumsum(to(weights, DType::float64), -1);
+  const Tensor u = noise.uniform(shape, DType::float64) * narrow(totals, -1, type_of(totals).shape.back() - 1, 1);
+  Shape all = type_of(u).shape;
+  all.back() = type_of(totals).shape.back();
+  return apply(ClassAt{}, u, expand(totals, all));
+}
+
+Tensor without_replacement(const Noise& noise, const Tensor& weights, std::int64_t samples) {
+  const Request r{noise, type_of(weights).shape, DType::float64};
+  const Tensor scores = GumbelSampler::sample(r, log(to(weights, DType::float64)), 1);
+  return topk(scores, samples, -1).second;
+}
+
+Tensor classes(const Noise& noise, const Tensor& weights, std::int64_t samples, bool replacement) {
+  require_defined("multinomial", weights, 0);
+  const Type type = type_of(weights);
+  if (is_complex(type.dtype))
+    raise<TypeError>("multinomial: the weights are " + to_string(type) + "; they must be real");
+  if (type.rank() == 0 || type.shape.back() == 0)
+    raise<ValueError>("multinomial: the weights are " + to_string(type) + "; their last axis must hold a class");
+  if (samples < 0)
+    raise<ValueError>("multinomial: " + std::to_string(samples) + " samples were asked for; at least 0 can be");
+  if (!replacement && samples > type.shape.back())
+    raise<ValueError>("multinomial: " + std::to_string(samples) + " samples without replacement of " +
+                      count_of(type.shape.back(), "class", "classes") +
+                      "; ask for fewer, or pass true for replacement");
+  if (!replacement) return without_replacement(noise, weights, samples);
+  Shape shape = type.shape;
+  shape.back() = samples;
+  return with_replacement(noise, weights, shape);
+}
+
+}  // namespace
+
+Tensor PoissonSampler::sample(const Request& r, const Tensor& rate) { return counted(PoissonByKeys{}, r, rate); }
+
+Tensor BinomialSampler::sample(const Request& r, const Tensor& count, const Tensor& probability) {
+  return counted(BinomialByKeys{}, r, count, probability);
+}
+
+namespace ops {
+
+RICCI_DEFINE_SAMPLER_OF_ONE(poisson, PoissonSampler)
+RICCI_DEFINE_SAMPLER_OF_TWO(binomial, BinomialSampler)
+
+Tensor multinomial(const Tensor& weights, std::int64_t samples) { return multinomial(weights, samples, false); }
+Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement) {
+  return classes(Noise("multinomial", GeneratorOption()), weights, samples, replacement);
+}
+Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement, RandomOptions options) {
+  return classes(Noise("multinomial", GeneratorOption(options.generator)), weights, samples, replacement);
+}
+Tensor multinomial(const Key& key, const Tensor& weights, std::int64_t samples, bool replacement) {
+  return classes(Noise("multinomial", key), weights, samples, replacement);
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,115 @@
+// Checks of parameters, and what shape and type follow from them.
+#include "random/request.h"
+
+#include <cstdio>
+
+#include "ops/axes.h"
+#include "ops/reading.h"
+#include "primitive/eager.h"
+
+namespace ricci {
+namespace {
+
+bool holds(Range range, double x) {
+  switch (range) {
+    case Range::any: return true;
+    case Range::positive: return x > 0;
+    case Range::not_negative: return x >= 0;
+    case Range::probability: return x >= 0 && x <= 1;
+    case Range::positive_probability: return x > 0 && x <= 1;
+  }
+  __builtin_unreachable();
+}
+
+const char* text_of(Range range) {
+  switch (range) {
+    case Range::any: return "a number";
+    case Range::positive: return "positive";
+    case Range::not_negative: return "at least 0";
+    case Range::probability: return "at least 0 and at most 1";
+    case Range::positive_probability: return "above 0 and at most 1";
+  }
+  __builtin_unreachable();
+}
+
+std::string printed(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", x);
+  return text;
+}
+
+/// What came as a C++ number.
+std::optional<double> number_of(const char* op, const Tensor& x) {
+  const ValueRef& value = value_of(x);
+  if (!value->type.weak || value->kind != ValueKind::array) return std::nullopt;
+  return only_element<double>(op, static_cast<const Array&>(*value), "");
+}
+
+void check(const char* op, const Parameter& parameter, int operand) {
+  require_defined(op, parameter.value, operand);
+  const Type type = type_of(parameter.value);
+  if (is_complex(type.dtype))
+    raise<TypeError>(std::string(op) + ": " + parameter.name + " is " + to_string(type) + "; it must be real");
+  const std::optional<double> number = number_of(op, parameter.value);
+  if (number && !holds(parameter.range, *number))
+    raise<ValueError>(std::string(op) + ": " + parameter.name + " is " + printed(*number) + "; it must be " +
+                      text_of(parameter.range));
+}
+
+Types checked(const char* op, std::initializer_list<Parameter> parameters) {
+  Types types;
+  for (const Parameter& parameter : parameters) {
+    check(op, parameter, static_cast<int>(types.size()));
+    types.push_back(type_of(parameter.value));
+  }
+  return types;
+}
+
+/// Half a step of uniform numbers (kernels/random.h).
+double half_step(DType dtype) {
+  switch (dtype) {
+    case DType::float16: return 0x1p-12;
+    case DType::bfloat16: return 0x1p-9;
+    case DType::float32: return 0x1p-25;
+    default: return 0x1p-54;
+  }
+}
+
+}  // namespace
+
+Tensor Request::open_uniform() const { return maximum(uniform(), half_step(dtype)); }
+
+Request request(const Noise& noise, std::initializer_list<Parameter> parameters) {
+  const Types types = checked(noise.op(), parameters);
+  SmallVector<const Type*, 4> pointers;
+  bool numbers = true;
+  for (const Type& type : types) {
+    pointers.push_back(&type);
+    numbers &= type.weak;
+  }
+  const std::span<const Type* const> all{pointers.data(), pointers.size()};
+  const DType dtype = result_dtype(all);
+  return {noise, broadcast_shape(noise.op(), all), !numbers && is_floating(dtype) ? dtype : DType::float32};
+}
+
+Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape, DType dtype) {
+  const Types types = checked(noise.op(), parameters);
+  require_sizes(noise.op(), shape);
+  auto parameter = parameters.begin();
+  for (const Type& type : types) {
+    if (!broadcasts_to(type.shape, shape))
+      raise<ValueError>(std::string(noise.op()) + ": " + parameter->name + " is " + to_string(type) +
+                        ", which does not broadcast to the shape " + to_string(shape));
+    ++parameter;
+  }
+  return {noise, shape, dtype};
+}
+
+void require_order(const char* op, const Tensor& low, const Tensor& high, bool must_differ) {
+  const std::optional<double> from = number_of(op, low), until = number_of(op, high);
+  if (!from || !until || (must_differ ? *from < *until : *from <= *until)) return;
+  raise<ValueError>(std::string(op) + ": low is " + printed(*from) + ", high is " + printed(*until) +
+                    (must_differ ? "; low must be below high" : "; low must not be above high"));
+}
+
+}  // namespace ricci

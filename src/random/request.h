@@ -1,0 +1,41 @@
+// What a sampler is asked for: numbers of a shape and element type, under parameters that have been checked.
+// Knows nothing of any distribution. Start with `request`.
+#pragma once
+
+#include <initializer_list>
+
+#include "random/draws.h"
+
+namespace ricci {
+
+/// What numbers a parameter may be.
+enum class Range : std::uint8_t { any, positive, not_negative, probability, positive_probability };
+
+/// A parameter as errors name it.
+struct Parameter {
+  const Tensor& value;
+  const char* name;
+  Range range;
+};
+
+struct Request {
+  Noise noise;
+  Shape shape;
+  DType dtype;
+
+  Tensor uniform() const { return noise.uniform(shape, dtype); }
+  Tensor normal() const { return noise.normal(shape, dtype); }
+  /// Uniform on (0, 1): 0 stands for the numbers below the first step, and becomes their middle.
+  Tensor open_uniform() const;
+};
+
+/// The shape the parameters broadcast to, their floating type, float32 if all are numbers. TypeError if one is complex, ValueError if they do not
+/// broadcast, if one is undefined, or a number out of its range; a tensor's values are not looked at.
+Request request(const Noise& noise, std::initializer_list<Parameter> parameters);
+/// The given shape, to which the parameters must broadcast, and type.
+Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape, DType dtype);
+
+/// Throws ValueError if both are numbers and `low` is above `high`, or not below it where they must differ.
+void require_order(const char* op, const Tensor& low, const Tensor& high, bool must_differ);
+
+}  // namespace ricci

@@ -1,0 +1,164 @@
+// Random operations: what they refuse under vmap in error mode, whatever the nesting, and the numbers they cannot draw.
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Randomness;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+std::string random_text(const std::string& operation, const std::string& transform, const std::string& nest) {
+  return operation + ": a random operation under " + transform +
+         "{at}, whose randomness mode is error; pass .randomness = rc::Randomness::different for a draw per example, "
+         "or rc::Randomness::same for one draw for all\n  inside " +
+         nest + "{at}";
+}
+std::string random_text(const std::string& operation, const std::string& transform) {
+  return random_text(operation, transform, transform);
+}
+
+const char* const over_three = "vmap over axis 0 of 3";
+
+template <class Draw>
+void expect_refused(const std::string& operation, Draw draw) {
+  SCOPED_TRACE(operation);
+  const Tensor x = ramp({3, 2, 2}) / 4;
+  expect_error<rc::TransformError>([&] { rc::vmap(draw)(x); }, random_text(operation, over_three), {x});
+}
+
+TEST(RandomErrors, FactoriesAreRefusedInErrorMode) {
+  expect_refused("rand", [](Tensor a) { return a + rc::rand({2}); });
+  expect_refused("randn", [](Tensor a) { return a + rc::randn({2}); });
+  expect_refused("randint", [](Tensor a) { return a + rc::randint(3, {2}); });
+  expect_refused("randperm", [](Tensor a) { return a + rc::randperm(2); });
+  expect_refused("normal", [](Tensor a) { return a + rc::normal(0, 1, {2}); });
+}
+
+TEST(RandomErrors, LikeFactoriesAreRefusedInErrorMode) {
+  expect_refused("rand_like", [](Tensor a) { return rc::rand_like(a); });
+  expect_refused("randn_like", [](Tensor a) { return rc::randn_like(a); });
+  expect_refused("randint_like", [](Tensor a) { return rc::randint_like(a, 5); });
+}
+
+TEST(RandomErrors, InPlaceDrawsAreRefusedInErrorMode) {
+  expect_refused("normal_", [](Tensor a) { return a.normal_(); });
+  expect_refused("uniform_", [](Tensor a) { return a.uniform_(); });
+  expect_refused("bernoulli_", [](Tensor a) { return a.bernoulli_(); });
+  expect_refused("exponential_", [](Tensor a) { return a.exponential_(); });
+  expect_refused("cauchy_", [](Tensor a) { return a.cauchy_(); });
+  expect_refused("geometric_", [](Tensor a) { return a.geometric_(0.5); });
+  expect_refused("log_normal_", [](Tensor a) { return a.log_normal_(0, 1); });
+  expect_refused("random_", [](Tensor a) { return a.random_(); });
+}
+
+TEST(RandomErrors, SamplersAreRefusedInErrorMode) {
+  expect_refused("bernoulli", [](Tensor a) { return rc::bernoulli(a); });
+  expect_refused("normal", [](Tensor a) { return rc::normal(a, 1); });
+  expect_refused("uniform", [](Tensor a) { return rc::uniform(a, 1); });
+  expect_refused("log_normal", [](Tensor a) { return rc::log_normal(a, 1); });
+  expect_refused("exponential", [](Tensor a) { return rc::exponential(a); });
+  expect_refused("cauchy", [](Tensor a) { return rc::cauchy(a, 1); });
+  expect_refused("laplace", [](Tensor a) { return rc::laplace(a, 1); });
+  expect_refused("gumbel", [](Tensor a) { return rc::gumbel(a, 1); });
+  expect_refused("truncated_normal", [](Tensor a) { return rc::truncated_normal(a, 1, 0, 1); });
+  expect_refused("geometric", [](Tensor a) { return rc::geometric(a); });
+  expect_refused("poisson", [](Tensor a) { return rc::poisson(a); });
+  expect_refused("binomial", [](Tensor a) { return rc::binomial(5, a); });
+  expect_refused("gamma", [](Tensor a) { return rc::gamma(a); });
+  expect_refused("beta", [](Tensor a) { return rc::beta(a, 1); });
+  expect_refused("dirichlet", [](Tensor a) { return rc::dirichlet(a); });
+  expect_refused("multinomial", [](Tensor a) { return rc::multinomial(a, 1); });
+}
+
+TEST(RandomErrors, DropoutInTrainingIsRefusedInErrorMode) {
+  expect_refused("dropout", [](Tensor a) { return rc::dropout(a, 0.5, true); });
+  expect_refused("feature_dropout", [](Tensor a) { return rc::feature_dropout(a, 0.5, true); });
+  expect_refused("alpha_dropout", [](Tensor a) { return rc::alpha_dropout(a, 0.5, true); });
+  expect_refused("feature_alpha_dropout", [](Tensor a) { return rc::feature_alpha_dropout(a, 0.5, true); });
+}
+
+TEST(RandomErrors, TheMapInErrorModeIsNamedWhateverIsInsideIt) {
+  const Tensor x = rc::ones({4, 3});
+  const auto loss = [](Tensor a) { return (a * rc::randn_like(a)).sum(); };
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap(rc::grad(loss))(x); },
+      random_text("randn_like", "vmap over axis 0 of 4", "grad{at}, inside vmap over axis 0 of 4"), {x});
+  const auto inner = [&](Tensor row) { return rc::vmap(loss, {.randomness = Randomness::same})(row); };
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap(inner)(x); },
+      random_text("randn_like", "vmap over axis 0 of 4", "vmap over axis 0 of 3{at}, inside vmap over axis 0 of 4"),
+      {x});
+}
+
+TEST(RandomErrors, ForwardJacobiansAndHessiansMapOverTangents) {
+  const Tensor x = ramp({2});
+  const auto f = [](Tensor a) { return (a * rc::randn_like(a)).sum(); };
+  expect_error<rc::TransformError>([&] { rc::jacfwd(f)(x); }, random_text("randn_like", "jacfwd"), {x});
+  expect_error<rc::TransformError>([&] { rc::hessian(f)(x); }, random_text("randn_like", "hessian"), {x});
+}
+
+TEST(RandomErrors, DrawsOfEachExampleDoNotGoIntoACapturedTensor) {
+  const Tensor captured = rc::zeros({5}), x = rc::ones({3});
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap([&](Tensor a) { return captured.normal_(), a; }, {.randomness = Randomness::different})(x); },
+      "normal_: the target f32[5] holds one value for all examples of vmap over axis 0 of 3{at}, but the new value "
+      "f32[5] has one per example; use the out-of-place operation, map the target, or create it inside the mapped "
+      "function\n  inside vmap over axis 0 of 3{at}",
+      {captured, x});
+}
+
+TEST(RandomErrors, NumbersOutOfAParametersRange) {
+  const auto expect_value_error = [](auto call, const char* text) { expect_error<rc::ValueError>(call, text); };
+  expect_value_error([] { rc::normal(0, -1, {2}); }, "normal: std is -1; it must be at least 0");
+  expect_value_error([] { rc::bernoulli(1.5, {2}); }, "bernoulli: p is 1.5; it must be at least 0 and at most 1");
+  expect_value_error([] { rc::exponential(0., {2}); }, "exponential: rate is 0; it must be positive");
+  expect_value_error([] { rc::geometric(0., {2}); }, "geometric: p is 0; it must be above 0 and at most 1");
+  expect_value_error([] { rc::poisson(-1., {2}); }, "poisson: rate is -1; it must be at least 0");
+  expect_value_error([] { rc::zeros({2}).normal_(0, -2); }, "normal_: std is -2; it must be at least 0");
+  expect_value_error([] { rc::uniform(2, 1, {2}); }, "uniform: low is 2, high is 1; low must not be above high");
+  expect_value_error([] { rc::truncated_normal(0, 1, 2, 2, {2}); },
+                     "truncated_normal: low is 2, high is 2; low must be below high");
+  expect_value_error([] { rc::dropout(rc::ones({2}), 1.25); },
+                     "dropout: p is 1.25; it must be at least 0 and at most 1");
+  expect_value_error([] { rc::feature_dropout(rc::ones({2}), 0.5, true); },
+                     "feature_dropout: f32[2] has no channels; it must be [N, C, ...]");
+}
+
+TEST(RandomErrors, ShapesAndTypesThatCannotBeDrawn) {
+  expect_error<rc::ValueError>([] { rc::randint(3, 3, {2}); },
+                               "randint: the range [3, 3) is empty; high must be above low");
+  expect_error<rc::ValueError>([] { rc::rand({-1}); }, "rand: the shape [-1] has a negative size");
+  expect_error<rc::TypeError>([] { rc::rand({2}, rc::int64); },
+                              "rand: draws floating numbers, not i64; use a floating dtype, or randint");
+  expect_error<rc::TypeError>([] { rc::zeros({2}, rc::int64).normal_(); },
+                              "normal_: draws floating numbers, not i64; use a floating dtype, or randint");
+  expect_error<rc::TypeError>([] { rc::randint(0, 2, {3}, {.dtype = rc::complex64}); },
+                              "randint: draws real numbers, not c64; use a real dtype");
+  expect_error<rc::TypeError>([] { rc::poisson(rc::ones({2}, rc::complex64)); },
+                              "poisson: rate is c64[2]; it must be real");
+  expect_error<rc::ValueError>([] { rc::normal(rc::ones({2}), rc::ones({3})); },
+                               "normal: shapes do not broadcast: f32[2] and f32[3]; axis -1 is 2 against 3, and "
+                               "neither is 1");
+  expect_error<rc::ValueError>([] { rc::normal(rc::ones({2}), 1, {3}); },
+                               "normal: mean is f32[2], which does not broadcast to the shape [3]");
+  expect_error<rc::ValueError>([] { rc::normal(Tensor(), 1); },
+                               "normal: operand 0 is an undefined Tensor; give it a value first");
+  expect_error<rc::ValueError>([] { Tensor().normal_(); },
+                               "normal_: operand 0 is an undefined Tensor; give it a value first");
+}
+
+TEST(RandomErrors, Multinomial) {
+  expect_error<rc::ValueError>(
+      [] { rc::multinomial(rc::ones({2}), 3); },
+      "multinomial: 3 samples without replacement of 2 classes; ask for fewer, or pass true for replacement");
+  expect_error<rc::ValueError>([] { rc::multinomial(rc::ones({2, 0}), 1, true); },
+                               "multinomial: the weights are f32[2,0]; their last axis must hold a class");
+  expect_error<rc::ValueError>([] { rc::multinomial(rc::ones({2}), -1, true); },
+                               "multinomial: -1 samples were asked for; at least 0 can be");
+  expect_error<rc::ValueError>([] { rc::dirichlet(2.0); },
+                               "dirichlet: the concentration is f32[]; it needs an axis, whose elements share the "
+                               "probability");
+}
+
+}  // namespace

@@ -1,0 +1,167 @@
+// Keys: the same numbers each time, under every transform, without a mode.
+#include <algorithm>
+
+#include "random/statistics.h"
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Key;
+using rc::Randomness;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+std::vector<std::function<Tensor(Key)>> draws() {
+  return {
+      [](Key k) { return rc::normal(k, {4}); },
+      [](Key k) { return rc::normal(k, {4}, rc::float64); },
+      [](Key k) { return rc::uniform(k, {2, 2}); },
+      [](Key k) { return rc::uniform(k, 2, 3, {4}); },
+      [](Key k) { return rc::randint(k, 0, 1000, {4}); },
+      [](Key k) { return rc::randperm(k, 30); },
+      [](Key k) { return rc::bernoulli(k, 0.5, {60}); },
+      [](Key k) { return rc::exponential(k, {4}); },
+      [](Key k) { return rc::cauchy(k, {4}); },
+      [](Key k) { return rc::laplace(k, {4}); },
+      [](Key k) { return rc::gumbel(k, {4}); },
+      [](Key k) { return rc::log_normal(k, 0, 1, {4}); },
+      [](Key k) { return rc::geometric(k, 0.01, {4}); },
+      [](Key k) { return rc::truncated_normal(k, -1, 1, {4}); },
+      [](Key k) { return rc::gamma(k, 0.7, {4}); },
+      [](Key k) { return rc::gamma(k, ramp({3})); },
+      [](Key k) { return rc::beta(k, 2, ramp({3})); },
+      [](Key k) { return rc::dirichlet(k, ramp({2, 3})); },
+      [](Key k) { return rc::poisson(k, 100, {4}); },
+      [](Key k) { return rc::binomial(k, 1000, 0.5, {4}); },
+      [](Key k) { return rc::multinomial(k, ramp({8}), 20, true); },
+      [](Key k) { return rc::multinomial(k, ramp({8}).expand({9, 8}), 4, false); },
+  };
+}
+
+TEST(Keys, GiveTheSameNumbersEachTimeAndOthersForOtherSeeds) {
+  for (const auto& draw : draws()) {
+    expect_equal(draw(Key(3)), draw(Key(3)));
+    EXPECT_NE(values(draw(Key(3))), values(draw(Key(4))));
+  }
+}
+
+TEST(Keys, LeaveGeneratorsAlone) {
+  rc::manual_seed(1);
+  const Tensor expected = rc::rand({3});
+  rc::manual_seed(1);
+  for (const auto& draw : draws()) draw(Key(0));
+  expect_equal(rc::rand({3}), expected);
+}
+
+TEST(Keys, AreNotTheGeneratorOfTheirSeed) {
+  rc::Generator g(5);
+  EXPECT_NE(values(rc::uniform(Key(5), {3})), values(rc::rand({3}, {.generator = g})));
+}
+
+TEST(Keys, SplitIntoKeysThatHaveNothingInCommon) {
+  const Key key(7);
+  const auto [left, right] = rc::split(key);
+  const Key many = rc::split(key, 100);
+  EXPECT_EQ(sizes(many.data), (Sizes{100, 2}));
+  std::vector<double> all = values(rc::uniform(many, {50}, rc::float64));
+  for (const Key& k : {key, rc::fold_in(key, 0), rc::fold_in(key, 1)}) {
+    const Values more = values(rc::uniform(k, {50}, rc::float64));
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+  expect_equal(left.data, many.data[0]);
+  expect_equal(right.data, many.data[1]);
+}
+
+TEST(Keys, FoldInTensorsOfNumbers) {
+  const Key key(7);
+  const Key steps = rc::fold_in(key, rc::arange(5));
+  for (int i = 0; i < 5; ++i) expect_equal(steps.data[i], rc::fold_in(key, i).data);
+}
+
+TEST(Keys, UnderVmapDrawWhatEachKeyDrawsAlone) {
+  const Key keys = rc::split(Key(1), 6);
+  for (const auto& draw : draws()) {
+    for (Randomness mode : {Randomness::error, Randomness::different, Randomness::same}) {
+      const Tensor mapped = rc::vmap(draw, {.randomness = mode})(keys);
+      for (std::int64_t i = 0; i < 6; ++i) expect_equal(mapped[i], draw(Key(keys.data[i])));
+      expect_equal(rc::vmap(draw, {.randomness = mode, .chunk_size = 4})(keys), mapped);
+    }
+  }
+}
+
+TEST(Keys, ThatAreNotMappedDrawOnceForAll) {
+  const Key key(2);
+  for (const auto& draw : draws()) {
+    const Tensor mapped =
+        rc::vmap([&](Tensor x) { return draw(key).to(rc::float64).sum() + x; })(rc::zeros({3}, rc::float64));
+    EXPECT_EQ(values(mapped)[0], values(mapped)[2]);
+  }
+}
+
+TEST(Keys, NestInMapsWithParametersOfEachExample) {
+  const Key keys(rc::split(Key(1), 6).data.reshape({2, 3, 2}).clone());
+  const Tensor mean = ramp({2, 3});
+  const auto f = [](Key k, Tensor m) { return rc::normal(k, m, 1); };
+  const Tensor mapped = rc::vmap(rc::vmap(f))(keys, mean);
+  for (std::int64_t i = 0; i < 2; ++i)
+    for (std::int64_t j = 0; j < 3; ++j) expect_close(mapped[i][j], f(Key(keys.data[i][j]), mean[i][j]));
+}
+
+TEST(Keys, WithLeadingAxesDrawForEachOfThem) {
+  const Key keys = rc::split(Key(1), 3);
+  expect_equal(rc::gamma(keys, ramp({4})), rc::vmap([](Key k) { return rc::gamma(k, ramp({4})); })(keys));
+  expect_equal(rc::beta(keys, 2, ramp({4})), rc::vmap([](Key k) { return rc::beta(k, 2, ramp({4})); })(keys));
+  expect_equal(rc::multinomial(keys, ramp({4}), 5, true),
+               rc::vmap([](Key k) { return rc::multinomial(k, ramp({4}), 5, true); })(keys));
+}
+
+TEST(Keys, AreConstantsUnderDifferentiation) {
+  const Key key(4);
+  const auto f = [&](Tensor x) { return (rc::normal(key, x, x) * x).sum(); };
+  const Tensor x = ramp({3}), z = rc::normal(key, {3}, rc::float64);
+  expect_close(rc::grad(f)(x), 2 * x * (1 + z));
+  expect_close(rc::jacfwd(f)(x), 2 * x * (1 + z));
+  expect_close(rc::hessian(f)(x), rc::diag(2 * (1 + z)));
+}
+
+TEST(Keys, TravelThroughDifferentiatedFunctionsAsTrees) {
+  struct State {
+    Key key;
+    Tensor x;
+  };
+  const auto f = [](State s) { return (rc::normal(s.key, {3}, rc::float64) * s.x).sum(); };
+  const State state{Key(4), ramp({3})};
+  const State gradient = rc::grad(f)(state);
+  expect_close(gradient.x, rc::normal(Key(4), {3}, rc::float64));
+  expect_equal(gradient.key.data, state.key.data);
+}
+
+TEST(Keys, StackAsTrees) {
+  const Key both = rc::stack_trees(std::vector<Key>{Key(1), Key(2)});
+  expect_equal(rc::uniform(both, {3})[1], rc::uniform(Key(2), {3}));
+}
+
+TEST(Keys, AreInputsOfRecordedPrograms) {
+  const auto f = [](Tensor data) { return rc::normal(rc::split(Key(data), 3), {2}); };
+  const rc::Program program = rc::trace(f)(Key(1).data);
+  for (int seed : {1, 2, 3}) expect_equal(program({Key(seed).data})[0], f(Key(seed).data));
+}
+
+TEST(Keys, DrawFromTheDistributionWhenSplit) {
+  expect_distribution(rc::normal(rc::split(Key(0), 40000), {}), normal_distribution);
+}
+
+TEST(Keys, SayWhatIsNoKey) {
+  expect_error<rc::TypeError>([] { Key(rc::ones({2})); },
+                              "Key: f32[2] is no key's data, which is int64; make a key with rc::Key(seed)");
+  expect_error<rc::ValueError>(
+      [] { Key(rc::ones({3}, rc::int64)); },
+      "Key: i64[3] is no key's data, which has a last axis of 2; make a key with rc::Key(seed)");
+  expect_error<rc::TypeError>([] { rc::fold_in(Key(0), 0.5); }, "fold_in: the number is f64[]; it must be an integer");
+  expect_error<rc::ValueError>([] { rc::split(Key(0), -1); }, "split: the shape [-1] has a negative size");
+}
+
+}  // namespace
