@@ -1,7 +1,10 @@
 // Everything: `#include <ricci/ricci.h>` and `namespace rc = ricci;`.
 #pragma once
 
+#include "ricci/custom_derivatives.h"
 #include "ricci/error.h"
+#include "ricci/function.h"
+#include "ricci/implicit.h"
 #include "ricci/io.h"
 #include "ricci/ops.h"
 #include "ricci/program.h"
