@@ -2,7 +2,10 @@
 #pragma once
 
 #include "ricci/control.h"
+#include "ricci/custom_derivatives.h"
 #include "ricci/error.h"
+#include "ricci/function.h"
+#include "ricci/implicit.h"
 #include "ricci/io.h"
 #include "ricci/keys.h"
 #include "ricci/ops.h"

@@ -1,0 +1,200 @@
+// Functions whose derivative you give as functions: custom_vjp, custom_jvp; and checkpoint, whose derivative computes
+// the function again. They nest with every transform; a tensor of a transform around them must be an argument, not a
+// capture.
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ricci/function/checks.h"
+#include "ricci/function/operation.h"
+#include "ricci/transforms.h"
+
+namespace ricci {
+
+namespace function {
+
+/// A function whose reverse rule was given: `forward` returns the value and residuals, `backward` reads them.
+template <class F, class Forward, class Backward, class Output, class... A>
+class WithVjp final : public Typed<Operation, Output, A...> {
+  using Base = Typed<Operation, Output, A...>;
+  using typename Base::Arguments;
+  using Both = call::result_t<Forward, A...>;
+  static_assert(call::is_two_things<Both>,
+                "ricci: custom_vjp: fwd must return two things, std::pair{output, residuals}");
+  using Residuals = std::tuple_element_t<1, Both>;
+
+ public:
+  WithVjp(Arguments arguments, Tensors& inputs, const F& f, const Forward& forward, const Backward& backward)
+      : Base(std::move(arguments), inputs, "custom_vjp"), f_(f), forward_(forward), backward_(backward) {}
+
+  Tensors call(std::span<const Tensor> inputs) const override {
+    Arguments arguments = this->arguments(inputs);
+    return this->tensors_of(call::invoke(f_, arguments));
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const override {
+    Arguments arguments = this->arguments(inputs);
+    auto [output, residuals] = call::invoke(forward_, arguments);
+    Tensors saved;
+    auto rest = std::make_shared<const Emptied<Residuals>>(std::move(residuals), saved);
+    return {.outputs = this->tensors_of(std::move(output)),
+            .residual = {{saved.begin(), saved.end()}, std::move(rest)}};
+  }
+  Tensors vjp(const Reverse& rule) const override {
+    const auto& rest = *static_cast<const Emptied<Residuals>*>(rule.residual->rest.get());
+    std::tuple<Residuals, Output> given(rest.filled(rule.residual->tensors),
+                                        this->result(filled_with_zeros(rule.cotangents, rule.output_types)));
+    using Gradients = call::result_t<Backward, Residuals, Output>;
+    static_assert(returns_gradients<Gradients, sizeof...(A)>(),
+                  "ricci: custom_vjp: bwd must return one cotangent for each argument: the only one alone, several as "
+                  "a std::tuple or std::pair");
+    Gradients gradients = call::invoke(backward_, given);
+    return this->fit_gradients("bwd", this->gradients_of("bwd", std::move(gradients)), rule.input_types);
+  }
+  Pushed jvp(std::span<const Tensor>, std::span<const Tensor>) const override { this->refuse_forward_mode(); }
+
+ private:
+  F f_;
+  Forward forward_;
+  Backward backward_;
+};
+
+/// A function whose forward rule was given; reverse mode transposes the rule, which is linear in the tangents.
+template <class F, class Rule, class Output, class... A>
+class WithJvp final : public Typed<Operation, Output, A...> {
+  using Base = Typed<Operation, Output, A...>;
+  using typename Base::Arguments;
+  using Both = call::result_t<Rule, Arguments, Arguments>;
+  static_assert(call::is_two_things<Both>,
+                "ricci: custom_jvp: the rule must return two things, std::pair{output, tangent}");
+
+ public:
+  WithJvp(Arguments arguments, Tensors& inputs, const F& f, const Rule& rule)
+      : Base(std::move(arguments), inputs, "custom_jvp"), f_(f), rule_(rule) {}
+
+  Tensors call(std::span<const Tensor> inputs) const override {
+    Arguments arguments = this->arguments(inputs);
+    return this->tensors_of(call::invoke(f_, arguments));
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const override { return this->keep_inputs(inputs); }
+  Tensors vjp(const Reverse& rule) const override {
+    const std::vector<Tensor>& inputs = rule.residual->tensors;
+    const auto tangents_along = [&](const std::vector<Tensor>& tangents) {
+      return differentiable_among(push(inputs, tangents).tangents, rule.output_types);
+    };
+    return transposed_at_zero(tangents_along, rule);
+  }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const override {
+    return push(inputs, tangents);
+  }
+
+ private:
+  Pushed push(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    std::tuple<Arguments, Arguments> given(this->arguments(inputs),
+                                           this->arguments(filled_with_zeros(tangents, types_of_all(inputs))));
+    auto [output, tangent] = call::invoke(rule_, given);
+    Tensors outputs = this->tensors_of(std::move(output));
+    Tensors found = this->fit_tangents("the rule", this->tangents_of("the rule", std::move(tangent)), outputs);
+    return {std::move(outputs), std::move(found)};
+  }
+  F f_;
+  Rule rule_;
+};
+
+/// A function that is computed again for its derivative.
+template <class F, class Output, class... A>
+class Checkpointed final : public Typed<Recomputed, Output, A...> {
+  using Base = Typed<Recomputed, Output, A...>;
+  using typename Base::Arguments;
+
+ public:
+  Checkpointed(Arguments arguments, Tensors& inputs, const F& f)
+      : Base(std::move(arguments), inputs, "checkpoint"), f_(f) {}
+
+  Tensors call(std::span<const Tensor> inputs) const override {
+    Arguments arguments = this->arguments(inputs);
+    return this->tensors_of(call::invoke(f_, arguments));
+  }
+
+ private:
+  F f_;
+};
+
+/// Makes an application of class O, whose last template arguments are the result's and the arguments' types, and runs it.
+template <template <class...> class O, class... Given, class F, class... A>
+auto run(std::tuple<A...> arguments, const F& f, const Given&... given) {
+  using Output = call::result_t<F, A...>;
+  static_assert(tree::can_hold_tensor<Output>,
+                "ricci: a function with a derivative of its own must return a Tensor or a tree that holds one");
+  Tensors inputs;
+  const auto application =
+      std::make_shared<const O<F, Given..., Output, A...>>(std::move(arguments), inputs, f, given...);
+  return application->result(application->apply(inputs));
+}
+
+}  // namespace function
+
+/// What custom_vjp returns.
+template <class F, class Forward, class Backward>
+struct CustomVjp {
+  F f;
+  Forward forward;
+  Backward backward;
+
+  template <class... A>
+  auto operator()(const A&... a) const {
+    return function::run<function::WithVjp>(std::tuple<tree::plain_t<A>...>(a...), f, forward, backward);
+  }
+};
+
+/// `f` with a reverse rule of its own: `fwd(args…)` returns std::pair{output, residuals}, any tree; `bwd(residuals, ct)`
+/// one cotangent for each argument, the only one alone. Where nothing is differentiated, f itself runs. Forward mode
+/// throws NotImplementedError.
+///   auto clip = rc::custom_vjp(id, [](Tensor x) { return std::pair{x, 0}; }, [](int, Tensor ct) { return clamp(ct, -1, 1); });
+template <class F, class Forward, class Backward>
+CustomVjp<F, Forward, Backward> custom_vjp(F f, Forward fwd, Backward bwd) {
+  return {std::move(f), std::move(fwd), std::move(bwd)};
+}
+
+/// What custom_jvp returns.
+template <class F, class Rule>
+struct CustomJvp {
+  F f;
+  Rule rule;
+
+  template <class... A>
+  auto operator()(const A&... a) const {
+    return function::run<function::WithJvp>(std::tuple<tree::plain_t<A>...>(a...), f, rule);
+  }
+};
+
+/// `f` with a forward rule of its own: `rule(std::tuple primals, std::tuple tangents)` returns std::pair{output, tangent}
+/// and must be linear in the tangents, because reverse mode is its transpose.
+///   auto g = rc::custom_jvp(f, [](std::tuple<Tensor> p, std::tuple<Tensor> t) { … return std::pair{y, dy}; });
+template <class F, class Rule>
+CustomJvp<F, Rule> custom_jvp(F f, Rule rule) {
+  return {std::move(f), std::move(rule)};
+}
+
+/// What checkpoint returns.
+template <class F>
+struct Checkpoint {
+  F f;
+
+  template <class... A>
+  auto operator()(const A&... a) const {
+    return function::run<function::Checkpointed>(std::tuple<tree::plain_t<A>...>(a...), f);
+  }
+};
+
+/// `f`, of which reverse mode keeps the arguments alone and computes the rest again when the derivative is asked for.
+/// Random numbers from the default generator are the same both times.
+///   Tensor y = rc::checkpoint(block)(weights, x);
+template <class F>
+Checkpoint<F> checkpoint(F f) {
+  return {std::move(f)};
+}
+
+}  // namespace ricci

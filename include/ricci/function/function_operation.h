@@ -1,0 +1,61 @@
+// The compiled side of rc::Function: the order of a class's steps under each transform, and what is wrong with what
+// they return. Not for users.
+#pragma once
+
+#include "ricci/function/context.h"
+#include "ricci/function/operation.h"
+
+namespace ricci::function {
+
+/// Which rules a class brings.
+struct Facts {
+  bool has_setup, has_backward, has_jvp, has_vmap, generates_vmap, once_differentiable;
+};
+
+/// The name errors and programs use: the class without its namespaces.
+std::string class_name(std::string_view type);
+
+class FunctionOperation : public Operation {
+ public:
+  FunctionOperation(std::string_view type, const Facts& facts) : Operation(class_name(type)), facts_(facts) {}
+
+  Tensors call(std::span<const Tensor> inputs) const final;
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const final;
+  Tensors vjp(const Reverse& rule) const final;
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const final;
+  BatchedOutputs batch(const Batch& batch) const final;
+
+  /// Applies it, and gives the inputs that forward wrote to their new values.
+  Tensors apply_and_write(std::span<const Tensor> inputs) const;
+
+ protected:
+  virtual Tensors forward(std::span<const Tensor> inputs) const = 0;
+  virtual void setup(Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const = 0;
+  virtual Tensors backward(Context& ctx, std::span<const Tensor> cotangents) const = 0;
+  virtual Tensors push(Context& ctx, std::span<const Tensor> tangents) const = 0;
+  virtual BatchedOutputs map(const VmapInfo& info, const Batch& batch) const = 0;
+ private:
+  struct Written {
+    std::size_t input, output;
+  };
+  /// Finds the inputs that forward wrote to; throws unless it returns them. `before` holds their old values.
+  void note_writes(std::span<const Tensor> before, std::span<const Tensor> inputs,
+                   std::span<const Tensor> outputs) const;
+  Context context_of_call(std::span<const Tensor> inputs, std::span<const Tensor> outputs, const Mask& wanted) const;
+  Context context_of(const Residual& residual) const;
+  void check_marks(const Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
+  static Mask constant_outputs(const Context& ctx, std::span<const Tensor> outputs);
+  Tensors backward_once(Context& ctx, std::span<const Tensor> cotangents) const;
+
+  const Facts facts_;
+  // What the first run of forward wrote; set before anyone else can see the application.
+  mutable std::vector<Written> written_;
+};
+
+/// in_dims for a written rule: one entry for each leaf of the arguments, none where not mapped.
+std::vector<Dim> dims_of_leaves(std::size_t leaves, const Mask& taken, const Mask& mapped);
+/// What a written rule returned, with the batch as axis 0. Throws what does not fit.
+BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims,
+                              std::int64_t batch_size);
+
+}  // namespace ricci::function

@@ -1,0 +1,204 @@
+// The erasure boundary of operations that users define: one application, its C++ types gone, tensors in and tensors
+// out. Not for users; function.h and the pages beside it are written with it. Start with `Operation`.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ricci/primitive/rule_arguments.h"
+#include "ricci/transforms.h"
+#include "ricci/tree.h"
+
+namespace ricci::function {
+
+/// Takes the defined tensors out of a tree, leaving undefined ones; says which there were.
+Mask take_tensors(const tree::Walk& walk, Tensors& into);
+/// Puts tensors back where `taken` says.
+void put_tensors(const tree::Walk& walk, const Mask& taken, std::span<const Tensor> tensors);
+
+/// A tree without its tensors: what of an argument or a result passes by the transforms.
+template <class T>
+class Emptied {
+ public:
+  /// Appends the defined tensors of `tree` to `into`.
+  Emptied(T tree, Tensors& into) : tree_(std::move(tree)) {
+    tree::Walk walk;
+    tree::walk(tree_, walk);
+    taken_ = take_tensors(walk, into);
+  }
+  /// The tree with these tensors in its places; of a cotangent, some may be undefined.
+  T filled(std::span<const Tensor> tensors) const {
+    T tree = tree_;
+    tree::Walk walk;
+    tree::walk(tree, walk);
+    put_tensors(walk, taken_, tensors);
+    return tree;
+  }
+  const T& tree() const { return tree_; }
+  const Mask& taken() const { return taken_; }
+
+ private:
+  T tree_;
+  Mask taken_;
+};
+
+/// One application of a function with rules of its own. Its methods are the rules of a custom primitive
+/// (ricci/primitive.h); they run one level below the transform that asks.
+class Operation : public std::enable_shared_from_this<Operation> {
+ public:
+  explicit Operation(std::string name) : name_(std::move(name)) {}
+  Operation(const Operation&) = delete;
+  virtual ~Operation() = default;
+
+  const std::string& name() const { return name_; }
+  virtual Tensors call(std::span<const Tensor> inputs) const = 0;
+  virtual Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const = 0;
+  virtual Tensors vjp(const Reverse& rule) const = 0;
+  virtual Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const = 0;
+  /// The rules, each under a batch level of its own, unless the function brings a rule.
+  virtual BatchedOutputs batch(const Batch& batch) const;
+
+  /// Applies it at the current level, as an ordinary operation.
+  Tensors apply(std::span<const Tensor> inputs) const;
+
+ protected:
+  /// How many tensors each argument holds.
+  virtual std::vector<std::size_t> tensors_by_argument() const = 0;
+  /// The argument that input i belongs to.
+  std::size_t argument_of(std::size_t input) const;
+
+  // Rules that run `call` once more under the transform.
+  Kept keep_inputs(std::span<const Tensor> inputs) const;
+  Tensors vjp_by_calling(const Reverse& rule) const;
+  Pushed jvp_by_calling(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
+
+  /// Gradients summed down and converted to their inputs' types. ValueError where an input does not broadcast to its
+  /// gradient; `rule` is what returned them.
+  Tensors fit_gradients(const char* rule, Tensors gradients, std::span<const Type> types) const;
+  [[noreturn]] void refuse_forward_mode() const;
+  /// Tangents converted to their outputs' types. ValueError where the shapes differ.
+  Tensors fit_tangents(const char* rule, Tensors tangents, std::span<const Tensor> outputs) const;
+
+ private:
+  const std::string name_;
+};
+
+/// The gradients of the inputs among `parts`, what the rule `rule` returned for each of `arguments`, which are emptied;
+/// `taken` says which of their leaves are inputs. Throws what does not fit.
+Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,
+                         std::span<const tree::Walk> arguments, const Mask& taken);
+/// Throws ValueError unless `found`, which `rule` returned, has the structure of `wanted`; `what` that is.
+void require_like(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
+                  const char* what);
+/// The leaves at the places in `taken`, undefined ones among them.
+Tensors leaves_at(const tree::Walk& walk, const Mask& taken);
+Types types_of_all(std::span<const Tensor> tensors);
+/// The tensors at whose place the type has derivatives.
+std::vector<Tensor> differentiable_among(std::span<const Tensor> tensors, std::span<const Type> types);
+/// Every undefined tensor replaced by zeros of the type at its place.
+Tensors filled_with_zeros(std::span<const Tensor> tensors, std::span<const Type> types);
+std::vector<Tensor> zero_tangents(std::span<const Type> types);
+/// Undefined where the rule does not want a cotangent, or the input's type has none.
+Tensors wanted_among(std::span<const Tensor> cotangents, const Reverse& rule);
+
+/// An operation whose derivatives compute it again from its inputs. Draws from the default generator repeat themselves.
+class Recomputed : public Operation {
+ public:
+  using Operation::Operation;
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const final;
+  Tensors vjp(const Reverse& rule) const final;
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const final;
+};
+
+/// The cotangents of an operation whose tangents `f` gives, a linear map from the inputs' tangents to those of the
+/// outputs that have a derivative: its transpose, applied to the rule's cotangents.
+template <class F>
+Tensors transposed_at_zero(const F& f, const Reverse& rule) {
+  const std::vector<Tensor> zeros = zero_tangents(rule.input_types);
+  const auto [tangents, pullback] = vjp(f, zeros);
+  const Tensors all = filled_with_zeros(rule.cotangents, rule.output_types);
+  return wanted_among(pullback(differentiable_among(all, rule.output_types)), rule);
+}
+
+template <class T>
+tree::Walk walk_of(T& object) {
+  tree::Walk walk;
+  tree::walk(object, walk);
+  return walk;
+}
+
+/// An application whose arguments and result have these C++ types; `Base` is an Operation.
+template <class Base, class Output, class... A>
+class Typed : public Base {
+ public:
+  using Arguments = std::tuple<A...>;
+
+  /// Appends the tensors of `arguments` to `inputs`; `base` are arguments of Base.
+  template <class... B>
+  Typed(Arguments arguments, Tensors& inputs, B&&... base)
+      : Base(std::forward<B>(base)...), arguments_(std::move(arguments), inputs) {}
+
+  /// The result tree of `outputs`. Requires: the operation has been applied.
+  Output result(std::span<const Tensor> outputs) const { return output_->filled(outputs); }
+
+ protected:
+  Arguments arguments(std::span<const Tensor> inputs) const { return arguments_.filled(inputs); }
+  /// The tensors of a result. Its other leaves are kept from the first one, which an application sees before anyone
+  /// else can see it.
+  Tensors tensors_of(Output output) const {
+    if (output_) {
+      Output known = output_->tree();
+      require_like(this->name(), "forward", walk_of(output), walk_of(known), "its first result");
+    }
+    Tensors tensors;
+    Emptied<Output> emptied(std::move(output), tensors);
+    if (!output_) output_ = std::make_unique<const Emptied<Output>>(std::move(emptied));
+    return tensors;
+  }
+  /// Walks of the emptied arguments; `storage` is what they walk.
+  std::array<tree::Walk, sizeof...(A)> argument_walks(Arguments& storage) const {
+    storage = arguments_.tree();
+    return std::apply([](A&... a) { return std::array<tree::Walk, sizeof...(A)>{walk_of(a)...}; }, storage);
+  }
+  /// The cotangents that a reverse rule returned: one for each argument, or the only one's alone.
+  template <class G>
+  Tensors gradients_of(const char* rule, G returned) const {
+    Arguments storage = arguments_.tree();
+    const auto arguments = argument_walks(storage);
+    std::vector<tree::Walk> parts;
+    const auto add = [&parts](auto&... part) { (parts.push_back(walk_of(part)), ...); };
+    if constexpr (sizeof...(A) == 1) add(returned);
+    else if constexpr (tree::is_list<G>)
+      for (Tensor& part : returned) add(part);
+    else std::apply(add, returned);
+    return gather_gradients(this->name(), rule, parts, arguments, arguments_.taken());
+  }
+  /// The tangents of the outputs in a tree like the result.
+  Tensors tangents_of(const char* rule, Output tangent) const {
+    Output known = output_->tree();
+    require_like(this->name(), rule, walk_of(tangent), walk_of(known), "the output");
+    return leaves_at(walk_of(tangent), output_->taken());
+  }
+  const Mask& taken() const { return arguments_.taken(); }
+  std::vector<std::size_t> tensors_by_argument() const override {
+    Arguments storage = arguments_.tree();
+    std::vector<std::size_t> counts;
+    std::size_t leaf = 0;
+    for (const tree::Walk& walk : argument_walks(storage)) {
+      counts.push_back(0);
+      for (std::size_t i = 0; i < walk.leaves.size(); ++i) counts.back() += arguments_.taken()[leaf++];
+    }
+    return counts;
+  }
+
+ private:
+  Emptied<Arguments> arguments_;
+  mutable std::unique_ptr<const Emptied<Output>> output_;
+};
+
+}  // namespace ricci::function

@@ -1,0 +1,183 @@
+// Derivatives of what an equation defines: custom_root, custom_linear_solve. How the equation was solved does not
+// matter to them: they follow from the implicit function theorem. What the equation's function captures counts as its
+// parameters and is differentiated; for that the function is recorded once, so it may not look at values.
+#pragma once
+
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ricci/function/closure.h"
+#include "ricci/function/operation.h"
+#include "ricci/ops.h"
+#include "ricci/transforms.h"
+
+namespace ricci {
+
+namespace function {
+
+template <class X>
+X negated(const X& x) {
+  return map_leaves([](const Tensor& t) { return -t; }, x);
+}
+
+/// The root of a function of X with parameters: arguments are the initial guess and the parameters.
+template <class X, class Solve, class TangentSolve>
+class Root final : public Typed<Operation, X, X, std::vector<Tensor>> {
+  using Base = Typed<Operation, X, X, std::vector<Tensor>>;
+  using Parameters = std::vector<Tensor>;
+
+ public:
+  Root(std::tuple<X, Parameters> arguments, Tensors& inputs, Program f, const Solve& solve,
+       const TangentSolve& tangent_solve)
+      : Base(std::move(arguments), inputs, "custom_root"),
+        f_(std::move(f)),
+        solve_(solve),
+        tangent_solve_(tangent_solve) {}
+
+  Tensors call(std::span<const Tensor> inputs) const override {
+    auto [initial, parameters] = this->arguments(inputs);
+    return this->tensors_of(solve_(ClosedFunction<X>{f_, parameters}, initial));
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const override {
+    Tensors outputs = this->apply(inputs);
+    std::vector<Tensor> saved(outputs.begin(), outputs.end());
+    saved.insert(saved.end(), inputs.begin() + static_cast<std::ptrdiff_t>(outputs.size()), inputs.end());
+    return {.outputs = std::move(outputs), .residual = {std::move(saved), nullptr}};
+  }
+  /// The adjoint solves the transposed linearised equation; its negative is the cotangent of f's value.
+  Tensors vjp(const Reverse& rule) const override {
+    auto [root, parameters] = this->arguments(rule.residual->tensors);
+    const X ct = this->result(filled_with_zeros(rule.cotangents, rule.output_types));
+    const auto solved = [&, root = root, parameters = parameters](const X& y) {
+      const auto [zero, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
+      return X(tangent_solve_(slope, y));
+    };
+    const auto [unused, transposed] = ricci::vjp(solved, map_leaves([](const Tensor& t) { return zeros_like(t); }, ct));
+    const auto at_root = [&, root = root](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
+    const auto [zero, pullback] = ricci::vjp(at_root, parameters);
+    const Parameters found = pullback(negated(transposed(ct)));
+    Tensors cotangents(rule.input_types.size() - found.size(), Tensor());
+    cotangents.append(found.begin(), found.end());
+    return wanted_among(cotangents, rule);
+  }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const override {
+    Tensors outputs = this->apply(inputs);
+    const X root = this->result(outputs);
+    const auto [initial, parameters] = this->arguments(inputs);
+    const auto [unused, slopes] = this->arguments(filled_with_zeros(tangents, types_of_all(inputs)));
+    const auto at_root = [&](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
+    const auto [zero, change] = ricci::jvp(at_root, parameters, slopes);
+    const auto [again, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
+    return {std::move(outputs), this->tangents_of("tangent_solve", negated(X(tangent_solve_(slope, change))))};
+  }
+
+ private:
+  Program f_;
+  Solve solve_;
+  TangentSolve tangent_solve_;
+};
+
+/// The solution of a linear system: arguments are the right-hand side and the parameters of matvec.
+template <class X, class Solve, class TransposeSolve>
+class LinearSolve final : public Typed<Operation, X, X, std::vector<Tensor>> {
+  using Base = Typed<Operation, X, X, std::vector<Tensor>>;
+  using Parameters = std::vector<Tensor>;
+
+ public:
+  LinearSolve(std::tuple<X, Parameters> arguments, Tensors& inputs, Program matvec, const Solve& solve,
+              const TransposeSolve& transpose_solve)
+      : Base(std::move(arguments), inputs, "custom_linear_solve"),
+        matvec_(std::move(matvec)),
+        solve_(solve),
+        transpose_solve_(transpose_solve) {}
+
+  /// Solves matvec(x) = b, whose program and parameters these are.
+  static X run(const Closure& matvec, const X& b, const Solve& solve, const TransposeSolve& transpose_solve) {
+    Tensors inputs;
+    const auto application = std::make_shared<const LinearSolve>(std::tuple<X, Parameters>(b, matvec.captured), inputs,
+                                                                 matvec.program, solve, transpose_solve);
+    return application->result(application->apply(inputs));
+  }
+
+  Tensors call(std::span<const Tensor> inputs) const override {
+    auto [b, parameters] = this->arguments(inputs);
+    return this->tensors_of(solve_(ClosedFunction<X>{matvec_, parameters}, b));
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const override {
+    Tensors outputs = this->apply(inputs);
+    std::vector<Tensor> saved(outputs.begin(), outputs.end());
+    saved.insert(saved.end(), inputs.begin() + static_cast<std::ptrdiff_t>(outputs.size()), inputs.end());
+    return {.outputs = std::move(outputs), .residual = {std::move(saved), nullptr}};
+  }
+  Tensors vjp(const Reverse& rule) const override {
+    auto [solution, parameters] = this->arguments(rule.residual->tensors);
+    const X ct = this->result(filled_with_zeros(rule.cotangents, rule.output_types));
+    const ClosedFunction<X> matvec{matvec_, parameters};
+    const auto vecmat = [&](const X& y) {
+      const auto [unused, transposed] =
+          ricci::vjp(matvec, map_leaves([](const Tensor& t) { return zeros_like(t); }, y));
+      return transposed(y);
+    };
+    const X adjoint = LinearSolve<X, TransposeSolve, Solve>::run(close("custom_linear_solve", vecmat, ct), ct,
+                                                                 transpose_solve_, solve_);
+    const auto at_solution = [&, solution = solution](const Parameters& p) {
+      return ClosedFunction<X>{matvec_, p}(solution);
+    };
+    const auto [product, pullback] = ricci::vjp(at_solution, parameters);
+    const Parameters found = pullback(negated(adjoint));
+    Tensors cotangents;
+    X of_b = adjoint;
+    take_tensors(walk_of(of_b), cotangents);
+    cotangents.append(found.begin(), found.end());
+    return wanted_among(cotangents, rule);
+  }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const override {
+    Tensors outputs = this->apply(inputs);
+    const X solution = this->result(outputs);
+    const auto [b, parameters] = this->arguments(inputs);
+    const auto [slope_of_b, slopes] = this->arguments(filled_with_zeros(tangents, types_of_all(inputs)));
+    const auto at_solution = [&](const Parameters& p) { return ClosedFunction<X>{matvec_, p}(solution); };
+    const auto [product, change] = ricci::jvp(at_solution, parameters, slopes);
+    const X rest = map_leaves([](const Tensor& t, const Tensor& c) { return t - c; }, slope_of_b, change);
+    return {std::move(outputs), this->tangents_of("solve", run({matvec_, parameters}, rest, solve_, transpose_solve_))};
+  }
+
+ private:
+  Program matvec_;
+  Solve solve_;
+  TransposeSolve transpose_solve_;
+};
+
+}  // namespace function
+
+/// A root of `f`: what `solve(f, initial)` returns, an x like `initial` with f(x) = 0. Its derivative with respect to
+/// everything f captures is by the implicit function theorem: `tangent_solve(g, y)` returns the x with g(x) = y for a
+/// linear g, and must be differentiable in y; that with respect to `initial` is zero. f: from x to a tree like x.
+///   Tensor r = rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton, [](auto g, Tensor y) { return y / g(1.0); });
+template <class F, class X, class Solve, class TangentSolve>
+tree::plain_t<X> custom_root(const F& f, const X& initial, const Solve& solve, const TangentSolve& tangent_solve) {
+  using Tree = std::conditional_t<std::is_arithmetic_v<X>, Tensor, tree::plain_t<X>>;
+  const Tree guess(initial);
+  const function::Closure closure = function::close("custom_root", f, guess);
+  Tensors inputs;
+  const auto root = std::make_shared<const function::Root<Tree, Solve, TangentSolve>>(
+      std::tuple<Tree, std::vector<Tensor>>(guess, closure.captured), inputs, closure.program, solve, tangent_solve);
+  return root->result(root->apply(inputs));
+}
+
+/// The x with matvec(x) = b: what `solve(matvec, b)` returns. Its derivatives with respect to b and everything matvec
+/// captures solve a system with the same matrix, by `solve`, or with its transpose, by `transpose_solve(vecmat, b)`.
+/// matvec: linear, from a tree like b to a tree like b.
+///   Tensor x = rc::custom_linear_solve([a](Tensor v) { return matmul(a, v); }, b, conjugate_gradients, conjugate_gradients);
+template <class F, class X, class Solve, class TransposeSolve>
+tree::plain_t<X> custom_linear_solve(const F& matvec, const X& b, const Solve& solve,
+                                     const TransposeSolve& transpose_solve) {
+  using Tree = tree::plain_t<X>;
+  const Tree side(b);
+  return function::LinearSolve<Tree, Solve, TransposeSolve>::run(function::close("custom_linear_solve", matvec, side),
+                                                                 side, solve, transpose_solve);
+}
+
+}  // namespace ricci

@@ -1,0 +1,265 @@
+// The steps of an rc::Function under each transform: forward, setup_context, then backward, jvp or vmap, and what is
+// wrong with what they return. Knows no C++ type of a user's.
+#include <algorithm>
+
+#include "primitive/interpreter.h"
+#include "primitive/writing.h"
+#include "ricci/function/function_operation.h"
+#include "ricci/primitive/raise.h"
+#include "ricci/tape.h"
+#include "ricci/tree/match_dims.h"
+
+namespace ricci::function {
+namespace {
+
+/// Some gradients, tied to what they were computed from by a derivative that does not exist.
+struct DifferentiatedOnce {
+  using kind = Custom;
+  static constexpr const char* name = "differentiated_once";
+  std::string function;
+  std::int64_t gradients = 0;  // the first inputs; the others are what they depend on
+
+  Tensors call(std::span<const Tensor> inputs) const { return {inputs.begin(), inputs.begin() + gradients}; }
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const {
+    return {.outputs = ricci::apply(*this, inputs), .residual = {}};
+  }
+  Tensors vjp(const Reverse&) const { refuse(); }
+  Pushed jvp(std::span<const Tensor>, std::span<const Tensor>) const { refuse(); }
+  BatchedOutputs batch(const Batch& b) const { return {.outputs = ricci::apply(*this, b.inputs), .mapped = b.mapped}; }
+
+  [[noreturn]] void refuse() const {
+    raise<TransformError>(function +
+                          ": a second derivative was asked for, but it is once_differentiable; remove that "
+                          "if its backward is made of differentiable operations");
+  }
+};
+
+bool among(const Tensor& tensor, std::span<const Tensor> tensors) {
+  return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.is_same(tensor); });
+}
+
+/// Other tensors with the same values.
+Tensors values_of(std::span<const Tensor> tensors) {
+  Tensors copies;
+  for (const Tensor& t : tensors) copies.push_back(wrap(value_of(t)));
+  return copies;
+}
+
+}  // namespace
+
+std::string class_name(std::string_view type) {
+  std::size_t start = 0, depth = 0;
+  for (std::size_t i = 0; i + 1 < type.size(); ++i) {
+    if (type[i] == '<' || type[i] == '(') ++depth;
+    if (type[i] == '>' || type[i] == ')') --depth;
+    if (depth == 0 && type.substr(i, 2) == "::") start = i + 2;
+  }
+  return tree::readable_type(type.substr(start));
+}
+
+// ── the value ──
+
+Tensors FunctionOperation::call(std::span<const Tensor> inputs) const {
+  const Tensors before = values_of(inputs);
+  Tensors outputs = forward(inputs);
+  note_writes(before, inputs, outputs);
+  if (!written_.empty()) context_of_call(inputs, outputs, Mask());  // throws unless they are marked
+  return outputs;
+}
+
+Tensors FunctionOperation::apply_and_write(std::span<const Tensor> inputs) const {
+  Tensors outputs = apply(inputs);
+  for (const Written& w : written_) {
+    assign_into(inputs[w.input], outputs[w.output], name().c_str());
+    outputs[w.output] = inputs[w.input];
+  }
+  return outputs;
+}
+
+void FunctionOperation::note_writes(std::span<const Tensor> before, std::span<const Tensor> inputs,
+                                    std::span<const Tensor> outputs) const {
+  std::vector<Written> found;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (value_of(inputs[i]).get() == value_of(before[i]).get()) continue;
+    const auto output =
+        std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) { return t.is_same(inputs[i]); });
+    if (output == outputs.end())
+      raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(i)) +
+                            " without returning it; return it, and mark it with ctx.mark_dirty in setup_context");
+    found.push_back({i, static_cast<std::size_t>(output - outputs.begin())});
+  }
+  if (written_.empty()) written_ = std::move(found);
+}
+
+// ── the context ──
+
+Context FunctionOperation::context_of_call(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                                           const Mask& wanted) const {
+  Context ctx(name());
+  std::size_t input = 0;
+  for (const std::size_t count : tensors_by_argument()) {
+    bool needed = false;
+    for (std::size_t i = 0; i < count; ++i) needed |= wanted[input++];
+    ctx.notes_.needs_gradient.push_back(needed);
+    ++ctx.notes_.arguments;
+  }
+  Tensors shown(inputs.begin(), inputs.end());
+  for (const Written& w : written_) shown[w.input] = outputs[w.output];
+  setup(ctx, shown, outputs);
+  check_marks(ctx, shown, outputs);
+  return ctx;
+}
+
+void FunctionOperation::check_marks(const Context& ctx, std::span<const Tensor> inputs,
+                                    std::span<const Tensor> outputs) const {
+  for (const Tensor& marked : ctx.dirty_) {
+    if (!among(marked, inputs))
+      raise<ValueError>(name() + ": ctx.mark_dirty was given a tensor that is not an argument of forward; mark the " +
+                        "arguments that forward writes to");
+    if (!among(marked, outputs))
+      raise<ValueError>(name() + ": ctx.mark_dirty was given an argument that forward does not return; return it");
+  }
+  for (const Written& w : written_)
+    if (!among(outputs[w.output], ctx.dirty_))
+      raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(w.input)) +
+                            ", which is not marked; mark it with ctx.mark_dirty in setup_context");
+  for (const Tensor& marked : ctx.constant_)
+    if (!among(marked, outputs))
+      raise<ValueError>(name() + ": ctx.mark_non_differentiable was given a tensor that is not an output of forward");
+}
+
+Context FunctionOperation::context_of(const Residual& residual) const {
+  Context ctx(name());
+  ctx.notes_ = *static_cast<const ContextNotes*>(residual.rest.get());
+  const auto middle = residual.tensors.begin() + static_cast<std::ptrdiff_t>(ctx.notes_.saved_for_backward);
+  ctx.for_backward_.assign(residual.tensors.begin(), middle);
+  ctx.for_forward_.assign(middle, residual.tensors.end());
+  return ctx;
+}
+
+Mask FunctionOperation::constant_outputs(const Context& ctx, std::span<const Tensor> outputs) {
+  Mask constant;
+  for (const Tensor& output : outputs) constant.push_back(among(output, ctx.constant_));
+  return constant;
+}
+
+// ── the derivatives ──
+
+Kept FunctionOperation::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+  Tensors outputs = apply(inputs);
+  Context ctx = context_of_call(inputs, outputs, wanted);
+  Residual residual{.tensors = std::move(ctx.for_backward_), .rest = nullptr};
+  ctx.notes_.saved_for_backward = residual.tensors.size();
+  residual.tensors.insert(residual.tensors.end(), ctx.for_forward_.begin(), ctx.for_forward_.end());
+  const Mask constant = constant_outputs(ctx, outputs);
+  residual.rest = std::make_shared<const ContextNotes>(std::move(ctx.notes_));
+  return {.outputs = std::move(outputs), .residual = std::move(residual), .constant = constant};
+}
+
+Tensors FunctionOperation::vjp(const Reverse& rule) const {
+  if (!facts_.has_backward)
+    raise<NotImplementedError>(name() +
+                               ": a derivative by reverse mode was asked for, but it has no backward; add "
+                               "`static auto backward(rc::Context& ctx, cotangents…)`");
+  Context ctx = context_of(*rule.residual);
+  const Tensors cotangents = ctx.notes_.materialize ? filled_with_zeros(rule.cotangents, rule.output_types)
+                                                    : Tensors(rule.cotangents.begin(), rule.cotangents.end());
+  Tensors gradients = facts_.once_differentiable ? backward_once(ctx, cotangents) : backward(ctx, cotangents);
+  return fit_gradients("backward", std::move(gradients), rule.input_types);
+}
+
+Tensors FunctionOperation::backward_once(Context& ctx, std::span<const Tensor> cotangents) const {
+  Tensors gradients;
+  {
+    const no_grad guard;
+    gradients = backward(ctx, cotangents);
+  }
+  Tensors tied;
+  for (const Tensor& g : gradients)
+    if (g.defined()) tied.push_back(g);
+  const DifferentiatedOnce once{name(), static_cast<std::int64_t>(tied.size())};
+  for (const std::span<const Tensor> source : {cotangents, std::span<const Tensor>(ctx.saved_list())})
+    for (const Tensor& t : source)
+      if (t.defined()) tied.push_back(t);
+  const Tensors found = ricci::apply(once, std::span<const Tensor>(tied));
+  std::size_t next = 0;
+  for (Tensor& g : gradients)
+    if (g.defined()) g = found[next++];
+  return gradients;
+}
+
+Pushed FunctionOperation::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+  if (!facts_.has_jvp)
+    raise<NotImplementedError>(name() +
+                               ": a derivative by forward mode was asked for, but it has no jvp; add `static "
+                               "auto jvp(rc::Context& ctx, tangents…)`");
+  Tensors outputs = apply(inputs);
+  Mask wanted;
+  Types types;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    wanted.push_back(tangents[i].defined());
+    types.push_back(type_of(inputs[i]));
+  }
+  Context ctx = context_of_call(inputs, outputs, wanted);
+  ctx.reader_ = Context::Reader::forward;
+  const Tensors given =
+      ctx.notes_.materialize ? filled_with_zeros(tangents, types) : Tensors(tangents.begin(), tangents.end());
+  Tensors found = fit_tangents("jvp", push(ctx, given), outputs);
+  const Mask constant = constant_outputs(ctx, outputs);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (constant[i]) found[i] = Tensor();
+  return {std::move(outputs), std::move(found)};
+}
+
+// ── vmap ──
+
+BatchedOutputs FunctionOperation::batch(const Batch& batch) const {
+  if (facts_.generates_vmap) return Operation::batch(batch);
+  if (!facts_.has_vmap)
+    raise<NotImplementedError>(name() +
+                               ": used under vmap, but it has no rule for it; add `static constexpr bool "
+                               "generate_vmap_rule = true`, or `static auto vmap(const rc::VmapInfo& info, in_dims, "
+                               "arguments…)`");
+  const Tensors before = values_of(batch.inputs);
+  BatchedOutputs outputs = map({batch.size, batch.randomness}, batch);
+  note_writes(before, batch.inputs, outputs.outputs);
+  return outputs;
+}
+
+std::vector<Dim> dims_of_leaves(std::size_t leaves, const Mask& taken, const Mask& mapped) {
+  std::vector<Dim> dims;
+  std::size_t input = 0;
+  for (std::size_t i = 0; i < leaves; ++i) {
+    const bool is_mapped = taken[i] && mapped[input];
+    input += taken[i];
+    dims.push_back(is_mapped ? Dim(0) : none);
+  }
+  return dims;
+}
+
+BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims,
+                              std::int64_t batch_size) {
+  const tree::DimsWords words{name, "out_dims", "the output", "is", false};
+  const tree::MatchedDims matched = tree::try_match_dims(out_dims, output, words);
+  if (!matched.problem.empty()) raise<ValueError>(matched.problem + "; vmap returns std::pair{output, out_dims}");
+  BatchedOutputs result{.outputs = {}, .mapped = Mask()};
+  for (std::size_t i = 0; i < output.leaves.size(); ++i) {
+    const Tensor& leaf = *output.leaves[i];
+    if (!leaf.defined()) continue;
+    result.mapped.push_back(matched.dims[i].has_value());
+    if (!matched.dims[i]) {
+      result.outputs.push_back(leaf);
+      continue;
+    }
+    const std::int64_t rank = leaf.dim(), axis = *matched.dims[i] < 0 ? *matched.dims[i] + rank : *matched.dims[i];
+    const bool exists = axis >= 0 && axis < rank;
+    if (!exists || leaf.size(axis) != batch_size)
+      raise<IndexError>(name + ": vmap returned out_dim " + std::to_string(*matched.dims[i]) + " for an output " +
+                        to_string(type_of(leaf)) + ", which has no axis of the batch's size " +
+                        std::to_string(batch_size) + " there");
+    result.outputs.push_back(axis == 0 ? leaf : movedim(leaf, axis, 0));
+  }
+  return result;
+}
+
+}  // namespace ricci::function

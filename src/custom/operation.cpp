@@ -1,0 +1,239 @@
+// Operations that users define, as one primitive whose parameter is the function, and what all of their rules share:
+// taking trees apart, holding gradients against their arguments. Knows no C++ type of a user's.
+#include "ricci/function/operation.h"
+
+#include "primitive/eager.h"
+#include "primitive/interpreter.h"
+#include "ricci/primitive/raise.h"
+#include "ricci/random.h"
+
+namespace ricci::function {
+namespace {
+
+/// An Operation as a parameter: told apart by identity, printed by name.
+struct Reference {
+  std::shared_ptr<const Operation> operation;
+  void print_parameter(std::string& out) const { out += operation->name(); }
+  bool operator==(const Reference&) const = default;
+};
+
+struct Applied {
+  using kind = Custom;
+  static constexpr const char* name = "custom";
+  Reference function;
+
+  Tensors call(std::span<const Tensor> inputs) const { return function.operation->call(inputs); }
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+    return function.operation->keep(inputs, wanted);
+  }
+  Tensors vjp(const Reverse& rule) const { return function.operation->vjp(rule); }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    return function.operation->jvp(inputs, tangents);
+  }
+  BatchedOutputs batch(const Batch& batch) const { return function.operation->batch(batch); }
+};
+
+Op op_of(const Applied& applied) { return {&rules_of<Applied>, &applied}; }
+
+std::string argument(std::size_t i) { return "argument " + std::to_string(i); }
+
+bool is_nothing(const tree::Walk& part) {
+  if (part.nodes.size() != 1) return false;
+  return part.nodes[0].kind == tree::NodeKind::tensor ? !part.leaves[0]->defined() : part.leaves.empty();
+}
+
+bool any_defined(const tree::Walk& walk) {
+  for (const Tensor* leaf : walk.leaves)
+    if (leaf->defined()) return true;
+  return false;
+}
+
+}  // namespace
+
+BatchedOutputs Operation::batch(const Batch& batch) const {
+  const Applied applied{{shared_from_this()}};
+  return batch_by_lifting(op_of(applied), batch);
+}
+
+Tensors Operation::apply(std::span<const Tensor> inputs) const {
+  for (const Tensor& t : inputs) read(t, name_.c_str());  // errors name the function
+  return ricci::apply(Applied{{shared_from_this()}}, inputs);
+}
+
+std::size_t Operation::argument_of(std::size_t input) const {
+  std::size_t i = 0;
+  for (const std::size_t count : tensors_by_argument()) {
+    if (input < count) return i;
+    input -= count;
+    ++i;
+  }
+  return i;
+}
+
+Kept Operation::keep_inputs(std::span<const Tensor> inputs) const {
+  const Applied applied{{shared_from_this()}};
+  return keep_by_calling(op_of(applied), inputs);
+}
+
+Tensors Operation::vjp_by_calling(const Reverse& rule) const {
+  const Applied applied{{shared_from_this()}};
+  return ricci::vjp_by_calling(op_of(applied), rule);
+}
+
+Pushed Operation::jvp_by_calling(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+  const Applied applied{{shared_from_this()}};
+  return ricci::jvp_by_calling(op_of(applied), inputs, tangents);
+}
+
+Tensors Operation::fit_gradients(const char* rule, Tensors gradients, std::span<const Type> types) const {
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].defined()) continue;
+    const Type have = type_of(gradients[i]);
+    if (!broadcasts_to(types[i].shape, have.shape))
+      raise<ValueError>(name_ + ": " + rule + " returned a gradient " + to_string(have) + " for " +
+                        argument(argument_of(i)) + ", which is " + to_string(types[i]) +
+                        "; return one of that shape, or one that it broadcasts to");
+    if (!(have == types[i])) gradients[i] = fit(gradients[i], types[i]);
+  }
+  return gradients;
+}
+
+Tensors Operation::fit_tangents(const char* rule, Tensors tangents, std::span<const Tensor> outputs) const {
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    if (!tangents[i].defined()) continue;
+    const Type have = type_of(tangents[i]), want = type_of(outputs[i]);
+    if (!(have.shape == want.shape))
+      raise<ValueError>(name_ + ": " + rule + " returned a tangent " + to_string(have) + " for output " +
+                        std::to_string(i) + ", which is " + to_string(want) + "; return one of that shape");
+    if (have.dtype != want.dtype) tangents[i] = to(tangents[i], want.dtype);
+  }
+  return tangents;
+}
+
+void Operation::refuse_forward_mode() const {
+  raise<NotImplementedError>(name_ +
+                             ": a derivative by forward mode was asked for, but it has a reverse rule alone; use "
+                             "custom_jvp, or an rc::Function with jvp");
+}
+
+namespace {
+
+/// While it lives, the default generator draws what it drew from `start` on.
+class DrawAgain {
+ public:
+  explicit DrawAgain(const Generator& start) : saved_(default_generator()) { default_generator() = start; }
+  DrawAgain(const DrawAgain&) = delete;
+  ~DrawAgain() { default_generator() = saved_; }
+
+ private:
+  const Generator saved_;
+};
+
+}  // namespace
+
+Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
+  auto start = std::make_shared<const Generator>(default_generator());
+  Kept kept = keep_inputs(inputs);
+  kept.residual.rest = std::move(start);
+  return kept;
+}
+
+Tensors Recomputed::vjp(const Reverse& rule) const {
+  const DrawAgain draws(*static_cast<const Generator*>(rule.residual->rest.get()));
+  return vjp_by_calling(rule);
+}
+
+Pushed Recomputed::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+  return jvp_by_calling(inputs, tangents);
+}
+
+Mask take_tensors(const tree::Walk& walk, Tensors& into) {
+  Mask taken;
+  for (Tensor* leaf : walk.leaves) {
+    taken.push_back(leaf->defined());
+    if (leaf->defined()) into.push_back(std::move(*leaf));
+    *leaf = Tensor();
+  }
+  return taken;
+}
+
+void put_tensors(const tree::Walk& walk, const Mask& taken, std::span<const Tensor> tensors) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < walk.leaves.size(); ++i)
+    if (taken[i]) *walk.leaves[i] = tensors[next++];
+}
+
+Tensors leaves_at(const tree::Walk& walk, const Mask& taken) {
+  Tensors tensors;
+  for (std::size_t i = 0; i < walk.leaves.size(); ++i)
+    if (taken[i]) tensors.push_back(*walk.leaves[i]);
+  return tensors;
+}
+
+Tensors filled_with_zeros(std::span<const Tensor> tensors, std::span<const Type> types) {
+  Tensors filled;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    filled.push_back(tensors[i].defined() ? tensors[i] : zeros_of(types[i]));
+  return filled;
+}
+
+Types types_of_all(std::span<const Tensor> tensors) {
+  Types types;
+  for (const Tensor& t : tensors) types.push_back(type_of(t));
+  return types;
+}
+
+std::vector<Tensor> differentiable_among(std::span<const Tensor> tensors, std::span<const Type> types) {
+  std::vector<Tensor> found;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (is_differentiable(types[i].dtype)) found.push_back(tensors[i].defined() ? tensors[i] : zeros_of(types[i]));
+  return found;
+}
+
+std::vector<Tensor> zero_tangents(std::span<const Type> types) {
+  std::vector<Tensor> tangents;
+  for (const Type& type : types) tangents.push_back(zeros_of(type));
+  return tangents;
+}
+
+Tensors wanted_among(std::span<const Tensor> cotangents, const Reverse& rule) {
+  Tensors found;
+  for (std::size_t i = 0; i < cotangents.size(); ++i) {
+    const bool has_one = rule.wants(static_cast<int>(i)) && is_differentiable(rule.input_types[i].dtype);
+    found.push_back(has_one ? cotangents[i] : Tensor());
+  }
+  return found;
+}
+
+void require_like(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
+                  const char* what) {
+  if (tree::same_structure(found, wanted)) return;
+  raise<ValueError>(name + ": " + rule + " returned " + tree::Structure(found).to_string() + ", which does not fit " +
+                    what + " " + tree::Structure(wanted).to_string());
+}
+
+Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,
+                         std::span<const tree::Walk> arguments, const Mask& taken) {
+  if (parts.size() != arguments.size())
+    raise<ValueError>(name + ": " + rule + " returned " + std::to_string(parts.size()) + " gradients for " +
+                      std::to_string(arguments.size()) +
+                      " arguments; return one for each, an undefined Tensor for none");
+  Tensors gradients;
+  std::size_t leaf = 0;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const tree::Walk &part = parts[k], &wanted = arguments[k];
+    if (wanted.leaves.empty()) {
+      if (any_defined(part))
+        raise<TypeError>(name + ": " + rule + " returned a gradient for " + argument(k) +
+                         ", which holds no Tensor; return an undefined Tensor for it");
+      continue;
+    }
+    const bool none = is_nothing(part);
+    if (!none) require_like(name, rule, part, wanted, argument(k).c_str());
+    for (std::size_t i = 0; i < wanted.leaves.size(); ++i, ++leaf)
+      if (taken[leaf]) gradients.push_back(none ? Tensor() : *part.leaves[i]);
+  }
+  return gradients;
+}
+
+}  // namespace ricci::function
