@@ -73,37 +73,39 @@ bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, st
   return true;
 }
 
-/// The rule: walking outwards from the innermost transform, every one younger than the target must allow the write.
-void check_levels(Cell* target, const Value& value, const Type& target_type, const Interpreter* from,
-                  const char* name) {
+/// Every running transform younger than the target, from the innermost outwards: those that a write to it concerns.
+template <class Visit>
+void for_each_younger(Cell* target, const Interpreter* from, const Visit& visit) {
   Cell* root = root_of(target);
   const Level birth = of_this_thread(root->birth) ? root->birth : 0;  // all transforms here are younger than there
-  for (const Interpreter* i = from; i && i->level > birth; i = i->parent) {
-    if (i->differentiates() && i->level > no_grad_below && !i->lets_write(root))
-      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) +
-                            " was captured from outside " + transform_text(i) +
-                            "; a function under differentiation writes only to its arguments and to what it "
-                            "creates: pass it as an argument, or write to a clone()");
-    if (i->kind == ValueKind::batched && has_level(value, i->level))
-      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) +
-                            " holds one value for all examples of " + transform_text(i) + ", but the new value " +
-                            to_string(value.type) +
-                            " has one per example; use the "
-                            "out-of-place operation, map the target, or create it inside the mapped function");
-    if (i->narrows() && has_level(value, i->narrows()))
-      raise<TransformError>(std::string(name) + ": the target " + to_string(target_type) +
-                            " is from before a branch that only a part of the examples of " +
-                            transform_text(find_interpreter(i->narrows())) +
-                            " takes; return the new value from the branch instead");
-    if (i->kind == ValueKind::recorded && i->sees_factories())
-      raise<NotImplementedError>(std::string(name) + ": the target " + to_string(target_type) +
-                                 " was captured from outside " + transform_text(i) +
-                                 "; a recorded function writes only to its arguments and to what it creates");
-  }
+  for (const Interpreter* i = from; i && i->level > birth; i = i->parent) visit(*i, root);
   const ArgumentLink* argument = root->link ? root->link->argument() : nullptr;
   if (!argument) return;
   const Interpreter* transform = find_interpreter(argument->level);
-  if (transform) check_levels(argument->base.cell(), value, target_type, transform->parent, name);
+  if (transform) for_each_younger(argument->base.cell(), transform->parent, visit);
+}
+
+/// The rule: each of them must allow the write.
+void check_levels(Cell* target, const Value& value, const Type& target_type, const char* name) {
+  const std::string start = std::string(name) + ": the target " + to_string(target_type);
+  for_each_younger(target, innermost, [&](const Interpreter& i, const Cell* root) {
+    if (i.differentiates() && i.level > no_grad_below && !i.lets_write(root))
+      raise<TransformError>(start + " was captured from outside " + transform_text(&i) +
+                            "; a function under differentiation writes only to its arguments and to what it "
+                            "creates: pass it as an argument, or write to a clone()");
+    if (i.kind == ValueKind::batched && has_level(value, i.level))
+      raise<TransformError>(start + " holds one value for all examples of " + transform_text(&i) +
+                            ", but the new value " + to_string(value.type) +
+                            " has one per example; use the "
+                            "out-of-place operation, map the target, or create it inside the mapped function");
+    if (i.narrows() && has_level(value, i.narrows()))
+      raise<TransformError>(start + " is from before a branch that only a part of the examples of " +
+                            transform_text(find_interpreter(i.narrows())) +
+                            " takes; return the new value from the branch instead");
+    if (i.kind == ValueKind::recorded && i.sees_factories())
+      raise<NotImplementedError>(start + " was captured from outside " + transform_text(&i) +
+                                 "; a recorded function writes only to its arguments and to what it creates");
+  });
 }
 
 void check_not_expanded(Cell* cell, const Type& type, const char* name) {
@@ -141,10 +143,18 @@ bool OperationLink::locate(Type& type, Strides& strides, void*& data) const {
 void* OperationLink::operator new(std::size_t bytes) { return pool::allocate(bytes); }
 void OperationLink::operator delete(void* link, std::size_t bytes) { pool::release(link, bytes); }
 
+const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value) {
+  const Interpreter* found = nullptr;
+  for_each_younger(target.cell(), innermost, [&](const Interpreter& i, const Cell*) {
+    if (!found && i.kind == ValueKind::batched && has_level(*value, i.level)) found = &i;
+  });
+  return found;
+}
+
 void check_write(const Tensor& target, const ValueRef& value, const char* name) {
   require_not_set_aside(*value_of(target), name);
   const Type type = value_of(target)->type;
-  check_levels(target.cell(), *value, type, innermost, name);
+  check_levels(target.cell(), *value, type, name);
   check_not_expanded(target.cell(), type, name);
 }
 

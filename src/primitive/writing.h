@@ -38,6 +38,10 @@ ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value);
 /// by a function under differentiation. `name` is the writing operation.
 void check_write(const Tensor& target, const ValueRef& value, const char* name);
 
+/// The innermost vmap of which `value` has a value per example and `target` one for all, so that it may not be written
+/// there; null if there is none.
+const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value);
+
 /// Shape and type checks of a write, then the write.
 void write_result(const Tensor& target, const Tensor& result, const char* name);
 /// The source's value in the target's shape and type.
