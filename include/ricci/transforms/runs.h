@@ -29,7 +29,7 @@ class BatchRun {
   BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where);
   BatchRun(const BatchRun&) = delete;
   ~BatchRun();
-  bool enter(const tree::Walk& arguments);  ///< false when all chunks are done
+  bool enter(const tree::Walk& arguments);                  ///< false when all chunks are done
   void leave(const tree::Walk& result);                     ///< ends a chunk
   void finish(const tree::Walk& result);                    ///< `result` is the first chunk's
   [[noreturn]] void refuse(const char* nothing_or_number);  ///< a function that returned no tensor
