@@ -41,7 +41,7 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   RecordInterpreter& record = *state_->record;
   for (const Tensor* leaf : result.leaves)
     if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(*leaf, state_->name)));
-  auto body = std::make_shared<ProgramBody>(without_dead_equations(*record.body));
+  Owned<ProgramBody> body(new ProgramBody(without_dead_equations(*record.body)));
   state_->record.reset();
   fix_sizes(*body);
   Closure closure;
@@ -50,7 +50,7 @@ Closure ClosureRun::leave(const tree::Walk& result) {
     closure.captured.push_back(wrap(capture.value));
   }
   body->captures.clear();
-  closure.program = Program(std::move(body));
+  closure.program = Program(Shared<const ProgramBody>(Owned<const ProgramBody>(body.release())));
   return closure;
 }
 

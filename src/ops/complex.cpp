@@ -73,6 +73,7 @@ struct ViewAsReal {
   static constexpr const char* name = "view_as_real";
 
   Type type(const Type& x) const {
+    if (!is_complex(x.dtype)) raise<TypeError>("view_as_real: " + to_string(x) + " is not complex; use it as it is");
     Type type{real_dtype(x.dtype), x.shape};
     type.shape.push_back(2);
     return type;
@@ -91,16 +92,22 @@ struct ViewAsComplex {
   using kind = Linear;
   static constexpr const char* name = "view_as_complex";
 
-  Type type(const Type& x) const { return {complex_dtype(x.dtype), Shape(x.shape.begin(), x.shape.end() - 1)}; }
+  Type type(const Type& x) const {
+    if (x.dtype != DType::float32 && x.dtype != DType::float64)
+      raise<TypeError>("view_as_complex: " + to_string(x) + " is neither f32 nor f64; convert it first");
+    if (x.rank() == 0 || !(x.shape.back() == 2))
+      raise<ValueError>("view_as_complex: the last axis of " + to_string(x) +
+                        " is not of size 2; it must hold the real and the imaginary part");
+    return {complex_dtype(x.dtype), Shape(x.shape.begin(), x.shape.end() - 1)};
+  }
   /// Both parts must stand beside each other, at even places.
   bool alias(Type& type, Strides& strides, void*&) const {
-    type = this->type(type);
     if (strides.back() != 1) return false;
+    for (std::size_t i = 0; i + 1 < strides.size(); ++i)
+      if (strides[i] % 2 != 0) return false;
+    type = this->type(type);
     strides.pop_back();
-    for (std::int64_t& stride : strides) {
-      if (stride % 2 != 0) return false;
-      stride /= 2;
-    }
+    for (std::int64_t& stride : strides) stride /= 2;
     return true;
   }
   Tensor transpose(const Tensor& ct) const { return view_as_real(ct); }
@@ -147,22 +154,8 @@ Tensor complex(const Tensor& re, const Tensor& im) {
   return view_as_complex(stack({a, b}, -1));
 }
 
-Tensor view_as_real(const Tensor& x) {
-  require_defined("view_as_real", x, 0);
-  if (!x.is_complex()) raise<TypeError>("view_as_real: " + type_text(x) + " is not complex; use it as it is");
-  return apply(ViewAsReal{}, x);
-}
-
-Tensor view_as_complex(const Tensor& x) {
-  require_defined("view_as_complex", x, 0);
-  const Type type = type_of(x);
-  if (type.dtype != DType::float32 && type.dtype != DType::float64)
-    raise<TypeError>("view_as_complex: " + to_string(type) + " is neither f32 nor f64; convert it first");
-  if (type.rank() == 0 || !(type.shape.back() == 2))
-    raise<ValueError>("view_as_complex: the last axis of " + to_string(type) +
-                      " is not of size 2; it must hold the real and the imaginary part");
-  return apply(ViewAsComplex{}, x);
-}
+Tensor view_as_real(const Tensor& x) { return apply(ViewAsReal{}, x); }
+Tensor view_as_complex(const Tensor& x) { return apply(ViewAsComplex{}, x); }
 
 }  // namespace ops
 }  // namespace ricci

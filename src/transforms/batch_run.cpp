@@ -93,10 +93,11 @@ void BatchRun::State::match(const tree::Walk& arguments) {
   std::optional<Size> batch;
   bool differ = false;
   for (std::size_t i = 0; i < in_dims.size(); ++i) {
-    if (!in_dims[i] || !arguments.leaves[i]->defined()) {
-      in_dims[i] = none;
-      continue;
-    }
+    if (!in_dims[i]) continue;
+    if (!arguments.leaves[i]->defined())
+      raise_own<ValueError>("vmap: " + tree::argument_name(arguments, i) + " is an undefined Tensor with in_dim " +
+                                std::to_string(*in_dims[i]) + "; give it a value, or map it with none",
+                            where);
     in_dims[i] = wrapped_axis(arguments, i, *in_dims[i]);
     const Size n = type_of(*arguments.leaves[i]).shape[static_cast<std::size_t>(*in_dims[i])];
     if (!batch) {
@@ -122,9 +123,7 @@ void BatchRun::State::match(const tree::Walk& arguments) {
 
 BatchRun::BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where, bool ragged)
     : state_(new State{.options = options, .where = where, .ragged = ragged}) {
-  if (options.chunk_size && *options.chunk_size < 1)
-    raise_own<ValueError>("vmap: chunk_size is " + std::to_string(*options.chunk_size) + "; it must be at least 1",
-                          where);
+  require_chunk_size("vmap", options.chunk_size, where);
   if (options.max_groups < 1)
     raise_own<ValueError>("vmap: max_groups is " + std::to_string(options.max_groups) + "; it must be at least 1",
                           where);
@@ -188,6 +187,7 @@ Collected BatchRun::State::collect(const Tensor& leaf) const {
 
 void BatchRun::leave(const tree::Walk& result) {
   State& s = *state_;
+  s.interpreter->end_inside();
   {
     const AtLevel outside(s.interpreter->parent);
     require_tensor("vmap", result, s.where);

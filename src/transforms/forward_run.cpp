@@ -25,7 +25,7 @@ struct Outcome {
 /// A result leaf seen from outside the dual level.
 Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
   if (!leaf.defined()) return {};
-  const ValueRef value = value_of(leaf);
+  const ValueRef value = read(leaf, "return");
   const AtLevel outside(interpreter.parent);
   const Tensor argument = shown_argument(leaf, interpreter.level);
   if (value->level != interpreter.level) return {argument.defined() ? argument : leaf, Tensor()};

@@ -110,8 +110,8 @@ namespace {
 
 /// The caller's view of a result: without the level, and the caller's own tensor where an argument is given back.
 Tensor taken_out(const Tensor& leaf, const Interpreter& interpreter) {
+  const ValueRef value = without_level(read(leaf, "return"), interpreter.level);
   const AtLevel outside(interpreter.parent);
-  const ValueRef value = without_level(value_of(leaf), interpreter.level);
   if (Tensor argument = shown_argument(leaf, interpreter.level); argument.defined()) return argument;
   if (value.get() == leaf.cell()->value.get()) return leaf;
   return wrap(value);

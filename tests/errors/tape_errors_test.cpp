@@ -40,7 +40,7 @@ TEST(TapeErrors, UsedAfterTheTransformItWasMadeIn) {
   std::unique_ptr<rc::Tape> escaped;
   rc::vmap([&](Tensor a) {
     const Tensor twice = a * 2;
-    escaped = std::make_unique<rc::Tape>();
+    escaped.reset(new rc::Tape);  // here, so that the tape knows this line
     escaped->watch(a);
     return twice;
   })(x);

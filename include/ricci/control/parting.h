@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
+#include "ricci/owned.h"
 #include "ricci/tree.h"
 
 namespace ricci::runs {
@@ -28,7 +28,7 @@ class Parting {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  Owned<State> state_;
 };
 
 }  // namespace ricci::runs

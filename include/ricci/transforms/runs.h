@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <source_location>
 #include <span>
 #include <vector>
@@ -30,16 +29,16 @@ class BatchRun {
   BatchRun(const tree::Walk& arguments, const VmapOptions& options, Place where, bool ragged = false);
   BatchRun(const BatchRun&) = delete;
   ~BatchRun();
-  bool enter(const tree::Walk& arguments);  ///< false when all chunks are done
-  void leave(const tree::Walk& result);
-  void finish(const tree::Walk& result);
+  bool enter(const tree::Walk& arguments);  ///< false when all chunks and groups are done
+  void leave(const tree::Walk& result);     ///< ends a run of the function
+  void finish(const tree::Walk& result);    ///< `result` is the first run's
   /// For each leaf in turn the values of all examples, one after the other, and the offsets where each starts.
   std::vector<Tensor> finish_ragged();
-  [[noreturn]] void refuse(const char* nothing_or_number);
+  [[noreturn]] void refuse(const char* nothing_or_number);  ///< a function that returned no tensor
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  Owned<State> state_;
 };
 
 /// What a reverse transform has recorded: shared by the pullbacks made from it.
