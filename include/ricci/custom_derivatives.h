@@ -53,7 +53,7 @@ class WithVjp final : public Typed<Operation, Output, A...> {
     Gradients gradients = call::invoke(backward_, given);
     return this->fit_gradients("bwd", this->gradients_of("bwd", std::move(gradients)), rule.input_types);
   }
-  Pushed jvp(std::span<const Tensor>, std::span<const Tensor>) const override { this->refuse_forward_mode(); }
+  Pushed jvp(std::span<const Tensor>, std::span<const Tensor>) const override { return this->refuse_forward_mode(); }
 
  private:
   F f_;

@@ -35,6 +35,7 @@ template <class D, class Output, class... A>
 class Application final : public Typed<FunctionOperation, Output, A...> {
   using Base = Typed<FunctionOperation, Output, A...>;
   using typename Base::Arguments;
+  using S = Signature<decltype(&D::forward)>;
 
  public:
   using Base::Base;
@@ -45,10 +46,11 @@ class Application final : public Typed<FunctionOperation, Output, A...> {
     return this->tensors_of(std::apply(&D::forward, arguments));
   }
   void setup(Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override {
+    if constexpr (has_setup_context<D>) check_setup_context<D, S>();
     if constexpr (has_setup_context<D>) D::setup_context(ctx, this->arguments(inputs), this->result(outputs));
   }
   Tensors backward(Context& ctx, std::span<const Tensor> cotangents) const override {
-    if constexpr (has_backward<D>) {
+    if constexpr (has_good_backward<D, S>()) {
       Output ct = this->result(cotangents);
       const auto rule = [](Context& c, auto&... part) { return D::backward(c, part...); };
       return this->gradients_of("backward", call_with_parts(rule, ctx, ct));
@@ -57,7 +59,7 @@ class Application final : public Typed<FunctionOperation, Output, A...> {
     }
   }
   Tensors push(Context& ctx, std::span<const Tensor> tangents) const override {
-    if constexpr (has_jvp<D>) {
+    if constexpr (has_good_jvp<D, S>()) {
       Arguments t = this->arguments(tangents);
       const auto rule = [](Context& c, auto&... part) { return D::jvp(c, part...); };
       Output tangent = call_with_parts(rule, ctx, t);
@@ -67,7 +69,7 @@ class Application final : public Typed<FunctionOperation, Output, A...> {
     }
   }
   BatchedOutputs map(const VmapInfo& info, const Batch& batch) const override {
-    if constexpr (has_vmap<D>) {
+    if constexpr (has_good_vmap<D, S>()) {
       Arguments arguments = this->arguments(batch.inputs);
       const auto in_dims = dims_of(arguments, batch.mapped);
       auto [output, out_dims] = std::apply([&](A&... a) { return D::vmap(info, in_dims, a...); }, arguments);

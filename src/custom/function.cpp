@@ -238,7 +238,7 @@ std::vector<Dim> dims_of_leaves(std::size_t leaves, const Mask& taken, const Mas
 }
 
 BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims,
-                              std::int64_t batch_size) {
+                              Size batch_size) {
   const tree::DimsWords words{name, "out_dims", "the output", "is", false};
   const tree::MatchedDims matched = tree::try_match_dims(out_dims, output, words);
   if (!matched.problem.empty()) raise<ValueError>(matched.problem + "; vmap returns std::pair{output, out_dims}");
@@ -253,10 +253,10 @@ BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output,
     }
     const std::int64_t rank = leaf.dim(), axis = *matched.dims[i] < 0 ? *matched.dims[i] + rank : *matched.dims[i];
     const bool exists = axis >= 0 && axis < rank;
-    if (!exists || leaf.size(axis) != batch_size)
+    if (!exists || !(type_of(leaf).shape[static_cast<std::size_t>(axis)] == batch_size))
       raise<IndexError>(name + ": vmap returned out_dim " + std::to_string(*matched.dims[i]) + " for an output " +
                         to_string(type_of(leaf)) + ", which has no axis of the batch's size " +
-                        std::to_string(batch_size) + " there");
+                        std::to_string(batch_size.hint()) + " there");
     result.outputs.push_back(axis == 0 ? leaf : movedim(leaf, axis, 0));
   }
   return result;

@@ -110,7 +110,7 @@ Tensors Operation::fit_tangents(const char* rule, Tensors tangents, std::span<co
   return tangents;
 }
 
-void Operation::refuse_forward_mode() const {
+Pushed Operation::refuse_forward_mode() const {
   raise<NotImplementedError>(name_ +
                              ": a derivative by forward mode was asked for, but it has a reverse rule alone; use "
                              "custom_jvp, or an rc::Function with jvp");

@@ -1,4 +1,4 @@
-// What is wrong with a class derived from rc::Function, said at compile time.
+// What is wrong with a class derived from rc::Function, said at compile time. Start with `check_function`.
 #pragma once
 
 #include <type_traits>
@@ -93,43 +93,59 @@ consteval bool is_once_differentiable() {
   else return false;
 }
 
-/// The rules beside forward, held against its signature S.
+// The rules beside forward are checked where they are called, not by apply: their return types may be deduced from
+// bodies that call apply.
+
 template <class D, class S>
-consteval void check_rules() {
-  using Arguments = typename S::Arguments;
-  using Output = typename S::Output;
-  if constexpr (has_setup_context<D>)
+consteval void check_setup_context() {
+  static_assert(
+      requires(Context& ctx, const typename S::Arguments& inputs, const typename S::Output& output) {
+        D::setup_context(ctx, inputs, output);
+      },
+      "ricci: a malformed rc::Function: setup_context must be static and take (rc::Context& ctx, const "
+      "std::tuple<inputs…>& inputs, const Output& output), the types those of forward");
+}
+
+/// Whether backward takes a context and these cotangents, and returns as many gradients as forward has arguments.
+template <class D, class S>
+consteval bool check_backward() {
+  constexpr auto rule = [](Context& ctx, auto&... ct) -> decltype(D::backward(ctx, ct...)) {
+    return D::backward(ctx, ct...);
+  };
+  constexpr bool callable = takes_parts<decltype(rule), typename S::Output>;
+  static_assert(
+      callable,
+      "ricci: a malformed rc::Function: backward must be static and take (rc::Context& ctx, one cotangent for "
+      "each output of forward)");
+  if constexpr (callable) {
+    using Returned = decltype(call_with_parts(rule, std::declval<Context&>(), std::declval<typename S::Output&>()));
+    constexpr bool fits = returns_gradients<Returned, S::count>();
     static_assert(
-        requires(Context& ctx, const Arguments& inputs, const Output& output) {
-          D::setup_context(ctx, inputs, output);
-        },
-        "ricci: a malformed rc::Function: setup_context must be static and take (rc::Context& ctx, const "
-        "std::tuple<inputs…>& inputs, const Output& output), the types those of forward");
-  if constexpr (has_backward<D>) {
-    constexpr auto backward = [](Context& ctx, auto&... ct) -> decltype(D::backward(ctx, ct...)) {
-      return D::backward(ctx, ct...);
-    };
-    static_assert(takes_parts<decltype(backward), Output>,
-                  "ricci: a malformed rc::Function: backward must be static and take (rc::Context& ctx, one cotangent "
-                  "for each output of forward)");
-    if constexpr (takes_parts<decltype(backward), Output>)
-      static_assert(
-          returns_gradients<decltype(call_with_parts(backward, std::declval<Context&>(), std::declval<Output&>())),
-                            S::count>(),
-          "ricci: a malformed rc::Function: backward must return one gradient for each argument of forward: "
-          "the only one alone, several as a std::tuple or std::pair");
+        fits,
+        "ricci: a malformed rc::Function: backward must return one gradient for each argument of forward: the "
+        "only one alone, several as a std::tuple or std::pair");
+    return fits;
+  } else {
+    return false;
   }
-  if constexpr (has_jvp<D>) {
-    constexpr auto jvp = [](Context& ctx, auto&... t) -> decltype(D::jvp(ctx, t...)) { return D::jvp(ctx, t...); };
-    static_assert(
-        takes_parts<decltype(jvp), Arguments>,
-        "ricci: a malformed rc::Function: jvp must be static and take (rc::Context& ctx, one tangent for each "
-        "argument of forward)");
-    if constexpr (takes_parts<decltype(jvp), Arguments>)
-      static_assert(
-          std::is_convertible_v<decltype(call_with_parts(jvp, std::declval<Context&>(), std::declval<Arguments&>())),
-                                Output>,
-          "ricci: a malformed rc::Function: jvp must return one tangent for each output of forward, as forward does");
+}
+
+template <class D, class S>
+consteval bool check_jvp() {
+  constexpr auto rule = [](Context& ctx, auto&... t) -> decltype(D::jvp(ctx, t...)) { return D::jvp(ctx, t...); };
+  constexpr bool callable = takes_parts<decltype(rule), typename S::Arguments>;
+  static_assert(callable,
+                "ricci: a malformed rc::Function: jvp must be static and take (rc::Context& ctx, one tangent for each "
+                "argument of forward)");
+  if constexpr (callable) {
+    using Returned = decltype(call_with_parts(rule, std::declval<Context&>(), std::declval<typename S::Arguments&>()));
+    constexpr bool fits = std::is_convertible_v<Returned, typename S::Output>;
+    static_assert(fits,
+                  "ricci: a malformed rc::Function: jvp must return one tangent for each output of forward, as forward "
+                  "returns those");
+    return fits;
+  } else {
+    return false;
   }
 }
 
@@ -138,27 +154,46 @@ template <class D, class... A>
 auto vmap_result(std::type_identity<std::tuple<A...>>) {
   using InDimsOfA = typename InDims<std::tuple<A...>>::type;
   if constexpr (requires(const VmapInfo& info, const InDimsOfA& in_dims, A&... a) { D::vmap(info, in_dims, a...); })
-    return std::type_identity<decltype(D::vmap(std::declval<const VmapInfo&>(), std::declval<const InDimsOfA&>(),
-                                               std::declval<A&>()...))>();
-  else return std::false_type();
+    return std::type_identity<std::remove_cvref_t<decltype(D::vmap(
+        std::declval<const VmapInfo&>(), std::declval<const InDimsOfA&>(), std::declval<A&>()...))>>();
+  else return std::type_identity<void>();
 }
 
 template <class D, class S>
-consteval void check_vmap() {
-  using Found = decltype(vmap_result<D>(std::type_identity<typename S::Arguments>()));
-  constexpr bool callable = !std::is_same_v<Found, std::false_type>;
+consteval bool check_vmap() {
+  using Returned = typename decltype(vmap_result<D>(std::type_identity<typename S::Arguments>()))::type;
+  constexpr bool callable = !std::is_void_v<Returned>;
   static_assert(callable,
                 "ricci: a malformed rc::Function: vmap must be static and take (const rc::VmapInfo& info, const "
                 "std::tuple<…>& in_dims, the arguments of forward); in_dims has an rc::Dim for a Tensor or a "
                 "non-tensor, rc::Dims for any other tree");
   if constexpr (callable) {
-    using R = std::remove_cvref_t<typename Found::type>;
-    static_assert(is_pair<R>,
+    static_assert(is_pair<Returned>,
                   "ricci: a malformed rc::Function: vmap must return two things, std::pair{output, out_dims}");
-    if constexpr (is_pair<R>)
-      static_assert(std::is_convertible_v<typename R::first_type, typename S::Output>,
+    if constexpr (is_pair<Returned>) {
+      constexpr bool fits = std::is_convertible_v<typename Returned::first_type, typename S::Output>;
+      static_assert(fits,
                     "ricci: a malformed rc::Function: the output that vmap returns must have the type of forward's");
+      return fits;
+    }
   }
+  return callable && is_pair<Returned>;
+}
+
+template <class D, class S>
+consteval bool has_good_backward() {
+  if constexpr (has_backward<D>) return check_backward<D, S>();
+  else return false;
+}
+template <class D, class S>
+consteval bool has_good_jvp() {
+  if constexpr (has_jvp<D>) return check_jvp<D, S>();
+  else return false;
+}
+template <class D, class S>
+consteval bool has_good_vmap() {
+  if constexpr (has_vmap<D>) return check_vmap<D, S>();
+  else return false;
 }
 
 template <class D>
@@ -180,10 +215,6 @@ consteval void check_function() {
                       "ricci: a malformed rc::Function: forward must return a Tensor or a tree that holds one");
         static_assert(!has_vmap<D> || !generates_vmap_rule<D>(),
                       "ricci: a malformed rc::Function: it has both vmap and generate_vmap_rule; remove one of them");
-        if constexpr (!S::takes_context && tree::can_hold_tensor<typename S::Output>) {
-          check_rules<D, S>();
-          if constexpr (has_vmap<D>) check_vmap<D, S>();
-        }
       }
     }
   }

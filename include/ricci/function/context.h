@@ -93,7 +93,7 @@ class Context {
 
 /// What a written vmap rule is told about the vmap.
 struct VmapInfo {
-  std::int64_t batch_size;
+  Size batch_size;  // reads as an integer
   Randomness randomness;
 };
 

@@ -56,6 +56,6 @@ class FunctionOperation : public Operation {
 std::vector<Dim> dims_of_leaves(std::size_t leaves, const Mask& taken, const Mask& mapped);
 /// What a written rule returned, with the batch as axis 0. Throws what does not fit.
 BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims,
-                              std::int64_t batch_size);
+                              Size batch_size);
 
 }  // namespace ricci::function

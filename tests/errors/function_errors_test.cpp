@@ -1,0 +1,306 @@
+// What rc::Function and its kin say of rules that are missing or return what does not fit, and of tensors that reach
+// them by capture.
+#include <string>
+#include <vector>
+
+#include "support/expect_error.h"
+#include "support/functions.h"
+#include "support/model.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+namespace noise {
+struct Bare : rc::Function<Bare> {
+  static Tensor forward(const Tensor& x) { return x * 2; }
+};
+}  // namespace noise
+using noise::Bare;
+
+Tensor bare(const Tensor& x) { return Bare::apply(x); }
+
+TEST(FunctionErrors, NeitherAVmapRuleNorAGeneratedOne) {
+  const Tensor x = ramp({2, 3});
+  expect_error<rc::NotImplementedError>(
+      [&] { rc::vmap(bare)(x); },
+      "Bare: used under vmap, but it has no rule for it; add `static constexpr bool generate_vmap_rule = true`, or "
+      "`static auto vmap(const rc::VmapInfo& info, in_dims, arguments…)`\n  inside vmap over axis 0 of 2{at}",
+      {x});
+}
+
+TEST(FunctionErrors, NoBackwardUnderReverseMode) {
+  expect_error<rc::NotImplementedError>([] { rc::grad([](Tensor x) { return bare(x).sum(); })(ramp({3})); },
+                                        "Bare: a derivative by reverse mode was asked for, but it has no backward; add "
+                                        "`static auto backward(rc::Context& "
+                                        "ctx, cotangents…)`");
+}
+
+TEST(FunctionErrors, NoJvpUnderForwardMode) {
+  const Tensor x = ramp({3});
+  expect_error<rc::NotImplementedError>(
+      [&] { rc::jvp(bare, x, x); },
+      "Bare: a derivative by forward mode was asked for, but it has no jvp; add `static auto jvp(rc::Context& ctx, "
+      "tangents…)`\n  inside jvp{at}",
+      {x});
+}
+
+TEST(FunctionErrors, AnUndefinedArgumentIsTheFunctionsAffair) {
+  struct Optional {
+    static Tensor run() { return Bare::apply(Tensor()); }
+  };
+  expect_error<rc::ValueError>([] { Optional::run(); }, "mul: operand 0 is an undefined Tensor; give it a value first");
+}
+
+/// What a rule gives back is set from outside.
+struct Wrong : rc::Function<Wrong> {
+  static inline Tensor gradient;
+  static Tensor forward(const Tensor& x) { return x * 2; }
+  static Tensor backward(rc::Context&, const Tensor&) { return gradient; }
+  static Tensor jvp(rc::Context&, const Tensor&) { return gradient; }
+};
+
+TEST(FunctionErrors, AGradientOfAnotherShape) {
+  Wrong::gradient = ramp({2});
+  const Tensor x = ramp({3});
+  expect_error<rc::ValueError>([&] { rc::grad([](Tensor a) { return Wrong::apply(a).sum(); })(x); },
+                               "Wrong: backward returned a gradient f64[2] for argument 0, which is f64[3]; return one "
+                               "of that shape, or one that it broadcasts to",
+                               {x});
+}
+
+TEST(FunctionErrors, ATangentOfAnotherShape) {
+  Wrong::gradient = ramp({2});
+  const Tensor x = ramp({3});
+  expect_error<rc::ValueError>([&] { rc::jvp([](Tensor a) { return Wrong::apply(a); }, x, x); },
+                               "Wrong: jvp returned a tangent f64[2] for output 0, which is f64[3]; return one of that "
+                               "shape\n  inside jvp{at}",
+                               {x});
+}
+
+TEST(FunctionErrors, AnUndefinedGradientIsNone) {
+  Wrong::gradient = Tensor();
+  expect_values(rc::grad([](Tensor a) { return Wrong::apply(a).sum(); })(ramp({3})), {0, 0, 0});
+}
+
+struct TooFew : rc::Function<TooFew> {
+  static Tensor forward(const Tensor& x, const Tensor& y) { return x * y; }
+  static std::vector<Tensor> backward(rc::Context&, const Tensor& ct) { return {ct}; }
+};
+
+TEST(FunctionErrors, ANumberOfGradientsThatIsNotTheArguments) {
+  const Tensor x = ramp({3});
+  expect_error<rc::ValueError>([&] { rc::grad([](Tensor a) { return TooFew::apply(a, a).sum(); })(x); },
+                               "TooFew: backward returned 1 gradients for 2 arguments; return one for each, an "
+                               "undefined Tensor for none",
+                               {x});
+}
+
+struct ForNumber : rc::Function<ForNumber> {
+  static Tensor forward(const Tensor& x, double factor) { return x * factor; }
+  static std::pair<Tensor, Tensor> backward(rc::Context&, const Tensor& ct) { return {ct, ct}; }
+};
+
+TEST(FunctionErrors, AGradientForANumber) {
+  expect_error<rc::TypeError>(
+      [] { rc::grad([](Tensor a) { return ForNumber::apply(a, 2.0).sum(); })(ramp({3})); },
+      "ForNumber: backward returned a gradient for argument 1, which holds no Tensor; return an "
+      "undefined Tensor for it");
+}
+
+struct ListGradient : rc::Function<ListGradient> {
+  static Tensor forward(const std::vector<Tensor>& x) { return x[0] + x[1]; }
+  static std::vector<Tensor> backward(rc::Context&, const Tensor& ct) { return {ct, ct, ct}; }
+};
+
+TEST(FunctionErrors, AGradientOfAnotherTree) {
+  const auto f = [](std::vector<Tensor> x) { return ListGradient::apply(x).sum(); };
+  expect_error<rc::ValueError>([&] { rc::grad(f)(std::vector<Tensor>{ramp({3}), ramp({3})}); },
+                               "ListGradient: backward returned [*, *, *], which does not fit argument 0 [*, *]");
+}
+
+// ── the context ──
+
+/// Its setup_context or backward does what is set from outside.
+struct Probe : rc::Function<Probe> {
+  static inline void (*in_setup)(rc::Context&, const Tensor& input, const Tensor& output);
+  static inline void (*in_backward)(rc::Context&);
+  static Tensor forward(const Tensor& x) { return x * 2; }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>& inputs, const Tensor& output) {
+    ctx.save_for_backward(output);
+    ctx.save_value(3);
+    if (in_setup) in_setup(ctx, std::get<0>(inputs), output);
+  }
+  static Tensor backward(rc::Context& ctx, const Tensor& ct) {
+    if (in_backward) in_backward(ctx);
+    return ct;
+  }
+};
+
+template <class E>
+void expect_probe_error(void (*in_setup)(rc::Context&, const Tensor&, const Tensor&), void (*in_backward)(rc::Context&),
+                        const std::string& text, std::source_location where = std::source_location::current()) {
+  Probe::in_setup = in_setup;
+  Probe::in_backward = in_backward;
+  const Tensor x = ramp({3});
+  const std::string nest = in_setup ? "\n  inside grad{at}" : "";
+  expect_error<E>([&] { rc::grad([](Tensor a) { return Probe::apply(a).sum(); })(x); }, text + nest, {x}, where);
+}
+
+TEST(ContextErrors, ASavedTensorThatIsNotThere) {
+  expect_probe_error<rc::IndexError>(
+      nullptr, [](rc::Context& ctx) { ctx.saved(1); },
+      "Probe: ctx.saved(1) is out of range: setup_context saved 1 tensor");
+}
+
+TEST(ContextErrors, ASavedValueThatIsNotThere) {
+  expect_probe_error<rc::IndexError>(
+      nullptr, [](rc::Context& ctx) { ctx.value<int>(2); },
+      "Probe: ctx.value<int>(2) is out of range: setup_context saved 1 value");
+}
+
+TEST(ContextErrors, ASavedValueReadAsAnotherType) {
+  expect_probe_error<rc::TypeError>(
+      nullptr, [](rc::Context& ctx) { ctx.value<double>(0); },
+      "Probe: ctx.value<double>(0): value 0 was saved as a int; read it as that");
+}
+
+TEST(ContextErrors, AnArgumentThatIsNotThere) {
+  expect_probe_error<rc::IndexError>(
+      nullptr, [](rc::Context& ctx) { ctx.needs_input_grad(1); },
+      "Probe: ctx.needs_input_grad(1) is out of range: forward takes 1 argument");
+}
+
+TEST(ContextErrors, MarkDirtyOfSomethingElse) {
+  expect_probe_error<rc::ValueError>(
+      [](rc::Context& ctx, const Tensor& input, const Tensor&) { ctx.mark_dirty(input * 2); }, nullptr,
+      "Probe: ctx.mark_dirty was given a tensor that is not an argument of forward; mark the arguments that forward "
+      "writes to");
+}
+
+TEST(ContextErrors, MarkDirtyOfAnArgumentThatIsNotReturned) {
+  expect_probe_error<rc::ValueError>(
+      [](rc::Context& ctx, const Tensor& input, const Tensor&) { ctx.mark_dirty(input); }, nullptr,
+      "Probe: ctx.mark_dirty was given an argument that forward does not return; return it");
+}
+
+TEST(ContextErrors, MarkNonDifferentiableOfSomethingElse) {
+  expect_probe_error<rc::ValueError>(
+      [](rc::Context& ctx, const Tensor& input, const Tensor&) { ctx.mark_non_differentiable(input); }, nullptr,
+      "Probe: ctx.mark_non_differentiable was given a tensor that is not an output of forward");
+}
+
+struct Unmarked : rc::Function<Unmarked> {
+  static Tensor forward(const Tensor& x) { return x.exp_(); }
+};
+struct Unreturned : rc::Function<Unreturned> {
+  static Tensor forward(const Tensor& x) {
+    x.exp_();
+    return x * 2;
+  }
+};
+
+TEST(FunctionErrors, AWriteThatIsNotMarkedOrNotReturned) {
+  const Tensor x = ramp({3});
+  expect_error<rc::TransformError>([&] { Unmarked::apply(x); },
+                                   "Unmarked: forward wrote to argument 0, which is not marked; mark it with "
+                                   "ctx.mark_dirty in setup_context",
+                                   {x});
+  expect_error<rc::TransformError>([&] { Unreturned::apply(x); },
+                                   "Unreturned: forward wrote to argument 0 without returning it; return it, and mark "
+                                   "it with ctx.mark_dirty in setup_context",
+                                   {x});
+}
+
+// ── derivatives of derivatives ──
+
+struct Once : rc::Function<Once> {
+  static Tensor forward(const Tensor& x) { return x * x; }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>& inputs, const Tensor&) {
+    ctx.save_for_backward(std::get<0>(inputs));
+  }
+  static Tensor backward(rc::Context& ctx, const Tensor& ct) { return 2 * ctx.saved(0) * ct; }
+  static constexpr bool once_differentiable = true, generate_vmap_rule = true;
+};
+
+TEST(FunctionErrors, TheSecondDerivativeOfAFunctionMarkedOnceDifferentiable) {
+  const Tensor x = ramp({3});
+  const auto f = [](Tensor a) { return Once::apply(a).sum(); };
+  const std::string text =
+      "Once: a second derivative was asked for, but it is once_differentiable; remove that if its backward is made of "
+      "differentiable operations";
+  expect_error<rc::TransformError>([&] { rc::grad([&](Tensor a) { return rc::grad(f)(a).sum(); })(x); }, text, {x});
+  expect_error<rc::TransformError>([&] { rc::jvp(rc::grad(f), x, x); }, text + "\n  inside jvp{at}", {x});
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap(rc::grad([](Tensor a) { return rc::grad([](Tensor b) { return Once::apply(b); })(a); }))(x); },
+      text + "\n  inside vmap over axis 0 of 3{at}", {x});
+}
+
+// ── written vmap rules ──
+
+/// out_dims are set from outside.
+struct OutDims : rc::Function<OutDims> {
+  static inline rc::Dims out_dims = 0;
+  static std::pair<Tensor, Tensor> forward(const Tensor& x) { return {x, x}; }
+  static auto vmap(const rc::VmapInfo&, const std::tuple<rc::Dim>&, const Tensor& x) {
+    return std::pair{std::pair{x, x}, out_dims};
+  }
+};
+
+TEST(FunctionErrors, OutDimsThatDoNotFitTheOutput) {
+  const Tensor x = ramp({2, 3});
+  const auto f = [](Tensor a) { return OutDims::apply(a).first; };
+  OutDims::out_dims = rc::Dims{0, 0, 0};
+  expect_error<rc::ValueError>([&] { rc::vmap(f)(x); },
+                               "OutDims: out_dims does not fit the output: out_dims is (0, 0, 0), the output is "
+                               "(f64[2,3], f64[2,3]); vmap returns std::pair{output, out_dims}\n"
+                               "  inside vmap over axis 0 of 2{at}",
+                               {x});
+  OutDims::out_dims = rc::Dims{0, 1};
+  expect_error<rc::IndexError>([&] { rc::vmap(f)(x); },
+                               "OutDims: vmap returned out_dim 1 for an output f64[2,3], which has no axis of the "
+                               "batch's size 2 there\n  inside vmap over axis 0 of 2{at}",
+                               {x});
+}
+
+// ── captures, and functions given as functions ──
+
+TEST(CheckpointErrors, ATensorOfADifferentiatingTransformReachesItByCapture) {
+  const Tensor x = ramp({3});
+  const auto f = [](Tensor a) { return rc::checkpoint([a](Tensor b) { return b * a; })(a).sum(); };
+  expect_error<rc::TransformError>([&] { rc::grad(f)(x); },
+                                   "mul: an operand f64[3] was captured: it belongs to grad{at}, which does not reach "
+                                   "into a custom function; pass it as an argument\n  inside grad{at}",
+                                   {x});
+}
+
+TEST(CustomVjpErrors, ForwardMode) {
+  const Tensor x = ramp({3});
+  const auto f = rc::custom_vjp([](Tensor a) { return a; }, [](Tensor a) { return std::pair{a, 0}; },
+                                [](int, Tensor ct) { return ct; });
+  expect_error<rc::NotImplementedError>([&] { rc::jvp(f, x, x); },
+                                        "custom_vjp: a derivative by forward mode was asked for, but it has a reverse "
+                                        "rule alone; use custom_jvp, or an rc::Function with jvp\n  inside jvp{at}",
+                                        {x});
+}
+
+TEST(CustomVjpErrors, ACotangentOfAnotherShape) {
+  const auto f = rc::custom_vjp([](Tensor a) { return a; }, [](Tensor a) { return std::pair{a, 0}; },
+                                [](int, Tensor) { return ramp({2}); });
+  expect_error<rc::ValueError>([&] { rc::grad([&](Tensor a) { return f(a).sum(); })(ramp({3})); },
+                               "custom_vjp: bwd returned a gradient f64[2] for argument 0, which is f64[3]; return one "
+                               "of that shape, or one that it broadcasts to");
+}
+
+TEST(CustomRootErrors, AFunctionThatGivesAnotherTree) {
+  const auto f = [](std::vector<Tensor> x) { return std::vector<Tensor>{x[0]}; };
+  const auto solve = [](const auto&, std::vector<Tensor> x) { return x; };
+  const std::vector<Tensor> initial{ramp({3}), ramp({3})};
+  expect_error<rc::ValueError>([&] { rc::custom_root(f, initial, solve, solve); },
+                               "custom_root: the function returned [*], which does not fit its argument [*, *]\n"
+                               "  inside custom_root");
+}
+
+}  // namespace

@@ -1,0 +1,178 @@
+// custom_vjp, custom_jvp and checkpoint: which of the given functions runs when, trees, and values and derivatives
+// against the same function written plainly.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/chain.h"
+#include "support/model.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// x with gradients cut to [-1, 1].
+Tensor clipped(const Tensor& x) {
+  return rc::custom_vjp([](Tensor a) { return a; }, [](Tensor a) { return std::pair{a, 0}; },
+                        [](int, Tensor ct) { return clamp(ct, -1, 1); })(x);
+}
+
+TEST(CustomVjp, GivesItsOwnGradient) {
+  const auto f = [](Tensor x) { return (clipped(x) * doubles({3, -0.5, -2})).sum(); };
+  const Tensor x = ramp({3});
+  expect_close(f(x), (x * doubles({3, -0.5, -2})).sum());
+  expect_values(rc::grad(f)(x), {1, -0.5, -1});
+  expect_values(rc::vmap(rc::grad([](Tensor a) { return clipped(a) * 5; }))(x), {1, 1, 1});
+  expect_values(rc::grad([](Tensor a) { return rc::vmap([](Tensor b) { return clipped(b) * 5; })(a).sum(); })(x),
+                {1, 1, 1});
+}
+
+TEST(CustomVjp, RunsItsForwardOnlyWhereSomethingIsDifferentiated) {
+  int plain = 0, forward = 0, backward = 0;
+  const auto f = rc::custom_vjp(
+      [&plain](Tensor x) {
+        ++plain;
+        return sin(x);
+      },
+      [&forward](Tensor x) {
+        ++forward;
+        return std::pair{sin(x), x};
+      },
+      [&backward](Tensor x, Tensor ct) {
+        ++backward;
+        return cos(x) * ct;
+      });
+  f(ramp({3}));
+  EXPECT_EQ(std::tuple(plain, forward, backward), std::tuple(1, 0, 0));
+  rc::vmap(f)(ramp({3}));
+  EXPECT_EQ(std::tuple(plain, forward, backward), std::tuple(2, 0, 0));
+  expect_close(rc::grad([&](Tensor x) { return f(x).sum(); })(ramp({3})), cos(ramp({3})));
+  EXPECT_EQ(std::tuple(plain, forward, backward), std::tuple(2, 1, 1));
+}
+
+TEST(CustomVjp, UnderEveryNestingWhoseInnermostDerivativeIsReverse) {
+  const Formula sine{"custom_vjp",
+                     [](Tensor x) {
+                       return rc::custom_vjp([](Tensor a) { return sin(a); },
+                                             [](Tensor a) { return std::pair{sin(a), a}; },
+                                             [](Tensor a, Tensor ct) { return cos(a) * ct; })(x);
+                     },
+                     [](double x, int k) { return std::sin(x + k * std::acos(0.0)); }};
+  const Transform map = vmap_transform();
+  const std::vector<Transform> all = all_transforms();
+  for (const Transform& reverse : {grad_transform(), vjp_transform(), jacrev_transform()}) {
+    expect_chain({&map, &reverse, &map}, sine, ramp({2, 2}));
+    for (const Transform& outer : all) {
+      expect_chain({&outer, &reverse}, sine, ramp({2, 2}));
+      expect_chain({&outer, &reverse, &map}, sine, ramp({2, 2}));
+      expect_chain({&outer, &map, &reverse}, sine, ramp({2, 2}));
+    }
+  }
+  expect_close(rc::hessian([&](Tensor x) { return sine.f(x).sum(); })(ramp({3})), rc::diag(-sin(ramp({3}))));
+}
+
+TEST(CustomVjp, TakesTreesAndKeepsAnyTreeAsResiduals) {
+  const auto predict_and_sum = [](const Linear& l, const Tensor& x, double scale) {
+    return (scale * (matmul(x, l.weight) + l.bias)).sum();
+  };
+  const auto f = rc::custom_vjp(
+      predict_and_sum,
+      [&](const Linear& l, const Tensor& x, double scale) {
+        return std::pair{predict_and_sum(l, x, scale), std::tuple{l, std::map<std::string, Tensor>{{"x", x}}, scale}};
+      },
+      [](const std::tuple<Linear, std::map<std::string, Tensor>, double>& kept, Tensor ct) {
+        const auto& [l, named, scale] = kept;
+        const Tensor rows = scale * ct * rc::ones_like(l.bias);
+        return std::tuple{Linear{outer(named.at("x"), rows), rows}, matmul(l.weight, rows), Tensor()};
+      });
+  const Linear layer = make_linear(3, 2);
+  const auto [found, found_x] = rc::grad<0, 1>([&](Linear l, Tensor x) { return f(l, x, 2.0); })(layer, ramp({3}));
+  const auto [expected, expected_x] =
+      rc::grad<0, 1>([&](Linear l, Tensor x) { return predict_and_sum(l, x, 2.0); })(layer, ramp({3}));
+  expect_close(found.weight, expected.weight);
+  expect_close(found.bias, expected.bias);
+  expect_close(found_x, expected_x);
+}
+
+TEST(CustomJvp, GivesItsOwnDerivativeForwardAndReverse) {
+  // log(1 + exp(x)) whose naive derivative is nan for large x.
+  const auto f = rc::custom_jvp([](Tensor x) { return log(1 + exp(x)); },
+                                [](std::tuple<Tensor> p, std::tuple<Tensor> t) {
+                                  const Tensor x = std::get<0>(p);
+                                  return std::pair{log(1 + exp(x)), std::get<0>(t) / (1 + exp(-x))};
+                                });
+  const Tensor x = doubles({0.5, 100, 1000});
+  const Tensor expected = sigmoid(x);
+  expect_close(std::get<1>(rc::jvp(f, x, rc::ones_like(x))), expected);
+  expect_close(rc::grad([&](Tensor a) { return f(a).sum(); })(x), expected);
+  expect_close(rc::vmap(rc::grad(f))(x), expected);
+}
+
+TEST(CustomJvp, OfTwoArgumentsTakesATreeAndGivesOne) {
+  const auto f = [](const Linear& l, const Tensor& x) { return std::pair{l.weight * x, l.bias * x}; };
+  const auto g = rc::custom_jvp(f, [&](const std::tuple<Linear, Tensor>& p, const std::tuple<Linear, Tensor>& t) {
+    const auto& [l, x] = p;
+    const auto& [tl, tx] = t;
+    return std::pair{f(l, x), std::pair{tl.weight * x + l.weight * tx, tl.bias * x + l.bias * tx}};
+  });
+  const Linear layer{ramp({3}), ramp({3}) + 1};
+  const auto loss = [](const auto& h) {
+    return [h](const Linear& l, const Tensor& x) {
+      const auto [a, b] = h(l, x);
+      return (a * b).sum();
+    };
+  };
+  const auto [found, found_x] = rc::grad<0, 1>(loss(g))(layer, ramp({3}));
+  const auto [expected, expected_x] = rc::grad<0, 1>(loss(f))(layer, ramp({3}));
+  expect_close(found.weight, expected.weight);
+  expect_close(found.bias, expected.bias);
+  expect_close(found_x, expected_x);
+}
+
+TEST(Checkpoint, ComputesAgainForTheDerivativeAndOnlyThen) {
+  int runs = 0;
+  const auto f = rc::checkpoint([&runs](Tensor x) {
+    ++runs;
+    return sin(x) * x;
+  });
+  const Tensor x = ramp({3});
+  const auto [y, pullback] = rc::vjp([&](Tensor a) { return f(a); }, x);
+  EXPECT_EQ(runs, 1);
+  expect_close(y, sin(x) * x);
+  expect_close(pullback(rc::ones_like(y)), cos(x) * x + sin(x));
+  EXPECT_EQ(runs, 2);
+}
+
+TEST(Checkpoint, TakesAndGivesTrees) {
+  const Mlp model = make_mlp();
+  const auto plain = [](const Mlp& m, const Tensor& x) { return std::map<std::string, Tensor>{{"y", predict(m, x)}}; };
+  const auto loss = [](const auto& f) {
+    return [f](const Mlp& m, const Tensor& x) { return f(m, x).at("y").square().sum(); };
+  };
+  const auto found = rc::leaves(rc::grad(loss(rc::checkpoint(plain)))(model, ramp({3})));
+  const auto expected = rc::leaves(rc::grad(loss(plain))(model, ramp({3})));
+  for (std::size_t i = 0; i < expected.size(); ++i) expect_close(found[i], expected[i]);
+}
+
+TEST(Checkpoint, DrawsTheSameNumbersBothTimes) {
+  rc::manual_seed(3);
+  const auto f = rc::checkpoint([](Tensor x) { return x * x * rc::rand({4}, rc::float64); });
+  const Tensor x = ramp({4});
+  const auto [gradient, value] = rc::grad_and_value([&](Tensor a) { return f(a).sum(); })(x);
+  expect_close((gradient * x).sum(), 2 * value);
+  rc::manual_seed(3);
+  const Tensor first = rc::rand({4}, rc::float64), next = rc::rand({4}, rc::float64);
+  rc::manual_seed(3);
+  rc::grad([&](Tensor a) { return f(a).sum(); })(x);
+  expect_equal(rc::rand({4}, rc::float64), next);
+}
+
+TEST(Checkpoint, IsOneEquationOfAProgram) {
+  const auto f = rc::checkpoint([](Tensor x) { return sin(x) * x; });
+  EXPECT_EQ(to_string(rc::trace(f)(ramp({3}))),
+            "program(a: f64[3]) {\n  b: f64[3] = custom[function=checkpoint] a\n  return b\n}\n");
+}
+
+}  // namespace
