@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ricci/control/parting.h"
+#include "ricci/custom_derivatives.h"
 #include "ricci/ops.h"
 #include "ricci/transforms.h"
 
@@ -108,18 +109,25 @@ auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const A&
                             std::decay_t<const A>(operands)...);
 }
 
+/// What reverse mode keeps of a loop of n steps: every step's intermediates; the states at about sqrt(2 n) steps; those at
+/// about log2(n) steps. The fewer, the more is computed again: nothing; once; about log2(n) times.
+enum class Checkpoints : std::uint8_t { every_step, sqrt, log };
+
 struct LoopOptions {
   std::int64_t max_steps = 1'000'000'000;  ///< an error at this number of steps: the loop is taken for endless
+  /// Other than every_step: what the loop's functions need of a transform around them must be in the state.
+  Checkpoints checkpoint = Checkpoints::every_step;
 };
 
 namespace call {
+
 template <class C, class B, class S>
-S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
+S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, std::int64_t max_steps) {
   static_assert(takes<C, S>, "ricci: the condition of a loop must take the state as its one argument");
   static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
   static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
   runs::Parting parting(name);
-  runs::StepLimit limit(name, options.max_steps);
+  runs::StepLimit limit(name, max_steps);
   const auto goes_on = [&] {
     std::tuple<S> shown(state);
     const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
@@ -138,6 +146,47 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, cons
     go = parting.answer() != 0;
   }
 }
+
+/// Up to `steps` steps.
+template <class C, class B, class S>
+S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, std::int64_t steps) {
+  using Counted = std::pair<S, Tensor>;
+  const auto below = [&](const Counted& c) {
+    std::tuple<S> shown(c.first);
+    return logical_and(runs::truth(name, call::invoke(cond_fn, shown)), lt(c.second, steps));
+  };
+  const auto step = [&](const Counted& c) {
+    std::tuple<S> shown(c.first);
+    return Counted(call::invoke(body_fn, shown), c.second + 1);
+  };
+  return while_loop(name, below, step, Counted(state, zeros({}, DType::int64)), steps).first;
+}
+
+/// Up to 2^doublings steps, of which reverse mode keeps a state for each doubling.
+template <class C, class B, class S>
+S halved_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, int doublings) {
+  if (doublings == 0) return bounded_steps(name, cond_fn, body_fn, state, 1);
+  const auto half = [=](const S& s) { return halved_steps(name, cond_fn, body_fn, s, doublings - 1); };
+  return checkpoint([half](const S& s) { return half(half(s)); })(state);
+}
+
+/// A loop of segments that grow, so that their number is as small as what each keeps.
+template <class C, class B, class S>
+S while_loop(const char* name, const C& cond_fn, const B& body_fn, const S& state, const LoopOptions& options) {
+  if (options.checkpoint == Checkpoints::every_step)
+    return while_loop(name, cond_fn, body_fn, state, options.max_steps);
+  const bool by_sqrt = options.checkpoint == Checkpoints::sqrt;
+  std::int64_t segments = 0;
+  const auto segment = [&](const S& s) {
+    ++segments;
+    if (!by_sqrt) return halved_steps(name, cond_fn, body_fn, s, static_cast<int>(segments) - 1);
+    return checkpoint([=, steps = segments](const S& first) {
+      return bounded_steps(name, cond_fn, body_fn, first, steps);
+    })(s);
+  };
+  return while_loop(name, cond_fn, segment, state, options.max_steps);
+}
+
 }  // namespace call
 
 /// `while (cond_fn(state)) state = body_fn(state)`; the state is one argument, any tree. Under vmap each example takes as
@@ -157,14 +206,17 @@ template <class B, class S>
 auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state, LoopOptions options = {}) {
   using State = std::decay_t<const S>;
   static_assert(call::takes<B, Tensor, State>, "ricci: the body of fori_loop must take the index and the state");
-  using Counted = std::pair<Tensor, State>;
-  const auto below = [&](const Counted& s) { return lt(s.first, hi); };
-  const auto step = [&](const Counted& s) {
-    std::tuple<Tensor, State> arguments(s.first, s.second);
-    return Counted(s.first + 1, call::invoke(body, arguments));
+  struct Counted {
+    Tensor index, end;
+    State state;
   };
-  const Tensor first = to(lo, DType::int64);
-  return call::while_loop("fori_loop", below, step, Counted(first, state), options).second;
+  const auto below = [](const Counted& s) { return lt(s.index, s.end); };
+  const auto step = [body](const Counted& s) {
+    std::tuple<Tensor, State> arguments(s.index, s.state);
+    return Counted{s.index + 1, s.end, call::invoke(body, arguments)};
+  };
+  const Counted first{to(lo, DType::int64), to(hi, DType::int64), state};
+  return call::while_loop("fori_loop", below, step, first, options).state;
 }
 
 struct ScanOptions {

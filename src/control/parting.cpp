@@ -20,9 +20,12 @@ struct Frame {
   Tensor question;
   std::vector<Tensor> carried;               // of all groups
   std::vector<std::vector<Tensor>> results;  // of the groups that are done
-  std::unique_ptr<LaneScope> scope;          // of the group that runs
+  StreamScope* streams;                      // every group draws from where the first one began
+  StreamScope::Positions first_draw, last_draw;
+  std::unique_ptr<LaneScope> scope;  // of the group that runs
 
   std::size_t running() const { return results.size(); }
+  void note_draws() { last_draw = StreamScope::furthest(last_draw, streams->positions()); }
 };
 
 /// The leaves with the rows of the examples that run, though they were computed by more.
@@ -77,6 +80,9 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
                         .question = question,
                         .carried = tree::copy_leaves(carried),
                         .results = {},
+                        .streams = streams_of(parts.batch),
+                        .first_draw = streams_of(parts.batch)->positions(),
+                        .last_draw = {},
                         .scope = nullptr});
     s.enter(carried);
   }
@@ -85,6 +91,7 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
 /// The next group of the innermost frame runs from now on, with its share of what is carried.
 void Parting::State::enter(const tree::Walk& into) {
   Frame& frame = frames.back();
+  frame.streams->set_positions(frame.first_draw);
   frame.scope = std::make_unique<LaneScope>(*frame.batch, frame.groups[frame.running()]);
   for (std::size_t i = 0; i < frame.carried.size(); ++i)
     if (frame.carried[i].defined()) *into.leaves[i] = wrap(read(frame.carried[i], name));
@@ -98,12 +105,14 @@ bool Parting::next(const tree::Walk& leaves) {
     Frame& frame = s.frames.back();
     frame.results.push_back(std::move(results));
     frame.scope.reset();
+    frame.note_draws();
     if (frame.running() < frame.groups.size()) {
       const Tensor question = frame.question;
       s.enter(leaves);
       ask(question, leaves);
       return true;
     }
+    frame.streams->set_positions(frame.last_draw);
     results = s.joined(frame);
     s.frames.pop_back();
     write(results, leaves);

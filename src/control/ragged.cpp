@@ -157,8 +157,8 @@ Ragged cat_rows(const std::vector<Ragged>& parts) {
     for (std::size_t part = 0; part < parts.size(); ++part) order.emplace_back(part, row);
   for (const Ragged& part : parts) {
     if (part.rows() != parts[0].rows())
-      raise<ValueError>("cat_rows: the Ragged differ in their number of rows: " + std::to_string(parts[0].rows()) + " and " +
-                        std::to_string(part.rows()));
+      raise<ValueError>("cat_rows: the Ragged differ in their number of rows: " + std::to_string(parts[0].rows()) +
+                        " and " + std::to_string(part.rows()));
     const Numbers more = part.lengths().to_vector<std::int64_t>();
     for (std::size_t row = 0; row < lengths.size(); ++row) lengths[row] += more[row];
   }

@@ -102,9 +102,8 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
     mapped.push_back(is_mapped);
     tensors.push_back(wrap(is_mapped ? static_cast<const Batched*>(inputs[i].get())->value : inputs[i]));
   }
-  const Size count = rows ? Size(static_cast<std::int64_t>(rows->numbers.size())) : size;
   const Batch batch{
-      .size = count, .inputs = {tensors.data(), tensors.size()}, .mapped = mapped, .randomness = examples.randomness};
+      .size = count(rows), .inputs = {tensors.data(), tensors.size()}, .mapped = mapped, .randomness = examples.randomness};
   const bool is_custom = op.rules->kind == Kind::custom;
   if (!is_custom) types_of(op, types);  // what is wrong is said in terms of one example
   BatchedOutputs out;
@@ -115,7 +114,7 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   } else {
     Tensors expanded;
     for (int i = 0; i < batch.count(); ++i) expanded.push_back(batch.input(i));
-    const OwnedParameters lifted = op.rules->lifted(op.parameters, count);
+    const OwnedParameters lifted = op.rules->lifted(op.parameters, batch.size);
     out.outputs = apply_all({op.rules, lifted.get()}, {expanded.data(), expanded.size()});
   }
   Values results;

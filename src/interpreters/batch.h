@@ -53,6 +53,8 @@ class BatchInterpreter final : public Interpreter {
   /// From now on only these examples run; values from before are narrowed when they are read.
   void run_lanes(LaneSetRef set);
 
+  /// How many examples a set of lanes has.
+  Size count(const LaneSetRef& set) const { return set ? Size(static_cast<std::int64_t>(set->numbers.size())) : size; }
   /// Which of the run's examples are the rows of the values that run now.
   ExampleNumbers numbers() const;
 

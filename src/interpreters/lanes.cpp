@@ -83,10 +83,6 @@ struct JoinLanes {
   JoinLanes lifted() const { return *this; }
 };
 
-std::int64_t count_of(const BatchInterpreter& batch, const LaneSetRef& set) {
-  return set ? static_cast<std::int64_t>(set->numbers.size()) : batch.size.host();
-}
-
 std::int64_t number_of(const LaneSetRef& set, std::int64_t row) {
   return set ? set->numbers[static_cast<std::size_t>(row)] : row;
 }
@@ -94,7 +90,7 @@ std::int64_t number_of(const LaneSetRef& set, std::int64_t row) {
 /// For each lane of `wanted`, its row among those of `among`; `missing` for lanes that `among` has not.
 Tensor rows_of(const BatchInterpreter& batch, const LaneSetRef& wanted, const LaneSetRef& among, std::int64_t missing) {
   std::vector<std::int64_t> rows;
-  const std::int64_t count = count_of(batch, wanted), available = count_of(batch, among);
+  const std::int64_t count = batch.count(wanted).host(), available = batch.count(among).host();
   rows.reserve(static_cast<std::size_t>(count));
   std::int64_t row = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -129,7 +125,7 @@ Tensor rows_for(const BatchInterpreter& batch, const ValueRef& value, const Lane
     return wrap(batched.value);
   }
   Shape shape = value->type.shape;
-  shape.insert(0, count_of(batch, lanes));
+  shape.insert(0, batch.count(lanes));
   return expand(wrap(value), shape);
 }
 
@@ -146,7 +142,7 @@ ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const V
   Shape one = some.shape();
   one[0] = 1;
   const Tensor padded = cat(std::vector{some, zeros(one, TensorOptions{.dtype = some.dtype()})}, 0);
-  const Tensor rows = index_select(padded, 0, rows_of(batch, op.to.set, op.from.set, count_of(batch, op.from.set)));
+  const Tensor rows = index_select(padded, 0, rows_of(batch, op.to.set, op.from.set, batch.count(op.from.set).host()));
   return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
 }
 
@@ -155,7 +151,7 @@ ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span
   std::vector<std::pair<std::int64_t, std::int64_t>> order;  // number of the example, its row in the concatenation
   for (std::size_t i = 0; i < values.size(); ++i) {
     const LaneSetRef& lanes = op.parts[i].set;
-    for (std::int64_t row = 0; row < count_of(batch, lanes); ++row)
+    for (std::int64_t row = 0; row < batch.count(lanes).host(); ++row)
       order.emplace_back(number_of(lanes, row), static_cast<std::int64_t>(order.size()));
     parts.push_back(rows_for(batch, values[i], lanes));
   }

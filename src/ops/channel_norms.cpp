@@ -11,15 +11,17 @@ constexpr double default_eps = 1e-5, default_momentum = 0.1;
 
 void require_channels(const char* op, const Tensor& x) {
   require_defined(op, x, 0);
-  if (!is_floating(type_of(x).dtype)) raise<TypeError>(std::string(op) + ": the input is " + type_text(x) + "; it must be real floating");
+  if (!is_floating(type_of(x).dtype))
+    raise<TypeError>(std::string(op) + ": the input is " + type_text(x) + "; it must be real floating");
   if (type_of(x).rank() < 2)
     raise<ValueError>(std::string(op) + ": the input is " + type_text(x) + "; it must be [batch, channels, …]");
 }
 
 void require_one_per_channel(const char* op, const char* what, const Tensor& t, const Tensor& x) {
   if (t.defined() && !(type_of(t).shape == Shape{x.size(1)}))
-    raise<ValueError>(std::string(op) + ": the " + what + " is " + type_text(t) + "; it must have one value for each of the " +
-                      count_of(x.size(1), "channel", "channels") + " of the input " + type_text(x));
+    raise<ValueError>(std::string(op) + ": the " + what + " is " + type_text(t) +
+                      "; it must have one value for each of the " + count_of(x.size(1), "channel", "channels") +
+                      " of the input " + type_text(x));
 }
 
 /// [channels] as [channels, 1, …], to stand beside [batch, channels, …].
@@ -49,7 +51,8 @@ struct RunningStatistics {
 
   void check(const Tensor& x) const {
     if (mean.defined() != variance.defined())
-      raise<ValueError>(std::string(op) + ": only one of running mean and running variance is given; pass both or neither");
+      raise<ValueError>(std::string(op) +
+                        ": only one of running mean and running variance is given; pass both or neither");
     require_one_per_channel(op, "running mean", mean, x);
     require_one_per_channel(op, "running variance", variance, x);
   }
@@ -68,9 +71,10 @@ struct RunningStatistics {
     const Interpreter* vmap = vmap_that_forbids(mean, read(x, op));
     if (!vmap) vmap = vmap_that_forbids(variance, read(x, op));
     if (vmap)
-      raise<TransformError>(std::string(op) + ": the input has one value per example of " + transform_text(vmap) +
-                            ", the running statistics " + type_text(mean) +
-                            ", which training updates in place, have one for all; map them too, pass none, or use group_norm");
+      raise<TransformError>(
+          std::string(op) + ": the input has one value per example of " + transform_text(vmap) +
+          ", the running statistics " + type_text(mean) +
+          ", which training updates in place, have one for all; map them too, pass none, or use group_norm");
   }
 };
 
@@ -98,7 +102,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   running.check(x);
   if (!training) {
     if (!running.given())
-      raise<ValueError>("batch_norm: outside training the running statistics are needed; pass them, or training = true");
+      raise<ValueError>(
+          "batch_norm: outside training the running statistics are needed; pass them, or training = true");
     return scaled(by_given_statistics(x, running_mean, running_var, eps), weight, bias);
   }
   const Tensor channels_first = movedim(x, 1, 0);

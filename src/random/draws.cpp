@@ -208,7 +208,7 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
   Shape all;
   for (const BatchInterpreter* level : levels) {
     examples = pairs(examples, level->numbers(), level->examples.count);
-    all.push_back(level->size);
+    all.push_back(level->count(level->lanes));
   }
   const Size count = all.numel();
   all.append(shape.begin(), shape.end());
@@ -217,7 +217,7 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
       apply(Drawn<Numbers>{numbers, std::move(all), at.seed, at.position, count, std::move(examples.starts)});
   if (levels.empty()) return drawn;
   ValueRef value = value_of(drawn);
-  for (const BatchInterpreter* level : levels) value = new_node<Batched>(level->level, std::move(value));
+  for (const BatchInterpreter* level : levels) value = new_node<Batched>(level->level, std::move(value), level->lanes);
   return wrap(std::move(value));
 }
 

@@ -163,8 +163,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   entry.size = s.size.hint();
   const Parts parts = s.options.lanes == Lanes::split ? Parts::values : s.ragged ? Parts::sizes : Parts::nowhere;
   if (s.parts.size() > 0) s.streams.restart();
-  const Examples examples{
-      .count = s.size, .first = s.from, .randomness = s.options.randomness, .streams = &s.streams};
+  const Examples examples{.count = s.size, .first = s.from, .randomness = s.options.randomness, .streams = &s.streams};
   s.interpreter = std::make_unique<BatchInterpreter>(s.count, entry, examples, parts, s.options.max_groups);
   s.level = s.interpreter->level;
   if (group) group = std::make_shared<LaneSet>(LaneSet{s.level, group->numbers, nullptr});

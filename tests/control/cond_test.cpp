@@ -198,6 +198,23 @@ TEST(Cond, APredicateWithManyElementsIsRefused) {
                                "cond: the predicate or index is bool[5]; it must have one element", {some});
 }
 
+TEST(Cond, RandomNumbersInABranchAreThoseTheExampleDrawsAlone) {
+  const auto f = [](Tensor x) {
+    const auto noisy = [](Tensor y) { return y + rc::rand({}, rc::float64); };
+    const Tensor y = rc::cond(x > 0, noisy, [&](Tensor y) { return noisy(noisy(y)); }, x);
+    return rc::stack({y, rc::rand({}, rc::float64)});
+  };
+  const auto mapped = [&](const Tensor& xs) {
+    rc::manual_seed(5);
+    return rc::vmap(f, {.randomness = rc::Randomness::different})(xs);
+  };
+  const Tensor mixed = mapped(some), positive = mapped(abs(some) + 1), negative = mapped(-abs(some) - 1);
+  const Tensor taken =
+      rc::where(some > 0, positive.select(1, 0) - (abs(some) + 1), negative.select(1, 0) + abs(some) + 1);
+  expect_close(mixed.select(1, 0) - some, taken, 1e-12);
+  expect_equal(mixed.select(1, 1), negative.select(1, 1));
+}
+
 TEST(SwitchCase, EachExampleTakesItsBranch) {
   const auto f = [](Tensor i, Tensor x) {
     return rc::switch_case(

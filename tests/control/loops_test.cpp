@@ -119,6 +119,42 @@ TEST(ForiLoop, IsDifferentiatedThroughBoundsThatDiffer) {
   expect_values(rc::vmap(rc::grad(rc::grad(power)), {.in_dims = {0, 0}})(x, n), {12, 0, 2});
 }
 
+TEST(Checkpoints, ChangeNeitherValuesNorGradients) {
+  for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto f = [kept](Tensor x, Tensor n) {
+      using State = std::pair<Tensor, Tensor>;
+      return rc::fori_loop(0, n, [](Tensor i, State s) { return State{sin(s.first * s.second) + i * 0.1, s.second}; },
+                           State{x, x * 1.5}, {.checkpoint = kept})
+          .first;
+    };
+    const Tensor x = doubles({0.3, 0.9, 1.1}), n = rc::tensor(std::vector<std::int64_t>{13, 0, 6});
+    std::vector<double> alone, slopes;
+    for (std::int64_t i = 0; i < 3; ++i) {
+      alone.push_back(f(x[i], n[i]).item());
+      slopes.push_back(difference_quotient([&](Tensor a) { return f(a, n[i]); }, x[i].clone()).item());
+    }
+    expect_values(rc::vmap(f)(x, n), alone);
+    expect_values(rc::vmap(rc::grad(f))(x, n), slopes, 1e-6);
+    expect_values(rc::grad([&](Tensor all) { return rc::vmap(f)(all, n).sum(); })(x), slopes, 1e-6);
+  }
+}
+
+TEST(Checkpoints, KeepFewStatesAndComputeThemAgain) {
+  const auto steps_run = [](rc::Checkpoints kept) {
+    int steps = 0;
+    const auto f = [&](Tensor x) {
+      return rc::while_loop([](Tensor y) { return y < 1000; }, [&](Tensor y) { return ++steps, y + 1; }, x,
+                            {.checkpoint = kept});
+    };
+    rc::grad(f)(number(0));
+    return steps;
+  };
+  EXPECT_EQ(steps_run(rc::Checkpoints::every_step), 1000);
+  EXPECT_EQ(steps_run(rc::Checkpoints::sqrt), 2000);
+  EXPECT_GT(steps_run(rc::Checkpoints::log), 2000);
+  EXPECT_LT(steps_run(rc::Checkpoints::log), 20000);
+}
+
 TEST(Scan, GivesTheCarryAndTheStackedResults) {
   const Tensor xs = ramp({5});
   auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, number(0), xs);

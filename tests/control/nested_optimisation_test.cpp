@@ -46,8 +46,8 @@ Tensor argmin(Mode mode, const Function& f, Tensor start) {
   };
   const auto step = [&](Descent s) {
     return rc::cond(
-        s.lowered == 10,
-        [](Descent s) { return Descent{s.x, s.value, s.slope, s.rate * 2, s.lowered * 0, s.done}; }, descend, s);
+        s.lowered == 10, [](Descent s) { return Descent{s.x, s.value, s.slope, s.rate * 2, s.lowered * 0, s.done}; },
+        descend, s);
   };
   const Descent first{start, f(start), slope_of(start), number(1e-5), rc::tensor(0), rc::tensor(false)};
   return rc::while_loop(going, step, first).x;
@@ -72,11 +72,10 @@ Tensor particle(Mode outer, Mode inner) {
     const Tensor moving = fixed + (10 - w) * up;
     const Function slope = gradient(inner, [&](Tensor x) { return 1 / length(x - moving) + 1 / length(x - fixed); });
     using State = std::pair<Tensor, Tensor>;  // place, speed
-    const auto [x, speed] = rc::while_loop([](State s) { return (s.first + 0.1 * s.second)[1] > 0; },
-                                           [&](State s) {
-                                             return State{s.first + 0.1 * s.second, s.second - 0.1 * slope(s.first)};
-                                           },
-                                           State{doubles({0, 8}), doubles({0.75, 0})});
+    const auto [x, speed] =
+        rc::while_loop([](State s) { return (s.first + 0.1 * s.second)[1] > 0; },
+                       [&](State s) { return State{s.first + 0.1 * s.second, s.second - 0.1 * slope(s.first)}; },
+                       State{doubles({0, 8}), doubles({0.75, 0})});
     return square(x[0] - x[1] / speed[1] * speed[0]);
   };
   return argmin(outer, landing, doubles({0}));
