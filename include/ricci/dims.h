@@ -83,7 +83,7 @@ struct RaggedOptions {
 /// Of jacrev, jacfwd and hessian.
 struct JacobianOptions {
   NamedOnly write_field_names = {};
-  Randomness randomness = Randomness::error;
+  Randomness randomness = Randomness::error;    ///< between the tangents (jacfwd, hessian) or cotangents (jacrev)
   std::optional<std::int64_t> chunk_size = {};  ///< rows or columns at a time; all if not given
 };
 

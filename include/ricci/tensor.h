@@ -258,27 +258,35 @@ class Tensor {
 
   // ── in-place draws (ops/random.h); the options say `{.generator = g}` ──
   const Tensor& normal_() const;
+  const Tensor& normal_(RandomOptions options) const;
   const Tensor& normal_(const Tensor& mean, const Tensor& std) const;
   const Tensor& normal_(const Tensor& mean, const Tensor& std, RandomOptions options) const;
   const Tensor& uniform_() const;
+  const Tensor& uniform_(RandomOptions options) const;
   const Tensor& uniform_(const Tensor& low, const Tensor& high) const;
   const Tensor& uniform_(const Tensor& low, const Tensor& high, RandomOptions options) const;
+  const Tensor& log_normal_() const;  ///< mean 1, std 2, as torch
   const Tensor& log_normal_(const Tensor& mean, const Tensor& std) const;
   const Tensor& log_normal_(const Tensor& mean, const Tensor& std, RandomOptions options) const;
   const Tensor& exponential_() const;
+  const Tensor& exponential_(RandomOptions options) const;
   const Tensor& exponential_(const Tensor& rate) const;
   const Tensor& exponential_(const Tensor& rate, RandomOptions options) const;
   const Tensor& cauchy_() const;
+  const Tensor& cauchy_(RandomOptions options) const;
   const Tensor& cauchy_(const Tensor& median, const Tensor& sigma) const;
   const Tensor& cauchy_(const Tensor& median, const Tensor& sigma, RandomOptions options) const;
   const Tensor& bernoulli_() const;  ///< p is 0.5
+  const Tensor& bernoulli_(RandomOptions options) const;
   const Tensor& bernoulli_(const Tensor& p) const;
   const Tensor& bernoulli_(const Tensor& p, RandomOptions options) const;
   const Tensor& geometric_(const Tensor& p) const;
   const Tensor& geometric_(const Tensor& p, RandomOptions options) const;
   /// Whole numbers: from low (0) to high - 1; without a bound, all that the element type tells apart from 0 on.
   const Tensor& random_() const;
+  const Tensor& random_(RandomOptions options) const;
   const Tensor& random_(std::int64_t high) const;
+  const Tensor& random_(std::int64_t high, RandomOptions options) const;
   const Tensor& random_(std::int64_t low, std::int64_t high) const;
   const Tensor& random_(std::int64_t low, std::int64_t high, RandomOptions options) const;
 

@@ -7,8 +7,14 @@
 
 namespace ricci {
 
-StreamScope::StreamScope(StreamScope* outer) : root_(outer ? outer->root_ : *this), start_(positions()) {}
-StreamScope::~StreamScope() { set_positions(furthest(furthest_, positions())); }
+StreamScope::StreamScope(StreamScope* outer)
+    : outer_(outer), root_(outer ? outer->root_ : *this), open_(nullptr), start_(positions()) {
+  root_.open_ = this;
+}
+StreamScope::~StreamScope() {
+  set_positions(furthest(furthest_, positions()));
+  root_.open_ = outer_;
+}
 
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   for (Stream& stream : root_.streams_)
@@ -19,6 +25,7 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
 }
 
 StreamPosition StreamScope::next(Generator& generator) {
+  if (root_.open_ != this) return {generator.seed(), generator.next()};
   Stream& stream = stream_of(generator);
   return {stream.seed, stream.position++};
 }

@@ -29,7 +29,8 @@ class StreamScope {
   ~StreamScope();
 
   /// The place of the next draw from `generator`. A generator that manual_seed has set back since its last draw in this
-  /// scope starts a new stream.
+  /// scope starts a new stream. A draw of this scope while one inside it is open (a mapped function's own batching rule
+  /// makes such) is none of the inner one's, whose restart may not repeat it: it comes from the generator itself.
   StreamPosition next(Generator& generator);
   /// What is drawn next repeats what was drawn since the scope began: before every part of the run but the first.
   void restart();
@@ -48,7 +49,9 @@ class StreamScope {
   };
   Stream& stream_of(Generator& generator);
 
+  StreamScope* const outer_;
   StreamScope& root_;  // the outermost scope, which owns the streams
+  StreamScope* open_;  // of the root: the innermost scope
   std::vector<Stream> streams_;
   Positions start_, furthest_;
 };

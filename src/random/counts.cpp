@@ -18,7 +18,7 @@ struct PoissonByKeys {
   void eval(Outputs out, Inputs in) const { sample_elements(out, in, kernels::poisson_sample, 1); }
   PoissonByKeys lifted() const { return {}; }
   static std::vector<Sample<PoissonByKeys>> samples() {
-    return {{{}, {tensor({1, 2, 3, 4}), tensor({0.0, 0.5, 8.0, 100.0})}}};
+    return {{{}, {tensor({1, 2, 3, 4}), tensor({0.25, 0.5, 8.0, 100.0})}}};
   }
 };
 
@@ -31,7 +31,7 @@ struct BinomialByKeys {
   void eval(Outputs out, Inputs in) const { sample_elements(out, in, kernels::binomial_sample, 1, 2); }
   BinomialByKeys lifted() const { return {}; }
   static std::vector<Sample<BinomialByKeys>> samples() {
-    return {{{}, {tensor({1, 2, 3, 4}), tensor({0.0, 5.0, 100.0, 60.0}), tensor({0.5, 0.25, 0.4, 0.9})}}};
+    return {{{}, {tensor({1, 2, 3, 4}), tensor({1.5, 5.5, 100.5, 60.5}), tensor({0.45, 0.25, 0.4, 0.8})}}};
   }
 };
 

@@ -143,8 +143,8 @@ struct DrawnByKey {
   }
   DrawnByKey lifted() const { return *this; }
   static std::vector<Sample<DrawnByKey>> samples() {
-    const Tensor key = tensor({7, -9}), keys = tensor({{7, -9}, {1, 2}, {0, 0}});
-    return {{{Numbers(), {5}}, {key}}, {{Numbers(), {2, 3}}, {keys}}};
+    const DrawnByKey row{Numbers(), {5}}, grid{Numbers(), {2, 3}};
+    return {{row, {tensor({7, -9})}}, {grid, {tensor({{7, -9}, {1, 2}, {0, 0}})}}};
   }
 };
 
@@ -203,6 +203,7 @@ StreamPosition next_position(Generator& generator) {
 /// The draws of all examples together, of which each sees its own.
 template <class Numbers>
 Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
+  if (!innermost) return apply(Drawn<Numbers>{numbers, shape, generator.seed(), generator.next(), 1, {0}});
   const auto levels = drawing_levels();
   ExampleNumbers examples{{0}, 1};
   Shape all;
@@ -213,8 +214,7 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
   const Size count = all.numel();
   all.append(shape.begin(), shape.end());
   const StreamPosition at = next_position(generator);
-  const Tensor drawn =
-      apply(Drawn<Numbers>{numbers, std::move(all), at.seed, at.position, count, std::move(examples.starts)});
+  const Tensor drawn = apply(Drawn<Numbers>{numbers, all, at.seed, at.position, count, examples.starts});
   if (levels.empty()) return drawn;
   ValueRef value = value_of(drawn);
   for (const BatchInterpreter* level : levels) value = new_node<Batched>(level->level, std::move(value), level->lanes);

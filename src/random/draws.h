@@ -1,5 +1,5 @@
 // Random numbers as tensors: of a generator, as the randomness modes of the running vmaps want them, or of a key.
-// Knows nothing of distributions other than the three the kernels make. Start with `Noise`.
+// Knows of no distribution but those the kernels make. Start with `Noise`.
 #pragma once
 
 #include <optional>

@@ -1,20 +1,11 @@
 // Dropout: products with random masks.
 #include <cmath>
-#include <cstdio>
 
 #include "ops/axes.h"
-#include "random/draws.h"
+#include "random/request.h"
 
 namespace ricci {
 namespace {
-
-void check_dropout(const char* op, const Tensor& x, double p) {
-  require_floating(op, x);
-  if (p >= 0 && p <= 1) return;
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", p);
-  raise<ValueError>(std::string(op) + ": p is " + text + "; it must be at least 0 and at most 1");
-}
 
 /// x's own shape, and one element a channel.
 Shape each_element(const char*, const Tensor& x) { return type_of(x).shape; }
@@ -26,27 +17,39 @@ Shape each_channel(const char* op, const Tensor& x) {
   return shape;
 }
 
-/// 1 with probability 1 - p, else 0, in x's real type.
-Tensor kept(const char* op, const Tensor& x, double p, const Shape& shape) {
-  const DType dtype = real_dtype(type_of(x).dtype);
-  return to(ge(Noise(op, GeneratorOption()).uniform(shape, dtype), p), dtype);
-}
+/// A member of the family, as it was called.
+struct Dropout {
+  const char* op;
+  double p;
+  bool training;
+  GeneratorOption generator;
+  Shape (*mask_shape)(const char* op, const Tensor& x);
 
-using MaskShape = Shape (*)(const char* op, const Tensor& x);
+  void check(const Tensor& x) const {
+    require_floating(op, x);
+    require_in_range(op, "p", p, Range::probability);
+  }
+  /// 1 with probability 1 - p, else 0, in x's real type.
+  Tensor mask(const Tensor& x) const {
+    const DType dtype = real_dtype(type_of(x).dtype);
+    const Shape shape = mask_shape(op, x);
+    return to(ge(Noise(op, generator).uniform(shape, dtype), p), dtype);
+  }
+};
 
-Tensor drop(const char* op, const Tensor& x, double p, bool training, MaskShape mask_shape) {
-  check_dropout(op, x, p);
-  if (!training) return x;
-  return x * (kept(op, x, p, mask_shape(op, x)) * (p == 1 ? 0 : 1 / (1 - p)));
+Tensor drop(const Dropout& dropout, const Tensor& x) {
+  dropout.check(x);
+  if (!dropout.training) return x;
+  return x * (dropout.mask(x) * (dropout.p == 1 ? 0 : 1 / (1 - dropout.p)));
 }
 
 /// What is dropped becomes `limit`; then all are scaled and shifted to mean 0 and variance 1.
-Tensor drop_to_limit(const char* op, const Tensor& x, double p, bool training, MaskShape mask_shape) {
+Tensor drop_to_limit(const Dropout& dropout, const Tensor& x) {
   constexpr double limit = -1.7580993408473766;  // of selu at -∞
-  check_dropout(op, x, p);
-  if (!training) return x;
-  const Tensor mask = kept(op, x, p, mask_shape(op, x));
-  const double scale = p == 1 ? 0 : 1 / std::sqrt((1 - p) * (1 + p * limit * limit));
+  dropout.check(x);
+  if (!dropout.training) return x;
+  const Tensor mask = dropout.mask(x);
+  const double p = dropout.p, scale = p == 1 ? 0 : 1 / std::sqrt((1 - p) * (1 + p * limit * limit));
   return x * (mask * scale) + ((1 - mask) * (limit * scale) - limit * p * scale);
 }
 
@@ -56,16 +59,17 @@ namespace ops {
 
 Tensor dropout(const Tensor& x) { return dropout(x, 0.5, true); }
 Tensor dropout(const Tensor& x, double p) { return dropout(x, p, true); }
-Tensor dropout(const Tensor& x, double p, bool training) { return drop("dropout", x, p, training, each_element); }
-Tensor feature_dropout(const Tensor& x, double p, bool training) {
-  return drop("feature_dropout", x, p, training, each_channel);
-}
-Tensor alpha_dropout(const Tensor& x, double p, bool training) {
-  return drop_to_limit("alpha_dropout", x, p, training, each_element);
-}
-Tensor feature_alpha_dropout(const Tensor& x, double p, bool training) {
-  return drop_to_limit("feature_alpha_dropout", x, p, training, each_channel);
-}
+
+#define RICCI_DEFINE_DROPOUT(op, drop, mask_shape)                                                            \
+  Tensor op(const Tensor& x, double p, bool training) { return drop({#op, p, training, {}, mask_shape}, x); } \
+  Tensor op(const Tensor& x, double p, bool training, RandomOptions options) {                                \
+    return drop({#op, p, training, options.generator, mask_shape}, x);                                        \
+  }
+RICCI_DEFINE_DROPOUT(dropout, drop, each_element)
+RICCI_DEFINE_DROPOUT(feature_dropout, drop, each_channel)
+RICCI_DEFINE_DROPOUT(alpha_dropout, drop_to_limit, each_element)
+RICCI_DEFINE_DROPOUT(feature_alpha_dropout, drop_to_limit, each_channel)
+#undef RICCI_DEFINE_DROPOUT
 
 }  // namespace ops
 }  // namespace ricci

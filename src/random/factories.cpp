@@ -37,6 +37,9 @@ Tensor randn(const Shape& shape, TensorOptions options) {
 }
 
 Tensor randint(std::int64_t high, const Shape& shape) { return randint(0, high, shape, IntegerOptions{}); }
+Tensor randint(std::int64_t high, const Shape& shape, IntegerOptions options) {
+  return randint(0, high, shape, options);
+}
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape) {
   return randint(low, high, shape, IntegerOptions{});
 }
@@ -54,6 +57,9 @@ Tensor rand_like(const Tensor& x, RandomOptions options) { return rand_like_from
 Tensor randn_like(const Tensor& x) { return randn_like_from({}, x); }
 Tensor randn_like(const Tensor& x, RandomOptions options) { return randn_like_from(options.generator, x); }
 Tensor randint_like(const Tensor& x, std::int64_t high) { return randint_like_from({}, x, 0, high); }
+Tensor randint_like(const Tensor& x, std::int64_t high, RandomOptions options) {
+  return randint_like_from(options.generator, x, 0, high);
+}
 Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high) {
   return randint_like_from({}, x, low, high);
 }

@@ -39,11 +39,17 @@ const Tensor& draw_integers_into(const Tensor& target, GeneratorOption generator
   return target;
 }
 
+const Tensor& draw_all_integers_into(const Tensor& target, GeneratorOption generator) {
+  require_defined("random_", target, 0);
+  return draw_integers_into(target, generator, 0, end_of_whole_numbers(type_of(target).dtype));
+}
+
 }  // namespace
 
 namespace ops {
 
 const Tensor& Tensor::normal_() const { return normal_(0, 1); }
+const Tensor& Tensor::normal_(RandomOptions options) const { return normal_(0, 1, options); }
 const Tensor& Tensor::normal_(const Tensor& mean, const Tensor& std) const {
   return draw_into<NormalSampler>(*this, "normal_", {}, mean, std);
 }
@@ -51,12 +57,14 @@ const Tensor& Tensor::normal_(const Tensor& mean, const Tensor& std, RandomOptio
   return draw_into<NormalSampler>(*this, "normal_", options.generator, mean, std);
 }
 const Tensor& Tensor::uniform_() const { return uniform_(0, 1); }
+const Tensor& Tensor::uniform_(RandomOptions options) const { return uniform_(0, 1, options); }
 const Tensor& Tensor::uniform_(const Tensor& low, const Tensor& high) const {
   return draw_into<UniformSampler>(*this, "uniform_", {}, low, high);
 }
 const Tensor& Tensor::uniform_(const Tensor& low, const Tensor& high, RandomOptions options) const {
   return draw_into<UniformSampler>(*this, "uniform_", options.generator, low, high);
 }
+const Tensor& Tensor::log_normal_() const { return log_normal_(1, 2); }
 const Tensor& Tensor::log_normal_(const Tensor& mean, const Tensor& std) const {
   return draw_into<LogNormalSampler>(*this, "log_normal_", {}, mean, std);
 }
@@ -64,6 +72,7 @@ const Tensor& Tensor::log_normal_(const Tensor& mean, const Tensor& std, RandomO
   return draw_into<LogNormalSampler>(*this, "log_normal_", options.generator, mean, std);
 }
 const Tensor& Tensor::exponential_() const { return exponential_(1); }
+const Tensor& Tensor::exponential_(RandomOptions options) const { return exponential_(1, options); }
 const Tensor& Tensor::exponential_(const Tensor& rate) const {
   return draw_into<ExponentialSampler>(*this, "exponential_", {}, rate);
 }
@@ -71,6 +80,7 @@ const Tensor& Tensor::exponential_(const Tensor& rate, RandomOptions options) co
   return draw_into<ExponentialSampler>(*this, "exponential_", options.generator, rate);
 }
 const Tensor& Tensor::cauchy_() const { return cauchy_(0, 1); }
+const Tensor& Tensor::cauchy_(RandomOptions options) const { return cauchy_(0, 1, options); }
 const Tensor& Tensor::cauchy_(const Tensor& median, const Tensor& sigma) const {
   return draw_into<CauchySampler>(*this, "cauchy_", {}, median, sigma);
 }
@@ -78,6 +88,7 @@ const Tensor& Tensor::cauchy_(const Tensor& median, const Tensor& sigma, RandomO
   return draw_into<CauchySampler>(*this, "cauchy_", options.generator, median, sigma);
 }
 const Tensor& Tensor::bernoulli_() const { return bernoulli_(0.5); }
+const Tensor& Tensor::bernoulli_(RandomOptions options) const { return bernoulli_(0.5, options); }
 const Tensor& Tensor::bernoulli_(const Tensor& p) const {
   return draw_into<BernoulliSampler>(*this, "bernoulli_", {}, p);
 }
@@ -90,11 +101,10 @@ const Tensor& Tensor::geometric_(const Tensor& p) const {
 const Tensor& Tensor::geometric_(const Tensor& p, RandomOptions options) const {
   return draw_into<GeometricSampler>(*this, "geometric_", options.generator, p);
 }
-const Tensor& Tensor::random_() const {
-  require_defined("random_", *this, 0);
-  return draw_integers_into(*this, {}, 0, end_of_whole_numbers(type_of(*this).dtype));
-}
-const Tensor& Tensor::random_(std::int64_t high) const { return draw_integers_into(*this, {}, 0, high); }
+const Tensor& Tensor::random_() const { return draw_all_integers_into(*this, {}); }
+const Tensor& Tensor::random_(RandomOptions options) const { return draw_all_integers_into(*this, options.generator); }
+const Tensor& Tensor::random_(std::int64_t high) const { return random_(0, high); }
+const Tensor& Tensor::random_(std::int64_t high, RandomOptions options) const { return random_(0, high, options); }
 const Tensor& Tensor::random_(std::int64_t low, std::int64_t high) const {
   return draw_integers_into(*this, {}, low, high);
 }

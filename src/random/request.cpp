@@ -50,10 +50,8 @@ void check(const char* op, const Parameter& parameter, int operand) {
   const Type type = type_of(parameter.value);
   if (is_complex(type.dtype))
     raise<TypeError>(std::string(op) + ": " + parameter.name + " is " + to_string(type) + "; it must be real");
-  const std::optional<double> number = number_of(op, parameter.value);
-  if (number && !holds(parameter.range, *number))
-    raise<ValueError>(std::string(op) + ": " + parameter.name + " is " + printed(*number) + "; it must be " +
-                      text_of(parameter.range));
+  if (const std::optional<double> number = number_of(op, parameter.value))
+    require_in_range(op, parameter.name, *number, parameter.range);
 }
 
 Types checked(const char* op, std::initializer_list<Parameter> parameters) {
@@ -76,6 +74,11 @@ double half_step(DType dtype) {
 }
 
 }  // namespace
+
+void require_in_range(const char* op, const char* name, double number, Range range) {
+  if (holds(range, number)) return;
+  raise<ValueError>(std::string(op) + ": " + name + " is " + printed(number) + "; it must be " + text_of(range));
+}
 
 Tensor Request::open_uniform() const { return maximum(uniform(), half_step(dtype)); }
 

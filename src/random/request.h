@@ -11,6 +11,9 @@ namespace ricci {
 /// What numbers a parameter may be.
 enum class Range : std::uint8_t { any, positive, not_negative, probability, positive_probability };
 
+/// Throws ValueError `op: name is -1; it must be positive` unless the number is one of the range.
+void require_in_range(const char* op, const char* name, double number, Range range);
+
 /// A parameter as errors name it.
 struct Parameter {
   const Tensor& value;

@@ -156,7 +156,7 @@ TEST(RandomErrors, Multinomial) {
                                "multinomial: the weights are f32[2,0]; their last axis must hold a class");
   expect_error<rc::ValueError>([] { rc::multinomial(rc::ones({2}), -1, true); },
                                "multinomial: -1 samples were asked for; at least 0 can be");
-  expect_error<rc::ValueError>([] { rc::dirichlet(2.0); },
+  expect_error<rc::ValueError>([] { rc::dirichlet(rc::tensor(2.0)); },
                                "dirichlet: the concentration is f32[]; it needs an axis, whose elements share the "
                                "probability");
 }

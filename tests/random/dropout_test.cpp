@@ -57,6 +57,15 @@ TEST(Dropout, GradientsPassWhereItKeeps) {
   expect_close(rc::grad([](Tensor a) { return rc::dropout(a, 0.4, true).sum(); })(x), y / x);
 }
 
+TEST(Dropout, TakesAGenerator) {
+  rc::Generator g(2), h(2);
+  const Tensor x = rc::ones({4, 5, 2});
+  expect_equal(rc::dropout(x, 0.5, true, {.generator = g}), rc::dropout(x, 0.5, true, {.generator = h}));
+  expect_equal(rc::alpha_dropout(x, 0.5, true, {.generator = g}), rc::alpha_dropout(x, 0.5, true, {.generator = h}));
+  expect_equal(rc::feature_dropout(x, 0.5, true, {.generator = g}),
+               rc::feature_dropout(x, 0.5, true, {.generator = h}));
+}
+
 TEST(Dropout, UnderVmapHasAMaskForEachExampleOrOneForAll) {
   const Tensor x = rc::ones({8, 100});
   rc::manual_seed(1);

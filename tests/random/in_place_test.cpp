@@ -59,6 +59,17 @@ TEST(InPlaceDraws, DrawWhatTheFreeSamplersDraw) {
   expect_equal(x.random_(2, 9, {.generator = g}), rc::randint(2, 9, {5}, {.dtype = rc::float32, .generator = h}));
 }
 
+TEST(InPlaceDraws, TakeAGeneratorInPlaceOfParameters) {
+  rc::Generator g(2), h(2);
+  const Tensor x = rc::zeros({5}), y = rc::zeros({5});
+  expect_equal(x.normal_({.generator = g}), y.normal_(0, 1, {.generator = h}));
+  expect_equal(x.uniform_({.generator = g}), y.uniform_(0, 1, {.generator = h}));
+  expect_equal(x.exponential_({.generator = g}), y.exponential_(1, {.generator = h}));
+  expect_equal(x.cauchy_({.generator = g}), y.cauchy_(0, 1, {.generator = h}));
+  expect_equal(x.bernoulli_({.generator = g}), y.bernoulli_(0.5, {.generator = h}));
+  expect_equal(x.random_({.generator = g}), y.random_((1 << 24) + 1, {.generator = h}));
+}
+
 TEST(InPlaceDraws, WriteWholeNumbersAndTruthValuesToIntegers) {
   const Tensor x = rc::zeros({100}, rc::int64), mask = rc::zeros({100}, rc::boolean);
   EXPECT_GE(x.geometric_(0.5).min().item(), 1);

@@ -82,6 +82,16 @@ TEST(Draws, TakeTheTypeOfAnotherTensor) {
   EXPECT_EQ(sizes(rc::randn_like(x)), (Sizes{2, 3}));
 }
 
+TEST(Draws, WorkByNameUnderTransforms) {
+  const Tensor x = rc::full({4, 30}, 0.5);
+  const rc::VmapOptions different{.randomness = rc::Randomness::different};
+  for (const Tensor& y : {rc::vmap(rc::bernoulli, different)(x), rc::vmap(rc::gamma, different)(x),
+                          rc::vmap(rc::poisson, different)(x * 20), rc::vmap(rc::dropout, different)(x),
+                          rc::vmap(rc::rand_like, different)(x), rc::vmap(rc::normal, different)(x, x),
+                          rc::vmap(rc::beta, different)(x, x), rc::vmap(rc::uniform, different)(x, x + 1)})
+    EXPECT_NE(values(y[0]), values(y[3]));
+}
+
 TEST(Draws, AreConstantsUnderDifferentiation) {
   rc::manual_seed(5);
   const Tensor noise = rc::rand({3});

@@ -3,6 +3,7 @@
 #include "interpreters/streams.h"
 
 #include <algorithm>
+#include <functional>
 #include <thread>
 
 #include "kernels/random.h"
@@ -246,6 +247,26 @@ TEST(StreamScopes, AnInnerScopeRestartsWhereItBeganAndEndsAtTheFurthest) {
   outer.restart();
   EXPECT_EQ(outer.next(g).position, 0U);
   EXPECT_EQ(g.next(), 1U);
+}
+
+TEST(StreamScopes, AnInnerRestartRepeatsNoDrawOfTheOuterScope) {
+  rc::Generator g(1);
+  rc::StreamScope outer(nullptr);
+  rc::StreamScope inner(&outer);
+  const auto first = outer.next(g);
+  inner.restart();
+  const auto second = outer.next(g);
+  EXPECT_TRUE(first.seed != second.seed || first.position != second.position);
+}
+
+// ── programs ──
+
+TEST(RecordedMaps, DrawForEachExampleOfTheSizeTheyRunWith) {
+  const Function f = [](Tensor x) { return mapped([](Tensor a) { return a + rc::randn_like(a); }, x); };
+  const rc::Program program = rc::trace(f)(rc::zeros({3, 4}));
+  const Tensor y = program({rc::zeros({6, 5})})[0];
+  EXPECT_EQ(sizes(y), (Sizes{6, 5}));
+  EXPECT_NE(values(y[0]), values(y[5]));
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ Tensor randn(I... sizes) {
 }
 /// Uniform on {low, …, high - 1}; int64, low is 0 if not given. ValueError if there is no such number.
 Tensor randint(std::int64_t high, const Shape& shape);
+Tensor randint(std::int64_t high, const Shape& shape, IntegerOptions options);
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape);
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, IntegerOptions options);
 /// 0 … n - 1 in random order; int64.
@@ -51,6 +52,7 @@ Tensor rand_like(const Tensor& x, RandomOptions options);
 Tensor randn_like(const Tensor& x);
 Tensor randn_like(const Tensor& x, RandomOptions options);
 Tensor randint_like(const Tensor& x, std::int64_t high);
+Tensor randint_like(const Tensor& x, std::int64_t high, RandomOptions options);
 Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high);
 Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, RandomOptions options);
 
@@ -139,13 +141,17 @@ Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement
 Tensor dropout(const Tensor& x);
 Tensor dropout(const Tensor& x, double p);
 Tensor dropout(const Tensor& x, double p, bool training);
+Tensor dropout(const Tensor& x, double p, bool training, RandomOptions options);
 /// The same with whole channels: what x [N, C, …] holds for one n and c is kept or zeroed together. ValueError if x has
 /// fewer than two axes.
 Tensor feature_dropout(const Tensor& x, double p, bool training);
+Tensor feature_dropout(const Tensor& x, double p, bool training, RandomOptions options);
 /// For selu activations: a dropped element becomes -1.7581, selu's limit, and all are scaled and shifted such that mean 0
 /// and variance 1 stay. Klambauer et al., "Self-normalizing neural networks", 2017.
 Tensor alpha_dropout(const Tensor& x, double p, bool training);
+Tensor alpha_dropout(const Tensor& x, double p, bool training, RandomOptions options);
 Tensor feature_alpha_dropout(const Tensor& x, double p, bool training);
+Tensor feature_alpha_dropout(const Tensor& x, double p, bool training, RandomOptions options);
 
 }  // namespace ops
 }  // namespace ricci
