@@ -80,8 +80,12 @@ std::string ended_description(Level level) {
 }
 
 std::string transform_text(const Interpreter* interpreter) {
-  while (interpreter && !interpreter->entry.name) interpreter = interpreter->parent;
-  return interpreter ? to_string(interpreter->entry) : "a transform";
+  const Interpreter* named = interpreter;
+  while (named && !named->entry.name) named = named->parent;
+  if (named) return to_string(named->entry);
+  for (const Interpreter* i : whole_nest())  // the transform for which a rule entered a level of its own
+    if (i->entry.name && interpreter && i->kind == interpreter->kind) return to_string(i->entry);
+  return "a transform";
 }
 
 std::string to_string(const Entry& entry) {
