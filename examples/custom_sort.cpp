@@ -45,7 +45,8 @@ struct HostSort : rc::Function<HostSort> {
       std::iota(order.begin() + row, order.begin() + row + n, 0);
       std::sort(order.begin() + row, order.begin() + row + n,
                 [&](auto a, auto b) { return values[row + a] < values[row + b]; });
-      for (std::size_t i = 0; i < n; ++i) inverse[row + static_cast<std::size_t>(order[row + i])] = static_cast<std::int64_t>(i);
+      for (std::size_t i = 0; i < n; ++i)
+        inverse[row + static_cast<std::size_t>(order[row + i])] = static_cast<std::int64_t>(i);
     }
     const Tensor index = rc::tensor(order).reshape(x.shape());
     return {x.gather(-1, index), index, rc::tensor(inverse).reshape(x.shape())};

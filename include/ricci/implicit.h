@@ -159,7 +159,8 @@ class LinearSolve final : public Typed<Operation, X, X, std::vector<Tensor>> {
 /// A root of `f`: what `solve(f, initial)` returns, an x like `initial` with f(x) = 0. Its derivative with respect to
 /// everything f captures is by the implicit function theorem: `tangent_solve(g, y)` returns the x with g(x) = y for a
 /// linear g, and must be differentiable in y; that with respect to `initial` is zero. f: from x to a tree like x.
-///   Tensor r = rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton, [](auto g, Tensor y) { return y / g(1.0); });
+///   Tensor r = rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton,
+///                              [](auto g, Tensor y) { return y / g(1.0); });
 template <class F, class X, class Solve, class TangentSolve>
 auto custom_root(const F& f, const X& initial, const Solve& solve, const TangentSolve& tangent_solve) {
   using Tree = function::tree_of_t<X>;
@@ -174,7 +175,7 @@ auto custom_root(const F& f, const X& initial, const Solve& solve, const Tangent
 /// The x with matvec(x) = b: what `solve(matvec, b)` returns. Its derivatives with respect to b and everything matvec
 /// captures solve a system with the same matrix, by `solve`, or with its transpose, by `transpose_solve(vecmat, b)`.
 /// matvec: linear, from a tree like b to a tree like b.
-///   Tensor x = rc::custom_linear_solve([a](Tensor v) { return matmul(a, v); }, b, conjugate_gradients, conjugate_gradients);
+///   Tensor x = rc::custom_linear_solve([a](Tensor v) { return matmul(a, v); }, b, solve, solve_transposed);
 template <class F, class X, class Solve, class TransposeSolve>
 auto custom_linear_solve(const F& matvec, const X& b, const Solve& solve, const TransposeSolve& transpose_solve) {
   using Tree = function::tree_of_t<X>;
