@@ -122,7 +122,7 @@ class Checkpointed final : public Typed<Recomputed, Output, A...> {
   F f_;
 };
 
-/// Makes an application of class O, whose last template arguments are the result's and the arguments' types, and runs it.
+/// Makes and runs an application of class O, whose last template arguments are the result's and the arguments' types.
 template <template <class...> class O, class... Given, class F, class... A>
 auto run(std::tuple<A...> arguments, const F& f, const Given&... given) {
   using Output = call::result_t<F, A...>;
@@ -149,10 +149,11 @@ struct CustomVjp {
   }
 };
 
-/// `f` with a reverse rule of its own: `fwd(args…)` returns std::pair{output, residuals}, any tree; `bwd(residuals, ct)`
-/// one cotangent for each argument, the only one alone. Where nothing is differentiated, f itself runs. Forward mode
+/// `f` with a reverse rule of its own: `fwd(args…)` returns std::pair{output, residuals}, any trees, and
+/// `bwd(residuals, ct)` one cotangent for each argument, the only one alone. Where nothing is differentiated, f itself runs. Forward mode
 /// throws NotImplementedError.
-///   auto clip = rc::custom_vjp(id, [](Tensor x) { return std::pair{x, 0}; }, [](int, Tensor ct) { return clamp(ct, -1, 1); });
+///   auto clip = rc::custom_vjp(id, [](Tensor x) { return std::pair{x, 0}; },
+///                              [](int, Tensor ct) { return clamp(ct, -1, 1); });
 template <class F, class Forward, class Backward>
 CustomVjp<F, Forward, Backward> custom_vjp(F f, Forward fwd, Backward bwd) {
   return {std::move(f), std::move(fwd), std::move(bwd)};
@@ -170,8 +171,8 @@ struct CustomJvp {
   }
 };
 
-/// `f` with a forward rule of its own: `rule(std::tuple primals, std::tuple tangents)` returns std::pair{output, tangent}
-/// and must be linear in the tangents, because reverse mode is its transpose.
+/// `f` with a forward rule of its own: `rule(std::tuple primals, std::tuple tangents)` returns std::pair{output,
+/// tangent} and must be linear in the tangents, because reverse mode is its transpose.
 ///   auto g = rc::custom_jvp(f, [](std::tuple<Tensor> p, std::tuple<Tensor> t) { … return std::pair{y, dy}; });
 template <class F, class Rule>
 CustomJvp<F, Rule> custom_jvp(F f, Rule rule) {

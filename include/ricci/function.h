@@ -135,8 +135,7 @@ class Function {
 
  private:
   static constexpr function::Facts facts() {
-    return {.has_setup = function::has_setup_context<D>,
-            .has_backward = function::has_backward<D>,
+    return {.has_backward = function::has_backward<D>,
             .has_jvp = function::has_jvp<D>,
             .has_vmap = function::has_vmap<D>,
             .generates_vmap = function::generates_vmap_rule<D>(),

@@ -17,6 +17,10 @@ namespace ricci {
 
 namespace function {
 
+/// What an unknown is kept as: a number as a Tensor.
+template <class X>
+using tree_of_t = std::conditional_t<std::is_arithmetic_v<X>, Tensor, tree::plain_t<X>>;
+
 template <class X>
 X negated(const X& x) {
   return map_leaves([](const Tensor& t) { return -t; }, x);
@@ -155,10 +159,11 @@ class LinearSolve final : public Typed<Operation, X, X, std::vector<Tensor>> {
 /// A root of `f`: what `solve(f, initial)` returns, an x like `initial` with f(x) = 0. Its derivative with respect to
 /// everything f captures is by the implicit function theorem: `tangent_solve(g, y)` returns the x with g(x) = y for a
 /// linear g, and must be differentiable in y; that with respect to `initial` is zero. f: from x to a tree like x.
-///   Tensor r = rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton, [](auto g, Tensor y) { return y / g(1.0); });
+///   Tensor r = rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton,
+///                              [](auto g, Tensor y) { return y / g(1.0); });
 template <class F, class X, class Solve, class TangentSolve>
-tree::plain_t<X> custom_root(const F& f, const X& initial, const Solve& solve, const TangentSolve& tangent_solve) {
-  using Tree = std::conditional_t<std::is_arithmetic_v<X>, Tensor, tree::plain_t<X>>;
+auto custom_root(const F& f, const X& initial, const Solve& solve, const TangentSolve& tangent_solve) {
+  using Tree = function::tree_of_t<X>;
   const Tree guess(initial);
   const function::Closure closure = function::close("custom_root", f, guess);
   Tensors inputs;
@@ -170,11 +175,10 @@ tree::plain_t<X> custom_root(const F& f, const X& initial, const Solve& solve, c
 /// The x with matvec(x) = b: what `solve(matvec, b)` returns. Its derivatives with respect to b and everything matvec
 /// captures solve a system with the same matrix, by `solve`, or with its transpose, by `transpose_solve(vecmat, b)`.
 /// matvec: linear, from a tree like b to a tree like b.
-///   Tensor x = rc::custom_linear_solve([a](Tensor v) { return matmul(a, v); }, b, conjugate_gradients, conjugate_gradients);
+///   Tensor x = rc::custom_linear_solve([a](Tensor v) { return matmul(a, v); }, b, solve, solve_transposed);
 template <class F, class X, class Solve, class TransposeSolve>
-tree::plain_t<X> custom_linear_solve(const F& matvec, const X& b, const Solve& solve,
-                                     const TransposeSolve& transpose_solve) {
-  using Tree = tree::plain_t<X>;
+auto custom_linear_solve(const F& matvec, const X& b, const Solve& solve, const TransposeSolve& transpose_solve) {
+  using Tree = function::tree_of_t<X>;
   const Tree side(b);
   return function::LinearSolve<Tree, Solve, TransposeSolve>::run(function::close("custom_linear_solve", matvec, side),
                                                                  side, solve, transpose_solve);

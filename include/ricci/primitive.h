@@ -159,8 +159,8 @@ Kept keep_by_calling(Op op, std::span<const Tensor> inputs);
 Tensors vjp_by_calling(Op op, const Reverse& rule);
 Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents);
 BatchedOutputs batch_by_calling(Op op, const Batch& batch);
-/// A batching rule for any custom operation: `call` and the rules each run under a batch level of their own. A cotangent
-/// that differs per example is summed for an unmapped input; every output is mapped.
+/// A batching rule for any custom operation: `call` and the rules each run under a batch level of their own. A
+/// cotangent that differs per example is summed for an unmapped input; every output is mapped.
 BatchedOutputs batch_by_lifting(Op op, const Batch& batch);
 
 /// All primitives the program contains, in no particular order.

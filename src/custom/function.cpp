@@ -62,33 +62,36 @@ std::string class_name(std::string_view type) {
 Tensors FunctionOperation::call(std::span<const Tensor> inputs) const {
   const Tensors before = values_of(inputs);
   Tensors outputs = forward(inputs);
-  note_writes(before, inputs, outputs);
-  if (!written_.empty()) context_of_call(inputs, outputs, Mask());  // throws unless they are marked
+  note_returned(before, inputs, outputs);
+  const bool any_written =
+      std::any_of(returned_.begin(), returned_.end(), [](const Returned& r) { return r.is_written; });
+  if (any_written) context_of_call(inputs, outputs, Mask());  // throws unless they are marked
   return outputs;
 }
 
 Tensors FunctionOperation::apply_and_write(std::span<const Tensor> inputs) const {
   Tensors outputs = apply(inputs);
-  for (const Written& w : written_) {
-    assign_into(inputs[w.input], outputs[w.output], name().c_str());
-    outputs[w.output] = inputs[w.input];
+  for (const Returned& r : returned_) {
+    if (!r.is_written) continue;
+    assign_into(inputs[r.input], outputs[r.output], name().c_str());
+    outputs[r.output] = inputs[r.input];
   }
   return outputs;
 }
 
-void FunctionOperation::note_writes(std::span<const Tensor> before, std::span<const Tensor> inputs,
-                                    std::span<const Tensor> outputs) const {
-  std::vector<Written> found;
+void FunctionOperation::note_returned(std::span<const Tensor> before, std::span<const Tensor> inputs,
+                                      std::span<const Tensor> outputs) const {
+  std::vector<Returned> found;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (value_of(inputs[i]).get() == value_of(before[i]).get()) continue;
+    const bool is_written = value_of(inputs[i]).get() != value_of(before[i]).get();
     const auto output =
         std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) { return t.is_same(inputs[i]); });
-    if (output == outputs.end())
+    if (output != outputs.end()) found.push_back({i, static_cast<std::size_t>(output - outputs.begin()), is_written});
+    else if (is_written)
       raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(i)) +
                             " without returning it; return it, and mark it with ctx.mark_dirty in setup_context");
-    found.push_back({i, static_cast<std::size_t>(output - outputs.begin())});
   }
-  if (written_.empty()) written_ = std::move(found);
+  if (returned_.empty()) returned_ = std::move(found);
 }
 
 // ── the context ──
@@ -104,7 +107,8 @@ Context FunctionOperation::context_of_call(std::span<const Tensor> inputs, std::
     ++ctx.notes_.arguments;
   }
   Tensors shown(inputs.begin(), inputs.end());
-  for (const Written& w : written_) shown[w.input] = outputs[w.output];
+  for (const Returned& r : returned_)
+    if (r.is_written) shown[r.input] = outputs[r.output];
   setup(ctx, shown, outputs);
   check_marks(ctx, shown, outputs);
   return ctx;
@@ -113,15 +117,17 @@ Context FunctionOperation::context_of_call(std::span<const Tensor> inputs, std::
 void FunctionOperation::check_marks(const Context& ctx, std::span<const Tensor> inputs,
                                     std::span<const Tensor> outputs) const {
   for (const Tensor& marked : ctx.dirty_) {
-    if (!among(marked, inputs))
+    const auto input = std::find_if(inputs.begin(), inputs.end(), [&](const Tensor& t) { return t.is_same(marked); });
+    if (input == inputs.end())
       raise<ValueError>(name() + ": ctx.mark_dirty was given a tensor that is not an argument of forward; mark the " +
                         "arguments that forward writes to");
-    if (!among(marked, outputs))
+    const auto i = static_cast<std::size_t>(input - inputs.begin());
+    if (std::none_of(returned_.begin(), returned_.end(), [i](const Returned& r) { return r.input == i; }))
       raise<ValueError>(name() + ": ctx.mark_dirty was given an argument that forward does not return; return it");
   }
-  for (const Written& w : written_)
-    if (!among(outputs[w.output], ctx.dirty_))
-      raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(w.input)) +
+  for (const Returned& r : returned_)
+    if (r.is_written && !among(outputs[r.output], ctx.dirty_))
+      raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(r.input)) +
                             ", which is not marked; mark it with ctx.mark_dirty in setup_context");
   for (const Tensor& marked : ctx.constant_)
     if (!among(marked, outputs))
@@ -222,7 +228,7 @@ BatchedOutputs FunctionOperation::batch(const Batch& batch) const {
                                "arguments…)`");
   const Tensors before = values_of(batch.inputs);
   BatchedOutputs outputs = map({batch.size, batch.randomness}, batch);
-  note_writes(before, batch.inputs, outputs.outputs);
+  note_returned(before, batch.inputs, outputs.outputs);
   return outputs;
 }
 

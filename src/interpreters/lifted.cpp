@@ -182,7 +182,8 @@ struct VmappedRules {
 
 // ── under jvp ──
 
-/// From the inputs of a transparent operation, then the tangents that are not zero, to its outputs, then their tangents.
+/// From the inputs of a transparent operation, then the tangents that are not zero, to its outputs, then their
+/// tangents.
 struct Jvp {
   using kind = Custom;
   static constexpr const char* name = "jvp";

@@ -121,7 +121,13 @@ std::string stale_description(Level level) {
   return "left " + to_string(e.level == level ? e.entry : Entry{});
 }
 
-std::string transform_text(const Interpreter* interpreter) { return to_string(shown_entry(interpreter)); }
+std::string transform_text(const Interpreter* interpreter) {
+  const Entry shown = shown_entry(interpreter);
+  if (shown.name) return to_string(shown);
+  for (const Interpreter* i : whole_nest())  // the transform for which a rule entered a level of its own
+    if (i->entry.name && interpreter && i->kind == interpreter->kind) return to_string(i->entry);
+  return to_string(shown);
+}
 
 std::string to_string(const Entry& entry) {
   if (!entry.name) return "a transform";

@@ -222,6 +222,7 @@ struct Once : rc::Function<Once> {
     ctx.save_for_backward(std::get<0>(inputs));
   }
   static Tensor backward(rc::Context& ctx, const Tensor& ct) { return 2 * ctx.saved(0) * ct; }
+  static Tensor jvp(rc::Context& ctx, const Tensor& t) { return 2 * ctx.saved(0) * t; }
   static constexpr bool once_differentiable = true, generate_vmap_rule = true;
 };
 

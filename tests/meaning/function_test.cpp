@@ -256,6 +256,50 @@ TEST(Function, ThatWritesToItsArgumentIsDifferentiableThroughTheWrite) {
   expect_close(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(x), expected);
 }
 
+TEST(Function, ThatWritesToItsArgumentIsRecorded) {
+  const auto f = [](Tensor x) {
+    const Tensor y = x * 2;
+    ExpInPlace::apply(y);
+    return y + x;
+  };
+  expect_close(rc::trace(f)(ramp({3}))({ramp({4})})[0], exp(2 * ramp({4})) + ramp({4}));
+}
+
+/// Returns its argument, marked but not written to.
+struct Touched : rc::Function<Touched> {
+  static Tensor forward(const Tensor& x) { return x; }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>& inputs, const Tensor&) {
+    ctx.mark_dirty(std::get<0>(inputs));
+  }
+  static Tensor backward(rc::Context&, const Tensor& ct) { return ct * 3; }
+};
+
+TEST(Function, MayMarkAnArgumentThatItReturnsUnchanged) {
+  expect_values(rc::grad([](Tensor x) { return Touched::apply(x).sum(); })(ramp({2})), {3, 3});
+}
+
+/// Uses transforms inside its steps.
+struct Transformed : rc::Function<Transformed> {
+  static Tensor sine(const Tensor& x) { return sin(x); }
+  static Tensor forward(const Tensor& x) { return std::get<1>(rc::jvp(sine, x, rc::ones_like(x))); }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>& inputs, const Tensor&) {
+    ctx.save_for_backward(std::get<0>(inputs));
+  }
+  static Tensor backward(rc::Context& ctx, const Tensor& ct) {
+    return rc::grad([](Tensor x) { return forward(x).sum(); })(ctx.saved(0)) * ct;
+  }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+TEST(Function, MayUseTransformsInItsSteps) {
+  const Tensor x = ramp({3});
+  expect_close(Transformed::apply(x), cos(x));
+  expect_close(rc::grad([](Tensor a) { return Transformed::apply(a).sum(); })(x), -sin(x));
+  expect_close(
+      rc::vmap(rc::grad([](Tensor a) { return rc::grad([](Tensor b) { return Transformed::apply(b); })(a); }))(x),
+      -cos(x));
+}
+
 // ── vmap ──
 
 /// Notes what its rule is told.

@@ -59,6 +59,14 @@ TEST(CustomRoot, HasNoDerivativeWithRespectToTheInitialGuess) {
   expect_close(rc::grad(f)(number(1)), number(0));
 }
 
+TEST(CustomRoot, StartsFromANumber) {
+  const auto square_root = [](Tensor a) {
+    return rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton,
+                           [](const auto& g, const Tensor& y) { return y / g(1.0); });
+  };
+  expect_close(rc::grad(square_root)(number(9)), number(1.0 / 6));
+}
+
 TEST(CustomRoot, OfATreeWithATreeOfParameters) {
   // (u, v) with u = a v and v = b + 1.
   const auto f = [](Tensor a, Tensor b) {

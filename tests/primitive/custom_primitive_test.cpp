@@ -159,6 +159,38 @@ TEST(OpaquePrimitive, SumsACotangentOfAnInputThatIsNotMapped) {
   expect_close(rc::grad(f)(x), cos(x) * ramp({4, 3}).sum(0));
 }
 
+/// An explicit operation that keeps something for its derivative: the exponential of contiguous doubles.
+struct Exponential {
+  using kind = rc::Explicit;
+  static constexpr const char* name = "explicit_exponential";
+  static inline int times_kept = 0;
+  rc::Type type(const rc::Type& x) const { return x; }
+  void eval(rc::Outputs y, rc::Inputs x) const {
+    std::int64_t count = 1;
+    for (int axis = 0; axis < x[0].rank; ++axis) count *= x[0].shape[axis];
+    for (std::int64_t i = 0; i < count; ++i)
+      static_cast<double*>(y[0].data)[i] = std::exp(static_cast<const double*>(x[0].data)[i]);
+  }
+  rc::Kept keep(std::span<const Tensor> x, const rc::Mask&) const {
+    ++times_kept;
+    const Tensor y = rc::apply(*this, x[0]);
+    return {.outputs = {y}, .residual = {{y}, nullptr}};
+  }
+  rc::Tensors vjp(const rc::Reverse& r) const { return {r.cotangents[0] * r.residual->tensors[0]}; }
+  rc::Tensors jvp(const rc::Forward& f) const { return {f.tangent(0) * f.outputs[0]}; }
+  Exponential lifted() const { return {}; }
+};
+
+TEST(ExplicitPrimitive, MayKeepWhatItsDerivativeNeeds) {
+  Exponential::times_kept = 0;
+  const auto f = [](Tensor x) { return rc::apply(Exponential{}, x); };
+  const Tensor x = ramp({3});
+  expect_close(rc::grad([&](Tensor a) { return f(a).sum(); })(x), exp(x));
+  EXPECT_EQ(Exponential::times_kept, 1);
+  expect_close(rc::vmap(rc::grad(rc::grad(f)))(x), exp(x));
+  expect_close(std::get<1>(rc::jvp(rc::grad([&](Tensor a) { return f(a).sum(); }), x, rc::ones_like(x))), exp(x));
+}
+
 /// Takes any number of inputs.
 struct SumOfMany {
   using kind = rc::Custom;

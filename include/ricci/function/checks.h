@@ -34,7 +34,6 @@ struct Signature<R (*)(A...)> {
   using with_arguments = T<Before..., tree::plain_t<A>...>;
   static constexpr std::size_t count = sizeof...(A);
   static constexpr bool takes_context = (std::is_same_v<std::remove_cvref_t<A>, Context> || ...);
-  static constexpr bool holds_tensor = (tree::can_hold_tensor<tree::plain_t<A>> || ...);
 };
 template <class R, class... A>
 struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};

@@ -48,7 +48,6 @@ class Context {
   void save_for_forward(std::vector<Tensor> tensors) { for_forward_ = std::move(tensors); }
   /// Saved tensor i. IndexError if there is none.
   Tensor saved(std::size_t i) const;
-  std::size_t saved_count() const { return saved_list().size(); }
 
   /// Keeps a value that holds no Tensor. Read with `value<T>(i)`, in the order of the calls.
   template <class T>

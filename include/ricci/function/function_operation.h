@@ -9,7 +9,7 @@ namespace ricci::function {
 
 /// Which rules a class brings.
 struct Facts {
-  bool has_setup, has_backward, has_jvp, has_vmap, generates_vmap, once_differentiable;
+  bool has_backward, has_jvp, has_vmap, generates_vmap, once_differentiable;
 };
 
 /// The name errors and programs use: the class without its namespaces.
@@ -35,12 +35,13 @@ class FunctionOperation : public Operation {
   virtual Tensors push(Context& ctx, std::span<const Tensor> tangents) const = 0;
   virtual BatchedOutputs map(const VmapInfo& info, const Batch& batch) const = 0;
  private:
-  struct Written {
+  struct Returned {
     std::size_t input, output;
+    bool is_written;
   };
-  /// Finds the inputs that forward wrote to; throws unless it returns them. `before` holds their old values.
-  void note_writes(std::span<const Tensor> before, std::span<const Tensor> inputs,
-                   std::span<const Tensor> outputs) const;
+  /// Finds the inputs that forward returned; throws unless they are all it wrote to. `before` holds their old values.
+  void note_returned(std::span<const Tensor> before, std::span<const Tensor> inputs,
+                     std::span<const Tensor> outputs) const;
   Context context_of_call(std::span<const Tensor> inputs, std::span<const Tensor> outputs, const Mask& wanted) const;
   Context context_of(const Residual& residual) const;
   void check_marks(const Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
@@ -48,14 +49,13 @@ class FunctionOperation : public Operation {
   Tensors backward_once(Context& ctx, std::span<const Tensor> cotangents) const;
 
   const Facts facts_;
-  // What the first run of forward wrote; set before anyone else can see the application.
-  mutable std::vector<Written> written_;
+  // The inputs that forward returned in its first run; set before anyone else can see the application.
+  mutable std::vector<Returned> returned_;
 };
 
 /// in_dims for a written rule: one entry for each leaf of the arguments, none where not mapped.
 std::vector<Dim> dims_of_leaves(std::size_t leaves, const Mask& taken, const Mask& mapped);
 /// What a written rule returned, with the batch as axis 0. Throws what does not fit.
-BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims,
-                              Size batch_size);
+BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims, Size batch_size);
 
 }  // namespace ricci::function
