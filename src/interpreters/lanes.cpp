@@ -210,6 +210,23 @@ Tensor join_lanes(const BatchInterpreter& batch, const std::vector<Tensor>& part
   return move({&rules_of<JoinLanes>, &join}, parts);
 }
 
+InLanesOf::InLanesOf(std::span<const Tensor> values) {
+  for (Interpreter* i = innermost; i; i = i->parent) {
+    if (i->kind != ValueKind::batched) continue;
+    auto& batch = static_cast<BatchInterpreter&>(*i);
+    for (const Tensor& t : values) {
+      const Batched* batched = t.defined() ? batched_at(value_of(t), batch.level) : nullptr;
+      if (!batched || !is_part_of(batched->lanes, batch.lanes) || batched->lanes == batch.lanes) continue;
+      scopes_.push_back(new LaneScope(batch, batched->lanes));
+      break;
+    }
+  }
+}
+
+InLanesOf::~InLanesOf() {
+  for (; !scopes_.empty(); scopes_.pop_back()) delete static_cast<LaneScope*>(scopes_.back());
+}
+
 LaneScope::LaneScope(BatchInterpreter& batch, LaneSetRef lanes)
     : Interpreter(ValueKind::array, Entry{}), batch_(batch), before_(batch.lanes) {
   batch_.run_lanes(std::move(lanes));

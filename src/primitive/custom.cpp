@@ -88,6 +88,8 @@ Tensors vjp(Op op, const Reverse& rule) {
   const Residual residual = snapshot(op, *rule.residual);
   Reverse fresh = rule;
   fresh.residual = &residual;
+  const InLanesOf lanes_of_values(residual.tensors);
+  const InLanesOf lanes_of_cotangents(rule.cotangents);
   return op.rules->vjp(op.parameters, fresh);
 }
 

@@ -166,6 +166,17 @@ const ValueRef* inner_of(const Value& value);
 std::string transform_text(const Interpreter* interpreter);
 /// The value with the rows of those examples that run now. Requires: narrowed_levels is not 0.
 ValueRef in_running_lanes(ValueRef value);
+/// While it lives, those examples of the running vmaps run that these values have rows for: a derivative asked for after
+/// a branch has ended runs what was computed in it.
+class InLanesOf {
+ public:
+  explicit InLanesOf(std::span<const Tensor> values);
+  InLanesOf(const InLanesOf&) = delete;
+  ~InLanesOf();
+
+ private:
+  std::vector<Interpreter*> scopes_;  // of src/interpreters/lanes.h
+};
 /// What has become of a value whose level does not run here: `left vmap over axis 0 of 3 (train.cpp:41)`, or `belongs to
 /// a transform of another thread`.
 std::string stale_description(Level level);
