@@ -20,13 +20,16 @@ struct Case {
   std::function<std::vector<ricci::Tensor>()> check;  // one step's outputs
 };
 
-std::vector<Case> scalar_chain();          // W1
-std::vector<Case> tiny_net();              // W2
-std::vector<Case> fusion_chain();          // W3
-std::vector<Case> per_sample_gradients();  // W4
-std::vector<Case> jacobians();             // W7
-std::vector<Case> hessians();              // W8
-std::vector<Case> hessian_vector();        // W9
+std::vector<Case> scalar_chain();            // W1
+std::vector<Case> tiny_net();                // W2
+std::vector<Case> fusion_chain();            // W3
+std::vector<Case> per_sample_gradients();    // W4
+std::vector<Case> jacobians();               // W7
+std::vector<Case> hessians();                // W8
+std::vector<Case> hessian_vector();          // W9
+std::vector<Case> differential_equations();  // W15
+std::vector<Case> greeks();                  // W16
+std::vector<Case> parting_lanes();           // lanes: no rival has them
 
 /// A step from a function and its inputs.
 template <class F, class... Inputs>

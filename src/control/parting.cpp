@@ -15,8 +15,7 @@ namespace {
 
 struct Frame {
   BatchInterpreter* batch;
-  LaneSetRef whole;
-  std::vector<LaneSetRef> groups;
+  std::shared_ptr<const LaneParts> parts;
   Tensor question;
   std::vector<Tensor> carried;               // of all groups
   std::vector<std::vector<Tensor>> results;  // of the groups that are done
@@ -75,8 +74,7 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
       return s.answer =
                  answers.elements->numel() == 0 ? 0 : only_element<std::int64_t>(s.name, *one_answer(answers), "");
     s.frames.push_back({.batch = parts.batch,
-                        .whole = parts.batch->lanes,
-                        .groups = std::move(parts.groups),
+                        .parts = make_parts(*parts.batch, parts.batch->lanes, parts.groups),
                         .question = question,
                         .carried = tree::copy_leaves(carried),
                         .results = {},
@@ -92,7 +90,7 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
 void Parting::State::enter(const tree::Walk& into) {
   Frame& frame = frames.back();
   frame.streams->set_positions(frame.first_draw);
-  frame.scope = std::make_unique<LaneScope>(*frame.batch, frame.groups[frame.running()]);
+  frame.scope = std::make_unique<LaneScope>(*frame.batch, frame.parts->parts[frame.running()]);
   for (std::size_t i = 0; i < frame.carried.size(); ++i)
     if (frame.carried[i].defined()) *into.leaves[i] = wrap(read(frame.carried[i], name));
 }
@@ -106,7 +104,7 @@ bool Parting::next(const tree::Walk& leaves) {
     frame.results.push_back(std::move(results));
     frame.scope.reset();
     frame.note_draws();
-    if (frame.running() < frame.groups.size()) {
+    if (frame.running() < frame.parts->parts.size()) {
       const Tensor question = frame.question;
       s.enter(leaves);
       ask(question, leaves);
@@ -133,10 +131,10 @@ std::vector<Tensor> Parting::State::joined(const Frame& frame) const {
       results.emplace_back();
       continue;
     }
-    if (parts.size() != frame.groups.size())
+    if (parts.size() != frame.parts->parts.size())
       raise<ValueError>(std::string(name) + ": one branch returns an undefined Tensor where another returns " +
                         to_string(type_of(parts[0])) + "; return a value in each");
-    results.push_back(join_lanes(*frame.batch, parts, frame.groups, frame.whole));
+    results.push_back(join_lanes(frame.parts, parts));
   }
   return results;
 }

@@ -1,8 +1,10 @@
 // Grouping the rows of the elements by their bytes, one vmap's axis after another.
 #include "interpreters/answers.h"
 
-#include <map>
+#include <algorithm>
+#include <cstring>
 #include <string_view>
+#include <unordered_map>
 
 #include "kernels/elementwise.h"
 #include "ricci/primitive/raise.h"
@@ -16,12 +18,21 @@ ArrayRef contiguous(const Array& array) {
   return copy;
 }
 
-LaneSetRef part_of(const BatchInterpreter& batch, const std::vector<std::int64_t>& rows) {
-  auto part = std::make_shared<LaneSet>(LaneSet{batch.level, {}, batch.lanes});
-  part->numbers.reserve(rows.size());
-  for (std::int64_t row : rows)
-    part->numbers.push_back(batch.lanes ? batch.lanes->numbers[static_cast<std::size_t>(row)] : row);
-  return part;
+/// The rows in groups of equal bytes, in the order of the bytes.
+std::vector<std::vector<std::int64_t>> equal_rows(const char* bytes, std::int64_t count, std::size_t row_bytes) {
+  std::unordered_map<std::string_view, std::vector<std::int64_t>> groups;
+  for (std::int64_t row = 0; row < count; ++row)
+    groups[{bytes + static_cast<std::size_t>(row) * row_bytes, row_bytes}].push_back(row);
+  std::vector<std::string_view> keys;
+  for (const auto& [key, rows] : groups) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  std::vector<std::vector<std::int64_t>> sorted;
+  for (const std::string_view key : keys) sorted.push_back(std::move(groups[key]));
+  return sorted;
+}
+
+bool all_equal(const char* bytes, std::int64_t count, std::size_t row_bytes) {
+  return std::memcmp(bytes, bytes + row_bytes, static_cast<std::size_t>(count - 1) * row_bytes) == 0;
 }
 
 }  // namespace
@@ -43,7 +54,7 @@ Answers answers_behind(const char* op, const ValueRef& value) {
 }
 
 Disagreement disagreement_on(const Answers& answers) {
-  if (answers.batches.empty()) return {};
+  if (answers.elements->numel() <= 1) return {};
   const ArrayRef elements = contiguous(*answers.elements);
   const auto* bytes = static_cast<const char*>(elements->data);
   std::size_t row_bytes =
@@ -52,12 +63,11 @@ Disagreement disagreement_on(const Answers& answers) {
     const std::int64_t count = elements->type.shape.host()[axis];
     if (count == 0) return {};
     row_bytes /= static_cast<std::size_t>(count);
-    std::map<std::string_view, std::vector<std::int64_t>> groups;
-    for (std::int64_t row = 0; row < count; ++row)
-      groups[{bytes + static_cast<std::size_t>(row) * row_bytes, row_bytes}].push_back(row);
-    if (groups.size() == 1) continue;  // all rows are the first
-    Disagreement parts{.batch = answers.batches[axis], .groups = {}};
-    for (const auto& [answer, rows] : groups) parts.groups.push_back(part_of(*parts.batch, rows));
+    if (all_equal(bytes, count, row_bytes)) continue;  // all rows are the first
+    BatchInterpreter* batch = answers.batches[axis];
+    Disagreement parts{.batch = batch, .groups = {}};
+    for (const auto& rows : equal_rows(bytes, count, row_bytes))
+      parts.groups.push_back(make_lanes(batch->level, batch->lanes, rows));
     return parts;
   }
   return {};

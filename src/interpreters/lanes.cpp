@@ -13,6 +13,10 @@
 namespace ricci {
 namespace {
 
+[[noreturn]] void refuse_to_parse() {
+  throw NotImplementedError("parse: sets of lanes are known only while their vmap runs");
+}
+
 /// A set of lanes of one vmap as a parameter.
 struct LanesOf {
   Level level = 0;
@@ -21,9 +25,7 @@ struct LanesOf {
   void print_parameter(std::string& out) const {
     out += set ? std::to_string(set->numbers.size()) + " lanes" : std::string("all lanes");
   }
-  void parse_parameter(std::string_view&) {
-    throw NotImplementedError("parse: a set of lanes is known only while its vmap runs");
-  }
+  void parse_parameter(std::string_view&) { refuse_to_parse(); }
   void visit_parameter_sizes(SizeVisitor&) {}
   friend bool operator==(const LanesOf&, const LanesOf&) = default;
 };
@@ -66,18 +68,27 @@ Tensor SelectLanes::transpose(const Tensor& ct) const {
   return move({&rules_of<PlaceLanes>, &place}, {&ct, 1});
 }
 
+/// The parts of a set of lanes as a parameter.
+struct PartsOf {
+  std::shared_ptr<const LaneParts> all;
+
+  void print_parameter(std::string& out) const { out += std::to_string(all->parts.size()) + " parts"; }
+  void parse_parameter(std::string_view&) { refuse_to_parse(); }
+  void visit_parameter_sizes(SizeVisitor&) {}
+  friend bool operator==(const PartsOf&, const PartsOf&) = default;
+};
+
 /// Linear jointly in the parts.
 struct JoinLanes {
   using kind = Linear;
   static constexpr const char* name = "join_lanes";
   static constexpr unsigned linear_in = ~0U;
-  std::vector<LanesOf> parts;
-  LanesOf whole;
+  PartsOf parts;
 
-  Level home() const { return whole.level; }
+  Level home() const { return parts.all->batch->level; }
   Type type(const Types& in) const { return in[0]; }
   Tensor transpose(int i, const Tensor& ct, const Reverse&) const {
-    const SelectLanes select{whole, parts[static_cast<std::size_t>(i)]};
+    const SelectLanes select{{home(), parts.all->whole}, {home(), parts.all->parts[static_cast<std::size_t>(i)]}};
     return move({&rules_of<SelectLanes>, &select}, {&ct, 1});
   }
   JoinLanes lifted() const { return *this; }
@@ -87,8 +98,11 @@ std::int64_t number_of(const LaneSetRef& set, std::int64_t row) {
   return set ? set->numbers[static_cast<std::size_t>(row)] : row;
 }
 
-/// For each lane of `wanted`, its row among those of `among`; `missing` for lanes that `among` has not.
+/// For each lane of `wanted`, its row among those of `among`; `missing` for lanes that `among` has not. One of the two is
+/// a part of the other.
 Tensor rows_of(const BatchInterpreter& batch, const LaneSetRef& wanted, const LaneSetRef& among, std::int64_t missing) {
+  if (!among) return tensor(wanted->numbers);
+  if (wanted && wanted->whole == among) return wanted->rows;
   std::vector<std::int64_t> rows;
   const std::int64_t count = batch.count(wanted).host(), available = batch.count(among).host();
   rows.reserve(static_cast<std::size_t>(count));
@@ -103,6 +117,7 @@ Tensor rows_of(const BatchInterpreter& batch, const LaneSetRef& wanted, const La
 
 /// Whether `part` came from `whole` by parting.
 bool is_part_of(const LaneSetRef& part, const LaneSetRef& whole) {
+  if (!whole) return part != nullptr;
   const LaneSet* set = part.get();
   while (set && set != whole.get()) set = set->whole.get();
   return part && set == whole.get();
@@ -147,19 +162,11 @@ ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const V
 }
 
 ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span<const ValueRef> values) {
-  std::vector<Tensor> parts;
-  std::vector<std::pair<std::int64_t, std::int64_t>> order;  // number of the example, its row in the concatenation
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const LaneSetRef& lanes = op.parts[i].set;
-    for (std::int64_t row = 0; row < batch.count(lanes).host(); ++row)
-      order.emplace_back(number_of(lanes, row), static_cast<std::int64_t>(order.size()));
-    parts.push_back(rows_for(batch, values[i], lanes));
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<std::int64_t> rows;
-  for (const auto& [number, row] : order) rows.push_back(row);
-  const Tensor joined = index_select(cat(parts, 0), 0, tensor(rows));
-  return new_node<Batched>(batch.level, read(joined, op.name), op.whole.set);
+  const LaneParts& all = *op.parts.all;
+  std::vector<Tensor> rows;
+  for (std::size_t i = 0; i < values.size(); ++i) rows.push_back(rows_for(batch, values[i], all.parts[i]));
+  const Tensor joined = index_select(cat(rows, 0), 0, all.order);
+  return new_node<Batched>(batch.level, read(joined, op.name), all.whole);
 }
 
 }  // namespace
@@ -203,11 +210,25 @@ ValueRef in_running_lanes(ValueRef value) {
   return value;
 }
 
-Tensor join_lanes(const BatchInterpreter& batch, const std::vector<Tensor>& parts, const std::vector<LaneSetRef>& lanes,
-                  const LaneSetRef& whole) {
-  JoinLanes join{{}, {batch.level, whole}};
-  for (const LaneSetRef& set : lanes) join.parts.push_back({batch.level, set});
-  return move({&rules_of<JoinLanes>, &join}, parts);
+LaneSetRef make_lanes(Level level, const LaneSetRef& whole, const std::vector<std::int64_t>& rows) {
+  auto set = std::make_shared<LaneSet>(LaneSet{level, whole, rows, tensor(rows)});
+  if (whole)
+    for (std::int64_t& number : set->numbers) number = whole->numbers[static_cast<std::size_t>(number)];
+  return set;
+}
+
+std::shared_ptr<const LaneParts> make_parts(const BatchInterpreter& batch, const LaneSetRef& whole,
+                                            std::vector<LaneSetRef> parts) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(batch.count(whole).host()));
+  std::int64_t next = 0;
+  for (const LaneSetRef& part : parts)
+    for (const std::int64_t row : part->rows.to_vector<std::int64_t>()) order[static_cast<std::size_t>(row)] = next++;
+  return std::make_shared<const LaneParts>(LaneParts{&batch, whole, std::move(parts), tensor(order)});
+}
+
+Tensor join_lanes(const std::shared_ptr<const LaneParts>& parts, const std::vector<Tensor>& values) {
+  const JoinLanes join{{parts}};
+  return move({&rules_of<JoinLanes>, &join}, values);
 }
 
 InLanesOf::InLanesOf(std::span<const Tensor> values) {

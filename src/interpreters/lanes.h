@@ -16,10 +16,27 @@ class BatchInterpreter;
 /// Some of the examples of one vmap. Sets that arise from each other by parting form a chain to the set of all.
 struct LaneSet {
   Level level;                           // of the vmap
-  std::vector<std::int64_t> numbers;     // of the examples in the running chunk, ascending
   std::shared_ptr<const LaneSet> whole;  // what this is a part of; null: all examples
+  std::vector<std::int64_t> numbers;     // of the examples in the running chunk, ascending
+  Tensor rows;                           // int64: the row of each among those of `whole`
 };
 using LaneSetRef = std::shared_ptr<const LaneSet>;  // null: all examples
+
+/// The lanes in these rows of `whole`.
+LaneSetRef make_lanes(Level level, const LaneSetRef& whole, const std::vector<std::int64_t>& rows);
+
+/// A set of lanes in parts that do not overlap, and where the rows of the whole are in the parts' rows one after the other.
+struct LaneParts {
+  const BatchInterpreter* batch;
+  LaneSetRef whole;
+  std::vector<LaneSetRef> parts;
+  Tensor order;  // int64
+};
+std::shared_ptr<const LaneParts> make_parts(const BatchInterpreter& batch, const LaneSetRef& whole,
+                                            std::vector<LaneSetRef> parts);
+/// `values[i]` has rows for part i: one tensor with the rows of all. Shapes and dtypes must agree; a value that is not
+/// batched serves all examples of its part.
+Tensor join_lanes(const std::shared_ptr<const LaneParts>& parts, const std::vector<Tensor>& values);
 
 /// While it lives, only these examples of `batch` run. A level of its own on the stack, so that cells from before are
 /// known as such: what has values for some lanes only may not be written to them.
@@ -34,10 +51,5 @@ class LaneScope final : public Interpreter {
   BatchInterpreter& batch_;
   const LaneSetRef before_;
 };
-
-/// `parts[i]` has rows for `lanes[i]`, which together make up `whole`: one tensor with the rows of all of them. Shapes
-/// and dtypes must agree; a part that is not batched serves all its examples.
-Tensor join_lanes(const BatchInterpreter& batch, const std::vector<Tensor>& parts, const std::vector<LaneSetRef>& lanes,
-                  const LaneSetRef& whole);
 
 }  // namespace ricci

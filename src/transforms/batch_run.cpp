@@ -166,7 +166,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   const Examples examples{.count = s.size, .first = s.from, .randomness = s.options.randomness, .streams = &s.streams};
   s.interpreter = std::make_unique<BatchInterpreter>(s.count, entry, examples, parts, s.options.max_groups);
   s.level = s.interpreter->level;
-  if (group) group = std::make_shared<LaneSet>(LaneSet{s.level, group->numbers, nullptr});
+  if (group) group = make_lanes(s.level, nullptr, group->numbers);
   s.interpreter->run_lanes(group);
   for (std::size_t i = 0; i < bases.size(); ++i)
     if (s.in_dims[i])
