@@ -37,6 +37,19 @@ class StepLimit {
   const char* name_;
   std::int64_t left_, most_;
 };
+/// The lengths of a loop's segments, one longer than the last or twice as long; throws where all steps are used up.
+class Segments {
+ public:
+  Segments(const char* name, bool doubling, std::int64_t most)
+      : doubling(doubling), name_(name), left_(most), most_(most) {}
+  std::int64_t next();
+
+  const bool doubling;
+
+ private:
+  const char* name_;
+  std::int64_t last_ = 0, left_, most_;
+};
 /// The slices of every leaf along axis 0, or the reverse of it; all leaves must have one size along it.
 class Slices {
  public:
@@ -162,12 +175,13 @@ S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& s
   return while_loop(name, below, step, Counted(state, zeros({}, DType::int64)), steps).first;
 }
 
-/// Up to 2^doublings steps, of which reverse mode keeps a state for each doubling.
+/// Up to `steps` steps, of which reverse mode keeps a state for each halving.
 template <class C, class B, class S>
-S halved_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, int doublings) {
-  if (doublings == 0) return bounded_steps(name, cond_fn, body_fn, state, 1);
-  const auto half = [=](const S& s) { return halved_steps(name, cond_fn, body_fn, s, doublings - 1); };
-  return checkpoint([half](const S& s) { return half(half(s)); })(state);
+S halved_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, std::int64_t steps) {
+  if (steps == 1) return bounded_steps(name, cond_fn, body_fn, state, 1);
+  return checkpoint([=](const S& s) {
+    return halved_steps(name, cond_fn, body_fn, halved_steps(name, cond_fn, body_fn, s, steps / 2), steps - steps / 2);
+  })(state);
 }
 
 /// A loop of segments that grow, so that their number is as small as what each keeps.
@@ -175,14 +189,11 @@ template <class C, class B, class S>
 S while_loop(const char* name, const C& cond_fn, const B& body_fn, const S& state, const LoopOptions& options) {
   if (options.checkpoint == Checkpoints::every_step)
     return while_loop(name, cond_fn, body_fn, state, options.max_steps);
-  const bool by_sqrt = options.checkpoint == Checkpoints::sqrt;
-  std::int64_t segments = 0;
+  runs::Segments segments(name, options.checkpoint == Checkpoints::log, options.max_steps);
   const auto segment = [&](const S& s) {
-    ++segments;
-    if (!by_sqrt) return halved_steps(name, cond_fn, body_fn, s, static_cast<int>(segments) - 1);
-    return checkpoint([=, steps = segments](const S& first) {
-      return bounded_steps(name, cond_fn, body_fn, first, steps);
-    })(s);
+    const std::int64_t steps = segments.next();
+    if (segments.doubling) return halved_steps(name, cond_fn, body_fn, s, steps);
+    return checkpoint([=](const S& first) { return bounded_steps(name, cond_fn, body_fn, first, steps); })(s);
   };
   return while_loop(name, cond_fn, segment, state, options.max_steps);
 }

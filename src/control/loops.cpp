@@ -1,4 +1,5 @@
 // What loops and conditionals check, and the slices that scans run over.
+#include <algorithm>
 #include <string>
 
 #include "interpreters/answers.h"
@@ -10,6 +11,11 @@ namespace ricci::runs {
 namespace {
 
 Type type_or_none(const Tensor& leaf) { return leaf.defined() ? type_of(leaf) : Type{}; }
+
+[[noreturn]] void raise_endless(const char* name, std::int64_t most) {
+  raise<ValueError>(std::string(name) + ": still running after " + std::to_string(most) +
+                    " steps; the condition may never become false: mend it, or raise .max_steps");
+}
 
 }  // namespace
 
@@ -46,9 +52,13 @@ void require_same_state(const char* name, const tree::Walk& before, const tree::
   }
 }
 
-void StepLimit::refuse() const {
-  raise<ValueError>(std::string(name_) + ": still running after " + std::to_string(most_) +
-                    " steps; the condition may never become false: mend it, or raise .max_steps");
+void StepLimit::refuse() const { raise_endless(name_, most_); }
+
+std::int64_t Segments::next() {
+  if (left_ <= 0) raise_endless(name_, most_);
+  last_ = std::min(left_, last_ == 0 ? 1 : doubling ? 2 * last_ : last_ + 1);
+  left_ -= last_;
+  return last_;
 }
 
 std::int64_t scanned_size(const char* name, const tree::Walk& xs) {

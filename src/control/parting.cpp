@@ -1,7 +1,8 @@
-// The frames of a parting: one for each disagreement that is not settled yet. The child that runs has the lanes of its
-// frame's vmap for itself; when the last child of a frame is done, their leaves are joined.
+// The frames of a parting: one for each disagreement that is not settled yet. The group that runs has the lanes of its
+// frame's vmap for itself; when the last group of a frame is done, their leaves are joined.
 #include "ricci/control/parting.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "interpreters/answers.h"
@@ -21,7 +22,6 @@ struct Frame {
   std::vector<std::vector<Tensor>> results;  // of the groups that are done
   StreamScope* streams;                      // every group draws from where the first one began
   StreamScope::Positions first_draw, last_draw;
-  std::unique_ptr<LaneScope> scope;  // of the group that runs
 
   std::size_t running() const { return results.size(); }
   void note_draws() { last_draw = StreamScope::furthest(last_draw, streams->positions()); }
@@ -32,6 +32,17 @@ std::vector<Tensor> running_rows(const char* name, const tree::Walk& walk) {
   std::vector<Tensor> rows;
   for (const Tensor* leaf : walk.leaves) rows.push_back(leaf->defined() ? wrap(read(*leaf, name)) : Tensor());
   return rows;
+}
+
+/// As many groups as one operation can join: the last one may be of examples that disagree, who part in their turn.
+void merge_beyond(std::size_t most, Disagreement& parts) {
+  if (parts.groups.size() <= most) return;
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = most - 1; i < parts.groups.size(); ++i)
+    for (const std::int64_t row : parts.groups[i]->rows.to_vector<std::int64_t>()) rows.push_back(row);
+  std::sort(rows.begin(), rows.end());
+  parts.groups.resize(most - 1);
+  parts.groups.push_back(make_lanes(parts.batch->level, parts.batch->lanes, rows));
 }
 
 void write(const std::vector<Tensor>& from, const tree::Walk& into) {
@@ -46,7 +57,10 @@ struct Parting::State {
   tree::Structure structure;  // of the first group's result
   bool has_structure = false;
   std::vector<Frame> frames;
+  std::vector<std::unique_ptr<LaneScope>> scopes;  // one for each vmap whose examples have parted
 
+  void open_scope(BatchInterpreter& batch);
+  void close_scopes();
   void enter(const tree::Walk& carried);
   std::vector<Tensor> joined(const Frame& frame) const;
   void require_fit(const tree::Walk& result);
@@ -54,8 +68,17 @@ struct Parting::State {
 };
 
 Parting::Parting(const char* name) : state_(new State{.name = name}) {}
-Parting::~Parting() {
-  while (!state_->frames.empty()) state_->frames.pop_back();  // scopes end innermost first
+Parting::~Parting() { state_->close_scopes(); }
+
+void Parting::State::open_scope(BatchInterpreter& batch) {
+  for (const auto& scope : scopes)
+    if (scope->narrows() == batch.level) return;
+  scopes.push_back(std::make_unique<LaneScope>(batch, batch.lanes));
+}
+
+/// The innermost first.
+void Parting::State::close_scopes() {
+  while (!scopes.empty()) scopes.pop_back();
 }
 
 std::int64_t Parting::answer() const { return state_->answer; }
@@ -73,6 +96,7 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
     if (!parts.batch)
       return s.answer =
                  answers.elements->numel() == 0 ? 0 : only_element<std::int64_t>(s.name, *one_answer(answers), "");
+    merge_beyond(max_operands, parts);
     s.frames.push_back({.batch = parts.batch,
                         .parts = make_parts(*parts.batch, parts.batch->lanes, parts.groups),
                         .question = question,
@@ -80,8 +104,8 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
                         .results = {},
                         .streams = streams_of(parts.batch),
                         .first_draw = streams_of(parts.batch)->positions(),
-                        .last_draw = {},
-                        .scope = nullptr});
+                        .last_draw = {}});
+    s.open_scope(*s.frames.back().batch);
     s.enter(carried);
   }
 }
@@ -90,7 +114,7 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
 void Parting::State::enter(const tree::Walk& into) {
   Frame& frame = frames.back();
   frame.streams->set_positions(frame.first_draw);
-  frame.scope = std::make_unique<LaneScope>(*frame.batch, frame.parts->parts[frame.running()]);
+  frame.batch->run_lanes(frame.parts->parts[frame.running()]);
   for (std::size_t i = 0; i < frame.carried.size(); ++i)
     if (frame.carried[i].defined()) *into.leaves[i] = wrap(read(frame.carried[i], name));
 }
@@ -102,7 +126,7 @@ bool Parting::next(const tree::Walk& leaves) {
   for (std::vector<Tensor> results = running_rows(s.name, leaves); !s.frames.empty();) {
     Frame& frame = s.frames.back();
     frame.results.push_back(std::move(results));
-    frame.scope.reset();
+    frame.batch->run_lanes(frame.parts->whole);
     frame.note_draws();
     if (frame.running() < frame.parts->parts.size()) {
       const Tensor question = frame.question;
@@ -113,6 +137,7 @@ bool Parting::next(const tree::Walk& leaves) {
     frame.streams->set_positions(frame.last_draw);
     results = s.joined(frame);
     s.frames.pop_back();
+    if (s.frames.empty()) s.close_scopes();
     write(results, leaves);
   }
   return false;

@@ -119,8 +119,8 @@ Tensor rows_of(const BatchInterpreter& batch, const LaneSetRef& wanted, const La
 bool is_part_of(const LaneSetRef& part, const LaneSetRef& whole) {
   if (!whole) return part != nullptr;
   const LaneSet* set = part.get();
-  while (set && set != whole.get()) set = set->whole.get();
-  return part && set == whole.get();
+  while (set && set->depth > whole->depth) set = set->whole.get();
+  return set == whole.get();
 }
 
 const Batched* batched_at(const ValueRef& value, Level level) {
@@ -211,7 +211,7 @@ ValueRef in_running_lanes(ValueRef value) {
 }
 
 LaneSetRef make_lanes(Level level, const LaneSetRef& whole, const std::vector<std::int64_t>& rows) {
-  auto set = std::make_shared<LaneSet>(LaneSet{level, whole, rows, tensor(rows)});
+  auto set = std::make_shared<LaneSet>(LaneSet{level, whole, rows, tensor(rows), whole ? whole->depth + 1 : 1});
   if (whole)
     for (std::int64_t& number : set->numbers) number = whole->numbers[static_cast<std::size_t>(number)];
   return set;
@@ -237,15 +237,16 @@ InLanesOf::InLanesOf(std::span<const Tensor> values) {
     auto& batch = static_cast<BatchInterpreter&>(*i);
     for (const Tensor& t : values) {
       const Batched* batched = t.defined() ? batched_at(value_of(t), batch.level) : nullptr;
-      if (!batched || !is_part_of(batched->lanes, batch.lanes) || batched->lanes == batch.lanes) continue;
-      scopes_.push_back(new LaneScope(batch, batched->lanes));
+      if (!batched || batched->lanes == batch.lanes || !is_part_of(batched->lanes, batch.lanes)) continue;
+      scopes_.reserve(scopes_.size() + 1);
+      scopes_.emplace_back(new LaneScope(batch, batched->lanes));
       break;
     }
   }
 }
 
 InLanesOf::~InLanesOf() {
-  for (; !scopes_.empty(); scopes_.pop_back()) delete static_cast<LaneScope*>(scopes_.back());
+  while (!scopes_.empty()) scopes_.pop_back();  // the innermost first
 }
 
 LaneScope::LaneScope(BatchInterpreter& batch, LaneSetRef lanes)

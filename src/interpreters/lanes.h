@@ -19,6 +19,7 @@ struct LaneSet {
   std::shared_ptr<const LaneSet> whole;  // what this is a part of; null: all examples
   std::vector<std::int64_t> numbers;     // of the examples in the running chunk, ascending
   Tensor rows;                           // int64: the row of each among those of `whole`
+  int depth;                             // of sets around this, all examples among them
 };
 using LaneSetRef = std::shared_ptr<const LaneSet>;  // null: all examples
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ricci/owned.h"
 #include "ricci/primitive.h"
 #include "tensor/value.h"
 
@@ -166,6 +167,8 @@ const ValueRef* inner_of(const Value& value);
 std::string transform_text(const Interpreter* interpreter);
 /// The value with the rows of those examples that run now. Requires: narrowed_levels is not 0.
 ValueRef in_running_lanes(ValueRef value);
+class LaneScope;  // src/interpreters/lanes.h
+
 /// While it lives, those examples of the running vmaps run that these values have rows for: a derivative asked for after
 /// a branch has ended runs what was computed in it.
 class InLanesOf {
@@ -175,7 +178,7 @@ class InLanesOf {
   ~InLanesOf();
 
  private:
-  std::vector<Interpreter*> scopes_;  // of src/interpreters/lanes.h
+  std::vector<Owned<LaneScope>> scopes_;
 };
 /// What has become of a value whose level does not run here: `left vmap over axis 0 of 3 (train.cpp:41)`, or `belongs to
 /// a transform of another thread`.

@@ -10,6 +10,8 @@
 
 namespace ricci::runs {
 
+namespace {
+
 /// A result leaf of one run, seen from outside.
 struct Collected {
   Tensor value;
@@ -38,6 +40,8 @@ struct Part {
     return expand(found.value, shape);
   }
 };
+
+}  // namespace
 
 struct BatchRun::State {
   VmapOptions options;

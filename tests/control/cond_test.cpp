@@ -227,6 +227,18 @@ TEST(SwitchCase, EachExampleTakesItsBranch) {
   expect_values(rc::vmap(rc::grad<1>(f))(index, x), {3, 1, 6, 48, 1});
 }
 
+TEST(SwitchCase, TakesMoreBranchesThanAnOperationTakesOperands) {
+  const auto times = [](int n) { return [n](Tensor y) { return y * n; }; };
+  const auto f = [&](Tensor i, Tensor x) {
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      return rc::switch_case(i, std::tuple{times(static_cast<int>(K))...}, x);
+    }(std::make_index_sequence<40>{});
+  };
+  const Tensor index = rc::arange(40), x = ramp({40});
+  expect_close(rc::vmap(f)(index, x), x * index);
+  expect_close(rc::vmap(rc::grad<1>(f))(index, x), index.to(rc::float64));
+}
+
 TEST(SwitchCase, AnIndexOutOfRangeIsRefused) {
   const auto f = [](Tensor i) { return rc::switch_case(i, std::tuple{[] { return number(1); }}); };
   expect_error<rc::IndexError>([&] { f(rc::tensor(1)); },

@@ -85,13 +85,17 @@ TEST(WhileLoop, NestsInALoop) {
   expect_values(rc::vmap(rc::grad<1>(f))(n, x), slopes);
 }
 
-TEST(WhileLoop, AnEndlessLoopIsAnError) {
-  expect_error<rc::ValueError>(
-      [] {
-        rc::while_loop([](Tensor) { return rc::tensor(true); }, [](Tensor x) { return x; }, number(1),
-                       {.max_steps = 50});
-      },
-      "while_loop: still running after 50 steps; the condition may never become false: mend it, or raise .max_steps");
+TEST(WhileLoop, AnEndlessLoopIsAnErrorAfterAsManyStepsAsItMayTake) {
+  for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    int steps = 0;
+    expect_error<rc::ValueError>(
+        [&] {
+          rc::while_loop([](Tensor) { return rc::tensor(true); }, [&](Tensor x) { return ++steps, x; }, number(1),
+                         {.max_steps = 50, .checkpoint = kept});
+        },
+        "while_loop: still running after 50 steps; the condition may never become false: mend it, or raise .max_steps");
+    EXPECT_EQ(steps, 50);
+  }
 }
 
 TEST(WhileLoop, AStateThatChangesItsShapeIsRefused) {

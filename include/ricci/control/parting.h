@@ -18,8 +18,8 @@ class Parting {
   Parting(const Parting&) = delete;
   ~Parting();
 
-  /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, only those
-  /// with the smallest answer go on; `carried` then has their share, the others wait with theirs.
+  /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, one group that
+  /// agrees goes on, false before true; `carried` then has its share, the others wait with theirs.
   std::int64_t ask(const Tensor& question, const tree::Walk& carried);
   std::int64_t answer() const;  ///< the last one
   /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, where
