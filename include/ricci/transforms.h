@@ -12,6 +12,27 @@ namespace ricci {
 
 // ── vmap ──
 
+namespace call {
+/// Runs `f` for every chunk and group of examples, each on arguments of its own; gives the first run's result.
+template <class F, class... A>
+auto run_examples(runs::BatchRun& run, const F& f, const std::tuple<A...>& given, std::tuple<A...>& shown) {
+  run.enter(walk(shown));
+  if constexpr (std::is_void_v<result_t<F, A...>>) {
+    call::invoke(f, shown);
+    run.refuse("nothing");
+    return Tensor();
+  } else {
+    result_t<F, A...> result = call::invoke(f, shown);
+    run.leave(walk(result));
+    for (auto next = given; run.enter(walk(next)); next = given) {
+      result_t<F, A...> more = call::invoke(f, next);
+      run.leave(walk(more));
+    }
+    return result;
+  }
+}
+}  // namespace call
+
 /// What vmap returns.
 template <class F>
 struct Vmapped {
@@ -22,25 +43,11 @@ struct Vmapped {
   template <class... A>
   auto operator()(const A&... a) const {
     const std::tuple<std::decay_t<const A>...> given(a...);
-    using R = call::result_t<F, std::decay_t<const A>...>;
     auto shown = given;
     runs::BatchRun run(call::walk(shown), options, where);
-    if constexpr (std::is_void_v<R>) {
-      run.enter(call::walk(shown));
-      call::invoke(f, shown);
-      run.refuse("nothing");
-      return R();
-    } else {
-      run.enter(call::walk(shown));
-      R result = call::invoke(f, shown);
-      run.leave(call::walk(result));
-      for (auto next = given; run.enter(call::walk(next)); next = given) {
-        R more = call::invoke(f, next);
-        run.leave(call::walk(more));
-      }
-      run.finish(call::walk(result));
-      return result;
-    }
+    auto result = call::run_examples(run, f, given, shown);
+    run.finish(call::walk(result));
+    return result;
   }
 };
 
@@ -70,18 +77,9 @@ struct RaggedMapped {
   template <class... A>
   auto operator()(const A&... a) const {
     const std::tuple<std::decay_t<const A>...> given(a...);
-    using R = call::result_t<F, std::decay_t<const A>...>;
-    static_assert(!std::is_void_v<R>,
-                  "ricci: a ragged result is a Tensor or a tree of Tensors; the function returns nothing");
     auto shown = given;
     runs::BatchRun run(call::walk(shown), options, where, true);
-    run.enter(call::walk(shown));
-    R result = call::invoke(f, shown);
-    run.leave(call::walk(result));
-    for (auto next = given; run.enter(call::walk(next)); next = given) {
-      R more = call::invoke(f, next);
-      run.leave(call::walk(more));
-    }
+    const auto result = call::run_examples(run, f, given, shown);
     const std::vector<Tensor> parts = run.finish_ragged();
     auto part = parts.begin();
     return to_ragged(result, [&part] {
