@@ -24,6 +24,8 @@ Tensor truth(const char* name, const Tensor& predicate);
 Tensor checked_index(const Tensor& index, std::int64_t count);
 /// Throws ValueError unless `after` has the structure, shapes and dtypes of `before`: the state of a loop keeps its type.
 void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after);
+/// Gives every leaf a cell of its own with the same value: what a step writes to its arguments stays in the step.
+void own_cells(const tree::Walk& leaves);
 /// Counts the steps of a loop; throws at the limit.
 class StepLimit {
  public:
@@ -55,13 +57,15 @@ class Slices {
  public:
   Slices(const char* name, const tree::Walk& xs);
   std::int64_t count() const { return count_; }
-  /// Replaces every leaf by its slice i.
+  /// Replaces every leaf by its slice i; by zeros of a slice's type where there is none.
   void show(std::int64_t i, const tree::Walk& into) const;
 
  private:
   std::vector<std::vector<Tensor>> slices_;  // [leaf][i]
   std::int64_t count_ = 0;
 };
+/// No rows of what every leaf is one of: [shape…] → [0, shape…].
+void make_empty(const tree::Walk& leaves);
 /// The size of axis 0 that all leaves share; ValueError if there is none.
 std::int64_t scanned_size(const char* name, const tree::Walk& xs);
 /// The rows first, odd[0], even[0], odd[1], even[1], …
@@ -150,6 +154,7 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, std:
     while (go) {
       limit.step();
       std::tuple<S> shown(state);
+      runs::own_cells(walk(shown));
       S after = call::invoke(body_fn, shown);
       runs::require_same_state(name, walk(state), walk(after));
       state = std::move(after);
@@ -245,13 +250,23 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
                 "ricci: the step of scan must return the type of the carry");
   X slice = xs;
   const runs::Slices slices(name, walk(slice));
+  const auto run_step = [&](std::int64_t i) {
+    slices.show(i, walk(slice));
+    std::tuple<C, X> arguments(carry, slice);
+    runs::own_cells(walk(arguments));
+    return call::invoke(step, arguments);
+  };
+  if (slices.count() == 0) {
+    Y y = std::get<1>(run_step(0));
+    runs::make_empty(walk(y));
+    return std::pair{std::move(carry), std::move(y)};
+  }
   std::vector<Y> ys;
   for (std::int64_t k = 0; k < slices.count(); ++k) {
-    slices.show(options.reverse ? slices.count() - 1 - k : k, walk(slice));
-    std::tuple<C, X> arguments(carry, slice);
-    auto [after, y] = call::invoke(step, arguments);
+    auto [after, y] = run_step(options.reverse ? slices.count() - 1 - k : k);
     runs::require_same_state(name, walk(carry), walk(after));
     carry = std::move(after);
+    runs::own_cells(walk(y));
     ys.push_back(std::move(y));
   }
   if (options.reverse) std::reverse(ys.begin(), ys.end());
@@ -260,7 +275,8 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
 }  // namespace call
 
 /// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis 0; ys are stacked along axis
-/// 0. The work of reverse mode is that of the steps. ValueError if xs have no or differing axes 0, or none at all to scan.
+/// 0. The work of reverse mode is that of the steps. Over no slices the step
+/// runs once on zeros, to learn what y is. ValueError if xs have no axis 0, or differing ones.
 ///   auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, rc::tensor(0.), xs);
 template <class F, class C, class X>
 auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) {

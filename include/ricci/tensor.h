@@ -327,6 +327,10 @@ class IndexedTensor : public Tensor {
   IndexedTensor(Tensor value, Tensor base, std::vector<Index> indices);
   IndexedTensor(const IndexedTensor&) = default;
   const Tensor& operator=(const Tensor& value) const&&;
+  const Tensor& operator+=(const Tensor& other) const&& { return std::move(*this) = add(other); }
+  const Tensor& operator-=(const Tensor& other) const&& { return std::move(*this) = sub(other); }
+  const Tensor& operator*=(const Tensor& other) const&& { return std::move(*this) = mul(other); }
+  const Tensor& operator/=(const Tensor& other) const&& { return std::move(*this) = div(other); }
   const Tensor& operator=(const IndexedTensor& value) const&& {
     return std::move(*this) = static_cast<const Tensor&>(value);
   }

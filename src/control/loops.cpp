@@ -78,15 +78,34 @@ std::int64_t scanned_size(const char* name, const tree::Walk& xs) {
 }
 
 Slices::Slices(const char* name, const tree::Walk& xs) : count_(scanned_size(name, xs)) {
-  if (count_ == 0)
-    raise<ValueError>(std::string(name) + ": there is nothing to scan: xs is " + tree::to_string(xs) +
-                      "; axis 0 needs a size of at least 1");
-  for (const Tensor* leaf : xs.leaves) slices_.push_back(unstack(*leaf));
+  for (const Tensor* leaf : xs.leaves) {
+    if (count_ > 0) {
+      slices_.push_back(unstack(*leaf));
+      continue;
+    }
+    Type one = type_of(*leaf);
+    one.shape.erase(0);
+    slices_.push_back({zeros_of(one)});
+  }
 }
 
 void Slices::show(std::int64_t i, const tree::Walk& into) const {
   for (std::size_t leaf = 0; leaf < slices_.size(); ++leaf)
     *into.leaves[leaf] = slices_[leaf][static_cast<std::size_t>(i)];
+}
+
+void make_empty(const tree::Walk& leaves) {
+  for (Tensor* leaf : leaves.leaves) {
+    if (!leaf->defined()) continue;
+    Type rows = type_of(*leaf);
+    rows.shape.insert(0, 0);
+    *leaf = zeros_of(rows);
+  }
+}
+
+void own_cells(const tree::Walk& leaves) {
+  for (Tensor* leaf : leaves.leaves)
+    if (leaf->defined()) *leaf = wrap(read(*leaf, "loop"));
 }
 
 Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd) {

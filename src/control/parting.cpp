@@ -45,6 +45,13 @@ void merge_beyond(std::size_t most, Disagreement& parts) {
   parts.groups.push_back(make_lanes(parts.batch->level, parts.batch->lanes, rows));
 }
 
+/// What the parts must be: the first one's type, but that of a tensor before that of a number.
+Type common_type(const std::vector<Tensor>& parts) {
+  for (const Tensor& part : parts)
+    if (!type_of(part).weak) return type_of(part);
+  return type_of(parts[0]);
+}
+
 void write(const std::vector<Tensor>& from, const tree::Walk& into) {
   for (std::size_t i = 0; i < from.size(); ++i) *into.leaves[i] = from[i];
 }
@@ -91,6 +98,9 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
     if (seen->type.shape.numel() != 1)
       raise<ValueError>(std::string(s.name) + ": the predicate or index is " + to_string(seen->type) +
                         "; it must have one element");
+    if (is_recorded({&seen, 1}))
+      raise<TransformError>(std::string(s.name) + ": the predicate or index " + to_string(seen->type) +
+                            " is not known while the function is recorded; use where, or decide on sizes");
     const Answers answers = answers_behind(s.name, seen);
     Disagreement parts = disagreement_on(answers);
     if (!parts.batch)
@@ -147,18 +157,20 @@ std::vector<Tensor> Parting::State::joined(const Frame& frame) const {
   std::vector<Tensor> results;
   for (std::size_t leaf = 0; leaf < frame.results[0].size(); ++leaf) {
     std::vector<Tensor> parts;
-    for (const std::vector<Tensor>& result : frame.results) {
-      if (!result[leaf].defined()) continue;
-      parts.push_back(result[leaf]);
-      require_equal(type_of(parts[0]), type_of(parts.back()));
-    }
+    for (const std::vector<Tensor>& result : frame.results)
+      if (result[leaf].defined()) parts.push_back(result[leaf]);
     if (parts.empty()) {
       results.emplace_back();
       continue;
     }
+    const Type type = common_type(parts);
     if (parts.size() != frame.parts->parts.size())
       raise<ValueError>(std::string(name) + ": one branch returns an undefined Tensor where another returns " +
-                        to_string(type_of(parts[0])) + "; return a value in each");
+                        to_string(type) + "; return a value in each");
+    for (Tensor& part : parts) {
+      if (type_of(part).weak && !type.weak) part = to(part, type.dtype);
+      require_equal(type, type_of(part));
+    }
     results.push_back(join_lanes(frame.parts, parts));
   }
   return results;

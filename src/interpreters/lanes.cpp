@@ -147,17 +147,22 @@ Tensor rows_for(const BatchInterpreter& batch, const ValueRef& value, const Lane
 ValueRef select_rows(const BatchInterpreter& batch, const SelectLanes& op, const ValueRef& value) {
   if (value->level != batch.level) return value;
   const auto& batched = static_cast<const Batched&>(*value);
-  if (batched.lanes == op.to.set) return value;
+  // Lanes that have left since are gone from it already.
+  if (batched.lanes == op.to.set || is_part_of(batched.lanes, op.to.set)) return value;
   const Tensor rows = index_select(wrap(batched.value), 0, rows_of(batch, op.to.set, batched.lanes, 0));
   return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
 }
 
 ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const ValueRef& value) {
-  const Tensor some = rows_for(batch, value, op.from.set);
+  // Of the lanes of `from`, those that have left since count as zero.
+  const bool is_batched = value->level == batch.level;
+  const LaneSetRef from = is_batched ? static_cast<const Batched&>(*value).lanes : op.from.set;
+  if (from == op.to.set) return value;
+  const Tensor some = rows_for(batch, value, from);
   Shape one = some.shape();
   one[0] = 1;
   const Tensor padded = cat(std::vector{some, zeros(one, TensorOptions{.dtype = some.dtype()})}, 0);
-  const Tensor rows = index_select(padded, 0, rows_of(batch, op.to.set, op.from.set, batch.count(op.from.set).host()));
+  const Tensor rows = index_select(padded, 0, rows_of(batch, op.to.set, from, batch.count(from).host()));
   return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
 }
 
@@ -197,14 +202,44 @@ void BatchInterpreter::go_on_with_largest(const char* op, const std::vector<Lane
   run_lanes(*largest);
 }
 
+namespace {
+
+bool is_taped_inside(const Value& value, Level level) {
+  const Value* v = &value;
+  while (v->level > level && v->kind != ValueKind::taped) {
+    const ValueRef* inner = inner_of(*v);
+    if (!inner) return false;
+    v = inner->get();
+  }
+  return v->level > level;
+}
+
+/// The lanes of `batch` that ran before the first scope which began inside `level` narrowed them; its own if none did.
+const LaneSetRef& lanes_before_scopes(const BatchInterpreter& batch, Level level) {
+  const LaneSetRef* before = &batch.lanes;
+  for (const Interpreter* i = innermost; i && i->level > level; i = i->parent)
+    if (i->narrows() == batch.level) before = &static_cast<const LaneScope*>(i)->before();
+  return *before;
+}
+
+/// The lanes that the value has rows for. One that serves all examples, but whose cotangents the branches of a
+/// conditional send each from lanes of their own, counts as having rows for those that ran before they parted.
+LaneSetRef lanes_of(const BatchInterpreter& batch, const ValueRef& value) {
+  if (const Batched* batched = batched_at(value, batch.level)) return batched->lanes;
+  const bool has_cotangents = is_differentiable(value->type.dtype) && is_taped_inside(*value, batch.level);
+  return has_cotangents ? lanes_before_scopes(batch, value->level) : batch.lanes;
+}
+
+}  // namespace
+
 ValueRef in_running_lanes(ValueRef value) {
   for (const Interpreter* i = innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& batch = static_cast<const BatchInterpreter&>(*i);
     if (!batch.lanes) continue;
-    const Batched* batched = batched_at(value, batch.level);
-    if (!batched || batched->lanes == batch.lanes || !is_part_of(batch.lanes, batched->lanes)) continue;
-    const SelectLanes select{{batch.level, batched->lanes}, {batch.level, batch.lanes}};
+    const LaneSetRef lanes = lanes_of(batch, value);
+    if (lanes == batch.lanes || !is_part_of(batch.lanes, lanes)) continue;
+    const SelectLanes select{{batch.level, lanes}, {batch.level, batch.lanes}};
     value = dispatch({&rules_of<SelectLanes>, &select}, {&value, 1})[0];
   }
   return value;

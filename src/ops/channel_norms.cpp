@@ -74,7 +74,7 @@ struct RunningStatistics {
       raise<TransformError>(
           std::string(op) + ": the input has one value per example of " + transform_text(vmap) +
           ", the running statistics " + type_text(mean) +
-          ", which training updates in place, have one for all; map them too, pass none, or use group_norm");
+          ", which training updates in place, have one for all; map them too, pass undefined tensors for them, or use group_norm");
   }
 };
 

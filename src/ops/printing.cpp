@@ -20,6 +20,7 @@ constexpr std::int64_t most_elements = 1000;  // of a tensor printed in full
 constexpr std::int64_t edge = 3;              // elements shown at either end of an axis otherwise
 
 std::string text_of(double value, int digits) {
+  if (std::isnan(value)) return "nan";  // its sign says nothing
   char text[32];
   std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;

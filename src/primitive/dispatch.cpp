@@ -62,7 +62,12 @@ Interpreter* factory_handler() {
   return i;
 }
 
-/// Whether a program that is being recorded must hold an operation on these values.
+bool switched_off(const Interpreter& interpreter) {
+  return interpreter.level <= no_grad_below && interpreter.differentiates();
+}
+
+}  // namespace
+
 bool is_recorded(std::span<const ValueRef> values) {
   if (values.empty()) return factory_handler() != nullptr;
   return std::any_of(values.begin(), values.end(), [](const ValueRef& value) {
@@ -71,12 +76,6 @@ bool is_recorded(std::span<const ValueRef> values) {
     return v->kind == ValueKind::recorded;
   });
 }
-
-bool switched_off(const Interpreter& interpreter) {
-  return interpreter.level <= no_grad_below && interpreter.differentiates();
-}
-
-}  // namespace
 
 Interpreter::Interpreter(ValueKind kind, const Entry& entry)
     : level((last_count.fetch_add(1, std::memory_order_relaxed) + 1) << thread_bits | thread_number()),

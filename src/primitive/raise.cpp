@@ -30,7 +30,7 @@ const void* module_of(const void* address) {
 bool is_foreign(std::uintptr_t pc, const char* file, const char* function) {
   static const void* const library = module_of(reinterpret_cast<const void*>(&module_of));
   if (!file || module_of(reinterpret_cast<const void*>(pc)) == library || std::strstr(file, "/include/c++/") ||
-      std::strstr(file, "/include/ricci/"))
+      std::strstr(file, "include/ricci/"))
     return true;
   return function && (std::strncmp(function, "_ZN5ricci", 9) == 0 || std::strncmp(function, "_ZNK5ricci", 10) == 0 ||
                       std::strncmp(function, "_ZSt", 4) == 0 || std::strncmp(function, "_ZNSt", 5) == 0);

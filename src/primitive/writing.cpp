@@ -109,7 +109,8 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
 }
 
 void check_not_expanded(Cell* cell, const Type& type, const char* name) {
-  for (Cell* c = cell; c->link && !c->link->is_argument(); c = c->link->base.cell()) {
+  for (Cell* c = cell; c->link; c = c->link->base.cell()) {
+    if (c->link->is_argument()) continue;  // the caller's tensor may be expanded
     const ValueRef& base = value_of(c->link->base);
     // The layout rule of the view alone tells: applied to a contiguous base it makes strides 0.
     Type viewed = base->type;

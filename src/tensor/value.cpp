@@ -113,13 +113,22 @@ bool overlaps_itself(const Shape& shape, const Strides& strides) {
 TooLarge::TooLarge(const Type& type)
     : ValueError(to_string(type) + " has more elements than memory can hold; make it smaller") {}
 
+/// Where memory runs out over a tensor of more than a gigabyte, its size is the user's mistake, and said so.
+Block* new_large_block(const Type& type, std::size_t bytes) {
+  constexpr std::size_t gigabyte = std::size_t{1} << 30;
+  if (bytes < gigabyte) return new_block(bytes);
+  try {
+    return new_block(bytes);
+  } catch (const std::bad_alloc&) { throw TooLarge(type); }
+}
+
 ArrayRef make_array(const Type& type) {
   constexpr std::int64_t address_space = std::int64_t{1} << 47;
   std::int64_t bytes = static_cast<std::int64_t>(element_size(type.dtype));
   for (std::size_t i = 0; i < type.shape.size(); ++i)
     if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes) || bytes > address_space) throw TooLarge(type);
   Strides strides = contiguous_strides(type.shape);
-  Block* block = new_block(data_at + static_cast<std::size_t>(bytes));
+  Block* block = new_large_block(type, data_at + static_cast<std::size_t>(bytes));
   return ArrayRef::adopt(new (bytes_of(block) + array_at)
                              Array(type, std::move(strides), bytes_of(block) + data_at, block, block));
 }

@@ -69,6 +69,21 @@ TEST(Cond, BranchesUseWhatTheyCapture) {
                rc::grad([&](Tensor w) { return rc::where(some > 0, some * w * 3, some - w).square().sum(); })(w));
 }
 
+TEST(Cond, GivesEachExampleItsGradientOfAParameterThatIsNotMapped) {
+  const auto loss = [](Tensor w, Tensor x) {
+    return rc::cond(x > 0, [&](Tensor y) { return y * w; }, [&](Tensor y) { return y * w * w; }, x) + w;
+  };
+  const auto steps = [](Tensor w, Tensor x) {
+    return rc::while_loop([](Tensor y) { return y < 20; }, [&](Tensor y) { return y * w + 1; }, x) * w;
+  };
+  const Tensor w = number(2), x = doubles({1, -0.5, 3, 40});
+  expect_values(rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0}})(w, x), {2, -1, 4, 41});
+  std::vector<Tensor> alone;
+  for (const Tensor& one : x.unbind()) alone.push_back(rc::grad(steps)(w, one));
+  expect_close(rc::vmap(rc::grad(steps), {.in_dims = {rc::none, 0}})(w, x), rc::stack(alone));
+  expect_close(rc::vmap(rc::jacrev(steps), {.in_dims = {rc::none, 0}})(w, x), rc::stack(alone));
+}
+
 TEST(Cond, WorksUnderEveryTransformAsTheSameChoiceByWhere) {
   const auto by_cond = [](Tensor x) {
     return rc::cond(x.sum() > 1, [](Tensor y) { return sin(y) * y; }, [](Tensor y) { return y * y * y; }, x);
@@ -138,6 +153,21 @@ TEST(Cond, BranchesReturnTrees) {
 TEST(Cond, ConstantBranchesAreMerged) {
   const auto f = [](Tensor x) { return rc::cond(x > 0, [] { return number(1); }, [] { return number(2); }); };
   expect_values(rc::vmap(f)(some), {1, 2, 1, 2, 1});
+}
+
+TEST(Cond, ANumberTakesTheTypeOfTheOtherBranch) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > 0, [](Tensor y) { return y; }, [](Tensor) { return Tensor(0.5); }, x);
+  };
+  expect_equal(rc::vmap(f)(rc::tensor({1., -1.})), rc::tensor({1., 0.5}));
+}
+
+TEST(Cond, IsRefusedWhileAProgramIsRecorded) {
+  const auto f = [](Tensor x) { return rc::cond(x > 0, [](Tensor y) { return y; }, [](Tensor y) { return -y; }, x); };
+  expect_error<rc::TransformError>(
+      [&] { rc::trace(f)(number(1)); },
+      "cond: the predicate or index bool[] is not known while the function is recorded; use "
+      "where, or decide on sizes\n  inside trace{at}");
 }
 
 TEST(Cond, TheNumberOfExamplesMayBeZero) { EXPECT_EQ(sizes(rc::vmap(safe_root)(doubles({}, {0}))), (Sizes{0})); }

@@ -51,6 +51,25 @@ TEST(LanesSplit, WorksInsideAndAroundGrad) {
                one_by_one(rc::hessian(branching), some));
 }
 
+TEST(LanesSplit, PartingAgainAndAgainIsDifferentiated) {
+  const auto twice = [](Tensor x) {
+    Tensor y = x * 1.0;
+    if (y > 1) y = y * y;
+    if (y > 2) y = y * y;
+    return y;
+  };
+  const auto often = [](Tensor x) {
+    Tensor y = x;
+    while (y < 10) y = y * 3.0 + x;
+    return y;
+  };
+  const Tensor xs = doubles({0.1, 1.3, 2, 5, 20});
+  expect_equal(rc::vmap(rc::grad(twice), {.lanes = rc::Lanes::split})(xs), one_by_one(rc::grad(twice), xs));
+  expect_equal(rc::vmap(rc::hessian(twice), {.lanes = rc::Lanes::split})(xs), one_by_one(rc::hessian(twice), xs));
+  expect_equal(rc::vmap(rc::grad(often), {.lanes = rc::Lanes::split})(xs), one_by_one(rc::grad(often), xs));
+  expect_equal(rc::vmap(rc::jacrev(often), {.lanes = rc::Lanes::split})(xs), one_by_one(rc::jacrev(often), xs));
+}
+
 TEST(LanesSplit, Nests) {
   const auto f = [](Tensor x, Tensor y) { return x > y ? x * y : x - y; };
   const Tensor x = doubles({1, 2, 3}), y = doubles({2.5, 0.5, 3, 1});

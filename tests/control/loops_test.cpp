@@ -197,10 +197,25 @@ TEST(Scan, HasTheDerivativesOfTheLoopItStandsFor) {
                rc::stack({rc::grad(f)(ramp({3})[0]), rc::grad(f)(ramp({3})[1]), rc::grad(f)(ramp({3})[2])}));
 }
 
-TEST(Scan, OverNothingIsRefused) {
+TEST(Scan, OverNothingGivesTheCarryAndNoResults) {
+  auto [carry, ys] =
+      rc::scan([](Tensor c, Tensor x) { return std::pair{c + x.sum(), x * 2}; }, number(3), doubles({}, {0, 2}));
+  expect_values(carry, {3});
+  EXPECT_EQ(sizes(ys), (Sizes{0, 2}));
+}
+
+TEST(Scan, WhatAStepWritesToItsCarryStaysInTheStep) {
+  const Tensor start = number(1);
+  auto [carry, ys] = rc::scan([](Tensor c, Tensor x) { return c.mul_(x), std::pair{c, c}; }, start, doubles({2, 3}));
+  expect_values(carry, {6});
+  expect_values(ys, {2, 6});
+  expect_values(start, {1});
+}
+
+TEST(Scan, WithoutAnAxisToScanIsRefused) {
   expect_error<rc::ValueError>(
-      [] { rc::scan([](Tensor c, Tensor x) { return std::pair{c, x}; }, number(0), doubles({}, {0, 2})); },
-      "scan: there is nothing to scan: xs is f64[0,2]; axis 0 needs a size of at least 1");
+      [] { rc::scan([](Tensor c, Tensor x) { return std::pair{c, x}; }, number(0), number(1)); },
+      "scan: xs is f64[]; every Tensor needs an axis 0 to scan over");
 }
 
 TEST(Map, IsVmapOneExampleAtATime) {

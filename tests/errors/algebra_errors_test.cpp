@@ -36,6 +36,13 @@ TEST(CholeskyErrors, Integers) {
                               {a});
 }
 
+TEST(LinearAlgebraErrors, AnExampleWithoutRowsUnderVmap) {
+  const Tensor xs = rc::ones({3, 2});
+  const std::string rest = ": needs square matrices, found f32[2]\n  inside vmap over axis 0 of 3{at}";
+  expect_error<rc::ValueError>([&] { rc::vmap([](Tensor x) { return rc::inverse(x); })(xs); }, "inverse" + rest, {xs});
+  expect_error<rc::ValueError>([&] { rc::vmap([](Tensor x) { return rc::det(x); })(xs); }, "det" + rest, {xs});
+}
+
 TEST(EinsumErrors, NumberOfOperands) {
   const Tensor a = rc::ones({2, 3});
   expect_error<rc::ValueError>([&] { rc::einsum("ij,jk->ik", {a}); },

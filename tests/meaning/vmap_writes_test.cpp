@@ -228,4 +228,11 @@ TEST(VmapWrites, OutsideTransformsViewsShareAndInPlaceWorks) {
   expect_values(x, {2, 4, 6, 0, 10, 0});
 }
 
+TEST(VmapWrites, AnExpandedArgumentIsRefusedAsOutside) {
+  const Tensor x = rc::zeros({3}, rc::float64).expand({4, 3});
+  EXPECT_THROW(x.add_(1), rc::ValueError);
+  EXPECT_THROW(rc::vmap([](Tensor row) { return Tensor(row.add_(1)); })(x), rc::ValueError);
+  EXPECT_THROW(rc::grad([](Tensor a) { return a.mul_(2).sum(); })(x), rc::ValueError);
+}
+
 }  // namespace

@@ -261,4 +261,14 @@ TEST(Braces, TakeComplexNumbers) {
   expect_values(rc::imag(list), {-2, 0, 0, 5});
 }
 
+TEST(Factories, TakeADtypeAloneOrInBraces) {
+  for (const Tensor& t :
+       {rc::arange(3, {.dtype = rc::float64}), rc::arange(0, 3, {.dtype = rc::float64}),
+        rc::eye(2, {.dtype = rc::float64}), rc::linspace(0, 1, 3, {.dtype = rc::float64}),
+        rc::zeros_like(rc::ones({2}), rc::float64), rc::ones_like(rc::ones({2}), {.dtype = rc::float64}),
+        rc::full_like(rc::ones({2}), 3, rc::float64), rc::randint(0, 5, {2}, rc::float64),
+        rc::randint(5, {2}, rc::float64), rc::randperm(3, rc::float64)})
+    EXPECT_EQ(t.dtype(), rc::float64);
+}
+
 }  // namespace

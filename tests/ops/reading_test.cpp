@@ -99,4 +99,11 @@ TEST(Truth, IsThatOfTheOneElement) {
   EXPECT_TRUE(static_cast<bool>(rc::zeros({}) + std::complex<double>(0, 1)));
 }
 
+TEST(IndexedTensors, TakeCompoundAssignments) {
+  const Tensor x = rc::zeros({3}, rc::float64), places = rc::tensor(std::vector<std::int64_t>{0, 2});
+  x[places] += 2;
+  x[places] *= 3;
+  expect_values(x, {6, 0, 6});
+}
+
 }  // namespace

@@ -149,6 +149,17 @@ Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const Tensor& x);
 Tensor empty_like(const Tensor& x);
 Tensor full_like(const Tensor& x, const Tensor& value);
+/// The same with another dtype.
+inline Tensor zeros_like(const Tensor& x, DType dtype) { return zeros_like(x).to(dtype); }
+inline Tensor ones_like(const Tensor& x, DType dtype) { return ones_like(x).to(dtype); }
+inline Tensor empty_like(const Tensor& x, DType dtype) { return empty_like(x).to(dtype); }
+inline Tensor full_like(const Tensor& x, const Tensor& value, DType dtype) { return full_like(x.to(dtype), value); }
+inline Tensor zeros_like(const Tensor& x, TensorOptions options) { return zeros_like(x, options.dtype); }
+inline Tensor ones_like(const Tensor& x, TensorOptions options) { return ones_like(x, options.dtype); }
+inline Tensor empty_like(const Tensor& x, TensorOptions options) { return empty_like(x, options.dtype); }
+inline Tensor full_like(const Tensor& x, const Tensor& value, TensorOptions options) {
+  return full_like(x, value, options.dtype);
+}
 
 // ── patterns ──
 
@@ -159,6 +170,8 @@ Tensor eye(std::int64_t n);
 Tensor eye(std::int64_t n, DType dtype);
 Tensor eye(std::int64_t n, std::int64_t m);
 Tensor eye(std::int64_t n, std::int64_t m, DType dtype);
+inline Tensor eye(std::int64_t n, TensorOptions options) { return eye(n, options.dtype); }
+inline Tensor eye(std::int64_t n, std::int64_t m, TensorOptions options) { return eye(n, m, options.dtype); }
 /// start, start + step, … before end: [ceil((end - start) / step)]; int64 if all are integers, else float32. start is 0 and
 /// step 1 if not given. ValueError if step is 0 or leads away from end; the numbers are read, so a value that differs per
 /// example of a vmap is a TransformError.
@@ -169,10 +182,20 @@ Tensor arange(const Tensor& start, const Tensor& end);
 Tensor arange(const Tensor& start, const Tensor& end, DType dtype);
 Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step);
 Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step, DType dtype);
+inline Tensor arange(const Tensor& end, TensorOptions options) { return arange(end, options.dtype); }
+inline Tensor arange(const Tensor& start, const Tensor& end, TensorOptions options) {
+  return arange(start, end, options.dtype);
+}
+inline Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step, TensorOptions options) {
+  return arange(start, end, step, options.dtype);
+}
 /// [steps]: from start to end, both included, in equal steps. Differentiable with respect to start and end if they are
 /// tensors. ValueError if steps is negative.
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps);
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype);
+inline Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, TensorOptions options) {
+  return linspace(start, end, steps, options.dtype);
+}
 
 }  // namespace ops
 }  // namespace ricci

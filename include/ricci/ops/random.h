@@ -43,9 +43,16 @@ Tensor randint(std::int64_t high, const Shape& shape);
 Tensor randint(std::int64_t high, const Shape& shape, IntegerOptions options);
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape);
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, IntegerOptions options);
+inline Tensor randint(std::int64_t high, const Shape& shape, DType dtype) {
+  return randint(high, shape, IntegerOptions{.dtype = dtype});
+}
+inline Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype) {
+  return randint(low, high, shape, IntegerOptions{.dtype = dtype});
+}
 /// 0 … n - 1 in random order; int64.
 Tensor randperm(std::int64_t n);
 Tensor randperm(std::int64_t n, IntegerOptions options);
+inline Tensor randperm(std::int64_t n, DType dtype) { return randperm(n, IntegerOptions{.dtype = dtype}); }
 /// The same in the shape and dtype of x, as one example sees them.
 Tensor rand_like(const Tensor& x);
 Tensor rand_like(const Tensor& x, RandomOptions options);

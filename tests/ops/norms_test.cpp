@@ -1,0 +1,157 @@
+// batch_norm, group_norm and instance_norm: values by their formulas, running statistics inside a model's struct under
+// grad and vmap. Their texts of errors are in tests/errors.
+#include "support/difference_quotient.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// Values between -1 and 1 without a pattern.
+Tensor waves(const Sizes& sizes) { return sin(ramp(sizes) * 9.1); }
+
+constexpr double eps = 1e-5;
+
+/// x [n, c, l] normalised over these axes, by the formula.
+Tensor normalized(const Tensor& x, const rc::Axes& axes) {
+  const Tensor centred = x - x.mean(axes, true);
+  return centred / sqrt(centred.square().mean(axes, true) + eps);
+}
+
+Tensor column(const Tensor& per_channel) { return per_channel.unsqueeze(1); }
+
+/// A layer of batch_norm on its parameters and its running statistics, which training writes.
+struct Norm {
+  Tensor weight, bias;
+};
+struct Statistics {
+  Tensor mean, variance;
+};
+Statistics fresh(const Sizes& sizes) {
+  return {rc::zeros(rc::Shape(sizes), rc::float64), rc::ones(rc::Shape(sizes), rc::float64)};
+}
+Tensor loss(const Norm& norm, const Statistics& statistics, const Tensor& x) {
+  const Tensor y = rc::batch_norm(x, statistics.mean, statistics.variance, norm.weight, norm.bias, true);
+  return sin(y).square().sum();
+}
+
+/// What training makes of fresh statistics that see x [n, c, l] once, with momentum 0.1 and an unbiased variance.
+void expect_seen_once(const Statistics& statistics, const Tensor& x) {
+  const double count = static_cast<double>(x.size(0) * x.size(2));
+  const Tensor mean = x.mean({0, 2}), centred = x - column(mean);
+  expect_close(statistics.mean, 0.1 * mean);
+  expect_close(statistics.variance, 0.9 + 0.1 * centred.square().sum({0, 2}) / (count - 1));
+}
+
+// ── batch_norm ──
+
+TEST(BatchNorm, InTrainingNormalisesEachChannelOverTheBatch) {
+  const Tensor x = waves({4, 3, 5}), weight = ramp({3}), bias = waves({3});
+  const Tensor y = rc::batch_norm(x, Tensor(), Tensor(), weight, bias, true);
+  expect_close(y, normalized(x, {0, 2}) * column(weight) + column(bias));
+  expect_close(rc::batch_norm(x, Tensor(), Tensor(), Tensor(), Tensor(), true), normalized(x, {0, 2}));
+  const Tensor flat = waves({6, 2});
+  expect_close(rc::batch_norm(flat, Tensor(), Tensor(), Tensor(), Tensor(), true), normalized(flat, {0}));
+}
+
+TEST(BatchNorm, InTrainingMovesTheRunningStatistics) {
+  const Tensor x = waves({4, 3, 5});
+  const Statistics statistics = fresh({3});
+  rc::batch_norm(x, statistics.mean, statistics.variance, Tensor(), Tensor(), true);
+  expect_seen_once(statistics, x);
+  rc::batch_norm(x, statistics.mean, statistics.variance, Tensor(), Tensor(), true, 1, eps);
+  expect_close(statistics.mean, x.mean({0, 2}));
+}
+
+TEST(BatchNorm, OutsideTrainingUsesTheRunningStatisticsAndLeavesThem) {
+  const Tensor x = waves({4, 3, 5}), mean = waves({3}), variance = ramp({3}), weight = ramp({3}), bias = waves({3});
+  const Tensor kept = mean.clone();
+  const Tensor plain = (x - column(mean)) / sqrt(column(variance) + eps);
+  expect_close(rc::batch_norm(x, mean, variance), plain);
+  expect_close(rc::batch_norm(x, mean, variance, weight, bias, false), plain * column(weight) + column(bias));
+  expect_equal(mean, kept);
+}
+
+TEST(BatchNorm, HasTheDerivativesOfItsFormula) {
+  const Tensor x = waves({3, 2, 2});
+  const auto f = [](Tensor a) {
+    return sin(rc::batch_norm(a, Tensor(), Tensor(), doubles({0.5, 2}), doubles({1, -1}), true)).sum();
+  };
+  expect_close(rc::grad(f)(x), difference_quotient(f, x), difference_tolerance);
+  expect_close(rc::hessian(f)(x), difference_quotient(rc::grad(f), x), 1e-5);
+}
+
+TEST(BatchNorm, TrainsInsideGradWithStatisticsAsAnArgument) {
+  const Tensor x = waves({4, 3, 5});
+  const Norm norm{ramp({3}), waves({3})};
+  const Statistics statistics = fresh({3});
+  const Norm gradient = rc::grad(loss)(norm, statistics, x);
+  expect_seen_once(statistics, x);
+  const auto by_weight = [&](Tensor w) { return loss({w, norm.bias}, fresh({3}), x); };
+  expect_close(gradient.weight, difference_quotient(by_weight, norm.weight), difference_tolerance);
+}
+
+TEST(BatchNorm, TrainsInsideVmapWithStatisticsOfEachModel) {
+  const Tensor xs = waves({2, 4, 3, 5});
+  const Norm norms{ramp({2, 3}), waves({2, 3})};
+  const Statistics statistics = fresh({2, 3});
+  const Norm gradients = rc::vmap(rc::grad(loss))(norms, statistics, xs);
+  for (std::int64_t k = 0; k < 2; ++k) {
+    expect_seen_once({statistics.mean[k], statistics.variance[k]}, xs[k]);
+    const Norm alone = rc::grad(loss)(Norm{norms.weight[k], norms.bias[k]}, fresh({3}), xs[k]);
+    expect_close(gradients.weight[k], alone.weight);
+    expect_close(gradients.bias[k], alone.bias);
+  }
+}
+
+TEST(BatchNorm, WithoutRunningStatisticsMapsOverExamples) {
+  const Tensor xs = waves({2, 4, 3, 5});
+  const auto f = [](Tensor x) { return rc::batch_norm(x, Tensor(), Tensor(), Tensor(), Tensor(), true); };
+  const Tensor y = rc::vmap(f)(xs);
+  for (std::int64_t k = 0; k < 2; ++k) expect_close(y[k], normalized(xs[k], {0, 2}));
+}
+
+// ── group_norm and instance_norm ──
+
+TEST(GroupNorm, NormalisesEachExamplesGroups) {
+  const Tensor x = waves({2, 4, 3}), weight = ramp({4}), bias = waves({4});
+  const Tensor plain = normalized(x.reshape({2, 2, 6}), rc::Axes{2}).reshape({2, 4, 3});
+  expect_close(rc::group_norm(x, 2), plain);
+  expect_close(rc::group_norm(x, 2, weight, bias), plain * column(weight) + column(bias));
+  expect_close(rc::group_norm(x, 1), normalized(x, {1, 2}));
+}
+
+TEST(GroupNorm, MapsAndGivesPerExampleGradients) {
+  const Tensor xs = waves({3, 1, 4, 3}), weight = ramp({4}), bias = waves({4});
+  const auto f = [](Tensor w, Tensor b, Tensor x) { return sin(rc::group_norm(x, 2, w, b)).sum(); };
+  const rc::VmapOptions over_x{.in_dims = {rc::none, rc::none, 0}};
+  const Tensor y = rc::vmap(f, over_x)(weight, bias, xs);
+  const auto [weights, inputs] = rc::vmap(rc::grad<0, 2>(f), over_x)(weight, bias, xs);
+  for (std::int64_t k = 0; k < 3; ++k) {
+    expect_close(y[k], f(weight, bias, xs[k]));
+    const auto by_weight = [&](Tensor w) { return f(w, bias, xs[k]); };
+    const auto by_input = [&](Tensor x) { return f(weight, bias, x); };
+    expect_close(weights[k], difference_quotient(by_weight, weight), difference_tolerance);
+    expect_close(inputs[k], difference_quotient(by_input, xs[k].clone()), difference_tolerance);
+  }
+}
+
+TEST(InstanceNorm, NormalisesEachChannelOfEachExample) {
+  const Tensor x = waves({2, 3, 5}), weight = ramp({3}), bias = waves({3});
+  expect_close(rc::instance_norm(x), normalized(x, rc::Axes{2}));
+  expect_close(rc::instance_norm(x, weight, bias), normalized(x, rc::Axes{2}) * column(weight) + column(bias));
+  expect_close(rc::vmap([](Tensor a) { return rc::instance_norm(a); })(waves({4, 2, 3, 5}))[3],
+               rc::instance_norm(waves({4, 2, 3, 5})[3]));
+}
+
+TEST(ChannelNorms, OfSinglesAreThoseOfDoubles) {
+  const Tensor x = waves({4, 2, 3}), narrow = x.to(rc::float32);
+  EXPECT_EQ(rc::group_norm(narrow, 1).dtype(), rc::float32);
+  expect_close(rc::group_norm(narrow, 1).to(rc::float64), rc::group_norm(x, 1), 1e-5);
+  expect_close(rc::batch_norm(narrow, Tensor(), Tensor(), Tensor(), Tensor(), true).to(rc::float64),
+               rc::batch_norm(x, Tensor(), Tensor(), Tensor(), Tensor(), true), 1e-5);
+}
+
+}  // namespace

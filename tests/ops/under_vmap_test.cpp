@@ -1,0 +1,281 @@
+// Operations that are functions of others, under vmap and vmap of vmap, against a plain loop over the examples; and what a
+// tensor says of its layout and type there. The laws try the registered operations; these are compositions of them.
+#include <functional>
+
+#include "support/difference_quotient.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+using List = std::vector<Tensor>;
+using Function = std::function<Tensor(const List&)>;
+
+/// vmap of f, spelt out: a function of as many tensors as f reads.
+Tensor mapped(const Function& f, const List& x, std::int64_t in_dim) {
+  return rc::vmap([&](List one) { return f(one); }, {.in_dims = in_dim})(x);
+}
+
+Tensor looped(const Function& f, const List& x) {
+  List rows;
+  for (std::int64_t k = 0; k < x[0].size(0); ++k) {
+    List one;
+    for (const Tensor& t : x) one.push_back(t[k]);
+    rows.push_back(f(one));
+  }
+  return rc::stack(rows);
+}
+
+/// x: examples along axis 0 and 1 of each. With the batch in front, at the back, and mapped twice.
+void expect_the_loop(const Function& f, const List& x) {
+  const auto over_one = [&](const List& rows) { return looped(f, rows); };
+  const auto map_one = [&](const List& rows) { return mapped(f, rows, 0); };
+  List first, behind;
+  for (const Tensor& t : x) {
+    first.push_back(t[0]);
+    behind.push_back(t[0].movedim(0, -1));
+  }
+  expect_close(mapped(f, first, 0), looped(f, first));
+  expect_close(mapped(f, behind, -1), looped(f, first));
+  expect_close(mapped(map_one, x, 0), looped(over_one, x));
+}
+
+/// The tensors one after the other, as one vector.
+Tensor flat(const List& tensors) {
+  List rows;
+  for (const Tensor& t : tensors) rows.push_back(t.flatten());
+  return rc::cat(rows);
+}
+
+// ── views and shapes ──
+
+TEST(UnderVmap, ChunksSplitsAndUnbindsCutEachExample) {
+  const Tensor x = ramp({2, 3, 5, 4});
+  expect_the_loop([](const List& a) { return flat({rc::chunk(a[0], 2)[1], rc::chunk(a[0], 3, 1)[1]}); }, {x});
+  expect_the_loop([](const List& a) { return flat({rc::split(a[0], 2)[2], rc::split(a[0], {1, 3}, -1)[1]}); }, {x});
+  expect_the_loop([](const List& a) { return rc::unbind(a[0])[4] * rc::unbind(a[0])[0]; }, {x});
+  expect_the_loop([](const List& a) { return rc::unbind(a[0], -1)[3]; }, {x});
+  EXPECT_EQ(rc::vmap([](Tensor a) { return rc::chunk(a, 2); })(x[0]).size(), 2U);
+}
+
+TEST(UnderVmap, AxesAreThoseOfOneExample) {
+  const Tensor x = ramp({2, 3, 4, 1, 5});
+  expect_the_loop([](const List& a) { return rc::movedim(a[0], 0, -1); }, {x});
+  expect_the_loop([](const List& a) { return rc::movedim(a[0], {0, 2}, {1, 0}); }, {x});
+  expect_the_loop([](const List& a) { return rc::transpose(a[0], 0, 2); }, {x});
+  expect_the_loop([](const List& a) { return a[0].squeeze(); }, {x});
+  expect_the_loop([](const List& a) { return a[0].squeeze(-2); }, {x});
+  expect_the_loop([](const List& a) { return a[0].squeeze(0); }, {x});
+  expect_the_loop([](const List& a) { return a[0].unsqueeze(0).unsqueeze(-1); }, {x});
+  expect_the_loop([](const List& a) { return a[0].t(); }, {ramp({2, 3, 4, 5})});
+  expect_the_loop([](const List& a) { return a[0].t(); }, {ramp({2, 3, 4})});
+  expect_the_loop([](const List& a) { return a[0].mT(); }, {ramp({2, 3, 4, 5, 2})});
+}
+
+TEST(UnderVmap, PartsOfEachExampleAreViews) {
+  const std::vector<std::function<Tensor(Tensor)>> parts{
+      [](Tensor a) { return rc::narrow(a, 1, 1, 2); },
+      [](Tensor a) { return rc::select(a, -1, 2); },
+      [](Tensor a) { return a.slice(0, 1, std::nullopt, 2); },
+      [](Tensor a) { return a.diagonal(); },
+      [](Tensor a) { return a[0]; },
+  };
+  for (const auto& part : parts) {
+    const Tensor x = ramp({2, 3, 4, 5});
+    expect_the_loop([&](const List& a) { return part(a[0]); }, {x});
+    EXPECT_TRUE(shares_memory(rc::vmap(part)(x[0]), x));
+  }
+}
+
+TEST(UnderVmap, ShapesAreThoseOfOneExample) {
+  const Tensor x = ramp({2, 3, 4, 6}), like = ramp({2, 3, 8, 3}), row = ramp({2, 3, 6});
+  expect_the_loop([](const List& a) { return a[0].contiguous().view({2, -1}); }, {x});
+  expect_the_loop([](const List& a) { return a[0].reshape({3, 8}); }, {x});
+  expect_the_loop([](const List& a) { return a[0].contiguous().view_as(a[1]); }, {x, like});
+  expect_the_loop([](const List& a) { return a[0].reshape_as(a[1]); }, {x, like});
+  expect_the_loop([](const List& a) { return a[0].expand_as(a[1]); }, {row, x});
+  expect_the_loop([](const List& a) { return a[0].flatten(); }, {x});
+  expect_the_loop([](const List& a) { return a[0].unsqueeze(0).flatten(0, 1); }, {x});
+  expect_the_loop([](const List& a) { return a[0].t().contiguous(); }, {x});
+}
+
+TEST(UnderVmap, CopiesRearrangeEachExample) {
+  const Tensor x = ramp({2, 3, 4, 2});
+  expect_the_loop([](const List& a) { return rc::roll(a[0], 3); }, {x});
+  expect_the_loop([](const List& a) { return rc::roll(a[0], {1, -1}, {0, 1}); }, {x});
+  expect_the_loop([](const List& a) { return rc::repeat(a[0], {2, 1, 3}); }, {x});
+  expect_the_loop([](const List& a) { return rc::tile(a[0], {2}); }, {x});
+  expect_the_loop([](const List& a) { return rc::repeat_interleave(a[0], 2, 0); }, {x});
+}
+
+TEST(UnderVmap, ZeroAndFillOverwriteEachExample) {
+  const Tensor x = ramp({3, 2}), y = ramp({3, 2});
+  rc::vmap([](Tensor a) { return a.zero_(); }, {.in_dims = 1})(x);
+  expect_equal(x, rc::zeros({3, 2}, rc::float64));
+  rc::vmap([](Tensor a) { return a.fill_(2.5); })(y);
+  expect_equal(y, rc::full({3, 2}, 2.5, rc::float64));
+}
+
+TEST(UnderVmap, WritesToOneOfTheListOfViewsReachTheBase) {
+  const auto f = [](Tensor a) {
+    const Tensor base = a * 1;
+    rc::unbind(base)[1].mul_(10);
+    rc::split(base, 1)[0].add_(100);
+    return base;
+  };
+  const Tensor x = doubles({1, 2, 3, 4, 5, 6}, {2, 3});
+  expect_values(rc::vmap(f)(x), {101, 20, 3, 104, 50, 6});
+  expect_values(rc::vmap(rc::grad([&](Tensor a) { return f(a).sum(); }))(x), {1, 10, 1, 1, 10, 1});
+}
+
+// ── what a tensor says of itself ──
+
+TEST(UnderVmap, AnExampleSaysItsType) {
+  rc::vmap([](Tensor a) {
+    EXPECT_TRUE(a.is_floating_point());
+    EXPECT_FALSE(a.is_complex());
+    EXPECT_TRUE(a.to(rc::complex64).is_complex());
+    EXPECT_FALSE(a.to(rc::complex64).is_floating_point());
+    EXPECT_FALSE(a.to(rc::int32).is_floating_point());
+    return a;
+  })(ramp({3, 2, 4}));
+}
+
+TEST(UnderVmap, AnExampleWithoutAxesDoesNotRaiseTheType) {
+  const Tensor narrow = rc::ones({3, 2}), wide = rc::ones({3}, rc::float64);
+  EXPECT_EQ(rc::vmap(rc::add)(narrow, wide).dtype(), rc::float32);
+  EXPECT_EQ(rc::vmap(rc::add)(wide, narrow).dtype(), rc::float32);
+  EXPECT_EQ(rc::vmap(rc::add)(rc::ones({3}), wide).dtype(), rc::float64);
+  EXPECT_EQ(rc::vmap(rc::add)(rc::ones({3, 2}, rc::int64), wide).dtype(), rc::float64);
+}
+
+TEST(UnderVmap, FactoriesLikeAnExampleHaveItsType) {
+  const auto f = [](Tensor a) {
+    return std::tuple{rc::zeros_like(a), rc::ones_like(a), rc::full_like(a, a.sum()), rc::empty_like(a)};
+  };
+  const Tensor x = ramp({3, 2}).to(rc::float32);
+  const auto [zeros, ones, full, empty] = rc::vmap(f)(x);
+  expect_equal(zeros, rc::zeros({3, 2}));
+  expect_equal(ones, rc::ones({3, 2}));
+  expect_equal(full, x.sum(1, true).expand({3, 2}));
+  EXPECT_EQ(sizes(empty), (Sizes{3, 2}));
+  EXPECT_EQ(empty.dtype(), rc::float32);
+}
+
+// ── algebra and reductions ──
+
+TEST(UnderVmap, ProductsOfMatricesAndVectorsInAnyLayout) {
+  const Tensor a = ramp({2, 3, 4, 5}), b = ramp({2, 3, 5, 2}), v = ramp({2, 3, 5});
+  expect_the_loop([](const List& x) { return rc::mm(x[0], x[1]); }, {a, b});
+  expect_the_loop([](const List& x) { return rc::mv(x[0], x[1]); }, {a, v});
+  expect_the_loop([](const List& x) { return rc::dot(x[0], x[0] * 2); }, {v});
+  expect_the_loop([](const List& x) { return rc::bmm(x[0], x[1]); }, {ramp({2, 3, 2, 4, 5}), ramp({2, 3, 2, 5, 3})});
+  expect_the_loop([](const List& x) { return rc::outer(x[0], x[0] + 1); }, {v});
+  expect_the_loop([](const List& x) { return rc::matmul(x[0].t(), x[1].t()); },
+                  {ramp({2, 3, 4, 5}), ramp({2, 3, 2, 4})});
+  const Tensor rows = ramp({5, 5, 5});
+  const auto diagonals =
+      rc::vmap(rc::vmap([](Tensor x, Tensor y) { return rc::matmul(x, y); }, {.in_dims = {rc::none, 0}}),
+               {.in_dims = {1, rc::none}, .out_dims = 1});
+  const Tensor y = diagonals(rows, rows.permute({2, 0, 1}));
+  for (std::int64_t i = 0; i < 5; ++i)
+    for (std::int64_t j = 0; j < 5; ++j) expect_close(y[j][i], rc::matmul(rows.select(1, i), rows.select(2, j)), 1e-12);
+}
+
+TEST(UnderVmap, CrossProductsOfThreeExamples) {
+  const Tensor x = ramp({2, 3, 3}), y = sin(ramp({2, 3, 3}));
+  expect_the_loop([](const List& a) { return rc::cross(a[0], a[1]); }, {x, y});
+  expect_the_loop([](const List& a) { return rc::cross(a[0], a[1], 0); },
+                  {ramp({2, 3, 3, 2}), sin(ramp({2, 3, 3, 2}))});
+  expect_values(rc::vmap([](Tensor a, Tensor b) { return rc::cross(a, b); })(rc::eye(3, rc::float64),
+                                                                             rc::ones({3, 3}, rc::float64)),
+                {0, -1, 1, 1, 0, -1, -1, 1, 0});
+}
+
+TEST(UnderVmap, ReductionsOverAxesOfOneExample) {
+  const Tensor x = sin(ramp({2, 3, 4, 5}) * 7);
+  for (std::int64_t dim : {-2, -1, 0, 1})
+    for (bool keepdim : {false, true}) {
+      expect_the_loop([=](const List& a) { return rc::sum(a[0], dim, keepdim); }, {x});
+      expect_the_loop([=](const List& a) { return rc::mean(a[0], dim, keepdim); }, {x});
+      expect_the_loop([=](const List& a) { return rc::argmax(a[0], dim, keepdim); }, {x});
+      expect_the_loop([=](const List& a) { return rc::var(a[0], dim, 1, keepdim); }, {x});
+    }
+  expect_the_loop([](const List& a) { return rc::argmax(a[0]); }, {x});
+  expect_the_loop([](const List& a) { return trace(a[0]); }, {x});
+  expect_the_loop([](const List& a) { return rc::sum(a[0], 0) + rc::sum(a[0], -1) + rc::mean(a[0]); }, {ramp({2, 3})});
+}
+
+TEST(UnderVmap, TwoMapsOverTangentsOfSolve) {
+  const Tensor a = rc::eye(3, rc::float64) * 4 + sin(ramp({3, 3})), b = ramp({3, 2}),
+               tangents = cos(ramp({2, 4, 3, 3}));
+  const auto along = [&](Tensor t) { return std::get<1>(rc::jvp([&](Tensor m) { return rc::solve(m, b); }, a, t)); };
+  const Tensor y = rc::vmap(rc::vmap(along))(tangents);
+  const Tensor inverse = rc::inverse(a), x = rc::matmul(inverse, b);
+  expect_close(y, -rc::matmul(inverse, rc::matmul(tangents, x)));  // d(A⁻¹b) = -A⁻¹ dA A⁻¹b
+}
+
+// ── indices and classes ──
+
+TEST(UnderVmap, TensorIndicesPickFromAndWriteToEachExample) {
+  const Tensor x = ramp({2, 3, 4, 5});
+  const Tensor rows = rc::tensor({{{3, 0}, {1, 1}, {2, 3}}, {{0, 1}, {2, 2}, {3, 0}}}), shared = rc::tensor({0, 4});
+  expect_the_loop([](const List& a) { return Tensor(a[0].index({a[1]})); }, {x, rows});
+  expect_the_loop([&](const List& a) { return Tensor(a[0].index({a[1], shared})); }, {x, rows});
+  expect_the_loop([&](const List& a) { return Tensor(a[0].index({shared - 1, 2})); }, {x});
+  expect_the_loop([](const List& a) { return rc::index_put(a[0], {a[1]}, a[0][0] * 0 + 7, true); }, {x, rows});
+  expect_the_loop([](const List& a) { return rc::index_put(a[0], {a[1][0]}, -1); }, {x, rows});
+  expect_the_loop([](const List& a) { return rc::index_fill(a[0], 0, a[1], 9); }, {x, rows});
+  const auto picked = [&](Tensor a, Tensor i) { return Tensor(a.index({i, shared})).square().sum(); };
+  const auto one = [&](Tensor a) { return picked(a, rows[0][2]); };
+  const Tensor gradients = rc::vmap(rc::grad(picked))(x[0], rows[0]);
+  expect_close(gradients[2], difference_quotient(one, x[0][2].clone()), difference_tolerance);
+}
+
+TEST(UnderVmap, LossesAndClassesOfEachExample) {
+  const Tensor x = log_softmax(sin(ramp({2, 3, 4, 5})), -1);
+  const Tensor classes =
+      rc::tensor({{{0, 4, 1, 1}, {3, 2, 0, 0}, {4, 4, 2, 1}}, {{0, 0, 0, 3}, {1, 2, 3, 4}, {0, 2, 2, 4}}});
+  for (rc::Reduction r : {rc::Reduction::none, rc::Reduction::mean, rc::Reduction::sum})
+    expect_the_loop([=](const List& a) { return rc::nll_loss(a[0], a[1], r); }, {x, classes});
+  expect_the_loop([](const List& a) { return rc::one_hot(a[0], 5); }, {classes});
+  expect_values(rc::vmap([](Tensor c) { return rc::one_hot(c, 3); })(rc::tensor({2, 0})), {0, 0, 1, 1, 0, 0});
+}
+
+TEST(UnderVmap, PlacesInASortedRowOfEachExample) {
+  const Tensor rows = doubles({1, 3, 5, 0, 0, 9}, {2, 3}), found = doubles({0, 3, 4, 0, 1, 10}, {2, 3});
+  const auto f = [](Tensor row, Tensor x) { return rc::searchsorted(row, x); };
+  expect_values(rc::vmap(f)(rows, found), {0, 1, 2, 0, 2, 3});
+  expect_values(rc::vmap(f, {.in_dims = {0, rc::none}})(rows, doubles({2})), {1, 2});
+  expect_values(rc::vmap(f, {.in_dims = {rc::none, 0}})(rows[0], doubles({2, 6})), {1, 3});
+}
+
+// ── trees and reading ──
+
+TEST(UnderVmap, PairsThatOperationsReturnAreTrees) {
+  const Tensor x = doubles({3, 1, 2, 5, 6, 4}, {2, 3});
+  const auto [values, places] = rc::vmap([](Tensor a) { return rc::max(a, 0); }, {.out_dims = {0, 0}})(x);
+  expect_values(values, {3, 6});
+  expect_values(places, {0, 1});
+  const auto [sorted, order] = rc::vmap([](Tensor a) { return rc::sort(a); }, {.out_dims = {1, 0}})(x);
+  expect_values(sorted, {1, 4, 2, 5, 3, 6});
+  expect_values(order, {1, 2, 0, 2, 0, 1});
+}
+
+TEST(UnderVmap, AllAndAnyOfSharedValuesMayBeRead) {
+  const Tensor mask = rc::tensor({1, 0, 1}) > 0;
+  const auto f = [&](Tensor x) {
+    EXPECT_FALSE(bool(rc::all(mask)));
+    EXPECT_TRUE(bool(rc::any(mask)));
+    return x * 2;
+  };
+  expect_values(rc::vmap(f)(doubles({1, 2})), {2, 4});
+  const auto batched = [](Tensor x) { return bool(rc::all(x > 0)) ? x : -x; };
+  EXPECT_THROW(rc::vmap(batched)(ramp({2, 3})), rc::TransformError);
+  expect_values(rc::vmap([](Tensor x) { return rc::all(x > 1); })(doubles({1, 2, 2, 3}, {2, 2})), {0, 1});
+}
+
+}  // namespace
