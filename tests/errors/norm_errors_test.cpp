@@ -12,7 +12,7 @@ TEST(NormErrors, BatchNormOfMappedExamplesWithSharedStatistics) {
   const auto f = [&](Tensor x) { return rc::batch_norm(x, mean, variance, Tensor(), Tensor(), true); };
   const std::string found =
       "batch_norm: the input has one value per example of vmap over axis 0 of 3{at}, the running statistics f32[2], "
-      "which training updates in place, have one for all; map them too, pass none, or use group_norm\n"
+      "which training updates in place, have one for all; map them too, pass undefined tensors for them, or use group_norm\n"
       "  inside vmap over axis 0 of 3{at}";
   expect_error<rc::TransformError>([&] { rc::vmap(f)(xs); }, found, {xs, mean, variance});
   const auto g = [](Tensor x, Tensor m, Tensor v) { return rc::batch_norm(x, m, v, Tensor(), Tensor(), true); };
