@@ -74,7 +74,7 @@ class Application final : public Typed<FunctionOperation, Output, A...> {
       const auto in_dims = dims_of(arguments, batch.mapped);
       auto [output, out_dims] = std::apply([&](A&... a) { return D::vmap(info, in_dims, a...); }, arguments);
       Output result = std::move(output);
-      BatchedOutputs batched = batch_in_front(this->name(), walk_of(result), out_dims_of(out_dims), info.batch_size);
+      BatchedOutputs batched = batch_in_front(this->name(), call::walk(result), out_dims_of(out_dims), info.batch_size);
       this->tensors_of(std::move(result));
       return batched;
     } else {
@@ -83,7 +83,7 @@ class Application final : public Typed<FunctionOperation, Output, A...> {
   }
   typename InDims<Arguments>::type dims_of(Arguments& arguments, const Mask& mapped) const {
     const std::array<tree::Walk, sizeof...(A)> walks =
-        std::apply([](A&... a) { return std::array<tree::Walk, sizeof...(A)>{walk_of(a)...}; }, arguments);
+        std::apply([](A&... a) { return std::array<tree::Walk, sizeof...(A)>{call::walk(a)...}; }, arguments);
     std::size_t leaves = 0;
     for (const tree::Walk& walk : walks) leaves += walk.leaves.size();
     const std::vector<Dim> dims = dims_of_leaves(leaves, this->taken(), mapped);

@@ -26,11 +26,33 @@ X negated(const X& x) {
   return map_leaves([](const Tensor& t) { return -t; }, x);
 }
 
+/// The transpose of a linear map, of a tree like `y` that it gives.
+template <class F, class X>
+X transposed(const F& f, const X& y) {
+  const auto [value, pullback] = ricci::vjp(f, map_leaves([](const Tensor& t) { return zeros_like(t); }, y));
+  return pullback(y);
+}
+
+/// What an equation with parameters defines, a tree like its first argument: derivatives need it and the parameters.
+template <class X>
+class Implicit : public Typed<Operation, X, X, std::vector<Tensor>> {
+ public:
+  using Parameters = std::vector<Tensor>;
+  using Typed<Operation, X, X, Parameters>::Typed;
+
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const override {
+    Tensors outputs = this->apply(inputs);
+    std::vector<Tensor> saved(outputs.begin(), outputs.end());
+    saved.insert(saved.end(), inputs.begin() + static_cast<std::ptrdiff_t>(outputs.size()), inputs.end());
+    return {.outputs = std::move(outputs), .residual = {std::move(saved), nullptr}};
+  }
+};
+
 /// The root of a function of X with parameters: arguments are the initial guess and the parameters.
 template <class X, class Solve, class TangentSolve>
-class Root final : public Typed<Operation, X, X, std::vector<Tensor>> {
-  using Base = Typed<Operation, X, X, std::vector<Tensor>>;
-  using Parameters = std::vector<Tensor>;
+class Root final : public Implicit<X> {
+  using Base = Implicit<X>;
+  using typename Base::Parameters;
 
  public:
   Root(std::tuple<X, Parameters> arguments, Tensors& inputs, Program f, const Solve& solve,
@@ -44,12 +66,6 @@ class Root final : public Typed<Operation, X, X, std::vector<Tensor>> {
     auto [initial, parameters] = this->arguments(inputs);
     return this->tensors_of(solve_(ClosedFunction<X>{f_, parameters}, initial));
   }
-  Kept keep(std::span<const Tensor> inputs, const Mask&) const override {
-    Tensors outputs = this->apply(inputs);
-    std::vector<Tensor> saved(outputs.begin(), outputs.end());
-    saved.insert(saved.end(), inputs.begin() + static_cast<std::ptrdiff_t>(outputs.size()), inputs.end());
-    return {.outputs = std::move(outputs), .residual = {std::move(saved), nullptr}};
-  }
   /// The adjoint solves the transposed linearised equation; its negative is the cotangent of f's value.
   Tensors vjp(const Reverse& rule) const override {
     auto [root, parameters] = this->arguments(rule.residual->tensors);
@@ -58,10 +74,9 @@ class Root final : public Typed<Operation, X, X, std::vector<Tensor>> {
       const auto [zero, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
       return X(tangent_solve_(slope, y));
     };
-    const auto [unused, transposed] = ricci::vjp(solved, map_leaves([](const Tensor& t) { return zeros_like(t); }, ct));
     const auto at_root = [&, root = root](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
     const auto [zero, pullback] = ricci::vjp(at_root, parameters);
-    const Parameters found = pullback(negated(transposed(ct)));
+    const Parameters found = pullback(negated(transposed(solved, ct)));
     Tensors cotangents(rule.input_types.size() - found.size(), Tensor());
     cotangents.append(found.begin(), found.end());
     return wanted_among(cotangents, rule);
@@ -85,9 +100,9 @@ class Root final : public Typed<Operation, X, X, std::vector<Tensor>> {
 
 /// The solution of a linear system: arguments are the right-hand side and the parameters of matvec.
 template <class X, class Solve, class TransposeSolve>
-class LinearSolve final : public Typed<Operation, X, X, std::vector<Tensor>> {
-  using Base = Typed<Operation, X, X, std::vector<Tensor>>;
-  using Parameters = std::vector<Tensor>;
+class LinearSolve final : public Implicit<X> {
+  using Base = Implicit<X>;
+  using typename Base::Parameters;
 
  public:
   LinearSolve(std::tuple<X, Parameters> arguments, Tensors& inputs, Program matvec, const Solve& solve,
@@ -109,21 +124,11 @@ class LinearSolve final : public Typed<Operation, X, X, std::vector<Tensor>> {
     auto [b, parameters] = this->arguments(inputs);
     return this->tensors_of(solve_(ClosedFunction<X>{matvec_, parameters}, b));
   }
-  Kept keep(std::span<const Tensor> inputs, const Mask&) const override {
-    Tensors outputs = this->apply(inputs);
-    std::vector<Tensor> saved(outputs.begin(), outputs.end());
-    saved.insert(saved.end(), inputs.begin() + static_cast<std::ptrdiff_t>(outputs.size()), inputs.end());
-    return {.outputs = std::move(outputs), .residual = {std::move(saved), nullptr}};
-  }
   Tensors vjp(const Reverse& rule) const override {
     auto [solution, parameters] = this->arguments(rule.residual->tensors);
     const X ct = this->result(filled_with_zeros(rule.cotangents, rule.output_types));
     const ClosedFunction<X> matvec{matvec_, parameters};
-    const auto vecmat = [&](const X& y) {
-      const auto [unused, transposed] =
-          ricci::vjp(matvec, map_leaves([](const Tensor& t) { return zeros_like(t); }, y));
-      return transposed(y);
-    };
+    const auto vecmat = [&](const X& y) { return transposed(matvec, y); };
     const X adjoint = LinearSolve<X, TransposeSolve, Solve>::run(close("custom_linear_solve", vecmat, ct), ct,
                                                                  transpose_solve_, solve_);
     const auto at_solution = [&, solution = solution](const Parameters& p) {
@@ -133,7 +138,7 @@ class LinearSolve final : public Typed<Operation, X, X, std::vector<Tensor>> {
     const Parameters found = pullback(negated(adjoint));
     Tensors cotangents;
     X of_b = adjoint;
-    take_tensors(walk_of(of_b), cotangents);
+    take_tensors(call::walk(of_b), cotangents);
     cotangents.append(found.begin(), found.end());
     return wanted_among(cotangents, rule);
   }

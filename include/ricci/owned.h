@@ -34,11 +34,10 @@ class Owned {
   void (*destroy_)(T*) = nullptr;
 };
 
-/// One of the owners of a T; the last one destroys it, on whatever thread.
+/// One of the owners of a T, never of nothing until it is moved from; the last one destroys it, on whatever thread.
 template <class T>
 class Shared {
  public:
-  Shared() = default;
   explicit Shared(Owned<T> value) : box_(new Box{std::move(value)}) {}
   Shared(const Shared& other) : box_(other.box_) {
     if (box_) __atomic_fetch_add(&box_->owners, 1U, __ATOMIC_RELAXED);

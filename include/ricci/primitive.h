@@ -40,6 +40,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <span>
 #include <string>
@@ -70,10 +71,17 @@ enum class Kind : std::uint8_t { elementwise, linear, multilinear, explicit_, cu
 inline constexpr std::size_t max_operands = 32;
 
 /// Bits of `keeps`: what the reverse rule wants kept until the backward pass, among the first 8 inputs and the outputs.
-inline constexpr std::size_t keepable_inputs = 8;
+inline constexpr std::size_t keepable_inputs = 8, keepable_outputs = 24;
 constexpr unsigned input(int i) { return 1U << i; }
 constexpr unsigned output(int i) { return 1U << (static_cast<int>(keepable_inputs) + i); }
 inline constexpr unsigned nothing = 0;
+/// Whether `keeps` names this input or output; there may be more of them than it can name.
+constexpr bool keeps_input(unsigned keeps, std::size_t i) {
+  return i < keepable_inputs && (keeps & input(static_cast<int>(i))) != 0;
+}
+constexpr bool keeps_output(unsigned keeps, std::size_t i) {
+  return i < keepable_outputs && (keeps & output(static_cast<int>(i))) != 0;
+}
 
 /// Inputs at which the laws try an operation; `op` carries the parameters.
 template <class P>
@@ -99,6 +107,7 @@ struct Rules {
   const char* name;
   Kind kind;
   ParameterRules parameters;
+  int operands = -1;              // how many it takes, where its rules tell; else -1. Elementwise: in `loops`
   unsigned keeps = 0;             // of `input(i)`, `output(i)`: what scale, transpose and vjp read
   unsigned linear_in = 0;         // Linear: the jointly linear inputs
   bool locally_constant = false;  // derivative zero wherever it exists
@@ -141,7 +150,8 @@ struct Op {
 
 /// The one output of an operation. Throws ValueError for an undefined input, and whatever the operation's rules say.
 Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count);
-/// All outputs, of any number of inputs; ValueError if the operation does not take that many.
+/// All outputs, of any number of inputs; ValueError if the operation does not take that many. One whose type rule takes
+/// a list takes at least one, and checks the rest there.
 Tensors apply_all(Op op, std::span<const Tensor> inputs);
 /// In place: `target` takes the value, through views to its base. Throws TransformError where the target holds one value
 /// for what differs per example of a running vmap, or was captured by a function under differentiation.
@@ -221,24 +231,28 @@ const P& as(const void* op) {
   return *static_cast<const P*>(op);
 }
 
+/// The number of operands that the type rule takes; -1 for a rule that takes a list.
+template <class P>
+constexpr int operands_of_type() {
+  if constexpr (requires(const P& p, const Types& in) { p.type(in); }) return -1;
+  else if constexpr (requires(const P& p) { p.type(); }) return 0;
+  else if constexpr (requires(const P& p, const Type& t) { p.type(t); }) return 1;
+  else if constexpr (requires(const P& p, const Type& t) { p.type(t, t); }) return 2;
+  else return 3;
+}
+
 template <class P>
 Types type_of(const void* op, const Types& in) {
   const P& p = as<P>(op);
-  if constexpr (requires {
-                  { p.type(in) } -> std::same_as<Types>;
-                })
-    return p.type(in);
-  else if constexpr (requires {
-                       { p.type(in) } -> std::same_as<Type>;
-                     })
-    return Types{p.type(in)};
+  if constexpr (requires { p.type(in); }) return Types{p.type(in)};
   else if constexpr (requires { p.type(); }) return Types{p.type()};
   else if constexpr (requires { p.type(in[0]); }) return Types{p.type(in[0])};
   else if constexpr (requires { p.type(in[0], in[1]); }) return Types{p.type(in[0], in[1])};
   else if constexpr (requires { p.type(in[0], in[1], in[2]); }) return Types{p.type(in[0], in[1], in[2])};
   else
     static_assert(sizeof(P) == 0,
-                  "ricci: a primitive needs `Type type(const Type& x, …) const` or `Types type(const Types&) const`");
+                  "ricci: a primitive needs `Type type(const Type& x, …) const` or `Type type(const Types&) const`, or the "
+                  "same that returns Types");
 }
 
 template <class P>
@@ -285,6 +299,12 @@ double reference_of(const void* op, const double* x) {
   if constexpr (requires { p.reference(x[0]); }) return static_cast<double>(p.reference(x[0]));
   else if constexpr (requires { p.reference(x[0], x[1]); }) return static_cast<double>(p.reference(x[0], x[1]));
   else return static_cast<double>(p.reference(x[0], x[1], x[2]));
+}
+
+template <class P>
+constexpr bool is_locally_constant() {
+  if constexpr (requires { P::locally_constant; }) return P::locally_constant;
+  else return false;
 }
 
 template <class P>
@@ -337,7 +357,7 @@ constexpr Rules make_rules() {
   r.name = P::name;
   r.parameters = parameter_rules<P>();
   if constexpr (requires { P::keeps; }) r.keeps = P::keeps;
-  if constexpr (requires { P::locally_constant; }) r.locally_constant = P::locally_constant;
+  r.locally_constant = erase::is_locally_constant<P>();
   if constexpr (requires { P::domain; }) r.domain = P::domain;
   if constexpr (requires { P::tolerance_factor; }) r.tolerance_factor = P::tolerance_factor;
   if constexpr (requires { P::samples(); }) r.samples = erase::samples_of<P>;
@@ -348,9 +368,7 @@ constexpr Rules make_rules() {
   if constexpr (std::same_as<typename P::kind, Elementwise>) {
     r.kind = Kind::elementwise;
     r.loops = erase::loops_for<P>;
-    if (!r.locally_constant) {
-      if constexpr (!requires { P::locally_constant; }) r.scale = erase::scale_of<P>;
-    }
+    if constexpr (!erase::is_locally_constant<P>()) r.scale = erase::scale_of<P>;
     return r;
   } else if constexpr (std::same_as<typename P::kind, Custom>) {
     static_assert(
@@ -369,6 +387,7 @@ constexpr Rules make_rules() {
     return r;
   } else {
     r.type = erase::type_of<P>;
+    r.operands = erase::operands_of_type<P>();
     if constexpr (requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); })
       r.eval = [](const void* op, Outputs out, Inputs in) { erase::as<P>(op).eval(out, in); };
     if constexpr (requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); }) {
@@ -406,13 +425,13 @@ constexpr Rules make_rules() {
       r.transpose = erase::transpose_of<P>;
     } else {
       static_assert(std::same_as<typename P::kind, Explicit>,
-                    "ricci: a primitive's kind is Elementwise, Linear, Multilinear or Explicit");
+                    "ricci: a primitive's kind is Elementwise, Linear, Multilinear, Explicit or Custom");
       r.kind = Kind::explicit_;
       if constexpr (requires(const P& p, const Forward& f) { p.jvp(f); })
         r.jvp = [](const void* op, const Forward& f) { return erase::as<P>(op).jvp(f); };
       if constexpr (requires(const P& p, const Reverse& v) { p.vjp(v); })
         r.vjp = [](const void* op, const Reverse& v) { return erase::as<P>(op).vjp(v); };
-      static_assert(requires { P::locally_constant; } || (requires(const P& p, const Forward& f) { p.jvp(f); } &&
+      static_assert(erase::is_locally_constant<P>() || (requires(const P& p, const Forward& f) { p.jvp(f); } &&
                                                          requires(const P& p, const Reverse& v) { p.vjp(v); }),
                     "ricci: an explicit primitive needs `Tensors jvp(const Forward&) const` and `Tensors vjp(const Reverse&) const`, "
                     "or `static constexpr bool locally_constant = true`");

@@ -24,7 +24,7 @@ struct ProgramBody;  // src/program/program.h
 /// Captured tensors follow the inputs, behind a semicolon. A size that was read from an input prints as a symbol.
 class Program {
  public:
-  Program() = default;
+  Program();  ///< the empty one: no inputs, no outputs
   explicit Program(Shared<const ProgramBody> body) : body_(std::move(body)) {}
 
   const ProgramBody& body() const { return *body_; }
@@ -41,7 +41,9 @@ class Program {
 
 std::string to_string(const Program& program);
 std::ostream& operator<<(std::ostream& out, const Program& program);
-/// What `to_string` printed, read back; captured tensors are given in order. ValueError with the line that is wrong.
+/// What `to_string` printed, read back and checked; captured tensors are given in order. Sizes are those the text shows:
+/// what it gives serves them alone. ValueError that says which line is wrong; also for a parameter that is more than its
+/// text: a function, or a size that depends on the inputs' sizes.
 Program parse_program(std::string_view text, std::span<const Tensor> captured);
 /// Throws ValueError unless every variable is defined once before its use with the type its operation gives.
 void check(const Program& program);

@@ -19,17 +19,18 @@ class SmallVector {
   using const_iterator = const T*;
 
   SmallVector() = default;
-  SmallVector(std::initializer_list<T> values) { append(values.begin(), values.end()); }
+  // Each delegates to the empty one, so that what it has appended is destroyed where a later element throws.
+  SmallVector(std::initializer_list<T> values) : SmallVector() { append(values.begin(), values.end()); }
   template <class It>
     requires requires(It it) {
       *it;
       ++it;
     }
-  SmallVector(It first, It last) {
+  SmallVector(It first, It last) : SmallVector() {
     append(first, last);
   }
-  explicit SmallVector(std::size_t count, const T& value = T()) { resize(count, value); }
-  SmallVector(const SmallVector& other) {
+  explicit SmallVector(std::size_t count, const T& value = T()) : SmallVector() { resize(count, value); }
+  SmallVector(const SmallVector& other) : SmallVector() {
     if (std::is_trivially_copyable_v<T> && other.size_ <= N) copy_inline(other);
     else append(other.begin(), other.end());
   }

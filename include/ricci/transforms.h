@@ -231,7 +231,7 @@ auto vjp(const F& f, where_t where, const P&... p) {
   (check_differentiable<P>(), ...);
   std::tuple<P...> primals(p...);
   auto structure = primals;
-  runs::ReverseRun run("vjp", where);
+  runs::ReverseRun run("vjp", where, {.cotangents_are_given = true});
   int all[sizeof...(P)];
   for (int i = 0; int& position : all) position = i++;
   const auto walks = call::walks(primals);
@@ -472,7 +472,7 @@ struct JacobianOfFunction {
     auto arguments = given;
     if constexpr (reverse) {
       auto chosen = Chosen::choose(given);
-      runs::ReverseRun reverse_run(name, where, shown);
+      runs::ReverseRun reverse_run(name, where, {.shown = shown});
       const auto walks = call::walks(arguments);
       reverse_run.enter(walks, Chosen::wrapped);
       R result = call::invoke(f, arguments);

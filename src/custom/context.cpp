@@ -1,16 +1,10 @@
 // What a Context says of the tensors and values that were saved in it.
 #include "ricci/function/context.h"
 
+#include "primitive/wording.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
-namespace {
-
-std::string count_of(std::size_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
-}  // namespace
 
 const std::vector<Tensor>& Context::saved_list() const {
   const auto& own = reader_ == Reader::backward ? for_backward_ : for_forward_;

@@ -91,7 +91,7 @@ void FunctionOperation::note_returned(std::span<const Tensor> before, std::span<
       raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(i)) +
                             " without returning it; return it, and mark it with ctx.mark_dirty in setup_context");
   }
-  if (returned_.empty()) returned_ = std::move(found);
+  if (!found.empty() && returned_.empty()) returned_ = std::move(found);
 }
 
 // ── the context ──
@@ -131,7 +131,10 @@ void FunctionOperation::check_marks(const Context& ctx, std::span<const Tensor> 
                             ", which is not marked; mark it with ctx.mark_dirty in setup_context");
   for (const Tensor& marked : ctx.constant_)
     if (!among(marked, outputs))
-      raise<ValueError>(name() + ": ctx.mark_non_differentiable was given a tensor that is not an output of forward");
+      raise<ValueError>(
+          name() +
+          ": ctx.mark_non_differentiable was given a tensor that is not an output of forward; mark what it "
+          "returns");
 }
 
 Context FunctionOperation::context_of(const Residual& residual) const {
@@ -262,7 +265,7 @@ BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output,
     if (!exists || !(type_of(leaf).shape[static_cast<std::size_t>(axis)] == batch_size))
       raise<IndexError>(name + ": vmap returned out_dim " + std::to_string(*matched.dims[i]) + " for an output " +
                         to_string(type_of(leaf)) + ", which has no axis of the batch's size " +
-                        std::to_string(batch_size.hint()) + " there");
+                        std::to_string(batch_size.hint()) + " there; return where the batch is, or none");
     result.outputs.push_back(axis == 0 ? leaf : movedim(leaf, axis, 0));
   }
   return result;

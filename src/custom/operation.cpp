@@ -2,10 +2,10 @@
 // taking trees apart, holding gradients against their arguments. Knows no C++ type of a user's.
 #include "ricci/function/operation.h"
 
+#include "interpreters/replay.h"
 #include "primitive/eager.h"
 #include "primitive/interpreter.h"
 #include "ricci/primitive/raise.h"
-#include "ricci/random.h"
 
 namespace ricci::function {
 namespace {
@@ -116,30 +116,16 @@ Pushed Operation::refuse_forward_mode() const {
                              "custom_jvp, or an rc::Function with jvp");
 }
 
-namespace {
-
-/// While it lives, the default generator draws what it drew from `start` on.
-class DrawAgain {
- public:
-  explicit DrawAgain(const Generator& start) : saved_(default_generator()) { default_generator() = start; }
-  DrawAgain(const DrawAgain&) = delete;
-  ~DrawAgain() { default_generator() = saved_; }
-
- private:
-  const Generator saved_;
-};
-
-}  // namespace
-
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
-  auto start = std::make_shared<const Generator>(default_generator());
+  auto draws = std::make_shared<Draws>();
+  const NotedDraws noted(*draws);
   Kept kept = keep_inputs(inputs);
-  kept.residual.rest = std::move(start);
+  kept.residual.rest = std::move(draws);
   return kept;
 }
 
 Tensors Recomputed::vjp(const Reverse& rule) const {
-  const DrawAgain draws(*static_cast<const Generator*>(rule.residual->rest.get()));
+  const RepeatedDraws repeated(*static_cast<const Draws*>(rule.residual->rest.get()));
   return vjp_by_calling(rule);
 }
 
@@ -209,7 +195,7 @@ void require_like(const std::string& name, const char* rule, const tree::Walk& f
                   const char* what) {
   if (tree::same_structure(found, wanted)) return;
   raise<ValueError>(name + ": " + rule + " returned " + tree::Structure(found).to_string() + ", which does not fit " +
-                    what + " " + tree::Structure(wanted).to_string());
+                    what + " " + tree::Structure(wanted).to_string() + "; return that structure");
 }
 
 Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,

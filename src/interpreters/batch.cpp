@@ -6,6 +6,7 @@
 
 #include "interpreters/node_memory.h"
 #include "primitive/custom.h"
+#include "primitive/derive.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -45,10 +46,17 @@ const LaneSetRef& BatchInterpreter::lanes_of(Op op, std::span<const ValueRef> in
 }
 
 ExampleNumbers BatchInterpreter::numbers() const {
-  if (!lanes) return {{examples.first}, size};
+  const auto& scattered = examples.scattered;
+  if (!lanes) return scattered.empty() ? ExampleNumbers{{examples.first}, size} : ExampleNumbers{scattered, 1};
   ExampleNumbers numbers{{}, 1};
-  for (std::int64_t number : lanes->numbers) numbers.starts.push_back(examples.first + number);
+  for (std::int64_t number : lanes->numbers)
+    numbers.starts.push_back(scattered.empty() ? examples.first + number : scattered[static_cast<std::size_t>(number)]);
   return numbers;
+}
+
+Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value) {
+  if (value->level == batch.level) return wrap(static_cast<const Batched&>(*value).value);
+  return repeated(wrap(value), batch.count(batch.lanes));
 }
 
 StreamScope* streams_of(const Interpreter* interpreter) {
@@ -102,8 +110,11 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
     mapped.push_back(is_mapped);
     tensors.push_back(wrap(is_mapped ? static_cast<const Batched*>(inputs[i].get())->value : inputs[i]));
   }
-  const Batch batch{
-      .size = count(rows), .inputs = {tensors.data(), tensors.size()}, .mapped = mapped, .randomness = examples.randomness};
+  const Batch batch{.size = count(rows),
+                    .inputs = {tensors.data(), tensors.size()},
+                    .mapped = mapped,
+                    .randomness = examples.randomness,
+                    .level = level};
   const bool is_custom = op.rules->kind == Kind::custom;
   if (!is_custom) types_of(op, types);  // what is wrong is said in terms of one example
   BatchedOutputs out;

@@ -23,7 +23,8 @@ struct Examples {
   Size count;          // of the whole run
   std::int64_t first;  // of this level
   Randomness randomness;
-  StreamScope* streams;  // of the run
+  StreamScope* streams;                         // of the run
+  SmallVector<std::int64_t, 1> scattered = {};  // those of this level, where they are not consecutive; else none
 };
 
 /// Numbers of examples, in runs of consecutive ones: `each` from every start on.
@@ -77,6 +78,10 @@ class BatchInterpreter final : public Interpreter {
 
   const std::int64_t most_groups_;
 };
+
+/// The rows of the examples that run at this level, with the batch as axis 0: of a value that is the same for all of
+/// them, expanded without copying. Requires: the value is of this level or further out. Call it outside the level.
+Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value);
 
 /// The streams of the innermost run of vmap among `interpreter` and those around it; null if there is none.
 StreamScope* streams_of(const Interpreter* interpreter);

@@ -16,4 +16,14 @@ const ValueRef* inner_of(const Value& value) {
   __builtin_unreachable();
 }
 
+const Value* part_at(const Value& value, Level level) {
+  const Value* v = &value;
+  while (v->level > level) {
+    const ValueRef* inner = inner_of(*v);
+    if (!inner) return nullptr;
+    v = inner->get();
+  }
+  return v->level == level ? v : nullptr;
+}
+
 }  // namespace ricci

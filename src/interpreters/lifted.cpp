@@ -42,12 +42,51 @@ Flags defined_among(std::span<const Tensor> tensors) {
 
 // ── under vmap ──
 
+/// The examples that a lifted operation stands for: of which run of vmap, and which of its examples, so that the rules
+/// draw what the function would if the run saw through it.
+struct MappedExamples {
+  Level run = 0;
+  Size size = 0;   // of these examples
+  Size count = 0;  // of the whole run
+  std::int64_t first = 0;
+  SmallVector<std::int64_t, 1> scattered;  // where they are not consecutive
+  Randomness randomness = Randomness::error;
+
+  explicit MappedExamples(const Batch& batch)
+      : run(batch.level), size(batch.size), count(batch.size), randomness(batch.randomness) {
+    const BatchInterpreter* of_batch = interpreter();
+    if (!of_batch) return;
+    count = of_batch->examples.count;
+    const ExampleNumbers numbers = of_batch->numbers();
+    if (numbers.each == size) first = numbers.starts[0];
+    else scattered = numbers.starts;
+  }
+  MappedExamples() = default;
+
+  /// The level of the run; null if it has ended.
+  const BatchInterpreter* interpreter() const {
+    const Interpreter* running = find_interpreter(run);
+    if (!running) running = find_set_aside(run);
+    return static_cast<const BatchInterpreter*>(running);
+  }
+  /// Without the run, which no two programs share.
+  void print_parameter(std::string& out) const {
+    parameters::print(size, out);
+    out += " of ";
+    parameters::print(count, out);
+    out += scattered.empty() ? " from " + std::to_string(first) : " scattered";
+  }
+  void visit_parameter_sizes(SizeVisitor& visitor) {
+    visitor.visit(size);
+    visitor.visit(count);
+  }
+  bool operator==(const MappedExamples&) const = default;
+};
+
 /// A batch level for one rule, with what goes in and comes out of it.
 class BatchLevel {
  public:
-  BatchLevel(Size size, Randomness randomness)
-      : streams_(streams_of(innermost)),
-        level_(size, Entry{}, {.count = size, .first = 0, .randomness = randomness, .streams = &streams_}) {}
+  explicit BatchLevel(const MappedExamples& of) : level_(of.size, Entry{}, examples(of)) {}
 
   /// One example of `rows`, whose axis 0 is the batch.
   Tensor show(const Tensor& rows) const {
@@ -77,9 +116,7 @@ class BatchLevel {
     const Taken taken = take(shown);
     if (taken.mapped || !taken.value.defined()) return taken.value;
     const AtLevel outside(level_.parent);
-    Shape shape = taken.value.shape();
-    shape.insert(0, level_.size);
-    return expand(taken.value, shape);
+    return rows_of(level_, value_of(taken.value));
   }
   Tensors take_rows(const Tensors& shown) const {
     Tensors rows;
@@ -95,7 +132,18 @@ class BatchLevel {
   }
 
  private:
-  StreamScope streams_;
+  /// Draws are the run's own where it lasts.
+  Examples examples(const MappedExamples& of) {
+    const BatchInterpreter* run = of.interpreter();
+    if (!run) own_streams_.emplace(streams_of(innermost));
+    return {.count = of.count,
+            .first = of.first,
+            .randomness = of.randomness,
+            .streams = run ? run->examples.streams : &*own_streams_,
+            .scattered = of.scattered};
+  }
+
+  std::optional<StreamScope> own_streams_;
   BatchInterpreter level_;
 };
 
@@ -114,11 +162,10 @@ struct Vmapped {
   static constexpr const char* name = "vmap";
   InnerOp op;
   Flags mapped;
-  Size size = 0;
-  Randomness randomness = Randomness::error;
+  MappedExamples examples;
 
   Tensors call(std::span<const Tensor> inputs) const {
-    const BatchLevel level(size, randomness);
+    const BatchLevel level(examples);
     return level.take_rows(op.call(level.show(inputs, mapped)));
   }
 };
@@ -129,8 +176,7 @@ struct VmappedRules {
   static constexpr const char* name = "vmap_rules";
   InnerOp op;
   Flags mapped;
-  Size size = 0;
-  Randomness randomness = Randomness::error;
+  MappedExamples examples;
 
   struct Rest {
     std::shared_ptr<const void> inner;
@@ -138,11 +184,11 @@ struct VmappedRules {
   };
 
   Tensors call(std::span<const Tensor> inputs) const {
-    const BatchLevel level(size, randomness);
+    const BatchLevel level(examples);
     return level.take_rows(op.call(level.show(inputs, mapped)));
   }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
-    const BatchLevel level(size, randomness);
+    const BatchLevel level(examples);
     const Kept inner = op.rules->keep(op.parameters.get(), level.show(inputs, mapped), wanted);
     Kept kept{.outputs = level.take_rows(inner.outputs), .residual = {}, .constant = inner.constant};
     Rest rest{.inner = inner.residual.rest, .mapped = {}};
@@ -156,7 +202,7 @@ struct VmappedRules {
   }
   Tensors vjp(const Reverse& rule) const {
     const auto& rest = *static_cast<const Rest*>(rule.residual->rest.get());
-    const BatchLevel level(size, randomness);
+    const BatchLevel level(examples);
     const Tensors saved = level.show(rule.residual->tensors, rest.mapped);
     const Residual residual{.tensors = {saved.begin(), saved.end()}, .rest = rest.inner};
     const Tensors cotangents = level.show(rule.cotangents, Mask(~0U));
@@ -173,7 +219,7 @@ struct VmappedRules {
     return found;
   }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-    const BatchLevel level(size, randomness);
+    const BatchLevel level(examples);
     const Pushed inner = op.rules->push(op.parameters.get(), level.show(inputs, mapped), level.show(tangents, mapped));
     return {level.take_rows(inner.outputs), level.take_rows(inner.tangents)};
   }
@@ -258,10 +304,8 @@ struct Vjp {
 
 template <class Lifted>
 BatchedOutputs lift(Op op, const Batch& batch) {
-  const Lifted lifted{.op = InnerOp(op),
-                      .mapped = flags_of(batch.mapped, batch.inputs.size()),
-                      .size = batch.size,
-                      .randomness = batch.randomness};
+  const Lifted lifted{
+      .op = InnerOp(op), .mapped = flags_of(batch.mapped, batch.inputs.size()), .examples = MappedExamples(batch)};
   return {.outputs = apply(lifted, batch.inputs)};
 }
 

@@ -1,5 +1,5 @@
 // Operations made of operations: a custom operation under vmap, jvp or vjp, as one custom operation. Recorded programs
-// hold them where a transform met a custom operation. Names no operation.
+// hold them where a transform met a custom operation. Looks up no operation by name.
 #pragma once
 
 #include "primitive/interpreter.h"
@@ -13,6 +13,7 @@ struct InnerOp {
 
   InnerOp() = default;
   explicit InnerOp(Op op) : rules(op.rules), parameters(op.rules->parameters, op.parameters) {}
+  Op op() const { return {rules, parameters.get()}; }
   Tensors call(std::span<const Tensor> inputs) const { return rules->call(parameters.get(), inputs); }
 
   void print_parameter(std::string& out) const;

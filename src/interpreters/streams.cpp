@@ -8,12 +8,15 @@
 namespace ricci {
 
 StreamScope::StreamScope(StreamScope* outer)
-    : outer_(outer), root_(outer ? outer->root_ : *this), open_(nullptr), start_(positions()) {
+    : root_(outer ? outer->root_ : *this), open_(nullptr), resumed_(root_.open_), start_(positions()) {
   root_.open_ = this;
 }
+/// Allocates nothing: streams that `furthest_` does not know yet are at their furthest.
 StreamScope::~StreamScope() {
-  set_positions(furthest(furthest_, positions()));
-  root_.open_ = outer_;
+  std::vector<Stream>& streams = root_.streams_;
+  for (std::size_t i = 0; i < std::min(furthest_.size(), streams.size()); ++i)
+    streams[i].position = std::max(streams[i].position, furthest_[i]);
+  root_.open_ = resumed_;
 }
 
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {

@@ -1,7 +1,7 @@
 // The streams that random operations draw from while a mapped function runs. A run takes one position of each generator
 // it draws from and gives its own draws positions of a stream derived from that, so that a part of the run can be run
 // again, and again draw the same, without turning back a generator that other threads share.
-// Knows nothing of what is drawn. Start with `StreamScope`.
+// Knows nothing of what is drawn. Start with `StreamScope`; how a function draws again later is in replay.h.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +49,9 @@ class StreamScope {
   };
   Stream& stream_of(Generator& generator);
 
-  StreamScope* const outer_;
-  StreamScope& root_;  // the outermost scope, which owns the streams
-  StreamScope* open_;  // of the root: the innermost scope
+  StreamScope& root_;           // the outermost scope, which owns the streams
+  StreamScope* open_;           // of the root: the innermost scope
+  StreamScope* const resumed_;  // the one that is open again when this ends
   std::vector<Stream> streams_;
   Positions start_, furthest_;
 };

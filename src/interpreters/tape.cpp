@@ -17,22 +17,27 @@ int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<i
   for (std::size_t i = 0; i < std::min(parents.size(), max_operands); ++i)
     if (parents[i] >= 0) tracked |= 1U << i;
   const unsigned keeps = kept_for_reverse(*op.rules, tracked, static_cast<int>(inputs.size()));
-  Node& node = nodes_.emplace_back();
-  node.rules = op.rules;
-  node.parameters = OwnedParameters(op.rules->parameters, op.parameters);
-  node.parents = parents;
-  node.residual = std::move(residual);
+  Node node{.rules = op.rules,
+            .parameters = OwnedParameters(op.rules->parameters, op.parameters),
+            .parents = parents,
+            .inputs = {},
+            .outputs = {},
+            .input_types = {},
+            .output_types = {},
+            .residual = std::move(residual),
+            .first_slot = slots_};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    node.inputs.push_back(i < keepable_inputs && (keeps >> i) & 1U ? inputs[i] : ValueRef());
+    node.inputs.push_back(keeps_input(keeps, i) ? inputs[i] : ValueRef());
     node.input_types.push_back(inputs[i]->type);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    node.outputs.push_back((keeps & output(static_cast<int>(i))) ? outputs[i] : ValueRef());
+    node.outputs.push_back(keeps_output(keeps, i) ? outputs[i] : ValueRef());
     node.output_types.push_back(outputs[i]->type);
   }
-  node.first_slot = slots_;
+  nodes_.push_back(std::move(node));  // whole or not at all
+  const int first_slot = slots_;
   slots_ += static_cast<int>(outputs.size());
-  return node.first_slot;
+  return first_slot;
 }
 
 Tensors TapeRecord::cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const {
@@ -88,12 +93,8 @@ ValueRef TapeInterpreter::watch(ValueRef value) {
 }
 
 const Taped* taped_at(const ValueRef& value, Level level) {
-  const Value* v = value.get();
-  while (v && v->level > level) {
-    const ValueRef* inner = inner_of(*v);
-    v = inner ? inner->get() : nullptr;
-  }
-  return v && v->level == level && v->kind == ValueKind::taped ? static_cast<const Taped*>(v) : nullptr;
+  const Value* part = part_at(*value, level);
+  return part && part->kind == ValueKind::taped ? static_cast<const Taped*>(part) : nullptr;
 }
 
 Values TapeInterpreter::process(Op op, std::span<const ValueRef> inputs) {

@@ -27,8 +27,8 @@ class TapeRecord {
  public:
   /// A new differentiated input; gives its slot.
   int add_leaf();
-  /// Notes an operation; gives the slot of its first output.
-  int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& slots, std::span<const ValueRef> outputs,
+  /// Notes an operation, whose inputs are at `parents`; gives the slot of its first output.
+  int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents, std::span<const ValueRef> outputs,
           std::shared_ptr<const Residual> residual);
   /// Runs the tape backwards at the current level, from cotangents of some slots to those of `wanted`; undefined is
   /// zero, and a slot of -1 is on no tape. With `consume`, frees every operation's values when it has been passed.

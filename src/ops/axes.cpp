@@ -16,8 +16,6 @@ namespace {
 
 }  // namespace
 
-std::string type_text(const Tensor& x) { return x.defined() ? to_string(value_of(x)->type) : "undefined"; }
-
 std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x) {
   require_defined(op, x, 0);
   const std::int64_t rank = value_of(x)->type.rank();

@@ -1,8 +1,8 @@
-// Axes as users write them, made non-negative and checked. Knows nothing of any operation.
+// Axes as users write them, made non-negative and checked; checks of sizes and element types. Knows nothing of any
+// operation.
 #pragma once
 
-#include <string>
-
+#include "primitive/wording.h"
 #include "ricci/primitive.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/value.h"
@@ -11,10 +11,6 @@ namespace ricci {
 
 /// A non-negative axis as a place in a shape.
 inline std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
-
-inline std::string count_of(std::int64_t n, const char* one, const char* many) {
-  return std::to_string(n) + " " + (n == 1 ? one : many);
-}
 
 /// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`.
 std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x);
@@ -28,8 +24,5 @@ Axes sorted(Axes axes);
 void require_sizes(const char* op, const Shape& shape);
 /// Throws TypeError unless x is floating or complex.
 void require_floating(const char* op, const Tensor& x);
-
-/// The printed type as the user sees it, `f32[2,3]`.
-std::string type_text(const Tensor& x);
 
 }  // namespace ricci

@@ -143,9 +143,7 @@ struct SignLogDeterminant {
   static constexpr const char* name = "slogdet";
   static constexpr unsigned keeps = input(0) | output(0);
 
-  Types type(const Types& a) const {
-    return {without_matrix(a[0], a[0].dtype), without_matrix(a[0], real_dtype(a[0].dtype))};
-  }
+  Types type(const Type& a) const { return {without_matrix(a, a.dtype), without_matrix(a, real_dtype(a.dtype))}; }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [](Outputs y, Inputs a) {
       const Factors factors(a[0]);

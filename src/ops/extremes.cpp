@@ -76,9 +76,7 @@ struct FirstExtreme {
   static constexpr unsigned keeps = output(1);
   std::int64_t axis;
 
-  Types type(const Types& x) const {
-    return {without_axes(x[0], {axis}, x[0].dtype), without_axes(x[0], {axis}, DType::int64)};
-  }
+  Types type(const Type& x) const { return {without_axes(x, {axis}, x.dtype), without_axes(x, {axis}, DType::int64)}; }
   void eval(Outputs out, Inputs in) const {
     kernels::argreduce(greatest, out[1], in[0], static_cast<int>(axis));
     kernels::gather(WithUnitAxis(out[0], axis).view, in[0], static_cast<int>(axis), WithUnitAxis(out[1], axis).view);

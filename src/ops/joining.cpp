@@ -75,10 +75,10 @@ struct Unstack {
   static constexpr unsigned keeps = nothing;
   std::int64_t axis;
 
-  Types type(const Types& in) const {
-    Type one{in[0].dtype, in[0].shape};
+  Types type(const Type& in) const {
+    Type one{in.dtype, in.shape};
     one.shape.erase(at(axis));
-    return Types(at(in[0].shape[at(axis)].host()), one);
+    return Types(at(in.shape[at(axis)].host()), one);
   }
   void eval(Outputs out, Inputs in) const {
     Strides strides;  // of one place
@@ -112,7 +112,7 @@ Tensor joined(const std::vector<Tensor>& parts, std::int64_t axis) {
 }
 
 void require_tensors(const char* op, const std::vector<Tensor>& tensors) {
-  if (tensors.empty()) raise<ValueError>(std::string(op) + ": needs at least one tensor");
+  if (tensors.empty()) raise<ValueError>(std::string(op) + ": needs at least one tensor; pass it in the list");
   for (std::size_t i = 0; i < tensors.size(); ++i) require_defined(op, tensors[i], static_cast<int>(i));
 }
 

@@ -15,8 +15,8 @@ struct Moments {
   Axes axes;
   std::int64_t correction;
 
-  Types type(const Types& x) const {
-    return {without_axes(x[0], axes, real_dtype(x[0].dtype)), without_axes(x[0], axes, x[0].dtype)};
+  Types type(const Type& x) const {
+    return {without_axes(x, axes, real_dtype(x.dtype)), without_axes(x, axes, x.dtype)};
   }
   void eval(Outputs out, Inputs in) const {
     kernels::mean_var(out[1], out[0], in[0], flags_of(axes, in[0].rank).data(), correction);

@@ -17,11 +17,11 @@ struct Normalize {
   int axes;
   double eps;
 
-  Types type(const Types& x) const {
-    require_real(name, x[0]);
-    Type scale = x[0];
+  Types type(const Type& x) const {
+    require_real(name, x);
+    Type scale = x;
     for (int i = 1; i <= axes; ++i) scale.shape[scale.shape.size() - static_cast<std::size_t>(i)] = 1;
-    return {x[0], scale};
+    return {x, scale};
   }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::row_major, out, in, [this](Outputs y, Inputs x) {

@@ -65,9 +65,9 @@ struct MaxPool {
   static constexpr unsigned keeps = output(1);
   PoolingShape shape;
 
-  Types type(const Types& x) const {
-    require_real(name, x[0]);
-    const Type values = pooled_type(x[0], shape);
+  Types type(const Type& x) const {
+    require_real(name, x);
+    const Type values = pooled_type(x, shape);
     return {values, {DType::int64, values.shape}};
   }
   void eval(Outputs out, Inputs in) const { kernels::max_pool(out[0], out[1], in[0], shape); }

@@ -9,31 +9,16 @@
 
 namespace ricci {
 
-void ViewParameter::print_parameter(std::string& out) const {
-  out += rules->name;
-  out += '[';
-  rules->parameters.print(parameters.get(), out);
-  out += ']';
-}
-
 void ViewParameter::parse_parameter(std::string_view& text) {
-  const std::string_view name = text.substr(0, text.find('['));
+  const std::string_view name = text.substr(0, text.find_first_of("[,]"));
   for (const Rules* candidate : registry())
-    if (name == candidate->name) rules = candidate;
-  if (!rules || !rules->is_view) throw ValueError("parse: no view is called " + std::string(name));
+    if (name == candidate->name) inner.rules = candidate;
+  if (!inner.rules || !inner.rules->is_view)
+    throw ValueError("no view is called " + std::string(name) + "; only a view can be written through");
   text.remove_prefix(name.size());
-  parameters::expect(text, "[");
-  parameters = rules->parameters.parse(text);
+  if (!parameters::take(text, "[")) return;
+  inner.parameters = inner.rules->parameters.parse(text);
   parameters::expect(text, "]");
-}
-
-void ViewParameter::visit_parameter_sizes(SizeVisitor& visitor) {
-  parameters = OwnedParameters(rules->parameters, parameters.get());  // its own copy before it changes
-  rules->parameters.visit_sizes(parameters.mutable_get(), visitor);
-}
-
-bool operator==(const ViewParameter& a, const ViewParameter& b) {
-  return a.rules == b.rules && a.rules->parameters.equal(a.parameters.get(), b.parameters.get());
 }
 
 namespace {
@@ -51,7 +36,7 @@ struct Put {
     Type type{out[0].dtype, Shape(out[0].shape, out[0].shape + out[0].rank)};
     Strides strides(out[0].strides, out[0].strides + out[0].rank);
     void* data = out[0].data;
-    const bool is_view = view.rules->alias(view.parameters.get(), type, strides, data);
+    const bool is_view = view.op().rules->alias(view.op().parameters, type, strides, data);
     (void)is_view;  // the output is contiguous, which every view can show
     kernels::copy({data, type.dtype, type.rank(), type.shape.host(), strides.data()}, in[1]);
   }
@@ -68,11 +53,14 @@ struct Put {
       if (shown.dtype() != sample.inputs[0].dtype()) continue;
       const auto& layout = static_cast<const Array&>(*value_of(shown));
       if (overlaps_itself(layout.type.shape, layout.strides)) continue;  // such views cannot be written through
-      all.push_back({{{rules, sample.op}}, {rand(sample.inputs[0].shape()), rand(shown.shape())}});
+      all.push_back({{{InnerOp({rules, sample.op.get()})}}, {rand(sample.inputs[0].shape()), rand(shown.shape())}});
     }
     return all;
   }
-  Put lifted(Size batch) const { return {{view.rules, view.rules->lifted(view.parameters.get(), batch)}}; }
+  Put lifted(Size batch) const {
+    const OwnedParameters parameters = view.op().rules->lifted(view.op().parameters, batch);
+    return {{InnerOp({view.op().rules, parameters.get()})}};
+  }
 };
 
 }  // namespace
@@ -80,9 +68,7 @@ struct Put {
 Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view) { return apply(Put{view}, base, value); }
 
 ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value) {
-  const Tensor result =
-      put(wrap(base), wrap(value), ViewParameter{view.rules, OwnedParameters(view.rules->parameters, view.parameters)});
-  return read(result, "write");
+  return read(put(wrap(base), wrap(value), ViewParameter{InnerOp(view)}), "write");
 }
 
 }  // namespace ricci

@@ -1,20 +1,19 @@
 // Writing a value into the part of a base that a view shows, as an operation without side effects.
 #pragma once
 
-#include "ricci/primitive.h"
+#include "interpreters/lifted.h"
 
 namespace ricci {
 
 /// A view as the parameter of another operation.
 struct ViewParameter {
-  const Rules* rules = nullptr;
-  OwnedParameters parameters;
+  InnerOp inner;
 
-  Op op() const { return {rules, parameters.get()}; }
-  void print_parameter(std::string& out) const;
+  Op op() const { return inner.op(); }
+  void print_parameter(std::string& out) const { inner.print_parameter(out); }
   void parse_parameter(std::string_view& text);
-  void visit_parameter_sizes(SizeVisitor& visitor);
-  friend bool operator==(const ViewParameter& a, const ViewParameter& b);
+  void visit_parameter_sizes(SizeVisitor& visitor) { inner.visit_parameter_sizes(visitor); }
+  bool operator==(const ViewParameter&) const = default;
 };
 
 /// `base` with the part that `view` shows replaced by `value`.
@@ -22,7 +21,7 @@ Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view);
 
 template <class View>
 Tensor put(const Tensor& base, const Tensor& value, const View& view) {
-  return put(base, value, ViewParameter{&rules_of<View>, own(view)});
+  return put(base, value, ViewParameter{InnerOp({&rules_of<View>, &view})});
 }
 
 }  // namespace ricci

@@ -108,7 +108,7 @@ struct Pad {
 Tensor put_where(const char* op, const Tensor& base, const Tensor& view, const Tensor& value) {
   const OperationLink* link = view.cell()->link ? view.cell()->link->operation() : nullptr;
   const Tensor fitted = conform(value, type_of(view), op);
-  return link ? put(base, fitted, ViewParameter{link->rules, link->parameters}) : fitted;  // the view shows all of it
+  return link ? put(base, fitted, ViewParameter{InnerOp(link->op())}) : fitted;  // the view shows all of it
 }
 
 Tensor triangle(const char* op, const Tensor& x, bool upper, std::int64_t diagonal) {

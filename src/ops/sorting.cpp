@@ -28,7 +28,7 @@ struct Sort {
   std::int64_t axis;
   bool descending;
 
-  Types type(const Types& x) const { return picked_types(x[0], axis, x[0].shape[static_cast<std::size_t>(axis)]); }
+  Types type(const Type& x) const { return picked_types(x, axis, x.shape[static_cast<std::size_t>(axis)]); }
   void eval(Outputs out, Inputs in) const {
     kernels::sort(out[0], out[1], in[0], static_cast<int>(axis), order_of(descending));
   }
@@ -51,7 +51,7 @@ struct TopK {
   std::int64_t axis, count;
   bool largest;
 
-  Types type(const Types& x) const { return picked_types(x[0], axis, count); }
+  Types type(const Type& x) const { return picked_types(x, axis, count); }
   void eval(Outputs out, Inputs in) const {
     kernels::topk(out[0], out[1], in[0], static_cast<int>(axis), order_of(largest));
   }
@@ -73,7 +73,7 @@ struct KthValue {
   static constexpr unsigned keeps = output(1);
   std::int64_t axis, place;
 
-  Types type(const Types& x) const { return picked_types(x[0], axis, 1); }
+  Types type(const Type& x) const { return picked_types(x, axis, 1); }
   void eval(Outputs out, Inputs in) const {
     kernels::kth_value(out[0], out[1], in[0], static_cast<int>(axis), place, kernels::Order::ascending);
   }

@@ -44,6 +44,14 @@ IndexPlace with_batch_axis(IndexPlace place, Size size) {
   return place;
 }
 
+/// Throws unless there is an index for each axis behind the first `others` operands.
+void require_an_index_each(const char* op, const Types& in, std::size_t others, const IndexPlace& place) {
+  const std::size_t wanted = others + std::max<std::size_t>(place.axes.size(), 1);
+  if (in.size() != wanted)
+    raise<ValueError>(std::string(op) + ": " + std::to_string(in.size()) + " operands; it takes " +
+                      std::to_string(wanted));
+}
+
 void check_all(const IndexPlace& place, Inputs in, std::size_t first) {
   for (std::size_t k = 0; k < place.axes.size(); ++k)
     if (place.axes[k] >= 0) check_indices(place, k, in[first + k], in[0].dtype);
@@ -56,6 +64,7 @@ struct Take {
 
   std::size_t count() const { return place.axes.size(); }
   Type type(const Types& in) const {
+    require_an_index_each(name, in, 1, place);
     Shape shape = index_shape(in, 1);
     shape.append(in[0].shape.begin() + count(), in[0].shape.end());
     return {in[0].dtype, shape};
@@ -91,7 +100,10 @@ struct PutAt {
   bool accumulate;
   IndexPlace place;
 
-  Type type(const Types& in) const { return {in[0].dtype, in[0].shape}; }
+  Type type(const Types& in) const {
+    require_an_index_each(name, in, 2, place);
+    return {in[0].dtype, in[0].shape};
+  }
   void eval(Outputs out, Inputs in) const {
     check_all(place, in, 2);
     kernels::copy(out[0], in[0]);

@@ -326,11 +326,11 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   }
   if (inferred >= 0) {
     if (known == 0 || !(count / known * known == count))
-      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count, "element", "elements") +
+      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count.host(), "element", "elements") +
                         ", which do not fill the shape " + to_string(wanted));
     shape[static_cast<std::size_t>(inferred)] = count / known;
   } else if (!(known == count)) {
-    raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count, "element", "elements") +
+    raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count.host(), "element", "elements") +
                       ", the shape " + to_string(wanted) + " needs " + std::to_string(known.hint()));
   }
   return shape;

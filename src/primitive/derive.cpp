@@ -65,9 +65,12 @@ Tensor Reverse::cotangent(int i) const {
 
 Tensor Batch::input(int i) const {
   const Tensor& x = inputs[static_cast<std::size_t>(i)];
-  if (is_mapped(i)) return x;
-  Shape shape = x.shape();
-  shape.insert(0, size);
+  return is_mapped(i) ? x : repeated(x, size);
+}
+
+Tensor repeated(const Tensor& x, Size examples) {
+  Shape shape = type_of(x).shape;
+  shape.insert(0, examples);
   return expand(x, shape);
 }
 

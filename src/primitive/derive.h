@@ -1,5 +1,5 @@
-// What follows from the kind of a primitive: tangents and cotangents of any operation. Names no operation beyond the
-// arithmetic of derivatives (a sum, a product).
+// What follows from the kind of a primitive: tangents and cotangents of any operation. Knows no primitive by name; where
+// it computes, it calls public operations.
 #pragma once
 
 #include "primitive/interpreter.h"
@@ -12,6 +12,9 @@ Tensors tangents_of(Op op, const Forward& rule);
 Tensors cotangents_of(Op op, const Reverse& rule);
 /// What must be kept of an operation for cotangents_of, when the inputs in `tracked` are differentiated.
 unsigned kept_for_reverse(const Rules& rules, unsigned tracked, int inputs);
+
+/// x once for each example, along a new axis 0, without copying.
+Tensor repeated(const Tensor& x, Size examples);
 
 /// `sum` plus `term`, in place where nobody else holds `sum`; either may be undefined, which is zero.
 void accumulate(Tensor& sum, const Tensor& term);

@@ -219,12 +219,11 @@ void require_operand_count(const Rules& rules, std::size_t count) {
   const auto fail = [&](const std::string& limit) {
     raise<ValueError>(std::string(rules.name) + ": " + std::to_string(count) + " operands; it takes " + limit);
   };
-  if (rules.kind == Kind::elementwise) {
-    const auto wanted = static_cast<std::size_t>(rules.loops()->inputs);
-    if (count != wanted) fail(std::to_string(wanted));
-  } else if (count > max_operands && innermost && rules.kind != Kind::custom) {
+  const int wanted = rules.kind == Kind::elementwise ? rules.loops()->inputs : rules.operands;
+  if (wanted < 0 && count == 0 && rules.kind != Kind::custom) fail("at least 1");
+  if (wanted >= 0 && count != static_cast<std::size_t>(wanted)) fail(std::to_string(wanted));
+  if (count > max_operands && innermost && rules.kind != Kind::custom)
     fail("at most " + std::to_string(max_operands) + " inside a transform");
-  }
 }
 
 Tensors apply_all(Op op, std::span<const Tensor> inputs) try {

@@ -165,6 +165,8 @@ ValueRef read(const Tensor& tensor, const char* op);
 
 /// The part of a batched, dual or taped value one level down; null for arrays and recorded values.
 const ValueRef* inner_of(const Value& value);
+/// The value's part of this level, under the levels inside it; null if it has none.
+const Value* part_at(const Value& value, Level level);
 /// The transform as the user called it: `vmap over axis 0 of 64 (train.cpp:41)`; for a level that another entry stands
 /// for, that entry.
 std::string transform_text(const Interpreter* interpreter);

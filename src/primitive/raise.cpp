@@ -36,21 +36,25 @@ bool is_foreign(std::uintptr_t pc, const char* file, const char* function) {
                       std::strncmp(function, "_ZSt", 4) == 0 || std::strncmp(function, "_ZNSt", 5) == 0);
 }
 
-struct Found {
-  std::string place;
+struct Frame {
+  char file[256] = "";
+  int line = 0;
 };
 
+/// Called from C, through which no exception may pass: allocates nothing.
 int visit_frame(void* data, std::uintptr_t pc, const char* file, int line, const char* function) {
   if (is_foreign(pc, file, function)) return 0;
-  static_cast<Found*>(data)->place = std::string(basename_of(file)) + ":" + std::to_string(line);
+  auto& frame = *static_cast<Frame*>(data);
+  std::strncpy(frame.file, basename_of(file), sizeof frame.file - 1);
+  frame.line = line;
   return 1;
 }
 
 std::string place_of_user() {
-  Found found;
+  Frame frame;
   if (backtrace_state* state = debug_information())
-    backtrace_full(state, 1, visit_frame, [](void*, const char*, int) {}, &found);
-  return found.place;
+    backtrace_full(state, 1, visit_frame, [](void*, const char*, int) {}, &frame);
+  return *frame.file ? std::string(frame.file) + ":" + std::to_string(frame.line) : std::string();
 }
 
 std::string nest() {

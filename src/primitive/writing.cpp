@@ -13,14 +13,7 @@
 namespace ricci {
 namespace {
 
-bool has_level(const Value& value, Level level) {
-  const Value* v = &value;
-  while (v && v->level > level) {
-    const ValueRef* inner = inner_of(*v);
-    v = inner ? inner->get() : nullptr;
-  }
-  return v && v->level == level;
-}
+bool has_level(const Value& value, Level level) { return part_at(value, level) != nullptr; }
 
 /// Where the target's elements are inside its base's array.
 struct Place {
@@ -222,7 +215,7 @@ namespace {
 void require_broadcast(const char* name, const Type& source, const Type& target) {
   if (!broadcasts_to(source.shape, target.shape))
     raise<ValueError>(std::string(name) + ": the source " + to_string(source) + " does not broadcast to the target " +
-                      to_string(target));
+                      to_string(target) + "; reshape or expand it to that shape");
 }
 
 }  // namespace

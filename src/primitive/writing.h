@@ -1,5 +1,6 @@
 // Mutation, the only place of it: views of cells made by operations, and in-place writes under the rule of birth
-// levels. A cell may only take a value of levels it was born under. Names no operation.
+// levels. A cell may only take a value of levels it was born under. Knows no primitive by name; what converts and
+// broadcasts a source are public operations.
 #pragma once
 
 #include "primitive/interpreter.h"

@@ -1,4 +1,5 @@
-// Reading a printed program back.
+// Reading a printed program back. What is wrong is thrown without a place; parse_program knows the line, and says it.
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -6,6 +7,21 @@
 #include "ricci/error.h"
 
 namespace ricci {
+namespace {
+
+/// The next of the text, as errors show it: within the line, whole characters only.
+std::string next_of(std::string_view text) {
+  std::size_t end = std::min({text.find('\n'), text.size(), std::size_t{30}});
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return end == 0 ? "the end of the line" : "'" + std::string(text.substr(0, end)) + "'";
+}
+
+[[noreturn]] void raise_expected(const std::string& what, std::string_view text) {
+  throw ValueError("expected " + what + " at " + next_of(text) + "; write a program as it is printed");
+}
+
+}  // namespace
+
 namespace parameters {
 
 bool take(std::string_view& text, std::string_view token) {
@@ -15,19 +31,18 @@ bool take(std::string_view& text, std::string_view token) {
 }
 
 void expect(std::string_view& text, std::string_view token) {
-  if (!take(text, token))
-    throw ValueError("parse: expected '" + std::string(token) + "' at '" + std::string(text.substr(0, 30)) + "'");
+  if (!take(text, token)) raise_expected("'" + std::string(token == "\n" ? "the end of the line" : token) + "'", text);
 }
 
 void refuse_to_parse(std::string_view text) {
-  throw ValueError("parse: a function is more than its text and cannot be read back, at '" +
-                   std::string(text.substr(0, 30)) + "'");
+  throw ValueError("a function is more than its text and cannot be read back, at " + next_of(text) +
+                   "; record the program again");
 }
 
 template <class T>
 void parse_number(T& value, std::string_view& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) throw ValueError("parse: expected a number at '" + std::string(text.substr(0, 30)) + "'");
+  if (error != std::errc()) raise_expected("a number", text);
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
 }
 
@@ -56,7 +71,7 @@ void parse(DType& value, std::string_view& text) {
         (best < 0 || name.size() > std::string_view(short_name(static_cast<DType>(best))).size()))
       best = i;
   }
-  if (best < 0) throw ValueError("parse: expected an element type at '" + std::string(text.substr(0, 30)) + "'");
+  if (best < 0) raise_expected("an element type", text);
   value = static_cast<DType>(best);
   expect(text, short_name(value));
 }
@@ -70,7 +85,7 @@ using parameters::take;
 
 class Parser {
  public:
-  Parser(std::string_view text, std::span<const Tensor> captured) : text_(text), captured_(captured) {}
+  Parser(std::string_view text, std::span<const Tensor> captured) : whole_(text), text_(text), captured_(captured) {}
 
   ProgramBody parse() {
     expect(text_, "program(");
@@ -84,7 +99,8 @@ class Parser {
         continue;
       }
       if (body_.captures.size() == captured_.size())
-        throw ValueError("parse: the program captures more tensors than were given");
+        throw ValueError("the program captures more tensors than the " + std::to_string(captured_.size()) +
+                         " that were given; pass one for each name behind the semicolon");
       body_.captures.push_back({v, value_of(captured_[body_.captures.size()])});
     }
     expect(text_, " {\n");
@@ -98,18 +114,21 @@ class Parser {
     return std::move(body_);
   }
 
+  /// The line that is being read, from 1 on.
+  std::int64_t line() const { return 1 + std::ranges::count(whole_.substr(0, whole_.size() - text_.size()), '\n'); }
+
  private:
   std::string word() {
     std::size_t n = 0;
     while (n < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[n])) || text_[n] == '_')) ++n;
-    if (n == 0) throw ValueError("parse: expected a name at '" + std::string(text_.substr(0, 30)) + "'");
+    if (n == 0) raise_expected("a name", text_);
     const std::string found(text_.substr(0, n));
     text_.remove_prefix(n);
     return found;
   }
   Variable known(const std::string& name) const {
     const auto at = names_.find(name);
-    if (at == names_.end()) throw ValueError("parse: " + name + " is used before it is defined");
+    if (at == names_.end()) throw ValueError(name + " is used before it is defined; move its equation up");
     return at->second;
   }
   /// `a: f32[64,4]`
@@ -127,7 +146,7 @@ class Parser {
       type.shape.push_back(size);
     }
     const auto v = static_cast<Variable>(body_.types.size());
-    if (!names_.emplace(name, v).second) throw ValueError("parse: " + name + " is defined twice");
+    if (!names_.emplace(name, v).second) throw ValueError(name + " is defined twice; give each a name of its own");
     body_.types.push_back(type);
     return v;
   }
@@ -140,7 +159,7 @@ class Parser {
     const std::string name = word();
     for (const Rules* rules : registry())
       if (name == rules->name) e.rules = rules;
-    if (!e.rules) throw ValueError("parse: no operation is called " + name);
+    if (!e.rules) throw ValueError("no operation is called " + name + "; use one that this program of yours contains");
     if (take(text_, "[")) {
       e.parameters = e.rules->parameters.parse(text_);
       expect(text_, "]");
@@ -149,7 +168,8 @@ class Parser {
     body_.equations.push_back(std::move(e));
   }
 
-  std::string_view text_;
+  const std::string_view whole_;
+  std::string_view text_;  // what is still to be read
   std::span<const Tensor> captured_;
   bool in_captures_ = false;
   ProgramBody body_;
@@ -158,8 +178,23 @@ class Parser {
 
 }  // namespace
 
+namespace {
+
+Program parsed(std::string_view text, std::span<const Tensor> captured) {
+  Parser parser(text, captured);
+  try {
+    return Program(Shared<const ProgramBody>(new ProgramBody(parser.parse())));
+  } catch (const ValueError& error) {
+    throw ValueError("parse: line " + std::to_string(parser.line()) + ": " + error.what());
+  }
+}
+
+}  // namespace
+
 Program parse_program(std::string_view text, std::span<const Tensor> captured) {
-  return Program(Shared<const ProgramBody>(new ProgramBody(Parser(text, captured).parse())));
+  Program program = parsed(text, captured);
+  check(program);
+  return program;
 }
 
 }  // namespace ricci

@@ -105,8 +105,13 @@ void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
         have.dtype == want.dtype && have.rank() == want.rank() && (body.symbols || have.shape == want.shape);
     if (!fits)
       raise<ValueError>("program: input " + std::to_string(i) + " is " + to_string(have) + ", recorded for " +
-                        to_string(want));
+                        to_string(want) + "; pass one of that type, or record the function again for this one");
   }
+}
+
+[[noreturn]] void raise_number_of_results(const char* name, const Equation& e, std::size_t found) {
+  raise<ValueError>(std::string(name) + ": " + e.rules->name + " gives " + std::to_string(found) +
+                    " results, its equation names " + std::to_string(e.outputs.size()) + "; name each of them");
 }
 
 }  // namespace
@@ -117,6 +122,8 @@ bool any_symbol(const Rules& rules, const OwnedParameters& parameters) {
   rules.parameters.visit_sizes(copy.mutable_get(), find);
   return find.found;
 }
+
+Program::Program() : body_(new ProgramBody()) {}
 
 std::size_t Program::equations() const { return body_->equations.size(); }
 
@@ -141,6 +148,7 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
     }
     Tensors results = e.rules->replay ? Tensors{e.rules->replay(operands[0])}
                                       : apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
+    if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
     for (std::size_t i = 0; i < results.size(); ++i)
       variables[static_cast<std::size_t>(e.outputs[i])] = std::move(results[i]);
   }
@@ -178,7 +186,7 @@ void check(const Program& program) {
   std::vector<bool> defined(body.types.size());
   const auto define = [&](Variable v) {
     if (defined[static_cast<std::size_t>(v)])
-      throw ValueError("check: a variable is defined twice in\n" + to_string(program));
+      throw ValueError("check: a variable is defined twice; give each a name of its own, in\n" + to_string(program));
     defined[static_cast<std::size_t>(v)] = true;
   };
   for (Variable v : body.inputs) define(v);
@@ -187,22 +195,23 @@ void check(const Program& program) {
     Types in;
     for (Variable v : e.inputs) {
       if (!defined[static_cast<std::size_t>(v)])
-        throw ValueError(std::string("check: ") + e.rules->name + " uses a variable before it is defined, in\n" +
-                         to_string(program));
+        throw ValueError(std::string("check: ") + e.rules->name +
+                         " uses a variable before it is defined; move its equation up, in\n" + to_string(program));
       in.push_back(body.types[static_cast<std::size_t>(v)]);
     }
     const Types out = types_of(e.op(), in);
+    if (out.size() != e.outputs.size()) raise_number_of_results("check", e, out.size());
     for (std::size_t i = 0; i < e.outputs.size(); ++i) {
       define(e.outputs[i]);
       if (!(out[i] == body.types[static_cast<std::size_t>(e.outputs[i])]))
         throw ValueError(std::string("check: ") + e.rules->name + " gives " + to_string(out[i]) +
                          ", the program says " + to_string(body.types[static_cast<std::size_t>(e.outputs[i])]) +
-                         ", in\n" + to_string(program));
+                         "; write the type it gives, in\n" + to_string(program));
     }
   }
   for (Variable v : body.outputs)
     if (!defined[static_cast<std::size_t>(v)])
-      throw ValueError("check: an output is never defined, in\n" + to_string(program));
+      throw ValueError("check: an output is never defined; return one that is, in\n" + to_string(program));
 }
 
 std::string to_string(const Program& program) { return Printer(program.body()).print(); }

@@ -67,7 +67,7 @@ Tensor counted(const P& sampler, const Request& r, const X&... parameters) {
   const DType dtype = is_floating(r.dtype) ? r.dtype : DType::float64;
   const Tensor keys = r.noise.keys(r.shape);
   const Shape shape = type_of(keys).shape;
-  return to(apply(sampler, keys, expand(to(parameters, dtype), shape)...), r.dtype);
+  return apply(sampler, keys, expand(to(parameters, dtype), shape)...);
 }
 
 Tensor with_replacement(const Noise& noise, const Tensor& weights, const Shape& shape) {
@@ -92,10 +92,10 @@ Tensor classes(const Noise& noise, const Tensor& weights, std::int64_t samples, 
   if (type.rank() == 0 || type.shape.back() == 0)
     raise<ValueError>("multinomial: the weights are " + to_string(type) + "; their last axis must hold a class");
   if (samples < 0)
-    raise<ValueError>("multinomial: " + std::to_string(samples) + " samples were asked for; at least 0 can be");
+    raise<ValueError>("multinomial: " + std::to_string(samples) + " samples were asked for; ask for at least 0");
   if (!replacement && samples > type.shape.back())
     raise<ValueError>("multinomial: " + std::to_string(samples) + " samples without replacement of " +
-                      count_of(type.shape.back(), "class", "classes") +
+                      count_of(type.shape.back().host(), "class", "classes") +
                       "; ask for fewer, or pass true for replacement");
   if (!replacement) return without_replacement(noise, weights, samples);
   Shape shape = type.shape;

@@ -7,6 +7,7 @@
 
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
+#include "interpreters/replay.h"
 #include "kernels/elementwise.h"
 #include "kernels/random.h"
 #include "ops/axes.h"
@@ -195,15 +196,13 @@ ExampleNumbers pairs(const ExampleNumbers& outer, const ExampleNumbers& inner, S
   return all;
 }
 
-StreamPosition next_position(Generator& generator) {
-  StreamScope* streams = streams_of(innermost);
-  return streams ? streams->next(generator) : StreamPosition{generator.seed(), generator.next()};
-}
-
 /// The draws of all examples together, of which each sees its own.
 template <class Numbers>
 Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
-  if (!innermost) return apply(Drawn<Numbers>{numbers, shape, generator.seed(), generator.next(), 1, {0}});
+  if (!innermost) {
+    const StreamPosition at = next_draw(generator);
+    return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
+  }
   const auto levels = drawing_levels();
   ExampleNumbers examples{{0}, 1};
   Shape all;
@@ -213,7 +212,7 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
   }
   const Size count = all.numel();
   all.append(shape.begin(), shape.end());
-  const StreamPosition at = next_position(generator);
+  const StreamPosition at = next_draw(generator);
   const Tensor drawn = apply(Drawn<Numbers>{numbers, all, at.seed, at.position, count, examples.starts});
   if (levels.empty()) return drawn;
   ValueRef value = value_of(drawn);

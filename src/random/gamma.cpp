@@ -127,7 +127,7 @@ Tensor BetaSampler::sample(const Request& r, const Tensor& a, const Tensor& b) {
   require_floating_draw(r.noise.op(), r.dtype);
   Shape pairs = r.shape;
   pairs.insert(0, 2);
-  const Tensor keys = r.noise.keys(pairs);  // the axes of an Key's keys come first
+  const Tensor keys = r.noise.keys(pairs);  // the axes of a Key's keys come first
   const std::int64_t axis = -r.shape.rank() - 1;
   return sigmoid(log_gamma(select(keys, axis, 0), a, r.dtype) - log_gamma(select(keys, axis, 1), b, r.dtype));
 }

@@ -102,7 +102,7 @@ Request request(const Noise& noise, std::initializer_list<Parameter> parameters,
   for (const Type& type : types) {
     if (!broadcasts_to(type.shape, shape))
       raise<ValueError>(std::string(noise.op()) + ": " + parameter->name + " is " + to_string(type) +
-                        ", which does not broadcast to the shape " + to_string(shape));
+                        ", which does not broadcast to the shape " + to_string(shape) + "; ask for one that it does");
     ++parameter;
   }
   return {noise, shape, dtype};

@@ -128,16 +128,16 @@ Tensor TruncatedNormalSampler::sample(const Request& r, const Tensor& mean, cons
   const Tensor turned = gt(a, 0);
   const Tensor from = normal_distribution(where(turned, -b, a)), until = normal_distribution(where(turned, -a, b));
   const Tensor z = apply(NormalQuantile{}, from + (until - from) * r.noise.uniform(r.shape, DType::float64));
-  return to(clamp(center + spread * where(turned, -z, z), low, high), r.dtype);
+  return clamp(center + spread * where(turned, -z, z), low, high);
 }
 
 Tensor BernoulliSampler::sample(const Request& r, const Tensor& p) {
-  return to(lt(r.noise.uniform(r.shape, floating_or_single(r.dtype)), p), r.dtype);
+  return lt(r.noise.uniform(r.shape, floating_or_single(r.dtype)), p);
 }
 
 Tensor GeometricSampler::sample(const Request& r, const Tensor& p) {
   const Tensor u = r.noise.uniform(r.shape, floating_or_single(r.dtype));
-  return to(floor(log1p(-u) / log1p(-p)) + 1, r.dtype);
+  return floor(log1p(-u) / log1p(-p)) + 1;
 }
 
 namespace ops {

@@ -93,13 +93,18 @@ struct DirichletSampler {
 };
 
 namespace samplers {
+/// What is asked for; a formula may give the type that its parameters promote to.
+template <class Sampler, class... P>
+Tensor sample(const Request& r, const P&... p) {
+  return to(Sampler::sample(r, p...), r.dtype);
+}
 template <class Sampler, std::size_t... I, class... P>
 Tensor sampled(std::index_sequence<I...>, const Noise& noise, const P&... p) {
-  return Sampler::sample(request(noise, {{p, Sampler::ranges[I].name, Sampler::ranges[I].range}...}), p...);
+  return sample<Sampler>(request(noise, {{p, Sampler::ranges[I].name, Sampler::ranges[I].range}...}), p...);
 }
 template <class Sampler, std::size_t... I, class... P>
 Tensor sampled_as(std::index_sequence<I...>, const Noise& noise, const Shape& shape, DType dtype, const P&... p) {
-  return Sampler::sample(request(noise, {{p, Sampler::ranges[I].name, Sampler::ranges[I].range}...}, shape, dtype),
+  return sample<Sampler>(request(noise, {{p, Sampler::ranges[I].name, Sampler::ranges[I].range}...}, shape, dtype),
                          p...);
 }
 }  // namespace samplers

@@ -36,11 +36,8 @@ ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& 
     raise<NotImplementedError>("write: the target is an argument of " + transform_text(interpreter) +
                                ", of whose examples only a part runs; write to a clone() of it");
   const AtLevel outside(interpreter->parent);
-  if (value->level == level) {
-    const Tensor rows = wrap(static_cast<const Batched&>(*value).value);
-    return read(axis == 0 ? rows : movedim(rows, 0, axis), "write");
-  }
-  return read(expand(unsqueeze(wrap(value), axis), base_value->type.shape), "write");
+  const Tensor rows = rows_of(static_cast<const BatchInterpreter&>(*interpreter), value);
+  return read(axis == 0 ? rows : movedim(rows, 0, axis), "write");
 }
 
 template <class E>
@@ -101,6 +98,20 @@ void require_some_differentiable(const char* name, const tree::Walk& output, run
   for (const Tensor* leaf : output.leaves)
     if (is_differentiable(type_of(*leaf).dtype)) return;
   require_differentiable(name, output, where);
+}
+
+void require_loss(const char* name, const Type& type, runs::Place where) {
+  const std::string start =
+      std::string(name) + ": the output must be one real floating 0-dim tensor, found " + to_string(type) + "; ";
+  if (is_complex(type.dtype)) raise_own<TypeError>(start + "return its real part or its absolute value", where);
+  if (!is_floating(type.dtype)) raise_own<TypeError>(start + "compute the loss in a floating dtype", where);
+  if (type.rank() != 0) raise_own<ValueError>(start + "reduce it to one number, or use vjp or jacrev", where);
+}
+
+void raise_no_loss(const char* name, const std::string& found, runs::Place where) {
+  raise_own<TypeError>(std::string(name) + ": the output must be one real floating 0-dim tensor, found " + found +
+                           "; return the loss alone, or a pair {loss, aux} with rc::has_aux",
+                       where);
 }
 
 void require_chunk_size(const char* name, std::optional<std::int64_t> chunk_size, runs::Place where) {

@@ -51,6 +51,10 @@ void refresh(const tree::Walk& walk);
 void require_differentiable(const char* name, const tree::Walk& output, runs::Place where);
 /// The same for a Jacobian, where leaves without derivatives may stand beside others: they keep their value.
 void require_some_differentiable(const char* name, const tree::Walk& output, runs::Place where);
+/// Throws unless a gradient can be taken of a tensor of this type.
+void require_loss(const char* name, const Type& type, runs::Place where);
+/// The function returned no lone tensor where it should have returned a loss.
+[[noreturn]] void raise_no_loss(const char* name, const std::string& found, runs::Place where);
 /// Throws if a chunk would hold nothing.
 void require_chunk_size(const char* name, std::optional<std::int64_t> chunk_size, runs::Place where);
 void require_real(const char* name, const char* root, const tree::Walk& walk, runs::Place where, const char* remedy);

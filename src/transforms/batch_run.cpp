@@ -5,12 +5,16 @@
 
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
+#include "primitive/derive.h"
 #include "ricci/tree/match_dims.h"
 #include "transforms/arguments.h"
 
 namespace ricci::runs {
 
 namespace {
+
+constexpr tree::DimsWords in_dims_words = {"vmap", "in_dims", "the arguments", "are", true};
+constexpr tree::DimsWords out_dims_words = {"vmap", "out_dims", "the result", "is", false};
 
 /// A result leaf of one run, seen from outside.
 struct Collected {
@@ -34,10 +38,7 @@ struct Part {
   /// A row for each example, also where one value serves all.
   Tensor rows(std::size_t leaf) const {
     const Collected& found = leaves[leaf];
-    if (found.mapped) return found.value;
-    Shape shape = type_of(found.value).shape;
-    shape.insert(0, lanes ? Size(size()) : count);
-    return expand(found.value, shape);
+    return found.mapped ? found.value : repeated(found.value, lanes ? Size(size()) : count);
   }
 };
 
@@ -87,7 +88,7 @@ std::int64_t BatchRun::State::wrapped_axis(const tree::Walk& arguments, std::siz
 void BatchRun::State::match(const tree::Walk& arguments) {
   if (arguments.nodes.size() <= 1)
     raise_own<ValueError>("vmap: called without arguments; pass at least one tensor to map over", where);
-  tree::MatchedDims matched = tree::try_match_dims(options.in_dims, arguments, tree::vmap_in_dims);
+  tree::MatchedDims matched = tree::try_match_dims(options.in_dims, arguments, in_dims_words);
   if (!matched.problem.empty())
     raise_own<ValueError>(matched.problem + "; write one integer or none for all, or braces that follow the arguments",
                           where);
@@ -243,12 +244,13 @@ Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_di
   std::vector<const OperationLink*> views;  // innermost last
   const Cell* cell = leaf.cell();
   for (; cell->link && !cell->link->is_argument(); cell = cell->link->base.cell()) {
-    const auto* view = dynamic_cast<const OperationLink*>(cell->link);
+    const OperationLink* view = cell->link->operation();
     if (!view || !view->rules->lifted) return {};
     views.push_back(view);
   }
-  const auto* argument = dynamic_cast<const MappedArgument*>(cell->link);
-  if (!argument || argument->level != level) return {};
+  const ArgumentLink* shown = cell->link ? cell->link->argument() : nullptr;
+  if (!shown || shown->level != level) return {};
+  const auto* argument = static_cast<const MappedArgument*>(shown);  // the arguments of a vmap's level are mapped
   const std::int64_t rank = type_of(leaf).rank() + 1, axis = out_dim < 0 ? out_dim + rank : out_dim;
   if (views.empty()) return argument->axis == axis ? argument->base : movedim(argument->base, argument->axis, axis);
   Tensor rows = argument->axis == 0 ? argument->base : movedim(argument->base, argument->axis, 0);
@@ -295,7 +297,7 @@ std::vector<std::int64_t> BatchRun::State::row_order() const {
 
 void BatchRun::finish(const tree::Walk& result) {
   State& s = *state_;
-  const tree::MatchedDims matched = tree::try_match_dims(s.options.out_dims, result, tree::vmap_out_dims);
+  const tree::MatchedDims matched = tree::try_match_dims(s.options.out_dims, result, out_dims_words);
   if (!matched.problem.empty())
     raise_own<ValueError>(matched.problem + "; write one integer or none for all, or braces that follow the result",
                           s.where);

@@ -11,9 +11,9 @@
 namespace ricci::runs {
 namespace {
 
-/// Shows a leaf with its tangent; a null tangent is zero.
-void show_dual(Tensor& leaf, ValueRef tangent, Level level) {
-  const ValueRef primal = read(leaf, "jvp");
+/// Shows a leaf with its tangent to the transform of this name; a null tangent is zero.
+void show_dual(const char* name, Tensor& leaf, ValueRef tangent, Level level) {
+  const ValueRef primal = read(leaf, name);
   ValueRef value = tangent ? new_node<Dual>(level, primal, std::move(tangent)) : primal;
   leaf = show_argument(std::move(value), new DifferentiatedArgument(leaf, level));
 }
@@ -106,7 +106,7 @@ void ForwardRun::enter(std::span<const tree::Walk> primals, std::span<const tree
       const Tensor& t = fitted[at++];
       if (!leaf->defined()) continue;
       const bool tracked = t.defined() && is_differentiable(type_of(*leaf).dtype);
-      show_dual(*leaf, tracked ? read(t, s.name) : ValueRef(), s.interpreter->level);
+      show_dual(s.name, *leaf, tracked ? read(t, s.name) : ValueRef(), s.interpreter->level);
     }
 }
 
@@ -123,7 +123,7 @@ void ForwardRun::leave(const tree::Walk& output, const tree::Walk& tangent, cons
     const Outcome outcome = split(*output.leaves[i], *s.interpreter);
     const AtLevel outside(s.interpreter->parent);
     if (is_strict && !outcome.tangent.defined())
-      raise_own<TransformError>("jvp: " + path_of("output", output, i) + " is " + to_string(type) +
+      raise_own<TransformError>(std::string(s.name) + ": " + path_of("output", output, i) + " is " + to_string(type) +
                                     ", which does not depend on the primals; drop rc::strict to get a zero tangent",
                                 s.where);
     *tangent.leaves[i] = outcome.tangent.defined() ? outcome.tangent : zeros_of(type);
@@ -219,23 +219,22 @@ bool ForwardJacobian::enter(std::span<const tree::Walk> arguments, std::span<con
     for (Tensor* leaf : arguments[static_cast<std::size_t>(argument)].leaves) {
       const Tensor& seed = seeds[at++];
       if (leaf->defined())
-        show_dual(*leaf, seed.defined() ? new_node<Batched>(s.batch->level, value_of(seed)) : ValueRef(),
+        show_dual(s.name, *leaf, seed.defined() ? new_node<Batched>(s.batch->level, value_of(seed)) : ValueRef(),
                   s.dual->level);
     }
   }
   for (std::size_t a = 0; a < arguments.size(); ++a)
     for (Tensor* leaf : arguments[a].leaves)
-      if (!seeded[a] && leaf->defined()) show_dual(*leaf, ValueRef(), s.dual->level);
+      if (!seeded[a] && leaf->defined()) show_dual(s.name, *leaf, ValueRef(), s.dual->level);
   return true;
 }
 
 /// The tangents of one output, of this type, for the running chunk: [rows, out shape…]; an undefined one is zero.
 Tensor ForwardJacobian::State::rows_of(const Tensor& tangent, const Type& type) const {
+  if (tangent.defined()) return ricci::rows_of(*batch, value_of(tangent));
   Shape shape = type.shape;
   shape.insert(0, rows);
-  if (!tangent.defined()) return zeros_of({type.dtype, shape});
-  const ValueRef value = value_of(tangent);
-  return value->level == batch->level ? wrap(static_cast<const Batched&>(*value).value) : expand(tangent, shape);
+  return zeros_of({type.dtype, shape});
 }
 
 void ForwardJacobian::leave(const tree::Walk& output, const tree::Walk* aux) {
@@ -328,7 +327,8 @@ void LinearizeRun::enter(std::span<const tree::Walk> primals) {
     for (Tensor* leaf : walk.leaves) {
       if (!leaf->defined()) continue;
       const Type type = type_of(*leaf);
-      show_dual(*leaf, is_differentiable(type.dtype) ? s.record->add_input(type) : ValueRef(), s.dual->level);
+      show_dual("linearize", *leaf, is_differentiable(type.dtype) ? s.record->add_input(type) : ValueRef(),
+                s.dual->level);
     }
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
@@ -29,13 +28,17 @@ struct ReverseRun::State {
   const char* name;
   Place where;
   Entry entry;
+  bool cotangents_are_given;
   std::unique_ptr<TapeInterpreter> interpreter;
   std::vector<int> leaf_slots;
   std::vector<Type> leaf_types;
 };
 
-ReverseRun::ReverseRun(const char* name, Place where, bool shown)
-    : state_(new State{.name = name, .where = where, .entry = entry_of(shown ? name : nullptr, where)}) {}
+ReverseRun::ReverseRun(const char* name, Place where, ReverseKind kind)
+    : state_(new State{.name = name,
+                       .where = where,
+                       .entry = entry_of(kind.shown ? name : nullptr, where),
+                       .cotangents_are_given = kind.cotangents_are_given}) {}
 
 void ReverseRun::enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
   State& s = *state_;
@@ -70,28 +73,15 @@ void ReverseRun::refuse(const char* found) {
 }
 
 void ReverseRun::check_loss(const tree::Walk& output, bool is_tensor) {
-  const State& s = *state_;
-  const auto fail = [&]<class E>(std::type_identity<E>, const std::string& found, const char* remedy) {
-    state_->interpreter.reset();
-    raise_own<E>(
-        std::string(s.name) + ": the output must be one real floating 0-dim tensor, found " + found + "; " + remedy,
-        s.where);
-  };
   if (!is_tensor || !output.leaves[0]->defined()) refuse_loss(tree::to_string(output));
   const Type type = type_of(*output.leaves[0]);
-  if (is_complex(type.dtype))
-    fail(std::type_identity<TypeError>(), to_string(type), "return its real part or its absolute value");
-  if (!is_differentiable(type.dtype))
-    fail(std::type_identity<TypeError>(), to_string(type), "compute the loss in a floating dtype");
-  if (type.rank() != 0)
-    fail(std::type_identity<ValueError>(), to_string(type), "reduce it to one number, or use vjp or jacrev");
+  const AtLevel outside(state_->interpreter->parent);  // errors do not name the transform twice
+  require_loss(state_->name, type, state_->where);
 }
 
 void ReverseRun::refuse_loss(const std::string& found) {
   state_->interpreter.reset();
-  raise_own<TypeError>(std::string(state_->name) + ": the output must be one real floating 0-dim tensor, found " +
-                           found + "; return the loss alone, or a pair {loss, aux} with rc::has_aux",
-                       state_->where);
+  raise_no_loss(state_->name, found, state_->where);
 }
 
 void ReverseRun::check_outputs(const tree::Walk& output) {
@@ -144,7 +134,7 @@ Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
     for (Tensor* leaf : aux->leaves)
       if (leaf->defined()) *leaf = taken_out(*leaf, *s.interpreter);
   s.interpreter.reset();
-  if (std::string_view(s.name) == "vjp") {  // the only one whose cotangents come from the user
+  if (s.cotangents_are_given) {
     recorded->output_structure = tree::Structure(output);
     recorded->output_text = tree::to_string(output);
   }
@@ -226,13 +216,7 @@ std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, std::
     if (!g.defined()) continue;
     const ValueRef value = read(g, name);
     const AtLevel outside(batch.parent);
-    if (value->level == batch.level) {
-      g = wrap(static_cast<const Batched&>(*value).value);
-      continue;
-    }
-    Shape shape = value->type.shape;
-    shape.insert(0, rows);
-    g = expand(wrap(value), shape);
+    g = rows_of(batch, value);
   }
   return gradients;
 }

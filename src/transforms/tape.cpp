@@ -108,9 +108,7 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   const TapeInterpreter& tape = *state_->interpreter;
   const ValueRef value = read(loss, "Tape");
   const Type type = value->type;
-  const std::string start = "Tape: the output must be one real floating 0-dim tensor, found " + to_string(type);
-  if (!is_floating(type.dtype)) raise_own<TypeError>(start + "; compute the loss in a floating dtype", state_->where);
-  if (type.rank() != 0) raise_own<ValueError>(start + "; reduce it to one number, or use vjp or jacrev", state_->where);
+  require_loss("Tape", type, state_->where);
 
   if (const Value* inside = batched_inside(*value, tape.level))
     state_->raise_inside("the output", *inside, "take the gradient of what that returns");

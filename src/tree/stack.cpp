@@ -12,20 +12,22 @@ std::string described(const Walk& walk, std::size_t leaf) {
 }
 
 void require_equal_axes(const Walk& walk) {
-  if (walk.leaves.empty()) raise<ValueError>("unstack_trees: the tree holds no Tensor: " + to_string(walk));
+  if (walk.leaves.empty())
+    raise<ValueError>("unstack_trees: the tree holds no Tensor: " + to_string(walk) + "; pass one that does");
   for (std::size_t i = 0; i < walk.leaves.size(); ++i) {
     if (!walk.leaves[i]->defined() || walk.leaves[i]->dim() == 0) {
       raise<ValueError>("unstack_trees: " + described(walk, i) + "; every Tensor needs an axis 0 to take apart");
     }
     if (walk.leaves[i]->size(0) != walk.leaves[0]->size(0)) {
-      raise<ValueError>("unstack_trees: sizes along axis 0 differ: " + described(walk, 0) + ", " + described(walk, i));
+      raise<ValueError>("unstack_trees: sizes along axis 0 differ: " + described(walk, 0) + ", " + described(walk, i) +
+                        "; all must hold one number of trees");
     }
   }
 }
 
 }  // namespace
 
-void refuse_no_trees() { raise<ValueError>("stack_trees: there is no tree to stack; the vector is empty"); }
+void refuse_no_trees() { raise<ValueError>("stack_trees: there is no tree to stack; pass a vector that holds one"); }
 
 void stack_leaves(const std::vector<Walk>& trees, const Walk& into) {
   for (std::size_t k = 1; k < trees.size(); ++k) require_same_structure("stack_trees", trees[0], trees[k], k + 1);

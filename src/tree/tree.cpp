@@ -218,7 +218,8 @@ bool same_structure(const Walk& left, const Walk& right) {
 void require_same_structure(std::string_view call, const Walk& first, const Walk& other, std::size_t position) {
   if (same_structure(first, other)) return;
   raise<ValueError>(std::string(call) + ": the trees have different structures: the first is " + to_string(first) +
-                    ", number " + std::to_string(position) + " is " + to_string(other));
+                    ", number " + std::to_string(position) + " is " + to_string(other) +
+                    "; pass trees of one structure");
 }
 
 std::vector<Tensor> copy_leaves(const Walk& walk) {

@@ -118,7 +118,8 @@ struct ListGradient : rc::Function<ListGradient> {
 TEST(FunctionErrors, AGradientOfAnotherTree) {
   const auto f = [](std::vector<Tensor> x) { return ListGradient::apply(x).sum(); };
   expect_error<rc::ValueError>([&] { rc::grad(f)(std::vector<Tensor>{ramp({3}), ramp({3})}); },
-                               "ListGradient: backward returned [*, *, *], which does not fit argument 0 [*, *]");
+                               "ListGradient: backward returned [*, *, *], which does not fit argument 0 [*, *]; "
+                               "return that structure");
 }
 
 // ── the context ──
@@ -189,7 +190,8 @@ TEST(ContextErrors, MarkDirtyOfAnArgumentThatIsNotReturned) {
 TEST(ContextErrors, MarkNonDifferentiableOfSomethingElse) {
   expect_probe_error<rc::ValueError>(
       [](rc::Context& ctx, const Tensor& input, const Tensor&) { ctx.mark_non_differentiable(input); }, nullptr,
-      "Probe: ctx.mark_non_differentiable was given a tensor that is not an output of forward");
+      "Probe: ctx.mark_non_differentiable was given a tensor that is not an output of forward; "
+      "mark what it returns");
 }
 
 struct Unmarked : rc::Function<Unmarked> {
@@ -262,7 +264,8 @@ TEST(FunctionErrors, OutDimsThatDoNotFitTheOutput) {
   OutDims::out_dims = rc::Dims{0, 1};
   expect_error<rc::IndexError>([&] { rc::vmap(f)(x); },
                                "OutDims: vmap returned out_dim 1 for an output f64[2,3], which has no axis of the "
-                               "batch's size 2 there\n  inside vmap over axis 0 of 2{at}",
+                               "batch's size 2 there; return where the batch is, or none\n"
+                               "  inside vmap over axis 0 of 2{at}",
                                {x});
 }
 
@@ -300,7 +303,8 @@ TEST(CustomRootErrors, AFunctionThatGivesAnotherTree) {
   const auto solve = [](const auto&, std::vector<Tensor> x) { return x; };
   const std::vector<Tensor> initial{ramp({3}), ramp({3})};
   expect_error<rc::ValueError>([&] { rc::custom_root(f, initial, solve, solve); },
-                               "custom_root: the function returned [*], which does not fit its argument [*, *]\n"
+                               "custom_root: the function returned [*], which does not fit its argument [*, *]; "
+                               "return that structure\n"
                                "  inside custom_root");
 }
 

@@ -141,7 +141,8 @@ TEST(RandomErrors, ShapesAndTypesThatCannotBeDrawn) {
                                "normal: shapes do not broadcast: f32[2] and f32[3]; axis -1 is 2 against 3, and "
                                "neither is 1");
   expect_error<rc::ValueError>([] { rc::normal(rc::ones({2}), 1, {3}); },
-                               "normal: mean is f32[2], which does not broadcast to the shape [3]");
+                               "normal: mean is f32[2], which does not broadcast to the shape [3]; ask for one "
+                               "that it does");
   expect_error<rc::ValueError>([] { rc::normal(Tensor(), 1); },
                                "normal: operand 0 is an undefined Tensor; give it a value first");
   expect_error<rc::ValueError>([] { Tensor().normal_(); },
@@ -155,7 +156,7 @@ TEST(RandomErrors, Multinomial) {
   expect_error<rc::ValueError>([] { rc::multinomial(rc::ones({2, 0}), 1, true); },
                                "multinomial: the weights are f32[2,0]; their last axis must hold a class");
   expect_error<rc::ValueError>([] { rc::multinomial(rc::ones({2}), -1, true); },
-                               "multinomial: -1 samples were asked for; at least 0 can be");
+                               "multinomial: -1 samples were asked for; ask for at least 0");
   expect_error<rc::ValueError>([] { rc::dirichlet(rc::tensor(2.0)); },
                                "dirichlet: the concentration is f32[]; it needs an axis, whose elements share the "
                                "probability");

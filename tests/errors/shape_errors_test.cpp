@@ -121,8 +121,10 @@ TEST(ConcatenationErrors, Cat) {
 }
 
 TEST(ConcatenationErrors, NoOperands) {
-  expect_error<rc::ValueError>([] { rc::cat(std::vector<Tensor>(), 0); }, "cat: needs at least one tensor");
-  expect_error<rc::ValueError>([] { rc::stack(std::vector<Tensor>(), 0); }, "stack: needs at least one tensor");
+  expect_error<rc::ValueError>([] { rc::cat(std::vector<Tensor>(), 0); },
+                               "cat: needs at least one tensor; pass it in the list");
+  expect_error<rc::ValueError>([] { rc::stack(std::vector<Tensor>(), 0); },
+                               "stack: needs at least one tensor; pass it in the list");
 }
 
 TEST(ConcatenationErrors, Stack) {
@@ -132,9 +134,13 @@ TEST(ConcatenationErrors, Stack) {
 
 TEST(WriteErrors, CopyOfASourceThatDoesNotBroadcast) {
   const Tensor x = ones({3}), y = rc::zeros({4});
-  expect_error<rc::ValueError>([&] { x.copy_(y); }, "copy_: the source f32[4] does not broadcast to the target f32[3]",
+  expect_error<rc::ValueError>([&] { x.copy_(y); },
+                               "copy_: the source f32[4] does not broadcast to the target f32[3]; "
+                               "reshape or expand it to that shape",
                                {x, y});
-  expect_error<rc::ValueError>([&] { x[0] = y; }, "copy_: the source f32[4] does not broadcast to the target f32[]",
+  expect_error<rc::ValueError>([&] { x[0] = y; },
+                               "copy_: the source f32[4] does not broadcast to the target f32[]; "
+                               "reshape or expand it to that shape",
                                {x, y});
 }
 

@@ -35,6 +35,19 @@ TEST(TapeErrors, ALossThatIsNotOneNumber) {
       {x});
 }
 
+TEST(TapeErrors, AComplexLoss) {
+  const Tensor z = rc::ones({}, rc::complex64);
+  expect_error<rc::TypeError>(
+      [&] {
+        rc::Tape tape;
+        tape.watch(z);
+        tape.gradient(z * z, z);
+      },
+      "Tape: the output must be one real floating 0-dim tensor, found c64[]; "
+      "return its real part or its absolute value{at}\n  inside Tape{at}",
+      {z});
+}
+
 TEST(TapeErrors, UsedAfterTheTransformItWasMadeIn) {
   const Tensor x = rc::ones({3});
   std::unique_ptr<rc::Tape> escaped;

@@ -196,6 +196,17 @@ TEST(StaleErrors, UsedInAnOperation) {
   expect_error<rc::TransformError>([&] { stale.sum(); }, stale_text("sum", "f32[3]", "vmap over axis 0 of 4"));
 }
 
+TEST(StaleErrors, GivenToATransformWhichIsNamedAsItWasCalled) {
+  const Tensor stale = escaped_from_vmap();
+  const auto f = [](Tensor x) { return x * 2; };
+  const auto text = [](const std::string& name) {
+    return stale_text(name, "f32[3]", "vmap over axis 0 of 4") + "\n  inside " + name + "{at}";
+  };
+  expect_error<rc::TransformError>([&] { rc::jvp(f, stale, rc::ones({3})); }, text("jvp"));
+  expect_error<rc::TransformError>([&] { rc::linearize(f, stale); }, text("linearize"));
+  expect_error<rc::TransformError>([&] { rc::jacfwd(f)(stale); }, text("jacfwd"));
+}
+
 TEST(StaleErrors, Read) {
   const Tensor stale = escaped_from_vmap();
   expect_error<rc::TransformError>([&] { stale.to_vector<float>(); },

@@ -169,6 +169,59 @@ TEST(Checkpoint, DrawsTheSameNumbersBothTimes) {
   expect_equal(rc::rand({4}, rc::float64), next);
 }
 
+TEST(Checkpoint, DrawsTheSameNumbersFromAGivenGeneratorAndInsideAnother) {
+  rc::Generator g(5);
+  const auto inner =
+      rc::checkpoint([&g](Tensor x) { return x * x * rc::rand({4}, {.dtype = rc::float64, .generator = g}); });
+  const auto f = rc::checkpoint([&](Tensor x) { return inner(x) * rc::rand({4}, rc::float64); });
+  const Tensor x = ramp({4});
+  const auto [gradient, value] = rc::grad_and_value([&](Tensor a) { return f(a).sum(); })(x);
+  expect_close((gradient * x).sum(), 2 * value);
+}
+
+TEST(Checkpoint, DrawsTheSameNumbersPerExampleWhateverTheChunks) {
+  const auto f = rc::checkpoint([](Tensor x) { return x * x * rc::rand({4}, rc::float64); });
+  const auto loss = [&](Tensor x) { return (rc::rand({}, rc::float64) * f(x)).sum(); };
+  const Tensor x = ramp({5, 4}) + 1;
+  rc::manual_seed(3);
+  const auto [gradient, value] = rc::vmap(rc::grad_and_value(loss), {.randomness = rc::Randomness::different})(x);
+  expect_close((gradient * x).sum(1), 2 * value);
+  EXPECT_NE(value[0].item(), value[1].item());
+  for (const std::int64_t size : {1, 2, 3, 5}) {
+    SCOPED_TRACE(size);
+    const rc::VmapOptions chunked{.randomness = rc::Randomness::different, .chunk_size = size};
+    rc::manual_seed(3);
+    const auto [part_gradient, part_value] = rc::vmap(rc::grad_and_value(loss), chunked)(x);
+    expect_equal(part_value, value);
+    expect_equal(part_gradient, gradient);
+    rc::manual_seed(3);
+    const auto total = [&](Tensor a) { return rc::vmap(loss, chunked)(a).sum(); };
+    expect_equal(rc::grad(total)(x), gradient);
+    rc::manual_seed(3);
+    const auto rows = [&](Tensor a) {
+      return rc::vmap(rc::vmap(rc::grad(loss), {.randomness = rc::Randomness::different}), chunked)(a);
+    };
+    expect_equal(rows(x.reshape({5, 1, 4})).reshape({5, 4}), gradient);
+  }
+}
+
+TEST(Checkpoint, LeavesTheDrawsOfOtherThreadsAlone) {
+  rc::manual_seed(3);
+  const Tensor x = ramp({2});
+  const auto pullback =
+      std::get<1>(rc::vjp(rc::checkpoint([](Tensor a) {
+                            const std::uint64_t before =
+                                rc::default_generator().next();  // as another thread would draw while this runs
+                            EXPECT_EQ(rc::default_generator().next(), before + 1);
+                            return a * rc::rand({2}, rc::float64);
+                          }),
+                          x));
+  const std::uint64_t state = rc::default_generator().state(), before = rc::default_generator().next();
+  pullback(x);
+  EXPECT_EQ(rc::default_generator().state(), state);
+  EXPECT_EQ(rc::default_generator().next(), before + 3);
+}
+
 TEST(Checkpoint, IsOneEquationOfAProgram) {
   const auto f = rc::checkpoint([](Tensor x) { return sin(x) * x; });
   EXPECT_EQ(to_string(rc::trace(f)(ramp({3}))),

@@ -44,6 +44,21 @@ TEST(Threads, NestThreeTransformsEachOnTheirOwn) {
   });
 }
 
+struct Doubled : rc::Function<Doubled> {
+  static Tensor forward(const Tensor& x) { return x * 2; }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+TEST(Threads, RunOneProgramThatHoldsAFunction) {
+  const rc::Program program = rc::trace([](const Tensor& x) { return Doubled::apply(x) + 1; })(ramp({3}));
+  on_threads([&](int i) {
+    for (int k = 0; k < 20; ++k) {
+      const Tensor x = ramp({3}) * i;
+      expect_values(program({x})[0], values(x * 2 + 1));
+    }
+  });
+}
+
 TEST(Threads, NestFourTransformsOnASharedTensor) {
   const std::vector<Transform> six = six_transforms();
   const std::vector<Formula> formulas = all_formulas();

@@ -144,7 +144,9 @@ TEST(Scatter, ReplacesARegionOfACopy) {
   expect_values(rc::diagonal_scatter(x, rc::tensor({7, 8}), 1, 0, 1), {0, 7, 0, 0, 0, 8});
   expect_values(x, Values(6, 0));
   expect_error<rc::ValueError>([&] { rc::select_scatter(x, rc::ones({4}), 0, 0); },
-                               "select_scatter: the source f32[4] does not broadcast to the target f32[3]", {x});
+                               "select_scatter: the source f32[4] does not broadcast to the target f32[3]; "
+                               "reshape or expand it to that shape",
+                               {x});
 }
 
 TEST(Scatter, IsDifferentiableInBoth) {

@@ -216,8 +216,8 @@ TEST(CustomPrimitive, CannotBeReadBackFromText) {
   const auto f = called([](Tensor x) { return x; });
   const std::string text = to_string(rc::trace(f)(ramp({3})));
   expect_error<rc::ValueError>([&] { rc::parse_program(text, {}); },
-                               "parse: a function is more than its text and cannot be read back, at 'function] a\n"
-                               "  return b\n}\n'");
+                               "parse: line 2: a function is more than its text and cannot be read back, at "
+                               "'function] a'; record the program again");
 }
 
 /// A function of one tensor that claims to be the identity's derivative.

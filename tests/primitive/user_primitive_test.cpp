@@ -23,6 +23,22 @@ struct Softsign {
 };
 Tensor softsign(const Tensor& x) { return rc::apply(Softsign{}, x); }
 
+/// One that says it is not locally constant: the same as saying nothing.
+struct Doubled {
+  using kind = rc::Elementwise;
+  static constexpr const char* name = "test_doubled";
+  static constexpr unsigned keeps = rc::input(0);
+  static constexpr bool locally_constant = false;
+  template <class T>
+  auto formula(T x) const {
+    return x + x;
+  }
+  Tensor partial(const Tensor& x, const Tensor&) const { return full_like(x, 2); }
+};
+
+static_assert(rc::keeps_output(rc::output(3), 3) && !rc::keeps_output(~0U, rc::keepable_outputs));
+static_assert(rc::keeps_input(rc::input(3), 3) && !rc::keeps_input(~0U, rc::keepable_inputs));
+
 /// Every second element of a vector, scaled: linear, with a parameter.
 struct Decimate {
   using kind = rc::Linear;
@@ -92,6 +108,12 @@ TEST(UserPrimitive, ALinearOneIsDifferentiatedByItsTranspose) {
 TEST(UserPrimitive, IsRecordedWithItsParameters) {
   const rc::Program p = rc::trace(decimate)(rc::zeros({4}, rc::float64));
   EXPECT_NE(rc::to_string(p).find("test_decimate[axis=0, factor=3"), std::string::npos) << p;
+}
+
+TEST(UserPrimitive, ThatSaysItIsNotLocallyConstantHasDerivatives) {
+  const auto doubled = [](const Tensor& x) { return rc::apply(Doubled{}, x); };
+  EXPECT_EQ(rc::grad(doubled)(rc::tensor(3.0)).item(), 2);
+  EXPECT_EQ(std::get<1>(rc::jvp(doubled, rc::tensor(3.0), rc::tensor(1.0))).item(), 2);
 }
 
 }  // namespace

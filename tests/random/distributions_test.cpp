@@ -210,4 +210,33 @@ TEST_F(Distributions, TypesFollowTheParameters) {
   EXPECT_EQ(rc::poisson(3.0, {2}, {.dtype = rc::int64}).dtype(), rc::int64);
 }
 
+TEST_F(Distributions, TheTypeAskedForIsThatOfTheSample) {
+  for (const rc::DType from : {rc::float32, rc::float64})
+    for (const rc::DType to : {rc::float32, rc::float64}) {
+      const Tensor half = rc::full({2}, 0.5, from);
+      const rc::Shape shape{3, 2};
+      const rc::TensorOptions asked{.dtype = to, .generator = g};
+      const std::pair<const char*, Tensor> samples[] = {
+          {"normal", rc::normal(half, 1, shape, asked)},
+          {"uniform", rc::uniform(half, 1, shape, asked)},
+          {"log_normal", rc::log_normal(half, 1, shape, asked)},
+          {"exponential", rc::exponential(half, shape, asked)},
+          {"cauchy", rc::cauchy(half, 1, shape, asked)},
+          {"laplace", rc::laplace(half, 1, shape, asked)},
+          {"gumbel", rc::gumbel(half, 1, shape, asked)},
+          {"truncated_normal", rc::truncated_normal(half, 1, -1, 1, shape, asked)},
+          {"bernoulli", rc::bernoulli(half, shape, asked)},
+          {"geometric", rc::geometric(half, shape, asked)},
+          {"poisson", rc::poisson(half, shape, asked)},
+          {"binomial", rc::binomial(5, half, shape, asked)},
+          {"gamma", rc::gamma(half, half, shape, asked)},
+          {"beta", rc::beta(half, half, shape, asked)},
+      };
+      for (const auto& [name, sample] : samples) {
+        EXPECT_EQ(sample.dtype(), to) << name << " of " << rc::short_name(from);
+        EXPECT_EQ(sizes(sample), (Sizes{3, 2})) << name;
+      }
+    }
+}
+
 }  // namespace

@@ -28,6 +28,9 @@ struct Scaled {
   double factor = 1;
 };
 
+constexpr tree::DimsWords in_dims_words = {"vmap", "in_dims", "the arguments", "are", true};
+constexpr tree::DimsWords out_dims_words = {"vmap", "out_dims", "the result", "is", false};
+
 std::string written(rc::VmapOptions options) {
   return to_string(options.in_dims) + " -> " + to_string(options.out_dims);
 }
@@ -38,14 +41,14 @@ std::vector<Dim> match(const Dims& dims, T... arguments) {
   auto all = std::tuple<T...>(std::move(arguments)...);
   tree::Walk walk;
   tree::walk(all, walk);
-  return tree::match_dims(dims, walk, tree::vmap_in_dims);
+  return tree::match_dims(dims, walk, in_dims_words);
 }
 
 template <class T>
 std::vector<Dim> match_result(const Dims& dims, T result) {
   tree::Walk walk;
   tree::walk(result, walk);
-  return tree::match_dims(dims, walk, tree::vmap_out_dims);
+  return tree::match_dims(dims, walk, out_dims_words);
 }
 
 template <class Call>
@@ -139,7 +142,7 @@ TEST(MatchDims, IsUndoneByDimsLike) {
   tree::walk(arguments, walk);
   const Dims dims = tree::dims_like(walk, {0, rc::none, 2});
   EXPECT_EQ(to_string(dims), "((0, none), none, 2, none)");
-  EXPECT_EQ(tree::match_dims(dims, walk, tree::vmap_in_dims), (Matched{0, rc::none, 2}));
+  EXPECT_EQ(tree::match_dims(dims, walk, in_dims_words), (Matched{0, rc::none, 2}));
 }
 
 }  // namespace

@@ -81,7 +81,8 @@ TEST(MapLeaves, TakesFunctionsOfLvalues) {
 TEST(MapLeaves, RefusesTreesOfDifferentStructure) {
   const std::vector<Tensor> one{rc::zeros({2})}, two{rc::zeros({2}), rc::zeros({3})};
   EXPECT_EQ(error_of([&] { rc::map_leaves([](Tensor a, Tensor, Tensor) { return a; }, one, one, two); }),
-            "map_leaves: the trees have different structures: the first is [f32[2]], number 3 is [f32[2], f32[3]]");
+            "map_leaves: the trees have different structures: the first is [f32[2]], number 3 is [f32[2], f32[3]]; "
+            "pass trees of one structure");
 }
 
 TEST(StackTrees, GivesEveryLeafANewAxisInFront) {
@@ -100,17 +101,19 @@ TEST(StackTrees, IsUndoneByUnstackTrees) {
 
 TEST(StackTrees, RefusesNoTrees) {
   EXPECT_EQ(error_of([] { rc::stack_trees(std::vector<Mlp>()); }),
-            "stack_trees: there is no tree to stack; the vector is empty");
+            "stack_trees: there is no tree to stack; pass a vector that holds one");
 }
 
 TEST(StackTrees, RefusesTreesOfDifferentStructure) {
   const std::vector<std::vector<Tensor>> trees{{rc::zeros({2})}, {}};
   EXPECT_EQ(error_of([&] { rc::stack_trees(trees); }),
-            "stack_trees: the trees have different structures: the first is [f32[2]], number 2 is []");
+            "stack_trees: the trees have different structures: the first is [f32[2]], number 2 is []; "
+            "pass trees of one structure");
 }
 
 TEST(UnstackTrees, RefusesATreeWithoutTensors) {
-  EXPECT_EQ(error_of([] { rc::unstack_trees(std::tuple{1.0}); }), "unstack_trees: the tree holds no Tensor: (double)");
+  EXPECT_EQ(error_of([] { rc::unstack_trees(std::tuple{1.0}); }),
+            "unstack_trees: the tree holds no Tensor: (double); pass one that does");
 }
 
 TEST(UnstackTrees, RefusesALeafWithoutAxes) {
@@ -125,7 +128,8 @@ TEST(UnstackTrees, RefusesAnUndefinedLeaf) {
 
 TEST(UnstackTrees, RefusesLeavesOfDifferentSizes) {
   EXPECT_EQ(error_of([] { rc::unstack_trees(Linear{rc::zeros({2}), rc::zeros({3, 2})}); }),
-            "unstack_trees: sizes along axis 0 differ: weight is f32[2], bias is f32[3,2]");
+            "unstack_trees: sizes along axis 0 differ: weight is f32[2], bias is f32[3,2]; "
+            "all must hold one number of trees");
 }
 
 }  // namespace

@@ -38,10 +38,10 @@ Closure close(const char* name, const F& f, const X& x) {
   std::tuple<X> argument(x);
   X like = x;
   ClosureRun run(name);
-  run.enter(walk_of(argument));
+  run.enter(call::walk(argument));
   X result = call::invoke(f, argument);
-  require_like(name, "the function", walk_of(result), walk_of(like), "its argument");
-  return run.leave(walk_of(result));
+  require_like(name, "the function", call::walk(result), call::walk(like), "its argument");
+  return run.leave(call::walk(result));
 }
 
 /// The function again, with these tensors for what it captured.

@@ -49,7 +49,8 @@ class FunctionOperation : public Operation {
   Tensors backward_once(Context& ctx, std::span<const Tensor> cotangents) const;
 
   const Facts facts_;
-  // The inputs that forward returned in its first run; set before anyone else can see the application.
+  // The inputs that forward returned in its first run, which ends before anyone else can see the application; where it
+  // returned none, no run writes here.
   mutable std::vector<Returned> returned_;
 };
 

@@ -27,16 +27,12 @@ class Emptied {
  public:
   /// Appends the defined tensors of `tree` to `into`.
   Emptied(T tree, Tensors& into) : tree_(std::move(tree)) {
-    tree::Walk walk;
-    tree::walk(tree_, walk);
-    taken_ = take_tensors(walk, into);
+    taken_ = take_tensors(call::walk(tree_), into);
   }
   /// The tree with these tensors in its places; of a cotangent, some may be undefined.
   T filled(std::span<const Tensor> tensors) const {
     T tree = tree_;
-    tree::Walk walk;
-    tree::walk(tree, walk);
-    put_tensors(walk, taken_, tensors);
+    put_tensors(call::walk(tree), taken_, tensors);
     return tree;
   }
   const T& tree() const { return tree_; }
@@ -106,7 +102,7 @@ std::vector<Tensor> zero_tangents(std::span<const Type> types);
 /// Undefined where the rule does not want a cotangent, or the input's type has none.
 Tensors wanted_among(std::span<const Tensor> cotangents, const Reverse& rule);
 
-/// An operation whose derivatives compute it again from its inputs. Draws from the default generator repeat themselves.
+/// An operation whose derivatives compute it again from its inputs. What it draws from generators is drawn again.
 class Recomputed : public Operation {
  public:
   using Operation::Operation;
@@ -123,13 +119,6 @@ Tensors transposed_at_zero(const F& f, const Reverse& rule) {
   const auto [tangents, pullback] = vjp(f, zeros);
   const Tensors all = filled_with_zeros(rule.cotangents, rule.output_types);
   return wanted_among(pullback(differentiable_among(all, rule.output_types)), rule);
-}
-
-template <class T>
-tree::Walk walk_of(T& object) {
-  tree::Walk walk;
-  tree::walk(object, walk);
-  return walk;
 }
 
 /// An application whose arguments and result have these C++ types; `Base` is an Operation.
@@ -153,7 +142,7 @@ class Typed : public Base {
   Tensors tensors_of(Output output) const {
     if (output_) {
       Output known = output_->tree();
-      require_like(this->name(), "forward", walk_of(output), walk_of(known), "its first result");
+      require_like(this->name(), "forward", call::walk(output), call::walk(known), "its first result");
     }
     Tensors tensors;
     Emptied<Output> emptied(std::move(output), tensors);
@@ -163,7 +152,7 @@ class Typed : public Base {
   /// Walks of the emptied arguments; `storage` is what they walk.
   std::array<tree::Walk, sizeof...(A)> argument_walks(Arguments& storage) const {
     storage = arguments_.tree();
-    return std::apply([](A&... a) { return std::array<tree::Walk, sizeof...(A)>{walk_of(a)...}; }, storage);
+    return std::apply([](A&... a) { return std::array<tree::Walk, sizeof...(A)>{call::walk(a)...}; }, storage);
   }
   /// The cotangents that a reverse rule returned: one for each argument, or the only one's alone.
   template <class G>
@@ -171,7 +160,7 @@ class Typed : public Base {
     Arguments storage = arguments_.tree();
     const auto arguments = argument_walks(storage);
     std::vector<tree::Walk> parts;
-    const auto add = [&parts](auto&... part) { (parts.push_back(walk_of(part)), ...); };
+    const auto add = [&parts](auto&... part) { (parts.push_back(call::walk(part)), ...); };
     if constexpr (sizeof...(A) == 1) add(returned);
     else if constexpr (tree::is_list<G>)
       for (Tensor& part : returned) add(part);
@@ -181,8 +170,8 @@ class Typed : public Base {
   /// The tangents of the outputs in a tree like the result.
   Tensors tangents_of(const char* rule, Output tangent) const {
     Output known = output_->tree();
-    require_like(this->name(), rule, walk_of(tangent), walk_of(known), "the output");
-    return leaves_at(walk_of(tangent), output_->taken());
+    require_like(this->name(), rule, call::walk(tangent), call::walk(known), "the output");
+    return leaves_at(call::walk(tangent), output_->taken());
   }
   const Mask& taken() const { return arguments_.taken(); }
   std::vector<std::size_t> tensors_by_argument() const override {

@@ -2,6 +2,7 @@
 // which rules there are.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -60,6 +61,7 @@ struct Batch {
   std::span<const Tensor> inputs;
   Mask mapped;
   Randomness randomness = Randomness::error;
+  std::uint64_t level = 0;  // of the vmap that asks
   bool is_mapped(int i) const { return mapped[static_cast<std::size_t>(i)]; }
   /// Input i with the batch as axis 0, expanded without copying if it is not mapped.
   Tensor input(int i) const;

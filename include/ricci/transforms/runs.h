@@ -34,7 +34,7 @@ class BatchRun {
   void finish(const tree::Walk& result);    ///< `result` is the first run's
   /// For each leaf in turn the values of all examples, one after the other, and the offsets where each starts.
   std::vector<Tensor> finish_ragged();
-  [[noreturn]] void refuse(const char* nothing_or_number);  ///< a function that returned no tensor
+  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
 
  private:
   struct State;
@@ -47,11 +47,16 @@ struct Recording {
   Shared<const State> state;
 };
 
+/// What sets one reverse transform apart from the others.
+struct ReverseKind {
+  bool shown = true;                  // false: another transform stands for it in the nest that errors print
+  bool cotangents_are_given = false;  // by the user, to be held against the output
+};
+
 /// One call of a function under reverse differentiation.
 class ReverseRun {
  public:
-  /// With `shown` false another transform stands for this one in the nest that errors print.
-  ReverseRun(const char* name, Place where, bool shown = true);
+  ReverseRun(const char* name, Place where, ReverseKind kind = {});
   /// Makes the leaves of every argument writable, and those of the arguments at `differentiated` watched, in that order.
   void enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated);
   /// Ends the level: the leaves of output and aux become the caller's.

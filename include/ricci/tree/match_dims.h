@@ -16,8 +16,6 @@ struct DimsWords {
   std::string_view call, option, tree, verb;
   bool is_argument_list;  ///< the tree is a tuple of arguments; else a lone Tensor may also be given as `{dim}`
 };
-inline constexpr DimsWords vmap_in_dims = {"vmap", "in_dims", "the arguments", "are", true};
-inline constexpr DimsWords vmap_out_dims = {"vmap", "out_dims", "the result", "is", false};
 
 struct MatchedDims {
   std::vector<Dim> dims;  ///< one for each leaf of the walk, as written: not wrapped, not checked against shapes

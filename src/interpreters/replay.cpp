@@ -1,0 +1,33 @@
+// The chain of sources that a draw asks.
+#include "interpreters/replay.h"
+
+#include "interpreters/batch.h"
+
+namespace ricci {
+namespace {
+
+thread_local constinit DrawSource* source = nullptr;
+
+StreamPosition next_of_streams(Generator& generator) {
+  StreamScope* streams = streams_of(innermost);
+  return streams ? streams->next(generator) : StreamPosition{generator.seed(), generator.next()};
+}
+
+}  // namespace
+
+StreamPosition next_draw(Generator& generator) { return source ? source->next(generator) : next_of_streams(generator); }
+
+DrawSource::DrawSource() : outer_(source) { source = this; }
+DrawSource::~DrawSource() { source = outer_; }
+
+StreamPosition DrawSource::next_of_outer(Generator& generator) const {
+  return outer_ ? outer_->next(generator) : next_of_streams(generator);
+}
+
+StreamPosition NotedDraws::next(Generator& generator) { return draws_.emplace_back(next_of_outer(generator)); }
+
+StreamPosition RepeatedDraws::next(Generator& generator) {
+  return given_ < draws_.size() ? draws_[given_++] : next_of_outer(generator);
+}
+
+}  // namespace ricci

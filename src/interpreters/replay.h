@@ -1,0 +1,58 @@
+// Drawing again what was drawn before: a function that is computed a second time for its derivative must see the same
+// random numbers. Its draws are noted as places in streams, and later given in the same order; no generator is turned
+// back, which other threads may share. Both nest, and belong to one thread. Knows nothing of what is drawn.
+// Start with `next_draw`.
+#pragma once
+
+#include <vector>
+
+#include "interpreters/streams.h"
+
+namespace ricci {
+
+/// The places of the draws of one run of a function, in order.
+using Draws = std::vector<StreamPosition>;
+
+/// The place of the next draw from `generator`: what is drawn again, else the next of the innermost run of vmap, else
+/// the generator's own.
+StreamPosition next_draw(Generator& generator);
+
+/// Where draws come from while it lives: the innermost such source of this thread is asked first.
+class DrawSource {
+ public:
+  DrawSource(const DrawSource&) = delete;
+  virtual StreamPosition next(Generator& generator) = 0;
+
+ protected:
+  DrawSource();
+  ~DrawSource();
+  StreamPosition next_of_outer(Generator& generator) const;
+
+ private:
+  DrawSource* const outer_;
+};
+
+/// While it lives, the draws of this thread are noted.
+class NotedDraws final : public DrawSource {
+ public:
+  /// Requires: `into` outlives this.
+  explicit NotedDraws(Draws& into) : draws_(into) {}
+  StreamPosition next(Generator& generator) override;
+
+ private:
+  Draws& draws_;
+};
+
+/// While it lives, the first draws of this thread are those noted; what is drawn beyond them is new.
+class RepeatedDraws final : public DrawSource {
+ public:
+  /// Requires: `draws` outlives this.
+  explicit RepeatedDraws(const Draws& draws) : draws_(draws) {}
+  StreamPosition next(Generator& generator) override;
+
+ private:
+  const Draws& draws_;
+  std::size_t given_ = 0;
+};
+
+}  // namespace ricci
