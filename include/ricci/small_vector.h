@@ -87,7 +87,7 @@ class SmallVector {
   void resize(std::size_t count, const T& value = T()) {
     reserve(count);
     while (size_ > count) pop_back();
-    while (size_ < count) new (data() + size_++) T(value);
+    for (; size_ < count; ++size_) new (data() + size_) T(value);  // counted once it is made
   }
   void insert(std::size_t at, T value) {
     push_back(std::move(value));
