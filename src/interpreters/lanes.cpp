@@ -8,6 +8,7 @@
 
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
+#include "primitive/derive.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -100,7 +101,8 @@ std::int64_t number_of(const LaneSetRef& set, std::int64_t row) {
 
 /// For each lane of `wanted`, its row among those of `among`; `missing` for lanes that `among` has not. One of the two is
 /// a part of the other.
-Tensor rows_of(const BatchInterpreter& batch, const LaneSetRef& wanted, const LaneSetRef& among, std::int64_t missing) {
+Tensor row_numbers(const BatchInterpreter& batch, const LaneSetRef& wanted, const LaneSetRef& among,
+                   std::int64_t missing) {
   if (!among) return tensor(wanted->numbers);
   if (wanted && wanted->whole == among) return wanted->rows;
   std::vector<std::int64_t> rows;
@@ -124,12 +126,7 @@ bool is_part_of(const LaneSetRef& part, const LaneSetRef& whole) {
 }
 
 const Batched* batched_at(const ValueRef& value, Level level) {
-  const Value* v = value.get();
-  while (v && v->level > level) {
-    const ValueRef* inner = inner_of(*v);
-    v = inner ? inner->get() : nullptr;
-  }
-  return v && v->level == level ? static_cast<const Batched*>(v) : nullptr;
+  return static_cast<const Batched*>(part_at(*value, level));
 }
 
 /// The hidden value with the rows of `lanes`: an unbatched value serves every example.
@@ -139,9 +136,7 @@ Tensor rows_for(const BatchInterpreter& batch, const ValueRef& value, const Lane
     assert(batched.lanes == lanes);
     return wrap(batched.value);
   }
-  Shape shape = value->type.shape;
-  shape.insert(0, batch.count(lanes));
-  return expand(wrap(value), shape);
+  return repeated(wrap(value), batch.count(lanes));
 }
 
 ValueRef select_rows(const BatchInterpreter& batch, const SelectLanes& op, const ValueRef& value) {
@@ -149,7 +144,7 @@ ValueRef select_rows(const BatchInterpreter& batch, const SelectLanes& op, const
   const auto& batched = static_cast<const Batched&>(*value);
   // Lanes that have left since are gone from it already.
   if (batched.lanes == op.to.set || is_part_of(batched.lanes, op.to.set)) return value;
-  const Tensor rows = index_select(wrap(batched.value), 0, rows_of(batch, op.to.set, batched.lanes, 0));
+  const Tensor rows = index_select(wrap(batched.value), 0, row_numbers(batch, op.to.set, batched.lanes, 0));
   return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
 }
 
@@ -162,7 +157,7 @@ ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const V
   Shape one = some.shape();
   one[0] = 1;
   const Tensor padded = cat(std::vector{some, zeros(one, TensorOptions{.dtype = some.dtype()})}, 0);
-  const Tensor rows = index_select(padded, 0, rows_of(batch, op.to.set, from, batch.count(from).host()));
+  const Tensor rows = index_select(padded, 0, row_numbers(batch, op.to.set, from, batch.count(from).host()));
   return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
 }
 
