@@ -1,16 +1,20 @@
 // Control flow on tensors: conditionals and loops that work under every transform. Where the examples of a vmap
 // disagree, they part: each runs its own branch or its own number of steps, with the others that agree, and nothing of
 // a branch not taken reaches values or gradients. Branches and bodies are ordinary functions and may use what they
-// capture; what they compute leaves by the return value.
+// capture; what they compute leaves by the return value. Where a program is recorded (trace, custom_root), they are run
+// once each and become programs, the parameters of one operation.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "ricci/control/options.h"
 #include "ricci/control/parting.h"
+#include "ricci/control/recording.h"
 #include "ricci/custom_derivatives.h"
 #include "ricci/ops.h"
 #include "ricci/transforms.h"
@@ -20,7 +24,7 @@ namespace ricci {
 namespace runs {
 /// A predicate as a boolean, whatever its dtype.
 Tensor truth(const char* name, const Tensor& predicate);
-/// Throws IndexError unless every example's index names one of `count` branches.
+/// Throws IndexError unless every example's index names one of `count` branches; of a recorded index, when it is known.
 Tensor checked_index(const Tensor& index, std::int64_t count);
 /// Throws ValueError unless `after` has the structure, shapes and dtypes of `before`: the state of a loop keeps its type.
 void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after);
@@ -67,7 +71,7 @@ class Slices {
 /// No rows of what every leaf is one of: [shape…] → [0, shape…].
 void make_empty(const tree::Walk& leaves);
 /// The size of axis 0 that all leaves share; ValueError if there is none.
-std::int64_t scanned_size(const char* name, const tree::Walk& xs);
+Size scanned_size(const char* name, const tree::Walk& xs);
 /// The rows first, odd[0], even[0], odd[1], even[1], …
 Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd);
 }  // namespace runs
@@ -92,11 +96,24 @@ R run_branch(const Branches& branches, std::int64_t answer, const A&... operands
   }(std::make_index_sequence<std::tuple_size_v<Branches>>{});
 }
 
+/// The conditional as one operation of the program that is being recorded.
+template <class R, class... F, class... A>
+R record_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
+  std::optional<R> result;
+  const auto recorded = std::apply(
+      [&](const F&... f) { return std::array{write_down(name, f, std::tuple<A...>(operands...), result)...}; },
+      branches);
+  std::tuple<A...> arguments(operands...);
+  runs::run_recorded_branches(name, question, walk(arguments), recorded, walk(*result));
+  return *std::move(result);
+}
+
 template <class... F, class... A>
 auto run_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
   using R = result_t<std::tuple_element_t<0, std::tuple<F...>>, A...>;
   static_assert(all_same<result_t<F, A...>...>, "ricci: the branches must return one C++ type");
   static_assert(!std::is_void_v<R>, "ricci: a branch must return a value");
+  if (runs::is_recorded(question)) return record_branches<R>(name, question, branches, operands...);
   runs::Parting parting(name);
   parting.ask(question, {});
   for (;;) {
@@ -126,29 +143,35 @@ auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const A&
                             std::decay_t<const A>(operands)...);
 }
 
-/// What reverse mode keeps of a loop of n steps: every step's intermediates; the states at about sqrt(2 n) steps; those at
-/// about log2(n) steps. The fewer, the more is computed again: nothing; once; about log2(n) times.
-enum class Checkpoints : std::uint8_t { every_step, sqrt, log };
-
-struct LoopOptions {
-  std::int64_t max_steps = 1'000'000'000;  ///< an error at this number of steps: the loop is taken for endless
-  /// Other than every_step: what the loop's functions need of a transform around them must be in the state.
-  Checkpoints checkpoint = Checkpoints::every_step;
-};
-
 namespace call {
+
+/// The loop as one operation of the program that is being recorded.
+template <class C, class B, class S>
+S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
+  runs::fix_dtypes(walk(state));
+  const auto goes_on = [&](const S& s) {
+    std::tuple<S> shown(s);
+    return runs::truth(name, call::invoke(cond_fn, shown));
+  };
+  std::optional<Tensor> answer;
+  std::optional<S> after;
+  runs::Closure condition = write_down(name, goes_on, std::tuple<S>(state), answer);
+  runs::Closure body = write_down(name, body_fn, std::tuple<S>(state), after);
+  runs::require_same_state(name, walk(state), walk(*after));
+  runs::run_recorded_loop({std::move(condition), std::move(body), options}, walk(state));
+  return state;
+}
 
 template <class C, class B, class S>
 S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, std::int64_t max_steps) {
-  static_assert(takes<C, S>, "ricci: the condition of a loop must take the state as its one argument");
-  static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
-  static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
   runs::Parting parting(name);
   runs::StepLimit limit(name, max_steps);
   const auto goes_on = [&] {
     std::tuple<S> shown(state);
     const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
-    return parting.ask(answer, walk(state)) != 0;
+    if (!runs::is_recorded(answer)) return parting.ask(answer, walk(state)) != 0;
+    state = record_loop(name, cond_fn, body_fn, std::move(state), {.max_steps = max_steps});
+    return false;
   };
   for (bool go = goes_on();;) {
     while (go) {
@@ -191,7 +214,11 @@ S halved_steps(const char* name, const C& cond_fn, const B& body_fn, const S& st
 
 /// A loop of segments that grow, so that their number is as small as what each keeps.
 template <class C, class B, class S>
-S while_loop(const char* name, const C& cond_fn, const B& body_fn, const S& state, const LoopOptions& options) {
+S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
+  static_assert(takes<C, S>, "ricci: the condition of a loop must take the state as its one argument");
+  static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
+  static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
+  if (runs::is_recorded(walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
   if (options.checkpoint == Checkpoints::every_step)
     return while_loop(name, cond_fn, body_fn, state, options.max_steps);
   runs::Segments segments(name, options.checkpoint == Checkpoints::log, options.max_steps);
@@ -235,11 +262,25 @@ auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state
   return call::while_loop("fori_loop", below, step, first, options).state;
 }
 
-struct ScanOptions {
-  bool reverse = false;  ///< from the last slice to the first; ys stay in the order of xs
-};
-
 namespace call {
+/// The scan as one operation of the program that is being recorded.
+template <class R, class C, class X, class F>
+R record_scan(const char* name, const F& step, C carry, X xs, ScanOptions options) {
+  runs::fix_dtypes(walk(carry));
+  X slice = xs;
+  runs::show_slice_types(name, walk(slice));
+  const auto one_step = [&](const C& c, const X& x) {
+    std::tuple<C, X> arguments(c, x);
+    auto [after, y] = call::invoke(step, arguments);
+    return R(std::move(after), std::move(y));
+  };
+  std::optional<R> result;
+  const runs::Closure closure = write_down(name, one_step, std::tuple<C, X>(carry, slice), result);
+  runs::require_same_state(name, walk(carry), walk(result->first));
+  runs::run_recorded_scan(closure, options.reverse, walk(carry), walk(xs), walk(result->second));
+  return R(std::move(carry), std::move(result->second));
+}
+
 template <class C, class X, class F>
 auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions options) {
   static_assert(takes<F, C, X>, "ricci: the step of scan must take the carry and one slice");
@@ -249,6 +290,8 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
   static_assert(std::is_same_v<std::tuple_element_t<0, R>, C>,
                 "ricci: the step of scan must return the type of the carry");
   X slice = xs;
+  if (runs::is_recorded(walk(carry)) || runs::is_recorded(walk(slice)))
+    return record_scan<std::pair<C, Y>>(name, step, std::move(carry), std::move(slice), options);
   const runs::Slices slices(name, walk(slice));
   const auto run_step = [&](std::int64_t i) {
     slices.show(i, walk(slice));
@@ -332,7 +375,7 @@ auto associative_scan(const F& combine, const X& xs, std::int64_t dim) {
   using Tree = std::decay_t<const X>;
   const Tree front = call::each_leaf(Tree(xs), [&](const Tensor& x) { return movedim(x, dim, 0); });
   Tree shown = front;
-  const std::int64_t count = runs::scanned_size("associative_scan", call::walk(shown));
+  const std::int64_t count = runs::scanned_size("associative_scan", call::walk(shown)).host();
   const Tree prefixes = call::prefixes_of(vmap(combine), front, count);
   return call::each_leaf(prefixes, [&](const Tensor& x) { return movedim(x, 0, dim); });
 }

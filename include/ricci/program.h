@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ricci/owned.h"
+#include "ricci/primitive/parameters.h"
 #include "ricci/tensor.h"
 #include "ricci/type.h"
 
@@ -28,12 +29,19 @@ class Program {
   explicit Program(Shared<const ProgramBody> body) : body_(std::move(body)) {}
 
   const ProgramBody& body() const { return *body_; }
+  std::size_t inputs() const;
   std::size_t equations() const;
   /// The outputs for these inputs: each equation in turn, as ordinary operations. ValueError if they do not fit.
   std::vector<Tensor> operator()(std::span<const Tensor> inputs) const;
   std::vector<Tensor> operator()(std::initializer_list<Tensor> inputs) const {
     return (*this)(std::span(inputs.begin(), inputs.size()));
   }
+
+  // As the parameter of an operation: sizes inside it may be symbols of the program that holds the operation.
+  void print_parameter(std::string& out) const;
+  void parse_parameter(std::string_view& text);
+  void visit_parameter_sizes(SizeVisitor& visitor);
+  bool operator==(const Program& other) const { return body_.operator->() == other.body_.operator->(); }
 
  private:
   Shared<const ProgramBody> body_;

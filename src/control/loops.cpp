@@ -1,5 +1,6 @@
 // What loops and conditionals check, and the slices that scans run over.
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "interpreters/answers.h"
@@ -30,6 +31,7 @@ Tensor checked_index(const Tensor& index, std::int64_t count) {
   if (category(type.dtype) > 1)
     raise<TypeError>("switch_case: the index is " + to_string(type) + "; it must be an integer");
   const Tensor wide = to(index, DType::int64);
+  if (is_recorded(wide)) return wide;
   const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
   for (std::int64_t i : wrap(answers.elements).to_vector<std::int64_t>())
     if (i < 0 || i >= count)
@@ -61,23 +63,26 @@ std::int64_t Segments::next() {
   return last_;
 }
 
-std::int64_t scanned_size(const char* name, const tree::Walk& xs) {
+Size scanned_size(const char* name, const tree::Walk& xs) {
   const auto described = [&](std::size_t i) {
     const std::string path = tree::leaf_path(xs, i);
     return "xs" + (path.empty() ? "" : " (" + path + ")") + " is " + tree::type_of(*xs.leaves[i]);
   };
   if (xs.leaves.empty())
     raise<ValueError>(std::string(name) + ": there is no Tensor to scan over: xs is " + tree::to_string(xs));
+  std::optional<Size> size;
   for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
-    if (!xs.leaves[i]->defined() || xs.leaves[i]->dim() == 0)
+    if (!xs.leaves[i]->defined() || type_of(*xs.leaves[i]).rank() == 0)
       raise<ValueError>(std::string(name) + ": " + described(i) + "; every Tensor needs an axis 0 to scan over");
-    if (xs.leaves[i]->size(0) != xs.leaves[0]->size(0))
+    const Size found = type_of(*xs.leaves[i]).shape[0];
+    if (size && !(*size == found))
       raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + described(0) + ", " + described(i));
+    size = found;
   }
-  return xs.leaves[0]->size(0);
+  return *size;
 }
 
-Slices::Slices(const char* name, const tree::Walk& xs) : count_(scanned_size(name, xs)) {
+Slices::Slices(const char* name, const tree::Walk& xs) : count_(scanned_size(name, xs).host()) {
   for (const Tensor* leaf : xs.leaves) {
     if (count_ > 0) {
       slices_.push_back(unstack(*leaf));

@@ -98,9 +98,6 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
     if (seen->type.shape.numel() != 1)
       raise<ValueError>(std::string(s.name) + ": the predicate or index is " + to_string(seen->type) +
                         "; it must have one element");
-    if (is_recorded({&seen, 1}))
-      raise<TransformError>(std::string(s.name) + ": the predicate or index " + to_string(seen->type) +
-                            " is not known while the function is recorded; use where, or decide on sizes");
     const Answers answers = answers_behind(s.name, seen);
     Disagreement parts = disagreement_on(answers);
     if (!parts.batch)

@@ -8,18 +8,12 @@
 namespace ricci::function {
 namespace {
 
-/// Sizes of a surrounding recording become numbers, under a guard there: the closure is called where those hold.
 struct FixSizes final : SizeVisitor {
   void visit(Size& size) override { size = size.host(); }
 };
 
-void fix_sizes(ProgramBody& body) {
-  FixSizes fix;
-  for (Type& type : body.types)
-    for (Size& size : type.shape) fix.visit(size);
-  for (Equation& e : body.equations)
-    if (any_symbol(*e.rules, e.parameters)) e.rules->parameters.visit_sizes(e.parameters.mutable_get(), fix);
-}
+/// A number as a tensor of its dtype.
+Tensor strong(const Tensor& x) { return type_of(x).weak ? to(x, type_of(x).dtype) : x; }
 
 }  // namespace
 
@@ -29,21 +23,20 @@ struct ClosureRun::State {
 };
 
 ClosureRun::ClosureRun(const char* name)
-    : state_(new State{.name = name, .record = std::make_unique<RecordInterpreter>(false, Entry{.name = name})}) {}
+    : state_(new State{.name = name, .record = std::make_unique<RecordInterpreter>(true, Entry{.name = name})}) {}
 ClosureRun::~ClosureRun() { delete state_; }
 
-void ClosureRun::enter(const tree::Walk& argument) {
-  for (Tensor* leaf : argument.leaves)
+void ClosureRun::enter(const tree::Walk& arguments) {
+  for (Tensor* leaf : arguments.leaves)
     if (leaf->defined()) *leaf = wrap(state_->record->add_input(type_of(*leaf)));
 }
 
 Closure ClosureRun::leave(const tree::Walk& result) {
   RecordInterpreter& record = *state_->record;
   for (const Tensor* leaf : result.leaves)
-    if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(*leaf, state_->name)));
+    if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(strong(*leaf), state_->name)));
   Owned<ProgramBody> body(new ProgramBody(without_dead_equations(*record.body)));
   state_->record.reset();
-  fix_sizes(*body);
   Closure closure;
   for (const Capture& capture : body->captures) {
     body->inputs.push_back(capture.variable);
@@ -51,6 +44,12 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   }
   body->captures.clear();
   closure.program = Program(Shared<const ProgramBody>(Owned<const ProgramBody>(body.release())));
+  return closure;
+}
+
+Closure with_fixed_sizes(Closure closure) {
+  FixSizes fix;
+  closure.program.visit_parameter_sizes(fix);
   return closure;
 }
 

@@ -227,11 +227,15 @@ LaneSetRef lanes_of(const BatchInterpreter& batch, const ValueRef& value) {
 
 }  // namespace
 
+/// The outermost vmap first: a selection further in reads what is below it, and must find nothing there that is left to
+/// narrow, since no tape would know of it.
 ValueRef in_running_lanes(ValueRef value) {
-  for (const Interpreter* i = innermost; i; i = i->parent) {
-    if (i->kind != ValueKind::batched) continue;
-    const auto& batch = static_cast<const BatchInterpreter&>(*i);
-    if (!batch.lanes) continue;
+  SmallVector<const BatchInterpreter*, 4> narrowed;
+  for (const Interpreter* i = innermost; i; i = i->parent)
+    if (i->kind == ValueKind::batched && static_cast<const BatchInterpreter*>(i)->lanes)
+      narrowed.push_back(static_cast<const BatchInterpreter*>(i));
+  for (std::size_t i = narrowed.size(); i-- > 0;) {
+    const BatchInterpreter& batch = *narrowed[i];
     const LaneSetRef lanes = lanes_of(batch, value);
     if (lanes == batch.lanes || !is_part_of(batch.lanes, lanes)) continue;
     const SelectLanes select{{batch.level, lanes}, {batch.level, batch.lanes}};

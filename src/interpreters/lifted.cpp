@@ -164,6 +164,11 @@ struct Vmapped {
   Flags mapped;
   MappedExamples examples;
 
+  Types type(const Types& inputs) const {
+    Types types = types_of(op.op(), without_batch(inputs, &mapped));
+    for (Type& type : types) type.shape.insert(0, examples.size);
+    return types;
+  }
   Tensors call(std::span<const Tensor> inputs) const {
     const BatchLevel level(examples);
     return level.take_rows(op.call(level.show(inputs, mapped)));
@@ -236,6 +241,12 @@ struct Jvp {
   InnerOp op;
   Flags has_tangent;  // among the inputs
 
+  Types type(const Types& given) const {
+    Types types = types_of(op.op(), {given.begin(), given.begin() + has_tangent.size()});
+    const Types tangents = types;
+    types.append(tangents.begin(), tangents.end());
+    return types;
+  }
   Tensors call(std::span<const Tensor> given) const {
     const DualInterpreter dual{Entry{}};
     Tensors inputs;
@@ -269,6 +280,12 @@ struct Vjp {
   Flags wanted;         // among the inputs
   Flags has_cotangent;  // among the outputs
 
+  Types type(const Types& given) const {
+    Types types;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i]) types.push_back(given[i]);
+    return types;
+  }
   Tensors call(std::span<const Tensor> given) const {
     std::vector<int> wanted_slots, output_slots;
     Types wanted_types;

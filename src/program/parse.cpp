@@ -103,21 +103,25 @@ class Parser {
                          " that were given; pass one for each name behind the semicolon");
       body_.captures.push_back({v, value_of(captured_[body_.captures.size()])});
     }
-    expect(text_, " {\n");
-    while (!take(text_, "  return")) {
-      expect(text_, "  ");
-      equation();
-      expect(text_, "\n");
-    }
+    expect(text_, " {");
+    for (next_line(); !take(text_, "return"); next_line()) equation();
     while (take(text_, " ")) body_.outputs.push_back(known(word()));
-    expect(text_, "\n}");
+    next_line();
+    expect(text_, "}");
     return std::move(body_);
   }
 
   /// The line that is being read, from 1 on.
   std::int64_t line() const { return 1 + std::ranges::count(whole_.substr(0, whole_.size() - text_.size()), '\n'); }
 
+  std::string_view rest() const { return text_; }
+
  private:
+  /// A program among parameters stands further in.
+  void next_line() {
+    expect(text_, "\n");
+    while (take(text_, " ")) continue;
+  }
   std::string word() {
     std::size_t n = 0;
     while (n < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[n])) || text_[n] == '_')) ++n;
@@ -190,6 +194,12 @@ Program parsed(std::string_view text, std::span<const Tensor> captured) {
 }
 
 }  // namespace
+
+void Program::parse_parameter(std::string_view& text) {
+  Parser parser(text, {});
+  body_ = Shared<const ProgramBody>(new ProgramBody(parser.parse()));
+  text = parser.rest();
+}
 
 Program parse_program(std::string_view text, std::span<const Tensor> captured) {
   Program program = parsed(text, captured);

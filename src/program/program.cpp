@@ -16,6 +16,16 @@ std::string variable_name(std::size_t i) {
   return i < 26 ? letter : letter + std::to_string(i / 26);
 }
 
+/// With the lines after the first, those of a program among the parameters, further in.
+std::string indented(const std::string& parameters) {
+  std::string text;
+  for (const char c : parameters) {
+    text += c;
+    if (c == '\n') text += "    ";
+  }
+  return text;
+}
+
 class Printer {
  public:
   explicit Printer(const ProgramBody& body) : body_(body), names_(body.types.size()) {}
@@ -57,7 +67,7 @@ class Printer {
     text_ += std::string(" = ") + e.rules->name;
     std::string parameters;
     e.rules->parameters.print(e.parameters.get(), parameters);
-    if (!parameters.empty()) text_ += "[" + parameters + "]";
+    if (!parameters.empty()) text_ += "[" + indented(parameters) + "]";
     for (Variable v : e.inputs) text_ += " " + name(v);
     text_ += "\n";
   }
@@ -126,6 +136,23 @@ bool any_symbol(const Rules& rules, const OwnedParameters& parameters) {
 Program::Program() : body_(new ProgramBody()) {}
 
 std::size_t Program::equations() const { return body_->equations.size(); }
+std::size_t Program::inputs() const { return body_->inputs.size(); }
+
+void Program::print_parameter(std::string& out) const {
+  out += to_string(*this);
+  out.pop_back();  // the end of the last line
+}
+
+void Program::visit_parameter_sizes(SizeVisitor& visitor) {
+  auto body = std::make_unique<ProgramBody>(*body_);  // others may share the old one
+  for (Type& type : body->types)
+    for (Size& size : type.shape) visitor.visit(size);
+  for (Equation& e : body->equations) {
+    e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
+    e.rules->parameters.visit_sizes(e.parameters.mutable_get(), visitor);
+  }
+  body_ = Shared<const ProgramBody>(body.release());
+}
 
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
   const ProgramBody& body = *body_;

@@ -162,12 +162,16 @@ TEST(Cond, ANumberTakesTheTypeOfTheOtherBranch) {
   expect_equal(rc::vmap(f)(rc::tensor({1., -1.})), rc::tensor({1., 0.5}));
 }
 
-TEST(Cond, IsRefusedWhileAProgramIsRecorded) {
-  const auto f = [](Tensor x) { return rc::cond(x > 0, [](Tensor y) { return y; }, [](Tensor y) { return -y; }, x); };
-  expect_error<rc::TransformError>(
-      [&] { rc::trace(f)(number(1)); },
-      "cond: the predicate or index bool[] is not known while the function is recorded; use "
-      "where, or decide on sizes\n  inside trace{at}");
+TEST(Cond, GradientsKeepTheExamplesOfTwoVmapsThatDisagreeApart) {
+  const auto f = [](Tensor x) { return rc::cond(x > 0, [&] { return x * x; }, [&] { return -3 * x; }); };
+  const Tensor x = doubles({1, -2, -4, 5, 3, -6}, {2, 3});
+  const Tensor slope = doubles({2, -3, -3, 10, 6, -3}, {2, 3}), bend = doubles({2, 0, 0, 2, 2, 0}, {2, 3});
+  expect_equal(rc::vmap(rc::vmap(rc::grad(f)))(x), slope);
+  expect_equal(rc::vmap(rc::grad([&](Tensor row) { return rc::vmap(f)(row).sum(); }))(x), slope);
+  expect_equal(rc::grad([&](Tensor rows) { return rc::vmap(rc::vmap(f))(rows).sum(); })(x), slope);
+  expect_equal(rc::vmap(rc::vmap(rc::jacrev(f)))(x), slope);
+  expect_equal(rc::vmap(rc::vmap(rc::hessian(f)))(x), bend);
+  expect_equal(rc::vmap(rc::vmap(rc::grad(rc::grad(f))))(x), bend);
 }
 
 TEST(Cond, TheNumberOfExamplesMayBeZero) { EXPECT_EQ(sizes(rc::vmap(safe_root)(doubles({}, {0}))), (Sizes{0})); }

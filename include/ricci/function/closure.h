@@ -16,19 +16,26 @@ struct Closure {
   std::vector<Tensor> captured;
 };
 
-/// One recording of a function.
+/// One recording of a function. The program is a whole: it computes what the function does, draws included, each time
+/// it runs. Sizes that a surrounding recording has symbols for stay symbols.
 class ClosureRun {
  public:
-  explicit ClosureRun(const char* name);
+  explicit ClosureRun(const char* name);  ///< what errors call it
   ClosureRun(const ClosureRun&) = delete;
   ~ClosureRun();
-  void enter(const tree::Walk& argument);
+  /// Makes the leaves of the arguments the program's inputs.
+  void enter(const tree::Walk& arguments);
+  /// Ends the recording: the leaves of the result are the program's outputs. A number among them gets a dtype.
   Closure leave(const tree::Walk& result);
 
  private:
   struct State;
   State* state_;
 };
+
+/// With numbers for the sizes that a surrounding recording has symbols for, under a guard there: for a program that runs
+/// while that recording lasts.
+Closure with_fixed_sizes(Closure closure);
 
 /// `f` at arguments like `x`, recorded; `name` is what errors call it. f returns a tree like x.
 template <class F, class X>
@@ -41,7 +48,7 @@ Closure close(const char* name, const F& f, const X& x) {
   run.enter(call::walk(argument));
   X result = call::invoke(f, argument);
   require_like(name, "the function", call::walk(result), call::walk(like), "its argument");
-  return run.leave(call::walk(result));
+  return with_fixed_sizes(run.leave(call::walk(result)));
 }
 
 /// The function again, with these tensors for what it captured.

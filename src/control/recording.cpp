@@ -1,0 +1,269 @@
+// Conditionals, loops and scans as operations whose parameters are programs. Each runs as the plain one of control.h
+// does, on lists of tensors, so that every transform of a recorded one follows from it.
+#include "ricci/control/recording.h"
+
+#include <algorithm>
+
+#include "interpreters/batch.h"
+#include "ops/axes.h"
+#include "program/program.h"
+#include "ricci/control.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci::runs {
+namespace {
+
+using State = std::vector<Tensor>;
+
+const std::vector<Type> output_types(const Program& program) {
+  std::vector<Type> types;
+  for (const Variable v : program.body().outputs) types.push_back(program.body().types[static_cast<std::size_t>(v)]);
+  return types;
+}
+
+Tensors defined_leaves(const tree::Walk& walk) {
+  Tensors leaves;
+  for (const Tensor* leaf : walk.leaves)
+    if (leaf->defined()) leaves.push_back(*leaf);
+  return leaves;
+}
+
+/// Over the defined leaves, from the front of `values`.
+void write_leaves(std::span<const Tensor>& values, const tree::Walk& into) {
+  for (Tensor* leaf : into.leaves) {
+    if (!leaf->defined()) continue;
+    *leaf = values.front();
+    values = values.subspan(1);
+  }
+}
+
+/// Takes the next tensors from the front.
+std::span<const Tensor> take(std::span<const Tensor>& from, std::size_t count) {
+  const std::span<const Tensor> taken = from.first(count);
+  from = from.subspan(count);
+  return taken;
+}
+
+/// A program at these inputs and what its function captured.
+State run(const Program& program, std::span<const Tensor> inputs, std::span<const Tensor> captured) {
+  State all(inputs.begin(), inputs.end());
+  all.insert(all.end(), captured.begin(), captured.end());
+  return program(all);
+}
+
+void require_one_element(const char* name, const Type& type) {
+  if (type.shape.numel() != 1)
+    raise<ValueError>(std::string(name) + ": the predicate or index is " + to_string(type) +
+                      "; it must have one element");
+}
+
+// ── the operations ──
+
+/// Inputs: the predicate or index, the operands, then what each branch captures.
+struct Cond {
+  using kind = Custom;
+  static constexpr const char* name = "cond";
+  std::int64_t operands;
+  std::vector<Program> branches;
+
+  Types type(const Types&) const {
+    const std::vector<Type> types = output_types(branches[0]);
+    return {types.begin(), types.end()};
+  }
+  Tensors call(std::span<const Tensor> inputs) const {
+    const Tensor question = checked(take(inputs, 1)[0]);
+    const std::span<const Tensor> given = take(inputs, static_cast<std::size_t>(operands));
+    std::vector<std::span<const Tensor>> captured;
+    for (const Program& branch : branches) captured.push_back(take(inputs, branch.inputs() - given.size()));
+    Parting parting(name);
+    parting.ask(question, {});
+    for (;;) {
+      const auto branch = static_cast<std::size_t>(parting.answer());
+      State result = run(branches[branch], given, captured[branch]);
+      if (!parting.next(call::walk(result))) return {result.begin(), result.end()};
+    }
+  }
+
+ private:
+  Tensor checked(const Tensor& question) const {
+    if (type_of(question).dtype == DType::boolean) return question;
+    return checked_index(question, static_cast<std::int64_t>(branches.size()));
+  }
+};
+
+/// The condition or the body of a recorded loop, a function of the state: what it captured follows it there, or is held.
+struct StateFunction {
+  Program program;
+  std::size_t leaves;    // of the state proper
+  std::size_t captured;  // where its captures begin, among all inputs of the loop
+  State held;            // these inputs; none: they are the state
+
+  State operator()(const State& state) const {
+    const std::span<const Tensor> all = held.empty() ? state : held;
+    return run(program, std::span(state).first(leaves), all.subspan(captured, program.inputs() - leaves));
+  }
+};
+
+/// Inputs: the state, then what the condition captures, then what the body does.
+struct WhileLoop {
+  using kind = Custom;
+  static constexpr const char* name = "while_loop";
+  Program condition, body;
+  std::int64_t max_steps;
+  Checkpoints checkpoint;
+
+  Types type(const Types&) const {
+    const std::vector<Type> types = output_types(body);
+    return {types.begin(), types.end()};
+  }
+  Tensors call(std::span<const Tensor> inputs) const {
+    const std::size_t leaves = body.body().outputs.size();
+    // Between checkpoints the functions see their arguments alone.
+    const bool holds = checkpoint == Checkpoints::every_step;
+    const State all(inputs.begin(), inputs.end()), held = holds ? all : State();
+    const std::span<const Tensor> carried = holds ? inputs.first(leaves) : inputs;
+    const StateFunction answer{condition, leaves, leaves, held}, advance{body, leaves, condition.inputs(), held};
+    const auto goes_on = [answer](const State& s) { return answer(s)[0]; };
+    const auto step = [advance, leaves](const State& s) {
+      State after = advance(s);
+      after.insert(after.end(), s.begin() + static_cast<std::ptrdiff_t>(leaves), s.end());
+      return after;
+    };
+    const State last = call::while_loop(name, goes_on, step, State(carried.begin(), carried.end()),
+                                        LoopOptions{.max_steps = max_steps, .checkpoint = checkpoint});
+    return {last.begin(), last.begin() + static_cast<std::ptrdiff_t>(leaves)};
+  }
+};
+
+/// Inputs: the carry, the scanned tensors, then what the step captures. Outputs: the carry, then the stacked outputs.
+struct Scan {
+  using kind = Custom;
+  static constexpr const char* name = "scan";
+  Program step;
+  std::int64_t carried, scanned;
+  bool reverse;
+
+  Types type(const Types& inputs) const {
+    Types types;
+    for (const Type& type : output_types(step)) {
+      types.push_back(type);
+      if (types.size() > static_cast<std::size_t>(carried))
+        types.back().shape.insert(0, inputs[static_cast<std::size_t>(carried)].shape[0]);
+    }
+    return types;
+  }
+  Tensors call(std::span<const Tensor> inputs) const {
+    const auto carries = static_cast<std::size_t>(carried);
+    const std::span<const Tensor> first = take(inputs, carries), xs = take(inputs, static_cast<std::size_t>(scanned));
+    const auto one_step = [&](const State& carry, const State& slices) {
+      State given = carry;
+      given.insert(given.end(), slices.begin(), slices.end());
+      State found = run(step, given, inputs);
+      const auto ys = found.begin() + static_cast<std::ptrdiff_t>(carries);
+      return std::pair{State(found.begin(), ys), State(ys, found.end())};
+    };
+    const auto [carry, ys] = call::scan(name, one_step, State(first.begin(), first.end()), State(xs.begin(), xs.end()),
+                                        ScanOptions{.reverse = reverse});
+    Tensors outputs(carry.begin(), carry.end());
+    outputs.append(ys.begin(), ys.end());
+    return outputs;
+  }
+};
+
+/// The running recording of a whole program; null if there is none.
+const Interpreter* recorder() {
+  const Interpreter* i = innermost;
+  while (i && !i->sees_factories()) i = i->parent;
+  return i;
+}
+
+}  // namespace
+
+// ── what control.h asks ──
+
+bool is_recorded(const Tensor& question) {
+  const ValueRef value = read(question, "cond");
+  if (ricci::is_recorded({&value, 1})) return true;
+  // One program serves all examples of a vmap around it.
+  const Interpreter* record = recorder();
+  if (!record) return false;
+  for (const Value* v = value.get(); v; v = inner_of(*v) ? inner_of(*v)->get() : nullptr)
+    if (v->kind == ValueKind::batched && v->level < record->level) return true;
+  return false;
+}
+
+bool is_recorded(const tree::Walk& leaves) {
+  return std::any_of(leaves.leaves.begin(), leaves.leaves.end(),
+                     [](const Tensor* leaf) { return leaf->defined() && is_recorded(*leaf); });
+}
+
+void run_recorded_branches(const char* name, const Tensor& question, const tree::Walk& operands,
+                           std::span<const Closure> branches, const tree::Walk& result) {
+  require_one_element(name, type_of(question));
+  const std::vector<Type> types = output_types(branches[0].program);
+  Tensors inputs{question};
+  const Tensors given = defined_leaves(operands);
+  inputs.append(given.begin(), given.end());
+  Cond cond{.operands = static_cast<std::int64_t>(given.size()), .branches = {}};
+  for (const Closure& branch : branches) {
+    const std::vector<Type> found = output_types(branch.program);
+    if (found.size() != types.size())
+      raise<ValueError>(std::string(name) + ": one branch returns " + std::to_string(types.size()) +
+                        " tensors, another " + std::to_string(found.size()) + "; they must agree");
+    for (std::size_t i = 0; i < types.size(); ++i)
+      if (!(found[i] == types[i]))
+        raise<ValueError>(std::string(name) + ": the branches' results differ in type: " + to_string(types[i]) +
+                          " and " + to_string(found[i]) + "; every branch must return one shape and dtype");
+    cond.branches.push_back(branch.program);
+    inputs.append(branch.captured.begin(), branch.captured.end());
+  }
+  const Tensors outputs = apply(cond, inputs);
+  std::span<const Tensor> rest = outputs;
+  write_leaves(rest, result);
+}
+
+void fix_dtypes(const tree::Walk& state) {
+  for (Tensor* leaf : state.leaves)
+    if (leaf->defined() && type_of(*leaf).weak) *leaf = to(*leaf, type_of(*leaf).dtype);
+}
+
+void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
+  require_one_element("while_loop", output_types(loop.condition.program)[0]);
+  Tensors inputs = defined_leaves(state);
+  inputs.append(loop.condition.captured.begin(), loop.condition.captured.end());
+  inputs.append(loop.body.captured.begin(), loop.body.captured.end());
+  const Tensors outputs = apply(WhileLoop{.condition = loop.condition.program,
+                                          .body = loop.body.program,
+                                          .max_steps = loop.options.max_steps,
+                                          .checkpoint = loop.options.checkpoint},
+                                inputs);
+  std::span<const Tensor> rest = outputs;
+  write_leaves(rest, state);
+}
+
+void show_slice_types(const char* name, const tree::Walk& xs) {
+  scanned_size(name, xs);
+  for (Tensor* leaf : xs.leaves) {
+    Type one = type_of(*leaf);
+    one.shape.erase(0);
+    *leaf = zeros_of(one);
+  }
+}
+
+void run_recorded_scan(const Closure& step, bool reverse, const tree::Walk& carry, const tree::Walk& xs,
+                       const tree::Walk& ys) {
+  Tensors inputs = defined_leaves(carry);
+  const auto carried = static_cast<std::int64_t>(inputs.size());
+  for (const Tensor* leaf : xs.leaves) inputs.push_back(*leaf);
+  inputs.append(step.captured.begin(), step.captured.end());
+  const Tensors outputs = apply(Scan{.step = step.program,
+                                     .carried = carried,
+                                     .scanned = static_cast<std::int64_t>(xs.leaves.size()),
+                                     .reverse = reverse},
+                                inputs);
+  std::span<const Tensor> rest = outputs;
+  write_leaves(rest, carry);
+  write_leaves(rest, ys);
+}
+
+}  // namespace ricci::runs
