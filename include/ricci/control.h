@@ -101,7 +101,9 @@ template <class R, class... F, class... A>
 R record_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
   std::optional<R> result;
   const auto recorded = std::apply(
-      [&](const F&... f) { return std::array{write_down(name, f, std::tuple<A...>(operands...), result)...}; },
+      [&](const F&... f) {
+        return std::array{function::write_down(name, f, std::tuple<A...>(operands...), result)...};
+      },
       branches);
   std::tuple<A...> arguments(operands...);
   runs::run_recorded_branches(name, question, walk(arguments), recorded, walk(*result));
@@ -113,7 +115,7 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
   using R = result_t<std::tuple_element_t<0, std::tuple<F...>>, A...>;
   static_assert(all_same<result_t<F, A...>...>, "ricci: the branches must return one C++ type");
   static_assert(!std::is_void_v<R>, "ricci: a branch must return a value");
-  if (runs::is_recorded(question)) return record_branches<R>(name, question, branches, operands...);
+  if (runs::is_decided_later(question)) return record_branches<R>(name, question, branches, operands...);
   runs::Parting parting(name);
   parting.ask(question, {});
   for (;;) {
@@ -155,8 +157,8 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
   };
   std::optional<Tensor> answer;
   std::optional<S> after;
-  runs::Closure condition = write_down(name, goes_on, std::tuple<S>(state), answer);
-  runs::Closure body = write_down(name, body_fn, std::tuple<S>(state), after);
+  runs::Closure condition = function::write_down(name, goes_on, std::tuple<S>(state), answer, function::Runs::many);
+  runs::Closure body = function::write_down(name, body_fn, std::tuple<S>(state), after, function::Runs::many);
   runs::require_same_state(name, walk(state), walk(*after));
   runs::run_recorded_loop({std::move(condition), std::move(body), options}, walk(state));
   return state;
@@ -169,7 +171,7 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, std:
   const auto goes_on = [&] {
     std::tuple<S> shown(state);
     const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
-    if (!runs::is_recorded(answer)) return parting.ask(answer, walk(state)) != 0;
+    if (!runs::is_decided_later(answer)) return parting.ask(answer, walk(state)) != 0;
     state = record_loop(name, cond_fn, body_fn, std::move(state), {.max_steps = max_steps});
     return false;
   };
@@ -218,7 +220,7 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, cons
   static_assert(takes<C, S>, "ricci: the condition of a loop must take the state as its one argument");
   static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
   static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
-  if (runs::is_recorded(walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
+  if (function::is_recorded(walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
   if (options.checkpoint == Checkpoints::every_step)
     return while_loop(name, cond_fn, body_fn, state, options.max_steps);
   runs::Segments segments(name, options.checkpoint == Checkpoints::log, options.max_steps);
@@ -275,7 +277,8 @@ R record_scan(const char* name, const F& step, C carry, X xs, ScanOptions option
     return R(std::move(after), std::move(y));
   };
   std::optional<R> result;
-  const runs::Closure closure = write_down(name, one_step, std::tuple<C, X>(carry, slice), result);
+  const runs::Closure closure =
+      function::write_down(name, one_step, std::tuple<C, X>(carry, slice), result, function::Runs::many);
   runs::require_same_state(name, walk(carry), walk(result->first));
   runs::run_recorded_scan(closure, options.reverse, walk(carry), walk(xs), walk(result->second));
   return R(std::move(carry), std::move(result->second));
@@ -290,7 +293,7 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
   static_assert(std::is_same_v<std::tuple_element_t<0, R>, C>,
                 "ricci: the step of scan must return the type of the carry");
   X slice = xs;
-  if (runs::is_recorded(walk(carry)) || runs::is_recorded(walk(slice)))
+  if (function::is_recorded(walk(carry)) || function::is_recorded(walk(slice)))
     return record_scan<std::pair<C, Y>>(name, step, std::move(carry), std::move(slice), options);
   const runs::Slices slices(name, walk(slice));
   const auto run_step = [&](std::int64_t i) {

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "ricci/function/checks.h"
+#include "ricci/function/closure.h"
 #include "ricci/function/operation.h"
 #include "ricci/transforms.h"
 
@@ -179,6 +181,22 @@ CustomJvp<F, Rule> custom_jvp(F f, Rule rule) {
   return {std::move(f), std::move(rule)};
 }
 
+namespace function {
+
+/// Writes what the checkpointed program gives over the leaves of `result`.
+void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result);
+
+/// In a recorded function, what is computed again is a program: its draws are the same both times.
+template <class F, class... A>
+auto record_checkpoint(const F& f, std::tuple<A...> arguments) {
+  std::optional<call::result_t<F, A...>> result;
+  const Closure closure = write_down("checkpoint", f, arguments, result);
+  run_recorded_checkpoint(closure, call::walk(arguments), call::walk(*result));
+  return *std::move(result);
+}
+
+}  // namespace function
+
 /// What checkpoint returns.
 template <class F>
 struct Checkpoint {
@@ -186,7 +204,9 @@ struct Checkpoint {
 
   template <class... A>
   auto operator()(const A&... a) const {
-    return function::run<function::Checkpointed>(std::tuple<tree::plain_t<A>...>(a...), f);
+    std::tuple<tree::plain_t<A>...> arguments(a...);
+    if (function::is_recorded(call::walk(arguments))) return function::record_checkpoint(f, std::move(arguments));
+    return function::run<function::Checkpointed>(std::move(arguments), f);
   }
 };
 

@@ -31,7 +31,7 @@ Tensor checked_index(const Tensor& index, std::int64_t count) {
   if (category(type.dtype) > 1)
     raise<TypeError>("switch_case: the index is " + to_string(type) + "; it must be an integer");
   const Tensor wide = to(index, DType::int64);
-  if (is_recorded(wide)) return wide;
+  if (is_decided_later(wide)) return wide;
   const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
   for (std::int64_t i : wrap(answers.elements).to_vector<std::int64_t>())
     if (i < 0 || i >= count)

@@ -15,28 +15,6 @@ namespace {
 
 using State = std::vector<Tensor>;
 
-const std::vector<Type> output_types(const Program& program) {
-  std::vector<Type> types;
-  for (const Variable v : program.body().outputs) types.push_back(program.body().types[static_cast<std::size_t>(v)]);
-  return types;
-}
-
-Tensors defined_leaves(const tree::Walk& walk) {
-  Tensors leaves;
-  for (const Tensor* leaf : walk.leaves)
-    if (leaf->defined()) leaves.push_back(*leaf);
-  return leaves;
-}
-
-/// Over the defined leaves, from the front of `values`.
-void write_leaves(std::span<const Tensor>& values, const tree::Walk& into) {
-  for (Tensor* leaf : into.leaves) {
-    if (!leaf->defined()) continue;
-    *leaf = values.front();
-    values = values.subspan(1);
-  }
-}
-
 /// Takes the next tensors from the front.
 std::span<const Tensor> take(std::span<const Tensor>& from, std::size_t count) {
   const std::span<const Tensor> taken = from.first(count);
@@ -66,10 +44,7 @@ struct Cond {
   std::int64_t operands;
   std::vector<Program> branches;
 
-  Types type(const Types&) const {
-    const std::vector<Type> types = output_types(branches[0]);
-    return {types.begin(), types.end()};
-  }
+  Types type(const Types&) const { return output_types(branches[0]); }
   Tensors call(std::span<const Tensor> inputs) const {
     const Tensor question = checked(take(inputs, 1)[0]);
     const std::span<const Tensor> given = take(inputs, static_cast<std::size_t>(operands));
@@ -94,77 +69,85 @@ struct Cond {
 /// The condition or the body of a recorded loop, a function of the state: what it captured follows it there, or is held.
 struct StateFunction {
   Program program;
-  std::size_t leaves;    // of the state proper
+  std::size_t taken;     // of the state, from its front
   std::size_t captured;  // where its captures begin, among all inputs of the loop
   State held;            // these inputs; none: they are the state
 
   State operator()(const State& state) const {
     const std::span<const Tensor> all = held.empty() ? state : held;
-    return run(program, std::span(state).first(leaves), all.subspan(captured, program.inputs() - leaves));
+    return run(program, std::span(state).first(taken), all.subspan(captured, program.inputs() - taken));
   }
 };
 
-/// Inputs: the state, then what the condition captures, then what the body does.
+/// Inputs: the state, the streams that the body draws from, then what the condition captures, then what the body does.
 struct WhileLoop {
   using kind = Custom;
   static constexpr const char* name = "while_loop";
   Program condition, body;
+  std::int64_t streams;
   std::int64_t max_steps;
   Checkpoints checkpoint;
 
   Types type(const Types&) const {
-    const std::vector<Type> types = output_types(body);
-    return {types.begin(), types.end()};
+    const Types carried = output_types(body);
+    return {carried.begin(), carried.end() - streams};
   }
   Tensors call(std::span<const Tensor> inputs) const {
-    const std::size_t leaves = body.body().outputs.size();
+    const std::size_t carried = body.body().outputs.size(), leaves = carried - static_cast<std::size_t>(streams);
     // Between checkpoints the functions see their arguments alone.
     const bool holds = checkpoint == Checkpoints::every_step;
     const State all(inputs.begin(), inputs.end()), held = holds ? all : State();
-    const std::span<const Tensor> carried = holds ? inputs.first(leaves) : inputs;
-    const StateFunction answer{condition, leaves, leaves, held}, advance{body, leaves, condition.inputs(), held};
+    const StateFunction answer{condition, leaves, carried, held};
+    const StateFunction advance{body, carried, carried + condition.inputs() - leaves, held};
     const auto goes_on = [answer](const State& s) { return answer(s)[0]; };
-    const auto step = [advance, leaves](const State& s) {
+    const auto step = [advance, carried](const State& s) {
       State after = advance(s);
-      after.insert(after.end(), s.begin() + static_cast<std::ptrdiff_t>(leaves), s.end());
+      after.insert(after.end(), s.begin() + static_cast<std::ptrdiff_t>(carried), s.end());
       return after;
     };
-    const State last = call::while_loop(name, goes_on, step, State(carried.begin(), carried.end()),
+    const std::span<const Tensor> first = holds ? inputs.first(carried) : inputs;
+    const State last = call::while_loop(name, goes_on, step, State(first.begin(), first.end()),
                                         LoopOptions{.max_steps = max_steps, .checkpoint = checkpoint});
     return {last.begin(), last.begin() + static_cast<std::ptrdiff_t>(leaves)};
   }
 };
 
-/// Inputs: the carry, the scanned tensors, then what the step captures. Outputs: the carry, then the stacked outputs.
+/// Inputs: the carry, the scanned tensors, the streams that the step draws from, then what the step captures. Outputs:
+/// the carry, then the stacked outputs.
 struct Scan {
   using kind = Custom;
   static constexpr const char* name = "scan";
   Program step;
-  std::int64_t carried, scanned;
+  std::int64_t carried, scanned, streams;
   bool reverse;
 
   Types type(const Types& inputs) const {
-    Types types;
-    for (const Type& type : output_types(step)) {
-      types.push_back(type);
-      if (types.size() > static_cast<std::size_t>(carried))
-        types.back().shape.insert(0, inputs[static_cast<std::size_t>(carried)].shape[0]);
-    }
+    const Types outputs = output_types(step);
+    Types types(outputs.begin(), outputs.end() - streams);
+    for (std::size_t i = static_cast<std::size_t>(carried); i < types.size(); ++i)
+      types[i].shape.insert(0, inputs[static_cast<std::size_t>(carried)].shape[0]);
     return types;
   }
   Tensors call(std::span<const Tensor> inputs) const {
-    const auto carries = static_cast<std::size_t>(carried);
-    const std::span<const Tensor> first = take(inputs, carries), xs = take(inputs, static_cast<std::size_t>(scanned));
+    const std::span<const Tensor> first = take(inputs, static_cast<std::size_t>(carried));
+    const std::span<const Tensor> xs = take(inputs, static_cast<std::size_t>(scanned));
+    const std::span<const Tensor> places = take(inputs, static_cast<std::size_t>(streams));
     const auto one_step = [&](const State& carry, const State& slices) {
-      State given = carry;
+      const auto drawing = carry.begin() + carried;
+      State given(carry.begin(), drawing);
       given.insert(given.end(), slices.begin(), slices.end());
-      State found = run(step, given, inputs);
-      const auto ys = found.begin() + static_cast<std::ptrdiff_t>(carries);
-      return std::pair{State(found.begin(), ys), State(ys, found.end())};
+      given.insert(given.end(), drawing, carry.end());
+      const State found = run(step, given, inputs);
+      const auto ys = found.begin() + carried, drawn = found.end() - streams;
+      State after(found.begin(), ys);
+      after.insert(after.end(), drawn, found.end());
+      return std::pair{after, State(ys, drawn)};
     };
-    const auto [carry, ys] = call::scan(name, one_step, State(first.begin(), first.end()), State(xs.begin(), xs.end()),
-                                        ScanOptions{.reverse = reverse});
-    Tensors outputs(carry.begin(), carry.end());
+    State start(first.begin(), first.end());
+    start.insert(start.end(), places.begin(), places.end());
+    const auto [last, ys] =
+        call::scan(name, one_step, start, State(xs.begin(), xs.end()), ScanOptions{.reverse = reverse});
+    Tensors outputs(last.begin(), last.begin() + carried);
     outputs.append(ys.begin(), ys.end());
     return outputs;
   }
@@ -181,32 +164,27 @@ const Interpreter* recorder() {
 
 // ── what control.h asks ──
 
-bool is_recorded(const Tensor& question) {
-  const ValueRef value = read(question, "cond");
-  if (ricci::is_recorded({&value, 1})) return true;
+bool is_decided_later(const Tensor& question) {
+  if (function::is_recorded(question)) return true;
   // One program serves all examples of a vmap around it.
   const Interpreter* record = recorder();
   if (!record) return false;
+  const ValueRef value = read(question, "cond");
   for (const Value* v = value.get(); v; v = inner_of(*v) ? inner_of(*v)->get() : nullptr)
     if (v->kind == ValueKind::batched && v->level < record->level) return true;
   return false;
 }
 
-bool is_recorded(const tree::Walk& leaves) {
-  return std::any_of(leaves.leaves.begin(), leaves.leaves.end(),
-                     [](const Tensor* leaf) { return leaf->defined() && is_recorded(*leaf); });
-}
-
 void run_recorded_branches(const char* name, const Tensor& question, const tree::Walk& operands,
                            std::span<const Closure> branches, const tree::Walk& result) {
   require_one_element(name, type_of(question));
-  const std::vector<Type> types = output_types(branches[0].program);
+  const Types types = output_types(branches[0].program);
   Tensors inputs{question};
-  const Tensors given = defined_leaves(operands);
+  const Tensors given = function::defined_leaves(operands);
   inputs.append(given.begin(), given.end());
   Cond cond{.operands = static_cast<std::int64_t>(given.size()), .branches = {}};
   for (const Closure& branch : branches) {
-    const std::vector<Type> found = output_types(branch.program);
+    const Types found = output_types(branch.program);
     if (found.size() != types.size())
       raise<ValueError>(std::string(name) + ": one branch returns " + std::to_string(types.size()) +
                         " tensors, another " + std::to_string(found.size()) + "; they must agree");
@@ -219,7 +197,7 @@ void run_recorded_branches(const char* name, const Tensor& question, const tree:
   }
   const Tensors outputs = apply(cond, inputs);
   std::span<const Tensor> rest = outputs;
-  write_leaves(rest, result);
+  function::write_leaves(rest, result);
 }
 
 void fix_dtypes(const tree::Walk& state) {
@@ -228,17 +206,23 @@ void fix_dtypes(const tree::Walk& state) {
 }
 
 void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
-  require_one_element("while_loop", output_types(loop.condition.program)[0]);
-  Tensors inputs = defined_leaves(state);
-  inputs.append(loop.condition.captured.begin(), loop.condition.captured.end());
-  inputs.append(loop.body.captured.begin(), loop.body.captured.end());
-  const Tensors outputs = apply(WhileLoop{.condition = loop.condition.program,
-                                          .body = loop.body.program,
-                                          .max_steps = loop.options.max_steps,
-                                          .checkpoint = loop.options.checkpoint},
+  const auto& [condition, body, options] = loop;
+  require_one_element("while_loop", output_types(condition.program)[0]);
+  if (!condition.streams.empty())
+    raise<NotImplementedError>(
+        "while_loop: the condition draws random numbers while the function is recorded; draw them in the body, as part "
+        "of the state");
+  Tensors inputs = function::defined_leaves(state);
+  for (const std::vector<Tensor>* more : {&body.streams, &condition.captured, &body.captured})
+    inputs.append(more->begin(), more->end());
+  const Tensors outputs = apply(WhileLoop{.condition = condition.program,
+                                          .body = body.program,
+                                          .streams = static_cast<std::int64_t>(body.streams.size()),
+                                          .max_steps = options.max_steps,
+                                          .checkpoint = options.checkpoint},
                                 inputs);
   std::span<const Tensor> rest = outputs;
-  write_leaves(rest, state);
+  function::write_leaves(rest, state);
 }
 
 void show_slice_types(const char* name, const tree::Walk& xs) {
@@ -252,18 +236,20 @@ void show_slice_types(const char* name, const tree::Walk& xs) {
 
 void run_recorded_scan(const Closure& step, bool reverse, const tree::Walk& carry, const tree::Walk& xs,
                        const tree::Walk& ys) {
-  Tensors inputs = defined_leaves(carry);
+  Tensors inputs = function::defined_leaves(carry);
   const auto carried = static_cast<std::int64_t>(inputs.size());
   for (const Tensor* leaf : xs.leaves) inputs.push_back(*leaf);
+  inputs.append(step.streams.begin(), step.streams.end());
   inputs.append(step.captured.begin(), step.captured.end());
   const Tensors outputs = apply(Scan{.step = step.program,
                                      .carried = carried,
                                      .scanned = static_cast<std::int64_t>(xs.leaves.size()),
+                                     .streams = static_cast<std::int64_t>(step.streams.size()),
                                      .reverse = reverse},
                                 inputs);
   std::span<const Tensor> rest = outputs;
-  write_leaves(rest, carry);
-  write_leaves(rest, ys);
+  function::write_leaves(rest, carry);
+  function::write_leaves(rest, ys);
 }
 
 }  // namespace ricci::runs

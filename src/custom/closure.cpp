@@ -1,9 +1,12 @@
 // Recording a function to find what it captures.
 #include "ricci/function/closure.h"
 
+#include <algorithm>
 #include <memory>
 
+#include "interpreters/places.h"
 #include "interpreters/record.h"
+#include "interpreters/replay.h"
 
 namespace ricci::function {
 namespace {
@@ -22,8 +25,20 @@ struct ClosureRun::State {
   std::unique_ptr<RecordInterpreter> record;
 };
 
-ClosureRun::ClosureRun(const char* name)
-    : state_(new State{.name = name, .record = std::make_unique<RecordInterpreter>(true, Entry{.name = name})}) {}
+bool is_recorded(const Tensor& x) {
+  if (!x.defined()) return false;
+  const ValueRef value = read(x, "trace");
+  return ricci::is_recorded({&value, 1});
+}
+
+bool is_recorded(const tree::Walk& leaves) {
+  return std::any_of(leaves.leaves.begin(), leaves.leaves.end(), [](const Tensor* leaf) { return is_recorded(*leaf); });
+}
+
+ClosureRun::ClosureRun(const char* name, Runs runs)
+    : state_(new State{.name = name,
+                       .record = std::make_unique<RecordInterpreter>(
+                           runs == Runs::many ? Records::step : Records::part, Entry{.name = name})}) {}
 ClosureRun::~ClosureRun() { delete state_; }
 
 void ClosureRun::enter(const tree::Walk& arguments) {
@@ -35,9 +50,16 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   RecordInterpreter& record = *state_->record;
   for (const Tensor* leaf : result.leaves)
     if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(strong(*leaf), state_->name)));
+  std::vector<Generator*> generators;
+  for (const RecordInterpreter::StepStream& stream : record.step_streams()) {
+    const Tensor next = advanced_place(wrap(stream.start), stream.draws);
+    record.body->outputs.push_back(record.variable_of(read(next, state_->name)));
+    generators.push_back(stream.generator);
+  }
   Owned<ProgramBody> body(new ProgramBody(without_dead_equations(*record.body)));
   state_->record.reset();
   Closure closure;
+  for (Generator* generator : generators) closure.streams.push_back(derived_place(place_of(next_draw(*generator))));
   for (const Capture& capture : body->captures) {
     body->inputs.push_back(capture.variable);
     closure.captured.push_back(wrap(capture.value));
@@ -45,6 +67,21 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   body->captures.clear();
   closure.program = Program(Shared<const ProgramBody>(Owned<const ProgramBody>(body.release())));
   return closure;
+}
+
+Tensors defined_leaves(const tree::Walk& walk) {
+  Tensors leaves;
+  for (const Tensor* leaf : walk.leaves)
+    if (leaf->defined()) leaves.push_back(*leaf);
+  return leaves;
+}
+
+void write_leaves(std::span<const Tensor>& values, const tree::Walk& into) {
+  for (Tensor* leaf : into.leaves) {
+    if (!leaf->defined()) continue;
+    *leaf = values.front();
+    values = values.subspan(1);
+  }
 }
 
 Closure with_fixed_sizes(Closure closure) {

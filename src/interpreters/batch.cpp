@@ -60,8 +60,9 @@ Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value) {
 }
 
 StreamScope* streams_of(const Interpreter* interpreter) {
-  while (interpreter && interpreter->kind != ValueKind::batched) interpreter = interpreter->parent;
-  return interpreter ? static_cast<const BatchInterpreter*>(interpreter)->examples.streams : nullptr;
+  while (interpreter && interpreter->kind != ValueKind::batched && !interpreter->sees_factories())
+    interpreter = interpreter->parent;
+  return interpreter && interpreter->kind == ValueKind::batched ? static_cast<const BatchInterpreter*>(interpreter)->examples.streams : nullptr;
 }
 
 Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {

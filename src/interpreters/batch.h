@@ -83,7 +83,8 @@ class BatchInterpreter final : public Interpreter {
 /// them, expanded without copying. Requires: the value is of this level or further out. Call it outside the level.
 Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value);
 
-/// The streams of the innermost run of vmap among `interpreter` and those around it; null if there is none.
+/// The streams of the innermost run of vmap among `interpreter` and those around it; null if there is none inside the
+/// innermost recording, whose program has draws of its own.
 StreamScope* streams_of(const Interpreter* interpreter);
 
 }  // namespace ricci

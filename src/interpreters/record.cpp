@@ -2,6 +2,7 @@
 #include "interpreters/record.h"
 
 #include "interpreters/node_memory.h"
+#include "interpreters/places.h"
 
 namespace ricci {
 
@@ -26,6 +27,21 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
     body->captures.push_back({at->second, value});
   }
   return at->second;
+}
+
+StreamPosition RecordInterpreter::next_position(Generator& generator) {
+  if (what_ == Records::part)
+    for (Interpreter* around = parent; around; around = around->parent)
+      if (around->sees_factories()) return static_cast<RecordInterpreter*>(around)->next_position(generator);
+  if (what_ != Records::step) {
+    const AtLevel at(this);
+    return {.seed = 0, .position = 0, .place = take_place(generator)};
+  }
+  for (StepStream& stream : step_streams_)
+    if (stream.state == generator.state())
+      return {.seed = 0, .position = stream.draws++, .place = make_tensor(stream.start, level)};
+  step_streams_.push_back({&generator, generator.state(), add_input(place_type), 1});
+  return {.seed = 0, .position = 0, .place = make_tensor(step_streams_.back().start, level)};
 }
 
 Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {

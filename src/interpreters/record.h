@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "interpreters/streams.h"
 #include "primitive/interpreter.h"
 #include "program/program.h"
 
@@ -17,13 +18,28 @@ struct Recorded final : Value {
   void destroy() noexcept override;
 };
 
+/// What a recording writes down: what happens to tangents alone; or a whole program, operations without inputs and draws
+/// included, which takes places for its draws from the generators, from the program around it, or, where it is a step
+/// that runs many times, from streams that go on from step to step.
+enum class Records : std::uint8_t { tangents, program, part, step };
+
 class RecordInterpreter final : public Interpreter {
  public:
-  /// With `factories`, operations without inputs are recorded too, not computed.
-  RecordInterpreter(bool factories, const Entry& entry)
-      : Interpreter(ValueKind::recorded, entry), body(std::make_shared<ProgramBody>()), factories_(factories) {}
+  RecordInterpreter(Records what, const Entry& entry)
+      : Interpreter(ValueKind::recorded, entry), body(std::make_shared<ProgramBody>()), what_(what) {}
   Values process(Op op, std::span<const ValueRef> inputs) override;
-  bool sees_factories() const override { return factories_; }
+  bool sees_factories() const override { return what_ != Records::tangents; }
+
+  /// The place of the next draw from `generator`. Requires: a whole program is recorded.
+  StreamPosition next_position(Generator& generator);
+  /// One stream that goes on from step to step.
+  struct StepStream {
+    Generator* generator;
+    std::uint64_t state;  // the generator's, that the stream answers to
+    ValueRef start;       // an input: where a step's draws begin
+    std::uint64_t draws;  // of one step
+  };
+  const std::vector<StepStream>& step_streams() const { return step_streams_; }
 
   ValueRef add_input(const Type& type);
   /// The variable of a value: its own, or a new capture.
@@ -34,7 +50,8 @@ class RecordInterpreter final : public Interpreter {
  private:
   Variable new_variable(const Type& type);
 
-  bool factories_;
+  const Records what_;
+  std::vector<StepStream> step_streams_;
   std::unordered_map<const Value*, Variable> captured_;
 };
 

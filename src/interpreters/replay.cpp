@@ -2,6 +2,7 @@
 #include "interpreters/replay.h"
 
 #include "interpreters/batch.h"
+#include "interpreters/places.h"
 
 namespace ricci {
 namespace {
@@ -10,7 +11,7 @@ thread_local constinit DrawSource* source = nullptr;
 
 StreamPosition next_of_streams(Generator& generator) {
   StreamScope* streams = streams_of(innermost);
-  return streams ? streams->next(generator) : StreamPosition{generator.seed(), generator.next()};
+  return streams ? streams->next(generator) : next_position(generator);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "interpreters/places.h"
 #include "kernels/random.h"
 
 namespace ricci {
@@ -22,15 +23,17 @@ StreamScope::~StreamScope() {
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   for (Stream& stream : root_.streams_)
     if (stream.state == generator.state()) return stream;
-  const kernels::RandomSource own =
-      kernels::derived_source({generator.seed(), generator.next()}, 0, kernels::Purpose::scope);
-  return root_.streams_.emplace_back(Stream{&generator, generator.state(), own.seed, 0});
+  const StreamPosition from = next_position(generator);
+  Stream stream{.generator = &generator, .state = generator.state(), .seed = 0, .position = 0, .place = {}};
+  if (from.place.defined()) stream.place = derived_place(place_of(from));
+  else stream.seed = kernels::derived_source({from.seed, from.position}, 0, kernels::Purpose::scope).seed;
+  return root_.streams_.emplace_back(std::move(stream));
 }
 
 StreamPosition StreamScope::next(Generator& generator) {
-  if (root_.open_ != this) return {generator.seed(), generator.next()};
+  if (root_.open_ != this) return next_position(generator);
   Stream& stream = stream_of(generator);
-  return {stream.seed, stream.position++};
+  return {stream.seed, stream.position++, stream.place};
 }
 
 void StreamScope::restart() {

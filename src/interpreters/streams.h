@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "ricci/random.h"
+#include "ricci/tensor.h"
 
 namespace ricci {
 
-/// One draw out of 2^128: which seed, and which position of its stream.
+/// One draw out of 2^128: which seed, and which position of its stream; in a recorded program, how far it lies behind a
+/// place that the program computes (interpreters/places.h).
 struct StreamPosition {
   std::uint64_t seed = 0, position = 0;
+  Tensor place;  // undefined: seed and position are known
 };
 
 /// One run of a mapped function. A scope inside another one shares its streams, so that nested runs draw what one run
@@ -46,6 +49,7 @@ class StreamScope {
     const Generator* generator;
     std::uint64_t state;  // the generator's `state()` that this stream answers to
     std::uint64_t seed, position;
+    Tensor place;  // in a recorded program, what it begins at
   };
   Stream& stream_of(Generator& generator);
 

@@ -184,6 +184,12 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
   return outputs;
 }
 
+Types output_types(const Program& program) {
+  Types types;
+  for (const Variable v : program.body().outputs) types.push_back(program.body().types[static_cast<std::size_t>(v)]);
+  return types;
+}
+
 ProgramBody without_dead_equations(const ProgramBody& body) {
   std::vector<bool> needed(body.types.size());
   for (Variable v : body.outputs) needed[static_cast<std::size_t>(v)] = true;

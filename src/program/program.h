@@ -41,6 +41,8 @@ struct ProgramBody {
 /// Whether a size that depends on the inputs stands in these parameters.
 bool any_symbol(const Rules& rules, const OwnedParameters& parameters);
 
+Types output_types(const Program& program);
+
 /// The body without equations and captures that no output needs.
 ProgramBody without_dead_equations(const ProgramBody& body);
 

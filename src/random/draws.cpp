@@ -7,6 +7,7 @@
 
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
+#include "interpreters/places.h"
 #include "interpreters/replay.h"
 #include "kernels/elementwise.h"
 #include "kernels/random.h"
@@ -20,6 +21,7 @@ namespace {
 struct Uniform {
   static constexpr const char* name = "rand";
   static constexpr const char* name_by_key = "rand_by_key";
+  static constexpr const char* name_at = "rand_at";
   DType dtype = DType::float64;
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_uniform(out, source, first);
@@ -29,6 +31,7 @@ struct Uniform {
 struct Normal {
   static constexpr const char* name = "randn";
   static constexpr const char* name_by_key = "randn_by_key";
+  static constexpr const char* name_at = "randn_at";
   DType dtype = DType::float64;
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_normal(out, source, first);
@@ -38,6 +41,7 @@ struct Normal {
 struct Integers {
   static constexpr const char* name = "randint";
   static constexpr const char* name_by_key = "randint_by_key";
+  static constexpr const char* name_at = "randint_at";
   std::int64_t low = -3, high = 5;
   DType dtype = DType::int64;
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
@@ -49,6 +53,7 @@ struct Integers {
 struct Permutation {
   static constexpr const char* name = "randperm";
   static constexpr const char* name_by_key = "randperm_by_key";
+  static constexpr const char* name_at = "randperm_at";
   static constexpr DType dtype = DType::int64;
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_permutation(out, source, first);
@@ -58,6 +63,7 @@ struct Permutation {
 struct Bits {
   static constexpr const char* name = "random_bits";
   static constexpr const char* name_by_key = "random_bits_by_key";
+  static constexpr const char* name_at = "random_bits_at";
   static constexpr DType dtype = DType::int64;
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_bits(out, source, first);
@@ -196,6 +202,62 @@ ExampleNumbers pairs(const ExampleNumbers& outer, const ExampleNumbers& inner, S
   return all;
 }
 
+/// The examples of all running levels that draw differently, as one row of numbers.
+struct DrawingExamples {
+  SmallVector<const BatchInterpreter*, 4> levels = drawing_levels();
+  ExampleNumbers numbers{{0}, 1};
+  Size count = 1;  // of the whole runs
+  Shape rows;      // one extent for each level: of its examples that run here
+
+  DrawingExamples() {
+    for (const BatchInterpreter* level : levels) {
+      numbers = pairs(numbers, level->numbers(), level->examples.count);
+      count = count * level->examples.count;
+      rows.push_back(level->count(level->lanes));
+    }
+  }
+  Shape shape_of_all(const Shape& of_one) const {
+    Shape all = rows;
+    all.append(of_one.begin(), of_one.end());
+    return all;
+  }
+  /// `drawn` as each example sees it.
+  Tensor share_out(const Tensor& drawn) const {
+    if (levels.empty()) return drawn;
+    ValueRef value = value_of(drawn);
+    for (const BatchInterpreter* level : levels)
+      value = new_node<Batched>(level->level, std::move(value), level->lanes);
+    return wrap(std::move(value));
+  }
+};
+
+/// From the place that is its input: what a recorded program draws. The examples of vmaps inside the recording stand in
+/// front of `shape`; those of vmaps around a run are found when it runs.
+template <class Numbers>
+struct DrawnAt {
+  using kind = Custom;
+  static constexpr const char* name = Numbers::name_at;
+  Numbers numbers;
+  Shape shape;
+  std::uint64_t draws_before;  // behind the place
+  Size examples, count;        // in front of the shape, and of their whole runs
+  ExampleNumbers which;
+
+  Types type(const Types&) const { return {Type{numbers.dtype, shape}}; }
+  Tensors call(std::span<const Tensor> place) const {
+    require_no_error_mode(Numbers::name);
+    const StreamPosition at = position_at(place[0]);
+    const DrawingExamples around;
+    const Drawn<Numbers> drawn{numbers,
+                               around.shape_of_all(shape),
+                               at.seed,
+                               at.position + draws_before,
+                               around.rows.numel() * examples,
+                               pairs(around.numbers, which, count).starts};
+    return {around.share_out(apply(drawn))};
+  }
+};
+
 /// The draws of all examples together, of which each sees its own.
 template <class Numbers>
 Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
@@ -203,21 +265,14 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
     const StreamPosition at = next_draw(generator);
     return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
   }
-  const auto levels = drawing_levels();
-  ExampleNumbers examples{{0}, 1};
-  Shape all;
-  for (const BatchInterpreter* level : levels) {
-    examples = pairs(examples, level->numbers(), level->examples.count);
-    all.push_back(level->count(level->lanes));
-  }
-  const Size count = all.numel();
-  all.append(shape.begin(), shape.end());
+  const DrawingExamples examples;
+  const Shape all = examples.shape_of_all(shape);
+  const Size rows = examples.rows.numel();
   const StreamPosition at = next_draw(generator);
-  const Tensor drawn = apply(Drawn<Numbers>{numbers, all, at.seed, at.position, count, examples.starts});
-  if (levels.empty()) return drawn;
-  ValueRef value = value_of(drawn);
-  for (const BatchInterpreter* level : levels) value = new_node<Batched>(level->level, std::move(value), level->lanes);
-  return wrap(std::move(value));
+  if (at.place.defined())
+    return examples.share_out(
+        apply(DrawnAt<Numbers>{numbers, all, at.position, rows, examples.count, examples.numbers}, at.place));
+  return examples.share_out(apply(Drawn<Numbers>{numbers, all, at.seed, at.position, rows, examples.numbers.starts}));
 }
 
 }  // namespace

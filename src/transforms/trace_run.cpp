@@ -21,7 +21,7 @@ void TraceRun::enter(const tree::Walk& arguments) {
   for (Tensor* leaf : arguments.leaves) types.push_back(leaf->defined() ? Type{type_of(*leaf)} : Type{});
   for (Type& type : types)
     for (Size& size : type.shape) size = s.symbols->add_input(size.host());
-  s.record = std::make_unique<RecordInterpreter>(true, entry_of("trace", s.where));
+  s.record = std::make_unique<RecordInterpreter>(Records::program, entry_of("trace", s.where));
   s.record->body->symbols = s.symbols;
   s.scope = std::make_unique<SymbolScope>(*s.symbols);
   for (std::size_t i = 0; i < types.size(); ++i)

@@ -18,7 +18,7 @@ using ricci::Tensor;
 class Programs : public laws::Law {};
 
 Program recorded(const Function& f, const List& x) {
-  ricci::RecordInterpreter record(true, {});
+  ricci::RecordInterpreter record(ricci::Records::program, {});
   List variables;
   for (const Tensor& input : x) variables.push_back(ricci::wrap(record.add_input(ricci::type_of(input))));
   for (const Tensor& y : f(variables)) record.body->outputs.push_back(record.variable_of(ricci::value_of(y)));

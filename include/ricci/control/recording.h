@@ -3,22 +3,17 @@
 // one operation. Compiled code that sees only the tensors of a tree. Not for users; control.h is written with it.
 #pragma once
 
-#include <optional>
 #include <span>
-#include <tuple>
 
 #include "ricci/control/options.h"
 #include "ricci/function/closure.h"
-#include "ricci/transforms/call.h"
 
 namespace ricci::runs {
 
 using function::Closure;
 
 /// Whether the examples' answers are known only when the program that is being recorded runs.
-bool is_recorded(const Tensor& question);
-/// Whether any leaf is.
-bool is_recorded(const tree::Walk& leaves);
+bool is_decided_later(const Tensor& question);
 
 /// Writes the outputs of the conditional over the leaves of `result`, that of the last branch. ValueError if the
 /// branches' results differ in their tensors' number, shapes or dtypes.
@@ -42,16 +37,3 @@ void run_recorded_scan(const Closure& step, bool reverse, const tree::Walk& carr
                        const tree::Walk& ys);
 
 }  // namespace ricci::runs
-
-namespace ricci::call {
-
-/// `f` at arguments like these, written down; `result` is what it returned, for its structure and types.
-template <class R, class F, class... A>
-runs::Closure write_down(const char* name, const F& f, std::tuple<A...> arguments, std::optional<R>& result) {
-  function::ClosureRun run(name);
-  run.enter(call::walk(arguments));
-  result.emplace(call::invoke(f, arguments));
-  return run.leave(call::walk(*result));
-}
-
-}  // namespace ricci::call

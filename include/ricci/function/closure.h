@@ -2,6 +2,10 @@
 // the captured tensors. Not for users; implicit.h is written with it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,16 +15,27 @@
 
 namespace ricci::function {
 
+/// Inputs of the program: the function's, then the places its draws go on from where it is a step, then what it
+/// captured. Outputs: the function's, then where the next step's draws go on.
 struct Closure {
   Program program;
   std::vector<Tensor> captured;
+  std::vector<Tensor> streams = {};  // the places that the first step begins at
 };
+
+/// Whether the function runs once for each run of the program around it, or, the step of a loop, many times.
+enum class Runs : std::uint8_t { once, many };
+
+/// Whether a program that is being recorded will compute the tensor.
+bool is_recorded(const Tensor& x);
+/// Whether it will compute any of these leaves.
+bool is_recorded(const tree::Walk& leaves);
 
 /// One recording of a function. The program is a whole: it computes what the function does, draws included, each time
 /// it runs. Sizes that a surrounding recording has symbols for stay symbols.
 class ClosureRun {
  public:
-  explicit ClosureRun(const char* name);  ///< what errors call it
+  explicit ClosureRun(const char* name, Runs runs = Runs::once);  ///< `name` is what errors call it
   ClosureRun(const ClosureRun&) = delete;
   ~ClosureRun();
   /// Makes the leaves of the arguments the program's inputs.
@@ -37,18 +52,32 @@ class ClosureRun {
 /// while that recording lasts.
 Closure with_fixed_sizes(Closure closure);
 
-/// `f` at arguments like `x`, recorded; `name` is what errors call it. f returns a tree like x.
+/// The tensors among the leaves.
+Tensors defined_leaves(const tree::Walk& walk);
+/// Over the defined leaves, from the front of `values`, which then begins behind them.
+void write_leaves(std::span<const Tensor>& values, const tree::Walk& into);
+
+/// `f` at arguments like these, written down; `name` is what errors call it. `result` is what it returned, for its
+/// structure and types.
+template <class R, class F, class... A>
+Closure write_down(const char* name, const F& f, std::tuple<A...> arguments, std::optional<R>& result,
+                   Runs runs = Runs::once) {
+  ClosureRun run(name, runs);
+  run.enter(call::walk(arguments));
+  result.emplace(call::invoke(f, arguments));
+  return run.leave(call::walk(*result));
+}
+
+/// The same of an `f` that returns a tree like its argument, for a program that runs while a surrounding recording lasts.
 template <class F, class X>
 Closure close(const char* name, const F& f, const X& x) {
   static_assert(std::is_same_v<call::result_t<F, X>, X>,
                 "ricci: custom_root, custom_linear_solve: the function must return a tree like its argument");
-  std::tuple<X> argument(x);
+  std::optional<X> result;
+  Closure closure = write_down(name, f, std::tuple<X>(x), result);
   X like = x;
-  ClosureRun run(name);
-  run.enter(call::walk(argument));
-  X result = call::invoke(f, argument);
-  require_like(name, "the function", call::walk(result), call::walk(like), "its argument");
-  return with_fixed_sizes(run.leave(call::walk(result)));
+  require_like(name, "the function", call::walk(*result), call::walk(like), "its argument");
+  return with_fixed_sizes(std::move(closure));
 }
 
 /// The function again, with these tensors for what it captured.

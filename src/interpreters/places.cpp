@@ -1,0 +1,80 @@
+// The two operations on places. Their values are written in tensors, so that recording is all they need to know of.
+#include "interpreters/places.h"
+
+#include <bit>
+
+#include "interpreters/record.h"
+#include "interpreters/replay.h"
+#include "kernels/random.h"
+
+namespace ricci {
+namespace {
+
+std::int64_t as_signed(std::uint64_t bits) { return std::bit_cast<std::int64_t>(bits); }
+std::uint64_t as_unsigned(std::int64_t bits) { return std::bit_cast<std::uint64_t>(bits); }
+
+Tensor tensor_of(std::uint64_t seed, std::uint64_t position) {
+  return tensor(std::vector<std::int64_t>{as_signed(seed), as_signed(position)});
+}
+
+/// Told apart by identity: two generators with one seed are not one.
+struct GeneratorReference {
+  Generator* generator = nullptr;
+
+  void print_parameter(std::string& out) const { out += generator == &default_generator() ? "default" : "own"; }
+  void parse_parameter(std::string_view& text) {
+    generator = &default_generator();
+    parameters::expect(text, "default");
+  }
+  bool operator==(const GeneratorReference&) const = default;
+};
+
+struct TakePlace {
+  using kind = Custom;
+  static constexpr const char* name = "take_place";
+  GeneratorReference generator;
+
+  Types type(const Types&) const { return {place_type}; }
+  Tensors call(std::span<const Tensor>) const { return {place_of(next_draw(*generator.generator))}; }
+};
+
+struct DerivedPlace {
+  using kind = Custom;
+  static constexpr const char* name = "derived_place";
+
+  Types type(const Types&) const { return {place_type}; }
+  Tensors call(std::span<const Tensor> inputs) const {
+    const StreamPosition from = position_at(inputs[0]);
+    return {tensor_of(kernels::derived_source({from.seed, from.position}, 0, kernels::Purpose::scope).seed, 0)};
+  }
+};
+
+}  // namespace
+
+const Type place_type{DType::int64, {2}};
+
+StreamPosition next_position(Generator& generator) {
+  for (Interpreter* i = innermost; i; i = i->parent)
+    if (i->sees_factories()) return static_cast<RecordInterpreter*>(i)->next_position(generator);
+  return {.seed = generator.seed(), .position = generator.next(), .place = {}};
+}
+
+Tensor take_place(Generator& generator) { return ricci::apply(TakePlace{{&generator}}, std::span<const Tensor>{})[0]; }
+
+Tensor derived_place(const Tensor& place) { return apply(DerivedPlace{}, place); }
+
+Tensor place_of(const StreamPosition& position) {
+  return position.place.defined() ? advanced_place(position.place, position.position)
+                                  : tensor_of(position.seed, position.position);
+}
+
+Tensor advanced_place(const Tensor& place, std::uint64_t count) {
+  return count == 0 ? place : add(place, tensor_of(0, count));
+}
+
+StreamPosition position_at(const Tensor& place) {
+  const std::vector<std::int64_t> at = place.to_vector<std::int64_t>();
+  return {.seed = as_unsigned(at[0]), .position = as_unsigned(at[1]), .place = {}};
+}
+
+}  // namespace ricci

@@ -1,0 +1,29 @@
+// Where the draws of a recorded program come from: a place, the seed and the position of a draw, is a value of the
+// program like any other, int64 [2]. So a program draws anew each time it runs, and what is computed twice for a
+// derivative draws the same. Knows nothing of what is drawn. Start with `next_position`.
+#pragma once
+
+#include "interpreters/streams.h"
+#include "ricci/type.h"
+
+namespace ricci {
+
+/// Of a place: int64 [2].
+extern const Type place_type;
+
+/// The generator's next position; where a program is recorded, one that the program takes each time it runs.
+StreamPosition next_position(Generator& generator);
+
+/// An operation: the place of the next draw from `generator`, which it takes. Requires: `generator` outlives all programs
+/// that hold the operation.
+Tensor take_place(Generator& generator);
+/// The start of a stream of its own, that no other place leads to.
+Tensor derived_place(const Tensor& place);
+/// A position as a value of the program.
+Tensor place_of(const StreamPosition& position);
+/// `count` draws further on.
+Tensor advanced_place(const Tensor& place, std::uint64_t count);
+/// What the place is. Requires: it is not recorded, and the same for all examples.
+StreamPosition position_at(const Tensor& place);
+
+}  // namespace ricci

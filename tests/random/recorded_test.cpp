@@ -1,0 +1,155 @@
+// Draws in recorded functions: a program draws anew each time it runs, what the function would draw there; and what is
+// computed again for a derivative draws the same.
+#include <gtest/gtest.h>
+
+#include "ricci/ricci.h"
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Randomness;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// x + 2 n + u
+Tensor noisy(Tensor x) {
+  const Tensor n = rc::randn_like(x);
+  const Tensor u = rc::rand({}, rc::float64);
+  return x + 2 * n + u;
+}
+
+template <class F>
+Tensor seeded(const F& f, const Tensor& x) {
+  rc::manual_seed(11);
+  return f(x);
+}
+
+/// The program of f, run from the same seed, gives what f gives; run again, something else.
+template <class F>
+void expect_same_draws(const F& f, const Tensor& recorded_at, const Tensor& x) {
+  const rc::Program p = rc::trace(f)(recorded_at);
+  const auto run = [&](Tensor y) { return p({y})[0]; };
+  expect_equal(seeded(run, x), seeded(f, x));
+  const Tensor once = run(x), again = run(x);
+  EXPECT_FALSE(rc::equal(once, again));
+}
+
+const Tensor three = doubles({1, 2, 3}), four = doubles({1, 2, 3, 4});
+
+TEST(RecordedDraws, AreWhatTheFunctionWouldDraw) { expect_same_draws(noisy, three, four); }
+
+TEST(RecordedDraws, OfEverySampler) {
+  expect_same_draws([](Tensor x) { return rc::gamma(x); }, three, four);
+  expect_same_draws([](Tensor x) { return rc::dropout(x, 0.5, true); }, rc::ones({40}), rc::ones({60}));
+  expect_same_draws([](Tensor x) { return x + rc::randint(1000000, {2}); }, three.slice(0, 0, 2, 1),
+                    four.slice(0, 0, 2, 1));
+  expect_same_draws([](Tensor x) { return x.clone().normal_(); }, three, four);
+}
+
+TEST(RecordedDraws, UnderVmapInsideTheRecording) {
+  for (const auto mode : {Randomness::different, Randomness::same}) {
+    expect_same_draws(rc::vmap(noisy, {.randomness = mode}), three, four);
+    const auto twice = [&](Tensor x) {
+      return rc::vmap(rc::vmap(noisy, {.randomness = mode}), {.randomness = mode})(x);
+    };
+    expect_same_draws(twice, rc::stack({three, three}), rc::stack({four, four, four}));
+  }
+}
+
+TEST(RecordedDraws, UnderVmapAroundTheProgram) {
+  const rc::Program p = rc::trace(noisy)(three);
+  const Tensor rows = rc::stack({four, 2 * four});
+  for (const auto mode : {Randomness::different, Randomness::same}) {
+    const auto run = rc::vmap([&](Tensor y) { return p({y})[0]; }, {.randomness = mode});
+    expect_equal(seeded(run, rows), seeded(rc::vmap(noisy, {.randomness = mode}), rows));
+  }
+  const rc::Program mapped = rc::trace(rc::vmap(noisy, {.randomness = Randomness::different}))(three);
+  const auto run = rc::vmap([&](Tensor y) { return mapped({y})[0]; }, {.randomness = Randomness::different});
+  const Tensor drawn = seeded(run, rc::zeros({20, 30}, rc::float64)).flatten();
+  EXPECT_EQ(rc::unique(drawn).numel(), 600);
+}
+
+TEST(RecordedDraws, NeedAModeOfTheVmapAround) {
+  const rc::Program p = rc::trace([](Tensor x) { return x + rc::rand({}, rc::float64); })(three);
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap([&](Tensor y) { return p({y})[0]; })(rc::stack({three})); },
+      "rand: a random operation under vmap over axis 0 of 1{at}, whose randomness mode is "
+      "error; "
+      "pass .randomness = rc::Randomness::different for a draw per example, or rc::Randomness::same for one draw for "
+      "all\n  inside vmap over axis 0 of 1{at}");
+}
+
+TEST(RecordedDraws, ComeFromTheGeneratorGiven) {
+  rc::Generator g(5);
+  const rc::Program p =
+      rc::trace([&](Tensor x) { return x + rc::rand({3}, {.dtype = rc::float64, .generator = g}); })(three);
+  g.manual_seed(5);
+  const Tensor drawn = p({three})[0];
+  g.manual_seed(5);
+  expect_equal(drawn, three + rc::rand({3}, {.dtype = rc::float64, .generator = g}));
+}
+
+TEST(RecordedDraws, DifferFromStepToStep) {
+  const auto walk = [](Tensor x) {
+    return rc::scan(
+               [](Tensor at, Tensor step) {
+                 const Tensor next = at + step * rc::rand({}, rc::float64);
+                 return std::pair{next, next - at};
+               },
+               number(0), x)
+        .second;
+  };
+  const rc::Program p = rc::trace(walk)(three);
+  const Tensor steps = p({rc::ones({200}, rc::float64)})[0];
+  EXPECT_EQ(rc::unique(steps).numel(), 200);
+  EXPECT_NEAR(steps.mean().item<double>(), 0.5, 0.1);
+  const auto loop = [](Tensor n) {
+    return rc::fori_loop(0, n, [](Tensor, Tensor s) { return s + rc::rand({}, rc::float64); }, number(0));
+  };
+  const rc::Program q = rc::trace(loop)(rc::tensor(3));
+  EXPECT_NEAR(q({rc::tensor(400)})[0].item<double>(), 200, 30);
+  EXPECT_NE(q({rc::tensor(4)})[0].item<double>(), q({rc::tensor(4)})[0].item<double>());
+}
+
+TEST(RecordedDraws, DifferFromExampleToExampleInALoop) {
+  const auto loop = [](Tensor n) {
+    return rc::fori_loop(0, n, [](Tensor, Tensor s) { return s + rc::rand({}, rc::float64); }, number(0));
+  };
+  const rc::Program p = rc::trace(rc::vmap(loop, {.randomness = Randomness::different}))(rc::tensor({1, 2}));
+  EXPECT_EQ(rc::unique(p({rc::tensor({1, 2, 1, 2, 3})})[0]).numel(), 5);
+}
+
+/// Linear in x, so that its gradient times x is its value if both see the same numbers.
+template <class F>
+void expect_gradient_of_what_was_drawn(const F& f) {
+  const rc::Program p = rc::trace(rc::grad_and_value(f))(three);
+  const std::vector<Tensor> found = p({four});
+  expect_close((found[0] * four).sum(), found[1]);
+}
+
+TEST(RecordedDraws, AreTheSameInWhatIsComputedAgainForADerivative) {
+  const auto drawn = [](Tensor x) { return (x * rc::rand_like(x)).sum(); };
+  expect_gradient_of_what_was_drawn(drawn);
+  expect_gradient_of_what_was_drawn([&](Tensor x) { return rc::checkpoint(drawn)(x); });
+  expect_gradient_of_what_was_drawn(
+      [&](Tensor x) { return rc::cond(x.sum() > 0, [&] { return drawn(x); }, [&] { return x.sum(); }); });
+  for (const auto checkpoint : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt})
+    expect_gradient_of_what_was_drawn([&](Tensor x) {
+      return rc::fori_loop(0, 5, [&](Tensor, Tensor y) { return y * rc::rand_like(y); }, x, {.checkpoint = checkpoint})
+          .sum();
+    });
+}
+
+TEST(RecordedDraws, OfALoopsConditionAreAnError) {
+  const auto f = [](Tensor x) {
+    return rc::while_loop([](Tensor y) { return y < rc::rand({}); }, [](Tensor y) { return y + 1; }, x);
+  };
+  expect_error<rc::NotImplementedError>(
+      [&] { rc::trace(f)(number(0)); },
+      "while_loop: the condition draws random numbers while the function is recorded; "
+      "draw them in the body, as part of the state\n  inside trace{at}");
+}
+
+}  // namespace
