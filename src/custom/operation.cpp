@@ -3,8 +3,8 @@
 #include "ricci/function/operation.h"
 
 #include "interpreters/replay.h"
-#include "primitive/eager.h"
 #include "primitive/interpreter.h"
+#include "primitive/promotion.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::function {

@@ -7,6 +7,7 @@
 #include "interpreters/node_memory.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
+#include "primitive/promotion.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -62,7 +63,9 @@ Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value) {
 StreamScope* streams_of(const Interpreter* interpreter) {
   while (interpreter && interpreter->kind != ValueKind::batched && !interpreter->sees_factories())
     interpreter = interpreter->parent;
-  return interpreter && interpreter->kind == ValueKind::batched ? static_cast<const BatchInterpreter*>(interpreter)->examples.streams : nullptr;
+  return interpreter && interpreter->kind == ValueKind::batched
+             ? static_cast<const BatchInterpreter*>(interpreter)->examples.streams
+             : nullptr;
 }
 
 Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {
@@ -76,6 +79,7 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
   for (const ValueRef& v : inputs) types.push_back(&v->type);
   const Operands operands =
       operands_of(op.rules->name, *op.rules, {types.data(), types.size()});  // throws if they do not broadcast
+  const int rank = operands.result.rank();
 
   Values hidden;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -83,13 +87,13 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
     const bool mapped = inputs[i]->level == level;
     ValueRef value = mapped ? static_cast<const Batched*>(inputs[i].get())->value : inputs[i];
     const bool cast = operands.promoted(static_cast<int>(i)) && !type.weak && type.dtype != operands.dtype;
-    const bool pad = mapped && type.rank() < operands.rank;
+    const bool pad = mapped && type.rank() < rank;
     if (cast || pad) {
       Tensor t = wrap(std::move(value));
       if (cast) t = to(t, operands.dtype);
       if (pad) {
         Shape shape = t.shape();
-        for (int k = type.rank(); k < operands.rank; ++k) shape.insert(1, 1);
+        for (int k = type.rank(); k < rank; ++k) shape.insert(1, 1);
         t = reshape(t, shape);
       }
       value = read(t, op.rules->name);

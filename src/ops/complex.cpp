@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "ops/axes.h"
-#include "primitive/interpreter.h"
+#include "primitive/promotion.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {

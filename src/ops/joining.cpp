@@ -4,7 +4,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
-#include "primitive/interpreter.h"
+#include "primitive/promotion.h"
 
 namespace ricci {
 namespace {

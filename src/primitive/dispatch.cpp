@@ -6,6 +6,7 @@
 
 #include "primitive/custom.h"
 #include "primitive/eager.h"
+#include "primitive/promotion.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/raise.h"
@@ -244,7 +245,7 @@ Types types_of(Op op, const Types& inputs) {
   if (op.rules->kind != Kind::elementwise) return op.rules->type(op.parameters, inputs);
   SmallVector<const Type*, 4> pointers;
   for (const Type& t : inputs) pointers.push_back(&t);
-  return Types{elementwise_type(*op.rules, {pointers.data(), pointers.size()})};
+  return Types{operands_of(op.rules->name, *op.rules, {pointers.data(), pointers.size()}).result};
 }
 
 bool inside_transform() { return innermost != nullptr; }

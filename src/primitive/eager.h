@@ -11,7 +11,6 @@ bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Te
 /// result would not fit them exactly, or an input overlaps them.
 bool run_elementwise_into(Op op, const Type& type, Strided out, std::span<const Array* const> inputs);
 
-bool broadcasts_to(const Shape& from, const Shape& to);
 /// Strides that show `array` under a shape it broadcasts to.
 Strides broadcast_strides(const Array& array, const Shape& shape);
 

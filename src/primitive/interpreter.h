@@ -136,23 +136,8 @@ ValueRef live(const ValueRef& value, const char* op);
 
 /// The output types of an operation on these types; throws what is wrong in the user's terms.
 Types types_of(Op op, const Types& inputs);
-/// How the inputs of an elementwise operation come together; throws what is wrong in the user's terms, under `name`.
-struct Operands {
-  DType dtype;                // what the promoted operands are computed in
-  int rank;                   // of the result
-  unsigned kept_as_they_are;  // operands that promotion leaves alone: conditions
-  bool promoted(int i) const { return !((kept_as_they_are >> i) & 1U); }
-};
-Operands operands_of(const char* name, const Rules& rules, std::span<const Type* const> inputs);
 /// Throws ValueError unless the operation takes this many operands where it runs.
 void require_operand_count(const Rules& rules, std::size_t count);
-/// Shape and element type of an elementwise operation's result.
-Type elementwise_type(const Rules& rules, std::span<const Type* const> inputs);
-/// The shape these broadcast to; ValueError if they do not. `op` is the operation errors speak of.
-Shape broadcast_shape(const char* op, std::span<const Type* const> types);
-/// PyTorch's promotion: category first, then size; 0-dim tensors and numbers do not raise the size.
-DType result_dtype(std::span<const Type* const> types);
-
 /// Whether a program that is being recorded must hold an operation on these values.
 bool is_recorded(std::span<const ValueRef> values);
 

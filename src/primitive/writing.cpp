@@ -7,6 +7,7 @@
 #include "kernels/elementwise.h"
 #include "primitive/custom.h"
 #include "primitive/eager.h"
+#include "primitive/promotion.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/pool.h"
 

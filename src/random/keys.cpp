@@ -6,7 +6,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/random.h"
 #include "ops/axes.h"
-#include "primitive/interpreter.h"
+#include "primitive/promotion.h"
 
 namespace ricci {
 namespace {

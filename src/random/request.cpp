@@ -5,7 +5,7 @@
 
 #include "ops/axes.h"
 #include "ops/reading.h"
-#include "primitive/eager.h"
+#include "primitive/promotion.h"
 
 namespace ricci {
 namespace {

@@ -1,0 +1,110 @@
+// Promotion and broadcasting.
+#include "primitive/promotion.h"
+
+#include <algorithm>
+
+#include "ricci/primitive/loop_table.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+namespace {
+
+/// PyTorch's three standings: tensors with axes, 0-dim tensors, numbers.
+int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 : 0; }
+
+[[noreturn]] void raise_broadcast(const char* name, std::span<const Type* const> inputs) {
+  std::string list;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (i) list += i + 1 == inputs.size() ? " and " : ", ";
+    list += to_string(*inputs[i]);
+  }
+  for (int back = 1;; ++back) {
+    std::int64_t seen = 1;
+    for (const Type* t : inputs) {
+      if (t->rank() < back) continue;
+      const std::int64_t size = t->shape[static_cast<std::size_t>(t->rank() - back)].hint();
+      if (size != 1 && seen != 1 && size != seen)
+        raise<ValueError>(std::string(name) + ": shapes do not broadcast: " + list + "; axis -" + std::to_string(back) +
+                          " is " + std::to_string(seen) + " against " + std::to_string(size) + ", and neither is 1");
+      if (size != 1) seen = size;
+    }
+  }
+}
+
+}  // namespace
+
+Shape broadcast_shape(const char* op, std::span<const Type* const> inputs) {
+  const Shape* longest = &inputs[0]->shape;
+  for (const Type* t : inputs)
+    if (t->shape.size() > longest->size()) longest = &t->shape;
+  Shape shape = *longest;
+  for (const Type* t : inputs) {
+    if (&t->shape == longest) continue;
+    const std::size_t extra = shape.size() - t->shape.size();
+    for (std::size_t i = 0; i < t->shape.size(); ++i) {
+      const Size size = t->shape[i];
+      if (size == shape[extra + i] || size == 1) continue;
+      if (!(shape[extra + i] == 1)) raise_broadcast(op, inputs);
+      shape[extra + i] = size;
+    }
+  }
+  return shape;
+}
+
+DType result_dtype(std::span<const Type* const> types) {
+  bool same = true;
+  for (const Type* t : types) same &= t->dtype == types[0]->dtype;
+  if (same) return types[0]->dtype;
+  int found[3] = {-1, -1, -1};
+  for (const Type* t : types) {
+    int& dtype = found[standing(*t)];
+    dtype = dtype < 0 ? static_cast<int>(t->dtype) : static_cast<int>(promote(static_cast<DType>(dtype), t->dtype));
+  }
+  int result = found[0];
+  for (int rank = 1; rank < 3; ++rank) {
+    if (found[rank] < 0) continue;
+    DType dtype = static_cast<DType>(found[rank]);
+    if (result < 0) {
+      result = found[rank];
+      continue;
+    }
+    const DType higher = static_cast<DType>(result);
+    if (category(dtype) <= category(higher)) continue;
+    if (rank == 2 && is_floating(dtype)) dtype = DType::float32;
+    if (rank == 2 && is_complex(dtype)) dtype = complex_dtype(higher);
+    else if (is_complex(dtype) && is_floating(higher)) dtype = promote(dtype, higher);
+    result = static_cast<int>(dtype);
+  }
+  return static_cast<DType>(result);
+}
+
+Operands operands_of(const char* name, const Rules& rules, std::span<const Type* const> inputs) {
+  const LoopTable& table = *rules.loops();
+  const Type* promoted[max_loop_inputs];
+  std::size_t count = 0;
+  bool weak = true;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if ((table.conditions >> i) & 1U) continue;
+    promoted[count++] = inputs[i];
+    weak &= inputs[i]->weak;
+  }
+  const DType common = count ? result_dtype({promoted, count}) : DType::boolean;
+  const DType compute = table.compute_dtype(common);
+  if (!table.loop(compute))
+    raise<TypeError>(std::string(name) + ": not defined for " + short_name(common) +
+                     "; convert the operands first, for example with x.to(rc::float32)");
+  const DType result = table.result_dtype(compute);
+  return {compute, table.conditions,
+          Type{result, inputs.size() == 1 ? inputs[0]->shape : broadcast_shape(name, inputs),
+               weak && count > 0 && is_floating(result)}};
+}
+
+bool broadcasts_to(const Shape& from, const Shape& to) {
+  if (from.size() > to.size()) return false;
+  const std::size_t extra = to.size() - from.size();
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (!(from[i] == 1) && !(from[i] == to[extra + i])) return false;
+  return true;
+}
+
+}  // namespace ricci
