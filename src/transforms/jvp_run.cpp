@@ -1,0 +1,60 @@
+// jvp, compiled side: dual arguments in, primals and tangents out.
+#include <memory>
+
+#include "interpreters/dual.h"
+#include "transforms/tangents.h"
+
+namespace ricci::runs {
+
+struct ForwardRun::State {
+  const char* name;
+  Place where;
+  std::unique_ptr<DualInterpreter> interpreter;
+};
+
+ForwardRun::ForwardRun(const char* name, Place where) : state_(new State{.name = name, .where = where}) {}
+
+void ForwardRun::enter(std::span<const tree::Walk> primals, std::span<const tree::Walk> tangents) {
+  State& s = *state_;
+  const std::vector<Tensor> fitted = checked_tangents(s.name, Expected(primals), tangents, s.where);
+  s.interpreter = std::make_unique<DualInterpreter>(entry_of(s.name, s.where));
+  std::size_t at = 0;
+  for (const tree::Walk& walk : primals)
+    for (Tensor* leaf : walk.leaves) {
+      const Tensor& t = fitted[at++];
+      if (!leaf->defined()) continue;
+      const bool tracked = t.defined() && is_differentiable(type_of(*leaf).dtype);
+      show_dual(s.name, *leaf, tracked ? read(t, s.name) : ValueRef(), s.interpreter->level);
+    }
+}
+
+void ForwardRun::leave(const tree::Walk& output, const tree::Walk& tangent, const tree::Walk* aux, bool is_strict) {
+  State& s = *state_;
+  s.interpreter->end_inside();
+  refresh(output);
+  {
+    const AtLevel outside(s.interpreter->parent);
+    require_differentiable(s.name, output, s.where);
+  }
+  for (std::size_t i = 0; i < output.leaves.size(); ++i) {
+    const Type type = type_of(*output.leaves[i]);
+    const Outcome outcome = split(*output.leaves[i], *s.interpreter);
+    const AtLevel outside(s.interpreter->parent);
+    if (is_strict && !outcome.tangent.defined())
+      raise_own<TransformError>(std::string(s.name) + ": " + path_of("output", output, i) + " is " + to_string(type) +
+                                    ", which does not depend on the primals; drop rc::strict to get a zero tangent",
+                                s.where);
+    *tangent.leaves[i] = outcome.tangent.defined() ? outcome.tangent : zeros_of(type);
+    *output.leaves[i] = outcome.primal;
+  }
+  if (aux)
+    for (Tensor* leaf : aux->leaves) *leaf = split(*leaf, *s.interpreter).primal;
+  s.interpreter.reset();
+}
+
+void ForwardRun::refuse(const char* found) {
+  state_->interpreter.reset();
+  raise_no_tensor(state_->name, found, state_->where);
+}
+
+}  // namespace ricci::runs

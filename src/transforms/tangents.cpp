@@ -1,0 +1,63 @@
+// Dual values from leaves, and back.
+#include "transforms/tangents.h"
+
+#include "interpreters/dual.h"
+#include "interpreters/node_memory.h"
+
+namespace ricci::runs {
+namespace {
+
+std::string tree_of(std::span<const tree::Walk> walks) {
+  std::string text = "(";
+  for (const tree::Walk& walk : walks) text += (text.size() > 1 ? ", " : "") + tree::to_string(walk);
+  return text + ")";
+}
+
+}  // namespace
+
+void show_dual(const char* name, Tensor& leaf, ValueRef tangent, Level level) {
+  const ValueRef primal = read(leaf, name);
+  ValueRef value = tangent ? new_node<Dual>(level, primal, std::move(tangent)) : primal;
+  leaf = show_argument(std::move(value), new DifferentiatedArgument(leaf, level));
+}
+
+Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
+  if (!leaf.defined()) return {};
+  const ValueRef value = read(leaf, "return");
+  const AtLevel outside(interpreter.parent);
+  const Tensor argument = shown_argument(leaf, interpreter.level);
+  if (value->level != interpreter.level) return {argument.defined() ? argument : leaf, Tensor()};
+  const auto& dual = static_cast<const Dual&>(*value);
+  return {argument.defined() ? argument : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
+}
+
+Expected::Expected(std::span<const tree::Walk> primals) : text(tree_of(primals)) {
+  for (const tree::Walk& walk : primals) {
+    structures.emplace_back(walk);
+    for (const Tensor* leaf : walk.leaves) {
+      types.emplace_back();
+      if (leaf->defined()) types.back() = type_of(*leaf);
+    }
+  }
+}
+
+std::vector<Tensor> checked_tangents(const char* name, const Expected& primals, std::span<const tree::Walk> tangents,
+                                     Place where) {
+  const Misfit misfit{.name = name,
+                      .what = "the tangents do not fit the primals",
+                      .remedy = "pass tangents like the primals",
+                      .where = where};
+  std::vector<Tensor> fitted;
+  std::size_t at = 0;
+  for (std::size_t a = 0; a < tangents.size(); ++a) {
+    if (!(tree::Structure(tangents[a]) == primals.structures[a]))
+      misfit.raise<ValueError>("the tangents are " + tree_of(tangents) + ", the primals are " + primals.text);
+    const std::string number = std::to_string(a);
+    for (std::size_t i = 0; i < tangents[a].leaves.size(); ++i)
+      fitted.push_back(
+          fitted_leaf(misfit, "tangent " + number, "primal " + number, tangents[a], i, primals.types[at++]));
+  }
+  return fitted;
+}
+
+}  // namespace ricci::runs
