@@ -2,10 +2,12 @@
 #include "random/request.h"
 
 #include <cstdio>
+#include <limits>
 
 #include "ops/axes.h"
 #include "ops/reading.h"
 #include "primitive/eager.h"
+#include "random/element_samplers.h"
 
 namespace ricci {
 namespace {
@@ -17,6 +19,7 @@ bool holds(Range range, double x) {
     case Range::not_negative: return x >= 0;
     case Range::probability: return x >= 0 && x <= 1;
     case Range::positive_probability: return x > 0 && x <= 1;
+    case Range::weight: return x >= 0 && x < std::numeric_limits<double>::infinity();
   }
   __builtin_unreachable();
 }
@@ -28,6 +31,7 @@ const char* text_of(Range range) {
     case Range::not_negative: return "at least 0";
     case Range::probability: return "at least 0 and at most 1";
     case Range::positive_probability: return "above 0 and at most 1";
+    case Range::weight: return "finite and at least 0";
   }
   __builtin_unreachable();
 }
@@ -49,9 +53,9 @@ void check(const char* op, const Parameter& parameter, int operand) {
   require_defined(op, parameter.value, operand);
   const Type type = type_of(parameter.value);
   if (is_complex(type.dtype))
-    raise<TypeError>(std::string(op) + ": " + parameter.name + " is " + to_string(type) + "; it must be real");
-  if (const std::optional<double> number = number_of(op, parameter.value))
-    require_in_range(op, parameter.name, *number, parameter.range);
+    raise<TypeError>(std::string(op) + ": " + parameter.name + " is " + to_string(type) +
+                     ", which is complex; it must be real");
+  require_elements_in_range(op, parameter.name, parameter.value, parameter.range);
 }
 
 Types checked(const char* op, std::initializer_list<Parameter> parameters) {
@@ -78,6 +82,32 @@ double half_step(DType dtype) {
 void require_in_range(const char* op, const char* name, double number, Range range) {
   if (holds(range, number)) return;
   raise<ValueError>(std::string(op) + ": " + name + " is " + printed(number) + "; it must be " + text_of(range));
+}
+
+void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range) {
+  if (range == Range::any) return;
+  const ArrayRef seen = elements_of_all_examples(op, x);
+  if (!seen) return;
+  const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);
+  const auto* element = static_cast<const double*>(elements->data);
+  for (std::int64_t i = 0, n = elements->numel(); i < n; ++i)
+    if (!holds(range, element[i]))
+      raise<ValueError>(std::string(op) + ": " + name + " is " + printed(element[i]) +
+                        place_text(i, seen->type.shape, type_of(x).rank()) + "; it must be " + text_of(range));
+}
+
+std::string place_text(std::int64_t element, const Shape& shape, int rank) {
+  Shape place;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const std::int64_t n = shape[axis];
+    place.insert(0, element % n);
+    element /= n;
+  }
+  const auto inside = place.end() - rank;
+  std::string text = rank == 0 ? "" : " at " + to_string(Shape(inside, place.end()));
+  if (inside != place.begin()) text += " in example";
+  for (auto i = place.begin(); i != inside; ++i) text += (i == place.begin() ? " " : ", ") + std::to_string(i->host());
+  return text;
 }
 
 Tensor Request::open_uniform() const { return maximum(uniform(), half_step(dtype)); }
