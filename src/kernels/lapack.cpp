@@ -150,7 +150,7 @@ void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info) {
     const VectorBatch<T> to(values);
     const MatrixBatch<T> columns(vectors);
     const MatrixBatch<const T> from(a);
-    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = eigh_large(to[i], columns[i], from[i]);
+    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = eigh_of_one(to[i], columns[i], from[i]);
   });
 }
 
@@ -162,7 +162,7 @@ void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info) {
     const MatrixBatch<T> left(u), right(vh);
     const VectorBatch<T> values(s);
     const MatrixBatch<const T> from(a);
-    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = svd_large(left[i], values[i], right[i], from[i]);
+    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = svd_of_one(left[i], values[i], right[i], from[i]);
   });
 }
 

@@ -38,7 +38,7 @@ struct Copy {
 }  // namespace
 
 template <class T>
-int eigh_large(Matrix<T> values, Matrix<T> vectors, Matrix<const T> a) {
+int eigh_of_one(Matrix<T> values, Matrix<T> vectors, Matrix<const T> a) {
   const int n = static_cast<int>(a.rows), work_size = 1 + 6 * n + 2 * n * n, integers_size = 3 + 5 * n;
   const Copy<T> x(n, n), w(n, 1);
   copy_matrix(x.rows, a);
@@ -57,7 +57,7 @@ int eigh_large(Matrix<T> values, Matrix<T> vectors, Matrix<const T> a) {
 }
 
 template <class T>
-int svd_large(Matrix<T> u, Matrix<T> s, Matrix<T> vh, Matrix<const T> a) {
+int svd_of_one(Matrix<T> u, Matrix<T> s, Matrix<T> vh, Matrix<const T> a) {
   const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols), k = std::min(m, n), ask = -1;
   const Copy<T> x(m, n), left(m, k), values(k, 1), right(k, n);
   copy_matrix(x.rows, a);
@@ -79,9 +79,9 @@ int svd_large(Matrix<T> u, Matrix<T> s, Matrix<T> vh, Matrix<const T> a) {
   return info;
 }
 
-#define RICCI_LAPACK_SPECTRAL(T)                                  \
-  template int eigh_large(Matrix<T>, Matrix<T>, Matrix<const T>); \
-  template int svd_large(Matrix<T>, Matrix<T>, Matrix<T>, Matrix<const T>);
+#define RICCI_LAPACK_SPECTRAL(T)                                   \
+  template int eigh_of_one(Matrix<T>, Matrix<T>, Matrix<const T>); \
+  template int svd_of_one(Matrix<T>, Matrix<T>, Matrix<T>, Matrix<const T>);
 RICCI_LAPACK_SPECTRAL(float)
 RICCI_LAPACK_SPECTRAL(double)
 

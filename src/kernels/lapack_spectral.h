@@ -8,8 +8,8 @@ namespace ricci::kernels {
 
 /// See lapack.h for what each computes; each returns info. Vectors of values are matrices of one column.
 template <class T>
-int eigh_large(Matrix<T> values, Matrix<T> vectors, Matrix<const T> a);
+int eigh_of_one(Matrix<T> values, Matrix<T> vectors, Matrix<const T> a);
 template <class T>
-int svd_large(Matrix<T> u, Matrix<T> s, Matrix<T> vh, Matrix<const T> a);
+int svd_of_one(Matrix<T> u, Matrix<T> s, Matrix<T> vh, Matrix<const T> a);
 
 }  // namespace ricci::kernels

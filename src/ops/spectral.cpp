@@ -1,6 +1,7 @@
 // Eigenvalues of symmetric matrices and singular values, with their vectors. Vectors are determined up to their sign,
 // and are differentiable where the values are distinct; then so are derivatives of any order.
 #include <algorithm>
+#include <limits>
 
 #include "kernels/lapack.h"
 #include "ops/factorizations.h"
@@ -149,10 +150,18 @@ struct Svd {
   static Tensor antisymmetric(const Tensor& gaps, const Tensor& x) { return gaps * (x - mT(x)); }
 };
 
+/// LAPACK counts its workspace, up to four times the square of the smaller size, in 32 bits.
+constexpr std::int64_t greatest_size = 23000;
+
 void require_real_matrices(const char* op, const Tensor& a) {
   require_floating(op, a);
   require_real(op, type_of(a));
   if (type_of(a).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(a));
+  const std::int64_t m = a.size(-2), n = a.size(-1);
+  if (std::min(m, n) > greatest_size || std::max(m, n) > std::numeric_limits<int>::max())
+    raise<ValueError>(std::string(op) + ": " + type_text(a) +
+                      " is greater than LAPACK's 32-bit sizes; the smaller size " + "may be " +
+                      std::to_string(greatest_size));
 }
 
 }  // namespace
@@ -161,7 +170,7 @@ namespace ops {
 
 std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   require_square("eigh", a);
-  require_real("eigh", type_of(a));
+  require_real_matrices("eigh", a);
   const Tensors both = ricci::apply(Eigh{}, std::span(&a, 1));
   return {both[0], both[1]};
 }

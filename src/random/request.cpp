@@ -86,6 +86,7 @@ void require_in_range(const char* op, const char* name, double number, Range ran
 
 void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range) {
   if (range == Range::any) return;
+  if (const std::optional<double> number = number_of(op, x)) return require_in_range(op, name, *number, range);
   const ArrayRef seen = elements_of_all_examples(op, x);
   if (!seen) return;
   const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);

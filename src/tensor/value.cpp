@@ -136,7 +136,8 @@ ArrayRef make_array(const Type& type) {
   constexpr std::int64_t address_space = std::int64_t{1} << 47;
   std::int64_t bytes = static_cast<std::int64_t>(element_size(type.dtype));
   for (std::size_t i = 0; i < type.shape.size(); ++i)
-    if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes) || bytes > address_space) throw TooLarge(type);
+    if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes) || bytes > address_space || bytes < 0)
+      throw TooLarge(type);
   Strides strides = contiguous_strides(type.shape);
   Block* block = new_large_block(type, data_at + static_cast<std::size_t>(bytes));
   return ArrayRef::adopt(new (bytes_of(block) + array_at)

@@ -64,6 +64,13 @@ TEST(SpectralErrors, Shapes) {
   expect_error<rc::ValueError>([&] { rc::svd(v); }, "svd: needs matrices, found f32[3]", {v});
 }
 
+TEST(SpectralErrors, SizesBeyondThoseOfLapack) {
+  const Tensor a = rc::zeros({1}).expand({24000, 24000});
+  const std::string rest = ": f32[24000,24000] is greater than LAPACK's 32-bit sizes; the smaller size may be 23000";
+  expect_error<rc::ValueError>([&] { rc::eigh(a); }, "eigh" + rest);
+  expect_error<rc::ValueError>([&] { rc::svd(a); }, "svd" + rest);
+}
+
 TEST(MultiDotErrors, TooFewAndTooManyAxes) {
   const Tensor a = rc::ones({2, 2}), v = rc::ones({2}), stack = rc::ones({2, 2, 2});
   expect_error<rc::ValueError>([&] { rc::multi_dot({a}); }, "multi_dot: 1 matrix; pass at least two", {a});

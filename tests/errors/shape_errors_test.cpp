@@ -303,6 +303,13 @@ TEST(SizeErrors, StridesThatDoNotFit) {
                                "new_empty_strided: stride -1 is negative; strides count from 0", {x});
 }
 
+TEST(SizeErrors, SumsThatOverflow) {
+  const Tensor x = ones({1}), wide = x.expand({huge});
+  EXPECT_THROW(rc::pad(x, {huge, huge}), rc::ValueError);
+  EXPECT_THROW(rc::cat({wide, wide}), rc::ValueError);
+  EXPECT_THROW(rc::diag_embed(x, huge, 0, 1), rc::ValueError);
+}
+
 TEST(SizeErrors, TensorSplit) {
   const Tensor x = ones({4});
   expect_error<rc::ValueError>([&] { rc::tensor_split(x, 0); }, "tensor_split: sections is 0; it must be at least 1",
@@ -312,6 +319,13 @@ TEST(SizeErrors, TensorSplit) {
 }
 
 // ── complex operands of operations on real numbers ──
+
+TEST(ComplexErrors, OfAnElementwiseOperation) {
+  const Tensor z = rc::zeros({3}, rc::complex64), x = ones({3});
+  const std::string rest = ": not defined for the complex c64; pass real parts, imaginary parts or absolute values";
+  expect_error<rc::TypeError>([&] { rc::maximum(z, x); }, "maximum" + rest, {z, x});
+  expect_error<rc::TypeError>([&] { floor(z); }, "floor" + rest, {z});
+}
 
 TEST(ComplexErrors, SayThatTheOperandIsComplex) {
   const Tensor z = rc::zeros({1, 2, 4, 4}, rc::complex64), v = rc::zeros({3}, rc::complex64), x = ones({3});
