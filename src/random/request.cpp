@@ -1,6 +1,7 @@
 // Checks of parameters, and what shape and type follow from them.
 #include "random/request.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 
@@ -12,14 +13,21 @@
 namespace ricci {
 namespace {
 
-bool holds(Range range, double x) {
+/// What lies between them is of the range; NaN does not.
+struct Bounds {
+  double low, high;
+  bool hold(double x) const { return (x >= low) & (x <= high); }
+};
+
+Bounds bounds_of(Range range) {
+  using Limits = std::numeric_limits<double>;
   switch (range) {
-    case Range::any: return true;
-    case Range::positive: return x > 0;
-    case Range::not_negative: return x >= 0;
-    case Range::probability: return x >= 0 && x <= 1;
-    case Range::positive_probability: return x > 0 && x <= 1;
-    case Range::weight: return x >= 0 && x < std::numeric_limits<double>::infinity();
+    case Range::any: return {-Limits::infinity(), Limits::infinity()};
+    case Range::positive: return {Limits::denorm_min(), Limits::infinity()};
+    case Range::not_negative: return {0, Limits::infinity()};
+    case Range::probability: return {0, 1};
+    case Range::positive_probability: return {Limits::denorm_min(), 1};
+    case Range::weight: return {0, Limits::max()};
   }
   __builtin_unreachable();
 }
@@ -80,7 +88,7 @@ double half_step(DType dtype) {
 }  // namespace
 
 void require_in_range(const char* op, const char* name, double number, Range range) {
-  if (holds(range, number)) return;
+  if (range == Range::any || bounds_of(range).hold(number)) return;
   raise<ValueError>(std::string(op) + ": " + name + " is " + printed(number) + "; it must be " + text_of(range));
 }
 
@@ -91,10 +99,14 @@ void require_elements_in_range(const char* op, const char* name, const Tensor& x
   if (!seen) return;
   const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);
   const auto* element = static_cast<const double*>(elements->data);
-  for (std::int64_t i = 0, n = elements->numel(); i < n; ++i)
-    if (!holds(range, element[i]))
-      raise<ValueError>(std::string(op) + ": " + name + " is " + printed(element[i]) +
-                        place_text(i, seen->type.shape, type_of(x).rank()) + "; it must be " + text_of(range));
+  const Bounds bounds = bounds_of(range);
+  const std::int64_t n = elements->numel();
+  bool all_hold = true;
+  for (std::int64_t i = 0; i < n; ++i) all_hold &= bounds.hold(element[i]);
+  if (all_hold) return;
+  const std::int64_t i = std::find_if_not(element, element + n, [&](double x) { return bounds.hold(x); }) - element;
+  raise<ValueError>(std::string(op) + ": " + name + " is " + printed(element[i]) +
+                    place_text(i, seen->type.shape, type_of(x).rank()) + "; it must be " + text_of(range));
 }
 
 std::string place_text(std::int64_t element, const Shape& shape, int rank) {

@@ -308,6 +308,8 @@ TEST(SizeErrors, SumsThatOverflow) {
   EXPECT_THROW(rc::pad(x, {huge, huge}), rc::ValueError);
   EXPECT_THROW(rc::cat({wide, wide}), rc::ValueError);
   EXPECT_THROW(rc::diag_embed(x, huge, 0, 1), rc::ValueError);
+  expect_error<rc::ValueError>([] { rc::arange(1e30); },
+                               "arange: from 0 to 1e+30 by 1 has more elements than memory can hold; make it shorter");
 }
 
 TEST(SizeErrors, TensorSplit) {
