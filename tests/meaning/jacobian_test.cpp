@@ -136,8 +136,15 @@ TEST(Jacobian, OfAStructByAStructOpensAsABindingAndByPosition) {
 TEST(Jacobian, OfTwoArgumentsByAStructOutputIsIndexedByMembers) {
   const auto f = [](Tensor a, Tensor b) { return Linear{a * b, a + b}; };
   const Tensor a = ramp({2}), b = ramp({2}) + 1;
-  const auto jacobian = rc::jacrev<0, 1>(f)(a, b);
-  expect_close(std::get<1>(jacobian[&Linear::weight]), rc::eye(2, rc::float64) * a);
+  const Tensor one = rc::eye(2, rc::float64);
+  const auto expect_blocks = [&](const auto& jacobian) {
+    expect_close(std::get<0>(jacobian[&Linear::weight]), one * b);
+    expect_close(std::get<1>(jacobian[&Linear::weight]), one * a);
+    expect_close(std::get<0>(jacobian[&Linear::bias]), one);
+    expect_close(std::get<1>(jacobian[&Linear::bias]), one);
+  };
+  expect_blocks(rc::jacrev<0, 1>(f)(a, b));
+  expect_blocks(rc::jacfwd<0, 1>(f)(a, b));
 }
 
 TEST(Jacobian, UnrelatedOutputsAndInputsGiveZeros) {
