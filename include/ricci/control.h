@@ -372,23 +372,35 @@ X prefixes_of(const F& combine_all, const X& xs, std::int64_t count) {
 
 /// All prefixes of xs along `dim`, combined: y[i] = combine(…combine(x[0], x[1])…, x[i]), in about 2 log2(n) calls of
 /// vmap(combine). `combine(a, b)` takes two elements, trees like xs without the scanned axis, and must be associative.
+/// With `.reverse = true` all suffixes: y[i] = combine(…combine(x[n-1], x[n-2])…, x[i]).
 ///   Tensor sums = rc::associative_scan(rc::add, x, 0);
 template <class F, class X>
-auto associative_scan(const F& combine, const X& xs, std::int64_t dim) {
+auto associative_scan(const F& combine, const X& xs, std::int64_t dim, ScanOptions options) {
   using Tree = std::decay_t<const X>;
-  const Tree front = call::each_leaf(Tree(xs), [&](const Tensor& x) { return movedim(x, dim, 0); });
+  const Tree front = call::each_leaf(Tree(xs), [&](const Tensor& x) {
+    const Tensor rows = movedim(x, dim, 0);
+    return options.reverse ? flip(rows, 0) : rows;
+  });
   Tree shown = front;
   const std::int64_t count = runs::scanned_size("associative_scan", call::walk(shown)).host();
   const Tree prefixes = call::prefixes_of(vmap(combine), front, count);
-  return call::each_leaf(prefixes, [&](const Tensor& x) { return movedim(x, 0, dim); });
+  return call::each_leaf(prefixes, [&](const Tensor& x) { return movedim(options.reverse ? flip(x, 0) : x, 0, dim); });
+}
+template <class F, class X>
+auto associative_scan(const F& combine, const X& xs, std::int64_t dim) {
+  return associative_scan(combine, xs, dim, ScanOptions{});
 }
 template <class F, class X>
 auto associative_scan(const F& combine, const X& xs) {
   return associative_scan(combine, xs, 0);
 }
 template <class X>
+auto associative_scan(Binary* combine, const X& xs, std::int64_t dim, ScanOptions options) {
+  return associative_scan([combine](const Tensor& a, const Tensor& b) { return combine(a, b); }, xs, dim, options);
+}
+template <class X>
 auto associative_scan(Binary* combine, const X& xs, std::int64_t dim) {
-  return associative_scan([combine](const Tensor& a, const Tensor& b) { return combine(a, b); }, xs, dim);
+  return associative_scan(combine, xs, dim, ScanOptions{});
 }
 
 }  // namespace ricci

@@ -114,7 +114,8 @@ class Tensor {
   Tensor permute(const Axes& axes) const;
   Tensor transpose(std::int64_t a, std::int64_t b) const;
   Tensor t() const;
-  Tensor mT() const;
+  Tensor T() const;   ///< all axes in reverse order
+  Tensor mT() const;  ///< the last two swapped
   Tensor movedim(const Axes& from, const Axes& to) const;
   Tensor slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) const;
   Tensor slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
@@ -152,6 +153,8 @@ class Tensor {
   Tensor new_ones(const Shape& shape) const;
   Tensor new_empty(const Shape& shape) const;
   Tensor new_full(const Shape& shape, const Tensor& value) const;
+  /// Of these strides, in as few elements as hold it. ValueError if a stride is negative.
+  Tensor new_empty_strided(const Shape& size, const Axes& stride) const;
 
   // ── chained arithmetic ──
   Tensor abs() const;
@@ -302,6 +305,7 @@ class Tensor {
     t.cell_ = cell;
     return t;
   }  ///< takes over one reference
+  Cell* leak() { return std::exchange(cell_, nullptr); }  ///< gives its reference away
 
  private:
   template <class T>

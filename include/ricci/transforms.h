@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ricci/jacobian_tree.h"
+#include "ricci/ops/reduce.h"
 #include "ricci/ragged.h"
 #include "ricci/transforms/call.h"
 #include "ricci/transforms/runs.h"
@@ -587,8 +588,10 @@ struct Traced {
 /// Writes a function down as a program: its inputs are the tensors of the arguments, its outputs those of the result,
 /// captured tensors are inputs too. One program serves all sizes of the inputs, within the guards that `f` left by
 /// looking at a size. Reading a value (`item`, `if (x > 0)`) throws.
+/// Of a matrix, `trace` is the sum of its diagonal.
 ///   rc::Program p = rc::trace(f)(x, y); std::cout << p;
 template <class F>
+  requires(!std::is_convertible_v<F, Tensor>)
 Traced<F> trace(F f, where_t where = where_t::current()) {
   return {std::move(f), where};
 }
@@ -597,6 +600,7 @@ template <class = void>
 Traced<Binary*> trace(Binary* f, where_t where = where_t::current()) {
   return {f, where};
 }
+using ops::trace;
 
 }  // namespace ricci
 

@@ -61,6 +61,14 @@ Blas<T> look_up_all(void* library, const std::string& letter) {
   return table;
 }
 
+template <class T>
+Decompositions<T> look_up_decompositions(void* library, const std::string& letter) {
+  Decompositions<T> table;
+  look_up(library, table.syevd, letter + "syevd_");
+  look_up(library, table.gesdd, letter + "gesdd_");
+  return table;
+}
+
 /// 0 if the user has not said. ThreadSanitizer cannot see how OpenBLAS and OpenMP hand work to their threads, though it
 /// sees those threads call memset and free; so under it there are none.
 int wanted_threads() {
@@ -77,6 +85,8 @@ struct OpenBlas {
   Blas<double> d = look_up_all<double>(library, "d");
   Blas<std::complex<float>> c = look_up_all<std::complex<float>>(library, "c");
   Blas<std::complex<double>> z = look_up_all<std::complex<double>>(library, "z");
+  Decompositions<float> s_decompositions = look_up_decompositions<float>(library, "s");
+  Decompositions<double> d_decompositions = look_up_decompositions<double>(library, "d");
   int (*get_num_threads)();
   char* (*get_corename)();
 
@@ -112,6 +122,14 @@ const Blas<std::complex<float>>& blas<std::complex<float>>() {
 template <>
 const Blas<std::complex<double>>& blas<std::complex<double>>() {
   return open_blas().z;
+}
+template <>
+const Decompositions<float>& decompositions<float>() {
+  return open_blas().s_decompositions;
+}
+template <>
+const Decompositions<double>& decompositions<double>() {
+  return open_blas().d_decompositions;
 }
 
 // The number is an internal variable of each thread, so each thread sets it once. The function is looked up because the

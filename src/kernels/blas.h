@@ -28,10 +28,21 @@ struct Blas {
   void (*getri)(const int* n, T* a, const int* lda, const int* pivots, T* work, const int* work_size, int* info);
 };
 
+/// Decompositions of real matrices: T is float or double.
+template <class T>
+struct Decompositions {
+  void (*syevd)(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* values, T* work,
+                const int* work_size, int* integers, const int* integers_size, int* info, std::size_t, std::size_t);
+  void (*gesdd)(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu, T* vt,
+                const int* ldvt, T* work, const int* work_size, int* integers, int* info, std::size_t);
+};
+
 /// The table of T: float, double or a complex of them. Safe to call from any thread, and so are the routines.
 /// Throws std::runtime_error if OpenBLAS cannot be loaded.
 template <class T>
 const Blas<T>& blas();
+template <class T>
+const Decompositions<T>& decompositions();
 
 /// How many threads OpenBLAS uses: RICCI_THREADS if that is set, else OpenBLAS's own choice, the cores it may run on.
 int blas_threads();

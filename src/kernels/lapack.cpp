@@ -1,4 +1,5 @@
-// Checks the views and chooses, by size, between lanes of small matrices and LAPACK one matrix at a time.
+// Checks the views and chooses, by size, between lanes of small matrices and LAPACK one matrix at a time. Spectra are
+// LAPACK's at every size.
 #include "kernels/lapack.h"
 
 #include <cassert>
@@ -8,6 +9,7 @@
 #include "kernels/lapack_batch.h"
 #include "kernels/lapack_large.h"
 #include "kernels/lapack_small.h"
+#include "kernels/lapack_spectral.h"
 
 namespace ricci::kernels {
 namespace {
@@ -21,6 +23,13 @@ void visit_lapack_dtype(DType dtype, F&& f) {
     case DType::complex128: return f(std::type_identity<std::complex<double>>{});
     default: assert(false && "only float32, float64, complex64 and complex128");
   }
+}
+
+template <class F>
+void visit_real_dtype(DType dtype, F&& f) {
+  if (dtype == DType::float32) return f(std::type_identity<float>{});
+  assert(dtype == DType::float64 && "only float32 and float64");
+  f(std::type_identity<double>{});
 }
 
 /// Whether the batch has no element to compute.
@@ -130,6 +139,30 @@ void inverse(Strided out, Strided a, std::int32_t* info) {
       if (is_small(from.first.rows, from.size())) return inverse_small(to, from, info);
     }
     for (std::int64_t i = 0; i < from.size(); ++i) info[i] = inverse_large(to[i], from[i]);
+  });
+}
+
+void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info) {
+  assert(is_square(a) && is_square(vectors) && vectors.rank == a.rank && vectors.dtype == a.dtype);
+  assert(values.rank == a.rank - 1 && values.dtype == a.dtype);
+  if (is_empty(a)) return clear_info(a, info);
+  visit_real_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const VectorBatch<T> to(values);
+    const MatrixBatch<T> columns(vectors);
+    const MatrixBatch<const T> from(a);
+    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = eigh_of_one(to[i], columns[i], from[i]);
+  });
+}
+
+void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info) {
+  assert(a.rank >= 2 && u.rank == a.rank && vh.rank == a.rank && s.rank == a.rank - 1);
+  assert(u.dtype == a.dtype && s.dtype == a.dtype && vh.dtype == a.dtype);
+  if (is_empty(a)) return clear_info(a, info);
+  visit_real_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> left(u), right(vh);
+    const VectorBatch<T> values(s);
+    const MatrixBatch<const T> from(a);
+    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = svd_of_one(left[i], values[i], right[i], from[i]);
   });
 }
 

@@ -1,5 +1,5 @@
-// Factorisations and solutions of batches of square systems over raw strided views: float32, float64, complex64 and
-// complex128. Knows nothing of tensors or error messages: `info` says which matrix failed, and where.
+// Factorisations of batches of matrices and solutions of square systems over raw strided views: float32, float64, and,
+// but for `eigh` and `svd`, complex64 and complex128. Knows nothing of tensors or error messages: `info` says which matrix failed, and where.
 //
 // Everywhere: all leading axes are batch axes and agree in size (stride 0 where an input was broadcast); any strides;
 // an output overlaps no input. `info` has one entry per matrix, in row-major order of the batch.
@@ -34,5 +34,14 @@ void triangular_solve(Strided x, Strided a, Strided b, Triangle triangle, Transp
 
 /// out [..., n, n]. info: as in `lu_factor`; then out is meaningless.
 void inverse(Strided out, Strided a, std::int32_t* info);
+
+/// values [..., n], ascending, and vectors [..., n, n] in columns: a vectors = vectors diag(values), for a symmetric a,
+/// of which only the lower triangle is read.
+/// info: 0; -1 if an element is not finite; else how many values did not converge. Then the outputs are meaningless.
+void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info);
+
+/// a [..., m, n] = u diag(s) vh: u [..., m, k], s [..., k], descending, and vh [..., k, n], k being the smaller of m and
+/// n. info: as in `eigh`.
+void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info);
 
 }  // namespace ricci::kernels

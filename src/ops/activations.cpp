@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/sums.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -225,6 +226,10 @@ Tensor elu(const Tensor& x) { return elu(x, 1); }
 Tensor elu(const Tensor& x, double alpha) { return apply(Elu{alpha}, x); }
 Tensor gelu(const Tensor& x) { return apply(Gelu{}, x); }
 Tensor silu(const Tensor& x) { return apply(Silu{}, x); }
+Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value) {
+  require_order("threshold", x);
+  return where(le(x, threshold), value, x);
+}
 Tensor softplus(const Tensor& x) { return softplus(x, 1, 20); }
 Tensor softplus(const Tensor& x, double beta, double threshold) { return apply(Softplus{beta, threshold}, x); }
 

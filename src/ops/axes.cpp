@@ -57,10 +57,19 @@ Axes sorted(Axes axes) {
   return axes;
 }
 
+void require_countable(const char* op, const Shape& shape) {
+  std::int64_t count = 1;
+  for (Size s : shape)
+    if (!s.is_symbol() && s.raw() > 1 && __builtin_mul_overflow(count, s.raw(), &count))
+      raise<ValueError>(std::string(op) + ": the shape " + to_string(shape) +
+                        " has more elements than memory can hold; make it smaller");
+}
+
 void require_sizes(const char* op, const Shape& shape) {
   for (Size s : shape)
     if (!s.is_symbol() && s.raw() < 0)
       raise<ValueError>(std::string(op) + ": the shape " + to_string(shape) + " has a negative size");
+  require_countable(op, shape);
 }
 
 void require_floating(const char* op, const Tensor& x) {

@@ -20,7 +20,9 @@ std::int64_t wrap_new_axis(const char* op, std::int64_t axis, const Tensor& x);
 Axes wrap_axes(const char* op, const Axes& axes, const Tensor& x);
 Axes sorted(Axes axes);
 
-/// Throws ValueError if a size is negative.
+/// Throws ValueError if the sizes that are not 0 have a product that 64 bits do not hold; -1 counts as 1.
+void require_countable(const char* op, const Shape& shape);
+/// The same, and if a size is negative.
 void require_sizes(const char* op, const Shape& shape);
 /// Throws TypeError unless x is floating or complex.
 void require_floating(const char* op, const Tensor& x);

@@ -1,6 +1,7 @@
 // Normalising over examples or groups of channels: batch_norm, group_norm, instance_norm. Each is layer_norm's formula
 // on the tensor reshaped so that what is normalised together lies along the last axis.
 #include "ops/axes.h"
+#include "ops/sums.h"
 #include "primitive/writing.h"
 #include "ricci/ops.h"
 
@@ -10,9 +11,7 @@ namespace {
 constexpr double default_eps = 1e-5, default_momentum = 0.1;
 
 void require_channels(const char* op, const Tensor& x) {
-  require_defined(op, x, 0);
-  if (!is_floating(type_of(x).dtype))
-    raise<TypeError>(std::string(op) + ": the input is " + type_text(x) + "; it must be real floating");
+  require_real_floating(op, x);
   if (type_of(x).rank() < 2)
     raise<ValueError>(std::string(op) + ": the input is " + type_text(x) + "; it must be [batch, channels, …]");
 }

@@ -244,6 +244,10 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
   if (!std::isfinite(count))
     raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " is no finite range",
                  "pass finite numbers");
+  if (count >= 0x1p62)
+    raise_arange(
+        "from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " has more elements than memory can hold",
+        "make it shorter");
   if (count < 0)
     raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " leads away from the end",
                  "change the sign of the step");

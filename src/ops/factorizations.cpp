@@ -39,6 +39,34 @@ LuFactors::LuFactors(Strided a, MatrixInfo& info)
 }
 
 Tensor adjoint(const Tensor& x) { return mT(conj_if_complex(x)); }
+Tensor hermitian(const Tensor& x) { return (x + adjoint(x)) * 0.5; }
+
+namespace {
+
+template <class T>
+void write_lower_hermitian(T* to, const T* from, std::int64_t n) {
+  using Real = decltype(std::real(T()));
+  const auto conjugate = [](const T& x) {
+    if constexpr (std::is_same_v<T, Real>) return x;
+    else return std::conj(x);
+  };
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j <= i; ++j) to[i * n + j] = (from[i * n + j] + conjugate(from[j * n + i])) * Real(0.5);
+}
+
+}  // namespace
+
+ArrayRef lower_hermitian(Strided a) {
+  ArrayRef part = array_like(a, a.dtype);
+  const std::int64_t n = a.shape[a.rank - 1], count = MatrixInfo(a).count();
+  visit_computed(a.dtype, [&](auto t) {
+    using T = typename decltype(t)::type;
+    for (std::int64_t i = 0; i < count; ++i)
+      write_lower_hermitian(static_cast<T*>(part->data) + i * n * n, static_cast<const T*>(a.data) + i * n * n, n);
+  });
+  return part;
+}
+
 Tensor examples_to_columns(const Tensor& b) {
   Shape shape = type_of(b).shape;  // [B, ..., n, k]
   shape.back() = shape.back() * shape[0];
@@ -133,8 +161,6 @@ namespace {
 /// The lower triangle with half the diagonal: Φ of Murray's paper.
 Tensor half_lower(const Tensor& x) { return (tril(x) + tril(x, -1)) * 0.5; }
 
-Tensor hermitian(const Tensor& x) { return (x + adjoint(x)) * 0.5; }
-
 /// x with a x = b, or aᵀ x = b, for the triangle of a.
 struct TriangularSolve {
   using kind = Explicit;
@@ -198,14 +224,8 @@ struct Cholesky {
   Type type(const Type& a) const { return {a.dtype, a.shape}; }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::row_major, out, in, [&](Outputs l, Inputs a) {
-      const std::int64_t n = a[0].shape[a[0].rank - 1];
-      const ArrayRef part = array_like(a[0], a[0].dtype);
+      const ArrayRef part = lower_hermitian(a[0]);
       MatrixInfo info(a[0]);
-      visit_computed(a[0].dtype, [&](auto t) {
-        using T = typename decltype(t)::type;
-        for (std::int64_t i = 0; i < info.count(); ++i)
-          lower_hermitian(static_cast<T*>(part->data) + i * n * n, static_cast<const T*>(a[0].data) + i * n * n, n);
-      });
       kernels::cholesky(l[0], part->strided(), info.data());
       if (const int order = info.first_failure())
         raise<ValueError>("cholesky: " + matrix_text(in[0]) + " is not positive definite: its leading minor of order " +
@@ -231,18 +251,6 @@ struct Cholesky {
             {{}, {regular({}, 1)}},
             {{}, {regular({}, 0)}},
             {{}, {regular({0}, 2)}}};
-  }
-
- private:
-  template <class T>
-  static void lower_hermitian(T* to, const T* from, std::int64_t n) {
-    using Real = decltype(std::real(T()));
-    const auto conjugate = [](const T& x) {
-      if constexpr (std::is_same_v<T, Real>) return x;
-      else return std::conj(x);
-    };
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j <= i; ++j) to[i * n + j] = (from[i * n + j] + conjugate(from[j * n + i])) * Real(0.5);
   }
 };
 

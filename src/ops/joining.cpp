@@ -194,8 +194,9 @@ Tensor repeat(const Tensor& x, const Shape& repeats) {
     apart.push_back(size);
     wide.push_back(repeats[i]);
     wide.push_back(size);
-    result.push_back(repeats[i] * size);
   }
+  require_countable("repeat", wide);
+  for (std::size_t i = 0; i < wide.size(); i += 2) result.push_back(wide[i] * wide[i + 1]);
   return reshape(clone(expand(reshape(x, apart), wide)), result);
 }
 
@@ -206,6 +207,7 @@ Tensor repeat_interleave(const Tensor& x, std::int64_t repeats, std::int64_t dim
   const Tensor rows = type_of(x).rank() == 0 ? reshape(x, {1}) : x;
   Shape wide = type_of(rows).shape, result = wide;
   wide.insert(at(axis) + 1, repeats);
+  require_countable("repeat_interleave", wide);
   result[at(axis)] = result[at(axis)] * repeats;
   return reshape(clone(expand(unsqueeze(rows, axis + 1), wide)), result);
 }

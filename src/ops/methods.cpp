@@ -1,5 +1,5 @@
 // The methods of Tensor that are operations: each is the free function of the same name. What a tensor is and how its
-// values are read stands in reading.cpp, new_… in create.cpp, in-place methods in in_place.cpp.
+// values are read stands in reading.cpp, new_… in create.cpp and views.cpp, in-place methods in in_place.cpp.
 #include <utility>
 
 #include "ricci/ops.h"
@@ -19,6 +19,11 @@ Tensor Tensor::expand_as(const Tensor& other) const { return ops::expand(*this, 
 Tensor Tensor::permute(const Axes& axes) const { return ops::permute(*this, axes); }
 Tensor Tensor::transpose(std::int64_t a, std::int64_t b) const { return ops::transpose(*this, a, b); }
 Tensor Tensor::t() const { return ops::t(*this); }
+Tensor Tensor::T() const {
+  Axes reversed;
+  for (std::int64_t axis = dim(); axis-- > 0;) reversed.push_back(axis);
+  return ops::permute(*this, reversed);
+}
 Tensor Tensor::mT() const { return ops::mT(*this); }
 Tensor Tensor::movedim(const Axes& from, const Axes& to) const { return ops::movedim(*this, from, to); }
 Tensor Tensor::slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) const {

@@ -140,12 +140,18 @@ bool has_empty_window(std::int64_t n, const PoolingShape& shape, std::size_t axi
   return false;
 }
 
+/// Throws unless x holds planes.
+void require_planes(const char* op, const Tensor& x) {
+  require_floating(op, x);
+  const int rank = type_of(x).rank();
+  require_axes(op, "input", x, rank == 3 || rank == 4, "[N, C, H, W] or [C, H, W]");
+}
+
 /// The options of one call, checked against x.
 PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding,
                            const Axes& dilation) {
-  require_floating(op, x);
+  require_planes(op, x);
   const Type type = type_of(x);
-  require_axes(op, "input", x, type.rank() == 3 || type.rank() == 4, "[N, C, H, W] or [C, H, W]");
   const Axes windows = one_per_axis(op, "kernel", kernel, 2, 1), strides = one_per_axis(op, "stride", stride, 2, 1);
   const Axes paddings = one_per_axis(op, "padding", padding, 2, 0),
              dilations = one_per_axis(op, "dilation", dilation, 2, 1);
@@ -164,6 +170,24 @@ PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, 
                         type_text(x));
   }
   return shape;
+}
+
+/// The means of `count` windows that divide an axis: where they overlap or differ in size, each is gathered, and what
+/// the shorter ones lack is 0.
+Tensor window_means(const Tensor& x, std::int64_t axis, std::int64_t count) {
+  const std::int64_t n = type_of(x).shape[at(axis)];
+  const Tensor i = arange(count), first = floor_divide(i * n, count);
+  const Tensor sizes = floor_divide((i + 1) * n + (count - 1), count) - first;  // [count], each at least 1
+  const std::int64_t greatest = (n + count - 1) / count + (n % count == 0 ? 0 : 1);
+  const Tensor within = arange(greatest);
+  const Tensor places = minimum(unsqueeze(first, 1) + within, n - 1);  // [count, greatest]
+  const Tensor elements = movedim(x, axis, -1);
+  Shape gathered = type_of(elements).shape;
+  gathered.back() = count;
+  gathered.push_back(greatest);
+  const Tensor windows = reshape(index_select(elements, -1, flatten(places)), gathered);
+  const Tensor kept = where(lt(within, unsqueeze(sizes, 1)), windows, 0);
+  return movedim(sum(kept, -1) / to(sizes, type_of(x).dtype), -1, axis);
 }
 
 }  // namespace
@@ -185,6 +209,16 @@ Tensor avg_pool2d(const Tensor& x, const Axes& kernel) { return avg_pool2d(x, ke
 Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride) { return avg_pool2d(x, kernel, stride, 0); }
 Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding) {
   return apply(AvgPool{checked_shape("avg_pool2d", x, kernel, stride, padding, 1)}, x);
+}
+
+Tensor adaptive_avg_pool2d(const Tensor& x, const Axes& output_size) {
+  require_planes("adaptive_avg_pool2d", x);
+  const Axes counts = one_per_axis("adaptive_avg_pool2d", "output_size", output_size, 2, 1);
+  const std::int64_t rows = type_of(x).rank() - 2, height = x.size(-2), width = x.size(-1);
+  if (height == 0 || width == 0)
+    raise<ValueError>("adaptive_avg_pool2d: the planes of " + type_text(x) + " are empty; pool at least one element");
+  if (height % counts[0] == 0 && width % counts[1] == 0) return avg_pool2d(x, {height / counts[0], width / counts[1]});
+  return window_means(window_means(x, rows, counts[0]), rows + 1, counts[1]);
 }
 
 }  // namespace ops

@@ -276,8 +276,11 @@ Tensor kron(const Tensor& a, const Tensor& b) {
     wide_a.push_back(1);
     wide_b.push_back(1);
     wide_b.push_back(sb[i]);
-    merged.push_back(sa[i] * sb[i]);
   }
+  Shape both = sa;
+  both.append(sb.begin(), sb.end());
+  require_countable("kron", both);
+  for (std::size_t i = 0; i < sa.size(); ++i) merged.push_back(sa[i] * sb[i]);
   return reshape(mul(reshape(a, wide_a), reshape(b, wide_b)), merged);
 }
 

@@ -79,6 +79,12 @@ const Type& type_for(const char* op, const Tensor& x) {
 ArrayRef concrete(const char* op, const Tensor& x) { return elements_behind(op, x, x, Needs::value); }
 ArrayRef concrete_for_size(const char* op, const Tensor& x) { return elements_behind(op, x, x, Needs::size); }
 
+ArrayRef elements_of_all_examples(const char* op, const Tensor& x) {
+  require_defined(op, x, 0);
+  const ValueRef seen = read(x, op);
+  return is_recorded({&seen, 1}) ? ArrayRef() : answers_behind(op, seen).elements;
+}
+
 std::int64_t size_of_result(const char* op, const Tensor& count, const Tensor& x) {
   return only_element<std::int64_t>(op, *elements_behind(op, count, x, Needs::size), "");
 }

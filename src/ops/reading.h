@@ -15,6 +15,10 @@ ArrayRef concrete(const char* op, const Tensor& x);
 /// The same for an operation whose result's size depends on the values of x: only the remedy differs.
 ArrayRef concrete_for_size(const char* op, const Tensor& x);
 
+/// The elements behind x for all examples of the running vmaps, with an axis in front for each, outermost first: for
+/// checks from which only an error follows. Null while x is being recorded.
+ArrayRef elements_of_all_examples(const char* op, const Tensor& x);
+
 /// `count`, the size that the result of `op` on x has; where it differs per example of a vmap that allows it, examples of
 /// one size go on together.
 std::int64_t size_of_result(const char* op, const Tensor& count, const Tensor& x);

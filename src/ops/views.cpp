@@ -311,6 +311,7 @@ Tensor permuted(const Tensor& x, const Axes& axes) { return apply(Permute{axes},
 /// A shape with at most one -1, completed from the number of elements.
 Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   require_defined(op, x, 0);
+  require_countable(op, wanted);
   Shape shape = wanted;
   const Size count = type_of(x).shape.numel();
   Size known = 1;
@@ -326,8 +327,9 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   }
   if (inferred >= 0) {
     if (known == 0 || !(count / known * known == count))
-      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count.host(), "element", "elements") +
-                        ", which do not fill the shape " + to_string(wanted));
+      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " +
+                        count_of(count.host(), "element", "elements") + ", which do not fill the shape " +
+                        to_string(wanted));
     shape[static_cast<std::size_t>(inferred)] = count / known;
   } else if (!(known == count)) {
     raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count.host(), "element", "elements") +
@@ -336,10 +338,36 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   return shape;
 }
 
+/// The last element that a view of these strides shows, counted from its first; -1 if it shows none.
+std::int64_t reach(const char* op, const Shape& size, const Axes& stride) {
+  require_sizes(op, size);
+  if (size.size() != stride.size())
+    raise<ValueError>(std::string(op) + ": " + count_of(static_cast<std::int64_t>(stride.size()), "stride", "strides") +
+                      " for the sizes " + to_string(size) + "; give one for each");
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    if (stride[i] < 0)
+      raise<ValueError>(std::string(op) + ": stride " + std::to_string(stride[i]) +
+                        " is negative; strides count from 0");
+    const std::int64_t n = size[i].host();
+    if (n == 0) return -1;
+    std::int64_t along = 0;
+    if (__builtin_mul_overflow(n - 1, stride[i], &along) || __builtin_add_overflow(last, along, &last))
+      raise<ValueError>(std::string(op) + ": the sizes " + to_string(size) + " and strides " +
+                        to_string(Shape(stride.begin(), stride.end())) +
+                        " reach further than a 64-bit number counts; make them smaller");
+  }
+  return last;
+}
+
 Tensor reshaped(const char* op, const Tensor& x, const Shape& wanted) {
   const Shape shape = complete_shape(op, x, wanted);
   require_sizes(op, shape);
   return apply(Reshape{shape}, x);
+}
+
+void require_axis_to_split(const Tensor& x) {
+  if (type_of(x).rank() == 0) raise<ValueError>("tensor_split: " + type_text(x) + " has no axis to split");
 }
 
 }  // namespace
@@ -464,6 +492,10 @@ Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t
   if (size < 0 || size > n)
     raise<ValueError>("unfold: windows of " + std::to_string(size) + " do not fit axis " + std::to_string(axis) +
                       " of " + type_text(x));
+  Shape windows = type_of(x).shape;
+  windows[static_cast<std::size_t>(axis)] = (n - size) / step + 1;
+  windows.push_back(size);
+  require_countable("unfold", windows);
   return apply(Unfold{axis, size, step}, x);
 }
 
@@ -502,19 +534,16 @@ Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end) {
 Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride) { return as_strided(x, size, stride, 0); }
 Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride, std::int64_t offset) {
   require_defined("as_strided", x, 0);
-  require_sizes("as_strided", size);
-  if (size.size() != stride.size()) raise<ValueError>("as_strided: as many strides as sizes are needed");
-  std::int64_t last = offset;
-  bool empty = false;
-  for (std::size_t i = 0; i < size.size(); ++i) {
-    if (stride[i] < 0) raise<ValueError>("as_strided: stride " + std::to_string(stride[i]) + " is negative");
-    empty |= size[i] == 0;
-    last += (size[i].host() - 1) * stride[i];
-  }
-  if (offset < 0 || (!empty && last >= type_of(x).shape.numel()))
-    raise<ValueError>("as_strided: the view reaches element " + std::to_string(last) + ", " + type_text(x) + " has " +
-                      count_of(x.numel(), "element", "elements"));
+  const std::int64_t last = reach("as_strided", size, stride), elements = type_of(x).shape.numel();
+  if (offset < 0 || (last >= 0 && offset >= elements - last))
+    raise<ValueError>("as_strided: the view reaches from element " + std::to_string(offset) + " " +
+                      std::to_string(last) + " further, " + type_text(x) + " has " +
+                      count_of(elements, "element", "elements") + "; stay inside them");
   return apply(AsStrided{size, stride, offset, type_of(x).shape.numel()}, x);
+}
+
+Tensor Tensor::new_empty_strided(const Shape& size, const Axes& stride) const {
+  return new_empty({reach("new_empty_strided", size, stride) + 1}).as_strided(size, stride);
 }
 
 std::vector<Tensor> unbind(const Tensor& x) { return unbind(x, 0); }
@@ -557,6 +586,33 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim
   if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   return split(x, std::max<std::int64_t>(1, (n + chunks - 1) / chunks), axis);
+}
+
+std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections) { return tensor_split(x, sections, 0); }
+std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections, std::int64_t dim) {
+  const std::int64_t axis = wrap_axis("tensor_split", dim, x);
+  require_axis_to_split(x);
+  if (sections < 1)
+    raise<ValueError>("tensor_split: sections is " + std::to_string(sections) + "; it must be at least 1");
+  const std::int64_t n = type_of(x).shape[at(axis)];
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < sections; ++i) sizes.push_back(n / sections + (i < n % sections ? 1 : 0));
+  return split(x, sizes, axis);
+}
+std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices) {
+  return tensor_split(x, indices, 0);
+}
+std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices, std::int64_t dim) {
+  const std::int64_t axis = wrap_axis("tensor_split", dim, x);
+  require_axis_to_split(x);
+  std::vector<Tensor> parts;
+  std::optional<std::int64_t> start;
+  for (std::int64_t stop : indices) {
+    parts.push_back(slice(x, axis, start, stop));
+    start = stop;
+  }
+  parts.push_back(slice(x, axis, start, std::nullopt));
+  return parts;
 }
 
 }  // namespace ops

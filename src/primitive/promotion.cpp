@@ -90,6 +90,9 @@ Operands operands_of(const char* name, const Rules& rules, std::span<const Type*
   }
   const DType common = count ? result_dtype({promoted, count}) : DType::boolean;
   const DType compute = table.compute_dtype(common);
+  if (!table.loop(compute) && is_complex(common))
+    raise<TypeError>(std::string(name) + ": not defined for the complex " + short_name(common) +
+                     "; pass real parts, imaginary parts or absolute values");
   if (!table.loop(compute))
     raise<TypeError>(std::string(name) + ": not defined for " + short_name(common) +
                      "; convert the operands first, for example with x.to(rc::float32)");

@@ -3,6 +3,7 @@
 
 #include "kernels/random_samplers.h"
 #include "ops/axes.h"
+#include "ops/reading.h"
 #include "random/element_samplers.h"
 #include "random/samplers.h"
 
@@ -84,11 +85,29 @@ Tensor without_replacement(const Noise& noise, const Tensor& weights, std::int64
   return topk(scores, samples, -1).second;
 }
 
+/// Throws ValueError unless every row of the weights that can be seen has a class to draw.
+void require_weights(const Tensor& weights) {
+  require_elements_in_range("multinomial", "a weight", weights, Range::weight);
+  const ArrayRef seen = elements_of_all_examples("multinomial", weights);
+  if (!seen) return;
+  const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);
+  const auto* element = static_cast<const double*>(elements->data);
+  const std::int64_t n = elements->type.shape.back(), rows = elements->numel() / n;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const double* row = element + i * n;
+    if (std::any_of(row, row + n, [](double weight) { return weight > 0; })) continue;
+    Shape leading = seen->type.shape;
+    leading.pop_back();
+    raise<ValueError>("multinomial: the weights are all 0" + place_text(i, leading, type_of(weights).rank() - 1) +
+                      "; a row needs a class to draw");
+  }
+}
+
 Tensor classes(const Noise& noise, const Tensor& weights, std::int64_t samples, bool replacement) {
   require_defined("multinomial", weights, 0);
   const Type type = type_of(weights);
   if (is_complex(type.dtype))
-    raise<TypeError>("multinomial: the weights are " + to_string(type) + "; they must be real");
+    raise<TypeError>("multinomial: the weights are " + to_string(type) + ", which is complex; they must be real");
   if (type.rank() == 0 || type.shape.back() == 0)
     raise<ValueError>("multinomial: the weights are " + to_string(type) + "; their last axis must hold a class");
   if (samples < 0)
@@ -97,6 +116,7 @@ Tensor classes(const Noise& noise, const Tensor& weights, std::int64_t samples, 
     raise<ValueError>("multinomial: " + std::to_string(samples) + " samples without replacement of " +
                       count_of(type.shape.back().host(), "class", "classes") +
                       "; ask for fewer, or pass true for replacement");
+  require_weights(weights);
   if (!replacement) return without_replacement(noise, weights, samples);
   Shape shape = type.shape;
   shape.back() = samples;

@@ -277,9 +277,15 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
 
 }  // namespace
 
+namespace {
+std::string dtype_text(DType dtype) {
+  return (is_complex(dtype) ? "the complex " : "") + std::string(short_name(dtype));
+}
+}  // namespace
+
 void require_floating_draw(const char* op, DType dtype) {
   if (!is_floating(dtype))
-    raise<TypeError>(std::string(op) + ": draws floating numbers, not " + short_name(dtype) +
+    raise<TypeError>(std::string(op) + ": draws floating numbers, not " + dtype_text(dtype) +
                      "; use a floating dtype, or randint");
 }
 
@@ -305,7 +311,7 @@ Tensor Noise::integers(std::int64_t low, std::int64_t high, const Shape& shape, 
     raise<ValueError>(std::string(op_) + ": the range [" + std::to_string(low) + ", " + std::to_string(high) +
                       ") is empty; high must be above low");
   if (is_complex(dtype))
-    raise<TypeError>(std::string(op_) + ": draws real numbers, not " + short_name(dtype) + "; use a real dtype");
+    raise<TypeError>(std::string(op_) + ": draws real numbers, not " + dtype_text(dtype) + "; use a real dtype");
   return draw(Integers{low, high, dtype}, shape);
 }
 Tensor Noise::permutation(Size size) const { return draw(Permutation(), {size}); }

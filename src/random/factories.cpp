@@ -5,22 +5,12 @@
 namespace ricci {
 namespace {
 
-Type like(const char* op, const Tensor& x) {
+/// The type of x, with the dtype that the options ask for.
+Type like(const char* op, const Tensor& x, const LikeOptions& options) {
   require_defined(op, x, 0);
-  return type_of(x);
-}
-
-Tensor rand_like_from(GeneratorOption generator, const Tensor& x) {
-  const Type type = like("rand_like", x);
-  return Noise("rand_like", generator).uniform(type.shape, type.dtype);
-}
-Tensor randn_like_from(GeneratorOption generator, const Tensor& x) {
-  const Type type = like("randn_like", x);
-  return Noise("randn_like", generator).normal(type.shape, type.dtype);
-}
-Tensor randint_like_from(GeneratorOption generator, const Tensor& x, std::int64_t low, std::int64_t high) {
-  const Type type = like("randint_like", x);
-  return Noise("randint_like", generator).integers(low, high, type.shape, type.dtype);
+  Type type = type_of(x);
+  type.dtype = options.dtype.value_or(type.dtype);
+  return type;
 }
 
 }  // namespace
@@ -52,19 +42,26 @@ Tensor randperm(std::int64_t n, IntegerOptions options) {
   return to(Noise("randperm", options.generator).permutation(n), options.dtype);
 }
 
-Tensor rand_like(const Tensor& x) { return rand_like_from({}, x); }
-Tensor rand_like(const Tensor& x, RandomOptions options) { return rand_like_from(options.generator, x); }
-Tensor randn_like(const Tensor& x) { return randn_like_from({}, x); }
-Tensor randn_like(const Tensor& x, RandomOptions options) { return randn_like_from(options.generator, x); }
-Tensor randint_like(const Tensor& x, std::int64_t high) { return randint_like_from({}, x, 0, high); }
-Tensor randint_like(const Tensor& x, std::int64_t high, RandomOptions options) {
-  return randint_like_from(options.generator, x, 0, high);
+Tensor rand_like(const Tensor& x) { return rand_like(x, LikeOptions{}); }
+Tensor rand_like(const Tensor& x, LikeOptions options) {
+  const Type type = like("rand_like", x, options);
+  return Noise("rand_like", options.generator).uniform(type.shape, type.dtype);
+}
+Tensor randn_like(const Tensor& x) { return randn_like(x, LikeOptions{}); }
+Tensor randn_like(const Tensor& x, LikeOptions options) {
+  const Type type = like("randn_like", x, options);
+  return Noise("randn_like", options.generator).normal(type.shape, type.dtype);
+}
+Tensor randint_like(const Tensor& x, std::int64_t high) { return randint_like(x, 0, high, LikeOptions{}); }
+Tensor randint_like(const Tensor& x, std::int64_t high, LikeOptions options) {
+  return randint_like(x, 0, high, options);
 }
 Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high) {
-  return randint_like_from({}, x, low, high);
+  return randint_like(x, low, high, LikeOptions{});
 }
-Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, RandomOptions options) {
-  return randint_like_from(options.generator, x, low, high);
+Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, LikeOptions options) {
+  const Type type = like("randint_like", x, options);
+  return Noise("randint_like", options.generator).integers(low, high, type.shape, type.dtype);
 }
 
 Tensor randint(const Key& key, std::int64_t low, std::int64_t high, const Shape& shape) {

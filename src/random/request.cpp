@@ -1,22 +1,33 @@
 // Checks of parameters, and what shape and type follow from them.
 #include "random/request.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "ops/axes.h"
 #include "ops/reading.h"
 #include "primitive/promotion.h"
+#include "random/element_samplers.h"
 
 namespace ricci {
 namespace {
 
-bool holds(Range range, double x) {
+/// What lies between them is of the range; NaN does not.
+struct Bounds {
+  double low, high;
+  bool hold(double x) const { return (x >= low) & (x <= high); }
+};
+
+Bounds bounds_of(Range range) {
+  using Limits = std::numeric_limits<double>;
   switch (range) {
-    case Range::any: return true;
-    case Range::positive: return x > 0;
-    case Range::not_negative: return x >= 0;
-    case Range::probability: return x >= 0 && x <= 1;
-    case Range::positive_probability: return x > 0 && x <= 1;
+    case Range::any: return {-Limits::infinity(), Limits::infinity()};
+    case Range::positive: return {Limits::denorm_min(), Limits::infinity()};
+    case Range::not_negative: return {0, Limits::infinity()};
+    case Range::probability: return {0, 1};
+    case Range::positive_probability: return {Limits::denorm_min(), 1};
+    case Range::weight: return {0, Limits::max()};
   }
   __builtin_unreachable();
 }
@@ -28,6 +39,7 @@ const char* text_of(Range range) {
     case Range::not_negative: return "at least 0";
     case Range::probability: return "at least 0 and at most 1";
     case Range::positive_probability: return "above 0 and at most 1";
+    case Range::weight: return "finite and at least 0";
   }
   __builtin_unreachable();
 }
@@ -49,9 +61,9 @@ void check(const char* op, const Parameter& parameter, int operand) {
   require_defined(op, parameter.value, operand);
   const Type type = type_of(parameter.value);
   if (is_complex(type.dtype))
-    raise<TypeError>(std::string(op) + ": " + parameter.name + " is " + to_string(type) + "; it must be real");
-  if (const std::optional<double> number = number_of(op, parameter.value))
-    require_in_range(op, parameter.name, *number, parameter.range);
+    raise<TypeError>(std::string(op) + ": " + parameter.name + " is " + to_string(type) +
+                     ", which is complex; it must be real");
+  require_elements_in_range(op, parameter.name, parameter.value, parameter.range);
 }
 
 Types checked(const char* op, std::initializer_list<Parameter> parameters) {
@@ -76,8 +88,39 @@ double half_step(DType dtype) {
 }  // namespace
 
 void require_in_range(const char* op, const char* name, double number, Range range) {
-  if (holds(range, number)) return;
+  if (range == Range::any || bounds_of(range).hold(number)) return;
   raise<ValueError>(std::string(op) + ": " + name + " is " + printed(number) + "; it must be " + text_of(range));
+}
+
+void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range) {
+  if (range == Range::any) return;
+  if (const std::optional<double> number = number_of(op, x)) return require_in_range(op, name, *number, range);
+  const ArrayRef seen = elements_of_all_examples(op, x);
+  if (!seen) return;
+  const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);
+  const auto* element = static_cast<const double*>(elements->data);
+  const Bounds bounds = bounds_of(range);
+  const std::int64_t n = elements->numel();
+  bool all_hold = true;
+  for (std::int64_t i = 0; i < n; ++i) all_hold &= bounds.hold(element[i]);
+  if (all_hold) return;
+  const std::int64_t i = std::find_if_not(element, element + n, [&](double x) { return bounds.hold(x); }) - element;
+  raise<ValueError>(std::string(op) + ": " + name + " is " + printed(element[i]) +
+                    place_text(i, seen->type.shape, type_of(x).rank()) + "; it must be " + text_of(range));
+}
+
+std::string place_text(std::int64_t element, const Shape& shape, int rank) {
+  Shape place;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const std::int64_t n = shape[axis];
+    place.insert(0, element % n);
+    element /= n;
+  }
+  const auto inside = place.end() - rank;
+  std::string text = rank == 0 ? "" : " at " + to_string(Shape(inside, place.end()));
+  if (inside != place.begin()) text += " in example";
+  for (auto i = place.begin(); i != inside; ++i) text += (i == place.begin() ? " " : ", ") + std::to_string(i->host());
+  return text;
 }
 
 Tensor Request::open_uniform() const { return maximum(uniform(), half_step(dtype)); }

@@ -9,10 +9,17 @@
 namespace ricci {
 
 /// What numbers a parameter may be.
-enum class Range : std::uint8_t { any, positive, not_negative, probability, positive_probability };
+enum class Range : std::uint8_t { any, positive, not_negative, probability, positive_probability, weight };
 
 /// Throws ValueError `op: name is -1; it must be positive` unless the number is one of the range.
 void require_in_range(const char* op, const char* name, double number, Range range);
+
+/// Throws ValueError `op: name is -1 at [0,2] in example 3; it must be positive` of the first element that is none of the
+/// range, among those of all examples of the running vmaps. Nothing but that error follows from looking, so an example
+/// may be told from others; of a program that is being recorded, elements are not known and not looked at.
+void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range);
+/// ` at [0,2] in example 3`: a row-major place in `shape`, of whose axes the last `rank` are one example's.
+std::string place_text(std::int64_t element, const Shape& shape, int rank);
 
 /// A parameter as errors name it.
 struct Parameter {
@@ -33,7 +40,7 @@ struct Request {
 };
 
 /// The shape the parameters broadcast to, their floating type, float32 if all are numbers. TypeError if one is complex, ValueError if they do not
-/// broadcast, if one is undefined, or a number out of its range; a tensor's values are not looked at.
+/// broadcast, if one is undefined, or an element out of its range.
 Request request(const Noise& noise, std::initializer_list<Parameter> parameters);
 /// The given shape, to which the parameters must broadcast, and type.
 Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape, DType dtype);

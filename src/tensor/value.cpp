@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "tensor/pool.h"
 
@@ -45,12 +46,21 @@ bool destroy_together(Cell* cell) {
   return true;
 }
 
+/// Gives up one reference; true if it was the last.
+bool drop(Cell* cell) {
+  return cell->refs.load(std::memory_order_acquire) == 1 || cell->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+/// And the bases that only it has kept, one after the other: a chain of views may be longer than the stack is deep.
 void destroy_cell(Cell* cell) {
-  if (destroy_together(cell)) return;
-  Block* home = cell->home;
-  delete cell->link;
-  cell->~Cell();
-  home->release();
+  while (cell && !destroy_together(cell)) {
+    Block* home = cell->home;
+    Cell* base = cell->link ? cell->link->base.leak() : nullptr;
+    delete cell->link;
+    cell->~Cell();
+    home->release();
+    cell = base && drop(base) ? base : nullptr;
+  }
 }
 
 }  // namespace
@@ -126,7 +136,8 @@ ArrayRef make_array(const Type& type) {
   constexpr std::int64_t address_space = std::int64_t{1} << 47;
   std::int64_t bytes = static_cast<std::int64_t>(element_size(type.dtype));
   for (std::size_t i = 0; i < type.shape.size(); ++i)
-    if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes) || bytes > address_space) throw TooLarge(type);
+    if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes) || bytes > address_space || bytes < 0)
+      throw TooLarge(type);
   Strides strides = contiguous_strides(type.shape);
   Block* block = new_large_block(type, data_at + static_cast<std::size_t>(bytes));
   return ArrayRef::adopt(new (bytes_of(block) + array_at)
@@ -161,6 +172,7 @@ Tensor make_tensor(ValueRef value, Level birth) {
 }
 
 Tensor make_view(ValueRef value, Level birth, Owned<Link> link) {
+  link->root = root_of(link->base.cell());
   Tensor view = make_tensor(std::move(value), birth);
   view.cell()->link = link.release();
   return view;
@@ -185,6 +197,19 @@ void refresh(Cell* view, std::uint64_t now) {
   view->link->seen.store(now, std::memory_order_release);
 }
 
+/// The same for all views between it and its root, the root's first: they may be more than the stack is deep.
+void refresh_chain(Cell* view, std::uint64_t now) {
+  std::vector<Cell*> stale;
+  for (Cell* c = view; c->link && !c->link->is_argument(); c = c->link->base.cell()) {
+    if (c->link->seen.load(std::memory_order_acquire) == now) break;
+    stale.push_back(c);
+  }
+  while (!stale.empty()) {
+    refresh(stale.back(), now);
+    stale.pop_back();
+  }
+}
+
 }  // namespace
 
 const ValueRef& value_of(const Tensor& tensor) {
@@ -193,14 +218,11 @@ const ValueRef& value_of(const Tensor& tensor) {
     throw_undefined();
   if (!cell->link || cell->link->is_argument()) return cell->value;
   const std::uint64_t now = root_of(cell)->version;
-  if (cell->link->seen.load(std::memory_order_acquire) != now) refresh(cell, now);
+  if (cell->link->seen.load(std::memory_order_acquire) != now) refresh_chain(cell, now);
   return cell->value;
 }
 
-Cell* root_of(Cell* cell) {
-  while (cell->link && !cell->link->is_argument()) cell = cell->link->base.cell();
-  return cell;
-}
+Cell* root_of(Cell* cell) { return cell->link && !cell->link->is_argument() ? cell->link->root : cell; }
 
 void assign(Cell* cell, ValueRef value) {
   if (cell->link) {
@@ -225,9 +247,7 @@ Array* sole_array(Cell* cell) {
 namespace ops {
 
 void Tensor::release() {
-  Cell* cell = std::exchange(cell_, nullptr);
-  if (cell->refs.load(std::memory_order_acquire) == 1 || cell->refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    destroy_cell(cell);
+  if (Cell* cell = leak(); drop(cell)) destroy_cell(cell);
 }
 
 }  // namespace ops

@@ -123,6 +123,7 @@ struct Link {
 
   Tensor base;
   std::atomic<std::uint64_t> seen = never;  // the base's version when the cell's value was computed
+  Cell* root = nullptr;                     // root_of the base; the base keeps it alive
 
   virtual ~Link() = default;
   /// The view's value, given the base's.
@@ -180,7 +181,7 @@ bool overlaps_itself(const Shape& shape, const Strides& strides);
 /// The current value; refreshes a view whose base has changed. Throws ValueError if undefined. Any number of threads may
 /// ask at once, as long as none writes.
 const ValueRef& value_of(const Tensor& tensor);
-/// The cell that owns the elements: the end of the chain of links.
+/// The cell that owns the elements: the end of the chain of links, found in one step.
 Cell* root_of(Cell* cell);
 /// Gives the cell `value` and passes it on to its base. Requires: the caller has checked that this is allowed.
 void assign(Cell* cell, ValueRef value);

@@ -14,6 +14,12 @@ Tensor show_argument(ValueRef value, Owned<ArgumentLink> link) {
   return make_view(std::move(value), current_level(), link.release());
 }
 
+Tensor in_own_cell(Tensor result) {
+  const Cell* cell = result.cell();
+  const bool is_alone = !cell->link && cell->refs.load(std::memory_order_acquire) == 1;
+  return is_alone ? result : wrap(value_of(result));
+}
+
 Tensor shown_argument(const Tensor& leaf, Level level) {
   const ArgumentLink* argument = leaf.cell()->link ? leaf.cell()->link->argument() : nullptr;
   return argument && argument->level == level ? argument->base : Tensor();

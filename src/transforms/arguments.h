@@ -14,6 +14,10 @@ Tensor show_argument(ValueRef value, Owned<ArgumentLink> link);
 /// The caller's tensor that this leaf is, as the argument of the transform of this level; undefined if it is none.
 Tensor shown_argument(const Tensor& leaf, Level level);
 
+/// A result that can be written to: in a cell of its own, apart from other results, from a cotangent and from what it is
+/// a view of. Elements are shared until it is.
+Tensor in_own_cell(Tensor result);
+
 /// The argument of a differentiating transform: the caller's tensor gets the primal of what is written.
 struct DifferentiatedArgument final : ArgumentLink {
   DifferentiatedArgument(const Tensor& base_tensor, Level of) {

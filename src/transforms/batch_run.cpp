@@ -236,7 +236,7 @@ Tensor BatchRun::State::place(const Tensor& rows, bool mapped, Dim out_dim, cons
   if (mapped) return axis == 0 ? rows : movedim(rows, 0, axis);
   Shape shape = one.shape;
   shape.insert(static_cast<std::size_t>(axis), size);
-  return expand(unsqueeze(rows, axis), shape);
+  return in_own_cell(expand(unsqueeze(rows, axis), shape));
 }
 
 /// A result that is an argument, or a view of one, as the same view of the caller's tensor; else undefined.

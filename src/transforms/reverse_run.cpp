@@ -156,7 +156,7 @@ std::vector<Tensor> pull_back(const Recording::State& s, std::span<const Tensor>
       continue;
     }
     Tensor& g = found[next++];
-    gradients.push_back(g.defined() ? std::move(g) : zeros_of(s.leaf_types[i]));
+    gradients.push_back(g.defined() ? in_own_cell(std::move(g)) : zeros_of(s.leaf_types[i]));
   }
   return gradients;
 }
@@ -268,7 +268,7 @@ std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Wal
       }
       Shape shape = out.shape;
       shape.append(s.leaf_types[i].shape.begin(), s.leaf_types[i].shape.end());
-      jacobians.push_back(reshape(parts[i].size() == 1 ? parts[i][0] : cat(parts[i], 0), shape));
+      jacobians.push_back(in_own_cell(reshape(parts[i].size() == 1 ? parts[i][0] : cat(parts[i], 0), shape)));
     }
   }
   return jacobians;

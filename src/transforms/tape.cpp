@@ -122,15 +122,19 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
     const auto watched = tape.watched.find(leaf->cell());
     slots.push_back(watched != tape.watched.end() ? watched->second : leaf->defined() ? slot_of(value_of(*leaf)) : -1);
   }
-  const AtLevel outside(tape.parent);
-  const int root = slot_of(value);
-  const Tensor one = ones({}, TensorOptions{.dtype = type.dtype});
-  const std::vector<Tensor> found = tape.record->pull_back({&root, 1}, {&one, 1}, slots, false);
+  std::vector<Tensor> found;
+  {
+    const AtLevel outside(tape.parent);
+    const int root = slot_of(value);
+    const Tensor one = ones({}, TensorOptions{.dtype = type.dtype});
+    found = tape.record->pull_back({&root, 1}, {&one, 1}, slots, false);
+  }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     Tensor& leaf = *into.leaves[i];
     if (!leaf.defined()) continue;
     const Type t = type_of(leaf);
-    if (is_differentiable(t.dtype)) leaf = found[i].defined() ? found[i] : zeros_of(t);
+    if (!is_differentiable(t.dtype)) continue;
+    leaf = found[i].defined() ? wrap(value_of(found[i])) : zeros_of(t);  // made here: it may be written here
   }
 }
 

@@ -111,6 +111,19 @@ TEST(Cond, WorksUnderEveryTransformAsTheSameChoiceByWhere) {
   expect_close(rc::vmap(linear_inside(by_cond))(xs, ct), rc::vmap(linear_inside(by_where))(xs, ct));
 }
 
+TEST(Cond, OfSeveralMappedOperandsChoosesForEachExampleByAllOfThem) {
+  const auto f = [](Tensor x, Tensor y) {
+    return rc::cond(
+        x.sum() < y.sum(), [](Tensor a, Tensor b) { return a * b; }, [](Tensor a, Tensor b) { return a + b; }, x, y);
+  };
+  const Tensor x = doubles({1, 2, 9, 1, 0, 0}, {3, 2}), y = doubles({3, 1, 2, 2, 0, -1}, {3, 2});
+  expect_values(rc::vmap(f)(x, y), {3, 2, 11, 3, 0, -1});
+  expect_values(rc::vmap(f, {.in_dims = {0, rc::none}})(x, y[0]), {3, 2, 12, 2, 0, 0});
+  const auto [by_x, by_y] = rc::vmap(rc::grad<0, 1>([&](Tensor a, Tensor b) { return f(a, b).sum(); }))(x, y);
+  expect_values(by_x, {3, 1, 1, 1, 1, 1});
+  expect_values(by_y, {1, 2, 1, 1, 1, 1});
+}
+
 TEST(Cond, NestsInVmapsThatDisagreeInBoth) {
   const auto f = [](Tensor x, Tensor y) {
     return rc::cond(x > y, [](Tensor a, Tensor b) { return a * b; }, [](Tensor a, Tensor b) { return a - b; }, x, y);

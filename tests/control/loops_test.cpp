@@ -237,6 +237,21 @@ TEST(AssociativeScan, CombinesAllPrefixes) {
   expect_close(rc::associative_scan(rc::add, x, 1), cumsum(x, 1));
 }
 
+TEST(AssociativeScan, InReverseCombinesAllSuffixes) {
+  for (std::int64_t n : {1, 2, 3, 8, 13}) {
+    const Tensor x = ramp({2, n});
+    expect_close(rc::associative_scan(rc::add, x, 1, {.reverse = true}), rc::flip(cumsum(rc::flip(x, 1), 1), 1));
+  }
+  const auto second = [](Tensor, Tensor b) { return b; };  // combine(later, earlier)
+  expect_values(rc::associative_scan(second, ramp({4}), 0, {.reverse = true}), values(ramp({4})));
+  const auto first = [](Tensor a, Tensor) { return a; };
+  expect_values(rc::associative_scan(first, doubles({1, 2, 3}), 0, {.reverse = true}), {3, 3, 3});
+  const auto loss = [](Tensor x) { return rc::associative_scan(rc::mul, x, 0, {.reverse = true}).sum(); };
+  expect_close(rc::grad(loss)(ramp({5})), difference_quotient(loss, ramp({5})), difference_tolerance);
+  expect_close(rc::vmap(loss)(ramp({3, 4})),
+               rc::stack({loss(ramp({3, 4})[0]), loss(ramp({3, 4})[1]), loss(ramp({3, 4})[2])}));
+}
+
 TEST(AssociativeScan, CombinesTreesThatDoNotCommute) {
   using Affine = std::pair<Tensor, Tensor>;  // x → a x + b
   const auto after = [](Affine f, Affine g) { return Affine{g.first * f.first, g.first * f.second + g.second}; };

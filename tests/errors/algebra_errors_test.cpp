@@ -43,6 +43,51 @@ TEST(LinearAlgebraErrors, AnExampleWithoutRowsUnderVmap) {
   expect_error<rc::ValueError>([&] { rc::vmap([](Tensor x) { return rc::det(x); })(xs); }, "det" + rest, {xs});
 }
 
+TEST(SpectralErrors, ComplexMatrices) {
+  const Tensor a = rc::zeros({2, 2}, rc::complex64);
+  const std::string rest = ": not defined for the complex c64[2,2]; pass its real and imaginary part";
+  expect_error<rc::TypeError>([&] { rc::eigh(a); }, "eigh" + rest, {a});
+  expect_error<rc::TypeError>([&] { rc::svd(a); }, "svd" + rest, {a});
+}
+
+TEST(SpectralErrors, ElementsThatAreNotFinite) {
+  const Tensor a = doubles({1, NAN, 0, 1}, {2, 2}), b = doubles({1, INFINITY}, {1, 2});
+  expect_error<rc::ValueError>([&] { rc::eigh(a); },
+                               "eigh: f64[2,2] holds an infinity or NaN; pass finite elements only");
+  expect_error<rc::ValueError>([&] { rc::svd(b); }, "svd: f64[1,2] holds an infinity or NaN; pass finite elements only",
+                               {b});
+}
+
+TEST(SpectralErrors, Shapes) {
+  const Tensor a = rc::ones({2, 3}), v = rc::ones({3});
+  expect_error<rc::ValueError>([&] { rc::eigh(a); }, "eigh: needs square matrices, found f32[2,3]", {a});
+  expect_error<rc::ValueError>([&] { rc::svd(v); }, "svd: needs matrices, found f32[3]", {v});
+}
+
+TEST(SpectralErrors, SizesBeyondThoseOfLapack) {
+  const Tensor a = rc::zeros({1}).expand({24000, 24000});
+  const std::string rest = ": f32[24000,24000] is greater than LAPACK's 32-bit sizes; the smaller size may be 23000";
+  expect_error<rc::ValueError>([&] { rc::eigh(a); }, "eigh" + rest);
+  expect_error<rc::ValueError>([&] { rc::svd(a); }, "svd" + rest);
+}
+
+TEST(MultiDotErrors, TooFewAndTooManyAxes) {
+  const Tensor a = rc::ones({2, 2}), v = rc::ones({2}), stack = rc::ones({2, 2, 2});
+  expect_error<rc::ValueError>([&] { rc::multi_dot({a}); }, "multi_dot: 1 matrix; pass at least two", {a});
+  const std::string rest = "; pass matrices, and vectors only as the first or the last";
+  expect_error<rc::ValueError>([&] { rc::multi_dot({a, v, a}); }, "multi_dot: operand 1 is f32[2]" + rest, {a, v});
+  expect_error<rc::ValueError>([&] { rc::multi_dot({a, stack}); }, "multi_dot: operand 1 is f32[2,2,2]" + rest, {a});
+}
+
+TEST(MultiDotErrors, AnExampleThatIsAVectorUnderVmap) {
+  const Tensor a = rc::ones({3, 3}), b = rc::ones({3, 3});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap([](Tensor x, Tensor y) { return rc::multi_dot({x, y, x}); })(a, b); },
+      "multi_dot: operand 1 is f32[3]; pass matrices, and vectors only as the first or the last\n"
+      "  inside vmap over axis 0 of 3{at}",
+      {a, b});
+}
+
 TEST(EinsumErrors, NumberOfOperands) {
   const Tensor a = rc::ones({2, 3});
   expect_error<rc::ValueError>([&] { rc::einsum("ij,jk->ik", {a}); },

@@ -262,6 +262,9 @@ TEST(JacobianErrors, NoTensorAsOutput) {
   expect_error<rc::TypeError>([] { rc::jacrev([](Tensor) { return 3.0; })(rc::ones({3})); },
                               "jacrev: the function returned no tensor: the result is double; "
                               "return a Tensor or a tree that holds one{at}");
+  expect_error<rc::TypeError>([] { rc::jacfwd([](Tensor) { return std::vector<Tensor>(); })(rc::ones({3})); },
+                              "jacfwd: the function returned no tensor: the result is []; "
+                              "return a Tensor or a tree that holds one{at}");
 }
 
 TEST(JacobianErrors, ChunkSizeOfZeroOrLess) {

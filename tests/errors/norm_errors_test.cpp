@@ -12,7 +12,8 @@ TEST(NormErrors, BatchNormOfMappedExamplesWithSharedStatistics) {
   const auto f = [&](Tensor x) { return rc::batch_norm(x, mean, variance, Tensor(), Tensor(), true); };
   const std::string found =
       "batch_norm: the input has one value per example of vmap over axis 0 of 3{at}, the running statistics f32[2], "
-      "which training updates in place, have one for all; map them too, pass undefined tensors for them, or use group_norm\n"
+      "which training updates in place, have one for all; map them too, pass undefined tensors for them, or use "
+      "group_norm\n"
       "  inside vmap over axis 0 of 3{at}";
   expect_error<rc::TransformError>([&] { rc::vmap(f)(xs); }, found, {xs, mean, variance});
   const auto g = [](Tensor x, Tensor m, Tensor v) { return rc::batch_norm(x, m, v, Tensor(), Tensor(), true); };
@@ -46,8 +47,10 @@ TEST(NormErrors, InputsAndParameters) {
       {x});
   expect_error<rc::ValueError>([&] { rc::instance_norm(two); },
                                "instance_norm: the input is f32[2]; it must be [batch, channels, …]", {two});
-  expect_error<rc::TypeError>([&] { rc::group_norm(rc::ones({2, 2}, rc::int64), 1); },
-                              "group_norm: the input is i64[2,2]; it must be real floating");
+  expect_error<rc::TypeError>(
+      [&] { rc::group_norm(rc::ones({2, 2}, rc::int64), 1); },
+      "group_norm: i64[2,2] is neither floating nor complex; convert it first, for example with "
+      "x.to(rc::float32)");
 }
 
 }  // namespace

@@ -134,9 +134,9 @@ TEST(RandomErrors, ShapesAndTypesThatCannotBeDrawn) {
   expect_error<rc::TypeError>([] { rc::zeros({2}, rc::int64).normal_(); },
                               "normal_: draws floating numbers, not i64; use a floating dtype, or randint");
   expect_error<rc::TypeError>([] { rc::randint(0, 2, {3}, {.dtype = rc::complex64}); },
-                              "randint: draws real numbers, not c64; use a real dtype");
+                              "randint: draws real numbers, not the complex c64; use a real dtype");
   expect_error<rc::TypeError>([] { rc::poisson(rc::ones({2}, rc::complex64)); },
-                              "poisson: rate is c64[2]; it must be real");
+                              "poisson: rate is c64[2], which is complex; it must be real");
   expect_error<rc::ValueError>([] { rc::normal(rc::ones({2}), rc::ones({3})); },
                                "normal: shapes do not broadcast: f32[2] and f32[3]; axis -1 is 2 against 3, and "
                                "neither is 1");
@@ -160,6 +160,102 @@ TEST(RandomErrors, Multinomial) {
   expect_error<rc::ValueError>([] { rc::dirichlet(rc::tensor(2.0)); },
                                "dirichlet: the concentration is f32[]; it needs an axis, whose elements share the "
                                "probability");
+}
+
+// ── parameters out of range ──
+
+/// `draw(bad)` is refused with this text.
+template <class Draw>
+void expect_out_of_range(Draw draw, const Tensor& bad, const std::string& text) {
+  SCOPED_TRACE(text);
+  const bool holds_nan = !bool(rc::all(bad == bad));
+  expect_error<rc::ValueError>([&] { draw(bad); }, text, holds_nan ? std::vector<Tensor>() : std::vector{bad});
+}
+
+TEST(RandomErrors, ANumberOutOfRange) {
+  expect_error<rc::ValueError>([] { rc::bernoulli(2); }, "bernoulli: p is 2; it must be at least 0 and at most 1");
+  expect_error<rc::ValueError>([] { rc::zeros({2}).bernoulli_(-1); },
+                               "bernoulli_: p is -1; it must be at least 0 and at most 1");
+  expect_error<rc::ValueError>([] { rc::gamma(0.0); }, "gamma: concentration is 0; it must be positive");
+}
+
+TEST(RandomErrors, TheFirstElementOutOfRangeAndItsPlace) {
+  const Tensor bad = doubles({0.5, 0.25, 1, -1, 2, 0.5}, {2, 3}), unknown = doubles({1, NAN});
+  expect_out_of_range([](Tensor p) { rc::bernoulli(p); }, bad,
+                      "bernoulli: p is -1 at [1,0]; it must be at least 0 and at most 1");
+  expect_out_of_range([](Tensor p) { rc::bernoulli(p.T()); }, bad,
+                      "bernoulli: p is -1 at [0,1]; it must be at least 0 and at most 1");
+  expect_out_of_range([](Tensor p) { rc::bernoulli(p); }, number(1.5),
+                      "bernoulli: p is 1.5; it must be at least 0 and at most 1");
+  expect_out_of_range([](Tensor a) { rc::gamma(a); }, bad, "gamma: concentration is -1 at [1,0]; it must be positive");
+  expect_out_of_range([](Tensor b) { rc::beta(1, b); }, bad, "beta: b is -1 at [1,0]; it must be positive");
+  expect_out_of_range([](Tensor r) { rc::poisson(r); }, bad, "poisson: rate is -1 at [1,0]; it must be at least 0");
+  expect_out_of_range([](Tensor r) { rc::poisson(r); }, unknown, "poisson: rate is nan at [1]; it must be at least 0");
+  expect_out_of_range([](Tensor n) { rc::binomial(n, 0.5); }, bad,
+                      "binomial: count is -1 at [1,0]; it must be at least 0");
+  expect_out_of_range([](Tensor p) { rc::binomial(4, p); }, bad,
+                      "binomial: probability is -1 at [1,0]; it must be at least 0 and at most 1");
+  expect_out_of_range([](Tensor r) { rc::exponential(r); }, bad,
+                      "exponential: rate is -1 at [1,0]; it must be positive");
+  expect_out_of_range([](Tensor c) { rc::dirichlet(c); }, bad,
+                      "dirichlet: concentration is -1 at [1,0]; it must be positive");
+  expect_out_of_range([](Tensor s) { rc::normal(0, s); }, bad, "normal: std is -1 at [1,0]; it must be at least 0");
+  expect_out_of_range([](Tensor p) { rc::geometric(p); }, doubles({0}),
+                      "geometric: p is 0 at [0]; it must be above 0 and at most 1");
+}
+
+TEST(RandomErrors, OutOfRangeInOneExampleOfAMap) {
+  const Tensor bad = doubles({0.5, 0.25, 1, -1, 2, 0.5}, {3, 2});
+  const rc::VmapOptions same{.randomness = Randomness::same};
+  const auto draw = [](Tensor p) { return rc::bernoulli(p); };
+  expect_error<rc::ValueError>([&] { rc::vmap(draw, same)(bad); },
+                               "bernoulli: p is -1 at [1] in example 1; it must be at least 0 and at most 1\n"
+                               "  inside vmap over axis 0 of 3{at}",
+                               {bad});
+  expect_error<rc::ValueError>([&] { rc::vmap(rc::vmap(draw, same), same)(bad); },
+                               "bernoulli: p is -1 in example 1, 1; it must be at least 0 and at most 1\n"
+                               "  inside vmap over axis 0 of 2{at}, inside vmap over axis 0 of 3{at}",
+                               {bad});
+  const auto loss = [](Tensor p) { return rc::exponential(p).sum(); };
+  expect_error<rc::ValueError>([&] { rc::grad(loss)(bad); },
+                               "exponential: rate is -1 at [1,1]; it must be positive\n  inside grad{at}", {bad});
+}
+
+TEST(RandomErrors, OnlyExamplesThatDrawAreLookedAt) {
+  const auto f = [](Tensor p) {
+    return rc::cond(p <= 1, [](Tensor q) { return rc::bernoulli(q); }, [](Tensor q) { return q; }, p);
+  };
+  const Tensor y = rc::vmap(f, {.randomness = Randomness::different})(doubles({1, 7, 0}));
+  expect_values(y, {1, 7, 0});
+}
+
+TEST(MultinomialErrors, WeightsThatAreNoWeights) {
+  const auto draw = [](Tensor w) { return rc::multinomial(w, 1, true); };
+  const std::string rest = "; it must be finite and at least 0";
+  expect_out_of_range(draw, doubles({1, -2}), "multinomial: a weight is -2 at [1]" + rest);
+  expect_out_of_range(draw, doubles({1, NAN}), "multinomial: a weight is nan at [1]" + rest);
+  expect_out_of_range(draw, doubles({1, 1, INFINITY, 1}, {2, 2}), "multinomial: a weight is inf at [1,0]" + rest);
+  expect_out_of_range([](Tensor w) { return rc::multinomial(w, 1); }, doubles({-1, 1}),
+                      "multinomial: a weight is -1 at [0]" + rest);
+}
+
+TEST(MultinomialErrors, WeightsThatAreAllZero) {
+  const auto draw = [](Tensor w) { return rc::multinomial(w, 1, true); };
+  expect_out_of_range(draw, doubles({0, 0}), "multinomial: the weights are all 0; a row needs a class to draw");
+  const Tensor rows = doubles({0, 1, 0, 0}, {2, 2});
+  expect_out_of_range(draw, rows, "multinomial: the weights are all 0 at [1]; a row needs a class to draw");
+  expect_error<rc::ValueError>([&] { rc::vmap(draw, {.randomness = Randomness::same})(rows); },
+                               "multinomial: the weights are all 0 in example 1; a row needs a class to draw\n"
+                               "  inside vmap over axis 0 of 2{at}",
+                               {rows});
+}
+
+TEST(RandomErrors, ComplexParameters) {
+  const Tensor p = rc::zeros({2}, rc::complex64);
+  expect_error<rc::TypeError>([&] { rc::bernoulli(p); }, "bernoulli: p is c64[2], which is complex; it must be real",
+                              {p});
+  expect_error<rc::TypeError>([&] { rc::multinomial(p, 1); },
+                              "multinomial: the weights are c64[2], which is complex; they must be real", {p});
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // What operations say of shapes, sizes and dtypes that do not fit.
+#include <functional>
+
 #include "support/expect_error.h"
 
 namespace rc = ricci;
@@ -248,12 +250,124 @@ TEST(SizeErrors, MoreElementsThanMemoryHolds) {
   const std::string rest = " has more elements than memory can hold; make it smaller";
   expect_error<rc::ValueError>([] { ones({std::int64_t{1} << 50}); }, "ones: f32[1125899906842624]" + rest);
   expect_error<rc::ValueError>([] { rc::zeros({std::int64_t{1} << 40, std::int64_t{1} << 40}); },
-                               "zeros: f32[1099511627776,1099511627776]" + rest);
+                               "zeros: the shape [1099511627776,1099511627776]" + rest);
   const Tensor x = ones({1});
   expect_error<rc::ValueError>([&] { x.expand({std::int64_t{1} << 50}) + 1; }, "add: f32[1125899906842624]" + rest,
                                {x});
   expect_error<rc::ValueError>([&] { x.expand({std::int64_t{1} << 50}).clone(); },
                                "clone: f32[1125899906842624]" + rest, {x});
+}
+
+// ── products of sizes that no number holds ──
+
+constexpr std::int64_t huge = std::int64_t{1} << 62;
+
+std::string too_many(const std::string& op, const std::string& shape) {
+  return op + ": the shape " + shape + " has more elements than memory can hold; make it smaller";
+}
+
+TEST(SizeErrors, ProductsThatOverflow) {
+  const Tensor x = ones({1}), none = ones({0}), wide = rc::expand(x, {std::int64_t{1} << 40});
+  const std::string shape = "[4611686018427387904,4]";
+  expect_error<rc::ValueError>([&] { rc::expand(x, {huge, 4}); }, too_many("expand", shape), {x});
+  expect_error<rc::ValueError>([&] { x.expand({huge, 4, 0, 1}); }, too_many("expand", "[4611686018427387904,4,0,1]"),
+                               {x});
+  expect_error<rc::ValueError>([&] { rc::reshape(none, {huge, 4}); }, too_many("reshape", shape), {none});
+  expect_error<rc::ValueError>([&] { rc::view(none, {huge, 4, -1}); }, too_many("view", "[4611686018427387904,4,-1]"),
+                               {none});
+  expect_error<rc::ValueError>([] { rc::zeros({huge, 4}); }, too_many("zeros", shape));
+  expect_error<rc::ValueError>([] { rc::rand({huge, 4}); }, too_many("rand", shape));
+  expect_error<rc::ValueError>([&] { rc::repeat(x, {huge, 4}); }, too_many("repeat", shape), {x});
+  expect_error<rc::ValueError>([&] { rc::repeat_interleave(ones({4}), huge, 0); },
+                               too_many("repeat_interleave", "[4,4611686018427387904]"));
+  expect_error<rc::ValueError>([&] { rc::kron(wide, wide); }, too_many("kron", "[1099511627776,1099511627776]"));
+  expect_error<rc::ValueError>([&] { rc::unfold(wide, 0, std::int64_t{1} << 39, 1); },
+                               too_many("unfold", "[549755813889,549755813888]"));
+  expect_error<rc::ValueError>(
+      [&] { rc::as_strided(x, {huge, 1}, {4, 0}); },
+      "as_strided: the sizes [4611686018427387904,1] and strides [4,0] reach further than a 64-bit number counts; make "
+      "them smaller",
+      {x});
+}
+
+TEST(SizeErrors, StridesThatDoNotFit) {
+  const Tensor x = ones({6});
+  expect_error<rc::ValueError>(
+      [&] { rc::as_strided(x, {2, 3}, {3, 1}, 1); },
+      "as_strided: the view reaches from element 1 5 further, f32[6] has 6 elements; stay inside "
+      "them",
+      {x});
+  expect_error<rc::ValueError>([&] { x.new_empty_strided({2, 3}, {1}); },
+                               "new_empty_strided: 1 stride for the sizes [2,3]; give one for each", {x});
+  expect_error<rc::ValueError>([&] { x.new_empty_strided({2}, {-1}); },
+                               "new_empty_strided: stride -1 is negative; strides count from 0", {x});
+}
+
+TEST(SizeErrors, SumsThatOverflow) {
+  const Tensor x = ones({1}), wide = x.expand({huge});
+  EXPECT_THROW(rc::pad(x, {huge, huge}), rc::ValueError);
+  EXPECT_THROW(rc::cat({wide, wide}), rc::ValueError);
+  EXPECT_THROW(rc::diag_embed(x, huge, 0, 1), rc::ValueError);
+  expect_error<rc::ValueError>([] { rc::arange(1e30); },
+                               "arange: from 0 to 1e+30 by 1 has more elements than memory can hold; make it shorter");
+}
+
+TEST(SizeErrors, TensorSplit) {
+  const Tensor x = ones({4});
+  expect_error<rc::ValueError>([&] { rc::tensor_split(x, 0); }, "tensor_split: sections is 0; it must be at least 1",
+                               {x});
+  expect_error<rc::ValueError>([&] { rc::tensor_split(rc::sum(x), 2); }, "tensor_split: f32[] has no axis to split",
+                               {x});
+}
+
+// ── complex operands of operations on real numbers ──
+
+TEST(ComplexErrors, OfAnElementwiseOperation) {
+  const Tensor z = rc::zeros({3}, rc::complex64), x = ones({3});
+  const std::string rest = ": not defined for the complex c64; pass real parts, imaginary parts or absolute values";
+  expect_error<rc::TypeError>([&] { rc::maximum(z, x); }, "maximum" + rest, {z, x});
+  expect_error<rc::TypeError>([&] { floor(z); }, "floor" + rest, {z});
+}
+
+TEST(ComplexErrors, SayThatTheOperandIsComplex) {
+  const Tensor z = rc::zeros({1, 2, 4, 4}, rc::complex64), v = rc::zeros({3}, rc::complex64), x = ones({3});
+  const std::vector<std::function<void()>> calls{
+      [&] { rc::maximum(v, v); },
+      [&] { floor(v); },
+      [&] { relu(v); },
+      [&] { rc::lt(v, v); },
+      [&] { rc::clamp(v, 0, 1); },
+      [&] { erf(v); },
+      [&] { rc::atan2(x, v); },
+      [&] { rc::sort(v); },
+      [&] { rc::topk(v, 1); },
+      [&] { rc::median(v); },
+      [&] { rc::max(v); },
+      [&] { rc::argmax(v); },
+      [&] { rc::amin(v, 0); },
+      [&] { rc::logsumexp(v, 0); },
+      [&] { softmax(v, 0); },
+      [&] { rc::threshold(v, 0, 0); },
+      [&] { rc::max_pool2d(z, 2); },
+      [&] { rc::batch_norm(z, Tensor(), Tensor(), Tensor(), Tensor(), true); },
+      [&] { rc::layer_norm(v, {3}); },
+      [&] { rc::searchsorted(v, v); },
+      [&] { rc::huber_loss(v, v, 1); },
+      [&] { rc::bernoulli(v); },
+      [&] { rc::randn_like(v); },
+      [&] { rc::eigh(rc::zeros({2, 2}, rc::complex64)); },
+      [&] { rc::unique(v); },
+      [&] { rc::remainder(v, v); },
+      [&] { rc::cross_entropy(v, v); },
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    try {
+      calls[i]();
+      ADD_FAILURE() << "call " << i << " threw nothing";
+    } catch (const rc::Error& error) {
+      EXPECT_NE(std::string(error.what()).find("complex"), std::string::npos) << i << ": " << error.what();
+    }
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -364,6 +365,78 @@ TYPED_TEST(Lapack, handles_empty_batches_and_matrices) {
   EXPECT_EQ(info, std::vector<std::int32_t>({0, 0}));
   triangular_solve(no_right_sides.view(), a.view(), no_right_sides.view(), Triangle::upper);
   lu_solve(no_right_sides.view(), a.view(), pivots.view(), no_right_sides.view());
+}
+
+// ── spectra: real matrices ──
+
+template <class T>
+class Spectra : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Spectra, Reals);
+
+TYPED_TEST(Spectra, eigenvectors_are_stretched_by_their_values) {
+  using T = TypeParam;
+  for (const std::int64_t n : orders) {
+    for (const Layout layout : layouts) {
+      SCOPED_TRACE(::testing::Message() << "n " << n << " layout " << int(layout));
+      Matrices<T> a(2, n, n, layout), vectors(2, n, n, layout), values(2, n, 1);
+      fill(a, 12);
+      std::vector<std::int32_t> info(2, -1);
+      const Sizes shape = {2, n}, strides = {n, 1};
+      eigh({values.storage.data(), dtype_of<T>, 2, shape.data(), strides.data()}, vectors.view(), a.view(),
+           info.data());
+      EXPECT_EQ(info, std::vector<std::int32_t>(2, 0));
+      for (std::int64_t b = 0; b < 2; ++b) {
+        for (std::int64_t i = 0; i < n; ++i) {
+          for (std::int64_t k = 0; k < n; ++k) {
+            double sum = 0;  // of the lower triangle alone
+            for (std::int64_t j = 0; j < n; ++j)
+              sum += double(j <= i ? a(b, i, j) : a(b, j, i)) * double(vectors(b, j, k));
+            EXPECT_NEAR(sum, double(values(b, k, 0)) * double(vectors(b, i, k)), 10 * double(n) * tolerance<T>(n));
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Spectra, singular_vectors_and_values_make_the_matrix) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {5, 3}, {3, 5}, {17, 17}, {40, 9}}) {
+    for (const Layout layout : layouts) {
+      SCOPED_TRACE(::testing::Message() << m << " by " << n << " layout " << int(layout));
+      const std::int64_t k = std::min(m, n);
+      Matrices<T> a(2, m, n, layout), u(2, m, k, layout), vh(2, k, n, layout), s(2, k, 1);
+      fill(a, 13);
+      std::vector<std::int32_t> info(2, -1);
+      const Sizes shape = {2, k}, strides = {k, 1};
+      svd(u.view(), {s.storage.data(), dtype_of<T>, 2, shape.data(), strides.data()}, vh.view(), a.view(), info.data());
+      EXPECT_EQ(info, std::vector<std::int32_t>(2, 0));
+      for (std::int64_t b = 0; b < 2; ++b) {
+        for (std::int64_t i = 0; i < m; ++i) {
+          for (std::int64_t j = 0; j < n; ++j) {
+            double sum = 0;
+            for (std::int64_t l = 0; l < k; ++l) sum += double(u(b, i, l)) * double(s(b, l, 0)) * double(vh(b, l, j));
+            EXPECT_NEAR(sum, double(a(b, i, j)), 10 * tolerance<T>(std::max(m, n)));
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Spectra, of_a_matrix_with_infinities_or_nan_are_refused) {
+  using T = TypeParam;
+  Matrices<T> a(2, 3, 3), u(2, 3, 3), vh(2, 3, 3), s(2, 3, 1);
+  fill(a, 14);
+  a(1, 2, 1) = std::numeric_limits<T>::infinity();
+  std::vector<std::int32_t> info(2, 7);
+  const Sizes shape = {2, 3}, strides = {3, 1};
+  const Strided values = {s.storage.data(), dtype_of<T>, 2, shape.data(), strides.data()};
+  eigh(values, u.view(), a.view(), info.data());
+  EXPECT_EQ(info, std::vector<std::int32_t>({0, -1}));
+  svd(u.view(), values, vh.view(), a.view(), info.data());
+  EXPECT_EQ(info, std::vector<std::int32_t>({0, -1}));
 }
 
 }  // namespace

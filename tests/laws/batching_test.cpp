@@ -1,5 +1,5 @@
 // Laws of vmap: it is the stack of the results for each example, wherever the batch stands, however often it is
-// applied, for every batch size; and it commutes with jvp and vjp.
+// applied, for every batch size, in place too; and it commutes with jvp and vjp, and with two of them.
 #include "law.h"
 
 namespace {
@@ -12,6 +12,7 @@ using laws::Smooth;
 using ricci::Tensor;
 
 class Batching : public laws::Law {};
+class ElementwiseBatching : public laws::Law {};
 
 Tensor turned_around(const Tensor& x) {
   ricci::Axes all;
@@ -208,6 +209,71 @@ TEST_P(Batching, VjpOfVmap) {
   });
 }
 
+// ── derivatives of derivatives ──
+
+/// Examples of what `f`, a derivative by the first inputs of `s`, reads beside them.
+template <class F>
+void expect_stack_of_second(const Smooth& s, const F& f, const List& beside, const Mapped& in_dims, double tolerance,
+                            const char* what) {
+  Mapped dims = in_dims;
+  dims.resize(s.x.size() + beside.size(), 0);
+  expect_stack(f, examples(laws::joined(s.x, beside), dims, 2), tolerance, what);
+}
+
+TEST_P(Batching, VmapOfVjpOfVjp) {
+  try_smooth(rules(), [](const Smooth& s, const Mapped& in_dims, double tolerance) {
+    const Function first = laws::pullback(s.f, s.x.size());  // of x and the cotangent of y
+    const List read = laws::joined(s.x, laws::directions(s.y, 50));
+    const List beside = laws::joined(laws::directions(s.y, 50), laws::directions(s.x, 60));
+    expect_stack_of_second(s, laws::pullback(first, read.size()), beside, in_dims, 10 * tolerance,
+                           "vmap of vjp of vjp");
+    count_case();
+  });
+}
+
+TEST_P(Batching, VmapOfJvpOfVjp) {
+  try_smooth(rules(), [](const Smooth& s, const Mapped& in_dims, double tolerance) {
+    const Function first = laws::pullback(s.f, s.x.size());
+    const List read = laws::joined(s.x, laws::directions(s.y, 70));
+    const List beside = laws::joined(laws::directions(s.y, 70), laws::directions(read, 80));
+    expect_stack_of_second(s, laws::pushforward(first), beside, in_dims, 10 * tolerance, "vmap of jvp of vjp");
+    count_case();
+  });
+}
+
+// ── in place ──
+
+/// Clones, whose first the operation is written into: what vmap returns and what the caller's tensor then holds.
+void expect_write(const Case& c, const Examples& e) {
+  List inputs;
+  for (const Tensor& x : e.inputs) inputs.push_back(x.clone());
+  const auto write = [&](const List& x) {
+    c.write(x[0], x);
+    return List{x[0]};
+  };
+  if (!e.in_dims[0]) {  // one value for what differs per example
+    EXPECT_THROW(laws::mapped(write, inputs, e.in_dims), ricci::TransformError);
+    return laws::expect_close(inputs, e.inputs, 0, "after a write that is refused");
+  }
+  const List y = laws::mapped(write, inputs, e.in_dims);
+  std::vector<Tensor> rows;
+  for (int k = 0; k < e.count; ++k) rows.push_back(c(e.of(k))[0].to(inputs[0].dtype()));
+  laws::expect_close(y[0], stack(rows), 0, "what the write returns");
+  laws::expect_close(inputs[0], stack(rows, *e.in_dims[0]), 0, "the caller's tensor");
+}
+
+TEST_P(ElementwiseBatching, InPlace) {
+  for (const Case& c : laws::cases_of(rules())) {
+    if (!laws::fits(c(c.inputs)[0], c.inputs[0])) continue;
+    SCOPED_TRACE(c.text());
+    for (const Mapped& in_dims : patterns(c.inputs.size())) {
+      expect_write(c, examples(c.inputs, in_dims, 3));
+      count_case();
+    }
+  }
+}
+
 FOR_ALL_OPERATIONS(Batching);
+FOR_OPERATIONS(ElementwiseBatching, laws::elementwise_operations());
 
 }  // namespace

@@ -61,6 +61,16 @@ List Case::operator()(const List& x) const {
   return {y.begin(), y.end()};
 }
 
+void Case::write(const Tensor& target, const List& x) const {
+  std::vector<const Tensor*> pointers;
+  for (const Tensor& operand : x) pointers.push_back(&operand);
+  ricci::apply_into(target, op(), pointers.data(), pointers.size());
+}
+
+bool fits(const Tensor& y, const Tensor& target) {
+  return y.shape() == target.shape() && ricci::category(y.dtype()) <= ricci::category(target.dtype());
+}
+
 std::vector<const Rules*> operations() {
   std::vector<const Rules*> all = ricci::registry();
   std::sort(all.begin(), all.end(), [](const Rules* a, const Rules* b) { return std::string_view(a->name) < b->name; });

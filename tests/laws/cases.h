@@ -22,7 +22,11 @@ struct Case {
   std::string text() const;  ///< `sum[axes=(0)] f64[3]`
   /// The operation on other inputs.
   List operator()(const List& x) const;
+  /// The one output of the operation on `x`, written into `target`, which may be one of them.
+  void write(const Tensor& target, const List& x) const;
 };
+/// Whether a write may leave `y` in `target`.
+bool fits(const Tensor& y, const Tensor& target);
 
 /// All registered operations, by name.
 std::vector<const ricci::Rules*> operations();

@@ -174,36 +174,26 @@ TEST_P(Values, DoNotDependOnTheLayout) {
 
 // ── in place ──
 
-bool fits(const Tensor& y, const Tensor& target) {
-  return y.shape() == target.shape() && ricci::category(y.dtype()) <= ricci::category(target.dtype());
-}
-
-void write(const Tensor& target, const Case& c, const List& inputs) {
-  std::vector<const Tensor*> pointers;
-  for (const Tensor& x : inputs) pointers.push_back(&x);
-  ricci::apply_into(target, c.op(), pointers.data(), pointers.size());
-}
-
 TEST_P(ElementwiseValues, AreTheSameInPlace) {
   for (const Case& c : laws::cases_of(rules())) {
     SCOPED_TRACE(c.text());
     const Tensor y = c(c.inputs)[0];
     for (std::size_t i = 0; i < c.inputs.size(); ++i) {
-      if (!fits(y, c.inputs[i])) continue;
+      if (!laws::fits(y, c.inputs[i])) continue;
       List inputs = c.inputs;
       const Tensor target = inputs[i] = c.inputs[i].clone();
-      write(target, c, inputs);
+      c.write(target, inputs);
       laws::expect_close(target, y.to(target.dtype()), 0, "the target is an operand");
 
       const Tensor base = ricci::stack({c.inputs[i], c.inputs[i]}, -1), part = base.select(-1, 1);
       inputs[i] = part;
-      write(part, c, inputs);
+      c.write(part, inputs);
       laws::expect_close(part, y.to(part.dtype()), 0, "the target is a view");
       laws::expect_close(base.select(-1, 0), c.inputs[i], 0, "beside the view");
       count_case();
     }
     const Tensor out = empty_like(y);
-    write(out, c, c.inputs);
+    c.write(out, c.inputs);
     laws::expect_close(out, y, 0, "the target is another tensor");
     count_case();
   }

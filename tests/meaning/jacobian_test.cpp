@@ -136,8 +136,15 @@ TEST(Jacobian, OfAStructByAStructOpensAsABindingAndByPosition) {
 TEST(Jacobian, OfTwoArgumentsByAStructOutputIsIndexedByMembers) {
   const auto f = [](Tensor a, Tensor b) { return Linear{a * b, a + b}; };
   const Tensor a = ramp({2}), b = ramp({2}) + 1;
-  const auto jacobian = rc::jacrev<0, 1>(f)(a, b);
-  expect_close(std::get<1>(jacobian[&Linear::weight]), rc::eye(2, rc::float64) * a);
+  const Tensor one = rc::eye(2, rc::float64);
+  const auto expect_blocks = [&](const auto& jacobian) {
+    expect_close(std::get<0>(jacobian[&Linear::weight]), one * b);
+    expect_close(std::get<1>(jacobian[&Linear::weight]), one * a);
+    expect_close(std::get<0>(jacobian[&Linear::bias]), one);
+    expect_close(std::get<1>(jacobian[&Linear::bias]), one);
+  };
+  expect_blocks(rc::jacrev<0, 1>(f)(a, b));
+  expect_blocks(rc::jacfwd<0, 1>(f)(a, b));
 }
 
 TEST(Jacobian, UnrelatedOutputsAndInputsGiveZeros) {
@@ -145,7 +152,12 @@ TEST(Jacobian, UnrelatedOutputsAndInputsGiveZeros) {
   const auto [of_x, of_constant] = rc::jacrev(f)(ramp({2}), ramp({4}));
   expect_values(of_constant, Values(6, 0.0));
   EXPECT_EQ(sizes(of_constant), (Sizes{3, 2}));
-  EXPECT_EQ(sizes(std::get<0>(rc::jacfwd<1>(f)(ramp({2}), ramp({4})))), (Sizes{2, 4}));
+  expect_values(of_x, {2, 0, 0, 2});
+  for (const auto& [by_unread, constant] :
+       {rc::jacrev<1>(f)(ramp({2}), ramp({4})), rc::jacfwd<1>(f)(ramp({2}), ramp({4}))}) {
+    expect_close(by_unread, rc::zeros({2, 4}, rc::float64));
+    expect_close(constant, rc::zeros({3, 4}, rc::float64));
+  }
 }
 
 TEST(Jacobian, ChunksGiveTheSameResult) {

@@ -59,6 +59,14 @@ TEST(Jvp, OutputsOfAnyTreeHaveTangentsOfTheSameTree) {
   expect_values(tangent.at("c"), {-2 * std::sin(0.4)});
 }
 
+TEST(Jvp, TheTangentOfAnUnrelatedInputIsNotRead) {
+  const auto f = [](Tensor, Tensor y) { return y * y; };
+  const Tensor x = ramp({2}), y = ramp({3}), t = doubles({1, 10, 100});
+  const auto [value, tangent] = rc::jvp(f, std::tuple{x, y}, std::tuple{doubles({NAN, 7}), t});
+  expect_close(value, y * y);
+  expect_close(tangent, y * 2 * t);
+}
+
 TEST(Jvp, AnUnrelatedOutputHasTangentZero) {
   const auto [y, tangent] = rc::jvp([](Tensor) { return doubles({1, 2}); }, ramp({3}), rc::ones({3}, rc::float64));
   expect_values(tangent, {0, 0});

@@ -111,6 +111,17 @@ TEST(VmapTrees, AStructAsResultIsStackedFieldByField) {
   expect_close(p.y, x * x);
 }
 
+TEST(VmapTrees, AnOutDimCoversItsSubtree) {
+  const Tensor x = ramp({3, 2});
+  const auto f = [](Tensor a) { return std::tuple{Point{a, a * 2}, std::vector<Tensor>{a, a * 3}, a.sum()}; };
+  const auto [p, v, s] = rc::vmap(f, {.out_dims = {1, {0, -1}, 0}})(x);
+  expect_close(p.x, x.t());
+  expect_close(p.y, x.t() * 2);
+  expect_close(v[0], x);
+  expect_close(v[1], x.t() * 3);
+  expect_close(s, x.sum(1));
+}
+
 TEST(VmapTrees, OutDimsFollowTheResultTree) {
   const Tensor x = ramp({3, 2});
   const auto f = [](Tensor a) { return std::tuple{Point{a, a * 2}, a.sum()}; };

@@ -45,6 +45,7 @@ std::vector<Named> all_functions() {
       {"select", [](Tensor x) { return x.select(1, 2).square(); }},
       {"slice", [](Tensor x) { return x.slice(0, 1, 3, 1).square(); }},
       {"trace", [](Tensor x) { return trace(x * x); }},
+      {"threshold", [](Tensor x) { return rc::threshold(x * x, 1, 0.5) * x; }},
       {"where", [](Tensor x) { return rc::where(x > other, x * x, sin(x)); }},
       {"diagonal", [](Tensor x) { return x.diagonal().square(); }},
   };

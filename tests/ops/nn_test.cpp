@@ -411,4 +411,58 @@ TEST(LossErrors, ShapesThatDoNotBroadcast) {
                                {x, y});
 }
 
+/// By definition: window i of k over n elements is [i n / k, ceil((i + 1) n / k)).
+Tensor plain_adaptive_pool(const Tensor& x, std::int64_t rows, std::int64_t columns) {
+  const Tensor y = x.new_zeros({x.size(0), rows, columns});
+  const auto first = [](std::int64_t i, std::int64_t n, std::int64_t k) { return i * n / k; };
+  const auto end = [](std::int64_t i, std::int64_t n, std::int64_t k) { return ((i + 1) * n + k - 1) / k; };
+  const std::int64_t h = x.size(1), w = x.size(2);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      y.select(2, j).select(1, i).copy_(x.slice(1, first(i, h, rows), end(i, h, rows))
+                                            .slice(2, first(j, w, columns), end(j, w, columns))
+                                            .mean({1, 2}));
+  return y;
+}
+
+TEST(AdaptivePooling, AveragesTheWindowsThatDivideThePlane) {
+  for (const auto& [h, w] : {std::pair{6, 4}, {7, 5}, {3, 2}, {1, 1}})
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {3, 2}, {2, 3}, {5, 4}, {7, 5}}) {
+      const Tensor x = sin(ramp({2, h, w}) * 3);
+      expect_close(rc::adaptive_avg_pool2d(x, {rows, columns}), plain_adaptive_pool(x, rows, columns), 1e-12);
+      expect_equal(rc::adaptive_avg_pool2d(x.unsqueeze(0), {rows, columns})[0],
+                   rc::adaptive_avg_pool2d(x, {rows, columns}));
+    }
+}
+
+TEST(AdaptivePooling, WorksUnderVmapAndItsGradientIsTheQuotient) {
+  const Tensor xs = sin(ramp({3, 2, 5, 4}) * 3);
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {3, 2}, {2, 3}}) {
+    const auto f = [rows = rows, columns = columns](Tensor x) { return rc::adaptive_avg_pool2d(x, {rows, columns}); };
+    const auto loss = [&](Tensor x) { return f(x).square().sum(); };
+    const Tensor each = rc::vmap(f)(xs), gradients = rc::vmap(rc::grad(loss))(xs);
+    for (std::int64_t i = 0; i < 3; ++i) {
+      expect_close(each[i], f(xs[i]), 1e-12);
+      expect_close(gradients[i], difference_quotient(loss, xs[i]), difference_tolerance);
+    }
+  }
+}
+
+TEST(AdaptivePooling, AnInfinityStaysInItsWindow) {
+  const Tensor x = rc::zeros({1, 1, 5}, rc::float64);
+  x.select(2, 4).fill_(INFINITY);
+  EXPECT_EQ(values(rc::adaptive_avg_pool2d(x, {1, 3})), (Values{0, 0, INFINITY}));
+}
+
+TEST(AdaptivePooling, RefusesWhatIsNoPlane) {
+  const Tensor x = rc::ones({1, 2, 3}), empty = rc::ones({1, 0, 3});
+  expect_error<rc::ValueError>([&] { rc::adaptive_avg_pool2d(x, {0, 1}); },
+                               "adaptive_avg_pool2d: output_size is 0; it must be at least 1", {x});
+  expect_error<rc::ValueError>([&] { rc::adaptive_avg_pool2d(empty, 1); },
+                               "adaptive_avg_pool2d: the planes of f32[1,0,3] are empty; pool at least one element",
+                               {empty});
+  expect_error<rc::ValueError>([&] { rc::adaptive_avg_pool2d(x[0], 1); },
+                               "adaptive_avg_pool2d: the input must be [N, C, H, W] or [C, H, W], it is f32[2,3]", {x});
+}
+
 }  // namespace

@@ -114,6 +114,9 @@ TEST(Counts, SeeNaNAsTrue) {
 TEST(Trace, OfAMatrix) {
   const Tensor x = doubles({1, 2, 3, 4, 5, 6}, {2, 3});
   EXPECT_EQ(trace(x).item(), 6.0);
+  EXPECT_EQ(rc::trace(x).item(), 6.0);  // not a program
+  EXPECT_EQ(rc::trace(x.index({rc::tensor({0, 0})})).item(), 3.0);
+  expect_values(rc::vmap(rc::trace)(rc::stack({x, x * 2})), {6, 12});
   expect_values(gradient([](Tensor v) { return trace(v); }, x), {1, 0, 0, 0, 1, 0});
   expect_error<rc::ValueError>(
       [] { trace(rc::zeros({3})); },

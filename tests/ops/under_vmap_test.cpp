@@ -61,6 +61,23 @@ TEST(UnderVmap, ChunksSplitsAndUnbindsCutEachExample) {
   EXPECT_EQ(rc::vmap([](Tensor a) { return rc::chunk(a, 2); })(x[0]).size(), 2U);
 }
 
+TEST(UnderVmap, TensorSplitCutsEachExampleAtItsIndices) {
+  const Tensor x = ramp({2, 3, 5, 4});
+  expect_the_loop([](const List& a) { return flat({rc::tensor_split(a[0], 2)[0], rc::tensor_split(a[0], 3, 1)[2]}); },
+                  {x});
+  expect_the_loop(
+      [](const List& a) { return flat({rc::tensor_split(a[0], {1, 3})[1], rc::tensor_split(a[0], {2}, -1)[1]}); }, {x});
+  expect_values(rc::tensor_split(rc::arange(5), 3)[0], {0, 1});
+  expect_values(rc::tensor_split(rc::arange(5), 3)[2], {4});
+  const auto parts = rc::tensor_split(rc::arange(6), {1, -2, 3, 9});
+  const std::vector<Values> expected{{0}, {1, 2, 3}, {}, {3, 4, 5}, {}};
+  ASSERT_EQ(parts.size(), expected.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) EXPECT_EQ(values(parts[i]), expected[i]) << i;
+  const Tensor base = rc::zeros({4});
+  rc::tensor_split(base, {1})[1].fill_(1);
+  expect_values(base, {0, 1, 1, 1});
+}
+
 TEST(UnderVmap, AxesAreThoseOfOneExample) {
   const Tensor x = ramp({2, 3, 4, 1, 5});
   expect_the_loop([](const List& a) { return rc::movedim(a[0], 0, -1); }, {x});
@@ -73,6 +90,9 @@ TEST(UnderVmap, AxesAreThoseOfOneExample) {
   expect_the_loop([](const List& a) { return a[0].t(); }, {ramp({2, 3, 4, 5})});
   expect_the_loop([](const List& a) { return a[0].t(); }, {ramp({2, 3, 4})});
   expect_the_loop([](const List& a) { return a[0].mT(); }, {ramp({2, 3, 4, 5, 2})});
+  expect_the_loop([](const List& a) { return a[0].T(); }, {ramp({2, 3, 4, 5, 2})});
+  EXPECT_EQ(sizes(ramp({2, 3, 4}).T()), (Sizes{4, 3, 2}));
+  expect_values(ramp({3}).T(), values(ramp({3})));
 }
 
 TEST(UnderVmap, PartsOfEachExampleAreViews) {
@@ -276,6 +296,27 @@ TEST(UnderVmap, AllAndAnyOfSharedValuesMayBeRead) {
   const auto batched = [](Tensor x) { return bool(rc::all(x > 0)) ? x : -x; };
   EXPECT_THROW(rc::vmap(batched)(ramp({2, 3})), rc::TransformError);
   expect_values(rc::vmap([](Tensor x) { return rc::all(x > 1); })(doubles({1, 2, 2, 3}, {2, 2})), {0, 1});
+}
+
+TEST(UnderVmap, AnEmptyTensorOfGivenStridesIsOneExamples) {
+  const auto f = [](Tensor a) {
+    const Tensor buffer = a.new_empty_strided({2, 3}, {1, 2});
+    EXPECT_EQ(buffer.dtype(), rc::float64);
+    buffer.copy_(a);
+    return buffer * 2;
+  };
+  const Tensor x = ramp({4, 2, 3});
+  expect_close(rc::vmap(f)(x), x * 2);
+  expect_close(rc::vmap(rc::vmap(f))(ramp({2, 4, 2, 3})), ramp({2, 4, 2, 3}) * 2);
+  EXPECT_EQ(x.new_empty_strided({2, 3}, {1, 2}).strides(), (rc::Strides{1, 2}));
+  EXPECT_EQ(x.new_empty_strided({2, 0}, {5, 1}).numel(), 0);
+}
+
+TEST(UnderVmap, ThresholdKeepsWhatIsAbove) {
+  expect_the_loop([](const List& a) { return rc::threshold(a[0], 0.9, -3); }, {ramp({2, 3, 4})});
+  expect_values(rc::threshold(doubles({-1, 0.5, 2, NAN}), 0.5, 7), {7, 7, 2, NAN});
+  expect_values(rc::grad([](Tensor x) { return rc::threshold(x, 0.5, 7).square().sum(); })(doubles({-1, 0.5, 2})),
+                {0, 0, 4});
 }
 
 }  // namespace

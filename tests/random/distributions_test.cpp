@@ -191,12 +191,6 @@ TEST_F(Distributions, Permutations) {
       0, 255);
 }
 
-TEST_F(Distributions, ParametersOutOfRangeInATensorGiveNaN) {
-  for (const Tensor& x : {rc::gamma(doubles({-1})), rc::poisson(doubles({-1})), rc::binomial(5, doubles({1.5})),
-                          rc::gamma(doubles({NAN})), rc::poisson(doubles({NAN})), rc::binomial(doubles({NAN}), 0.5)})
-    EXPECT_TRUE(std::isnan(x.item()));
-}
-
 TEST_F(Distributions, TypesFollowTheParameters) {
   const Tensor f32 = rc::ones({2}), f64 = rc::ones({2}, rc::float64), i64 = rc::ones({2}, rc::int64);
   EXPECT_EQ(rc::normal(f32, 1).dtype(), rc::float32);

@@ -30,6 +30,19 @@ TEST(Draws, ComeFromTheGeneratorThatIsGiven) {
   EXPECT_NE(values(rc::randn({4}, {.generator = g})), first);
 }
 
+TEST(Draws, LikeATensorTakeItsTypeOrTheOneAskedFor) {
+  const Tensor x = rc::zeros({2, 3}, rc::float64);
+  rc::Generator g(3), h(3);
+  EXPECT_EQ(rc::rand_like(x).dtype(), rc::float64);
+  EXPECT_EQ(rc::rand_like(x, rc::float32).dtype(), rc::float32);
+  EXPECT_EQ(rc::randn_like(x, {.dtype = rc::float16}).dtype(), rc::float16);
+  EXPECT_EQ(rc::randint_like(x, 9, rc::int32).dtype(), rc::int32);
+  EXPECT_EQ(rc::randint_like(x, 2, 9, {.dtype = rc::uint8}).dtype(), rc::uint8);
+  expect_equal(rc::randn_like(x, {.dtype = rc::float32, .generator = g}), rc::randn({2, 3}, {.generator = h}));
+  expect_equal(rc::rand_like(x, {.generator = g}), rc::rand({2, 3}, {.dtype = rc::float64, .generator = h}));
+  EXPECT_EQ(rc::rand_like(rc::zeros({2}, rc::int64), rc::float32).dtype(), rc::float32);
+}
+
 TEST(Draws, TakeOnePositionEach) {
   rc::Generator g(3), h(3);
   rc::rand({1000}, {.generator = g});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string_view>
+#include <tuple>
 
 #include "ricci/tensor.h"
 
@@ -38,6 +39,10 @@ Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);  ///< bias +
 /// A linear layer: x [..., inputs], weight [outputs, inputs], bias [outputs] or undefined; gives x weightᵀ + bias.
 Tensor linear(const Tensor& x, const Tensor& weight);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+/// The product of all matrices in the order that takes the fewest multiplications; the first may be a row [n], the last a
+/// column [n], whose axis is gone from the result. ValueError for fewer than two, or if inner sizes differ.
+///   rc::multi_dot({a, b, x})  // [10,100] [100,5] [5] → [10]
+Tensor multi_dot(const std::vector<Tensor>& matrices);
 /// Kronecker's product: every element of a times all of b. The sizes of the result are products of sizes.
 Tensor kron(const Tensor& a, const Tensor& b);
 /// The vector product along `dim`, of size 3 in both (the last axis).
@@ -73,5 +78,22 @@ std::pair<Tensor, Tensor> slogdet(const Tensor& a);
 Tensor logdet(const Tensor& a);  ///< log det; NaN where a real determinant is negative, -inf where it is 0
 /// a multiplied by itself n times, in about log₂ n products; the identity for n = 0, powers of the inverse for n < 0.
 Tensor matrix_power(const Tensor& a, std::int64_t n);
+
+// ── spectra: real matrices; TypeError for complex ones, ValueError where an element is not finite ──
+
+/// The eigenvalues [..., n] of symmetric a [..., n, n], ascending, and orthonormal eigenvectors in the columns of
+/// [..., n, n]. Both triangles are read: where they differ, those of (a + aᵀ) / 2 are taken, so gradients are symmetric.
+/// Vectors are determined up to their sign. Values are differentiable; derivatives of vectors, and second ones of values,
+/// divide by the gaps between values, so that equal values give infinities or NaN (Magnus, 1985).
+///   auto [values, vectors] = rc::eigh(a);  // matmul(a, vectors) = vectors * values
+std::pair<Tensor, Tensor> eigh(const Tensor& a);
+Tensor eigvalsh(const Tensor& a);  ///< the values alone
+/// u [..., m, k], s [..., k], vh [..., k, n] with a = u diag(s) vh, k the smaller of m and n: orthonormal columns, singular
+/// values from the greatest to the least, orthonormal rows; torch.linalg.svd with full_matrices = false. Pairs of vectors
+/// are determined up to their sign. Derivatives of vectors, and second ones of values, divide by the gaps between squared
+/// values, and by the values where a is not square (Townsend, 2016).
+///   auto [u, s, vh] = rc::svd(a);  // a = matmul(u * s, vh)
+std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a);
+Tensor svdvals(const Tensor& a);  ///< the singular values alone
 
 }  // namespace ricci::ops

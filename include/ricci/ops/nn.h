@@ -55,6 +55,11 @@ Tensor avg_pool2d(const Tensor& x, const Axes& kernel);
 Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride);
 Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding);
 
+/// The mean of each of output_size windows that divide the plane: along an axis of n elements, window i of k begins at
+/// i n / k rounded down and ends before (i + 1) n / k rounded up.
+///   Tensor features = rc::flatten(rc::adaptive_avg_pool2d(x, 1), 1, -1);  // [N, C, H, W] → [N, C]
+Tensor adaptive_avg_pool2d(const Tensor& x, const Axes& output_size);
+
 // ── normalisation ──
 
 /// (x - mean) / sqrt(variance + eps) · weight + bias, with mean and (biased) variance over the trailing axes, whose

@@ -15,6 +15,12 @@ struct RandomOptions {
   Generator& generator;
 };
 
+/// `{.dtype = rc::float64, .generator = g}`, for draws that are like a tensor: its dtype if none is given.
+struct LikeOptions {
+  std::optional<DType> dtype = {};
+  GeneratorOption generator = {};
+};
+
 namespace ops {
 
 // ── numbers of one distribution ──
@@ -53,20 +59,29 @@ inline Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, D
 Tensor randperm(std::int64_t n);
 Tensor randperm(std::int64_t n, IntegerOptions options);
 inline Tensor randperm(std::int64_t n, DType dtype) { return randperm(n, IntegerOptions{.dtype = dtype}); }
-/// The same in the shape and dtype of x, as one example sees them.
+/// The same in the shape and dtype of x, as one example sees them, or with another dtype.
 Tensor rand_like(const Tensor& x);
-Tensor rand_like(const Tensor& x, RandomOptions options);
+Tensor rand_like(const Tensor& x, LikeOptions options);
 Tensor randn_like(const Tensor& x);
-Tensor randn_like(const Tensor& x, RandomOptions options);
+Tensor randn_like(const Tensor& x, LikeOptions options);
 Tensor randint_like(const Tensor& x, std::int64_t high);
-Tensor randint_like(const Tensor& x, std::int64_t high, RandomOptions options);
+Tensor randint_like(const Tensor& x, std::int64_t high, LikeOptions options);
 Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high);
-Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, RandomOptions options);
+Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, LikeOptions options);
+inline Tensor rand_like(const Tensor& x, DType dtype) { return rand_like(x, LikeOptions{.dtype = dtype}); }
+inline Tensor randn_like(const Tensor& x, DType dtype) { return randn_like(x, LikeOptions{.dtype = dtype}); }
+inline Tensor randint_like(const Tensor& x, std::int64_t high, DType dtype) {
+  return randint_like(x, high, LikeOptions{.dtype = dtype});
+}
+inline Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, DType dtype) {
+  return randint_like(x, low, high, LikeOptions{.dtype = dtype});
+}
 
 // ── samplers: numbers whose distribution has parameters ──
 // Parameters are tensors or numbers and broadcast, against `shape` too where it is given; else the shape is theirs. The
-// dtype is theirs promoted, float32 for integers; with `shape` the option's. A number out of its range is a ValueError;
-// tensors are not looked at, and give NaN there. Where the text gives a formula, u is uniform and z normal noise, the
+// dtype is theirs promoted, float32 for integers; with `shape` the option's. A value out of its range is a ValueError that
+// names the first one and its place, inside vmap the example too; only while a program is recorded are values unknown and
+// not looked at. Where the text gives a formula, u is uniform and z normal noise, the
 // sample is differentiable by its parameters, and `same` gives every example the same noise under its own parameters.
 //   rc::Tensor x = rc::normal(mean, 0.1);  rc::Tensor y = rc::exponential(2.0, {100}, {.generator = g});
 
@@ -130,8 +145,8 @@ RICCI_SAMPLER_OF_TWO(beta, a, b)
 /// have no axis.
 Tensor dirichlet(const Tensor& concentration);
 Tensor dirichlet(const Tensor& concentration, RandomOptions);
-/// int64 [..., samples]: classes in proportion to `weights` [..., classes] along the last axis, which are not negative
-/// and need not add up to 1. Without replacement, the default, no class comes twice; ValueError if there are fewer than
+/// int64 [..., samples]: classes in proportion to `weights` [..., classes] along the last axis, which are not negative,
+/// not all 0, and need not add up to 1. Without replacement, the default, no class comes twice; ValueError if there are fewer than
 /// `samples`, and classes of weight 0 come last. By inversion; without replacement the greatest log weight + gumbel
 /// noise (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
 ///   rc::Tensor class_ = rc::multinomial(rc::softmax(logits, -1), 1);

@@ -59,6 +59,21 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks);
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim);
 
+/// `sections` pieces along an axis (0 if not given) whose sizes differ by at most one, the greater ones first; or the
+/// pieces that begin at 0 and at each of the indices, which count as those of `slice` do. ValueError if sections < 1.
+///   rc::tensor_split(x, {1, 3})  // x[:1], x[1:3], x[3:]
+std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections);
+std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections, std::int64_t dim);
+std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices);
+std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices, std::int64_t dim);
+inline std::vector<Tensor> tensor_split(const Tensor& x, std::initializer_list<std::int64_t> indices) {
+  return tensor_split(x, std::vector<std::int64_t>(indices));  // {1} is a list, no number
+}
+inline std::vector<Tensor> tensor_split(const Tensor& x, std::initializer_list<std::int64_t> indices,
+                                        std::int64_t dim) {
+  return tensor_split(x, std::vector<std::int64_t>(indices), dim);
+}
+
 // ── joining and copying ──
 
 /// One after the other along an axis (0 if not given); dtypes promote. ValueError if there are none, or if sizes of other
