@@ -308,6 +308,15 @@ Axes identity_axes(std::int64_t rank) {
 
 Tensor permuted(const Tensor& x, const Axes& axes) { return apply(Permute{axes}, x); }
 
+/// As wrap_axis, but a tensor without axes has not even a virtual one: there is nothing to take a part of.
+std::int64_t wrap_own_axis(const char* op, std::int64_t axis, const Tensor& x) {
+  const std::int64_t wrapped = wrap_axis(op, axis, x);
+  if (type_of(x).rank() == 0)
+    raise<IndexError>(std::string(op) + ": axis " + std::to_string(axis) + " is out of range: " + type_text(x) +
+                      " has no axes");
+  return wrapped;
+}
+
 /// A shape with at most one -1, completed from the number of elements.
 Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   require_defined(op, x, 0);
@@ -326,8 +335,9 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   }
   if (inferred >= 0) {
     if (known == 0 || !(count / known * known == count))
-      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count.host(), "element", "elements") +
-                        ", which do not fill the shape " + to_string(wanted));
+      raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " +
+                        count_of(count.host(), "element", "elements") + ", which do not fill the shape " +
+                        to_string(wanted));
     shape[static_cast<std::size_t>(inferred)] = count / known;
   } else if (!(known == count)) {
     raise<ValueError>(std::string(op) + ": " + type_text(x) + " has " + count_of(count.host(), "element", "elements") +
@@ -412,7 +422,7 @@ Tensor movedim(const Tensor& x, const Axes& from, const Axes& to) {
 
 Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
              std::int64_t step) {
-  const std::int64_t axis = wrap_axis("slice", dim, x);
+  const std::int64_t axis = wrap_own_axis("slice", dim, x);
   if (step < 1) raise<ValueError>("slice: step is " + std::to_string(step) + "; it must be at least 1");
   const Size full = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (!start.value_or(0) && !stop && step == 1) return apply(SliceView{axis, 0, full, 1}, x);
@@ -426,11 +436,8 @@ Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> star
 }
 
 Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
-  const std::int64_t axis = wrap_axis("select", dim, x);
-  const Type type = type_of(x);
-  if (type.rank() == 0)
-    raise<IndexError>("select: axis " + std::to_string(dim) + " is out of range: " + type_text(x) + " has no axes");
-  const std::int64_t n = type.shape[static_cast<std::size_t>(axis)];
+  const std::int64_t axis = wrap_own_axis("select", dim, x);
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (index < -n || index >= n)
     raise<IndexError>("select: index " + std::to_string(index) + " is out of range for axis " + std::to_string(axis) +
                       " of " + type_text(x) + "; the legal range is [" + std::to_string(-n) + ", " +
@@ -439,10 +446,10 @@ Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
 }
 
 Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length) {
-  const std::int64_t axis = wrap_axis("narrow", dim, x);
+  const std::int64_t axis = wrap_own_axis("narrow", dim, x);
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   const std::int64_t from = start < 0 ? start + n : start;
-  if (from < 0 || length < 0 || from + length > n)
+  if (from < 0 || from > n || length < 0 || length > n - from)
     raise<IndexError>("narrow: start " + std::to_string(start) + " and length " + std::to_string(length) +
                       " reach outside axis " + std::to_string(axis) + " of " + type_text(x));
   return apply(SliceView{axis, from, length, 1}, x);
@@ -458,7 +465,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
 }
 
 Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step) {
-  const std::int64_t axis = wrap_axis("unfold", dim, x);
+  const std::int64_t axis = wrap_own_axis("unfold", dim, x);
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step) + "; it must be at least 1");
   if (size < 0 || size > n)
@@ -528,7 +535,7 @@ std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim) {
 }
 std::vector<Tensor> split(const Tensor& x, std::int64_t size) { return split(x, size, 0); }
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("split", dim, x);
+  const std::int64_t axis = wrap_own_axis("split", dim, x);
   if (size < 1) raise<ValueError>("split: size is " + std::to_string(size) + "; it must be at least 1");
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   std::vector<std::int64_t> sizes;
@@ -537,7 +544,7 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) 
   return split(x, sizes, axis);
 }
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("split", dim, x);
+  const std::int64_t axis = wrap_own_axis("split", dim, x);
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   std::int64_t at = 0;
   std::vector<Tensor> parts;
@@ -553,7 +560,7 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
 }
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks) { return chunk(x, chunks, 0); }
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("chunk", dim, x);
+  const std::int64_t axis = wrap_own_axis("chunk", dim, x);
   if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   return split(x, std::max<std::int64_t>(1, (n + chunks - 1) / chunks), axis);
