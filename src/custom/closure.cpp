@@ -6,23 +6,6 @@
 #include "interpreters/record.h"
 
 namespace ricci::function {
-namespace {
-
-/// Sizes of a surrounding recording become numbers, under a guard there: the closure is called where those hold.
-struct FixSizes final : SizeVisitor {
-  void visit(Size& size) override { size = size.host(); }
-};
-
-void fix_sizes(ProgramBody& body) {
-  FixSizes fix;
-  for (Type& type : body.types)
-    for (Size& size : type.shape) fix.visit(size);
-  for (Equation& e : body.equations)
-    if (any_symbol(*e.rules, e.parameters)) e.rules->parameters.visit_sizes(e.parameters.mutable_get(), fix);
-}
-
-}  // namespace
-
 struct ClosureRun::State {
   const char* name;
   std::unique_ptr<RecordInterpreter> record;

@@ -153,6 +153,8 @@ Shape broadcast_shape(const char* op, std::span<const Type* const> types);
 /// PyTorch's promotion: category first, then size; 0-dim tensors and numbers do not raise the size.
 DType result_dtype(std::span<const Type* const> types);
 
+/// Whether a size that depends on a recording's inputs stands among the parameters.
+bool any_symbol(Op op);
 /// Whether a program that is being recorded must hold an operation on these values.
 bool is_recorded(std::span<const ValueRef> values);
 

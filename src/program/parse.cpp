@@ -98,10 +98,7 @@ class Parser {
         body_.inputs.push_back(v);
         continue;
       }
-      if (body_.captures.size() == captured_.size())
-        throw ValueError("the program captures more tensors than the " + std::to_string(captured_.size()) +
-                         " that were given; pass one for each name behind the semicolon");
-      body_.captures.push_back({v, value_of(captured_[body_.captures.size()])});
+      body_.captures.push_back({v, next_capture(body_.types.back())});
     }
     expect(text_, " {\n");
     while (!take(text_, "  return")) {
@@ -125,6 +122,17 @@ class Parser {
     const std::string found(text_.substr(0, n));
     text_.remove_prefix(n);
     return found;
+  }
+  /// The value of the next tensor that was given; it must be what the program was recorded with.
+  ValueRef next_capture(const Type& type) const {
+    const std::size_t i = body_.captures.size();
+    if (i == captured_.size())
+      throw ValueError("the program captures more tensors than the " + std::to_string(captured_.size()) +
+                       " that were given; pass one for each name behind the semicolon");
+    if (!(type_of(captured_[i]) == type))
+      throw ValueError("captured tensor " + std::to_string(i) + " is " + to_string(type_of(captured_[i])) +
+                       ", the program says " + to_string(type) + "; pass one of that type");
+    return value_of(captured_[i]);
   }
   Variable known(const std::string& name) const {
     const auto at = names_.find(name);

@@ -68,9 +68,8 @@ class Printer {
   std::string text_;
 };
 
-struct FindSymbol final : SizeVisitor {
-  bool found = false;
-  void visit(Size& size) override { found = found || size.is_symbol(); }
+struct FixSizes final : SizeVisitor {
+  void visit(Size& size) override { size = size.host(); }
 };
 
 /// The sizes of one call's inputs, in the order of the symbols.
@@ -116,11 +115,12 @@ void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
 
 }  // namespace
 
-bool any_symbol(const Rules& rules, const OwnedParameters& parameters) {
-  FindSymbol find;
-  OwnedParameters copy(rules.parameters, parameters.get());
-  rules.parameters.visit_sizes(copy.mutable_get(), find);
-  return find.found;
+void fix_sizes(ProgramBody& body) {
+  FixSizes fix;
+  for (Type& type : body.types)
+    for (Size& size : type.shape) fix.visit(size);
+  for (Equation& e : body.equations)
+    if (any_symbol(e.op())) e.rules->parameters.visit_sizes(e.parameters.mutable_get(), fix);
 }
 
 Program::Program() : body_(new ProgramBody()) {}

@@ -38,8 +38,9 @@ struct ProgramBody {
   std::vector<Variable> outputs;
 };
 
-/// Whether a size that depends on the inputs stands in these parameters.
-bool any_symbol(const Rules& rules, const OwnedParameters& parameters);
+/// Sizes of a surrounding recording become numbers, under a guard there: the program is called where those hold.
+/// Requires: nobody else holds the body's parameters.
+void fix_sizes(ProgramBody& body);
 
 /// The body without equations and captures that no output needs.
 ProgramBody without_dead_equations(const ProgramBody& body);

@@ -13,8 +13,7 @@ std::int64_t axis_of(const Tensor& x, int pick) {
   return pick / 8 % 2 ? axis - axes : axis;
 }
 
-/// x with at least one axis, or at least two.
-Tensor vector(const Tensor& x) { return x.dim() == 0 ? x.unsqueeze(0) : x; }
+/// x with at least two axes.
 Tensor matrix(const Tensor& x) { return x.dim() < 2 ? vector(x).unsqueeze(0) : x; }
 /// A positive definite matrix made of x.
 Tensor definite(const Tensor& x) {
@@ -77,18 +76,18 @@ const std::vector<Operation> views = {
     {"reshape", [](const Tensor& x, int) { return x.reshape({-1, 1}); }},
     {"unsqueeze", [](const Tensor& x, int pick) { return x.unsqueeze(axis_of(x, pick)); }},
     {"squeeze", [](const Tensor& x, int) { return x.squeeze(); }},
-    {"slice", [](const Tensor& x, int pick) { return x.slice(axis_of(x, pick), 0, 2); }},
-    {"slice by two", [](const Tensor& x, int pick) { return x.slice(axis_of(x, pick), 1, 5, 2); }},
-    {"select", [](const Tensor& x, int pick) { return x.select(axis_of(x, pick), 0); }},
+    {"slice", [](const Tensor& x, int pick) { return vector(x).slice(axis_of(x, pick), 0, 2); }},
+    {"slice by two", [](const Tensor& x, int pick) { return vector(x).slice(axis_of(x, pick), 1, 5, 2); }},
+    {"select", [](const Tensor& x, int pick) { return vector(x).select(axis_of(x, pick), 0); }},
     {"expand", [](const Tensor& x, int) { return rc::stack({x, x}).select(0, 1).unsqueeze(0).expand({2, -1}); }},
     {"diagonal", [](const Tensor& x, int) { return matrix(x).diagonal(); }},
     {"movedim", [](const Tensor& x, int pick) { return x.movedim(axis_of(x, pick), -1); }},
     {"flip", [](const Tensor& x, int pick) { return x.flip(axis_of(x, pick)); }},
     {"roll", [](const Tensor& x, int) { return x.roll(1); }},
-    {"unfold", [](const Tensor& x, int pick) { return x.unfold(axis_of(x, pick), 2, 1); }},
-    {"as_strided", [](const Tensor& x, int) { return x.as_strided({2, 2}, {1, 1}); }},
-    {"unbind", [](const Tensor& x, int pick) { return x.unbind(axis_of(x, pick)).back(); }},
-    {"split", [](const Tensor& x, int pick) { return x.split(2, axis_of(x, pick)).front(); }},
+    {"unfold", [](const Tensor& x, int pick) { return vector(x).unfold(axis_of(x, pick), 1 + pick % 2, 1); }},
+    {"as_strided", [](const Tensor& x, int) { return x.as_strided({2, x.numel() / 2}, {1, 1}); }},
+    {"unbind", [](const Tensor& x, int pick) { return rc::stack(vector(x).unbind(axis_of(x, pick))); }},
+    {"split", [](const Tensor& x, int pick) { return vector(x).split(2, axis_of(x, pick)).front(); }},
 };
 
 const std::vector<Operation> joining = {
@@ -102,9 +101,9 @@ const std::vector<Operation> joining = {
     {"gather", [](const Tensor& x, int pick) { return x.gather(axis_of(x, pick), argsort(x, axis_of(x, pick))); }},
     {"scatter_add",
      [](const Tensor& x, int pick) { return x.scatter_add(axis_of(x, pick), argsort(x, axis_of(x, pick)), x); }},
-    {"index_put", [](const Tensor& x, int) { return index_put(x, {rc::tensor({0, 0})}, 1.5, true); }},
+    {"index_put", [](const Tensor& x, int) { return index_put(vector(x), {rc::tensor({0, 0})}, 1.5, true); }},
     {"masked_fill", [](const Tensor& x, int) { return x.masked_fill(x > 0.6, 0.25); }},
-    {"mask", [](const Tensor& x, int) -> Tensor { return x.index({x > 0.4}); }},
+    {"mask", [](const Tensor& x, int) -> Tensor { return vector(x).index({vector(x) > 0.4}); }},
     {"nonzero", [](const Tensor& x, int) { return nonzero(x > 0.4); }},
     {"nonzero of a size", [](const Tensor& x, int) { return nonzero(x > 0.4, {.size = 3}); }},
     {"unique", [](const Tensor& x, int) { return unique(x); }},
@@ -130,7 +129,7 @@ const std::vector<Operation> writes_to_own = {
     {"in place", [](const Tensor& x, int) { return x.clone().mul_(2).sin_(); }},
     {"write through a view",
      [](const Tensor& x, int pick) {
-       const Tensor y = x.clone();
+       const Tensor y = vector(x).clone();
        y.select(axis_of(x, pick), 0).add_(1);
        return y;
      }},
@@ -148,7 +147,7 @@ const std::vector<Operation> writes_to_own = {
      }},
     {"assign by index",
      [](const Tensor& x, int) {
-       const Tensor y = x.clone();
+       const Tensor y = vector(x).clone();
        y.index({rc::tensor({0})}) = x.sum();
        return y;
      }},
@@ -200,6 +199,8 @@ std::vector<Operation> joined(std::initializer_list<const std::vector<Operation>
 }
 
 }  // namespace
+
+Tensor vector(const Tensor& x) { return x.dim() == 0 ? x.unsqueeze(0) : x; }
 
 const std::vector<Operation>& ordinary_operations() {
   static const std::vector<Operation> all = joined({&elementwise, &elementwise, &reductions, &views, &joining, &algebra,

@@ -22,6 +22,8 @@ const std::vector<Operation>& writing_operations();
 /// Calls that throw for most inputs.
 const std::vector<Operation>& wrong_operations();
 
+/// x with at least one axis.
+Tensor vector(const Tensor& x);
 /// x itself, or a part of it with at most `most` elements and three axes, so that programs stay small.
 Tensor small(const Tensor& x, std::int64_t most);
 

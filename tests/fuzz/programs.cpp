@@ -48,7 +48,7 @@ Program nested(Dice& dice, int depth) {
 
 Program random_program(Dice& dice, int depth) {
   Program whole = depth > 0 && dice.chance(75) ? nested(dice, depth) : operation(dice);
-  for (int more = dice.below(3); more > 0; --more) {
+  for (int more = dice.below(4); more > 0; --more) {
     const Program next = depth > 1 && dice.chance(15) ? nested(dice, depth - 1) : operation(dice);
     const auto first = whole.run, second = next.run;
     whole = {[first, second](const Tensor& x) { return second(first(x)); }, whole.text + ", " + next.text,
@@ -58,9 +58,9 @@ Program random_program(Dice& dice, int depth) {
 }
 
 Tensor random_tensor(Dice& dice) {
-  static const std::vector<std::int64_t> sizes = {0, 1, 1, 2, 2, 3, 3, 4};
+  static const std::vector<std::int64_t> sizes = {0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4};
   std::vector<std::int64_t> shape;
-  for (int axes = dice.below(4); axes > 0; --axes) shape.push_back(dice.one_of(sizes));
+  for (int axes = dice.chance(10) ? 0 : 1 + dice.below(3); axes > 0; --axes) shape.push_back(dice.one_of(sizes));
   std::int64_t count = 1;
   for (std::int64_t size : shape) count *= size;
   std::vector<double> values;

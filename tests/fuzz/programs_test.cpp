@@ -72,6 +72,7 @@ struct Fault {
 Outcome run(const Case& c, const Fault& fault) try {
   world().captured = c.captured;
   world().steps = 0;
+  rc::manual_seed(1);
   world().throw_at = fault.step;
   rc::pool::fail_after(fault.allocation);
   const Tensor y = c.program.run(c.argument);

@@ -43,6 +43,38 @@ TEST(Program, CapturedTensorsAreInputsWithTheValueTheyHadWhenRecorded) {
   expect_values(p({rc::ones({3})})[0], {2, 2, 2});
 }
 
+TEST(Program, AConstantSpreadToASizeOfItsInputsServesAllSizes) {
+  const auto f = [](const Tensor& x) {
+    Tensor y = x * 1;
+    y.zero_();
+    return y + rc::tensor({2.0}).expand_as(x);
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({3}));
+  expect_values(p({rc::ones({3})})[0], {2, 2, 2});
+  expect_values(p({rc::ones({5})})[0], {2, 2, 2, 2, 2});
+}
+
+TEST(Program, RecordedInsideARecordingHasTheSizesOfThere) {
+  const auto inner = [](const Tensor& y) { return y.flatten() * rc::ones({2}).sum(); };
+  const auto f = [&](const Tensor& x) {
+    const Tensor outside = x * 2;
+    return rc::trace([&](const Tensor& y) { return inner(y) + outside.flatten(); })(x)({x})[0];
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({2, 3}));
+  expect_values(p({rc::ones({2, 3})})[0], {4, 4, 4, 4, 4, 4});
+  EXPECT_THROW(p({rc::ones({3, 3})}), rc::ValueError);
+}
+
+TEST(Program, ATensorThatNoMemoryHoldsIsRefusedWhereItIsRecorded) {
+  const Tensor x = rc::ones({3});
+  const std::int64_t many = std::int64_t{1} << 40;
+  expect_error<rc::ValueError>(
+      [&] { rc::trace([&](const Tensor& a) { return a.sum() + rc::zeros({many, many}); })(x); },
+      "zeros: f32[1099511627776,1099511627776] has more elements than memory can hold; make it smaller\n"
+      "  inside trace{at}",
+      {x});
+}
+
 TEST(Program, EquationsThatNoOutputNeedsAreLeftOut) {
   const rc::Program p = rc::trace([](const Tensor& x) {
     const Tensor unused = exp(x);
@@ -59,6 +91,16 @@ TEST(Program, ReadBackPrintsTheSame) {
   EXPECT_EQ(rc::to_string(again), rc::to_string(p));
   const Tensor x = rc::randn({2, 3});
   expect_equal(again({x})[0], f(x));
+}
+
+TEST(Program, ReadBackWithACapturedTensorOfAnotherTypeIsRefused) {
+  const Tensor scale = rc::ones({3});
+  const rc::Program p = rc::trace([&](const Tensor& x) { return x * scale; })(rc::ones({3}));
+  const Tensor other[] = {rc::ones({2, 2})};
+  expect_error<rc::ValueError>([&] { rc::parse_program(rc::to_string(p), other); },
+                               "parse: line 1: captured tensor 0 is f32[2,2], the program says f32[3]; "
+                               "pass one of that type",
+                               {other[0]});
 }
 
 TEST(Program, WithASizeOfItsInputsAmongTheParametersCannotBeReadBack) {
