@@ -74,6 +74,12 @@ struct Pad {
 
   Type type(const Type& x) const {
     Type type{x.dtype, x.shape};
+    require_between(x.rank(), static_cast<std::int64_t>(low.size()), x.rank());
+    require_between(x.rank(), static_cast<std::int64_t>(high.size()), x.rank());
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      require_between(0, low[i], beyond_memory);
+      require_between(0, high[i], beyond_memory);
+    }
     for (std::size_t i = 0; i < low.size(); ++i) type.shape[i] = type.shape[i] + low[i] + high[i];
     return type;
   }

@@ -32,7 +32,11 @@ struct Permute {
   static constexpr const char* name = "permute";
   Axes axes;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axes(axes, x.rank());
+    require_between(x.rank(), static_cast<std::int64_t>(axes.size()), x.rank());
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*&) const {
     const Shape shape = type.shape;
     const Strides old = strides;
@@ -169,7 +173,10 @@ struct SliceView {
   Size size;
   std::int64_t step;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis);
     if (data) data = advance(data, type.dtype, start * strides[a]);
@@ -189,7 +196,10 @@ struct Select {
   std::int64_t axis;
   std::int64_t index;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis);
     if (data) data = advance(data, type.dtype, index * strides[a]);
@@ -208,7 +218,11 @@ struct Diagonal {
   static constexpr const char* name = "diagonal";
   std::int64_t offset, axis1, axis2;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axes({axis1, axis2}, x.rank());
+    require_between(-beyond_memory, offset, beyond_memory);
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis1), b = static_cast<std::size_t>(axis2);
     const std::int64_t rows = extent(type, axis1), columns = extent(type, axis2);
@@ -238,7 +252,12 @@ struct Unfold {
   static constexpr const char* name = "unfold";
   std::int64_t axis, size, step;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    require_between(1, step, beyond_memory);
+    require_between(0, size, extent(x, axis));
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*&) const {
     const auto a = static_cast<std::size_t>(axis);
     const std::int64_t windows = (extent(type, axis) - size) / step + 1;

@@ -1,6 +1,7 @@
 // Reading a printed program back. What is wrong is thrown without a place; parse_program knows the line, and says it.
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 
 #include "program/program.h"
@@ -46,6 +47,9 @@ void parse_number(T& value, std::string_view& text) {
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
 }
 
+/// Numbers beyond it would be taken for symbols, or overflow where sizes are multiplied.
+constexpr std::int64_t most_of_a_size = std::int64_t{1} << 47;
+
 void parse(std::int64_t& value, std::string_view& text) { parse_number(value, text); }
 void parse(double& value, std::string_view& text) { parse_number(value, text); }
 void parse(bool& value, std::string_view& text) {
@@ -54,7 +58,9 @@ void parse(bool& value, std::string_view& text) {
 }
 void parse(Size& value, std::string_view& text) {
   std::int64_t number = 0;
+  const std::string_view before = text;
   parse_number(number, text);
+  if (std::abs(number) > most_of_a_size) raise_expected("a size that memory can hold", before);
   value = number;
 }
 void parse(std::string& value, std::string_view& text) {
@@ -150,7 +156,9 @@ class Parser {
     while (!take(text_, "]")) {
       take(text_, ",");
       Size size;
+      const std::string_view before = text_;
       parameters::parse(size, text_);
+      if (size.raw() < 0) raise_expected("a size of at least 0", before);
       type.shape.push_back(size);
     }
     const auto v = static_cast<Variable>(body_.types.size());
