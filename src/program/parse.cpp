@@ -1,7 +1,6 @@
 // Reading a printed program back. What is wrong is thrown without a place; parse_program knows the line, and says it.
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <map>
 
 #include "program/program.h"
@@ -60,7 +59,7 @@ void parse(Size& value, std::string_view& text) {
   std::int64_t number = 0;
   const std::string_view before = text;
   parse_number(number, text);
-  if (std::abs(number) > most_of_a_size) raise_expected("a size that memory can hold", before);
+  if (number < -most_of_a_size || number > most_of_a_size) raise_expected("a size that memory can hold", before);
   value = number;
 }
 void parse(std::string& value, std::string_view& text) {
