@@ -35,7 +35,20 @@ void require_one_element(const char* name, const Type& type) {
                       "; it must have one element");
 }
 
-// ── the operations ──
+// ── the operations: their type rules hold the counts among the parameters, which a program's text may get wrong ──
+
+void require_operands(std::size_t wanted, const Types& found) {
+  if (wanted != static_cast<std::size_t>(found.size()))
+    throw IndexError("takes " + std::to_string(wanted) + " operands, found " + std::to_string(found.size()));
+}
+
+/// How many inputs of the program follow the first `given` ones: what its function captured.
+std::size_t captures(const Program& program, std::size_t given) {
+  if (program.inputs() < given)
+    throw IndexError("a program takes " + std::to_string(program.inputs()) + " inputs, it is given " +
+                     std::to_string(given));
+  return program.inputs() - given;
+}
 
 /// Inputs: the predicate or index, the operands, then what each branch captures.
 struct Cond {
@@ -44,7 +57,17 @@ struct Cond {
   std::int64_t operands;
   std::vector<Program> branches;
 
-  Types type(const Types&) const { return output_types(branches[0]); }
+  Types type(const Types& inputs) const {
+    if (branches.empty()) throw IndexError("has no branches");
+    require_between(0, operands, std::ssize(inputs) - 1);
+    std::size_t wanted = 1 + static_cast<std::size_t>(operands);
+    for (const Program& branch : branches) {
+      wanted += captures(branch, static_cast<std::size_t>(operands));
+      if (!(output_types(branch) == output_types(branches[0]))) throw IndexError("the branches differ in type");
+    }
+    require_operands(wanted, inputs);
+    return output_types(branches[0]);
+  }
   Tensors call(std::span<const Tensor> inputs) const {
     const Tensor question = checked(take(inputs, 1)[0]);
     const std::span<const Tensor> given = take(inputs, static_cast<std::size_t>(operands));
@@ -88,8 +111,12 @@ struct WhileLoop {
   std::int64_t max_steps;
   Checkpoints checkpoint;
 
-  Types type(const Types&) const {
+  Types type(const Types& inputs) const {
     const Types carried = output_types(body);
+    require_between(0, streams, std::ssize(carried));
+    const std::size_t count = carried.size(), leaves = count - static_cast<std::size_t>(streams);
+    require_operands(count + captures(condition, leaves) + captures(body, count), inputs);
+    require_between(1, std::ssize(output_types(condition)), 1);
     return {carried.begin(), carried.end() - streams};
   }
   Tensors call(std::span<const Tensor> inputs) const {
@@ -123,6 +150,12 @@ struct Scan {
 
   Types type(const Types& inputs) const {
     const Types outputs = output_types(step);
+    require_between(0, streams, std::ssize(outputs));
+    require_between(0, carried, std::ssize(outputs) - streams);
+    require_between(1, scanned, std::ssize(inputs) - carried - streams);
+    const auto given = static_cast<std::size_t>(carried + scanned + streams);
+    require_operands(given + captures(step, given), inputs);
+    require_rank_of_at_least(1, inputs[static_cast<std::size_t>(carried)]);
     Types types(outputs.begin(), outputs.end() - streams);
     for (std::size_t i = static_cast<std::size_t>(carried); i < types.size(); ++i)
       types[i].shape.insert(0, inputs[static_cast<std::size_t>(carried)].shape[0]);

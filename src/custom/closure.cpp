@@ -11,10 +11,6 @@
 namespace ricci::function {
 namespace {
 
-struct FixSizes final : SizeVisitor {
-  void visit(Size& size) override { size = size.host(); }
-};
-
 /// A number as a tensor of its dtype.
 Tensor strong(const Tensor& x) { return type_of(x).weak ? to(x, type_of(x).dtype) : x; }
 
@@ -37,8 +33,8 @@ bool is_recorded(const tree::Walk& leaves) {
 
 ClosureRun::ClosureRun(const char* name, Runs runs)
     : state_(new State{.name = name,
-                       .record = std::make_unique<RecordInterpreter>(
-                           runs == Runs::many ? Records::step : Records::part, Entry{.name = name})}) {}
+                       .record = std::make_unique<RecordInterpreter>(runs == Runs::many ? Records::step : Records::part,
+                                                                     Entry{.name = name})}) {}
 ClosureRun::~ClosureRun() { delete state_; }
 
 void ClosureRun::enter(const tree::Walk& arguments) {
@@ -85,8 +81,7 @@ void write_leaves(std::span<const Tensor>& values, const tree::Walk& into) {
 }
 
 Closure with_fixed_sizes(Closure closure) {
-  FixSizes fix;
-  closure.program.visit_parameter_sizes(fix);
+  closure.program = ricci::with_fixed_sizes(std::move(closure.program));
   return closure;
 }
 

@@ -56,11 +56,12 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   }
   Values results;
   for (const Type& type : types_of(op, types)) {
+    bytes_of(type);  // what cannot be computed is refused where it is recorded
     const Variable v = new_variable(type);
     equation.outputs.push_back(v);
     results.push_back(new_node<Recorded>(level, type, v));
   }
-  equation.has_symbols = body->symbols && any_symbol(*op.rules, equation.parameters);
+  equation.has_symbols = body->symbols && any_symbol(op);
   body->equations.push_back(std::move(equation));
   return results;
 }

@@ -27,4 +27,17 @@ void require_sizes(const char* op, const Shape& shape);
 /// Throws TypeError unless x is floating or complex.
 void require_floating(const char* op, const Tensor& x);
 
+// ── what type rules hold of parameters: calls have checked them, the text of a program may say anything ──
+
+/// Throws IndexError unless `axis` is one of `rank` axes. Whoever checks a program says the operation before it.
+void require_axis(std::int64_t axis, int rank);
+/// The same of each, and none may appear twice.
+void require_axes(const Axes& axes, int rank);
+/// Throws IndexError unless x has as many axes.
+void require_rank_of_at_least(int axes, const Type& x);
+/// Throws IndexError unless a parameter lies between two numbers.
+void require_between(std::int64_t low, std::int64_t number, std::int64_t high);
+/// More than a size can be.
+inline constexpr std::int64_t beyond_memory = std::int64_t{1} << 47;
+
 }  // namespace ricci

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/spatial.h"
@@ -79,6 +80,19 @@ BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
   return {.outputs = {unfolded(y, f.result, groups, b.size)}};
 }
 
+/// Both operands have the axes that the shape speaks of, and no product of two of its numbers overflows.
+void require_fit(const ConvolutionShape& shape, const Type& first, const Type& second) {
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  require_between(1, shape.spatial, 3);
+  require_between(shape.spatial + 2, first.rank(), shape.spatial + 2);
+  require_between(shape.spatial + 2, second.rank(), shape.spatial + 2);
+  require_between(1, shape.groups, most);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
+    for (std::int64_t number : {shape.stride[i], shape.dilation[i]}) require_between(1, number, most);
+    for (std::int64_t number : {shape.padding_low[i], shape.padding_high[i]}) require_between(0, number, most);
+  }
+}
+
 Shape spatial_sizes(const Type& type) { return Shape(type.shape.begin() + 2, type.shape.end()); }
 
 /// A sample with uniform operands of these shapes.
@@ -100,6 +114,7 @@ struct Convolution {
   ConvolutionShape shape;
 
   Type type(const Type& x, const Type& w) const {
+    require_fit(shape, x, w);
     Shape sizes = {x.shape[0], w.shape[0]};
     for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
       const Size room =
@@ -140,6 +155,7 @@ struct ConvolutionInput {
   Shape sizes;  // the spatial sizes of x
 
   Type type(const Type& y, const Type& w) const {
+    require_fit(shape, y, w);
     Shape all = {y.shape[0], w.shape[1] * shape.groups};
     all.append(sizes.begin(), sizes.end());
     return {y.dtype, all};
@@ -172,6 +188,7 @@ struct ConvolutionWeight {
   Shape sizes;  // the spatial sizes of w
 
   Type type(const Type& x, const Type& y) const {
+    require_fit(shape, x, y);
     Shape all = {y.shape[1], x.shape[1] / Size(shape.groups)};
     all.append(sizes.begin(), sizes.end());
     return {x.dtype, all};

@@ -4,12 +4,16 @@
 #include <limits>
 
 #include "kernels/lapack.h"
+#include "ops/axes.h"
 #include "ops/factorizations.h"
 
 namespace ricci {
 namespace {
 
-Type without_matrix(const Type& a, DType dtype) { return {dtype, Shape(a.shape.begin(), a.shape.end() - 2)}; }
+Type without_matrix(const Type& a, DType dtype) {
+  require_rank_of_at_least(2, a);
+  return {dtype, Shape(a.shape.begin(), a.shape.end() - 2)};
+}
 
 /// c [...] as [..., 1, 1].
 Tensor beside_matrix(const Tensor& c) { return unsqueeze(unsqueeze(c, -1), -1); }

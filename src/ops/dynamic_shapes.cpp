@@ -21,6 +21,7 @@ struct NonzeroOfSize {
   std::int64_t leading = 0;
 
   Type type(const Type& x) const {
+    require_between(0, leading, x.rank());
     Shape shape(x.shape.begin(), x.shape.begin() + leading);
     shape.push_back(size);
     shape.push_back(x.rank() - leading);

@@ -16,6 +16,7 @@ struct Cat {
   std::int64_t axis;
 
   Type type(const Types& in) const {
+    for (const Type& x : in) require_axis(axis, x.rank());
     Type type{in[0].dtype, in[0].shape};
     for (std::size_t i = 1; i < in.size(); ++i) type.shape[at(axis)] = type.shape[at(axis)] + in[i].shape[at(axis)];
     return type;
@@ -47,6 +48,7 @@ struct Stack {
   std::int64_t axis;
 
   Type type(const Types& in) const {
+    require_axis(axis, in[0].rank() + 1);
     Type type{in[0].dtype, in[0].shape};
     type.shape.insert(at(axis), static_cast<std::int64_t>(in.size()));
     return type;
@@ -76,6 +78,9 @@ struct Unstack {
   std::int64_t axis;
 
   Types type(const Type& in) const {
+    constexpr std::int64_t most_results = std::int64_t{1} << 24;
+    require_axis(axis, in.rank());
+    require_between(0, in.shape[at(axis)].host(), most_results);
     Type one{in.dtype, in.shape};
     one.shape.erase(at(axis));
     return Types(at(in.shape[at(axis)].host()), one);

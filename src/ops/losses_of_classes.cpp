@@ -1,6 +1,7 @@
 // Losses over classes: cross entropy and negative log-likelihood. The axis of classes is 0 where the input has one
 // axis, else 1.
 #include "kernels/reduce.h"
+#include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/losses.h"
 #include "ops/sums.h"
@@ -16,6 +17,7 @@ struct CrossEntropy {
 
   Type type(const Type& x, const Type&) const {
     require_real(name, x);
+    require_rank_of_at_least(1, x);
     return {x.dtype, Shape(x.shape.begin(), x.shape.end() - 1)};
   }
   void eval(Outputs out, Inputs in) const {

@@ -1,6 +1,7 @@
 // Layer normalisation: every example gets mean 0 and variance 1 over its trailing axes.
 #include <cmath>
 
+#include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/sums.h"
@@ -19,6 +20,7 @@ struct Normalize {
 
   Types type(const Type& x) const {
     require_real(name, x);
+    require_between(0, axes, x.rank());
     Type scale = x;
     for (int i = 1; i <= axes; ++i) scale.shape[scale.shape.size() - static_cast<std::size_t>(i)] = 1;
     return {x, scale};

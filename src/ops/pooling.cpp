@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/spatial.h"
@@ -12,10 +13,17 @@ namespace {
 
 using kernels::PoolingShape;
 
+/// No product of two of a window's numbers overflows.
+constexpr std::int64_t most_of_a_window = std::int64_t{1} << 30;
+
 /// The type of one result for each window.
 Type pooled_type(const Type& x, const PoolingShape& shape) {
+  require_rank_of_at_least(2, x);
   Type type = x;
   for (std::size_t i = 0; i < 2; ++i) {
+    for (std::int64_t number : {shape.stride[i], shape.dilation[i], shape.window[i]})
+      require_between(1, number, most_of_a_window);
+    require_between(0, shape.padding[i], most_of_a_window);
     Size& size = type.shape[type.shape.size() - 2 + i];
     const Size room = size + 2 * shape.padding[i] - shape.dilation[i] * (shape.window[i] - 1) - 1;
     size = room / Size(shape.stride[i]) + 1;
@@ -25,6 +33,7 @@ Type pooled_type(const Type& x, const PoolingShape& shape) {
 
 /// The type of what was pooled, from its last two sizes.
 Type plane_type(const Type& y, Size height, Size width) {
+  require_rank_of_at_least(2, y);
   Type type = y;
   type.shape[type.shape.size() - 2] = height;
   type.shape.back() = width;

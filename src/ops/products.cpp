@@ -58,7 +58,10 @@ struct Product {
   Form form;
 
   Type type(const Type& a, const Type& b) const {
+    require_between(0, static_cast<std::int64_t>(form), static_cast<std::int64_t>(Form::outer));
     const Cores c = cores_of(form);
+    require_rank_of_at_least(c.left, a);
+    require_rank_of_at_least(c.right, b);
     Shape shape;
     const int batch_a = a.rank() - c.left, batch_b = b.rank() - c.right, batch = std::max(batch_a, batch_b);
     for (int i = 0; i < batch; ++i) {

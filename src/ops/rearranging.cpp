@@ -74,6 +74,12 @@ struct Pad {
 
   Type type(const Type& x) const {
     Type type{x.dtype, x.shape};
+    require_between(x.rank(), static_cast<std::int64_t>(low.size()), x.rank());
+    require_between(x.rank(), static_cast<std::int64_t>(high.size()), x.rank());
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      require_between(0, low[i], beyond_memory);
+      require_between(0, high[i], beyond_memory);
+    }
     for (std::size_t i = 0; i < low.size(); ++i) type.shape[i] = type.shape[i] + low[i] + high[i];
     return type;
   }
@@ -149,9 +155,10 @@ Tensor triu(const Tensor& x, std::int64_t diagonal) { return triangle("triu", x,
 
 Tensor diag_embed(const Tensor& x) { return diag_embed(x, 0, -2, -1); }
 Tensor diag_embed(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
-  const std::int64_t a = wrap_new_axis("diag_embed", dim1, x), b = wrap_new_axis("diag_embed", dim2, x);
+  require_defined("diag_embed", x, 0);
   const Type type = type_of(x);
   if (type.rank() == 0) raise<ValueError>("diag_embed: needs at least 1 axis, found " + to_string(type));
+  const std::int64_t a = wrap_new_axis("diag_embed", dim1, x), b = wrap_new_axis("diag_embed", dim2, x);
   if (a == b)
     raise<ValueError>("diag_embed: both axes are axis " + std::to_string(a) + " of the result; they must differ");
   Shape shape = type.shape;

@@ -1,6 +1,7 @@
 // Sorting and selecting along an axis. Values come with their places, and so do derivatives: a tangent is gathered from
 // where its value was, a cotangent is put back there.
 #include "kernels/sort.h"
+#include "ops/axes.h"
 #include "ops/sums.h"
 
 namespace ricci {
@@ -9,6 +10,7 @@ namespace {
 kernels::Order order_of(bool descending) { return descending ? kernels::Order::descending : kernels::Order::ascending; }
 
 Types picked_types(const Type& x, std::int64_t axis, Size size) {
+  require_axis(axis, x.rank());
   Shape shape = x.shape;
   shape[static_cast<std::size_t>(axis)] = size;
   return {Type{x.dtype, shape}, Type{DType::int64, shape}};
@@ -28,7 +30,10 @@ struct Sort {
   std::int64_t axis;
   bool descending;
 
-  Types type(const Type& x) const { return picked_types(x, axis, x.shape[static_cast<std::size_t>(axis)]); }
+  Types type(const Type& x) const {
+    require_axis(axis, x.rank());
+    return picked_types(x, axis, x.shape[static_cast<std::size_t>(axis)]);
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::sort(out[0], out[1], in[0], static_cast<int>(axis), order_of(descending));
   }

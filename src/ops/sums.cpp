@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "kernels/elementwise.h"
+#include "ops/axes.h"
 
 namespace ricci {
 
@@ -17,6 +18,7 @@ SmallVector<bool, 8> flags_of(const Axes& axes, int rank) {
 }
 
 Type without_axes(const Type& x, const Axes& axes, DType dtype) {
+  require_axes(axes, x.rank());
   Type type{dtype, {}};
   if (axes.size() == x.shape.size()) return type;
   const auto reduced = flags_of(axes, x.rank());

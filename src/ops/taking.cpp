@@ -4,6 +4,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/index.h"
+#include "ops/axes.h"
 #include "ops/indexing.h"
 
 namespace ricci {
@@ -65,6 +66,7 @@ struct Take {
   std::size_t count() const { return place.axes.size(); }
   Type type(const Types& in) const {
     require_an_index_each(name, in, 1, place);
+    require_rank_of_at_least(static_cast<int>(count()), in[0]);
     Shape shape = index_shape(in, 1);
     shape.append(in[0].shape.begin() + count(), in[0].shape.end());
     return {in[0].dtype, shape};

@@ -32,7 +32,11 @@ struct Permute {
   static constexpr const char* name = "permute";
   Axes axes;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axes(axes, x.rank());
+    require_between(x.rank(), static_cast<std::int64_t>(axes.size()), x.rank());
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*&) const {
     const Shape shape = type.shape;
     const Strides old = strides;
@@ -169,7 +173,10 @@ struct SliceView {
   Size size;
   std::int64_t step;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis);
     if (data) data = advance(data, type.dtype, start * strides[a]);
@@ -189,7 +196,10 @@ struct Select {
   std::int64_t axis;
   std::int64_t index;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis);
     if (data) data = advance(data, type.dtype, index * strides[a]);
@@ -208,7 +218,11 @@ struct Diagonal {
   static constexpr const char* name = "diagonal";
   std::int64_t offset, axis1, axis2;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axes({axis1, axis2}, x.rank());
+    require_between(-beyond_memory, offset, beyond_memory);
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis1), b = static_cast<std::size_t>(axis2);
     const std::int64_t rows = extent(type, axis1), columns = extent(type, axis2);
@@ -238,7 +252,12 @@ struct Unfold {
   static constexpr const char* name = "unfold";
   std::int64_t axis, size, step;
 
-  Type type(const Type& x) const { return type_by_alias(*this, x); }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    require_between(1, step, beyond_memory);
+    require_between(0, size, extent(x, axis));
+    return type_by_alias(*this, x);
+  }
   void alias(Type& type, Strides& strides, void*&) const {
     const auto a = static_cast<std::size_t>(axis);
     const std::int64_t windows = (extent(type, axis) - size) / step + 1;
@@ -307,6 +326,15 @@ Axes identity_axes(std::int64_t rank) {
 }
 
 Tensor permuted(const Tensor& x, const Axes& axes) { return apply(Permute{axes}, x); }
+
+/// As wrap_axis, but a tensor without axes has not even a virtual one: there is nothing to take a part of.
+std::int64_t wrap_own_axis(const char* op, std::int64_t axis, const Tensor& x) {
+  const std::int64_t wrapped = wrap_axis(op, axis, x);
+  if (type_of(x).rank() == 0)
+    raise<IndexError>(std::string(op) + ": axis " + std::to_string(axis) + " is out of range: " + type_text(x) +
+                      " has no axes");
+  return wrapped;
+}
 
 /// A shape with at most one -1, completed from the number of elements.
 Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
@@ -440,7 +468,7 @@ Tensor movedim(const Tensor& x, const Axes& from, const Axes& to) {
 
 Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
              std::int64_t step) {
-  const std::int64_t axis = wrap_axis("slice", dim, x);
+  const std::int64_t axis = wrap_own_axis("slice", dim, x);
   if (step < 1) raise<ValueError>("slice: step is " + std::to_string(step) + "; it must be at least 1");
   const Size full = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (!start.value_or(0) && !stop && step == 1) return apply(SliceView{axis, 0, full, 1}, x);
@@ -454,11 +482,8 @@ Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> star
 }
 
 Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
-  const std::int64_t axis = wrap_axis("select", dim, x);
-  const Type type = type_of(x);
-  if (type.rank() == 0)
-    raise<IndexError>("select: axis " + std::to_string(dim) + " is out of range: " + type_text(x) + " has no axes");
-  const std::int64_t n = type.shape[static_cast<std::size_t>(axis)];
+  const std::int64_t axis = wrap_own_axis("select", dim, x);
+  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (index < -n || index >= n)
     raise<IndexError>("select: index " + std::to_string(index) + " is out of range for axis " + std::to_string(axis) +
                       " of " + type_text(x) + "; the legal range is [" + std::to_string(-n) + ", " +
@@ -467,10 +492,10 @@ Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
 }
 
 Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length) {
-  const std::int64_t axis = wrap_axis("narrow", dim, x);
+  const std::int64_t axis = wrap_own_axis("narrow", dim, x);
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   const std::int64_t from = start < 0 ? start + n : start;
-  if (from < 0 || length < 0 || from + length > n)
+  if (from < 0 || from > n || length < 0 || length > n - from)
     raise<IndexError>("narrow: start " + std::to_string(start) + " and length " + std::to_string(length) +
                       " reach outside axis " + std::to_string(axis) + " of " + type_text(x));
   return apply(SliceView{axis, from, length, 1}, x);
@@ -486,7 +511,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
 }
 
 Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step) {
-  const std::int64_t axis = wrap_axis("unfold", dim, x);
+  const std::int64_t axis = wrap_own_axis("unfold", dim, x);
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step) + "; it must be at least 1");
   if (size < 0 || size > n)
@@ -557,7 +582,7 @@ std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim) {
 }
 std::vector<Tensor> split(const Tensor& x, std::int64_t size) { return split(x, size, 0); }
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("split", dim, x);
+  const std::int64_t axis = wrap_own_axis("split", dim, x);
   if (size < 1) raise<ValueError>("split: size is " + std::to_string(size) + "; it must be at least 1");
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   std::vector<std::int64_t> sizes;
@@ -566,7 +591,7 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) 
   return split(x, sizes, axis);
 }
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("split", dim, x);
+  const std::int64_t axis = wrap_own_axis("split", dim, x);
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   std::int64_t at = 0;
   std::vector<Tensor> parts;
@@ -582,7 +607,7 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
 }
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks) { return chunk(x, chunks, 0); }
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("chunk", dim, x);
+  const std::int64_t axis = wrap_own_axis("chunk", dim, x);
   if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   return split(x, std::max<std::int64_t>(1, (n + chunks - 1) / chunks), axis);

@@ -11,6 +11,7 @@
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/pool.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 
@@ -56,6 +57,11 @@ Values read_all(Op op, const Tensor* const* inputs, std::size_t count) {
   return values;
 }
 
+struct FindSymbol final : SizeVisitor {
+  bool found = false;
+  void visit(Size& size) override { found = found || size.is_symbol(); }
+};
+
 /// The interpreter that wants an operation without inputs: the innermost that records everything.
 Interpreter* factory_handler() {
   Interpreter* i = innermost;
@@ -63,11 +69,27 @@ Interpreter* factory_handler() {
   return i;
 }
 
+/// The recording that an operation on values from outside it belongs to, because it has no inputs at all or a size of
+/// the recording among its parameters; null: none.
+Interpreter* recorder_of_factory(Op op, std::span<const ValueRef> inputs, Level deepest) {
+  if (!innermost) return nullptr;
+  const bool wanted = inputs.empty() ? deepest == 0 : inside_symbol_scope();
+  Interpreter* recorder = wanted ? factory_handler() : nullptr;
+  return recorder && recorder->level > deepest && (inputs.empty() || any_symbol(op)) ? recorder : nullptr;
+}
+
 bool switched_off(const Interpreter& interpreter) {
   return interpreter.level <= no_grad_below && interpreter.differentiates();
 }
 
 }  // namespace
+
+bool any_symbol(Op op) {
+  FindSymbol find;
+  OwnedParameters copy(op.rules->parameters, op.parameters);
+  op.rules->parameters.visit_sizes(copy.mutable_get(), find);
+  return find.found;
+}
 
 bool is_recorded(std::span<const ValueRef> values) {
   if (values.empty()) return factory_handler() != nullptr;
@@ -181,13 +203,11 @@ void require_not_set_aside(const Value& value, const char* op) {
 Values dispatch(Op op, std::span<const ValueRef> inputs) {
   Level deepest = op.rules->home ? op.rules->home(op.parameters) : 0;
   for (const ValueRef& v : inputs) deepest = std::max(deepest, v->level);
-  if (deepest == 0) {
-    Interpreter* recorder = inputs.empty() ? factory_handler() : nullptr;
-    if (!recorder) [[likely]]
-      return evaluate(op, inputs);
+  if (Interpreter* recorder = recorder_of_factory(op, inputs, deepest)) [[unlikely]] {
     const Below below(recorder);
     return recorder->process(op, inputs);
   }
+  if (deepest == 0) return evaluate(op, inputs);
   Interpreter* handler = find_interpreter(deepest);
   if (!handler && op.rules->home && op.rules->home(op.parameters) == deepest)
     raise<TransformError>(std::string(op.rules->name) + ": its vmap has ended; call it while the vmap runs");

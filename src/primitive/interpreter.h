@@ -138,6 +138,9 @@ ValueRef live(const ValueRef& value, const char* op);
 Types types_of(Op op, const Types& inputs);
 /// Throws ValueError unless the operation takes this many operands where it runs.
 void require_operand_count(const Rules& rules, std::size_t count);
+
+/// Whether a size that depends on a recording's inputs stands among the parameters.
+bool any_symbol(Op op);
 /// Whether a program that is being recorded must hold an operation on these values.
 bool is_recorded(std::span<const ValueRef> values);
 

@@ -46,6 +46,9 @@ void parse_number(T& value, std::string_view& text) {
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
 }
 
+/// Numbers beyond it would be taken for symbols, or overflow where sizes are multiplied.
+constexpr std::int64_t most_of_a_size = std::int64_t{1} << 47;
+
 void parse(std::int64_t& value, std::string_view& text) { parse_number(value, text); }
 void parse(double& value, std::string_view& text) { parse_number(value, text); }
 void parse(bool& value, std::string_view& text) {
@@ -54,7 +57,9 @@ void parse(bool& value, std::string_view& text) {
 }
 void parse(Size& value, std::string_view& text) {
   std::int64_t number = 0;
+  const std::string_view before = text;
   parse_number(number, text);
+  if (number < -most_of_a_size || number > most_of_a_size) raise_expected("a size that memory can hold", before);
   value = number;
 }
 void parse(std::string& value, std::string_view& text) {
@@ -98,10 +103,7 @@ class Parser {
         body_.inputs.push_back(v);
         continue;
       }
-      if (body_.captures.size() == captured_.size())
-        throw ValueError("the program captures more tensors than the " + std::to_string(captured_.size()) +
-                         " that were given; pass one for each name behind the semicolon");
-      body_.captures.push_back({v, value_of(captured_[body_.captures.size()])});
+      body_.captures.push_back({v, next_capture(body_.types.back())});
     }
     expect(text_, " {");
     for (next_line(); !take(text_, "return"); next_line()) equation();
@@ -130,6 +132,17 @@ class Parser {
     text_.remove_prefix(n);
     return found;
   }
+  /// The value of the next tensor that was given; it must be what the program was recorded with.
+  ValueRef next_capture(const Type& type) const {
+    const std::size_t i = body_.captures.size();
+    if (i == captured_.size())
+      throw ValueError("the program captures more tensors than the " + std::to_string(captured_.size()) +
+                       " that were given; pass one for each name behind the semicolon");
+    if (!(type_of(captured_[i]) == type))
+      throw ValueError("captured tensor " + std::to_string(i) + " is " + to_string(type_of(captured_[i])) +
+                       ", the program says " + to_string(type) + "; pass one of that type");
+    return value_of(captured_[i]);
+  }
   Variable known(const std::string& name) const {
     const auto at = names_.find(name);
     if (at == names_.end()) throw ValueError(name + " is used before it is defined; move its equation up");
@@ -146,7 +159,9 @@ class Parser {
     while (!take(text_, "]")) {
       take(text_, ",");
       Size size;
+      const std::string_view before = text_;
       parameters::parse(size, text_);
+      if (size.raw() < 0) raise_expected("a size of at least 0", before);
       type.shape.push_back(size);
     }
     const auto v = static_cast<Variable>(body_.types.size());
@@ -198,6 +213,7 @@ Program parsed(std::string_view text, std::span<const Tensor> captured) {
 void Program::parse_parameter(std::string_view& text) {
   Parser parser(text, {});
   body_ = Shared<const ProgramBody>(new ProgramBody(parser.parse()));
+  check(*this);
   text = parser.rest();
 }
 

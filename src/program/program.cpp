@@ -78,9 +78,8 @@ class Printer {
   std::string text_;
 };
 
-struct FindSymbol final : SizeVisitor {
-  bool found = false;
-  void visit(Size& size) override { found = found || size.is_symbol(); }
+struct FixSizes final : SizeVisitor {
+  void visit(Size& size) override { size = size.host(); }
 };
 
 /// The sizes of one call's inputs, in the order of the symbols.
@@ -124,13 +123,17 @@ void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
                     " results, its equation names " + std::to_string(e.outputs.size()) + "; name each of them");
 }
 
+/// The types of an equation's results; parameters that do not fit the operands are said with the operation's name.
+Types types_given(const Equation& e, const Types& in) try {
+  return types_of(e.op(), in);
+} catch (const IndexError& error) { throw IndexError(std::string("check: ") + e.rules->name + ": " + error.what()); }
+
 }  // namespace
 
-bool any_symbol(const Rules& rules, const OwnedParameters& parameters) {
-  FindSymbol find;
-  OwnedParameters copy(rules.parameters, parameters.get());
-  rules.parameters.visit_sizes(copy.mutable_get(), find);
-  return find.found;
+Program with_fixed_sizes(Program program) {
+  FixSizes fix;
+  program.visit_parameter_sizes(fix);
+  return program;
 }
 
 Program::Program() : body_(new ProgramBody()) {}
@@ -232,7 +235,7 @@ void check(const Program& program) {
                          " uses a variable before it is defined; move its equation up, in\n" + to_string(program));
       in.push_back(body.types[static_cast<std::size_t>(v)]);
     }
-    const Types out = types_of(e.op(), in);
+    const Types out = types_given(e, in);
     if (out.size() != e.outputs.size()) raise_number_of_results("check", e, out.size());
     for (std::size_t i = 0; i < e.outputs.size(); ++i) {
       define(e.outputs[i]);

@@ -38,8 +38,8 @@ struct ProgramBody {
   std::vector<Variable> outputs;
 };
 
-/// Whether a size that depends on the inputs stands in these parameters.
-bool any_symbol(const Rules& rules, const OwnedParameters& parameters);
+/// Sizes of a surrounding recording become numbers, under a guard there: the program is called where those hold.
+Program with_fixed_sizes(Program program);
 
 Types output_types(const Program& program);
 

@@ -129,6 +129,7 @@ struct DrawnByKey {
   Shape shape;
 
   Type type(const Type& key) const {
+    require_rank_of_at_least(1, key);
     Shape all(key.shape.begin(), key.shape.end() - 1);
     all.append(shape.begin(), shape.end());
     return {numbers.dtype, all};

@@ -58,12 +58,23 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
+/// Bytes that the system has given and not got back.
+constinit std::atomic<std::size_t> from_system_now = 0;
+
+/// Exactly `bytes` bytes where they are few, so that a sanitizer sees the first byte beyond them.
 void* from_system(std::size_t bytes) {
-  const std::size_t align = bytes >= huge_page ? huge_page : alignment;
-  void* block = std::aligned_alloc(align, (bytes + align - 1) / align * align);
-  if (!block) throw std::bad_alloc();
-  if (align == huge_page) madvise(block, bytes, MADV_HUGEPAGE);
+  const bool huge = bytes >= huge_page;
+  void* block = nullptr;
+  const int error = huge ? posix_memalign(&block, huge_page, (bytes + huge_page - 1) / huge_page * huge_page)
+                         : posix_memalign(&block, alignment, bytes);
+  if (error != 0) throw std::bad_alloc();
+  if (huge) madvise(block, bytes, MADV_HUGEPAGE);
+  from_system_now.fetch_add(bytes, std::memory_order_relaxed);
   return block;
+}
+void to_system(void* block, std::size_t bytes) noexcept {
+  std::free(block);
+  from_system_now.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 struct ThreadLists {
@@ -79,8 +90,9 @@ thread_local constinit bool lists_ended = false;
 
 ThreadLists::~ThreadLists() {
   lists_ended = true;
-  for (FreeBlock*& head : heads)
-    while (head) std::free(std::exchange(head, head->next));
+  for (int c = 0; c < small_classes; ++c)
+    for (FreeBlock*& head = heads[static_cast<std::size_t>(c)]; head;)
+      to_system(std::exchange(head, head->next), class_bytes(c));
 }
 
 struct LargeBlocks {
@@ -108,15 +120,17 @@ void* allocate_large(std::size_t bytes) {
 }
 
 /// Keeps the block, and gives back the smallest kept ones when the process would hold too much.
-void release_large(void* block, std::size_t bytes) {
+void release_large(void* block, std::size_t bytes) noexcept {
   LargeBlocks& large = large_blocks();
   const std::lock_guard lock(large.mutex);
-  if (bytes > kept_by_process) return std::free(block);
-  large.free[bytes].push_back(block);
+  if (bytes > kept_by_process) return to_system(block, bytes);
+  try {
+    large.free[bytes].push_back(block);
+  } catch (const std::bad_alloc&) { return to_system(block, bytes); }
   large.kept += bytes;
   for (auto it = large.free.begin(); large.kept > kept_by_process && it != large.free.end(); ++it)
     while (large.kept > kept_by_process && !it->second.empty()) {
-      std::free(it->second.back());
+      to_system(it->second.back(), it->first);
       it->second.pop_back();
       large.kept -= it->first;
     }
@@ -130,11 +144,11 @@ void release_large(void* block, std::size_t bytes) {
 
 void* allocate(std::size_t bytes) {
   if (lists_ended) [[unlikely]]
-    return from_system(class_bytes(class_of(bytes ? bytes : 1)));
+    return from_system(pooling() ? class_bytes(class_of(bytes ? bytes : 1)) : bytes);
   ++lists.allocations;
   if (lists.fail_in) [[unlikely]]
     count_down_to_failure();
-  if (!pooling()) return from_system(bytes ? bytes : 1);
+  if (!pooling()) return from_system(bytes);
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return allocate_large(rounded);
@@ -147,11 +161,11 @@ void* allocate(std::size_t bytes) {
 }
 
 void release(void* block, std::size_t bytes) noexcept {
-  if (!pooling()) return std::free(block);
+  if (!pooling()) return to_system(block, bytes);
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return release_large(block, rounded);
-  if (lists_ended || lists.kept + rounded > kept_by_thread) return std::free(block);
+  if (lists_ended || lists.kept + rounded > kept_by_thread) return to_system(block, rounded);
   auto* free_block = static_cast<FreeBlock*>(block);
   free_block->next = lists.heads[static_cast<std::size_t>(c)];
   lists.heads[static_cast<std::size_t>(c)] = free_block;
@@ -159,6 +173,11 @@ void release(void* block, std::size_t bytes) noexcept {
 }
 
 std::uint64_t allocation_count() { return lists.allocations; }
+std::size_t bytes_in_use() {
+  LargeBlocks& large = large_blocks();
+  const std::lock_guard lock(large.mutex);
+  return from_system_now.load(std::memory_order_relaxed) - lists.kept - large.kept;
+}
 void fail_after(std::uint64_t allocations) { lists.fail_in = allocations; }
 
 }  // namespace ricci::pool

@@ -172,6 +172,8 @@ std::string SymbolTable::print(const Polynomial& polynomial) const {
 
 std::string SymbolTable::print(Size size) const { return print(polynomial_of(size)); }
 
+bool inside_symbol_scope() { return installed != nullptr; }
+
 SymbolScope::SymbolScope(SymbolTable& table) : saved_(std::exchange(installed, &table)) {}
 SymbolScope::~SymbolScope() { installed = saved_; }
 

@@ -79,6 +79,9 @@ class SymbolScope {
   SymbolTable* saved_;
 };
 
+/// Whether a table is installed on this thread: elsewhere there are no symbols.
+bool inside_symbol_scope();
+
 /// As in the installed table; for printing programs.
 std::string symbol_text(Size size);
 /// The number that errors show: its hint inside its recording, else `?`.

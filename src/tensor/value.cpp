@@ -132,12 +132,17 @@ Block* new_large_block(const Type& type, std::size_t bytes) {
   } catch (const std::bad_alloc&) { throw TooLarge(type); }
 }
 
-ArrayRef make_array(const Type& type) {
+std::int64_t bytes_of(const Type& type) {
   constexpr std::int64_t address_space = std::int64_t{1} << 47;
   std::int64_t bytes = static_cast<std::int64_t>(element_size(type.dtype));
   for (std::size_t i = 0; i < type.shape.size(); ++i)
-    if (__builtin_mul_overflow(bytes, type.shape.host()[i], &bytes) || bytes > address_space || bytes < 0)
+    if (__builtin_mul_overflow(bytes, type.shape[i].hint(), &bytes) || bytes > address_space || bytes < 0)
       throw TooLarge(type);
+  return bytes;
+}
+
+ArrayRef make_array(const Type& type) {
+  const std::int64_t bytes = bytes_of(type);
   Strides strides = contiguous_strides(type.shape);
   Block* block = new_large_block(type, data_at + static_cast<std::size_t>(bytes));
   return ArrayRef::adopt(new (bytes_of(block) + array_at)

@@ -159,6 +159,8 @@ struct TooLarge final : ValueError {
   explicit TooLarge(const Type& type);
 };
 
+/// The bytes that elements of this type take. Throws TooLarge.
+std::int64_t bytes_of(const Type& type);
 /// An uninitialised contiguous array, and with it the memory for a cell. Throws TooLarge.
 ArrayRef make_array(const Type& type);
 /// Another view of the elements of `base`.

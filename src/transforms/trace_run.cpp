@@ -1,4 +1,5 @@
-// trace, compiled side: every size of every input a symbol, every operation an equation.
+// trace, compiled side: every size of every input a symbol, every operation an equation. Inside another trace sizes are
+// those of that one, and become numbers when the inner program is complete.
 #include <memory>
 
 #include "interpreters/record.h"
@@ -8,7 +9,7 @@ namespace ricci::runs {
 
 struct TraceRun::State {
   Place where;
-  std::shared_ptr<SymbolTable> symbols = std::make_shared<SymbolTable>();
+  std::shared_ptr<SymbolTable> symbols = inside_symbol_scope() ? nullptr : std::make_shared<SymbolTable>();
   std::unique_ptr<SymbolScope> scope;
   std::unique_ptr<RecordInterpreter> record;
 };
@@ -19,11 +20,12 @@ void TraceRun::enter(const tree::Walk& arguments) {
   State& s = *state_;
   std::vector<Type> types;
   for (Tensor* leaf : arguments.leaves) types.push_back(leaf->defined() ? Type{type_of(*leaf)} : Type{});
-  for (Type& type : types)
-    for (Size& size : type.shape) size = s.symbols->add_input(size.host());
+  if (s.symbols)
+    for (Type& type : types)
+      for (Size& size : type.shape) size = s.symbols->add_input(size.host());
   s.record = std::make_unique<RecordInterpreter>(Records::program, entry_of("trace", s.where));
   s.record->body->symbols = s.symbols;
-  s.scope = std::make_unique<SymbolScope>(*s.symbols);
+  if (s.symbols) s.scope = std::make_unique<SymbolScope>(*s.symbols);
   for (std::size_t i = 0; i < types.size(); ++i)
     if (arguments.leaves[i]->defined()) *arguments.leaves[i] = wrap(s.record->add_input(types[i]));
 }
@@ -35,8 +37,9 @@ Program TraceRun::leave(const tree::Walk& output) {
   for (const Tensor* leaf : output.leaves)
     if (leaf->defined()) s.record->body->outputs.push_back(s.record->variable_of(read(*leaf, "trace")));
   Program program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*s.record->body))));
-  s.scope.reset();
   s.record.reset();
+  if (!s.symbols) program = with_fixed_sizes(std::move(program));
+  s.scope.reset();
   return program;
 }
 

@@ -28,6 +28,16 @@ TEST(IndexErrors, AnIndexIntoATensorWithoutAxes) {
   expect_error<rc::IndexError>([] { rc::ones({3}).sum()[0]; }, "select: axis 0 is out of range: f32[] has no axes");
 }
 
+TEST(IndexErrors, APartOfATensorWithoutAxes) {
+  const Tensor x = rc::tensor(1.5);
+  const std::string rest = ": axis 0 is out of range: f32[] has no axes";
+  expect_error<rc::IndexError>([&] { x.slice(0, 0, 2); }, "slice" + rest, {x});
+  expect_error<rc::IndexError>([&] { x.narrow(0, 0, 1); }, "narrow" + rest, {x});
+  expect_error<rc::IndexError>([&] { x.unfold(0, 1, 1); }, "unfold" + rest, {x});
+  expect_error<rc::IndexError>([&] { x.split(2, 0); }, "split" + rest, {x});
+  expect_error<rc::IndexError>([&] { x.chunk(2, 0); }, "chunk" + rest, {x});
+}
+
 TEST(IndexErrors, AnIndexTensorWithAnIndexOutOfRange) {
   const Tensor x = rc::ones({3}), index = rc::tensor({0, 7});
   expect_error<rc::IndexError>([&] { rc::index_select(x, 0, index); },

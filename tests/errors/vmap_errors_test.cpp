@@ -117,6 +117,13 @@ TEST(VmapErrors, InDimOnANonTensor) {
       {x});
 }
 
+TEST(VmapErrors, InDimOnAnUndefinedTensor) {
+  const Tensor x = rc::ones({3});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap(sum_of)(x, Tensor()); },
+      "vmap: argument 1 is an undefined Tensor with in_dim 0; give it a value, or map it with none{at}", {x});
+}
+
 TEST(VmapErrors, MappedSizesDiffer) {
   const Tensor x = rc::ones({3, 4}), y = rc::ones({2, 5});
   expect_error<rc::ValueError>(

@@ -43,6 +43,38 @@ TEST(Program, CapturedTensorsAreInputsWithTheValueTheyHadWhenRecorded) {
   expect_values(p({rc::ones({3})})[0], {2, 2, 2});
 }
 
+TEST(Program, AConstantSpreadToASizeOfItsInputsServesAllSizes) {
+  const auto f = [](const Tensor& x) {
+    Tensor y = x * 1;
+    y.copy_(rc::tensor({2.0}));
+    return y;
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({3}));
+  expect_values(p({rc::ones({3})})[0], {2, 2, 2});
+  expect_values(p({rc::ones({5})})[0], {2, 2, 2, 2, 2});
+}
+
+TEST(Program, RecordedInsideARecordingHasTheSizesOfThere) {
+  const auto inner = [](const Tensor& y) { return y.flatten() * rc::ones({2}).sum(); };
+  const auto f = [&](const Tensor& x) {
+    const Tensor outside = x * 2;
+    return rc::trace([&](const Tensor& y) { return inner(y) + outside.flatten(); })(x)({x})[0];
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({2, 3}));
+  expect_values(p({rc::ones({2, 3})})[0], {4, 4, 4, 4, 4, 4});
+  EXPECT_THROW(p({rc::ones({3, 3})}), rc::ValueError);
+}
+
+TEST(Program, ATensorThatNoMemoryHoldsIsRefusedWhereItIsRecorded) {
+  const Tensor x = rc::ones({3});
+  const std::int64_t many = std::int64_t{1} << 40;
+  expect_error<rc::ValueError>(
+      [&] { rc::trace([&](const Tensor& a) { return a.sum() + rc::zeros({many, many}); })(x); },
+      "zeros: f32[1099511627776,1099511627776] has more elements than memory can hold; make it smaller\n"
+      "  inside trace{at}",
+      {x});
+}
+
 TEST(Program, EquationsThatNoOutputNeedsAreLeftOut) {
   const rc::Program p = rc::trace([](const Tensor& x) {
     const Tensor unused = exp(x);
@@ -59,6 +91,16 @@ TEST(Program, ReadBackPrintsTheSame) {
   EXPECT_EQ(rc::to_string(again), rc::to_string(p));
   const Tensor x = rc::randn({2, 3});
   expect_equal(again({x})[0], f(x));
+}
+
+TEST(Program, ReadBackWithACapturedTensorOfAnotherTypeIsRefused) {
+  const Tensor scale = rc::ones({3});
+  const rc::Program p = rc::trace([&](const Tensor& x) { return x * scale; })(rc::ones({3}));
+  const Tensor other[] = {rc::ones({2, 2})};
+  expect_error<rc::ValueError>([&] { rc::parse_program(rc::to_string(p), other); },
+                               "parse: line 1: captured tensor 0 is f32[2,2], the program says f32[3]; "
+                               "pass one of that type",
+                               {other[0]});
 }
 
 TEST(Program, WithASizeOfItsInputsAmongTheParametersCannotBeReadBack) {
@@ -82,7 +124,8 @@ TEST(Program, ThatIsMadeOfNothingIsEmpty) {
 
 TEST(Program, ReadingAValueWhileRecordingIsAnErrorWithTheRemedy) {
   expect_error<rc::TransformError>(
-      [] { rc::trace([](const Tensor& x) { return x.sum().item() > 0 ? x : -x; })(rc::ones({3})); }, "item: needs the value of f32[], which is not known while trace{at} records the function; use where, cond or "
+      [] { rc::trace([](const Tensor& x) { return x.sum().item() > 0 ? x : -x; })(rc::ones({3})); },
+      "item: needs the value of f32[], which is not known while trace{at} records the function; use where, cond or "
       "while_loop\n  inside trace{at}");
 }
 
@@ -129,6 +172,37 @@ TEST(Program, ThatNamesAnotherNumberOfResultsIsRefused) {
                                "check: sin gives 1 results, its equation names 2; name each of them");
   expect_error<rc::ValueError>([&] { parse("c: f32[3] = sort[axis=0, descending=false] a"); },
                                "check: sort gives 2 results, its equation names 1; name each of them");
+}
+
+TEST(Program, WhoseParametersDoNotFitTheirOperandsIsRefused) {
+  const auto parse = [](const std::string& equation) {
+    rc::parse_program("program(a: f32[3], b: f32[3,2]) {\n  " + equation + "\n  return c\n}\n", {});
+  };
+  const auto expect_refused = [&](const std::string& equation, const std::string& text) {
+    expect_error<rc::IndexError>([&] { parse(equation); }, "check: " + text);
+  };
+  const std::string range = " is out of range; the legal range is ";
+  expect_refused("c: f32[] = sum[axes=(3)] a", "sum: the parameter 3" + range + "[0, 0]");
+  expect_refused("c: f32[] = sum[axes=(1,1)] b", "sum: axis 1 appears more than once");
+  expect_refused("c: f32[3] = slice[axis=-1, start=0, size=2, step=1] a", "slice: the parameter -1" + range + "[0, 0]");
+  expect_refused("c: f32[2] = unfold[axis=0, size=2, step=0] a",
+                 "unfold: the parameter 0" + range + "[1, 140737488355328]");
+  expect_refused("c: f32[3,2] = permute[axes=(1)] b", "permute: the parameter 1" + range + "[2, 2]");
+  expect_refused("c: f32[6] = cat[axis=1] a a", "cat: the parameter 1" + range + "[0, 0]");
+  expect_refused("c: f32[] = det a", "det: needs at least 2 axes, found f32[3]");
+  expect_refused("c: f32[] = matmul[form=7] a a", "matmul: the parameter 7" + range + "[0, 3]");
+}
+
+TEST(Program, ThatStatesASizeWhichMemoryCannotHoldIsRefused) {
+  const auto parse = [](const std::string& size) {
+    rc::parse_program("program(a: f32[" + size + "]) {\n  return a\n}\n", {});
+  };
+  expect_error<rc::ValueError>([&] { parse("-9223372036854775808"); },
+                               "parse: line 1: expected a size that memory can hold at "
+                               "'-9223372036854775808]) {'; write a program as it is printed");
+  expect_error<rc::ValueError>([&] { parse("-2"); },
+                               "parse: line 1: expected a size of at least 0 at '-2]) {'; "
+                               "write a program as it is printed");
 }
 
 TEST(Program, WhoseTextIsWrongIsRefusedWithTheLine) {

@@ -1,0 +1,110 @@
+// What control flow says of branches, states and scanned tensors that do not agree, and vmap of examples that return
+// different things.
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+const char* const inside_vmap = "\n  inside vmap over axis 0 of 2{at}";
+const std::vector<double> two_signs = {-1, 1};
+
+TEST(BranchErrors, TreesThatDiffer) {
+  const Tensor x = doubles(two_signs);
+  const auto f = [](Tensor a) {
+    const auto one = [](Tensor b) { return std::vector<Tensor>{b}; };
+    const auto two = [](Tensor b) { return std::vector<Tensor>{b, b}; };
+    return rc::cond(a > 0, two, one, a)[0];
+  };
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap(f)(x); },
+      std::string("cond: the branches return different trees: [*] and [*, *]; they must agree") + inside_vmap, {x});
+}
+
+TEST(BranchErrors, TypesThatDiffer) {
+  const Tensor x = doubles(two_signs);
+  const auto f = [](Tensor a) {
+    return rc::cond(a > 0, [](Tensor b) { return b; }, [](Tensor b) { return b.unsqueeze(0); }, a);
+  };
+  expect_error<rc::ValueError>([&] { rc::vmap(f)(x); },
+                               std::string("cond: the examples' results differ in type: f64[1] and f64[]; every branch "
+                                           "must return one shape and dtype") +
+                                   inside_vmap,
+                               {x});
+}
+
+TEST(BranchErrors, AnUndefinedTensorInOneOfThem) {
+  const Tensor x = doubles(two_signs);
+  const auto f = [](Tensor a) {
+    return rc::cond(a > 0, [](Tensor b) { return b; }, [](Tensor) { return Tensor(); }, a);
+  };
+  expect_error<rc::ValueError>([&] { rc::vmap(f)(x); },
+                               std::string("cond: one branch returns an undefined Tensor where another returns f64[]; "
+                                           "return a value in each") +
+                                   inside_vmap,
+                               {x});
+}
+
+TEST(LaneErrors, GroupsThatReturnDifferentTrees) {
+  const Tensor x = doubles(two_signs);
+  const auto f = [](Tensor a) {
+    if (a > 0) return std::vector<Tensor>{a, a};
+    return std::vector<Tensor>{a};
+  };
+  expect_error<rc::ValueError>([&] { rc::vmap(f, {.lanes = rc::Lanes::split})(x); },
+                               "vmap: the examples return different trees: [*] and [*, *]; every run must return one "
+                               "structure{at}",
+                               {x});
+}
+
+TEST(LaneErrors, AWriteToAnArgumentOfWhichSomeExamplesRun) {
+  const Tensor x = doubles(two_signs);
+  const auto f = [](Tensor a) {
+    if (a > 0) a.mul_(2);
+    return a;
+  };
+  expect_error<rc::NotImplementedError>(
+      [&] { rc::vmap(f, {.lanes = rc::Lanes::split})(x); },
+      "write: the target is an argument of vmap over axis 0 of 2{at}, of whose examples only a part runs; write to a "
+      "clone() of it\n  inside vmap over axis 0 of 2{at}",
+      {x});
+}
+
+TEST(LoopErrors, AStateThatChangesItsTree) {
+  const std::vector<Tensor> state{ramp({2})};
+  const auto go = [](std::vector<Tensor> s) { return s[0].sum() > 0; };
+  const auto grow = [](std::vector<Tensor> s) { return std::vector<Tensor>{s[0], s[0]}; };
+  expect_error<rc::ValueError>([&] { rc::while_loop(go, grow, state); },
+                               "while_loop: the state changes its tree from [f64[2]] to [f64[2], f64[2]]; every step "
+                               "must return the state's structure",
+                               state);
+}
+
+TEST(ScanErrors, NothingToScan) {
+  const auto step = [](Tensor c, std::vector<Tensor>) { return std::pair{c, c}; };
+  expect_error<rc::ValueError>([&] { rc::scan(step, rc::tensor(0.), std::vector<Tensor>()); },
+                               "scan: there is no Tensor to scan over: xs is []");
+}
+
+TEST(RaggedErrors, RowsAndLengthsThatDoNotFit) {
+  const rc::Ragged r = rc::unpad(ramp({2, 3}), rc::tensor({1, 3}));
+  expect_error<rc::IndexError>([&] { r[2]; }, "Ragged: row 2 is out of range: there are 2 rows", {r.values});
+  expect_error<rc::ValueError>([&] { r.with(ramp({3})); },
+                               "Ragged: f64[3] does not fit rows of f64[4]; a function of the values must keep axis 0",
+                               {r.values});
+  expect_error<rc::ValueError>([] { rc::unpad(ramp({2, 3}), rc::tensor({1, 2, 3})); },
+                               "unpad: f64[2,3] and lengths i64[3] do not fit; pass [rows, longest, …] and [rows]");
+  expect_error<rc::ValueError>([] { rc::unpad(ramp({2, 3}), rc::tensor({1, 4})); },
+                               "unpad: length 4 of row 1 is out of range; the rows of f64[2,3] have 3");
+  expect_error<rc::ValueError>([] { rc::cat_rows({}); }, "cat_rows: there is no Ragged to join; the vector is empty");
+  expect_error<rc::ValueError>([&] { rc::cat_rows({r, rc::unpad(ramp({1, 3}), rc::tensor({2}))}); },
+                               "cat_rows: the Ragged differ in their number of rows: 2 and 1");
+}
+
+}  // namespace

@@ -1,0 +1,210 @@
+// Control flow, functions with rules of their own, and what a user's program does besides, around functions.
+#include <thread>
+
+#include "nestings.h"
+#include "operations.h"
+#include "primitive/interpreter.h"
+
+namespace fuzz {
+namespace {
+
+Function conditional(Dice& dice, const Function& f, const Function& g) {
+  const double threshold = dice.below(4) - 1;
+  return [=](const Tensor& x) { return rc::cond(x.sum() > threshold, f, g, x); };
+}
+
+Function switched(Dice& dice, const Function& f, const Function& g) {
+  const int branches = dice.chance(10) ? 2 : 3;
+  return [=](const Tensor& x) {
+    const Tensor index = rc::remainder(rc::argmax(rc::sin(x)), branches + 1) - (branches == 2 ? 0 : 1);
+    return rc::switch_case(rc::clamp_min(index, 0), std::tuple{f, g, f}, x);
+  };
+}
+
+/// Keeps the type of x: what f gives is added as one number.
+Function kept_type(const Function& f) {
+  return [f](const Tensor& x) { return x * 1.5 + (f(x).sum() * 0.01).to(x.dtype()); };
+}
+
+rc::LoopOptions random_loop(Dice& dice) {
+  return {
+      .max_steps = 1 + dice.below(12),
+      .checkpoint = dice.one_of(std::vector{rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})};
+}
+
+Function looped(Dice& dice, const Function& f, const Function&) {
+  const rc::LoopOptions options = random_loop(dice);
+  const Function body = dice.chance(10) ? f : kept_type(f);
+  const Function goes_on = [](const Tensor& x) { return x.norm() < 4; };
+  return [=](const Tensor& x) { return rc::while_loop(goes_on, body, x, options); };
+}
+
+Function counted(Dice& dice, const Function& f, const Function&) {
+  const int steps = dice.below(4);
+  const Function body = kept_type(f);
+  return [=](const Tensor& x) {
+    const auto step = [&](const Tensor& i, const Tensor& state) { return body(state) + (i * 0).to(state.dtype()); };
+    return rc::fori_loop(0, steps, step, x);
+  };
+}
+
+Function scanned(Dice& dice, const Function& f, const Function& g) {
+  const bool reverse = dice.chance(30);
+  return [=](const Tensor& x) {
+    const auto step = [&](const Tensor& carry, const Tensor& row) {
+      return std::pair{(carry + f(row).sum()).to(carry.dtype()), g(row)};
+    };
+    const auto [carry, ys] = rc::scan(step, rc::zeros({}, x.dtype()), vector(x), {.reverse = reverse});
+    return ys + carry;
+  };
+}
+
+Function mapped_in_turn(Dice&, const Function& f, const Function&) {
+  return [=](const Tensor& x) { return rc::map(f, vector(x)); };
+}
+
+Function scanned_associatively(Dice&, const Function& f, const Function&) {
+  return [=](const Tensor& x) {
+    const auto combine = [&](const Tensor& a, const Tensor& b) { return a + b + f(b).sum() * 0; };
+    return rc::associative_scan(combine, vector(x), 0);
+  };
+}
+
+// ── functions with rules of their own ──
+
+/// x^3 by a class; every rule counts as a step, so that each of them throws in some program.
+template <class D>
+struct Cube : rc::Function<D> {
+  static Tensor forward(const Tensor& x) {
+    world().step();
+    return x * x * x;
+  }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>& inputs, const Tensor&) {
+    world().step();
+    ctx.save_for_backward(std::get<0>(inputs));
+    ctx.save_for_forward(std::get<0>(inputs));
+  }
+  static Tensor backward(rc::Context& ctx, const Tensor& ct) {
+    world().step();
+    return 3 * ctx.saved(0) * ctx.saved(0) * ct;
+  }
+  static Tensor jvp(rc::Context& ctx, const Tensor& t) {
+    world().step();
+    return 3 * ctx.saved(0) * ctx.saved(0) * t;
+  }
+};
+struct GeneratedCube : Cube<GeneratedCube> {
+  static constexpr bool generate_vmap_rule = true;
+};
+struct WrittenCube : Cube<WrittenCube> {
+  static std::pair<Tensor, rc::Dim> vmap(const rc::VmapInfo&, const std::tuple<rc::Dim>& in_dims, const Tensor& x) {
+    world().step();
+    return {WrittenCube::apply(x), std::get<0>(in_dims)};
+  }
+};
+struct InPlaceSine : rc::Function<InPlaceSine> {
+  static Tensor forward(const Tensor& x) { return x.sin_(); }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>& inputs, const Tensor&) {
+    ctx.mark_dirty(std::get<0>(inputs));
+  }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+Function by_class(Dice& dice, const Function& f, const Function&) {
+  const int which = dice.below(3);
+  return [=](const Tensor& x) {
+    if (which == 0) return f(GeneratedCube::apply(x));
+    return which == 1 ? f(WrittenCube::apply(x)) : f(InPlaceSine::apply(x.clone()));
+  };
+}
+
+Function with_vjp(Dice&, const Function& f, const Function& g) {
+  const auto forward = [=](const Tensor& x) { return std::pair{f(x), x}; };
+  const auto backward = [=](const Tensor& x, const Tensor& ct) { return x * ct.sum() + g(x).sum() * 0; };
+  return [=](const Tensor& x) { return rc::custom_vjp(f, forward, backward)(x); };
+}
+
+Function with_jvp(Dice&, const Function& f, const Function&) {
+  const auto rule = [=](const std::tuple<Tensor>& x, const std::tuple<Tensor>& t) {
+    return rc::jvp(f, std::get<0>(x), std::get<0>(t));
+  };
+  return [=](const Tensor& x) { return rc::custom_jvp(f, rule)(x); };
+}
+
+Function checkpointed(Dice&, const Function& f, const Function& g) {
+  return [=](const Tensor& x) { return g(rc::checkpoint(f)(x)); };
+}
+
+/// y with y + y^3 = x, whose derivative is that of the equation.
+Function root(Dice&, const Function& f, const Function&) {
+  return [=](const Tensor& x) {
+    const Tensor right = f(x);
+    const auto equation = [&](const Tensor& y) { return y + y * y * y - right; };
+    const auto solve = [](const auto& residual, Tensor y) {
+      for (int i = 0; i < 4; ++i) y = y - residual(y) / (1 + 3 * y * y);
+      return y;
+    };
+    const auto solve_linear = [](const auto& map, const Tensor& b) { return b / map(rc::ones_like(b)); };
+    return rc::custom_root(equation, right * 0, solve, solve_linear);
+  };
+}
+
+// ── surroundings ──
+
+/// A catch goes on in the transform where it stands, whatever was thrown further in.
+Function caught(Dice&, const Function& f, const Function& g) {
+  return [=](const Tensor& x) {
+    const rc::Interpreter* const here = rc::innermost;
+    const rc::Level quiet = rc::no_grad_below;
+    try {
+      return f(x);
+    } catch (...) {
+      if (rc::innermost != here) world().broken = "a transform is still active in a catch";
+      if (rc::no_grad_below != quiet) world().broken = "no_grad is still active in a catch";
+    }
+    return g(x);
+  };
+}
+
+Function on_another_thread(Dice&, const Function& f, const Function& g) {
+  return [=](const Tensor& x) {
+    Tensor y;
+    std::thread([&] {
+      try {
+        y = f(x);
+      } catch (...) {}
+      if (rc::inside_transform()) world().broken = "a transform is still active on another thread";
+    }).join();
+    return y.defined() ? y : g(x);
+  };
+}
+
+}  // namespace
+
+const std::vector<Nesting>& control_flow() {
+  static const std::vector<Nesting> all = {
+      {"cond", conditional},
+      {"switch_case", switched},
+      {"while_loop", looped},
+      {"fori_loop", counted},
+      {"scan", scanned},
+      {"map", mapped_in_turn},
+      {"associative_scan", scanned_associatively},
+  };
+  return all;
+}
+
+const std::vector<Nesting>& custom_functions() {
+  static const std::vector<Nesting> all = {
+      {"rc::Function", by_class},   {"custom_vjp", with_vjp}, {"custom_jvp", with_jvp},
+      {"checkpoint", checkpointed}, {"custom_root", root},
+  };
+  return all;
+}
+
+const std::vector<Nesting>& surroundings() {
+  static const std::vector<Nesting> all = {{"catch", caught}, {"catch", caught}, {"thread", on_another_thread}};
+  return all;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,75 @@
+// A write that runs out of memory at any allocation has happened or has not: no argument is half written.
+#include <gtest/gtest.h>
+
+#include <new>
+
+#include "operations.h"
+#include "tensor/pool.h"
+
+namespace {
+
+using fuzz::Function;
+using fuzz::Tensor;
+using fuzz::world;
+namespace rc = ricci;
+
+using Elements = std::vector<std::vector<double>>;
+
+/// The argument and the captured tensor, as numbers.
+Elements elements_of(const Tensor& x) { return {x.to_vector(), world().captured[0].to_vector()}; }
+
+struct Around {
+  const char* name;
+  Function (*of)(const Function& f);
+};
+
+const std::vector<Around> arounds = {
+    {"nothing", [](const Function& f) { return f; }},
+    {"vmap", [](const Function& f) -> Function { return [f](const Tensor& x) { return rc::vmap(f)(x); }; }},
+    {"vmap of vmap",
+     [](const Function& f) -> Function { return [f](const Tensor& x) { return rc::vmap(rc::vmap(f))(x); }; }},
+    {"vjp", [](const Function& f) -> Function { return [f](const Tensor& x) { return rc::vjp(f, x).first; }; }},
+    {"jvp of vmap",
+     [](const Function& f) -> Function {
+       return [f](const Tensor& x) { return rc::jvp(Function(rc::vmap(f)), x, x).first; };
+     }},
+};
+
+/// Runs f on a fresh argument with the n-th allocation failing; what the tensors then hold. Sets `done` where none failed.
+Elements after_failure(const Function& f, std::uint64_t n, bool& done) {
+  const Tensor x = rc::tensor({{0.5, -1.0, 2.0}, {1.5, 0.25, -2.0}, {3.0, 1.0, 0.75}}, rc::float64);
+  world().captured = {rc::tensor({1.0, 2.0, 3.0}, rc::float64)};
+  done = false;
+  try {
+    rc::pool::fail_after(n);
+    f(x);
+    done = true;
+  } catch (const std::bad_alloc&) {
+  } catch (const rc::Error&) { done = true; }  // a write that this transform forbids
+  rc::pool::fail_after(0);
+  EXPECT_FALSE(rc::inside_transform());
+  return elements_of(x);
+}
+
+TEST(Writes, AreNeverHalfDoneWhenMemoryRunsOut) {
+  constexpr std::uint64_t most_allocations = 1000;
+  for (const fuzz::Operation& operation : fuzz::writing_operations()) {
+    for (const Around& around : arounds) {
+      SCOPED_TRACE(std::string(operation.name) + " under " + around.name);
+      const Function f = around.of([&operation](const Tensor& x) { return operation.run(x, 0); });
+      bool done = false;
+      rc::manual_seed(1);
+      const Elements whole = after_failure(f, 0, done),
+                     untouched = after_failure([](const Tensor& x) { return x; }, 0, done);
+      std::uint64_t n = 1;
+      for (done = false; !done && n < most_allocations; ++n) {
+        rc::manual_seed(1);
+        const Elements found = after_failure(f, n, done);
+        EXPECT_TRUE(found == whole || found == untouched) << "half written where allocation " << n << " fails";
+      }
+      EXPECT_LT(n, most_allocations);
+    }
+  }
+}
+
+}  // namespace

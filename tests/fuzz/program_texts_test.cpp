@@ -1,0 +1,118 @@
+// Texts of programs with tokens dropped, doubled, swapped and replaced: reading one gives a program that checks, or
+// throws an rc::Error.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "primitive/interpreter.h"
+#include "program/program.h"
+#include "world.h"
+
+namespace {
+
+using fuzz::Dice;
+using fuzz::Tensor;
+namespace rc = ricci;
+
+constexpr int mutants_of_a_text = 60;
+
+/// `program(a: f32[3]) { b: f32[] = sum[axes=(0)] a; return b }` of an operation at one of its samples.
+std::string text_of(const rc::Rules& rules, const rc::ErasedSample& sample) {
+  rc::ProgramBody body;
+  rc::Equation equation{.rules = &rules, .parameters = sample.op, .inputs = {}, .outputs = {}};
+  rc::Types in;
+  for (const Tensor& x : sample.inputs) {
+    equation.inputs.push_back(static_cast<rc::Variable>(body.types.size()));
+    in.push_back(rc::type_of(x));
+    body.types.push_back(rc::type_of(x));
+  }
+  body.inputs.assign(equation.inputs.begin(), equation.inputs.end());
+  for (const rc::Type& type : rc::types_of(equation.op(), in)) {
+    equation.outputs.push_back(static_cast<rc::Variable>(body.types.size()));
+    body.types.push_back(type);
+  }
+  body.outputs.assign(equation.outputs.begin(), equation.outputs.end());
+  body.equations.push_back(std::move(equation));
+  return to_string(rc::Program(rc::Shared<const rc::ProgramBody>(new rc::ProgramBody(std::move(body)))));
+}
+
+std::vector<std::string> texts_of(const rc::Rules& rules) {
+  std::vector<std::string> texts;
+  if (!rules.samples) return texts;
+  for (const rc::ErasedSample& sample : rules.samples()) texts.push_back(text_of(rules, sample));
+  return texts;
+}
+
+using Tokens = std::vector<std::string>;
+
+/// Words and numbers; anything else is a token by itself.
+Tokens tokens_of(const std::string& text) {
+  Tokens tokens;
+  for (char c : text) {
+    const bool word = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    const bool joins = word && !tokens.empty() && (std::isalnum(static_cast<unsigned char>(tokens.back().back())) != 0);
+    if (joins) tokens.back() += c;
+    else tokens.emplace_back(1, c);
+  }
+  return tokens;
+}
+
+std::size_t some_place(Dice& dice, const Tokens& tokens) {
+  return static_cast<std::size_t>(dice.below(static_cast<int>(tokens.size())));
+}
+
+/// One change; numbers change most often, because they are what type rules believe.
+void mutate(Dice& dice, Tokens& tokens, const Tokens& others) {
+  static const std::vector<std::string> numbers = {
+      "0", "1", "2", "3", "7", "-1", "-2", "9223372036854775807", "-9223372036854775808", "1000000000000", "0.5"};
+  const std::size_t a = some_place(dice, tokens), b = some_place(dice, tokens);
+  const auto at = tokens.begin() + static_cast<std::ptrdiff_t>(a);
+  switch (dice.below(8)) {
+    case 0: tokens.erase(at); return;
+    case 1: tokens.insert(at, tokens[a]); return;
+    case 2: std::swap(tokens[a], tokens[b]); return;
+    case 3: tokens[a] = others[some_place(dice, others)]; return;
+    default:
+      for (std::size_t i = 0; i < tokens.size(); ++i) {
+        std::string& token = tokens[(a + i) % tokens.size()];
+        if (std::isdigit(static_cast<unsigned char>(token[0]))) return void(token = dice.one_of(numbers));
+      }
+  }
+}
+
+/// True if the text reads as a program; nothing but an rc::Error may say that it does not.
+bool reads(const std::string& text) {
+  const Tensor captured[] = {rc::tensor(2.5)};
+  try {
+    to_string(rc::parse_program(text, captured));
+    return true;
+  } catch (const rc::Error&) { return false; } catch (const std::exception& other) {
+    ADD_FAILURE() << other.what() << " of\n" << text;
+  }
+  return false;
+}
+
+TEST(ProgramTexts, ThatAreMutatedReadOrThrowAnError) {
+  Dice dice(1);
+  Tokens others;
+  std::vector<std::string> texts;
+  for (const rc::Rules* rules : rc::registry())
+    for (const std::string& text : texts_of(*rules)) texts.push_back(text);
+  for (const std::string& text : texts)
+    for (const std::string& token : tokens_of(text)) others.push_back(token);
+  int read = 0;
+  for (const std::string& text : texts) {
+    for (int i = 0; i < mutants_of_a_text; ++i) {
+      Tokens tokens = tokens_of(text);
+      for (int changes = 1 + dice.below(3); changes > 0 && !tokens.empty(); --changes) mutate(dice, tokens, others);
+      std::string mutant;
+      for (const std::string& token : tokens) mutant += token;
+      read += reads(mutant) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(read, 100) << "too few mutants read for their checks to mean much";
+}
+
+}  // namespace

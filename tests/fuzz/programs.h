@@ -1,0 +1,24 @@
+// Random programs: trees of nestings and operations, the same for the same seed. Knows nothing of what is held of them.
+#pragma once
+
+#include <string>
+
+#include "world.h"
+
+namespace fuzz {
+
+/// A function, and how it would be written.
+struct Program {
+  Function run;
+  std::string text;
+  bool writes = false;  // to its argument or to a captured tensor, if it comes to that
+
+  static constexpr int deepest = 4;
+};
+
+/// A program with nestings at most `depth` deep around operations.
+Program random_program(Dice& dice, int depth);
+/// A tensor of at most three axes, of sizes from 0 to 4, mostly floating.
+Tensor random_tensor(Dice& dice);
+
+}  // namespace fuzz
