@@ -366,10 +366,6 @@ Tensor reshaped(const char* op, const Tensor& x, const Shape& wanted) {
   return apply(Reshape{shape}, x);
 }
 
-void require_axis_to_split(const Tensor& x) {
-  if (type_of(x).rank() == 0) raise<ValueError>("tensor_split: " + type_text(x) + " has no axis to split");
-}
-
 }  // namespace
 
 namespace ops {
@@ -440,7 +436,7 @@ Tensor movedim(const Tensor& x, const Axes& from, const Axes& to) {
 
 Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
              std::int64_t step) {
-  const std::int64_t axis = wrap_axis("slice", dim, x);
+  const std::int64_t axis = wrap_own_axis("slice", dim, x);
   if (step < 1) raise<ValueError>("slice: step is " + std::to_string(step) + "; it must be at least 1");
   const Size full = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (!start.value_or(0) && !stop && step == 1) return apply(SliceView{axis, 0, full, 1}, x);
@@ -454,10 +450,8 @@ Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> star
 }
 
 Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
-  const std::int64_t axis = wrap_axis("select", dim, x);
+  const std::int64_t axis = wrap_own_axis("select", dim, x);
   const Type type = type_of(x);
-  if (type.rank() == 0)
-    raise<IndexError>("select: axis " + std::to_string(dim) + " is out of range: " + type_text(x) + " has no axes");
   const std::int64_t n = type.shape[static_cast<std::size_t>(axis)];
   if (index < -n || index >= n)
     raise<IndexError>("select: index " + std::to_string(index) + " is out of range for axis " + std::to_string(axis) +
@@ -467,10 +461,10 @@ Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
 }
 
 Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length) {
-  const std::int64_t axis = wrap_axis("narrow", dim, x);
+  const std::int64_t axis = wrap_own_axis("narrow", dim, x);
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   const std::int64_t from = start < 0 ? start + n : start;
-  if (from < 0 || length < 0 || from + length > n)
+  if (from < 0 || length < 0 || length > n - from)
     raise<IndexError>("narrow: start " + std::to_string(start) + " and length " + std::to_string(length) +
                       " reach outside axis " + std::to_string(axis) + " of " + type_text(x));
   return apply(SliceView{axis, from, length, 1}, x);
@@ -486,7 +480,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
 }
 
 Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step) {
-  const std::int64_t axis = wrap_axis("unfold", dim, x);
+  const std::int64_t axis = wrap_own_axis("unfold", dim, x);
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step) + "; it must be at least 1");
   if (size < 0 || size > n)
@@ -544,75 +538,6 @@ Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride, std::i
 
 Tensor Tensor::new_empty_strided(const Shape& size, const Axes& stride) const {
   return new_empty({reach("new_empty_strided", size, stride) + 1}).as_strided(size, stride);
-}
-
-std::vector<Tensor> unbind(const Tensor& x) { return unbind(x, 0); }
-std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("unbind", dim, x);
-  if (type_of(x).rank() == 0) raise<ValueError>("unbind: " + type_text(x) + " has no axis");
-  std::vector<Tensor> parts;
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  for (std::int64_t i = 0; i < n; ++i) parts.push_back(apply(Select{axis, i}, x));
-  return parts;
-}
-std::vector<Tensor> split(const Tensor& x, std::int64_t size) { return split(x, size, 0); }
-std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("split", dim, x);
-  if (size < 1) raise<ValueError>("split: size is " + std::to_string(size) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t at = 0; at < n; at += size) sizes.push_back(std::min(size, n - at));
-  if (n == 0) sizes.push_back(0);
-  return split(x, sizes, axis);
-}
-std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("split", dim, x);
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  std::int64_t at = 0;
-  std::vector<Tensor> parts;
-  for (std::int64_t size : sizes) {
-    if (size < 0 || at + size > n)
-      raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
-    parts.push_back(apply(SliceView{axis, at, size, 1}, x));
-    at += size;
-  }
-  if (at != n)
-    raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
-  return parts;
-}
-std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks) { return chunk(x, chunks, 0); }
-std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("chunk", dim, x);
-  if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  return split(x, std::max<std::int64_t>(1, (n + chunks - 1) / chunks), axis);
-}
-
-std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections) { return tensor_split(x, sections, 0); }
-std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("tensor_split", dim, x);
-  require_axis_to_split(x);
-  if (sections < 1)
-    raise<ValueError>("tensor_split: sections is " + std::to_string(sections) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[at(axis)];
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t i = 0; i < sections; ++i) sizes.push_back(n / sections + (i < n % sections ? 1 : 0));
-  return split(x, sizes, axis);
-}
-std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices) {
-  return tensor_split(x, indices, 0);
-}
-std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("tensor_split", dim, x);
-  require_axis_to_split(x);
-  std::vector<Tensor> parts;
-  std::optional<std::int64_t> start;
-  for (std::int64_t stop : indices) {
-    parts.push_back(slice(x, axis, start, stop));
-    start = stop;
-  }
-  parts.push_back(slice(x, axis, start, std::nullopt));
-  return parts;
 }
 
 }  // namespace ops
