@@ -25,6 +25,14 @@ std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x) {
   return axis < 0 ? axis + legal : axis;
 }
 
+std::int64_t wrap_own_axis(const char* op, std::int64_t axis, const Tensor& x) {
+  require_defined(op, x, 0);
+  if (value_of(x)->type.rank() == 0)
+    raise<IndexError>(std::string(op) + ": axis " + std::to_string(axis) + " is out of range: " + type_text(x) +
+                      " has no axes");
+  return wrap_axis(op, axis, x);
+}
+
 std::int64_t wrap_new_axis(const char* op, std::int64_t axis, const Tensor& x) {
   require_defined(op, x, 0);
   const std::int64_t rank = value_of(x)->type.rank() + 1;

@@ -14,6 +14,8 @@ inline std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis)
 
 /// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`.
 std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x);
+/// The same, and a tensor without axes is an error too.
+std::int64_t wrap_own_axis(const char* op, std::int64_t axis, const Tensor& x);
 /// The same among `rank` axes of a result that has one axis more than x.
 std::int64_t wrap_new_axis(const char* op, std::int64_t axis, const Tensor& x);
 /// All distinct, non-negative, in the order given; ValueError if one is repeated. None given means all.

@@ -184,10 +184,8 @@ Shape Tensor::shape() const {
 }
 
 std::int64_t Tensor::size(std::int64_t axis) const {
-  const Type& type = type_for("size", *this);
-  if (type.rank() == 0)
-    raise<IndexError>("size: axis " + std::to_string(axis) + " is out of range: " + to_string(type) + " has no axes");
-  return type.shape[static_cast<std::size_t>(wrap_axis("size", axis, *this))];
+  const std::int64_t own = wrap_own_axis("size", axis, *this);
+  return value_of(*this)->type.shape[at(own)];
 }
 
 std::int64_t Tensor::dim() const { return type_for("dim", *this).rank(); }

@@ -187,6 +187,9 @@ Tensor pad(const Tensor& x, const Axes& widths, double value) {
   Axes low, high;
   low.resize(rank, 0);
   high.resize(rank, 0);
+  for (std::int64_t width : widths)
+    if (width > beyond_memory)
+      raise<ValueError>("pad: a width of " + std::to_string(width) + " is more than memory can hold; pad less");
   for (std::size_t i = 0; i < widths.size(); i += 2) {
     low[rank - 1 - i / 2] = widths[i];
     high[rank - 1 - i / 2] = widths[i + 1];

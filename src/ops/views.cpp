@@ -327,15 +327,6 @@ Axes identity_axes(std::int64_t rank) {
 
 Tensor permuted(const Tensor& x, const Axes& axes) { return apply(Permute{axes}, x); }
 
-/// As wrap_axis, but a tensor without axes has not even a virtual one: there is nothing to take a part of.
-std::int64_t wrap_own_axis(const char* op, std::int64_t axis, const Tensor& x) {
-  const std::int64_t wrapped = wrap_axis(op, axis, x);
-  if (type_of(x).rank() == 0)
-    raise<IndexError>(std::string(op) + ": axis " + std::to_string(axis) + " is out of range: " + type_text(x) +
-                      " has no axes");
-  return wrapped;
-}
-
 /// A shape with at most one -1, completed from the number of elements.
 Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   require_defined(op, x, 0);
@@ -392,10 +383,6 @@ Tensor reshaped(const char* op, const Tensor& x, const Shape& wanted) {
   const Shape shape = complete_shape(op, x, wanted);
   require_sizes(op, shape);
   return apply(Reshape{shape}, x);
-}
-
-void require_axis_to_split(const Tensor& x) {
-  if (type_of(x).rank() == 0) raise<ValueError>("tensor_split: " + type_text(x) + " has no axis to split");
 }
 
 }  // namespace
@@ -569,75 +556,6 @@ Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride, std::i
 
 Tensor Tensor::new_empty_strided(const Shape& size, const Axes& stride) const {
   return new_empty({reach("new_empty_strided", size, stride) + 1}).as_strided(size, stride);
-}
-
-std::vector<Tensor> unbind(const Tensor& x) { return unbind(x, 0); }
-std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("unbind", dim, x);
-  if (type_of(x).rank() == 0) raise<ValueError>("unbind: " + type_text(x) + " has no axis");
-  std::vector<Tensor> parts;
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  for (std::int64_t i = 0; i < n; ++i) parts.push_back(apply(Select{axis, i}, x));
-  return parts;
-}
-std::vector<Tensor> split(const Tensor& x, std::int64_t size) { return split(x, size, 0); }
-std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) {
-  const std::int64_t axis = wrap_own_axis("split", dim, x);
-  if (size < 1) raise<ValueError>("split: size is " + std::to_string(size) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t at = 0; at < n; at += size) sizes.push_back(std::min(size, n - at));
-  if (n == 0) sizes.push_back(0);
-  return split(x, sizes, axis);
-}
-std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
-  const std::int64_t axis = wrap_own_axis("split", dim, x);
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  std::int64_t at = 0;
-  std::vector<Tensor> parts;
-  for (std::int64_t size : sizes) {
-    if (size < 0 || at + size > n)
-      raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
-    parts.push_back(apply(SliceView{axis, at, size, 1}, x));
-    at += size;
-  }
-  if (at != n)
-    raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
-  return parts;
-}
-std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks) { return chunk(x, chunks, 0); }
-std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim) {
-  const std::int64_t axis = wrap_own_axis("chunk", dim, x);
-  if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  return split(x, std::max<std::int64_t>(1, (n + chunks - 1) / chunks), axis);
-}
-
-std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections) { return tensor_split(x, sections, 0); }
-std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("tensor_split", dim, x);
-  require_axis_to_split(x);
-  if (sections < 1)
-    raise<ValueError>("tensor_split: sections is " + std::to_string(sections) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[at(axis)];
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t i = 0; i < sections; ++i) sizes.push_back(n / sections + (i < n % sections ? 1 : 0));
-  return split(x, sizes, axis);
-}
-std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices) {
-  return tensor_split(x, indices, 0);
-}
-std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("tensor_split", dim, x);
-  require_axis_to_split(x);
-  std::vector<Tensor> parts;
-  std::optional<std::int64_t> start;
-  for (std::int64_t stop : indices) {
-    parts.push_back(slice(x, axis, start, stop));
-    start = stop;
-  }
-  parts.push_back(slice(x, axis, start, std::nullopt));
-  return parts;
 }
 
 }  // namespace ops

@@ -35,11 +35,12 @@ TEST(OperandErrors, OfViews) {
   expect_inside<rc::ValueError>(
       {3, 4}, [](Tensor x) { x.flatten(1, 0); }, "flatten: the first axis must not stand behind the last");
   expect_inside<rc::ValueError>(
-      {6}, [](Tensor x) { x.as_strided({2, 2}, {1}); }, "as_strided: as many strides as sizes are needed");
-  expect_inside<rc::ValueError>({6}, [](Tensor x) { x.as_strided({2}, {-1}); }, "as_strided: stride -1 is negative");
+      {6}, [](Tensor x) { x.as_strided({2, 2}, {1}); }, "as_strided: 1 stride for the sizes [2,2]; give one for each");
+  expect_inside<rc::ValueError>(
+      {6}, [](Tensor x) { x.as_strided({2}, {-1}); }, "as_strided: stride -1 is negative; strides count from 0");
   expect_inside<rc::ValueError>(
       {6}, [](Tensor x) { x.as_strided({2, 2}, {4, 2}); },
-      "as_strided: the view reaches element 6, f64[6] has 6 elements");
+      "as_strided: the view reaches from element 0 6 further, f64[6] has 6 elements; stay inside them");
   expect_inside<rc::ValueError>(
       {5}, [](Tensor x) { rc::split(x, std::vector<std::int64_t>{2, 2}, 0); },
       "split: the sizes do not add up to axis 0 of f64[5]");

@@ -312,12 +312,24 @@ TEST(SizeErrors, SumsThatOverflow) {
                                "arange: from 0 to 1e+30 by 1 has more elements than memory can hold; make it shorter");
 }
 
+TEST(SizeErrors, PiecesOfATensorWithoutAxes) {
+  const Tensor x = number(1);
+  const std::string rest = ": axis 0 is out of range: f64[] has no axes";
+  expect_error<rc::IndexError>([&] { rc::slice(x, 0, 0, 1); }, "slice" + rest, {x});
+  expect_error<rc::IndexError>([&] { rc::narrow(x, 0, 0, 1); }, "narrow" + rest, {x});
+  expect_error<rc::IndexError>([&] { rc::unfold(x, 0, 1, 1); }, "unfold" + rest, {x});
+  expect_error<rc::IndexError>([&] { rc::select(x, 0, 0); }, "select" + rest, {x});
+  expect_error<rc::IndexError>([&] { rc::split(x, 1); }, "split" + rest, {x});
+  expect_error<rc::IndexError>([&] { rc::chunk(x, 2); }, "chunk" + rest, {x});
+  expect_error<rc::IndexError>([&] { rc::unbind(x); }, "unbind" + rest, {x});
+}
+
 TEST(SizeErrors, TensorSplit) {
   const Tensor x = ones({4});
   expect_error<rc::ValueError>([&] { rc::tensor_split(x, 0); }, "tensor_split: sections is 0; it must be at least 1",
                                {x});
-  expect_error<rc::ValueError>([&] { rc::tensor_split(rc::sum(x), 2); }, "tensor_split: f32[] has no axis to split",
-                               {x});
+  expect_error<rc::IndexError>([&] { rc::tensor_split(rc::sum(x), 2); },
+                               "tensor_split: axis 0 is out of range: f32[] has no axes", {x});
 }
 
 // ── complex operands of operations on real numbers ──

@@ -70,7 +70,7 @@ TEST(Program, ATensorThatNoMemoryHoldsIsRefusedWhereItIsRecorded) {
   const std::int64_t many = std::int64_t{1} << 40;
   expect_error<rc::ValueError>(
       [&] { rc::trace([&](const Tensor& a) { return a.sum() + rc::zeros({many, many}); })(x); },
-      "zeros: f32[1099511627776,1099511627776] has more elements than memory can hold; make it smaller\n"
+      "zeros: the shape [1099511627776,1099511627776] has more elements than memory can hold; make it smaller\n"
       "  inside trace{at}",
       {x});
 }
