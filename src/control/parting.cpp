@@ -100,9 +100,7 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
                         "; it must have one element");
     const Answers answers = answers_behind(s.name, seen);
     Disagreement parts = disagreement_on(answers);
-    if (!parts.batch)
-      return s.answer =
-                 answers.elements->numel() == 0 ? 0 : only_element<std::int64_t>(s.name, *one_answer(answers), "");
+    if (!parts.batch) return s.answer = only_element<std::int64_t>(s.name, *one_answer(answers), "");
     merge_beyond(max_operands, parts);
     s.frames.push_back({.batch = parts.batch,
                         .parts = make_parts(*parts.batch, parts.batch->lanes, parts.groups),

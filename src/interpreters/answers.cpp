@@ -31,6 +31,13 @@ std::vector<std::vector<std::int64_t>> equal_rows(const char* bytes, std::int64_
   return sorted;
 }
 
+/// What no example answers.
+ArrayRef zeros(const Type& type) {
+  ArrayRef array = make_array(type);
+  std::memset(array->data, 0, static_cast<std::size_t>(bytes_of(type)));
+  return array;
+}
+
 bool all_equal(const char* bytes, std::int64_t count, std::size_t row_bytes) {
   return std::memcmp(bytes, bytes + row_bytes, static_cast<std::size_t>(count - 1) * row_bytes) == 0;
 }
@@ -77,8 +84,10 @@ ArrayRef one_answer(const Answers& answers) {
   const std::size_t vmaps = answers.batches.size();
   if (vmaps == 0) return answers.elements;
   const Array& all = *answers.elements;
-  return make_alias(all, {all.type.dtype, Shape(all.type.shape.begin() + vmaps, all.type.shape.end())},
-                    Strides(all.strides.begin() + vmaps, all.strides.end()), all.data);
+  const Type one{all.type.dtype,
+                 Shape(all.type.shape.begin() + static_cast<std::ptrdiff_t>(vmaps), all.type.shape.end())};
+  if (all.numel() == 0) return zeros(one);
+  return make_alias(all, one, Strides(all.strides.begin() + vmaps, all.strides.end()), all.data);
 }
 
 }  // namespace ricci

@@ -24,7 +24,7 @@ struct Disagreement {
 };
 Disagreement disagreement_on(const Answers& answers);
 
-/// One example's elements, where all agree.
+/// One example's elements, where all agree; zeros where there is no example.
 ArrayRef one_answer(const Answers& answers);
 
 }  // namespace ricci

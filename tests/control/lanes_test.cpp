@@ -114,6 +114,12 @@ TEST(LanesSplit, ExamplesThatReturnDifferentShapesAreRefused) {
       "vmap: result differs between examples: f64[] and f64[2]; return one type, or pass .out_dims = rc::ragged{at}");
 }
 
+TEST(LanesSplit, OfNoExamplesTakesTheBranchOfZero) {
+  const auto f = [](Tensor x) { return x.sum() > 0 ? x * 2 : x * x.sum().item(); };
+  const Tensor y = rc::vmap(f, {.lanes = rc::Lanes::split})(rc::ones({0, 3}));
+  EXPECT_EQ(sizes(y), Sizes({0, 3}));
+}
+
 TEST(LanesSplit, MoreGroupsThanAllowedAreAnErrorThatNamesTheBranch) {
   const auto f = [](Tensor x) { return x * x.item(); };
   expect_error<rc::TransformError>([&] { rc::vmap(f, {.lanes = rc::Lanes::split, .max_groups = 3})(some); },

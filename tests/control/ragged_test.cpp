@@ -122,6 +122,15 @@ TEST(RaggedRows, JoinRowByRowAndBelowEachOther) {
   expect_values(tall.lengths(), {2, 0, 3, 2, 0, 3});
 }
 
+TEST(Ragged, OfNoExamplesHasNoRows) {
+  const Tensor none = rc::zeros({0, 4});
+  for (const rc::Ragged& r : {rc::vmap([](Tensor x) { return rc::nonzero(x); }, {.out_dims = rc::ragged})(none),
+                              rc::vmap([](Tensor x) { return rc::unique(x); }, {.out_dims = rc::ragged})(none)}) {
+    EXPECT_EQ(r.rows(), 0);
+    EXPECT_EQ(r.values.size(0), 0);
+  }
+}
+
 TEST(SizedResults, AreCutOffOrFilledUp) {
   const Tensor x = doubles({0, 1, 0, 2, 3});
   expect_values(rc::nonzero(x, {.size = 4}), {1, 3, 4, -1});

@@ -35,7 +35,7 @@ const std::vector<Around> arounds = {
      }},
 };
 
-/// Runs f on a fresh argument with the n-th allocation failing; what the tensors then hold. Sets `done` where none failed.
+/// Runs f on a fresh argument with the n-th allocation failing; what the tensors then hold. `done`: none failed.
 Elements after_failure(const Function& f, std::uint64_t n, bool& done) {
   const Tensor x = rc::tensor({{0.5, -1.0, 2.0}, {1.5, 0.25, -2.0}, {3.0, 1.0, 0.75}}, rc::float64);
   world().captured = {rc::tensor({1.0, 2.0, 3.0}, rc::float64)};
