@@ -1,0 +1,86 @@
+// jvp: the value at a point, and the derivative there along tangents.
+#pragma once
+
+#include "ricci/transforms/call.h"
+#include "ricci/transforms/runs.h"
+
+namespace ricci {
+
+namespace call {
+template <class T>
+struct ArgumentList {
+  using type = std::tuple<T>;
+  static type of(const T& t) { return type(t); }
+};
+template <class... T>
+struct ArgumentList<std::tuple<T...>> {
+  using type = std::tuple<T...>;
+  static type of(const type& t) { return t; }
+};
+
+template <class P, class T>
+inline constexpr bool tangent_fits =
+    std::is_same_v<P, T> || (std::is_same_v<P, Tensor> && std::is_convertible_v<T, Tensor>);
+template <class P, class T>
+inline constexpr bool tangents_fit = false;
+template <class... P, class... T>
+inline constexpr bool tangents_fit<std::tuple<P...>, std::tuple<T...>> = [] {
+  if constexpr (sizeof...(P) != sizeof...(T)) return false;
+  else return (tangent_fits<P, T> && ...);
+}();
+
+template <bool aux, bool is_strict, class F, class... P, class T>
+auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
+  static_assert(tangents_fit<std::tuple<P...>, T>, "ricci: the tangents must have the C++ types of the primals");
+  (check_differentiable<P>(), ...);
+  std::tuple<P...> tangents(given);
+  runs::ForwardRun run("jvp", where);
+  const auto primal_walks = walks(primals), tangent_walks = walks(tangents);
+  run.enter(primal_walks, tangent_walks);
+  using R = result_t<F, P...>;
+  if constexpr (aux) check_pair<R>();
+  if constexpr (std::is_void_v<R>) {
+    call::invoke(f, primals);
+    run.refuse("nothing");
+    return std::pair{Tensor(), Tensor()};
+  } else {
+    R result = call::invoke(f, primals);
+    if constexpr (aux) {
+      auto& [out, extra] = result;
+      auto tangent = out;
+      const tree::Walk aux_walk = walk(extra);
+      run.leave(walk(out), walk(tangent), &aux_walk, is_strict);
+      return std::tuple{std::move(out), std::move(tangent), std::move(extra)};
+    } else {
+      R tangent = result;
+      run.leave(walk(result), walk(tangent), nullptr, is_strict);
+      return std::pair{std::move(result), std::move(tangent)};
+    }
+  }
+}
+}  // namespace call
+
+/// `auto [out, tangent] = rc::jvp(f, std::tuple{x, y}, std::tuple{tx, ty})`: the value and the derivative along the
+/// tangents; a lone tree stands for a 1-tuple.
+template <class F, class P, class T>
+auto jvp(const F& f, const P& primals, const T& tangents, where_t where = where_t::current()) {
+  return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
+}
+template <class F, class P, class T>
+auto jvp(const F& f, has_aux_t, const P& primals, const T& tangents, where_t where = where_t::current()) {
+  return call::jvp<true, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
+}
+template <class F, class P, class T>
+auto jvp(const F& f, strict_t, const P& primals, const T& tangents, where_t where = where_t::current()) {
+  return call::jvp<false, true>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
+}
+template <class P, class T>
+auto jvp(Unary* f, const P& primals, const T& tangents, where_t where = where_t::current()) {
+  return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
+}
+template <class P, class T>
+auto jvp(BinaryName f, const P& primals, const T& tangents, where_t where = where_t::current()) {
+  return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
+}
+
+}  // namespace ricci

@@ -1,0 +1,49 @@
+// trace: a function written down as a program.
+#pragma once
+
+#include "ricci/ops/reduce.h"
+#include "ricci/transforms/call.h"
+#include "ricci/transforms/runs.h"
+
+namespace ricci {
+
+/// What trace returns.
+template <class F>
+struct Traced {
+  F f;
+  where_t where;
+
+  template <class... A>
+  Program operator()(const A&... a) const {
+    std::tuple<std::decay_t<const A>...> arguments(a...);
+    using R = call::result_t<F, std::decay_t<const A>...>;
+    runs::TraceRun run(where);
+    run.enter(call::walk(arguments));
+    if constexpr (std::is_void_v<R>) {
+      call::invoke(f, arguments);
+      run.refuse("nothing");
+    } else {
+      R result = call::invoke(f, arguments);
+      return run.leave(call::walk(result));
+    }
+  }
+};
+
+/// Writes a function down as a program: its inputs are the tensors of the arguments, its outputs those of the result,
+/// captured tensors are inputs too. One program serves all sizes of the inputs, within the guards that `f` left by
+/// looking at a size. Reading a value (`item`, `if (x > 0)`) throws.
+/// Of a matrix, `trace` is the sum of its diagonal.
+///   rc::Program p = rc::trace(f)(x, y); std::cout << p;
+template <class F>
+  requires(!std::is_convertible_v<F, Tensor>)
+Traced<F> trace(F f, where_t where = where_t::current()) {
+  return {std::move(f), where};
+}
+inline Traced<Unary*> trace(Unary* f, where_t where = where_t::current()) { return {f, where}; }
+template <class = void>
+Traced<Binary*> trace(Binary* f, where_t where = where_t::current()) {
+  return {f, where};
+}
+using ops::trace;
+
+}  // namespace ricci

@@ -1,0 +1,104 @@
+// vjp: the value at a point, and the reverse derivative there as a function of cotangents.
+#pragma once
+
+#include "ricci/transforms/call.h"
+#include "ricci/transforms/runs.h"
+
+namespace ricci {
+
+/// The reverse derivative at one point: maps a cotangent of the output to cotangents of the primals. Can be called many
+/// times, under later transforms too, and outlives everything it needs.
+template <class Out, class... P>
+class Pullback {
+ public:
+  Pullback(runs::Recording recording, Out output, std::tuple<P...> primals)
+      : recording_(std::move(recording)), output_(std::move(output)), primals_(std::move(primals)) {}
+
+  /// One primal: its cotangent; else a std::tuple of them.
+  template <class C>
+  auto operator()(const C& cotangent) const {
+    static_assert(std::is_same_v<C, Out> || (std::is_same_v<Out, Tensor> && std::is_convertible_v<C, Tensor>),
+                  "ricci: the cotangent must have the C++ type of the function's output");
+    Out ct = cotangent;
+    auto gradients = primals_;
+    const auto walks = call::walks(gradients);
+    runs::write_pullback(recording_, call::walk(ct), walks);
+    if constexpr (sizeof...(P) == 1) return std::get<0>(std::move(gradients));
+    else return gradients;
+  }
+
+ private:
+  runs::Recording recording_;
+  Out output_;
+  std::tuple<P...> primals_;
+};
+
+namespace call {
+template <bool aux, class F, class... P>
+auto vjp(const F& f, where_t where, const P&... p) {
+  (check_differentiable<P>(), ...);
+  std::tuple<P...> primals(p...);
+  auto structure = primals;
+  runs::ReverseRun run("vjp", where, {.cotangents_are_given = true});
+  int all[sizeof...(P)];
+  for (int i = 0; int& position : all) position = i++;
+  const auto walks = call::walks(primals);
+  run.enter(walks, all);
+  using R = result_t<F, P...>;
+  if constexpr (aux) check_pair<R>();
+  if constexpr (std::is_void_v<R>) {
+    call::invoke(f, primals);
+    run.refuse("nothing");
+    return std::pair{Tensor(), Tensor()};
+  } else {
+    R result = call::invoke(f, primals);
+    const auto structure_walks = call::walks(structure);
+    runs::forget_floating(structure_walks);
+    if constexpr (aux) {
+      auto& [out, extra] = result;
+      const tree::Walk out_walk = walk(out), aux_walk = walk(extra);
+      run.check_outputs(out_walk);
+      runs::Recording recording = run.leave(out_walk, &aux_walk);
+      using Out = std::decay_t<decltype(out)>;
+      Pullback<Out, P...> pullback(std::move(recording), out, std::move(structure));
+      return std::tuple{std::move(out), std::move(pullback), std::move(extra)};
+    } else {
+      const tree::Walk out_walk = walk(result);
+      run.check_outputs(out_walk);
+      runs::Recording recording = run.leave(out_walk, nullptr);
+      Pullback<R, P...> pullback(std::move(recording), result, std::move(structure));
+      return std::pair{std::move(result), std::move(pullback)};
+    }
+  }
+}
+template <bool aux, class F, class... P>
+using vjp_t = decltype(vjp<aux>(std::declval<const F&>(), where_t(), std::declval<const P&>()...));
+}  // namespace call
+
+/// `auto [out, pullback] = rc::vjp(f, x, y)`: a std::pair of the value and the map from cotangents of out to cotangents of
+/// x and y. `auto [out, pullback, aux] = rc::vjp(f, rc::has_aux, x, y)`: a std::tuple; f returns std::pair{out, aux}.
+/// TypeError if the output has an integer leaf. (A class, as only a constructor takes any number of primals and still has
+/// the line of the call as a default argument.)
+template <class F, class... P>
+struct vjp : call::vjp_t<false, F, P...> {
+  vjp(const F& f, const P&... primals, where_t where = where_t::current())
+      : call::vjp_t<false, F, P...>(call::vjp<false>(f, where, primals...)) {}
+};
+template <class F, class... P>
+struct vjp<F, has_aux_t, P...> : call::vjp_t<true, F, P...> {
+  vjp(const F& f, has_aux_t, const P&... primals, where_t where = where_t::current())
+      : call::vjp_t<true, F, P...>(call::vjp<true>(f, where, primals...)) {}
+};
+template <class F, class... P>
+vjp(const F&, const P&...) -> vjp<F, std::decay_t<const P>...>;
+vjp(Unary*, const Tensor&) -> vjp<Unary*, Tensor>;
+vjp(Binary*, const Tensor&, const Tensor&) -> vjp<Binary*, Tensor, Tensor>;
+
+}  // namespace ricci
+
+/// `auto [out, pullback, aux] = rc::vjp(f, rc::has_aux, x)` takes the std::tuple apart that the class is.
+template <class F, class... P>
+struct std::tuple_size<ricci::vjp<F, ricci::has_aux_t, P...>> : std::tuple_size<ricci::call::vjp_t<true, F, P...>> {};
+template <std::size_t i, class F, class... P>
+struct std::tuple_element<i, ricci::vjp<F, ricci::has_aux_t, P...>>
+    : std::tuple_element<i, ricci::call::vjp_t<true, F, P...>> {};
