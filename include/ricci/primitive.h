@@ -33,7 +33,7 @@
 //   struct Cond {                                            // parameters may be anything that prints itself
 //     using kind = Custom;
 //     static constexpr const char* name = "cond";
-//     ProgramParameter yes, no;
+//     Program yes, no;
 //     Tensors call(std::span<const Tensor> inputs) const { … }
 //   };
 #pragma once

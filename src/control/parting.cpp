@@ -52,11 +52,29 @@ Type common_type(const std::vector<Tensor>& parts) {
   return type_of(parts[0]);
 }
 
+[[noreturn]] void raise_undefined_in_one(const char* name, const Type& type) {
+  raise<ValueError>(std::string(name) + ": one branch returns an undefined Tensor where another returns " +
+                    to_string(type) + "; return a value in each");
+}
+
 void write(const std::vector<Tensor>& from, const tree::Walk& into) {
   for (std::size_t i = 0; i < from.size(); ++i) *into.leaves[i] = from[i];
 }
 
 }  // namespace
+
+void require_same_tree(const char* name, const tree::Structure& one, const tree::Structure& other) {
+  if (!(one == other))
+    raise<ValueError>(std::string(name) + ": the branches return different trees: " + one.to_string() + " and " +
+                      other.to_string() + "; they must agree");
+}
+
+void require_same_tree(const char* name, const tree::Walk& one, const tree::Walk& other) {
+  require_same_tree(name, tree::Structure(one), tree::Structure(other));
+  for (std::size_t i = 0; i < one.leaves.size(); ++i)
+    if (one.leaves[i]->defined() != other.leaves[i]->defined())
+      raise_undefined_in_one(name, type_of(one.leaves[i]->defined() ? *one.leaves[i] : *other.leaves[i]));
+}
 
 struct Parting::State {
   const char* name;
@@ -159,9 +177,7 @@ std::vector<Tensor> Parting::State::joined(const Frame& frame) const {
       continue;
     }
     const Type type = common_type(parts);
-    if (parts.size() != frame.parts->parts.size())
-      raise<ValueError>(std::string(name) + ": one branch returns an undefined Tensor where another returns " +
-                        to_string(type) + "; return a value in each");
+    if (parts.size() != frame.parts->parts.size()) raise_undefined_in_one(name, type);
     for (Tensor& part : parts) {
       if (type_of(part).weak && !type.weak) part = to(part, type.dtype);
       require_equal(type, type_of(part));
@@ -179,9 +195,7 @@ void Parting::State::require_equal(const Type& one, const Type& other) const {
 
 void Parting::State::require_fit(const tree::Walk& result) {
   const tree::Structure found(result);
-  if (has_structure && !(found == structure))
-    raise<ValueError>(std::string(name) + ": the branches return different trees: " + structure.to_string() + " and " +
-                      found.to_string() + "; they must agree");
+  if (has_structure) require_same_tree(name, structure, found);
   structure = found;
   has_structure = true;
 }

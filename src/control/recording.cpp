@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "interpreters/batch.h"
+#include "interpreters/record.h"
 #include "ops/axes.h"
 #include "program/program.h"
 #include "ricci/control.h"
@@ -58,8 +58,10 @@ struct Cond {
   std::vector<Program> branches;
 
   Types type(const Types& inputs) const {
-    if (branches.empty()) throw IndexError("has no branches");
     require_between(0, operands, std::ssize(inputs) - 1);
+    const bool is_predicate = inputs[0].dtype == DType::boolean;
+    require_between(is_predicate ? 2 : 1, std::ssize(branches), is_predicate ? 2 : std::ssize(branches));
+    if (category(inputs[0].dtype) > 1) throw IndexError("the index is " + to_string(inputs[0]));
     std::size_t wanted = 1 + static_cast<std::size_t>(operands);
     for (const Program& branch : branches) {
       wanted += captures(branch, static_cast<std::size_t>(operands));
@@ -186,13 +188,6 @@ struct Scan {
   }
 };
 
-/// The running recording of a whole program; null if there is none.
-const Interpreter* recorder() {
-  const Interpreter* i = innermost;
-  while (i && !i->sees_factories()) i = i->parent;
-  return i;
-}
-
 }  // namespace
 
 // ── what control.h asks ──
@@ -200,7 +195,7 @@ const Interpreter* recorder() {
 bool is_decided_later(const Tensor& question) {
   if (function::is_recorded(question)) return true;
   // One program serves all examples of a vmap around it.
-  const Interpreter* record = recorder();
+  const Interpreter* record = innermost_recording();
   if (!record) return false;
   const ValueRef value = read(question, "cond");
   for (const Value* v = value.get(); v; v = inner_of(*v) ? inner_of(*v)->get() : nullptr)
@@ -235,7 +230,7 @@ void run_recorded_branches(const char* name, const Tensor& question, const tree:
 
 void fix_dtypes(const tree::Walk& state) {
   for (Tensor* leaf : state.leaves)
-    if (leaf->defined() && type_of(*leaf).weak) *leaf = to(*leaf, type_of(*leaf).dtype);
+    if (leaf->defined()) *leaf = function::with_dtype(*leaf);
 }
 
 void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {

@@ -9,13 +9,6 @@
 #include "interpreters/replay.h"
 
 namespace ricci::function {
-namespace {
-
-/// A number as a tensor of its dtype.
-Tensor strong(const Tensor& x) { return type_of(x).weak ? to(x, type_of(x).dtype) : x; }
-
-}  // namespace
-
 struct ClosureRun::State {
   const char* name;
   std::unique_ptr<RecordInterpreter> record;
@@ -45,7 +38,7 @@ void ClosureRun::enter(const tree::Walk& arguments) {
 Closure ClosureRun::leave(const tree::Walk& result) {
   RecordInterpreter& record = *state_->record;
   for (const Tensor* leaf : result.leaves)
-    if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(strong(*leaf), state_->name)));
+    if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(with_dtype(*leaf), state_->name)));
   std::vector<Generator*> generators;
   for (const RecordInterpreter::StepStream& stream : record.step_streams()) {
     const Tensor next = advanced_place(wrap(stream.start), stream.draws);
@@ -64,6 +57,8 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   closure.program = Program(Shared<const ProgramBody>(Owned<const ProgramBody>(body.release())));
   return closure;
 }
+
+Tensor with_dtype(const Tensor& x) { return type_of(x).weak ? to(x, type_of(x).dtype) : x; }
 
 Tensors defined_leaves(const tree::Walk& walk) {
   Tensors leaves;

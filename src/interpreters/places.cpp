@@ -42,7 +42,10 @@ struct DerivedPlace {
   using kind = Custom;
   static constexpr const char* name = "derived_place";
 
-  Types type(const Types&) const { return {place_type}; }
+  Types type(const Types& place) const {
+    if (place.size() != 1 || !(place[0] == place_type)) throw IndexError("takes one place");
+    return {place_type};
+  }
   Tensors call(std::span<const Tensor> inputs) const {
     const StreamPosition from = position_at(inputs[0]);
     return {tensor_of(kernels::derived_source({from.seed, from.position}, 0, kernels::Purpose::scope).seed, 0)};
@@ -54,8 +57,7 @@ struct DerivedPlace {
 const Type place_type{DType::int64, {2}};
 
 StreamPosition next_position(Generator& generator) {
-  for (Interpreter* i = innermost; i; i = i->parent)
-    if (i->sees_factories()) return static_cast<RecordInterpreter*>(i)->next_position(generator);
+  if (RecordInterpreter* recording = innermost_recording()) return recording->next_position(generator);
   return {.seed = generator.seed(), .position = generator.next(), .place = {}};
 }
 

@@ -29,10 +29,25 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
   return at->second;
 }
 
+RecordInterpreter* innermost_recording(Interpreter* from) {
+  while (from && !from->sees_factories()) from = from->parent;
+  return static_cast<RecordInterpreter*>(from);  // no other interpreter sees factories
+}
+
+/// What draws from it is an operation of this recording, under those vmaps that the program will run under.
+StreamPosition RecordInterpreter::in_here(const StreamPosition& outside) {
+  const AtLevel at(parent);
+  const ValueRef place = value_of(outside.place.defined() ? outside.place : place_of(outside));
+  return {.seed = 0,
+          .position = outside.place.defined() ? outside.position : 0,
+          .place = make_tensor(new_node<Recorded>(level, place->type, variable_of(place)), level)};
+}
+
 StreamPosition RecordInterpreter::next_position(Generator& generator) {
+  // One that is made or seeded by the recorded function starts anew at each run.
+  if (generator.state() > last_state_) return in_here({.seed = generator.seed(), .position = generator.next()});
   if (what_ == Records::part)
-    for (Interpreter* around = parent; around; around = around->parent)
-      if (around->sees_factories()) return static_cast<RecordInterpreter*>(around)->next_position(generator);
+    if (RecordInterpreter* around = innermost_recording(parent)) return in_here(around->next_position(generator));
   if (what_ != Records::step) {
     const AtLevel at(this);
     return {.seed = 0, .position = 0, .place = take_place(generator)};

@@ -49,10 +49,15 @@ class RecordInterpreter final : public Interpreter {
 
  private:
   Variable new_variable(const Type& type);
+  StreamPosition in_here(const StreamPosition& outside);
 
   const Records what_;
+  const std::uint64_t last_state_ = Generator(0).state();  // of the generators that were there before
   std::vector<StepStream> step_streams_;
   std::unordered_map<const Value*, Variable> captured_;
 };
+
+/// The innermost recording of a whole program that runs inside `from` or around it; null if there is none.
+RecordInterpreter* innermost_recording(Interpreter* from = innermost);
 
 }  // namespace ricci

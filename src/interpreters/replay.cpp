@@ -3,6 +3,7 @@
 
 #include "interpreters/batch.h"
 #include "interpreters/places.h"
+#include "interpreters/record.h"
 
 namespace ricci {
 namespace {
@@ -16,13 +17,15 @@ StreamPosition next_of_streams(Generator& generator) {
 
 }  // namespace
 
-StreamPosition next_draw(Generator& generator) { return source ? source->next(generator) : next_of_streams(generator); }
+StreamPosition next_draw(Generator& generator) {
+  return source && source->recording_ == innermost_recording() ? source->next(generator) : next_of_streams(generator);
+}
 
-DrawSource::DrawSource() : outer_(source) { source = this; }
+DrawSource::DrawSource() : outer_(source), recording_(innermost_recording()) { source = this; }
 DrawSource::~DrawSource() { source = outer_; }
 
 StreamPosition DrawSource::next_of_outer(Generator& generator) const {
-  return outer_ ? outer_->next(generator) : next_of_streams(generator);
+  return outer_ && outer_->recording_ == recording_ ? outer_->next(generator) : next_of_streams(generator);
 }
 
 StreamPosition NotedDraws::next(Generator& generator) { return draws_.emplace_back(next_of_outer(generator)); }

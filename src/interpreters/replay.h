@@ -10,6 +10,8 @@
 
 namespace ricci {
 
+class Interpreter;
+
 /// The places of the draws of one run of a function, in order.
 using Draws = std::vector<StreamPosition>;
 
@@ -17,7 +19,8 @@ using Draws = std::vector<StreamPosition>;
 /// the generator's own.
 StreamPosition next_draw(Generator& generator);
 
-/// Where draws come from while it lives: the innermost such source of this thread is asked first.
+/// Where draws come from while it lives: the innermost such source of this thread is asked first. What a recording
+/// inside it draws belongs to the runs of the program.
 class DrawSource {
  public:
   DrawSource(const DrawSource&) = delete;
@@ -29,7 +32,9 @@ class DrawSource {
   StreamPosition next_of_outer(Generator& generator) const;
 
  private:
+  friend StreamPosition next_draw(Generator& generator);
   DrawSource* const outer_;
+  const Interpreter* const recording_;  // the innermost one when this began
 };
 
 /// While it lives, the draws of this thread are noted.

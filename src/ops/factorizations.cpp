@@ -39,7 +39,7 @@ LuFactors::LuFactors(Strided a, MatrixInfo& info)
 }
 
 Tensor adjoint(const Tensor& x) { return mT(conj_if_complex(x)); }
-Tensor hermitian(const Tensor& x) { return (x + adjoint(x)) * 0.5; }
+Tensor hermitian(const Tensor& x) { return x * 0.5 + adjoint(x) * 0.5; }
 
 namespace {
 
@@ -51,7 +51,8 @@ void write_lower_hermitian(T* to, const T* from, std::int64_t n) {
     else return std::conj(x);
   };
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j <= i; ++j) to[i * n + j] = (from[i * n + j] + conjugate(from[j * n + i])) * Real(0.5);
+    for (std::int64_t j = 0; j <= i; ++j)
+      to[i * n + j] = from[i * n + j] * Real(0.5) + conjugate(from[j * n + i]) * Real(0.5);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim
   const std::int64_t axis = wrap_own_axis("chunk", dim, x);
   if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
   const std::int64_t n = type_of(x).shape[at(axis)];
-  return split(x, std::max<std::int64_t>(1, (n + chunks - 1) / chunks), axis);
+  return split(x, std::max<std::int64_t>(1, n / chunks + (n % chunks != 0 ? 1 : 0)), axis);
 }
 
 std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections) { return tensor_split(x, sections, 0); }

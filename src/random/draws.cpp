@@ -244,7 +244,10 @@ struct DrawnAt {
   Size examples, count;        // in front of the shape, and of their whole runs
   ExampleNumbers which;
 
-  Types type(const Types&) const { return {Type{numbers.dtype, shape}}; }
+  Types type(const Types& place) const {
+    if (place.size() != 1 || !(place[0] == place_type)) throw IndexError("takes one place");
+    return {Type{numbers.dtype, shape}};
+  }
   Tensors call(std::span<const Tensor> place) const {
     require_no_error_mode(Numbers::name);
     const StreamPosition at = position_at(place[0]);

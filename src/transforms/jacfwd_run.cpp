@@ -148,7 +148,7 @@ std::vector<Tensor> ForwardJacobian::finish() {
   std::vector<Tensor> jacobians;
   for (std::size_t out = 0; out < s.parts.size(); ++out) {
     if (s.outputs[out].defined()) {
-      jacobians.insert(jacobians.end(), s.leaf_types.size(), s.outputs[out]);
+      for (std::size_t i = 0; i < s.leaf_types.size(); ++i) jacobians.push_back(in_own_cell(s.outputs[out]));
       continue;
     }
     const Tensor columns = s.parts[out].size() == 1 ? s.parts[out][0] : cat(s.parts[out], 0);  // [inputs, out shape…]
@@ -163,7 +163,7 @@ std::vector<Tensor> ForwardJacobian::finish() {
       shape.append(type.shape.begin(), type.shape.end());
       const std::int64_t n = type.shape.numel();
       const Tensor rows = s.leaf_types.size() == 1 ? columns : narrow(columns, 0, offset, n);
-      jacobians.push_back(reshape(movedim(rows, 0, -1), shape));
+      jacobians.push_back(in_own_cell(reshape(movedim(rows, 0, -1), shape)));
       offset += n;
     }
   }

@@ -78,7 +78,8 @@ void Linearized::apply(std::span<const tree::Walk> tangents, const tree::Walk& o
   const std::vector<Tensor> results = s.tangents(inputs);
   for (std::size_t i = 0; i < output.leaves.size(); ++i) {
     const int index = s.output_index[i];
-    *output.leaves[i] = index >= 0 ? results[static_cast<std::size_t>(index)] : zeros_of(s.output_types[i]);
+    *output.leaves[i] =
+        index >= 0 ? in_own_cell(results[static_cast<std::size_t>(index)]) : zeros_of(s.output_types[i]);
   }
 }
 

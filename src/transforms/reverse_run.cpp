@@ -257,7 +257,7 @@ std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Wal
   for (std::size_t leaf = 0; leaf < output.leaves.size(); ++leaf) {
     const Type& out = s.output_types[leaf];
     if (!is_differentiable(out.dtype)) {
-      jacobians.insert(jacobians.end(), kept.size(), *output.leaves[leaf]);
+      for (std::size_t i = 0; i < kept.size(); ++i) jacobians.push_back(in_own_cell(*output.leaves[leaf]));
       continue;
     }
     const std::vector<std::vector<Tensor>> parts = rows_of_leaf(s, leaf, options, streams, name);

@@ -106,6 +106,22 @@ TEST(RecordedCond, BranchesOfOtherTypesAreAnError) {
                                "one shape and dtype\n  inside trace{at}");
 }
 
+TEST(RecordedCond, BranchesOfOtherTreesAreAnError) {
+  using Pair = std::pair<Tensor, Tensor>;
+  const auto f = [](Tensor x) {
+    return rc::cond(x.sum() > 0, [&] { return Pair{x, Tensor()}; }, [&] { return Pair{Tensor(), x}; }).first;
+  };
+  expect_error<rc::ValueError>(
+      [&] { rc::trace(f)(up); },
+      "cond: one branch returns an undefined Tensor where another returns f64[3]; return a value "
+      "in each\n  inside trace{at}");
+  using Named = std::map<std::string, Tensor>;
+  const auto g = [](Tensor x) {
+    return rc::cond(x.sum() > 0, [&] { return Named{{"a", x}}; }, [&] { return Named{{"b", x}}; }).begin()->second;
+  };
+  EXPECT_THROW(rc::trace(g)(up), rc::ValueError);
+}
+
 TEST(RecordedSwitch, ChecksTheIndexWhenItIsKnown) {
   const auto f = [](Tensor i) {
     return rc::switch_case(i, std::tuple{[](Tensor x) { return x; }, [](Tensor x) { return x * x; }, &rc::sin},

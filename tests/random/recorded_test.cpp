@@ -121,6 +121,31 @@ TEST(RecordedDraws, DifferFromExampleToExampleInALoop) {
   EXPECT_EQ(rc::unique(p({rc::tensor({1, 2, 1, 2, 3})})[0]).numel(), 5);
 }
 
+TEST(RecordedDraws, InWhatIsAProgramOfItsOwnDifferFromExampleToExample) {
+  const auto in_branch = [](Tensor x) {
+    return rc::cond(x > 0, [&] { return x * rc::rand({}, rc::float64); }, [] { return rc::rand({}, rc::float64); });
+  };
+  const auto in_checkpoint = [](Tensor x) {
+    return rc::checkpoint([](Tensor y) { return y * rc::rand({}, rc::float64); })(x);
+  };
+  const auto of_own_generator = [](Tensor x) {
+    return rc::cond(
+        x > 0,
+        [&] {
+          rc::Generator g(2);
+          return x * rc::rand({}, {.dtype = rc::float64, .generator = g});
+        },
+        [&] { return x; });
+  };
+  const auto expect_own = [](const auto& f) {
+    const rc::Program p = rc::trace(rc::vmap(f, {.randomness = Randomness::different}))(three);
+    EXPECT_EQ(rc::unique(p({rc::ones({50}, rc::float64)})[0]).numel(), 50);
+  };
+  expect_own(in_branch);
+  expect_own(in_checkpoint);
+  expect_own(of_own_generator);
+}
+
 /// Linear in x, so that its gradient times x is its value if both see the same numbers.
 template <class F>
 void expect_gradient_of_what_was_drawn(const F& f) {
@@ -140,6 +165,27 @@ TEST(RecordedDraws, AreTheSameInWhatIsComputedAgainForADerivative) {
       return rc::fori_loop(0, 5, [&](Tensor, Tensor y) { return y * rc::rand_like(y); }, x, {.checkpoint = checkpoint})
           .sum();
     });
+}
+
+TEST(RecordedDraws, OfAGeneratorMadeInsideStartAnewAtEachRun) {
+  const auto f = [](Tensor x) {
+    rc::Generator g(3);
+    return x + rc::rand({3}, {.dtype = rc::float64, .generator = g});
+  };
+  const rc::Program p = rc::trace(f)(three);
+  for (int run = 0; run < 2; ++run) expect_equal(p({three})[0], f(three));
+  const auto loop = [&](Tensor x) { return rc::fori_loop(0, 3, [&](Tensor, Tensor y) { return f(y); }, x); };
+  const rc::Program q = rc::trace(loop)(three);
+  for (int run = 0; run < 2; ++run) expect_equal(q({three})[0], loop(three));
+}
+
+TEST(RecordedDraws, OfARecordingInsideACheckpointBelongToItsProgram) {
+  const auto f = [](Tensor x) {
+    return rc::checkpoint(
+        [](Tensor y) { return rc::trace([](Tensor z) { return (z * rc::rand_like(z)).sum(); })(y)({y})[0]; })(x);
+  };
+  const auto [gradient, value] = rc::grad_and_value(f)(three);
+  expect_close((gradient * three).sum(), value);
 }
 
 TEST(RecordedDraws, OfALoopsConditionAreAnError) {

@@ -10,6 +10,11 @@
 
 namespace ricci::runs {
 
+/// Throws ValueError unless two branches return one structure.
+void require_same_tree(const char* name, const tree::Structure& one, const tree::Structure& other);
+/// The same with a Tensor at the same places.
+void require_same_tree(const char* name, const tree::Walk& one, const tree::Walk& other);
+
 /// One run of a conditional or a loop. Outside vmap, and where all examples agree, nothing ever parts.
 class Parting {
  public:

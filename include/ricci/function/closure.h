@@ -52,6 +52,8 @@ class ClosureRun {
 /// while that recording lasts.
 Closure with_fixed_sizes(Closure closure);
 
+/// A number as a tensor of its dtype.
+Tensor with_dtype(const Tensor& x);
 /// The tensors among the leaves.
 Tensors defined_leaves(const tree::Walk& walk);
 /// Over the defined leaves, from the front of `values`, which then begins behind them.

@@ -139,8 +139,9 @@ Tensor elu(const Tensor& x);                ///< alpha = 1
 Tensor elu(const Tensor& x, double alpha);  ///< x, and alpha (exp(x) - 1) up to 0; 2 ulp
 Tensor gelu(const Tensor& x);  ///< x Phi(x), with Phi the normal distribution; 2 + 2 x^2 ulp for x < 0, 2 above
 Tensor silu(const Tensor& x);  ///< x sigmoid(x); 2.5 ulp
+/// x above the threshold, else value; NaN stays. Of all real types.
+Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value);
 /// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold; beta = 1, threshold = 20. 1.6 ulp.
-Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value);  ///< x above the threshold, else value
 Tensor softplus(const Tensor& x);
 Tensor softplus(const Tensor& x, double beta, double threshold);
 

@@ -56,7 +56,8 @@ Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride);
 Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding);
 
 /// The mean of each of output_size windows that divide the plane: along an axis of n elements, window i of k begins at
-/// i n / k rounded down and ends before (i + 1) n / k rounded up.
+/// i n / k rounded down and ends before (i + 1) n / k rounded up. x is [N, C, H, W] or [C, H, W], output_size [h, w] or one
+/// number for both; the result ends in [h, w]. ValueError for another rank, an empty plane, or a size below 1.
 ///   Tensor features = rc::flatten(rc::adaptive_avg_pool2d(x, 1), 1, -1);  // [N, C, H, W] → [N, C]
 Tensor adaptive_avg_pool2d(const Tensor& x, const Axes& output_size);
 

@@ -1,0 +1,94 @@
+// cond and switch_case: conditionals.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "ricci/control/parting.h"
+#include "ricci/control/recording.h"
+#include "ricci/ops.h"
+
+namespace ricci {
+
+namespace runs {
+/// A predicate as a boolean, whatever its dtype.
+Tensor truth(const char* name, const Tensor& predicate);
+/// Throws IndexError unless every example's index names one of `count` branches; of a recorded index, when it is known.
+Tensor checked_index(const Tensor& index, std::int64_t count);
+}  // namespace runs
+
+namespace call {
+
+template <class... R>
+inline constexpr bool all_same = true;
+template <class A, class... R>
+inline constexpr bool all_same<A, R...> = (std::is_same_v<A, R> && ...);
+
+/// The branch that `answer` names, run on copies of the operands.
+template <class R, class Branches, class... A>
+R run_branch(const Branches& branches, std::int64_t answer, const A&... operands) {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    std::optional<R> result;
+    std::tuple<A...> arguments(operands...);
+    (void)((static_cast<std::int64_t>(K) == answer &&
+            (result.emplace(call::invoke(std::get<K>(branches), arguments)), true)) ||
+           ...);
+    return *std::move(result);
+  }(std::make_index_sequence<std::tuple_size_v<Branches>>{});
+}
+
+/// The conditional as one operation of the program that is being recorded.
+template <class R, class... F, class... A>
+R record_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
+  std::optional<R> first, result;
+  const auto record = [&](const auto& f) {
+    function::Closure branch = function::write_down(name, f, std::tuple<A...>(operands...), result);
+    if (!first) first = result;
+    runs::require_same_tree(name, walk(*first), walk(*result));
+    return branch;
+  };
+  const auto recorded = std::apply([&](const F&... f) { return std::array{record(f)...}; }, branches);
+  std::tuple<A...> arguments(operands...);
+  runs::run_recorded_branches(name, question, walk(arguments), recorded, walk(*result));
+  return *std::move(result);
+}
+
+template <class... F, class... A>
+auto run_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
+  using R = result_t<std::tuple_element_t<0, std::tuple<F...>>, A...>;
+  static_assert(all_same<result_t<F, A...>...>, "ricci: the branches must return one C++ type");
+  static_assert(!std::is_void_v<R>, "ricci: a branch must return a value");
+  if (runs::is_decided_later(question)) return record_branches<R>(name, question, branches, operands...);
+  runs::Parting parting(name);
+  parting.ask(question, {});
+  for (;;) {
+    R result = run_branch<R>(branches, parting.answer(), operands...);
+    if (!parting.next(walk(result))) return result;
+  }
+}
+
+}  // namespace call
+
+/// `pred ? true_fn(operands…) : false_fn(operands…)`, for a predicate of one element. Under vmap with a predicate that
+/// differs, each branch runs once, on the examples that take it. Values that are no Tensors in the result are those of the
+/// branch that ran last; where a program is recorded, of the last one listed, and there every branch runs once while it is
+/// recorded. ValueError if the branches' results differ in structure, shape or dtype.
+///   Tensor y = rc::cond(x > 0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
+template <class T, class F, class... A>
+auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... operands) {
+  return call::run_branches("cond", runs::truth("cond", pred), std::tuple<const F&, const T&>(false_fn, true_fn),
+                            std::decay_t<const A>(operands)...);
+}
+
+/// `branches[index](operands…)`: the branches are a tuple of functions, operations by address. IndexError if the index
+/// is not in [0, number of branches).
+///   Tensor y = rc::switch_case(i, std::tuple{f0, f1, &rc::sin}, x);
+template <class... F, class... A>
+auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const A&... operands) {
+  return call::run_branches("switch_case", runs::checked_index(index, sizeof...(F)), branches,
+                            std::decay_t<const A>(operands)...);
+}
+
+}  // namespace ricci

@@ -1,0 +1,114 @@
+// scan and map: a function over the slices along an axis, one after the other.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ricci/control/loops.h"
+
+namespace ricci {
+
+namespace runs {
+/// The slices of every leaf along axis 0, or the reverse of it; all leaves must have one size along it.
+class Slices {
+ public:
+  Slices(const char* name, const tree::Walk& xs);
+  std::int64_t count() const { return count_; }
+  /// Replaces every leaf by its slice i; by zeros of a slice's type where there is none.
+  void show(std::int64_t i, const tree::Walk& into) const;
+
+ private:
+  std::vector<std::vector<Tensor>> slices_;  // [leaf][i]
+  std::int64_t count_ = 0;
+};
+/// No rows of what every leaf is one of: [shape…] → [0, shape…].
+void make_empty(const tree::Walk& leaves);
+/// The size of axis 0 that all leaves share; ValueError if there is none.
+Size scanned_size(const char* name, const tree::Walk& xs);
+}  // namespace runs
+
+namespace call {
+/// The scan as one operation of the program that is being recorded.
+template <class R, class C, class X, class F>
+R record_scan(const char* name, const F& step, C carry, X xs, ScanOptions options) {
+  runs::fix_dtypes(walk(carry));
+  X slice = xs;
+  runs::show_slice_types(name, walk(slice));
+  const auto one_step = [&](const C& c, const X& x) {
+    std::tuple<C, X> arguments(c, x);
+    auto [after, y] = call::invoke(step, arguments);
+    return R(std::move(after), std::move(y));
+  };
+  std::optional<R> result;
+  const runs::Closure closure =
+      function::write_down(name, one_step, std::tuple<C, X>(carry, slice), result, function::Runs::many);
+  runs::require_same_state(name, walk(carry), walk(result->first));
+  runs::run_recorded_scan(closure, options.reverse, walk(carry), walk(xs), walk(result->second));
+  return R(std::move(carry), std::move(result->second));
+}
+
+template <class C, class X, class F>
+auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions options) {
+  static_assert(takes<F, C, X>, "ricci: the step of scan must take the carry and one slice");
+  using R = result_t<F, C, X>;
+  static_assert(is_two_things<R>, "ricci: the step of scan must return std::pair{carry, y}");
+  using Y = std::tuple_element_t<1, R>;
+  static_assert(std::is_same_v<std::tuple_element_t<0, R>, C>,
+                "ricci: the step of scan must return the type of the carry");
+  X slice = xs;
+  if (function::is_recorded(walk(carry)) || function::is_recorded(walk(slice)))
+    return record_scan<std::pair<C, Y>>(name, step, std::move(carry), std::move(slice), options);
+  const runs::Slices slices(name, walk(slice));
+  const auto run_step = [&](std::int64_t i) {
+    slices.show(i, walk(slice));
+    std::tuple<C, X> arguments(carry, slice);
+    runs::own_cells(walk(arguments));
+    return call::invoke(step, arguments);
+  };
+  if (slices.count() == 0) {
+    Y y = std::get<1>(run_step(0));
+    runs::make_empty(walk(y));
+    return std::pair{std::move(carry), std::move(y)};
+  }
+  std::vector<Y> ys;
+  for (std::int64_t k = 0; k < slices.count(); ++k) {
+    auto [after, y] = run_step(options.reverse ? slices.count() - 1 - k : k);
+    runs::require_same_state(name, walk(carry), walk(after));
+    carry = std::move(after);
+    runs::own_cells(walk(y));
+    ys.push_back(std::move(y));
+  }
+  if (options.reverse) std::reverse(ys.begin(), ys.end());
+  return std::pair{std::move(carry), stack_trees(ys)};
+}
+}  // namespace call
+
+/// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis 0; ys are stacked along axis
+/// 0. The work of reverse mode is that of the steps. Over no slices the step
+/// runs once on zeros, to learn what y is. ValueError if xs have no axis 0, or differing ones.
+///   auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, rc::tensor(0.), xs);
+template <class F, class C, class X>
+auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) {
+  return call::scan("scan", step, std::decay_t<const C>(carry), std::decay_t<const X>(xs), options);
+}
+
+/// f on every slice of xs along axis 0, one after the other; the results are stacked. What vmap computes at once, in the
+/// memory of one example.
+template <class F, class X>
+auto map(const F& f, const X& xs) {
+  using Slice = std::decay_t<const X>;
+  const auto step = [&](std::tuple<> none_carried, const Slice& x) {
+    std::tuple<Slice> arguments(x);
+    return std::pair{none_carried, call::invoke(f, arguments)};
+  };
+  return call::scan("map", step, std::tuple<>(), Slice(xs), {}).second;
+}
+template <class X>
+auto map(Unary* f, const X& xs) {
+  return map([f](const Tensor& x) { return f(x); }, xs);
+}
+
+}  // namespace ricci
