@@ -30,7 +30,11 @@ struct Put {
   static constexpr unsigned linear_in = input(0) | input(1);
   ViewParameter view;
 
-  Type type(const Type& base, const Type&) const { return {base.dtype, base.shape}; }
+  Type type(const Type& base, const Type& value) const {
+    const Type shown = types_of(view.op(), Types{base})[0];
+    require_shape(value.shape, shown.shape);
+    return {base.dtype, base.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::copy(out[0], in[0]);
     Type type{out[0].dtype, Shape(out[0].shape, out[0].shape + out[0].rank)};
