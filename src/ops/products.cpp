@@ -63,8 +63,10 @@ struct Product {
     require_rank_of_at_least(c.left, a);
     require_rank_of_at_least(c.right, b);
     require_dtype(a.dtype, b);
-    if (form != Form::outer)
-      require_shape({b.shape[b.shape.size() - (form == Form::matrices ? 2 : 1)]}, {a.shape.back()});
+    if (form != Form::outer) {
+      const Size rows = b.shape[b.shape.size() - (form == Form::matrices ? 2 : 1)], columns = a.shape.back();
+      if (rows.raw() != columns.raw()) require_shape({rows}, {columns});
+    }
     Shape shape;
     const int batch_a = a.rank() - c.left, batch_b = b.rank() - c.right, batch = std::max(batch_a, batch_b);
     for (int i = 0; i < batch; ++i) {

@@ -16,7 +16,8 @@ void ViewParameter::parse_parameter(std::string_view& text) {
   if (!inner.rules || !inner.rules->is_view)
     throw ValueError("no view is called " + std::string(name) + "; only a view can be written through");
   text.remove_prefix(name.size());
-  if (!parameters::take(text, "[")) return;
+  if (inner.rules->parameters.size == 0) return;
+  parameters::expect(text, "[");
   inner.parameters = inner.rules->parameters.parse(text);
   parameters::expect(text, "]");
 }

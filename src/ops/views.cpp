@@ -216,11 +216,14 @@ struct SliceView {
 
  private:
   void require_inside(std::int64_t n) const {
+    const std::int64_t count = size.raw();
+    if (step == 1 && start >= 0 && count >= 0 && count <= n - start) return;  // the common case, in line
     require_between(0, start, n);
     require_between(1, step, std::max<std::int64_t>(n, 1));
+    if (count < 1) return;
     std::int64_t last = 0;  // counted from the first
-    const bool counts = size.raw() < 1 || !__builtin_mul_overflow(size.raw() - 1, step, &last);
-    if (size.raw() > 0) require_between(0, counts ? last : n, n - 1 - start);
+    if (__builtin_mul_overflow(count - 1, step, &last)) last = n;
+    require_between(0, last, n - 1 - start);
   }
 };
 
@@ -233,7 +236,8 @@ struct Select {
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
     const Size n = x.shape[at(axis)];
-    if (!n.is_symbol()) require_between(0, index, n.raw() - 1);
+    if (!n.is_symbol() && (index < 0 || index >= n.raw())) [[unlikely]]
+      require_between(0, index, n.raw() - 1);
     return type_by_alias(*this, x);
   }
   void alias(Type& type, Strides& strides, void*& data) const {

@@ -179,7 +179,8 @@ class Parser {
     for (const Rules* rules : registry())
       if (name == rules->name) e.rules = rules;
     if (!e.rules) throw ValueError("no operation is called " + name + "; use one that this program of yours contains");
-    if (take(text_, "[")) {
+    if (e.rules->parameters.size > 0) {
+      expect(text_, "[");
       e.parameters = e.rules->parameters.parse(text_);
       expect(text_, "]");
     }

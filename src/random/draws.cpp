@@ -104,8 +104,6 @@ struct Drawn {
 
   Type type() const {
     numbers.check(shape);
-    require_between(1, std::ssize(starts), beyond_memory);
-    if (!examples.is_symbol()) require_between(1, examples.raw(), beyond_memory);
     for (std::int64_t start : starts) require_between(0, start, beyond_memory);
     if (starts.size() > 1) {
       require_between(1, shape.rank(), beyond_memory);
@@ -116,11 +114,13 @@ struct Drawn {
   void eval(Outputs out, Inputs) const {
     const std::int64_t elements = shape.numel(), runs = static_cast<std::int64_t>(starts.size());
     if (elements == 0) return;
+    require_between(1, examples.host(), beyond_memory);
+    require_between(1, runs, beyond_memory);
+    const auto of_one = static_cast<std::uint64_t>(elements / examples.host());
     for (std::int64_t i = 0; i < runs; ++i) {
       Strides sizes;
-      const std::int64_t first = starts[static_cast<std::size_t>(i)] * (elements / examples.host());
       numbers.fill(runs == 1 ? out[0] : part_of(out[0], i, runs, sizes), {seed, position},
-                   static_cast<std::uint64_t>(first));
+                   static_cast<std::uint64_t>(starts[static_cast<std::size_t>(i)]) * of_one);
     }
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
