@@ -30,6 +30,7 @@ class Program {
 
   const ProgramBody& body() const { return *body_; }
   std::size_t inputs() const;
+  std::vector<Tensor> captured() const;  ///< the tensors behind the semicolon, in order
   std::size_t equations() const;
   /// The outputs for these inputs: each equation in turn, as ordinary operations. ValueError if they do not fit.
   std::vector<Tensor> operator()(std::span<const Tensor> inputs) const;
@@ -49,9 +50,9 @@ class Program {
 
 std::string to_string(const Program& program);
 std::ostream& operator<<(std::ostream& out, const Program& program);
-/// What `to_string` printed, read back and checked; captured tensors are given in order. Sizes are those the text shows:
-/// what it gives serves them alone. ValueError that says which line is wrong; also for a parameter that is more than its
-/// text: a function, or a size that depends on the inputs' sizes.
+/// What `to_string` printed, read back and checked; captured tensors are given in order. Sizes are those the text shows.
+/// Running it throws an Error at most. ValueError that says which line is wrong, also for a parameter that is more than
+/// its text: a function, a size that depends on the inputs' sizes. IndexError for one that does not fit its operands.
 Program parse_program(std::string_view text, std::span<const Tensor> captured);
 /// Throws ValueError unless every variable is defined once before its use with the type its operation gives.
 void check(const Program& program);

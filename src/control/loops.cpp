@@ -54,13 +54,16 @@ void require_same_state(const char* name, const tree::Walk& before, const tree::
   }
 }
 
-void StepLimit::refuse() const { raise_endless(name_, most_); }
+void require_below_limit(const char* name, std::int64_t steps, std::int64_t most) {
+  if (steps >= most) raise_endless(name, most);
+}
 
-std::int64_t Segments::next() {
-  if (left_ <= 0) raise_endless(name_, most_);
-  last_ = std::min(left_, last_ == 0 ? 1 : doubling ? 2 * last_ : last_ + 1);
-  left_ -= last_;
-  return last_;
+std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most) {
+  constexpr std::int64_t last_doubling = 62;
+  const std::int64_t power = std::int64_t{1} << std::min(index, last_doubling);
+  const std::int64_t done = doubling ? power - 1 : index * (index + 1) / 2;
+  require_below_limit(name, done, most);
+  return std::min(most - done, doubling ? power : index + 1);
 }
 
 Size scanned_size(const char* name, const tree::Walk& xs) {

@@ -22,6 +22,7 @@ struct Frame {
   std::vector<std::vector<Tensor>> results;  // of the groups that are done
   StreamScope* streams;                      // every group draws from where the first one began
   StreamScope::Positions first_draw, last_draw;
+  std::int64_t steps;  // that all groups had done when they parted
 
   std::size_t running() const { return results.size(); }
   void note_draws() { last_draw = StreamScope::furthest(last_draw, streams->positions()); }
@@ -78,7 +79,7 @@ void require_same_tree(const char* name, const tree::Walk& one, const tree::Walk
 
 struct Parting::State {
   const char* name;
-  std::int64_t answer = 0;
+  std::int64_t answer = 0, steps = 0;
   tree::Structure structure;  // of the first group's result
   bool has_structure = false;
   std::vector<Frame> frames;
@@ -127,7 +128,8 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
                         .results = {},
                         .streams = streams_of(parts.batch),
                         .first_draw = streams_of(parts.batch)->positions(),
-                        .last_draw = {}});
+                        .last_draw = {},
+                        .steps = s.steps});
     s.open_scope(*s.frames.back().batch);
     s.enter(carried);
   }
@@ -136,11 +138,14 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
 /// The next group of the innermost frame runs from now on, with its share of what is carried.
 void Parting::State::enter(const tree::Walk& into) {
   Frame& frame = frames.back();
+  steps = frame.steps;
   frame.streams->set_positions(frame.first_draw);
   frame.batch->run_lanes(frame.parts->parts[frame.running()]);
   for (std::size_t i = 0; i < frame.carried.size(); ++i)
     if (frame.carried[i].defined()) *into.leaves[i] = wrap(read(frame.carried[i], name));
 }
+
+std::int64_t Parting::step() { return state_->steps++; }
 
 bool Parting::next(const tree::Walk& leaves) {
   State& s = *state_;

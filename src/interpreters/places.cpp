@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "interpreters/batch.h"
 #include "interpreters/record.h"
 #include "interpreters/replay.h"
 #include "kernels/random.h"
@@ -75,7 +76,14 @@ Tensor advanced_place(const Tensor& place, std::uint64_t count) {
 }
 
 StreamPosition position_at(const Tensor& place) {
-  const std::vector<std::int64_t> at = place.to_vector<std::int64_t>();
+  ValueRef value = read(place, "draw");
+  while (value->kind == ValueKind::batched) {  // repeated for each of the examples that run
+    const AtLevel below(find_interpreter(value->level)->parent);
+    const Tensor rows = wrap(static_cast<const Batched&>(*value).value);
+    if (rows.size(0) == 0) return {};
+    value = read(select(rows, 0, 0), "draw");
+  }
+  const std::vector<std::int64_t> at = wrap(value).to_vector<std::int64_t>();
   return {.seed = as_unsigned(at[0]), .position = as_unsigned(at[1]), .place = {}};
 }
 

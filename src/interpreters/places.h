@@ -23,7 +23,7 @@ Tensor derived_place(const Tensor& place);
 Tensor place_of(const StreamPosition& position);
 /// `count` draws further on.
 Tensor advanced_place(const Tensor& place, std::uint64_t count);
-/// What the place is. Requires: it is not recorded, and the same for all examples.
+/// What the place is. Requires: it is not recorded, and the same for all examples that run.
 StreamPosition position_at(const Tensor& place);
 
 }  // namespace ricci

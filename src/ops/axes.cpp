@@ -93,6 +93,19 @@ void require_between(std::int64_t low, std::int64_t number, std::int64_t high) {
                      std::to_string(low) + ", " + std::to_string(high) + "]");
 }
 
+void require_shape(const Shape& found, const Shape& wanted) {
+  bool fits = found.size() == wanted.size();
+  for (std::size_t i = 0; fits && i < found.size(); ++i)
+    fits = any_symbol(found[i], wanted[i]) || found[i].raw() == wanted[i].raw();
+  if (!fits) [[unlikely]]
+    throw IndexError("needs the sizes " + to_string(wanted) + ", found " + to_string(found));
+}
+
+void require_dtype(DType wanted, const Type& x) {
+  if (x.dtype != wanted) [[unlikely]]
+    throw IndexError("needs elements of " + std::string(short_name(wanted)) + ", found " + to_string(x));
+}
+
 void require_sizes(const char* op, const Shape& shape) {
   for (Size s : shape)
     if (!s.is_symbol() && s.raw() < 0)

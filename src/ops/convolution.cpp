@@ -80,7 +80,7 @@ BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
   return {.outputs = {unfolded(y, f.result, groups, b.size)}};
 }
 
-/// Both operands have the axes that the shape speaks of, and no product of two of its numbers overflows.
+/// Both operands have the axes that the shape speaks of and one element type, and no product of two numbers overflows.
 void require_fit(const ConvolutionShape& shape, const Type& first, const Type& second) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   require_between(1, shape.spatial, 3);
@@ -90,6 +90,23 @@ void require_fit(const ConvolutionShape& shape, const Type& first, const Type& s
   for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
     for (std::int64_t number : {shape.stride[i], shape.dilation[i]}) require_between(1, number, most);
     for (std::int64_t number : {shape.padding_low[i], shape.padding_high[i]}) require_between(0, number, most);
+  }
+  for (const Type* operand : {&first, &second})
+    for (Size size : operand->shape)
+      if (!size.is_symbol()) require_between(0, size.raw(), 4 * most);
+  require_dtype(first.dtype, second);
+}
+
+/// [n, c, i…], of x, [o, c / groups, k…], of w, and [n, o, j…], of y, are the shapes of one convolution; a size that is
+/// a symbol is taken to fit.
+void require_related(const ConvolutionShape& shape, const Shape& x, const Shape& w, const Shape& y) {
+  require_shape({x[0], w[0]}, {y[0], y[1]});
+  if (!any_symbol(x[1], w[1])) require_shape({x[1]}, {w[1] * shape.groups});
+  if (!w[0].is_symbol()) require_between(0, w[0].raw() % shape.groups, 0);
+  for (int i = 0; i < shape.spatial; ++i) {
+    const std::size_t axis = static_cast<std::size_t>(i) + 2;
+    if (!any_symbol(x[axis], w[axis]))
+      require_shape({y[axis]}, {kernels::convolution_size(x[axis].raw(), w[axis].raw(), shape, i)});
   }
 }
 
@@ -119,8 +136,9 @@ struct Convolution {
     for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
       const Size room =
           x.shape[i + 2] + shape.padding_low[i] + shape.padding_high[i] - shape.dilation[i] * (w.shape[i + 2] - 1) - 1;
-      sizes.push_back(room / Size(shape.stride[i]) + 1);
+      sizes.push_back(!room.is_symbol() && room.raw() < 0 ? Size(0) : room / Size(shape.stride[i]) + 1);
     }
+    require_related(shape, x.shape, w.shape, sizes);
     return {x.dtype, sizes};
   }
   void eval(Outputs out, Inputs in) const {
@@ -156,8 +174,10 @@ struct ConvolutionInput {
 
   Type type(const Type& y, const Type& w) const {
     require_fit(shape, y, w);
+    require_between(shape.spatial, sizes.rank(), shape.spatial);
     Shape all = {y.shape[0], w.shape[1] * shape.groups};
     all.append(sizes.begin(), sizes.end());
+    require_related(shape, all, w.shape, y.shape);
     return {y.dtype, all};
   }
   void eval(Outputs out, Inputs in) const {
@@ -189,8 +209,10 @@ struct ConvolutionWeight {
 
   Type type(const Type& x, const Type& y) const {
     require_fit(shape, x, y);
+    require_between(shape.spatial, sizes.rank(), shape.spatial);
     Shape all = {y.shape[1], x.shape[1] / Size(shape.groups)};
     all.append(sizes.begin(), sizes.end());
+    require_related(shape, x.shape, all, y.shape);
     return {x.dtype, all};
   }
   void eval(Outputs out, Inputs in) const {

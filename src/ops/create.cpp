@@ -72,7 +72,11 @@ struct EyeRows {
   std::int64_t first, rows, columns;
   DType dtype;
 
-  Type type() const { return {dtype, {rows, columns}}; }
+  Type type() const {
+    for (std::int64_t size : {rows, columns}) require_between(0, size, beyond_memory);
+    require_between(-beyond_memory, first, beyond_memory);
+    return {dtype, {rows, columns}};
+  }
   void eval(Outputs out, Inputs) const {
     kernels::fill(out[0], std::int64_t{0});
     const std::int64_t from = std::max<std::int64_t>(0, -first), until = std::min(rows, columns - first);
@@ -116,7 +120,13 @@ struct ArangeIntegers {
   Size size;
   DType dtype;
 
-  Type type() const { return {dtype, {size}}; }
+  Type type() const {
+    std::int64_t last = 0;
+    if (!size.is_symbol() && size.raw() > 0 &&
+        (__builtin_mul_overflow(size.raw() - 1, step, &last) || __builtin_add_overflow(start, last, &last)))
+      throw IndexError("counts further than a 64-bit number does");
+    return {dtype, {size}};
+  }
   void eval(Outputs out, Inputs) const {
     const Strided& to = out[0];
     if (dtype != DType::int64)
@@ -151,7 +161,10 @@ struct Linspace {
   std::int64_t size;
   DType dtype;
 
-  Type type() const { return {dtype, {size}}; }
+  Type type() const {
+    require_between(0, size, beyond_memory);
+    return {dtype, {size}};
+  }
   /// From both ends, so that the last element is `end` and the values lie symmetrically.
   void eval(Outputs out, Inputs) const {
     const double step = size > 1 ? (end - start) / static_cast<double>(size - 1) : 0;

@@ -21,6 +21,13 @@ inline void require_real(const char* op, const Type& x) {
                      "; pass its real and imaginary part");
 }
 
+/// Throws TypeError unless x is floating or complex.
+inline void require_floating(const char* op, const Type& x) {
+  if (!is_differentiable(x.dtype))
+    raise<TypeError>(std::string(op) + ": not defined for the integers " + to_string(x) +
+                     "; convert them first, for example with x.to(rc::float32)");
+}
+
 inline Shape shape_of(Strided x) { return Shape(x.shape, x.shape + x.rank); }
 inline bool is_row_major(Strided x) { return is_contiguous(shape_of(x), Strides(x.strides, x.strides + x.rank)); }
 

@@ -11,7 +11,7 @@ namespace ricci {
 namespace {
 
 Type without_matrix(const Type& a, DType dtype) {
-  require_rank_of_at_least(2, a);
+  require_square_type("det", a);
   return {dtype, Shape(a.shape.begin(), a.shape.end() - 2)};
 }
 
@@ -58,7 +58,10 @@ struct Adjugate {
   static constexpr const char* name = "adjugate";
   static constexpr unsigned keeps = input(0) | output(0);
 
-  Type type(const Type& a) const { return {a.dtype, a.shape}; }
+  Type type(const Type& a) const {
+    require_square_type(name, a);
+    return {a.dtype, a.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [](Outputs y, Inputs a) {
       const Factors factors(a[0]);

@@ -22,6 +22,7 @@ struct NonzeroOfSize {
 
   Type type(const Type& x) const {
     require_between(0, leading, x.rank());
+    require_between(0, size, beyond_memory);
     Shape shape(x.shape.begin(), x.shape.begin() + leading);
     shape.push_back(size);
     shape.push_back(x.rank() - leading);

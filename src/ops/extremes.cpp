@@ -1,5 +1,6 @@
 // The greatest and the smallest elements along axes, and where they are.
 #include "kernels/index.h"
+#include "ops/dense.h"
 #include "ops/sums.h"
 
 namespace ricci {
@@ -13,7 +14,10 @@ struct Extreme {
   static constexpr unsigned keeps = input(0) | output(0);
   Axes axes;
 
-  Type type(const Type& x) const { return without_axes(x, axes, x.dtype); }
+  Type type(const Type& x) const {
+    require_real(name, x);
+    return without_axes(x, axes, x.dtype);
+  }
   void eval(Outputs out, Inputs in) const {
     reduce_axes(greatest ? kernels::Reduction::max : kernels::Reduction::min, out, in, axes);
   }
@@ -36,6 +40,14 @@ struct Extreme {
   }
 };
 
+/// The type of a place for each lane along an axis, which must not be empty.
+Type place_type(const Type& x, std::int64_t axis) {
+  require_real("argmax", x);
+  Type places = without_axes(x, {axis}, DType::int64);
+  if (const Size n = x.shape[at(axis)]; !n.is_symbol()) require_between(n.raw(), n.raw(), beyond_memory);
+  return places;
+}
+
 /// The place of the first greatest (smallest) element along an axis.
 template <bool greatest>
 struct ArgExtreme {
@@ -44,7 +56,7 @@ struct ArgExtreme {
   static constexpr bool locally_constant = true;
   std::int64_t axis;
 
-  Type type(const Type& x) const { return without_axes(x, {axis}, DType::int64); }
+  Type type(const Type& x) const { return place_type(x, axis); }
   void eval(Outputs out, Inputs in) const { kernels::argreduce(greatest, out[0], in[0], static_cast<int>(axis)); }
   ArgExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<ArgExtreme>> samples() {
@@ -76,7 +88,10 @@ struct FirstExtreme {
   static constexpr unsigned keeps = output(1);
   std::int64_t axis;
 
-  Types type(const Type& x) const { return {without_axes(x, {axis}, x.dtype), without_axes(x, {axis}, DType::int64)}; }
+  Types type(const Type& x) const {
+    const Type places = place_type(x, axis);
+    return {{x.dtype, places.shape}, places};
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::argreduce(greatest, out[1], in[0], static_cast<int>(axis));
     kernels::gather(WithUnitAxis(out[0], axis).view, in[0], static_cast<int>(axis), WithUnitAxis(out[1], axis).view);

@@ -13,6 +13,19 @@ void require_square(const char* op, const Tensor& a) {
     raise<ValueError>(std::string(op) + ": needs square matrices, found " + type_text(a));
 }
 
+void require_square_type(const char* op, const Type& a) {
+  require_floating(op, a);
+  require_rank_of_at_least(2, a);
+  require_shape({a.shape.back()}, {a.shape[a.shape.size() - 2]});
+}
+
+void require_right_sides(const char* op, const Type& a, const Type& b) {
+  require_square_type(op, a);
+  require_dtype(a.dtype, b);
+  require_rank_of_at_least(2, b);
+  require_shape(Shape(b.shape.begin(), b.shape.end() - 1), Shape(a.shape.begin(), a.shape.end() - 1));
+}
+
 std::string matrix_text(Strided a) { return to_string(Type{a.dtype, Shape(a.shape + a.rank - 2, a.shape + a.rank)}); }
 
 MatrixInfo::MatrixInfo(Strided a) {
@@ -169,7 +182,10 @@ struct TriangularSolve {
   static constexpr unsigned keeps = input(0) | output(0);
   bool upper, transpose, unitriangular;
 
-  Type type(const Type&, const Type& b) const { return {b.dtype, b.shape}; }
+  Type type(const Type& a, const Type& b) const {
+    require_right_sides(name, a, b);
+    return {b.dtype, b.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
       kernels::triangular_solve(x[0], operand[0], operand[1],
@@ -222,7 +238,10 @@ struct Cholesky {
   static constexpr const char* name = "cholesky";
   static constexpr unsigned keeps = output(0);
 
-  Type type(const Type& a) const { return {a.dtype, a.shape}; }
+  Type type(const Type& a) const {
+    require_square_type(name, a);
+    return {a.dtype, a.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::row_major, out, in, [&](Outputs l, Inputs a) {
       const ArrayRef part = lower_hermitian(a[0]);

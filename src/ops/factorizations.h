@@ -12,6 +12,11 @@ namespace ricci {
 /// Throws unless a is [..., n, n] and floating or complex.
 void require_square(const char* op, const Tensor& a);
 
+/// What type rules hold of matrices: a is [..., n, n], floating or complex.
+void require_square_type(const char* op, const Type& a);
+/// And of the right-hand sides b of a solver: [..., n, k], of a's leading axes and element type.
+void require_right_sides(const char* op, const Type& a, const Type& b);
+
 /// `f32[2,2]`: one of the matrices of a stack, however many there are.
 std::string matrix_text(Strided a);
 

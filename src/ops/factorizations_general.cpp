@@ -18,7 +18,10 @@ struct Solve {
   static constexpr const char* name = "solve";
   static constexpr unsigned keeps = input(0) | output(0);
 
-  Type type(const Type&, const Type& b) const { return {b.dtype, b.shape}; }
+  Type type(const Type& a, const Type& b) const {
+    require_right_sides(name, a, b);
+    return {b.dtype, b.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
       MatrixInfo info(operand[0]);
@@ -54,7 +57,10 @@ struct Inverse {
   static constexpr const char* name = "inverse";
   static constexpr unsigned keeps = output(0);
 
-  Type type(const Type& a) const { return {a.dtype, a.shape}; }
+  Type type(const Type& a) const {
+    require_square_type(name, a);
+    return {a.dtype, a.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [&](Outputs x, Inputs a) {
       MatrixInfo info(a[0]);

@@ -5,14 +5,13 @@
 
 namespace ricci {
 
-void check_indices(const IndexPlace& place, std::size_t k, Strided index, DType dtype) {
-  const std::int64_t axis = place.axes[k],
-                     size = place.shape.empty() ? 1 : place.shape[static_cast<std::size_t>(axis)].host();
+void check_indices(const IndexPlace& place, std::size_t k, Strided index, const Strided& x, std::int64_t axis) {
+  const std::int64_t size = x.rank == 0 ? 1 : x.shape[axis];
   const std::int64_t lowest = place.wraps ? -size : 0;
   if (const auto bad = kernels::find_out_of_range(index, lowest, size))
     raise<IndexError>(place.op + ": index " + std::to_string(*bad) + " is out of range for axis " +
-                      std::to_string(axis) + " of " + to_string(Type{dtype, place.shape}) + "; the legal range is [" +
-                      std::to_string(lowest) + ", " + std::to_string(size - 1) + "]");
+                      std::to_string(place.axes[k]) + " of " + to_string(Type{x.dtype, place.shape}) +
+                      "; the legal range is [" + std::to_string(lowest) + ", " + std::to_string(size - 1) + "]");
 }
 
 Tensor require_indices(const char* op, const Tensor& index, int operand) {
@@ -29,6 +28,23 @@ namespace {
 Tensor test_index(std::vector<std::int64_t> values, Shape shape) { return reshape(tensor(values), shape); }
 IndexPlace test_place(std::int64_t axis, Shape shape) { return {"sample", {axis}, shape, false}; }
 
+/// Throws IndexError unless `index` has the axes of `table` and is along none of them larger, `except` one.
+void require_no_larger(const Type& index, const Type& table, std::int64_t except) {
+  require_between(table.rank(), index.rank(), table.rank());
+  for (int i = 0; i < table.rank(); ++i) {
+    const Size have = table.shape[at(i)], wanted = index.shape[at(i)];
+    if (i != except && !any_symbol(have, wanted)) require_between(0, wanted.raw(), have.raw());
+  }
+}
+
+/// Throws IndexError unless `index` can name places along `axis` of x.
+void require_places(const IndexPlace& place, std::int64_t axis, const Type& x, const Type& index) {
+  require_between(1, std::ssize(place.axes), 1);
+  require_axis(axis, std::max(x.rank(), 1));
+  require_dtype(DType::int64, index);
+  require_no_larger(index, x, axis);
+}
+
 /// out[i…] = x[i… with i[axis] replaced by index[i…]]; linear in x.
 struct Gather {
   using kind = Linear;
@@ -36,9 +52,12 @@ struct Gather {
   std::int64_t axis;
   IndexPlace place;
 
-  Type type(const Type& x, const Type& index) const { return {x.dtype, index.shape}; }
+  Type type(const Type& x, const Type& index) const {
+    require_places(place, axis, x, index);
+    return {x.dtype, index.shape};
+  }
   void eval(Outputs out, Inputs in) const {
-    check_indices(place, 0, in[1], in[0].dtype);
+    check_indices(place, 0, in[1], in[0], axis);
     kernels::gather(out[0], in[0], static_cast<int>(axis), in[1]);
   }
   Tensor transpose(int, const Tensor& ct, const Reverse& r) const;
@@ -59,9 +78,14 @@ struct Scatter {
   bool accumulate;
   IndexPlace place;
 
-  Type type(const Type& x, const Type&, const Type&) const { return {x.dtype, x.shape}; }
+  Type type(const Type& x, const Type& src, const Type& index) const {
+    require_places(place, axis, x, index);
+    require_dtype(x.dtype, src);
+    require_no_larger(index, src, -1);
+    return {x.dtype, x.shape};
+  }
   void eval(Outputs out, Inputs in) const {
-    check_indices(place, 0, in[2], in[0].dtype);
+    check_indices(place, 0, in[2], in[0], axis);
     kernels::copy(out[0], in[0]);
     kernels::scatter(accumulate ? kernels::Write::add : kernels::Write::set, out[0], static_cast<int>(axis), in[2],
                      in[1]);

@@ -15,8 +15,8 @@ struct IndexPlace {
   bool wraps;   // negative indices count from the back
 };
 
-/// IndexError if an index lies outside axis `k` of the place.
-void check_indices(const IndexPlace& place, std::size_t k, Strided index, DType dtype);
+/// IndexError if an index lies outside `axis` of x, which the user knows as axis `k` of the place.
+void check_indices(const IndexPlace& place, std::size_t k, Strided index, const Strided& x, std::int64_t axis);
 
 /// int64 indices; TypeError for other types than integers, booleans excluded.
 Tensor require_indices(const char* op, const Tensor& index, int operand);

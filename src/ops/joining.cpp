@@ -1,6 +1,7 @@
 // Joining and repeating: cat and stack, and what is made of them. Results never share elements with their inputs,
 // except meshgrid's.
 #include <algorithm>
+#include <utility>
 
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
@@ -16,9 +17,15 @@ struct Cat {
   std::int64_t axis;
 
   Type type(const Types& in) const {
-    for (const Type& x : in) require_axis(axis, x.rank());
+    require_axis(axis, in[0].rank());
     Type type{in[0].dtype, in[0].shape};
-    for (std::size_t i = 1; i < in.size(); ++i) type.shape[at(axis)] = type.shape[at(axis)] + in[i].shape[at(axis)];
+    for (std::size_t i = 1; i < in.size(); ++i) {
+      require_dtype(type.dtype, in[i]);
+      require_between(type.rank(), in[i].rank(), type.rank());
+      const Size size = in[i].shape[at(axis)], before = std::exchange(type.shape[at(axis)], size);
+      require_shape(in[i].shape, type.shape);
+      type.shape[at(axis)] = before + size;
+    }
     return type;
   }
   void eval(Outputs out, Inputs in) const {
@@ -49,6 +56,10 @@ struct Stack {
 
   Type type(const Types& in) const {
     require_axis(axis, in[0].rank() + 1);
+    for (const Type& x : in) {
+      require_dtype(in[0].dtype, x);
+      require_shape(x.shape, in[0].shape);
+    }
     Type type{in[0].dtype, in[0].shape};
     type.shape.insert(at(axis), static_cast<std::int64_t>(in.size()));
     return type;

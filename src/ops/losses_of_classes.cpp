@@ -15,10 +15,13 @@ struct CrossEntropy {
   static constexpr const char* name = "cross_entropy";
   static constexpr unsigned keeps = input(0) | input(1);
 
-  Type type(const Type& x, const Type&) const {
+  Type type(const Type& x, const Type& target) const {
     require_real(name, x);
+    require_floating(name, x);
     require_rank_of_at_least(1, x);
-    return {x.dtype, Shape(x.shape.begin(), x.shape.end() - 1)};
+    const Shape rows(x.shape.begin(), x.shape.end() - 1);
+    require_shape(target.shape, rows);
+    return {x.dtype, rows};
   }
   void eval(Outputs out, Inputs in) const {
     const Strided &x = in[0], &target = in[1];

@@ -1,6 +1,7 @@
 // Variances, standard deviations and norms. A root of a sum of squares has derivative 0 where it is 0.
 #include <cmath>
 
+#include "ops/dense.h"
 #include "ops/sums.h"
 #include "ricci/primitive/elementwise.h"
 
@@ -16,6 +17,7 @@ struct Moments {
   std::int64_t correction;
 
   Types type(const Type& x) const {
+    require_floating(name, x);
     return {without_axes(x, axes, real_dtype(x.dtype)), without_axes(x, axes, x.dtype)};
   }
   void eval(Outputs out, Inputs in) const {
@@ -68,7 +70,10 @@ struct SumOfSquares {
   static constexpr unsigned keeps = input(0);
   Axes axes;
 
-  Type type(const Type& x) const { return without_axes(x, axes, real_dtype(x.dtype)); }
+  Type type(const Type& x) const {
+    require_floating(name, x);
+    return without_axes(x, axes, real_dtype(x.dtype));
+  }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum_of_squares, out, in, axes); }
   Tensors jvp(const Forward& f) const { return {real_inner_along(f.inputs[0], f.tangents[0], axes) * 2}; }
   Tensors vjp(const Reverse& r) const {
@@ -90,7 +95,10 @@ struct SumOfSizes {
   static constexpr unsigned keeps = input(0);
   Axes axes;
 
-  Type type(const Type& x) const { return without_axes(x, axes, real_dtype(x.dtype)); }
+  Type type(const Type& x) const {
+    require_floating(name, x);
+    return without_axes(x, axes, real_dtype(x.dtype));
+  }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum_of_abs, out, in, axes); }
   Tensors jvp(const Forward& f) const { return {real_inner_along(sgn(f.inputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {

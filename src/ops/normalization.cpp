@@ -20,6 +20,7 @@ struct Normalize {
 
   Types type(const Type& x) const {
     require_real(name, x);
+    require_floating(name, x);
     require_between(0, axes, x.rank());
     Type scale = x;
     for (int i = 1; i <= axes; ++i) scale.shape[scale.shape.size() - static_cast<std::size_t>(i)] = 1;

@@ -1,6 +1,7 @@
 // Softmax and its relatives: exponentials whose greatest is taken out before they are summed.
 #include <limits>
 
+#include "ops/dense.h"
 #include "ops/sums.h"
 
 namespace ricci {
@@ -13,7 +14,11 @@ struct LogSumExp {
   static constexpr unsigned keeps = input(0) | output(0);
   Axes axes;
 
-  Type type(const Type& x) const { return without_axes(x, axes, x.dtype); }
+  Type type(const Type& x) const {
+    require_real(name, x);
+    require_floating(name, x);
+    return without_axes(x, axes, x.dtype);
+  }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::logsumexp, out, in, axes); }
   Tensors jvp(const Forward& f) const { return {inner_along(weights(f.inputs[0], f.outputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {
@@ -42,7 +47,12 @@ struct Softmax {
   static constexpr unsigned keeps = output(0);
   std::int64_t axis;
 
-  Type type(const Type& x) const { return {x.dtype, x.shape}; }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    require_real(name, x);
+    require_floating(name, x);
+    return {x.dtype, x.shape};
+  }
   void eval(Outputs out, Inputs in) const { kernels::softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const { return {derivative(f.outputs[0], f.tangents[0])}; }
   Tensors vjp(const Reverse& r) const { return {derivative(r.outputs[0], r.cotangents[0])}; }
@@ -67,7 +77,12 @@ struct LogSoftmax {
   static constexpr unsigned keeps = output(0);
   std::int64_t axis;
 
-  Type type(const Type& x) const { return {x.dtype, x.shape}; }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    require_real(name, x);
+    require_floating(name, x);
+    return {x.dtype, x.shape};
+  }
   void eval(Outputs out, Inputs in) const { kernels::log_softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const {
     const Tensor& t = f.tangents[0];

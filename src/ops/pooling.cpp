@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/index.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/samples.h"
@@ -16,8 +17,15 @@ using kernels::PoolingShape;
 /// No product of two of a window's numbers overflows.
 constexpr std::int64_t most_of_a_window = std::int64_t{1} << 30;
 
+/// Averages know no dilation.
+PoolingShape undilated(PoolingShape shape) {
+  shape.dilation = {1, 1};
+  return shape;
+}
+
 /// The type of one result for each window.
 Type pooled_type(const Type& x, const PoolingShape& shape) {
+  require_between(2, shape.spatial, 2);
   require_rank_of_at_least(2, x);
   Type type = x;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -26,17 +34,18 @@ Type pooled_type(const Type& x, const PoolingShape& shape) {
     require_between(0, shape.padding[i], most_of_a_window);
     Size& size = type.shape[type.shape.size() - 2 + i];
     const Size room = size + 2 * shape.padding[i] - shape.dilation[i] * (shape.window[i] - 1) - 1;
-    size = room / Size(shape.stride[i]) + 1;
+    size = !room.is_symbol() && room.raw() < 0 ? Size(0) : room / Size(shape.stride[i]) + 1;
   }
   return type;
 }
 
-/// The type of what was pooled, from its last two sizes.
-Type plane_type(const Type& y, Size height, Size width) {
+/// The type of what was pooled to y, from its last two sizes.
+Type plane_type(const Type& y, const PoolingShape& shape, Size height, Size width) {
   require_rank_of_at_least(2, y);
   Type type = y;
   type.shape[type.shape.size() - 2] = height;
   type.shape.back() = width;
+  require_shape(y.shape, pooled_type(type, shape).shape);
   return type;
 }
 
@@ -52,11 +61,19 @@ struct Placed {
   PoolingShape shape;
   Size height, width;
 
-  Type type(const Type& y, const Type&) const {
+  Type type(const Type& y, const Type& places) const {
     require_real(name, y);
-    return plane_type(y, height, width);
+    require_dtype(DType::int64, places);
+    require_shape(places.shape, y.shape);
+    return plane_type(y, shape, height, width);
   }
-  void eval(Outputs out, Inputs in) const { kernels::max_pool_gradient(out[0], in[0], in[1], shape); }
+  void eval(Outputs out, Inputs in) const {
+    const std::int64_t plane = height.host() * width.host();
+    if (const auto bad = kernels::find_out_of_range(in[1], -1, plane))
+      raise<IndexError>(std::string(name) + ": place " + std::to_string(*bad) +
+                        " is out of range; the legal range is [-1, " + std::to_string(plane - 1) + "]");
+    kernels::max_pool_gradient(out[0], in[0], in[1], shape);
+  }
   Tensor transpose(int, const Tensor& ct, const Reverse& r) const { return taken(ct, r.inputs[1]); }
   Placed lifted() const { return *this; }
   static std::vector<Sample<Placed>> samples() {
@@ -102,7 +119,7 @@ struct AvgPool {
   static constexpr const char* name = "avg_pool2d";
   PoolingShape shape;
 
-  Type type(const Type& x) const { return pooled_type(x, shape); }
+  Type type(const Type& x) const { return pooled_type(x, undilated(shape)); }
   void eval(Outputs out, Inputs in) const { kernels::avg_pool(out[0], in[0], shape); }
   Tensor transpose(const Tensor& ct, const Type& input) const { return avg_pool_transposed(ct, shape, input.shape); }
   AvgPool lifted() const { return *this; }
@@ -120,7 +137,7 @@ struct AvgPoolTransposed {
   PoolingShape shape;
   Size height, width;
 
-  Type type(const Type& y) const { return plane_type(y, height, width); }
+  Type type(const Type& y) const { return plane_type(y, undilated(shape), height, width); }
   void eval(Outputs out, Inputs in) const { kernels::avg_pool_gradient(out[0], in[0], shape); }
   Tensor transpose(const Tensor& ct) const { return apply(AvgPool{shape}, ct); }
   AvgPoolTransposed lifted() const { return *this; }

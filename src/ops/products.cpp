@@ -62,12 +62,18 @@ struct Product {
     const Cores c = cores_of(form);
     require_rank_of_at_least(c.left, a);
     require_rank_of_at_least(c.right, b);
+    require_dtype(a.dtype, b);
+    if (form != Form::outer) {
+      const Size rows = b.shape[b.shape.size() - (form == Form::matrices ? 2 : 1)], columns = a.shape.back();
+      if (rows.raw() != columns.raw()) require_shape({rows}, {columns});
+    }
     Shape shape;
     const int batch_a = a.rank() - c.left, batch_b = b.rank() - c.right, batch = std::max(batch_a, batch_b);
     for (int i = 0; i < batch; ++i) {
       const int ia = i - (batch - batch_a), ib = i - (batch - batch_b);
       const Size na = ia < 0 ? Size(1) : a.shape[static_cast<std::size_t>(ia)],
                  nb = ib < 0 ? Size(1) : b.shape[static_cast<std::size_t>(ib)];
+      if (na.raw() != 1 && nb.raw() != 1 && na.raw() != nb.raw()) require_shape({nb}, {na});
       shape.push_back(na == 1 ? nb : na);
     }
     if (c.left == 2 || form == Form::outer) shape.push_back(a.shape[static_cast<std::size_t>(batch_a)]);

@@ -16,7 +16,8 @@ void ViewParameter::parse_parameter(std::string_view& text) {
   if (!inner.rules || !inner.rules->is_view)
     throw ValueError("no view is called " + std::string(name) + "; only a view can be written through");
   text.remove_prefix(name.size());
-  if (!parameters::take(text, "[")) return;
+  if (inner.rules->parameters.size == 0) return;
+  parameters::expect(text, "[");
   inner.parameters = inner.rules->parameters.parse(text);
   parameters::expect(text, "]");
 }
@@ -30,7 +31,11 @@ struct Put {
   static constexpr unsigned linear_in = input(0) | input(1);
   ViewParameter view;
 
-  Type type(const Type& base, const Type&) const { return {base.dtype, base.shape}; }
+  Type type(const Type& base, const Type& value) const {
+    const Type shown = types_of(view.op(), Types{base})[0];
+    require_shape(value.shape, shown.shape);
+    return {base.dtype, base.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::copy(out[0], in[0]);
     Type type{out[0].dtype, Shape(out[0].shape, out[0].shape + out[0].rank)};

@@ -18,7 +18,10 @@ struct Flip {
   static constexpr const char* name = "flip";
   Axes axes;
 
-  Type type(const Type& x) const { return {x.dtype, x.shape}; }
+  Type type(const Type& x) const {
+    require_axes(axes, x.rank());
+    return {x.dtype, x.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     const std::unique_ptr<bool[]> flipped(new bool[at(in[0].rank) + 1]());
     for (std::int64_t axis : axes) flipped[at(axis)] = true;
@@ -42,7 +45,11 @@ struct Triangle {
   bool upper;
   std::int64_t diagonal;
 
-  Type type(const Type& x) const { return {x.dtype, x.shape}; }
+  Type type(const Type& x) const {
+    require_rank_of_at_least(2, x);
+    require_between(-beyond_memory, diagonal, beyond_memory);
+    return {x.dtype, x.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::copy(out[0], in[0]);
     const Strided& to = out[0];

@@ -5,6 +5,7 @@
 
 #include "kernels/reduce_kinds.h"
 #include "kernels/scan.h"
+#include "ops/dense.h"
 #include "ops/sums.h"
 
 namespace ricci {
@@ -81,7 +82,13 @@ struct Recurrence {
   static constexpr unsigned keeps = input(0) | output(0);
   Way way;
 
-  Type type(const Type& a, const Type&) const { return {a.dtype, a.shape}; }
+  Type type(const Type& a, const Type& b) const {
+    require_axis(way.axis, a.rank());
+    require_floating(name, a);
+    require_dtype(a.dtype, b);
+    require_shape(b.shape, a.shape);
+    return {a.dtype, a.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     const int axis = static_cast<int>(way.axis);
     const std::int64_t n = out[0].shape[axis];
@@ -131,7 +138,10 @@ struct RunningSum {
   static constexpr const char* name = "cumsum";
   Way way;
 
-  Type type(const Type& x) const { return {kernels::scanned_dtype(kernels::Scan::sum, x.dtype), x.shape}; }
+  Type type(const Type& x) const {
+    require_axis(way.axis, x.rank());
+    return {kernels::scanned_dtype(kernels::Scan::sum, x.dtype), x.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::scan(kernels::Scan::sum, out[0], in[0], static_cast<int>(way.axis), way.direction());
   }
@@ -151,7 +161,10 @@ struct RunningProduct {
   static constexpr unsigned keeps = input(0) | output(0);
   Way way;
 
-  Type type(const Type& x) const { return {kernels::scanned_dtype(kernels::Scan::prod, x.dtype), x.shape}; }
+  Type type(const Type& x) const {
+    require_axis(way.axis, x.rank());
+    return {kernels::scanned_dtype(kernels::Scan::prod, x.dtype), x.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::scan(kernels::Scan::prod, out[0], in[0], static_cast<int>(way.axis), way.direction());
   }
@@ -179,7 +192,12 @@ struct RunningLogSumExp {
   static constexpr unsigned keeps = input(0) | output(0);
   std::int64_t axis;
 
-  Type type(const Type& x) const { return {x.dtype, x.shape}; }
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    require_real(name, x);
+    require_floating(name, x);
+    return {x.dtype, x.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::scan(kernels::Scan::logsumexp, out[0], in[0], static_cast<int>(axis));
   }

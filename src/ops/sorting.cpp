@@ -2,6 +2,7 @@
 // where its value was, a cotangent is put back there.
 #include "kernels/sort.h"
 #include "ops/axes.h"
+#include "ops/dense.h"
 #include "ops/sums.h"
 
 namespace ricci {
@@ -10,6 +11,7 @@ namespace {
 kernels::Order order_of(bool descending) { return descending ? kernels::Order::descending : kernels::Order::ascending; }
 
 Types picked_types(const Type& x, std::int64_t axis, Size size) {
+  require_real("sort", x);
   require_axis(axis, x.rank());
   Shape shape = x.shape;
   shape[static_cast<std::size_t>(axis)] = size;
@@ -56,7 +58,12 @@ struct TopK {
   std::int64_t axis, count;
   bool largest;
 
-  Types type(const Type& x) const { return picked_types(x, axis, count); }
+  Types type(const Type& x) const {
+    require_axis(axis, x.rank());
+    const Size n = x.shape[at(axis)];
+    require_between(0, count, n.is_symbol() ? beyond_memory : n.raw());
+    return picked_types(x, axis, count);
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::topk(out[0], out[1], in[0], static_cast<int>(axis), order_of(largest));
   }
@@ -78,7 +85,12 @@ struct KthValue {
   static constexpr unsigned keeps = output(1);
   std::int64_t axis, place;
 
-  Types type(const Type& x) const { return picked_types(x, axis, 1); }
+  Types type(const Type& x) const {
+    require_axis(axis, x.rank());
+    const Size n = x.shape[at(axis)];
+    require_between(0, place, (n.is_symbol() ? beyond_memory : n.raw()) - 1);
+    return picked_types(x, axis, 1);
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::kth_value(out[0], out[1], in[0], static_cast<int>(axis), place, kernels::Order::ascending);
   }

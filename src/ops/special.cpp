@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "ops/axes.h"
+#include "ops/bounded_number.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -104,7 +105,7 @@ struct Polygamma {
   static constexpr const char* name = "polygamma";
   static constexpr unsigned keeps = input(0);
   static constexpr double tolerance_factor = 8;  // three zeta functions, a factorial and a subtraction
-  std::int64_t n;
+  BoundedNumber<1, 170> n;                       // beyond it the factorial is infinite
 
   template <class T> auto formula(T x) const {
     const T zero(0), one(1);

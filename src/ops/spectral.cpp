@@ -47,7 +47,11 @@ struct Eigh {
   static constexpr const char* name = "eigh";
   static constexpr unsigned keeps = output(0) | output(1);
 
-  Types type(const Type& a) const { return {{a.dtype, Shape(a.shape.begin(), a.shape.end() - 1)}, {a.dtype, a.shape}}; }
+  Types type(const Type& a) const {
+    require_real(name, a);
+    require_square_type(name, a);
+    return {{a.dtype, Shape(a.shape.begin(), a.shape.end() - 1)}, {a.dtype, a.shape}};
+  }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::row_major, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
@@ -89,6 +93,9 @@ struct Svd {
   static constexpr unsigned keeps = output(0) | output(1) | output(2);
 
   Types type(const Type& a) const {
+    require_real(name, a);
+    require_floating(name, a);
+    require_rank_of_at_least(2, a);
     const std::size_t rank = a.shape.size();
     const Size k = smaller(a.shape[rank - 2], a.shape[rank - 1]);
     Type u = a, s{a.dtype, Shape(a.shape.begin(), a.shape.end() - 1)}, vh = a;

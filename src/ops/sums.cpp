@@ -6,6 +6,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
+#include "ops/dense.h"
 
 namespace ricci {
 
@@ -131,7 +132,10 @@ struct Mean {
   static constexpr const char* name = "mean";
   Axes axes;
 
-  Type type(const Type& x) const { return without_axes(x, axes, x.dtype); }
+  Type type(const Type& x) const {
+    require_floating(name, x);
+    return without_axes(x, axes, x.dtype);
+  }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::mean, out, in, axes); }
   Tensor transpose(const Tensor& ct, const Type& x) const {
     return spread(ct / number_of(size_along(axes, x.shape)), axes, x.shape);
@@ -151,7 +155,9 @@ struct Inner {
   static constexpr const char* name = "sum_of_products";
   Axes axes;
 
-  Type type(const Type& a, const Type&) const {
+  Type type(const Type& a, const Type& b) const {
+    require_dtype(a.dtype, b);
+    require_shape(b.shape, a.shape);
     return without_axes(a, axes, kernels::reduced_dtype(kernels::Reduction::sum, a.dtype));
   }
   void eval(Outputs out, Inputs in) const {

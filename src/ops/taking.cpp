@@ -45,17 +45,29 @@ IndexPlace with_batch_axis(IndexPlace place, Size size) {
   return place;
 }
 
-/// Throws unless there is an index for each axis behind the first `others` operands.
+/// Throws unless there is an index for each axis behind the first `others` operands, all of one shape.
 void require_an_index_each(const char* op, const Types& in, std::size_t others, const IndexPlace& place) {
   const std::size_t wanted = others + std::max<std::size_t>(place.axes.size(), 1);
   if (in.size() != wanted)
     raise<ValueError>(std::string(op) + ": " + std::to_string(in.size()) + " operands; it takes " +
                       std::to_string(wanted));
+  for (std::size_t i = others; i < in.size(); ++i) {
+    require_dtype(DType::int64, in[i]);
+    require_shape(in[i].shape, in[others].shape);
+  }
+  require_between(1, std::ssize(place.axes), in[0].rank());
+}
+
+/// [p…, r…]: what the indices p of n… are of [n…, r…].
+Shape rows_shape(const Types& in, std::size_t first, const IndexPlace& place) {
+  Shape shape = index_shape(in, first);
+  shape.append(in[0].shape.begin() + std::ssize(place.axes), in[0].shape.end());
+  return shape;
 }
 
 void check_all(const IndexPlace& place, Inputs in, std::size_t first) {
   for (std::size_t k = 0; k < place.axes.size(); ++k)
-    if (place.axes[k] >= 0) check_indices(place, k, in[first + k], in[0].dtype);
+    check_indices(place, k, in[first + k], in[0], static_cast<std::int64_t>(k));
 }
 
 struct Take {
@@ -66,10 +78,7 @@ struct Take {
   std::size_t count() const { return place.axes.size(); }
   Type type(const Types& in) const {
     require_an_index_each(name, in, 1, place);
-    require_rank_of_at_least(static_cast<int>(count()), in[0]);
-    Shape shape = index_shape(in, 1);
-    shape.append(in[0].shape.begin() + count(), in[0].shape.end());
-    return {in[0].dtype, shape};
+    return {in[0].dtype, rows_shape(in, 1, place)};
   }
   void eval(Outputs out, Inputs in) const {
     check_all(place, in, 1);
@@ -104,6 +113,8 @@ struct PutAt {
 
   Type type(const Types& in) const {
     require_an_index_each(name, in, 2, place);
+    require_dtype(in[0].dtype, in[1]);
+    require_shape(in[1].shape, rows_shape(in, 2, place));
     return {in[0].dtype, in[0].shape};
   }
   void eval(Outputs out, Inputs in) const {

@@ -27,6 +27,19 @@ Type type_by_alias(const View& view, const Type& x) {
   return type;
 }
 
+/// Throws IndexError unless two shapes, the first of a tensor, hold as many elements; symbols are taken to fit.
+void require_as_many_elements(const Shape& have, const Shape& wanted) {
+  std::int64_t found = 1, asked = 1;
+  bool countable = true;
+  for (Size s : have)
+    if (s.is_symbol()) return;
+    else found *= s.raw();
+  for (Size s : wanted)
+    if (s.is_symbol()) return;
+    else countable &= !__builtin_mul_overflow(asked, s.raw(), &asked);
+  require_between(found, countable ? asked : -1, found);
+}
+
 struct Permute {
   using kind = Linear;
   static constexpr const char* name = "permute";
@@ -72,7 +85,10 @@ struct Reshape {
   static constexpr const char* name = "reshape";
   Shape shape;
 
-  Type type(const Type& x) const { return {x.dtype, shape}; }
+  Type type(const Type& x) const {
+    require_as_many_elements(x.shape, shape);
+    return {x.dtype, shape};
+  }
   /// False where the old strides cannot express the new shape.
   bool alias(Type& type, Strides& strides, void*&) const {
     Strides merged;
@@ -137,7 +153,14 @@ struct Expand {
   static constexpr const char* name = "expand";
   Shape shape;
 
-  Type type(const Type& x) const { return {x.dtype, shape}; }
+  Type type(const Type& x) const {
+    require_between(x.rank(), shape.rank(), beyond_memory);
+    const std::size_t extra = shape.size() - x.shape.size();
+    for (std::size_t i = 0; i < x.shape.size(); ++i)
+      if (x.shape[i].raw() != shape[extra + i].raw() && x.shape[i].raw() != 1)
+        require_shape({x.shape[i]}, {shape[extra + i]});
+    return {x.dtype, shape};
+  }
   void alias(Type& type, Strides& strides, void*&) const {
     Strides wide;
     wide.resize(shape.size(), 0);
@@ -175,6 +198,8 @@ struct SliceView {
 
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
+    const Size n = x.shape[at(axis)];
+    if (!any_symbol(n, size)) require_inside(n.raw());
     return type_by_alias(*this, x);
   }
   void alias(Type& type, Strides& strides, void*& data) const {
@@ -188,6 +213,18 @@ struct SliceView {
   static std::vector<Sample<SliceView>> samples() {
     return {{{0, 1, 2, 1}, {rand({4})}}, {{1, 0, 2, 2}, {rand({2, 4})}}, {{0, 2, 0, 1}, {rand({2, 3})}}};
   }
+
+ private:
+  void require_inside(std::int64_t n) const {
+    const std::int64_t count = size.raw();
+    if (step == 1 && start >= 0 && count >= 0 && count <= n - start) return;  // the common case, in line
+    require_between(0, start, n);
+    require_between(1, step, std::max<std::int64_t>(n, 1));
+    if (count < 1) return;
+    std::int64_t last = 0;  // counted from the first
+    if (__builtin_mul_overflow(count - 1, step, &last)) last = n;
+    require_between(0, last, n - 1 - start);
+  }
 };
 
 struct Select {
@@ -198,6 +235,9 @@ struct Select {
 
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
+    const Size n = x.shape[at(axis)];
+    if (!n.is_symbol() && (index < 0 || index >= n.raw())) [[unlikely]]
+      require_between(0, index, n.raw() - 1);
     return type_by_alias(*this, x);
   }
   void alias(Type& type, Strides& strides, void*& data) const {
@@ -262,7 +302,7 @@ struct Unfold {
     const auto a = static_cast<std::size_t>(axis);
     const std::int64_t windows = (extent(type, axis) - size) / step + 1;
     strides.push_back(strides[a]);
-    strides[a] *= step;
+    if (windows > 1) strides[a] *= step;
     type.shape[a] = windows;
     type.shape.push_back(size);
   }
@@ -278,6 +318,13 @@ struct Unfold {
   static std::vector<Sample<Unfold>> samples() { return {{{0, 2, 1}, {rand({5})}}, {{1, 3, 2}, {rand({2, 7})}}}; }
 };
 
+bool any_symbol(const Shape& shape) {
+  return std::any_of(shape.begin(), shape.end(), [](Size s) { return s.is_symbol(); });
+}
+
+/// The last element that a view of these strides shows, counted from its first; -1 if it shows none.
+std::int64_t reach(const char* op, const Shape& size, const Axes& stride);
+
 /// Element (i, j, …) of the result is element offset + i·stride₀ + j·stride₁ + … of x in row-major order.
 struct AsStrided {
   using kind = Linear;
@@ -287,7 +334,14 @@ struct AsStrided {
   std::int64_t offset;
   Size elements;  // of x: one example's stride when x gains a batch axis
 
-  Type type(const Type& x) const { return {x.dtype, size}; }
+  Type type(const Type& x) const {
+    if (!any_symbol(size) && !any_symbol(x.shape)) {
+      const std::int64_t last = reach(name, size, stride), numel = x.shape.numel().raw();
+      require_between(0, offset, last < 0 ? beyond_memory : numel - 1 - last);
+      require_shape({elements}, {numel});
+    }
+    return {x.dtype, size};
+  }
   bool alias(Type& type, Strides& strides, void*& data) const {
     if (data && !is_contiguous(type.shape, strides)) return false;
     if (data) data = advance(data, type.dtype, offset);
@@ -357,7 +411,6 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   return shape;
 }
 
-/// The last element that a view of these strides shows, counted from its first; -1 if it shows none.
 std::int64_t reach(const char* op, const Shape& size, const Axes& stride) {
   require_sizes(op, size);
   if (size.size() != stride.size())
@@ -462,7 +515,8 @@ Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> star
   const std::int64_t n = full;
   const auto clip = [n](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n); };
   const std::int64_t from = clip(start.value_or(0)), until = std::max(from, clip(stop.value_or(n)));
-  return apply(SliceView{axis, from, (until - from + step - 1) / step, step}, x);
+  const std::int64_t size = until > from ? (until - from - 1) / step + 1 : 0;
+  return apply(SliceView{axis, from, size, size > 1 ? step : 1}, x);
 }
 Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) {
   return slice(x, dim, start, stop, 1);

@@ -46,7 +46,7 @@ void parse_number(T& value, std::string_view& text) {
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
 }
 
-/// Numbers beyond it would be taken for symbols, or overflow where sizes are multiplied.
+/// Numbers beyond it would overflow where sizes are added.
 constexpr std::int64_t most_of_a_size = std::int64_t{1} << 47;
 
 void parse(std::int64_t& value, std::string_view& text) { parse_number(value, text); }
@@ -60,6 +60,7 @@ void parse(Size& value, std::string_view& text) {
   const std::string_view before = text;
   parse_number(number, text);
   if (number < -most_of_a_size || number > most_of_a_size) raise_expected("a size that memory can hold", before);
+  if (number < 0) raise_expected("a size of at least 0", before);
   value = number;
 }
 void parse(std::string& value, std::string_view& text) {
@@ -159,11 +160,10 @@ class Parser {
     while (!take(text_, "]")) {
       take(text_, ",");
       Size size;
-      const std::string_view before = text_;
       parameters::parse(size, text_);
-      if (size.raw() < 0) raise_expected("a size of at least 0", before);
       type.shape.push_back(size);
     }
+    bytes_of(type);
     const auto v = static_cast<Variable>(body_.types.size());
     if (!names_.emplace(name, v).second) throw ValueError(name + " is defined twice; give each a name of its own");
     body_.types.push_back(type);
@@ -179,7 +179,8 @@ class Parser {
     for (const Rules* rules : registry())
       if (name == rules->name) e.rules = rules;
     if (!e.rules) throw ValueError("no operation is called " + name + "; use one that this program of yours contains");
-    if (take(text_, "[")) {
+    if (e.rules->parameters.size > 0) {
+      expect(text_, "[");
       e.parameters = e.rules->parameters.parse(text_);
       expect(text_, "]");
     }

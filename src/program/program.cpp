@@ -140,6 +140,11 @@ Program::Program() : body_(new ProgramBody()) {}
 
 std::size_t Program::equations() const { return body_->equations.size(); }
 std::size_t Program::inputs() const { return body_->inputs.size(); }
+std::vector<Tensor> Program::captured() const {
+  std::vector<Tensor> captured;
+  for (const Capture& capture : body_->captures) captured.push_back(wrap(capture.value));
+  return captured;
+}
 
 void Program::print_parameter(std::string& out) const {
   out += to_string(*this);

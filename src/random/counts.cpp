@@ -15,7 +15,10 @@ struct PoissonByKeys {
   static constexpr const char* name = "poisson_by_keys";
   static constexpr bool locally_constant = true;
 
-  Type type(const Type&, const Type& rate) const { return {rate.dtype, rate.shape}; }
+  Type type(const Type& keys, const Type& rate) const {
+    require_shape(keys.shape, rate.shape);
+    return {rate.dtype, rate.shape};
+  }
   void eval(Outputs out, Inputs in) const { sample_elements(out, in, kernels::poisson_sample, 1); }
   PoissonByKeys lifted() const { return {}; }
   static std::vector<Sample<PoissonByKeys>> samples() {
@@ -28,7 +31,11 @@ struct BinomialByKeys {
   static constexpr const char* name = "binomial_by_keys";
   static constexpr bool locally_constant = true;
 
-  Type type(const Type&, const Type& count, const Type&) const { return {count.dtype, count.shape}; }
+  Type type(const Type& keys, const Type& count, const Type& probability) const {
+    require_shape(keys.shape, count.shape);
+    require_shape(probability.shape, count.shape);
+    return {count.dtype, count.shape};
+  }
   void eval(Outputs out, Inputs in) const { sample_elements(out, in, kernels::binomial_sample, 1, 2); }
   BinomialByKeys lifted() const { return {}; }
   static std::vector<Sample<BinomialByKeys>> samples() {
@@ -42,7 +49,12 @@ struct ClassAt {
   static constexpr const char* name = "class_at";
   static constexpr bool locally_constant = true;
 
-  Type type(const Type& u, const Type&) const { return {DType::int64, u.shape}; }
+  Type type(const Type& u, const Type& totals) const {
+    require_rank_of_at_least(1, u);
+    require_rank_of_at_least(1, totals);
+    require_shape(Shape(totals.shape.begin(), totals.shape.end() - 1), Shape(u.shape.begin(), u.shape.end() - 1));
+    return {DType::int64, u.shape};
+  }
   void eval(Outputs out, Inputs in) const {
     const ArrayRef u = row_major_copy(in[0], DType::float64), totals = row_major_copy(in[1], DType::float64);
     const std::int64_t n = u->type.shape.back(), classes = totals->type.shape.back();

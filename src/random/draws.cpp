@@ -12,17 +12,19 @@
 #include "kernels/elementwise.h"
 #include "kernels/random.h"
 #include "ops/axes.h"
+#include "ops/dense.h"
 
 namespace ricci {
 namespace {
 
-// ── what is drawn: `fill` gives elements [first, …) of a source ──
+// ── what is drawn: `fill` gives elements [first, …) of a source; `check` throws where it cannot for a shape ──
 
 struct Uniform {
   static constexpr const char* name = "rand";
   static constexpr const char* name_by_key = "rand_by_key";
   static constexpr const char* name_at = "rand_at";
   DType dtype = DType::float64;
+  void check(const Shape&) const { require_floating_draw(name, dtype); }
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_uniform(out, source, first);
   }
@@ -33,6 +35,7 @@ struct Normal {
   static constexpr const char* name_by_key = "randn_by_key";
   static constexpr const char* name_at = "randn_at";
   DType dtype = DType::float64;
+  void check(const Shape&) const { require_floating_draw(name, dtype); }
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_normal(out, source, first);
   }
@@ -44,6 +47,10 @@ struct Integers {
   static constexpr const char* name_at = "randint_at";
   std::int64_t low = -3, high = 5;
   DType dtype = DType::int64;
+  void check(const Shape&) const {
+    require_real(name, Type{dtype, {}});
+    if (low >= high) throw IndexError("the range [low, high) is empty");
+  }
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_integers(out, low, high, source, first);
   }
@@ -55,6 +62,7 @@ struct Permutation {
   static constexpr const char* name_by_key = "randperm_by_key";
   static constexpr const char* name_at = "randperm_at";
   static constexpr DType dtype = DType::int64;
+  void check(const Shape& shape) const { require_between(1, shape.rank(), beyond_memory); }
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_permutation(out, source, first);
   }
@@ -65,6 +73,7 @@ struct Bits {
   static constexpr const char* name_by_key = "random_bits_by_key";
   static constexpr const char* name_at = "random_bits_at";
   static constexpr DType dtype = DType::int64;
+  void check(const Shape&) const {}
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_bits(out, source, first);
   }
@@ -93,15 +102,25 @@ struct Drawn {
   Size examples;
   SmallVector<std::int64_t, 1> starts;  // the first example of each of several equal runs of consecutive ones
 
-  Type type() const { return {numbers.dtype, shape}; }
+  Type type() const {
+    numbers.check(shape);
+    for (std::int64_t start : starts) require_between(0, start, beyond_memory);
+    if (starts.size() > 1) {
+      require_between(1, shape.rank(), beyond_memory);
+      if (!shape[0].is_symbol()) require_between(0, shape[0].raw() % std::ssize(starts), 0);
+    }
+    return {numbers.dtype, shape};
+  }
   void eval(Outputs out, Inputs) const {
     const std::int64_t elements = shape.numel(), runs = static_cast<std::int64_t>(starts.size());
     if (elements == 0) return;
+    require_between(1, examples.host(), beyond_memory);
+    require_between(1, runs, beyond_memory);
+    const auto of_one = static_cast<std::uint64_t>(elements / examples.host());
     for (std::int64_t i = 0; i < runs; ++i) {
       Strides sizes;
-      const std::int64_t first = starts[static_cast<std::size_t>(i)] * (elements / examples.host());
       numbers.fill(runs == 1 ? out[0] : part_of(out[0], i, runs, sizes), {seed, position},
-                   static_cast<std::uint64_t>(first));
+                   static_cast<std::uint64_t>(starts[static_cast<std::size_t>(i)]) * of_one);
     }
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
@@ -129,7 +148,9 @@ struct DrawnByKey {
   Shape shape;
 
   Type type(const Type& key) const {
+    numbers.check(shape);
     require_rank_of_at_least(1, key);
+    require_shape({key.shape.back()}, {2});
     Shape all(key.shape.begin(), key.shape.end() - 1);
     all.append(shape.begin(), shape.end());
     return {numbers.dtype, all};
@@ -245,7 +266,9 @@ struct DrawnAt {
   ExampleNumbers which;
 
   Types type(const Types& place) const {
-    if (place.size() != 1 || !(place[0] == place_type)) throw IndexError("takes one place");
+    require_between(1, std::ssize(place), 1);
+    require_dtype(place_type.dtype, place[0]);
+    require_shape(place[0].shape, place_type.shape);
     return {Type{numbers.dtype, shape}};
   }
   Tensors call(std::span<const Tensor> place) const {

@@ -6,6 +6,7 @@
 
 #include "kernels/random_samplers.h"
 #include "ops/axes.h"
+#include "ops/bounded_number.h"
 #include "random/element_samplers.h"
 #include "random/samplers.h"
 #include "ricci/primitive/elementwise.h"
@@ -40,7 +41,7 @@ struct GammaTailMoment {
   static constexpr const char* name = "gamma_tail_moment";
   static constexpr unsigned keeps = input(0) | input(1) | output(0);
   static constexpr double tolerance_factor = 64;  // a sum of a hundred terms whose exponents are differences
-  std::int64_t n;
+  BoundedNumber<0, 170> n;
 
   template <class T> auto formula(T a, T y) const {
     const T x = scalar::exp(y), one(1);
@@ -59,7 +60,7 @@ struct GammaTailMoment {
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& moment) const {
     if (i == 0) return apply(GammaTailMoment{n + 1}, x[0], x[1]);
     const Tensor slope = mul(sub(exp(x[1]), x[0]), moment);
-    if (n > 0) return sub(slope, mul(apply(GammaTailMoment{n - 1}, x[0], x[1]), n));
+    if (n > 0) return sub(slope, mul(apply(GammaTailMoment{n - 1}, x[0], x[1]), n.value));
     return add(slope, where(is_lower(x[0], x[1]), 1, -1));
   }
   static Tensor is_lower(const Tensor& a, const Tensor& y) { return lt(exp(y), add(a, 0.5)); }
@@ -100,7 +101,10 @@ struct LogGammaByKeys {
   static constexpr const char* name = "log_gamma_by_keys";
   static constexpr unsigned keeps = input(1) | output(0);
 
-  Type type(const Type&, const Type& concentration) const { return {concentration.dtype, concentration.shape}; }
+  Type type(const Type& keys, const Type& concentration) const {
+    require_shape(keys.shape, concentration.shape);
+    return {concentration.dtype, concentration.shape};
+  }
   void eval(Outputs out, Inputs in) const { sample_elements(out, in, kernels::log_gamma_sample, 1); }
   Tensors jvp(const Forward& f) const { return {f.tangents[1] * log_gamma_slope(f.inputs[1], f.outputs[0])}; }
   Tensors vjp(const Reverse& r) const {

@@ -21,7 +21,13 @@ struct ChildKey {
   static constexpr bool locally_constant = true;
   Purpose purpose;
 
-  Type type(const Type& key, const Type&) const { return key; }
+  Type type(const Type& key, const Type& numbers) const {
+    require_dtype(DType::int64, key);
+    Shape shape = numbers.shape;
+    shape.push_back(2);
+    require_shape(key.shape, shape);
+    return key;
+  }
   void eval(Outputs out, Inputs in) const {
     kernels::copy(out[0], in[0]);
     const Shape shape(in[1].shape, in[1].shape + in[1].rank);

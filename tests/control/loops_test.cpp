@@ -42,6 +42,19 @@ TEST(WhileLoop, EachExampleRunsAsLongAsItNeeds) {
   expect_values(rc::vmap(steps)(starts), alone);
 }
 
+TEST(WhileLoop, EachExampleHasItsOwnLimit) {
+  const Tensor x = doubles({1, 2, 1, 30}, {2, 2});
+  for (const auto checkpoint : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto f = [&](Tensor x) {
+      return rc::while_loop([](Tensor y) { return y < 100; }, [](Tensor y) { return y * 2; }, x,
+                            {.max_steps = 7, .checkpoint = checkpoint});
+    };
+    expect_equal(rc::vmap(rc::vmap(f))(x), doubles({128, 128, 128, 120}, {2, 2}));
+    expect_equal(rc::vmap(rc::vmap(rc::grad(f)))(x), doubles({128, 64, 128, 4}, {2, 2}));
+    EXPECT_THROW(rc::vmap(rc::vmap(f))(x / 2), rc::ValueError);
+  }
+}
+
 TEST(WhileLoop, StopsRunningExamplesThatAreDone) {
   std::int64_t steps = 0;
   const auto f = [&](Tensor n) {

@@ -269,8 +269,7 @@ TEST(Recorded, ControlFlowIsPrintedAndReadBack) {
   };
   const rc::Program p = rc::trace(f)(number(1));
   const std::string text = rc::to_string(p);
-  const std::vector<Tensor> captured{rc::tensor(0, rc::int64), rc::tensor(3, rc::int64), 1, 2, 2};
-  const rc::Program again = rc::parse_program(text, captured);
+  const rc::Program again = rc::parse_program(text, p.captured());
   EXPECT_EQ(rc::to_string(again), text);
   for (const double x : {0.1, 1.0, 5.0}) expect_close(again({number(x)})[0], f(number(x)));
 }

@@ -1,5 +1,5 @@
-// Texts of programs with tokens dropped, doubled, swapped and replaced: reading one gives a program that checks, or
-// throws an rc::Error.
+// Texts of programs with tokens dropped, doubled, swapped and replaced: reading one gives a program that checks and runs,
+// or throws an rc::Error.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -82,19 +82,43 @@ void mutate(Dice& dice, Tokens& tokens, const Tokens& others) {
   }
 }
 
-/// True if the text reads as a program; nothing but an rc::Error may say that it does not.
-bool reads(const std::string& text) {
-  const Tensor captured[] = {rc::tensor(2.5)};
-  try {
-    to_string(rc::parse_program(text, captured));
-    return true;
-  } catch (const rc::Error&) { return false; } catch (const std::exception& other) {
-    ADD_FAILURE() << other.what() << " of\n" << text;
-  }
-  return false;
+/// The bytes of all variables together; none is larger than a program's text may say, 2^47.
+double bytes_of_all(const rc::Program& program) {
+  double bytes = 0;
+  for (const rc::Type& type : program.body().types) bytes += static_cast<double>(rc::bytes_of(type));
+  return bytes;
 }
 
-TEST(ProgramTexts, ThatAreMutatedReadOrThrowAnError) {
+/// Numbers in [0, 4), as the element type has them.
+Tensor input_of(const rc::Type& type) {
+  const Tensor x = rc::to(rc::rand(type.shape, rc::float64) * 4, type.dtype);
+  return type.dtype == rc::DType::boolean ? x : rc::floor(rc::to(x, rc::float64)).to(type.dtype);
+}
+
+enum class Outcome : std::uint8_t { refused, read, run };
+
+/// What becomes of the text; nothing but an rc::Error may say that it does not read or run. Programs that take more than
+/// a megabyte are read only.
+Outcome outcome_of(const std::string& text) {
+  const Tensor captured[] = {rc::tensor(2.5)};
+  Outcome outcome = Outcome::refused;
+  try {
+    const rc::Program program = rc::parse_program(text, captured);
+    to_string(program);
+    outcome = Outcome::read;
+    if (bytes_of_all(program) > 1e6) return outcome;
+    std::vector<Tensor> inputs;
+    for (const rc::Variable v : program.body().inputs)
+      inputs.push_back(input_of(program.body().types[static_cast<std::size_t>(v)]));
+    program(inputs);
+    return Outcome::run;
+  } catch (const rc::Error&) { return outcome; } catch (const std::exception& other) {
+    ADD_FAILURE() << other.what() << " of\n" << text;
+  }
+  return outcome;
+}
+
+TEST(ProgramTexts, ThatAreMutatedRunOrThrowAnError) {
   Dice dice(1);
   Tokens others;
   std::vector<std::string> texts;
@@ -102,17 +126,20 @@ TEST(ProgramTexts, ThatAreMutatedReadOrThrowAnError) {
     for (const std::string& text : texts_of(*rules)) texts.push_back(text);
   for (const std::string& text : texts)
     for (const std::string& token : tokens_of(text)) others.push_back(token);
-  int read = 0;
+  int read = 0, run = 0;
   for (const std::string& text : texts) {
     for (int i = 0; i < mutants_of_a_text; ++i) {
       Tokens tokens = tokens_of(text);
       for (int changes = 1 + dice.below(3); changes > 0 && !tokens.empty(); --changes) mutate(dice, tokens, others);
       std::string mutant;
       for (const std::string& token : tokens) mutant += token;
-      read += reads(mutant) ? 1 : 0;
+      const Outcome outcome = outcome_of(mutant);
+      read += outcome != Outcome::refused ? 1 : 0;
+      run += outcome == Outcome::run ? 1 : 0;
     }
   }
   EXPECT_GT(read, 100) << "too few mutants read for their checks to mean much";
+  EXPECT_GT(run, 100) << "too few mutants run for their checks to mean much";
 }
 
 }  // namespace

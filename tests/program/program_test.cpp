@@ -157,7 +157,7 @@ TEST(Program, ThatGivesAnOperationAnotherNumberOfOperandsIsRefused) {
     rc::parse_program("program(a: f32[3,3], b: f32[3,3]) {\n  " + equation + "\n  return c\n}\n", {});
   };
   expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = mul a"); }, "mul: 1 operands; it takes 2");
-  expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = matmul a"); }, "matmul: 1 operands; it takes 2");
+  expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = matmul[form=0] a"); }, "matmul: 1 operands; it takes 2");
   expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = cholesky a b"); }, "cholesky: 2 operands; it takes 1");
   expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = cat[axis=0]"); }, "cat: 0 operands; it takes at least 1");
   expect_error<rc::ValueError>([&] { parse("c: f32[3,3] = index[place={index,(0),(3,3),true}] a"); },
@@ -191,6 +191,22 @@ TEST(Program, WhoseParametersDoNotFitTheirOperandsIsRefused) {
   expect_refused("c: f32[6] = cat[axis=1] a a", "cat: the parameter 1" + range + "[0, 0]");
   expect_refused("c: f32[] = det a", "det: needs at least 2 axes, found f32[3]");
   expect_refused("c: f32[] = matmul[form=7] a a", "matmul: the parameter 7" + range + "[0, 3]");
+  expect_refused("c: f32[] = select[axis=0, index=100] a", "select: the parameter 100" + range + "[0, 2]");
+  expect_refused("c: f32[2] = slice[axis=0, start=2, size=2, step=1] a", "slice: the parameter 1" + range + "[0, 0]");
+  expect_refused("c: f32[4] = reshape[shape=(4)] a", "reshape: the parameter 4" + range + "[3, 3]");
+  expect_refused("c: f32[2,4] = expand[shape=(2,4)] a", "expand: needs the sizes [4], found [3]");
+  expect_refused("c: f32[2] = as_strided[size=(2), stride=(2), offset=1, elements=3] a",
+                 "as_strided: the parameter 1" + range + "[0, 0]");
+  expect_refused("c: f32[3] = softmax[axis=1] a", "softmax: the parameter 1" + range + "[0, 0]");
+  expect_refused("c: f32[3,2] = gather[axis=0, place={x,(0),(3,2),false}] b a",
+                 "gather: needs elements of i64, found f32[3]");
+  expect_refused("c: f32[3] = put[view=select[axis=0, index=0]] a a", "put: needs the sizes [], found [3]");
+}
+
+TEST(Program, WhoseOperationLacksItsParametersIsRefused) {
+  expect_error<rc::ValueError>(
+      [] { rc::parse_program("program(a: f32[3]) {\n  c: f32[] = sum a\n  return c\n}\n", {}); },
+      "parse: line 2: expected '[' at ' a'; write a program as it is printed");
 }
 
 TEST(Program, ThatStatesASizeWhichMemoryCannotHoldIsRefused) {

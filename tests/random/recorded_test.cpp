@@ -188,6 +188,19 @@ TEST(RecordedDraws, OfARecordingInsideACheckpointBelongToItsProgram) {
   expect_close((gradient * three).sum(), value);
 }
 
+TEST(RecordedDraws, OfALoopThatKeepsFewStatesUnderVmapAreThoseOfItsGradient) {
+  for (const auto checkpoint : {rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto f = [&](Tensor x) {
+      return rc::fori_loop(0, 4, [](Tensor, Tensor y) { return y * (1 + rc::rand({}, rc::float64)); }, x,
+                           {.checkpoint = checkpoint});
+    };
+    const rc::Program p = rc::trace(rc::vmap(rc::grad_and_value(f), {.randomness = Randomness::different}))(three);
+    const std::vector<Tensor> found = p({four});
+    expect_close(found[0] * four, found[1]);
+    EXPECT_EQ(rc::unique(found[0]).numel(), 4);
+  }
+}
+
 TEST(RecordedDraws, OfALoopsConditionAreAnError) {
   const auto f = [](Tensor x) {
     return rc::while_loop([](Tensor y) { return y < rc::rand({}); }, [](Tensor y) { return y + 1; }, x);

@@ -15,32 +15,11 @@ namespace runs {
 void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after);
 /// Gives every leaf a cell of its own with the same value: what a step writes to its arguments stays in the step.
 void own_cells(const tree::Walk& leaves);
-/// Counts the steps of a loop; throws at the limit.
-class StepLimit {
- public:
-  StepLimit(const char* name, std::int64_t most) : name_(name), left_(most), most_(most) {}
-  void step() {
-    if (left_-- <= 0) refuse();
-  }
-
- private:
-  [[noreturn]] void refuse() const;
-  const char* name_;
-  std::int64_t left_, most_;
-};
-/// The lengths of a loop's segments, one longer than the last or twice as long; throws where all steps are used up.
-class Segments {
- public:
-  Segments(const char* name, bool doubling, std::int64_t most)
-      : doubling(doubling), name_(name), left_(most), most_(most) {}
-  std::int64_t next();
-
-  const bool doubling;
-
- private:
-  const char* name_;
-  std::int64_t last_ = 0, left_, most_;
-};
+/// Throws ValueError where this many steps are all that a loop may take.
+void require_below_limit(const char* name, std::int64_t steps, std::int64_t most);
+/// The length of a loop's segment number `index`: one longer than the last, or twice as long, and not beyond `most` steps
+/// in all. ValueError where these are used up.
+std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most);
 }  // namespace runs
 
 namespace call {
@@ -62,23 +41,20 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
   return state;
 }
 
+/// `advance(state, n)` is step number n of the examples that run.
 template <class C, class B, class S>
-S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, std::int64_t max_steps) {
+S run_steps(const char* name, const C& cond_fn, const B& advance, S state) {
   runs::Parting parting(name);
-  runs::StepLimit limit(name, max_steps);
   const auto goes_on = [&] {
     std::tuple<S> shown(state);
     const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
     if (!runs::is_decided_later(answer)) return parting.ask(answer, walk(state)) != 0;
-    state = record_loop(name, cond_fn, body_fn, std::move(state), {.max_steps = max_steps});
+    state = advance.record(std::move(state));
     return false;
   };
   for (bool go = goes_on();;) {
     while (go) {
-      limit.step();
-      std::tuple<S> shown(state);
-      runs::own_cells(walk(shown));
-      S after = call::invoke(body_fn, shown);
+      S after = advance(state, parting.step());
       runs::require_same_state(name, walk(state), walk(after));
       state = std::move(after);
       go = goes_on();
@@ -86,6 +62,28 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, std:
     if (!parting.next(walk(state))) return state;
     go = parting.answer() != 0;
   }
+}
+
+/// The steps of a loop that keeps all of them.
+template <class C, class B, class S>
+struct EveryStep {
+  const char* name;
+  const C& cond_fn;
+  const B& body_fn;
+  std::int64_t max_steps;
+
+  S operator()(const S& state, std::int64_t n) const {
+    runs::require_below_limit(name, n, max_steps);
+    std::tuple<S> shown(state);
+    runs::own_cells(walk(shown));
+    return call::invoke(body_fn, shown);
+  }
+  S record(S state) const { return record_loop(name, cond_fn, body_fn, std::move(state), {.max_steps = max_steps}); }
+};
+
+template <class C, class B, class S>
+S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, std::int64_t max_steps) {
+  return run_steps(name, cond_fn, EveryStep<C, B, S>{name, cond_fn, body_fn, max_steps}, std::move(state));
 }
 
 /// Up to `steps` steps.
@@ -112,7 +110,25 @@ S halved_steps(const char* name, const C& cond_fn, const B& body_fn, const S& st
   })(state);
 }
 
-/// A loop of segments that grow, so that their number is as small as what each keeps.
+/// The segments of a loop, which grow, so that their number is as small as what each keeps.
+template <class C, class B, class S>
+struct Segments {
+  const char* name;
+  const C& cond_fn;
+  const B& body_fn;
+  const LoopOptions& options;
+
+  S operator()(const S& state, std::int64_t n) const {
+    const bool doubling = options.checkpoint == Checkpoints::log;
+    const std::int64_t steps = runs::segment_length(name, n, doubling, options.max_steps);
+    if (doubling) return halved_steps(name, cond_fn, body_fn, state, steps);
+    return checkpoint([name = name, cond_fn = cond_fn, body_fn = body_fn, steps](const S& first) {
+      return bounded_steps(name, cond_fn, body_fn, first, steps);
+    })(state);
+  }
+  S record(S state) const { return record_loop(name, cond_fn, body_fn, std::move(state), options); }
+};
+
 template <class C, class B, class S>
 S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   static_assert(takes<C, S>, "ricci: the condition of a loop must take the state as its one argument");
@@ -120,17 +136,8 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, cons
   static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
   if (function::is_recorded(walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
   if (options.checkpoint == Checkpoints::every_step)
-    return while_loop(name, cond_fn, body_fn, state, options.max_steps);
-  std::tuple<S> shown(state);
-  if (runs::is_decided_later(runs::truth(name, call::invoke(cond_fn, shown))))
-    return record_loop(name, cond_fn, body_fn, std::move(state), options);
-  runs::Segments segments(name, options.checkpoint == Checkpoints::log, options.max_steps);
-  const auto segment = [&](const S& s) {
-    const std::int64_t steps = segments.next();
-    if (segments.doubling) return halved_steps(name, cond_fn, body_fn, s, steps);
-    return checkpoint([=](const S& first) { return bounded_steps(name, cond_fn, body_fn, first, steps); })(s);
-  };
-  return while_loop(name, cond_fn, segment, state, options.max_steps);
+    return while_loop(name, cond_fn, body_fn, std::move(state), options.max_steps);
+  return run_steps(name, cond_fn, Segments<C, B, S>{name, cond_fn, body_fn, options}, std::move(state));
 }
 
 }  // namespace call

@@ -30,6 +30,8 @@ class Parting {
   /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, where
   /// something is carried, `leaves` are theirs. False: all are done, and `leaves` is the result of all.
   bool next(const tree::Walk& leaves);
+  /// One step more of the running examples; gives how many they had done before. Groups that wait keep their count.
+  std::int64_t step();
 
  private:
   struct State;
