@@ -34,6 +34,11 @@ RecordInterpreter* innermost_recording(Interpreter* from) {
   return static_cast<RecordInterpreter*>(from);  // no other interpreter sees factories
 }
 
+std::uint64_t youngest_generator() {
+  default_generator();
+  return Generator(0).state();
+}
+
 /// What draws from it is an operation of this recording, under those vmaps that the program will run under.
 StreamPosition RecordInterpreter::in_here(const StreamPosition& outside) {
   const AtLevel at(parent);

@@ -18,6 +18,9 @@ struct Recorded final : Value {
   void destroy() noexcept override;
 };
 
+/// The state of the last generator that was made. The default one is made first, so that it is older than any recording.
+std::uint64_t youngest_generator();
+
 /// What a recording writes down: what happens to tangents alone; or a whole program, operations without inputs and draws
 /// included, which takes places for its draws from the generators, from the program around it, or, where it is a step
 /// that runs many times, from streams that go on from step to step.
@@ -52,7 +55,7 @@ class RecordInterpreter final : public Interpreter {
   StreamPosition in_here(const StreamPosition& outside);
 
   const Records what_;
-  const std::uint64_t last_state_ = Generator(0).state();  // of the generators that were there before
+  const std::uint64_t last_state_ = youngest_generator();  // of those that were there before
   std::vector<StepStream> step_streams_;
   std::unordered_map<const Value*, Variable> captured_;
 };
