@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <mutex>
 
 #include "primitive/interpreter.h"
 
@@ -17,7 +18,7 @@ const char* basename_of(const char* path) {
 }
 
 backtrace_state* debug_information() {
-  static backtrace_state* state = backtrace_create_state(nullptr, 1, [](void*, const char*, int) {}, nullptr);
+  static backtrace_state* state = backtrace_create_state(nullptr, 0, [](void*, const char*, int) {}, nullptr);
   return state;
 }
 
@@ -50,7 +51,10 @@ int visit_frame(void* data, std::uintptr_t pc, const char* file, int line, const
   return 1;
 }
 
+/// One walk at a time: what has been read of the debug information is shared.
 std::string place_of_user() {
+  static std::mutex one_walk;
+  const std::lock_guard lock(one_walk);
   Frame frame;
   if (backtrace_state* state = debug_information())
     backtrace_full(state, 1, visit_frame, [](void*, const char*, int) {}, &frame);
