@@ -44,7 +44,9 @@ struct Extreme {
 Type place_type(const Type& x, std::int64_t axis) {
   require_real("argmax", x);
   Type places = without_axes(x, {axis}, DType::int64);
-  if (const Size n = x.shape[at(axis)]; !n.is_symbol()) require_between(n.raw(), n.raw(), beyond_memory);
+  bool is_empty = false;
+  for (Size size : places.shape) is_empty |= !size.is_symbol() && size.raw() == 0;
+  if (const Size n = x.shape[at(axis)]; !n.is_symbol()) require_between(is_empty ? 0 : 1, n.raw(), beyond_memory);
   return places;
 }
 
