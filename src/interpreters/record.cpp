@@ -30,8 +30,7 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
 }
 
 RecordInterpreter* innermost_recording(Interpreter* from) {
-  while (from && !from->sees_factories()) from = from->parent;
-  return static_cast<RecordInterpreter*>(from);  // no other interpreter sees factories
+  return static_cast<RecordInterpreter*>(factory_handler(from));  // no other interpreter is one
 }
 
 std::uint64_t youngest_generator() {

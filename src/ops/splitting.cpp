@@ -1,5 +1,7 @@
 // Taking a tensor apart along an axis: views of its pieces, each made as one view.
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "ops/axes.h"
 
@@ -26,16 +28,18 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) 
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("split", dim, x);
   const std::int64_t n = type_of(x).shape[at(axis)];
+  const auto require_sum = [&](bool fits) {
+    if (!fits)
+      raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
+  };
   std::int64_t start = 0;
   std::vector<Tensor> parts;
   for (std::int64_t size : sizes) {
-    if (size < 0 || size > n - start)
-      raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
+    require_sum(size >= 0 && size <= n - start);
     parts.push_back(narrow(x, axis, start, size));
     start += size;
   }
-  if (start != n)
-    raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
+  require_sum(start == n);
   return parts;
 }
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks) { return chunk(x, chunks, 0); }

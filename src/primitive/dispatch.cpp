@@ -62,13 +62,6 @@ struct FindSymbol final : SizeVisitor {
   void visit(Size& size) override { found = found || size.is_symbol(); }
 };
 
-/// The interpreter that wants an operation without inputs: the innermost that records everything.
-Interpreter* factory_handler() {
-  Interpreter* i = innermost;
-  while (i && !i->sees_factories()) i = i->parent;
-  return i;
-}
-
 /// The recording that an operation on values from outside it belongs to, because it has no inputs at all or a size of
 /// the recording among its parameters; null: none.
 Interpreter* recorder_of_factory(Op op, std::span<const ValueRef> inputs, Level deepest) {
@@ -83,6 +76,11 @@ bool switched_off(const Interpreter& interpreter) {
 }
 
 }  // namespace
+
+Interpreter* factory_handler(Interpreter* from) {
+  while (from && !from->sees_factories()) from = from->parent;
+  return from;
+}
 
 bool any_symbol(Op op) {
   FindSymbol find;

@@ -139,6 +139,8 @@ Types types_of(Op op, const Types& inputs);
 /// Throws ValueError unless the operation takes this many operands where it runs.
 void require_operand_count(const Rules& rules, std::size_t count);
 
+/// The interpreter that wants an operation without inputs, `from` or around it: the innermost that records everything.
+Interpreter* factory_handler(Interpreter* from = innermost);
 /// Whether a size that depends on a recording's inputs stands among the parameters.
 bool any_symbol(Op op);
 /// Whether a program that is being recorded must hold an operation on these values.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
-#include <vector>
 
 #include "tensor/pool.h"
 #include "tensor/symbols.h"
@@ -207,7 +206,7 @@ void refresh(Cell* view, std::uint64_t now) {
 
 /// The same for all views between it and its root, the root's first: they may be more than the stack is deep.
 void refresh_chain(Cell* view, std::uint64_t now) {
-  std::vector<Cell*> stale;
+  SmallVector<Cell*, 8> stale;
   for (Cell* c = view; c->link && !c->link->is_argument(); c = c->link->base.cell()) {
     if (c->link->seen.load(std::memory_order_acquire) == now) break;
     stale.push_back(c);

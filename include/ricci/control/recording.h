@@ -16,7 +16,7 @@ using function::Closure;
 bool is_decided_later(const Tensor& question);
 
 /// Writes the outputs of the conditional over the leaves of `result`, that of the last branch. ValueError if the
-/// branches' results differ in their tensors' number, shapes or dtypes.
+/// branches' results differ in shape or dtype. Requires: they are one tree.
 void run_recorded_branches(const char* name, const Tensor& question, const tree::Walk& operands,
                            std::span<const Closure> branches, const tree::Walk& result);
 

@@ -53,6 +53,18 @@ auto result_type() {
 template <class F, class... A>
 using result_t = typename decltype(result_type<F, A...>())::type;
 
+/// What f returns; where that is nothing, `run` refuses it.
+template <class Run, class F, class... A>
+auto result_of(Run& run, const F& f, std::tuple<A...>& arguments) {
+  if constexpr (std::is_void_v<result_t<F, A...>>) {
+    call::invoke(f, arguments);
+    run.refuse("nothing");
+    return Tensor();
+  } else {
+    return result_t<F, A...>(call::invoke(f, arguments));
+  }
+}
+
 template <class R>
 inline constexpr bool is_two_things = false;
 template <class A, class B>

@@ -37,25 +37,18 @@ auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
   runs::ForwardRun run("jvp", where);
   const auto primal_walks = walks(primals), tangent_walks = walks(tangents);
   run.enter(primal_walks, tangent_walks);
-  using R = result_t<F, P...>;
-  if constexpr (aux) check_pair<R>();
-  if constexpr (std::is_void_v<R>) {
-    call::invoke(f, primals);
-    run.refuse("nothing");
-    return std::pair{Tensor(), Tensor()};
+  if constexpr (aux) check_pair<result_t<F, P...>>();
+  auto result = result_of(run, f, primals);
+  if constexpr (aux) {
+    auto& [out, extra] = result;
+    auto tangent = out;
+    const tree::Walk aux_walk = walk(extra);
+    run.leave(walk(out), walk(tangent), &aux_walk, is_strict);
+    return std::tuple{std::move(out), std::move(tangent), std::move(extra)};
   } else {
-    R result = call::invoke(f, primals);
-    if constexpr (aux) {
-      auto& [out, extra] = result;
-      auto tangent = out;
-      const tree::Walk aux_walk = walk(extra);
-      run.leave(walk(out), walk(tangent), &aux_walk, is_strict);
-      return std::tuple{std::move(out), std::move(tangent), std::move(extra)};
-    } else {
-      R tangent = result;
-      run.leave(walk(result), walk(tangent), nullptr, is_strict);
-      return std::pair{std::move(result), std::move(tangent)};
-    }
+    auto tangent = result;
+    run.leave(walk(result), walk(tangent), nullptr, is_strict);
+    return std::pair{std::move(result), std::move(tangent)};
   }
 }
 }  // namespace call

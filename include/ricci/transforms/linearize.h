@@ -35,17 +35,10 @@ auto linearize(const F& f, where_t where, const P&... p) {
   runs::LinearizeRun run(where);
   const auto walks = call::walks(primals);
   run.enter(walks);
-  using R = result_t<F, P...>;
-  if constexpr (std::is_void_v<R>) {
-    call::invoke(f, primals);
-    run.refuse("nothing");
-    return std::pair{Tensor(), Tensor()};
-  } else {
-    R result = call::invoke(f, primals);
-    runs::Linearized linearized = run.leave(walk(result));
-    LinearMap<R, P...> map(std::move(linearized), result);
-    return std::pair{std::move(result), std::move(map)};
-  }
+  auto result = result_of(run, f, primals);
+  runs::Linearized linearized = run.leave(walk(result));
+  LinearMap<decltype(result), P...> map(std::move(linearized), result);
+  return std::pair{std::move(result), std::move(map)};
 }
 template <class F, class... P>
 using linearize_t = decltype(linearize(std::declval<const F&>(), where_t(), std::declval<const P&>()...));

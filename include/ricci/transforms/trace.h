@@ -16,16 +16,10 @@ struct Traced {
   template <class... A>
   Program operator()(const A&... a) const {
     std::tuple<std::decay_t<const A>...> arguments(a...);
-    using R = call::result_t<F, std::decay_t<const A>...>;
     runs::TraceRun run(where);
     run.enter(call::walk(arguments));
-    if constexpr (std::is_void_v<R>) {
-      call::invoke(f, arguments);
-      run.refuse("nothing");
-    } else {
-      R result = call::invoke(f, arguments);
-      return run.leave(call::walk(result));
-    }
+    auto result = call::result_of(run, f, arguments);
+    return run.leave(call::walk(result));
   }
 };
 

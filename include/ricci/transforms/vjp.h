@@ -44,31 +44,24 @@ auto vjp(const F& f, where_t where, const P&... p) {
   for (int i = 0; int& position : all) position = i++;
   const auto walks = call::walks(primals);
   run.enter(walks, all);
-  using R = result_t<F, P...>;
-  if constexpr (aux) check_pair<R>();
-  if constexpr (std::is_void_v<R>) {
-    call::invoke(f, primals);
-    run.refuse("nothing");
-    return std::pair{Tensor(), Tensor()};
+  if constexpr (aux) check_pair<result_t<F, P...>>();
+  auto result = result_of(run, f, primals);
+  const auto structure_walks = call::walks(structure);
+  runs::forget_floating(structure_walks);
+  if constexpr (aux) {
+    auto& [out, extra] = result;
+    const tree::Walk out_walk = walk(out), aux_walk = walk(extra);
+    run.check_outputs(out_walk);
+    runs::Recording recording = run.leave(out_walk, &aux_walk);
+    using Out = std::decay_t<decltype(out)>;
+    Pullback<Out, P...> pullback(std::move(recording), out, std::move(structure));
+    return std::tuple{std::move(out), std::move(pullback), std::move(extra)};
   } else {
-    R result = call::invoke(f, primals);
-    const auto structure_walks = call::walks(structure);
-    runs::forget_floating(structure_walks);
-    if constexpr (aux) {
-      auto& [out, extra] = result;
-      const tree::Walk out_walk = walk(out), aux_walk = walk(extra);
-      run.check_outputs(out_walk);
-      runs::Recording recording = run.leave(out_walk, &aux_walk);
-      using Out = std::decay_t<decltype(out)>;
-      Pullback<Out, P...> pullback(std::move(recording), out, std::move(structure));
-      return std::tuple{std::move(out), std::move(pullback), std::move(extra)};
-    } else {
-      const tree::Walk out_walk = walk(result);
-      run.check_outputs(out_walk);
-      runs::Recording recording = run.leave(out_walk, nullptr);
-      Pullback<R, P...> pullback(std::move(recording), result, std::move(structure));
-      return std::pair{std::move(result), std::move(pullback)};
-    }
+    const tree::Walk out_walk = walk(result);
+    run.check_outputs(out_walk);
+    runs::Recording recording = run.leave(out_walk, nullptr);
+    Pullback<decltype(result), P...> pullback(std::move(recording), result, std::move(structure));
+    return std::pair{std::move(result), std::move(pullback)};
   }
 }
 template <bool aux, class F, class... P>

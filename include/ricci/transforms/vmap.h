@@ -12,19 +12,13 @@ namespace call {
 template <class F, class... A>
 auto run_examples(runs::BatchRun& run, const F& f, const std::tuple<A...>& given, std::tuple<A...>& shown) {
   run.enter(walk(shown));
-  if constexpr (std::is_void_v<result_t<F, A...>>) {
-    call::invoke(f, shown);
-    run.refuse("nothing");
-    return Tensor();
-  } else {
-    result_t<F, A...> result = call::invoke(f, shown);
-    run.leave(walk(result));
-    for (auto next = given; run.enter(walk(next)); next = given) {
-      result_t<F, A...> more = call::invoke(f, next);
-      run.leave(walk(more));
-    }
-    return result;
+  auto result = result_of(run, f, shown);
+  run.leave(walk(result));
+  for (auto next = given; run.enter(walk(next)); next = given) {
+    auto more = result_of(run, f, next);
+    run.leave(walk(more));
   }
+  return result;
 }
 }  // namespace call
 
