@@ -1,5 +1,5 @@
 // Lanes that part: Newton's method for square roots in 4,096 lanes with a number of steps each, written as a plain loop
-// under Lanes::split, as while_loop, as the loop over the lanes, and with the same number of steps in every lane.
+// under Lanes::split, as while_loop, as the loop over the lanes, and with the mean number of steps in every lane.
 #include <cmath>
 
 #include "cases.h"
@@ -44,33 +44,46 @@ Tensor fixed_steps(const Tensor& a, std::int64_t steps) {
   return rc::vmap(root)(a);
 }
 
-Tensor numbers() { return bench::uniform({lanes}, 200, 1, 100); }
+/// Numbers of steps, from `least` to `most`, evenly spread over the logarithm.
+struct Counts {
+  double least, most;
 
-/// From 1 to `most`, evenly spread over the logarithm.
-Tensor counts(double most) {
-  std::vector<std::int64_t> steps;
-  for (std::int64_t i = 0; i < lanes; ++i)
-    steps.push_back(std::llround(std::pow(most, static_cast<double>(i) / (lanes - 1))));
-  return rc::tensor(steps);
+  std::string name() const {
+    return std::to_string(static_cast<int>(least)) + "_to_" + std::to_string(static_cast<int>(most));
+  }
+  Tensor steps() const {
+    std::vector<std::int64_t> steps;
+    for (std::int64_t i = 0; i < lanes; ++i)
+      steps.push_back(std::llround(least * std::pow(most / least, static_cast<double>(i) / (lanes - 1))));
+    return rc::tensor(steps);
+  }
+  std::int64_t mean() const { return static_cast<std::int64_t>(std::ceil(steps().to(rc::float64).mean().item())); }
+};
+
+/// `each` numbers a lane: how much a step computes.
+Tensor numbers(std::int64_t each) {
+  return each == 1 ? bench::uniform({lanes}, 200, 1, 100) : bench::uniform({lanes, each}, 200, 1, 100);
 }
 
 }  // namespace
 
 std::vector<bench::Case> bench::parting_lanes() {
   std::vector<Case> cases;
-  for (const double most : {10.0, 1000.0}) {
-    const std::string spread = std::to_string(static_cast<int>(most));
-    const auto steps = [most] { return counts(most); };
-    const auto mean = [steps] { return static_cast<std::int64_t>(std::ceil(steps().to(rc::float64).mean().item())); };
-    cases.push_back(
-        make_case("lanes/fixed_mean_of_" + spread, [mean] { return call(fixed_steps, numbers(), mean()); }));
-    cases.push_back(
-        make_case("lanes/while_loop_" + spread, [steps] { return call(rc::vmap(by_while_loop), numbers(), steps()); }));
-    cases.push_back(make_case("lanes/split_" + spread, [steps] {
-      return call(rc::vmap(by_plain_loop, {.lanes = rc::Lanes::split}), numbers(), steps());
-    }));
-    cases.push_back(
-        make_case("lanes/one_at_a_time_" + spread, [steps] { return call(one_lane_at_a_time, numbers(), steps()); }));
+  for (const std::int64_t each : {1, 64}) {
+    for (const Counts counts : {Counts{145, 145}, Counts{1, 10}, Counts{1, 1000}}) {
+      const auto name = [&](const std::string& wording) {
+        return "lanes/" + wording + "/of_" + std::to_string(each) + "/" + counts.name();
+      };
+      cases.push_back(make_case(name("fixed_mean"), [=] { return call(fixed_steps, numbers(each), counts.mean()); }));
+      cases.push_back(
+          make_case(name("while_loop"), [=] { return call(rc::vmap(by_while_loop), numbers(each), counts.steps()); }));
+      if (each > 1) continue;
+      cases.push_back(make_case(name("split"), [=] {
+        return call(rc::vmap(by_plain_loop, {.lanes = rc::Lanes::split}), numbers(each), counts.steps());
+      }));
+      cases.push_back(
+          make_case(name("one_at_a_time"), [=] { return call(one_lane_at_a_time, numbers(each), counts.steps()); }));
+    }
   }
   return cases;
 }

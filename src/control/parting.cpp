@@ -1,9 +1,11 @@
 // The frames of a parting: one for each disagreement that is not settled yet. The group that runs has the lanes of its
-// frame's vmap for itself; when the last group of a frame is done, their leaves are joined.
+// frame's vmap for itself; when the last group of a frame is done, their leaves are joined. Groups that leave a loop
+// need no turn of their own: they share a frame, however many leave it.
 #include "ricci/control/parting.h"
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "interpreters/answers.h"
 #include "interpreters/lanes.h"
@@ -14,13 +16,17 @@
 namespace ricci::runs {
 namespace {
 
+using Leaves = std::vector<Tensor>;
+
 struct Frame {
   BatchInterpreter* batch;
-  std::shared_ptr<const LaneParts> parts;
-  Tensor question;
-  std::vector<Tensor> carried;               // of all groups
-  std::vector<std::vector<Tensor>> results;  // of the groups that are done
-  StreamScope* streams;                      // every group draws from where the first one began
+  LaneSetRef whole;
+  std::vector<LaneSetRef> groups;
+  std::vector<Leaves> results;  // of the groups that are done, the first ones
+  bool is_loop;                 // groups have left it one by one; those that run are none of them yet
+  Tensor question;              // undefined in a loop
+  Leaves carried;               // of all groups
+  StreamScope* streams;         // every group draws from where the first one began
   StreamScope::Positions first_draw, last_draw;
   std::int64_t steps;  // that all groups had done when they parted
 
@@ -29,8 +35,8 @@ struct Frame {
 };
 
 /// The leaves with the rows of the examples that run, though they were computed by more.
-std::vector<Tensor> running_rows(const char* name, const tree::Walk& walk) {
-  std::vector<Tensor> rows;
+Leaves running_rows(const char* name, const tree::Walk& walk) {
+  Leaves rows;
   for (const Tensor* leaf : walk.leaves) rows.push_back(leaf->defined() ? wrap(read(*leaf, name)) : Tensor());
   return rows;
 }
@@ -43,7 +49,7 @@ void merge_beyond(std::size_t most, Disagreement& parts) {
     for (const std::int64_t row : parts.groups[i]->rows.to_vector<std::int64_t>()) rows.push_back(row);
   std::sort(rows.begin(), rows.end());
   parts.groups.resize(most - 1);
-  parts.groups.push_back(make_lanes(parts.batch->level, parts.batch->lanes, rows));
+  parts.groups.push_back(make_lanes(parts.batch->level, parts.batch->lanes, std::move(rows)));
 }
 
 /// What the parts must be: the first one's type, but that of a tensor before that of a number.
@@ -58,7 +64,7 @@ Type common_type(const std::vector<Tensor>& parts) {
                     to_string(type) + "; return a value in each");
 }
 
-void write(const std::vector<Tensor>& from, const tree::Walk& into) {
+void write(const Leaves& from, const tree::Walk& into) {
   for (std::size_t i = 0; i < from.size(); ++i) *into.leaves[i] = from[i];
 }
 
@@ -85,10 +91,14 @@ struct Parting::State {
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<LaneScope>> scopes;  // one for each vmap whose examples have parted
 
+  Frame& push_frame(BatchInterpreter* batch);
   void open_scope(BatchInterpreter& batch);
   void close_scopes();
   void enter(const tree::Walk& carried);
-  std::vector<Tensor> joined(const Frame& frame) const;
+  void leave(const Disagreement& parts, const tree::Walk& state);
+  Leaves joined(const Frame& frame) const;
+  Leaves joined(const Frame& frame, const LaneSetRef& whole, std::span<const LaneSetRef> groups,
+                std::span<const Leaves> results) const;
   void require_fit(const tree::Walk& result);
   void require_equal(const Type& one, const Type& other) const;
 };
@@ -118,21 +128,50 @@ std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
       raise<ValueError>(std::string(s.name) + ": the predicate or index is " + to_string(seen->type) +
                         "; it must have one element");
     const Answers answers = answers_behind(s.name, seen);
+    if (!carried.leaves.empty()) {
+      if (const Disagreement refusal = refusal_in(answers); refusal.batch) {
+        s.leave(refusal, carried);
+        continue;
+      }
+    }
     Disagreement parts = disagreement_on(answers);
     if (!parts.batch) return s.answer = only_element<std::int64_t>(s.name, *one_answer(answers), "");
     merge_beyond(max_operands, parts);
-    s.frames.push_back({.batch = parts.batch,
-                        .parts = make_parts(*parts.batch, parts.batch->lanes, parts.groups),
-                        .question = question,
-                        .carried = tree::copy_leaves(carried),
-                        .results = {},
-                        .streams = streams_of(parts.batch),
-                        .first_draw = streams_of(parts.batch)->positions(),
-                        .last_draw = {},
-                        .steps = s.steps});
-    s.open_scope(*s.frames.back().batch);
+    Frame& frame = s.push_frame(parts.batch);
+    frame.question = question;
+    frame.carried = tree::copy_leaves(carried);
+    frame.groups = std::move(parts.groups);
     s.enter(carried);
   }
+}
+
+Frame& Parting::State::push_frame(BatchInterpreter* batch) {
+  StreamScope* streams = streams_of(batch);
+  frames.push_back({.batch = batch,
+                    .whole = batch->lanes,
+                    .groups = {},
+                    .results = {},
+                    .is_loop = false,
+                    .question = {},
+                    .carried = {},
+                    .streams = streams,
+                    .first_draw = streams->positions(),
+                    .last_draw = {},
+                    .steps = steps});
+  open_scope(*batch);
+  return frames.back();
+}
+
+/// The first group of the two has its share of `state` as its result; the second goes on with its own.
+void Parting::State::leave(const Disagreement& parts, const tree::Walk& state) {
+  const bool has_left_before = !frames.empty() && frames.back().is_loop && frames.back().batch == parts.batch;
+  Frame& frame = has_left_before ? frames.back() : push_frame(parts.batch);
+  frame.is_loop = true;
+  parts.batch->run_lanes(parts.groups[0]);
+  frame.groups.push_back(parts.groups[0]);
+  frame.results.push_back(running_rows(name, state));
+  parts.batch->run_lanes(parts.groups[1]);
+  write(running_rows(name, state), state);
 }
 
 /// The next group of the innermost frame runs from now on, with its share of what is carried.
@@ -140,7 +179,7 @@ void Parting::State::enter(const tree::Walk& into) {
   Frame& frame = frames.back();
   steps = frame.steps;
   frame.streams->set_positions(frame.first_draw);
-  frame.batch->run_lanes(frame.parts->parts[frame.running()]);
+  frame.batch->run_lanes(frame.groups[frame.running()]);
   for (std::size_t i = 0; i < frame.carried.size(); ++i)
     if (frame.carried[i].defined()) *into.leaves[i] = wrap(read(frame.carried[i], name));
 }
@@ -151,15 +190,17 @@ bool Parting::next(const tree::Walk& leaves) {
   State& s = *state_;
   if (s.frames.empty()) return false;
   s.require_fit(leaves);
-  for (std::vector<Tensor> results = running_rows(s.name, leaves); !s.frames.empty();) {
+  for (Leaves results = running_rows(s.name, leaves); !s.frames.empty();) {
     Frame& frame = s.frames.back();
+    if (frame.is_loop) frame.groups.push_back(frame.batch->lanes);
     frame.results.push_back(std::move(results));
-    frame.batch->run_lanes(frame.parts->whole);
+    frame.batch->run_lanes(frame.whole);
     frame.note_draws();
-    if (frame.running() < frame.parts->parts.size()) {
+    if (frame.running() < frame.groups.size()) {
       const Tensor question = frame.question;
+      const bool carries = !frame.carried.empty();
       s.enter(leaves);
-      ask(question, leaves);
+      ask(question, carries ? leaves : tree::Walk());
       return true;
     }
     frame.streams->set_positions(frame.last_draw);
@@ -171,25 +212,46 @@ bool Parting::next(const tree::Walk& leaves) {
   return false;
 }
 
-std::vector<Tensor> Parting::State::joined(const Frame& frame) const {
-  std::vector<Tensor> results;
-  for (std::size_t leaf = 0; leaf < frame.results[0].size(); ++leaf) {
+/// More groups than one operation can join are joined to larger ones first.
+Leaves Parting::State::joined(const Frame& frame) const {
+  std::vector<LaneSetRef> groups = frame.groups;
+  std::vector<Leaves> results = frame.results;
+  while (groups.size() > max_operands) {
+    std::vector<LaneSetRef> larger;
+    std::vector<Leaves> larger_results;
+    for (std::size_t i = 0; i < groups.size(); i += max_operands) {
+      const std::size_t count = std::min(max_operands, groups.size() - i);
+      const std::span some(&groups[i], count);
+      larger.push_back(united(frame.batch->level, frame.whole, some));
+      larger_results.push_back(joined(frame, larger.back(), some, {&results[i], count}));
+    }
+    groups = std::move(larger);
+    results = std::move(larger_results);
+  }
+  return joined(frame, frame.whole, groups, results);
+}
+
+Leaves Parting::State::joined(const Frame& frame, const LaneSetRef& whole, std::span<const LaneSetRef> groups,
+                              std::span<const Leaves> results) const {
+  const auto lanes = make_parts(*frame.batch, whole, {groups.begin(), groups.end()});
+  Leaves joined;
+  for (std::size_t leaf = 0; leaf < results[0].size(); ++leaf) {
     std::vector<Tensor> parts;
-    for (const std::vector<Tensor>& result : frame.results)
+    for (const Leaves& result : results)
       if (result[leaf].defined()) parts.push_back(result[leaf]);
     if (parts.empty()) {
-      results.emplace_back();
+      joined.emplace_back();
       continue;
     }
     const Type type = common_type(parts);
-    if (parts.size() != frame.parts->parts.size()) raise_undefined_in_one(name, type);
+    if (parts.size() != groups.size()) raise_undefined_in_one(name, type);
     for (Tensor& part : parts) {
       if (type_of(part).weak && !type.weak) part = to(part, type.dtype);
       require_equal(type, type_of(part));
     }
-    results.push_back(join_lanes(frame.parts, parts));
+    joined.push_back(join_lanes(lanes, parts));
   }
-  return results;
+  return joined;
 }
 
 void Parting::State::require_equal(const Type& one, const Type& other) const {

@@ -12,23 +12,76 @@
 namespace ricci {
 namespace {
 
-ArrayRef contiguous(const Array& array) {
-  ArrayRef copy = make_array({array.type.dtype, array.type.shape});
-  kernels::copy(copy->strided(), array.strided());
+/// What the examples of one vmap answer, a row of bytes each.
+struct Rows {
+  BatchInterpreter* batch = nullptr;  // null: there are none
+  const char* bytes = nullptr;
+  std::int64_t count = 0;
+  std::size_t row_bytes = 0;
+
+  std::string_view operator[](std::int64_t row) const {
+    return {bytes + static_cast<std::size_t>(row) * row_bytes, row_bytes};
+  }
+  bool is_zero(std::int64_t row) const {
+    return row_bytes == 1 ? bytes[row] == 0 : (*this)[row].find_first_not_of('\0') == std::string_view::npos;
+  }
+  bool all_equal() const {
+    return std::memcmp(bytes, bytes + row_bytes, static_cast<std::size_t>(count - 1) * row_bytes) == 0;
+  }
+};
+
+/// The array itself where its elements lie one after the other.
+ArrayRef contiguous(const ArrayRef& array) {
+  if (is_contiguous(array->type.shape, array->strides)) return array;
+  ArrayRef copy = make_array({array->type.dtype, array->type.shape});
+  kernels::copy(copy->strided(), array->strided());
   return copy;
 }
 
+/// Of the outermost vmap whose examples disagree. `elements` are those of the answers, one after the other.
+Rows differing_rows(const Answers& answers, const Array& elements) {
+  if (elements.numel() <= 1) return {};
+  Rows rows{.bytes = static_cast<const char*>(elements.data),
+            .row_bytes = static_cast<std::size_t>(elements.numel()) *
+                         static_cast<std::size_t>(element_size(elements.type.dtype))};
+  for (std::size_t axis = 0; axis < answers.batches.size(); ++axis) {
+    rows.count = elements.type.shape.host()[axis];
+    if (rows.count == 0) return {};
+    rows.row_bytes /= static_cast<std::size_t>(rows.count);
+    rows.batch = answers.batches[axis];
+    if (!rows.all_equal()) return rows;  // else all are the first
+  }
+  return {};
+}
+
+using RowNumbers = std::vector<std::int64_t>;
+
 /// The rows in groups of equal bytes, in the order of the bytes.
-std::vector<std::vector<std::int64_t>> equal_rows(const char* bytes, std::int64_t count, std::size_t row_bytes) {
-  std::unordered_map<std::string_view, std::vector<std::int64_t>> groups;
-  for (std::int64_t row = 0; row < count; ++row)
-    groups[{bytes + static_cast<std::size_t>(row) * row_bytes, row_bytes}].push_back(row);
+std::vector<RowNumbers> equal_rows(const Rows& rows) {
+  std::unordered_map<std::string_view, RowNumbers> groups;
+  for (std::int64_t row = 0; row < rows.count; ++row) groups[rows[row]].push_back(row);
   std::vector<std::string_view> keys;
-  for (const auto& [key, rows] : groups) keys.push_back(key);
+  for (const auto& [key, numbers] : groups) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
-  std::vector<std::vector<std::int64_t>> sorted;
+  std::vector<RowNumbers> sorted;
   for (const std::string_view key : keys) sorted.push_back(std::move(groups[key]));
   return sorted;
+}
+
+/// The rows of zeros, and the others.
+std::vector<RowNumbers> rows_of_zeros_apart(const Rows& rows) {
+  const auto count = static_cast<std::size_t>(rows.count);
+  std::vector<RowNumbers> groups(2, RowNumbers(count));
+  std::int64_t* end[] = {groups[0].data(), groups[1].data()};
+  for (std::int64_t row = 0; row < rows.count; ++row) *end[rows.is_zero(row) ? 0 : 1]++ = row;
+  for (std::size_t i = 0; i < 2; ++i) groups[i].resize(static_cast<std::size_t>(end[i] - groups[i].data()));
+  return groups;
+}
+
+Disagreement in_groups(BatchInterpreter* batch, std::vector<RowNumbers> groups) {
+  Disagreement parts{.batch = batch, .groups = {}};
+  for (RowNumbers& rows : groups) parts.groups.push_back(make_lanes(batch->level, batch->lanes, std::move(rows)));
+  return parts;
 }
 
 /// What no example answers.
@@ -36,10 +89,6 @@ ArrayRef zeros(const Type& type) {
   ArrayRef array = make_array(type);
   std::memset(array->data, 0, static_cast<std::size_t>(bytes_of(type)));
   return array;
-}
-
-bool all_equal(const char* bytes, std::int64_t count, std::size_t row_bytes) {
-  return std::memcmp(bytes, bytes + row_bytes, static_cast<std::size_t>(count - 1) * row_bytes) == 0;
 }
 
 }  // namespace
@@ -61,23 +110,17 @@ Answers answers_behind(const char* op, const ValueRef& value) {
 }
 
 Disagreement disagreement_on(const Answers& answers) {
-  if (answers.elements->numel() <= 1) return {};
-  const ArrayRef elements = contiguous(*answers.elements);
-  const auto* bytes = static_cast<const char*>(elements->data);
-  std::size_t row_bytes =
-      static_cast<std::size_t>(elements->numel()) * static_cast<std::size_t>(element_size(elements->type.dtype));
-  for (std::size_t axis = 0; axis < answers.batches.size(); ++axis) {
-    const std::int64_t count = elements->type.shape.host()[axis];
-    if (count == 0) return {};
-    row_bytes /= static_cast<std::size_t>(count);
-    if (all_equal(bytes, count, row_bytes)) continue;  // all rows are the first
-    BatchInterpreter* batch = answers.batches[axis];
-    Disagreement parts{.batch = batch, .groups = {}};
-    for (const auto& rows : equal_rows(bytes, count, row_bytes))
-      parts.groups.push_back(make_lanes(batch->level, batch->lanes, rows));
-    return parts;
-  }
-  return {};
+  const ArrayRef elements = contiguous(answers.elements);
+  const Rows rows = differing_rows(answers, *elements);
+  return rows.batch ? in_groups(rows.batch, equal_rows(rows)) : Disagreement{};
+}
+
+Disagreement refusal_in(const Answers& answers) {
+  const ArrayRef elements = contiguous(answers.elements);
+  const Rows rows = differing_rows(answers, *elements);
+  if (!rows.batch) return {};
+  std::vector<RowNumbers> groups = rows_of_zeros_apart(rows);
+  return groups[0].empty() || groups[1].empty() ? Disagreement{} : in_groups(rows.batch, std::move(groups));
 }
 
 ArrayRef one_answer(const Answers& answers) {

@@ -23,6 +23,9 @@ struct Disagreement {
   std::vector<LaneSetRef> groups;
 };
 Disagreement disagreement_on(const Answers& answers);
+/// In two groups: the examples that answer nothing but zero, and all others. One of the two may not be empty, and
+/// examples outside this vmap must agree; else there is no such vmap.
+Disagreement refusal_in(const Answers& answers);
 
 /// One example's elements, where all agree; zeros where there is no example.
 ArrayRef one_answer(const Answers& answers);

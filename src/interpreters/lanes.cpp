@@ -244,11 +244,40 @@ ValueRef in_running_lanes(ValueRef value) {
   return value;
 }
 
-LaneSetRef make_lanes(Level level, const LaneSetRef& whole, const std::vector<std::int64_t>& rows) {
-  auto set = std::make_shared<LaneSet>(LaneSet{level, whole, rows, tensor(rows), whole ? whole->depth + 1 : 1});
+namespace {
+
+/// The rows of the lanes of `part` among those of `whole`.
+std::vector<std::int64_t> rows_among(const LaneSetRef& whole, const LaneSetRef& part) {
+  if (part->whole == whole) return part->rows.to_vector<std::int64_t>();
+  std::vector<std::int64_t> rows = part->numbers;
+  if (!whole) return rows;
+  const auto& numbers = whole->numbers;
+  for (std::int64_t& row : rows) row = std::lower_bound(numbers.begin(), numbers.end(), row) - numbers.begin();
+  return rows;
+}
+
+}  // namespace
+
+LaneSet::~LaneSet() {
+  while (whole && whole.use_count() == 1) whole = std::move(const_cast<LaneSet&>(*whole).whole);
+}
+
+LaneSetRef make_lanes(Level level, const LaneSetRef& whole, std::vector<std::int64_t> rows) {
+  Tensor places = tensor(rows);
   if (whole)
-    for (std::int64_t& number : set->numbers) number = whole->numbers[static_cast<std::size_t>(number)];
-  return set;
+    for (std::int64_t& row : rows) row = whole->numbers[static_cast<std::size_t>(row)];
+  const int depth = whole ? whole->depth + 1 : 1;
+  return LaneSetRef(new LaneSet{level, whole, std::move(rows), std::move(places), depth});
+}
+
+LaneSetRef united(Level level, const LaneSetRef& whole, std::span<const LaneSetRef> parts) {
+  std::vector<std::int64_t> rows;
+  for (const LaneSetRef& part : parts) {
+    const std::vector<std::int64_t> more = rows_among(whole, part);
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  std::sort(rows.begin(), rows.end());
+  return make_lanes(level, whole, std::move(rows));
 }
 
 std::shared_ptr<const LaneParts> make_parts(const BatchInterpreter& batch, const LaneSetRef& whole,
@@ -256,7 +285,7 @@ std::shared_ptr<const LaneParts> make_parts(const BatchInterpreter& batch, const
   std::vector<std::int64_t> order(static_cast<std::size_t>(batch.count(whole).host()));
   std::int64_t next = 0;
   for (const LaneSetRef& part : parts)
-    for (const std::int64_t row : part->rows.to_vector<std::int64_t>()) order[static_cast<std::size_t>(row)] = next++;
+    for (const std::int64_t row : rows_among(whole, part)) order[static_cast<std::size_t>(row)] = next++;
   return std::make_shared<const LaneParts>(LaneParts{&batch, whole, std::move(parts), tensor(order)});
 }
 

@@ -14,19 +14,26 @@ namespace ricci {
 class BatchInterpreter;
 
 /// Some of the examples of one vmap. Sets that arise from each other by parting form a chain to the set of all.
-struct LaneSet {
-  Level level;                           // of the vmap
-  std::shared_ptr<const LaneSet> whole;  // what this is a part of; null: all examples
-  std::vector<std::int64_t> numbers;     // of the examples in the running chunk, ascending
-  Tensor rows;                           // int64: the row of each among those of `whole`
-  int depth;                             // of sets around this, all examples among them
-};
+struct LaneSet;
 using LaneSetRef = std::shared_ptr<const LaneSet>;  // null: all examples
+struct LaneSet {
+  Level level;                        // of the vmap
+  LaneSetRef whole;                   // what this is a part of; null: all examples
+  std::vector<std::int64_t> numbers;  // of the examples in the running chunk, ascending
+  Tensor rows;                        // int64: the row of each among those of `whole`
+  int depth;                          // of sets around this, all examples among them
+
+  /// Without recursion: a loop that its examples leave one by one makes a chain of as many sets.
+  ~LaneSet();
+};
 
 /// The lanes in these rows of `whole`.
-LaneSetRef make_lanes(Level level, const LaneSetRef& whole, const std::vector<std::int64_t>& rows);
+LaneSetRef make_lanes(Level level, const LaneSetRef& whole, std::vector<std::int64_t> rows);
+/// All lanes of sets that do not overlap, parts of `whole`.
+LaneSetRef united(Level level, const LaneSetRef& whole, std::span<const LaneSetRef> parts);
 
-/// A set of lanes in parts that do not overlap, and where the rows of the whole are in the parts' rows one after the other.
+/// A set of lanes in parts that do not overlap, and where the rows of the whole are in the parts' rows one after the
+/// other. The parts may have come from the whole by parting more than once.
 struct LaneParts {
   const BatchInterpreter* batch;
   LaneSetRef whole;

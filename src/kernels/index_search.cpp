@@ -2,6 +2,7 @@
 #include <cassert>
 
 #include "kernels/index_loops.h"
+#include "kernels/known_step.h"
 #include "kernels/reduce.h"
 
 namespace ricci::kernels {
@@ -16,12 +17,12 @@ AxisList row_major_loops(const Strided& x) {
 }
 
 /// Whether any of `count` indices, `step` apart, is not in [lowest, lowest + size).
-bool has_outside(const std::int64_t* index, std::int64_t count, std::int64_t step, std::int64_t lowest,
-                 std::uint64_t size) {
-  bool outside = false;
+template <class Step>
+bool has_outside(const std::int64_t* index, std::int64_t count, Step step, std::int64_t lowest, std::uint64_t size) {
+  std::uint64_t outside = 0;
   for (std::int64_t i = 0; i < count; ++i)
     outside |= static_cast<std::uint64_t>(index[i * step]) - static_cast<std::uint64_t>(lowest) >= size;
-  return outside;
+  return outside != 0;
 }
 
 }  // namespace
@@ -34,7 +35,9 @@ std::optional<std::int64_t> find_out_of_range(Strided index, std::int64_t lowest
   const auto width = static_cast<std::uint64_t>(size) - static_cast<std::uint64_t>(lowest);
   for (Walk outer(loops.axis, loops.count - 1); !outer.done; outer.next()) {
     const std::int64_t* from = indices_of(index) + outer.at.x;
-    if (!has_outside(from, run.size, run.x, lowest, width)) continue;
+    bool outside;
+    with_step<1>(run.x, [&](auto step) { outside = has_outside(from, run.size, step, lowest, width); });
+    if (!outside) continue;
     while (*from >= lowest && *from < size) from += run.x;
     return *from;
   }

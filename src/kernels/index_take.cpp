@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "kernels/index_loops.h"
+#include "kernels/known_step.h"
 #include "kernels/matmul_scratch.h"
 
 namespace ricci::kernels {
@@ -39,7 +40,9 @@ struct Places {
     std::int64_t* to = offsets.data();
     for (Walk outer(axes.axis, axes.count - 1); !outer.done; outer.next(), to += run.size) {
       const std::int64_t* from = indices_of(index) + outer.at.x;
-      for (std::int64_t i = 0; i < run.size; ++i) to[i] += from_front(from[i * run.x], size) * step;
+      with_step<1>(run.x, [&](auto apart) {
+        for (std::int64_t i = 0; i < run.size; ++i) to[i] += from_front(from[i * apart], size) * step;
+      });
     }
   }
 
@@ -93,7 +96,9 @@ void for_each_element(const Places& places, Rows* rows, Table* table, Move move)
     });
   } else {
     tuple_by_tuple(places, [=](std::int64_t row, std::int64_t at, const std::int64_t* offsets, const Axis& run) {
-      for (std::int64_t i = 0; i < run.size; ++i) move(rows[row + i * run.out], table[at + offsets[i]]);
+      with_step<1>(run.out, [&](auto step) {
+        for (std::int64_t i = 0; i < run.size; ++i) move(rows[row + i * step], table[at + offsets[i]]);
+      });
     });
   }
 }

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/known_step.h"
 #include "kernels/matmul_copy.h"
 #include "kernels/matmul_offsets.h"
 #include "kernels/matmul_scratch.h"
@@ -81,14 +82,6 @@ void for_each_tap(const Window& window, std::int64_t output_row, F&& f) {
   }
 }
 
-/// Calls `f(step)` with a constant for the usual steps, so that loops over them are vectorised.
-template <class F>
-void with_step(std::int64_t step, F&& f) {
-  if (step == 1) return f(std::integral_constant<std::int64_t, 1>{});
-  if (step == 2) return f(std::integral_constant<std::int64_t, 2>{});
-  f(step);
-}
-
 constexpr std::int64_t block = 16;
 
 constexpr std::int64_t whole_blocks(std::int64_t count) { return (count + block - 1) / block * block; }
@@ -155,7 +148,7 @@ void max_of_row(const Matrix<const T>& in, const Window& window, std::int64_t ro
     const T* from = &in(in_row, tap.column);
     const auto place = static_cast<Position<T>>(in_row * in.cols + tap.column);
     const Largest<T> to = {largest.value + tap.begin, largest.place + tap.begin};
-    with_step(window.x.stride * in.col_stride, [&](auto step) {
+    with_step<1, 2>(window.x.stride * in.col_stride, [&](auto step) {
       const std::int64_t count = tap.end - tap.begin;
       if (!may_overrun(in, from, step, tap, window.count)) return take_larger(to, from, step, place, place_step, count);
       for (std::int64_t i = 0; i < count; i += block) {
@@ -270,7 +263,7 @@ void sum_of_row(const Matrix<const T>& in, const Window& window, std::int64_t ro
   for_each_tap(window, row, [&](std::int64_t in_row, const Tap& tap) {
     const T* from = &in(in_row, tap.column);
     Sum<T>* to = sums + tap.begin;
-    with_step(window.x.stride * in.col_stride, [&](auto step) {
+    with_step<1, 2>(window.x.stride * in.col_stride, [&](auto step) {
       const std::int64_t count = tap.end - tap.begin;
       if (!may_overrun(in, from, step, tap, window.count)) return add_strided(to, one, from, step, count);
       for (std::int64_t i = 0; i < count; i += block) add_strided(to + i, one, from + i * step, step, block);
@@ -302,7 +295,8 @@ template <class T>
 void spread_row(const Sum<T>* shares, const Window& window, std::int64_t row, std::int64_t width, Sum<T>* sums) {
   for_each_tap(window, row, [&](std::int64_t in_row, const Tap& tap) {
     Sum<T>* to = sums + in_row * width + tap.column;
-    with_step(window.x.stride, [&](auto step) { add_strided(to, step, shares + tap.begin, one, tap.end - tap.begin); });
+    with_step<1, 2>(window.x.stride,
+                    [&](auto step) { add_strided(to, step, shares + tap.begin, one, tap.end - tap.begin); });
   });
 }
 

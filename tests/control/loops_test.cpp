@@ -65,6 +65,43 @@ TEST(WhileLoop, StopsRunningExamplesThatAreDone) {
   EXPECT_EQ(steps, 7);
 }
 
+TEST(WhileLoop, IsLeftByMoreGroupsThanOneOperationJoins) {
+  const auto power = [](Tensor n, Tensor x) {
+    return rc::fori_loop(0, n, [&](Tensor i, Tensor y) { return y * x + i; }, rc::ones_like(x));
+  };
+  constexpr std::int64_t count = 150;
+  const Tensor counts = remainder(rc::arange(count) * 37, count);  // each once
+  const Tensor x = rc::linspace(0.5, 1.01, count, {.dtype = rc::float64});
+  const auto slope = rc::grad<1>(power);
+  std::vector<Tensor> alone, slopes;
+  for (std::int64_t i = 0; i < count; ++i) {
+    alone.push_back(power(counts[i], x[i]));
+    slopes.push_back(slope(counts[i], x[i]));
+  }
+  expect_close(rc::vmap(power)(counts, x), rc::stack(alone));
+  expect_close(rc::vmap(slope)(counts, x), rc::stack(slopes));
+  expect_close(rc::grad<1>([&](Tensor n, Tensor x) { return rc::vmap(power)(n, x).sum(); })(counts, x),
+               rc::stack(slopes));
+  const auto twice = [&](auto f) { return rc::vmap(rc::vmap(f))(counts.reshape({10, 15}), x.reshape({10, 15})); };
+  expect_close(twice(power), rc::stack(alone).reshape({10, 15}));
+  expect_close(twice(slope), rc::stack(slopes).reshape({10, 15}));
+}
+
+TEST(WhileLoop, OfAllPairsIsLeftByExamplesOfBothVmaps) {
+  const auto steps = [](Tensor x, Tensor most) {
+    return rc::while_loop([&](Tensor y) { return y < most; }, [&](Tensor y) { return y + x; }, x);
+  };
+  const Tensor x = doubles({5, 0.5, 9, 0.25}), most = doubles({1, 7, 4});
+  const Tensor all = rc::vmap([&](Tensor a) { return rc::vmap([&](Tensor b) { return steps(a, b); })(most); })(x);
+  const Tensor slope =
+      rc::vmap(rc::vmap(rc::grad(steps), {.in_dims = {rc::none, 0}}), {.in_dims = {0, rc::none}})(x, most);
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t k = 0; k < 3; ++k) {
+      expect_close(all[i][k], steps(x[i], most[k]));
+      expect_close(slope[i][k], rc::grad(steps)(x[i], most[k]));
+    }
+}
+
 TEST(WhileLoop, DifferentiatesInEveryDirection) {
   const Tensor slope = 0.5 / sqrt(some), bend = -0.25 / (some * sqrt(some));
   expect_close(rc::vmap(rc::grad(newton_root))(some), slope, 1e-9);

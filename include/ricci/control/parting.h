@@ -24,7 +24,8 @@ class Parting {
   ~Parting();
 
   /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, one group that
-  /// agrees goes on, false before true; `carried` then has its share, the others wait with theirs.
+  /// agrees goes on, false before true. Where something is carried, the question is whether to go on with it: examples
+  /// that say no are done, with their share as the result; `carried` then has that of the group that goes on.
   std::int64_t ask(const Tensor& question, const tree::Walk& carried);
   std::int64_t answer() const;  ///< the last one
   /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, where
