@@ -73,8 +73,32 @@ Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   return op.rules->kind == Kind::elementwise ? process_elementwise(op, inputs) : process_by_rule(op, inputs);
 }
 
+namespace {
+
+/// Whether the values one level down are aligned as they are: mapped ones of one shape, numbers beside them, and one
+/// dtype that none of them changes.
+bool are_aligned(std::span<const ValueRef> inputs, Level level) {
+  const Type* lead = nullptr;
+  for (const ValueRef& v : inputs)
+    if (v->level == level && !lead) lead = &v->type;
+  for (const ValueRef& v : inputs) {
+    const Type& type = v->type;
+    if (v->level == level ? !(type.shape == lead->shape) : !type.shape.empty()) return false;
+    if (type.weak ? category(type.dtype) > category(lead->dtype) : type.dtype != lead->dtype) return false;
+  }
+  return !lead->weak;
+}
+
+}  // namespace
+
 Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> inputs) {
   const LaneSetRef& rows = lanes_of(op, inputs);
+  if (are_aligned(inputs, level)) {
+    Values hidden;
+    for (const ValueRef& v : inputs)
+      hidden.push_back(v->level == level ? static_cast<const Batched&>(*v).value : v);
+    return {new_node<Batched>(level, std::move(dispatch(op, {hidden.data(), hidden.size()})[0]), rows)};
+  }
   SmallVector<const Type*, 4> types;
   for (const ValueRef& v : inputs) types.push_back(&v->type);
   const Operands operands =
