@@ -95,8 +95,7 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
   const LaneSetRef& rows = lanes_of(op, inputs);
   if (are_aligned(inputs, level)) {
     Values hidden;
-    for (const ValueRef& v : inputs)
-      hidden.push_back(v->level == level ? static_cast<const Batched&>(*v).value : v);
+    for (const ValueRef& v : inputs) hidden.push_back(v->level == level ? static_cast<const Batched&>(*v).value : v);
     return {new_node<Batched>(level, std::move(dispatch(op, {hidden.data(), hidden.size()})[0]), rows)};
   }
   SmallVector<const Type*, 4> types;
