@@ -10,7 +10,11 @@ struct RecordedCheckpoint {
   static constexpr const char* name = "checkpoint";
   Program f;
 
-  Types type(const Types&) const { return output_types(f); }
+  Types type(const Types& inputs) const {
+    if (f.inputs() != static_cast<std::size_t>(inputs.size()))
+      throw IndexError("takes " + std::to_string(f.inputs()) + " operands, found " + std::to_string(inputs.size()));
+    return output_types(f);
+  }
   Tensors call(std::span<const Tensor> inputs) const {
     const auto run = [f = f](const std::vector<Tensor>& x) { return f(x); };
     const std::vector<Tensor> outputs = checkpoint(run)(std::vector<Tensor>(inputs.begin(), inputs.end()));

@@ -1,6 +1,7 @@
 // Control flow, functions with rules of their own, and what a user's program does besides, around functions.
 #include <thread>
 
+#include "interpreters/batch.h"
 #include "nestings.h"
 #include "operations.h"
 #include "primitive/interpreter.h"
@@ -14,10 +15,9 @@ Function conditional(Dice& dice, const Function& f, const Function& g) {
 }
 
 Function switched(Dice& dice, const Function& f, const Function& g) {
-  const int branches = dice.chance(10) ? 2 : 3;
+  const int indices = dice.chance(10) ? 4 : 3;  // of which the fourth is out of range
   return [=](const Tensor& x) {
-    const Tensor index = rc::remainder(rc::argmax(rc::sin(x)), branches + 1) - (branches == 2 ? 0 : 1);
-    return rc::switch_case(rc::clamp_min(index, 0), std::tuple{f, g, f}, x);
+    return rc::switch_case(rc::remainder(rc::argmax(rc::sin(x)), indices), std::tuple{f, g, f}, x);
   };
 }
 
@@ -151,16 +151,29 @@ Function root(Dice&, const Function& f, const Function&) {
 
 // ── surroundings ──
 
+/// The examples that run in each vmap but those whose examples part for good.
+std::vector<rc::LaneSetRef> running_lanes() {
+  std::vector<rc::LaneSetRef> lanes;
+  for (const rc::Interpreter* i = rc::innermost; i; i = i->parent) {
+    if (i->kind != rc::ValueKind::batched) continue;
+    const auto& batch = static_cast<const rc::BatchInterpreter&>(*i);
+    if (batch.parts == rc::Parts::nowhere) lanes.push_back(batch.lanes);
+  }
+  return lanes;
+}
+
 /// A catch goes on in the transform where it stands, whatever was thrown further in.
 Function caught(Dice&, const Function& f, const Function& g) {
   return [=](const Tensor& x) {
     const rc::Interpreter* const here = rc::innermost;
     const rc::Level quiet = rc::no_grad_below;
+    const auto running = running_lanes();
     try {
       return f(x);
     } catch (...) {
       if (rc::innermost != here) world().broken = "a transform is still active in a catch";
       if (rc::no_grad_below != quiet) world().broken = "no_grad is still active in a catch";
+      if (running_lanes() != running) world().broken = "examples are still set aside in a catch";
     }
     return g(x);
   };

@@ -45,6 +45,34 @@ std::vector<std::string> texts_of(const rc::Rules& rules) {
   return texts;
 }
 
+/// Programs whose operations have programs as parameters.
+std::vector<std::string> recorded_texts() {
+  const auto square = [](Tensor x) { return x * x; };
+  const auto branches = [&](Tensor x) { return rc::cond(x.sum() > 1, square, [](Tensor y) { return -y; }, x); };
+  const auto switched = [&](Tensor x) {
+    const auto sine = [](Tensor y) { return sin(y); };
+    return rc::switch_case(rc::argmax(x), std::tuple{square, sine, square}, x);
+  };
+  const auto loop = [](Tensor x) {
+    return rc::while_loop([](Tensor y) { return y.sum() < 9; }, [&](Tensor y) { return y + x + 1; }, x,
+                          {.max_steps = 20});
+  };
+  const auto noisy = [](Tensor x) {
+    return rc::fori_loop(0, 3, [](Tensor i, Tensor y) { return y * i + rc::rand_like(y); }, x);
+  };
+  const auto scanned = [](Tensor x) {
+    return rc::scan([&](Tensor c, Tensor row) { return std::pair{c + row, c * row + x.sum()}; }, rc::zeros({}), x)
+        .second;
+  };
+  const auto kept = [&](Tensor x) { return rc::checkpoint(square)(x); };
+  const Tensor x = rc::tensor({0.5, 2.0, 1.0});
+  std::vector<std::string> texts;
+  for (const fuzz::Function& f : {fuzz::Function(branches), fuzz::Function(switched), fuzz::Function(loop),
+                                  fuzz::Function(noisy), fuzz::Function(scanned), fuzz::Function(kept)})
+    texts.push_back(to_string(rc::trace(f)(x)));
+  return texts;
+}
+
 using Tokens = std::vector<std::string>;
 
 /// Words and numbers; anything else is a token by itself.
@@ -121,7 +149,7 @@ Outcome outcome_of(const std::string& text) {
 TEST(ProgramTexts, ThatAreMutatedRunOrThrowAnError) {
   Dice dice(1);
   Tokens others;
-  std::vector<std::string> texts;
+  std::vector<std::string> texts = recorded_texts();
   for (const rc::Rules* rules : rc::registry())
     for (const std::string& text : texts_of(*rules)) texts.push_back(text);
   for (const std::string& text : texts)

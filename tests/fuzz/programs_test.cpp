@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "failing_heap.h"
 #include "primitive/interpreter.h"
 #include "tensor/pool.h"
 
@@ -63,9 +64,9 @@ struct Case {
 enum class Outcome : std::uint8_t { returned, error, thrown, no_memory };
 constexpr std::size_t outcomes = 4;
 
-/// Where a run goes wrong on purpose: at that allocation, at that step; 0 for nowhere.
+/// Where a run goes wrong on purpose: at that block of the pool, at that one of the heap, at that step; 0 for nowhere.
 struct Fault {
-  std::uint64_t allocation = 0;
+  std::uint64_t block = 0, heap = 0;
   std::int64_t step = 0;
 };
 
@@ -74,7 +75,8 @@ Outcome run(const Case& c, const Fault& fault) try {
   world().steps = 0;
   rc::manual_seed(1);
   world().throw_at = fault.step;
-  rc::pool::fail_after(fault.allocation);
+  rc::pool::fail_after(fault.block);
+  fuzz::heap::fail_after(fault.heap);
   const Tensor y = c.program.run(c.argument);
   if (y.defined()) static_cast<void>(y.to_vector<std::complex<double>>());
   return Outcome::returned;
@@ -85,6 +87,7 @@ Outcome run(const Case& c, const Fault& fault) try {
 /// Forgets what the last program left, but for its arguments.
 void clear_world() {
   rc::pool::fail_after(0);
+  fuzz::heap::fail_after(0);
   world().captured.clear();
   world().escaped.clear();
 }
@@ -102,13 +105,15 @@ class RandomPrograms : public testing::TestWithParam<int> {
     Case c(dice);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + c.program.text + " of " + rc::to_string(c.argument.shape()));
     if (setting("RICCI_FUZZ_SHOW", 0)) std::fprintf(stderr, "%lu: %s\n", seed, c.program.text.c_str());
-    const std::uint64_t before = rc::pool::allocation_count();
+    const std::uint64_t blocks_before = rc::pool::allocation_count(), heap_before = fuzz::heap::allocation_count();
     const Outcome outcome = try_run(c, {});
     ++tally_[static_cast<std::size_t>(outcome)];
     EXPECT_NE(outcome, Outcome::no_memory) << "bad_alloc, though memory was there";
-    const std::uint64_t allocations = rc::pool::allocation_count() - before;
+    const auto blocks = static_cast<int>(rc::pool::allocation_count() - blocks_before);
+    const auto heap = static_cast<int>(fuzz::heap::allocation_count() - heap_before);
     const auto steps = static_cast<int>(world().steps);
-    if (allocations > 0) try_run(c, {.allocation = 1 + static_cast<std::uint64_t>(dice.below(allocations))});
+    if (blocks > 0) try_run(c, {.block = 1 + static_cast<std::uint64_t>(dice.below(blocks))});
+    if (heap > 0) try_run(c, {.heap = 1 + static_cast<std::uint64_t>(dice.below(heap))});
     if (steps > 0) try_run(c, {.step = 1 + dice.below(steps)});
   }
   std::uint64_t returned() const { return tally_[static_cast<std::size_t>(Outcome::returned)]; }
@@ -121,8 +126,8 @@ class RandomPrograms : public testing::TestWithParam<int> {
       c.argument = given.argument.clone();
       for (Tensor& t : c.captured) t = t.clone();
     }
-    SCOPED_TRACE("allocation " + std::to_string(fault.allocation) + " fails, step " + std::to_string(fault.step) +
-                 " throws");
+    SCOPED_TRACE("block " + std::to_string(fault.block) + " of the pool, block " + std::to_string(fault.heap) +
+                 " of the heap fails, step " + std::to_string(fault.step) + " throws");
     const std::vector<Bits> bits(given_bits(c));
     std::size_t memory = rc::pool::bytes_in_use();
     const Outcome outcome = run(c, fault);
@@ -156,7 +161,10 @@ class RandomPrograms : public testing::TestWithParam<int> {
 };
 
 TEST_P(RandomPrograms, LeaveNothingBehind) {
-  if (const std::uint64_t seed = setting("RICCI_FUZZ_SEED", 0)) return try_seed(seed);
+  if (const std::uint64_t seed = setting("RICCI_FUZZ_SEED", 0)) {
+    if (GetParam() == 0) try_seed(seed);
+    return;
+  }
   const std::uint64_t programs = setting("RICCI_FUZZ_PROGRAMS", programs_by_default);
   std::uint64_t tried = 0;
   for (auto seed = static_cast<std::uint64_t>(GetParam()) + 1; seed <= programs; seed += parts, ++tried) {
