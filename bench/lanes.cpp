@@ -46,15 +46,14 @@ Tensor fixed_steps(const Tensor& a, std::int64_t steps) {
 
 /// Numbers of steps, from `least` to `most`, evenly spread over the logarithm.
 struct Counts {
-  double least, most;
+  std::int64_t least, most;
 
-  std::string name() const {
-    return std::to_string(static_cast<int>(least)) + "_to_" + std::to_string(static_cast<int>(most));
-  }
+  std::string name() const { return std::to_string(least) + "_to_" + std::to_string(most); }
   Tensor steps() const {
+    const auto first = static_cast<double>(least), ratio = static_cast<double>(most) / first;
     std::vector<std::int64_t> steps;
     for (std::int64_t i = 0; i < lanes; ++i)
-      steps.push_back(std::llround(least * std::pow(most / least, static_cast<double>(i) / (lanes - 1))));
+      steps.push_back(std::llround(first * std::pow(ratio, static_cast<double>(i) / (lanes - 1))));
     return rc::tensor(steps);
   }
   std::int64_t mean() const { return static_cast<std::int64_t>(std::ceil(steps().to(rc::float64).mean().item())); }
@@ -68,9 +67,10 @@ Tensor numbers(std::int64_t each) {
 }  // namespace
 
 std::vector<bench::Case> bench::parting_lanes() {
+  const Counts wide{1, 1000}, even{wide.mean(), wide.mean()};
   std::vector<Case> cases;
   for (const std::int64_t each : {1, 64}) {
-    for (const Counts counts : {Counts{145, 145}, Counts{1, 10}, Counts{1, 1000}}) {
+    for (const Counts counts : {even, Counts{1, 10}, wide}) {
       const auto name = [&](const std::string& wording) {
         return "lanes/" + wording + "/of_" + std::to_string(each) + "/" + counts.name();
       };

@@ -208,9 +208,13 @@ class Tensor {
   Tensor argmin() const;
   Tensor argmin(std::int64_t dim) const;
   Tensor any() const;
+  Tensor any(const Axes& dims) const;
   Tensor all() const;
+  Tensor all(const Axes& dims) const;
   Tensor var() const;
+  Tensor var(const Axes& dims) const;
   Tensor std() const;
+  Tensor std(const Axes& dims) const;
   Tensor norm() const;
   Tensor softmax(std::int64_t dim) const;
   Tensor log_softmax(std::int64_t dim) const;

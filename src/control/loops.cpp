@@ -1,4 +1,4 @@
-// What loops and conditionals check, and the slices that scans run over.
+// What conditionals ask, the segments of loops, and the slices that scans run over.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,17 +9,6 @@
 #include "ricci/primitive/raise.h"
 
 namespace ricci::runs {
-namespace {
-
-Type type_or_none(const Tensor& leaf) { return leaf.defined() ? type_of(leaf) : Type{}; }
-
-[[noreturn]] void raise_endless(const char* name, std::int64_t most) {
-  raise<ValueError>(std::string(name) + ": still running after " + std::to_string(most) +
-                    " steps; the condition may never become false: mend it, or raise .max_steps");
-}
-
-}  // namespace
-
 Tensor truth(const char* name, const Tensor& predicate) {
   require_defined(name, predicate, 0);
   return type_of(predicate).dtype == DType::boolean ? predicate : ne(predicate, 0);
@@ -31,7 +20,7 @@ Tensor checked_index(const Tensor& index, std::int64_t count) {
   if (category(type.dtype) > 1)
     raise<TypeError>("switch_case: the index is " + to_string(type) + "; it must be an integer");
   const Tensor wide = to(index, DType::int64);
-  if (is_decided_later(wide)) return wide;
+  if (is_decided_later("switch_case", wide)) return wide;
   const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
   for (std::int64_t i : wrap(answers.elements).to_vector<std::int64_t>())
     if (i < 0 || i >= count)
@@ -39,23 +28,6 @@ Tensor checked_index(const Tensor& index, std::int64_t count) {
                         count_of(count, "branch", "branches") + "; the legal range is [0, " +
                         std::to_string(count - 1) + "]");
   return wide;
-}
-
-void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after) {
-  if (!(tree::Structure(before) == tree::Structure(after)))
-    raise<ValueError>(std::string(name) + ": the state changes its tree from " + tree::to_string(before) + " to " +
-                      tree::to_string(after) + "; every step must return the state's structure");
-  for (std::size_t i = 0; i < before.leaves.size(); ++i) {
-    const Type one = type_or_none(*before.leaves[i]), other = type_or_none(*after.leaves[i]);
-    if (one.shape == other.shape && one.dtype == other.dtype) continue;
-    const std::string path = tree::leaf_path(before, i);
-    raise<ValueError>(std::string(name) + ": the state" + (path.empty() ? "" : " (" + path + ")") + " changes from " +
-                      to_string(one) + " to " + to_string(other) + "; every step must keep its shape and dtype");
-  }
-}
-
-void require_below_limit(const char* name, std::int64_t steps, std::int64_t most) {
-  if (steps >= most) raise_endless(name, most);
 }
 
 std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most) {
@@ -111,9 +83,9 @@ void make_empty(const tree::Walk& leaves) {
   }
 }
 
-void own_cells(const tree::Walk& leaves) {
+void own_cells(const char* name, const tree::Walk& leaves) {
   for (Tensor* leaf : leaves.leaves)
-    if (leaf->defined()) *leaf = wrap(read(*leaf, "loop"));
+    if (leaf->defined()) *leaf = wrap(read(*leaf, name));
 }
 
 Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd) {

@@ -5,33 +5,34 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "interpreters/answers.h"
 #include "interpreters/lanes.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
-#include "ricci/primitive/raise.h"
+#include "ricci/control/checks.h"
 
 namespace ricci::runs {
 namespace {
 
 using Leaves = std::vector<Tensor>;
 
+/// What groups that take turns begin with, each of them.
+struct Turns {
+  Tensor question;
+  std::optional<Leaves> state;  // of all groups, in a loop
+  StreamScope::Positions first_draw;
+  std::int64_t steps;  // that all had done when they parted
+};
+
 struct Frame {
   BatchInterpreter* batch;
   LaneSetRef whole;
   std::vector<LaneSetRef> groups;
   std::vector<Leaves> results;  // of the groups that are done, the first ones
-  bool is_loop;                 // groups have left it one by one; those that run are none of them yet
-  Tensor question;              // undefined in a loop
-  Leaves carried;               // of all groups
-  StreamScope* streams;         // every group draws from where the first one began
-  StreamScope::Positions first_draw, last_draw;
-  std::int64_t steps;  // that all groups had done when they parted
-
-  std::size_t running() const { return results.size(); }
-  void note_draws() { last_draw = StreamScope::furthest(last_draw, streams->positions()); }
+  std::optional<Turns> turns;   // none: the groups have left a loop, and those that run are none of them yet
 };
 
 /// The leaves with the rows of the examples that run, though they were computed by more.
@@ -42,14 +43,10 @@ Leaves running_rows(const char* name, const tree::Walk& walk) {
 }
 
 /// As many groups as one operation can join: the last one may be of examples that disagree, who part in their turn.
-void merge_beyond(std::size_t most, Disagreement& parts) {
-  if (parts.groups.size() <= most) return;
-  std::vector<std::int64_t> rows;
-  for (std::size_t i = most - 1; i < parts.groups.size(); ++i)
-    for (const std::int64_t row : parts.groups[i]->rows.to_vector<std::int64_t>()) rows.push_back(row);
-  std::sort(rows.begin(), rows.end());
-  parts.groups.resize(most - 1);
-  parts.groups.push_back(make_lanes(parts.batch->level, parts.batch->lanes, std::move(rows)));
+void merge_beyond(std::size_t most, std::vector<LaneSetRef>& groups) {
+  if (groups.size() <= most) return;
+  groups[most - 1] = united(std::span(groups).subspan(most - 1));
+  groups.resize(most);
 }
 
 /// What the parts must be: the first one's type, but that of a tensor before that of a number.
@@ -59,29 +56,11 @@ Type common_type(const std::vector<Tensor>& parts) {
   return type_of(parts[0]);
 }
 
-[[noreturn]] void raise_undefined_in_one(const char* name, const Type& type) {
-  raise<ValueError>(std::string(name) + ": one branch returns an undefined Tensor where another returns " +
-                    to_string(type) + "; return a value in each");
-}
-
 void write(const Leaves& from, const tree::Walk& into) {
   for (std::size_t i = 0; i < from.size(); ++i) *into.leaves[i] = from[i];
 }
 
 }  // namespace
-
-void require_same_tree(const char* name, const tree::Structure& one, const tree::Structure& other) {
-  if (!(one == other))
-    raise<ValueError>(std::string(name) + ": the branches return different trees: " + one.to_string() + " and " +
-                      other.to_string() + "; they must agree");
-}
-
-void require_same_tree(const char* name, const tree::Walk& one, const tree::Walk& other) {
-  require_same_tree(name, tree::Structure(one), tree::Structure(other));
-  for (std::size_t i = 0; i < one.leaves.size(); ++i)
-    if (one.leaves[i]->defined() != other.leaves[i]->defined())
-      raise_undefined_in_one(name, type_of(one.leaves[i]->defined() ? *one.leaves[i] : *other.leaves[i]));
-}
 
 struct Parting::State {
   const char* name;
@@ -90,20 +69,24 @@ struct Parting::State {
   bool has_structure = false;
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<LaneScope>> scopes;  // one for each vmap whose examples have parted
+  StreamScope* streams;                            // null outside vmap
+  std::optional<StreamBranch> draws;
 
+  void settle(const Tensor& question, const tree::Walk* state);
+  bool are_leaving(const Answers& answers, const tree::Walk& state);
   Frame& push_frame(BatchInterpreter* batch);
   void open_scope(BatchInterpreter& batch);
   void close_scopes();
-  void enter(const tree::Walk& carried);
-  void leave(const Disagreement& parts, const tree::Walk& state);
+  void enter(const tree::Walk& into);
   Leaves joined(const Frame& frame) const;
   Leaves joined(const Frame& frame, const LaneSetRef& whole, std::span<const LaneSetRef> groups,
                 std::span<const Leaves> results) const;
   void require_fit(const tree::Walk& result);
-  void require_equal(const Type& one, const Type& other) const;
 };
 
-Parting::Parting(const char* name) : state_(new State{.name = name}) {}
+Parting::Parting(const char* name) : state_(new State{.name = name, .streams = streams_of(innermost)}) {
+  if (state_->streams) state_->draws.emplace(*state_->streams);
+}
 Parting::~Parting() { state_->close_scopes(); }
 
 void Parting::State::open_scope(BatchInterpreter& batch) {
@@ -119,69 +102,72 @@ void Parting::State::close_scopes() {
 
 std::int64_t Parting::answer() const { return state_->answer; }
 
-std::int64_t Parting::ask(const Tensor& question, const tree::Walk& carried) {
-  State& s = *state_;
+std::int64_t Parting::choose(const Tensor& question) {
+  state_->settle(question, nullptr);
+  return state_->answer;
+}
+
+bool Parting::goes_on(const Tensor& question, const tree::Walk& state) {
+  state_->settle(question, &state);
+  return state_->answer != 0;
+}
+
+/// Afterwards the running examples agree on the answer. `state`, null in a conditional, is then theirs.
+void Parting::State::settle(const Tensor& question, const tree::Walk* state) {
   for (;;) {
-    require_defined(s.name, question, 0);
-    const ValueRef seen = read(question, s.name);
-    if (seen->type.shape.numel() != 1)
-      raise<ValueError>(std::string(s.name) + ": the predicate or index is " + to_string(seen->type) +
-                        "; it must have one element");
-    const Answers answers = answers_behind(s.name, seen);
-    if (!carried.leaves.empty()) {
-      if (const Disagreement refusal = refusal_in(answers); refusal.batch) {
-        s.leave(refusal, carried);
-        continue;
-      }
-    }
+    require_defined(name, question, 0);
+    const ValueRef seen = read(question, name);
+    require_one_element(name, seen->type);
+    const Answers answers = answers_behind(name, seen);
+    if (state && are_leaving(answers, *state)) continue;
     Disagreement parts = disagreement_on(answers);
-    if (!parts.batch) return s.answer = only_element<std::int64_t>(s.name, *one_answer(answers), "");
-    merge_beyond(max_operands, parts);
-    Frame& frame = s.push_frame(parts.batch);
-    frame.question = question;
-    frame.carried = tree::copy_leaves(carried);
+    if (!parts.batch) {
+      answer = only_element<std::int64_t>(name, *one_answer(answers), "");
+      return;
+    }
+    merge_beyond(max_operands, parts.groups);
+    Frame& frame = push_frame(parts.batch);
     frame.groups = std::move(parts.groups);
-    s.enter(carried);
+    frame.turns = {.question = question,
+                   .state = state ? std::optional(tree::copy_leaves(*state)) : std::nullopt,
+                   .first_draw = streams->positions(),
+                   .steps = steps};
+    enter(state ? *state : tree::Walk());
   }
 }
 
+/// Whether some of the running examples are done with a loop and others are not: the former have their share of `state`
+/// as their result, the latter go on with theirs.
+bool Parting::State::are_leaving(const Answers& answers, const tree::Walk& state) {
+  const auto [batch, done, going_on] = leaving_by(answers);
+  if (!batch) return false;
+  const bool is_first = frames.empty() || frames.back().turns || frames.back().batch != batch;
+  Frame& frame = is_first ? push_frame(batch) : frames.back();
+  batch->run_lanes(done);
+  frame.groups.push_back(done);
+  frame.results.push_back(running_rows(name, state));
+  batch->run_lanes(going_on);
+  write(running_rows(name, state), state);
+  return true;
+}
+
 Frame& Parting::State::push_frame(BatchInterpreter* batch) {
-  StreamScope* streams = streams_of(batch);
-  frames.push_back({.batch = batch,
-                    .whole = batch->lanes,
-                    .groups = {},
-                    .results = {},
-                    .is_loop = false,
-                    .question = {},
-                    .carried = {},
-                    .streams = streams,
-                    .first_draw = streams->positions(),
-                    .last_draw = {},
-                    .steps = steps});
+  frames.push_back({.batch = batch, .whole = batch->lanes});
   open_scope(*batch);
   return frames.back();
 }
 
-/// The first group of the two has its share of `state` as its result; the second goes on with its own.
-void Parting::State::leave(const Disagreement& parts, const tree::Walk& state) {
-  const bool has_left_before = !frames.empty() && frames.back().is_loop && frames.back().batch == parts.batch;
-  Frame& frame = has_left_before ? frames.back() : push_frame(parts.batch);
-  frame.is_loop = true;
-  parts.batch->run_lanes(parts.groups[0]);
-  frame.groups.push_back(parts.groups[0]);
-  frame.results.push_back(running_rows(name, state));
-  parts.batch->run_lanes(parts.groups[1]);
-  write(running_rows(name, state), state);
-}
-
-/// The next group of the innermost frame runs from now on, with its share of what is carried.
+/// The next group of the innermost frame runs from now on, with its share of the state. Every group draws from where the
+/// first one began.
 void Parting::State::enter(const tree::Walk& into) {
-  Frame& frame = frames.back();
-  steps = frame.steps;
-  frame.streams->set_positions(frame.first_draw);
-  frame.batch->run_lanes(frame.groups[frame.running()]);
-  for (std::size_t i = 0; i < frame.carried.size(); ++i)
-    if (frame.carried[i].defined()) *into.leaves[i] = wrap(read(frame.carried[i], name));
+  const Frame& frame = frames.back();
+  steps = frame.turns->steps;
+  streams->set_positions(frame.turns->first_draw);
+  frame.batch->run_lanes(frame.groups[frame.results.size()]);
+  if (!frame.turns->state) return;
+  const Leaves& state = *frame.turns->state;
+  for (std::size_t i = 0; i < state.size(); ++i)
+    if (state[i].defined()) *into.leaves[i] = wrap(read(state[i], name));
 }
 
 std::int64_t Parting::step() { return state_->steps++; }
@@ -192,18 +178,16 @@ bool Parting::next(const tree::Walk& leaves) {
   s.require_fit(leaves);
   for (Leaves results = running_rows(s.name, leaves); !s.frames.empty();) {
     Frame& frame = s.frames.back();
-    if (frame.is_loop) frame.groups.push_back(frame.batch->lanes);
+    if (!frame.turns) frame.groups.push_back(frame.batch->lanes);
     frame.results.push_back(std::move(results));
     frame.batch->run_lanes(frame.whole);
-    frame.note_draws();
-    if (frame.running() < frame.groups.size()) {
-      const Tensor question = frame.question;
-      const bool carries = !frame.carried.empty();
+    if (frame.results.size() < frame.groups.size()) {
+      const Tensor question = frame.turns->question;
+      const bool is_loop = frame.turns->state.has_value();
       s.enter(leaves);
-      ask(question, carries ? leaves : tree::Walk());
+      s.settle(question, is_loop ? &leaves : nullptr);
       return true;
     }
-    frame.streams->set_positions(frame.last_draw);
     results = s.joined(frame);
     s.frames.pop_back();
     if (s.frames.empty()) s.close_scopes();
@@ -222,7 +206,7 @@ Leaves Parting::State::joined(const Frame& frame) const {
     for (std::size_t i = 0; i < groups.size(); i += max_operands) {
       const std::size_t count = std::min(max_operands, groups.size() - i);
       const std::span some(&groups[i], count);
-      larger.push_back(united(frame.batch->level, frame.whole, some));
+      larger.push_back(united(some));
       larger_results.push_back(joined(frame, larger.back(), some, {&results[i], count}));
     }
     groups = std::move(larger);
@@ -246,18 +230,13 @@ Leaves Parting::State::joined(const Frame& frame, const LaneSetRef& whole, std::
     const Type type = common_type(parts);
     if (parts.size() != groups.size()) raise_undefined_in_one(name, type);
     for (Tensor& part : parts) {
-      if (type_of(part).weak && !type.weak) part = to(part, type.dtype);
-      require_equal(type, type_of(part));
+      const Type found = type_of(part);
+      if (found.weak && !type.weak && category(found.dtype) <= category(type.dtype)) part = to(part, type.dtype);
+      require_same_type(name, type, type_of(part));
     }
     joined.push_back(join_lanes(lanes, parts));
   }
   return joined;
-}
-
-void Parting::State::require_equal(const Type& one, const Type& other) const {
-  if (one.shape == other.shape && one.dtype == other.dtype) return;
-  raise<ValueError>(std::string(name) + ": the examples' results differ in type: " + to_string(one) + " and " +
-                    to_string(other) + "; every branch must return one shape and dtype");
 }
 
 void Parting::State::require_fit(const tree::Walk& result) {

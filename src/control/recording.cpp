@@ -29,12 +29,6 @@ State run(const Program& program, std::span<const Tensor> inputs, std::span<cons
   return program(all);
 }
 
-void require_one_element(const char* name, const Type& type) {
-  if (type.shape.numel() != 1)
-    raise<ValueError>(std::string(name) + ": the predicate or index is " + to_string(type) +
-                      "; it must have one element");
-}
-
 // ── the operations: their type rules hold the counts among the parameters, which a program's text may get wrong ──
 
 void require_operands(std::size_t wanted, const Types& found) {
@@ -76,7 +70,7 @@ struct Cond {
     std::vector<std::span<const Tensor>> captured;
     for (const Program& branch : branches) captured.push_back(take(inputs, branch.inputs() - given.size()));
     Parting parting(name);
-    parting.ask(question, {});
+    parting.choose(question);
     for (;;) {
       const auto branch = static_cast<std::size_t>(parting.answer());
       State result = run(branches[branch], given, captured[branch]);
@@ -192,12 +186,12 @@ struct Scan {
 
 // ── what control.h asks ──
 
-bool is_decided_later(const Tensor& question) {
+bool is_decided_later(const char* name, const Tensor& question) {
   if (function::is_recorded(question)) return true;
   // One program serves all examples of a vmap around it.
   const Interpreter* record = innermost_recording();
   if (!record) return false;
-  const ValueRef value = read(question, "cond");
+  const ValueRef value = read(question, name);
   for (const Value* v = value.get(); v; v = inner_of(*v) ? inner_of(*v)->get() : nullptr)
     if (v->kind == ValueKind::batched && v->level < record->level) return true;
   return false;
@@ -213,10 +207,7 @@ void run_recorded_branches(const char* name, const Tensor& question, const tree:
   Cond cond{.operands = static_cast<std::int64_t>(given.size()), .branches = {}};
   for (const Closure& branch : branches) {
     const Types found = output_types(branch.program);
-    for (std::size_t i = 0; i < types.size(); ++i)
-      if (!(found[i] == types[i]))
-        raise<ValueError>(std::string(name) + ": the branches' results differ in type: " + to_string(types[i]) +
-                          " and " + to_string(found[i]) + "; every branch must return one shape and dtype");
+    for (std::size_t i = 0; i < types.size(); ++i) require_same_type(name, types[i], found[i]);
     cond.branches.push_back(branch.program);
     inputs.append(branch.captured.begin(), branch.captured.end());
   }
@@ -231,12 +222,12 @@ void fix_dtypes(const tree::Walk& state) {
 }
 
 void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
-  const auto& [condition, body, options] = loop;
-  require_one_element("while_loop", output_types(condition.program)[0]);
+  const auto& [name, condition, body, options] = loop;
+  require_one_element(name, output_types(condition.program)[0]);
   if (!condition.streams.empty())
-    raise<NotImplementedError>(
-        "while_loop: the condition draws random numbers while the function is recorded; draw them in the body, as part "
-        "of the state");
+    raise<NotImplementedError>(std::string(name) +
+                               ": the condition draws random numbers while the function is recorded; draw them in the "
+                               "body, as part of the state");
   Tensors inputs = function::defined_leaves(state);
   for (const std::vector<Tensor>* more : {&body.streams, &condition.captured, &body.captured})
     inputs.append(more->begin(), more->end());

@@ -28,7 +28,7 @@ ClosureRun::ClosureRun(const char* name, Runs runs)
     : state_(new State{.name = name,
                        .record = std::make_unique<RecordInterpreter>(runs == Runs::many ? Records::step : Records::part,
                                                                      Entry{.name = name})}) {}
-ClosureRun::~ClosureRun() { delete state_; }
+ClosureRun::~ClosureRun() = default;
 
 void ClosureRun::enter(const tree::Walk& arguments) {
   for (Tensor* leaf : arguments.leaves)

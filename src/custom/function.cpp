@@ -64,14 +64,14 @@ Tensors FunctionOperation::call(std::span<const Tensor> inputs) const {
   Tensors outputs = forward(inputs);
   note_returned(before, inputs, outputs);
   const bool any_written =
-      std::any_of(returned_.begin(), returned_.end(), [](const Returned& r) { return r.is_written; });
+      std::any_of(returned().begin(), returned().end(), [](const Returned& r) { return r.is_written; });
   if (any_written) context_of_call(inputs, outputs, Mask());  // throws unless they are marked
   return outputs;
 }
 
 Tensors FunctionOperation::apply_and_write(std::span<const Tensor> inputs) const {
   Tensors outputs = apply(inputs);
-  for (const Returned& r : returned_) {
+  for (const Returned& r : returned()) {
     if (!r.is_written) continue;
     assign_into(inputs[r.input], outputs[r.output], name().c_str());
     outputs[r.output] = inputs[r.input];
@@ -91,7 +91,11 @@ void FunctionOperation::note_returned(std::span<const Tensor> before, std::span<
       raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(i)) +
                             " without returning it; return it, and mark it with ctx.mark_dirty in setup_context");
   }
-  if (!found.empty() && returned_.empty()) returned_ = std::move(found);
+  if (!returned_) returned_ = std::move(found);
+  else if (!(found == *returned_))
+    raise<TransformError>(name() +
+                          ": forward writes to or returns other arguments than in its first run; let it do the "
+                          "same each time, or return copies");
 }
 
 // ── the context ──
@@ -107,7 +111,7 @@ Context FunctionOperation::context_of_call(std::span<const Tensor> inputs, std::
     ++ctx.notes_.arguments;
   }
   Tensors shown(inputs.begin(), inputs.end());
-  for (const Returned& r : returned_)
+  for (const Returned& r : returned())
     if (r.is_written) shown[r.input] = outputs[r.output];
   setup(ctx, shown, outputs);
   check_marks(ctx, shown, outputs);
@@ -122,10 +126,10 @@ void FunctionOperation::check_marks(const Context& ctx, std::span<const Tensor> 
       raise<ValueError>(name() + ": ctx.mark_dirty was given a tensor that is not an argument of forward; mark the " +
                         "arguments that forward writes to");
     const auto i = static_cast<std::size_t>(input - inputs.begin());
-    if (std::none_of(returned_.begin(), returned_.end(), [i](const Returned& r) { return r.input == i; }))
+    if (std::none_of(returned().begin(), returned().end(), [i](const Returned& r) { return r.input == i; }))
       raise<ValueError>(name() + ": ctx.mark_dirty was given an argument that forward does not return; return it");
   }
-  for (const Returned& r : returned_)
+  for (const Returned& r : returned())
     if (r.is_written && !among(outputs[r.output], ctx.dirty_))
       raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(r.input)) +
                             ", which is not marked; mark it with ctx.mark_dirty in setup_context");

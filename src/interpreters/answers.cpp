@@ -2,6 +2,7 @@
 #include "interpreters/answers.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
@@ -69,19 +70,13 @@ std::vector<RowNumbers> equal_rows(const Rows& rows) {
 }
 
 /// The rows of zeros, and the others.
-std::vector<RowNumbers> rows_of_zeros_apart(const Rows& rows) {
+std::array<RowNumbers, 2> rows_of_zeros_apart(const Rows& rows) {
   const auto count = static_cast<std::size_t>(rows.count);
-  std::vector<RowNumbers> groups(2, RowNumbers(count));
+  std::array groups = {RowNumbers(count), RowNumbers(count)};
   std::int64_t* end[] = {groups[0].data(), groups[1].data()};
   for (std::int64_t row = 0; row < rows.count; ++row) *end[rows.is_zero(row) ? 0 : 1]++ = row;
   for (std::size_t i = 0; i < 2; ++i) groups[i].resize(static_cast<std::size_t>(end[i] - groups[i].data()));
   return groups;
-}
-
-Disagreement in_groups(BatchInterpreter* batch, std::vector<RowNumbers> groups) {
-  Disagreement parts{.batch = batch, .groups = {}};
-  for (RowNumbers& rows : groups) parts.groups.push_back(make_lanes(batch->level, batch->lanes, std::move(rows)));
-  return parts;
 }
 
 /// What no example answers.
@@ -112,15 +107,21 @@ Answers answers_behind(const char* op, const ValueRef& value) {
 Disagreement disagreement_on(const Answers& answers) {
   const ArrayRef elements = contiguous(answers.elements);
   const Rows rows = differing_rows(answers, *elements);
-  return rows.batch ? in_groups(rows.batch, equal_rows(rows)) : Disagreement{};
+  Disagreement parts{.batch = rows.batch, .groups = {}};
+  if (!rows.batch) return parts;
+  for (RowNumbers& group : equal_rows(rows))
+    parts.groups.push_back(make_lanes(rows.batch->level, rows.batch->lanes, std::move(group)));
+  return parts;
 }
 
-Disagreement refusal_in(const Answers& answers) {
+Leaving leaving_by(const Answers& answers) {
   const ArrayRef elements = contiguous(answers.elements);
   const Rows rows = differing_rows(answers, *elements);
   if (!rows.batch) return {};
-  std::vector<RowNumbers> groups = rows_of_zeros_apart(rows);
-  return groups[0].empty() || groups[1].empty() ? Disagreement{} : in_groups(rows.batch, std::move(groups));
+  auto [done, going_on] = rows_of_zeros_apart(rows);
+  if (done.empty() || going_on.empty()) return {};
+  return {rows.batch, make_lanes(rows.batch->level, rows.batch->lanes, std::move(done)),
+          make_lanes(rows.batch->level, rows.batch->lanes, std::move(going_on))};
 }
 
 ArrayRef one_answer(const Answers& answers) {

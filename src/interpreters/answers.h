@@ -23,9 +23,13 @@ struct Disagreement {
   std::vector<LaneSetRef> groups;
 };
 Disagreement disagreement_on(const Answers& answers);
-/// In two groups: the examples that answer nothing but zero, and all others. One of the two may not be empty, and
-/// examples outside this vmap must agree; else there is no such vmap.
-Disagreement refusal_in(const Answers& answers);
+
+/// The examples of a vmap of which some want to go on, that is, answer something other than zero.
+struct Leaving {
+  BatchInterpreter* batch = nullptr;  // the outermost vmap that disagrees; null: in it, no example is done alone
+  LaneSetRef done, going_on;
+};
+Leaving leaving_by(const Answers& answers);
 
 /// One example's elements, where all agree; zeros where there is no example.
 ArrayRef one_answer(const Answers& answers);

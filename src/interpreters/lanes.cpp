@@ -1,8 +1,9 @@
-// Moving values between sets of lanes. Rows of a set lie in the order of its numbers, so a smaller set's rows are found
-// in a larger one's by merging.
+// Moving values between sets of lanes. Rows of a set lie in the order of its numbers, so one set's rows are found among
+// another's by merging.
 #include "interpreters/lanes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <utility>
 
@@ -37,7 +38,8 @@ Tensor move(Op op, std::span<const Tensor> inputs) {
   return wrap(dispatch(op, {values.data(), values.size()})[0]);
 }
 
-/// The rows of `to`, a part of `from`. Not batched: itself.
+/// The rows of `to`, a part of `from`; zero for lanes of which there is no value, as of a cotangent that a pullback is
+/// given in a branch which others of them did not take. Not batched: itself.
 struct SelectLanes {
   using kind = Linear;
   static constexpr const char* name = "select_lanes";
@@ -86,7 +88,7 @@ struct JoinLanes {
   static constexpr unsigned linear_in = ~0U;
   PartsOf parts;
 
-  Level home() const { return parts.all->batch->level; }
+  Level home() const { return parts.all->level; }
   Type type(const Types& in) const { return in[0]; }
   Tensor transpose(int i, const Tensor& ct, const Reverse&) const {
     const SelectLanes select{{home(), parts.all->whole}, {home(), parts.all->parts[static_cast<std::size_t>(i)]}};
@@ -95,34 +97,27 @@ struct JoinLanes {
   JoinLanes lifted() const { return *this; }
 };
 
-std::int64_t number_of(const LaneSetRef& set, std::int64_t row) {
-  return set ? set->numbers[static_cast<std::size_t>(row)] : row;
-}
-
-/// For each lane of `wanted`, its row among those of `among`; `missing` for lanes that `among` has not. One of the two is
-/// a part of the other.
-Tensor row_numbers(const BatchInterpreter& batch, const LaneSetRef& wanted, const LaneSetRef& among,
-                   std::int64_t missing) {
-  if (!among) return tensor(wanted->numbers);
-  if (wanted && wanted->whole == among) return wanted->rows;
-  std::vector<std::int64_t> rows;
-  const std::int64_t count = batch.count(wanted).host(), available = batch.count(among).host();
-  rows.reserve(static_cast<std::size_t>(count));
+/// For each lane of `wanted`, its row among those of `among`; their count for a lane that is none of them.
+std::vector<std::int64_t> rows_among(const BatchInterpreter& batch, const LaneSetRef& wanted, const LaneSetRef& among) {
+  if (!among) return wanted->numbers;
+  const auto& numbers = among->numbers;
+  const std::int64_t count = batch.count(wanted).host(), available = std::ssize(numbers);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count), available);
   std::int64_t row = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t number = number_of(wanted, i);
-    while (row < available && number_of(among, row) < number) ++row;
-    rows.push_back(row < available && number_of(among, row) == number ? row : missing);
+  for (std::int64_t i = 0; i < count && row < available; ++i) {
+    const std::int64_t number = wanted ? wanted->numbers[static_cast<std::size_t>(i)] : i;
+    while (row < available && numbers[static_cast<std::size_t>(row)] < number) ++row;
+    if (row < available && numbers[static_cast<std::size_t>(row)] == number) rows[static_cast<std::size_t>(i)] = row;
   }
-  return tensor(rows);
+  return rows;
 }
 
-/// Whether `part` came from `whole` by parting.
+std::uint64_t id_of(const LaneSetRef& set) { return set ? set->id : 0; }
+
+/// Whether `whole` has all lanes of `part`, which are not all examples.
 bool is_part_of(const LaneSetRef& part, const LaneSetRef& whole) {
-  if (!whole) return part != nullptr;
-  const LaneSet* set = part.get();
-  while (set && set->depth > whole->depth) set = set->whole.get();
-  return set == whole.get();
+  if (!part || !whole || part->parted_from == whole->id) return part != nullptr;
+  return std::includes(whole->numbers.begin(), whole->numbers.end(), part->numbers.begin(), part->numbers.end());
 }
 
 const Batched* batched_at(const ValueRef& value, Level level) {
@@ -139,13 +134,26 @@ Tensor rows_for(const BatchInterpreter& batch, const ValueRef& value, const Lane
   return repeated(wrap(value), batch.count(lanes));
 }
 
+/// A value with rows for the lanes of `from`, with those of `to`: zero where it has none.
+ValueRef with_rows_of(const BatchInterpreter& batch, const LaneSetRef& to, const LaneSetRef& from, Tensor value,
+                      const char* op) {
+  if (!from || is_part_of(to, from)) {
+    const Tensor rows = to->parted_from == id_of(from) ? to->rows : tensor(rows_among(batch, to, from));
+    return new_node<Batched>(batch.level, read(index_select(value, 0, rows), op), to);
+  }
+  Shape one = value.shape();
+  one[0] = 1;
+  value = cat(std::vector{value, zeros(one, TensorOptions{.dtype = value.dtype()})}, 0);
+  return new_node<Batched>(batch.level, read(index_select(value, 0, tensor(rows_among(batch, to, from))), op), to);
+}
+
 ValueRef select_rows(const BatchInterpreter& batch, const SelectLanes& op, const ValueRef& value) {
   if (value->level != batch.level) return value;
   const auto& batched = static_cast<const Batched&>(*value);
+  const bool is_wider = is_part_of(op.to.set, batched.lanes);
   // Lanes that have left since are gone from it already.
-  if (batched.lanes == op.to.set || is_part_of(batched.lanes, op.to.set)) return value;
-  const Tensor rows = index_select(wrap(batched.value), 0, row_numbers(batch, op.to.set, batched.lanes, 0));
-  return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
+  if (batched.lanes == op.to.set || (!is_wider && is_part_of(batched.lanes, op.to.set))) return value;
+  return with_rows_of(batch, op.to.set, batched.lanes, wrap(batched.value), op.name);
 }
 
 ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const ValueRef& value) {
@@ -153,12 +161,7 @@ ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const V
   const bool is_batched = value->level == batch.level;
   const LaneSetRef from = is_batched ? static_cast<const Batched&>(*value).lanes : op.from.set;
   if (from == op.to.set) return value;
-  const Tensor some = rows_for(batch, value, from);
-  Shape one = some.shape();
-  one[0] = 1;
-  const Tensor padded = cat(std::vector{some, zeros(one, TensorOptions{.dtype = some.dtype()})}, 0);
-  const Tensor rows = index_select(padded, 0, row_numbers(batch, op.to.set, from, batch.count(from).host()));
-  return new_node<Batched>(batch.level, read(rows, op.name), op.to.set);
+  return with_rows_of(batch, op.to.set, from, rows_for(batch, value, from), op.name);
 }
 
 ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span<const ValueRef> values) {
@@ -246,47 +249,37 @@ ValueRef in_running_lanes(ValueRef value) {
 
 namespace {
 
-/// The rows of the lanes of `part` among those of `whole`.
-std::vector<std::int64_t> rows_among(const LaneSetRef& whole, const LaneSetRef& part) {
-  if (part->whole == whole) return part->rows.to_vector<std::int64_t>();
-  std::vector<std::int64_t> rows = part->numbers;
-  if (!whole) return rows;
-  const auto& numbers = whole->numbers;
-  for (std::int64_t& row : rows) row = std::lower_bound(numbers.begin(), numbers.end(), row) - numbers.begin();
-  return rows;
+std::uint64_t new_id() {
+  static std::atomic<std::uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 }  // namespace
-
-LaneSet::~LaneSet() {
-  while (whole && whole.use_count() == 1) whole = std::move(const_cast<LaneSet&>(*whole).whole);
-}
 
 LaneSetRef make_lanes(Level level, const LaneSetRef& whole, std::vector<std::int64_t> rows) {
   Tensor places = tensor(rows);
   if (whole)
     for (std::int64_t& row : rows) row = whole->numbers[static_cast<std::size_t>(row)];
-  const int depth = whole ? whole->depth + 1 : 1;
-  return LaneSetRef(new LaneSet{level, whole, std::move(rows), std::move(places), depth});
+  return LaneSetRef(new LaneSet{level, std::move(rows), new_id(), id_of(whole), std::move(places)});
 }
 
-LaneSetRef united(Level level, const LaneSetRef& whole, std::span<const LaneSetRef> parts) {
-  std::vector<std::int64_t> rows;
-  for (const LaneSetRef& part : parts) {
-    const std::vector<std::int64_t> more = rows_among(whole, part);
-    rows.insert(rows.end(), more.begin(), more.end());
-  }
-  std::sort(rows.begin(), rows.end());
-  return make_lanes(level, whole, std::move(rows));
+LaneSetRef united(std::span<const LaneSetRef> parts) {
+  std::vector<std::int64_t> numbers;
+  for (const LaneSetRef& part : parts) numbers.insert(numbers.end(), part->numbers.begin(), part->numbers.end());
+  std::sort(numbers.begin(), numbers.end());
+  return make_lanes(parts[0]->level, nullptr, std::move(numbers));
 }
 
 std::shared_ptr<const LaneParts> make_parts(const BatchInterpreter& batch, const LaneSetRef& whole,
                                             std::vector<LaneSetRef> parts) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(batch.count(whole).host()));
+  std::vector<std::int64_t> place(static_cast<std::size_t>(batch.size.host()));  // of each example
   std::int64_t next = 0;
   for (const LaneSetRef& part : parts)
-    for (const std::int64_t row : rows_among(whole, part)) order[static_cast<std::size_t>(row)] = next++;
-  return std::make_shared<const LaneParts>(LaneParts{&batch, whole, std::move(parts), tensor(order)});
+    for (const std::int64_t number : part->numbers) place[static_cast<std::size_t>(number)] = next++;
+  std::vector<std::int64_t> order = whole ? whole->numbers : std::move(place);
+  if (whole)
+    for (std::int64_t& number : order) number = place[static_cast<std::size_t>(number)];
+  return std::make_shared<const LaneParts>(LaneParts{batch.level, whole, std::move(parts), tensor(order)});
 }
 
 Tensor join_lanes(const std::shared_ptr<const LaneParts>& parts, const std::vector<Tensor>& values) {

@@ -13,29 +13,26 @@ namespace ricci {
 
 class BatchInterpreter;
 
-/// Some of the examples of one vmap. Sets that arise from each other by parting form a chain to the set of all.
-struct LaneSet;
-using LaneSetRef = std::shared_ptr<const LaneSet>;  // null: all examples
+/// Some of the examples of one vmap. Sets know nothing of each other but their numbers, so that a loop that its examples
+/// leave one by one keeps none of those before.
 struct LaneSet {
   Level level;                        // of the vmap
-  LaneSetRef whole;                   // what this is a part of; null: all examples
   std::vector<std::int64_t> numbers;  // of the examples in the running chunk, ascending
-  Tensor rows;                        // int64: the row of each among those of `whole`
-  int depth;                          // of sets around this, all examples among them
-
-  /// Without recursion: a loop that its examples leave one by one makes a chain of as many sets.
-  ~LaneSet();
+  std::uint64_t id;                   // no other set has it; 0 stands for all examples
+  std::uint64_t parted_from;          // the set it was made from, which may be gone
+  Tensor rows;                        // int64: the row of each lane among those of that set
 };
+using LaneSetRef = std::shared_ptr<const LaneSet>;  // null: all examples
 
-/// The lanes in these rows of `whole`.
+/// The lanes in these rows of `whole`, ascending.
 LaneSetRef make_lanes(Level level, const LaneSetRef& whole, std::vector<std::int64_t> rows);
-/// All lanes of sets that do not overlap, parts of `whole`.
-LaneSetRef united(Level level, const LaneSetRef& whole, std::span<const LaneSetRef> parts);
+/// All lanes of sets that do not overlap.
+LaneSetRef united(std::span<const LaneSetRef> parts);
 
 /// A set of lanes in parts that do not overlap, and where the rows of the whole are in the parts' rows one after the
-/// other. The parts may have come from the whole by parting more than once.
+/// other.
 struct LaneParts {
-  const BatchInterpreter* batch;
+  Level level;
   LaneSetRef whole;
   std::vector<LaneSetRef> parts;
   Tensor order;  // int64

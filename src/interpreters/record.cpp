@@ -30,7 +30,7 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
 }
 
 RecordInterpreter* innermost_recording(Interpreter* from) {
-  return static_cast<RecordInterpreter*>(factory_handler(from));  // no other interpreter is one
+  return static_cast<RecordInterpreter*>(factory_handler(from));  // only recordings see factories
 }
 
 std::uint64_t youngest_generator() {

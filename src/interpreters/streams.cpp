@@ -8,6 +8,17 @@
 
 namespace ricci {
 
+namespace {
+
+std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t position) {
+  return kernels::derived_source({seed, position}, 0, kernels::Purpose::scope).seed;
+}
+
+/// Positions that no draw reaches: from here on, each stands for a conditional or loop.
+constexpr std::uint64_t first_branch = std::uint64_t{1} << 62;
+
+}  // namespace
+
 StreamScope::StreamScope(StreamScope* outer)
     : root_(outer ? outer->root_ : *this), open_(nullptr), resumed_(root_.open_), start_(positions()) {
   root_.open_ = this;
@@ -15,8 +26,9 @@ StreamScope::StreamScope(StreamScope* outer)
 /// Allocates nothing: streams that `furthest_` does not know yet are at their furthest.
 StreamScope::~StreamScope() {
   std::vector<Stream>& streams = root_.streams_;
-  for (std::size_t i = 0; i < std::min(furthest_.size(), streams.size()); ++i)
-    streams[i].position = std::max(streams[i].position, furthest_[i]);
+  for (std::size_t i = 0; i < std::min(furthest_.draws.size(), streams.size()); ++i)
+    streams[i].position = std::max(streams[i].position, furthest_.draws[i]);
+  root_.branches_ = std::max(root_.branches_, furthest_.branches);
   root_.open_ = resumed_;
 }
 
@@ -26,7 +38,11 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   const StreamPosition from = next_position(generator);
   Stream stream{.generator = &generator, .state = generator.state(), .seed = 0, .position = 0, .place = {}};
   if (from.place.defined()) stream.place = derived_place(place_of(from));
-  else stream.seed = kernels::derived_source({from.seed, from.position}, 0, kernels::Purpose::scope).seed;
+  else stream.seed = derived_seed(from.seed, from.position);
+  for (StreamBranch* branch : root_.inside_of_) {
+    branch->around_.push_back(stream);
+    stream = branch->derived(std::move(stream));
+  }
   return root_.streams_.emplace_back(std::move(stream));
 }
 
@@ -40,7 +56,7 @@ void StreamScope::restart() {
   furthest_ = furthest(furthest_, positions());
   // A generator that was set back within the part is met again as it was left: it stands for its first stream.
   std::vector<Stream>& streams = root_.streams_;
-  for (std::size_t i = start_.size(); i < streams.size();) {
+  for (std::size_t i = start_.draws.size(); i < streams.size();) {
     const auto first = std::find_if(streams.begin(), streams.begin() + static_cast<std::ptrdiff_t>(i),
                                     [&](const Stream& s) { return s.generator == streams[i].generator; });
     if (first == streams.begin() + static_cast<std::ptrdiff_t>(i)) {
@@ -49,27 +65,56 @@ void StreamScope::restart() {
     }
     first->state = streams[i].state;
     streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
-    furthest_.erase(furthest_.begin() + static_cast<std::ptrdiff_t>(i));
+    furthest_.draws.erase(furthest_.draws.begin() + static_cast<std::ptrdiff_t>(i));
+    for (StreamBranch* branch : root_.inside_of_)
+      branch->around_.erase(branch->around_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   set_positions(start_);
 }
 
 StreamScope::Positions StreamScope::positions() const {
-  Positions all;
-  for (const Stream& stream : root_.streams_) all.push_back(stream.position);
+  Positions all{.draws = {}, .branches = root_.branches_};
+  for (const Stream& stream : root_.streams_) all.draws.push_back(stream.position);
   return all;
 }
 
 void StreamScope::set_positions(const Positions& positions) {
   for (std::size_t i = 0; i < root_.streams_.size(); ++i)
-    root_.streams_[i].position = i < positions.size() ? positions[i] : 0;
+    root_.streams_[i].position = i < positions.draws.size() ? positions.draws[i] : 0;
+  root_.branches_ = positions.branches;
 }
 
 StreamScope::Positions StreamScope::furthest(const Positions& a, const Positions& b) {
-  Positions most = a.size() < b.size() ? b : a;
-  const Positions& other = a.size() < b.size() ? a : b;
-  for (std::size_t i = 0; i < other.size(); ++i) most[i] = std::max(most[i], other[i]);
+  Positions most = a.draws.size() < b.draws.size() ? b : a;
+  const Positions& other = a.draws.size() < b.draws.size() ? a : b;
+  for (std::size_t i = 0; i < other.draws.size(); ++i) most.draws[i] = std::max(most.draws[i], other.draws[i]);
+  most.branches = std::max(a.branches, b.branches);
   return most;
+}
+
+StreamBranch::StreamBranch(StreamScope& scope) : root_(scope.root_), number_(root_.branches_), around_(root_.streams_) {
+  std::vector<StreamScope::Stream> inside;
+  for (const StreamScope::Stream& stream : around_) inside.push_back(derived(stream));
+  root_.inside_of_.push_back(this);
+  root_.streams_ = std::move(inside);
+  root_.branches_ = 0;
+}
+
+/// Allocates nothing. A generator that was set back inside has one stream more, or the state of the last one.
+StreamBranch::~StreamBranch() {
+  root_.inside_of_.pop_back();
+  const std::size_t known = std::min(around_.size(), root_.streams_.size());  // a stream half made is in one of them
+  for (std::size_t i = 0; i < known; ++i) around_[i].state = root_.streams_[i].state;
+  root_.streams_.swap(around_);
+  root_.branches_ = number_ + 1;
+}
+
+StreamScope::Stream StreamBranch::derived(StreamScope::Stream stream) const {
+  const std::uint64_t position = first_branch + number_;
+  if (stream.place.defined()) stream.place = derived_place(advanced_place(stream.place, position));
+  else stream.seed = derived_seed(stream.seed, position);
+  stream.position = 0;
+  return stream;
 }
 
 }  // namespace ricci

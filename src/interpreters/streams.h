@@ -21,10 +21,14 @@ struct StreamPosition {
 
 /// One run of a mapped function. A scope inside another one shares its streams, so that nested runs draw what one run
 /// over all pairs of examples would; its end leaves them at the furthest position that any of its parts has reached.
+class StreamBranch;
 class StreamScope {
  public:
-  /// How many draws each stream has given.
-  using Positions = std::vector<std::uint64_t>;
+  /// How far the streams are.
+  struct Positions {
+    std::vector<std::uint64_t> draws;  // that each stream has given
+    std::uint64_t branches = 0;        // conditionals and loops so far
+  };
 
   /// Requires: `outer`, null for none, outlives this.
   explicit StreamScope(StreamScope* outer);
@@ -38,13 +42,12 @@ class StreamScope {
   /// What is drawn next repeats what was drawn since the scope began: before every part of the run but the first.
   void restart();
 
-  /// For parts that take turns, the branches of a conditional for one: each starts at the positions the first started
-  /// at, and what follows them continues at the furthest.
+  /// For parts that take turns, the branches of a conditional for one: each starts at the positions the first started at.
   Positions positions() const;
   void set_positions(const Positions& positions);
-  static Positions furthest(const Positions& a, const Positions& b);
 
  private:
+  friend StreamBranch;
   struct Stream {
     const Generator* generator;
     std::uint64_t state;  // the generator's `state()` that this stream answers to
@@ -52,12 +55,35 @@ class StreamScope {
     Tensor place;  // in a recorded program, what it begins at
   };
   Stream& stream_of(Generator& generator);
+  static Positions furthest(const Positions& a, const Positions& b);
 
   StreamScope& root_;           // the outermost scope, which owns the streams
   StreamScope* open_;           // of the root: the innermost scope
   StreamScope* const resumed_;  // the one that is open again when this ends
   std::vector<Stream> streams_;
+  std::uint64_t branches_ = 0;            // of the root: conditionals and loops so far, in the innermost one
+  std::vector<StreamBranch*> inside_of_;  // of the root: those that run now, the outermost first
   Positions start_, furthest_;
+};
+
+/// One conditional or loop inside a run. It draws from streams of its own, derived from its number among those of the run
+/// or of the one around it, and its end leaves the streams around it as they were: so an example's draws, inside and
+/// after it, depend neither on the branch that other examples take nor on how many steps they need.
+class StreamBranch {
+ public:
+  /// Requires: `scope` outlives this.
+  explicit StreamBranch(StreamScope& scope);
+  StreamBranch(const StreamBranch&) = delete;
+  ~StreamBranch();
+
+ private:
+  friend StreamScope;
+  /// The stream that takes the place of this one.
+  StreamScope::Stream derived(StreamScope::Stream stream) const;
+
+  StreamScope& root_;
+  const std::uint64_t number_;
+  std::vector<StreamScope::Stream> around_;
 };
 
 }  // namespace ricci

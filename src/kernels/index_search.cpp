@@ -19,7 +19,7 @@ AxisList row_major_loops(const Strided& x) {
 /// Whether any of `count` indices, `step` apart, is not in [lowest, lowest + size).
 template <class Step>
 bool has_outside(const std::int64_t* index, std::int64_t count, Step step, std::int64_t lowest, std::uint64_t size) {
-  std::uint64_t outside = 0;
+  std::uint64_t outside = 0;  // as wide as an index, which vectorises the loop
   for (std::int64_t i = 0; i < count; ++i)
     outside |= static_cast<std::uint64_t>(index[i * step]) - static_cast<std::uint64_t>(lowest) >= size;
   return outside != 0;
@@ -35,9 +35,7 @@ std::optional<std::int64_t> find_out_of_range(Strided index, std::int64_t lowest
   const auto width = static_cast<std::uint64_t>(size) - static_cast<std::uint64_t>(lowest);
   for (Walk outer(loops.axis, loops.count - 1); !outer.done; outer.next()) {
     const std::int64_t* from = indices_of(index) + outer.at.x;
-    bool outside;
-    with_step<1>(run.x, [&](auto step) { outside = has_outside(from, run.size, step, lowest, width); });
-    if (!outside) continue;
+    if (!with_step<1>(run.x, [&](auto step) { return has_outside(from, run.size, step, lowest, width); })) continue;
     while (*from >= lowest && *from < size) from += run.x;
     return *from;
   }

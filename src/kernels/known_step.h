@@ -6,11 +6,12 @@
 
 namespace ricci::kernels {
 
-/// f(step), with a constant where the step is one of `usual`.
-template <std::int64_t... usual, class F>
-void with_step(std::int64_t step, F&& f) {
-  const bool known = ((step == usual && (f(std::integral_constant<std::int64_t, usual>{}), true)) || ...);
-  if (!known) f(step);
+/// f(step), with a constant where the step is one of `usual` and those after it.
+template <std::int64_t usual, std::int64_t... others, class F>
+auto with_step(std::int64_t step, F&& f) {
+  if (step == usual) return f(std::integral_constant<std::int64_t, usual>{});
+  if constexpr (sizeof...(others) > 0) return with_step<others...>(step, f);
+  else return f(step);
 }
 
 }  // namespace ricci::kernels

@@ -71,7 +71,10 @@ const Value& inside_batches(const Value& value, Level level) {
 
 /// `value` without its derivative at `level`; batched levels around it stay.
 ValueRef without_derivative(const ValueRef& value, Level level) {
-  if (value->level > level) return new_node<Batched>(value->level, without_derivative(*inner_of(*value), level));
+  if (value->level > level) {
+    const LaneSetRef& lanes = static_cast<const Batched&>(*value).lanes;
+    return new_node<Batched>(value->level, without_derivative(*inner_of(*value), level), lanes);
+  }
   return value->level == level && level > 0 ? *inner_of(*value) : value;
 }
 

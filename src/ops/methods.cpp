@@ -129,9 +129,13 @@ Tensor Tensor::argmax(std::int64_t dim) const { return ops::argmax(*this, dim); 
 Tensor Tensor::argmin() const { return ops::argmin(*this); }
 Tensor Tensor::argmin(std::int64_t dim) const { return ops::argmin(*this, dim); }
 Tensor Tensor::any() const { return ops::any(*this); }
+Tensor Tensor::any(const Axes& dims) const { return ops::any(*this, dims); }
 Tensor Tensor::all() const { return ops::all(*this); }
+Tensor Tensor::all(const Axes& dims) const { return ops::all(*this, dims); }
 Tensor Tensor::var() const { return ops::var(*this); }
+Tensor Tensor::var(const Axes& dims) const { return ops::var(*this, dims); }
 Tensor Tensor::std() const { return ops::std(*this); }
+Tensor Tensor::std(const Axes& dims) const { return ops::std(*this, dims); }
 Tensor Tensor::norm() const { return ops::norm(*this); }
 Tensor Tensor::softmax(std::int64_t dim) const { return ops::softmax(*this, dim); }
 Tensor Tensor::log_softmax(std::int64_t dim) const { return ops::log_softmax(*this, dim); }

@@ -92,7 +92,7 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
                             ", but the new value " + to_string(value.type) +
                             " has one per example; use the "
                             "out-of-place operation, map the target, or create it inside the mapped function");
-    if (i.narrows() && has_level(value, i.narrows()))
+    if (i.narrows())
       raise<TransformError>(start + " is from before a branch that only a part of the examples of " +
                             transform_text(find_interpreter(i.narrows())) +
                             " takes; return the new value from the branch instead");

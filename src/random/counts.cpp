@@ -77,7 +77,7 @@ struct ClassAt {
 /// `sampler` on keys, with parameters in their shape; computed in a floating type that can hold the counts.
 template <class P, class... X>
 Tensor counted(const P& sampler, const Request& r, const X&... parameters) {
-  const DType dtype = is_floating(r.dtype) ? r.dtype : DType::float64;
+  const DType dtype = r.floating_dtype();
   const Tensor keys = r.noise.keys(r.shape);
   const Shape shape = type_of(keys).shape;
   return apply(sampler, keys, expand(to(parameters, dtype), shape)...);

@@ -33,14 +33,16 @@ struct Request {
   Shape shape;
   DType dtype;
 
+  /// What numbers are computed in: float64 for whole ones, which it holds up to 2^53, as it does small probabilities.
+  DType floating_dtype() const { return is_floating(dtype) ? dtype : DType::float64; }
   Tensor uniform() const { return noise.uniform(shape, dtype); }
   Tensor normal() const { return noise.normal(shape, dtype); }
   /// Uniform on (0, 1): 0 stands for the numbers below the first step, and becomes their middle.
   Tensor open_uniform() const;
 };
 
-/// The shape the parameters broadcast to, their floating type, float32 if all are numbers. TypeError if one is complex, ValueError if they do not
-/// broadcast, if one is undefined, or an element out of its range.
+/// The shape the parameters broadcast to, their floating type, float32 if all are numbers. TypeError if one is complex,
+/// ValueError if they do not broadcast, if one is undefined, or an element out of its range.
 Request request(const Noise& noise, std::initializer_list<Parameter> parameters);
 /// The given shape, to which the parameters must broadcast, and type.
 Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape, DType dtype);

@@ -87,8 +87,6 @@ struct NormalQuantile {
 
 Tensor normal_distribution(const Tensor& z) { return erfc(z * -(1 / std::numbers::sqrt2)) / 2; }
 
-DType floating_or_single(DType dtype) { return is_floating(dtype) ? dtype : DType::float32; }
-
 }  // namespace
 
 Tensor NormalSampler::sample(const Request& r, const Tensor& mean, const Tensor& std) {
@@ -132,11 +130,11 @@ Tensor TruncatedNormalSampler::sample(const Request& r, const Tensor& mean, cons
 }
 
 Tensor BernoulliSampler::sample(const Request& r, const Tensor& p) {
-  return lt(r.noise.uniform(r.shape, floating_or_single(r.dtype)), p);
+  return lt(r.noise.uniform(r.shape, r.floating_dtype()), p);
 }
 
 Tensor GeometricSampler::sample(const Request& r, const Tensor& p) {
-  const Tensor u = r.noise.uniform(r.shape, floating_or_single(r.dtype));
+  const Tensor u = r.noise.uniform(r.shape, r.floating_dtype());
   return floor(log1p(-u) / log1p(-p)) + 1;
 }
 

@@ -136,6 +136,31 @@ TEST(Cond, NestsInVmapsThatDisagreeInBoth) {
   expect_close(rc::vmap(rc::grad(total))(x), rc::where(grid > other, other + grid * 0, grid * 0 + 1).sum(1));
 }
 
+TEST(Cond, ANumberOfOneBranchIsNotCutToTheTypeOfTheOther) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > 0, [](Tensor x) { return x; }, [](Tensor) -> Tensor { return 2.5; }, x);
+  };
+  EXPECT_THROW(rc::vmap(f)(rc::tensor({5, -2})), rc::ValueError);
+  expect_values(rc::vmap(f)(rc::tensor({5.0, -2.0})), {5, 2.5});
+}
+
+TEST(Cond, DrawsAfterADrawingBranchDoNotDependOnWhoTookIt) {
+  const auto f = [](Tensor x) {
+    const auto draws = [](Tensor x) { return x + rc::rand({}) + rc::rand({}); };
+    const Tensor first = rc::cond(x > 0, draws, [](Tensor x) { return x; }, x);
+    const Tensor second = rc::cond(x > 1, draws, draws, x);
+    return rc::stack({first, second, rc::rand({})});
+  };
+  const Tensor x = rc::tensor({2.0, -1.0, 0.5, -3.0, 4.0});
+  const auto drawn = [&](std::int64_t chunk, rc::Lanes lanes) {
+    rc::manual_seed(3);
+    return rc::vmap(f, {.randomness = rc::Randomness::different, .chunk_size = chunk, .lanes = lanes})(x);
+  };
+  const Tensor all = drawn(5, rc::Lanes::together);
+  for (const std::int64_t chunk : {1, 2, 3}) expect_equal(drawn(chunk, rc::Lanes::together), all);
+  expect_equal(drawn(5, rc::Lanes::split), all);
+}
+
 TEST(Cond, NestsInItself) {
   const auto f = [](Tensor x) {
     return rc::cond(
@@ -235,7 +260,7 @@ TEST(Cond, BranchesOfDifferentShapesAreRefused) {
     return rc::cond(x > 0, [](Tensor y) { return y; }, [](Tensor) { return rc::zeros({2}, rc::float64); }, x);
   };
   expect_error<rc::ValueError>([&] { rc::vmap(f)(some); },
-                               "cond: the examples' results differ in type: f64[2] and f64[]; every branch must return "
+                               "cond: the branches' results differ in type: f64[2] and f64[]; every branch must return "
                                "one shape and dtype\n  inside vmap over axis 0 of 5{at}",
                                {some});
 }

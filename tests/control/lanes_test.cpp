@@ -1,6 +1,4 @@
 // Lanes::split: plain C++ control flow on batched values gives exactly what a loop over the examples gives.
-#include "interpreters/lanes.h"
-
 #include <gtest/gtest.h>
 
 #include "ricci/ricci.h"
@@ -132,13 +130,5 @@ TEST(LanesSplit, MoreGroupsThanAllowedAreAnErrorThatNamesTheBranch) {
 }
 
 TEST(LanesSplit, WithoutItAnIfOnABatchedValueIsAnError) { EXPECT_THROW(rc::vmap(branching)(some), rc::TransformError); }
-
-TEST(LaneSets, AChainAsLongAsALoopIsEndsWithoutRecursion) {
-  constexpr int length = 500'000;
-  rc::LaneSetRef set;
-  for (int i = 0; i < length; ++i) set = rc::make_lanes(1, set, {0});
-  EXPECT_EQ(set->depth, length);
-  set = nullptr;
-}
 
 }  // namespace

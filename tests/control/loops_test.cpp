@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "ricci/ricci.h"
 #include "support/difference_quotient.h"
@@ -100,6 +101,105 @@ TEST(WhileLoop, OfAllPairsIsLeftByExamplesOfBothVmaps) {
       expect_close(all[i][k], steps(x[i], most[k]));
       expect_close(slope[i][k], rc::grad(steps)(x[i], most[k]));
     }
+}
+
+TEST(WhileLoop, ANumberInTheStateTakesTheTypeOfTheFirstStep) {
+  const Tensor x = rc::tensor({2.0, 5.0, 30.0});
+  const auto f = [](Tensor x) {
+    return rc::while_loop([&](Tensor y) { return logical_and(y < 20, x < 20); }, [&](Tensor y) { return y * x; },
+                          Tensor(1.0));
+  };
+  const auto expected = {32.0, 25.0, 1.0};
+  EXPECT_EQ(f(x[0]).dtype(), rc::float32);
+  expect_values(f(x[0]), {32});
+  expect_values(rc::vmap(f)(x), expected);
+  EXPECT_EQ(rc::vmap(f)(x).dtype(), rc::float32);
+  EXPECT_THROW(rc::while_loop([](Tensor y) { return y < 20; }, [](Tensor y) { return y * 1.5; }, Tensor(1)),
+               rc::ValueError);
+}
+
+TEST(WhileLoop, TakesAStateWithoutATensor) {
+  const auto doubled = [](Tensor x) {
+    return rc::while_loop([&](int n) { return Tensor(n) < x; }, [](int n) { return 2 * n; }, 1);
+  };
+  EXPECT_EQ(doubled(number(20)), 32);
+}
+
+TEST(WhileLoop, DetachKeepsTheExamplesThatRun) {
+  const auto f = [](Tensor k) {
+    return rc::while_loop([](Tensor s) { return s < 6; },
+                          [k](Tensor s) { return s + k.detach() + (k * s).detach() * 0 + 1; }, number(0));
+  };
+  const Tensor ks = doubles({4, 1, 2, 6});
+  expect_values(rc::vmap(f)(ks), {10, 6, 6, 7});
+  expect_values(rc::vmap(f, {.lanes = rc::Lanes::split})(ks), {10, 6, 6, 7});
+  const auto product = [&](Tensor k) { return rc::cond(k > 3, [&] { return k * k.detach(); }, [&] { return -k; }); };
+  expect_values(rc::grad([&](Tensor k) { return rc::vmap(product)(k).sum(); })(ks), {4, -1, -1, 6});
+  expect_values(rc::vmap(rc::grad(product))(ks), {4, -1, -1, 6});
+}
+
+TEST(WhileLoop, AWriteThatOnlySomeExamplesDoIsRefused) {
+  const auto f = [](Tensor n) {
+    const Tensor count = rc::zeros({});
+    rc::fori_loop(0, n, [&](Tensor, Tensor s) { return count.add_(1), s; }, number(0));
+    return count;
+  };
+  expect_values(rc::vmap(f)(rc::tensor({3, 3})), {3, 3});
+  expect_error<rc::TransformError>([&] { rc::vmap(f)(rc::tensor({0, 1, 3})); },
+                                   "add_: the target f32[] is from before a branch that only a part of the examples of "
+                                   "vmap over axis 0 of 3{at} takes; return the new value from the branch instead\n"
+                                   "  inside vmap over axis 0 of 3{at}");
+  EXPECT_FALSE(rc::inside_transform());
+}
+
+TEST(WhileLoop, APullbackThatOutlivesItsVmapIsRefused) {
+  std::function<Tensor(Tensor)> escaped;
+  const auto doubled = [](Tensor x) {
+    return rc::while_loop([](Tensor y) { return y < 8; }, [](Tensor y) { return 2 * y; }, x);
+  };
+  const auto halved = [](Tensor x) {
+    return rc::cond(x > 4, [](Tensor y) { return y / 2; }, [](Tensor y) { return -y; }, x);
+  };
+  const auto let_out = [&](const auto& f) {
+    rc::vmap([&](Tensor x) {
+      auto [y, pullback] = rc::vjp(f, x);
+      escaped = pullback;
+      return y;
+    })(doubles({1, 3, 5}));
+  };
+  let_out(doubled);
+  EXPECT_THROW(escaped(number(1)), rc::TransformError);
+  let_out(halved);
+  EXPECT_THROW(escaped(number(1)), rc::TransformError);
+}
+
+TEST(WhileLoop, DrawsWhatTheExampleDrawsWhereOthersStayAsLong) {
+  const Tensor counts = rc::tensor(std::vector<std::int64_t>{3, 0, 40, 1, 7}), all = rc::full({5}, 40, rc::int64);
+  const auto walk_of = [](Tensor n) {
+    const auto [i, at, path] =
+        rc::while_loop([&](const std::tuple<Tensor, Tensor, Tensor>& s) { return std::get<0>(s) < n; },
+                       [](const std::tuple<Tensor, Tensor, Tensor>& s) {
+                         const auto [i, at, path] = s;
+                         const Tensor step = rc::randn({}, rc::float64);
+                         return std::tuple{i + 1, at + step, rc::where(rc::arange(40) == i, step, path)};
+                       },
+                       std::tuple{rc::tensor(0), number(0), rc::zeros({40}, rc::float64)});
+    return std::pair{path, rc::randn({}, rc::float64)};
+  };
+  Tensor first;
+  for (const std::int64_t chunk : {1, 2, 5}) {
+    const auto drawn = [&](const Tensor& counts) {
+      rc::manual_seed(5);
+      return rc::vmap(walk_of, {.randomness = rc::Randomness::different, .chunk_size = chunk})(counts);
+    };
+    const auto [path, after] = drawn(counts);
+    const auto [long_path, long_after] = drawn(all);
+    const Tensor taken = rc::arange(40).unsqueeze(0) < counts.unsqueeze(1);
+    expect_equal(path, rc::where(taken, long_path, 0));
+    expect_equal(after, long_after);
+    if (!first.defined()) first = path;
+    expect_equal(path, first);
+  }
 }
 
 TEST(WhileLoop, DifferentiatesInEveryDirection) {

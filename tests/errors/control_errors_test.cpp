@@ -33,7 +33,7 @@ TEST(BranchErrors, TypesThatDiffer) {
     return rc::cond(a > 0, [](Tensor b) { return b; }, [](Tensor b) { return b.unsqueeze(0); }, a);
   };
   expect_error<rc::ValueError>([&] { rc::vmap(f)(x); },
-                               std::string("cond: the examples' results differ in type: f64[1] and f64[]; every branch "
+                               std::string("cond: the branches' results differ in type: f64[1] and f64[]; every branch "
                                            "must return one shape and dtype") +
                                    inside_vmap,
                                {x});

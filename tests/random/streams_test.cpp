@@ -220,17 +220,33 @@ TEST(Streams, ThreadsThatShareAGeneratorTakeAPositionEach) {
 
 // ── scopes, as control flow uses them ──
 
-TEST(StreamScopes, PartsThatStartAtOnePositionGoOnAtTheFurthest) {
-  rc::Generator g(1);
+TEST(StreamScopes, ABranchDrawsFromStreamsOfItsOwnAndLeavesThoseAroundItAsTheyWere) {
+  rc::Generator g(1), h(2);
   rc::StreamScope scope(nullptr);
   scope.next(g);
-  const auto start = scope.positions();
-  scope.next(g), scope.next(g);
-  const auto first = scope.positions();
-  scope.set_positions(start);
-  EXPECT_EQ(scope.next(g).position, 1U);
-  scope.set_positions(rc::StreamScope::furthest(first, scope.positions()));
-  EXPECT_EQ(scope.next(g).position, 3U);
+  const std::uint64_t around = scope.next(g).seed;
+  const auto draws_of_a_branch = [&] {
+    const rc::StreamBranch branch(scope);
+    std::vector<std::uint64_t> seeds{scope.next(g).seed};
+    for (int i = 0; i < 2; ++i) {
+      const rc::StreamBranch inner(scope);
+      seeds.push_back(scope.next(h).seed);
+      seeds.push_back(scope.next(g).seed);
+    }
+    EXPECT_EQ(scope.next(g).position, 1U);
+    return seeds;
+  };
+  const auto first = draws_of_a_branch(), second = draws_of_a_branch();
+  EXPECT_EQ(scope.next(g).position, 2U);
+  EXPECT_EQ(scope.next(g).seed, around);
+  EXPECT_EQ(scope.next(h).position, 0U);
+  std::vector<std::uint64_t> all{around};
+  for (const auto& seeds : {first, second}) all.insert(all.end(), seeds.begin(), seeds.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << "two branches share a stream";
+  scope.restart();
+  EXPECT_EQ(draws_of_a_branch(), first);
+  EXPECT_EQ(draws_of_a_branch(), second);
 }
 
 TEST(StreamScopes, AnInnerScopeRestartsWhereItBeganAndEndsAtTheFurthest) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ricci/control/checks.h"
 #include "ricci/control/parting.h"
 #include "ricci/control/recording.h"
 #include "ricci/ops.h"
@@ -60,9 +61,9 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
   using R = result_t<std::tuple_element_t<0, std::tuple<F...>>, A...>;
   static_assert(all_same<result_t<F, A...>...>, "ricci: the branches must return one C++ type");
   static_assert(!std::is_void_v<R>, "ricci: a branch must return a value");
-  if (runs::is_decided_later(question)) return record_branches<R>(name, question, branches, operands...);
+  if (runs::is_decided_later(name, question)) return record_branches<R>(name, question, branches, operands...);
   runs::Parting parting(name);
-  parting.ask(question, {});
+  parting.choose(question);
   for (;;) {
     R result = run_branch<R>(branches, parting.answer(), operands...);
     if (!parting.next(walk(result))) return result;
@@ -82,8 +83,9 @@ auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... o
                             std::decay_t<const A>(operands)...);
 }
 
-/// `branches[index](operands…)`: the branches are a tuple of functions, operations by address. IndexError if the index
-/// is not in [0, number of branches).
+/// `branches[index](operands…)`, for an index of one element: the branches are a tuple of functions, operations by
+/// address; they run as those of cond. IndexError if the index is not in [0, number of branches), TypeError if it is no
+/// integer, ValueError if the branches' results differ in structure, shape or dtype.
 ///   Tensor y = rc::switch_case(i, std::tuple{f0, f1, &rc::sin}, x);
 template <class... F, class... A>
 auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const A&... operands) {

@@ -5,18 +5,15 @@
 #include <tuple>
 #include <utility>
 
+#include "ricci/control/checks.h"
 #include "ricci/control/cond.h"
 #include "ricci/custom_derivatives.h"
 
 namespace ricci {
 
 namespace runs {
-/// Throws ValueError unless `after` has the structure, shapes and dtypes of `before`: the state of a loop keeps its type.
-void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after);
 /// Gives every leaf a cell of its own with the same value: what a step writes to its arguments stays in the step.
-void own_cells(const tree::Walk& leaves);
-/// Throws ValueError where this many steps are all that a loop may take.
-void require_below_limit(const char* name, std::int64_t steps, std::int64_t most);
+void own_cells(const char* name, const tree::Walk& leaves);
 /// The length of a loop's segment number `index`: one longer than the last, or twice as long, and not beyond `most` steps
 /// in all. ValueError where these are used up.
 std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most);
@@ -37,7 +34,7 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
   runs::Closure condition = function::write_down(name, goes_on, std::tuple<S>(state), answer, function::Runs::many);
   runs::Closure body = function::write_down(name, body_fn, std::tuple<S>(state), after, function::Runs::many);
   runs::require_same_state(name, walk(state), walk(*after));
-  runs::run_recorded_loop({std::move(condition), std::move(body), options}, walk(state));
+  runs::run_recorded_loop({name, std::move(condition), std::move(body), options}, walk(state));
   return state;
 }
 
@@ -48,7 +45,7 @@ S run_steps(const char* name, const C& cond_fn, const B& advance, S state) {
   const auto goes_on = [&] {
     std::tuple<S> shown(state);
     const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
-    if (!runs::is_decided_later(answer)) return parting.ask(answer, walk(state)) != 0;
+    if (!runs::is_decided_later(name, answer)) return parting.goes_on(answer, walk(state));
     state = advance.record(std::move(state));
     return false;
   };
@@ -75,7 +72,7 @@ struct EveryStep {
   S operator()(const S& state, std::int64_t n) const {
     runs::require_below_limit(name, n, max_steps);
     std::tuple<S> shown(state);
-    runs::own_cells(walk(shown));
+    runs::own_cells(name, walk(shown));
     return call::invoke(body_fn, shown);
   }
   S record(S state) const { return record_loop(name, cond_fn, body_fn, std::move(state), {.max_steps = max_steps}); }
@@ -135,18 +132,23 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, cons
   static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
   static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
   if (function::is_recorded(walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
-  if (options.checkpoint == Checkpoints::every_step)
-    return while_loop(name, cond_fn, body_fn, std::move(state), options.max_steps);
-  return run_steps(name, cond_fn, Segments<C, B, S>{name, cond_fn, body_fn, options}, std::move(state));
+  if constexpr (tree::can_hold_tensor<S>)
+    if (options.checkpoint != Checkpoints::every_step)
+      return run_steps(name, cond_fn, Segments<C, B, S>{name, cond_fn, body_fn, options}, std::move(state));
+  return while_loop(name, cond_fn, body_fn, std::move(state), options.max_steps);
 }
 
 }  // namespace call
 
 /// `while (cond_fn(state)) state = body_fn(state)`; the state is one argument, any tree. Under vmap each example takes as
-/// many steps as it needs: those that are done leave the loop. Every differentiation goes through; reverse mode keeps what
-/// every step needs. ValueError if the body changes the state's shapes or dtypes, or at `max_steps`. Where a program is
-/// recorded, condition and body run once, numbers in the state become tensors, what is no Tensor in it stays as it was,
-/// and a condition that draws is a NotImplementedError.
+/// many steps as it needs: those that are done leave the loop. What is no Tensor in the state is one value for all of
+/// them, that of the examples that ran last. Under nested vmaps whose examples disagree in both, an example of the outer
+/// one leaves when all of its inner ones are done, and those whose inner ones are done differently run one after the
+/// other. Every differentiation goes through; reverse mode keeps what every step needs. A number in the state takes the
+/// dtype that the first step gives it, of the same kind.
+/// ValueError if the condition has more than one element, if the body changes the state's structure, shapes or dtypes, or
+/// if more than `max_steps` are needed. Where a program is recorded, condition and body run once, numbers in the state
+/// become tensors, what is no Tensor in it stays as it was, and a condition that draws is a NotImplementedError.
 ///   Tensor root = rc::while_loop([](Tensor x) { return abs(x * x - 2) > 1e-6; },
 ///                                [](Tensor x) { return (x + 2 / x) / 2; }, rc::tensor(1.));
 template <class C, class B, class S>
@@ -154,8 +156,9 @@ auto while_loop(const C& cond_fn, const B& body_fn, const S& state, LoopOptions 
   return call::while_loop("while_loop", cond_fn, body_fn, std::decay_t<const S>(state), options);
 }
 
-/// `for (i = lo; i < hi; ++i) state = body(i, state)`: i is an int64 Tensor; the bounds may be Tensors and differ per
-/// example of a vmap.
+/// `for (i = lo; i < hi; ++i) state = body(i, state)`: i is an int64 Tensor; the bounds, of one element, may differ per
+/// example of a vmap. ValueError if a bound has more elements, if the body changes the state's shapes or dtypes, or if
+/// more than `max_steps` are needed. Otherwise as while_loop.
 ///   Tensor factorial = rc::fori_loop(1, 6, [](Tensor i, Tensor p) { return p * i; }, rc::tensor(1.));
 template <class B, class S>
 auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state, LoopOptions options = {}) {

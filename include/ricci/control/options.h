@@ -10,7 +10,7 @@ namespace ricci {
 enum class Checkpoints : std::uint8_t { every_step, sqrt, log };
 
 struct LoopOptions {
-  std::int64_t max_steps = 1'000'000'000;  ///< an error at this number of steps: the loop is taken for endless
+  std::int64_t max_steps = 1'000'000'000;  ///< an error where more are needed: the loop is taken for endless
   /// Other than every_step: what the loop's functions need of a transform around them must be in the state.
   Checkpoints checkpoint = Checkpoints::every_step;
 };

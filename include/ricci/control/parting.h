@@ -10,11 +10,6 @@
 
 namespace ricci::runs {
 
-/// Throws ValueError unless two branches return one structure.
-void require_same_tree(const char* name, const tree::Structure& one, const tree::Structure& other);
-/// The same with a Tensor at the same places.
-void require_same_tree(const char* name, const tree::Walk& one, const tree::Walk& other);
-
 /// One run of a conditional or a loop. Outside vmap, and where all examples agree, nothing ever parts.
 class Parting {
  public:
@@ -24,13 +19,15 @@ class Parting {
   ~Parting();
 
   /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, one group that
-  /// agrees goes on, false before true. Where something is carried, the question is whether to go on with it: examples
-  /// that say no are done, with their share as the result; `carried` then has that of the group that goes on.
-  std::int64_t ask(const Tensor& question, const tree::Walk& carried);
-  std::int64_t answer() const;  ///< the last one
-  /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, where
-  /// something is carried, `leaves` are theirs. False: all are done, and `leaves` is the result of all.
+  /// agrees goes on, the others wait: the least answer first.
+  std::int64_t choose(const Tensor& question);
+  /// Whether the running examples go on with `state`. Where they disagree, those that do not are done, their share of the
+  /// state is their result; the others go on with theirs.
+  bool goes_on(const Tensor& question, const tree::Walk& state);
+  /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, in a loop,
+  /// `leaves` are theirs. False: all are done, and `leaves` is the result of all.
   bool next(const tree::Walk& leaves);
+  std::int64_t answer() const;  ///< the last one
   /// One step more of the running examples; gives how many they had done before. Groups that wait keep their count.
   std::int64_t step();
 

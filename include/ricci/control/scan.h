@@ -65,7 +65,7 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
   const auto run_step = [&](std::int64_t i) {
     slices.show(i, walk(slice));
     std::tuple<C, X> arguments(carry, slice);
-    runs::own_cells(walk(arguments));
+    runs::own_cells(name, walk(arguments));
     return call::invoke(step, arguments);
   };
   if (slices.count() == 0) {
@@ -78,7 +78,7 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
     auto [after, y] = run_step(options.reverse ? slices.count() - 1 - k : k);
     runs::require_same_state(name, walk(carry), walk(after));
     carry = std::move(after);
-    runs::own_cells(walk(y));
+    runs::own_cells(name, walk(y));
     ys.push_back(std::move(y));
   }
   if (options.reverse) std::reverse(ys.begin(), ys.end());
@@ -87,8 +87,9 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
 }  // namespace call
 
 /// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis 0; ys are stacked along axis
-/// 0. The work of reverse mode is that of the steps. Over no slices the step
-/// runs once on zeros, to learn what y is. ValueError if xs have no axis 0, or differing ones.
+/// 0. The work of reverse mode is that of the steps. Over no slices the step runs once on zeros, to learn what y is.
+/// ValueError if xs have no axis 0, or differing ones, if a step changes the carry's structure, shapes or dtypes, or if
+/// the ys of two steps differ.
 ///   auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, rc::tensor(0.), xs);
 template <class F, class C, class X>
 auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) {
@@ -96,7 +97,8 @@ auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) 
 }
 
 /// f on every slice of xs along axis 0, one after the other; the results are stacked. What vmap computes at once, in the
-/// memory of one example.
+/// memory of one example. ValueError if xs have no axis 0, or differing ones, or if two results differ in structure,
+/// shape or dtype.
 template <class F, class X>
 auto map(const F& f, const X& xs) {
   using Slice = std::decay_t<const X>;

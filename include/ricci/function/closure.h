@@ -45,7 +45,7 @@ class ClosureRun {
 
  private:
   struct State;
-  State* state_;
+  Owned<State> state_;
 };
 
 /// With numbers for the sizes that a surrounding recording has symbols for, under a guard there: for a program that runs

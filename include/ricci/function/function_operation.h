@@ -2,6 +2,10 @@
 // they return. Not for users.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "ricci/function/context.h"
 #include "ricci/function/operation.h"
 
@@ -34,11 +38,16 @@ class FunctionOperation : public Operation {
   virtual Tensors backward(Context& ctx, std::span<const Tensor> cotangents) const = 0;
   virtual Tensors push(Context& ctx, std::span<const Tensor> tangents) const = 0;
   virtual BatchedOutputs map(const VmapInfo& info, const Batch& batch) const = 0;
+
  private:
   struct Returned {
     std::size_t input, output;
     bool is_written;
+    friend bool operator==(const Returned&, const Returned&) = default;
   };
+  std::span<const Returned> returned() const {
+    return returned_ ? std::span<const Returned>(*returned_) : std::span<const Returned>();
+  }
   /// Finds the inputs that forward returned; throws unless they are all it wrote to. `before` holds their old values.
   void note_returned(std::span<const Tensor> before, std::span<const Tensor> inputs,
                      std::span<const Tensor> outputs) const;
@@ -49,9 +58,9 @@ class FunctionOperation : public Operation {
   Tensors backward_once(Context& ctx, std::span<const Tensor> cotangents) const;
 
   const Facts facts_;
-  // The inputs that forward returned in its first run, which ends before anyone else can see the application; where it
-  // returned none, no run writes here.
-  mutable std::vector<Returned> returned_;
+  // The inputs that forward returned in its first run, which ends before anyone else can see the application; no later
+  // run writes here.
+  mutable std::optional<std::vector<Returned>> returned_;
 };
 
 /// in_dims for a written rule: one entry for each leaf of the arguments, none where not mapped.

@@ -53,18 +53,6 @@ auto result_type() {
 template <class F, class... A>
 using result_t = typename decltype(result_type<F, A...>())::type;
 
-/// What f returns; where that is nothing, `run` refuses it.
-template <class Run, class F, class... A>
-auto result_of(Run& run, const F& f, std::tuple<A...>& arguments) {
-  if constexpr (std::is_void_v<result_t<F, A...>>) {
-    call::invoke(f, arguments);
-    run.refuse("nothing");
-    return Tensor();
-  } else {
-    return result_t<F, A...>(call::invoke(f, arguments));
-  }
-}
-
 template <class R>
 inline constexpr bool is_two_things = false;
 template <class A, class B>
@@ -76,6 +64,22 @@ template <class R>
 consteval void check_pair() {
   static_assert(is_two_things<R>,
                 "ricci: has_aux needs a function that returns exactly two things, std::pair{output, aux}");
+}
+
+/// What f returns, with aux a pair; where that is nothing, `run` refuses it.
+template <bool aux = false, class Run, class F, class... A>
+auto result_of(Run& run, const F& f, std::tuple<A...>& arguments) {
+  using R = result_t<F, A...>;
+  if constexpr (aux && !is_two_things<R>) {
+    check_pair<R>();
+    return std::pair<Tensor, Tensor>();
+  } else if constexpr (std::is_void_v<R>) {
+    call::invoke(f, arguments);
+    run.refuse("nothing");
+    return Tensor();
+  } else {
+    return R(call::invoke(f, arguments));
+  }
 }
 
 template <class T>

@@ -37,8 +37,7 @@ auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
   runs::ForwardRun run("jvp", where);
   const auto primal_walks = walks(primals), tangent_walks = walks(tangents);
   run.enter(primal_walks, tangent_walks);
-  if constexpr (aux) check_pair<result_t<F, P...>>();
-  auto result = result_of(run, f, primals);
+  auto result = result_of<aux>(run, f, primals);
   if constexpr (aux) {
     auto& [out, extra] = result;
     auto tangent = out;

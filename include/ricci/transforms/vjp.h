@@ -44,8 +44,7 @@ auto vjp(const F& f, where_t where, const P&... p) {
   for (int i = 0; int& position : all) position = i++;
   const auto walks = call::walks(primals);
   run.enter(walks, all);
-  if constexpr (aux) check_pair<result_t<F, P...>>();
-  auto result = result_of(run, f, primals);
+  auto result = result_of<aux>(run, f, primals);
   const auto structure_walks = call::walks(structure);
   runs::forget_floating(structure_walks);
   if constexpr (aux) {
