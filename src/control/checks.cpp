@@ -1,4 +1,4 @@
-// The errors of conditionals and loops.
+// What is held of the functions that conditionals and loops are given.
 #include "ricci/control/checks.h"
 
 #include <string>

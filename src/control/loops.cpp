@@ -1,34 +1,11 @@
-// What conditionals ask, the segments of loops, and the slices that scans run over.
-#include <algorithm>
-#include <optional>
-#include <string>
+// The segments of loops, and what a step may write to.
+#include "ricci/control/loops.h"
 
-#include "interpreters/answers.h"
-#include "ops/axes.h"
-#include "ricci/control.h"
-#include "ricci/primitive/raise.h"
+#include <algorithm>
+
+#include "primitive/interpreter.h"
 
 namespace ricci::runs {
-Tensor truth(const char* name, const Tensor& predicate) {
-  require_defined(name, predicate, 0);
-  return type_of(predicate).dtype == DType::boolean ? predicate : ne(predicate, 0);
-}
-
-Tensor checked_index(const Tensor& index, std::int64_t count) {
-  require_defined("switch_case", index, 0);
-  const Type type = type_of(index);
-  if (category(type.dtype) > 1)
-    raise<TypeError>("switch_case: the index is " + to_string(type) + "; it must be an integer");
-  const Tensor wide = to(index, DType::int64);
-  if (is_decided_later("switch_case", wide)) return wide;
-  const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
-  for (std::int64_t i : wrap(answers.elements).to_vector<std::int64_t>())
-    if (i < 0 || i >= count)
-      raise<IndexError>("switch_case: index " + std::to_string(i) + " is out of range for " +
-                        count_of(count, "branch", "branches") + "; the legal range is [0, " +
-                        std::to_string(count - 1) + "]");
-  return wide;
-}
 
 std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most) {
   constexpr std::int64_t last_doubling = 62;
@@ -38,64 +15,9 @@ std::int64_t segment_length(const char* name, std::int64_t index, bool doubling,
   return std::min(most - done, doubling ? power : index + 1);
 }
 
-Size scanned_size(const char* name, const tree::Walk& xs) {
-  const auto described = [&](std::size_t i) {
-    const std::string path = tree::leaf_path(xs, i);
-    return "xs" + (path.empty() ? "" : " (" + path + ")") + " is " + tree::type_of(*xs.leaves[i]);
-  };
-  if (xs.leaves.empty())
-    raise<ValueError>(std::string(name) + ": there is no Tensor to scan over: xs is " + tree::to_string(xs));
-  std::optional<Size> size;
-  for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
-    if (!xs.leaves[i]->defined() || type_of(*xs.leaves[i]).rank() == 0)
-      raise<ValueError>(std::string(name) + ": " + described(i) + "; every Tensor needs an axis 0 to scan over");
-    const Size found = type_of(*xs.leaves[i]).shape[0];
-    if (size && !(*size == found))
-      raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + described(0) + ", " + described(i));
-    size = found;
-  }
-  return *size;
-}
-
-Slices::Slices(const char* name, const tree::Walk& xs) : count_(scanned_size(name, xs).host()) {
-  for (const Tensor* leaf : xs.leaves) {
-    if (count_ > 0) {
-      slices_.push_back(unstack(*leaf));
-      continue;
-    }
-    Type one = type_of(*leaf);
-    one.shape.erase(0);
-    slices_.push_back({zeros_of(one)});
-  }
-}
-
-void Slices::show(std::int64_t i, const tree::Walk& into) const {
-  for (std::size_t leaf = 0; leaf < slices_.size(); ++leaf)
-    *into.leaves[leaf] = slices_[leaf][static_cast<std::size_t>(i)];
-}
-
-void make_empty(const tree::Walk& leaves) {
-  for (Tensor* leaf : leaves.leaves) {
-    if (!leaf->defined()) continue;
-    Type rows = type_of(*leaf);
-    rows.shape.insert(0, 0);
-    *leaf = zeros_of(rows);
-  }
-}
-
 void own_cells(const char* name, const tree::Walk& leaves) {
   for (Tensor* leaf : leaves.leaves)
     if (leaf->defined()) *leaf = wrap(read(*leaf, name));
-}
-
-Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd) {
-  const std::int64_t odds = odd.size(0), evens = even.size(0);
-  std::vector<std::int64_t> order{0};
-  for (std::int64_t i = 0; i < odds; ++i) {
-    order.push_back(1 + evens + i);
-    if (i < evens) order.push_back(1 + i);
-  }
-  return index_select(cat(std::vector{first, even, odd}, 0), 0, tensor(order));
 }
 
 }  // namespace ricci::runs

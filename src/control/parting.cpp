@@ -9,7 +9,10 @@
 #include <span>
 
 #include "interpreters/answers.h"
+#include "interpreters/batch.h"
 #include "interpreters/lanes.h"
+#include "interpreters/replay.h"
+#include "interpreters/streams.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
 #include "ricci/control/checks.h"
@@ -23,7 +26,7 @@ using Leaves = std::vector<Tensor>;
 struct Turns {
   Tensor question;
   std::optional<Leaves> state;  // of all groups, in a loop
-  StreamScope::Positions first_draw;
+  StreamScope::Positions first_draw, last_draw;
   std::int64_t steps;  // that all had done when they parted
 };
 
@@ -38,7 +41,13 @@ struct Frame {
 /// The leaves with the rows of the examples that run, though they were computed by more.
 Leaves running_rows(const char* name, const tree::Walk& walk) {
   Leaves rows;
-  for (const Tensor* leaf : walk.leaves) rows.push_back(leaf->defined() ? wrap(read(*leaf, name)) : Tensor());
+  for (const Tensor* leaf : walk.leaves) {
+    rows.emplace_back();
+    if (!leaf->defined()) continue;
+    ValueRef value = read(*leaf, name);
+    require_running_throughout(*value, name);
+    rows.back() = wrap(std::move(value));
+  }
   return rows;
 }
 
@@ -65,8 +74,7 @@ void write(const Leaves& from, const tree::Walk& into) {
 struct Parting::State {
   const char* name;
   std::int64_t answer = 0, steps = 0;
-  tree::Structure structure;  // of the first group's result
-  bool has_structure = false;
+  std::optional<tree::Structure> structure;  // of the first group's result
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<LaneScope>> scopes;  // one for each vmap whose examples have parted
   StreamScope* streams;                            // null outside vmap
@@ -84,8 +92,10 @@ struct Parting::State {
   void require_fit(const tree::Walk& result);
 };
 
-Parting::Parting(const char* name) : state_(new State{.name = name, .streams = streams_of(innermost)}) {
-  if (state_->streams) state_->draws.emplace(*state_->streams);
+Parting::Parting(const char* name, DrawsFrom draws)
+    : state_(new State{.name = name, .streams = streams_of(innermost)}) {
+  const bool has_own = draws == DrawsFrom::own && !draws_are_repeated();
+  if (state_->streams && has_own) state_->draws.emplace(*state_->streams);
 }
 Parting::~Parting() { state_->close_scopes(); }
 
@@ -131,6 +141,7 @@ void Parting::State::settle(const Tensor& question, const tree::Walk* state) {
     frame.turns = {.question = question,
                    .state = state ? std::optional(tree::copy_leaves(*state)) : std::nullopt,
                    .first_draw = streams->positions(),
+                   .last_draw = {},
                    .steps = steps};
     enter(state ? *state : tree::Walk());
   }
@@ -181,6 +192,7 @@ bool Parting::next(const tree::Walk& leaves) {
     if (!frame.turns) frame.groups.push_back(frame.batch->lanes);
     frame.results.push_back(std::move(results));
     frame.batch->run_lanes(frame.whole);
+    if (frame.turns) frame.turns->last_draw = StreamScope::furthest(frame.turns->last_draw, s.streams->positions());
     if (frame.results.size() < frame.groups.size()) {
       const Tensor question = frame.turns->question;
       const bool is_loop = frame.turns->state.has_value();
@@ -188,6 +200,7 @@ bool Parting::next(const tree::Walk& leaves) {
       s.settle(question, is_loop ? &leaves : nullptr);
       return true;
     }
+    if (frame.turns) s.streams->set_positions(frame.turns->last_draw);
     results = s.joined(frame);
     s.frames.pop_back();
     if (s.frames.empty()) s.close_scopes();
@@ -241,9 +254,8 @@ Leaves Parting::State::joined(const Frame& frame, const LaneSetRef& whole, std::
 
 void Parting::State::require_fit(const tree::Walk& result) {
   const tree::Structure found(result);
-  if (has_structure) require_same_tree(name, structure, found);
-  structure = found;
-  has_structure = true;
+  if (structure) require_same_tree(name, *structure, found);
+  else structure = found;
 }
 
 }  // namespace ricci::runs

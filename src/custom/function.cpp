@@ -91,11 +91,18 @@ void FunctionOperation::note_returned(std::span<const Tensor> before, std::span<
       raise<TransformError>(name() + ": forward wrote to argument " + std::to_string(argument_of(i)) +
                             " without returning it; return it, and mark it with ctx.mark_dirty in setup_context");
   }
-  if (!returned_) returned_ = std::move(found);
-  else if (!(found == *returned_))
+  if (!returned_) {
+    returned_ = std::move(found);
+    return;
+  }
+  const auto is_kept = [](const Returned& r) { return !r.is_written; };
+  std::vector<Returned> first(returned_->begin(), returned_->end());
+  std::erase_if(first, is_kept);
+  std::erase_if(found, is_kept);
+  if (!(found == first))
     raise<TransformError>(name() +
-                          ": forward writes to or returns other arguments than in its first run; let it do the "
-                          "same each time, or return copies");
+                          ": forward writes to other arguments than in its first run; let it do the same each "
+                          "time, or write to copies");
 }
 
 // ── the context ──

@@ -89,6 +89,7 @@ ArrayRef zeros(const Type& type) {
 }  // namespace
 
 Answers answers_behind(const char* op, const ValueRef& value) {
+  require_running_throughout(*value, op);
   Answers answers;
   const ValueRef* v = &value;
   while ((*v)->kind != ValueKind::array) {

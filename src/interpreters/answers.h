@@ -26,7 +26,7 @@ Disagreement disagreement_on(const Answers& answers);
 
 /// The examples of a vmap of which some want to go on, that is, answer something other than zero.
 struct Leaving {
-  BatchInterpreter* batch = nullptr;  // the outermost vmap that disagrees; null: in it, no example is done alone
+  BatchInterpreter* batch = nullptr;  // the outermost that disagrees; null: in it none is done with all inner ones
   LaneSetRef done, going_on;
 };
 Leaving leaving_by(const Answers& answers);

@@ -35,6 +35,12 @@ void BatchInterpreter::require_running(const Value& value, const char* op) const
   if (static_cast<const Batched&>(value).lanes != lanes) raise_left_its_branch(value, op);
 }
 
+void require_running_throughout(const Value& value, const char* op) {
+  for (const Value* v = &value; v; v = inner_of(*v) ? inner_of(*v)->get() : nullptr)
+    if (v->kind == ValueKind::batched)
+      static_cast<const BatchInterpreter*>(find_interpreter(v->level))->require_running(*v, op);
+}
+
 const LaneSetRef& BatchInterpreter::lanes_of(Op op, std::span<const ValueRef> inputs) const {
   const LaneSetRef* found = nullptr;
   for (const ValueRef& v : inputs) {

@@ -79,6 +79,9 @@ class BatchInterpreter final : public Interpreter {
   const std::int64_t most_groups_;
 };
 
+/// Throws unless the value has rows for the examples that run, at every level that it is batched at; `op` uses it.
+void require_running_throughout(const Value& value, const char* op);
+
 /// The rows of the examples that run at this level, with the batch as axis 0: of a value that is the same for all of
 /// them, expanded without copying. Requires: the value is of this level or further out. Call it outside the level.
 Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value);

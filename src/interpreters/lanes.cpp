@@ -114,9 +114,10 @@ std::vector<std::int64_t> rows_among(const BatchInterpreter& batch, const LaneSe
 
 std::uint64_t id_of(const LaneSetRef& set) { return set ? set->id : 0; }
 
-/// Whether `whole` has all lanes of `part`, which are not all examples.
+/// Whether `whole` has all lanes of `part`. All examples, null, are part of nothing.
 bool is_part_of(const LaneSetRef& part, const LaneSetRef& whole) {
-  if (!part || !whole || part->parted_from == whole->id) return part != nullptr;
+  if (!part) return false;
+  if (!whole || part->parted_from == whole->id) return true;
   return std::includes(whole->numbers.begin(), whole->numbers.end(), part->numbers.begin(), part->numbers.end());
 }
 
@@ -150,9 +151,10 @@ ValueRef with_rows_of(const BatchInterpreter& batch, const LaneSetRef& to, const
 ValueRef select_rows(const BatchInterpreter& batch, const SelectLanes& op, const ValueRef& value) {
   if (value->level != batch.level) return value;
   const auto& batched = static_cast<const Batched&>(*value);
+  if (batched.lanes == op.to.set) return value;
   const bool is_wider = is_part_of(op.to.set, batched.lanes);
   // Lanes that have left since are gone from it already.
-  if (batched.lanes == op.to.set || (!is_wider && is_part_of(batched.lanes, op.to.set))) return value;
+  if (!is_wider && is_part_of(batched.lanes, op.to.set)) return value;
   return with_rows_of(batch, op.to.set, batched.lanes, wrap(batched.value), op.name);
 }
 

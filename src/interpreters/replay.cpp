@@ -21,6 +21,8 @@ StreamPosition next_draw(Generator& generator) {
   return source && source->recording_ == innermost_recording() ? source->next(generator) : next_of_streams(generator);
 }
 
+bool draws_are_repeated() { return source && source->recording_ == innermost_recording() && source->repeats(); }
+
 DrawSource::DrawSource() : outer_(source), recording_(innermost_recording()) { source = this; }
 DrawSource::~DrawSource() { source = outer_; }
 

@@ -19,12 +19,17 @@ using Draws = std::vector<StreamPosition>;
 /// the generator's own.
 StreamPosition next_draw(Generator& generator);
 
+/// Whether what this thread computes is computed again, with the draws that were noted.
+bool draws_are_repeated();
+
 /// Where draws come from while it lives: the innermost such source of this thread is asked first. What a recording
 /// inside it draws belongs to the runs of the program.
 class DrawSource {
  public:
   DrawSource(const DrawSource&) = delete;
   virtual StreamPosition next(Generator& generator) = 0;
+  /// Whether draws come from places noted before, here or in a source around it.
+  virtual bool repeats() const { return outer_ && outer_->repeats(); }
 
  protected:
   DrawSource();
@@ -33,6 +38,7 @@ class DrawSource {
 
  private:
   friend StreamPosition next_draw(Generator& generator);
+  friend bool draws_are_repeated();
   DrawSource* const outer_;
   const Interpreter* const recording_;  // the innermost one when this began
 };
@@ -54,6 +60,7 @@ class RepeatedDraws final : public DrawSource {
   /// Requires: `draws` outlives this.
   explicit RepeatedDraws(const Draws& draws) : draws_(draws) {}
   StreamPosition next(Generator& generator) override;
+  bool repeats() const override { return true; }
 
  private:
   const Draws& draws_;

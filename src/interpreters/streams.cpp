@@ -39,11 +39,14 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   Stream stream{.generator = &generator, .state = generator.state(), .seed = 0, .position = 0, .place = {}};
   if (from.place.defined()) stream.place = derived_place(place_of(from));
   else stream.seed = derived_seed(from.seed, from.position);
-  for (StreamBranch* branch : root_.inside_of_) {
-    branch->around_.push_back(stream);
-    stream = branch->derived(std::move(stream));
-  }
-  return root_.streams_.emplace_back(std::move(stream));
+  // All that may throw comes first, so that the lists keep in step.
+  std::vector<Stream> stages{std::move(stream)};
+  for (StreamBranch* branch : root_.inside_of_) stages.push_back(branch->derived(stages.back()));
+  for (StreamBranch* branch : root_.inside_of_) branch->around_.reserve(branch->around_.size() + 1);
+  root_.streams_.reserve(root_.streams_.size() + 1);
+  auto stage = stages.begin();
+  for (StreamBranch* branch : root_.inside_of_) branch->around_.push_back(std::move(*stage++));
+  return root_.streams_.emplace_back(std::move(*stage));
 }
 
 StreamPosition StreamScope::next(Generator& generator) {
@@ -103,8 +106,7 @@ StreamBranch::StreamBranch(StreamScope& scope) : root_(scope.root_), number_(roo
 /// Allocates nothing. A generator that was set back inside has one stream more, or the state of the last one.
 StreamBranch::~StreamBranch() {
   root_.inside_of_.pop_back();
-  const std::size_t known = std::min(around_.size(), root_.streams_.size());  // a stream half made is in one of them
-  for (std::size_t i = 0; i < known; ++i) around_[i].state = root_.streams_[i].state;
+  for (std::size_t i = 0; i < around_.size(); ++i) around_[i].state = root_.streams_[i].state;
   root_.streams_.swap(around_);
   root_.branches_ = number_ + 1;
 }

@@ -1,6 +1,7 @@
 // The streams that random operations draw from while a mapped function runs. A run takes one position of each generator
 // it draws from and gives its own draws positions of a stream derived from that, so that a part of the run can be run
-// again, and again draw the same, without turning back a generator that other threads share.
+// again, and again draw the same, without turning back a generator that other threads share. Conditionals and loops
+// inside a run derive streams in their turn.
 // Knows nothing of what is drawn. Start with `StreamScope`; how a function draws again later is in replay.h.
 #pragma once
 
@@ -19,9 +20,10 @@ struct StreamPosition {
   Tensor place;  // undefined: seed and position are known
 };
 
+class StreamBranch;
+
 /// One run of a mapped function. A scope inside another one shares its streams, so that nested runs draw what one run
 /// over all pairs of examples would; its end leaves them at the furthest position that any of its parts has reached.
-class StreamBranch;
 class StreamScope {
  public:
   /// How far the streams are.
@@ -42,9 +44,11 @@ class StreamScope {
   /// What is drawn next repeats what was drawn since the scope began: before every part of the run but the first.
   void restart();
 
-  /// For parts that take turns, the branches of a conditional for one: each starts at the positions the first started at.
+  /// For groups of examples that take turns: each starts at the positions the first started at,
+  /// and what follows them continues at the furthest.
   Positions positions() const;
   void set_positions(const Positions& positions);
+  static Positions furthest(const Positions& a, const Positions& b);
 
  private:
   friend StreamBranch;
@@ -55,7 +59,6 @@ class StreamScope {
     Tensor place;  // in a recorded program, what it begins at
   };
   Stream& stream_of(Generator& generator);
-  static Positions furthest(const Positions& a, const Positions& b);
 
   StreamScope& root_;           // the outermost scope, which owns the streams
   StreamScope* open_;           // of the root: the innermost scope

@@ -85,11 +85,16 @@ PushedValues push(Op op, std::span<const ValueRef> inputs, std::span<const Tenso
 
 Tensors vjp(Op op, const Reverse& rule) {
   const UserFunctionInRule in_rule;
+  const InLanesOf lanes_of_values(rule.residual->tensors);
+  const InLanesOf lanes_of_cotangents(rule.cotangents);
+  // In cells of their own, made inside these lanes: the rule may write to them.
   const Residual residual = snapshot(op, *rule.residual);
+  Tensors cotangents;
+  for (const Tensor& ct : rule.cotangents)
+    cotangents.push_back(ct.defined() ? wrap(read(ct, op.rules->name)) : Tensor());
   Reverse fresh = rule;
   fresh.residual = &residual;
-  const InLanesOf lanes_of_values(residual.tensors);
-  const InLanesOf lanes_of_cotangents(rule.cotangents);
+  fresh.cotangents = {cotangents.data(), cotangents.size()};
   return op.rules->vjp(op.parameters, fresh);
 }
 

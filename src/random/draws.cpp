@@ -81,14 +81,36 @@ struct Bits {
 
 // ── the primitives that draw it ──
 
-/// Part `i` of `parts` equal ones along axis 0; `sizes` keeps its shape.
-Strided part_of(const Strided& whole, std::int64_t i, std::int64_t parts, Strides& sizes) {
-  sizes = Strides(whole.shape, whole.shape + whole.rank);
-  sizes[0] /= parts;
-  const std::int64_t offset = i * sizes[0] * whole.strides[0];
-  return {static_cast<std::byte*>(whole.data) + offset * static_cast<std::int64_t>(element_size(whole.dtype)),
-          whole.dtype, whole.rank, sizes.data(), whole.strides};
+std::int64_t rows_in(const Shape& shape, int axes) {
+  std::int64_t rows = 1;
+  for (int i = 0; i < axes; ++i) rows *= shape[static_cast<std::size_t>(i)].host();
+  return rows;
 }
+
+/// How many axes in front divide into `parts` equal ones; 0 if none do.
+int axes_of_parts(const Shape& shape, std::int64_t parts) {
+  for (int axes = 1; axes <= shape.rank(); ++axes)
+    if (rows_in(shape, axes) % parts == 0) return axes;
+  return 0;
+}
+
+/// Equal parts of the rows of a row-major array, which its axes in front number.
+struct Part {
+  Strides sizes, strides;
+  Part(const Strided& whole, std::int64_t parts) {
+    const Shape shape(whole.shape, whole.shape + whole.rank);
+    const int axes = axes_of_parts(shape, parts);
+    sizes.push_back(rows_in(shape, axes) / parts);
+    strides.push_back(whole.strides[axes - 1]);
+    sizes.append(whole.shape + axes, whole.shape + whole.rank);
+    strides.append(whole.strides + axes, whole.strides + whole.rank);
+  }
+  Strided at(const Strided& whole, std::int64_t i) const {
+    const std::int64_t offset = i * sizes[0] * strides[0];
+    return {static_cast<std::byte*>(whole.data) + offset * static_cast<std::int64_t>(element_size(whole.dtype)),
+            whole.dtype, static_cast<int>(sizes.size()), sizes.data(), strides.data()};
+  }
+};
 
 /// From a generator's stream. `shape` is that of `examples` draws together, one after the other.
 template <class Numbers>
@@ -107,7 +129,8 @@ struct Drawn {
     for (std::int64_t start : starts) require_between(0, start, beyond_memory);
     if (starts.size() > 1) {
       require_between(1, shape.rank(), beyond_memory);
-      if (!shape[0].is_symbol()) require_between(0, shape[0].raw() % std::ssize(starts), 0);
+      if (std::none_of(shape.begin(), shape.end(), [](Size s) { return s.is_symbol(); }))
+        require_between(1, axes_of_parts(shape, std::ssize(starts)), beyond_memory);
     }
     return {numbers.dtype, shape};
   }
@@ -117,11 +140,12 @@ struct Drawn {
     require_between(1, examples.host(), beyond_memory);
     require_between(1, runs, beyond_memory);
     const auto of_one = static_cast<std::uint64_t>(elements / examples.host());
-    for (std::int64_t i = 0; i < runs; ++i) {
-      Strides sizes;
-      numbers.fill(runs == 1 ? out[0] : part_of(out[0], i, runs, sizes), {seed, position},
+    const kernels::RandomSource source{seed, position};
+    if (runs == 1) return numbers.fill(out[0], source, static_cast<std::uint64_t>(starts[0]) * of_one);
+    const Part part(out[0], runs);
+    for (std::int64_t i = 0; i < runs; ++i)
+      numbers.fill(part.at(out[0], i), source,
                    static_cast<std::uint64_t>(starts[static_cast<std::size_t>(i)]) * of_one);
-    }
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Drawn>> samples() {
@@ -163,12 +187,10 @@ struct DrawnByKey {
     if (rows.numel() == 0) return;
     const Strides strides = contiguous_strides(rows);
     const Strided whole{out[0].data, out[0].dtype, rows.rank(), rows.host(), strides.data()};
-    for (std::int64_t i = 0; i < count; ++i) {
-      Strides sizes;
-      const Strided row = part_of(whole, i, count, sizes);
-      numbers.fill({row.data, row.dtype, shape.rank(), shape.host(), strides.data() + 1},
+    const Part part(whole, count);
+    for (std::int64_t i = 0; i < count; ++i)
+      numbers.fill({part.at(whole, i).data, whole.dtype, shape.rank(), shape.host(), strides.data() + 1},
                    sources[static_cast<std::size_t>(i)], 0);
-    }
   }
   DrawnByKey lifted() const { return *this; }
   static std::vector<Sample<DrawnByKey>> samples() {

@@ -161,6 +161,61 @@ TEST(Cond, DrawsAfterADrawingBranchDoNotDependOnWhoTookIt) {
   expect_equal(drawn(5, rc::Lanes::split), all);
 }
 
+TEST(Cond, DrawsUnderTwoMapsThatDisagreeAreThoseOfEachPairAlone) {
+  const auto f = [](Tensor x) {
+    return rc::cond(
+        x > 0, [](Tensor x) { return x + rc::randn({2}, rc::float64); },
+        [](Tensor x) { return x * rc::rand({2}, rc::float64); }, x);
+  };
+  const Tensor x = doubles({1, -2, 3, -4, -5, 6, 7, 8, -9, -1, -1, 2}, {4, 3});
+  const auto drawn = [&](const Tensor& x, std::int64_t outer, std::int64_t inner) {
+    const rc::VmapOptions each{.randomness = rc::Randomness::different, .chunk_size = inner};
+    rc::manual_seed(2);
+    return rc::vmap(rc::vmap(f, each), {.randomness = rc::Randomness::different, .chunk_size = outer})(x);
+  };
+  const Tensor all = drawn(x, 4, 3);
+  expect_equal(drawn(x, 1, 1), all);
+  expect_equal(drawn(x, 2, 3), all);
+  expect_equal(drawn(x, 4, 2), all);
+  const Tensor above = drawn(abs(x), 4, 3), taken = (x > 0).unsqueeze(-1);
+  expect_equal(rc::where(taken, all, 0), rc::where(taken, above, 0));
+}
+
+TEST(Cond, AValueThatHasLeftItsBranchDecidesNothingAndIsNoResult) {
+  const auto leaked_by = [](Tensor x) {
+    Tensor leaked;
+    rc::cond(x > 2, [&] { return leaked = x * 1, x; }, [&] { return x; });
+    return leaked;
+  };
+  const Tensor x = doubles({1, 2, 3, 4});
+  const auto same = [](Tensor y) { return y; };
+  EXPECT_THROW(rc::vmap([&](Tensor x) { return rc::cond(leaked_by(x) > 3, same, same, x); })(x), rc::TransformError);
+  EXPECT_THROW(rc::vmap([&](Tensor x) {
+                 const Tensor leaked = leaked_by(x);
+                 return rc::cond(x > 1, [&] { return leaked; }, [&] { return x; });
+               })(x),
+               rc::TransformError);
+  EXPECT_FALSE(rc::inside_transform());
+}
+
+struct WritesToWhatItIsGiven : rc::Function<WritesToWhatItIsGiven> {
+  static Tensor forward(const Tensor& x) { return 3 * x; }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>&, const Tensor&) {
+    ctx.save_for_backward(number(1.5));
+  }
+  static Tensor backward(rc::Context& ctx, const Tensor& ct) { return ct.mul_(2) * ctx.saved(0).mul_(1); }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+TEST(Cond, ABackwardRuleInABranchWritesToItsArguments) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > 0, [](Tensor y) { return WritesToWhatItIsGiven::apply(y); }, [](Tensor y) { return -y; }, x);
+  };
+  const Tensor x = doubles({1, -2, 3});
+  expect_values(rc::vmap(rc::grad(f))(x), {3, -1, 3});
+  expect_values(rc::grad([&](Tensor x) { return rc::vmap(f)(x).sum(); })(x), {3, -1, 3});
+}
+
 TEST(Cond, NestsInItself) {
   const auto f = [](Tensor x) {
     return rc::cond(

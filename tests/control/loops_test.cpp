@@ -293,6 +293,56 @@ TEST(Checkpoints, ChangeNeitherValuesNorGradients) {
   }
 }
 
+TEST(Checkpoints, ChangeNoDraw) {
+  const auto walk = [](rc::Checkpoints checkpoint) {
+    return [checkpoint](Tensor n, Tensor x) {
+      const auto step = [](Tensor, Tensor y) {
+        const Tensor noise = rc::randn({}, rc::float64);
+        return rc::cond(y > 0, [&] { return y * noise + rc::rand({}, rc::float64); }, [&] { return y + noise; });
+      };
+      return rc::fori_loop(0, n, step, x, {.checkpoint = checkpoint});
+    };
+  };
+  const Tensor counts = rc::tensor(std::vector<std::int64_t>{3, 0, 11, 1, 7, 11}).reshape({2, 3});
+  const Tensor x = doubles({0.5, -1, 2, 1, -0.5, 3}, {2, 3});
+  const auto drawn = [&](rc::Checkpoints checkpoint) {
+    rc::manual_seed(11);
+    const rc::VmapOptions different{.randomness = rc::Randomness::different};
+    return rc::vmap(rc::vmap(rc::grad_and_value<1>(walk(checkpoint)), different), different)(counts, x);
+  };
+  const auto [slope, value] = drawn(rc::Checkpoints::every_step);
+  for (const auto checkpoint : {rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto [kept_slope, kept_value] = drawn(checkpoint);
+    expect_equal(kept_value, value);
+    expect_close(kept_slope, slope);
+  }
+}
+
+TEST(Checkpoints, AGradientChangesNoDrawAfterIt) {
+  const auto f = [](bool differentiates) {
+    return [differentiates](Tensor n, Tensor x) {
+      const auto loop = [n](Tensor y) {
+        const auto step = [](const std::pair<Tensor, Tensor>& s) {
+          return std::pair{s.first * rc::rand({}, rc::float64), s.second - 1};
+        };
+        const auto goes_on = [](const std::pair<Tensor, Tensor>& s) { return s.second > 0; };
+        return rc::while_loop(goes_on, step, std::pair{y, n}, {.checkpoint = rc::Checkpoints::sqrt}).first;
+      };
+      if (differentiates) rc::grad(loop)(x);
+      else loop(x);
+      const auto draws = [](Tensor y) { return y + rc::rand({}, rc::float64); };
+      return rc::cond(x > 0, draws, draws, x);
+    };
+  };
+  const Tensor counts = rc::tensor(std::vector<std::int64_t>{9, 0, 2, 4}), x = doubles({1, -1, 2, -2});
+  const auto drawn = [&](bool differentiates, std::int64_t chunk) {
+    rc::manual_seed(4);
+    return rc::vmap(f(differentiates), {.randomness = rc::Randomness::different, .chunk_size = chunk})(counts, x);
+  };
+  const Tensor plain = drawn(false, 4);
+  for (const std::int64_t chunk : {1, 2, 4}) expect_equal(drawn(true, chunk), plain);
+}
+
 TEST(Checkpoints, KeepFewStatesAndComputeThemAgain) {
   const auto steps_run = [](rc::Checkpoints kept) {
     int steps = 0;

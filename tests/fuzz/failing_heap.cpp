@@ -13,7 +13,7 @@ thread_local std::uint64_t allocations = 0, fail_in = 0;
 namespace fuzz::heap {
 
 std::uint64_t allocation_count() { return allocations; }
-void fail_after(std::uint64_t allocations) { fail_in = allocations; }
+void fail_after(std::uint64_t count) { fail_in = count; }
 
 }  // namespace fuzz::heap
 

@@ -1,4 +1,4 @@
-// What conditionals and loops demand of their functions' results. Not for users; control.h is written with it.
+// What is held of the functions that conditionals and loops are given. Not for users; control.h is written with it.
 #pragma once
 
 #include <cstdint>

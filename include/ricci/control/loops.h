@@ -40,8 +40,9 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
 
 /// `advance(state, n)` is step number n of the examples that run.
 template <class C, class B, class S>
-S run_steps(const char* name, const C& cond_fn, const B& advance, S state) {
-  runs::Parting parting(name);
+S run_steps(const char* name, const C& cond_fn, const B& advance, S state,
+            runs::DrawsFrom draws = runs::DrawsFrom::own) {
+  runs::Parting parting(name, draws);
   const auto goes_on = [&] {
     std::tuple<S> shown(state);
     const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
@@ -78,11 +79,6 @@ struct EveryStep {
   S record(S state) const { return record_loop(name, cond_fn, body_fn, std::move(state), {.max_steps = max_steps}); }
 };
 
-template <class C, class B, class S>
-S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, std::int64_t max_steps) {
-  return run_steps(name, cond_fn, EveryStep<C, B, S>{name, cond_fn, body_fn, max_steps}, std::move(state));
-}
-
 /// Up to `steps` steps.
 template <class C, class B, class S>
 S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, std::int64_t steps) {
@@ -95,7 +91,8 @@ S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& s
     std::tuple<S> shown(c.first);
     return Counted(call::invoke(body_fn, shown), c.second + 1);
   };
-  return while_loop(name, below, step, Counted(state, zeros({}, DType::int64)), steps).first;
+  const EveryStep<decltype(below), decltype(step), Counted> advance{name, below, step, steps};
+  return run_steps(name, below, advance, Counted(state, zeros({}, DType::int64)), runs::DrawsFrom::around).first;
 }
 
 /// Up to `steps` steps, of which reverse mode keeps a state for each halving.
@@ -135,7 +132,7 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, cons
   if constexpr (tree::can_hold_tensor<S>)
     if (options.checkpoint != Checkpoints::every_step)
       return run_steps(name, cond_fn, Segments<C, B, S>{name, cond_fn, body_fn, options}, std::move(state));
-  return while_loop(name, cond_fn, body_fn, std::move(state), options.max_steps);
+  return run_steps(name, cond_fn, EveryStep<C, B, S>{name, cond_fn, body_fn, options.max_steps}, std::move(state));
 }
 
 }  // namespace call

@@ -10,11 +10,15 @@
 
 namespace ricci::runs {
 
+/// Where a conditional or loop inside vmap draws random numbers from: streams of its own, or, a segment of a loop, those
+/// around it.
+enum class DrawsFrom : std::uint8_t { own, around };
+
 /// One run of a conditional or a loop. Outside vmap, and where all examples agree, nothing ever parts.
 class Parting {
  public:
   /// `name` is the operation errors speak of.
-  explicit Parting(const char* name);
+  explicit Parting(const char* name, DrawsFrom draws = DrawsFrom::own);
   Parting(const Parting&) = delete;
   ~Parting();
 

@@ -1,0 +1,33 @@
+// What conditionals ask of their predicates and indices.
+#include "ricci/control/cond.h"
+
+#include <string>
+
+#include "interpreters/answers.h"
+#include "ops/axes.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci::runs {
+
+Tensor truth(const char* name, const Tensor& predicate) {
+  require_defined(name, predicate, 0);
+  return type_of(predicate).dtype == DType::boolean ? predicate : ne(predicate, 0);
+}
+
+Tensor checked_index(const Tensor& index, std::int64_t count) {
+  require_defined("switch_case", index, 0);
+  const Type type = type_of(index);
+  if (category(type.dtype) > 1)
+    raise<TypeError>("switch_case: the index is " + to_string(type) + "; it must be an integer");
+  const Tensor wide = to(index, DType::int64);
+  if (is_decided_later("switch_case", wide)) return wide;
+  const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
+  for (std::int64_t i : wrap(answers.elements).to_vector<std::int64_t>())
+    if (i < 0 || i >= count)
+      raise<IndexError>("switch_case: index " + std::to_string(i) + " is out of range for " +
+                        count_of(count, "branch", "branches") + "; the legal range is [0, " +
+                        std::to_string(count - 1) + "]");
+  return wide;
+}
+
+}  // namespace ricci::runs

@@ -1,0 +1,68 @@
+// The slices that scans run over, and what they put together.
+#include "ricci/control/scan.h"
+
+#include <optional>
+#include <string>
+
+#include "ops/axes.h"
+#include "ricci/control/associative_scan.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci::runs {
+
+Size scanned_size(const char* name, const tree::Walk& xs) {
+  const auto described = [&](std::size_t i) {
+    const std::string path = tree::leaf_path(xs, i);
+    return "xs" + (path.empty() ? "" : " (" + path + ")") + " is " + tree::type_of(*xs.leaves[i]);
+  };
+  if (xs.leaves.empty())
+    raise<ValueError>(std::string(name) + ": there is no Tensor to scan over: xs is " + tree::to_string(xs));
+  std::optional<Size> size;
+  for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
+    if (!xs.leaves[i]->defined() || type_of(*xs.leaves[i]).rank() == 0)
+      raise<ValueError>(std::string(name) + ": " + described(i) + "; every Tensor needs an axis 0 to scan over");
+    const Size found = type_of(*xs.leaves[i]).shape[0];
+    if (size && !(*size == found))
+      raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + described(0) + ", " + described(i));
+    size = found;
+  }
+  return *size;
+}
+
+Slices::Slices(const char* name, const tree::Walk& xs) : count_(scanned_size(name, xs).host()) {
+  for (const Tensor* leaf : xs.leaves) {
+    if (count_ > 0) {
+      slices_.push_back(unstack(*leaf));
+      continue;
+    }
+    Type one = type_of(*leaf);
+    one.shape.erase(0);
+    slices_.push_back({zeros_of(one)});
+  }
+}
+
+void Slices::show(std::int64_t i, const tree::Walk& into) const {
+  for (std::size_t leaf = 0; leaf < slices_.size(); ++leaf)
+    *into.leaves[leaf] = slices_[leaf][static_cast<std::size_t>(i)];
+}
+
+void make_empty(const tree::Walk& leaves) {
+  for (Tensor* leaf : leaves.leaves) {
+    if (!leaf->defined()) continue;
+    Type rows = type_of(*leaf);
+    rows.shape.insert(0, 0);
+    *leaf = zeros_of(rows);
+  }
+}
+
+Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd) {
+  const std::int64_t odds = odd.size(0), evens = even.size(0);
+  std::vector<std::int64_t> order{0};
+  for (std::int64_t i = 0; i < odds; ++i) {
+    order.push_back(1 + evens + i);
+    if (i < evens) order.push_back(1 + i);
+  }
+  return index_select(cat(std::vector{first, even, odd}, 0), 0, tensor(order));
+}
+
+}  // namespace ricci::runs
