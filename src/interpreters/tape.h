@@ -28,8 +28,8 @@ class TapeRecord {
   /// A new differentiated input; gives its slot.
   int add_leaf();
   /// Notes an operation, whose inputs are at `parents`; gives the slot of its first output.
-  int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents, std::span<const ValueRef> outputs,
-          std::shared_ptr<const Residual> residual);
+  int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents,
+          std::span<const ValueRef> outputs, std::shared_ptr<const Residual> residual);
   /// Runs the tape backwards at the current level, from cotangents of some slots to those of `wanted`; undefined is
   /// zero, and a slot of -1 is on no tape. With `consume`, frees every operation's values when it has been passed.
   std::vector<Tensor> pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
@@ -65,6 +65,7 @@ class TapeInterpreter final : public Interpreter {
 
   const std::shared_ptr<TapeRecord> record;
   std::unordered_map<const Cell*, int> watched;  // cells from outside whose values were watched, and their slots
+  TapeInterpreter* given_up_before = nullptr;    // of those that could not leave the stack of their thread
 };
 
 }  // namespace ricci

@@ -2,6 +2,7 @@
 #include "ricci/tape.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include "interpreters/node_memory.h"
@@ -48,11 +49,23 @@ Tape::Tape(where_t where)
     : state_(new State{
           .where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where)), .watched = {}}) {}
 
+namespace {
+
+std::atomic<TapeInterpreter*> given_up = nullptr;
+
+/// Holds it until the process ends.
+void give_up(TapeInterpreter* interpreter) noexcept {
+  interpreter->given_up_before = given_up.load();
+  while (!given_up.compare_exchange_weak(interpreter->given_up_before, interpreter)) {}
+}
+
+}  // namespace
+
 /// Watched tensors become plain again. On another thread the interpreter cannot leave its stack: it is given up.
 Tape::~Tape() {
   const bool ended = state_->interpreter->end();
   for (const Tensor& t : state_->watched) t.cell()->value = without_ended(t.cell()->value);
-  if (!ended) state_->interpreter.release();
+  if (!ended) give_up(state_->interpreter.release());
 }
 
 void Tape::State::require_running() const {
