@@ -1,4 +1,4 @@
-// What is held of the functions that conditionals and loops are given.
+// What the functions given to conditionals and loops must fulfil.
 #include "ricci/control/checks.h"
 
 #include <string>

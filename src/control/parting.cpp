@@ -81,8 +81,8 @@ struct Parting::State {
   std::optional<StreamBranch> draws;
 
   void settle(const Tensor& question, const tree::Walk* state);
-  bool are_leaving(const Answers& answers, const tree::Walk& state);
-  Frame& push_frame(BatchInterpreter* batch);
+  void leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const tree::Walk& state);
+  Frame& push_frame(BatchInterpreter& batch);
   void open_scope(BatchInterpreter& batch);
   void close_scopes();
   void enter(const tree::Walk& into);
@@ -129,15 +129,20 @@ void Parting::State::settle(const Tensor& question, const tree::Walk* state) {
     const ValueRef seen = read(question, name);
     require_one_element(name, seen->type);
     const Answers answers = answers_behind(name, seen);
-    if (state && are_leaving(answers, *state)) continue;
-    Disagreement parts = disagreement_on(answers);
-    if (!parts.batch) {
+    const Disagreement differing(answers);
+    if (!differing.batch()) {
       answer = only_element<std::int64_t>(name, *one_answer(answers), "");
       return;
     }
-    merge_beyond(max_operands, parts.groups);
-    Frame& frame = push_frame(parts.batch);
-    frame.groups = std::move(parts.groups);
+    if (state)
+      if (const auto leaving = differing.leaving()) {
+        leave(*differing.batch(), *leaving, *state);
+        continue;
+      }
+    std::vector<LaneSetRef> groups = differing.groups();
+    merge_beyond(max_operands, groups);
+    Frame& frame = push_frame(*differing.batch());
+    frame.groups = std::move(groups);
     frame.turns = {.question = question,
                    .state = state ? std::optional(tree::copy_leaves(*state)) : std::nullopt,
                    .first_draw = streams->positions(),
@@ -147,24 +152,20 @@ void Parting::State::settle(const Tensor& question, const tree::Walk* state) {
   }
 }
 
-/// Whether some of the running examples are done with a loop and others are not: the former have their share of `state`
-/// as their result, the latter go on with theirs.
-bool Parting::State::are_leaving(const Answers& answers, const tree::Walk& state) {
-  const auto [batch, done, going_on] = leaving_by(answers);
-  if (!batch) return false;
-  const bool is_first = frames.empty() || frames.back().turns || frames.back().batch != batch;
+/// The examples that are done with a loop have their share of `state` as their result, the others go on with theirs.
+void Parting::State::leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const tree::Walk& state) {
+  const bool is_first = frames.empty() || frames.back().turns || frames.back().batch != &batch;
   Frame& frame = is_first ? push_frame(batch) : frames.back();
-  batch->run_lanes(done);
-  frame.groups.push_back(done);
+  batch.run_lanes(leaving.done);
+  frame.groups.push_back(leaving.done);
   frame.results.push_back(running_rows(name, state));
-  batch->run_lanes(going_on);
+  batch.run_lanes(leaving.going_on);
   write(running_rows(name, state), state);
-  return true;
 }
 
-Frame& Parting::State::push_frame(BatchInterpreter* batch) {
-  frames.push_back({.batch = batch, .whole = batch->lanes});
-  open_scope(*batch);
+Frame& Parting::State::push_frame(BatchInterpreter& batch) {
+  frames.push_back({.batch = &batch, .whole = batch.lanes});
+  open_scope(batch);
   return frames.back();
 }
 

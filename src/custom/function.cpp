@@ -101,8 +101,8 @@ void FunctionOperation::note_returned(std::span<const Tensor> before, std::span<
   std::erase_if(found, is_kept);
   if (!(found == first))
     raise<TransformError>(name() +
-                          ": forward writes to other arguments than in its first run; let it do the same each "
-                          "time, or write to copies");
+                          ": forward writes to other arguments than in its first run, or returns them at other "
+                          "places; let it do the same each time, or write to copies");
 }
 
 // ── the context ──

@@ -13,70 +13,12 @@
 namespace ricci {
 namespace {
 
-/// What the examples of one vmap answer, a row of bytes each.
-struct Rows {
-  BatchInterpreter* batch = nullptr;  // null: there are none
-  const char* bytes = nullptr;
-  std::int64_t count = 0;
-  std::size_t row_bytes = 0;
-
-  std::string_view operator[](std::int64_t row) const {
-    return {bytes + static_cast<std::size_t>(row) * row_bytes, row_bytes};
-  }
-  bool is_zero(std::int64_t row) const {
-    return row_bytes == 1 ? bytes[row] == 0 : (*this)[row].find_first_not_of('\0') == std::string_view::npos;
-  }
-  bool all_equal() const {
-    return std::memcmp(bytes, bytes + row_bytes, static_cast<std::size_t>(count - 1) * row_bytes) == 0;
-  }
-};
-
 /// The array itself where its elements lie one after the other.
 ArrayRef contiguous(const ArrayRef& array) {
   if (is_contiguous(array->type.shape, array->strides)) return array;
   ArrayRef copy = make_array({array->type.dtype, array->type.shape});
   kernels::copy(copy->strided(), array->strided());
   return copy;
-}
-
-/// Of the outermost vmap whose examples disagree. `elements` are those of the answers, one after the other.
-Rows differing_rows(const Answers& answers, const Array& elements) {
-  if (elements.numel() <= 1) return {};
-  Rows rows{.bytes = static_cast<const char*>(elements.data),
-            .row_bytes = static_cast<std::size_t>(elements.numel()) *
-                         static_cast<std::size_t>(element_size(elements.type.dtype))};
-  for (std::size_t axis = 0; axis < answers.batches.size(); ++axis) {
-    rows.count = elements.type.shape.host()[axis];
-    if (rows.count == 0) return {};
-    rows.row_bytes /= static_cast<std::size_t>(rows.count);
-    rows.batch = answers.batches[axis];
-    if (!rows.all_equal()) return rows;  // else all are the first
-  }
-  return {};
-}
-
-using RowNumbers = std::vector<std::int64_t>;
-
-/// The rows in groups of equal bytes, in the order of the bytes.
-std::vector<RowNumbers> equal_rows(const Rows& rows) {
-  std::unordered_map<std::string_view, RowNumbers> groups;
-  for (std::int64_t row = 0; row < rows.count; ++row) groups[rows[row]].push_back(row);
-  std::vector<std::string_view> keys;
-  for (const auto& [key, numbers] : groups) keys.push_back(key);
-  std::sort(keys.begin(), keys.end());
-  std::vector<RowNumbers> sorted;
-  for (const std::string_view key : keys) sorted.push_back(std::move(groups[key]));
-  return sorted;
-}
-
-/// The rows of zeros, and the others.
-std::array<RowNumbers, 2> rows_of_zeros_apart(const Rows& rows) {
-  const auto count = static_cast<std::size_t>(rows.count);
-  std::array groups = {RowNumbers(count), RowNumbers(count)};
-  std::int64_t* end[] = {groups[0].data(), groups[1].data()};
-  for (std::int64_t row = 0; row < rows.count; ++row) *end[rows.is_zero(row) ? 0 : 1]++ = row;
-  for (std::size_t i = 0; i < 2; ++i) groups[i].resize(static_cast<std::size_t>(end[i] - groups[i].data()));
-  return groups;
 }
 
 /// What no example answers.
@@ -105,24 +47,50 @@ Answers answers_behind(const char* op, const ValueRef& value) {
   return answers;
 }
 
-Disagreement disagreement_on(const Answers& answers) {
-  const ArrayRef elements = contiguous(answers.elements);
-  const Rows rows = differing_rows(answers, *elements);
-  Disagreement parts{.batch = rows.batch, .groups = {}};
-  if (!rows.batch) return parts;
-  for (RowNumbers& group : equal_rows(rows))
-    parts.groups.push_back(make_lanes(rows.batch->level, rows.batch->lanes, std::move(group)));
-  return parts;
+Disagreement::Disagreement(const Answers& answers) : elements_(contiguous(answers.elements)) {
+  const Array& elements = *elements_;
+  if (elements.numel() <= 1) return;
+  bytes_ = static_cast<const char*>(elements.data);
+  row_bytes_ = static_cast<std::size_t>(elements.numel()) * static_cast<std::size_t>(element_size(elements.type.dtype));
+  for (std::size_t axis = 0; axis < answers.batches.size(); ++axis) {
+    count_ = elements.type.shape.host()[axis];
+    row_bytes_ /= static_cast<std::size_t>(count_);
+    const bool all_equal =
+        std::memcmp(bytes_, bytes_ + row_bytes_, static_cast<std::size_t>(count_ - 1) * row_bytes_) == 0;
+    if (all_equal) continue;  // to the first
+    batch_ = answers.batches[axis];
+    return;
+  }
 }
 
-Leaving leaving_by(const Answers& answers) {
-  const ArrayRef elements = contiguous(answers.elements);
-  const Rows rows = differing_rows(answers, *elements);
-  if (!rows.batch) return {};
-  auto [done, going_on] = rows_of_zeros_apart(rows);
-  if (done.empty() || going_on.empty()) return {};
-  return {rows.batch, make_lanes(rows.batch->level, rows.batch->lanes, std::move(done)),
-          make_lanes(rows.batch->level, rows.batch->lanes, std::move(going_on))};
+bool Disagreement::is_zero(std::int64_t row) const {
+  return row_bytes_ == 1 ? bytes_[row] == 0 : this->row(row).find_first_not_of('\0') == std::string_view::npos;
+}
+
+LaneSetRef Disagreement::lanes(std::vector<std::int64_t> rows) const {
+  return make_lanes(batch_->level, batch_->lanes, std::move(rows));
+}
+
+std::vector<LaneSetRef> Disagreement::groups() const {
+  std::unordered_map<std::string_view, std::vector<std::int64_t>> rows_by_answer;
+  for (std::int64_t i = 0; i < count_; ++i) rows_by_answer[row(i)].push_back(i);
+  std::vector<std::string_view> answers;
+  for (const auto& [answer, rows] : rows_by_answer) answers.push_back(answer);
+  std::sort(answers.begin(), answers.end());
+  std::vector<LaneSetRef> groups;
+  for (const std::string_view answer : answers) groups.push_back(lanes(std::move(rows_by_answer[answer])));
+  return groups;
+}
+
+std::optional<Disagreement::Leaving> Disagreement::leaving() const {
+  std::array apart = {std::vector<std::int64_t>(static_cast<std::size_t>(count_)),
+                      std::vector<std::int64_t>(static_cast<std::size_t>(count_))};
+  std::int64_t* end[] = {apart[0].data(), apart[1].data()};
+  for (std::int64_t i = 0; i < count_; ++i) *end[is_zero(i) ? 0 : 1]++ = i;
+  for (std::size_t i = 0; i < 2; ++i) apart[i].resize(static_cast<std::size_t>(end[i] - apart[i].data()));
+  auto& [done, going_on] = apart;
+  if (done.empty() || going_on.empty()) return std::nullopt;
+  return Leaving{lanes(std::move(done)), lanes(std::move(going_on))};
 }
 
 ArrayRef one_answer(const Answers& answers) {

@@ -2,6 +2,8 @@
 // of examples that agree on them. Sees through differentiation. Names no operation.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "interpreters/batch.h"
@@ -17,19 +19,33 @@ struct Answers {
 /// `op` is the operation that looks. Throws TransformError if the value is being recorded.
 Answers answers_behind(const char* op, const ValueRef& value);
 
-/// A vmap whose running examples disagree, and the groups of them that agree, in the order of their answers' bytes.
-struct Disagreement {
-  BatchInterpreter* batch = nullptr;  // the outermost such vmap; null: all agree
-  std::vector<LaneSetRef> groups;
-};
-Disagreement disagreement_on(const Answers& answers);
+/// The outermost vmap whose running examples disagree, and the groups of them that agree.
+class Disagreement {
+ public:
+  explicit Disagreement(const Answers& answers);
 
-/// The examples of a vmap of which some want to go on, that is, answer something other than zero.
-struct Leaving {
-  BatchInterpreter* batch = nullptr;  // the outermost that disagrees; null: in it none is done with all inner ones
-  LaneSetRef done, going_on;
+  BatchInterpreter* batch() const { return batch_; }  ///< null: all agree
+  /// In the order of their answers' bytes.
+  std::vector<LaneSetRef> groups() const;
+  /// The examples that answer zero, with all their inner ones, and the others; none if all answer something else.
+  struct Leaving {
+    LaneSetRef done, going_on;
+  };
+  std::optional<Leaving> leaving() const;
+
+ private:
+  std::string_view row(std::int64_t number) const {
+    return {bytes_ + static_cast<std::size_t>(number) * row_bytes_, row_bytes_};
+  }
+  bool is_zero(std::int64_t row) const;
+  LaneSetRef lanes(std::vector<std::int64_t> rows) const;
+
+  BatchInterpreter* batch_ = nullptr;
+  ArrayRef elements_;  // one after the other, a row of bytes for each example
+  const char* bytes_;
+  std::int64_t count_ = 0;
+  std::size_t row_bytes_ = 0;
 };
-Leaving leaving_by(const Answers& answers);
 
 /// One example's elements, where all agree; zeros where there is no example.
 ArrayRef one_answer(const Answers& answers);

@@ -17,17 +17,23 @@ StreamPosition next_of_streams(Generator& generator) {
 
 }  // namespace
 
+DrawSource* DrawSource::current() { return source && source->recording_ == innermost_recording() ? source : nullptr; }
+
 StreamPosition next_draw(Generator& generator) {
-  return source && source->recording_ == innermost_recording() ? source->next(generator) : next_of_streams(generator);
+  DrawSource* const current = DrawSource::current();
+  return current ? current->next(generator) : next_of_streams(generator);
 }
 
-bool draws_are_repeated() { return source && source->recording_ == innermost_recording() && source->repeats(); }
+bool draws_are_repeated() {
+  const DrawSource* const current = DrawSource::current();
+  return current && current->repeats();
+}
 
-DrawSource::DrawSource() : outer_(source), recording_(innermost_recording()) { source = this; }
-DrawSource::~DrawSource() { source = outer_; }
+DrawSource::DrawSource() : outer_(current()), resumed_(source), recording_(innermost_recording()) { source = this; }
+DrawSource::~DrawSource() { source = resumed_; }
 
 StreamPosition DrawSource::next_of_outer(Generator& generator) const {
-  return outer_ && outer_->recording_ == recording_ ? outer_->next(generator) : next_of_streams(generator);
+  return outer_ ? outer_->next(generator) : next_of_streams(generator);
 }
 
 StreamPosition NotedDraws::next(Generator& generator) { return draws_.emplace_back(next_of_outer(generator)); }

@@ -27,6 +27,8 @@ bool draws_are_repeated();
 class DrawSource {
  public:
   DrawSource(const DrawSource&) = delete;
+  /// The innermost one of this thread; null: there is none, or a recording has begun inside it.
+  static DrawSource* current();
   virtual StreamPosition next(Generator& generator) = 0;
   /// Whether draws come from places noted before, here or in a source around it.
   virtual bool repeats() const { return outer_ && outer_->repeats(); }
@@ -37,9 +39,8 @@ class DrawSource {
   StreamPosition next_of_outer(Generator& generator) const;
 
  private:
-  friend StreamPosition next_draw(Generator& generator);
-  friend bool draws_are_repeated();
-  DrawSource* const outer_;
+  DrawSource* const outer_;             // the current one when this began
+  DrawSource* const resumed_;           // the innermost one again when this ends
   const Interpreter* const recording_;  // the innermost one when this began
 };
 

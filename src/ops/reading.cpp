@@ -33,9 +33,9 @@ ArrayRef elements_behind(const char* op, const Tensor& x, const Tensor& about, N
     const Parts allowed = needs == Needs::size ? Parts::sizes : Parts::values;
     for (auto batch = answers.batches.rbegin(); batch != answers.batches.rend(); ++batch)
       if ((*batch)->parts < allowed) raise_batched(op, type_of(about), (*batch)->level, needs);
-    const Disagreement parts = disagreement_on(answers);
-    if (!parts.batch) return one_answer(answers);
-    parts.batch->go_on_with_largest(op, parts.groups);
+    const Disagreement differing(answers);
+    if (!differing.batch()) return one_answer(answers);
+    differing.batch()->go_on_with_largest(op, differing.groups());
   }
 }
 

@@ -55,12 +55,15 @@ Values read_all(Op op, const Tensors& tensors) {
   return values;
 }
 
-/// Cells that nobody else can write to.
-Residual snapshot(Op op, const Residual& residual) {
-  Residual fresh{.tensors = {}, .rest = residual.rest};
-  for (const Tensor& t : residual.tensors)
-    fresh.tensors.push_back(t.defined() ? wrap(read(t, op.rules->name)) : Tensor());
+/// The values in cells that nobody else can write to.
+std::vector<Tensor> fresh_cells(Op op, std::span<const Tensor> tensors) {
+  std::vector<Tensor> fresh;
+  for (const Tensor& t : tensors) fresh.push_back(t.defined() ? wrap(read(t, op.rules->name)) : Tensor());
   return fresh;
+}
+
+Residual snapshot(Op op, const Residual& residual) {
+  return {.tensors = fresh_cells(op, residual.tensors), .rest = residual.rest};
 }
 
 }  // namespace
@@ -89,9 +92,7 @@ Tensors vjp(Op op, const Reverse& rule) {
   const InLanesOf lanes_of_cotangents(rule.cotangents);
   // In cells of their own, made inside these lanes: the rule may write to them.
   const Residual residual = snapshot(op, *rule.residual);
-  Tensors cotangents;
-  for (const Tensor& ct : rule.cotangents)
-    cotangents.push_back(ct.defined() ? wrap(read(ct, op.rules->name)) : Tensor());
+  const std::vector<Tensor> cotangents = fresh_cells(op, rule.cotangents);
   Reverse fresh = rule;
   fresh.residual = &residual;
   fresh.cotangents = {cotangents.data(), cotangents.size()};

@@ -4,6 +4,7 @@
 #include "random/draws.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
@@ -96,16 +97,19 @@ int axes_of_parts(const Shape& shape, std::int64_t parts) {
 
 /// Equal parts of the rows of a row-major array, which its axes in front number.
 struct Part {
+  Strided whole;
   Strides sizes, strides;
-  Part(const Strided& whole, std::int64_t parts) {
+  Part(const Strided& whole, std::int64_t parts) : whole(whole) {
+    assert(is_row_major(whole));
     const Shape shape(whole.shape, whole.shape + whole.rank);
     const int axes = axes_of_parts(shape, parts);
+    require_between(1, axes, beyond_memory);
     sizes.push_back(rows_in(shape, axes) / parts);
     strides.push_back(whole.strides[axes - 1]);
     sizes.append(whole.shape + axes, whole.shape + whole.rank);
     strides.append(whole.strides + axes, whole.strides + whole.rank);
   }
-  Strided at(const Strided& whole, std::int64_t i) const {
+  Strided at(std::int64_t i) const {
     const std::int64_t offset = i * sizes[0] * strides[0];
     return {static_cast<std::byte*>(whole.data) + offset * static_cast<std::int64_t>(element_size(whole.dtype)),
             whole.dtype, static_cast<int>(sizes.size()), sizes.data(), strides.data()};
@@ -127,11 +131,6 @@ struct Drawn {
   Type type() const {
     numbers.check(shape);
     for (std::int64_t start : starts) require_between(0, start, beyond_memory);
-    if (starts.size() > 1) {
-      require_between(1, shape.rank(), beyond_memory);
-      if (std::none_of(shape.begin(), shape.end(), [](Size s) { return s.is_symbol(); }))
-        require_between(1, axes_of_parts(shape, std::ssize(starts)), beyond_memory);
-    }
     return {numbers.dtype, shape};
   }
   void eval(Outputs out, Inputs) const {
@@ -144,8 +143,7 @@ struct Drawn {
     if (runs == 1) return numbers.fill(out[0], source, static_cast<std::uint64_t>(starts[0]) * of_one);
     const Part part(out[0], runs);
     for (std::int64_t i = 0; i < runs; ++i)
-      numbers.fill(part.at(out[0], i), source,
-                   static_cast<std::uint64_t>(starts[static_cast<std::size_t>(i)]) * of_one);
+      numbers.fill(part.at(i), source, static_cast<std::uint64_t>(starts[static_cast<std::size_t>(i)]) * of_one);
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Drawn>> samples() {
@@ -189,7 +187,7 @@ struct DrawnByKey {
     const Strided whole{out[0].data, out[0].dtype, rows.rank(), rows.host(), strides.data()};
     const Part part(whole, count);
     for (std::int64_t i = 0; i < count; ++i)
-      numbers.fill({part.at(whole, i).data, whole.dtype, shape.rank(), shape.host(), strides.data() + 1},
+      numbers.fill({part.at(i).data, whole.dtype, shape.rank(), shape.host(), strides.data() + 1},
                    sources[static_cast<std::size_t>(i)], 0);
   }
   DrawnByKey lifted() const { return *this; }

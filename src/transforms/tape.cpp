@@ -43,23 +43,19 @@ const Value* batched_inside(const Value& value, Level level) {
   return v->level > level ? v : nullptr;
 }
 
-}  // namespace
-
-Tape::Tape(where_t where)
-    : state_(new State{
-          .where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where)), .watched = {}}) {}
-
-namespace {
-
 std::atomic<TapeInterpreter*> given_up = nullptr;
 
-/// Holds it until the process ends.
+/// Holds it until the process ends: the stack of its own thread still points to it.
 void give_up(TapeInterpreter* interpreter) noexcept {
   interpreter->given_up_before = given_up.load();
   while (!given_up.compare_exchange_weak(interpreter->given_up_before, interpreter)) {}
 }
 
 }  // namespace
+
+Tape::Tape(where_t where)
+    : state_(new State{
+          .where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where)), .watched = {}}) {}
 
 /// Watched tensors become plain again. On another thread the interpreter cannot leave its stack: it is given up.
 Tape::~Tape() {

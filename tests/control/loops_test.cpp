@@ -318,6 +318,33 @@ TEST(Checkpoints, ChangeNoDraw) {
   }
 }
 
+TEST(Checkpoints, AskAConditionThatDrawsOnceForEachState) {
+  const auto walk = [](rc::Checkpoints checkpoint) {
+    return [checkpoint](Tensor x) {
+      const auto goes_on = [](Tensor y) {
+        const Tensor limit = rc::cond(y > 0, [] { return rc::rand({}, rc::float64); }, [] { return number(0.5); });
+        return logical_and(abs(y) < 8, rc::rand({}, rc::float64) + limit > 0.3);
+      };
+      const auto step = [](Tensor y) { return y * 1.1 + rc::randn({}, rc::float64); };
+      return rc::while_loop(goes_on, step, x, {.checkpoint = checkpoint});
+    };
+  };
+  const Tensor x = doubles({0.5, -1, 2, 1, -0.5, 3, 0.1, 9});
+  const auto drawn = [&](rc::Checkpoints checkpoint, bool is_mapped) {
+    rc::manual_seed(12);
+    const auto f = rc::grad_and_value(walk(checkpoint));
+    return is_mapped ? rc::vmap(f, {.randomness = rc::Randomness::different})(x) : f(number(0.5));
+  };
+  for (const bool is_mapped : {false, true}) {
+    const auto [slope, value] = drawn(rc::Checkpoints::every_step, is_mapped);
+    for (const auto checkpoint : {rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+      const auto [kept_slope, kept_value] = drawn(checkpoint, is_mapped);
+      expect_equal(kept_value, value);
+      expect_close(kept_slope, slope);
+    }
+  }
+}
+
 TEST(Checkpoints, AGradientChangesNoDrawAfterIt) {
   const auto f = [](bool differentiates) {
     return [differentiates](Tensor n, Tensor x) {

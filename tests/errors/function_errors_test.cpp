@@ -216,6 +216,33 @@ TEST(FunctionErrors, AWriteThatIsNotMarkedOrNotReturned) {
                                    {x});
 }
 
+/// Writes to another argument each time it runs.
+struct Changing : rc::Function<Changing> {
+  inline static int runs = 0;
+  static std::pair<Tensor, Tensor> forward(const Tensor& x, const Tensor& y) {
+    (runs++ % 2 == 0 ? x : y).exp_();
+    return {x, y};
+  }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor, Tensor>& inputs,
+                            const std::pair<Tensor, Tensor>&) {
+    ctx.mark_dirty(std::get<0>(inputs), std::get<1>(inputs));
+  }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+TEST(FunctionErrors, AWriteToAnotherArgumentThanInTheFirstRun) {
+  const Tensor x = ramp({3});
+  const rc::Program program = rc::trace([](Tensor a) { return Changing::apply(a.clone(), a.clone()).first; })(x);
+  expect_error<rc::TransformError>(
+      [&] {
+        program({x});
+        program({x});
+      },
+      "Changing: forward writes to other arguments than in its first run, or returns them at other places; let it do "
+      "the same each time, or write to copies",
+      {x});
+}
+
 // ── derivatives of derivatives ──
 
 struct Once : rc::Function<Once> {

@@ -1,4 +1,4 @@
-// What is held of the functions that conditionals and loops are given. Not for users; control.h is written with it.
+// What the functions given to conditionals and loops must fulfil. Not for users; control.h is written with it.
 #pragma once
 
 #include <cstdint>

@@ -40,9 +40,7 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
 
 /// `advance(state, n)` is step number n of the examples that run.
 template <class C, class B, class S>
-S run_steps(const char* name, const C& cond_fn, const B& advance, S state,
-            runs::DrawsFrom draws = runs::DrawsFrom::own) {
-  runs::Parting parting(name, draws);
+S run_steps(const char* name, runs::Parting& parting, const C& cond_fn, const B& advance, S state) {
   const auto goes_on = [&] {
     std::tuple<S> shown(state);
     const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
@@ -92,7 +90,8 @@ S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& s
     return Counted(call::invoke(body_fn, shown), c.second + 1);
   };
   const EveryStep<decltype(below), decltype(step), Counted> advance{name, below, step, steps};
-  return run_steps(name, below, advance, Counted(state, zeros({}, DType::int64)), runs::DrawsFrom::around).first;
+  runs::Parting parting(name, runs::DrawsFrom::around);
+  return run_steps(name, parting, below, advance, Counted(state, zeros({}, DType::int64))).first;
 }
 
 /// Up to `steps` steps, of which reverse mode keeps a state for each halving.
@@ -123,6 +122,26 @@ struct Segments {
   S record(S state) const { return record_loop(name, cond_fn, body_fn, std::move(state), options); }
 };
 
+/// The condition's answer is kept with the state: it is asked once for each, as where every step is kept, though
+/// a segment begins with the state at which the one before it ended.
+template <class C, class B, class S>
+S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
+  using Asked = std::pair<S, Tensor>;
+  const auto ask = [name, cond_fn](S s) {
+    std::tuple<S> shown(s);
+    Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
+    return Asked(std::move(s), std::move(answer));
+  };
+  const auto answer = [](const Asked& asked) { return asked.second; };
+  const auto step = [body_fn, ask](const Asked& asked) {
+    std::tuple<S> shown(asked.first);
+    return ask(call::invoke(body_fn, shown));
+  };
+  runs::Parting parting(name);
+  const Segments<decltype(answer), decltype(step), Asked> advance{name, answer, step, options};
+  return run_steps(name, parting, answer, advance, ask(std::move(state))).first;
+}
+
 template <class C, class B, class S>
 S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   static_assert(takes<C, S>, "ricci: the condition of a loop must take the state as its one argument");
@@ -131,8 +150,10 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, cons
   if (function::is_recorded(walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
   if constexpr (tree::can_hold_tensor<S>)
     if (options.checkpoint != Checkpoints::every_step)
-      return run_steps(name, cond_fn, Segments<C, B, S>{name, cond_fn, body_fn, options}, std::move(state));
-  return run_steps(name, cond_fn, EveryStep<C, B, S>{name, cond_fn, body_fn, options.max_steps}, std::move(state));
+      return loop_of_segments(name, cond_fn, body_fn, std::move(state), options);
+  runs::Parting parting(name);
+  const EveryStep<C, B, S> advance{name, cond_fn, body_fn, options.max_steps};
+  return run_steps(name, parting, cond_fn, advance, std::move(state));
 }
 
 }  // namespace call

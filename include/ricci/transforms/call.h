@@ -72,7 +72,7 @@ auto result_of(Run& run, const F& f, std::tuple<A...>& arguments) {
   using R = result_t<F, A...>;
   if constexpr (aux && !is_two_things<R>) {
     check_pair<R>();
-    return std::pair<Tensor, Tensor>();  // so that nothing else is said
+    return std::pair<Tensor, Tensor>();  // keeps the compiler from a second message
   } else if constexpr (std::is_void_v<R>) {
     call::invoke(f, arguments);
     run.refuse("nothing");
