@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ricci/dtype.h"
+#include "ricci/ref_count.h"
 #include "ricci/shape.h"
 
 namespace ricci {
@@ -322,11 +323,11 @@ class Tensor {
   static Tensor weak_integer(std::int64_t value);
   static Tensor weak_floating(double value);
   void retain() const {
-    if (cell_) __atomic_fetch_add(reinterpret_cast<std::uint32_t*>(cell_), 1U, __ATOMIC_RELAXED);
+    if (cell_) reinterpret_cast<RefCount*>(cell_)->add();
   }
   void release();
 
-  Cell* cell_ = nullptr;  // a Cell begins with its 32-bit reference count
+  Cell* cell_ = nullptr;  // a Cell begins with its RefCount
 };
 
 /// What indexing by tensors gives: a copy, which writes back when assigned to: `x.index({i, j}) = v`.

@@ -14,9 +14,7 @@ namespace ricci {
 namespace {
 
 Type without_batch(const Type& hidden) {
-  Type type = hidden;
-  type.shape.erase(0);
-  return type;
+  return {hidden.dtype, Shape(hidden.shape.begin() + 1, hidden.shape.end()), hidden.weak};
 }
 
 }  // namespace
@@ -100,9 +98,9 @@ bool are_aligned(std::span<const ValueRef> inputs, Level level) {
 Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> inputs) {
   const LaneSetRef& rows = lanes_of(op, inputs);
   if (are_aligned(inputs, level)) {
-    Values hidden;
+    BorrowedValues hidden;
     for (const ValueRef& v : inputs) hidden.push_back(v->level == level ? static_cast<const Batched&>(*v).value : v);
-    return {new_node<Batched>(level, std::move(dispatch(op, {hidden.data(), hidden.size()})[0]), rows)};
+    return only(new_node<Batched>(level, std::move(dispatch(op, hidden)[0]), rows));
   }
   SmallVector<const Type*, 4> types;
   for (const ValueRef& v : inputs) types.push_back(&v->type);
@@ -130,7 +128,7 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
     hidden.push_back(std::move(value));
   }
   Values results = dispatch(op, {hidden.data(), hidden.size()});
-  return {new_node<Batched>(level, std::move(results[0]), rows)};
+  return only(new_node<Batched>(level, std::move(results[0]), rows));
 }
 
 Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs) {

@@ -178,10 +178,10 @@ ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span
 
 Values BatchInterpreter::move_lanes(Op op, std::span<const ValueRef> inputs) {
   if (op.rules == &rules_of<SelectLanes>)
-    return {select_rows(*this, *static_cast<const SelectLanes*>(op.parameters), inputs[0])};
+    return only(select_rows(*this, *static_cast<const SelectLanes*>(op.parameters), inputs[0]));
   if (op.rules == &rules_of<PlaceLanes>)
-    return {place_rows(*this, *static_cast<const PlaceLanes*>(op.parameters), inputs[0])};
-  return {join_rows(*this, *static_cast<const JoinLanes*>(op.parameters), inputs)};
+    return only(place_rows(*this, *static_cast<const PlaceLanes*>(op.parameters), inputs[0]));
+  return only(join_rows(*this, *static_cast<const JoinLanes*>(op.parameters), inputs));
 }
 
 void BatchInterpreter::run_lanes(LaneSetRef set) {
@@ -224,7 +224,7 @@ const LaneSetRef& lanes_before_scopes(const BatchInterpreter& batch, Level level
 
 /// The lanes that the value has rows for. One that serves all examples, but whose cotangents the branches of a
 /// conditional send each from lanes of their own, counts as having rows for those that ran before they parted.
-LaneSetRef lanes_of(const BatchInterpreter& batch, const ValueRef& value) {
+const LaneSetRef& lanes_of(const BatchInterpreter& batch, const ValueRef& value) {
   if (const Batched* batched = batched_at(value, batch.level)) return batched->lanes;
   const bool has_cotangents = is_differentiable(value->type.dtype) && is_taped_inside(*value, batch.level);
   return has_cotangents ? lanes_before_scopes(batch, value->level) : batch.lanes;
@@ -241,7 +241,7 @@ ValueRef in_running_lanes(ValueRef value) {
       narrowed.push_back(static_cast<const BatchInterpreter*>(i));
   for (std::size_t i = narrowed.size(); i-- > 0;) {
     const BatchInterpreter& batch = *narrowed[i];
-    const LaneSetRef lanes = lanes_of(batch, value);
+    const LaneSetRef& lanes = lanes_of(batch, value);
     if (lanes == batch.lanes || !is_part_of(batch.lanes, lanes)) continue;
     const SelectLanes select{{batch.level, lanes}, {batch.level, batch.lanes}};
     value = dispatch({&rules_of<SelectLanes>, &select}, {&value, 1})[0];

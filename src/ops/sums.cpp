@@ -43,7 +43,7 @@ namespace {
 /// `y` with an axis of size 1 put in at each of `places`, which ascend. A result that nobody else holds changes its
 /// layout; any other gets a view.
 Tensor with_unit_axes(Tensor y, const Axes& places) {
-  Array* own = y.cell()->refs.load(std::memory_order_acquire) == 1 ? sole_array(y.cell()) : nullptr;
+  Array* own = y.cell()->refs.is(1) ? sole_array(y.cell()) : nullptr;
   if (own) {
     for (std::int64_t place : places) {
       own->type.shape.insert(static_cast<std::size_t>(place), 1);

@@ -133,8 +133,7 @@ void accumulate(Tensor& sum, const Tensor& term) {
     sum = term;
     return;
   }
-  const bool unshared = sum.cell()->refs.load(std::memory_order_acquire) == 1 && sole_array(sum.cell()) && !innermost &&
-                        type_of(sum) == type_of(term);
+  const bool unshared = sum.cell()->refs.is(1) && sole_array(sum.cell()) && !innermost && type_of(sum) == type_of(term);
   if (unshared) sum.add_(term);
   else sum = add(sum, term);
 }

@@ -162,14 +162,15 @@ Interpreter* find_interpreter(Level level) {
   return i && i->level == level ? i : nullptr;
 }
 
-ValueRef live(const ValueRef& value, const char* op) {
-  ValueRef v = value;
-  while (v->level != 0) {
+const ValueRef& live(const ValueRef& value, const char* op) {
+  const ValueRef* seen = &value;
+  while ((*seen)->level != 0) {
+    const Value* v = seen->get();
     const Interpreter* interpreter = find_interpreter(v->level);
-    if (interpreter && !switched_off(*interpreter)) return v;
+    if (interpreter && !switched_off(*interpreter)) break;
     if (!interpreter) require_not_set_aside(*v, op);
     if (v->kind == ValueKind::dual || v->kind == ValueKind::taped) {
-      v = *inner_of(*v);
+      seen = inner_of(*v);
       continue;
     }
     const std::string start = std::string(op) + ": an operand " + to_string(v->type), why = stale_description(v->level);
@@ -178,14 +179,14 @@ ValueRef live(const ValueRef& value, const char* op) {
                                     ", which has ended; return it from the function instead"
                               : start + " " + why + "; return it from that function before another thread uses it");
   }
-  return v;
+  return *seen;
 }
 
 ValueRef read(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
   if (value->level == 0) return value;
-  ValueRef alive = live(value, op);
-  return narrowed_levels == 0 ? alive : in_running_lanes(std::move(alive));
+  const ValueRef& alive = live(value, op);
+  return narrowed_levels == 0 ? alive : in_running_lanes(alive);
 }
 
 Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
@@ -274,7 +275,7 @@ std::vector<const Rules*>& registry() {
 }
 
 struct OwnedParameters::Box {
-  std::atomic<std::uint32_t> refs{1};
+  RefCount refs;
   const ParameterRules* rules;
   std::size_t offset;
   void* parameters() { return reinterpret_cast<std::byte*>(this) + offset; }
@@ -283,7 +284,7 @@ struct OwnedParameters::Box {
 OwnedParameters::OwnedParameters(const ParameterRules& rules, const void* from) {
   if (rules.size == 0) return;
   const std::size_t offset = (sizeof(Box) + rules.align - 1) / rules.align * rules.align;
-  box_ = new (pool::allocate(offset + rules.size)) Box{.rules = &rules, .offset = offset};
+  box_ = new (pool::allocate(offset + rules.size)) Box{.refs = RefCount(), .rules = &rules, .offset = offset};
   try {
     rules.copy(box_->parameters(), from);
   } catch (...) {
@@ -292,10 +293,10 @@ OwnedParameters::OwnedParameters(const ParameterRules& rules, const void* from) 
   }
 }
 OwnedParameters::OwnedParameters(const OwnedParameters& other) : box_(other.box_) {
-  if (box_) box_->refs.fetch_add(1, std::memory_order_relaxed);
+  if (box_) box_->refs.add();
 }
 OwnedParameters::~OwnedParameters() {
-  if (!box_ || box_->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!box_ || !box_->refs.drop()) return;
   const std::size_t bytes = box_->offset + box_->rules->size;
   box_->rules->destroy(box_->parameters());
   box_->~Box();

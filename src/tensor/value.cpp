@@ -20,7 +20,6 @@ std::byte* bytes_of(Block* block) { return reinterpret_cast<std::byte*>(block); 
 
 Block* new_block(std::size_t bytes) {
   auto* block = new (pool::allocate(bytes)) Block;
-  block->refs.store(1, std::memory_order_relaxed);
   block->bytes = bytes;
   return block;
 }
@@ -34,21 +33,14 @@ bool destroy_together(Cell* cell) {
   if (cell->link || !cell->value || cell->value->kind != ValueKind::array) return false;
   auto* array = static_cast<Array*>(cell->value.get());
   Block* home = cell->home;
-  const bool alone = array->home == home && array->storage == home &&
-                     array->refs.load(std::memory_order_acquire) == 1 &&
-                     home->refs.load(std::memory_order_acquire) == 2;
+  const bool alone = array->home == home && array->storage == home && array->refs.is(1) && home->refs.is(2);
   if (!alone) return false;
   cell->value.leak();
   array->~Array();
   cell->~Cell();
-  home->refs.store(1, std::memory_order_relaxed);
+  home->refs.reset(1);
   home->release();
   return true;
-}
-
-/// Gives up one reference; true if it was the last.
-bool drop(Cell* cell) {
-  return cell->refs.load(std::memory_order_acquire) == 1 || cell->refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 /// And the bases that only it has kept, one after the other: a chain of views may be longer than the stack is deep.
@@ -59,14 +51,14 @@ void destroy_cell(Cell* cell) {
     delete cell->link;
     cell->~Cell();
     home->release();
-    cell = base && drop(base) ? base : nullptr;
+    cell = base && base->refs.drop() ? base : nullptr;
   }
 }
 
 }  // namespace
 
 void Block::release() noexcept {
-  if (refs.load(std::memory_order_acquire) != 1 && refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!refs.drop()) return;
   if (deleter) deleter(deleter_context, lent);
   pool::release(this, bytes);
 }
@@ -168,10 +160,10 @@ ArrayRef make_lent(const Type& type, void* data, void (*deleter)(void*, void*), 
 }
 
 Tensor make_tensor(ValueRef value, Level birth) {
-  if (value && value->kind == ValueKind::array && value->refs.load(std::memory_order_acquire) == 1) {
+  if (value && value->kind == ValueKind::array && value->refs.is(1)) {
     Block* home = static_cast<Array*>(value.get())->home;
-    if (home->refs.load(std::memory_order_acquire) == 1) {  // no cell lives there, and nobody else can see the block
-      home->refs.store(2, std::memory_order_relaxed);
+    if (home->refs.is(1)) {  // no cell lives there, and nobody else can see the block
+      home->refs.reset(2);
       return new_cell(home, std::move(value), birth);
     }
   }
@@ -246,15 +238,14 @@ Array* sole_array(Cell* cell) {
   if (cell->link || !cell->value || cell->value->kind != ValueKind::array) return nullptr;
   auto* array = static_cast<Array*>(cell->value.get());
   const std::uint32_t owners = 1 + (cell->home == array->storage ? 1U : 0U);
-  const bool sole = array->refs.load(std::memory_order_acquire) == 1 &&
-                    array->storage->refs.load(std::memory_order_acquire) == owners && array->storage == array->home;
+  const bool sole = array->refs.is(1) && array->storage->refs.is(owners) && array->storage == array->home;
   return sole ? array : nullptr;
 }
 
 namespace ops {
 
 void Tensor::release() {
-  if (Cell* cell = leak(); drop(cell)) destroy_cell(cell);
+  if (Cell* cell = leak(); cell->refs.drop()) destroy_cell(cell);
 }
 
 }  // namespace ops

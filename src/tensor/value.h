@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "ricci/error.h"
 #include "ricci/owned.h"
+#include "ricci/ref_count.h"
 #include "ricci/strided.h"
 #include "ricci/tensor.h"
 #include "ricci/type.h"
@@ -24,7 +26,7 @@ inline bool same_thread(Level a, Level b) { return ((a ^ b) & ((Level{1} << thre
 
 /// An immutable value of one level, reference counted.
 struct Value {
-  std::atomic<std::uint32_t> refs{1};
+  RefCount refs;
   ValueKind kind;
   Level level;
   Type type;  // as seen by the user at this level
@@ -46,11 +48,11 @@ class Ref {
     return r;
   }
   static Ref share(V* value) {
-    if (value) value->refs.fetch_add(1, std::memory_order_relaxed);
+    if (value) value->refs.add();
     return adopt(value);
   }
   Ref(const Ref& o) : value_(o.value_) {
-    if (value_) value_->refs.fetch_add(1, std::memory_order_relaxed);
+    if (value_) value_->refs.add();
   }
   Ref(Ref&& o) noexcept : value_(std::exchange(o.value_, nullptr)) {}
   template <class W>
@@ -69,27 +71,44 @@ class Ref {
 
  private:
   void drop() {
-    if (!value_) return;
-    // A sole owner needs no locked instruction: nobody else can take a reference meanwhile.
-    if (value_->refs.load(std::memory_order_acquire) == 1 || value_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      value_->destroy();
+    if (value_ && value_->refs.drop()) value_->destroy();
   }
   V* value_ = nullptr;
 };
 
 using ValueRef = Ref<Value>;
 using Values = SmallVector<ValueRef, 3>;
+/// One value. Moves it, where a list in braces would copy.
+inline Values only(ValueRef value) {
+  Values values;
+  values.push_back(std::move(value));
+  return values;
+}
+/// Values that something else keeps alive for as long as this lives: nothing is counted.
+class BorrowedValues {
+ public:
+  BorrowedValues() = default;
+  BorrowedValues(const BorrowedValues&) = delete;
+  ~BorrowedValues() {
+    for (ValueRef& v : values_) v.leak();
+  }
+  void push_back(const ValueRef& value) { values_.push_back(ValueRef::adopt(value.get())); }
+  operator std::span<const ValueRef>() const { return {values_.data(), values_.size()}; }
+
+ private:
+  Values values_;
+};
 
 /// A counted piece of pool memory. Elements, the Array that describes them and the Cell that holds the Array live in
 /// one Block when an operation makes them, so that one allocation serves all three.
 struct Block {
-  std::atomic<std::uint32_t> refs;
+  RefCount refs;
   std::size_t bytes;
   void (*deleter)(void*, void*) = nullptr;  // for memory lent by the user
   void* deleter_context = nullptr;
   void* lent = nullptr;
 
-  void retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void retain() { refs.add(); }
   void release() noexcept;
 };
 
@@ -141,7 +160,7 @@ struct Link {
 
 /// What a Tensor points to: one assignable place. Requires: `refs` comes first (Tensor counts on it).
 struct Cell {
-  std::atomic<std::uint32_t> refs{1};
+  RefCount refs;
   Level birth;                // the innermost level alive when the cell was made
   ValueRef value;             // of a view: what `link` last gave, current if the base is as `link->seen` says
   std::uint64_t version = 0;  // counts assignments

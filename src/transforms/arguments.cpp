@@ -16,7 +16,7 @@ Tensor show_argument(ValueRef value, Owned<ArgumentLink> link) {
 
 Tensor in_own_cell(Tensor result) {
   const Cell* cell = result.cell();
-  const bool is_alone = !cell->link && cell->refs.load(std::memory_order_acquire) == 1;
+  const bool is_alone = !cell->link && cell->refs.is(1);
   return is_alone ? result : wrap(value_of(result));
 }
 
