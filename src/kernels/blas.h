@@ -44,11 +44,26 @@ const Blas<T>& blas();
 template <class T>
 const Decompositions<T>& decompositions();
 
-/// How many threads OpenBLAS uses: RICCI_THREADS if that is set, else OpenBLAS's own choice, the cores it may run on.
+/// How many threads the libraries may use: RICCI_THREADS if that is set, else OpenBLAS's own choice when it was loaded,
+/// the cores it may run on.
 int blas_threads();
 
-/// Makes OpenMP, oneDNN's threads, follow RICCI_THREADS for regions that the calling thread opens.
-void limit_openmp_threads();
+/// Whether this many multiply-adds are worth several threads, if there are such. Fewer take one core less than about
+/// 100 us; where another program uses a core too, the threads may wait for each other for milliseconds.
+bool is_worth_threads(std::int64_t multiply_adds);
+
+/// While it lives, OpenBLAS and oneDNN do what the calling thread asks for on one thread, or on all they may use. The
+/// number of OpenBLAS's threads is the process's: other threads' products may meanwhile have fewer or more.
+class LibraryThreads {
+ public:
+  explicit LibraryThreads(bool several);
+  LibraryThreads(const LibraryThreads&) = delete;
+  ~LibraryThreads();
+
+ private:
+  const bool is_limited_;
+  int openmp_before_ = 0;  // 0: unchanged
+};
 
 /// The CPU family whose kernels OpenBLAS runs, e.g. "SkylakeX".
 const char* blas_core();

@@ -154,11 +154,11 @@ void multiply_gathered(const BatchedProduct<T>& batch, Multiply&& multiply) {
   }
 }
 
-/// Whether `multiply_blocked` beats the libraries: with AVX-512, for doubles, unless they can use several threads.
+/// Whether `multiply_blocked` beats the libraries: with AVX-512, for doubles, unless several threads do it.
 template <class T>
 bool is_blocked(const Product<T>& p) {
   if (!std::is_same_v<T, double> || register_bytes < 64 || p.m() < 8 || p.n() < 8) return false;
-  return blas_threads() == 1;
+  return !is_worth_threads(p.m() * p.n() * p.k());
 }
 
 template <class T>

@@ -53,7 +53,6 @@ void multiply_matrices(const Product<T>& p) {
   const T one = T(1), beta = p.accumulate == Accumulate::yes ? T(1) : T(0);
   const int ldc = leading_dimension(p.c);
   if constexpr (std::is_same_v<T, float>) {
-    limit_openmp_threads();
     const dnnl_status_t status =
         dnnl_sgemm(a.op, b.op, m, n, k, one, a.data, a.leading, b.data, b.leading, beta, p.c.data, ldc);
     if (status != dnnl_success) throw std::bad_alloc();  // the arguments are right
@@ -98,6 +97,7 @@ void multiply_into_copy(const Product<T>& p) {
 
 template <class T>
 void multiply_by_library(const Product<T>& p) {
+  const LibraryThreads threads(is_worth_threads(p.m() * p.n() * p.k()));
   if (p.n() == 1) return multiply_vector(p);
   if (p.m() == 1) return multiply_vector(p.transposed());
   if (has_leading_dimension(p.c)) return multiply_matrices(p);

@@ -226,9 +226,6 @@ bool better_transposed(const Product<T>& p) {
   return p.m() > 1 && p.c.col_stride != 1 && p.c.row_stride == 1;
 }
 
-/// Larger products are worth more than one thread, if there is one.
-bool is_parallel(std::int64_t volume) { return volume > 400'000 && blas_threads() > 1; }
-
 }  // namespace
 
 // Measured against OpenBLAS's AVX-512 kernels: f64 192 x 192 x 192 in 116 us where it takes 157, f32 16 x 16 x 16 in 50
@@ -238,7 +235,7 @@ bool is_tiny(const Product<T>& p) {
   if (better_transposed(p)) return is_tiny(p.transposed());
   const std::int64_t volume = p.m() * p.n() * p.k();
   if (volume <= 32768 || (p.m() == 1 && p.n() == 1)) return true;
-  if (p.m() == 1 || is_parallel(volume) || (register_bytes < 64 && volume > 100'000)) return false;
+  if (p.m() == 1 || is_worth_threads(volume) || (register_bytes < 64 && volume > 100'000)) return false;
   const std::int64_t bytes_of_b = p.k() * p.n() * static_cast<std::int64_t>(sizeof(T));
   if (unit_along_rows(p.b)) return bytes_of_b <= 512 * 1024;
   return p.m() >= 16 && volume <= 1'000'000;
