@@ -25,7 +25,7 @@ foreach(layer IN LISTS layers)
   set_target_properties(ricci_${folder} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_sources(ricci PRIVATE $<TARGET_OBJECTS:ricci_${folder}>)
   # Where nothing is computed, a vector register is only a slow way to copy two words that were just stored.
-  if(NOT folder MATCHES "kernels|ops|random")
+  if(NOT folder MATCHES "^(kernels|ops|random)$")
     target_compile_options(ricci_${folder} PRIVATE -fno-tree-slp-vectorize)
   endif()
 endforeach()

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "ricci/ref_count.h"
+
 namespace ricci {
 
 /// The sole owner of a T.
@@ -40,7 +42,7 @@ class Shared {
  public:
   explicit Shared(Owned<T> value) : box_(new Box{std::move(value)}) {}
   Shared(const Shared& other) : box_(other.box_) {
-    if (box_) __atomic_fetch_add(&box_->owners, 1U, __ATOMIC_RELAXED);
+    if (box_) box_->owners.add();
   }
   Shared(Shared&& other) noexcept : box_(std::exchange(other.box_, nullptr)) {}
   Shared& operator=(Shared other) noexcept {
@@ -48,7 +50,7 @@ class Shared {
     return *this;
   }
   ~Shared() {
-    if (box_ && __atomic_sub_fetch(&box_->owners, 1U, __ATOMIC_ACQ_REL) == 0) delete box_;
+    if (box_ && box_->owners.drop()) delete box_;
   }
 
   T* operator->() const { return box_->value.get(); }
@@ -57,7 +59,7 @@ class Shared {
  private:
   struct Box {
     Owned<T> value;
-    std::uint32_t owners = 1;
+    RefCount owners = RefCount();
   };
   Box* box_ = nullptr;
 };

@@ -10,7 +10,7 @@
 namespace ricci {
 
 /// Counts with locked instructions, which cost as much as a small operation's arithmetic, only where other threads
-/// exist.
+/// exist or have existed: the user's, or those that a library starts for its first large product.
 class RefCount {
  public:
   explicit RefCount(std::uint32_t count = 1) : count_(count) {}

@@ -52,15 +52,20 @@ Size combine(char op, Size a, Size b);
 bool equal(Size a, Size b);
 }  // namespace symbols
 
+inline constexpr Size overflowed_size = INT64_MAX;  ///< of sums and products that no number can hold
 inline bool any_symbol(Size a, Size b) { return a.is_symbol() || b.is_symbol(); }
 inline Size operator+(Size a, Size b) {
-  return any_symbol(a, b) ? symbols::combine('+', a, b) : Size(a.raw() + b.raw());
+  std::int64_t sum = 0;
+  if (any_symbol(a, b)) return symbols::combine('+', a, b);
+  return __builtin_add_overflow(a.raw(), b.raw(), &sum) ? overflowed_size : Size(sum);
 }
 inline Size operator-(Size a, Size b) {
   return any_symbol(a, b) ? symbols::combine('-', a, b) : Size(a.raw() - b.raw());
 }
 inline Size operator*(Size a, Size b) {
-  return any_symbol(a, b) ? symbols::combine('*', a, b) : Size(a.raw() * b.raw());
+  std::int64_t product = 0;
+  if (any_symbol(a, b)) return symbols::combine('*', a, b);
+  return __builtin_mul_overflow(a.raw(), b.raw(), &product) ? overflowed_size : Size(product);
 }
 inline Size operator/(Size a, Size b) {
   return any_symbol(a, b) ? symbols::combine('/', a, b) : Size(a.raw() / b.raw());

@@ -14,19 +14,21 @@ Tensor truth(const char* name, const Tensor& predicate) {
   return type_of(predicate).dtype == DType::boolean ? predicate : ne(predicate, 0);
 }
 
+Tensor whole_number(const char* name, const char* what, const Tensor& number) {
+  require_defined(name, number, 0);
+  if (const Type type = type_of(number); category(type.dtype) > 1)
+    raise<TypeError>(std::string(name) + ": " + what + " is " + to_string(type) + "; it must be an integer");
+  return to(number, DType::int64);
+}
+
 Tensor checked_index(const Tensor& index, std::int64_t count) {
-  require_defined("switch_case", index, 0);
-  const Type type = type_of(index);
-  if (category(type.dtype) > 1)
-    raise<TypeError>("switch_case: the index is " + to_string(type) + "; it must be an integer");
-  const Tensor wide = to(index, DType::int64);
+  const Tensor wide = whole_number("switch_case", "the index", index);
   if (is_decided_later("switch_case", wide)) return wide;
   const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
   for (std::int64_t i : wrap(answers.elements).to_vector<std::int64_t>())
     if (i < 0 || i >= count)
       raise<IndexError>("switch_case: index " + std::to_string(i) + " is out of range for " +
-                        count_of(count, "branch", "branches") + "; the legal range is [0, " +
-                        std::to_string(count - 1) + "]");
+                        count_of(count, "branch", "branches") + "; " + legal_range(0, count - 1));
   return wide;
 }
 

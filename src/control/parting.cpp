@@ -51,13 +51,6 @@ Leaves running_rows(const char* name, const tree::Walk& walk) {
   return rows;
 }
 
-/// As many groups as one operation can join: the last one may be of examples that disagree, who part in their turn.
-void merge_beyond(std::size_t most, std::vector<LaneSetRef>& groups) {
-  if (groups.size() <= most) return;
-  groups[most - 1] = united(std::span(groups).subspan(most - 1));
-  groups.resize(most);
-}
-
 /// What the parts must be: the first one's type, but that of a tensor before that of a number.
 Type common_type(const std::vector<Tensor>& parts) {
   for (const Tensor& part : parts)
@@ -139,10 +132,8 @@ void Parting::State::settle(const Tensor& question, const tree::Walk* state) {
         leave(*differing.batch(), *leaving, *state);
         continue;
       }
-    std::vector<LaneSetRef> groups = differing.groups();
-    merge_beyond(max_operands, groups);
     Frame& frame = push_frame(*differing.batch());
-    frame.groups = std::move(groups);
+    frame.groups = differing.groups();
     frame.turns = {.question = question,
                    .state = state ? std::optional(tree::copy_leaves(*state)) : std::nullopt,
                    .first_draw = streams->positions(),

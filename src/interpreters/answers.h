@@ -25,9 +25,10 @@ class Disagreement {
   explicit Disagreement(const Answers& answers);
 
   BatchInterpreter* batch() const { return batch_; }  ///< null: all agree
-  /// In the order of their answers' bytes.
+  /// In the order of their answers' bytes. Requires: they disagree.
   std::vector<LaneSetRef> groups() const;
   /// The examples that answer zero, with all their inner ones, and the others; none if all answer something else.
+  /// Requires: they disagree.
   struct Leaving {
     LaneSetRef done, going_on;
   };
@@ -42,7 +43,7 @@ class Disagreement {
 
   BatchInterpreter* batch_ = nullptr;
   ArrayRef elements_;  // one after the other, a row of bytes for each example
-  const char* bytes_;
+  const char* bytes_ = nullptr;
   std::int64_t count_ = 0;
   std::size_t row_bytes_ = 0;
 };

@@ -79,6 +79,26 @@ Values BatchInterpreter::process(Op op, std::span<const ValueRef> inputs) {
 
 namespace {
 
+/// What is behind mapped values, which keep it alive for as long as this lives: nothing is counted.
+class BorrowedValues {
+ public:
+  BorrowedValues(std::span<const ValueRef> inputs, Level level) {
+    values_.reserve(inputs.size());
+    for (const ValueRef& v : inputs) {
+      const ValueRef& hidden = v->level == level ? static_cast<const Batched&>(*v).value : v;
+      values_.push_back(ValueRef::adopt(hidden.get()));
+    }
+  }
+  BorrowedValues(const BorrowedValues&) = delete;
+  ~BorrowedValues() {
+    for (ValueRef& v : values_) v.leak();
+  }
+  operator std::span<const ValueRef>() const { return {values_.data(), values_.size()}; }
+
+ private:
+  Values values_;
+};
+
 /// Whether the values one level down are aligned as they are: mapped ones of one shape, numbers beside them, and one
 /// dtype that none of them changes.
 bool are_aligned(std::span<const ValueRef> inputs, Level level) {
@@ -98,9 +118,8 @@ bool are_aligned(std::span<const ValueRef> inputs, Level level) {
 Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> inputs) {
   const LaneSetRef& rows = lanes_of(op, inputs);
   if (are_aligned(inputs, level)) {
-    BorrowedValues hidden;
-    for (const ValueRef& v : inputs) hidden.push_back(v->level == level ? static_cast<const Batched&>(*v).value : v);
-    return only(new_node<Batched>(level, std::move(dispatch(op, hidden)[0]), rows));
+    const BorrowedValues hidden(inputs, level);
+    return one_value(new_node<Batched>(level, std::move(dispatch(op, hidden)[0]), rows));
   }
   SmallVector<const Type*, 4> types;
   for (const ValueRef& v : inputs) types.push_back(&v->type);
@@ -128,7 +147,7 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
     hidden.push_back(std::move(value));
   }
   Values results = dispatch(op, {hidden.data(), hidden.size()});
-  return only(new_node<Batched>(level, std::move(results[0]), rows));
+  return one_value(new_node<Batched>(level, std::move(results[0]), rows));
 }
 
 Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs) {

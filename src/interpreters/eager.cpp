@@ -187,13 +187,13 @@ Values evaluate(Op op, std::span<const ValueRef> inputs) {
   if (op.rules->kind == Kind::elementwise) {
     const Array* arrays[max_loop_inputs];
     for (std::size_t i = 0; i < inputs.size(); ++i) arrays[i] = &array_of(inputs[i]);
-    return only(elementwise(op, {arrays, inputs.size()}));
+    return one_value(elementwise(op, {arrays, inputs.size()}));
   }
   if (op.rules->kind == Kind::custom) return custom::call(op, inputs);
   Types types;
   for (const ValueRef& v : inputs) types.push_back(v->type);
   const Types out_types = op.rules->type(op.parameters, types);
-  if (op.rules->is_view) return only(alias(op, array_of(inputs[0])));
+  if (op.rules->is_view) return one_value(alias(op, array_of(inputs[0])));
   Values results;
   SmallVector<Strided, 4> out, in;
   for (const ValueRef& v : inputs) in.push_back(array_of(v).strided());

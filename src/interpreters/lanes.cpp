@@ -178,10 +178,10 @@ ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span
 
 Values BatchInterpreter::move_lanes(Op op, std::span<const ValueRef> inputs) {
   if (op.rules == &rules_of<SelectLanes>)
-    return only(select_rows(*this, *static_cast<const SelectLanes*>(op.parameters), inputs[0]));
+    return one_value(select_rows(*this, *static_cast<const SelectLanes*>(op.parameters), inputs[0]));
   if (op.rules == &rules_of<PlaceLanes>)
-    return only(place_rows(*this, *static_cast<const PlaceLanes*>(op.parameters), inputs[0]));
-  return only(join_rows(*this, *static_cast<const JoinLanes*>(op.parameters), inputs));
+    return one_value(place_rows(*this, *static_cast<const PlaceLanes*>(op.parameters), inputs[0]));
+  return one_value(join_rows(*this, *static_cast<const JoinLanes*>(op.parameters), inputs));
 }
 
 void BatchInterpreter::run_lanes(LaneSetRef set) {

@@ -30,6 +30,8 @@ class TapeRecord {
   /// Notes an operation, whose inputs are at `parents`; gives the slot of its first output.
   int add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents,
           std::span<const ValueRef> outputs, std::shared_ptr<const Residual> residual);
+  /// Forgets all operations, and with them the values they keep.
+  void clear() { nodes_.clear(); }
   /// Runs the tape backwards at the current level, from cotangents of some slots to those of `wanted`; undefined is
   /// zero, and a slot of -1 is on no tape. With `consume`, frees every operation's values when it has been passed.
   std::vector<Tensor> pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,

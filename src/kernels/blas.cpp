@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -75,8 +76,10 @@ int wanted_threads() {
 #if defined(__SANITIZE_THREAD__)
   return 1;
 #endif
-  static const char* const text = getenv("RICCI_THREADS");
-  static const int wanted = text == nullptr ? 0 : std::max(0, std::atoi(text));
+  static const int wanted = [] {
+    const char* text = getenv("RICCI_THREADS");
+    return text == nullptr ? 0 : std::max(0, std::atoi(text));
+  }();
   return wanted;
 }
 
@@ -88,12 +91,17 @@ struct OpenBlas {
   Blas<std::complex<double>> z = look_up_all<std::complex<double>>(library, "z");
   Decompositions<float> s_decompositions = look_up_decompositions<float>(library, "s");
   Decompositions<double> d_decompositions = look_up_decompositions<double>(library, "d");
+  int (*get_num_threads)();
   void (*set_num_threads)(int);
   char* (*get_corename)();
   int threads;
+  bool has_own_threads;  // and not OpenMP's
 
   OpenBlas() {
-    int (*get_num_threads)();
+    constexpr int own = 1;
+    int (*get_parallel)();
+    look_up(library, get_parallel, "openblas_get_parallel");
+    has_own_threads = get_parallel() == own;
     look_up(library, get_num_threads, "openblas_get_num_threads");
     look_up(library, set_num_threads, "openblas_set_num_threads");
     look_up(library, get_corename, "openblas_get_corename");
@@ -147,22 +155,45 @@ const Decompositions<double>& decompositions<double>() {
 
 int blas_threads() { return open_blas().threads; }
 
-// A network of 64, 128 and 10 units with batches of 128, on two cores: 40,000 samples a second where products of 400,000
-// multiply-adds used both, 65,000 from 1,200,000 on, 90,000 from 2,000,000 or more on. The threads of OpenBLAS and those
-// of OpenMP also wait for each other.
+// A network of 64, 128 and 10 units with batches of 128, on two idle cores: 40,000 samples a second where products of more
+// than 400,000 multiply-adds use both, 65,000 where those of more than 1,200,000 do, 90,000 where none of its products
+// does. A meeting of threads that sleep takes some 50 us, and OpenBLAS's and OpenMP's also take the cores from each other.
 bool is_worth_threads(std::int64_t multiply_adds) { return multiply_adds > 4'000'000 && blas_threads() > 1; }
 
-LibraryThreads::LibraryThreads(bool several) : is_limited_(!several && blas_threads() > 1) {
-  if (is_limited_) open_blas().set_num_threads(1);
+OpenMpThreads::OpenMpThreads(bool several) {
   const OpenMp& omp = open_mp();
   const int wanted = several ? wanted_threads() : 1;
   if (wanted == 0 || omp.get_max_threads == nullptr || omp.set_num_threads == nullptr) return;
-  openmp_before_ = omp.get_max_threads();
+  before_ = omp.get_max_threads();
   omp.set_num_threads(wanted);
 }
-LibraryThreads::~LibraryThreads() {
-  if (is_limited_) open_blas().set_num_threads(blas_threads());
-  if (openmp_before_ != 0) open_mp().set_num_threads(openmp_before_);
+OpenMpThreads::~OpenMpThreads() {
+  if (before_ != 0) open_mp().set_num_threads(before_);
+}
+
+namespace {
+
+/// Of the process: how many ask for one thread now, and what the number was before the first of them asked.
+struct BlasLimit {
+  std::mutex mutex;
+  int askers = 0, before = 0;
+};
+constinit BlasLimit limit;
+
+}  // namespace
+
+BlasThreads::BlasThreads(bool several)
+    : limits_(!several && open_blas().has_own_threads && blas_threads() > 1), openmp_(several) {
+  if (!limits_) return;
+  const std::lock_guard lock(limit.mutex);
+  if (limit.askers++ > 0) return;
+  limit.before = open_blas().get_num_threads();
+  open_blas().set_num_threads(1);
+}
+BlasThreads::~BlasThreads() {
+  if (!limits_) return;
+  const std::lock_guard lock(limit.mutex);
+  if (--limit.askers == 0) open_blas().set_num_threads(limit.before);
 }
 
 const char* blas_core() { return open_blas().get_corename(); }

@@ -52,17 +52,29 @@ int blas_threads();
 /// 100 us; where another program uses a core too, the threads may wait for each other for milliseconds.
 bool is_worth_threads(std::int64_t multiply_adds);
 
-/// While it lives, OpenBLAS and oneDNN do what the calling thread asks for on one thread, or on all they may use. The
-/// number of OpenBLAS's threads is the process's: other threads' products may meanwhile have fewer or more.
-class LibraryThreads {
+/// While it lives, OpenMP, and with it oneDNN, does what the calling thread asks for on one thread, or on several:
+/// RICCI_THREADS of them if that is set, else as many as OpenMP chooses.
+class OpenMpThreads {
  public:
-  explicit LibraryThreads(bool several);
-  LibraryThreads(const LibraryThreads&) = delete;
-  ~LibraryThreads();
+  explicit OpenMpThreads(bool several);
+  OpenMpThreads(const OpenMpThreads&) = delete;
+  ~OpenMpThreads();
 
  private:
-  const bool is_limited_;
-  int openmp_before_ = 0;  // 0: unchanged
+  int before_ = 0;  // 0: unchanged
+};
+
+/// While it lives, OpenBLAS computes on one thread, unless `several`. The number of its threads is the process's: what
+/// other threads ask of it meanwhile has one as well.
+class BlasThreads {
+ public:
+  explicit BlasThreads(bool several);
+  BlasThreads(const BlasThreads&) = delete;
+  ~BlasThreads();
+
+ private:
+  const bool limits_;
+  const OpenMpThreads openmp_;  // where OpenBLAS was built to use OpenMP
 };
 
 /// The CPU family whose kernels OpenBLAS runs, e.g. "SkylakeX".

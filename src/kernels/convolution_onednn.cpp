@@ -189,7 +189,7 @@ void execute(Plan& plan, const std::array<float*, role_count>& data) {
 }  // namespace
 
 bool convolve_by_onednn(const ConvolutionGeometry& geometry, float* input, float* weight, float* out) {
-  const LibraryThreads threads(true);
+  const OpenMpThreads threads(true);
   Plan* plan = find_plan(geometry);
   if (plan == nullptr) return false;
   execute(*plan, {input, weight, out});

@@ -52,11 +52,14 @@ void multiply_matrices(const Product<T>& p) {
   const int m = static_cast<int>(p.m()), n = static_cast<int>(p.n()), k = static_cast<int>(p.k());
   const T one = T(1), beta = p.accumulate == Accumulate::yes ? T(1) : T(0);
   const int ldc = leading_dimension(p.c);
+  const bool several = is_worth_threads(p.m() * p.n() * p.k());
   if constexpr (std::is_same_v<T, float>) {
+    const OpenMpThreads threads(several);
     const dnnl_status_t status =
         dnnl_sgemm(a.op, b.op, m, n, k, one, a.data, a.leading, b.data, b.leading, beta, p.c.data, ldc);
     if (status != dnnl_success) throw std::bad_alloc();  // the arguments are right
   } else {
+    const BlasThreads threads(several);
     blas<T>().gemm(&b.op, &a.op, &n, &m, &k, &one, b.data, &b.leading, a.data, &a.leading, &beta, p.c.data, &ldc, 1, 1);
   }
 }
@@ -77,6 +80,7 @@ void multiply_vector(const Product<T>& p) {
   const int m = static_cast<int>(p.m()), k = static_cast<int>(p.k());
   const int y_step = m == 1 ? 1 : static_cast<int>(p.c.row_stride);
   const T one = T(1), beta = p.accumulate == Accumulate::yes ? T(1) : T(0);
+  const BlasThreads threads(is_worth_threads(p.m() * p.k()));
   if (a.op == 'N') {
     blas<T>().gemv("T", &k, &m, &one, a.data, &a.leading, x, &x_step, &beta, p.c.data, &y_step, 1);
   } else {
@@ -97,7 +101,6 @@ void multiply_into_copy(const Product<T>& p) {
 
 template <class T>
 void multiply_by_library(const Product<T>& p) {
-  const LibraryThreads threads(is_worth_threads(p.m() * p.n() * p.k()));
   if (p.n() == 1) return multiply_vector(p);
   if (p.m() == 1) return multiply_vector(p.transposed());
   if (has_leading_dimension(p.c)) return multiply_matrices(p);

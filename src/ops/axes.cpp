@@ -9,9 +9,9 @@ namespace ricci {
 namespace {
 
 [[noreturn]] void raise_axis(const char* op, std::int64_t axis, const Tensor& x, std::int64_t rank, const char* with) {
+  const std::int64_t legal = std::max<std::int64_t>(rank, 1);
   raise<IndexError>(std::string(op) + ": axis " + std::to_string(axis) + " is out of range: " + type_text(x) + " has " +
-                    count_of(rank, "axis", "axes") + with + "; the legal range is [" + std::to_string(-rank) + ", " +
-                    std::to_string(rank - 1) + "]");
+                    count_of(rank, "axis", "axes") + with + "; " + legal_range(-legal, legal - 1));
 }
 
 }  // namespace
@@ -89,8 +89,7 @@ void require_rank_of_at_least(int axes, const Type& x) {
 
 void require_between(std::int64_t low, std::int64_t number, std::int64_t high) {
   if (number < low || number > high) [[unlikely]]
-    throw IndexError("the parameter " + std::to_string(number) + " is out of range; the legal range is [" +
-                     std::to_string(low) + ", " + std::to_string(high) + "]");
+    throw IndexError("the parameter " + std::to_string(number) + " is out of range; " + legal_range(low, high));
 }
 
 void require_shape(const Shape& found, const Shape& wanted) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "primitive/wording.h"
 #include "ricci/error.h"
 #include "ricci/primitive/parameters.h"
 
@@ -20,8 +21,7 @@ struct BoundedNumber {
   void parse_parameter(std::string_view& text) {
     parameters::parse(value, text);
     if (value < low || value > high)
-      throw ValueError("the parameter " + std::to_string(value) + " is out of range; the legal range is [" +
-                       std::to_string(low) + ", " + std::to_string(high) + "]");
+      throw ValueError("the parameter " + std::to_string(value) + " is out of range; " + legal_range(low, high));
   }
   bool operator==(const BoundedNumber&) const = default;
 };

@@ -168,6 +168,15 @@ struct ClampMax {
   static double reference(double x, double high) { return std::fmin(x, high); }
 };
 
+/// `run(operation, bounds…)` with the bounds that there are.
+template <class Run>
+decltype(auto) with_bounds(const Tensor& low, const Tensor& high, const Run& run) {
+  if (low.defined() && high.defined()) return run(Clamp{}, low, high);
+  if (low.defined()) return run(ClampMin{}, low);
+  require_defined("clamp", high, 2);
+  return run(ClampMax{}, high);
+}
+
 }  // namespace
 
 namespace ops {
@@ -182,12 +191,16 @@ Tensor maximum(const Tensor& a, const Tensor& b) { return apply(Maximum{}, a, b)
 Tensor minimum(const Tensor& a, const Tensor& b) { return apply(Minimum{}, a, b); }
 Tensor fmax(const Tensor& a, const Tensor& b) { return apply(Fmax{}, a, b); }
 Tensor fmin(const Tensor& a, const Tensor& b) { return apply(Fmin{}, a, b); }
-Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high) { return apply(Clamp{}, x, low, high); }
+Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high) {
+  return with_bounds(low, high, [&](auto op, const auto&... bounds) { return apply(op, x, bounds...); });
+}
 Tensor clamp_min(const Tensor& x, const Tensor& low) { return apply(ClampMin{}, x, low); }
 Tensor clamp_max(const Tensor& x, const Tensor& high) { return apply(ClampMax{}, x, high); }
 
 const Tensor& Tensor::clamp_(const Tensor& low, const Tensor& high) const {
-  return apply_into(*this, Clamp{}, *this, low, high);
+  return with_bounds(low, high, [&](auto op, const auto&... bounds) -> const Tensor& {
+    return apply_into(*this, op, *this, bounds...);
+  });
 }
 const Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   require_defined("masked_fill_", *this, 0);

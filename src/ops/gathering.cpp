@@ -2,6 +2,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/index.h"
 #include "ops/indexing.h"
+#include "primitive/wording.h"
 
 namespace ricci {
 
@@ -10,8 +11,8 @@ void check_indices(const IndexPlace& place, std::size_t k, Strided index, const 
   const std::int64_t lowest = place.wraps ? -size : 0;
   if (const auto bad = kernels::find_out_of_range(index, lowest, size))
     raise<IndexError>(place.op + ": index " + std::to_string(*bad) + " is out of range for axis " +
-                      std::to_string(place.axes[k]) + " of " + to_string(Type{x.dtype, place.shape}) +
-                      "; the legal range is [" + std::to_string(lowest) + ", " + std::to_string(size - 1) + "]");
+                      std::to_string(place.axes[k]) + " of " + to_string(Type{x.dtype, place.shape}) + "; " +
+                      legal_range(lowest, size - 1));
 }
 
 Tensor require_indices(const char* op, const Tensor& index, int operand) {

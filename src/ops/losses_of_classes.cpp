@@ -60,8 +60,7 @@ struct CrossEntropy {
     for (std::int64_t i = 0; i < rows; ++i) {
       if (classes[i] < 0 || classes[i] >= count)
         raise<IndexError>("cross_entropy: class " + std::to_string(classes[i]) + " is out of range for " +
-                          count_of(count, "class", "classes") + "; the legal range is [0, " +
-                          std::to_string(count - 1) + "]");
+                          count_of(count, "class", "classes") + "; " + legal_range(0, count - 1));
       out[i] = T(-logs[i * count + classes[i]]);
     }
   }

@@ -70,8 +70,8 @@ struct Placed {
   void eval(Outputs out, Inputs in) const {
     const std::int64_t plane = height.host() * width.host();
     if (const auto bad = kernels::find_out_of_range(in[1], -1, plane))
-      raise<IndexError>(std::string(name) + ": place " + std::to_string(*bad) +
-                        " is out of range; the legal range is [-1, " + std::to_string(plane - 1) + "]");
+      raise<IndexError>(std::string(name) + ": place " + std::to_string(*bad) + " is out of range; " +
+                        legal_range(-1, plane - 1));
     kernels::max_pool_gradient(out[0], in[0], in[1], shape);
   }
   Tensor transpose(int, const Tensor& ct, const Reverse& r) const { return taken(ct, r.inputs[1]); }

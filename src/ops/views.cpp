@@ -527,8 +527,7 @@ Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
   if (index < -n || index >= n)
     raise<IndexError>("select: index " + std::to_string(index) + " is out of range for axis " + std::to_string(axis) +
-                      " of " + type_text(x) + "; the legal range is [" + std::to_string(-n) + ", " +
-                      std::to_string(n - 1) + "]");
+                      " of " + type_text(x) + "; " + legal_range(-n, n - 1));
   return apply(Select{axis, index < 0 ? index + n : index}, x);
 }
 

@@ -246,13 +246,36 @@ void require_operand_count(const Rules& rules, std::size_t count) {
     fail("at most " + std::to_string(max_operands) + " inside a transform");
 }
 
+namespace {
+
+/// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may look
+/// at what the examples of a vmap around them answer.
+Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& values) {
+  Level deepest = 0;
+  for (const ValueRef& v : values) deepest = std::max(deepest, v->level);
+  Interpreter* outside = innermost;
+  for (Interpreter* recorder = factory_handler(); recorder && recorder->level > deepest && deepest > 0;
+       recorder = factory_handler(outside))
+    outside = recorder->parent;
+  if (outside == innermost) return op.rules->call(op.parameters, inputs);
+  Tensors outputs;
+  {
+    const AtLevel level(outside);
+    outputs = op.rules->call(op.parameters, inputs);
+  }
+  for (Tensor& t : outputs)
+    if (t.defined()) t = wrap(read(t, op.rules->name));
+  return outputs;
+}
+
+}  // namespace
+
 Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
   require_operand_count(*op.rules, inputs.size());
   SmallVector<const Tensor*, 4> pointers;
   for (const Tensor& t : inputs) pointers.push_back(&t);
   const Values values = read_all(op, pointers.data(), pointers.size());
-  if (op.rules->transparent && !is_recorded({values.data(), values.size()}))
-    return op.rules->call(op.parameters, inputs);
+  if (op.rules->transparent && !is_recorded({values.data(), values.size()})) return call_unrecorded(op, inputs, values);
   Tensors out;
   for (ValueRef& v : dispatch(op, {values.data(), values.size()})) out.push_back(v ? wrap(std::move(v)) : Tensor());
   return out;

@@ -131,8 +131,9 @@ Values evaluate(Op op, std::span<const ValueRef> inputs);
 
 /// What differentiation sees through: the value without levels that have ended or are switched off by no_grad.
 /// Throws TransformError for a batched value whose vmap has ended, and for a value of a transform that is set aside;
-/// `op` names the user of the value.
+/// `op` names the user of the value. Gives `value` itself, or what it holds.
 const ValueRef& live(const ValueRef& value, const char* op);
+const ValueRef& live(ValueRef&& value, const char* op) = delete;
 
 /// The output types of an operation on these types; throws what is wrong in the user's terms.
 Types types_of(Op op, const Types& inputs);

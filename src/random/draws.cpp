@@ -18,12 +18,14 @@
 namespace ricci {
 namespace {
 
-// ── what is drawn: `fill` gives elements [first, …) of a source; `check` throws where it cannot for a shape ──
+// ── what is drawn: `fill` gives elements [first, …) of a source, the last `whole_axes` axes together; `check` throws where
+// it cannot for a shape ──
 
 struct Uniform {
   static constexpr const char* name = "rand";
   static constexpr const char* name_by_key = "rand_by_key";
   static constexpr const char* name_at = "rand_at";
+  static constexpr int whole_axes = 0;
   DType dtype = DType::float64;
   void check(const Shape&) const { require_floating_draw(name, dtype); }
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
@@ -35,6 +37,7 @@ struct Normal {
   static constexpr const char* name = "randn";
   static constexpr const char* name_by_key = "randn_by_key";
   static constexpr const char* name_at = "randn_at";
+  static constexpr int whole_axes = 0;
   DType dtype = DType::float64;
   void check(const Shape&) const { require_floating_draw(name, dtype); }
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
@@ -46,6 +49,7 @@ struct Integers {
   static constexpr const char* name = "randint";
   static constexpr const char* name_by_key = "randint_by_key";
   static constexpr const char* name_at = "randint_at";
+  static constexpr int whole_axes = 0;
   std::int64_t low = -3, high = 5;
   DType dtype = DType::int64;
   void check(const Shape&) const {
@@ -62,6 +66,7 @@ struct Permutation {
   static constexpr const char* name = "randperm";
   static constexpr const char* name_by_key = "randperm_by_key";
   static constexpr const char* name_at = "randperm_at";
+  static constexpr int whole_axes = 1;
   static constexpr DType dtype = DType::int64;
   void check(const Shape& shape) const { require_between(1, shape.rank(), beyond_memory); }
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
@@ -73,6 +78,7 @@ struct Bits {
   static constexpr const char* name = "random_bits";
   static constexpr const char* name_by_key = "random_bits_by_key";
   static constexpr const char* name_at = "random_bits_at";
+  static constexpr int whole_axes = 0;
   static constexpr DType dtype = DType::int64;
   void check(const Shape&) const {}
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
@@ -88,22 +94,20 @@ std::int64_t rows_in(const Shape& shape, int axes) {
   return rows;
 }
 
-/// How many axes in front divide into `parts` equal ones; 0 if none do.
-int axes_of_parts(const Shape& shape, std::int64_t parts) {
-  for (int axes = 1; axes <= shape.rank(); ++axes)
+/// How many axes in front divide into `parts` equal ones, the last `whole` axes left alone. Throws IndexError if none do.
+int axes_of_parts(const Shape& shape, std::int64_t parts, int whole) {
+  for (int axes = 1; axes <= shape.rank() - whole; ++axes)
     if (rows_in(shape, axes) % parts == 0) return axes;
-  return 0;
+  throw IndexError("the rows of " + to_string(shape) + " do not divide into " + std::to_string(parts) + " runs");
 }
 
 /// Equal parts of the rows of a row-major array, which its axes in front number.
-struct Part {
+struct EqualParts {
   Strided whole;
   Strides sizes, strides;
-  Part(const Strided& whole, std::int64_t parts) : whole(whole) {
+  EqualParts(const Strided& whole, std::int64_t parts, int axes) : whole(whole) {
     assert(is_row_major(whole));
     const Shape shape(whole.shape, whole.shape + whole.rank);
-    const int axes = axes_of_parts(shape, parts);
-    require_between(1, axes, beyond_memory);
     sizes.push_back(rows_in(shape, axes) / parts);
     strides.push_back(whole.strides[axes - 1]);
     sizes.append(whole.shape + axes, whole.shape + whole.rank);
@@ -131,19 +135,22 @@ struct Drawn {
   Type type() const {
     numbers.check(shape);
     for (std::int64_t start : starts) require_between(0, start, beyond_memory);
+    const bool is_known = std::none_of(shape.begin(), shape.end(), [](Size s) { return s.is_symbol(); });
+    if (starts.size() > 1 && is_known) axes_of_runs();
     return {numbers.dtype, shape};
   }
+  int axes_of_runs() const { return axes_of_parts(shape, std::ssize(starts), Numbers::whole_axes); }
   void eval(Outputs out, Inputs) const {
-    const std::int64_t elements = shape.numel(), runs = static_cast<std::int64_t>(starts.size());
+    const std::int64_t elements = shape.numel(), runs = std::ssize(starts);
     if (elements == 0) return;
     require_between(1, examples.host(), beyond_memory);
     require_between(1, runs, beyond_memory);
     const auto of_one = static_cast<std::uint64_t>(elements / examples.host());
     const kernels::RandomSource source{seed, position};
     if (runs == 1) return numbers.fill(out[0], source, static_cast<std::uint64_t>(starts[0]) * of_one);
-    const Part part(out[0], runs);
+    const EqualParts parts(out[0], runs, axes_of_runs());
     for (std::int64_t i = 0; i < runs; ++i)
-      numbers.fill(part.at(i), source, static_cast<std::uint64_t>(starts[static_cast<std::size_t>(i)]) * of_one);
+      numbers.fill(parts.at(i), source, static_cast<std::uint64_t>(starts[static_cast<std::size_t>(i)]) * of_one);
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Drawn>> samples() {
@@ -185,9 +192,9 @@ struct DrawnByKey {
     if (rows.numel() == 0) return;
     const Strides strides = contiguous_strides(rows);
     const Strided whole{out[0].data, out[0].dtype, rows.rank(), rows.host(), strides.data()};
-    const Part part(whole, count);
+    const EqualParts parts(whole, count, 1);
     for (std::int64_t i = 0; i < count; ++i)
-      numbers.fill({part.at(i).data, whole.dtype, shape.rank(), shape.host(), strides.data() + 1},
+      numbers.fill({parts.at(i).data, whole.dtype, shape.rank(), shape.host(), strides.data() + 1},
                    sources[static_cast<std::size_t>(i)], 0);
   }
   DrawnByKey lifted() const { return *this; }

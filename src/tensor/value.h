@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 #include "ricci/error.h"
@@ -78,26 +77,13 @@ class Ref {
 
 using ValueRef = Ref<Value>;
 using Values = SmallVector<ValueRef, 3>;
-/// One value. Moves it, where a list in braces would copy.
-inline Values only(ValueRef value) {
+
+/// Moves the value, where a list in braces would copy it.
+inline Values one_value(ValueRef value) {
   Values values;
   values.push_back(std::move(value));
   return values;
 }
-/// Values that something else keeps alive for as long as this lives: nothing is counted.
-class BorrowedValues {
- public:
-  BorrowedValues() = default;
-  BorrowedValues(const BorrowedValues&) = delete;
-  ~BorrowedValues() {
-    for (ValueRef& v : values_) v.leak();
-  }
-  void push_back(const ValueRef& value) { values_.push_back(ValueRef::adopt(value.get())); }
-  operator std::span<const ValueRef>() const { return {values_.data(), values_.size()}; }
-
- private:
-  Values values_;
-};
 
 /// A counted piece of pool memory. Elements, the Array that describes them and the Cell that holds the Array live in
 /// one Block when an operation makes them, so that one allocation serves all three.

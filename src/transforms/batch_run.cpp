@@ -6,6 +6,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
 #include "primitive/derive.h"
+#include "primitive/wording.h"
 #include "ricci/tree/match_dims.h"
 #include "transforms/arguments.h"
 
@@ -79,8 +80,8 @@ std::int64_t BatchRun::State::wrapped_axis(const tree::Walk& arguments, std::siz
                             " is out of range: " + to_string(type);
   if (rank == 0) raise_own<IndexError>(start + " has no dimension to map; use none", where);
   if (axis < -rank || axis >= rank)
-    raise_own<IndexError>(start + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") +
-                              "; the legal range is [" + std::to_string(-rank) + ", " + std::to_string(rank - 1) + "]",
+    raise_own<IndexError>(start + " has " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions") + "; " +
+                              legal_range(-rank, rank - 1),
                           where);
   return axis < 0 ? axis + rank : axis;
 }
@@ -229,8 +230,7 @@ Tensor BatchRun::State::place(const Tensor& rows, bool mapped, Dim out_dim, cons
   if (*out_dim < -rank || *out_dim >= rank)
     raise_own<IndexError>("vmap: out_dim " + std::to_string(*out_dim) + " of " + path_of("result", result, leaf) +
                               " is out of range: with the batch, " + to_string(one) + " has " + std::to_string(rank) +
-                              (rank == 1 ? " dimension" : " dimensions") + "; the legal range is [" +
-                              std::to_string(-rank) + ", " + std::to_string(rank - 1) + "]",
+                              (rank == 1 ? " dimension" : " dimensions") + "; " + legal_range(-rank, rank - 1),
                           where);
   const std::int64_t axis = *out_dim < 0 ? *out_dim + rank : *out_dim;
   if (mapped) return axis == 0 ? rows : movedim(rows, 0, axis);

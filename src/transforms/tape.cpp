@@ -45,8 +45,9 @@ const Value* batched_inside(const Value& value, Level level) {
 
 std::atomic<TapeInterpreter*> given_up = nullptr;
 
-/// Holds it until the process ends: the stack of its own thread still points to it.
+/// Holds it, without what it has recorded, until the process ends: the stack of its own thread still points to it.
 void give_up(TapeInterpreter* interpreter) noexcept {
+  interpreter->record->clear();
   interpreter->given_up_before = given_up.load();
   while (!given_up.compare_exchange_weak(interpreter->given_up_before, interpreter)) {}
 }

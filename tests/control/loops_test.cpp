@@ -318,6 +318,20 @@ TEST(Checkpoints, ChangeNoDraw) {
   }
 }
 
+TEST(WhileLoop, WhatTheConditionWritesStaysInIt) {
+  for (const auto kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto f = [kept](Tensor x) {
+      return rc::while_loop([](Tensor s) { return s.add_(1) < 9; }, [](Tensor s) { return s * 2; }, x,
+                            {.checkpoint = kept});
+    };
+    const Tensor x = number(1);
+    expect_values(f(x), {8});
+    expect_values(x, {1});
+    expect_values(rc::trace(f)(x)({x})[0], {8});
+    expect_values(rc::grad(f)(x), {8});
+  }
+}
+
 TEST(Checkpoints, AskAConditionThatDrawsOnceForEachState) {
   const auto walk = [](rc::Checkpoints checkpoint) {
     return [checkpoint](Tensor x) {

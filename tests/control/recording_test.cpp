@@ -245,6 +245,25 @@ TEST(Recorded, APredicateOfAVmapAroundTheRecordingIsAnInput) {
   expect_close(rc::vmap(f, {.in_dims = {0, 0}})(up - 2, up), doubles({-1, -2, 6}));
 }
 
+TEST(Recorded, WhatOnlyDependsOnAVmapAroundTheRecordingIsCaptured) {
+  const auto recorded = [](const auto& of) {
+    return [of](Tensor x) { return rc::trace([&](Tensor y) { return y * of(x); })(x)({x})[0]; };
+  };
+  const auto branch = [](Tensor x) { return rc::cond(x > 0, [&] { return x * 2; }, [&] { return -x; }); };
+  const auto doubled = [](Tensor x) {
+    return rc::while_loop([](Tensor z) { return z < 5; }, [](Tensor z) { return z * 2 + 1; }, x);
+  };
+  const Tensor x = doubles({1, -0.5, 3, 7});
+  expect_equal(rc::vmap(recorded(branch))(x), x * rc::vmap(branch)(x));
+  expect_equal(rc::vmap(recorded(doubled))(x), x * rc::vmap(doubled)(x));
+  expect_equal(rc::vmap(rc::grad(recorded(doubled)))(x),
+               rc::vmap(rc::grad([&](Tensor a) { return a * doubled(a); }))(x));
+  for (const rc::Program& program : {rc::trace(branch)(number(1)), rc::trace(doubled)(number(1))}) {
+    const auto called = [&program](Tensor a) { return program({a})[0]; };
+    expect_equal(rc::vmap(recorded(called))(x), x * rc::vmap(called)(x));
+  }
+}
+
 TEST(Recorded, TheEquationOfARootMayLoop) {
   const auto f = [](Tensor a) {
     const auto equation = [&](Tensor x) {

@@ -86,6 +86,31 @@ TEST(LoopErrors, AStateThatChangesItsTree) {
                                state);
 }
 
+struct Ball {
+  Tensor height, speed;
+};
+
+TEST(LoopErrors, AStateThatChangesItsTypeWhateverIsKept) {
+  const Ball ball{doubles({1}), doubles({2})};
+  for (const auto kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})
+    expect_error<rc::ValueError>(
+        [&] {
+          rc::while_loop([](Ball b) { return b.height.sum() < 9; },
+                         [](Ball b) { return Ball{b.height + 1, b.speed.sum()}; }, ball, {.checkpoint = kept});
+        },
+        "while_loop: the state (speed) changes from f64[1] to f64[]; every step must keep its shape and dtype",
+        {ball.height, ball.speed});
+}
+
+TEST(LoopErrors, ABoundThatIsNoInteger) {
+  const Tensor x = rc::ones({2});
+  const auto step = [](Tensor, Tensor y) { return y * 2; };
+  expect_error<rc::TypeError>([&] { rc::fori_loop(0.5, 3, step, x); },
+                              "fori_loop: the lower bound is f64[]; it must be an integer", {x});
+  expect_error<rc::TypeError>([&] { rc::fori_loop(0, x.sum(), step, x); },
+                              "fori_loop: the upper bound is f32[]; it must be an integer", {x});
+}
+
 TEST(ScanErrors, NothingToScan) {
   const auto step = [](Tensor c, std::vector<Tensor>) { return std::pair{c, c}; };
   expect_error<rc::ValueError>([&] { rc::scan(step, rc::tensor(0.), std::vector<Tensor>()); },

@@ -45,10 +45,23 @@ TEST(IndexErrors, AnIndexTensorWithAnIndexOutOfRange) {
                                {x, index});
 }
 
+TEST(IndexErrors, AnIndexIntoAnEmptyAxis) {
+  const Tensor x = rc::ones({0, 3}), index = rc::tensor({0});
+  const std::string rest = ": index 0 is out of range for axis 0 of f32[0,3]; the legal range is empty";
+  expect_error<rc::IndexError>([&] { x[0]; }, "select" + rest, {x});
+  expect_error<rc::IndexError>([&] { rc::index_select(x, 0, index); }, "index_select" + rest, {x, index});
+}
+
 TEST(IndexErrors, TooManyIndices) {
   const Tensor x = rc::ones({2, 3});
   expect_error<rc::IndexError>([&] { x.index({0, 0, 0}); },
                                "index: 3 indices are too many for f32[2,3], which has 2 axes", {x});
+}
+
+TEST(AxisErrors, OfATensorWithoutAxes) {
+  const Tensor x = rc::ones({});
+  expect_error<rc::IndexError>([&] { x.sum(1); },
+                               "sum: axis 1 is out of range: f32[] has 0 axes; the legal range is [-1, 0]", {x});
 }
 
 TEST(AxisErrors, OutOfRange) {

@@ -3,7 +3,9 @@
 
 #include <new>
 
+#include "failing_heap.h"
 #include "operations.h"
+#include "ricci/primitive/elementwise.h"
 #include "tensor/pool.h"
 
 namespace {
@@ -49,6 +51,35 @@ Elements after_failure(const Function& f, std::uint64_t n, bool& done) {
   rc::pool::fail_after(0);
   EXPECT_FALSE(rc::inside_transform());
   return elements_of(x);
+}
+
+/// So many operands that their list does not fit on the stack.
+struct FourOperands {
+  using kind = rc::Elementwise;
+  static constexpr const char* name = "four_operands";
+  static constexpr bool locally_constant = true;
+  template <class T>
+  auto formula(T a, T b, T c, T d) const {
+    return a * b + c * d;
+  }
+  static std::vector<rc::Sample<FourOperands>> samples() { return {}; }
+};
+
+TEST(MappedOperands, AreUnharmedWhenTheHeapRunsOut) {
+  const Tensor x = rc::tensor({1.0, -2.0, 3.0}), y = x + 1, z = x * 2, w = x - 5;
+  const auto f = rc::vmap([](Tensor a, Tensor b, Tensor c, Tensor d) { return rc::apply(FourOperands{}, a, b, c, d); });
+  constexpr std::uint64_t most_allocations = 100;
+  bool done = false;
+  for (std::uint64_t n = 1; n < most_allocations && !done; ++n) {
+    try {
+      fuzz::heap::fail_after(n);
+      f(x, y, z, w);
+      done = true;
+    } catch (const std::bad_alloc&) {}
+    fuzz::heap::fail_after(0);
+    EXPECT_TRUE(rc::equal(y, x + 1) && rc::equal(z, x * 2) && rc::equal(w, x - 5));
+  }
+  EXPECT_TRUE(done);
 }
 
 TEST(Writes, AreNeverHalfDoneWhenMemoryRunsOut) {

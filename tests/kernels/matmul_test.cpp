@@ -1,6 +1,7 @@
 // Matrix products against a triple loop in higher precision: every element type, layout and way of computing.
 #include "kernels/matmul.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -310,6 +311,27 @@ TEST(Matmul, keeps_nan_and_infinity) {
       for (float x : out) EXPECT_TRUE(std::isnan(x)) << "0 * " << bad << ", n = " << size;
     }
   }
+}
+
+/// OpenBLAS's own number of threads.
+int (*current_threads())() {
+  void* library = dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+  return reinterpret_cast<int (*)()>(dlsym(library, "openblas_get_num_threads"));
+}
+
+TEST(Blas, has_its_threads_back_when_the_last_who_asked_for_one_is_done) {
+  blas_threads();  // loads the library
+  const auto threads = current_threads();
+  const int before = threads();
+  {
+    const BlasThreads several(true);
+    EXPECT_EQ(threads(), before);
+    const BlasThreads one(false);
+    EXPECT_EQ(threads(), 1);
+    { const BlasThreads another(false); }
+    EXPECT_EQ(threads(), 1);
+  }
+  EXPECT_EQ(threads(), before);
 }
 
 TEST(Blas, runs_avx512_kernels_where_the_cpu_has_them_and_the_user_has_not_chosen) {

@@ -422,6 +422,14 @@ TEST(Choice, ClampHasSlopeOneUpToItsBounds) {
   expect_values(slope([](Tensor v) { return clamp_max(v, 1); }, x), {1, 1, 1, 1, 0});
 }
 
+TEST(Choice, ClampLeavesOutTheBoundThatIsUndefined) {
+  const Tensor x = doubles({-2, 0, 2});
+  expect_values(clamp(x, {}, 1), {-2, 0, 1});
+  expect_values(clamp(x, -1, {}), {-1, 0, 2});
+  expect_values(x.clone().clamp_({}, 1), {-2, 0, 1});
+  expect_values(x.clone().clamp_(-1, {}), {-1, 0, 2});
+}
+
 TEST(Choice, ClampGivesItsBoundsTheRest) {
   const Tensor x = doubles({-2, 0, 2}), low = doubles({-1, -1, 3}), high = doubles({1, 1, 1});
   const auto f = [](Tensor v, Tensor l, Tensor h) { return clamp(v, l, h).sum(); };

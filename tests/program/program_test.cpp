@@ -238,4 +238,16 @@ TEST(Program, WhoseTextIsWrongIsRefusedWithTheLine) {
                                "pass one for each name behind the semicolon");
 }
 
+TEST(Program, ADrawWhoseRowsDoNotDivideIntoItsRunsIsRefused) {
+  const auto parse = [](const std::string& draw) {
+    rc::parse_program("program() {\n  a: " + draw + "\n  return a\n}\n", {});
+  };
+  expect_error<rc::IndexError>(
+      [&] { parse("f64[6] = rand[numbers={f64}, shape=(6), seed=1, position=2, examples=4, starts=(0,1,2,3)]"); },
+      "check: rand: the rows of [6] do not divide into 4 runs");
+  expect_error<rc::IndexError>(  // a permutation is drawn as a whole
+      [&] { parse("i64[6] = randperm[numbers={}, shape=(6), seed=1, position=2, examples=3, starts=(0,1,2)]"); },
+      "check: randperm: the rows of [6] do not divide into 3 runs");
+}
+
 }  // namespace

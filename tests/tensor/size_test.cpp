@@ -34,6 +34,13 @@ TEST(Size, ThatIsANumberNeedsNoTable) {
   EXPECT_FALSE(a == b);
 }
 
+TEST(Size, SumsAndProductsThatOverflowAreTheLargestNumber) {
+  const Size huge = std::int64_t{1} << 62;
+  EXPECT_EQ((huge + huge).raw(), INT64_MAX);
+  EXPECT_EQ((huge * 3).raw(), INT64_MAX);
+  EXPECT_FALSE((huge + huge).is_symbol());
+}
+
 TEST(Size, ThatIsASymbolCannotBeReadOutsideItsRecording) {
   EXPECT_THROW(Size::symbol(0).host(), ricci::Error);
   EXPECT_THROW(Size::symbol(0) + 1, ricci::Error);

@@ -16,6 +16,8 @@ namespace ricci {
 namespace runs {
 /// A predicate as a boolean, whatever its dtype.
 Tensor truth(const char* name, const Tensor& predicate);
+/// The number as int64. Throws TypeError unless it is an integer; `what` errors call it.
+Tensor whole_number(const char* name, const char* what, const Tensor& number);
 /// Throws IndexError unless every example's index names one of `count` branches; of a recorded index, when it is known.
 Tensor checked_index(const Tensor& index, std::int64_t count);
 }  // namespace runs

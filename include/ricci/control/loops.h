@@ -21,14 +21,19 @@ std::int64_t segment_length(const char* name, std::int64_t index, bool doubling,
 
 namespace call {
 
+/// What the condition answers: what it writes to its argument stays in it.
+template <class C, class S>
+Tensor ask(const char* name, const C& cond_fn, const S& state) {
+  std::tuple<S> shown(state);
+  runs::own_cells(name, walk(shown));
+  return runs::truth(name, call::invoke(cond_fn, shown));
+}
+
 /// The loop as one operation of the program that is being recorded.
 template <class C, class B, class S>
 S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   runs::fix_dtypes(walk(state));
-  const auto goes_on = [&](const S& s) {
-    std::tuple<S> shown(s);
-    return runs::truth(name, call::invoke(cond_fn, shown));
-  };
+  const auto goes_on = [&](const S& s) { return ask(name, cond_fn, s); };
   std::optional<Tensor> answer;
   std::optional<S> after;
   runs::Closure condition = function::write_down(name, goes_on, std::tuple<S>(state), answer, function::Runs::many);
@@ -42,8 +47,7 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
 template <class C, class B, class S>
 S run_steps(const char* name, runs::Parting& parting, const C& cond_fn, const B& advance, S state) {
   const auto goes_on = [&] {
-    std::tuple<S> shown(state);
-    const Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
+    const Tensor answer = ask(name, cond_fn, state);
     if (!runs::is_decided_later(name, answer)) return parting.goes_on(answer, walk(state));
     state = advance.record(std::move(state));
     return false;
@@ -81,10 +85,7 @@ struct EveryStep {
 template <class C, class B, class S>
 S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, std::int64_t steps) {
   using Counted = std::pair<S, Tensor>;
-  const auto below = [&](const Counted& c) {
-    std::tuple<S> shown(c.first);
-    return logical_and(runs::truth(name, call::invoke(cond_fn, shown)), lt(c.second, steps));
-  };
+  const auto below = [&](const Counted& c) { return logical_and(ask(name, cond_fn, c.first), lt(c.second, steps)); };
   const auto step = [&](const Counted& c) {
     std::tuple<S> shown(c.first);
     return Counted(call::invoke(body_fn, shown), c.second + 1);
@@ -127,19 +128,21 @@ struct Segments {
 template <class C, class B, class S>
 S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   using Asked = std::pair<S, Tensor>;
-  const auto ask = [name, cond_fn](S s) {
-    std::tuple<S> shown(s);
-    Tensor answer = runs::truth(name, call::invoke(cond_fn, shown));
+  const auto with_answer = [name, cond_fn](S s) {
+    Tensor answer = ask(name, cond_fn, s);
     return Asked(std::move(s), std::move(answer));
   };
   const auto answer = [](const Asked& asked) { return asked.second; };
-  const auto step = [body_fn, ask](const Asked& asked) {
-    std::tuple<S> shown(asked.first);
-    return ask(call::invoke(body_fn, shown));
+  const auto step = [name, body_fn, with_answer](const Asked& asked) {
+    S before = asked.first;
+    std::tuple<S> shown(before);
+    S after = call::invoke(body_fn, shown);
+    runs::require_same_state(name, walk(before), walk(after));  // in the user's terms
+    return with_answer(std::move(after));
   };
   runs::Parting parting(name);
   const Segments<decltype(answer), decltype(step), Asked> advance{name, answer, step, options};
-  return run_steps(name, parting, answer, advance, ask(std::move(state))).first;
+  return run_steps(name, parting, answer, advance, with_answer(std::move(state))).first;
 }
 
 template <class C, class B, class S>
@@ -175,7 +178,7 @@ auto while_loop(const C& cond_fn, const B& body_fn, const S& state, LoopOptions 
 }
 
 /// `for (i = lo; i < hi; ++i) state = body(i, state)`: i is an int64 Tensor; the bounds, of one element, may differ per
-/// example of a vmap. ValueError if a bound has more elements, if the body changes the state's shapes or dtypes, or if
+/// example of a vmap. TypeError if a bound is no integer. ValueError if a bound has more elements, if the body changes the state's shapes or dtypes, or if
 /// more than `max_steps` are needed. Otherwise as while_loop.
 ///   Tensor factorial = rc::fori_loop(1, 6, [](Tensor i, Tensor p) { return p * i; }, rc::tensor(1.));
 template <class B, class S>
@@ -191,7 +194,8 @@ auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state
     std::tuple<Tensor, State> arguments(s.index, s.state);
     return Counted{s.index + 1, s.end, call::invoke(body, arguments)};
   };
-  const Counted first{to(lo, DType::int64), to(hi, DType::int64), state};
+  const Counted first{runs::whole_number("fori_loop", "the lower bound", lo),
+                      runs::whole_number("fori_loop", "the upper bound", hi), state};
   return call::while_loop("fori_loop", below, step, first, options).state;
 }
 

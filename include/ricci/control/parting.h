@@ -23,7 +23,7 @@ class Parting {
   ~Parting();
 
   /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, one group that
-  /// agrees goes on, the others wait: the least answer first.
+  /// agrees goes on, the others wait, in an order of their own.
   std::int64_t choose(const Tensor& question);
   /// Whether the running examples go on with `state`. Where they disagree, those that do not are done, their share of the
   /// state is their result; the others go on with theirs.

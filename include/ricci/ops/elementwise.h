@@ -154,7 +154,8 @@ Tensor maximum(const Tensor& a, const Tensor& b);  ///< NaN if either is; a tie 
 Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor fmax(const Tensor& a, const Tensor& b);  ///< the other one if one is NaN; in a tie the gradient is the first's
 Tensor fmin(const Tensor& a, const Tensor& b);
-/// Slope 1 from low to high, both included. Where low > high, the result is high.
+/// Slope 1 from low to high, both included. Where low > high, the result is high. Without a bound where it is undefined;
+/// ValueError if both are.
 ///   rc::Tensor y = clamp(x, 0, 1);
 Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high);
 Tensor clamp_min(const Tensor& x, const Tensor& low);
