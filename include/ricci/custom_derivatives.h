@@ -186,6 +186,10 @@ namespace function {
 /// Writes what the checkpointed program gives over the leaves of `result`.
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result);
 
+/// Whether a vmap that none of these values belongs to runs, further in than they do, and lets functions draw: what is
+/// drawn there is the examples', who may have parted.
+bool is_drawn_further_in(const tree::Walk& arguments);
+
 /// In a recorded function, what is computed again is a program: its draws are the same both times.
 template <class F, class... A>
 auto record_checkpoint(const F& f, std::tuple<A...> arguments) {
@@ -206,12 +210,14 @@ struct Checkpoint {
   auto operator()(const A&... a) const {
     std::tuple<tree::plain_t<A>...> arguments(a...);
     if (function::is_recorded(call::walk(arguments))) return function::record_checkpoint(f, std::move(arguments));
+    if (function::is_drawn_further_in(call::walk(arguments))) return call::invoke(f, arguments);
     return function::run<function::Checkpointed>(std::move(arguments), f);
   }
 };
 
 /// `f`, of which reverse mode keeps the arguments alone and computes the rest again when the derivative is asked for.
-/// Random numbers from the default generator are the same both times.
+/// Random numbers are the same both times. Where a vmap runs that lets functions draw and none of the arguments differs
+/// per example, f simply runs, and all of it is kept.
 ///   Tensor y = rc::checkpoint(block)(weights, x);
 template <class F>
 Checkpoint<F> checkpoint(F f) {

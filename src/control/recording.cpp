@@ -90,13 +90,24 @@ struct StateFunction {
   Program program;
   std::size_t taken;     // of the state, from its front
   std::size_t captured;  // where its captures begin, among all inputs of the loop
-  State held;            // these inputs; none: they are the state
+  State held;            // of these inputs, what does not come with the state; the others are undefined
 
   State operator()(const State& state) const {
-    const std::span<const Tensor> all = held.empty() ? state : held;
-    return run(program, std::span(state).first(taken), all.subspan(captured, program.inputs() - taken));
+    State captures;
+    for (std::size_t i = captured; i < captured + program.inputs() - taken; ++i)
+      captures.push_back(held[i].defined() ? held[i] : state[i]);
+    return run(program, std::span(state).first(taken), captures);
   }
 };
+
+/// The captures of a loop that its functions need not be shown as part of the state: all, or, where they see their
+/// arguments alone, numbers, which a state would give a dtype.
+State held_of(std::span<const Tensor> inputs, std::size_t carried, bool all) {
+  State held(inputs.size());
+  for (std::size_t i = carried; i < inputs.size(); ++i)
+    if (all || (type_of(inputs[i]).weak && value_of(inputs[i])->level == 0)) held[i] = inputs[i];
+  return held;
+}
 
 /// Inputs: the state, the streams that the body draws from, then what the condition captures, then what the body does.
 struct WhileLoop {
@@ -119,7 +130,7 @@ struct WhileLoop {
     const std::size_t carried = body.body().outputs.size(), leaves = carried - static_cast<std::size_t>(streams);
     // Between checkpoints the functions see their arguments alone.
     const bool holds = checkpoint == Checkpoints::every_step;
-    const State all(inputs.begin(), inputs.end()), held = holds ? all : State();
+    const State held = held_of(inputs, carried, holds);
     const StateFunction answer{condition, leaves, carried, held};
     const StateFunction advance{body, carried, carried + condition.inputs() - leaves, held};
     const auto goes_on = [answer](const State& s) { return answer(s)[0]; };

@@ -1,4 +1,5 @@
 // A checkpoint in a recorded function: an operation whose parameter is the program that is computed again.
+#include "interpreters/batch.h"
 #include "program/program.h"
 #include "ricci/custom_derivatives.h"
 
@@ -23,6 +24,16 @@ struct RecordedCheckpoint {
 };
 
 }  // namespace
+
+bool is_drawn_further_in(const tree::Walk& arguments) {
+  const Tensors leaves = defined_leaves(arguments);
+  const Interpreter* const handler = handler_of(leaves);
+  for (const Interpreter* i = innermost; i && i != handler; i = i->parent)
+    if (i->kind == ValueKind::batched &&
+        static_cast<const BatchInterpreter*>(i)->examples.randomness != Randomness::error)
+      return true;
+  return false;
+}
 
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result) {
   Tensors inputs = defined_leaves(arguments);

@@ -2,6 +2,7 @@
 // program; the opaque ones get a batching rule in which `call` and every rule runs under a batch level of its own.
 #include "interpreters/lifted.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -32,6 +33,16 @@ Flags flags_of(const Mask& mask, std::size_t count) {
   Flags flags;
   for (std::size_t i = 0; i < count; ++i) flags.push_back(mask[i]);
   return flags;
+}
+
+/// The level of the innermost recording that any of these values is a variable of; 0: none.
+Level recording_of(std::span<const Tensor> tensors) {
+  Level innermost_one = 0;
+  for (const Tensor& t : tensors)
+    for (const Value* v = t.defined() ? value_of(t).get() : nullptr; v;
+         v = inner_of(*v) ? inner_of(*v)->get() : nullptr)
+      if (v->kind == ValueKind::recorded) innermost_one = std::max(innermost_one, v->level);
+  return innermost_one;
 }
 
 Flags defined_among(std::span<const Tensor> tensors) {
@@ -291,6 +302,8 @@ struct Vjp {
     Types wanted_types;
     std::shared_ptr<TapeRecord> record;
     {
+      // The transforms further in came later: the pullback is called under them, the operation was not.
+      const AtLevel level(handler_of(given.first(wanted.size())));
       TapeInterpreter tape{Entry{}};
       record = tape.record;
       Tensors inputs;
@@ -319,6 +332,13 @@ struct Vjp {
   }
 };
 
+/// A transparent operation's, which may be an equation of a program. An opaque one is computed here and now, with the
+/// draws that were noted, also where cotangents or tangents are being recorded.
+template <class Lifted>
+Tensors lifted_result(Op op, const Lifted& lifted, const Tensors& given) {
+  return op.rules->transparent ? apply(lifted, given) : lifted.call(given);
+}
+
 template <class Lifted>
 BatchedOutputs lift(Op op, const Batch& batch) {
   const Lifted lifted{
@@ -342,7 +362,7 @@ Tensors vjp_by_calling(Op op, const Reverse& rule) {
                 .has_cotangent = defined_among(rule.cotangents)};
   for (const Tensor& ct : rule.cotangents)
     if (ct.defined()) given.push_back(ct);
-  const Tensors found = apply(vjp, given);
+  const Tensors found = lifted_result(op, vjp, given);
   Tensors cotangents;
   std::size_t next = 0;
   for (bool wanted : vjp.wanted) cotangents.push_back(wanted ? found[next++] : Tensor());
@@ -354,9 +374,12 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
   const Jvp jvp{.op = InnerOp(op), .has_tangent = defined_among(tangents)};
   for (const Tensor& t : tangents)
     if (t.defined()) given.push_back(t);
-  const Tensors found = apply(jvp, given);
+  const Tensors found = lifted_result(op, jvp, given);
   const auto half = found.size() / 2;
-  return {{found.begin(), found.begin() + half}, {found.begin() + half, found.end()}};
+  Tensors outputs(found.begin(), found.begin() + half);
+  // A recording of tangents alone has no part in the outputs.
+  if (op.rules->transparent && recording_of(tangents) > recording_of(inputs)) outputs = apply_all(op, inputs);
+  return {std::move(outputs), {found.begin() + half, found.end()}};
 }
 
 Types types_by_calling(Op op, const Types& inputs) {

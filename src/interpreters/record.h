@@ -29,9 +29,13 @@ enum class Records : std::uint8_t { tangents, program, part, step };
 class RecordInterpreter final : public Interpreter {
  public:
   RecordInterpreter(Records what, const Entry& entry)
-      : Interpreter(ValueKind::recorded, entry), body(std::make_shared<ProgramBody>()), what_(what) {}
+      : Interpreter(ValueKind::recorded, entry), body(std::make_shared<ProgramBody>()), what_(what) {
+    recordings_of_captures += sees_captures();
+  }
+  ~RecordInterpreter() { recordings_of_captures -= sees_captures(); }
   Values process(Op op, std::span<const ValueRef> inputs) override;
   bool sees_factories() const override { return what_ != Records::tangents; }
+  bool sees_captures() const override { return what_ == Records::part || what_ == Records::step; }
 
   /// The place of the next draw from `generator`. Requires: a whole program is recorded.
   StreamPosition next_position(Generator& generator);

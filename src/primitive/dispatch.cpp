@@ -19,6 +19,7 @@ thread_local constinit Interpreter* innermost = nullptr;
 thread_local constinit Interpreter* of_the_user = nullptr;
 thread_local constinit Level no_grad_below = 0;
 thread_local constinit int narrowed_levels = 0;
+thread_local constinit int recordings_of_captures = 0;
 
 namespace {
 
@@ -62,10 +63,21 @@ struct FindSymbol final : SizeVisitor {
   void visit(Size& size) override { found = found || size.is_symbol(); }
 };
 
-/// The recording that an operation on values from outside it belongs to, because it has no inputs at all or a size of
-/// the recording among its parameters; null: none.
-Interpreter* recorder_of_factory(Op op, std::span<const ValueRef> inputs, Level deepest) {
+/// The innermost recording of what may run never, or many times, that these values are captured by. Elements that are
+/// known need not wait for it.
+Interpreter* recorder_of_captures(Level deepest) {
+  if (recordings_of_captures == 0 || deepest == 0) return nullptr;
+  Interpreter* recorder = factory_handler();
+  while (recorder && recorder->level > deepest && !recorder->sees_captures())
+    recorder = factory_handler(recorder->parent);
+  return recorder && recorder->level > deepest ? recorder : nullptr;
+}
+
+/// The recording that an operation on values from outside it belongs to, because it captures them, or because the
+/// operation has no inputs at all or a size of the recording among its parameters; null: none.
+Interpreter* recorder_from_inside(Op op, std::span<const ValueRef> inputs, Level deepest) {
   if (!innermost) return nullptr;
+  if (Interpreter* recorder = recorder_of_captures(deepest)) return recorder;
   const bool wanted = inputs.empty() ? deepest == 0 : inside_symbol_scope();
   Interpreter* recorder = wanted ? factory_handler() : nullptr;
   return recorder && recorder->level > deepest && (inputs.empty() || any_symbol(op)) ? recorder : nullptr;
@@ -91,6 +103,9 @@ bool any_symbol(Op op) {
 
 bool is_recorded(std::span<const ValueRef> values) {
   if (values.empty()) return factory_handler() != nullptr;
+  Level deepest = 0;
+  for (const ValueRef& v : values) deepest = std::max(deepest, v->level);
+  if (recorder_of_captures(deepest)) return true;
   return std::any_of(values.begin(), values.end(), [](const ValueRef& value) {
     const Value* v = value.get();
     while (const ValueRef* inner = inner_of(*v)) v = inner->get();
@@ -156,6 +171,13 @@ std::string to_string(const Entry& entry) {
   return text + at(entry.file, entry.line);
 }
 
+Interpreter* handler_of(std::span<const Tensor> values) {
+  Level deepest = 0;
+  for (const Tensor& t : values)
+    if (t.defined()) deepest = std::max(deepest, value_of(t)->level);
+  return deepest == 0 ? nullptr : find_interpreter(deepest);
+}
+
 Interpreter* find_interpreter(Level level) {
   Interpreter* i = innermost;
   while (i && i->level > level) i = i->parent;
@@ -202,7 +224,7 @@ void require_not_set_aside(const Value& value, const char* op) {
 Values dispatch(Op op, std::span<const ValueRef> inputs) {
   Level deepest = op.rules->home ? op.rules->home(op.parameters) : 0;
   for (const ValueRef& v : inputs) deepest = std::max(deepest, v->level);
-  if (Interpreter* recorder = recorder_of_factory(op, inputs, deepest)) [[unlikely]] {
+  if (Interpreter* recorder = recorder_from_inside(op, inputs, deepest)) [[unlikely]] {
     const Below below(recorder);
     return recorder->process(op, inputs);
   }

@@ -36,6 +36,8 @@ class Interpreter {
   virtual Values process(Op op, std::span<const ValueRef> inputs) = 0;
   /// True if it wants to see operations without inputs (recording a whole program).
   virtual bool sees_factories() const { return false; }
+  /// True if it wants to see operations on values from around it as well (recording what may run never, or many times).
+  virtual bool sees_captures() const { return false; }
   /// The level of the vmap of which only a part of the examples runs in this scope; 0: this is no such scope.
   virtual Level narrows() const { return 0; }
   /// True for a cell from outside that may nevertheless take values of this level.
@@ -68,6 +70,9 @@ extern thread_local constinit Level no_grad_below;
 
 /// How many running vmaps run only some of their examples at the moment.
 extern thread_local constinit int narrowed_levels;
+
+/// How many recordings are running that see operations on values from around them.
+extern thread_local constinit int recordings_of_captures;
 
 inline Level current_level() { return innermost ? innermost->level : 0; }
 
@@ -140,6 +145,8 @@ Types types_of(Op op, const Types& inputs);
 /// Throws ValueError unless the operation takes this many operands where it runs.
 void require_operand_count(const Rules& rules, std::size_t count);
 
+/// The transform that operations on these values go to; null: none, they are eager.
+Interpreter* handler_of(std::span<const Tensor> values);
 /// The interpreter that wants an operation without inputs, `from` or around it: the innermost that records everything.
 Interpreter* factory_handler(Interpreter* from = innermost);
 /// Whether a size that depends on a recording's inputs stands among the parameters.

@@ -122,6 +122,39 @@ TEST(RecordedCond, BranchesOfOtherTreesAreAnError) {
   EXPECT_THROW(rc::trace(g)(up), rc::ValueError);
 }
 
+TEST(RecordedCond, NothingThatABranchComputesOfItsCapturesRunsOutsideIt) {
+  const auto f = [](Tensor x) { return rc::cond(x > 0.1, [&] { return log(x); }, [&] { return sqrt(0.1001 - x); }); };
+  const Tensor xs = doubles({-0.5, 0.5, 1.5});
+  const Tensor slopes = rc::vmap(rc::grad(f))(xs);
+  const rc::Program program = rc::trace(f)(xs[0]), slope = rc::trace(rc::grad(f))(xs[0]);
+  expect_close(rc::vmap(rc::grad([&](Tensor x) { return program({x})[0]; }))(xs), slopes);
+  expect_close(rc::vmap([&](Tensor x) { return slope({x})[0]; })(xs), slopes);
+}
+
+TEST(RecordedLoop, OfNoStepsComputesNothingOfItsCaptures) {
+  const auto f = [](Tensor x) {
+    return rc::fori_loop(0, (x > 0).to(rc::int64), [&](Tensor, Tensor s) { return s + log(x); }, x * 2);
+  };
+  expect_close(rc::trace(rc::grad(f))(number(0))({number(0)})[0], number(2));
+  expect_close(rc::trace(rc::grad(f))(number(0))({number(2)})[0], number(2.5));
+}
+
+TEST(RecordedLoop, KeepsNumbersWeakWhateverIsKept) {
+  const Tensor xs = rc::tensor({0.5f, 1.f, 2.f}), counts = rc::tensor(std::vector<std::int64_t>{0, 2, 5});
+  const auto f = [](rc::Checkpoints kept) {
+    return [kept](Tensor x, Tensor n) {
+      return rc::fori_loop(0, n, [](Tensor, Tensor s) { return s * 0.3 + 0.1; }, x, {.checkpoint = kept});
+    };
+  };
+  const Tensor wanted = rc::vmap(f(rc::Checkpoints::every_step))(xs, counts);
+  for (const auto kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const rc::Program program = rc::trace(f(kept))(xs[0], counts[0]);
+    const auto run = [&](Tensor x, Tensor n) { return program({x, n})[0]; };
+    expect_equal(rc::vmap(run)(xs, counts), wanted);
+    expect_close(rc::vmap(rc::grad(run))(xs, counts), rc::tensor({1.f, 0.09f, 0.00243f}));
+  }
+}
+
 TEST(RecordedSwitch, ChecksTheIndexWhenItIsKnown) {
   const auto f = [](Tensor i) {
     return rc::switch_case(i, std::tuple{[](Tensor x) { return x; }, [](Tensor x) { return x * x; }, &rc::sin},

@@ -205,6 +205,64 @@ TEST(Checkpoint, DrawsTheSameNumbersPerExampleWhateverTheChunks) {
   }
 }
 
+TEST(Checkpoint, DrawsTheSameNumbersInAPullbackThatIsMapped) {
+  const auto f = rc::checkpoint([](Tensor x) { return rc::dropout(x, 0.5); });
+  const Tensor x = rc::ones({6}, rc::float64);
+  rc::manual_seed(1);
+  const auto [y, pullback] = rc::vjp(f, x);
+  const auto pull = [&pull_back = pullback](Tensor ct) { return pull_back(ct); };
+  for (const auto mode : {rc::Randomness::error, rc::Randomness::same, rc::Randomness::different}) {
+    const rc::VmapOptions options{.randomness = mode};
+    expect_equal(rc::vmap(pull, options)(rc::ones({3, 6}, rc::float64)), y.expand({3, 6}));
+    rc::manual_seed(1);
+    const rc::JacobianOptions jacobian_options{.randomness = mode};
+    expect_equal(rc::jacrev(f, jacobian_options)(x), rc::diag(y));
+  }
+  const auto traced = rc::trace([&](Tensor ct) { return pull(ct) * 2; })(y);
+  expect_equal(traced({rc::ones({6}, rc::float64)})[0], 2 * y);
+}
+
+TEST(Checkpoint, IsLinearizedWithWhatItDrew) {
+  const auto draws = rc::checkpoint([](Tensor x) { return rc::dropout(sin(x), 0.5); });
+  const auto loops = [](Tensor x) {
+    return rc::fori_loop(0, 3, [](Tensor, Tensor y) { return sin(y) * rc::rand({}, rc::float64); }, x,
+                         {.checkpoint = rc::Checkpoints::log});
+  };
+  const auto expect_linear = [](const auto& f, const Tensor& x) {
+    rc::manual_seed(2);
+    const auto [y, slope] = rc::linearize(f, x);
+    const Tensor after = rc::rand({3}, rc::float64);
+    rc::manual_seed(2);
+    const auto [expected, pullback] = rc::vjp(f, x);
+    expect_equal(rc::rand({3}, rc::float64), after);
+    expect_equal(y + 1, expected + 1);
+    const Tensor t = ramp({4}) - 1.5;
+    const Tensor tangent = slope(t);
+    expect_equal(slope(t), tangent);
+    expect_close((tangent * t).sum(), (pullback(t) * t).sum());
+  };
+  const Tensor x = ramp({4}) + 0.5;
+  expect_linear(draws, x);
+  expect_linear(loops, x);
+  expect_linear([&](Tensor a) { return rc::vmap(loops, {.randomness = rc::Randomness::different})(a); }, x);
+}
+
+TEST(Checkpoint, DrawsPerExampleOfAVmapThatItsArgumentsKnowNothingOf) {
+  const auto plain = [](Tensor x) { return x * rc::rand({}, rc::float64); };
+  const auto drawn = [](const auto& f, rc::Randomness mode, rc::Lanes lanes) {
+    rc::manual_seed(6);
+    const Tensor one = rc::ones({}, rc::float64);
+    const auto run = [&](Tensor x) {
+      if (lanes == rc::Lanes::split && (x > 2).item<bool>()) return f(one) + 0 * x;
+      return rc::cond(x > 1, [&] { return f(one); }, [&] { return 2 * f(one); }) + 0 * x;
+    };
+    return rc::vmap(run, {.randomness = mode, .lanes = lanes})(ramp({4}));
+  };
+  for (const auto mode : {rc::Randomness::same, rc::Randomness::different})
+    for (const auto lanes : {rc::Lanes::together, rc::Lanes::split})
+      expect_equal(drawn(rc::checkpoint(plain), mode, lanes), drawn(plain, mode, lanes));
+}
+
 TEST(Checkpoint, LeavesTheDrawsOfOtherThreadsAlone) {
   rc::manual_seed(3);
   const Tensor x = ramp({2});
