@@ -186,9 +186,11 @@ namespace function {
 /// Writes what the checkpointed program gives over the leaves of `result`.
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result);
 
-/// Whether a vmap that none of these values belongs to runs, further in than they do, and lets functions draw: what is
-/// drawn there is the examples', who may have parted.
-bool is_drawn_further_in(const tree::Walk& arguments);
+/// Whether a function of these values would draw for others than an operation on them does: for the examples of a vmap
+/// that lets functions draw and knows none of the values, or for a program that is being recorded.
+bool draws_for_others(const tree::Walk& arguments);
+/// Gives every leaf a cell of its own with the same value: what a function writes to its arguments stays in it.
+void own_cells(const char* name, const tree::Walk& leaves);
 
 /// In a recorded function, what is computed again is a program: its draws are the same both times.
 template <class F, class... A>
@@ -210,8 +212,10 @@ struct Checkpoint {
   auto operator()(const A&... a) const {
     std::tuple<tree::plain_t<A>...> arguments(a...);
     if (function::is_recorded(call::walk(arguments))) return function::record_checkpoint(f, std::move(arguments));
-    if (function::is_drawn_further_in(call::walk(arguments))) return call::invoke(f, arguments);
-    return function::run<function::Checkpointed>(std::move(arguments), f);
+    if (!function::draws_for_others(call::walk(arguments)))
+      return function::run<function::Checkpointed>(std::move(arguments), f);
+    function::own_cells("checkpoint", call::walk(arguments));
+    return call::invoke(f, arguments);
   }
 };
 

@@ -1,9 +1,7 @@
-// The segments of loops, and what a step may write to.
+// The segments of loops.
 #include "ricci/control/loops.h"
 
 #include <algorithm>
-
-#include "primitive/interpreter.h"
 
 namespace ricci::runs {
 
@@ -13,11 +11,6 @@ std::int64_t segment_length(const char* name, std::int64_t index, bool doubling,
   const std::int64_t done = doubling ? power - 1 : index * (index + 1) / 2;
   require_below_limit(name, done, most);
   return std::min(most - done, doubling ? power : index + 1);
-}
-
-void own_cells(const char* name, const tree::Walk& leaves) {
-  for (Tensor* leaf : leaves.leaves)
-    if (leaf->defined()) *leaf = wrap(read(*leaf, name));
 }
 
 }  // namespace ricci::runs

@@ -1,4 +1,7 @@
-// A checkpoint in a recorded function: an operation whose parameter is the program that is computed again.
+// A checkpoint in a recorded function, an operation whose parameter is the program that is computed again; and where a
+// function is no checkpoint.
+#include <algorithm>
+
 #include "interpreters/batch.h"
 #include "program/program.h"
 #include "ricci/custom_derivatives.h"
@@ -25,14 +28,23 @@ struct RecordedCheckpoint {
 
 }  // namespace
 
-bool is_drawn_further_in(const tree::Walk& arguments) {
+bool draws_for_others(const tree::Walk& arguments) {
   const Tensors leaves = defined_leaves(arguments);
-  const Interpreter* const handler = handler_of(leaves);
-  for (const Interpreter* i = innermost; i && i != handler; i = i->parent)
-    if (i->kind == ValueKind::batched &&
-        static_cast<const BatchInterpreter*>(i)->examples.randomness != Randomness::error)
-      return true;
+  const auto knows = [&](const Interpreter& vmap) {
+    return std::any_of(leaves.begin(), leaves.end(),
+                       [&](const Tensor& t) { return part_at(*value_of(t), vmap.level) != nullptr; });
+  };
+  for (const Interpreter* i = innermost; i; i = i->parent) {
+    const bool is_vmap = i->kind == ValueKind::batched &&
+                         static_cast<const BatchInterpreter*>(i)->examples.randomness != Randomness::error;
+    if (i->sees_factories() || (is_vmap && !knows(*i))) return true;
+  }
   return false;
+}
+
+void own_cells(const char* name, const tree::Walk& leaves) {
+  for (Tensor* leaf : leaves.leaves)
+    if (leaf->defined()) *leaf = wrap(read(*leaf, name));
 }
 
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result) {

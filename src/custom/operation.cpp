@@ -2,8 +2,6 @@
 // taking trees apart, holding gradients against their arguments. Knows no C++ type of a user's.
 #include "ricci/function/operation.h"
 
-#include <optional>
-
 #include "interpreters/replay.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
@@ -127,11 +125,7 @@ Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
 }
 
 Tensors Recomputed::vjp(const Reverse& rule) const {
-  std::optional<RepeatedDraws> repeated;
-  {
-    const AtLevel level(handler_of(rule.residual->tensors));  // where they are drawn again
-    repeated.emplace(*static_cast<const Draws*>(rule.residual->rest.get()));
-  }
+  const RepeatedDraws repeated(*static_cast<const Draws*>(rule.residual->rest.get()));
   return vjp_by_calling(rule);
 }
 

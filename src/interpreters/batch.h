@@ -25,6 +25,7 @@ struct Examples {
   Randomness randomness;
   StreamScope* streams;                         // of the run
   SmallVector<std::int64_t, 1> scattered = {};  // those of this level, where they are not consecutive; else none
+  Level run = 0;                                // the level of vmap that this one stands for; 0: it is that itself
 };
 
 /// Numbers of examples, in runs of consecutive ones: `each` from every start on.
@@ -56,6 +57,8 @@ class BatchInterpreter final : public Interpreter {
 
   /// How many examples a set of lanes has.
   Size count(const LaneSetRef& set) const { return set ? Size(static_cast<std::int64_t>(set->numbers.size())) : size; }
+  /// Tells runs of vmap apart, also where other levels stand for them.
+  Level run() const { return examples.run ? examples.run : level; }
   /// Which of the run's examples are the rows of the values that run now.
   ExampleNumbers numbers() const;
 

@@ -151,7 +151,8 @@ class BatchLevel {
             .first = of.first,
             .randomness = of.randomness,
             .streams = run ? run->examples.streams : &*own_streams_,
-            .scattered = of.scattered};
+            .scattered = of.scattered,
+            .run = of.run};
   }
 
   std::optional<StreamScope> own_streams_;
@@ -302,8 +303,6 @@ struct Vjp {
     Types wanted_types;
     std::shared_ptr<TapeRecord> record;
     {
-      // The transforms further in came later: the pullback is called under them, the operation was not.
-      const AtLevel level(handler_of(given.first(wanted.size())));
       TapeInterpreter tape{Entry{}};
       record = tape.record;
       Tensors inputs;

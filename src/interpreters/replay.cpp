@@ -1,6 +1,8 @@
 // The chain of sources that a draw asks.
 #include "interpreters/replay.h"
 
+#include <algorithm>
+
 #include "interpreters/batch.h"
 #include "interpreters/places.h"
 #include "interpreters/record.h"
@@ -29,6 +31,11 @@ bool draws_are_repeated() {
   return current && current->repeats();
 }
 
+bool is_new_to_draws(const BatchInterpreter& batch) {
+  const DrawSource* const current = DrawSource::current();
+  return current && current->is_new(batch);
+}
+
 DrawSource::DrawSource() : outer_(current()), resumed_(source), recording_(innermost_recording()) { source = this; }
 DrawSource::~DrawSource() { source = resumed_; }
 
@@ -36,10 +43,24 @@ StreamPosition DrawSource::next_of_outer(Generator& generator) const {
   return outer_ ? outer_->next(generator) : next_of_streams(generator);
 }
 
-StreamPosition NotedDraws::next(Generator& generator) { return draws_.emplace_back(next_of_outer(generator)); }
+NotedDraws::NotedDraws(Draws& into) : draws_(into) {
+  for (const Interpreter* i = innermost; i; i = i->parent) {
+    if (i->kind != ValueKind::batched) continue;
+    const auto& batch = static_cast<const BatchInterpreter&>(*i);
+    if (!is_new(batch)) draws_.runs.push_back(batch.run());
+  }
+}
+
+StreamPosition NotedDraws::next(Generator& generator) { return draws_.places.emplace_back(next_of_outer(generator)); }
+
+RepeatedDraws::RepeatedDraws(const Draws& draws) : draws_(draws), began_(current_level()) {}
 
 StreamPosition RepeatedDraws::next(Generator& generator) {
-  return given_ < draws_.size() ? draws_[given_++] : next_of_outer(generator);
+  return given_ < draws_.places.size() ? draws_.places[given_++] : next_of_outer(generator);
+}
+
+bool RepeatedDraws::is_new(const BatchInterpreter& batch) const {
+  return batch.level <= began_ && std::find(draws_.runs.begin(), draws_.runs.end(), batch.run()) == draws_.runs.end();
 }
 
 }  // namespace ricci

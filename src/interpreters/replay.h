@@ -7,13 +7,18 @@
 #include <vector>
 
 #include "interpreters/streams.h"
+#include "tensor/value.h"
 
 namespace ricci {
 
+class BatchInterpreter;
 class Interpreter;
 
-/// The places of the draws of one run of a function, in order.
-using Draws = std::vector<StreamPosition>;
+/// The draws of one run of a function.
+struct Draws {
+  std::vector<StreamPosition> places;  // in order
+  std::vector<Level> runs;             // of vmap, that the function ran under
+};
 
 /// The place of the next draw from `generator`: what is drawn again, else the next of the innermost run of vmap, else
 /// the generator's own.
@@ -21,6 +26,10 @@ StreamPosition next_draw(Generator& generator);
 
 /// Whether what this thread computes is computed again, with the draws that were noted.
 bool draws_are_repeated();
+
+/// Whether what this thread computes is computed again, and the first time not under this run of vmap: a pullback may be
+/// called under others than its function was. It has no part in the draws.
+bool is_new_to_draws(const BatchInterpreter& batch);
 
 /// Where draws come from while it lives: the innermost such source of this thread is asked first. What a recording
 /// inside it draws belongs to the runs of the program.
@@ -32,6 +41,7 @@ class DrawSource {
   virtual StreamPosition next(Generator& generator) = 0;
   /// Whether draws come from places noted before, here or in a source around it.
   virtual bool repeats() const { return outer_ && outer_->repeats(); }
+  virtual bool is_new(const BatchInterpreter& batch) const { return outer_ && outer_->is_new(batch); }
 
  protected:
   DrawSource();
@@ -48,7 +58,7 @@ class DrawSource {
 class NotedDraws final : public DrawSource {
  public:
   /// Requires: `into` outlives this.
-  explicit NotedDraws(Draws& into) : draws_(into) {}
+  explicit NotedDraws(Draws& into);
   StreamPosition next(Generator& generator) override;
 
  private:
@@ -59,12 +69,14 @@ class NotedDraws final : public DrawSource {
 class RepeatedDraws final : public DrawSource {
  public:
   /// Requires: `draws` outlives this.
-  explicit RepeatedDraws(const Draws& draws) : draws_(draws) {}
+  explicit RepeatedDraws(const Draws& draws);
   StreamPosition next(Generator& generator) override;
   bool repeats() const override { return true; }
+  bool is_new(const BatchInterpreter& batch) const override;
 
  private:
   const Draws& draws_;
+  const Level began_;  // vmaps inside it are the function's own
   std::size_t given_ = 0;
 };
 

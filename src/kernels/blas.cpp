@@ -193,7 +193,8 @@ BlasThreads::BlasThreads(bool several)
 BlasThreads::~BlasThreads() {
   if (!limits_) return;
   const std::lock_guard lock(limit.mutex);
-  if (--limit.askers == 0) open_blas().set_num_threads(limit.before);
+  const bool is_last = --limit.askers == 0, is_ours = open_blas().get_num_threads() == 1;
+  if (is_last && is_ours) open_blas().set_num_threads(limit.before);
 }
 
 const char* blas_core() { return open_blas().get_corename(); }

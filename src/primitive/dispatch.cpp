@@ -76,7 +76,7 @@ Interpreter* recorder_of_captures(Level deepest) {
 /// The recording that an operation on values from outside it belongs to, because it captures them, or because the
 /// operation has no inputs at all or a size of the recording among its parameters; null: none.
 Interpreter* recorder_from_inside(Op op, std::span<const ValueRef> inputs, Level deepest) {
-  if (!innermost) return nullptr;
+  if (!innermost || op.rules->home) return nullptr;  // what moves lanes belongs to its vmap
   if (Interpreter* recorder = recorder_of_captures(deepest)) return recorder;
   const bool wanted = inputs.empty() ? deepest == 0 : inside_symbol_scope();
   Interpreter* recorder = wanted ? factory_handler() : nullptr;
@@ -169,13 +169,6 @@ std::string to_string(const Entry& entry) {
   std::string text = entry.name;
   if (text == "vmap") text += " over axis " + std::to_string(entry.axis) + " of " + std::to_string(entry.size);
   return text + at(entry.file, entry.line);
-}
-
-Interpreter* handler_of(std::span<const Tensor> values) {
-  Level deepest = 0;
-  for (const Tensor& t : values)
-    if (t.defined()) deepest = std::max(deepest, value_of(t)->level);
-  return deepest == 0 ? nullptr : find_interpreter(deepest);
 }
 
 Interpreter* find_interpreter(Level level) {

@@ -145,8 +145,6 @@ Types types_of(Op op, const Types& inputs);
 /// Throws ValueError unless the operation takes this many operands where it runs.
 void require_operand_count(const Rules& rules, std::size_t count);
 
-/// The transform that operations on these values go to; null: none, they are eager.
-Interpreter* handler_of(std::span<const Tensor> values);
 /// The interpreter that wants an operation without inputs, `from` or around it: the innermost that records everything.
 Interpreter* factory_handler(Interpreter* from = innermost);
 /// Whether a size that depends on a recording's inputs stands among the parameters.

@@ -215,12 +215,14 @@ std::string name_of(const Interpreter* level) {
 }
 
 void require_no_error_mode(const char* op) {
-  for (const Interpreter* i = innermost; i; i = i->parent)
-    if (i->kind == ValueKind::batched &&
-        static_cast<const BatchInterpreter*>(i)->examples.randomness == Randomness::error)
+  for (const Interpreter* i = innermost; i; i = i->parent) {
+    if (i->kind != ValueKind::batched) continue;
+    const auto& level = static_cast<const BatchInterpreter&>(*i);
+    if (level.examples.randomness == Randomness::error && !is_new_to_draws(level))
       raise<TransformError>(std::string(op) + ": a random operation under " + name_of(i) +
                             ", whose randomness mode is error; pass .randomness = rc::Randomness::different for a draw "
                             "per example, or rc::Randomness::same for one draw for all");
+  }
 }
 
 /// The levels whose examples draw differently, outermost first. What a recorded program draws belongs to its runs: the
@@ -230,7 +232,7 @@ SmallVector<const BatchInterpreter*, 4> drawing_levels() {
   for (const Interpreter* i = innermost; i && !i->sees_factories(); i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto* level = static_cast<const BatchInterpreter*>(i);
-    if (level->examples.randomness == Randomness::different) inwards.push_back(level);
+    if (level->examples.randomness == Randomness::different && !is_new_to_draws(*level)) inwards.push_back(level);
   }
   std::reverse(inwards.begin(), inwards.end());
   return inwards;

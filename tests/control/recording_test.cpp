@@ -297,6 +297,19 @@ TEST(Recorded, WhatOnlyDependsOnAVmapAroundTheRecordingIsCaptured) {
   }
 }
 
+TEST(Recorded, WhatABranchCapturesHasTheLanesThatTookIt) {
+  const auto square_up = [](Tensor x) {
+    return rc::while_loop([](Tensor z) { return z < 9; }, [&](Tensor z) { return z * z + x; }, x);
+  };
+  const auto with = [](const auto& loop) {
+    return [loop](Tensor x) { return rc::cond(x > 0, [&] { return loop(x); }, [&] { return -x; }); };
+  };
+  const auto recorded = [&](Tensor x) { return rc::trace([&](Tensor y) { return square_up(x) + 0 * y; })(x)({x})[0]; };
+  const Tensor x = doubles({1, -2, 3, 0.5});
+  expect_close(rc::vmap(rc::grad(with(recorded)))(x), rc::vmap(rc::grad(with(square_up)))(x));
+  expect_close(rc::vmap(rc::grad(rc::grad(with(recorded))))(x), rc::vmap(rc::grad(rc::grad(with(square_up))))(x));
+}
+
 TEST(Recorded, TheEquationOfARootMayLoop) {
   const auto f = [](Tensor a) {
     const auto equation = [&](Tensor x) {

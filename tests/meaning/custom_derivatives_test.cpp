@@ -222,6 +222,23 @@ TEST(Checkpoint, DrawsTheSameNumbersInAPullbackThatIsMapped) {
   expect_equal(traced({rc::ones({6}, rc::float64)})[0], 2 * y);
 }
 
+TEST(Checkpoint, OfAMappedFunctionDrawsTheSameNumbersInAPullbackThatIsMapped) {
+  const auto plain = [](Tensor x) { return sin(rc::dropout(x, 0.3)) * rc::rand({4}, rc::float64); };
+  const Tensor x = ramp({3, 4}) + 0.5, ct = ramp({3, 4}) - 1;
+  const auto pulled = [&](const auto& f, rc::Randomness drawn, rc::Randomness pulled) {
+    rc::manual_seed(8);
+    const auto [y, pullback] = rc::vjp([&](Tensor a) { return rc::vmap(f, {.randomness = drawn})(a); }, x);
+    const auto pull = [&pull_back = pullback, &ct](Tensor k) { return pull_back(ct * k); };
+    return rc::vmap(pull, {.randomness = pulled})(doubles({1, 2}));
+  };
+  for (const auto drawn : {rc::Randomness::same, rc::Randomness::different})
+    for (const auto mode : {rc::Randomness::error, rc::Randomness::same, rc::Randomness::different}) {
+      const Tensor wanted = pulled(plain, drawn, mode);
+      expect_close(pulled(rc::checkpoint(plain), drawn, mode), wanted);
+      expect_close(pulled(rc::checkpoint(rc::checkpoint(plain)), drawn, mode), wanted);
+    }
+}
+
 TEST(Checkpoint, IsLinearizedWithWhatItDrew) {
   const auto draws = rc::checkpoint([](Tensor x) { return rc::dropout(sin(x), 0.5); });
   const auto loops = [](Tensor x) {
@@ -261,6 +278,36 @@ TEST(Checkpoint, DrawsPerExampleOfAVmapThatItsArgumentsKnowNothingOf) {
   for (const auto mode : {rc::Randomness::same, rc::Randomness::different})
     for (const auto lanes : {rc::Lanes::together, rc::Lanes::split})
       expect_equal(drawn(rc::checkpoint(plain), mode, lanes), drawn(plain, mode, lanes));
+}
+
+TEST(Checkpoint, DrawsWhatTheFunctionDrawsUnderATapeAndInNestedMaps) {
+  const auto plain = [](Tensor x) { return x * rc::rand({}, rc::float64); };
+  const auto drawn = [](const auto& f, rc::Randomness mode) {
+    rc::manual_seed(6);
+    const rc::VmapOptions options{.randomness = mode};
+    const auto slope = [&](Tensor x) { return rc::grad(f)(rc::ones({}, rc::float64)) + 0 * x; };
+    const auto inner = [&](Tensor) { return rc::vmap(f, options)(ramp({3}) + 1); };
+    return rc::cat({rc::vmap(slope, options)(ramp({3})), rc::vmap(inner, options)(ramp({2})).flatten()});
+  };
+  for (const auto mode : {rc::Randomness::same, rc::Randomness::different})
+    expect_equal(drawn(rc::checkpoint(plain), mode), drawn(plain, mode));
+}
+
+TEST(Checkpoint, OfWhatARecordingDoesNotKnowDrawsAnewAtEachRun) {
+  const Tensor one = rc::ones({}, rc::float64);
+  const auto draw = rc::checkpoint([](Tensor x) { return x * rc::rand({}, rc::float64); });
+  const rc::Program program = rc::trace([&](Tensor y) { return y * draw(one); })(one);
+  EXPECT_NE(program({one})[0].item(), program({one})[0].item());
+}
+
+TEST(Checkpoint, LeavesItsArgumentsAsTheyAre) {
+  const auto f = rc::checkpoint([](Tensor a) { return a.add_(1.) * 2; });
+  for (const auto mode : {rc::Randomness::error, rc::Randomness::same, rc::Randomness::different}) {
+    const Tensor b = rc::ones({}, rc::float64);
+    const auto run = [&](Tensor x) { return f(b) + 0 * x; };
+    expect_values(rc::vmap(run, {.randomness = mode})(ramp({2})), {4, 4});
+    expect_values(b, {1});
+  }
 }
 
 TEST(Checkpoint, LeavesTheDrawsOfOtherThreadsAlone) {

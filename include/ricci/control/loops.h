@@ -12,8 +12,6 @@
 namespace ricci {
 
 namespace runs {
-/// Gives every leaf a cell of its own with the same value: what a step writes to its arguments stays in the step.
-void own_cells(const char* name, const tree::Walk& leaves);
 /// The length of a loop's segment number `index`: one longer than the last, or twice as long, and not beyond `most` steps
 /// in all. ValueError where these are used up.
 std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most);
@@ -25,7 +23,7 @@ namespace call {
 template <class C, class S>
 Tensor ask(const char* name, const C& cond_fn, const S& state) {
   std::tuple<S> shown(state);
-  runs::own_cells(name, walk(shown));
+  function::own_cells(name, walk(shown));
   return runs::truth(name, call::invoke(cond_fn, shown));
 }
 
@@ -75,7 +73,7 @@ struct EveryStep {
   S operator()(const S& state, std::int64_t n) const {
     runs::require_below_limit(name, n, max_steps);
     std::tuple<S> shown(state);
-    runs::own_cells(name, walk(shown));
+    function::own_cells(name, walk(shown));
     return call::invoke(body_fn, shown);
   }
   S record(S state) const { return record_loop(name, cond_fn, body_fn, std::move(state), {.max_steps = max_steps}); }
@@ -178,8 +176,8 @@ auto while_loop(const C& cond_fn, const B& body_fn, const S& state, LoopOptions 
 }
 
 /// `for (i = lo; i < hi; ++i) state = body(i, state)`: i is an int64 Tensor; the bounds, of one element, may differ per
-/// example of a vmap. TypeError if a bound is no integer. ValueError if a bound has more elements, if the body changes the state's shapes or dtypes, or if
-/// more than `max_steps` are needed. Otherwise as while_loop.
+/// example of a vmap. TypeError if a bound is no integer. ValueError if a bound has more elements, if the body changes the
+/// state's shapes or dtypes, or if more than `max_steps` are needed. Otherwise as while_loop.
 ///   Tensor factorial = rc::fori_loop(1, 6, [](Tensor i, Tensor p) { return p * i; }, rc::tensor(1.));
 template <class B, class S>
 auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state, LoopOptions options = {}) {

@@ -65,7 +65,7 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
   const auto run_step = [&](std::int64_t i) {
     slices.show(i, walk(slice));
     std::tuple<C, X> arguments(carry, slice);
-    runs::own_cells(name, walk(arguments));
+    function::own_cells(name, walk(arguments));
     return call::invoke(step, arguments);
   };
   if (slices.count() == 0) {
@@ -78,7 +78,7 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
     auto [after, y] = run_step(options.reverse ? slices.count() - 1 - k : k);
     runs::require_same_state(name, walk(carry), walk(after));
     carry = std::move(after);
-    runs::own_cells(name, walk(y));
+    function::own_cells(name, walk(y));
     ys.push_back(std::move(y));
   }
   if (options.reverse) std::reverse(ys.begin(), ys.end());
