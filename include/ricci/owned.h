@@ -59,7 +59,7 @@ class Shared {
  private:
   struct Box {
     Owned<T> value;
-    RefCount owners = RefCount();
+    RefCount owners = {};
   };
   Box* box_ = nullptr;
 };

@@ -13,8 +13,6 @@ namespace ricci {
 /// exist or have existed: the user's, or those that a library starts for its first large product.
 class RefCount {
  public:
-  explicit RefCount(std::uint32_t count = 1) : count_(count) {}
-
   void add() noexcept {
     if (is_only_thread()) count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     else count_.fetch_add(1, std::memory_order_relaxed);
@@ -41,7 +39,7 @@ class RefCount {
 #endif
   }
 
-  std::atomic<std::uint32_t> count_;
+  std::atomic<std::uint32_t> count_ = 1;
 };
 
 }  // namespace ricci

@@ -93,10 +93,10 @@ struct StateFunction {
   State held;            // of these inputs, what does not come with the state; the others are undefined
 
   State operator()(const State& state) const {
-    State captures;
-    for (std::size_t i = captured; i < captured + program.inputs() - taken; ++i)
-      captures.push_back(held[i].defined() ? held[i] : state[i]);
-    return run(program, std::span(state).first(taken), captures);
+    State inputs(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(taken));
+    for (std::size_t i = captured; inputs.size() < program.inputs(); ++i)
+      inputs.push_back(held[i].defined() ? held[i] : state[i]);
+    return program(inputs);
   }
 };
 
@@ -133,15 +133,15 @@ struct WhileLoop {
     const State held = held_of(inputs, carried, holds);
     const StateFunction answer{condition, leaves, carried, held};
     const StateFunction advance{body, carried, carried + condition.inputs() - leaves, held};
-    const auto goes_on = [answer](const State& s) { return answer(s)[0]; };
+    const auto goes_on = [answer](const State& s) { return truth(name, answer(s)[0]); };
     const auto step = [advance, carried](const State& s) {
       State after = advance(s);
       after.insert(after.end(), s.begin() + static_cast<std::ptrdiff_t>(carried), s.end());
       return after;
     };
     const std::span<const Tensor> first = holds ? inputs.first(carried) : inputs;
-    const State last = call::while_loop(name, goes_on, step, State(first.begin(), first.end()),
-                                        LoopOptions{.max_steps = max_steps, .checkpoint = checkpoint});
+    const State last = call::loop(name, goes_on, step, State(first.begin(), first.end()),
+                                  LoopOptions{.max_steps = max_steps, .checkpoint = checkpoint});
     return {last.begin(), last.begin() + static_cast<std::ptrdiff_t>(leaves)};
   }
 };

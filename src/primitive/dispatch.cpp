@@ -63,6 +63,12 @@ struct FindSymbol final : SizeVisitor {
   void visit(Size& size) override { found = found || size.is_symbol(); }
 };
 
+Level deepest_level(std::span<const ValueRef> values) {
+  Level deepest = 0;
+  for (const ValueRef& v : values) deepest = std::max(deepest, v->level);
+  return deepest;
+}
+
 /// The innermost recording of what may run never, or many times, that these values are captured by. Elements that are
 /// known need not wait for it.
 Interpreter* recorder_of_captures(Level deepest) {
@@ -103,9 +109,7 @@ bool any_symbol(Op op) {
 
 bool is_recorded(std::span<const ValueRef> values) {
   if (values.empty()) return factory_handler() != nullptr;
-  Level deepest = 0;
-  for (const ValueRef& v : values) deepest = std::max(deepest, v->level);
-  if (recorder_of_captures(deepest)) return true;
+  if (recorder_of_captures(deepest_level(values))) return true;
   return std::any_of(values.begin(), values.end(), [](const ValueRef& value) {
     const Value* v = value.get();
     while (const ValueRef* inner = inner_of(*v)) v = inner->get();
@@ -215,15 +219,15 @@ void require_not_set_aside(const Value& value, const char* op) {
 }
 
 Values dispatch(Op op, std::span<const ValueRef> inputs) {
-  Level deepest = op.rules->home ? op.rules->home(op.parameters) : 0;
-  for (const ValueRef& v : inputs) deepest = std::max(deepest, v->level);
+  const Level home = op.rules->home ? op.rules->home(op.parameters) : 0,
+              deepest = std::max(home, deepest_level(inputs));
   if (Interpreter* recorder = recorder_from_inside(op, inputs, deepest)) [[unlikely]] {
     const Below below(recorder);
     return recorder->process(op, inputs);
   }
   if (deepest == 0) return evaluate(op, inputs);
   Interpreter* handler = find_interpreter(deepest);
-  if (!handler && op.rules->home && op.rules->home(op.parameters) == deepest)
+  if (!handler && home == deepest)
     raise<TransformError>(std::string(op.rules->name) + ": its vmap has ended; call it while the vmap runs");
   if (!handler || switched_off(*handler)) {
     Values alive;
@@ -266,8 +270,7 @@ namespace {
 /// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may look
 /// at what the examples of a vmap around them answer.
 Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& values) {
-  Level deepest = 0;
-  for (const ValueRef& v : values) deepest = std::max(deepest, v->level);
+  const Level deepest = deepest_level({values.data(), values.size()});
   Interpreter* outside = innermost;
   for (Interpreter* recorder = factory_handler(); recorder && recorder->level > deepest && deepest > 0;
        recorder = factory_handler(outside))
@@ -322,7 +325,7 @@ struct OwnedParameters::Box {
 OwnedParameters::OwnedParameters(const ParameterRules& rules, const void* from) {
   if (rules.size == 0) return;
   const std::size_t offset = (sizeof(Box) + rules.align - 1) / rules.align * rules.align;
-  box_ = new (pool::allocate(offset + rules.size)) Box{.refs = RefCount(), .rules = &rules, .offset = offset};
+  box_ = new (pool::allocate(offset + rules.size)) Box{.refs = {}, .rules = &rules, .offset = offset};
   try {
     rules.copy(box_->parameters(), from);
   } catch (...) {

@@ -19,19 +19,25 @@ std::int64_t segment_length(const char* name, std::int64_t index, bool doubling,
 
 namespace call {
 
-/// What the condition answers: what it writes to its argument stays in it.
-template <class C, class S>
-Tensor ask(const char* name, const C& cond_fn, const S& state) {
-  std::tuple<S> shown(state);
-  function::own_cells(name, walk(shown));
-  return runs::truth(name, call::invoke(cond_fn, shown));
-}
+/// A user's condition, as those of this header are: it gives a boolean, and what it writes to its argument stays in it.
+template <class C>
+struct Condition {
+  const char* name;
+  C cond_fn;
+
+  template <class S>
+  Tensor operator()(const S& state) const {
+    std::tuple<S> shown(state);
+    function::own_cells(name, walk(shown));
+    return runs::truth(name, call::invoke(cond_fn, shown));
+  }
+};
 
 /// The loop as one operation of the program that is being recorded.
 template <class C, class B, class S>
 S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   runs::fix_dtypes(walk(state));
-  const auto goes_on = [&](const S& s) { return ask(name, cond_fn, s); };
+  const auto goes_on = [&](const S& s) { return cond_fn(s); };
   std::optional<Tensor> answer;
   std::optional<S> after;
   runs::Closure condition = function::write_down(name, goes_on, std::tuple<S>(state), answer, function::Runs::many);
@@ -45,7 +51,7 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
 template <class C, class B, class S>
 S run_steps(const char* name, runs::Parting& parting, const C& cond_fn, const B& advance, S state) {
   const auto goes_on = [&] {
-    const Tensor answer = ask(name, cond_fn, state);
+    const Tensor answer = cond_fn(state);
     if (!runs::is_decided_later(name, answer)) return parting.goes_on(answer, walk(state));
     state = advance.record(std::move(state));
     return false;
@@ -83,7 +89,7 @@ struct EveryStep {
 template <class C, class B, class S>
 S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, std::int64_t steps) {
   using Counted = std::pair<S, Tensor>;
-  const auto below = [&](const Counted& c) { return logical_and(ask(name, cond_fn, c.first), lt(c.second, steps)); };
+  const auto below = [&](const Counted& c) { return logical_and(cond_fn(c.first), lt(c.second, steps)); };
   const auto step = [&](const Counted& c) {
     std::tuple<S> shown(c.first);
     return Counted(call::invoke(body_fn, shown), c.second + 1);
@@ -126,8 +132,8 @@ struct Segments {
 template <class C, class B, class S>
 S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   using Asked = std::pair<S, Tensor>;
-  const auto with_answer = [name, cond_fn](S s) {
-    Tensor answer = ask(name, cond_fn, s);
+  const auto with_answer = [cond_fn](S s) {
+    Tensor answer = cond_fn(s);
     return Asked(std::move(s), std::move(answer));
   };
   const auto answer = [](const Asked& asked) { return asked.second; };
@@ -144,8 +150,7 @@ S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state
 }
 
 template <class C, class B, class S>
-S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
-  static_assert(takes<C, S>, "ricci: the condition of a loop must take the state as its one argument");
+S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
   static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
   if (function::is_recorded(walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
@@ -172,7 +177,10 @@ S while_loop(const char* name, const C& cond_fn, const B& body_fn, S state, cons
 ///                                [](Tensor x) { return (x + 2 / x) / 2; }, rc::tensor(1.));
 template <class C, class B, class S>
 auto while_loop(const C& cond_fn, const B& body_fn, const S& state, LoopOptions options = {}) {
-  return call::while_loop("while_loop", cond_fn, body_fn, std::decay_t<const S>(state), options);
+  static_assert(call::takes<C, std::decay_t<const S>>,
+                "ricci: the condition of a loop must take the state as its one argument");
+  const call::Condition<C> condition{"while_loop", cond_fn};
+  return call::loop("while_loop", condition, body_fn, std::decay_t<const S>(state), options);
 }
 
 /// `for (i = lo; i < hi; ++i) state = body(i, state)`: i is an int64 Tensor; the bounds, of one element, may differ per
@@ -194,7 +202,7 @@ auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state
   };
   const Counted first{runs::whole_number("fori_loop", "the lower bound", lo),
                       runs::whole_number("fori_loop", "the upper bound", hi), state};
-  return call::while_loop("fori_loop", below, step, first, options).state;
+  return call::loop("fori_loop", below, step, first, options).state;
 }
 
 }  // namespace ricci
