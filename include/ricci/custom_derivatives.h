@@ -187,10 +187,8 @@ namespace function {
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result);
 
 /// Whether a function of these values would draw for others than an operation on them does: for the examples of a vmap
-/// that lets functions draw and knows none of the values, or for a program that is being recorded.
+/// that lets functions draw and knows none of the values, or for a program that is being recorded and knows none of them.
 bool draws_for_others(const tree::Walk& arguments);
-/// Gives every leaf a cell of its own with the same value: what a function writes to its arguments stays in it.
-void own_cells(const char* name, const tree::Walk& leaves);
 
 /// In a recorded function, what is computed again is a program: its draws are the same both times.
 template <class F, class... A>
@@ -220,8 +218,9 @@ struct Checkpoint {
 };
 
 /// `f`, of which reverse mode keeps the arguments alone and computes the rest again when the derivative is asked for.
-/// Random numbers are the same both times. Where a vmap runs that lets functions draw and none of the arguments differs
-/// per example, f simply runs, and all of it is kept.
+/// Random numbers are the same both times; what f writes to its arguments stays in it. Where a vmap that lets functions
+/// draw, one of several suffices, or a program that is being recorded knows none of the arguments, f simply runs, and all
+/// of it is kept.
 ///   Tensor y = rc::checkpoint(block)(weights, x);
 template <class F>
 Checkpoint<F> checkpoint(F f) {

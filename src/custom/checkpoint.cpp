@@ -1,8 +1,10 @@
-// A checkpoint in a recorded function, an operation whose parameter is the program that is computed again; and where a
-// function is no checkpoint.
+// Functions that are computed again for their derivative: what they draw, what they are in a recorded function, an
+// operation whose parameter is the program, and where they are none.
 #include <algorithm>
 
 #include "interpreters/batch.h"
+#include "interpreters/replay.h"
+#include "primitive/interpreter.h"
 #include "program/program.h"
 #include "ricci/custom_derivatives.h"
 
@@ -26,25 +28,51 @@ struct RecordedCheckpoint {
   }
 };
 
+/// The interpreter, if it is a vmap whose examples have these values in common: an operation on them does not run under
+/// it.
+const BatchInterpreter* vmap_that_knows_none(const Interpreter* i, std::span<const Tensor> values) {
+  if (i->kind != ValueKind::batched) return nullptr;
+  const auto knows = [i](const Tensor& t) { return part_at(*value_of(t), i->level) != nullptr; };
+  return std::any_of(values.begin(), values.end(), knows) ? nullptr : static_cast<const BatchInterpreter*>(i);
+}
+
 }  // namespace
 
 bool draws_for_others(const tree::Walk& arguments) {
   const Tensors leaves = defined_leaves(arguments);
-  const auto knows = [&](const Interpreter& vmap) {
-    return std::any_of(leaves.begin(), leaves.end(),
-                       [&](const Tensor& t) { return part_at(*value_of(t), vmap.level) != nullptr; });
-  };
   for (const Interpreter* i = innermost; i; i = i->parent) {
-    const bool is_vmap = i->kind == ValueKind::batched &&
-                         static_cast<const BatchInterpreter*>(i)->examples.randomness != Randomness::error;
-    if (i->sees_factories() || (is_vmap && !knows(*i))) return true;
+    if (i->sees_factories()) return true;
+    const BatchInterpreter* vmap = vmap_that_knows_none(i, leaves);
+    if (vmap && vmap->examples.randomness != Randomness::error) return true;
   }
   return false;
 }
 
-void own_cells(const char* name, const tree::Walk& leaves) {
-  for (Tensor* leaf : leaves.leaves)
-    if (leaf->defined()) *leaf = wrap(read(*leaf, name));
+Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
+  const BatchInterpreter* refusing = nullptr;
+  for (const Interpreter* i = innermost; i && !refusing; i = i->parent) {
+    const BatchInterpreter* vmap = vmap_that_knows_none(i, inputs);
+    if (vmap && vmap->examples.randomness == Randomness::error && has_part_in_draws(*vmap)) refusing = vmap;
+  }
+  const RefusedDraws refused(refusing);
+  return Operation::apply(inputs);
+}
+
+Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
+  auto draws = std::make_shared<Draws>();
+  const NotedDraws noted(*draws);
+  Kept kept = keep_inputs(inputs);
+  kept.residual.rest = std::move(draws);
+  return kept;
+}
+
+Tensors Recomputed::vjp(const Reverse& rule) const {
+  const RepeatedDraws repeated(*static_cast<const Draws*>(rule.residual->rest.get()));
+  return vjp_by_calling(rule);
+}
+
+Pushed Recomputed::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+  return jvp_by_calling(inputs, tangents);
 }
 
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result) {

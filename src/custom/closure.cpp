@@ -67,6 +67,11 @@ Tensors defined_leaves(const tree::Walk& walk) {
   return leaves;
 }
 
+void own_cells(const char* name, const tree::Walk& leaves) {
+  for (Tensor* leaf : leaves.leaves)
+    if (leaf->defined()) *leaf = wrap(read(*leaf, name));
+}
+
 void write_leaves(std::span<const Tensor>& values, const tree::Walk& into) {
   for (Tensor* leaf : into.leaves) {
     if (!leaf->defined()) continue;

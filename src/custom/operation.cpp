@@ -2,7 +2,6 @@
 // taking trees apart, holding gradients against their arguments. Knows no C++ type of a user's.
 #include "ricci/function/operation.h"
 
-#include "interpreters/replay.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/raise.h"
@@ -114,23 +113,6 @@ Pushed Operation::refuse_forward_mode() const {
   raise<NotImplementedError>(name_ +
                              ": a derivative by forward mode was asked for, but it has a reverse rule alone; use "
                              "custom_jvp, or an rc::Function with jvp");
-}
-
-Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
-  auto draws = std::make_shared<Draws>();
-  const NotedDraws noted(*draws);
-  Kept kept = keep_inputs(inputs);
-  kept.residual.rest = std::move(draws);
-  return kept;
-}
-
-Tensors Recomputed::vjp(const Reverse& rule) const {
-  const RepeatedDraws repeated(*static_cast<const Draws*>(rule.residual->rest.get()));
-  return vjp_by_calling(rule);
-}
-
-Pushed Recomputed::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-  return jvp_by_calling(inputs, tangents);
 }
 
 Mask take_tensors(const tree::Walk& walk, Tensors& into) {

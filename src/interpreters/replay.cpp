@@ -31,9 +31,14 @@ bool draws_are_repeated() {
   return current && current->repeats();
 }
 
-bool is_new_to_draws(const BatchInterpreter& batch) {
+bool has_part_in_draws(const BatchInterpreter& batch) {
   const DrawSource* const current = DrawSource::current();
-  return current && current->is_new(batch);
+  return !current || current->has_part(batch);
+}
+
+const BatchInterpreter* refuses_draws() {
+  const DrawSource* const current = DrawSource::current();
+  return current ? current->refuses() : nullptr;
 }
 
 DrawSource::DrawSource() : outer_(current()), resumed_(source), recording_(innermost_recording()) { source = this; }
@@ -47,7 +52,7 @@ NotedDraws::NotedDraws(Draws& into) : draws_(into) {
   for (const Interpreter* i = innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& batch = static_cast<const BatchInterpreter&>(*i);
-    if (!is_new(batch)) draws_.runs.push_back(batch.run());
+    if (has_part(batch)) draws_.runs.push_back(batch.run());
   }
 }
 
@@ -59,8 +64,8 @@ StreamPosition RepeatedDraws::next(Generator& generator) {
   return given_ < draws_.places.size() ? draws_.places[given_++] : next_of_outer(generator);
 }
 
-bool RepeatedDraws::is_new(const BatchInterpreter& batch) const {
-  return batch.level <= began_ && std::find(draws_.runs.begin(), draws_.runs.end(), batch.run()) == draws_.runs.end();
+bool RepeatedDraws::has_part(const BatchInterpreter& batch) const {
+  return batch.level > began_ || std::find(draws_.runs.begin(), draws_.runs.end(), batch.run()) != draws_.runs.end();
 }
 
 }  // namespace ricci

@@ -1,7 +1,7 @@
-// Drawing again what was drawn before: a function that is computed a second time for its derivative must see the same
-// random numbers. Its draws are noted as places in streams, and later given in the same order; no generator is turned
-// back, which other threads may share. Both nest, and belong to one thread. Knows nothing of what is drawn.
-// Start with `next_draw`.
+// What a function that is computed a second time for its derivative has to do with draws: it must see the same random
+// numbers, and be refused them where it would be without that second time. Its draws are noted as places in streams, and
+// later given in the same order; no generator is turned back, which other threads may share. All of it nests, and belongs
+// to one thread. Knows nothing of what is drawn. Start with `next_draw`.
 #pragma once
 
 #include <vector>
@@ -27,9 +27,12 @@ StreamPosition next_draw(Generator& generator);
 /// Whether what this thread computes is computed again, with the draws that were noted.
 bool draws_are_repeated();
 
-/// Whether what this thread computes is computed again, and the first time not under this run of vmap: a pullback may be
-/// called under others than its function was. It has no part in the draws.
-bool is_new_to_draws(const BatchInterpreter& batch);
+/// Whether the mode of this running vmap decides over the draws here. What is computed again draws for the vmaps that it
+/// ran under the first time, and for those that it runs itself; the others its pullback was called under have no part.
+bool has_part_in_draws(const BatchInterpreter& batch);
+
+/// The vmap that refuses all draws here although what is computed does not run under it; null if none does.
+const BatchInterpreter* refuses_draws();
 
 /// Where draws come from while it lives: the innermost such source of this thread is asked first. What a recording
 /// inside it draws belongs to the runs of the program.
@@ -41,7 +44,8 @@ class DrawSource {
   virtual StreamPosition next(Generator& generator) = 0;
   /// Whether draws come from places noted before, here or in a source around it.
   virtual bool repeats() const { return outer_ && outer_->repeats(); }
-  virtual bool is_new(const BatchInterpreter& batch) const { return outer_ && outer_->is_new(batch); }
+  virtual bool has_part(const BatchInterpreter& batch) const { return !outer_ || outer_->has_part(batch); }
+  virtual const BatchInterpreter* refuses() const { return outer_ ? outer_->refuses() : nullptr; }
 
  protected:
   DrawSource();
@@ -72,12 +76,25 @@ class RepeatedDraws final : public DrawSource {
   explicit RepeatedDraws(const Draws& draws);
   StreamPosition next(Generator& generator) override;
   bool repeats() const override { return true; }
-  bool is_new(const BatchInterpreter& batch) const override;
+  bool has_part(const BatchInterpreter& batch) const override;
+  const BatchInterpreter* refuses() const override { return nullptr; }
 
  private:
   const Draws& draws_;
   const Level began_;  // vmaps inside it are the function's own
   std::size_t given_ = 0;
+};
+
+/// While it lives, this thread may not draw because of a vmap that what it computes does not run under.
+class RefusedDraws final : public DrawSource {
+ public:
+  /// Null: what was refused before is, and nothing more.
+  explicit RefusedDraws(const BatchInterpreter* vmap) : vmap_(vmap) {}
+  StreamPosition next(Generator& generator) override { return next_of_outer(generator); }
+  const BatchInterpreter* refuses() const override { return vmap_ ? vmap_ : DrawSource::refuses(); }
+
+ private:
+  const BatchInterpreter* const vmap_;
 };
 
 }  // namespace ricci

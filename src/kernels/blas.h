@@ -65,7 +65,7 @@ class OpenMpThreads {
 };
 
 /// While it lives, OpenBLAS computes on one thread, unless `several`. The number of its threads is the process's: what
-/// other threads ask of it meanwhile has one as well, whatever they say.
+/// other threads ask of it meanwhile has one as well, also what those ask that want several.
 class BlasThreads {
  public:
   explicit BlasThreads(bool several);

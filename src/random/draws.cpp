@@ -9,6 +9,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
 #include "interpreters/places.h"
+#include "interpreters/record.h"
 #include "interpreters/replay.h"
 #include "kernels/elementwise.h"
 #include "kernels/random.h"
@@ -209,30 +210,41 @@ struct DrawnByKey {
 /// How errors name the transform of a level; one without a name of its own maps for the transform inside it.
 std::string name_of(const Interpreter* level) {
   const Interpreter* named = level;
-  for (const Interpreter* i = innermost; i && i != level; i = i->parent)
+  for (const Interpreter* i : whole_nest()) {
+    if (i == level) break;
     if (!level->entry.name && i->entry.name) named = i;
+  }
   return transform_text(named);
+}
+
+[[noreturn]] void raise_refused(const char* op, const BatchInterpreter& vmap) {
+  raise<TransformError>(std::string(op) + ": a random operation under " + name_of(&vmap) +
+                        ", whose randomness mode is error; pass .randomness = rc::Randomness::different for a draw "
+                        "per example, or rc::Randomness::same for one draw for all");
 }
 
 void require_no_error_mode(const char* op) {
   for (const Interpreter* i = innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& level = static_cast<const BatchInterpreter&>(*i);
-    if (level.examples.randomness == Randomness::error && !is_new_to_draws(level))
-      raise<TransformError>(std::string(op) + ": a random operation under " + name_of(i) +
-                            ", whose randomness mode is error; pass .randomness = rc::Randomness::different for a draw "
-                            "per example, or rc::Randomness::same for one draw for all");
+    if (level.examples.randomness == Randomness::error && has_part_in_draws(level)) raise_refused(op, level);
   }
+  if (const BatchInterpreter* vmap = refuses_draws()) raise_refused(op, *vmap);
 }
 
-/// The levels whose examples draw differently, outermost first. What a recorded program draws belongs to its runs: the
-/// levels around the recording have no part in it.
-SmallVector<const BatchInterpreter*, 4> drawing_levels() {
+/// The recording whose program draws at this place, each time it runs; null where the place is known.
+const Interpreter* recording_of(const StreamPosition& at) {
+  return at.place.defined() ? find_interpreter(value_of(at.place)->level) : nullptr;
+}
+
+/// The levels inside `recording`, all of them where that is null, whose examples draw differently, outermost first: what
+/// a recorded program draws belongs to its runs, and the levels around it have no part in that.
+SmallVector<const BatchInterpreter*, 4> drawing_levels(const Interpreter* recording) {
   SmallVector<const BatchInterpreter*, 4> inwards;
-  for (const Interpreter* i = innermost; i && !i->sees_factories(); i = i->parent) {
+  for (const Interpreter* i = innermost; i && i != recording; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto* level = static_cast<const BatchInterpreter*>(i);
-    if (level->examples.randomness == Randomness::different && !is_new_to_draws(*level)) inwards.push_back(level);
+    if (level->examples.randomness == Randomness::different && has_part_in_draws(*level)) inwards.push_back(level);
   }
   std::reverse(inwards.begin(), inwards.end());
   return inwards;
@@ -253,14 +265,14 @@ ExampleNumbers pairs(const ExampleNumbers& outer, const ExampleNumbers& inner, S
   return all;
 }
 
-/// The examples of all running levels that draw differently, as one row of numbers.
+/// The examples of all running levels inside a recording that draw differently, as one row of numbers.
 struct DrawingExamples {
-  SmallVector<const BatchInterpreter*, 4> levels = drawing_levels();
+  SmallVector<const BatchInterpreter*, 4> levels;  // outermost first
   ExampleNumbers numbers{{0}, 1};
   Size count = 1;  // of the whole runs
   Shape rows;      // one extent for each level: of its examples that run here
 
-  DrawingExamples() {
+  explicit DrawingExamples(const Interpreter* recording) : levels(drawing_levels(recording)) {
     for (const BatchInterpreter* level : levels) {
       numbers = pairs(numbers, level->numbers(), level->examples.count);
       count = count * level->examples.count;
@@ -272,10 +284,15 @@ struct DrawingExamples {
     all.append(of_one.begin(), of_one.end());
     return all;
   }
-  /// `drawn` as each example sees it.
-  Tensor share_out(const Tensor& drawn) const {
-    if (levels.empty()) return drawn;
-    ValueRef value = value_of(drawn);
+  /// What the operation draws for all, as each example sees it. It is drawn outside their levels, also where a recording
+  /// runs between them: what is drawn again there is known.
+  template <class P, class... Place>
+  Tensor share_out(const P& draw, const Place&... place) const {
+    if (levels.empty()) return apply(draw, place...);
+    ValueRef value = [&] {
+      const AtLevel outside(levels.front()->parent);
+      return value_of(apply(draw, place...));
+    }();
     for (const BatchInterpreter* level : levels)
       value = new_node<Batched>(level->level, std::move(value), level->lanes);
     return wrap(std::move(value));
@@ -303,14 +320,14 @@ struct DrawnAt {
   Tensors call(std::span<const Tensor> place) const {
     require_no_error_mode(Numbers::name);
     const StreamPosition at = position_at(place[0]);
-    const DrawingExamples around;
+    const DrawingExamples around(innermost_recording());
     const Drawn<Numbers> drawn{numbers,
                                around.shape_of_all(shape),
                                at.seed,
                                at.position + draws_before,
                                around.rows.numel() * examples,
                                pairs(around.numbers, which, count).starts};
-    return {around.share_out(apply(drawn))};
+    return {around.share_out(drawn)};
   }
 };
 
@@ -321,14 +338,14 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
     const StreamPosition at = next_draw(generator);
     return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
   }
-  const DrawingExamples examples;
+  const StreamPosition at = next_draw(generator);
+  const DrawingExamples examples(recording_of(at));
   const Shape all = examples.shape_of_all(shape);
   const Size rows = examples.rows.numel();
-  const StreamPosition at = next_draw(generator);
   if (at.place.defined())
-    return examples.share_out(
-        apply(DrawnAt<Numbers>{numbers, all, at.position, rows, examples.count, examples.numbers}, at.place));
-  return examples.share_out(apply(Drawn<Numbers>{numbers, all, at.seed, at.position, rows, examples.numbers.starts}));
+    return examples.share_out(DrawnAt<Numbers>{numbers, all, at.position, rows, examples.count, examples.numbers},
+                              at.place);
+  return examples.share_out(Drawn<Numbers>{numbers, all, at.seed, at.position, rows, examples.numbers.starts});
 }
 
 }  // namespace

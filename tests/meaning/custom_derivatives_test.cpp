@@ -239,6 +239,63 @@ TEST(Checkpoint, OfAMappedFunctionDrawsTheSameNumbersInAPullbackThatIsMapped) {
     }
 }
 
+TEST(Checkpoint, DrawsTheSameNumbersInAPullbackThatIsTracedUnderItsVmaps) {
+  const auto plain = [](Tensor x) {
+    const Tensor mask = rc::dropout(x, 0.3);
+    const auto noisy = [](Tensor row) { return row * rc::rand({}, rc::float64); };
+    return sin(mask) * rc::vmap(noisy, {.randomness = rc::Randomness::different})(x);
+  };
+  const Tensor x = ramp({2, 3, 4}) + 0.5, ct = ramp({4}) - 1;
+  const auto traced = [&](const auto& f, rc::Randomness outer, rc::Randomness inner, bool maps) {
+    rc::manual_seed(8);
+    const auto of_one = [&](Tensor a) {
+      const auto [y, pullback] = rc::vjp(f, a);
+      const auto pull = [&pull_back = pullback](Tensor k) { return pull_back(k); };
+      const auto mapped = [&](Tensor k) { return rc::vmap(pull)(k.expand({2, 4})).sum(0); };
+      return maps ? rc::trace(mapped)(ct)({ct})[0] : rc::trace(pull)(ct)({ct})[0];
+    };
+    return rc::vmap(rc::vmap(of_one, {.randomness = inner}), {.randomness = outer})(x);
+  };
+  for (const auto outer : {rc::Randomness::same, rc::Randomness::different})
+    for (const auto inner : {rc::Randomness::same, rc::Randomness::different})
+      for (const bool maps : {false, true}) {
+        const Tensor wanted = traced(plain, outer, inner, maps);
+        expect_close(traced(rc::checkpoint(plain), outer, inner, maps), wanted);
+        expect_close(traced(rc::checkpoint(rc::checkpoint(plain)), outer, inner, maps), wanted);
+      }
+}
+
+TEST(Checkpoint, MayDrawWhereItsFunctionMay) {
+  const Tensor one = rc::ones({}, rc::float64), x = ramp({3});
+  const auto refusals = [&](const auto& f) {
+    const auto called = [&](Tensor a) { return f(one) + a; };
+    const auto differentiated = [&](Tensor a) { return rc::grad(f)(one) + a; };
+    const auto mapped = [&](Tensor a) { return rc::vmap(f)(x).sum() + a; };
+    const auto text_of = [&](const auto& run) -> std::string {
+      try {
+        rc::vmap(run)(x);
+      } catch (const rc::TransformError& error) {
+        EXPECT_FALSE(rc::inside_transform());
+        return error.what();
+      }
+      return "nothing was thrown";
+    };
+    return std::vector{text_of(called), text_of(differentiated), text_of(mapped)};
+  };
+  const auto plain = [](Tensor y) { return y * rc::rand({}, rc::float64); };
+  const auto loop = [&](rc::Checkpoints kept) {
+    return [=](Tensor y) {
+      return rc::fori_loop(0, 3, [=](Tensor, Tensor s) { return plain(s); }, y, {.checkpoint = kept});
+    };
+  };
+  for (const std::string& text : refusals(plain))
+    EXPECT_TRUE(text.starts_with("rand: a random operation under vmap over axis 0 of 3")) << text;
+  EXPECT_EQ(refusals(rc::checkpoint(plain)), refusals(plain));
+  EXPECT_EQ(refusals(rc::checkpoint(rc::checkpoint(plain))), refusals(plain));
+  EXPECT_EQ(refusals(loop(rc::Checkpoints::sqrt)), refusals(loop(rc::Checkpoints::every_step)));
+  EXPECT_EQ(refusals(loop(rc::Checkpoints::log)), refusals(loop(rc::Checkpoints::every_step)));
+}
+
 TEST(Checkpoint, IsLinearizedWithWhatItDrew) {
   const auto draws = rc::checkpoint([](Tensor x) { return rc::dropout(sin(x), 0.5); });
   const auto loops = [](Tensor x) {

@@ -56,6 +56,9 @@ Closure with_fixed_sizes(Closure closure);
 Tensor with_dtype(const Tensor& x);
 /// The tensors among the leaves.
 Tensors defined_leaves(const tree::Walk& walk);
+/// Gives every leaf a cell of its own with the same value: what a function writes to its arguments stays in it. `name` is
+/// what errors call the function.
+void own_cells(const char* name, const tree::Walk& leaves);
 /// Over the defined leaves, from the front of `values`, which then begins behind them.
 void write_leaves(std::span<const Tensor>& values, const tree::Walk& into);
 

@@ -26,9 +26,7 @@ template <class T>
 class Emptied {
  public:
   /// Appends the defined tensors of `tree` to `into`.
-  Emptied(T tree, Tensors& into) : tree_(std::move(tree)) {
-    taken_ = take_tensors(call::walk(tree_), into);
-  }
+  Emptied(T tree, Tensors& into) : tree_(std::move(tree)) { taken_ = take_tensors(call::walk(tree_), into); }
   /// The tree with these tensors in its places; of a cotangent, some may be undefined.
   T filled(std::span<const Tensor> tensors) const {
     T tree = tree_;
@@ -102,10 +100,12 @@ std::vector<Tensor> zero_tangents(std::span<const Type> types);
 /// Undefined where the rule does not want a cotangent, or the input's type has none.
 Tensors wanted_among(std::span<const Tensor> cotangents, const Reverse& rule);
 
-/// An operation whose derivatives compute it again from its inputs. What it draws from generators is drawn again.
+/// An operation whose derivatives compute it again from its inputs. What it draws from generators is drawn again, and it
+/// may draw where its caller may.
 class Recomputed : public Operation {
  public:
   using Operation::Operation;
+  Tensors apply(std::span<const Tensor> inputs) const;
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const final;
   Tensors vjp(const Reverse& rule) const final;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const final;
