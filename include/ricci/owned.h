@@ -1,5 +1,6 @@
 // Pointers that own what only compiled code knows the inside of: they are copied, moved and destroyed where the type is
-// incomplete. Not std's, whose <memory> costs every user's compile 0.15 s. Knows nothing of tensors.
+// incomplete. Not std's: unique_ptr wants the whole type where it is destroyed, shared_ptr is two words, and <memory>
+// costs a file that knows tensors alone 0.15 s of compile time. Knows nothing of tensors.
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,11 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 class Size {
  public:
   constexpr Size() = default;
+  /// A number below first_number, which no size can be, becomes that.
   template <Integer I>
-  constexpr Size(I value) : raw_(static_cast<std::int64_t>(value)) {}
+  constexpr Size(I value) : raw_(static_cast<std::int64_t>(value)) {
+    if (raw_ < first_number) raw_ = first_number;
+  }
 
   constexpr bool is_symbol() const { return raw_ < first_number; }
   /// The number, guarded if this is a symbol.
@@ -52,7 +55,7 @@ Size combine(char op, Size a, Size b);
 bool equal(Size a, Size b);
 }  // namespace symbols
 
-inline constexpr Size overflowed_size = INT64_MAX;  ///< of sums and products that no number can hold
+inline constexpr Size overflowed_size = INT64_MAX;  ///< of sums, differences and products that no number can hold
 inline bool any_symbol(Size a, Size b) { return a.is_symbol() || b.is_symbol(); }
 inline Size operator+(Size a, Size b) {
   std::int64_t sum = 0;
@@ -60,7 +63,9 @@ inline Size operator+(Size a, Size b) {
   return __builtin_add_overflow(a.raw(), b.raw(), &sum) ? overflowed_size : Size(sum);
 }
 inline Size operator-(Size a, Size b) {
-  return any_symbol(a, b) ? symbols::combine('-', a, b) : Size(a.raw() - b.raw());
+  std::int64_t difference = 0;
+  if (any_symbol(a, b)) return symbols::combine('-', a, b);
+  return __builtin_sub_overflow(a.raw(), b.raw(), &difference) ? overflowed_size : Size(difference);
 }
 inline Size operator*(Size a, Size b) {
   std::int64_t product = 0;

@@ -41,7 +41,8 @@ class Axes : public SmallVector<std::int64_t, 6> {
 
 namespace ops {
 
-/// Elements of one dtype in a grid of any number of axes.
+/// Elements of one dtype in a grid of any number of axes. Any number of threads may read a tensor and its views; while one
+/// writes to one of them, no other may use any.
 ///   rc::Tensor x = rc::zeros({2, 3});  x[0] = 1;  float top = (x * 2).sum().item<float>();
 class Tensor {
  public:

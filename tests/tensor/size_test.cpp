@@ -41,6 +41,15 @@ TEST(Size, SumsAndProductsThatOverflowAreTheLargestNumber) {
   EXPECT_FALSE((huge + huge).is_symbol());
 }
 
+TEST(Size, ThatIsANumberIsNeverTakenForASymbol) {
+  const Size huge = std::int64_t{1} << 62;
+  for (const Size size : {Size(INT64_MIN), Size(INT64_MIN + 5), 0 - huge - huge, huge - Size(INT64_MIN)}) {
+    EXPECT_FALSE(size.is_symbol()) << size.raw();
+    EXPECT_GE(std::abs(static_cast<double>(size.raw())), 0x1p62);
+  }
+  EXPECT_EQ((huge - Size(INT64_MIN)).raw(), INT64_MAX);
+}
+
 TEST(Size, ThatIsASymbolCannotBeReadOutsideItsRecording) {
   EXPECT_THROW(Size::symbol(0).host(), ricci::Error);
   EXPECT_THROW(Size::symbol(0) + 1, ricci::Error);
