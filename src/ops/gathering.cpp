@@ -98,7 +98,16 @@ struct Scatter {
       return apply(Scatter{axis, false, place}, ct, zeros_of({ct.dtype(), type_of(index).shape}), index);
     }
     // What was written is read back; a src larger than the index has zeros beyond it.
-    Tensor read = apply(Gather{axis, place}, ct, index);
+    const auto read_from = [&](const Tensor& x) { return apply(Gather{axis, place}, x, index); };
+    Tensor read = read_from(ct);
+    if (!accumulate)
+      read = of_last_writes(
+          read, type_of(index).shape,
+          [&](const Tensor& numbers) {
+            const Tensor none = zeros_of({DType::int64, r.input_types[0].shape});
+            return apply(Scatter{axis, false, place}, none, numbers, index);
+          },
+          read_from);
     const Shape& wanted = r.input_types[1].shape;
     if (type_of(read).shape == wanted) return read;
     const Tensor wide = zeros_of({ct.dtype(), wanted});
@@ -111,7 +120,7 @@ struct Scatter {
   Scatter lifted() const { return {axis + 1, accumulate, place}; }
   static std::vector<Sample<Scatter>> samples() {
     return {{{1, true, test_place(1, {2, 3})}, {rand({2, 3}), rand({2, 2}), test_index({0, 0, 2, 1}, {2, 2})}},
-            {{0, false, test_place(0, {4})}, {rand({4}), rand({2}), test_index({3, 0}, {2})}},
+            {{0, false, test_place(0, {4})}, {rand({4}), rand({4}), test_index({3, 0, 3, 3}, {4})}},
             {{0, true, test_place(0, {4})}, {rand({4}), rand({3}), test_index({1, 1}, {2})}}};
   }
 };

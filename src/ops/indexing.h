@@ -27,4 +27,16 @@ Tensor take_front(const Tensor& x, std::span<const Tensor> indices, const IndexP
 Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tensor> indices, bool accumulate,
                  const IndexPlace& place);
 
+/// Of `rows`, read back from where several may have been written to one place, those that stayed: zero for the others.
+/// `index` is the shape of the places; `write` and `read` do there with numbers what was done with the rows.
+template <class Write, class Read>
+Tensor of_last_writes(const Tensor& rows, const Shape& index, const Write& write, const Read& read) {
+  const std::int64_t count = index.numel().host();
+  if (count <= 1) return rows;
+  const Tensor numbers = reshape(arange(count), index);
+  Shape beside = index;
+  while (beside.rank() < type_of(rows).rank()) beside.push_back(1);
+  return where(reshape(eq(read(write(numbers)), numbers), beside), rows, 0);
+}
+
 }  // namespace ricci

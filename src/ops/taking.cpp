@@ -117,6 +117,7 @@ struct PutAt {
     require_shape(in[1].shape, rows_shape(in, 2, place));
     return {in[0].dtype, in[0].shape};
   }
+  std::size_t count() const { return place.axes.size(); }
   void eval(Outputs out, Inputs in) const {
     check_all(place, in, 2);
     kernels::copy(out[0], in[0]);
@@ -124,11 +125,20 @@ struct PutAt {
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
     const std::span<const Tensor> indices = r.inputs.subspan(2);
-    if (i == 1) return take_front(ct, indices, place);
+    if (i == 1) {
+      const Tensor rows = take_front(ct, indices, place);
+      if (accumulate) return rows;
+      const Shape& table = r.input_types[0].shape;
+      const Type numbers{DType::int64, Shape(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(count()))};
+      return of_last_writes(
+          rows, type_of(indices[0]).shape,
+          [&](const Tensor& values) { return put_front(zeros_of(numbers), values, indices, false, place); },
+          [&](const Tensor& written) { return take_front(written, indices, place); });
+    }
     return accumulate ? ct : put_front(ct, zeros_of(r.input_types[1]), indices, false, place);
   }
   BatchedOutputs batch(const Batch& b) const {
-    const auto axes = static_cast<std::int64_t>(place.axes.size());
+    const auto axes = static_cast<std::int64_t>(count());
     if (!any_mapped(b, 2)) {
       const std::vector<Tensor> indices = from(b.inputs, 2);
       const Tensor rows =
@@ -154,7 +164,7 @@ std::vector<Sample<PutAt>> PutAt::samples() {
   return {
       {{true, {"sample", {0}, {3}, true}}, {rand({3}), rand({4}), places({2, 0, 1, 2})}},
       {{false, {"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), rand({2, 2}), places({1, 0}), places({2, 1})}},
-      {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({2, 2}), places({2, 0})}}};
+      {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({4, 2}), places({2, 0, 2, -1})}}};
 }
 
 std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> indices) {

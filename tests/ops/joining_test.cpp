@@ -149,6 +149,21 @@ TEST(Scatter, ReplacesARegionOfACopy) {
                                {x});
 }
 
+TEST(Scatter, OfSeveralToOnePlaceOnlyTheLastHasAGradient) {
+  const Tensor places = rc::tensor({0, 1, 0}), values = rc::tensor({1., 2., 4.});
+  const auto by_index = [&](Tensor v) {
+    const Tensor y = rc::zeros({2});
+    y[places] = v;
+    return y;
+  };
+  const auto by_scatter = [&](Tensor v) { return rc::scatter(rc::zeros({2}), 0, places, v); };
+  expect_values(by_index(values), {4, 2});
+  expect_values(by_scatter(values), {4, 2});
+  expect_values(rc::jacrev(by_index)(values), {0, 0, 1, 0, 1, 0});
+  expect_values(rc::jacrev(by_scatter)(values), {0, 0, 1, 0, 1, 0});
+  expect_values(rc::jacfwd(by_index)(values), {0, 0, 1, 0, 1, 0});
+}
+
 TEST(Scatter, IsDifferentiableInBoth) {
   const auto f = [](Tensor base, Tensor value) {
     return (rc::select_scatter(base, value, 0, 1) * rc::arange(3)).sum();
