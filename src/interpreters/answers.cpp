@@ -39,8 +39,11 @@ Answers answers_behind(const char* op, const ValueRef& value) {
       raise<TransformError>(std::string(op) + ": needs the value of " + to_string(value->type) +
                             ", which is not known while " + transform_text(find_interpreter((*v)->level)) +
                             " records the function; use where, cond or while_loop");
-    if ((*v)->kind == ValueKind::batched)
-      answers.batches.insert(answers.batches.begin(), static_cast<BatchInterpreter*>(find_interpreter((*v)->level)));
+    if ((*v)->kind == ValueKind::batched) {
+      auto* batch = static_cast<BatchInterpreter*>(find_interpreter((*v)->level));
+      batch->was_asked = true;
+      answers.batches.insert(answers.batches.begin(), batch);
+    }
     v = inner_of(**v);
   }
   answers.elements = ArrayRef::share(static_cast<Array*>(v->get()));

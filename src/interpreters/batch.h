@@ -70,6 +70,7 @@ class BatchInterpreter final : public Interpreter {
   const Parts parts;
   LaneSetRef lanes;                 // those that run
   std::vector<LaneSetRef> waiting;  // groups that have parted from this run
+  bool was_asked = false;           // whether what has run so far may depend on answers of its examples
 
  private:
   /// The lanes that the batched ones of these inputs have rows for; throws if they differ.

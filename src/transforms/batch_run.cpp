@@ -1,5 +1,6 @@
 // vmap, compiled side: check the axes, show one example's arguments, collect the results, join the chunks.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -23,6 +24,17 @@ struct Collected {
   bool mapped = false;
 };
 
+/// Whether two values are one, or arrays of the same elements.
+bool is_same_value(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+  const ValueRef &left = value_of(a), &right = value_of(b);
+  if (left.get() == right.get()) return true;
+  if (left->kind != ValueKind::array || right->kind != ValueKind::array || !(left->type == right->type)) return false;
+  const auto &x = static_cast<const Array&>(*left), &y = static_cast<const Array&>(*right);
+  return is_contiguous(x.type.shape, x.strides) && is_contiguous(y.type.shape, y.strides) &&
+         std::memcmp(x.data, y.data, static_cast<std::size_t>(bytes_of(x.type))) == 0;
+}
+
 Shape tail(const Shape& shape) { return Shape(shape.begin() + 1, shape.end()); }
 
 /// What one run of the function gave: for a chunk, or for a group of examples that parted from the others.
@@ -30,6 +42,7 @@ struct Part {
   std::int64_t from;  // the chunk's first example
   Size count;         // of the chunk
   LaneSetRef lanes;   // of the chunk's examples; null: all
+  bool was_asked;     // its examples gave answers: what is one value for all of them may be another one elsewhere
   std::vector<Collected> leaves;
 
   std::int64_t size() const { return lanes ? static_cast<std::int64_t>(lanes->numbers.size()) : count.host(); }
@@ -104,6 +117,7 @@ void BatchRun::State::match(const tree::Walk& arguments) {
       raise_own<ValueError>("vmap: " + tree::argument_name(arguments, i) + " is an undefined Tensor with in_dim " +
                                 std::to_string(*in_dims[i]) + "; give it a value, or map it with none",
                             where);
+    live(value_of(*arguments.leaves[i]), "vmap");  // nobody else looks at an argument that is returned as it is
     in_dims[i] = wrapped_axis(arguments, i, *in_dims[i]);
     const Size n = type_of(*arguments.leaves[i]).shape[static_cast<std::size_t>(*in_dims[i])];
     if (!batch) {
@@ -198,7 +212,11 @@ void BatchRun::leave(const tree::Walk& result) {
     require_tensor("vmap", result, s.where);
     s.require_same_tree(result);
   }
-  Part part{.from = s.from, .count = s.count, .lanes = s.interpreter->lanes, .leaves = {}};
+  Part part{.from = s.from,
+            .count = s.count,
+            .lanes = s.interpreter->lanes,
+            .was_asked = s.interpreter->was_asked,
+            .leaves = {}};
   for (Tensor* leaf : result.leaves) part.leaves.push_back(s.collect(*leaf));
   s.parts.push_back(std::move(part));
   for (LaneSetRef& group : s.interpreter->waiting) s.waiting.push_back(std::move(group));
@@ -265,12 +283,14 @@ Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_di
 /// The rows of all examples, from all parts, in the order of the examples; one part's value alone where it serves all.
 Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result) const {
   if (parts.size() == 1) return parts[0].leaves[leaf];
-  bool mapped = false, parted = false;
+  const bool was_asked = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.was_asked; });
+  bool differs = false, parted = false;
   for (const Part& part : parts) {
-    mapped |= part.leaves[leaf].mapped;
+    const Collected& found = part.leaves[leaf];
+    differs |= found.mapped || (was_asked && !is_same_value(found.value, parts[0].leaves[leaf].value));
     parted |= part.lanes != nullptr;
   }
-  if (!mapped && !parted) return parts[0].leaves[leaf];
+  if (!differs) return parts[0].leaves[leaf];
   std::vector<Tensor> rows;
   for (const Part& part : parts) {
     rows.push_back(part.rows(leaf));

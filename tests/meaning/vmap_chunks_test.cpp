@@ -34,6 +34,32 @@ TEST(VmapChunks, AnUnbatchedResultWithOutDimNoneIsReturnedOnce) {
   expect_close(z, constant);
 }
 
+TEST(VmapChunks, WhatOneChunkAgreesOnIsNotTheAnswerOfOthers) {
+  const Tensor x = doubles({-1, -2, 3, 4, -1, 2, -3});
+  const auto relu = [](Tensor a) {
+    return rc::cond(a > 0, [](Tensor b) { return b; }, [](Tensor) { return rc::zeros({}, rc::float64); }, a);
+  };
+  const auto steps = [](Tensor a) {
+    const auto step = [](Tensor, Tensor s) { return s + 1; };
+    return rc::fori_loop(0, (a + 3).to(rc::int64), step, rc::zeros({}, rc::float64));
+  };
+  const auto host = [](Tensor a) { return rc::ones({}, rc::float64) * a.item(); };
+  for (std::int64_t size : {1, 2, 3, 6}) {
+    SCOPED_TRACE(size);
+    const rc::VmapOptions chunked{.chunk_size = size};
+    expect_values(rc::vmap(rc::grad(relu), chunked)(x), {0, 0, 1, 1, 0, 1, 0});
+    expect_values(rc::vmap(rc::vmap(rc::grad(relu)), chunked)(x.unsqueeze(1)).squeeze(1), {0, 0, 1, 1, 0, 1, 0});
+    expect_values(rc::vmap(steps, chunked)(x), {2, 1, 6, 7, 2, 5, 0});
+    expect_equal(rc::vmap(host, {.chunk_size = size, .lanes = rc::Lanes::split})(x), x);
+  }
+  EXPECT_THROW(rc::vmap(steps, {.out_dims = rc::none, .chunk_size = 1})(x), rc::ValueError);
+  const Tensor captured = ramp({2});
+  const auto same = [&](Tensor a) {
+    return std::pair{rc::cond(a > 0, [&] { return captured; }, [&] { return captured; }), a * 0 == 0};
+  };
+  expect_equal(rc::vmap(same, {.out_dims = {rc::none, 0}, .chunk_size = 2})(abs(x)).first, captured);
+}
+
 TEST(VmapChunks, AnEmptyBatchHasNoChunksToo) {
   EXPECT_EQ(sizes(rc::vmap([](Tensor x) { return x * 2; }, {.chunk_size = 3})(rc::zeros({0, 2}))), (Sizes{0, 2}));
 }

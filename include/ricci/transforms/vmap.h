@@ -41,7 +41,8 @@ struct Vmapped {
 };
 
 /// Maps `f` over one axis of its tensor arguments: `vmap(f)(x) == stack(f(x[0]), f(x[1]), …)`, running `f` once.
-/// `in_dims`, `out_dims`: an axis, `rc::none`, or a tree over the arguments / the result. Throws ValueError, IndexError,
+/// `in_dims`, `out_dims`: an axis, `rc::none`, or a tree over the arguments / the result. What is no Tensor in the result
+/// is that of the first run, of several for chunks or groups of examples that part. Throws ValueError, IndexError,
 /// TypeError or TransformError as semantics require: nothing mapped, sizes differ, a tree that does not fit.
 ///   auto per_sample = rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0, 0}});
 template <class F>
