@@ -186,9 +186,10 @@ namespace function {
 /// Writes what the checkpointed program gives over the leaves of `result`.
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result);
 
-/// Whether a function of these values would draw for others than an operation on them does: for the examples of a vmap
-/// that lets functions draw and knows none of the values, or for a program that is being recorded and knows none of them.
-bool draws_for_others(const tree::Walk& arguments);
+/// Whether a checkpoint of these values only calls its function, because an operation cannot do what the function does
+/// there: draw for the examples of a vmap that lets functions draw and knows none of the values, or for a program that is
+/// being recorded; part the examples of a vmap. Requires: none of the values is recorded.
+bool simply_runs(const tree::Walk& arguments);
 
 /// In a recorded function, what is computed again is a program: its draws are the same both times.
 template <class F, class... A>
@@ -209,8 +210,9 @@ struct Checkpoint {
   template <class... A>
   auto operator()(const A&... a) const {
     std::tuple<tree::plain_t<A>...> arguments(a...);
-    if (function::is_recorded(call::walk(arguments))) return function::record_checkpoint(f, std::move(arguments));
-    if (!function::draws_for_others(call::walk(arguments)))
+    if (function::is_recorded("checkpoint", call::walk(arguments)))
+      return function::record_checkpoint(f, std::move(arguments));
+    if (!function::simply_runs(call::walk(arguments)))
       return function::run<function::Checkpointed>(std::move(arguments), f);
     function::own_cells("checkpoint", call::walk(arguments));
     return call::invoke(f, arguments);
@@ -218,9 +220,9 @@ struct Checkpoint {
 };
 
 /// `f`, of which reverse mode keeps the arguments alone and computes the rest again when the derivative is asked for.
-/// Random numbers are the same both times; what f writes to its arguments stays in it. Where a vmap that lets functions
-/// draw, one of several suffices, or a program that is being recorded knows none of the arguments, f simply runs, and all
-/// of it is kept.
+/// Random numbers are the same both times; what f writes to its arguments stays in it. f simply runs, and all of it is
+/// kept, where some vmap around it that lets functions draw, or a recording, knows none of the arguments, and in a vmap
+/// with Lanes::split or ragged results.
 ///   Tensor y = rc::checkpoint(block)(weights, x);
 template <class F>
 Checkpoint<F> checkpoint(F f) {

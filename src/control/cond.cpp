@@ -15,7 +15,8 @@ Tensor truth(const char* name, const Tensor& predicate) {
 }
 
 Tensor whole_number(const char* name, const char* what, const Tensor& number) {
-  require_defined(name, number, 0);
+  if (!number.defined())
+    raise<ValueError>(std::string(name) + ": " + what + " is an undefined Tensor; give it a value first");
   if (const Type type = type_of(number); category(type.dtype) > 1)
     raise<TypeError>(std::string(name) + ": " + what + " is " + to_string(type) + "; it must be an integer");
   return to(number, DType::int64);

@@ -32,7 +32,7 @@ struct Turns {
 
 struct Frame {
   BatchInterpreter* batch;
-  LaneSetRef whole;
+  LaneSetRef whole;  // those that ran when it began, less those that have parted for runs of their own since
   std::vector<LaneSetRef> groups;
   std::vector<Leaves> results;  // of the groups that are done, the first ones
   std::optional<Turns> turns;   // none: the groups have left a loop, and those that run are none of them yet
@@ -78,6 +78,8 @@ struct Parting::State {
   Frame& push_frame(BatchInterpreter& batch);
   void open_scope(BatchInterpreter& batch);
   void close_scopes();
+  void end_group(Leaves results);
+  void leave_scopes();
   void enter(const tree::Walk& into);
   Leaves joined(const Frame& frame) const;
   Leaves joined(const Frame& frame, const LaneSetRef& whole, std::span<const LaneSetRef> groups,
@@ -101,6 +103,29 @@ void Parting::State::open_scope(BatchInterpreter& batch) {
 /// The innermost first.
 void Parting::State::close_scopes() {
   while (!scopes.empty()) scopes.pop_back();
+}
+
+/// Those who have parted inside do not come back.
+void Parting::State::leave_scopes() {
+  std::vector<std::pair<BatchInterpreter*, LaneSetRef>> running;
+  for (const auto& scope : scopes) running.emplace_back(&scope->batch(), scope->batch().lanes);
+  close_scopes();
+  for (auto& [batch, lanes] : running) batch->run_lanes(std::move(lanes));
+}
+
+/// The group that runs has these results. Its examples are those that run: some may have parted for a run of their own.
+void Parting::State::end_group(Leaves results) {
+  Frame& frame = frames.back();
+  const std::size_t group = frame.results.size();
+  if (!frame.turns) frame.groups.emplace_back();
+  frame.groups[group] = frame.batch->lanes;
+  frame.results.push_back(std::move(results));
+  if (frame.results.size() == frame.groups.size()) {
+    std::size_t count = 0;
+    for (const LaneSetRef& lanes : frame.groups) count += lanes->numbers.size();
+    if (static_cast<std::int64_t>(count) < frame.batch->count(frame.whole).host()) frame.whole = united(frame.groups);
+  }
+  frame.batch->run_lanes(frame.whole);
 }
 
 std::int64_t Parting::answer() const { return state_->answer; }
@@ -181,9 +206,7 @@ bool Parting::next(const tree::Walk& leaves) {
   s.require_fit(leaves);
   for (Leaves results = running_rows(s.name, leaves); !s.frames.empty();) {
     Frame& frame = s.frames.back();
-    if (!frame.turns) frame.groups.push_back(frame.batch->lanes);
-    frame.results.push_back(std::move(results));
-    frame.batch->run_lanes(frame.whole);
+    s.end_group(std::move(results));
     if (frame.turns) frame.turns->last_draw = StreamScope::furthest(frame.turns->last_draw, s.streams->positions());
     if (frame.results.size() < frame.groups.size()) {
       const Tensor question = frame.turns->question;
@@ -195,7 +218,7 @@ bool Parting::next(const tree::Walk& leaves) {
     if (frame.turns) s.streams->set_positions(frame.turns->last_draw);
     results = s.joined(frame);
     s.frames.pop_back();
-    if (s.frames.empty()) s.close_scopes();
+    if (s.frames.empty()) s.leave_scopes();
     write(results, leaves);
   }
   return false;

@@ -198,7 +198,7 @@ struct Scan {
 // ── what control.h asks ──
 
 bool is_decided_later(const char* name, const Tensor& question) {
-  if (function::is_recorded(question)) return true;
+  if (function::is_recorded(name, question)) return true;
   // One program serves all examples of a vmap around it.
   const Interpreter* record = innermost_recording();
   if (!record) return false;

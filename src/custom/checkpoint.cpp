@@ -1,5 +1,5 @@
-// Functions that are computed again for their derivative: what they draw, what they are in a recorded function, an
-// operation whose parameter is the program, and where they are none.
+// Functions that are computed again for their derivative: what they draw, which of them simply run, and what they are in
+// a recorded function, an operation whose parameter is the program.
 #include <algorithm>
 
 #include "interpreters/batch.h"
@@ -28,34 +28,17 @@ struct RecordedCheckpoint {
   }
 };
 
-/// The interpreter, if it is a vmap whose examples have these values in common: an operation on them does not run under
-/// it.
-const BatchInterpreter* vmap_that_knows_none(const Interpreter* i, std::span<const Tensor> values) {
-  if (i->kind != ValueKind::batched) return nullptr;
-  const auto knows = [i](const Tensor& t) { return part_at(*value_of(t), i->level) != nullptr; };
-  return std::any_of(values.begin(), values.end(), knows) ? nullptr : static_cast<const BatchInterpreter*>(i);
-}
-
 }  // namespace
 
-bool draws_for_others(const tree::Walk& arguments) {
+bool simply_runs(const tree::Walk& arguments) {
   const Tensors leaves = defined_leaves(arguments);
   for (const Interpreter* i = innermost; i; i = i->parent) {
     if (i->sees_factories()) return true;
-    const BatchInterpreter* vmap = vmap_that_knows_none(i, leaves);
+    if (i->kind == ValueKind::batched && static_cast<const BatchInterpreter*>(i)->parts != Parts::nowhere) return true;
+    const BatchInterpreter* vmap = drawing_vmap_that_knows_none(i, leaves);
     if (vmap && vmap->examples.randomness != Randomness::error) return true;
   }
   return false;
-}
-
-Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
-  const BatchInterpreter* refusing = nullptr;
-  for (const Interpreter* i = innermost; i && !refusing; i = i->parent) {
-    const BatchInterpreter* vmap = vmap_that_knows_none(i, inputs);
-    if (vmap && vmap->examples.randomness == Randomness::error && has_part_in_draws(*vmap)) refusing = vmap;
-  }
-  const RefusedDraws refused(refusing);
-  return Operation::apply(inputs);
 }
 
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {

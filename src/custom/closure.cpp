@@ -14,14 +14,15 @@ struct ClosureRun::State {
   std::unique_ptr<RecordInterpreter> record;
 };
 
-bool is_recorded(const Tensor& x) {
+bool is_recorded(const char* name, const Tensor& x) {
   if (!x.defined()) return false;
-  const ValueRef value = read(x, "trace");
+  const ValueRef value = read(x, name);
   return ricci::is_recorded({&value, 1});
 }
 
-bool is_recorded(const tree::Walk& leaves) {
-  return std::any_of(leaves.leaves.begin(), leaves.leaves.end(), [](const Tensor* leaf) { return is_recorded(*leaf); });
+bool is_recorded(const char* name, const tree::Walk& leaves) {
+  return std::any_of(leaves.leaves.begin(), leaves.leaves.end(),
+                     [name](const Tensor* leaf) { return is_recorded(name, *leaf); });
 }
 
 ClosureRun::ClosureRun(const char* name, Runs runs)

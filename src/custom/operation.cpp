@@ -2,6 +2,8 @@
 // taking trees apart, holding gradients against their arguments. Knows no C++ type of a user's.
 #include "ricci/function/operation.h"
 
+#include "interpreters/batch.h"
+#include "interpreters/replay.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/raise.h"
@@ -36,6 +38,15 @@ Op op_of(const Applied& applied) { return {&rules_of<Applied>, &applied}; }
 
 std::string argument(std::size_t i) { return "argument " + std::to_string(i); }
 
+/// An operation on values that the examples of a vmap have in common does not run under it: it would draw for all of them.
+const BatchInterpreter* vmap_that_refuses_draws(std::span<const Tensor> inputs) {
+  for (const Interpreter* i = innermost; i; i = i->parent) {
+    const BatchInterpreter* vmap = drawing_vmap_that_knows_none(i, inputs);
+    if (vmap && vmap->examples.randomness != Randomness::same) return vmap;
+  }
+  return nullptr;
+}
+
 bool is_nothing(const tree::Walk& part) {
   if (part.nodes.size() != 1) return false;
   return part.nodes[0].kind == tree::NodeKind::tensor ? !part.leaves[0]->defined() : part.leaves.empty();
@@ -56,6 +67,7 @@ BatchedOutputs Operation::batch(const Batch& batch) const {
 
 Tensors Operation::apply(std::span<const Tensor> inputs) const {
   for (const Tensor& t : inputs) read(t, name_.c_str());  // errors name the function
+  const RefusedDraws refused(vmap_that_refuses_draws(inputs));
   return ricci::apply(Applied{{shared_from_this()}}, inputs);
 }
 

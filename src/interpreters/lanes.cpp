@@ -289,13 +289,14 @@ Tensor join_lanes(const std::shared_ptr<const LaneParts>& parts, const std::vect
   return move({&rules_of<JoinLanes>, &join}, values);
 }
 
-InLanesOf::InLanesOf(std::span<const Tensor> values) {
+InLanesOf::InLanesOf(std::span<const Tensor> values, bool all) {
   for (Interpreter* i = innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     auto& batch = static_cast<BatchInterpreter&>(*i);
     for (const Tensor& t : values) {
       const Batched* batched = t.defined() ? batched_at(value_of(t), batch.level) : nullptr;
-      if (!batched || batched->lanes == batch.lanes || !is_part_of(batched->lanes, batch.lanes)) continue;
+      if (!batched || batched->lanes == batch.lanes) continue;
+      if (!all && !is_part_of(batched->lanes, batch.lanes)) continue;
       scopes_.reserve(scopes_.size() + 1);
       scopes_.emplace_back(new LaneScope(batch, batched->lanes));
       break;

@@ -51,6 +51,7 @@ class LaneScope final : public Interpreter {
   ~LaneScope();
   Values process(Op op, std::span<const ValueRef> inputs) override;  // no value is of this level
   Level narrows() const override;
+  BatchInterpreter& batch() const { return batch_; }
   const LaneSetRef& before() const { return before_; }  ///< the lanes that ran when it began
 
  private:

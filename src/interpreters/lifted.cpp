@@ -220,8 +220,11 @@ struct VmappedRules {
   Tensors vjp(const Reverse& rule) const {
     const auto& rest = *static_cast<const Rest*>(rule.residual->rest.get());
     const BatchLevel level(examples);
-    const Tensors saved = level.show(rule.residual->tensors, rest.mapped);
-    const Residual residual{.tensors = {saved.begin(), saved.end()}, .rest = rest.inner};
+    const auto inner = [&](const Residual& of) {
+      const Tensors saved = level.show(of.tensors, rest.mapped);
+      return Residual{.tensors = {saved.begin(), saved.end()}, .rest = rest.inner};
+    };
+    const Residual residual = inner(*rule.residual), kept = inner(*rule.kept);
     const Tensors cotangents = level.show(rule.cotangents, Mask(~0U));
     const Types input_types = without_batch(rule.input_types, &mapped);
     const Types output_types = without_batch(rule.output_types, nullptr);
@@ -231,7 +234,8 @@ struct VmappedRules {
                                                         .input_types = input_types,
                                                         .output_types = output_types,
                                                         .wanted = rule.wanted,
-                                                        .residual = &residual});
+                                                        .residual = &residual,
+                                                        .kept = &kept});
     for (std::size_t i = 0; i < found.size(); ++i) found[i] = level.take_cotangent(found[i], mapped[i]);
     return found;
   }
@@ -303,6 +307,10 @@ struct Vjp {
     Types wanted_types;
     std::shared_ptr<TapeRecord> record;
     {
+      const bool again = !op.op().rules->transparent;  // for whom, and where, it ran the first time
+      const InLanesOf lanes(again ? given.first(wanted.size()) : std::span<const Tensor>(), true);
+      std::optional<OutsideRecordings> outside;
+      if (again) outside.emplace(0);
       TapeInterpreter tape{Entry{}};
       record = tape.record;
       Tensors inputs;
@@ -355,7 +363,8 @@ Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
 }
 
 Tensors vjp_by_calling(Op op, const Reverse& rule) {
-  Tensors given(rule.residual->tensors.begin(), rule.residual->tensors.end());
+  const Residual& kept = op.rules->transparent ? *rule.residual : *rule.kept;
+  Tensors given(kept.tensors.begin(), kept.tensors.end());
   const Vjp vjp{.op = InnerOp(op),
                 .wanted = flags_of(rule.wanted, rule.input_types.size()),
                 .has_cotangent = defined_among(rule.cotangents)};

@@ -17,9 +17,18 @@ StreamPosition next_of_streams(Generator& generator) {
   return streams ? streams->next(generator) : next_position(generator);
 }
 
+/// The innermost recording of a whole program, also one that is passed by.
+const Interpreter* innermost_whole_recording() {
+  const Interpreter* i = innermost;
+  while (i && !(i->kind == ValueKind::recorded && static_cast<const RecordInterpreter*>(i)->is_whole())) i = i->parent;
+  return i;
+}
+
 }  // namespace
 
-DrawSource* DrawSource::current() { return source && source->recording_ == innermost_recording() ? source : nullptr; }
+DrawSource* DrawSource::current() {
+  return source && source->recording_ == innermost_whole_recording() ? source : nullptr;
+}
 
 StreamPosition next_draw(Generator& generator) {
   DrawSource* const current = DrawSource::current();
@@ -36,12 +45,21 @@ bool has_part_in_draws(const BatchInterpreter& batch) {
   return !current || current->has_part(batch);
 }
 
+const BatchInterpreter* drawing_vmap_that_knows_none(const Interpreter* i, std::span<const Tensor> values) {
+  if (i->kind != ValueKind::batched) return nullptr;
+  const auto* vmap = static_cast<const BatchInterpreter*>(i);
+  const auto knows = [i](const Tensor& t) { return part_at(*value_of(t), i->level) != nullptr; };
+  return has_part_in_draws(*vmap) && std::none_of(values.begin(), values.end(), knows) ? vmap : nullptr;
+}
+
 const BatchInterpreter* refuses_draws() {
   const DrawSource* const current = DrawSource::current();
   return current ? current->refuses() : nullptr;
 }
 
-DrawSource::DrawSource() : outer_(current()), resumed_(source), recording_(innermost_recording()) { source = this; }
+DrawSource::DrawSource() : outer_(current()), resumed_(source), recording_(innermost_whole_recording()) {
+  source = this;
+}
 DrawSource::~DrawSource() { source = resumed_; }
 
 StreamPosition DrawSource::next_of_outer(Generator& generator) const {

@@ -4,6 +4,7 @@
 // to one thread. Knows nothing of what is drawn. Start with `next_draw`.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "interpreters/streams.h"
@@ -30,6 +31,10 @@ bool draws_are_repeated();
 /// Whether the mode of this running vmap decides over the draws here. What is computed again draws for the vmaps that it
 /// ran under the first time, and for those that it runs itself; the others its pullback was called under have no part.
 bool has_part_in_draws(const BatchInterpreter& batch);
+
+/// The interpreter, if it is a vmap whose mode decides over the draws here and whose examples have these values in common:
+/// an operation on them does not run under it.
+const BatchInterpreter* drawing_vmap_that_knows_none(const Interpreter* i, std::span<const Tensor> values);
 
 /// The vmap that refuses all draws here although what is computed does not run under it; null if none does.
 const BatchInterpreter* refuses_draws();

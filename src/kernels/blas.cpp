@@ -194,7 +194,7 @@ BlasThreads::~BlasThreads() {
   if (!limits_) return;
   const std::lock_guard lock(limit.mutex);
   const bool is_last = --limit.askers == 0;
-  const bool is_ours = open_blas().get_num_threads() == 1;  // else the program has set a number meanwhile, which stays
+  const bool is_ours = open_blas().get_num_threads() == 1;  // another one the program has set, and it stays
   if (is_last && is_ours) open_blas().set_num_threads(limit.before);
 }
 

@@ -14,15 +14,21 @@ namespace {
 
 enum class Needs { value, size };
 
-[[noreturn]] void raise_batched(const char* op, const Type& type, Level level, Needs needs) {
-  const std::string who = transform_text(find_interpreter(level));
-  if (needs == Needs::value)
-    raise<TransformError>(std::string(op) + ": needs the value of " + to_string(type) +
-                          ", which differs per example of " + who +
-                          "; use where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap");
-  raise<TransformError>(std::string(op) + ": the size of the result depends on the values of " + to_string(type) +
-                        ", which differ per example of " + who +
-                        "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split");
+Parts parts_for(Needs needs) { return needs == Needs::size ? Parts::sizes : Parts::values; }
+
+[[noreturn]] void raise_batched(const char* op, const Type& type, const BatchInterpreter& batch, Needs needs) {
+  const bool sizes = needs == Needs::size;
+  const std::string start =
+      std::string(op) + (sizes ? ": the size of the result depends on the values of " : ": needs the value of ") +
+      to_string(type) + (sizes ? ", which differ per example of " : ", which differs per example of ");
+  const Interpreter* run = batch.run() == batch.level ? nullptr : find_set_aside(batch.run());
+  if (run && static_cast<const BatchInterpreter*>(run)->parts >= parts_for(needs))
+    raise<TransformError>(start + transform_text(run) +
+                          ", in a custom function, where examples cannot part; use where, " +
+                          (sizes ? "or nonzero with .size, there" : "cond or while_loop there"));
+  raise<TransformError>(start + transform_text(&batch) +
+                        (sizes ? "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split"
+                               : "; use where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap"));
 }
 
 /// `x` is read, `about` is what errors speak of.
@@ -30,9 +36,8 @@ ArrayRef elements_behind(const char* op, const Tensor& x, const Tensor& about, N
   require_defined(op, x, 0);
   for (ValueRef seen = read(x, op);; seen = in_running_lanes(std::move(seen))) {
     const Answers answers = answers_behind(op, seen);
-    const Parts allowed = needs == Needs::size ? Parts::sizes : Parts::values;
     for (auto batch = answers.batches.rbegin(); batch != answers.batches.rend(); ++batch)
-      if ((*batch)->parts < allowed) raise_batched(op, type_of(about), (*batch)->level, needs);
+      if ((*batch)->parts < parts_for(needs)) raise_batched(op, type_of(about), **batch, needs);
     const Disagreement differing(answers);
     if (!differing.batch()) return one_answer(answers);
     differing.batch()->go_on_with_largest(op, differing.groups());

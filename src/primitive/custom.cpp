@@ -22,6 +22,7 @@ UserFunctionInRule::~UserFunctionInRule() {
 }
 
 const Interpreter* find_set_aside(Level level) {
+  if (find_interpreter(level)) return nullptr;
   for (const UserFunctionInRule* f = running; f; f = f->outer_)
     for (const Interpreter* i = f->caller_; i && i->level >= level; i = i->parent)
       if (i->level == level) return i;
@@ -95,6 +96,7 @@ Tensors vjp(Op op, const Reverse& rule) {
   const std::vector<Tensor> cotangents = fresh_cells(op, rule.cotangents);
   Reverse fresh = rule;
   fresh.residual = &residual;
+  fresh.kept = rule.kept ? rule.kept : rule.residual;
   fresh.cotangents = {cotangents.data(), cotangents.size()};
   return op.rules->vjp(op.parameters, fresh);
 }

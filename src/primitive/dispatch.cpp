@@ -95,6 +95,15 @@ bool switched_off(const Interpreter& interpreter) {
 
 }  // namespace
 
+OutsideRecordings::OutsideRecordings(Level level) {
+  for (Interpreter* i = innermost; i && i->level > level; i = i->parent)
+    if (i->kind == ValueKind::recorded) passed_by_.push_back(i);
+  for (Interpreter* recording : passed_by_) ++recording->passed_by_;
+}
+OutsideRecordings::~OutsideRecordings() {
+  for (Interpreter* recording : passed_by_) --recording->passed_by_;
+}
+
 Interpreter* factory_handler(Interpreter* from) {
   while (from && !from->sees_factories()) from = from->parent;
   return from;
@@ -267,23 +276,22 @@ void require_operand_count(const Rules& rules, std::size_t count) {
 
 namespace {
 
+/// The outermost level of vmap that these values differ at; where there is none, the deepest of theirs.
+Level outermost_mapped_level(std::span<const ValueRef> values) {
+  Level outermost = deepest_level(values);
+  for (const ValueRef& value : values)
+    for (const ValueRef* v = &value; v; v = inner_of(**v))
+      if ((*v)->kind == ValueKind::batched) outermost = std::min(outermost, (*v)->level);
+  return outermost;
+}
+
 /// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may look
 /// at what the examples of a vmap around them answer.
 Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& values) {
-  const Level deepest = deepest_level({values.data(), values.size()});
-  Interpreter* outside = innermost;
-  for (Interpreter* recorder = factory_handler(); recorder && recorder->level > deepest && deepest > 0;
-       recorder = factory_handler(outside))
-    outside = recorder->parent;
-  if (outside == innermost) return op.rules->call(op.parameters, inputs);
-  Tensors outputs;
-  {
-    const AtLevel level(outside);
-    outputs = op.rules->call(op.parameters, inputs);
-  }
-  for (Tensor& t : outputs)
-    if (t.defined()) t = wrap(read(t, op.rules->name));
-  return outputs;
+  const Level level = factory_handler() ? outermost_mapped_level({values.data(), values.size()}) : 0;
+  if (level == 0) return op.rules->call(op.parameters, inputs);
+  const OutsideRecordings outside(level);
+  return op.rules->call(op.parameters, inputs);
 }
 
 }  // namespace

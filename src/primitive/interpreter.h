@@ -49,6 +49,8 @@ class Interpreter {
   /// Ends the transforms that still run inside it: tapes that outlive the function which made them.
   void end_inside();
   bool has_ended() const { return ended_; }
+  /// Whether it sees operations on values of its own level alone (OutsideRecordings).
+  bool is_passed_by() const { return passed_by_ > 0; }
   /// What it ended with: itself, or the transform it ran inside.
   const Entry& ended_by() const { return ended_by_; }
 
@@ -57,7 +59,9 @@ class Interpreter {
   ~Interpreter();                                   // ends it, and with it those that still run inside it
 
  private:
+  friend class OutsideRecordings;
   bool ended_ = false;
+  int passed_by_ = 0;
   Entry ended_by_;
 };
 
@@ -103,6 +107,18 @@ class AtLevel {
 
  private:
   Interpreter* saved_;
+};
+
+/// While it lives, the recordings further in than a level see operations on values of theirs and nothing else: what runs
+/// is no part of what they record.
+class OutsideRecordings {
+ public:
+  explicit OutsideRecordings(Level level);
+  OutsideRecordings(const OutsideRecordings&) = delete;
+  ~OutsideRecordings();
+
+ private:
+  std::vector<Interpreter*> passed_by_;
 };
 
 /// While it lives, a function of the user's runs inside a rule. The transforms that its caller runs under, further in
@@ -170,11 +186,12 @@ std::string transform_text(const Interpreter* interpreter);
 ValueRef in_running_lanes(ValueRef value);
 class LaneScope;  // src/interpreters/lanes.h
 
-/// While it lives, those examples of the running vmaps run that these values have rows for: a derivative asked for after
-/// a branch has ended runs what was computed in it.
+/// While it lives, those examples of the running vmaps run that these values have rows for, as far as they run already: a
+/// derivative asked for after a branch has ended runs what was computed in it. With `all`, those that do not as well:
+/// what is computed again runs for whom it ran the first time.
 class InLanesOf {
  public:
-  explicit InLanesOf(std::span<const Tensor> values);
+  explicit InLanesOf(std::span<const Tensor> values, bool all = false);
   InLanesOf(const InLanesOf&) = delete;
   ~InLanesOf();
 

@@ -9,7 +9,6 @@
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
 #include "interpreters/places.h"
-#include "interpreters/record.h"
 #include "interpreters/replay.h"
 #include "kernels/elementwise.h"
 #include "kernels/random.h"
@@ -207,20 +206,27 @@ struct DrawnByKey {
 
 // ── the running vmaps ──
 
-/// How errors name the transform of a level; one without a name of its own maps for the transform inside it.
-std::string name_of(const Interpreter* level) {
-  const Interpreter* named = level;
+/// How errors name a vmap: where it stands for another level, as that; where it has no name of its own, as the transform
+/// inside it that it maps for.
+std::string name_of(const BatchInterpreter& vmap) {
+  const Interpreter *run = &vmap, *inside = nullptr;
   for (const Interpreter* i : whole_nest()) {
-    if (i == level) break;
-    if (!level->entry.name && i->entry.name) named = i;
+    if (i->level == vmap.run()) run = i;
+    if (i->level > vmap.run() && i->entry.name) inside = i;
   }
-  return transform_text(named);
+  return transform_text(run->entry.name || !inside ? run : inside);
 }
 
 [[noreturn]] void raise_refused(const char* op, const BatchInterpreter& vmap) {
-  raise<TransformError>(std::string(op) + ": a random operation under " + name_of(&vmap) +
-                        ", whose randomness mode is error; pass .randomness = rc::Randomness::different for a draw "
-                        "per example, or rc::Randomness::same for one draw for all");
+  const std::string start =
+      std::string(op) + ": a random operation under " + name_of(vmap) + ", whose randomness mode is ";
+  if (vmap.examples.randomness == Randomness::different)
+    raise<TransformError>(start +
+                          "different, in a function that none of its arguments makes differ per example: one draw "
+                          "would serve all; pass an argument that does, or draw outside and pass the numbers");
+  raise<TransformError>(start +
+                        "error; pass .randomness = rc::Randomness::different for a draw per example, or "
+                        "rc::Randomness::same for one draw for all");
 }
 
 void require_no_error_mode(const char* op) {
@@ -265,7 +271,7 @@ ExampleNumbers pairs(const ExampleNumbers& outer, const ExampleNumbers& inner, S
   return all;
 }
 
-/// The examples of all running levels inside a recording that draw differently, as one row of numbers.
+/// The examples of all running levels that draw differently, inside a recording or of all, as one row of numbers.
 struct DrawingExamples {
   SmallVector<const BatchInterpreter*, 4> levels;  // outermost first
   ExampleNumbers numbers{{0}, 1};
@@ -284,15 +290,10 @@ struct DrawingExamples {
     all.append(of_one.begin(), of_one.end());
     return all;
   }
-  /// What the operation draws for all, as each example sees it. It is drawn outside their levels, also where a recording
-  /// runs between them: what is drawn again there is known.
-  template <class P, class... Place>
-  Tensor share_out(const P& draw, const Place&... place) const {
-    if (levels.empty()) return apply(draw, place...);
-    ValueRef value = [&] {
-      const AtLevel outside(levels.front()->parent);
-      return value_of(apply(draw, place...));
-    }();
+  /// `drawn` as each example sees it.
+  Tensor share_out(const Tensor& drawn) const {
+    if (levels.empty()) return drawn;
+    ValueRef value = value_of(drawn);
     for (const BatchInterpreter* level : levels)
       value = new_node<Batched>(level->level, std::move(value), level->lanes);
     return wrap(std::move(value));
@@ -320,32 +321,29 @@ struct DrawnAt {
   Tensors call(std::span<const Tensor> place) const {
     require_no_error_mode(Numbers::name);
     const StreamPosition at = position_at(place[0]);
-    const DrawingExamples around(innermost_recording());
+    const DrawingExamples around(nullptr);
     const Drawn<Numbers> drawn{numbers,
                                around.shape_of_all(shape),
                                at.seed,
                                at.position + draws_before,
                                around.rows.numel() * examples,
                                pairs(around.numbers, which, count).starts};
-    return {around.share_out(drawn)};
+    return {around.share_out(apply(drawn))};
   }
 };
 
 /// The draws of all examples together, of which each sees its own.
 template <class Numbers>
 Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
-  if (!innermost) {
-    const StreamPosition at = next_draw(generator);
-    return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
-  }
   const StreamPosition at = next_draw(generator);
+  if (!innermost) return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
   const DrawingExamples examples(recording_of(at));
   const Shape all = examples.shape_of_all(shape);
   const Size rows = examples.rows.numel();
   if (at.place.defined())
-    return examples.share_out(DrawnAt<Numbers>{numbers, all, at.position, rows, examples.count, examples.numbers},
-                              at.place);
-  return examples.share_out(Drawn<Numbers>{numbers, all, at.seed, at.position, rows, examples.numbers.starts});
+    return examples.share_out(
+        apply(DrawnAt<Numbers>{numbers, all, at.position, rows, examples.count, examples.numbers}, at.place));
+  return examples.share_out(apply(Drawn<Numbers>{numbers, all, at.seed, at.position, rows, examples.numbers.starts}));
 }
 
 }  // namespace

@@ -143,6 +143,7 @@ Tensor fitted_leaf(const Misfit& misfit, const std::string& given, const std::st
            ", " + path_of(like.c_str(), walk, i) + " is " + (want ? to_string(*want) : "undefined");
   };
   if (!leaf.defined() || !want) misfit.raise<ValueError>(finding());
+  live(value_of(leaf), misfit.name);  // nobody else looks at one that is returned as it is
   const Type have = type_of(leaf);
   if (!(have.shape == want->shape)) misfit.raise<ValueError>(finding());
   if (have.dtype == want->dtype) return leaf;

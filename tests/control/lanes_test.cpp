@@ -88,6 +88,55 @@ TEST(LanesSplit, WorksWithOtherAxesAndChunks) {
   expect_close(rc::vmap(f, {.in_dims = 1, .out_dims = -1, .chunk_size = 3, .lanes = rc::Lanes::split})(xs), expected);
 }
 
+TEST(LanesSplit, PartsInsideBranchesAndLoopsThatSomeTake) {
+  const auto inner = [](Tensor y) { return rc::cond(y > 1.5, branching, [](Tensor z) { return -z; }, y); };
+  const auto loop = [](Tensor y) {
+    const auto step = [](Tensor z) {
+      if (z > 3) return z * 2.5;
+      if (z > 1.7) return z * 3;
+      return z + 1;
+    };
+    return rc::while_loop([](Tensor z) { return z < 20; }, step, y);
+  };
+  const auto both = [&](Tensor y) { return rc::cond(y > 0.7, inner, [&](Tensor z) { return loop(abs(z)) * z; }, y); };
+  const rc::VmapOptions split{.lanes = rc::Lanes::split};
+  const auto expect_the_loop = [&](const auto& f) {
+    expect_equal(rc::vmap(f, split)(some), one_by_one(f, some));
+    expect_equal(rc::vmap(rc::grad(f), split)(some), one_by_one(rc::grad(f), some));
+    expect_equal(rc::grad([&](Tensor xs) { return rc::vmap(f, split)(xs).sum(); })(some),
+                 one_by_one(rc::grad(f), some));
+    const auto rows = [&](Tensor row) { return rc::vmap(f, split)(row); };
+    expect_equal(rc::vmap(rows, split)(rc::stack({some, some + 1})),
+                 rc::stack({one_by_one(f, some), one_by_one(f, some + 1)}));
+  };
+  expect_the_loop(inner);
+  expect_the_loop(loop);
+  expect_the_loop(both);
+}
+
+TEST(LanesSplit, PartsInsideCheckpointsAndTheirLoops) {
+  const rc::VmapOptions split{.lanes = rc::Lanes::split};
+  const auto step = [](Tensor, Tensor z) { return branching(z) * 0.5; };
+  const auto loop = [&](Tensor y) { return rc::fori_loop(0, 4, step, y, {.checkpoint = rc::Checkpoints::sqrt}); };
+  expect_equal(rc::vmap(rc::checkpoint(branching), split)(some), one_by_one(branching, some));
+  expect_equal(rc::vmap(rc::grad(rc::checkpoint(branching)), split)(some), one_by_one(rc::grad(branching), some));
+  expect_equal(rc::vmap(rc::grad(loop), split)(some), one_by_one(rc::grad(loop), some));
+}
+
+struct Branching : rc::Function<Branching> {
+  static Tensor forward(const Tensor& x) { return branching(x); }
+  static Tensor backward(rc::Context&, const Tensor& ct) { return ct; }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+TEST(LanesSplit, DoesNotReachIntoACustomFunctionAndSaysSo) {
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap([](Tensor x) { return Branching::apply(x); }, {.lanes = rc::Lanes::split})(some); },
+      "bool: needs the value of bool[], which differs per example of vmap over axis 0 of 7{at}, in a custom function, "
+      "where examples cannot part; use where, cond or while_loop there\n  inside vmap over axis 0 of 7{at}",
+      {some});
+}
+
 TEST(LanesSplit, WritesToWhatTheFunctionCreated) {
   const auto f = [](Tensor x) {
     const Tensor sum = rc::zeros({2}, rc::float64);

@@ -384,6 +384,60 @@ TEST(Checkpoints, AGradientChangesNoDrawAfterIt) {
   for (const std::int64_t chunk : {1, 2, 4}) expect_equal(drawn(true, chunk), plain);
 }
 
+TEST(Checkpoints, PullBackInBranchesAndLoopsThatSomeExamplesTake) {
+  const auto draws = [](Tensor, Tensor z) { return sin(z) * rc::rand({}, rc::float64); };
+  const auto loop = [&](rc::Checkpoints kept) {
+    return [=](Tensor a) {
+      const Tensor b = rc::fori_loop(0, (2 * a).to(rc::int64), draws, a, {.checkpoint = kept});
+      return b * rc::rand({}, rc::float64);
+    };
+  };
+  const auto run = [](const auto& f, rc::Lanes lanes, std::int64_t chunk) {
+    rc::manual_seed(1);
+    const auto pulled = [&](Tensor a) {
+      const auto [y, pullback] = rc::vjp(f, a);
+      const auto pull = [&pull_back = pullback](Tensor c) { return pull_back(c); };
+      const auto again = [&](Tensor, Tensor z) { return z + pull(z); };
+      const Tensor looped = rc::fori_loop(0, a.to(rc::int64), again, a);
+      if (lanes == rc::Lanes::split && a.item() > 2.2) return looped * pull(a);
+      return looped + rc::cond(a < 1.8, pull, [](Tensor c) { return c; }, a);
+    };
+    const Tensor x = doubles({1, 2, 3, 1.5});
+    return rc::vmap(pulled, {.randomness = rc::Randomness::different, .chunk_size = chunk, .lanes = lanes})(x);
+  };
+  const auto plain = loop(rc::Checkpoints::every_step);
+  for (const auto lanes : {rc::Lanes::together, rc::Lanes::split})
+    for (const std::int64_t chunk : {4, 3}) {
+      const Tensor wanted = run(plain, lanes, chunk);
+      expect_close(run(rc::checkpoint(plain), lanes, chunk), wanted);
+      expect_close(run(loop(rc::Checkpoints::sqrt), lanes, chunk), wanted);
+      expect_close(run(loop(rc::Checkpoints::log), lanes, chunk), wanted);
+    }
+}
+
+TEST(Checkpoints, KeepAsFewStatesInAPullbackThatIsMapped) {
+  int steps = 0;
+  const auto step = [&](Tensor, Tensor s) { return ++steps, sin(s); };
+  const auto steps_of = [&](rc::Randomness mode) {
+    const auto loop = [&](Tensor s) { return rc::fori_loop(0, 40, step, s, {.checkpoint = rc::Checkpoints::log}); };
+    const auto [y, pullback] = rc::vjp(loop, rc::ones({}, rc::float64));
+    steps = 0;
+    rc::vmap([&pull_back = pullback](Tensor ct) { return pull_back(ct); }, {.randomness = mode})(ramp({3}));
+    return steps;
+  };
+  EXPECT_GT(steps_of(rc::Randomness::error), 80);
+  EXPECT_EQ(steps_of(rc::Randomness::same), steps_of(rc::Randomness::error));
+  EXPECT_EQ(steps_of(rc::Randomness::different), steps_of(rc::Randomness::error));
+}
+
+Tensor is_below_100(Tensor x) { return x < 100; }
+Tensor doubled(Tensor x) { return x * 2; }
+
+TEST(WhileLoop, TakesFunctionsByName) {
+  expect_values(rc::while_loop(is_below_100, doubled, rc::tensor(3.)), {192});
+  expect_values(rc::while_loop(&is_below_100, &doubled, rc::tensor(3.)), {192});
+}
+
 TEST(Checkpoints, KeepFewStatesAndComputeThemAgain) {
   const auto steps_run = [](rc::Checkpoints kept) {
     int steps = 0;

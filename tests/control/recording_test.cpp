@@ -291,6 +291,8 @@ TEST(Recorded, WhatOnlyDependsOnAVmapAroundTheRecordingIsCaptured) {
   expect_equal(rc::vmap(recorded(doubled))(x), x * rc::vmap(doubled)(x));
   expect_equal(rc::vmap(rc::grad(recorded(doubled)))(x),
                rc::vmap(rc::grad([&](Tensor a) { return a * doubled(a); }))(x));
+  expect_equal(rc::vmap(recorded(rc::grad(branch)))(x), x * rc::vmap(rc::grad(branch))(x));
+  expect_equal(rc::vmap(recorded(rc::grad(doubled)))(x), x * rc::vmap(rc::grad(doubled))(x));
   for (const rc::Program& program : {rc::trace(branch)(number(1)), rc::trace(doubled)(number(1))}) {
     const auto called = [&program](Tensor a) { return program({a})[0]; };
     expect_equal(rc::vmap(recorded(called))(x), x * rc::vmap(called)(x));

@@ -109,6 +109,8 @@ TEST(LoopErrors, ABoundThatIsNoInteger) {
                               "fori_loop: the lower bound is f64[]; it must be an integer", {x});
   expect_error<rc::TypeError>([&] { rc::fori_loop(0, x.sum(), step, x); },
                               "fori_loop: the upper bound is f32[]; it must be an integer", {x});
+  expect_error<rc::ValueError>([&] { rc::fori_loop(0, Tensor(), step, x); },
+                               "fori_loop: the upper bound is an undefined Tensor; give it a value first", {x});
 }
 
 TEST(ScanErrors, NothingToScan) {

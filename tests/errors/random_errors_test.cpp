@@ -91,6 +91,54 @@ TEST(RandomErrors, TheMapInErrorModeIsNamedWhateverIsInsideIt) {
       {x});
 }
 
+struct AddsNoise : rc::Function<AddsNoise> {
+  static Tensor forward(const Tensor& x) { return x + rc::randn({}); }
+  static Tensor backward(rc::Context&, const Tensor& ct) { return ct; }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+TEST(RandomErrors, CustomFunctionsOfWhatNoExampleDiffersIn) {
+  const Tensor x = ramp({2}), one = rc::ones({});
+  const auto noisy = [](Tensor a) { return a + rc::randn({}); };
+  const auto by_vjp =
+      rc::custom_vjp(noisy, [&](Tensor a) { return std::pair{noisy(a), 0}; }, [](int, Tensor ct) { return ct; });
+  const auto by_jvp = rc::custom_jvp(noisy, [&](std::tuple<Tensor> p, std::tuple<Tensor> t) {
+    return std::pair{noisy(std::get<0>(p)), std::get<0>(t)};
+  });
+  const auto by_class = [](Tensor a) { return AddsNoise::apply(a); };
+  const auto expect_refused = [&](const auto& f) {
+    const auto of_one = [&](Tensor a) { return f(one) + a; };
+    expect_error<rc::TransformError>([&] { rc::vmap(of_one)(x); }, random_text("randn", "vmap over axis 0 of 2"), {x});
+    expect_error<rc::TransformError>(
+        [&] { rc::vmap(of_one, {.randomness = Randomness::different})(x); },
+        "randn: a random operation under vmap over axis 0 of 2{at}, whose randomness mode is different, in a function "
+        "that none of its arguments makes differ per example: one draw would serve all; pass an argument that does, or "
+        "draw outside and pass the numbers\n  inside vmap over axis 0 of 2{at}",
+        {x, one});
+    EXPECT_NO_THROW(rc::vmap(of_one, {.randomness = Randomness::same})(x));
+    EXPECT_NO_THROW(rc::vmap(f, {.randomness = Randomness::different})(x));
+  };
+  expect_refused(by_vjp);
+  expect_refused(by_jvp);
+  expect_refused(by_class);
+}
+
+TEST(RandomErrors, CheckpointsNameTheMapThatRefuses) {
+  const Tensor x = ramp({2}), y = ramp({3}), one = rc::ones({});
+  const auto noisy = rc::checkpoint([](Tensor a) { return a + rc::randn({}); });
+  const auto inner = [&](Tensor a) {
+    const auto mapped = [&](Tensor b) { return rc::vmap([&](Tensor c) { return noisy(b) + c; })(y); };
+    return rc::jvp(mapped, a, rc::ones_like(a)).second;
+  };
+  expect_error<rc::TransformError>(
+      [&] { rc::vmap(inner, {.randomness = Randomness::different})(x); },
+      random_text("randn", "vmap over axis 0 of 3",
+                  "vmap over axis 0 of 3{at}, inside jvp{at}, inside vmap over axis 0 of 2"),
+      {x, y, one});
+  expect_error<rc::TransformError>([&] { rc::jacfwd([&](Tensor a) { return noisy(one) + a; })(x); },
+                                   random_text("randn", "jacfwd"), {x, one});
+}
+
 TEST(RandomErrors, ForwardJacobiansAndHessiansMapOverTangents) {
   const Tensor x = ramp({2});
   const auto f = [](Tensor a) { return (a * rc::randn_like(a)).sum(); };

@@ -196,6 +196,29 @@ TEST(StaleErrors, UsedInAnOperation) {
   expect_error<rc::TransformError>([&] { stale.sum(); }, stale_text("sum", "f32[3]", "vmap over axis 0 of 4"));
 }
 
+TEST(StaleErrors, MappedByAFunctionThatReturnsItsArgument) {
+  const Tensor stale = escaped_from_vmap();
+  expect_error<rc::TransformError>([&] { rc::vmap([](Tensor x) { return x; })(stale); },
+                                   stale_text("vmap", "f32[3]", "vmap over axis 0 of 4"));
+}
+
+TEST(StaleErrors, PulledBackByTheIdentity) {
+  const Tensor stale = escaped_from_vmap();
+  const auto [y, pullback] = rc::vjp([](Tensor x) { return x; }, rc::ones({3}));
+  expect_error<rc::TransformError>([&pull_back = pullback, &stale] { pull_back(stale); },
+                                   stale_text("vjp", "f32[3]", "vmap over axis 0 of 4"));
+}
+
+TEST(StaleErrors, GivenToALoopOrACheckpoint) {
+  const Tensor stale = escaped_from_vmap();
+  const auto expect_named = [&](const char* name, const auto& call) {
+    expect_error<rc::TransformError>(call, stale_text(name, "f32[3]", "vmap over axis 0 of 4"));
+  };
+  expect_named("fori_loop", [&] { rc::fori_loop(0, 0, [](Tensor, Tensor s) { return s; }, stale); });
+  expect_named("scan", [&] { rc::scan([](Tensor c, Tensor x) { return std::pair{c, x}; }, rc::tensor(0.), stale); });
+  expect_named("checkpoint", [&] { rc::checkpoint([](Tensor x) { return x; })(stale); });
+}
+
 TEST(StaleErrors, GivenToATransformWhichIsNamedAsItWasCalled) {
   const Tensor stale = escaped_from_vmap();
   const auto f = [](Tensor x) { return x * 2; };

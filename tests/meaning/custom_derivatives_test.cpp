@@ -265,6 +265,59 @@ TEST(Checkpoint, DrawsTheSameNumbersInAPullbackThatIsTracedUnderItsVmaps) {
       }
 }
 
+TEST(Checkpoint, LoopsAndBranchesAgainAsTheFirstTimeWhereItsPullbackIsTraced) {
+  const auto noise = [] { return rc::rand({}, rc::float64); };
+  const auto loop = [=](Tensor x) {
+    return x * rc::fori_loop(0, 3, [=](Tensor, Tensor s) { return s * noise(); }, rc::ones({}, rc::float64));
+  };
+  const auto while_small = [=](Tensor x) {
+    return rc::while_loop([](Tensor z) { return z < 5; }, [=](Tensor z) { return z * 2 + noise(); }, x);
+  };
+  const auto drawing_condition = [=](Tensor x) {
+    return rc::while_loop([=](Tensor z) { return z * noise() < 2; }, [](Tensor z) { return z * 2; }, x);
+  };
+  const auto branch = [=](Tensor x) {
+    return rc::cond(noise() * x > 0.3, [=] { return x * noise(); }, [=] { return sin(x); });
+  };
+  const auto host_branch = [=](Tensor x) { return noise().item() > 0.5 ? x * noise() : sin(x); };
+  const auto pulled = [](const auto& f, const Tensor& x) {
+    rc::manual_seed(5);
+    const auto [y, pullback] = rc::vjp(f, x);
+    return rc::trace([&pull_back = pullback](Tensor k) { return pull_back(k); })(y)({rc::ones({}, rc::float64)})[0];
+  };
+  const auto expect_same = [&](const auto& f) {
+    const Tensor x = ramp({4}) + 0.25;
+    const auto mapped = [&](const auto& g) {
+      const rc::VmapOptions options{.randomness = rc::Randomness::different};
+      return rc::vmap([&](Tensor a) { return pulled(g, a); }, options)(x);
+    };
+    expect_close(pulled(rc::checkpoint(f), x[2]), pulled(f, x[2]));
+    expect_close(mapped(rc::checkpoint(f)), mapped(f));
+    expect_close(mapped(rc::checkpoint(rc::checkpoint(f))), mapped(f));
+  };
+  expect_same(loop);
+  expect_same(while_small);
+  expect_same(drawing_condition);
+  expect_same(branch);
+  const Tensor x = rc::ones({}, rc::float64);
+  expect_close(pulled(rc::checkpoint(host_branch), x), pulled(host_branch, x));
+}
+
+TEST(Checkpoint, OfAProgramDrawsTheSameNumbersInAPullbackThatIsTraced) {
+  const Tensor x = ramp({3, 4}) + 0.5, ct = ramp({4}) - 1;
+  const auto draws = [](Tensor row) { return sin(row * rc::rand({4}, rc::float64)); };
+  const rc::Program plain = rc::trace(draws)(x[0]), checkpointed = rc::trace(rc::checkpoint(draws))(x[0]);
+  const auto pulled = [&](const rc::Program& program) {
+    rc::manual_seed(5);
+    const auto of_one = [&](Tensor row) {
+      const auto [y, pullback] = rc::vjp([&](Tensor a) { return program({a})[0]; }, row);
+      return rc::trace([&pull_back = pullback](Tensor k) { return pull_back(k); })(ct)({ct})[0];
+    };
+    return rc::vmap(of_one, {.randomness = rc::Randomness::different})(x);
+  };
+  expect_close(pulled(checkpointed), pulled(plain));
+}
+
 TEST(Checkpoint, MayDrawWhereItsFunctionMay) {
   const Tensor one = rc::ones({}, rc::float64), x = ramp({3});
   const auto refusals = [&](const auto& f) {

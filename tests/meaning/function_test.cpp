@@ -122,6 +122,29 @@ TEST(Function, MayReturnItsInput) {
   expect_values(rc::vmap(rc::grad([](Tensor a) { return Identity::apply(a); }))(x), {2, 2, 2});
 }
 
+/// 6x, whose rules write to what they are given.
+struct Sixfold : rc::Function<Sixfold> {
+  static Tensor forward(const Tensor& x) { return 6 * x; }
+  static Tensor backward(rc::Context&, const Tensor& ct) { return ct.mul_(6.); }
+  static Tensor jvp(rc::Context&, const Tensor& t) { return t.mul_(6.); }
+  static constexpr bool generate_vmap_rule = true;
+};
+
+TEST(Function, RulesMayWriteToTangentsAndCotangents) {
+  const auto f = [](Tensor a) { return Sixfold::apply(a); };
+  const auto cube = [&](Tensor a) { return f(a * a * a).sum(); };
+  const Tensor x = ramp({2}) + 1, directions = ramp({3, 2}), t = rc::ones_like(x);
+  expect_values(rc::jvp(f, x, t).second + t, {7, 7});
+  expect_values(rc::jacfwd(f)(x), {6, 0, 0, 6});
+  expect_values(rc::jacrev(f)(x), {6, 0, 0, 6});
+  expect_close(rc::vmap([&](Tensor d) { return rc::jvp(f, x, d).second; })(directions), 6 * directions);
+  expect_close(rc::vmap([&](Tensor d) { return rc::jvp(rc::vmap(f), d, d).second; })(directions), 6 * directions);
+  expect_close(rc::hessian(cube)(x), rc::diag(36 * x));
+  expect_close(rc::jacfwd(rc::jacfwd(cube))(x), rc::diag(36 * x));
+  expect_close(rc::jacrev(rc::jacfwd(cube))(x), rc::diag(36 * x));
+  expect_values(rc::linearize(f, x).second(t) + t, {7, 7});
+}
+
 /// Two outputs; notes which of their cotangents are defined.
 template <bool materialize>
 struct Pair : rc::Function<Pair<materialize>> {

@@ -19,7 +19,7 @@ std::int64_t segment_length(const char* name, std::int64_t index, bool doubling,
 
 namespace call {
 
-/// A user's condition, as those of this header are: it gives a boolean, and what it writes to its argument stays in it.
+/// A user's condition made like this header's own: it takes a state that it may write to, and gives a boolean.
 template <class C>
 struct Condition {
   const char* name;
@@ -37,10 +37,9 @@ struct Condition {
 template <class C, class B, class S>
 S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   runs::fix_dtypes(walk(state));
-  const auto goes_on = [&](const S& s) { return cond_fn(s); };
   std::optional<Tensor> answer;
   std::optional<S> after;
-  runs::Closure condition = function::write_down(name, goes_on, std::tuple<S>(state), answer, function::Runs::many);
+  runs::Closure condition = function::write_down(name, cond_fn, std::tuple<S>(state), answer, function::Runs::many);
   runs::Closure body = function::write_down(name, body_fn, std::tuple<S>(state), after, function::Runs::many);
   runs::require_same_state(name, walk(state), walk(*after));
   runs::run_recorded_loop({name, std::move(condition), std::move(body), options}, walk(state));
@@ -153,7 +152,7 @@ template <class C, class B, class S>
 S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
   static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
-  if (function::is_recorded(walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
+  if (function::is_recorded(name, walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
   if constexpr (tree::can_hold_tensor<S>)
     if (options.checkpoint != Checkpoints::every_step)
       return loop_of_segments(name, cond_fn, body_fn, std::move(state), options);
@@ -179,7 +178,7 @@ template <class C, class B, class S>
 auto while_loop(const C& cond_fn, const B& body_fn, const S& state, LoopOptions options = {}) {
   static_assert(call::takes<C, std::decay_t<const S>>,
                 "ricci: the condition of a loop must take the state as its one argument");
-  const call::Condition<C> condition{"while_loop", cond_fn};
+  const call::Condition<std::decay_t<const C>> condition{"while_loop", cond_fn};
   return call::loop("while_loop", condition, body_fn, std::decay_t<const S>(state), options);
 }
 

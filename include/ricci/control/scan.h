@@ -59,7 +59,7 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
   static_assert(std::is_same_v<std::tuple_element_t<0, R>, C>,
                 "ricci: the step of scan must return the type of the carry");
   X slice = xs;
-  if (function::is_recorded(walk(carry)) || function::is_recorded(walk(slice)))
+  if (function::is_recorded(name, walk(carry)) || function::is_recorded(name, walk(slice)))
     return record_scan<std::pair<C, Y>>(name, step, std::move(carry), std::move(slice), options);
   const runs::Slices slices(name, walk(slice));
   const auto run_step = [&](std::int64_t i) {

@@ -26,10 +26,10 @@ struct Closure {
 /// Whether the function runs once for each run of the program around it, or, the step of a loop, many times.
 enum class Runs : std::uint8_t { once, many };
 
-/// Whether a program that is being recorded will compute the tensor.
-bool is_recorded(const Tensor& x);
+/// Whether a program that is being recorded will compute the tensor; `name` is what asks.
+bool is_recorded(const char* name, const Tensor& x);
 /// Whether it will compute any of these leaves.
-bool is_recorded(const tree::Walk& leaves);
+bool is_recorded(const char* name, const tree::Walk& leaves);
 
 /// One recording of a function. The program is a whole: it computes what the function does, draws included, each time
 /// it runs. Sizes that a surrounding recording has symbols for stay symbols.

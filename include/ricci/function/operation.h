@@ -57,7 +57,8 @@ class Operation : public std::enable_shared_from_this<Operation> {
   /// The rules, each under a batch level of its own, unless the function brings a rule.
   virtual BatchedOutputs batch(const Batch& batch) const;
 
-  /// Applies it at the current level, as an ordinary operation.
+  /// Applies it at the current level, as an ordinary operation. It may draw where its caller may: TransformError if it
+  /// does under a vmap of which it knows nothing, unless one draw is to serve all.
   Tensors apply(std::span<const Tensor> inputs) const;
 
  protected:
@@ -100,12 +101,10 @@ std::vector<Tensor> zero_tangents(std::span<const Type> types);
 /// Undefined where the rule does not want a cotangent, or the input's type has none.
 Tensors wanted_among(std::span<const Tensor> cotangents, const Reverse& rule);
 
-/// An operation whose derivatives compute it again from its inputs. What it draws from generators is drawn again, and it
-/// may draw where its caller may.
+/// An operation whose derivatives compute it again from its inputs. What it draws from generators is drawn again.
 class Recomputed : public Operation {
  public:
   using Operation::Operation;
-  Tensors apply(std::span<const Tensor> inputs) const;
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const final;
   Tensors vjp(const Reverse& rule) const final;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const final;
