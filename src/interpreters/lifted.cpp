@@ -358,8 +358,37 @@ BatchedOutputs lift(Op op, const Batch& batch) {
 BatchedOutputs batch_by_lifting(Op op, const Batch& batch) { return lift<VmappedRules>(op, batch); }
 BatchedOutputs batch_by_calling(Op op, const Batch& batch) { return lift<Vmapped>(op, batch); }
 
+namespace {
+
+bool has_tangent(const Tensor& t) {
+  const ValueRef* v = &value_of(t);
+  while (v && (*v)->kind != ValueKind::dual) v = inner_of(**v);
+  return v != nullptr;
+}
+
+/// An opaque operation under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need
+/// not have a forward rule.
+Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
+  TapeInterpreter tape{Entry{}};
+  Tensors watched, outputs;
+  for (const Tensor& t : inputs) {
+    const ValueRef value = read(t, op.rules->name);
+    watched.push_back(wrap(is_differentiable(value->type.dtype) ? tape.watch(value) : value));
+  }
+  for (const Tensor& t : op.rules->call(op.parameters, watched)) {
+    const ValueRef value = read(t, op.rules->name);
+    const AtLevel outside(tape.parent);
+    outputs.push_back(wrap(value->level == tape.level ? *inner_of(*value) : value));
+  }
+  return outputs;
+}
+
+}  // namespace
+
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
-  return {.outputs = apply_all(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  const bool is_pushed = !op.rules->transparent && std::any_of(inputs.begin(), inputs.end(), has_tangent);
+  return {.outputs = is_pushed ? outputs_under_tape(op, inputs) : apply_all(op, inputs),
+          .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 
 Tensors vjp_by_calling(Op op, const Reverse& rule) {

@@ -318,6 +318,30 @@ TEST(Checkpoint, OfAProgramDrawsTheSameNumbersInAPullbackThatIsTraced) {
   expect_close(pulled(checkpointed), pulled(plain));
 }
 
+TEST(Checkpoint, OfAFunctionWithAReverseRuleAloneIsDifferentiatedForwardOverReverse) {
+  const auto cube = rc::custom_vjp([](Tensor x) { return x * x * x; }, [](Tensor x) { return std::pair{x * x * x, x}; },
+                                   [](Tensor x, Tensor ct) { return 3 * x * x * ct; });
+  const auto step = [&](Tensor, Tensor s) { return 0.5 * cube(s); };
+  const auto loop = [&](Tensor x) { return rc::fori_loop(0, 3, step, x, {.checkpoint = rc::Checkpoints::sqrt}); };
+  const auto plain = [&](Tensor x) { return rc::fori_loop(0, 3, step, x); };
+  const auto expect_same = [](const auto& found, const auto& wanted) {
+    const Tensor x = ramp({3}) + 1, t = ramp({3}) - 0.5;
+    const auto sum = [](const auto& f) { return [&f](Tensor a) { return f(a).sum(); }; };
+    const auto slope = [&](const auto& f) { return rc::grad(sum(f)); };
+    expect_close(rc::jacfwd(slope(found))(x), rc::jacfwd(slope(wanted))(x));
+    expect_close(rc::hessian(sum(found))(x), rc::hessian(sum(wanted))(x));
+    expect_close(rc::linearize(slope(found), x).second(t), rc::linearize(slope(wanted), x).second(t));
+    expect_close(rc::vmap(rc::hessian(found))(x), rc::vmap(rc::hessian(wanted))(x));
+    expect_close(rc::jacfwd(rc::vmap(rc::grad(found)))(x), rc::jacfwd(rc::vmap(rc::grad(wanted)))(x));
+    expect_close(rc::jvp(slope(found), x, t).second, rc::jvp(slope(wanted), x, t).second);
+  };
+  expect_same(rc::checkpoint(cube), cube);
+  expect_same(rc::checkpoint(rc::checkpoint(cube)), cube);
+  expect_same(loop, plain);
+  const Tensor x = ramp({3}) + 1;
+  expect_close(rc::hessian([&](Tensor a) { return rc::checkpoint(cube)(a).sum(); })(x), rc::diag(6 * x));
+}
+
 TEST(Checkpoint, MayDrawWhereItsFunctionMay) {
   const Tensor one = rc::ones({}, rc::float64), x = ramp({3});
   const auto refusals = [&](const auto& f) {
