@@ -22,7 +22,7 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 class Size {
  public:
   constexpr Size() = default;
-  /// A number below first_number, which no size can be, becomes that.
+  /// A number below -2⁶², which no size can be, becomes that.
   template <Integer I>
   constexpr Size(I value) : raw_(static_cast<std::int64_t>(value)) {
     if (raw_ < first_number) raw_ = first_number;

@@ -39,11 +39,8 @@ Answers answers_behind(const char* op, const ValueRef& value) {
       raise<TransformError>(std::string(op) + ": needs the value of " + to_string(value->type) +
                             ", which is not known while " + transform_text(find_interpreter((*v)->level)) +
                             " records the function; use where, cond or while_loop");
-    if ((*v)->kind == ValueKind::batched) {
-      auto* batch = static_cast<BatchInterpreter*>(find_interpreter((*v)->level));
-      batch->was_asked = true;
-      answers.batches.insert(answers.batches.begin(), batch);
-    }
+    if ((*v)->kind == ValueKind::batched)
+      answers.batches.insert(answers.batches.begin(), static_cast<BatchInterpreter*>(find_interpreter((*v)->level)));
     v = inner_of(**v);
   }
   answers.elements = ArrayRef::share(static_cast<Array*>(v->get()));
@@ -52,6 +49,7 @@ Answers answers_behind(const char* op, const ValueRef& value) {
 
 Disagreement::Disagreement(const Answers& answers) : elements_(contiguous(answers.elements)) {
   const Array& elements = *elements_;
+  for (BatchInterpreter* batch : answers.batches) batch->was_asked = true;
   if (elements.numel() <= 1) return;
   bytes_ = static_cast<const char*>(elements.data);
   row_bytes_ = static_cast<std::size_t>(elements.numel()) * static_cast<std::size_t>(element_size(elements.type.dtype));

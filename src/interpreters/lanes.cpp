@@ -166,10 +166,39 @@ ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const V
   return with_rows_of(batch, op.to.set, from, rows_for(batch, value, from), op.name);
 }
 
+/// Those of `set` that run.
+LaneSetRef running_of(const BatchInterpreter& batch, const LaneSetRef& set) {
+  std::vector<std::int64_t> numbers;
+  std::set_intersection(set->numbers.begin(), set->numbers.end(), batch.lanes->numbers.begin(),
+                        batch.lanes->numbers.end(), std::back_inserter(numbers));
+  return make_lanes(batch.level, nullptr, std::move(numbers));
+}
+
+/// Of parts that some examples have left since, the others: a linear map that was recorded before may run for fewer.
+ValueRef join_running(const BatchInterpreter& batch, const JoinLanes& op, std::span<const ValueRef> values) {
+  const LaneParts& all = *op.parts.all;
+  std::vector<LaneSetRef> parts;
+  std::vector<Tensor> rows;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const LaneSetRef part = running_of(batch, all.parts[i]);
+    if (part->numbers.empty()) continue;
+    const SelectLanes select{{batch.level, all.parts[i]}, {batch.level, part}};
+    rows.push_back(rows_for(batch, select_rows(batch, select, values[i]), part));
+    parts.push_back(part);
+  }
+  const std::shared_ptr<const LaneParts> running = make_parts(batch, united(parts), parts);
+  return new_node<Batched>(batch.level, read(index_select(cat(rows, 0), 0, running->order), op.name), running->whole);
+}
+
 ValueRef join_rows(const BatchInterpreter& batch, const JoinLanes& op, std::span<const ValueRef> values) {
   const LaneParts& all = *op.parts.all;
   std::vector<Tensor> rows;
-  for (std::size_t i = 0; i < values.size(); ++i) rows.push_back(rows_for(batch, values[i], all.parts[i]));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_narrowed =
+        values[i]->level == batch.level && static_cast<const Batched&>(*values[i]).lanes != all.parts[i];
+    if (is_narrowed) return join_running(batch, op, values);
+    rows.push_back(rows_for(batch, values[i], all.parts[i]));
+  }
   const Tensor joined = index_select(cat(rows, 0), 0, all.order);
   return new_node<Batched>(batch.level, read(joined, op.name), all.whole);
 }

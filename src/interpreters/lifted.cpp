@@ -110,6 +110,16 @@ class BatchLevel {
     return shown;
   }
 
+  /// With the rows of all examples of the vmaps around it that it has rows for, not of those alone that run.
+  template <class Flagged>
+  Tensors show_all(std::span<const Tensor> tensors, const Flagged& mapped) const {
+    Tensors shown;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      shown.push_back(mapped[i] ? wrap(new_node<Batched>(level_.level, live(value_of(tensors[i]), "vmap")))
+                                : tensors[i]);
+    return shown;
+  }
+
   struct Taken {
     Tensor value;
     bool mapped;
@@ -220,11 +230,11 @@ struct VmappedRules {
   Tensors vjp(const Reverse& rule) const {
     const auto& rest = *static_cast<const Rest*>(rule.residual->rest.get());
     const BatchLevel level(examples);
-    const auto inner = [&](const Residual& of) {
-      const Tensors saved = level.show(of.tensors, rest.mapped);
+    const auto inner = [&rest](const Tensors& saved) {
       return Residual{.tensors = {saved.begin(), saved.end()}, .rest = rest.inner};
     };
-    const Residual residual = inner(*rule.residual), kept = inner(*rule.kept);
+    const Residual residual = inner(level.show(rule.residual->tensors, rest.mapped));
+    const Residual kept = inner(level.show_all(rule.kept->tensors, rest.mapped));
     const Tensors cotangents = level.show(rule.cotangents, Mask(~0U));
     const Types input_types = without_batch(rule.input_types, &mapped);
     const Types output_types = without_batch(rule.output_types, nullptr);

@@ -3,6 +3,7 @@
 
 #include "interpreters/node_memory.h"
 #include "interpreters/places.h"
+#include "kernels/elementwise.h"
 
 namespace ricci {
 
@@ -28,6 +29,22 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
   }
   return at->second;
 }
+
+namespace {
+
+/// What no_grad is in a program: a copy that no level differentiates.
+struct Undifferentiated {
+  using kind = Explicit;
+  static constexpr const char* name = "no_grad";
+  static constexpr bool locally_constant = true;
+
+  Type type(const Type& x) const { return x; }
+  void eval(Outputs out, Inputs in) const { kernels::copy(out[0], in[0]); }
+  Undifferentiated lifted() const { return {}; }
+  static std::vector<Sample<Undifferentiated>> samples() { return {{{}, {tensor({{1, 2, 3}, {4, 5, 6}})}}}; }
+};
+
+}  // namespace
 
 RecordInterpreter* innermost_recording(Interpreter* from) {
   return static_cast<RecordInterpreter*>(factory_handler(from));  // only recordings see factories
@@ -82,6 +99,11 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   }
   equation.has_symbols = body->symbols && any_symbol(op);
   body->equations.push_back(std::move(equation));
+  const bool is_undifferentiated = level <= no_grad_below && op.rules != &rules_of<Undifferentiated>;
+  if (!is_undifferentiated) return results;
+  const Undifferentiated without;
+  for (ValueRef& v : results)
+    if (is_differentiable(v->type.dtype)) v = process({&rules_of<Undifferentiated>, &without}, {&v, 1})[0];
   return results;
 }
 

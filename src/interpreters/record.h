@@ -34,10 +34,8 @@ class RecordInterpreter final : public Interpreter {
   }
   ~RecordInterpreter() { recordings_of_captures -= sees_captures(); }
   Values process(Op op, std::span<const ValueRef> inputs) override;
-  bool sees_factories() const override { return is_whole() && !is_passed_by(); }
+  bool sees_factories() const override { return what_ != Records::tangents && !is_passed_by(); }
   bool sees_captures() const override { return (what_ == Records::part || what_ == Records::step) && !is_passed_by(); }
-  /// Whether a whole program is recorded.
-  bool is_whole() const { return what_ != Records::tangents; }
 
   /// The place of the next draw from `generator`. Requires: a whole program is recorded.
   StreamPosition next_position(Generator& generator);

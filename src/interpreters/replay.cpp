@@ -17,17 +17,11 @@ StreamPosition next_of_streams(Generator& generator) {
   return streams ? streams->next(generator) : next_position(generator);
 }
 
-/// The innermost recording of a whole program, also one that is passed by.
-const Interpreter* innermost_whole_recording() {
-  const Interpreter* i = innermost;
-  while (i && !(i->kind == ValueKind::recorded && static_cast<const RecordInterpreter*>(i)->is_whole())) i = i->parent;
-  return i;
-}
-
 }  // namespace
 
 DrawSource* DrawSource::current() {
-  return source && source->recording_ == innermost_whole_recording() ? source : nullptr;
+  const Interpreter* recording = innermost_recording();
+  return source && (!recording || recording->level <= source->began_) ? source : nullptr;
 }
 
 StreamPosition next_draw(Generator& generator) {
@@ -57,9 +51,7 @@ const BatchInterpreter* refuses_draws() {
   return current ? current->refuses() : nullptr;
 }
 
-DrawSource::DrawSource() : outer_(current()), resumed_(source), recording_(innermost_whole_recording()) {
-  source = this;
-}
+DrawSource::DrawSource() : began_(current_level()), outer_(current()), resumed_(source) { source = this; }
 DrawSource::~DrawSource() { source = resumed_; }
 
 StreamPosition DrawSource::next_of_outer(Generator& generator) const {
@@ -76,7 +68,7 @@ NotedDraws::NotedDraws(Draws& into) : draws_(into) {
 
 StreamPosition NotedDraws::next(Generator& generator) { return draws_.places.emplace_back(next_of_outer(generator)); }
 
-RepeatedDraws::RepeatedDraws(const Draws& draws) : draws_(draws), began_(current_level()) {}
+RepeatedDraws::RepeatedDraws(const Draws& draws) : draws_(draws) {}
 
 StreamPosition RepeatedDraws::next(Generator& generator) {
   return given_ < draws_.places.size() ? draws_.places[given_++] : next_of_outer(generator);

@@ -44,7 +44,7 @@ const BatchInterpreter* refuses_draws();
 class DrawSource {
  public:
   DrawSource(const DrawSource&) = delete;
-  /// The innermost one of this thread; null: there is none, or a recording has begun inside it.
+  /// The innermost one of this thread; null: there is none, or a recording that has begun inside it runs.
   static DrawSource* current();
   virtual StreamPosition next(Generator& generator) = 0;
   /// Whether draws come from places noted before, here or in a source around it.
@@ -57,10 +57,11 @@ class DrawSource {
   ~DrawSource();
   StreamPosition next_of_outer(Generator& generator) const;
 
+  const Level began_;  // the level it began at: what is further in began inside it
+
  private:
-  DrawSource* const outer_;             // the current one when this began
-  DrawSource* const resumed_;           // the innermost one again when this ends
-  const Interpreter* const recording_;  // the innermost one when this began
+  DrawSource* const outer_;    // the current one when this began
+  DrawSource* const resumed_;  // the innermost one again when this ends
 };
 
 /// While it lives, the draws of this thread are noted.
@@ -86,7 +87,6 @@ class RepeatedDraws final : public DrawSource {
 
  private:
   const Draws& draws_;
-  const Level began_;  // vmaps inside it are the function's own
   std::size_t given_ = 0;
 };
 

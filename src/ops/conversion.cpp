@@ -92,7 +92,8 @@ Tensor detach(const Tensor& x) {
   require_defined("detach", x, 0);
   const ValueRef value = read(x, "detach");
   const Level level = innermost_derivative();
-  if (inside_batches(*value, level).kind == ValueKind::recorded) return apply(Detach{}, x);
+  const Value& inside = inside_batches(*value, level);
+  if (inside.kind == ValueKind::recorded && inside.level > level) return apply(Detach{}, x);
   return wrap(without_derivative(value, level));
 }
 

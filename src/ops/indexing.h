@@ -31,9 +31,9 @@ Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tenso
 /// `index` is the shape of the places; `write` and `read` do there with numbers what was done with the rows.
 template <class Write, class Read>
 Tensor of_last_writes(const Tensor& rows, const Shape& index, const Write& write, const Read& read) {
-  const std::int64_t count = index.numel().host();
-  if (count <= 1) return rows;
-  const Tensor numbers = reshape(arange(count), index);
+  const Size count = index.numel();
+  if (!count.is_symbol() && count.host() <= 1) return rows;
+  const Tensor numbers = reshape(cumsum(ones({count}, TensorOptions{.dtype = DType::int64}), 0), index);
   Shape beside = index;
   while (beside.rank() < type_of(rows).rank()) beside.push_back(1);
   return where(reshape(eq(read(write(numbers)), numbers), beside), rows, 0);

@@ -73,6 +73,10 @@ struct Put {
 Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view) { return apply(Put{view}, base, value); }
 
 ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value) {
+  // expand alone cannot be lifted. Where it may be written to, it repeats nothing: it shows the whole base, or nothing.
+  if (!view.rules->lifted)
+    return value->type.shape.numel() == base->type.shape.numel() ? read(reshape(wrap(value), base->type.shape), "write")
+                                                                 : base;
   return read(put(wrap(base), wrap(value), ViewParameter{InnerOp(view)}), "write");
 }
 

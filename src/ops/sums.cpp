@@ -198,14 +198,14 @@ struct Count {
   }
 };
 
-/// A size of a recorded program, as int64.
+/// A size of a recorded program, a number as the size itself is.
 struct SizeNumber {
   using kind = Explicit;
   static constexpr const char* name = "size_number";
   static constexpr bool locally_constant = true;
   Size size;
 
-  Type type() const { return {DType::int64, {}}; }
+  Type type() const { return {DType::int64, {}, true}; }
   void eval(Outputs out, Inputs) const { *static_cast<std::int64_t*>(out[0].data) = size.host(); }
   SizeNumber lifted() const { return *this; }
   static std::vector<Sample<SizeNumber>> samples() { return {{{Size(3)}, {}}}; }

@@ -290,8 +290,13 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
 Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& values) {
   const Level level = factory_handler() ? outermost_mapped_level({values.data(), values.size()}) : 0;
   if (level == 0) return op.rules->call(op.parameters, inputs);
+  OwnedParameters parameters(op.rules->parameters, op.parameters);
+  if (inside_symbol_scope()) {
+    FixSizes fix;
+    op.rules->parameters.visit_sizes(parameters.mutable_get(), fix);
+  }
   const OutsideRecordings outside(level);
-  return op.rules->call(op.parameters, inputs);
+  return op.rules->call(parameters.get(), inputs);
 }
 
 }  // namespace

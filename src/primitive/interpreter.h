@@ -165,6 +165,10 @@ void require_operand_count(const Rules& rules, std::size_t count);
 Interpreter* factory_handler(Interpreter* from = innermost);
 /// Whether a size that depends on a recording's inputs stands among the parameters.
 bool any_symbol(Op op);
+/// Replaces sizes that depend on a recording's inputs by the numbers they are, under a guard there.
+struct FixSizes final : SizeVisitor {
+  void visit(Size& size) override { size = size.host(); }
+};
 /// Whether a program that is being recorded must hold an operation on these values.
 bool is_recorded(std::span<const ValueRef> values);
 

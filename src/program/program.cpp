@@ -78,10 +78,6 @@ class Printer {
   std::string text_;
 };
 
-struct FixSizes final : SizeVisitor {
-  void visit(Size& size) override { size = size.host(); }
-};
-
 /// The sizes of one call's inputs, in the order of the symbols.
 struct CallSizes final : SizeVisitor {
   const SymbolTable& table;

@@ -238,16 +238,11 @@ void require_no_error_mode(const char* op) {
   if (const BatchInterpreter* vmap = refuses_draws()) raise_refused(op, *vmap);
 }
 
-/// The recording whose program draws at this place, each time it runs; null where the place is known.
-const Interpreter* recording_of(const StreamPosition& at) {
-  return at.place.defined() ? find_interpreter(value_of(at.place)->level) : nullptr;
-}
-
-/// The levels inside `recording`, all of them where that is null, whose examples draw differently, outermost first: what
-/// a recorded program draws belongs to its runs, and the levels around it have no part in that.
-SmallVector<const BatchInterpreter*, 4> drawing_levels(const Interpreter* recording) {
+/// The levels whose examples draw differently, outermost first. What a recorded program draws belongs to its runs: the
+/// levels around the recording have no part in it.
+SmallVector<const BatchInterpreter*, 4> drawing_levels() {
   SmallVector<const BatchInterpreter*, 4> inwards;
-  for (const Interpreter* i = innermost; i && i != recording; i = i->parent) {
+  for (const Interpreter* i = innermost; i && !i->sees_factories(); i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto* level = static_cast<const BatchInterpreter*>(i);
     if (level->examples.randomness == Randomness::different && has_part_in_draws(*level)) inwards.push_back(level);
@@ -271,14 +266,14 @@ ExampleNumbers pairs(const ExampleNumbers& outer, const ExampleNumbers& inner, S
   return all;
 }
 
-/// The examples of all running levels that draw differently, inside a recording or of all, as one row of numbers.
+/// The examples of all running levels that draw differently, as one row of numbers.
 struct DrawingExamples {
-  SmallVector<const BatchInterpreter*, 4> levels;  // outermost first
+  SmallVector<const BatchInterpreter*, 4> levels = drawing_levels();
   ExampleNumbers numbers{{0}, 1};
   Size count = 1;  // of the whole runs
   Shape rows;      // one extent for each level: of its examples that run here
 
-  explicit DrawingExamples(const Interpreter* recording) : levels(drawing_levels(recording)) {
+  DrawingExamples() {
     for (const BatchInterpreter* level : levels) {
       numbers = pairs(numbers, level->numbers(), level->examples.count);
       count = count * level->examples.count;
@@ -321,7 +316,7 @@ struct DrawnAt {
   Tensors call(std::span<const Tensor> place) const {
     require_no_error_mode(Numbers::name);
     const StreamPosition at = position_at(place[0]);
-    const DrawingExamples around(nullptr);
+    const DrawingExamples around;
     const Drawn<Numbers> drawn{numbers,
                                around.shape_of_all(shape),
                                at.seed,
@@ -337,7 +332,7 @@ template <class Numbers>
 Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
   const StreamPosition at = next_draw(generator);
   if (!innermost) return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
-  const DrawingExamples examples(recording_of(at));
+  const DrawingExamples examples;
   const Shape all = examples.shape_of_all(shape);
   const Size rows = examples.rows.numel();
   if (at.place.defined())

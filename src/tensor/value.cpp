@@ -127,11 +127,8 @@ Block* new_large_block(const Type& type, std::size_t bytes) {
 std::int64_t bytes_of(const Type& type) {
   constexpr std::int64_t address_space = std::int64_t{1} << 47;
   std::int64_t bytes = static_cast<std::int64_t>(element_size(type.dtype));
-  for (Size size : type.shape) {
-    // What looks like a symbol where there is none is a sum that has overflowed.
-    const std::int64_t extent = size.is_symbol() && inside_symbol_scope() ? size.hint() : size.raw();
-    if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > address_space || bytes < 0) throw TooLarge(type);
-  }
+  for (Size size : type.shape)
+    if (__builtin_mul_overflow(bytes, size.hint(), &bytes) || bytes > address_space || bytes < 0) throw TooLarge(type);
   return bytes;
 }
 

@@ -1,6 +1,5 @@
 // vmap, compiled side: check the axes, show one example's arguments, collect the results, join the chunks.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -24,15 +23,13 @@ struct Collected {
   bool mapped = false;
 };
 
-/// Whether two values are one, or arrays of the same elements.
-bool is_same_value(const Tensor& a, const Tensor& b) {
-  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
-  const ValueRef &left = value_of(a), &right = value_of(b);
-  if (left.get() == right.get()) return true;
-  if (left->kind != ValueKind::array || right->kind != ValueKind::array || !(left->type == right->type)) return false;
-  const auto &x = static_cast<const Array&>(*left), &y = static_cast<const Array&>(*right);
-  return is_contiguous(x.type.shape, x.strides) && is_contiguous(y.type.shape, y.strides) &&
-         std::memcmp(x.data, y.data, static_cast<std::size_t>(bytes_of(x.type))) == 0;
+/// Whether two values are known to differ: arrays that do; of others nobody can tell.
+bool are_known_to_differ(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() != b.defined();
+  if (value_of(a)->kind != ValueKind::array || value_of(b)->kind != ValueKind::array) return false;
+  if (!(type_of(a) == type_of(b))) return true;
+  const Tensor equal = logical_or(eq(a, b), logical_and(ne(a, a), ne(b, b)));
+  return !ricci::all(equal).item<bool>();
 }
 
 Shape tail(const Shape& shape) { return Shape(shape.begin() + 1, shape.end()); }
@@ -80,7 +77,7 @@ struct BatchRun::State {
   bool next_chunk();
   Collected collect(const Tensor& leaf) const;
   void require_same_tree(const tree::Walk& result);
-  Collected gathered(std::size_t leaf, const tree::Walk& result) const;
+  Collected gathered(std::size_t leaf, const tree::Walk& result, Dim out_dim) const;
   std::vector<std::int64_t> row_order() const;
   Tensor view_of_argument(const Tensor& leaf, std::int64_t out_dim) const;
   Tensor place(const Tensor& rows, bool mapped, Dim out_dim, const tree::Walk& result, std::size_t leaf) const;
@@ -281,16 +278,19 @@ Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_di
 }
 
 /// The rows of all examples, from all parts, in the order of the examples; one part's value alone where it serves all.
-Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result) const {
-  if (parts.size() == 1) return parts[0].leaves[leaf];
+/// What its examples agree on need not be what those of others do, if they were asked; without an out_dim it is the first
+/// part's, unless it is known to differ.
+Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result, Dim out_dim) const {
+  const Collected& first = parts[0].leaves[leaf];
+  if (parts.size() == 1) return first;
   const bool was_asked = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.was_asked; });
-  bool differs = false, parted = false;
+  bool differs = was_asked && out_dim, parted = false;
   for (const Part& part : parts) {
     const Collected& found = part.leaves[leaf];
-    differs |= found.mapped || (was_asked && !is_same_value(found.value, parts[0].leaves[leaf].value));
+    differs = differs || found.mapped || (was_asked && are_known_to_differ(found.value, first.value));
     parted |= part.lanes != nullptr;
   }
-  if (!differs) return parts[0].leaves[leaf];
+  if (!differs) return first;
   std::vector<Tensor> rows;
   for (const Part& part : parts) {
     rows.push_back(part.rows(leaf));
@@ -324,7 +324,7 @@ void BatchRun::finish(const tree::Walk& result) {
   for (std::size_t i = 0; i < result.leaves.size(); ++i) {
     Tensor& leaf = *result.leaves[i];
     if (!leaf.defined()) continue;
-    const Collected all = s.gathered(i, result);
+    const Collected all = s.gathered(i, result, matched.dims[i]);
     const Tensor placed = s.place(all.value, all.mapped, matched.dims[i], result, i);
     const bool may_be_view = s.parts.size() == 1 && all.mapped && matched.dims[i];
     const Tensor view = may_be_view ? s.view_of_argument(leaf, *matched.dims[i]) : Tensor();

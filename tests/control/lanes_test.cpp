@@ -88,6 +88,26 @@ TEST(LanesSplit, WorksWithOtherAxesAndChunks) {
   expect_close(rc::vmap(f, {.in_dims = 1, .out_dims = -1, .chunk_size = 3, .lanes = rc::Lanes::split})(xs), expected);
 }
 
+TEST(LanesSplit, RunsWhatWasLinearizedForThoseThatAreLeft) {
+  const auto branches = [](Tensor x) {
+    const Tensor y = rc::cond(x > 0, [](Tensor a) { return a * 3; }, [](Tensor a) { return a * a; }, x);
+    if (x > 0) return y * 2;
+    if (x < -1.5) return y * 5;
+    return y;
+  };
+  const auto loops = [](Tensor x) {
+    const Tensor y = rc::while_loop([](Tensor z) { return z < 4; }, [](Tensor z) { return z * z + 1; }, x);
+    if (x > 2) return y * 2;
+    return y * x.item();
+  };
+  const auto expect_the_loop = [](const auto& f) {
+    const auto slope = [&](Tensor x) { return rc::linearize(f, x).second(rc::ones({}, rc::float64)); };
+    expect_close(rc::vmap(slope, {.lanes = rc::Lanes::split})(some), one_by_one(slope, some));
+  };
+  expect_the_loop(branches);
+  expect_the_loop(loops);
+}
+
 TEST(LanesSplit, PartsInsideBranchesAndLoopsThatSomeTake) {
   const auto inner = [](Tensor y) { return rc::cond(y > 1.5, branching, [](Tensor z) { return -z; }, y); };
   const auto loop = [](Tensor y) {

@@ -415,6 +415,29 @@ TEST(Checkpoints, PullBackInBranchesAndLoopsThatSomeExamplesTake) {
     }
 }
 
+TEST(Checkpoints, OfAMappedFunctionPullBackInABranchThatSomeExamplesTake) {
+  const auto plain = [](Tensor n, Tensor y) {
+    const auto step = [](Tensor, Tensor s) { return sin(s) * rc::rand({}, rc::float64); };
+    return rc::fori_loop(0, n.to(rc::int64), step, y) * rc::rand({}, rc::float64);
+  };
+  const Tensor counts = doubles({1, 4, 2}), x = doubles({0.5, 1, 2, 2, 3, 4, 1, 1.5, 0.7}, {3, 3});
+  const rc::Randomness different = rc::Randomness::different;
+  const auto run = [&](const auto& f, const rc::Dims& in_dims, const Tensor& n) {
+    rc::manual_seed(3);
+    const auto of_row = [&](Tensor count, Tensor row) {
+      const auto mapped = rc::vmap(f, {.in_dims = in_dims, .randomness = different});
+      const auto [y, pullback] = rc::vjp([&](Tensor a) { return mapped(count, a); }, row);
+      const auto pull = [&pull_back = pullback](Tensor ct) { return pull_back(ct); };
+      return rc::cond(row.sum() < 4, pull, [](Tensor ct) { return ct; }, row);
+    };
+    return rc::vmap(of_row, {.randomness = different})(n, x);
+  };
+  const rc::Dims shared{rc::none, 0}, own{0, 0};
+  expect_close(run(rc::checkpoint(plain), shared, counts), run(plain, shared, counts));
+  const Tensor counts_of_each = doubles({1, 3, 2, 5, 0, 4, 2, 2, 6}, {3, 3});
+  expect_close(run(rc::checkpoint(plain), own, counts_of_each), run(plain, own, counts_of_each));
+}
+
 TEST(Checkpoints, KeepAsFewStatesInAPullbackThatIsMapped) {
   int steps = 0;
   const auto step = [&](Tensor, Tensor s) { return ++steps, sin(s); };

@@ -299,6 +299,28 @@ TEST(Recorded, WhatOnlyDependsOnAVmapAroundTheRecordingIsCaptured) {
   }
 }
 
+TEST(Recorded, ABranchOnAVmapAroundTheRecordingMayHaveItsSizes) {
+  const auto f = [](Tensor a) {
+    const auto recorded = [&](Tensor k) {
+      return k * rc::cond(a > 0, [&] { return a * rc::zeros_like(k); }, [&] { return a * rc::ones_like(k); });
+    };
+    const Tensor four = rc::ones({4}, rc::float64);
+    return rc::trace(recorded)(four)({four})[0];
+  };
+  expect_values(rc::vmap(f)(doubles({1, -3})), {0, 0, 0, 0, -3, -3, -3, -3});
+}
+
+TEST(Recorded, AProgramWithAGeneratorOfItsOwnRunsInARecordingInAVmap) {
+  const auto draws = [](Tensor x) {
+    rc::Generator generator(7);
+    return x * rc::rand({}, {.dtype = rc::float64, .generator = generator});
+  };
+  const rc::Program program = rc::trace(draws)(number(1));
+  const auto f = [&](Tensor a) { return rc::trace([&](Tensor k) { return program({k})[0]; })(a)({a})[0]; };
+  const Tensor y = rc::vmap(f, {.randomness = rc::Randomness::different})(doubles({1, 2}));
+  expect_close(y[0], program({number(1)})[0]);
+}
+
 TEST(Recorded, WhatABranchCapturesHasTheLanesThatTookIt) {
   const auto square_up = [](Tensor x) {
     return rc::while_loop([](Tensor z) { return z < 9; }, [&](Tensor z) { return z * z + x; }, x);

@@ -115,6 +115,10 @@ TEST(RandomErrors, CustomFunctionsOfWhatNoExampleDiffersIn) {
         "that none of its arguments makes differ per example: one draw would serve all; pass an argument that does, or "
         "draw outside and pass the numbers\n  inside vmap over axis 0 of 2{at}",
         {x, one});
+    const auto recorded = [&](Tensor a) { return rc::trace([&](Tensor k) { return k * f(one); })(a)({a})[0]; };
+    expect_error<rc::TransformError>(
+        [&] { rc::vmap(recorded)(x); },
+        random_text("randn", "vmap over axis 0 of 2", "trace{at}, inside vmap over axis 0 of 2"), {x, one});
     EXPECT_NO_THROW(rc::vmap(of_one, {.randomness = Randomness::same})(x));
     EXPECT_NO_THROW(rc::vmap(f, {.randomness = Randomness::different})(x));
   };

@@ -279,6 +279,13 @@ TEST(Checkpoint, LoopsAndBranchesAgainAsTheFirstTimeWhereItsPullbackIsTraced) {
   const auto branch = [=](Tensor x) {
     return rc::cond(noise() * x > 0.3, [=] { return x * noise(); }, [=] { return sin(x); });
   };
+  const auto inner = [=](Tensor x) { return sin(x) * noise(); };
+  const auto around = [=](Tensor x) { return rc::square(rc::checkpoint(inner)(x)) * noise(); };
+  const auto few_states = [=](Tensor x) {
+    const auto step = [=](Tensor, Tensor s) { return sin(s) + noise(); };
+    return rc::fori_loop(0, 9, step, x, {.checkpoint = rc::Checkpoints::log}) *
+           rc::fori_loop(0, 9, step, x, {.checkpoint = rc::Checkpoints::sqrt});
+  };
   const auto host_branch = [=](Tensor x) { return noise().item() > 0.5 ? x * noise() : sin(x); };
   const auto pulled = [](const auto& f, const Tensor& x) {
     rc::manual_seed(5);
@@ -299,6 +306,8 @@ TEST(Checkpoint, LoopsAndBranchesAgainAsTheFirstTimeWhereItsPullbackIsTraced) {
   expect_same(while_small);
   expect_same(drawing_condition);
   expect_same(branch);
+  expect_same(around);
+  expect_same(few_states);
   const Tensor x = rc::ones({}, rc::float64);
   expect_close(pulled(rc::checkpoint(host_branch), x), pulled(host_branch, x));
 }

@@ -137,4 +137,49 @@ TEST(Detach, UnderVmapCutsTheGradAroundIt) {
 
 TEST(Detach, OutsideAnyTransformKeepsTheValue) { expect_equal(ramp({3}).detach(), ramp({3})); }
 
+TEST(NoGrad, IsObeyedInWhatIsRecorded) {
+  const auto half = [](Tensor q) {
+    Tensor constant;
+    {
+      rc::no_grad guard;
+      constant = cos(q) * 2;
+    }
+    return q * constant;
+  };
+  const auto branch = [=](Tensor a) { return rc::cond(a > 0, half, [](Tensor q) { return q; }, a); };
+  const auto loop = [=](Tensor a) { return rc::fori_loop(0, 2, [=](Tensor, Tensor q) { return half(q); }, a); };
+  const auto scanned = [=](Tensor a) {
+    return rc::scan([=](Tensor c, Tensor x) { return std::pair{half(c) + x, c}; }, a, ramp({3})).first;
+  };
+  const Tensor x = ramp({3}) + 0.5;
+  const auto expect_same = [&](const auto& f) {
+    const Tensor slope = rc::grad(f)(x[1]);
+    expect_close(rc::trace(rc::grad(f))(x[0])({x[1]})[0], slope);
+    expect_close(rc::trace(rc::vmap(rc::grad(f)))(x)({x})[0], rc::vmap(rc::grad(f))(x));
+    const rc::Program program = rc::trace(f)(x[0]);
+    const auto called = [&](Tensor a) { return program({a})[0]; };
+    expect_close(rc::grad(called)(x[1]), slope);
+    expect_close(rc::jvp(called, x[1], x[1] * 0 + 1).second, slope);
+    expect_close(rc::hessian(called)(x[1]), rc::hessian(f)(x[1]));
+  };
+  expect_same(half);
+  expect_same(branch);
+  expect_same(loop);
+  expect_same(scanned);
+}
+
+TEST(Detach, CutsATapeInsideARecordingAndNothingAround) {
+  const auto slope = [](Tensor y) {
+    rc::Tape tape;
+    const Tensor z = y * 1;
+    tape.watch(z);
+    return (tape.gradient(z * z, z) * 0.5).detach();
+  };
+  const auto f = [=](Tensor a) { return rc::fori_loop(0, 1, [=](Tensor, Tensor q) { return q * slope(q); }, a); };
+  const Tensor x = ramp({2}) + 0.7;
+  const rc::Program program = rc::trace(f)(x[0]);
+  expect_close(rc::trace(rc::grad(f))(x[0])({x[1]})[0], rc::grad(f)(x[1]));
+  expect_close(rc::grad([&](Tensor a) { return program({a})[0]; })(x[1]), rc::grad(f)(x[1]));
+}
+
 }  // namespace

@@ -53,11 +53,20 @@ TEST(VmapChunks, WhatOneChunkAgreesOnIsNotTheAnswerOfOthers) {
     expect_equal(rc::vmap(host, {.chunk_size = size, .lanes = rc::Lanes::split})(x), x);
   }
   EXPECT_THROW(rc::vmap(steps, {.out_dims = rc::none, .chunk_size = 1})(x), rc::ValueError);
-  const Tensor captured = ramp({2});
-  const auto same = [&](Tensor a) {
-    return std::pair{rc::cond(a > 0, [&] { return captured; }, [&] { return captured; }), a * 0 == 0};
+}
+
+TEST(VmapChunks, AnUnbatchedResultBesideABranchIsReturnedOnce) {
+  const Tensor w = ramp({2, 3});
+  const auto of = [&](const Tensor& matrix, std::int64_t chunk) {
+    const auto f = [&](Tensor a) {
+      return std::pair{rc::cond(a > 0, [&] { return a; }, [&] { return -a; }), matrix.t() * 2};
+    };
+    return rc::vmap(f, {.out_dims = {0, rc::none}, .chunk_size = chunk})(doubles({1, -2, 3})).second;
   };
-  expect_equal(rc::vmap(same, {.out_dims = {rc::none, 0}, .chunk_size = 2})(abs(x)).first, captured);
+  for (std::int64_t chunk : {1, 2, 3}) {
+    expect_equal(of(w, chunk), w.t() * 2);
+    expect_values(rc::grad([&](Tensor m) { return of(m, chunk).sum(); })(w), Values(6, 2));
+  }
 }
 
 TEST(VmapChunks, AnEmptyBatchHasNoChunksToo) {

@@ -235,4 +235,31 @@ TEST(VmapWrites, AnExpandedArgumentIsRefusedAsOutside) {
   EXPECT_THROW(rc::grad([](Tensor a) { return a.mul_(2).sum(); })(x), rc::ValueError);
 }
 
+TEST(VmapWrites, ThroughAnExpandThatRepeatsNothing) {
+  const Tensor x = ramp({2, 3}) + 1;
+  const auto expect_square = [&](const auto& write) {
+    const auto f = [&](Tensor row) {
+      const Tensor y = row * 1;
+      write(y, row);
+      return y;
+    };
+    expect_close(rc::vmap(f)(x), x * x);
+    expect_close(rc::vmap(rc::jacrev(f))(x), rc::diag_embed(2 * x));
+    expect_close(rc::jacfwd(f)(x[0]), rc::diag(2 * x[0]));
+  };
+  expect_square([](Tensor y, Tensor row) { y.expand({3}).mul_(row); });
+  expect_square([](Tensor y, Tensor row) { y.expand({1, 3})[0].mul_(row); });
+  expect_square([](Tensor y, Tensor row) { y.expand({-1}).copy_(row * row); });
+  expect_square([](Tensor y, Tensor row) {
+    y.unsqueeze(0).expand({0, 3}).add_(row);
+    y.mul_(row);
+  });
+  const auto fresh = [](Tensor row) {
+    const Tensor y = rc::zeros({3}, rc::float64);
+    y.expand({3}).add_(row);
+    return y;
+  };
+  expect_close(rc::vmap(fresh)(x), x);
+}
+
 }  // namespace

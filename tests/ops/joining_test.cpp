@@ -162,6 +162,11 @@ TEST(Scatter, OfSeveralToOnePlaceOnlyTheLastHasAGradient) {
   expect_values(rc::jacrev(by_index)(values), {0, 0, 1, 0, 1, 0});
   expect_values(rc::jacrev(by_scatter)(values), {0, 0, 1, 0, 1, 0});
   expect_values(rc::jacfwd(by_index)(values), {0, 0, 1, 0, 1, 0});
+  const auto slope = [](Tensor v, Tensor to) {
+    return rc::grad([&](Tensor w) { return rc::square(rc::scatter(rc::zeros({5}), 0, to, w)).sum(); })(v);
+  };
+  const rc::Program program = rc::trace(slope)(values, places);
+  expect_values(program({rc::ones({4}), rc::tensor({0, 1, 0, 4})})[0], {0, 2, 2, 2});
 }
 
 TEST(Scatter, IsDifferentiableInBoth) {

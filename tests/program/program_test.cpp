@@ -250,4 +250,10 @@ TEST(Program, ADrawWhoseRowsDoNotDivideIntoItsRunsIsRefused) {
       "check: randperm: the rows of [6] do not divide into 3 runs");
 }
 
+TEST(Program, ASizeIsAsPreciseAsTheNumberItIs) {
+  const auto f = rc::grad([](Tensor q) { return rc::var(q) + rc::std(q); });
+  const rc::Program program = rc::trace(f)(rc::cos(ramp({4})));
+  for (const Tensor& x : {rc::cos(ramp({4})), rc::cos(ramp({7}) * 3)}) expect_close(program({x})[0], f(x));
+}
+
 }  // namespace

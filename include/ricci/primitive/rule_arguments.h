@@ -50,7 +50,7 @@ struct Reverse {
   std::span<const Type> input_types, output_types;
   Mask wanted;
   const Residual* residual = nullptr;  // what the rule `keep` gave, of the examples that run
-  const Residual* kept = nullptr;      // the same of all examples that ran then
+  const Residual* kept = nullptr;      // the same of all that ran then: for what is computed again
   bool wants(int i) const { return wanted[static_cast<std::size_t>(i)]; }
   /// The cotangent of output i, zeros if it has none.
   Tensor cotangent(int i) const;
