@@ -166,6 +166,8 @@ Tensor fit(const Tensor& x, const Type& type);
 
 // Rules that follow from `call`: of a recorded transparent operation, each is `call` under the transform, one equation.
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs);
+/// The same of one whose forward rule is `call` too: inside forward mode, what is called sees reverse mode already.
+Kept keep_to_call_again(Op op, std::span<const Tensor> inputs);
 Tensors vjp_by_calling(Op op, const Reverse& rule);
 Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents);
 BatchedOutputs batch_by_calling(Op op, const Batch& batch);
@@ -250,9 +252,10 @@ Types type_of(const void* op, const Types& in) {
   else if constexpr (requires { p.type(in[0], in[1]); }) return Types{p.type(in[0], in[1])};
   else if constexpr (requires { p.type(in[0], in[1], in[2]); }) return Types{p.type(in[0], in[1], in[2])};
   else
-    static_assert(sizeof(P) == 0,
-                  "ricci: a primitive needs `Type type(const Type& x, …) const` or `Type type(const Types&) const`, or the "
-                  "same that returns Types");
+    static_assert(
+        sizeof(P) == 0,
+        "ricci: a primitive needs `Type type(const Type& x, …) const` or `Type type(const Types&) const`, or the "
+        "same that returns Types");
 }
 
 template <class P>

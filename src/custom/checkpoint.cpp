@@ -44,7 +44,7 @@ bool simply_runs(const tree::Walk& arguments) {
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
   auto draws = std::make_shared<Draws>();
   const NotedDraws noted(*draws);
-  Kept kept = keep_inputs(inputs);
+  Kept kept = keep_inputs_to_call_again(inputs);
   kept.residual.rest = std::move(draws);
   return kept;
 }

@@ -166,8 +166,9 @@ ValueRef place_rows(const BatchInterpreter& batch, const PlaceLanes& op, const V
   return with_rows_of(batch, op.to.set, from, rows_for(batch, value, from), op.name);
 }
 
-/// Those of `set` that run.
+/// Those of `set` that run. Requires: not all examples do.
 LaneSetRef running_of(const BatchInterpreter& batch, const LaneSetRef& set) {
+  assert(batch.lanes);
   std::vector<std::int64_t> numbers;
   std::set_intersection(set->numbers.begin(), set->numbers.end(), batch.lanes->numbers.begin(),
                         batch.lanes->numbers.end(), std::back_inserter(numbers));
@@ -175,6 +176,7 @@ LaneSetRef running_of(const BatchInterpreter& batch, const LaneSetRef& set) {
 }
 
 /// Of parts that some examples have left since, the others: a linear map that was recorded before may run for fewer.
+/// Requires: some of those that run are in a part.
 ValueRef join_running(const BatchInterpreter& batch, const JoinLanes& op, std::span<const ValueRef> values) {
   const LaneParts& all = *op.parts.all;
   std::vector<LaneSetRef> parts;
@@ -186,6 +188,7 @@ ValueRef join_running(const BatchInterpreter& batch, const JoinLanes& op, std::s
     rows.push_back(rows_for(batch, select_rows(batch, select, values[i]), part));
     parts.push_back(part);
   }
+  assert(!parts.empty());
   const std::shared_ptr<const LaneParts> running = make_parts(batch, united(parts), parts);
   return new_node<Batched>(batch.level, read(index_select(cat(rows, 0), 0, running->order), op.name), running->whole);
 }

@@ -376,8 +376,8 @@ bool has_tangent(const Tensor& t) {
   return v != nullptr;
 }
 
-/// An opaque operation under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need
-/// not have a forward rule.
+/// A checkpoint under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need not have
+/// a forward rule.
 Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
   TapeInterpreter tape{Entry{}};
   Tensors watched, outputs;
@@ -396,9 +396,12 @@ Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
 }  // namespace
 
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
-  const bool is_pushed = !op.rules->transparent && std::any_of(inputs.begin(), inputs.end(), has_tangent);
-  return {.outputs = is_pushed ? outputs_under_tape(op, inputs) : apply_all(op, inputs),
-          .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  return {.outputs = apply_all(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+}
+
+Kept keep_to_call_again(Op op, std::span<const Tensor> inputs) {
+  if (std::none_of(inputs.begin(), inputs.end(), has_tangent)) return keep_by_calling(op, inputs);
+  return {.outputs = outputs_under_tape(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 
 Tensors vjp_by_calling(Op op, const Reverse& rule) {

@@ -32,7 +32,7 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
 
 namespace {
 
-/// What no_grad is in a program: a copy that no level differentiates.
+/// What no_grad is in a program: a copy that no level differentiates, where `detach` is cut from the innermost alone.
 struct Undifferentiated {
   using kind = Explicit;
   static constexpr const char* name = "no_grad";
@@ -99,8 +99,8 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   }
   equation.has_symbols = body->symbols && any_symbol(op);
   body->equations.push_back(std::move(equation));
-  const bool is_undifferentiated = level <= no_grad_below && op.rules != &rules_of<Undifferentiated>;
-  if (!is_undifferentiated) return results;
+  const bool is_constant = op.rules->locally_constant && !op.rules->replay;  // for every level of where it is replayed
+  if (level > no_grad_below || is_constant) return results;
   const Undifferentiated without;
   for (ValueRef& v : results)
     if (is_differentiable(v->type.dtype)) v = process({&rules_of<Undifferentiated>, &without}, {&v, 1})[0];

@@ -205,7 +205,10 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   if (target.is_same(source)) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
-  const Tensor fitted = conform(source, have, name);
+  Tensor fitted = conform(source, have, name);
+  // A program knows no_grad by its equations.
+  if (const Interpreter* recorder = factory_handler(); recorder && recorder->level <= no_grad_below)
+    fitted = clone(fitted);
   const ValueRef value = read(fitted, name);
   check_write(target, value, name);
   assign(target.cell(), value);

@@ -23,12 +23,19 @@ struct Collected {
   bool mapped = false;
 };
 
-/// Whether two values are known to differ: arrays that do; of others nobody can tell.
+/// Whether the elements of two values are known to differ; those of what is being recorded are not known.
 bool are_known_to_differ(const Tensor& a, const Tensor& b) {
   if (!a.defined() || !b.defined()) return a.defined() != b.defined();
-  if (value_of(a)->kind != ValueKind::array || value_of(b)->kind != ValueKind::array) return false;
-  if (!(type_of(a) == type_of(b))) return true;
-  const Tensor equal = logical_or(eq(a, b), logical_and(ne(a, a), ne(b, b)));
+  const ValueRef *x = &value_of(a), *y = &value_of(b);
+  for (; (*x)->level != (*y)->level || (*x)->kind != ValueKind::array;) {
+    const ValueRef*& inner = (*x)->level >= (*y)->level ? x : y;
+    inner = inner_of(**inner);
+    if (!inner) return false;
+  }
+  if (!((*x)->type == (*y)->type)) return true;
+  const AtLevel eager(nullptr);
+  const Tensor left = wrap(*x), right = wrap(*y);
+  const Tensor equal = logical_or(eq(left, right), logical_and(ne(left, left), ne(right, right)));
   return !ricci::all(equal).item<bool>();
 }
 

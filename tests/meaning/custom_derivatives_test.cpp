@@ -351,6 +351,18 @@ TEST(Checkpoint, OfAFunctionWithAReverseRuleAloneIsDifferentiatedForwardOverReve
   expect_close(rc::hessian([&](Tensor a) { return rc::checkpoint(cube)(a).sum(); })(x), rc::diag(6 * x));
 }
 
+TEST(CustomJvp, ItsRuleIsThatOfForwardModeOverReverseToo) {
+  const auto through = rc::custom_jvp(
+      [](Tensor x) { return round(x); },
+      [](std::tuple<Tensor> p, std::tuple<Tensor> t) { return std::pair{round(std::get<0>(p)), std::get<0>(t)}; });
+  const auto f = [](const auto& g) { return [&g](Tensor x) { return rc::square(g(x)).sum(); }; };
+  const Tensor x = ramp({2}) + 1.2, twice = 2 * rc::eye(2, rc::float64);
+  expect_close(rc::hessian(f(through))(x), twice);
+  const auto kept = rc::checkpoint(through);
+  expect_close(rc::hessian(f(kept))(x), twice);
+  expect_close(rc::jacrev(rc::jacfwd(f(kept)))(x), rc::jacrev(rc::jacfwd(f(through)))(x));
+}
+
 TEST(Checkpoint, MayDrawWhereItsFunctionMay) {
   const Tensor one = rc::ones({}, rc::float64), x = ramp({3});
   const auto refusals = [&](const auto& f) {

@@ -161,8 +161,28 @@ TEST(NoGrad, IsObeyedInWhatIsRecorded) {
     expect_close(rc::grad(called)(x[1]), slope);
     expect_close(rc::jvp(called, x[1], x[1] * 0 + 1).second, slope);
     expect_close(rc::hessian(called)(x[1]), rc::hessian(f)(x[1]));
+    const rc::Program recorded_slope = rc::trace(rc::grad(f))(x[0]);
+    expect_close(rc::grad([&](Tensor a) { return recorded_slope({a})[0]; })(x[1]), rc::grad(rc::grad(f))(x[1]));
+  };
+  const auto written = [](Tensor q) {
+    const Tensor y = rc::zeros_like(q);
+    {
+      rc::no_grad guard;
+      y.copy_(q);
+    }
+    return q * y;
+  };
+  const auto detached = [](Tensor q) {
+    Tensor constant;
+    {
+      rc::no_grad guard;
+      constant = q.detach();
+    }
+    return q * constant;
   };
   expect_same(half);
+  expect_same(written);
+  expect_same(detached);
   expect_same(branch);
   expect_same(loop);
   expect_same(scanned);

@@ -69,6 +69,16 @@ TEST(VmapChunks, AnUnbatchedResultBesideABranchIsReturnedOnce) {
   }
 }
 
+TEST(VmapChunks, WhatDiffersIsRefusedWithoutAnOutDimUnderTransformsToo) {
+  const auto mapped = [](Tensor w) {
+    const auto f = [&](Tensor a) { return rc::cond(a > 0, [&] { return w * 2; }, [&] { return w * 3; }); };
+    return rc::vmap(f, {.out_dims = rc::none, .chunk_size = 1})(doubles({1, -1})).sum();
+  };
+  EXPECT_THROW(mapped(ramp({2}) + 1), rc::ValueError);
+  EXPECT_THROW(rc::grad(mapped)(ramp({2}) + 1), rc::ValueError);
+  EXPECT_THROW(rc::vmap(mapped)(ramp({2, 2}) + 1), rc::ValueError);
+}
+
 TEST(VmapChunks, AnEmptyBatchHasNoChunksToo) {
   EXPECT_EQ(sizes(rc::vmap([](Tensor x) { return x * 2; }, {.chunk_size = 3})(rc::zeros({0, 2}))), (Sizes{0, 2}));
 }
