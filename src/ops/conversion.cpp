@@ -94,6 +94,7 @@ Tensor detach(const Tensor& x) {
   const Level level = innermost_derivative();
   const Value& inside = inside_batches(*value, level);
   if (inside.kind == ValueKind::recorded && inside.level > level) return apply(Detach{}, x);
+  if (level == 0 && no_grad_below > 0) return clone(x);  // of levels that are switched off, also under running vmaps
   return wrap(without_derivative(value, level));
 }
 

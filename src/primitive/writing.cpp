@@ -205,11 +205,11 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   if (target.is_same(source)) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
-  Tensor fitted = conform(source, have, name);
-  // A program knows no_grad by its equations.
-  if (const Interpreter* recorder = factory_handler(); recorder && recorder->level <= no_grad_below)
-    fitted = clone(fitted);
-  const ValueRef value = read(fitted, name);
+  const Tensor fitted = conform(source, have, name);
+  ValueRef value = read(fitted, name);
+  // An operation leaves all levels that no_grad switched off, also under running vmaps, and a program knows it by its
+  // equations.
+  if (no_grad_below > 0) value = read(clone(wrap(std::move(value))), name);
   check_write(target, value, name);
   assign(target.cell(), value);
 }

@@ -23,16 +23,21 @@ struct Collected {
   bool mapped = false;
 };
 
-/// Whether the elements of two values are known to differ; those of what is being recorded are not known.
+/// Whether two values are known to differ: in their types, or in elements. Of what is being recorded, or has rows of other
+/// examples of a vmap around, nothing is known.
 bool are_known_to_differ(const Tensor& a, const Tensor& b) {
   if (!a.defined() || !b.defined()) return a.defined() != b.defined();
   const ValueRef *x = &value_of(a), *y = &value_of(b);
-  for (; (*x)->level != (*y)->level || (*x)->kind != ValueKind::array;) {
-    const ValueRef*& inner = (*x)->level >= (*y)->level ? x : y;
-    inner = inner_of(**inner);
-    if (!inner) return false;
-  }
   if (!((*x)->type == (*y)->type)) return true;
+  while ((*x)->kind != ValueKind::array || (*y)->kind != ValueKind::array) {
+    const Level deepest = std::max((*x)->level, (*y)->level);
+    const bool strips_x = (*x)->level == deepest, strips_y = (*y)->level == deepest;
+    if (strips_x != strips_y && (strips_x ? *x : *y)->kind == ValueKind::batched) return false;
+    if (strips_x) x = inner_of(**x);
+    if (strips_y) y = inner_of(**y);
+    if (!x || !y) return false;
+  }
+  if (!((*x)->type == (*y)->type)) return false;
   const AtLevel eager(nullptr);
   const Tensor left = wrap(*x), right = wrap(*y);
   const Tensor equal = logical_or(eq(left, right), logical_and(ne(left, left), ne(right, right)));

@@ -154,6 +154,8 @@ TEST(NoGrad, IsObeyedInWhatIsRecorded) {
   const Tensor x = ramp({3}) + 0.5;
   const auto expect_same = [&](const auto& f) {
     const Tensor slope = rc::grad(f)(x[1]);
+    expect_close(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(x), rc::vmap(rc::grad(f))(x));
+    expect_close(rc::jvp(rc::vmap(f), x, x * 0 + 1).second, rc::vmap(rc::grad(f))(x));
     expect_close(rc::trace(rc::grad(f))(x[0])({x[1]})[0], slope);
     expect_close(rc::trace(rc::vmap(rc::grad(f)))(x)({x})[0], rc::vmap(rc::grad(f))(x));
     const rc::Program program = rc::trace(f)(x[0]);
