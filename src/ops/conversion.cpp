@@ -90,11 +90,11 @@ Tensor to(const Tensor& x, DType dtype) {
 Tensor clone(const Tensor& x) { return apply(Clone{}, x); }
 Tensor detach(const Tensor& x) {
   require_defined("detach", x, 0);
-  const ValueRef value = read(x, "detach");
+  // An operation leaves what no_grad switched off, also under running vmaps.
+  const ValueRef value = read(no_grad_below > 0 ? clone(x) : x, "detach");
   const Level level = innermost_derivative();
   const Value& inside = inside_batches(*value, level);
   if (inside.kind == ValueKind::recorded && inside.level > level) return apply(Detach{}, x);
-  if (level == 0 && no_grad_below > 0) return clone(x);  // of levels that are switched off, also under running vmaps
   return wrap(without_derivative(value, level));
 }
 

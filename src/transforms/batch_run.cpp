@@ -23,25 +23,18 @@ struct Collected {
   bool mapped = false;
 };
 
-/// Whether two values are known to differ: in their types, or in elements. Of what is being recorded, or has rows of other
-/// examples of a vmap around, nothing is known.
+/// Whether two values are known to differ, in type or, for the examples that run, in elements; the elements of what is
+/// being recorded are not known.
 bool are_known_to_differ(const Tensor& a, const Tensor& b) {
   if (!a.defined() || !b.defined()) return a.defined() != b.defined();
-  const ValueRef *x = &value_of(a), *y = &value_of(b);
-  if (!((*x)->type == (*y)->type)) return true;
-  while ((*x)->kind != ValueKind::array || (*y)->kind != ValueKind::array) {
-    const Level deepest = std::max((*x)->level, (*y)->level);
-    const bool strips_x = (*x)->level == deepest, strips_y = (*y)->level == deepest;
-    if (strips_x != strips_y && (strips_x ? *x : *y)->kind == ValueKind::batched) return false;
-    if (strips_x) x = inner_of(**x);
-    if (strips_y) y = inner_of(**y);
-    if (!x || !y) return false;
-  }
-  if (!((*x)->type == (*y)->type)) return false;
+  if (!(type_of(a) == type_of(b))) return true;
+  const Values values{value_of(a), value_of(b)};
+  if (is_recorded({values.data(), values.size()})) return false;
+  const Tensor equal = logical_or(eq(a, b), logical_and(ne(a, a), ne(b, b)));
+  const ValueRef* elements = &value_of(equal);
+  while ((*elements)->kind != ValueKind::array) elements = inner_of(**elements);
   const AtLevel eager(nullptr);
-  const Tensor left = wrap(*x), right = wrap(*y);
-  const Tensor equal = logical_or(eq(left, right), logical_and(ne(left, left), ne(right, right)));
-  return !ricci::all(equal).item<bool>();
+  return !ricci::all(wrap(*elements)).item<bool>();
 }
 
 Shape tail(const Shape& shape) { return Shape(shape.begin() + 1, shape.end()); }

@@ -77,6 +77,11 @@ TEST(VmapChunks, WhatDiffersIsRefusedWithoutAnOutDimUnderTransformsToo) {
   EXPECT_THROW(mapped(ramp({2}) + 1), rc::ValueError);
   EXPECT_THROW(rc::grad(mapped)(ramp({2}) + 1), rc::ValueError);
   EXPECT_THROW(rc::vmap(mapped)(ramp({2, 2}) + 1), rc::ValueError);
+  const auto doubled_or_zeros = [](Tensor w) {
+    const auto f = [&](Tensor a) { return rc::cond(a > 0, [&] { return w * 2; }, [&] { return rc::zeros_like(w); }); };
+    return rc::vmap(f, {.out_dims = rc::none, .chunk_size = 1})(doubles({1, -1}));
+  };
+  EXPECT_THROW(rc::vmap(doubled_or_zeros)(ramp({2, 2}) + 1), rc::ValueError);
   const auto zeros = [](Tensor w) {
     const auto f = [&](Tensor a) { return rc::cond(a > 0, [&] { return w * 0; }, [&] { return rc::zeros_like(w); }); };
     return rc::vmap(f, {.out_dims = rc::none, .chunk_size = 1})(doubles({1, -1}));
