@@ -100,9 +100,8 @@ class BatchLevel {
   explicit BatchLevel(const MappedExamples& of) : level_(of.size, Entry{}, examples(of)) {}
 
   /// One example of `rows`, whose axis 0 is the batch.
-  Tensor show(const Tensor& rows) const {
-    return rows.defined() ? wrap(new_node<Batched>(level_.level, read(rows, "vmap"))) : Tensor();
-  }
+  Tensor show(const ValueRef& rows) const { return wrap(new_node<Batched>(level_.level, rows)); }
+  Tensor show(const Tensor& rows) const { return rows.defined() ? show(read(rows, "vmap")) : Tensor(); }
   template <class Flagged>
   Tensors show(std::span<const Tensor> tensors, const Flagged& mapped) const {
     Tensors shown;
@@ -115,8 +114,7 @@ class BatchLevel {
   Tensors show_all(std::span<const Tensor> tensors, const Flagged& mapped) const {
     Tensors shown;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      shown.push_back(mapped[i] ? wrap(new_node<Batched>(level_.level, live(value_of(tensors[i]), "vmap")))
-                                : tensors[i]);
+      shown.push_back(mapped[i] ? show(live(value_of(tensors[i]), "vmap")) : tensors[i]);
     return shown;
   }
 

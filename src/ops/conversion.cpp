@@ -5,6 +5,7 @@
 #include "interpreters/node_memory.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
+#include "primitive/writing.h"
 
 namespace ricci {
 namespace {
@@ -90,8 +91,7 @@ Tensor to(const Tensor& x, DType dtype) {
 Tensor clone(const Tensor& x) { return apply(Clone{}, x); }
 Tensor detach(const Tensor& x) {
   require_defined("detach", x, 0);
-  // An operation leaves what no_grad switched off, also under running vmaps.
-  const ValueRef value = read(no_grad_below > 0 ? clone(x) : x, "detach");
+  const ValueRef value = without_switched_off(read(x, "detach"), "detach");
   const Level level = innermost_derivative();
   const Value& inside = inside_batches(*value, level);
   if (inside.kind == ValueKind::recorded && inside.level > level) return apply(Detach{}, x);

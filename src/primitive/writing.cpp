@@ -16,6 +16,17 @@ namespace {
 
 bool has_level(const Value& value, Level level) { return part_at(value, level) != nullptr; }
 
+/// Whether it has a derivative that no_grad has switched off, or may have one where a program of it is run.
+bool holds_switched_off(const Value& value) {
+  for (const Value* v = &value; no_grad_below > 0;) {
+    if (v->level <= no_grad_below && v->kind != ValueKind::array && v->kind != ValueKind::batched) return true;
+    const ValueRef* inner = inner_of(*v);
+    if (!inner) return false;
+    v = inner->get();
+  }
+  return false;
+}
+
 /// Where the target's elements are inside its base's array.
 struct Place {
   Array* array;
@@ -138,6 +149,10 @@ bool OperationLink::locate(Type& type, Strides& strides, void*& data) const {
 void* OperationLink::operator new(std::size_t bytes) { return pool::allocate(bytes); }
 void OperationLink::operator delete(void* link, std::size_t bytes) { pool::release(link, bytes); }
 
+ValueRef without_switched_off(ValueRef value, const char* name) {
+  return holds_switched_off(*value) ? read(clone(wrap(std::move(value))), name) : value;
+}
+
 const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value) {
   const Interpreter* found = nullptr;
   for_each_younger(target.cell(), innermost, [&](const Interpreter& i, const Cell*) {
@@ -206,10 +221,7 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
   const Tensor fitted = conform(source, have, name);
-  ValueRef value = read(fitted, name);
-  // An operation leaves all levels that no_grad switched off, also under running vmaps, and a program knows it by its
-  // equations.
-  if (no_grad_below > 0) value = read(clone(wrap(std::move(value))), name);
+  const ValueRef value = without_switched_off(read(fitted, name), name);
   check_write(target, value, name);
   assign(target.cell(), value);
 }

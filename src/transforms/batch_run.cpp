@@ -292,7 +292,8 @@ Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result, 
   bool differs = was_asked && out_dim, parted = false;
   for (const Part& part : parts) {
     const Collected& found = part.leaves[leaf];
-    differs = differs || found.mapped || (was_asked && are_known_to_differ(found.value, first.value));
+    differs =
+        differs || found.mapped || (&part != &parts[0] && was_asked && are_known_to_differ(found.value, first.value));
     parted |= part.lanes != nullptr;
   }
   if (!differs) return first;
