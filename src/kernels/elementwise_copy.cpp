@@ -46,26 +46,11 @@ void convert_run(const void*, int, char* const* data, const std::int64_t* stride
   for (std::int64_t i = 0; i < n; ++i) to[i] = converted<To>(from[i]);
 }
 
-template <DType dtype>
-auto computed_element() {
-  if constexpr (dtype == DType::boolean) return bool{};
-  else if constexpr (dtype == DType::uint8) return std::uint8_t{};
-  else if constexpr (dtype == DType::int8) return std::int8_t{};
-  else if constexpr (dtype == DType::int16) return std::int16_t{};
-  else if constexpr (dtype == DType::int32) return std::int32_t{};
-  else if constexpr (dtype == DType::int64) return std::int64_t{};
-  else if constexpr (dtype == DType::float64) return double{};
-  else if constexpr (dtype == DType::complex64) return std::complex<float>{};
-  else if constexpr (dtype == DType::complex128) return std::complex<double>{};
-  else return float{};
-}
-
 using Row = std::array<Loop, dtype_count>;
 
 template <std::size_t To, std::size_t... From>
 constexpr Row conversions_to(std::index_sequence<From...>) {
-  return {&convert_run<decltype(computed_element<static_cast<DType>(To)>()),
-                       decltype(computed_element<static_cast<DType>(From)>())>...};
+  return {&convert_run<ElementOf<static_cast<DType>(To)>, ElementOf<static_cast<DType>(From)>>...};
 }
 template <std::size_t... To>
 constexpr std::array<Row, dtype_count> all_conversions(std::index_sequence<To...>) {

@@ -9,40 +9,13 @@
 #include <random>
 #include <vector>
 
+#include "kernels/strided_array.h"
+#include "kernels/wide.h"
+
 namespace ricci::kernels {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
-template <class T>
-struct WideOf {
-  using type = double;
-};
-template <class R>
-struct WideOf<std::complex<R>> {
-  using type = std::complex<double>;
-};
-template <class T>
-  requires std::is_integral_v<T>
-struct WideOf<T> {
-  using type = std::uint64_t;
-};
-template <class T>
-using Wide = typename WideOf<T>::type;
-
-template <class T>
-Wide<T> widen(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return double{static_cast<float>(x)};
-  else return static_cast<Wide<T>>(x);
-}
-
-template <class T>
-T draw(std::mt19937& random) {
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(random());
-  else if constexpr (is_complex(dtype_of<T>))
-    return {draw<typename T::value_type>(random), draw<typename T::value_type>(random)};
-  else return T(static_cast<float>(random() % 2001) / 1000.0f - 1.0f);
-}
+using namespace kernel_tests;
 
 template <class T>
 struct Array {
@@ -67,24 +40,6 @@ struct Case {
   Sizes input, kernel;
   ConvolutionShape shape;
 };
-
-/// Calls `f` with every index of `shape`.
-template <class F>
-void for_each_index(const Sizes& shape, F&& f) {
-  Sizes index(shape.size(), 0);
-  for (std::int64_t size : shape) {
-    if (size == 0) return;
-  }
-  while (true) {
-    f(index);
-    int axis = static_cast<int>(shape.size()) - 1;
-    for (; axis >= 0; --axis) {
-      if (++index[axis] < shape[axis]) break;
-      index[axis] = 0;
-    }
-    if (axis < 0) return;
-  }
-}
 
 std::int64_t position(const Sizes& strides, const Sizes& index) {
   std::int64_t at = 0;

@@ -12,12 +12,15 @@
 #include <random>
 #include <vector>
 
+#include "kernels/strided_array.h"
 #include "ricci/primitive/loop.h"
 
 namespace ricci {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
+using kernel_tests::for_each_index;
+using kernel_tests::product;
+using kernel_tests::Sizes;
 
 // --- Operations under test
 
@@ -598,12 +601,6 @@ TEST(Loops, huge_outputs_equal_small_ones) {
 
 // --- Any rank
 
-std::int64_t count(const Sizes& shape) {
-  std::int64_t n = 1;
-  for (const std::int64_t s : shape) n *= s;
-  return n;
-}
-
 /// Strides of a tensor stored contiguously in `order` of its axes, first outermost; axes in `repeated` have stride 0.
 Sizes strides_in_order(const Sizes& shape, const std::vector<int>& order, unsigned repeated = 0) {
   Sizes result(shape.size(), 0);
@@ -615,18 +612,6 @@ Sizes strides_in_order(const Sizes& shape, const std::vector<int>& order, unsign
     step *= shape[a];
   }
   return result;
-}
-
-template <class F>
-void for_each_index(const Sizes& shape, const F& f) {
-  Sizes index(shape.size(), 0);
-  for (std::int64_t i = 0; i < count(shape); ++i) {
-    f(index);
-    for (std::size_t a = shape.size(); a-- > 0;) {
-      if (++index[a] < shape[a]) break;
-      index[a] = 0;
-    }
-  }
 }
 
 std::size_t offset(const Sizes& index, const Sizes& stride) {
@@ -641,7 +626,7 @@ Strided view(void* data, DType dtype, const Sizes& shape, const Sizes& stride) {
 
 template <class E>
 void expect_add(const Sizes& shape, const Sizes& so, const Sizes& sx, const Sizes& sy) {
-  const auto n = static_cast<std::size_t>(count(shape));
+  const auto n = static_cast<std::size_t>(product(shape));
   std::vector<E> x(n + 1), y(n + 1), out(n + 1, E(-7));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<E>(i % 1001), y[i] = static_cast<E>(i % 77 * 4);
   const Strided in[] = {view(x.data(), dtype_of<E>, shape, sx), view(y.data(), dtype_of<E>, shape, sy)};
@@ -663,7 +648,7 @@ TEST(Driver, takes_any_layout_of_its_operands) {
     Sizes shape;
     for (int a = 0; a < rank; ++a) {
       const std::int64_t size = sizes[bits() % std::size(sizes)];
-      shape.push_back(count(shape) * size > 60000 ? 1 : size);
+      shape.push_back(product(shape) * size > 60000 ? 1 : size);
     }
     const auto layout = [&](bool may_repeat) {
       std::vector<int> order;
@@ -741,7 +726,7 @@ TYPED_TEST(Copies, convert_from_every_type) {
 
 template <class E>
 void expect_layout_copy(const Sizes& shape, const Sizes& so, const Sizes& si) {
-  const auto n = static_cast<std::size_t>(count(shape));
+  const auto n = static_cast<std::size_t>(product(shape));
   std::vector<E> in(n), out(n);
   for (std::size_t i = 0; i < n; ++i) in[i] = static_cast<E>(i * 37);
   kernels::copy(view(out.data(), dtype_of<E>, shape, so), view(in.data(), dtype_of<E>, shape, si));

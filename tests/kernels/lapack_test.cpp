@@ -10,21 +10,15 @@
 #include <random>
 #include <vector>
 
+#include "kernels/strided_array.h"
+#include "kernels/wide.h"
+
 namespace ricci::kernels {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
-template <class T>
-struct WideOf {
-  using type = double;
-};
-template <class R>
-struct WideOf<std::complex<R>> {
-  using type = std::complex<double>;
-};
-template <class T>
-using Wide = typename WideOf<T>::type;
+using kernel_tests::draw;
+using kernel_tests::Sizes;
+using kernel_tests::Wide;
 
 /// A batch of matrices [batch, rows, cols] in one of several layouts.
 enum class Layout { rows, columns, batch_last, gaps };
@@ -61,12 +55,6 @@ struct Pivots {
   Pivots(std::int64_t batch, std::int64_t n) : shape{batch, n}, strides{n, 1}, storage(batch * n + 1) {}
   Strided view() { return {storage.data(), DType::int32, 2, shape.data(), strides.data()}; }
 };
-
-template <class T>
-T draw(std::mt19937& random) {
-  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(static_cast<double>(random() % 2001) / 1000.0 - 1.0);
-  else return {draw<typename T::value_type>(random), draw<typename T::value_type>(random)};
-}
 
 template <class T>
 void fill(Matrices<T>& x, int seed) {

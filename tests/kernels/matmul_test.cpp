@@ -14,11 +14,17 @@
 #include <vector>
 
 #include "kernels/blas.h"
+#include "kernels/strided_array.h"
+#include "kernels/wide.h"
 
 namespace ricci::kernels {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
+using kernel_tests::draw;
+using kernel_tests::for_each_index;
+using kernel_tests::Sizes;
+using kernel_tests::Wide;
+using kernel_tests::widen;
 
 /// How a matrix, or a batch of them, lies in memory.
 enum class Layout { rows, columns, gaps, batch_last, shared };
@@ -59,37 +65,6 @@ struct Array {
 template <class T>
 using Element = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
 
-template <class T>
-struct WideOf {
-  using type = double;
-};
-template <class R>
-struct WideOf<std::complex<R>> {
-  using type = std::complex<double>;
-};
-template <class T>
-  requires std::is_integral_v<T>
-struct WideOf<T> {
-  using type = std::uint64_t;
-};
-template <class T>
-using Wide = typename WideOf<T>::type;
-
-template <class T>
-T draw(std::mt19937& random) {
-  if constexpr (std::is_same_v<T, bool>) return random() % 4 == 0;
-  else if constexpr (std::is_integral_v<T>) return static_cast<T>(random());
-  else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
-    return {draw<typename T::value_type>(random), draw<typename T::value_type>(random)};
-  else return T(static_cast<float>(random() % 2001) / 1000.0f - 1.0f);
-}
-
-template <class T>
-Wide<T> widen(Element<T> x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return double{static_cast<float>(x)};
-  else return static_cast<Wide<T>>(x);
-}
-
 double epsilon_of(DType dtype) {
   switch (real_dtype(dtype)) {
     case DType::bfloat16: return 0x1p-7;
@@ -104,7 +79,7 @@ template <class T>
 void expect_close(Element<T> got, Wide<T> want, double terms) {
   if constexpr (std::is_same_v<T, bool>) EXPECT_EQ(got != 0, want != 0);
   else if constexpr (std::is_integral_v<T>) EXPECT_EQ(got, static_cast<T>(want));
-  else EXPECT_LE(std::abs(widen<T>(got) - want), 2 * epsilon_of(dtype_of<T>) * (terms + 1));
+  else EXPECT_LE(std::abs(widen(got) - want), 2 * epsilon_of(dtype_of<T>) * (terms + 1));
 }
 
 struct Case {
@@ -113,21 +88,6 @@ struct Case {
   Layout out, a, b;
   Accumulate accumulate;
 };
-
-/// Calls `f` with every index of `shape`.
-template <class F>
-void for_each_index(const Sizes& shape, F&& f) {
-  std::int64_t count = 1;
-  for (std::int64_t size : shape) count *= size;
-  Sizes index(shape.size(), 0);
-  for (std::int64_t i = 0; i < count; ++i) {
-    f(index);
-    for (int axis = static_cast<int>(shape.size()) - 1; axis >= 0; --axis) {
-      if (++index[axis] < shape[axis]) break;
-      index[axis] = 0;
-    }
-  }
-}
 
 std::int64_t offset(const Sizes& strides, const Sizes& batch, std::int64_t row, std::int64_t col) {
   std::int64_t at = row * strides[batch.size()] + col * strides[batch.size() + 1];
@@ -160,10 +120,10 @@ void check(const Case& c) {
   for_each_index(with_matrix(c.batch, c.m, c.n), [&](const Sizes& index) {
     const Sizes batch(index.begin(), index.end() - 2);
     const std::int64_t i = index[batch.size()], j = index[batch.size() + 1], at = offset(out.strides, batch, i, j);
-    Wide<T> sum = c.accumulate == Accumulate::yes ? widen<T>(before[at]) : Wide<T>{};
+    Wide<T> sum = c.accumulate == Accumulate::yes ? widen(before[at]) : Wide<T>{};
     for (std::int64_t k = 0; k < c.k; ++k) {
-      const Wide<T> x = widen<T>(a.storage[offset(a.strides, batch, i, k)]);
-      sum += x * widen<T>(b.storage[offset(b.strides, batch, k, j)]);
+      const Wide<T> x = widen(a.storage[offset(a.strides, batch, i, k)]);
+      sum += x * widen(b.storage[offset(b.strides, batch, k, j)]);
     }
     expect_close<T>(out.storage[at], sum, static_cast<double>(c.k));
   });

@@ -39,6 +39,12 @@ inline std::int64_t ravel(const Sizes& at, const Sizes& shape) {
   return flat;
 }
 
+/// Calls `f` with every index of `shape`, in row-major order.
+template <class F>
+void for_each_index(const Sizes& shape, F&& f) {
+  for (std::int64_t i = 0; i < product(shape); ++i) f(unravel(i, shape));
+}
+
 /// A shape over memory of its own. Layouts: row-major; first axis fastest; axes rotated by one; every other element
 /// with padding behind; row-major with the first axis repeated (stride 0).
 template <class T>

@@ -32,23 +32,6 @@ namespace loop_detail {
 
 // --- What the formula sees
 
-/// The C++ element type a loop computes in.
-template <DType dtype>
-auto element_for() {
-  if constexpr (dtype == DType::boolean) return bool{};
-  else if constexpr (dtype == DType::uint8) return std::uint8_t{};
-  else if constexpr (dtype == DType::int8) return std::int8_t{};
-  else if constexpr (dtype == DType::int16) return std::int16_t{};
-  else if constexpr (dtype == DType::int32) return std::int32_t{};
-  else if constexpr (dtype == DType::int64) return std::int64_t{};
-  else if constexpr (dtype == DType::float64) return double{};
-  else if constexpr (dtype == DType::complex64) return std::complex<float>{};
-  else if constexpr (dtype == DType::complex128) return std::complex<double>{};
-  else return float{};
-}
-template <DType dtype>
-using Element = decltype(element_for<dtype>());
-
 template <class E>
 struct ValueOf {
   using type = scalar::Pack<E>;
@@ -112,7 +95,7 @@ constexpr int count_inputs() {
       "ricci: formula(T...) cannot be called with 1 to 8 values of one type; if its operands are of different "
       "kinds declare them, as in `using operands = ricci::OperandKinds<ricci::Boolean, ricci::SameAsInput>`");
   if constexpr (N > max_loop_inputs) return 0;
-  else if constexpr (takes<Op, Value<Element<any_dtype<Op>()>>>(std::make_index_sequence<N>())) return N;
+  else if constexpr (takes<Op, Value<ElementOf<any_dtype<Op>()>>>(std::make_index_sequence<N>())) return N;
   else return count_inputs<Op, N + 1>();
 }
 
@@ -247,7 +230,7 @@ template <class Op, DType dtype, class... Kinds>
 constexpr void add_loop(LoopTable& table, OperandKinds<Kinds...>) {
   if constexpr (dtypes_of<Op>().has(dtype)) {
     using Result = decltype(result_kind<Op>());
-    using L = Loops<Op, Element<dtype>, Result, Kinds...>;
+    using L = Loops<Op, ElementOf<dtype>, Result, Kinds...>;
     constexpr int i = static_cast<int>(dtype);
     table.results[i] = dtype_of_kind<Result>(dtype);
     if constexpr (element_size(dtype) == 2 && is_floating(dtype)) table.loops[i] = &L::template run_half<dtype>;

@@ -2,6 +2,7 @@
 // Knows nothing of formulas or of any instruction set (loop.h makes the loops).
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
 #include "ricci/dtype.h"
@@ -21,6 +22,23 @@ struct LoopTypes {
   int n_in;
   DType types[1 + max_loop_inputs];
 };
+
+template <DType dtype>
+constexpr auto computed_element() {
+  if constexpr (dtype == DType::boolean) return bool{};
+  else if constexpr (dtype == DType::uint8) return std::uint8_t{};
+  else if constexpr (dtype == DType::int8) return std::int8_t{};
+  else if constexpr (dtype == DType::int16) return std::int16_t{};
+  else if constexpr (dtype == DType::int32) return std::int32_t{};
+  else if constexpr (dtype == DType::int64) return std::int64_t{};
+  else if constexpr (dtype == DType::float64) return double{};
+  else if constexpr (dtype == DType::complex64) return std::complex<float>{};
+  else if constexpr (dtype == DType::complex128) return std::complex<double>{};
+  else return float{};
+}
+/// The C++ element type that loops compute in: float for the half precisions.
+template <DType dtype>
+using ElementOf = decltype(computed_element<dtype>());
 
 /// A set of element types.
 struct DTypes {
