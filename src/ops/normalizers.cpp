@@ -47,22 +47,12 @@ struct Softmax {
   static constexpr unsigned keeps = output(0);
   std::int64_t axis;
 
-  Type type(const Type& x) const {
-    require_axis(axis, x.rank());
-    require_real(name, x);
-    require_floating(name, x);
-    return {x.dtype, x.shape};
-  }
+  Type type(const Type& x) const { return type_along(name, axis, x); }
   void eval(Outputs out, Inputs in) const { kernels::softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const { return {derivative(f.outputs[0], f.tangents[0])}; }
   Tensors vjp(const Reverse& r) const { return {derivative(r.outputs[0], r.cotangents[0])}; }
   Softmax lifted() const { return {axis + 1}; }
-  static std::vector<Sample<Softmax>> samples() {
-    return {{{0}, {real_sample({3})}},
-            {{1}, {real_sample({2, 3})}},
-            {{0}, {real_sample({3, 2})}},
-            {{1}, {real_sample({2, 0})}}};
-  }
+  static std::vector<Sample<Softmax>> samples() { return samples_along_axes<Softmax>(); }
 
  private:
   /// The Jacobian, diag(y) - y yᵀ, is symmetric.
@@ -77,12 +67,7 @@ struct LogSoftmax {
   static constexpr unsigned keeps = output(0);
   std::int64_t axis;
 
-  Type type(const Type& x) const {
-    require_axis(axis, x.rank());
-    require_real(name, x);
-    require_floating(name, x);
-    return {x.dtype, x.shape};
-  }
+  Type type(const Type& x) const { return type_along(name, axis, x); }
   void eval(Outputs out, Inputs in) const { kernels::log_softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const {
     const Tensor& t = f.tangents[0];
@@ -93,12 +78,7 @@ struct LogSoftmax {
     return {ct - exp(r.outputs[0]) * beside(sum_along(ct, {axis}), {axis}, type_of(ct).rank())};
   }
   LogSoftmax lifted() const { return {axis + 1}; }
-  static std::vector<Sample<LogSoftmax>> samples() {
-    return {{{0}, {real_sample({3})}},
-            {{1}, {real_sample({2, 3})}},
-            {{0}, {real_sample({3, 2})}},
-            {{1}, {real_sample({2, 0})}}};
-  }
+  static std::vector<Sample<LogSoftmax>> samples() { return samples_along_axes<LogSoftmax>(); }
 };
 
 }  // namespace

@@ -192,12 +192,7 @@ struct RunningLogSumExp {
   static constexpr unsigned keeps = input(0) | output(0);
   std::int64_t axis;
 
-  Type type(const Type& x) const {
-    require_axis(axis, x.rank());
-    require_real(name, x);
-    require_floating(name, x);
-    return {x.dtype, x.shape};
-  }
+  Type type(const Type& x) const { return type_along(name, axis, x); }
   void eval(Outputs out, Inputs in) const {
     kernels::scan(kernels::Scan::logsumexp, out[0], in[0], static_cast<int>(axis));
   }
@@ -210,12 +205,7 @@ struct RunningLogSumExp {
     return {w.added * Recurrence::adjoint(w.old, r.cotangents[0], way())};
   }
   RunningLogSumExp lifted() const { return {axis + 1}; }
-  static std::vector<Sample<RunningLogSumExp>> samples() {
-    return {{{0}, {real_sample({3})}},
-            {{1}, {real_sample({2, 3})}},
-            {{0}, {real_sample({3, 2})}},
-            {{1}, {real_sample({2, 0})}}};
-  }
+  static std::vector<Sample<RunningLogSumExp>> samples() { return samples_along_axes<RunningLogSumExp>(); }
 
  private:
   Way way() const { return {axis, false}; }

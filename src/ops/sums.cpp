@@ -101,6 +101,13 @@ void require_real_floating(const char* op, const Tensor& x) {
     raise<TypeError>(std::string(op) + ": " + type_text(x) + " is complex; pass its real part or its absolute value");
 }
 
+Type type_along(const char* name, std::int64_t axis, const Type& x) {
+  require_axis(axis, x.rank());
+  require_real(name, x);
+  require_floating(name, x);
+  return {x.dtype, x.shape};
+}
+
 Tensor real_sample(const Shape& shape) { return rand(shape) * 2 - 1; }
 Tensor complex_sample(const Shape& shape) {
   return real_sample(shape) + real_sample(shape) * Tensor(std::complex<double>(0, 1));

@@ -13,6 +13,9 @@ Type without_axes(const Type& x, const Axes& axes, DType dtype);
 Axes behind_batch(const Axes& axes);
 /// Runs the kernel over `axes` of in[0].
 void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& axes);
+/// The type of what is computed along `axis` of real floating elements, one from each. Throws like the checks of axes and
+/// types.
+Type type_along(const char* name, std::int64_t axis, const Type& x);
 /// kernels::reduce's way of saying which axes are reduced.
 SmallVector<bool, 8> flags_of(const Axes& axes, int rank);
 
@@ -44,6 +47,14 @@ void require_real_floating(const char* op, const Tensor& x);
 /// Samples in [-1, 1), and complex ones in that square.
 Tensor real_sample(const Shape& shape);
 Tensor complex_sample(const Shape& shape);
+/// For an operation whose parameter is the axis: each axis of two, the only one, and one without elements.
+template <class Op>
+std::vector<Sample<Op>> samples_along_axes() {
+  return {{{0}, {real_sample({3})}},
+          {{1}, {real_sample({2, 3})}},
+          {{0}, {real_sample({3, 2})}},
+          {{1}, {real_sample({2, 0})}}};
+}
 
 /// f(x, axis) for an operation along one axis; a 0-dim tensor lends itself an axis for as long.
 template <class F>
