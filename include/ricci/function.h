@@ -87,12 +87,14 @@ class Application final : public Typed<FunctionOperation, Output, A...> {
     std::size_t leaves = 0;
     for (const tree::Walk& walk : walks) leaves += walk.leaves.size();
     const std::vector<Dim> dims = dims_of_leaves(leaves, this->taken(), mapped);
+    auto walk = walks.begin();
     auto next = dims.begin();
-    std::size_t k = 0;
-    return typename InDims<Arguments>::type{dims_of_argument<A>(walks[k++], next)...};
+    return typename InDims<Arguments>::type{dims_of_argument<A>(walk, next)...};
   }
-  template <class T>
-  static in_dim_t<T> dims_of_argument(const tree::Walk& walk, std::vector<Dim>::const_iterator& next) {
+  /// Of the argument that `at` stands at; the dims of its leaves begin at `next`. Goes on to the argument after it.
+  template <class T, class At>
+  static in_dim_t<T> dims_of_argument(At& at, std::vector<Dim>::const_iterator& next) {
+    const tree::Walk& walk = *at++;
     const auto first = next;
     next += static_cast<std::ptrdiff_t>(walk.leaves.size());
     if constexpr (tree::TensorLike<T>) return *first;

@@ -202,7 +202,11 @@ std::int64_t Parting::step() { return state_->steps++; }
 
 bool Parting::next(const tree::Walk& leaves) {
   State& s = *state_;
-  if (s.frames.empty()) return false;
+  if (s.frames.empty()) {
+    for (Tensor* leaf : leaves.leaves)
+      if (leaf->defined()) *leaf = wrap(read(*leaf, s.name));
+    return false;
+  }
   s.require_fit(leaves);
   for (Leaves results = running_rows(s.name, leaves); !s.frames.empty();) {
     Frame& frame = s.frames.back();

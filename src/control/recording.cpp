@@ -202,10 +202,9 @@ bool is_decided_later(const char* name, const Tensor& question) {
   // One program serves all examples of a vmap around it.
   const Interpreter* record = innermost_recording();
   if (!record) return false;
-  const ValueRef value = read(question, name);
-  for (const Value* v = value.get(); v; v = inner_of(*v) ? inner_of(*v)->get() : nullptr)
-    if (v->kind == ValueKind::batched && v->level < record->level) return true;
-  return false;
+  return innermost_part(*read(question, name), [&](const Value& part) {
+    return part.kind == ValueKind::batched && part.level < record->level;
+  });
 }
 
 void run_recorded_branches(const char* name, const Tensor& question, const tree::Walk& operands,

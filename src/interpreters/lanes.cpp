@@ -237,13 +237,8 @@ void BatchInterpreter::go_on_with_largest(const char* op, const std::vector<Lane
 namespace {
 
 bool is_taped_inside(const Value& value, Level level) {
-  const Value* v = &value;
-  while (v->level > level && v->kind != ValueKind::taped) {
-    const ValueRef* inner = inner_of(*v);
-    if (!inner) return false;
-    v = inner->get();
-  }
-  return v->level > level;
+  const Value* taped = innermost_part(value, ValueKind::taped);
+  return taped && taped->level > level;
 }
 
 /// The lanes of `batch` that ran before the first scope which began inside `level` narrowed them; its own if none did.

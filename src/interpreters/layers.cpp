@@ -1,6 +1,8 @@
-// Looking one level into a value, which takes the value kinds of all interpreters.
+// Looking into a value level by level, which takes the value kinds of all interpreters.
 #include "interpreters/batch.h"
 #include "interpreters/dual.h"
+#include "interpreters/node_memory.h"
+#include "interpreters/record.h"
 #include "interpreters/tape.h"
 
 namespace ricci {
@@ -16,14 +18,17 @@ const ValueRef* inner_of(const Value& value) {
   __builtin_unreachable();
 }
 
-const Value* part_at(const Value& value, Level level) {
-  const Value* v = &value;
-  while (v->level > level) {
-    const ValueRef* inner = inner_of(*v);
-    if (!inner) return nullptr;
-    v = inner->get();
+/// A level that began inside the no_grad holds nothing that it switched off: what enters a level has been read.
+ValueRef without_switched_off(const ValueRef& value) {
+  const ValueRef* inner = inner_of(*value);
+  if (value->kind == ValueKind::batched) {
+    ValueRef left = without_switched_off(*inner);
+    if (left.get() == inner->get()) return value;
+    return new_node<Batched>(value->level, std::move(left), static_cast<const Batched&>(*value).lanes);
   }
-  return v->level == level ? v : nullptr;
+  if (value->level > no_grad_below || value->kind == ValueKind::array) return value;
+  if (inner) return without_switched_off(*inner);
+  return static_cast<RecordInterpreter*>(find_interpreter(value->level))->undifferentiated(value);
 }
 
 }  // namespace ricci

@@ -38,10 +38,10 @@ Flags flags_of(const Mask& mask, std::size_t count) {
 /// The level of the innermost recording that any of these values is a variable of; 0: none.
 Level recording_of(std::span<const Tensor> tensors) {
   Level innermost_one = 0;
-  for (const Tensor& t : tensors)
-    for (const Value* v = t.defined() ? value_of(t).get() : nullptr; v;
-         v = inner_of(*v) ? inner_of(*v)->get() : nullptr)
-      if (v->kind == ValueKind::recorded) innermost_one = std::max(innermost_one, v->level);
+  for (const Tensor& t : tensors) {
+    const Value* recorded = t.defined() ? innermost_part(*value_of(t), ValueKind::recorded) : nullptr;
+    if (recorded) innermost_one = std::max(innermost_one, recorded->level);
+  }
   return innermost_one;
 }
 
@@ -368,11 +368,7 @@ BatchedOutputs batch_by_calling(Op op, const Batch& batch) { return lift<Vmapped
 
 namespace {
 
-bool has_tangent(const Tensor& t) {
-  const ValueRef* v = &value_of(t);
-  while (v && (*v)->kind != ValueKind::dual) v = inner_of(**v);
-  return v != nullptr;
-}
+bool has_tangent(const Tensor& t) { return innermost_part(*value_of(t), ValueKind::dual) != nullptr; }
 
 /// A checkpoint under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need not have
 /// a forward rule.

@@ -80,7 +80,28 @@ StreamPosition RecordInterpreter::next_position(Generator& generator) {
   return {.seed = 0, .position = 0, .place = make_tensor(step_streams_.back().start, level)};
 }
 
+ValueRef RecordInterpreter::undifferentiated(const ValueRef& recorded) {
+  if (!is_differentiable(recorded->type.dtype)) return recorded;
+  const Undifferentiated without;
+  const Variable v = static_cast<const Recorded&>(*recorded).variable;
+  const auto found = constants_.find(v);
+  if (found != constants_.end()) return found->second;
+  const ValueRef constant = write({&rules_of<Undifferentiated>, &without}, {&recorded, 1})[0];
+  constants_[static_cast<const Recorded&>(*constant).variable] = constant;
+  return constants_[v] = constant;
+}
+
 Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
+  if (level > no_grad_below) return write(op, inputs);
+  Values constants;
+  for (const ValueRef& v : inputs)
+    constants.push_back(v->level == level ? undifferentiated(v) : without_switched_off(v));
+  Values results = write(op, {constants.data(), constants.size()});
+  for (const ValueRef& v : results) constants_[static_cast<const Recorded&>(*v).variable] = v;
+  return results;
+}
+
+Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
   Types types;
   Equation equation{.rules = op.rules,
                     .parameters = OwnedParameters(op.rules->parameters, op.parameters),
@@ -99,11 +120,6 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   }
   equation.has_symbols = body->symbols && any_symbol(op);
   body->equations.push_back(std::move(equation));
-  const bool is_constant = op.rules->locally_constant && !op.rules->replay;  // for every level of where it is replayed
-  if (level > no_grad_below || is_constant) return results;
-  const Undifferentiated without;
-  for (ValueRef& v : results)
-    if (is_differentiable(v->type.dtype)) v = process({&rules_of<Undifferentiated>, &without}, {&v, 1})[0];
   return results;
 }
 

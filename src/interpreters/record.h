@@ -33,6 +33,7 @@ class RecordInterpreter final : public Interpreter {
     recordings_of_captures += sees_captures();
   }
   ~RecordInterpreter() { recordings_of_captures -= sees_captures(); }
+  /// Under no_grad: from inputs and to results that no derivative of the program goes through.
   Values process(Op op, std::span<const ValueRef> inputs) override;
   bool sees_factories() const override { return what_ != Records::tangents && !is_passed_by(); }
   bool sees_captures() const override { return (what_ == Records::part || what_ == Records::step) && !is_passed_by(); }
@@ -49,12 +50,15 @@ class RecordInterpreter final : public Interpreter {
   const std::vector<StepStream>& step_streams() const { return step_streams_; }
 
   ValueRef add_input(const Type& type);
+  /// What a value of this level is to operations under no_grad: one that no derivative of the program goes through.
+  ValueRef undifferentiated(const ValueRef& recorded);
   /// The variable of a value: its own, or a new capture.
   Variable variable_of(const ValueRef& value);
 
   const std::shared_ptr<ProgramBody> body;
 
  private:
+  Values write(Op op, std::span<const ValueRef> inputs);
   Variable new_variable(const Type& type);
   StreamPosition in_here(const StreamPosition& outside);
 
@@ -62,6 +66,7 @@ class RecordInterpreter final : public Interpreter {
   const std::uint64_t last_state_ = youngest_generator();  // of those that were there before
   std::vector<StepStream> step_streams_;
   std::unordered_map<const Value*, Variable> captured_;
+  std::unordered_map<Variable, ValueRef> constants_;  // by variable, what no_grad leaves of it
 };
 
 /// The innermost recording of a whole program that runs inside `from` or around it; null if there is none.

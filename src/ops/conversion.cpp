@@ -5,7 +5,6 @@
 #include "interpreters/node_memory.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
-#include "primitive/writing.h"
 
 namespace ricci {
 namespace {
@@ -91,7 +90,7 @@ Tensor to(const Tensor& x, DType dtype) {
 Tensor clone(const Tensor& x) { return apply(Clone{}, x); }
 Tensor detach(const Tensor& x) {
   require_defined("detach", x, 0);
-  const ValueRef value = without_switched_off(read(x, "detach"), "detach");
+  const ValueRef value = read(x, "detach");
   const Level level = innermost_derivative();
   const Value& inside = inside_batches(*value, level);
   if (inside.kind == ValueKind::recorded && inside.level > level) return apply(Detach{}, x);

@@ -119,11 +119,8 @@ bool any_symbol(Op op) {
 bool is_recorded(std::span<const ValueRef> values) {
   if (values.empty()) return factory_handler() != nullptr;
   if (recorder_of_captures(deepest_level(values))) return true;
-  return std::any_of(values.begin(), values.end(), [](const ValueRef& value) {
-    const Value* v = value.get();
-    while (const ValueRef* inner = inner_of(*v)) v = inner->get();
-    return v->kind == ValueKind::recorded;
-  });
+  return std::any_of(values.begin(), values.end(),
+                     [](const ValueRef& value) { return innermost_part(*value, ValueKind::recorded); });
 }
 
 Interpreter::Interpreter(ValueKind kind, const Entry& entry)
@@ -195,8 +192,8 @@ const ValueRef& live(const ValueRef& value, const char* op) {
   while ((*seen)->level != 0) {
     const Value* v = seen->get();
     const Interpreter* interpreter = find_interpreter(v->level);
-    if (interpreter && !switched_off(*interpreter)) break;
-    if (!interpreter) require_not_set_aside(*v, op);
+    if (interpreter) break;
+    require_not_set_aside(*v, op);
     if (v->kind == ValueKind::dual || v->kind == ValueKind::taped) {
       seen = inner_of(*v);
       continue;
@@ -214,7 +211,10 @@ ValueRef read(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
   if (value->level == 0) return value;
   const ValueRef& alive = live(value, op);
-  return narrowed_levels == 0 ? alive : in_running_lanes(alive);
+  if (no_grad_below == 0 && narrowed_levels == 0) [[likely]]
+    return alive;
+  ValueRef seen = without_switched_off(alive);
+  return narrowed_levels == 0 ? seen : in_running_lanes(std::move(seen));
 }
 
 Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
@@ -240,7 +240,7 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
     raise<TransformError>(std::string(op.rules->name) + ": its vmap has ended; call it while the vmap runs");
   if (!handler || switched_off(*handler)) {
     Values alive;
-    for (const ValueRef& v : inputs) alive.push_back(live(v, op.rules->name));
+    for (const ValueRef& v : inputs) alive.push_back(without_switched_off(live(v, op.rules->name)));
     return dispatch(op, {alive.data(), alive.size()});
   }
   const Below below(handler);

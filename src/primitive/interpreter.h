@@ -109,6 +109,17 @@ class AtLevel {
   Interpreter* saved_;
 };
 
+/// While it lives, no_grad switches nothing off.
+class AllDerivatives {
+ public:
+  AllDerivatives() : saved_(no_grad_below) { no_grad_below = 0; }
+  AllDerivatives(const AllDerivatives&) = delete;
+  ~AllDerivatives() { no_grad_below = saved_; }
+
+ private:
+  Level saved_;
+};
+
 /// While it lives, the recordings further in than a level see operations on values of theirs and nothing else: what runs
 /// is no part of what they record.
 class OutsideRecordings {
@@ -150,7 +161,7 @@ Values dispatch(Op op, std::span<const ValueRef> inputs);
 /// The eager interpreter. Requires: every input is an Array.
 Values evaluate(Op op, std::span<const ValueRef> inputs);
 
-/// What differentiation sees through: the value without levels that have ended or are switched off by no_grad.
+/// What differentiation sees through: the value without derivatives that have ended.
 /// Throws TransformError for a batched value whose vmap has ended, and for a value of a transform that is set aside;
 /// `op` names the user of the value. Gives `value` itself, or what it holds.
 const ValueRef& live(const ValueRef& value, const char* op);
@@ -176,13 +187,32 @@ bool is_recorded(std::span<const ValueRef> values);
 
 /// A new tensor of the current level.
 Tensor wrap(ValueRef value);
-/// `tensor`'s value with ended and switched-off levels removed.
+/// `tensor`'s value as operations take it: live, without the derivatives that no_grad has switched off, with the rows of
+/// the examples that run.
 ValueRef read(const Tensor& tensor, const char* op);
 
 /// The part of a batched, dual or taped value one level down; null for arrays and recorded values.
 const ValueRef* inner_of(const Value& value);
-/// The value's part of this level, under the levels inside it; null if it has none.
-const Value* part_at(const Value& value, Level level);
+/// What no_grad leaves of a live value: no derivative that it has switched off, also under running vmaps; where a
+/// recording is switched off with them, a variable that no derivative of the program goes through.
+ValueRef without_switched_off(const ValueRef& value);
+/// The innermost part of the value, itself included, for which `is(part)` holds; null if there is none.
+template <class Is>
+const Value* innermost_part(const Value& value, const Is& is) {
+  for (const Value* part = &value;;) {
+    if (is(*part)) return part;
+    const ValueRef* inner = inner_of(*part);
+    if (!inner) return nullptr;
+    part = inner->get();
+  }
+}
+inline const Value* innermost_part(const Value& value, ValueKind kind) {
+  return innermost_part(value, [=](const Value& part) { return part.kind == kind; });
+}
+/// The value's part of this level; null if it has none.
+inline const Value* part_at(const Value& value, Level level) {
+  return innermost_part(value, [=](const Value& part) { return part.level == level; });
+}
 /// The transform as the user called it: `vmap over axis 0 of 64 (train.cpp:41)`; for a level that another entry stands
 /// for, that entry.
 std::string transform_text(const Interpreter* interpreter);

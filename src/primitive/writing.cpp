@@ -16,17 +16,6 @@ namespace {
 
 bool has_level(const Value& value, Level level) { return part_at(value, level) != nullptr; }
 
-/// Whether it has a derivative that no_grad has switched off, or may have one where a program of it is run.
-bool holds_switched_off(const Value& value) {
-  for (const Value* v = &value; no_grad_below > 0;) {
-    if (v->level <= no_grad_below && v->kind != ValueKind::array && v->kind != ValueKind::batched) return true;
-    const ValueRef* inner = inner_of(*v);
-    if (!inner) return false;
-    v = inner->get();
-  }
-  return false;
-}
-
 /// Where the target's elements are inside its base's array.
 struct Place {
   Array* array;
@@ -136,9 +125,13 @@ OperationLink::OperationLink(const Tensor& base_tensor, Op op)
   seen = root_of(base.cell())->version;
 }
 
-ValueRef OperationLink::value_of(const ValueRef& base_value) const { return dispatch(op(), {&base_value, 1})[0]; }
+ValueRef OperationLink::value_of(const ValueRef& base_value) const {
+  const AllDerivatives kept;  // whoever reads the view leaves what no_grad has switched off
+  return dispatch(op(), {&base_value, 1})[0];
+}
 
 ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& value) const {
+  const AllDerivatives kept;  // of the elements that the view does not show
   return put_through_view(op(), base_value, value);
 }
 
@@ -148,10 +141,6 @@ bool OperationLink::locate(Type& type, Strides& strides, void*& data) const {
 
 void* OperationLink::operator new(std::size_t bytes) { return pool::allocate(bytes); }
 void OperationLink::operator delete(void* link, std::size_t bytes) { pool::release(link, bytes); }
-
-ValueRef without_switched_off(ValueRef value, const char* name) {
-  return holds_switched_off(*value) ? read(clone(wrap(std::move(value))), name) : value;
-}
 
 const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value) {
   const Interpreter* found = nullptr;
@@ -221,7 +210,7 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
   const Tensor fitted = conform(source, have, name);
-  const ValueRef value = without_switched_off(read(fitted, name), name);
+  const ValueRef value = read(fitted, name);
   check_write(target, value, name);
   assign(target.cell(), value);
 }

@@ -43,10 +43,6 @@ void check_write(const Tensor& target, const ValueRef& value, const char* name);
 /// there; null if there is none.
 const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value);
 
-/// `value` as the result of an operation would be: without what no_grad has switched off, also under running vmaps. In a
-/// recorded function an equation says so. `name` is the operation that asks.
-ValueRef without_switched_off(ValueRef value, const char* name);
-
 /// Shape and type checks of a write, then the write.
 void write_result(const Tensor& target, const Tensor& result, const char* name);
 /// The source's value in the target's shape and type.

@@ -23,18 +23,18 @@ struct Collected {
   bool mapped = false;
 };
 
-/// Whether two values are known to differ, in type or, for the examples that run, in elements; the elements of what is
-/// being recorded are not known.
-bool are_known_to_differ(const Tensor& a, const Tensor& b) {
-  if (!a.defined() || !b.defined()) return a.defined() != b.defined();
-  if (!(type_of(a) == type_of(b))) return true;
+/// Whether both are one value: to the eye, NaN included. Of elements that are being recorded that is known of one and the
+/// same alone.
+bool are_one_value(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
   const Values values{value_of(a), value_of(b)};
-  if (is_recorded({values.data(), values.size()})) return false;
+  if (values[0].get() == values[1].get()) return true;
+  if (!(type_of(a) == type_of(b)) || is_recorded({values.data(), values.size()})) return false;
   const Tensor equal = logical_or(eq(a, b), logical_and(ne(a, a), ne(b, b)));
   const ValueRef* elements = &value_of(equal);
   while ((*elements)->kind != ValueKind::array) elements = inner_of(**elements);
   const AtLevel eager(nullptr);
-  return !ricci::all(wrap(*elements)).item<bool>();
+  return ricci::all(wrap(*elements)).item<bool>();
 }
 
 Shape tail(const Shape& shape) { return Shape(shape.begin() + 1, shape.end()); }
@@ -292,8 +292,7 @@ Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result, 
   bool differs = was_asked && out_dim, parted = false;
   for (const Part& part : parts) {
     const Collected& found = part.leaves[leaf];
-    differs =
-        differs || found.mapped || (&part != &parts[0] && was_asked && are_known_to_differ(found.value, first.value));
+    differs = differs || found.mapped || (was_asked && !are_one_value(found.value, first.value));
     parted |= part.lanes != nullptr;
   }
   if (!differs) return first;

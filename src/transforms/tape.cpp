@@ -34,13 +34,8 @@ ValueRef without_ended(ValueRef value) {
 
 /// The part of the value that differs per example of a vmap inside this level; null if there is none.
 const Value* batched_inside(const Value& value, Level level) {
-  const Value* v = &value;
-  while (v->level > level && v->kind != ValueKind::batched) {
-    const ValueRef* inner = inner_of(*v);
-    if (!inner) return nullptr;
-    v = inner->get();
-  }
-  return v->level > level ? v : nullptr;
+  const Value* batched = innermost_part(value, ValueKind::batched);
+  return batched && batched->level > level ? batched : nullptr;
 }
 
 std::atomic<TapeInterpreter*> given_up = nullptr;

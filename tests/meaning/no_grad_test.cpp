@@ -109,6 +109,145 @@ TEST(NoGrad, OutsideAndInsideTogether) {
   expect_values(rc::grad(f)(number(2)), {4});
 }
 
+/// The slope of f at 2 and at 3, each way: one by one, for both at once, forwards, and of a recorded f.
+template <class F>
+void expect_slopes(const F& f, const std::vector<double>& wanted) {
+  const Tensor x = doubles({2, 3});
+  expect_values(rc::stack({rc::grad(f)(x[0]), rc::grad(f)(x[1])}), wanted);
+  expect_values(rc::vmap(rc::grad(f))(x), wanted);
+  expect_values(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(x), wanted);
+  expect_values(rc::jvp(rc::vmap(f), x, rc::ones_like(x)).second, wanted);
+  const rc::Program program = rc::trace(f)(x[0]);
+  expect_values(rc::vmap(rc::grad([&](Tensor a) { return program({a})[0]; }))(x), wanted);
+}
+
+TEST(NoGrad, MakesConstantsOfWhatATransformKeepsThatBeginsInIt) {
+  expect_slopes(
+      [](Tensor a) {
+        const auto make = [&] {
+          rc::no_grad guard;
+          return rc::vjp(cube, a);
+        };
+        auto [y, pullback] = make();
+        return pullback(number(1)) * a;
+      },
+      {12, 27});
+  expect_slopes(
+      [](Tensor a) {
+        const auto make = [&] {
+          rc::no_grad guard;
+          return rc::linearize(cube, a);
+        };
+        auto [y, linear] = make();
+        return linear(a);
+      },
+      {12, 27});
+  expect_slopes(
+      [](Tensor a) {
+        const auto make = [&] {
+          rc::no_grad guard;
+          return rc::trace([&](Tensor k) { return k * a; })(number(1));
+        };
+        return make()({a})[0];
+      },
+      {2, 3});
+  expect_slopes(
+      [](Tensor a) {
+        rc::no_grad guard;
+        const auto copied = [](Tensor q) {
+          const Tensor y = rc::zeros_like(q);
+          y.copy_(q);
+          return y;
+        };
+        return rc::jvp(copied, number(1), a).second;
+      },
+      {0, 0});
+}
+
+TEST(NoGrad, MakesConstantsOfWhatATapeWatchesInIt) {
+  const auto f = [](Tensor a) {
+    rc::Tape tape;
+    const Tensor z = a * 1;
+    {
+      rc::no_grad guard;
+      tape.watch(z);
+    }
+    return tape.gradient(z * z * z, z) * a;
+  };
+  const Tensor x = doubles({2, 3});
+  expect_values(rc::stack({rc::grad(f)(x[0]), rc::grad(f)(x[1])}), {12, 27});
+  expect_values(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(x), {12, 27});
+}
+
+TEST(NoGrad, MakesAConstantOfTheResultOfABranchOrALoopWhetherExamplesAgreeOrNot) {
+  const auto branch = [](Tensor a) {
+    Tensor c;
+    {
+      rc::no_grad guard;
+      c = rc::cond(a > 2.5, [&] { return a; }, [&] { return a; });
+    }
+    return c * a;
+  };
+  const auto loop = [](Tensor a) {
+    Tensor c;
+    {
+      rc::no_grad guard;
+      c = rc::while_loop([](Tensor q) { return q > 2.5; }, [](Tensor q) { return q - 1; }, a);
+    }
+    return c * a;
+  };
+  expect_slopes(branch, {2, 3});
+  expect_slopes(loop, {2, 2});
+  expect_values(rc::vmap(rc::grad(branch))(doubles({2, 2})), {2, 2});
+  expect_values(rc::vmap(rc::grad(loop))(doubles({1, 2})), {1, 2});
+}
+
+TEST(NoGrad, LooksAtAViewWithoutTakingItsDerivative) {
+  const auto f = [](Tensor a) {
+    const Tensor x = rc::stack({a, a});
+    const Tensor first = x[0];
+    x.mul_(a);
+    {
+      rc::no_grad guard;
+      const Tensor looked_at = first * 1;
+    }
+    return first;  // a^2
+  };
+  expect_values(rc::grad(f)(number(3)), {6});
+  expect_values(rc::jvp(f, number(3), number(1)).second, {6});
+  expect_values(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(doubles({2, 3})), {4, 6});
+}
+
+TEST(NoGrad, MakesAConstantOfWhatIsWrittenAndOfNothingBesideIt) {
+  expect_slopes(
+      [](Tensor a) {
+        const Tensor x = rc::stack({a, a});
+        {
+          rc::no_grad guard;
+          x[0].mul_(a);
+        }
+        return (x * x).sum();  // a^4, without a slope, and a^2
+      },
+      {4, 6});
+}
+
+TEST(NoGrad, InARecordedFunctionIsOneEquationForEachValueThatItCuts) {
+  const auto f = [](Tensor x) {
+    rc::no_grad guard;
+    const Tensor y = x.clone();
+    y.mul_(x);
+    return y + x;
+  };
+  EXPECT_EQ(to_string(rc::trace(f)(number(2))),
+            "program(a: f64[]) {\n"
+            "  b: f64[] = no_grad a\n"
+            "  c: f64[] = clone b\n"
+            "  d: f64[] = mul c b\n"
+            "  e: f64[] = add d b\n"
+            "  return e\n"
+            "}\n");
+}
+
 TEST(NoGrad, ChangesNoValue) {
   const Tensor x = ramp({3});
   const Tensor plain = cube(x);

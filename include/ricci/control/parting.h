@@ -29,7 +29,7 @@ class Parting {
   /// state is their result; the others go on with theirs.
   bool goes_on(const Tensor& question, const tree::Walk& state);
   /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, in a loop,
-  /// `leaves` are theirs. False: all are done, and `leaves` is the result of all.
+  /// `leaves` are theirs. False: all are done, and `leaves` is the result of all: new tensors, as an operation's are.
   bool next(const tree::Walk& leaves);
   std::int64_t answer() const;  ///< the last one
   /// One step more of the running examples; gives how many they had done before. Groups that wait keep their count.
