@@ -33,6 +33,14 @@ X transposed(const F& f, const X& y) {
   return pullback(y);
 }
 
+/// What a user's solver gives for `y`: the x with g(x) = y, or near y with g(x) = 0. A tree like `y`.
+template <class X, class Solve, class G>
+X solution(const char* name, const Solve& solve, const G& g, const X& y) {
+  X found(solve(g, y)), like = y;
+  require_same_types(name, "the solver", call::walk(found), call::walk(like), "its argument");
+  return found;
+}
+
 /// What an equation with parameters defines, a tree like its first argument: derivatives need it and the parameters.
 template <class X>
 class Implicit : public Typed<Operation, X, X, std::vector<Tensor>> {
@@ -57,14 +65,11 @@ class Root final : public Implicit<X> {
  public:
   Root(std::tuple<X, Parameters> arguments, Tensors& inputs, Program f, const Solve& solve,
        const TangentSolve& tangent_solve)
-      : Base(std::move(arguments), inputs, "custom_root"),
-        f_(std::move(f)),
-        solve_(solve),
-        tangent_solve_(tangent_solve) {}
+      : Base(std::move(arguments), inputs, name), f_(std::move(f)), solve_(solve), tangent_solve_(tangent_solve) {}
 
   Tensors call(std::span<const Tensor> inputs) const override {
     auto [initial, parameters] = this->arguments(inputs);
-    return this->tensors_of(solve_(ClosedFunction<X>{f_, parameters}, initial));
+    return this->tensors_of(solution(name, solve_, ClosedFunction<X>{f_, parameters}, initial));
   }
   /// The adjoint solves the transposed linearised equation; its negative is the cotangent of f's value.
   Tensors vjp(const Reverse& rule) const override {
@@ -72,7 +77,7 @@ class Root final : public Implicit<X> {
     const X ct = this->result(filled_with_zeros(rule.cotangents, rule.output_types));
     const auto solved = [&, root = root, parameters = parameters](const X& y) {
       const auto [zero, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
-      return X(tangent_solve_(slope, y));
+      return solution(name, tangent_solve_, slope, y);
     };
     const auto at_root = [&, root = root](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
     const auto [zero, pullback] = ricci::vjp(at_root, parameters);
@@ -89,10 +94,12 @@ class Root final : public Implicit<X> {
     const auto at_root = [&](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
     const auto [zero, change] = ricci::jvp(at_root, parameters, slopes);
     const auto [again, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
-    return {std::move(outputs), this->tangents_of("tangent_solve", negated(X(tangent_solve_(slope, change))))};
+    return {std::move(outputs),
+            this->tangents_of("tangent_solve", negated(solution(name, tangent_solve_, slope, change)))};
   }
 
  private:
+  static constexpr const char* name = "custom_root";
   Program f_;
   Solve solve_;
   TangentSolve tangent_solve_;
@@ -107,7 +114,7 @@ class LinearSolve final : public Implicit<X> {
  public:
   LinearSolve(std::tuple<X, Parameters> arguments, Tensors& inputs, Program matvec, const Solve& solve,
               const TransposeSolve& transpose_solve)
-      : Base(std::move(arguments), inputs, "custom_linear_solve"),
+      : Base(std::move(arguments), inputs, name),
         matvec_(std::move(matvec)),
         solve_(solve),
         transpose_solve_(transpose_solve) {}
@@ -122,15 +129,14 @@ class LinearSolve final : public Implicit<X> {
 
   Tensors call(std::span<const Tensor> inputs) const override {
     auto [b, parameters] = this->arguments(inputs);
-    return this->tensors_of(solve_(ClosedFunction<X>{matvec_, parameters}, b));
+    return this->tensors_of(solution(name, solve_, ClosedFunction<X>{matvec_, parameters}, b));
   }
   Tensors vjp(const Reverse& rule) const override {
     auto [solution, parameters] = this->arguments(rule.residual->tensors);
     const X ct = this->result(filled_with_zeros(rule.cotangents, rule.output_types));
     const ClosedFunction<X> matvec{matvec_, parameters};
     const auto vecmat = [&](const X& y) { return transposed(matvec, y); };
-    const X adjoint = LinearSolve<X, TransposeSolve, Solve>::run(close("custom_linear_solve", vecmat, ct), ct,
-                                                                 transpose_solve_, solve_);
+    const X adjoint = LinearSolve<X, TransposeSolve, Solve>::run(close(name, vecmat, ct), ct, transpose_solve_, solve_);
     const auto at_solution = [&, solution = solution](const Parameters& p) {
       return ClosedFunction<X>{matvec_, p}(solution);
     };
@@ -154,6 +160,7 @@ class LinearSolve final : public Implicit<X> {
   }
 
  private:
+  static constexpr const char* name = "custom_linear_solve";
   Program matvec_;
   Solve solve_;
   TransposeSolve transpose_solve_;
@@ -163,7 +170,8 @@ class LinearSolve final : public Implicit<X> {
 
 /// A root of `f`: what `solve(f, initial)` returns, an x like `initial` with f(x) = 0. Its derivative with respect to
 /// everything f captures is by the implicit function theorem: `tangent_solve(g, y)` returns the x with g(x) = y for a
-/// linear g, and must be differentiable in y; that with respect to `initial` is zero. f: from x to a tree like x.
+/// linear g, and must be differentiable in y; that with respect to `initial` is zero. f: from x to a tree like x. Throws
+/// ValueError if f or a solver gives another structure, shape or dtype.
 ///   Tensor r = rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton,
 ///                              [](auto g, Tensor y) { return y / g(1.0); });
 template <class F, class X, class Solve, class TangentSolve>
@@ -179,7 +187,8 @@ auto custom_root(const F& f, const X& initial, const Solve& solve, const Tangent
 
 /// The x with matvec(x) = b: what `solve(matvec, b)` returns. Its derivatives with respect to b and everything matvec
 /// captures solve a system with the same matrix, by `solve`, or with its transpose, by `transpose_solve(vecmat, b)`.
-/// matvec: linear, from a tree like b to a tree like b.
+/// matvec: linear, from a tree like b to a tree like b. Throws ValueError if it or a solver gives another structure, shape
+/// or dtype.
 ///   Tensor x = rc::custom_linear_solve([a](Tensor v) { return matmul(a, v); }, b, solve, solve_transposed);
 template <class F, class X, class Solve, class TransposeSolve>
 auto custom_linear_solve(const F& matvec, const X& b, const Solve& solve, const TransposeSolve& transpose_solve) {

@@ -11,6 +11,7 @@ namespace ricci::runs {
 
 Tensor truth(const char* name, const Tensor& predicate) {
   require_defined(name, predicate, 0);
+  require_one_element(name, type_of(predicate));
   return type_of(predicate).dtype == DType::boolean ? predicate : ne(predicate, 0);
 }
 

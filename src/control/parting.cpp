@@ -16,6 +16,7 @@
 #include "ops/axes.h"
 #include "ops/reading.h"
 #include "ricci/control/checks.h"
+#include "ricci/function/closure.h"
 
 namespace ricci::runs {
 namespace {
@@ -203,8 +204,7 @@ std::int64_t Parting::step() { return state_->steps++; }
 bool Parting::next(const tree::Walk& leaves) {
   State& s = *state_;
   if (s.frames.empty()) {
-    for (Tensor* leaf : leaves.leaves)
-      if (leaf->defined()) *leaf = wrap(read(*leaf, s.name));
+    function::own_cells(s.name, leaves);
     return false;
   }
   s.require_fit(leaves);

@@ -197,6 +197,22 @@ void require_like(const std::string& name, const char* rule, const tree::Walk& f
                     what + " " + tree::Structure(wanted).to_string() + "; return that structure");
 }
 
+void require_same_types(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
+                        const char* what) {
+  require_like(name, rule, found, wanted, what);
+  for (std::size_t i = 0; i < found.leaves.size(); ++i) {
+    const Tensor &have = *found.leaves[i], &want = *wanted.leaves[i];
+    if (!have.defined() && !want.defined()) continue;
+    const std::string text = have.defined() ? to_string(type_of(have)) : "undefined";
+    const bool fits = have.defined() && want.defined() && type_of(have).shape == type_of(want).shape &&
+                      (type_of(have).dtype == type_of(want).dtype || type_of(have).weak || type_of(want).weak);
+    if (fits) continue;
+    const std::string path = tree::leaf_path(found, i), at = path.empty() ? "" : " (" + path + ")";
+    raise<ValueError>(name + ": " + rule + " returned " + text + ", but " + what + at + " is " +
+                      (want.defined() ? to_string(type_of(want)) : "undefined") + "; return that shape and dtype");
+  }
+}
+
 Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,
                          std::span<const tree::Walk> arguments, const Mask& taken) {
   if (parts.size() != arguments.size())

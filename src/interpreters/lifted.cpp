@@ -370,16 +370,18 @@ namespace {
 
 bool has_tangent(const Tensor& t) { return innermost_part(*value_of(t), ValueKind::dual) != nullptr; }
 
-/// A checkpoint under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need not have
-/// a forward rule.
+/// A checkpoint inside reverse mode, whose own level is set aside here: a level in its place refuses writes to what is
+/// captured, and is the one that `detach` cuts. Inside forward mode it is a tape that is dropped: what the checkpoint is
+/// made of sees reverse mode inside forward mode, and need not have a forward rule.
 Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
   TapeInterpreter tape{Entry{}};
-  Tensors watched, outputs;
+  const bool is_forward = std::any_of(inputs.begin(), inputs.end(), has_tangent);
+  Tensors given, outputs;
   for (const Tensor& t : inputs) {
     const ValueRef value = read(t, op.rules->name);
-    watched.push_back(wrap(is_differentiable(value->type.dtype) ? tape.watch(value) : value));
+    given.push_back(wrap(is_forward && is_differentiable(value->type.dtype) ? tape.watch(value) : value));
   }
-  for (const Tensor& t : op.rules->call(op.parameters, watched)) {
+  for (const Tensor& t : op.rules->call(op.parameters, given)) {
     const ValueRef value = read(t, op.rules->name);
     const AtLevel outside(tape.parent);
     outputs.push_back(wrap(value->level == tape.level ? *inner_of(*value) : value));
@@ -394,7 +396,6 @@ Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
 }
 
 Kept keep_to_call_again(Op op, std::span<const Tensor> inputs) {
-  if (std::none_of(inputs.begin(), inputs.end(), has_tangent)) return keep_by_calling(op, inputs);
   return {.outputs = outputs_under_tape(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 

@@ -35,12 +35,10 @@ Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias) {
   return bias.defined() ? sized + beside(bias, y) : sized;
 }
 
-/// Each row of [rows, …] to mean 0 and variance 1.
-Tensor normalized_rows(const Tensor& x, const Shape& rows, double eps) {
-  Shape shape = rows;
-  shape.push_back(-1);
-  const Tensor flat = reshape(x, shape);
-  return layer_norm(flat, {flat.size(-1)}, Tensor(), Tensor(), eps);
+/// What shares its first `rows` axes together, to mean 0 and variance 1.
+Tensor normalized_rows(const Tensor& x, int rows, double eps) {
+  const Tensor flat = flatten(x, rows, -1);
+  return reshape(layer_norm(flat, {flat.size(-1)}, Tensor(), Tensor(), eps), type_of(x).shape);
 }
 
 struct RunningStatistics {
@@ -54,15 +52,22 @@ struct RunningStatistics {
                         ": only one of running mean and running variance is given; pass both or neither");
     require_one_per_channel(op, "running mean", mean, x);
     require_one_per_channel(op, "running variance", variance, x);
+    if (!given()) return;
+    require_real_floating(op, mean);
+    require_real_floating(op, variance);
   }
   bool given() const { return mean.defined(); }
 
-  /// Moves them towards the statistics of x; they have no derivative.
+  /// Moves them towards the statistics of x, both or, where one may not be written, none; they have no derivative.
   void update(const Tensor& x) const {
-    const Tensor rows = reshape(movedim(x, 1, 0), {x.size(1), -1}).detach();  // [channels, …]
+    const Tensor rows = flatten(movedim(x, 1, 0), 1, -1).detach();  // [channels, …]
     require_writable(rows);
-    mean.copy_(lerp(mean, rows.mean(1), momentum));
-    variance.copy_(lerp(variance, var(rows, 1), momentum));
+    const Tensor new_mean = conform(lerp(mean, rows.mean(1), momentum), type_of(mean), op);
+    const Tensor new_variance = conform(lerp(variance, var(rows, 1), momentum), type_of(variance), op);
+    check_write(mean, read(new_mean, op), op);
+    check_write(variance, read(new_variance, op), op);
+    mean.copy_(new_mean);
+    variance.copy_(new_variance);
   }
 
  private:
@@ -70,10 +75,10 @@ struct RunningStatistics {
     const Interpreter* vmap = vmap_that_forbids(mean, read(x, op));
     if (!vmap) vmap = vmap_that_forbids(variance, read(x, op));
     if (vmap)
-      raise<TransformError>(
-          std::string(op) + ": the input has one value per example of " + transform_text(vmap) +
-          ", the running statistics " + type_text(mean) +
-          ", which training updates in place, have one for all; map them too, pass undefined tensors for them, or use group_norm");
+      raise<TransformError>(std::string(op) + ": the input has one value per example of " + transform_text(vmap) +
+                            ", the running statistics " + type_text(mean) +
+                            ", which training updates in place, have one for all; map them too, pass undefined tensors "
+                            "for them, or use group_norm");
   }
 };
 
@@ -106,11 +111,10 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
     return scaled(by_given_statistics(x, running_mean, running_var, eps), weight, bias);
   }
   const Tensor channels_first = movedim(x, 1, 0);
-  if (channels_first.numel() == x.size(1))
+  if (x.numel() != 0 && x.numel() == x.size(1))
     raise<ValueError>("batch_norm: in training each channel needs more than one value, the input is " + type_text(x));
-  if (running.given()) running.update(x);
-  const Tensor y = reshape(normalized_rows(channels_first, {x.size(1)}, eps), type_of(channels_first).shape);
-  return scaled(movedim(y, 0, 1), weight, bias);
+  if (running.given() && x.numel() != 0) running.update(x);
+  return scaled(movedim(normalized_rows(channels_first, 1, eps), 0, 1), weight, bias);
 }
 
 Tensor group_norm(const Tensor& x, std::int64_t groups) { return group_norm(x, groups, Tensor(), Tensor()); }
@@ -124,7 +128,10 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
                       count_of(x.size(1), "channel", "channels") + " of the input " + type_text(x));
   require_one_per_channel("group_norm", "weight", weight, x);
   require_one_per_channel("group_norm", "bias", bias, x);
-  return scaled(reshape(normalized_rows(x, {x.size(0), groups}, eps), type_of(x).shape), weight, bias);
+  Shape grouped = type_of(x).shape;
+  grouped[1] = x.size(1) / groups;
+  grouped.insert(1, groups);
+  return scaled(reshape(normalized_rows(reshape(x, grouped), 2, eps), type_of(x).shape), weight, bias);
 }
 
 Tensor instance_norm(const Tensor& x) { return instance_norm(x, Tensor(), Tensor()); }
@@ -135,7 +142,10 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   require_channels("instance_norm", x);
   require_one_per_channel("instance_norm", "weight", weight, x);
   require_one_per_channel("instance_norm", "bias", bias, x);
-  return scaled(reshape(normalized_rows(x, {x.size(0), x.size(1)}, eps), type_of(x).shape), weight, bias);
+  if (x.numel() != 0 && x.numel() == x.size(0) * x.size(1))
+    raise<ValueError>("instance_norm: each channel of an example needs more than one value, the input is " +
+                      type_text(x));
+  return scaled(normalized_rows(x, 2, eps), weight, bias);
 }
 
 }  // namespace ops

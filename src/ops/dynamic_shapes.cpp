@@ -68,8 +68,11 @@ struct NonzeroOfSize {
   }
 };
 
-void require_size(const char* op, std::int64_t size) {
-  if (size < 0) raise<ValueError>(std::string(op) + ": size is " + std::to_string(size) + "; it must not be negative");
+void require_options(const char* op, const SizeOptions& options) {
+  if (options.size < 0)
+    raise<ValueError>(std::string(op) + ": size is " + std::to_string(options.size) + "; it must not be negative");
+  if (options.fill.defined() && options.fill.dim() != 0)
+    raise<ValueError>(std::string(op) + ": fill is " + type_text(options.fill) + "; it must be a number or 0-dim");
 }
 
 /// The elements of the 1-dim x at `places` [n, 1], `fill` where a place is negative.
@@ -118,14 +121,14 @@ namespace ops {
 
 Tensor nonzero(const Tensor& x) { return nonzero_of("nonzero", x, x); }
 Tensor nonzero(const Tensor& x, SizeOptions options) {
-  require_size("nonzero", options.size);
+  require_options("nonzero", options);
   const Tensor found = apply(NonzeroOfSize{options.size}, x);
   return options.fill.defined() ? where(lt(found, 0), to(options.fill, DType::int64), found) : found;
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask) { return masked_select_of("masked_select", x, mask, mask); }
 Tensor masked_select(const Tensor& x, const Tensor& mask, SizeOptions options) {
-  require_size("masked_select", options.size);
+  require_options("masked_select", options);
   const auto [elements, chosen] = aligned("masked_select", x, mask);
   return taken(elements, apply(NonzeroOfSize{options.size}, chosen), options.fill);
 }
@@ -135,7 +138,7 @@ Tensor unique(const Tensor& x) {
   return masked_select_of("unique", values, is_new, x);
 }
 Tensor unique(const Tensor& x, SizeOptions options) {
-  require_size("unique", options.size);
+  require_options("unique", options);
   const auto [values, is_new] = sorted_and_new(x);
   return taken(values, apply(NonzeroOfSize{options.size}, is_new), options.fill);
 }

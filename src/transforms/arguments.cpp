@@ -1,6 +1,8 @@
 // Arguments as cells that view the caller's, and the errors every transform shares.
 #include "transforms/arguments.h"
 
+#include <algorithm>
+
 #include "interpreters/batch.h"
 #include "interpreters/dual.h"
 #include "interpreters/tape.h"
@@ -62,8 +64,6 @@ void raise_no_tensor(const char* name, const std::string& found, runs::Place whe
                        where);
 }
 
-namespace {
-
 void require_tensors(const char* name, const char* root, const tree::Walk& walk, runs::Place where) {
   if (walk.leaves.empty()) raise_no_tensor(name, tree::to_string(walk), where);
   for (std::size_t i = 0; i < walk.leaves.size(); ++i)
@@ -72,10 +72,9 @@ void require_tensors(const char* name, const char* root, const tree::Walk& walk,
           std::string(name) + ": " + path_of(root, walk, i) + " is an undefined Tensor; give it a value first", where);
 }
 
-}  // namespace
-
-void require_tensor(const char* name, const tree::Walk& result, runs::Place where) {
-  require_tensors(name, "result", result, where);
+void require_some_tensor(const char* name, const char* root, const tree::Walk& walk, runs::Place where) {
+  const auto is_defined = [](const Tensor* leaf) { return leaf->defined(); };
+  if (std::none_of(walk.leaves.begin(), walk.leaves.end(), is_defined)) require_tensors(name, root, walk, where);
 }
 
 std::string path_of(const char* root, const tree::Walk& walk, std::size_t i) {
@@ -100,9 +99,9 @@ void require_differentiable(const char* name, const tree::Walk& output, runs::Pl
 }
 
 void require_some_differentiable(const char* name, const tree::Walk& output, runs::Place where) {
-  require_tensors(name, "output", output, where);
+  require_some_tensor(name, "output", output, where);
   for (const Tensor* leaf : output.leaves)
-    if (is_differentiable(type_of(*leaf).dtype)) return;
+    if (leaf->defined() && is_differentiable(type_of(*leaf).dtype)) return;
   require_differentiable(name, output, where);
 }
 

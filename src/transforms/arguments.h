@@ -47,13 +47,16 @@ template <class E>
 [[noreturn]] void raise_own(const std::string& text, runs::Place where);
 
 [[noreturn]] void raise_no_tensor(const char* name, const std::string& found, runs::Place where);
-/// Throws unless the result holds a Tensor, and every one it holds is defined.
-void require_tensor(const char* name, const tree::Walk& result, runs::Place where);
+/// Throws unless the tree holds a Tensor, and every one it holds is defined. `root` is what errors call the tree.
+void require_tensors(const char* name, const char* root, const tree::Walk& walk, runs::Place where);
+/// Throws unless the tree holds a Tensor that is defined; those beside it that are not are nothing.
+void require_some_tensor(const char* name, const char* root, const tree::Walk& walk, runs::Place where);
 /// Brings views among the leaves up to date while the level that their values belong to is alive.
 void refresh(const tree::Walk& walk);
 /// Throws unless the tree holds a Tensor, every one is defined, and every element type has derivatives.
 void require_differentiable(const char* name, const tree::Walk& output, runs::Place where);
-/// The same for a Jacobian, where leaves without derivatives may stand beside others: they keep their value.
+/// The same for a Jacobian, where leaves without derivatives, and undefined ones, may stand beside others: they stay what
+/// they are.
 void require_some_differentiable(const char* name, const tree::Walk& output, runs::Place where);
 /// Throws unless a gradient can be taken of a tensor of this type.
 void require_loss(const char* name, const Type& type, runs::Place where);

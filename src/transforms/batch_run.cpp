@@ -82,6 +82,7 @@ struct BatchRun::State {
   bool next_chunk();
   Collected collect(const Tensor& leaf) const;
   void require_same_tree(const tree::Walk& result);
+  bool is_defined(std::size_t leaf, const tree::Walk& result) const;
   Collected gathered(std::size_t leaf, const tree::Walk& result, Dim out_dim) const;
   std::vector<std::int64_t> row_order() const;
   Tensor view_of_argument(const Tensor& leaf, std::int64_t out_dim) const;
@@ -211,7 +212,7 @@ void BatchRun::leave(const tree::Walk& result) {
   s.interpreter->end_inside();
   {
     const AtLevel outside(s.interpreter->parent);
-    require_tensor("vmap", result, s.where);
+    require_some_tensor("vmap", "result", result, s.where);
     s.require_same_tree(result);
   }
   Part part{.from = s.from,
@@ -311,6 +312,17 @@ Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result, 
   return {parted ? index_select(all, 0, tensor(row_order())) : all, true};
 }
 
+/// Whether the runs gave this leaf a value, each of them or none.
+bool BatchRun::State::is_defined(std::size_t leaf, const tree::Walk& result) const {
+  const auto count =
+      std::count_if(parts.begin(), parts.end(), [=](const Part& part) { return part.leaves[leaf].value.defined(); });
+  if (count != 0 && count != std::ssize(parts))
+    raise_own<ValueError>("vmap: " + path_of("result", result, leaf) +
+                              " is an undefined Tensor for some examples; give it a value for all, or for none",
+                          where);
+  return count != 0;
+}
+
 /// For each example its row among the parts' rows, one part after the other.
 std::vector<std::int64_t> BatchRun::State::row_order() const {
   std::vector<std::int64_t> order(static_cast<std::size_t>(size.host()));
@@ -328,7 +340,7 @@ void BatchRun::finish(const tree::Walk& result) {
                           s.where);
   for (std::size_t i = 0; i < result.leaves.size(); ++i) {
     Tensor& leaf = *result.leaves[i];
-    if (!leaf.defined()) continue;
+    if (!s.is_defined(i, result)) continue;
     const Collected all = s.gathered(i, result, matched.dims[i]);
     const Tensor placed = s.place(all.value, all.mapped, matched.dims[i], result, i);
     const bool may_be_view = s.parts.size() == 1 && all.mapped && matched.dims[i];

@@ -128,6 +128,10 @@ void ForwardJacobian::leave(const tree::Walk& output, const tree::Walk* aux) {
   for (std::size_t i = 0; i < output.leaves.size(); ++i) {
     Outcome outcome = split(*output.leaves[i], *s.dual);
     const AtLevel outside(s.batch->parent);
+    if (!outcome.primal.defined()) {
+      if (first_chunk) s.output_types.emplace_back(), s.outputs.emplace_back();
+      continue;
+    }
     const Type type = type_of(outcome.primal);
     const bool differentiable = is_differentiable(type.dtype);
     if (first_chunk) {
@@ -147,8 +151,10 @@ std::vector<Tensor> ForwardJacobian::finish() {
   const State& s = *state_;
   std::vector<Tensor> jacobians;
   for (std::size_t out = 0; out < s.parts.size(); ++out) {
-    if (s.outputs[out].defined()) {
-      for (std::size_t i = 0; i < s.leaf_types.size(); ++i) jacobians.push_back(in_own_cell(s.outputs[out]));
+    if (s.parts[out].empty()) {
+      const Tensor& value = s.outputs[out];
+      for (std::size_t i = 0; i < s.leaf_types.size(); ++i)
+        jacobians.push_back(value.defined() ? in_own_cell(value) : Tensor());
       continue;
     }
     const Tensor columns = s.parts[out].size() == 1 ? s.parts[out][0] : cat(s.parts[out], 0);  // [inputs, out shape…]

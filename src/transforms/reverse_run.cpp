@@ -256,8 +256,10 @@ std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Wal
   std::vector<Tensor> jacobians;
   for (std::size_t leaf = 0; leaf < output.leaves.size(); ++leaf) {
     const Type& out = s.output_types[leaf];
-    if (!is_differentiable(out.dtype)) {
-      for (std::size_t i = 0; i < kept.size(); ++i) jacobians.push_back(in_own_cell(*output.leaves[leaf]));
+    const Tensor& value = *output.leaves[leaf];
+    if (!value.defined() || !is_differentiable(out.dtype)) {
+      for (std::size_t i = 0; i < kept.size(); ++i)
+        jacobians.push_back(value.defined() ? in_own_cell(value) : Tensor());
       continue;
     }
     const std::vector<std::vector<Tensor>> parts = rows_of_leaf(s, leaf, options, streams, name);

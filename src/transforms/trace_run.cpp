@@ -33,7 +33,7 @@ void TraceRun::enter(const tree::Walk& arguments) {
 Program TraceRun::leave(const tree::Walk& output) {
   State& s = *state_;
   s.record->end_inside();
-  require_tensor("trace", output, s.where);
+  require_tensors("trace", "result", output, s.where);
   for (const Tensor* leaf : output.leaves)
     if (leaf->defined()) s.record->body->outputs.push_back(s.record->variable_of(read(*leaf, "trace")));
   Program program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*s.record->body))));

@@ -51,6 +51,12 @@ TEST(BranchErrors, AnUndefinedTensorInOneOfThem) {
                                {x});
 }
 
+TEST(BranchErrors, APredicateOfSeveralElements) {
+  const auto same = [](Tensor a) { return a; };
+  expect_error<rc::ValueError>([&] { rc::cond(rc::ones({2}), same, same, rc::ones({2})); },
+                               "cond: the predicate or index is f32[2]; it must have one element");
+}
+
 TEST(LaneErrors, GroupsThatReturnDifferentTrees) {
   const Tensor x = doubles(two_signs);
   const auto f = [](Tensor a) {

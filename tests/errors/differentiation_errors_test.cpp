@@ -360,10 +360,19 @@ TEST(UndefinedErrors, AsAnOutput) {
   expect_error<rc::ValueError>([&] { rc::vjp(half, x); }, "vjp" + leaf, {x});
   expect_error<rc::ValueError>([&] { rc::jvp(half, x, x); }, "jvp" + leaf, {x});
   expect_error<rc::ValueError>([&] { rc::linearize(half, x); }, "linearize" + leaf, {x});
-  expect_error<rc::ValueError>([&] { rc::jacrev(half)(x); }, "jacrev" + leaf, {x});
+  expect_error<rc::ValueError>([&] { rc::jacrev(none)(x); }, "jacrev" + text, {x});
   expect_error<rc::ValueError>([&] { rc::jacfwd(none)(x); }, "jacfwd" + text, {x});
-  expect_error<rc::ValueError>([&] { rc::vmap(half)(x); },
-                               "vmap: result (bias) is an undefined Tensor; give it a value first{at}", {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::trace(half)(x); },
+      "trace: result (bias) is an undefined Tensor; give it a value first{at}\n  inside trace{at}", {x});
+  expect_error<rc::ValueError>([&] { rc::vmap(none)(x); },
+                               "vmap: result is an undefined Tensor; give it a value first{at}", {x});
+  int runs = 0;
+  const auto sometimes = [&](Tensor a) { return Linear{a, ++runs == 2 ? Tensor() : a}; };
+  expect_error<rc::ValueError>([&] { rc::vmap(sometimes, {.chunk_size = 1})(x); },
+                               "vmap: result (bias) is an undefined Tensor for some examples; give it a value for all, "
+                               "or for none{at}",
+                               {x});
 }
 
 TEST(UndefinedErrors, AsATangentOrCotangent) {

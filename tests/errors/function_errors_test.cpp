@@ -307,6 +307,26 @@ TEST(CheckpointErrors, ATensorOfADifferentiatingTransformReachesItByCapture) {
                                    {x});
 }
 
+TEST(CheckpointErrors, AWriteToACaptureIsRefusedBeforeItHappens) {
+  const Tensor x = ramp({3}), captured = ramp({3});
+  const auto writes = [&](Tensor a) {
+    captured.add_(1);
+    return a * 2;
+  };
+  const auto refused = [](const std::string& transform) {
+    return "add_: the target f64[3] was captured from outside " + transform +
+           "; a function under differentiation writes only to its arguments and to what it creates: pass it as an "
+           "argument, or write to a clone()\n  inside " +
+           transform;
+  };
+  const auto loop = [&](Tensor a) {
+    return rc::fori_loop(0, 4, [&](Tensor, Tensor q) { return writes(q); }, a, {.checkpoint = rc::Checkpoints::sqrt});
+  };
+  expect_error<rc::TransformError>([&] { rc::vjp(rc::checkpoint(writes), x); }, refused("vjp{at}"), {x, captured});
+  expect_error<rc::TransformError>([&] { rc::vjp(loop, x); }, refused("vjp{at}"), {x, captured});
+  expect_error<rc::TransformError>([&] { rc::jvp(rc::checkpoint(writes), x, x); }, refused("jvp{at}"), {x, captured});
+}
+
 TEST(CustomVjpErrors, ForwardMode) {
   const Tensor x = ramp({3});
   const auto f = rc::custom_vjp([](Tensor a) { return a; }, [](Tensor a) { return std::pair{a, 0}; },
@@ -332,6 +352,30 @@ TEST(CustomRootErrors, AFunctionThatGivesAnotherTree) {
   expect_error<rc::ValueError>([&] { rc::custom_root(f, initial, solve, solve); },
                                "custom_root: the function returned [*], which does not fit its argument [*, *]; "
                                "return that structure");
+}
+
+TEST(CustomRootErrors, AFunctionOrASolverThatGivesAnotherShape) {
+  const Tensor a = ramp({3}) + 1;
+  const auto equation = [&](Tensor x) { return x * x - a; };
+  const auto whole = [](const auto&, Tensor x) { return x; };
+  const auto summed = [](const auto&, Tensor x) { return x.sum(); };
+  const std::string found = "the solver returned f64[], but its argument is f64[3]; return that shape and dtype";
+  const auto root = [&](const auto& solve, const auto& tangent_solve) {
+    return [&](Tensor q) {
+      return rc::custom_root([q](Tensor x) { return x * x - q; }, ramp({3}), solve, tangent_solve).sum();
+    };
+  };
+  expect_error<rc::ValueError>([&] { rc::custom_root(equation, ramp({3}), summed, whole); }, "custom_root: " + found,
+                               {a});
+  expect_error<rc::ValueError>([&] { rc::jvp(root(whole, summed), a, a); },
+                               "custom_root: " + found + "\n  inside jvp{at}", {a});
+  expect_error<rc::ValueError>(
+      [&] { rc::custom_root([&](Tensor x) { return x.sum(); }, ramp({3}), whole, whole); },
+      "custom_root: the function returned f64[], but its argument is f64[3]; return that shape "
+      "and dtype",
+      {a});
+  expect_error<rc::ValueError>([&] { rc::custom_linear_solve([&](Tensor x) { return x * a; }, a, summed, whole); },
+                               "custom_linear_solve: " + found, {a});
 }
 
 }  // namespace

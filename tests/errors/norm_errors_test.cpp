@@ -37,6 +37,35 @@ TEST(NormErrors, BatchNormStatistics) {
                                "batch_norm: in training each channel needs more than one value, the input is f32[1,2]");
 }
 
+TEST(NormErrors, BatchNormWritesBothStatisticsOrNone) {
+  const Tensor x = rc::tensor({{1.0, 2.0}, {3.0, 5.0}}), weight = rc::ones({2}), mean = rc::zeros({2}),
+               variance = rc::ones({2});
+  const auto captured = [&](Tensor w, Tensor m) { return rc::batch_norm(x, m, variance, w, Tensor(), true).sum(); };
+  expect_error<rc::TransformError>(
+      [&] { rc::grad(captured)(weight, mean); },
+      "batch_norm: the target f32[2] was captured from outside grad{at}; a function under differentiation writes only "
+      "to "
+      "its arguments and to what it creates: pass it as an argument, or write to a clone()\n  inside grad{at}",
+      {x, weight, mean, variance});
+  const auto train = [&](Tensor m, Tensor v) { rc::batch_norm(x, m, v, Tensor(), Tensor(), true); };
+  expect_error<rc::ValueError>(
+      [&] { train(mean, rc::ones({1}).expand({2})); },
+      "batch_norm: the target f32[2] is expanded: several of its elements are one in memory; write to a clone() of it",
+      {x, mean});
+  expect_error<rc::TypeError>([&] { train(mean, rc::ones({2}, rc::complex64)); },
+                              "batch_norm: c64[2] is complex; pass its real part or its absolute value", {x, mean});
+  expect_error<rc::TypeError>([&] { train(rc::zeros({2}, rc::int64), variance); },
+                              "batch_norm: i64[2] is neither floating nor complex; convert it first, for example with "
+                              "x.to(rc::float32)",
+                              {x, variance});
+}
+
+TEST(NormErrors, InstanceNormOfSingleValues) {
+  expect_error<rc::ValueError>(
+      [] { rc::instance_norm(rc::ones({3, 2})); },
+      "instance_norm: each channel of an example needs more than one value, the input is f32[3,2]");
+}
+
 TEST(NormErrors, InputsAndParameters) {
   const Tensor x = rc::ones({3, 4, 2}), two = rc::ones({2});
   expect_error<rc::ValueError>([&] { rc::group_norm(x, 3); },

@@ -96,6 +96,12 @@ TEST(OperandErrors, OfIndices) {
       {4}, [](Tensor x) { rc::one_hot(x, 3); }, "one_hot: the index f64[4] is not of integers");
   expect_inside<rc::ValueError>(
       {4}, [](Tensor x) { rc::nonzero(x, {.size = -1}); }, "nonzero: size is -1; it must not be negative");
+  expect_inside<rc::ValueError>(
+      {4}, [](Tensor x) { rc::nonzero(x, {.size = 2, .fill = rc::ones({2})}); },
+      "nonzero: fill is f32[2]; it must be a number or 0-dim");
+  expect_inside<rc::ValueError>(
+      {4}, [](Tensor x) { rc::unique(x, {.size = 2, .fill = rc::ones({1})}); },
+      "unique: fill is f32[1]; it must be a number or 0-dim");
   expect_inside<rc::IndexError>(
       {4, 4}, [](Tensor x) { x.index({rc::ellipsis, 0, rc::ellipsis}); },
       "index: an index may hold one ellipsis, found 2");

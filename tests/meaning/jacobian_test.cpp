@@ -315,4 +315,18 @@ TEST(Jacobian, KeepsIntegerLeavesAsTheyAre) {
   expect_equal(again[&Table::places].weight, table.places);
 }
 
+TEST(Jacobian, LeavesUndefinedLeavesUndefined) {
+  const Linear layer{doubles({1, 2, 3}), Tensor()};
+  const auto squares = [](Linear l) { return Linear{square(l.weight), l.bias}; };
+  for (const auto& j : {rc::jacrev(squares)(layer), rc::jacfwd(squares)(layer)}) {
+    expect_values(j[&Linear::weight].weight, {2, 0, 0, 0, 4, 0, 0, 0, 6});
+    EXPECT_FALSE(j[&Linear::weight].bias.defined());
+    EXPECT_FALSE(j[&Linear::bias].weight.defined());
+  }
+  const auto h = rc::hessian([&](Linear l) { return squares(l).weight.sum(); })(layer);
+  expect_values(h[&Linear::weight].weight, {2, 0, 0, 0, 2, 0, 0, 0, 2});
+  EXPECT_FALSE(h[&Linear::bias].weight.defined());
+  EXPECT_FALSE(h[&Linear::weight].bias.defined());
+}
+
 }  // namespace

@@ -133,4 +133,22 @@ TEST(VmapChunks, RandomOperationsUnderGradAreNot) {
   expect_equal(gradient, noise);
 }
 
+TEST(VmapChunks, WhatIsRecordedIsOneValueOnlyIfItIsOneVariable) {
+  const Tensor x = doubles({1, 2, 3});
+  const auto mapped = [&](const auto& f) {
+    return [&](Tensor w) {
+      return rc::vmap([&](Tensor a) { return f(w, a > 1.5); }, {.out_dims = rc::none, .chunk_size = 1})(x);
+    };
+  };
+  const auto chosen = [](Tensor w, Tensor wanted) {
+    return rc::cond(wanted, [&] { return w * 2; }, [&] { return w * 3; });
+  };
+  EXPECT_THROW(rc::trace(mapped(chosen))(x), rc::ValueError);
+  const auto given = [](Tensor w, Tensor wanted) {
+    rc::cond(wanted, [&] { return w * 2; }, [&] { return w * 3; });
+    return w;
+  };
+  expect_equal(rc::trace(mapped(given))(x)({x})[0], x);
+}
+
 }  // namespace

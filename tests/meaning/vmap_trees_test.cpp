@@ -172,4 +172,15 @@ TEST(VmapTrees, PerSampleGradientsHaveTheTreeOfTheModel) {
   }
 }
 
+TEST(VmapTrees, AnUndefinedLeafOfAResultStaysUndefined) {
+  const Linear layer{ramp({3}), Tensor()};
+  const Tensor xs = ramp({4, 3});
+  const auto loss = [](Linear l, Tensor x) { return (l.weight * l.weight * x).sum(); };
+  for (const std::optional<std::int64_t> chunk : {std::optional<std::int64_t>(), std::optional<std::int64_t>(3)}) {
+    const Linear each = rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0}, .chunk_size = chunk})(layer, xs);
+    expect_close(each.weight, layer.weight * xs * 2);
+    EXPECT_FALSE(each.bias.defined());
+  }
+}
+
 }  // namespace

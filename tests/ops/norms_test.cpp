@@ -154,4 +154,18 @@ TEST(ChannelNorms, OfSinglesAreThoseOfDoubles) {
                rc::batch_norm(x, Tensor(), Tensor(), Tensor(), Tensor(), true), 1e-5);
 }
 
+TEST(Norms, OfNoExamplesAreEmptyAndLeaveTheStatistics) {
+  const auto none = [](const Tensor& y) { return y.shape() == rc::Shape{0, 4, 3} && y.dtype() == rc::float64; };
+  const Tensor x = rc::zeros({0, 4, 3}, rc::float64);
+  EXPECT_TRUE(none(rc::group_norm(x, 2)));
+  EXPECT_TRUE(none(rc::instance_norm(x)));
+  const Statistics statistics = fresh({4});
+  EXPECT_TRUE(none(rc::batch_norm(x, statistics.mean, statistics.variance, Tensor(), Tensor(), true)));
+  expect_equal(statistics.mean, fresh({4}).mean);
+  expect_equal(statistics.variance, fresh({4}).variance);
+  rc::vmap([](Tensor a, Tensor m, Tensor v) { return rc::batch_norm(a, m, v, Tensor(), Tensor(), true); },
+           {.in_dims = {1, rc::none, rc::none}})(rc::zeros({0, 2, 4}), statistics.mean, statistics.variance);
+  expect_equal(statistics.variance, fresh({4}).variance);
+}
+
 }  // namespace

@@ -81,7 +81,7 @@ Closure close(const char* name, const F& f, const X& x) {
   std::optional<X> result;
   Closure closure = write_down(name, f, std::tuple<X>(x), result);
   X like = x;
-  require_like(name, "the function", call::walk(*result), call::walk(like), "its argument");
+  require_same_types(name, "the function", call::walk(*result), call::walk(like), "its argument");
   return with_fixed_sizes(std::move(closure));
 }
 

@@ -91,6 +91,9 @@ Tensors gather_gradients(const std::string& name, const char* rule, std::span<co
 /// Throws ValueError unless `found`, which `rule` returned, has the structure of `wanted`; `what` that is.
 void require_like(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                   const char* what);
+/// Throws ValueError unless `found` has the structure, shapes and dtypes of `wanted`; a number has any dtype.
+void require_same_types(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
+                        const char* what);
 /// The leaves at the places in `taken`, undefined ones among them.
 Tensors leaves_at(const tree::Walk& walk, const Mask& taken);
 Types types_of_all(std::span<const Tensor> tensors);
