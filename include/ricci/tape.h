@@ -42,8 +42,9 @@ class Tape {
   Owned<State> state_;
 };
 
-/// While it lives, what is computed has no derivative for any transform around it; transforms entered inside are not
-/// concerned.
+/// While it lives, what is computed or written has no derivative for any transform around it, nor have the results of
+/// transforms entered inside, which themselves are not concerned. A write makes a constant of the tensor or view that it
+/// is called on; what is beside that view keeps its derivative.
 ///   { rc::no_grad guard; scale = x.norm(); }
 class no_grad {
  public:

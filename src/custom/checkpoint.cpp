@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "interpreters/batch.h"
+#include "interpreters/lifted.h"
 #include "interpreters/replay.h"
 #include "primitive/interpreter.h"
 #include "program/program.h"
@@ -30,6 +31,20 @@ struct RecordedCheckpoint {
 
 }  // namespace
 
+/// A checkpoint where a derivative that it ran under is set aside: below the reverse mode that keeps it.
+class Recomputed::Beneath final : public Recomputed {
+ public:
+  explicit Beneath(std::shared_ptr<const Recomputed> f) : Recomputed(f->name()), f_(std::move(f)) {}
+
+  Tensors call(std::span<const Tensor> inputs) const override {
+    return call_beneath(name().c_str(), inputs, [this](std::span<const Tensor> given) { return f_->call(given); });
+  }
+
+ private:
+  std::vector<std::size_t> tensors_by_argument() const override { return f_->tensors_by_argument(); }
+  std::shared_ptr<const Recomputed> f_;
+};
+
 bool simply_runs(const tree::Walk& arguments) {
   const Tensors leaves = defined_leaves(arguments);
   for (const Interpreter* i = innermost; i; i = i->parent) {
@@ -41,10 +56,18 @@ bool simply_runs(const tree::Walk& arguments) {
   return false;
 }
 
+std::shared_ptr<const Recomputed> Recomputed::beneath() const {
+  return std::make_shared<const Beneath>(std::static_pointer_cast<const Recomputed>(shared_from_this()));
+}
+
+Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
+  return runs_beneath(inputs) ? beneath()->Operation::apply(inputs) : Operation::apply(inputs);
+}
+
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
   auto draws = std::make_shared<Draws>();
   const NotedDraws noted(*draws);
-  Kept kept = keep_inputs_to_call_again(inputs);
+  Kept kept = beneath()->keep_inputs_to_call_again(inputs);
   kept.residual.rest = std::move(draws);
   return kept;
 }
@@ -61,7 +84,7 @@ Pushed Recomputed::jvp(std::span<const Tensor> inputs, std::span<const Tensor> t
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result) {
   Tensors inputs = defined_leaves(arguments);
   inputs.append(f.captured.begin(), f.captured.end());
-  const Tensors outputs = ricci::apply(RecordedCheckpoint{f.program}, inputs);
+  const Tensors outputs = apply_recorded(RecordedCheckpoint{f.program}, inputs);
   std::span<const Tensor> rest = outputs;
   write_leaves(rest, result);
 }

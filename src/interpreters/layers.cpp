@@ -18,16 +18,16 @@ const ValueRef* inner_of(const Value& value) {
   __builtin_unreachable();
 }
 
-/// A level that began inside the no_grad holds nothing that it switched off: what enters a level has been read.
-ValueRef without_switched_off(const ValueRef& value) {
+/// A derivative of a level further in holds none of those: what a level differentiates has been read when it entered.
+ValueRef without_derivatives(const ValueRef& value, Level last) {
   const ValueRef* inner = inner_of(*value);
   if (value->kind == ValueKind::batched) {
-    ValueRef left = without_switched_off(*inner);
+    ValueRef left = without_derivatives(*inner, last);
     if (left.get() == inner->get()) return value;
     return new_node<Batched>(value->level, std::move(left), static_cast<const Batched&>(*value).lanes);
   }
-  if (value->level > no_grad_below || value->kind == ValueKind::array) return value;
-  if (inner) return without_switched_off(*inner);
+  if (value->level > last || value->kind == ValueKind::array) return value;
+  if (inner) return without_derivatives(*inner, last);
   return static_cast<RecordInterpreter*>(find_interpreter(value->level))->undifferentiated(value);
 }
 

@@ -23,8 +23,59 @@ void InnerOp::print_parameter(std::string& out) const {
 }
 
 void InnerOp::visit_parameter_sizes(SizeVisitor& visitor) {
+  visitor.enter(*rules);
   parameters = OwnedParameters(rules->parameters, parameters.get());  // the old ones may be shared
   rules->parameters.visit_sizes(parameters.mutable_get(), visitor);
+}
+
+Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const TensorsFunction& f) {
+  const TapeInterpreter tape{Entry{}};
+  Tensors given, outputs;
+  for (const Tensor& t : inputs) given.push_back(wrap(read(t, name)));
+  for (const Tensor& t : f(given)) {
+    ValueRef value = read(t, name);
+    const AtLevel outside(tape.parent);
+    outputs.push_back(wrap(std::move(value)));
+  }
+  return outputs;
+}
+
+bool runs_beneath(std::span<const Tensor> inputs) {
+  const Level level = innermost_derivative();
+  return level > 0 && std::none_of(inputs.begin(), inputs.end(),
+                                   [=](const Tensor& t) { return part_at(*value_of(t), level) != nullptr; });
+}
+
+namespace {
+
+/// A recorded operation beneath a level that is set aside.
+struct Beneath {
+  using kind = Custom;
+  static constexpr const char* name = "beneath";
+  InnerOp op;
+
+  Types type(const Types& inputs) const { return types_of(op.op(), inputs); }
+  Tensors call(std::span<const Tensor> inputs) const {
+    return call_beneath(name, inputs, [this](std::span<const Tensor> given) { return op.call(given); });
+  }
+};
+
+/// Whether an operation of the programs among the parameters depends on the levels that it is replayed under.
+bool holds_detach(Op op) {
+  struct Find final : SizeVisitor {
+    bool found = false;
+    void visit(Size&) override {}
+    void enter(const Rules& rules) override { found = found || rules.replay; }
+  } find;
+  OwnedParameters copy(op.rules->parameters, op.parameters);
+  op.rules->parameters.visit_sizes(copy.mutable_get(), find);
+  return find.found;
+}
+
+}  // namespace
+
+Tensors apply_beneath(Op op, std::span<const Tensor> inputs) {
+  return holds_detach(op) ? ricci::apply(Beneath{InnerOp(op)}, inputs) : apply_all(op, inputs);
 }
 
 namespace {
@@ -370,18 +421,16 @@ namespace {
 
 bool has_tangent(const Tensor& t) { return innermost_part(*value_of(t), ValueKind::dual) != nullptr; }
 
-/// A checkpoint inside reverse mode, whose own level is set aside here: a level in its place refuses writes to what is
-/// captured, and is the one that `detach` cuts. Inside forward mode it is a tape that is dropped: what the checkpoint is
-/// made of sees reverse mode inside forward mode, and need not have a forward rule.
+/// A checkpoint under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need not have
+/// a forward rule.
 Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
   TapeInterpreter tape{Entry{}};
-  const bool is_forward = std::any_of(inputs.begin(), inputs.end(), has_tangent);
-  Tensors given, outputs;
+  Tensors watched, outputs;
   for (const Tensor& t : inputs) {
     const ValueRef value = read(t, op.rules->name);
-    given.push_back(wrap(is_forward && is_differentiable(value->type.dtype) ? tape.watch(value) : value));
+    watched.push_back(wrap(is_differentiable(value->type.dtype) ? tape.watch(value) : value));
   }
-  for (const Tensor& t : op.rules->call(op.parameters, given)) {
+  for (const Tensor& t : op.rules->call(op.parameters, watched)) {
     const ValueRef value = read(t, op.rules->name);
     const AtLevel outside(tape.parent);
     outputs.push_back(wrap(value->level == tape.level ? *inner_of(*value) : value));
@@ -392,10 +441,12 @@ Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
 }  // namespace
 
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
-  return {.outputs = apply_all(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  return {.outputs = op.rules->transparent ? apply_beneath(op, inputs) : apply_all(op, inputs),
+          .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 
 Kept keep_to_call_again(Op op, std::span<const Tensor> inputs) {
+  if (std::none_of(inputs.begin(), inputs.end(), has_tangent)) return keep_by_calling(op, inputs);
   return {.outputs = outputs_under_tape(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 

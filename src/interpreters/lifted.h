@@ -2,6 +2,8 @@
 // hold them where a transform met a custom operation. Looks up no operation by name.
 #pragma once
 
+#include <functional>
+
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -24,5 +26,20 @@ struct InnerOp {
 };
 
 using Flags = SmallVector<bool, 8>;
+
+using TensorsFunction = std::function<Tensors(std::span<const Tensor>)>;
+
+/// `f` where a level that it ran under is set aside: under a tape that records nothing, in place of that level, so that `f`
+/// may write to nothing that it captures, and `detach` in it cuts that level and none further out.
+Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const TensorsFunction& f);
+/// Whether an operation on these will run with the innermost derivative set aside, as they do not depend on it.
+bool runs_beneath(std::span<const Tensor> inputs);
+/// Applies an operation beneath a level that is set aside, if that makes a difference to the programs in its parameters.
+Tensors apply_beneath(Op op, std::span<const Tensor> inputs);
+/// Applies an operation whose parameters are programs.
+template <class P>
+Tensors apply_recorded(const P& parameters, std::span<const Tensor> inputs) {
+  return runs_beneath(inputs) ? apply_beneath({&rules_of<P>, &parameters}, inputs) : ricci::apply(parameters, inputs);
+}
 
 }  // namespace ricci

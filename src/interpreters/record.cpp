@@ -95,7 +95,7 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   if (level > no_grad_below) return write(op, inputs);
   Values constants;
   for (const ValueRef& v : inputs)
-    constants.push_back(v->level == level ? undifferentiated(v) : without_switched_off(v));
+    constants.push_back(v->level == level ? undifferentiated(v) : without_derivatives(v, no_grad_below));
   Values results = write(op, {constants.data(), constants.size()});
   for (const ValueRef& v : results) constants_[static_cast<const Recorded&>(*v).variable] = v;
   return results;

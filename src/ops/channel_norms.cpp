@@ -37,7 +37,7 @@ Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias) {
 
 /// What shares its first `rows` axes together, to mean 0 and variance 1.
 Tensor normalized_rows(const Tensor& x, int rows, double eps) {
-  const Tensor flat = flatten(x, rows, -1);
+  const Tensor flat = x.dim() == rows ? unsqueeze(x, -1) : flatten(x, rows, -1);
   return reshape(layer_norm(flat, {flat.size(-1)}, Tensor(), Tensor(), eps), type_of(x).shape);
 }
 

@@ -55,13 +55,6 @@ struct Detach {
   static std::vector<Sample<Detach>> samples() { return {{{}, {tensor({{1, 2, 3}, {4, 5, 6}})}}}; }
 };
 
-/// The differentiating level that `detach` cuts; 0 if there is none that no_grad has not switched off.
-Level innermost_derivative() {
-  const Interpreter* i = innermost;
-  while (i && !(i->differentiates() && i->level > no_grad_below)) i = i->parent;
-  return i ? i->level : 0;
-}
-
 /// The value as it is inside all batched levels deeper than `level`.
 const Value& inside_batches(const Value& value, Level level) {
   const Value* v = &value;

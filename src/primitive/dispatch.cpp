@@ -95,6 +95,12 @@ bool switched_off(const Interpreter& interpreter) {
 
 }  // namespace
 
+Level innermost_derivative() {
+  const Interpreter* i = innermost;
+  while (i && !(i->differentiates() && i->level > no_grad_below)) i = i->parent;
+  return i ? i->level : 0;
+}
+
 OutsideRecordings::OutsideRecordings(Level level) {
   for (Interpreter* i = innermost; i && i->level > level; i = i->parent)
     if (i->kind == ValueKind::recorded) passed_by_.push_back(i);
@@ -211,10 +217,17 @@ ValueRef read(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
   if (value->level == 0) return value;
   const ValueRef& alive = live(value, op);
-  if (no_grad_below == 0 && narrowed_levels == 0) [[likely]]
+  const Link* link = tensor.cell()->link;
+  const Level cut_below = link ? std::max(link->cut_below, no_grad_below) : no_grad_below;
+  if (cut_below == 0 && narrowed_levels == 0) [[likely]]
     return alive;
-  ValueRef seen = without_switched_off(alive);
+  ValueRef seen = cut_below == 0 ? alive : without_derivatives(alive, cut_below);
   return narrowed_levels == 0 ? seen : in_running_lanes(std::move(seen));
+}
+
+Tensor as_read(const Tensor& tensor, const char* op) {
+  ValueRef value = read(tensor, op);
+  return value.get() == value_of(tensor).get() ? tensor : wrap(std::move(value));
 }
 
 Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
@@ -240,12 +253,26 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
     raise<TransformError>(std::string(op.rules->name) + ": its vmap has ended; call it while the vmap runs");
   if (!handler || switched_off(*handler)) {
     Values alive;
-    for (const ValueRef& v : inputs) alive.push_back(without_switched_off(live(v, op.rules->name)));
+    for (const ValueRef& v : inputs) alive.push_back(without_derivatives(live(v, op.rules->name), no_grad_below));
     return dispatch(op, {alive.data(), alive.size()});
   }
   const Below below(handler);
   return handler->process(op, inputs);
 }
+
+namespace {
+
+/// A view follows its base with all derivatives; whoever reads it leaves what no_grad has switched off.
+Tensor view_of(Op op, const Tensor& base) {
+  require_defined(op.rules->name, base, 0);
+  Owned<Link> link = new OperationLink(base, op);
+  ValueRef whole = live(value_of(base), op.rules->name);
+  if (narrowed_levels != 0) whole = in_running_lanes(std::move(whole));
+  const AllDerivatives kept;
+  return make_view(std::move(dispatch(op, {&whole, 1})[0]), current_level(), std::move(link));
+}
+
+}  // namespace
 
 Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
   if (!innermost) [[likely]] {
@@ -257,10 +284,9 @@ Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
     for (std::size_t i = 0; i < count; ++i) operands.push_back(*inputs[i]);
     return apply_all(op, operands)[0];
   }
+  if (op.rules->is_view) return view_of(op, *inputs[0]);
   const Values values = read_all(op, inputs, count);
-  Values out = dispatch(op, {values.data(), values.size()});
-  if (op.rules->is_view) return make_view(std::move(out[0]), current_level(), new OperationLink(*inputs[0], op));
-  return wrap(std::move(out[0]));
+  return wrap(std::move(dispatch(op, {values.data(), values.size()})[0]));
 } catch (const TooLarge& error) { raise<ValueError>(std::string(op.rules->name) + ": " + error.what()); }
 
 void require_operand_count(const Rules& rules, std::size_t count) {

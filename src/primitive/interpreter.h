@@ -79,6 +79,9 @@ extern thread_local constinit int narrowed_levels;
 extern thread_local constinit int recordings_of_captures;
 
 inline Level current_level() { return innermost ? innermost->level : 0; }
+/// The innermost running level that differentiates, which `detach` cuts; 0 if there is none that no_grad has not switched
+/// off.
+Level innermost_derivative();
 
 /// While it lives, operations run one level below `interpreter`.
 class Below {
@@ -191,11 +194,14 @@ Tensor wrap(ValueRef value);
 /// the examples that run.
 ValueRef read(const Tensor& tensor, const char* op);
 
+/// The tensor as it is read: itself, or what `read` leaves of it in a cell of its own.
+Tensor as_read(const Tensor& tensor, const char* op);
+
 /// The part of a batched, dual or taped value one level down; null for arrays and recorded values.
 const ValueRef* inner_of(const Value& value);
-/// What no_grad leaves of a live value: no derivative that it has switched off, also under running vmaps; where a
-/// recording is switched off with them, a variable that no derivative of the program goes through.
-ValueRef without_switched_off(const ValueRef& value);
+/// What no_grad leaves of a live value: no derivative of a level up to `last`, also under running vmaps; of a recording up
+/// to there, a variable that no derivative of the program goes through.
+ValueRef without_derivatives(const ValueRef& value, Level last);
 /// The innermost part of the value, itself included, for which `is(part)` holds; null if there is none.
 template <class Is>
 const Value* innermost_part(const Value& value, const Is& is) {

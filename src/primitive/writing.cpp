@@ -123,10 +123,19 @@ OperationLink::OperationLink(const Tensor& base_tensor, Op op)
     : rules(op.rules), parameters(op.rules->parameters, op.parameters) {
   base = base_tensor;
   seen = root_of(base.cell())->version;
+  cut_below = base.cell()->link ? std::max(base.cell()->link->cut_below, no_grad_below) : no_grad_below;
 }
 
+/// Computed where the view was made: a branch or a recording that has begun since may be the first to look at it, but has
+/// no part in it.
 ValueRef OperationLink::value_of(const ValueRef& base_value) const {
-  const AllDerivatives kept;  // whoever reads the view leaves what no_grad has switched off
+  const AllDerivatives kept;
+  const Level deepest = std::max(made_at_, base_value->level);
+  Interpreter* there = innermost;
+  while (there && there->level > deepest) there = there->parent;
+  const AtLevel outside(there);
+  const Tensor of_base = wrap(base_value);
+  const InLanesOf all({&of_base, narrowed_levels == 0 ? std::size_t{0} : std::size_t{1}}, true);
   return dispatch(op(), {&base_value, 1})[0];
 }
 
@@ -206,7 +215,7 @@ void write_result(const Tensor& target, const Tensor& result, const char* name) 
 void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   require_defined(name, target, 0);
   require_defined(name, source, 1);
-  if (target.is_same(source)) return;
+  if (target.is_same(source) && no_grad_below == 0) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
   const Tensor fitted = conform(source, have, name);

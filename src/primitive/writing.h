@@ -21,6 +21,9 @@ struct OperationLink final : Link {
 
   static void* operator new(std::size_t bytes);
   static void operator delete(void* link, std::size_t bytes);
+
+ private:
+  Level made_at_ = current_level();
 };
 
 /// The argument of a running transform, which shows a tensor of the caller: it keeps its own value, and passes what is

@@ -153,6 +153,7 @@ void Program::visit_parameter_sizes(SizeVisitor& visitor) {
     for (Size& size : type.shape) visitor.visit(size);
   for (Equation& e : body->equations) {
     e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
+    visitor.enter(*e.rules);
     e.rules->parameters.visit_sizes(e.parameters.mutable_get(), visitor);
   }
   body_ = Shared<const ProgramBody>(body.release());

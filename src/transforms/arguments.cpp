@@ -44,6 +44,7 @@ ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& 
     raise<NotImplementedError>("write: the target is an argument of " + transform_text(interpreter) +
                                ", of whose examples only a part runs; write to a clone() of it");
   const AtLevel outside(interpreter->parent);
+  const AllDerivatives kept;  // of what is beside a part that was written
   const Tensor rows = rows_of(static_cast<const BatchInterpreter&>(*interpreter), value);
   return read(axis == 0 ? rows : movedim(rows, 0, axis), "write");
 }

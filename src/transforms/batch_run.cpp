@@ -273,7 +273,8 @@ Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_di
   if (!shown || shown->level != level) return {};
   const auto* argument = static_cast<const MappedArgument*>(shown);  // the arguments of a vmap's level are mapped
   const std::int64_t rank = type_of(leaf).rank() + 1, axis = out_dim < 0 ? out_dim + rank : out_dim;
-  if (views.empty()) return argument->axis == axis ? argument->base : movedim(argument->base, argument->axis, axis);
+  if (views.empty())
+    return argument->axis == axis ? as_read(argument->base, "vmap") : movedim(argument->base, argument->axis, axis);
   Tensor rows = argument->axis == 0 ? argument->base : movedim(argument->base, argument->axis, 0);
   for (auto view = views.rbegin(); view != views.rend(); ++view) {
     const OwnedParameters lifted = (*view)->rules->lifted((*view)->parameters.get(), size);
@@ -285,7 +286,7 @@ Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_di
 
 /// The rows of all examples, from all parts, in the order of the examples; one part's value alone where it serves all.
 /// What its examples agree on need not be what those of others do, if they were asked; without an out_dim it is the first
-/// part's, unless it is known to differ.
+/// part's, if it is known to be one value.
 Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result, Dim out_dim) const {
   const Collected& first = parts[0].leaves[leaf];
   if (parts.size() == 1) return first;

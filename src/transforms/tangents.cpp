@@ -25,8 +25,9 @@ Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
   if (!leaf.defined()) return {};
   const ValueRef value = read(leaf, "return");
   const AtLevel outside(interpreter.parent);
-  const Tensor argument = shown_argument(leaf, interpreter.level);
-  if (value->level != interpreter.level) return {argument.defined() ? argument : leaf, Tensor()};
+  Tensor argument = shown_argument(leaf, interpreter.level);
+  if (argument.defined()) argument = as_read(argument, "return");
+  if (value->level != interpreter.level) return {argument.defined() ? argument : as_read(leaf, "return"), Tensor()};
   const auto& dual = static_cast<const Dual&>(*value);
   return {argument.defined() ? argument : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
 }

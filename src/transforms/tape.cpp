@@ -38,6 +38,12 @@ const Value* batched_inside(const Value& value, Level level) {
   return batched && batched->level > level ? batched : nullptr;
 }
 
+/// The loss as the tape has recorded it, whatever no_grad has switched off since.
+ValueRef as_recorded(const Tensor& loss) {
+  const AllDerivatives kept;
+  return read(loss, "Tape");
+}
+
 std::atomic<TapeInterpreter*> given_up = nullptr;
 
 /// Holds it, without what it has recorded, until the process ends: the stack of its own thread still points to it.
@@ -111,7 +117,7 @@ void Tape::watch_leaves(const tree::Walk& walk) {
 void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   state_->require_running();
   const TapeInterpreter& tape = *state_->interpreter;
-  const ValueRef value = read(loss, "Tape");
+  const ValueRef value = as_recorded(loss);
   const Type type = value->type;
   require_loss("Tape", type, state_->where);
 

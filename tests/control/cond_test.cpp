@@ -372,4 +372,40 @@ TEST(SwitchCase, AnIndexOutOfRangeIsRefused) {
                                "switch_case: index 1 is out of range for 1 branch; the legal range is [0, 0]");
 }
 
+TEST(Cond, AWriteToAnOperandStaysInTheBranch) {
+  const auto f = [](Tensor a) {
+    const Tensor c = a * 1;
+    const auto doubled = [](Tensor q) {
+      q.mul_(2);
+      return q;
+    };
+    return rc::cond(a > 2.5, doubled, [](Tensor q) { return q; }, c) + c;
+  };
+  expect_values(f(number(3)), {9});
+  expect_values(rc::trace(f)(number(3))({number(3)})[0], {9});
+  expect_values(rc::vmap(f)(doubles({2, 3})), {4, 9});
+}
+
+TEST(Cond, AViewThatABranchIsTheFirstToLookAtIsNoPartOfIt) {
+  const auto f = [](Tensor x) {
+    const Tensor y = sin(x);
+    const Tensor view = y.view({1});
+    y.mul_(2);  // the view is out of date
+    const Tensor z = rc::cond(x > 0, [&](Tensor a) { return a + view.sum(); }, [](Tensor a) { return a; }, x);
+    const auto half = [](const auto& g, Tensor a) { return a - g(a); };
+    const auto itself = [](const auto&, Tensor b) { return b; };
+    const Tensor w = z + view.sum();
+    y.mul_(2);
+    return w + rc::custom_root([&](Tensor a) { return a - view.sum(); }, x, half, itself) + view.sum();
+  };
+  const Tensor x = doubles({1, -1});
+  const auto slope = [](double a) { return (a > 0 ? 12 : 10) * std::cos(a) + 1; };
+  const Values wanted{slope(1), slope(-1)};
+  expect_values(rc::stack({rc::grad(f)(x[0]), rc::grad(f)(x[1])}), wanted, 1e-12);
+  expect_values(rc::vmap(rc::grad(f))(x), wanted, 1e-12);
+  expect_values(rc::vmap(rc::jacfwd(f))(x), wanted, 1e-12);
+  expect_values(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(x), wanted, 1e-12);
+  expect_values(rc::trace(rc::grad(f))(x[0])({x[1]})[0], {slope(-1)}, 1e-12);
+}
+
 }  // namespace

@@ -13,8 +13,8 @@ constexpr std::size_t fewest_operations = 180;
 /// The inputs of elementwise operations are made up, the values of `empty` are whatever its memory held, and what a
 /// custom operation computes is a function among its parameters.
 bool may_lack_samples(const ricci::Rules& rules) {
-  return (rules.kind == ricci::Kind::elementwise && rules.parameters.size == 0) ||
-         rules.kind == ricci::Kind::custom || std::string_view(rules.name) == "empty";
+  return (rules.kind == ricci::Kind::elementwise && rules.parameters.size == 0) || rules.kind == ricci::Kind::custom ||
+         std::string_view(rules.name) == "empty";
 }
 
 TEST(Registry, HoldsTheOperationsOfTheLibrary) { EXPECT_GE(laws::operations().size(), fewest_operations); }

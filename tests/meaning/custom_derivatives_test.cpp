@@ -503,4 +503,17 @@ TEST(Checkpoint, DetachInItCutsTheDerivativeAroundItAlone) {
   expect_values(rc::grad(rc::grad(rc::checkpoint(f)))(number(3)), {1});
 }
 
+TEST(Checkpoint, IsOneOperationForEveryReverseModeAroundIt) {
+  int runs = 0;
+  const auto f = rc::checkpoint([&runs](Tensor x) {
+    ++runs;
+    return sin(sin(x));
+  });
+  const auto value = [&](Tensor x) { return std::get<0>(rc::vjp(f, x)); };
+  auto [y, pullback] = rc::vjp(value, number(2));
+  EXPECT_EQ(runs, 1);
+  pullback(number(1));
+  EXPECT_EQ(runs, 2);  // nothing of it was kept
+}
+
 }  // namespace

@@ -1,5 +1,6 @@
 // custom_root and custom_linear_solve: derivatives that do not depend on how the equation was solved, with respect to
 // what the equation's function captures, to second order, forward and reverse, mapped.
+#include <complex>
 #include <tuple>
 
 #include "support/chain.h"
@@ -131,6 +132,19 @@ TEST(CustomLinearSolve, Maps) {
   expect_close(rc::vmap(rc::grad(f), rows)(matrix, b), rc::vmap(rc::grad(plain), rows)(matrix, b));
   const auto total = [&](const auto& g) { return [&](Tensor a) { return rc::vmap(g, rows)(a, b).sum(); }; };
   expect_close(rc::grad(total(f))(matrix), rc::grad(total(plain))(matrix));
+}
+
+TEST(CustomRoot, TakesANumberFromASolverAsTheGuessesDtype) {
+  const auto f = [](Tensor x) { return x * 2 - 4; };
+  const auto solve = [](const auto&, Tensor) { return Tensor(2); };
+  const auto tangent = [](const auto& g, Tensor y) { return y / g(rc::ones({}, y.dtype())); };
+  EXPECT_EQ(rc::custom_root(f, rc::zeros({}), solve, tangent).dtype(), rc::float32);
+  const auto root = [&](Tensor a) {
+    return rc::custom_root([a](Tensor x) { return x * a - 4; }, number(1), solve, tangent);
+  };
+  expect_values(rc::grad(root)(number(2)), {-1});
+  const auto imaginary = [](const auto&, Tensor) { return Tensor(std::complex<double>(0, 1)); };
+  EXPECT_THROW(rc::custom_root(f, rc::zeros({}), imaginary, tangent), rc::ValueError);
 }
 
 }  // namespace

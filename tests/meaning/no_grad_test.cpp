@@ -1,5 +1,7 @@
 // no_grad is obeyed by every level it is inside and changes nothing about transforms it is around; detach cuts at the
 // innermost differentiating level.
+#include <cmath>
+
 #include "support/expect_tensor.h"
 
 namespace rc = ricci;
@@ -218,17 +220,81 @@ TEST(NoGrad, LooksAtAViewWithoutTakingItsDerivative) {
   expect_values(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(doubles({2, 3})), {4, 6});
 }
 
-TEST(NoGrad, MakesAConstantOfWhatIsWrittenAndOfNothingBesideIt) {
-  expect_slopes(
-      [](Tensor a) {
-        const Tensor x = rc::stack({a, a});
-        {
-          rc::no_grad guard;
-          x[0].mul_(a);
-        }
-        return (x * x).sum();  // a^4, without a slope, and a^2
-      },
-      {4, 6});
+/// The slope of Σ 2 x, of whose terms `write` makes some constant, at four numbers: rows of two.
+template <class F>
+void expect_kept(const F& write, const Values& wanted) {
+  const auto f = [&](Tensor x) {
+    const Tensor y = x * 2;
+    {
+      rc::no_grad guard;
+      write(y);
+    }
+    return y.sum();
+  };
+  const Tensor x = ramp({2, 2}) + 1;
+  expect_values(rc::grad(f)(x), wanted);
+  expect_values(rc::jacfwd(f)(x), wanted);
+  expect_values(rc::grad([program = rc::trace(f)(x)](Tensor a) { return program({a})[0]; })(x), wanted);
+}
+
+TEST(NoGrad, MakesAConstantOfTheViewThatIsWrittenAndOfNothingBesideIt) {
+  expect_kept([](Tensor y) { y[0].mul_(y[1]); }, {0, 0, 2, 2});
+  expect_kept([](Tensor y) { y[0][0].copy_(0.); }, {0, 2, 2, 2});
+  expect_kept([](Tensor y) { y.index({0, 1}) = 0.; }, {2, 0, 2, 2});
+  expect_kept([](Tensor y) { y.mT().diagonal().copy_(0.); }, {0, 2, 2, 0});
+  expect_kept([](Tensor y) { y.copy_(y); }, {0, 0, 0, 0});
+  const auto first = [](Tensor row) {
+    row[0].copy_(0.);
+    return row;
+  };
+  expect_kept([&](Tensor y) { rc::vmap(first)(y); }, {0, 2, 0, 2});
+  expect_kept([&](Tensor y) { rc::vmap(first, {.in_dims = 1})(y); }, {0, 0, 2, 2});
+}
+
+TEST(NoGrad, MakesAConstantOfAViewThatIsMadeInIt) {
+  const auto slope = [](bool is_written_beside) {
+    return rc::grad([=](Tensor a) {
+      const Tensor c = rc::stack({a, a * a});
+      Tensor view;
+      {
+        rc::no_grad guard;
+        view = c[1];
+      }
+      if (is_written_beside) c[0].mul_(1);
+      return view.reshape({}) * a;
+    })(number(3));
+  };
+  expect_values(slope(false), {9});
+  expect_values(slope(true), {9});
+}
+
+TEST(NoGrad, MakesAConstantOfAnArgumentThatATransformGivesBack) {
+  const auto same = [](Tensor a) { return a; };
+  const auto of = [](const auto& transform) {
+    return [=](Tensor x) {
+      Tensor y;
+      {
+        rc::no_grad guard;
+        y = transform(x);
+      }
+      return (y * x).sum();
+    };
+  };
+  const Tensor x = doubles({2, 3});
+  expect_values(rc::grad(of(rc::vmap(same)))(x), {2, 3});
+  expect_values(rc::grad(of(rc::vmap(same, {.chunk_size = 1})))(x), {2, 3});
+  expect_values(rc::grad(of([=](Tensor a) { return rc::jvp(same, a, a).first; }))(x), {2, 3});
+  expect_values(rc::grad(of([=](Tensor a) { return rc::jvp([a](Tensor) { return a; }, a, a).first; }))(x), {2, 3});
+  expect_values(rc::grad(of([=](Tensor a) { return std::get<0>(rc::vjp(same, a)); }))(x), {2, 3});
+}
+
+TEST(NoGrad, LeavesTheGradientOfATapeThatItIsInside) {
+  rc::Tape tape;
+  const Tensor x = doubles({1, 2}) * 1;
+  tape.watch(x);
+  const Tensor loss = (x * x).sum();
+  rc::no_grad guard;
+  expect_values(tape.gradient(loss, x), {2, 4});
 }
 
 TEST(NoGrad, InARecordedFunctionIsOneEquationForEachValueThatItCuts) {
@@ -341,6 +407,43 @@ TEST(Detach, CutsATapeInsideARecordingAndNothingAround) {
   const rc::Program program = rc::trace(f)(x[0]);
   expect_close(rc::trace(rc::grad(f))(x[0])({x[1]})[0], rc::grad(f)(x[1]));
   expect_close(rc::grad([&](Tensor a) { return program({a})[0]; })(x[1]), rc::grad(f)(x[1]));
+}
+
+TEST(Detach, InWhatDoesNotDependOnTheInnermostDerivativeCutsNothing) {
+  const auto cut = [](Tensor b) { return b.detach(); };
+  const auto times = [](const auto& h) {
+    return [=](Tensor x) { return rc::grad([=](Tensor p) { return p * h(x); })(x); };  // h(x)
+  };
+  const auto branch = [=](Tensor b) { return rc::cond(b > 0, cut, cut, b); };
+  const auto loop = [=](Tensor b) {
+    return rc::fori_loop(0, 1, [=](Tensor, Tensor c) { return cut(c); }, b, {.checkpoint = rc::Checkpoints::sqrt});
+  };
+  const auto expect_one = [&](const auto& h) {
+    const auto f = times(h);
+    expect_values(rc::grad(f)(number(2)), {1});
+    expect_values(rc::jvp(f, number(2), number(1)).second, {1});
+    expect_values(rc::trace(rc::grad(f))(number(2))({number(2)})[0], {1});
+    expect_values(rc::vmap(rc::grad(f))(doubles({2, 3})), {1, 1});
+  };
+  expect_one(cut);
+  expect_one(rc::checkpoint(cut));
+  expect_one(branch);
+  expect_one(loop);
+}
+
+TEST(Detach, InABranchOrACheckpointCutsTheInnermostOfTwoDerivativesInAProgramToo) {
+  const auto cut = [](Tensor b) { return b.detach(); };
+  const auto hessian = [&](const auto& h) { return rc::hessian([=](Tensor x) { return sin(h(x) * x); }); };
+  const Tensor x = number(2), wanted = hessian(cut)(x);
+  const auto expect_same = [&](const auto& h) {
+    expect_close(hessian(h)(x), wanted);
+    expect_close(rc::trace(hessian(h))(x)({x})[0], wanted);
+    expect_close(rc::trace(rc::grad(rc::grad([=](Tensor a) { return sin(h(a) * a); })))(x)({x})[0], wanted);
+  };
+  EXPECT_NEAR(wanted.item<double>(), std::cos(4.0) - 8 * std::sin(4.0), 1e-12);
+  expect_same([=](Tensor b) { return rc::cond(b > 0, cut, cut, b); });
+  expect_same(rc::checkpoint(cut));
+  expect_same([=](Tensor b) { return rc::fori_loop(0, 1, [=](Tensor, Tensor c) { return cut(c); }, b); });
 }
 
 }  // namespace

@@ -39,10 +39,11 @@ TEST(Complex, RefusesPartsThatAreNotRealAndFloating) {
                               "complex: i64[2] is not real and floating; convert it first, for example with "
                               "x.to(rc::float32)",
                               {x, whole});
-  expect_error<rc::ValueError>([&] { rc::complex(x, rc::ones({3})); },
-                               "complex: shapes do not broadcast: f32[2] and f32[3]; axis -1 is 2 against 3, and neither "
-                               "is 1",
-                               {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::complex(x, rc::ones({3})); },
+      "complex: shapes do not broadcast: f32[2] and f32[3]; axis -1 is 2 against 3, and neither "
+      "is 1",
+      {x});
 }
 
 TEST(ViewAsReal, SharesElementsBothWays) {
@@ -66,13 +67,15 @@ TEST(ViewAsComplex, TakesPairsOfAnyLayout) {
 
 TEST(ViewAsComplex, RefusesWhatHoldsNoPairs) {
   const Tensor x = rc::ones({2, 3}), whole = rc::tensor({1, 2});
-  expect_error<rc::ValueError>([&] { rc::view_as_complex(x); },
-                               "view_as_complex: the last axis of f32[2,3] is not of size 2; it must hold the real and the "
-                               "imaginary part",
-                               {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::view_as_complex(x); },
+      "view_as_complex: the last axis of f32[2,3] is not of size 2; it must hold the real and the "
+      "imaginary part",
+      {x});
   expect_error<rc::TypeError>([&] { rc::view_as_complex(whole); },
                               "view_as_complex: i64[2] is neither f32 nor f64; convert it first", {whole});
-  expect_error<rc::TypeError>([&] { rc::view_as_real(x); }, "view_as_real: f32[2,3] is not complex; use it as it is", {x});
+  expect_error<rc::TypeError>([&] { rc::view_as_real(x); }, "view_as_real: f32[2,3] is not complex; use it as it is",
+                              {x});
 }
 
 }  // namespace

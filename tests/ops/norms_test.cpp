@@ -159,6 +159,7 @@ TEST(Norms, OfNoExamplesAreEmptyAndLeaveTheStatistics) {
   const Tensor x = rc::zeros({0, 4, 3}, rc::float64);
   EXPECT_TRUE(none(rc::group_norm(x, 2)));
   EXPECT_TRUE(none(rc::instance_norm(x)));
+  EXPECT_EQ(rc::instance_norm(rc::zeros({0, 3})).shape(), rc::Shape({0, 3}));
   const Statistics statistics = fresh({4});
   EXPECT_TRUE(none(rc::batch_norm(x, statistics.mean, statistics.variance, Tensor(), Tensor(), true)));
   expect_equal(statistics.mean, fresh({4}).mean);

@@ -31,10 +31,11 @@ inline constexpr bool all_same<A, R...> = (std::is_same_v<A, R> && ...);
 
 /// The branch that `answer` names, run on copies of the operands.
 template <class R, class Branches, class... A>
-R run_branch(const Branches& branches, std::int64_t answer, const A&... operands) {
+R run_branch(const char* name, const Branches& branches, std::int64_t answer, const A&... operands) {
   return [&]<std::size_t... K>(std::index_sequence<K...>) {
     std::optional<R> result;
     std::tuple<A...> arguments(operands...);
+    function::own_cells(name, walk(arguments));
     (void)((static_cast<std::int64_t>(K) == answer &&
             (result.emplace(call::invoke(std::get<K>(branches), arguments)), true)) ||
            ...);
@@ -67,7 +68,7 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
   runs::Parting parting(name);
   parting.choose(question);
   for (;;) {
-    R result = run_branch<R>(branches, parting.answer(), operands...);
+    R result = run_branch<R>(name, branches, parting.answer(), operands...);
     if (!parting.next(walk(result))) return result;
   }
 }

@@ -91,7 +91,8 @@ Tensors gather_gradients(const std::string& name, const char* rule, std::span<co
 /// Throws ValueError unless `found`, which `rule` returned, has the structure of `wanted`; `what` that is.
 void require_like(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                   const char* what);
-/// Throws ValueError unless `found` has the structure, shapes and dtypes of `wanted`; a number has any dtype.
+/// Throws ValueError unless `found` has the structure, shapes and dtypes of `wanted`. A number is converted, where no part
+/// of it is lost; one that is wanted may have become any dtype.
 void require_same_types(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                         const char* what);
 /// The leaves at the places in `taken`, undefined ones among them.
@@ -109,9 +110,15 @@ Tensors wanted_among(std::span<const Tensor> cotangents, const Reverse& rule);
 class Recomputed : public Operation {
  public:
   using Operation::Operation;
+  /// As `Operation::apply`; where none of these depends on the innermost derivative, as what runs under that.
+  Tensors apply(std::span<const Tensor> inputs) const;
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const final;
   Tensors vjp(const Reverse& rule) const final;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const final;
+
+ private:
+  class Beneath;
+  std::shared_ptr<const Recomputed> beneath() const;
 };
 
 /// The cotangents of an operation whose tangents `f` gives, a linear map from the inputs' tangents to those of the

@@ -15,9 +15,12 @@
 
 namespace ricci {
 
-/// Called with every Size and Shape inside a primitive's parameters.
+struct Rules;
+
+/// Called with every Size and Shape inside a primitive's parameters, and with the operations of programs among them.
 struct SizeVisitor {
   virtual void visit(Size& size) = 0;
+  virtual void enter(const Rules&) {}
 
  protected:
   ~SizeVisitor() = default;
