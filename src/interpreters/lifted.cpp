@@ -28,6 +28,20 @@ void InnerOp::visit_parameter_sizes(SizeVisitor& visitor) {
   rules->parameters.visit_sizes(parameters.mutable_get(), visitor);
 }
 
+namespace {
+
+/// The level of the innermost recording that any of these values is a variable of; 0: none.
+Level recording_of(std::span<const Tensor> tensors) {
+  Level innermost_one = 0;
+  for (const Tensor& t : tensors) {
+    const Value* recorded = t.defined() ? innermost_part(*value_of(t), ValueKind::recorded) : nullptr;
+    if (recorded) innermost_one = std::max(innermost_one, recorded->level);
+  }
+  return innermost_one;
+}
+
+}  // namespace
+
 Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const TensorsFunction& f) {
   const TapeInterpreter tape{Entry{}};
   Tensors given, outputs;
@@ -42,8 +56,9 @@ Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const Ten
 
 bool runs_beneath(std::span<const Tensor> inputs) {
   const Level level = innermost_derivative();
-  return level > 0 && std::none_of(inputs.begin(), inputs.end(),
-                                   [=](const Tensor& t) { return part_at(*value_of(t), level) != nullptr; });
+  return level > recording_of(inputs) && std::none_of(inputs.begin(), inputs.end(), [=](const Tensor& t) {
+           return part_at(*value_of(t), level) != nullptr;
+         });
 }
 
 namespace {
@@ -84,16 +99,6 @@ Flags flags_of(const Mask& mask, std::size_t count) {
   Flags flags;
   for (std::size_t i = 0; i < count; ++i) flags.push_back(mask[i]);
   return flags;
-}
-
-/// The level of the innermost recording that any of these values is a variable of; 0: none.
-Level recording_of(std::span<const Tensor> tensors) {
-  Level innermost_one = 0;
-  for (const Tensor& t : tensors) {
-    const Value* recorded = t.defined() ? innermost_part(*value_of(t), ValueKind::recorded) : nullptr;
-    if (recorded) innermost_one = std::max(innermost_one, recorded->level);
-  }
-  return innermost_one;
 }
 
 Flags defined_among(std::span<const Tensor> tensors) {
@@ -474,7 +479,7 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
   const auto half = found.size() / 2;
   Tensors outputs(found.begin(), found.begin() + half);
   // A recording of tangents alone has no part in the outputs.
-  if (op.rules->transparent && recording_of(tangents) > recording_of(inputs)) outputs = apply_all(op, inputs);
+  if (op.rules->transparent && recording_of(tangents) > recording_of(inputs)) outputs = apply_beneath(op, inputs);
   return {std::move(outputs), {found.begin() + half, found.end()}};
 }
 

@@ -446,4 +446,17 @@ TEST(Detach, InABranchOrACheckpointCutsTheInnermostOfTwoDerivativesInAProgramToo
   expect_same([=](Tensor b) { return rc::fori_loop(0, 1, [=](Tensor, Tensor c) { return cut(c); }, b); });
 }
 
+TEST(Detach, InARecordedLoopCutsTheInnermostOfWhereTheProgramRuns) {
+  const auto loop = [](Tensor b) { return rc::fori_loop(0, 1, [](Tensor, Tensor c) { return c.detach(); }, b); };
+  const auto traced = [=](Tensor x) { return rc::trace(loop)(x)({x})[0] * x; };
+  expect_values(rc::grad(traced)(number(2)), {2});
+  const auto linear = [=](Tensor x) {
+    return rc::linearize([=](Tensor q) { return loop(q) * q; }, x)
+        .second(x);  // x^2; what is cut is the inner derivative
+  };
+  expect_values(rc::grad(linear)(number(2)), {4});
+  const rc::Program program = rc::trace(linear)(number(1));
+  expect_values(rc::grad([&](Tensor x) { return program({x})[0]; })(number(2)), {4});
+}
+
 }  // namespace
