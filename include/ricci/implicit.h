@@ -38,7 +38,7 @@ template <class X, class Solve, class G>
 X solution(const char* name, const Solve& solve, const G& g, const X& y) {
   X found(solve(g, y)), like = y;
   require_same_types(name, "the solver", call::walk(found), call::walk(like), "its argument");
-  return found;
+  return map_leaves(number_like, found, like);
 }
 
 /// What an equation with parameters defines, a tree like its first argument: derivatives need it and the parameters.

@@ -44,7 +44,8 @@ class Tape {
 
 /// While it lives, what is computed or written has no derivative for any transform around it, nor have the results of
 /// transforms entered inside, which themselves are not concerned. A write makes a constant of the tensor or view that it
-/// is called on; what is beside that view keeps its derivative.
+/// is called on; what is beside that view keeps its derivative. A view that is made
+/// in it is a constant for as long as it lives, whatever is written to its base.
 ///   { rc::no_grad guard; scale = x.norm(); }
 class no_grad {
  public:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "interpreters/lifted.h"
 #include "interpreters/record.h"
 #include "ops/axes.h"
 #include "program/program.h"
@@ -222,7 +221,7 @@ void run_recorded_branches(const char* name, const Tensor& question, const tree:
     cond.branches.push_back(branch.program);
     inputs.append(branch.captured.begin(), branch.captured.end());
   }
-  const Tensors outputs = apply_recorded(cond, inputs);
+  const Tensors outputs = apply(cond, inputs);
   std::span<const Tensor> rest = outputs;
   function::write_leaves(rest, result);
 }
@@ -242,12 +241,12 @@ void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
   Tensors inputs = function::defined_leaves(state);
   for (const std::vector<Tensor>* more : {&body.streams, &condition.captured, &body.captured})
     inputs.append(more->begin(), more->end());
-  const Tensors outputs = apply_recorded(WhileLoop{.condition = condition.program,
-                                                   .body = body.program,
-                                                   .streams = static_cast<std::int64_t>(body.streams.size()),
-                                                   .max_steps = options.max_steps,
-                                                   .checkpoint = options.checkpoint},
-                                         inputs);
+  const Tensors outputs = apply(WhileLoop{.condition = condition.program,
+                                          .body = body.program,
+                                          .streams = static_cast<std::int64_t>(body.streams.size()),
+                                          .max_steps = options.max_steps,
+                                          .checkpoint = options.checkpoint},
+                                inputs);
   std::span<const Tensor> rest = outputs;
   function::write_leaves(rest, state);
 }
@@ -268,12 +267,12 @@ void run_recorded_scan(const Closure& step, bool reverse, const tree::Walk& carr
   for (const Tensor* leaf : xs.leaves) inputs.push_back(*leaf);
   inputs.append(step.streams.begin(), step.streams.end());
   inputs.append(step.captured.begin(), step.captured.end());
-  const Tensors outputs = apply_recorded(Scan{.step = step.program,
-                                              .carried = carried,
-                                              .scanned = static_cast<std::int64_t>(xs.leaves.size()),
-                                              .streams = static_cast<std::int64_t>(step.streams.size()),
-                                              .reverse = reverse},
-                                         inputs);
+  const Tensors outputs = apply(Scan{.step = step.program,
+                                     .carried = carried,
+                                     .scanned = static_cast<std::int64_t>(xs.leaves.size()),
+                                     .streams = static_cast<std::int64_t>(step.streams.size()),
+                                     .reverse = reverse},
+                                inputs);
   std::span<const Tensor> rest = outputs;
   function::write_leaves(rest, carry);
   function::write_leaves(rest, ys);

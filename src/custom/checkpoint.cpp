@@ -61,7 +61,10 @@ std::shared_ptr<const Recomputed> Recomputed::beneath() const {
 }
 
 Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
-  return runs_beneath(inputs) ? beneath()->Operation::apply(inputs) : Operation::apply(inputs);
+  Values values;
+  for (const Tensor& t : inputs) values.push_back(read(t, name().c_str()));
+  const bool is_beneath = is_innermost_set_aside({values.data(), values.size()});
+  return is_beneath ? beneath()->Operation::apply(inputs) : Operation::apply(inputs);
 }
 
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
@@ -84,7 +87,7 @@ Pushed Recomputed::jvp(std::span<const Tensor> inputs, std::span<const Tensor> t
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result) {
   Tensors inputs = defined_leaves(arguments);
   inputs.append(f.captured.begin(), f.captured.end());
-  const Tensors outputs = apply_recorded(RecordedCheckpoint{f.program}, inputs);
+  const Tensors outputs = ricci::apply(RecordedCheckpoint{f.program}, inputs);
   std::span<const Tensor> rest = outputs;
   write_leaves(rest, result);
 }

@@ -201,20 +201,23 @@ void require_same_types(const std::string& name, const char* rule, const tree::W
                         const char* what) {
   require_like(name, rule, found, wanted, what);
   for (std::size_t i = 0; i < found.leaves.size(); ++i) {
-    Tensor& have = *found.leaves[i];
-    const Tensor& want = *wanted.leaves[i];
+    const Tensor &have = *found.leaves[i], &want = *wanted.leaves[i];
     if (!have.defined() && !want.defined()) continue;
-    const bool is_number = have.defined() && want.defined() && type_of(have).weak && !type_of(want).weak &&
-                           category(type_of(have).dtype) <= category(type_of(want).dtype);
-    if (is_number) have = to(have, type_of(want).dtype);
     const std::string text = have.defined() ? to_string(type_of(have)) : "undefined";
-    const bool fits = have.defined() && want.defined() && type_of(have).shape == type_of(want).shape &&
-                      (type_of(have).dtype == type_of(want).dtype || type_of(want).weak);
-    if (fits) continue;
+    const auto fits = [](const Type& one, const Type& other) {
+      const bool is_number = one.weak && category(one.dtype) <= category(other.dtype);
+      return one.shape == other.shape && (one.dtype == other.dtype || is_number || other.weak);
+    };
+    if (have.defined() && want.defined() && fits(type_of(have), type_of(want))) continue;
     const std::string path = tree::leaf_path(found, i), at = path.empty() ? "" : " (" + path + ")";
     raise<ValueError>(name + ": " + rule + " returned " + text + ", but " + what + at + " is " +
                       (want.defined() ? to_string(type_of(want)) : "undefined") + "; return that shape and dtype");
   }
+}
+
+Tensor number_like(const Tensor& found, const Tensor& wanted) {
+  const bool is_number = found.defined() && type_of(found).weak && !type_of(wanted).weak;
+  return is_number ? to(found, type_of(wanted).dtype) : found;
 }
 
 Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,

@@ -18,17 +18,25 @@ const ValueRef* inner_of(const Value& value) {
   __builtin_unreachable();
 }
 
-/// A derivative of a level further in holds none of those: what a level differentiates has been read when it entered.
 ValueRef without_derivatives(const ValueRef& value, Level last) {
+  const auto left = [last](const ValueRef& inner) { return without_derivatives(inner, last); };
+  if (value->kind == ValueKind::array) return value;
+  if (value->level <= last && value->kind == ValueKind::recorded)
+    return static_cast<RecordInterpreter*>(find_interpreter(value->level))->undifferentiated(value);
   const ValueRef* inner = inner_of(*value);
-  if (value->kind == ValueKind::batched) {
-    ValueRef left = without_derivatives(*inner, last);
-    if (left.get() == inner->get()) return value;
-    return new_node<Batched>(value->level, std::move(left), static_cast<const Batched&>(*value).lanes);
+  if (!inner) return value;
+  const ValueRef rest = left(*inner);
+  if (value->level <= last && value->kind != ValueKind::batched) return rest;
+  if (value->kind == ValueKind::dual) {
+    const auto& dual = static_cast<const Dual&>(*value);
+    const ValueRef tangent = dual.tangent ? left(dual.tangent) : ValueRef();
+    if (rest.get() == inner->get() && tangent.get() == dual.tangent.get()) return value;
+    return new_node<Dual>(value->level, rest, tangent);
   }
-  if (value->level > last || value->kind == ValueKind::array) return value;
-  if (inner) return without_derivatives(*inner, last);
-  return static_cast<RecordInterpreter*>(find_interpreter(value->level))->undifferentiated(value);
+  if (rest.get() == inner->get()) return value;
+  if (value->kind == ValueKind::taped)
+    return new_node<Taped>(value->level, rest, static_cast<const Taped&>(*value).slot);
+  return new_node<Batched>(value->level, rest, static_cast<const Batched&>(*value).lanes);
 }
 
 }  // namespace ricci

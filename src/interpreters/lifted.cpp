@@ -54,10 +54,11 @@ Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const Ten
   return outputs;
 }
 
-bool runs_beneath(std::span<const Tensor> inputs) {
+bool is_innermost_set_aside(std::span<const ValueRef> values) {
   const Level level = innermost_derivative();
-  return level > recording_of(inputs) && std::none_of(inputs.begin(), inputs.end(), [=](const Tensor& t) {
-           return part_at(*value_of(t), level) != nullptr;
+  return level > 0 && std::none_of(values.begin(), values.end(), [=](const ValueRef& value) {
+           const Value* recorded = innermost_part(*value, ValueKind::recorded);
+           return part_at(*value, level) || (recorded && recorded->level > level);
          });
 }
 
@@ -89,8 +90,12 @@ bool holds_detach(Op op) {
 
 }  // namespace
 
+bool runs_beneath(Op op, std::span<const ValueRef> values) {
+  return op.rules != &rules_of<Beneath> && is_innermost_set_aside(values) && holds_detach(op);
+}
+
 Tensors apply_beneath(Op op, std::span<const Tensor> inputs) {
-  return holds_detach(op) ? ricci::apply(Beneath{InnerOp(op)}, inputs) : apply_all(op, inputs);
+  return op.rules->transparent && holds_detach(op) ? ricci::apply(Beneath{InnerOp(op)}, inputs) : apply_all(op, inputs);
 }
 
 namespace {
@@ -446,8 +451,7 @@ Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
 }  // namespace
 
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
-  return {.outputs = op.rules->transparent ? apply_beneath(op, inputs) : apply_all(op, inputs),
-          .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  return {.outputs = apply_beneath(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 
 Kept keep_to_call_again(Op op, std::span<const Tensor> inputs) {

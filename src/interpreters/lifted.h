@@ -34,13 +34,6 @@ using TensorsFunction = std::function<Tensors(std::span<const Tensor>)>;
 Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const TensorsFunction& f);
 /// Whether an operation on these will run with the innermost derivative set aside, as they do not depend on it. What is
 /// being recorded inside that derivative will depend on those around its program.
-bool runs_beneath(std::span<const Tensor> inputs);
-/// Applies an operation beneath a level that is set aside, if that makes a difference to the programs in its parameters.
-Tensors apply_beneath(Op op, std::span<const Tensor> inputs);
-/// Applies an operation whose parameters are programs.
-template <class P>
-Tensors apply_recorded(const P& parameters, std::span<const Tensor> inputs) {
-  return runs_beneath(inputs) ? apply_beneath({&rules_of<P>, &parameters}, inputs) : ricci::apply(parameters, inputs);
-}
+bool is_innermost_set_aside(std::span<const ValueRef> values);
 
 }  // namespace ricci

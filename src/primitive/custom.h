@@ -36,4 +36,10 @@ Tensors vjp(Op op, const Reverse& rule);
 BatchedOutputs batch(Op op, const Batch& batch);
 
 }  // namespace custom
+/// Whether a recorded operation on these must run beneath a level that is set aside for it, as what its programs hold
+/// depends on the levels that it runs under.
+bool runs_beneath(Op op, std::span<const ValueRef> values);
+/// Applies the operation beneath such a level, if that makes a difference to it.
+Tensors apply_beneath(Op op, std::span<const Tensor> inputs);
+
 }  // namespace ricci

@@ -213,20 +213,27 @@ const ValueRef& live(const ValueRef& value, const char* op) {
   return *seen;
 }
 
+namespace {
+
+/// As it is read, with the rows of all examples.
+ValueRef read_whole(const Tensor& tensor, const char* op) {
+  const ValueRef& alive = live(value_of(tensor), op);
+  const Link* link = tensor.cell()->link;
+  const Level cut_below = link ? std::max(link->cut_below, no_grad_below) : no_grad_below;
+  return cut_below == 0 ? alive : without_derivatives(alive, cut_below);
+}
+
+}  // namespace
+
 ValueRef read(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
   if (value->level == 0) return value;
-  const ValueRef& alive = live(value, op);
-  const Link* link = tensor.cell()->link;
-  const Level cut_below = link ? std::max(link->cut_below, no_grad_below) : no_grad_below;
-  if (cut_below == 0 && narrowed_levels == 0) [[likely]]
-    return alive;
-  ValueRef seen = cut_below == 0 ? alive : without_derivatives(alive, cut_below);
+  ValueRef seen = read_whole(tensor, op);
   return narrowed_levels == 0 ? seen : in_running_lanes(std::move(seen));
 }
 
-Tensor as_read(const Tensor& tensor, const char* op) {
-  ValueRef value = read(tensor, op);
+Tensor without_switched_off(const Tensor& tensor, const char* op) {
+  ValueRef value = read_whole(tensor, op);
   return value.get() == value_of(tensor).get() ? tensor : wrap(std::move(value));
 }
 
@@ -332,7 +339,11 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
   SmallVector<const Tensor*, 4> pointers;
   for (const Tensor& t : inputs) pointers.push_back(&t);
   const Values values = read_all(op, pointers.data(), pointers.size());
-  if (op.rules->transparent && !is_recorded({values.data(), values.size()})) return call_unrecorded(op, inputs, values);
+  if (op.rules->transparent) {
+    const std::span<const ValueRef> all{values.data(), values.size()};
+    if (!is_recorded(all)) return call_unrecorded(op, inputs, values);
+    if (runs_beneath(op, all)) return apply_beneath(op, inputs);
+  }
   Tensors out;
   for (ValueRef& v : dispatch(op, {values.data(), values.size()})) out.push_back(v ? wrap(std::move(v)) : Tensor());
   return out;

@@ -194,8 +194,8 @@ Tensor wrap(ValueRef value);
 /// the examples that run.
 ValueRef read(const Tensor& tensor, const char* op);
 
-/// The tensor as it is read: itself, or what `read` leaves of it in a cell of its own.
-Tensor as_read(const Tensor& tensor, const char* op);
+/// The tensor itself, or what no_grad leaves of it, in a cell of its own.
+Tensor without_switched_off(const Tensor& tensor, const char* op);
 
 /// The part of a batched, dual or taped value one level down; null for arrays and recorded values.
 const ValueRef* inner_of(const Value& value);

@@ -123,7 +123,7 @@ OperationLink::OperationLink(const Tensor& base_tensor, Op op)
     : rules(op.rules), parameters(op.rules->parameters, op.parameters) {
   base = base_tensor;
   seen = root_of(base.cell())->version;
-  cut_below = base.cell()->link ? std::max(base.cell()->link->cut_below, no_grad_below) : no_grad_below;
+  cut_below = no_grad_below;
 }
 
 /// Computed where the view was made: a branch or a recording that has begun since may be the first to look at it, but has
@@ -134,8 +134,11 @@ ValueRef OperationLink::value_of(const ValueRef& base_value) const {
   Interpreter* there = innermost;
   while (there && there->level > deepest) there = there->parent;
   const AtLevel outside(there);
-  const Tensor of_base = wrap(base_value);
-  const InLanesOf all({&of_base, narrowed_levels == 0 ? std::size_t{0} : std::size_t{1}}, true);
+  std::optional<InLanesOf> all;
+  if (narrowed_levels != 0) {
+    const Tensor of_base = wrap(base_value);
+    all.emplace(std::span(&of_base, 1), true);
+  }
   return dispatch(op(), {&base_value, 1})[0];
 }
 
@@ -215,7 +218,8 @@ void write_result(const Tensor& target, const Tensor& result, const char* name) 
 void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   require_defined(name, target, 0);
   require_defined(name, source, 1);
-  if (target.is_same(source) && no_grad_below == 0) return;
+  const bool cuts = no_grad_below > 0 && read(source, name).get() != value_of(source).get();
+  if (target.is_same(source) && !cuts) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
   const Tensor fitted = conform(source, have, name);

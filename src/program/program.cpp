@@ -168,7 +168,8 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
     sizes->check_guards();
   }
   std::vector<Tensor> variables(body.types.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) variables[static_cast<std::size_t>(body.inputs[i])] = inputs[i];
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    variables[static_cast<std::size_t>(body.inputs[i])] = without_switched_off(inputs[i], "program");
   for (const Capture& c : body.captures) variables[static_cast<std::size_t>(c.variable)] = wrap(c.value);
   for (const Equation& e : body.equations) {
     Tensors operands;

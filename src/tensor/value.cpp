@@ -168,7 +168,9 @@ Tensor make_tensor(ValueRef value, Level birth) {
 }
 
 Tensor make_view(ValueRef value, Level birth, Owned<Link> link) {
+  const Cell* base = link->base.cell();
   link->root = root_of(link->base.cell());
+  if (base->link) link->cut_below = std::max(link->cut_below, base->link->cut_below);
   Tensor view = make_tensor(std::move(value), birth);
   view.cell()->link = link.release();
   return view;

@@ -129,7 +129,7 @@ struct Link {
   Tensor base;
   std::atomic<std::uint64_t> seen = never;  // the base's version when the cell's value was computed
   Cell* root = nullptr;                     // root_of the base; the base keeps it alive
-  Level cut_below = 0;                      // of a view made under no_grad: what that switched off, whoever reads it
+  Level cut_below = 0;                      // of a view made under no_grad, or of one: what that switched off
 
   virtual ~Link() = default;
   /// The view's value, given the base's.

@@ -17,6 +17,7 @@ Tensor show_argument(ValueRef value, Owned<ArgumentLink> link) {
 }
 
 Tensor in_own_cell(Tensor result) {
+  result = without_switched_off(result, "return");
   const Cell* cell = result.cell();
   const bool is_alone = !cell->link && cell->refs.is(1);
   return is_alone ? result : wrap(value_of(result));

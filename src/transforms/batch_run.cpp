@@ -274,7 +274,8 @@ Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_di
   const auto* argument = static_cast<const MappedArgument*>(shown);  // the arguments of a vmap's level are mapped
   const std::int64_t rank = type_of(leaf).rank() + 1, axis = out_dim < 0 ? out_dim + rank : out_dim;
   if (views.empty())
-    return argument->axis == axis ? as_read(argument->base, "vmap") : movedim(argument->base, argument->axis, axis);
+    return argument->axis == axis ? without_switched_off(argument->base, "vmap")
+                                  : movedim(argument->base, argument->axis, axis);
   Tensor rows = argument->axis == 0 ? argument->base : movedim(argument->base, argument->axis, 0);
   for (auto view = views.rbegin(); view != views.rend(); ++view) {
     const OwnedParameters lifted = (*view)->rules->lifted((*view)->parameters.get(), size);

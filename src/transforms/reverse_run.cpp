@@ -102,7 +102,8 @@ namespace {
 Tensor taken_out(const Tensor& leaf, const Interpreter& interpreter) {
   const ValueRef value = without_level(read(leaf, "return"), interpreter.level);
   const AtLevel outside(interpreter.parent);
-  if (Tensor argument = shown_argument(leaf, interpreter.level); argument.defined()) return as_read(argument, "return");
+  if (Tensor argument = shown_argument(leaf, interpreter.level); argument.defined())
+    return without_switched_off(argument, "return");
   if (value.get() == leaf.cell()->value.get()) return leaf;
   return wrap(value);
 }

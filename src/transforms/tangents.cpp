@@ -26,8 +26,9 @@ Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
   const ValueRef value = read(leaf, "return");
   const AtLevel outside(interpreter.parent);
   Tensor argument = shown_argument(leaf, interpreter.level);
-  if (argument.defined()) argument = as_read(argument, "return");
-  if (value->level != interpreter.level) return {argument.defined() ? argument : as_read(leaf, "return"), Tensor()};
+  if (argument.defined()) argument = without_switched_off(argument, "return");
+  if (value->level != interpreter.level)
+    return {argument.defined() ? argument : without_switched_off(leaf, "return"), Tensor()};
   const auto& dual = static_cast<const Dual&>(*value);
   return {argument.defined() ? argument : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
 }

@@ -38,10 +38,10 @@ const Value* batched_inside(const Value& value, Level level) {
   return batched && batched->level > level ? batched : nullptr;
 }
 
-/// The loss as the tape has recorded it, whatever no_grad has switched off since.
-ValueRef as_recorded(const Tensor& loss) {
+/// With all derivatives, whatever no_grad switches off: watching cuts none, and a loss is asked for after it was recorded.
+ValueRef whole_value(const Tensor& tensor) {
   const AllDerivatives kept;
-  return read(loss, "Tape");
+  return read(tensor, "Tape");
 }
 
 std::atomic<TapeInterpreter*> given_up = nullptr;
@@ -97,7 +97,7 @@ void Tape::watch_leaves(const tree::Walk& walk) {
   for (const Tensor* leaf : walk.leaves) {
     if (!leaf->defined()) continue;
     Cell* cell = leaf->cell();
-    const ValueRef value = read(*leaf, "Tape");
+    const ValueRef value = whole_value(*leaf);
     if (!is_differentiable(value->type.dtype)) continue;
     any = true;
     if (s.interpreter->watched.contains(cell)) continue;
@@ -117,7 +117,7 @@ void Tape::watch_leaves(const tree::Walk& walk) {
 void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   state_->require_running();
   const TapeInterpreter& tape = *state_->interpreter;
-  const ValueRef value = as_recorded(loss);
+  const ValueRef value = whole_value(loss);
   const Type type = value->type;
   require_loss("Tape", type, state_->where);
 

@@ -166,7 +166,7 @@ TEST(NoGrad, MakesConstantsOfWhatATransformKeepsThatBeginsInIt) {
       {0, 0});
 }
 
-TEST(NoGrad, MakesConstantsOfWhatATapeWatchesInIt) {
+TEST(NoGrad, LeavesTheDerivativesOfWhatATapeWatchesInIt) {
   const auto f = [](Tensor a) {
     rc::Tape tape;
     const Tensor z = a * 1;
@@ -176,9 +176,19 @@ TEST(NoGrad, MakesConstantsOfWhatATapeWatchesInIt) {
     }
     return tape.gradient(z * z * z, z) * a;
   };
-  const Tensor x = doubles({2, 3});
-  expect_values(rc::stack({rc::grad(f)(x[0]), rc::grad(f)(x[1])}), {12, 27});
-  expect_values(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(x), {12, 27});
+  const Tensor x = doubles({2, 3});  // 3 a^3
+  expect_values(rc::stack({rc::grad(f)(x[0]), rc::grad(f)(x[1])}), {36, 81});
+  expect_values(rc::grad([&](Tensor a) { return rc::vmap(f)(a).sum(); })(x), {36, 81});
+  const auto only_watched = [](Tensor a) {
+    const Tensor c = a * 1;
+    {
+      rc::no_grad guard;
+      rc::Tape tape;
+      tape.watch(c);
+    }
+    return c * c;
+  };
+  expect_values(rc::grad(only_watched)(number(3)), {6});
 }
 
 TEST(NoGrad, MakesAConstantOfTheResultOfABranchOrALoopWhetherExamplesAgreeOrNot) {
@@ -266,6 +276,33 @@ TEST(NoGrad, MakesAConstantOfAViewThatIsMadeInIt) {
   };
   expect_values(slope(false), {9});
   expect_values(slope(true), {9});
+  const auto through = [](const auto& use) {
+    return rc::grad([=](Tensor a) {
+      const Tensor c = a * 2;
+      Tensor view;
+      {
+        rc::no_grad guard;
+        view = c.view({2, 1});
+      }
+      return use(view).sum();
+    })(doubles({1, 2}));
+  };
+  const auto squared = [](Tensor r) { return r * r; };
+  const auto same = [](Tensor r) { return r; };
+  expect_values(through(squared), {0, 0});
+  expect_values(through(rc::vmap(squared)), {0, 0});
+  expect_values(through(rc::vmap(same, {.in_dims = 1, .chunk_size = 1})), {0, 0});
+  expect_values(through(rc::checkpoint(squared)), {0, 0});
+  expect_values(through([=](Tensor v) { return rc::jvp(squared, v, v).second; }), {0, 0});
+  expect_values(through([=](Tensor v) { return std::get<1>(rc::vjp(same, v))(v); }), {0, 0});
+  expect_values(through([=](Tensor v) { return rc::trace(same)(v)({v})[0]; }), {0, 0});
+  expect_values(through([](Tensor v) {
+                  rc::Tape tape;
+                  const Tensor w = v * 1;
+                  tape.watch(w);
+                  return (w * v) + tape.gradient((w * w * v).sum(), w);
+                }),
+                {0, 0});
 }
 
 TEST(NoGrad, MakesAConstantOfAnArgumentThatATransformGivesBack) {
@@ -286,6 +323,9 @@ TEST(NoGrad, MakesAConstantOfAnArgumentThatATransformGivesBack) {
   expect_values(rc::grad(of([=](Tensor a) { return rc::jvp(same, a, a).first; }))(x), {2, 3});
   expect_values(rc::grad(of([=](Tensor a) { return rc::jvp([a](Tensor) { return a; }, a, a).first; }))(x), {2, 3});
   expect_values(rc::grad(of([=](Tensor a) { return std::get<0>(rc::vjp(same, a)); }))(x), {2, 3});
+  expect_values(rc::grad(of([=](Tensor a) { return std::get<1>(rc::vjp(same, a))(a); }))(x), {2, 3});
+  expect_values(rc::grad(of([=](Tensor a) { return rc::linearize(same, a).second(a); }))(x), {2, 3});
+  expect_values(rc::grad(of([=](Tensor a) { return rc::trace(same)(a)({a})[0]; }))(x), {2, 3});
 }
 
 TEST(NoGrad, LeavesTheGradientOfATapeThatItIsInside) {

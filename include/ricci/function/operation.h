@@ -91,10 +91,12 @@ Tensors gather_gradients(const std::string& name, const char* rule, std::span<co
 /// Throws ValueError unless `found`, which `rule` returned, has the structure of `wanted`; `what` that is.
 void require_like(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                   const char* what);
-/// Throws ValueError unless `found` has the structure, shapes and dtypes of `wanted`. A number is converted, where no part
-/// of it is lost; one that is wanted may have become any dtype.
+/// Throws ValueError unless `found` has the structure, shapes and dtypes of `wanted`. A number fits where no part of it
+/// would be lost; one that is wanted may have become any dtype.
 void require_same_types(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                         const char* what);
+/// A number in the dtype of `wanted`, unless that is a number too; any other tensor as it is.
+Tensor number_like(const Tensor& found, const Tensor& wanted);
 /// The leaves at the places in `taken`, undefined ones among them.
 Tensors leaves_at(const tree::Walk& walk, const Mask& taken);
 Types types_of_all(std::span<const Tensor> tensors);
