@@ -218,8 +218,7 @@ void write_result(const Tensor& target, const Tensor& result, const char* name) 
 void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   require_defined(name, target, 0);
   require_defined(name, source, 1);
-  const bool cuts = no_grad_below > 0 && read(source, name).get() != value_of(source).get();
-  if (target.is_same(source) && !cuts) return;
+  if (target.is_same(source) && without_switched_off(source, name).is_same(source)) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
   const Tensor fitted = conform(source, have, name);

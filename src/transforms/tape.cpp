@@ -38,7 +38,7 @@ const Value* batched_inside(const Value& value, Level level) {
   return batched && batched->level > level ? batched : nullptr;
 }
 
-/// With all derivatives, whatever no_grad switches off: watching cuts none, and a loss is asked for after it was recorded.
+/// With the derivatives that no_grad switches off now: watching cuts none, and a loss is asked for after it was recorded.
 ValueRef whole_value(const Tensor& tensor) {
   const AllDerivatives kept;
   return read(tensor, "Tape");
@@ -93,6 +93,7 @@ ValueRef Tape::State::watched_value(const ValueRef& value) const {
 void Tape::watch_leaves(const tree::Walk& walk) {
   State& s = *state_;
   s.require_running();
+  const Level level_around = s.interpreter->parent ? s.interpreter->parent->level : 0;
   bool any = false;
   for (const Tensor* leaf : walk.leaves) {
     if (!leaf->defined()) continue;
@@ -106,6 +107,7 @@ void Tape::watch_leaves(const tree::Walk& walk) {
     s.watched.push_back(*leaf);
     s.interpreter->watched[cell] = taped_at(shown, s.interpreter->level)->slot;
     cell->value = shown;
+    if (cell->link) cell->link->cut_below = std::min(cell->link->cut_below, level_around);  // of others, as before
     if (root_of(cell) == cell) ++cell->version;  // its views show the watched value too
   }
   if (!any)

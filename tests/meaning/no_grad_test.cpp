@@ -189,6 +189,14 @@ TEST(NoGrad, LeavesTheDerivativesOfWhatATapeWatchesInIt) {
     return c * c;
   };
   expect_values(rc::grad(only_watched)(number(3)), {6});
+  rc::Tape tape;
+  Tensor view;
+  {
+    rc::no_grad guard;
+    view = doubles({1, 2}).view({2});
+  }
+  tape.watch(view);
+  expect_values(tape.gradient((view * view).sum(), view), {2, 4});
 }
 
 TEST(NoGrad, MakesAConstantOfTheResultOfABranchOrALoopWhetherExamplesAgreeOrNot) {
