@@ -5,7 +5,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/lifted.h"
 #include "interpreters/replay.h"
-#include "primitive/interpreter.h"
+#include "primitive/custom.h"
 #include "program/program.h"
 #include "ricci/custom_derivatives.h"
 

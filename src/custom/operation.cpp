@@ -47,6 +47,15 @@ const BatchInterpreter* vmap_that_refuses_draws(std::span<const Tensor> inputs) 
   return nullptr;
 }
 
+bool is_number_for(const Type& number, const Type& wanted) {
+  return number.weak && category(number.dtype) <= category(wanted.dtype);
+}
+
+/// A number fits where no part of it would be lost; one that is wanted may have become any dtype.
+bool fits(const Type& found, const Type& wanted) {
+  return found.shape == wanted.shape && (found.dtype == wanted.dtype || is_number_for(found, wanted) || wanted.weak);
+}
+
 bool is_nothing(const tree::Walk& part) {
   if (part.nodes.size() != 1) return false;
   return part.nodes[0].kind == tree::NodeKind::tensor ? !part.leaves[0]->defined() : part.leaves.empty();
@@ -204,10 +213,6 @@ void require_same_types(const std::string& name, const char* rule, const tree::W
     const Tensor &have = *found.leaves[i], &want = *wanted.leaves[i];
     if (!have.defined() && !want.defined()) continue;
     const std::string text = have.defined() ? to_string(type_of(have)) : "undefined";
-    const auto fits = [](const Type& one, const Type& other) {
-      const bool is_number = one.weak && category(one.dtype) <= category(other.dtype);
-      return one.shape == other.shape && (one.dtype == other.dtype || is_number || other.weak);
-    };
     if (have.defined() && want.defined() && fits(type_of(have), type_of(want))) continue;
     const std::string path = tree::leaf_path(found, i), at = path.empty() ? "" : " (" + path + ")";
     raise<ValueError>(name + ": " + rule + " returned " + text + ", but " + what + at + " is " +
@@ -216,8 +221,9 @@ void require_same_types(const std::string& name, const char* rule, const tree::W
 }
 
 Tensor number_like(const Tensor& found, const Tensor& wanted) {
-  const bool is_number = found.defined() && type_of(found).weak && !type_of(wanted).weak;
-  return is_number ? to(found, type_of(wanted).dtype) : found;
+  if (!found.defined()) return found;
+  const Type have = type_of(found), want = type_of(wanted);
+  return is_number_for(have, want) && !want.weak ? to(found, want.dtype) : found;
 }
 
 Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,

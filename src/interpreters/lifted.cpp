@@ -76,8 +76,10 @@ struct Beneath {
   }
 };
 
-/// Whether an operation of the programs among the parameters depends on the levels that it is replayed under.
-bool holds_detach(Op op) {
+}  // namespace
+
+bool depends_on_levels(Op op) {
+  if (!op.rules->transparent || op.rules == &rules_of<Beneath>) return false;
   struct Find final : SizeVisitor {
     bool found = false;
     void visit(Size&) override {}
@@ -88,15 +90,7 @@ bool holds_detach(Op op) {
   return find.found;
 }
 
-}  // namespace
-
-bool runs_beneath(Op op, std::span<const ValueRef> values) {
-  return op.rules != &rules_of<Beneath> && is_innermost_set_aside(values) && holds_detach(op);
-}
-
-Tensors apply_beneath(Op op, std::span<const Tensor> inputs) {
-  return op.rules->transparent && holds_detach(op) ? ricci::apply(Beneath{InnerOp(op)}, inputs) : apply_all(op, inputs);
-}
+Tensors apply_beneath(Op op, std::span<const Tensor> inputs) { return ricci::apply(Beneath{InnerOp(op)}, inputs); }
 
 namespace {
 
@@ -448,10 +442,15 @@ Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
   return outputs;
 }
 
+/// The outputs of an operation while the level that asks for its derivative is set aside.
+Tensors apply_outside(Op op, std::span<const Tensor> inputs) {
+  return depends_on_levels(op) ? apply_beneath(op, inputs) : apply_all(op, inputs);
+}
+
 }  // namespace
 
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
-  return {.outputs = apply_beneath(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  return {.outputs = apply_outside(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 
 Kept keep_to_call_again(Op op, std::span<const Tensor> inputs) {
@@ -483,7 +482,7 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
   const auto half = found.size() / 2;
   Tensors outputs(found.begin(), found.begin() + half);
   // A recording of tangents alone has no part in the outputs.
-  if (op.rules->transparent && recording_of(tangents) > recording_of(inputs)) outputs = apply_beneath(op, inputs);
+  if (op.rules->transparent && recording_of(tangents) > recording_of(inputs)) outputs = apply_outside(op, inputs);
   return {std::move(outputs), {found.begin() + half, found.end()}};
 }
 

@@ -32,8 +32,4 @@ using TensorsFunction = std::function<Tensors(std::span<const Tensor>)>;
 /// `f` where a level that it ran under is set aside: under a tape that records nothing, in place of that level, so that `f`
 /// may write to nothing that it captures, and `detach` in it cuts that level and none further out.
 Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const TensorsFunction& f);
-/// Whether an operation on these will run with the innermost derivative set aside, as they do not depend on it. What is
-/// being recorded inside that derivative will depend on those around its program.
-bool is_innermost_set_aside(std::span<const ValueRef> values);
-
 }  // namespace ricci

@@ -215,9 +215,9 @@ const ValueRef& live(const ValueRef& value, const char* op) {
 
 namespace {
 
-/// As it is read, with the rows of all examples.
-ValueRef read_whole(const Tensor& tensor, const char* op) {
-  const ValueRef& alive = live(value_of(tensor), op);
+/// What `read` gives of the tensor's value, with the rows of all examples.
+ValueRef read_whole(const Tensor& tensor, const ValueRef& value, const char* op) {
+  const ValueRef& alive = live(value, op);
   const Link* link = tensor.cell()->link;
   const Level cut_below = link ? std::max(link->cut_below, no_grad_below) : no_grad_below;
   return cut_below == 0 ? alive : without_derivatives(alive, cut_below);
@@ -228,13 +228,14 @@ ValueRef read_whole(const Tensor& tensor, const char* op) {
 ValueRef read(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
   if (value->level == 0) return value;
-  ValueRef seen = read_whole(tensor, op);
+  ValueRef seen = read_whole(tensor, value, op);
   return narrowed_levels == 0 ? seen : in_running_lanes(std::move(seen));
 }
 
 Tensor without_switched_off(const Tensor& tensor, const char* op) {
-  ValueRef value = read_whole(tensor, op);
-  return value.get() == value_of(tensor).get() ? tensor : wrap(std::move(value));
+  const ValueRef& value = value_of(tensor);
+  ValueRef left = read_whole(tensor, value, op);
+  return left.get() == value.get() ? tensor : wrap(std::move(left));
 }
 
 Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
@@ -342,7 +343,7 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
   if (op.rules->transparent) {
     const std::span<const ValueRef> all{values.data(), values.size()};
     if (!is_recorded(all)) return call_unrecorded(op, inputs, values);
-    if (runs_beneath(op, all)) return apply_beneath(op, inputs);
+    if (is_innermost_set_aside(all) && depends_on_levels(op)) return apply_beneath(op, inputs);
   }
   Tensors out;
   for (ValueRef& v : dispatch(op, {values.data(), values.size()})) out.push_back(v ? wrap(std::move(v)) : Tensor());

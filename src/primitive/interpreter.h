@@ -194,13 +194,15 @@ Tensor wrap(ValueRef value);
 /// the examples that run.
 ValueRef read(const Tensor& tensor, const char* op);
 
-/// The tensor itself, or what no_grad leaves of it, in a cell of its own.
+/// The tensor itself, or what no_grad and derivatives that have ended leave of it, in a cell of its own, with the rows of
+/// all examples. Throws what `live` throws.
 Tensor without_switched_off(const Tensor& tensor, const char* op);
 
 /// The part of a batched, dual or taped value one level down; null for arrays and recorded values.
 const ValueRef* inner_of(const Value& value);
-/// What no_grad leaves of a live value: no derivative of a level up to `last`, also under running vmaps; of a recording up
-/// to there, a variable that no derivative of the program goes through.
+/// What no_grad leaves of a value: no derivative of a level up to `last`, also inside those that stay, which are built anew
+/// around it; of a recording up to there, a variable that no derivative of the program goes through. Requires: `live`
+/// gives the value itself.
 ValueRef without_derivatives(const ValueRef& value, Level last);
 /// The innermost part of the value, itself included, for which `is(part)` holds; null if there is none.
 template <class Is>
