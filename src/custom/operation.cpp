@@ -47,13 +47,9 @@ const BatchInterpreter* vmap_that_refuses_draws(std::span<const Tensor> inputs) 
   return nullptr;
 }
 
-bool is_number_for(const Type& number, const Type& wanted) {
-  return number.weak && category(number.dtype) <= category(wanted.dtype);
-}
-
-/// A number fits where no part of it would be lost; one that is wanted may have become any dtype.
 bool fits(const Type& found, const Type& wanted) {
-  return found.shape == wanted.shape && (found.dtype == wanted.dtype || is_number_for(found, wanted) || wanted.weak);
+  const bool is_number = found.weak && category(found.dtype) <= category(wanted.dtype);
+  return found.shape == wanted.shape && (found.dtype == wanted.dtype || is_number || wanted.weak);
 }
 
 bool is_nothing(const tree::Walk& part) {
@@ -223,7 +219,7 @@ void require_same_types(const std::string& name, const char* rule, const tree::W
 Tensor number_like(const Tensor& found, const Tensor& wanted) {
   if (!found.defined()) return found;
   const Type have = type_of(found), want = type_of(wanted);
-  return is_number_for(have, want) && !want.weak ? to(found, want.dtype) : found;
+  return have.weak && !want.weak ? to(found, want.dtype) : found;
 }
 
 Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,

@@ -61,6 +61,9 @@ Tensors TapeRecord::cotangents_of_node(const Node& node, std::span<const Tensor>
 std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
                                           std::span<const int> wanted, bool consume) {
   std::vector<Tensor> by_slot(static_cast<std::size_t>(slots_));
+  std::vector<bool> kept(by_slot.size());
+  for (int slot : wanted)
+    if (slot >= 0) kept[static_cast<std::size_t>(slot)] = true;
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (slots[i] >= 0) accumulate(by_slot[static_cast<std::size_t>(slots[i])], cotangents[i]);
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
@@ -75,7 +78,8 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
           accumulate(by_slot[static_cast<std::size_t>(node->parents[i])], term);
         }
     }
-    for (Tensor& ct : outputs) ct = Tensor();
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (!kept[static_cast<std::size_t>(node->first_slot) + i]) outputs[i] = Tensor();
     if (consume) {
       node->inputs.clear();
       node->outputs.clear();

@@ -139,7 +139,8 @@ ValueRef OperationLink::value_of(const ValueRef& base_value) const {
     const Tensor of_base = wrap(base_value);
     all.emplace(std::span(&of_base, 1), true);
   }
-  return dispatch(op(), {&base_value, 1})[0];
+  const ValueRef value = dispatch(op(), {&base_value, 1})[0];
+  return cut_of_base == 0 ? value : without_derivatives(value, cut_of_base);
 }
 
 ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& value) const {
@@ -215,10 +216,21 @@ void write_result(const Tensor& target, const Tensor& result, const char* name) 
   assign_into(target, result, name);
 }
 
+namespace {
+
+/// Whether no_grad leaves less of the tensor than it is.
+bool loses_derivative(const Tensor& tensor, const char* op) {
+  const ValueRef& alive = live(value_of(tensor), op);
+  const Tensor left = without_switched_off(tensor, op);
+  return !left.is_same(tensor) && value_of(left).get() != alive.get();
+}
+
+}  // namespace
+
 void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   require_defined(name, target, 0);
   require_defined(name, source, 1);
-  if (target.is_same(source) && without_switched_off(source, name).is_same(source)) return;
+  if (target.is_same(source) && !loses_derivative(source, name)) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
   const Tensor fitted = conform(source, have, name);

@@ -130,6 +130,7 @@ struct Link {
   std::atomic<std::uint64_t> seen = never;  // the base's version when the cell's value was computed
   Cell* root = nullptr;                     // root_of the base; the base keeps it alive
   Level cut_below = 0;                      // of a view made under no_grad, or of one: what that switched off
+  Level cut_of_base = 0;                    // the same once a tape watches the view: of what its base gives alone
 
   virtual ~Link() = default;
   /// The view's value, given the base's.

@@ -44,6 +44,15 @@ ValueRef whole_value(const Tensor& tensor) {
   return read(tensor, "Tape");
 }
 
+/// A view that was made under no_grad is a variable of the tape that watches it: what is cut from the tape inwards is cut
+/// of what the base gives, not of the view.
+void keep_what_is_watched(Link& view, const Interpreter* around) {
+  const Level last = around ? around->level : 0;
+  if (view.cut_below <= last) return;
+  view.cut_of_base = std::max(view.cut_of_base, view.cut_below);
+  view.cut_below = last;
+}
+
 std::atomic<TapeInterpreter*> given_up = nullptr;
 
 /// Holds it, without what it has recorded, until the process ends: the stack of its own thread still points to it.
@@ -93,7 +102,6 @@ ValueRef Tape::State::watched_value(const ValueRef& value) const {
 void Tape::watch_leaves(const tree::Walk& walk) {
   State& s = *state_;
   s.require_running();
-  const Level level_around = s.interpreter->parent ? s.interpreter->parent->level : 0;
   bool any = false;
   for (const Tensor* leaf : walk.leaves) {
     if (!leaf->defined()) continue;
@@ -107,7 +115,7 @@ void Tape::watch_leaves(const tree::Walk& walk) {
     s.watched.push_back(*leaf);
     s.interpreter->watched[cell] = taped_at(shown, s.interpreter->level)->slot;
     cell->value = shown;
-    if (cell->link) cell->link->cut_below = std::min(cell->link->cut_below, level_around);  // of others, as before
+    if (cell->link) keep_what_is_watched(*cell->link, s.interpreter->parent);
     if (root_of(cell) == cell) ++cell->version;  // its views show the watched value too
   }
   if (!any)
@@ -126,15 +134,17 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   if (const Value* inside = batched_inside(*value, tape.level))
     state_->raise_inside("the output", *inside, "take the gradient of what that returns");
 
-  const auto slot_of = [&](const ValueRef& v) {
-    const Taped* taped = taped_at(v, tape.level);
+  const auto slot_of = [&](const ValueRef& v) {  // no loss of this level depends on one example of a vmap inside it
+    const Taped* taped = batched_inside(*v, tape.level) ? nullptr : taped_at(v, tape.level);
     return taped ? taped->slot : -1;
   };
+  const auto slot_of_leaf = [&](const Tensor& leaf) {
+    if (!leaf.defined()) return -1;
+    const auto watched = tape.watched.find(leaf.cell());
+    return watched != tape.watched.end() ? watched->second : slot_of(live(value_of(leaf), "Tape"));
+  };
   std::vector<int> slots;
-  for (const Tensor* leaf : into.leaves) {
-    const auto watched = tape.watched.find(leaf->cell());
-    slots.push_back(watched != tape.watched.end() ? watched->second : leaf->defined() ? slot_of(value_of(*leaf)) : -1);
-  }
+  for (const Tensor* leaf : into.leaves) slots.push_back(slot_of_leaf(*leaf));
   std::vector<Tensor> found;
   {
     const AtLevel outside(tape.parent);

@@ -199,6 +199,49 @@ TEST(NoGrad, LeavesTheDerivativesOfWhatATapeWatchesInIt) {
   expect_values(tape.gradient((view * view).sum(), view), {2, 4});
 }
 
+Tensor view_without_grad(const Tensor& base) {
+  rc::no_grad guard;
+  return base.view({2});
+}
+
+TEST(NoGrad, CutsAViewFromItsBaseThoughATapeHasWatchedIt) {
+  rc::Tape tape;
+  const auto written = [&](Tensor a) {
+    const Tensor y = a * 1, view = view_without_grad(y);
+    tape.watch(view);
+    y.mul_(2);
+    return (view * view).sum();
+  };
+  expect_values(rc::grad(written)(doubles({1, 2})), {0, 0});
+  expect_values(rc::jvp(written, doubles({1, 2}), doubles({1, 1})).second, {0});
+  const Tensor x = doubles({1, 2}) * 1, view = view_without_grad(x);
+  tape.watch(std::pair{view, x});
+  expect_values(tape.gradient((view * view).sum(), x), {0, 0});
+  x[0].mul_(3);
+  expect_values(tape.gradient((view * view).sum(), x), {0, 0});
+}
+
+TEST(NoGrad, IsWhatAViewMadeInItWritesToItself) {
+  const auto f = [](Tensor a) {
+    const Tensor y = a * 1, view = view_without_grad(y);
+    view.copy_(view);
+    return (y * y).sum();
+  };
+  expect_values(rc::grad(f)(doubles({1, 2})), {0, 0});
+}
+
+TEST(NoGrad, LetsABranchThatSomeExamplesTakeWriteATensorToItself) {
+  const auto f = [](Tensor a, Tensor captured) {
+    const auto same = [&] {
+      rc::no_grad guard;
+      captured.copy_(captured);
+      return a + captured;
+    };
+    return rc::cond(a > 1.5, same, [&] { return a; });
+  };
+  expect_values(rc::vmap(f, {.in_dims = {0, rc::none}})(doubles({1, 2}), number(3)), {1, 5});
+}
+
 TEST(NoGrad, MakesAConstantOfTheResultOfABranchOrALoopWhetherExamplesAgreeOrNot) {
   const auto branch = [](Tensor a) {
     Tensor c;
@@ -441,6 +484,17 @@ TEST(NoGrad, IsObeyedInWhatIsRecorded) {
   expect_same(branch);
   expect_same(loop);
   expect_same(scanned);
+}
+
+TEST(Detach, RunsBeneathOneLevelHoweverOftenItsBranchIsDifferentiated) {
+  const auto cut = [](Tensor q) { return q.detach(); };
+  const auto f = [=](Tensor x) { return rc::grad([=](Tensor p) { return p * rc::cond(x > 0, cut, cut, x); })(x); };
+  const rc::Program beneath = rc::trace(f)(number(1));
+  const auto called = [&](Tensor a) { return beneath({a})[0]; };
+  const auto twice = rc::grad([=](Tensor a) { return rc::grad([=](Tensor q) { return q * called(a); })(a); });
+  const std::string text = to_string(rc::trace(twice)(number(2)));
+  EXPECT_NE(text.find("beneath"), std::string::npos);
+  EXPECT_EQ(text.find("beneath[op=beneath"), std::string::npos) << text;
 }
 
 TEST(Detach, CutsATapeInsideARecordingAndNothingAround) {

@@ -179,6 +179,42 @@ TEST(Tape, GivesTheGradientOfATensorAsItWasWatchedThoughItWasWrittenLater) {
   expect_values(tape.gradient((w * w).sum(), w), {24, 40});
 }
 
+TEST(Tape, GivesTheGradientOfWhatWasComputedOnIt) {
+  const Tensor x = doubles({1, 2});
+  rc::Tape tape;
+  tape.watch(x);
+  const Tensor y = x * 2, z = x * 3;
+  tape.watch(y);
+  const Tensor loss = (y * y * z).sum();
+  const auto [of_y, of_z, of_x] = tape.gradient(loss, std::tuple{y, z, x});
+  expect_values(of_y, {12, 48});
+  expect_values(of_z, {4, 16});
+  expect_values(of_x, {36, 144});
+}
+
+TEST(Tape, LeavesATensorThatGradMayWriteToItself) {
+  Tensor square;
+  {
+    const Tensor x = doubles({1, 2});
+    rc::Tape tape;
+    tape.watch(x);
+    square = x * x;
+  }
+  const auto f = [&](Tensor a) {
+    square.copy_(square);
+    return a * square.sum();
+  };
+  expect_values(rc::grad(f)(number(1)), {5});
+}
+
+TEST(Tape, GivesZerosForOneExampleOfAVmapInsideIt) {
+  const Tensor x = doubles({1, 2});
+  rc::Tape tape;
+  tape.watch(x);
+  const Tensor outside = (x * x).sum();
+  expect_values(rc::vmap([&](Tensor a) { return tape.gradient(outside, a * 2); })(x), {0, 0});
+}
+
 TEST(Tape, OfAViewFollowsAWatchedBase) {
   const Tensor w = doubles({3, 5});
   const Tensor first = w[0];

@@ -92,10 +92,10 @@ Tensors gather_gradients(const std::string& name, const char* rule, std::span<co
 void require_like(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                   const char* what);
 /// Throws ValueError unless `found` has the structure, shapes and dtypes of `wanted`. A number fits where no part of it
-/// would be lost; one that is wanted may have become any dtype.
+/// would be lost; where a number is wanted, any dtype fits.
 void require_same_types(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                         const char* what);
-/// A number in the dtype of `wanted`, unless that is a number too; any other tensor as it is.
+/// A number in the dtype of `wanted`, unless that is a number too; any other tensor as it is. Requires: `found` fits it.
 Tensor number_like(const Tensor& found, const Tensor& wanted);
 /// The leaves at the places in `taken`, undefined ones among them.
 Tensors leaves_at(const tree::Walk& walk, const Mask& taken);
