@@ -86,7 +86,7 @@ class WithJvp final : public Typed<Operation, Output, A...> {
     const auto tangents_along = [&](const std::vector<Tensor>& tangents) {
       return differentiable_among(push(inputs, tangents).tangents, rule.output_types);
     };
-    return transposed_at_zero(tangents_along, rule);
+    return transposed(tangents_along, rule);
   }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const override {
     return push(inputs, tangents);

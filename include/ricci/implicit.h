@@ -11,6 +11,7 @@
 #include "ricci/function/closure.h"
 #include "ricci/function/operation.h"
 #include "ricci/ops.h"
+#include "ricci/tape.h"
 #include "ricci/transforms.h"
 
 namespace ricci {
@@ -26,10 +27,15 @@ X negated(const X& x) {
   return map_leaves([](const Tensor& t) { return -t; }, x);
 }
 
-/// The transpose of a linear map, of a tree like `y` that it gives.
+/// The transpose of a linear map, of a tree like `y` that it gives. It is taken at `y`: a map that iterates until it is
+/// precise enough for its argument has that precision there, and would stop at once at zero.
 template <class F, class X>
 X transposed(const F& f, const X& y) {
-  const auto [value, pullback] = ricci::vjp(f, map_leaves([](const Tensor& t) { return zeros_like(t); }, y));
+  const auto constant = [](const Tensor& t) {
+    const no_grad guard;
+    return clone(t);
+  };
+  const auto [value, pullback] = ricci::vjp(f, map_leaves(constant, y));
   return pullback(y);
 }
 
@@ -170,7 +176,7 @@ class LinearSolve final : public Implicit<X> {
 
 /// A root of `f`: what `solve(f, initial)` returns, an x like `initial` with f(x) = 0. Its derivative with respect to
 /// everything f captures is by the implicit function theorem: `tangent_solve(g, y)` returns the x with g(x) = y for a
-/// linear g, and must be differentiable in y; that with respect to `initial` is zero. f: from x to a tree like x. Throws
+/// linear g, and must be differentiable in y, to as many derivatives as are asked for; that with respect to `initial` is zero. f: from x to a tree like x. Throws
 /// ValueError if f or a solver gives another structure, shape or dtype.
 ///   Tensor r = rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton,
 ///                              [](auto g, Tensor y) { return y / g(1.0); });

@@ -2,10 +2,14 @@
 // taking trees apart, holding gradients against their arguments. Knows no C++ type of a user's.
 #include "ricci/function/operation.h"
 
+#include <cmath>
+#include <complex>
+
 #include "interpreters/batch.h"
 #include "interpreters/replay.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
+#include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::function {
@@ -55,6 +59,15 @@ bool fits(const Type& found, const Type& wanted) {
 bool is_nothing(const tree::Walk& part) {
   if (part.nodes.size() != 1) return false;
   return part.nodes[0].kind == tree::NodeKind::tensor ? !part.leaves[0]->defined() : part.leaves.empty();
+}
+
+/// Cosines at steps that differ from axis to axis.
+Tensor any_tangent(const Type& type) {
+  Tensor angle = zeros_of(type);
+  if (!is_differentiable(type.dtype)) return angle;
+  const Tensor ones = ones_like(angle);
+  for (int axis = 0; axis < type.rank(); ++axis) angle = angle + cumsum(ones, axis) * std::sqrt(axis + 2.0);
+  return is_complex(type.dtype) ? cos(angle) * std::complex<double>(1, 0.7) : cos(angle);
 }
 
 bool any_defined(const tree::Walk& walk) {
@@ -180,9 +193,9 @@ std::vector<Tensor> differentiable_among(std::span<const Tensor> tensors, std::s
   return found;
 }
 
-std::vector<Tensor> zero_tangents(std::span<const Type> types) {
+std::vector<Tensor> any_tangents(std::span<const Type> types) {
   std::vector<Tensor> tangents;
-  for (const Type& type : types) tangents.push_back(zeros_of(type));
+  for (const Type& type : types) tangents.push_back(any_tangent(type));
   return tangents;
 }
 

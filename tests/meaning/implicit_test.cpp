@@ -134,6 +134,77 @@ TEST(CustomLinearSolve, Maps) {
   expect_close(rc::grad(total(f))(matrix), rc::grad(total(plain))(matrix));
 }
 
+/// Conjugate gradients for g(x) = y, until the residual is small: at once where y is zero.
+const auto conjugate_gradients = [](const auto& g, Tensor y) {
+  struct State {
+    Tensor x, residual, direction, square;
+  };
+  const auto step = [g](State s) {
+    const Tensor image = g(s.direction), length = s.square / rc::dot(s.direction, image);
+    const Tensor residual = s.residual - length * image, square = rc::dot(residual, residual);
+    return State{s.x + length * s.direction, residual, residual + square / s.square * s.direction, square};
+  };
+  const State first{rc::zeros_like(y), y, y, rc::dot(y, y)};
+  return rc::while_loop([](State s) { return s.square > 1e-24; }, step, first).x;
+};
+
+TEST(CustomRoot, HasReverseModeThroughASolverThatIteratesUntilItIsDone) {
+  const Tensor matrix = doubles({3, 1, 1, 2}).view({2, 2}), b = doubles({1, 2}), weights = doubles({1, 3});
+  const auto root_by = [=](auto tangent_solve) {
+    return [=](Tensor right) {
+      const auto f = [=](Tensor x) { return rc::mv(matrix, x) + 0.1 * x * x * x - right; };
+      const auto solve = [](const auto& g, Tensor x) {
+        for (int i = 0; i < 20; ++i) x = x - rc::solve(rc::jacfwd(g)(x), g(x));
+        return x;
+      };
+      return rc::dot(weights, rc::custom_root(f, rc::zeros_like(right), solve, tangent_solve));
+    };
+  };
+  const auto iterated = root_by(conjugate_gradients);
+  const auto direct = root_by([](const auto& g, Tensor y) { return rc::solve(rc::jacfwd(g)(y), y); });
+  expect_close(rc::grad(iterated)(b), rc::grad(direct)(b));
+  expect_close(rc::jacfwd(iterated)(b), rc::grad(direct)(b));
+  expect_close(rc::hessian(iterated)(b), rc::hessian(direct)(b));
+  const Tensor rows = doubles({1, 2, -1, 0.5}).view({2, 2});
+  expect_close(rc::vmap(rc::grad(iterated))(rows), rc::vmap(rc::grad(direct))(rows));
+}
+
+TEST(CustomLinearSolve, HasReverseModeThroughAMatrixThatIterates) {
+  const Tensor matrix = doubles({3, 1, 1, 2}).view({2, 2}), b = doubles({1, 2}), weights = doubles({1, 3});
+  const auto inverted = [=](Tensor v) { return conjugate_gradients([=](Tensor u) { return rc::mv(matrix, u); }, v); };
+  const auto solved = [=](Tensor k, Tensor right) {
+    const auto matvec = [=](Tensor v) { return k * v + inverted(v); };
+    return rc::dot(weights, rc::custom_linear_solve(matvec, right, conjugate_gradients, conjugate_gradients));
+  };
+  const auto direct = [=](Tensor k, Tensor right) {
+    return rc::dot(weights, rc::solve(k * rc::eye(2, rc::float64) + rc::inverse(matrix), right));
+  };
+  const auto [by_k, by_b] = rc::grad<0, 1>(solved)(number(0.5), b);
+  const auto [direct_k, direct_b] = rc::grad<0, 1>(direct)(number(0.5), b);
+  expect_close(by_k, direct_k);
+  expect_close(by_b, direct_b);
+}
+
+TEST(CustomJvp, HasReverseModeThroughARuleThatIterates) {
+  const Tensor matrix = doubles({3, 1, 1, 2}).view({2, 2});
+  const auto product = [=](Tensor u) { return rc::mv(matrix, u); };
+  const auto solved = rc::custom_jvp([=](Tensor x) { return rc::solve(matrix, x); },
+                                     [=](std::tuple<Tensor> x, std::tuple<Tensor> t) {
+                                       return std::pair{rc::solve(matrix, std::get<0>(x)),
+                                                        conjugate_gradients(product, std::get<0>(t))};
+                                     });
+  expect_close(rc::jacrev(solved)(doubles({1, 2})), rc::inverse(matrix));
+  const auto by_complex = rc::custom_jvp([](Tensor z) { return z * std::complex<double>(0, 2); },
+                                         [](std::tuple<Tensor> z, std::tuple<Tensor> t) {
+                                           return std::pair{std::get<0>(z) * std::complex<double>(0, 2),
+                                                            std::get<0>(t) * std::complex<double>(0, 2)};
+                                         });
+  const auto plain = [](Tensor z) { return z * std::complex<double>(0, 2); };
+  const auto loss = [](const auto& f) { return [=](Tensor z) { return rc::real(f(z)).sum(); }; };
+  const Tensor z = doubles({1, 2}) * std::complex<double>(1, 3);
+  expect_close(rc::grad(loss(by_complex))(z), rc::grad(loss(plain))(z));
+}
+
 TEST(CustomRoot, TakesANumberFromASolverAsTheGuessesDtype) {
   const auto f = [](Tensor x) { return x * 2 - 4; };
   const auto solve = [](const auto&, Tensor) { return Tensor(2); };

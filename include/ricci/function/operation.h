@@ -104,7 +104,8 @@ Types types_of_all(std::span<const Tensor> tensors);
 std::vector<Tensor> differentiable_among(std::span<const Tensor> tensors, std::span<const Type> types);
 /// Every undefined tensor replaced by zeros of the type at its place.
 Tensors filled_with_zeros(std::span<const Tensor> tensors, std::span<const Type> types);
-std::vector<Tensor> zero_tangents(std::span<const Type> types);
+/// Tangents of no particular direction, zeros for integers.
+std::vector<Tensor> any_tangents(std::span<const Type> types);
 /// Undefined where the rule does not want a cotangent, or the input's type has none.
 Tensors wanted_among(std::span<const Tensor> cotangents, const Reverse& rule);
 
@@ -124,11 +125,11 @@ class Recomputed : public Operation {
 };
 
 /// The cotangents of an operation whose tangents `f` gives, a linear map from the inputs' tangents to those of the
-/// outputs that have a derivative: its transpose, applied to the rule's cotangents.
+/// outputs that have a derivative: its transpose, applied to the rule's cotangents. Not taken at zero, where a map that
+/// iterates would stop at once.
 template <class F>
-Tensors transposed_at_zero(const F& f, const Reverse& rule) {
-  const std::vector<Tensor> zeros = zero_tangents(rule.input_types);
-  const auto [tangents, pullback] = vjp(f, zeros);
+Tensors transposed(const F& f, const Reverse& rule) {
+  const auto [tangents, pullback] = vjp(f, any_tangents(rule.input_types));
   const Tensors all = filled_with_zeros(rule.cotangents, rule.output_types);
   return wanted_among(pullback(differentiable_among(all, rule.output_types)), rule);
 }
