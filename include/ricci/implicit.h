@@ -39,11 +39,11 @@ X transposed(const F& f, const X& y) {
   return pullback(y);
 }
 
-/// What a user's solver gives for `y`: the x with g(x) = y, or near y with g(x) = 0. A tree like `y`.
+/// What a user's solver, which errors call `rule`, gives for `y`: the x with g(x) = y, or near y with g(x) = 0. A tree like `y`.
 template <class X, class Solve, class G>
-X solution(const char* name, const Solve& solve, const G& g, const X& y) {
+X solution(const char* name, const char* rule, const Solve& solve, const G& g, const X& y) {
   X found(solve(g, y)), like = y;
-  require_same_types(name, "the solver", call::walk(found), call::walk(like), "its argument");
+  require_same_types(name, rule, call::walk(found), call::walk(like), "its argument");
   return map_leaves(number_like, found, like);
 }
 
@@ -75,7 +75,7 @@ class Root final : public Implicit<X> {
 
   Tensors call(std::span<const Tensor> inputs) const override {
     auto [initial, parameters] = this->arguments(inputs);
-    return this->tensors_of(solution(name, solve_, ClosedFunction<X>{f_, parameters}, initial));
+    return this->tensors_of(solution(name, "the solver", solve_, ClosedFunction<X>{f_, parameters}, initial));
   }
   /// The adjoint solves the transposed linearised equation; its negative is the cotangent of f's value.
   Tensors vjp(const Reverse& rule) const override {
@@ -83,7 +83,7 @@ class Root final : public Implicit<X> {
     const X ct = this->result(filled_with_zeros(rule.cotangents, rule.output_types));
     const auto solved = [&, root = root, parameters = parameters](const X& y) {
       const auto [zero, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
-      return solution(name, tangent_solve_, slope, y);
+      return solution(name, "tangent_solve", tangent_solve_, slope, y);
     };
     const auto at_root = [&, root = root](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
     const auto [zero, pullback] = ricci::vjp(at_root, parameters);
@@ -100,8 +100,9 @@ class Root final : public Implicit<X> {
     const auto at_root = [&](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
     const auto [zero, change] = ricci::jvp(at_root, parameters, slopes);
     const auto [again, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
-    return {std::move(outputs),
-            this->tangents_of("tangent_solve", negated(solution(name, tangent_solve_, slope, change)))};
+    return {
+        std::move(outputs),
+        this->tangents_of("tangent_solve", negated(solution(name, "tangent_solve", tangent_solve_, slope, change)))};
   }
 
  private:
@@ -135,7 +136,7 @@ class LinearSolve final : public Implicit<X> {
 
   Tensors call(std::span<const Tensor> inputs) const override {
     auto [b, parameters] = this->arguments(inputs);
-    return this->tensors_of(solution(name, solve_, ClosedFunction<X>{matvec_, parameters}, b));
+    return this->tensors_of(solution(name, "the solver", solve_, ClosedFunction<X>{matvec_, parameters}, b));
   }
   Tensors vjp(const Reverse& rule) const override {
     auto [solution, parameters] = this->arguments(rule.residual->tensors);

@@ -16,7 +16,7 @@ namespace ricci {
 namespace tree {
 
 std::vector<Tensor> copy_leaves(const Walk& walk);
-void stack_leaves(const std::vector<Walk>& trees, const Walk& into);
+void stack_leaves(const char* name, const std::vector<Walk>& trees, const Walk& into);
 
 /// For each leaf its slices along axis 0, all equally many. ValueError if a leaf has no axis 0 or the sizes differ.
 std::vector<std::vector<Tensor>> unstack_leaves(const Walk& walk);
@@ -66,19 +66,27 @@ tree::plain_t<T> map_leaves(F&& f, const T& first, const More&... more) {
   return result;
 }
 
+namespace tree {
+/// What stack_trees does, for an operation that errors call `name`. Requires: there is a tree.
+template <class T>
+T stacked(const char* name, const std::vector<T>& trees) {
+  T result = trees.front();
+  Walk into;
+  walk(result, into);
+  std::vector<Walk> walks(trees.size());
+  for (std::size_t i = 0; i < trees.size(); ++i) walk(trees[i], walks[i]);
+  stack_leaves(name, walks, into);
+  return result;
+}
+}  // namespace tree
+
 /// One tree of many: every Tensor leaf gains axis 0, of the number of trees. Values that are no Tensors are the first
-/// tree's. ValueError if there is no tree or their structures differ.
+/// tree's. ValueError if there is no tree, or if their structures or the shapes of one leaf differ.
 ///   Mlp ensemble = stack_trees(std::vector<Mlp>{m1, m2, m3});
 template <class T>
 T stack_trees(const std::vector<T>& trees) {
   if (trees.empty()) tree::refuse_no_trees();
-  T result = trees.front();
-  tree::Walk into;
-  tree::walk(result, into);
-  std::vector<tree::Walk> walks(trees.size());
-  for (std::size_t i = 0; i < trees.size(); ++i) tree::walk(trees[i], walks[i]);
-  tree::stack_leaves(walks, into);
-  return result;
+  return tree::stacked("stack_trees", trees);
 }
 
 /// The reverse of stack_trees: one tree for each index of axis 0, as views. ValueError if there is no Tensor leaf, a

@@ -55,6 +55,25 @@ void make_empty(const tree::Walk& leaves) {
   }
 }
 
+void require_axis(const tree::Walk& xs, std::int64_t dim) {
+  for (const Tensor* leaf : xs.leaves)
+    if (leaf->defined()) wrap_own_axis("associative_scan", dim, *leaf);
+}
+
+void require_combined(const tree::Walk& elements, const tree::Walk& combined) {
+  const auto fail = [&](const std::string& given, const std::string& found) {
+    raise<ValueError>("associative_scan: combine makes " + found + " of two " + given +
+                      "; it must return a tree like each of them");
+  };
+  if (!tree::same_structure(elements, combined)) fail(tree::to_string(elements), tree::to_string(combined));
+  for (std::size_t i = 0; i < elements.leaves.size(); ++i) {
+    Type one = type_of(*elements.leaves[i]), found = type_of(*combined.leaves[i]);
+    one.shape.erase(0);
+    found.shape.erase(0);
+    if (!(one.shape == found.shape)) fail(to_string(one), to_string(found));
+  }
+}
+
 Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd) {
   const std::int64_t odds = odd.size(0), evens = even.size(0);
   std::vector<std::int64_t> order{0};

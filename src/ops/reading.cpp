@@ -21,7 +21,9 @@ Parts parts_for(Needs needs) { return needs == Needs::size ? Parts::sizes : Part
   const std::string start =
       std::string(op) + (sizes ? ": the size of the result depends on the values of " : ": needs the value of ") +
       to_string(type) + (sizes ? ", which differ per example of " : ", which differs per example of ");
-  const Interpreter* run = batch.run() == batch.level ? nullptr : find_set_aside(batch.run());
+  const Interpreter* run = nullptr;  // that a rule's level stands for
+  for (const Interpreter* i : whole_nest())
+    if (i->level == batch.run() && i != &batch) run = i;
   if (run && static_cast<const BatchInterpreter*>(run)->parts >= parts_for(needs))
     raise<TransformError>(start + transform_text(run) +
                           ", in a custom function, where examples cannot part; use where, " +

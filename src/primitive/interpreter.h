@@ -151,6 +151,18 @@ class UserFunctionInRule {
   const UserFunctionInRule* const outer_;
 };
 
+/// While it lives, the rules of a reverse transform run, whose function has been left: errors name that transform too.
+class BackwardPass {
+ public:
+  explicit BackwardPass(const Entry& entry);
+  BackwardPass(const BackwardPass&) = delete;
+  ~BackwardPass();
+
+  const Entry entry;
+  const Level around;  // the level it runs at
+  const BackwardPass* const outer;
+};
+
 /// The running transform with this level that is set aside; null if there is none.
 const Interpreter* find_set_aside(Level level);
 /// All running transforms, those set aside among them, innermost first: for error texts.

@@ -27,11 +27,14 @@ const void* module_of(const void* address) {
   return dladdr(address, &module) ? module.dli_fbase : nullptr;
 }
 
-/// A frame of the library itself, of std, or of the C runtime.
+bool is_own_header(const char* file) { return std::strstr(file, "include/ricci/"); }
+
+/// A frame of the library itself, of std, or of the C library, of which some bring their debug information.
 bool is_foreign(std::uintptr_t pc, const char* file, const char* function) {
   static const void* const library = module_of(reinterpret_cast<const void*>(&module_of));
-  if (!file || module_of(reinterpret_cast<const void*>(pc)) == library || std::strstr(file, "/include/c++/") ||
-      std::strstr(file, "include/ricci/"))
+  static const void* const c_library = module_of(dlsym(RTLD_DEFAULT, "__libc_start_main"));
+  const void* const module = module_of(reinterpret_cast<const void*>(pc));
+  if (!file || module == library || module == c_library || std::strstr(file, "/include/c++/") || is_own_header(file))
     return true;
   return function && (std::strncmp(function, "_ZN5ricci", 9) == 0 || std::strncmp(function, "_ZNK5ricci", 10) == 0 ||
                       std::strncmp(function, "_ZSt", 4) == 0 || std::strncmp(function, "_ZNSt", 5) == 0);
@@ -61,14 +64,33 @@ std::string place_of_user() {
   return *frame.file ? std::string(frame.file) + ":" + std::to_string(frame.line) : std::string();
 }
 
+thread_local constinit const BackwardPass* backward = nullptr;
+
+/// Those that the user entered, each once where several levels stand for it, the innermost first.
 std::string nest() {
-  std::string text;
-  for (const Interpreter* i : whole_nest())
-    if (i->entry.name) text += (text.empty() ? "\n  inside " : ", inside ") + to_string(i->entry);
-  return text;
+  std::string text, last;
+  const auto add = [&](const Entry& entry) {
+    if (!entry.name || is_own_header(entry.file)) return;
+    if (const std::string name = to_string(entry); name != last) text += ", inside " + (last = name);
+  };
+  const BackwardPass* pass = backward;
+  const auto add_passes_inside = [&](Level level) {
+    for (; pass && pass->around >= level; pass = pass->outer) add(pass->entry);
+  };
+  for (const Interpreter* i : whole_nest()) {
+    add_passes_inside(i->level);
+    add(i->entry);
+  }
+  add_passes_inside(0);
+  return text.empty() ? text : "\n  " + text.substr(2);
 }
 
 }  // namespace
+
+BackwardPass::BackwardPass(const Entry& transform) : entry(transform), around(current_level()), outer(backward) {
+  backward = this;
+}
+BackwardPass::~BackwardPass() { backward = outer; }
 
 std::string at(const char* file, unsigned line) {
   return *file ? " (" + std::string(basename_of(file)) + ":" + std::to_string(line) + ")" : std::string();

@@ -365,6 +365,12 @@ std::vector<Tensor> BatchRun::finish_ragged() {
                                   (all.defined() ? to_string(Type{all.dtype(), tail(all.shape())}) : "undefined") +
                                   "; return a tensor with the values of one example along axis 0",
                               s.where);
+      const Type row{all.dtype(), tail(tail(all.shape()))};
+      if (!rows.empty() && !(tail(rows[0].shape()) == row.shape))
+        raise_own<ValueError>("vmap: a ragged result's examples differ in more than their length: their rows are " +
+                                  to_string(Type{row.dtype, tail(rows[0].shape())}) + " and " + to_string(row) +
+                                  "; return examples that differ along axis 0 alone",
+                              s.where);
       const std::int64_t length = all.size(1);
       for (std::int64_t i = 0; i < part.size(); ++i, start += length)
         place[static_cast<std::size_t>(part.example(i))] = {start, length};

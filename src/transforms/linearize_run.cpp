@@ -28,8 +28,8 @@ LinearizeRun::LinearizeRun(Place where) : state_(new State{.where = where}) {}
 void LinearizeRun::enter(std::span<const tree::Walk> primals) {
   State& s = *state_;
   s.primals.emplace(primals);
-  s.record = std::make_unique<RecordInterpreter>(Records::tangents, Entry{});
-  s.dual = std::make_unique<DualInterpreter>(entry_of("linearize", s.where));
+  s.record = std::make_unique<RecordInterpreter>(Records::tangents, entry_of("linearize", s.where));
+  s.dual = std::make_unique<DualInterpreter>(s.record->entry);
   for (const tree::Walk& walk : primals)
     for (Tensor* leaf : walk.leaves) {
       if (!leaf->defined()) continue;

@@ -22,6 +22,7 @@ struct Recording::State {
   std::string output_text;
   const char* name;
   Place where;
+  Entry entry;
 };
 
 struct ReverseRun::State {
@@ -117,7 +118,8 @@ Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
                                                           .leaf_slots = std::move(s.leaf_slots),
                                                           .leaf_types = std::move(s.leaf_types),
                                                           .name = s.name,
-                                                          .where = s.where};
+                                                          .where = s.where,
+                                                          .entry = s.entry};
   const Level level = s.interpreter->level;
   for (Tensor* leaf : output.leaves) {
     int slot = -1;
@@ -145,6 +147,7 @@ Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
 namespace {
 
 std::vector<Tensor> pull_back(const Recording::State& s, std::span<const Tensor> cotangents, bool consume) {
+  const BackwardPass pass(s.entry);
   std::vector<int> wanted;
   for (int slot : s.leaf_slots)
     if (slot >= 0) wanted.push_back(slot);

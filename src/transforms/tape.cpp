@@ -148,6 +148,7 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   std::vector<Tensor> found;
   {
     const AtLevel outside(tape.parent);
+    const BackwardPass pass(tape.entry);
     const int root = slot_of(value);
     const Tensor one = ones({}, TensorOptions{.dtype = type.dtype});
     found = tape.record->pull_back({&root, 1}, {&one, 1}, slots, false);

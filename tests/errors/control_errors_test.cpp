@@ -82,6 +82,20 @@ TEST(LaneErrors, AWriteToAnArgumentOfWhichSomeExamplesRun) {
       {x});
 }
 
+TEST(LaneErrors, ACustomFunctionWhoseExamplesWouldPart) {
+  const Tensor x = doubles(two_signs);
+  const auto sign = [](Tensor a) { return a.item() > 0 ? a : -a; };
+  const auto absolute = rc::custom_vjp(
+      sign, [=](Tensor a) { return std::pair{sign(a), a}; }, [](Tensor a, Tensor ct) { return ct * rc::sign(a); });
+  const auto mapped = rc::vmap(absolute, {.lanes = rc::Lanes::split});
+  const std::string text =
+      "item: needs the value of f64[], which differs per example of vmap over axis 0 of 2{at}, in a custom function, "
+      "where examples cannot part; use where, cond or while_loop there\n  inside vmap over axis 0 of 2{at}";
+  expect_error<rc::TransformError>([&] { mapped(x); }, text, {x});
+  expect_error<rc::TransformError>([&] { rc::grad([&](Tensor a) { return mapped(a).sum(); })(x); },
+                                   text + ", inside grad{at}", {x});
+}
+
 TEST(LoopErrors, AStateThatChangesItsTree) {
   const std::vector<Tensor> state{ramp({2})};
   const auto go = [](std::vector<Tensor> s) { return s[0].sum() > 0; };
@@ -117,6 +131,65 @@ TEST(LoopErrors, ABoundThatIsNoInteger) {
                               "fori_loop: the upper bound is f32[]; it must be an integer", {x});
   expect_error<rc::ValueError>([&] { rc::fori_loop(0, Tensor(), step, x); },
                                "fori_loop: the upper bound is an undefined Tensor; give it a value first", {x});
+  expect_error<rc::ValueError>([&] { rc::fori_loop(0, rc::arange(3), step, x); },
+                               "fori_loop: the upper bound is i64[3]; it must have one element", {x});
+}
+
+TEST(LoopErrors, AStateOfForiLoopThatChanges) {
+  const std::vector<Tensor> state{ramp({2})};
+  const auto grow = [](Tensor, std::vector<Tensor> s) { return std::vector<Tensor>{s[0], s[0]}; };
+  expect_error<rc::ValueError>([&] { rc::fori_loop(0, 3, grow, state); },
+                               "fori_loop: the state changes its tree from [f64[2]] to [f64[2], f64[2]]; every step "
+                               "must return the state's structure",
+                               state);
+  const auto shrink = [](Tensor, std::vector<Tensor> s) { return std::vector<Tensor>{s[0].sum()}; };
+  expect_error<rc::ValueError>(
+      [&] { rc::trace([&](std::vector<Tensor> s) { return rc::fori_loop(0, 3, shrink, s); })(state); },
+      "fori_loop: the state ([0]) changes from f64[2] to f64[]; every step must keep its shape and dtype\n"
+      "  inside trace{at}",
+      state);
+}
+
+TEST(ScanErrors, ResultsThatDiffer) {
+  const Tensor x = rc::tril(rc::ones({2, 2}));
+  expect_error<rc::ValueError>([&] { rc::map([](Tensor row) { return rc::nonzero(row); }, x); },
+                               "map: the trees have different shapes: in the first the tree is i64[1,1], in number 2 "
+                               "the tree is i64[2,1]; each Tensor must have one shape in all of them",
+                               {x});
+  int steps = 0;
+  const auto step = [&](Tensor c, Tensor) { return std::pair{c, std::vector<Tensor>{rc::ones({++steps})}}; };
+  expect_error<rc::ValueError>([&] { rc::scan(step, number(0), x); },
+                               "scan: the trees have different shapes: in the first [0] is f32[1], in number 2 [0] is "
+                               "f32[2]; each Tensor must have one shape in all of them",
+                               {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::stack_trees(std::vector<std::pair<Tensor, Tensor>>{{x, x}, {x, x[0]}}); },
+      "stack_trees: the trees have different shapes: in the first [1] is f32[2,2], in number 2 [1] is f32[2]; each "
+      "Tensor must have one shape in all of them",
+      {x});
+}
+
+TEST(ScanErrors, OfAssociativeScan) {
+  const Tensor x = rc::ones({4, 3});
+  expect_error<rc::IndexError>([&] { rc::associative_scan(rc::add, x, 2); },
+                               "associative_scan: axis 2 is out of range: f32[4,3] has 2 axes; the legal range is "
+                               "[-2, 1]",
+                               {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::associative_scan([](Tensor a, Tensor b) { return rc::cat({a, b}); }, x, 0); },
+      "associative_scan: combine makes f32[6] of two f32[3]; it must return a tree like each of them", {x});
+}
+
+TEST(RaggedErrors, ExamplesThatDifferInMoreThanTheirLength) {
+  const Tensor x = rc::tensor({1, 2});
+  expect_error<rc::ValueError>(
+      [&] {
+        rc::vmap([](Tensor n) { return rc::ones({2, n.item<std::int64_t>()}); },
+                 {.out_dims = rc::ragged, .lanes = rc::Lanes::split})(x);
+      },
+      "vmap: a ragged result's examples differ in more than their length: their rows are f32[1] and f32[2]; return "
+      "examples that differ along axis 0 alone{at}",
+      {x});
 }
 
 TEST(ScanErrors, NothingToScan) {

@@ -98,6 +98,62 @@ TEST(NestErrors, AnErrorInThePullbackOfATransformLeavesTheStackEmpty) {
   expect_values(pullback(rc::ones({3})), {2, 2, 2});
 }
 
+struct FailsInReverse : rc::Function<FailsInReverse> {
+  static constexpr bool generate_vmap_rule = true;
+  static Tensor forward(const Tensor& x) { return x * 2; }
+  static Tensor backward(rc::Context&, const Tensor&) { return fails(rc::ones({2, 3})); }
+};
+
+TEST(NestErrors, ARuleThatFailsInReverseNamesTheTransformThatRunsIt) {
+  const Tensor x = rc::ones({3});
+  const auto loss = [](Tensor a) { return FailsInReverse::apply(a).sum(); };
+  expect_error<rc::ValueError>([&] { rc::grad(loss)(x); }, nest_text("grad{at}"), {x});
+  expect_error<rc::ValueError>([&] { rc::jacrev(loss)(x); }, nest_text("jacrev{at}"), {x});
+  expect_error<rc::ValueError>([&] { rc::vmap(rc::grad(loss))(rc::ones({4, 3})); },
+                               nest_text("grad{at}, inside vmap over axis 0 of 4{at}"));
+  const auto pull_back = [&](Tensor a) {
+    const auto [y, pullback] = rc::vjp(loss, a);
+    return pullback(y);
+  };
+  expect_error<rc::ValueError>([&] { pull_back(x); }, nest_text("vjp{at}"), {x});
+  const auto on_a_tape = [&] {
+    rc::Tape tape;
+    tape.watch(x);
+    tape.gradient(loss(x), x);
+  };
+  expect_error<rc::ValueError>(on_a_tape, nest_text("Tape{at}"), {x});
+}
+
+TEST(NestErrors, NoTransformOfTheLibraryItselfIsNamed) {
+  const Tensor a = number(4);
+  const auto root = [](Tensor b) {
+    return rc::custom_root([=](Tensor x) { return x * x - b; }, number(1),
+                           [](const auto&, Tensor) { return number(2); },
+                           [](const auto&, Tensor y) { return rc::stack({y, y}); });
+  };
+  expect_error<rc::ValueError>([&] { rc::grad(root)(a); },
+                               "custom_root: tangent_solve returned f64[2], but its argument is f64[]; return that "
+                               "shape and dtype\n  inside grad{at}",
+                               {a});
+}
+
+TEST(NestErrors, WhatLinearizeRecordsIsNotSaidOfTheTransformAround) {
+  const Tensor x = number(2);
+  const auto slope = [](Tensor a) { return rc::linearize([](Tensor b) { return b * b; }, a).second(a); };
+  const auto reads = [](Tensor a) {
+    const auto read = rc::custom_jvp([](Tensor b) { return b; },
+                                     [](std::tuple<Tensor> b, std::tuple<Tensor> t) {
+                                       return std::pair{std::get<0>(b), std::get<0>(t) * std::get<0>(t).item()};
+                                     });
+    return rc::linearize(read, a).second(a);
+  };
+  expect_values(rc::grad(slope)(x), {8});
+  expect_error<rc::TransformError>([&] { rc::grad(reads)(x); },
+                                   "item: needs the value of f64[], which is not known while linearize{at} records the "
+                                   "function; use where, cond or while_loop\n  inside linearize{at}, inside grad{at}",
+                                   {x});
+}
+
 TEST(NestErrors, EveryErrorIsAnRcErrorAndARuntimeError) {
   EXPECT_THROW(fails(rc::ones({2, 3})), rc::Error);
   EXPECT_THROW(fails(rc::ones({2, 3})), std::runtime_error);

@@ -19,6 +19,28 @@ std::int64_t segment_length(const char* name, std::int64_t index, bool doubling,
 
 namespace call {
 
+template <class R, class F, class... A>
+constexpr bool returns() {
+  if constexpr (takes<F, A...>) return std::is_same_v<result_t<F, A...>, R>;
+  return false;
+}
+
+/// The state of fori_loop.
+template <class S>
+struct Counted {
+  Tensor index, end;
+  S state;
+};
+/// The part of a loop's state that is the user's, as errors show it.
+template <class S>
+tree::Walk walk_state(S& state) {
+  return walk(state);
+}
+template <class S>
+tree::Walk walk_state(Counted<S>& counted) {
+  return walk(counted.state);
+}
+
 /// A user's condition made like this header's own: it takes a state that it may write to, and gives a boolean.
 template <class C>
 struct Condition {
@@ -41,7 +63,7 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
   std::optional<S> after;
   runs::Closure condition = function::write_down(name, cond_fn, std::tuple<S>(state), answer, function::Runs::many);
   runs::Closure body = function::write_down(name, body_fn, std::tuple<S>(state), after, function::Runs::many);
-  runs::require_same_state(name, walk(state), walk(*after));
+  runs::require_same_state(name, walk_state(state), walk_state(*after));
   runs::run_recorded_loop({name, std::move(condition), std::move(body), options}, walk(state));
   return state;
 }
@@ -58,7 +80,7 @@ S run_steps(const char* name, runs::Parting& parting, const C& cond_fn, const B&
   for (bool go = goes_on();;) {
     while (go) {
       S after = advance(state, parting.step());
-      runs::require_same_state(name, walk(state), walk(after));
+      runs::require_same_state(name, walk_state(state), walk_state(after));
       state = std::move(after);
       go = goes_on();
     }
@@ -140,7 +162,7 @@ S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state
     S before = asked.first;
     std::tuple<S> shown(before);
     S after = call::invoke(body_fn, shown);
-    runs::require_same_state(name, walk(before), walk(after));  // in the user's terms
+    runs::require_same_state(name, walk_state(before), walk_state(after));  // in the user's terms
     return with_answer(std::move(after));
   };
   runs::Parting parting(name);
@@ -190,18 +212,21 @@ template <class B, class S>
 auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state, LoopOptions options = {}) {
   using State = std::decay_t<const S>;
   static_assert(call::takes<B, Tensor, State>, "ricci: the body of fori_loop must take the index and the state");
-  struct Counted {
-    Tensor index, end;
-    State state;
-  };
-  const auto below = [](const Counted& s) { return lt(s.index, s.end); };
-  const auto step = [body](const Counted& s) {
-    std::tuple<Tensor, State> arguments(s.index, s.state);
-    return Counted{s.index + 1, s.end, call::invoke(body, arguments)};
-  };
-  const Counted first{runs::whole_number("fori_loop", "the lower bound", lo),
-                      runs::whole_number("fori_loop", "the upper bound", hi), state};
-  return call::loop("fori_loop", below, step, first, options).state;
+  static_assert(call::returns<State, B, Tensor, State>(),
+                "ricci: the body of fori_loop must return the type of the state");
+  if constexpr (call::returns<State, B, Tensor, State>()) {
+    using Counted = call::Counted<State>;
+    const auto below = [](const Counted& s) { return lt(s.index, s.end); };
+    const auto step = [body](const Counted& s) {
+      std::tuple<Tensor, State> arguments(s.index, s.state);
+      return Counted{s.index + 1, s.end, call::invoke(body, arguments)};
+    };
+    const Counted first{runs::whole_number("fori_loop", "the lower bound", lo),
+                        runs::whole_number("fori_loop", "the upper bound", hi), state};
+    return call::loop("fori_loop", below, step, first, options).state;
+  } else {
+    return state;  // refused above, in one sentence
+  }
 }
 
 }  // namespace ricci
