@@ -11,7 +11,6 @@
 #include "ricci/function/closure.h"
 #include "ricci/function/operation.h"
 #include "ricci/ops.h"
-#include "ricci/tape.h"
 #include "ricci/transforms.h"
 
 namespace ricci {
@@ -27,19 +26,16 @@ X negated(const X& x) {
   return map_leaves([](const Tensor& t) { return -t; }, x);
 }
 
-/// The transpose of a linear map, of a tree like `y` that it gives. It is taken at `y`: a map that iterates until it is
-/// precise enough for its argument has that precision there, and would stop at once at zero.
+/// The transpose of a linear map, of a tree like `y` that it gives.
 template <class F, class X>
 X transposed(const F& f, const X& y) {
-  const auto constant = [](const Tensor& t) {
-    const no_grad guard;
-    return clone(t);
-  };
-  const auto [value, pullback] = ricci::vjp(f, map_leaves(constant, y));
+  const auto anywhere = [](const Tensor& t) { return any_tangents(types_of_all({&t, 1}))[0]; };
+  const auto [value, pullback] = ricci::vjp(f, map_leaves(anywhere, y));
   return pullback(y);
 }
 
-/// What a user's solver, which errors call `rule`, gives for `y`: the x with g(x) = y, or near y with g(x) = 0. A tree like `y`.
+/// What a user's solver, which errors call `rule`, gives for `y`: a tree like it, the x with g(x) = y, or near y with
+/// g(x) = 0.
 template <class X, class Solve, class G>
 X solution(const char* name, const char* rule, const Solve& solve, const G& g, const X& y) {
   X found(solve(g, y)), like = y;
@@ -176,9 +172,10 @@ class LinearSolve final : public Implicit<X> {
 }  // namespace function
 
 /// A root of `f`: what `solve(f, initial)` returns, an x like `initial` with f(x) = 0. Its derivative with respect to
-/// everything f captures is by the implicit function theorem: `tangent_solve(g, y)` returns the x with g(x) = y for a
-/// linear g, and must be differentiable in y, to as many derivatives as are asked for; that with respect to `initial` is zero. f: from x to a tree like x. Throws
-/// ValueError if f or a solver gives another structure, shape or dtype.
+/// everything f captures is by the implicit function theorem; that with respect to `initial` is zero.
+/// `tangent_solve(g, y)` returns the x with g(x) = y for a linear g, and must be differentiable in y as often as
+/// derivatives are asked for. f: from x to a tree like x. Throws ValueError if f or a solver gives another structure,
+/// shape or dtype.
 ///   Tensor r = rc::custom_root([a](Tensor x) { return x * x - a; }, 1.0, newton,
 ///                              [](auto g, Tensor y) { return y / g(1.0); });
 template <class F, class X, class Solve, class TangentSolve>

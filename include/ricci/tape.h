@@ -16,17 +16,17 @@ class Tape {
   Tape(const Tape&) = delete;
   ~Tape();
 
-  /// From now on what is computed from the floating and complex tensors of `tree` is recorded; they may be written to. Of
-  /// a view, what is computed from it alone, not from its base or other views, until its base is written to or watched:
-  /// then it follows that. TypeError if there are none.
+  /// From now on what is computed from the floating and complex tensors of `tree` is recorded; they may be written to.
+  /// Of a view, what is computed from it alone, not from its base or other views, until its base is written to or
+  /// watched: then it follows that. TypeError if there are none.
   template <class T>
   void watch(const T& tree) {
     tree::Walk walk;
     tree::walk(tree, walk);
     watch_leaves(walk);
   }
-  /// The gradient of a real floating 0-dim `loss` with respect to tensors as they were watched, in their tree, or as they
-  /// were computed from those; zero for any other. TypeError or ValueError for another loss.
+  /// The gradient of a real floating 0-dim `loss` with respect to tensors as they were watched, or, where they were
+  /// computed from those, as they are now; in their tree. Zero for any other. TypeError or ValueError for another loss.
   template <class T>
   tree::plain_t<T> gradient(const Tensor& loss, const T& tree) const {
     tree::plain_t<T> gradients = tree;

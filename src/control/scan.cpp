@@ -56,8 +56,10 @@ void make_empty(const tree::Walk& leaves) {
 }
 
 void require_axis(const tree::Walk& xs, std::int64_t dim) {
-  for (const Tensor* leaf : xs.leaves)
-    if (leaf->defined()) wrap_own_axis("associative_scan", dim, *leaf);
+  for (const Tensor* leaf : xs.leaves) {
+    require_defined("associative_scan", *leaf, 0);
+    wrap_own_axis("associative_scan", dim, *leaf);
+  }
 }
 
 void require_combined(const tree::Walk& elements, const tree::Walk& combined) {
@@ -67,8 +69,10 @@ void require_combined(const tree::Walk& elements, const tree::Walk& combined) {
   };
   if (!tree::same_structure(elements, combined)) fail(tree::to_string(elements), tree::to_string(combined));
   for (std::size_t i = 0; i < elements.leaves.size(); ++i) {
-    Type one = type_of(*elements.leaves[i]), found = type_of(*combined.leaves[i]);
+    Type one = type_of(*elements.leaves[i]);
     one.shape.erase(0);
+    if (!combined.leaves[i]->defined()) fail(to_string(one), "an undefined Tensor");
+    Type found = type_of(*combined.leaves[i]);
     found.shape.erase(0);
     if (!(one.shape == found.shape)) fail(to_string(one), to_string(found));
   }

@@ -63,11 +63,16 @@ bool is_nothing(const tree::Walk& part) {
 
 /// Cosines at steps that differ from axis to axis.
 Tensor any_tangent(const Type& type) {
-  Tensor angle = zeros_of(type);
-  if (!is_differentiable(type.dtype)) return angle;
-  const Tensor ones = ones_like(angle);
-  for (int axis = 0; axis < type.rank(); ++axis) angle = angle + cumsum(ones, axis) * std::sqrt(axis + 2.0);
-  return is_complex(type.dtype) ? cos(angle) * std::complex<double>(1, 0.7) : cos(angle);
+  if (!is_differentiable(type.dtype)) return zeros_of(type);
+  if (type.rank() == 0) return zeros_of(type) + 1;
+  Tensor angle = zeros({}, DType::float64);  // of which no float16 would hold those of a long axis
+  for (int axis = type.rank() - 1; axis >= 0; --axis) {
+    Type along{DType::float64, Shape::filled(static_cast<std::size_t>(type.rank() - axis), 1)};
+    along.shape[0] = type.shape[static_cast<std::size_t>(axis)];
+    angle = angle + cumsum(zeros_of(along) + std::sqrt(axis + 2.0), 0);
+  }
+  const Tensor real = cos(angle);
+  return to(is_complex(type.dtype) ? real * std::complex<double>(1, 0.7) : real, type.dtype);
 }
 
 bool any_defined(const tree::Walk& walk) {

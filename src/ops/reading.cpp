@@ -21,7 +21,7 @@ Parts parts_for(Needs needs) { return needs == Needs::size ? Parts::sizes : Part
   const std::string start =
       std::string(op) + (sizes ? ": the size of the result depends on the values of " : ": needs the value of ") +
       to_string(type) + (sizes ? ", which differ per example of " : ", which differs per example of ");
-  const Interpreter* run = nullptr;  // that a rule's level stands for
+  const Interpreter* run = nullptr;  // the user's vmap, if `batch` stands for it in a rule
   for (const Interpreter* i : whole_nest())
     if (i->level == batch.run() && i != &batch) run = i;
   if (run && static_cast<const BatchInterpreter*>(run)->parts >= parts_for(needs))

@@ -66,20 +66,22 @@ std::string place_of_user() {
 
 thread_local constinit const BackwardPass* backward = nullptr;
 
-/// Those that the user entered, each once where several levels stand for it, the innermost first.
+/// Those that the user entered, the innermost first; one for which levels of two kinds stand is named once.
 std::string nest() {
-  std::string text, last;
-  const auto add = [&](const Entry& entry) {
-    if (!entry.name || is_own_header(entry.file)) return;
-    if (const std::string name = to_string(entry); name != last) text += ", inside " + (last = name);
+  std::string text;
+  const auto add = [&text](const Entry& entry) {
+    if (entry.name && !is_own_header(entry.file)) text += ", inside " + to_string(entry);
   };
   const BackwardPass* pass = backward;
   const auto add_passes_inside = [&](Level level) {
     for (; pass && pass->around >= level; pass = pass->outer) add(pass->entry);
   };
+  const Interpreter* inner = nullptr;
   for (const Interpreter* i : whole_nest()) {
     add_passes_inside(i->level);
-    add(i->entry);
+    const bool said = inner && inner->kind != i->kind && to_string(inner->entry) == to_string(i->entry);
+    if (!said) add(i->entry);
+    inner = i;
   }
   add_passes_inside(0);
   return text.empty() ? text : "\n  " + text.substr(2);
@@ -93,7 +95,8 @@ BackwardPass::BackwardPass(const Entry& transform) : entry(transform), around(cu
 BackwardPass::~BackwardPass() { backward = outer; }
 
 std::string at(const char* file, unsigned line) {
-  return *file ? " (" + std::string(basename_of(file)) + ":" + std::to_string(line) + ")" : std::string();
+  return *file && !is_own_header(file) ? " (" + std::string(basename_of(file)) + ":" + std::to_string(line) + ")"
+                                       : std::string();
 }
 
 std::string with_nest(const std::string& text) { return text + nest(); }

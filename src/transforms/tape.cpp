@@ -38,7 +38,8 @@ const Value* batched_inside(const Value& value, Level level) {
   return batched && batched->level > level ? batched : nullptr;
 }
 
-/// With the derivatives that no_grad switches off now: watching cuts none, and a loss is asked for after it was recorded.
+/// With the derivatives that no_grad switches off now: watching cuts none, and a loss is asked for after it was
+/// recorded.
 ValueRef whole_value(const Tensor& tensor) {
   const AllDerivatives kept;
   return read(tensor, "Tape");
@@ -141,7 +142,7 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   const auto slot_of_leaf = [&](const Tensor& leaf) {
     if (!leaf.defined()) return -1;
     const auto watched = tape.watched.find(leaf.cell());
-    return watched != tape.watched.end() ? watched->second : slot_of(live(value_of(leaf), "Tape"));
+    return watched != tape.watched.end() ? watched->second : slot_of(without_ended(value_of(leaf)));
   };
   std::vector<int> slots;
   for (const Tensor* leaf : into.leaves) slots.push_back(slot_of_leaf(*leaf));

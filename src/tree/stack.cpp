@@ -28,7 +28,7 @@ void require_equal_axes(const Walk& walk) {
 void require_same_shapes(const char* name, const Walk& first, const Walk& other, std::size_t position) {
   for (std::size_t i = 0; i < first.leaves.size(); ++i) {
     const Tensor &one = *first.leaves[i], &two = *other.leaves[i];
-    if (one.defined() == two.defined() && (!one.defined() || one.shape() == two.shape())) continue;
+    if (one.defined() && two.defined() && one.shape() == two.shape()) continue;
     raise<ValueError>(std::string(name) + ": the trees have different shapes: in the first " + described(first, i) +
                       ", in number " + std::to_string(position) + " " + described(other, i) +
                       "; each Tensor must have one shape in all of them");
@@ -40,6 +40,9 @@ void require_same_shapes(const char* name, const Walk& first, const Walk& other,
 void refuse_no_trees() { raise<ValueError>("stack_trees: there is no tree to stack; pass a vector that holds one"); }
 
 void stack_leaves(const char* name, const std::vector<Walk>& trees, const Walk& into) {
+  for (std::size_t i = 0; i < into.leaves.size(); ++i)
+    if (!into.leaves[i]->defined())
+      raise<ValueError>(std::string(name) + ": " + described(into, i) + "; every Tensor needs a value to be stacked");
   for (std::size_t k = 1; k < trees.size(); ++k) {
     require_same_structure(name, trees[0], trees[k], k + 1);
     require_same_shapes(name, trees[0], trees[k], k + 1);

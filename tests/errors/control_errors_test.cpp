@@ -178,6 +178,17 @@ TEST(ScanErrors, OfAssociativeScan) {
   expect_error<rc::ValueError>(
       [&] { rc::associative_scan([](Tensor a, Tensor b) { return rc::cat({a, b}); }, x, 0); },
       "associative_scan: combine makes f32[6] of two f32[3]; it must return a tree like each of them", {x});
+  const std::pair<Tensor, Tensor> both{x, x};
+  const auto half = [](std::pair<Tensor, Tensor> a, std::pair<Tensor, Tensor>) { return std::pair{a.first, Tensor()}; };
+  expect_error<rc::ValueError>(
+      [&] { rc::associative_scan(half, both); },
+      "associative_scan: combine makes an undefined Tensor of two f32[3]; it must return a tree "
+      "like each of them",
+      {x});
+  expect_error<rc::ValueError>([&] { rc::associative_scan([](Tensor, Tensor) { return Tensor(); }, x, 0); },
+                               "vmap: result is an undefined Tensor; give it a value first", {x});
+  expect_error<rc::ValueError>([&] { rc::scan([](Tensor c, Tensor) { return std::pair{c, Tensor()}; }, number(0), x); },
+                               "scan: the tree is undefined; every Tensor needs a value to be stacked", {x});
 }
 
 TEST(RaggedErrors, ExamplesThatDifferInMoreThanTheirLength) {

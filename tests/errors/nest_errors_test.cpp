@@ -91,6 +91,12 @@ TEST(NestErrors, TheNestIsInnermostFirst) {
       {x});
 }
 
+TEST(NestErrors, TwoTransformsOfOneLineAreTwo) {
+  const Tensor x = rc::ones({2, 2, 2, 3});
+  expect_error<rc::ValueError>([&] { rc::vmap([](Tensor row) { return rc::vmap(fails)(row); })(x); },
+                               nest_text("vmap over axis 0 of 2{at}, inside vmap over axis 0 of 2{at}"), {x});
+}
+
 TEST(NestErrors, AnErrorInThePullbackOfATransformLeavesTheStackEmpty) {
   auto [y, pullback] = rc::vjp([](Tensor a) { return a * 2; }, rc::ones({3}));
   EXPECT_THROW(rc::vmap(pullback)(rc::ones({4, 2})), rc::ValueError);

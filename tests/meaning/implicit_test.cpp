@@ -169,6 +169,31 @@ TEST(CustomRoot, HasReverseModeThroughASolverThatIteratesUntilItIsDone) {
   expect_close(rc::vmap(rc::grad(iterated))(rows), rc::vmap(rc::grad(direct))(rows));
 }
 
+/// The x with g(x) = y for a g near the identity, until the residual is small.
+const auto fixed_point = [](const auto& g, Tensor y) {
+  const auto residual = [g, y](Tensor x) { return y - g(x); };
+  return rc::while_loop([=](Tensor x) { return residual(x).square().sum() > 1e-24; },
+                        [=](Tensor x) { return x + residual(x); }, rc::zeros_like(y));
+};
+
+TEST(CustomRoot, HasReverseModeForEveryLossThroughASolverThatIterates) {
+  const Tensor b = doubles({1, 2});
+  const auto root = [](const Tensor& coupling) {
+    return [=](Tensor right) {
+      const auto f = [=](Tensor x) { return x - rc::mv(coupling, x) - right; };
+      return rc::custom_root(
+          f, rc::zeros_like(right), [](const auto& g, Tensor x) { return x - fixed_point(g, g(x)); }, fixed_point);
+    };
+  };
+  const auto triangular = root(doubles({0, 1, 0, 0}).view({2, 2}));
+  expect_values(rc::jacrev(triangular)(b), {1, 1, 0, 1});
+  expect_values(rc::grad([&](Tensor right) { return triangular(right)[0]; })(b), {1, 1});
+  const auto coupled = root(doubles({0, 0.5, 0.25, 0}).view({2, 2}));
+  const Tensor slope = rc::grad([&](Tensor right) { return coupled(right)[0]; })(b);
+  for (const double scale : {1e-13, 1e6})
+    expect_close(rc::grad([&](Tensor right) { return coupled(right)[0] * scale; })(b) / scale, slope);
+}
+
 TEST(CustomLinearSolve, HasReverseModeThroughAMatrixThatIterates) {
   const Tensor matrix = doubles({3, 1, 1, 2}).view({2, 2}), b = doubles({1, 2}), weights = doubles({1, 3});
   const auto inverted = [=](Tensor v) { return conjugate_gradients([=](Tensor u) { return rc::mv(matrix, u); }, v); };
@@ -194,6 +219,18 @@ TEST(CustomJvp, HasReverseModeThroughARuleThatIterates) {
                                                         conjugate_gradients(product, std::get<0>(t))};
                                      });
   expect_close(rc::jacrev(solved)(doubles({1, 2})), rc::inverse(matrix));
+  const auto twice = [](Tensor y) {
+    const auto step = [](std::pair<Tensor, Tensor> s) { return std::pair{s.first + s.second, s.second / 2}; };
+    return rc::while_loop([](std::pair<Tensor, Tensor> s) { return s.second.abs().max() > 1e-3; }, step,
+                          std::pair{rc::zeros_like(y), y})
+        .first;
+  };
+  const auto doubled = rc::custom_jvp(twice, [=](std::tuple<Tensor> x, std::tuple<Tensor> t) {
+    return std::pair{twice(std::get<0>(x)), twice(std::get<0>(t))};
+  });
+  const Tensor long_axis = rc::ones({50000}, rc::float16);
+  const Tensor slope = rc::grad([&](Tensor x) { return doubled(x).to(rc::float32).sum(); })(long_axis);
+  EXPECT_GT(slope.min().item(), 1.99);
   const auto by_complex = rc::custom_jvp([](Tensor z) { return z * std::complex<double>(0, 2); },
                                          [](std::tuple<Tensor> z, std::tuple<Tensor> t) {
                                            return std::pair{std::get<0>(z) * std::complex<double>(0, 2),

@@ -207,6 +207,17 @@ TEST(Tape, LeavesATensorThatGradMayWriteToItself) {
   expect_values(rc::grad(f)(number(1)), {5});
 }
 
+TEST(Tape, GivesZerosForWhatIsLeftOfAVmapThatHasEnded) {
+  const Tensor x = doubles({1, 2});
+  rc::Tape tape;
+  tape.watch(x);
+  Tensor left;
+  const Tensor loss = rc::vmap([&](Tensor a) { return left = a * a; })(x).sum();
+  const auto [of_x, of_left] = tape.gradient(loss, std::pair{x, left});
+  expect_values(of_x, {2, 4});
+  expect_values(of_left, {0});
+}
+
 TEST(Tape, GivesZerosForOneExampleOfAVmapInsideIt) {
   const Tensor x = doubles({1, 2});
   rc::Tape tape;

@@ -52,14 +52,13 @@ X prefixes_of(const F& combine_all, const X& xs, std::int64_t count) {
 template <class F, class X>
 auto associative_scan(const F& combine, const X& xs, std::int64_t dim, ScanOptions options) {
   using Tree = std::decay_t<const X>;
-  Tree shown = xs;
-  runs::require_axis(call::walk(shown), dim);
-  const Tree front = call::each_leaf(shown, [&](const Tensor& x) {
+  Tree given = xs;
+  runs::require_axis(call::walk(given), dim);
+  Tree front = call::each_leaf(given, [&](const Tensor& x) {
     const Tensor rows = movedim(x, dim, 0);
     return options.reverse ? flip(rows, 0) : rows;
   });
-  shown = front;
-  const std::int64_t count = runs::scanned_size("associative_scan", call::walk(shown)).host();
+  const std::int64_t count = runs::scanned_size("associative_scan", call::walk(front)).host();
   const Tree prefixes = call::prefixes_of(vmap(combine), front, count);
   return call::each_leaf(prefixes, [&](const Tensor& x) { return movedim(options.reverse ? flip(x, 0) : x, 0, dim); });
 }

@@ -31,7 +31,7 @@ struct Counted {
   Tensor index, end;
   S state;
 };
-/// The part of a loop's state that is the user's, as errors show it.
+/// The part of a loop's state that is the user's, which is checked and shown.
 template <class S>
 tree::Walk walk_state(S& state) {
   return walk(state);
@@ -206,7 +206,8 @@ auto while_loop(const C& cond_fn, const B& body_fn, const S& state, LoopOptions 
 
 /// `for (i = lo; i < hi; ++i) state = body(i, state)`: i is an int64 Tensor; the bounds, of one element, may differ per
 /// example of a vmap. TypeError if a bound is no integer. ValueError if a bound has more elements, if the body changes the
-/// state's shapes or dtypes, or if more than `max_steps` are needed. Otherwise as while_loop.
+/// state's shapes or dtypes, or if more than `max_steps` are needed. Otherwise as while_loop: the body returns the state's
+/// type.
 ///   Tensor factorial = rc::fori_loop(1, 6, [](Tensor i, Tensor p) { return p * i; }, rc::tensor(1.));
 template <class B, class S>
 auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state, LoopOptions options = {}) {

@@ -95,7 +95,7 @@ void require_like(const std::string& name, const char* rule, const tree::Walk& f
 /// would be lost; where a number is wanted, any dtype fits.
 void require_same_types(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                         const char* what);
-/// A number in the dtype of `wanted`, unless that is a number too; any other tensor as it is. Requires: `found` fits it.
+/// A number in the dtype of `wanted`, unless that is a number too; any other tensor as it is. Requires: it fits.
 Tensor number_like(const Tensor& found, const Tensor& wanted);
 /// The leaves at the places in `taken`, undefined ones among them.
 Tensors leaves_at(const tree::Walk& walk, const Mask& taken);
@@ -104,7 +104,8 @@ Types types_of_all(std::span<const Tensor> tensors);
 std::vector<Tensor> differentiable_among(std::span<const Tensor> tensors, std::span<const Type> types);
 /// Every undefined tensor replaced by zeros of the type at its place.
 Tensors filled_with_zeros(std::span<const Tensor> tensors, std::span<const Type> types);
-/// Tangents of no particular direction, zeros for integers.
+/// Tangents of no particular direction, zeros for integers. Where the derivative of a map is the same everywhere, it is
+/// taken here: one that iterates until it is precise enough would stop at once at zero, and early at what is special.
 std::vector<Tensor> any_tangents(std::span<const Type> types);
 /// Undefined where the rule does not want a cotangent, or the input's type has none.
 Tensors wanted_among(std::span<const Tensor> cotangents, const Reverse& rule);
@@ -125,8 +126,7 @@ class Recomputed : public Operation {
 };
 
 /// The cotangents of an operation whose tangents `f` gives, a linear map from the inputs' tangents to those of the
-/// outputs that have a derivative: its transpose, applied to the rule's cotangents. Not taken at zero, where a map that
-/// iterates would stop at once.
+/// outputs that have a derivative: its transpose, applied to the rule's cotangents.
 template <class F>
 Tensors transposed(const F& f, const Reverse& rule) {
   const auto [tangents, pullback] = vjp(f, any_tangents(rule.input_types));
