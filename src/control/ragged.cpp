@@ -64,7 +64,7 @@ const Ragged& require_equal_rows(const Ragged& a, const Ragged& b) {
 Tensor lengthened(const char* op, const Ragged& r) {
   const Numbers offsets = read_offsets(r);
   require_no_empty_row(op, offsets);
-  const std::int64_t most = longest(offsets);
+  const std::int64_t most = std::max<std::int64_t>(longest(offsets), 1);  // also where there are no rows
   Numbers place;
   for (std::size_t i = 1; i < offsets.size(); ++i)
     for (std::int64_t k = 0; k < most; ++k) place.push_back(std::min(offsets[i - 1] + k, offsets[i] - 1));

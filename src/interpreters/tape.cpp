@@ -58,28 +58,37 @@ Tensors TapeRecord::cotangents_of_node(const Node& node, std::span<const Tensor>
                         .residual = node.residual.get()});
 }
 
+/// Of a long tape only what was recorded after the first wanted slot is passed.
 std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
                                           std::span<const int> wanted, bool consume) {
-  std::vector<Tensor> by_slot(static_cast<std::size_t>(slots_));
-  std::vector<bool> kept(by_slot.size());
+  int first = slots_, last = -1;
   for (int slot : wanted)
-    if (slot >= 0) kept[static_cast<std::size_t>(slot)] = true;
+    if (slot >= 0) first = std::min(first, slot);
+  for (int slot : slots) last = std::max(last, slot);
+  const auto count = static_cast<std::size_t>(slots_ - first);
+  std::vector<Tensor> by_slot(count);
+  std::vector<bool> kept(count);
+  const auto is_passed = [=](int slot) { return slot >= first; };
+  const auto at = [=](int slot) { return static_cast<std::size_t>(slot - first); };
+  for (int slot : wanted)
+    if (is_passed(slot)) kept[at(slot)] = true;
   for (std::size_t i = 0; i < slots.size(); ++i)
-    if (slots[i] >= 0) accumulate(by_slot[static_cast<std::size_t>(slots[i])], cotangents[i]);
-  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
-    const std::span<Tensor> outputs{by_slot.data() + node->first_slot, node->output_types.size()};
+    if (is_passed(slots[i])) accumulate(by_slot[at(slots[i])], cotangents[i]);
+  for (auto node = nodes_.rbegin(); node != nodes_.rend() && node->first_slot >= first; ++node) {
+    if (node->first_slot > last) continue;
+    const std::span<Tensor> outputs{by_slot.data() + at(node->first_slot), node->output_types.size()};
     bool reached = false;
     for (const Tensor& ct : outputs) reached |= ct.defined();
     if (reached) {
       Tensors cts = cotangents_of_node(*node, outputs);
       for (std::size_t i = 0; i < cts.size(); ++i)
-        if (node->parents[i] >= 0) {
+        if (is_passed(node->parents[i])) {
           Tensor term = std::move(cts[i]);
-          accumulate(by_slot[static_cast<std::size_t>(node->parents[i])], term);
+          accumulate(by_slot[at(node->parents[i])], term);
         }
     }
     for (std::size_t i = 0; i < outputs.size(); ++i)
-      if (!kept[static_cast<std::size_t>(node->first_slot) + i]) outputs[i] = Tensor();
+      if (!kept[at(node->first_slot) + i]) outputs[i] = Tensor();
     if (consume) {
       node->inputs.clear();
       node->outputs.clear();
@@ -87,7 +96,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     }
   }
   std::vector<Tensor> gradients;
-  for (int slot : wanted) gradients.push_back(slot < 0 ? Tensor() : by_slot[static_cast<std::size_t>(slot)]);
+  for (int slot : wanted) gradients.push_back(is_passed(slot) ? by_slot[at(slot)] : Tensor());
   return gradients;
 }
 

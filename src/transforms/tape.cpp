@@ -110,11 +110,13 @@ void Tape::watch_leaves(const tree::Walk& walk) {
     const ValueRef value = whole_value(*leaf);
     if (!is_differentiable(value->type.dtype)) continue;
     any = true;
-    if (s.interpreter->watched.contains(cell)) continue;
     const bool on_tape = taped_at(value, s.interpreter->level) != nullptr;
     const ValueRef shown = on_tape ? value : s.watched_value(value);
-    s.watched.push_back(*leaf);
-    s.interpreter->watched[cell] = taped_at(shown, s.interpreter->level)->slot;
+    const int slot = taped_at(shown, s.interpreter->level)->slot;
+    const auto [at, is_new] = s.interpreter->watched.try_emplace(cell, slot);
+    if (is_new) s.watched.push_back(*leaf);
+    at->second = slot;
+    if (on_tape) continue;
     cell->value = shown;
     if (cell->link) keep_what_is_watched(*cell->link, s.interpreter->parent);
     if (root_of(cell) == cell) ++cell->version;  // its views show the watched value too

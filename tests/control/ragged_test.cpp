@@ -128,6 +128,9 @@ TEST(Ragged, OfNoExamplesHasNoRows) {
                               rc::vmap([](Tensor x) { return rc::unique(x); }, {.out_dims = rc::ragged})(none)}) {
     EXPECT_EQ(r.rows(), 0);
     EXPECT_EQ(r.values.size(0), 0);
+    EXPECT_EQ(r.sum().size(0), 0);
+    EXPECT_EQ(r.max().size(0), 0);
+    EXPECT_EQ(r.min().size(0), 0);
   }
 }
 

@@ -226,6 +226,38 @@ TEST(Tape, GivesZerosForOneExampleOfAVmapInsideIt) {
   expect_values(rc::vmap([&](Tensor a) { return tape.gradient(outside, a * 2); })(x), {0, 0});
 }
 
+TEST(Tape, WatchesATensorAnewAfterAnUpdateWithoutGradient) {
+  const Tensor w = doubles({1, 2});
+  rc::Tape tape;
+  for (int step = 0; step < 3; ++step) {
+    tape.watch(w);
+    const Tensor g = tape.gradient((w * w).sum(), w);
+    expect_close(g, w * 2);
+    const rc::no_grad guard;
+    w.sub_(g * 0.25);
+  }
+  expect_values(w, {0.125, 0.25});
+  const Tensor v = doubles({1, 1, 1});
+  tape.watch(v);
+  {
+    const rc::no_grad guard;
+    v[0] = 5;
+  }
+  expect_values(tape.gradient((v * v).sum(), v), {0, 2, 2});
+  tape.watch(v);
+  expect_values(tape.gradient((v * v).sum(), v), {10, 2, 2});
+}
+
+TEST(Tape, GivesTheGradientOfOneOutputOfSeveral) {
+  const Tensor a = doubles({3, 1, 1, 2}).view({2, 2});
+  rc::Tape tape;
+  tape.watch(a);
+  const auto [values, vectors] = rc::eigh(a);
+  expect_values(tape.gradient(values.sum(), a), {1, 0, 0, 1});
+  expect_values(tape.gradient(values.sum() + vectors.sum() * 0, std::pair{values, vectors}).first, {1, 1});
+  expect_values(tape.gradient(values.sum() + vectors.sum() * 0, vectors), {0, 0, 0, 0});
+}
+
 TEST(Tape, OfAViewFollowsAWatchedBase) {
   const Tensor w = doubles({3, 5});
   const Tensor first = w[0];
