@@ -21,6 +21,15 @@ namespace function {
 template <class X>
 using tree_of_t = std::conditional_t<std::is_arithmetic_v<X>, Tensor, tree::plain_t<X>>;
 
+/// That of `x`: a number in the dtype of what `f` gives for it.
+template <class F, class X>
+tree_of_t<X> unknown_of(const F& f, const X& x) {
+  tree_of_t<X> unknown(x);
+  if constexpr (std::is_same_v<tree_of_t<X>, Tensor>)
+    if (unknown.defined() && types_of_all({&unknown, 1})[0].weak) return number_like(unknown, Tensor(f(unknown)));
+  return unknown;
+}
+
 template <class X>
 X negated(const X& x) {
   return map_leaves([](const Tensor& t) { return -t; }, x);
@@ -172,7 +181,8 @@ class LinearSolve final : public Implicit<X> {
 }  // namespace function
 
 /// A root of `f`: what `solve(f, initial)` returns, an x like `initial` with f(x) = 0. Its derivative with respect to
-/// everything f captures is by the implicit function theorem; that with respect to `initial` is zero.
+/// everything f captures is by the implicit function theorem; that with respect to `initial` is zero. A number as `initial`
+/// takes the dtype that f gives for it.
 /// `tangent_solve(g, y)` returns the x with g(x) = y for a linear g, and must be differentiable in y as often as
 /// derivatives are asked for. f: from x to a tree like x. Throws ValueError if f or a solver gives another structure,
 /// shape or dtype.
@@ -181,7 +191,7 @@ class LinearSolve final : public Implicit<X> {
 template <class F, class X, class Solve, class TangentSolve>
 auto custom_root(const F& f, const X& initial, const Solve& solve, const TangentSolve& tangent_solve) {
   using Tree = function::tree_of_t<X>;
-  const Tree guess(initial);
+  const Tree guess = function::unknown_of(f, initial);
   const function::Closure closure = function::close("custom_root", f, guess);
   Tensors inputs;
   const auto root = std::make_shared<const function::Root<Tree, Solve, TangentSolve>>(
@@ -191,13 +201,13 @@ auto custom_root(const F& f, const X& initial, const Solve& solve, const Tangent
 
 /// The x with matvec(x) = b: what `solve(matvec, b)` returns. Its derivatives with respect to b and everything matvec
 /// captures solve a system with the same matrix, by `solve`, or with its transpose, by `transpose_solve(vecmat, b)`.
-/// matvec: linear, from a tree like b to a tree like b. Throws ValueError if it or a solver gives another structure, shape
+/// A number as b takes the dtype that matvec gives for it. matvec: linear, from a tree like b to a tree like b. Throws ValueError if it or a solver gives another structure, shape
 /// or dtype.
 ///   Tensor x = rc::custom_linear_solve([a](Tensor v) { return matmul(a, v); }, b, solve, solve_transposed);
 template <class F, class X, class Solve, class TransposeSolve>
 auto custom_linear_solve(const F& matvec, const X& b, const Solve& solve, const TransposeSolve& transpose_solve) {
   using Tree = function::tree_of_t<X>;
-  const Tree side(b);
+  const Tree side = function::unknown_of(matvec, b);
   return function::LinearSolve<Tree, Solve, TransposeSolve>::run(function::close("custom_linear_solve", matvec, side),
                                                                  side, solve, transpose_solve);
 }

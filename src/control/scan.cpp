@@ -10,20 +10,26 @@
 
 namespace ricci::runs {
 
+namespace {
+
+std::string described(const tree::Walk& xs, std::size_t leaf) {
+  const std::string path = tree::leaf_path(xs, leaf);
+  return "xs" + (path.empty() ? "" : " (" + path + ")") + " is " + tree::type_of(*xs.leaves[leaf]);
+}
+
+}  // namespace
+
 Size scanned_size(const char* name, const tree::Walk& xs) {
-  const auto described = [&](std::size_t i) {
-    const std::string path = tree::leaf_path(xs, i);
-    return "xs" + (path.empty() ? "" : " (" + path + ")") + " is " + tree::type_of(*xs.leaves[i]);
-  };
   if (xs.leaves.empty())
     raise<ValueError>(std::string(name) + ": there is no Tensor to scan over: xs is " + tree::to_string(xs));
   std::optional<Size> size;
   for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
     if (!xs.leaves[i]->defined() || type_of(*xs.leaves[i]).rank() == 0)
-      raise<ValueError>(std::string(name) + ": " + described(i) + "; every Tensor needs an axis 0 to scan over");
+      raise<ValueError>(std::string(name) + ": " + described(xs, i) + "; every Tensor needs an axis 0 to scan over");
     const Size found = type_of(*xs.leaves[i]).shape[0];
     if (size && !(*size == found))
-      raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + described(0) + ", " + described(i));
+      raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + described(xs, 0) + ", " +
+                        described(xs, i));
     size = found;
   }
   return *size;
@@ -56,9 +62,10 @@ void make_empty(const tree::Walk& leaves) {
 }
 
 void require_axis(const tree::Walk& xs, std::int64_t dim) {
-  for (const Tensor* leaf : xs.leaves) {
-    require_defined("associative_scan", *leaf, 0);
-    wrap_own_axis("associative_scan", dim, *leaf);
+  for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
+    if (!xs.leaves[i]->defined())
+      raise<ValueError>("associative_scan: " + described(xs, i) + "; every Tensor needs an axis to scan over");
+    wrap_own_axis("associative_scan", dim, *xs.leaves[i]);
   }
 }
 

@@ -1,6 +1,8 @@
 // Recording an operation on the tape, and running the tape backwards.
 #include "interpreters/tape.h"
 
+#include <algorithm>
+
 #include "interpreters/node_memory.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
@@ -74,11 +76,10 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     if (is_passed(slot)) kept[at(slot)] = true;
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (is_passed(slots[i])) accumulate(by_slot[at(slots[i])], cotangents[i]);
-  for (auto node = nodes_.rbegin(); node != nodes_.rend() && node->first_slot >= first; ++node) {
-    if (node->first_slot > last) continue;
+  for (auto node = nodes_.rbegin(); node != nodes_.rend() && node->first_slot > first; ++node) {
     const std::span<Tensor> outputs{by_slot.data() + at(node->first_slot), node->output_types.size()};
-    bool reached = false;
-    for (const Tensor& ct : outputs) reached |= ct.defined();
+    const bool reached = node->first_slot <= last &&
+                         std::any_of(outputs.begin(), outputs.end(), [](const Tensor& ct) { return ct.defined(); });
     if (reached) {
       Tensors cts = cotangents_of_node(*node, outputs);
       for (std::size_t i = 0; i < cts.size(); ++i)

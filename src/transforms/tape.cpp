@@ -113,9 +113,7 @@ void Tape::watch_leaves(const tree::Walk& walk) {
     const bool on_tape = taped_at(value, s.interpreter->level) != nullptr;
     const ValueRef shown = on_tape ? value : s.watched_value(value);
     const int slot = taped_at(shown, s.interpreter->level)->slot;
-    const auto [at, is_new] = s.interpreter->watched.try_emplace(cell, slot);
-    if (is_new) s.watched.push_back(*leaf);
-    at->second = slot;
+    if (s.interpreter->watched.insert_or_assign(cell, slot).second) s.watched.push_back(*leaf);
     if (on_tape) continue;
     cell->value = shown;
     if (cell->link) keep_what_is_watched(*cell->link, s.interpreter->parent);
@@ -144,7 +142,9 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   const auto slot_of_leaf = [&](const Tensor& leaf) {
     if (!leaf.defined()) return -1;
     const auto watched = tape.watched.find(leaf.cell());
-    return watched != tape.watched.end() ? watched->second : slot_of(without_ended(value_of(leaf)));
+    if (watched != tape.watched.end()) return watched->second;
+    const ValueRef left = without_ended(value_of(leaf));
+    return slot_of(left->kind == ValueKind::batched ? left : live(left, "Tape"));
   };
   std::vector<int> slots;
   for (const Tensor* leaf : into.leaves) slots.push_back(slot_of_leaf(*leaf));

@@ -25,10 +25,11 @@ void require_equal_axes(const Walk& walk) {
   }
 }
 
+/// Requires: the first tree's leaves are defined.
 void require_same_shapes(const char* name, const Walk& first, const Walk& other, std::size_t position) {
   for (std::size_t i = 0; i < first.leaves.size(); ++i) {
     const Tensor &one = *first.leaves[i], &two = *other.leaves[i];
-    if (one.defined() && two.defined() && one.shape() == two.shape()) continue;
+    if (two.defined() && one.shape() == two.shape()) continue;
     raise<ValueError>(std::string(name) + ": the trees have different shapes: in the first " + described(first, i) +
                       ", in number " + std::to_string(position) + " " + described(other, i) +
                       "; each Tensor must have one shape in all of them");

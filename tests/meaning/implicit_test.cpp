@@ -68,6 +68,22 @@ TEST(CustomRoot, StartsFromANumber) {
   expect_close(rc::grad(square_root)(number(9)), number(1.0 / 6));
 }
 
+TEST(CustomRoot, ANumberTakesTheDtypeOfTheFunction) {
+  const auto root = [](Tensor a) {
+    return rc::custom_root([a](Tensor x) { return x * x - a; }, 1, newton,
+                           [](const auto& g, Tensor y) { return y / g(1.0); });
+  };
+  for (const rc::DType dtype : {rc::float32, rc::float64}) {
+    const Tensor a = rc::tensor(4.0, dtype);
+    EXPECT_EQ(root(a).dtype(), dtype);
+    expect_values(root(a).to(rc::float64), {2});
+    expect_values(rc::grad(root)(a).to(rc::float64), {0.25});
+    const auto times = [a](Tensor x) { return x * a; };
+    const auto divide_by = [a](const auto&, Tensor y) { return y / a; };
+    EXPECT_EQ(rc::custom_linear_solve(times, 2.0, divide_by, divide_by).dtype(), dtype);
+  }
+}
+
 TEST(CustomRoot, OfATreeWithATreeOfParameters) {
   // (u, v) with u = a v and v = b + 1.
   const auto f = [](Tensor a, Tensor b) {
@@ -238,6 +254,20 @@ TEST(CustomJvp, HasReverseModeThroughARuleThatIterates) {
                                          });
   const auto plain = [](Tensor z) { return z * std::complex<double>(0, 2); };
   const auto loss = [](const auto& f) { return [=](Tensor z) { return rc::real(f(z)).sum(); }; };
+  const auto by_parts = [=](Tensor y) {
+    return rc::complex(fixed_point([](Tensor x) { return x * 0.5; }, rc::real(y)),
+                       fixed_point([](Tensor x) { return x * 0.5; }, rc::imag(y)));
+  };
+  const auto halved = rc::custom_jvp([](Tensor x) { return x * 2; },
+                                     [=](std::tuple<Tensor> x, std::tuple<Tensor> t) {
+                                       return std::pair{std::get<0>(x) * 2, by_parts(std::get<0>(t))};
+                                     });
+  const auto of_parts = [&](Tensor w) {
+    const Tensor y = halved(w);
+    return rc::real(y) * 3 + rc::imag(y) * 5;
+  };
+  const Tensor one = rc::tensor(std::complex<double>(1, 1), rc::complex128);
+  expect_close(rc::grad(of_parts)(one), one * std::complex<double>(8, 2));
   const Tensor z = doubles({1, 2}) * std::complex<double>(1, 3);
   expect_close(rc::grad(loss(by_complex))(z), rc::grad(loss(plain))(z));
 }
