@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,13 +22,21 @@ namespace function {
 template <class X>
 using tree_of_t = std::conditional_t<std::is_arithmetic_v<X>, Tensor, tree::plain_t<X>>;
 
-/// That of `x`: a number in the dtype of what `f` gives for it.
+/// What `x` is kept as: a number in the floating or complex dtype that `f` gives for it, where that holds it. f is
+/// recorded for that, not run.
 template <class F, class X>
-tree_of_t<X> unknown_of(const F& f, const X& x) {
+tree_of_t<X> unknown_of(const char* name, const F& f, const X& x) {
   tree_of_t<X> unknown(x);
-  if constexpr (std::is_same_v<tree_of_t<X>, Tensor>)
-    if (unknown.defined() && types_of_all({&unknown, 1})[0].weak) return number_like(unknown, Tensor(f(unknown)));
-  return unknown;
+  if constexpr (std::is_same_v<tree_of_t<X>, Tensor> && std::is_same_v<call::result_t<F, Tensor>, Tensor>) {
+    if (!unknown.defined() || !types_of_all({&unknown, 1})[0].weak) return unknown;
+    std::optional<Tensor> given;
+    write_down(name, f, std::tuple<Tensor>(unknown), given);
+    if (!given->defined() || !is_differentiable(given->dtype())) return unknown;
+    if (is_complex(unknown.dtype()) && !is_complex(given->dtype())) return unknown;
+    return number_like(unknown, *given);
+  } else {
+    return unknown;
+  }
 }
 
 template <class X>
@@ -191,7 +200,7 @@ class LinearSolve final : public Implicit<X> {
 template <class F, class X, class Solve, class TangentSolve>
 auto custom_root(const F& f, const X& initial, const Solve& solve, const TangentSolve& tangent_solve) {
   using Tree = function::tree_of_t<X>;
-  const Tree guess = function::unknown_of(f, initial);
+  const Tree guess = function::unknown_of("custom_root", f, initial);
   const function::Closure closure = function::close("custom_root", f, guess);
   Tensors inputs;
   const auto root = std::make_shared<const function::Root<Tree, Solve, TangentSolve>>(
@@ -201,13 +210,13 @@ auto custom_root(const F& f, const X& initial, const Solve& solve, const Tangent
 
 /// The x with matvec(x) = b: what `solve(matvec, b)` returns. Its derivatives with respect to b and everything matvec
 /// captures solve a system with the same matrix, by `solve`, or with its transpose, by `transpose_solve(vecmat, b)`.
-/// A number as b takes the dtype that matvec gives for it. matvec: linear, from a tree like b to a tree like b. Throws ValueError if it or a solver gives another structure, shape
-/// or dtype.
+/// matvec: linear, from a tree like b to a tree like b. A number as b takes the dtype that matvec gives for it. Throws
+/// ValueError if it or a solver gives another structure, shape or dtype.
 ///   Tensor x = rc::custom_linear_solve([a](Tensor v) { return matmul(a, v); }, b, solve, solve_transposed);
 template <class F, class X, class Solve, class TransposeSolve>
 auto custom_linear_solve(const F& matvec, const X& b, const Solve& solve, const TransposeSolve& transpose_solve) {
   using Tree = function::tree_of_t<X>;
-  const Tree side = function::unknown_of(matvec, b);
+  const Tree side = function::unknown_of("custom_linear_solve", matvec, b);
   return function::LinearSolve<Tree, Solve, TransposeSolve>::run(function::close("custom_linear_solve", matvec, side),
                                                                  side, solve, transpose_solve);
 }

@@ -19,7 +19,7 @@ class Tape {
   /// From now on what is computed from the floating and complex tensors of `tree` is recorded; they may be written to.
   /// Of a view, what is computed from it alone, not from its base or other views, until its base is written to or, not
   /// being on the tape, watched: then it follows that. What was written under no_grad is a constant until it is watched
-  /// anew; a view that was written through, until the view is. TypeError if there are none.
+  /// anew: a view that was written through, until it is watched itself. TypeError if there are none.
   template <class T>
   void watch(const T& tree) {
     tree::Walk walk;

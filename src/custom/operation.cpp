@@ -64,7 +64,6 @@ bool is_nothing(const tree::Walk& part) {
 /// Cosines at steps that differ from axis to axis.
 Tensor any_tangent(const Type& type) {
   if (!is_differentiable(type.dtype)) return zeros_of(type);
-  if (type.weak) return zeros_of(type) + 1;  // a number stays one
   Tensor angle = zeros({}, DType::float64);  // float16 overflows along a long axis
   for (int axis = type.rank() - 1; axis >= 0; --axis) {
     Type along{DType::float64, Shape::filled(static_cast<std::size_t>(type.rank() - axis), 1)};

@@ -143,7 +143,7 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
     if (!leaf.defined()) return -1;
     const auto watched = tape.watched.find(leaf.cell());
     if (watched != tape.watched.end()) return watched->second;
-    const ValueRef left = without_ended(value_of(leaf));
+    const ValueRef left = without_ended(value_of(leaf));  // of a vmap, ended or not: on no tape
     return slot_of(left->kind == ValueKind::batched ? left : live(left, "Tape"));
   };
   std::vector<int> slots;

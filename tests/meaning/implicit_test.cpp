@@ -84,6 +84,20 @@ TEST(CustomRoot, ANumberTakesTheDtypeOfTheFunction) {
   }
 }
 
+TEST(CustomLinearSolve, LeavesANumberAsItWasThoughItsFunctionWritesToItsArgument) {
+  const Tensor a = number(4), b = 8.0;
+  const auto matvec = [a](Tensor v) { return v.mul_(a); };
+  const auto solve = [a](const auto&, Tensor y) { return y / a; };
+  expect_values(rc::custom_linear_solve(matvec, 8.0, solve, solve), {2});
+  expect_values(rc::custom_linear_solve(matvec, b, solve, solve), {2});
+  expect_values(b, {8});
+  const auto negative = [a](Tensor x) { return x.square_().sub_(a); };
+  expect_values(rc::custom_root(negative, -3.0, newton, divide), {-2});
+  const Tensor two = rc::tensor(2);
+  const auto half = [two](const auto&, Tensor y) { return y / two; };
+  expect_values(rc::custom_linear_solve([two](Tensor v) { return v * two; }, 3, half, half), {1.5});
+}
+
 TEST(CustomRoot, OfATreeWithATreeOfParameters) {
   // (u, v) with u = a v and v = b + 1.
   const auto f = [](Tensor a, Tensor b) {
@@ -268,6 +282,7 @@ TEST(CustomJvp, HasReverseModeThroughARuleThatIterates) {
   };
   const Tensor one = rc::tensor(std::complex<double>(1, 1), rc::complex128);
   expect_close(rc::grad(of_parts)(one), one * std::complex<double>(8, 2));
+  expect_close(rc::grad(of_parts)(Tensor(std::complex<double>(1, 1))), one * std::complex<double>(8, 2));
   const Tensor z = doubles({1, 2}) * std::complex<double>(1, 3);
   expect_close(rc::grad(loss(by_complex))(z), rc::grad(loss(plain))(z));
 }

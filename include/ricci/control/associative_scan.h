@@ -11,7 +11,7 @@ namespace ricci {
 namespace runs {
 /// The rows first, odd[0], even[0], odd[1], even[1], …
 Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd);
-/// Throws unless every Tensor has the axis that is scanned.
+/// ValueError if a Tensor is undefined, IndexError if one does not have the axis that is scanned.
 void require_axis(const tree::Walk& xs, std::int64_t dim);
 /// ValueError unless what was combined has the structure and shapes of these elements.
 void require_combined(const tree::Walk& elements, const tree::Walk& combined);
