@@ -8,6 +8,7 @@ find_library(RICCI_OPENBLAS_LIBRARY NAMES libopenblas.so.0 PATH_SUFFIXES openbla
 find_library(RICCI_SLEEF_LIBRARY NAMES sleef REQUIRED)
 find_library(RICCI_ZIP_LIBRARY NAMES zip REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(nlohmann_json REQUIRED)
 
 find_package(dnnl REQUIRED)
 get_target_property(RICCI_DNNL_INCLUDE_DIR DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)

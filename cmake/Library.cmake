@@ -3,7 +3,8 @@
 
 add_library(ricci_sources INTERFACE)  # what compiling any folder takes
 target_include_directories(ricci_sources SYSTEM INTERFACE ${RICCI_BACKTRACE_INCLUDE_DIR} ${RICCI_DNNL_INCLUDE_DIR}
-                                                          ${ZLIB_INCLUDE_DIRS})
+                                                          ${ZLIB_INCLUDE_DIRS}
+                                                          $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
 target_include_directories(ricci_sources INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(ricci_sources INTERFACE -fvisibility=default -ftls-model=initial-exec -fno-semantic-interposition
                                                -g1)

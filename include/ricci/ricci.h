@@ -16,3 +16,5 @@
 #include "ricci/tensor.h"
 #include "ricci/transforms.h"
 #include "ricci/tree.h"
+#include "ricci/tree_arithmetic.h"
+#include "ricci/tree_names.h"

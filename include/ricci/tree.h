@@ -47,8 +47,10 @@ std::vector<Tensor> leaves(const T& tree) {
 }
 
 /// The first tree with each Tensor replaced by f(that Tensor, the Tensors at its place in the other trees). Values that
-/// are no Tensors are the first tree's. ValueError if the structures differ.
+/// are no Tensors are the first tree's. ValueError if the structures differ. An overloaded operation means its form of
+/// one Tensor for one tree, of two Tensors for two.
 ///   map_leaves([](Tensor p, Tensor g) { return p - 0.1 * g; }, parameters, gradients)
+///   map_leaves(rc::zeros_like, parameters)
 template <class F, class T, class... More>
 tree::plain_t<T> map_leaves(F&& f, const T& first, const More&... more) {
   tree::plain_t<T> result = first;
@@ -64,6 +66,15 @@ tree::plain_t<T> map_leaves(F&& f, const T& first, const More&... more) {
     }(std::index_sequence_for<More...>{});
   }
   return result;
+}
+
+template <class T>
+tree::plain_t<T> map_leaves(Tensor (*f)(const Tensor&), const T& tree) {
+  return map_leaves([f](const Tensor& leaf) { return f(leaf); }, tree);
+}
+template <class T, class U>
+tree::plain_t<T> map_leaves(Tensor (*f)(const Tensor&, const Tensor&), const T& first, const U& second) {
+  return map_leaves([f](const Tensor& one, const Tensor& other) { return f(one, other); }, first, second);
 }
 
 namespace tree {

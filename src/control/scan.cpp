@@ -12,7 +12,7 @@ namespace ricci::runs {
 
 namespace {
 
-std::string described(const tree::Walk& xs, std::size_t leaf) {
+std::string scanned_leaf(const tree::Walk& xs, std::size_t leaf) {
   const std::string path = tree::leaf_path(xs, leaf);
   return "xs" + (path.empty() ? "" : " (" + path + ")") + " is " + tree::type_of(*xs.leaves[leaf]);
 }
@@ -25,11 +25,11 @@ Size scanned_size(const char* name, const tree::Walk& xs) {
   std::optional<Size> size;
   for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
     if (!xs.leaves[i]->defined() || type_of(*xs.leaves[i]).rank() == 0)
-      raise<ValueError>(std::string(name) + ": " + described(xs, i) + "; every Tensor needs an axis 0 to scan over");
+      raise<ValueError>(std::string(name) + ": " + scanned_leaf(xs, i) + "; every Tensor needs an axis 0 to scan over");
     const Size found = type_of(*xs.leaves[i]).shape[0];
     if (size && !(*size == found))
-      raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + described(xs, 0) + ", " +
-                        described(xs, i));
+      raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + scanned_leaf(xs, 0) + ", " +
+                        scanned_leaf(xs, i));
     size = found;
   }
   return *size;
@@ -64,7 +64,7 @@ void make_empty(const tree::Walk& leaves) {
 void require_axis(const tree::Walk& xs, std::int64_t dim) {
   for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
     if (!xs.leaves[i]->defined())
-      raise<ValueError>("associative_scan: " + described(xs, i) + "; every Tensor needs an axis to scan over");
+      raise<ValueError>("associative_scan: " + scanned_leaf(xs, i) + "; every Tensor needs an axis to scan over");
     wrap_own_axis("associative_scan", dim, *xs.leaves[i]);
   }
 }

@@ -1,4 +1,4 @@
-// .npy files and .npz archives of them. Archives are read and written by libzip.
+// .npy files, .npz archives of them, and .safetensors files. Archives are read and written by libzip.
 #include <zip.h>
 
 #include <cerrno>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/npy.h"
+#include "io/safetensors.h"
 #include "ricci/io.h"
 #include "ricci/primitive/raise.h"
 
@@ -32,6 +33,30 @@ File open_file(const char* op, const std::string& path, const char* mode) {
   File file(std::fopen(path.c_str(), mode));
   if (!file) raise_file(op, *mode == 'r' ? "read" : "write", path, std::strerror(errno));
   return file;
+}
+
+/// Calls load with what the file holds. `op` is the operation errors speak of.
+template <class Load>
+auto load_file(const char* op, const std::string& path, Load load) {
+  const File file = open_file(op, path, "rb");
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) raise_file(op, "read", path, error.message());
+  const auto read = [&](void* to, std::uint64_t bytes) {
+    if (std::fread(to, 1, bytes, file.get()) != bytes) raise_file(op, "read", path, "it ends too early");
+  };
+  return load(io::Source{size, read}, std::string(op) + ": " + path);
+}
+
+/// Calls save with a sink that replaces the file, from the first bytes on: what cannot be saved leaves it as it was.
+template <class Save>
+void save_file(const char* op, const std::string& path, Save save) {
+  File file;
+  save([&](const void* from, std::uint64_t bytes) {
+    if (!file) file = open_file(op, path, "wb");
+    if (std::fwrite(from, 1, bytes, file.get()) != bytes) raise_file(op, "write", path, std::strerror(errno));
+  });
+  if (std::fclose(file.release()) != 0) raise_file(op, "write", path, std::strerror(errno));
 }
 
 Archive open_archive(const char* op, const std::string& path, int flags) {
@@ -64,25 +89,18 @@ Tensor load_entry(zip_t* archive, zip_uint64_t index, const std::string& path) {
 
 }  // namespace
 
-Tensor load_npy(const std::string& path) {
-  const File file = open_file("load_npy", path, "rb");
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) raise_file("load_npy", "read", path, error.message());
-  const auto read = [&](void* to, std::uint64_t bytes) {
-    if (std::fread(to, 1, bytes, file.get()) != bytes) raise_file("load_npy", "read", path, "it ends too early");
-  };
-  return npy::load({size, read}, "load_npy: " + path);
-}
+Tensor load_npy(const std::string& path) { return load_file("load_npy", path, npy::load); }
 
 void save_npy(const std::string& path, const Tensor& tensor) {
-  File file;
-  const auto write = [&](const void* from, std::uint64_t bytes) {
-    if (!file) file = open_file("save_npy", path, "wb");  // only once the tensor is known to have elements to save
-    if (std::fwrite(from, 1, bytes, file.get()) != bytes) raise_file("save_npy", "write", path, std::strerror(errno));
-  };
-  npy::save(tensor, "save_npy", write);
-  if (std::fclose(file.release()) != 0) raise_file("save_npy", "write", path, std::strerror(errno));
+  save_file("save_npy", path, [&](const io::Sink& write) { npy::save(tensor, "save_npy", write); });
+}
+
+std::map<std::string, Tensor> load_safetensors(const std::string& path) {
+  return load_file("load_safetensors", path, safetensors::load);
+}
+
+void save_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors) {
+  save_file("save_safetensors", path, [&](const io::Sink& write) { safetensors::save(tensors, write); });
 }
 
 std::map<std::string, Tensor> load_npz(const std::string& path) {

@@ -2,21 +2,15 @@
 #include "io/npy.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <string_view>
 
-#include "kernels/elementwise.h"
-#include "ops/reading.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::npy {
 namespace {
-
-static_assert(std::endian::native == std::endian::little,
-              "the elements of a file are little-endian, and are not turned");
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::uint64_t longest_header = 1 << 20;
@@ -113,39 +107,25 @@ void swap_bytes(void* data, std::uint64_t bytes, std::size_t number) {
   for (std::uint64_t i = 0; i < bytes; i += number) std::reverse(at + i, at + i + number);
 }
 
-void read_some(Source& source, void* to, std::uint64_t bytes, const std::string& what) {
-  if (bytes > source.left) raise<ValueError>(what + " ends too early; save it again");
-  source.read(to, bytes);
-  source.left -= bytes;
-}
-
-Header read_header(Source& source, const std::string& what) {
+Header read_header(io::Source& source, const std::string& what) {
   unsigned char start[12] = {};
   if (source.left < magic.size()) raise<ValueError>(what + " is no .npy file");
-  read_some(source, start, magic.size(), what);
+  io::read_some(source, start, magic.size(), what);
   if (std::memcmp(start, magic.data(), magic.size()) != 0) raise<ValueError>(what + " is no .npy file");
-  read_some(source, start, 4, what);  // version, length of the rest of the header: 2 bytes in version 1, else 4
+  io::read_some(source, start, 4, what);  // version, length of the rest of the header: 2 bytes in version 1, else 4
   std::uint64_t length = start[2] | static_cast<unsigned>(start[3]) << 8;
   if (start[0] < 1 || start[0] > 3)
     raise<ValueError>(what + " has version " + std::to_string(start[0]) +
                       " of the format; versions 1 to 3 can be read");
   if (start[0] > 1) {
-    read_some(source, start, 2, what);
+    io::read_some(source, start, 2, what);
     length |= static_cast<std::uint64_t>(start[0]) << 16 | static_cast<std::uint64_t>(start[1]) << 24;
   }
   if (length > longest_header)
     raise<ValueError>(what + " has a header of " + std::to_string(length) + " bytes, which is too long");
   std::string text(length, ' ');
-  read_some(source, text.data(), length, what);
+  io::read_some(source, text.data(), length, what);
   return HeaderReader(text, what).read();
-}
-
-/// The bytes of the elements; more than any file has where they cannot be counted.
-std::uint64_t bytes_of(const Shape& shape, DType dtype) {
-  std::uint64_t bytes = element_size(dtype);
-  for (Size size : shape)
-    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size.host()), &bytes)) return UINT64_MAX;
-  return bytes;
 }
 
 char kind_of(DType dtype) { return element_size(dtype) == 1 ? '|' : '<'; }
@@ -173,41 +153,27 @@ std::string header_text(const Type& type, const char* op) {
 
 }  // namespace
 
-Tensor load(Source source, const std::string& what) {
+Tensor load(io::Source source, const std::string& what) {
   const Header header = read_header(source, what);
   const DType dtype = dtype_of_descr(header.descr, what);
-  const std::uint64_t bytes = bytes_of(header.shape, dtype);
-  if (bytes > source.left)
-    raise<ValueError>(what + " ends too early: " + to_string(Type{dtype, header.shape}) +
-                      " needs more bytes than follow; save it again");
-
   Shape shape = header.shape;
   if (header.fortran_order) std::reverse(shape.begin(), shape.end());
-  ArrayRef array = make_array({dtype, shape});
-  read_some(source, array->data, bytes, what);
+  const ArrayRef array = io::read_array(source, {dtype, shape}, what);
   const std::size_t number = element_size(dtype) / (is_complex(dtype) ? 2 : 1);
-  if (header.descr[0] == '>') swap_bytes(array->data, bytes, number);
-  if (dtype == DType::boolean)
-    for (std::uint64_t i = 0; i < bytes; ++i)
-      static_cast<unsigned char*>(array->data)[i] = static_cast<unsigned char*>(array->data)[i] != 0;
+  if (header.descr[0] == '>') swap_bytes(array->data, io::bytes_of(shape, dtype), number);
 
-  const Tensor stored = make_tensor(std::move(array), current_level());
+  const Tensor stored = io::to_tensor(array);
   if (!header.fortran_order || shape.size() < 2) return stored;
   Axes backwards;
   for (auto axis = static_cast<std::int64_t>(shape.size()); axis-- > 0;) backwards.push_back(axis);
   return clone(permute(stored, backwards));
 }
 
-void save(const Tensor& tensor, const char* op, const std::function<void(const void*, std::uint64_t)>& write) {
-  ArrayRef array = concrete(op, tensor);
+void save(const Tensor& tensor, const char* op, const io::Sink& write) {
+  const ArrayRef array = io::row_major(op, tensor);
   const std::string header = header_text(array->type, op);
-  if (!is_contiguous(array->type.shape, array->strides)) {
-    const ArrayRef copy = make_array({array->type.dtype, array->type.shape});
-    kernels::copy(copy->strided(), array->strided());
-    array = copy;
-  }
   write(header.data(), header.size());
-  write(array->data, bytes_of(array->type.shape, array->type.dtype));
+  write(array->data, io::bytes_of(array->type.shape, array->type.dtype));
 }
 
 }  // namespace ricci::npy

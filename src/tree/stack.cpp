@@ -6,11 +6,6 @@
 namespace ricci::tree {
 namespace {
 
-std::string described(const Walk& walk, std::size_t leaf) {
-  const std::string path = leaf_path(walk, leaf);
-  return (path.empty() ? "the tree" : path) + " is " + type_of(*walk.leaves[leaf]);
-}
-
 void require_equal_axes(const Walk& walk) {
   if (walk.leaves.empty())
     raise<ValueError>("unstack_trees: the tree holds no Tensor: " + to_string(walk) + "; pass one that does");

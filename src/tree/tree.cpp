@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "ricci/primitive/raise.h"
+#include "ricci/tree_names.h"
 #include "ricci/type.h"
 
 namespace ricci::tree {
@@ -193,7 +194,30 @@ std::string type_of(const Tensor& leaf) {
   return leaf.defined() ? to_string(Type{leaf.dtype(), leaf.shape()}) : "undefined";
 }
 
+std::vector<std::string> leaf_names(const Walk& walk) {
+  struct Open {  // a node whose children are being named
+    const Node* node;
+    std::size_t child;
+    std::string path;
+  };
+  std::vector<std::string> names;
+  std::vector<Open> open;
+  for (const Node& node : walk.nodes) {
+    std::string path;
+    if (!open.empty()) path = open.back().path + step_to(walk, *open.back().node, open.back().child++);
+    if (node.kind == NodeKind::tensor) names.push_back(path.starts_with('.') ? path.substr(1) : path);
+    if (node.children > 0) open.push_back({&node, 0, std::move(path)});
+    while (!open.empty() && open.back().child == open.back().node->children) open.pop_back();
+  }
+  return names;
+}
+
 std::string leaf_path(const Walk& walk, std::size_t i) { return join_steps(steps_to_leaf(walk, i), 0); }
+
+std::string described(const Walk& walk, std::size_t i) {
+  const std::string path = leaf_path(walk, i);
+  return (path.empty() ? "the tree" : path) + " is " + type_of(*walk.leaves[i]);
+}
 
 std::string argument_name(const Walk& arguments, std::size_t i) {
   const std::vector<std::string> steps = steps_to_leaf(arguments, i);

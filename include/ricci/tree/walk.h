@@ -64,7 +64,10 @@ std::string readable_type(std::string_view name);
 /// Where Tensor leaf i is: `layers[0].weight`; empty if it is the whole tree.
 std::string leaf_path(const Walk& walk, std::size_t i);
 
-/// The same for a tuple of arguments: `argument 1`, or `argument 1 (layers[0].weight)`.
+/// Leaf i in a sentence: `layers[0].weight is f32[3,4]`.
+std::string described(const Walk& walk, std::size_t i);
+
+/// The same as leaf_path for a tuple of arguments: `argument 1`, or `argument 1 (layers[0].weight)`.
 std::string argument_name(const Walk& arguments, std::size_t i);
 
 /// The path and C++ type of the first leaf that is no Tensor: `rate is a double`; empty if there is none.
