@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# The index of operations, docs/operations.md, made of the declarations and comments of include/ricci/ops/*.h: `write`
+# writes it, `check` says whether it is what the headers say. Knows the headers' form, not C++.
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/operations.md"
+SECTION = re.compile(r"^// ── (.*?)( ──)?$")
+NAME = r"(?P<name>[a-z]\w*)"
+FUNCTION = re.compile(r"^(?:inline )?(?:[\w:<>, ]+?[>&]? |const Tensor& |Tensor )" + NAME + r"\((?P<arguments>.*?)\)\s*[;{]")
+SAMPLER = re.compile(r"^RICCI_SAMPLER_OF_(?:ONE|TWO)\(" + NAME + r", (?P<arguments>.*?)\)$")
+OPENING = """# Index of operations
+
+Made of the headers in `include/ricci/ops/` by `./dev index`: all operations by header and section, with the names of
+their arguments. The headers say the rest: shapes, types, errors, bounds.
+"""
+
+
+def argument_names(arguments):
+    """`const Tensor& x, std::int64_t dim` → `x, dim`; an argument without a name is shown by its type."""
+    depth, parts, part = 0, [], ""
+    for letter in arguments:
+        depth += letter in "<({"
+        depth -= letter in ">)}"
+        if letter == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += letter
+    parts.append(part)
+    words = [re.sub(r"\s*=.*$", "", p).strip() for p in parts if p.strip()]
+    return ", ".join("options" if w.endswith("Options") else re.split(r"[\s&*]+", w)[-1] for w in words)
+
+
+def first_sentence(text):
+    match = re.match(r"(.*?[.])(?:\s|$)", text)
+    return (match.group(1) if match else text).rstrip(".:").replace("|", "\\|")
+
+
+def statements(path):
+    """(section, text, declaration) of each declaration in the header, up to its `;` or its body. The text is what stands
+    behind the declaration, or right above it."""
+    section, comment, statement, in_macro, in_title = "", [], "", False, False
+    for line in path.read_text().splitlines():
+        if in_macro or line.startswith("#"):
+            in_macro = line.endswith("\\")
+            continue
+        code, _, trailing = line.partition("///<")
+        if in_title:
+            section, in_title = f"{section} {line[3:].removesuffix(' ──')}", not line.endswith(" ──")
+        elif match := SECTION.match(line):
+            section, comment, in_title = match.group(1), [], not match.group(2)
+        elif line.startswith("///"):
+            comment += [line[4:]] if not line.startswith("///  ") else []
+        elif not line or line.startswith("//"):
+            comment = []
+        elif statement or not line.startswith((" ", "}", "template", "namespace", "struct", "class", "using")):
+            statement = f"{statement} {code.strip()}".strip()
+            if ";" in code or "{" in code or statement.startswith("RICCI"):
+                yield section, first_sentence(trailing.strip() or " ".join(comment)), statement
+                comment, statement = [], ""
+
+
+def operations(path):
+    """Section → name → (forms, texts), in the order of the header."""
+    found = {}
+    for section, text, statement in statements(path):
+        match = SAMPLER.match(statement) or FUNCTION.match(statement)
+        if not match or match["name"].startswith("operator"):
+            continue
+        forms, texts = found.setdefault(section, {}).setdefault(match["name"], ([], []))
+        form = f"{match['name']}({argument_names(match['arguments'])})"
+        forms += [form] if form not in forms else []
+        texts += [text] if text else []
+    return found
+
+
+def page():
+    lines = [OPENING]
+    for header in sorted((ROOT / "include/ricci/ops").glob("*.h")):
+        lines.append(f"## `ricci/ops/{header.name}`\n")
+        for section, names in operations(header).items():
+            if section:
+                lines.append(f"**{section[0].upper()}{section[1:]}**\n")
+            lines += ["| operation | text |", "| --- | --- |"]
+            lines += [
+                f"| {', '.join(f'`{form}`' for form in forms)} | {texts[0] if texts else ''} |"
+                for _, (forms, texts) in names.items()
+            ]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def main():
+    if sys.argv[1:] == ["write"]:
+        PAGE.write_text(page())
+    elif sys.argv[1:] == ["check"]:
+        if not PAGE.exists() or PAGE.read_text() != page():
+            sys.exit("docs/operations.md is not what the headers say; run ./dev index")
+    else:
+        sys.exit("usage: operation_index.py write | check")
+
+
+main()
