@@ -159,4 +159,17 @@ TEST(Linearize, WorksInsideGradAndVmap) {
   expect_close(rc::vmap(f)(x), x * x * 3);
 }
 
+TEST(Jvp, TakesTensorsInBracesForATupleOfThem) {
+  const auto f = [](Tensor x, Tensor y) { return x * x * y; };
+  const Tensor x = rc::tensor({2., 3.}), y = rc::tensor({5., 7.}), ones = rc::ones({2});
+  const auto [out, tangent] = rc::jvp(f, {x, y}, {ones, 2 * ones});
+  const auto [expected_out, expected] = rc::jvp(f, std::tuple{x, y}, std::tuple{ones, 2 * ones});
+  expect_close(out, expected_out);
+  expect_close(tangent, expected);
+  expect_close(std::get<1>(rc::jvp(rc::mul, {x, y}, {ones, ones})), x + y);
+  const auto with_aux = [&](Tensor a, Tensor b) { return std::pair{f(a, b), b}; };
+  expect_close(std::get<1>(rc::jvp(with_aux, rc::has_aux, {x, y}, {ones, 2 * ones})), expected);
+  expect_close(std::get<1>(rc::jvp(f, rc::strict, {x, y}, {ones, 2 * ones})), expected);
+}
+
 }  // namespace

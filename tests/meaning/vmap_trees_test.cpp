@@ -183,4 +183,16 @@ TEST(VmapTrees, AnUndefinedLeafOfAResultStaysUndefined) {
   }
 }
 
+struct Scorer {
+  Tensor weight;
+  Tensor score(const Tensor& x) const { return (weight * x).sum(); }
+};
+
+TEST(VmapTrees, AMemberFunctionTakesItsObjectAsFirstArgument) {
+  const Scorer scorer{rc::tensor({1., 2.})};
+  const Tensor rows = rc::tensor({{1., 0.}, {0., 1.}, {3., 4.}});
+  expect_values(rc::vmap(&Scorer::score, {.in_dims = {rc::none, 0}})(scorer, rows), {1, 2, 11});
+  expect_close(rc::vmap(rc::grad(&Scorer::score), {.in_dims = {rc::none, 0}})(scorer, rows).weight, rows);
+}
+
 }  // namespace

@@ -34,13 +34,26 @@ namespace call {
 template <class F, class... A>
 inline constexpr bool takes = std::is_invocable_v<const F&, A...> || std::is_invocable_v<const F&, A&...>;
 
+/// f(a...), or (a.*f)(more...) for a pointer to a member function: `vmap(&Model::apply)(model, x)`.
+template <class F, class... A>
+decltype(auto) plainly(const F& f, A&&... a) {
+  if constexpr (std::is_member_function_pointer_v<F>) {
+    return [f](auto&& object, auto&&... more) -> decltype(auto) {
+      return (std::forward<decltype(object)>(object).*f)(std::forward<decltype(more)>(more)...);
+    }(std::forward<A>(a)...);
+  } else {
+    return f(std::forward<A>(a)...);
+  }
+}
+
 /// f on rvalues if it takes them, else on lvalues.
 template <class F, class... A>
 decltype(auto) invoke(const F& f, std::tuple<A...>& arguments) {
   static_assert(takes<F, A...>, "ricci: this callable cannot be called with these arguments");
   if constexpr (std::is_invocable_v<const F&, A...>)
-    return std::apply([&](A&... a) -> decltype(auto) { return f(std::move(a)...); }, arguments);
-  else if constexpr (takes<F, A...>) return std::apply([&](A&... a) -> decltype(auto) { return f(a...); }, arguments);
+    return std::apply([&](A&... a) -> decltype(auto) { return plainly(f, std::move(a)...); }, arguments);
+  else if constexpr (takes<F, A...>)
+    return std::apply([&](A&... a) -> decltype(auto) { return plainly(f, a...); }, arguments);
 }
 
 template <class F, class... A>

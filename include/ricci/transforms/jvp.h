@@ -18,6 +18,14 @@ struct ArgumentList<std::tuple<T...>> {
   static type of(const type& t) { return t; }
 };
 
+/// `{x, y}` as the list of arguments it stands for.
+template <std::size_t n>
+auto tuple_of(const Tensor (&list)[n]) {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    return std::tuple(list[K]...);
+  }(std::make_index_sequence<n>{});
+}
+
 template <class P, class T>
 inline constexpr bool tangent_fits =
     std::is_same_v<P, T> || (std::is_same_v<P, Tensor> && std::is_convertible_v<T, Tensor>);
@@ -53,7 +61,7 @@ auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
 }  // namespace call
 
 /// `auto [out, tangent] = rc::jvp(f, std::tuple{x, y}, std::tuple{tx, ty})`: the value and the derivative along the
-/// tangents; a lone tree stands for a 1-tuple.
+/// tangents; a lone tree stands for a 1-tuple, and Tensors in braces, `rc::jvp(f, {x, y}, {tx, ty})`, for a tuple of them.
 template <class F, class P, class T>
 auto jvp(const F& f, const P& primals, const T& tangents, where_t where = where_t::current()) {
   return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
@@ -65,6 +73,24 @@ auto jvp(const F& f, has_aux_t, const P& primals, const T& tangents, where_t whe
 template <class F, class P, class T>
 auto jvp(const F& f, strict_t, const P& primals, const T& tangents, where_t where = where_t::current()) {
   return call::jvp<false, true>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
+}
+template <class F, std::size_t n>
+auto jvp(const F& f, const Tensor (&primals)[n], const Tensor (&tangents)[n], where_t where = where_t::current()) {
+  return call::jvp<false, false>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
+}
+template <class F, std::size_t n>
+auto jvp(const F& f, has_aux_t, const Tensor (&primals)[n], const Tensor (&tangents)[n],
+         where_t where = where_t::current()) {
+  return call::jvp<true, false>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
+}
+template <class F, std::size_t n>
+auto jvp(const F& f, strict_t, const Tensor (&primals)[n], const Tensor (&tangents)[n],
+         where_t where = where_t::current()) {
+  return call::jvp<false, true>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
+}
+template <std::size_t n>
+auto jvp(BinaryName f, const Tensor (&primals)[n], const Tensor (&tangents)[n], where_t where = where_t::current()) {
+  return call::jvp<false, false>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
 }
 template <class P, class T>
 auto jvp(Unary* f, const P& primals, const T& tangents, where_t where = where_t::current()) {
