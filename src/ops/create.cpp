@@ -10,6 +10,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
+#include "tensor/default_dtype.h"
 
 namespace ricci {
 namespace {
@@ -195,13 +196,6 @@ Tensor make_full(const char* op, const Shape& shape, DType dtype, std::int64_t i
   return make(op, Full{shape, dtype, integer, real, imaginary});
 }
 
-/// What a number becomes where nothing else decides.
-DType default_dtype(DType dtype) {
-  if (is_floating(dtype)) return DType::float32;
-  if (is_complex(dtype)) return DType::complex64;
-  return dtype == DType::boolean ? dtype : DType::int64;
-}
-
 /// A C++ number, not a tensor with a history.
 bool is_number(const Tensor& x) {
   const Value& value = *value_of(x);
@@ -215,7 +209,7 @@ Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, s
   if (given.rank() != 0)
     raise<ValueError>(std::string(op) + ": the value " + to_string(given) + " has " +
                       count_of(given.rank(), "axis", "axes") + "; pass a number or a 0-dim tensor");
-  const DType dtype = wanted.value_or(given.weak ? default_dtype(given.dtype) : given.dtype);
+  const DType dtype = wanted.value_or(given.weak ? dtype_for_number(given.dtype) : given.dtype);
   if (!is_number(value)) return clone(expand(to(value, dtype), shape));
   const auto& array = static_cast<const Array&>(*value_of(value));
   const auto z = only_element<std::complex<double>>(op, array, "");
@@ -269,7 +263,7 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
     const std::int64_t size = (b.integer - a.integer + by.integer - towards) / by.integer;
     return make("arange", ArangeIntegers{a.integer, by.integer, size, dtype.value_or(DType::int64)});
   }
-  return make("arange", Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(DType::float32)});
+  return make("arange", Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(default_dtype())});
 }
 
 }  // namespace
@@ -331,9 +325,9 @@ Tensor eye_rows(std::int64_t first, std::int64_t rows, std::int64_t columns, DTy
   require_sizes("eye_rows", {rows, columns});
   return make("eye_rows", EyeRows{first, rows, columns, dtype});
 }
-Tensor eye(std::int64_t n) { return eye(n, n, DType::float32); }
+Tensor eye(std::int64_t n) { return eye(n, n, default_dtype()); }
 Tensor eye(std::int64_t n, DType dtype) { return eye(n, n, dtype); }
-Tensor eye(std::int64_t n, std::int64_t m) { return eye(n, m, DType::float32); }
+Tensor eye(std::int64_t n, std::int64_t m) { return eye(n, m, default_dtype()); }
 Tensor eye(std::int64_t n, std::int64_t m, DType dtype) {
   require_sizes("eye", {n, m});
   return make("eye", EyeRows{0, n, m, dtype});
@@ -351,7 +345,7 @@ Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step, DType 
 }
 
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps) {
-  return linspace(start, end, steps, DType::float32);
+  return linspace(start, end, steps, default_dtype());
 }
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype) {
   require_defined("linspace", start, 0);
@@ -359,7 +353,7 @@ Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DTyp
   if (steps < 0) raise<ValueError>("linspace: steps is " + std::to_string(steps) + "; it must be at least 0");
   if (is_number(start) && is_number(end))
     return make("linspace", Linspace{start.item<double>(), end.item<double>(), steps, dtype});
-  return to(lerp(start, end, make("linspace", Linspace{0, 1, steps, is_floating(dtype) ? dtype : DType::float32})),
+  return to(lerp(start, end, make("linspace", Linspace{0, 1, steps, is_floating(dtype) ? dtype : default_dtype()})),
             dtype);
 }
 

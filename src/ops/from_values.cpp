@@ -7,6 +7,7 @@
 #include "primitive/interpreter.h"
 #include "ricci/ops/create.h"
 #include "ricci/ops/elementwise.h"
+#include "tensor/default_dtype.h"
 
 namespace ricci {
 namespace {
@@ -64,7 +65,7 @@ Tensor from_braces(const std::vector<Braces>& list, std::optional<DType> wanted)
   flatten(list, 0, shape, numbers);
   DType dtype = numbers.empty() ? DType::float32 : DType::boolean;
   for (const Braces* b : numbers) dtype = std::max(dtype, b->dtype);
-  const DType to = wanted.value_or(dtype);
+  const DType to = wanted.value_or(dtype_for_number(dtype));
   if (is_complex(dtype)) {
     const auto number = [](const Braces& b) { return std::complex<double>(b.number, b.imaginary); };
     return from_numbers<std::complex<double>>(numbers, number, shape, to);
@@ -106,7 +107,7 @@ Tensor tensor(std::initializer_list<Braces> values, DType dtype) { return from_b
 
 template <Number T>
 Tensor tensor(T value) {
-  return tensor(value, Braces::dtype_of_number<T>());
+  return tensor(value, dtype_for_number(Braces::dtype_of_number<T>()));
 }
 
 template <Number T>

@@ -10,6 +10,7 @@
 #include "primitive/writing.h"
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/default_dtype.h"
 #include "tensor/pool.h"
 #include "tensor/symbols.h"
 
@@ -282,7 +283,46 @@ Tensor view_of(Op op, const Tensor& base) {
 
 }  // namespace
 
+namespace {
+
+/// The inputs with integers converted to the default dtype, where an elementwise operation would make float32 of them; none
+/// elsewhere. So rules know float32 alone, and a recorded program shows the conversion.
+Tensors converted_to_default(Op op, const Tensor* const* inputs, std::size_t count) {
+  if (op.rules->kind != Kind::elementwise) return {};
+  const LoopTable& table = *op.rules->loops();
+  const auto promotes = [&](std::size_t i) { return ((table.conditions >> i) & 1U) == 0; };
+  Types types;
+  bool integers = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    require_defined(op.rules->name, *inputs[i], static_cast<int>(i));
+    if (promotes(i)) types.push_back(type_of(*inputs[i]));
+  }
+  SmallVector<const Type*, 4> pointers;
+  for (const Type& type : types) {
+    pointers.push_back(&type);
+    if (!type.weak && !is_integral(type.dtype)) return {};
+    integers |= !type.weak;
+  }
+  if (!integers || is_integral(table.compute_dtype(result_dtype({pointers.data(), pointers.size()})))) return {};
+  Tensors converted;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_integer = promotes(i) && !type_of(*inputs[i]).weak;
+    converted.push_back(is_integer ? inputs[i]->to(default_dtype()) : *inputs[i]);
+  }
+  return converted;
+}
+
+}  // namespace
+
 Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
+  if (!default_is_float32()) [[unlikely]] {
+    const Tensors converted = converted_to_default(op, inputs, count);
+    if (!converted.empty()) {
+      SmallVector<const Tensor*, 4> pointers;
+      for (const Tensor& t : converted) pointers.push_back(&t);
+      return apply_one(op, pointers.data(), count);
+    }
+  }
   if (!innermost) [[likely]] {
     Tensor result;
     if (evaluate_directly(op, inputs, count, result)) return result;

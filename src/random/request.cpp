@@ -135,7 +135,7 @@ Request request(const Noise& noise, std::initializer_list<Parameter> parameters)
   }
   const std::span<const Type* const> all{pointers.data(), pointers.size()};
   const DType dtype = result_dtype(all);
-  return {noise, broadcast_shape(noise.op(), all), !numbers && is_floating(dtype) ? dtype : DType::float32};
+  return {noise, broadcast_shape(noise.op(), all), !numbers && is_floating(dtype) ? dtype : default_dtype()};
 }
 
 Request request(const Noise& noise, std::initializer_list<Parameter> parameters, const Shape& shape, DType dtype) {

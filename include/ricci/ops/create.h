@@ -1,5 +1,5 @@
-// Tensors from nothing and from C++ values. Factories take a dtype or `{.dtype = …}`; the default is float32, for whole
-// numbers int64. A negative size is a ValueError. What a factory makes inside vmap is one tensor for
+// Tensors from nothing and from C++ values. Factories take a dtype or `{.dtype = …}`; the default is `default_dtype()`,
+// float32 unless it was set, and for whole numbers int64. A negative size is a ValueError. What a factory makes inside vmap is one tensor for
 // all examples, and can be written with a value per example.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricci/default_dtype.h"
 #include "ricci/owned.h"
 #include "ricci/tensor.h"
 
@@ -23,7 +24,7 @@ struct GeneratorOption {
 };
 
 struct TensorOptions {
-  DType dtype = DType::float32;
+  DType dtype = default_dtype();
   GeneratorOption generator = {};
 };
 
@@ -72,12 +73,13 @@ namespace ops {
 
 // ── from C++ values ──
 
-/// Nested braces: complex64 if any number is complex, float32 if any has a point, else int64; booleans alone stay boolean.
+/// Nested braces: complex if any number is, floating if any has a point (of the default dtype, complex64 or float32 unless it was
+/// set), else int64; booleans alone stay boolean.
 /// ValueError if the lists side by side differ in length.
 ///   rc::Tensor a = rc::tensor({{1., 2.}, {3., 4.}});  // f32[2,2]
 Tensor tensor(std::initializer_list<Braces> values);
 Tensor tensor(std::initializer_list<Braces> values, DType dtype);
-/// 0-dim: complex64 of a complex number, float32 of a floating one, int64 of an integer, boolean of a bool.
+/// 0-dim, with the dtype that braces of the one number have.
 ///   rc::Tensor rate = rc::tensor(0.1, rc::float64);  // f64[]
 template <Number T>
 Tensor tensor(T number);

@@ -79,7 +79,7 @@ inline Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high,
 
 // ── samplers: numbers whose distribution has parameters ──
 // Parameters are tensors or numbers and broadcast, against `shape` too where it is given; else the shape is theirs. The
-// dtype is theirs promoted, float32 for integers; with `shape` the option's. A value out of its range is a ValueError that
+// dtype is theirs promoted, the default dtype for integers; with `shape` the option's. A value out of its range is a ValueError that
 // names the first one and its place, inside vmap the example too; only while a program is recorded are values unknown and
 // not looked at. Where the text gives a formula, u is uniform and z normal noise, the
 // sample is differentiable by its parameters, and `same` gives every example the same noise under its own parameters.

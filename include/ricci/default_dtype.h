@@ -1,0 +1,30 @@
+// The dtype of what is given no dtype: factories, numbers with a point, and what integers become where an operation has
+// no integer form. Knows nothing of tensors.
+#pragma once
+
+#include "ricci/dtype.h"
+
+namespace ricci {
+
+/// float32 until it is set. Of complex numbers, and of integers that meet a complex number: the complex dtype of as many
+/// bits in each part.
+DType default_dtype();
+
+/// Sets it for every thread. TypeError unless it is floating. A recorded program keeps the dtypes it was recorded with.
+///   rc::set_default_dtype(rc::float64);  rc::zeros({3}).dtype();  // float64
+void set_default_dtype(DType dtype);
+
+/// Sets it for this thread, until the end of the scope. TypeError unless it is floating.
+///   { rc::DefaultDType scope(rc::float64);  Tensor x = rc::tensor({0.1, 0.2});  }
+class DefaultDType {
+ public:
+  explicit DefaultDType(DType dtype);
+  DefaultDType(const DefaultDType&) = delete;
+  DefaultDType& operator=(const DefaultDType&) = delete;
+  ~DefaultDType();
+
+ private:
+  int outer_;
+};
+
+}  // namespace ricci
