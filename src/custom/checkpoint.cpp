@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "interpreters/batch.h"
-#include "interpreters/lifted.h"
 #include "interpreters/replay.h"
-#include "primitive/custom.h"
+#include "interpreters/tape.h"
+#include "primitive/interpreter.h"
 #include "program/program.h"
 #include "ricci/custom_derivatives.h"
 
@@ -31,13 +31,23 @@ struct RecordedCheckpoint {
 
 }  // namespace
 
-/// A checkpoint where a derivative that it ran under is set aside: below the reverse mode that keeps it.
+/// A checkpoint where a derivative that it ran under is set aside: below the reverse mode that keeps it, or because none
+/// of its inputs depends on that derivative. A tape that records nothing runs in its place, so that the function may
+/// write to nothing that it captures.
 class Recomputed::Beneath final : public Recomputed {
  public:
   explicit Beneath(std::shared_ptr<const Recomputed> f) : Recomputed(f->name()), f_(std::move(f)) {}
 
   Tensors call(std::span<const Tensor> inputs) const override {
-    return call_beneath(name().c_str(), inputs, [this](std::span<const Tensor> given) { return f_->call(given); });
+    const TapeInterpreter tape{Entry{}};
+    Tensors given, outputs;
+    for (const Tensor& t : inputs) given.push_back(wrap(read(t, name().c_str())));
+    for (const Tensor& t : f_->call(given)) {
+      ValueRef value = read(t, name().c_str());
+      const AtLevel outside(tape.parent);
+      outputs.push_back(wrap(std::move(value)));
+    }
+    return outputs;
   }
 
  private:
@@ -61,10 +71,11 @@ std::shared_ptr<const Recomputed> Recomputed::beneath() const {
 }
 
 Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
-  Values values;
-  for (const Tensor& t : inputs) values.push_back(read(t, name().c_str()));
-  const bool is_beneath = is_innermost_set_aside({values.data(), values.size()});
-  return is_beneath ? beneath()->Operation::apply(inputs) : Operation::apply(inputs);
+  const Level level = innermost_derivative();
+  const bool is_set_aside = level > 0 && std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
+                              return part_at(*read(t, name().c_str()), level);
+                            });
+  return is_set_aside ? beneath()->Operation::apply(inputs) : Operation::apply(inputs);
 }
 
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {

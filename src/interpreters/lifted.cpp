@@ -23,7 +23,6 @@ void InnerOp::print_parameter(std::string& out) const {
 }
 
 void InnerOp::visit_parameter_sizes(SizeVisitor& visitor) {
-  visitor.enter(*rules);
   parameters = OwnedParameters(rules->parameters, parameters.get());  // the old ones may be shared
   rules->parameters.visit_sizes(parameters.mutable_get(), visitor);
 }
@@ -39,60 +38,6 @@ Level recording_of(std::span<const Tensor> tensors) {
   }
   return innermost_one;
 }
-
-}  // namespace
-
-Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const TensorsFunction& f) {
-  const TapeInterpreter tape{Entry{}};
-  Tensors given, outputs;
-  for (const Tensor& t : inputs) given.push_back(wrap(read(t, name)));
-  for (const Tensor& t : f(given)) {
-    ValueRef value = read(t, name);
-    const AtLevel outside(tape.parent);
-    outputs.push_back(wrap(std::move(value)));
-  }
-  return outputs;
-}
-
-bool is_innermost_set_aside(std::span<const ValueRef> values) {
-  const Level level = innermost_derivative();
-  return level > 0 && std::none_of(values.begin(), values.end(), [=](const ValueRef& value) {
-           const Value* recorded = innermost_part(*value, ValueKind::recorded);
-           return part_at(*value, level) || (recorded && recorded->level > level);
-         });
-}
-
-namespace {
-
-/// A recorded operation beneath a level that is set aside.
-struct Beneath {
-  using kind = Custom;
-  static constexpr const char* name = "beneath";
-  InnerOp op;
-
-  Types type(const Types& inputs) const { return types_of(op.op(), inputs); }
-  Tensors call(std::span<const Tensor> inputs) const {
-    return call_beneath(name, inputs, [this](std::span<const Tensor> given) { return op.call(given); });
-  }
-};
-
-}  // namespace
-
-bool depends_on_levels(Op op) {
-  if (!op.rules->transparent || op.rules == &rules_of<Beneath>) return false;
-  struct Find final : SizeVisitor {
-    bool found = false;
-    void visit(Size&) override {}
-    void enter(const Rules& rules) override { found = found || rules.replay; }
-  } find;
-  OwnedParameters copy(op.rules->parameters, op.parameters);
-  op.rules->parameters.visit_sizes(copy.mutable_get(), find);
-  return find.found;
-}
-
-Tensors apply_beneath(Op op, std::span<const Tensor> inputs) { return ricci::apply(Beneath{InnerOp(op)}, inputs); }
-
-namespace {
 
 Flags flags_of(const Mask& mask, std::size_t count) {
   Flags flags;
@@ -442,15 +387,10 @@ Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
   return outputs;
 }
 
-/// The outputs of an operation while the level that asks for its derivative is set aside.
-Tensors apply_outside(Op op, std::span<const Tensor> inputs) {
-  return depends_on_levels(op) ? apply_beneath(op, inputs) : apply_all(op, inputs);
-}
-
 }  // namespace
 
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
-  return {.outputs = apply_outside(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  return {.outputs = apply_all(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 
 Kept keep_to_call_again(Op op, std::span<const Tensor> inputs) {
@@ -482,7 +422,7 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
   const auto half = found.size() / 2;
   Tensors outputs(found.begin(), found.begin() + half);
   // A recording of tangents alone has no part in the outputs.
-  if (op.rules->transparent && recording_of(tangents) > recording_of(inputs)) outputs = apply_outside(op, inputs);
+  if (op.rules->transparent && recording_of(tangents) > recording_of(inputs)) outputs = apply_all(op, inputs);
   return {std::move(outputs), {found.begin() + half, found.end()}};
 }
 

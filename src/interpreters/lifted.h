@@ -2,8 +2,6 @@
 // hold them where a transform met a custom operation. Looks up no operation by name.
 #pragma once
 
-#include <functional>
-
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -26,11 +24,5 @@ struct InnerOp {
 };
 
 using Flags = SmallVector<bool, 8>;
-
-using TensorsFunction = std::function<Tensors(std::span<const Tensor>)>;
-
-/// `f` where a level that it ran under is set aside: under a tape that records nothing, in place of that level, so that `f`
-/// may write to nothing that it captures, and `detach` in it cuts that level and none further out.
-Tensors call_beneath(const char* name, std::span<const Tensor> inputs, const TensorsFunction& f);
 
 }  // namespace ricci

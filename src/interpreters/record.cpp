@@ -32,10 +32,11 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
 
 namespace {
 
-/// What no_grad is in a program: a copy that no level differentiates, where `detach` is cut from the innermost alone.
+/// What `detach` and no_grad are in a program: a copy that no level differentiates. Its samples are integers, as it breaks
+/// the laws of derivatives on purpose.
 struct Undifferentiated {
   using kind = Explicit;
-  static constexpr const char* name = "no_grad";
+  static constexpr const char* name = "detach";
   static constexpr bool locally_constant = true;
 
   Type type(const Type& x) const { return x; }

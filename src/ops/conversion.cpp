@@ -1,10 +1,10 @@
 // The same values in another element type, in memory of their own, or without their derivative. Start with `Cast`.
 #include <complex>
 
-#include "interpreters/batch.h"
-#include "interpreters/node_memory.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
+#include "primitive/interpreter.h"
+#include "ricci/tape.h"
 
 namespace ricci {
 namespace {
@@ -41,36 +41,6 @@ struct Clone {
   }
 };
 
-/// What recorded programs hold for `detach`: replayed, it cuts the innermost differentiating level of where that happens.
-/// Its samples are integers, as it breaks the laws of derivatives on purpose.
-struct Detach {
-  using kind = Explicit;
-  static constexpr const char* name = "detach";
-  static constexpr bool locally_constant = true;
-
-  Type type(const Type& x) const { return x; }
-  void eval(Outputs out, Inputs in) const { kernels::copy(out[0], in[0]); }
-  static Tensor replay(const Tensor& x) { return detach(x); }
-  Detach lifted() const { return {}; }
-  static std::vector<Sample<Detach>> samples() { return {{{}, {tensor({{1, 2, 3}, {4, 5, 6}})}}}; }
-};
-
-/// The value as it is inside all batched levels deeper than `level`.
-const Value& inside_batches(const Value& value, Level level) {
-  const Value* v = &value;
-  while (v->level > level && v->kind == ValueKind::batched) v = inner_of(*v)->get();
-  return *v;
-}
-
-/// `value` without its derivative at `level`; batched levels around it stay.
-ValueRef without_derivative(const ValueRef& value, Level level) {
-  if (value->level > level) {
-    const LaneSetRef& lanes = static_cast<const Batched&>(*value).lanes;
-    return new_node<Batched>(value->level, without_derivative(*inner_of(*value), level), lanes);
-  }
-  return value->level == level && level > 0 ? *inner_of(*value) : value;
-}
-
 }  // namespace
 
 namespace ops {
@@ -83,11 +53,8 @@ Tensor to(const Tensor& x, DType dtype) {
 Tensor clone(const Tensor& x) { return apply(Clone{}, x); }
 Tensor detach(const Tensor& x) {
   require_defined("detach", x, 0);
-  const ValueRef value = read(x, "detach");
-  const Level level = innermost_derivative();
-  const Value& inside = inside_batches(*value, level);
-  if (inside.kind == ValueKind::recorded && inside.level > level) return apply(Detach{}, x);
-  return wrap(without_derivative(value, level));
+  const no_grad guard;
+  return wrap(read(x, "detach"));
 }
 
 }  // namespace ops

@@ -14,15 +14,6 @@ void require_not_set_aside(const Value& value, const char* op);
 /// The output types of a custom operation that brings no `type`: `call` on values that have a type and no elements.
 Types types_by_calling(Op op, const Types& inputs);
 
-/// Whether an operation on these values, as they were read, will run with the innermost running derivative set aside: none
-/// of them depends on it, nor is one a variable of a recording further in, whose program may be run under it.
-bool is_innermost_set_aside(std::span<const ValueRef> values);
-/// Whether a transparent operation, which is not beneath a level already, holds programs that depend on the levels they
-/// run under. False for an opaque one.
-bool depends_on_levels(Op op);
-/// Applies such an operation beneath a level that is set aside for it.
-Tensors apply_beneath(Op op, std::span<const Tensor> inputs);
-
 namespace custom {
 
 /// The value. Requires: every input is an Array.

@@ -383,7 +383,6 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
   if (op.rules->transparent) {
     const std::span<const ValueRef> all{values.data(), values.size()};
     if (!is_recorded(all)) return call_unrecorded(op, inputs, values);
-    if (is_innermost_set_aside(all) && depends_on_levels(op)) return apply_beneath(op, inputs);
   }
   Tensors out;
   for (ValueRef& v : dispatch(op, {values.data(), values.size()})) out.push_back(v ? wrap(std::move(v)) : Tensor());

@@ -79,8 +79,7 @@ extern thread_local constinit int narrowed_levels;
 extern thread_local constinit int recordings_of_captures;
 
 inline Level current_level() { return innermost ? innermost->level : 0; }
-/// The innermost running level that differentiates, which `detach` cuts; 0 if there is none that no_grad has not switched
-/// off.
+/// The innermost running level that differentiates; 0 if there is none that no_grad has not switched off.
 Level innermost_derivative();
 
 /// While it lives, operations run one level below `interpreter`.

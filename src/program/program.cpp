@@ -153,7 +153,6 @@ void Program::visit_parameter_sizes(SizeVisitor& visitor) {
     for (Size& size : type.shape) visitor.visit(size);
   for (Equation& e : body->equations) {
     e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
-    visitor.enter(*e.rules);
     e.rules->parameters.visit_sizes(e.parameters.mutable_get(), visitor);
   }
   body_ = Shared<const ProgramBody>(body.release());
@@ -179,8 +178,7 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
       parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
       e.rules->parameters.visit_sizes(parameters.mutable_get(), *sizes);
     }
-    Tensors results = e.rules->replay ? Tensors{e.rules->replay(operands[0])}
-                                      : apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
+    Tensors results = apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
     if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
     for (std::size_t i = 0; i < results.size(); ++i)
       variables[static_cast<std::size_t>(e.outputs[i])] = std::move(results[i]);

@@ -1,5 +1,5 @@
-// no_grad is obeyed by every level it is inside and changes nothing about transforms it is around; detach cuts at the
-// innermost differentiating level.
+// no_grad is obeyed by every level it is inside and changes nothing about transforms it is around; detach cuts every
+// level.
 #include <cmath>
 
 #include "support/expect_tensor.h"
@@ -397,7 +397,7 @@ TEST(NoGrad, InARecordedFunctionIsOneEquationForEachValueThatItCuts) {
   };
   EXPECT_EQ(to_string(rc::trace(f)(number(2))),
             "program(a: f64[]) {\n"
-            "  b: f64[] = no_grad a\n"
+            "  b: f64[] = detach a\n"
             "  c: f64[] = clone b\n"
             "  d: f64[] = mul c b\n"
             "  e: f64[] = add d b\n"
@@ -419,11 +419,31 @@ TEST(Detach, CutsTheGradient) {
   expect_values(std::get<1>(rc::jvp(f, number(3), number(1))), {3});
 }
 
-TEST(Detach, CutsOnlyTheInnermostLevel) {
-  const auto f = [](Tensor x) { return x * x.detach(); };
-  expect_values(rc::grad(rc::grad(f))(number(3)), {1});
+TEST(Detach, CutsEveryLevel) {
+  const auto f = [](Tensor y) { return y.detach() * y * y; };
+  expect_values(rc::grad(rc::grad(f))(number(2)), {4});
   const auto tangent = [&](Tensor x) { return std::get<1>(rc::jvp(f, x, number(1))); };
-  expect_values(std::get<1>(rc::jvp(tangent, number(3), number(1))), {1});
+  expect_values(std::get<1>(rc::jvp(tangent, number(2), number(1))), {4});
+  expect_values(rc::hessian(f)(number(2)), {4});
+  expect_values(rc::jacrev(rc::grad(f))(number(2)), {4});
+  expect_values(rc::linearize(rc::grad(f), number(2)).second(number(1)), {4});
+  expect_values(rc::grad(rc::grad(rc::grad(f)))(number(2)), {0});
+  expect_values(rc::vmap(rc::grad(rc::grad(f)))(doubles({2, 3})), {4, 6});
+  expect_values(rc::grad([&](Tensor v) { return rc::vmap(rc::grad(f))(v).sum(); })(doubles({2, 3})), {4, 6});
+}
+
+TEST(Detach, CutsEveryTape) {
+  const Tensor x = number(2);
+  rc::Tape outer;
+  outer.watch(x);
+  Tensor slope;
+  {
+    rc::Tape inner;
+    const Tensor y = x * 1;
+    inner.watch(y);
+    slope = inner.gradient(y.detach() * y * y, y);  // 2 c y
+  }
+  expect_values(outer.gradient(slope, x), {4});
 }
 
 TEST(Detach, UnderVmapCutsTheGradAroundIt) {
@@ -486,18 +506,7 @@ TEST(NoGrad, IsObeyedInWhatIsRecorded) {
   expect_same(scanned);
 }
 
-TEST(Detach, RunsBeneathOneLevelHoweverOftenItsBranchIsDifferentiated) {
-  const auto cut = [](Tensor q) { return q.detach(); };
-  const auto f = [=](Tensor x) { return rc::grad([=](Tensor p) { return p * rc::cond(x > 0, cut, cut, x); })(x); };
-  const rc::Program beneath = rc::trace(f)(number(1));
-  const auto called = [&](Tensor a) { return beneath({a})[0]; };
-  const auto twice = rc::grad([=](Tensor a) { return rc::grad([=](Tensor q) { return q * called(a); })(a); });
-  const std::string text = to_string(rc::trace(twice)(number(2)));
-  EXPECT_NE(text.find("beneath"), std::string::npos);
-  EXPECT_EQ(text.find("beneath[op=beneath"), std::string::npos) << text;
-}
-
-TEST(Detach, CutsATapeInsideARecordingAndNothingAround) {
+TEST(Detach, OfWhatATapeGaveIsAConstantOfWhatRunsAroundToo) {
   const auto slope = [](Tensor y) {
     rc::Tape tape;
     const Tensor z = y * 1;
@@ -507,58 +516,73 @@ TEST(Detach, CutsATapeInsideARecordingAndNothingAround) {
   const auto f = [=](Tensor a) { return rc::fori_loop(0, 1, [=](Tensor, Tensor q) { return q * slope(q); }, a); };
   const Tensor x = ramp({2}) + 0.7;
   const rc::Program program = rc::trace(f)(x[0]);
-  expect_close(rc::trace(rc::grad(f))(x[0])({x[1]})[0], rc::grad(f)(x[1]));
-  expect_close(rc::grad([&](Tensor a) { return program({a})[0]; })(x[1]), rc::grad(f)(x[1]));
+  expect_close(rc::grad(f)(x[1]), x[1]);
+  expect_close(rc::trace(rc::grad(f))(x[0])({x[1]})[0], x[1]);
+  expect_close(rc::grad([&](Tensor a) { return program({a})[0]; })(x[1]), x[1]);
 }
 
-TEST(Detach, InWhatDoesNotDependOnTheInnermostDerivativeCutsNothing) {
+/// `detach` by every road: as it is, in a checkpoint, a branch, loops and a scan.
+template <class F>
+void for_each_road(const F& check) {
   const auto cut = [](Tensor b) { return b.detach(); };
-  const auto times = [](const auto& h) {
-    return [=](Tensor x) { return rc::grad([=](Tensor p) { return p * h(x); })(x); };  // h(x)
-  };
-  const auto branch = [=](Tensor b) { return rc::cond(b > 0, cut, cut, b); };
-  const auto loop = [=](Tensor b) {
-    return rc::fori_loop(0, 1, [=](Tensor, Tensor c) { return cut(c); }, b, {.checkpoint = rc::Checkpoints::sqrt});
-  };
-  const auto expect_one = [&](const auto& h) {
-    const auto f = times(h);
-    expect_values(rc::grad(f)(number(2)), {1});
-    expect_values(rc::jvp(f, number(2), number(1)).second, {1});
-    expect_values(rc::trace(rc::grad(f))(number(2))({number(2)})[0], {1});
-    expect_values(rc::vmap(rc::grad(f))(doubles({2, 3})), {1, 1});
-  };
-  expect_one(cut);
-  expect_one(rc::checkpoint(cut));
-  expect_one(branch);
-  expect_one(loop);
+  const auto step = [=](Tensor, Tensor c) { return cut(c); };
+  check(cut);
+  check(rc::checkpoint(cut));
+  check([=](Tensor b) { return rc::cond(b > 0, cut, cut, b); });
+  check([=](Tensor b) { return rc::fori_loop(0, 1, step, b); });
+  check([=](Tensor b) { return rc::fori_loop(0, 1, step, b, {.checkpoint = rc::Checkpoints::sqrt}); });
+  check([=](Tensor b) { return rc::scan([=](Tensor c, Tensor) { return std::pair{cut(c), c}; }, b, ramp({2})).first; });
 }
 
-TEST(Detach, InABranchOrACheckpointCutsTheInnermostOfTwoDerivativesInAProgramToo) {
-  const auto cut = [](Tensor b) { return b.detach(); };
-  const auto hessian = [&](const auto& h) { return rc::hessian([=](Tensor x) { return sin(h(x) * x); }); };
-  const Tensor x = number(2), wanted = hessian(cut)(x);
-  const auto expect_same = [&](const auto& h) {
-    expect_close(hessian(h)(x), wanted);
-    expect_close(rc::trace(hessian(h))(x)({x})[0], wanted);
-    expect_close(rc::trace(rc::grad(rc::grad([=](Tensor a) { return sin(h(a) * a); })))(x)({x})[0], wanted);
-  };
-  EXPECT_NEAR(wanted.item<double>(), std::cos(4.0) - 8 * std::sin(4.0), 1e-12);
-  expect_same([=](Tensor b) { return rc::cond(b > 0, cut, cut, b); });
-  expect_same(rc::checkpoint(cut));
-  expect_same([=](Tensor b) { return rc::fori_loop(0, 1, [=](Tensor, Tensor c) { return cut(c); }, b); });
+TEST(Detach, CutsWhatIsCapturedByTheFunctionOfTheInnermostDerivative) {
+  for_each_road([](const auto& h) {
+    const auto f = [&](Tensor x) { return rc::grad([&](Tensor p) { return p * h(x); })(x); };  // h(x)
+    expect_values(f(number(2)), {2});
+    expect_values(rc::grad(f)(number(2)), {0});
+    expect_values(rc::jvp(f, number(2), number(1)).second, {0});
+    expect_values(rc::trace(rc::grad(f))(number(2))({number(2)})[0], {0});
+    expect_values(rc::vmap(rc::grad(f))(doubles({2, 3})), {0, 0});
+  });
 }
 
-TEST(Detach, InARecordedLoopCutsTheInnermostOfWhereTheProgramRuns) {
-  const auto loop = [](Tensor b) { return rc::fori_loop(0, 1, [](Tensor, Tensor c) { return c.detach(); }, b); };
-  const auto traced = [=](Tensor x) { return rc::trace(loop)(x)({x})[0] * x; };
-  expect_values(rc::grad(traced)(number(2)), {2});
-  const auto linear = [=](Tensor x) {
-    return rc::linearize([=](Tensor q) { return loop(q) * q; }, x)
-        .second(x);  // x^2; what is cut is the inner derivative
-  };
-  expect_values(rc::grad(linear)(number(2)), {4});
-  const rc::Program program = rc::trace(linear)(number(1));
-  expect_values(rc::grad([&](Tensor x) { return program({x})[0]; })(number(2)), {4});
+TEST(Detach, CutsBothOfTwoDerivativesByEveryRoad) {
+  for_each_road([](const auto& h) {
+    const auto f = [&](Tensor x) { return sin(h(x) * x); };
+    const Tensor x = doubles({2, 0.5});
+    const auto second = [](double c) { return -c * c * std::sin(c * c); };
+    const auto expect_second = [&](const auto& twice) {
+      const Values wanted{second(2), second(0.5)};
+      expect_values(rc::stack({twice(x[0]), twice(x[1])}), wanted, 1e-12);
+      expect_values(rc::vmap(twice)(x), wanted, 1e-12);
+      const rc::Program program = rc::trace(twice)(x[0]);
+      expect_values(rc::stack({program({x[0]})[0], program({x[1]})[0]}), wanted, 1e-12);
+    };
+    expect_second(rc::hessian(f));
+    expect_second(rc::grad(rc::grad(f)));
+    expect_second([&](Tensor a) { return rc::jvp(rc::grad(f), a, a * 0 + 1).second; });
+    expect_second([&](Tensor a) { return rc::linearize(rc::grad(f), a).second(a * 0 + 1); });
+  });
+}
+
+TEST(Detach, InAProgramCutsEveryLevelOfWhereItRuns) {
+  for_each_road([](const auto& h) {
+    const rc::Program program = rc::trace([&](Tensor x) { return h(x) * x * x; })(number(1));
+    const auto called = [&](Tensor x) { return program({x})[0]; };
+    expect_values(rc::grad(called)(number(2)), {8});
+    expect_values(rc::grad(rc::grad(called))(number(2)), {4});
+    const auto linear = [&](Tensor x) { return rc::linearize([&](Tensor q) { return h(q) * q; }, x).second(x); };
+    expect_values(rc::grad(linear)(number(2)), {2});
+    const rc::Program tangents = rc::trace(linear)(number(1));
+    expect_values(rc::grad([&](Tensor x) { return tangents({x})[0]; })(number(2)), {2});
+  });
+}
+
+TEST(Detach, IsAConstantThatTheExamplesDoNotShare) {
+  const auto f = [](Tensor x, Tensor w) { return (x * w).detach() * w; };
+  const auto loss = [&](Tensor w) { return rc::vmap([&](Tensor x) { return f(x, w); })(doubles({2, 3})).sum(); };
+  expect_values(rc::grad(loss)(number(10)), {50});
+  expect_values(rc::grad(rc::grad(loss))(number(10)), {0});
+  expect_values(rc::vmap(f, {.in_dims = {0, rc::none}})(doubles({2, 3}), number(10)), {200, 300});
 }
 
 }  // namespace
