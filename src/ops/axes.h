@@ -12,7 +12,8 @@ namespace ricci {
 /// A non-negative axis as a place in a shape.
 inline std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
 
-/// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`.
+/// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`. A 0-dim tensor passes for one with one axis,
+/// as in PyTorch: whoever goes on to use the axis calls `along_axis`, which lends it one.
 std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x);
 /// The same, and a tensor without axes is an error too.
 std::int64_t wrap_own_axis(const char* op, std::int64_t axis, const Tensor& x);
@@ -21,6 +22,17 @@ std::int64_t wrap_new_axis(const char* op, std::int64_t axis, const Tensor& x);
 /// All distinct, non-negative, in the order given; ValueError if one is repeated. None given means all.
 Axes wrap_axes(const char* op, const Axes& axes, const Tensor& x);
 Axes sorted(Axes axes);
+
+/// f(x, axis) for an operation along one axis; a 0-dim tensor lends itself an axis for as long.
+template <class F>
+auto along_axis(const char* op, const Tensor& x, std::int64_t dim, F&& f) {
+  const std::int64_t axis = wrap_axis(op, dim, x);
+  const Shape shape = type_of(x).shape;
+  if (!shape.empty()) return f(x, axis);
+  auto result = f(reshape(x, {1}), axis);
+  if constexpr (requires { result.first; }) return std::pair{reshape(result.first, {}), reshape(result.second, {})};
+  else return reshape(result, {});
+}
 
 /// Throws ValueError if the sizes that are not 0 have a product that 64 bits do not hold; -1 counts as 1.
 void require_countable(const char* op, const Shape& shape);

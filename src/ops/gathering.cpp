@@ -144,21 +144,30 @@ void require_not_larger(const char* op, const Tensor& index, const Tensor& x, st
                         " along axis " + std::to_string(d));
 }
 
+/// A 0-dim index, or x, counts as a vector of one element.
+Tensor gathered(const Tensor& x, std::int64_t axis, const Tensor& places, const IndexPlace& place) {
+  const bool no_axes = type_of(x).rank() == 0, one_place = type_of(places).rank() == 0;
+  if (!no_axes && !one_place) return apply(Gather{axis, place}, x, places);
+  const Tensor vector =
+      apply(Gather{0, place}, no_axes ? reshape(x, {1}) : x, one_place ? reshape(places, {1}) : places);
+  return one_place ? reshape(vector, {}) : vector;
+}
+
+/// A 0-dim index, or x, counts as a vector of one element.
 Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t dim, const Tensor& index,
                  const Tensor& src) {
   const std::int64_t axis = wrap_axis(op, dim, x);
-  const Tensor places = require_indices(op, index, 2);
+  Tensor places = require_indices(op, index, 2);
   require_defined(op, src, 3);
   require_rank_of(op, x, places);
   require_not_larger(op, places, x, axis);
   const Type tx = type_of(x), ts = type_of(src);
   Tensor values = ts.dtype == tx.dtype ? src : to(src, tx.dtype);
-  if (ts.rank() == 0 && type_of(places).rank() > 0) values = expand(values, type_of(places).shape);
+  if (type_of(places).rank() == 0) places = reshape(places, {1});
+  if (ts.rank() == 0) values = expand(values, type_of(places).shape);
   require_not_larger(op, places, values, -1);
   const IndexPlace place{op, {axis}, tx.shape, false};
-  if (tx.rank() == 0)
-    return reshape(apply(Scatter{0, accumulate, place}, reshape(x, {1}), reshape(values, {1}), reshape(places, {1})),
-                   {});
+  if (tx.rank() == 0) return reshape(apply(Scatter{0, accumulate, place}, reshape(x, {1}), values, places), {});
   return apply(Scatter{axis, accumulate, place}, x, values, places);
 }
 
@@ -172,21 +181,24 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index) {
   require_rank_of("gather", x, places);
   require_not_larger("gather", places, x, axis);
   const IndexPlace place{"gather", {axis}, type_of(x).shape, false};
-  if (type_of(x).rank() == 0)
-    return reshape(apply(Gather{0, place}, reshape(x, {1}), reshape(places, {1})), type_of(index).shape);
-  return apply(Gather{axis, place}, x, places);
+  return gathered(x, axis, places, place);
 }
 
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim) {
   const std::int64_t axis = wrap_axis("take_along_dim", dim, x);
-  require_rank_of("take_along_dim", x, index);
-  Shape wide_x = type_of(x).shape, wide_i = type_of(index).shape;
-  for (std::size_t d = 0; d < wide_x.size(); ++d) {
+  const Tensor places = require_indices("take_along_dim", index, 1);
+  require_rank_of("take_along_dim", x, places);
+  Shape wide_x = type_of(x).shape, wide_i = type_of(places).shape;
+  for (std::size_t d = 0; d < wide_x.size() && d < wide_i.size(); ++d) {
     if (static_cast<std::int64_t>(d) == axis) continue;
     const Size n = wide_x[d] == 1 ? wide_i[d] : wide_x[d];
+    if (!(wide_x[d] == n || wide_x[d] == 1) || !(wide_i[d] == n || wide_i[d] == 1))
+      raise<ValueError>("take_along_dim: the index " + type_text(index) + " does not broadcast against " +
+                        type_text(x) + " along axis " + std::to_string(d));
     wide_x[d] = wide_i[d] = n;
   }
-  return gather(expand(x, wide_x), axis, expand(index, wide_i));
+  const IndexPlace place{"take_along_dim", {axis}, type_of(x).shape, true};
+  return gathered(expand(x, wide_x), axis, expand(places, wide_i), place);
 }
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {

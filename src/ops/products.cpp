@@ -5,6 +5,7 @@
 
 #include "kernels/matmul.h"
 #include "ops/axes.h"
+#include "primitive/promotion.h"
 
 namespace ricci {
 namespace {
@@ -295,11 +296,19 @@ Tensor kron(const Tensor& a, const Tensor& b) {
 
 Tensor cross(const Tensor& a, const Tensor& b) { return cross(a, b, -1); }
 Tensor cross(const Tensor& a, const Tensor& b, std::int64_t dim) {
-  const std::int64_t axis = wrap_axis("cross", dim, a);
-  if (a.size(axis) != 3 || b.size(axis) != 3)
+  require_defined("cross", a, 0);
+  require_defined("cross", b, 1);
+  const Type types[] = {type_of(a), type_of(b)};
+  const Type* both[] = {&types[0], &types[1]};
+  const Shape shape = broadcast_shape("cross", both);
+  const Tensor left = types[0].shape == shape ? a : expand(a, shape),
+               right = types[1].shape == shape ? b : expand(b, shape);
+  const std::int64_t axis = wrap_own_axis("cross", dim, left);
+  if (!(shape[at(axis)] == 3))
     raise<ValueError>("cross: axis " + std::to_string(axis) + " must have size 3 in both: " + type_text(a) + " and " +
                       type_text(b));
-  return sub(mul(roll(a, {-1}, {axis}), roll(b, {-2}, {axis})), mul(roll(a, {-2}, {axis}), roll(b, {-1}, {axis})));
+  return sub(mul(roll(left, {-1}, {axis}), roll(right, {-2}, {axis})),
+             mul(roll(left, {-2}, {axis}), roll(right, {-1}, {axis})));
 }
 
 }  // namespace ops

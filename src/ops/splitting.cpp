@@ -1,17 +1,54 @@
 // Taking a tensor apart along an axis: views of its pieces, each made as one view.
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <vector>
 
 #include "ops/axes.h"
 
 namespace ricci::ops {
+namespace {
+
+/// An empty list with room for `count` pieces; ValueError if that is more than memory can hold.
+std::vector<Tensor> room_for(const char* op, std::int64_t count) {
+  constexpr std::int64_t most = std::int64_t{1} << 32;  // of pieces, each a tensor of its own
+  std::vector<Tensor> pieces;
+  try {
+    if (count <= most) pieces.reserve(at(count));
+  } catch (const std::bad_alloc&) { count = most + 1; }
+  if (count > most)
+    raise<ValueError>(std::string(op) + ": " + std::to_string(count) +
+                      " pieces are more than memory can hold; ask for fewer");
+  return pieces;
+}
+
+/// Pieces of one size along an axis, the last may be smaller; one of size 0 where the axis has no element.
+std::vector<Tensor> pieces_of_size(const char* op, const Tensor& x, std::int64_t axis, std::int64_t size) {
+  const std::int64_t n = type_of(x).shape[at(axis)], count = n == 0 ? 1 : (n - 1) / size + 1;
+  std::vector<Tensor> pieces = room_for(op, count);
+  for (std::int64_t i = 0; i < count; ++i) pieces.push_back(narrow(x, axis, i * size, std::min(size, n - i * size)));
+  return pieces;
+}
+
+/// `count` pieces along an axis whose sizes differ by at most one, the greater ones first.
+std::vector<Tensor> even_pieces(const char* op, const Tensor& x, std::int64_t axis, std::int64_t count) {
+  const std::int64_t n = type_of(x).shape[at(axis)];
+  std::vector<Tensor> pieces = room_for(op, count);
+  for (std::int64_t i = 0, start = 0; i < count; ++i) {
+    const std::int64_t size = n / count + (i < n % count ? 1 : 0);
+    pieces.push_back(narrow(x, axis, start, size));
+    start += size;
+  }
+  return pieces;
+}
+
+}  // namespace
 
 std::vector<Tensor> unbind(const Tensor& x) { return unbind(x, 0); }
 std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("unbind", dim, x);
-  std::vector<Tensor> parts;
   const std::int64_t n = type_of(x).shape[at(axis)];
+  std::vector<Tensor> parts = room_for("unbind", n);
   for (std::int64_t i = 0; i < n; ++i) parts.push_back(select(x, axis, i));
   return parts;
 }
@@ -19,11 +56,7 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size) { return split(x, 
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("split", dim, x);
   if (size < 1) raise<ValueError>("split: size is " + std::to_string(size) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[at(axis)];
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t start = 0; start < n; start += size) sizes.push_back(std::min(size, n - start));
-  if (n == 0) sizes.push_back(0);
-  return split(x, sizes, axis);
+  return pieces_of_size("split", x, axis, size);
 }
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("split", dim, x);
@@ -47,7 +80,8 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim
   const std::int64_t axis = wrap_own_axis("chunk", dim, x);
   if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
   const std::int64_t n = type_of(x).shape[at(axis)];
-  return split(x, std::max<std::int64_t>(1, n / chunks + (n % chunks != 0 ? 1 : 0)), axis);
+  if (n == 0) return even_pieces("chunk", x, axis, chunks);
+  return pieces_of_size("chunk", x, axis, n / chunks + (n % chunks != 0 ? 1 : 0));
 }
 
 std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections) { return tensor_split(x, sections, 0); }
@@ -55,10 +89,7 @@ std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections, std::in
   const std::int64_t axis = wrap_own_axis("tensor_split", dim, x);
   if (sections < 1)
     raise<ValueError>("tensor_split: sections is " + std::to_string(sections) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[at(axis)];
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t i = 0; i < sections; ++i) sizes.push_back(n / sections + (i < n % sections ? 1 : 0));
-  return split(x, sizes, axis);
+  return even_pieces("tensor_split", x, axis, sections);
 }
 std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices) {
   return tensor_split(x, indices, 0);

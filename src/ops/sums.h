@@ -56,15 +56,4 @@ std::vector<Sample<Op>> samples_along_axes() {
           {{1}, {real_sample({2, 0})}}};
 }
 
-/// f(x, axis) for an operation along one axis; a 0-dim tensor lends itself an axis for as long.
-template <class F>
-auto along_axis(const char* op, const Tensor& x, std::int64_t dim, F&& f) {
-  const std::int64_t axis = wrap_axis(op, dim, x);
-  const Shape shape = type_of(x).shape;
-  if (!shape.empty()) return f(x, axis);
-  auto result = f(reshape(x, {1}), axis);
-  if constexpr (requires { result.first; }) return std::pair{reshape(result.first, {}), reshape(result.second, {})};
-  else return reshape(result, {});
-}
-
 }  // namespace ricci

@@ -6,6 +6,7 @@
 #include "kernels/index.h"
 #include "ops/axes.h"
 #include "ops/indexing.h"
+#include "primitive/promotion.h"
 
 namespace ricci {
 namespace {
@@ -212,36 +213,64 @@ namespace ops {
 
 namespace {
 
-Tensor one_axis_index(const char* op, const Tensor& index) {
+/// The index as a vector of places along an axis of x; a 0-dim x has one place, which is named once.
+Tensor places_along(const char* op, const Tensor& index, const Tensor& x) {
   const Tensor places = require_indices(op, index, 2);
   if (type_of(places).rank() > 1)
     raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must have 1 axis");
-  return type_of(places).rank() == 0 ? reshape(places, {1}) : places;
+  const Tensor vector = type_of(places).rank() == 0 ? reshape(places, {1}) : places;
+  if (type_of(x).rank() == 0 && !(type_of(vector).shape[0] == 1))
+    raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must name 1 place, as " + type_text(x) +
+                      " has no axis");
+  return vector;
+}
+
+/// `src` as [places, …rest of x behind the axis moved to the front], broadcast.
+Tensor rows_for(const char* op, const Tensor& src, const Tensor& x, std::int64_t axis, const Tensor& places) {
+  require_defined(op, src, 3);
+  Shape shape = type_of(x).shape;
+  shape[at(axis)] = type_of(places).shape[0];
+  if (!broadcasts_to(type_of(src).shape, shape))
+    raise<ValueError>(std::string(op) + ": the source " + type_text(src) + " does not broadcast to " +
+                      to_string(shape) + ", one place for each index along axis " + std::to_string(axis) + " of " +
+                      type_text(x));
+  return axis == 0 ? src : movedim(expand(src, shape), axis, 0);
+}
+
+/// x with rows written, or added, at places along an axis.
+Tensor put_along(const Tensor& x, const Tensor& rows, const Tensor& places, bool accumulate, const IndexPlace& place) {
+  const std::int64_t axis = place.axes[0];
+  if (axis == 0) return put_front(x, rows, {&places, 1}, accumulate, place);
+  return movedim(put_front(movedim(x, axis, 0), rows, {&places, 1}, accumulate, place), 0, axis);
 }
 
 }  // namespace
 
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index) {
-  const std::int64_t axis = wrap_axis("index_select", dim, x);
-  const Tensor where = one_axis_index("index_select", index);
-  const Tensor table = type_of(x).rank() == 0 ? reshape(x, {1}) : axis == 0 ? x : movedim(x, axis, 0);
-  const Tensor rows = take_front(table, {&where, 1}, {"index_select", {axis}, type_of(x).shape, false});
-  return axis == 0 ? rows : movedim(rows, 0, axis);
+  return along_axis("index_select", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    const Tensor places = places_along("index_select", index, x);
+    const IndexPlace place{"index_select", {axis}, type_of(x).shape, false};
+    if (axis == 0) return take_front(v, {&places, 1}, place);
+    return movedim(take_front(movedim(v, axis, 0), {&places, 1}, place), 0, axis);
+  });
 }
 
 Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {
-  const std::int64_t axis = wrap_axis("index_add", dim, x);
-  const Tensor where = one_axis_index("index_add", index);
-  const IndexPlace place{"index_add", {axis}, type_of(x).shape, false};
-  if (axis == 0) return put_front(x, src, {&where, 1}, true, place);
-  return movedim(put_front(movedim(x, axis, 0), movedim(src, axis, 0), {&where, 1}, true, place), 0, axis);
+  return along_axis("index_add", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    const Tensor places = places_along("index_add", index, x);
+    return put_along(v, rows_for("index_add", src, v, axis, places), places, true,
+                     {"index_add", {axis}, type_of(x).shape, false});
+  });
 }
 
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value) {
-  const std::int64_t axis = wrap_axis("index_fill", dim, x);
-  const Tensor where = one_axis_index("index_fill", index);
-  const IndexPlace place{"index_fill", {axis}, type_of(x).shape, true};
-  return movedim(put_front(movedim(x, axis, 0), value, {&where, 1}, false, place), 0, axis);
+  return along_axis("index_fill", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    const Tensor places = places_along("index_fill", index, x);
+    require_defined("index_fill", value, 3);
+    if (type_of(value).rank() != 0)
+      raise<ValueError>("index_fill: the value " + type_text(value) + " must be a number or a 0-dim tensor");
+    return put_along(v, value, places, false, {"index_fill", {axis}, type_of(x).shape, true});
+  });
 }
 
 Tensor take(const Tensor& x, const Tensor& index) {

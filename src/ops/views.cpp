@@ -551,12 +551,14 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
 }
 
 Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step) {
-  const std::int64_t axis = wrap_own_axis("unfold", dim, x);
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
+  const std::int64_t axis = wrap_axis("unfold", dim, x);
+  const bool has_axes = type_of(x).rank() > 0;
+  const std::int64_t n = has_axes ? type_of(x).shape[at(axis)].host() : 1;
   if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step) + "; it must be at least 1");
   if (size < 0 || size > n)
     raise<ValueError>("unfold: windows of " + std::to_string(size) + " do not fit axis " + std::to_string(axis) +
                       " of " + type_text(x));
+  if (!has_axes) return narrow(reshape(x, {1}), 0, 0, size);  // one window and no axis to count windows along
   Shape windows = type_of(x).shape;
   windows[static_cast<std::size_t>(axis)] = (n - size) / step + 1;
   windows.push_back(size);

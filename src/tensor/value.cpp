@@ -101,8 +101,10 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
 
 bool overlaps_itself(const Shape& shape, const Strides& strides) {
   SmallVector<std::size_t, 6> axes;  // by stride, smallest first
-  for (std::size_t i = 0; i < shape.size(); ++i)
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape.host()[i] == 0) return false;  // no element, whatever the strides
     if (shape.host()[i] > 1) axes.push_back(i);
+  }
   std::sort(axes.begin(), axes.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
   std::int64_t reach = 0;  // of the elements along the axes so far
   for (std::size_t i : axes) {

@@ -33,7 +33,6 @@ TEST(IndexErrors, APartOfATensorWithoutAxes) {
   const std::string rest = ": axis 0 is out of range: f32[] has no axes";
   expect_error<rc::IndexError>([&] { x.slice(0, 0, 2); }, "slice" + rest, {x});
   expect_error<rc::IndexError>([&] { x.narrow(0, 0, 1); }, "narrow" + rest, {x});
-  expect_error<rc::IndexError>([&] { x.unfold(0, 1, 1); }, "unfold" + rest, {x});
   expect_error<rc::IndexError>([&] { x.split(2, 0); }, "split" + rest, {x});
   expect_error<rc::IndexError>([&] { x.chunk(2, 0); }, "chunk" + rest, {x});
 }

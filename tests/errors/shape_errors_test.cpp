@@ -317,11 +317,49 @@ TEST(SizeErrors, PiecesOfATensorWithoutAxes) {
   const std::string rest = ": axis 0 is out of range: f64[] has no axes";
   expect_error<rc::IndexError>([&] { rc::slice(x, 0, 0, 1); }, "slice" + rest, {x});
   expect_error<rc::IndexError>([&] { rc::narrow(x, 0, 0, 1); }, "narrow" + rest, {x});
-  expect_error<rc::IndexError>([&] { rc::unfold(x, 0, 1, 1); }, "unfold" + rest, {x});
   expect_error<rc::IndexError>([&] { rc::select(x, 0, 0); }, "select" + rest, {x});
   expect_error<rc::IndexError>([&] { rc::split(x, 1); }, "split" + rest, {x});
   expect_error<rc::IndexError>([&] { rc::chunk(x, 2); }, "chunk" + rest, {x});
   expect_error<rc::IndexError>([&] { rc::unbind(x); }, "unbind" + rest, {x});
+}
+
+TEST(SizeErrors, MorePiecesThanMemoryHolds) {
+  const Tensor x = ones({4}), empty = ones({0}), wide = ones({0}).unsqueeze(1).expand({0, huge});
+  const auto rest = [](const std::string& count) {
+    return ": " + count + " pieces are more than memory can hold; ask for fewer";
+  };
+  expect_error<rc::ValueError>([&] { rc::tensor_split(x, INT64_MAX); }, "tensor_split" + rest("9223372036854775807"),
+                               {x});
+  expect_error<rc::ValueError>([&] { rc::chunk(empty, INT64_MAX); }, "chunk" + rest("9223372036854775807"), {empty});
+  expect_error<rc::ValueError>([&] { rc::unbind(wide, 1); }, "unbind" + rest(std::to_string(huge)));
+  expect_error<rc::ValueError>([&] { rc::split(wide, 1, 1); }, "split" + rest(std::to_string(huge)));
+}
+
+TEST(IndexErrors, OfTensorsWithoutAxes) {
+  const Tensor x = number(1), two = rc::tensor({0, 0});
+  const std::string rest = ": the index i64[2] must name 1 place, as f64[] has no axis";
+  expect_error<rc::ValueError>([&] { rc::index_select(x, 0, two); }, "index_select" + rest, {x});
+  expect_error<rc::ValueError>([&] { rc::index_add(x, 0, two, x); }, "index_add" + rest, {x});
+  expect_error<rc::ValueError>([&] { rc::index_fill(x, 0, two, 1); }, "index_fill" + rest, {x});
+  expect_error<rc::IndexError>([&] { rc::index_add(x, 0, rc::tensor(1), x); },
+                               "index_add: index 1 is out of range for axis 0 of f64[]; the legal range is [0, 0]",
+                               {x});
+  expect_error<rc::IndexError>([&] { rc::index_fill(x, -1, rc::tensor(-2), 1); },
+                               "index_fill: index -2 is out of range for axis 0 of f64[]; the legal range is [-1, 0]",
+                               {x});
+}
+
+TEST(IndexErrors, RowsThatDoNotFit) {
+  const Tensor x = ones({2, 3}), i = rc::tensor({0, 1});
+  expect_error<rc::ValueError>([&] { rc::index_add(x, 1, i, ones({2, 3})); },
+                               "index_add: the source f32[2,3] does not broadcast to [2,2], one place for each index "
+                               "along axis 1 of f32[2,3]",
+                               {x});
+  expect_error<rc::ValueError>([&] { rc::index_fill(x, 0, i, ones({3})); },
+                               "index_fill: the value f32[3] must be a number or a 0-dim tensor", {x});
+  expect_error<rc::ValueError>([&] { rc::take_along_dim(x, rc::zeros({3, 1}, rc::int64), 1); },
+                               "take_along_dim: the index i64[3,1] does not broadcast against f32[2,3] along axis 0",
+                               {x});
 }
 
 TEST(SizeErrors, TensorSplit) {

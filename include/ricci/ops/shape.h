@@ -55,7 +55,7 @@ std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim);
 std::vector<Tensor> split(const Tensor& x, std::int64_t size);
 std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim);
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim);
-/// At most `chunks` pieces of one size; the last may be smaller.
+/// At most `chunks` pieces of one size; the last may be smaller. Of an axis without elements, `chunks` empty pieces.
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks);
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim);
 
