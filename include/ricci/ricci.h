@@ -9,6 +9,7 @@
 #include "ricci/implicit.h"
 #include "ricci/io.h"
 #include "ricci/keys.h"
+#include "ricci/nest.h"
 #include "ricci/ops.h"
 #include "ricci/program.h"
 #include "ricci/ragged.h"

@@ -23,6 +23,32 @@ Batched::Batched(Level level, ValueRef value, LaneSetRef lanes)
     : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)), lanes(std::move(lanes)) {}
 void Batched::destroy() noexcept { destroy_node(this); }
 
+/// Its streams are those of another run: whoever enters it sees to it that nobody draws from them.
+BatchInterpreter::BatchInterpreter(BatchInterpreter& other, std::unique_ptr<StreamScope> streams)
+    : Interpreter(other),
+      size(other.size),
+      examples{.count = other.examples.count,
+               .first = other.examples.first,
+               .randomness = other.examples.randomness,
+               .streams = streams.get(),
+               .scattered = other.examples.scattered,
+               .run = other.run()},
+      parts(Parts::nowhere),
+      was_asked(true),
+      most_groups_(0),
+      own_streams_(std::move(streams)) {}
+
+std::unique_ptr<Interpreter> BatchInterpreter::copy() {
+  if (lanes) raise_part_has_one_thread(*this);
+  if (!was_asked) was_asked = true;  // the other thread may ask; it need not tell
+  return std::unique_ptr<Interpreter>(new BatchInterpreter(*this, std::make_unique<StreamScope>(nullptr)));
+}
+
+void raise_part_has_one_thread(const BatchInterpreter& batch) {
+  raise<NotImplementedError>("current_nest: only a part of the examples of " + transform_text(&batch) +
+                             " runs here, on this thread alone; start threads outside the branch or loop");
+}
+
 void BatchInterpreter::raise_left_its_branch(const Value& value, const char* op) const {
   raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) +
                         " has left the branch it was computed in, which only a part of the examples of " +

@@ -49,6 +49,7 @@ class BatchInterpreter final : public Interpreter {
         most_groups_(most_groups) {}
   ~BatchInterpreter() { run_lanes({}); }
   Values process(Op op, std::span<const ValueRef> inputs) override;
+  std::unique_ptr<Interpreter> copy() override;
 
   /// Throws unless a value of this level has rows for the examples that run; `op` uses it.
   void require_running(const Value& value, const char* op) const;
@@ -73,6 +74,7 @@ class BatchInterpreter final : public Interpreter {
   bool was_asked = false;           // whether what has run so far may depend on answers of its examples
 
  private:
+  BatchInterpreter(BatchInterpreter& other, std::unique_ptr<StreamScope> streams);
   /// The lanes that the batched ones of these inputs have rows for; throws if they differ.
   const LaneSetRef& lanes_of(Op op, std::span<const ValueRef> inputs) const;
   [[noreturn]] void raise_left_its_branch(const Value& value, const char* op) const;
@@ -81,7 +83,11 @@ class BatchInterpreter final : public Interpreter {
   Values process_by_rule(Op op, std::span<const ValueRef> inputs);
 
   const std::int64_t most_groups_;
+  const std::unique_ptr<StreamScope> own_streams_;  // of a copy
 };
+
+/// Throws NotImplementedError: no other thread can run what only a part of the examples does.
+[[noreturn]] void raise_part_has_one_thread(const BatchInterpreter& batch);
 
 /// Throws unless the value has rows for the examples that run, at every level that it is batched at; `op` uses it.
 void require_running_throughout(const Value& value, const char* op);

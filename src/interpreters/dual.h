@@ -19,8 +19,10 @@ class DualInterpreter final : public Interpreter {
  public:
   explicit DualInterpreter(const Entry& entry) : Interpreter(ValueKind::dual, entry) {}
   Values process(Op op, std::span<const ValueRef> inputs) override;
+  std::unique_ptr<Interpreter> copy() override { return std::unique_ptr<Interpreter>(new DualInterpreter(*this)); }
 
  private:
+  DualInterpreter(const DualInterpreter&) = default;
   Values process_custom(Op op, std::span<const ValueRef> primals, const Tensors& tangents);
   /// Makes duals of the results that have a tangent.
   void join(Values& results, const Tensors& tangents, Op op);

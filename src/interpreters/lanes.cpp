@@ -342,6 +342,8 @@ LaneScope::LaneScope(BatchInterpreter& batch, LaneSetRef lanes)
 
 LaneScope::~LaneScope() { batch_.run_lanes(before_); }
 
+std::unique_ptr<Interpreter> LaneScope::copy() { raise_part_has_one_thread(batch_); }
+
 Level LaneScope::narrows() const { return batch_.level; }
 
 Values LaneScope::process(Op op, std::span<const ValueRef> inputs) { return dispatch(op, inputs); }

@@ -50,6 +50,7 @@ class LaneScope final : public Interpreter {
   LaneScope(BatchInterpreter& batch, LaneSetRef lanes);
   ~LaneScope();
   Values process(Op op, std::span<const ValueRef> inputs) override;  // no value is of this level
+  std::unique_ptr<Interpreter> copy() override;                      // throws
   Level narrows() const override;
   BatchInterpreter& batch() const { return batch_; }
   const LaneSetRef& before() const { return before_; }  ///< the lanes that ran when it began

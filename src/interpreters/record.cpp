@@ -4,10 +4,32 @@
 #include "interpreters/node_memory.h"
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
+#include "primitive/running.h"
+#include "ricci/primitive/raise.h"
 
 namespace ricci {
 
 void Recorded::destroy() noexcept { destroy_node(this); }
+
+RecordInterpreter::RecordInterpreter(const RecordInterpreter& other)
+    : Interpreter(other), writing_(other.writing_), body(other.body), what_(other.what_), is_copy_(true) {}
+
+RecordInterpreter::~RecordInterpreter() {
+  recordings_of_captures -= sees_captures();
+  if (!is_copy_) close();
+}
+
+std::unique_ptr<Interpreter> RecordInterpreter::copy() {
+  if (what_ != Records::tangents)
+    raise<NotImplementedError>("current_nest: " + transform_text(this) +
+                               " writes a program down, in the order of one thread; start threads outside it");
+  if (!writing_->is_shared) writing_->is_shared = true;  // else other threads read it
+  return std::unique_ptr<Interpreter>(new RecordInterpreter(*this));
+}
+
+void RecordInterpreter::close() {
+  if (const auto lock = locked()) writing_->is_closed = true;
+}
 
 Variable RecordInterpreter::new_variable(const Type& type) {
   body->types.push_back(type);
@@ -22,7 +44,8 @@ ValueRef RecordInterpreter::add_input(const Type& type) {
 
 Variable RecordInterpreter::variable_of(const ValueRef& value) {
   if (value->level == level) return static_cast<const Recorded&>(*value).variable;
-  const auto [at, is_new] = captured_.try_emplace(value.get(), -1);
+  const auto lock = locked();
+  const auto [at, is_new] = writing_->captured.try_emplace(value.get(), -1);
   if (is_new) {
     at->second = new_variable(value->type);
     body->captures.push_back({at->second, value});
@@ -85,24 +108,28 @@ ValueRef RecordInterpreter::undifferentiated(const ValueRef& recorded) {
   if (!is_differentiable(recorded->type.dtype)) return recorded;
   const Undifferentiated without;
   const Variable v = static_cast<const Recorded&>(*recorded).variable;
-  const auto found = constants_.find(v);
-  if (found != constants_.end()) return found->second;
+  const auto lock = locked();
+  auto& constants = writing_->constants;
+  const auto found = constants.find(v);
+  if (found != constants.end()) return found->second;
   const ValueRef constant = write({&rules_of<Undifferentiated>, &without}, {&recorded, 1})[0];
-  constants_[static_cast<const Recorded&>(*constant).variable] = constant;
-  return constants_[v] = constant;
+  constants[static_cast<const Recorded&>(*constant).variable] = constant;
+  return constants[v] = constant;
 }
 
 Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
+  const auto lock = locked();
   if (level > no_grad_below) return write(op, inputs);
   Values constants;
   for (const ValueRef& v : inputs)
     constants.push_back(v->level == level ? undifferentiated(v) : without_derivatives(v, no_grad_below));
   Values results = write(op, {constants.data(), constants.size()});
-  for (const ValueRef& v : results) constants_[static_cast<const Recorded&>(*v).variable] = v;
+  for (const ValueRef& v : results) writing_->constants[static_cast<const Recorded&>(*v).variable] = v;
   return results;
 }
 
 Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
+  if (is_copy_ && writing_->is_closed) raise_ended_elsewhere(entry);
   Types types;
   Equation equation{.rules = op.rules,
                     .parameters = OwnedParameters(op.rules->parameters, op.parameters),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
 #include "interpreters/streams.h"
@@ -29,10 +30,15 @@ enum class Records : std::uint8_t { tangents, program, part, step };
 class RecordInterpreter final : public Interpreter {
  public:
   RecordInterpreter(Records what, const Entry& entry)
-      : Interpreter(ValueKind::recorded, entry), body(std::make_shared<ProgramBody>()), what_(what) {
+      : Interpreter(ValueKind::recorded, entry),
+        writing_(std::make_shared<Writing>()),
+        body(writing_, &writing_->body),
+        what_(what) {
     recordings_of_captures += sees_captures();
   }
-  ~RecordInterpreter() { recordings_of_captures -= sees_captures(); }
+  ~RecordInterpreter() override;
+  /// Of tangents alone; NotImplementedError for a whole program.
+  std::unique_ptr<Interpreter> copy() override;
   /// Under no_grad: from inputs and to results that no derivative of the program goes through.
   Values process(Op op, std::span<const ValueRef> inputs) override;
   bool sees_factories() const override { return what_ != Records::tangents && !is_passed_by(); }
@@ -55,9 +61,29 @@ class RecordInterpreter final : public Interpreter {
   /// The variable of a value: its own, or a new capture.
   Variable variable_of(const ValueRef& value);
 
+  /// The function has ended: where another thread goes on recording, it gets a TransformError.
+  void close();
+
+ private:
+  /// What is written, by all threads that a recording of tangents has copies on.
+  struct Writing {
+    ProgramBody body;
+    std::unordered_map<const Value*, Variable> captured;
+    std::unordered_map<Variable, ValueRef> constants;  // by variable, what no_grad leaves of it
+    std::recursive_mutex mutex;
+    bool is_shared = false, is_closed = false;
+  };
+  const std::shared_ptr<Writing> writing_;
+
+ public:
   const std::shared_ptr<ProgramBody> body;
 
  private:
+  RecordInterpreter(const RecordInterpreter& other);
+  /// Keeps other threads out, where there are any.
+  std::unique_lock<std::recursive_mutex> locked() const {
+    return writing_->is_shared ? std::unique_lock(writing_->mutex) : std::unique_lock<std::recursive_mutex>();
+  }
   Values write(Op op, std::span<const ValueRef> inputs);
   Variable new_variable(const Type& type);
   StreamPosition in_here(const StreamPosition& outside);
@@ -65,8 +91,7 @@ class RecordInterpreter final : public Interpreter {
   const Records what_;
   const std::uint64_t last_state_ = youngest_generator();  // of those that were there before
   std::vector<StepStream> step_streams_;
-  std::unordered_map<const Value*, Variable> captured_;
-  std::unordered_map<Variable, ValueRef> constants_;  // by variable, what no_grad leaves of it
+  const bool is_copy_ = false;
 };
 
 /// The innermost recording of a whole program that runs inside `from` or around it; null if there is none.

@@ -6,15 +6,34 @@
 #include "interpreters/node_memory.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
+#include "primitive/running.h"
 
 namespace ricci {
 
 void Taped::destroy() noexcept { destroy_node(this); }
 
-int TapeRecord::add_leaf() { return slots_++; }
+void TapeRecord::share(const Entry& entry) {
+  if (!shared_) shared_ = std::make_unique<SharedState>(entry);
+}
+
+void TapeRecord::close() {
+  if (const auto lock = locked()) shared_->closed = true;
+}
+
+std::unique_lock<std::mutex> TapeRecord::locked_open() const {
+  auto lock = locked();
+  if (lock && shared_->closed) raise_ended_elsewhere(shared_->entry);
+  return lock;
+}
+
+int TapeRecord::add_leaf() {
+  const auto lock = locked_open();
+  return slots_++;
+}
 
 int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents,
                     std::span<const ValueRef> outputs, std::shared_ptr<const Residual> residual) {
+  const auto lock = locked_open();
   unsigned tracked = 0;
   for (std::size_t i = 0; i < std::min(parents.size(), max_operands); ++i)
     if (parents[i] >= 0) tracked |= 1U << i;
@@ -63,6 +82,7 @@ Tensors TapeRecord::cotangents_of_node(const Node& node, std::span<const Tensor>
 /// Of a long tape only what was recorded after the first wanted slot is passed.
 std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
                                           std::span<const int> wanted, bool consume) {
+  const auto lock = locked();
   int first = slots_, last = -1;
   for (int slot : wanted)
     if (slot >= 0) first = std::min(first, slot);
@@ -99,6 +119,18 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
   std::vector<Tensor> gradients;
   for (int slot : wanted) gradients.push_back(is_passed(slot) ? by_slot[at(slot)] : Tensor());
   return gradients;
+}
+
+TapeInterpreter::TapeInterpreter(const TapeInterpreter& other)
+    : Interpreter(other), record(other.record), watched(other.watched), is_copy_(true) {}
+
+TapeInterpreter::~TapeInterpreter() {
+  if (!is_copy_) record->close();
+}
+
+std::unique_ptr<Interpreter> TapeInterpreter::copy() {
+  record->share(entry);
+  return std::unique_ptr<Interpreter>(new TapeInterpreter(*this));
 }
 
 ValueRef TapeInterpreter::watch(ValueRef value) {

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
 #include "primitive/interpreter.h"
@@ -22,9 +23,13 @@ struct Taped final : Value {
 const Taped* taped_at(const ValueRef& value, Level level);
 
 /// What one reverse transform has recorded: leaves and operations, in order. Outlives its interpreter, so that a
-/// pullback can be called later and again.
+/// pullback can be called later and again. Shared, threads may record at the same time, each what it computes.
 class TapeRecord {
  public:
+  /// From now on other threads record as well. Requires: none does yet.
+  void share(const Entry& entry);
+  /// The function has ended: where another thread goes on recording, it gets a TransformError.
+  void close();
   /// A new differentiated input; gives its slot.
   int add_leaf();
   /// Notes an operation, whose inputs are at `parents`; gives the slot of its first output.
@@ -50,16 +55,30 @@ class TapeRecord {
     int first_slot;
   };
   Tensors cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const;
+  /// Keeps other threads out, where there are any.
+  std::unique_lock<std::mutex> locked() const {
+    return shared_ ? std::unique_lock(shared_->mutex) : std::unique_lock<std::mutex>();
+  }
+  std::unique_lock<std::mutex> locked_open() const;
 
+  struct SharedState {
+    Entry entry;  // of the transform
+    std::mutex mutex;
+    bool closed = false;
+    explicit SharedState(const Entry& entry) : entry(entry) {}
+  };
   std::deque<Node> nodes_;
   int slots_ = 0;
+  std::unique_ptr<SharedState> shared_;  // null: one thread alone records
 };
 
 class TapeInterpreter final : public Interpreter {
  public:
   explicit TapeInterpreter(const Entry& entry)
       : Interpreter(ValueKind::taped, entry), record(std::make_shared<TapeRecord>()) {}
+  ~TapeInterpreter() override;
   Values process(Op op, std::span<const ValueRef> inputs) override;
+  std::unique_ptr<Interpreter> copy() override;
 
   /// `value`, watched from now on.
   ValueRef watch(ValueRef value);
@@ -68,6 +87,10 @@ class TapeInterpreter final : public Interpreter {
   const std::shared_ptr<TapeRecord> record;
   std::unordered_map<const Cell*, int> watched;  // cells from outside whose values were watched, and their slots
   TapeInterpreter* given_up_before = nullptr;    // of those that could not leave the stack of their thread
+
+ private:
+  TapeInterpreter(const TapeInterpreter& other);
+  const bool is_copy_ = false;
 };
 
 }  // namespace ricci

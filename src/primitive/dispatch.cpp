@@ -7,6 +7,7 @@
 #include "primitive/custom.h"
 #include "primitive/eager.h"
 #include "primitive/promotion.h"
+#include "primitive/running.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/raise.h"
@@ -134,8 +135,23 @@ Interpreter::Interpreter(ValueKind kind, const Entry& entry)
     : level((last_count.fetch_add(1, std::memory_order_relaxed) + 1) << thread_bits | thread_number()),
       kind(kind),
       entry(entry),
-      parent(innermost) {
+      parent(innermost),
+      row_(level, entry) {
   innermost = this;
+}
+
+Interpreter::Interpreter(const Interpreter& other)
+    : level(other.level),
+      kind(other.kind),
+      entry(other.entry),
+      parent(nullptr),
+      ended_(true),
+      passed_by_(other.passed_by_) {}
+
+void Interpreter::enter() {
+  parent = innermost;
+  innermost = this;
+  ended_ = false;
 }
 
 bool Interpreter::end() {
@@ -145,6 +161,7 @@ bool Interpreter::end() {
   if (!*place) return false;
   *place = parent;
   ended_ = true;
+  row_.clear();
   ended_by_ = shown_entry(this);
   ended_slot(level) = {level, ended_by_};
   return true;
@@ -194,6 +211,20 @@ Interpreter* find_interpreter(Level level) {
   return i && i->level == level ? i : nullptr;
 }
 
+namespace {
+
+/// A derivative that runs on another thread would not see what is computed here, and its value would pass for a constant.
+void require_not_elsewhere(const Value& value, const char* op) {
+  if (find_set_aside(value.level)) return;
+  if (const std::optional<Entry> there = find_on_another_thread(value.level))
+    raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " belongs to " +
+                          (there->name ? there->name + at(there->file, there->line) : "a transform") +
+                          ", which runs on another thread; take rc::current_nest() there and enter it here with "
+                          "rc::Inside, or pass what does not depend on it");
+}
+
+}  // namespace
+
 const ValueRef& live(const ValueRef& value, const char* op) {
   const ValueRef* seen = &value;
   while ((*seen)->level != 0) {
@@ -201,6 +232,7 @@ const ValueRef& live(const ValueRef& value, const char* op) {
     const Interpreter* interpreter = find_interpreter(v->level);
     if (interpreter) break;
     require_not_set_aside(*v, op);
+    require_not_elsewhere(*v, op);
     if (v->kind == ValueKind::dual || v->kind == ValueKind::taped) {
       seen = inner_of(*v);
       continue;

@@ -2,6 +2,7 @@
 // Names no operation. Start with `Interpreter`; dispatch.cpp shows an operation's way.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,21 @@ struct Entry {
 };
 std::string to_string(const Entry& entry);  ///< `vmap over axis 0 of 64 (train.cpp:41)`
 
+struct RunningTable;  // src/primitive/running.cpp
+
+/// While it stands, any thread can find out that a transform runs.
+class RunningRow {
+ public:
+  RunningRow() = default;  ///< of none
+  RunningRow(Level level, const Entry& entry);
+  RunningRow(const RunningRow&) = delete;
+  void clear() noexcept;  ///< on the thread that made it
+
+ private:
+  RunningTable* table_ = nullptr;
+  unsigned number_ = 0;
+};
+
 /// One running transform. An operation goes to the innermost interpreter that any of its inputs belongs to; that one
 /// handles it in terms of operations one level further down.
 class Interpreter {
@@ -30,7 +46,14 @@ class Interpreter {
   const Entry entry;
   Interpreter* parent;  // the next one outwards; of one that has ended, the last it had
 
-  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+  virtual ~Interpreter();  // ends it, and with it those that still run inside it
+
+  /// The same level for another thread (ricci/nest.h): it stands on no stack until it enters that thread's. Throws
+  /// NotImplementedError where one thread alone can run it.
+  virtual std::unique_ptr<Interpreter> copy() = 0;
+  /// Enters the stack of this thread. Requires: it is a copy that has not.
+  void enter();
 
   /// Requires: at least one input is of this level, none of a deeper one.
   virtual Values process(Op op, std::span<const ValueRef> inputs) = 0;
@@ -56,13 +79,14 @@ class Interpreter {
 
  protected:
   Interpreter(ValueKind kind, const Entry& entry);  // enters the stack
-  ~Interpreter();                                   // ends it, and with it those that still run inside it
+  Interpreter(const Interpreter& other);            // as copy() does
 
  private:
   friend class OutsideRecordings;
   bool ended_ = false;
   int passed_by_ = 0;
   Entry ended_by_;
+  RunningRow row_;  // of a copy none: the original's tells
 };
 
 /// The innermost running transform; null at the eager level.

@@ -71,7 +71,9 @@ bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, st
 template <class Visit>
 void for_each_younger(Cell* target, const Interpreter* from, const Visit& visit) {
   Cell* root = root_of(target);
-  const Level birth = of_this_thread(root->birth) ? root->birth : 0;  // all transforms here are younger than there
+  // Of a cell that another thread made, no transform here is older, but one whose nest this thread has entered.
+  const bool is_known = of_this_thread(root->birth) || find_interpreter(root->birth);
+  const Level birth = is_known ? root->birth : 0;
   for (const Interpreter* i = from; i && i->level > birth; i = i->parent) visit(*i, root);
   const ArgumentLink* argument = root->link ? root->link->argument() : nullptr;
   if (!argument) return;

@@ -42,6 +42,7 @@ void LinearizeRun::enter(std::span<const tree::Walk> primals) {
 Linearized LinearizeRun::leave(const tree::Walk& output) {
   State& s = *state_;
   s.dual->end_inside();
+  s.record->close();
   refresh(output);
   {
     const AtLevel outside(s.record->parent);

@@ -7,6 +7,7 @@
 
 #include "interpreters/node_memory.h"
 #include "interpreters/tape.h"
+#include "primitive/running.h"
 #include "ricci/primitive.h"
 #include "transforms/arguments.h"
 
@@ -26,8 +27,7 @@ namespace {
 
 /// The value without the differentiating levels around it that have ended.
 ValueRef without_ended(ValueRef value) {
-  while (value && (value->kind == ValueKind::taped || value->kind == ValueKind::dual) &&
-         !find_interpreter(value->level))
+  while (value && (value->kind == ValueKind::taped || value->kind == ValueKind::dual) && !is_running(value->level))
     value = *inner_of(*value);
   return value;
 }
@@ -58,6 +58,7 @@ std::atomic<TapeInterpreter*> given_up = nullptr;
 
 /// Holds it, without what it has recorded, until the process ends: the stack of its own thread still points to it.
 void give_up(TapeInterpreter* interpreter) noexcept {
+  interpreter->record->close();
   interpreter->record->clear();
   interpreter->given_up_before = given_up.load();
   while (!given_up.compare_exchange_weak(interpreter->given_up_before, interpreter)) {}
@@ -72,6 +73,7 @@ Tape::Tape(where_t where)
 /// Watched tensors become plain again. On another thread the interpreter cannot leave its stack: it is given up.
 Tape::~Tape() {
   const bool ended = state_->interpreter->end();
+  if (!ended) count_as_ended(state_->interpreter->level);
   for (const Tensor& t : state_->watched) t.cell()->value = without_ended(t.cell()->value);
   if (!ended) give_up(state_->interpreter.release());
 }
@@ -80,6 +82,9 @@ void Tape::State::require_running() const {
   if (interpreter->has_ended())
     raise_own<TransformError>("Tape: it was made inside " + to_string(interpreter->ended_by()) +
                                   ", which has ended; use a tape inside the function that makes it",
+                              where);
+  if (!of_this_thread(interpreter->level))
+    raise_own<TransformError>("Tape: it was made on another thread; watch tensors and ask for gradients on that one",
                               where);
 }
 

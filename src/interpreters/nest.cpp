@@ -1,0 +1,93 @@
+// Entering the transforms of another thread: each gets a copy of its interpreter on the stack of this one. What they
+// write to in common, a tape or the equations of a linearized function, is shared under a lock.
+#include "ricci/nest.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "interpreters/replay.h"
+#include "primitive/interpreter.h"
+#include "primitive/running.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+
+struct Nest::State {
+  std::vector<std::unique_ptr<Interpreter>> transforms;  // copies, outermost first; none enters a stack
+  Level no_grad_below;
+  bool refuses_draws;  // their places would depend on which thread comes first
+};
+
+namespace {
+
+/// The transforms that run on this thread, outermost first.
+std::vector<Interpreter*> running_here() {
+  std::vector<Interpreter*> running;
+  for (Interpreter* i = innermost; i; i = i->parent) running.insert(running.begin(), i);
+  return running;
+}
+
+/// Draws of a thread that did not begin the transforms it runs inside.
+class NoDraws final : public DrawSource {
+ public:
+  StreamPosition next(Generator&) override {
+    raise<TransformError>(
+        "draw: this thread has entered a vmap or a checkpoint of another one, whose draws it would take in no order; "
+        "draw before the thread starts, or use a key (rc::Key)");
+  }
+};
+
+}  // namespace
+
+Nest current_nest() {
+  Owned<Nest::State> state(new Nest::State{
+      .transforms = {}, .no_grad_below = no_grad_below, .refuses_draws = DrawSource::current() != nullptr});
+  for (Interpreter* i : running_here()) {
+    state->transforms.push_back(i->copy());
+    state->refuses_draws |= i->kind == ValueKind::batched;
+  }
+  return Nest(Shared<const Nest::State>(Owned<const Nest::State>(state.release())));
+}
+
+struct Inside::State {
+  Interpreter* const innermost_before = innermost;
+  Interpreter* const of_the_user_before = of_the_user;
+  const Level no_grad_before = no_grad_below;
+  std::vector<std::unique_ptr<Interpreter>> entered;  // outermost first
+  std::optional<NoDraws> no_draws;
+
+  ~State() {
+    no_draws.reset();
+    while (!entered.empty()) entered.pop_back();
+    innermost = innermost_before;
+    of_the_user = of_the_user_before;
+    no_grad_below = no_grad_before;
+  }
+};
+
+Inside::Inside(const Nest& nest) : state_(new State) {
+  const auto& wanted = nest.state_->transforms;
+  const std::vector<Interpreter*> here = running_here();
+  std::size_t common = 0;
+  while (common < std::min(here.size(), wanted.size()) && here[common]->level == wanted[common]->level) ++common;
+  for (const auto& transform : wanted)
+    if (!is_running(transform->level))
+      raise<TransformError>("Inside: " + transform_text(transform.get()) +
+                            " of the nest has ended; enter a nest while the function that took it runs");
+  if (common == wanted.size()) return;
+  if (common < here.size())
+    raise<TransformError>("Inside: this thread runs " + transform_text(here[common]) +
+                          ", which is no part of the nest; enter the nest outside it");
+  of_the_user = nullptr;
+  for (std::size_t i = common; i < wanted.size(); ++i) {
+    state_->entered.push_back(wanted[i]->copy());
+    state_->entered.back()->enter();
+  }
+  no_grad_below = nest.state_->no_grad_below;
+  if (nest.state_->refuses_draws) state_->no_draws.emplace();
+}
+
+Inside::~Inside() = default;
+
+}  // namespace ricci

@@ -1,0 +1,207 @@
+// Functions under transforms that start threads: those that enter the nest compute as the thread that took it, those that
+// do not are refused.
+#include <future>
+#include <thread>
+
+#include "support/chain.h"
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+template <class F>
+auto on_another_thread(const F& f) {
+  return std::async(std::launch::async, f).get();
+}
+
+/// Runs f on a thread that enters the nest.
+Transform inside_another_thread() {
+  return {"on another thread", 0, [](Elementwise f) {
+            return [f](Tensor x) {
+              const rc::Nest here = rc::current_nest();
+              return on_another_thread([&] {
+                const rc::Inside scope(here);
+                return f(x);
+              });
+            };
+          }};
+}
+
+/// The sum of f over two threads at once and this one, less what that is too much.
+Transform inside_two_threads_at_once() {
+  return {"on two threads at once", 0, [](Elementwise f) {
+            return [f](Tensor x) {
+              const rc::Nest here = rc::current_nest();
+              const auto run = [&] {
+                const rc::Inside scope(here);
+                return f(x.clone());  // which a tape of f may watch
+              };
+              auto one = std::async(std::launch::async, run), two = std::async(std::launch::async, run);
+              const Tensor own = run();
+              return one.get() * 2 - two.get() * 2 + own;
+            };
+          }};
+}
+
+TEST(Nest, AThreadThatEntersItComputesWhatItsOwnerWould) {
+  const Transform other = inside_another_thread(), two = inside_two_threads_at_once();
+  for (const Formula& formula : all_formulas())
+    for (const Transform& a : all_transforms())
+      for (const Transform& b : all_transforms()) {
+        expect_chain({&a, &b, &other}, formula, ramp({2}));
+        expect_chain({&a, &other, &b}, formula, ramp({2}));
+        expect_chain({&a, &two, &b, &other}, formula, ramp({2}));
+      }
+}
+
+TEST(Nest, AThreadThatDoesNotEnterItIsRefusedByEveryTransform) {
+  const auto f = [](Tensor x) { return on_another_thread([&] { return x * x; }); };
+  for (const Transform& transform : all_transforms()) {
+    SCOPED_TRACE(transform.name);
+    EXPECT_THROW(transform.apply(f)(ramp({2})), rc::TransformError);
+    EXPECT_FALSE(rc::inside_transform());
+  }
+}
+
+TEST(Nest, IsEnteredAgainInsideItself) {
+  const auto f = [](Tensor x) {
+    const rc::Nest outer = rc::current_nest();
+    const auto inner = [&](Tensor y) {
+      const rc::Nest here = rc::current_nest();
+      return on_another_thread([&] {
+        const rc::Inside whole(here), again(here), part(outer);
+        const rc::Nest nested = rc::current_nest();
+        return on_another_thread([&] {
+          const rc::Inside first(outer), rest(nested);
+          return x * x * y;
+        });
+      });
+    };
+    return rc::grad(inner)(x) * x;  // x^3
+  };
+  expect_values(rc::grad(f)(number(2)), {12});
+}
+
+TEST(Nest, IsItsOwnThreadsAsWell) {
+  const auto f = [](Tensor x) {
+    const rc::Nest here = rc::current_nest();
+    return std::async(std::launch::deferred,
+                      [&] {
+                        const rc::Inside scope(here);
+                        return x * x;
+                      })
+        .get();
+  };
+  expect_values(rc::grad(f)(number(3)), {6});
+}
+
+TEST(Nest, OfNoTransformsIsEnteredEverywhere) {
+  const rc::Nest nowhere = rc::current_nest();
+  const auto f = [&](Tensor x) {
+    const rc::Inside scope(nowhere);
+    return x * x;
+  };
+  expect_values(rc::grad(f)(number(3)), {6});
+}
+
+TEST(Nest, ManyThreadsRecordOnOneTape) {
+  const Tensor w = ramp({4});
+  const auto loss = [&](Tensor w) {
+    const rc::Nest here = rc::current_nest();
+    std::vector<std::future<Tensor>> parts;
+    for (int i = 1; i <= 4; ++i)
+      parts.push_back(std::async(std::launch::async, [&, i] {
+        const rc::Inside scope(here);
+        Tensor y = w;
+        for (int step = 0; step < 200; ++step) y = sin(y) + w * 0.01;
+        return (y * i).sum();
+      }));
+    Tensor sum = rc::zeros({}, rc::float64);
+    for (auto& part : parts) sum = sum + part.get();
+    return sum;
+  };
+  const auto alone = [](Tensor w) {
+    Tensor y = w;
+    for (int step = 0; step < 200; ++step) y = sin(y) + w * 0.01;
+    return (y * 10).sum();
+  };
+  const Tensor expected = rc::grad(alone)(w);
+  expect_close(rc::grad(loss)(w), expected);
+  auto [value, f_jvp] = rc::linearize(loss, w);
+  expect_close(f_jvp(rc::ones_like(w)), expected.sum());
+  rc::Tape tape;
+  tape.watch(w);
+  const Tensor taped = loss(w);
+  expect_close(tape.gradient(taped, w), expected);
+}
+
+TEST(Nest, NoGradGoesWithIt) {
+  const auto f = [](Tensor x) {
+    Tensor constant;
+    {
+      const rc::no_grad guard;
+      const rc::Nest here = rc::current_nest();
+      constant = on_another_thread([&] {
+        const rc::Inside scope(here);
+        return x * x;
+      });
+    }
+    return constant * x;
+  };
+  expect_values(rc::grad(f)(number(3)), {9});
+}
+
+TEST(Nest, BranchesAndLoopsPartOnTheThreadThatRunsThem) {
+  const auto f = [](Tensor x) {
+    const rc::Nest here = rc::current_nest();
+    return on_another_thread([&] {
+      const rc::Inside scope(here);
+      return rc::while_loop([](Tensor y) { return y < 10; }, [](Tensor y) { return y * 2; }, x);
+    });
+  };
+  expect_values(rc::vmap(f)(doubles({1, 3, 20})), {16, 12, 20});
+  expect_values(rc::vmap(rc::grad(f))(doubles({1, 3, 20})), {16, 4, 1});
+  expect_values(rc::vmap(f, {.chunk_size = 1})(doubles({1, 3, 20})), {16, 12, 20});
+}
+
+TEST(Nest, AnExceptionLeavesBothStacksAsTheyWere) {
+  bool left = false;
+  const auto f = [&](Tensor x) {
+    const rc::Nest here = rc::current_nest();
+    Tensor y = on_another_thread([&] {
+      try {
+        const rc::Inside scope(here);
+        matmul(x, x);
+      } catch (const rc::ValueError&) { left = !rc::inside_transform(); }
+      const rc::Inside scope(here);
+      return x * x;
+    });
+    EXPECT_TRUE(left);
+    EXPECT_THROW(on_another_thread([&] {
+                   const rc::Inside scope(here);
+                   throw std::runtime_error("by the user");
+                   return x;
+                 }),
+                 std::runtime_error);
+    return y;
+  };
+  expect_values(rc::grad(f)(number(3)), {6});
+  expect_values(rc::vmap(f)(doubles({3, 4})), {9, 16});
+  EXPECT_FALSE(rc::inside_transform());
+}
+
+TEST(Nest, WhatATapeOfAnotherThreadMadeIsAValueOnceThatHasEnded) {
+  const Tensor loss = on_another_thread([] {
+    const Tensor x = number(3);
+    rc::Tape tape;
+    tape.watch(x);
+    return x * x;
+  });
+  EXPECT_EQ(loss.item<double>(), 9);
+  expect_values(rc::grad([&](Tensor x) { return x * loss; })(number(2)), {9});
+}
+
+}  // namespace
