@@ -30,7 +30,7 @@ foreach(layer IN LISTS layers)
   endif()
 endforeach()
 if(TARGET ricci_kernels)
-  target_compile_definitions(ricci_kernels PRIVATE RICCI_OPENBLAS_LIBRARY="${RICCI_OPENBLAS_LIBRARY}")
+  target_compile_definitions(ricci_kernels PRIVATE RICCI_OPENBLAS_LIBRARY="${RICCI_OPENBLAS_LIBRARY_TO_LOAD}")
 endif()
 
 set_target_properties(ricci PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
