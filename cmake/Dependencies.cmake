@@ -4,6 +4,8 @@
 # OpenBLAS is loaded at run time, after its kernels have been chosen (src/kernels), so only its file name is wanted. The
 # build that brings its own threads goes first: the serial one cannot use them.
 find_library(RICCI_OPENBLAS_LIBRARY NAMES libopenblas.so.0 PATH_SUFFIXES openblas-pthread REQUIRED)
+# Where it lies on the machine that runs the library.
+string(REPLACE "${CMAKE_SYSROOT}/" "/" RICCI_OPENBLAS_LIBRARY_TO_LOAD "${RICCI_OPENBLAS_LIBRARY}")
 
 find_library(RICCI_SLEEF_LIBRARY NAMES sleef REQUIRED)
 find_library(RICCI_ZIP_LIBRARY NAMES zip REQUIRED)
@@ -14,7 +16,11 @@ find_package(dnnl REQUIRED)
 get_target_property(RICCI_DNNL_INCLUDE_DIR DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)
 
 # libbacktrace lives in gcc's own directory. Its header is copied out: the headers beside it belong to gcc alone.
-find_program(RICCI_GXX NAMES g++ REQUIRED)
+if(CMAKE_CROSSCOMPILING)
+  set(RICCI_GXX ${CMAKE_CXX_COMPILER})
+else()
+  find_program(RICCI_GXX NAMES g++ REQUIRED)
+endif()
 execute_process(COMMAND ${RICCI_GXX} -print-file-name=libbacktrace.a
                 OUTPUT_VARIABLE RICCI_BACKTRACE_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE)
 execute_process(COMMAND ${RICCI_GXX} -print-file-name=include

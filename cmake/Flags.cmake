@@ -1,7 +1,12 @@
 # How this project's code is compiled. Two targets carry the flags, neither is exported: ricci_warnings for everything
 # here, ricci_vector_code for the library and for those tests and benchmarks that look inside it.
 
-set(RICCI_MARCH native CACHE STRING "The library's -march: native, x86-64-v3, x86-64-v4; empty: the compiler's default")
+set(default_march native)
+if(CMAKE_CROSSCOMPILING)
+  set(default_march "")
+endif()
+set(RICCI_MARCH ${default_march} CACHE STRING
+    "The library's -march: native, x86-64-v3, x86-64-v4; empty: the compiler's default, for any such processor")
 set(RICCI_SANITIZE "" CACHE STRING "The -fsanitize of everything built here, e.g. address,undefined or thread")
 
 if(PROJECT_IS_TOP_LEVEL)

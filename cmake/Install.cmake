@@ -7,6 +7,11 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RicciConfig.cmake.in $
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/RicciConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
 install(TARGETS ricci ricci_primitives EXPORT RicciTargets)
+if(RICCI_STATIC)
+  install(TARGETS ricci_archive ricci_static EXPORT RicciTargets)
+  cmake_path(GET installed_backtrace FILENAME backtrace_name)
+  install(FILES ${RICCI_BACKTRACE_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME ${backtrace_name})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ricci DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT RicciTargets NAMESPACE Ricci:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/RicciConfig.cmake ${PROJECT_BINARY_DIR}/RicciConfigVersion.cmake

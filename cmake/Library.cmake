@@ -1,5 +1,5 @@
-# libricci: one OBJECT library per folder of src/, all of them in one shared library. Objects, not archives: an archive
-# drops the files that register operations, because nobody names them.
+# libricci: one OBJECT library per folder of src/, all of them in one shared library and, with RICCI_STATIC, in an
+# archive.
 
 add_library(ricci_sources INTERFACE)  # what compiling any folder takes
 target_include_directories(ricci_sources SYSTEM INTERFACE ${RICCI_BACKTRACE_INCLUDE_DIR} ${RICCI_DNNL_INCLUDE_DIR}
@@ -24,16 +24,17 @@ foreach(layer IN LISTS layers)
   target_compile_features(ricci_${folder} PRIVATE cxx_std_20)
   target_link_libraries(ricci_${folder} PRIVATE ricci_sources)
   set_target_properties(ricci_${folder} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_sources(ricci PRIVATE $<TARGET_OBJECTS:ricci_${folder}>)
+  list(APPEND objects $<TARGET_OBJECTS:ricci_${folder}>)
   # Where nothing is computed, a vector register is only a slow way to copy two words that were just stored.
   if(NOT folder MATCHES "^(kernels|ops|random)$")
     target_compile_options(ricci_${folder} PRIVATE -fno-tree-slp-vectorize)
   endif()
 endforeach()
 if(TARGET ricci_kernels)
-  target_compile_definitions(ricci_kernels PRIVATE RICCI_OPENBLAS_LIBRARY="${RICCI_OPENBLAS_LIBRARY}")
+  target_compile_definitions(ricci_kernels PRIVATE RICCI_OPENBLAS_LIBRARY="${RICCI_OPENBLAS_LIBRARY_TO_LOAD}")
 endif()
 
+target_sources(ricci PRIVATE ${objects})
 set_target_properties(ricci PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_compile_features(ricci PUBLIC cxx_std_20)
@@ -44,6 +45,24 @@ target_link_libraries(ricci PRIVATE ${RICCI_SLEEF_LIBRARY} $<TARGET_FILE:DNNL::d
                                     ${RICCI_BACKTRACE_LIBRARY} ${CMAKE_DL_LIBS})
 # The library keeps to its own copy of an inline function when a program, compiled for an older machine, has one too.
 target_link_options(ricci PRIVATE -Wl,-Bsymbolic-functions -Wl,--exclude-libs,libbacktrace.a -Wl,--no-undefined)
+
+# The same objects as an archive. Programs link Ricci::static, which takes all of it: left to itself, a linker drops the
+# objects that only register operations, because nobody names them. libbacktrace comes along: only gcc knows its place.
+if(RICCI_STATIC)
+  add_library(ricci_archive STATIC ${objects})
+  set_target_properties(ricci_archive PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME ricci EXPORT_NAME archive)
+  add_library(Ricci::archive ALIAS ricci_archive)  # the name it has in the package, too
+  add_library(ricci_static INTERFACE)
+  add_library(Ricci::static ALIAS ricci_static)
+  set_target_properties(ricci_static PROPERTIES EXPORT_NAME static)
+  target_compile_features(ricci_static INTERFACE cxx_std_20)
+  target_include_directories(ricci_static INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set(installed_backtrace ${CMAKE_INSTALL_LIBDIR}/libricci_backtrace.a)
+  target_link_libraries(ricci_static INTERFACE
+      $<LINK_LIBRARY:WHOLE_ARCHIVE,Ricci::archive> sleef dnnl zip ${CMAKE_DL_LIBS}
+      $<BUILD_INTERFACE:${RICCI_BACKTRACE_LIBRARY}> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${installed_backtrace}>)
+endif()
 
 # For programs that write elementwise operations of their own (ricci/primitive.h): their formulas call SLEEF.
 add_library(ricci_primitives INTERFACE)

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 STANDARD = re.compile(r"[a-z0-9_]+")  # the C++ standard library's headers have no extension
-SYSTEM_HEADERS = {"immintrin.h", "sleef.h", "sys/single_threaded.h"}  # what public headers may include besides
+SYSTEM_HEADERS = {"arm_neon.h", "immintrin.h", "sleef.h", "sys/single_threaded.h"}  # what public headers may include besides
 SOURCES = ("*.h", "*.cpp", "*.cmake", "CMakeLists.txt", "*.py")
 FOLDERS = ("include", "src", "tests", "examples", "bench", "tools", "cmake", "docs")
 LONGEST_OPENING = 10

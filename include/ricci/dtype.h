@@ -37,12 +37,19 @@ inline constexpr DType boolean = DType::boolean, uint8 = DType::uint8, int8 = DT
 
 inline constexpr int dtype_count = 12;
 
+/// What the compiler converts IEEE binary16 by. g++ 12 knows no _Float16 in C++ for ARM.
+#if defined(__aarch64__) && !defined(__clang__)
+using Binary16 = __fp16;
+#else
+using Binary16 = _Float16;
+#endif
+
 /// IEEE binary16; arithmetic is done in float.
 struct Half {
   std::uint16_t bits = 0;
   Half() = default;
-  Half(float value) : bits(std::bit_cast<std::uint16_t>(static_cast<_Float16>(value))) {}
-  operator float() const { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+  Half(float value) : bits(std::bit_cast<std::uint16_t>(static_cast<Binary16>(value))) {}
+  operator float() const { return static_cast<float>(std::bit_cast<Binary16>(bits)); }
 };
 
 /// The upper half of an IEEE binary32, rounded to nearest even; arithmetic is done in float.

@@ -11,17 +11,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/machine.h"
+
 #ifndef RICCI_OPENBLAS_LIBRARY
 #define RICCI_OPENBLAS_LIBRARY "libopenblas.so.0"
 #endif
 
 namespace ricci::kernels {
 namespace {
-
-bool cpu_has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
 
 // The variable is removed again, so that child processes do not inherit it. A getenv on another thread during the first
 // matrix product races with this, as with any setenv.

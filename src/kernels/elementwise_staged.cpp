@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "kernels/elementwise_axes.h"
 #include "kernels/half_precision.h"
+#include "kernels/machine.h"
 #include "kernels/strided_run.h"
 
 namespace ricci::kernels {
@@ -55,25 +52,12 @@ void Stage::write(std::int64_t n) const {
 
 /// Writes a full block past the caches. Requires: `to` is 64-byte aligned, `bytes` a multiple of 64.
 void stream_block(char* to, const char* from, std::int64_t bytes) {
-#if defined(__AVX512F__)
-  for (std::int64_t i = 0; i < bytes; i += 64)
-    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_load_si512(from + i));
-#elif defined(__AVX__)
-  for (std::int64_t i = 0; i < bytes; i += 32)
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i),
-                        _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i)));
-#elif defined(__x86_64__)
-  for (std::int64_t i = 0; i < bytes; i += 16)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));
-#else
-  std::memcpy(to, from, static_cast<std::size_t>(bytes));
-#endif
-}
-
-void finish_streaming() {
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
+  constexpr int lanes = max_lanes<float>;
+  for (std::int64_t i = 0; i < bytes; i += register_bytes) {
+    Lanes<float, lanes> x;
+    std::memcpy(&x, from + i, sizeof x);
+    stream<lanes>(reinterpret_cast<float*>(to + i), x);
+  }
 }
 
 }  // namespace

@@ -1,29 +1,23 @@
-// Conversion between half precision and float, by the machine's instructions where it has them.
+// Conversion between half precision and float.
 #include "kernels/half_precision.h"
 
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
+#include "kernels/machine.h"
 
 namespace ricci::kernels {
 namespace {
 
+constexpr int lanes = scalar::Pack<float>::lanes;
+
 void widen_float16(float* to, const Half* from, std::int64_t n) {
   std::int64_t i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
-#endif
+  for (; i + lanes <= n; i += lanes) scalar::store(to + i, widen_halves(from + i));
   for (; i < n; ++i) to[i] = from[i];
 }
 
 void narrow_float16(Half* to, const float* from, std::int64_t n) {
   std::int64_t i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
-#endif
+  for (; i + lanes <= n; i += lanes)
+    narrow_halves(to + i, scalar::load(from + i, std::type_identity<scalar::Pack<float>>{}));
   for (; i < n; ++i) to[i] = Half(from[i]);
 }
 

@@ -15,18 +15,6 @@ using LaneIndex = Lanes<std::conditional_t<sizeof(T) == 4, std::int32_t, std::in
 template <class T>
 using Register = Lanes<T, max_lanes<T>>;
 
-template <class T>
-Register<T> square_root(Register<T> x) {
-#if defined(__AVX512F__) && defined(__AVX512VL__)
-  // With a mask, because the plain functions make g++ 12 warn of its own header.
-  if constexpr (sizeof(T) == 4) return (Register<T>)_mm512_maskz_sqrt_ps(0xffff, (__m512)x);
-  else return (Register<T>)_mm512_maskz_sqrt_pd(0xff, (__m512d)x);
-#else
-  for (int lane = 0; lane < max_lanes<T>; ++lane) x[lane] = std::sqrt(x[lane]);
-  return x;
-#endif
-}
-
 /// from - x * y
 template <class T>
 Register<T> subtract(Register<T> from, Register<T> x, Register<T> y) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/machine.h"
 #include "kernels/random.h"
 #include "ricci/primitive/scalar.h"
 
@@ -23,17 +24,6 @@ using Bits = typename BitsOf<U>::type;
 
 /// Lane i holds i's block among the blocks of a vector.
 using BlockOrder = Bits<std::uint64_t>;
-
-/// The product of the lower halves of the lanes.
-RICCI_ALWAYS_INLINE Bits<std::uint64_t> multiply_low(Bits<std::uint64_t> a, Bits<std::uint64_t> b) {
-#if RICCI_PACK_BYTES == 64
-  return (Bits<std::uint64_t>)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
-#elif RICCI_PACK_BYTES == 32
-  return (Bits<std::uint64_t>)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-#else
-  return (a & 0xffffffffU) * (b & 0xffffffffU);
-#endif
-}
 
 /// The words of one block a lane, in the lower halves; the upper halves are unspecified.
 struct BlockWords {

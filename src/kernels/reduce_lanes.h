@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/machine.h"
 #include "ricci/primitive/scalar.h"
 
 namespace ricci::kernels {
@@ -248,26 +249,11 @@ RICCI_ALWAYS_INLINE Wide<E> fold_each(Wide<E>* x, Join join) {
 
 // --- Memory
 
-#if RICCI_PACK_BYTES == 64
 inline Wide<float> widen(const Half* from) {
   Wide<float> x;
-  x.part[0].v = _mm512_maskz_cvtph_ps(-1, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  for (int i = 0; i < Wide<float>::parts; ++i) x.part[i] = widen_halves(from + i * Pack<float>::lanes);
   return x;
 }
-#elif RICCI_PACK_BYTES == 32
-inline Wide<float> widen(const Half* from) {
-  Wide<float> x;
-  for (int i = 0; i < 2; ++i)
-    x.part[i].v = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 8 * i)));
-  return x;
-}
-#else
-inline Wide<float> widen(const Half* from) {
-  Wide<float> x;
-  for (int i = 0; i < Wide<float>::lanes; ++i) x.part[i / 4].v[i % 4] = from[i];
-  return x;
-}
-#endif
 
 /// The two parts of complex numbers stand side by side in memory.
 template <class E>
@@ -329,13 +315,11 @@ template <class A, class T>
 /// The first `count` <= lanes elements; other lanes are unspecified and their memory is not read.
 template <class A, class T>
 RICCI_ALWAYS_INLINE Wide<A> load_wide_some(const T* from, int count) {
-#if RICCI_PACK_BYTES == 64
-  if constexpr (std::is_same_v<A, T> && std::is_arithmetic_v<A>) {
+  if constexpr (scalar::machine::masks_memory && std::is_same_v<A, T> && std::is_arithmetic_v<A>) {
     Wide<A> x;
-    x.part[0].v = (typename Pack<A>::vector)scalar::load_lanes<sizeof(A)>(from, count);
+    x.part[0].v = (typename Pack<A>::vector)scalar::machine::load_lanes<sizeof(A)>(from, count);
     return x;
   }
-#endif
   if (count == Wide<A>::lanes) return load_wide<A>(from);
   return load_wide_strided<A>(from, 1, count);
 }

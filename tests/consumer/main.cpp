@@ -1,4 +1,5 @@
-// A first program with Ricci: the gradient of w·x + sin(x·x) for each row of a batch. Exits with 0 if all are right.
+// A first program with Ricci: the gradient of w·x + sin(x·x) for each row of a batch, and a program read from text whose
+// operation nothing here names in C++. Exits with 0 if all are right.
 #include <ricci/ricci.h>
 
 #include <cmath>
@@ -20,5 +21,10 @@ int main() {
     if (std::abs(got[i] - (1 + slope * given[i])) > 1e-5F) return 1;
     if (std::abs(got[i + 1] - (2 + slope * given[i + 1])) > 1e-5F) return 1;
   }
-  return got.size() == 6 ? 0 : 1;
+  if (got.size() != 6) return 1;
+
+  const rc::Program read =
+      rc::parse_program("program(x: f32[1]) {\n  y: f32[1] = digamma x\n  return y\n}\n", std::vector<Tensor>{});
+  const float minus_euler = read({rc::ones({1})})[0].to_vector<float>()[0];
+  return std::abs(minus_euler + 0.5772157F) < 1e-6F ? 0 : 1;
 }

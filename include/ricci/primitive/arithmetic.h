@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "ricci/primitive/pack.h"
-#include "ricci/primitive/sleef.h"
 #include "ricci/primitive/symbolic.h"
 
 namespace ricci::scalar {
@@ -192,43 +191,30 @@ RICCI_WORD_2(max)
 
 // --- Rounded once
 
-#if defined(__x86_64__) && RICCI_PACK_BYTES >= 32
-#define RICCI_ROUNDING(word, mode)                                                                        \
-  RICCI_ALWAYS_INLINE Pack<float> word(Pack<float> x) { return Pack<float>(RICCI_ROUND(ps, x.v, mode)); } \
-  RICCI_ALWAYS_INLINE Pack<double> word(Pack<double> x) { return Pack<double>(RICCI_ROUND(pd, x.v, mode)); }
-#if RICCI_PACK_BYTES == 64  // in their masked forms, as g++ 12 warns of its own header in the others
-#define RICCI_WIDE(name) _mm512_##name
-#define RICCI_ROUND(type, x, mode) _mm512_maskz_roundscale_##type(-1, x, mode)
-#define RICCI_SQRT(type, x) _mm512_maskz_sqrt_##type(-1, x)
-#else
-#define RICCI_SQRT(type, x) _mm256_sqrt_##type(x)
-#define RICCI_WIDE(name) _mm256_##name
-#define RICCI_ROUND(type, x, mode) _mm256_round_##type(x, mode)
-#endif
-RICCI_ROUNDING(round, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-RICCI_ROUNDING(floor, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
-RICCI_ROUNDING(ceil, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
-RICCI_ROUNDING(trunc, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
-RICCI_ALWAYS_INLINE Pack<float> sqrt(Pack<float> x) { return Pack<float>(RICCI_SQRT(ps, x.v)); }
-RICCI_ALWAYS_INLINE Pack<double> sqrt(Pack<double> x) { return Pack<double>(RICCI_SQRT(pd, x.v)); }
-RICCI_ALWAYS_INLINE Pack<float> fma(Pack<float> a, Pack<float> b, Pack<float> c) {
-  return Pack<float>(RICCI_WIDE(fmadd_ps)(a.v, b.v, c.v));
+template <Floating E>
+RICCI_ALWAYS_INLINE Pack<E> round(Pack<E> x) {
+  return Pack<E>(machine::round(x.v));
 }
-RICCI_ALWAYS_INLINE Pack<double> fma(Pack<double> a, Pack<double> b, Pack<double> c) {
-  return Pack<double>(RICCI_WIDE(fmadd_pd)(a.v, b.v, c.v));
+template <Floating E>
+RICCI_ALWAYS_INLINE Pack<E> floor(Pack<E> x) {
+  return Pack<E>(machine::floor(x.v));
 }
-#undef RICCI_ROUND
-#undef RICCI_SQRT
-#undef RICCI_WIDE
-#undef RICCI_ROUNDING
-#else
-RICCI_SLEEF_1(round, "rint", "")
-RICCI_SLEEF_1(floor, "floor", "")
-RICCI_SLEEF_1(ceil, "ceil", "")
-RICCI_SLEEF_1(trunc, "trunc", "")
-RICCI_SLEEF_1(sqrt, "sqrt", "")
-RICCI_SLEEF_3(fma, "fma", "")
-#endif
+template <Floating E>
+RICCI_ALWAYS_INLINE Pack<E> ceil(Pack<E> x) {
+  return Pack<E>(machine::ceil(x.v));
+}
+template <Floating E>
+RICCI_ALWAYS_INLINE Pack<E> trunc(Pack<E> x) {
+  return Pack<E>(machine::trunc(x.v));
+}
+template <Floating E>
+RICCI_ALWAYS_INLINE Pack<E> sqrt(Pack<E> x) {
+  return Pack<E>(machine::sqrt(x.v));
+}
+template <Floating E>
+RICCI_ALWAYS_INLINE Pack<E> fma(Pack<E> a, Pack<E> b, Pack<E> c) {
+  return Pack<E>(machine::fma(a.v, b.v, c.v));
+}
 // round: to nearest, half to even. floor and its sisters leave integers alone.
 template <Whole E>
 Pack<E> round(Pack<E> x) {

@@ -4,13 +4,14 @@
 #pragma once
 
 #include "ricci/primitive/arithmetic.h"
+#include "ricci/primitive/sleef.h"
 
 namespace ricci::scalar {
 inline namespace RICCI_ISA {
 
-// --- Steps that the formulas are made of; they need fused multiply-add, as x86-64-v3 has.
+// --- Steps that the formulas are made of; they need fused multiply-add, as x86-64-v3 and ARM have.
 
-#if RICCI_PACK_BYTES >= 32
+#if RICCI_PACK_FMA
 
 /// Bit layout of a floating element.
 template <class E>
@@ -47,47 +48,32 @@ Pack<E> odd_sign(Pack<E> n) {
   return from_bits<E>(to_bits(n + Pack<E>(Layout<E>::integer_shift)) << (8 * sizeof(E) - 1));
 }
 
-#if RICCI_PACK_BYTES == 64
-#define RICCI_CHOOSE(name, a, b) _mm512_maskz_##name(-1, a, b)
-#else
-#define RICCI_CHOOSE(name, a, b) _mm256_##name(a, b)
-#endif
 /// The smaller and the larger; b if either is NaN. One instruction each, where min and max take four.
-inline Pack<float> smaller(Pack<float> a, Pack<float> b) { return Pack<float>(RICCI_CHOOSE(min_ps, a.v, b.v)); }
-inline Pack<double> smaller(Pack<double> a, Pack<double> b) { return Pack<double>(RICCI_CHOOSE(min_pd, a.v, b.v)); }
-inline Pack<float> larger(Pack<float> a, Pack<float> b) { return Pack<float>(RICCI_CHOOSE(max_ps, a.v, b.v)); }
-inline Pack<double> larger(Pack<double> a, Pack<double> b) { return Pack<double>(RICCI_CHOOSE(max_pd, a.v, b.v)); }
-#undef RICCI_CHOOSE
+template <Floating E>
+Pack<E> smaller(Pack<E> a, Pack<E> b) {
+  return Pack<E>(machine::smaller(a.v, b.v));
+}
+template <Floating E>
+Pack<E> larger(Pack<E> a, Pack<E> b) {
+  return Pack<E>(machine::larger(a.v, b.v));
+}
 
-#if RICCI_PACK_BYTES == 64
-/// x * 2^n for integral n, rounded once.
-inline Pack<float> scale(Pack<float> x, Pack<float> n) { return Pack<float>(_mm512_maskz_scalef_ps(-1, x.v, n.v)); }
-inline Pack<double> scale(Pack<double> x, Pack<double> n) { return Pack<double>(_mm512_maskz_scalef_pd(-1, x.v, n.v)); }
-/// floor(log2 |x|): -inf for 0, inf for inf.
-inline Pack<float> exponent(Pack<float> x) { return Pack<float>(_mm512_maskz_getexp_ps(-1, x.v)); }
-inline Pack<double> exponent(Pack<double> x) { return Pack<double>(_mm512_maskz_getexp_pd(-1, x.v)); }
-/// x / 2^exponent(x), in [1, 2); 1 for 0 and inf, NaN for negative x.
-inline Pack<float> mantissa(Pack<float> x) {
-  return Pack<float>(_mm512_maskz_getmant_ps(-1, x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan));
-}
-inline Pack<double> mantissa(Pack<double> x) {
-  return Pack<double>(_mm512_maskz_getmant_pd(-1, x.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan));
-}
-#else
 /// 2^n. Requires n integral and 2^n normal.
-template <class E>
+template <Floating E>
 Pack<E> power_of_two(Pack<E> n) {
   return from_bits<E>(to_bits(n + Pack<E>(Layout<E>::integer_shift + Layout<E>::bias)) << Layout<E>::mantissa_bits);
 }
 /// x * 2^n for integral n. Requires |n| < 2 * bias.
 template <Floating E>
 Pack<E> scale(Pack<E> x, Pack<E> n) {
+  if constexpr (machine::knows_exponents) return Pack<E>(machine::scale(x.v, n.v));
   const Pack<E> half = floor(n * Pack<E>(0.5));
   return x * power_of_two(half) * power_of_two(n - half);
 }
 /// floor(log2 |x|): -inf for 0, inf for inf.
 template <Floating E>
 Pack<E> exponent(Pack<E> x) {
+  if constexpr (machine::knows_exponents) return Pack<E>(machine::exponent(x.v));
   using L = Layout<E>;
   const Pack<E> size = abs(x), shift(L::two_to_mantissa_bits), inf(std::numeric_limits<E>::infinity());
   const auto subnormal = less(size, Pack<E>(L::smallest_normal));
@@ -99,6 +85,7 @@ Pack<E> exponent(Pack<E> x) {
 /// x / 2^exponent(x), in [1, 2); 1 for 0 and inf, NaN for negative x.
 template <Floating E>
 Pack<E> mantissa(Pack<E> x) {
+  if constexpr (machine::knows_exponents) return Pack<E>(machine::mantissa(x.v));
   using L = Layout<E>;
   const Pack<E> one(1);
   const Pack<E> normal = select(less(x, Pack<E>(L::smallest_normal)), x * Pack<E>(L::two_to_mantissa_bits), x);
@@ -107,7 +94,6 @@ Pack<E> mantissa(Pack<E> x) {
   const Pack<E> result = select(equal(x, Pack<E>(0)), one, fraction);
   return select(greater_equal(x, Pack<E>(0)), result, Pack<E>(std::numeric_limits<E>::quiet_NaN()));
 }
-#endif
 
 template <Symbolic T>
 T flip_sign(const T& x, const T& by) {
@@ -142,7 +128,7 @@ T mantissa(const T& x) {
 
 }  // namespace RICCI_ISA
 
-#if RICCI_PACK_BYTES >= 32
+#if RICCI_PACK_FMA
 namespace elementary {
 inline namespace RICCI_ISA {
 
@@ -312,7 +298,7 @@ RICCI_ALWAYS_INLINE T cos(const T& x) {
 
 inline namespace RICCI_ISA {
 
-#if RICCI_PACK_BYTES >= 32
+#if RICCI_PACK_FMA
 #define RICCI_OWN_1(word)       \
   template <Floating E>         \
   Pack<E> word(Pack<E> x) {     \
@@ -361,7 +347,7 @@ template <Floating E>
 Pack<E> tan(Pack<E> x) {
   return circular(x, [](auto v) { return sleef::tan(v); });
 }
-#if RICCI_PACK_BYTES >= 32
+#if RICCI_PACK_FMA
 template <Floating E>
 Pack<E> sin(Pack<E> x) {
   const auto rare = greater(abs(x), Pack<E>(elementary::circular_limit<E>));

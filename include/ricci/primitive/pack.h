@@ -1,35 +1,19 @@
 // Pack<E>: as many elements of type E as one vector register of the compiling machine holds, with arithmetic,
 // comparison, loads and stores. Knows nothing of tensors or mathematical functions (scalar.h has those).
-// Everything depends on the instruction set of the translation unit, so it lives in an inline namespace named after it:
-// a program may be compiled for another one than the library. Start with `Pack`.
+// Everything depends on the instruction set of the translation unit, so it lives in an inline namespace named after it
+// (machine.h). Start with `Pack`.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "ricci/dtype.h"
-
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
-#define RICCI_ISA avx512
-#define RICCI_PACK_BYTES 64
-#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
-#define RICCI_ISA avx2
-#define RICCI_PACK_BYTES 32
-#else
-#define RICCI_ISA baseline
-#define RICCI_PACK_BYTES 16
-#endif
-
-#define RICCI_ALWAYS_INLINE [[gnu::always_inline]] inline
+#include "ricci/primitive/machine.h"
 
 namespace ricci::scalar {
 inline namespace RICCI_ISA {
 
-inline constexpr int pack_bytes = RICCI_PACK_BYTES;
+inline constexpr int pack_bytes = machine::register_bytes;
 
 /// The integers that share an element's width; `mask` is what a comparison of such elements gives.
 template <int Bytes>
@@ -131,17 +115,7 @@ struct Pack {
 /// Whether any lane is set.
 template <int Bytes>
 RICCI_ALWAYS_INLINE bool any(PackMask<Bytes> m) {
-#if RICCI_PACK_BYTES == 64
-  return _mm512_test_epi32_mask((__m512i)m.v, (__m512i)m.v) != 0;
-#elif RICCI_PACK_BYTES == 32
-  return _mm256_movemask_epi8((__m256i)m.v) != 0;
-#elif defined(__x86_64__)
-  return _mm_movemask_epi8((__m128i)m.v) != 0;
-#else
-  typedef std::uint64_t halves __attribute__((vector_size(16)));
-  const auto h = (halves)m.v;
-  return (h[0] | h[1]) != 0;
-#endif
+  return machine::any((machine::Bytes)m.v);
 }
 
 /// The same bits seen as another element type of the same width.
@@ -168,25 +142,6 @@ RICCI_ALWAYS_INLINE void copy_lanes(void* to, const void* from, int count) {
   __builtin_memcpy(to, from, static_cast<std::size_t>(count) * Bytes);
 }
 
-#if RICCI_PACK_BYTES == 64
-template <int Bytes>
-RICCI_ALWAYS_INLINE __m512i load_lanes(const void* from, int count) {
-  if constexpr (Bytes == 1) return _mm512_maskz_loadu_epi8(_bzhi_u64(~0ULL, static_cast<unsigned>(count)), from);
-  if constexpr (Bytes == 2) return _mm512_maskz_loadu_epi16(_bzhi_u32(~0U, static_cast<unsigned>(count)), from);
-  const unsigned mask = _bzhi_u32(~0U, static_cast<unsigned>(count));
-  if constexpr (Bytes == 4) return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from);
-  return _mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from);
-}
-template <int Bytes>
-RICCI_ALWAYS_INLINE void store_lanes(void* to, __m512i v, int count) {
-  const auto wide = _bzhi_u64(~0ULL, static_cast<unsigned>(count));
-  if constexpr (Bytes == 1) _mm512_mask_storeu_epi8(to, wide, v);
-  if constexpr (Bytes == 2) _mm512_mask_storeu_epi16(to, static_cast<__mmask32>(wide), v);
-  if constexpr (Bytes == 4) _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(wide), v);
-  if constexpr (Bytes == 8) _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(wide), v);
-}
-#endif
-
 template <class E>
 RICCI_ALWAYS_INLINE Pack<E> load(const void* from, std::type_identity<Pack<E>>) {
   Pack<E> p;
@@ -201,13 +156,13 @@ RICCI_ALWAYS_INLINE Pack<E> load(const void* from, int count, std::type_identity
     __builtin_memcpy(&one, from, sizeof one);
     return Pack<E>(one);
   }
-#if RICCI_PACK_BYTES == 64
-  return Pack<E>((typename Pack<E>::vector)load_lanes<sizeof(lane_type<E>)>(from, count));
-#else
-  Pack<E> p(0);
-  copy_lanes<sizeof(lane_type<E>), Pack<E>::lanes>(&p.v, from, count);
-  return p;
-#endif
+  if constexpr (machine::masks_memory) {
+    return Pack<E>((typename Pack<E>::vector)machine::load_lanes<sizeof(lane_type<E>)>(from, count));
+  } else {
+    Pack<E> p(0);
+    copy_lanes<sizeof(lane_type<E>), Pack<E>::lanes>(&p.v, from, count);
+    return p;
+  }
 }
 
 template <class E>
@@ -222,36 +177,16 @@ RICCI_ALWAYS_INLINE void store(void* to, Pack<E> p, int count) {
     __builtin_memcpy(to, &one, sizeof one);
     return;
   }
-#if RICCI_PACK_BYTES == 64
-  store_lanes<sizeof(lane_type<E>)>(to, (__m512i)p.v, count);
-#else
-  copy_lanes<sizeof(lane_type<E>), Pack<E>::lanes>(to, &p.v, count);
-#endif
+  if constexpr (machine::masks_memory) machine::store_lanes<sizeof(lane_type<E>)>(to, (machine::Bytes)p.v, count);
+  else copy_lanes<sizeof(lane_type<E>), Pack<E>::lanes>(to, &p.v, count);
 }
 
 // Masks in memory are bool elements, one byte a lane.
 
-/// Sign-extends one byte a lane. By intrinsics where there are some: g++ 12 takes a conversion of loaded bytes apart.
-template <int Bytes>
-RICCI_ALWAYS_INLINE typename PackMask<Bytes>::vector widen_bytes(typename PackMask<Bytes>::byte_vector bytes) {
-  using Vector = typename PackMask<Bytes>::vector;
-  if constexpr (Bytes == 1) return (Vector)bytes;
-#if RICCI_PACK_BYTES == 64
-  if constexpr (Bytes == 2) return (Vector)_mm512_maskz_cvtepi8_epi16(~0U, (__m256i)bytes);
-  if constexpr (Bytes == 4) return (Vector)_mm512_maskz_cvtepi8_epi32(0xffff, (__m128i)bytes);
-  if constexpr (Bytes == 8) return (Vector)_mm512_maskz_cvtepi8_epi64(0xff, _mm_cvtsi64_si128((long long)bytes));
-#elif RICCI_PACK_BYTES == 32
-  if constexpr (Bytes == 2) return (Vector)_mm256_cvtepi8_epi16((__m128i)bytes);
-  if constexpr (Bytes == 4) return (Vector)_mm256_cvtepi8_epi32(_mm_cvtsi64_si128((long long)bytes));
-  if constexpr (Bytes == 8) return (Vector)_mm256_cvtepi8_epi64(_mm_cvtsi32_si128((int)bytes));
-#else
-  return __builtin_convertvector(bytes, Vector);
-#endif
-}
-
 template <int Bytes>
 RICCI_ALWAYS_INLINE PackMask<Bytes> mask_of_bytes(typename PackMask<Bytes>::byte_vector bytes) {
-  return PackMask<Bytes>((typename PackMask<Bytes>::vector)(widen_bytes<Bytes>(bytes) != 0));
+  using Vector = typename PackMask<Bytes>::vector;
+  return PackMask<Bytes>((Vector)(machine::widen_bytes<Vector>(bytes) != 0));
 }
 
 template <int Bytes>
@@ -265,12 +200,12 @@ template <int Bytes>
 RICCI_ALWAYS_INLINE PackMask<Bytes> load(const void* from, int count, std::type_identity<PackMask<Bytes>>) {
   if (count == 1) return PackMask<Bytes>(*static_cast<const std::uint8_t*>(from) != 0);
   typename PackMask<Bytes>::byte_vector bytes{};
-#if RICCI_PACK_BYTES == 64
-  const __m512i loaded = load_lanes<1>(from, count);
-  __builtin_memcpy(&bytes, &loaded, sizeof bytes);
-#else
-  copy_lanes<1, PackMask<Bytes>::lanes>(&bytes, from, count);
-#endif
+  if constexpr (machine::masks_memory) {
+    const machine::Bytes loaded = machine::load_lanes<1>(from, count);
+    __builtin_memcpy(&bytes, &loaded, sizeof bytes);
+  } else {
+    copy_lanes<1, PackMask<Bytes>::lanes>(&bytes, from, count);
+  }
   return mask_of_bytes<Bytes>(bytes);
 }
 
@@ -292,13 +227,13 @@ RICCI_ALWAYS_INLINE void store(void* to, PackMask<Bytes> m, int count) {
     return;
   }
   const auto bytes = bytes_of_mask(m);
-#if RICCI_PACK_BYTES == 64
-  __m512i wide = _mm512_setzero_si512();
-  __builtin_memcpy(&wide, &bytes, sizeof bytes);
-  store_lanes<1>(to, wide, count);
-#else
-  copy_lanes<1, PackMask<Bytes>::lanes>(to, &bytes, count);
-#endif
+  if constexpr (machine::masks_memory) {
+    machine::Bytes wide{};
+    __builtin_memcpy(&wide, &bytes, sizeof bytes);
+    machine::store_lanes<1>(to, wide, count);
+  } else {
+    copy_lanes<1, PackMask<Bytes>::lanes>(to, &bytes, count);
+  }
 }
 
 }  // namespace RICCI_ISA

@@ -1,26 +1,8 @@
-// How SLEEF's vector functions are named for this translation unit's instruction set. They are declared by symbol,
-// so that nobody parses SLEEF's own header. Error bounds are in units in the last place: u10 is 1.0.
+// SLEEF's vector functions, by the names machine.h makes for this translation unit's instruction set. They are declared
+// by symbol, so that nobody parses SLEEF's own header. Error bounds are in units in the last place: u10 is 1.0.
 #pragma once
 
 #include "ricci/primitive/pack.h"
-
-#if RICCI_PACK_BYTES == 64
-#define RICCI_SLEEF_FLOAT "f16_"
-#define RICCI_SLEEF_DOUBLE "d8_"
-#define RICCI_SLEEF_ISA "avx512f"
-#elif RICCI_PACK_BYTES == 32
-#define RICCI_SLEEF_FLOAT "f8_"
-#define RICCI_SLEEF_DOUBLE "d4_"
-#define RICCI_SLEEF_ISA "avx2"
-#else
-#define RICCI_SLEEF_FLOAT "f4_"
-#define RICCI_SLEEF_DOUBLE "d2_"
-#if defined(__x86_64__)
-#define RICCI_SLEEF_ISA "sse2"
-#else
-#define RICCI_SLEEF_ISA "advsimd"
-#endif
-#endif
 
 #define RICCI_SLEEF_SYMBOL(name, type, accuracy) __asm__("Sleef_" name type accuracy RICCI_SLEEF_ISA)
 

@@ -1,0 +1,266 @@
+// The vector registers of the machine this file is compiled for: their size, and those of their instructions that the
+// compiler's vector types have no operator for. Knows nothing of packs or elements.
+// A new machine is one more section here, one in src/kernels/machine.h and, for its half precision, a line in dtype.h;
+// nothing else asks which machine it is. Everything lives in an inline namespace named after the instruction set: a
+// program may be compiled for another one than the library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+// RICCI_PACK_FMA: whether a * b + c, rounded once, is one instruction. RICCI_SLEEF_…: the parts of SLEEF's names.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define RICCI_ISA avx512
+#define RICCI_PACK_BYTES 64
+#define RICCI_PACK_FMA 1
+#define RICCI_SLEEF_FLOAT "f16_"
+#define RICCI_SLEEF_DOUBLE "d8_"
+#define RICCI_SLEEF_ISA "avx512f"
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#define RICCI_ISA avx2
+#define RICCI_PACK_BYTES 32
+#define RICCI_PACK_FMA 1
+#define RICCI_SLEEF_FLOAT "f8_"
+#define RICCI_SLEEF_DOUBLE "d4_"
+#define RICCI_SLEEF_ISA "avx2"
+#elif defined(__x86_64__)
+#define RICCI_ISA baseline
+#define RICCI_PACK_BYTES 16
+#define RICCI_PACK_FMA 0
+#define RICCI_SLEEF_FLOAT "f4_"
+#define RICCI_SLEEF_DOUBLE "d2_"
+#define RICCI_SLEEF_ISA "sse2"
+#elif defined(__aarch64__)
+#define RICCI_ISA neon
+#define RICCI_PACK_BYTES 16
+#define RICCI_PACK_FMA 1
+#define RICCI_SLEEF_FLOAT "f4_"
+#define RICCI_SLEEF_DOUBLE "d2_"
+#define RICCI_SLEEF_ISA "advsimd"
+#else
+#error "Ricci knows the vector registers of x86-64 and 64-bit ARM; this machine needs a section in machine.h"
+#endif
+
+#define RICCI_ALWAYS_INLINE [[gnu::always_inline]] inline
+
+namespace ricci::scalar {
+inline namespace RICCI_ISA {
+namespace machine {
+
+inline constexpr int register_bytes = RICCI_PACK_BYTES;
+
+typedef float Floats __attribute__((vector_size(register_bytes)));
+typedef double Doubles __attribute__((vector_size(register_bytes)));
+typedef std::int8_t Bytes __attribute__((vector_size(register_bytes)));
+
+// Each section defines, for Floats and Doubles:
+//   round (half to even), floor, ceil, trunc, sqrt; fma(a, b, c) = a * b + c, rounded once
+//   smaller(a, b), larger(a, b): b if either is NaN or both are zeros
+// for Bytes:
+//   any(mask): whether a bit is set
+// for all:
+//   widen_bytes<Vector>(bytes): sign-extends one byte a lane
+//   load_lanes<Bytes>, store_lanes<Bytes>: if masks_memory; the first lanes, of so many bytes each, the others as zero
+//   scale, exponent, mantissa, as in elementary.h: if knows_exponents
+
+#if RICCI_PACK_BYTES == 64  // in their masked forms, as g++ 12 warns of its own header in the others
+
+#define RICCI_ROUNDING(word, mode)                                                                              \
+  RICCI_ALWAYS_INLINE Floats word(Floats x) { return (Floats)_mm512_maskz_roundscale_ps(-1, (__m512)x, mode); } \
+  RICCI_ALWAYS_INLINE Doubles word(Doubles x) { return (Doubles)_mm512_maskz_roundscale_pd(-1, (__m512d)x, mode); }
+RICCI_ROUNDING(round, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+RICCI_ROUNDING(floor, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+RICCI_ROUNDING(ceil, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+RICCI_ROUNDING(trunc, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#undef RICCI_ROUNDING
+RICCI_ALWAYS_INLINE Floats sqrt(Floats x) { return (Floats)_mm512_maskz_sqrt_ps(-1, (__m512)x); }
+RICCI_ALWAYS_INLINE Doubles sqrt(Doubles x) { return (Doubles)_mm512_maskz_sqrt_pd(-1, (__m512d)x); }
+RICCI_ALWAYS_INLINE Floats fma(Floats a, Floats b, Floats c) {
+  return (Floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+RICCI_ALWAYS_INLINE Doubles fma(Doubles a, Doubles b, Doubles c) {
+  return (Doubles)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+RICCI_ALWAYS_INLINE Floats smaller(Floats a, Floats b) { return (Floats)_mm512_maskz_min_ps(-1, (__m512)a, (__m512)b); }
+RICCI_ALWAYS_INLINE Doubles smaller(Doubles a, Doubles b) {
+  return (Doubles)_mm512_maskz_min_pd(-1, (__m512d)a, (__m512d)b);
+}
+RICCI_ALWAYS_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm512_maskz_max_ps(-1, (__m512)a, (__m512)b); }
+RICCI_ALWAYS_INLINE Doubles larger(Doubles a, Doubles b) {
+  return (Doubles)_mm512_maskz_max_pd(-1, (__m512d)a, (__m512d)b);
+}
+RICCI_ALWAYS_INLINE bool any(Bytes mask) { return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0; }
+
+template <class Vector, class Narrow>
+RICCI_ALWAYS_INLINE Vector widen_bytes(Narrow bytes) {
+  constexpr std::size_t width = register_bytes / sizeof(Narrow);
+  if constexpr (width == 1) return (Vector)bytes;
+  if constexpr (width == 2) return (Vector)_mm512_maskz_cvtepi8_epi16(~0U, (__m256i)bytes);
+  if constexpr (width == 4) return (Vector)_mm512_maskz_cvtepi8_epi32(0xffff, (__m128i)bytes);
+  if constexpr (width == 8) return (Vector)_mm512_maskz_cvtepi8_epi64(0xff, _mm_cvtsi64_si128((long long)bytes));
+}
+
+inline constexpr bool masks_memory = true;
+template <int Width>
+RICCI_ALWAYS_INLINE Bytes load_lanes(const void* from, int count) {
+  if constexpr (Width == 1) return (Bytes)_mm512_maskz_loadu_epi8(_bzhi_u64(~0ULL, static_cast<unsigned>(count)), from);
+  if constexpr (Width == 2) return (Bytes)_mm512_maskz_loadu_epi16(_bzhi_u32(~0U, static_cast<unsigned>(count)), from);
+  const unsigned mask = _bzhi_u32(~0U, static_cast<unsigned>(count));
+  if constexpr (Width == 4) return (Bytes)_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from);
+  return (Bytes)_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from);
+}
+template <int Width>
+RICCI_ALWAYS_INLINE void store_lanes(void* to, Bytes bytes, int count) {
+  const auto v = (__m512i)bytes;
+  const auto wide = _bzhi_u64(~0ULL, static_cast<unsigned>(count));
+  if constexpr (Width == 1) _mm512_mask_storeu_epi8(to, wide, v);
+  if constexpr (Width == 2) _mm512_mask_storeu_epi16(to, static_cast<__mmask32>(wide), v);
+  if constexpr (Width == 4) _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(wide), v);
+  if constexpr (Width == 8) _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(wide), v);
+}
+
+inline constexpr bool knows_exponents = true;
+RICCI_ALWAYS_INLINE Floats scale(Floats x, Floats n) {
+  return (Floats)_mm512_maskz_scalef_ps(-1, (__m512)x, (__m512)n);
+}
+RICCI_ALWAYS_INLINE Doubles scale(Doubles x, Doubles n) {
+  return (Doubles)_mm512_maskz_scalef_pd(-1, (__m512d)x, (__m512d)n);
+}
+RICCI_ALWAYS_INLINE Floats exponent(Floats x) { return (Floats)_mm512_maskz_getexp_ps(-1, (__m512)x); }
+RICCI_ALWAYS_INLINE Doubles exponent(Doubles x) { return (Doubles)_mm512_maskz_getexp_pd(-1, (__m512d)x); }
+RICCI_ALWAYS_INLINE Floats mantissa(Floats x) {
+  return (Floats)_mm512_maskz_getmant_ps(-1, (__m512)x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan);
+}
+RICCI_ALWAYS_INLINE Doubles mantissa(Doubles x) {
+  return (Doubles)_mm512_maskz_getmant_pd(-1, (__m512d)x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan);
+}
+
+#else
+
+// Declared, so that code which is discarded can name them.
+inline constexpr bool masks_memory = false;
+template <int Width>
+Bytes load_lanes(const void* from, int count);
+template <int Width>
+void store_lanes(void* to, Bytes bytes, int count);
+
+inline constexpr bool knows_exponents = false;
+template <class V>
+V scale(V x, V n);
+template <class V>
+V exponent(V x);
+template <class V>
+V mantissa(V x);
+
+#if RICCI_PACK_BYTES == 32
+
+#define RICCI_ROUNDING(word, mode)                                                               \
+  RICCI_ALWAYS_INLINE Floats word(Floats x) { return (Floats)_mm256_round_ps((__m256)x, mode); } \
+  RICCI_ALWAYS_INLINE Doubles word(Doubles x) { return (Doubles)_mm256_round_pd((__m256d)x, mode); }
+RICCI_ROUNDING(round, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+RICCI_ROUNDING(floor, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+RICCI_ROUNDING(ceil, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+RICCI_ROUNDING(trunc, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#undef RICCI_ROUNDING
+RICCI_ALWAYS_INLINE Floats sqrt(Floats x) { return (Floats)_mm256_sqrt_ps((__m256)x); }
+RICCI_ALWAYS_INLINE Doubles sqrt(Doubles x) { return (Doubles)_mm256_sqrt_pd((__m256d)x); }
+RICCI_ALWAYS_INLINE Floats fma(Floats a, Floats b, Floats c) {
+  return (Floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+RICCI_ALWAYS_INLINE Doubles fma(Doubles a, Doubles b, Doubles c) {
+  return (Doubles)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+RICCI_ALWAYS_INLINE Floats smaller(Floats a, Floats b) { return (Floats)_mm256_min_ps((__m256)a, (__m256)b); }
+RICCI_ALWAYS_INLINE Doubles smaller(Doubles a, Doubles b) { return (Doubles)_mm256_min_pd((__m256d)a, (__m256d)b); }
+RICCI_ALWAYS_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm256_max_ps((__m256)a, (__m256)b); }
+RICCI_ALWAYS_INLINE Doubles larger(Doubles a, Doubles b) { return (Doubles)_mm256_max_pd((__m256d)a, (__m256d)b); }
+RICCI_ALWAYS_INLINE bool any(Bytes mask) { return _mm256_movemask_epi8((__m256i)mask) != 0; }
+
+template <class Vector, class Narrow>
+RICCI_ALWAYS_INLINE Vector widen_bytes(Narrow bytes) {
+  constexpr std::size_t width = register_bytes / sizeof(Narrow);
+  if constexpr (width == 1) return (Vector)bytes;
+  if constexpr (width == 2) return (Vector)_mm256_cvtepi8_epi16((__m128i)bytes);
+  if constexpr (width == 4) return (Vector)_mm256_cvtepi8_epi32(_mm_cvtsi64_si128((long long)bytes));
+  if constexpr (width == 8) return (Vector)_mm256_cvtepi8_epi64(_mm_cvtsi32_si128((int)bytes));
+}
+
+#elif defined(__aarch64__)
+
+#define RICCI_NEON_1(word, instruction)                                                            \
+  RICCI_ALWAYS_INLINE Floats word(Floats x) { return (Floats)instruction##q_f32((float32x4_t)x); } \
+  RICCI_ALWAYS_INLINE Doubles word(Doubles x) { return (Doubles)instruction##q_f64((float64x2_t)x); }
+RICCI_NEON_1(round, vrndn)
+RICCI_NEON_1(floor, vrndm)
+RICCI_NEON_1(ceil, vrndp)
+RICCI_NEON_1(trunc, vrnd)
+RICCI_NEON_1(sqrt, vsqrt)
+#undef RICCI_NEON_1
+RICCI_ALWAYS_INLINE Floats fma(Floats a, Floats b, Floats c) {
+  return (Floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+RICCI_ALWAYS_INLINE Doubles fma(Doubles a, Doubles b, Doubles c) {
+  return (Doubles)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+RICCI_ALWAYS_INLINE Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
+RICCI_ALWAYS_INLINE Doubles smaller(Doubles a, Doubles b) { return a < b ? a : b; }
+RICCI_ALWAYS_INLINE Floats larger(Floats a, Floats b) { return a > b ? a : b; }
+RICCI_ALWAYS_INLINE Doubles larger(Doubles a, Doubles b) { return a > b ? a : b; }
+RICCI_ALWAYS_INLINE bool any(Bytes mask) { return vmaxvq_u32((uint32x4_t)mask) != 0; }
+
+template <class Vector, class Narrow>
+RICCI_ALWAYS_INLINE Vector widen_bytes(Narrow bytes) {
+  constexpr std::size_t width = register_bytes / sizeof(Narrow);
+  if constexpr (width == 1) {
+    return (Vector)bytes;
+  } else {
+    std::uint64_t word = 0;
+    __builtin_memcpy(&word, &bytes, sizeof bytes);
+    const int16x8_t by_2 = vmovl_s8(vcreate_s8(word));
+    if constexpr (width == 2) return (Vector)by_2;
+    const int32x4_t by_4 = vmovl_s16(vget_low_s16(by_2));
+    if constexpr (width == 4) return (Vector)by_4;
+    return (Vector)vmovl_s32(vget_low_s32(by_4));
+  }
+}
+
+#else  // x86-64 as it began: SSE2, which neither rounds nor fuses, so SLEEF does
+
+#define RICCI_SLEEF_SSE2(name, type) __asm__("Sleef_" name type RICCI_SLEEF_ISA)
+#define RICCI_ROUNDING(word, name)                               \
+  Floats word(Floats) RICCI_SLEEF_SSE2(name, RICCI_SLEEF_FLOAT); \
+  Doubles word(Doubles) RICCI_SLEEF_SSE2(name, RICCI_SLEEF_DOUBLE);
+RICCI_ROUNDING(round, "rint")
+RICCI_ROUNDING(floor, "floor")
+RICCI_ROUNDING(ceil, "ceil")
+RICCI_ROUNDING(trunc, "trunc")
+#undef RICCI_ROUNDING
+Floats fma(Floats, Floats, Floats) RICCI_SLEEF_SSE2("fma", RICCI_SLEEF_FLOAT);
+Doubles fma(Doubles, Doubles, Doubles) RICCI_SLEEF_SSE2("fma", RICCI_SLEEF_DOUBLE);
+#undef RICCI_SLEEF_SSE2
+RICCI_ALWAYS_INLINE Floats sqrt(Floats x) { return (Floats)_mm_sqrt_ps((__m128)x); }
+RICCI_ALWAYS_INLINE Doubles sqrt(Doubles x) { return (Doubles)_mm_sqrt_pd((__m128d)x); }
+RICCI_ALWAYS_INLINE Floats smaller(Floats a, Floats b) { return (Floats)_mm_min_ps((__m128)a, (__m128)b); }
+RICCI_ALWAYS_INLINE Doubles smaller(Doubles a, Doubles b) { return (Doubles)_mm_min_pd((__m128d)a, (__m128d)b); }
+RICCI_ALWAYS_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm_max_ps((__m128)a, (__m128)b); }
+RICCI_ALWAYS_INLINE Doubles larger(Doubles a, Doubles b) { return (Doubles)_mm_max_pd((__m128d)a, (__m128d)b); }
+RICCI_ALWAYS_INLINE bool any(Bytes mask) { return _mm_movemask_epi8((__m128i)mask) != 0; }
+
+template <class Vector, class Narrow>
+RICCI_ALWAYS_INLINE Vector widen_bytes(Narrow bytes) {
+  if constexpr (sizeof(Narrow) == register_bytes) return (Vector)bytes;
+  else return __builtin_convertvector(bytes, Vector);
+}
+
+#endif
+#endif
+
+}  // namespace machine
+}  // namespace RICCI_ISA
+}  // namespace ricci::scalar
