@@ -58,19 +58,29 @@ struct RunningStatistics {
   }
   bool given() const { return mean.defined(); }
 
-  /// Moves them towards the statistics of x, both or, where one may not be written, none; they have no derivative.
-  void update(const Tensor& x) const {
+  /// Moves them towards the statistics of all examples together.
+  void follow_batch(const Tensor& x) const {
     const Tensor rows = flatten(movedim(x, 1, 0), 1, -1).detach();  // [channels, …]
-    require_writable(rows);
-    const Tensor new_mean = conform(lerp(mean, rows.mean(1), momentum), type_of(mean), op);
-    const Tensor new_variance = conform(lerp(variance, var(rows, 1), momentum), type_of(variance), op);
+    follow(x, rows.mean(1), var(rows, 1));
+  }
+  /// Moves them towards the means of the examples' own statistics.
+  void follow_examples(const Tensor& x) const {
+    const Tensor rows = flatten(x, 2, -1).detach();  // [batch, channels, …]
+    follow(x, rows.mean(2).mean(0), var(rows, 2).mean(0));
+  }
+
+ private:
+  /// Both, or, where one may not be written, none; they have no derivative.
+  void follow(const Tensor& x, const Tensor& of_mean, const Tensor& of_variance) const {
+    require_writable(x.detach());
+    const Tensor new_mean = conform(lerp(mean, of_mean, momentum), type_of(mean), op);
+    const Tensor new_variance = conform(lerp(variance, of_variance, momentum), type_of(variance), op);
     check_write(mean, read(new_mean, op), op);
     check_write(variance, read(new_variance, op), op);
     mean.copy_(new_mean);
     variance.copy_(new_variance);
   }
 
- private:
   void require_writable(const Tensor& x) const {
     const Interpreter* vmap = vmap_that_forbids(mean, read(x, op));
     if (!vmap) vmap = vmap_that_forbids(variance, read(x, op));
@@ -113,7 +123,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   const Tensor channels_first = movedim(x, 1, 0);
   if (x.numel() != 0 && x.numel() == x.size(1))
     raise<ValueError>("batch_norm: in training each channel needs more than one value, the input is " + type_text(x));
-  if (running.given() && x.numel() != 0) running.update(x);
+  if (running.given() && x.numel() != 0) running.follow_batch(x);
   return scaled(movedim(normalized_rows(channels_first, 1, eps), 0, 1), weight, bias);
 }
 
@@ -134,17 +144,33 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
   return scaled(reshape(normalized_rows(reshape(x, grouped), 2, eps), type_of(x).shape), weight, bias);
 }
 
-Tensor instance_norm(const Tensor& x) { return instance_norm(x, Tensor(), Tensor()); }
-Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return instance_norm(x, weight, bias, default_eps);
+Tensor instance_norm(const Tensor& x) { return instance_norm(x, Tensor(), Tensor(), Tensor(), Tensor()); }
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                     const Tensor& bias) {
+  return instance_norm(x, running_mean, running_var, weight, bias, true);
 }
-Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                     const Tensor& bias, bool use_input_stats) {
+  return instance_norm(x, running_mean, running_var, weight, bias, use_input_stats, default_momentum, default_eps);
+}
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                     const Tensor& bias, bool use_input_stats, double momentum, double eps) {
+  const RunningStatistics running{"instance_norm", running_mean, running_var, momentum};
   require_channels("instance_norm", x);
   require_one_per_channel("instance_norm", "weight", weight, x);
   require_one_per_channel("instance_norm", "bias", bias, x);
+  running.check(x);
+  if (!use_input_stats) {
+    if (!running.given())
+      raise<ValueError>(
+          "instance_norm: without the input's statistics the running ones are needed; pass them, or "
+          "use_input_stats = true");
+    return scaled(by_given_statistics(x, running_mean, running_var, eps), weight, bias);
+  }
   if (x.numel() != 0 && x.numel() == x.size(0) * x.size(1))
     raise<ValueError>("instance_norm: each channel of an example needs more than one value, the input is " +
                       type_text(x));
+  if (running.given() && x.numel() != 0) running.follow_examples(x);
   return scaled(normalized_rows(x, 2, eps), weight, bias);
 }
 

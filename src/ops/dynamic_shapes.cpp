@@ -148,13 +148,30 @@ Tensor one_hot(const Tensor& index, std::int64_t classes) {
   if (category(type_of(index).dtype) != 1)
     raise<TypeError>("one_hot: the index " + type_text(index) + " is not of integers");
   if (classes < 1) raise<ValueError>("one_hot: classes is " + std::to_string(classes) + "; it must be at least 1");
-  return to(eq(unsqueeze(index, -1), arange(classes)), DType::int64);
+  const Tensor places = to(index, DType::int64);
+  if (const ArrayRef seen = elements_of_all_examples("one_hot", places)) {
+    if (const auto bad = kernels::find_out_of_range(seen->strided(), 0, classes))
+      raise<IndexError>("one_hot: index " + std::to_string(*bad) +
+                        place_text(first_place(seen->strided(), [&](std::int64_t n) { return n == *bad; }),
+                                   seen->type.shape, type_of(places).rank()) +
+                        " is out of range for " + count_of(classes, "class", "classes") + "; " +
+                        legal_range(0, classes - 1));
+  }
+  return to(eq(unsqueeze(places, -1), arange(classes)), DType::int64);
 }
 
 /// Counts, for each value, the sorted elements below it: a comparison of all pairs, so for short tables.
 Tensor searchsorted(const Tensor& sorted_values, const Tensor& values) {
   require_defined("searchsorted", sorted_values, 0);
-  return sum(to(lt(unsqueeze(sorted_values, -2), unsqueeze(values, -1)), DType::int64), -1);
+  require_defined("searchsorted", values, 1);
+  const int rank = type_of(sorted_values).rank();
+  if (rank == 0)
+    raise<ValueError>("searchsorted: the sorted values " + type_text(sorted_values) + " must have at least 1 axis");
+  if (rank > 1 && type_of(values).rank() != rank)
+    raise<ValueError>("searchsorted: the values " + type_text(values) + " must have as many axes as the sorted ones " +
+                      type_text(sorted_values) + ", or these one");
+  const Tensor table = rank == 1 ? sorted_values : unsqueeze(sorted_values, -2);
+  return sum(to(lt(table, unsqueeze(values, -1)), DType::int64), -1);
 }
 
 }  // namespace ops

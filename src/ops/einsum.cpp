@@ -98,26 +98,32 @@ Summation parse(std::string_view text, const std::vector<Tensor>& operands) {
   return equation;
 }
 
-void check_sizes(std::string_view text, const Summation& equation, const std::vector<Tensor>& operands) {
-  struct Seen {
-    std::size_t operand;
-    Size size;
-  };
+/// The operand that gives a letter its size, and the size.
+struct Seen {
+  std::size_t operand;
+  Size size;
+};
+
+/// The size of every letter; one of 1 broadcasts, unless the same operand has the letter twice.
+std::map<char, Seen> sizes_of(std::string_view text, const Summation& equation, const std::vector<Tensor>& operands) {
   std::map<char, Seen> seen;
   for (std::size_t i = 0; i < operands.size(); ++i)
     for (std::size_t k = 0; k < equation.operands[i].size(); ++k) {
       const char c = equation.operands[i][k];
       const Size size = type_of(operands[i]).shape[k];
-      const auto [at, is_new] = seen.try_emplace(c, Seen{i, size});
-      if (is_new || at->second.size == size) continue;
-      const bool broadcasts = c < 'A' && (size == 1 || at->second.size == 1);
-      if (!broadcasts)
+      const std::size_t first = equation.operands[i].find(c);
+      const bool repeats = first != k;
+      const auto [at, is_new] = repeats ? std::pair{seen.find(c), false} : seen.try_emplace(c, Seen{i, size});
+      const Seen before = repeats ? Seen{i, type_of(operands[i]).shape[first]} : at->second;
+      if (is_new || before.size == size) continue;
+      if (repeats || !(size == 1 || before.size == 1))
         raise_einsum(text, std::string("needs one size for ") + (c < 'A' ? '.' : c) + ": operand " +
-                               std::to_string(at->second.operand) + " " + type_text(operands[at->second.operand]) +
-                               " has " + std::to_string(at->second.size.hint()) + ", operand " + std::to_string(i) +
-                               " " + type_text(operands[i]) + " has " + std::to_string(size.hint()));
-      if (at->second.size == 1) at->second = {i, size};
+                               std::to_string(before.operand) + " " + type_text(operands[before.operand]) + " has " +
+                               std::to_string(before.size.hint()) + ", operand " + std::to_string(i) + " " +
+                               type_text(operands[i]) + " has " + std::to_string(size.hint()));
+      if (before.size == 1) at->second = {i, size};
     }
+  return seen;
 }
 
 struct Term {
@@ -126,6 +132,18 @@ struct Term {
   bool has(char c) const { return letters.find(c) != Letters::npos; }
   Size size(char c) const { return type_of(x).shape[letters.find(c)]; }
 };
+
+/// Without the letters whose size of 1 broadcasts: they are the other operands' then. Axes behind `...` stay, as `matmul`
+/// broadcasts them.
+Term without_broadcast_letters(Term term, const std::map<char, Seen>& sizes) {
+  for (std::size_t i = term.letters.size(); i-- > 0;) {
+    const char c = term.letters[i];
+    if (c < 'A' || !(term.size(c) == 1) || sizes.at(c).size == 1) continue;
+    term.x = select(term.x, static_cast<std::int64_t>(i), 0);
+    term.letters.erase(i, 1);
+  }
+  return term;
+}
 
 /// Repeated letters become diagonals.
 Term without_repeats(Term term) {
@@ -200,16 +218,18 @@ namespace ops {
 
 Tensor einsum(std::string_view text, const std::vector<Tensor>& operands) {
   const Summation equation = parse(text, operands);
-  check_sizes(text, equation, operands);
+  const std::map<char, Seen> sizes = sizes_of(text, equation, operands);
+  const auto term = [&](std::size_t i) {
+    return without_broadcast_letters(without_repeats({operands[i], equation.operands[i]}), sizes);
+  };
   const auto needed_after = [&](std::size_t i) {
     Letters letters = equation.output;
     for (std::size_t k = i + 1; k < operands.size(); ++k) letters += equation.operands[k];
     return letters;
   };
-  Term total = summed(without_repeats({operands[0], equation.operands[0]}), needed_after(0));
+  Term total = summed(term(0), needed_after(0));
   for (std::size_t i = 1; i < operands.size(); ++i) {
-    Term next = without_repeats({operands[i], equation.operands[i]});
-    next = summed(std::move(next), needed_after(i) + total.letters);
+    const Term next = summed(term(i), needed_after(i) + total.letters);
     total = summed(contract(total, next, needed_after(i)), needed_after(i));
   }
   return permuted_to(total, equation.output);

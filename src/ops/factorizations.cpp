@@ -288,12 +288,14 @@ Tensor cholesky_solve(const Tensor& b, const Tensor& l) {
   return side.result(solve_lower_adjoint(side.a, solve_lower(side.a, side.b)));
 }
 
-Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper) {
-  return triangular_solve(a, b, upper, false, false);
+Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper) {
+  const RightHandSide side("solve_triangular", a, b);
+  return side.result(apply(TriangularSolve{upper, false, false}, side.a, side.b));
 }
-Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transpose, bool unitriangular) {
+Tensor triangular_solve(const Tensor& b, const Tensor& a) { return triangular_solve(b, a, TriangularOptions{}); }
+Tensor triangular_solve(const Tensor& b, const Tensor& a, TriangularOptions options) {
   const RightHandSide side("triangular_solve", a, b);
-  return side.result(apply(TriangularSolve{upper, transpose, unitriangular}, side.a, side.b));
+  return side.result(apply(TriangularSolve{options.upper, options.transpose, options.unitriangular}, side.a, side.b));
 }
 
 }  // namespace ops

@@ -152,6 +152,17 @@ void require_joinable(const std::vector<Tensor>& tensors, std::int64_t axis) {
   }
 }
 
+/// As in PyTorch, a tensor [0] among tensors of another rank adds nothing, whatever their other sizes: a list starts so.
+std::vector<Tensor> without_empty_lists(const std::vector<Tensor>& tensors) {
+  int rank = 1;
+  for (const Tensor& t : tensors) rank = std::max(rank, type_of(t).rank());
+  if (rank == 1) return tensors;
+  std::vector<Tensor> others;
+  for (const Tensor& t : tensors)
+    if (const Shape& shape = type_of(t).shape; shape.size() != 1 || !(shape[0] == 0)) others.push_back(t);
+  return others;
+}
+
 std::vector<Tensor> promoted(const std::vector<Tensor>& tensors) {
   Types types;
   SmallVector<const Type*, 4> pointers;
@@ -176,11 +187,12 @@ std::vector<Tensor> unstack(const Tensor& x) {
 }
 
 Tensor cat(const std::vector<Tensor>& tensors) { return cat(tensors, 0); }
-Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
-  require_tensors("cat", tensors);
+Tensor cat(const std::vector<Tensor>& all, std::int64_t dim) {
+  require_tensors("cat", all);
+  const std::vector<Tensor> tensors = without_empty_lists(promoted(all));
   const std::int64_t axis = wrap_axis("cat", dim, tensors[0]);
   require_joinable(tensors, axis);
-  return joined<Cat>(promoted(tensors), axis);
+  return joined<Cat>(tensors, axis);
 }
 
 Tensor stack(const std::vector<Tensor>& tensors) { return stack(tensors, 0); }

@@ -94,6 +94,14 @@ struct BinaryCrossEntropy {
   static double reference(double p, double y) { return std::log(1 / p) * y + std::log(1 / (1 - p)) * (1 - y); }
 };
 
+void require_one_shape(const char* op, const Tensor& input, const Tensor& target) {
+  require_defined(op, input, 0);
+  require_defined(op, target, 1);
+  if (!(type_of(input).shape == type_of(target).shape))
+    raise<ValueError>(std::string(op) + ": the target " + type_text(target) + " must have the shape of the input " +
+                      type_text(input) + "; expand it to that shape");
+}
+
 }  // namespace
 
 Tensor reduced(const Tensor& losses, Reduction reduction) {
@@ -113,20 +121,29 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
   return reduced(apply(AbsoluteError{}, input, target), reduction);
 }
 
+Tensor huber_loss(const Tensor& input, const Tensor& target) { return huber_loss(input, target, 1); }
 Tensor huber_loss(const Tensor& input, const Tensor& target, double delta) {
+  return huber_loss(input, target, Reduction::mean, delta);
+}
+Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
   if (!(delta > 0)) raise<ValueError>("huber_loss: delta is " + std::to_string(delta) + "; it must be greater than 0");
-  return reduced(apply(Huber{delta}, input, target), Reduction::mean);
+  return reduced(apply(Huber{delta}, input, target), reduction);
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target) {
   return binary_cross_entropy_with_logits(input, target, Reduction::mean);
 }
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, Reduction reduction) {
+  require_one_shape("binary_cross_entropy_with_logits", input, target);
   return reduced(apply(BinaryCrossEntropyWithLogits{}, input, target), reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target) {
-  return reduced(apply(BinaryCrossEntropy{}, input, target), Reduction::mean);
+  return binary_cross_entropy(input, target, Reduction::mean);
+}
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction) {
+  require_one_shape("binary_cross_entropy", input, target);
+  return reduced(apply(BinaryCrossEntropy{}, input, target), reduction);
 }
 
 }  // namespace ops

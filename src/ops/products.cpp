@@ -264,11 +264,15 @@ Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b) { return add(
 
 Tensor linear(const Tensor& x, const Tensor& weight) {
   require_defined("linear", x, 0);
-  require_rank("linear", weight, 1, 2);
+  require_defined("linear", weight, 1);
   const Type tx = type_of(x), tw = type_of(weight);
-  if (tx.rank() == 0 || !(tx.shape.back() == tw.shape[1]))
+  if (tw.rank() != 1 && tw.rank() != 2)
+    raise<ValueError>("linear: the weight must be [outputs, inputs] or [inputs], it is " + to_string(tw));
+  if (tx.rank() == 0 || !(tx.shape.back() == tw.shape.back()))
     raise<ValueError>("linear: inner sizes differ: the input is " + to_string(tx) + ", the weight is " + to_string(tw) +
-                      "; the last axis of the input must equal axis 1 of the weight");
+                      "; the last axis of the input must equal axis " + std::to_string(tw.rank() - 1) +
+                      " of the weight");
+  if (tw.rank() == 1) return checked_product("linear", tx.rank() == 1 ? Form::dot : Form::matvec, x, weight);
   return tx.rank() == 1 ? checked_product("linear", Form::matvec, weight, x)
                         : checked_product("linear", Form::matrices, x, mT(weight));
 }

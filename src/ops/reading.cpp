@@ -92,6 +92,20 @@ ArrayRef elements_of_all_examples(const char* op, const Tensor& x) {
   return is_recorded({&seen, 1}) ? ArrayRef() : answers_behind(op, seen).elements;
 }
 
+std::string place_text(std::int64_t element, const Shape& shape, int rank) {
+  Shape place;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const std::int64_t n = shape[axis];
+    place.insert(0, element % n);
+    element /= n;
+  }
+  const auto inside = place.end() - rank;
+  std::string text = rank == 0 ? "" : " at " + to_string(Shape(inside, place.end()));
+  if (inside != place.begin()) text += " in example";
+  for (auto i = place.begin(); i != inside; ++i) text += (i == place.begin() ? " " : ", ") + std::to_string(i->host());
+  return text;
+}
+
 std::int64_t size_of_result(const char* op, const Tensor& count, const Tensor& x) {
   return only_element<std::int64_t>(op, *elements_behind(op, count, x, Needs::size), "");
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "kernels/elementwise.h"
 #include "primitive/interpreter.h"
 #include "tensor/value.h"
 
@@ -18,6 +19,21 @@ ArrayRef concrete_for_size(const char* op, const Tensor& x);
 /// The elements behind x for all examples of the running vmaps, with an axis in front for each, outermost first: for
 /// checks from which only an error follows. Null while x is being recorded.
 ArrayRef elements_of_all_examples(const char* op, const Tensor& x);
+
+/// ` at [0,2] in example 3`: a row-major place in `shape`, of whose axes the last `rank` are one example's.
+std::string place_text(std::int64_t element, const Shape& shape, int rank);
+/// The row-major place of the first of these integers for which `is_bad(number)`, -1 if there is none. One by one: for
+/// errors.
+template <class F>
+std::int64_t first_place(const Strided& integers, const F& is_bad) {
+  const ArrayRef rows = make_array({DType::int64, Shape(integers.shape, integers.shape + integers.rank)});
+  kernels::copy(rows->strided(), integers);
+  const auto* number = static_cast<const std::int64_t*>(rows->data);
+  const std::int64_t count = rows->numel();
+  for (std::int64_t i = 0; i < count; ++i)
+    if (is_bad(number[i])) return i;
+  return -1;
+}
 
 /// `count`, the size that the result of `op` on x has; where it differs per example of a vmap that allows it, examples of
 /// one size go on together.

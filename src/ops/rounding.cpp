@@ -1,6 +1,9 @@
 // Rounding, and division with a rounded quotient. Rounding is locally constant: its derivative is zero.
 #include <cmath>
 
+#include "kernels/index.h"
+#include "ops/axes.h"
+#include "ops/reading.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -89,6 +92,24 @@ struct Fmod {
   static double reference(double a, double b) { return std::fmod(a, b); }
 };
 
+/// Throws ValueError if an integer would be divided by 0: `b` is the divisor. Looks at `b` alone, in the examples of all
+/// running vmaps; not while a program is recorded.
+void require_divisors(const char* op, const Tensor& a, const Tensor& b) {
+  require_defined(op, a, 0);
+  require_defined(op, b, 1);
+  const Type &ta = type_of(a), &tb = type_of(b);
+  if (category(ta.dtype) > 1 || category(tb.dtype) > 1) return;
+  const ArrayRef divisors = elements_of_all_examples(op, b);
+  if (!divisors || kernels::count_nonzero(divisors->strided()) == divisors->numel()) return;
+  const ArrayRef divided = elements_of_all_examples(op, a);
+  if (!divided || divided->numel() == 0) return;
+  const std::int64_t place = first_place(divisors->strided(), [](std::int64_t n) { return n == 0; });
+  raise<ValueError>(std::string(op) + ": the divisor " + to_string(tb) + " is 0" +
+                    place_text(place, divisors->type.shape, tb.rank()) +
+                    ", and integers have no infinity; divide by where(b == 0, 1, b), or convert with "
+                    "x.to(rc::float32)");
+}
+
 }  // namespace
 
 namespace ops {
@@ -98,9 +119,18 @@ Tensor ceil(const Tensor& x) { return apply(Ceil{}, x); }
 Tensor round(const Tensor& x) { return apply(Round{}, x); }
 Tensor trunc(const Tensor& x) { return apply(Trunc{}, x); }
 Tensor frac(const Tensor& x) { return apply(Frac{}, x); }
-Tensor floor_divide(const Tensor& a, const Tensor& b) { return apply(FloorDivide{}, a, b); }
-Tensor remainder(const Tensor& a, const Tensor& b) { return apply(Remainder{}, a, b); }
-Tensor fmod(const Tensor& a, const Tensor& b) { return apply(Fmod{}, a, b); }
+Tensor floor_divide(const Tensor& a, const Tensor& b) {
+  require_divisors("floor_divide", a, b);
+  return apply(FloorDivide{}, a, b);
+}
+Tensor remainder(const Tensor& a, const Tensor& b) {
+  require_divisors("remainder", a, b);
+  return apply(Remainder{}, a, b);
+}
+Tensor fmod(const Tensor& a, const Tensor& b) {
+  require_divisors("fmod", a, b);
+  return apply(Fmod{}, a, b);
+}
 
 const Tensor& Tensor::floor_() const { return apply_into(*this, Floor{}, *this); }
 const Tensor& Tensor::ceil_() const { return apply_into(*this, Ceil{}, *this); }

@@ -279,11 +279,14 @@ Tensor take(const Tensor& x, const Tensor& index) {
   return take_front(flat, {&where, 1}, {"take", {0}, type_of(flat).shape, true});
 }
 
-Tensor embedding(const Tensor& weight, const Tensor& index) {
-  require_defined("embedding", weight, 0);
+Tensor embedding(const Tensor& index, const Tensor& weight) {
+  const Tensor where = require_indices("embedding", index, 0);
+  require_defined("embedding", weight, 1);
+  if (!is_differentiable(type_of(weight).dtype))
+    raise<TypeError>("embedding: the weight " + type_text(weight) +
+                     " is neither floating nor complex; the index stands first, and index_select reads integer tables");
   if (type_of(weight).rank() != 2)
     raise<ValueError>("embedding: the weight " + type_text(weight) + " must have 2 axes");
-  const Tensor where = require_indices("embedding", index, 1);
   return take_front(weight, {&where, 1}, {"embedding", {0}, type_of(weight).shape, false});
 }
 

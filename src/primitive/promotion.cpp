@@ -2,6 +2,7 @@
 #include "primitive/promotion.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/raise.h"
@@ -31,6 +32,14 @@ int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 :
   }
 }
 
+/// The type of what stands higher, unless the lower is of a higher category; a floating one keeps its size as a complex
+/// one. torch.result_type, operation combine_categories.
+std::optional<DType> beside_lower(std::optional<DType> higher, std::optional<DType> lower) {
+  if (!higher || !lower) return higher ? higher : lower;
+  if (category(*lower) <= category(*higher)) return higher;
+  return is_floating(*higher) ? complex_dtype(*higher) : promote(*higher, *lower);
+}
+
 }  // namespace
 
 Shape broadcast_shape(const char* op, std::span<const Type* const> inputs) {
@@ -55,27 +64,15 @@ DType result_dtype(std::span<const Type* const> types) {
   bool same = true;
   for (const Type* t : types) same &= t->dtype == types[0]->dtype;
   if (same) return types[0]->dtype;
-  int found[3] = {-1, -1, -1};
+  std::optional<DType> found[3];
   for (const Type* t : types) {
-    int& dtype = found[standing(*t)];
-    dtype = dtype < 0 ? static_cast<int>(t->dtype) : static_cast<int>(promote(static_cast<DType>(dtype), t->dtype));
+    std::optional<DType>& dtype = found[standing(*t)];
+    dtype = dtype ? promote(*dtype, t->dtype) : t->dtype;
   }
-  int result = found[0];
-  for (int rank = 1; rank < 3; ++rank) {
-    if (found[rank] < 0) continue;
-    DType dtype = static_cast<DType>(found[rank]);
-    if (result < 0) {
-      result = found[rank];
-      continue;
-    }
-    const DType higher = static_cast<DType>(result);
-    if (category(dtype) <= category(higher)) continue;
-    if (rank == 2 && is_floating(dtype)) dtype = DType::float32;
-    if (rank == 2 && is_complex(dtype)) dtype = complex_dtype(higher);
-    else if (is_complex(dtype) && is_floating(higher)) dtype = promote(dtype, higher);
-    result = static_cast<int>(dtype);
-  }
-  return static_cast<DType>(result);
+  const bool only_numbers = !found[0] && !found[1];  // stay in double
+  if (!only_numbers && found[2] && is_floating(*found[2])) found[2] = DType::float32;
+  if (!only_numbers && found[2] && is_complex(*found[2])) found[2] = DType::complex64;
+  return *beside_lower(found[0], beside_lower(found[1], found[2]));
 }
 
 Operands operands_of(const char* name, const Rules& rules, std::span<const Type* const> inputs) {

@@ -109,20 +109,6 @@ void require_elements_in_range(const char* op, const char* name, const Tensor& x
                     place_text(i, seen->type.shape, type_of(x).rank()) + "; it must be " + text_of(range));
 }
 
-std::string place_text(std::int64_t element, const Shape& shape, int rank) {
-  Shape place;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    const std::int64_t n = shape[axis];
-    place.insert(0, element % n);
-    element /= n;
-  }
-  const auto inside = place.end() - rank;
-  std::string text = rank == 0 ? "" : " at " + to_string(Shape(inside, place.end()));
-  if (inside != place.begin()) text += " in example";
-  for (auto i = place.begin(); i != inside; ++i) text += (i == place.begin() ? " " : ", ") + std::to_string(i->host());
-  return text;
-}
-
 Tensor Request::open_uniform() const { return maximum(uniform(), half_step(dtype)); }
 
 Request request(const Noise& noise, std::initializer_list<Parameter> parameters) {

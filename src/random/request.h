@@ -18,8 +18,6 @@ void require_in_range(const char* op, const char* name, double number, Range ran
 /// range, among those of all examples of the running vmaps. Nothing but that error follows from looking, so an example
 /// may be told from others; of a program that is being recorded, elements are not known and not looked at.
 void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range);
-/// ` at [0,2] in example 3`: a row-major place in `shape`, of whose axes the last `rank` are one example's.
-std::string place_text(std::int64_t element, const Shape& shape, int rank);
 
 /// A parameter as errors name it.
 struct Parameter {

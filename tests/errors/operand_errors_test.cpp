@@ -91,7 +91,7 @@ TEST(OperandErrors, OfIndices) {
       {4}, [](Tensor x) { rc::gather(x, 0, rc::tensor({{0, 1}})); },
       "gather: the index i64[1,2] must have as many axes as f64[4]");
   expect_inside<rc::ValueError>(
-      {4}, [](Tensor x) { rc::embedding(x, rc::tensor({0, 1})); }, "embedding: the weight f64[4] must have 2 axes");
+      {4}, [](Tensor x) { rc::embedding(rc::tensor({0, 1}), x); }, "embedding: the weight f64[4] must have 2 axes");
   expect_inside<rc::TypeError>(
       {4}, [](Tensor x) { rc::one_hot(x, 3); }, "one_hot: the index f64[4] is not of integers");
   expect_inside<rc::ValueError>(

@@ -113,7 +113,7 @@ TEST(Examples, PerSampleGradientsOfAnEmbeddingNet) {
   const Tensor table = sin(ramp({7, 4})), head = cos(ramp({4, 3}));
   const Tensor words = rc::tensor({{0, 3, 3}, {6, 1, 0}}), classes = rc::tensor({2, 0});
   const auto loss = [](Tensor rows, Tensor w, Tensor x, Tensor c) {
-    return rc::cross_entropy(matmul(rc::embedding(rows, x).mean(0), w), c);
+    return rc::cross_entropy(matmul(rc::embedding(x, rows).mean(0), w), c);
   };
   const auto [rows, heads] =
       rc::vmap(rc::grad<0, 1>(loss), {.in_dims = {rc::none, rc::none, 0, 0}})(table, head, words, classes);

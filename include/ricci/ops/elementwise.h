@@ -40,12 +40,13 @@ const Tensor& sub_out(const Tensor& out, const Tensor& a, const Tensor& b);
 const Tensor& mul_out(const Tensor& out, const Tensor& a, const Tensor& b);
 const Tensor& div_out(const Tensor& out, const Tensor& a, const Tensor& b);
 
-// ── division with a rounded quotient, of integers and floating numbers. An integer divided by 0 gives 0, where PyTorch
-// throws: no operation looks at values; a floating one gives infinity or NaN ──
+// ── division with a rounded quotient, of integers and floating numbers. An integer divided by 0 is a ValueError that says
+// where the first 0 is; a program that is being recorded does not look, and gives 0 there when it runs. A floating number
+// over 0 gives infinity or NaN ──
 
-Tensor floor_divide(const Tensor& a, const Tensor& b);  ///< ⌊a / b⌋, derivative 0; 0 for an integer over 0
-Tensor remainder(const Tensor& a, const Tensor& b);     ///< sign of the divisor, as Python's %; 0 for an integer over 0
-Tensor fmod(const Tensor& a, const Tensor& b);          ///< sign of the dividend, as C's; 0 for an integer over 0
+Tensor floor_divide(const Tensor& a, const Tensor& b);  ///< ⌊a / b⌋, derivative 0
+Tensor remainder(const Tensor& a, const Tensor& b);     ///< sign of the divisor, as Python's %
+Tensor fmod(const Tensor& a, const Tensor& b);          ///< sign of the dividend, as C's
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }

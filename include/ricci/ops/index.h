@@ -34,8 +34,17 @@ Tensor masked_select(const Tensor& x, const Tensor& mask, SizeOptions options);
 /// The distinct values of x, ascending. [count] or [size].
 Tensor unique(const Tensor& x);
 Tensor unique(const Tensor& x, SizeOptions options);
-Tensor embedding(const Tensor& weight, const Tensor& index);  ///< rows of weight
-Tensor one_hot(const Tensor& index, std::int64_t classes);    ///< int64
+/// Rows of weight [rows, width]: [..., width] for integers [...]. The index stands first, as in PyTorch. TypeError if the
+/// index is not of integers or the weight is of them (index_select reads rows of integers), so that the two cannot be
+/// swapped unnoticed; IndexError where an index is not in [0, rows).
+///   Tensor x = rc::embedding(tokens, table);  // i64[32,10], f32[5000,64] → f32[32,10,64]
+Tensor embedding(const Tensor& index, const Tensor& weight);
+/// int64 [..., classes]: 1 at each index, else 0. IndexError where an index is not in [0, classes), with its place; a
+/// program that is being recorded does not look, and has zeros there when it runs.
+Tensor one_hot(const Tensor& index, std::int64_t classes);
+/// The place, int64, at which each value goes into the sorted ones along their last axis: the number of elements below it.
+/// Of sorted [n], values have any shape, which is the result's; of sorted [..., n], values are [..., m]. ValueError if
+/// `sorted` has no axis.
 Tensor searchsorted(const Tensor& sorted, const Tensor& values);
 
 }  // namespace ricci::ops

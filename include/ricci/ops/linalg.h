@@ -3,10 +3,20 @@
 // differentiable to any order, in both modes.
 #pragma once
 
+#include <concepts>
 #include <string_view>
 #include <tuple>
 
 #include "ricci/tensor.h"
+
+namespace ricci {
+
+/// `{.upper = false, .transpose = true, .unitriangular = true}`
+struct TriangularOptions {
+  bool upper = true, transpose = false, unitriangular = false;
+};
+
+}  // namespace ricci
 
 namespace ricci::ops {
 
@@ -27,8 +37,8 @@ Tensor inner(const Tensor& a, const Tensor& b);
 Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims);
 /// Einstein's summation: `einsum("bij,bjk->bik", a, b)`. A letter names an axis; letters that the result does not name
 /// are summed; a letter twice in one term is a diagonal; `...` stands for any further axes, which broadcast. Without
-/// an arrow the result has the letters that appear once, in alphabetical order. Operands are contracted from left to
-/// right. ValueError if the equation does not describe the operands.
+/// an arrow the result has the letters that appear once, in alphabetical order. A size of 1 broadcasts against the letter's
+/// size in other operands. Operands are contracted from left to right. ValueError if the equation does not describe the operands.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);
 template <class... T>
   requires(std::is_convertible_v<T, Tensor> && ...)
@@ -36,7 +46,8 @@ Tensor einsum(std::string_view equation, const Tensor& first, const T&... rest) 
   return einsum(equation, std::vector<Tensor>{first, rest...});
 }
 Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);  ///< bias + mm(a, b); bias broadcasts
-/// A linear layer: x [..., inputs], weight [outputs, inputs], bias [outputs] or undefined; gives x weightᵀ + bias.
+/// A linear layer: x [..., inputs], weight [outputs, inputs], bias [outputs] or undefined; gives x weightᵀ + bias. A weight
+/// [inputs] is one output without its axis: [...].
 Tensor linear(const Tensor& x, const Tensor& weight);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 /// The product of all matrices in the order that takes the fewest multiplications; the first may be a row [n], the last a
@@ -45,7 +56,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor multi_dot(const std::vector<Tensor>& matrices);
 /// Kronecker's product: every element of a times all of b. The sizes of the result are products of sizes.
 Tensor kron(const Tensor& a, const Tensor& b);
-/// The vector product along `dim`, of size 3 in both (the last axis).
+/// The vector product along `dim`, of size 3 in both (the last axis if not given). The two broadcast; `dim` counts the
+/// axes of the result.
 Tensor cross(const Tensor& a, const Tensor& b);
 Tensor cross(const Tensor& a, const Tensor& b, std::int64_t dim);
 
@@ -61,11 +73,24 @@ Tensor cholesky_solve(const Tensor& b, const Tensor& l);
 /// leading axes that a has. One matrix with many right-hand sides is factored once, under vmap too. ValueError if a is
 /// singular. `solve(a, b)`, where one might write `inverse(a) b`.
 Tensor solve(const Tensor& a, const Tensor& b);
-/// x with a x = b for a triangular a, of which only the triangle is read: the upper one if `upper`. With `transpose`,
-/// aᵀ x = b; with `unitriangular`, the diagonal is taken as ones. b as in `solve`. A zero on the diagonal gives
-/// infinities or NaN.
-Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper);
-Tensor triangular_solve(const Tensor& a, const Tensor& b, bool upper, bool transpose, bool unitriangular);
+/// x with a x = b for a triangular a, of which only the triangle is read: the upper one if `upper`. b as in `solve`. A
+/// zero on the diagonal gives infinities or NaN. torch.linalg.solve_triangular.
+///   Tensor x = rc::solve_triangular(l, b, false);
+Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper);
+/// The same with the right-hand side first, as torch.triangular_solve: the upper triangle unless `.upper = false`. With
+/// `.transpose`, aᵀ x = b; with `.unitriangular`, the diagonal is taken as ones.
+///   Tensor x = rc::triangular_solve(b, l, {.upper = false});
+Tensor triangular_solve(const Tensor& b, const Tensor& a);
+Tensor triangular_solve(const Tensor& b, const Tensor& a, TriangularOptions options);
+/// Does not compile: with options by position the matrix came first once, and two square matrices would be swapped.
+template <std::same_as<bool>... B>
+  requires(sizeof...(B) > 0)
+Tensor triangular_solve(const Tensor&, const Tensor&, B...) {
+  static_assert(sizeof...(B) == 0,
+                "ricci: triangular_solve takes the right-hand side first and its options by name: "
+                "triangular_solve(b, a, {.upper = false}); with the matrix first, solve_triangular(a, b, upper)");
+  return {};
+}
 /// a⁻¹. ValueError if a is singular. To apply it, `solve` is faster and more accurate.
 Tensor inverse(const Tensor& a);
 Tensor inv(const Tensor& a);  ///< inverse

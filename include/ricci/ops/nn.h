@@ -2,6 +2,8 @@
 // order, in both modes. Element types are floating; convolution takes complex ones too.
 #pragma once
 
+#include <concepts>
+
 #include "ricci/tensor.h"
 
 namespace ricci {
@@ -86,10 +88,26 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
 Tensor group_norm(const Tensor& x, std::int64_t groups);
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias);
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps);
-/// The same over each example's channels one by one.
+/// The same over each example's channels one by one, with arguments in batch_norm's and PyTorch's order: by each example's
+/// own statistics, towards whose means over the batch the running ones move, if they are given; or, unless
+/// `use_input_stats` (true if not given), by the running ones.
+///   Tensor y = rc::instance_norm(x, {}, {}, weight, bias);
 Tensor instance_norm(const Tensor& x);
-Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias);
-Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps);
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                     const Tensor& bias);
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                     const Tensor& bias, bool use_input_stats);
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                     const Tensor& bias, bool use_input_stats, double momentum, double eps);
+/// Does not compile: weight and bias once stood where PyTorch has the running statistics.
+template <std::convertible_to<Tensor>... T>
+  requires(sizeof...(T) == 2 || sizeof...(T) == 3)
+Tensor instance_norm(const Tensor&, const T&...) {
+  static_assert(sizeof...(T) == 0,
+                "ricci: instance_norm takes running statistics before weight and bias, as torch: "
+                "instance_norm(x, {}, {}, weight, bias)");
+  return {};
+}
 
 // ── losses; the reduction is the mean if not given ──
 
@@ -105,14 +123,19 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, Reduction reduct
 /// -log_probabilities[target], with shapes as in `cross_entropy` of classes.
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target);
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction);
-/// -target log σ(input) - (1 - target) log(1 - σ(input)), without over- or underflow. The two broadcast.
+/// -target log σ(input) - (1 - target) log(1 - σ(input)), without over- or underflow. ValueError unless both have one
+/// shape.
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target);
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, Reduction reduction);
 /// -target log input - (1 - target) log(1 - input) with logarithms of at least -100, so that input 0 and 1 are fine.
+/// ValueError unless both have one shape.
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target);
-/// The mean of difference² / 2 where |difference| < delta, else delta (|difference| - delta / 2). ValueError unless
-/// delta > 0.
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction);
+/// difference² / 2 where |difference| < delta (1 if not given), else delta (|difference| - delta / 2). The two broadcast.
+/// ValueError unless delta > 0.
+Tensor huber_loss(const Tensor& input, const Tensor& target);
 Tensor huber_loss(const Tensor& input, const Tensor& target, double delta);
+Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta);
 
 }  // namespace ops
 }  // namespace ricci

@@ -37,7 +37,8 @@ Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_
 /// The elements (i, i + offset) of two axes (0 and 1 if not given), as a new last axis.
 Tensor diagonal(const Tensor& x);
 Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2);
-/// All windows of `size` elements, every `step`-th, along an axis; the windows' elements are the new last axis.
+/// All windows of `size` elements, every `step`-th, along an axis; the windows' elements are the new last axis. Of a 0-dim
+/// tensor the one window, [size].
 Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step);
 Tensor squeeze(const Tensor& x);                      ///< without its axes of size 1
 Tensor squeeze(const Tensor& x, std::int64_t dim);    ///< without this one, if its size is 1

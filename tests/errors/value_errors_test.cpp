@@ -1,0 +1,111 @@
+// Values that an operation refuses: integers divided by zero, classes out of range. The error names the first one and its
+// place, in an example of a vmap too, and nothing is written; while a program is recorded, nobody looks.
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+const std::string remedy =
+    ", and integers have no infinity; divide by where(b == 0, 1, b), or convert with x.to(rc::float32)";
+
+TEST(DivisionErrors, AnIntegerByZero) {
+  const Tensor a = rc::tensor({7, 8, 9}), b = rc::tensor({1, 0, 0});
+  expect_error<rc::ValueError>([&] { rc::floor_divide(a, b); }, "floor_divide: the divisor i64[3] is 0 at [1]" + remedy,
+                               {a, b});
+  expect_error<rc::ValueError>([&] { rc::remainder(a, b); }, "remainder: the divisor i64[3] is 0 at [1]" + remedy);
+  expect_error<rc::ValueError>([&] { a % 0; }, "remainder: the divisor i64[] is 0" + remedy, {a});
+  expect_error<rc::ValueError>([&] { rc::fmod(a.to(rc::int8), b.unsqueeze(1).to(rc::uint8)); },
+                               "fmod: the divisor u8[3,1] is 0 at [1,0]" + remedy);
+  expect_error<rc::ValueError>([&] { rc::floor_divide(a, b != 0); },
+                               "floor_divide: the divisor bool[3] is 0 at [1]" + remedy);
+}
+
+TEST(DivisionErrors, SayWhichExample) {
+  const Tensor a = rc::tensor({7, 8, 9}), b = rc::tensor({{1, 2, 3}, {4, 5, 0}});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap([&](Tensor each) { return a % each; })(b); },
+      "remainder: the divisor i64[3] is 0 at [2] in example 1" + remedy + "\n  inside vmap over axis 0 of 2{at}",
+      {a, b});
+}
+
+TEST(DivisionErrors, OnlyWhereIntegersAreDivided) {
+  const Tensor zeros = rc::zeros({2}, rc::int64), halves = rc::full({2}, 0.5);
+  EXPECT_TRUE(rc::all(rc::isnan(rc::remainder(halves, zeros))).item<bool>());
+  EXPECT_TRUE(rc::all(rc::isinf(rc::floor_divide(halves, 0))).item<bool>());
+  EXPECT_TRUE(rc::all(rc::isnan(rc::fmod(zeros, 0.0))).item<bool>());
+  EXPECT_EQ(rc::remainder(rc::zeros({0}, rc::int64), 0).numel(), 0);
+  EXPECT_EQ((zeros % rc::zeros({0, 1}, rc::int64)).shape(), rc::Shape({0, 2}));
+  // A condition keeps examples with a zero away from the division.
+  const auto f = [](Tensor d) {
+    return rc::cond(d == 0, [](Tensor x) { return x; }, [](Tensor x) { return 12 % x; }, d);
+  };
+  EXPECT_TRUE(rc::equal(rc::vmap(f)(rc::tensor({0, 5, 0, 7})), rc::tensor({0, 2, 0, 5})));
+}
+
+TEST(DivisionErrors, AProgramDoesNotLook) {
+  const Tensor a = rc::tensor({7, 8}), b = rc::tensor({2, 0});
+  const rc::Program program = rc::trace([](Tensor x, Tensor y) { return x % y; })(a, b);
+  EXPECT_EQ(program.equations(), 1U);
+}
+
+TEST(ClassErrors, OneHot) {
+  const Tensor index = rc::tensor({{0, 2}, {5, -1}});
+  expect_error<rc::IndexError>([&] { rc::one_hot(index, 3); },
+                               "one_hot: index 5 at [1,0] is out of range for 3 classes; the legal range is [0, 2]",
+                               {index});
+  expect_error<rc::IndexError>([&] { rc::one_hot(rc::tensor(-1), 1); },
+                               "one_hot: index -1 is out of range for 1 class; the legal range is [0, 0]");
+  expect_error<rc::IndexError>([&] { rc::vmap([](Tensor i) { return rc::one_hot(i, 3); })(index); },
+                               "one_hot: index 5 at [0] in example 1 is out of range for 3 classes; the legal range is "
+                               "[0, 2]\n  inside vmap over axis 0 of 2{at}",
+                               {index});
+}
+
+TEST(ArgumentErrors, EmbeddingWithTheWeightFirst) {
+  const Tensor weight = rc::ones({4, 2}), index = rc::tensor({0, 1});
+  expect_error<rc::TypeError>([&] { rc::embedding(weight, index); },
+                              "embedding: the index f32[4,2] is not of integers; convert it, for example with "
+                              "x.to(rc::int64)",
+                              {weight, index});
+  expect_error<rc::TypeError>([&] { rc::embedding(weight.to(rc::int64), index); },
+                              "embedding: the weight i64[2] is neither floating nor complex; the index stands first, "
+                              "and index_select reads integer tables");
+  expect_error<rc::TypeError>([&] { rc::embedding(index, weight.to(rc::int64)); },
+                              "embedding: the weight i64[4,2] is neither floating nor complex; the index stands first, "
+                              "and index_select reads integer tables");
+}
+
+TEST(LossErrors, ShapesThatDiffer) {
+  const Tensor p = rc::full({2, 3}, 0.5), y = rc::ones({3});
+  expect_error<rc::ValueError>([&] { rc::binary_cross_entropy(p, y); },
+                               "binary_cross_entropy: the target f32[3] must have the shape of the input f32[2,3]; "
+                               "expand it to that shape",
+                               {p, y});
+  expect_error<rc::ValueError>([&] { rc::binary_cross_entropy_with_logits(y, p, rc::Reduction::sum); },
+                               "binary_cross_entropy_with_logits: the target f32[2,3] must have the shape of the input "
+                               "f32[3]; expand it to that shape");
+}
+
+TEST(ShapeErrors, OfSearchsortedAndLinearAndEinsum) {
+  const Tensor x = rc::ones({2, 3});
+  expect_error<rc::ValueError>([&] { rc::searchsorted(x.sum(), x); },
+                               "searchsorted: the sorted values f32[] must have at least 1 axis", {x});
+  expect_error<rc::ValueError>([&] { rc::searchsorted(x, rc::ones({3})); },
+                               "searchsorted: the values f32[3] must have as many axes as the sorted ones f32[2,3], or "
+                               "these one",
+                               {x});
+  expect_error<rc::ValueError>([&] { rc::linear(x, rc::ones({2})); },
+                               "linear: inner sizes differ: the input is f32[2,3], the weight is f32[2]; the last axis "
+                               "of the input must equal axis 0 of the weight",
+                               {x});
+  expect_error<rc::ValueError>([&] { rc::linear(x, rc::ones({1, 2, 3})); },
+                               "linear: the weight must be [outputs, inputs] or [inputs], it is f32[1,2,3]", {x});
+  expect_error<rc::ValueError>([&] { rc::einsum("ii->i", rc::ones({1, 3})); },
+                               "einsum: \"ii->i\" needs one size for i: operand 0 f32[1,3] has 1, operand 0 f32[1,3] "
+                               "has 3");
+}
+
+}  // namespace
