@@ -1,10 +1,10 @@
 // Reverse mode: values that know the equation of the tape that made them, and the tape run backwards.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <unordered_map>
 
+#include "interpreters/tape_nodes.h"
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -38,20 +38,7 @@ class TapeRecord {
                                 std::span<const int> wanted, bool consume);
 
  private:
-  struct Node {
-    const Rules* rules;
-    OwnedParameters parameters;
-    SmallVector<int, 3> parents;  // slots; -1 where the input is not tracked
-    SmallVector<ValueRef, 3> inputs;
-    SmallVector<ValueRef, 1> outputs;
-    SmallVector<Type, 2> input_types;
-    SmallVector<Type, 1> output_types;
-    std::shared_ptr<const Residual> residual;  // of a custom operation
-    int first_slot;
-  };
-  Tensors cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const;
-
-  std::deque<Node> nodes_;
+  TapeNodes nodes_;
   int slots_ = 0;
 };
 
