@@ -143,7 +143,7 @@ bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Te
   }
   if (op.rules->is_view) {
     op.rules->type(op.parameters, Types{arrays[0]->type});
-    result = make_view(alias(op, *arrays[0]), 0, new OperationLink(*inputs[0], op));
+    result = make_view(alias(op, *arrays[0]), 0, view_link(*inputs[0], op));
   } else if (op.rules->kind == Kind::elementwise) {
     result = make_tensor(elementwise(op, {arrays, count}), 0);
   } else if (op.rules->kind == Kind::custom) {

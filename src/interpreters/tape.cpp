@@ -38,46 +38,34 @@ int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<i
   for (std::size_t i = 0; i < std::min(parents.size(), max_operands); ++i)
     if (parents[i] >= 0) tracked |= 1U << i;
   const unsigned keeps = kept_for_reverse(*op.rules, tracked, static_cast<int>(inputs.size()));
-  Node node{.rules = op.rules,
-            .parameters = OwnedParameters(op.rules->parameters, op.parameters),
-            .parents = parents,
-            .inputs = {},
-            .outputs = {},
-            .input_types = {},
-            .output_types = {},
-            .residual = std::move(residual),
-            .first_slot = slots_};
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    node.inputs.push_back(keeps_input(keeps, i) ? inputs[i] : ValueRef());
-    node.input_types.push_back(inputs[i]->type);
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    node.outputs.push_back(keeps_output(keeps, i) ? outputs[i] : ValueRef());
-    node.output_types.push_back(outputs[i]->type);
-  }
-  nodes_.push_back(std::move(node));  // whole or not at all
+  nodes_.add({.op = op,
+              .keeps = keeps,
+              .first_slot = slots_,
+              .inputs = inputs,
+              .outputs = outputs,
+              .parents = {parents.data(), parents.size()},
+              .residual = std::move(residual)});
   const int first_slot = slots_;
   slots_ += static_cast<int>(outputs.size());
   return first_slot;
 }
 
-Tensors TapeRecord::cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const {
-  Tensors inputs, outputs;
+namespace {
+
+Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::span<const Tensor> cotangents) {
   Mask wanted;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    inputs.push_back(node.inputs[i] ? wrap(node.inputs[i]) : Tensor());
-    wanted.push_back(node.parents[i] >= 0);
-  }
-  for (const ValueRef& v : node.outputs) outputs.push_back(v ? wrap(v) : Tensor());
+  for (int parent : said.parents) wanted.push_back(parent >= 0);
   return cotangents_of({node.rules, node.parameters.get()},
-                       {.inputs = {inputs.data(), inputs.size()},
-                        .outputs = {outputs.data(), outputs.size()},
+                       {.inputs = {said.inputs.data(), said.inputs.size()},
+                        .outputs = {said.outputs.data(), said.outputs.size()},
                         .cotangents = cotangents,
-                        .input_types = {node.input_types.data(), node.input_types.size()},
-                        .output_types = {node.output_types.data(), node.output_types.size()},
+                        .input_types = {said.input_types.data(), said.input_types.size()},
+                        .output_types = {said.output_types.data(), said.output_types.size()},
                         .wanted = wanted,
-                        .residual = node.residual.get()});
+                        .residual = said.residual});
 }
+
+}  // namespace
 
 /// Of a long tape only what was recorded after the first wanted slot is passed.
 std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
@@ -96,25 +84,23 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     if (is_passed(slot)) kept[at(slot)] = true;
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (is_passed(slots[i])) accumulate(by_slot[at(slots[i])], cotangents[i]);
-  for (auto node = nodes_.rbegin(); node != nodes_.rend() && node->first_slot > first; ++node) {
-    const std::span<Tensor> outputs{by_slot.data() + at(node->first_slot), node->output_types.size()};
+  for (const TapeNode* node = nodes_.last(); node && node->first_slot > first;) {
+    const std::span<Tensor> outputs{by_slot.data() + at(node->first_slot), node->outputs};
     const bool reached = node->first_slot <= last &&
                          std::any_of(outputs.begin(), outputs.end(), [](const Tensor& ct) { return ct.defined(); });
     if (reached) {
-      Tensors cts = cotangents_of_node(*node, outputs);
+      const UnpackedNode said = TapeNodes::unpack(*node);
+      Tensors cts = cotangents_of_node(*node, said, outputs);
       for (std::size_t i = 0; i < cts.size(); ++i)
-        if (is_passed(node->parents[i])) {
+        if (is_passed(said.parents[i])) {
           Tensor term = std::move(cts[i]);
-          accumulate(by_slot[at(node->parents[i])], term);
+          accumulate(by_slot[at(said.parents[i])], term);
         }
     }
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (!kept[at(node->first_slot) + i]) outputs[i] = Tensor();
-    if (consume) {
-      node->inputs.clear();
-      node->outputs.clear();
-      node->residual.reset();
-    }
+    if (consume) nodes_.pop_back();
+    node = consume ? nodes_.last() : node->previous;
   }
   std::vector<Tensor> gradients;
   for (int slot : wanted) gradients.push_back(is_passed(slot) ? by_slot[at(slot)] : Tensor());

@@ -1,11 +1,11 @@
 // Reverse mode: values that know the equation of the tape that made them, and the tape run backwards.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
+#include "interpreters/tape_nodes.h"
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -43,18 +43,6 @@ class TapeRecord {
                                 std::span<const int> wanted, bool consume);
 
  private:
-  struct Node {
-    const Rules* rules;
-    OwnedParameters parameters;
-    SmallVector<int, 3> parents;  // slots; -1 where the input is not tracked
-    SmallVector<ValueRef, 3> inputs;
-    SmallVector<ValueRef, 1> outputs;
-    SmallVector<Type, 2> input_types;
-    SmallVector<Type, 1> output_types;
-    std::shared_ptr<const Residual> residual;  // of a custom operation
-    int first_slot;
-  };
-  Tensors cotangents_of_node(const Node& node, std::span<const Tensor> cotangents) const;
   /// Keeps other threads out, where there are any.
   std::unique_lock<std::mutex> locked() const {
     return shared_ ? std::unique_lock(shared_->mutex) : std::unique_lock<std::mutex>();
@@ -67,7 +55,7 @@ class TapeRecord {
     bool closed = false;
     explicit SharedState(const Entry& entry) : entry(entry) {}
   };
-  std::deque<Node> nodes_;
+  TapeNodes nodes_;
   int slots_ = 0;
   std::unique_ptr<SharedState> shared_;  // null: one thread alone records
 };

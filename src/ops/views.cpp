@@ -4,6 +4,7 @@
 
 #include "ops/axes.h"
 #include "ops/put.h"
+#include "primitive/writing.h"
 
 namespace ricci {
 namespace {
@@ -372,6 +373,18 @@ struct AsStrided {
             {{{2}, {0}, 3, 4}, {rand({4})}}};
   }
 };
+
+}  // namespace
+
+Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset) {
+  (void)&registered<AsStrided>;
+  Axes stride;
+  stride.append(strides.begin(), strides.end());
+  const AsStrided view{shape, stride, offset, type_of(root).shape.numel()};
+  return new OperationLink(root, {&rules_of<AsStrided>, &view});
+}
+
+namespace {
 
 Axes identity_axes(std::int64_t rank) {
   Axes axes;

@@ -29,6 +29,20 @@ namespace {
 constinit std::atomic<Level> last_count = 0;
 constinit std::atomic<Level> last_thread = 0;
 
+/// How many transforms run on this thread. An operation passes through one after the other, by recursion.
+thread_local constinit int running = 0;
+constexpr int most_running = 1000;
+
+Interpreter* innermost_with_room(const Entry& entry) {
+  if (running >= most_running)
+    throw TransformError(
+        (entry.name ? entry.name + std::string(": ") : std::string()) + std::to_string(most_running) +
+        " transforms run one inside the other on this thread, which is as many as there may be; end one "
+        "before the next begins, or use one tape for all steps" +
+        (entry.name ? at(entry.file, entry.line) : std::string()));
+  return innermost;
+}
+
 /// The number of this thread, in the lower bits of its levels.
 Level thread_number() {
   thread_local const Level number =
@@ -135,9 +149,10 @@ Interpreter::Interpreter(ValueKind kind, const Entry& entry)
     : level((last_count.fetch_add(1, std::memory_order_relaxed) + 1) << thread_bits | thread_number()),
       kind(kind),
       entry(entry),
-      parent(innermost),
+      parent(innermost_with_room(entry)),
       row_(level, entry) {
   innermost = this;
+  ++running;
 }
 
 Interpreter::Interpreter(const Interpreter& other)
@@ -149,8 +164,9 @@ Interpreter::Interpreter(const Interpreter& other)
       passed_by_(other.passed_by_) {}
 
 void Interpreter::enter() {
-  parent = innermost;
+  parent = innermost_with_room(entry);
   innermost = this;
+  ++running;
   ended_ = false;
 }
 
@@ -160,6 +176,7 @@ bool Interpreter::end() {
   while (*place && *place != this) place = &(*place)->parent;
   if (!*place) return false;
   *place = parent;
+  --running;
   ended_ = true;
   row_.clear();
   ended_by_ = shown_entry(this);
@@ -306,7 +323,7 @@ namespace {
 /// A view follows its base with all derivatives; whoever reads it leaves what no_grad has switched off.
 Tensor view_of(Op op, const Tensor& base) {
   require_defined(op.rules->name, base, 0);
-  Owned<Link> link = new OperationLink(base, op);
+  Owned<Link> link = view_link(base, op);
   ValueRef whole = live(value_of(base), op.rules->name);
   if (narrowed_levels != 0) whole = in_running_lanes(std::move(whole));
   const AllDerivatives kept;

@@ -2,6 +2,8 @@
 // base. Outside transforms, where nobody else needs the old elements, the kernel writes into them directly.
 #include "primitive/writing.h"
 
+#include <bit>
+#include <cstddef>
 #include <optional>
 
 #include "kernels/elementwise.h"
@@ -25,20 +27,25 @@ struct Place {
   Strided strided() const { return {data, type.dtype, type.rank(), type.shape.host(), strides.data()}; }
 };
 
+/// Turns the layout of a root into that of the first of these views of it; false where one of them says so.
+bool locate_views(const SmallVector<Cell*, 8>& views, Type& type, Strides& strides, void*& data) {
+  for (std::size_t i = views.size(); i-- > 0;)
+    if (!views[i]->link->locate(type, strides, data)) return false;
+  return true;
+}
+
+/// Requires: the array is that of the cell's root.
 bool locate_in(Cell* cell, Array* array, Place& place) {
-  if (!cell->link) {
-    place = {array, array->type, array->strides, array->data};
-    return true;
-  }
-  if (cell->link->is_argument() || !locate_in(cell->link->base.cell(), array, place)) return false;
-  return cell->link->locate(place.type, place.strides, place.data);
+  if (root_of(cell)->link) return false;
+  place = {array, array->type, array->strides, array->data};
+  return locate_views(views_to_root(cell), place.type, place.strides, place.data);
 }
 
 /// The elements of a tensor outside transforms, if no one else can see them.
 std::optional<Place> sole_place(Cell* cell) {
-  for (Cell* c = cell; c->link && !c->link->is_argument(); c = c->link->base.cell()) {
-    c->value = {};
-    c->link->seen = Link::never;
+  for (Cell* view : views_to_root(cell)) {
+    view->value = {};
+    view->link->seen = Link::never;
   }
   Cell* root = root_of(cell);
   Array* array = sole_array(root);
@@ -152,6 +159,45 @@ ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& v
 
 bool OperationLink::locate(Type& type, Strides& strides, void*& data) const {
   return rules->alias(parameters.get(), type, strides, data);
+}
+
+namespace {
+
+/// The link of a view of a long chain's last one that ties it to the root at once, so that the views in between, which
+/// nobody else may hold, can end; null where one of them is more than a layout of the root's elements in row-major order,
+/// or was made elsewhere.
+Owned<Link> link_past(const Tensor& base, Op op) {
+  const SmallVector<Cell*, 8> views = views_to_root(base.cell());
+  for (const Cell* view : views) {
+    const OperationLink* link = view->link->operation();
+    if (!link || !link->made_here() || link->cut_of_base != 0) return nullptr;
+  }
+  const Tensor& root = views.back()->link->base;
+  const Type whole = type_of(root);
+  for (Size size : whole.shape)
+    if (size.is_symbol()) return nullptr;
+  Type type = whole;
+  Strides strides = contiguous_strides(whole.shape);
+  std::byte* const origin = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 32);  // stands for the first element
+  void* data = origin;
+  if (!locate_views(views, type, strides, data) || !op.rules->alias(op.parameters, type, strides, data)) return nullptr;
+  if (type.dtype != whole.dtype || whole.weak || any_symbol(op)) return nullptr;
+  const auto offset = (static_cast<std::byte*>(data) - origin) / static_cast<std::int64_t>(element_size(type.dtype));
+  Owned<Link> link = strided_link(root, type.shape, strides, offset);
+  link->cut_below = std::max(link->cut_below, base.cell()->link->cut_below);
+  return link;
+}
+
+}  // namespace
+
+Owned<Link> view_link(const Tensor& base, Op op) {
+  constexpr int long_chain = 16;
+  const Link* link = base.cell()->link;
+  const bool is_long = link && !link->is_argument() && link->depth >= long_chain;
+  if (is_long && std::has_single_bit(static_cast<unsigned>(link->depth)))
+      [[unlikely]]  // what fails is seldom tried anew
+    if (Owned<Link> past = link_past(base, op); past.get()) return past;
+  return new OperationLink(base, op);
 }
 
 void* OperationLink::operator new(std::size_t bytes) { return pool::allocate(bytes); }

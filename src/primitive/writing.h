@@ -19,12 +19,20 @@ struct OperationLink final : Link {
   ValueRef base_after(const ValueRef& base, const ValueRef& value) const override;
   bool locate(Type& type, Strides& strides, void*& data) const override;
 
+  bool made_here() const { return made_at_ == current_level(); }
+
   static void* operator new(std::size_t bytes);
   static void operator delete(void* link, std::size_t bytes);
 
  private:
   Level made_at_ = current_level();
 };
+
+/// The link of the view of `base` that the operation shows. Where `base` is the last of a long chain of views, the new
+/// one is a view of their root, if that can be said: what nobody holds of the chain ends.
+Owned<Link> view_link(const Tensor& base, Op op);
+/// The view of the elements of `root` in row-major order that these strides show. Lives in ops/, as an operation.
+Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset);
 
 /// The argument of a running transform, which shows a tensor of the caller: it keeps its own value, and passes what is
 /// written to it on to the caller's tensor.

@@ -211,7 +211,29 @@ Program parsed(std::string_view text, std::span<const Tensor> captured) {
 
 }  // namespace
 
+namespace {
+
+/// How many programs the reader stands inside, each the parameter of an operation of the one around it. A text may say
+/// any number; to run so many, one inside the other, would need more stack than there is.
+thread_local constinit int programs_around = 0;
+constexpr int most_programs_around = 200;
+
+class OneFurtherIn {
+ public:
+  OneFurtherIn() {
+    if (programs_around == most_programs_around)
+      throw ValueError("more than " + std::to_string(most_programs_around) +
+                       " programs stand one inside the other; write a loop where the nest repeats itself");
+    ++programs_around;
+  }
+  OneFurtherIn(const OneFurtherIn&) = delete;
+  ~OneFurtherIn() { --programs_around; }
+};
+
+}  // namespace
+
 void Program::parse_parameter(std::string_view& text) {
+  const OneFurtherIn inside;
   Parser parser(text, {});
   body_ = Shared<const ProgramBody>(new ProgramBody(parser.parse()));
   check(*this);

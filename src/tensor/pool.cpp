@@ -1,8 +1,10 @@
-// The block pool: thread-local free lists by size class below 1 MiB, one locked list by exact class above it.
+// The block pool: thread-local free lists by size class below 1 MiB, one locked list by exact class above it. Where many
+// blocks of a class are wanted, the lists get them from regions, which all threads share.
 #include "tensor/pool.h"
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -11,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -77,6 +80,132 @@ void to_system(void* block, std::size_t bytes) noexcept {
   from_system_now.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
+void* allocate_large(std::size_t bytes);
+void release_large(void* block, std::size_t bytes) noexcept;
+
+/// A huge page of blocks of one class. A page of 4 KiB that is touched for the first time costs its fault, a microsecond
+/// or two for what takes a tenth of that to compute; a huge page costs one for all.
+struct Region {
+  Region* next = nullptr;      // of those of its class that have a free block, in a ring
+  Region* previous = nullptr;  // the same; null: not in the ring
+  FreeBlock* free = nullptr;   // those that have come back
+  std::byte* unused;           // behind all that were ever given
+  int class_number;
+  std::size_t given = 0;  // how many blocks are out
+};
+
+/// The regions of all classes. A class whose first few blocks suffice has none: they come from the system one by one.
+class Regions {
+ public:
+  static constexpr std::size_t size = huge_page, largest_block = size / 8, few = std::size_t{1} << 20;
+
+  /// Null where the class has no need of regions yet.
+  void* allocate(int c) {
+    const std::lock_guard lock(mutex_);
+    Class& of = classes_[static_cast<std::size_t>(c)];
+    const std::size_t bytes = class_bytes(c);
+    if (bytes > largest_block) return nullptr;
+    if (of.beside + bytes <= few) {
+      of.beside += bytes;
+      return nullptr;
+    }
+    if (!of.open) open_region(c);
+    Region* region = of.open;
+    void* block = region->free;
+    if (block) {
+      region->free = region->free->next;
+    } else {
+      block = region->unused;
+      region->unused += bytes;
+    }
+    ++region->given;
+    free_bytes_ -= bytes;
+    if (!has_room(*region)) leave_ring(region);
+    return block;
+  }
+  /// False if the block is not of a region.
+  bool release(void* block, int c) noexcept {
+    const std::lock_guard lock(mutex_);
+    Class& of = classes_[static_cast<std::size_t>(c)];
+    const std::size_t bytes = class_bytes(c);
+    if (bytes > largest_block) return false;
+    auto* region = reinterpret_cast<Region*>(reinterpret_cast<std::uintptr_t>(block) / size * size);
+    if (!all_.contains(region)) {
+      of.beside -= std::min(of.beside, bytes);
+      return false;
+    }
+    region->free = new (block) FreeBlock{region->free};
+    free_bytes_ += bytes;
+    if (!region->previous) enter_ring(region);
+    if (--region->given > 0) return true;
+    leave_ring(region);
+    all_.erase(region);
+    free_bytes_ -= size;
+    release_large(region, size);
+    return true;
+  }
+  std::size_t free_bytes() {
+    const std::lock_guard lock(mutex_);
+    return free_bytes_;
+  }
+
+ private:
+  struct Class {
+    Region* open = nullptr;  // one of the ring
+    std::size_t beside = 0;  // bytes that the system gave block by block
+  };
+
+  static bool has_room(const Region& r) {
+    const auto* end = reinterpret_cast<const std::byte*>(&r) + size;
+    return r.free || static_cast<std::size_t>(end - r.unused) >= class_bytes(r.class_number);
+  }
+  void open_region(int c) {
+    void* memory = allocate_large(size);
+    auto* first = static_cast<std::byte*>(memory) + (sizeof(Region) + alignment - 1) / alignment * alignment;
+    auto* region = new (memory) Region{.unused = first, .class_number = c};
+    try {
+      all_.insert(region);
+    } catch (...) {
+      release_large(memory, size);
+      throw;
+    }
+    free_bytes_ += size;
+    enter_ring(region);
+  }
+  void enter_ring(Region* region) noexcept {
+    Region*& open = classes_[static_cast<std::size_t>(region->class_number)].open;
+    region->next = open ? open : region;
+    region->previous = open ? open->previous : region;
+    region->next->previous = region;
+    region->previous->next = region;
+    open = region;
+  }
+  void leave_ring(Region* region) noexcept {
+    Region*& open = classes_[static_cast<std::size_t>(region->class_number)].open;
+    open = region->next == region ? nullptr : region->next;
+    region->next->previous = region->previous;
+    region->previous->next = region->next;
+    region->next = region->previous = nullptr;
+  }
+
+  std::mutex mutex_;
+  std::array<Class, small_classes> classes_{};
+  std::unordered_set<Region*> all_;
+  std::size_t free_bytes_ = 0;  // of all regions: all but the blocks that are out
+};
+Regions& regions() {
+  static auto* all = new Regions;  // never destroyed: tensors with static lifetime release after main
+  return *all;
+}
+
+void* small_from_system(int c) {
+  void* block = regions().allocate(c);
+  return block ? block : from_system(class_bytes(c));
+}
+void small_to_system(void* block, int c) noexcept {
+  if (!regions().release(block, c)) to_system(block, class_bytes(c));
+}
+
 struct ThreadLists {
   std::array<FreeBlock*, small_classes> heads{};
   std::size_t kept = 0;
@@ -92,7 +221,7 @@ ThreadLists::~ThreadLists() {
   lists_ended = true;
   for (int c = 0; c < small_classes; ++c)
     for (FreeBlock*& head = heads[static_cast<std::size_t>(c)]; head;)
-      to_system(std::exchange(head, head->next), class_bytes(c));
+      small_to_system(std::exchange(head, head->next), c);
 }
 
 struct LargeBlocks {
@@ -157,7 +286,7 @@ void* allocate(std::size_t bytes) {
     lists.kept -= rounded;
     return block;
   }
-  return from_system(rounded);
+  return small_from_system(c);
 }
 
 void release(void* block, std::size_t bytes) noexcept {
@@ -165,7 +294,7 @@ void release(void* block, std::size_t bytes) noexcept {
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return release_large(block, rounded);
-  if (lists_ended || lists.kept + rounded > kept_by_thread) return to_system(block, rounded);
+  if (lists_ended || lists.kept + rounded > kept_by_thread) return small_to_system(block, c);
   auto* free_block = static_cast<FreeBlock*>(block);
   free_block->next = lists.heads[static_cast<std::size_t>(c)];
   lists.heads[static_cast<std::size_t>(c)] = free_block;
@@ -174,9 +303,10 @@ void release(void* block, std::size_t bytes) noexcept {
 
 std::uint64_t allocation_count() { return lists.allocations; }
 std::size_t bytes_in_use() {
+  const std::size_t in_regions = regions().free_bytes();
   LargeBlocks& large = large_blocks();
   const std::lock_guard lock(large.mutex);
-  return from_system_now.load(std::memory_order_relaxed) - lists.kept - large.kept;
+  return from_system_now.load(std::memory_order_relaxed) - lists.kept - large.kept - in_regions;
 }
 void fail_after(std::uint64_t allocations) { lists.fail_in = allocations; }
 

@@ -12,11 +12,19 @@ namespace ricci {
 namespace {
 
 constexpr std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-constexpr std::size_t cell_at = round_up(sizeof(Block));
-constexpr std::size_t array_at = cell_at + round_up(sizeof(Cell));
-constexpr std::size_t data_at = array_at + round_up(sizeof(Array));
+constexpr std::size_t cell_at = sizeof(Block);
+constexpr std::size_t array_at = round_up(cell_at + sizeof(Cell));
+constexpr std::size_t data_at = round_up(array_at + sizeof(Array));
+static_assert(array_at == 64, "the cell of a value that is no array fits one line of the cache");
 
 std::byte* bytes_of(Block* block) { return reinterpret_cast<std::byte*>(block); }
+
+/// What the user wants done with memory that was lent.
+struct Loan {
+  void (*deleter)(void*, void*);
+  void* context;
+  void* data;
+};
 
 Block* new_block(std::size_t bytes) {
   auto* block = new (pool::allocate(bytes)) Block;
@@ -59,7 +67,10 @@ void destroy_cell(Cell* cell) {
 
 void Block::release() noexcept {
   if (!refs.drop()) return;
-  if (deleter) deleter(deleter_context, lent);
+  if (lends) {
+    const Loan& loan = *reinterpret_cast<const Loan*>(bytes_of(this) + data_at);
+    if (loan.deleter) loan.deleter(loan.context, loan.data);
+  }
   pool::release(this, bytes);
 }
 
@@ -151,10 +162,9 @@ ArrayRef make_alias(const Array& base, Type type, Strides strides, void* data) {
 
 ArrayRef make_lent(const Type& type, void* data, void (*deleter)(void*, void*), void* context) {
   Strides strides = contiguous_strides(type.shape);
-  Block* block = new_block(data_at);
-  block->deleter = deleter;
-  block->deleter_context = context;
-  block->lent = data;
+  Block* block = new_block(data_at + sizeof(Loan));
+  new (bytes_of(block) + data_at) Loan{.deleter = deleter, .context = context, .data = data};
+  block->lends = true;
   return ArrayRef::adopt(new (bytes_of(block) + array_at) Array(type, std::move(strides), data, block, block));
 }
 
@@ -173,6 +183,7 @@ Tensor make_view(ValueRef value, Level birth, Owned<Link> link) {
   const Cell* base = link->base.cell();
   link->root = root_of(link->base.cell());
   if (base->link) link->cut_below = std::max(link->cut_below, base->link->cut_below);
+  if (base->link && !base->link->is_argument()) link->depth = base->link->depth + 1;
   Tensor view = make_tensor(std::move(value), birth);
   view.cell()->link = link.release();
   return view;
@@ -197,17 +208,12 @@ void refresh(Cell* view, std::uint64_t now) {
   view->link->seen.store(now, std::memory_order_release);
 }
 
-/// The same for all views between it and its root, the root's first: they may be more than the stack is deep.
+/// The same for all views between it and its root, the root's first.
 void refresh_chain(Cell* view, std::uint64_t now) {
-  SmallVector<Cell*, 8> stale;
-  for (Cell* c = view; c->link && !c->link->is_argument(); c = c->link->base.cell()) {
-    if (c->link->seen.load(std::memory_order_acquire) == now) break;
-    stale.push_back(c);
-  }
-  while (!stale.empty()) {
-    refresh(stale.back(), now);
-    stale.pop_back();
-  }
+  const SmallVector<Cell*, 8> views = views_to_root(view);
+  const auto is_current = [=](const Cell* v) { return v->link->seen.load(std::memory_order_acquire) == now; };
+  for (auto stale = std::find_if(views.begin(), views.end(), is_current); stale != views.begin();)
+    refresh(*--stale, now);
 }
 
 }  // namespace
@@ -224,15 +230,32 @@ const ValueRef& value_of(const Tensor& tensor) {
 
 Cell* root_of(Cell* cell) { return cell->link && !cell->link->is_argument() ? cell->link->root : cell; }
 
+SmallVector<Cell*, 8> views_to_root(Cell* cell) {
+  SmallVector<Cell*, 8> views;
+  for (Cell* c = cell; c->link && !c->link->is_argument(); c = c->link->base.cell()) views.push_back(c);
+  return views;
+}
+
+/// All that may throw is computed before the first cell changes.
 void assign(Cell* cell, ValueRef value) {
-  if (cell->link) {
-    Cell* base = cell->link->base.cell();
-    const ValueRef base_value = value_of(cell->link->base);
-    assign(base, cell->link->base_after(base_value, value));
+  struct Change {
+    Cell* cell;
+    ValueRef value;
+  };
+  SmallVector<Change, 2> changes;  // each cell's base behind it
+  changes.push_back({cell, std::move(value)});
+  for (const Cell* c = cell; c->link; c = changes.back().cell) {
+    const Tensor& base = c->link->base;
+    const ValueRef before = value_of(base);
+    changes.push_back({base.cell(), c->link->base_after(before, changes.back().value)});
   }
-  ++cell->version;
-  cell->value = std::move(value);
-  if (cell->link && !cell->link->is_argument()) cell->link->seen = root_of(cell)->version;
+  for (; !changes.empty(); changes.pop_back()) {
+    Change& change = changes.back();
+    ++change.cell->version;
+    change.cell->value = std::move(change.value);
+    Link* link = change.cell->link;
+    if (link && !link->is_argument()) link->seen = link->root->version;
+  }
 }
 
 Array* sole_array(Cell* cell) {

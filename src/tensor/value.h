@@ -89,10 +89,8 @@ inline Values one_value(ValueRef value) {
 /// one Block when an operation makes them, so that one allocation serves all three.
 struct Block {
   RefCount refs;
+  bool lends = false;  // the elements are memory of the user's: a Loan stands where they would
   std::size_t bytes;
-  void (*deleter)(void*, void*) = nullptr;  // for memory lent by the user
-  void* deleter_context = nullptr;
-  void* lent = nullptr;
 
   void retain() { refs.add(); }
   void release() noexcept;
@@ -129,6 +127,7 @@ struct Link {
   Tensor base;
   std::atomic<std::uint64_t> seen = never;  // the base's version when the cell's value was computed
   Cell* root = nullptr;                     // root_of the base; the base keeps it alive
+  int depth = 1;                            // how many views there are from here to the root, this one included
   Level cut_below = 0;                      // of a view made under no_grad, or of one: what that switched off
   Level cut_of_base = 0;                    // the same once a tape watches the view: of what its base gives alone
 
@@ -192,6 +191,9 @@ bool overlaps_itself(const Shape& shape, const Strides& strides);
 const ValueRef& value_of(const Tensor& tensor);
 /// The cell that owns the elements: the end of the chain of links, found in one step.
 Cell* root_of(Cell* cell);
+/// The views from a cell to its root, the cell first and the root not among them. They may be more than the stack is
+/// deep: nobody follows links by recursion.
+SmallVector<Cell*, 8> views_to_root(Cell* cell);
 /// Gives the cell `value` and passes it on to its base. Requires: the caller has checked that this is allowed.
 void assign(Cell* cell, ValueRef value);
 /// The array of a base cell nobody else can see, where an in-place operation may write; else null.

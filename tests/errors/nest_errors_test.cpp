@@ -1,6 +1,8 @@
 // The last lines of an error: the transforms it happened under, innermost first, each with the line of its call, and
 // the line of the operation where the program has debug information.
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "support/expect_error.h"
 
@@ -175,6 +177,26 @@ TEST(NestErrors, VjpAndLinearizeHaveTheLineOfTheirCallInEveryForm) {
   expect_error<rc::ValueError>([&] { rc::vjp(with_aux, rc::has_aux, x); }, nest_text("vjp{at}"), {x});
   expect_error<rc::ValueError>([&] { rc::linearize(two, x, x); }, nest_text("linearize{at}"), {x});
   expect_error<rc::ValueError>([&] { rc::linearize(rc::matmul, x, x); }, nest_text("linearize{at}"), {x});
+}
+
+TEST(NestErrors, MoreTransformsThanTheStackIsDeepForAreRefused) {
+  const Tensor x = rc::ones({});
+  std::vector<std::unique_ptr<rc::Tape>> tapes;
+  const auto one_more = [&] {
+    tapes.push_back(std::make_unique<rc::Tape>());
+    tapes.back()->watch(x);
+  };
+  for (int i = 0; i < 1000; ++i) one_more();
+  EXPECT_EQ(tapes.back()->gradient(x * x, x).item(), 2);
+  const std::string text = text_of(one_more);
+  EXPECT_TRUE(
+      text.starts_with("Tape: 1000 transforms run one inside the other on this thread, which is as many as there "
+                       "may be; end one before the next begins, or use one tape for all steps"))
+      << text;
+  tapes.pop_back();
+  one_more();  // there is room again
+  tapes.clear();
+  EXPECT_EQ(x.item(), 1);
 }
 
 }  // namespace

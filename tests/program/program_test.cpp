@@ -254,4 +254,16 @@ TEST(Program, ASizeIsAsPreciseAsTheNumberItIs) {
   for (const Tensor& x : {rc::cos(ramp({4})), rc::cos(ramp({7}) * 3)}) expect_close(program({x})[0], f(x));
 }
 
+/// As deep as a text may say, not as the stack is.
+TEST(ParseProgram, RefusesProgramsOneInsideTheOtherWithoutEnd) {
+  rc::trace([](Tensor x) {
+    return rc::cond(x.sum() > 1, [](Tensor y) { return y * 2; }, [](Tensor y) { return y; }, x);
+  })(rc::ones({3}));  // registers the operation
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += "program(a: f32[3], b: bool[]) {\n  c: f32[3] = cond[operands=1, branches=(";
+  expect_error<rc::ValueError>([&] { rc::parse_program(text, {}); },
+                               "parse: line 2: more than 200 programs stand one inside the other; write a loop where "
+                               "the nest repeats itself");
+}
+
 }  // namespace

@@ -1,6 +1,7 @@
 // Views of views of views: as many as a program makes, each in the time of one.
 #include <chrono>
 
+#include "support/expect_error.h"
 #include "support/expect_tensor.h"
 
 namespace rc = ricci;
@@ -35,6 +36,101 @@ TEST(ViewChain, MayBeLongerThanTheStackIsDeep) {
   const Tensor base = rc::zeros({6}), last = chain(base, 300000);
   base.add_(1);
   expect_values(last, Values(6, 1));
+}
+
+constexpr int many = 1000000;
+
+Tensor reshaped(const Tensor& base) { return chain(base, many / 5); }
+
+TEST(ViewChain, IsWrittenThroughHoweverLongItIs) {
+  const Tensor base = rc::zeros({6}), other = base.view({3, 2}), last = chain(base, many);
+  last.add_(1);
+  expect_values(base, Values(6, 1));
+  last.copy_(rc::full(last.shape(), 3));
+  expect_values(other, Values(6, 3));
+  expect_values(last, Values(6, 3));
+}
+
+TEST(ViewChain, IsWrittenThroughUnderEveryTransform) {
+  const auto f = [](const Tensor& x) {
+    const Tensor base = x * 1;
+    reshaped(base).mul_(3);
+    return base.sum();
+  };
+  const Tensor x = rc::ones({6});
+  expect_values(rc::grad(f)(x), Values(6, 3));
+  EXPECT_EQ(std::get<1>(rc::jvp(f, x, x)).item(), 18);
+  expect_values(rc::vmap(f)(rc::ones({2, 6})), {18, 18});
+}
+
+TEST(ViewChain, OfAnArgumentWritesToTheCallersTensor) {
+  const Tensor rows = rc::ones({2, 6});
+  rc::vmap([](const Tensor& x) { return reshaped(x).mul_(3); })(rows);
+  expect_values(rows, Values(12, 3));
+}
+
+TEST(ViewChain, ThroughAMappedFunctionIsOneToo) {
+  const Tensor base = rc::zeros({6});
+  Tensor x = base;
+  for (int i = 0; i < many / 10; ++i) x = rc::vmap([](const Tensor& row) { return row.reshape({1}).reshape({}); })(x);
+  x.add_(1);
+  expect_values(base, Values(6, 1));
+}
+
+/// Elements in another order are no layout of the base's: every view stays, and a write passes through them all.
+TEST(ViewChain, ThatCopiesElementsIsWrittenThrough) {
+  const Tensor base = rc::zeros({2, 3});
+  Tensor x = base;
+  for (int i = 0; i < 60000; ++i) x = x.t().reshape({2, 3});
+  x[0][1] = 1;
+  EXPECT_EQ(base.sum().item(), 1);
+  base.copy_(rc::arange(6.0).reshape({2, 3}));
+  Tensor expected = rc::arange(6.0).reshape({2, 3});
+  for (int i = 0; i < 60000; ++i) expected = expected.t().reshape({2, 3}).clone();
+  expect_equal(x, expected);
+}
+
+/// A view that is tied to the root stands for the whole chain: slices, permutations and all.
+TEST(ViewChain, OfManyKindsShowsTheSamePlaces) {
+  const Tensor base = rc::arange(24.0).reshape({4, 6}).clone();
+  Tensor x = base;
+  for (int i = 0; i < 40; ++i) x = i % 2 ? x.t().unsqueeze(0).squeeze(0) : x.t().reshape(x.t().shape());
+  const Tensor part = x.slice(0, 1, 3).slice(1, 0, 6, 2)[1];
+  part.zero_();
+  expect_values(base[2], {0, 13, 0, 15, 0, 17});
+  base.fill_(7);
+  expect_values(part, {7, 7, 7});
+  const Tensor wide = rc::ones({1, 3});
+  Tensor y = wide;
+  for (int i = 0; i < 40; ++i) y = y.t();
+  const Tensor expanded = y.expand({2, 3});
+  wide.fill_(5);
+  expect_values(expanded, Values(6, 5));
+  expect_error<rc::ValueError>([&] { expanded.add_(1); },
+                               "add_: the target f32[2,3] is expanded: several of its elements are one in memory; "
+                               "write to a clone() of it");
+}
+
+/// What no_grad and tapes say of a view in the middle holds for those made of it.
+TEST(ViewChain, KeepsWhatIsCutOfIt) {
+  const auto f = [](const Tensor& x) {
+    const Tensor base = x * 1;
+    Tensor cut = base;
+    {
+      const rc::no_grad guard;
+      cut = chain(base, 20);
+    }
+    const Tensor last = chain(cut, 50);
+    base.mul_(2);
+    return (last.reshape({6}) * base).sum();
+  };
+  expect_values(rc::grad(f)(rc::ones({6})), Values(6, 4));
+
+  const Tensor x = rc::ones({6}), middle = chain(x, 20);
+  rc::Tape tape;
+  tape.watch(middle);
+  const Tensor last = chain(middle, 40);
+  expect_values(tape.gradient(last.square().sum(), middle), Values(6, 2));
 }
 
 }  // namespace

@@ -1,0 +1,211 @@
+// How an operation is packed: a TapeNode, then for each operand its type in brief and what is kept of it. Few elements
+// are kept as they are: a number takes 8 bytes, where the array that held it would take 320 and stay out of the cache.
+#include "interpreters/tape_nodes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "primitive/interpreter.h"
+#include "tensor/pool.h"
+
+namespace ricci {
+namespace {
+
+constexpr std::size_t first_chunk = std::size_t{1} << 11, largest_chunk = std::size_t{1} << 21;  // a huge page
+constexpr std::size_t few_bytes = 64;
+using ResidualRef = std::shared_ptr<const Residual>;
+
+enum class Keep : std::uint8_t { nothing, value, elements, type_alone };
+
+/// Behind it, in words: of a kept value, and of one kept for its type alone, the value; else the sizes; of kept elements,
+/// these behind the sizes.
+struct Operand {
+  int parent;
+  DType dtype;
+  Keep keep;
+  bool weak;
+  std::uint8_t rank;
+};
+static_assert(sizeof(Operand) == 8 && sizeof(Size) == 8 && sizeof(TapeNode) % 8 == 0);
+
+constexpr std::size_t in_words(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+/// The bytes of the elements, where they are few and in row-major order; else 0.
+std::size_t few_elements(const Value& value) {
+  if (value.kind != ValueKind::array) return 0;
+  const auto& array = static_cast<const Array&>(value);
+  std::size_t bytes = element_size(array.type.dtype);
+  for (Size size : array.type.shape) {
+    if (size.raw() < 0 || size.raw() > static_cast<std::int64_t>(few_bytes)) return 0;
+    bytes *= static_cast<std::size_t>(size.raw());
+    if (bytes > few_bytes) return 0;
+  }
+  return is_contiguous(array.type.shape, array.strides) ? bytes : 0;
+}
+
+struct Packing {
+  Keep keep;
+  std::size_t elements;  // their bytes
+  std::size_t bytes;     // of all: the Operand and what is behind it
+};
+
+Packing packing_of(const Value& value, bool kept) {
+  const std::size_t rank = value.type.shape.size();
+  const std::size_t elements = kept ? few_elements(value) : 0;
+  if (rank > std::numeric_limits<std::uint8_t>::max()) return {kept ? Keep::value : Keep::type_alone, 0, 16};
+  if (elements > 0) return {Keep::elements, elements, 8 + 8 * rank + in_words(elements)};
+  if (kept) return {Keep::value, 0, 16};
+  return {Keep::nothing, 0, 8 + 8 * rank};
+}
+
+std::byte* pack(std::byte* at, const ValueRef& value, const Packing& packing, int parent) noexcept {
+  const Type& type = value->type;
+  new (at) Operand{.parent = parent,
+                   .dtype = type.dtype,
+                   .keep = packing.keep,
+                   .weak = type.weak,
+                   .rank = static_cast<std::uint8_t>(type.shape.size())};
+  std::byte* behind = at + sizeof(Operand);
+  if (packing.keep == Keep::value || packing.keep == Keep::type_alone) {
+    new (behind) ValueRef(value);
+  } else {
+    std::memcpy(behind, type.shape.data(), 8 * type.shape.size());
+    behind += 8 * type.shape.size();
+    if (packing.elements > 0) std::memcpy(behind, static_cast<const Array&>(*value).data, packing.elements);
+  }
+  return at + packing.bytes;
+}
+
+/// Passes over the operands of a node.
+class Reader {
+ public:
+  explicit Reader(const TapeNode& node)
+      : at_(const_cast<std::byte*>(reinterpret_cast<const std::byte*>(&node)) + sizeof(TapeNode)) {}
+
+  /// The next operand's type; `kept` is what is kept of it.
+  Type next(Tensor& kept) {
+    const Operand& operand = here();
+    if (holds_value(operand)) {
+      const ValueRef& value = value_behind();
+      at_ += 16;
+      if (operand.keep == Keep::value) kept = wrap(value);
+      return value->type;
+    }
+    Type type{operand.dtype, {}, operand.weak};
+    const auto* sizes = reinterpret_cast<const Size*>(at_ + sizeof(Operand));
+    type.shape.append(sizes, sizes + operand.rank);
+    at_ += sizeof(Operand) + 8 * std::size_t{operand.rank};
+    if (operand.keep != Keep::elements) return type;
+    ArrayRef array = make_array(type);
+    const auto bytes = static_cast<std::size_t>(array->numel()) * element_size(type.dtype);
+    std::memcpy(array->data, at_, bytes);
+    at_ += in_words(bytes);
+    kept = wrap(std::move(array));
+    return type;
+  }
+  int parent() const { return here().parent; }
+
+  /// Gives up what the next operand holds.
+  void end_next() noexcept {
+    const Operand& operand = here();
+    if (holds_value(operand)) {
+      value_behind().~ValueRef();
+      at_ += 16;
+      return;
+    }
+    std::size_t bytes = operand.keep == Keep::elements ? element_size(operand.dtype) : 0;
+    const auto* sizes = reinterpret_cast<const Size*>(at_ + sizeof(Operand));
+    for (std::size_t i = 0; i < operand.rank && bytes > 0; ++i) bytes *= static_cast<std::size_t>(sizes[i].raw());
+    at_ += sizeof(Operand) + 8 * std::size_t{operand.rank} + in_words(bytes);
+  }
+  ResidualRef& residual() const { return *std::launder(reinterpret_cast<ResidualRef*>(at_)); }
+
+ private:
+  static bool holds_value(const Operand& o) { return o.keep == Keep::value || o.keep == Keep::type_alone; }
+  const Operand& here() const { return *std::launder(reinterpret_cast<const Operand*>(at_)); }
+  ValueRef& value_behind() const { return *std::launder(reinterpret_cast<ValueRef*>(at_ + sizeof(Operand))); }
+  std::byte* at_;
+};
+
+}  // namespace
+
+std::byte* TapeNodes::room_for(std::size_t bytes) {
+  if (chunk_ && bytes <= static_cast<std::size_t>(chunk_->end - free_)) return free_;
+  const auto* const last = reinterpret_cast<const std::byte*>(chunk_);
+  const std::size_t grown = chunk_ ? 2 * static_cast<std::size_t>(chunk_->end - last) : first_chunk;
+  const std::size_t size = std::max(std::min(grown, largest_chunk), in_words(sizeof(Chunk) + bytes));
+  auto* memory = static_cast<std::byte*>(pool::allocate(size));
+  chunk_ = new (memory) Chunk{.previous = chunk_, .end = memory + size};
+  return free_ = memory + sizeof(Chunk);
+}
+
+void TapeNodes::add(Added node) {
+  SmallVector<Packing, 4> packings;
+  std::size_t bytes = sizeof(TapeNode) + (node.residual ? sizeof(ResidualRef) : 0);
+  const auto plan = [&](const ValueRef& value, bool kept) {
+    packings.push_back(packing_of(*value, kept));
+    bytes += packings.back().bytes;
+  };
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) plan(node.inputs[i], keeps_input(node.keeps, i));
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) plan(node.outputs[i], keeps_output(node.keeps, i));
+
+  OwnedParameters parameters(node.op.rules->parameters, node.op.parameters);
+  std::byte* at = room_for(bytes);
+  last_ = new (at) TapeNode{.previous = last_,
+                            .rules = node.op.rules,
+                            .parameters = std::move(parameters),
+                            .first_slot = node.first_slot,
+                            .inputs = static_cast<std::uint32_t>(node.inputs.size()),
+                            .outputs = static_cast<std::uint32_t>(node.outputs.size()),
+                            .has_residual = node.residual != nullptr};
+  at += sizeof(TapeNode);
+  const Packing* packing = packings.begin();
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) at = pack(at, node.inputs[i], *packing++, node.parents[i]);
+  for (const ValueRef& output : node.outputs) at = pack(at, output, *packing++, -1);
+  if (node.residual) {
+    new (at) ResidualRef(std::move(node.residual));
+    at += sizeof(ResidualRef);
+  }
+  free_ = at;
+}
+
+void TapeNodes::pop_back() {
+  TapeNode* node = last_;
+  Reader reader(*node);
+  for (std::uint32_t i = 0; i < node->inputs + node->outputs; ++i) reader.end_next();
+  if (node->has_residual) reader.residual().~ResidualRef();
+  last_ = node->previous;
+  node->~TapeNode();
+  free_ = reinterpret_cast<std::byte*>(node);
+  auto* const first = reinterpret_cast<std::byte*>(chunk_);
+  if (free_ != first + sizeof(Chunk)) return;
+  Chunk* const before = chunk_->previous;
+  pool::release(chunk_, static_cast<std::size_t>(chunk_->end - first));
+  chunk_ = before;
+  free_ = before ? before->end : nullptr;  // what is left of that one is not used again
+}
+
+void TapeNodes::clear() {
+  while (last_) pop_back();
+}
+
+UnpackedNode TapeNodes::unpack(const TapeNode& node) {
+  UnpackedNode unpacked;
+  Reader reader(node);
+  for (std::uint32_t i = 0; i < node.inputs; ++i) {
+    unpacked.parents.push_back(reader.parent());
+    unpacked.inputs.push_back({});
+    unpacked.input_types.push_back(reader.next(unpacked.inputs.back()));
+  }
+  for (std::uint32_t i = 0; i < node.outputs; ++i) {
+    unpacked.outputs.push_back({});
+    unpacked.output_types.push_back(reader.next(unpacked.outputs.back()));
+  }
+  unpacked.residual = node.has_residual ? reader.residual().get() : nullptr;
+  return unpacked;
+}
+
+}  // namespace ricci
