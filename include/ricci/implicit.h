@@ -39,6 +39,11 @@ tree_of_t<X> unknown_of(const char* name, const F& f, const X& x) {
   }
 }
 
+/// Whether any of an equation's parameters has a derivative.
+inline bool any_differentiable(const std::vector<Tensor>& parameters) {
+  return !differentiable_among(parameters, types_of_all(parameters)).empty();
+}
+
 template <class X>
 X negated(const X& x) {
   return map_leaves([](const Tensor& t) { return -t; }, x);
@@ -94,6 +99,7 @@ class Root final : public Implicit<X> {
   /// The adjoint solves the transposed linearised equation; its negative is the cotangent of f's value.
   Tensors vjp(const Reverse& rule) const override {
     auto [root, parameters] = this->arguments(rule.residual->tensors);
+    if (!any_differentiable(parameters)) return Tensors(rule.input_types.size());
     const X ct = this->result(filled_with_zeros(rule.cotangents, rule.output_types));
     const auto solved = [&, root = root, parameters = parameters](const X& y) {
       const auto [zero, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
@@ -110,6 +116,7 @@ class Root final : public Implicit<X> {
     Tensors outputs = this->apply(inputs);
     const X root = this->result(outputs);
     const auto [initial, parameters] = this->arguments(inputs);
+    if (!any_differentiable(parameters)) return {outputs, Tensors(outputs.size())};
     const auto [unused, slopes] = this->arguments(filled_with_zeros(tangents, types_of_all(inputs)));
     const auto at_root = [&](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
     const auto [zero, change] = ricci::jvp(at_root, parameters, slopes);
@@ -161,12 +168,15 @@ class LinearSolve final : public Implicit<X> {
     const auto at_solution = [&, solution = solution](const Parameters& p) {
       return ClosedFunction<X>{matvec_, p}(solution);
     };
-    const auto [product, pullback] = ricci::vjp(at_solution, parameters);
-    const Parameters found = pullback(negated(adjoint));
     Tensors cotangents;
     X of_b = adjoint;
     take_tensors(call::walk(of_b), cotangents);
-    cotangents.append(found.begin(), found.end());
+    if (any_differentiable(parameters)) {
+      const auto [product, pullback] = ricci::vjp(at_solution, parameters);
+      const Parameters found = pullback(negated(adjoint));
+      cotangents.append(found.begin(), found.end());
+    }
+    cotangents.resize(rule.input_types.size());
     return wanted_among(cotangents, rule);
   }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const override {
@@ -175,8 +185,11 @@ class LinearSolve final : public Implicit<X> {
     const auto [b, parameters] = this->arguments(inputs);
     const auto [slope_of_b, slopes] = this->arguments(filled_with_zeros(tangents, types_of_all(inputs)));
     const auto at_solution = [&](const Parameters& p) { return ClosedFunction<X>{matvec_, p}(solution); };
-    const auto [product, change] = ricci::jvp(at_solution, parameters, slopes);
-    const X rest = map_leaves([](const Tensor& t, const Tensor& c) { return t - c; }, slope_of_b, change);
+    X rest = slope_of_b;
+    if (any_differentiable(parameters)) {
+      const auto [product, change] = ricci::jvp(at_solution, parameters, slopes);
+      rest = map_leaves([](const Tensor& t, const Tensor& c) { return t - c; }, slope_of_b, change);
+    }
     return {std::move(outputs), this->tangents_of("solve", run({matvec_, parameters}, rest, solve_, transpose_solve_))};
   }
 

@@ -2,9 +2,11 @@
 #include "ricci/control/checks.h"
 
 #include <string>
+#include <utility>
 
 #include "ops/axes.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/value.h"
 
 namespace ricci::runs {
 namespace {
@@ -17,7 +19,79 @@ bool keeps_type(const Type& before, const Type& after) {
   return fits && before.shape == after.shape;
 }
 
+/// How deep the conditionals stand in a branch that is written down for its type; none: no such branch is.
+thread_local constinit int typing_depth = -1;
+constexpr int deepest_typing = 4;
+
+void mix(std::uint64_t& hash, std::uint64_t x) {
+  hash = (hash ^ x) * 0x9E3779B97F4A7C15U;
+  hash ^= hash >> 29;
+}
+
+void mix(std::uint64_t& hash, const tree::Walk& walk) {
+  mix(hash, walk.nodes.size());
+  for (const Tensor* leaf : walk.leaves) {
+    if (!leaf->defined()) {
+      mix(hash, ~std::uint64_t{0});
+      continue;
+    }
+    const Type& type = value_of(*leaf)->type;
+    mix(hash,
+        static_cast<std::uint64_t>(type.dtype) << 32 | static_cast<std::uint64_t>(type.weak) << 16 | type.shape.size());
+    for (const Size& size : type.shape) mix(hash, static_cast<std::uint64_t>(size.hint()));
+  }
+}
+
 }  // namespace
+
+ResultTypes::ResultTypes(const tree::Walk& result) : structure(result) {
+  for (const Tensor* leaf : result.leaves) {
+    types.emplace_back();
+    if (leaf->defined()) types.back() = type_of(*leaf);
+  }
+}
+
+void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other) {
+  require_same_tree(name, taken.structure, other.structure);
+  for (std::size_t i = 0; i < taken.types.size(); ++i) {
+    const auto &one = taken.types[i], &two = other.types[i];
+    if (one.has_value() != two.has_value()) raise_undefined_in_one(name, one ? *one : *two);
+    if (!one) continue;
+    const bool is_number = one->weak != two->weak;
+    const Type &tensor = one->weak ? *two : *one, &number = one->weak ? *one : *two;
+    if (is_number && tensor.shape == number.shape && category(number.dtype) <= category(tensor.dtype)) continue;
+    require_same_type(name, *one, *two);
+  }
+}
+
+std::uint64_t CheckedBranches::key_of(const tree::Walk& operands, const tree::Walk& result, std::uint64_t branches) {
+  std::uint64_t key = branches + 1;
+  mix(key, operands);
+  mix(key, result);
+  return key == 0 ? 1 : key;
+}
+
+bool CheckedBranches::knows(std::uint64_t key) const {
+  for (const auto& known : known_)
+    if (known.load(std::memory_order_relaxed) == key) return true;
+  return false;
+}
+
+void CheckedBranches::remember(std::uint64_t key) {
+  known_[next_.fetch_add(1, std::memory_order_relaxed) % known_.size()].store(key, std::memory_order_relaxed);
+}
+
+TypingOfBranch::TypingOfBranch() : saved_(std::exchange(typing_depth, 0)) {}
+TypingOfBranch::~TypingOfBranch() { typing_depth = saved_; }
+
+TypingOfBranch::Inside::Inside() {
+  if (typing_depth < 0) return;
+  if (typing_depth == deepest_typing) throw GivenUp();
+  ++typing_depth;
+}
+TypingOfBranch::Inside::~Inside() {
+  if (typing_depth > 0) --typing_depth;
+}
 
 void require_same_tree(const char* name, const tree::Structure& one, const tree::Structure& other) {
   if (!(one == other))

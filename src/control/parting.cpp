@@ -11,6 +11,7 @@
 #include "interpreters/answers.h"
 #include "interpreters/batch.h"
 #include "interpreters/lanes.h"
+#include "interpreters/record.h"
 #include "interpreters/replay.h"
 #include "interpreters/streams.h"
 #include "ops/axes.h"
@@ -68,6 +69,8 @@ void write(const Leaves& from, const tree::Walk& into) {
 struct Parting::State {
   const char* name;
   std::int64_t answer = 0, steps = 0;
+  bool asks_examples = false;                // each of a vmap, in a conditional
+  SmallVector<std::int64_t, 4> given = {};   // the answers of those
   std::optional<tree::Structure> structure;  // of the first group's result
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<LaneScope>> scopes;  // one for each vmap whose examples have parted
@@ -131,6 +134,11 @@ void Parting::State::end_group(Leaves results) {
 
 std::int64_t Parting::answer() const { return state_->answer; }
 
+bool Parting::is_left_out(std::int64_t answer) const {
+  const auto& given = state_->given;
+  return state_->asks_examples && std::find(given.begin(), given.end(), answer) == given.end();
+}
+
 std::int64_t Parting::choose(const Tensor& question) {
   state_->settle(question, nullptr);
   return state_->answer;
@@ -151,6 +159,10 @@ void Parting::State::settle(const Tensor& question, const tree::Walk* state) {
     const Disagreement differing(answers);
     if (!differing.batch()) {
       answer = only_element<std::int64_t>(name, *one_answer(answers), "");
+      if (!state && !answers.batches.empty() && !innermost_recording()) {
+        asks_examples = true;
+        given.push_back(answer);
+      }
       return;
     }
     if (state)

@@ -107,6 +107,30 @@ void require_some_differentiable(const char* name, const tree::Walk& output, run
   require_differentiable(name, output, where);
 }
 
+void require_arguments(const char* name, const char* word, std::span<const tree::Walk> arguments,
+                       std::span<const int> differentiated, Chosen chosen, runs::Place where) {
+  const auto holds = [&](int argument, const auto& is_wanted) {
+    const auto& leaves = arguments[static_cast<std::size_t>(argument)].leaves;
+    return std::any_of(leaves.begin(), leaves.end(),
+                       [&](const Tensor* leaf) { return leaf->defined() && is_wanted(type_of(*leaf)); });
+  };
+  const auto holds_derivative = [&](int argument) {
+    return holds(argument, [](const Type& type) { return is_differentiable(type.dtype); });
+  };
+  const bool any = std::any_of(differentiated.begin(), differentiated.end(), holds_derivative);
+  for (int argument : differentiated) {
+    const tree::Walk& walk = arguments[static_cast<std::size_t>(argument)];
+    const bool is_alone = walk.nodes.size() == 1;
+    if (!holds(argument, [](const Type&) { return true; }) || holds_derivative(argument)) continue;
+    if (!is_alone && any && chosen == Chosen::together) continue;
+    raise_own<TypeError>(std::string(name) + ": " + word + " " + std::to_string(argument) + " is " +
+                             tree::to_string(walk) +
+                             (is_alone ? ", which has no derivative" : ", of which nothing has a derivative") +
+                             "; convert " + (is_alone ? "it" : "a tensor of it") + " with .to(rc::float32)",
+                         where);
+  }
+}
+
 void require_loss(const char* name, const Type& type, runs::Place where) {
   const std::string start =
       std::string(name) + ": the output must be one real floating 0-dim tensor, found " + to_string(type) + "; ";

@@ -58,6 +58,12 @@ void require_differentiable(const char* name, const tree::Walk& output, runs::Pl
 /// The same for a Jacobian, where leaves without derivatives, and undefined ones, may stand beside others: they stay what
 /// they are.
 void require_some_differentiable(const char* name, const tree::Walk& output, runs::Place where);
+/// How a transform was told what to differentiate: argument by argument, or all of its arguments at once.
+enum class Chosen : std::uint8_t { by_number, together };
+/// Throws TypeError where there is nothing to differentiate: in a tensor, or in a tree that was chosen by number or is all
+/// there is, whose tensors are all of integers. `word` is what errors call an argument.
+void require_arguments(const char* name, const char* word, std::span<const tree::Walk> arguments,
+                       std::span<const int> differentiated, Chosen chosen, runs::Place where);
 /// Throws unless a gradient can be taken of a tensor of this type.
 void require_loss(const char* name, const Type& type, runs::Place where);
 /// The function returned no lone tensor where it should have returned a loss.

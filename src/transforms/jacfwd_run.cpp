@@ -43,6 +43,7 @@ ForwardJacobian::ForwardJacobian(const char* name, const JacobianOptions& option
 
 void ForwardJacobian::State::measure(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
   require_chunk_size(name, options.chunk_size, where);
+  require_arguments(name, "argument", arguments, differentiated, Chosen::by_number, where);
   for (int argument : differentiated) {
     const tree::Walk& walk = arguments[static_cast<std::size_t>(argument)];
     require_real(name, ("argument " + std::to_string(argument)).c_str(), walk, where,

@@ -27,6 +27,7 @@ LinearizeRun::LinearizeRun(Place where) : state_(new State{.where = where}) {}
 
 void LinearizeRun::enter(std::span<const tree::Walk> primals) {
   State& s = *state_;
+  require_primals("linearize", primals, s.where);
   s.primals.emplace(primals);
   s.record = std::make_unique<RecordInterpreter>(Records::tangents, entry_of("linearize", s.where));
   s.dual = std::make_unique<DualInterpreter>(s.record->entry);

@@ -43,6 +43,8 @@ ReverseRun::ReverseRun(const char* name, Place where, ReverseKind kind)
 
 void ReverseRun::enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
   State& s = *state_;
+  require_arguments(s.name, "argument", arguments, differentiated,
+                    s.cotangents_are_given ? Chosen::together : Chosen::by_number, s.where);
   s.interpreter = std::make_unique<TapeInterpreter>(s.entry);
   const auto show = [&](Tensor& leaf, ValueRef value) {
     leaf = show_argument(std::move(value), new DifferentiatedArgument(leaf, s.interpreter->level));

@@ -1,6 +1,8 @@
 // Dual values from leaves, and back.
 #include "transforms/tangents.h"
 
+#include <numeric>
+
 #include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
 
@@ -31,6 +33,12 @@ Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
     return {argument.defined() ? argument : without_switched_off(leaf, "return"), Tensor()};
   const auto& dual = static_cast<const Dual&>(*value);
   return {argument.defined() ? argument : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
+}
+
+void require_primals(const char* name, std::span<const tree::Walk> primals, Place where) {
+  std::vector<int> all(primals.size());
+  std::iota(all.begin(), all.end(), 0);
+  require_arguments(name, "primal", primals, all, Chosen::together, where);
 }
 
 Expected::Expected(std::span<const tree::Walk> primals) : text(tree_of(primals)) {

@@ -1,7 +1,11 @@
 // What the functions given to conditionals and loops must fulfil. Not for users; control.h is written with it.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "ricci/tree.h"
 #include "ricci/type.h"
@@ -16,6 +20,51 @@ void require_same_tree(const char* name, const tree::Walk& one, const tree::Walk
 [[noreturn]] void raise_undefined_in_one(const char* name, const Type& type);
 /// Throws ValueError unless the results of two branches have one shape and dtype.
 void require_same_type(const char* name, const Type& one, const Type& other);
+/// What a branch returns, without its elements.
+struct ResultTypes {
+  tree::Structure structure;
+  std::vector<std::optional<Type>> types;  // one per leaf; none where it is undefined
+  explicit ResultTypes(const tree::Walk& result);
+};
+/// Throws ValueError unless a branch that was not taken would return what the others did; a number fits a tensor of its
+/// kind.
+void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other);
+
+/// A conditional's place in the user's program, which remembers for which operands and results its branches have been
+/// held against each other. Any number of threads may ask.
+class CheckedBranches {
+ public:
+  /// What is remembered; `branches` tells functions of one C++ type apart.
+  static std::uint64_t key_of(const tree::Walk& operands, const tree::Walk& result, std::uint64_t branches);
+  bool knows(std::uint64_t key) const;
+  void remember(std::uint64_t key);
+
+ private:
+  std::array<std::atomic<std::uint64_t>, 8> known_ = {};
+  std::atomic<unsigned> next_ = 0;
+};
+
+/// While it lives, a branch is written down for its result's type alone. It may hold conditionals, whose branches are
+/// written down too: where they hold more, as in a function that calls itself, it is given up.
+class TypingOfBranch {
+ public:
+  TypingOfBranch();
+  TypingOfBranch(const TypingOfBranch&) = delete;
+  ~TypingOfBranch();
+  /// Thrown through the user's functions.
+  struct GivenUp {};
+  /// While it lives, the branches of a conditional are written down. Throws GivenUp.
+  class Inside {
+   public:
+    Inside();
+    Inside(const Inside&) = delete;
+    ~Inside();
+  };
+
+ private:
+  const int saved_;
+};
+
 /// Throws ValueError unless a predicate or index of this type has one element.
 void require_one_element(const char* name, const Type& type);
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <new>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -43,9 +45,56 @@ R run_branch(const char* name, const Branches& branches, std::int64_t answer, co
   }(std::make_index_sequence<std::tuple_size_v<Branches>>{});
 }
 
+/// Tells functions of one C++ type apart where their addresses do; none: nothing does.
+template <class F>
+std::optional<std::uint64_t> identity_of(const F& f) {
+  if constexpr (std::is_function_v<F>) return reinterpret_cast<std::uintptr_t>(&f);
+  else if constexpr (std::is_pointer_v<F>) return reinterpret_cast<std::uintptr_t>(f);
+  else if constexpr (requires { typename F::result_type; }) return std::nullopt;  // std::function
+  else return 0;
+}
+
+/// Holds the branches that no example of a vmap takes against the result of the others: ValueError if they differ. They
+/// are written down for that, not run, and only the first time for these operands and results; one that cannot be written
+/// down, since it looks at values for one, is not held against them.
+template <class R, class... F, class... A>
+void check_branches_left_out(const char* name, const runs::Parting& parting, const std::tuple<F...>& branches,
+                             R& result, const A&... operands) {
+  const auto check = [&](const auto& f) {
+    std::optional<runs::ResultTypes> types;
+    try {
+      const runs::TypingOfBranch typing;
+      function::ClosureRun run(name);
+      std::tuple<A...> arguments(operands...);
+      run.enter(walk(arguments));
+      R other = call::invoke(f, arguments);
+      types.emplace(walk(other));
+    } catch (const std::bad_alloc&) { throw; } catch (...) {
+      return;
+    }
+    runs::require_same_results(name, runs::ResultTypes(walk(result)), *types);
+  };
+  static constinit runs::CheckedBranches checked;
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    if ((!parting.is_left_out(static_cast<std::int64_t>(K)) && ...)) return;
+    std::uint64_t identity = 0;
+    const auto add = [&identity](std::optional<std::uint64_t> one) {
+      identity = identity * 31 + one.value_or(0);
+      return one.has_value();
+    };
+    const bool told_apart = (add(identity_of(std::get<K>(branches))) & ...);
+    std::tuple<A...> arguments(operands...);
+    const std::uint64_t key = runs::CheckedBranches::key_of(walk(arguments), walk(result), identity);
+    if (told_apart && checked.knows(key)) return;
+    ((parting.is_left_out(static_cast<std::int64_t>(K)) ? check(std::get<K>(branches)) : void()), ...);
+    if (told_apart) checked.remember(key);
+  }(std::index_sequence_for<F...>{});
+}
+
 /// The conditional as one operation of the program that is being recorded.
 template <class R, class... F, class... A>
 R record_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
+  const runs::TypingOfBranch::Inside inside;
   std::optional<R> first, result;
   const auto record = [&](const auto& f) {
     function::Closure branch = function::write_down(name, f, std::tuple<A...>(operands...), result);
@@ -69,7 +118,9 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
   parting.choose(question);
   for (;;) {
     R result = run_branch<R>(name, branches, parting.answer(), operands...);
-    if (!parting.next(walk(result))) return result;
+    if (parting.next(walk(result))) continue;
+    check_branches_left_out(name, parting, branches, result, operands...);
+    return result;
   }
 }
 
@@ -78,7 +129,9 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
 /// `pred ? true_fn(operands…) : false_fn(operands…)`, for a predicate of one element. Under vmap with a predicate that
 /// differs, each branch runs once, on the examples that take it. Values that are no Tensors in the result are those of the
 /// branch that ran last; where a program is recorded, of the last one listed, and there every branch runs once while it is
-/// recorded. ValueError if the branches' results differ in structure, shape or dtype.
+/// recorded. ValueError if the branches' results differ in structure, shape or dtype; under vmap with a predicate that
+/// may differ also where all examples agree: a branch that none takes is written down once for that, not run. Where one
+/// answer is for all, only the branch that is taken is looked at.
 ///   Tensor y = rc::cond(x > 0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
 template <class T, class F, class... A>
 auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... operands) {

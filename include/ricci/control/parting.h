@@ -32,6 +32,8 @@ class Parting {
   /// `leaves` are theirs. False: all are done, and `leaves` is the result of all: new tensors, as an operation's are.
   bool next(const tree::Walk& leaves);
   std::int64_t answer() const;  ///< the last one
+  /// Whether the question was each example's own, and no group of them has given this answer.
+  bool is_left_out(std::int64_t answer) const;
   /// One step more of the running examples; gives how many they had done before. Groups that wait keep their count.
   std::int64_t step();
 

@@ -84,7 +84,8 @@ struct Differentiated {
 
 /// The gradient of a function that returns one real floating 0-dim tensor. `grad<1>(f)` with respect to the second
 /// argument, `grad<0, 2>(f)` a std::tuple; the gradient has the argument's tree, integer and non-tensor leaves keep
-/// their value. With rc::has_aux, f returns std::pair{loss, aux}.
+/// their value. TypeError for an argument whose tensors are all of integers. With rc::has_aux, f returns
+/// std::pair{loss, aux}.
 ///   Mlp gradient = rc::grad(loss)(model, x, y);
 RICCI_GRADIENT_TRANSFORM(grad, Gives::gradient)
 /// std::pair{gradients, value}; with has_aux {gradients, {value, aux}}.

@@ -44,8 +44,8 @@ template <class F, class... P>
 using linearize_t = decltype(linearize(std::declval<const F&>(), where_t(), std::declval<const P&>()...));
 }  // namespace call
 
-/// `auto [out, f_jvp] = rc::linearize(f, x, y)`: a std::pair; f runs once, `f_jvp(tx, ty)` many times. A class for the
-/// reason that vjp is.
+/// `auto [out, f_jvp] = rc::linearize(f, x, y)`: a std::pair; f runs once, `f_jvp(tx, ty)` many times. TypeError for
+/// primals without a derivative, as vjp. A class for the reason that vjp is.
 template <class F, class... P>
 struct linearize : call::linearize_t<F, P...> {
   linearize(const F& f, const P&... primals, where_t where = where_t::current())
