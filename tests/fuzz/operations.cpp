@@ -107,7 +107,7 @@ const std::vector<Operation> joining = {
     {"nonzero", [](const Tensor& x, int) { return nonzero(x > 0.4); }},
     {"nonzero of a size", [](const Tensor& x, int) { return nonzero(x > 0.4, {.size = 3}); }},
     {"unique", [](const Tensor& x, int) { return unique(x); }},
-    {"one_hot", [](const Tensor& x, int) { return one_hot(x.argmax(), 64) * x.sum(); }},
+    {"one_hot", [](const Tensor& x, int) { return one_hot(rc::remainder(x.argmax(), 64), 64) * x.sum(); }},
 };
 
 const std::vector<Operation> algebra = {

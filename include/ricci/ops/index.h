@@ -5,13 +5,22 @@
 
 namespace ricci::ops {
 
+// An index is of integers, else TypeError; one out of range is an IndexError. A 0-dim x counts as a vector of one element,
+// whose axis the result lacks again; a 0-dim index names one place.
+
+/// The slices of x at the places index [n] along an axis: that axis has size n. ValueError if index has more axes.
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
+/// out[…, i, …] = x[…, index[…, i, …], …] along an axis; index has x's axes and is along none of the others larger.
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index);
+/// gather, but x and index broadcast along the other axes, and negative indices count from the back.
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim);
 Tensor take(const Tensor& x, const Tensor& index);
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
+/// x with the slices of src added at the places index [n] along an axis, where src has size n; it broadcasts to that
+/// shape, else ValueError.
 Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
+/// x with `value`, a number or 0-dim, at the places index [n] along an axis; negative ones count from the back.
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value);
 /// NumPy's advanced indexing; boolean masks read values.
 Tensor index(const Tensor& x, const std::vector<Index>& indices);

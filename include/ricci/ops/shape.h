@@ -78,7 +78,7 @@ inline std::vector<Tensor> tensor_split(const Tensor& x, std::initializer_list<s
 // ── joining and copying ──
 
 /// One after the other along an axis (0 if not given); dtypes promote. ValueError if there are none, or if sizes of other
-/// axes differ.
+/// axes differ. A list may start as [0]: a tensor of this shape among others of more axes adds nothing.
 ///   rc::cat({a, b}, 1)  // [2,3], [2,5] → [2,8]
 Tensor cat(const std::vector<Tensor>& tensors);
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim);
