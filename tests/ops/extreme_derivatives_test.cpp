@@ -76,6 +76,28 @@ TEST(ExtremeDerivatives, OfAQuotientOfSmallNumbers) {
   expect_near(slope([](Tensor b) { return single(1e-35F) / b; }, 1e-36F), -1e37);
 }
 
+/// The remainder is exact, however far apart the two are, and the quotient infinite where it overflows.
+TEST(ExtremeDerivatives, OfRemaindersWhoseQuotientOverflows) {
+  std::vector<float> numbers;
+  for (int e = -149; e < 128; e += 7)
+    for (const float m : {1.0F, -1.37F}) numbers.push_back(std::ldexp(m, e));
+  std::vector<float> a, b, wanted;
+  for (const float x : numbers)
+    for (const float y : numbers) {
+      a.push_back(x);
+      b.push_back(y);
+      wanted.push_back(std::fmod(x, y));
+    }
+  EXPECT_EQ(fmod(rc::tensor(a), rc::tensor(b)).to_vector<float>(), wanted);
+  EXPECT_EQ(fmod(number(1e300), number(3e-300)).item<double>(), std::fmod(1e300, 3e-300));
+  const Tensor large = single(1e30F), small = single(1e-30F);
+  EXPECT_EQ(floor_divide(large, small).item<double>(), inf);
+  EXPECT_EQ(floor_divide(-large, small).item<double>(), -inf);
+  EXPECT_EQ(remainder(large, small).item<float>(), std::fmod(1e30F, 1e-30F));
+  EXPECT_EQ(slope([&](Tensor b) { return remainder(large, b); }, 1e-30F).item<double>(), -inf);
+  EXPECT_EQ(slope([&](Tensor b) { return fmod(large, b); }, 1e-30F).item<double>(), -inf);
+}
+
 /// Entries that are finite, though a product of the others is not.
 TEST(ExtremeDerivatives, OfProductsThatOverflow) {
   const auto product = [](Tensor v) { return prod(v); };
