@@ -108,10 +108,11 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction
 /// -target log σ(input) - (1 - target) log(1 - σ(input)), without over- or underflow. The two broadcast.
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target);
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, Reduction reduction);
-/// -target log input - (1 - target) log(1 - input) with logarithms of at least -100, so that input 0 and 1 are fine.
+/// -target log input - (1 - target) log(1 - input) with logarithms of at least -100, so that input 0 and 1 are fine. In
+/// derivatives input (1 - input) counts as 1e-12 at least; PyTorch's second ones are those of another function there.
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target);
 /// The mean of difference² / 2 where |difference| < delta, else delta (|difference| - delta / 2). ValueError unless
-/// delta > 0.
+/// delta > 0. Where |difference| is delta, the second derivative is 0, as in PyTorch.
 Tensor huber_loss(const Tensor& input, const Tensor& target, double delta);
 
 }  // namespace ops
