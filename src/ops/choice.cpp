@@ -139,6 +139,7 @@ struct ClampSlope {
 struct ClampShare {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_share";
+  static constexpr double ulps = 0.5;
   static constexpr unsigned keeps = input(1) | input(2) | input(3);
   template <class T> auto formula(T t, T x, T low, T high) const {
     const auto ties = scalar::less(low, high) && (scalar::equal(x, low) || scalar::equal(x, high));

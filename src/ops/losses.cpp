@@ -3,6 +3,7 @@
 #include "ops/losses.h"
 
 #include <cmath>
+#include <limits>
 
 #include "ops/axes.h"
 #include "ricci/primitive/elementwise.h"
@@ -84,6 +85,7 @@ constexpr double least_variance = 1e-12;  // of p (1 - p) in derivatives
 struct LimitedLogOdds {
   using kind = Elementwise;
   static constexpr const char* name = "limited_log_odds";
+  static constexpr double ulps = std::numeric_limits<double>::infinity();  // near 1/2 two logarithms cancel
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {0.1, 0.9};
   template <class T> auto formula(T p) const {
@@ -99,6 +101,7 @@ struct LimitedLogOdds {
 struct CrossEntropySlope {
   using kind = Elementwise;
   static constexpr const char* name = "cross_entropy_slope";
+  static constexpr double ulps = 2.5;
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.1, 0.9};
   template <class T> auto formula(T p, T y) const { return (p - y) / scalar::max(p * (T(1) - p), T(least_variance)); }

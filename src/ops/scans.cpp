@@ -38,6 +38,7 @@ Tensor one_before(const Tensor& x, Way way, double first) {
 struct Along {
   using kind = Elementwise;
   static constexpr const char* name = "along";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T t) const {

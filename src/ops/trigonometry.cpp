@@ -1,5 +1,6 @@
 // The circle: sine, cosine, tangent and their inverses, in radians. Start with `Sin`.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ops/unit_circle.h"
@@ -76,6 +77,7 @@ struct Tan {
 struct OneMinusSquare {
   using kind = Elementwise;
   static constexpr const char* name = "one_minus_square";
+  static constexpr double ulps = 1.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return (T(1) - x) * (T(1) + x); }
@@ -110,6 +112,7 @@ struct Acos {
 struct CircleSlope {
   using kind = Elementwise;
   static constexpr const char* name = "circle_slope";
+  static constexpr double ulps = std::numeric_limits<double>::infinity();  // a subnormal share has few digits
   static constexpr unsigned keeps = input(0) | input(1) | output(0);
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T a, T b) const {
