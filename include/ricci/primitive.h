@@ -126,7 +126,6 @@ struct Rules {
   Tensors (*vjp)(const void*, const Reverse&) = nullptr;         // Explicit: the inputs' cotangents
   BatchedOutputs (*batch)(const void*, const Batch&) = nullptr;  // preferred to `lifted`
   OwnedParameters (*lifted)(const void*, Size) = nullptr;        // for one more leading axis of this size
-  Tensor (*replay)(const Tensor&) = nullptr;                     // how a program applies it, if not plainly
   std::uint64_t (*home)(const void*) = nullptr;  // the level of the one transform that answers it, whatever its inputs
 
   bool transparent = false;  // Custom: transforms see through it, except where a program is recorded
@@ -410,7 +409,6 @@ constexpr Rules make_rules() {
         "ricci: a primitive needs `void eval(Outputs, Inputs) const`, or `alias` if it is a view");
     if constexpr (requires(const P& p, const Batch& b) { p.batch(b); })
       r.batch = [](const void* op, const Batch& b) { return erase::as<P>(op).batch(b); };
-    if constexpr (requires(const Tensor& x) { P::replay(x); }) r.replay = P::replay;
     if constexpr (requires(const P& p) { p.lifted(); } || requires(const P& p, Size s) { p.lifted(s); })
       r.lifted = erase::lifted_of<P>;
     static_assert(

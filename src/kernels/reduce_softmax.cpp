@@ -1,5 +1,5 @@
-// Sums of exponentials: logsumexp, softmax and its logarithm. Each subtracts the greatest element first, and 0 where
-// that is infinite or NaN.
+// Sums of exponentials: logsumexp, softmax and its logarithm. Each subtracts the greatest element first. Where that is
+// infinite, logsumexp subtracts 0, and all of a softmax is NaN.
 #include <algorithm>
 
 #include "kernels/elementwise.h"
@@ -117,7 +117,7 @@ void by_pieces(const Strided& out, const Strided& in, const bool* reduced, bool 
 template <class T, bool logarithm>
 void softmax_of(const Strided& out, const Strided& terms, const Strided& in, const bool* reduced) {
   const Temporary<T> shifts(in, reduced), sums(in, reduced);
-  find_shifts(shifts, in, reduced);
+  reduce(Reduction::max, shifts.view(), in, reduced);
   if constexpr (logarithm) {
     const Strided shift = shifts.repeated();
     reduce_with(SumOfExp<T>(), sums.view(), in, &shift, reduced);

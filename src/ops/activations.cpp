@@ -1,6 +1,7 @@
 // Activation functions of networks. The `…_slope` operations apply a derivative to a tangent in one pass instead of
 // several; their own derivatives are written in other operations. Start with `Sigmoid`.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ops/sums.h"
@@ -41,6 +42,17 @@ struct Sigmoid {
   static double reference(double x) { return logistic_reference(x); }
 };
 
+/// The sigmoid where its derivative must be right although it is far below 1: by x, as y (1 - y) has lost it near y = 1.
+struct Logistic {
+  using kind = Elementwise;
+  static constexpr const char* name = "logistic";
+  static constexpr double ulps = 2.5;
+  static constexpr unsigned keeps = input(0);
+  template <class T> auto formula(T x) const { return logistic(x); }
+  Tensor partial(const Tensor& x, const Tensor&) const { return mul(apply(Logistic{}, x), apply(Logistic{}, neg(x))); }
+  static double reference(double x) { return logistic_reference(x); }
+};
+
 struct Logsigmoid {
   using kind = Elementwise;
   static constexpr const char* name = "logsigmoid";
@@ -48,7 +60,7 @@ struct Logsigmoid {
   template <class T> auto formula(T x) const {
     return scalar::min(x, T(0)) - scalar::log1p(scalar::exp(-scalar::abs(x)));
   }
-  Tensor partial(const Tensor& x, const Tensor&) const { return sigmoid(neg(x)); }
+  Tensor partial(const Tensor& x, const Tensor&) const { return apply(Logistic{}, neg(x)); }
   static double reference(double x) { return -std::log1p(std::exp(-x)); }
 };
 
@@ -90,19 +102,36 @@ struct LeakyRelu {
   static std::vector<Sample<LeakyRelu>> samples() { return {{{0.01}, {sub(rand({2, 3}), 0.5)}}}; }
 };
 
+/// t where x > 0, else t alpha exp(x). Its derivative at 0 is that of x > 0, as in PyTorch.
+struct EluSlope {
+  using kind = Elementwise;
+  static constexpr const char* name = "elu_slope";
+  static constexpr double ulps =
+      std::numeric_limits<double>::infinity();  // exp(x) may be subnormal where t exp(x) is not
+  static constexpr unsigned keeps = input(0) | input(1);
+  double alpha;
+
+  template <class T> auto formula(T t, T x) const {
+    return scalar::select(scalar::greater(x, T(0)), t, t * (T(alpha) * scalar::exp(x)));
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    if (i == 0) return apply(*this, t, x[1]);
+    return where(ge(x[1], 0), 0, apply(*this, mul(t, x[0]), x[1]));
+  }
+  double reference(double t, double x) const { return x > 0 ? t : t * alpha * std::exp(x); }
+  static std::vector<Sample<EluSlope>> samples() { return {{{0.3}, {rand({8}), sub(rand({8}), 0.5)}}}; }
+};
+
 struct Elu {
   using kind = Elementwise;
   static constexpr const char* name = "elu";
-  static constexpr unsigned keeps = input(0) | output(0);
+  static constexpr unsigned keeps = input(0);
   double alpha;
 
   template <class T> auto formula(T x) const {
     return scalar::select(scalar::greater(x, T(0)), x, T(alpha) * scalar::expm1(x));
   }
-  /// alpha exp(x) is y + alpha.
-  Tensor scale(const Tensor& t, const Tensor& x, const Tensor& y) const {
-    return where(gt(x, 0), t, mul(t, add(y, alpha)));
-  }
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return apply(EluSlope{alpha}, t, x); }
   double reference(double x) const { return x > 0 ? x : alpha * std::expm1(x); }
   static std::vector<Sample<Elu>> samples() {
     return {{{1}, {sub(rand({2, 3}), 0.5)}}, {{0.3}, {sub(rand({4}), 0.5)}}};
@@ -127,7 +156,7 @@ struct GeluSlope {
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(GeluSlope{}, t, x[1]);
-    const Tensor squared = square(x[1]);
+    const Tensor squared = square(clamp(x[1], -40, 40));  // what is beyond is 0, and infinite squares would make it NaN
     const Tensor change = mul(exp(mul(squared, -0.5)), mul(sub(2, squared), normal_peak));
     return mul(mul(t, x[0]), change);
   }
@@ -156,7 +185,7 @@ struct SiluSlope {
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(SiluSlope{}, t, x[1]);
-    const Tensor s = sigmoid(x[1]), left = sub(1, s);
+    const Tensor s = apply(Logistic{}, x[1]), left = apply(Logistic{}, neg(x[1]));
     return mul(mul(t, x[0]), mul(mul(s, left), add(mul(x[1], sub(left, s)), 2)));
   }
   static double reference(double t, double x) {
@@ -187,8 +216,8 @@ struct SoftplusSlope {
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(*this, t, x[1]);
-    const Tensor z = mul(x[1], beta), s = sigmoid(z);
-    return where(gt(z, threshold), 0, mul(mul(t, x[0]), mul(mul(s, sub(1, s)), beta)));
+    const Tensor z = mul(x[1], beta), change = mul(apply(Logistic{}, z), apply(Logistic{}, neg(z)));
+    return where(ge(z, threshold), 0, mul(mul(t, x[0]), mul(change, beta)));  // at the threshold 0, as in PyTorch
   }
   double reference(double t, double x) const { return x * beta > threshold ? t : t * logistic_reference(x * beta); }
   static std::vector<Sample<SoftplusSlope>> samples() { return {{{2, 1}, {rand({2, 3}), rand({2, 3})}}}; }

@@ -1,4 +1,6 @@
 // Sums, products, quotients and what is made of them. Start with `Mul`.
+#include <limits>
+
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -34,6 +36,29 @@ struct Mul {
   static double reference(double a, double b) { return a * b; }
 };
 
+/// -(t / b) a: what a denominator b with quotient a does to a tangent. Where t / b is about to overflow or to vanish, t a
+/// comes first: the result may be neither. Its own derivatives are such products again.
+struct QuotientSlope {
+  using kind = Elementwise;
+  static constexpr const char* name = "quotient_slope";
+  static constexpr double ulps =
+      std::numeric_limits<double>::infinity();  // of three, two may meet in a subnormal number
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr unsigned keeps = input(0) | input(1) | input(2) | output(0);
+  static constexpr Interval domain = {0.5, 2};
+  template <class T> auto formula(T t, T a, T b) const {
+    const T share = t / b;
+    const auto size = scalar::abs(share);
+    using R = std::remove_const_t<decltype(size)>;
+    const auto extreme = scalar::less(size, R(1e-37)) || scalar::greater(size, R(1e37));
+    return -scalar::select(extreme, t * a / b, share * a);
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
+    return i == 2 ? apply(*this, t, y, x[2]) : apply(*this, t, x[i == 0 ? 1 : 0], x[2]);
+  }
+  static double reference(double t, double a, double b) { return -t * a / b; }
+};
+
 struct Div {
   using kind = Elementwise;
   static constexpr const char* name = "div";
@@ -42,8 +67,7 @@ struct Div {
   static constexpr Interval domain = {0.5, 2};
   template <class T> auto formula(T a, T b) const { return a / b; }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
-    const Tensor quotient = div(t, x[1]);
-    return i == 0 ? quotient : neg(mul(quotient, y));
+    return i == 0 ? div(t, x[1]) : apply(QuotientSlope{}, t, y, x[1]);
   }
   static double reference(double a, double b) { return a / b; }
 };
@@ -78,8 +102,7 @@ struct Addcdiv {
   template <class T> auto formula(T x, T a, T b) const { return x + a / b; }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return t;
-    const Tensor quotient = div(t, x[2]);
-    return i == 1 ? quotient : neg(mul(quotient, div(x[1], x[2])));
+    return i == 1 ? div(t, x[2]) : apply(QuotientSlope{}, t, div(x[1], x[2]), x[2]);
   }
   static double reference(double x, double a, double b) { return x + a / b; }
 };

@@ -84,7 +84,13 @@ struct Minimum {
   static double reference(double a, double b) { return a < b ? a : b; }
 };
 
-/// In a tie the first one has the whole gradient, as in PyTorch.
+/// What input i of fmax or fmin has of t; `first` is the first one's share by order. Of a number and a NaN the number
+/// has it all, of two NaN the first.
+Tensor share_of_numbers(int i, const Tensor& t, const Tensor& first, std::span<const Tensor> x) {
+  const Tensor of_first = where(isnan(x[1]), t, where(isnan(x[0]), 0, first));
+  return i == 0 ? of_first : sub(t, of_first);
+}
+
 struct Fmax {
   using kind = Elementwise;
   static constexpr const char* name = "fmax";
@@ -94,8 +100,7 @@ struct Fmax {
     return scalar::select(scalar::greater_equal(a, b) || scalar::isnan(b), a, b);
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    const Tensor first = logical_or(ge(x[0], x[1]), isnan(x[1]));
-    return i == 0 ? where(first, t, 0) : where(first, 0, t);
+    return share_of_numbers(i, t, apply(GreaterShare{}, t, x[0], x[1]), x);
   }
   static double reference(double a, double b) { return std::fmax(a, b); }
 };
@@ -109,19 +114,20 @@ struct Fmin {
     return scalar::select(scalar::less_equal(a, b) || scalar::isnan(b), a, b);
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    const Tensor first = logical_or(le(x[0], x[1]), isnan(x[1]));
-    return i == 0 ? where(first, t, 0) : where(first, 0, t);
+    return share_of_numbers(i, t, apply(GreaterShare{}, t, x[1], x[0]), x);
   }
   static double reference(double a, double b) { return std::fmin(a, b); }
 };
 
-/// t where low <= x <= high, else 0. A step: constant in all but t.
+bool is_number(const Tensor& x) { return type_of(x).weak; }
+
+/// t where low < x < high, else 0: the derivative by x of a clamp between numbers. A step: constant in all but t.
 struct ClampSlope {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_slope";
   static constexpr unsigned keeps = input(1) | input(2) | input(3);
   template <class T> auto formula(T t, T x, T low, T high) const {
-    return scalar::select(scalar::greater_equal(x, low) && scalar::less_equal(x, high), t, T(0));
+    return scalar::select(scalar::greater(x, low) && scalar::less(x, high), t, T(0));
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(ClampSlope{}, t, x[1], x[2], x[3]) : Tensor();
@@ -129,7 +135,25 @@ struct ClampSlope {
   static std::vector<Sample<ClampSlope>> samples() { return {{{}, {rand({8}), rand({8}), rand({8}), rand({8})}}}; }
 };
 
-/// The greater of x and low, then the smaller of that and high. Where low > high, the gradient goes to high.
+/// What x has of t in a clamp between tensors: all between them, and where all three are equal; half at one of them.
+struct ClampShare {
+  using kind = Elementwise;
+  static constexpr const char* name = "clamp_share";
+  static constexpr double ulps = 0.5;
+  static constexpr unsigned keeps = input(1) | input(2) | input(3);
+  template <class T> auto formula(T t, T x, T low, T high) const {
+    const auto ties = scalar::less(low, high) && (scalar::equal(x, low) || scalar::equal(x, high));
+    const auto outside = scalar::less(x, low) || scalar::greater(x, high);
+    return scalar::select(outside, T(0), scalar::select(ties, t * T(0.5), t));
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? apply(ClampShare{}, t, x[1], x[2], x[3]) : Tensor();
+  }
+  static std::vector<Sample<ClampShare>> samples() { return {{{}, {rand({8}), rand({8}), rand({8}), rand({8})}}}; }
+};
+
+/// The greater of x and low, then the smaller of that and high. Where low > high, the gradient goes to high. A bound that
+/// x ties with has half of it if it is a tensor, and all of it if both bounds are numbers.
 struct Clamp {
   using kind = Elementwise;
   static constexpr const char* name = "clamp";
@@ -137,33 +161,42 @@ struct Clamp {
   static constexpr unsigned keeps = input(0) | input(1) | input(2);
   template <class T> auto formula(T x, T low, T high) const { return scalar::min(scalar::max(x, low), high); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    if (i == 0) return apply(ClampSlope{}, t, x[0], x[1], x[2]);
-    if (i == 1) return where(logical_and(lt(x[1], x[2]), lt(x[0], x[1])), t, 0);
-    return where(logical_or(gt(x[0], x[2]), lt(x[2], x[1])), t, 0);
+    const Tensor &low = x[1], &high = x[2];
+    const bool numbers = is_number(low) && is_number(high);
+    if (i == 0) return numbers ? apply(ClampSlope{}, t, x[0], low, high) : apply(ClampShare{}, t, x[0], low, high);
+    const Tensor tie = where(logical_and(lt(low, high), eq(x[0], x[at(i)])), mul(t, numbers ? 1 : 0.5), 0);
+    if (i == 1) return where(logical_and(le(low, high), lt(x[0], low)), t, tie);
+    return where(logical_or(gt(low, high), logical_and(le(low, high), gt(x[0], high))), t, tie);
   }
   static double reference(double x, double low, double high) { return std::fmin(std::fmax(x, low), high); }
 };
 
+/// Maximum; but where the bound is a number, x has nothing in a tie.
 struct ClampMin {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_min";
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T low) const { return scalar::max(x, low); }
-  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    return where(i == 0 ? ge(x[0], x[1]) : lt(x[0], x[1]), t, 0);
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
+    if (!is_number(x[1])) return Maximum().scale(i, t, x, y);
+    const Tensor above = gt(x[0], x[1]);
+    return i == 0 ? where(above, t, 0) : where(above, 0, t);
   }
   static double reference(double x, double low) { return std::fmax(x, low); }
 };
 
+/// Minimum; but where the bound is a number, x has nothing in a tie.
 struct ClampMax {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_max";
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T high) const { return scalar::min(x, high); }
-  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    return where(i == 0 ? le(x[0], x[1]) : gt(x[0], x[1]), t, 0);
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
+    if (!is_number(x[1])) return Minimum().scale(i, t, x, y);
+    const Tensor below = lt(x[0], x[1]);
+    return i == 0 ? where(below, t, 0) : where(below, 0, t);
   }
   static double reference(double x, double high) { return std::fmin(x, high); }
 };

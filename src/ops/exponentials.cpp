@@ -33,9 +33,9 @@ struct Expm1 {
   using kind = Elementwise;
   static constexpr const char* name = "expm1";
   static constexpr DTypes dtypes = fields;
-  static constexpr unsigned keeps = output(0);
+  static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::expm1(x); }
-  Tensor partial(const Tensor&, const Tensor& y) const { return add(y, 1); }
+  Tensor partial(const Tensor& x, const Tensor&) const { return exp(x); }  // y + 1 has lost what is far below 1
   static double reference(double x) { return std::expm1(x); }
 };
 
@@ -57,7 +57,7 @@ struct Log2 {
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {0.25, 4};
   template <class T> auto formula(T x) const { return scalar::log2(x); }
-  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return div(t, mul(x, std::numbers::ln2)); }
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return div(mul(t, std::numbers::log2e), x); }
   static double reference(double x) { return std::log2(x); }
 };
 
@@ -68,7 +68,7 @@ struct Log10 {
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {0.25, 4};
   template <class T> auto formula(T x) const { return scalar::log10(x); }
-  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return div(t, mul(x, std::numbers::ln10)); }
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return div(mul(t, std::numbers::log10e), x); }
   static double reference(double x) { return std::log10(x); }
 };
 
@@ -87,13 +87,14 @@ struct Log1p {
 struct ExpShare {
   using kind = Elementwise;
   static constexpr const char* name = "exp_share";
-  static constexpr unsigned keeps = output(0);
+  static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const {
-    const T behind = scalar::select(scalar::equal(a, b), T(0), b - a);
-    return scalar::reciprocal(T(1) + scalar::exp(behind));
+    const T ahead = scalar::select(scalar::equal(a, b), T(0), a - b), less = scalar::exp(-scalar::abs(ahead));
+    return scalar::select(scalar::less(ahead, T(0)), less, T(1)) / (T(1) + less);
   }
-  Tensor scale(int i, const Tensor& t, std::span<const Tensor>, const Tensor& y) const {
-    const Tensor change = mul(t, mul(y, sub(1, y)));
+  /// The product of both shares: 1 - y has lost what is far below 1.
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
+    const Tensor change = mul(apply(ExpShare{}, x[0], x[1]), apply(ExpShare{}, x[1], x[0]));
     return i == 0 ? change : neg(change);
   }
   static double reference(double a, double b) { return 1 / (1 + std::exp(b - a)); }
@@ -124,8 +125,8 @@ struct Xlogy {
   }
   /// 0 where x is 0 and log y is not finite; y is replaced by 1 there, so that nothing becomes NaN on the way.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
-    const Tensor y = where(logical_and(eq(x[0], 0), le(x[1], 0)), 1, x[1]);
-    return i == 0 ? log(y) : div(x[0], y);
+    const Tensor flat = logical_and(eq(x[0], 0), le(x[1], 0)), y = where(flat, 1, x[1]);
+    return i == 0 ? log(y) : where(flat, 0, div(x[0], y));
   }
   static double reference(double x, double y) { return x == 0 ? 0 : x * std::log(y); }
 };

@@ -32,11 +32,8 @@ struct Extreme {
   }
 
  private:
-  /// What each element has of the derivative: 1 over the number of elements that tie.
   Tensor share(const Tensor& x, const Tensor& y) const {
-    const Type type = type_of(x);
-    const Tensor ties = x == beside(y, axes, type.rank());
-    return to(ties, type.dtype) / beside(sum_along(ties, axes), axes, type.rank());
+    return even_share(x, beside(y, axes, type_of(x).rank()), axes);
   }
 };
 

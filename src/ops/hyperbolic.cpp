@@ -1,6 +1,7 @@
 // Hyperbolic functions and their inverses. Start with `Tanh`.
 #include <cmath>
 
+#include "ops/unit_circle.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -57,7 +58,10 @@ struct Asinh {
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::asinh(x); }
-  Tensor partial(const Tensor& x, const Tensor&) const { return rsqrt(add(square(x), 1)); }
+  /// Of a real x by hypot: its square may overflow.
+  Tensor partial(const Tensor& x, const Tensor&) const {
+    return x.is_complex() ? rsqrt(add(square(x), 1)) : reciprocal(hypot(x, 1));
+  }
   static double reference(double x) { return std::asinh(x); }
 };
 
@@ -80,7 +84,7 @@ struct Atanh {
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {-0.9, 0.9};
   template <class T> auto formula(T x) const { return scalar::atanh(x); }
-  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return div(t, sub(1, square(x))); }
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return div(t, one_minus_square(x)); }
   static double reference(double x) { return std::atanh(x); }
 };
 

@@ -3,6 +3,7 @@
 #include "ops/losses.h"
 
 #include <cmath>
+#include <limits>
 
 #include "ops/axes.h"
 #include "ricci/primitive/elementwise.h"
@@ -66,7 +67,9 @@ struct BinaryCrossEntropyWithLogits {
   static constexpr const char* name = "binary_cross_entropy_with_logits";
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T y) const {
-    return scalar::max(x, T(0)) - x * y + scalar::log1p(scalar::exp(-scalar::abs(x)));
+    const T weight = scalar::select(scalar::greater(x, T(0)), T(1) - y, -y);
+    const T linear = scalar::select(scalar::equal(weight, T(0)), T(0), x * weight);  // 0 times infinity is 0 here
+    return linear + scalar::log1p(scalar::exp(-scalar::abs(x)));
   }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? sigmoid(x[0]) - x[1] : neg(x[0]);
@@ -74,6 +77,41 @@ struct BinaryCrossEntropyWithLogits {
   static double reference(double x, double y) {
     return y * std::log1p(std::exp(-x)) + (1 - y) * std::log1p(std::exp(x));
   }
+};
+
+constexpr double least_variance = 1e-12;  // of p (1 - p) in derivatives
+
+/// log(1 - p) - log p, each at least -100: the derivative of a cross entropy by y.
+struct LimitedLogOdds {
+  using kind = Elementwise;
+  static constexpr const char* name = "limited_log_odds";
+  static constexpr double ulps = std::numeric_limits<double>::infinity();  // near 1/2 two logarithms cancel
+  static constexpr unsigned keeps = input(0);
+  static constexpr Interval domain = {0.1, 0.9};
+  template <class T> auto formula(T p) const {
+    return scalar::max(scalar::log1p(-p), T(-100)) - scalar::max(scalar::log(p), T(-100));
+  }
+  Tensor partial(const Tensor& p, const Tensor&) const {
+    return neg(reciprocal(clamp_min(p * (1 - p), least_variance)));
+  }
+  static double reference(double p) { return std::log(1 / p - 1); }
+};
+
+/// (p - y) / (p (1 - p)): the derivative of a cross entropy by p.
+struct CrossEntropySlope {
+  using kind = Elementwise;
+  static constexpr const char* name = "cross_entropy_slope";
+  static constexpr double ulps = 2.5;
+  static constexpr unsigned keeps = input(0) | input(1);
+  static constexpr Interval domain = {0.1, 0.9};
+  template <class T> auto formula(T p, T y) const { return (p - y) / scalar::max(p * (T(1) - p), T(least_variance)); }
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
+    const Tensor &p = x[0], &y = x[1], variance = p * (1 - p), least = clamp_min(variance, least_variance);
+    if (i == 1) return neg(reciprocal(least));
+    const Tensor flat = variance < least_variance, safe = where(flat, 0.5, p);
+    return where(flat, 1 / least_variance, y / square(safe) + (1 - y) / square(1 - safe));
+  }
+  static double reference(double p, double y) { return (1 - y) / (1 - p) - y / p; }
 };
 
 /// -y log p - (1 - y) log(1 - p) with logarithms of at least -100, and p (1 - p) of at least 1e-12 in derivatives.
@@ -87,9 +125,7 @@ struct BinaryCrossEntropy {
     return (y - T(1)) * of_zero - y * of_one;
   }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
-    const Tensor &p = x[0], &y = x[1];
-    if (i == 0) return (p - y) / clamp_min(p * (1 - p), 1e-12);
-    return clamp_min(log1p(-p), -100) - clamp_min(log(p), -100);
+    return i == 0 ? apply(CrossEntropySlope{}, x[0], x[1]) : apply(LimitedLogOdds{}, x[0]);
   }
   static double reference(double p, double y) { return std::log(1 / p) * y + std::log(1 / (1 - p)) * (1 - y); }
 };

@@ -142,8 +142,8 @@ Tensor variance(const char* op, const Tensor& x, const Axes& axes, std::int64_t 
 /// (sum |x|^p)^(1/p) without the cases that have their own kernels.
 Tensor general_norm(const Tensor& x, double p, const Axes& axes) {
   const Tensor size = abs(x);
-  if (p < 0) return pow(sum_along(pow(size, p), axes), 1 / p);
   const Tensor zero = size == 0;
+  if (p < 0) return where(any(zero, axes), 0, pow(sum_along(pow(where(zero, 1, size), p), axes), 1 / p));
   const Tensor total = sum_along(where(zero, 0, pow(where(zero, 1, size), p)), axes);
   const Tensor nothing = total == 0;
   return where(nothing, 0, pow(where(nothing, 1, total), 1 / p));

@@ -20,10 +20,16 @@ struct Pow {
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T base, T exponent) const { return scalar::pow(base, exponent); }
   /// As in PyTorch, 0 to the power 0 has derivatives 0, as has 0 to a positive power with respect to the exponent.
-  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN.
+  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power may
+  /// overflow although its product with the exponent is finite.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
     const Tensor &base = x[0], &exponent = x[1], at_zero = eq(base, 0);
-    if (i == 0) return mul(exponent, pow(base, where(logical_and(at_zero, eq(exponent, 0)), 1, sub(exponent, 1))));
+    if (i == 0) {
+      const Tensor lower = where(logical_and(at_zero, eq(exponent, 0)), 1, sub(exponent, 1));
+      const Tensor steep = logical_and(isinf(pow(base, lower)), logical_not(at_zero));
+      const Tensor plain = mul(exponent, pow(where(steep, 1, base), lower));
+      return where(steep, div(mul(y, exponent), where(steep, base, 1)), plain);
+    }
     const Tensor flat = logical_and(at_zero, ge(real(exponent), 0));
     return mul(y, log(to(where(flat, 1, base), y.dtype())));
   }
@@ -43,7 +49,7 @@ struct PowBy {
     if (exponent == 3) return static_cast<T>(x * x * x);
     if (exponent == 0.5) return scalar::sqrt(x);
     if (exponent == -1) return scalar::reciprocal(x);
-    if (exponent == -2) return scalar::reciprocal(scalar::square(x));
+    if (exponent == -2) return scalar::square(scalar::reciprocal(x));
     return scalar::pow(x, T(exponent));
   }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
@@ -116,7 +122,7 @@ struct Rsqrt {
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {0.25, 4};
   template <class T> auto formula(T x) const { return scalar::rsqrt(x); }
-  Tensor scale(const Tensor& t, const Tensor&, const Tensor& y) const { return mul(t, mul(apply(PowBy{3}, y), -0.5)); }
+  Tensor scale(const Tensor& t, const Tensor&, const Tensor& y) const { return mul(t, mul(mul(y, -0.5), square(y))); }
   static double reference(double x) { return 1 / std::sqrt(x); }
 };
 
@@ -141,15 +147,38 @@ struct Reciprocal {
   static double reference(double x) { return 1 / x; }
 };
 
+/// a / hypot(a, b), and 0 at the origin. Divided by the greater of the two first: below the smallest normal number
+/// hypot has few digits.
+struct HypotSlope {
+  using kind = Elementwise;
+  static constexpr const char* name = "hypot_slope";
+  static constexpr double ulps = 3;
+  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr Interval domain = {0.25, 2};
+  template <class T> auto formula(T a, T b) const {
+    const T size = scalar::max(scalar::abs(a), scalar::abs(b));
+    const auto share = [size](T x) { return scalar::select(scalar::isinf(x), scalar::copysign(T(1), x), x / size); };
+    const T u = share(a), v = share(b);
+    return scalar::select(scalar::equal(size, T(0)), T(0), u / scalar::sqrt(u * u + v * v));
+  }
+  /// With q, the slope by b: q^2 / hypot and -p q / hypot.
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor& p) const {
+    const Tensor q = apply(HypotSlope{}, x[1], x[0]), size = hypot(x[0], x[1]);
+    const Tensor curved = mul(div(i == 0 ? q : p, where(eq(size, 0), 1, size)), q);
+    return i == 0 ? curved : neg(curved);
+  }
+  static double reference(double a, double b) { return a / std::hypot(a, b); }
+};
+
 struct Hypot {
   using kind = Elementwise;
   static constexpr const char* name = "hypot";
-  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T a, T b) const { return scalar::hypot(a, b); }
   /// 0 at the origin, where PyTorch has NaN.
-  Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
-    return div(x[static_cast<std::size_t>(i)], where(eq(y, 0), 1, y));
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? apply(HypotSlope{}, x[0], x[1]) : apply(HypotSlope{}, x[1], x[0]);
   }
   static double reference(double a, double b) { return std::hypot(a, b); }
 };

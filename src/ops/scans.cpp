@@ -7,6 +7,7 @@
 #include "kernels/scan.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
+#include "ricci/primitive/elementwise.h"
 
 namespace ricci {
 namespace {
@@ -33,16 +34,33 @@ Tensor one_before(const Tensor& x, Way way, double first) {
   return way.reverse ? cat({rest, start}, way.axis) : cat({start, rest}, way.axis);
 }
 
+/// a t, and 0 where either is 0, though the other be infinite: a direction that has no part in a derivative adds nothing.
+struct Along {
+  using kind = Elementwise;
+  static constexpr const char* name = "along";
+  static constexpr double ulps = 0.5;
+  static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
+  static constexpr unsigned keeps = input(0) | input(1);
+  template <class T> auto formula(T a, T t) const {
+    return scalar::select(scalar::equal(a, T(0)) || scalar::equal(t, T(0)), T(0), a * t);
+  }
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
+    return apply(Along{}, x[i == 0 ? 1 : 0], t);
+  }
+  static double reference(double a, double t) { return a * t; }
+};
+Tensor along(const Tensor& a, const Tensor& t) { return apply(Along{}, a, t); }
+
 // ── linear recurrences ──
 
-/// s = a s + b along one lane.
+/// s = a s + b along one lane; nothing is made of an s of 0, though a be infinite.
 template <class T>
 void recur(T* s, std::int64_t s_step, const T* a, std::int64_t a_step, const T* b, std::int64_t b_step,
            std::int64_t n) {
   using A = kernels::accumulator<T>;
   A last = A(0);
   for (std::int64_t i = 0; i < n; ++i) {
-    last = i == 0 ? A(b[0]) : A(a[i * a_step]) * last + A(b[i * b_step]);
+    last = last == A(0) ? A(b[i * b_step]) : A(a[i * a_step]) * last + A(b[i * b_step]);
     s[i * s_step] = T(last);
   }
 }
@@ -169,10 +187,11 @@ struct RunningProduct {
     kernels::scan(kernels::Scan::prod, out[0], in[0], static_cast<int>(way.axis), way.direction());
   }
   Tensors jvp(const Forward& f) const {
-    return {Recurrence::of(f.inputs[0], one_before(f.outputs[0], way, 1) * f.tangents[0], way)};
+    return {Recurrence::of(f.inputs[0], along(one_before(f.outputs[0], way, 1), f.tangents[0]), way)};
   }
   Tensors vjp(const Reverse& r) const {
-    return {Recurrence::adjoint(r.inputs[0], r.cotangents[0], way) * conj_if_complex(one_before(r.outputs[0], way, 1))};
+    return {along(conj_if_complex(one_before(r.outputs[0], way, 1)),
+                  Recurrence::adjoint(r.inputs[0], r.cotangents[0], way))};
   }
   RunningProduct lifted() const { return {way.lifted()}; }
   static Tensor of(const Tensor& x, Way way) { return apply(RunningProduct{way}, x); }
@@ -222,6 +241,61 @@ struct RunningLogSumExp {
 
 // ── the whole product ──
 
+/// For each element the product of all others along an axis: of those before it and those behind it. The derivative of
+/// that by every other element is the product without both.
+struct ProductOfOthers {
+  using kind = Explicit;
+  static constexpr const char* name = "product_of_others";
+  static constexpr unsigned keeps = input(0);
+  std::int64_t axis;
+
+  Type type(const Type& x) const {
+    require_axis(axis, x.rank());
+    require_floating(name, x);
+    return {x.dtype, x.shape};
+  }
+  void eval(Outputs out, Inputs in) const {
+    const int along_axis = static_cast<int>(axis);
+    const std::int64_t n = out[0].shape[along_axis], x_step = in[0].strides[along_axis],
+                       y_step = out[0].strides[along_axis];
+    kernels::visit_inexact(out[0].dtype, [&]<class T>(std::type_identity<T>) {
+      for (Lanes lanes(out[0], along_axis); !lanes.done; lanes.next())
+        multiply_others<T>(static_cast<T*>(out[0].data) + lanes.offset(out[0]), y_step,
+                           static_cast<const T*>(in[0].data) + lanes.offset(in[0]), x_step, n);
+    });
+  }
+  Tensors jvp(const Forward& f) const { return {change(f.inputs[0], f.tangents[0])}; }
+  Tensors vjp(const Reverse& r) const { return {change(conj_if_complex(r.inputs[0]), r.cotangents[0])}; }
+  ProductOfOthers lifted() const { return {axis + 1}; }
+  static std::vector<Sample<ProductOfOthers>> samples() {
+    return {{{0}, {real_sample({3})}},
+            {{1}, {real_sample({2, 3})}},
+            {{0}, {tensor({2., 0., 3.})}},
+            {{0}, {complex_sample({3})}},
+            {{0}, {real_sample({0, 2})}}};
+  }
+
+ private:
+  template <class T>
+  static void multiply_others(T* y, std::int64_t y_step, const T* x, std::int64_t x_step, std::int64_t n) {
+    using A = kernels::accumulator<T>;
+    A before = A(1), behind = A(1);
+    for (std::int64_t i = 0; i < n; ++i, before *= A(x[(i - 1) * x_step])) y[i * y_step] = T(before);
+    for (std::int64_t i = n; i-- > 0; behind *= A(x[i * x_step])) y[i * y_step] = T(A(y[i * y_step]) * behind);
+  }
+  /// Symmetric: what a tangent does to the outputs, and a cotangent to the inputs.
+  Tensor change(const Tensor& x, const Tensor& t) const {
+    const Way forth{axis, false}, back{axis, true};
+    return part(x, t, forth, back) + part(x, t, back, forth);
+  }
+  /// What the elements that come before an element on `way` add to its change.
+  static Tensor part(const Tensor& x, const Tensor& t, Way way, Way rest) {
+    const Tensor before = one_before(RunningProduct::of(x, way), way, 1);
+    const Tensor moved = one_before(Recurrence::of(x, along(before, t), way), way, 0);
+    return along(one_before(RunningProduct::of(x, rest), rest, 1), moved);
+  }
+};
+
 struct Product {
   using kind = Explicit;
   static constexpr const char* name = "prod";
@@ -232,7 +306,7 @@ struct Product {
     return without_axes(x, {axis}, kernels::reduced_dtype(kernels::Reduction::prod, x.dtype));
   }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::prod, out, in, {axis}); }
-  Tensors jvp(const Forward& f) const { return {inner_along(others(f.inputs[0]), f.tangents[0], {axis})}; }
+  Tensors jvp(const Forward& f) const { return {sum_along(along(others(f.inputs[0]), f.tangents[0]), {axis})}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0], {axis}, r.input_types[0].rank()) * conj_if_complex(others(r.inputs[0]))};
   }
@@ -243,11 +317,7 @@ struct Product {
   }
 
  private:
-  /// For each element the product of all others: of those before it and those behind it.
-  Tensor others(const Tensor& x) const {
-    const Way forth{axis, false}, back{axis, true};
-    return one_before(RunningProduct::of(x, forth), forth, 1) * one_before(RunningProduct::of(x, back), back, 1);
-  }
+  Tensor others(const Tensor& x) const { return apply(ProductOfOthers{axis}, x); }
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Sorting and selecting along an axis. Values come with their places, and so do derivatives: a tangent is gathered from
-// where its value was, a cotangent is put back there.
+// where its value was, a cotangent is put back there. Only the median of all elements shares it among ties.
+#include "kernels/index.h"
 #include "kernels/sort.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
@@ -102,17 +103,45 @@ struct KthValue {
   }
 };
 
+/// The elements of x at one place of each lane, which elements that tie with them share the derivative of; the axis stays
+/// with size 1.
+struct PickShared {
+  using kind = Explicit;
+  static constexpr const char* name = "pick_shared";
+  static constexpr unsigned keeps = input(0) | output(0);
+  std::int64_t axis;
+
+  Type type(const Type& x, const Type& places) const {
+    const Type picked = picked_types(x, axis, 1)[0];
+    require_shape(places.shape, picked.shape);
+    require_dtype(DType::int64, places);
+    return picked;
+  }
+  void eval(Outputs out, Inputs in) const { kernels::gather(out[0], in[0], static_cast<int>(axis), in[1]); }
+  Tensors jvp(const Forward& f) const {
+    return {unsqueeze(inner_along(even_share(f.inputs[0], f.outputs[0], {axis}), f.tangents[0], {axis}), axis)};
+  }
+  Tensors vjp(const Reverse& r) const {
+    return {r.cotangents[0] * even_share(r.inputs[0], r.outputs[0], {axis}), Tensor()};
+  }
+  PickShared lifted() const { return {axis + 1}; }
+  static std::vector<Sample<PickShared>> samples() {
+    return {{{0}, {real_sample({4}), tensor(std::vector<std::int64_t>{2})}},
+            {{1}, {real_sample({2, 3}), zeros({2, 1}, DType::int64)}},
+            {{0}, {real_sample({3, 2}), zeros({1, 2}, DType::int64)}}};
+  }
+};
+
 std::pair<Tensor, Tensor> pair_of(Tensors outputs) { return {outputs[0], outputs[1]}; }
 
-/// The lower median and its place, or the first NaN and its place. The axis stays with size 1.
-std::pair<Tensor, Tensor> middle(const Tensor& x, std::int64_t axis) {
+/// The place of the lower median, or of the first NaN. The axis stays with size 1.
+Tensor place_of_median(const Tensor& x, std::int64_t axis) {
   require_elements("median", x, {axis});
   const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  const auto [value, place] = pair_of(ricci::apply(KthValue{axis, (n - 1) / 2}, std::span(&x, 1)));
-  if (!is_floating(type_of(x).dtype)) return {value, place};
+  const Tensor place = ricci::apply(KthValue{axis, (n - 1) / 2}, std::span(&x, 1))[1];
+  if (!is_floating(type_of(x).dtype)) return place;
   const Tensor top = argmax(x, axis, true);
-  const Tensor chosen = where(isnan(gather(x, axis, top)), top, place);
-  return {gather(x, axis, chosen), chosen};
+  return where(isnan(gather(x, axis, top)), top, place);
 }
 
 }  // namespace
@@ -155,13 +184,14 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim) {
   require_order("median", x);
   return along_axis("median", x, dim, [](const Tensor& v, std::int64_t axis) {
-    const auto [value, place] = middle(v, axis);
-    return std::pair{squeeze(value, axis), squeeze(place, axis)};
+    const Tensor place = place_of_median(v, axis);
+    return std::pair{squeeze(gather(v, axis, place), axis), squeeze(place, axis)};
   });
 }
 Tensor median(const Tensor& x) {
   require_order("median", x);
-  return squeeze(middle(flatten(x), 0).first, 0);
+  const Tensor all = flatten(x);
+  return squeeze(apply(PickShared{0}, all, place_of_median(all, 0)), 0);
 }
 
 }  // namespace ops

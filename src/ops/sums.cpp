@@ -224,6 +224,11 @@ Tensor number_of(Size size) { return size.is_symbol() ? apply(SizeNumber{size}) 
 
 Tensor sum_along(const Tensor& x, const Axes& axes) { return apply(Sum{axes}, x); }
 Tensor inner_along(const Tensor& a, const Tensor& b, const Axes& axes) { return apply(Inner{axes}, a, b); }
+Tensor even_share(const Tensor& x, const Tensor& y, const Axes& axes) {
+  const Type type = type_of(x);
+  const Tensor ties = logical_or(x == y, isnan(x));
+  return to(ties, type.dtype) / beside(sum_along(ties, axes), axes, type.rank());
+}
 Tensor real_inner_along(const Tensor& a, const Tensor& b, const Axes& axes) {
   return is_complex(type_of(a).dtype) ? real(inner_along(conj(a), b, axes)) : inner_along(a, b, axes);
 }

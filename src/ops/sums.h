@@ -34,6 +34,9 @@ Tensor number_of(Size size);
 Tensor sum_along(const Tensor& x, const Axes& axes);
 /// The sum of a * b, without the product in memory. Requires: equal shapes and types.
 Tensor inner_along(const Tensor& a, const Tensor& b, const Axes& axes);
+/// What each element of x has of the derivative of one of them, y, which broadcasts against x: the elements along `axes`
+/// that equal y share it evenly, and where an element is NaN, those that are NaN.
+Tensor even_share(const Tensor& x, const Tensor& y, const Axes& axes);
 /// The real part of the sum of conj(a) * b.
 Tensor real_inner_along(const Tensor& a, const Tensor& b, const Axes& axes);
 

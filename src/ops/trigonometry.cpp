@@ -1,7 +1,9 @@
 // The circle: sine, cosine, tangent and their inverses, in radians. Start with `Sin`.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
+#include "ops/unit_circle.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -72,6 +74,17 @@ struct Tan {
   static double reference(double x) { return std::tan(x); }
 };
 
+struct OneMinusSquare {
+  using kind = Elementwise;
+  static constexpr const char* name = "one_minus_square";
+  static constexpr double ulps = 1.5;
+  static constexpr DTypes dtypes = fields;
+  static constexpr unsigned keeps = input(0);
+  template <class T> auto formula(T x) const { return (T(1) - x) * (T(1) + x); }
+  Tensor partial(const Tensor& x, const Tensor&) const { return mul(x, -2); }
+  static double reference(double x) { return 1 - x * x; }
+};
+
 struct Asin {
   using kind = Elementwise;
   static constexpr const char* name = "asin";
@@ -79,7 +92,7 @@ struct Asin {
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {-0.9, 0.9};
   template <class T> auto formula(T x) const { return scalar::asin(x); }
-  Tensor partial(const Tensor& x, const Tensor&) const { return rsqrt(sub(1, square(x))); }
+  Tensor partial(const Tensor& x, const Tensor&) const { return rsqrt(one_minus_square(x)); }
   static double reference(double x) { return std::asin(x); }
 };
 
@@ -90,8 +103,29 @@ struct Acos {
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {-0.9, 0.9};
   template <class T> auto formula(T x) const { return scalar::acos(x); }
-  Tensor partial(const Tensor& x, const Tensor&) const { return neg(rsqrt(sub(1, square(x)))); }
+  Tensor partial(const Tensor& x, const Tensor&) const { return neg(rsqrt(one_minus_square(x))); }
   static double reference(double x) { return std::acos(x); }
+};
+
+/// a / (a^2 + b^2), and 0 at the origin and at infinity: the derivative of an angle. Divided by the greater of the two
+/// first, so that squares neither overflow nor vanish.
+struct CircleSlope {
+  using kind = Elementwise;
+  static constexpr const char* name = "circle_slope";
+  static constexpr double ulps = std::numeric_limits<double>::infinity();  // a subnormal share has few digits
+  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr Interval domain = {0.25, 2};
+  template <class T> auto formula(T a, T b) const {
+    const T size = scalar::max(scalar::abs(a), scalar::abs(b)), u = a / size, v = b / size;
+    const auto ends = scalar::equal(size, T(0)) || scalar::isinf(size);
+    return scalar::select(ends, T(0), u / (u * u + v * v) / size);
+  }
+  /// With p and q, the slopes by both: (q - p) (q + p) and -2 p q.
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor& p) const {
+    const Tensor q = apply(CircleSlope{}, x[1], x[0]);
+    return i == 0 ? mul(sub(q, p), add(q, p)) : mul(mul(p, -2), q);
+  }
+  static double reference(double a, double b) { return a / (a * a + b * b); }
 };
 
 struct Atan {
@@ -100,7 +134,10 @@ struct Atan {
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::atan(x); }
-  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return div(t, add(square(x), 1)); }
+  /// Of a real x as of atan2(x, 1): its square may overflow.
+  Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
+    return x.is_complex() ? div(t, add(square(x), 1)) : mul(t, apply(CircleSlope{}, Tensor(1), x));
+  }
   static double reference(double x) { return std::atan(x); }
 };
 
@@ -112,9 +149,7 @@ struct Atan2 {
   template <class T> auto formula(T y, T x) const { return scalar::atan2(y, x); }
   /// 0 at the origin.
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    const Tensor size = add(square(x[0]), square(x[1]));
-    const Tensor scaled = div(mul(t, x[i == 0 ? 1 : 0]), where(eq(size, 0), 1, size));
-    return i == 0 ? scaled : neg(scaled);
+    return i == 0 ? mul(t, apply(CircleSlope{}, x[1], x[0])) : neg(mul(t, apply(CircleSlope{}, x[0], x[1])));
   }
   static double reference(double y, double x) { return std::atan2(y, x); }
 };
@@ -136,6 +171,8 @@ struct Rad2deg {
 };
 
 }  // namespace
+
+Tensor one_minus_square(const Tensor& x) { return apply(OneMinusSquare{}, x); }
 
 namespace ops {
 

@@ -402,8 +402,8 @@ TEST(Choice, TiesShareTheGradient) {
   expect_values(slopes(rc::maximum, a, b).second, {1, 0.5, 0});
   expect_values(slopes(rc::minimum, a, b).first, {1, 0.5, 0});
   expect_values(slopes(rc::minimum, a, b).second, {0, 0.5, 1});
-  expect_values(slopes(rc::fmax, a, b).first, {0, 1, 1});
-  expect_values(slopes(rc::fmin, a, b).second, {0, 0, 1});
+  expect_values(slopes(rc::fmax, a, b).first, {0, 0.5, 1});
+  expect_values(slopes(rc::fmin, a, b).second, {0, 0.5, 1});
 }
 
 TEST(Choice, NanWinsInMaximumAndLosesInFmax) {
@@ -414,12 +414,12 @@ TEST(Choice, NanWinsInMaximumAndLosesInFmax) {
   expect_values(slopes(rc::fmax, a, b).first, {0, 1});
 }
 
-TEST(Choice, ClampHasSlopeOneUpToItsBounds) {
+TEST(Choice, ClampHasSlopeOneBetweenNumbers) {
   const Tensor x = doubles({-2, -1, 0, 1, 2});
   expect_values(clamp(x, -1, 1), {-1, -1, 0, 1, 1});
-  expect_values(slope([](Tensor v) { return clamp(v, -1, 1); }, x), {0, 1, 1, 1, 0});
-  expect_values(slope([](Tensor v) { return clamp_min(v, -1); }, x), {0, 1, 1, 1, 1});
-  expect_values(slope([](Tensor v) { return clamp_max(v, 1); }, x), {1, 1, 1, 1, 0});
+  expect_values(slope([](Tensor v) { return clamp(v, -1, 1); }, x), {0, 0, 1, 0, 0});
+  expect_values(slope([](Tensor v) { return clamp_min(v, -1); }, x), {0, 0, 1, 1, 1});
+  expect_values(slope([](Tensor v) { return clamp_max(v, 1); }, x), {1, 1, 1, 0, 0});
 }
 
 TEST(Choice, ClampLeavesOutTheBoundThatIsUndefined) {

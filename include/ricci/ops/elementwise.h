@@ -80,7 +80,7 @@ Tensor sqrt(const Tensor& x);
 Tensor rsqrt(const Tensor& x);  ///< 1.5 ulp
 Tensor cbrt(const Tensor& x);   ///< 1 ulp; real
 Tensor reciprocal(const Tensor& x);
-Tensor hypot(const Tensor& a, const Tensor& b);  ///< slope 0 at the origin
+Tensor hypot(const Tensor& a, const Tensor& b);  ///< slope 0 at the origin (PyTorch: NaN)
 
 // ── exponentials: floating and complex; 1 ulp, expm1 2 ──
 
@@ -93,7 +93,8 @@ Tensor log10(const Tensor& x);
 Tensor log1p(const Tensor& x);
 /// log(exp a + exp b), to 2 ulp of the greatest of |a|, |b| and 1. Two equal infinities share the gradient.
 Tensor logaddexp(const Tensor& a, const Tensor& b);
-Tensor xlogy(const Tensor& x, const Tensor& y);  ///< x log y, 0 where x is 0; 1.5 ulp
+/// x log y; 0 where x is 0, and there flat where y <= 0. 1.5 ulp.
+Tensor xlogy(const Tensor& x, const Tensor& y);
 
 // ── the circle, in radians: floating and complex; sin and cos 2.3 ulp, the rest 1 ──
 
@@ -112,7 +113,7 @@ Tensor rad2deg(const Tensor& x);
 
 Tensor sinh(const Tensor& x);
 Tensor cosh(const Tensor& x);
-Tensor tanh(const Tensor& x);
+Tensor tanh(const Tensor& x);  ///< the slope is made of the result: it is right to an ulp of 1, not of itself
 Tensor asinh(const Tensor& x);
 Tensor acosh(const Tensor& x);
 Tensor atanh(const Tensor& x);
@@ -131,18 +132,21 @@ Tensor polygamma(std::int64_t n, const Tensor& x);
 
 // ── activations: floating ──
 
-Tensor sigmoid(const Tensor& x);     ///< 1 / (1 + exp(-x)); 2.5 ulp; also complex
+/// 1 / (1 + exp(-x)); 2.5 ulp; also complex. The slope is made of the result: it is right to an ulp of 1, not of itself.
+Tensor sigmoid(const Tensor& x);
 Tensor logsigmoid(const Tensor& x);  ///< 1.6 ulp
 Tensor relu(const Tensor& x);        ///< slope 0 at 0; also of integers
 Tensor leaky_relu(const Tensor& x);  ///< slope 0.01 up to 0
 Tensor leaky_relu(const Tensor& x, double negative_slope);
-Tensor elu(const Tensor& x);                ///< alpha = 1
-Tensor elu(const Tensor& x, double alpha);  ///< x, and alpha (exp(x) - 1) up to 0; 2 ulp
+/// x, and alpha (exp(x) - 1) up to 0; alpha = 1; 2 ulp. At 0 the slope is alpha and the second derivative 0, as in PyTorch.
+Tensor elu(const Tensor& x);
+Tensor elu(const Tensor& x, double alpha);
 Tensor gelu(const Tensor& x);  ///< x Phi(x), with Phi the normal distribution; 2 + 2 x^2 ulp for x < 0, 2 above
 Tensor silu(const Tensor& x);  ///< x sigmoid(x); 2.5 ulp
 /// x above the threshold, else value; NaN stays. Of all real types.
 Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value);
-/// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold; beta = 1, threshold = 20. 1.6 ulp.
+/// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold; beta = 1, threshold = 20. 1.6 ulp. From the
+/// threshold on, itself included, the second derivative is 0, as in PyTorch.
 Tensor softplus(const Tensor& x);
 Tensor softplus(const Tensor& x, double beta, double threshold);
 
@@ -153,10 +157,11 @@ Tensor softplus(const Tensor& x, double beta, double threshold);
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& a, const Tensor& b);  ///< NaN if either is; a tie halves the gradient
 Tensor minimum(const Tensor& a, const Tensor& b);
-Tensor fmax(const Tensor& a, const Tensor& b);  ///< the other one if one is NaN; in a tie the gradient is the first's
+Tensor fmax(const Tensor& a, const Tensor& b);  ///< the other one if one is NaN; a tie halves the gradient
 Tensor fmin(const Tensor& a, const Tensor& b);
-/// Slope 1 from low to high, both included. Where low > high, the result is high. Without a bound where it is undefined;
-/// ValueError if both are.
+/// x between low and high; where low > high, high. Without a bound where it is undefined; ValueError if both are. As in
+/// PyTorch, where x equals a bound the slope is 0 if the bounds are numbers, and x and the bound have half of it each if
+/// they are tensors.
 ///   rc::Tensor y = clamp(x, 0, 1);
 Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high);
 Tensor clamp_min(const Tensor& x, const Tensor& low);
@@ -179,8 +184,8 @@ Tensor view_as_complex(const Tensor& x);
 
 // ── copies ──
 
-/// The value without its derivative at the innermost differentiating level: to the levels around that one, and to vmap,
-/// it is x. The result shares no writes with x.
+/// The value as a constant: without its derivative at any level, of transforms and of tapes; under vmap one per example
+/// as before. Recorded programs cut it where they run. The result shares no writes with x.
 ///   rc::Tensor target = model(x).detach();
 Tensor detach(const Tensor& x);
 Tensor clone(const Tensor& x);  ///< contiguous, in memory of its own

@@ -127,12 +127,13 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction
 /// shape.
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target);
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, Reduction reduction);
-/// -target log input - (1 - target) log(1 - input) with logarithms of at least -100, so that input 0 and 1 are fine.
+/// -target log input - (1 - target) log(1 - input) with logarithms of at least -100, so that input 0 and 1 are fine. In
+/// derivatives input (1 - input) counts as 1e-12 at least; PyTorch's second ones are those of another function there.
 /// ValueError unless both have one shape.
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target);
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction);
 /// difference² / 2 where |difference| < delta (1 if not given), else delta (|difference| - delta / 2). The two broadcast.
-/// ValueError unless delta > 0.
+/// ValueError unless delta > 0. Where |difference| is delta, the second derivative is 0, as in PyTorch.
 Tensor huber_loss(const Tensor& input, const Tensor& target);
 Tensor huber_loss(const Tensor& input, const Tensor& target, double delta);
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta);

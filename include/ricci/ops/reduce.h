@@ -19,7 +19,8 @@ Tensor sum(const Tensor& x, const Axes& dims, bool keepdim);
 Tensor mean(const Tensor& x);
 Tensor mean(const Tensor& x, const Axes& dims);
 Tensor mean(const Tensor& x, const Axes& dims, bool keepdim);
-/// The product, in the types of `sum`; 1 of nothing. Its derivatives are right where factors are zero.
+/// The product, in the types of `sum`; 1 of nothing. Its derivatives are right where factors are zero, and finite where
+/// the product without one or two factors is.
 Tensor prod(const Tensor& x);
 Tensor prod(const Tensor& x, std::int64_t dim);
 Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim);
@@ -28,7 +29,8 @@ Tensor trace(const Tensor& x);
 
 // ── extremes: real types; NaN wins; ValueError of nothing, TypeError of complex tensors ──
 
-/// The greatest element. Elements that tie share the derivative evenly, as in torch.amax.
+/// The greatest element. Elements that tie share the derivative evenly, and so do NaN, as in torch.max; torch.amax gives
+/// NaN for a NaN's derivative.
 Tensor amax(const Tensor& x);
 Tensor amax(const Tensor& x, const Axes& dims);
 Tensor amax(const Tensor& x, const Axes& dims, bool keepdim);
@@ -95,8 +97,9 @@ Tensor norm(const Tensor& x, double p, const Axes& dims, bool keepdim);
 Tensor logsumexp(const Tensor& x);
 Tensor logsumexp(const Tensor& x, const Axes& dims);
 Tensor logsumexp(const Tensor& x, const Axes& dims, bool keepdim);
-Tensor softmax(const Tensor& x, std::int64_t dim);      ///< exp x / Σ exp x along an axis
-Tensor log_softmax(const Tensor& x, std::int64_t dim);  ///< x - log Σ exp x along an axis
+/// exp x / Σ exp x along an axis; where the greatest element is infinite, all are NaN, as in PyTorch.
+Tensor softmax(const Tensor& x, std::int64_t dim);
+Tensor log_softmax(const Tensor& x, std::int64_t dim);  ///< its logarithm, x - log Σ exp x
 
 // ── scans: element i of the result joins elements 0 to i along an axis ──
 
@@ -115,12 +118,12 @@ std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim, bool descendin
 Tensor argsort(const Tensor& x);  ///< the places alone
 Tensor argsort(const Tensor& x, std::int64_t dim);
 Tensor argsort(const Tensor& x, std::int64_t dim, bool descending);
-/// The k greatest, or smallest, in order, and their places. ValueError if the axis has fewer.
+/// The k greatest, or smallest, in order, and their places, of equal ones the first; ValueError if the axis has fewer.
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k);
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim);
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest);
-/// The median, of an even number of elements the lower one, and its place; NaN where there is one. ValueError of
-/// nothing.
+/// The median, of an even number of elements the lower one, and its place, which has the derivative; NaN where there is
+/// one. The median of all elements has no place: those that tie with it share the derivative evenly. ValueError of nothing.
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim);
 Tensor median(const Tensor& x);
 

@@ -394,7 +394,22 @@ RICCI_SLEEF_1(lgamma, "lgamma", "u10")
 RICCI_SLEEF_2(atan2, "atan2", "u10")
 RICCI_SLEEF_2(hypot, "hypot", "u05")
 RICCI_SLEEF_2(pow, "pow", "u10")
-RICCI_SLEEF_2(fmod, "fmod", "")
+RICCI_SLEEF_DECLARE_2(fmod, "fmod", "")
+
+/// SLEEF's is NaN where the quotient overflows. There the divisor is first multiplied by powers of two: what that leaves
+/// of a has the same remainder.
+template <Floating E>
+Pack<E> fmod(Pack<E> a, Pack<E> b) {
+  const Pack<E> rest(sleef::fmod(a.v, b.v));
+  const auto far = isinf(a / b) && isfinite(a) && not_equal(b, Pack<E>(0));
+  if (any(far)) [[unlikely]] {
+    const Pack<E> step(std::is_same_v<E, float> ? 0x1p120 : 0x1p1000);
+    Pack<E> left = a;
+    for (const Pack<E>& divisor : {b * step * step, b * step, b}) left = Pack<E>(sleef::fmod(left.v, divisor.v));
+    return select(far, left, rest);
+  }
+  return rest;
+}
 
 RICCI_WORD_1(exp)
 RICCI_WORD_1(expm1)

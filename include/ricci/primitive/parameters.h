@@ -15,12 +15,9 @@
 
 namespace ricci {
 
-struct Rules;
-
-/// Called with every Size and Shape inside a primitive's parameters, and with the operations of programs among them.
+/// Called with every Size and Shape inside a primitive's parameters.
 struct SizeVisitor {
   virtual void visit(Size& size) = 0;
-  virtual void enter(const Rules&) {}
 
  protected:
   ~SizeVisitor() = default;
