@@ -1,6 +1,6 @@
 // Functions whose derivative you give as functions: custom_vjp, custom_jvp; and checkpoint, whose derivative computes
-// the function again. They nest with every transform; a tensor of a transform around them must be an argument, not a
-// capture.
+// the function again. They nest with every transform. What a checkpoint captures of a transform around it counts as an
+// argument; of the other two a tensor of a transform around them must be one, since no rule tells its derivative.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricci/function/captures.h"
 #include "ricci/function/checks.h"
 #include "ricci/function/closure.h"
 #include "ricci/function/operation.h"
@@ -206,27 +207,33 @@ auto record_checkpoint(const F& f, std::tuple<A...> arguments) {
 template <class F>
 struct Checkpoint {
   F f;
+  bool may_capture = true;  // false: whoever made it deals with captures
 
   template <class... A>
   auto operator()(const A&... a) const {
     std::tuple<tree::plain_t<A>...> arguments(a...);
     if (function::is_recorded("checkpoint", call::walk(arguments)))
       return function::record_checkpoint(f, std::move(arguments));
-    if (!function::simply_runs(call::walk(arguments)))
-      return function::run<function::Checkpointed>(std::move(arguments), f);
+    if (!function::simply_runs(call::walk(arguments))) {
+      const auto run = [&] { return function::run<function::Checkpointed>(arguments, f); };
+      if (!may_capture) return run();
+      return function::with_captures(run, [&] { return function::record_checkpoint(f, arguments); });
+    }
     function::own_cells("checkpoint", call::walk(arguments));
     return call::invoke(f, arguments);
   }
 };
 
 /// `f`, of which reverse mode keeps the arguments alone and computes the rest again when the derivative is asked for.
-/// Random numbers are the same both times; what f writes to its arguments stays in it. f simply runs, and all of it is
+/// Random numbers are the same both times; what f writes to its arguments stays in it. What f captures of a transform
+/// around is an argument too; f is then written down, in a run of its own that computes nothing, and may not look at
+/// values: such a use is a TransformError. f simply runs, and all of it is
 /// kept, where some vmap around it that lets functions draw, or a recording, knows none of the arguments, and in a vmap
 /// with Lanes::split or ragged results.
 ///   Tensor y = rc::checkpoint(block)(weights, x);
 template <class F>
 Checkpoint<F> checkpoint(F f) {
-  return {std::move(f)};
+  return {.f = std::move(f)};
 }
 
 }  // namespace ricci

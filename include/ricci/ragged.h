@@ -17,11 +17,14 @@
 
 namespace ricci {
 
-/// Row i is values[offsets[i]], …, values[offsets[i + 1] - 1]. A tree; differentiable in `values`.
+/// Row i is values[offsets[i]], …, values[offsets[i + 1] - 1]. A tree; differentiable in `values`. No axis of its tensors
+/// runs over the rows, so vmap, scan, map and stack_trees refuse it with a ValueError: map over `pad(fill)` and
+/// `lengths()`, or values by value with `map`; `stack_rows` stacks.
 ///   rc::Ragged found = rc::vmap(f, {.out_dims = rc::ragged})(xs);  rc::Tensor means = found.mean();
 struct Ragged {
-  Tensor values;   ///< [total, …]
-  Tensor offsets;  ///< int64 [rows + 1], from 0 to total
+  Tensor values;                    ///< [total, …]
+  Tensor offsets;                   ///< int64 [rows + 1], from 0 to total
+  using rows_in_one_tensor = void;  ///< not for users: tells trees what this is
 
   std::int64_t rows() const;
   Tensor lengths() const;                     ///< int64 [rows]

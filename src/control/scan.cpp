@@ -22,6 +22,10 @@ std::string scanned_leaf(const tree::Walk& xs, std::size_t leaf) {
 Size scanned_size(const char* name, const tree::Walk& xs) {
   if (xs.leaves.empty())
     raise<ValueError>(std::string(name) + ": there is no Tensor to scan over: xs is " + tree::to_string(xs));
+  for (const std::size_t leaf : tree::leaves_of_ragged(xs))
+    raise<ValueError>(std::string(name) + ": " + described(xs, leaf) +
+                      ", a part of a Ragged, of which no axis runs over its rows; scan over pad(fill) and lengths(), "
+                      "or loop over its rows r[i]");
   std::optional<Size> size;
   for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
     if (!xs.leaves[i]->defined() || type_of(*xs.leaves[i]).rank() == 0)

@@ -1,6 +1,7 @@
 // Functions that are computed again for their derivative: what they draw, which of them simply run, and what they are in
 // a recorded function, an operation whose parameter is the program.
 #include <algorithm>
+#include <optional>
 
 #include "interpreters/batch.h"
 #include "interpreters/replay.h"
@@ -93,6 +94,34 @@ Tensors Recomputed::vjp(const Reverse& rule) const {
 
 Pushed Recomputed::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
   return jvp_by_calling(inputs, tangents);
+}
+
+struct Attempt::State {
+  Draws draws;
+  std::optional<CatchesCaptures> catches{std::in_place};
+  std::optional<NotedDraws> noted;
+  State() { noted.emplace(draws); }
+};
+
+Attempt::Attempt() : state_(new State) {}
+Attempt::~Attempt() = default;
+
+struct AfterAttempt::State {
+  const RepeatedDraws repeated;
+};
+
+AfterAttempt::AfterAttempt(Attempt& attempt) {
+  attempt.state_->noted.reset();
+  attempt.state_->catches.reset();
+  state_ = Owned<State>(new State{RepeatedDraws(attempt.state_->draws)});
+}
+AfterAttempt::~AfterAttempt() = default;
+
+void raise_in_what_captures(const TransformError& error) {
+  throw TransformError(
+      error.what() +
+      std::string("\n  in a function that captures tensors of a transform around it, and is written down "
+                  "for that; one that looks at values takes them as arguments or state"));
 }
 
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result) {

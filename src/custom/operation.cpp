@@ -7,6 +7,7 @@
 
 #include "interpreters/batch.h"
 #include "interpreters/replay.h"
+#include "primitive/custom.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
 #include "ricci/ops.h"
@@ -27,15 +28,21 @@ struct Applied {
   static constexpr const char* name = "custom";
   Reference function;
 
-  Tensors call(std::span<const Tensor> inputs) const { return function.operation->call(inputs); }
-  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
-    return function.operation->keep(inputs, wanted);
-  }
-  Tensors vjp(const Reverse& rule) const { return function.operation->vjp(rule); }
+  Tensors call(std::span<const Tensor> inputs) const { return named()->call(inputs); }
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const { return named()->keep(inputs, wanted); }
+  Tensors vjp(const Reverse& rule) const { return named()->vjp(rule); }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-    return function.operation->jvp(inputs, tangents);
+    return named()->jvp(inputs, tangents);
   }
-  BatchedOutputs batch(const Batch& batch) const { return function.operation->batch(batch); }
+  BatchedOutputs batch(const Batch& batch) const { return named()->batch(batch); }
+
+ private:
+  struct Named {
+    const Operation& operation;
+    const RuleOf rule{operation.name()};
+    const Operation* operator->() const { return &operation; }
+  };
+  Named named() const { return {*function.operation}; }
 };
 
 Op op_of(const Applied& applied) { return {&rules_of<Applied>, &applied}; }

@@ -1,6 +1,7 @@
 // Reading values on the host: item, to_vector, data, bool, and what a tensor is.
 #include "ops/reading.h"
 
+#include <algorithm>
 #include <complex>
 #include <memory>
 
@@ -28,6 +29,15 @@ Parts parts_for(Needs needs) { return needs == Needs::size ? Parts::sizes : Part
     raise<TransformError>(start + transform_text(run) +
                           ", in a custom function, where examples cannot part; use where, " +
                           (sizes ? "or nonzero with .size, there" : "cond or while_loop there"));
+  const bool parts_inside = std::ranges::any_of(whole_nest(), [&](const Interpreter* i) {
+    return i->kind == ValueKind::batched && i->level > batch.level &&
+           static_cast<const BatchInterpreter*>(i)->parts >= parts_for(needs);
+  });
+  if (parts_inside)
+    raise<TransformError>(start + transform_text(&batch) +
+                          "; the examples of the vmap inside it may part, its own may not: give it .lanes = "
+                          "rc::Lanes::split" +
+                          (sizes ? " or .out_dims = rc::ragged" : "") + " too");
   raise<TransformError>(start + transform_text(&batch) +
                         (sizes ? "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split"
                                : "; use where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap"));

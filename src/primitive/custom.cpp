@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "ricci/function/captures.h"
+#include "ricci/primitive/raise.h"
+
 namespace ricci {
 namespace {
 
@@ -39,6 +42,28 @@ std::vector<const Interpreter*> whole_nest() {
   std::sort(nest.begin(), nest.end(), [](const auto* a, const auto* b) { return a->level > b->level; });
   nest.erase(std::unique(nest.begin(), nest.end()), nest.end());
   return nest;
+}
+
+namespace {
+
+thread_local constinit const std::string* rule_of = nullptr;
+thread_local constinit int catching = 0;
+
+}  // namespace
+
+RuleOf::RuleOf(const std::string& name) : outer_(rule_of) { rule_of = &name; }
+RuleOf::~RuleOf() { rule_of = outer_; }
+
+CatchesCaptures::CatchesCaptures() { ++catching; }
+CatchesCaptures::~CatchesCaptures() { --catching; }
+
+void require_not_set_aside(const Value& value, const char* op) {
+  const Interpreter* aside = find_set_aside(value.level);
+  if (!aside || (aside->level <= no_grad_below && aside->differentiates())) return;
+  if (catching > 0) throw function::Captured();
+  const std::string name = rule_of ? *rule_of : "a custom function";
+  raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " was captured: it belongs to " +
+                        transform_text(aside) + ", which does not reach into " + name + "; pass it as an argument");
 }
 
 namespace custom {

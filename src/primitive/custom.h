@@ -11,6 +11,25 @@ namespace ricci {
 /// Throws TransformError if the value belongs to a transform that is set aside; `op` names the user of the value.
 void require_not_set_aside(const Value& value, const char* op);
 
+/// While it lives, this thread runs a rule of the operation that errors call `name`.
+class RuleOf {
+ public:
+  explicit RuleOf(const std::string& name);
+  RuleOf(const RuleOf&) = delete;
+  ~RuleOf();
+
+ private:
+  const std::string* const outer_;
+};
+
+/// While it lives, a value that belongs to a transform which is set aside throws function::Captured where it is used.
+class CatchesCaptures {
+ public:
+  CatchesCaptures();
+  CatchesCaptures(const CatchesCaptures&) = delete;
+  ~CatchesCaptures();
+};
+
 /// The output types of a custom operation that brings no `type`: `call` on values that have a type and no elements.
 Types types_by_calling(Op op, const Types& inputs);
 

@@ -290,14 +290,6 @@ Tensor without_switched_off(const Tensor& tensor, const char* op) {
 
 Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level()); }
 
-void require_not_set_aside(const Value& value, const char* op) {
-  const Interpreter* aside = find_set_aside(value.level);
-  if (aside && !switched_off(*aside))
-    raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " was captured: it belongs to " +
-                          transform_text(aside) +
-                          ", which does not reach into a custom function; pass it as an argument");
-}
-
 Values dispatch(Op op, std::span<const ValueRef> inputs) {
   const Level home = op.rules->home ? op.rules->home(op.parameters) : 0,
               deepest = std::max(home, deepest_level(inputs));

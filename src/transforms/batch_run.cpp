@@ -111,6 +111,13 @@ void BatchRun::State::match(const tree::Walk& arguments) {
                           where);
   in_dims = std::move(matched.dims);
 
+  for (const std::size_t leaf : tree::leaves_of_ragged(arguments))
+    if (in_dims[leaf])
+      raise_own<ValueError>("vmap: " + tree::argument_name(arguments, leaf) + " is " +
+                                tree::type_of(*arguments.leaves[leaf]) +
+                                ", a part of a Ragged, of which no axis runs over its rows; map over pad(fill) and "
+                                "lengths(), use map for each value, or give it in_dim none",
+                            where);
   std::string sizes;
   std::optional<Size> batch;
   bool differ = false;
@@ -340,6 +347,12 @@ void BatchRun::finish(const tree::Walk& result) {
   if (!matched.problem.empty())
     raise_own<ValueError>(matched.problem + "; write one integer or none for all, or braces that follow the result",
                           s.where);
+  for (const std::size_t leaf : tree::leaves_of_ragged(result))
+    if (matched.dims[leaf])
+      raise_own<ValueError>("vmap: " + path_of("result", result, leaf) + " is " + tree::type_of(*result.leaves[leaf]) +
+                                ", a part of a Ragged, which cannot be stacked; return a Tensor of it, as sum() or "
+                                "pad(fill), its values with .out_dims = rc::ragged, or give it out_dim none",
+                            s.where);
   for (std::size_t i = 0; i < result.leaves.size(); ++i) {
     Tensor& leaf = *result.leaves[i];
     if (!s.is_defined(i, result)) continue;

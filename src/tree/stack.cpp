@@ -6,7 +6,15 @@
 namespace ricci::tree {
 namespace {
 
+void refuse_ragged(const char* name, const Walk& walk) {
+  for (const std::size_t leaf : leaves_of_ragged(walk))
+    raise<ValueError>(std::string(name) + ": " + described(walk, leaf) +
+                      ", a part of a Ragged, of which no axis runs over its rows; stack them with stack_rows, or take "
+                      "them as r[i]");
+}
+
 void require_equal_axes(const Walk& walk) {
+  refuse_ragged("unstack_trees", walk);
   if (walk.leaves.empty())
     raise<ValueError>("unstack_trees: the tree holds no Tensor: " + to_string(walk) + "; pass one that does");
   for (std::size_t i = 0; i < walk.leaves.size(); ++i) {
@@ -36,6 +44,7 @@ void require_same_shapes(const char* name, const Walk& first, const Walk& other,
 void refuse_no_trees() { raise<ValueError>("stack_trees: there is no tree to stack; pass a vector that holds one"); }
 
 void stack_leaves(const char* name, const std::vector<Walk>& trees, const Walk& into) {
+  refuse_ragged(name, into);
   for (std::size_t i = 0; i < into.leaves.size(); ++i)
     if (!into.leaves[i]->defined())
       raise<ValueError>(std::string(name) + ": " + described(into, i) + "; every Tensor needs a value to be stacked");

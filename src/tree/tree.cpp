@@ -227,6 +227,16 @@ std::string argument_name(const Walk& arguments, std::size_t i) {
   return steps.size() == 1 ? argument : argument + " (" + join_steps(steps, 1) + ")";
 }
 
+std::vector<std::size_t> leaves_of_ragged(const Walk& walk) {
+  std::vector<std::size_t> leaves;
+  std::size_t leaf = 0;
+  for (std::size_t i = 0; i < walk.nodes.size(); ++i) {
+    leaf += walk.nodes[i].kind == NodeKind::tensor;
+    if (walk.nodes[i].is_ragged) leaves.insert(leaves.end(), {leaf, leaf + 1});
+  }
+  return leaves;
+}
+
 std::string first_value(const Walk& walk) {
   std::vector<std::string> steps;
   const Node* node = find_node(walk, [](const Node& n) { return n.kind == NodeKind::value; }, steps);

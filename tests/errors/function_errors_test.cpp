@@ -300,15 +300,6 @@ TEST(FunctionErrors, OutDimsThatDoNotFitTheOutput) {
 
 // ── captures, and functions given as functions ──
 
-TEST(CheckpointErrors, ATensorOfADifferentiatingTransformReachesItByCapture) {
-  const Tensor x = ramp({3});
-  const auto f = [](Tensor a) { return rc::checkpoint([a](Tensor b) { return b * a; })(a).sum(); };
-  expect_error<rc::TransformError>([&] { rc::grad(f)(x); },
-                                   "mul: an operand f64[3] was captured: it belongs to grad{at}, which does not reach "
-                                   "into a custom function; pass it as an argument\n  inside grad{at}",
-                                   {x});
-}
-
 TEST(CheckpointErrors, AWriteToACaptureIsRefusedBeforeItHappens) {
   const Tensor x = ramp({3}), captured = ramp({3});
   const auto writes = [&](Tensor a) {

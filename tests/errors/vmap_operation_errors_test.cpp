@@ -253,9 +253,9 @@ TEST(StaleErrors, OfAnotherThread) {
     }).join();
     return a;
   })(x);
-  EXPECT_TRUE(
-      text.starts_with("mul: an operand f32[] belongs to a transform of another thread; "
-                       "return it from that function before another thread uses it"))
+  EXPECT_TRUE(text.starts_with("mul: an operand f32[] belongs to vmap (vmap_operation_errors_test.cpp:") &&
+              text.find("), which runs on another thread; take rc::current_nest() there and enter it here with "
+                        "rc::Inside") != std::string::npos)
       << text;
 }
 

@@ -120,11 +120,17 @@ S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& s
   return run_steps(name, parting, below, advance, Counted(state, zeros({}, DType::int64))).first;
 }
 
+/// A checkpoint of a part of a loop, which deals with what its functions capture.
+template <class F>
+Checkpoint<F> segment(F f) {
+  return {.f = std::move(f), .may_capture = false};
+}
+
 /// Up to `steps` steps, of which reverse mode keeps a state for each halving.
 template <class C, class B, class S>
 S halved_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, std::int64_t steps) {
   if (steps == 1) return bounded_steps(name, cond_fn, body_fn, state, 1);
-  return checkpoint([=](const S& s) {
+  return segment([=](const S& s) {
     return halved_steps(name, cond_fn, body_fn, halved_steps(name, cond_fn, body_fn, s, steps / 2), steps - steps / 2);
   })(state);
 }
@@ -141,7 +147,7 @@ struct Segments {
     const bool doubling = options.checkpoint == Checkpoints::log;
     const std::int64_t steps = runs::segment_length(name, n, doubling, options.max_steps);
     if (doubling) return halved_steps(name, cond_fn, body_fn, state, steps);
-    return checkpoint([name = name, cond_fn = cond_fn, body_fn = body_fn, steps](const S& first) {
+    return segment([name = name, cond_fn = cond_fn, body_fn = body_fn, steps](const S& first) {
       return bounded_steps(name, cond_fn, body_fn, first, steps);
     })(state);
   }
@@ -177,7 +183,8 @@ S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const Loop
   if (function::is_recorded(name, walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
   if constexpr (tree::can_hold_tensor<S>)
     if (options.checkpoint != Checkpoints::every_step)
-      return loop_of_segments(name, cond_fn, body_fn, std::move(state), options);
+      return function::with_captures([&] { return loop_of_segments(name, cond_fn, body_fn, state, options); },
+                                     [&] { return record_loop(name, cond_fn, body_fn, state, options); });
   runs::Parting parting(name);
   const EveryStep<C, B, S> advance{name, cond_fn, body_fn, options.max_steps};
   return run_steps(name, parting, cond_fn, advance, std::move(state));

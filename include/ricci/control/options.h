@@ -11,7 +11,8 @@ enum class Checkpoints : std::uint8_t { every_step, sqrt, log };
 
 struct LoopOptions {
   std::int64_t max_steps = 1'000'000'000;  ///< an error where more are needed: the loop is taken for endless
-  /// Other than every_step: what the loop's functions need of a transform around them must be in the state.
+  /// Other than every_step: functions that capture what a transform around them differentiates or maps are written down,
+  /// with that as part of the state, and may not look at values.
   Checkpoints checkpoint = Checkpoints::every_step;
 };
 

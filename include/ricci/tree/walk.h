@@ -21,6 +21,7 @@ struct Node {
   std::uint32_t children = 0;
   std::uint32_t first_key = 0;              // map: where in Walk::keys the keys of its children start
   const std::string_view* names = nullptr;  // fields: the names of the children; value: its C++ type
+  bool is_ragged = false;                   // fields: no axis of its tensors is one of the whole (ricci/ragged.h)
 };
 
 /// A tree seen from compiled code: its Tensors, and its nodes with parents before children, both from left to right.
@@ -69,6 +70,9 @@ std::string described(const Walk& walk, std::size_t i);
 
 /// The same as leaf_path for a tuple of arguments: `argument 1`, or `argument 1 (layers[0].weight)`.
 std::string argument_name(const Walk& arguments, std::size_t i);
+
+/// The leaves that belong to a Ragged, whose axes are not to be mapped, stacked or scanned over.
+std::vector<std::size_t> leaves_of_ragged(const Walk& walk);
 
 /// The path and C++ type of the first leaf that is no Tensor: `rate is a double`; empty if there is none.
 std::string first_value(const Walk& walk);
@@ -136,6 +140,7 @@ void walk(T& object, Walk& into) {
   } else if constexpr (Struct<Plain>) {
     if constexpr (check_struct<Plain>()) {
       into.node(NodeKind::fields, field_count<Plain>, field_names<Plain>.data());
+      if constexpr (requires { typename Plain::rows_in_one_tensor; }) into.nodes.back().is_ragged = true;
       with_fields(object, walk_all);
     }
   } else {

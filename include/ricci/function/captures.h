@@ -1,0 +1,55 @@
+// Functions that are run again for a derivative, as a checkpoint's, and capture what is differentiated or mapped around
+// them: an attempt to run them finds that out, and they are written down instead, so that captures become inputs. Not for
+// users.
+#pragma once
+
+#include "ricci/error.h"
+#include "ricci/owned.h"
+
+namespace ricci::function {
+
+/// Thrown through the user's function where it uses a tensor that a rule does not reach.
+struct Captured {};
+
+/// While it lasts, such a use throws Captured. Notes what is drawn.
+class Attempt {
+ public:
+  Attempt();
+  Attempt(const Attempt&) = delete;
+  ~Attempt();
+
+ private:
+  friend class AfterAttempt;
+  struct State;
+  Owned<State> state_;
+};
+
+/// Ends an attempt that has failed: while it lives, what that drew is drawn again.
+class AfterAttempt {
+ public:
+  explicit AfterAttempt(Attempt& attempt);
+  AfterAttempt(const AfterAttempt&) = delete;
+  ~AfterAttempt();
+
+ private:
+  struct State;
+  Owned<State> state_;
+};
+
+/// Throws the error again, and says why the function was written down.
+[[noreturn]] void raise_in_what_captures(const TransformError& error);
+
+/// `run()`, or `write_down()` where a function captures what it may not.
+template <class Run, class WriteDown>
+auto with_captures(const Run& run, const WriteDown& write_down) {
+  Attempt attempt;
+  try {
+    return run();
+  } catch (const Captured&) {}
+  const AfterAttempt again(attempt);
+  try {
+    return write_down();
+  } catch (const TransformError& error) { raise_in_what_captures(error); }
+}
+
+}  // namespace ricci::function

@@ -1,0 +1,155 @@
+// Functions that capture what is differentiated or mapped around them: in a checkpoint, and in loops that keep few
+// states, captures count as arguments; custom_vjp and custom_jvp, which tell no derivative of theirs, refuse them.
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// sin(w x) x, once as it is and once with the inside in a checkpoint that captures w.
+Tensor plain(const Tensor& w, const Tensor& x) { return sin(w * x) * x; }
+Tensor closed(const Tensor& w, const Tensor& x) {
+  return rc::checkpoint([w](Tensor a) { return sin(w * a) * a; })(x);
+}
+
+TEST(Captures, OfACheckpointAreDifferentiatedAndMapped) {
+  const Tensor w = doubles({0.5, 1.5}), x = doubles({2, 3});
+  const auto both = [&](const auto& transform) { expect_close(transform(closed, w, x), transform(plain, w, x)); };
+  both([](auto f, Tensor w, Tensor x) { return rc::grad([&](Tensor a) { return f(a, x).sum(); })(w); });
+  both([](auto f, Tensor w, Tensor x) { return std::get<1>(rc::jvp([&](Tensor a) { return f(a, x); }, w, x)); });
+  both([](auto f, Tensor w, Tensor x) { return rc::linearize([&](Tensor a) { return f(a, x); }, w).second(x); });
+  both([](auto f, Tensor w, Tensor x) { return rc::jacrev([&](Tensor a) { return f(a, x); })(w); });
+  both([](auto f, Tensor w, Tensor x) { return rc::jacfwd([&](Tensor a) { return f(a, x); })(w); });
+  both([](auto f, Tensor w, Tensor x) { return rc::hessian([&](Tensor a) { return f(a, x).sum(); })(w); });
+  both([](auto f, Tensor w, Tensor x) { return rc::vmap([&](Tensor a) { return f(a, x); })(w); });
+  both([](auto f, Tensor w, Tensor x) {
+    return rc::grad([&](Tensor a) { return rc::vmap([&](Tensor b) { return f(b, x).sum(); })(a).sum(); })(w);
+  });
+  both([](auto f, Tensor w, Tensor x) {
+    return rc::vmap([&](Tensor a) { return rc::grad([&](Tensor b) { return f(b, x).sum(); })(a); })(w);
+  });
+  both([](auto f, Tensor w, Tensor x) {
+    return std::get<0>(rc::grad<0, 1>([&](Tensor a, Tensor b) { return f(a, b).sum(); })(w, x));
+  });
+  both([](auto f, Tensor w, Tensor x) {
+    return rc::grad([&](Tensor b) { return rc::grad([&](Tensor a) { return f(a, b).sum(); })(w).sum(); })(x);
+  });
+  both([](auto f, Tensor w, Tensor x) {
+    rc::Tape tape;
+    tape.watch(w);
+    const Tensor y = f(w, x).sum();
+    return tape.gradient(y, w);
+  });
+}
+
+TEST(Captures, OfACheckpointInsideAnother) {
+  const Tensor w = doubles({0.5, 1.5}), x = doubles({2, 3});
+  const auto nested = [](Tensor w, Tensor x) {
+    return rc::checkpoint(
+        [w](Tensor a) { return rc::checkpoint([w](Tensor b) { return w * sin(w * b); })(a) * w + closed(w, a); })(x);
+  };
+  const auto direct = [](Tensor w, Tensor x) { return w * sin(w * x) * w + plain(w, x); };
+  const auto gradient = [&](const auto& f) { return rc::grad([&](Tensor a) { return f(a, x).sum(); }); };
+  expect_close(gradient(nested)(w), gradient(direct)(w));
+  expect_close(rc::vmap(rc::grad([&](Tensor a) { return nested(a, x).sum(); }))(w),
+               rc::vmap(rc::grad([&](Tensor a) { return direct(a, x).sum(); }))(w));
+}
+
+TEST(Captures, OfACheckpointThatDrawsLeaveItsDrawsAsTheyWere) {
+  const Tensor w = doubles({0.5, 1.5}), x = doubles({2, 3});
+  const auto gradient = [&](bool is_checkpoint) {
+    rc::manual_seed(5);
+    return rc::grad([&](Tensor a) {
+      const auto f = [a](Tensor b) {
+        const Tensor first = rc::rand({2}, rc::float64);
+        const Tensor scaled = a * first;
+        return sin(scaled * b) * rc::rand({2}, rc::float64);
+      };
+      const Tensor y = is_checkpoint ? rc::checkpoint(f)(x) : f(x);
+      return (y * rc::rand({2}, rc::float64)).sum();
+    })(w);
+  };
+  const Tensor expected = gradient(false);
+  expect_close(gradient(true), expected);
+}
+
+TEST(Captures, OfALoopThatKeepsFewStates) {
+  const Tensor w = doubles({0.5, 0.9}), x = doubles({2, 3});
+  for (const rc::Checkpoints kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto loop = [&](Tensor a) {
+      return rc::fori_loop(0, 7, [a](Tensor i, Tensor y) { return sin(y * a) + i * a; }, x, {.checkpoint = kept}).sum();
+    };
+    const auto direct = [&](Tensor a) {
+      Tensor y = x;
+      for (int i = 0; i < 7; ++i) y = sin(y * a) + i * a;
+      return y.sum();
+    };
+    expect_close(rc::grad(loop)(w), rc::grad(direct)(w));
+    expect_close(rc::hessian(loop)(w), rc::hessian(direct)(w));
+    expect_close(std::get<1>(rc::jvp(loop, w, w)), std::get<1>(rc::jvp(direct, w, w)));
+    expect_close(rc::vmap(rc::grad(loop))(w), rc::vmap(rc::grad(direct))(w));
+    const auto limit = [&](Tensor a) {  // each example takes as many steps as it needs
+      return rc::while_loop([a](Tensor y) { return y < a * 20; }, [a](Tensor y) { return y * (a + 1); }, a,
+                            {.checkpoint = kept});
+    };
+    const auto direct_limit = [&](Tensor a) {
+      Tensor y = a;
+      while (y.item<double>() < a.item<double>() * 20) y = y * (a + 1);
+      return y;
+    };
+    expect_close(rc::vmap(rc::grad(limit))(w), rc::vmap(rc::grad(direct_limit), {.lanes = rc::Lanes::split})(w));
+  }
+}
+
+const std::string argument = "; pass it as an argument";
+
+TEST(CaptureErrors, NameTheCallThatWasWritten) {
+  const Tensor w = doubles({0.5, 1.5}), x = doubles({2, 3});
+  const auto text = [](const std::string& op, const std::string& type, const std::string& transform,
+                       const std::string& call) {
+    return op + ": an operand " + type + " was captured: it belongs to " + transform + ", which does not reach into " +
+           call + argument + "\n  inside " + transform;
+  };
+  const auto by_vjp = [&](Tensor a) {
+    return rc::custom_vjp([a](Tensor b) { return a * b; }, [a](Tensor b) { return std::pair{a * b, 0}; },
+                          [](int, Tensor ct) { return ct; })(x)
+        .sum();
+  };
+  expect_error<rc::TransformError>([&] { rc::grad(by_vjp)(w); }, text("mul", "f64[2]", "grad{at}", "custom_vjp"), {w});
+  const auto by_jvp = [&](Tensor a) {
+    return rc::custom_jvp([a](Tensor b) { return a * b; },
+                          [a](std::tuple<Tensor> p, std::tuple<Tensor> t) {
+                            return std::pair{a * std::get<0>(p), a * std::get<0>(t)};
+                          })(x)
+        .sum();
+  };
+  expect_error<rc::TransformError>([&] { rc::grad(by_jvp)(w); }, text("mul", "f64[2]", "grad{at}", "custom_jvp"), {w});
+  expect_error<rc::TransformError>([&] { rc::vmap(by_jvp)(w); },
+                                   text("mul", "f64[]", "vmap over axis 0 of 2{at}", "custom_jvp"), {w});
+}
+
+TEST(CaptureErrors, OfACheckpointThatLooksAtValues) {
+  const Tensor w = doubles({0.5, 1.5}), x = doubles({2, 3});
+  const auto f = [&](Tensor a) {
+    return rc::checkpoint([a](Tensor b) { return b.sum().item<double>() > 0 ? a * b : b; })(x).sum();
+  };
+  try {
+    rc::grad(f)(w);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const rc::TransformError& error) {
+    const std::string text = error.what();
+    EXPECT_TRUE(
+        text.starts_with("item: needs the value of f64[], which is not known while checkpoint records the "
+                         "function; use where, cond or while_loop\n  inside checkpoint, inside grad"))
+        << text;
+    EXPECT_TRUE(
+        text.ends_with("\n  in a function that captures tensors of a transform around it, and is written down "
+                       "for that; one that looks at values takes them as arguments or state"))
+        << text;
+  }
+  EXPECT_FALSE(rc::inside_transform());
+}
+
+}  // namespace
