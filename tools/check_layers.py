@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Holds the source to its layers: a folder of src/ includes only itself, folders above it in cmake/layers.txt and
 # include/ricci; public headers include only each other and what every compiler brings; outside headers stay in the
-# folder that owns them; every file opens with a comment whose first paragraph has at most ten lines. Prints what is
-# wrong, or OK. Knows nothing of the preprocessor: an #include counts even where an #if hides it.
+# folder that owns them; three files ask which processor it is; every file opens with a comment whose first paragraph
+# has at most ten lines. Prints what is wrong, or OK. Knows nothing of the preprocessor: an #include counts even where an
+# #if hides it.
 import re
 import sys
 from pathlib import Path
@@ -10,7 +11,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 STANDARD = re.compile(r"[a-z0-9_]+")  # the C++ standard library's headers have no extension
-SYSTEM_HEADERS = {"arm_neon.h", "immintrin.h", "sleef.h", "sys/single_threaded.h"}  # what public headers may include besides
+SYSTEM_HEADERS = {"arm_neon.h", "immintrin.h", "sleef.h", "sys/single_threaded.h"}  # public headers may
+# What differs between processors, and where it may stand.
+PROCESSOR = re.compile(r"\b(__(AVX|SSE|FMA|F16C|BMI|ARM|x86_64|aarch64|builtin_(cpu|ia32))\w*|_mm\d*_\w+|_Float16|__fp16"
+                       r"|RICCI_PACK_BYTES|immintrin\.h|arm_neon\.h)")
+KNOWS_PROCESSORS = ("include/ricci/primitive/machine.h", "include/ricci/dtype.h", "src/kernels/machine.h")
 SOURCES = ("*.h", "*.cpp", "*.cmake", "CMakeLists.txt", "*.py")
 FOLDERS = ("include", "src", "tests", "examples", "bench", "tools", "cmake", "docs")
 LONGEST_OPENING = 10
@@ -66,6 +71,16 @@ def include_findings(layers):
             yield path, number, layer_finding(folder, layers, quote, header)
 
 
+def processor_findings():
+    for folder in ("include", "src", "tests", "examples", "bench"):
+        for path in sorted(p for p in (ROOT / folder).rglob("*") if p.suffix in (".h", ".cpp")):
+            if str(path.relative_to(ROOT)) in KNOWS_PROCESSORS:
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if match := PROCESSOR.search(line):
+                    yield path, number, f"{match[1]} depends on the processor; only {' and '.join(KNOWS_PROCESSORS)} do"
+
+
 def opening_finding(path):
     lines = path.read_text().splitlines()
     lines = lines[1:] if lines and lines[0].startswith("#!") else lines
@@ -86,7 +101,8 @@ def opening_findings():
 
 
 def main():
-    findings = [finding for finding in [*include_findings(read_layers()), *opening_findings()] if finding[2]]
+    findings = [*include_findings(read_layers()), *processor_findings(), *opening_findings()]
+    findings = [finding for finding in findings if finding[2]]
     for path, number, text in findings:
         print(f"{path.relative_to(ROOT)}:{number}: {text}")
     if findings:

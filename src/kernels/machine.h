@@ -215,4 +215,33 @@ inline bool cpu_has_avx512() {
 #endif
 }
 
+/// Between two looks at memory that another thread will change: the core's other thread goes first.
+inline void pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// How this thread rounds and whether subnormals are numbers to it, without the flags of past exceptions.
+inline std::uint64_t float_mode() {
+#if defined(__x86_64__)
+  return _mm_getcsr() & ~0x3fU;
+#elif defined(__aarch64__)
+  std::uint64_t mode;
+  asm volatile("mrs %0, fpcr" : "=r"(mode));
+  return mode;
+#else
+  return 0;
+#endif
+}
+inline void set_float_mode([[maybe_unused]] std::uint64_t mode) {
+#if defined(__x86_64__)
+  _mm_setcsr(static_cast<unsigned>(mode));
+#elif defined(__aarch64__)
+  asm volatile("msr fpcr, %0" : : "r"(mode));
+#endif
+}
+
 }  // namespace ricci::kernels
