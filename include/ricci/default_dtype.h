@@ -27,4 +27,11 @@ class DefaultDType {
   int outer_;
 };
 
+/// What a number of this dtype becomes where nothing else decides.
+inline DType dtype_for_number(DType dtype) {
+  if (is_floating(dtype)) return default_dtype();
+  if (is_complex(dtype)) return complex_dtype(default_dtype());
+  return dtype == DType::boolean ? dtype : DType::int64;
+}
+
 }  // namespace ricci

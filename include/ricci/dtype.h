@@ -3,14 +3,12 @@
 #pragma once
 
 #include <bit>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
+#include <string>
 #include <type_traits>
-
-namespace std {
-template <class T>
-class complex;  // only the name: <complex> costs 0.2 s of every user's compile
-}
 
 namespace ricci {
 
@@ -73,6 +71,9 @@ constexpr const char* short_name(DType dtype) {
                                               "f16",  "bf16", "f32", "f64", "c64", "c128"};
   return names[static_cast<int>(dtype)];
 }
+
+std::string to_string(DType dtype);  ///< the name in programs: `float32`
+std::ostream& operator<<(std::ostream& out, DType dtype);
 
 constexpr bool is_complex(DType dtype) { return dtype >= DType::complex64; }
 constexpr bool is_floating(DType dtype) { return dtype >= DType::float16 && dtype <= DType::float64; }

@@ -101,11 +101,11 @@ class Root final : public Implicit<X> {
     auto [root, parameters] = this->arguments(rule.residual->tensors);
     if (!any_differentiable(parameters)) return Tensors(rule.input_types.size());
     const X ct = this->result(filled_with_zeros(rule.cotangents, rule.output_types));
-    const auto solved = [&, root = root, parameters = parameters](const X& y) {
+    const auto solved = [&](const X& y) {
       const auto [zero, slope] = linearize(ClosedFunction<X>{f_, parameters}, root);
       return solution(name, "tangent_solve", tangent_solve_, slope, y);
     };
-    const auto at_root = [&, root = root](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
+    const auto at_root = [&](const Parameters& p) { return ClosedFunction<X>{f_, p}(root); };
     const auto [zero, pullback] = ricci::vjp(at_root, parameters);
     const Parameters found = pullback(negated(transposed(solved, ct)));
     Tensors cotangents(rule.input_types.size() - found.size(), Tensor());
@@ -165,9 +165,7 @@ class LinearSolve final : public Implicit<X> {
     const ClosedFunction<X> matvec{matvec_, parameters};
     const auto vecmat = [&](const X& y) { return transposed(matvec, y); };
     const X adjoint = LinearSolve<X, TransposeSolve, Solve>::run(close(name, vecmat, ct), ct, transpose_solve_, solve_);
-    const auto at_solution = [&, solution = solution](const Parameters& p) {
-      return ClosedFunction<X>{matvec_, p}(solution);
-    };
+    const auto at_solution = [&](const Parameters& p) { return ClosedFunction<X>{matvec_, p}(solution); };
     Tensors cotangents;
     X of_b = adjoint;
     take_tensors(call::walk(of_b), cotangents);

@@ -17,6 +17,12 @@ namespace ricci {
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
+/// An index or axis as an int64; a number that is too great for one is out of every range.
+template <Integer I>
+constexpr std::int64_t host_index(I i) {
+  return i > 0 && static_cast<std::uint64_t>(i) > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(i);
+}
+
 /// One extent. Arithmetic on symbols builds expressions; reading one as a number (`host()`, or the implicit
 /// conversion) fixes it to the value it has in this recording and leaves a guard in the recorded program.
 class Size {

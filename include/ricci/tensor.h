@@ -2,11 +2,14 @@
 // methods end in `_`. Operations are free functions, declared in ops.h; the ones people chain are methods too.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,7 +25,8 @@ class Index;
 struct RandomOptions;
 namespace ops {
 class Tensor;
-class IndexedTensor;
+class Rows;
+struct SizeOptions;
 }  // namespace ops
 using namespace ops;  // argument-dependent lookup finds operations, and never a transform or a tree function
 
@@ -32,7 +36,7 @@ class Axes : public SmallVector<std::int64_t, 6> {
   Axes() = default;
   template <Integer I>
   Axes(I axis) {
-    push_back(static_cast<std::int64_t>(axis));
+    push_back(host_index(axis));
   }
   Axes(std::initializer_list<std::int64_t> axes) : SmallVector(axes) {}
   template <Integer I>
@@ -53,6 +57,7 @@ class Tensor {
   Tensor(T number) : Tensor(weak_number(number)) {}
   Tensor(const std::complex<double>& number);
   Tensor(const std::complex<float>& number);
+  Tensor(std::nullopt_t) {}  ///< undefined, where a tensor may be left out: `clamp(x, rc::none, 1)`
 
   Tensor(const Tensor& other) : cell_(other.cell_) { retain(); }
   Tensor(Tensor&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
@@ -68,9 +73,9 @@ class Tensor {
     std::swap(cell_, other.cell_);
     return *this;
   }
-  /// `x[i] = v` writes through the view.
-  const Tensor& operator=(const Tensor& value) const&& { return copy_(value); }
-  const Tensor& operator=(Tensor&& value) const&& { return copy_(value); }
+  /// `x[i] = v` and `x.index({…}) = v` write to x; a tensor with a name is only made to stand for another one.
+  Tensor operator=(const Tensor& value) const&& { return write_through(value); }
+  Tensor operator=(Tensor&& value) const&& { return write_through(value); }
 
   // ── what it is; inside vmap these describe one example ──
   bool defined() const { return cell_ != nullptr; }
@@ -99,12 +104,31 @@ class Tensor {
   const T* data() const;
   explicit operator bool() const;  ///< whether the one element is not 0; ValueError if there is not exactly one
 
-  // ── indexing; every result is a view, and `x[i] = v` writes through it ──
+  // ── indexing: integers, slices, `rc::none` and `rc::ellipsis` give views, tensors of indices and masks copies. Either is
+  // a Tensor like any other. `x[i] = v`, `x.index({…}) = v` and the same with += -= *= /= write to x ──
   Tensor operator[](std::int64_t i) const;
-  Tensor operator[](int i) const { return (*this)[static_cast<std::int64_t>(i)]; }
-  IndexedTensor operator[](const Tensor& index) const;
-  IndexedTensor index(std::initializer_list<Index> indices) const;
-  IndexedTensor index(const std::vector<Index>& indices) const;
+  template <Integer I>
+  Tensor operator[](I i) const {
+    return (*this)[host_index(i)];
+  }
+  template <std::floating_point F>
+  Tensor operator[](F) const = delete;  ///< an index is an integer
+  Tensor operator[](const Tensor& index) const;
+  Tensor operator[](const Index& index) const;  ///< `x[rc::Slice(0, 2)]`
+  Tensor operator[](std::nullopt_t) const;      ///< `x[rc::none]`: a new axis in front
+#if defined(__cpp_multidimensional_subscript)
+  template <class... I>
+    requires(sizeof...(I) != 1)
+  Tensor operator[](const I&...) const {
+    static_assert(sizeof...(I) == 1, "ricci: brackets take one index: write x[i][j] or x.index({i, j})");
+    return {};
+  }
+#endif
+  Tensor index(std::initializer_list<Index> indices) const;
+  Tensor index(const std::vector<Index>& indices) const;
+  /// `for (Tensor row : x)`: x[0], x[1], …, as views. ValueError if x has no axes.
+  Rows begin() const;
+  Rows end() const;
 
   // ── views ──
   Tensor view(const Shape& shape) const;
@@ -136,8 +160,18 @@ class Tensor {
   Tensor as_strided(const Shape& size, const Axes& stride, std::int64_t offset) const;
   std::vector<Tensor> unbind() const;
   std::vector<Tensor> unbind(std::int64_t dim) const;
+  Tensor broadcast_to(const Shape& shape) const;
+  std::vector<Tensor> split(std::int64_t size) const;
   std::vector<Tensor> split(std::int64_t size, std::int64_t dim) const;
+  std::vector<Tensor> split(const std::vector<std::int64_t>& sizes, std::int64_t dim) const;
+  std::vector<Tensor> chunk(std::int64_t chunks) const;
   std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim) const;
+  std::vector<Tensor> tensor_split(std::int64_t sections) const;
+  std::vector<Tensor> tensor_split(std::int64_t sections, std::int64_t dim) const;
+  std::vector<Tensor> tensor_split(const std::vector<std::int64_t>& indices) const;
+  std::vector<Tensor> tensor_split(const std::vector<std::int64_t>& indices, std::int64_t dim) const;
+  std::vector<Tensor> tensor_split(std::initializer_list<std::int64_t> indices) const;
+  std::vector<Tensor> tensor_split(std::initializer_list<std::int64_t> indices, std::int64_t dim) const;
 
   // ── rearranged copies ──
   Tensor flip(const Axes& dims) const;
@@ -145,6 +179,18 @@ class Tensor {
   Tensor roll(const Axes& shifts, const Axes& dims) const;
   Tensor repeat(const Shape& repeats) const;
   Tensor tile(const Shape& repeats) const;
+  Tensor repeat_interleave(std::int64_t repeats, std::int64_t dim) const;
+  Tensor tril() const;
+  Tensor tril(std::int64_t diagonal) const;
+  Tensor triu() const;
+  Tensor triu(std::int64_t diagonal) const;
+  Tensor diag() const;
+  Tensor diag_embed() const;
+  Tensor diag_embed(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const;
+  Tensor slice_scatter(const Tensor& value, std::int64_t dim, std::int64_t start, std::int64_t stop,
+                       std::int64_t step) const;
+  Tensor select_scatter(const Tensor& value, std::int64_t dim, std::int64_t index) const;
+  Tensor diagonal_scatter(const Tensor& value, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const;
 
   // ── new tensors; new_… have this tensor's dtype ──
   Tensor clone() const;
@@ -158,80 +204,240 @@ class Tensor {
   /// Of these strides, in as few elements as hold it. ValueError if a stride is negative.
   Tensor new_empty_strided(const Shape& size, const Axes& stride) const;
 
-  // ── chained arithmetic ──
+  // ── elementwise: ops/elementwise.h ──
+  Tensor neg() const;
+  Tensor positive() const;
   Tensor abs() const;
-  Tensor exp() const;
-  Tensor log() const;
-  Tensor sqrt() const;
+  Tensor sign() const;
+  Tensor sgn() const;
+  Tensor floor() const;
+  Tensor ceil() const;
+  Tensor round() const;
+  Tensor trunc() const;
+  Tensor frac() const;
+  Tensor nan_to_num() const;
   Tensor square() const;
+  Tensor sqrt() const;
+  Tensor rsqrt() const;
+  Tensor reciprocal() const;
+  Tensor exp() const;
+  Tensor exp2() const;
+  Tensor expm1() const;
+  Tensor log() const;
+  Tensor log2() const;
+  Tensor log10() const;
+  Tensor log1p() const;
   Tensor sin() const;
   Tensor cos() const;
+  Tensor tan() const;
+  Tensor asin() const;
+  Tensor acos() const;
+  Tensor atan() const;
+  Tensor deg2rad() const;
+  Tensor rad2deg() const;
+  Tensor sinh() const;
+  Tensor cosh() const;
   Tensor tanh() const;
+  Tensor asinh() const;
+  Tensor acosh() const;
+  Tensor atanh() const;
+  Tensor erf() const;
+  Tensor erfc() const;
+  Tensor lgamma() const;
+  Tensor digamma() const;
+  Tensor polygamma(std::int64_t n) const;
   Tensor sigmoid() const;
   Tensor relu() const;
-  Tensor neg() const;
+  Tensor real() const;
+  Tensor imag() const;
   Tensor conj() const;
+  Tensor angle() const;
+  Tensor isnan() const;
+  Tensor isinf() const;
+  Tensor isfinite() const;
+  Tensor logical_not() const;
+  Tensor bitwise_not() const;
   Tensor add(const Tensor& other) const;
   Tensor sub(const Tensor& other) const;
   Tensor mul(const Tensor& other) const;
   Tensor div(const Tensor& other) const;
   Tensor pow(const Tensor& exponent) const;
+  Tensor floor_divide(const Tensor& other) const;
+  Tensor remainder(const Tensor& other) const;
+  Tensor fmod(const Tensor& other) const;
+  Tensor addcmul(const Tensor& a, const Tensor& b) const;
+  Tensor addcdiv(const Tensor& a, const Tensor& b) const;
+  Tensor lerp(const Tensor& end, const Tensor& weight) const;
+  Tensor hypot(const Tensor& other) const;
+  Tensor atan2(const Tensor& x) const;
+  Tensor copysign(const Tensor& sign) const;
+  Tensor logaddexp(const Tensor& other) const;
+  Tensor xlogy(const Tensor& y) const;
+  Tensor where(const Tensor& condition, const Tensor& other) const;  ///< this tensor where the condition is true
+  Tensor maximum(const Tensor& other) const;
+  Tensor minimum(const Tensor& other) const;
+  Tensor fmax(const Tensor& other) const;
+  Tensor fmin(const Tensor& other) const;
   Tensor clamp(const Tensor& low, const Tensor& high) const;
+  Tensor clamp_min(const Tensor& low) const;
+  Tensor clamp_max(const Tensor& high) const;
   Tensor eq(const Tensor& other) const;
   Tensor ne(const Tensor& other) const;
   Tensor lt(const Tensor& other) const;
   Tensor le(const Tensor& other) const;
   Tensor gt(const Tensor& other) const;
   Tensor ge(const Tensor& other) const;
+  Tensor isclose(const Tensor& other) const;
+  Tensor isclose(const Tensor& other, double rtol, double atol) const;
+  bool allclose(const Tensor& other) const;
+  bool allclose(const Tensor& other, double rtol, double atol) const;
+  bool equal(const Tensor& other) const;
+  Tensor logical_and(const Tensor& other) const;
+  Tensor logical_or(const Tensor& other) const;
+  Tensor logical_xor(const Tensor& other) const;
+  Tensor bitwise_and(const Tensor& other) const;
+  Tensor bitwise_or(const Tensor& other) const;
+  Tensor bitwise_xor(const Tensor& other) const;
+  Tensor bitwise_left_shift(const Tensor& other) const;
+  Tensor bitwise_right_shift(const Tensor& other) const;
+
+  // ── products and factorisations: ops/linalg.h ──
   Tensor matmul(const Tensor& other) const;
   Tensor mm(const Tensor& other) const;
   Tensor mv(const Tensor& other) const;
   Tensor dot(const Tensor& other) const;
   Tensor bmm(const Tensor& other) const;
+  Tensor vdot(const Tensor& other) const;
+  Tensor inner(const Tensor& other) const;
+  Tensor outer(const Tensor& other) const;
+  Tensor kron(const Tensor& other) const;
+  Tensor cross(const Tensor& other) const;
+  Tensor cross(const Tensor& other, std::int64_t dim) const;
+  Tensor addmm(const Tensor& a, const Tensor& b) const;
   Tensor inverse() const;
+  Tensor det() const;
+  Tensor logdet() const;
+  std::pair<Tensor, Tensor> slogdet() const;
+  Tensor matrix_power(std::int64_t n) const;
+  Tensor cholesky() const;
+  Tensor cholesky_solve(const Tensor& l) const;
+  std::tuple<Tensor, Tensor, Tensor> svd() const;
 
-  // ── reductions ──
+  // ── reductions, scans and sorting: ops/reduce.h ──
   Tensor sum() const;
   Tensor sum(const Axes& dims) const;
   Tensor sum(const Axes& dims, bool keepdim) const;
+  Tensor sum(std::same_as<bool> auto keepdim) const { return sum({}, keepdim); }
   Tensor mean() const;
   Tensor mean(const Axes& dims) const;
   Tensor mean(const Axes& dims, bool keepdim) const;
+  Tensor mean(std::same_as<bool> auto keepdim) const { return mean({}, keepdim); }
   Tensor prod() const;
   Tensor prod(std::int64_t dim) const;
+  Tensor prod(std::int64_t dim, bool keepdim) const;
+  Tensor trace() const;
   Tensor max() const;
+  Tensor max(const Tensor& other) const;
+  template <Integer I>
+  std::pair<Tensor, Tensor> max(I dim) const {
+    return extreme_along(true, host_index(dim), false);
+  }
+  template <Integer I>
+  std::pair<Tensor, Tensor> max(I dim, bool keepdim) const {
+    return extreme_along(true, host_index(dim), keepdim);
+  }
   Tensor min() const;
-  std::pair<Tensor, Tensor> max(std::int64_t dim) const;
-  std::pair<Tensor, Tensor> min(std::int64_t dim) const;
+  Tensor min(const Tensor& other) const;
+  template <Integer I>
+  std::pair<Tensor, Tensor> min(I dim) const {
+    return extreme_along(false, host_index(dim), false);
+  }
+  template <Integer I>
+  std::pair<Tensor, Tensor> min(I dim, bool keepdim) const {
+    return extreme_along(false, host_index(dim), keepdim);
+  }
+  Tensor amax() const;
   Tensor amax(const Axes& dims) const;
+  Tensor amax(const Axes& dims, bool keepdim) const;
+  Tensor amax(std::same_as<bool> auto keepdim) const { return amax({}, keepdim); }
+  Tensor amin() const;
   Tensor amin(const Axes& dims) const;
+  Tensor amin(const Axes& dims, bool keepdim) const;
+  Tensor amin(std::same_as<bool> auto keepdim) const { return amin({}, keepdim); }
   Tensor argmax() const;
   Tensor argmax(std::int64_t dim) const;
+  Tensor argmax(std::int64_t dim, bool keepdim) const;
   Tensor argmin() const;
   Tensor argmin(std::int64_t dim) const;
+  Tensor argmin(std::int64_t dim, bool keepdim) const;
   Tensor any() const;
   Tensor any(const Axes& dims) const;
+  Tensor any(const Axes& dims, bool keepdim) const;
+  Tensor any(std::same_as<bool> auto keepdim) const { return any({}, keepdim); }
   Tensor all() const;
   Tensor all(const Axes& dims) const;
+  Tensor all(const Axes& dims, bool keepdim) const;
+  Tensor all(std::same_as<bool> auto keepdim) const { return all({}, keepdim); }
+  Tensor count_nonzero() const;
   Tensor var() const;
   Tensor var(const Axes& dims) const;
+  Tensor var(const Axes& dims, std::int64_t correction, bool keepdim) const;
+  Tensor var(std::same_as<bool> auto unbiased) const { return var({}, unbiased, false); }
+  Tensor var(const Axes& dims, std::same_as<bool> auto unbiased) const { return var(dims, unbiased, false); }
   Tensor std() const;
   Tensor std(const Axes& dims) const;
+  Tensor std(const Axes& dims, std::int64_t correction, bool keepdim) const;
+  Tensor std(std::same_as<bool> auto unbiased) const { return std({}, unbiased, false); }
+  Tensor std(const Axes& dims, std::same_as<bool> auto unbiased) const { return std(dims, unbiased, false); }
   Tensor norm() const;
+  Tensor norm(double p) const;
+  Tensor norm(double p, const Axes& dims) const;
+  Tensor norm(double p, const Axes& dims, bool keepdim) const;
   Tensor softmax(std::int64_t dim) const;
   Tensor log_softmax(std::int64_t dim) const;
-  Tensor logsumexp(std::int64_t dim) const;
+  Tensor logsumexp() const;
+  Tensor logsumexp(const Axes& dims) const;
+  Tensor logsumexp(const Axes& dims, bool keepdim) const;
+  Tensor logsumexp(std::same_as<bool> auto keepdim) const { return logsumexp({}, keepdim); }
   Tensor cumsum(std::int64_t dim) const;
   Tensor cumprod(std::int64_t dim) const;
+  Tensor logcumsumexp(std::int64_t dim) const;
+  std::pair<Tensor, Tensor> sort() const;
+  std::pair<Tensor, Tensor> sort(std::int64_t dim) const;
+  std::pair<Tensor, Tensor> sort(std::int64_t dim, bool descending) const;
+  Tensor argsort() const;
+  Tensor argsort(std::int64_t dim) const;
+  Tensor argsort(std::int64_t dim, bool descending) const;
+  std::pair<Tensor, Tensor> topk(std::int64_t k) const;
+  std::pair<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim) const;
+  std::pair<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim, bool largest) const;
+  Tensor median() const;
+  std::pair<Tensor, Tensor> median(std::int64_t dim) const;
 
-  // ── indexing by tensors ──
+  // ── indexing by tensors: ops/index.h; draws: ops/random.h ──
   Tensor gather(std::int64_t dim, const Tensor& index) const;
   Tensor index_select(std::int64_t dim, const Tensor& index) const;
   Tensor scatter(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor scatter_add(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor take(const Tensor& index) const;
+  Tensor take_along_dim(const Tensor& index, std::int64_t dim) const;
+  Tensor index_add(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor index_fill(std::int64_t dim, const Tensor& index, const Tensor& value) const;
+  Tensor index_put(const std::vector<Index>& indices, const Tensor& value) const;
+  Tensor index_put(const std::vector<Index>& indices, const Tensor& value, bool accumulate) const;
   Tensor masked_fill(const Tensor& mask, const Tensor& value) const;
   Tensor nonzero() const;
+  Tensor nonzero(SizeOptions options) const;
   Tensor masked_select(const Tensor& mask) const;
+  Tensor masked_select(const Tensor& mask, SizeOptions options) const;
+  Tensor unique() const;
+  Tensor unique(SizeOptions options) const;
+  Tensor bernoulli() const;  ///< the elements are probabilities
+  Tensor bernoulli(RandomOptions options) const;
+  Tensor bernoulli(double p) const;  ///< of this tensor's shape and dtype
+  Tensor multinomial(std::int64_t samples) const;
+  Tensor multinomial(std::int64_t samples, bool replacement) const;
+  Tensor multinomial(std::int64_t samples, bool replacement, RandomOptions options) const;
 
   // ── in-place: the result takes this tensor's shape and type, through views to their base ──
   const Tensor& copy_(const Tensor& source) const;
@@ -242,26 +448,89 @@ class Tensor {
   const Tensor& mul_(const Tensor& other) const;
   const Tensor& div_(const Tensor& other) const;
   const Tensor& pow_(const Tensor& exponent) const;
+  const Tensor& floor_divide_(const Tensor& other) const;
+  const Tensor& remainder_(const Tensor& other) const;
+  const Tensor& fmod_(const Tensor& other) const;
+  const Tensor& addcmul_(const Tensor& a, const Tensor& b) const;
+  const Tensor& addcdiv_(const Tensor& a, const Tensor& b) const;
+  const Tensor& addmm_(const Tensor& a, const Tensor& b) const;
+  const Tensor& lerp_(const Tensor& end, const Tensor& weight) const;
+  const Tensor& hypot_(const Tensor& other) const;
+  const Tensor& atan2_(const Tensor& x) const;
+  const Tensor& copysign_(const Tensor& sign) const;
+  const Tensor& xlogy_(const Tensor& y) const;
+  const Tensor& clamp_(const Tensor& low, const Tensor& high) const;
+  const Tensor& clamp_min_(const Tensor& low) const;
+  const Tensor& clamp_max_(const Tensor& high) const;
   const Tensor& neg_() const;
   const Tensor& abs_() const;
-  const Tensor& exp_() const;
-  const Tensor& log_() const;
-  const Tensor& sqrt_() const;
-  const Tensor& square_() const;
-  const Tensor& reciprocal_() const;
-  const Tensor& sin_() const;
-  const Tensor& cos_() const;
-  const Tensor& tanh_() const;
-  const Tensor& sigmoid_() const;
-  const Tensor& relu_() const;
+  const Tensor& sign_() const;
+  const Tensor& sgn_() const;
   const Tensor& floor_() const;
   const Tensor& ceil_() const;
   const Tensor& round_() const;
-  const Tensor& clamp_(const Tensor& low, const Tensor& high) const;
-  const Tensor& lerp_(const Tensor& end, const Tensor& weight) const;
+  const Tensor& trunc_() const;
+  const Tensor& frac_() const;
+  const Tensor& nan_to_num_() const;
+  const Tensor& square_() const;
+  const Tensor& sqrt_() const;
+  const Tensor& rsqrt_() const;
+  const Tensor& reciprocal_() const;
+  const Tensor& exp_() const;
+  const Tensor& exp2_() const;
+  const Tensor& expm1_() const;
+  const Tensor& log_() const;
+  const Tensor& log2_() const;
+  const Tensor& log10_() const;
+  const Tensor& log1p_() const;
+  const Tensor& sin_() const;
+  const Tensor& cos_() const;
+  const Tensor& tan_() const;
+  const Tensor& asin_() const;
+  const Tensor& acos_() const;
+  const Tensor& atan_() const;
+  const Tensor& deg2rad_() const;
+  const Tensor& rad2deg_() const;
+  const Tensor& sinh_() const;
+  const Tensor& cosh_() const;
+  const Tensor& tanh_() const;
+  const Tensor& asinh_() const;
+  const Tensor& acosh_() const;
+  const Tensor& atanh_() const;
+  const Tensor& erf_() const;
+  const Tensor& erfc_() const;
+  const Tensor& lgamma_() const;
+  const Tensor& digamma_() const;
+  const Tensor& polygamma_(std::int64_t n) const;
+  const Tensor& sigmoid_() const;
+  const Tensor& relu_() const;
+  const Tensor& eq_(const Tensor& other) const;  ///< 1 where it holds, else 0, in this tensor's type
+  const Tensor& ne_(const Tensor& other) const;
+  const Tensor& lt_(const Tensor& other) const;
+  const Tensor& le_(const Tensor& other) const;
+  const Tensor& gt_(const Tensor& other) const;
+  const Tensor& ge_(const Tensor& other) const;
+  const Tensor& logical_and_(const Tensor& other) const;
+  const Tensor& logical_or_(const Tensor& other) const;
+  const Tensor& logical_xor_(const Tensor& other) const;
+  const Tensor& logical_not_() const;
+  const Tensor& bitwise_and_(const Tensor& other) const;
+  const Tensor& bitwise_or_(const Tensor& other) const;
+  const Tensor& bitwise_xor_(const Tensor& other) const;
+  const Tensor& bitwise_not_() const;
+  const Tensor& bitwise_left_shift_(const Tensor& other) const;
+  const Tensor& bitwise_right_shift_(const Tensor& other) const;
+  const Tensor& cumsum_(std::int64_t dim) const;
+  const Tensor& cumprod_(std::int64_t dim) const;
+  const Tensor& tril_() const;
+  const Tensor& tril_(std::int64_t diagonal) const;
+  const Tensor& triu_() const;
+  const Tensor& triu_(std::int64_t diagonal) const;
   const Tensor& masked_fill_(const Tensor& mask, const Tensor& value) const;
   const Tensor& scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   const Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  const Tensor& index_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  const Tensor& index_fill_(std::int64_t dim, const Tensor& index, const Tensor& value) const;
   const Tensor& index_put_(const std::vector<Index>& indices, const Tensor& value) const;
   const Tensor& index_put_(const std::vector<Index>& indices, const Tensor& value, bool accumulate) const;
 
@@ -299,10 +568,14 @@ class Tensor {
   const Tensor& random_(std::int64_t low, std::int64_t high) const;
   const Tensor& random_(std::int64_t low, std::int64_t high, RandomOptions options) const;
 
-  const Tensor& operator+=(const Tensor& other) const { return add_(other); }
-  const Tensor& operator-=(const Tensor& other) const { return sub_(other); }
-  const Tensor& operator*=(const Tensor& other) const { return mul_(other); }
-  const Tensor& operator/=(const Tensor& other) const { return div_(other); }
+  const Tensor& operator+=(const Tensor& other) const& { return add_(other); }
+  const Tensor& operator-=(const Tensor& other) const& { return sub_(other); }
+  const Tensor& operator*=(const Tensor& other) const& { return mul_(other); }
+  const Tensor& operator/=(const Tensor& other) const& { return div_(other); }
+  Tensor operator+=(const Tensor& other) const&& { return write_through(other, &Tensor::add, &Tensor::add_); }
+  Tensor operator-=(const Tensor& other) const&& { return write_through(other, &Tensor::sub, &Tensor::sub_); }
+  Tensor operator*=(const Tensor& other) const&& { return write_through(other, &Tensor::mul, &Tensor::mul_); }
+  Tensor operator/=(const Tensor& other) const&& { return write_through(other, &Tensor::div, &Tensor::div_); }
 
   // ── for the library ──
   Cell* cell() const { return cell_; }
@@ -320,6 +593,12 @@ class Tensor {
     else if constexpr (std::is_integral_v<T>) return weak_integer(static_cast<std::int64_t>(number));
     else return weak_floating(static_cast<double>(number));
   }
+  /// Assigns to what an index has given: a view writes to its base, a copy to what it was read from.
+  Tensor write_through(const Tensor& value) const;
+  using Compute = Tensor (Tensor::*)(const Tensor&) const;
+  using Write = const Tensor& (Tensor::*)(const Tensor&) const;
+  Tensor write_through(const Tensor& other, Compute compute, Write write) const;
+  std::pair<Tensor, Tensor> extreme_along(bool greatest, std::int64_t dim, bool keepdim) const;
   static Tensor weak_boolean(bool value);
   static Tensor weak_integer(std::int64_t value);
   static Tensor weak_floating(double value);
@@ -331,39 +610,61 @@ class Tensor {
   Cell* cell_ = nullptr;  // a Cell begins with its RefCount
 };
 
-/// What indexing by tensors gives: a copy, which writes back when assigned to: `x.index({i, j}) = v`.
-class IndexedTensor : public Tensor {
+using IndexedTensor = Tensor;  ///< what an index gives
+
+/// Goes over the rows of a tensor, which it keeps.
+class Rows {
  public:
-  IndexedTensor(Tensor value, Tensor base, std::vector<Index> indices);
-  IndexedTensor(const IndexedTensor&) = default;
-  const Tensor& operator=(const Tensor& value) const&&;
-  const Tensor& operator+=(const Tensor& other) const&& { return std::move(*this) = add(other); }
-  const Tensor& operator-=(const Tensor& other) const&& { return std::move(*this) = sub(other); }
-  const Tensor& operator*=(const Tensor& other) const&& { return std::move(*this) = mul(other); }
-  const Tensor& operator/=(const Tensor& other) const&& { return std::move(*this) = div(other); }
-  const Tensor& operator=(const IndexedTensor& value) const&& {
-    return std::move(*this) = static_cast<const Tensor&>(value);
+  using iterator_category = std::input_iterator_tag;
+  using value_type = Tensor;
+  using difference_type = std::int64_t;
+  using pointer = void;
+  using reference = Tensor;
+  Rows() = default;
+  Rows(Tensor tensor, std::int64_t row) : tensor_(std::move(tensor)), row_(row) {}
+  Tensor operator*() const { return tensor_[row_]; }
+  Rows& operator++() {
+    ++row_;
+    return *this;
   }
+  Rows operator++(int) {
+    Rows before = *this;
+    ++row_;
+    return before;
+  }
+  bool operator==(const Rows& other) const { return row_ == other.row_; }
 
  private:
-  Tensor base_;
-  std::vector<Index> indices_;
+  Tensor tensor_;
+  std::int64_t row_ = 0;
 };
 
-/// `[[1, 2], [3, 4]] f32[2,2]` over several lines, axes longer than 6 cut where there are more than 1000 elements; in a
-/// transform the nest, as `Dual{primal 1 f32[], tangent 2 f32[]}`; `undefined`; `stale{…}`. Never throws on account of
-/// the tensor.
+/// `[[1, 2], [3, 4]] f32[2,2]` over several lines, as print_options() say; in a transform the nest, as
+/// `Dual{primal 1 f32[], tangent 2 f32[]}`; `undefined`; `stale{…}`. std::setprecision, std::fixed, std::scientific and
+/// std::showpos hold. Never throws on account of the tensor.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+std::string to_string(const Tensor& tensor);  ///< what `<<` prints
 
 }  // namespace ops
+using ops::to_string;
+
+/// How tensors are printed, `rc::set_print_options({.precision = 3})`: as torch.set_printoptions.
+struct PrintOptions {
+  int precision = 6;              ///< digits; of float16 and bfloat16 at most 4. std::setprecision overrules it
+  std::int64_t threshold = 1000;  ///< with more elements than that, long axes are cut
+  std::int64_t edge_items = 3;    ///< elements that are left at either end of a cut axis
+};
+/// For all threads, from now on; gives the options until now. ValueError if one is negative.
+PrintOptions set_print_options(PrintOptions options);
+PrintOptions print_options();
 
 /// A range of an axis, as Python's `start:stop:step` with a positive step.
 struct Slice {
   std::optional<std::int64_t> start, stop;
   std::int64_t step = 1;
   Slice() = default;
-  Slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step = 1)
-      : start(start), stop(stop), step(step) {}
+  Slice(std::optional<std::int64_t> from, std::optional<std::int64_t> to, std::int64_t every = 1)
+      : start(from), stop(to), step(every) {}
 };
 
 struct Ellipsis {};
@@ -372,12 +673,12 @@ inline constexpr Ellipsis ellipsis{};  ///< as many full slices as are needed
 /// One entry of `x.index({…})`: an integer, a Slice, `rc::none` (a new axis), `rc::ellipsis`, or a tensor of indices.
 class Index {
  public:
-  enum class Kind : std::uint8_t { integer, slice, new_axis, ellipsis, tensor };
+  enum class Kind : std::uint8_t { integer, slice, new_axis, all_others, tensor };
   template <Integer I>
-  Index(I i) : kind(Kind::integer), integer(static_cast<std::int64_t>(i)) {}
+  Index(I i) : kind(Kind::integer), integer(host_index(i)) {}
   Index(Slice s) : kind(Kind::slice), slice(s) {}
   Index(std::nullopt_t) : kind(Kind::new_axis) {}
-  Index(Ellipsis) : kind(Kind::ellipsis) {}
+  Index(Ellipsis) : kind(Kind::all_others) {}
   Index(Tensor t) : kind(Kind::tensor), tensor(std::move(t)) {}
 
   Kind kind;
@@ -388,5 +689,12 @@ class Index {
 
 /// True while a transform runs on this thread.
 bool inside_transform();
+
+// In C++20 `x[0, 1]` is x[1]: refused wherever this header is included. C++23 has no such comma.
+#if defined(__clang__)
+#pragma clang diagnostic error "-Wdeprecated-comma-subscript"
+#elif __cplusplus <= 202002L
+#pragma GCC diagnostic error "-Wcomma-subscript"
+#endif
 
 }  // namespace ricci

@@ -18,7 +18,7 @@ bool is_mask(const Index& i) {
 
 /// The number of axes an entry uses up.
 int axes_of(const Index& i) {
-  if (i.kind == EntryKind::new_axis || i.kind == EntryKind::ellipsis) return 0;
+  if (i.kind == EntryKind::new_axis || i.kind == EntryKind::all_others) return 0;
   return is_mask(i) ? static_cast<int>(i.tensor.dim()) : 1;
 }
 
@@ -41,7 +41,7 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
   int used = 0, ellipses = 0;
   for (const Index& i : indices) {
     used += axes_of(i);
-    ellipses += i.kind == EntryKind::ellipsis;
+    ellipses += i.kind == EntryKind::all_others;
   }
   const int rank = type_of(x).rank();
   if (used > rank)
@@ -56,7 +56,7 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
     ++entry;
     switch (i.kind) {
       case EntryKind::new_axis: r.view = unsqueeze(r.view, axis++); break;
-      case EntryKind::ellipsis: axis += rank - used; break;
+      case EntryKind::all_others: axis += rank - used; break;
       case EntryKind::slice:
         r.view = slice(r.view, axis, i.slice.start, i.slice.stop, i.slice.step);
         ++axis;
@@ -177,14 +177,18 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
   return *this;
 }
 
-IndexedTensor::IndexedTensor(Tensor value, Tensor base, std::vector<Index> indices)
-    : Tensor(std::move(value)), base_(std::move(base)), indices_(std::move(indices)) {}
+Tensor Tensor::write_through(const Tensor& value) const {
+  const Source* source = defined() ? source_of(*this) : nullptr;
+  if (!source) return copy_(value);
+  const Tensor base = source->base;  // writing may index
+  const std::vector<Index> indices = source->indices;
+  base.index_put_(indices, value);
+  return value;
+}
 
-const Tensor& IndexedTensor::operator=(const Tensor& value) const&& {
-  const bool by_tensor =
-      std::any_of(indices_.begin(), indices_.end(), [](const Index& i) { return i.kind == Index::Kind::tensor; });
-  if (!by_tensor) return copy_(value);
-  return base_.index_put_(indices_, value);
+Tensor Tensor::write_through(const Tensor& other, Compute compute, Write write) const {
+  const bool has_source = defined() && source_of(*this);
+  return has_source ? write_through((this->*compute)(other)) : (this->*write)(other);
 }
 
 namespace {
@@ -198,19 +202,28 @@ struct Unreadable final : Link {
   bool locate(Type&, Strides&, void*&) const override { return false; }
 };
 
-IndexedTensor indexed(const Tensor& x, const std::vector<Index>& indices) {
+/// A view, or a copy that knows its source until the next index.
+Tensor indexed(const Tensor& x, std::vector<Index> indices) {
+  const bool by_tensor =
+      std::any_of(indices.begin(), indices.end(), [](const Index& i) { return i.kind == Index::Kind::tensor; });
+  if (!by_tensor) return index(x, indices);
+  Tensor result;
   try {
-    return {index(x, indices), x, indices};
+    result = index(x, indices);
   } catch (const TransformError&) {
-    return {make_view({}, current_level(), new Unreadable(x, std::current_exception())), x, indices};
+    result = make_view({}, current_level(), new Unreadable(x, std::current_exception()));
   }
+  remember_source(result, {x, std::move(indices)});
+  return result;
 }
 
 }  // namespace
 
-IndexedTensor Tensor::operator[](const Tensor& i) const { return indexed(*this, {Index(i)}); }
-IndexedTensor Tensor::index(std::initializer_list<Index> indices) const { return indexed(*this, indices); }
-IndexedTensor Tensor::index(const std::vector<Index>& indices) const { return indexed(*this, indices); }
+Tensor Tensor::operator[](const Tensor& i) const { return indexed(*this, {Index(i)}); }
+Tensor Tensor::operator[](const Index& i) const { return indexed(*this, {i}); }
+Tensor Tensor::operator[](std::nullopt_t) const { return ops::unsqueeze(*this, 0); }
+Tensor Tensor::index(std::initializer_list<Index> indices) const { return indexed(*this, indices); }
+Tensor Tensor::index(const std::vector<Index>& indices) const { return indexed(*this, indices); }
 
 }  // namespace ops
 }  // namespace ricci

@@ -148,6 +148,12 @@ const Tensor& Tensor::sub_(const Tensor& other) const { return apply_into(*this,
 const Tensor& Tensor::mul_(const Tensor& other) const { return apply_into(*this, Mul{}, *this, other); }
 const Tensor& Tensor::div_(const Tensor& other) const { return apply_into(*this, Div{}, *this, other); }
 const Tensor& Tensor::neg_() const { return apply_into(*this, Neg{}, *this); }
+const Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b) const {
+  return apply_into(*this, Addcmul{}, *this, a, b);
+}
+const Tensor& Tensor::addcdiv_(const Tensor& a, const Tensor& b) const {
+  return apply_into(*this, Addcdiv{}, *this, a, b);
+}
 const Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) const {
   return apply_into(*this, Lerp{}, *this, end, weight);
 }

@@ -241,5 +241,8 @@ const Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) cons
   return apply_into(*this, MaskedFill{}, *this, mask, ops::to(value, dtype()));
 }
 
+const Tensor& Tensor::clamp_min_(const Tensor& low) const { return apply_into(*this, ClampMin{}, *this, low); }
+const Tensor& Tensor::clamp_max_(const Tensor& high) const { return apply_into(*this, ClampMax{}, *this, high); }
+
 }  // namespace ops
 }  // namespace ricci

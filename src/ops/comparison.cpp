@@ -157,5 +157,12 @@ bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol) {
   return all_true("allclose", isclose(left, right, rtol, atol));
 }
 
+const Tensor& Tensor::eq_(const Tensor& other) const { return apply_into(*this, Eq{}, *this, other); }
+const Tensor& Tensor::ne_(const Tensor& other) const { return apply_into(*this, Ne{}, *this, other); }
+const Tensor& Tensor::lt_(const Tensor& other) const { return apply_into(*this, Lt{}, *this, other); }
+const Tensor& Tensor::le_(const Tensor& other) const { return apply_into(*this, Le{}, *this, other); }
+const Tensor& Tensor::gt_(const Tensor& other) const { return apply_into(*this, Gt{}, *this, other); }
+const Tensor& Tensor::ge_(const Tensor& other) const { return apply_into(*this, Ge{}, *this, other); }
+
 }  // namespace ops
 }  // namespace ricci

@@ -147,6 +147,12 @@ Tensor xlogy(const Tensor& x, const Tensor& y) { return apply(Xlogy{}, x, y); }
 
 const Tensor& Tensor::exp_() const { return apply_into(*this, Exp{}, *this); }
 const Tensor& Tensor::log_() const { return apply_into(*this, Log{}, *this); }
+const Tensor& Tensor::exp2_() const { return apply_into(*this, Exp2{}, *this); }
+const Tensor& Tensor::expm1_() const { return apply_into(*this, Expm1{}, *this); }
+const Tensor& Tensor::log2_() const { return apply_into(*this, Log2{}, *this); }
+const Tensor& Tensor::log10_() const { return apply_into(*this, Log10{}, *this); }
+const Tensor& Tensor::log1p_() const { return apply_into(*this, Log1p{}, *this); }
+const Tensor& Tensor::xlogy_(const Tensor& y) const { return apply_into(*this, Xlogy{}, *this, y); }
 const Tensor& exp_(const Tensor& x) { return x.exp_(); }
 
 }  // namespace ops

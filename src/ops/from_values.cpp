@@ -88,6 +88,13 @@ Tensor lend(void* data, const Shape& shape, DType dtype, Owned<BlobDeleter> dele
 
 }  // namespace
 
+void require_length(const Shape& shape, std::size_t axis, std::int64_t found) {
+  const std::int64_t expected = shape[axis].host();
+  if (found != expected)
+    raise<ValueError>("tensor: the lists are ragged: " + list_text(expected) + " and " + list_text(found) +
+                      " stand at axis " + std::to_string(axis));
+}
+
 Braces::Braces(const std::complex<double>& value)
     : leaf(true), dtype(DType::complex64), number(value.real()), imaginary(value.imag()) {}
 Braces::Braces(const std::complex<float>& value) : Braces(std::complex<double>(value)) {}
@@ -105,70 +112,9 @@ Tensor::Tensor(const std::complex<float>& value) : Tensor(number(std::complex<do
 Tensor tensor(std::initializer_list<Braces> values) { return from_braces(values, std::nullopt); }
 Tensor tensor(std::initializer_list<Braces> values, DType dtype) { return from_braces(values, dtype); }
 
-template <Number T>
-Tensor tensor(T value) {
-  return tensor(value, dtype_for_number(Braces::dtype_of_number<T>()));
+Tensor copy_of_elements(const void* elements, DType have, const Shape& shape, DType dtype) {
+  return copied(elements, have, shape, dtype);
 }
-
-template <Number T>
-Tensor tensor(T value, DType dtype) {
-  return to(Tensor(value), dtype);
-}
-
-template <ElementType T>
-Tensor tensor(const std::vector<T>& values) {
-  return tensor(values, dtype_of<T>);
-}
-
-template <ElementType T>
-Tensor tensor(const std::vector<T>& values, DType dtype) {
-  const Shape shape{Size(static_cast<std::int64_t>(values.size()))};
-  if constexpr (std::is_same_v<T, bool>) {
-    const std::vector<unsigned char> bytes(values.begin(), values.end());
-    return copied(bytes.data(), DType::boolean, shape, dtype);
-  } else {
-    return copied(values.data(), dtype_of<T>, shape, dtype);
-  }
-}
-
-#define RICCI_FROM_NUMBER(T) \
-  template Tensor tensor(T); \
-  template Tensor tensor(T, DType);
-#define RICCI_FROM_VECTOR(T)                     \
-  template Tensor tensor(const std::vector<T>&); \
-  template Tensor tensor(const std::vector<T>&, DType);
-RICCI_FROM_NUMBER(bool)
-RICCI_FROM_NUMBER(char)
-RICCI_FROM_NUMBER(signed char)
-RICCI_FROM_NUMBER(unsigned char)
-RICCI_FROM_NUMBER(short)
-RICCI_FROM_NUMBER(unsigned short)
-RICCI_FROM_NUMBER(int)
-RICCI_FROM_NUMBER(unsigned int)
-RICCI_FROM_NUMBER(long)
-RICCI_FROM_NUMBER(unsigned long)
-RICCI_FROM_NUMBER(long long)
-RICCI_FROM_NUMBER(unsigned long long)
-RICCI_FROM_NUMBER(float)
-RICCI_FROM_NUMBER(double)
-RICCI_FROM_NUMBER(long double)
-RICCI_FROM_NUMBER(std::complex<float>)
-RICCI_FROM_NUMBER(std::complex<double>)
-RICCI_FROM_VECTOR(bool)
-RICCI_FROM_VECTOR(signed char)
-RICCI_FROM_VECTOR(unsigned char)
-RICCI_FROM_VECTOR(short)
-RICCI_FROM_VECTOR(int)
-RICCI_FROM_VECTOR(long)
-RICCI_FROM_VECTOR(long long)
-RICCI_FROM_VECTOR(Half)
-RICCI_FROM_VECTOR(BFloat16)
-RICCI_FROM_VECTOR(float)
-RICCI_FROM_VECTOR(double)
-RICCI_FROM_VECTOR(std::complex<float>)
-RICCI_FROM_VECTOR(std::complex<double>)
-#undef RICCI_FROM_VECTOR
-#undef RICCI_FROM_NUMBER
 
 Tensor from_blob(void* data, const Shape& shape, DType dtype) { return lend(data, shape, dtype, {}); }
 Tensor from_blob(void* data, const Shape& shape, DType dtype, Owned<BlobDeleter> deleter) {

@@ -100,6 +100,11 @@ Tensor acosh(const Tensor& x) { return apply(Acosh{}, x); }
 Tensor atanh(const Tensor& x) { return apply(Atanh{}, x); }
 
 const Tensor& Tensor::tanh_() const { return apply_into(*this, Tanh{}, *this); }
+const Tensor& Tensor::sinh_() const { return apply_into(*this, Sinh{}, *this); }
+const Tensor& Tensor::cosh_() const { return apply_into(*this, Cosh{}, *this); }
+const Tensor& Tensor::asinh_() const { return apply_into(*this, Asinh{}, *this); }
+const Tensor& Tensor::acosh_() const { return apply_into(*this, Acosh{}, *this); }
+const Tensor& Tensor::atanh_() const { return apply_into(*this, Atanh{}, *this); }
 const Tensor& tanh_(const Tensor& x) { return x.tanh_(); }
 
 }  // namespace ops

@@ -116,5 +116,20 @@ Tensor bitwise_not(const Tensor& x) { return apply(BitwiseNot{}, x); }
 Tensor bitwise_left_shift(const Tensor& a, const Tensor& b) { return apply(BitwiseLeftShift{}, a, b); }
 Tensor bitwise_right_shift(const Tensor& a, const Tensor& b) { return apply(BitwiseRightShift{}, a, b); }
 
+const Tensor& Tensor::logical_and_(const Tensor& other) const { return apply_into(*this, LogicalAnd{}, *this, other); }
+const Tensor& Tensor::logical_or_(const Tensor& other) const { return apply_into(*this, LogicalOr{}, *this, other); }
+const Tensor& Tensor::logical_xor_(const Tensor& other) const { return apply_into(*this, LogicalXor{}, *this, other); }
+const Tensor& Tensor::logical_not_() const { return apply_into(*this, LogicalNot{}, *this); }
+const Tensor& Tensor::bitwise_and_(const Tensor& other) const { return apply_into(*this, BitwiseAnd{}, *this, other); }
+const Tensor& Tensor::bitwise_or_(const Tensor& other) const { return apply_into(*this, BitwiseOr{}, *this, other); }
+const Tensor& Tensor::bitwise_xor_(const Tensor& other) const { return apply_into(*this, BitwiseXor{}, *this, other); }
+const Tensor& Tensor::bitwise_not_() const { return apply_into(*this, BitwiseNot{}, *this); }
+const Tensor& Tensor::bitwise_left_shift_(const Tensor& other) const {
+  return apply_into(*this, BitwiseLeftShift{}, *this, other);
+}
+const Tensor& Tensor::bitwise_right_shift_(const Tensor& other) const {
+  return apply_into(*this, BitwiseRightShift{}, *this, other);
+}
+
 }  // namespace ops
 }  // namespace ricci

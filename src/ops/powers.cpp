@@ -217,6 +217,8 @@ const Tensor& Tensor::pow_(const Tensor& exponent) const {
 const Tensor& Tensor::square_() const { return apply_into(*this, Square{}, *this); }
 const Tensor& Tensor::sqrt_() const { return apply_into(*this, Sqrt{}, *this); }
 const Tensor& Tensor::reciprocal_() const { return apply_into(*this, Reciprocal{}, *this); }
+const Tensor& Tensor::rsqrt_() const { return apply_into(*this, Rsqrt{}, *this); }
+const Tensor& Tensor::hypot_(const Tensor& other) const { return apply_into(*this, Hypot{}, *this, other); }
 
 const Tensor& square_(const Tensor& x) { return x.square_(); }
 const Tensor& sqrt_(const Tensor& x) { return x.sqrt_(); }

@@ -93,6 +93,8 @@ Tensor nan_to_num(const Tensor& x) {
 }
 
 const Tensor& Tensor::abs_() const { return apply_into(*this, Abs{}, *this); }
+const Tensor& Tensor::sign_() const { return apply_into(*this, Sign{}, *this); }
+const Tensor& Tensor::copysign_(const Tensor& sign) const { return apply_into(*this, Copysign{}, *this, sign); }
 const Tensor& abs_(const Tensor& x) { return x.abs_(); }
 
 }  // namespace ops

@@ -147,5 +147,10 @@ Tensor polygamma(std::int64_t n, const Tensor& x) {
   return n == 0 ? digamma(x) : apply(Polygamma{n}, x);
 }
 
+const Tensor& Tensor::erf_() const { return apply_into(*this, Erf{}, *this); }
+const Tensor& Tensor::erfc_() const { return apply_into(*this, Erfc{}, *this); }
+const Tensor& Tensor::lgamma_() const { return apply_into(*this, Lgamma{}, *this); }
+const Tensor& Tensor::digamma_() const { return apply_into(*this, Digamma{}, *this); }
+
 }  // namespace ops
 }  // namespace ricci

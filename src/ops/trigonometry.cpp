@@ -188,6 +188,13 @@ Tensor rad2deg(const Tensor& x) { return apply(Rad2deg{}, x); }
 
 const Tensor& Tensor::sin_() const { return apply_into(*this, Sin{}, *this); }
 const Tensor& Tensor::cos_() const { return apply_into(*this, Cos{}, *this); }
+const Tensor& Tensor::tan_() const { return apply_into(*this, Tan{}, *this); }
+const Tensor& Tensor::asin_() const { return apply_into(*this, Asin{}, *this); }
+const Tensor& Tensor::acos_() const { return apply_into(*this, Acos{}, *this); }
+const Tensor& Tensor::atan_() const { return apply_into(*this, Atan{}, *this); }
+const Tensor& Tensor::atan2_(const Tensor& x) const { return apply_into(*this, Atan2{}, *this, x); }
+const Tensor& Tensor::deg2rad_() const { return apply_into(*this, Deg2rad{}, *this); }
+const Tensor& Tensor::rad2deg_() const { return apply_into(*this, Rad2deg{}, *this); }
 const Tensor& sin_(const Tensor& x) { return x.sin_(); }
 const Tensor& cos_(const Tensor& x) { return x.cos_(); }
 

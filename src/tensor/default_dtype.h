@@ -1,5 +1,4 @@
-// What the library asks of the default dtype: whether it is float32, which every operation asks first, and what numbers
-// become.
+// Whether the default dtype is other than float32: what every operation asks before it looks any further.
 #pragma once
 
 #include <atomic>
@@ -13,13 +12,6 @@ extern std::atomic<bool> default_dtype_was_set;
 
 inline bool default_is_float32() {
   return !default_dtype_was_set.load(std::memory_order_relaxed) || default_dtype() == DType::float32;
-}
-
-/// What a number of this dtype becomes where nothing else decides.
-inline DType dtype_for_number(DType dtype) {
-  if (is_floating(dtype)) return default_dtype();
-  if (is_complex(dtype)) return complex_dtype(default_dtype());
-  return dtype == DType::boolean ? dtype : DType::int64;
 }
 
 }  // namespace ricci

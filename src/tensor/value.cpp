@@ -51,9 +51,29 @@ bool destroy_together(Cell* cell) {
   return true;
 }
 
+struct LastSource {
+  std::uint64_t number = 0;
+  Source source;
+  ~LastSource();
+};
+thread_local LastSource last_source;
+/// Outlives it: tensors that end later on this thread have no source.
+thread_local constinit bool last_source_ended = false;
+
+LastSource::~LastSource() { last_source_ended = true; }
+
+[[gnu::noinline]] void forget_source(std::uint64_t number) {
+  if (last_source_ended || last_source.number != number) return;
+  last_source.number = 0;
+  const Source ends_last = std::exchange(last_source.source, {});
+}
+
 /// And the bases that only it has kept, one after the other: a chain of views may be longer than the stack is deep.
 void destroy_cell(Cell* cell) {
-  while (cell && !destroy_together(cell)) {
+  while (cell) {
+    if (cell->source) [[unlikely]]
+      forget_source(cell->source);
+    if (destroy_together(cell)) return;
     Block* home = cell->home;
     Cell* base = cell->link ? cell->link->base.leak() : nullptr;
     delete cell->link;
@@ -264,6 +284,20 @@ Array* sole_array(Cell* cell) {
   const std::uint32_t owners = 1 + (cell->home == array->storage ? 1U : 0U);
   const bool sole = array->refs.is(1) && array->storage->refs.is(owners) && array->storage == array->home;
   return sole ? array : nullptr;
+}
+
+void remember_source(const Tensor& result, Source source) {
+  static constinit std::atomic<std::uint64_t> numbers = 0;
+  if (last_source_ended) return;
+  const std::uint64_t number = numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+  result.cell()->source = number;
+  last_source.number = number;
+  std::swap(last_source.source, source);
+}
+
+const Source* source_of(const Tensor& tensor) {
+  const std::uint64_t number = tensor.cell()->source;
+  return number != 0 && !last_source_ended && last_source.number == number ? &last_source.source : nullptr;
 }
 
 namespace ops {

@@ -153,6 +153,7 @@ struct Cell {
   std::uint64_t version = 0;  // counts assignments
   Link* link = nullptr;       // not null: a view, owned
   Block* home;                // owns this object
+  std::uint64_t source = 0;   // not 0: a copy that an index gave, and its number among those
 
   Cell(Level birth, ValueRef value, Block* home) : birth(birth), value(std::move(value)), home(home) {}
 };
@@ -203,5 +204,19 @@ Array* sole_array(Cell* cell);
 inline Type type_of(const Tensor& tensor) { return value_of(tensor)->type; }
 
 [[noreturn]] void throw_undefined();
+
+// ── where a copy was read from ──
+
+/// What `x.index({…})` read, so that assigning to its result without a name writes there.
+struct Source {
+  Tensor base;
+  std::vector<Index> indices;
+};
+
+/// C++ computes the value that is assigned before the target, so nothing runs between an index and the assignment to it,
+/// and each thread remembers one source: that of its last index, until the result is gone.
+void remember_source(const Tensor& result, Source source);
+/// Null where it is forgotten, or where no index gave the tensor.
+const Source* source_of(const Tensor& tensor);
 
 }  // namespace ricci

@@ -1,8 +1,10 @@
 // Tensors from C++ values and from nothing: values, element types, sharing, and what factories are under transforms.
-#include <complex>
+#include <array>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "support/expect_error.h"
 
@@ -80,6 +82,28 @@ TEST(Container, KeepsItsElementType) {
   EXPECT_EQ(rc::tensor(std::vector<rc::Half>{1.5F}).dtype(), rc::float16);
   EXPECT_EQ(rc::tensor(std::vector<rc::BFloat16>{1.5F}).item(), 1.5);
   EXPECT_EQ(rc::tensor(std::vector<int>{1, 2}, rc::float64).dtype(), rc::float64);
+}
+
+TEST(Lists, MayBeWithinListsOfAnyKind) {
+  expect_equal(rc::tensor(std::array<double, 2>{1, 2}), doubles({1, 2}));
+  expect_equal(rc::tensor(std::vector<std::vector<double>>{{1, 2}, {3, 4}}), doubles({1, 2, 3, 4}, {2, 2}));
+  expect_equal(rc::tensor(std::vector<std::array<std::vector<double>, 1>>{{{{1, 2}}}, {{{3, 4}}}}),
+               doubles({1, 2, 3, 4}, {2, 1, 2}));
+  const std::vector<double> numbers = {1, 2, 3};
+  expect_equal(rc::tensor(std::span(numbers).subspan(1)), doubles({2, 3}));
+  expect_equal(rc::tensor(std::deque<double>{1, 2}), doubles({1, 2}));
+  const Tensor truths = rc::tensor(std::vector<std::vector<bool>>{{true}, {false}});
+  EXPECT_EQ(truths.dtype(), rc::boolean);
+  expect_values(truths, {1, 0});
+  expect_values(rc::tensor(std::array<bool, 2>{false, true}), {0, 1});
+  EXPECT_EQ(rc::tensor(std::vector<std::array<float, 2>>{{1, 2}}, rc::int32).dtype(), rc::int32);
+  EXPECT_EQ(sizes(rc::tensor(std::vector<std::vector<double>>{})), Sizes{0});
+  EXPECT_EQ(sizes(rc::tensor(std::vector<std::vector<double>>(2))), (Sizes{2, 0}));
+}
+
+TEST(Lists, OfDifferentLengthsSideBySideAreRefused) {
+  expect_error<rc::ValueError>([] { rc::tensor(std::vector<std::vector<double>>{{1, 2}, {3}}); },
+                               "tensor: the lists are ragged: a list of 2 and a list of 1 stand at axis 1");
 }
 
 TEST(Blob, SharesTheElementsWithoutACopy) {

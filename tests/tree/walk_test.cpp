@@ -199,9 +199,11 @@ TEST(TreeTypes, ContainersThatWouldHideTensorsAreKnown) {
   EXPECT_FALSE(tree::hides_tensor<std::deque<double>>);
 }
 
-TEST(TreeTypes, WhatIndexingGivesIsKeptAsATensor) {
-  EXPECT_TRUE((std::is_same_v<tree::plain_t<rc::IndexedTensor>, Tensor>));
-  EXPECT_TRUE((std::is_same_v<tree::plain_t<const std::pair<rc::IndexedTensor, Tensor&>>, std::pair<Tensor, Tensor>>));
+struct Parameter : Tensor {};
+
+TEST(TreeTypes, WhatIsMadeFromTensorIsKeptAsATensor) {
+  EXPECT_TRUE((std::is_same_v<tree::plain_t<Parameter>, Tensor>));
+  EXPECT_TRUE((std::is_same_v<tree::plain_t<const std::pair<Parameter, Tensor&>>, std::pair<Tensor, Tensor>>));
   EXPECT_TRUE((std::is_same_v<tree::plain_t<std::vector<double>&>, std::vector<double>>));
 }
 

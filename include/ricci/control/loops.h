@@ -164,10 +164,10 @@ S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state
     return Asked(std::move(s), std::move(answer));
   };
   const auto answer = [](const Asked& asked) { return asked.second; };
-  const auto step = [name, body_fn, with_answer](const Asked& asked) {
+  const auto step = [name, body = std::decay_t<B>(body_fn), with_answer](const Asked& asked) {
     S before = asked.first;
     std::tuple<S> shown(before);
-    S after = call::invoke(body_fn, shown);
+    S after = call::invoke(body, shown);
     runs::require_same_state(name, walk_state(before), walk_state(after));  // in the user's terms
     return with_answer(std::move(after));
   };

@@ -101,12 +101,12 @@ auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) 
 /// or shape.
 template <class F, class X>
 auto map(const F& f, const X& xs) {
-  using Slice = std::decay_t<const X>;
-  const auto step = [&](std::tuple<> none_carried, const Slice& x) {
-    std::tuple<Slice> arguments(x);
+  using Row = std::decay_t<const X>;
+  const auto step = [&](std::tuple<> none_carried, const Row& x) {
+    std::tuple<Row> arguments(x);
     return std::pair{none_carried, call::invoke(f, arguments)};
   };
-  return call::scan("map", step, std::tuple<>(), Slice(xs), {}).second;
+  return call::scan("map", step, std::tuple<>(), Row(xs), {}).second;
 }
 template <class X>
 auto map(Unary* f, const X& xs) {

@@ -42,13 +42,13 @@ concept Number =
 struct Braces {
   template <class T>
     requires std::is_arithmetic_v<T>
-  Braces(T number)
+  Braces(T value)
       : leaf(true),
         dtype(dtype_of_number<T>()),
-        number(static_cast<double>(number)),
-        integer(static_cast<std::int64_t>(number)) {}
-  Braces(const std::complex<double>& number);
-  Braces(const std::complex<float>& number);
+        number(static_cast<double>(value)),
+        integer(static_cast<std::int64_t>(value)) {}
+  Braces(const std::complex<double>& value);
+  Braces(const std::complex<float>& value);
   Braces(std::initializer_list<Braces> list) : leaf(false), children(list) {}
   template <Number T>
   static constexpr DType dtype_of_number() {
@@ -61,6 +61,53 @@ struct Braces {
   double number = 0, imaginary = 0;
   std::int64_t integer = 0;
   std::vector<Braces> children;
+};
+
+/// What lists within lists hold in the end, `double` for std::vector<std::array<double, 3>>; void where it is no element
+/// type.
+template <class T>
+struct ListElement {
+  using type = void;
+};
+template <class T>
+  requires requires(const T& list) {
+    typename T::value_type;
+    list.size();
+    list.begin();
+    list.end();
+  }
+struct ListElement<T> {
+  using value = typename T::value_type;
+  using type = std::conditional_t<ElementType<value>, value, typename ListElement<value>::type>;
+};
+template <class T>
+using list_element = typename ListElement<T>::type;
+
+/// std::vector, array, span, … of numbers, or of such lists, to any depth.
+template <class T>
+concept List = ElementType<list_element<T>>;
+
+/// Throws ValueError unless a list at this depth is as long as the first one there.
+void require_length(const Shape& shape, std::size_t axis, std::int64_t found);
+
+/// Lists within lists, laid out row by row. ValueError where those side by side differ in length.
+template <class E>
+struct LaidOut {
+  Shape shape;
+  std::vector<std::conditional_t<std::is_same_v<E, bool>, std::uint8_t, E>> elements;
+
+  template <List L>
+  explicit LaidOut(const L& list) {
+    append(list, 0);
+  }
+  template <List L>
+  void append(const L& list, std::size_t axis) {
+    if (axis == shape.size()) shape.push_back(static_cast<std::int64_t>(list.size()));
+    require_length(shape, axis, static_cast<std::int64_t>(list.size()));
+    for (const auto& item : list)
+      if constexpr (ElementType<typename L::value_type>) elements.push_back(item);
+      else append(item, axis + 1);
+  }
 };
 
 /// What ends the elements lent to from_blob. Must not throw.
@@ -82,16 +129,35 @@ Tensor tensor(std::initializer_list<Braces> values, DType dtype);
 /// 0-dim, with the dtype that braces of the one number have.
 ///   rc::Tensor rate = rc::tensor(0.1, rc::float64);  // f64[]
 template <Number T>
-Tensor tensor(T number);
+Tensor tensor(T number, DType dtype) {
+  return Tensor(number).to(dtype);
+}
 template <Number T>
-Tensor tensor(T number, DType dtype);
-/// A copy of a container: one axis, its element type kept.
-///   rc::Tensor b = rc::tensor(std::vector<double>{1, 2, 3});  // f64[3]
-template <ElementType T>
-Tensor tensor(const std::vector<T>& values);
-template <ElementType T>
-Tensor tensor(const std::vector<T>& values, DType dtype);
-
+Tensor tensor(T number) {
+  return tensor(number, dtype_for_number(Braces::dtype_of_number<T>()));
+}
+/// A copy of row-major elements of type `have`.
+Tensor copy_of_elements(const void* elements, DType have, const Shape& shape, DType dtype);
+/// A copy of a list, or of lists within lists, whose element type it keeps: std::vector, array, span, …. ValueError if
+/// lists side by side differ in length.
+///   rc::Tensor b = rc::tensor(std::vector<double>{1, 2, 3});                // f64[3]
+///   rc::Tensor c = rc::tensor(std::vector<std::array<float, 2>>{{1, 2}});  // f32[1,2]
+template <List L>
+Tensor tensor(const L& values, DType dtype) {
+  using E = list_element<L>;
+  if constexpr (requires {
+                  { values.data() } -> std::same_as<const E*>;
+                }) {
+    return copy_of_elements(values.data(), dtype_of<E>, Shape(values.size()), dtype);
+  } else {
+    const LaidOut<E> rows(values);
+    return copy_of_elements(rows.elements.data(), dtype_of<E>, rows.shape, dtype);
+  }
+}
+template <List L>
+Tensor tensor(const L& values) {
+  return tensor(values, dtype_of<list_element<L>>);
+}
 /// Row-major elements where they are, without a copy: `data` must outlive the tensor and its views, or `deleter(data)` is
 /// called when the last of them is gone; the deleter is any callable, with captures or without. In-place operations may
 /// write to it; from a const pointer they never do.
@@ -105,7 +171,7 @@ template <class F>
 Tensor from_blob(void* data, const Shape& shape, DType dtype, F deleter) {
   struct Held final : BlobDeleter {
     F f;
-    explicit Held(F&& f) : f(std::move(f)) {}
+    explicit Held(F&& function) : f(std::move(function)) {}
     void end(void* elements) override { f(elements); }
   };
   return from_blob(data, shape, dtype, Owned<BlobDeleter>(new Held(std::move(deleter))));

@@ -16,7 +16,10 @@ struct ConvOptions {
 };
 
 /// What becomes of the losses of the elements or examples: nothing, their mean, or their sum.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // g++ takes Reduction::none for a shadow of rc::none
 enum class Reduction : std::uint8_t { none, mean, sum };
+#pragma GCC diagnostic pop
 
 namespace ops {
 

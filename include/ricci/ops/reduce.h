@@ -1,5 +1,6 @@
 // Reductions, scans and sorting. `dims` may be negative and stand in any order; none, or `{}`, means all axes. A 0-dim
-// tensor may be given axis 0 or -1. With `keepdim` a reduced axis stays with size 1. IndexError for an axis out of
+// tensor may be given axis 0 or -1. With `keepdim` a reduced axis stays with size 1: `sum(x, 0, true)`, and of all axes
+// `sum(x, true)`. IndexError for an axis out of
 // range, ValueError for a repeated one. Everything that is not an index or a count has derivatives of every order.
 #pragma once
 
@@ -15,10 +16,12 @@ namespace ricci::ops {
 Tensor sum(const Tensor& x);
 Tensor sum(const Tensor& x, const Axes& dims);
 Tensor sum(const Tensor& x, const Axes& dims, bool keepdim);
+inline Tensor sum(const Tensor& x, std::same_as<bool> auto keepdim) { return sum(x, Axes(), keepdim); }
 /// The sum over the number of elements; NaN of nothing. TypeError for integers and booleans.
 Tensor mean(const Tensor& x);
 Tensor mean(const Tensor& x, const Axes& dims);
 Tensor mean(const Tensor& x, const Axes& dims, bool keepdim);
+inline Tensor mean(const Tensor& x, std::same_as<bool> auto keepdim) { return mean(x, Axes(), keepdim); }
 /// The product, in the types of `sum`; 1 of nothing. Its derivatives are right where factors are zero, and finite where
 /// the product without one or two factors is.
 Tensor prod(const Tensor& x);
@@ -34,9 +37,11 @@ Tensor trace(const Tensor& x);
 Tensor amax(const Tensor& x);
 Tensor amax(const Tensor& x, const Axes& dims);
 Tensor amax(const Tensor& x, const Axes& dims, bool keepdim);
+inline Tensor amax(const Tensor& x, std::same_as<bool> auto keepdim) { return amax(x, Axes(), keepdim); }
 Tensor amin(const Tensor& x);
 Tensor amin(const Tensor& x, const Axes& dims);
 Tensor amin(const Tensor& x, const Axes& dims, bool keepdim);
+inline Tensor amin(const Tensor& x, std::same_as<bool> auto keepdim) { return amin(x, Axes(), keepdim); }
 /// Of one tensor amax and amin, of two `maximum` and `minimum`. Along one axis the values and the int64 places of the
 /// first greatest (smallest) elements, to which the derivative belongs.
 ///   auto [values, places] = rc::max(x, 1);
@@ -66,23 +71,33 @@ Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim);
 Tensor any(const Tensor& x);
 Tensor any(const Tensor& x, const Axes& dims);
 Tensor any(const Tensor& x, const Axes& dims, bool keepdim);
+inline Tensor any(const Tensor& x, std::same_as<bool> auto keepdim) { return any(x, Axes(), keepdim); }
 /// Boolean: whether no element is zero; true of nothing.
 Tensor all(const Tensor& x);
 Tensor all(const Tensor& x, const Axes& dims);
 Tensor all(const Tensor& x, const Axes& dims, bool keepdim);
+inline Tensor all(const Tensor& x, std::same_as<bool> auto keepdim) { return all(x, Axes(), keepdim); }
 Tensor count_nonzero(const Tensor& x);  ///< int64, of all elements
 
 // ── moments and norms: floating and complex tensors, else TypeError; the result is real ──
 
-/// Σ |x - mean|² / (n - correction), in two passes; correction is 1 unless given. NaN or infinite where it leaves no
+/// Σ |x - mean|² / (n - correction), in two passes; correction is 1 unless given, 0 if `unbiased` is false. NaN or infinite where it leaves no
 /// divisor.
 Tensor var(const Tensor& x);
 Tensor var(const Tensor& x, const Axes& dims);
 Tensor var(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim);
+inline Tensor var(const Tensor& x, std::same_as<bool> auto unbiased) { return var(x, Axes(), unbiased, false); }
+inline Tensor var(const Tensor& x, const Axes& dims, std::same_as<bool> auto unbiased) {
+  return var(x, dims, unbiased, false);
+}
 /// The root of var, with derivative 0 where it is 0.
 Tensor std(const Tensor& x);
 Tensor std(const Tensor& x, const Axes& dims);
 Tensor std(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim);
+inline Tensor std(const Tensor& x, std::same_as<bool> auto unbiased) { return std(x, Axes(), unbiased, false); }
+inline Tensor std(const Tensor& x, const Axes& dims, std::same_as<bool> auto unbiased) {
+  return std(x, dims, unbiased, false);
+}
 /// (Σ |x|^p)^(1/p) of the elements as of one vector, p = 2 unless given. p = 0 counts elements that are not zero; an
 /// infinite p gives the greatest or smallest |x|, ValueError of nothing. The derivative is 0 where the norm is 0.
 ///   Tensor lengths = norm(x, 2, -1);
@@ -97,6 +112,7 @@ Tensor norm(const Tensor& x, double p, const Axes& dims, bool keepdim);
 Tensor logsumexp(const Tensor& x);
 Tensor logsumexp(const Tensor& x, const Axes& dims);
 Tensor logsumexp(const Tensor& x, const Axes& dims, bool keepdim);
+inline Tensor logsumexp(const Tensor& x, std::same_as<bool> auto keepdim) { return logsumexp(x, Axes(), keepdim); }
 /// exp x / Σ exp x along an axis; where the greatest element is infinite, all are NaN, as in PyTorch.
 Tensor softmax(const Tensor& x, std::int64_t dim);
 Tensor log_softmax(const Tensor& x, std::int64_t dim);  ///< its logarithm, x - log Σ exp x

@@ -25,7 +25,7 @@ inline constexpr strict_t strict{};    ///< an output that does not depend on th
 /// An overloaded operation passed by name, in its two-tensor form; worse than Unary, so that the one-tensor form wins.
 struct BinaryName {
   Binary* f;
-  BinaryName(Binary* f) : f(f) {}  // NOLINT(google-explicit-constructor)
+  BinaryName(Binary* function) : f(function) {}  // NOLINT(google-explicit-constructor)
   Tensor operator()(const Tensor& a, const Tensor& b) const { return f(a, b); }
 };
 
@@ -113,12 +113,12 @@ std::array<tree::Walk, sizeof...(A)> walks(std::tuple<A...>& arguments) {
 /// Which arguments are differentiated: positions among `count`, negative ones from the back.
 template <int count, int... I>
 struct Argnums {
-  static constexpr int wrapped[] = {(I < 0 ? I + count : I)...};
+  static constexpr std::array<int, sizeof...(I)> wrapped = {(I < 0 ? I + count : I)...};
   static constexpr bool in_range = ((I >= -count && I < count) && ...);
   static constexpr bool distinct = [] {
-    constexpr int positions[] = {(I < 0 ? I + count : I)...};
-    for (std::size_t a = 0; a < sizeof...(I); ++a)
-      for (std::size_t b = a + 1; b < sizeof...(I); ++b)
+    constexpr std::array<int, sizeof...(I)> positions = {(I < 0 ? I + count : I)...};
+    for (std::size_t a = 0; a < positions.size(); ++a)
+      for (std::size_t b = a + 1; b < positions.size(); ++b)
         if (positions[a] == positions[b]) return false;
     return true;
   }();

@@ -19,7 +19,7 @@
 namespace ricci::tree {
 
 template <class T>
-concept TensorLike = std::derived_from<T, Tensor>;  // a Tensor, or what indexing gives
+concept TensorLike = std::derived_from<T, Tensor>;  // a Tensor, or a class made from it
 
 /// A class that shows its fields itself: `static auto tree_fields(auto& self) { return std::tie(self.a, self.b); }`.
 template <class T>
@@ -133,7 +133,7 @@ inline constexpr bool can_hold_tensor = reaches_tensor<Through::trees, std::remo
 template <class T>
 inline constexpr bool hides_tensor = is_leaf<T> && reaches_tensor<Through::templates, T>();
 
-// ── the type a tree is kept as: without references, and with Tensor for what indexing gives ──
+// ── the type a tree is kept as: without references, and with Tensor for classes made from it ──
 
 template <class T>
 struct plain {

@@ -1,0 +1,8 @@
+// expect: comma-subscript
+// In C++20 `0, 1` is one expression with the value 1.
+#include <ricci/ricci.h>
+
+int main() {
+  const ricci::Tensor x = ricci::ones({2, 2});
+  return x[0, 1].item<int>();
+}

@@ -1,0 +1,22 @@
+# Builds the project beside this file, and the examples in EXAMPLES if given, in BUILD against the Ricci in PREFIX, with
+# COMPILER in C++ STANDARD, and runs its programs.
+file(REMOVE_RECURSE ${BUILD})
+set(flags)
+if(SANITIZE)
+  set(flags -fsanitize=${SANITIZE})
+endif()
+
+set(cross)
+if(TOOLCHAIN)
+  set(cross -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN} -DCMAKE_FIND_ROOT_PATH=${PREFIX})
+endif()
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${BUILD} -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Release
+    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_STANDARD=${STANDARD} -DCMAKE_CXX_FLAGS=${flags}
+    -DCMAKE_PREFIX_PATH=${PREFIX} -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DEXAMPLES=${EXAMPLES} -DDATA=${DATA} ${cross})
+run(${CMAKE_COMMAND} --build ${BUILD})
+run(${CMAKE_CTEST_COMMAND} --test-dir ${BUILD} --output-on-failure)

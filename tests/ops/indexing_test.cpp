@@ -1,0 +1,265 @@
+// What an index gives is a Tensor like any other, and assigning to it without a name writes to what was indexed.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+Tensor integers(const std::vector<std::int64_t>& values) { return rc::tensor(values); }
+
+// ── what may stand in brackets ──
+
+template <class I>
+void expect_second_row(I k) {
+  expect_values(doubles({1, 2, 3, 4}, {2, 2})[k], {3, 4});
+}
+
+TEST(Brackets, TakeEveryTypeOfInteger) {
+  expect_second_row(std::int8_t{1});
+  expect_second_row(std::uint8_t{1});
+  expect_second_row(short{1});
+  expect_second_row(1);
+  expect_second_row(1U);
+  expect_second_row(1L);
+  expect_second_row(1UL);
+  expect_second_row(1LL);
+  expect_second_row(1ULL);
+  expect_second_row('\1');
+  const Tensor x = doubles({1, 2});
+  expect_values(x[x.shape()[0] - 1], {2});
+}
+
+TEST(Brackets, DoNotCountFromTheBackByAGreatUnsignedNumber) {
+  const Tensor x = doubles({1, 2});
+  expect_error<rc::IndexError>([&] { x[UINT64_MAX]; },
+                               "select: index 9223372036854775807 is out of range for axis 0 of "
+                               "f64[2]; the legal range is [-2, 1]");
+  expect_error<rc::IndexError>([&] { x.index({UINT64_MAX}); },
+                               "select: index 9223372036854775807 is out of range for "
+                               "axis 0 of f64[2]; the legal range is [-2, 1]");
+}
+
+TEST(Brackets, TakeSlicesNewAxesAndEllipses) {
+  const Tensor x = ramp({3, 2});
+  expect_equal(x[rc::Slice(0, 2)], rc::slice(x, 0, 0, 2));
+  expect_equal(x[rc::Slice({}, {}, 2)], rc::slice(x, 0, {}, {}, 2));
+  EXPECT_EQ(sizes(x[rc::none]), (Sizes{1, 3, 2}));
+  expect_equal(x[rc::ellipsis], x);
+  x[rc::Slice(1, 3)] = 0;
+  expect_values(x[rc::Slice(1, 3)], {0, 0, 0, 0});
+}
+
+// ── a Tensor like any other ──
+
+TEST(IndexedTensors, AreOfTypeTensor) {
+  const Tensor x = ramp({3, 2}), places = integers({0});
+  static_assert(std::is_same_v<decltype(x[0]), Tensor>);
+  static_assert(std::is_same_v<decltype(x[places]), Tensor>);
+  static_assert(std::is_same_v<decltype(x[rc::Slice(0, 2)]), Tensor>);
+  static_assert(std::is_same_v<decltype(x.index({0, places})), Tensor>);
+  const auto entry_or_all = [&](bool one) {
+    if (one) return x[places];
+    return x;
+  };
+  EXPECT_EQ(sizes(entry_or_all(true)), (Sizes{1, 2}));
+  EXPECT_EQ(sizes(entry_or_all(false)), (Sizes{3, 2}));
+}
+
+TEST(IndexedTensors, AreMadeToStandForAnotherTensorOnceTheyHaveAName) {
+  const Tensor x = doubles({1, 2, 3}), places = integers({0, 2});
+  const Values before = values(x);
+  auto entry = x[0], entries = x[places], slice = x[rc::Slice(0, 2)];
+  entry = entry + 1;
+  entries = entries + 1;
+  slice = slice * 0;
+  expect_values(entry, {2});
+  expect_values(entries, {2, 4});
+  expect_values(slice, {0, 0});
+  EXPECT_EQ(values(x), before);
+}
+
+TEST(IndexedTensors, AreCopiesWhichWritesInPlaceLeaveApart) {
+  const Tensor x = doubles({1, 2, 3});
+  auto entries = x[integers({0, 2})];
+  entries += 10;
+  entries.mul_(2);
+  expect_values(entries, {22, 26});
+  expect_values(x, {1, 2, 3});
+}
+
+TEST(IndexedTensors, AreCopiedAndMovedLikeOthers) {
+  Tensor x = doubles({1, 2, 3});
+  std::vector<Tensor> kept;
+  for (int i = 0; i < 3; ++i) kept.push_back(x[integers({i})]);
+  std::optional<Tensor> last = x[integers({2})];
+  last = x[integers({1})];
+  x = x[integers({2, 1, 0})];
+  expect_values(x, {3, 2, 1});
+  expect_values(rc::cat(kept), {1, 2, 3});
+  expect_values(*last, {2});
+}
+
+// ── assigning without a name ──
+
+TEST(AssignedIndices, WriteToWhatWasIndexed) {
+  const Tensor x = rc::zeros({2, 3}, rc::float64), places = integers({0, 2}), mask = x == 0;
+  x[0] = 1;
+  x.index({1, places}) = doubles({5, 6});
+  expect_values(x, {1, 1, 1, 5, 0, 6});
+  x.index({rc::ellipsis, 1}) = 7;
+  expect_values(x, {1, 7, 1, 5, 7, 6});
+  x[mask] = 0;
+  expect_values(x, {0, 0, 0, 0, 0, 0});
+  x[1][places] = 3;  // through a view that has no name either
+  expect_values(x, {0, 0, 0, 3, 0, 3});
+}
+
+TEST(AssignedIndices, TakeWhatOtherIndicesGive) {
+  const Tensor x = doubles({1, 2, 3, 4}), front = integers({0, 1}), back = integers({2, 3});
+  x[front] = x[back];
+  expect_values(x, {3, 4, 3, 4});
+  x[back] += x[front] * x[integers({1, 1})];
+  expect_values(x, {3, 4, 15, 20});
+  x[0] = x[1] = 9;
+  expect_values(x, {9, 9, 15, 20});
+  x[front] = x[back] = 1;
+  expect_values(x, {1, 1, 1, 1});
+}
+
+TEST(AssignedIndices, AreUpdatedByEachOperator) {
+  const Tensor x = doubles({1, 2, 3}), places = integers({0, 2});
+  x[places] += 2;
+  x[places] *= 3;
+  x[places] -= 1;
+  x[places] /= 2;
+  expect_values(x, {4, 2, 7});
+  x[1] += 1;
+  x[rc::Slice(0, 2)] *= 2;
+  expect_values(x, {8, 6, 7});
+  x.index({x > 7}) -= 1;
+  expect_values(x, {7, 6, 7});
+}
+
+TEST(AssignedIndices, LeaveTheEntriesAloneWhereTheyAreTwiceRemoved) {
+  const Tensor x = doubles({1, 2, 3});
+  x[integers({0, 1})][0] = 9;  // as in Python: an entry of a copy
+  expect_values(x, {1, 2, 3});
+}
+
+TEST(AssignedIndices, WorkOnExamplesAndUnderDerivatives) {
+  const Tensor places = integers({0, 2});
+  const auto f = [&](Tensor x) {
+    Tensor y = rc::zeros({3}, rc::float64);
+    y[places] = x * x;
+    y[places] += x;
+    y[1] = x.sum();
+    return y;
+  };
+  const Tensor xs = doubles({1, 2, 3, 4}, {2, 2});
+  expect_values(rc::vmap(f)(xs), {2, 3, 6, 12, 7, 20});
+  expect_values(rc::jacrev(f)(xs[0]), {3, 0, 1, 1, 0, 5});
+  expect_values(rc::jacfwd(f)(xs[0]), {3, 0, 1, 1, 0, 5});
+  const auto masked = [](Tensor x) {
+    Tensor y = x.clone();
+    y[x > 1] = 0;
+    return y;
+  };
+  expect_values(rc::vmap(masked)(doubles({0, 2, 3, 1}, {2, 2})), {0, 0, 0, 1});
+}
+
+TEST(AssignedIndices, ThrowWithoutAWrite) {
+  const Tensor x = doubles({1, 2, 3}), places = integers({0, 5});
+  EXPECT_THROW(x[places] = 1, rc::IndexError);
+  EXPECT_THROW(x[integers({0, 1})] = doubles({1, 2, 3}), rc::ValueError);
+  expect_values(x, {1, 2, 3});
+  Tensor undefined;
+  EXPECT_THROW(std::move(undefined) = 1, rc::ValueError);
+  EXPECT_THROW(Tensor() += 1, rc::ValueError);
+}
+
+/// Elements that tell when the last tensor has let them go.
+struct Lent {
+  std::vector<double> elements = {1, 2, 3};
+  bool ended = false;
+  Tensor tensor() {
+    return rc::from_blob(elements.data(), {3}, rc::float64, [this](void*) { ended = true; });
+  }
+};
+
+TEST(IndexedTensors, LetWhatWasIndexedGo) {
+  Lent first, second;
+  { const Tensor entries = first.tensor()[integers({0, 1})]; }
+  EXPECT_TRUE(first.ended);
+  const Tensor kept = second.tensor()[integers({0, 1})];
+  const Tensor next = kept[integers({0})];  // the next index
+  EXPECT_TRUE(second.ended);
+  expect_values(kept, {1, 2});
+}
+
+TEST(IndexedTensors, KeepNoChainOfWhatWasIndexed) {
+  Tensor x = rc::arange(8).to(rc::float64);
+  for (int i = 0; i < 100'000; ++i) x = x[integers({1, 2, 3, 4, 5, 6, 7, 0})];
+  expect_values(x[0], {0});
+}
+
+TEST(IndexedTensors, MayEndOnAnotherThread) {
+  Tensor x = doubles({1, 2, 3});
+  Tensor entries = x[integers({0, 1})];
+  std::thread([taken = std::move(entries)]() mutable {
+    const Tensor mine = taken[integers({1})];
+    taken = Tensor();
+  }).join();
+  Tensor from_thread;
+  std::thread([&] { from_thread = x[integers({2})]; }).join();
+  std::move(from_thread) = 5;  // its thread and what that had read are gone: a copy like others
+  expect_values(from_thread, {5});
+  expect_values(x, {1, 2, 3});
+}
+
+// ── rows ──
+
+TEST(Rows, AreViewsInOrder) {
+  const Tensor x = doubles({1, 2, 3, 4}, {2, 2});
+  std::vector<Values> seen;
+  for (Tensor row : x) seen.push_back(values(row));
+  EXPECT_EQ(seen, (std::vector<Values>{{1, 2}, {3, 4}}));
+  for (Tensor row : x) row += 1;
+  expect_values(x, {2, 3, 4, 5});
+  for (Tensor row : x) row = row * 0;  // names another tensor
+  expect_values(x, {2, 3, 4, 5});
+  const std::vector<Tensor> rows(x.begin(), x.end());
+  EXPECT_EQ(rows.size(), 2U);
+  for (Tensor row : rc::ones({2, 3}) * 2) expect_values(row, {2, 2, 2});
+  for (Tensor row : rc::zeros({0, 3})) ADD_FAILURE() << row;
+}
+
+TEST(Rows, AreThoseOfOneExample) {
+  const auto sum_of_rows = [](Tensor x) {
+    Tensor sum = rc::zeros({2}, rc::float64);
+    for (Tensor row : x) sum = sum + row;
+    return sum;
+  };
+  expect_values(rc::vmap(sum_of_rows)(doubles({1, 2, 3, 4}, {1, 2, 2})), {4, 6});
+  expect_values(rc::grad([&](Tensor x) { return sum_of_rows(x * x).sum(); })(doubles({1, 2}, {1, 2})), {2, 4});
+}
+
+TEST(Rows, AreNoneOfANumber) {
+  expect_error<rc::ValueError>(
+      [] {
+        for (Tensor row : rc::tensor(1.)) ADD_FAILURE() << row;
+      },
+      "begin: f32[] has no rows to go over; reshape it to {-1}");
+}
+
+}  // namespace
