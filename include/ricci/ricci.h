@@ -14,5 +14,6 @@
 #include "ricci/random.h"
 #include "ricci/tape.h"
 #include "ricci/tensor.h"
+#include "ricci/threads.h"
 #include "ricci/transforms.h"
 #include "ricci/tree.h"
