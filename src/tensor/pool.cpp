@@ -188,7 +188,8 @@ void release(void* block, std::size_t bytes) noexcept {
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return release_large(block, rounded);
-  if (lists_ended || lists.kept.load(std::memory_order_relaxed) + rounded > kept_by_thread) return to_system(block, rounded);
+  if (lists_ended || lists.kept.load(std::memory_order_relaxed) + rounded > kept_by_thread)
+    return to_system(block, rounded);
   auto* free_block = static_cast<FreeBlock*>(block);
   free_block->next = lists.heads[static_cast<std::size_t>(c)];
   lists.heads[static_cast<std::size_t>(c)] = free_block;
