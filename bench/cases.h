@@ -31,6 +31,7 @@ std::vector<Case> differential_equations();  // W15
 std::vector<Case> greeks();                  // W16
 std::vector<Case> parting_lanes();           // lanes: no rival has them
 std::vector<Case> long_tapes();              // tape: no rival has them
+std::vector<Case> operations();              // single ones, for threads
 
 /// A step from a function and its inputs.
 template <class F, class... Inputs>

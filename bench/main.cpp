@@ -15,7 +15,7 @@ std::vector<bench::Case> all_cases() {
   std::vector<bench::Case> all;
   for (const auto workload : {bench::scalar_chain, bench::tiny_net, bench::fusion_chain, bench::per_sample_gradients,
                               bench::jacobians, bench::hessians, bench::hessian_vector, bench::differential_equations,
-                              bench::greeks, bench::parting_lanes, bench::long_tapes}) {
+                              bench::greeks, bench::parting_lanes, bench::long_tapes, bench::operations}) {
     for (bench::Case& one : workload()) all.push_back(std::move(one));
   }
   return all;

@@ -1,8 +1,8 @@
 # Finds what the library is linked with; all of it comes from the distribution (tools/packages.txt) and stays private
 # to the shared library.
 
-# OpenBLAS is loaded at run time, after its kernels have been chosen (src/kernels), so only its file name is wanted. The
-# build that brings its own threads goes first: the serial one cannot use them.
+# OpenBLAS is loaded at run time, after its kernels have been chosen (src/kernels), so only its file name is wanted. It
+# computes on the thread that calls it, on several at once; the build made for programs with threads goes first.
 find_library(RICCI_OPENBLAS_LIBRARY NAMES libopenblas.so.0 PATH_SUFFIXES openblas-pthread REQUIRED)
 # Where it lies on the machine that runs the library.
 string(REPLACE "${CMAKE_SYSROOT}/" "/" RICCI_OPENBLAS_LIBRARY_TO_LOAD "${RICCI_OPENBLAS_LIBRARY}")

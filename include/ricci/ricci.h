@@ -16,6 +16,7 @@
 #include "ricci/random.h"
 #include "ricci/tape.h"
 #include "ricci/tensor.h"
+#include "ricci/threads.h"
 #include "ricci/transforms.h"
 #include "ricci/tree.h"
 #include "ricci/tree_arithmetic.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/elementwise.h"
+#include "kernels/elementwise_run.h"
 #include "primitive/custom.h"
 #include "primitive/promotion.h"
 #include "primitive/writing.h"
@@ -100,7 +101,7 @@ ArrayRef elementwise_in_step(Op op, std::span<const Array* const> inputs) {
   ArrayRef out = make_array({result, lead->type.shape});
   data[0] = static_cast<char*>(out->data);
   strides[0] = static_cast<std::int64_t>(element_size(result));
-  loop(op.parameters, static_cast<int>(inputs.size()), data, strides, out->numel());
+  kernels::run_loop(loop, op.parameters, static_cast<int>(inputs.size()), data, strides, out->numel(), result);
   return out;
 }
 

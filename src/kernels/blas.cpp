@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -20,22 +21,40 @@
 namespace ricci::kernels {
 namespace {
 
-// The variable is removed again, so that child processes do not inherit it. A getenv on another thread during the first
-// matrix product races with this, as with any setenv.
-void* load_with_avx512_kernels() {
-  setenv("OPENBLAS_CORETYPE", "SKYLAKEX", 1);
-  void* library = dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  unsetenv("OPENBLAS_CORETYPE");
-  return library;
+/// A variable of the environment while it lives, if the user has not set it. It is removed again, so that child
+/// processes do not inherit it. A getenv on another thread during the first matrix product races with this, as with any
+/// setenv.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(getenv(name) == nullptr ? name : nullptr) {
+    if (name_ != nullptr) setenv(name_, value, 1);
+  }
+  ~Setting() {
+    if (name_ != nullptr) unsetenv(name_);
+  }
+  Setting(const Setting&) = delete;
+
+ private:
+  const char* name_;
+};
+
+void* load_with_our_settings() {
+  std::optional<Setting> kernels;
+  if (cpu_has_avx512()) kernels.emplace("OPENBLAS_CORETYPE", "SKYLAKEX");
+  const Setting threads("OPENBLAS_NUM_THREADS", "1");  // which starts none
+  return dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-void* load() {
-  void* library = dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_NOLOAD);  // the process may have it already
-  if (library == nullptr && cpu_has_avx512() && getenv("OPENBLAS_CORETYPE") == nullptr) {
-    library = load_with_avx512_kernels();
-  }
-  if (library == nullptr) library = dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library != nullptr) return library;
+/// The library, and whether the program had it before.
+struct Loaded {
+  void* library;
+  bool is_shared;
+};
+
+Loaded load() {
+  if (void* library = dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_NOLOAD); library != nullptr)
+    return {library, true};
+  if (void* library = load_with_our_settings(); library != nullptr) return {library, false};
   throw std::runtime_error(std::string("ricci: cannot load OpenBLAS (") + dlerror() +
                            "); install libopenblas0, or build with RICCI_OPENBLAS_LIBRARY naming the library");
 }
@@ -67,21 +86,9 @@ Decompositions<T> look_up_decompositions(void* library, const std::string& lette
   return table;
 }
 
-/// 0 if the user has not said. ThreadSanitizer cannot see how OpenBLAS and OpenMP hand work to their threads, though it
-/// sees those threads call memset and free; so under it there are none.
-int wanted_threads() {
-#if defined(__SANITIZE_THREAD__)
-  return 1;
-#endif
-  static const int wanted = [] {
-    const char* text = getenv("RICCI_THREADS");
-    return text == nullptr ? 0 : std::max(0, std::atoi(text));
-  }();
-  return wanted;
-}
-
 struct OpenBlas {
-  void* library = load();
+  Loaded loaded = load();
+  void* library = loaded.library;
   Blas<float> s = look_up_all<float>(library, "s");
   Blas<double> d = look_up_all<double>(library, "d");
   Blas<std::complex<float>> c = look_up_all<std::complex<float>>(library, "c");
@@ -91,19 +98,12 @@ struct OpenBlas {
   int (*get_num_threads)();
   void (*set_num_threads)(int);
   char* (*get_corename)();
-  int threads;
-  bool has_own_threads;  // and not OpenMP's
 
   OpenBlas() {
-    constexpr int own = 1;
-    int (*get_parallel)();
-    look_up(library, get_parallel, "openblas_get_parallel");
-    has_own_threads = get_parallel() == own;
     look_up(library, get_num_threads, "openblas_get_num_threads");
     look_up(library, set_num_threads, "openblas_set_num_threads");
     look_up(library, get_corename, "openblas_get_corename");
-    if (wanted_threads() != 0) set_num_threads(wanted_threads());
-    threads = get_num_threads();
+    if (!loaded.is_shared) set_num_threads(1);
   }
 };
 
@@ -150,21 +150,15 @@ const Decompositions<double>& decompositions<double>() {
   return open_blas().d_decompositions;
 }
 
-int blas_threads() { return open_blas().threads; }
-
-// A network of 64, 128 and 10 units with batches of 128, on two idle cores: 40,000 samples a second where products of more
-// than 400,000 multiply-adds use both, 65,000 where those of more than 1,200,000 do, 90,000 where none of its products
-// does. A meeting of threads that sleep takes some 50 us, and OpenBLAS's and OpenMP's also take the cores from each other.
-bool is_worth_threads(std::int64_t multiply_adds) { return multiply_adds > 4'000'000 && blas_threads() > 1; }
-
-OpenMpThreads::OpenMpThreads(bool several) {
+OneOpenMpThread::OneOpenMpThread() {
   const OpenMp& omp = open_mp();
-  const int wanted = several ? wanted_threads() : 1;
-  if (wanted == 0 || omp.get_max_threads == nullptr || omp.set_num_threads == nullptr) return;
-  before_ = omp.get_max_threads();
-  omp.set_num_threads(wanted);
+  if (omp.get_max_threads == nullptr || omp.set_num_threads == nullptr) return;
+  const int before = omp.get_max_threads();
+  if (before == 1) return;
+  before_ = before;
+  omp.set_num_threads(1);
 }
-OpenMpThreads::~OpenMpThreads() {
+OneOpenMpThread::~OneOpenMpThread() {
   if (before_ != 0) open_mp().set_num_threads(before_);
 }
 
@@ -179,16 +173,15 @@ constinit BlasLimit limit;
 
 }  // namespace
 
-BlasThreads::BlasThreads(bool several)
-    : limits_(!several && open_blas().has_own_threads && blas_threads() > 1), openmp_(several) {
-  if (!limits_) return;
+OneBlasThread::OneBlasThread() {
+  if (!open_blas().loaded.is_shared) return;
   const std::lock_guard lock(limit.mutex);
   if (limit.askers++ > 0) return;
   limit.before = open_blas().get_num_threads();
   open_blas().set_num_threads(1);
 }
-BlasThreads::~BlasThreads() {
-  if (!limits_) return;
+OneBlasThread::~OneBlasThread() {
+  if (!open_blas().loaded.is_shared) return;
   const std::lock_guard lock(limit.mutex);
   const bool is_last = --limit.askers == 0;
   const bool is_ours = open_blas().get_num_threads() == 1;  // another one the program has set, and it stays

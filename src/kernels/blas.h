@@ -37,44 +37,39 @@ struct Decompositions {
                 const int* ldvt, T* work, const int* work_size, int* integers, int* info, std::size_t);
 };
 
-/// The table of T: float, double or a complex of them. Safe to call from any thread, and so are the routines.
+/// The table of T: float, double or a complex of them. Safe to call from any thread, and so are the routines, under a
+/// `OneBlasThread`.
 /// Throws std::runtime_error if OpenBLAS cannot be loaded.
 template <class T>
 const Blas<T>& blas();
 template <class T>
 const Decompositions<T>& decompositions();
 
-/// How many threads the libraries may use: RICCI_THREADS if that is set, else OpenBLAS's own choice when it was loaded,
-/// the cores it may run on.
-int blas_threads();
+// The libraries compute on the thread that calls them: how they would cut a product among threads of their own, and so
+// its bits, depends on the number of threads. Kernels cut large calls into tiles that depend on the sizes alone and
+// give these to the pool (`kernels/parallel.h`).
 
-/// Whether this many multiply-adds are worth several threads, if there are such. Fewer take one core less than about
-/// 100 us; where another program uses a core too, the threads may wait for each other for milliseconds.
-bool is_worth_threads(std::int64_t multiply_adds);
-
-/// While it lives, OpenMP, and with it oneDNN, does what the calling thread asks for on one thread, or on several:
-/// RICCI_THREADS of them if that is set, else as many as OpenMP chooses.
-class OpenMpThreads {
+/// While it lives, OpenMP, and with it oneDNN, does what this thread asks for on this thread alone.
+class OneOpenMpThread {
  public:
-  explicit OpenMpThreads(bool several);
-  OpenMpThreads(const OpenMpThreads&) = delete;
-  ~OpenMpThreads();
+  OneOpenMpThread();
+  OneOpenMpThread(const OneOpenMpThread&) = delete;
+  ~OneOpenMpThread();
 
  private:
   int before_ = 0;  // 0: unchanged
 };
 
-/// While it lives, OpenBLAS computes on one thread, unless `several`. The number of its threads is the process's: what
-/// other threads ask of it meanwhile has one as well, also what those ask that want several.
-class BlasThreads {
+/// While it lives, OpenBLAS computes on the calling thread. If the program itself has loaded OpenBLAS, the number of
+/// its threads is the program's: what other threads ask of it meanwhile has one as well.
+class OneBlasThread {
  public:
-  explicit BlasThreads(bool several);
-  BlasThreads(const BlasThreads&) = delete;
-  ~BlasThreads();
+  OneBlasThread();
+  OneBlasThread(const OneBlasThread&) = delete;
+  ~OneBlasThread();
 
  private:
-  const bool limits_;
-  const OpenMpThreads openmp_;  // where OpenBLAS was built to use OpenMP
+  const OneOpenMpThread openmp_;  // where OpenBLAS was built to use OpenMP
 };
 
 /// The CPU family whose kernels OpenBLAS runs, e.g. "SkylakeX".

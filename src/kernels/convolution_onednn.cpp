@@ -2,6 +2,7 @@
 // operand that needs one.
 #include "kernels/convolution_onednn.h"
 
+#include <algorithm>
 #include <array>
 #include <dnnl.hpp>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "kernels/blas.h"
 #include "kernels/matmul_scratch.h"
+#include "kernels/parallel.h"
 
 namespace ricci::kernels {
 namespace {
@@ -186,13 +188,60 @@ void execute(Plan& plan, const std::array<float*, role_count>& data) {
   stream.wait();
 }
 
+std::int64_t volume(const Spatial& size) { return ConvolutionGeometry::volume(size); }
+
+/// The images of a convolution in pieces for threads. Their number follows from the sizes alone, as the bits of a
+/// gradient's sum depend on it; a piece is long enough for what oneDNN does besides to be 1 % of it.
+struct Pieces {
+  ConvolutionGeometry whole;
+  std::int64_t count, images;  // of a piece
+  double nanoseconds;          // of a piece, roughly
+
+  explicit Pieces(const ConvolutionGeometry& g) : whole(g) {
+    constexpr std::int64_t multiply_adds_of_piece = 20'000'000, most = 32;
+    const std::int64_t of_image = g.out_channels * volume(g.out) * g.group_channels() * volume(g.kernel);
+    const std::int64_t wanted = std::clamp<std::int64_t>(of_image * g.batch / multiply_adds_of_piece, 1, most);
+    images = (g.batch + wanted - 1) / wanted;
+    count = (g.batch + images - 1) / images;
+    nanoseconds = 0.01 * static_cast<double>(of_image * images);
+  }
+  ConvolutionGeometry geometry(std::int64_t piece) const {
+    ConvolutionGeometry part = whole;
+    part.batch = std::min(images, whole.batch - piece * images);
+    return part;
+  }
+};
+
+/// to += every one of `count` rows, from the first to the last.
+void add_all(float* to, const float* rows, std::int64_t size, std::int64_t count) {
+  parallel_for({size, 0.1 * static_cast<double>(count), line_step()}, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = 0; r < count; ++r) {
+      for (std::int64_t i = begin; i < end; ++i) to[i] += rows[r * size + i];
+    }
+  });
+}
+
 }  // namespace
 
 bool convolve_by_onednn(const ConvolutionGeometry& geometry, float* input, float* weight, float* out) {
-  const OpenMpThreads threads(true);
-  Plan* plan = find_plan(geometry);
-  if (plan == nullptr) return false;
-  execute(*plan, {input, weight, out});
+  const OneOpenMpThread one_thread;  // for which oneDNN prepares
+  const Pieces pieces(geometry);
+  // Both geometries that there are: oneDNN prepares them before anything is written.
+  if (find_plan(pieces.geometry(0)) == nullptr || find_plan(pieces.geometry(pieces.count - 1)) == nullptr) return false;
+  const bool sums = geometry.kind == ConvolutionKind::weight_gradient;
+  const std::int64_t weights = geometry.out_channels * geometry.group_channels() * volume(geometry.kernel);
+  const std::int64_t image = geometry.channels * volume(geometry.input);
+  const std::int64_t result = geometry.out_channels * volume(geometry.out);
+  const Scratch<float> gradients(sums ? (pieces.count - 1) * weights : 0);  // of all pieces but the first
+  parallel_for({pieces.count, pieces.nanoseconds}, [&](std::int64_t begin, std::int64_t end) {
+    const OneOpenMpThread one_thread_there;
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t first = p * pieces.images;
+      float* w = sums && p > 0 ? gradients.data() + (p - 1) * weights : weight;
+      execute(*find_plan(pieces.geometry(p)), {input + first * image, w, out + first * result});
+    }
+  });
+  if (sums) add_all(weight, gradients.data(), weights, pieces.count - 1);
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/matmul.h"
 #include "kernels/matmul_scratch.h"
+#include "kernels/parallel.h"
 
 namespace ricci::kernels {
 namespace {
@@ -101,28 +102,33 @@ void convolve(const ConvolutionGeometry& g, T* input, T* weight, T* out) {
   const std::int64_t outputs = ConvolutionGeometry::volume(g.out), o = g.group_out_channels();
   const std::int64_t depth = g.group_channels() * ConvolutionGeometry::volume(g.kernel);
   const std::int64_t group_input = g.group_channels() * ConvolutionGeometry::volume(g.input);
-  const Scratch<T> memory(g.is_pointwise() ? 0 : depth * outputs);
-  if (!g.is_pointwise()) std::fill_n(memory.data(), depth * outputs, T{});  // the padding, which stays
   if (g.kind == ConvolutionKind::input_gradient) std::fill_n(input, g.batch * g.groups * group_input, T{});
-
-  for (std::int64_t i = 0; i < g.batch * g.groups; ++i) {
-    T* image = input + i * group_input;
-    T* columns = g.is_pointwise() ? image : memory.data();
-    T* w = weight + i % g.groups * o * depth;
-    T* result = out + i * o * outputs;
-    if (g.kind == ConvolutionKind::input_gradient) {
-      matmul(matrix(columns, depth, outputs), transposed(w, o, depth), matrix(result, o, outputs));
-      if (!g.is_pointwise()) fold(g, columns, image);
-      continue;
+  const auto work = [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> memory(g.is_pointwise() ? 0 : depth * outputs);
+    if (!g.is_pointwise()) std::fill_n(memory.data(), depth * outputs, T{});  // the padding, which stays
+    for (std::int64_t i = begin; i < end; ++i) {
+      T* image = input + i * group_input;
+      T* columns = g.is_pointwise() ? image : memory.data();
+      T* w = weight + i % g.groups * o * depth;
+      T* result = out + i * o * outputs;
+      if (g.kind == ConvolutionKind::input_gradient) {
+        matmul(matrix(columns, depth, outputs), transposed(w, o, depth), matrix(result, o, outputs));
+        if (!g.is_pointwise()) fold(g, columns, image);
+        continue;
+      }
+      if (!g.is_pointwise()) unfold(g, image, columns);
+      if (g.kind == ConvolutionKind::forward) {
+        matmul(matrix(result, o, outputs), matrix(w, o, depth), matrix(columns, depth, outputs));
+      } else {
+        const Accumulate accumulate = i < g.groups ? Accumulate::no : Accumulate::yes;
+        matmul(matrix(w, o, depth), matrix(result, o, outputs), transposed(columns, depth, outputs), accumulate);
+      }
     }
-    if (!g.is_pointwise()) unfold(g, image, columns);
-    if (g.kind == ConvolutionKind::forward) {
-      matmul(matrix(result, o, outputs), matrix(w, o, depth), matrix(columns, depth, outputs));
-    } else {
-      const Accumulate accumulate = i < g.groups ? Accumulate::no : Accumulate::yes;
-      matmul(matrix(w, o, depth), matrix(result, o, outputs), transposed(columns, depth, outputs), accumulate);
-    }
-  }
+  };
+  const std::int64_t images = g.batch * g.groups;
+  if (g.kind == ConvolutionKind::weight_gradient || images < thread_count()) return work(0, images);
+  constexpr double nanoseconds = 0.03;
+  parallel_for({images, nanoseconds * static_cast<double>(o * depth * outputs)}, work);
 }
 
 }  // namespace

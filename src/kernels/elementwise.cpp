@@ -2,9 +2,13 @@
 // the loop for each run.
 #include "kernels/elementwise.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "kernels/elementwise_planes.h"
+#include "kernels/elementwise_run.h"
+#include "kernels/parallel.h"
+#include "ricci/primitive/loop.h"
 
 namespace ricci::kernels {
 namespace {
@@ -12,6 +16,14 @@ namespace {
 using loop_axes::Axes;
 using loop_axes::Axis;
 using loop_axes::max_operands;
+
+/// What an element takes that is moved from and to memory, roughly. Formulas take longer: then pieces only grow.
+double nanoseconds_per_element(const std::int64_t* strides, int operands) {
+  constexpr double nanoseconds_per_byte = 0.005;
+  std::int64_t bytes = 0;
+  for (int k = 0; k < operands; ++k) bytes += std::clamp<std::int64_t>(strides[k], 0, 16);
+  return nanoseconds_per_byte * static_cast<double>(bytes);
+}
 
 /// All positions of the axes but the last, which is the loop's.
 void run_rows(const LoopCall& call, const Axis* axes, int outer, char* const* data) {
@@ -24,6 +36,10 @@ void run_rows(const LoopCall& call, const Axis* axes, int outer, char* const* da
   }
 }
 
+void run_axes(const LoopCall& call, Axes& axes, char* const* data) {
+  if (!run_planes(call, axes, data)) run_rows(call, axes.axis, axes.count - 1, data);
+}
+
 [[gnu::noinline]] void run_general(Loop loop, const void* op, const Strided& out, const Strided* in, int n_in) {
   Axes axes;
   if (!loop_axes::gather(axes, out, in, n_in)) return;
@@ -33,7 +49,16 @@ void run_rows(const LoopCall& call, const Axis* axes, int outer, char* const* da
     call.element[k + 1] = static_cast<std::int64_t>(element_size(in[k].dtype));
     data[k + 1] = static_cast<char*>(in[k].data);
   }
-  if (!run_planes(call, axes, data)) run_rows(call, axes.axis, axes.count - 1, data);
+  loop_axes::cut(axes, nanoseconds_per_element(call.element, call.operands), call.operands, data,
+                 [&](Axes& piece, char* const* at) { run_axes(call, piece, at); });
+}
+
+/// Whether a loop over all elements would write past the caches, which shorter pieces must then be told to do.
+bool wants_streaming(int n_in, char* const* data, const std::int64_t* strides, std::int64_t n, DType out) {
+  const auto element = static_cast<std::int64_t>(element_size(out));
+  if (n * element < streaming_bytes || strides[0] != element) return false;
+  if (is_complex(out) || (is_floating(out) && element == 2)) return false;
+  return std::none_of(data + 1, data + 1 + n_in, [&](const char* input) { return input == data[0]; });
 }
 
 /// Whether the output is contiguous and each input lies like it or stays on one element; then `strides` and `n` are
@@ -60,7 +85,38 @@ bool is_one_run(const Strided& out, const Strided* in, int n_in, std::int64_t* s
   return true;
 }
 
+/// A run that is cut: all that its threads read, side by side in memory.
+struct LoopRun {
+  Loop loop;
+  const void* op;
+  int n_in;
+  DType out;
+  bool streams;
+  std::int64_t n;
+  char* data[max_operands];
+  std::int64_t strides[max_operands];
+
+  void operator()(std::int64_t begin, std::int64_t end) const {
+    char* at[max_operands];
+    for (int k = 0; k <= n_in; ++k) at[k] = data[k] + begin * strides[k];
+    if (!streams || end - begin == n) return loop(op, n_in, at, strides, end - begin);
+    run_streamed(loop, {n_in, {out}}, op, at, strides, end - begin);
+  }
+};
+
 }  // namespace
+
+void run_loop(Loop loop, const void* op, int n_in, char* const* data, const std::int64_t* strides, std::int64_t n,
+              DType out) {
+  Cuts cuts{n, nanoseconds_per_element(strides, n_in + 1)};
+  if (parallel::is_little(cuts)) [[likely]]
+    return loop(op, n_in, data, strides, n);
+  cuts.step = line_step();
+  LoopRun run{loop, op, n_in, out, wants_streaming(n_in, data, strides, n, out), n, {}, {}};
+  std::copy_n(data, n_in + 1, run.data);
+  std::copy_n(strides, n_in + 1, run.strides);
+  parallel_for(cuts, run);
+}
 
 void elementwise(Loop loop, const void* op, Strided out, const Strided* in, int n_in) {
   assert(n_in <= max_loop_inputs);
@@ -79,7 +135,7 @@ void elementwise(Loop loop, const void* op, Strided out, const Strided* in, int 
   } else if (!is_one_run(out, in, n_in, strides, n)) {
     return run_general(loop, op, out, in, n_in);
   }
-  if (n != 0) loop(op, n_in, data, strides, n);
+  if (n != 0) run_loop(loop, op, n_in, data, strides, n, out.dtype);
 }
 
 }  // namespace ricci::kernels

@@ -60,4 +60,14 @@ bool gather(Axes& axes, const Strided& out, const Strided* in, int n_in) {
   return true;
 }
 
+int axis_to_cut(const Axes& axes) {
+  const std::int64_t enough = 2 * std::int64_t{thread_count()};
+  int longest = 0;
+  for (int a = 0; a < axes.count; ++a) {
+    if (axes.axis[a].size >= enough) return a;
+    if (axes.axis[a].size > axes.axis[longest].size) longest = a;
+  }
+  return longest;
+}
+
 }  // namespace ricci::kernels::loop_axes

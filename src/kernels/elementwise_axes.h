@@ -2,8 +2,10 @@
 // runs over them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "kernels/parallel.h"
 #include "ricci/primitive/loop_table.h"
 #include "ricci/strided.h"
 
@@ -25,5 +27,30 @@ struct Axes {
 /// Collects the axes of size above 1, by descending output stride, and merges neighbours that are one run for every
 /// operand. At least one axis remains. False if there are no elements.
 bool gather(Axes& axes, const Strided& out, const Strided* in, int n_in);
+
+/// The outermost axis that is long enough for all threads, else the longest.
+int axis_to_cut(const Axes& axes);
+
+/// work(axes, data) for pieces of the axes, on several threads where the elements take so long; work may change the
+/// axes it gets.
+template <class Work>
+void cut(Axes& axes, double nanoseconds_per_element, int operands, char* const* data, const Work& work) {
+  std::int64_t elements = 1;
+  for (int a = 0; a < axes.count; ++a) elements *= axes.axis[a].size;
+  if (!would_cut({elements, nanoseconds_per_element})) return work(axes, data);
+  const int axis = axis_to_cut(axes);
+  const std::int64_t size = axes.axis[axis].size;
+  const double nanoseconds = nanoseconds_per_element * static_cast<double>(elements / size);
+  const std::int64_t step = axis == axes.count - 1 ? line_step() : 1;
+  parallel_for({size, nanoseconds, step}, [&](std::int64_t begin, std::int64_t end) {
+    Axes piece;
+    piece.count = axes.count;
+    std::copy_n(axes.axis, axes.count, piece.axis);
+    piece.axis[axis].size = end - begin;
+    char* at[max_operands];
+    for (int k = 0; k < operands; ++k) at[k] = data[k] + begin * axes.axis[axis].stride[k];
+    work(piece, at);
+  });
+}
 
 }  // namespace ricci::kernels::loop_axes

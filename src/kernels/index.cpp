@@ -56,11 +56,14 @@ AxisList index_loops(int count, const std::int64_t* shape, const std::int64_t* o
 void gather(Strided out, Strided in, int axis, Strided index) {
   assert(index.dtype == DType::int64 && out.dtype == in.dtype && out.rank == index.rank);
   const TableSteps table(in, axis);
-  const AxisList loops = index_loops(out.rank, out.shape, out.strides, index.strides, table.others);
+  AxisList loops = index_loops(out.rank, out.shape, out.strides, index.strides, table.others);
+  constexpr double nanoseconds_per_element = 1;
   visit_size(out.dtype, [&]<class T>(std::type_identity<T>) {
-    T* to = static_cast<T*>(out.data);
-    const T* from = static_cast<const T*>(in.data);
-    for_each_place(loops, indices_of(index), table, [=](std::int64_t o, std::int64_t i) { to[o] = from[i]; });
+    cut_axes(loops, nanoseconds_per_element, [&](const AxisList& piece, const Offsets& at) {
+      T* to = static_cast<T*>(out.data) + at.out;
+      const T* from = static_cast<const T*>(in.data) + at.y;
+      for_each_place(piece, indices_of(index) + at.x, table, [=](std::int64_t o, std::int64_t i) { to[o] = from[i]; });
+    });
   });
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/index_loops.h"
 #include "kernels/known_step.h"
 #include "kernels/matmul_scratch.h"
+#include "kernels/parallel.h"
 
 namespace ricci::kernels {
 namespace {
@@ -52,22 +53,24 @@ struct Places {
   AxisList tuple_list, rest;      // steps of rows as out, of the table as y; the tuples' in row-major order
 };
 
-/// For each tuple, f(offset in rows, offset in the table, loop over a run).
+/// For each of tuples [begin, end), f(offset in rows, offset in the table, loop over a run).
 template <class F>
-void row_by_row(const Places& places, F f) {
+void row_by_row(const Places& places, std::int64_t begin, std::int64_t end, F f) {
   const Axis run = places.rest.last();
-  const std::int64_t* offset = places.offsets.data();
-  for (Walk tuple(places.tuple_list.axis, places.tuple_list.count); !tuple.done; tuple.next(), ++offset) {
+  Walk tuple(places.tuple_list.axis, places.tuple_list.count, begin);
+  for (std::int64_t i = begin; i < end; ++i, tuple.next()) {
     for (Walk outer(places.rest.axis, places.rest.count - 1); !outer.done; outer.next())
-      f(tuple.at.out + outer.at.out, *offset + outer.at.y, run);
+      f(tuple.at.out + outer.at.out, places.offsets.data()[i] + outer.at.y, run);
   }
 }
 
-/// For each element of a row, f(offset in rows, offset in the table, the tuples' offsets, loop over tuples).
+/// For each of elements [begin, end) of a row, f(offset in rows, offset in the table, the tuples' offsets, loop over
+/// tuples).
 template <class F>
-void tuple_by_tuple(const Places& places, F f) {
+void tuple_by_tuple(const Places& places, std::int64_t begin, std::int64_t end, F f) {
   const Axis run = places.tuple_list.last();
-  for (Walk element(places.rest.axis, places.rest.count); !element.done; element.next()) {
+  Walk element(places.rest.axis, places.rest.count, begin);
+  for (std::int64_t i = begin; i < end; ++i, element.next()) {
     const std::int64_t* offsets = places.offsets.data();
     for (Walk outer(places.tuple_list.axis, places.tuple_list.count - 1); !outer.done;
          outer.next(), offsets += run.size)
@@ -80,12 +83,20 @@ bool prefers_rows(const Places& places) {
   return row.size > 1 && (tuple.size == 1 || row.out < tuple.out || (row.out == 1 && row.y == 1));
 }
 
-/// move(from rows, from the table) for each element.
-template <class Rows, class Table, class Move>
+/// Whether several threads may move different tuples: where the table is only read.
+enum class Tuples : bool { in_order, apart };
+
+/// move(from rows, from the table) for each element. Of several moves to and from one place, the later tuple's comes
+/// later if tuples are in order.
+template <Tuples tuples, class Rows, class Table, class Move>
 void for_each_element(const Places& places, Rows* rows, Table* table, Move move) {
   if (places.tuples == 0 || is_empty(places.rest)) return;
-  if (prefers_rows(places)) {
-    row_by_row(places, [=](std::int64_t row, std::int64_t at, const Axis& run) {
+  constexpr double nanoseconds_per_element = 0.3;
+  std::int64_t row_elements = 1;
+  for (int i = 0; i < places.rest.count; ++i) row_elements *= places.rest.axis[i].size;
+  const double nanoseconds_per_tuple = nanoseconds_per_element * static_cast<double>(row_elements);
+  const auto by_rows = [&](std::int64_t begin, std::int64_t end) {
+    row_by_row(places, begin, end, [=](std::int64_t row, std::int64_t at, const Axis& run) {
       Rows* r = rows + row;
       Table* t = table + at;
       if (run.out == 1 && run.y == 1) {
@@ -94,13 +105,21 @@ void for_each_element(const Places& places, Rows* rows, Table* table, Move move)
         for (std::int64_t i = 0; i < run.size; ++i) move(r[i * run.out], t[i * run.y]);
       }
     });
-  } else {
-    tuple_by_tuple(places, [=](std::int64_t row, std::int64_t at, const std::int64_t* offsets, const Axis& run) {
-      with_step<1>(run.out, [&](auto step) {
-        for (std::int64_t i = 0; i < run.size; ++i) move(rows[row + i * step], table[at + offsets[i]]);
-      });
-    });
+  };
+  const auto by_tuples = [&](std::int64_t begin, std::int64_t end) {
+    tuple_by_tuple(places, begin, end,
+                   [=](std::int64_t row, std::int64_t at, const std::int64_t* offsets, const Axis& run) {
+                     with_step<1>(run.out, [&](auto step) {
+                       for (std::int64_t i = 0; i < run.size; ++i) move(rows[row + i * step], table[at + offsets[i]]);
+                     });
+                   });
+  };
+  if (!prefers_rows(places)) {
+    const double nanoseconds = nanoseconds_per_element * static_cast<double>(places.tuples);
+    return parallel_for({row_elements, nanoseconds}, by_tuples);
   }
+  if (tuples == Tuples::in_order) return by_rows(0, places.tuples);
+  parallel_for({places.tuples, nanoseconds_per_tuple}, by_rows);
 }
 
 }  // namespace
@@ -109,8 +128,8 @@ void take(Strided out, Strided in, std::span<const Strided> indices) {
   assert(out.dtype == in.dtype);
   const Places places(in, indices, out);
   visit_size(out.dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_element(places, static_cast<T*>(out.data), static_cast<const T*>(in.data),
-                     [](T& to, const T& from) { to = from; });
+    for_each_element<Tuples::apart>(places, static_cast<T*>(out.data), static_cast<const T*>(in.data),
+                                    [](T& to, const T& from) { to = from; });
   });
 }
 
@@ -118,8 +137,8 @@ void put(Write write, Strided inout, std::span<const Strided> indices, Strided v
   assert(inout.dtype == values.dtype);
   const Places places(inout, indices, values);
   visit_write(write, inout.dtype, [&]<class T, class W>(std::type_identity<T>, W) {
-    for_each_element(places, static_cast<const T*>(values.data), static_cast<T*>(inout.data),
-                     [](const T& from, T& to) { W::write(to, from); });
+    for_each_element<Tuples::in_order>(places, static_cast<const T*>(values.data), static_cast<T*>(inout.data),
+                                       [](const T& from, T& to) { W::write(to, from); });
   });
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/lapack_large.h"
 #include "kernels/lapack_small.h"
 #include "kernels/lapack_spectral.h"
+#include "kernels/parallel.h"
 
 namespace ricci::kernels {
 namespace {
@@ -69,6 +70,26 @@ char letter_for(Transpose transpose) {
   return std::is_floating_point_v<T> && transpose == Transpose::conjugate ? 'T' : letter(transpose);
 }
 
+/// work(i) for every matrix of a batch; `multiply_adds` are those of one.
+template <class Work>
+void for_each_matrix(std::int64_t size, double multiply_adds, const Work& work) {
+  constexpr double nanoseconds = 0.03;
+  parallel_for({size, nanoseconds * multiply_adds}, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) work(i);
+  });
+}
+
+template <class T>
+double cube(const Matrix<T>& a) {
+  return static_cast<double>(a.rows) * static_cast<double>(a.rows) * static_cast<double>(a.cols);
+}
+
+/// Of solving with a for the right sides b.
+template <class T>
+double multiply_adds_of_solving(const Matrix<T>& a, const Matrix<T>& b) {
+  return static_cast<double>(a.rows) * static_cast<double>(a.rows) * static_cast<double>(b.cols);
+}
+
 }  // namespace
 
 void cholesky(Strided l, Strided a, std::int32_t* info) {
@@ -80,7 +101,8 @@ void cholesky(Strided l, Strided a, std::int32_t* info) {
     if constexpr (std::is_floating_point_v<T>) {
       if (is_small(from.first.rows, from.size())) return cholesky_small(to, from, info);
     }
-    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = cholesky_large(to[i], from[i]);
+    for_each_matrix(from.size(), cube(from.first) / 3,
+                    [&](std::int64_t i) { info[i] = cholesky_large(to[i], from[i]); });
   });
 }
 
@@ -95,7 +117,8 @@ void lu_factor(Strided lu, Strided pivots, Strided a, std::int32_t* info) {
     if constexpr (std::is_floating_point_v<T>) {
       if (is_small(from.first.rows, from.size())) return lu_factor_small(to, exchanges, from, info);
     }
-    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = lu_factor_large(to[i], exchanges[i], from[i]);
+    for_each_matrix(from.size(), cube(from.first),
+                    [&](std::int64_t i) { info[i] = lu_factor_large(to[i], exchanges[i], from[i]); });
   });
 }
 
@@ -111,7 +134,8 @@ void lu_solve(Strided x, Strided lu, Strided pivots, Strided b, Transpose transp
     if constexpr (std::is_floating_point_v<T>) {
       if (is_small(factors.first.rows, to.size())) return lu_solve_small(to, factors, exchanges, from, op);
     }
-    for (std::int64_t i = 0; i < to.size(); ++i) lu_solve_large(to[i], factors[i], exchanges[i], from[i], op);
+    for_each_matrix(to.size(), 2 * multiply_adds_of_solving(factors.first, from.first),
+                    [&](std::int64_t i) { lu_solve_large(to[i], factors[i], exchanges[i], from[i], op); });
   });
 }
 
@@ -125,7 +149,8 @@ void triangular_solve(Strided x, Strided a, Strided b, Triangle triangle, Transp
     if constexpr (std::is_floating_point_v<T>) {
       if (is_small(matrices.first.rows, to.size())) return triangular_solve_small(to, matrices, from, kind);
     }
-    for (std::int64_t i = 0; i < to.size(); ++i) triangular_solve_large(to[i], matrices[i], from[i], kind);
+    for_each_matrix(to.size(), multiply_adds_of_solving(matrices.first, from.first),
+                    [&](std::int64_t i) { triangular_solve_large(to[i], matrices[i], from[i], kind); });
   });
 }
 
@@ -138,7 +163,8 @@ void inverse(Strided out, Strided a, std::int32_t* info) {
     if constexpr (std::is_floating_point_v<T>) {
       if (is_small(from.first.rows, from.size())) return inverse_small(to, from, info);
     }
-    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = inverse_large(to[i], from[i]);
+    for_each_matrix(from.size(), 3 * cube(from.first),
+                    [&](std::int64_t i) { info[i] = inverse_large(to[i], from[i]); });
   });
 }
 
@@ -150,7 +176,8 @@ void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info) {
     const VectorBatch<T> to(values);
     const MatrixBatch<T> columns(vectors);
     const MatrixBatch<const T> from(a);
-    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = eigh_of_one(to[i], columns[i], from[i]);
+    for_each_matrix(from.size(), 10 * cube(from.first),
+                    [&](std::int64_t i) { info[i] = eigh_of_one(to[i], columns[i], from[i]); });
   });
 }
 
@@ -162,7 +189,8 @@ void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info) {
     const MatrixBatch<T> left(u), right(vh);
     const VectorBatch<T> values(s);
     const MatrixBatch<const T> from(a);
-    for (std::int64_t i = 0; i < from.size(); ++i) info[i] = svd_of_one(left[i], values[i], right[i], from[i]);
+    for_each_matrix(from.size(), 10 * cube(from.first),
+                    [&](std::int64_t i) { info[i] = svd_of_one(left[i], values[i], right[i], from[i]); });
   });
 }
 

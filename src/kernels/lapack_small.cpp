@@ -8,6 +8,7 @@
 #include "kernels/lapack_lanes.h"
 #include "kernels/matmul_copy.h"
 #include "kernels/matmul_scratch.h"
+#include "kernels/parallel.h"
 
 namespace ricci::kernels {
 namespace {
@@ -18,12 +19,27 @@ struct Group {
   int count;
 };
 
+/// Members [begin, end) of a batch.
+struct Members {
+  std::int64_t begin, end;
+};
+
+/// f(members) for whole groups of a batch, on several threads. `multiply_adds` are those of one matrix.
 template <class T, class F>
-void for_each_group(std::int64_t size, F&& f) {
-  for (std::int64_t i = 0; i < size; i += max_lanes<T>) {
-    f(Group{i, static_cast<int>(std::min<std::int64_t>(max_lanes<T>, size - i))});
+void cut_batch(std::int64_t size, double multiply_adds, const F& f) {
+  constexpr double nanoseconds_per_step = 0.02 * sizeof(T) / 4;
+  parallel_for({size, nanoseconds_per_step * multiply_adds, max_lanes<T>},
+               [&](std::int64_t begin, std::int64_t end) { f(Members{begin, end}); });
+}
+
+template <class T, class F>
+void for_each_group(Members members, F&& f) {
+  for (std::int64_t i = members.begin; i < members.end; i += max_lanes<T>) {
+    f(Group{i, static_cast<int>(std::min<std::int64_t>(max_lanes<T>, members.end - i))});
   }
 }
+
+double cube(int n) { return static_cast<double>(n) * n * n; }
 
 /// Calls `f(user, interleaved)` with pairs of equal matrices: elements of the members down, members across.
 template <int N, class User, class Element, class F>
@@ -119,14 +135,16 @@ void for_each_piece(std::int64_t right_sides, F&& f) {
 template <class T>
 void cholesky_small(const MatrixBatch<T>& l, const MatrixBatch<const T>& a, std::int32_t* info) {
   const int n = static_cast<int>(a.first.rows);
-  const Interleaved<T> x(n, n);
-  for_each_group<T>(a.size(), [&](Group group) {
-    x.load(a.first, a.offsets, group);
-    LaneIndex<T> bad;
-    cholesky_lanes<T>(x.data(), n, bad);
-    clear_above_diagonal<T>(x.data(), n);
-    x.store(l.first, l.offsets, group);
-    store_info<T>(info, bad, group);
+  cut_batch<T>(a.size(), cube(n), [&](Members members) {
+    const Interleaved<T> x(n, n);
+    for_each_group<T>(members, [&](Group group) {
+      x.load(a.first, a.offsets, group);
+      LaneIndex<T> bad;
+      cholesky_lanes<T>(x.data(), n, bad);
+      clear_above_diagonal<T>(x.data(), n);
+      x.store(l.first, l.offsets, group);
+      store_info<T>(info, bad, group);
+    });
   });
 }
 
@@ -134,32 +152,36 @@ template <class T>
 void lu_factor_small(const MatrixBatch<T>& lu, const VectorBatch<std::int32_t>& pivots, const MatrixBatch<const T>& a,
                      std::int32_t* info) {
   const int n = static_cast<int>(a.first.rows);
-  const Interleaved<T> x(n, n);
-  const Interleaved<T, Index<T>> exchanges(n, 1);
-  for_each_group<T>(a.size(), [&](Group group) {
-    x.load(a.first, a.offsets, group);
-    LaneIndex<T> zero;
-    lu_lanes<T>(x.data(), exchanges.data(), n, zero);
-    add_to_pivots<T>(exchanges.data(), n, 1);
-    x.store(lu.first, lu.offsets, group);
-    exchanges.store(pivots.first, pivots.offsets, group);
-    store_info<T>(info, zero, group);
+  cut_batch<T>(a.size(), 2 * cube(n), [&](Members members) {
+    const Interleaved<T> x(n, n);
+    const Interleaved<T, Index<T>> exchanges(n, 1);
+    for_each_group<T>(members, [&](Group group) {
+      x.load(a.first, a.offsets, group);
+      LaneIndex<T> zero;
+      lu_lanes<T>(x.data(), exchanges.data(), n, zero);
+      add_to_pivots<T>(exchanges.data(), n, 1);
+      x.store(lu.first, lu.offsets, group);
+      exchanges.store(pivots.first, pivots.offsets, group);
+      store_info<T>(info, zero, group);
+    });
   });
 }
 
 template <class T>
 void inverse_small(const MatrixBatch<T>& out, const MatrixBatch<const T>& a, std::int32_t* info) {
   const int n = static_cast<int>(a.first.rows);
-  const Interleaved<T> factors(n, n), x(n, n);
-  const Interleaved<T, Index<T>> pivots(n, 1);
-  for_each_group<T>(a.size(), [&](Group group) {
-    factors.load(a.first, a.offsets, group);
-    LaneIndex<T> zero;
-    lu_lanes<T>(factors.data(), pivots.data(), n, zero);
-    set_identity<T>(x.data(), n);
-    lu_solve_lanes<T>(factors.data(), pivots.data(), x.data(), n, n, false);
-    x.store(out.first, out.offsets, group);
-    store_info<T>(info, zero, group);
+  cut_batch<T>(a.size(), 4 * cube(n), [&](Members members) {
+    const Interleaved<T> factors(n, n), x(n, n);
+    const Interleaved<T, Index<T>> pivots(n, 1);
+    for_each_group<T>(members, [&](Group group) {
+      factors.load(a.first, a.offsets, group);
+      LaneIndex<T> zero;
+      lu_lanes<T>(factors.data(), pivots.data(), n, zero);
+      set_identity<T>(x.data(), n);
+      lu_solve_lanes<T>(factors.data(), pivots.data(), x.data(), n, n, false);
+      x.store(out.first, out.offsets, group);
+      store_info<T>(info, zero, group);
+    });
   });
 }
 
@@ -167,14 +189,18 @@ template <class T>
 void triangular_solve_small(const MatrixBatch<T>& x, const MatrixBatch<const T>& a, const MatrixBatch<const T>& b,
                             TriangularKind kind) {
   const int n = static_cast<int>(a.first.rows);
-  const Interleaved<T> triangle(n, n);
-  for_each_group<T>(x.size(), [&](Group group) {
-    triangle.load(a.first, a.offsets, group);
-    for_each_piece(b.first.cols, [&](std::int64_t c, std::int64_t r) {
-      const Interleaved<T> piece(n, r);
-      piece.load(b.first.part(0, n, c, r), b.offsets, group);
-      triangular_lanes<T>(triangle.data(), piece.data(), n, static_cast<int>(r), kind.upper, kind.op != 'N', kind.unit);
-      piece.store(x.first.part(0, n, c, r), x.offsets, group);
+  const double multiply_adds = static_cast<double>(n) * n * static_cast<double>(1 + b.first.cols);
+  cut_batch<T>(x.size(), multiply_adds, [&](Members members) {
+    const Interleaved<T> triangle(n, n);
+    for_each_group<T>(members, [&](Group group) {
+      triangle.load(a.first, a.offsets, group);
+      for_each_piece(b.first.cols, [&](std::int64_t c, std::int64_t r) {
+        const Interleaved<T> piece(n, r);
+        piece.load(b.first.part(0, n, c, r), b.offsets, group);
+        triangular_lanes<T>(triangle.data(), piece.data(), n, static_cast<int>(r), kind.upper, kind.op != 'N',
+                            kind.unit);
+        piece.store(x.first.part(0, n, c, r), x.offsets, group);
+      });
     });
   });
 }
@@ -183,17 +209,20 @@ template <class T>
 void lu_solve_small(const MatrixBatch<T>& x, const MatrixBatch<const T>& lu,
                     const VectorBatch<const std::int32_t>& pivots, const MatrixBatch<const T>& b, char op) {
   const int n = static_cast<int>(lu.first.rows);
-  const Interleaved<T> factors(n, n);
-  const Interleaved<T, Index<T>> exchanges(n, 1);
-  for_each_group<T>(x.size(), [&](Group group) {
-    factors.load(lu.first, lu.offsets, group);
-    exchanges.load(pivots.first, pivots.offsets, group);
-    add_to_pivots<T>(exchanges.data(), n, -1);
-    for_each_piece(b.first.cols, [&](std::int64_t c, std::int64_t r) {
-      const Interleaved<T> piece(n, r);
-      piece.load(b.first.part(0, n, c, r), b.offsets, group);
-      lu_solve_lanes<T>(factors.data(), exchanges.data(), piece.data(), n, static_cast<int>(r), op != 'N');
-      piece.store(x.first.part(0, n, c, r), x.offsets, group);
+  const double multiply_adds = static_cast<double>(n) * n * static_cast<double>(1 + 2 * b.first.cols);
+  cut_batch<T>(x.size(), multiply_adds, [&](Members members) {
+    const Interleaved<T> factors(n, n);
+    const Interleaved<T, Index<T>> exchanges(n, 1);
+    for_each_group<T>(members, [&](Group group) {
+      factors.load(lu.first, lu.offsets, group);
+      exchanges.load(pivots.first, pivots.offsets, group);
+      add_to_pivots<T>(exchanges.data(), n, -1);
+      for_each_piece(b.first.cols, [&](std::int64_t c, std::int64_t r) {
+        const Interleaved<T> piece(n, r);
+        piece.load(b.first.part(0, n, c, r), b.offsets, group);
+        lu_solve_lanes<T>(factors.data(), exchanges.data(), piece.data(), n, static_cast<int>(r), op != 'N');
+        piece.store(x.first.part(0, n, c, r), x.offsets, group);
+      });
     });
   });
 }

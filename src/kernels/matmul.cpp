@@ -17,6 +17,7 @@
 #include "kernels/matmul_product.h"
 #include "kernels/matmul_scratch.h"
 #include "kernels/matmul_tiny.h"
+#include "kernels/reduce_kinds.h"
 
 namespace ricci::kernels {
 namespace {
@@ -91,10 +92,22 @@ void clear(const BatchedProduct<T>& batch) {
 
 template <class T, class Kernel>
 void multiply_each(const BatchedProduct<T>& batch, Kernel&& kernel) {
-  const Product<T>& p = batch.product;
-  for_each_product(batch, [&](T* c, const T* a, const T* b) {
-    kernel(Product<T>{p.c.with(c), p.a.with(a), p.b.with(b), p.accumulate});
+  cut_batch(batch, nanoseconds_of_tiny<real_of<T>>, [&](const BatchedProduct<T>& part) {
+    const Product<T>& p = part.product;
+    for_each_product(part, [&](T* c, const T* a, const T* b) {
+      kernel(Product<T>{p.c.with(c), p.a.with(a), p.b.with(b), p.accumulate});
+    });
   });
+}
+
+constexpr double nanoseconds_of_loops = 0.2;
+
+/// Rows are independent: of a batch or of one product, threads take them apart.
+template <class T>
+void multiply_plainly(const BatchedProduct<T>& batch) {
+  if (batch.rank > 0) return cut_batch(batch, nanoseconds_of_loops, multiply_by_loops<T>);
+  cut_rows(batch.product, nanoseconds_of_loops, 1,
+           [](const Product<T>& part) { multiply_by_loops(BatchedProduct<T>(part)); });
 }
 
 template <class T>
@@ -139,26 +152,28 @@ void multiply_gathered(const BatchedProduct<T>& batch, Multiply&& multiply) {
   const Product<T>& p = batch.product;
   const BatchAxis& axis = batch.axes[0];
   const std::int64_t n = p.n(), most = std::min(axis.size, gathered_right_sides(p));
-  const Scratch<T> b_memory(p.k() * most * n), c_memory(p.m() * most * n);
-  for (std::int64_t first = 0; first < axis.size; first += most) {
-    const std::int64_t count = std::min(most, axis.size - first);
-    const Matrix<T> b = row_major(b_memory.data(), p.k(), count * n);
-    const Matrix<T> c = row_major(c_memory.data(), p.m(), count * n);
-    for (std::int64_t i = 0; i < count; ++i) {
-      copy_matrix(b.part(0, p.k(), i * n, n), p.b.with(p.b.data + (first + i) * axis.b));
+  const double nanoseconds = nanoseconds_of_tiny<T> * static_cast<double>(p.m() * n * p.k());
+  parallel_for({axis.size, nanoseconds, most}, [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> b_memory(p.k() * most * n), c_memory(p.m() * most * n);
+    for (std::int64_t first = begin; first < end; first += most) {
+      const std::int64_t count = std::min(most, end - first);
+      const Matrix<T> b = row_major(b_memory.data(), p.k(), count * n);
+      const Matrix<T> c = row_major(c_memory.data(), p.m(), count * n);
+      for (std::int64_t i = 0; i < count; ++i) {
+        copy_matrix(b.part(0, p.k(), i * n, n), p.b.with(p.b.data + (first + i) * axis.b));
+      }
+      multiply(Product<T>{c, p.a, {b.data, b.rows, b.cols, b.row_stride, 1}, Accumulate::no});
+      for (std::int64_t i = 0; i < count; ++i) {
+        add_or_copy(p.c.with(p.c.data + (first + i) * axis.c), c.part(0, p.m(), i * n, n), p.accumulate);
+      }
     }
-    multiply(Product<T>{c, p.a, {b.data, b.rows, b.cols, b.row_stride, 1}, Accumulate::no});
-    for (std::int64_t i = 0; i < count; ++i) {
-      add_or_copy(p.c.with(p.c.data + (first + i) * axis.c), c.part(0, p.m(), i * n, n), p.accumulate);
-    }
-  }
+  });
 }
 
-/// Whether `multiply_blocked` beats the libraries: with AVX-512, for doubles, unless several threads do it.
+/// Whether `multiply_blocked` beats the libraries: with AVX-512, for doubles.
 template <class T>
 bool is_blocked(const Product<T>& p) {
-  if (!std::is_same_v<T, double> || register_bytes < 64 || p.m() < 8 || p.n() < 8) return false;
-  return !is_worth_threads(p.m() * p.n() * p.k());
+  return std::is_same_v<T, double> && register_bytes >= 64 && p.m() >= 8 && p.n() >= 8;
 }
 
 template <class T>
@@ -167,7 +182,7 @@ void multiply_floats(const BatchedProduct<T>& batch) {
   if (is_outer(p)) return multiply_outer(batch);
   if (has_narrow_columns(batch)) return multiply_gathered(batch, multiply_floats<T>);
   if (has_narrow_rows(batch)) return multiply_gathered(batch.transposed(), multiply_floats<T>);
-  if (is_tiny(p)) return multiply_tiny(batch);
+  if (is_tiny(p)) return cut_batch(batch, nanoseconds_of_tiny<T>, multiply_tiny<T>);
   if (is_blocked(p) || !sizes_fit_blas(p)) return multiply_each(batch, multiply_blocked<T>);
   multiply_each(batch, multiply_by_library<T>);
 }
@@ -175,7 +190,7 @@ void multiply_floats(const BatchedProduct<T>& batch) {
 template <class T>
 void multiply_complex(const BatchedProduct<T>& batch) {
   const Product<T>& p = batch.product;
-  if (p.m() * p.n() * p.k() <= 512 || !sizes_fit_blas(p)) return multiply_by_loops(batch);
+  if (p.m() * p.n() * p.k() <= 512 || !sizes_fit_blas(p)) return multiply_plainly(batch);
   multiply_each(batch, multiply_by_library<T>);
 }
 
@@ -199,7 +214,7 @@ class ToFloat {
 };
 
 template <class T>
-void multiply_halves(const BatchedProduct<T>& batch) {
+void multiply_part_of_halves(const BatchedProduct<T>& batch) {
   const Product<T>& p = batch.product;
   ToFloat<T> a_to_float(p.a), b_to_float(p.b);
   const Scratch<float> memory(p.m() * p.n());
@@ -212,6 +227,11 @@ void multiply_halves(const BatchedProduct<T>& batch) {
 }
 
 template <class T>
+void multiply_halves(const BatchedProduct<T>& batch) {
+  cut_batch(batch, nanoseconds_of_tiny<float>, multiply_part_of_halves<T>);
+}
+
+template <class T>
 void multiply(BatchedProduct<T>&& batch) {
   const Product<T>& p = batch.product;
   if (p.m() == 0 || p.n() == 0 || batch.batch_size() == 0) return;
@@ -219,7 +239,7 @@ void multiply(BatchedProduct<T>&& batch) {
   fold_batch(batch);
   if constexpr (std::is_floating_point_v<T>) multiply_floats(batch);
   else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) multiply_halves(batch);
-  else if constexpr (std::is_integral_v<T>) multiply_by_loops(batch);
+  else if constexpr (std::is_integral_v<T>) multiply_plainly(batch);
   else multiply_complex(batch);
 }
 

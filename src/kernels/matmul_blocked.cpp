@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t depth = 256;   // of k
 constexpr std::int64_t height = 256;  // of rows of a, where they must be copied
 constexpr std::int64_t row_bytes = 1024;
-constexpr std::int64_t padding = 16;  // elements: rows a power of two apart would share a few cache sets
+constexpr std::int64_t fewest_rows = 32;  // for which a thread packs b
+constexpr std::int64_t padding = 16;      // elements: rows a power of two apart would share a few cache sets
 
 template <class T>
 constexpr std::int64_t width = row_bytes / static_cast<std::int64_t>(sizeof(T));
@@ -25,9 +26,9 @@ Matrix<const T> packed(const Matrix<const T>& x, T* memory, std::int64_t most_co
   return {memory, x.rows, x.cols, most_cols + padding, 1};
 }
 
-/// Requires: c is contiguous along n.
+/// On this thread. Requires: c is contiguous along n.
 template <class T>
-void multiply_into_rows(const Product<T>& p) {
+void multiply_part(const Product<T>& p) {
   const bool pack_a = p.a.col_stride != 1;
   const std::int64_t most_rows = pack_a ? height : p.m();
   const Scratch<T> a_memory(pack_a ? height * (depth + padding) : 0), b_memory(depth * (width<T> + padding));
@@ -45,6 +46,14 @@ void multiply_into_rows(const Product<T>& p) {
       }
     }
   }
+}
+
+/// Threads take rows, or columns where those are more: neither changes how an element is summed.
+template <class T>
+void multiply_into_rows(const Product<T>& p) {
+  if (p.m() >= p.n()) return cut_rows(p, nanoseconds_of_tiny<T>, fewest_rows, multiply_part<T>);
+  cut_rows(p.transposed(), nanoseconds_of_tiny<T>, width<T>,
+           [](const Product<T>& part) { multiply_part(part.transposed()); });
 }
 
 }  // namespace

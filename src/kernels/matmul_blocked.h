@@ -1,4 +1,4 @@
-// One product of large matrices of float or double on the calling thread, blocked for the caches.
+// One product of large matrices of float or double, blocked for the caches.
 // Knows nothing of batches.
 #pragma once
 

@@ -12,6 +12,8 @@
 #include "kernels/blas.h"
 #include "kernels/matmul_copy.h"
 #include "kernels/matmul_scratch.h"
+#include "kernels/matmul_tiny.h"
+#include "kernels/parallel.h"
 
 namespace ricci::kernels {
 namespace {
@@ -44,24 +46,70 @@ Operand<T> operand(const Matrix<const T>& x, Scratch<T>& copy) {
   return {copy.data(), 'N', static_cast<int>(x.cols)};
 }
 
-/// Requires: c has a leading dimension. BLAS is column-major, so it is given the transposed product.
+/// How one axis of a product is cut: into tiles of `side`, of which the last may be half as large again.
+struct Tiles {
+  std::int64_t size, side;
+
+  std::int64_t count() const { return std::max<std::int64_t>(1, (size + side / 2) / side); }
+  std::int64_t begin(std::int64_t tile) const { return tile * side; }
+  std::int64_t end(std::int64_t tile) const { return tile + 1 == count() ? size : (tile + 1) * side; }
+};
+
+/// Tiles of a product, which follow from its sizes alone, as the bits of a library's sum may depend on the shape it is
+/// given. Small products stay whole; the longer side of others is cut, and both sides of large ones. With float on one
+/// core a product takes 0 to 4 % longer in tiles of 128 (up to 512), 256 (up to 1024) and 512.
+struct Tiling {
+  Tiles rows, cols;
+
+  Tiling(std::int64_t m, std::int64_t n, std::int64_t k) : rows{m, m}, cols{n, n} {
+    constexpr std::int64_t smallest = 4'000'000, large = std::int64_t{1} << 29;
+    const std::int64_t volume = m * n * k;
+    const auto side = [](std::int64_t size) { return size <= 512 ? 128 : size <= 1024 ? 256 : 512; };
+    if (volume <= smallest) return;
+    if (m >= n || volume >= large) rows.side = side(m);
+    if (m < n || volume >= large) cols.side = std::max<std::int64_t>(side(n), volume >= large ? 512 : 0);
+  }
+  std::int64_t count() const { return rows.count() * cols.count(); }
+};
+
+template <class T>
+const T* at(const Operand<T>& x, std::int64_t row, std::int64_t col) {
+  return x.op == 'N' ? x.data + row * x.leading + col : x.data + col * x.leading + row;
+}
+
+/// BLAS is column-major, so it is given the transposed product.
+template <class T>
+void multiply_tile(const Operand<T>& a, const Operand<T>& b, int m, int n, int k, T beta, T* c, int ldc) {
+  const T one = T(1);
+  if constexpr (std::is_same_v<T, float>) {
+    const OneOpenMpThread threads;
+    const dnnl_status_t status =
+        dnnl_sgemm(a.op, b.op, m, n, k, one, a.data, a.leading, b.data, b.leading, beta, c, ldc);
+    if (status != dnnl_success) throw std::bad_alloc();  // the arguments are right
+  } else {
+    const OneBlasThread threads;
+    blas<T>().gemm(&b.op, &a.op, &n, &m, &k, &one, b.data, &b.leading, a.data, &a.leading, &beta, c, &ldc, 1, 1);
+  }
+}
+
+/// Requires: c has a leading dimension.
 template <class T>
 void multiply_matrices(const Product<T>& p) {
   Scratch<T> a_copy, b_copy;
   const Operand<T> a = operand(p.a, a_copy), b = operand(p.b, b_copy);
-  const int m = static_cast<int>(p.m()), n = static_cast<int>(p.n()), k = static_cast<int>(p.k());
-  const T one = T(1), beta = p.accumulate == Accumulate::yes ? T(1) : T(0);
-  const int ldc = leading_dimension(p.c);
-  const bool several = is_worth_threads(p.m() * p.n() * p.k());
-  if constexpr (std::is_same_v<T, float>) {
-    const OpenMpThreads threads(several);
-    const dnnl_status_t status =
-        dnnl_sgemm(a.op, b.op, m, n, k, one, a.data, a.leading, b.data, b.leading, beta, p.c.data, ldc);
-    if (status != dnnl_success) throw std::bad_alloc();  // the arguments are right
-  } else {
-    const BlasThreads threads(several);
-    blas<T>().gemm(&b.op, &a.op, &n, &m, &k, &one, b.data, &b.leading, a.data, &a.leading, &beta, p.c.data, &ldc, 1, 1);
-  }
+  const int k = static_cast<int>(p.k()), ldc = leading_dimension(p.c);
+  const T beta = p.accumulate == Accumulate::yes ? T(1) : T(0);
+  const Tiling tiling(p.m(), p.n(), p.k());
+  const double nanoseconds = nanoseconds_of_tiny<T> * static_cast<double>(p.m() * p.n() * p.k() / tiling.count());
+  parallel_for({tiling.count(), nanoseconds}, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t tile = begin; tile < end; ++tile) {
+      const std::int64_t row = tile / tiling.cols.count(), col = tile % tiling.cols.count();
+      const std::int64_t i = tiling.rows.begin(row), j = tiling.cols.begin(col);
+      const int m = static_cast<int>(tiling.rows.end(row) - i), n = static_cast<int>(tiling.cols.end(col) - j);
+      multiply_tile<T>({at(a, i, 0), a.op, a.leading}, {at(b, 0, j), b.op, b.leading}, m, n, k, beta,
+                       p.c.data + i * ldc + j, ldc);
+    }
+  });
 }
 
 /// Requires: n == 1 and c does not repeat an element.
@@ -77,15 +125,25 @@ void multiply_vector(const Product<T>& p) {
     x = x_copy.data();
     x_step = 1;
   }
-  const int m = static_cast<int>(p.m()), k = static_cast<int>(p.k());
-  const int y_step = m == 1 ? 1 : static_cast<int>(p.c.row_stride);
+  const int k = static_cast<int>(p.k());
+  const int y_step = p.m() == 1 ? 1 : static_cast<int>(p.c.row_stride);
   const T one = T(1), beta = p.accumulate == Accumulate::yes ? T(1) : T(0);
-  const BlasThreads threads(is_worth_threads(p.m() * p.k()));
-  if (a.op == 'N') {
-    blas<T>().gemv("T", &k, &m, &one, a.data, &a.leading, x, &x_step, &beta, p.c.data, &y_step, 1);
-  } else {
-    blas<T>().gemv("N", &m, &k, &one, a.data, &a.leading, x, &x_step, &beta, p.c.data, &y_step, 1);
-  }
+  constexpr std::int64_t smallest = 500'000;
+  const Tiles rows{p.m(), p.m() * p.k() <= smallest ? p.m() : 256};
+  const double nanoseconds = 0.02 * sizeof(T) * static_cast<double>(p.m() * p.k() / rows.count());
+  parallel_for({rows.count(), nanoseconds}, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t tile = begin; tile < end; ++tile) {
+      const std::int64_t i = rows.begin(tile);
+      const int part = static_cast<int>(rows.end(tile) - i);
+      T* y = p.c.data + i * y_step;
+      const OneBlasThread threads;
+      if (a.op == 'N') {
+        blas<T>().gemv("T", &k, &part, &one, at(a, i, 0), &a.leading, x, &x_step, &beta, y, &y_step, 1);
+      } else {
+        blas<T>().gemv("N", &part, &k, &one, at(a, i, 0), &a.leading, x, &x_step, &beta, y, &y_step, 1);
+      }
+    }
+  });
 }
 
 template <class T>

@@ -51,6 +51,26 @@ Row<T> row_kernel(const BatchedProduct<T>& batch) {
   return bytes > last_cache_bytes() ? stream_scaled<T> : scale<T>;
 }
 
+template <class T>
+constexpr double nanoseconds_of_outer = 0.01 * sizeof(T);
+
+template <class T>
+void multiply_rows(const BatchedProduct<T>& batch, Row<T> row) {
+  const Product<T>& p = batch.product;
+  const Scratch<T> packed(p.b.col_stride == 1 ? 0 : p.n());
+  for_each_product(batch, [&](T* c, const T* a, const T* b) {
+    if (p.b.col_stride != 1) {
+      copy_matrix(row_major(packed.data(), 1, p.n()), p.b.with(b));
+      b = packed.data();
+    }
+    const double nanoseconds = nanoseconds_of_outer<T> * static_cast<double>(p.n());
+    parallel_for({p.m(), nanoseconds}, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) row(c + i * p.c.row_stride, b, a[i * p.a.row_stride], p.n());
+      if (row == stream_scaled<T>) finish_streaming();
+    });
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -58,17 +78,8 @@ void multiply_outer(const BatchedProduct<T>& batch) {
   const Product<T>& p = batch.product;
   if (p.c.col_stride != 1 || (p.n() < 32 && p.c.row_stride == 1)) return multiply_outer(batch.transposed());
   const Row<T> row = row_kernel(batch);
-  const Scratch<T> packed(p.b.col_stride == 1 ? 0 : p.n());
-  for_each_product(batch, [&](T* c, const T* a, const T* b) {
-    if (p.b.col_stride != 1) {
-      copy_matrix(row_major(packed.data(), 1, p.n()), p.b.with(b));
-      b = packed.data();
-    }
-    for (std::int64_t i = 0; i < p.m(); ++i) row(c + i * p.c.row_stride, b, a[i * p.a.row_stride], p.n());
-  });
-  if (row == stream_scaled<T>) finish_streaming();
+  cut_batch(batch, nanoseconds_of_outer<T>, [&](const BatchedProduct<T>& part) { multiply_rows(part, row); });
 }
-
 template void multiply_outer(const BatchedProduct<float>&);
 template void multiply_outer(const BatchedProduct<double>&);
 

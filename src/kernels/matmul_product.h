@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/matmul.h"
+#include "kernels/parallel.h"
 
 namespace ricci::kernels {
 
@@ -81,6 +82,40 @@ struct BatchedProduct {
     return result;
   }
 };
+
+/// multiply(part) for parts of the batch, on several threads where there are many products; else for all of it at once,
+/// so that each product may be cut. Products are computed as in the whole batch, so a kernel is chosen before.
+template <class T, class Multiply>
+void cut_batch(const BatchedProduct<T>& batch, double nanoseconds_per_multiply_add, const Multiply& multiply) {
+  const Product<T>& p = batch.product;
+  const double nanoseconds = nanoseconds_per_multiply_add * static_cast<double>(p.m() * p.n() * p.k());
+  if (batch.rank == 0 || !would_cut({batch.batch_size(), nanoseconds})) return multiply(batch);
+  const std::int64_t enough = 2 * std::int64_t{thread_count()};
+  int axis = 0;
+  while (axis < batch.rank && batch.axes[axis].size < enough) ++axis;
+  if (axis == batch.rank) return multiply(batch);
+  const BatchAxis whole = batch.axes[axis];
+  const double of_step = nanoseconds * static_cast<double>(batch.batch_size() / whole.size);
+  parallel_for({whole.size, of_step}, [&](std::int64_t begin, std::int64_t end) {
+    BatchedProduct<T> part = batch;
+    part.axes[axis].size = end - begin;
+    part.product.c.data += begin * whole.c;
+    part.product.a.data += begin * whole.a;
+    part.product.b.data += begin * whole.b;
+    multiply(part);
+  });
+}
+
+/// multiply(part) for parts of the rows of a single product, in multiples of `step`; the last part takes the rest.
+template <class T, class Multiply>
+void cut_rows(const Product<T>& p, double nanoseconds_per_multiply_add, std::int64_t step, const Multiply& multiply) {
+  const std::int64_t units = std::max<std::int64_t>(1, p.m() / step);
+  const double of_unit = nanoseconds_per_multiply_add * static_cast<double>(step * p.n() * p.k());
+  parallel_for({units, of_unit}, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin * step, rows = end == units ? p.m() - first : (end - begin) * step;
+    multiply(Product<T>{p.c.part(first, rows, 0, p.n()), p.a.part(first, rows, 0, p.k()), p.b, p.accumulate});
+  });
+}
 
 /// Calls `f(c, a, b)` with the data pointers of every product of the batch, the last axis innermost.
 template <class T, class F>

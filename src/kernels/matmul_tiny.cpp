@@ -5,7 +5,6 @@
 // Operands with other strides are packed. Start with `multiply_tiny`.
 #include "kernels/matmul_tiny.h"
 
-#include "kernels/blas.h"
 #include "kernels/matmul_blocks.h"
 #include "kernels/matmul_copy.h"
 #include "kernels/matmul_scratch.h"
@@ -219,6 +218,12 @@ void multiply_packed(const BatchedProduct<T>& batch, const Plan<T>& plan) {
   });
 }
 
+template <class T>
+void multiply_as_planned(const BatchedProduct<T>& batch, const Plan<T>& plan) {
+  if (plan.pack_a || plan.pack_b || plan.pack_c) return multiply_packed(batch, plan);
+  for_each_product(batch, [&](T* c, const T* a, const T* b) { plan.kernel(batch.product, c, a, b); });
+}
+
 /// Whether the transposed product has the better layout: out contiguous along n, or at least more than one column.
 template <class T>
 bool better_transposed(const Product<T>& p) {
@@ -235,7 +240,7 @@ bool is_tiny(const Product<T>& p) {
   if (better_transposed(p)) return is_tiny(p.transposed());
   const std::int64_t volume = p.m() * p.n() * p.k();
   if (volume <= 32768 || (p.m() == 1 && p.n() == 1)) return true;
-  if (p.m() == 1 || is_worth_threads(volume) || (register_bytes < 64 && volume > 100'000)) return false;
+  if (p.m() == 1 || (register_bytes < 64 && volume > 100'000)) return false;
   const std::int64_t bytes_of_b = p.k() * p.n() * static_cast<std::int64_t>(sizeof(T));
   if (unit_along_rows(p.b)) return bytes_of_b <= 512 * 1024;
   return p.m() >= 16 && volume <= 1'000'000;
@@ -245,8 +250,11 @@ template <class T>
 void multiply_tiny(const BatchedProduct<T>& batch) {
   if (better_transposed(batch.product)) return multiply_tiny(batch.transposed());
   const Plan<T> plan = plan_for(batch.product);
-  if (plan.pack_a || plan.pack_b || plan.pack_c) return multiply_packed(batch, plan);
-  for_each_product(batch, [&](T* c, const T* a, const T* b) { plan.kernel(batch.product, c, a, b); });
+  constexpr std::int64_t fewest_rows = 16;
+  const Product<T>& p = batch.product;
+  if (batch.rank > 0 || p.m() < 2 * fewest_rows) return multiply_as_planned(batch, plan);
+  cut_rows(p, nanoseconds_of_tiny<T>, fewest_rows,
+           [&](const Product<T>& part) { multiply_as_planned(BatchedProduct<T>(part), plan); });
 }
 
 template bool is_tiny(const Product<float>&);

@@ -6,6 +6,10 @@
 
 namespace ricci::kernels {
 
+/// What a multiply-add takes, roughly.
+template <class T>
+inline constexpr double nanoseconds_of_tiny = 0.01 * sizeof(T) / 4;
+
 /// Whether `multiply_tiny` beats BLAS for products of this shape.
 template <class T>
 bool is_tiny(const Product<T>& product);

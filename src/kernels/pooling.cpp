@@ -13,6 +13,7 @@
 #include "kernels/matmul_copy.h"
 #include "kernels/matmul_offsets.h"
 #include "kernels/matmul_scratch.h"
+#include "kernels/parallel.h"
 
 namespace ricci::kernels {
 namespace {
@@ -159,6 +160,13 @@ void max_of_row(const Matrix<const T>& in, const Window& window, std::int64_t ro
   });
 }
 
+/// work(begin, end) for planes [begin, end), on several threads; `taps` of the window for each of `outputs`.
+template <class Work>
+void cut_planes(std::int64_t planes, std::int64_t outputs, std::int64_t taps, const Work& work) {
+  constexpr double nanoseconds_per_tap = 0.3;
+  parallel_for({planes, nanoseconds_per_tap * static_cast<double>(outputs * taps)}, work);
+}
+
 template <class T>
 void max_pool_as(const Strided& values, const Strided& indices, const Strided& input, const PoolingShape& shape) {
   const Planes<T> out(values, shape.spatial);
@@ -166,19 +174,21 @@ void max_pool_as(const Strided& values, const Strided& indices, const Strided& i
   const Planes<const T> in(input, shape.spatial);
   const std::int64_t count = out.first.cols;
   const Window window(shape, in.first.rows, in.first.cols, count);
-  const Scratch<T> value_memory(whole_blocks(count) + block);
-  const Scratch<Position<T>> place_memory(whole_blocks(count) + block);
-  const Largest<T> largest = {value_memory.data(), place_memory.data()};
-  for (std::int64_t i = 0; i < out.offsets.size(); ++i) {
-    const Matrix<const T> plane = in[i];
-    const Matrix<T> value = out[i];
-    const Matrix<std::int64_t> place = places[i];
-    for (std::int64_t row = 0; row < value.rows; ++row) {
-      max_of_row(plane, window, row, largest);
-      write_row(value, row, [from = largest.value](std::int64_t j) { return from[j]; });
-      write_row(place, row, [from = largest.place](std::int64_t j) { return from[j]; });
+  cut_planes(out.offsets.size(), out.first.rows * count, window.size(), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> value_memory(whole_blocks(count) + block);
+    const Scratch<Position<T>> place_memory(whole_blocks(count) + block);
+    const Largest<T> largest = {value_memory.data(), place_memory.data()};
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Matrix<const T> plane = in[i];
+      const Matrix<T> value = out[i];
+      const Matrix<std::int64_t> place = places[i];
+      for (std::int64_t row = 0; row < value.rows; ++row) {
+        max_of_row(plane, window, row, largest);
+        write_row(value, row, [from = largest.value](std::int64_t j) { return from[j]; });
+        write_row(place, row, [from = largest.place](std::int64_t j) { return from[j]; });
+      }
     }
-  }
+  });
 }
 
 /// What elements are added up in.
@@ -233,19 +243,21 @@ void max_pool_gradient_as(const Strided& input_gradient, const Strided& cotangen
   const Planes<T> in(input_gradient, shape.spatial);
   const Planes<const T> out(cotangent, shape.spatial);
   const Planes<const std::int64_t> places(indices, shape.spatial);
-  const Accumulator<T> accumulator(in.first);
-  for (std::int64_t i = 0; i < in.offsets.size(); ++i) {
-    Sum<T>* sums = accumulator.cleared();
-    const Matrix<const T> ct = out[i];
-    const Matrix<const std::int64_t> place = places[i];
-    for (std::int64_t row = 0; row < ct.rows; ++row) {
-      for (std::int64_t column = 0; column < ct.cols; ++column) {
-        const std::int64_t at = place(row, column);
-        if (at >= 0) sums[at] += static_cast<Sum<T>>(ct(row, column));
+  cut_planes(in.offsets.size(), out.first.rows * out.first.cols, 2, [&](std::int64_t begin, std::int64_t end) {
+    const Accumulator<T> accumulator(in.first);
+    for (std::int64_t i = begin; i < end; ++i) {
+      Sum<T>* sums = accumulator.cleared();
+      const Matrix<const T> ct = out[i];
+      const Matrix<const std::int64_t> place = places[i];
+      for (std::int64_t row = 0; row < ct.rows; ++row) {
+        for (std::int64_t column = 0; column < ct.cols; ++column) {
+          const std::int64_t at = place(row, column);
+          if (at >= 0) sums[at] += static_cast<Sum<T>>(ct(row, column));
+        }
       }
+      accumulator.write(in[i]);
     }
-    accumulator.write(in[i]);
-  }
+  });
 }
 
 /// to[i * to_step] += from[i * from_step]
@@ -277,17 +289,19 @@ void avg_pool_as(const Strided& output, const Strided& input, const PoolingShape
   const Planes<const T> in(input, shape.spatial);
   const std::int64_t count = out.first.cols;
   const Window window(shape, in.first.rows, in.first.cols, count);
-  const Scratch<Sum<T>> sums(whole_blocks(count) + block);
-  for (std::int64_t i = 0; i < out.offsets.size(); ++i) {
-    const Matrix<const T> plane = in[i];
-    const Matrix<T> mean = out[i];
-    for (std::int64_t row = 0; row < mean.rows; ++row) {
-      sum_of_row(plane, window, row, sums.data());
-      write_row(mean, row, [from = sums.data(), elements = window.size()](std::int64_t j) {
-        return divided<T>(from[j], elements);
-      });
+  cut_planes(out.offsets.size(), out.first.rows * count, window.size(), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<Sum<T>> sums(whole_blocks(count) + block);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Matrix<const T> plane = in[i];
+      const Matrix<T> mean = out[i];
+      for (std::int64_t row = 0; row < mean.rows; ++row) {
+        sum_of_row(plane, window, row, sums.data());
+        write_row(mean, row, [from = sums.data(), elements = window.size()](std::int64_t j) {
+          return divided<T>(from[j], elements);
+        });
+      }
     }
-  }
+  });
 }
 
 /// Adds the shares of one row of outputs to the inputs they were the means of.
@@ -306,19 +320,21 @@ void avg_pool_gradient_as(const Strided& input_gradient, const Strided& cotangen
   const Planes<const T> out(cotangent, shape.spatial);
   const std::int64_t count = out.first.cols;
   const Window window(shape, in.first.rows, in.first.cols, count);
-  const Accumulator<T> accumulator(in.first);
-  const Scratch<Sum<T>> shares(count);
-  for (std::int64_t i = 0; i < in.offsets.size(); ++i) {
-    Sum<T>* sums = accumulator.cleared();
-    const Matrix<const T> ct = out[i];
-    for (std::int64_t row = 0; row < ct.rows; ++row) {
-      for (std::int64_t j = 0; j < count; ++j) {
-        shares.data()[j] = divided<T>(static_cast<Sum<T>>(ct(row, j)), window.size());
+  cut_planes(in.offsets.size(), out.first.rows * count, window.size(), [&](std::int64_t begin, std::int64_t end) {
+    const Accumulator<T> accumulator(in.first);
+    const Scratch<Sum<T>> shares(count);
+    for (std::int64_t i = begin; i < end; ++i) {
+      Sum<T>* sums = accumulator.cleared();
+      const Matrix<const T> ct = out[i];
+      for (std::int64_t row = 0; row < ct.rows; ++row) {
+        for (std::int64_t j = 0; j < count; ++j) {
+          shares.data()[j] = divided<T>(static_cast<Sum<T>>(ct(row, j)), window.size());
+        }
+        spread_row<T>(shares.data(), window, row, in.first.cols, sums);
       }
-      spread_row<T>(shares.data(), window, row, in.first.cols, sums);
+      accumulator.write(in[i]);
     }
-    accumulator.write(in[i]);
-  }
+  });
 }
 
 [[maybe_unused]] bool is_like(const Strided& a, const Strided& b) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/matmul_scratch.h"
+#include "kernels/parallel.h"
 #include "kernels/random_normal.h"
 #include "kernels/random_philox.h"
 #include "kernels/reduce_axes.h"
@@ -74,9 +75,13 @@ struct Normal64 {
   }
 };
 
-/// Elements [first, first + count) to contiguous memory.
+/// What an element takes, roughly.
 template <class Kind>
-void fill_run(typename Kind::Element* to, std::int64_t count, RandomSource source, std::uint64_t first) {
+constexpr double nanoseconds = 0.05 * sizeof(typename Kind::Element);
+
+/// Elements [first, first + count) to contiguous memory, on this thread.
+template <class Kind>
+void fill_part(typename Kind::Element* to, std::int64_t count, RandomSource source, std::uint64_t first) {
   using E = typename Kind::Element;
   constexpr std::int64_t elements = Kind::Words::elements;
   constexpr std::uint64_t elements_of_block = 16 / sizeof(E);
@@ -94,6 +99,13 @@ void fill_run(typename Kind::Element* to, std::int64_t count, RandomSource sourc
     const std::int64_t from = std::max<std::int64_t>(0, -at), until = std::min(elements, count - at);
     std::copy(buffer + from, buffer + until, to + at + from);
   }
+}
+
+template <class Kind>
+void fill_run(typename Kind::Element* to, std::int64_t count, RandomSource source, std::uint64_t first) {
+  parallel_for({count, nanoseconds<Kind>, line_step()}, [&](std::int64_t begin, std::int64_t end) {
+    fill_part<Kind>(to + begin, end - begin, source, first + static_cast<std::uint64_t>(begin));
+  });
 }
 
 bool is_row_major(const Strided& x) {
@@ -123,19 +135,20 @@ AxisList loops_over(const Strided& x) {
 template <class T, class Kind, class Convert>
 void fill_converted(const Strided& out, RandomSource source, std::uint64_t first, Convert convert) {
   constexpr std::int64_t room = 1024;
-  typename Kind::Element buffer[room];
   T* to = static_cast<T*>(out.data);
   const bool contiguous = is_row_major(out);
-  const std::int64_t count = elements_of(out);
   const AxisList loops = loops_over(out);
-  Walk place(loops.axis, loops.count);
-  for (std::int64_t i = 0; i < count; i += room) {
-    const std::int64_t size = std::min(room, count - i);
-    fill_run<Kind>(buffer, size, source, first + static_cast<std::uint64_t>(i));
-    if (contiguous) std::transform(buffer, buffer + size, to + i, convert);
-    else
-      for (std::int64_t k = 0; k < size; ++k, place.next()) to[place.at.out] = convert(buffer[k]);
-  }
+  parallel_for({elements_of(out), 2 * nanoseconds<Kind>, line_step()}, [&](std::int64_t begin, std::int64_t end) {
+    typename Kind::Element buffer[room];
+    Walk place(loops.axis, loops.count, contiguous ? 0 : begin);
+    for (std::int64_t i = begin; i < end; i += room) {
+      const std::int64_t size = std::min(room, end - i);
+      fill_part<Kind>(buffer, size, source, first + static_cast<std::uint64_t>(i));
+      if (contiguous) std::transform(buffer, buffer + size, to + i, convert);
+      else
+        for (std::int64_t k = 0; k < size; ++k, place.next()) to[place.at.out] = convert(buffer[k]);
+    }
+  });
 }
 
 /// Elements of Kind to an `out` of T, which is Kind's element type but for its sign, or is rounded from it.
@@ -239,14 +252,19 @@ void random_permutation(Strided out, RandomSource source, std::uint64_t first) {
   const Axis lane = loops.last();
   assert(lane.size < (std::int64_t{1} << 32));
   if (elements_of(out) == 0) return;
-  const Scratch<std::uint64_t> keys(lane.size);
-  const Scratch<PackedRecord> records(2 * lane.size);
-  for (Walk row(loops.axis, loops.count - 1); !row.done; row.next(), first += static_cast<std::uint64_t>(lane.size)) {
-    fill_run<Raw64>(keys.data(), lane.size, source, first);
-    sort_keys(keys.data(), records.data(), lane.size);
-    auto* to = static_cast<std::int64_t*>(out.data) + row.at.out;
-    for (std::int64_t i = 0; i < lane.size; ++i) to[i * lane.out] = records.data()[i].place();
-  }
+  constexpr double nanoseconds_per_key = 10;
+  const double nanoseconds_per_row = nanoseconds_per_key * static_cast<double>(lane.size);
+  parallel_for({elements_of(out) / lane.size, nanoseconds_per_row}, [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<std::uint64_t> keys(lane.size);
+    const Scratch<PackedRecord> records(2 * lane.size);
+    Walk row(loops.axis, loops.count - 1, begin);
+    for (std::int64_t r = begin; r < end; ++r, row.next()) {
+      fill_run<Raw64>(keys.data(), lane.size, source, first + static_cast<std::uint64_t>(r * lane.size));
+      sort_keys(keys.data(), records.data(), lane.size);
+      auto* to = static_cast<std::int64_t*>(out.data) + row.at.out;
+      for (std::int64_t i = 0; i < lane.size; ++i) to[i * lane.out] = records.data()[i].place();
+    }
+  });
 }
 
 }  // namespace ricci::kernels

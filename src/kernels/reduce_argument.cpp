@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "kernels/matmul_scratch.h"
 #include "kernels/reduce_axes.h"
 #include "kernels/reduce_kinds.h"
 #include "kernels/reduce_lanes.h"
@@ -46,7 +47,7 @@ comparable<T> best_of_block(const T* x) {
 }
 
 template <bool greatest, class T>
-std::int64_t find_best_in_row(const T* x, std::int64_t size) {
+std::int64_t find_best_in_part(const T* x, std::int64_t size) {
   if (size < 2 * block) return find_best<greatest>(x, size, 1);
   auto best = best_of_block<greatest>(x);
   std::int64_t from = 0, i = block;
@@ -58,6 +59,31 @@ std::int64_t find_best_in_row(const T* x, std::int64_t size) {
   if (i >= size || best != best) return place;
   const std::int64_t tail = i + find_best<greatest>(x + i, size - i, 1);
   return beats<greatest>(static_cast<comparable<T>>(x[tail]), best) ? tail : place;
+}
+
+constexpr double nanoseconds_per_element = 0.03;
+
+/// The best of a row that several threads look through; the first of equals, or the first NaN.
+template <bool greatest, class T>
+std::int64_t find_best_in_row(const T* x, std::int64_t size) {
+  if (!would_cut({size, nanoseconds_per_element})) return find_best_in_part<greatest>(x, size);
+  const std::int64_t parts = 4 * std::int64_t{thread_count()};
+  const Scratch<std::int64_t> best(parts);
+  const auto begin_of = [&](std::int64_t part) { return size * part / parts; };
+  const double nanoseconds = nanoseconds_per_element * static_cast<double>(size / parts);
+  parallel_for({parts, nanoseconds}, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t p = first; p < last; ++p) {
+      const std::int64_t begin = begin_of(p), part = begin_of(p + 1) - begin;
+      best.data()[p] = part == 0 ? 0 : begin + find_best_in_part<greatest>(x + begin, part);
+    }
+  });
+  std::int64_t place = best.data()[0];
+  for (std::int64_t p = 1; p < parts; ++p) {
+    const std::int64_t other = best.data()[p];
+    if (other > place && beats<greatest>(static_cast<comparable<T>>(x[other]), static_cast<comparable<T>>(x[place])))
+      place = other;
+  }
+  return place;
 }
 
 /// The places of the best in up to `strip` neighbouring columns of `rows` rows.
@@ -108,14 +134,16 @@ void argreduce(bool greatest, Strided out, Strided in, int axis) {
   assert(out.dtype == DType::int64 && !is_complex(in.dtype));
   bool reduced[max_axes] = {};
   if (in.rank > 0) reduced[axis] = true;
-  const ReductionAxes axes = reduction_axes(out, in, nullptr, reduced);
+  ReductionAxes axes = reduction_axes(out, in, nullptr, reduced);
   if (axes.empty) return;
   assert(axes.reduced_elements > 0);
   auto* places = static_cast<std::int64_t*>(out.data);
   visit_real(in.dtype, [&]<class T>(std::type_identity<T>) {
     const auto* x = static_cast<const T*>(in.data);
-    if (greatest) find_places<true>(axes, places, x);
-    else find_places<false>(axes, places, x);
+    cut_kept(axes, nanoseconds_per_element, [&](const ReductionAxes& piece, const Offsets& at) {
+      if (greatest) find_places<true>(piece, places + at.out, x + at.x);
+      else find_places<false>(piece, places + at.out, x + at.x);
+    });
   });
 }
 

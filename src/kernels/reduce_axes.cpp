@@ -37,6 +37,17 @@ void merge_axes(AxisList& list) {
   list.count = last + 1;
 }
 
+AxisToCut axis_to_cut(const AxisList& list, std::int64_t line) {
+  const std::int64_t enough = 2 * std::int64_t{thread_count()};
+  for (int i = 0; i < list.count; ++i) {
+    const Axis& axis = list.axis[i];
+    const std::int64_t step = axis.x == 1 || axis.out == 1 ? line : 1;
+    if (axis.size >= enough * step) return {i, step};
+    if (axis.x != 1 && axis.size >= enough) return {i, std::max<std::int64_t>(1, axis.size / (2 * enough))};
+  }
+  return {-1, 1};
+}
+
 void Walk::carry() {
   for (int i = last_; i >= 0; --i) {
     if (i != last_ && ++index_[i] < axes_[i].size) return step(axes_[i]);

@@ -2,8 +2,10 @@
 // Knows nothing of what is computed in them. Start with `reduction_axes`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "kernels/parallel.h"
 #include "tensor/strided.h"
 
 namespace ricci::kernels {
@@ -45,6 +47,49 @@ struct Offsets {
   std::int64_t out = 0, x = 0, y = 0;
 };
 
+/// An axis of a list that threads take apart, and the step of their pieces; -1 where it is too short for that.
+struct AxisToCut {
+  int axis;
+  std::int64_t step;
+};
+/// `line`: the step along an axis whose elements are neighbours in memory.
+AxisToCut axis_to_cut(const AxisList& list, std::int64_t line);
+
+/// work(piece of the list, where it begins) for pieces that together are all steps of the list, on several threads
+/// where `nanoseconds` for each step make that pay and an axis is long enough; work may change its piece.
+template <class Work>
+void cut_axes(AxisList& list, double nanoseconds, const Work& work) {
+  std::int64_t steps = 1;
+  for (int i = 0; i < list.count; ++i) steps *= list.axis[i].size;
+  const AxisToCut cut = would_cut({steps, nanoseconds}) ? axis_to_cut(list, line_step()) : AxisToCut{-1, 1};
+  if (cut.axis < 0) return work(list, Offsets{});
+  const Axis whole = list.axis[cut.axis];
+  const double of_step = nanoseconds * static_cast<double>(steps / whole.size);
+  parallel_for({whole.size, of_step, cut.step}, [&](std::int64_t begin, std::int64_t end) {
+    AxisList piece;
+    piece.count = list.count;
+    std::copy_n(list.axis, list.count, piece.axis);
+    piece.axis[cut.axis].size = end - begin;
+    work(piece, Offsets{begin * whole.out, begin * whole.x, begin * whole.y});
+  });
+}
+
+/// run(axes, where they begin) for pieces of the kept axes.
+template <class Run>
+void cut_kept(ReductionAxes& axes, double nanoseconds_per_element, const Run& run) {
+  const double nanoseconds = nanoseconds_per_element * static_cast<double>(axes.reduced_elements);
+  cut_axes(axes.kept, nanoseconds, [&](const AxisList& kept, const Offsets& at) {
+    if (&kept == &axes.kept) return run(axes, at);
+    ReductionAxes piece;
+    piece.kept.count = kept.count;
+    std::copy_n(kept.axis, kept.count, piece.kept.axis);
+    piece.reduced.count = axes.reduced.count;
+    std::copy_n(axes.reduced.axis, axes.reduced.count, piece.reduced.axis);
+    piece.reduced_elements = axes.reduced_elements;
+    run(piece, at);
+  });
+}
+
 /// Every step of the first `count` axes, the last of them fastest:
 ///   for (Walk walk(axes, count); !walk.done; walk.next()) use(walk.at);
 /// Requires: no size is 0.
@@ -52,6 +97,13 @@ class Walk {
  public:
   Walk(const Axis* axes, int count) : axes_(axes), last_(count - 1) {
     for (int i = 0; i < count; ++i) index_[i] = 0;
+  }
+  /// From step `first` on.
+  Walk(const Axis* axes, int count, std::int64_t first) : Walk(axes, count) {
+    for (int i = count - 1; i >= 0 && first > 0; --i, first /= axes[i + 1].size) {
+      index_[i] = first % axes[i].size;
+      at.out += index_[i] * axes[i].out, at.x += index_[i] * axes[i].x, at.y += index_[i] * axes[i].y;
+    }
   }
 
   void next() {

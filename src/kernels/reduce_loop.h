@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "kernels/matmul_scratch.h"
+#include "kernels/parallel.h"
 #include "kernels/reduce_axes.h"
 #include "kernels/reduce_lanes.h"
 
@@ -24,6 +25,9 @@ namespace ricci::kernels {
 // reduced axis goes to partial sum k mod L of its block of 16 L elements; blocks are joined four by four by the
 // cascade, and the L partial sums are folded at the end. Where several reduced axes cannot be merged into one loop, the
 // cascade takes the blocks of the innermost, step after step of the others.
+//
+// Threads take kept axes apart; where those are few, they take fours of blocks, fours of fours and so on, which the
+// cascade would join before it joins them with others. So the number of threads changes no bit.
 
 /// Vectors in a block, which are summed one after the other.
 inline constexpr int block_vectors = 16;
@@ -107,10 +111,12 @@ class Cascade {
     return levels;
   }
 
-  /// Overwrites `block`.
-  void push(Block& block) {
-    int level = 0;
-    std::int64_t taken = count_++;
+  /// Overwrites `block`, which is 4^height blocks that a cascade has joined. Requires: so far only such heights or
+  /// greater ones were pushed.
+  void push(Block& block, int height = 0) {
+    int level = height;
+    std::int64_t taken = count_ >> 2 * height;
+    count_ += std::int64_t{1} << 2 * height;
     for (; (taken & 3) == 3; taken >>= 2) join_(levels_[level++], block);
     if ((taken & 3) != 0) join_(levels_[level], block);
     levels_[level] = block;
@@ -172,16 +178,85 @@ template <class T, class C>
   }
 }
 
+/// What one element takes, roughly: its way from memory, or the formula of a heavy term.
+template <class Op>
+constexpr double nanoseconds_per_element() {
+  if constexpr (requires { Op::heavy; }) return 0.3;
+  else return 0.006 * (sizeof(typename Op::X) + (Op::inputs > 1 ? sizeof(typename Op::Y) : 0));
+}
+
+/// The blocks of the reduced axes, in the order in which a cascade takes them.
+struct BlockOrder {
+  const AxisList& reduced;
+  std::int64_t elements_of_block;
+  std::int64_t row = reduced.last().size, of_row = (row + elements_of_block - 1) / elements_of_block;
+
+  std::int64_t count() const {
+    std::int64_t blocks = of_row;
+    for (int i = 0; i + 1 < reduced.count; ++i) blocks *= reduced.axis[i].size;
+    return blocks;
+  }
+  /// f(offsets of a row, first element, last element + 1) for the parts of rows that blocks [begin, end) are.
+  template <class F>
+  void for_each_part(std::int64_t begin, std::int64_t end, const F& f) const {
+    std::int64_t first = begin == 0 ? 0 : begin % of_row;
+    for (Walk at(reduced.axis, reduced.count - 1, begin == 0 ? 0 : begin / of_row); begin < end; at.next(), first = 0) {
+      const std::int64_t last = std::min(of_row, first + end - begin);
+      f(at.at, first * elements_of_block, std::min(row, last * elements_of_block));
+      begin += last - first;
+    }
+  }
+};
+
+/// How many fours of fours (of fours …) of blocks a thread joins at once: so high that `groups` of them remain.
+inline int height_of_groups(std::int64_t blocks, std::int64_t groups) {
+  int height = 1;
+  while (blocks >> 2 * (height + 1) >= groups) ++height;
+  return height;
+}
+
+/// The total of the cascade of all blocks, on several threads if that pays. `push(begin, end, cascade)` pushes blocks
+/// one after the other. `levels` is memory for `levels_for` all blocks.
+template <class Block, class Join, class Push>
+void cascade_blocks(const BlockOrder& order, double nanoseconds_per_block, std::int64_t groups_wanted, Join join,
+                    const Push& push, Block* levels, Block& total) {
+  const std::int64_t blocks = order.count();
+  const int height = height_of_groups(blocks, groups_wanted);
+  const std::int64_t groups = blocks >> 2 * height;
+  const Cuts cuts{groups, nanoseconds_per_block * static_cast<double>(std::int64_t{1} << 2 * height)};
+  Cascade<Block, Join> cascade(levels, join);
+  if (!would_cut(cuts)) {
+    push(0, blocks, cascade);
+    return cascade.total(total);
+  }
+  const Scratch<Block> roots(groups);
+  parallel_for(cuts, [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<Block> own_levels(height + 1);
+    for (std::int64_t g = begin; g < end; ++g) {
+      Cascade<Block, Join> group(own_levels.data(), join);
+      push(g << 2 * height, (g + 1) << 2 * height, group);
+      group.total(roots.data()[g]);
+    }
+  });
+  for (std::int64_t g = 0; g < groups; ++g) cascade.push(roots.data()[g], height);
+  push(groups << 2 * height, blocks, cascade);
+  cascade.total(total);
+}
+
 /// The partial sums of one output of many blocks.
 template <class T>
 [[gnu::noinline]] typename T::W long_row_sums(const T& terms, const AxisList& reduced) {
   using W = typename T::W;
+  constexpr std::int64_t block = block_vectors * W::lanes;
   const auto join = [&](const W& older, W& newer) { newer = terms.op.join(older, newer); };
+  const BlockOrder order{reduced, block};
   W levels[32], total;
-  Cascade<W, decltype(join)> cascade(levels, join);
-  for (Walk outer(reduced.axis, reduced.count - 1); !outer.done; outer.next())
-    push_row(terms.moved(outer.at), reduced.last().size, cascade);
-  cascade.total(total);
+  const auto push = [&](std::int64_t begin, std::int64_t end, auto& cascade) {
+    order.for_each_part(begin, end, [&](const Offsets& row, std::int64_t first, std::int64_t last) {
+      push_row(terms.moved(row).at(first, 0), last - first, cascade);
+    });
+  };
+  cascade_blocks(order, nanoseconds_per_element<decltype(terms.op)>() * block, 64, join, push, levels, total);
   return total;
 }
 
@@ -351,26 +426,27 @@ template <int C, class T, class Out>
   const auto join = [&](const W& a, const W& b) { return terms.op.join(a, b); };
   const std::int64_t rows = reduced.last().size;
   Block total;
-  const auto block = [&](const T& from, std::int64_t size) {
-    if constexpr (C == 1) narrow_block(from, size, count, total);
-    else wide_block(from, size, total);
+  const auto block = [&](const T& from, std::int64_t size, Block& to) {
+    if constexpr (C == 1) narrow_block(from, size, count, to);
+    else wide_block(from, size, to);
   };
   if (reduced.count <= 1 && rows <= block_rows) {
-    block(terms, rows);
+    block(terms, rows, total);
   } else {
     const auto join_blocks = [&](const Block& older, Block& newer) { join_columns(older, newer, join); };
-    using Blocks = Cascade<Block, decltype(join_blocks)>;
-    std::int64_t blocks = (rows + block_rows - 1) / block_rows;
-    for (int i = 0; i + 1 < reduced.count; ++i) blocks *= reduced.axis[i].size;
-    const Scratch<Block> levels(Blocks::levels_for(blocks));
-    Blocks cascade(levels.data(), join_blocks);
-    for (Walk outer(reduced.axis, reduced.count - 1); !outer.done; outer.next()) {
-      for (std::int64_t k = 0; k < rows; k += block_rows) {
-        block(terms.moved(outer.at).at(0, k), std::min(block_rows, rows - k));
-        cascade.push(total);
-      }
-    }
-    cascade.total(total);
+    const BlockOrder order{reduced, block_rows};
+    const Scratch<Block> levels(Cascade<Block, decltype(join_blocks)>::levels_for(order.count()));
+    const auto push = [&](std::int64_t begin, std::int64_t end, auto& cascade) {
+      Block sums;
+      order.for_each_part(begin, end, [&](const Offsets& row, std::int64_t first, std::int64_t last) {
+        for (std::int64_t k = first; k < last; k += block_rows) {
+          block(terms.moved(row).at(0, k), std::min(block_rows, last - k), sums);
+          cascade.push(sums);
+        }
+      });
+    };
+    const double nanoseconds = nanoseconds_per_element<decltype(terms.op)>() * block_rows * C * W::lanes;
+    cascade_blocks(order, nanoseconds, 16, join_blocks, push, levels.data(), total);
   }
   fold_columns(total, join);
   for (int c = 0; c < C; ++c) store_results(terms.op, out + c * W::lanes * out_step, out_step, total.sums[0][c], count);
@@ -480,8 +556,11 @@ void reduce_with(const Op& op, Strided out, Strided x, const Strided* y, const b
   ReductionAxes axes = reduction_axes(out, x, y, reduced);
   if (axes.empty) return;
   if (axes.reduced_elements == 0) return reduce_nothing(op, axes, to);
-  if constexpr (Op::inputs == 1) reduce_one(op, axes, to, from);
-  else reduce_two(op, axes, to, from, and_from);
+  const auto run = [&](ReductionAxes& piece, const Offsets& at) {
+    if constexpr (Op::inputs == 1) reduce_one(op, piece, to + at.out, from + at.x);
+    else reduce_two(op, piece, to + at.out, from + at.x, and_from + at.y);
+  };
+  cut_kept(axes, nanoseconds_per_element<Op>(), run);
 }
 
 }  // namespace ricci::kernels

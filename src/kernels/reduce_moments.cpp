@@ -53,15 +53,14 @@ void mean_var(Strided mean, Strided variance, Strided in, const bool* reduced, s
   for (int i = 0; i < in.rank; ++i) count *= reduced[i] ? in.shape[i] : 1;
   const std::int64_t divisor = std::max<std::int64_t>(0, count - correction);
   const Pieces pieces(in, reduced);
-  for (std::int64_t i = 0; i < pieces.size; i += pieces.step) {
-    const std::int64_t size = std::min(pieces.step, pieces.size - i);
+  pieces.for_each([&](std::int64_t i, std::int64_t size) {
     const Slice from(in, pieces.axis, i, size), mean_to(mean, pieces.kept_axis, i, size),
         variance_to(variance, pieces.kept_axis, i, size);
     visit_inexact(in.dtype, [&]<class T>(std::type_identity<T>) {
       mean_var_of<T>(mean_to.view(), variance_to.view(), from.view(), reduced,
                      static_cast<real_of<accumulator<T>>>(divisor));
     });
-  }
+  });
 }
 
 }  // namespace ricci::kernels

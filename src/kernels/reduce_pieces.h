@@ -2,10 +2,12 @@
 // in the cache from one pass to the next. Knows nothing of what the passes compute.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "kernels/matmul_scratch.h"
+#include "kernels/parallel.h"
 #include "kernels/reduce_axes.h"
 #include "tensor/strided.h"
 
@@ -65,6 +67,16 @@ struct Pieces {
 
   int axis = -1, kept_axis = -1;
   std::int64_t size = 1, step = 1;  // of the axis and of a piece
+  double nanoseconds = 0;           // of the passes over one step of the axis, roughly
+
+  /// f(begin, size) for the pieces, on several threads.
+  template <class F>
+  void for_each(const F& f) const {
+    if (axis < 0) return f(std::int64_t{0}, size);
+    parallel_for({size, nanoseconds, step}, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; i += step) f(i, std::min(step, end - i));
+    });
+  }
 };
 
 }  // namespace ricci::kernels

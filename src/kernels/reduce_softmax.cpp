@@ -106,11 +106,10 @@ void logsumexp_of(const Strided& out, const Strided& in, const bool* reduced) {
 template <class F>
 void by_pieces(const Strided& out, const Strided& in, const bool* reduced, bool reduces, F f) {
   const Pieces pieces(in, reduced);
-  for (std::int64_t i = 0; i < pieces.size; i += pieces.step) {
-    const std::int64_t size = std::min(pieces.step, pieces.size - i);
+  pieces.for_each([&](std::int64_t i, std::int64_t size) {
     const Slice to(out, reduces ? pieces.kept_axis : pieces.axis, i, size), from(in, pieces.axis, i, size);
     f(to.view(), from.view());
-  }
+  });
 }
 
 /// Requires: T is float or double; `terms` is in's shape.

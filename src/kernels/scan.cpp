@@ -99,11 +99,10 @@ void turn_round(Axis& lane, Out*& out, const T*& x) {
 }
 
 template <Scan kind, class T, class Out>
-void scan_lanes(const LaneAxes& axes, Out* out, const T* x, Direction direction) {
-  Axis lane = axes.lane;
-  const Axis across = axes.others.last();
+void scan_lanes(const AxisList& others, Axis lane, Out* out, const T* x, Direction direction) {
+  const Axis across = others.last();
   if (direction == Direction::reverse) turn_round(lane, out, x);
-  for (Walk outer(axes.others.axis, axes.others.count - 1); !outer.done; outer.next()) {
+  for (Walk outer(others.axis, others.count - 1); !outer.done; outer.next()) {
     Out* to = out + outer.at.out;
     const T* from = x + outer.at.x;
     std::int64_t i = 0;
@@ -154,10 +153,14 @@ DType scanned_dtype(Scan, DType in) { return is_integral(in) ? DType::int64 : in
 
 void scan(Scan kind, Strided out, Strided in, int axis, Direction direction) {
   assert(out.dtype == scanned_dtype(kind, in.dtype));
-  const LaneAxes axes = lanes_along(axis, out, in, in);
+  LaneAxes axes = lanes_along(axis, out, in, in);
   if (axes.empty) return;
+  const double nanoseconds = (kind == Scan::logsumexp ? 4 : 0.3) * static_cast<double>(axes.lane.size);
   const auto run = [&]<Scan k, class T, class Out>() {
-    scan_lanes<k>(axes, static_cast<Out*>(out.data), static_cast<const T*>(in.data), direction);
+    cut_axes(axes.others, nanoseconds, [&](const AxisList& others, const Offsets& at) {
+      scan_lanes<k>(others, axes.lane, static_cast<Out*>(out.data) + at.out, static_cast<const T*>(in.data) + at.x,
+                    direction);
+    });
   };
   if (kind == Scan::logsumexp)
     return visit_floating(in.dtype,
@@ -170,14 +173,17 @@ void scan(Scan kind, Strided out, Strided in, int axis, Direction direction) {
 
 void scan_extreme(bool greatest, Strided values, Strided places, Strided in, int axis, Direction direction) {
   assert(values.dtype == in.dtype && places.dtype == DType::int64);
-  const LaneAxes axes = lanes_along(axis, values, in, places);
+  LaneAxes axes = lanes_along(axis, values, in, places);
   if (axes.empty) return;
   const bool reverse = direction == Direction::reverse;
   visit_real(in.dtype, [&]<class T>(std::type_identity<T>) {
     const auto lane = greatest ? scan_extreme_lane<true, T> : scan_extreme_lane<false, T>;
-    for (Walk at(axes.others.axis, axes.others.count); !at.done; at.next())
-      lane(static_cast<T*>(values.data) + at.at.out, static_cast<std::int64_t*>(places.data) + at.at.y,
-           static_cast<const T*>(in.data) + at.at.x, axes.lane, reverse);
+    cut_axes(axes.others, static_cast<double>(axes.lane.size), [&](const AxisList& others, const Offsets& from) {
+      for (Walk at(others.axis, others.count); !at.done; at.next())
+        lane(static_cast<T*>(values.data) + from.out + at.at.out,
+             static_cast<std::int64_t*>(places.data) + from.y + at.at.y,
+             static_cast<const T*>(in.data) + from.x + at.at.x, axes.lane, reverse);
+    });
   });
 }
 

@@ -92,22 +92,26 @@ void select_lane(const Lane<T>& lane, const Records<Record>& records, std::int64
 
 /// f(lane, records) for every lane of `in` along `axis`.
 template <class T, class Record, class F>
-void for_each_lane(const LaneAxes& axes, const Strided& values, const Strided& places, const Strided& in, Order order,
-                   F f) {
-  const Records<Record> records(axes.lane.size);
-  for (Walk at(axes.others.axis, axes.others.count); !at.done; at.next()) {
-    f(Lane<T>{static_cast<const T*>(in.data) + at.at.x, axes.lane.size, axes.lane.x,
-              static_cast<T*>(values.data) + at.at.out, static_cast<std::int64_t*>(places.data) + at.at.y,
-              axes.lane.out, axes.lane.y, order == Order::descending},
-      records);
-  }
+void for_each_lane(LaneAxes& axes, const Strided& values, const Strided& places, const Strided& in, Order order, F f) {
+  constexpr double nanoseconds_per_element = 5;
+  const double nanoseconds = nanoseconds_per_element * static_cast<double>(axes.lane.size);
+  cut_axes(axes.others, nanoseconds, [&](const AxisList& others, const Offsets& from) {
+    const Records<Record> records(axes.lane.size);
+    for (Walk at(others.axis, others.count); !at.done; at.next()) {
+      f(Lane<T>{static_cast<const T*>(in.data) + from.x + at.at.x, axes.lane.size, axes.lane.x,
+                static_cast<T*>(values.data) + from.out + at.at.out,
+                static_cast<std::int64_t*>(places.data) + from.y + at.at.y, axes.lane.out, axes.lane.y,
+                order == Order::descending},
+        records);
+    }
+  });
 }
 
 /// Every lane of `in` along `axis`, of which `values` and `places` have `count` elements.
 template <class F>
 void sort_lanes(const Strided& values, const Strided& places, const Strided& in, int axis, Order order, F f) {
   assert(values.dtype == in.dtype && places.dtype == DType::int64);
-  const LaneAxes axes = lanes_along(axis, values, in, places);
+  LaneAxes axes = lanes_along(axis, values, in, places);
   if (axes.empty) return;
   visit_real(in.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (sizeof(T) > sizeof(std::uint32_t)) {
@@ -175,14 +179,17 @@ void search_sorted(Strided out, Strided sorted, Strided values, bool right) {
   if (sorted.rank > 1) std::copy_n(sorted.strides, last, repeated);
   const Strided table{sorted.data, sorted.dtype, values.rank, values.shape, repeated};
   // Without a lane of its own: an axis past the last.
-  const LaneAxes axes = lanes_along(values.rank, out, values, table);
+  LaneAxes axes = lanes_along(values.rank, out, values, table);
   if (axes.empty) return;
   visit_real(values.dtype, [&]<class T>(std::type_identity<T>) {
-    for (Walk at(axes.others.axis, axes.others.count); !at.done; at.next()) {
-      const Key<T> key = key_of(static_cast<const T*>(values.data)[at.at.x]);
-      static_cast<std::int64_t*>(out.data)[at.at.out] =
-          count_below(static_cast<const T*>(sorted.data) + at.at.y, size, step, key, right);
-    }
+    constexpr double nanoseconds = 20;
+    cut_axes(axes.others, nanoseconds, [&](const AxisList& others, const Offsets& from) {
+      for (Walk at(others.axis, others.count); !at.done; at.next()) {
+        const Key<T> key = key_of(static_cast<const T*>(values.data)[from.x + at.at.x]);
+        static_cast<std::int64_t*>(out.data)[from.out + at.at.out] =
+            count_below(static_cast<const T*>(sorted.data) + from.y + at.at.y, size, step, key, right);
+      }
+    });
   });
 }
 

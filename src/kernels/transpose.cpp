@@ -109,6 +109,16 @@ void turn_planes(const Axis* axes, int count, char* to, const char* from, const 
     turn_planes(axes + 1, count - 1, to + i * axes->stride[0], from + i * axes->stride[1], p, size);
 }
 
+/// Everything, in planes of the last axis and of the axis `turned`, which is dropped from the others.
+void turn_axes(Axes& axes, int turned, char* const* data, std::size_t size) {
+  const Axis column = axes.axis[axes.count - 1], row = axes.axis[turned];
+  std::copy(axes.axis + turned + 1, axes.axis + axes.count - 1, axes.axis + turned);
+  turn_planes(axes.axis, axes.count - 2, data[0], data[1], {row.size, column.size, row.stride[0], column.stride[1]},
+              size);
+}
+
+constexpr double nanoseconds_per_byte = 0.03;
+
 }  // namespace
 
 void turn_plane(char* to, std::int64_t to_row, const char* from, std::int64_t from_column, std::int64_t rows,
@@ -122,18 +132,16 @@ bool copy_transposed(const Strided& out, const Strided& in) {
   Axes axes;
   if (!loop_axes::gather(axes, out, &in, 1) || axes.count < 2) return false;
   const auto size = static_cast<std::int64_t>(element_size(out.dtype));
-  const Axis column = axes.axis[axes.count - 1];
+  const Axis& column = axes.axis[axes.count - 1];
   if (column.stride[0] != size || column.size < smallest) return false;
-  for (int a = 0; a + 1 < axes.count; ++a) {
-    const Axis row = axes.axis[a];
-    if (row.stride[1] != size || row.size < smallest) continue;
-    std::copy(axes.axis + a + 1, axes.axis + axes.count - 1, axes.axis + a);
-    const Plane plane{row.size, column.size, row.stride[0], column.stride[1]};
-    turn_planes(axes.axis, axes.count - 2, static_cast<char*>(out.data), static_cast<const char*>(in.data), plane,
-                static_cast<std::size_t>(size));
-    return true;
-  }
-  return false;
+  int turned = 0;
+  while (turned + 1 < axes.count && (axes.axis[turned].stride[1] != size || axes.axis[turned].size < smallest))
+    ++turned;
+  if (turned + 1 == axes.count) return false;
+  char* const data[] = {static_cast<char*>(out.data), static_cast<char*>(in.data)};
+  loop_axes::cut(axes, nanoseconds_per_byte * static_cast<double>(2 * size), 2, data,
+                 [&](Axes& piece, char* const* at) { turn_axes(piece, turned, at, static_cast<std::size_t>(size)); });
+  return true;
 }
 
 }  // namespace ricci::kernels

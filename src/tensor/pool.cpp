@@ -208,17 +208,40 @@ void small_to_system(void* block, int c) noexcept {
 
 struct ThreadLists {
   std::array<FreeBlock*, small_classes> heads{};
-  std::size_t kept = 0;
+  std::atomic<std::size_t> kept = 0;  // written by its thread alone, so without locked instructions
   std::uint64_t allocations = 0;
   std::uint64_t fail_in = 0;
+  ThreadLists *before = nullptr, *after = nullptr;  // of other threads
+  ThreadLists();
   ~ThreadLists();
+
+  void keep(std::size_t bytes) { kept.store(kept.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed); }
 };
+/// The lists of all threads that run.
+struct AllLists {
+  std::mutex mutex;
+  ThreadLists* first = nullptr;
+};
+constinit AllLists all_lists;
+
+ThreadLists::ThreadLists() {
+  const std::lock_guard lock(all_lists.mutex);
+  after = all_lists.first;
+  if (after != nullptr) after->before = this;
+  all_lists.first = this;
+}
+
 thread_local ThreadLists lists;
 /// Outlives the lists: tensors that end later on this thread go straight back to the system.
 thread_local constinit bool lists_ended = false;
 
 ThreadLists::~ThreadLists() {
   lists_ended = true;
+  {
+    const std::lock_guard lock(all_lists.mutex);
+    (before != nullptr ? before->after : all_lists.first) = after;
+    if (after != nullptr) after->before = before;
+  }
   for (int c = 0; c < small_classes; ++c)
     for (FreeBlock*& head = heads[static_cast<std::size_t>(c)]; head;)
       small_to_system(std::exchange(head, head->next), c);
@@ -283,7 +306,7 @@ void* allocate(std::size_t bytes) {
   if (c >= small_classes) return allocate_large(rounded);
   if (FreeBlock* block = lists.heads[static_cast<std::size_t>(c)]) {
     lists.heads[static_cast<std::size_t>(c)] = block->next;
-    lists.kept -= rounded;
+    lists.keep(-rounded);
     return block;
   }
   return small_from_system(c);
@@ -294,19 +317,25 @@ void release(void* block, std::size_t bytes) noexcept {
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return release_large(block, rounded);
-  if (lists_ended || lists.kept + rounded > kept_by_thread) return small_to_system(block, c);
+  if (lists_ended || lists.kept.load(std::memory_order_relaxed) + rounded > kept_by_thread)
+    return small_to_system(block, c);
   auto* free_block = static_cast<FreeBlock*>(block);
   free_block->next = lists.heads[static_cast<std::size_t>(c)];
   lists.heads[static_cast<std::size_t>(c)] = free_block;
-  lists.kept += rounded;
+  lists.keep(rounded);
 }
 
 std::uint64_t allocation_count() { return lists.allocations; }
 std::size_t bytes_in_use() {
   const std::size_t in_regions = regions().free_bytes();
+  std::size_t kept = 0;
+  {
+    const std::lock_guard lock(all_lists.mutex);
+    for (const ThreadLists* of = all_lists.first; of; of = of->after) kept += of->kept.load(std::memory_order_relaxed);
+  }
   LargeBlocks& large = large_blocks();
   const std::lock_guard lock(large.mutex);
-  return from_system_now.load(std::memory_order_relaxed) - lists.kept - large.kept - in_regions;
+  return from_system_now.load(std::memory_order_relaxed) - kept - large.kept - in_regions;
 }
 void fail_after(std::uint64_t allocations) { lists.fail_in = allocations; }
 

@@ -16,7 +16,7 @@ void release(void* block, std::size_t bytes) noexcept;
 
 /// Blocks this thread has asked for since it started; tests count operations' allocations with it.
 std::uint64_t allocation_count();
-/// Bytes of all blocks that are not released, and of those that other threads keep. Tests find leaks with it.
+/// Bytes of all blocks that are not released, on any thread. Tests find leaks with it.
 std::size_t bytes_in_use();
 /// Makes the n-th allocation from now on this thread fail; 0 switches the fault off. For tests.
 void fail_after(std::uint64_t allocations);

@@ -13,6 +13,7 @@
 #include <new>
 
 #include "failing_heap.h"
+#include "kernels/parallel.h"
 #include "primitive/interpreter.h"
 #include "tensor/pool.h"
 
@@ -70,7 +71,8 @@ struct Fault {
   std::int64_t step = 0;
 };
 
-Outcome run(const Case& c, const Fault& fault) try {
+/// `elements` gets what the program returns.
+Outcome run(const Case& c, const Fault& fault, std::vector<std::complex<double>>* elements = nullptr) try {
   world().captured = c.captured;
   world().steps = 0;
   rc::manual_seed(1);
@@ -78,7 +80,9 @@ Outcome run(const Case& c, const Fault& fault) try {
   rc::pool::fail_after(fault.block);
   fuzz::heap::fail_after(fault.heap);
   const Tensor y = c.program.run(c.argument);
-  if (y.defined()) static_cast<void>(y.to_vector<std::complex<double>>());
+  if (!y.defined()) return Outcome::returned;
+  const std::vector<std::complex<double>> values = y.to_vector<std::complex<double>>();
+  if (elements) *elements = values;
   return Outcome::returned;
 } catch (const rc::Error&) { return Outcome::error; } catch (const Thrown&) {
   return Outcome::thrown;
@@ -172,6 +176,47 @@ TEST_P(RandomPrograms, LeaveNothingBehind) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(returned(), tried / 4) << "too few programs come to their end for the others to mean much";
+}
+
+/// What a program does with so many threads: how it ends, and the bits that it returns.
+struct Ending {
+  Outcome outcome;
+  std::vector<std::uint64_t> bits;
+
+  Ending(const Case& given, int threads) {
+    rc::kernels::set_thread_count(threads);
+    Case c = given;
+    if (c.program.writes) {
+      c.argument = given.argument.clone();
+      for (Tensor& t : c.captured) t = t.clone();
+    }
+    std::vector<std::complex<double>> elements;
+    outcome = run(c, {}, &elements);
+    clear_world();
+    for (const std::complex<double>& x : elements) {
+      bits.push_back(bits_of(x.real()));
+      bits.push_back(bits_of(x.imag()));
+    }
+  }
+  bool operator==(const Ending&) const = default;
+
+  /// One NaN for all: arithmetic leaves its sign to the order of operands in an instruction.
+  static std::uint64_t bits_of(double x) { return x == x ? std::bit_cast<std::uint64_t>(x) : ~std::uint64_t{0}; }
+};
+
+TEST_P(RandomPrograms, GiveTheSameBitsForAnyNumberOfThreads) {
+  const std::uint64_t programs = setting("RICCI_FUZZ_PROGRAMS", programs_by_default);
+  const int before = rc::kernels::thread_count();
+  for (auto seed = static_cast<std::uint64_t>(GetParam()) + 1; seed <= programs; seed += parts) {
+    Dice dice(seed);
+    const Case c(dice);
+    const Ending alone(c, 1);
+    for (const int threads : {2, 3, 7}) {
+      const rc::kernels::CutEverything cut;
+      EXPECT_TRUE(Ending(c, threads) == alone) << threads << " threads, seed " << seed << ": " << c.program.text;
+    }
+  }
+  rc::kernels::set_thread_count(before);
 }
 
 INSTANTIATE_TEST_SUITE_P(, RandomPrograms, testing::Range(0, parts),
