@@ -16,6 +16,7 @@ struct Where {
   using kind = Elementwise;
   using operands = OperandKinds<Boolean, SameAsInput, SameAsInput>;
   static constexpr const char* name = "where";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::all;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(scalar::Mask<T> condition, T a, T b) const { return scalar::select(condition, a, b); }
@@ -34,6 +35,7 @@ struct MaskedFill {
   using kind = Elementwise;
   using operands = OperandKinds<SameAsInput, Boolean, SameAsInput>;
   static constexpr const char* name = "masked_fill";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::all;
   static constexpr unsigned keeps = input(1);
   template <class T> auto formula(T x, scalar::Mask<T> mask, T value) const { return scalar::select(mask, value, x); }
@@ -49,6 +51,7 @@ struct MaskedFill {
 struct GreaterShare {
   using kind = Elementwise;
   static constexpr const char* name = "greater_share";
+  static constexpr double ulps = 0.5;
   static constexpr unsigned keeps = input(1) | input(2);
   template <class T> auto formula(T t, T a, T b) const {
     const T most = scalar::select(scalar::equal(a, b), t * T(0.5), t);
@@ -63,6 +66,7 @@ struct GreaterShare {
 struct Maximum {
   using kind = Elementwise;
   static constexpr const char* name = "maximum";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const { return scalar::max(a, b); }
@@ -75,6 +79,7 @@ struct Maximum {
 struct Minimum {
   using kind = Elementwise;
   static constexpr const char* name = "minimum";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const { return scalar::min(a, b); }
@@ -88,6 +93,7 @@ struct Minimum {
 struct Fmax {
   using kind = Elementwise;
   static constexpr const char* name = "fmax";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const {
@@ -103,6 +109,7 @@ struct Fmax {
 struct Fmin {
   using kind = Elementwise;
   static constexpr const char* name = "fmin";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const {
@@ -119,6 +126,7 @@ struct Fmin {
 struct ClampSlope {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_slope";
+  static constexpr double ulps = 0;
   static constexpr unsigned keeps = input(1) | input(2) | input(3);
   template <class T> auto formula(T t, T x, T low, T high) const {
     return scalar::select(scalar::greater_equal(x, low) && scalar::less_equal(x, high), t, T(0));
@@ -133,6 +141,7 @@ struct ClampSlope {
 struct Clamp {
   using kind = Elementwise;
   static constexpr const char* name = "clamp";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1) | input(2);
   template <class T> auto formula(T x, T low, T high) const { return scalar::min(scalar::max(x, low), high); }
@@ -147,6 +156,7 @@ struct Clamp {
 struct ClampMin {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_min";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T low) const { return scalar::max(x, low); }
@@ -159,6 +169,7 @@ struct ClampMin {
 struct ClampMax {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_max";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T high) const { return scalar::min(x, high); }
