@@ -17,6 +17,10 @@
 //   Multilinear   type, eval, transpose, lift            → jvp, vjp; linear in each input, the others held
 //   Explicit      type, eval, jvp, vjp, lift             → nothing more
 //   Custom        call                                   → everything: its value is written in tensors
+// An elementwise operation may bind itself to an error, `static constexpr double ulps`: units in the last place of
+// float32 and float64 results, over the whole domain. The laws hold it against `formula` in more digits, or against
+// `exact` of the same arguments where the formula itself rounds (a constant, a series). Where the terms of a sum cancel
+// no error of the result can be bound: `unit` of the same arguments, beside its reason, names the term whose units count.
 // `lift` is one of lifted(), lifted(Size) — the same operation with one more leading axis on every input and output —
 // or batch(Batch), a direct rule. Rules never look at values, only at types; they are written in ordinary operations.
 //
@@ -100,6 +104,8 @@ struct Interval {
 };
 
 struct LoopTable;
+struct Exact;
+struct ExactValue;
 
 /// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct; a rule the
 /// struct does not have is null. The first argument of every rule points at the parameters.
@@ -137,6 +143,10 @@ struct Rules {
   double (*reference)(const void*, const double*) = nullptr;  // the scalar in double, by another route than formula
   Interval domain = {};
   double tolerance_factor = 1;  // times the dtype's tolerance; a reason stands beside it
+  /// Elementwise: the error that float32 and float64 results have at most, in units in the last place, over the whole
+  /// domain; and what they should be. Null where the struct has no `ulps` or the results are not floating.
+  double ulps = 0;
+  void (*exact)(const void*, const Exact* inputs, ExactValue&) = nullptr;
 };
 
 /// A primitive with its parameters, borrowed.
@@ -348,8 +358,11 @@ BatchedOutputs batch_of(const void* op, const Batch& batch) {
   else return batch_by_calling({&rules_of<P>, op}, batch);
 }
 
+// Defined in primitive/elementwise.h, which a file with elementwise primitives includes.
 template <class P>
-const LoopTable* loops_for();  // defined in primitive/elementwise.h, which a file with elementwise primitives includes
+const LoopTable* loops_for();
+template <class P>
+void exact_of(const void* op, const Exact* x, ExactValue& y);
 
 }  // namespace erase
 
@@ -370,6 +383,10 @@ constexpr Rules make_rules() {
   if constexpr (std::same_as<typename P::kind, Elementwise>) {
     r.kind = Kind::elementwise;
     r.loops = erase::loops_for<P>;
+    if constexpr (requires { P::ulps; }) {
+      r.ulps = P::ulps;
+      r.exact = erase::exact_of<P>;
+    }
     if constexpr (!erase::is_locally_constant<P>()) r.scale = erase::scale_of<P>;
     return r;
   } else if constexpr (std::same_as<typename P::kind, Custom>) {

@@ -1,6 +1,7 @@
 // Activation functions of networks. The `…_slope` operations apply a derivative to a tangent in one pass instead of
 // several; their own derivatives are written in other operations. Start with `Sigmoid`.
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numbers>
 
@@ -12,20 +13,52 @@ namespace {
 
 constexpr DTypes fields = DTypes::floating | DTypes::complex;
 
-/// 1 / (1 + exp(-x)), which needs no case for large x: exp gives inf or 0.
+/// 1 / (1 + exp(-x)), by exp(-|x|): the results that are subnormal would otherwise be 1 / inf.
 template <class T>
 T logistic(T x) {
-  return T(1) / (T(1) + scalar::exp(-x));
+  const T one(1), e = scalar::exp(-scalar::abs(x));
+  return scalar::select(scalar::less(x, T(0)), e, one) / (one + e);
 }
+template <class F>
+std::complex<F> logistic(std::complex<F> x) {
+  return F(1) / (F(1) + std::exp(-x));
+}
+
+/// exp(-|x|) as e times last: alone it would leave few digits where x is far below 0, it is subnormal, and what it is to
+/// multiply is large. There e is exp(64) times as large.
+template <class T>
+struct Falling {
+  T e, last;
+};
+template <class T>
+Falling<T> falling(T x) {
+  const auto deep = scalar::less(x, T(-64));
+  return {scalar::exp(scalar::select(deep, T(64), T(0)) - scalar::abs(x)),
+          scalar::select(deep, T(1.603810890548637852976087033e-28), T(1))};
+}
+
+/// t weight / (1 + exp(-x)).
+template <class T>
+T share(T t, T weight, T x) {
+  const auto [e, last] = falling(x);
+  const T part = scalar::select(scalar::less(x, T(0)), e * weight, weight);
+  return t * part / scalar::fma(e, last, T(1)) * last;
+}
+
 double logistic_reference(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// t y (1 - y).
 struct SigmoidSlope {
   using kind = Elementwise;
   static constexpr const char* name = "sigmoid_slope";
+  static constexpr double ulps = 2.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T y) const { return t * (y * (T(1) - y)); }
+  /// y is a sigmoid: a product that overflows is none.
+  template <class T> static T unit(T, T y) {
+    return scalar::select(scalar::less_equal(scalar::abs(y), T(1)), T(0), T(std::numeric_limits<double>::infinity()));
+  }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(SigmoidSlope{}, t, x[1]) : mul(mul(t, x[0]), sub(1, mul(x[1], 2)));
   }
@@ -35,6 +68,7 @@ struct SigmoidSlope {
 struct Sigmoid {
   using kind = Elementwise;
   static constexpr const char* name = "sigmoid";
+  static constexpr double ulps = 2.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
   template <class T> auto formula(T x) const { return logistic(x); }
@@ -56,6 +90,7 @@ struct Logistic {
 struct Logsigmoid {
   using kind = Elementwise;
   static constexpr const char* name = "logsigmoid";
+  static constexpr double ulps = 1.6;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const {
     return scalar::min(x, T(0)) - scalar::log1p(scalar::exp(-scalar::abs(x)));
@@ -68,6 +103,7 @@ struct Logsigmoid {
 struct ReluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "relu_slope";
+  static constexpr double ulps = 0;
   static constexpr unsigned keeps = input(1);
   template <class T> auto formula(T t, T y) const { return scalar::select(scalar::less_equal(y, T(0)), T(0), t); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
@@ -79,6 +115,7 @@ struct ReluSlope {
 struct Relu {
   using kind = Elementwise;
   static constexpr const char* name = "relu";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral;
   static constexpr unsigned keeps = output(0);
   template <class T> auto formula(T x) const { return scalar::select(scalar::less_equal(x, T(0)), T(0), x); }
@@ -89,6 +126,7 @@ struct Relu {
 struct LeakyRelu {
   using kind = Elementwise;
   static constexpr const char* name = "leaky_relu";
+  static constexpr double ulps = 1;
   static constexpr unsigned keeps = input(0);
   double negative_slope;
 
@@ -125,6 +163,7 @@ struct EluSlope {
 struct Elu {
   using kind = Elementwise;
   static constexpr const char* name = "elu";
+  static constexpr double ulps = 2.5;
   static constexpr unsigned keeps = input(0);
   double alpha;
 
@@ -138,22 +177,48 @@ struct Elu {
   }
 };
 
-/// Phi(x) by erfc, so that it keeps its digits far to the left.
+/// Of the normal distribution: Mills' ratio at size = |x|; the density exp(-x^2 / 2) as density times last, as in
+/// `falling`; and `off`, the share of the density that rounding x^2 took.
 template <class T>
-T normal_distribution(T x) {
-  return T(0.5) * scalar::erfc(x * T(-std::numbers::sqrt2 / 2));
+struct NormalTail {
+  T size, ratio, density, off, last;
+};
+template <class T>
+NormalTail<T> normal_tail(T x) {
+  const T size = scalar::min(scalar::abs(x), T(56)), squared = size * size;
+  const auto deep = scalar::greater(squared, T(128));
+  const T density = scalar::exp(scalar::fma(squared, T(-0.5), scalar::select(deep, T(64), T(0))));
+  return {size, scalar::mills(size), density, scalar::fma(size, size, -squared) * T(-0.5),
+          scalar::select(deep, T(1.603810890548637852976087033e-28), T(1))};
 }
 
 constexpr double normal_peak = 0.398942280401432677939946059934;  // 1 / sqrt(2 pi)
+
+/// Phi and phi for the laws.
+template <class T>
+T exact_distribution(T x) {
+  return T(0.5) * scalar::erfc(-x * scalar::sqrt(T(0.5)));
+}
+template <class T>
+T exact_density(T x) {
+  return scalar::exp(T(-0.5) * x * x) / scalar::sqrt(T(2) * T(std::numbers::pi_v<long double>));
+}
 
 /// t (Phi(x) + x phi(x)).
 struct GeluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "gelu_slope";
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T x) const {
-    return t * (normal_distribution(x) + x * T(normal_peak) * scalar::exp(T(-0.5) * x * x));
+    const auto [size, ratio, density, off, last] = normal_tail(x);
+    const T slope = scalar::fma(size, T(normal_peak), -ratio) * density;
+    const T tail = scalar::fma(slope, off, slope) * t * last;
+    return scalar::select(scalar::less(x, T(0)), -tail, t + tail);
   }
+  template <class T> static T exact(T t, T x) { return t * (exact_distribution(x) + x * exact_density(x)); }
+  /// The terms cancel near x = -0.75; where the slope itself is subnormal, t times it has no more digits.
+  template <class T> static T unit(T t, T x) { return t * scalar::max(exact_distribution(x), T::smallest_normal()); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(GeluSlope{}, t, x[1]);
     const Tensor squared = square(clamp(x[1], -40, 40));  // what is beyond is 0, and infinite squares would make it NaN
@@ -168,8 +233,14 @@ struct GeluSlope {
 struct Gelu {
   using kind = Elementwise;
   static constexpr const char* name = "gelu";
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0);
-  template <class T> auto formula(T x) const { return x * normal_distribution(x); }
+  template <class T> auto formula(T x) const {
+    const auto [size, ratio, density, off, last] = normal_tail(x);
+    const T rounded = size * ratio * density, tail = scalar::fma(rounded, off, rounded) * last;
+    return scalar::select(scalar::less(x, T(0)), -tail, x - tail);
+  }
+  template <class T> static T exact(T x) { return x * exact_distribution(x); }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return apply(GeluSlope{}, t, x); }
   static double reference(double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }
 };
@@ -178,11 +249,12 @@ struct Gelu {
 struct SiluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "silu_slope";
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0) | input(1);
-  template <class T> auto formula(T t, T x) const {
-    const T s = logistic(x);
-    return t * (s * (T(1) + x * (T(1) - s)));
-  }
+  template <class T> auto formula(T t, T x) const { return share(t, scalar::fma(x, logistic(-x), T(1)), x); }
+  template <class T> static T exact(T t, T x) { return t * logistic(x) * (T(1) + x * logistic(-x)); }
+  /// The terms cancel near x = -1.28; where the slope itself is subnormal, t times it has no more digits.
+  template <class T> static T unit(T t, T x) { return t * scalar::max(logistic(x), T::smallest_normal()); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(SiluSlope{}, t, x[1]);
     const Tensor s = apply(Logistic{}, x[1]), left = apply(Logistic{}, neg(x[1]));
@@ -197,22 +269,41 @@ struct SiluSlope {
 struct Silu {
   using kind = Elementwise;
   static constexpr const char* name = "silu";
+  static constexpr double ulps = 3;
   static constexpr unsigned keeps = input(0);
-  template <class T> auto formula(T x) const { return x / (T(1) + scalar::exp(-x)); }
+  template <class T> auto formula(T x) const { return share(x, T(1), x); }
+  template <class T> static T exact(T x) { return x * logistic(x); }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return apply(SiluSlope{}, t, x); }
   static double reference(double x) { return x * logistic_reference(x); }
 };
+
+/// y exp(-|d|), d being what z = beta x was rounded by away from 0.
+template <class T>
+T set_right(T y, T x, T z, double beta) {
+  const T off = scalar::fma(x, T(beta), -z), away = scalar::select(scalar::less(z, T(0)), off, -off);
+  return scalar::select(scalar::isfinite(off), scalar::fma(y, away, y), y);
+}
 
 /// t sigmoid(beta x), and t beyond the threshold.
 struct SoftplusSlope {
   using kind = Elementwise;
   static constexpr const char* name = "softplus_slope";
+  static constexpr double ulps = 3.5;
   static constexpr unsigned keeps = input(0) | input(1);
   double beta, threshold;
 
   template <class T> auto formula(T t, T x) const {
-    const T z = x * T(beta);
+    const T z = x * T(beta), one(1);
+    const T weight = scalar::select(scalar::less(z, T(0)), set_right(one, x, z, beta), one);
+    return scalar::select(scalar::greater(z, T(threshold)), t, share(t, weight, z));
+  }
+  template <class T> T exact(T t, T x) const {
+    const T z = x * T::in_element(beta);
     return scalar::select(scalar::greater(z, T(threshold)), t, t * logistic(z));
+  }
+  /// Where the slope itself is subnormal, t times it has no more digits.
+  template <class T> T unit(T t, T x) const {
+    return t * scalar::max(logistic(x * T::in_element(beta)), T::smallest_normal());
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(*this, t, x[1]);
@@ -226,19 +317,28 @@ struct SoftplusSlope {
 struct Softplus {
   using kind = Elementwise;
   static constexpr const char* name = "softplus";
+  static constexpr double ulps = 3;
   static constexpr unsigned keeps = input(0);
   double beta, threshold;
 
   template <class T> auto formula(T x) const {
-    const T z = x * T(beta), soft = scalar::max(z, T(0)) + scalar::log1p(scalar::exp(-scalar::abs(z)));
-    return scalar::select(scalar::greater(z, T(threshold)), x, soft / T(beta));
+    const T z = x * T(beta);
+    const auto [e, last] = falling(z);
+    const T right = set_right(e, x, z, beta), soft = scalar::max(z, T(0)) + scalar::log1p(right);
+    const T low = scalar::select(scalar::less(z, T(-64)), right, soft) / T(beta) * last;
+    return scalar::select(scalar::greater(z, T(threshold)), x, low);
+  }
+  template <class T> T exact(T x) const {
+    const T b = T::in_element(beta), z = x * b;
+    const T soft = scalar::max(z, T(0)) + scalar::log1p(scalar::exp(-scalar::abs(z)));
+    return scalar::select(scalar::greater(z, T(threshold)), x, soft / b);
   }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
     return apply(SoftplusSlope{beta, threshold}, t, x);
   }
   double reference(double x) const { return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta; }
   static std::vector<Sample<Softplus>> samples() {
-    return {{{1, 20}, {sub(rand({2, 3}), 0.5)}}, {{2, 1}, {sub(mul(rand({8}), 4), 2)}}};
+    return {{{1, 20}, {sub(rand({2, 3}), 0.5)}}, {{2, 1}, {sub(mul(rand({8}), 4), 2)}}, {{0.3, 20}, {rand({3})}}};
   }
 };
 

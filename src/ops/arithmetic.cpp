@@ -9,6 +9,7 @@ namespace {
 struct Add {
   using kind = Elementwise;
   static constexpr const char* name = "add";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::all;
   template <class T> auto formula(T a, T b) const { return a + b; }
   Tensor scale(int, const Tensor& t, std::span<const Tensor>, const Tensor&) const { return t; }
@@ -18,6 +19,7 @@ struct Add {
 struct Sub {
   using kind = Elementwise;
   static constexpr const char* name = "sub";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
   template <class T> auto formula(T a, T b) const { return a - b; }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor>, const Tensor&) const { return i == 0 ? t : neg(t); }
@@ -27,6 +29,7 @@ struct Sub {
 struct Mul {
   using kind = Elementwise;
   static constexpr const char* name = "mul";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::all;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const { return a * b; }
@@ -62,6 +65,7 @@ struct QuotientSlope {
 struct Div {
   using kind = Elementwise;
   static constexpr const char* name = "div";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
   static constexpr unsigned keeps = input(1) | output(0);
   static constexpr Interval domain = {0.5, 2};
@@ -75,6 +79,7 @@ struct Div {
 struct Neg {
   using kind = Elementwise;
   static constexpr const char* name = "neg";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
   template <class T> auto formula(T x) const { return -x; }
   Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return neg(t); }
@@ -84,9 +89,10 @@ struct Neg {
 struct Addcmul {
   using kind = Elementwise;
   static constexpr const char* name = "addcmul";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
   static constexpr unsigned keeps = input(1) | input(2);
-  template <class T> auto formula(T x, T a, T b) const { return x + a * b; }
+  template <class T> auto formula(T x, T a, T b) const { return scalar::fma(a, b, x); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? t : mul(t, x[i == 1 ? 2 : 1]);
   }
@@ -96,10 +102,13 @@ struct Addcmul {
 struct Addcdiv {
   using kind = Elementwise;
   static constexpr const char* name = "addcdiv";
+  static constexpr double ulps = 1.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
   static constexpr unsigned keeps = input(1) | input(2);
   static constexpr Interval domain = {0.5, 2};
   template <class T> auto formula(T x, T a, T b) const { return x + a / b; }
+  /// Two terms, which may cancel.
+  template <class T> static T unit(T x, T a, T b) { return scalar::max(scalar::abs(x), scalar::abs(a / b)); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return t;
     return i == 1 ? div(t, x[2]) : apply(QuotientSlope{}, t, div(x[1], x[2]), x[2]);
@@ -111,10 +120,16 @@ struct Addcdiv {
 struct Lerp {
   using kind = Elementwise;
   static constexpr const char* name = "lerp";
+  static constexpr double ulps = 3;
   static constexpr unsigned keeps = input(0) | input(1) | input(2);
   template <class T> auto formula(T start, T end, T weight) const {
     const T way = end - start;
     return scalar::select(scalar::less(weight, T(0.5)), start + weight * way, end - way * (T(1) - weight));
+  }
+  /// Between numbers of different sign the terms cancel; where they lie too far apart, their difference overflows.
+  template <class T> static T unit(T start, T end, T weight) {
+    const T way = scalar::abs(end - start), part = scalar::max(weight, T(1) - weight) * way;
+    return scalar::max(scalar::max(scalar::abs(start), scalar::abs(end)), scalar::max(way, part));
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 2) return mul(t, sub(x[1], x[0]));

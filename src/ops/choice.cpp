@@ -16,6 +16,7 @@ struct Where {
   using kind = Elementwise;
   using operands = OperandKinds<Boolean, SameAsInput, SameAsInput>;
   static constexpr const char* name = "where";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::all;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(scalar::Mask<T> condition, T a, T b) const { return scalar::select(condition, a, b); }
@@ -34,6 +35,7 @@ struct MaskedFill {
   using kind = Elementwise;
   using operands = OperandKinds<SameAsInput, Boolean, SameAsInput>;
   static constexpr const char* name = "masked_fill";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::all;
   static constexpr unsigned keeps = input(1);
   template <class T> auto formula(T x, scalar::Mask<T> mask, T value) const { return scalar::select(mask, value, x); }
@@ -49,6 +51,7 @@ struct MaskedFill {
 struct GreaterShare {
   using kind = Elementwise;
   static constexpr const char* name = "greater_share";
+  static constexpr double ulps = 0.5;
   static constexpr unsigned keeps = input(1) | input(2);
   template <class T> auto formula(T t, T a, T b) const {
     const T most = scalar::select(scalar::equal(a, b), t * T(0.5), t);
@@ -63,6 +66,7 @@ struct GreaterShare {
 struct Maximum {
   using kind = Elementwise;
   static constexpr const char* name = "maximum";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const { return scalar::max(a, b); }
@@ -75,6 +79,7 @@ struct Maximum {
 struct Minimum {
   using kind = Elementwise;
   static constexpr const char* name = "minimum";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const { return scalar::min(a, b); }
@@ -94,6 +99,7 @@ Tensor share_of_numbers(int i, const Tensor& t, const Tensor& first, std::span<c
 struct Fmax {
   using kind = Elementwise;
   static constexpr const char* name = "fmax";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const {
@@ -108,6 +114,7 @@ struct Fmax {
 struct Fmin {
   using kind = Elementwise;
   static constexpr const char* name = "fmin";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const {
@@ -125,6 +132,7 @@ bool is_number(const Tensor& x) { return type_of(x).weak; }
 struct ClampSlope {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_slope";
+  static constexpr double ulps = 0;
   static constexpr unsigned keeps = input(1) | input(2) | input(3);
   template <class T> auto formula(T t, T x, T low, T high) const {
     return scalar::select(scalar::greater(x, low) && scalar::less(x, high), t, T(0));
@@ -157,6 +165,7 @@ struct ClampShare {
 struct Clamp {
   using kind = Elementwise;
   static constexpr const char* name = "clamp";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1) | input(2);
   template <class T> auto formula(T x, T low, T high) const { return scalar::min(scalar::max(x, low), high); }
@@ -175,6 +184,7 @@ struct Clamp {
 struct ClampMin {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_min";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T low) const { return scalar::max(x, low); }
@@ -190,6 +200,7 @@ struct ClampMin {
 struct ClampMax {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_max";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = ordered;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T high) const { return scalar::min(x, high); }

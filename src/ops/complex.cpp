@@ -55,9 +55,13 @@ struct Angle {
   using kind = Elementwise;
   using result = Real;
   static constexpr const char* name = "angle";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::arg(x); }
+  template <class T> static T exact(T x) {
+    return scalar::select(scalar::less(x, T(0)), T(std::numbers::pi_v<long double>), T(0));
+  }
   /// 0 at 0, and for real x.
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
     if (!x.is_complex()) return {};

@@ -12,6 +12,7 @@ constexpr DTypes fields = DTypes::floating | DTypes::complex;
 struct Exp {
   using kind = Elementwise;
   static constexpr const char* name = "exp";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
   template <class T> auto formula(T x) const { return scalar::exp(x); }
@@ -22,6 +23,7 @@ struct Exp {
 struct Exp2 {
   using kind = Elementwise;
   static constexpr const char* name = "exp2";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
   template <class T> auto formula(T x) const { return scalar::exp2(x); }
@@ -32,6 +34,7 @@ struct Exp2 {
 struct Expm1 {
   using kind = Elementwise;
   static constexpr const char* name = "expm1";
+  static constexpr double ulps = 2;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::expm1(x); }
@@ -42,6 +45,7 @@ struct Expm1 {
 struct Log {
   using kind = Elementwise;
   static constexpr const char* name = "log";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {0.25, 4};
@@ -53,6 +57,7 @@ struct Log {
 struct Log2 {
   using kind = Elementwise;
   static constexpr const char* name = "log2";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {0.25, 4};
@@ -64,6 +69,7 @@ struct Log2 {
 struct Log10 {
   using kind = Elementwise;
   static constexpr const char* name = "log10";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {0.25, 4};
@@ -75,6 +81,7 @@ struct Log10 {
 struct Log1p {
   using kind = Elementwise;
   static constexpr const char* name = "log1p";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {-0.75, 3};
@@ -87,11 +94,17 @@ struct Log1p {
 struct ExpShare {
   using kind = Elementwise;
   static constexpr const char* name = "exp_share";
+  static constexpr double ulps = 3;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const {
-    const T ahead = scalar::select(scalar::equal(a, b), T(0), a - b), less = scalar::exp(-scalar::abs(ahead));
-    return scalar::select(scalar::less(ahead, T(0)), less, T(1)) / (T(1) + less);
+    const T one(1), apart = a - b, taken = apart - a, off = (a - (apart - taken)) - (b + taken);
+    const T ahead = scalar::select(scalar::equal(a, b), T(0), apart), size = scalar::abs(ahead);
+    const auto behind = scalar::less(ahead, T(0));
+    const T e = scalar::exp(-size), change = e * scalar::select(behind, off, -off);
+    const T less = scalar::select(scalar::isfinite(off), e + change, e);  // apart + off is a - b exactly
+    return scalar::select(behind, less, one) / (one + less);
   }
+  template <class T> T exact(T a, T b) const { return scalar::reciprocal(T(1) + scalar::exp(b - a)); }
   /// The product of both shares: 1 - y has lost what is far below 1.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     const Tensor change = mul(apply(ExpShare{}, x[0], x[1]), apply(ExpShare{}, x[1], x[0]));
@@ -103,11 +116,14 @@ struct ExpShare {
 struct Logaddexp {
   using kind = Elementwise;
   static constexpr const char* name = "logaddexp";
+  static constexpr double ulps = 2;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T a, T b) const {
     const T apart = scalar::select(scalar::equal(a, b), T(0), scalar::abs(a - b));
     return scalar::max(a, b) + scalar::log1p(scalar::exp(-apart));
   }
+  /// 0 on the curve exp a + exp b = 1, where the two terms cancel.
+  template <class T> static T unit(T a, T b) { return scalar::max(scalar::max(scalar::abs(a), scalar::abs(b)), T(1)); }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(ExpShare{}, x[0], x[1]) : apply(ExpShare{}, x[1], x[0]);
   }
@@ -117,6 +133,7 @@ struct Logaddexp {
 struct Xlogy {
   using kind = Elementwise;
   static constexpr const char* name = "xlogy";
+  static constexpr double ulps = 2;
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.25, 4};
   template <class T> auto formula(T x, T y) const {

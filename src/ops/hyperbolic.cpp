@@ -1,5 +1,6 @@
 // Hyperbolic functions and their inverses. Start with `Tanh`.
 #include <cmath>
+#include <limits>
 
 #include "ops/unit_circle.h"
 #include "ricci/primitive/elementwise.h"
@@ -12,6 +13,7 @@ constexpr DTypes fields = DTypes::floating | DTypes::complex;
 struct Sinh {
   using kind = Elementwise;
   static constexpr const char* name = "sinh";
+  static constexpr double ulps = 2;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::sinh(x); }
@@ -22,6 +24,7 @@ struct Sinh {
 struct Cosh {
   using kind = Elementwise;
   static constexpr const char* name = "cosh";
+  static constexpr double ulps = 2;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::cosh(x); }
@@ -33,9 +36,14 @@ struct Cosh {
 struct TanhSlope {
   using kind = Elementwise;
   static constexpr const char* name = "tanh_slope";
+  static constexpr double ulps = 2;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
-  template <class T> auto formula(T t, T y) const { return t * (T(1) - y * y); }
+  template <class T> auto formula(T t, T y) const { return t * scalar::fma(-y, y, T(1)); }
+  /// y is a tanh; a square that overflows is none.
+  template <class T> static T unit(T, T y) {
+    return scalar::select(scalar::less_equal(scalar::abs(y), T(1)), T(0), T(std::numeric_limits<double>::infinity()));
+  }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(TanhSlope{}, t, x[1]) : mul(mul(t, x[0]), mul(x[1], -2));
   }
@@ -45,6 +53,7 @@ struct TanhSlope {
 struct Tanh {
   using kind = Elementwise;
   static constexpr const char* name = "tanh";
+  static constexpr double ulps = 2.6;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
   template <class T> auto formula(T x) const { return scalar::tanh(x); }
@@ -55,6 +64,7 @@ struct Tanh {
 struct Asinh {
   using kind = Elementwise;
   static constexpr const char* name = "asinh";
+  static constexpr double ulps = 1.6;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::asinh(x); }
@@ -68,6 +78,7 @@ struct Asinh {
 struct Acosh {
   using kind = Elementwise;
   static constexpr const char* name = "acosh";
+  static constexpr double ulps = 1.6;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {1.25, 4};
@@ -80,6 +91,7 @@ struct Acosh {
 struct Atanh {
   using kind = Elementwise;
   static constexpr const char* name = "atanh";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {-0.9, 0.9};

@@ -14,6 +14,7 @@ namespace {
 struct SquaredError {
   using kind = Elementwise;
   static constexpr const char* name = "mse_loss";
+  static constexpr double ulps = 2;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T target) const {
     const T difference = x - target;
@@ -29,6 +30,7 @@ struct SquaredError {
 struct AbsoluteError {
   using kind = Elementwise;
   static constexpr const char* name = "l1_loss";
+  static constexpr double ulps = 0.5;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T target) const { return scalar::abs(x - target); }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
@@ -41,12 +43,18 @@ struct AbsoluteError {
 struct Huber {
   using kind = Elementwise;
   static constexpr const char* name = "huber_loss";
+  static constexpr double ulps = 3;
   static constexpr unsigned keeps = input(0) | input(1);
   double delta = 1;
   template <class T> auto formula(T x, T target) const {
     const T size = scalar::abs(x - target);
     const T outside = T(delta) * (size - T(0.5 * delta));
     return scalar::select(scalar::less(size, T(delta)), T(0.5) * size * size, outside);
+  }
+  /// The difference may overflow where delta times it does not.
+  template <class T> T unit(T x, T target) const {
+    const T size = scalar::abs(x - target);
+    return scalar::select(scalar::less(size, T(delta)), T(0), size);
   }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     return clamp(i == 0 ? x[0] - x[1] : x[1] - x[0], -delta, delta);
@@ -65,12 +73,15 @@ struct Huber {
 struct BinaryCrossEntropyWithLogits {
   using kind = Elementwise;
   static constexpr const char* name = "binary_cross_entropy_with_logits";
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T y) const {
     const T weight = scalar::select(scalar::greater(x, T(0)), T(1) - y, -y);
     const T linear = scalar::select(scalar::equal(weight, T(0)), T(0), x * weight);  // 0 times infinity is 0 here
     return linear + scalar::log1p(scalar::exp(-scalar::abs(x)));
   }
+  /// Near a target of 1 the first two terms cancel.
+  template <class T> static T unit(T x, T y) { return scalar::max(scalar::abs(x), scalar::abs(x * y)); }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? sigmoid(x[0]) - x[1] : neg(x[0]);
   }
@@ -118,11 +129,17 @@ struct CrossEntropySlope {
 struct BinaryCrossEntropy {
   using kind = Elementwise;
   static constexpr const char* name = "binary_cross_entropy";
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.1, 0.9};
   template <class T> auto formula(T p, T y) const {
     const T of_one = scalar::max(scalar::log(p), T(-100)), of_zero = scalar::max(scalar::log1p(-p), T(-100));
     return (y - T(1)) * of_zero - y * of_one;
+  }
+  /// Targets outside [0, 1] let the terms cancel.
+  template <class T> static T unit(T p, T y) {
+    const T of_one = scalar::max(scalar::log(p), T(-100)), of_zero = scalar::max(scalar::log1p(-p), T(-100));
+    return scalar::max(scalar::abs((y - T(1)) * of_zero), scalar::abs(y * of_one));
   }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(CrossEntropySlope{}, x[0], x[1]) : apply(LimitedLogOdds{}, x[0]);

@@ -117,6 +117,7 @@ struct SumOfSizes {
 struct FlatRoot {
   using kind = Elementwise;
   static constexpr const char* name = "flat_sqrt";
+  static constexpr double ulps = 0.5;
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {0.1, 4};
   template <class T>

@@ -1,6 +1,7 @@
 // Powers and roots. A power with a number for exponent is an operation of its own: it needs no logarithm, and its
 // derivative is another power. Start with `Pow`.
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "primitive/writing.h"
@@ -15,6 +16,7 @@ constexpr DTypes fields = DTypes::floating | DTypes::complex;
 struct Pow {
   using kind = Elementwise;
   static constexpr const char* name = "pow";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = numbers;
   static constexpr unsigned keeps = input(0) | input(1) | output(0);
   static constexpr Interval domain = {0.25, 2};
@@ -39,6 +41,7 @@ struct Pow {
 struct PowBy {
   using kind = Elementwise;
   static constexpr const char* name = "pow_number";
+  static constexpr double ulps = 2;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   double exponent;
@@ -52,6 +55,7 @@ struct PowBy {
     if (exponent == -2) return scalar::square(scalar::reciprocal(x));
     return scalar::pow(x, T(exponent));
   }
+  template <class T> T exact(T x) const { return scalar::pow(x, T::in_element(exponent)); }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
     if (exponent == 0) return zeros(t.shape(), t.dtype());
     if (exponent == 1) return t;
@@ -71,9 +75,13 @@ struct PowBy {
 struct TwiceProduct {
   using kind = Elementwise;
   static constexpr const char* name = "twice_product";
+  static constexpr double ulps = 1;  // doubling what was rounded below the normal numbers
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
-  template <class T> auto formula(T a, T b) const { return (a + a) * b; }
+  template <class T> auto formula(T a, T b) const {
+    const T product = a * b;
+    return product + product;  // 2 a could overflow where the result does not
+  }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return apply(TwiceProduct{}, t, x[i == 0 ? 1 : 0]);
   }
@@ -83,6 +91,7 @@ struct TwiceProduct {
 struct Square {
   using kind = Elementwise;
   static constexpr const char* name = "square";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = numbers;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::square(x); }
@@ -94,10 +103,15 @@ struct Square {
 struct HalfQuotient {
   using kind = Elementwise;
   static constexpr const char* name = "half_quotient";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(1) | output(0);
   static constexpr Interval domain = {0.5, 2};
   template <class T> auto formula(T a, T b) const { return a / (b + b); }
+  /// b, being a square root, is far from where 2 b overflows.
+  template <class T> static T unit(T, T b) {
+    return scalar::select(scalar::less(scalar::abs(b), T(0x1p126)), T(0), T(std::numeric_limits<double>::infinity()));
+  }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
     return i == 0 ? apply(HalfQuotient{}, t, x[1]) : neg(div(mul(t, y), x[1]));
   }
@@ -107,6 +121,7 @@ struct HalfQuotient {
 struct Sqrt {
   using kind = Elementwise;
   static constexpr const char* name = "sqrt";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {0.25, 4};
@@ -118,6 +133,7 @@ struct Sqrt {
 struct Rsqrt {
   using kind = Elementwise;
   static constexpr const char* name = "rsqrt";
+  static constexpr double ulps = 1.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {0.25, 4};
@@ -129,6 +145,7 @@ struct Rsqrt {
 struct Cbrt {
   using kind = Elementwise;
   static constexpr const char* name = "cbrt";
+  static constexpr double ulps = 1.01;
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {0.25, 4};
   template <class T> auto formula(T x) const { return scalar::cbrt(x); }
@@ -139,6 +156,7 @@ struct Cbrt {
 struct Reciprocal {
   using kind = Elementwise;
   static constexpr const char* name = "reciprocal";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {0.5, 2};
@@ -173,6 +191,7 @@ struct HypotSlope {
 struct Hypot {
   using kind = Elementwise;
   static constexpr const char* name = "hypot";
+  static constexpr double ulps = 1.01;
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T a, T b) const { return scalar::hypot(a, b); }

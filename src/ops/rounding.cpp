@@ -14,6 +14,7 @@ constexpr DTypes reals = DTypes::floating | DTypes::integral;
 struct Floor {
   using kind = Elementwise;
   static constexpr const char* name = "floor";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = reals;
   static constexpr bool locally_constant = true;
   template <class T> auto formula(T x) const { return scalar::floor(x); }
@@ -23,6 +24,7 @@ struct Floor {
 struct Ceil {
   using kind = Elementwise;
   static constexpr const char* name = "ceil";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = reals;
   static constexpr bool locally_constant = true;
   template <class T> auto formula(T x) const { return scalar::ceil(x); }
@@ -32,6 +34,7 @@ struct Ceil {
 struct Round {
   using kind = Elementwise;
   static constexpr const char* name = "round";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = reals;
   static constexpr bool locally_constant = true;
   template <class T> auto formula(T x) const { return scalar::round(x); }
@@ -41,6 +44,7 @@ struct Round {
 struct Trunc {
   using kind = Elementwise;
   static constexpr const char* name = "trunc";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = reals;
   static constexpr bool locally_constant = true;
   template <class T> auto formula(T x) const { return scalar::trunc(x); }
@@ -50,6 +54,7 @@ struct Trunc {
 struct Frac {
   using kind = Elementwise;
   static constexpr const char* name = "frac";
+  static constexpr double ulps = 0;
   template <class T> auto formula(T x) const { return x - scalar::trunc(x); }
   Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return t; }
   static double reference(double x) { return x - std::trunc(x); }
@@ -58,6 +63,7 @@ struct Frac {
 struct FloorDivide {
   using kind = Elementwise;
   static constexpr const char* name = "floor_divide";
+  static constexpr double ulps = 1;
   static constexpr DTypes dtypes = reals;
   static constexpr bool locally_constant = true;
   static constexpr Interval domain = {0.5, 4};
@@ -68,6 +74,7 @@ struct FloorDivide {
 struct Remainder {
   using kind = Elementwise;
   static constexpr const char* name = "remainder";
+  static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = reals;
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.5, 4};
@@ -81,6 +88,7 @@ struct Remainder {
 struct Fmod {
   using kind = Elementwise;
   static constexpr const char* name = "fmod";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = reals;
   static constexpr unsigned keeps = input(0) | input(1) | output(0);
   static constexpr Interval domain = {0.5, 4};

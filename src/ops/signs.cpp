@@ -12,6 +12,7 @@ struct Abs {
   using kind = Elementwise;
   using result = Real;
   static constexpr const char* name = "abs";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::abs(x); }
@@ -27,6 +28,7 @@ struct Abs {
 struct Sign {
   using kind = Elementwise;
   static constexpr const char* name = "sign";
+  static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::boolean;
   static constexpr bool locally_constant = true;
   template <class T> auto formula(T x) const { return scalar::sign(x); }
@@ -36,6 +38,7 @@ struct Sign {
 struct Copysign {
   using kind = Elementwise;
   static constexpr const char* name = "copysign";
+  static constexpr double ulps = 0;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T magnitude, T sign) const { return scalar::copysign(magnitude, sign); }
   /// 0 where the magnitude is 0; the sign is a step.
@@ -49,6 +52,7 @@ struct Copysign {
 struct NanToNum {
   using kind = Elementwise;
   static constexpr const char* name = "nan_to_num";
+  static constexpr double ulps = 0;
   static constexpr unsigned keeps = input(0);
   double largest;
 

@@ -18,6 +18,7 @@ Tensor cos_slope(const Tensor& t, const Tensor& x);
 struct SinSlope {
   using kind = Elementwise;
   static constexpr const char* name = "sin_slope";
+  static constexpr double ulps = 2.8;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T x) const { return t * scalar::cos(x); }
@@ -31,6 +32,7 @@ struct SinSlope {
 struct CosSlope {
   using kind = Elementwise;
   static constexpr const char* name = "cos_slope";
+  static constexpr double ulps = 2.8;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T x) const { return -(t * scalar::sin(x)); }
@@ -46,6 +48,7 @@ Tensor cos_slope(const Tensor& t, const Tensor& x) { return apply(CosSlope{}, t,
 struct Sin {
   using kind = Elementwise;
   static constexpr const char* name = "sin";
+  static constexpr double ulps = 2.3;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::sin(x); }
@@ -56,6 +59,7 @@ struct Sin {
 struct Cos {
   using kind = Elementwise;
   static constexpr const char* name = "cos";
+  static constexpr double ulps = 2.3;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::cos(x); }
@@ -66,6 +70,7 @@ struct Cos {
 struct Tan {
   using kind = Elementwise;
   static constexpr const char* name = "tan";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {-1.2, 1.2};
@@ -88,6 +93,7 @@ struct OneMinusSquare {
 struct Asin {
   using kind = Elementwise;
   static constexpr const char* name = "asin";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {-0.9, 0.9};
@@ -99,6 +105,7 @@ struct Asin {
 struct Acos {
   using kind = Elementwise;
   static constexpr const char* name = "acos";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {-0.9, 0.9};
@@ -131,6 +138,7 @@ struct CircleSlope {
 struct Atan {
   using kind = Elementwise;
   static constexpr const char* name = "atan";
+  static constexpr double ulps = 1.01;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const { return scalar::atan(x); }
@@ -144,6 +152,7 @@ struct Atan {
 struct Atan2 {
   using kind = Elementwise;
   static constexpr const char* name = "atan2";
+  static constexpr double ulps = 1.01;
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T y, T x) const { return scalar::atan2(y, x); }
@@ -157,7 +166,9 @@ struct Atan2 {
 struct Deg2rad {
   using kind = Elementwise;
   static constexpr const char* name = "deg2rad";
+  static constexpr double ulps = 1;
   template <class T> auto formula(T x) const { return x * T(std::numbers::pi / 180); }
+  template <class T> static T exact(T x) { return x * T(std::numbers::pi_v<long double>) / T(180); }
   Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return deg2rad(t); }
   static double reference(double x) { return x / 180 * std::numbers::pi; }
 };
@@ -165,7 +176,9 @@ struct Deg2rad {
 struct Rad2deg {
   using kind = Elementwise;
   static constexpr const char* name = "rad2deg";
+  static constexpr double ulps = 1;
   template <class T> auto formula(T x) const { return x * T(180 / std::numbers::pi); }
+  template <class T> static T exact(T x) { return x * T(180) / T(std::numbers::pi_v<long double>); }
   Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return rad2deg(t); }
   static double reference(double x) { return x / std::numbers::pi * 180; }
 };

@@ -23,6 +23,7 @@ T polynomial(T x, const double (&coefficients)[n]) {
 struct NormalQuantile {
   using kind = Elementwise;
   static constexpr const char* name = "normal_quantile";
+  static constexpr double ulps = 8;  // as published: polynomials of degree 7, a quotient, and a root of a logarithm
   static constexpr unsigned keeps = output(0);
   static constexpr Interval domain = {0.001, 0.999};
   static constexpr double tolerance_factor = 8;  // two polynomials of degree 7 and a quotient
@@ -70,6 +71,14 @@ struct NormalQuantile {
     const T tail = polynomial(in_tail, tail_above) / polynomial(in_tail, tail_below);
     const T size = scalar::select(scalar::less_equal(r, T(5)), side, scalar::select(scalar::isinf(r), r, tail));
     return scalar::select(scalar::less_equal(scalar::abs(q), T(0.425)), middle, scalar::copysign(size, q));
+  }
+  /// Newton's step from the formula's value doubles its digits.
+  template <class T> T exact(T p) const {
+    const T z = formula(p), root = scalar::sqrt(T(0.5));
+    const T below = scalar::erfc(-z * root) * T(0.5) - p, above = T(1) - p - scalar::erfc(z * root) * T(0.5);
+    const T error = scalar::select(scalar::less(p, T(0.5)), below, above);
+    const T moved = z - error * scalar::sqrt(T(2) * T(std::numbers::pi_v<long double>)) * scalar::exp(z * z * T(0.5));
+    return scalar::select(scalar::isfinite(z), moved, z);
   }
   Tensor partial(const Tensor&, const Tensor& z) const {
     return mul(exp(div(square(z), 2)), std::sqrt(2 * std::numbers::pi));

@@ -69,6 +69,11 @@ Pack<E> arg(Pack<E> x) {
   return select(less(x, Pack<E>(0)), pi, select(isnan(x), x, Pack<E>(0)));
 }
 
+/// a * b + c; each step rounds.
+template <class F>
+std::complex<F> fma(std::complex<F> a, std::complex<F> b, std::complex<F> c) {
+  return a * b + c;
+}
 template <class F>
 std::complex<F> pow(std::complex<F> base, std::complex<F> exponent) {
   return std::pow(base, exponent);

@@ -3,6 +3,8 @@
 // Knows nothing of complex numbers. Errors are in units in the last place, measured in elementwise_test.cpp.
 #pragma once
 
+#include <cmath>
+
 #include "ricci/primitive/arithmetic.h"
 #include "ricci/primitive/sleef.h"
 
@@ -378,37 +380,77 @@ Pack<E> cos(Pack<E> x) {
 RICCI_SLEEF_1(exp2, "exp2", "u10")
 RICCI_SLEEF_1(log2, "log2", "u10")
 RICCI_SLEEF_1(log10, "log10", "u10")
-RICCI_SLEEF_1(log1p, "log1p", "u10")
 RICCI_SLEEF_1(asin, "asin", "u10")
 RICCI_SLEEF_1(acos, "acos", "u10")
 RICCI_SLEEF_1(atan, "atan", "u10")
-RICCI_SLEEF_1(sinh, "sinh", "u10")
-RICCI_SLEEF_1(cosh, "cosh", "u10")
-RICCI_SLEEF_1(asinh, "asinh", "u10")
-RICCI_SLEEF_1(acosh, "acosh", "u10")
 RICCI_SLEEF_1(atanh, "atanh", "u10")
 RICCI_SLEEF_1(cbrt, "cbrt", "u10")
 RICCI_SLEEF_1(erf, "erf", "u10")
 RICCI_SLEEF_1(erfc, "erfc", "u15")
-RICCI_SLEEF_1(lgamma, "lgamma", "u10")
+RICCI_SLEEF_DECLARE_1(lgamma, "lgamma", "u10")
 RICCI_SLEEF_2(atan2, "atan2", "u10")
 RICCI_SLEEF_2(hypot, "hypot", "u05")
-RICCI_SLEEF_2(pow, "pow", "u10")
-RICCI_SLEEF_DECLARE_2(fmod, "fmod", "")
+RICCI_SLEEF_DECLARE_2(pow, "pow", "u10")
 
-/// SLEEF's is NaN where the quotient overflows. There the divisor is first multiplied by powers of two: what that leaves
-/// of a has the same remainder.
+// SLEEF's hyperbolic functions and log1p give infinity before their results do: at the upper end they are logarithms and
+// exponentials.
+RICCI_SLEEF_DECLARE_1(log1p, "log1p", "u10")
+RICCI_SLEEF_DECLARE_1(sinh, "sinh", "u10")
+RICCI_SLEEF_DECLARE_1(cosh, "cosh", "u10")
+RICCI_SLEEF_DECLARE_1(asinh, "asinh", "u10")
+RICCI_SLEEF_DECLARE_1(acosh, "acosh", "u10")
+
+template <class E>
+inline constexpr double exponential_limit = std::is_same_v<E, float> ? 88 : 709;
+
+/// exp(x) / 2 for x near where exp(x) overflows: exp(x - 1) times e / 2, which takes two numbers.
 template <Floating E>
-Pack<E> fmod(Pack<E> a, Pack<E> b) {
-  const Pack<E> rest(sleef::fmod(a.v, b.v));
-  const auto far = isinf(a / b) && isfinite(a) && not_equal(b, Pack<E>(0));
-  if (any(far)) [[unlikely]] {
-    const Pack<E> step(std::is_same_v<E, float> ? 0x1p120 : 0x1p1000);
-    Pack<E> left = a;
-    for (const Pack<E>& divisor : {b * step * step, b * step, b}) left = Pack<E>(sleef::fmod(left.v, divisor.v));
-    return select(far, left, rest);
-  }
-  return rest;
+Pack<E> half_exp(Pack<E> x) {
+  constexpr bool f = std::is_same_v<E, float>;
+  const Pack<E> lower = exp(x - Pack<E>(1)), factor(f ? 0x1.5bf0a80000000p+0 : 0x1.5bf0a8b145769p+0),
+                rest(f ? 0x1.628aee0000000p-25 : 0x1.4d57ee2b1013ap-54);
+  return fma(lower, factor, lower * rest);
+}
+
+template <Floating E>
+Pack<E> sinh(Pack<E> x) {
+  const Pack<E> y(sleef::sinh(x.v)), size = abs(x);
+  const auto large = greater(size, Pack<E>(exponential_limit<E>));
+  if (any(large)) [[unlikely]]
+    return select(large, copysign(half_exp(size), x), y);
+  return y;
+}
+template <Floating E>
+Pack<E> cosh(Pack<E> x) {
+  const Pack<E> y(sleef::cosh(x.v)), size = abs(x);
+  const auto large = greater(size, Pack<E>(exponential_limit<E>));
+  if (any(large)) [[unlikely]]
+    return select(large, half_exp(size), y);
+  return y;
+}
+template <Floating E>
+Pack<E> asinh(Pack<E> x) {
+  const Pack<E> y(sleef::asinh(x.v)), size = abs(x);
+  const auto large = greater(size, Pack<E>(0x1p60));
+  if (any(large)) [[unlikely]]
+    return select(large, copysign(log(size) + Pack<E>(0.693147180559945309417), x), y);
+  return y;
+}
+template <Floating E>
+Pack<E> acosh(Pack<E> x) {
+  const Pack<E> y(sleef::acosh(x.v));
+  const auto large = greater(x, Pack<E>(0x1p60));
+  if (any(large)) [[unlikely]]
+    return select(large, log(x) + Pack<E>(0.693147180559945309417), y);
+  return y;
+}
+template <Floating E>
+Pack<E> log1p(Pack<E> x) {
+  const Pack<E> y(sleef::log1p(x.v));
+  const auto large = greater(x, Pack<E>(0x1p60));
+  if (any(large)) [[unlikely]]
+    return select(large, log(x), y);
+  return y;
 }
 
 RICCI_WORD_1(exp)
@@ -433,9 +475,38 @@ RICCI_WORD_1(atanh)
 RICCI_WORD_1(cbrt)
 RICCI_WORD_1(erf)
 RICCI_WORD_1(erfc)
-RICCI_WORD_1(lgamma)
 RICCI_WORD_2(atan2)
 RICCI_WORD_2(hypot)
+
+/// SLEEF's doubles are infinite a little before their power is: those lanes are the C library's.
+template <Floating E>
+Pack<E> pow(Pack<E> x, Pack<E> exponent) {
+  Pack<E> y(sleef::pow(x.v, exponent.v));
+  if constexpr (std::is_same_v<E, double>) {
+    const auto infinite = isinf(y) && isfinite(x) && isfinite(exponent) && not_equal(x, Pack<E>(0));
+    if (any(infinite)) [[unlikely]] {
+      for (int i = 0; i < Pack<E>::lanes; ++i) {
+        if (infinite.v[i]) y.v[i] = std::pow(x.v[i], exponent.v[i]);
+      }
+    }
+  }
+  return y;
+}
+
+/// The remainder of division towards zero, which is exact. SLEEF's knows no quotient near the largest number: those
+/// lanes are the C library's.
+template <Floating E>
+Pack<E> fmod(Pack<E> a, Pack<E> b) {
+  Pack<E> y(sleef::fmod(a.v, b.v));
+  const auto large = greater(abs(a / b), Pack<E>(std::is_same_v<E, float> ? 0x1p100 : 0x1p900)) && isfinite(a) &&
+                     not_equal(b, Pack<E>(0));
+  if (any(large)) [[unlikely]] {
+    for (int i = 0; i < Pack<E>::lanes; ++i) {
+      if (large.v[i]) y.v[i] = std::fmod(a.v[i], b.v[i]);
+    }
+  }
+  return y;
+}
 
 // Floating division with a rounded quotient, as in PyTorch: the quotient comes from the exact remainder.
 
@@ -454,7 +525,13 @@ Pack<E> floor_div(Pack<E> a, Pack<E> b) {
   const Pack<E> exact = (a - rest) / b;
   const Pack<E> quotient = select(division::opposite(rest, b), exact - one, exact);
   const Pack<E> down = floor(quotient);
-  const Pack<E> whole = select(greater(quotient - down, Pack<E>(0.5)), down + one, down);
+  const Pack<E> near = select(greater(quotient - down, Pack<E>(0.5)), down + one, down);
+  // a - rest and its quotient were rounded: a quotient that the type can hold may be one off.
+  const Pack<E> left = fma(-near, b, a);
+  const auto over = greater(abs(left), abs(b)) || (equal(left, b) && equal(rest, zero));
+  const Pack<E> step = select(division::opposite(left, b), -one, select(over, one, zero));
+  const auto counted = less(abs(near), Pack<E>(std::is_same_v<E, float> ? 0x1p24 : 0x1p53));
+  const Pack<E> whole = select(counted, near + step, near);
   return select(equal(b, zero), ratio, select(equal(quotient, zero), copysign(zero, ratio), whole));
 }
 RICCI_WORD_2(pow)
@@ -462,35 +539,6 @@ RICCI_WORD_2(fmod)
 RICCI_WORD_2(remainder)
 RICCI_WORD_2(trunc_div)
 RICCI_WORD_2(floor_div)
-
-/// The derivative of lgamma. For x >= 10 the asymptotic series in 1/x^2 (Abramowitz and Stegun 6.3.18), below that the
-/// recurrence 6.3.5, for negative x the reflection 6.3.7. -inf at 0 (inf at -0), NaN at negative integers.
-template <Floating E>
-Pack<E> digamma(Pack<E> x) {
-  using P = Pack<E>;
-  const P zero(0), one(1), ten(10);
-  const auto reflected = less(x, zero);
-  P y = select(reflected, one - x, x), below = zero;
-  for (int step = 0; step < 10; ++step) {
-    const auto small = less(y, ten);
-    below = below - select(small, one / y, zero);
-    y = select(small, y + one, y);
-  }
-  const P z = one / (y * y);
-  P series(1.0 / 12);
-  for (const double c : {-691.0 / 32760, 1.0 / 132, -1.0 / 240, 1.0 / 252, -1.0 / 120, 1.0 / 12})
-    series = fma(series, z, P(c));
-  const P right = below + (log(y) - P(0.5) / y - z * series);
-  const P fraction = x - floor(x);
-  const P pi(3.14159265358979323846);
-  const P left = right - pi / tan(pi * fraction);
-  const P poles = select(equal(x, zero), -copysign(P(std::numeric_limits<E>::infinity()), x),
-                         P(std::numeric_limits<E>::quiet_NaN()));
-  const auto pole = equal(fraction, zero) && less_equal(x, zero);
-  const P infinite(std::numeric_limits<E>::infinity());
-  return select(pole, poles, select(equal(x, infinite), infinite, select(reflected, left, right)));
-}
-RICCI_WORD_1(digamma)
 
 }  // namespace RICCI_ISA
 }  // namespace ricci::scalar

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ricci/primitive.h"
+#include "ricci/primitive/exact.h"
 #include "ricci/primitive/loop.h"
 #include "ricci/primitive/scalar.h"
 
@@ -17,6 +18,28 @@ const LoopTable* loops_for() {
 template <class... Kinds>
 constexpr std::size_t count_of(OperandKinds<Kinds...>) {
   return sizeof...(Kinds);
+}
+
+template <class Kind>
+auto exact_operand(const Exact& x) {
+  if constexpr (std::is_same_v<Kind, Boolean>) return scalar::is_true(x);
+  else return x;
+}
+
+template <class P, class... Kinds, std::size_t... I>
+void exact_value(const P& op, const Exact* x, ExactValue& y, OperandKinds<Kinds...>, std::index_sequence<I...>) {
+  if constexpr (requires { op.exact(exact_operand<Kinds>(x[I])...); })
+    y.value = op.exact(exact_operand<Kinds>(x[I])...);
+  else y.value = op.formula(exact_operand<Kinds>(x[I])...);
+  if constexpr (requires { op.unit(exact_operand<Kinds>(x[I])...); }) y.unit = op.unit(exact_operand<Kinds>(x[I])...);
+  else y.unit = Exact(0);
+}
+
+/// What the operation should give for x: `exact` of the struct, or its formula.
+template <class P>
+void exact_of(const void* op, const Exact* x, ExactValue& y) {
+  using Kinds = decltype(loop_detail::operand_kinds<P>());
+  exact_value(as<P>(op), x, y, Kinds(), std::make_index_sequence<count_of(Kinds())>());
 }
 
 template <class P, std::size_t count>

@@ -13,7 +13,7 @@
 // roots, powers  sqrt rsqrt cbrt square reciprocal pow hypot fma
 // exponentials   exp exp2 expm1 log log2 log10 log1p sinh cosh tanh asinh acosh atanh
 // circle         sin cos tan asin acos atan atan2
-// special        erf erfc lgamma digamma
+// special        erf erfc lgamma digamma mills
 // division       fmod remainder (Python's sign) floor_div trunc_div; integers over 0 give 0
 // integers       bit_and bit_or bit_xor bit_not left_shift right_shift
 // complex        conj real imag arg abs
@@ -23,3 +23,4 @@
 #include "ricci/primitive/complex_words.h"  // IWYU pragma: export
 #include "ricci/primitive/elementary.h"     // IWYU pragma: export
 #include "ricci/primitive/pack.h"           // IWYU pragma: export
+#include "ricci/primitive/special_words.h"  // IWYU pragma: export

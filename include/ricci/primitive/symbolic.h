@@ -57,6 +57,7 @@ enum class Word : std::uint8_t {
   erfc,
   lgamma,
   digamma,
+  mills,
   // three values
   fma,
   // two values to a mask
