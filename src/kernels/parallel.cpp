@@ -22,9 +22,7 @@
 #include <system_error>
 #include <thread>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "kernels/machine.h"
 
 namespace ricci::kernels {
 namespace {
@@ -41,14 +39,6 @@ constexpr double worth_waking = 100'000;
 
 // --- Waiting
 
-void pause() {
-#if defined(__x86_64__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 /// Calls `done()` until it is true: at once, then giving the processor away in between.
 template <class Done>
 void wait_until(const Done& done) {
@@ -58,16 +48,6 @@ void wait_until(const Done& done) {
   }
   while (!done()) std::this_thread::yield();
 }
-
-// --- Rounding and denormal numbers are treated as on the calling thread
-
-#if defined(__x86_64__)
-unsigned float_mode() { return _mm_getcsr() & ~0x3fU; }  // without the flags of past exceptions
-void set_float_mode(unsigned mode) { _mm_setcsr(mode); }
-#else
-unsigned float_mode() { return 0; }
-void set_float_mode(unsigned) {}
-#endif
 
 // --- The work
 
@@ -124,7 +104,7 @@ struct alignas(64) Worker {
   enum State : int { unborn, idle, offered, busy, asleep };
   std::atomic<int> state = unborn;
   // Of an offer, which the worker accepts by making it busy:
-  unsigned mode = 0;
+  std::uint64_t mode = 0;
   Job* job = nullptr;
   const void* work = nullptr;
   std::int64_t begin = 0, end = 0;  // the first piece
@@ -155,7 +135,7 @@ constinit Pool pool;
 
 void Worker::live() {
   inside = true;
-  unsigned mode = float_mode();
+  std::uint64_t mode = float_mode();
   while (true) {
     auto fell_idle = std::chrono::steady_clock::now();
     while (!take()) {
@@ -284,7 +264,7 @@ void run(Run run, const void* work, const Cuts& cuts) {
   job.work = work;
   job.shares = threads;
   job.piece = piece_of(cuts, threads);
-  const unsigned mode = float_mode();
+  const std::uint64_t mode = float_mode();
   const auto end_of_first = [&](int share) { return std::min(begin_of(share) + job.piece, begin_of(share + 1)); };
   for (int i = 0; i < threads; ++i) job.ranges[i] = {end_of_first(i), begin_of(i + 1)};
   const bool has_more = job.piece < (steps + threads - 1) / threads * cuts.step;

@@ -52,7 +52,7 @@ bool destroy_together(Cell* cell) {
 }
 
 struct LastSource {
-  std::uint64_t number = 0;
+  std::uint32_t number = 0;
   Source source;
   ~LastSource();
 };
@@ -62,7 +62,7 @@ thread_local constinit bool last_source_ended = false;
 
 LastSource::~LastSource() { last_source_ended = true; }
 
-[[gnu::noinline]] void forget_source(std::uint64_t number) {
+[[gnu::noinline]] void forget_source(std::uint32_t number) {
   if (last_source_ended || last_source.number != number) return;
   last_source.number = 0;
   const Source ends_last = std::exchange(last_source.source, {});
@@ -287,16 +287,16 @@ Array* sole_array(Cell* cell) {
 }
 
 void remember_source(const Tensor& result, Source source) {
-  static constinit std::atomic<std::uint64_t> numbers = 0;
+  static constinit std::atomic<std::uint32_t> numbers = 0;
   if (last_source_ended) return;
-  const std::uint64_t number = numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint32_t number = numbers.fetch_add(1, std::memory_order_relaxed) | 1U << 31;  // never 0
   result.cell()->source = number;
   last_source.number = number;
   std::swap(last_source.source, source);
 }
 
 const Source* source_of(const Tensor& tensor) {
-  const std::uint64_t number = tensor.cell()->source;
+  const std::uint32_t number = tensor.cell()->source;
   return number != 0 && !last_source_ended && last_source.number == number ? &last_source.source : nullptr;
 }
 

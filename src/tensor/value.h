@@ -148,12 +148,12 @@ struct Link {
 /// What a Tensor points to: one assignable place. Requires: `refs` comes first (Tensor counts on it).
 struct Cell {
   RefCount refs;
+  std::uint32_t source = 0;   // not 0: a copy that an index gave, and its number among those
   Level birth;                // the innermost level alive when the cell was made
   ValueRef value;             // of a view: what `link` last gave, current if the base is as `link->seen` says
   std::uint64_t version = 0;  // counts assignments
   Link* link = nullptr;       // not null: a view, owned
   Block* home;                // owns this object
-  std::uint64_t source = 0;   // not 0: a copy that an index gave, and its number among those
 
   Cell(Level birth, ValueRef value, Block* home) : birth(birth), value(std::move(value)), home(home) {}
 };

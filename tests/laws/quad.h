@@ -1,5 +1,5 @@
-// Quad: a floating number of 113 bits, and the functions of it that the laws count errors by. On x86 that is __float128
-// with libquadmath (declared here, as its header belongs to g++ alone), elsewhere long double. The rest of the tests
+// Quad: a floating number of 113 bits, and the functions of it that the laws count errors by. Where long double has
+// fewer, that is __float128 with libquadmath (declared here, as its header belongs to g++ alone). The rest of the tests
 // need not know which.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace laws {
 
-#if defined(__x86_64__)
+#if __LDBL_MANT_DIG__ < 113
 using Quad = __float128;
 #define RICCI_QUAD_1(name)                   \
   extern "C" __float128 name##q(__float128); \

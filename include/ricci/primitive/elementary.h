@@ -391,6 +391,7 @@ RICCI_SLEEF_DECLARE_1(lgamma, "lgamma", "u10")
 RICCI_SLEEF_2(atan2, "atan2", "u10")
 RICCI_SLEEF_2(hypot, "hypot", "u05")
 RICCI_SLEEF_DECLARE_2(pow, "pow", "u10")
+RICCI_SLEEF_DECLARE_2(fmod, "fmod", "")
 
 // SLEEF's hyperbolic functions and log1p give infinity before their results do: at the upper end they are logarithms and
 // exponentials.
