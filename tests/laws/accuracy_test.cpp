@@ -131,10 +131,11 @@ class Search {
   }
 
   /// An operation with parameters has several cases.
-  std::size_t share_of_case() const { return case_.rules->parameters.size > 0 ? 4 : 1; }
+  std::size_t share_of_case() const { return case_.rules->parameters.size > 0 ? 16 : 1; }
 
   void draw_every_binade() {
-    const std::size_t each = (format_.dtype == ricci::float32 ? 16 : 4) * draws_factor() / share_of_case();
+    const std::size_t each =
+        std::max<std::size_t>(1, (format_.dtype == ricci::float32 ? 16 : 4) * draws_factor() / share_of_case());
     for (int e = format_.least_exponent; e <= format_.most_exponent; ++e) {
       for (const double side : {1.0, -1.0}) {
         points_.push_back({side * std::ldexp(1.0, e)});

@@ -142,7 +142,7 @@ Tensor leaky_relu(const Tensor& x, double negative_slope);
 /// PyTorch.
 Tensor elu(const Tensor& x);
 Tensor elu(const Tensor& x, double alpha);
-Tensor gelu(const Tensor& x);  ///< x Phi(x), with Phi the normal distribution; 4 ulp
+Tensor gelu(const Tensor& x);  ///< x Phi(x), with Phi the normal distribution; 5 ulp
 Tensor silu(const Tensor& x);  ///< x sigmoid(x); 3 ulp
 /// x above the threshold, else value; NaN stays. Of all real types.
 Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value);

@@ -113,7 +113,7 @@ RICCI_WORD_1(digamma)
 template <Floating E>
 Pack<E> lgamma(Pack<E> x) {
   Pack<E> y(sleef::lgamma(x.v));
-  const auto near_zero = less(x, Pack<E>(0)) && less(abs(y), Pack<E>(4));
+  const auto near_zero = less(x, Pack<E>(0)) && less(abs(y), Pack<E>(1));
   if (any(near_zero)) [[unlikely]] {
     for (int i = 0; i < Pack<E>::lanes; ++i) {
       int sign = 0;
