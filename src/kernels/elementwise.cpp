@@ -106,8 +106,8 @@ struct LoopRun {
 
 }  // namespace
 
-void run_loop(Loop loop, const void* op, int n_in, char* const* data, const std::int64_t* strides, std::int64_t n,
-              DType out) {
+void run_long_loop(Loop loop, const void* op, int n_in, char* const* data, const std::int64_t* strides, std::int64_t n,
+                   DType out) {
   Cuts cuts{n, nanoseconds_per_element(strides, n_in + 1)};
   if (parallel::is_little(cuts)) [[likely]]
     return loop(op, n_in, data, strides, n);

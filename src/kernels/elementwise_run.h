@@ -1,13 +1,23 @@
 // One run of an elementwise loop. Knows nothing of shapes.
 #pragma once
 
+#include "kernels/parallel.h"
 #include "ricci/primitive/loop_table.h"
 
 namespace ricci::kernels {
 
+/// As `run_loop`, for runs that may be long enough to be cut.
+void run_long_loop(Loop loop, const void* op, int n_in, char* const* data, const std::int64_t* strides, std::int64_t n,
+                   DType out);
+
 /// Calls `loop` for one run of `n` elements, on several threads where that pays. `data` and `strides` are as a loop
 /// takes them; `out` is the output's element type.
-void run_loop(Loop loop, const void* op, int n_in, char* const* data, const std::int64_t* strides, std::int64_t n,
-              DType out);
+inline void run_loop(Loop loop, const void* op, int n_in, char* const* data, const std::int64_t* strides,
+                     std::int64_t n, DType out) {
+  constexpr double most_nanoseconds_per_element = 0.4;  // as `run_long_loop` reckons
+  if (parallel::is_little({n, most_nanoseconds_per_element})) [[likely]]
+    return loop(op, n_in, data, strides, n);
+  run_long_loop(loop, op, n_in, data, strides, n, out);
+}
 
 }  // namespace ricci::kernels

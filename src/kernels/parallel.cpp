@@ -29,7 +29,7 @@ namespace {
 
 constexpr int most_threads = 256;
 /// Work of a piece of its own, and work that is cut at all. Below, the second core does not win the hand-off back.
-constexpr double least_of_piece = 600, least_work = 2 * least_of_piece;
+constexpr double least_of_piece = 800, least_work = 2 * least_of_piece;
 /// A range is cut into pieces of this so that who is early can help.
 constexpr double usual_piece = 20'000;
 constexpr std::int64_t pieces_of_range = 8;
