@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <memory>
+#include <string_view>
 
 #include "interpreters/answers.h"
 #include "kernels/elementwise.h"
@@ -28,9 +29,15 @@ Parts parts_for(Needs needs) { return needs == Needs::size ? Parts::sizes : Part
     raise<TransformError>(start + transform_text(run) +
                           ", in a custom function, where examples cannot part; use where, " +
                           (sizes ? "or nonzero with .size, there" : "cond or while_loop there"));
-  raise<TransformError>(start + transform_text(&batch) +
-                        (sizes ? "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split"
-                               : "; use where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap"));
+  const std::string_view name = op;
+  const bool mask = type.dtype == DType::boolean && name != "nonzero", saves = name.starts_with("save_");
+  raise<TransformError>(
+      start + transform_text(&batch) +
+      (mask && sizes
+           ? "; use masked_select(x, mask, {.size = n}), where, .out_dims = rc::ragged, or .lanes = rc::Lanes::split"
+       : sizes ? "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split"
+       : saves ? "; return it from the function and save the result of vmap, which has all examples"
+               : "; use where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap"));
 }
 
 /// `x` is read, `about` is what errors speak of.
@@ -125,7 +132,7 @@ T Tensor::item() const {
 Tensor::operator bool() const {
   const ArrayRef array = concrete("bool", *this);
   // Not by way of a real number: i is true.
-  return only_element<std::complex<double>>("bool", *array, "use any or all") != 0.0;
+  return only_element<std::complex<double>>("bool", *array, "use any or all, and & and | in place of && and ||") != 0.0;
 }
 
 template <class T>
