@@ -28,7 +28,7 @@ const void* Context::find_value(std::size_t i, std::string_view type) const {
                       count_of(notes_.values.size(), "value", "values"));
   const function::SavedValue& saved = notes_.values[i];
   if (saved.type != type)
-    raise<TypeError>(call + ": value " + std::to_string(i) + " was saved as a " + tree::readable_type(saved.type) +
+    raise<TypeError>(call + ": value " + std::to_string(i) + " was saved as " + tree::readable_type(saved.type) +
                      "; read it as that");
   return saved.object.get();
 }

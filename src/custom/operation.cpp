@@ -10,6 +10,7 @@
 #include "primitive/custom.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
+#include "primitive/wording.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 
@@ -249,9 +250,9 @@ Tensor number_like(const Tensor& found, const Tensor& wanted) {
 Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,
                          std::span<const tree::Walk> arguments, const Mask& taken) {
   if (parts.size() != arguments.size())
-    raise<ValueError>(name + ": " + rule + " returned " + std::to_string(parts.size()) + " gradients for " +
-                      std::to_string(arguments.size()) +
-                      " arguments; return one for each, an undefined Tensor for none");
+    raise<ValueError>(name + ": " + rule + " returned " + count_of(parts.size(), "gradient", "gradients") + " for " +
+                      count_of(arguments.size(), "argument", "arguments") +
+                      "; return one for each, an undefined Tensor for none");
   Tensors gradients;
   std::size_t leaf = 0;
   for (std::size_t k = 0; k < parts.size(); ++k) {

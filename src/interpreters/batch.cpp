@@ -213,4 +213,18 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   return results;
 }
 
+std::size_t number_examples(const Shape& leading, Shape& at) {
+  SmallVector<const BatchInterpreter*, 4> vmaps;  // that the operation has been taken through, innermost first
+  for (const Interpreter* i = of_the_user; i && i != innermost; i = i->parent)
+    if (i->kind == ValueKind::batched) vmaps.push_back(static_cast<const BatchInterpreter*>(i));
+  if (vmaps.size() > leading.size()) return 0;
+  for (std::size_t axis = 0; axis < vmaps.size(); ++axis) {
+    const ExampleNumbers numbers = vmaps[vmaps.size() - 1 - axis]->numbers();
+    const std::int64_t each = numbers.each.host(), row = at[axis].host();
+    if (!(leading[axis] == static_cast<std::int64_t>(numbers.starts.size()) * each)) return 0;
+    at[axis] = numbers.starts[static_cast<std::size_t>(row / each)] + row % each;
+  }
+  return vmaps.size();
+}
+
 }  // namespace ricci

@@ -38,6 +38,10 @@ struct ExampleNumbers {
 /// depends on values; wherever the host looks at a value.
 enum class Parts : std::uint8_t { nowhere, sizes, values };
 
+/// For error texts. In a kernel that runs for a user's call: turns row numbers along the leading axes that stand for
+/// running vmaps, outermost first, into the numbers of their examples; gives how many axes these are.
+std::size_t number_examples(const Shape& leading, Shape& at);
+
 class BatchInterpreter final : public Interpreter {
  public:
   BatchInterpreter(Size size, const Entry& entry, const Examples& examples, Parts parts = Parts::nowhere,

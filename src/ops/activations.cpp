@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "ops/sums.h"
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -356,6 +357,7 @@ Tensor elu(const Tensor& x, double alpha) { return apply(Elu{alpha}, x); }
 Tensor gelu(const Tensor& x) { return apply(Gelu{}, x); }
 Tensor silu(const Tensor& x) { return apply(Silu{}, x); }
 Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value) {
+  const Called as("threshold", x, threshold, value);
   require_order("threshold", x);
   return where(le(x, threshold), value, x);
 }

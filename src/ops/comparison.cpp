@@ -3,6 +3,7 @@
 
 #include "ops/axes.h"
 #include "ops/reading.h"
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -153,6 +154,7 @@ bool equal(const Tensor& a, const Tensor& b) {
 }
 bool allclose(const Tensor& a, const Tensor& b) { return allclose(a, b, 1e-5, 1e-8); }
 bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol) {
+  const Called as("allclose", a, b);
   const Tensor left = concrete_tensor("allclose", a), right = concrete_tensor("allclose", b);
   return all_true("allclose", isclose(left, right, rtol, atol));
 }

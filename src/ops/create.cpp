@@ -10,6 +10,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
+#include "primitive/called.h"
 #include "tensor/default_dtype.h"
 
 namespace ricci {
@@ -348,6 +349,7 @@ Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps) {
   return linspace(start, end, steps, default_dtype());
 }
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype) {
+  const Called as("linspace", start, end);
   require_defined("linspace", start, 0);
   require_defined("linspace", end, 1);
   if (steps < 0) raise<ValueError>("linspace: steps is " + std::to_string(steps) + "; it must be at least 0");

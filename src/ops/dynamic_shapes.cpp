@@ -6,6 +6,7 @@
 #include "kernels/index.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
+#include "primitive/called.h"
 
 namespace ricci {
 
@@ -126,18 +127,24 @@ Tensor nonzero(const Tensor& x, SizeOptions options) {
   return options.fill.defined() ? where(lt(found, 0), to(options.fill, DType::int64), found) : found;
 }
 
-Tensor masked_select(const Tensor& x, const Tensor& mask) { return masked_select_of("masked_select", x, mask, mask); }
+Tensor masked_select(const Tensor& x, const Tensor& mask) {
+  const Called as("masked_select", x, mask);
+  return masked_select_of("masked_select", x, mask, mask);
+}
 Tensor masked_select(const Tensor& x, const Tensor& mask, SizeOptions options) {
+  const Called as("masked_select", x, mask);
   require_options("masked_select", options);
   const auto [elements, chosen] = aligned("masked_select", x, mask);
   return taken(elements, apply(NonzeroOfSize{options.size}, chosen), options.fill);
 }
 
 Tensor unique(const Tensor& x) {
+  const Called as("unique", x);
   const auto [values, is_new] = sorted_and_new(x);
   return masked_select_of("unique", values, is_new, x);
 }
 Tensor unique(const Tensor& x, SizeOptions options) {
+  const Called as("unique", x);
   require_options("unique", options);
   const auto [values, is_new] = sorted_and_new(x);
   return taken(values, apply(NonzeroOfSize{options.size}, is_new), options.fill);
@@ -162,6 +169,7 @@ Tensor one_hot(const Tensor& index, std::int64_t classes) {
 
 /// Counts, for each value, the sorted elements below it: a comparison of all pairs, so for short tables.
 Tensor searchsorted(const Tensor& sorted_values, const Tensor& values) {
+  const Called as("searchsorted", sorted_values, values);
   require_defined("searchsorted", sorted_values, 0);
   require_defined("searchsorted", values, 1);
   const int rank = type_of(sorted_values).rank();

@@ -2,6 +2,7 @@
 #include "kernels/index.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
+#include "primitive/called.h"
 
 namespace ricci {
 namespace {
@@ -161,10 +162,22 @@ Tensor amax(const Tensor& x, const Axes& dims, bool keepdim) { return extreme<tr
 Tensor amin(const Tensor& x) { return extreme<false>(x, {}, false); }
 Tensor amin(const Tensor& x, const Axes& dims) { return extreme<false>(x, dims, false); }
 Tensor amin(const Tensor& x, const Axes& dims, bool keepdim) { return extreme<false>(x, dims, keepdim); }
-Tensor max(const Tensor& x) { return amax(x); }
-Tensor min(const Tensor& x) { return amin(x); }
-Tensor max(const Tensor& a, const Tensor& b) { return maximum(a, b); }
-Tensor min(const Tensor& a, const Tensor& b) { return minimum(a, b); }
+Tensor max(const Tensor& x) {
+  const Called as("max", x);
+  return amax(x);
+}
+Tensor min(const Tensor& x) {
+  const Called as("min", x);
+  return amin(x);
+}
+Tensor max(const Tensor& a, const Tensor& b) {
+  const Called as("max", a, b);
+  return maximum(a, b);
+}
+Tensor min(const Tensor& a, const Tensor& b) {
+  const Called as("min", a, b);
+  return minimum(a, b);
+}
 
 Tensor argmax(const Tensor& x) { return arg_extreme_of_all<true>(x); }
 Tensor argmax(const Tensor& x, std::int64_t dim) { return arg_extreme<true>(x, dim, false); }

@@ -1,6 +1,9 @@
 // What factorisations share, and Cholesky's with the triangular solves that it and its derivatives need.
 #include "ops/factorizations.h"
 
+#include <algorithm>
+
+#include "interpreters/batch.h"
 #include "kernels/lapack.h"
 #include "ops/samples.h"
 
@@ -26,18 +29,29 @@ void require_right_sides(const char* op, const Type& a, const Type& b) {
   require_shape(Shape(b.shape.begin(), b.shape.end() - 1), Shape(a.shape.begin(), a.shape.end() - 1));
 }
 
-std::string matrix_text(Strided a) { return to_string(Type{a.dtype, Shape(a.shape + a.rank - 2, a.shape + a.rank)}); }
-
-MatrixInfo::MatrixInfo(Strided a) {
-  std::int64_t count = 1;
-  for (int i = 0; i < a.rank - 2; ++i) count *= a.shape[i];
-  info_.resize(static_cast<std::size_t>(count), 0);
+MatrixInfo::MatrixInfo(Strided a)
+    : matrix_{a.dtype, Shape(a.shape + a.rank - 2, a.shape + a.rank)}, leading_(a.shape, a.shape + a.rank - 2) {
+  info_.resize(static_cast<std::size_t>(leading_.numel().host()), 0);
 }
 
-int MatrixInfo::first_failure() const {
-  for (std::int32_t info : info_)
-    if (info != 0) return info;
-  return 0;
+std::size_t MatrixInfo::first_failed() const {
+  return static_cast<std::size_t>(std::find_if(info_.begin(), info_.end(), [](auto info) { return info != 0; }) -
+                                  info_.begin());
+}
+
+int MatrixInfo::first_failure() const { return first_failed() < info_.size() ? info_[first_failed()] : 0; }
+
+std::string MatrixInfo::text() const {
+  Shape at = leading_;
+  auto left = static_cast<std::int64_t>(first_failed());
+  for (std::size_t i = at.size(); i-- > 0; left /= leading_[i].host()) at[i] = left % leading_[i].host();
+  const std::size_t examples = number_examples(leading_, at);
+  const Shape of_vmaps(at.begin(), at.begin() + examples), of_stack(at.begin() + examples, at.end());
+  std::string text = to_string(matrix_);
+  if (!of_stack.empty()) text += " at " + to_string(of_stack);
+  if (examples == 1) text += " of example " + std::to_string(of_vmaps[0].host());
+  if (examples > 1) text += " of example " + to_string(of_vmaps);
+  return text;
 }
 
 Tensor regular(Shape leading, std::int64_t n) {
@@ -248,7 +262,7 @@ struct Cholesky {
       MatrixInfo info(a[0]);
       kernels::cholesky(l[0], part->strided(), info.data());
       if (const int order = info.first_failure())
-        raise<ValueError>("cholesky: " + matrix_text(in[0]) + " is not positive definite: its leading minor of order " +
+        raise<ValueError>("cholesky: " + info.text() + " is not positive definite: its leading minor of order " +
                           std::to_string(order) + " is not positive");
     });
   }

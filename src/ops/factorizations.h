@@ -17,9 +17,6 @@ void require_square_type(const char* op, const Type& a);
 /// And of the right-hand sides b of a solver: [..., n, k], of a's leading axes and element type.
 void require_right_sides(const char* op, const Type& a, const Type& b);
 
-/// `f32[2,2]`: one of the matrices of a stack, however many there are.
-std::string matrix_text(Strided a);
-
 /// What a kernel says of each matrix of a stack: 0, or where it failed, counted from 1.
 class MatrixInfo {
  public:
@@ -28,8 +25,14 @@ class MatrixInfo {
   std::int64_t count() const { return static_cast<std::int64_t>(info_.size()); }
   /// Of the first matrix that failed; 0 if none did.
   int first_failure() const;
+  /// How errors speak of that matrix: `f32[2,2]`, of a stack `f32[2,2] at [1]`, under vmap `f32[2,2] of example 1`.
+  std::string text() const;
 
  private:
+  std::size_t first_failed() const;
+
+  Type matrix_;
+  Shape leading_;  // of the stack
   SmallVector<std::int32_t, 8> info_;
 };
 

@@ -2,13 +2,14 @@
 #include "kernels/lapack.h"
 #include "ops/factorizations.h"
 #include "ops/samples.h"
+#include "primitive/called.h"
 
 namespace ricci {
 namespace {
 
 void require_regular(const char* op, Strided a, const MatrixInfo& info) {
   if (const int pivot = info.first_failure())
-    raise<ValueError>(std::string(op) + ": " + matrix_text(a) + " is singular: pivot " + std::to_string(pivot) +
+    raise<ValueError>(std::string(op) + ": " + info.text() + " is singular: pivot " + std::to_string(pivot) +
                       " of its LU factorisation is zero");
 }
 
@@ -93,9 +94,13 @@ Tensor inverse(const Tensor& a) {
   return apply(Inverse{}, a);
 }
 
-Tensor inv(const Tensor& a) { return inverse(a); }
+Tensor inv(const Tensor& a) {
+  const Called as("inv", a);
+  return inverse(a);
+}
 
 Tensor matrix_power(const Tensor& a, std::int64_t n) {
+  const Called as("matrix_power", a);
   require_square("matrix_power", a);
   const Type type = type_of(a);
   if (n == 0) return expand(eye(type.shape.back(), type.dtype), type.shape);

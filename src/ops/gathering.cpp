@@ -2,6 +2,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/index.h"
 #include "ops/indexing.h"
+#include "primitive/called.h"
 #include "primitive/wording.h"
 
 namespace ricci {
@@ -185,6 +186,7 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index) {
 }
 
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim) {
+  const Called as("take_along_dim", x, index);
   const std::int64_t axis = wrap_axis("take_along_dim", dim, x);
   const Tensor places = require_indices("take_along_dim", index, 1);
   require_rank_of("take_along_dim", x, places);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/axes.h"
+#include "primitive/called.h"
 
 namespace ricci {
 namespace {
@@ -60,6 +61,7 @@ void require_chain(const std::vector<Tensor>& matrices) {
 namespace ops {
 
 Tensor multi_dot(const std::vector<Tensor>& tensors) {
+  const Called as("multi_dot");
   require_chain(tensors);
   std::vector<Tensor> matrices = tensors;
   const bool starts_with_row = type_of(tensors.front()).rank() == 1,

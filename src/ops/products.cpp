@@ -5,6 +5,7 @@
 
 #include "kernels/matmul.h"
 #include "ops/axes.h"
+#include "primitive/called.h"
 #include "primitive/promotion.h"
 
 namespace ricci {
@@ -226,13 +227,18 @@ Tensor dot(const Tensor& a, const Tensor& b) {
   require_rank("dot", b, 1, 1);
   return checked_product("dot", Form::dot, a, b);
 }
-Tensor vdot(const Tensor& a, const Tensor& b) { return dot(conj_if_complex(a), b); }
+Tensor vdot(const Tensor& a, const Tensor& b) {
+  const Called as("vdot", a, b);
+  return dot(conj_if_complex(a), b);
+}
 Tensor outer(const Tensor& a, const Tensor& b) {
+  const Called as("outer", a, b);
   require_rank("outer", a, 0, 1);
   require_rank("outer", b, 1, 1);
   return checked_product("outer", Form::outer, a, b);
 }
 Tensor inner(const Tensor& a, const Tensor& b) {
+  const Called as("inner", a, b);
   if (a.dim() == 0 || b.dim() == 0) return mul(a, b);
   return tensordot(a, movedim(b, -1, 0), 1);
 }
@@ -260,9 +266,13 @@ Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims) {
   return reshape(product, left);
 }
 
-Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b) { return add(bias, mm(a, b)); }
+Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
+  const Called as("addmm", bias, a, b);
+  return add(bias, mm(a, b));
+}
 
 Tensor linear(const Tensor& x, const Tensor& weight) {
+  const Called as("linear", x, weight);
   require_defined("linear", x, 0);
   require_defined("linear", weight, 1);
   const Type tx = type_of(x), tw = type_of(weight);
@@ -277,10 +287,12 @@ Tensor linear(const Tensor& x, const Tensor& weight) {
                         : checked_product("linear", Form::matrices, x, mT(weight));
 }
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const Called as("linear", x, weight);
   return bias.defined() ? add(linear(x, weight), bias) : linear(x, weight);
 }
 
 Tensor kron(const Tensor& a, const Tensor& b) {
+  const Called as("kron", a, b);
   const int rank = std::max(type_of(a).rank(), type_of(b).rank());
   Shape sa = type_of(a).shape, sb = type_of(b).shape, wide_a, wide_b, merged;
   while (sa.rank() < rank) sa.insert(0, 1);
@@ -300,6 +312,7 @@ Tensor kron(const Tensor& a, const Tensor& b) {
 
 Tensor cross(const Tensor& a, const Tensor& b) { return cross(a, b, -1); }
 Tensor cross(const Tensor& a, const Tensor& b, std::int64_t dim) {
+  const Called as("cross", a, b);
   require_defined("cross", a, 0);
   require_defined("cross", b, 1);
   const Type types[] = {type_of(a), type_of(b)};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <memory>
+#include <string_view>
 
 #include "interpreters/answers.h"
 #include "kernels/elementwise.h"
@@ -38,9 +39,15 @@ Parts parts_for(Needs needs) { return needs == Needs::size ? Parts::sizes : Part
                           "; the examples of the vmap inside it may part, its own may not: give it .lanes = "
                           "rc::Lanes::split" +
                           (sizes ? " or .out_dims = rc::ragged" : "") + " too");
-  raise<TransformError>(start + transform_text(&batch) +
-                        (sizes ? "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split"
-                               : "; use where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap"));
+  const std::string_view name = op;
+  const bool mask = type.dtype == DType::boolean && name != "nonzero", saves = name.starts_with("save_");
+  raise<TransformError>(
+      start + transform_text(&batch) +
+      (mask && sizes
+           ? "; use masked_select(x, mask, {.size = n}), where, .out_dims = rc::ragged, or .lanes = rc::Lanes::split"
+       : sizes ? "; use where, nonzero with .size, .out_dims = rc::ragged, or .lanes = rc::Lanes::split"
+       : saves ? "; return it from the function and save the result of vmap, which has all examples"
+               : "; use where, cond or while_loop, or pass .lanes = rc::Lanes::split to vmap"));
 }
 
 /// `x` is read, `about` is what errors speak of.
@@ -149,7 +156,7 @@ T Tensor::item() const {
 Tensor::operator bool() const {
   const ArrayRef array = concrete("bool", *this);
   // Not by way of a real number: i is true.
-  return only_element<std::complex<double>>("bool", *array, "use any or all") != 0.0;
+  return only_element<std::complex<double>>("bool", *array, "use any or all, and & and | in place of && and ||") != 0.0;
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include "kernels/scan.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -338,9 +339,13 @@ Tensor logcumsumexp(const Tensor& x, std::int64_t dim) {
                     [](const Tensor& v, std::int64_t axis) { return apply(RunningLogSumExp{axis}, v); });
 }
 
-Tensor prod(const Tensor& x) { return apply(Product{0}, flatten(x)); }
+Tensor prod(const Tensor& x) {
+  const Called as("prod", x);
+  return apply(Product{0}, flatten(x));
+}
 Tensor prod(const Tensor& x, std::int64_t dim) { return prod(x, dim, false); }
 Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim) {
+  const Called as("prod", x);
   return along_axis("prod", x, dim, [&](const Tensor& v, std::int64_t axis) {
     return kept(apply(Product{axis}, v), {axis}, keepdim && type_of(x).rank() > 0);
   });

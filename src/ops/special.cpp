@@ -4,6 +4,7 @@
 
 #include "ops/axes.h"
 #include "ops/bounded_number.h"
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -186,6 +187,7 @@ Tensor erfc(const Tensor& x) { return apply(Erfc{}, x); }
 Tensor lgamma(const Tensor& x) { return apply(Lgamma{}, x); }
 Tensor digamma(const Tensor& x) { return apply(Digamma{}, x); }
 Tensor polygamma(std::int64_t n, const Tensor& x) {
+  const Called as("polygamma", x);
   if (n < 0) raise<ValueError>("polygamma: n is " + std::to_string(n) + "; it must be at least 0");
   return n == 0 ? digamma(x) : apply(Polygamma{n}, x);
 }

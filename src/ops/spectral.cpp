@@ -6,6 +6,7 @@
 #include "kernels/lapack.h"
 #include "ops/factorizations.h"
 #include "ops/samples.h"
+#include "primitive/called.h"
 #include "primitive/derive.h"
 
 namespace ricci {
@@ -26,9 +27,9 @@ Tensor reciprocal_gaps(const Tensor& c) {
 void require_convergence(const char* op, Strided a, const MatrixInfo& info) {
   const int failure = info.first_failure();
   if (failure < 0)
-    raise<ValueError>(std::string(op) + ": " + matrix_text(a) + " holds an infinity or NaN; pass finite elements only");
+    raise<ValueError>(std::string(op) + ": " + info.text() + " holds an infinity or NaN; pass finite elements only");
   if (failure > 0)
-    raise<ValueError>(std::string(op) + ": " + std::to_string(failure) + " values of " + matrix_text(a) +
+    raise<ValueError>(std::string(op) + ": " + std::to_string(failure) + " values of " + info.text() +
                       " did not converge; scale the matrix, or compute in float64");
 }
 
@@ -181,14 +182,20 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   const Tensors both = ricci::apply(Eigh{}, std::span(&a, 1));
   return {both[0], both[1]};
 }
-Tensor eigvalsh(const Tensor& a) { return eigh(a).first; }
+Tensor eigvalsh(const Tensor& a) {
+  const Called as("eigvalsh", a);
+  return eigh(a).first;
+}
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a) {
   require_real_matrices("svd", a);
   const Tensors all = ricci::apply(Svd{}, std::span(&a, 1));
   return {all[0], all[1], all[2]};
 }
-Tensor svdvals(const Tensor& a) { return std::get<1>(svd(a)); }
+Tensor svdvals(const Tensor& a) {
+  const Called as("svdvals", a);
+  return std::get<1>(svd(a));
+}
 
 }  // namespace ops
 }  // namespace ricci

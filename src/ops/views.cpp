@@ -4,6 +4,7 @@
 
 #include "ops/axes.h"
 #include "ops/put.h"
+#include "primitive/called.h"
 #include "primitive/writing.h"
 
 namespace ricci {
@@ -478,7 +479,10 @@ Tensor expand(const Tensor& x, const Shape& wanted) {
   require_sizes("expand", shape);
   return apply(Expand{shape}, x);
 }
-Tensor broadcast_to(const Tensor& x, const Shape& shape) { return expand(x, shape); }
+Tensor broadcast_to(const Tensor& x, const Shape& shape) {
+  const Called as("broadcast_to", x);
+  return expand(x, shape);
+}
 
 Tensor permute(const Tensor& x, const Axes& axes) {
   require_defined("permute", x, 0);
@@ -501,8 +505,14 @@ Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
   if (i != j) std::swap(axes[i], axes[j]);
   return permuted(x, axes);
 }
-Tensor t(const Tensor& x) { return x.dim() < 2 ? permuted(x, identity_axes(x.dim())) : transpose(x, 0, 1); }
-Tensor mT(const Tensor& x) { return transpose(x, -2, -1); }
+Tensor t(const Tensor& x) {
+  const Called as("t", x);
+  return x.dim() < 2 ? permuted(x, identity_axes(x.dim())) : transpose(x, 0, 1);
+}
+Tensor mT(const Tensor& x) {
+  const Called as("mT", x);
+  return transpose(x, -2, -1);
+}
 
 Tensor movedim(const Tensor& x, const Axes& from, const Axes& to) {
   const Axes source = wrap_axes("movedim", from, x), target = wrap_axes("movedim", to, x);
@@ -580,12 +590,14 @@ Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t
 }
 
 Tensor squeeze(const Tensor& x) {
+  const Called as("squeeze", x);
   Shape shape;
   for (Size s : type_of(x).shape)
     if (!(s == 1)) shape.push_back(s);
   return apply(Reshape{shape}, x);
 }
 Tensor squeeze(const Tensor& x, std::int64_t dim) {
+  const Called as("squeeze", x);
   const std::int64_t axis = wrap_axis("squeeze", dim, x);
   Shape shape = type_of(x).shape;
   if (!shape.empty() && shape[static_cast<std::size_t>(axis)] == 1) shape.erase(static_cast<std::size_t>(axis));

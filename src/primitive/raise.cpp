@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "primitive/called.h"
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -107,9 +108,19 @@ void require_defined(const char* op, const Tensor& x, int operand) {
                       " is an undefined Tensor; give it a value first");
 }
 
+thread_local constinit const char* Called::current_ = nullptr;
+
+std::string Called::renamed(const std::string& text) {
+  if (!current_) return text;
+  const std::size_t end = text.find(": ");
+  const std::string_view start(text.data(), end == std::string::npos ? 0 : end);
+  const bool is_name = !start.empty() && start.find(' ') == std::string_view::npos;
+  return current_ + (is_name ? text.substr(end) : ": " + text);
+}
+
 std::string with_context(const std::string& text) {
   const std::string place = place_of_user();
-  return with_nest(text) + (place.empty() ? "" : "\n  at " + place);
+  return with_nest(Called::renamed(text)) + (place.empty() ? "" : "\n  at " + place);
 }
 
 }  // namespace ricci

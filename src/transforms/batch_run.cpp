@@ -78,6 +78,7 @@ struct BatchRun::State {
   std::vector<Part> parts;
 
   void match(const tree::Walk& arguments);
+  std::string sizes_text(const tree::Walk& arguments) const;
   std::int64_t wrapped_axis(const tree::Walk& arguments, std::size_t leaf, std::int64_t axis) const;
   bool next_chunk();
   Collected collect(const Tensor& leaf) const;
@@ -102,6 +103,39 @@ std::int64_t BatchRun::State::wrapped_axis(const tree::Walk& arguments, std::siz
   return axis < 0 ? axis + rank : axis;
 }
 
+/// What each argument maps; of an argument of many tensors those that follow one of the same size are counted.
+std::string BatchRun::State::sizes_text(const tree::Walk& arguments) const {
+  constexpr std::size_t said_each = 8;
+  const auto mapped = static_cast<std::size_t>(
+      std::count_if(in_dims.begin(), in_dims.end(), [](const auto& axis) { return axis.has_value(); }));
+  std::string text;
+  std::int64_t alike = 0;
+  const auto say_alike = [&] {
+    if (alike > 0) text += ", as " + count_of(alike, "tensor behind it does", "tensors behind it do");
+    alike = 0;
+  };
+  const auto size_of = [&](std::size_t i) { return arguments.leaves[i]->size(*in_dims[i]); };
+  const auto argument_of = [&](std::size_t i) {
+    const std::string name = tree::argument_name(arguments, i);
+    return name.substr(0, name.find(" ("));
+  };
+  std::optional<std::size_t> before;
+  for (std::size_t i = 0; i < in_dims.size(); ++i) {
+    if (!in_dims[i]) continue;
+    if (mapped > said_each && before && size_of(*before) == size_of(i) && argument_of(*before) == argument_of(i)) {
+      ++alike;
+      continue;
+    }
+    say_alike();
+    text += (text.empty() ? "" : ", ") + tree::argument_name(arguments, i) + " maps axis " +
+            std::to_string(*in_dims[i]) + " of " + to_string(type_of(*arguments.leaves[i])) + " (" +
+            std::to_string(size_of(i)) + ")";
+    before = i;
+  }
+  say_alike();
+  return text;
+}
+
 void BatchRun::State::match(const tree::Walk& arguments) {
   if (arguments.nodes.size() <= 1)
     raise_own<ValueError>("vmap: called without arguments; pass at least one tensor to map over", where);
@@ -118,7 +152,6 @@ void BatchRun::State::match(const tree::Walk& arguments) {
                                 ", a part of a Ragged, of which no axis runs over its rows; map over pad(fill) and "
                                 "lengths(), use map for each value, or give it in_dim none",
                             where);
-  std::string sizes;
   std::optional<Size> batch;
   bool differ = false;
   for (std::size_t i = 0; i < in_dims.size(); ++i) {
@@ -141,12 +174,10 @@ void BatchRun::State::match(const tree::Walk& arguments) {
                               tree::to_string(arguments) + "; give at least one tensor an integer in_dim",
                           where);
   if (differ) {
-    for (std::size_t i = 0; i < in_dims.size(); ++i)
-      if (in_dims[i])
-        sizes += (sizes.empty() ? "" : ", ") + tree::argument_name(arguments, i) + " maps axis " +
-                 std::to_string(*in_dims[i]) + " of " + to_string(type_of(*arguments.leaves[i])) + " (" +
-                 std::to_string(arguments.leaves[i]->size(*in_dims[i])) + ")";
-    raise_own<ValueError>("vmap: mapped sizes differ: " + sizes + "; all mapped axes must have one size", where);
+    raise_own<ValueError>("vmap: mapped sizes differ: " + sizes_text(arguments) +
+                              "; all mapped axes must have one size: what all examples share is mapped by rc::none, "
+                              "as in {.in_dims = {rc::none, 0}}",
+                          where);
   }
   size = *batch;
 }

@@ -4,6 +4,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
+#include "primitive/called.h"
 #include "transforms/tangents.h"
 
 namespace ricci::runs {
@@ -69,6 +70,7 @@ std::vector<Tensor> ForwardJacobian::State::seeds() const {
     const std::int64_t n = type.shape.numel();
     Shape shape = type.shape;
     shape.insert(0, rows);
+    const Called as(name);
     parts.push_back(reshape(eye_rows(from - offset, rows, n, type.dtype), shape));
     offset += n;
   }

@@ -6,6 +6,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
 #include "interpreters/tape.h"
+#include "primitive/called.h"
 #include "primitive/derive.h"
 #include "ricci/primitive/raise.h"
 #include "transforms/arguments.h"
@@ -76,7 +77,11 @@ void ReverseRun::refuse(const char* found) {
 }
 
 void ReverseRun::check_loss(const tree::Walk& output, bool is_tensor) {
-  if (!is_tensor || !output.leaves[0]->defined()) refuse_loss(tree::to_string(output));
+  if (!is_tensor) refuse_loss(tree::to_string(output));
+  if (!output.leaves[0]->defined()) {
+    const AtLevel outside(state_->interpreter->parent);
+    require_tensors(state_->name, "output", output, state_->where);
+  }
   const Type type = type_of(*output.leaves[0]);
   const AtLevel outside(state_->interpreter->parent);  // errors do not name the transform twice
   require_loss(state_->name, type, state_->where);
@@ -213,7 +218,11 @@ std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, std::
   const Type& out = s.output_types[leaf];
   Shape seed_shape = out.shape;
   seed_shape.insert(0, rows);
-  const Tensor seeds = reshape(eye_rows(examples.first, rows, out.shape.numel(), out.dtype), seed_shape);
+  const auto seeds_of_rows = [&] {
+    const Called as(name);
+    return reshape(eye_rows(examples.first, rows, out.shape.numel(), out.dtype), seed_shape);
+  };
+  const Tensor seeds = seeds_of_rows();
   BatchInterpreter batch(rows, Entry{}, examples);
   std::vector<Tensor> cts(s.output_types.size());
   cts[leaf] = wrap(new_node<Batched>(batch.level, value_of(seeds)));

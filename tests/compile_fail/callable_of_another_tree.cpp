@@ -1,4 +1,4 @@
-// expect: ricci: this callable cannot be called with these arguments
+// expect: ricci: this callable cannot be called with these arguments: it must be callable as const (no mutable lambda), take as many arguments, and have one overload that fits; else pass a lambda that calls it
 #include <ricci/ricci.h>
 
 struct Model {

@@ -399,4 +399,10 @@ TEST(UndefinedErrors, NoneAsTheTangentOfAnInteger) {
   expect_values(tangent, {2, 2, 2});
 }
 
+TEST(GradErrors, AnUndefinedResultIsSaidToBeOne) {
+  const Tensor x = rc::ones({});
+  expect_error<rc::ValueError>([&] { rc::grad([](Tensor) { return Tensor(); })(x); },
+                               "grad: output is an undefined Tensor; give it a value first{at}", {x});
+}
+
 }  // namespace

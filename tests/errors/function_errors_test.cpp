@@ -93,7 +93,7 @@ struct TooFew : rc::Function<TooFew> {
 TEST(FunctionErrors, ANumberOfGradientsThatIsNotTheArguments) {
   const Tensor x = ramp({3});
   expect_error<rc::ValueError>([&] { rc::grad([](Tensor a) { return TooFew::apply(a, a).sum(); })(x); },
-                               "TooFew: backward returned 1 gradients for 2 arguments; return one for each, an "
+                               "TooFew: backward returned 1 gradient for 2 arguments; return one for each, an "
                                "undefined Tensor for none\n  inside grad{at}",
                                {x});
 }
@@ -165,7 +165,7 @@ TEST(ContextErrors, ASavedValueThatIsNotThere) {
 TEST(ContextErrors, ASavedValueReadAsAnotherType) {
   expect_probe_error<rc::TypeError>(
       nullptr, [](rc::Context& ctx) { ctx.value<double>(0); },
-      "Probe: ctx.value<double>(0): value 0 was saved as a int; read it as that");
+      "Probe: ctx.value<double>(0): value 0 was saved as int; read it as that");
 }
 
 TEST(ContextErrors, AnArgumentThatIsNotThere) {

@@ -207,7 +207,7 @@ TEST(SizeErrors, BoolOfManyElements) {
       [&] {
         if (x > 0) ADD_FAILURE();
       },
-      "bool: bool[3] has 3 elements, exactly one is needed; use any or all", {x});
+      "bool: bool[3] has 3 elements, exactly one is needed; use any or all, and & and | in place of && and ||", {x});
 }
 
 TEST(UndefinedErrors, NameTheOperand) {

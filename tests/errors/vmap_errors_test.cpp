@@ -129,8 +129,21 @@ TEST(VmapErrors, MappedSizesDiffer) {
   expect_error<rc::ValueError>(
       [&] { rc::vmap(sum_of, {.in_dims = {0, -1}})(x, y); },
       "vmap: mapped sizes differ: argument 0 maps axis 0 of f32[3,4] (3), argument 1 maps axis 1 of f32[2,5] (5); "
-      "all mapped axes must have one size{at}",
+      "all mapped axes must have one size: what all examples share is mapped by rc::none, as in {.in_dims = {rc::none, "
+      "0}}{at}",
       {x, y});
+}
+
+TEST(VmapErrors, MappedSizesOfALargeModelAreCounted) {
+  const std::vector<std::pair<Tensor, Tensor>> model(200, {rc::ones({3, 3}), rc::ones({3})});
+  expect_error<rc::ValueError>(
+      [&] {
+        rc::vmap([](const std::vector<std::pair<Tensor, Tensor>>&, Tensor x) { return x; })(model, rc::ones({5, 3}));
+      },
+      "vmap: mapped sizes differ: argument 0 ([0][0]) maps axis 0 of f32[3,3] (3), as 399 tensors behind it do, "
+      "argument 1 maps axis 0 of f32[5,3] (5); all mapped axes must have one size: what all examples share is mapped "
+      "by "
+      "rc::none, as in {.in_dims = {rc::none, 0}}{at}");
 }
 
 TEST(VmapErrors, MappedSizesDifferInsideTrees) {
@@ -140,7 +153,9 @@ TEST(VmapErrors, MappedSizesDifferInsideTrees) {
       "vmap: mapped sizes differ: argument 0 (layers[0].weight) maps axis 0 of f32[3,2] (3), "
       "argument 0 (layers[0].bias) maps axis 0 of f32[3] (3), argument 0 (layers[1].weight) maps axis 0 of f32[4,2] "
       "(4), "
-      "argument 0 (layers[1].bias) maps axis 0 of f32[3] (3); all mapped axes must have one size{at}",
+      "argument 0 (layers[1].bias) maps axis 0 of f32[3] (3); all mapped axes must have one size: what all examples "
+      "share "
+      "is mapped by rc::none, as in {.in_dims = {rc::none, 0}}{at}",
       rc::leaves(model));
 }
 

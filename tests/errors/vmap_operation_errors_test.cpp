@@ -96,6 +96,13 @@ std::string size_text(const std::string& operation, const std::string& type, con
          batch + "{at}";
 }
 
+std::string mask_text(const std::string& operation, const std::string& batch) {
+  return operation + ": the size of the result depends on the values of bool[4], which differ per example of " + batch +
+         "{at}; use masked_select(x, mask, {.size = n}), where, .out_dims = rc::ragged, or .lanes = "
+         "rc::Lanes::split\n  inside " +
+         batch + "{at}";
+}
+
 TEST(DataDependenceErrors, Item) {
   const Tensor x = rc::ones({3});
   expect_error<rc::TransformError>([&] { rc::vmap([](Tensor a) { return a * a.item<double>(); })(x); },
@@ -131,6 +138,18 @@ TEST(DataDependenceErrors, Allclose) {
                                    value_text("allclose", "f64[2]", "vmap over axis 0 of 3"), {fixed});
 }
 
+TEST(DataDependenceErrors, SavingIsForResults) {
+  expect_error<rc::TransformError>(
+      [] {
+        rc::vmap([](Tensor a) {
+          rc::save_npy("/dev/null", a);
+          return a;
+        })(rc::ones({2, 4}));
+      },
+      "save_npy: needs the value of f32[4], which differs per example of vmap over axis 0 of 2{at}; return it from the "
+      "function and save the result of vmap, which has all examples\n  inside vmap over axis 0 of 2{at}");
+}
+
 TEST(DataDependenceErrors, Nonzero) {
   const Tensor x = rc::ones({2, 4});
   expect_error<rc::TransformError>([&] { rc::vmap([](Tensor a) { return rc::nonzero(a); })(x); },
@@ -140,7 +159,7 @@ TEST(DataDependenceErrors, Nonzero) {
 TEST(DataDependenceErrors, MaskedSelect) {
   expect_error<rc::TransformError>(
       [] { rc::vmap([](Tensor a) { return rc::masked_select(a, a > 0); })(rc::ones({2, 4})); },
-      size_text("masked_select", "bool[4]", "vmap over axis 0 of 2"));
+      mask_text("masked_select", "vmap over axis 0 of 2"));
 }
 
 TEST(DataDependenceErrors, Unique) {
@@ -157,7 +176,7 @@ TEST(DataDependenceErrors, Unique) {
 TEST(DataDependenceErrors, ABooleanMaskAsIndex) {
   expect_error<rc::TransformError>(
       [] { rc::vmap([](Tensor a) { return Tensor(a.index({a > 0})); })(rc::ones({2, 4})); },
-      size_text("index", "bool[4]", "vmap over axis 0 of 2"));
+      mask_text("index", "vmap over axis 0 of 2"));
 }
 
 TEST(DataDependenceErrors, TheInnermostVmapThatMapsTheValueIsNamed) {

@@ -49,7 +49,9 @@ decltype(auto) plainly(const F& f, A&&... a) {
 /// f on rvalues if it takes them, else on lvalues.
 template <class F, class... A>
 decltype(auto) invoke(const F& f, std::tuple<A...>& arguments) {
-  static_assert(takes<F, A...>, "ricci: this callable cannot be called with these arguments");
+  static_assert(takes<F, A...>,
+                "ricci: this callable cannot be called with these arguments: it must be callable as const (no mutable "
+                "lambda), take as many arguments, and have one overload that fits; else pass a lambda that calls it");
   if constexpr (std::is_invocable_v<const F&, A...>)
     return std::apply([&](A&... a) -> decltype(auto) { return plainly(f, std::move(a)...); }, arguments);
   else if constexpr (takes<F, A...>)
