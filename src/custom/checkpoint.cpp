@@ -6,7 +6,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/replay.h"
 #include "interpreters/tape.h"
-#include "primitive/interpreter.h"
+#include "primitive/custom.h"
 #include "program/program.h"
 #include "ricci/custom_derivatives.h"
 
