@@ -23,7 +23,7 @@ Size scanned_size(const char* name, const tree::Walk& xs) {
   if (xs.leaves.empty())
     raise<ValueError>(std::string(name) + ": there is no Tensor to scan over: xs is " + tree::to_string(xs));
   for (const std::size_t leaf : tree::leaves_of_ragged(xs))
-    raise<ValueError>(std::string(name) + ": " + described(xs, leaf) +
+    raise<ValueError>(std::string(name) + ": " + scanned_leaf(xs, leaf) +
                       ", a part of a Ragged, of which no axis runs over its rows; scan over pad(fill) and lengths(), "
                       "or loop over its rows r[i]");
   std::optional<Size> size;

@@ -118,7 +118,7 @@ TEST(OperandErrors, OfDtypes) {
       "softmax: i64[2] is neither floating nor complex; convert it first, for example with x.to(rc::float32)");
   expect_inside<rc::TypeError>(
       {2}, [](Tensor x) { x.to(rc::complex64).max(); },
-      "amax: c64[2] is complex and has no order; compare its real part or its absolute value");
+      "max: c64[2] is complex and has no order; compare its real part or its absolute value");
 }
 
 }  // namespace

@@ -229,61 +229,6 @@ TEST(Activations, SoftplusIsLinearBeyondItsThreshold) {
   expect_values(slope([](Tensor x) { return rc::softplus(x, 2, 3); }, doubles({1, 2})), {1 / (1 + std::exp(-2)), 1});
 }
 
-// ── error bounds ──
-
-using Exact = std::function<long double(long double)>;
-
-/// The greatest error over an interval, in units in the last place of E.
-template <class E>
-double worst_error(const Unary& f, const Exact& exact, double low, double high) {
-  constexpr int count = 20001;
-  std::vector<E> x;
-  for (int i = 0; i < count; ++i) x.push_back(static_cast<E>(low + (high - low) * i / (count - 1)));
-  const std::vector<E> y = f(rc::tensor(x)).template to_vector<E>();
-  double worst = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const long double expected = exact(static_cast<long double>(x[i]));
-    int exponent = 0;
-    std::frexp(expected, &exponent);
-    const long double ulp = std::ldexp(1.0L, exponent - std::numeric_limits<E>::digits);
-    worst = std::max(worst, static_cast<double>(std::abs(static_cast<long double>(y[i]) - expected) / ulp));
-  }
-  return worst;
-}
-
-void expect_error_below(double ulps, const Unary& f, const Exact& exact, double low, double high) {
-  EXPECT_LE(worst_error<float>(f, exact, low, high), ulps);
-  EXPECT_LE(worst_error<double>(f, exact, low, high), ulps);
-}
-
-long double logistic(long double x) { return 1 / (1 + std::exp(-x)); }
-
-/// By the sum up to 60 and the first terms of the Euler-Maclaurin formula there.
-long double trigamma(long double x) {
-  long double sum = 0;
-  for (; x < 60; ++x) sum += 1 / (x * x);
-  const long double z = 1 / (x * x);
-  return sum + 1 / x + z / 2 + z / x * (1 / 6.0L - z * (1 / 30.0L - z * (1 / 42.0L - z / 30.0L)));
-}
-
-TEST(Errors, AreWithinTheBoundsOfTheManual) {
-  expect_error_below(2.5, rc::ops::sigmoid, logistic, -80, 20);
-  expect_error_below(2.5, rc::ops::silu, [](long double x) { return x * logistic(x); }, -80, 20);
-  expect_error_below(1.6, rc::ops::logsigmoid, [](long double x) { return -std::log1p(std::exp(-x)); }, -20, 20);
-  expect_error_below(
-      1.6, [](Tensor x) { return rc::softplus(x, 1, 1000); }, [](long double x) { return std::log1p(std::exp(x)); },
-      -20, 20);
-  expect_error_below(
-      2, [](Tensor x) { return rc::elu(x); }, [](long double x) { return x > 0 ? x : std::expm1(x); }, -10, 2);
-  const auto gelu = [](long double x) { return x / 2 * std::erfc(-x / std::numbers::sqrt2_v<long double>); };
-  expect_error_below(2, rc::ops::gelu, gelu, 0, 10);
-  expect_error_below(10, rc::ops::gelu, gelu, -2, 0);
-  expect_error_below(52, rc::ops::gelu, gelu, -5, -2);
-  expect_error_below(1.5, rc::ops::rsqrt, [](long double x) { return 1 / std::sqrt(x); }, 0.01, 100);
-  expect_error_below(12, [](Tensor x) { return rc::polygamma(1, x); }, trigamma, 0.05, 30);
-  expect_error_below(12, [](Tensor x) { return rc::polygamma(1, x); }, trigamma, -1.9, -1.1);
-}
-
 // ── rounding ──
 
 TEST(Rounding, HalvesGoToEven) {
