@@ -10,7 +10,7 @@
 namespace ricci {
 
 /// Counts with locked instructions, which cost as much as a small operation's arithmetic, only where other threads
-/// exist or have existed: the user's, or those that a library starts for its first large product.
+/// exist or have existed: the user's, or the pool's, which start with the first work that is worth a second thread.
 class RefCount {
  public:
   void add() noexcept {

@@ -10,6 +10,7 @@
 #include "ricci/io.h"
 #include "ricci/keys.h"
 #include "ricci/nest.h"
+#include "ricci/no_grad.h"
 #include "ricci/ops.h"
 #include "ricci/program.h"
 #include "ricci/ragged.h"

@@ -1,6 +1,7 @@
 // Imperative differentiation, and switching differentiation off.
 #pragma once
 
+#include "ricci/no_grad.h"
 #include "ricci/owned.h"
 #include "ricci/transforms/call.h"
 
@@ -43,21 +44,6 @@ class Tape {
   void write_gradients(const Tensor& loss, const tree::Walk& into) const;
   struct State;
   Owned<State> state_;
-};
-
-/// While it lives, what is computed or written has no derivative for any transform around it, nor have the results of
-/// transforms entered inside, which themselves are not concerned. A write makes a constant of the tensor or view that it
-/// is called on; what is beside that view keeps its derivative. A view that is made
-/// in it is a constant for as long as it lives, whatever is written to its base.
-///   { rc::no_grad guard; scale = x.norm(); }
-class no_grad {
- public:
-  no_grad();
-  no_grad(const no_grad&) = delete;
-  ~no_grad();
-
- private:
-  std::uint64_t saved_;
 };
 
 }  // namespace ricci

@@ -610,8 +610,6 @@ class Tensor {
   Cell* cell_ = nullptr;  // a Cell begins with its RefCount
 };
 
-using IndexedTensor = Tensor;  ///< what an index gives
-
 /// Goes over the rows of a tensor, which it keeps.
 class Rows {
  public:

@@ -4,7 +4,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "primitive/interpreter.h"
-#include "ricci/tape.h"
+#include "ricci/no_grad.h"
 
 namespace ricci {
 namespace {

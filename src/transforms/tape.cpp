@@ -170,7 +170,4 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   }
 }
 
-no_grad::no_grad() : saved_(no_grad_below) { no_grad_below = std::max(no_grad_below, current_level()); }
-no_grad::~no_grad() { no_grad_below = saved_; }
-
 }  // namespace ricci

@@ -73,9 +73,9 @@ void load_leaves(const Walk& into, const std::map<std::string, Tensor>& named) {
     if (!leaf.defined()) continue;
     if (leaf.shape() != at->second.shape())
       misshaped.push_back(described(into, i) + ", given is " + type_of(at->second));
-    else if (at->second.is_complex() && !leaf.is_complex())
+    else if (category(at->second.dtype()) > category(leaf.dtype()))
       raise<TypeError>("load_leaves: " + described(into, i) + ", given is " + type_of(at->second) +
-                       ", whose imaginary parts would be lost; give rc::real of it");
+                       ", which it cannot hold; convert one of them first");
   }
   for (const auto& [name, is_used] : used)
     if (!is_used && named.at(std::string(name)).defined()) extra.emplace_back(name);

@@ -167,6 +167,7 @@ TEST(Jvp, TakesTensorsInBracesForATupleOfThem) {
   expect_close(out, expected_out);
   expect_close(tangent, expected);
   expect_close(std::get<1>(rc::jvp(rc::mul, {x, y}, {ones, ones})), x + y);
+  expect_close(std::get<1>(rc::jvp(rc::sum, {x}, {ones})), rc::tensor(2.));
   const auto with_aux = [&](Tensor a, Tensor b) { return std::pair{f(a, b), b}; };
   expect_close(std::get<1>(rc::jvp(with_aux, rc::has_aux, {x, y}, {ones, 2 * ones})), expected);
   expect_close(std::get<1>(rc::jvp(f, rc::strict, {x, y}, {ones, 2 * ones})), expected);

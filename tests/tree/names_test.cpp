@@ -91,10 +91,13 @@ TEST(LoadLeaves, KeepsTheListShort) {
                                "[5], [6], [7], … 392 more; pass a tree of the structure that was saved");
 }
 
-TEST(LoadLeaves, LosesNoImaginaryParts) {
+TEST(LoadLeaves, ConvertsToNoLowerCategory) {
   expect_error<rc::TypeError>(
       [] { (void)rc::load_leaves(Linear{rc::ones({1}), {}}, {{"weight", rc::ones({1}, rc::complex64)}}); },
-      "load_leaves: weight is f32[1], given is c64[1], whose imaginary parts would be lost; give rc::real of it");
+      "load_leaves: weight is f32[1], given is c64[1], which it cannot hold; convert one of them first");
+  expect_error<rc::TypeError>(
+      [] { (void)rc::load_leaves(Linear{rc::ones({1}, rc::int64), {}}, {{"weight", rc::ones({1})}}); },
+      "load_leaves: weight is i64[1], given is f32[1], which it cannot hold; convert one of them first");
 }
 
 TEST(NamedLeaves, NeedATreeWithNames) {

@@ -1,7 +1,7 @@
 // Elementwise operations.
 // Shapes: inputs broadcast against each other from the last axis; ValueError where they do not.
 // Types: inputs promote as PyTorch's (category first, then size; 0-dim tensors and numbers do not raise the size).
-// Integers and booleans become float32 where an operation is made for neither; TypeError where it knows some of them,
+// Integers and booleans become the default dtype where an operation is made for neither; TypeError where it knows some of them,
 // but not the one at hand. float16 and bfloat16 are computed in float32 and rounded once.
 // Errors: "n ulp" bounds the error of float32 and float64 results over the whole domain (docs/12-accuracy.md), in units
 // in the last place; where none stands, each arithmetic step rounds once. Complex results are those of <complex>.
@@ -19,7 +19,7 @@ namespace ricci::ops {
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);  ///< not of booleans
 Tensor mul(const Tensor& a, const Tensor& b);  ///< of booleans: and
-Tensor div(const Tensor& a, const Tensor& b);  ///< true division: integers give float32
+Tensor div(const Tensor& a, const Tensor& b);  ///< true division: integers give the default dtype
 /// 1 ulp; 2 with a number for exponent, which is first rounded to x's type. Integers stay integers, with 0 for what is
 /// no integer; a number for exponent (2, 3, 0.5, -1) costs no logarithm. The slope of 0 to the power 0 is 0.
 ///   rc::Tensor y = pow(x, 3);

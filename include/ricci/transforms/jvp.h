@@ -90,6 +90,10 @@ auto jvp(const F& f, strict_t, const Tensor (&primals)[n], const Tensor (&tangen
   return call::jvp<false, true>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
 }
 template <std::size_t n>
+auto jvp(Unary* f, const Tensor (&primals)[n], const Tensor (&tangents)[n], where_t where = where_t::current()) {
+  return call::jvp<false, false>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
+}
+template <std::size_t n>
 auto jvp(BinaryName f, const Tensor (&primals)[n], const Tensor (&tangents)[n], where_t where = where_t::current()) {
   return call::jvp<false, false>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
 }

@@ -1,0 +1,13 @@
+// The levels that a scope of no_grad switches off: all that run where it begins.
+#include "ricci/no_grad.h"
+
+#include <algorithm>
+
+#include "primitive/interpreter.h"
+
+namespace ricci {
+
+no_grad::no_grad() : saved_(no_grad_below) { no_grad_below = std::max(no_grad_below, current_level()); }
+no_grad::~no_grad() { no_grad_below = saved_; }
+
+}  // namespace ricci
