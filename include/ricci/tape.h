@@ -1,4 +1,4 @@
-// Imperative differentiation, and switching differentiation off.
+// Imperative differentiation.
 #pragma once
 
 #include "ricci/no_grad.h"
