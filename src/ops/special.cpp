@@ -72,6 +72,11 @@ struct Unrounded {
   T value, off;
 };
 template <class T>
+Unrounded<T> product(T a, Unrounded<T> b) {
+  const T value = a * b.value;
+  return {value, scalar::fma(a, b.off, scalar::fma(a, b.value, -value))};
+}
+template <class T>
 Unrounded<T> product(Unrounded<T> a, Unrounded<T> b) {
   const T value = a.value * b.value;
   return {value, scalar::fma(a.value, b.value, -value) + scalar::fma(a.value, b.off, a.off * b.value)};
@@ -90,11 +95,17 @@ template <class T>
 T inverse_power(T factor, Unrounded<T> x, std::int64_t n) {
   const T rounded = T(1) / x.value, lost = scalar::fma(-rounded, x.value, T(1)) - rounded * x.off;
   const Unrounded<T> inverse = {rounded, rounded * lost};
-  Unrounded<T> power = {factor, T(0)};
-  if (n > 1) power = product(power, whole_power(inverse, n / 2));
-  power = product(power, whole_power(inverse, n - n / 2));
+  const Unrounded<T> half = product(factor, whole_power(inverse, n - n / 2));
+  const Unrounded<T> power = n == 1 ? half : product(half, whole_power(inverse, n / 2));
   const T better = power.value + power.off;
   return scalar::select(scalar::isfinite(better), better, power.value);
+}
+
+/// Whether a condition holds in some lane, or for the one number that the laws count with.
+template <class Mask>
+bool any_lane(const Mask& mask) {
+  if constexpr (std::is_same_v<Mask, bool>) return mask;
+  else return any(mask);
 }
 
 /// The factor times the Hurwitz zeta function, the sum of (q + k)^-s over k = 0, 1, …, for s >= 2 and q >= 0: the terms
@@ -130,13 +141,9 @@ T hurwitz_zeta(std::int64_t s, Unrounded<T> q, std::int64_t terms, T factor) {
   for (int j = 8; j >= 0; --j) series = series * z + T(rising[j]);
   const T power = inverse_power(factor, first, s - 1);
   T sum = power * (T(1 / static_cast<double>(s - 1)) + r * (T(0.5) + r * series));
-  for (std::int64_t k = terms; k-- > 0;) {
+  for (std::int64_t k = any_lane(few) ? terms : 0; k-- > 0;) {
     const Unrounded<T> base = at(T(static_cast<double>(k)));
     const auto counts = scalar::less(base.value, first.value);
-    // In more digits there is one number, not a pack.
-    if constexpr (std::is_same_v<decltype(counts), const bool>) {
-      if (!counts) continue;
-    }
     sum = sum + scalar::select(counts, inverse_power(factor, base, s), zero);
   }
   return sum;
@@ -163,9 +170,7 @@ struct Polygamma {
     const std::int64_t s = n + 1;
     const auto negative = scalar::less(x, zero);
     const T factor((n % 2 == 0 ? -1 : 1) * std::tgamma(static_cast<double>(s)));
-    if constexpr (std::is_same_v<decltype(negative), const bool>) {
-      if (!negative) return {zero, hurwitz_zeta(s, {x, zero}, terms, factor), zero};
-    }
+    if (!any_lane(negative)) return {zero, hurwitz_zeta(s, {x, zero}, terms, factor), zero};
     const T t = x - scalar::round(x);
     const T nearest = scalar::select(negative, inverse_power(factor, {t, zero}, s), zero);
     const auto one_and = [&](T part, T positive) -> Unrounded<T> {
