@@ -25,8 +25,11 @@ std::complex<F> logistic(std::complex<F> x) {
   return F(1) / (F(1) + std::exp(-x));
 }
 
+/// exp(-56.625), which float32 and float64 hold to a hundredth of an ulp.
+constexpr double deep_exponent = 56.625, deep_factor = 2.559027554624811123470684204e-25;
+
 /// exp(-|x|) as e times last: alone it would leave few digits where x is far below 0, it is subnormal, and what it is to
-/// multiply is large. There e is exp(64) times as large.
+/// multiply is large. There last is the deep factor.
 template <class T>
 struct Falling {
   T e, last;
@@ -34,8 +37,8 @@ struct Falling {
 template <class T>
 Falling<T> falling(T x) {
   const auto deep = scalar::less(x, T(-64));
-  return {scalar::exp(scalar::select(deep, T(64), T(0)) - scalar::abs(x)),
-          scalar::select(deep, T(1.603810890548637852976087033e-28), T(1))};
+  return {scalar::exp(scalar::select(deep, T(deep_exponent), T(0)) - scalar::abs(x)),
+          scalar::select(deep, T(deep_factor), T(1))};
 }
 
 /// t weight / (1 + exp(-x)).
@@ -145,13 +148,20 @@ struct LeakyRelu {
 struct EluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "elu_slope";
-  static constexpr double ulps =
-      std::numeric_limits<double>::infinity();  // exp(x) may be subnormal where t exp(x) is not
+  static constexpr double ulps = 2.5;
   static constexpr unsigned keeps = input(0) | input(1);
   double alpha;
 
   template <class T> auto formula(T t, T x) const {
     return scalar::select(scalar::greater(x, T(0)), t, t * (T(alpha) * scalar::exp(x)));
+  }
+  template <class T> T exact(T t, T x) const {
+    return scalar::select(scalar::greater(x, T(0)), t, t * T::in_element(alpha) * scalar::exp(x));
+  }
+  /// Where exp(x) or alpha exp(x) is subnormal, what it multiplies has no more digits.
+  template <class T> T unit(T t, T x) const {
+    const T size = scalar::abs(T::in_element(alpha)), least = scalar::max(size, T(1)) * T::smallest_normal();
+    return scalar::select(scalar::greater(x, T(0)), T(0), t * scalar::max(size * scalar::exp(x), least));
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(*this, t, x[1]);
@@ -188,9 +198,9 @@ template <class T>
 NormalTail<T> normal_tail(T x) {
   const T size = scalar::min(scalar::abs(x), T(56)), squared = size * size;
   const auto deep = scalar::greater(squared, T(128));
-  const T density = scalar::exp(scalar::fma(squared, T(-0.5), scalar::select(deep, T(64), T(0))));
+  const T density = scalar::exp(scalar::fma(squared, T(-0.5), scalar::select(deep, T(deep_exponent), T(0))));
   return {size, scalar::mills(size), density, scalar::fma(size, size, -squared) * T(-0.5),
-          scalar::select(deep, T(1.603810890548637852976087033e-28), T(1))};
+          scalar::select(deep, T(deep_factor), T(1))};
 }
 
 constexpr double normal_peak = 0.398942280401432677939946059934;  // 1 / sqrt(2 pi)
@@ -234,7 +244,7 @@ struct GeluSlope {
 struct Gelu {
   using kind = Elementwise;
   static constexpr const char* name = "gelu";
-  static constexpr double ulps = 5;  // a ratio, a density in two factors, and x: seven roundings
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const {
     const auto [size, ratio, density, off, last] = normal_tail(x);
@@ -250,7 +260,7 @@ struct Gelu {
 struct SiluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "silu_slope";
-  static constexpr double ulps = 5;  // a logistic in two factors, its complement, and t
+  static constexpr double ulps = 6;  // a logistic in two factors, its complement magnified by x, and t
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T x) const { return share(t, scalar::fma(x, logistic(-x), T(1)), x); }
   template <class T> static T exact(T t, T x) { return t * logistic(x) * (T(1) + x * logistic(-x)); }

@@ -96,11 +96,15 @@ constexpr double least_variance = 1e-12;  // of p (1 - p) in derivatives
 struct LimitedLogOdds {
   using kind = Elementwise;
   static constexpr const char* name = "limited_log_odds";
-  static constexpr double ulps = std::numeric_limits<double>::infinity();  // near 1/2 two logarithms cancel
+  static constexpr double ulps = 3;
   static constexpr unsigned keeps = input(0);
   static constexpr Interval domain = {0.1, 0.9};
   template <class T> auto formula(T p) const {
     return scalar::max(scalar::log1p(-p), T(-100)) - scalar::max(scalar::log(p), T(-100));
+  }
+  /// Near 1/2 the logarithms cancel.
+  template <class T> static T unit(T p) {
+    return scalar::min(scalar::max(scalar::abs(scalar::log1p(-p)), scalar::abs(scalar::log(p))), T(100));
   }
   Tensor partial(const Tensor& p, const Tensor&) const {
     return neg(reciprocal(clamp_min(p * (1 - p), least_variance)));
@@ -112,7 +116,7 @@ struct LimitedLogOdds {
 struct CrossEntropySlope {
   using kind = Elementwise;
   static constexpr const char* name = "cross_entropy_slope";
-  static constexpr double ulps = 2.5;
+  static constexpr double ulps = 3;
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.1, 0.9};
   template <class T> auto formula(T p, T y) const { return (p - y) / scalar::max(p * (T(1) - p), T(least_variance)); }

@@ -66,27 +66,53 @@ struct Digamma {
   }
 };
 
+/// A number as the sum of its rounded value and what rounding took.
+template <class T>
+struct Unrounded {
+  T value, off;
+};
+template <class T>
+Unrounded<T> product(T a, Unrounded<T> b) {
+  const T value = a * b.value;
+  return {value, scalar::fma(a, b.off, scalar::fma(a, b.value, -value))};
+}
+template <class T>
+Unrounded<T> product(Unrounded<T> a, Unrounded<T> b) {
+  const T value = a.value * b.value;
+  return {value, scalar::fma(a.value, b.value, -value) + scalar::fma(a.value, b.off, a.off * b.value)};
+}
+
 /// x to a positive whole power.
 template <class T>
-T whole_power(T x, std::int64_t n) {
+Unrounded<T> whole_power(Unrounded<T> x, std::int64_t n) {
   if (n == 1) return x;
-  const T half = whole_power(x, n / 2);
-  return n % 2 == 0 ? half * half : half * half * x;
+  const Unrounded<T> half = whole_power(x, n / 2), even = product(half, half);
+  return n % 2 == 0 ? even : product(even, x);
 }
 
-/// x^-n: the power of the rounded 1 / x, set right by n times what rounding took.
+/// factor x^-n for n >= 1. The factor comes between two halves of the power, which alone might underflow.
 template <class T>
-T inverse_power(T x, std::int64_t n) {
-  const T inverse = T(1) / x, power = whole_power(inverse, n);
-  const T lost = scalar::fma(-inverse, x, T(1)) * T(static_cast<double>(n));
-  return scalar::select(scalar::isfinite(lost), scalar::fma(power, lost, power), power);
+T inverse_power(T factor, Unrounded<T> x, std::int64_t n) {
+  const T rounded = T(1) / x.value, lost = scalar::fma(-rounded, x.value, T(1)) - rounded * x.off;
+  const Unrounded<T> inverse = {rounded, rounded * lost};
+  const Unrounded<T> half = product(factor, whole_power(inverse, n - n / 2));
+  const Unrounded<T> power = n == 1 ? half : product(half, whole_power(inverse, n / 2));
+  const T better = power.value + power.off;
+  return scalar::select(scalar::isfinite(better), better, power.value);
 }
 
-/// The factor, applied before anything underflows, times the Hurwitz zeta function, the sum of (q + k)^-s over k = 0, 1, …, for s >= 2 and q >= 0: the
-/// terms with q + k < terms, and for the rest the Euler-Maclaurin formula (DLMF 25.11.5), whose tenth term is below an ulp from 10 + s on. The smallest terms
-/// come first, so that few roundings are of the size of the sum.
+/// Whether a condition holds in some lane, or for the one number that the laws count with.
+template <class Mask>
+bool any_lane(const Mask& mask) {
+  if constexpr (std::is_same_v<Mask, bool>) return mask;
+  else return any(mask);
+}
+
+/// The factor times the Hurwitz zeta function, the sum of (q + k)^-s over k = 0, 1, …, for s >= 2 and q >= 0: the terms
+/// with q + k < terms, and for the rest the Euler-Maclaurin formula (DLMF 25.11.5), whose tenth term is below an ulp from
+/// 10 + s on. The smallest terms come first, so that few roundings are of the size of the sum.
 template <class T>
-T hurwitz_zeta(std::int64_t s, T q, std::int64_t terms, T factor) {
+T hurwitz_zeta(std::int64_t s, Unrounded<T> q, std::int64_t terms, T factor) {
   constexpr double bernoulli_over_factorial[] = {1. / 12,
                                                  -1. / 720,
                                                  1. / 30240,
@@ -104,17 +130,21 @@ T hurwitz_zeta(std::int64_t s, T q, std::int64_t terms, T factor) {
     product *= static_cast<double>((s + 2 * j + 1) * (s + 2 * j + 2));
   }
   const T zero(0), one(1), enough(static_cast<double>(terms));
-  const T first = scalar::select(scalar::less(q, enough), q + scalar::ceil(enough - q), q);  // of the rest
-  const T r = one / first, z = r * r;
+  const auto at = [&](T k) -> Unrounded<T> {
+    const T base = q.value + k;
+    return {base, (q.value - (base - k)) + q.off};
+  };
+  const auto few = scalar::less(q.value, enough);
+  const Unrounded<T> first = at(scalar::select(few, scalar::ceil(enough - q.value), zero));  // of the rest
+  const T r = one / first.value, z = r * r;
   T series(rising[9]);
   for (int j = 8; j >= 0; --j) series = series * z + T(rising[j]);
-  const T scaled = factor * r, rounded = s == 2 ? scaled : scaled * whole_power(r, s - 2);
-  const T lost = scalar::fma(-r, first, one) * T(static_cast<double>(s - 1));
-  const T power = scalar::select(scalar::isfinite(lost), scalar::fma(rounded, lost, rounded), rounded);
+  const T power = inverse_power(factor, first, s - 1);
   T sum = power * (T(1 / static_cast<double>(s - 1)) + r * (T(0.5) + r * series));
-  for (std::int64_t k = terms; k-- > 0;) {
-    const T base = q + T(static_cast<double>(k));
-    sum = sum + scalar::select(scalar::less(base, first), factor * inverse_power(base, s), zero);
+  for (std::int64_t k = any_lane(few) ? terms : 0; k-- > 0;) {
+    const Unrounded<T> base = at(T(static_cast<double>(k)));
+    const auto counts = scalar::less(base.value, first.value);
+    sum = sum + scalar::select(counts, inverse_power(factor, base, s), zero);
   }
   return sum;
 }
@@ -125,7 +155,7 @@ T hurwitz_zeta(std::int64_t s, T q, std::int64_t terms, T factor) {
 struct Polygamma {
   using kind = Elementwise;
   static constexpr const char* name = "polygamma";
-  static constexpr double ulps = 10;  // 4 for n <= 3; what rounding 1 + t takes counts n + 1 times
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0);
   static constexpr double tolerance_factor = 8;  // three zeta functions, a factorial and a subtraction
   BoundedNumber<1, 170> n;                       // beyond it the factorial is infinite
@@ -139,12 +169,16 @@ struct Polygamma {
     const T zero(0), one(1);
     const std::int64_t s = n + 1;
     const auto negative = scalar::less(x, zero);
-    const T t = x - scalar::round(x);
     const T factor((n % 2 == 0 ? -1 : 1) * std::tgamma(static_cast<double>(s)));
-    const T nearest = scalar::select(negative, factor * inverse_power(t, s), zero);
-    const T up = hurwitz_zeta(s, scalar::select(negative, one + t, x), terms, factor);
-    const T down = hurwitz_zeta(s, scalar::select(negative, one - t, one), terms, factor) -
-                   hurwitz_zeta(s, scalar::select(negative, one - x, one), terms, factor);
+    if (!any_lane(negative)) return {zero, hurwitz_zeta(s, {x, zero}, terms, factor), zero};
+    const T t = x - scalar::round(x);
+    const T nearest = scalar::select(negative, inverse_power(factor, {t, zero}, s), zero);
+    const auto one_and = [&](T part, T positive) -> Unrounded<T> {
+      const T sum = one + part;
+      return {scalar::select(negative, sum, positive), scalar::select(negative, (one - sum) + part, zero)};
+    };
+    const T up = hurwitz_zeta(s, one_and(t, x), terms, factor);
+    const T down = hurwitz_zeta(s, one_and(-t, one), terms, factor) - hurwitz_zeta(s, one_and(-x, one), terms, factor);
     return {nearest, up, s % 2 == 0 ? down : -down};
   }
 
@@ -158,6 +192,7 @@ struct Polygamma {
   }
   /// Between two poles at negative x, where n is even, the parts cancel.
   template <class T> T unit(T x) const {
+    if (n % 2 == 1 || !scalar::less(x, T(0))) return T(0);
     const auto [nearest, up, down] = parts(x, n + 11);
     return scalar::max(scalar::max(scalar::abs(nearest), scalar::abs(up)), scalar::abs(down));
   }

@@ -119,13 +119,17 @@ struct Acos {
 struct CircleSlope {
   using kind = Elementwise;
   static constexpr const char* name = "circle_slope";
-  static constexpr double ulps = std::numeric_limits<double>::infinity();  // a subnormal share has few digits
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0) | input(1) | output(0);
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T a, T b) const {
     const T size = scalar::max(scalar::abs(a), scalar::abs(b)), u = a / size, v = b / size;
     const auto ends = scalar::equal(size, T(0)) || scalar::isinf(size);
     return scalar::select(ends, T(0), u / (u * u + v * v) / size);
+  }
+  /// A quotient a / b that is subnormal has few digits.
+  template <class T> static T unit(T a, T b) {
+    return T::smallest_normal() / scalar::max(scalar::abs(a), scalar::abs(b));
   }
   /// With p and q, the slopes by both: (q - p) (q + p) and -2 p q.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& p) const {

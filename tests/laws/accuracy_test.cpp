@@ -17,6 +17,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "exact.h"
 #include "law.h"
@@ -88,6 +89,12 @@ std::size_t draws_factor() {
   return text ? std::strtoul(text, nullptr, 10) : 1;
 }
 
+/// A point that was looked at, and what kind of result it should have.
+struct Seen {
+  Point at;
+  int kind;
+};
+
 struct Worst {
   double error = 0;
   Point at;
@@ -103,8 +110,7 @@ class Search {
   Worst run() {
     draw();
     look();
-    const std::vector<Point> drawn = looked_;
-    close_in(drawn);
+    close_in(std::exchange(looked_, {}));
     look();
     for (int round = 0; round < 3; ++round) {
       around_the_worst();
@@ -170,35 +176,34 @@ class Search {
   }
 
   /// Between pairs of points that differ in one operand.
-  void close_in(std::vector<Point> from) {
-    std::vector<std::pair<Point, Point>> pairs;
+  void close_in(std::vector<Seen> from) {
+    std::vector<std::pair<Seen, Seen>> steps;
     if (operands() == 1) {
-      std::sort(from.begin(), from.end());
-      for (std::size_t i = 0; i + 1 < from.size(); ++i) pairs.push_back({from[i], from[i + 1]});
+      std::sort(from.begin(), from.end(), [](const Seen& a, const Seen& b) { return a.at < b.at; });
+      for (std::size_t i = 0; i + 1 < from.size(); ++i)
+        if (from[i].kind != from[i + 1].kind) steps.push_back({from[i], from[i + 1]});
     } else {
       for (std::size_t i = 0; i < 1500; ++i) {
-        Point a = from[bits_() % from.size()], b = a;
+        Seen a = from[bits_() % from.size()], b = a;
         const std::size_t k = bits_() % operands();
-        if (!is_condition(k)) b[k] = from[bits_() % from.size()][k];
-        if (b[k] < a[k]) std::swap(a, b);
-        pairs.push_back({a, b});
+        if (!is_condition(k)) b.at[k] = from[bits_() % from.size()].at[k];
+        b.kind = kind(b.at);
+        if (b.at[k] < a.at[k]) std::swap(a, b);
+        if (a.kind != b.kind) steps.push_back({a, b});
       }
     }
-    std::vector<std::pair<Point, Point>> steps;
-    for (const auto& [a, b] : pairs)
-      if (kind(a) != kind(b)) steps.push_back({a, b});
     std::shuffle(steps.begin(), steps.end(), bits_);
     if (steps.size() > 120 * draws_factor()) steps.resize(120 * draws_factor());
-    for (auto& [a, b] : steps) {
+    for (const auto& [first, last] : steps) {
+      const Point &a = first.at, &b = last.at;
       std::size_t k = 0;
       while (k + 1 < operands() && a[k] == b[k]) ++k;
       std::int64_t low = format_.rank(a[k]), high = format_.rank(b[k]);
-      const int left = kind(a);
       while (high - low > 1) {
         Point middle = a;
         const std::int64_t half = low + (high - low) / 2;
         middle[k] = format_.at(half);
-        (kind(middle) == left ? low : high) = half;
+        (kind(middle) == first.kind ? low : high) = half;
       }
       for (int far = 0; far < 2 * format_.digits; ++far) {
         const std::int64_t away =
@@ -244,8 +249,8 @@ class Search {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const laws::Expected wanted = expected(points_[i]);
       keep({format_.error(found[i], wanted), points_[i], found[i], wanted.value});
+      looked_.push_back({points_[i], kind_of(format_, wanted.value)});
     }
-    looked_.insert(looked_.end(), points_.begin(), points_.end());
     points_.clear();
   }
 
@@ -261,7 +266,8 @@ class Search {
   Case case_;
   Format format_;
   std::mt19937_64 bits_;
-  std::vector<Point> points_, looked_;
+  std::vector<Point> points_;
+  std::vector<Seen> looked_;
   std::vector<Worst> worst_ = std::vector<Worst>(6);
 };
 

@@ -245,6 +245,28 @@ TEST(Rounding, RemaindersHaveTheSignTheySay) {
   EXPECT_EQ((a % b).dtype(), rc::int64);
 }
 
+TEST(Rounding, FloorDivideIsExactUpToTheLargestCountableQuotient) {
+  std::vector<float> a, b, expected;
+  for (int i = 0; i < 100000; ++i) {
+    const float divisor = (i % 2 == 0 ? 1.0f : -1.0f) * (1 + static_cast<float>(i) * 0x1p-15f);
+    const float quotient = static_cast<float>(i * 167 + 1) * (i % 3 == 0 ? -1.0f : 1.0f);
+    const float dividend = i % 4 < 2 ? quotient * divisor : std::nextafter(quotient * divisor, 0.0f);
+    a.push_back(dividend);
+    b.push_back(divisor);
+    // Both have 24 bits, and the quotient at most as many: what is left after the remainder divides exactly.
+    const double wide = dividend, rest = std::fmod(wide, divisor), whole = (wide - rest) / divisor;
+    expected.push_back(static_cast<float>(rest != 0 && (rest < 0) != (divisor < 0) ? whole - 1 : whole));
+  }
+  EXPECT_EQ(floor_divide(rc::tensor(a), rc::tensor(b)).to_vector<float>(), expected);
+}
+
+TEST(Rounding, FloorDivideByAndOfInfinity) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor by_infinity = floor_divide(rc::tensor({3.0f, -3.0f, 0.0f}), rc::tensor({inf, inf, -inf}));
+  EXPECT_EQ(by_infinity.to_vector<float>(), (std::vector<float>{0, -1, 0}));
+  EXPECT_TRUE(rc::all(rc::isnan(floor_divide(rc::tensor({inf, -inf}), 2))).item<bool>());  // as in PyTorch
+}
+
 TEST(Rounding, RemaindersMoveWithTheDivisorByTheQuotient) {
   const Tensor a = doubles({7.5, -7.5, 0.3}), b = doubles({2, 2, 0.1});
   expect_values(slopes(rc::remainder, a, b).second, {-3, 4, -2});

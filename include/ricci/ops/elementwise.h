@@ -125,8 +125,8 @@ Tensor erfc(const Tensor& x);    ///< 1.5 ulp
 Tensor lgamma(const Tensor& x);  ///< log |Gamma(x)|; 1 ulp
 /// The derivative of lgamma; 4 ulp, for x < 0 of the greater of digamma(1 - x) and pi cot(pi x), its two terms.
 Tensor digamma(const Tensor& x);
-/// The n-th derivative of digamma; n up to 33 in float32, 169 in float64. 4 ulp for n <= 3, 10 up to 6; for x < 0 of the
-/// greatest term. By Hurwitz's zeta function, DLMF 25.11.12 and 25.11.5. ValueError if n < 0.
+/// The n-th derivative of digamma; n up to 33 in float32, 169 in float64. 4 ulp, for x < 0 and even n of the greatest of
+/// its parts. By Hurwitz's zeta function, DLMF 25.11.12 and 25.11.5. ValueError if n < 0.
 ///   rc::Tensor trigamma = rc::polygamma(1, x);
 Tensor polygamma(std::int64_t n, const Tensor& x);
 
@@ -142,7 +142,7 @@ Tensor leaky_relu(const Tensor& x, double negative_slope);
 /// PyTorch.
 Tensor elu(const Tensor& x);
 Tensor elu(const Tensor& x, double alpha);
-Tensor gelu(const Tensor& x);  ///< x Phi(x), with Phi the normal distribution; 5 ulp
+Tensor gelu(const Tensor& x);  ///< x Phi(x), with Phi the normal distribution; 4 ulp
 Tensor silu(const Tensor& x);  ///< x sigmoid(x); 3 ulp
 /// x above the threshold, else value; NaN stays. Of all real types.
 Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value);

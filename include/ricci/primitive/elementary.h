@@ -509,7 +509,7 @@ Pack<E> fmod(Pack<E> a, Pack<E> b) {
   return y;
 }
 
-// Floating division with a rounded quotient, as in PyTorch: the quotient comes from the exact remainder.
+// Floating division with a rounded quotient, as in PyTorch.
 
 template <Floating E>
 Pack<E> remainder(Pack<E> a, Pack<E> b) {
@@ -520,20 +520,15 @@ template <Floating E>
 Pack<E> trunc_div(Pack<E> a, Pack<E> b) {
   return trunc(a / b);
 }
+/// The quotient may have been rounded up to an integer: then the remainder has the other sign than b. NaN for infinite a,
+/// as in Python.
 template <Floating E>
 Pack<E> floor_div(Pack<E> a, Pack<E> b) {
-  const Pack<E> zero(0), one(1), rest = fmod(a, b), ratio = a / b;
-  const Pack<E> exact = (a - rest) / b;
-  const Pack<E> quotient = select(division::opposite(rest, b), exact - one, exact);
-  const Pack<E> down = floor(quotient);
-  const Pack<E> near = select(greater(quotient - down, Pack<E>(0.5)), down + one, down);
-  // a - rest and its quotient were rounded: a quotient that the type can hold may be one off.
-  const Pack<E> left = fma(-near, b, a);
-  const auto over = greater(abs(left), abs(b)) || (equal(left, b) && equal(rest, zero));
-  const Pack<E> step = select(division::opposite(left, b), -one, select(over, one, zero));
-  const auto counted = less(abs(near), Pack<E>(std::is_same_v<E, float> ? 0x1p24 : 0x1p53));
-  const Pack<E> whole = select(counted, near + step, near);
-  return select(equal(b, zero), ratio, select(equal(quotient, zero), copysign(zero, ratio), whole));
+  const Pack<E> zero(0), ratio = a / b, down = floor(ratio);
+  const Pack<E> rest = select(equal(down, zero), a, fma(-down, b, a));  // b may be infinite
+  const Pack<E> whole = select(division::opposite(rest, b), down - Pack<E>(1), down);
+  const Pack<E> finite = select(isinf(a), Pack<E>(std::numeric_limits<E>::quiet_NaN()), whole);
+  return select(equal(b, zero), ratio, finite);
 }
 RICCI_WORD_2(pow)
 RICCI_WORD_2(fmod)

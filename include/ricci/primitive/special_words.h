@@ -109,15 +109,20 @@ Pack<E> digamma(Pack<E> x) {
 }
 RICCI_WORD_1(digamma)
 
-/// log |Gamma(x)|. Near its zeros at negative x, where SLEEF's terms cancel, it is the C library's, lane by lane.
+/// log |Gamma(x)|. SLEEF's terms cancel next to its zeros at negative x, and its result is infinite a little before the
+/// largest number: those lanes are the C library's in more digits.
 template <Floating E>
 Pack<E> lgamma(Pack<E> x) {
   Pack<E> y(sleef::lgamma(x.v));
-  const auto near_zero = less(x, Pack<E>(0)) && less(abs(y), Pack<E>(1));
-  if (any(near_zero)) [[unlikely]] {
+  const auto near_zero = less(x, Pack<E>(-2)) && less(abs(y), Pack<E>(0x1p-4));
+  const auto beyond = isinf(y) && greater(x, Pack<E>(1)) && isfinite(x);
+  const auto rare = near_zero || beyond;
+  if (any(rare)) [[unlikely]] {
+    int sign = 0;
     for (int i = 0; i < Pack<E>::lanes; ++i) {
-      int sign = 0;
-      if (near_zero.v[i]) y.v[i] = static_cast<E>(::lgammal_r(static_cast<long double>(x.v[i]), &sign));
+      if (!rare.v[i]) continue;
+      if constexpr (std::is_same_v<E, float>) y.v[i] = static_cast<float>(::lgamma_r(x.v[i], &sign));
+      else y.v[i] = static_cast<double>(::lgammal_r(x.v[i], &sign));
     }
   }
   return y;
