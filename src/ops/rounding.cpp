@@ -167,10 +167,17 @@ const Tensor& Tensor::round_() const { return apply_into(*this, Round{}, *this);
 const Tensor& Tensor::trunc_() const { return apply_into(*this, Trunc{}, *this); }
 const Tensor& Tensor::frac_() const { return apply_into(*this, Frac{}, *this); }
 const Tensor& Tensor::floor_divide_(const Tensor& other) const {
+  require_divisors("floor_divide_", *this, other);
   return apply_into(*this, FloorDivide{}, *this, other);
 }
-const Tensor& Tensor::remainder_(const Tensor& other) const { return apply_into(*this, Remainder{}, *this, other); }
-const Tensor& Tensor::fmod_(const Tensor& other) const { return apply_into(*this, Fmod{}, *this, other); }
+const Tensor& Tensor::remainder_(const Tensor& other) const {
+  require_divisors("remainder_", *this, other);
+  return apply_into(*this, Remainder{}, *this, other);
+}
+const Tensor& Tensor::fmod_(const Tensor& other) const {
+  require_divisors("fmod_", *this, other);
+  return apply_into(*this, Fmod{}, *this, other);
+}
 
 }  // namespace ops
 }  // namespace ricci

@@ -23,6 +23,15 @@ TEST(DivisionErrors, AnIntegerByZero) {
                                "floor_divide: the divisor bool[3] is 0 at [1]" + remedy);
 }
 
+TEST(DivisionErrors, LeaveWhatIsDividedInPlaceAlone) {
+  const Tensor a = rc::tensor({7, 8, 9}), b = rc::tensor({1, 0, 0});
+  const auto found = [](const std::string& op) { return op + ": the divisor i64[3] is 0 at [1]" + remedy; };
+  expect_error<rc::ValueError>([&] { a.floor_divide_(b); }, found("floor_divide_"), {a, b});
+  expect_error<rc::ValueError>([&] { a.remainder_(b); }, found("remainder_"), {a, b});
+  expect_error<rc::ValueError>([&] { a.fmod_(b); }, found("fmod_"), {a, b});
+  expect_error<rc::ValueError>([&] { a.remainder_(0); }, "remainder_: the divisor i64[] is 0" + remedy, {a});
+}
+
 TEST(DivisionErrors, SayWhichExample) {
   const Tensor a = rc::tensor({7, 8, 9}), b = rc::tensor({{1, 2, 3}, {4, 5, 0}});
   expect_error<rc::ValueError>(
