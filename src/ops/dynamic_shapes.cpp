@@ -169,8 +169,6 @@ Tensor one_hot(const Tensor& index, std::int64_t classes) {
 /// Counts, for each value, the sorted elements below it: a comparison of all pairs, so for short tables.
 Tensor searchsorted(const Tensor& sorted_values, const Tensor& values) {
   const Called as("searchsorted", sorted_values, values);
-  require_defined("searchsorted", sorted_values, 0);
-  require_defined("searchsorted", values, 1);
   const int rank = type_of(sorted_values).rank();
   if (rank == 0)
     raise<ValueError>("searchsorted: the sorted values " + type_text(sorted_values) + " must have at least 1 axis");
