@@ -41,7 +41,8 @@ def first_sentence(text):
 
 def statements(path):
     """(section, text, declaration) of each declaration in the header, up to its `;` or its body. The text is what stands
-    behind the declaration, or right above it."""
+    behind the declaration, or right above it. A declaration whose comment begins "Does not compile" is for wrong calls, and
+    no operation."""
     section, comment, statement, in_macro, in_title = "", [], "", False, False
     for line in path.read_text().splitlines():
         if in_macro or line.startswith("#"):
@@ -59,7 +60,9 @@ def statements(path):
         elif statement or not line.startswith((" ", "}", "template", "namespace", "struct", "class", "using")):
             statement = f"{statement} {code.strip()}".strip()
             if ";" in code or "{" in code or statement.startswith("RICCI"):
-                yield section, first_sentence(trailing.strip() or " ".join(comment)), statement
+                text = first_sentence(trailing.strip() or " ".join(comment))
+                if not text.startswith("Does not compile"):
+                    yield section, text, statement
                 comment, statement = [], ""
 
 

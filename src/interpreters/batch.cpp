@@ -213,18 +213,38 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   return results;
 }
 
-std::size_t number_examples(const Shape& leading, Shape& at) {
-  SmallVector<const BatchInterpreter*, 4> vmaps;  // that the operation has been taken through, innermost first
+namespace {
+
+std::int64_t number_of_row(const ExampleNumbers& numbers, std::int64_t row) {
+  const std::int64_t each = numbers.each.host();
+  return numbers.starts[static_cast<std::size_t>(row / each)] + row % each;
+}
+
+}  // namespace
+
+Vmaps vmaps_of_kernel(const Shape& leading) {
+  Vmaps vmaps;
   for (const Interpreter* i = of_the_user; i && i != innermost; i = i->parent)
-    if (i->kind == ValueKind::batched) vmaps.push_back(static_cast<const BatchInterpreter*>(i));
-  if (vmaps.size() > leading.size()) return 0;
+    if (i->kind == ValueKind::batched) vmaps.insert(0, static_cast<const BatchInterpreter*>(i));
+  if (vmaps.size() > leading.size()) return {};
   for (std::size_t axis = 0; axis < vmaps.size(); ++axis) {
-    const ExampleNumbers numbers = vmaps[vmaps.size() - 1 - axis]->numbers();
-    const std::int64_t each = numbers.each.host(), row = at[axis].host();
-    if (!(leading[axis] == static_cast<std::int64_t>(numbers.starts.size()) * each)) return 0;
-    at[axis] = numbers.starts[static_cast<std::size_t>(row / each)] + row % each;
+    const ExampleNumbers numbers = vmaps[axis]->numbers();
+    if (!(leading[axis] == static_cast<std::int64_t>(numbers.starts.size()) * numbers.each.host())) return {};
   }
-  return vmaps.size();
+  return vmaps;
+}
+
+std::string place_text(std::int64_t place, const Shape& shape, const Vmaps& vmaps) {
+  Shape at = shape;
+  for (std::size_t axis = shape.size(); axis-- > 0; place /= shape[axis].host()) at[axis] = place % shape[axis].host();
+  for (std::size_t axis = 0; axis < vmaps.size(); ++axis)
+    at[axis] = number_of_row(vmaps[axis]->numbers(), at[axis].host());
+  const Shape example(at.begin(), at.begin() + vmaps.size()), inside(at.begin() + vmaps.size(), at.end());
+  std::string text;
+  if (!inside.empty()) text += " at " + to_string(inside);
+  if (example.size() == 1) text += " in example " + std::to_string(example[0].host());
+  if (example.size() > 1) text += " in example " + to_string(example);
+  return text;
 }
 
 }  // namespace ricci

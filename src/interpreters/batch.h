@@ -38,10 +38,6 @@ struct ExampleNumbers {
 /// depends on values; wherever the host looks at a value.
 enum class Parts : std::uint8_t { nowhere, sizes, values };
 
-/// For error texts. In a kernel that runs for a user's call: turns row numbers along the leading axes that stand for
-/// running vmaps, outermost first, into the numbers of their examples; gives how many axes these are.
-std::size_t number_examples(const Shape& leading, Shape& at);
-
 class BatchInterpreter final : public Interpreter {
  public:
   BatchInterpreter(Size size, const Entry& entry, const Examples& examples, Parts parts = Parts::nowhere,
@@ -103,5 +99,15 @@ Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value);
 /// The streams of the innermost run of vmap among `interpreter` and those around it; null if there is none inside the
 /// innermost recording, whose program has draws of its own.
 StreamScope* streams_of(const Interpreter* interpreter);
+
+/// Running vmaps, outermost first.
+using Vmaps = SmallVector<const BatchInterpreter*, 4>;
+
+/// For errors of a kernel that runs for a user's call: the vmaps whose rows are the first axes of `leading`; none if
+/// these axes are not their rows.
+Vmaps vmaps_of_kernel(const Shape& leading);
+/// For errors: ` at [0,2] in example 3`, ` in example [2,1]`. `place` is a row-major place in `shape`, whose first axes
+/// are the rows of `vmaps`. The number of an example counts all examples of its vmap, not those of a chunk or a branch.
+std::string place_text(std::int64_t place, const Shape& shape, const Vmaps& vmaps);
 
 }  // namespace ricci

@@ -42,16 +42,8 @@ std::size_t MatrixInfo::first_failed() const {
 int MatrixInfo::first_failure() const { return first_failed() < info_.size() ? info_[first_failed()] : 0; }
 
 std::string MatrixInfo::text() const {
-  Shape at = leading_;
-  auto left = static_cast<std::int64_t>(first_failed());
-  for (std::size_t i = at.size(); i-- > 0; left /= leading_[i].host()) at[i] = left % leading_[i].host();
-  const std::size_t examples = number_examples(leading_, at);
-  const Shape of_vmaps(at.begin(), at.begin() + examples), of_stack(at.begin() + examples, at.end());
-  std::string text = to_string(matrix_);
-  if (!of_stack.empty()) text += " at " + to_string(of_stack);
-  if (examples == 1) text += " of example " + std::to_string(of_vmaps[0].host());
-  if (examples > 1) text += " of example " + to_string(of_vmaps);
-  return text;
+  const auto place = static_cast<std::int64_t>(first_failed());
+  return to_string(matrix_) + place_text(place, leading_, vmaps_of_kernel(leading_));
 }
 
 Tensor regular(Shape leading, std::int64_t n) {

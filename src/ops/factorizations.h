@@ -25,7 +25,7 @@ class MatrixInfo {
   std::int64_t count() const { return static_cast<std::int64_t>(info_.size()); }
   /// Of the first matrix that failed; 0 if none did.
   int first_failure() const;
-  /// How errors speak of that matrix: `f32[2,2]`, of a stack `f32[2,2] at [1]`, under vmap `f32[2,2] of example 1`.
+  /// How errors speak of that matrix: `f32[2,2]`, of a stack `f32[2,2] at [1]`, under vmap `f32[2,2] in example 1`.
   std::string text() const;
 
  private:

@@ -243,7 +243,6 @@ Tensor repeat_interleave(const Tensor& x, std::int64_t repeats, std::int64_t dim
 
 Tensor tile(const Tensor& x, const Shape& repeats) {
   const Called as("tile", x);
-  require_defined("tile", x, 0);
   Shape all = repeats;
   while (all.size() < type_of(x).shape.size()) all.insert(0, 1);
   return repeat(x, all);

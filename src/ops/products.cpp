@@ -273,8 +273,6 @@ Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
 
 Tensor linear(const Tensor& x, const Tensor& weight) {
   const Called as("linear", x, weight);
-  require_defined("linear", x, 0);
-  require_defined("linear", weight, 1);
   const Type tx = type_of(x), tw = type_of(weight);
   if (tw.rank() != 1 && tw.rank() != 2)
     raise<ValueError>("linear: the weight must be [outputs, inputs] or [inputs], it is " + to_string(tw));
@@ -313,8 +311,6 @@ Tensor kron(const Tensor& a, const Tensor& b) {
 Tensor cross(const Tensor& a, const Tensor& b) { return cross(a, b, -1); }
 Tensor cross(const Tensor& a, const Tensor& b, std::int64_t dim) {
   const Called as("cross", a, b);
-  require_defined("cross", a, 0);
-  require_defined("cross", b, 1);
   const Type types[] = {type_of(a), type_of(b)};
   const Type* both[] = {&types[0], &types[1]};
   const Shape shape = broadcast_shape("cross", both);

@@ -103,24 +103,12 @@ const Type& type_for(const char* op, const Tensor& x) {
 ArrayRef concrete(const char* op, const Tensor& x) { return elements_behind(op, x, x, Needs::value); }
 ArrayRef concrete_for_size(const char* op, const Tensor& x) { return elements_behind(op, x, x, Needs::size); }
 
-ArrayRef elements_of_all_examples(const char* op, const Tensor& x) {
+AllExamples elements_of_all_examples(const char* op, const Tensor& x) {
   require_defined(op, x, 0);
   const ValueRef seen = read(x, op);
-  return is_recorded({&seen, 1}) ? ArrayRef() : answers_behind(op, seen).elements;
-}
-
-std::string place_text(std::int64_t element, const Shape& shape, int rank) {
-  Shape place;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    const std::int64_t n = shape[axis];
-    place.insert(0, element % n);
-    element /= n;
-  }
-  const auto inside = place.end() - rank;
-  std::string text = rank == 0 ? "" : " at " + to_string(Shape(inside, place.end()));
-  if (inside != place.begin()) text += " in example";
-  for (auto i = place.begin(); i != inside; ++i) text += (i == place.begin() ? " " : ", ") + std::to_string(i->host());
-  return text;
+  if (is_recorded({&seen, 1})) return {};
+  const Answers answers = answers_behind(op, seen);
+  return {answers.elements, Vmaps(answers.batches.begin(), answers.batches.end())};
 }
 
 std::int64_t size_of_result(const char* op, const Tensor& count, const Tensor& x) {

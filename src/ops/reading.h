@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "interpreters/batch.h"
 #include "kernels/elementwise.h"
 #include "primitive/interpreter.h"
 #include "tensor/value.h"
@@ -16,12 +17,14 @@ ArrayRef concrete(const char* op, const Tensor& x);
 /// The same for an operation whose result's size depends on the values of x: only the remedy differs.
 ArrayRef concrete_for_size(const char* op, const Tensor& x);
 
-/// The elements behind x for all examples of the running vmaps, with an axis in front for each, outermost first: for
-/// checks from which only an error follows. Null while x is being recorded.
-ArrayRef elements_of_all_examples(const char* op, const Tensor& x);
+/// The elements behind x for all running examples of the running vmaps, with an axis in front for each of these.
+struct AllExamples {
+  ArrayRef elements;
+  Vmaps vmaps;
+};
+/// For checks from which only an error follows. The elements are null while x is being recorded.
+AllExamples elements_of_all_examples(const char* op, const Tensor& x);
 
-/// ` at [0,2] in example 3`: a row-major place in `shape`, of whose axes the last `rank` are one example's.
-std::string place_text(std::int64_t element, const Shape& shape, int rank);
 /// The row-major place of the first of these integers for which `is_bad(number)`, -1 if there is none. One by one: for
 /// errors.
 template <class F>

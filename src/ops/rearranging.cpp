@@ -214,18 +214,15 @@ Tensor contiguous(const Tensor& x) {
 Tensor slice_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t start, std::int64_t stop,
                      std::int64_t step) {
   const Called as("slice_scatter", base, value);
-  require_defined("slice_scatter", value, 1);
   return put_where("slice_scatter", base, slice(base, dim, start, stop, step), value);
 }
 Tensor select_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t index) {
   const Called as("select_scatter", base, value);
-  require_defined("select_scatter", value, 1);
   return put_where("select_scatter", base, select(base, dim, index), value);
 }
 Tensor diagonal_scatter(const Tensor& base, const Tensor& value, std::int64_t offset, std::int64_t dim1,
                         std::int64_t dim2) {
   const Called as("diagonal_scatter", base, value);
-  require_defined("diagonal_scatter", value, 1);
   return put_where("diagonal_scatter", base, diagonal(base, offset, dim1, dim2), value);
 }
 

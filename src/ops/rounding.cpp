@@ -117,10 +117,10 @@ bool has_zero(const Array& x) {
   }
 }
 
-[[noreturn]] void raise_zero(const char* op, const Type& type, const Array& divisors) {
-  const std::int64_t place = first_place(divisors.strided(), [](std::int64_t n) { return n == 0; });
+[[noreturn]] void raise_zero(const char* op, const Type& type, const AllExamples& divisors) {
+  const std::int64_t place = first_place(divisors.elements->strided(), [](std::int64_t n) { return n == 0; });
   raise<ValueError>(std::string(op) + ": the divisor " + to_string(type) + " is 0" +
-                    place_text(place, divisors.type.shape, type.rank()) +
+                    place_text(place, divisors.elements->type.shape, divisors.vmaps) +
                     ", and integers have no infinity; divide by where(b == 0, 1, b), or convert with "
                     "x.to(rc::float32)");
 }
@@ -133,10 +133,10 @@ void require_divisors(const char* op, const Tensor& a, const Tensor& b) {
   const ValueRef &divided = value_of(a), &divisor = value_of(b);
   if (category(divided->type.dtype) > 1 || category(divisor->type.dtype) > 1) return;
   if (divisor->kind == ValueKind::array && !has_zero(static_cast<const Array&>(*divisor))) return;
-  const ArrayRef seen = elements_of_all_examples(op, b);
-  if (!seen || !has_zero(*seen)) return;
-  const ArrayRef all_divided = elements_of_all_examples(op, a);
-  if (all_divided && all_divided->numel() > 0) raise_zero(op, divisor->type, *seen);
+  const AllExamples seen = elements_of_all_examples(op, b);
+  if (!seen.elements || !has_zero(*seen.elements)) return;
+  const ArrayRef all_divided = elements_of_all_examples(op, a).elements;
+  if (all_divided && all_divided->numel() > 0) raise_zero(op, divisor->type, seen);
 }
 
 }  // namespace
@@ -167,10 +167,17 @@ const Tensor& Tensor::round_() const { return apply_into(*this, Round{}, *this);
 const Tensor& Tensor::trunc_() const { return apply_into(*this, Trunc{}, *this); }
 const Tensor& Tensor::frac_() const { return apply_into(*this, Frac{}, *this); }
 const Tensor& Tensor::floor_divide_(const Tensor& other) const {
+  require_divisors("floor_divide_", *this, other);
   return apply_into(*this, FloorDivide{}, *this, other);
 }
-const Tensor& Tensor::remainder_(const Tensor& other) const { return apply_into(*this, Remainder{}, *this, other); }
-const Tensor& Tensor::fmod_(const Tensor& other) const { return apply_into(*this, Fmod{}, *this, other); }
+const Tensor& Tensor::remainder_(const Tensor& other) const {
+  require_divisors("remainder_", *this, other);
+  return apply_into(*this, Remainder{}, *this, other);
+}
+const Tensor& Tensor::fmod_(const Tensor& other) const {
+  require_divisors("fmod_", *this, other);
+  return apply_into(*this, Fmod{}, *this, other);
+}
 
 }  // namespace ops
 }  // namespace ricci

@@ -100,7 +100,7 @@ Tensor without_replacement(const Noise& noise, const Tensor& weights, std::int64
 /// Throws ValueError unless every row of the weights that can be seen has a class to draw.
 void require_weights(const Tensor& weights) {
   require_elements_in_range("multinomial", "a weight", weights, Range::weight);
-  const ArrayRef seen = elements_of_all_examples("multinomial", weights);
+  const auto [seen, vmaps] = elements_of_all_examples("multinomial", weights);
   if (!seen) return;
   const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);
   const auto* element = static_cast<const double*>(elements->data);
@@ -110,7 +110,7 @@ void require_weights(const Tensor& weights) {
     if (std::any_of(row, row + n, [](double weight) { return weight > 0; })) continue;
     Shape leading = seen->type.shape;
     leading.pop_back();
-    raise<ValueError>("multinomial: the weights are all 0" + place_text(i, leading, type_of(weights).rank() - 1) +
+    raise<ValueError>("multinomial: the weights are all 0" + place_text(i, leading, vmaps) +
                       "; a row needs a class to draw");
   }
 }

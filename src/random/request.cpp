@@ -95,7 +95,7 @@ void require_in_range(const char* op, const char* name, double number, Range ran
 void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range) {
   if (range == Range::any) return;
   if (const std::optional<double> number = number_of(op, x)) return require_in_range(op, name, *number, range);
-  const ArrayRef seen = elements_of_all_examples(op, x);
+  const auto [seen, vmaps] = elements_of_all_examples(op, x);
   if (!seen) return;
   const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);
   const auto* element = static_cast<const double*>(elements->data);
@@ -106,7 +106,7 @@ void require_elements_in_range(const char* op, const char* name, const Tensor& x
   if (all_hold) return;
   const std::int64_t i = std::find_if_not(element, element + n, [&](double x) { return bounds.hold(x); }) - element;
   raise<ValueError>(std::string(op) + ": " + name + " is " + printed(element[i]) +
-                    place_text(i, seen->type.shape, type_of(x).rank()) + "; it must be " + text_of(range));
+                    place_text(i, seen->type.shape, vmaps) + "; it must be " + text_of(range));
 }
 
 Tensor Request::open_uniform() const { return maximum(uniform(), half_step(dtype)); }

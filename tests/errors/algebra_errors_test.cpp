@@ -18,7 +18,7 @@ TEST(CholeskyErrors, NotPositiveDefiniteInOneExample) {
   const Tensor a = rc::stack({rc::eye(2), rc::eye(2) * -1}, 0);
   expect_error<rc::ValueError>(
       [&] { rc::vmap([](Tensor m) { return rc::cholesky(m); })(a); },
-      "cholesky: f32[2,2] of example 1 is not positive definite: its leading minor of order 1 is not positive\n"
+      "cholesky: f32[2,2] in example 1 is not positive definite: its leading minor of order 1 is not positive\n"
       "  inside vmap over axis 0 of 2{at}",
       {a});
 }
@@ -152,14 +152,14 @@ TEST(SingularErrors, SayWhichMatrixOfAStackAndWhichExample) {
   const std::string singular = " is singular: pivot 1 of its LU factorisation is zero";
   expect_error<rc::ValueError>([&] { rc::inverse(stack); }, "inverse: f32[2,2] at [2,1]" + singular);
   const auto invert = [](Tensor m) { return rc::inverse(m); };
-  expect_error<rc::ValueError>([&] { rc::vmap(invert)(stack); }, "inverse: f32[2,2] at [1] of example 2" + singular +
+  expect_error<rc::ValueError>([&] { rc::vmap(invert)(stack); }, "inverse: f32[2,2] at [1] in example 2" + singular +
                                                                      "\n  inside vmap over axis 0 of 3{at}");
   expect_error<rc::ValueError>([&] { rc::vmap(rc::vmap(invert))(stack); },
-                               "inverse: f32[2,2] of example [2,1]" + singular +
+                               "inverse: f32[2,2] in example [2,1]" + singular +
                                    "\n  inside vmap over axis 0 of 4{at}, inside vmap over axis 0 of 3{at}");
   expect_error<rc::ValueError>(
       [&] { rc::vmap(invert, {.chunk_size = 2})(stack); },
-      "inverse: f32[2,2] at [1] of example 2" + singular + "\n  inside vmap over axis 0 of 3{at}");
+      "inverse: f32[2,2] at [1] in example 2" + singular + "\n  inside vmap over axis 0 of 3{at}");
   expect_error<rc::ValueError>([&] { rc::vmap([&](Tensor x) { return rc::inverse(stack[2]) * x; })(rc::ones({4})); },
                                "inverse: f32[2,2] at [1]" + singular + "\n  inside vmap over axis 0 of 4{at}");
 }

@@ -265,9 +265,13 @@ TEST(RandomErrors, OutOfRangeInOneExampleOfAMap) {
                                "  inside vmap over axis 0 of 3{at}",
                                {bad});
   expect_error<rc::ValueError>([&] { rc::vmap(rc::vmap(draw, same), same)(bad); },
-                               "bernoulli: p is -1 in example 1, 1; it must be at least 0 and at most 1\n"
+                               "bernoulli: p is -1 in example [1,1]; it must be at least 0 and at most 1\n"
                                "  inside vmap over axis 0 of 2{at}, inside vmap over axis 0 of 3{at}",
                                {bad});
+  const rc::VmapOptions in_chunks{.randomness = Randomness::same, .chunk_size = 2};
+  expect_error<rc::ValueError>([&] { rc::vmap(draw, in_chunks)(doubles({0, 1, 0, 1, 0, 7})); },
+                               "bernoulli: p is 7 in example 5; it must be at least 0 and at most 1\n"
+                               "  inside vmap over axis 0 of 6{at}");
   const auto loss = [](Tensor p) { return rc::exponential(p).sum(); };
   expect_error<rc::ValueError>([&] { rc::grad(loss)(bad); },
                                "exponential: rate is -1 at [1,1]; it must be positive\n  inside grad{at}", {bad});
@@ -297,6 +301,10 @@ TEST(MultinomialErrors, WeightsThatAreAllZero) {
   const Tensor rows = doubles({0, 1, 0, 0}, {2, 2});
   expect_out_of_range(draw, rows, "multinomial: the weights are all 0 at [1]; a row needs a class to draw");
   expect_error<rc::ValueError>([&] { rc::vmap(draw, {.randomness = Randomness::same})(rows); },
+                               "multinomial: the weights are all 0 in example 1; a row needs a class to draw\n"
+                               "  inside vmap over axis 0 of 2{at}",
+                               {rows});
+  expect_error<rc::ValueError>([&] { rc::vmap(draw, {.randomness = Randomness::same, .chunk_size = 1})(rows); },
                                "multinomial: the weights are all 0 in example 1; a row needs a class to draw\n"
                                "  inside vmap over axis 0 of 2{at}",
                                {rows});

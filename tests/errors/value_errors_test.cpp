@@ -23,12 +23,34 @@ TEST(DivisionErrors, AnIntegerByZero) {
                                "floor_divide: the divisor bool[3] is 0 at [1]" + remedy);
 }
 
+TEST(DivisionErrors, LeaveWhatIsDividedInPlaceAlone) {
+  const Tensor a = rc::tensor({7, 8, 9}), b = rc::tensor({1, 0, 0});
+  const auto found = [](const std::string& op) { return op + ": the divisor i64[3] is 0 at [1]" + remedy; };
+  expect_error<rc::ValueError>([&] { a.floor_divide_(b); }, found("floor_divide_"), {a, b});
+  expect_error<rc::ValueError>([&] { a.remainder_(b); }, found("remainder_"), {a, b});
+  expect_error<rc::ValueError>([&] { a.fmod_(b); }, found("fmod_"), {a, b});
+  expect_error<rc::ValueError>([&] { a.remainder_(0); }, "remainder_: the divisor i64[] is 0" + remedy, {a});
+}
+
 TEST(DivisionErrors, SayWhichExample) {
   const Tensor a = rc::tensor({7, 8, 9}), b = rc::tensor({{1, 2, 3}, {4, 5, 0}});
   expect_error<rc::ValueError>(
       [&] { rc::vmap([&](Tensor each) { return a % each; })(b); },
       "remainder: the divisor i64[3] is 0 at [2] in example 1" + remedy + "\n  inside vmap over axis 0 of 2{at}",
       {a, b});
+}
+
+TEST(DivisionErrors, CountExamplesAcrossChunksBranchesAndNestedMaps) {
+  const Tensor b = rc::tensor({1, 2, 3, 4, 5, 0});
+  const auto divide = [](Tensor each) { return 7 % each; };
+  const std::string start = "remainder: the divisor i64[] is 0 in example ",
+                    six = "\n  inside vmap over axis 0 of 6{at}";
+  expect_error<rc::ValueError>([&] { rc::vmap(divide, {.chunk_size = 2})(b); }, start + "5" + remedy + six, {b});
+  const auto f = [&](Tensor d) { return rc::cond((d == 2) | (d == 4), [](Tensor x) { return x; }, divide, d); };
+  expect_error<rc::ValueError>([&] { rc::vmap(f)(b); }, start + "5" + remedy + six, {b});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap(rc::vmap(divide), {.chunk_size = 1})(b.reshape({3, 2})); },
+      start + "[2,1]" + remedy + "\n  inside vmap over axis 0 of 2{at}, inside vmap over axis 0 of 3{at}", {b});
 }
 
 TEST(DivisionErrors, OnlyWhereIntegersAreDivided) {
@@ -62,6 +84,10 @@ TEST(ClassErrors, OneHot) {
                                "one_hot: index 5 at [0] in example 1 is out of range for 3 classes; the legal range is "
                                "[0, 2]\n  inside vmap over axis 0 of 2{at}",
                                {index});
+  expect_error<rc::IndexError>(
+      [&] { rc::vmap([](Tensor i) { return rc::one_hot(i, 3); }, {.chunk_size = 2})(rc::tensor({0, 1, 2, 0, 1, 5})); },
+      "one_hot: index 5 in example 5 is out of range for 3 classes; the legal range is [0, 2]\n"
+      "  inside vmap over axis 0 of 6{at}");
 }
 
 TEST(ArgumentErrors, EmbeddingWithTheWeightFirst) {

@@ -171,7 +171,7 @@ TEST(SolveErrors, Singular) {
                                "solve: f32[2,2] is singular: pivot 2 of its LU factorisation is zero", {a, b});
   const Tensor stack = rc::stack({rc::eye(2), a});
   expect_error<rc::ValueError>([&] { rc::vmap([&](Tensor m) { return rc::inverse(m); })(stack); },
-                               "inverse: f32[2,2] of example 1 is singular: pivot 2 of its LU factorisation is zero\n"
+                               "inverse: f32[2,2] in example 1 is singular: pivot 2 of its LU factorisation is zero\n"
                                "  inside vmap over axis 0 of 2{at}",
                                {stack});
 }
