@@ -25,10 +25,14 @@ std::uint64_t bytes_of(const Shape& shape, DType dtype) {
   return bytes;
 }
 
-ArrayRef read_array(Source& source, const Type& type, const std::string& what) {
-  const std::uint64_t bytes = bytes_of(type.shape, type.dtype);
-  if (bytes > source.left)
+void require_bytes(const Source& source, const Type& type, const std::string& what) {
+  if (bytes_of(type.shape, type.dtype) > source.left)
     raise<ValueError>(what + " ends too early: " + to_string(type) + " needs more bytes than follow; save it again");
+}
+
+ArrayRef read_array(Source& source, const Type& type, const std::string& what) {
+  require_bytes(source, type, what);
+  const std::uint64_t bytes = bytes_of(type.shape, type.dtype);
   ArrayRef array = make_array(type);
   read_some(source, array->data, bytes, what);
   if (type.dtype == DType::boolean)

@@ -24,6 +24,9 @@ void read_some(Source& source, void* to, std::uint64_t bytes, const std::string&
 /// The bytes that the elements take; more than any file has where they cannot be counted.
 std::uint64_t bytes_of(const Shape& shape, DType dtype);
 
+/// Throws ValueError, naming the type, where fewer bytes are left than its elements take.
+void require_bytes(const Source& source, const Type& type, const std::string& what);
+
 /// Reads the elements of an array of this type. Booleans that are neither 0 nor 1 are 1. ValueError, before any memory
 /// is asked for, where fewer are left.
 ArrayRef read_array(Source& source, const Type& type, const std::string& what);

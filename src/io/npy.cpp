@@ -158,6 +158,7 @@ Tensor load(io::Source source, const std::string& what) {
   const DType dtype = dtype_of_descr(header.descr, what);
   Shape shape = header.shape;
   if (header.fortran_order) std::reverse(shape.begin(), shape.end());
+  io::require_bytes(source, {dtype, header.shape}, what);
   const ArrayRef array = io::read_array(source, {dtype, shape}, what);
   const std::size_t number = element_size(dtype) / (is_complex(dtype) ? 2 : 1);
   if (header.descr[0] == '>') swap_bytes(array->data, io::bytes_of(shape, dtype), number);

@@ -126,28 +126,28 @@ const OpenMp& open_mp() {
 }  // namespace
 
 template <>
-const Blas<float>& blas<float>() {
-  return open_blas().s;
+OnOneThread<Blas<float>> blas<float>() {
+  return OnOneThread(open_blas().s);
 }
 template <>
-const Blas<double>& blas<double>() {
-  return open_blas().d;
+OnOneThread<Blas<double>> blas<double>() {
+  return OnOneThread(open_blas().d);
 }
 template <>
-const Blas<std::complex<float>>& blas<std::complex<float>>() {
-  return open_blas().c;
+OnOneThread<Blas<std::complex<float>>> blas<std::complex<float>>() {
+  return OnOneThread(open_blas().c);
 }
 template <>
-const Blas<std::complex<double>>& blas<std::complex<double>>() {
-  return open_blas().z;
+OnOneThread<Blas<std::complex<double>>> blas<std::complex<double>>() {
+  return OnOneThread(open_blas().z);
 }
 template <>
-const Decompositions<float>& decompositions<float>() {
-  return open_blas().s_decompositions;
+OnOneThread<Decompositions<float>> decompositions<float>() {
+  return OnOneThread(open_blas().s_decompositions);
 }
 template <>
-const Decompositions<double>& decompositions<double>() {
-  return open_blas().d_decompositions;
+OnOneThread<Decompositions<double>> decompositions<double>() {
+  return OnOneThread(open_blas().d_decompositions);
 }
 
 OneOpenMpThread::OneOpenMpThread() {

@@ -37,14 +37,6 @@ struct Decompositions {
                 const int* ldvt, T* work, const int* work_size, int* integers, int* info, std::size_t);
 };
 
-/// The table of T: float, double or a complex of them. Safe to call from any thread, and so are the routines, under a
-/// `OneBlasThread`.
-/// Throws std::runtime_error if OpenBLAS cannot be loaded.
-template <class T>
-const Blas<T>& blas();
-template <class T>
-const Decompositions<T>& decompositions();
-
 // The libraries compute on the thread that calls them: how they would cut a product among threads of their own, and so
 // its bits, depends on the number of threads. Kernels cut large calls into tiles that depend on the sizes alone and
 // give these to the pool (`kernels/parallel.h`).
@@ -71,6 +63,26 @@ class OneBlasThread {
  private:
   const OneOpenMpThread openmp_;  // where OpenBLAS was built to use OpenMP
 };
+
+/// A table whose routines compute on the calling thread while this lives: in `blas<T>()->trsm(…)`, during the call.
+template <class Table>
+class OnOneThread {
+ public:
+  explicit OnOneThread(const Table& table) : table_(table) {}
+  const Table* operator->() const { return &table_; }
+
+ private:
+  const OneBlasThread one_thread_;
+  const Table& table_;
+};
+
+/// The table of T: float, double or a complex of them. Safe to call from any thread, and so are the routines.
+/// Throws std::runtime_error if OpenBLAS cannot be loaded.
+template <class T>
+OnOneThread<Blas<T>> blas();
+/// The same for float and double.
+template <class T>
+OnOneThread<Decompositions<T>> decompositions();
 
 /// The CPU family whose kernels OpenBLAS runs, e.g. "SkylakeX".
 const char* blas_core();

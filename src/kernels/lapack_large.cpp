@@ -87,9 +87,9 @@ void solve_in_place(const Matrix<T>& x, const Matrix<const T>& a, TriangularKind
   const T one = T(1);
   if (r == 1 && t.right_op != 'C') {
     const char op = t.right_op == 'N' ? 'T' : 'N';
-    return blas<T>().trsv(&t.uplo, &op, &t.diag, &n, t.data, &t.leading, x.data, &ldx, 1, 1, 1);
+    return blas<T>()->trsv(&t.uplo, &op, &t.diag, &n, t.data, &t.leading, x.data, &ldx, 1, 1, 1);
   }
-  blas<T>().trsm("R", &t.uplo, &t.right_op, &t.diag, &r, &n, &one, t.data, &t.leading, x.data, &ldx, 1, 1, 1, 1);
+  blas<T>()->trsm("R", &t.uplo, &t.right_op, &t.diag, &r, &n, &one, t.data, &t.leading, x.data, &ldx, 1, 1, 1, 1);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ int cholesky_large(Matrix<T> l, Matrix<const T> a) {
   const int n = as_int(x.rows), ld = as_int(x.row_stride);
   int info = 0;
   // LAPACK sees conj(a) = uᴴ u, that is a = uᵀ conj(u): its u in columns is our l in rows.
-  blas<T>().potrf("U", &n, x.data, &ld, &info, 1);
+  blas<T>()->potrf("U", &n, x.data, &ld, &info, 1);
   if (info == 0) info = first_nan_on_diagonal(x);  // OpenBLAS takes nan for a positive pivot
   clear_above_diagonal(x);
   rows.write_back();
@@ -117,7 +117,7 @@ int lu_factor_large(Matrix<T> lu, Matrix<std::int32_t> pivots, Matrix<const T> a
   const Matrix<T> columns = row_major(memory.data(), a.rows, a.cols).transposed();
   copy_matrix(columns, a);
   int info = 0;
-  blas<T>().getrf(&n, &n, memory.data(), &n, pivot_memory.data(), &info);
+  blas<T>()->getrf(&n, &n, memory.data(), &n, pivot_memory.data(), &info);
   copy_matrix(lu, columns);
   copy_matrix(pivots, row_major(pivot_memory.data(), n, 1));
   return info;
@@ -131,13 +131,13 @@ int inverse_large(Matrix<T> out, Matrix<const T> a) {
   const int n = as_int(x.rows), ld = as_int(x.row_stride), work_size = 64 * n;
   const Scratch<int> pivots(n);
   int info = 0;
-  blas<T>().getrf(&n, &n, x.data, &ld, pivots.data(), &info);  // of aᵀ, whose inverse is the transpose of a's
-  if (info != 0) {                                             // report the zero that factoring a itself meets
+  blas<T>()->getrf(&n, &n, x.data, &ld, pivots.data(), &info);  // of aᵀ, whose inverse is the transpose of a's
+  if (info != 0) {                                              // report the zero that factoring a itself meets
     return lu_factor_large(row_major(Scratch<T>(a.rows * a.cols).data(), a.rows, a.cols),
                            row_major(pivots.data(), n, 1), a);
   }
   const Scratch<T> work(work_size);
-  blas<T>().getri(&n, x.data, &ld, pivots.data(), work.data(), &work_size, &info);
+  blas<T>()->getri(&n, x.data, &ld, pivots.data(), work.data(), &work_size, &info);
   rows.write_back();
   return info;
 }

@@ -49,8 +49,8 @@ int eigh_of_one(Matrix<T> values, Matrix<T> vectors, Matrix<const T> a) {
   const Scratch<T> work(work_size);
   const Scratch<int> integers(integers_size);
   int info = 0;
-  decompositions<T>().syevd("V", "U", &n, x.data(), &n, w.data(), work.data(), &work_size, integers.data(),
-                            &integers_size, &info, 1, 1);
+  decompositions<T>()->syevd("V", "U", &n, x.data(), &n, w.data(), work.data(), &work_size, integers.data(),
+                             &integers_size, &info, 1, 1);
   copy_matrix(values, w.rows);
   copy_matrix(vectors, x.rows.transposed());
   return info;
@@ -66,8 +66,8 @@ int svd_of_one(Matrix<T> u, Matrix<T> s, Matrix<T> vh, Matrix<const T> a) {
   T best_size = 0;
   const Scratch<int> integers(8 * k);
   const auto run = [&](T* work, const int* work_size) {
-    decompositions<T>().gesdd("S", &n, &m, x.data(), &n, values.data(), right.data(), &n, left.data(), &k, work,
-                              work_size, integers.data(), &info, 1);
+    decompositions<T>()->gesdd("S", &n, &m, x.data(), &n, values.data(), right.data(), &n, left.data(), &k, work,
+                               work_size, integers.data(), &info, 1);
   };
   run(&best_size, &ask);
   const int work_size = static_cast<int>(std::nextafter(best_size, std::numeric_limits<T>::max()));

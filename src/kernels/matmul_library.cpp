@@ -87,8 +87,7 @@ void multiply_tile(const Operand<T>& a, const Operand<T>& b, int m, int n, int k
         dnnl_sgemm(a.op, b.op, m, n, k, one, a.data, a.leading, b.data, b.leading, beta, c, ldc);
     if (status != dnnl_success) throw std::bad_alloc();  // the arguments are right
   } else {
-    const OneBlasThread threads;
-    blas<T>().gemm(&b.op, &a.op, &n, &m, &k, &one, b.data, &b.leading, a.data, &a.leading, &beta, c, &ldc, 1, 1);
+    blas<T>()->gemm(&b.op, &a.op, &n, &m, &k, &one, b.data, &b.leading, a.data, &a.leading, &beta, c, &ldc, 1, 1);
   }
 }
 
@@ -136,11 +135,10 @@ void multiply_vector(const Product<T>& p) {
       const std::int64_t i = rows.begin(tile);
       const int part = static_cast<int>(rows.end(tile) - i);
       T* y = p.c.data + i * y_step;
-      const OneBlasThread threads;
       if (a.op == 'N') {
-        blas<T>().gemv("T", &k, &part, &one, at(a, i, 0), &a.leading, x, &x_step, &beta, y, &y_step, 1);
+        blas<T>()->gemv("T", &k, &part, &one, at(a, i, 0), &a.leading, x, &x_step, &beta, y, &y_step, 1);
       } else {
-        blas<T>().gemv("N", &part, &k, &one, at(a, i, 0), &a.leading, x, &x_step, &beta, y, &y_step, 1);
+        blas<T>()->gemv("N", &part, &k, &one, at(a, i, 0), &a.leading, x, &x_step, &beta, y, &y_step, 1);
       }
     }
   });

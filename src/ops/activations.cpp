@@ -28,8 +28,8 @@ std::complex<F> logistic(std::complex<F> x) {
 /// exp(-56.625), which float32 and float64 hold to a hundredth of an ulp.
 constexpr double deep_exponent = 56.625, deep_factor = 2.559027554624811123470684204e-25;
 
-/// exp(-|x|) as e times last: alone it would leave few digits where x is far below 0, it is subnormal, and what it is to
-/// multiply is large. There last is the deep factor.
+/// exp(-|x|) as a product e · last. Where x is far below 0, last is the deep factor, and e is larger by as much, so that e
+/// is not subnormal before it is multiplied: a subnormal number has few digits. Elsewhere last is 1.
 template <class T>
 struct Falling {
   T e, last;
@@ -188,11 +188,11 @@ struct Elu {
   }
 };
 
-/// Of the normal distribution: Mills' ratio at size = |x|; the density exp(-x^2 / 2) as density times last, as in
-/// `falling`; and `off`, the share of the density that rounding x^2 took.
+/// Parts of the normal distribution's tail at x. size is |x|, at most 56; ratio is Mills' ratio at size. The density
+/// exp(-x^2 / 2) is density · last, split as in `falling`, but of the rounded x^2: multiply it by 1 + correction.
 template <class T>
 struct NormalTail {
-  T size, ratio, density, off, last;
+  T size, ratio, density, correction, last;
 };
 template <class T>
 NormalTail<T> normal_tail(T x) {
@@ -222,9 +222,9 @@ struct GeluSlope {
   static constexpr double ulps = 5;  // the terms of two slopes, a density in two factors, and t
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T x) const {
-    const auto [size, ratio, density, off, last] = normal_tail(x);
+    const auto [size, ratio, density, correction, last] = normal_tail(x);
     const T slope = scalar::fma(size, T(normal_peak), -ratio) * density;
-    const T tail = scalar::fma(slope, off, slope) * t * last;
+    const T tail = scalar::fma(slope, correction, slope) * t * last;
     return scalar::select(scalar::less(x, T(0)), -tail, t + tail);
   }
   template <class T> static T exact(T t, T x) { return t * (exact_distribution(x) + x * exact_density(x)); }
@@ -247,8 +247,8 @@ struct Gelu {
   static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(T x) const {
-    const auto [size, ratio, density, off, last] = normal_tail(x);
-    const T rounded = size * ratio * density, tail = scalar::fma(rounded, off, rounded) * last;
+    const auto [size, ratio, density, correction, last] = normal_tail(x);
+    const T rounded = size * ratio * density, tail = scalar::fma(rounded, correction, rounded) * last;
     return scalar::select(scalar::less(x, T(0)), -tail, x - tail);
   }
   template <class T> static T exact(T x) { return x * exact_distribution(x); }
@@ -288,11 +288,12 @@ struct Silu {
   static double reference(double x) { return x * logistic_reference(x); }
 };
 
-/// y exp(-|d|), d being what z = beta x was rounded by away from 0.
+/// y exp(|z| - |beta x|), where z is beta x rounded: it turns y = exp(-|z|) into exp(-|beta x|). The exponent, `shrink`,
+/// is so small that exp(shrink) is 1 + shrink. Where z is not finite, y.
 template <class T>
-T set_right(T y, T x, T z, double beta) {
-  const T off = scalar::fma(x, T(beta), -z), away = scalar::select(scalar::less(z, T(0)), off, -off);
-  return scalar::select(scalar::isfinite(off), scalar::fma(y, away, y), y);
+T corrected_for_rounding(T y, T x, T z, double beta) {
+  const T error = scalar::fma(x, T(beta), -z), shrink = scalar::select(scalar::less(z, T(0)), error, -error);
+  return scalar::select(scalar::isfinite(error), scalar::fma(y, shrink, y), y);
 }
 
 /// t sigmoid(beta x), and t beyond the threshold.
@@ -305,7 +306,7 @@ struct SoftplusSlope {
 
   template <class T> auto formula(T t, T x) const {
     const T z = x * T(beta), one(1);
-    const T weight = scalar::select(scalar::less(z, T(0)), set_right(one, x, z, beta), one);
+    const T weight = scalar::select(scalar::less(z, T(0)), corrected_for_rounding(one, x, z, beta), one);
     return scalar::select(scalar::greater(z, T(threshold)), t, share(t, weight, z));
   }
   template <class T> T exact(T t, T x) const {
@@ -335,7 +336,7 @@ struct Softplus {
   template <class T> auto formula(T x) const {
     const T z = x * T(beta);
     const auto [e, last] = falling(z);
-    const T right = set_right(e, x, z, beta), soft = scalar::max(z, T(0)) + scalar::log1p(right);
+    const T right = corrected_for_rounding(e, x, z, beta), soft = scalar::max(z, T(0)) + scalar::log1p(right);
     const T low = scalar::select(scalar::less(z, T(-64)), right, soft) / T(beta) * last;
     return scalar::select(scalar::greater(z, T(threshold)), x, low);
   }

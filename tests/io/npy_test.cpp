@@ -90,6 +90,9 @@ TEST_F(NumpyFile, ThatIsDamagedIsAnError) {
       [&] { rc::load_npy(write(header, "1234567")); },
       "load_npy: " + path("x.npy") + " ends too early: f32[2] needs more bytes than follow; save it again");
   expect_error<rc::ValueError>(
+      [&] { rc::load_npy(write("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", "1234567")); },
+      "load_npy: " + path("x.npy") + " ends too early: f32[2,3] needs more bytes than follow; save it again");
+  expect_error<rc::ValueError>(
       [&] { rc::load_npy(write("{'descr': '<f4', 'shape': (2, }", "")); },
       "load_npy: " + path("x.npy") + " has a header that cannot be read: a size is missing; save it again");
   expect_error<rc::ValueError>(

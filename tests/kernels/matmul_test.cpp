@@ -281,13 +281,35 @@ int current_threads() {
 }
 
 TEST(Blas, has_no_threads_of_its_own) {
-  blas<float>();  // loads the library
+  static_cast<void>(blas<float>());  // loads the library
   EXPECT_EQ(current_threads(), 1);
   {
     const OneBlasThread one;
     EXPECT_EQ(current_threads(), 1);
   }
   EXPECT_EQ(current_threads(), 1);
+}
+
+/// While a table lives, and before and after. Requires that this process has not loaded OpenBLAS.
+bool one_thread_while_tables_live() {
+  void* library = dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"))(2);
+  bool all_right = current_threads() == 2;
+  {
+    const auto table = blas<double>();
+    all_right &= current_threads() == 1;
+  }
+  all_right &= current_threads() == 2;
+  {
+    const auto table = decompositions<double>();
+    all_right &= current_threads() == 1;
+  }
+  return all_right && current_threads() == 2;
+}
+
+TEST(BlasDeathTest, computes_on_one_thread_where_the_program_has_loaded_it_with_more) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::_Exit(one_thread_while_tables_live() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
 TEST(Blas, runs_avx512_kernels_where_the_cpu_has_them_and_the_user_has_not_chosen) {
