@@ -38,10 +38,6 @@ struct ExampleNumbers {
 /// depends on values; wherever the host looks at a value.
 enum class Parts : std::uint8_t { nowhere, sizes, values };
 
-/// For error texts. In a kernel that runs for a user's call: turns row numbers along the leading axes that stand for
-/// running vmaps, outermost first, into the numbers of their examples; gives how many axes these are.
-std::size_t number_examples(const Shape& leading, Shape& at);
-
 class BatchInterpreter final : public Interpreter {
  public:
   BatchInterpreter(Size size, const Entry& entry, const Examples& examples, Parts parts = Parts::nowhere,
@@ -89,6 +85,10 @@ class BatchInterpreter final : public Interpreter {
   const std::int64_t most_groups_;
   const std::unique_ptr<StreamScope> own_streams_;  // of a copy
 };
+
+/// Row numbers along the leading axes that vmaps added, as the examples' own numbers (they differ in chunks and
+/// branches). Gives the count of those axes. For error texts, in a kernel that runs for a user's call.
+std::size_t number_examples(const Shape& leading, Shape& at);
 
 /// Throws NotImplementedError: no other thread can run what only a part of the examples does.
 [[noreturn]] void raise_part_has_one_thread(const BatchInterpreter& batch);
