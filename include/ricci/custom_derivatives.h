@@ -225,11 +225,11 @@ struct Checkpoint {
 };
 
 /// `f`, of which reverse mode keeps the arguments alone and computes the rest again when the derivative is asked for.
-/// Random numbers are the same both times; what f writes to its arguments stays in it. What f captures of a transform
-/// around is an argument too; f is then written down, in a run of its own that computes nothing, and may not look at
-/// values: such a use is a TransformError. f simply runs, and all of it is
-/// kept, where some vmap around it that lets functions draw, or a recording, knows none of the arguments, and in a vmap
-/// with Lanes::split or ragged results.
+/// Random numbers are the same both times; what f writes to its arguments stays in it. f may capture tensors that a
+/// transform around it differentiates or maps. It is then recorded as a program first, so it may not look at values
+/// (TransformError), and it may run twice: what it wrote before its first use of a captured tensor stays written. f runs
+/// plainly, and everything is kept, (a) where a vmap around it that lets functions draw, or a recording, knows none of
+/// the arguments, and (b) in a vmap with Lanes::split or ragged results.
 ///   Tensor y = rc::checkpoint(block)(weights, x);
 template <class F>
 Checkpoint<F> checkpoint(F f) {

@@ -22,9 +22,9 @@ namespace ricci {
 /// `lengths()`, or values by value with `map`; `stack_rows` stacks.
 ///   rc::Ragged found = rc::vmap(f, {.out_dims = rc::ragged})(xs);  rc::Tensor means = found.mean();
 struct Ragged {
-  Tensor values;                    ///< [total, …]
-  Tensor offsets;                   ///< int64 [rows + 1], from 0 to total
-  using rows_in_one_tensor = void;  ///< not for users: tells trees what this is
+  Tensor values;           ///< [total, …]
+  Tensor offsets;          ///< int64 [rows + 1], from 0 to total
+  using is_ragged = void;  ///< not for users: tells trees what this is
 
   std::int64_t rows() const;
   Tensor lengths() const;                     ///< int64 [rows]

@@ -105,6 +105,7 @@ struct Attempt::State {
 
 Attempt::Attempt() : state_(new State) {}
 Attempt::~Attempt() = default;
+bool Attempt::has_failed() const { return state_->catches->has_thrown(); }
 
 struct AfterAttempt::State {
   const RepeatedDraws repeated;

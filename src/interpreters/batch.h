@@ -86,6 +86,10 @@ class BatchInterpreter final : public Interpreter {
   const std::unique_ptr<StreamScope> own_streams_;  // of a copy
 };
 
+/// Row numbers along the leading axes that vmaps added, as the examples' own numbers (they differ in chunks and
+/// branches). Gives the count of those axes. For error texts, in a kernel that runs for a user's call.
+std::size_t number_examples(const Shape& leading, Shape& at);
+
 /// Throws NotImplementedError: no other thread can run what only a part of the examples does.
 [[noreturn]] void raise_part_has_one_thread(const BatchInterpreter& batch);
 

@@ -10,13 +10,15 @@
 #include "primitive/interpreter.h"
 #include "primitive/running.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/default_dtype.h"
 
 namespace ricci {
 
 struct Nest::State {
   std::vector<std::unique_ptr<Interpreter>> transforms;  // copies, outermost first; none enters a stack
   Level no_grad_below;
-  bool refuses_draws;  // their places would depend on which thread comes first
+  std::optional<DType> default_dtype;  // of a scope
+  bool refuses_draws;                  // their places would depend on which thread comes first
 };
 
 namespace {
@@ -41,8 +43,10 @@ class NoDraws final : public DrawSource {
 }  // namespace
 
 Nest current_nest() {
-  Owned<Nest::State> state(new Nest::State{
-      .transforms = {}, .no_grad_below = no_grad_below, .refuses_draws = DrawSource::current() != nullptr});
+  Owned<Nest::State> state(new Nest::State{.transforms = {},
+                                           .no_grad_below = no_grad_below,
+                                           .default_dtype = scoped_default_dtype(),
+                                           .refuses_draws = DrawSource::current() != nullptr});
   for (Interpreter* i : running_here()) {
     state->transforms.push_back(i->copy());
     state->refuses_draws |= i->kind == ValueKind::batched;
@@ -56,6 +60,7 @@ struct Inside::State {
   const Level no_grad_before = no_grad_below;
   std::vector<std::unique_ptr<Interpreter>> entered;  // outermost first
   std::optional<NoDraws> no_draws;
+  std::optional<DefaultDType> default_dtype;
 
   ~State() {
     no_draws.reset();
@@ -75,16 +80,18 @@ Inside::Inside(const Nest& nest) : state_(new State) {
     if (!is_running(transform->level))
       raise<TransformError>("Inside: " + transform_text(transform.get()) +
                             " of the nest has ended; enter a nest while the function that took it runs");
-  if (common == wanted.size()) return;
-  if (common < here.size())
+  if (common < std::min(here.size(), wanted.size()))
     raise<TransformError>("Inside: this thread runs " + transform_text(here[common]) +
                           ", which is no part of the nest; enter the nest outside it");
+  if (nest.state_->default_dtype) state_->default_dtype.emplace(*nest.state_->default_dtype);
+  const Level last = wanted.empty() ? 0 : wanted.back()->level;
+  if (no_grad_below <= last) no_grad_below = nest.state_->no_grad_below;  // else it is one inside the nest's last
+  if (common == wanted.size()) return;
   of_the_user = nullptr;
   for (std::size_t i = common; i < wanted.size(); ++i) {
     state_->entered.push_back(wanted[i]->copy());
     state_->entered.back()->enter();
   }
-  no_grad_below = nest.state_->no_grad_below;
   if (nest.state_->refuses_draws) state_->no_draws.emplace();
 }
 

@@ -2,6 +2,7 @@
 #include "interpreters/tape.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "interpreters/node_memory.h"
 #include "primitive/custom.h"
@@ -67,15 +68,21 @@ Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::
 
 }  // namespace
 
-/// Of a long tape only what was recorded after the first wanted slot is passed.
+/// Of a long tape only what was recorded after the first wanted slot is passed. No lock is held while rules run, which
+/// are users' code too: nodes stay as they are, and what is recorded from now on is none of this pass's business.
 std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
                                           std::span<const int> wanted, bool consume) {
-  const auto lock = locked();
-  int first = slots_, last = -1;
+  int first, last = -1, end;
+  const TapeNode* node;
+  {
+    const auto lock = locked();
+    first = end = slots_;
+    node = nodes_.last();
+  }
   for (int slot : wanted)
     if (slot >= 0) first = std::min(first, slot);
   for (int slot : slots) last = std::max(last, slot);
-  const auto count = static_cast<std::size_t>(slots_ - first);
+  const auto count = static_cast<std::size_t>(end - first);
   std::vector<Tensor> by_slot(count);
   std::vector<bool> kept(count);
   const auto is_passed = [=](int slot) { return slot >= first; };
@@ -84,7 +91,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     if (is_passed(slot)) kept[at(slot)] = true;
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (is_passed(slots[i])) accumulate(by_slot[at(slots[i])], cotangents[i]);
-  for (const TapeNode* node = nodes_.last(); node && node->first_slot > first;) {
+  while (node && node->first_slot > first) {
     const std::span<Tensor> outputs{by_slot.data() + at(node->first_slot), node->outputs};
     const bool reached = node->first_slot <= last &&
                          std::any_of(outputs.begin(), outputs.end(), [](const Tensor& ct) { return ct.defined(); });
@@ -99,8 +106,10 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     }
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (!kept[at(node->first_slot) + i]) outputs[i] = Tensor();
-    if (consume) nodes_.pop_back();
-    node = consume ? nodes_.last() : node->previous;
+    const TapeNode* const passed = std::exchange(node, node->previous);
+    if (!consume) continue;
+    const auto lock = locked();
+    if (nodes_.last() == passed) nodes_.pop_back();
   }
   std::vector<Tensor> gradients;
   for (int slot : wanted) gradients.push_back(is_passed(slot) ? by_slot[at(slot)] : Tensor());

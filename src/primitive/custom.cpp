@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "ricci/function/captures.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -47,20 +46,23 @@ std::vector<const Interpreter*> whole_nest() {
 namespace {
 
 thread_local constinit const std::string* rule_of = nullptr;
-thread_local constinit int catching = 0;
+thread_local constinit CatchesCaptures* catching = nullptr;
 
 }  // namespace
 
 RuleOf::RuleOf(const std::string& name) : outer_(rule_of) { rule_of = &name; }
 RuleOf::~RuleOf() { rule_of = outer_; }
 
-CatchesCaptures::CatchesCaptures() { ++catching; }
-CatchesCaptures::~CatchesCaptures() { --catching; }
+CatchesCaptures::CatchesCaptures() : outer_(catching) { catching = this; }
+CatchesCaptures::~CatchesCaptures() { catching = outer_; }
 
 void require_not_set_aside(const Value& value, const char* op) {
   const Interpreter* aside = find_set_aside(value.level);
-  if (!aside || (aside->level <= no_grad_below && aside->differentiates())) return;
-  if (catching > 0) throw function::Captured();
+  if (!aside || switched_off(*aside)) return;
+  if (catching) {
+    catching->has_thrown_ = true;
+    throw Captured();
+  }
   const std::string name = rule_of ? *rule_of : "a custom function";
   raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " was captured: it belongs to " +
                         transform_text(aside) + ", which does not reach into " + name + "; pass it as an argument");

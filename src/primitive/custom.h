@@ -22,12 +22,21 @@ class RuleOf {
   const std::string* const outer_;
 };
 
-/// While it lives, a value that belongs to a transform which is set aside throws function::Captured where it is used.
+/// Thrown through the user's function where it uses a tensor that a rule does not reach.
+struct Captured {};
+
+/// While it lives, a value that belongs to a transform which is set aside throws Captured where it is used.
 class CatchesCaptures {
  public:
   CatchesCaptures();
   CatchesCaptures(const CatchesCaptures&) = delete;
   ~CatchesCaptures();
+  bool has_thrown() const { return has_thrown_; }
+
+ private:
+  friend void require_not_set_aside(const Value& value, const char* op);
+  CatchesCaptures* const outer_;
+  bool has_thrown_ = false;
 };
 
 /// The output types of a custom operation that brings no `type`: `call` on values that have a type and no elements.

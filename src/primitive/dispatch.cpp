@@ -33,15 +33,9 @@ constinit std::atomic<Level> last_thread = 0;
 thread_local constinit int running = 0;
 constexpr int most_running = 1000;
 
-Interpreter* innermost_with_room(const Entry& entry) {
-  if (running >= most_running)
-    throw TransformError(
-        (entry.name ? entry.name + std::string(": ") : std::string()) + std::to_string(most_running) +
-        " transforms run one inside the other on this thread, which is as many as there may be; end one "
-        "before the next begins, or use one tape for all steps" +
-        (entry.name ? at(entry.file, entry.line) : std::string()));
-  return innermost;
-}
+/// How many transforms of all threads were given up, and how many of them this thread has looked for on its stack.
+constinit std::atomic<std::size_t> given_up = 0;
+thread_local constinit std::size_t given_up_seen = 0;
 
 /// The number of this thread, in the lower bits of its levels.
 Level thread_number() {
@@ -105,15 +99,11 @@ Interpreter* recorder_from_inside(Op op, std::span<const ValueRef> inputs, Level
   return recorder && recorder->level > deepest && (inputs.empty() || any_symbol(op)) ? recorder : nullptr;
 }
 
-bool switched_off(const Interpreter& interpreter) {
-  return interpreter.level <= no_grad_below && interpreter.differentiates();
-}
-
 }  // namespace
 
 Level innermost_derivative() {
   const Interpreter* i = innermost;
-  while (i && !(i->differentiates() && i->level > no_grad_below)) i = i->parent;
+  while (i && (!i->differentiates() || switched_off(*i))) i = i->parent;
   return i ? i->level : 0;
 }
 
@@ -143,6 +133,32 @@ bool is_recorded(std::span<const ValueRef> values) {
   if (recorder_of_captures(deepest_level(values))) return true;
   return std::any_of(values.begin(), values.end(),
                      [](const ValueRef& value) { return innermost_part(*value, ValueKind::recorded); });
+}
+
+Interpreter* Interpreter::innermost_with_room(const Entry& entry) {
+  if (running >= most_running || given_up_seen != given_up.load(std::memory_order_relaxed)) [[unlikely]]
+    sweep();
+  if (running >= most_running)
+    throw TransformError(
+        (entry.name ? entry.name + std::string(": ") : std::string()) + std::to_string(most_running) +
+        " transforms run one inside the other on this thread, which is as many as there may be; end one "
+        "before the next begins, or use one tape for all steps" +
+        (entry.name ? at(entry.file, entry.line) : std::string()));
+  return innermost;
+}
+
+/// Takes off the stack what other threads have given up, but not the innermost, which a scope may hold.
+void Interpreter::sweep() {
+  given_up_seen = given_up.load(std::memory_order_relaxed);
+  for (Interpreter* i = innermost; i && i->parent;) {
+    if (i->parent->given_up_.load(std::memory_order_acquire)) i->parent->leave(i->parent);
+    else i = i->parent;
+  }
+}
+
+void Interpreter::give_up() noexcept {
+  given_up_.store(true, std::memory_order_release);
+  given_up.fetch_add(1, std::memory_order_relaxed);
 }
 
 Interpreter::Interpreter(ValueKind kind, const Entry& entry)
@@ -175,20 +191,25 @@ bool Interpreter::end() {
   Interpreter** place = &innermost;
   while (*place && *place != this) place = &(*place)->parent;
   if (!*place) return false;
-  *place = parent;
+  leave(*place);
+  return true;
+}
+
+/// Ends it, unless it has ended and stayed there since another part of the stack was set aside.
+void Interpreter::leave(Interpreter*& place) {
+  place = parent;
+  if (std::exchange(ended_, true)) return;
   --running;
-  ended_ = true;
   row_.clear();
   ended_by_ = shown_entry(this);
   ended_slot(level) = {level, ended_by_};
-  return true;
 }
 
 void Interpreter::end_inside() {
   if (!find_interpreter(level)) return;
   while (innermost != this) {
     Interpreter* inside = innermost;
-    inside->end();
+    inside->leave(innermost);
     inside->ended_by_ = shown_entry(this);
   }
 }
@@ -321,10 +342,6 @@ Tensor view_of(Op op, const Tensor& base) {
   const AllDerivatives kept;
   return make_view(std::move(dispatch(op, {&whole, 1})[0]), current_level(), std::move(link));
 }
-
-}  // namespace
-
-namespace {
 
 /// The inputs with integers converted to the default dtype, where an elementwise operation would make float32 of them; none
 /// elsewhere. So rules know float32 alone, and a recorded program shows the conversion.

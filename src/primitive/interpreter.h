@@ -2,6 +2,7 @@
 // Names no operation. Start with `Interpreter`; dispatch.cpp shows an operation's way.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -72,6 +73,9 @@ class Interpreter {
   /// Ends the transforms that still run inside it: tapes that outlive the function which made them.
   void end_inside();
   bool has_ended() const { return ended_; }
+  /// On another thread than its own, where it cannot end: its own takes it off its stack before the next transform
+  /// begins there. It must live until the process ends.
+  void give_up() noexcept;
   /// Whether it sees operations on values of its own level alone (OutsideRecordings).
   bool is_passed_by() const { return passed_by_ > 0; }
   /// What it ended with: itself, or the transform it ran inside.
@@ -83,7 +87,11 @@ class Interpreter {
 
  private:
   friend class OutsideRecordings;
+  static Interpreter* innermost_with_room(const Entry& entry);
+  static void sweep();
+  void leave(Interpreter*& place);
   bool ended_ = false;
+  std::atomic<bool> given_up_ = false;
   int passed_by_ = 0;
   Entry ended_by_;
   RunningRow row_;  // of a copy none: the original's tells
@@ -101,6 +109,11 @@ extern thread_local constinit int narrowed_levels;
 
 /// How many recordings are running that see operations on values from around them.
 extern thread_local constinit int recordings_of_captures;
+
+/// Whether it differentiates, but not now: inside no_grad.
+inline bool switched_off(const Interpreter& interpreter) {
+  return interpreter.level <= no_grad_below && interpreter.differentiates();
+}
 
 inline Level current_level() { return innermost ? innermost->level : 0; }
 /// The innermost running level that differentiates; 0 if there is none that no_grad has not switched off.

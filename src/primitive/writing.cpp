@@ -78,7 +78,8 @@ bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, st
 template <class Visit>
 void for_each_younger(Cell* target, const Interpreter* from, const Visit& visit) {
   Cell* root = root_of(target);
-  // Of a cell that another thread made, no transform here is older, but one whose nest this thread has entered.
+  // A cell made on another thread is older than every transform here, unless it was born in a nest this thread has
+  // entered.
   const bool is_known = of_this_thread(root->birth) || find_interpreter(root->birth);
   const Level birth = is_known ? root->birth : 0;
   for (const Interpreter* i = from; i && i->level > birth; i = i->parent) visit(*i, root);
@@ -92,7 +93,7 @@ void for_each_younger(Cell* target, const Interpreter* from, const Visit& visit)
 void check_levels(Cell* target, const Value& value, const Type& target_type, const char* name) {
   const std::string start = std::string(name) + ": the target " + to_string(target_type);
   for_each_younger(target, innermost, [&](const Interpreter& i, const Cell* root) {
-    if (i.differentiates() && i.level > no_grad_below && !i.lets_write(root))
+    if (i.differentiates() && !switched_off(i) && !i.lets_write(root))
       raise<TransformError>(start + " was captured from outside " + transform_text(&i) +
                             "; a function under differentiation writes only to its arguments and to what it "
                             "creates: pass it as an argument, or write to a clone()");

@@ -28,8 +28,8 @@ struct OperationLink final : Link {
   Level made_at_ = current_level();
 };
 
-/// The link of the view of `base` that the operation shows. Where `base` is the last of a long chain of views, the new
-/// one is a view of their root, if that can be said: what nobody holds of the chain ends.
+/// The link of the view of `base` that the operation shows. Where `base` ends a long chain of views, the new view is tied
+/// to the root instead, if strides can describe it; views in between that nobody holds are then freed.
 Owned<Link> view_link(const Tensor& base, Op op);
 /// The view of the elements of `root` in row-major order that these strides show. Lives in ops/, as an operation.
 Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset);

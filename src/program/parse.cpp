@@ -196,10 +196,6 @@ class Parser {
   std::map<std::string, Variable> names_;
 };
 
-}  // namespace
-
-namespace {
-
 Program parsed(std::string_view text, std::span<const Tensor> captured) {
   Parser parser(text, captured);
   try {
@@ -208,10 +204,6 @@ Program parsed(std::string_view text, std::span<const Tensor> captured) {
     throw ValueError("parse: line " + std::to_string(parser.line()) + ": " + error.what());
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// How many programs the reader stands inside, each the parameter of an operation of the one around it. A text may say
 /// any number; to run so many, one inside the other, would need more stack than there is.

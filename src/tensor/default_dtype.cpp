@@ -29,6 +29,11 @@ DType default_dtype() {
                                    : of_all_threads.load(std::memory_order_relaxed);
 }
 
+std::optional<DType> scoped_default_dtype() {
+  if (of_this_thread == not_set) return std::nullopt;
+  return static_cast<DType>(of_this_thread);
+}
+
 void set_default_dtype(DType dtype) {
   require_floating("set_default_dtype", dtype);
   of_all_threads = dtype;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 
 #include "ricci/default_dtype.h"
 
@@ -9,6 +10,9 @@ namespace ricci {
 
 /// Whether any thread ever set another one.
 extern std::atomic<bool> default_dtype_was_set;
+
+/// The default dtype that a scope has set for this thread; none: that of all threads holds.
+std::optional<DType> scoped_default_dtype();
 
 inline bool default_is_float32() {
   return !default_dtype_was_set.load(std::memory_order_relaxed) || default_dtype() == DType::float32;

@@ -101,6 +101,15 @@ TEST(BranchTypes, OfFunctionsTheyAreGivenByAddressOrAsStdFunctions) {
   EXPECT_THROW(as_object(same, longer), rc::ValueError);
 }
 
+TEST(BranchTypes, OfObjectsOfOneTypeWithOtherCaptures) {
+  const auto widened = [](bool longer) { return [longer](Tensor a) { return longer ? a.expand({1}) : a; }; };
+  const auto mapped = [&](bool one, bool other) {
+    return rc::vmap([&](Tensor x) { return rc::cond(x > 0, widened(one), widened(other), x); })(doubles({1, 2}));
+  };
+  expect_values(mapped(false, false), {1, 2});
+  EXPECT_THROW(mapped(false, true), rc::ValueError);
+}
+
 TEST(BranchTypes, ANumberFitsATensorOfItsKind) {
   const auto f = [](Tensor x) {
     return rc::cond(x > 0, [](Tensor a) { return a; }, [](Tensor) { return Tensor(0.5); }, x);
@@ -162,16 +171,16 @@ TEST(BranchTypes, AreLookedAtWithoutTakingDraws) {
         {.randomness = rc::Randomness::different})(doubles({1, 2}));
   };
   const Tensor first = draws(true);
-  expect_close(draws(true), first);  // the branch is written down the first time alone
+  expect_close(draws(true), first);  // a branch that is written down draws nothing
   expect_close(draws(false), first);
 }
 
 TEST(BranchTypes, AreLookedAtOnceForEachPlaceAndTypes) {
-  int runs = 0;
-  const auto f = [&](Tensor x) {
+  static int runs = 0;  // a branch with captures is looked at each time
+  const auto f = [](Tensor x) {
     return rc::cond(
         x.sum() > 0, [](Tensor a) { return a; },
-        [&](Tensor a) {
+        [](Tensor a) {
           ++runs;
           return -a;
         },

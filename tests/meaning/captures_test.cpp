@@ -103,6 +103,22 @@ TEST(Captures, OfALoopThatKeepsFewStates) {
   }
 }
 
+TEST(Captures, CountAlsoWhereTheFunctionCatchesWhatTheyThrow) {
+  const Tensor w = doubles({0.5, 1.5}), x = doubles({2, 3});
+  const auto gradient = [&](const auto& on_failure) {
+    return rc::grad([&](Tensor a) {
+      return rc::checkpoint([&](Tensor b) {
+               try {
+                 return a * b;
+               } catch (...) { return on_failure(b); }
+             })(x)
+          .sum();
+    })(w);
+  };
+  expect_close(gradient([](Tensor b) { return b; }), x);
+  expect_close(gradient([](Tensor) -> Tensor { throw std::runtime_error("failed"); }), x);
+}
+
 const std::string argument = "; pass it as an argument";
 
 TEST(CaptureErrors, NameTheCallThatWasWritten) {

@@ -154,6 +154,74 @@ TEST(Nest, NoGradGoesWithIt) {
   expect_values(rc::grad(f)(number(3)), {9});
 }
 
+TEST(Nest, NoGradGoesWithItOnItsOwnThreadAsWell) {
+  const auto f = [](Tensor x) {
+    const rc::Nest without = [] {
+      const rc::no_grad guard;
+      return rc::current_nest();
+    }();
+    const auto square = [&] {
+      const rc::Inside scope(without);
+      return x * x;
+    };
+    return square() * x;
+  };
+  expect_values(rc::grad(f)(number(3)), {9});
+  const auto g = [](Tensor x) {
+    const rc::Nest here = rc::current_nest();
+    const rc::no_grad guard;
+    const rc::Inside scope(here);
+    return x * x;
+  };
+  expect_values(rc::grad(g)(number(3)), {6});
+}
+
+TEST(Nest, TakenFurtherOutLeavesNoGradOfWhatRunsInsideItOn) {
+  const auto f = [](Tensor x) {
+    const rc::Nest outer = rc::current_nest();
+    const auto inner = [&](Tensor y) {
+      const rc::no_grad guard;
+      const rc::Inside scope(outer);
+      return y * y;
+    };
+    return rc::grad([&](Tensor y) { return inner(y) * y; })(x);
+  };
+  expect_values(f(number(3)), {9});
+}
+
+TEST(Nest, TheDefaultDTypeOfAScopeGoesWithIt) {
+  const rc::Nest doubles_here = [] {
+    const rc::DefaultDType scope(rc::float64);
+    return rc::current_nest();
+  }();
+  const auto dtype_inside = [&] {
+    const rc::Inside scope(doubles_here);
+    return rc::zeros({2}).dtype();
+  };
+  EXPECT_EQ(dtype_inside(), rc::float64);
+  EXPECT_EQ(on_another_thread(dtype_inside), rc::float64);
+  EXPECT_EQ(rc::zeros({2}).dtype(), rc::float32);
+}
+
+TEST(Nest, ARuleOfASharedTapeMayStartAThreadThatRecordsOnIt) {
+  const Tensor w = number(3);
+  rc::Tape tape;
+  tape.watch(w);
+  const rc::Nest here = rc::current_nest();
+  Tensor recorded;
+  const auto square = rc::custom_vjp([](Tensor x) { return x * x; }, [](Tensor x) { return std::pair{x * x, x}; },
+                                     [&](Tensor x, Tensor ct) {
+                                       on_another_thread([&] {
+                                         const rc::Inside scope(here);
+                                         recorded = w * w * w;
+                                       });
+                                       return 2 * x * ct;
+                                     });
+  const Tensor y = square(w);
+  expect_values(tape.gradient(y, w), {6});
+  expect_values(tape.gradient(recorded, w), {27});
+}
+
 TEST(Nest, BranchesAndLoopsPartOnTheThreadThatRunsThem) {
   const auto f = [](Tensor x) {
     const rc::Nest here = rc::current_nest();
@@ -202,6 +270,27 @@ TEST(Nest, WhatATapeOfAnotherThreadMadeIsAValueOnceThatHasEnded) {
   });
   EXPECT_EQ(loss.item<double>(), 9);
   expect_values(rc::grad([&](Tensor x) { return x * loss; })(number(2)), {9});
+}
+
+TEST(Nest, ATapeDestroyedOnAnotherThreadTakesNoRoomOnItsOwn) {
+  const auto square = [](Tensor x) { return x * x; };
+  const auto give_up = [](int count) {
+    std::vector<std::unique_ptr<rc::Tape>> tapes;
+    for (int i = 0; i < count; ++i) tapes.push_back(std::make_unique<rc::Tape>());
+    on_another_thread([&] { tapes.clear(); });
+  };
+  for (int i = 0; i < 20; ++i) give_up(100);
+  expect_values(rc::grad(square)(number(3)), {6});
+  give_up(999);
+  expect_values(rc::grad(square)(number(3)), {6});
+  const auto among_others = [&](Tensor x) {  // between transforms that run on
+    give_up(10);
+    return rc::grad(square)(x) * x;
+  };
+  expect_values(rc::grad(among_others)(number(3)), {12});
+  give_up(990);
+  expect_values(rc::grad(among_others)(number(3)), {12});
+  expect_values(rc::vmap(rc::grad(among_others))(ramp({2})), values(ramp({2}) * 4));
 }
 
 }  // namespace

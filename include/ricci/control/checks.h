@@ -44,8 +44,8 @@ class CheckedBranches {
   std::atomic<unsigned> next_ = 0;
 };
 
-/// While it lives, a branch is written down for its result's type alone. It may hold conditionals, whose branches are
-/// written down too: where they hold more, as in a function that calls itself, it is given up.
+/// While it lives, a branch is written down for its result's type alone. Conditionals may stand four deep in such a
+/// branch; a deeper one, as in recursion, is not checked.
 class TypingOfBranch {
  public:
   TypingOfBranch();

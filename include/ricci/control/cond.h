@@ -45,18 +45,18 @@ R run_branch(const char* name, const Branches& branches, std::int64_t answer, co
   }(std::make_index_sequence<std::tuple_size_v<Branches>>{});
 }
 
-/// Tells functions of one C++ type apart where their addresses do; none: nothing does.
+/// Tells functions of one C++ type apart; none: nothing does, since objects with captures may differ in what they hold.
 template <class F>
 std::optional<std::uint64_t> identity_of(const F& f) {
   if constexpr (std::is_function_v<F>) return reinterpret_cast<std::uintptr_t>(&f);
   else if constexpr (std::is_pointer_v<F>) return reinterpret_cast<std::uintptr_t>(f);
-  else if constexpr (requires { typename F::result_type; }) return std::nullopt;  // std::function
-  else return 0;
+  else if constexpr (std::is_empty_v<F>) return 0;
+  else return std::nullopt;
 }
 
 /// Holds the branches that no example of a vmap takes against the result of the others: ValueError if they differ. They
-/// are written down for that, not run, and only the first time for these operands and results; one that cannot be written
-/// down, since it looks at values for one, is not held against them.
+/// are written down for that, not run; where their types tell them apart, only the first time for these operands and
+/// results. One that cannot be written down, since it looks at values for one, is not held against them.
 template <class R, class... F, class... A>
 void check_branches_left_out(const char* name, const runs::Parting& parting, const std::tuple<F...>& branches,
                              R& result, const A&... operands) {
@@ -130,8 +130,10 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
 /// differs, each branch runs once, on the examples that take it. Values that are no Tensors in the result are those of the
 /// branch that ran last; where a program is recorded, of the last one listed, and there every branch runs once while it is
 /// recorded. ValueError if the branches' results differ in structure, shape or dtype; under vmap with a predicate that
-/// may differ also where all examples agree: a branch that none takes is written down once for that, not run. Where one
-/// answer is for all, only the branch that is taken is looked at.
+/// may differ also where all examples agree: the C++ code of a branch that none takes is called with tensors without
+/// elements; its errors are ignored. It is called once for these types of operands and results where the branches are
+/// functions or capture nothing, else each time. Where one answer is for all, only the branch that is taken is looked
+/// at.
 ///   Tensor y = rc::cond(x > 0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
 template <class T, class F, class... A>
 auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... operands) {

@@ -8,15 +8,15 @@
 
 namespace ricci::function {
 
-/// Thrown through the user's function where it uses a tensor that a rule does not reach.
-struct Captured {};
-
-/// While it lasts, such a use throws Captured. Notes what is drawn.
+/// While it lives, using a tensor that a rule does not reach throws Captured (src/primitive/custom.h), and draws are
+/// noted.
 class Attempt {
  public:
   Attempt();
   Attempt(const Attempt&) = delete;
   ~Attempt();
+  /// Whether it has thrown Captured, also where the user's function has caught that.
+  bool has_failed() const;
 
  private:
   friend class AfterAttempt;
@@ -39,13 +39,16 @@ class AfterAttempt {
 /// Throws the error again, and says why the function was written down.
 [[noreturn]] void raise_in_what_captures(const TransformError& error);
 
-/// `run()`, or `write_down()` where a function captures what it may not.
+/// `run()`, or `write_down()` where a function captures what it may not, also if it has caught what that threw.
 template <class Run, class WriteDown>
 auto with_captures(const Run& run, const WriteDown& write_down) {
   Attempt attempt;
   try {
-    return run();
-  } catch (const Captured&) {}
+    auto result = run();
+    if (!attempt.has_failed()) return result;
+  } catch (...) {
+    if (!attempt.has_failed()) throw;
+  }
   const AfterAttempt again(attempt);
   try {
     return write_down();

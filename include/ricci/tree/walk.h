@@ -140,7 +140,7 @@ void walk(T& object, Walk& into) {
   } else if constexpr (Struct<Plain>) {
     if constexpr (check_struct<Plain>()) {
       into.node(NodeKind::fields, field_count<Plain>, field_names<Plain>.data());
-      if constexpr (requires { typename Plain::rows_in_one_tensor; }) into.nodes.back().is_ragged = true;
+      if constexpr (requires { typename Plain::is_ragged; }) into.nodes.back().is_ragged = true;
       with_fields(object, walk_all);
     }
   } else {
