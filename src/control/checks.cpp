@@ -51,6 +51,14 @@ ResultTypes::ResultTypes(const tree::Walk& result) : structure(result) {
   }
 }
 
+void raise_values_differ(const char* name, const tree::Walk& result) {
+  const std::string value = tree::first_value(result);
+  raise<TransformError>(std::string(name) +
+                        ": examples take different branches, whose results differ in a value that is "
+                        "no Tensor (" +
+                        value + "); it is one for all examples: return a Tensor instead");
+}
+
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other) {
   require_same_tree(name, taken.structure, other.structure);
   for (std::size_t i = 0; i < taken.types.size(); ++i) {

@@ -124,6 +124,11 @@ void save_npz(const std::string& path, const std::map<std::string, Tensor>& tens
     npy::save(tensor, "save_npz",
               [&](const void* from, std::uint64_t n) { bytes.append(static_cast<const char*>(from), n); });
   }
+  if (tensors.empty()) {  // of which libzip would leave no file
+    const char end_of_directory[22] = {'P', 'K', 5, 6};
+    return save_file("save_npz", path,
+                     [&](const io::Sink& write) { write(end_of_directory, sizeof end_of_directory); });
+  }
   Archive archive = open_archive("save_npz", path, ZIP_CREATE | ZIP_TRUNCATE);
   std::size_t next = 0;
   for (const auto& [name, tensor] : tensors) {

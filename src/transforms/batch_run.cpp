@@ -120,10 +120,18 @@ std::string BatchRun::State::sizes_text(const tree::Walk& arguments) const {
     return name.substr(0, name.find(" ("));
   };
   std::optional<std::size_t> before;
+  std::size_t said = 0, unsaid = 0;
   for (std::size_t i = 0; i < in_dims.size(); ++i) {
     if (!in_dims[i]) continue;
     if (mapped > said_each && before && size_of(*before) == size_of(i) && argument_of(*before) == argument_of(i)) {
       ++alike;
+      continue;
+    }
+    // The first few of each argument tell enough.
+    if (before && argument_of(*before) != argument_of(i)) said = 0;
+    if (++said > said_each) {
+      ++unsaid;
+      before = i;
       continue;
     }
     say_alike();
@@ -133,6 +141,7 @@ std::string BatchRun::State::sizes_text(const tree::Walk& arguments) const {
     before = i;
   }
   say_alike();
+  if (unsaid > 0) text += ", … " + std::to_string(unsaid) + " more";
   return text;
 }
 

@@ -408,4 +408,21 @@ TEST(Cond, AViewThatABranchIsTheFirstToLookAtIsNoPartOfIt) {
   expect_values(rc::trace(rc::grad(f))(x[0])({x[1]})[0], {slope(-1)}, 1e-12);
 }
 
+TEST(Cond, ANumberThatExamplesDoNotShareIsRefused) {
+  const auto of_numbers = [](double yes, double no) {
+    return rc::vmap(
+        [=](Tensor x) { return x * rc::cond(x > 0, [=](Tensor) { return yes; }, [=](Tensor) { return no; }, x); });
+  };
+  expect_values(of_numbers(2, 2)(rc::tensor({1., -1.})), {2, -2});
+  expect_values(of_numbers(NAN, NAN)(rc::tensor({1., -1.})).isnan().to(rc::float32), {1, 1});
+  expect_values(of_numbers(1, 2)(rc::tensor({1., 3.})), {1, 3});
+  EXPECT_THROW(of_numbers(1, 2)(rc::tensor({1., -1.})), rc::TransformError);
+  const auto of_pairs = rc::vmap([](Tensor i, Tensor x) {
+    const auto [scaled, times] = rc::switch_case(
+        i, std::tuple{[](Tensor a) { return std::pair{a, 10}; }, [](Tensor a) { return std::pair{a, 20}; }}, x);
+    return scaled * times;
+  });
+  EXPECT_THROW(of_pairs(rc::tensor({0, 1}), rc::ones({2})), rc::TransformError);
+}
+
 }  // namespace

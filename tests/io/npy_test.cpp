@@ -131,6 +131,12 @@ TEST_F(NumpyFile, ArchivesKeepNames) {
   expect_close(loaded.at("layers/0/bias"), saved.at("layers/0/bias"));
 }
 
+TEST_F(NumpyFile, ArchivesMayHoldNothing) {
+  rc::save_npz(path("x.npz"), {{"a", rc::ones({1})}});
+  rc::save_npz(path("x.npz"), {});
+  EXPECT_TRUE(rc::load_npz(path("x.npz")).empty());
+}
+
 TEST_F(NumpyFile, ArchivesMayBeCompressed) {
   const std::map<std::string, Tensor> loaded = rc::load_npz(RICCI_TEST_FILES "/compressed.npz");
   EXPECT_EQ(loaded.at("a").dtype(), rc::int16);

@@ -26,6 +26,8 @@ struct ResultTypes {
   std::vector<std::optional<Type>> types;  // one per leaf; none where it is undefined
   explicit ResultTypes(const tree::Walk& result);
 };
+/// For branches that different examples took, and whose results hold different values that are no Tensors.
+[[noreturn]] void raise_values_differ(const char* name, const tree::Walk& result);
 /// Throws ValueError unless a branch that was not taken would return what the others did; a number fits a tensor of its
 /// kind.
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other);

@@ -12,6 +12,7 @@
 #include "ricci/control/parting.h"
 #include "ricci/control/recording.h"
 #include "ricci/ops.h"
+#include "ricci/tree/same_values.h"
 
 namespace ricci {
 
@@ -116,9 +117,13 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
   if (runs::is_decided_later(name, question)) return record_branches<R>(name, question, branches, operands...);
   runs::Parting parting(name);
   parting.choose(question);
-  for (;;) {
+  for (std::optional<R> before;;) {
     R result = run_branch<R>(name, branches, parting.answer(), operands...);
-    if (parting.next(walk(result))) continue;
+    if (before && !tree::same_values(*before, result)) runs::raise_values_differ(name, walk(result));
+    if (parting.next(walk(result))) {
+      before = result;
+      continue;
+    }
     check_branches_left_out(name, parting, branches, result, operands...);
     return result;
   }
@@ -127,9 +132,9 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
 }  // namespace call
 
 /// `pred ? true_fn(operands…) : false_fn(operands…)`, for a predicate of one element. Under vmap with a predicate that
-/// differs, each branch runs once, on the examples that take it. Values that are no Tensors in the result are those of the
-/// branch that ran last; where a program is recorded, of the last one listed, and there every branch runs once while it is
-/// recorded. ValueError if the branches' results differ in structure, shape or dtype; under vmap with a predicate that
+/// differs, each branch runs once, on the examples that take it; TransformError if the results then hold different values
+/// that are no Tensors, of which all examples share one. Where a program is recorded, such values are those of the branch
+/// listed last, and every branch runs once while it is recorded. ValueError if the branches' results differ in structure, shape or dtype; under vmap with a predicate that
 /// may differ also where all examples agree: the C++ code of a branch that none takes is called with tensors without
 /// elements; its errors are ignored. It is called once for these types of operands and results where the branches are
 /// functions or capture nothing, else each time. Where one answer is for all, only the branch that is taken is looked
