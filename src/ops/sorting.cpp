@@ -4,6 +4,7 @@
 #include "kernels/sort.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
+#include "ops/indexing.h"
 #include "ops/sums.h"
 
 namespace ricci {
@@ -117,7 +118,11 @@ struct PickShared {
     require_dtype(DType::int64, places);
     return picked;
   }
-  void eval(Outputs out, Inputs in) const { kernels::gather(out[0], in[0], static_cast<int>(axis), in[1]); }
+  void eval(Outputs out, Inputs in) const {
+    const Strided& x = in[0];
+    check_indices({name, {axis}, std::vector(x.shape, x.shape + x.rank), false}, 0, in[1], x, axis);
+    kernels::gather(out[0], x, static_cast<int>(axis), in[1]);
+  }
   Tensors jvp(const Forward& f) const {
     return {unsqueeze(inner_along(even_share(f.inputs[0], f.outputs[0], {axis}), f.tangents[0], {axis}), axis)};
   }

@@ -201,6 +201,18 @@ TEST(Program, WhoseParametersDoNotFitTheirOperandsIsRefused) {
   expect_refused("c: f32[3] = put[view=select[axis=0, index=0]] a a", "put: needs the sizes [], found [3]");
 }
 
+TEST(Program, ThatReadsAPlaceWhichIsNotThereIsAnError) {
+  const rc::Program program = rc::parse_program(
+      "program(x: f32[2,3], at: i64[2,1]) {\n  y: f32[2,1] = pick_shared[axis=1] x at\n  return y\n}\n", {});
+  const Tensor x = rc::arange(6.0, {.dtype = rc::float32}).reshape({2, 3});
+  const auto picked = [&](std::int64_t place) { return program({x, rc::tensor({place, place}).reshape({2, 1})})[0]; };
+  expect_values(picked(2), {2, 5});
+  expect_error<rc::IndexError>(
+      [&] { picked(3); }, "pick_shared: index 3 is out of range for axis 1 of f32[2,3]; the legal range is [0, 2]");
+  expect_error<rc::IndexError>(
+      [&] { picked(-1); }, "pick_shared: index -1 is out of range for axis 1 of f32[2,3]; the legal range is [0, 2]");
+}
+
 TEST(Program, WhoseOperationLacksItsParametersIsRefused) {
   expect_error<rc::ValueError>(
       [] { rc::parse_program("program(a: f32[3]) {\n  c: f32[] = sum a\n  return c\n}\n", {}); },
