@@ -219,11 +219,17 @@ std::int64_t piece_of(const Cuts& cuts, int threads) {
   return std::max<std::int64_t>(1, share / pieces) * cuts.step;
 }
 
+/// Says again what follows from the number of threads, until that has not changed meanwhile: others may set it at once.
 void update_worth() {
-  const bool finely = pool.cutting_finely.load(std::memory_order_relaxed) > 0;
-  const double worth = thread_count() == 1 ? std::numeric_limits<double>::infinity() : finely ? 0 : least_work;
-  parallel::worth_cutting.store(worth, std::memory_order_relaxed);
-  pool.crowded.store(thread_count() > processors(), std::memory_order_relaxed);
+  int count;
+  bool finely;
+  do {
+    count = thread_count();
+    finely = pool.cutting_finely.load() > 0;
+    const double worth = count == 1 ? std::numeric_limits<double>::infinity() : finely ? 0 : least_work;
+    parallel::worth_cutting.store(worth);
+    pool.crowded.store(count > processors());
+  } while (thread_count() != count || (pool.cutting_finely.load() > 0) != finely);
 }
 
 }  // namespace
@@ -314,16 +320,16 @@ int thread_count() {
 }
 
 void set_thread_count(int count) {
-  pool.wanted.store(std::clamp(count, 1, most_threads), std::memory_order_relaxed);
+  pool.wanted.store(std::clamp(count, 1, most_threads));
   update_worth();
 }
 
 CutEverything::CutEverything() {
-  pool.cutting_finely.fetch_add(1, std::memory_order_relaxed);
+  pool.cutting_finely.fetch_add(1);
   update_worth();
 }
 CutEverything::~CutEverything() {
-  pool.cutting_finely.fetch_sub(1, std::memory_order_relaxed);
+  pool.cutting_finely.fetch_sub(1);
   update_worth();
 }
 
