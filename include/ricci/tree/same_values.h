@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 
 #include "ricci/tree/kind.h"
 
 namespace ricci::tree {
 
-/// Requires: the trees have one structure. A NaN is the same as any other; values that have no == count as the same.
+/// Of trees that differ in structure only what both have is compared. A NaN is the same as any other; values that have no
+/// == count as the same.
 template <class T>
 bool same_values(const T& left, const T& right) {
   const auto same_parts = [](const auto&... l) {
@@ -21,11 +23,14 @@ bool same_values(const T& left, const T& right) {
   } else if constexpr (is_tuple<T>) {
     return std::apply(std::apply(same_parts, left), right);
   } else if constexpr (is_list<T>) {
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+    const auto count = static_cast<std::ptrdiff_t>(std::min(left.size(), right.size()));
+    return std::equal(left.begin(), left.begin() + count, right.begin(),
                       [](const auto& l, const auto& r) { return tree::same_values(l, r); });
   } else if constexpr (is_map<T>) {
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [](const auto& l, const auto& r) { return tree::same_values(l.second, r.second); });
+    return std::all_of(left.begin(), left.end(), [&right](const auto& l) {
+      const auto r = right.find(l.first);
+      return r == right.end() || tree::same_values(l.second, r->second);
+    });
   } else if constexpr (HasFields<T>) {
     return tree::same_values(T::tree_fields(left), T::tree_fields(right));
   } else if constexpr (Struct<T>) {
