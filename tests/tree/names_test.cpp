@@ -20,7 +20,7 @@ struct Mlp {
 };
 
 Mlp model() {
-  return {{{rc::ones({2, 3}), rc::zeros({2})}, {rc::full({1, 2}, 2), {}}}, 0.3, {{"scale", rc::ones({})}}};
+  return {{{rc::ones({2, 3}), rc::zeros({2})}, {rc::full({1, 2}, 2.0), {}}}, 0.3, {{"scale", rc::ones({})}}};
 }
 
 TEST(LeafNames, AreThoseThatErrorsPrint) {
