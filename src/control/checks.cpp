@@ -11,8 +11,6 @@
 namespace ricci::runs {
 namespace {
 
-Type type_or_none(const Tensor& leaf) { return leaf.defined() ? type_of(leaf) : Type{}; }
-
 /// A number is only known to be whole, real or complex until it meets a tensor.
 bool keeps_type(const Type& before, const Type& after) {
   const bool fits = before.weak ? category(before.dtype) == category(after.dtype) : before.dtype == after.dtype;
@@ -51,12 +49,12 @@ ResultTypes::ResultTypes(const tree::Walk& result) : structure(result) {
   }
 }
 
-void raise_values_differ(const char* name, const tree::Walk& result) {
-  const std::string value = tree::first_value(result);
-  raise<TransformError>(std::string(name) +
-                        ": examples take different branches, whose results differ in a value that is "
-                        "no Tensor (" +
-                        value + "); it is one for all examples: return a Tensor instead");
+void require_same_values(const char* name, const char* differ, const Tree& tree, const tree::CopiedValues& other) {
+  const std::size_t i = tree::first_difference(tree.values, other);
+  if (i == tree.values.size()) return;
+  raise<TransformError>(std::string(name) + ": " + differ + " values that are no Tensors and differ (" +
+                        tree::described_value(tree.tensors, i) +
+                        "); such a value is one for all examples: make it a Tensor");
 }
 
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other) {
@@ -136,11 +134,12 @@ void require_same_state(const char* name, const tree::Walk& before, const tree::
     raise<ValueError>(std::string(name) + ": the state changes its tree from " + tree::to_string(before) + " to " +
                       tree::to_string(after) + "; every step must return the state's structure");
   for (std::size_t i = 0; i < before.leaves.size(); ++i) {
-    const Type one = type_or_none(*before.leaves[i]), other = type_or_none(*after.leaves[i]);
-    if (keeps_type(one, other)) continue;
+    const Tensor &one = *before.leaves[i], &other = *after.leaves[i];
+    if (one.defined() == other.defined() && (!one.defined() || keeps_type(type_of(one), type_of(other)))) continue;
     const std::string path = tree::leaf_path(before, i);
+    const auto type = [](const Tensor& leaf) { return leaf.defined() ? to_string(type_of(leaf)) : "undefined"; };
     raise<ValueError>(std::string(name) + ": the state" + (path.empty() ? "" : " (" + path + ")") + " changes from " +
-                      to_string(one) + " to " + to_string(other) + "; every step must keep its shape and dtype");
+                      type(one) + " to " + type(other) + "; every step must keep its shape and dtype");
   }
 }
 

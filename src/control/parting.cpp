@@ -24,10 +24,16 @@ namespace {
 
 using Leaves = std::vector<Tensor>;
 
+/// What a group has of a state or result.
+struct Share {
+  Leaves leaves;
+  tree::CopiedValues values;
+};
+
 /// What groups that take turns begin with, each of them.
 struct Turns {
   Tensor question;
-  std::optional<Leaves> state;  // of all groups, in a loop
+  std::optional<Share> state;  // of all groups, in a loop
   StreamScope::Positions first_draw, last_draw;
   std::int64_t steps;  // that all had done when they parted
 };
@@ -37,6 +43,7 @@ struct Frame {
   LaneSetRef whole;  // those that ran when it began, less those that have parted for runs of their own since
   std::vector<LaneSetRef> groups;
   std::vector<Leaves> results;  // of the groups that are done, the first ones
+  tree::CopiedValues values;    // in the result of each of them
   std::optional<Turns> turns;   // none: the groups have left a loop, and those that run are none of them yet
 };
 
@@ -77,14 +84,15 @@ struct Parting::State {
   StreamScope* streams;                            // null outside vmap
   std::optional<StreamBranch> draws;
 
-  void settle(const Tensor& question, const tree::Walk* state);
-  void leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const tree::Walk& state);
+  void settle(const Tensor& question, const Tree* state);
+  void leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const Tree& state);
+  void add_result(Frame& frame, Leaves leaves, const Tree& tree) const;
   Frame& push_frame(BatchInterpreter& batch);
   void open_scope(BatchInterpreter& batch);
   void close_scopes();
-  void end_group(Leaves results);
+  void end_group(Leaves results, const Tree& tree);
   void leave_scopes();
-  void enter(const tree::Walk& into);
+  void enter(const Tree& into);
   Leaves joined(const Frame& frame) const;
   Leaves joined(const Frame& frame, const LaneSetRef& whole, std::span<const LaneSetRef> groups,
                 std::span<const Leaves> results) const;
@@ -117,13 +125,22 @@ void Parting::State::leave_scopes() {
   for (auto& [batch, lanes] : running) batch->run_lanes(std::move(lanes));
 }
 
+/// `tree` holds the values that are no Tensors.
+void Parting::State::add_result(Frame& frame, Leaves leaves, const Tree& tree) const {
+  const char* differ = frame.turns && !frame.turns->state ? "examples take branches that return"
+                                                          : "examples leave at different steps, with states that hold";
+  if (frame.results.empty()) frame.values = tree::copy_values(tree.values);
+  else require_same_values(name, differ, tree, frame.values);
+  frame.results.push_back(std::move(leaves));
+}
+
 /// The group that runs has these results. Its examples are those that run: some may have parted for a run of their own.
-void Parting::State::end_group(Leaves results) {
+void Parting::State::end_group(Leaves results, const Tree& tree) {
   Frame& frame = frames.back();
   const std::size_t group = frame.results.size();
   if (!frame.turns) frame.groups.emplace_back();
   frame.groups[group] = frame.batch->lanes;
-  frame.results.push_back(std::move(results));
+  add_result(frame, std::move(results), tree);
   if (frame.results.size() == frame.groups.size()) {
     std::size_t count = 0;
     for (const LaneSetRef& lanes : frame.groups) count += lanes->numbers.size();
@@ -144,13 +161,13 @@ std::int64_t Parting::choose(const Tensor& question) {
   return state_->answer;
 }
 
-bool Parting::goes_on(const Tensor& question, const tree::Walk& state) {
+bool Parting::goes_on(const Tensor& question, const Tree& state) {
   state_->settle(question, &state);
   return state_->answer != 0;
 }
 
 /// Afterwards the running examples agree on the answer. `state`, null in a conditional, is then theirs.
-void Parting::State::settle(const Tensor& question, const tree::Walk* state) {
+void Parting::State::settle(const Tensor& question, const Tree* state) {
   for (;;) {
     require_defined(name, question, 0);
     const ValueRef seen = read(question, name);
@@ -172,24 +189,22 @@ void Parting::State::settle(const Tensor& question, const tree::Walk* state) {
       }
     Frame& frame = push_frame(*differing.batch());
     frame.groups = differing.groups();
-    frame.turns = {.question = question,
-                   .state = state ? std::optional(tree::copy_leaves(*state)) : std::nullopt,
-                   .first_draw = streams->positions(),
-                   .last_draw = {},
-                   .steps = steps};
-    enter(state ? *state : tree::Walk());
+    frame.turns = {
+        .question = question, .state = {}, .first_draw = streams->positions(), .last_draw = {}, .steps = steps};
+    if (state) frame.turns->state = {tree::copy_leaves(state->tensors), tree::copy_values(state->values)};
+    enter(state ? *state : Tree());
   }
 }
 
 /// The examples that are done with a loop have their share of `state` as their result, the others go on with theirs.
-void Parting::State::leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const tree::Walk& state) {
+void Parting::State::leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const Tree& state) {
   const bool is_first = frames.empty() || frames.back().turns || frames.back().batch != &batch;
   Frame& frame = is_first ? push_frame(batch) : frames.back();
   batch.run_lanes(leaving.done);
   frame.groups.push_back(leaving.done);
-  frame.results.push_back(running_rows(name, state));
+  add_result(frame, running_rows(name, state.tensors), state);
   batch.run_lanes(leaving.going_on);
-  write(running_rows(name, state), state);
+  write(running_rows(name, state.tensors), state.tensors);
 }
 
 Frame& Parting::State::push_frame(BatchInterpreter& batch) {
@@ -200,21 +215,23 @@ Frame& Parting::State::push_frame(BatchInterpreter& batch) {
 
 /// The next group of the innermost frame runs from now on, with its share of the state. Every group draws from where the
 /// first one began.
-void Parting::State::enter(const tree::Walk& into) {
+void Parting::State::enter(const Tree& into) {
   const Frame& frame = frames.back();
   steps = frame.turns->steps;
   streams->set_positions(frame.turns->first_draw);
   frame.batch->run_lanes(frame.groups[frame.results.size()]);
   if (!frame.turns->state) return;
-  const Leaves& state = *frame.turns->state;
-  for (std::size_t i = 0; i < state.size(); ++i)
-    if (state[i].defined()) *into.leaves[i] = wrap(read(state[i], name));
+  const auto& [leaves, values] = *frame.turns->state;
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    if (leaves[i].defined()) *into.tensors.leaves[i] = wrap(read(leaves[i], name));
+  tree::assign_values(into.values, values);
 }
 
 std::int64_t Parting::step() { return state_->steps++; }
 
-bool Parting::next(const tree::Walk& leaves) {
+bool Parting::next(const Tree& result) {
   State& s = *state_;
+  const tree::Walk& leaves = result.tensors;
   if (s.frames.empty()) {
     function::own_cells(s.name, leaves);
     return false;
@@ -222,13 +239,13 @@ bool Parting::next(const tree::Walk& leaves) {
   s.require_fit(leaves);
   for (Leaves results = running_rows(s.name, leaves); !s.frames.empty();) {
     Frame& frame = s.frames.back();
-    s.end_group(std::move(results));
+    s.end_group(std::move(results), result);
     if (frame.turns) frame.turns->last_draw = StreamScope::furthest(frame.turns->last_draw, s.streams->positions());
     if (frame.results.size() < frame.groups.size()) {
       const Tensor question = frame.turns->question;
       const bool is_loop = frame.turns->state.has_value();
-      s.enter(leaves);
-      s.settle(question, is_loop ? &leaves : nullptr);
+      s.enter(result);
+      s.settle(question, is_loop ? &result : nullptr);
       return true;
     }
     if (frame.turns) s.streams->set_positions(frame.turns->last_draw);

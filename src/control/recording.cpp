@@ -74,7 +74,7 @@ struct Cond {
     for (;;) {
       const auto branch = static_cast<std::size_t>(parting.answer());
       State result = run(branches[branch], given, captured[branch]);
-      if (!parting.next(call::walk(result))) return {result.begin(), result.end()};
+      if (!parting.next(erased(result))) return {result.begin(), result.end()};
     }
   }
 

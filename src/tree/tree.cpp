@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "ricci/primitive/raise.h"
+#include "ricci/tree/values.h"
 #include "ricci/tree_names.h"
 #include "ricci/type.h"
 
@@ -237,12 +238,11 @@ std::vector<std::size_t> leaves_of_ragged(const Walk& walk) {
   return leaves;
 }
 
-std::string first_value(const Walk& walk) {
+std::string described_value(const Walk& walk, std::size_t i) {
   std::vector<std::string> steps;
-  const Node* node = find_node(walk, [](const Node& n) { return n.kind == NodeKind::value; }, steps);
-  if (!node) return "";
+  const Node* node = find_node(walk, [&i](const Node& n) { return n.kind == NodeKind::value && i-- == 0; }, steps);
   const std::string path = join_steps(steps, 0);
-  return (path.empty() ? "it" : path) + " is a " + readable_type(*node->names);
+  return (path.empty() ? "it" : path) + " is of type " + readable_type(*node->names);
 }
 
 bool same_structure(const Walk& left, const Walk& right) {

@@ -23,6 +23,20 @@ Tensor newton_root(Tensor a) {
 
 const Tensor some = doubles({2, 9, 1.25, 0.25, 1e6});
 
+TEST(WhileLoop, NumbersInItsStateAreOneForAllExamples) {
+  using State = std::tuple<Tensor, double, std::vector<int>>;  // where it is, the next step, what was seen
+  const auto f = [](Tensor x, Tensor y) {
+    const auto below = [&](State s) { return std::get<0>(s) < x * y; };
+    const auto step = [](State s) { return State(std::get<0>(s) + std::get<1>(s), 1, {1, 2}); };
+    return rc::while_loop(below, step, State(rc::tensor(0.), 10, {}));
+  };
+  const auto over_rows = [&](Tensor x, Tensor ys) { return rc::vmap(f, {.in_dims = {rc::none, 0}})(x, ys); };
+  const auto [end, next, seen] = rc::vmap(over_rows)(doubles({1, 2, 3}), doubles({1, 9, 11, 4, 2, 6}).reshape({3, 2}));
+  expect_values(end, {10, 10, 22, 10, 10, 18});
+  EXPECT_EQ(next, 1);
+  EXPECT_EQ(seen, (std::vector<int>{1, 2}));
+}
+
 TEST(WhileLoop, RunsAsOftenAsItsCondition) {
   expect_values(newton_root(number(2)), {std::sqrt(2.0)});
   EXPECT_EQ(rc::while_loop([](Tensor i) { return i < 10; }, [](Tensor i) { return i + 3; }, rc::tensor(0)).item<int>(),

@@ -122,6 +122,63 @@ TEST(LoopErrors, AStateThatChangesItsTypeWhateverIsKept) {
         {ball.height, ball.speed});
 }
 
+TEST(LoopErrors, AStateOfWhichAStepLeavesNothing) {
+  const Tensor x = ramp({2});
+  expect_error<rc::ValueError>(
+      [&] { rc::fori_loop(0, 2, [](Tensor, Tensor) { return Tensor(); }, x); },
+      "fori_loop: the state changes from f64[2] to undefined; every step must keep its shape and dtype", {x});
+}
+
+using Counted = std::pair<Tensor, int>;
+const auto below_three = [](Counted s) { return s.first < 3; };
+const auto count = [](Counted s) { return Counted(s.first + 1, s.second + 1); };
+
+TEST(LoopErrors, ANumberInTheStateThatDiffersWhereExamplesLeave) {
+  const Tensor x = doubles({0, 2});
+  for (const auto kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const std::string path = kept == rc::Checkpoints::every_step ? "[1]" : "[0][1]";
+    const auto steps = [&](Tensor a) {
+      return rc::while_loop(below_three, count, Counted(a, 0), {.checkpoint = kept});
+    };
+    expect_error<rc::TransformError>(
+        [&] { rc::vmap(steps)(x); },
+        "while_loop: examples leave at different steps, with states that hold values that are no Tensors and differ (" +
+            path + " is of type int); such a value is one for all examples: make it a Tensor" + inside_vmap,
+        {x});
+    EXPECT_THROW(rc::vmap(rc::vmap(steps))(doubles({0, 2, 2, 0}).reshape({2, 2})), rc::TransformError);
+    EXPECT_THROW(rc::vmap(rc::vmap(steps))(doubles({3, 0, 3, 3}).reshape({2, 2})), rc::TransformError);
+  }
+}
+
+TEST(LoopErrors, ANumberInTheStateThatARecordedStepChanges) {
+  const Tensor x = doubles({0, 2});
+  const auto steps = [](Tensor a) { return rc::while_loop(below_three, count, Counted(a, 0)).first; };
+  expect_error<rc::TransformError>(
+      [&] { rc::trace(steps)(x[0]); },
+      "while_loop: a recorded step changes values that are no Tensors and differ ([1] is of type int); such a value "
+      "is one for all examples: make it a Tensor\n  inside trace{at}",
+      {x});
+  const auto sums = [](Tensor a) {
+    const auto step = [](Counted c, Tensor row) { return std::pair{Counted(c.first + row, c.second + 1), row}; };
+    return rc::scan(step, Counted(a[0], 0), a).second;
+  };
+  EXPECT_THROW(rc::trace(sums)(x), rc::TransformError);
+}
+
+TEST(BranchErrors, NumbersThatDiffer) {
+  const Tensor x = doubles(two_signs);
+  const auto sign = [](Tensor a) {
+    return rc::cond(a > 0, [](Tensor b) { return Counted(b, 1); }, [](Tensor b) { return Counted(b, -1); }, a);
+  };
+  const std::string differ =
+      " values that are no Tensors and differ ([1] is of type int); such a value is one for all examples: make it a "
+      "Tensor";
+  expect_error<rc::TransformError>([&] { rc::vmap(sign)(x); },
+                                   "cond: examples take branches that return" + differ + inside_vmap, {x});
+  expect_error<rc::TransformError>([&] { rc::trace([&](Tensor a) { return sign(a).first; })(x[0]); },
+                                   "cond: the branches return" + differ + "\n  inside trace{at}", {x});
+}
+
 TEST(LoopErrors, ABoundThatIsNoInteger) {
   const Tensor x = rc::ones({2});
   const auto step = [](Tensor, Tensor y) { return y * 2; };

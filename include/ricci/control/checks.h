@@ -8,9 +8,22 @@
 #include <vector>
 
 #include "ricci/tree.h"
+#include "ricci/tree/values.h"
 #include "ricci/type.h"
 
 namespace ricci::runs {
+
+/// A state or result without its C++ type. Lives no longer than that, and only while no container in it changes size.
+struct Tree {
+  tree::Walk tensors = {};
+  tree::Values values = {};  // what is no Tensor
+};
+template <class T>
+Tree erased(T& object) {
+  Tree erased{.values = tree::values(object)};
+  tree::walk(object, erased.tensors);
+  return erased;
+}
 
 /// Throws ValueError unless two branches return one structure.
 void require_same_tree(const char* name, const tree::Structure& one, const tree::Structure& other);
@@ -26,8 +39,9 @@ struct ResultTypes {
   std::vector<std::optional<Type>> types;  // one per leaf; none where it is undefined
   explicit ResultTypes(const tree::Walk& result);
 };
-/// For branches that different examples took, and whose results hold different values that are no Tensors.
-[[noreturn]] void raise_values_differ(const char* name, const tree::Walk& result);
+/// Throws TransformError unless the values of a tree that are no Tensors are these: they are one for all examples.
+/// `differ` is what errors say of them: `the branches return`.
+void require_same_values(const char* name, const char* differ, const Tree& tree, const tree::CopiedValues& other);
 /// Throws ValueError unless a branch that was not taken would return what the others did; a number fits a tensor of its
 /// kind.
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other);

@@ -12,7 +12,6 @@
 #include "ricci/control/parting.h"
 #include "ricci/control/recording.h"
 #include "ricci/ops.h"
-#include "ricci/tree/same_values.h"
 
 namespace ricci {
 
@@ -101,6 +100,8 @@ R record_branches(const char* name, const Tensor& question, const std::tuple<F..
     function::Closure branch = function::write_down(name, f, std::tuple<A...>(operands...), result);
     if (!first) first = result;
     runs::require_same_tree(name, walk(*first), walk(*result));
+    runs::require_same_values(name, "the branches return", runs::erased(*result),
+                              tree::copy_values(tree::values(*first)));
     return branch;
   };
   const auto recorded = std::apply([&](const F&... f) { return std::array{record(f)...}; }, branches);
@@ -117,13 +118,9 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
   if (runs::is_decided_later(name, question)) return record_branches<R>(name, question, branches, operands...);
   runs::Parting parting(name);
   parting.choose(question);
-  for (std::optional<R> before;;) {
+  for (;;) {
     R result = run_branch<R>(name, branches, parting.answer(), operands...);
-    if (before && !tree::same_values(*before, result)) runs::raise_values_differ(name, walk(result));
-    if (parting.next(walk(result))) {
-      before = result;
-      continue;
-    }
+    if (parting.next(runs::erased(result))) continue;
     check_branches_left_out(name, parting, branches, result, operands...);
     return result;
   }
@@ -133,12 +130,12 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
 
 /// `pred ? true_fn(operands…) : false_fn(operands…)`, for a predicate of one element. Under vmap with a predicate that
 /// differs, each branch runs once, on the examples that take it; TransformError if the results then hold different values
-/// that are no Tensors, of which all examples share one. Where a program is recorded, such values are those of the branch
-/// listed last, and every branch runs once while it is recorded. ValueError if the branches' results differ in structure, shape or dtype; under vmap with a predicate that
-/// may differ also where all examples agree: the C++ code of a branch that none takes is called with tensors without
-/// elements; its errors are ignored. It is called once for these types of operands and results where the branches are
-/// functions or capture nothing, else each time. Where one answer is for all, only the branch that is taken is looked
-/// at.
+/// that are no Tensors, of which all examples share one. Where a program is recorded, every branch runs once while it is
+/// recorded, and branches that return different such values are a TransformError. ValueError if the branches' results
+/// differ in structure, shape or dtype; under vmap with a predicate that may differ also where all examples agree: the C++
+/// code of a branch that none takes is called with tensors without elements; its errors are ignored. It is called once
+/// for these types of operands and results where the branches are functions or capture nothing, else each time. Where one
+/// answer is for all, only the branch that is taken is looked at.
 ///   Tensor y = rc::cond(x > 0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
 template <class T, class F, class... A>
 auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... operands) {

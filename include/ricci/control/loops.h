@@ -64,6 +64,8 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
   runs::Closure condition = function::write_down(name, cond_fn, std::tuple<S>(state), answer, function::Runs::many);
   runs::Closure body = function::write_down(name, body_fn, std::tuple<S>(state), after, function::Runs::many);
   runs::require_same_state(name, walk_state(state), walk_state(*after));
+  runs::require_same_values(name, "a recorded step changes", runs::erased(*after),
+                            tree::copy_values(tree::values(state)));
   runs::run_recorded_loop({name, std::move(condition), std::move(body), options}, walk(state));
   return state;
 }
@@ -73,7 +75,7 @@ template <class C, class B, class S>
 S run_steps(const char* name, runs::Parting& parting, const C& cond_fn, const B& advance, S state) {
   const auto goes_on = [&] {
     const Tensor answer = cond_fn(state);
-    if (!runs::is_decided_later(name, answer)) return parting.goes_on(answer, walk(state));
+    if (!runs::is_decided_later(name, answer)) return parting.goes_on(answer, runs::erased(state));
     state = advance.record(std::move(state));
     return false;
   };
@@ -84,7 +86,7 @@ S run_steps(const char* name, runs::Parting& parting, const C& cond_fn, const B&
       state = std::move(after);
       go = goes_on();
     }
-    if (!parting.next(walk(state))) return state;
+    if (!parting.next(runs::erased(state))) return state;
     go = parting.answer() != 0;
   }
 }
@@ -194,13 +196,14 @@ S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const Loop
 
 /// `while (cond_fn(state)) state = body_fn(state)`; the state is one argument, any tree. Under vmap each example takes as
 /// many steps as it needs: those that are done leave the loop. What is no Tensor in the state is one value for all of
-/// them, that of the examples that ran last. Under nested vmaps whose examples disagree in both, an example of the outer
+/// them: TransformError if it differs when they leave. Under nested vmaps whose examples disagree in both, an example of the outer
 /// one leaves when all of its inner ones are done, and those whose inner ones are done differently run one after the
 /// other. Every differentiation goes through; reverse mode keeps what every step needs. A number in the state takes the
 /// dtype that the first step gives it, of the same kind.
 /// ValueError if the condition has more than one element, if the body changes the state's structure, shapes or dtypes, or
 /// if more than `max_steps` are needed. Where a program is recorded, condition and body run once, numbers in the state
-/// become tensors, what is no Tensor in it stays as it was, and a condition that draws is a NotImplementedError.
+/// become tensors, a step that changes what is no Tensor in it is a TransformError, and a condition that draws a
+/// NotImplementedError.
 ///   Tensor root = rc::while_loop([](Tensor x) { return abs(x * x - 2) > 1e-6; },
 ///                                [](Tensor x) { return (x + 2 / x) / 2; }, rc::tensor(1.));
 template <class C, class B, class S>

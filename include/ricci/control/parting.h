@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "ricci/control/checks.h"
 #include "ricci/owned.h"
-#include "ricci/tree.h"
 
 namespace ricci::runs {
 
@@ -26,11 +26,12 @@ class Parting {
   /// agrees goes on, the others wait, in an order of their own.
   std::int64_t choose(const Tensor& question);
   /// Whether the running examples go on with `state`. Where they disagree, those that do not are done, their share of the
-  /// state is their result; the others go on with theirs.
-  bool goes_on(const Tensor& question, const tree::Walk& state);
-  /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, in a loop,
-  /// `leaves` are theirs. False: all are done, and `leaves` is the result of all: new tensors, as an operation's are.
-  bool next(const tree::Walk& leaves);
+  /// state is their result; the others go on with theirs. TransformError as `next`.
+  bool goes_on(const Tensor& question, const Tree& state);
+  /// The running examples are done, with this result. True: other examples go on, `answer()` and, in a loop, `result` are
+  /// theirs. False: all are done, and `result` is that of all: new tensors, as an operation's are. TransformError if the
+  /// results of two groups hold different values that are no Tensors.
+  bool next(const Tree& result);
   std::int64_t answer() const;  ///< the last one
   /// Whether the question was each example's own, and no group of them has given this answer.
   bool is_left_out(std::int64_t answer) const;

@@ -74,9 +74,6 @@ std::string argument_name(const Walk& arguments, std::size_t i);
 /// The leaves that belong to a Ragged, whose axes are not to be mapped, stacked or scanned over.
 std::vector<std::size_t> leaves_of_ragged(const Walk& walk);
 
-/// The path and C++ type of the first leaf that is no Tensor: `rate is a double`; empty if there is none.
-std::string first_value(const Walk& walk);
-
 bool same_structure(const Walk& left, const Walk& right);
 
 /// Throws ValueError with both trees printed unless tree number `position` has the structure of the first.

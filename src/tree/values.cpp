@@ -1,0 +1,23 @@
+// The values of a tree that are no Tensors, kept, compared and restored.
+#include "ricci/tree/values.h"
+
+namespace ricci::tree {
+
+CopiedValues copy_values(const Values& values) {
+  CopiedValues copies;
+  copies.reserve(values.size());
+  for (const Value& value : values) copies.push_back(value.type->copy(value.object));
+  return copies;
+}
+
+std::size_t first_difference(const Values& values, const CopiedValues& other) {
+  std::size_t i = 0;
+  while (i < values.size() && values[i].type->equal(values[i].object, other[i].get())) ++i;
+  return i;
+}
+
+void assign_values(const Values& into, const CopiedValues& from) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i].type->assign(into[i].object, from[i].get());
+}
+
+}  // namespace ricci::tree
