@@ -1,5 +1,5 @@
-// Single operations that the workloads hardly use and threads should make faster: large sums, softmax, draws, batches of
-// factorisations and of solutions.
+// Single operations that the workloads hardly use and threads should make faster: large sums, softmax, draws,
+// rearrangements, writes at places, batches of factorisations and of solutions.
 #include "cases.h"
 #include "inputs.h"
 
@@ -33,6 +33,25 @@ std::vector<bench::Case> bench::operations() {
                 [] { return call([](const Tensor& a) { return cholesky(a); }, positive_definite(256, 64)); }),
       make_case("op/solve_4096x16",
                 [] { return call([](const Tensor& a) { return solve(a, a); }, positive_definite(4096, 16)); }),
+      make_case("op/flip", [=] { return call([](const Tensor& x) { return flip(x, {0, 1}); }, table(1024, 1024)); }),
+      make_case("op/zeros", [] { return call([] { return rc::zeros({1024, 1024}); }); }),
+      make_case("op/tril", [=] { return call([](const Tensor& x) { return tril(x); }, table(1024, 1024)); }),
+      make_case("op/cumsum_1048576",
+                [=] { return call([](const Tensor& x) { return cumsum(x, 0); }, table(1048576, 1)); }),
+      make_case("op/nonzero",
+                [=] { return call([](const Tensor& x) { return nonzero(x > 0.5); }, table(1024, 1024)); }),
+      make_case("op/index_add_rows",
+                [=] {
+                  const Tensor places = rc::randint(rc::Key(5), 0, 1000, {8192});
+                  return call([places](const Tensor& x, const Tensor& rows) { return index_add(x, 0, places, rows); },
+                              table(1000, 256), table(8192, 256));
+                }),
+      make_case("op/scatter_add",
+                [=] {
+                  const Tensor places = rc::randint(rc::Key(5), 0, 1000, {1024, 1024});
+                  return call([places](const Tensor& x, const Tensor& y) { return scatter_add(x, 0, places, y); },
+                              table(1000, 1024), table(1024, 1024));
+                }),
       make_case("op/matmul_1024",
                 [=] { return call([](const Tensor& x) { return matmul(x, x); }, table(1024, 1024)); }),
   };

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Times ricci_bench beside a rival: A B A B …, each process alone on one core, and prints one table of ratios.
+"""Times ricci_bench beside a rival: A B A B …, each process alone on its cores, and prints one table of ratios.
 
     tools/bench_against.py W1 --against torch
     tools/bench_against.py W3/fwd_4096,W4 --against jax --rounds 9 --seconds 1
+    tools/bench_against.py W4 --threads 2
 
 Rivals: torch, torch_compile, jax (their side: bench/peers). The rival's Python is $RICCI_BENCH_PYTHON, else
 .venv/bin/python, else python3; where it lacks the rival, only ours is timed. Knows nothing of the workloads.
@@ -30,14 +31,17 @@ def pattern_of(cases):
     return f"^({'|'.join(map(re.escape, cases.split(',')))})(/|$)"
 
 
-def on_one_core(command, keep_memory=False):
-    """Standard output of the command, run on the last core this process may use."""
-    core = max(os.sched_getaffinity(0))
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1", **(KEEP_MEMORY if keep_memory else {}))
-    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+def on_cores(command, arguments):
+    """Standard output of the command, run with so many threads on as many cores, the last that this process may use."""
+    threads = str(arguments.threads)
+    cores = sorted(os.sched_getaffinity(0))[-arguments.threads:]
+    of_libraries = dict.fromkeys(("RICCI_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", **of_libraries,
+                       **(KEEP_MEMORY if arguments.keep_memory else {}))
+    several = str(arguments.threads > 1).lower()
+    flags = f"--xla_cpu_multi_thread_eigen={several} intra_op_parallelism_threads={threads}"
     environment["XLA_FLAGS"] = f"{environment.get('XLA_FLAGS', '')} {flags}".strip()
-    pin = lambda: os.sched_setaffinity(0, {core})
+    pin = lambda: os.sched_setaffinity(0, cores)
     done = subprocess.run(command, env=environment, preexec_fn=pin, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{command[0]} failed with {done.returncode}:\n{done.stderr[-2000:]}")
@@ -67,20 +71,20 @@ def find_python(rival):
 def time_ours(bench, pattern, arguments):
     """{case: (min_ms, median_ms)} of one process."""
     options = [f"--benchmark_filter={pattern}", "--benchmark_format=json", f"--benchmark_min_time={arguments.seconds}"]
-    report = json.loads(on_one_core([bench, *options], arguments.keep_memory))
+    report = json.loads(on_cores([bench, *options], arguments))
     strip = lambda name: name.removesuffix("/real_time")
     return {strip(run["name"]): (run["min_ms"], run["median_ms"]) for run in report["benchmarks"] if "min_ms" in run}
 
 
-def check_ours(bench, pattern):
-    lines = on_one_core([bench, f"--checks={pattern}"]).splitlines()
+def check_ours(bench, pattern, arguments):
+    lines = on_cores([bench, f"--checks={pattern}"], arguments).splitlines()
     return {line["case"]: line["check"] for line in map(json.loads, lines)}
 
 
 def measure_rival(python, pattern, arguments):
     """{case: its line} of one process; see bench/peers/measure.py."""
     command = [python, str(ROOT / "bench/peers/measure.py"), arguments.against, pattern]
-    lines = on_one_core([*command, "--seconds", str(arguments.seconds)], arguments.keep_memory).splitlines()
+    lines = on_cores([*command, "--seconds", str(arguments.seconds)], arguments).splitlines()
     return {line["case"]: line for line in map(json.loads, lines)}
 
 
@@ -131,7 +135,7 @@ def compare(bench, python, pattern, arguments):
             timed = {case: line for case, line in rival.items() if "min_ms" in line}
             theirs.append({case: (line["min_ms"], line["median_ms"]) for case, line in timed.items()})
     print(file=sys.stderr)
-    checks = check_ours(bench, pattern) if python else {}
+    checks = check_ours(bench, pattern, arguments) if python else {}
     name = arguments.against
     rows = [["case", "ricci min", "median", *([f"{name} min", "median", f"{name} / ricci", "check"] if python else [])]]
     ratios, disagreements = [], 0
@@ -150,7 +154,7 @@ def compare(bench, python, pattern, arguments):
     table(rows)
     if ratios:
         mean = math.exp(statistics.fmean(map(math.log, ratios)))
-        print(f"\nms a step, one core, {arguments.rounds} interleaved rounds; a ratio above 1: ricci is faster; "
+        print(f"\nms a step, threads and cores: {arguments.threads}, {arguments.rounds} interleaved rounds; a ratio above 1: ricci is faster; "
               f"geometric mean {mean:.2f}; {next(iter(rival.values()))['version']}")
     return disagreements
 
@@ -161,9 +165,12 @@ def main():
     parser.add_argument("--against", choices=["torch", "torch_compile", "jax"], default="torch")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.3, help="per case and round")
+    parser.add_argument("--threads", type=int, default=1, help="of both sides, on as many cores")
     parser.add_argument("--keep-memory", action="store_true", help="tell glibc, on both sides, to keep freed memory")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="where ricci_bench is")
     arguments = parser.parse_args()
+    if not 1 <= arguments.threads <= len(os.sched_getaffinity(0)):
+        parser.error(f"--threads {arguments.threads}: this process may use {len(os.sched_getaffinity(0))} cores")
     pattern = pattern_of(arguments.cases)
     bench, python = find_bench(arguments.build), find_python(arguments.against)
     if not python:

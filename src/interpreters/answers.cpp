@@ -24,7 +24,7 @@ ArrayRef contiguous(const ArrayRef& array) {
 /// What no example answers.
 ArrayRef zeros(const Type& type) {
   ArrayRef array = make_array(type);
-  std::memset(array->data, 0, static_cast<std::size_t>(bytes_of(type)));
+  kernels::clear(array->strided());
   return array;
 }
 

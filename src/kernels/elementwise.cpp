@@ -17,12 +17,11 @@ using loop_axes::Axes;
 using loop_axes::Axis;
 using loop_axes::max_operands;
 
-/// What an element takes that is moved from and to memory, roughly. Formulas take longer: then pieces only grow.
-double nanoseconds_per_element(const std::int64_t* strides, int operands) {
-  constexpr double nanoseconds_per_byte = 0.005;
+/// What each of n elements takes that is moved from and to memory, roughly. Formulas take longer: then pieces only grow.
+double nanoseconds_per_element(const std::int64_t* strides, int operands, std::int64_t n) {
   std::int64_t bytes = 0;
   for (int k = 0; k < operands; ++k) bytes += std::clamp<std::int64_t>(strides[k], 0, 16);
-  return nanoseconds_per_byte * static_cast<double>(bytes);
+  return nanoseconds_per_byte(n * bytes) * static_cast<double>(bytes);
 }
 
 /// All positions of the axes but the last, which is the loop's.
@@ -49,8 +48,8 @@ void run_axes(const LoopCall& call, Axes& axes, char* const* data) {
     call.element[k + 1] = static_cast<std::int64_t>(element_size(in[k].dtype));
     data[k + 1] = static_cast<char*>(in[k].data);
   }
-  loop_axes::cut(axes, nanoseconds_per_element(call.element, call.operands), call.operands, data,
-                 [&](Axes& piece, char* const* at) { run_axes(call, piece, at); });
+  loop_axes::cut(axes, nanoseconds_per_element(call.element, call.operands, loop_axes::elements(axes)), call.operands,
+                 data, [&](Axes& piece, char* const* at) { run_axes(call, piece, at); });
 }
 
 /// Whether a loop over all elements would write past the caches, which shorter pieces must then be told to do.
@@ -108,7 +107,7 @@ struct LoopRun {
 
 void run_long_loop(Loop loop, const void* op, int n_in, char* const* data, const std::int64_t* strides, std::int64_t n,
                    DType out) {
-  Cuts cuts{n, nanoseconds_per_element(strides, n_in + 1)};
+  Cuts cuts{n, nanoseconds_per_element(strides, n_in + 1, n)};
   if (parallel::is_little(cuts)) [[likely]]
     return loop(op, n_in, data, strides, n);
   cuts.step = line_step();

@@ -19,4 +19,7 @@ void copy(Strided out, Strided in);
 void fill(Strided out, double re, double im);
 void fill(Strided out, std::int64_t value);
 
+/// Every element becomes zero. Requires: out is contiguous.
+void clear(Strided out);
+
 }  // namespace ricci::kernels

@@ -28,6 +28,12 @@ struct Axes {
 /// operand. At least one axis remains. False if there are no elements.
 bool gather(Axes& axes, const Strided& out, const Strided* in, int n_in);
 
+inline std::int64_t elements(const Axes& axes) {
+  std::int64_t all = 1;
+  for (int a = 0; a < axes.count; ++a) all *= axes.axis[a].size;
+  return all;
+}
+
 /// The outermost axis that is long enough for all threads, else the longest.
 int axis_to_cut(const Axes& axes);
 
@@ -35,12 +41,11 @@ int axis_to_cut(const Axes& axes);
 /// axes it gets.
 template <class Work>
 void cut(Axes& axes, double nanoseconds_per_element, int operands, char* const* data, const Work& work) {
-  std::int64_t elements = 1;
-  for (int a = 0; a < axes.count; ++a) elements *= axes.axis[a].size;
-  if (!would_cut({elements, nanoseconds_per_element})) return work(axes, data);
+  const std::int64_t all = elements(axes);
+  if (!would_cut({all, nanoseconds_per_element})) return work(axes, data);
   const int axis = axis_to_cut(axes);
   const std::int64_t size = axes.axis[axis].size;
-  const double nanoseconds = nanoseconds_per_element * static_cast<double>(elements / size);
+  const double nanoseconds = nanoseconds_per_element * static_cast<double>(all / size);
   const std::int64_t step = axis == axes.count - 1 ? line_step() : 1;
   parallel_for({size, nanoseconds, step}, [&](std::int64_t begin, std::int64_t end) {
     Axes piece;

@@ -7,6 +7,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/elementwise_axes.h"
+#include "kernels/elementwise_run.h"
 #include "kernels/strided_run.h"
 #include "kernels/transpose.h"
 
@@ -110,5 +111,13 @@ void fill(Strided out, double re, double im) {
 }
 
 void fill(Strided out, std::int64_t value) { fill_with(out, &value, DType::int64); }
+
+void clear(Strided out) {
+  auto bytes = static_cast<std::int64_t>(element_size(out.dtype));
+  for (int i = 0; i < out.rank; ++i) bytes *= out.shape[i];
+  parallel_for({bytes, nanoseconds_per_byte(bytes), 64 * line_step()}, [&](std::int64_t begin, std::int64_t end) {
+    std::memset(static_cast<char*>(out.data) + begin, 0, static_cast<std::size_t>(end - begin));
+  });
+}
 
 }  // namespace ricci::kernels

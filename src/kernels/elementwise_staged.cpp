@@ -108,7 +108,7 @@ void run_streamed(Loop loop, const LoopTypes& types, const void* op, char* const
     for (int k = 1; k < operands; ++k) at[k] += count * strides[k];
   };
   const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data[0]) % 64);
-  const std::int64_t lead = misaligned == 0 ? 0 : (64 - misaligned) / element;
+  const std::int64_t lead = misaligned == 0 ? 0 : std::min((64 - misaligned) / element, n);
   if (lead > 0) {
     run(lead);
     n -= lead;

@@ -22,6 +22,8 @@ struct TableSteps {
   std::int64_t step = 0, size = 1;
 };
 
+constexpr double nanoseconds_per_element = 1;
+
 /// f(offset in rows, offset in the table) for each index; `loops` has rows' steps as out, the index's as x, the table's
 /// as y. Elements of one lane come in their order.
 template <class F>
@@ -57,7 +59,6 @@ void gather(Strided out, Strided in, int axis, Strided index) {
   assert(index.dtype == DType::int64 && out.dtype == in.dtype && out.rank == index.rank);
   const TableSteps table(in, axis);
   AxisList loops = index_loops(out.rank, out.shape, out.strides, index.strides, table.others);
-  constexpr double nanoseconds_per_element = 1;
   visit_size(out.dtype, [&]<class T>(std::type_identity<T>) {
     cut_axes(loops, nanoseconds_per_element, [&](const AxisList& piece, const Offsets& at) {
       T* to = static_cast<T*>(out.data) + at.out;
@@ -70,11 +71,14 @@ void gather(Strided out, Strided in, int axis, Strided index) {
 void scatter(Write write, Strided inout, int axis, Strided index, Strided src) {
   assert(index.dtype == DType::int64 && inout.dtype == src.dtype && src.rank == index.rank);
   const TableSteps table(inout, axis);
-  const AxisList loops = index_loops(index.rank, index.shape, src.strides, index.strides, table.others);
+  AxisList loops = index_loops(index.rank, index.shape, src.strides, index.strides, table.others);
   visit_write(write, inout.dtype, [&]<class T, class W>(std::type_identity<T>, W) {
-    T* to = static_cast<T*>(inout.data);
-    const T* from = static_cast<const T*>(src.data);
-    for_each_place(loops, indices_of(index), table, [=](std::int64_t o, std::int64_t i) { W::write(to[i], from[o]); });
+    cut_places(loops, nanoseconds_per_element, [&](const AxisList& piece, const Offsets& at) {
+      T* to = static_cast<T*>(inout.data) + at.y;
+      const T* from = static_cast<const T*>(src.data) + at.out;
+      for_each_place(piece, indices_of(index) + at.x, table,
+                     [=](std::int64_t o, std::int64_t i) { W::write(to[i], from[o]); });
+    });
   });
 }
 

@@ -56,10 +56,49 @@ void visit_write(Write write, DType dtype, F&& f) {
   else visit_dtype(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Adder()); });
 }
 
+/// The axes of x in their own order.
+inline AxisList row_major_loops(const Strided& x) {
+  AxisList list;
+  for (int i = 0; i < x.rank; ++i) {
+    if (x.shape[i] != 1) list.axis[list.count++] = {x.shape[i], 0, x.strides[i], 0};
+  }
+  merge_axes(list);
+  return list;
+}
+
 /// The loops over `count` axes of three operands, those with wide steps of `out` outside, neighbours merged.
 /// A null operand stays where it is.
 AxisList index_loops(int count, const std::int64_t* shape, const std::int64_t* out, const std::int64_t* x,
                      const std::int64_t* y);
+
+/// As `cut_axis`, along an axis whose steps go to different places of an output that y steps through: pieces of it may
+/// write there in any order. There are no more pieces than threads, for each goes through all loops around it.
+template <class Work>
+void cut_places(AxisList& list, double nanoseconds, const Work& work) {
+  AxisToCut cut{-1, 1};
+  if (would_cut({steps_of(list), nanoseconds})) {
+    for (int i = list.count - 1; i >= 0; --i) {
+      constexpr std::int64_t enough = 8;  // lines: a processor fetches lines ahead that the next one writes
+      const std::int64_t line = list.axis[i].y == 1 ? enough * line_step() : 1, lines = list.axis[i].size / line;
+      if (list.axis[i].y != 0 && lines >= thread_count())
+        cut = {i, (lines + thread_count() - 1) / thread_count() * line};
+    }
+  }
+  cut_axis(list, cut, nanoseconds, work);
+}
+
+/// f(where it begins, index of its first step, number of steps) for the runs of the last loop that make up steps
+/// [begin, end) of all. Requires: no loop is empty.
+template <class F>
+void for_each_run(const AxisList& list, std::int64_t begin, std::int64_t end, const F& f) {
+  const std::int64_t size = list.last().size;
+  Walk outer(list.axis, std::max(0, list.count - 1), begin / size);
+  for (std::int64_t i = begin % size; begin < end; outer.next(), i = 0) {
+    const std::int64_t count = std::min(size - i, end - begin);
+    f(outer.at, i, count);
+    begin += count;
+  }
+}
 
 /// Whether a list has a loop without steps.
 inline bool is_empty(const AxisList& list) {

@@ -22,9 +22,14 @@ struct Places {
     assert(tuple_axes <= rows.rank && rows.rank - tuple_axes + static_cast<int>(indices.size()) == table.rank);
     for (int i = 0; i < tuple_axes; ++i) tuple_list.axis[tuple_list.count++] = {rows.shape[i], rows.strides[i], 0, 0};
     merge_axes(tuple_list);
-    std::fill_n(offsets.data(), tuples, 0);
-    if (tuples == 0) return;
-    for (std::size_t k = 0; k < indices.size(); ++k) add_offsets(indices[k], table.shape[k], table.strides[k]);
+    for (std::size_t k = 0; k < indices.size(); ++k) extent += (table.shape[k] - 1) * table.strides[k];
+    constexpr double nanoseconds_per_index = 0.5;
+    parallel_for({tuples, nanoseconds_per_index * static_cast<double>(1 + indices.size()), line_step()},
+                 [&](std::int64_t begin, std::int64_t end) {
+                   std::fill(offsets.data() + begin, offsets.data() + end, 0);
+                   for (std::size_t k = 0; k < indices.size(); ++k)
+                     add_offsets(begin, end, indices[k], table.shape[k], table.strides[k]);
+                 });
   }
 
   static std::int64_t product(const std::int64_t* shape, int count) {
@@ -33,34 +38,37 @@ struct Places {
     return result;
   }
 
-  void add_offsets(const Strided& index, std::int64_t size, std::int64_t step) {
-    AxisList axes;
-    for (int i = 0; i < index.rank; ++i) axes.axis[axes.count++] = {index.shape[i], 0, index.strides[i], 0};
-    merge_axes(axes);
-    const Axis run = axes.last();
-    std::int64_t* to = offsets.data();
-    for (Walk outer(axes.axis, axes.count - 1); !outer.done; outer.next(), to += run.size) {
-      const std::int64_t* from = indices_of(index) + outer.at.x;
-      with_step<1>(run.x, [&](auto apart) {
-        for (std::int64_t i = 0; i < run.size; ++i) to[i] += from_front(from[i * apart], size) * step;
+  /// Of tuples [begin, end).
+  void add_offsets(std::int64_t begin, std::int64_t end, const Strided& index, std::int64_t size, std::int64_t step) {
+    const AxisList axes = row_major_loops(index);
+    std::int64_t* to = offsets.data() + begin;
+    for_each_run(axes, begin, end, [&](const Offsets& at, std::int64_t first, std::int64_t count) {
+      with_step<1>(axes.last().x, [&](auto apart) {
+        const std::int64_t* from = indices_of(index) + at.x + first * apart;
+        for (std::int64_t i = 0; i < count; ++i) to[i] += from_front(from[i * apart], size) * step;
       });
-    }
+      to += count;
+    });
   }
 
   int tuple_axes;
   std::int64_t tuples;
+  std::int64_t extent = 1;        // all offsets are below it
   Scratch<std::int64_t> offsets;  // in the table, of each tuple in row-major order
   AxisList tuple_list, rest;      // steps of rows as out, of the table as y; the tuples' in row-major order
 };
 
-/// For each of tuples [begin, end), f(offset in rows, offset in the table, loop over a run).
-template <class F>
-void row_by_row(const Places& places, std::int64_t begin, std::int64_t end, F f) {
+/// For each of tuples [begin, end) whose offset in the table is wanted, f(offset in rows, offset in the table, loop over
+/// a run).
+template <class Wanted, class F>
+void row_by_row(const Places& places, std::int64_t begin, std::int64_t end, Wanted wanted, F f) {
   const Axis run = places.rest.last();
   Walk tuple(places.tuple_list.axis, places.tuple_list.count, begin);
   for (std::int64_t i = begin; i < end; ++i, tuple.next()) {
+    const std::int64_t offset = places.offsets.data()[i];
+    if (!wanted(offset)) continue;
     for (Walk outer(places.rest.axis, places.rest.count - 1); !outer.done; outer.next())
-      f(tuple.at.out + outer.at.out, places.offsets.data()[i] + outer.at.y, run);
+      f(tuple.at.out + outer.at.out, offset + outer.at.y, run);
   }
 }
 
@@ -92,11 +100,11 @@ template <Tuples tuples, class Rows, class Table, class Move>
 void for_each_element(const Places& places, Rows* rows, Table* table, Move move) {
   if (places.tuples == 0 || is_empty(places.rest)) return;
   constexpr double nanoseconds_per_element = 0.3;
-  std::int64_t row_elements = 1;
-  for (int i = 0; i < places.rest.count; ++i) row_elements *= places.rest.axis[i].size;
+  const std::int64_t row_elements = steps_of(places.rest);
   const double nanoseconds_per_tuple = nanoseconds_per_element * static_cast<double>(row_elements);
-  const auto by_rows = [&](std::int64_t begin, std::int64_t end) {
-    row_by_row(places, begin, end, [=](std::int64_t row, std::int64_t at, const Axis& run) {
+  const double nanoseconds_for_tuples = nanoseconds_per_element * static_cast<double>(places.tuples);
+  const auto by_rows = [&](std::int64_t begin, std::int64_t end, auto wanted) {
+    row_by_row(places, begin, end, wanted, [=](std::int64_t row, std::int64_t at, const Axis& run) {
       Rows* r = rows + row;
       Table* t = table + at;
       if (run.out == 1 && run.y == 1) {
@@ -114,12 +122,21 @@ void for_each_element(const Places& places, Rows* rows, Table* table, Move move)
                      });
                    });
   };
-  if (!prefers_rows(places)) {
-    const double nanoseconds = nanoseconds_per_element * static_cast<double>(places.tuples);
-    return parallel_for({row_elements, nanoseconds}, by_tuples);
+  if (!prefers_rows(places)) return parallel_for({row_elements, nanoseconds_for_tuples}, by_tuples);
+  if (tuples == Tuples::apart) {
+    const auto any = [](std::int64_t) { return true; };
+    return parallel_for({places.tuples, nanoseconds_per_tuple},
+                        [&](std::int64_t begin, std::int64_t end) { by_rows(begin, end, any); });
   }
-  if (tuples == Tuples::in_order) return by_rows(0, places.tuples);
-  parallel_for({places.tuples, nanoseconds_per_tuple}, by_rows);
+  // Each piece goes through all tuples and moves those of its part of the table. Parts of rows would be no good: what a
+  // processor fetches ahead behind its own part is being written by another.
+  const bool long_rows = row_elements >= line_step() / 4;
+  const std::int64_t part = long_rows ? (places.extent + thread_count() - 1) / thread_count() : places.extent;
+  const double nanoseconds = nanoseconds_for_tuples * static_cast<double>(row_elements);
+  parallel_for({places.extent, nanoseconds / static_cast<double>(places.extent), part},
+               [&](std::int64_t low, std::int64_t high) {
+                 by_rows(0, places.tuples, [=](std::int64_t offset) { return offset >= low && offset < high; });
+               });
 }
 
 }  // namespace

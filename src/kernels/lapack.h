@@ -16,7 +16,7 @@ enum class Diagonal : std::uint8_t { stored, unit };
 /// Solve with A, with its transpose, or with its conjugate transpose.
 enum class Transpose : std::uint8_t { no, yes, conjugate };
 
-/// l [..., n, n], lower, with l lᴴ = a. Only the lower triangle of a is read; the upper one of l is set to zero.
+/// l [..., n, n], lower, with l lᴴ = (a + aᴴ) / 2; the upper triangle of l is set to zero.
 /// info: 0, or the order of the first leading minor that is not positive, counted from 1; then l is meaningless.
 void cholesky(Strided l, Strided a, std::int32_t* info);
 
@@ -35,8 +35,8 @@ void triangular_solve(Strided x, Strided a, Strided b, Triangle triangle, Transp
 /// out [..., n, n]. info: as in `lu_factor`; then out is meaningless.
 void inverse(Strided out, Strided a, std::int32_t* info);
 
-/// values [..., n], ascending, and vectors [..., n, n] in columns: a vectors = vectors diag(values), for a symmetric a,
-/// of which only the lower triangle is read.
+/// values [..., n], ascending, and vectors [..., n, n] in columns: s vectors = vectors diag(values), where s is the
+/// symmetric part (a + aᵀ) / 2.
 /// info: 0; -1 if an element is not finite; else how many values did not converge. Then the outputs are meaningless.
 void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info);
 

@@ -2,7 +2,9 @@
 // Knows nothing of what is done with the matrices.
 #pragma once
 
+#include <complex>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/matmul_offsets.h"
 #include "kernels/matmul_product.h"
@@ -36,6 +38,17 @@ struct VectorBatch {
 
   Matrix<T> operator[](std::int64_t index) const { return first.with(first.data + offsets(index)); }
 };
+
+/// Element (i, j) of (a + aᴴ) / 2.
+template <class T>
+T hermitian_element(const Matrix<const T>& a, std::int64_t i, std::int64_t j) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a(i, j) * T(0.5) + a(j, i) * T(0.5);
+  } else {
+    using Real = typename T::value_type;
+    return a(i, j) * Real(0.5) + std::conj(a(j, i)) * Real(0.5);
+  }
+}
 
 struct TriangularKind {
   bool upper, unit;

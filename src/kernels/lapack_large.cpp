@@ -98,7 +98,9 @@ template <class T>
 int cholesky_large(Matrix<T> l, Matrix<const T> a) {
   const Rows<T> rows(l);
   const Matrix<T> x = rows.matrix();
-  for (std::int64_t i = 0; i < a.rows; ++i) copy_matrix(x.part(i, 1, 0, i + 1), a.part(i, 1, 0, i + 1));
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int64_t j = 0; j <= i; ++j) x(i, j) = hermitian_element(a, i, j);
+  }
   const int n = as_int(x.rows), ld = as_int(x.row_stride);
   int info = 0;
   // LAPACK sees conj(a) = uᴴ u, that is a = uᵀ conj(u): its u in columns is our l in rows.

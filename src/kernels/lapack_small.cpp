@@ -105,6 +105,14 @@ void clear_above_diagonal(Register<T>* a, int n) {
   }
 }
 
+/// Replaces the lower triangle by that of (a + aᵀ) / 2.
+template <class T>
+void take_symmetric_part(Register<T>* a, int n) {
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) a[i * n + j] = a[i * n + j] * T(0.5) + a[j * n + i] * T(0.5);
+  }
+}
+
 /// Pivots are counted from 0 in lanes and from 1 outside.
 template <class T>
 void add_to_pivots(LaneIndex<T>* pivots, int n, int difference) {
@@ -139,6 +147,7 @@ void cholesky_small(const MatrixBatch<T>& l, const MatrixBatch<const T>& a, std:
     const Interleaved<T> x(n, n);
     for_each_group<T>(members, [&](Group group) {
       x.load(a.first, a.offsets, group);
+      take_symmetric_part<T>(x.data(), n);
       LaneIndex<T> bad;
       cholesky_lanes<T>(x.data(), n, bad);
       clear_above_diagonal<T>(x.data(), n);

@@ -41,9 +41,8 @@ template <class T>
 int eigh_of_one(Matrix<T> values, Matrix<T> vectors, Matrix<const T> a) {
   const int n = static_cast<int>(a.rows), work_size = 1 + 6 * n + 2 * n * n, integers_size = 3 + 5 * n;
   const Copy<T> x(n, n), w(n, 1);
-  copy_matrix(x.rows, a);
   for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t j = i + 1; j < n; ++j) x.rows(i, j) = x.rows(j, i);
+    for (std::int64_t j = 0; j <= i; ++j) x.rows(i, j) = x.rows(j, i) = hermitian_element(a, i, j);
   }
   if (!is_finite(x.rows)) return not_finite;
   const Scratch<T> work(work_size);

@@ -55,14 +55,18 @@ struct AxisToCut {
 /// `line`: the step along an axis whose elements are neighbours in memory.
 AxisToCut axis_to_cut(const AxisList& list, std::int64_t line);
 
-/// work(piece of the list, where it begins) for pieces that together are all steps of the list, on several threads
-/// where `nanoseconds` for each step make that pay and an axis is long enough; work may change its piece.
-template <class Work>
-void cut_axes(AxisList& list, double nanoseconds, const Work& work) {
+inline std::int64_t steps_of(const AxisList& list) {
   std::int64_t steps = 1;
   for (int i = 0; i < list.count; ++i) steps *= list.axis[i].size;
-  const AxisToCut cut = would_cut({steps, nanoseconds}) ? axis_to_cut(list, line_step()) : AxisToCut{-1, 1};
+  return steps;
+}
+
+/// work(piece of the list, where it begins) for pieces of one axis that together are all steps of the list, on several
+/// threads where `nanoseconds` for each step make that pay; work may change its piece.
+template <class Work>
+void cut_axis(AxisList& list, AxisToCut cut, double nanoseconds, const Work& work) {
   if (cut.axis < 0) return work(list, Offsets{});
+  const std::int64_t steps = steps_of(list);
   const Axis whole = list.axis[cut.axis];
   const double of_step = nanoseconds * static_cast<double>(steps / whole.size);
   parallel_for({whole.size, of_step, cut.step}, [&](std::int64_t begin, std::int64_t end) {
@@ -72,6 +76,13 @@ void cut_axes(AxisList& list, double nanoseconds, const Work& work) {
     piece.axis[cut.axis].size = end - begin;
     work(piece, Offsets{begin * whole.out, begin * whole.x, begin * whole.y});
   });
+}
+
+/// As `cut_axis`, along an axis that is long enough.
+template <class Work>
+void cut_axes(AxisList& list, double nanoseconds, const Work& work) {
+  const bool pays = would_cut({steps_of(list), nanoseconds});
+  cut_axis(list, pays ? axis_to_cut(list, line_step()) : AxisToCut{-1, 1}, nanoseconds, work);
 }
 
 /// run(axes, where they begin) for pieces of the kept axes.

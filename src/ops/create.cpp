@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstring>
 
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
@@ -26,9 +25,7 @@ struct Zeros {
   DType dtype;
 
   Type type() const { return {dtype, shape}; }
-  void eval(Outputs out, Inputs) const {
-    std::memset(out[0].data, 0, static_cast<std::size_t>(shape.numel().host()) * element_size(dtype));
-  }
+  void eval(Outputs out, Inputs) const { kernels::clear(out[0]); }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Zeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };

@@ -60,33 +60,6 @@ LuFactors::LuFactors(Strided a, MatrixInfo& info)
 Tensor adjoint(const Tensor& x) { return mT(conj_if_complex(x)); }
 Tensor hermitian(const Tensor& x) { return x * 0.5 + adjoint(x) * 0.5; }
 
-namespace {
-
-template <class T>
-void write_lower_hermitian(T* to, const T* from, std::int64_t n) {
-  using Real = decltype(std::real(T()));
-  const auto conjugate = [](const T& x) {
-    if constexpr (std::is_same_v<T, Real>) return x;
-    else return std::conj(x);
-  };
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j <= i; ++j)
-      to[i * n + j] = from[i * n + j] * Real(0.5) + conjugate(from[j * n + i]) * Real(0.5);
-}
-
-}  // namespace
-
-ArrayRef lower_hermitian(Strided a) {
-  ArrayRef part = array_like(a, a.dtype);
-  const std::int64_t n = a.shape[a.rank - 1], count = MatrixInfo(a).count();
-  visit_computed(a.dtype, [&](auto t) {
-    using T = typename decltype(t)::type;
-    for (std::int64_t i = 0; i < count; ++i)
-      write_lower_hermitian(static_cast<T*>(part->data) + i * n * n, static_cast<const T*>(a.data) + i * n * n, n);
-  });
-  return part;
-}
-
 Tensor examples_to_columns(const Tensor& b) {
   Shape shape = type_of(b).shape;  // [B, ..., n, k]
   shape.back() = shape.back() * shape[0];
@@ -249,10 +222,9 @@ struct Cholesky {
     return {a.dtype, a.shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out, in, [&](Outputs l, Inputs a) {
-      const ArrayRef part = lower_hermitian(a[0]);
+    run_computed(Layout::any, out, in, [&](Outputs l, Inputs a) {
       MatrixInfo info(a[0]);
-      kernels::cholesky(l[0], part->strided(), info.data());
+      kernels::cholesky(l[0], a[0], info.data());
       if (const int order = info.first_failure())
         raise<ValueError>("cholesky: " + info.text() + " is not positive definite: its leading minor of order " +
                           std::to_string(order) + " is not positive");

@@ -49,9 +49,6 @@ struct LuFactors {
 Tensor adjoint(const Tensor& x);
 /// The Hermitian part: (x + xᴴ) / 2.
 Tensor hermitian(const Tensor& x);
-/// Of every matrix of a stack, the lower triangle of its Hermitian part; what is above it is not written.
-/// Requires: a is row-major and of a computed element type.
-ArrayRef lower_hermitian(Strided a);
 
 /// f(std::type_identity<T>{}) with the C++ type of a computed element type: float, double or a complex of these.
 template <class F>

@@ -6,6 +6,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/flip.h"
+#include "kernels/parallel.h"
 #include "ops/axes.h"
 #include "ops/put.h"
 #include "primitive/called.h"
@@ -57,11 +58,15 @@ struct Triangle {
     const std::int64_t rows = to.shape[to.rank - 2], columns = to.shape[to.rank - 1];
     std::int64_t matrices = 1;
     for (int i = 0; i < to.rank - 2; ++i) matrices *= to.shape[i];
-    for (std::int64_t row = 0; row < matrices * rows; ++row) {
-      const std::int64_t split = std::clamp<std::int64_t>(row % rows + diagonal + (upper ? 0 : 1), 0, columns);
-      const std::int64_t from = upper ? 0 : split, until = upper ? split : columns;
-      std::memset(advance(to.data, to.dtype, row * columns + from), 0, at(until - from) * element_size(to.dtype));
-    }
+    const std::size_t element = element_size(to.dtype);
+    const double nanoseconds_per_row = 2 + 0.01 * static_cast<double>(at(columns) * element);
+    kernels::parallel_for({matrices * rows, nanoseconds_per_row}, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        const std::int64_t split = std::clamp<std::int64_t>(row % rows + diagonal + (upper ? 0 : 1), 0, columns);
+        const std::int64_t from = upper ? 0 : split, until = upper ? split : columns;
+        std::memset(advance(to.data, to.dtype, row * columns + from), 0, at(until - from) * element);
+      }
+    });
   }
   Tensor transpose(const Tensor& ct) const { return apply(*this, ct); }
   Triangle lifted() const { return *this; }

@@ -589,14 +589,16 @@ TEST(Loops, values_do_not_depend_on_position) {
 }
 
 TEST(Loops, huge_outputs_equal_small_ones) {
-  const std::int64_t n = (5 << 20) + 5, one = 1;
-  std::vector<float> x(static_cast<std::size_t>(n)), y(static_cast<std::size_t>(n) + 3, -1);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000) / 100;
-  const Strided in[] = {{x.data(), float32, 1, &n, &one}, {x.data(), float32, 1, &n, &one}};
-  kernels::elementwise(loops_of<Add>().loop(float32), &no_parameters, {y.data() + 1, float32, 1, &n, &one}, in, 2);
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i + 1], x[i] + x[i]) << i;
-  EXPECT_EQ(y[0], -1);
-  EXPECT_EQ(y[x.size() + 1], -1);
+  for (const std::int64_t n : {(5 << 20) + 5, (5 << 20) + 1, (5 << 20) + 64 * 7}) {
+    const std::int64_t one = 1;
+    std::vector<float> x(static_cast<std::size_t>(n)), y(static_cast<std::size_t>(n) + 3, -1);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000) / 100;
+    const Strided in[] = {{x.data(), float32, 1, &n, &one}, {x.data(), float32, 1, &n, &one}};
+    kernels::elementwise(loops_of<Add>().loop(float32), &no_parameters, {y.data() + 1, float32, 1, &n, &one}, in, 2);
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i + 1], x[i] + x[i]) << i;
+    EXPECT_EQ(y[0], -1);
+    EXPECT_EQ(y[x.size() + 1], -1) << n;
+  }
 }
 
 // --- Any rank

@@ -236,6 +236,62 @@ TEST(ThreadsGiveTheSameBits, DrawsAndElements) {
   expect_same_bits([&] { return numbers({5'000'000}) * 2.0; }, "past the caches");
 }
 
+TEST(ThreadsGiveTheSameBits, Rearrangements) {
+  const Tensor x = numbers({701, 503});
+  expect_same_bits([] { return zeros({1'000'003}); }, "zeros");
+  expect_same_bits([&] { return flip(x, {0}) + flip(x, {1}) * 2.0 + flip(x, {0, 1}) * 4.0; }, "flip");
+  expect_same_bits([&] { return flip(x.t(), {0}); }, "flip of a transpose");
+  expect_same_bits([&] { return tril(x, -3) + triu(x, 5) * 2.0; }, "triangles");
+  expect_same_bits([&] { return nonzero(x > 0.3); }, "nonzero");
+  expect_same_bits([&] { return nonzero((x > 0.3).t()); }, "nonzero of a transpose");
+  expect_same_bits([&] { return nonzero(x.reshape({-1}) > 1.5); }, "nonzero of a vector");
+}
+
+TEST(ThreadsGiveTheSameBits, LongScans) {
+  for (const Shape& shape : {Shape{1'000'003}, Shape{3, 300'001}, Shape{300'001, 3}}) {
+    const Tensor x = numbers(shape);
+    const std::int64_t axis = shape[0] == 3 ? 1 : 0;
+    for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::int32})
+      expect_same_bits([&] { return cumsum((x * 3.0).to(dtype), axis); }, "cumsum");
+    expect_same_bits([&] { return cumprod(1.0 + x * 1e-4, axis); }, "cumprod");
+    expect_same_bits([&] { return logcumsumexp(x, axis); }, "logcumsumexp");
+    expect_same_bits([&] { return grad([&](const Tensor& y) { return (cumsum(y, axis) * y).sum(); })(x); },
+                     "the gradient of cumsum");
+  }
+}
+
+TEST(ThreadsGiveTheSameBits, Places) {
+  const Tensor rows = numbers({1003, 1100}), indices = randint(Key(2), 0, 40, {1003});
+  const Tensor table = numbers({40, 1100});
+  expect_same_bits([&] { return index_add(table, 0, indices, rows); }, "index_add");
+  expect_same_bits([&] { return index_add(table.t(), 1, indices, rows.t()); }, "index_add of columns");
+  expect_same_bits([&] { return index_select(table, 0, indices); }, "index_select");
+  const Tensor places = randint(Key(4), 0, 40, {1003, 1100});
+  expect_same_bits([&] { return scatter_add(table, 0, places, rows); }, "scatter_add");
+  expect_same_bits([&] { return scatter(table, 0, places, rows); }, "scatter");
+  expect_same_bits([&] { return scatter_add(table.t(), 1, places.t(), rows.t()); }, "scatter_add of columns");
+  expect_same_bits([&] { return gather(table, 0, places); }, "gather");
+}
+
+TEST(ThreadsGiveTheSameBits, TheFirstIndexThatIsOutOfRange) {
+  const Tensor table = numbers({40});
+  Tensor indices = randint(Key(2), 0, 40, {300'001});
+  for (const std::int64_t place : {300'000, 150'001, 17}) {
+    indices[place] = place + 40;
+    for (const int threads : {1, 2, 3, 7}) {
+      const int before = thread_count();
+      set_thread_count(threads);
+      try {
+        index_select(table, 0, indices);
+        ADD_FAILURE() << "no error";
+      } catch (const IndexError& error) {
+        EXPECT_NE(std::string(error.what()).find(std::to_string(place + 40)), std::string::npos) << error.what();
+      }
+      set_thread_count(before);
+    }
+  }
+}
+
 TEST(ThreadsGiveTheSameBits, Convolutions) {
   const Tensor images = numbers({29, 16, 33, 31}), kernels = numbers({32, 16, 3, 3});
   const auto by_images = grad([&](const Tensor& x) { return square(conv2d(x, kernels)).sum(); });
