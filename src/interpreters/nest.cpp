@@ -26,7 +26,8 @@ namespace {
 /// The transforms that run on this thread, outermost first.
 std::vector<Interpreter*> running_here() {
   std::vector<Interpreter*> running;
-  for (Interpreter* i = innermost; i; i = i->parent) running.insert(running.begin(), i);
+  for (Interpreter* i = innermost; i; i = i->parent)
+    if (!i->is_given_up()) running.insert(running.begin(), i);
   return running;
 }
 

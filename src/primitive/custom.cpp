@@ -27,14 +27,22 @@ const Interpreter* find_set_aside(Level level) {
   if (find_interpreter(level)) return nullptr;
   for (const UserFunctionInRule* f = running; f; f = f->outer_)
     for (const Interpreter* i = f->caller_; i && i->level >= level; i = i->parent)
-      if (i->level == level) return i;
+      if (i->level == level && !i->is_given_up()) return i;
   return nullptr;
+}
+
+bool is_around_rule(const Interpreter& interpreter) {
+  for (const UserFunctionInRule* f = running; f; f = f->outer_)
+    for (const Interpreter* i = f->caller_; i; i = i->parent)
+      if (i == &interpreter) return true;
+  return false;
 }
 
 std::vector<const Interpreter*> whole_nest() {
   std::vector<const Interpreter*> nest;
   const auto add = [&nest](const Interpreter* i) {
-    for (; i; i = i->parent) nest.push_back(i);
+    for (; i; i = i->parent)
+      if (!i->is_given_up()) nest.push_back(i);
   };
   add(of_the_user ? of_the_user : innermost);
   for (const UserFunctionInRule* f = running; f; f = f->outer_) add(f->caller_);

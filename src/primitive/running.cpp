@@ -117,7 +117,9 @@ std::optional<Entry> find_on_another_thread(Level level) {
 bool is_running(Level level) { return find_row(level, true) != nullptr; }
 
 void count_as_ended(Level level) noexcept {
-  if (RunningTable::Row* row = find_row(level, true)) row->level.store(0, std::memory_order_relaxed);
+  RunningTable::Row* row = find_row(level, true);
+  // Its own thread may have ended it meanwhile, and have noted another in the row.
+  if (row) row->level.compare_exchange_strong(level, 0, std::memory_order_relaxed);
 }
 
 void raise_ended_elsewhere(const Entry& entry) {
