@@ -30,7 +30,7 @@ constinit std::atomic<Level> last_count = 0;
 constinit std::atomic<Level> last_thread = 0;
 
 /// How many transforms run on this thread. An operation passes through one after the other, by recursion.
-thread_local constinit int running = 0;
+thread_local constinit int transforms_running = 0;
 constexpr int most_running = 1000;
 
 /// How many transforms of all threads were given up, and how many of them this thread has looked for on its stack.
@@ -136,9 +136,9 @@ bool is_recorded(std::span<const ValueRef> values) {
 }
 
 Interpreter* Interpreter::innermost_with_room(const Entry& entry) {
-  if (running >= most_running || given_up_seen != given_up.load(std::memory_order_acquire)) [[unlikely]]
+  if (transforms_running >= most_running || given_up_seen != given_up.load(std::memory_order_acquire)) [[unlikely]]
     sweep();
-  if (running >= most_running)
+  if (transforms_running >= most_running)
     throw TransformError(
         (entry.name ? entry.name + std::string(": ") : std::string()) + std::to_string(most_running) +
         " transforms run one inside the other on this thread, which is as many as there may be; end one "
@@ -169,7 +169,7 @@ Interpreter::Interpreter(ValueKind kind, const Entry& entry)
       parent(innermost_with_room(entry)),
       row_(level, entry) {
   innermost = this;
-  ++running;
+  ++transforms_running;
 }
 
 Interpreter::Interpreter(const Interpreter& other)
@@ -183,7 +183,7 @@ Interpreter::Interpreter(const Interpreter& other)
 void Interpreter::enter() {
   parent = innermost_with_room(entry);
   innermost = this;
-  ++running;
+  ++transforms_running;
   ended_.store(false, std::memory_order_relaxed);
 }
 
@@ -201,7 +201,7 @@ bool Interpreter::end() {
 void Interpreter::leave(Interpreter*& place, const Interpreter& with) {
   place = parent;
   if (has_ended()) return;
-  --running;
+  --transforms_running;
   row_.clear();
   ended_slot(level) = {level, shown_entry(this)};
   ended_by_ = shown_entry(&with);
@@ -252,7 +252,7 @@ namespace {
 
 /// A derivative that runs on another thread would not see what is computed here, and its value would pass for a constant.
 void require_not_elsewhere(const Value& value, const char* op) {
-  if (find_set_aside(value.level)) return;
+  if (is_set_aside(value.level)) return;
   if (const std::optional<Entry> there = find_on_another_thread(value.level))
     raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " belongs to " +
                           (there->name ? there->name + at(there->file, there->line) : "a transform") +

@@ -207,6 +207,16 @@ TEST(Nest, TheDefaultDTypeOfAScopeGoesWithIt) {
   EXPECT_EQ(rc::zeros({2}).dtype(), rc::float32);
 }
 
+TEST(Nest, TakenOutsideAScopeOfADefaultDTypeLeavesThatOfTheThread) {
+  const rc::Nest here = rc::current_nest();
+  const rc::DefaultDType scope(rc::float64);
+  {
+    const rc::Inside inside(here);
+    EXPECT_EQ(rc::zeros({2}).dtype(), rc::float32);
+  }
+  EXPECT_EQ(rc::zeros({2}).dtype(), rc::float64);
+}
+
 TEST(Nest, ARuleOfASharedTapeMayStartAThreadThatRecordsOnIt) {
   const Tensor w = number(3);
   rc::Tape tape;
