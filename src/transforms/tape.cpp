@@ -58,7 +58,7 @@ std::atomic<TapeInterpreter*> given_up = nullptr;
 
 /// Holds it, without what it has recorded, until the process ends: the stack of its own thread still points to it.
 void give_up(TapeInterpreter* interpreter) noexcept {
-  interpreter->record->close();
+  interpreter->record->threads.close();
   interpreter->record->clear();
   interpreter->given_up_before = given_up.load();
   while (!given_up.compare_exchange_weak(interpreter->given_up_before, interpreter)) {}

@@ -217,6 +217,22 @@ TEST(Nest, TakenOutsideAScopeOfADefaultDTypeLeavesThatOfTheThread) {
   EXPECT_EQ(rc::zeros({2}).dtype(), rc::float64);
 }
 
+TEST(Nest, WhatALinearizedFunctionReturnsIsReadWhenItsThreadsAreDone) {
+  const auto f = [](Tensor x) {
+    const rc::Nest here = rc::current_nest();
+    const Tensor twice = x * 2, first = twice[0];
+    const Tensor cubes = on_another_thread([&] {
+      const rc::Inside scope(here);
+      return x * x * x;
+    });
+    twice.mul_(cubes);  // its view is brought up to date when it is returned
+    return first;
+  };
+  auto [y, f_jvp] = rc::linearize(f, doubles({2, 3}));
+  expect_values(y, {32});
+  expect_values(f_jvp(doubles({1, 5})), {64});  // 8 x^3
+}
+
 TEST(Nest, ARuleOfASharedTapeMayStartAThreadThatRecordsOnIt) {
   const Tensor w = number(3);
   rc::Tape tape;
