@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "ricci/primitive/raise.h"
+#include "tensor/outlived_thread_local.h"
 
 namespace ricci {
 
@@ -28,12 +29,10 @@ namespace {
 
 constinit std::atomic<RunningTable*> all_tables = nullptr;
 thread_local constinit RunningTable* own_tables = nullptr;
-thread_local constinit bool thread_ends = false;
 
 /// Gives the tables of a thread that ends to others. One with rows still taken, by tapes that outlive their thread, stays.
 struct TablesOfThread {
   ~TablesOfThread() {
-    thread_ends = true;
     for (RunningTable* table = own_tables; table;) {
       RunningTable* const more = table->more;
       table->more = nullptr;
@@ -43,7 +42,6 @@ struct TablesOfThread {
     own_tables = nullptr;
   }
 };
-thread_local TablesOfThread tables_of_thread;
 
 /// One more table for this thread.
 RunningTable* take_table() {
@@ -63,7 +61,7 @@ RunningTable* table_with_room() {
   RunningTable* table = take_table();
   table->more = own_tables;
   own_tables = table;
-  if (!thread_ends) static_cast<void>(&tables_of_thread);  // makes it, so that it is destroyed with the thread
+  OutlivedThreadLocal<TablesOfThread>::get();  // makes it, so that it is destroyed with the thread
   return table;
 }
 
