@@ -29,8 +29,8 @@ Nest current_nest();
 /// still compute then is lost, or a TransformError. On another thread, inside vmap and in what a checkpoint computes,
 /// draws from generators are a TransformError, for threads come in no order; keys (rc::Key) and what was drawn before
 /// work. A tape watches and gives gradients on the thread that made it. Several threads add to one gradient in the order
-/// in which they come, so its last bits may differ from run to run. If this thread already runs the nest, its transforms
-/// further in go on; TransformError if it runs any other, or if a transform of the nest has ended.
+/// in which they come, so its last bits may differ from run to run. If this thread already runs the nest, its
+/// transforms further in go on; TransformError if it runs any other, or if a transform of the nest has ended.
 ///   rc::Nest here = rc::current_nest();
 ///   auto part = std::async(std::launch::async, [&] { rc::Inside scope(here); return (w * x).sum(); });
 class Inside {

@@ -8,8 +8,8 @@
 
 namespace ricci {
 
-/// Keeps the threads that record apart, and refuses those that go on when the function has ended. One thread alone takes
-/// no lock.
+/// Keeps the threads that record apart, and refuses those that go on when the function has ended. One thread alone
+/// takes no lock.
 class SharedRecording {
  public:
   using Lock = std::unique_lock<std::recursive_mutex>;

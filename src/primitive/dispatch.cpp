@@ -196,8 +196,8 @@ bool Interpreter::end() {
   return true;
 }
 
-/// Ends it with itself or a transform that it ran inside, unless it has ended before and a scope has put it back. That it
-/// has ended is said last: from then on another thread may destroy it.
+/// Ends it with itself or a transform that it ran inside, unless it has ended before and a scope has put it back. That
+/// it has ended is said last: from then on another thread may destroy it.
 void Interpreter::leave(Interpreter*& place, const Interpreter& with) {
   place = parent;
   if (has_ended()) return;

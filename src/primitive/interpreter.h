@@ -66,22 +66,20 @@ class Interpreter {
   virtual Level narrows() const { return 0; }
   /// True for a cell from outside that may nevertheless take values of this level.
   virtual bool lets_write(const Cell*) const { return false; }
-  bool differentiates() const {
-    return (kind == ValueKind::dual || kind == ValueKind::taped) && !is_given_up();
-  }
+  bool differentiates() const { return (kind == ValueKind::dual || kind == ValueKind::taped) && !is_given_up(); }
 
-  /// Leaves the stack, wherever it stands there, and ends. False where that cannot be: on another thread than its own, or
-  /// inside a rule for which a part of the stack that holds it is set aside.
+  /// Leaves the stack, wherever it stands there, and ends. False where that cannot be: on another thread than its own,
+  /// or inside a rule for which a part of the stack that holds it is set aside.
   bool end();
   /// Ends the transforms that still run inside it: tapes that outlive the function which made them.
   void end_inside();
   bool has_ended() const { return ended_.load(std::memory_order_acquire); }
-  /// Where it cannot end: from now on nothing finds it on its stack, and its thread takes it off before the next operation
-  /// or transform there. It must live until the process ends.
+  /// Where it cannot end: from now on nothing finds it on its stack, and its thread takes it off before the next
+  /// operation or transform there. It must live until the process ends.
   void give_up() noexcept;
   bool is_given_up() const { return given_up_.load(std::memory_order_relaxed); }
-  /// Takes off the stack what was given up. A scope (Below, AtLevel) that ends later may put one back, where nothing finds
-  /// it and the next sweep takes it off again.
+  /// Takes off the stack what was given up. A scope (Below, AtLevel) that ends later may put one back, where nothing
+  /// finds it and the next sweep takes it off again.
   static void sweep();
   /// Whether it sees operations on values of its own level alone (OutsideRecordings).
   bool is_passed_by() const { return passed_by_ > 0; }

@@ -3,7 +3,8 @@
 
 namespace ricci {
 
-/// One T for each thread, made when the thread first asks for it. Requires: T belongs to one file (an unnamed namespace).
+/// One T for each thread, made when the thread first asks for it. Requires: T belongs to one file (an unnamed
+/// namespace).
 template <class T>
 class OutlivedThreadLocal {
  public:
