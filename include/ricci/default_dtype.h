@@ -6,8 +6,8 @@
 
 namespace ricci {
 
-/// float32 until it is set. Of complex numbers, and of integers that meet a complex number: the complex dtype of as many
-/// bits in each part.
+/// float32 until it is set. Complex numbers become complex128 if it is float64, else complex64; so do integers that
+/// meet a complex number.
 DType default_dtype();
 
 /// Sets it for every thread. TypeError unless it is floating. A recorded program keeps the dtypes it was recorded with.

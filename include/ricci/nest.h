@@ -18,8 +18,8 @@ class Nest {
   Shared<const State> state_;
 };
 
-/// The transforms that run on this thread, whether no_grad switches them off, and the default dtype that a scope
-/// (DefaultDType) has set. Throws NotImplementedError where one thread alone can run them: in a function that is being
+/// Gives the transforms that run on this thread, the levels that no_grad switches off, and the scope's default dtype
+/// (DefaultDType). Throws NotImplementedError where one thread alone can run them: in a function that is being
 /// recorded (trace, a branch or step of a recorded loop), and where only a part of the examples of a vmap runs.
 Nest current_nest();
 
@@ -29,8 +29,8 @@ Nest current_nest();
 /// still compute then is lost, or a TransformError. On another thread, inside vmap and in what a checkpoint computes,
 /// draws from generators are a TransformError, for threads come in no order; keys (rc::Key) and what was drawn before
 /// work. A tape watches and gives gradients on the thread that made it. Several threads add to one gradient in the order
-/// in which they come, so its last bits may differ from run to run. TransformError if a transform of the nest has ended,
-/// or if this thread runs others.
+/// in which they come, so its last bits may differ from run to run. If this thread already runs the nest, its
+/// transforms further in go on; TransformError if it runs any other, or if a transform of the nest has ended.
 ///   rc::Nest here = rc::current_nest();
 ///   auto part = std::async(std::launch::async, [&] { rc::Inside scope(here); return (w * x).sum(); });
 class Inside {

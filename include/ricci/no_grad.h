@@ -6,9 +6,9 @@
 namespace ricci {
 
 /// While it lives, what is computed or written has no derivative for any transform around it, nor have the results of
-/// transforms entered inside; those transforms themselves work as ever. A write makes a constant of the tensor or view
-/// that it is called on, and what is beside that view keeps its derivative. A view that is made in the scope is a constant
-/// for as long as the view lives, whatever is written to its base.
+/// transforms entered inside; those transforms themselves work as ever. Writing a tensor in the scope makes it a
+/// constant. Writing a view makes only the elements it shows constant; the rest of its base keeps its derivative. A
+/// view that is made in the scope is a constant for as long as the view lives, whatever is written to its base.
 ///   { rc::no_grad guard; scale = x.norm(); }
 class no_grad {
  public:

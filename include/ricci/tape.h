@@ -9,7 +9,7 @@ namespace ricci {
 
 /// Records what is computed from watched tensors while it lives, on the thread that made it; works inside any transform,
 /// and any transform inside it. Tapes may end in any order. One that outlives the function under a transform which made
-/// it throws TransformError when it is used.
+/// it throws TransformError when it is used. Another thread may destroy a tape, while its own records nothing on it.
 ///   rc::Tape tape; tape.watch(x); Tensor y = f(x); Tensor g = tape.gradient(y, x);
 class Tape {
  public:
@@ -18,9 +18,9 @@ class Tape {
   ~Tape();
 
   /// From now on what is computed from the floating and complex tensors of `tree` is recorded; they may be written to.
-  /// Of a view, what is computed from it alone, not from its base or other views, until its base is written to or, not
-  /// being on the tape, watched: then it follows that. What was written under no_grad is a constant until it is watched
-  /// anew: a view that was written through, until it is watched itself. TypeError if there are none.
+  /// Watching a view records only uses of that view, until its base is written or watched. Watch a tensor again after
+  /// writing it under `no_grad`; if you wrote through a view, watch that view. TypeError if the tree holds no floating
+  /// or complex tensor.
   template <class T>
   void watch(const T& tree) {
     tree::Walk walk;

@@ -40,7 +40,7 @@ struct Applied {
  private:
   struct Named {
     const Operation& operation;
-    const RuleOf rule{operation.name()};
+    const RunningRule rule{operation.name()};
     const Operation* operator->() const { return &operation; }
   };
   Named named() const { return {*function.operation}; }

@@ -23,7 +23,7 @@ Batched::Batched(Level level, ValueRef value, LaneSetRef lanes)
     : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)), lanes(std::move(lanes)) {}
 void Batched::destroy() noexcept { destroy_node(this); }
 
-/// Its streams are those of another run: whoever enters it sees to it that nobody draws from them.
+/// The copy has a stream scope of its own, which nobody may draw from: `Inside` refuses draws while it stands.
 BatchInterpreter::BatchInterpreter(BatchInterpreter& other, std::unique_ptr<StreamScope> streams)
     : Interpreter(other),
       size(other.size),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "interpreters/replay.h"
-#include "primitive/interpreter.h"
+#include "primitive/custom.h"
 #include "primitive/running.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
@@ -19,6 +19,7 @@ struct Nest::State {
   Level no_grad_below;
   std::optional<DType> default_dtype;  // of a scope
   bool refuses_draws;                  // their places would depend on which thread comes first
+  SetAside set_aside;                  // by the rule that the nest was taken in
 };
 
 namespace {
@@ -26,7 +27,8 @@ namespace {
 /// The transforms that run on this thread, outermost first.
 std::vector<Interpreter*> running_here() {
   std::vector<Interpreter*> running;
-  for (Interpreter* i = innermost; i; i = i->parent) running.insert(running.begin(), i);
+  for (Interpreter* i = innermost; i; i = i->parent)
+    if (!i->is_given_up()) running.insert(running.begin(), i);
   return running;
 }
 
@@ -46,7 +48,8 @@ Nest current_nest() {
   Owned<Nest::State> state(new Nest::State{.transforms = {},
                                            .no_grad_below = no_grad_below,
                                            .default_dtype = scoped_default_dtype(),
-                                           .refuses_draws = DrawSource::current() != nullptr});
+                                           .refuses_draws = DrawSource::current() != nullptr,
+                                           .set_aside = set_aside_here()});
   for (Interpreter* i : running_here()) {
     state->transforms.push_back(i->copy());
     state->refuses_draws |= i->kind == ValueKind::batched;
@@ -58,9 +61,10 @@ struct Inside::State {
   Interpreter* const innermost_before = innermost;
   Interpreter* const of_the_user_before = of_the_user;
   const Level no_grad_before = no_grad_below;
+  const std::optional<DType> default_dtype_before = scoped_default_dtype();
   std::vector<std::unique_ptr<Interpreter>> entered;  // outermost first
   std::optional<NoDraws> no_draws;
-  std::optional<DefaultDType> default_dtype;
+  std::optional<SetAsideElsewhere> set_aside;
 
   ~State() {
     no_draws.reset();
@@ -68,6 +72,7 @@ struct Inside::State {
     innermost = innermost_before;
     of_the_user = of_the_user_before;
     no_grad_below = no_grad_before;
+    set_scoped_default_dtype(default_dtype_before);
   }
 };
 
@@ -83,9 +88,10 @@ Inside::Inside(const Nest& nest) : state_(new State) {
   if (common < std::min(here.size(), wanted.size()))
     raise<TransformError>("Inside: this thread runs " + transform_text(here[common]) +
                           ", which is no part of the nest; enter the nest outside it");
-  if (nest.state_->default_dtype) state_->default_dtype.emplace(*nest.state_->default_dtype);
+  set_scoped_default_dtype(nest.state_->default_dtype);
   const Level last = wanted.empty() ? 0 : wanted.back()->level;
   if (no_grad_below <= last) no_grad_below = nest.state_->no_grad_below;  // else it is one inside the nest's last
+  if (!nest.state_->set_aside.transforms.empty()) state_->set_aside.emplace(nest.state_->set_aside);
   if (common == wanted.size()) return;
   of_the_user = nullptr;
   for (std::size_t i = common; i < wanted.size(); ++i) {

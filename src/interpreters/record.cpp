@@ -4,7 +4,6 @@
 #include "interpreters/node_memory.h"
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
-#include "primitive/running.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -23,12 +22,8 @@ std::unique_ptr<Interpreter> RecordInterpreter::copy() {
   if (what_ != Records::tangents)
     raise<NotImplementedError>("current_nest: " + transform_text(this) +
                                " writes a program down, in the order of one thread; start threads outside it");
-  if (!writing_->is_shared) writing_->is_shared = true;  // else other threads read it
+  writing_->threads.share(entry);
   return std::unique_ptr<Interpreter>(new RecordInterpreter(*this));
-}
-
-void RecordInterpreter::close() {
-  if (const auto lock = locked()) writing_->is_closed = true;
 }
 
 Variable RecordInterpreter::new_variable(const Type& type) {
@@ -44,7 +39,7 @@ ValueRef RecordInterpreter::add_input(const Type& type) {
 
 Variable RecordInterpreter::variable_of(const ValueRef& value) {
   if (value->level == level) return static_cast<const Recorded&>(*value).variable;
-  const auto lock = locked();
+  const auto lock = writing_->threads.lock();
   const auto [at, is_new] = writing_->captured.try_emplace(value.get(), -1);
   if (is_new) {
     at->second = new_variable(value->type);
@@ -108,7 +103,7 @@ ValueRef RecordInterpreter::undifferentiated(const ValueRef& recorded) {
   if (!is_differentiable(recorded->type.dtype)) return recorded;
   const Undifferentiated without;
   const Variable v = static_cast<const Recorded&>(*recorded).variable;
-  const auto lock = locked();
+  const auto lock = writing_->threads.lock_if_open();
   auto& constants = writing_->constants;
   const auto found = constants.find(v);
   if (found != constants.end()) return found->second;
@@ -118,7 +113,7 @@ ValueRef RecordInterpreter::undifferentiated(const ValueRef& recorded) {
 }
 
 Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
-  const auto lock = locked();
+  const auto lock = writing_->threads.lock_if_open();
   if (level > no_grad_below) return write(op, inputs);
   Values constants;
   for (const ValueRef& v : inputs)
@@ -129,7 +124,6 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
 }
 
 Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
-  if (is_copy_ && writing_->is_closed) raise_ended_elsewhere(entry);
   Types types;
   Equation equation{.rules = op.rules,
                     .parameters = OwnedParameters(op.rules->parameters, op.parameters),

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "interpreters/shared_recording.h"
 #include "interpreters/streams.h"
 #include "primitive/interpreter.h"
 #include "program/program.h"
@@ -61,8 +61,8 @@ class RecordInterpreter final : public Interpreter {
   /// The variable of a value: its own, or a new capture.
   Variable variable_of(const ValueRef& value);
 
-  /// The function has ended: where another thread goes on recording, it gets a TransformError.
-  void close();
+  /// The function has ended, and what it returns was read.
+  void close() { writing_->threads.close(); }
 
  private:
   /// What is written, by all threads that a recording of tangents has copies on.
@@ -70,8 +70,7 @@ class RecordInterpreter final : public Interpreter {
     ProgramBody body;
     std::unordered_map<const Value*, Variable> captured;
     std::unordered_map<Variable, ValueRef> constants;  // by variable, what no_grad leaves of it
-    std::recursive_mutex mutex;
-    bool is_shared = false, is_closed = false;
+    SharedRecording threads;
   };
   const std::shared_ptr<Writing> writing_;
 
@@ -80,10 +79,6 @@ class RecordInterpreter final : public Interpreter {
 
  private:
   RecordInterpreter(const RecordInterpreter& other);
-  /// Keeps other threads out, where there are any.
-  std::unique_lock<std::recursive_mutex> locked() const {
-    return writing_->is_shared ? std::unique_lock(writing_->mutex) : std::unique_lock<std::recursive_mutex>();
-  }
   Values write(Op op, std::span<const ValueRef> inputs);
   Variable new_variable(const Type& type);
   StreamPosition in_here(const StreamPosition& outside);

@@ -7,34 +7,19 @@
 #include "interpreters/node_memory.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
-#include "primitive/running.h"
 
 namespace ricci {
 
 void Taped::destroy() noexcept { destroy_node(this); }
 
-void TapeRecord::share(const Entry& entry) {
-  if (!shared_) shared_ = std::make_unique<SharedState>(entry);
-}
-
-void TapeRecord::close() {
-  if (const auto lock = locked()) shared_->closed = true;
-}
-
-std::unique_lock<std::mutex> TapeRecord::locked_open() const {
-  auto lock = locked();
-  if (lock && shared_->closed) raise_ended_elsewhere(shared_->entry);
-  return lock;
-}
-
 int TapeRecord::add_leaf() {
-  const auto lock = locked_open();
+  const auto lock = threads.lock_if_open();
   return slots_++;
 }
 
 int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents,
                     std::span<const ValueRef> outputs, std::shared_ptr<const Residual> residual) {
-  const auto lock = locked_open();
+  const auto lock = threads.lock_if_open();
   unsigned tracked = 0;
   for (std::size_t i = 0; i < std::min(parents.size(), max_operands); ++i)
     if (parents[i] >= 0) tracked |= 1U << i;
@@ -75,7 +60,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
   int first, last = -1, end;
   const TapeNode* node;
   {
-    const auto lock = locked();
+    const auto lock = threads.lock();
     first = end = slots_;
     node = nodes_.last();
   }
@@ -108,7 +93,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
       if (!kept[at(node->first_slot) + i]) outputs[i] = Tensor();
     const TapeNode* const passed = std::exchange(node, node->previous);
     if (!consume) continue;
-    const auto lock = locked();
+    const auto lock = threads.lock();
     if (nodes_.last() == passed) nodes_.pop_back();
   }
   std::vector<Tensor> gradients;
@@ -120,11 +105,11 @@ TapeInterpreter::TapeInterpreter(const TapeInterpreter& other)
     : Interpreter(other), record(other.record), watched(other.watched), is_copy_(true) {}
 
 TapeInterpreter::~TapeInterpreter() {
-  if (!is_copy_) record->close();
+  if (!is_copy_) record->threads.close();
 }
 
 std::unique_ptr<Interpreter> TapeInterpreter::copy() {
-  record->share(entry);
+  record->threads.share(entry);
   return std::unique_ptr<Interpreter>(new TapeInterpreter(*this));
 }
 

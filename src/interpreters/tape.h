@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "interpreters/shared_recording.h"
 #include "interpreters/tape_nodes.h"
 #include "primitive/interpreter.h"
 
@@ -23,13 +23,9 @@ struct Taped final : Value {
 const Taped* taped_at(const ValueRef& value, Level level);
 
 /// What one reverse transform has recorded: leaves and operations, in order. Outlives its interpreter, so that a
-/// pullback can be called later and again. Shared, threads may record at the same time, each what it computes.
+/// pullback can be called later and again.
 class TapeRecord {
  public:
-  /// From now on other threads record as well. Requires: none does yet.
-  void share(const Entry& entry);
-  /// The function has ended: where another thread goes on recording, it gets a TransformError.
-  void close();
   /// A new differentiated input; gives its slot.
   int add_leaf();
   /// Notes an operation, whose inputs are at `parents`; gives the slot of its first output.
@@ -41,23 +37,11 @@ class TapeRecord {
   /// zero, and a slot of -1 is on no tape. With `consume`, frees every operation's values when it has been passed.
   std::vector<Tensor> pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
                                 std::span<const int> wanted, bool consume);
+  SharedRecording threads;
 
  private:
-  /// Keeps other threads out, where there are any.
-  std::unique_lock<std::mutex> locked() const {
-    return shared_ ? std::unique_lock(shared_->mutex) : std::unique_lock<std::mutex>();
-  }
-  std::unique_lock<std::mutex> locked_open() const;
-
-  struct SharedState {
-    Entry entry;  // of the transform
-    std::mutex mutex;
-    bool closed = false;
-    explicit SharedState(const Entry& entry) : entry(entry) {}
-  };
   TapeNodes nodes_;
   int slots_ = 0;
-  std::unique_ptr<SharedState> shared_;  // null: one thread alone records
 };
 
 class TapeInterpreter final : public Interpreter {

@@ -4,68 +4,114 @@
 
 #include <algorithm>
 
+#include "primitive/running.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
 
-thread_local constinit const UserFunctionInRule* running = nullptr;
+thread_local constinit const UserFunctionInRule* function_running = nullptr;
+thread_local constinit const std::string* rule_running = nullptr;
+thread_local constinit const SetAside* set_aside_elsewhere = nullptr;
+thread_local constinit CatchesCaptures* catching = nullptr;
 
 }  // namespace
 
 UserFunctionInRule::UserFunctionInRule()
-    : caller_(of_the_user ? of_the_user : innermost), saved_user_(of_the_user), outer_(running) {
+    : caller_(of_the_user ? of_the_user : innermost), saved_user_(of_the_user), outer_(function_running) {
   of_the_user = nullptr;
-  running = this;
+  function_running = this;
 }
 UserFunctionInRule::~UserFunctionInRule() {
   of_the_user = saved_user_;
-  running = outer_;
+  function_running = outer_;
 }
 
 const Interpreter* find_set_aside(Level level) {
   if (find_interpreter(level)) return nullptr;
-  for (const UserFunctionInRule* f = running; f; f = f->outer_)
+  for (const UserFunctionInRule* f = function_running; f; f = f->outer_)
     for (const Interpreter* i = f->caller_; i && i->level >= level; i = i->parent)
-      if (i->level == level) return i;
+      if (i->level == level && !i->is_given_up()) return i;
   return nullptr;
+}
+
+bool is_around_rule(const Interpreter& interpreter) {
+  for (const UserFunctionInRule* f = function_running; f; f = f->outer_)
+    for (const Interpreter* i = f->caller_; i; i = i->parent)
+      if (i == &interpreter) return true;
+  return false;
 }
 
 std::vector<const Interpreter*> whole_nest() {
   std::vector<const Interpreter*> nest;
   const auto add = [&nest](const Interpreter* i) {
-    for (; i; i = i->parent) nest.push_back(i);
+    for (; i; i = i->parent)
+      if (!i->is_given_up()) nest.push_back(i);
   };
   add(of_the_user ? of_the_user : innermost);
-  for (const UserFunctionInRule* f = running; f; f = f->outer_) add(f->caller_);
+  for (const UserFunctionInRule* f = function_running; f; f = f->outer_) add(f->caller_);
   std::sort(nest.begin(), nest.end(), [](const auto* a, const auto* b) { return a->level > b->level; });
   nest.erase(std::unique(nest.begin(), nest.end()), nest.end());
   return nest;
 }
 
+RunningRule::RunningRule(const std::string& name) : outer_(rule_running) { rule_running = &name; }
+RunningRule::~RunningRule() { rule_running = outer_; }
+
+SetAside set_aside_here() {
+  SetAside here;
+  if (set_aside_elsewhere) here = *set_aside_elsewhere;
+  if (rule_running) here.rule = *rule_running;
+  if (!function_running) return here;
+  for (const Interpreter* i : whole_nest())
+    if (!find_interpreter(i->level)) here.transforms.push_back({i->level, i->differentiates(), transform_text(i)});
+  return here;
+}
+
+SetAsideElsewhere::SetAsideElsewhere(const SetAside& of_nest) : outer_(set_aside_elsewhere), outer_rule_(rule_running) {
+  set_aside_elsewhere = &of_nest;
+  rule_running = of_nest.rule.empty() ? nullptr : &of_nest.rule;
+}
+SetAsideElsewhere::~SetAsideElsewhere() {
+  set_aside_elsewhere = outer_;
+  rule_running = outer_rule_;
+}
+
 namespace {
 
-thread_local constinit const std::string* rule_of = nullptr;
-thread_local constinit CatchesCaptures* catching = nullptr;
+/// Null: it runs here, has ended, or was not set aside.
+const SetAside::Transform* find_set_aside_elsewhere(Level level) {
+  if (!set_aside_elsewhere || find_interpreter(level) || !is_running(level)) return nullptr;
+  for (const SetAside::Transform& transform : set_aside_elsewhere->transforms)
+    if (transform.level == level) return &transform;
+  return nullptr;
+}
 
 }  // namespace
 
-RuleOf::RuleOf(const std::string& name) : outer_(rule_of) { rule_of = &name; }
-RuleOf::~RuleOf() { rule_of = outer_; }
+bool is_set_aside(Level level) { return find_set_aside(level) || find_set_aside_elsewhere(level); }
 
 CatchesCaptures::CatchesCaptures() : outer_(catching) { catching = this; }
 CatchesCaptures::~CatchesCaptures() { catching = outer_; }
 
 void require_not_set_aside(const Value& value, const char* op) {
-  const Interpreter* aside = find_set_aside(value.level);
-  if (!aside || switched_off(*aside)) return;
-  if (catching) {
-    catching->has_thrown_ = true;
-    throw Captured();
+  std::string transform;
+  if (const Interpreter* here = find_set_aside(value.level)) {
+    if (switched_off(*here)) return;
+    if (catching) {
+      catching->has_thrown_ = true;
+      throw Captured();
+    }
+    transform = transform_text(here);
+  } else if (const SetAside::Transform* there = find_set_aside_elsewhere(value.level)) {
+    if (there->differentiates && there->level <= no_grad_below) return;
+    transform = there->text;
+  } else {
+    return;
   }
-  const std::string name = rule_of ? *rule_of : "a custom function";
   raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " was captured: it belongs to " +
-                        transform_text(aside) + ", which does not reach into " + name + "; pass it as an argument");
+                        transform + ", which does not reach into " +
+                        (rule_running ? *rule_running : "a custom function") + "; pass it as an argument");
 }
 
 namespace custom {

@@ -8,15 +8,44 @@
 
 namespace ricci {
 
-/// Throws TransformError if the value belongs to a transform that is set aside; `op` names the user of the value.
+/// Throws TransformError if the value belongs to a transform that is set aside, here or where the nest that this thread
+/// has entered was taken; `op` names the user of the value.
 void require_not_set_aside(const Value& value, const char* op);
+/// Whether the level is that of such a transform.
+bool is_set_aside(Level level);
+
+/// The transforms that a rule sets aside, for threads that enter a nest taken in it.
+struct SetAside {
+  struct Transform {
+    Level level;
+    bool differentiates;
+    std::string text;
+  };
+  std::vector<Transform> transforms;
+  std::string rule;  // the operation whose rule it is
+};
+/// Those of this thread, and of the nest that it has entered.
+SetAside set_aside_here();
+
+/// While it lives, this thread is inside a nest that was taken where these are set aside.
+class SetAsideElsewhere {
+ public:
+  /// Requires: `of_nest` outlives this.
+  explicit SetAsideElsewhere(const SetAside& of_nest);
+  SetAsideElsewhere(const SetAsideElsewhere&) = delete;
+  ~SetAsideElsewhere();
+
+ private:
+  const SetAside* const outer_;
+  const std::string* const outer_rule_;
+};
 
 /// While it lives, this thread runs a rule of the operation that errors call `name`.
-class RuleOf {
+class RunningRule {
  public:
-  explicit RuleOf(const std::string& name);
-  RuleOf(const RuleOf&) = delete;
-  ~RuleOf();
+  explicit RunningRule(const std::string& name);
+  RunningRule(const RunningRule&) = delete;
+  ~RunningRule();
 
  private:
   const std::string* const outer_;

@@ -30,7 +30,7 @@ constinit std::atomic<Level> last_count = 0;
 constinit std::atomic<Level> last_thread = 0;
 
 /// How many transforms run on this thread. An operation passes through one after the other, by recursion.
-thread_local constinit int running = 0;
+thread_local constinit int transforms_running = 0;
 constexpr int most_running = 1000;
 
 /// How many transforms of all threads were given up, and how many of them this thread has looked for on its stack.
@@ -136,9 +136,9 @@ bool is_recorded(std::span<const ValueRef> values) {
 }
 
 Interpreter* Interpreter::innermost_with_room(const Entry& entry) {
-  if (running >= most_running || given_up_seen != given_up.load(std::memory_order_relaxed)) [[unlikely]]
+  if (transforms_running >= most_running || given_up_seen != given_up.load(std::memory_order_acquire)) [[unlikely]]
     sweep();
-  if (running >= most_running)
+  if (transforms_running >= most_running)
     throw TransformError(
         (entry.name ? entry.name + std::string(": ") : std::string()) + std::to_string(most_running) +
         " transforms run one inside the other on this thread, which is as many as there may be; end one "
@@ -147,18 +147,19 @@ Interpreter* Interpreter::innermost_with_room(const Entry& entry) {
   return innermost;
 }
 
-/// Takes off the stack what other threads have given up, but not the innermost, which a scope may hold.
 void Interpreter::sweep() {
-  given_up_seen = given_up.load(std::memory_order_relaxed);
-  for (Interpreter* i = innermost; i && i->parent;) {
-    if (i->parent->given_up_.load(std::memory_order_acquire)) i->parent->leave(i->parent);
-    else i = i->parent;
+  given_up_seen = given_up.load(std::memory_order_acquire);
+  for (Interpreter** place = &innermost; *place;) {
+    Interpreter& interpreter = **place;
+    if (interpreter.is_given_up()) interpreter.leave(*place, interpreter);
+    else place = &interpreter.parent;
   }
 }
 
+/// The count is released after the flag: a thread that sees the one finds the other.
 void Interpreter::give_up() noexcept {
-  given_up_.store(true, std::memory_order_release);
-  given_up.fetch_add(1, std::memory_order_relaxed);
+  given_up_.store(true, std::memory_order_relaxed);
+  given_up.fetch_add(1, std::memory_order_release);
 }
 
 Interpreter::Interpreter(ValueKind kind, const Entry& entry)
@@ -168,7 +169,7 @@ Interpreter::Interpreter(ValueKind kind, const Entry& entry)
       parent(innermost_with_room(entry)),
       row_(level, entry) {
   innermost = this;
-  ++running;
+  ++transforms_running;
 }
 
 Interpreter::Interpreter(const Interpreter& other)
@@ -182,40 +183,38 @@ Interpreter::Interpreter(const Interpreter& other)
 void Interpreter::enter() {
   parent = innermost_with_room(entry);
   innermost = this;
-  ++running;
-  ended_ = false;
+  ++transforms_running;
+  ended_.store(false, std::memory_order_relaxed);
 }
 
 bool Interpreter::end() {
-  if (ended_) return true;
+  if (has_ended()) return true;
   Interpreter** place = &innermost;
   while (*place && *place != this) place = &(*place)->parent;
-  if (!*place) return false;
-  leave(*place);
+  if (!*place || is_around_rule(*this)) return false;
+  leave(*place, *this);
   return true;
 }
 
-/// Ends it, unless it has ended and stayed there since another part of the stack was set aside.
-void Interpreter::leave(Interpreter*& place) {
+/// Ends it with itself or a transform that it ran inside, unless it has ended before and a scope has put it back. That
+/// it has ended is said last: from then on another thread may destroy it.
+void Interpreter::leave(Interpreter*& place, const Interpreter& with) {
   place = parent;
-  if (std::exchange(ended_, true)) return;
-  --running;
+  if (has_ended()) return;
+  --transforms_running;
   row_.clear();
-  ended_by_ = shown_entry(this);
-  ended_slot(level) = {level, ended_by_};
+  ended_slot(level) = {level, shown_entry(this)};
+  ended_by_ = shown_entry(&with);
+  ended_.store(true, std::memory_order_release);
 }
 
 void Interpreter::end_inside() {
   if (!find_interpreter(level)) return;
-  while (innermost != this) {
-    Interpreter* inside = innermost;
-    inside->leave(innermost);
-    inside->ended_by_ = shown_entry(this);
-  }
+  while (innermost != this) innermost->leave(innermost, *this);
 }
 
 Interpreter::~Interpreter() {
-  if (ended_) return;
+  if (has_ended()) return;
   end_inside();
   end();
 }
@@ -246,14 +245,14 @@ std::string to_string(const Entry& entry) {
 Interpreter* find_interpreter(Level level) {
   Interpreter* i = innermost;
   while (i && i->level > level) i = i->parent;
-  return i && i->level == level ? i : nullptr;
+  return i && i->level == level && !i->is_given_up() ? i : nullptr;
 }
 
 namespace {
 
 /// A derivative that runs on another thread would not see what is computed here, and its value would pass for a constant.
 void require_not_elsewhere(const Value& value, const char* op) {
-  if (find_set_aside(value.level)) return;
+  if (is_set_aside(value.level)) return;
   if (const std::optional<Entry> there = find_on_another_thread(value.level))
     raise<TransformError>(std::string(op) + ": an operand " + to_string(value.type) + " belongs to " +
                           (there->name ? there->name + at(there->file, there->line) : "a transform") +
@@ -381,6 +380,8 @@ Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
       return apply_one(op, pointers.data(), count);
     }
   }
+  if (innermost && innermost->is_given_up()) [[unlikely]]
+    Interpreter::sweep();
   if (!innermost) [[likely]] {
     Tensor result;
     if (evaluate_directly(op, inputs, count, result)) return result;
@@ -456,7 +457,10 @@ Types types_of(Op op, const Types& inputs) {
   return Types{operands_of(op.rules->name, *op.rules, {pointers.data(), pointers.size()}).result};
 }
 
-bool inside_transform() { return innermost != nullptr; }
+bool inside_transform() {
+  if (innermost && innermost->is_given_up()) Interpreter::sweep();
+  return innermost != nullptr;
+}
 
 std::vector<const Rules*>& registry() {
   static std::vector<const Rules*> all;

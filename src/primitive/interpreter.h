@@ -66,16 +66,21 @@ class Interpreter {
   virtual Level narrows() const { return 0; }
   /// True for a cell from outside that may nevertheless take values of this level.
   virtual bool lets_write(const Cell*) const { return false; }
-  bool differentiates() const { return kind == ValueKind::dual || kind == ValueKind::taped; }
+  bool differentiates() const { return (kind == ValueKind::dual || kind == ValueKind::taped) && !is_given_up(); }
 
-  /// Leaves the stack, wherever it stands there, and ends. False where that cannot be: on another thread than its own.
+  /// Leaves the stack, wherever it stands there, and ends. False where that cannot be: on another thread than its own,
+  /// or inside a rule for which a part of the stack that holds it is set aside.
   bool end();
   /// Ends the transforms that still run inside it: tapes that outlive the function which made them.
   void end_inside();
-  bool has_ended() const { return ended_; }
-  /// On another thread than its own, where it cannot end: its own takes it off its stack before the next transform
-  /// begins there. It must live until the process ends.
+  bool has_ended() const { return ended_.load(std::memory_order_acquire); }
+  /// Where it cannot end: from now on nothing finds it on its stack, and its thread takes it off before the next
+  /// operation or transform there. It must live until the process ends.
   void give_up() noexcept;
+  bool is_given_up() const { return given_up_.load(std::memory_order_relaxed); }
+  /// Takes off the stack what was given up. A scope (Below, AtLevel) that ends later may put one back, where nothing
+  /// finds it and the next sweep takes it off again.
+  static void sweep();
   /// Whether it sees operations on values of its own level alone (OutsideRecordings).
   bool is_passed_by() const { return passed_by_ > 0; }
   /// What it ended with: itself, or the transform it ran inside.
@@ -88,9 +93,8 @@ class Interpreter {
  private:
   friend class OutsideRecordings;
   static Interpreter* innermost_with_room(const Entry& entry);
-  static void sweep();
-  void leave(Interpreter*& place);
-  bool ended_ = false;
+  void leave(Interpreter*& place, const Interpreter& with);
+  std::atomic<bool> ended_ = false;  // another thread may ask, and destroy what has ended
   std::atomic<bool> given_up_ = false;
   int passed_by_ = 0;
   Entry ended_by_;
@@ -182,6 +186,7 @@ class UserFunctionInRule {
  private:
   friend const Interpreter* find_set_aside(Level level);
   friend std::vector<const Interpreter*> whole_nest();
+  friend bool is_around_rule(const Interpreter& interpreter);
   Interpreter* const caller_;  // innermost where the user called the operation
   Interpreter* const saved_user_;
   const UserFunctionInRule* const outer_;
@@ -201,10 +206,12 @@ class BackwardPass {
 
 /// The running transform with this level that is set aside; null if there is none.
 const Interpreter* find_set_aside(Level level);
+/// Whether a rule runs on this thread for which a part of the stack that holds the interpreter is set aside.
+bool is_around_rule(const Interpreter& interpreter);
 /// All running transforms, those set aside among them, innermost first: for error texts.
 std::vector<const Interpreter*> whole_nest();
 
-/// The running transform with this level, or null if it has ended or is set aside.
+/// The running transform with this level, or null if it has ended, is set aside or was given up.
 Interpreter* find_interpreter(Level level);
 
 /// Runs an operation on values: finds its interpreter, or evaluates.

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "ricci/primitive/raise.h"
+#include "tensor/outlived_thread_local.h"
 
 namespace ricci {
 
@@ -28,12 +29,10 @@ namespace {
 
 constinit std::atomic<RunningTable*> all_tables = nullptr;
 thread_local constinit RunningTable* own_tables = nullptr;
-thread_local constinit bool thread_ends = false;
 
 /// Gives the tables of a thread that ends to others. One with rows still taken, by tapes that outlive their thread, stays.
 struct TablesOfThread {
   ~TablesOfThread() {
-    thread_ends = true;
     for (RunningTable* table = own_tables; table;) {
       RunningTable* const more = table->more;
       table->more = nullptr;
@@ -43,7 +42,6 @@ struct TablesOfThread {
     own_tables = nullptr;
   }
 };
-thread_local TablesOfThread tables_of_thread;
 
 /// One more table for this thread.
 RunningTable* take_table() {
@@ -63,7 +61,7 @@ RunningTable* table_with_room() {
   RunningTable* table = take_table();
   table->more = own_tables;
   own_tables = table;
-  if (!thread_ends) static_cast<void>(&tables_of_thread);  // makes it, so that it is destroyed with the thread
+  OutlivedThreadLocal<TablesOfThread>::get();  // makes it, so that it is destroyed with the thread
   return table;
 }
 
@@ -117,7 +115,9 @@ std::optional<Entry> find_on_another_thread(Level level) {
 bool is_running(Level level) { return find_row(level, true) != nullptr; }
 
 void count_as_ended(Level level) noexcept {
-  if (RunningTable::Row* row = find_row(level, true)) row->level.store(0, std::memory_order_relaxed);
+  RunningTable::Row* row = find_row(level, true);
+  // Its own thread may have ended it meanwhile, and have noted another in the row.
+  if (row) row->level.compare_exchange_strong(level, 0, std::memory_order_relaxed);
 }
 
 void raise_ended_elsewhere(const Entry& entry) {

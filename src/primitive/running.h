@@ -12,7 +12,7 @@ namespace ricci {
 std::optional<Entry> find_on_another_thread(Level level);
 /// Whether the transform of this level has not ended yet, on whatever thread.
 bool is_running(Level level);
-/// From now on a transform of another thread, which cannot leave its stack there, counts as ended.
+/// From now on a transform that cannot leave its stack counts as ended.
 void count_as_ended(Level level) noexcept;
 /// Throws TransformError on a thread that goes on inside a transform which has ended where it began.
 [[noreturn]] void raise_ended_elsewhere(const Entry& entry);

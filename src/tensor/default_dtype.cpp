@@ -34,6 +34,10 @@ std::optional<DType> scoped_default_dtype() {
   return static_cast<DType>(of_this_thread);
 }
 
+void set_scoped_default_dtype(std::optional<DType> dtype) {
+  of_this_thread = dtype ? static_cast<int>(*dtype) : not_set;
+}
+
 void set_default_dtype(DType dtype) {
   require_floating("set_default_dtype", dtype);
   of_all_threads = dtype;

@@ -13,6 +13,8 @@ extern std::atomic<bool> default_dtype_was_set;
 
 /// The default dtype that a scope has set for this thread; none: that of all threads holds.
 std::optional<DType> scoped_default_dtype();
+/// As if a scope had set it, or, with none, as outside all scopes.
+void set_scoped_default_dtype(std::optional<DType> dtype);
 
 inline bool default_is_float32() {
   return !default_dtype_was_set.load(std::memory_order_relaxed) || default_dtype() == DType::float32;

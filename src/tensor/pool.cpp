@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/outlived_thread_local.h"
+
 namespace ricci::pool {
 namespace {
 
@@ -231,12 +233,10 @@ ThreadLists::ThreadLists() {
   all_lists.first = this;
 }
 
-thread_local ThreadLists lists;
-/// Outlives the lists: tensors that end later on this thread go straight back to the system.
-thread_local constinit bool lists_ended = false;
+/// Blocks of tensors that outlive it go straight back to the system.
+using Lists = OutlivedThreadLocal<ThreadLists>;
 
 ThreadLists::~ThreadLists() {
-  lists_ended = true;
   {
     const std::lock_guard lock(all_lists.mutex);
     (before != nullptr ? before->after : all_lists.first) = after;
@@ -288,25 +288,26 @@ void release_large(void* block, std::size_t bytes) noexcept {
     }
 }
 
-[[gnu::noinline]] void count_down_to_failure() {
+[[gnu::noinline]] void count_down_to_failure(ThreadLists& lists) {
   if (--lists.fail_in == 0) throw std::bad_alloc();
 }
 
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  if (lists_ended) [[unlikely]]
+  ThreadLists* const lists = Lists::get();
+  if (!lists) [[unlikely]]
     return from_system(pooling() ? class_bytes(class_of(bytes ? bytes : 1)) : bytes);
-  ++lists.allocations;
-  if (lists.fail_in) [[unlikely]]
-    count_down_to_failure();
+  ++lists->allocations;
+  if (lists->fail_in) [[unlikely]]
+    count_down_to_failure(*lists);
   if (!pooling()) return from_system(bytes);
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return allocate_large(rounded);
-  if (FreeBlock* block = lists.heads[static_cast<std::size_t>(c)]) {
-    lists.heads[static_cast<std::size_t>(c)] = block->next;
-    lists.keep(-rounded);
+  if (FreeBlock* block = lists->heads[static_cast<std::size_t>(c)]) {
+    lists->heads[static_cast<std::size_t>(c)] = block->next;
+    lists->keep(-rounded);
     return block;
   }
   return small_from_system(c);
@@ -317,15 +318,19 @@ void release(void* block, std::size_t bytes) noexcept {
   const int c = class_of(bytes ? bytes : 1);
   const std::size_t rounded = class_bytes(c);
   if (c >= small_classes) return release_large(block, rounded);
-  if (lists_ended || lists.kept.load(std::memory_order_relaxed) + rounded > kept_by_thread)
+  ThreadLists* const lists = Lists::get();
+  if (!lists || lists->kept.load(std::memory_order_relaxed) + rounded > kept_by_thread)
     return small_to_system(block, c);
   auto* free_block = static_cast<FreeBlock*>(block);
-  free_block->next = lists.heads[static_cast<std::size_t>(c)];
-  lists.heads[static_cast<std::size_t>(c)] = free_block;
-  lists.keep(rounded);
+  free_block->next = lists->heads[static_cast<std::size_t>(c)];
+  lists->heads[static_cast<std::size_t>(c)] = free_block;
+  lists->keep(rounded);
 }
 
-std::uint64_t allocation_count() { return lists.allocations; }
+std::uint64_t allocation_count() {
+  const ThreadLists* const lists = Lists::get();
+  return lists ? lists->allocations : 0;
+}
 std::size_t bytes_in_use() {
   const std::size_t in_regions = regions().free_bytes();
   std::size_t kept = 0;
@@ -337,6 +342,8 @@ std::size_t bytes_in_use() {
   const std::lock_guard lock(large.mutex);
   return from_system_now.load(std::memory_order_relaxed) - kept - large.kept - in_regions;
 }
-void fail_after(std::uint64_t allocations) { lists.fail_in = allocations; }
+void fail_after(std::uint64_t allocations) {
+  if (ThreadLists* const lists = Lists::get()) lists->fail_in = allocations;
+}
 
 }  // namespace ricci::pool

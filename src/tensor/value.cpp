@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "tensor/outlived_thread_local.h"
 #include "tensor/pool.h"
 #include "tensor/symbols.h"
 
@@ -54,18 +55,15 @@ bool destroy_together(Cell* cell) {
 struct LastSource {
   std::uint32_t number = 0;
   Source source;
-  ~LastSource();
 };
-thread_local LastSource last_source;
-/// Outlives it: tensors that end later on this thread have no source.
-thread_local constinit bool last_source_ended = false;
-
-LastSource::~LastSource() { last_source_ended = true; }
+/// A tensor that ends after it has none.
+using LastSourceOfThread = OutlivedThreadLocal<LastSource>;
 
 [[gnu::noinline]] void forget_source(std::uint32_t number) {
-  if (last_source_ended || last_source.number != number) return;
-  last_source.number = 0;
-  const Source ends_last = std::exchange(last_source.source, {});
+  LastSource* const last = LastSourceOfThread::get();
+  if (!last || last->number != number) return;
+  last->number = 0;
+  const Source ends_last = std::exchange(last->source, {});
 }
 
 /// And the bases that only it has kept, one after the other: a chain of views may be longer than the stack is deep.
@@ -288,16 +286,18 @@ Array* sole_array(Cell* cell) {
 
 void remember_source(const Tensor& result, Source source) {
   static constinit std::atomic<std::uint32_t> numbers = 0;
-  if (last_source_ended) return;
+  LastSource* const last = LastSourceOfThread::get();
+  if (!last) return;
   const std::uint32_t number = numbers.fetch_add(1, std::memory_order_relaxed) | 1U << 31;  // never 0
   result.cell()->source = number;
-  last_source.number = number;
-  std::swap(last_source.source, source);
+  last->number = number;
+  std::swap(last->source, source);
 }
 
 const Source* source_of(const Tensor& tensor) {
   const std::uint32_t number = tensor.cell()->source;
-  return number != 0 && !last_source_ended && last_source.number == number ? &last_source.source : nullptr;
+  LastSource* const last = number != 0 ? LastSourceOfThread::get() : nullptr;
+  return last && last->number == number ? &last->source : nullptr;
 }
 
 namespace ops {

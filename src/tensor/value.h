@@ -128,8 +128,12 @@ struct Link {
   std::atomic<std::uint64_t> seen = never;  // the base's version when the cell's value was computed
   Cell* root = nullptr;                     // root_of the base; the base keeps it alive
   int depth = 1;                            // how many views there are from here to the root, this one included
-  Level cut_below = 0;                      // of a view made under no_grad, or of one: what that switched off
-  Level cut_of_base = 0;                    // the same once a tape watches the view: of what its base gives alone
+  // Readers of this view drop derivatives up to this level, because the view, or a view it was made of, was made under
+  // no_grad.
+  Level cut_below = 0;
+  // After a tape has watched such a view, derivatives up to this level are dropped from what is recomputed from the
+  // base, not from the watched value.
+  Level cut_of_base = 0;
 
   virtual ~Link() = default;
   /// The view's value, given the base's.

@@ -43,7 +43,6 @@ void LinearizeRun::enter(std::span<const tree::Walk> primals) {
 Linearized LinearizeRun::leave(const tree::Walk& output) {
   State& s = *state_;
   s.dual->end_inside();
-  s.record->close();
   refresh(output);
   {
     const AtLevel outside(s.record->parent);
@@ -59,6 +58,7 @@ Linearized LinearizeRun::leave(const tree::Walk& output) {
     if (outcome.tangent.defined()) outputs.push_back(s.record->variable_of(value_of(outcome.tangent)));
     *leaf = outcome.primal;
   }
+  s.record->close();
   s.dual.reset();
   result->tangents = Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(*s.record->body))));
   s.record.reset();

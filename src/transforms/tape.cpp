@@ -56,9 +56,9 @@ void keep_what_is_watched(Link& view, const Interpreter* around) {
 
 std::atomic<TapeInterpreter*> given_up = nullptr;
 
-/// Holds it, without what it has recorded, until the process ends: the stack of its own thread may still point to it.
+/// Holds it, without what it has recorded, until the process ends: the stack of its own thread still points to it.
 void give_up(TapeInterpreter* interpreter) noexcept {
-  interpreter->record->close();
+  interpreter->record->threads.close();
   interpreter->record->clear();
   interpreter->given_up_before = given_up.load();
   while (!given_up.compare_exchange_weak(interpreter->given_up_before, interpreter)) {}
@@ -71,7 +71,7 @@ Tape::Tape(where_t where)
     : state_(new State{
           .where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where)), .watched = {}}) {}
 
-/// Watched tensors become plain again. On another thread the interpreter cannot leave its stack: it is given up.
+/// Watched tensors become plain again. An interpreter that cannot leave its stack, as on another thread, is given up.
 Tape::~Tape() {
   const bool ended = state_->interpreter->end();
   if (!ended) count_as_ended(state_->interpreter->level);

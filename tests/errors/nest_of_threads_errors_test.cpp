@@ -48,6 +48,35 @@ TEST(ThreadErrors, OfATape) {
   });
 }
 
+TEST(ThreadErrors, OfADerivativeThatDoesNotReachIntoTheFunctionWhichStartsThem) {
+  const auto captures = [](const auto& wrapped) {
+    return [=](Tensor w) {
+      const auto part = [=](Tensor x) {
+        const rc::Nest here = rc::current_nest();
+        return on_another_thread([&] {
+          const rc::Inside scope(here);
+          const rc::Nest again = rc::current_nest();
+          return on_another_thread([&] {
+            const rc::Inside inner(again);
+            return (x * w).sum();
+          });
+        });
+      };
+      return wrapped(part)(w);
+    };
+  };
+  const auto checkpoint = captures([](const auto& f) { return rc::checkpoint(f); });
+  const auto custom = captures([](const auto& f) {
+    return rc::custom_vjp(f, [=](Tensor x) { return std::pair{f(x), x}; }, [](Tensor x, Tensor ct) { return x * ct; });
+  });
+  const Tensor w = rc::ones({3});
+  const std::string captured =
+      "mul: an operand f32[3] was captured: it belongs to grad{at}, which does not reach into ";
+  expect_error<rc::TransformError>([&] { rc::grad(checkpoint)(w); }, captured + "checkpoint; pass it as an argument",
+                                   {w});
+  expect_error<rc::TransformError>([&] { rc::grad(custom)(w); }, captured + "custom_vjp; pass it as an argument", {w});
+}
+
 TEST(ThreadErrors, ANestThatHasEnded) {
   std::optional<rc::Nest> kept;
   rc::grad([&](Tensor x) {

@@ -1,10 +1,14 @@
 // Functions under transforms that start threads: those that enter the nest compute as the thread that took it, those that
 // do not are refused.
+#include <atomic>
 #include <future>
+#include <memory>
+#include <mutex>
 #include <thread>
 
 #include "support/chain.h"
 #include "support/expect_error.h"
+#include "tensor/pool.h"
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -203,6 +207,32 @@ TEST(Nest, TheDefaultDTypeOfAScopeGoesWithIt) {
   EXPECT_EQ(rc::zeros({2}).dtype(), rc::float32);
 }
 
+TEST(Nest, TakenOutsideAScopeOfADefaultDTypeLeavesThatOfTheThread) {
+  const rc::Nest here = rc::current_nest();
+  const rc::DefaultDType scope(rc::float64);
+  {
+    const rc::Inside inside(here);
+    EXPECT_EQ(rc::zeros({2}).dtype(), rc::float32);
+  }
+  EXPECT_EQ(rc::zeros({2}).dtype(), rc::float64);
+}
+
+TEST(Nest, WhatALinearizedFunctionReturnsIsReadWhenItsThreadsAreDone) {
+  const auto f = [](Tensor x) {
+    const rc::Nest here = rc::current_nest();
+    const Tensor twice = x * 2, first = twice[0];
+    const Tensor cubes = on_another_thread([&] {
+      const rc::Inside scope(here);
+      return x * x * x;
+    });
+    twice.mul_(cubes);  // its view is brought up to date when it is returned
+    return first;
+  };
+  auto [y, f_jvp] = rc::linearize(f, doubles({2, 3}));
+  expect_values(y, {32});
+  expect_values(f_jvp(doubles({1, 5})), {64});  // 8 x^3
+}
+
 TEST(Nest, ARuleOfASharedTapeMayStartAThreadThatRecordsOnIt) {
   const Tensor w = number(3);
   rc::Tape tape;
@@ -291,6 +321,106 @@ TEST(Nest, ATapeDestroyedOnAnotherThreadTakesNoRoomOnItsOwn) {
   give_up(990);
   expect_values(rc::grad(among_others)(number(3)), {12});
   expect_values(rc::vmap(rc::grad(among_others))(ramp({2})), values(ramp({2}) * 4));
+}
+
+/// x * x, on a tape that another thread has destroyed.
+Tensor square_on_a_tape_given_up(const Tensor& x) {
+  auto tape = std::make_unique<rc::Tape>();
+  tape->watch(x);
+  const Tensor y = x * x;
+  on_another_thread([&] { tape.reset(); });
+  return y;
+}
+
+TEST(Nest, TheThreadOfATapeThatAnotherDestroyedMayWriteAgain) {
+  const Tensor old = doubles({1, 2});
+  square_on_a_tape_given_up(number(3));
+  EXPECT_FALSE(rc::inside_transform());
+  old.add_(1);
+  expect_values(old, {2, 3});
+  square_on_a_tape_given_up(number(3));
+  { const rc::Tape another; }
+  old.add_(1);
+  expect_values(old, {3, 4});
+}
+
+TEST(Nest, ATapeThatAnotherThreadDestroyedRecordsNoMore) {
+  Tensor y = square_on_a_tape_given_up(number(3));
+  const std::size_t before = rc::pool::bytes_in_use();
+  for (int i = 0; i < 1000; ++i) y = y + 1;
+  EXPECT_LE(rc::pool::bytes_in_use(), before);
+  EXPECT_EQ(y.item<double>(), 1009);
+}
+
+TEST(Nest, ATapeThatAnotherThreadDestroyedIsNoPartOfANest) {
+  const auto f = [](Tensor x) {
+    const Tensor y = square_on_a_tape_given_up(x);
+    const rc::Nest here = rc::current_nest();
+    return on_another_thread([&] {
+      const rc::Inside scope(here);
+      return x * y;
+    });
+  };
+  expect_values(rc::grad(f)(number(3)), {27});
+  expect_values(f(number(3)), {27});
+}
+
+TEST(Nest, TapesAreDestroyedOnAnotherThreadWhileTheirOwnWorksOn) {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<rc::Tape>> handed;
+  std::atomic<bool> done = false;
+  auto other = std::async(std::launch::async, [&] {
+    while (!done) {
+      std::vector<std::unique_ptr<rc::Tape>> taken;
+      const std::lock_guard lock(mutex);
+      taken.swap(handed);
+    }
+  });
+  const auto hand_over = [&](int i) {
+    auto tape = std::make_unique<rc::Tape>();
+    tape->watch(number(i));
+    const std::lock_guard lock(mutex);
+    handed.push_back(std::move(tape));
+  };
+  const auto square = [](Tensor x) { return x * x; };
+  const auto with_tape_inside = [&](Tensor x) {  // which ends with the transform, or is destroyed at the same time
+    hand_over(1);
+    return x * x;
+  };
+  for (int i = 0; i < 300; ++i) {
+    hand_over(i);
+    expect_values(rc::grad(square)(number(i)), {2.0 * i});
+    expect_values(rc::grad(with_tape_inside)(number(i)), {2.0 * i});
+  }
+  done = true;
+  other.get();
+  handed.clear();
+  EXPECT_FALSE(rc::inside_transform());
+  const Tensor old = number(1);
+  old.add_(1);
+  expect_values(old, {2});
+}
+
+TEST(Nest, ATapeIsDestroyedInARuleOfATransformInsideIt) {
+  std::unique_ptr<rc::Tape> tape;
+  const auto cube = rc::custom_vjp([](Tensor x) { return x * x * x; },
+                                   [&](Tensor x) {
+                                     tape.reset();
+                                     return std::pair{x * x * x, x};
+                                   },
+                                   [](Tensor x, Tensor ct) { return 3 * x * x * ct; });
+  const auto f = [&](Tensor x) {
+    const Tensor y = cube(x);
+    Tensor sum = rc::zeros({}, rc::float64);
+    sum.add_(y * rc::rand({}, rc::float64).mul_(0).add_(1));
+    return sum;
+  };
+  for (int i = 0; i < 3; ++i) {
+    tape = std::make_unique<rc::Tape>();
+    expect_values(rc::grad(f)(number(2)), {12});
+    EXPECT_FALSE(rc::inside_transform());
+  }
+  expect_values(rc::grad(f)(number(2)), {12});
 }
 
 }  // namespace
