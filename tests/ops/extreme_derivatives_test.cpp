@@ -118,6 +118,46 @@ TEST(ExtremeDerivatives, OfProductsThatOverflow) {
   expect_same(rc::jacfwd(second)(doubles({inf, 2, 3})), {2, inf, 0});
 }
 
+/// A tensor for exponent gives the derivatives that a number gives, at infinity as elsewhere.
+TEST(ExtremeDerivatives, OfPowersOfInfinity) {
+  for (const double exponent : {-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0})
+    for (const double base : {inf, -inf, 0.0, 2.0}) {
+      if (base < 0 && std::floor(exponent) != exponent) continue;
+      const auto by_number = [&](Tensor x) { return pow(x, exponent); };
+      const auto by_tensor = [&](Tensor x) { return pow(x, number(exponent)); };
+      const double wanted = rc::grad(by_number)(number(base)).item<double>();
+      const double found = rc::grad(by_tensor)(number(base)).item<double>();
+      EXPECT_TRUE(found == wanted || (std::isnan(found) && std::isnan(wanted)))
+          << base << " to the " << exponent << ": " << found << ", by a number " << wanted;
+    }
+  const auto by_exponent = [](double base, double exponent) {
+    return rc::grad([&](Tensor e) { return pow(number(base), e); })(number(exponent)).item<double>();
+  };
+  EXPECT_EQ(by_exponent(inf, 2), inf);
+  EXPECT_EQ(by_exponent(inf, -2), 0);
+  EXPECT_EQ(by_exponent(0, 2), 0);
+  EXPECT_EQ(by_exponent(0, -2), -inf);
+}
+
+/// A share of an infinite cotangent is chosen, not what the other's leaves of it.
+TEST(ExtremeDerivatives, OfChoicesByAnInfiniteCotangent) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto shares = [](const auto& f, double a, double b) {
+    return values(rc::grad([&](Tensor x) { return (f(x[0], x[1]) * number(inf)); })(doubles({a, b})));
+  };
+  const auto greater = [](Tensor a, Tensor b) { return fmax(a, b); };
+  const auto less = [](Tensor a, Tensor b) { return fmin(a, b); };
+  EXPECT_EQ(shares(greater, 2, 1), (Values{inf, 0}));
+  EXPECT_EQ(shares(greater, 1, 2), (Values{0, inf}));
+  EXPECT_EQ(shares(greater, 1, 1), (Values{inf, inf}));
+  EXPECT_EQ(shares(greater, 1, nan), (Values{inf, 0}));
+  EXPECT_EQ(shares(greater, nan, 1), (Values{0, inf}));
+  EXPECT_EQ(shares(less, 2, 1), (Values{0, inf}));
+  EXPECT_EQ(shares(less, nan, nan), (Values{inf, 0}));
+  const auto between = [](Tensor a, Tensor b) { return lerp(a, b, number(0.25)); };
+  EXPECT_EQ(shares(between, 1, 2), (Values{inf, inf}));
+}
+
 TEST(ExtremeDerivatives, OfACrossEntropyOfInfiniteLogits) {
   const auto loss = [](double x, double y) {
     return binary_cross_entropy_with_logits(doubles({x}), doubles({y})).item<double>();
