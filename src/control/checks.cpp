@@ -1,7 +1,10 @@
 // What the functions given to conditionals and loops must fulfil.
 #include "ricci/control/checks.h"
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "ops/axes.h"
@@ -28,6 +31,9 @@ void mix(std::uint64_t& hash, std::uint64_t x) {
 
 void mix(std::uint64_t& hash, const tree::Walk& walk) {
   mix(hash, walk.nodes.size());
+  for (const tree::Node& node : walk.nodes)
+    mix(hash, std::uint64_t{node.children} << 8 | static_cast<std::uint64_t>(node.kind));
+  for (const std::string_view key : walk.keys) mix(hash, std::hash<std::string_view>()(key));
   for (const Tensor* leaf : walk.leaves) {
     if (!leaf->defined()) {
       mix(hash, ~std::uint64_t{0});
@@ -38,6 +44,14 @@ void mix(std::uint64_t& hash, const tree::Walk& walk) {
         static_cast<std::uint64_t>(type.dtype) << 32 | static_cast<std::uint64_t>(type.weak) << 16 | type.shape.size());
     for (const Size& size : type.shape) mix(hash, static_cast<std::uint64_t>(size.hint()));
   }
+}
+
+/// Of operands that hold what is no Tensor, on which a result's structure may depend; also that of an empty place.
+constexpr std::uint64_t never_known = 0;
+
+bool holds_values(const tree::Walk& walk) {
+  return std::any_of(walk.nodes.begin(), walk.nodes.end(),
+                     [](const tree::Node& node) { return node.kind == tree::NodeKind::value; });
 }
 
 }  // namespace
@@ -71,19 +85,22 @@ void require_same_results(const char* name, const ResultTypes& taken, const Resu
 }
 
 std::uint64_t CheckedBranches::key_of(const tree::Walk& operands, const tree::Walk& result, std::uint64_t branches) {
+  if (holds_values(operands)) return never_known;
   std::uint64_t key = branches + 1;
   mix(key, operands);
   mix(key, result);
-  return key == 0 ? 1 : key;
+  return key == never_known ? 1 : key;
 }
 
 bool CheckedBranches::knows(std::uint64_t key) const {
+  if (key == never_known) return false;
   for (const auto& known : known_)
     if (known.load(std::memory_order_relaxed) == key) return true;
   return false;
 }
 
 void CheckedBranches::remember(std::uint64_t key) {
+  if (key == never_known) return;
   known_[next_.fetch_add(1, std::memory_order_relaxed) % known_.size()].store(key, std::memory_order_relaxed);
 }
 

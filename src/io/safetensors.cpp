@@ -47,7 +47,11 @@ struct Entry {
 }
 
 std::uint64_t count_of(const json& number, const std::string& what, const std::string& where) {
-  if (!number.is_number_unsigned()) damaged(what, where + " holds " + number.dump() + ", which is no size");
+  if (!number.is_number_unsigned()) {
+    // Writing out a deep array would take more stack than there is.
+    const std::string found = number.is_primitive() ? number.dump() : std::string("a JSON ") + number.type_name();
+    damaged(what, where + " holds " + found + ", which is no size");
+  }
   return number.get<std::uint64_t>();
 }
 

@@ -186,9 +186,9 @@ Tensor Tensor::write_through(const Tensor& value) const {
   return value;
 }
 
-Tensor Tensor::write_through(const Tensor& other, Compute compute, Write write) const {
-  const bool has_source = defined() && source_of(*this);
-  return has_source ? write_through((this->*compute)(other)) : (this->*write)(other);
+Tensor Tensor::write_through(const Tensor& other, Compute, Write write) const {
+  const Tensor& updated = (this->*write)(other);
+  return defined() && source_of(*this) ? write_through(updated) : updated;
 }
 
 namespace {

@@ -133,8 +133,7 @@ struct Lerp {
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 2) return mul(t, sub(x[1], x[0]));
-    const Tensor share = mul(t, x[2]);
-    return i == 0 ? sub(t, share) : share;
+    return mul(t, i == 0 ? sub(1, x[2]) : x[2]);
   }
   static double reference(double start, double end, double weight) { return start + weight * (end - start); }
 };

@@ -89,11 +89,11 @@ struct Minimum {
   static double reference(double a, double b) { return a < b ? a : b; }
 };
 
-/// What input i of fmax or fmin has of t; `first` is the first one's share by order. Of a number and a NaN the number
+/// What input i of fmax or fmin has of t; `by_order` is its share of it between numbers. Of a number and a NaN the number
 /// has it all, of two NaN the first.
-Tensor share_of_numbers(int i, const Tensor& t, const Tensor& first, std::span<const Tensor> x) {
-  const Tensor of_first = where(isnan(x[1]), t, where(isnan(x[0]), 0, first));
-  return i == 0 ? of_first : sub(t, of_first);
+Tensor share_of_numbers(int i, const Tensor& t, const Tensor& by_order, std::span<const Tensor> x) {
+  const Tensor first_wins = i == 0 ? t : Tensor(0), second_wins = i == 0 ? Tensor(0) : t;
+  return where(isnan(x[1]), first_wins, where(isnan(x[0]), second_wins, by_order));
 }
 
 struct Fmax {
@@ -105,8 +105,8 @@ struct Fmax {
   template <class T> auto formula(T a, T b) const {
     return scalar::select(scalar::greater_equal(a, b) || scalar::isnan(b), a, b);
   }
-  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    return share_of_numbers(i, t, apply(GreaterShare{}, t, x[0], x[1]), x);
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
+    return share_of_numbers(i, t, Maximum().scale(i, t, x, y), x);
   }
   static double reference(double a, double b) { return std::fmax(a, b); }
 };
@@ -120,8 +120,8 @@ struct Fmin {
   template <class T> auto formula(T a, T b) const {
     return scalar::select(scalar::less_equal(a, b) || scalar::isnan(b), a, b);
   }
-  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    return share_of_numbers(i, t, apply(GreaterShare{}, t, x[1], x[0]), x);
+  Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
+    return share_of_numbers(i, t, Minimum().scale(i, t, x, y), x);
   }
   static double reference(double a, double b) { return std::fmin(a, b); }
 };

@@ -12,6 +12,7 @@ namespace {
 
 constexpr DTypes numbers = DTypes::floating | DTypes::integral | DTypes::complex;
 constexpr DTypes fields = DTypes::floating | DTypes::complex;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Pow {
   using kind = Elementwise;
@@ -23,16 +24,17 @@ struct Pow {
   template <class T> auto formula(T base, T exponent) const { return scalar::pow(base, exponent); }
   /// As in PyTorch, 0 to the power 0 has derivatives 0, as has 0 to a positive power with respect to the exponent.
   /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power may
-  /// overflow although its product with the exponent is finite.
+  /// overflow although its product with the exponent is finite; y / base says that, unless base is infinite.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
     const Tensor &base = x[0], &exponent = x[1], at_zero = eq(base, 0);
     if (i == 0) {
       const Tensor lower = where(logical_and(at_zero, eq(exponent, 0)), 1, sub(exponent, 1));
-      const Tensor steep = logical_and(isinf(pow(base, lower)), logical_not(at_zero));
+      const Tensor steep = logical_and(isinf(pow(base, lower)), logical_and(logical_not(at_zero), isfinite(base)));
       const Tensor plain = mul(exponent, pow(where(steep, 1, base), lower));
       return where(steep, div(mul(y, exponent), where(steep, base, 1)), plain);
     }
-    const Tensor flat = logical_and(at_zero, ge(real(exponent), 0));
+    const Tensor flat =
+        logical_or(logical_and(at_zero, ge(real(exponent), 0)), logical_and(eq(base, infinity), eq(y, 0)));
     return mul(y, log(to(where(flat, 1, base), y.dtype())));
   }
   static double reference(double base, double exponent) { return std::pow(base, exponent); }
@@ -110,7 +112,7 @@ struct HalfQuotient {
   template <class T> auto formula(T a, T b) const { return a / (b + b); }
   /// b, being a square root, is far from where 2 b overflows.
   template <class T> static T unit(T, T b) {
-    return scalar::select(scalar::less(scalar::abs(b), T(0x1p126)), T(0), T(std::numeric_limits<double>::infinity()));
+    return scalar::select(scalar::less(scalar::abs(b), T(0x1p126)), T(0), T(infinity));
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
     return i == 0 ? apply(HalfQuotient{}, t, x[1]) : neg(div(mul(t, y), x[1]));

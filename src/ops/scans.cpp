@@ -35,10 +35,10 @@ Tensor one_before(const Tensor& x, Way way, double first) {
   return way.reverse ? cat({rest, start}, way.axis) : cat({start, rest}, way.axis);
 }
 
-/// a t, and 0 where either is 0, though the other be infinite: a direction that has no part in a derivative adds nothing.
-struct Along {
+/// a times t, but 0 if either is 0, even where the other is infinite or NaN: a zero tangent contributes nothing.
+struct ProductOrZero {
   using kind = Elementwise;
-  static constexpr const char* name = "along";
+  static constexpr const char* name = "product_or_zero";
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
   static constexpr unsigned keeps = input(0) | input(1);
@@ -46,11 +46,11 @@ struct Along {
     return scalar::select(scalar::equal(a, T(0)) || scalar::equal(t, T(0)), T(0), a * t);
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    return apply(Along{}, x[i == 0 ? 1 : 0], t);
+    return apply(ProductOrZero{}, x[i == 0 ? 1 : 0], t);
   }
   static double reference(double a, double t) { return a * t; }
 };
-Tensor along(const Tensor& a, const Tensor& t) { return apply(Along{}, a, t); }
+Tensor product_or_zero(const Tensor& a, const Tensor& t) { return apply(ProductOrZero{}, a, t); }
 
 // ── linear recurrences ──
 
@@ -124,7 +124,7 @@ struct Recurrence {
   Tensors jvp(const Forward& f) const {
     Tensor driven = f.tangents[1];
     if (f.tangents[0].defined()) {
-      const Tensor by_a = f.tangents[0] * one_before(f.outputs[0], way, 0);
+      const Tensor by_a = product_or_zero(one_before(f.outputs[0], way, 0), f.tangents[0]);
       driven = driven.defined() ? driven + by_a : by_a;
     }
     return {of(f.inputs[0], driven, way)};
@@ -132,7 +132,7 @@ struct Recurrence {
   Tensors vjp(const Reverse& r) const {
     const Tensor ct_b = adjoint(r.inputs[0], r.cotangents[0], way);
     if (!r.wants(0)) return {Tensor(), ct_b};
-    return {ct_b * conj_if_complex(one_before(r.outputs[0], way, 0)), ct_b};
+    return {product_or_zero(conj_if_complex(one_before(r.outputs[0], way, 0)), ct_b), ct_b};
   }
   Recurrence lifted() const { return {way.lifted()}; }
 
@@ -174,6 +174,10 @@ struct RunningSum {
   }
 };
 
+/// x in the type that its kernel multiplies in, as derivatives must: rounded to half precision, a product may be infinite
+/// that a 0 follows.
+Tensor as_multiplied(const Tensor& x) { return to(x, kernels::accumulator_dtype(x.dtype())); }
+
 struct RunningProduct {
   using kind = Explicit;
   static constexpr const char* name = "cumprod";
@@ -188,11 +192,17 @@ struct RunningProduct {
     kernels::scan(kernels::Scan::prod, out[0], in[0], static_cast<int>(way.axis), way.direction());
   }
   Tensors jvp(const Forward& f) const {
-    return {Recurrence::of(f.inputs[0], along(one_before(f.outputs[0], way, 1), f.tangents[0]), way)};
+    const Tensor x = as_multiplied(f.inputs[0]), t = as_multiplied(f.tangents[0]);
+    return {to(Recurrence::of(x, product_or_zero(before(x, f.outputs[0]), t), way), f.outputs[0].dtype())};
   }
   Tensors vjp(const Reverse& r) const {
-    return {along(conj_if_complex(one_before(r.outputs[0], way, 1)),
-                  Recurrence::adjoint(r.inputs[0], r.cotangents[0], way))};
+    const Tensor x = as_multiplied(r.inputs[0]), ct = as_multiplied(r.cotangents[0]);
+    const Tensor of_products = Recurrence::adjoint(x, ct, way);
+    return {to(product_or_zero(conj_if_complex(before(x, r.outputs[0])), of_products), r.outputs[0].dtype())};
+  }
+  /// The products of what comes before each element, for products y in the type of x or rounded.
+  Tensor before(const Tensor& x, const Tensor& y) const {
+    return one_before(x.dtype() == y.dtype() ? y : of(x, way), way, 1);
   }
   RunningProduct lifted() const { return {way.lifted()}; }
   static Tensor of(const Tensor& x, Way way) { return apply(RunningProduct{way}, x); }
@@ -292,8 +302,8 @@ struct ProductOfOthers {
   /// What the elements that come before an element on `way` add to its change.
   static Tensor part(const Tensor& x, const Tensor& t, Way way, Way rest) {
     const Tensor before = one_before(RunningProduct::of(x, way), way, 1);
-    const Tensor moved = one_before(Recurrence::of(x, along(before, t), way), way, 0);
-    return along(one_before(RunningProduct::of(x, rest), rest, 1), moved);
+    const Tensor moved = one_before(Recurrence::of(x, product_or_zero(before, t), way), way, 0);
+    return product_or_zero(one_before(RunningProduct::of(x, rest), rest, 1), moved);
   }
 };
 
@@ -307,9 +317,14 @@ struct Product {
     return without_axes(x, {axis}, kernels::reduced_dtype(kernels::Reduction::prod, x.dtype));
   }
   void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::prod, out, in, {axis}); }
-  Tensors jvp(const Forward& f) const { return {sum_along(along(others(f.inputs[0]), f.tangents[0]), {axis})}; }
+  Tensors jvp(const Forward& f) const {
+    const Tensor x = as_multiplied(f.inputs[0]), t = as_multiplied(f.tangents[0]);
+    return {to(sum_along(product_or_zero(others(x), t), {axis}), f.inputs[0].dtype())};
+  }
   Tensors vjp(const Reverse& r) const {
-    return {beside(r.cotangents[0], {axis}, r.input_types[0].rank()) * conj_if_complex(others(r.inputs[0]))};
+    const Tensor x = as_multiplied(r.inputs[0]), ct = as_multiplied(r.cotangents[0]);
+    const Tensor of_each = product_or_zero(conj_if_complex(others(x)), beside(ct, {axis}, r.input_types[0].rank()));
+    return {to(of_each, r.inputs[0].dtype())};
   }
   Product lifted() const { return {axis + 1}; }
   static std::vector<Sample<Product>> samples() {

@@ -74,6 +74,30 @@ TEST(BranchTypes, OfTreesAndUndefinedResults) {
   }
 }
 
+/// Keys are no part of the C++ type: branches that agree for some may differ for others.
+TEST(BranchTypes, OfTreesWhoseKeysTheOperandsDecide) {
+  using Named = std::map<std::string, Tensor>;
+  const auto by_map = [](const std::string& key) {
+    return rc::vmap([&](Tensor x) {
+      const auto renamed = [](const Named& m) { return Named{{"a", m.begin()->second}}; };
+      return rc::cond(x > 0, [](const Named& m) { return m; }, renamed, Named{{key, x}}).begin()->second;
+    })(doubles({1, 2}));
+  };
+  expect_values(by_map("a"), {1, 2});
+  EXPECT_THROW(by_map("b"), rc::ValueError);
+  expect_values(by_map("a"), {1, 2});
+  const auto by_number = [](int number) {
+    return rc::vmap([&](Tensor x) {
+      const auto zeroth = [](Tensor a, int) { return Named{{"0", a}}; };
+      const auto numbered = [](Tensor a, int i) { return Named{{std::to_string(i), a}}; };
+      return rc::cond(x > 0, zeroth, numbered, x, number).begin()->second;
+    })(doubles({1, 2}));
+  };
+  expect_values(by_number(0), {1, 2});
+  EXPECT_THROW(by_number(1), rc::ValueError);
+  expect_values(by_number(0), {1, 2});
+}
+
 TEST(BranchTypes, OfSwitchCase) {
   const auto f = [](Tensor i) {
     return rc::switch_case(

@@ -120,6 +120,15 @@ TEST_F(Safetensors, ThatAreDamagedAreAnError) {
       "again");
   write(R"({"x":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}})", "12345678");
   expect_damage(" has a header that cannot be read: x holds -1, which is no size; save it again");
+  const std::string deep(2'000'000, '['), closed(2'000'000, ']');  // deeper than the stack
+  write(R"({"x":{"dtype":"F32","data_offsets":[0,8],"shape":[)" + deep + closed + "]}}", "12345678");
+  expect_damage(" has a header that cannot be read: x holds a JSON array, which is no size; save it again");
+  write(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,)" + deep + closed + "]}}", "12345678");
+  expect_damage(" has a header that cannot be read: x holds a JSON array, which is no size; save it again");
+  write(R"({"x":{"dtype":"F32","shape":[{}],"data_offsets":[0,8]}})", "12345678");
+  expect_damage(" has a header that cannot be read: x holds a JSON object, which is no size; save it again");
+  write(R"({"x":{"dtype":"F32","shape":["1"],"data_offsets":[0,8]}})", "12345678");
+  expect_damage(" has a header that cannot be read: x holds \"1\", which is no size; save it again");
   write(R"({"x":{"dtype":"F32","shape":[1]}})", "1234");
   expect_damage(" has a header that cannot be read: x has no data_offsets; save it again");
   write(R"({"x":{"shape":[1],"data_offsets":[0,4]}})", "1234");

@@ -118,6 +118,84 @@ TEST(ExtremeDerivatives, OfProductsThatOverflow) {
   expect_same(rc::jacfwd(second)(doubles({inf, 2, 3})), {2, inf, 0});
 }
 
+/// The kernels multiply in float32; the derivatives are right wherever those products are finite.
+TEST(ExtremeDerivatives, OfProductsThatOverflowHalfPrecision) {
+  const Tensor x = doubles({300, 300, 5, 0}).to(rc::float16);
+  const auto product = [](Tensor v) { return prod(v); };
+  const auto last = [](Tensor v) { return cumprod(v, 0)[3]; };
+  const auto from_behind = [](Tensor v) { return flip(cumprod(flip(v, {0}), 0), {0})[0]; };
+  for (const Tensor& slope : {rc::grad(product)(x), rc::jacfwd(product)(x), rc::grad(last)(x), rc::jacfwd(last)(x)})
+    EXPECT_EQ(values(slope), (Values{0, 0, 0, inf}));
+  const Tensor y = doubles({0, 5, 300, 300}).to(rc::float16);
+  for (const Tensor& slope : {rc::grad(product)(y), rc::grad(from_behind)(y), rc::jacfwd(from_behind)(y)})
+    EXPECT_EQ(values(slope), (Values{inf, 0, 0, 0}));
+  const Values second = {0, 0, 0, 1500, 0, 0, 0, 1500, 0, 0, 0, inf, 1500, 1500, inf, 0};
+  for (const auto& f : {rc::hessian(product)(x), rc::hessian(last)(x), rc::jacrev(rc::grad(product))(x)})
+    EXPECT_EQ(values(f), second);
+}
+
+/// Rows that a mask leaves out add nothing, in each order of derivatives.
+TEST(ExtremeDerivatives, OfProductsThatOverflowAndAreMasked) {
+  const Tensor keep = rc::tensor({0., 1.}) > 0;
+  const Tensor x = doubles({1e200, -1e200, 3, 1, 2, 3}, {2, 3});
+  const auto masked = [&](Tensor v) { return where(keep, prod(v, 1), 0).sum(); };
+  const auto running = [&](Tensor v) { return where(keep, cumprod(v, 1).select(1, 2), 0).sum(); };
+  const Values slope = {0, 0, 0, 6, 3, 2}, second = {0, 0, 0, 0, 3, 2, 0, 3, 0, 3, 2, 0};
+  const auto each = [&](const auto& f) {
+    EXPECT_EQ(values(rc::grad(f)(x)), slope);
+    EXPECT_EQ(values(rc::jacfwd(f)(x)), slope);
+    for (const Tensor& hessian :
+         {rc::hessian(f)(x), rc::jacrev(rc::grad(f))(x), rc::jacfwd(rc::jacfwd(f))(x), rc::jacrev(rc::jacfwd(f))(x)}) {
+      const Values all = values(hessian);  // [2, 3, 2, 3]
+      for (std::size_t i = 0; i < 6; ++i)
+        for (std::size_t j = 0; j < 6; ++j)
+          EXPECT_EQ(all[6 * i + j], i < 3 || j < 3 ? 0 : (i == j ? 0 : 6.0 / ((i - 2) * (j - 2)))) << i << j;
+    }
+  };
+  each(masked);
+  each(running);
+}
+
+/// A tensor for exponent gives the derivatives that a number gives, at infinity as elsewhere.
+TEST(ExtremeDerivatives, OfPowersOfInfinity) {
+  for (const double exponent : {-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0})
+    for (const double base : {inf, -inf, 0.0, 2.0}) {
+      if (base < 0 && std::floor(exponent) != exponent) continue;
+      const auto by_number = [&](Tensor x) { return pow(x, exponent); };
+      const auto by_tensor = [&](Tensor x) { return pow(x, number(exponent)); };
+      const double wanted = rc::grad(by_number)(number(base)).item<double>();
+      const double found = rc::grad(by_tensor)(number(base)).item<double>();
+      EXPECT_TRUE(found == wanted || (std::isnan(found) && std::isnan(wanted)))
+          << base << " to the " << exponent << ": " << found << ", by a number " << wanted;
+    }
+  const auto by_exponent = [](double base, double exponent) {
+    return rc::grad([&](Tensor e) { return pow(number(base), e); })(number(exponent)).item<double>();
+  };
+  EXPECT_EQ(by_exponent(inf, 2), inf);
+  EXPECT_EQ(by_exponent(inf, -2), 0);
+  EXPECT_EQ(by_exponent(0, 2), 0);
+  EXPECT_EQ(by_exponent(0, -2), -inf);
+}
+
+/// A share of an infinite cotangent is chosen, not what the other's leaves of it.
+TEST(ExtremeDerivatives, OfChoicesByAnInfiniteCotangent) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto shares = [](const auto& f, double a, double b) {
+    return values(rc::grad([&](Tensor x) { return (f(x[0], x[1]) * number(inf)); })(doubles({a, b})));
+  };
+  const auto greater = [](Tensor a, Tensor b) { return fmax(a, b); };
+  const auto less = [](Tensor a, Tensor b) { return fmin(a, b); };
+  EXPECT_EQ(shares(greater, 2, 1), (Values{inf, 0}));
+  EXPECT_EQ(shares(greater, 1, 2), (Values{0, inf}));
+  EXPECT_EQ(shares(greater, 1, 1), (Values{inf, inf}));
+  EXPECT_EQ(shares(greater, 1, nan), (Values{inf, 0}));
+  EXPECT_EQ(shares(greater, nan, 1), (Values{0, inf}));
+  EXPECT_EQ(shares(less, 2, 1), (Values{0, inf}));
+  EXPECT_EQ(shares(less, nan, nan), (Values{inf, 0}));
+  const auto between = [](Tensor a, Tensor b) { return lerp(a, b, number(0.25)); };
+  EXPECT_EQ(shares(between, 1, 2), (Values{inf, inf}));
+}
+
 TEST(ExtremeDerivatives, OfACrossEntropyOfInfiniteLogits) {
   const auto loss = [](double x, double y) {
     return binary_cross_entropy_with_logits(doubles({x}), doubles({y})).item<double>();

@@ -151,6 +151,27 @@ TEST(AssignedIndices, AreUpdatedByEachOperator) {
   expect_values(x, {7, 6, 7});
 }
 
+TEST(AssignedIndices, AreUpdatedOnlyToWhatTheyCanHold) {
+  const Tensor x = integers({0, 1, 2}), mask = x > 0;
+  const auto expect_refused = [&](const auto& update, const char* name, const char* result, const char* target) {
+    expect_error<rc::TypeError>(update, std::string(name) + ": the result is " + result +
+                                            ", which does not convert to the target " + target +
+                                            "; convert an operand, or use the out-of-place operation");
+    expect_values(x, {0, 1, 2});
+  };
+  expect_refused([&] { x[0] += doubles({0.5}).sum(); }, "add_", "f64", "i64[]");
+  expect_refused([&] { x[mask] += doubles({0.5}).sum(); }, "add_", "f64", "i64[2]");
+  expect_refused([&] { x.index({integers({0})}) *= doubles({0.5}); }, "mul_", "f64", "i64[1]");
+  expect_refused([&] { x[mask] /= x[mask]; }, "div_", "f32", "i64[2]");
+  EXPECT_THROW(x[mask] += 0.5, rc::TypeError);
+  expect_error<rc::ValueError>([&] { x[mask] -= integers({1, 2}).unsqueeze(1); },
+                               "sub_: the result i64[2,2] does not fit the target i64[2]; a write keeps its target's "
+                               "shape");
+  expect_values(x, {0, 1, 2});
+  x[mask] = 0.5;  // an assignment converts, as in PyTorch
+  expect_values(x, {0, 0, 0});
+}
+
 TEST(AssignedIndices, LeaveTheEntriesAloneWhereTheyAreTwiceRemoved) {
   const Tensor x = doubles({1, 2, 3});
   x[integers({0, 1})][0] = 9;  // as in Python: an entry of a copy
