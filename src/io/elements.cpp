@@ -2,6 +2,7 @@
 #include "io/elements.h"
 
 #include <bit>
+#include <nlohmann/json.hpp>
 
 #include "kernels/elementwise.h"
 #include "ops/reading.h"
@@ -42,6 +43,14 @@ ArrayRef read_array(Source& source, const Type& type, const std::string& what) {
 }
 
 Tensor to_tensor(ArrayRef array) { return make_tensor(std::move(array), current_level()); }
+
+void require_utf8(const char* op, const std::string& name) {
+  try {
+    (void)nlohmann::json(name).dump();
+  } catch (const nlohmann::json::exception&) {
+    raise<ValueError>(std::string(op) + ": the name '" + name + "' is not UTF-8; give the tensor another one");
+  }
+}
 
 ArrayRef row_major(const char* op, const Tensor& x) {
   ArrayRef array = concrete(op, x);

@@ -32,6 +32,9 @@ void require_bytes(const Source& source, const Type& type, const std::string& wh
 ArrayRef read_array(Source& source, const Type& type, const std::string& what);
 Tensor to_tensor(ArrayRef array);
 
+/// Throws ValueError unless a tensor's name is UTF-8, as those in archives and JSON are.
+void require_utf8(const char* op, const std::string& name);
+
 /// The elements of x, row-major; errors as of `concrete` (ops/reading.h).
 ArrayRef row_major(const char* op, const Tensor& x);
 

@@ -120,6 +120,10 @@ std::map<std::string, Tensor> load_npz(const std::string& path) {
 void save_npz(const std::string& path, const std::map<std::string, Tensor>& tensors) {
   std::vector<std::string> contents;  // libzip reads them when it closes the archive
   for (const auto& [name, tensor] : tensors) {
+    io::require_utf8("save_npz", name);
+    if (name.find('\0') != std::string::npos)
+      raise<ValueError>("save_npz: the name '" + std::string(name.c_str()) +
+                        "…' holds a zero byte, which an archive's names cannot; give the tensor another one");
     std::string& bytes = contents.emplace_back();
     npy::save(tensor, "save_npz",
               [&](const void* from, std::uint64_t n) { bytes.append(static_cast<const char*>(from), n); });

@@ -138,11 +138,8 @@ struct Part {
 std::uint64_t bytes_of(const Part& part) { return io::bytes_of(part.array->type.shape, part.array->type.dtype); }
 
 std::string quoted(const std::string& name) {
-  try {
-    return json(name).dump();
-  } catch (const json::exception&) {
-    raise<ValueError>("save_safetensors: the name '" + name + "' is not UTF-8; give the tensor another one");
-  }
+  io::require_utf8("save_safetensors", name);
+  return json(name).dump();
 }
 
 }  // namespace

@@ -134,7 +134,8 @@ void take_larger(Largest<T> largest, const T* __restrict from, Step step, Positi
                  std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     const T x = from[i * step];
-    const bool take = (x > largest.value[i]) | is_nan(x) | (largest.place[i] < 0);
+    const bool larger = x > largest.value[i], nan = is_nan(x), first = largest.place[i] < 0;
+    const bool take = larger | nan | first;  // without branches
     largest.value[i] = take ? x : largest.value[i];
     largest.place[i] = take ? place + static_cast<Position<T>>(i) * place_step : largest.place[i];
   }

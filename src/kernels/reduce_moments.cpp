@@ -51,7 +51,7 @@ void mean_var(Strided mean, Strided variance, Strided in, const bool* reduced, s
   assert(mean.dtype == in.dtype && variance.dtype == real_dtype(in.dtype));
   std::int64_t count = 1;
   for (int i = 0; i < in.rank; ++i) count *= reduced[i] ? in.shape[i] : 1;
-  const std::int64_t divisor = std::max<std::int64_t>(0, count - correction);
+  const double divisor = std::max(0.0, static_cast<double>(count) - static_cast<double>(correction));
   const Pieces pieces(in, reduced);
   pieces.for_each([&](std::int64_t i, std::int64_t size) {
     const Slice from(in, pieces.axis, i, size), mean_to(mean, pieces.kept_axis, i, size),

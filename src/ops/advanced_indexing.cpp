@@ -5,6 +5,7 @@
 
 #include "ops/dynamic_shapes.h"
 #include "ops/indexing.h"
+#include "primitive/called.h"
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -27,6 +28,7 @@ struct Resolved {
   Tensor view;
   std::vector<Tensor> indices;
   Axes axes;             // of the view, ascending
+  Axes own_axes;         // the same, as axes of x
   bool adjacent = true;  // the result's new axes stand where the first index stood, else in front
 };
 
@@ -37,7 +39,7 @@ std::vector<Tensor> places_of_mask(const Tensor& mask) {
 }
 
 Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
-  require_defined("index", x, 0);
+  const Called as("index", x);
   int used = 0, ellipses = 0;
   for (const Index& i : indices) {
     used += axes_of(i);
@@ -45,12 +47,12 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
   }
   const int rank = type_of(x).rank();
   if (used > rank)
-    raise<IndexError>("index: " + std::to_string(used) + " indices are too many for " + type_text(x) + ", which has " +
-                      count_of(rank, "axis", "axes"));
+    raise<IndexError>("index: " + count_of(used, "index is", "indices are") + " too many for " + type_text(x) +
+                      ", which has " + count_of(rank, "axis", "axes"));
   if (ellipses > 1) raise<IndexError>("index: an index may hold one ellipsis, found " + std::to_string(ellipses));
 
-  Resolved r{.view = x, .indices = {}, .axes = {}};
-  std::int64_t axis = 0;
+  Resolved r{.view = x, .indices = {}, .axes = {}, .own_axes = {}};
+  std::int64_t axis = 0, own_axis = 0;  // of the view, of x
   std::int64_t last_entry = -2, entry = -1;
   for (const Index& i : indices) {
     ++entry;
@@ -61,7 +63,7 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
         r.view = slice(r.view, axis, i.slice.start, i.slice.stop, i.slice.step);
         ++axis;
         break;
-      case EntryKind::integer: r.view = select(r.view, axis, i.integer); break;
+      case EntryKind::integer: r.view = select(r.view, axis, wrap_index("index", i.integer, own_axis, x)); break;
       case EntryKind::tensor: {
         require_defined("index", i.tensor, static_cast<int>(entry) + 1);
         if (!r.indices.empty() && last_entry != entry - 1) r.adjacent = false;
@@ -70,12 +72,14 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
             is_mask(i) ? places_of_mask(i.tensor)
                        : std::vector<Tensor>{require_indices("index", i.tensor, static_cast<int>(entry) + 1)};
         for (const Tensor& place : places) {
+          r.own_axes.push_back(own_axis + static_cast<std::int64_t>(&place - places.data()));
           r.indices.push_back(place);
           r.axes.push_back(axis++);
         }
         break;
       }
     }
+    own_axis += i.kind == EntryKind::all_others ? rank - used : axes_of(i);
   }
   return r;
 }
@@ -88,7 +92,7 @@ Axes front_order(const Resolved& r) {
   return order;
 }
 
-IndexPlace place_of(const Resolved& r) { return {"index", r.axes, type_of(r.view).shape, true}; }
+IndexPlace place_of(const Tensor& x, const Resolved& r) { return {"index", r.own_axes, type_of(x).shape, true}; }
 
 std::int64_t index_rank(const Resolved& r) {
   std::int64_t rank = 0;
@@ -131,7 +135,7 @@ namespace ops {
 Tensor index(const Tensor& x, const std::vector<Index>& indices) {
   const Resolved r = resolve(x, indices);
   if (r.indices.empty()) return r.view;
-  const Tensor rows = take_front(permute(r.view, front_order(r)), r.indices, place_of(r));
+  const Tensor rows = take_front(permute(r.view, front_order(r)), r.indices, place_of(x, r));
   return moved_block(rows, 0, result_axis(r), index_rank(r));
 }
 
@@ -169,7 +173,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
     while (type_of(values).rank() < rank) values = ops::unsqueeze(values, 0);
     values = moved_block(values, result_axis(r), 0, count);
   }
-  const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(r));
+  const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(*this, r));
   Axes back = order;
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
@@ -221,7 +225,10 @@ Tensor indexed(const Tensor& x, std::vector<Index> indices) {
 
 Tensor Tensor::operator[](const Tensor& i) const { return indexed(*this, {Index(i)}); }
 Tensor Tensor::operator[](const Index& i) const { return indexed(*this, {i}); }
-Tensor Tensor::operator[](std::nullopt_t) const { return ops::unsqueeze(*this, 0); }
+Tensor Tensor::operator[](std::nullopt_t) const {
+  const Called as("index", *this);
+  return ops::unsqueeze(*this, 0);
+}
 Tensor Tensor::index(std::initializer_list<Index> indices) const { return indexed(*this, indices); }
 Tensor Tensor::index(const std::vector<Index>& indices) const { return indexed(*this, indices); }
 

@@ -214,11 +214,11 @@ struct ClampMax {
 
 /// `run(operation, bounds…)` with the bounds that there are.
 template <class Run>
-decltype(auto) with_bounds(const Tensor& low, const Tensor& high, const Run& run) {
+decltype(auto) with_bounds(const char* op, const Tensor& low, const Tensor& high, const Run& run) {
+  if (!low.defined() && !high.defined())
+    raise<ValueError>(std::string(op) + ": neither low nor high is given; at least one of them must be");
   if (low.defined() && high.defined()) return run(Clamp{}, low, high);
-  if (low.defined()) return run(ClampMin{}, low);
-  require_defined("clamp", high, 2);
-  return run(ClampMax{}, high);
+  return low.defined() ? run(ClampMin{}, low) : run(ClampMax{}, high);
 }
 
 }  // namespace
@@ -236,13 +236,13 @@ Tensor minimum(const Tensor& a, const Tensor& b) { return apply(Minimum{}, a, b)
 Tensor fmax(const Tensor& a, const Tensor& b) { return apply(Fmax{}, a, b); }
 Tensor fmin(const Tensor& a, const Tensor& b) { return apply(Fmin{}, a, b); }
 Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high) {
-  return with_bounds(low, high, [&](auto op, const auto&... bounds) { return apply(op, x, bounds...); });
+  return with_bounds("clamp", low, high, [&](auto op, const auto&... bounds) { return apply(op, x, bounds...); });
 }
 Tensor clamp_min(const Tensor& x, const Tensor& low) { return apply(ClampMin{}, x, low); }
 Tensor clamp_max(const Tensor& x, const Tensor& high) { return apply(ClampMax{}, x, high); }
 
 const Tensor& Tensor::clamp_(const Tensor& low, const Tensor& high) const {
-  return with_bounds(low, high, [&](auto op, const auto&... bounds) -> const Tensor& {
+  return with_bounds("clamp_", low, high, [&](auto op, const auto&... bounds) -> const Tensor& {
     return apply_into(*this, op, *this, bounds...);
   });
 }

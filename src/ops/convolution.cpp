@@ -82,7 +82,7 @@ BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
 
 /// Both operands have the axes that the shape speaks of and one element type, and no product of two numbers overflows.
 void require_fit(const ConvolutionShape& shape, const Type& first, const Type& second) {
-  constexpr std::int64_t most = std::int64_t{1} << 30;
+  constexpr std::int64_t most = most_of_a_window;
   require_between(1, shape.spatial, 3);
   require_between(shape.spatial + 2, first.rank(), shape.spatial + 2);
   require_between(shape.spatial + 2, second.rank(), shape.spatial + 2);
@@ -254,8 +254,7 @@ std::array<std::int64_t, 3> per_axis(const char* op, const char* what, const Axe
 }
 
 ConvolutionShape shape_from(const char* op, int spatial, const ConvOptions& options) {
-  if (options.groups < 1)
-    raise<ValueError>(std::string(op) + ": groups is " + std::to_string(options.groups) + "; it must be at least 1");
+  require_of_a_window(op, "groups", options.groups, 1);
   const std::array<std::int64_t, 3> padding = per_axis(op, "padding", options.padding, spatial, 0);
   return {spatial, per_axis(op, "stride", options.stride, spatial, 1),     padding,
           padding, per_axis(op, "dilation", options.dilation, spatial, 1), options.groups};

@@ -72,17 +72,18 @@ struct EyeRows {
   DType dtype;
 
   Type type() const {
-    for (std::int64_t size : {rows, columns}) require_between(0, size, beyond_memory);
-    require_between(-beyond_memory, first, beyond_memory);
+    for (std::int64_t size : {rows, columns}) require_between(0, size, INT64_MAX);
     return {dtype, {rows, columns}};
   }
   void eval(Outputs out, Inputs) const {
     kernels::fill(out[0], std::int64_t{0});
-    const std::int64_t from = std::max<std::int64_t>(0, -first), until = std::min(rows, columns - first);
+    if (rows == 0 || columns == 0) return;  // however long the other one is
+    const std::int64_t shift = std::clamp(first, -rows, columns);
+    const std::int64_t from = std::max<std::int64_t>(0, -shift), until = std::min(rows, columns - shift);
     if (from >= until) return;
     const std::int64_t count = until - from, stride = columns + 1;
     auto* one =
-        static_cast<std::byte*>(out[0].data) + (from * stride + first) * static_cast<std::int64_t>(element_size(dtype));
+        static_cast<std::byte*>(out[0].data) + (from * stride + shift) * static_cast<std::int64_t>(element_size(dtype));
     kernels::fill({one, dtype, 1, &count, &stride}, std::int64_t{1});
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
@@ -111,6 +112,9 @@ void fill_by_place(const Strided& out, const F& value_at) {
   });
 }
 
+/// Holds sums, differences and products of two 64-bit numbers.
+__extension__ using Wide = __int128;
+
 struct ArangeIntegers {
   using kind = Explicit;
   static constexpr const char* name = "arange_integers";
@@ -120,20 +124,27 @@ struct ArangeIntegers {
   DType dtype;
 
   Type type() const {
-    std::int64_t last = 0;
-    if (!size.is_symbol() && size.raw() > 0 &&
-        (__builtin_mul_overflow(size.raw() - 1, step, &last) || __builtin_add_overflow(start, last, &last)))
-      throw IndexError("counts further than a 64-bit number does");
+    if (!size.is_symbol() && size.raw() > 0) {
+      const Wide last = start + Wide{size.raw() - 1} * step;
+      if (last < INT64_MIN || last > INT64_MAX) throw IndexError("counts further than a 64-bit number does");
+    }
     return {dtype, {size}};
   }
   void eval(Outputs out, Inputs) const {
     const Strided& to = out[0];
     if (dtype != DType::int64)
-      return fill_by_place(to, [this](std::int64_t i) { return static_cast<double>(start + i * step); });
-    for (std::int64_t i = 0; i < to.shape[0]; ++i) static_cast<std::int64_t*>(to.data)[i] = start + i * step;
+      return fill_by_place(to, [this](std::int64_t i) { return static_cast<double>(element_at(i)); });
+    for (std::int64_t i = 0; i < to.shape[0]; ++i) static_cast<std::int64_t*>(to.data)[i] = element_at(i);
+  }
+  /// i * step alone may be more than a number holds.
+  std::int64_t element_at(std::int64_t i) const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) +
+                                     static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(step));
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
-  static std::vector<Sample<ArangeIntegers>> samples() { return {{{1, 2, 4, DType::int64}, {}}}; }
+  static std::vector<Sample<ArangeIntegers>> samples() {
+    return {{{1, 2, 4, DType::int64}, {}}, {{INT64_MIN, INT64_MAX, 3, DType::int64}, {}}};
+  }
 };
 
 struct Arange {
@@ -161,7 +172,7 @@ struct Linspace {
   DType dtype;
 
   Type type() const {
-    require_between(0, size, beyond_memory);
+    require_between(0, size, INT64_MAX);
     return {dtype, {size}};
   }
   /// From both ends, so that the last element is `end` and the values lie symmetrically.
@@ -208,7 +219,10 @@ Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, s
     raise<ValueError>(std::string(op) + ": the value " + to_string(given) + " has " +
                       count_of(given.rank(), "axis", "axes") + "; pass a number or a 0-dim tensor");
   const DType dtype = wanted.value_or(given.weak ? dtype_for_number(given.dtype) : given.dtype);
-  if (!is_number(value)) return clone(expand(to(value, dtype), shape));
+  if (!is_number(value)) {
+    const Called as(op);
+    return clone(expand(to(value, dtype), shape));
+  }
   const auto& array = static_cast<const Array&>(*value_of(value));
   const auto z = only_element<std::complex<double>>(op, array, "");
   const bool exact = is_integral(given.dtype);
@@ -242,10 +256,14 @@ std::string text_of(const HostNumber& n) {
   return text;
 }
 
+Wide rounded_up_quotient(Wide a, Wide b) { return a / b + (a % b != 0 && (a < 0) == (b < 0) ? 1 : 0); }
+
 Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, std::optional<DType> dtype) {
   const HostNumber a = host_number("arange", start), b = host_number("arange", end), by = host_number("arange", step);
   if (by.value == 0) raise_arange("step is 0", "it must not be");
-  const double count = std::ceil((b.value - a.value) / by.value);
+  const bool integers = a.integral && b.integral && by.integral;
+  const double count = integers ? static_cast<double>(rounded_up_quotient(Wide{b.integer} - a.integer, by.integer))
+                                : std::ceil((b.value - a.value) / by.value);
   if (!std::isfinite(count))
     raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " is no finite range",
                  "pass finite numbers");
@@ -256,12 +274,10 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
   if (count < 0)
     raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " leads away from the end",
                  "change the sign of the step");
-  if (a.integral && b.integral && by.integral) {
-    const std::int64_t towards = by.integer > 0 ? 1 : -1;
-    const std::int64_t size = (b.integer - a.integer + by.integer - towards) / by.integer;
-    return make("arange", ArangeIntegers{a.integer, by.integer, size, dtype.value_or(DType::int64)});
-  }
-  return make("arange", Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(default_dtype())});
+  if (!integers)
+    return make("arange", Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(default_dtype())});
+  const auto size = static_cast<std::int64_t>(rounded_up_quotient(Wide{b.integer} - a.integer, by.integer));
+  return make("arange", ArangeIntegers{a.integer, by.integer, size, dtype.value_or(DType::int64)});
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct NonzeroOfSize {
 
   Type type(const Type& x) const {
     require_between(0, leading, x.rank());
-    require_between(0, size, beyond_memory);
+    require_between(0, size, INT64_MAX);
     Shape shape(x.shape.begin(), x.shape.begin() + leading);
     shape.push_back(size);
     shape.push_back(x.rank() - leading);
@@ -151,7 +151,7 @@ Tensor unique(const Tensor& x, SizeOptions options) {
 }
 
 Tensor one_hot(const Tensor& index, std::int64_t classes) {
-  require_defined("one_hot", index, 0);
+  const Called as("one_hot", index);
   if (category(type_of(index).dtype) != 1)
     raise<TypeError>("one_hot: the index " + type_text(index) + " is not of integers");
   if (classes < 1) raise<ValueError>("one_hot: classes is " + std::to_string(classes) + "; it must be at least 1");

@@ -18,7 +18,7 @@ struct Summation {
 };
 
 [[noreturn]] void raise_einsum(std::string_view equation, const std::string& finding) {
-  raise<ValueError>("einsum: \"" + std::string(equation) + "\" " + finding);
+  raise<ValueError>("einsum: \"" + shortened(equation) + "\" " + finding);
 }
 
 Letters read_letters(std::string_view equation, std::string_view term, int dot_axes) {
@@ -32,7 +32,10 @@ Letters read_letters(std::string_view equation, std::string_view term, int dot_a
     } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       letters += c;
     } else {
-      raise_einsum(equation, std::string("holds '") + c + "'; write letters, commas, one -> and ...");
+      std::size_t end = i + 1;
+      while (end < term.size() && continues_character(term[end])) ++end;
+      raise_einsum(equation,
+                   "holds '" + std::string(term.substr(i, end - i)) + "'; write letters, commas, one -> and ...");
     }
   }
   return letters;

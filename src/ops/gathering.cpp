@@ -2,18 +2,42 @@
 #include "kernels/elementwise.h"
 #include "kernels/index.h"
 #include "ops/indexing.h"
+#include "ops/reading.h"
 #include "primitive/called.h"
 #include "primitive/wording.h"
 
 namespace ricci {
 
-void check_indices(const IndexPlace& place, std::size_t k, Strided index, const Strided& x, std::int64_t axis) {
-  const std::int64_t size = x.rank == 0 ? 1 : x.shape[axis];
+namespace {
+
+/// `vmaps` are those whose rows are the first axes of the index.
+void check(const IndexPlace& place, std::size_t k, const Strided& index, std::int64_t size, DType dtype,
+           const Vmaps& vmaps) {
   const std::int64_t lowest = place.wraps ? -size : 0;
-  if (const auto bad = kernels::find_out_of_range(index, lowest, size))
-    raise<IndexError>(place.op + ": index " + std::to_string(*bad) + " is out of range for axis " +
-                      std::to_string(place.axes[k]) + " of " + to_string(Type{x.dtype, place.shape}) + "; " +
-                      legal_range(lowest, size - 1));
+  const auto bad = kernels::find_out_of_range(index, lowest, size);
+  if (!bad) return;
+  const auto where = [&] {
+    const std::int64_t first = first_place(index, [&](std::int64_t n) { return n == *bad; });
+    return place_text(first, Shape(index.shape, index.shape + index.rank), vmaps);
+  };
+  raise<IndexError>(place.op + ": index " + std::to_string(*bad) + (vmaps.empty() ? "" : where()) +
+                    " is out of range for axis " + std::to_string(place.axes[k]) + " of " +
+                    to_string(Type{dtype, place.shape}) + "; " + legal_range(lowest, size - 1));
+}
+
+}  // namespace
+
+void check_indices(const IndexPlace& place, std::size_t k, Strided index, const Strided& x, std::int64_t axis) {
+  check(place, k, index, x.rank == 0 ? 1 : x.shape[axis], x.dtype, {});
+}
+
+void check_indices_of_examples(const IndexPlace& place, std::span<const Tensor> indices, DType dtype) {
+  if (!innermost || of_the_user) return;  // in a rule, the user's call is further out
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const auto [seen, vmaps] = elements_of_all_examples(place.op.c_str(), indices[k]);
+    if (!seen || vmaps.empty()) continue;
+    check(place, k, seen->strided(), place.shape.empty() ? 1 : place.shape[at(place.axes[k])].host(), dtype, vmaps);
+  }
 }
 
 Tensor require_indices(const char* op, const Tensor& index, int operand) {
@@ -148,10 +172,12 @@ void require_not_larger(const char* op, const Tensor& index, const Tensor& x, st
 /// A 0-dim index, or x, counts as a vector of one element.
 Tensor gathered(const Tensor& x, std::int64_t axis, const Tensor& places, const IndexPlace& place) {
   const bool no_axes = type_of(x).rank() == 0, one_place = type_of(places).rank() == 0;
-  if (!no_axes && !one_place) return apply(Gather{axis, place}, x, places);
-  const Tensor vector =
-      apply(Gather{0, place}, no_axes ? reshape(x, {1}) : x, one_place ? reshape(places, {1}) : places);
-  return one_place ? reshape(vector, {}) : vector;
+  return naming_the_example(place, {&places, 1}, x, [&] {
+    if (!no_axes && !one_place) return apply(Gather{axis, place}, x, places);
+    const Tensor vector =
+        apply(Gather{0, place}, no_axes ? reshape(x, {1}) : x, one_place ? reshape(places, {1}) : places);
+    return one_place ? reshape(vector, {}) : vector;
+  });
 }
 
 /// A 0-dim index, or x, counts as a vector of one element.
@@ -168,8 +194,10 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
   if (ts.rank() == 0) values = expand(values, type_of(places).shape);
   require_not_larger(op, places, values, -1);
   const IndexPlace place{op, {axis}, tx.shape, false};
-  if (tx.rank() == 0) return reshape(apply(Scatter{0, accumulate, place}, reshape(x, {1}), values, places), {});
-  return apply(Scatter{axis, accumulate, place}, x, values, places);
+  return naming_the_example(place, {&places, 1}, x, [&] {
+    if (tx.rank() == 0) return reshape(apply(Scatter{0, accumulate, place}, reshape(x, {1}), values, places), {});
+    return apply(Scatter{axis, accumulate, place}, x, values, places);
+  });
 }
 
 }  // namespace

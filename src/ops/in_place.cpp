@@ -1,5 +1,6 @@
 // Writes of whole tensors, and in-place forms of operations that are not elementwise: the new value is computed, then
 // written. Those of elementwise operations, which write into the elements where they can, stand beside the operation.
+#include "primitive/called.h"
 #include "primitive/writing.h"
 #include "ricci/ops.h"
 #include "ricci/primitive.h"
@@ -10,7 +11,7 @@ namespace {
 
 template <class Compute>
 const Tensor& written(const Tensor& target, const char* name, const Compute& compute) {
-  require_defined(name, target, 0);
+  const Called as(name, target);
   write_result(target, compute(), name);
   return target;
 }

@@ -18,6 +18,20 @@ struct IndexPlace {
 /// IndexError if an index lies outside `axis` of x, which the user knows as axis `k` of the place.
 void check_indices(const IndexPlace& place, std::size_t k, Strided index, const Strided& x, std::int64_t axis);
 
+/// For the error of check_indices where a user's call is mapped: says it again, with the example, as far as one of
+/// `indices`, those of the place, differs per example. `dtype` is that of what is indexed.
+void check_indices_of_examples(const IndexPlace& place, std::span<const Tensor> indices, DType dtype);
+/// run(), an operation that calls check_indices, with the example in its error.
+template <class Run>
+Tensor naming_the_example(const IndexPlace& place, std::span<const Tensor> indices, const Tensor& x, const Run& run) {
+  try {
+    return run();
+  } catch (const IndexError&) {
+    check_indices_of_examples(place, indices, type_of(x).dtype);
+    throw;
+  }
+}
+
 /// int64 indices; TypeError for other types than integers, booleans excluded.
 Tensor require_indices(const char* op, const Tensor& index, int operand);
 

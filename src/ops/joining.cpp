@@ -208,7 +208,7 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
 }
 
 Tensor repeat(const Tensor& x, const Shape& repeats) {
-  require_defined("repeat", x, 0);
+  const Called as("repeat", x);
   require_sizes("repeat", repeats);
   const Shape shape = type_of(x).shape;
   if (repeats.size() < shape.size())
@@ -230,6 +230,7 @@ Tensor repeat(const Tensor& x, const Shape& repeats) {
 }
 
 Tensor repeat_interleave(const Tensor& x, std::int64_t repeats, std::int64_t dim) {
+  const Called as("repeat_interleave", x);
   const std::int64_t axis = wrap_axis("repeat_interleave", dim, x);
   if (repeats < 0)
     raise<ValueError>("repeat_interleave: repeats is " + std::to_string(repeats) + "; it must be at least 0");
@@ -261,7 +262,7 @@ Tensor roll(const Tensor& x, const Axes& shifts, const Axes& dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::int64_t axis = wrap_axis("roll", dims[i], x);
     const std::int64_t n = type_of(x).rank() == 0 ? 1 : type_of(x).shape[at(axis)].host();
-    const std::int64_t shift = n == 0 ? 0 : (shifts[i] % n + n) % n;
+    const std::int64_t rest = n == 0 ? 0 : shifts[i] % n, shift = rest < 0 ? rest + n : rest;
     if (shift != 0)
       rolled = joined<Cat>({narrow(rolled, axis, n - shift, shift), narrow(rolled, axis, 0, n - shift)}, axis);
   }

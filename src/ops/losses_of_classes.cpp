@@ -1,10 +1,12 @@
 // Losses over classes: cross entropy and negative log-likelihood. The axis of classes is 0 where the input has one
 // axis, else 1.
+#include "interpreters/batch.h"
 #include "kernels/reduce.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/losses.h"
 #include "ops/sums.h"
+#include "primitive/called.h"
 
 namespace ricci {
 namespace {
@@ -32,7 +34,7 @@ struct CrossEntropy {
       using T = typename decltype(t)::type;
       if constexpr (is_floating(dtype_of<T>))
         pick(static_cast<T*>(out[0].data), static_cast<const T*>(logs->data),
-             static_cast<const std::int64_t*>(classes->data), classes->numel(), x.shape[x.rank - 1]);
+             static_cast<const std::int64_t*>(classes->data), classes->type.shape, x.shape[x.rank - 1]);
     });
   }
   /// Σ softmax(x) t - t[class].
@@ -56,10 +58,15 @@ struct CrossEntropy {
 
  private:
   template <class T>
-  static void pick(T* out, const T* logs, const std::int64_t* classes, std::int64_t rows, std::int64_t count) {
+  static void pick(T* out, const T* logs, const std::int64_t* classes, const Shape& shape, std::int64_t count) {
+    const std::int64_t rows = shape.numel();
+    const auto place_of = [&shape](std::int64_t row) {
+      const Vmaps vmaps = vmaps_of_kernel(shape);
+      return vmaps.empty() ? "" : place_text(row, shape, vmaps);
+    };
     for (std::int64_t i = 0; i < rows; ++i) {
       if (classes[i] < 0 || classes[i] >= count)
-        raise<IndexError>("cross_entropy: class " + std::to_string(classes[i]) + " is out of range for " +
+        raise<IndexError>("cross_entropy: class " + std::to_string(classes[i]) + place_of(i) + " is out of range for " +
                           count_of(count, "class", "classes") + "; " + legal_range(0, count - 1));
       out[i] = T(-logs[i * count + classes[i]]);
     }
@@ -119,6 +126,7 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target) {
   return nll_loss(log_probabilities, target, Reduction::mean);
 }
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction) {
+  const Called as("nll_loss", log_probabilities);
   const std::int64_t axis = class_axis("nll_loss", log_probabilities);
   require_defined("nll_loss", target, 1);
   const Tensor classes = checked_classes("nll_loss", log_probabilities, axis, target);

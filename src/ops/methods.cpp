@@ -2,6 +2,7 @@
 // values are read stands in reading.cpp, new_… in create.cpp and views.cpp, in-place methods in in_place.cpp.
 #include <utility>
 
+#include "primitive/called.h"
 #include "primitive/wording.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
@@ -366,7 +367,10 @@ Tensor Tensor::multinomial(std::int64_t samples, bool replacement, RandomOptions
 
 // ── where the free function's arguments are others ──
 
-Tensor Tensor::operator[](std::int64_t i) const { return ops::select(*this, 0, i); }
+Tensor Tensor::operator[](std::int64_t i) const {
+  const Called as("index", *this);
+  return ops::select(*this, 0, i);
+}
 std::pair<Tensor, Tensor> Tensor::extreme_along(bool greatest, std::int64_t dim, bool keepdim) const {
   return ops::extreme_along(*this, greatest, dim, keepdim);
 }

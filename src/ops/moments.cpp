@@ -58,7 +58,7 @@ struct Moments {
   Tensor slope(const Type& x) const {
     const Size n = size_along(axes, x.shape);
     if (n.is_symbol()) return Tensor(2.0) / number_of(n - correction);
-    return 2.0 / static_cast<double>(std::max<std::int64_t>(0, n.host() - correction));
+    return 2.0 / std::max(0.0, static_cast<double>(n.host()) - static_cast<double>(correction));
   }
   Tensor mean_of(const Tensor& x) const { return axes.empty() ? x : mean(x, axes); }
 };

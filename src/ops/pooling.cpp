@@ -8,14 +8,12 @@
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/spatial.h"
+#include "primitive/called.h"
 
 namespace ricci {
 namespace {
 
 using kernels::PoolingShape;
-
-/// No product of two of a window's numbers overflows.
-constexpr std::int64_t most_of_a_window = std::int64_t{1} << 30;
 
 /// Averages know no dilation.
 PoolingShape undilated(PoolingShape shape) {
@@ -155,13 +153,11 @@ Tensor avg_pool_transposed(const Tensor& y, const PoolingShape& shape, const Sha
 bool has_empty_window(std::int64_t n, const PoolingShape& shape, std::size_t axis) {
   if (shape.padding[axis] == 0 || shape.dilation[axis] == 1) return false;
   const std::int64_t windows = kernels::pooling_size(n, shape, static_cast<int>(axis));
+  const std::int64_t dilation = shape.dilation[axis];
   for (std::int64_t i = 0; i < windows; ++i) {
-    bool empty = true;
-    for (std::int64_t k = 0; k < shape.window[axis]; ++k) {
-      const std::int64_t at = i * shape.stride[axis] + k * shape.dilation[axis] - shape.padding[axis];
-      empty &= at < 0 || at >= n;
-    }
-    if (empty) return true;
+    const std::int64_t begin = i * shape.stride[axis] - shape.padding[axis];
+    const std::int64_t skipped = begin < 0 ? (-begin + dilation - 1) / dilation : 0;  // elements before the input
+    if (skipped >= shape.window[axis] || begin + skipped * dilation >= n) return true;
   }
   return false;
 }
@@ -238,6 +234,7 @@ Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& x, const Axes& output_size) {
+  const Called as("adaptive_avg_pool2d", x);
   require_planes("adaptive_avg_pool2d", x);
   const Axes counts = one_per_axis("adaptive_avg_pool2d", "output_size", output_size, 2, 1);
   const std::int64_t rows = type_of(x).rank() - 2, height = x.size(-2), width = x.size(-1);

@@ -49,20 +49,21 @@ struct Triangle {
 
   Type type(const Type& x) const {
     require_rank_of_at_least(2, x);
-    require_between(-beyond_memory, diagonal, beyond_memory);
     return {x.dtype, x.shape};
   }
   void eval(Outputs out, Inputs in) const {
     kernels::copy(out[0], in[0]);
     const Strided& to = out[0];
     const std::int64_t rows = to.shape[to.rank - 2], columns = to.shape[to.rank - 1];
+    if (columns == 0) return;  // however many rows there are
+    const std::int64_t offset = std::clamp(diagonal, -rows - 1, columns);
     std::int64_t matrices = 1;
     for (int i = 0; i < to.rank - 2; ++i) matrices *= to.shape[i];
     const std::size_t element = element_size(to.dtype);
     const double nanoseconds_per_row = 2 + 0.01 * static_cast<double>(at(columns) * element);
     kernels::parallel_for({matrices * rows, nanoseconds_per_row}, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
-        const std::int64_t split = std::clamp<std::int64_t>(row % rows + diagonal + (upper ? 0 : 1), 0, columns);
+        const std::int64_t split = std::clamp<std::int64_t>(row % rows + offset + (upper ? 0 : 1), 0, columns);
         const std::int64_t from = upper ? 0 : split, until = upper ? split : columns;
         std::memset(advance(to.data, to.dtype, row * columns + from), 0, at(until - from) * element);
       }
@@ -71,10 +72,8 @@ struct Triangle {
   Tensor transpose(const Tensor& ct) const { return apply(*this, ct); }
   Triangle lifted() const { return *this; }
   static std::vector<Sample<Triangle>> samples() {
-    return {{{true, 0}, {rand({3, 3})}},
-            {{false, 1}, {rand({2, 3, 4})}},
-            {{true, -1}, {rand({3, 2})}},
-            {{false, -5}, {rand({2, 2})}}};
+    return {{{true, 0}, {rand({3, 3})}},   {{false, 1}, {rand({2, 3, 4})}},      {{true, -1}, {rand({3, 2})}},
+            {{false, -5}, {rand({2, 2})}}, {{false, INT64_MAX}, {rand({2, 3})}}, {{true, INT64_MIN}, {rand({2, 3})}}};
   }
 };
 
@@ -141,8 +140,9 @@ Tensor cropped(const Tensor& x, Axes& low, Axes& high) {
   Tensor inside = x;
   for (std::size_t i = 0; i < low.size(); ++i) {
     if (low[i] >= 0 && high[i] >= 0) continue;
-    const std::int64_t n = type_of(x).shape[i], start = std::max<std::int64_t>(0, -low[i]),
-                       stop = n + std::min<std::int64_t>(0, high[i]);
+    const std::int64_t n = type_of(x).shape[i];
+    const auto cut = [n](std::int64_t width) { return -std::clamp<std::int64_t>(width, -n - 1, 0); };
+    const std::int64_t start = cut(low[i]), stop = n - cut(high[i]);
     if (stop < start)
       raise<ValueError>("pad: the widths cut more than axis " + std::to_string(i) + " of " + type_text(x) + " has");
     inside = narrow(inside, static_cast<std::int64_t>(i), start, stop - start);
@@ -168,14 +168,14 @@ Tensor triu(const Tensor& x, std::int64_t diagonal) { return triangle("triu", x,
 
 Tensor diag_embed(const Tensor& x) { return diag_embed(x, 0, -2, -1); }
 Tensor diag_embed(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
-  require_defined("diag_embed", x, 0);
+  const Called as("diag_embed", x);
   const Type type = type_of(x);
   if (type.rank() == 0) raise<ValueError>("diag_embed: needs at least 1 axis, found " + to_string(type));
   const std::int64_t a = wrap_new_axis("diag_embed", dim1, x), b = wrap_new_axis("diag_embed", dim2, x);
   if (a == b)
     raise<ValueError>("diag_embed: both axes are axis " + std::to_string(a) + " of the result; they must differ");
   Shape shape = type.shape;
-  const Size side = shape.back() + std::abs(offset);
+  const Size side = shape.back() + (offset < 0 ? Size(0) - Size(offset) : Size(offset));
   shape.pop_back();
   shape.insert(at(std::min(a, b)), side);
   shape.insert(at(std::max(a, b)), side);

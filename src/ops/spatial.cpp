@@ -9,6 +9,12 @@ std::string list_of(const Axes& numbers) {
   return "[" + list + "]";
 }
 
+void require_of_a_window(const char* op, const char* what, std::int64_t number, std::int64_t least) {
+  if (number >= least && number <= most_of_a_window) return;
+  raise<ValueError>(std::string(op) + ": " + what + " is " + std::to_string(number) + "; it must be at " +
+                    (number < least ? "least " + std::to_string(least) : "most " + std::to_string(most_of_a_window)));
+}
+
 Axes one_per_axis(const char* op, const char* what, const Axes& given, int count, std::int64_t least) {
   const auto n = static_cast<std::size_t>(count);
   if (given.size() != 1 && given.size() != n)
@@ -17,9 +23,7 @@ Axes one_per_axis(const char* op, const char* what, const Axes& given, int count
   Axes numbers;
   for (std::size_t i = 0; i < n; ++i) {
     numbers.push_back(given[given.size() == 1 ? 0 : i]);
-    if (numbers.back() < least)
-      raise<ValueError>(std::string(op) + ": " + what + " is " + std::to_string(numbers.back()) +
-                        "; it must be at least " + std::to_string(least));
+    require_of_a_window(op, what, numbers.back(), least);
   }
   return numbers;
 }

@@ -157,8 +157,9 @@ struct Polygamma {
   static constexpr const char* name = "polygamma";
   static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0);
-  static constexpr double tolerance_factor = 8;  // three zeta functions, a factorial and a subtraction
-  BoundedNumber<1, 170> n;                       // beyond it the factorial is infinite
+  static constexpr double tolerance_factor = 8;                   // three zeta functions, a factorial and a subtraction
+  static constexpr std::int64_t most = 169, most_in_single = 33;  // beyond it the factorial is infinite
+  BoundedNumber<1, most> n;
 
   template <class T>
   struct Parts {
@@ -224,6 +225,12 @@ Tensor digamma(const Tensor& x) { return apply(Digamma{}, x); }
 Tensor polygamma(std::int64_t n, const Tensor& x) {
   const Called as("polygamma", x);
   if (n < 0) raise<ValueError>("polygamma: n is " + std::to_string(n) + "; it must be at least 0");
+  const Type type = type_of(x);
+  const bool is_double = (is_integral(type.dtype) ? default_dtype() : type.dtype) == DType::float64;
+  if (const std::int64_t most = is_double ? Polygamma::most : Polygamma::most_in_single; n > most)
+    raise<ValueError>("polygamma: n is " + std::to_string(n) + "; it must be at most " + std::to_string(most) +
+                      " for " + to_string(type) +
+                      (is_double ? "" : ", " + std::to_string(Polygamma::most) + " after x.to(rc::float64)"));
   return n == 0 ? digamma(x) : apply(Polygamma{n}, x);
 }
 

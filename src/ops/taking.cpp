@@ -193,7 +193,8 @@ std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> i
 Tensor take_front(const Tensor& x, std::span<const Tensor> indices, const IndexPlace& place) {
   std::vector<Tensor> inputs = broadcast_together(place.op.c_str(), indices);
   inputs.insert(inputs.begin(), x);
-  return ricci::apply(Take{place}, std::span<const Tensor>(inputs))[0];
+  return naming_the_example(place, indices, x,
+                            [&] { return ricci::apply(Take{place}, std::span<const Tensor>(inputs))[0]; });
 }
 
 Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tensor> indices, bool accumulate,
@@ -206,7 +207,8 @@ Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tenso
   if (!(given.shape == shape)) fitted = expand(fitted, shape);
   inputs.insert(inputs.begin(), fitted);
   inputs.insert(inputs.begin(), base);
-  return ricci::apply(PutAt{accumulate, place}, std::span<const Tensor>(inputs))[0];
+  return naming_the_example(place, indices, base,
+                            [&] { return ricci::apply(PutAt{accumulate, place}, std::span<const Tensor>(inputs))[0]; });
 }
 
 namespace ops {

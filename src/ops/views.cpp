@@ -262,7 +262,6 @@ struct Diagonal {
 
   Type type(const Type& x) const {
     require_axes({axis1, axis2}, x.rank());
-    require_between(-beyond_memory, offset, beyond_memory);
     return type_by_alias(*this, x);
   }
   void alias(Type& type, Strides& strides, void*& data) const {
@@ -285,7 +284,8 @@ struct Diagonal {
     return {{{0, 0, 1}, {rand({3, 3})}},
             {{1, 0, 1}, {rand({2, 4})}},
             {{-1, 2, 0}, {rand({3, 2, 4})}},
-            {{5, 0, 1}, {rand({2, 2})}}};
+            {{5, 0, 1}, {rand({2, 2})}},
+            {{INT64_MIN, 0, 1}, {rand({2, 2})}}};
   }
 };
 
@@ -296,7 +296,7 @@ struct Unfold {
 
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
-    require_between(1, step, beyond_memory);
+    require_between(1, step, INT64_MAX);
     require_between(0, size, extent(x, axis));
     return type_by_alias(*this, x);
   }
@@ -317,7 +317,9 @@ struct Unfold {
     return movedim(index_add(movedim(total, axis, 0), 0, flatten(index), rows), 0, axis);
   }
   Unfold lifted() const { return {axis + 1, size, step}; }
-  static std::vector<Sample<Unfold>> samples() { return {{{0, 2, 1}, {rand({5})}}, {{1, 3, 2}, {rand({2, 7})}}}; }
+  static std::vector<Sample<Unfold>> samples() {
+    return {{{0, 2, 1}, {rand({5})}}, {{1, 3, 2}, {rand({2, 7})}}, {{0, 3, INT64_MAX}, {rand({4})}}};
+  }
 };
 
 bool any_symbol(const Shape& shape) {
@@ -547,11 +549,7 @@ Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> star
 
 Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
   const std::int64_t axis = wrap_own_axis("select", dim, x);
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  if (index < -n || index >= n)
-    raise<IndexError>("select: index " + std::to_string(index) + " is out of range for axis " + std::to_string(axis) +
-                      " of " + type_text(x) + "; " + legal_range(-n, n - 1));
-  return apply(Select{axis, index < 0 ? index + n : index}, x);
+  return apply(Select{axis, wrap_index("select", index, axis, x)}, x);
 }
 
 Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length) {
@@ -631,10 +629,11 @@ Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride, std::i
     raise<ValueError>("as_strided: the view reaches from element " + std::to_string(offset) + " " +
                       std::to_string(last) + " further, " + type_text(x) + " has " +
                       count_of(elements, "element", "elements") + "; stay inside them");
-  return apply(AsStrided{size, stride, offset, type_of(x).shape.numel()}, x);
+  return apply(AsStrided{size, stride, last < 0 ? 0 : offset, type_of(x).shape.numel()}, x);
 }
 
 Tensor Tensor::new_empty_strided(const Shape& size, const Axes& stride) const {
+  const Called as("new_empty_strided", *this);
   return new_empty({reach("new_empty_strided", size, stride) + 1}).as_strided(size, stride);
 }
 

@@ -1,8 +1,10 @@
-// How errors speak of counts and of tensors. Knows nothing of any operation.
+// How errors speak of counts, of tensors and of the user's texts. Knows nothing of any operation.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <string>
+#include <string_view>
 
 #include "tensor/value.h"
 
@@ -16,6 +18,20 @@ std::string count_of(std::integral auto n, const char* one, const char* many) {
 /// `the legal range is [-2, 1]`; `the legal range is empty`.
 inline std::string legal_range(std::int64_t low, std::int64_t high) {
   return "the legal range is " + (low > high ? "empty" : "[" + std::to_string(low) + ", " + std::to_string(high) + "]");
+}
+
+/// Whether this byte of UTF-8 is none that a character begins with.
+inline bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+/// As many whole UTF-8 characters from the front of a text as fit `most` bytes.
+inline std::string_view start_of(std::string_view text, std::size_t most) {
+  std::size_t end = std::min(text.size(), most);
+  while (end > 0 && end < text.size() && continues_character(text[end])) --end;
+  return text.substr(0, end);
+}
+/// A text of the user's, of which a long one is cut.
+inline std::string shortened(std::string_view text) {
+  constexpr std::size_t most = 60;
+  return std::string(start_of(text, most)) + (text.size() > most ? "…" : "");
 }
 
 /// The printed type as the user sees it, `f32[2,3]`.

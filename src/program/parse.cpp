@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 
+#include "primitive/wording.h"
 #include "program/program.h"
 #include "ricci/error.h"
 
@@ -11,9 +12,8 @@ namespace {
 
 /// The next of the text, as errors show it: within the line, whole characters only.
 std::string next_of(std::string_view text) {
-  std::size_t end = std::min({text.find('\n'), text.size(), std::size_t{30}});
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return end == 0 ? "the end of the line" : "'" + std::string(text.substr(0, end)) + "'";
+  const std::string_view next = start_of(text, std::min(text.find('\n'), std::size_t{30}));
+  return next.empty() ? "the end of the line" : "'" + std::string(next) + "'";
 }
 
 [[noreturn]] void raise_expected(const std::string& what, std::string_view text) {

@@ -14,6 +14,7 @@
 #include "kernels/random.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
+#include "primitive/called.h"
 
 namespace ricci {
 namespace {
@@ -359,6 +360,7 @@ Noise::Noise(const char* op, GeneratorOption generator) : op_(op), generator_(ge
 
 template <class Numbers>
 Tensor Noise::draw(const Numbers& numbers, const Shape& shape) const {
+  const Called as(op_);
   require_sizes(op_, shape);
   if (key_) return apply(DrawnByKey<Numbers>{numbers, shape}, key_->data);
   return draw_from(generator_.generator ? *generator_.generator : default_generator(), numbers, shape);

@@ -6,6 +6,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/random.h"
 #include "ops/axes.h"
+#include "primitive/called.h"
 #include "primitive/promotion.h"
 
 namespace ricci {
@@ -83,6 +84,7 @@ std::array<Key, 2> split(const Key& key) {
   return {children("split", key, 0, Purpose::split), children("split", key, 1, Purpose::split)};
 }
 Key split(const Key& key, std::int64_t n) {
+  const Called as("split");
   require_sizes("split", {n});
   Shape shape = Shape::filled(type_of(key.data).shape.size(), 1);  // the keys' own axes come after the new one
   shape[0] = n;

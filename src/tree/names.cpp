@@ -1,5 +1,6 @@
 // Leaves by name: listing them, and replacing them by tensors that were saved under their names.
 #include <algorithm>
+#include <set>
 
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
@@ -27,6 +28,36 @@ std::string listed(const char* what, const std::vector<std::string>& entries) {
   for (std::size_t i = 0; i < std::min(entries.size(), most_listed); ++i) text += (i > 0 ? ", " : "") + entries[i];
   if (entries.size() > most_listed) text += ", … " + std::to_string(entries.size() - most_listed) + " more";
   return text;
+}
+
+/// The prefix that makes names of `shorter` of all of `longer`; empty if none does.
+std::string prefix_of(const std::vector<std::string>& longer, const std::vector<std::string>& shorter) {
+  std::set<std::string> known;
+  for (const std::string& name : shorter) known.insert(torch_name(name));
+  const std::string first = torch_name(longer[0]);
+  for (const std::string& name : known) {
+    if (!first.ends_with(name)) continue;
+    const std::string prefix = first.substr(0, first.size() - name.size());
+    const bool fits = std::all_of(longer.begin(), longer.end(), [&](const std::string& other) {
+      const std::string spelt = torch_name(other);
+      return spelt.starts_with(prefix) && known.contains(spelt.substr(prefix.size()));
+    });
+    if (fits) return prefix;
+  }
+  return "";
+}
+
+/// What to do where names that are missing and extra ones do not fit.
+std::string remedy(const std::vector<std::string>& missing, const std::vector<std::string>& extra) {
+  if (!missing.empty() && !extra.empty()) {
+    if (const std::string given = prefix_of(extra, missing); !given.empty())
+      return "the names given begin with " + given +
+             ", those of the tree do not; take it off, or load a tree that has it";
+    if (const std::string own = prefix_of(missing, extra); !own.empty())
+      return "the names of the tree begin with " + own +
+             ", those given do not; put it in front, or load the part below";
+  }
+  return "pass a tree of the structure that was saved";
 }
 
 /// The names, for a call that needs each leaf to have one.
@@ -82,8 +113,8 @@ void load_leaves(const Walk& into, const std::map<std::string, Tensor>& named) {
 
   if (!missing.empty() || !misshaped.empty() || !extra.empty()) {
     raise<ValueError>("load_leaves: the named tensors do not fit the tree" + listed("missing", missing) +
-                      listed("of another shape", misshaped) + listed("in no place of the tree", extra) +
-                      "; pass a tree of the structure that was saved");
+                      listed("of another shape", misshaped) + listed("in no place of the tree", extra) + "; " +
+                      (misshaped.empty() ? remedy(missing, extra) : remedy({}, {})));
   }
   std::vector<Tensor> converted(names.size());  // all of them first: an error leaves the tree as it was
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -10,7 +10,7 @@ namespace {
 TEST(IndexErrors, AnIndexOutOfRange) {
   const Tensor x = rc::ones({3, 2});
   expect_error<rc::IndexError>(
-      [&] { x[5]; }, "select: index 5 is out of range for axis 0 of f32[3,2]; the legal range is [-3, 2]", {x});
+      [&] { x[5]; }, "index: index 5 is out of range for axis 0 of f32[3,2]; the legal range is [-3, 2]", {x});
   expect_error<rc::IndexError>([&] { x.select(1, -3); },
                                "select: index -3 is out of range for axis 1 of f32[3,2]; the legal range is [-2, 1]",
                                {x});
@@ -19,13 +19,82 @@ TEST(IndexErrors, AnIndexOutOfRange) {
 TEST(IndexErrors, AnIndexOutOfRangeInsideVmap) {
   const Tensor x = rc::ones({3, 2});
   expect_error<rc::IndexError>([&] { rc::vmap([](Tensor a) { return a[2]; })(x); },
-                               "select: index 2 is out of range for axis 0 of f32[2]; the legal range is [-2, 1]\n"
+                               "index: index 2 is out of range for axis 0 of f32[2]; the legal range is [-2, 1]\n"
                                "  inside vmap over axis 0 of 3{at}",
                                {x});
 }
 
 TEST(IndexErrors, AnIndexIntoATensorWithoutAxes) {
-  expect_error<rc::IndexError>([] { rc::ones({3}).sum()[0]; }, "select: axis 0 is out of range: f32[] has no axes");
+  const Tensor x = rc::ones({});
+  expect_error<rc::IndexError>([&] { x[0]; }, "index: axis 0 is out of range: f32[] has no axes");
+  expect_error<rc::IndexError>([&] { x.index({0}); }, "index: 1 index is too many for f32[], which has 0 axes");
+  expect_error<rc::ValueError>([] { Tensor()[0]; }, "index: operand 0 is an undefined Tensor; give it a value first");
+  expect_error<rc::ValueError>([] { Tensor()[rc::none]; },
+                               "index: operand 0 is an undefined Tensor; give it a value first");
+}
+
+TEST(IndexErrors, SpeakOfTheAxesOfWhatIsIndexed) {
+  const Tensor x = rc::ones({3, 2, 4}), index = rc::tensor({0, 7});
+  const std::string rest = " is out of range for axis 2 of f32[3,2,4]; the legal range is [-4, 3]";
+  expect_error<rc::IndexError>([&] { x.index({0, 1, 9}); }, "index: index 9" + rest, {x});
+  expect_error<rc::IndexError>([&] { x.index({rc::ellipsis, -9}); }, "index: index -9" + rest, {x});
+  expect_error<rc::IndexError>([&] { x.index({1, rc::none, 0, index}); }, "index: index 7" + rest, {x, index});
+  expect_error<rc::IndexError>(
+      [&] { x[3] = 1; }, "index: index 3 is out of range for axis 0 of f32[3,2,4]; the legal range is [-3, 2]", {x});
+  expect_error<rc::ValueError>([&] { x[rc::Slice(0, 2, 0)]; }, "index: step is 0; it must be at least 1", {x});
+}
+
+TEST(IndexErrors, SayWhichExample) {
+  const Tensor table = rc::ones({3, 2}), places = rc::tensor({{0, 1}, {2, 7}});
+  const std::string range = " is out of range for axis 0 of f32[3,2]; the legal range is [",
+                    two = "\n  inside vmap over axis 0 of 2{at}";
+  const auto of_places = [&](const auto& f) { return [&, f] { rc::vmap([&](Tensor i) { return f(i); })(places); }; };
+  const std::string found = ": index 7 at [1] in example 1";
+  expect_error<rc::IndexError>(of_places([&](Tensor i) { return rc::embedding(i, table); }),
+                               "embedding" + found + range + "0, 2]" + two, {table, places});
+  expect_error<rc::IndexError>(of_places([&](Tensor i) { return table[i]; }), "index" + found + range + "-3, 2]" + two);
+  expect_error<rc::IndexError>(of_places([&](Tensor i) { return rc::index_select(table, 0, i); }),
+                               "index_select" + found + range + "0, 2]" + two);
+  expect_error<rc::IndexError>(of_places([&](Tensor i) { return rc::index_add(table, 0, i, rc::ones({2})); }),
+                               "index_add" + found + range + "0, 2]" + two);
+  expect_error<rc::IndexError>(
+      of_places([&](Tensor i) { return rc::take(table, i); }),
+      "take" + found + " is out of range for axis 0 of f32[6]; the legal range is [-6, 5]" + two);
+  expect_error<rc::IndexError>(of_places([&](Tensor i) { return rc::gather(table[0], 0, i); }),
+                               "gather: index 2 at [0] in example 1 is out of range for axis 0 of f32[2]; the legal "
+                               "range is [0, 1]" +
+                                   two);
+  expect_error<rc::IndexError>(of_places([&](Tensor i) { return rc::scatter(table[0], 0, i, rc::ones({2})); }),
+                               "scatter: index 2 at [0] in example 1 is out of range for axis 0 of f32[2]; the legal "
+                               "range is [0, 1]" +
+                                   two);
+  expect_error<rc::IndexError>(of_places([&](Tensor i) { return rc::take_along_dim(table[0], i, 0); }),
+                               "take_along_dim: index 2 at [0] in example 1 is out of range for axis 0 of f32[2]; the "
+                               "legal range is [-2, 1]" +
+                                   two);
+}
+
+TEST(IndexErrors, SayWhichExampleWhereBothAreMappedAcrossChunksAndNestedMaps) {
+  const Tensor tables = rc::ones({4, 3}), places = rc::tensor({0, 1, 2, 3});
+  const auto read = [](Tensor table, Tensor i) { return table[i]; };
+  const std::string start = "index: index 3 in example ",
+                    rest = " is out of range for axis 0 of f32[3]; the legal range is [-3, 2]\n  inside vmap over ";
+  expect_error<rc::IndexError>([&] { rc::vmap(read)(tables, places); }, start + "3" + rest + "axis 0 of 4{at}");
+  expect_error<rc::IndexError>([&] { rc::vmap(read, {.chunk_size = 1})(tables, places); },
+                               start + "3" + rest + "axis 0 of 4{at}");
+  expect_error<rc::IndexError>([&] { rc::vmap(rc::vmap(read))(tables.reshape({2, 2, 3}), places.reshape({2, 2})); },
+                               start + "[1,1]" + rest + "axis 0 of 2{at}, inside vmap over axis 0 of 2{at}");
+  expect_error<rc::IndexError>(
+      [&] { rc::vmap(rc::grad([&](Tensor t, Tensor i) { return read(t, i); }))(tables, places); },
+      start + "3" + rest.substr(0, rest.find("\n")) + "\n  inside grad{at}, inside vmap over axis 0 of 4{at}");
+}
+
+/// An index that all examples share is of none of them, whatever its length.
+TEST(IndexErrors, SayNoExampleOfASharedIndex) {
+  const Tensor tables = rc::ones({2, 3}), index = rc::tensor({0, 7});
+  expect_error<rc::IndexError>([&] { rc::vmap([&](Tensor t) { return t[index]; })(tables); },
+                               "index: index 7 is out of range for axis 0 of f32[3]; the legal range is [-3, 2]\n"
+                               "  inside vmap over axis 0 of 2{at}");
 }
 
 TEST(IndexErrors, APartOfATensorWithoutAxes) {
@@ -47,7 +116,7 @@ TEST(IndexErrors, AnIndexTensorWithAnIndexOutOfRange) {
 TEST(IndexErrors, AnIndexIntoAnEmptyAxis) {
   const Tensor x = rc::ones({0, 3}), index = rc::tensor({0});
   const std::string rest = ": index 0 is out of range for axis 0 of f32[0,3]; the legal range is empty";
-  expect_error<rc::IndexError>([&] { x[0]; }, "select" + rest, {x});
+  expect_error<rc::IndexError>([&] { x[0]; }, "index" + rest, {x});
   expect_error<rc::IndexError>([&] { rc::index_select(x, 0, index); }, "index_select" + rest, {x, index});
 }
 

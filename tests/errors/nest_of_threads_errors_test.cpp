@@ -139,7 +139,7 @@ TEST(ThreadErrors, WhereOnlyAPartOfTheExamplesRuns) {
 
 TEST(ThreadErrors, DrawsOfAMappedFunction) {
   const std::string text =
-      "draw: this thread has entered a vmap or a checkpoint of another one, whose draws it would take in no order; "
+      "rand: this thread has entered a vmap or a checkpoint of another one, whose draws it would take in no order; "
       "draw before the thread starts, or use a key (rc::Key)";
   const auto f = [](Tensor x) {
     const rc::Nest here = rc::current_nest();

@@ -90,6 +90,46 @@ TEST(ClassErrors, OneHot) {
       "  inside vmap over axis 0 of 6{at}");
 }
 
+TEST(ClassErrors, OfLosses) {
+  const Tensor x = rc::ones({2, 3}), target = rc::tensor({1, 5});
+  expect_error<rc::IndexError>([&] { rc::cross_entropy(x, target); },
+                               "cross_entropy: class 5 is out of range for 3 classes; the legal range is [0, 2]",
+                               {x, target});
+  expect_error<rc::IndexError>([&] { rc::vmap([](Tensor a, Tensor t) { return rc::cross_entropy(a, t); })(x, target); },
+                               "cross_entropy: class 5 in example 1 is out of range for 3 classes; the legal range is "
+                               "[0, 2]\n  inside vmap over axis 0 of 2{at}",
+                               {x, target});
+  expect_error<rc::IndexError>([&] { rc::nll_loss(x, target); },
+                               "nll_loss: index 5 is out of range for axis 1 of f32[2,3]; the legal range is [0, 2]",
+                               {x, target});
+  expect_error<rc::IndexError>([&] { rc::vmap([](Tensor a, Tensor t) { return rc::nll_loss(a, t); })(x, target); },
+                               "nll_loss: index 5 at [0] in example 1 is out of range for axis 0 of f32[3]; the legal "
+                               "range is [0, 2]\n  inside vmap over axis 0 of 2{at}",
+                               {x, target});
+}
+
+TEST(ArgumentErrors, AClampWithoutBounds) {
+  const Tensor x = rc::ones({2});
+  const std::string rest = ": neither low nor high is given; at least one of them must be";
+  expect_error<rc::ValueError>([&] { rc::clamp(x, rc::none, rc::none); }, "clamp" + rest, {x});
+  expect_error<rc::ValueError>([&] { x.clamp({}, {}); }, "clamp" + rest, {x});
+  expect_error<rc::ValueError>([&] { x.clamp_({}, {}); }, "clamp_" + rest, {x});
+}
+
+TEST(ArgumentErrors, APolygammaOfTooHighAnOrder) {
+  const Tensor x = rc::ones({2}), wide = rc::ones({2}, rc::float64);
+  expect_error<rc::ValueError>([&] { rc::polygamma(500, wide); },
+                               "polygamma: n is 500; it must be at most 169 for f64[2]", {wide});
+  expect_error<rc::ValueError>([&] { rc::polygamma(34, x); },
+                               "polygamma: n is 34; it must be at most 33 for f32[2], 169 after x.to(rc::float64)",
+                               {x});
+  expect_error<rc::ValueError>([&] { x.polygamma_(34); },
+                               "polygamma_: n is 34; it must be at most 33 for f32[2], 169 after x.to(rc::float64)",
+                               {x});
+  expect_error<rc::ValueError>([&] { rc::polygamma(34, rc::tensor(3)); },
+                               "polygamma: n is 34; it must be at most 33 for i64[], 169 after x.to(rc::float64)");
+}
+
 TEST(ArgumentErrors, EmbeddingWithTheWeightFirst) {
   const Tensor weight = rc::ones({4, 2}), index = rc::tensor({0, 1});
   expect_error<rc::TypeError>([&] { rc::embedding(weight, index); },
@@ -132,6 +172,17 @@ TEST(ShapeErrors, OfSearchsortedAndLinearAndEinsum) {
   expect_error<rc::ValueError>([&] { rc::einsum("ii->i", rc::ones({1, 3})); },
                                "einsum: \"ii->i\" needs one size for i: operand 0 f32[1,3] has 1, operand 0 f32[1,3] "
                                "has 3");
+}
+
+TEST(ShapeErrors, OfEinsumShowTheStartOfALongEquation) {
+  const Tensor x = rc::ones({2, 3});
+  const std::string sixty(60, 'a');
+  expect_error<rc::ValueError>([&] { rc::einsum(std::string(100000, 'a'), x); },
+                               "einsum: \"" + sixty + "…\" gives operand 0 100000 axes, but it is f32[2,3]", {x});
+  expect_error<rc::ValueError>([&] { rc::einsum(sixty, x); },
+                               "einsum: \"" + sixty + "\" gives operand 0 60 axes, but it is f32[2,3]");
+  expect_error<rc::ValueError>([&] { rc::einsum("ij→i", x); },
+                               "einsum: \"ij→i\" holds '→'; write letters, commas, one -> and ...");
 }
 
 }  // namespace

@@ -145,6 +145,17 @@ TEST_F(NumpyFile, ArchivesMayBeCompressed) {
   EXPECT_EQ(loaded.at("s").item(), 0.5);
 }
 
+TEST_F(NumpyFile, OfNamesThatAnArchiveCannotHoldIsAnErrorAndNoFile) {
+  expect_error<rc::ValueError>([&] { rc::save_npz(path("x.npz"), {{"a\xff", rc::ones({1})}}); },
+                               "save_npz: the name 'a\xff' is not UTF-8; give the tensor another one");
+  expect_error<rc::ValueError>([&] { rc::save_npz(path("x.npz"), {{std::string("a\0b", 3), rc::ones({1})}}); },
+                               "save_npz: the name 'a…' holds a zero byte, which an archive's names cannot; give the "
+                               "tensor another one");
+  EXPECT_FALSE(std::filesystem::exists(path("x.npz")));
+  rc::save_npz(path("x.npz"), {{"µ", rc::ones({1})}});
+  EXPECT_TRUE(rc::load_npz(path("x.npz")).contains("µ"));
+}
+
 TEST_F(NumpyFile, ThatIsNoArchiveIsAnError) {
   std::ofstream(path("x.npz")) << "hello, this is not an archive at all";
   expect_error<rc::ValueError>([&] { rc::load_npz(path("x.npz")); },

@@ -181,6 +181,36 @@ TEST(Special, PolygammaOfNegativeNumbersReflects) {
   expect_close(rc::polygamma(2, x), rc::polygamma(2, 1 - x) - derivative, 1e-11);
 }
 
+/// (-1)^(n+1) n! times the sum of (x + k)^-(n+1), of which terms far from 0 do not count where n is large.
+double polygamma_by_its_sum(std::int64_t n, double x) {
+  double sum = 0;
+  for (int k = 2000; k >= 0; --k) sum += std::pow((x + k) * 4, -static_cast<double>(n + 1));
+  return (n % 2 == 0 ? -1 : 1) * sum * std::exp2(n + 1) * std::tgamma(static_cast<double>(n + 1)) * std::exp2(n + 1);
+}
+
+TEST(Special, PolygammaOfHighOrders) {
+  const auto expect_sums = [](std::int64_t n, const std::vector<double>& xs) {
+    for (const double x : xs) {
+      const double sum = polygamma_by_its_sum(n, x);
+      EXPECT_NEAR(rc::polygamma(n, doubles({x})).item() / sum, 1, 1e-13) << n << " at " << x;
+    }
+  };
+  for (const std::int64_t n : {7, 8, 20, 31, 32, 33, 100, 101})
+    expect_sums(n, {-0.25, -1.75, -7.125, -20.75, -3.5625, 0.5, 1, 7.25});
+  for (const std::int64_t n : {168, 169}) expect_sums(n, {1, 1.25, 7.25});
+  for (const double x : {1.25, 2.5, 7.25})  // nearer to a pole it is beyond float32
+    EXPECT_NEAR(rc::polygamma(33, rc::full({}, x, rc::float32)).item<double>() / polygamma_by_its_sum(33, x), 1, 1e-6);
+}
+
+/// Half-way between two poles the parts cancel where n is even; what is left is bound by the greatest part.
+TEST(Special, PolygammaOfEvenOrdersHalfWayBetweenPoles) {
+  for (const std::int64_t n : {8, 20, 32}) {
+    const double greatest = std::tgamma(static_cast<double>(n + 1)) * std::exp2(n + 1);
+    const double left = rc::polygamma(n, doubles({-2.5})).item() - polygamma_by_its_sum(n, -2.5);
+    EXPECT_LE(std::fabs(left), 8 * 0x1p-52 * greatest);
+  }
+}
+
 TEST(Special, PolygammaAtItsPolesAndFarOut) {
   expect_extremes(rc::polygamma(1, doubles({0, -1, -2, inf, nan})), {inf, inf, inf, 0, nan});
   expect_values(rc::polygamma(1, doubles({1e8})), {1e-8}, 1e-12);

@@ -43,10 +43,10 @@ TEST(Brackets, TakeEveryTypeOfInteger) {
 TEST(Brackets, DoNotCountFromTheBackByAGreatUnsignedNumber) {
   const Tensor x = doubles({1, 2});
   expect_error<rc::IndexError>([&] { x[UINT64_MAX]; },
-                               "select: index 9223372036854775807 is out of range for axis 0 of "
+                               "index: index 9223372036854775807 is out of range for axis 0 of "
                                "f64[2]; the legal range is [-2, 1]");
   expect_error<rc::IndexError>([&] { x.index({UINT64_MAX}); },
-                               "select: index 9223372036854775807 is out of range for "
+                               "index: index 9223372036854775807 is out of range for "
                                "axis 0 of f64[2]; the legal range is [-2, 1]");
 }
 

@@ -84,6 +84,23 @@ TEST(LoadLeaves, ListsEverythingThatDoesNotFit) {
       "structure that was saved");
 }
 
+TEST(LoadLeaves, SuggestsAPrefixThatOneSideHas) {
+  const Linear linear{rc::ones({1}), rc::ones({1})};
+  expect_error<rc::ValueError>(
+      [&] { (void)rc::load_leaves(linear, {{"model.weight", rc::ones({1})}, {"model.bias", rc::ones({1})}}); },
+      "load_leaves: the named tensors do not fit the tree; missing: weight, bias; in no place of the tree: model.bias, "
+      "model.weight; the names given begin with model., those of the tree do not; take it off, or load a tree that has "
+      "it");
+  expect_error<rc::ValueError>(
+      [&] { (void)rc::load_leaves(std::vector{linear}, {{"weight", rc::ones({1})}, {"bias", rc::ones({1})}}); },
+      "load_leaves: the named tensors do not fit the tree; missing: [0].weight, [0].bias; in no place of the tree: "
+      "bias, weight; the names of the tree begin with 0., those given do not; put it in front, or load the part below");
+  expect_error<rc::ValueError>(
+      [&] { (void)rc::load_leaves(linear, {{"a.weight", rc::ones({1})}, {"b.bias", rc::ones({1})}}); },
+      "load_leaves: the named tensors do not fit the tree; missing: weight, bias; in no place of the tree: a.weight, "
+      "b.bias; pass a tree of the structure that was saved");
+}
+
 TEST(LoadLeaves, KeepsTheListShort) {
   std::vector<Tensor> many(400, rc::ones({}));
   expect_error<rc::ValueError>([&] { (void)rc::load_leaves(many, {}); },

@@ -125,8 +125,8 @@ Tensor erfc(const Tensor& x);    ///< 1.5 ulp
 Tensor lgamma(const Tensor& x);  ///< log |Gamma(x)|; 1 ulp
 /// The derivative of lgamma; 4 ulp, for x < 0 of the greater of digamma(1 - x) and pi cot(pi x), its two terms.
 Tensor digamma(const Tensor& x);
-/// The n-th derivative of digamma; n up to 33 in float32, 169 in float64. 4 ulp, for x < 0 and even n of the greatest of
-/// its parts. By Hurwitz's zeta function, DLMF 25.11.12 and 25.11.5. ValueError if n < 0.
+/// The n-th derivative of digamma. 4 ulp, for x < 0 and even n of the greatest of its parts. By Hurwitz's zeta function,
+/// DLMF 25.11.12 and 25.11.5. ValueError unless n is at least 0 and at most 33, in float64 169.
 ///   rc::Tensor trigamma = rc::polygamma(1, x);
 Tensor polygamma(std::int64_t n, const Tensor& x);
 
