@@ -192,12 +192,12 @@ std::int64_t volume(const Spatial& size) { return ConvolutionGeometry::volume(si
 
 /// The images of a convolution in pieces for threads. Their number follows from the sizes alone, as the bits of a
 /// gradient's sum depend on it; a piece is long enough for what oneDNN does besides to be 1 % of it.
-struct Pieces {
+struct ImagePieces {
   ConvolutionGeometry whole;
   std::int64_t count, images;  // of a piece
   double nanoseconds;          // of a piece, roughly
 
-  explicit Pieces(const ConvolutionGeometry& g) : whole(g) {
+  explicit ImagePieces(const ConvolutionGeometry& g) : whole(g) {
     constexpr std::int64_t multiply_adds_of_piece = 20'000'000, most = 32;
     const std::int64_t of_image = g.out_channels * volume(g.out) * g.group_channels() * volume(g.kernel);
     const std::int64_t wanted = std::clamp<std::int64_t>(of_image * g.batch / multiply_adds_of_piece, 1, most);
@@ -225,7 +225,7 @@ void add_all(float* to, const float* rows, std::int64_t size, std::int64_t count
 
 bool convolve_by_onednn(const ConvolutionGeometry& geometry, float* input, float* weight, float* out) {
   const OneOpenMpThread one_thread;  // for which oneDNN prepares
-  const Pieces pieces(geometry);
+  const ImagePieces pieces(geometry);
   // Both geometries that there are: oneDNN prepares them before anything is written.
   if (find_plan(pieces.geometry(0)) == nullptr || find_plan(pieces.geometry(pieces.count - 1)) == nullptr) return false;
   const bool sums = geometry.kind == ConvolutionKind::weight_gradient;

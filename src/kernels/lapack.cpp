@@ -79,15 +79,15 @@ void for_each_matrix(std::int64_t size, double multiply_adds, const Work& work) 
   });
 }
 
-template <class T>
-double cube(const Matrix<T>& a) {
-  return static_cast<double>(a.rows) * static_cast<double>(a.rows) * static_cast<double>(a.cols);
-}
-
 /// Of solving with a for the right sides b.
 template <class T>
 double multiply_adds_of_solving(const Matrix<T>& a, const Matrix<T>& b) {
   return static_cast<double>(a.rows) * static_cast<double>(a.rows) * static_cast<double>(b.cols);
+}
+
+template <class T>
+double multiply_adds_of_factoring(const Matrix<T>& a) {
+  return multiply_adds_of_solving(a, a);
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ void cholesky(Strided l, Strided a, std::int32_t* info) {
     if constexpr (std::is_floating_point_v<T>) {
       if (is_small(from.first.rows, from.size())) return cholesky_small(to, from, info);
     }
-    for_each_matrix(from.size(), cube(from.first) / 3,
+    for_each_matrix(from.size(), multiply_adds_of_factoring(from.first) / 3,
                     [&](std::int64_t i) { info[i] = cholesky_large(to[i], from[i]); });
   });
 }
@@ -117,7 +117,7 @@ void lu_factor(Strided lu, Strided pivots, Strided a, std::int32_t* info) {
     if constexpr (std::is_floating_point_v<T>) {
       if (is_small(from.first.rows, from.size())) return lu_factor_small(to, exchanges, from, info);
     }
-    for_each_matrix(from.size(), cube(from.first),
+    for_each_matrix(from.size(), multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = lu_factor_large(to[i], exchanges[i], from[i]); });
   });
 }
@@ -163,7 +163,7 @@ void inverse(Strided out, Strided a, std::int32_t* info) {
     if constexpr (std::is_floating_point_v<T>) {
       if (is_small(from.first.rows, from.size())) return inverse_small(to, from, info);
     }
-    for_each_matrix(from.size(), 3 * cube(from.first),
+    for_each_matrix(from.size(), 3 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = inverse_large(to[i], from[i]); });
   });
 }
@@ -176,7 +176,7 @@ void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info) {
     const VectorBatch<T> to(values);
     const MatrixBatch<T> columns(vectors);
     const MatrixBatch<const T> from(a);
-    for_each_matrix(from.size(), 10 * cube(from.first),
+    for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = eigh_of_one(to[i], columns[i], from[i]); });
   });
 }
@@ -189,7 +189,7 @@ void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info) {
     const MatrixBatch<T> left(u), right(vh);
     const VectorBatch<T> values(s);
     const MatrixBatch<const T> from(a);
-    for_each_matrix(from.size(), 10 * cube(from.first),
+    for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = svd_of_one(left[i], values[i], right[i], from[i]); });
   });
 }

@@ -26,7 +26,7 @@ struct Members {
 
 /// f(members) for whole groups of a batch, on several threads. `multiply_adds` are those of one matrix.
 template <class T, class F>
-void cut_batch(std::int64_t size, double multiply_adds, const F& f) {
+void cut_members(std::int64_t size, double multiply_adds, const F& f) {
   constexpr double nanoseconds_per_step = 0.02 * sizeof(T) / 4;
   parallel_for({size, nanoseconds_per_step * multiply_adds, max_lanes<T>},
                [&](std::int64_t begin, std::int64_t end) { f(Members{begin, end}); });
@@ -143,7 +143,7 @@ void for_each_piece(std::int64_t right_sides, F&& f) {
 template <class T>
 void cholesky_small(const MatrixBatch<T>& l, const MatrixBatch<const T>& a, std::int32_t* info) {
   const int n = static_cast<int>(a.first.rows);
-  cut_batch<T>(a.size(), cube(n), [&](Members members) {
+  cut_members<T>(a.size(), cube(n), [&](Members members) {
     const Interleaved<T> x(n, n);
     for_each_group<T>(members, [&](Group group) {
       x.load(a.first, a.offsets, group);
@@ -161,7 +161,7 @@ template <class T>
 void lu_factor_small(const MatrixBatch<T>& lu, const VectorBatch<std::int32_t>& pivots, const MatrixBatch<const T>& a,
                      std::int32_t* info) {
   const int n = static_cast<int>(a.first.rows);
-  cut_batch<T>(a.size(), 2 * cube(n), [&](Members members) {
+  cut_members<T>(a.size(), 2 * cube(n), [&](Members members) {
     const Interleaved<T> x(n, n);
     const Interleaved<T, Index<T>> exchanges(n, 1);
     for_each_group<T>(members, [&](Group group) {
@@ -179,7 +179,7 @@ void lu_factor_small(const MatrixBatch<T>& lu, const VectorBatch<std::int32_t>& 
 template <class T>
 void inverse_small(const MatrixBatch<T>& out, const MatrixBatch<const T>& a, std::int32_t* info) {
   const int n = static_cast<int>(a.first.rows);
-  cut_batch<T>(a.size(), 4 * cube(n), [&](Members members) {
+  cut_members<T>(a.size(), 4 * cube(n), [&](Members members) {
     const Interleaved<T> factors(n, n), x(n, n);
     const Interleaved<T, Index<T>> pivots(n, 1);
     for_each_group<T>(members, [&](Group group) {
@@ -199,7 +199,7 @@ void triangular_solve_small(const MatrixBatch<T>& x, const MatrixBatch<const T>&
                             TriangularKind kind) {
   const int n = static_cast<int>(a.first.rows);
   const double multiply_adds = static_cast<double>(n) * n * static_cast<double>(1 + b.first.cols);
-  cut_batch<T>(x.size(), multiply_adds, [&](Members members) {
+  cut_members<T>(x.size(), multiply_adds, [&](Members members) {
     const Interleaved<T> triangle(n, n);
     for_each_group<T>(members, [&](Group group) {
       triangle.load(a.first, a.offsets, group);
@@ -219,7 +219,7 @@ void lu_solve_small(const MatrixBatch<T>& x, const MatrixBatch<const T>& lu,
                     const VectorBatch<const std::int32_t>& pivots, const MatrixBatch<const T>& b, char op) {
   const int n = static_cast<int>(lu.first.rows);
   const double multiply_adds = static_cast<double>(n) * n * static_cast<double>(1 + 2 * b.first.cols);
-  cut_batch<T>(x.size(), multiply_adds, [&](Members members) {
+  cut_members<T>(x.size(), multiply_adds, [&](Members members) {
     const Interleaved<T> factors(n, n);
     const Interleaved<T, Index<T>> exchanges(n, 1);
     for_each_group<T>(members, [&](Group group) {

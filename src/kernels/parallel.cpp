@@ -203,23 +203,24 @@ int decide_thread_count() {
   return std::clamp(asked > 0 ? asked : processors(), 1, most_threads);
 }
 
-/// Threads that work on this many units, for this many nanoseconds, 1 or more.
-int threads_for(const Cuts& cuts) {
+/// Threads that may work on this now, 1 or more.
+int threads_now(const Cuts& cuts) {
+  if (inside || cuts.size <= cuts.step) return 1;
   const bool finely = pool.cutting_finely.load(std::memory_order_relaxed) > 0;
-  const std::int64_t steps = (cuts.size + cuts.step - 1) / cuts.step;
   const double worth = static_cast<double>(cuts.size) * cuts.nanoseconds / least_of_piece;
   const auto threads = static_cast<std::int64_t>(std::min<double>(finely ? most_threads : worth, thread_count()));
-  return static_cast<int>(std::clamp<std::int64_t>(std::min(steps, threads), 1, most_threads));
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(cuts.steps(), threads), 1, most_threads));
 }
 
 std::int64_t piece_of(const Cuts& cuts, int threads) {
-  const std::int64_t steps = (cuts.size + cuts.step - 1) / cuts.step, share = (steps + threads - 1) / threads;
+  const std::int64_t share = (cuts.steps() + threads - 1) / threads;
   const double of_share = static_cast<double>(share * cuts.step) * cuts.nanoseconds;
   const auto pieces = std::clamp<std::int64_t>(static_cast<std::int64_t>(of_share / usual_piece), 1, pieces_of_range);
   return std::max<std::int64_t>(1, share / pieces) * cuts.step;
 }
 
-/// Says again what follows from the number of threads, until that has not changed meanwhile: others may set it at once.
+/// Recomputes `worth_cutting` and `crowded`. Another thread may change the number of threads meanwhile; so it repeats
+/// until the number it used is still the current one. That is read sequentially consistent, so never before the stores.
 void update_worth() {
   int count;
   bool finely;
@@ -229,7 +230,7 @@ void update_worth() {
     const double worth = count == 1 ? std::numeric_limits<double>::infinity() : finely ? 0 : least_work;
     parallel::worth_cutting.store(worth);
     pool.crowded.store(count > processors());
-  } while (thread_count() != count || (pool.cutting_finely.load() > 0) != finely);
+  } while (pool.wanted.load() != count || (pool.cutting_finely.load() > 0) != finely);
 }
 
 }  // namespace
@@ -239,15 +240,10 @@ namespace parallel {
 // Until the number of threads is known, the first work that might be cut asks for it.
 constinit std::atomic<double> worth_cutting = least_work;
 
-std::int64_t most_pieces(const Cuts& cuts) {
-  const int threads = inside ? 1 : threads_for(cuts);
-  if (threads == 1) return 1;
-  const std::int64_t piece = piece_of(cuts, threads);
-  return (cuts.size + piece - 1) / piece;
-}
+bool would_be_cut(const Cuts& cuts) { return threads_now(cuts) > 1; }
 
 void run(Run run, const void* work, const Cuts& cuts) {
-  int threads = inside || cuts.size <= cuts.step ? 1 : threads_for(cuts);
+  int threads = threads_now(cuts);
   if (threads == 1 || pool.taken.exchange(true, std::memory_order_acquire)) {
     if (cuts.size > 0) run(work, 0, cuts.size);
     return;
@@ -263,7 +259,7 @@ void run(Run run, const void* work, const Cuts& cuts) {
     return run(work, 0, cuts.size);
   }
   threads = ready + 1;
-  const std::int64_t steps = (cuts.size + cuts.step - 1) / cuts.step;
+  const std::int64_t steps = cuts.steps();
   const auto begin_of = [&](int share) { return std::min(steps * share / threads * cuts.step, cuts.size); };
   Job job;
   job.run = run;

@@ -19,6 +19,8 @@ struct Cuts {
   std::int64_t size;
   double nanoseconds;
   std::int64_t step = 1;
+
+  std::int64_t steps() const { return (size + step - 1) / step; }
 };
 
 /// Elements from which pieces of a loop over single elements begin, so that no two threads write one cache line.
@@ -36,8 +38,8 @@ inline bool is_little(const Cuts& cuts) {
 using Run = void (*)(const void* work, std::int64_t begin, std::int64_t end);
 void run(Run run, const void* work, const Cuts& cuts);
 
-/// Pieces that `run` would make at most; 1 where it would not cut.
-std::int64_t most_pieces(const Cuts& cuts);
+/// Whether `run` would make more than one piece of it now. Requires: it is not little.
+bool would_be_cut(const Cuts& cuts);
 
 }  // namespace parallel
 
@@ -58,7 +60,7 @@ void parallel_for(const Cuts& cuts, const Work& work) {
 inline bool would_cut(const Cuts& cuts) {
   if (parallel::is_little(cuts)) [[likely]]
     return false;
-  return parallel::most_pieces(cuts) > 1;
+  return parallel::would_be_cut(cuts);
 }
 
 /// The most threads that work is cut for, this one included: the last `set_thread_count`, else RICCI_THREADS, else the
