@@ -1,10 +1,13 @@
-// Running totals, one element after the other along the lane; several lanes at once, to hide the latency.
+// Running totals, one element after the other along the lane; several lanes at once, to hide the latency. A long lane of
+// sums is added in pieces of one size, which are the lanes where there are few others: on several threads or on one.
 #include "kernels/scan.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
+#include "kernels/matmul_scratch.h"
 #include "kernels/reduce_kinds.h"
 #include "kernels/reduce_lanes.h"
 #include "kernels/scan_lanes.h"
@@ -45,10 +48,36 @@ A plus(A a, A b) {
 
 /// Lanes that are walked together.
 inline constexpr int group = 8;
+/// Elements that are added up before they join the sum of those before them. Eight pieces of no power of two do not meet
+/// in one set of a cache.
+inline constexpr std::int64_t sum_piece = 4000;
 
-/// `Lanes` neighbouring lanes, `across` apart; neighbours in memory if `Unit`.
+Axis part_of(const Axis& lane, std::int64_t begin, std::int64_t most) {
+  Axis part = lane;
+  part.size = std::min(most, lane.size - begin);
+  return part;
+}
+
+/// `Lanes` lanes, `across` apart; neighbours in memory if `Unit`. Adds the sum of each to before[l], and writes what it
+/// grows through on the way unless `out` is null.
+template <int Lanes, bool Unit, bool writes, class T, class Out>
+void add_piece(Out* out, const T* x, const Axis& lane, const Axis& across, total<T>* before) {
+  total<T> totals[Lanes];
+  for (total<T>& t : totals) t = total<T>(0);
+  const std::int64_t out_step = Unit ? 1 : across.out, x_step = Unit ? 1 : across.x;
+  for (std::int64_t i = 0; i < lane.size; ++i, x += lane.x) {
+    for (int l = 0; l < Lanes; ++l) {
+      totals[l] = plus(totals[l], static_cast<total<T>>(x[l * x_step]));
+      if constexpr (writes) out[l * out_step] = static_cast<Out>(plus(before[l], totals[l]));
+    }
+    if constexpr (writes) out += lane.out;
+  }
+  for (int l = 0; l < Lanes; ++l) before[l] = plus(before[l], totals[l]);
+}
+
+/// As `add_piece` with nothing before, or the product.
 template <Scan kind, int Lanes, bool Unit, class T, class Out>
-void scan_group(Out* out, const T* x, const Axis& lane, const Axis& across) {
+void scan_in_one(Out* out, const T* x, const Axis& lane, const Axis& across) {
   using A = total<T>;
   A totals[Lanes];
   for (A& t : totals) t = A(kind == Scan::prod ? 1 : 0);
@@ -60,6 +89,46 @@ void scan_group(Out* out, const T* x, const Axis& lane, const Axis& across) {
       out[l * out_step] = static_cast<Out>(totals[l]);
     }
   }
+}
+
+template <Scan kind, int Lanes, bool Unit, class T, class Out>
+void scan_group(Out* out, const T* x, const Axis& lane, const Axis& across) {
+  if (kind == Scan::prod || lane.size <= sum_piece) return scan_in_one<kind, Lanes, Unit>(out, x, lane, across);
+  total<T> before[Lanes] = {};
+  for (std::int64_t i = 0; i < lane.size; i += sum_piece)
+    add_piece<Lanes, Unit, true>(out + i * lane.out, x + i * lane.x, part_of(lane, i, sum_piece), across, before);
+}
+
+/// Pieces [begin, end) of a lane; before[i] is the sum before piece i, or after it once that has been added.
+template <bool writes, class T, class Out>
+void add_pieces(Out* out, const T* x, const Axis& lane, std::int64_t begin, std::int64_t end, total<T>* before) {
+  const Axis across{end, sum_piece * lane.out, sum_piece * lane.x, 0};
+  std::int64_t i = begin;
+  const auto add = [&]<int count>(std::integral_constant<int, count>) {
+    const Axis piece = part_of(lane, i * sum_piece, sum_piece);
+    add_piece<count, false, writes>(out + i * across.out, x + i * across.x, piece, across, before + i);
+    i += count;
+  };
+  const std::int64_t full = std::min(end, lane.size / sum_piece);
+  while (i + group <= full) add(std::integral_constant<int, group>());
+  if (i + group / 2 <= full) add(std::integral_constant<int, group / 2>());
+  while (i < end) add(std::integral_constant<int, 1>());
+}
+
+/// The pieces of a lane as lanes: their sums, what is before each, and then what grows through them.
+template <class T, class Out>
+void sum_long_lane(Out* out, const T* x, const Axis& lane) {
+  constexpr double nanoseconds = 0.3 * sum_piece;
+  const std::int64_t pieces = (lane.size + sum_piece - 1) / sum_piece;
+  const Scratch<total<T>> memory(pieces);
+  total<T>* before = memory.data();
+  std::fill_n(before, pieces, total<T>(0));
+  parallel_for({pieces, nanoseconds, group},
+               [&](std::int64_t begin, std::int64_t end) { add_pieces<false>(out, x, lane, begin, end, before); });
+  total<T> sum(0);
+  for (std::int64_t i = 0; i < pieces; ++i) sum = plus(sum, std::exchange(before[i], sum));
+  parallel_for({pieces, nanoseconds, group},
+               [&](std::int64_t begin, std::int64_t end) { add_pieces<true>(out, x, lane, begin, end, before); });
 }
 
 /// The running log of a sum of exponentials as {greatest, sum of exp(x - greatest)}, in double; float16 too.
@@ -96,6 +165,17 @@ template <class Out, class T>
 void turn_round(Axis& lane, Out*& out, const T*& x) {
   out += (lane.size - 1) * lane.out, x += (lane.size - 1) * lane.x;
   lane.out = -lane.out, lane.x = -lane.x;
+}
+
+/// Whether there are fewer lanes than are walked together, but more than enough pieces.
+bool are_few_and_long(const AxisList& others, const Axis& lane) {
+  return lane.size >= 2 * group * sum_piece && steps_of(others) < group;
+}
+
+template <class T, class Out>
+void sum_long_lanes(const AxisList& others, Axis lane, Out* out, const T* x, Direction direction) {
+  if (direction == Direction::reverse) turn_round(lane, out, x);
+  for (Walk at(others.axis, others.count); !at.done; at.next()) sum_long_lane(out + at.at.out, x + at.at.x, lane);
 }
 
 template <Scan kind, class T, class Out>
@@ -166,8 +246,10 @@ void scan(Scan kind, Strided out, Strided in, int axis, Direction direction) {
     return visit_floating(in.dtype,
                           [&]<class T>(std::type_identity<T>) { run.template operator()<Scan::logsumexp, T, T>(); });
   visit_numbers(in.dtype, [&]<class T>(std::type_identity<T>) {
-    if (kind == Scan::sum) run.template operator()<Scan::sum, T, sum_element<T>>();
-    else run.template operator()<Scan::prod, T, sum_element<T>>();
+    using Out = sum_element<T>;
+    if (kind == Scan::prod) return run.template operator()<Scan::prod, T, Out>();
+    if (!are_few_and_long(axes.others, axes.lane)) return run.template operator()<Scan::sum, T, Out>();
+    sum_long_lanes(axes.others, axes.lane, static_cast<Out*>(out.data), static_cast<const T*>(in.data), direction);
   });
 }
 

@@ -8,8 +8,9 @@
 namespace ricci::kernels {
 
 enum class Scan : std::uint8_t {
-  sum,       // booleans and integers to int64; one after the other, float32 in double, 16-bit types in float
-  prod,      // as sum
+  sum,       // booleans and integers to int64; float32 in double, 16-bit types in float; one after the other in pieces
+             // of one size, each added to the sum before it
+  prod,      // as sum, but all one after the other
   logsumexp  // floating
 };
 

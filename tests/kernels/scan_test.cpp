@@ -154,6 +154,29 @@ TEST(Scan, WorksInPlace) {
   for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_EQ(x[i], out[i]);
 }
 
+template <class T>
+void check_long_lanes() {
+  constexpr std::int64_t n = 70'001, lanes = 9;
+  for (const Direction direction : {Direction::forward, Direction::reverse}) {
+    const auto x = random_array<T>({n, lanes}, Layout::contiguous);
+    StridedArray<T> together({n, lanes}), alone({n});
+    kernels::scan(Scan::sum, together.view(), x.view(), 0, direction);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      for (std::int64_t i = 0; i < n; ++i) alone[i] = x[i * lanes + lane];
+      kernels::scan(Scan::sum, alone.view(), alone.view(), 0, direction);
+      for (std::int64_t i = 0; i < n; ++i) ASSERT_EQ(number(alone[i]), number(together[i * lanes + lane])) << i;
+    }
+  }
+}
+
+TEST(Scan, LongLanesHaveTheBitsAloneAndInPlaceThatTheyHaveInABatch) {
+  check_long_lanes<float>();
+  check_long_lanes<double>();
+  check_long_lanes<Half>();
+  check_long_lanes<std::int64_t>();
+  check_long_lanes<std::complex<float>>();
+}
+
 TEST(Scan, SumOfManySinglesIsThatOfDoubles) {
   const std::int64_t n = 1000000;
   StridedArray<float> in({n}), out({n});
