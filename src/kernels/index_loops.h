@@ -92,8 +92,9 @@ void cut_places(AxisList& list, double nanoseconds, const Work& work) {
 template <class F>
 void for_each_run(const AxisList& list, std::int64_t begin, std::int64_t end, const F& f) {
   const std::int64_t size = list.last().size;
-  Walk outer(list.axis, std::max(0, list.count - 1), begin / size);
-  for (std::int64_t i = begin % size; begin < end; outer.next(), i = 0) {
+  const std::int64_t run = begin == 0 ? 0 : begin / size;  // a division takes as long as a short run
+  Walk outer(list.axis, std::max(0, list.count - 1), run);
+  for (std::int64_t i = begin - run * size; begin < end; outer.next(), i = 0) {
     const std::int64_t count = std::min(size - i, end - begin);
     f(outer.at, i, count);
     begin += count;

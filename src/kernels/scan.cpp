@@ -75,15 +75,17 @@ void add_piece(Out* out, const T* x, const Axis& lane, const Axis& across, total
   for (int l = 0; l < Lanes; ++l) before[l] = plus(before[l], totals[l]);
 }
 
-template <int Lanes, bool Unit, class T, class Out>
-void multiply(Out* out, const T* x, const Axis& lane, const Axis& across) {
+/// As `add_piece` with nothing before, or the product.
+template <Scan kind, int Lanes, bool Unit, class T, class Out>
+void scan_in_one(Out* out, const T* x, const Axis& lane, const Axis& across) {
   using A = total<T>;
   A totals[Lanes];
-  for (A& t : totals) t = A(1);
+  for (A& t : totals) t = A(kind == Scan::prod ? 1 : 0);
   const std::int64_t out_step = Unit ? 1 : across.out, x_step = Unit ? 1 : across.x;
   for (std::int64_t i = 0; i < lane.size; ++i, out += lane.out, x += lane.x) {
     for (int l = 0; l < Lanes; ++l) {
-      totals[l] = times(totals[l], static_cast<A>(x[l * x_step]));
+      const A element = static_cast<A>(x[l * x_step]);
+      totals[l] = kind == Scan::prod ? times(totals[l], element) : plus(totals[l], element);
       out[l * out_step] = static_cast<Out>(totals[l]);
     }
   }
@@ -91,7 +93,7 @@ void multiply(Out* out, const T* x, const Axis& lane, const Axis& across) {
 
 template <Scan kind, int Lanes, bool Unit, class T, class Out>
 void scan_group(Out* out, const T* x, const Axis& lane, const Axis& across) {
-  if constexpr (kind == Scan::prod) return multiply<Lanes, Unit>(out, x, lane, across);
+  if (kind == Scan::prod || lane.size <= sum_piece) return scan_in_one<kind, Lanes, Unit>(out, x, lane, across);
   total<T> before[Lanes] = {};
   for (std::int64_t i = 0; i < lane.size; i += sum_piece)
     add_piece<Lanes, Unit, true>(out + i * lane.out, x + i * lane.x, part_of(lane, i, sum_piece), across, before);
