@@ -17,6 +17,7 @@
 
 #include "ricci/error.h"
 #include "ricci/ops.h"
+#include "ricci/tree/values.h"
 
 namespace rc = ricci;
 namespace tree = ricci::tree;
@@ -159,11 +160,11 @@ TEST(Walk, ArgumentsHaveNames) {
   EXPECT_EQ(tree::argument_name(walk, 3), "argument 2");
 }
 
-TEST(Walk, TheFirstValueIsFound) {
-  EXPECT_EQ(tree::first_value(walk_of(std::as_const(*std::make_unique<Mlp>()))), "dropout is a double");
+TEST(Walk, DescribesValuesByTheirTypes) {
+  const Mlp model;
+  EXPECT_EQ(tree::described_value(walk_of(model), 0), "dropout is of type double");
   const double number = 1;
-  EXPECT_EQ(tree::first_value(walk_of(number)), "it is a double");
-  EXPECT_EQ(tree::first_value(walk_of(std::as_const(*std::make_unique<Linear>(linear())))), "");
+  EXPECT_EQ(tree::described_value(walk_of(number), 0), "it is of type double");
 }
 
 TEST(Walk, WritingALeafChangesTheTreeAlone) {
