@@ -1,5 +1,5 @@
-// Single operations that the workloads hardly use and threads should make faster: large sums, softmax, draws, batches of
-// factorisations and of solutions.
+// Single operations that the workloads hardly use and threads should make faster: large sums, softmax, draws, batches
+// of factorisations and of solutions.
 #include "cases.h"
 #include "inputs.h"
 

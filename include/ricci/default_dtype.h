@@ -6,8 +6,8 @@
 
 namespace ricci {
 
-/// float32 until it is set. Of complex numbers, and of integers that meet a complex number: the complex dtype of as many
-/// bits in each part.
+/// float32 until it is set. Of complex numbers, and of integers that meet a complex number: the complex dtype of as
+/// many bits in each part.
 DType default_dtype();
 
 /// Sets it for every thread. TypeError unless it is floating. A recorded program keeps the dtypes it was recorded with.

@@ -20,8 +20,8 @@ using ResidualRef = std::shared_ptr<const Residual>;
 
 enum class Keep : std::uint8_t { nothing, value, elements, type_alone };
 
-/// Behind it, in words: of a kept value, and of one kept for its type alone, the value; else the sizes; of kept elements,
-/// these behind the sizes.
+/// Behind it, in words: of a kept value, and of one kept for its type alone, the value; else the sizes; of kept
+/// elements, these behind the sizes.
 struct Operand {
   int parent;
   DType dtype;

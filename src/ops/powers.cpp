@@ -22,8 +22,8 @@ struct Pow {
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T base, T exponent) const { return scalar::pow(base, exponent); }
   /// As in PyTorch, 0 to the power 0 has derivatives 0, as has 0 to a positive power with respect to the exponent.
-  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power may
-  /// overflow although its product with the exponent is finite.
+  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power
+  /// may overflow although its product with the exponent is finite.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
     const Tensor &base = x[0], &exponent = x[1], at_zero = eq(base, 0);
     if (i == 0) {

@@ -35,7 +35,8 @@ Tensor one_before(const Tensor& x, Way way, double first) {
   return way.reverse ? cat({rest, start}, way.axis) : cat({start, rest}, way.axis);
 }
 
-/// a t, and 0 where either is 0, though the other be infinite: a direction that has no part in a derivative adds nothing.
+/// a t, and 0 where either is 0, though the other be infinite: a direction that has no part in a derivative adds
+/// nothing.
 struct Along {
   using kind = Elementwise;
   static constexpr const char* name = "along";

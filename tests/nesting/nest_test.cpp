@@ -1,5 +1,5 @@
-// Functions under transforms that start threads: those that enter the nest compute as the thread that took it, those that
-// do not are refused.
+// Functions under transforms that start threads: those that enter the nest compute as the thread that took it, those
+// that do not are refused.
 #include <future>
 #include <thread>
 

@@ -10,8 +10,8 @@
 
 namespace ricci::runs {
 
-/// Where a conditional or loop inside vmap draws random numbers from: streams of its own, or, a segment of a loop, those
-/// around it.
+/// Where a conditional or loop inside vmap draws random numbers from: streams of its own, or, a segment of a loop,
+/// those around it.
 enum class DrawsFrom : std::uint8_t { own, around };
 
 /// One run of a conditional or a loop. Outside vmap, and where all examples agree, nothing ever parts.
@@ -25,8 +25,8 @@ class Parting {
   /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, one group that
   /// agrees goes on, the others wait, in an order of their own.
   std::int64_t choose(const Tensor& question);
-  /// Whether the running examples go on with `state`. Where they disagree, those that do not are done, their share of the
-  /// state is their result; the others go on with theirs.
+  /// Whether the running examples go on with `state`. Where they disagree, those that do not are done, their share of
+  /// the state is their result; the others go on with theirs.
   bool goes_on(const Tensor& question, const tree::Walk& state);
   /// The running examples are done: `leaves` is their result. True: other examples go on, `answer()` and, in a loop,
   /// `leaves` are theirs. False: all are done, and `leaves` is the result of all: new tensors, as an operation's are.
