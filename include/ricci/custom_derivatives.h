@@ -153,8 +153,8 @@ struct CustomVjp {
 };
 
 /// `f` with a reverse rule of its own: `fwd(args…)` returns std::pair{output, residuals}, any trees, and
-/// `bwd(residuals, ct)` one cotangent for each argument, the only one alone. Where nothing is differentiated, f itself runs. Forward mode
-/// throws NotImplementedError.
+/// `bwd(residuals, ct)` one cotangent for each argument, the only one alone. Where nothing is differentiated, f itself
+/// runs. Forward mode throws NotImplementedError.
 ///   auto clip = rc::custom_vjp(id, [](Tensor x) { return std::pair{x, 0}; },
 ///                              [](int, Tensor ct) { return clamp(ct, -1, 1); });
 template <class F, class Forward, class Backward>
@@ -188,8 +188,8 @@ namespace function {
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result);
 
 /// Whether a checkpoint of these values only calls its function, because an operation cannot do what the function does
-/// there: draw for the examples of a vmap that lets functions draw and knows none of the values, or for a program that is
-/// being recorded; part the examples of a vmap. Requires: none of the values is recorded.
+/// there: draw for the examples of a vmap that lets functions draw and knows none of the values, or for a program that
+/// is being recorded; part the examples of a vmap. Requires: none of the values is recorded.
 bool simply_runs(const tree::Walk& arguments);
 
 /// In a recorded function, what is computed again is a program: its draws are the same both times.
@@ -227,9 +227,9 @@ struct Checkpoint {
 /// `f`, of which reverse mode keeps the arguments alone and computes the rest again when the derivative is asked for.
 /// Random numbers are the same both times; what f writes to its arguments stays in it. f may capture tensors that a
 /// transform around it differentiates or maps. It is then recorded as a program first, so it may not look at values
-/// (TransformError), and it may run twice: what it wrote before its first use of a captured tensor stays written. f runs
-/// plainly, and everything is kept, (a) where a vmap around it that lets functions draw, or a recording, knows none of
-/// the arguments, and (b) in a vmap with Lanes::split or ragged results.
+/// (TransformError), and it may run twice: what it wrote before its first use of a captured tensor stays written. f
+/// runs plainly, and everything is kept, (a) where a vmap around it that lets functions draw, or a recording, knows
+/// none of the arguments, and (b) in a vmap with Lanes::split or ragged results.
 ///   Tensor y = rc::checkpoint(block)(weights, x);
 template <class F>
 Checkpoint<F> checkpoint(F f) {

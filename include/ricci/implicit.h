@@ -201,8 +201,8 @@ class LinearSolve final : public Implicit<X> {
 }  // namespace function
 
 /// A root of `f`: what `solve(f, initial)` returns, an x like `initial` with f(x) = 0. Its derivative with respect to
-/// everything f captures is by the implicit function theorem; that with respect to `initial` is zero. A number as `initial`
-/// takes the dtype that f gives for it.
+/// everything f captures is by the implicit function theorem; that with respect to `initial` is zero. A number as
+/// `initial` takes the dtype that f gives for it.
 /// `tangent_solve(g, y)` returns the x with g(x) = y for a linear g, and must be differentiable in y as often as
 /// derivatives are asked for. f: from x to a tree like x. Throws ValueError if f or a solver gives another structure,
 /// shape or dtype.

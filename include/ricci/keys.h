@@ -32,7 +32,8 @@ Key split(const Key& key, std::int64_t n);
 /// TypeError if it is not an integer.
 Key fold_in(const Key& key, const Tensor& number);
 
-// ── samplers, as in ops/random.h. Without parameters: of the standard distribution and the default dtype if none is given ──
+// ── samplers, as in ops/random.h. Without parameters: of the standard distribution and the default dtype if none is
+// given ──
 
 Tensor uniform(const Key& key, const Shape& shape);  ///< on [0, 1)
 Tensor uniform(const Key& key, const Shape& shape, DType dtype);

@@ -20,9 +20,10 @@
 // An elementwise operation may bind itself to an error, `static constexpr double ulps`: units in the last place of
 // float32 and float64 results, over the whole domain. The laws hold it against `formula` in more digits, or against
 // `exact` of the same arguments where the formula itself rounds (a constant, a series). Where the terms of a sum cancel
-// no error of the result can be bound: `unit` of the same arguments, beside its reason, names the term whose units count.
-// `lift` is one of lifted(), lifted(Size) — the same operation with one more leading axis on every input and output —
-// or batch(Batch), a direct rule. Rules never look at values, only at types; they are written in ordinary operations.
+// no error of the result can be bound: `unit` of the same arguments, beside its reason, names the term whose units
+// count. `lift` is one of lifted(), lifted(Size) — the same operation with one more leading axis on every input and
+// output — or batch(Batch), a direct rule. Rules never look at values, only at types; they are written in ordinary
+// operations.
 //
 // A custom operation is a function on tensors that a recorded program shows as one equation: control flow, a function
 // of the user's. With `call` alone it is transparent: transforms see through it to what `call` does. With the rules
@@ -162,8 +163,8 @@ Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count);
 /// All outputs, of any number of inputs; ValueError if the operation does not take that many. One whose type rule takes
 /// a list takes at least one, and checks the rest there.
 Tensors apply_all(Op op, std::span<const Tensor> inputs);
-/// In place: `target` takes the value, through views to its base. Throws TransformError where the target holds one value
-/// for what differs per example of a running vmap, or was captured by a function under differentiation.
+/// In place: `target` takes the value, through views to its base. Throws TransformError where the target holds one
+/// value for what differs per example of a running vmap, or was captured by a function under differentiation.
 void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count);
 /// Gives `target` the value of `source`, broadcast and converted; `name` is the operation errors speak of.
 void assign_into(const Tensor& target, const Tensor& source, const char* name);
@@ -451,8 +452,8 @@ constexpr Rules make_rules() {
         r.vjp = [](const void* op, const Reverse& v) { return erase::as<P>(op).vjp(v); };
       static_assert(erase::is_locally_constant<P>() || (requires(const P& p, const Forward& f) { p.jvp(f); } &&
                                                          requires(const P& p, const Reverse& v) { p.vjp(v); }),
-                    "ricci: an explicit primitive needs `Tensors jvp(const Forward&) const` and `Tensors vjp(const Reverse&) const`, "
-                    "or `static constexpr bool locally_constant = true`");
+                    "ricci: an explicit primitive needs `Tensors jvp(const Forward&) const` and `Tensors vjp(const "
+                    "Reverse&) const`, or `static constexpr bool locally_constant = true`");
       if constexpr (requires(const P& p, std::span<const Tensor> x, const Mask& m) { p.keep(x, m); })
         r.keep = [](const void* op, std::span<const Tensor> x, const Mask& m) { return erase::as<P>(op).keep(x, m); };
     }

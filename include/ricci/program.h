@@ -50,9 +50,10 @@ class Program {
 
 std::string to_string(const Program& program);
 std::ostream& operator<<(std::ostream& out, const Program& program);
-/// What `to_string` printed, read back and checked; captured tensors are given in order. Sizes are those the text shows.
-/// Running it throws an Error at most. ValueError that says which line is wrong, also for a parameter that is more than
-/// its text: a function, a size that depends on the inputs' sizes. IndexError for one that does not fit its operands.
+/// What `to_string` printed, read back and checked; captured tensors are given in order. Sizes are those the text
+/// shows. Running it throws an Error at most. ValueError that says which line is wrong, also for a parameter that is
+/// more than its text: a function, a size that depends on the inputs' sizes. IndexError for one that does not fit its
+/// operands.
 Program parse_program(std::string_view text, std::span<const Tensor> captured);
 /// Throws ValueError unless every variable is defined once before its use with the type its operation gives.
 void check(const Program& program);

@@ -17,8 +17,8 @@
 
 namespace ricci {
 
-/// Row i is values[offsets[i]], …, values[offsets[i + 1] - 1]. A tree; differentiable in `values`. No axis of its tensors
-/// runs over the rows, so vmap, scan, map and stack_trees refuse it with a ValueError: map over `pad(fill)` and
+/// Row i is values[offsets[i]], …, values[offsets[i + 1] - 1]. A tree; differentiable in `values`. No axis of its
+/// tensors runs over the rows, so vmap, scan, map and stack_trees refuse it with a ValueError: map over `pad(fill)` and
 /// `lengths()`, or values by value with `map`; `stack_rows` stacks.
 ///   rc::Ragged found = rc::vmap(f, {.out_dims = rc::ragged})(xs);  rc::Tensor means = found.mean();
 struct Ragged {
@@ -55,7 +55,8 @@ Ragged cat_rows(const std::vector<Ragged>& parts);
 /// One Ragged with the rows of all parts.
 Ragged stack_rows(const std::vector<Ragged>& parts);
 
-/// Value by value. Of two Ragged the rows must be equally long, else ValueError; a Tensor broadcasts against the values.
+/// Value by value. Of two Ragged the rows must be equally long, else ValueError; a Tensor broadcasts against the
+/// values.
 Ragged operator+(const Ragged& a, const Ragged& b);
 Ragged operator-(const Ragged& a, const Ragged& b);
 Ragged operator*(const Ragged& a, const Ragged& b);

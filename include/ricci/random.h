@@ -6,8 +6,8 @@
 
 namespace ricci {
 
-/// A stream of draws; every draw advances its position by one, whatever its size. A copy continues on its own. All draws
-/// inside one call of a vmapped function take one position together, and have a stream of their own.
+/// A stream of draws; every draw advances its position by one, whatever its size. A copy continues on its own. All
+/// draws inside one call of a vmapped function take one position together, and have a stream of their own.
 ///   rc::Generator g(7);  rc::Tensor x = rc::randn({3}, {.generator = g});
 class Generator {
  public:
@@ -22,7 +22,8 @@ class Generator {
   /// Back to the start of the stream of `seed`. Not while another thread draws.
   void manual_seed(std::uint64_t seed) { *this = Generator(seed); }
   std::uint64_t seed() const { return seed_; }
-  /// The position of the next draw, which this takes. Threads may share a generator: each draw gets a position of its own.
+  /// The position of the next draw, which this takes. Threads may share a generator: each draw gets a position of its
+  /// own.
   std::uint64_t next() { return __atomic_fetch_add(&position_, 1, __ATOMIC_RELAXED); }
   /// A number no other generator has, nor this one before it was last seeded.
   std::uint64_t state() const { return state_; }

@@ -27,9 +27,9 @@ class Tape {
     tree::walk(tree, walk);
     watch_leaves(walk);
   }
-  /// The gradient of a real floating 0-dim `loss` with respect to tensors as they were when last watched, or, where they
-  /// were computed from those, as they are now; in their tree. Zero for any other. It is recorded by tapes that were made
-  /// before this one, not by this one nor later ones. TypeError or ValueError for another loss.
+  /// The gradient of a real floating 0-dim `loss` with respect to tensors as they were when last watched, or, where
+  /// they were computed from those, as they are now; in their tree. Zero for any other. It is recorded by tapes that
+  /// were made before this one, not by this one nor later ones. TypeError or ValueError for another loss.
   template <class T>
   tree::plain_t<T> gradient(const Tensor& loss, const T& tree) const {
     tree::plain_t<T> gradients = tree;

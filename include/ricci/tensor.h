@@ -45,8 +45,8 @@ class Axes : public SmallVector<std::int64_t, 6> {
 
 namespace ops {
 
-/// Elements of one dtype in a grid of any number of axes. Any number of threads may read a tensor and its views; while one
-/// writes to one of them, no other may use any.
+/// Elements of one dtype in a grid of any number of axes. Any number of threads may read a tensor and its views; while
+/// one writes to one of them, no other may use any.
 ///   rc::Tensor x = rc::zeros({2, 3});  x[0] = 1;  float top = (x * 2).sum().item<float>();
 class Tensor {
  public:
@@ -91,8 +91,8 @@ class Tensor {
   bool is_same(const Tensor& other) const { return cell_ == other.cell_; }  ///< the same tensor, not an equal one
 
   // ── reading values; errors on a batched value inside vmap ──
-  /// The one element as a T, converted as by a cast; any arithmetic, half-precision or complex T. ValueError if there is
-  /// not exactly one, TypeError if it is complex and T is not.
+  /// The one element as a T, converted as by a cast; any arithmetic, half-precision or complex T. ValueError if there
+  /// is not exactly one, TypeError if it is complex and T is not.
   template <class T = double>
   T item() const;
   /// All elements, row-major, converted as by `item`.
@@ -104,8 +104,8 @@ class Tensor {
   const T* data() const;
   explicit operator bool() const;  ///< whether the one element is not 0; ValueError if there is not exactly one
 
-  // ── indexing: integers, slices, `rc::none` and `rc::ellipsis` give views, tensors of indices and masks copies. Either is
-  // a Tensor like any other. `x[i] = v`, `x.index({…}) = v` and the same with += -= *= /= write to x ──
+  // ── indexing: integers, slices, `rc::none` and `rc::ellipsis` give views, tensors of indices and masks copies.
+  // Either is a Tensor like any other. `x[i] = v`, `x.index({…}) = v` and the same with += -= *= /= write to x ──
   Tensor operator[](std::int64_t i) const;
   template <Integer I>
   Tensor operator[](I i) const {

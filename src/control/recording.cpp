@@ -85,7 +85,8 @@ struct Cond {
   }
 };
 
-/// The condition or the body of a recorded loop, a function of the state: what it captured follows it there, or is held.
+/// The condition or the body of a recorded loop, a function of the state: what it captured follows it there, or is
+/// held.
 struct StateFunction {
   Program program;
   std::size_t taken;     // of the state, from its front

@@ -1,5 +1,5 @@
-// Functions that are computed again for their derivative: what they draw, which of them simply run, and what they are in
-// a recorded function, an operation whose parameter is the program.
+// Functions that are computed again for their derivative: what they draw, which of them simply run, and what they are
+// in a recorded function, an operation whose parameter is the program.
 #include <algorithm>
 #include <optional>
 
@@ -32,9 +32,9 @@ struct RecordedCheckpoint {
 
 }  // namespace
 
-/// A checkpoint where a derivative that it ran under is set aside: below the reverse mode that keeps it, or because none
-/// of its inputs depends on that derivative. A tape that records nothing runs in its place, so that the function may
-/// write to nothing that it captures.
+/// A checkpoint where a derivative that it ran under is set aside: below the reverse mode that keeps it, or because
+/// none of its inputs depends on that derivative. A tape that records nothing runs in its place, so that the function
+/// may write to nothing that it captures.
 class Recomputed::Beneath final : public Recomputed {
  public:
   explicit Beneath(std::shared_ptr<const Recomputed> f) : Recomputed(f->name()), f_(std::move(f)) {}

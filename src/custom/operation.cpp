@@ -50,7 +50,8 @@ Op op_of(const Applied& applied) { return {&rules_of<Applied>, &applied}; }
 
 std::string argument(std::size_t i) { return "argument " + std::to_string(i); }
 
-/// An operation on values that the examples of a vmap have in common does not run under it: it would draw for all of them.
+/// An operation on values that the examples of a vmap have in common does not run under it: it would draw for all of
+/// them.
 const BatchInterpreter* vmap_that_refuses_draws(std::span<const Tensor> inputs) {
   for (const Interpreter* i = innermost; i; i = i->parent) {
     const BatchInterpreter* vmap = drawing_vmap_that_knows_none(i, inputs);

@@ -13,8 +13,8 @@ namespace ricci {
 
 class BatchInterpreter;
 
-/// Some of the examples of one vmap. A set keeps no other alive, so that a loop which its examples leave one by one keeps
-/// none of those before.
+/// Some of the examples of one vmap. A set keeps no other alive, so that a loop which its examples leave one by one
+/// keeps none of those before.
 struct LaneSet {
   Level level;                        // of the vmap
   std::vector<std::int64_t> numbers;  // of the examples in the running chunk, ascending

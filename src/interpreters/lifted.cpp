@@ -370,8 +370,8 @@ namespace {
 
 bool has_tangent(const Tensor& t) { return innermost_part(*value_of(t), ValueKind::dual) != nullptr; }
 
-/// A checkpoint under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need not have
-/// a forward rule.
+/// A checkpoint under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need not
+/// have a forward rule.
 Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
   TapeInterpreter tape{Entry{}};
   Tensors watched, outputs;

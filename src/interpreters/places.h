@@ -14,8 +14,8 @@ extern const Type place_type;
 /// The generator's next position; where a program is recorded, one that the program takes each time it runs.
 StreamPosition next_position(Generator& generator);
 
-/// An operation: the place of the next draw from `generator`, which it takes. Requires: `generator` outlives all programs
-/// that hold the operation.
+/// An operation: the place of the next draw from `generator`, which it takes. Requires: `generator` outlives all
+/// programs that hold the operation.
 Tensor take_place(Generator& generator);
 /// The start of a stream of its own, that no other place leads to.
 Tensor derived_place(const Tensor& place);

@@ -50,8 +50,8 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
 
 namespace {
 
-/// What `detach` and no_grad are in a program: a copy that no level differentiates. Its samples are integers, as it breaks
-/// the laws of derivatives on purpose.
+/// What `detach` and no_grad are in a program: a copy that no level differentiates. Its samples are integers, as it
+/// breaks the laws of derivatives on purpose.
 struct Undifferentiated {
   using kind = Explicit;
   static constexpr const char* name = "detach";

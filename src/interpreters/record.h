@@ -19,12 +19,13 @@ struct Recorded final : Value {
   void destroy() noexcept override;
 };
 
-/// The state of the last generator that was made. The default one is made first, so that it is older than any recording.
+/// The state of the last generator that was made. The default one is made first, so that it is older than any
+/// recording.
 std::uint64_t youngest_generator();
 
-/// What a recording writes down: what happens to tangents alone; or a whole program, operations without inputs and draws
-/// included, which takes places for its draws from the generators, from the program around it, or, where it is a step
-/// that runs many times, from streams that go on from step to step.
+/// What a recording writes down: what happens to tangents alone; or a whole program, operations without inputs and
+/// draws included, which takes places for its draws from the generators, from the program around it, or, where it is a
+/// step that runs many times, from streams that go on from step to step.
 enum class Records : std::uint8_t { tangents, program, part, step };
 
 class RecordInterpreter final : public Interpreter {

@@ -1,7 +1,7 @@
 // What a function that is computed a second time for its derivative has to do with draws: it must see the same random
-// numbers, and be refused them where it would be without that second time. Its draws are noted as places in streams, and
-// later given in the same order; no generator is turned back, which other threads may share. All of it nests, and belongs
-// to one thread. Knows nothing of what is drawn. Start with `next_draw`.
+// numbers, and be refused them where it would be without that second time. Its draws are noted as places in streams,
+// and later given in the same order; no generator is turned back, which other threads may share. All of it nests, and
+// belongs to one thread. Knows nothing of what is drawn. Start with `next_draw`.
 #pragma once
 
 #include <span>
@@ -28,12 +28,13 @@ StreamPosition next_draw(Generator& generator);
 /// Whether what this thread computes is computed again, with the draws that were noted.
 bool draws_are_repeated();
 
-/// Whether the mode of this running vmap decides over the draws here. What is computed again draws for the vmaps that it
-/// ran under the first time, and for those that it runs itself; the others its pullback was called under have no part.
+/// Whether the mode of this running vmap decides over the draws here. What is computed again draws for the vmaps that
+/// it ran under the first time, and for those that it runs itself; the others its pullback was called under have no
+/// part.
 bool has_part_in_draws(const BatchInterpreter& batch);
 
-/// The interpreter, if it is a vmap whose mode decides over the draws here and whose examples have these values in common:
-/// an operation on them does not run under it.
+/// The interpreter, if it is a vmap whose mode decides over the draws here and whose examples have these values in
+/// common: an operation on them does not run under it.
 const BatchInterpreter* drawing_vmap_that_knows_none(const Interpreter* i, std::span<const Tensor> values);
 
 /// The vmap that refuses all draws here although what is computed does not run under it; null if none does.

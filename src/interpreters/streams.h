@@ -69,9 +69,9 @@ class StreamScope {
   Positions start_, furthest_;
 };
 
-/// One conditional or loop inside a run. It draws from streams of its own, derived from its number among those of the run
-/// or of the one around it, and its end leaves the streams around it as they were: so an example's draws, inside and
-/// after it, depend neither on the branch that other examples take nor on how many steps they need.
+/// One conditional or loop inside a run. It draws from streams of its own, derived from its number among those of the
+/// run or of the one around it, and its end leaves the streams around it as they were: so an example's draws, inside
+/// and after it, depend neither on the branch that other examples take nor on how many steps they need.
 class StreamBranch {
  public:
   /// Requires: `scope` outlives this.

@@ -1,5 +1,6 @@
 // Factorisations of batches of matrices and solutions of square systems over raw strided views: float32, float64, and,
-// but for `eigh` and `svd`, complex64 and complex128. Knows nothing of tensors or error messages: `info` says which matrix failed, and where.
+// but for `eigh` and `svd`, complex64 and complex128. Knows nothing of tensors or error messages: `info` says which
+// matrix failed, and where.
 //
 // Everywhere: all leading axes are batch axes and agree in size (stride 0 where an input was broadcast); any strides;
 // an output overlaps no input. `info` has one entry per matrix, in row-major order of the batch.
@@ -40,8 +41,8 @@ void inverse(Strided out, Strided a, std::int32_t* info);
 /// info: 0; -1 if an element is not finite; else how many values did not converge. Then the outputs are meaningless.
 void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info);
 
-/// a [..., m, n] = u diag(s) vh: u [..., m, k], s [..., k], descending, and vh [..., k, n], k being the smaller of m and
-/// n. info: as in `eigh`.
+/// a [..., m, n] = u diag(s) vh: u [..., m, k], s [..., k], descending, and vh [..., k, n], k being the smaller of m
+/// and n. info: as in `eigh`.
 void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info);
 
 }  // namespace ricci::kernels

@@ -56,8 +56,8 @@ struct alignas(64) Range {
   std::int64_t next, end;
 };
 
-/// One call of `run`. Each share of it is a first piece, which its thread is given, and a range of further pieces, which
-/// anybody takes.
+/// One call of `run`. Each share of it is a first piece, which its thread is given, and a range of further pieces,
+/// which anybody takes.
 struct Job {
   parallel::Run run;
   const void* work;

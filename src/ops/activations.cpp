@@ -28,8 +28,8 @@ std::complex<F> logistic(std::complex<F> x) {
 /// exp(-56.625), which float32 and float64 hold to a hundredth of an ulp.
 constexpr double deep_exponent = 56.625, deep_factor = 2.559027554624811123470684204e-25;
 
-/// exp(-|x|) as a product e · last. Where x is far below 0, last is the deep factor, and e is larger by as much, so that e
-/// is not subnormal before it is multiplied: a subnormal number has few digits. Elsewhere last is 1.
+/// exp(-|x|) as a product e · last. Where x is far below 0, last is the deep factor, and e is larger by as much, so
+/// that e is not subnormal before it is multiplied: a subnormal number has few digits. Elsewhere last is 1.
 template <class T>
 struct Falling {
   T e, last;
@@ -80,7 +80,8 @@ struct Sigmoid {
   static double reference(double x) { return logistic_reference(x); }
 };
 
-/// The sigmoid where its derivative must be right although it is far below 1: by x, as y (1 - y) has lost it near y = 1.
+/// The sigmoid where its derivative must be right although it is far below 1: by x, as y (1 - y) has lost it near y =
+/// 1.
 struct Logistic {
   using kind = Elementwise;
   static constexpr const char* name = "logistic";
@@ -288,8 +289,8 @@ struct Silu {
   static double reference(double x) { return x * logistic_reference(x); }
 };
 
-/// y exp(|z| - |beta x|), where z is beta x rounded: it turns y = exp(-|z|) into exp(-|beta x|). The exponent, `shrink`,
-/// is so small that exp(shrink) is 1 + shrink. Where z is not finite, y.
+/// y exp(|z| - |beta x|), where z is beta x rounded: it turns y = exp(-|z|) into exp(-|beta x|). The exponent,
+/// `shrink`, is so small that exp(shrink) is 1 + shrink. Where z is not finite, y.
 template <class T>
 T corrected_for_rounding(T y, T x, T z, double beta) {
   const T error = scalar::fma(x, T(beta), -z), shrink = scalar::select(scalar::less(z, T(0)), error, -error);

@@ -39,8 +39,8 @@ struct Mul {
   static double reference(double a, double b) { return a * b; }
 };
 
-/// -(t / b) a: what a denominator b with quotient a does to a tangent. Where t / b is about to overflow or to vanish, t a
-/// comes first: the result may be neither. Its own derivatives are such products again.
+/// -(t / b) a: what a denominator b with quotient a does to a tangent. Where t / b is about to overflow or to vanish, t
+/// a comes first: the result may be neither. Its own derivatives are such products again.
 struct QuotientSlope {
   using kind = Elementwise;
   static constexpr const char* name = "quotient_slope";

@@ -12,8 +12,8 @@ namespace ricci {
 /// A non-negative axis as a place in a shape.
 inline std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
 
-/// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`. A 0-dim tensor passes for one with one axis,
-/// as in PyTorch: whoever goes on to use the axis calls `along_axis`, which lends it one.
+/// The axis made non-negative; IndexError `sum: axis 2 is out of range: …`. A 0-dim tensor passes for one with one
+/// axis, as in PyTorch: whoever goes on to use the axis calls `along_axis`, which lends it one.
 std::int64_t wrap_axis(const char* op, std::int64_t axis, const Tensor& x);
 /// The same, and a tensor without axes is an error too.
 std::int64_t wrap_own_axis(const char* op, std::int64_t axis, const Tensor& x);

@@ -160,8 +160,8 @@ struct ClampShare {
   static std::vector<Sample<ClampShare>> samples() { return {{{}, {rand({8}), rand({8}), rand({8}), rand({8})}}}; }
 };
 
-/// The greater of x and low, then the smaller of that and high. Where low > high, the gradient goes to high. A bound that
-/// x ties with has half of it if it is a tensor, and all of it if both bounds are numbers.
+/// The greater of x and low, then the smaller of that and high. Where low > high, the gradient goes to high. A bound
+/// that x ties with has half of it if it is a tensor, and all of it if both bounds are numbers.
 struct Clamp {
   using kind = Elementwise;
   static constexpr const char* name = "clamp";

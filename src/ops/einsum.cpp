@@ -136,8 +136,8 @@ struct Term {
   Size size(char c) const { return type_of(x).shape[letters.find(c)]; }
 };
 
-/// Without the letters whose size of 1 broadcasts: they are the other operands' then. Axes behind `...` stay, as `matmul`
-/// broadcasts them.
+/// Without the letters whose size of 1 broadcasts: they are the other operands' then. Axes behind `...` stay, as
+/// `matmul` broadcasts them.
 Term without_broadcast_letters(Term term, const std::map<char, Seen>& sizes) {
   for (std::size_t i = term.letters.size(); i-- > 0;) {
     const char c = term.letters[i];

@@ -153,7 +153,8 @@ void require_joinable(const std::vector<Tensor>& tensors, std::int64_t axis) {
   }
 }
 
-/// As in PyTorch, a tensor [0] among tensors of another rank adds nothing, whatever their other sizes: a list starts so.
+/// As in PyTorch, a tensor [0] among tensors of another rank adds nothing, whatever their other sizes: a list starts
+/// so.
 std::vector<Tensor> without_empty_lists(std::vector<Tensor> tensors) {
   int rank = 1;
   for (const Tensor& t : tensors) rank = std::max(rank, value_of(t)->type.rank());

@@ -38,8 +38,8 @@ std::int64_t first_place(const Strided& integers, const F& is_bad) {
   return -1;
 }
 
-/// `count`, the size that the result of `op` on x has; where it differs per example of a vmap that allows it, examples of
-/// one size go on together.
+/// `count`, the size that the result of `op` on x has; where it differs per example of a vmap that allows it, examples
+/// of one size go on together.
 std::int64_t size_of_result(const char* op, const Tensor& count, const Tensor& x);
 /// Whether x has a value of its own for each example of a running vmap.
 bool differs_per_example(const char* op, const Tensor& x);

@@ -125,8 +125,8 @@ bool has_zero(const Array& x) {
                     "x.to(rc::float32)");
 }
 
-/// Throws ValueError if an integer would be divided by 0: `b` is the divisor. Looks at `b` alone, in the examples of all
-/// running vmaps; not while a program is recorded.
+/// Throws ValueError if an integer would be divided by 0: `b` is the divisor. Looks at `b` alone, in the examples of
+/// all running vmaps; not while a program is recorded.
 void require_divisors(const char* op, const Tensor& a, const Tensor& b) {
   require_defined(op, a, 0);
   require_defined(op, b, 1);

@@ -104,8 +104,8 @@ struct KthValue {
   }
 };
 
-/// The elements of x at one place of each lane, which elements that tie with them share the derivative of; the axis stays
-/// with size 1.
+/// The elements of x at one place of each lane, which elements that tie with them share the derivative of; the axis
+/// stays with size 1.
 struct PickShared {
   using kind = Explicit;
   static constexpr const char* name = "pick_shared";

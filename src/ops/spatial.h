@@ -10,7 +10,8 @@ namespace ricci {
 /// The greatest size, step or padding of a window. No product of two of them overflows.
 inline constexpr std::int64_t most_of_a_window = std::int64_t{1} << 30;
 
-/// Throws ValueError `conv2d: stride is 0; it must be at least 1` unless the number is from `least` to most_of_a_window.
+/// Throws ValueError `conv2d: stride is 0; it must be at least 1` unless the number is from `least` to
+/// most_of_a_window.
 void require_of_a_window(const char* op, const char* what, std::int64_t number, std::int64_t least);
 
 /// One number for each of `count` spatial axes, given as one for all or as one for each; ValueError if there are others

@@ -109,8 +109,8 @@ bool any_lane(const Mask& mask) {
 }
 
 /// The factor times the Hurwitz zeta function, the sum of (q + k)^-s over k = 0, 1, …, for s >= 2 and q >= 0: the terms
-/// with q + k < terms, and for the rest the Euler-Maclaurin formula (DLMF 25.11.5), whose tenth term is below an ulp from
-/// 10 + s on. The smallest terms come first, so that few roundings are of the size of the sum.
+/// with q + k < terms, and for the rest the Euler-Maclaurin formula (DLMF 25.11.5), whose tenth term is below an ulp
+/// from 10 + s on. The smallest terms come first, so that few roundings are of the size of the sum.
 template <class T>
 T hurwitz_zeta(std::int64_t s, Unrounded<T> q, std::int64_t terms, T factor) {
   constexpr double bernoulli_over_factorial[] = {1. / 12,

@@ -40,8 +40,8 @@ Tensor with_gaps(Shape leading, std::int64_t m, std::int64_t n) {
   return uniform_around_zero(leading) * 0.5 + eye(m, n) * (arange(n) * 3 + 2);
 }
 
-/// Of the symmetric part (a + aᵀ) / 2: values, ascending, and vectors in columns. With P = Vᵀ da V for a symmetric change
-/// da, the values change by P's diagonal and the vectors by V (F ∘ P), F being the reciprocal gaps: Magnus,
+/// Of the symmetric part (a + aᵀ) / 2: values, ascending, and vectors in columns. With P = Vᵀ da V for a symmetric
+/// change da, the values change by P's diagonal and the vectors by V (F ∘ P), F being the reciprocal gaps: Magnus,
 /// "On differentiating eigenvalues and eigenvectors", 1985.
 struct Eigh {
   using kind = Explicit;
@@ -86,8 +86,8 @@ struct Eigh {
 };
 
 /// a [..., m, n] = u diag(s) vh, thin. With P = uᵀ da v, s changes by P's diagonal, u by u (F ∘ (P s + s Pᵀ)) and v by
-/// v (F ∘ (s P + Pᵀ s)), F being the reciprocal gaps of s²; where a is not square, also by what da adds to the space that
-/// the vectors span: Townsend, "Differentiating the singular value decomposition", 2016.
+/// v (F ∘ (s P + Pᵀ s)), F being the reciprocal gaps of s²; where a is not square, also by what da adds to the space
+/// that the vectors span: Townsend, "Differentiating the singular value decomposition", 2016.
 struct Svd {
   using kind = Explicit;
   static constexpr const char* name = "svd";

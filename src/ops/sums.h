@@ -13,8 +13,8 @@ Type without_axes(const Type& x, const Axes& axes, DType dtype);
 Axes behind_batch(const Axes& axes);
 /// Runs the kernel over `axes` of in[0].
 void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& axes);
-/// The type of what is computed along `axis` of real floating elements, one from each. Throws like the checks of axes and
-/// types.
+/// The type of what is computed along `axis` of real floating elements, one from each. Throws like the checks of axes
+/// and types.
 Type type_along(const char* name, std::int64_t axis, const Type& x);
 /// kernels::reduce's way of saying which axes are reduced.
 SmallVector<bool, 8> flags_of(const Axes& axes, int rank);
@@ -34,8 +34,8 @@ Tensor number_of(Size size);
 Tensor sum_along(const Tensor& x, const Axes& axes);
 /// The sum of a * b, without the product in memory. Requires: equal shapes and types.
 Tensor inner_along(const Tensor& a, const Tensor& b, const Axes& axes);
-/// What each element of x has of the derivative of one of them, y, which broadcasts against x: the elements along `axes`
-/// that equal y share it evenly, and where an element is NaN, those that are NaN.
+/// What each element of x has of the derivative of one of them, y, which broadcasts against x: the elements along
+/// `axes` that equal y share it evenly, and where an element is NaN, those that are NaN.
 Tensor even_share(const Tensor& x, const Tensor& y, const Axes& axes);
 /// The real part of the sum of conj(a) * b.
 Tensor real_inner_along(const Tensor& a, const Tensor& b, const Axes& axes);

@@ -1,5 +1,5 @@
-// What follows from the kind of a primitive: tangents and cotangents of any operation. Knows no primitive by name; where
-// it computes, it calls public operations.
+// What follows from the kind of a primitive: tangents and cotangents of any operation. Knows no primitive by name;
+// where it computes, it calls public operations.
 #pragma once
 
 #include "primitive/interpreter.h"

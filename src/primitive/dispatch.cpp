@@ -250,7 +250,8 @@ Interpreter* find_interpreter(Level level) {
 
 namespace {
 
-/// A derivative that runs on another thread would not see what is computed here, and its value would pass for a constant.
+/// A derivative that runs on another thread would not see what is computed here, and its value would pass for a
+/// constant.
 void require_not_elsewhere(const Value& value, const char* op) {
   if (is_set_aside(value.level)) return;
   if (const std::optional<Entry> there = find_on_another_thread(value.level))
@@ -342,8 +343,8 @@ Tensor view_of(Op op, const Tensor& base) {
   return make_view(std::move(dispatch(op, {&whole, 1})[0]), current_level(), std::move(link));
 }
 
-/// The inputs with integers converted to the default dtype, where an elementwise operation would make float32 of them; none
-/// elsewhere. So rules know float32 alone, and a recorded program shows the conversion.
+/// The inputs with integers converted to the default dtype, where an elementwise operation would make float32 of them;
+/// none elsewhere. So rules know float32 alone, and a recorded program shows the conversion.
 Tensors converted_to_default(Op op, const Tensor* const* inputs, std::size_t count) {
   if (op.rules->kind != Kind::elementwise) return {};
   const LoopTable& table = *op.rules->loops();
@@ -418,8 +419,8 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
   return outermost;
 }
 
-/// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may look
-/// at what the examples of a vmap around them answer.
+/// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may
+/// look at what the examples of a vmap around them answer.
 Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& values) {
   const Level level = factory_handler() ? outermost_mapped_level({values.data(), values.size()}) : 0;
   if (level == 0) return op.rules->call(op.parameters, inputs);

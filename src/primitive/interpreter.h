@@ -163,8 +163,8 @@ class AllDerivatives {
   Level saved_;
 };
 
-/// While it lives, the recordings further in than a level see operations on values of theirs and nothing else: what runs
-/// is no part of what they record.
+/// While it lives, the recordings further in than a level see operations on values of theirs and nothing else: what
+/// runs is no part of what they record.
 class OutsideRecordings {
  public:
   explicit OutsideRecordings(Level level);
@@ -245,19 +245,19 @@ bool is_recorded(std::span<const ValueRef> values);
 
 /// A new tensor of the current level.
 Tensor wrap(ValueRef value);
-/// `tensor`'s value as operations take it: live, without the derivatives that no_grad has switched off, with the rows of
-/// the examples that run.
+/// `tensor`'s value as operations take it: live, without the derivatives that no_grad has switched off, with the rows
+/// of the examples that run.
 ValueRef read(const Tensor& tensor, const char* op);
 
-/// The tensor itself, or what no_grad and derivatives that have ended leave of it, in a cell of its own, with the rows of
-/// all examples. Throws what `live` throws.
+/// The tensor itself, or what no_grad and derivatives that have ended leave of it, in a cell of its own, with the rows
+/// of all examples. Throws what `live` throws.
 Tensor without_switched_off(const Tensor& tensor, const char* op);
 
 /// The part of a batched, dual or taped value one level down; null for arrays and recorded values.
 const ValueRef* inner_of(const Value& value);
-/// What no_grad leaves of a value: no derivative of a level up to `last`, also inside those that stay, which are built anew
-/// around it; of a recording up to there, a variable that no derivative of the program goes through. Requires: `live`
-/// gives the value itself.
+/// What no_grad leaves of a value: no derivative of a level up to `last`, also inside those that stay, which are built
+/// anew around it; of a recording up to there, a variable that no derivative of the program goes through. Requires:
+/// `live` gives the value itself.
 ValueRef without_derivatives(const ValueRef& value, Level last);
 /// The innermost part of the value, itself included, for which `is(part)` holds; null if there is none.
 template <class Is>
@@ -283,8 +283,8 @@ std::string transform_text(const Interpreter* interpreter);
 ValueRef in_running_lanes(ValueRef value);
 class LaneScope;  // src/interpreters/lanes.h
 
-/// While it lives, those examples of the running vmaps run that these values have rows for, as far as they run already: a
-/// derivative asked for after a branch has ended runs what was computed in it. With `all`, those that do not as well:
+/// While it lives, those examples of the running vmaps run that these values have rows for, as far as they run already:
+/// a derivative asked for after a branch has ended runs what was computed in it. With `all`, those that do not as well:
 /// what is computed again runs for whom it ran the first time.
 class InLanesOf {
  public:
@@ -295,8 +295,8 @@ class InLanesOf {
  private:
   std::vector<Owned<LaneScope>> scopes_;
 };
-/// What has become of a value whose level does not run here: `left vmap over axis 0 of 3 (train.cpp:41)`, or `belongs to
-/// a transform of another thread`.
+/// What has become of a value whose level does not run here: `left vmap over axis 0 of 3 (train.cpp:41)`, or `belongs
+/// to a transform of another thread`.
 std::string stale_description(Level level);
 /// Whether the level is one of this thread's.
 bool of_this_thread(Level level);

@@ -1,4 +1,5 @@
-// How the inputs of an elementwise operation come together: PyTorch's promotion, and broadcasting. Looks at types alone.
+// How the inputs of an elementwise operation come together: PyTorch's promotion, and broadcasting. Looks at types
+// alone.
 #pragma once
 
 #include <span>

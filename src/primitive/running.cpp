@@ -1,5 +1,5 @@
-// Each thread notes the transforms it runs in a table of its own, so that entering one waits for no other thread. Tables
-// are never freed: one whose thread has ended serves the next thread.
+// Each thread notes the transforms it runs in a table of its own, so that entering one waits for no other thread.
+// Tables are never freed: one whose thread has ended serves the next thread.
 #include "primitive/running.h"
 
 #include <array>
@@ -30,7 +30,8 @@ namespace {
 constinit std::atomic<RunningTable*> all_tables = nullptr;
 thread_local constinit RunningTable* own_tables = nullptr;
 
-/// Gives the tables of a thread that ends to others. One with rows still taken, by tapes that outlive their thread, stays.
+/// Gives the tables of a thread that ends to others. One with rows still taken, by tapes that outlive their thread,
+/// stays.
 struct TablesOfThread {
   ~TablesOfThread() {
     for (RunningTable* table = own_tables; table;) {

@@ -1,5 +1,5 @@
-// Which transforms run at the moment, on any thread: a value whose transform is not on the stack of the thread that uses
-// it either has left a transform that ended, or belongs to one that runs on another thread. Names no operation.
+// Which transforms run at the moment, on any thread: a value whose transform is not on the stack of the thread that
+// uses it either has left a transform that ended, or belongs to one that runs on another thread. Names no operation.
 #pragma once
 
 #include <optional>

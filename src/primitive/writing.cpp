@@ -136,8 +136,8 @@ OperationLink::OperationLink(const Tensor& base_tensor, Op op)
   cut_below = no_grad_below;
 }
 
-/// Computed where the view was made: a branch or a recording that has begun since may be the first to look at it, but has
-/// no part in it.
+/// Computed where the view was made: a branch or a recording that has begun since may be the first to look at it, but
+/// has no part in it.
 ValueRef OperationLink::value_of(const ValueRef& base_value) const {
   const AllDerivatives kept;
   const Level deepest = std::max(made_at_, base_value->level);
@@ -165,8 +165,8 @@ bool OperationLink::locate(Type& type, Strides& strides, void*& data) const {
 namespace {
 
 /// The link of a view of a long chain's last one that ties it to the root at once, so that the views in between, which
-/// nobody else may hold, can end; null where one of them is more than a layout of the root's elements in row-major order,
-/// or was made elsewhere.
+/// nobody else may hold, can end; null where one of them is more than a layout of the root's elements in row-major
+/// order, or was made elsewhere.
 Owned<Link> link_past(const Tensor& base, Op op) {
   const SmallVector<Cell*, 8> views = views_to_root(base.cell());
   for (const Cell* view : views) {

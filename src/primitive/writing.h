@@ -28,8 +28,8 @@ struct OperationLink final : Link {
   Level made_at_ = current_level();
 };
 
-/// The link of the view of `base` that the operation shows. Where `base` ends a long chain of views, the new view is tied
-/// to the root instead, if strides can describe it; views in between that nobody holds are then freed.
+/// The link of the view of `base` that the operation shows. Where `base` ends a long chain of views, the new view is
+/// tied to the root instead, if strides can describe it; views in between that nobody holds are then freed.
 Owned<Link> view_link(const Tensor& base, Op op);
 /// The view of the elements of `root` in row-major order that these strides show. Lives in ops/, as an operation.
 Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset);
@@ -46,8 +46,8 @@ struct ArgumentLink : Link {
 /// `base` with the part that the view operation shows replaced by `value`. Lives in ops/, as an operation.
 ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value);
 
-/// Throws TransformError if `target` holds one value for what `value` has per example of a running vmap, or was captured
-/// by a function under differentiation. `name` is the writing operation.
+/// Throws TransformError if `target` holds one value for what `value` has per example of a running vmap, or was
+/// captured by a function under differentiation. `name` is the writing operation.
 void check_write(const Tensor& target, const ValueRef& value, const char* name);
 
 /// The innermost vmap of which `value` has a value per example and `target` one for all, so that it may not be written

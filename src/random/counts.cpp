@@ -43,7 +43,8 @@ struct BinomialByKeys {
   }
 };
 
-/// For numbers u [leading…, n] and running totals of weights [leading…, classes]: the first class whose total is above u.
+/// For numbers u [leading…, n] and running totals of weights [leading…, classes]: the first class whose total is above
+/// u.
 struct ClassAt {
   using kind = Explicit;
   static constexpr const char* name = "class_at";

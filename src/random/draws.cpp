@@ -19,8 +19,8 @@
 namespace ricci {
 namespace {
 
-// ── what is drawn: `fill` gives elements [first, …) of a source, the last `whole_axes` axes together; `check` throws where
-// it cannot for a shape ──
+// ── what is drawn: `fill` gives elements [first, …) of a source, the last `whole_axes` axes together; `check` throws
+// where it cannot for a shape ──
 
 struct Uniform {
   static constexpr const char* name = "rand";
@@ -95,7 +95,8 @@ std::int64_t rows_in(const Shape& shape, int axes) {
   return rows;
 }
 
-/// How many axes in front divide into `parts` equal ones, the last `whole` axes left alone. Throws IndexError if none do.
+/// How many axes in front divide into `parts` equal ones, the last `whole` axes left alone. Throws IndexError if none
+/// do.
 int axes_of_parts(const Shape& shape, std::int64_t parts, int whole) {
   for (int axes = 1; axes <= shape.rank() - whole; ++axes)
     if (rows_in(shape, axes) % parts == 0) return axes;
@@ -207,8 +208,8 @@ struct DrawnByKey {
 
 // ── the running vmaps ──
 
-/// How errors name a vmap: where it stands for another level, as that; where it has no name of its own, as the transform
-/// inside it that it maps for.
+/// How errors name a vmap: where it stands for another level, as that; where it has no name of its own, as the
+/// transform inside it that it maps for.
 std::string name_of(const BatchInterpreter& vmap) {
   const Interpreter *run = &vmap, *inside = nullptr;
   for (const Interpreter* i : whole_nest()) {

@@ -34,9 +34,9 @@ const std::array<Node, node_count>& nodes() {
   return all;
 }
 
-/// Moments of the nearer tail: ∫ wⁿ exp(a w - x (exp(w) - 1)) dw with x = exp(y), over w < 0 where x < a + 1/2, else over
-/// w > 0. The integrand is the density of the logarithm of a gamma number, a being the concentration, at y + w over that
-/// at y. Relative error 1e-11.
+/// Moments of the nearer tail: ∫ wⁿ exp(a w - x (exp(w) - 1)) dw with x = exp(y), over w < 0 where x < a + 1/2, else
+/// over w > 0. The integrand is the density of the logarithm of a gamma number, a being the concentration, at y + w
+/// over that at y. Relative error 1e-11.
 struct GammaTailMoment {
   using kind = Elementwise;
   static constexpr const char* name = "gamma_tail_moment";

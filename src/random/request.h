@@ -14,9 +14,9 @@ enum class Range : std::uint8_t { any, positive, not_negative, probability, posi
 /// Throws ValueError `op: name is -1; it must be positive` unless the number is one of the range.
 void require_in_range(const char* op, const char* name, double number, Range range);
 
-/// Throws ValueError `op: name is -1 at [0,2] in example 3; it must be positive` of the first element that is none of the
-/// range, among those of all examples of the running vmaps. Nothing but that error follows from looking, so an example
-/// may be told from others; of a program that is being recorded, elements are not known and not looked at.
+/// Throws ValueError `op: name is -1 at [0,2] in example 3; it must be positive` of the first element that is none of
+/// the range, among those of all examples of the running vmaps. Nothing but that error follows from looking, so an
+/// example may be told from others; of a program that is being recorded, elements are not known and not looked at.
 void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range);
 
 /// A parameter as errors name it.

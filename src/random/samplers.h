@@ -1,5 +1,5 @@
-// The samplers: each a struct with a name, the names and ranges of its parameters, and what a sample is. From these come
-// the public overloads, the draws from keys and the in-place forms. Start with `sampled`.
+// The samplers: each a struct with a name, the names and ranges of its parameters, and what a sample is. From these
+// come the public overloads, the draws from keys and the in-place forms. Start with `sampled`.
 #pragma once
 
 #include <array>

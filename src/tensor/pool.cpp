@@ -1,5 +1,5 @@
-// The block pool: thread-local free lists by size class below 1 MiB, one locked list by exact class above it. Where many
-// blocks of a class are wanted, the lists get them from regions, which all threads share.
+// The block pool: thread-local free lists by size class below 1 MiB, one locked list by exact class above it. Where
+// many blocks of a class are wanted, the lists get them from regions, which all threads share.
 #include "tensor/pool.h"
 
 #include <sys/mman.h>
@@ -85,8 +85,8 @@ void to_system(void* block, std::size_t bytes) noexcept {
 void* allocate_large(std::size_t bytes);
 void release_large(void* block, std::size_t bytes) noexcept;
 
-/// A huge page of blocks of one class. A page of 4 KiB that is touched for the first time costs its fault, a microsecond
-/// or two for what takes a tenth of that to compute; a huge page costs one for all.
+/// A huge page of blocks of one class. A page of 4 KiB that is touched for the first time costs its fault, a
+/// microsecond or two for what takes a tenth of that to compute; a huge page costs one for all.
 struct Region {
   Region* next = nullptr;      // of those of its class that have a free block, in a ring
   Region* previous = nullptr;  // the same; null: not in the ring

@@ -1,6 +1,6 @@
 // Memory for cells, values and elements: 64-byte aligned blocks, kept after release so that the next operation of the
-// same size costs a few nanoseconds and no page fault. Small blocks are kept by thread, large ones and those of which there
-// are many by the process.
+// same size costs a few nanoseconds and no page fault. Small blocks are kept by thread, large ones and those of which
+// there are many by the process.
 // Knows nothing of tensors. RICCI_POOL=off (or a sanitizer build) hands every block straight back to the system.
 #pragma once
 

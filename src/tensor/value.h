@@ -17,8 +17,8 @@ namespace ricci {
 
 enum class ValueKind : std::uint8_t { array, batched, dual, taped, recorded };
 
-/// Identifies one run of one transform: a count that grows with every transform entered, so that of two live levels of a
-/// thread the greater is the inner one, and below it the number of the thread. 0 is the eager level.
+/// Identifies one run of one transform: a count that grows with every transform entered, so that of two live levels of
+/// a thread the greater is the inner one, and below it the number of the thread. 0 is the eager level.
 using Level = std::uint64_t;
 inline constexpr int thread_bits = 16;
 inline bool same_thread(Level a, Level b) { return ((a ^ b) & ((Level{1} << thread_bits) - 1)) == 0; }
@@ -119,8 +119,8 @@ using ArrayRef = Ref<Array>;
 struct OperationLink;
 struct ArgumentLink;
 
-/// How a cell that views another cell relates to it. Through an operation, or as the argument of a transform: both kinds
-/// stand in primitive/writing.h. There may be others, so nobody casts a Link: it says itself what it is.
+/// How a cell that views another cell relates to it. Through an operation, or as the argument of a transform: both
+/// kinds stand in primitive/writing.h. There may be others, so nobody casts a Link: it says itself what it is.
 struct Link {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
@@ -191,8 +191,8 @@ bool overlaps_itself(const Shape& shape, const Strides& strides);
 
 // ── reading and assigning ──
 
-/// The current value; refreshes a view whose base has changed. Throws ValueError if undefined. Any number of threads may
-/// ask at once, as long as none writes.
+/// The current value; refreshes a view whose base has changed. Throws ValueError if undefined. Any number of threads
+/// may ask at once, as long as none writes.
 const ValueRef& value_of(const Tensor& tensor);
 /// The cell that owns the elements: the end of the chain of links, found in one step.
 Cell* root_of(Cell* cell);
@@ -217,8 +217,8 @@ struct Source {
   std::vector<Index> indices;
 };
 
-/// C++ computes the value that is assigned before the target, so nothing runs between an index and the assignment to it,
-/// and each thread remembers one source: that of its last index, until the result is gone.
+/// C++ computes the value that is assigned before the target, so nothing runs between an index and the assignment to
+/// it, and each thread remembers one source: that of its last index, until the result is gone.
 void remember_source(const Tensor& result, Source source);
 /// Null where it is forgotten, or where no index gave the tensor.
 const Source* source_of(const Tensor& tensor);

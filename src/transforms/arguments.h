@@ -14,8 +14,8 @@ Tensor show_argument(ValueRef value, Owned<ArgumentLink> link);
 /// The caller's tensor that this leaf is, as the argument of the transform of this level; undefined if it is none.
 Tensor shown_argument(const Tensor& leaf, Level level);
 
-/// A result that can be written to: in a cell of its own, apart from other results, from a cotangent and from what it is
-/// a view of. Elements are shared until it is.
+/// A result that can be written to: in a cell of its own, apart from other results, from a cotangent and from what it
+/// is a view of. Elements are shared until it is.
 Tensor in_own_cell(Tensor result);
 
 /// The argument of a differentiating transform: the caller's tensor gets the primal of what is written.
@@ -55,13 +55,13 @@ void require_some_tensor(const char* name, const char* root, const tree::Walk& w
 void refresh(const tree::Walk& walk);
 /// Throws unless the tree holds a Tensor, every one is defined, and every element type has derivatives.
 void require_differentiable(const char* name, const tree::Walk& output, runs::Place where);
-/// The same for a Jacobian, where leaves without derivatives, and undefined ones, may stand beside others: they stay what
-/// they are.
+/// The same for a Jacobian, where leaves without derivatives, and undefined ones, may stand beside others: they stay
+/// what they are.
 void require_some_differentiable(const char* name, const tree::Walk& output, runs::Place where);
 /// How a transform was told what to differentiate: argument by argument, or all of its arguments at once.
 enum class Chosen : std::uint8_t { by_number, together };
-/// Throws TypeError where there is nothing to differentiate: in a tensor, or in a tree that was chosen by number or is all
-/// there is, whose tensors are all of integers. `word` is what errors call an argument.
+/// Throws TypeError where there is nothing to differentiate: in a tensor, or in a tree that was chosen by number or is
+/// all there is, whose tensors are all of integers. `word` is what errors call an argument.
 void require_arguments(const char* name, const char* word, std::span<const tree::Walk> arguments,
                        std::span<const int> differentiated, Chosen chosen, runs::Place where);
 /// Throws unless a gradient can be taken of a tensor of this type.

@@ -23,8 +23,8 @@ struct Collected {
   bool mapped = false;
 };
 
-/// Whether both are one value: to the eye, NaN included. Of elements that are being recorded that is known of one and the
-/// same alone.
+/// Whether both are one value: to the eye, NaN included. Of elements that are being recorded that is known of one and
+/// the same alone.
 bool are_one_value(const Tensor& a, const Tensor& b) {
   if (!a.defined() || !b.defined()) return a.defined() == b.defined();
   const Values values{value_of(a), value_of(b)};
@@ -333,8 +333,8 @@ Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_di
 }
 
 /// The rows of all examples, from all parts, in the order of the examples; one part's value alone where it serves all.
-/// What its examples agree on need not be what those of others do, if they were asked; without an out_dim it is the first
-/// part's, if it is known to be one value.
+/// What its examples agree on need not be what those of others do, if they were asked; without an out_dim it is the
+/// first part's, if it is known to be one value.
 Collected BatchRun::State::gathered(std::size_t leaf, const tree::Walk& result, Dim out_dim) const {
   const Collected& first = parts[0].leaves[leaf];
   if (parts.size() == 1) return first;

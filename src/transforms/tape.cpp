@@ -45,8 +45,8 @@ ValueRef whole_value(const Tensor& tensor) {
   return read(tensor, "Tape");
 }
 
-/// A view that was made under no_grad is a variable of the tape that watches it: what is cut from the tape inwards is cut
-/// of what the base gives, not of the view.
+/// A view that was made under no_grad is a variable of the tape that watches it: what is cut from the tape inwards is
+/// cut of what the base gives, not of the view.
 void keep_what_is_watched(Link& view, const Interpreter* around) {
   const Level last = around ? around->level : 0;
   if (view.cut_below <= last) return;

@@ -1,5 +1,5 @@
-// A first program with Ricci: the gradient of w·x + sin(x·x) for each row of a batch, and a program read from text whose
-// operation nothing here names in C++. Exits with 0 if all are right.
+// A first program with Ricci: the gradient of w·x + sin(x·x) for each row of a batch, and a program read from text
+// whose operation nothing here names in C++. Exits with 0 if all are right.
 #include <ricci/ricci.h>
 
 #include <cmath>

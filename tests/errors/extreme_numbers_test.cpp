@@ -1,5 +1,5 @@
-// Sizes, offsets, steps and counts as large as a number can be: a call is right, or its error begins with its name. None
-// runs out of memory, or of time.
+// Sizes, offsets, steps and counts as large as a number can be: a call is right, or its error begins with its name.
+// None runs out of memory, or of time.
 #include <cstdint>
 #include <functional>
 #include <limits>

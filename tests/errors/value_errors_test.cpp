@@ -1,5 +1,5 @@
-// Values that an operation refuses: integers divided by zero, classes out of range. The error names the first one and its
-// place, in an example of a vmap too, and nothing is written; while a program is recorded, nobody looks.
+// Values that an operation refuses: integers divided by zero, classes out of range. The error names the first one and
+// its place, in an example of a vmap too, and nothing is written; while a program is recorded, nobody looks.
 #include "support/expect_error.h"
 
 namespace rc = ricci;

@@ -1,5 +1,5 @@
-// Texts of programs with tokens dropped, doubled, swapped and replaced: reading one gives a program that checks and runs,
-// or throws an rc::Error.
+// Texts of programs with tokens dropped, doubled, swapped and replaced: reading one gives a program that checks and
+// runs, or throws an rc::Error.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -125,8 +125,8 @@ Tensor input_of(const rc::Type& type) {
 
 enum class Outcome : std::uint8_t { refused, read, run };
 
-/// What becomes of the text; nothing but an rc::Error may say that it does not read or run. Programs that take more than
-/// a megabyte are read only.
+/// What becomes of the text; nothing but an rc::Error may say that it does not read or run. Programs that take more
+/// than a megabyte are read only.
 Outcome outcome_of(const std::string& text) {
   const Tensor captured[] = {rc::tensor(2.5)};
   Outcome outcome = Outcome::refused;

@@ -1,5 +1,5 @@
-// What kernel tests compute their references in: elements of small size, drawn and widened so that sums of their products
-// hardly round. Knows nothing of layouts. Start with `Wide`.
+// What kernel tests compute their references in: elements of small size, drawn and widened so that sums of their
+// products hardly round. Knows nothing of layouts. Start with `Wide`.
 #pragma once
 
 #include <complex>

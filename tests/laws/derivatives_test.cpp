@@ -30,8 +30,8 @@ List difference_quotient(const Function& f, const List& x, const List& t) {
   return quotient;
 }
 
-/// Samples by rejection jump as functions of their parameters; their derivatives are those of the quantile function, and
-/// tests/random holds them against it.
+/// Samples by rejection jump as functions of their parameters; their derivatives are those of the quantile function,
+/// and tests/random holds them against it.
 bool jumps(const ricci::Rules& rules) { return rules.name == std::string_view("log_gamma_by_keys"); }
 
 void expect_tangents(const Function& f, const List& x, double factor, const char* what) {

@@ -1,6 +1,6 @@
-// Derivatives at extremes: over the whole range of float32, sampled by exponent, first and second partial derivatives of
-// every elementwise operation are what the same rules give in float64. Rules that overflow, vanish or cancel on the way to
-// a moderate result are found here.
+// Derivatives at extremes: over the whole range of float32, sampled by exponent, first and second partial derivatives
+// of every elementwise operation are what the same rules give in float64. Rules that overflow, vanish or cancel on the
+// way to a moderate result are found here.
 #include <cmath>
 #include <limits>
 #include <map>

@@ -1,6 +1,6 @@
 // Every operation that takes an axis, at every axis and one beyond, of 0-dim tensors, of axes without elements and of
-// others: the shapes are PyTorch's (axes_of_torch.txt), and an example of a vmap, of none at all too, gets what the same
-// tensor gets alone, derivatives included. Add an operation here and in tools/torch_answers.py.
+// others: the shapes are PyTorch's (axes_of_torch.txt), and an example of a vmap, of none at all too, gets what the
+// same tensor gets alone, derivatives included. Add an operation here and in tools/torch_answers.py.
 #include <fstream>
 #include <functional>
 #include <map>

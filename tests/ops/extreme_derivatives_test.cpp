@@ -1,5 +1,5 @@
-// Derivatives at extremes, by name: what overflows, vanishes or cancels on the way to a moderate derivative. The law over
-// all elementwise operations is tests/laws/extremes_test.cpp; this file has the cases that users met, and those of
+// Derivatives at extremes, by name: what overflows, vanishes or cancels on the way to a moderate derivative. The law
+// over all elementwise operations is tests/laws/extremes_test.cpp; this file has the cases that users met, and those of
 // operations along an axis.
 #include <cmath>
 #include <limits>

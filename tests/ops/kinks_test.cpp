@@ -1,6 +1,6 @@
 // Kinks and ties: which derivative an operation takes where it has none, or many. The numbers of the first table are
-// those of PyTorch 2.15, first and second derivatives; the second table says where its own are not consistent and what is
-// taken instead.
+// those of PyTorch 2.15, first and second derivatives; the second table says where its own are not consistent and what
+// is taken instead.
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,5 @@
-// Element types of mixed operands: the whole table of types, as tensors with axes, 0-dim tensors and numbers, is PyTorch's
-// (promotion_of_torch.txt), in every kind of operation that promotes, and as examples of a vmap.
+// Element types of mixed operands: the whole table of types, as tensors with axes, 0-dim tensors and numbers, is
+// PyTorch's (promotion_of_torch.txt), in every kind of operation that promotes, and as examples of a vmap.
 #include <complex>
 #include <fstream>
 #include <sstream>

@@ -1,5 +1,5 @@
-// What PyTorch takes and we once refused or took in another order: sizes of 1 in einsum, weights without an axis, negative
-// indices, values of any shape, running statistics before weights.
+// What PyTorch takes and we once refused or took in another order: sizes of 1 in einsum, weights without an axis,
+// negative indices, values of any shape, running statistics before weights.
 #include "support/expect_tensor.h"
 
 namespace rc = ricci;

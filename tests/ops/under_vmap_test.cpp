@@ -1,5 +1,6 @@
-// Operations that are functions of others, under vmap and vmap of vmap, against a plain loop over the examples; and what a
-// tensor says of its layout and type there. The laws try the registered operations; these are compositions of them.
+// Operations that are functions of others, under vmap and vmap of vmap, against a plain loop over the examples; and
+// what a tensor says of its layout and type there. The laws try the registered operations; these are compositions of
+// them.
 #include <functional>
 
 #include "support/difference_quotient.h"

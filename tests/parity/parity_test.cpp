@@ -1,5 +1,6 @@
-// Holds parity.txt, which names our test for each of PyTorch's functorch tests, against names.txt, and runs the tests that
-// it names: each must pass, and not by being skipped. Knows no behaviour: that a named test checks what it should is a reader's judgement.
+// Holds parity.txt, which names our test for each of PyTorch's functorch tests, against names.txt, and runs the tests
+// that it names: each must pass, and not by being skipped. Knows no behaviour: that a named test checks what it should
+// is a reader's judgement.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// In-place draws follow the rule of every write: what differs between examples goes only into what has a value for each.
+// In-place draws follow the rule of every write: what differs between examples goes only into what has a value for
+// each.
 #include "support/expect_tensor.h"
 
 namespace rc = ricci;

@@ -46,8 +46,8 @@ X prefixes_of(const F& combine_all, const X& xs, std::int64_t count) {
 
 /// All prefixes of xs along `dim`, combined: y[i] = combine(…combine(x[0], x[1])…, x[i]), in about 2 log2(n) calls of
 /// vmap(combine). `combine(a, b)` takes two elements, trees like xs without the scanned axis, and must be associative.
-/// With `.reverse = true` all suffixes: y[i] = combine(…combine(x[n-1], x[n-2])…, x[i]). IndexError if a tensor of xs has
-/// no axis `dim`, ValueError if their sizes along it differ or combine gives another structure or shape.
+/// With `.reverse = true` all suffixes: y[i] = combine(…combine(x[n-1], x[n-2])…, x[i]). IndexError if a tensor of xs
+/// has no axis `dim`, ValueError if their sizes along it differ or combine gives another structure or shape.
 ///   Tensor sums = rc::associative_scan(rc::add, x, 0);
 template <class F, class X>
 auto associative_scan(const F& combine, const X& xs, std::int64_t dim, ScanOptions options) {

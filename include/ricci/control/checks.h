@@ -84,8 +84,8 @@ class TypingOfBranch {
 /// Throws ValueError unless a predicate or index of this type has one element.
 void require_one_element(const char* name, const Type& type);
 
-/// Throws ValueError unless `after` has the structure, shapes and dtypes of `before`: the state of a loop keeps its type.
-/// A number in it takes the dtype that a step gives it, within its kind.
+/// Throws ValueError unless `after` has the structure, shapes and dtypes of `before`: the state of a loop keeps its
+/// type. A number in it takes the dtype that a step gives it, within its kind.
 void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after);
 /// Throws ValueError where this many steps are all that a loop may take.
 void require_below_limit(const char* name, std::int64_t steps, std::int64_t most);

@@ -10,8 +10,8 @@
 
 namespace ricci::runs {
 
-/// Where a conditional or loop inside vmap draws random numbers from: streams of its own, or, a segment of a loop, those
-/// around it.
+/// Where a conditional or loop inside vmap draws random numbers from: streams of its own, or, a segment of a loop,
+/// those around it.
 enum class DrawsFrom : std::uint8_t { own, around };
 
 /// One run of a conditional or a loop. Outside vmap, and where all examples agree, nothing ever parts.

@@ -88,18 +88,18 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
 }
 }  // namespace call
 
-/// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis 0; ys are stacked along axis
-/// 0. The work of reverse mode is that of the steps. Over no slices the step runs once on zeros, to learn what y is.
-/// ValueError if xs have no axis 0, or differing ones, if a step changes the carry's structure, shapes or dtypes, or if
-/// the ys of two steps differ in structure or shape.
+/// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis 0; ys are stacked along
+/// axis 0. The work of reverse mode is that of the steps. Over no slices the step runs once on zeros, to learn what y
+/// is. ValueError if xs have no axis 0, or differing ones, if a step changes the carry's structure, shapes or dtypes,
+/// or if the ys of two steps differ in structure or shape.
 ///   auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, rc::tensor(0.), xs);
 template <class F, class C, class X>
 auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) {
   return call::scan("scan", step, std::decay_t<const C>(carry), std::decay_t<const X>(xs), options);
 }
 
-/// f on every slice of xs along axis 0, one after the other; the results are stacked. What vmap computes at once, in the
-/// memory of one example. ValueError if xs have no axis 0, or differing ones, or if two results differ in structure
+/// f on every slice of xs along axis 0, one after the other; the results are stacked. What vmap computes at once, in
+/// the memory of one example. ValueError if xs have no axis 0, or differing ones, or if two results differ in structure
 /// or shape.
 template <class F, class X>
 auto map(const F& f, const X& xs) {

@@ -1,6 +1,6 @@
 // Functions that are run again for a derivative, as a checkpoint's, and capture what is differentiated or mapped around
-// them: an attempt to run them finds that out, and they are written down instead, so that captures become inputs. Not for
-// users.
+// them: an attempt to run them finds that out, and they are written down instead, so that captures become inputs. Not
+// for users.
 #pragma once
 
 #include "ricci/error.h"

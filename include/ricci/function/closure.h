@@ -48,16 +48,16 @@ class ClosureRun {
   Owned<State> state_;
 };
 
-/// With numbers for the sizes that a surrounding recording has symbols for, under a guard there: for a program that runs
-/// while that recording lasts.
+/// With numbers for the sizes that a surrounding recording has symbols for, under a guard there: for a program that
+/// runs while that recording lasts.
 Closure with_fixed_sizes(Closure closure);
 
 /// A number as a tensor of its dtype.
 Tensor with_dtype(const Tensor& x);
 /// The tensors among the leaves.
 Tensors defined_leaves(const tree::Walk& walk);
-/// Gives every leaf a cell of its own with the same value: what a function writes to its arguments stays in it. `name` is
-/// what errors call the function.
+/// Gives every leaf a cell of its own with the same value: what a function writes to its arguments stays in it. `name`
+/// is what errors call the function.
 void own_cells(const char* name, const tree::Walk& leaves);
 /// Over the defined leaves, from the front of `values`, which then begins behind them.
 void write_leaves(std::span<const Tensor>& values, const tree::Walk& into);
@@ -73,7 +73,8 @@ Closure write_down(const char* name, const F& f, std::tuple<A...> arguments, std
   return run.leave(call::walk(*result));
 }
 
-/// The same of an `f` that returns a tree like its argument, for a program that runs while a surrounding recording lasts.
+/// The same of an `f` that returns a tree like its argument, for a program that runs while a surrounding recording
+/// lasts.
 template <class F, class X>
 Closure close(const char* name, const F& f, const X& x) {
   static_assert(std::is_same_v<call::result_t<F, X>, X>,

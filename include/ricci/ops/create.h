@@ -1,6 +1,6 @@
 // Tensors from nothing and from C++ values. Factories take a dtype or `{.dtype = …}`; the default is `default_dtype()`,
-// float32 unless it was set, and for whole numbers int64. A negative size is a ValueError. What a factory makes inside vmap is one tensor for
-// all examples, and can be written with a value per example.
+// float32 unless it was set, and for whole numbers int64. A negative size is a ValueError. What a factory makes inside
+// vmap is one tensor for all examples, and can be written with a value per example.
 #pragma once
 
 #include <initializer_list>
@@ -63,8 +63,8 @@ struct Braces {
   std::vector<Braces> children;
 };
 
-/// What lists within lists hold in the end, `double` for std::vector<std::array<double, 3>>; void where it is no element
-/// type.
+/// What lists within lists hold in the end, `double` for std::vector<std::array<double, 3>>; void where it is no
+/// element type.
 template <class T>
 struct ListElement {
   using type = void;
@@ -120,8 +120,8 @@ namespace ops {
 
 // ── from C++ values ──
 
-/// Nested braces: complex if any number is, floating if any has a point (of the default dtype, complex64 or float32 unless it was
-/// set), else int64; booleans alone stay boolean.
+/// Nested braces: complex if any number is, floating if any has a point (of the default dtype, complex64 or float32
+/// unless it was set), else int64; booleans alone stay boolean.
 /// ValueError if the lists side by side differ in length.
 ///   rc::Tensor a = rc::tensor({{1., 2.}, {3., 4.}});  // f32[2,2]
 Tensor tensor(std::initializer_list<Braces> values);
@@ -158,9 +158,9 @@ template <List L>
 Tensor tensor(const L& values) {
   return tensor(values, dtype_of<list_element<L>>);
 }
-/// Row-major elements where they are, without a copy: `data` must outlive the tensor and its views, or `deleter(data)` is
-/// called when the last of them is gone; the deleter is any callable, with captures or without. In-place operations may
-/// write to it; from a const pointer they never do.
+/// Row-major elements where they are, without a copy: `data` must outlive the tensor and its views, or `deleter(data)`
+/// is called when the last of them is gone; the deleter is any callable, with captures or without. In-place operations
+/// may write to it; from a const pointer they never do.
 ///   rc::Tensor image = rc::from_blob(pixels, {height, width}, rc::uint8);
 ///   rc::Tensor frame = rc::from_blob(p, {n}, rc::float32, [&camera](void* data) { camera.give_back(data); });
 Tensor from_blob(void* data, const Shape& shape, DType dtype);
@@ -240,9 +240,9 @@ Tensor eye(std::int64_t n, std::int64_t m);
 Tensor eye(std::int64_t n, std::int64_t m, DType dtype);
 inline Tensor eye(std::int64_t n, TensorOptions options) { return eye(n, options.dtype); }
 inline Tensor eye(std::int64_t n, std::int64_t m, TensorOptions options) { return eye(n, m, options.dtype); }
-/// start, start + step, … before end: [ceil((end - start) / step)]; int64 if all are integers, else float32. start is 0 and
-/// step 1 if not given. ValueError if step is 0 or leads away from end; the numbers are read, so a value that differs per
-/// example of a vmap is a TransformError.
+/// start, start + step, … before end: [ceil((end - start) / step)]; int64 if all are integers, else float32. start is 0
+/// and step 1 if not given. ValueError if step is 0 or leads away from end; the numbers are read, so a value that
+/// differs per example of a vmap is a TransformError.
 ///   rc::Tensor i = rc::arange(5);  // 0 1 2 3 4
 Tensor arange(const Tensor& end);
 Tensor arange(const Tensor& end, DType dtype);

@@ -1,8 +1,8 @@
 // Elementwise operations.
 // Shapes: inputs broadcast against each other from the last axis; ValueError where they do not.
 // Types: inputs promote as PyTorch's (category first, then size; 0-dim tensors and numbers do not raise the size).
-// Integers and booleans become the default dtype where an operation is made for neither; TypeError where it knows some of them,
-// but not the one at hand. float16 and bfloat16 are computed in float32 and rounded once.
+// Integers and booleans become the default dtype where an operation is made for neither; TypeError where it knows some
+// of them, but not the one at hand. float16 and bfloat16 are computed in float32 and rounded once.
 // Errors: "n ulp" bounds the error of float32 and float64 results over the whole domain (docs/12-accuracy.md), in units
 // in the last place; where none stands, each arithmetic step rounds once. Complex results are those of <complex>.
 // Derivatives: of every order, unless said otherwise; at kinks and ties they are PyTorch's.
@@ -40,9 +40,9 @@ const Tensor& sub_out(const Tensor& out, const Tensor& a, const Tensor& b);
 const Tensor& mul_out(const Tensor& out, const Tensor& a, const Tensor& b);
 const Tensor& div_out(const Tensor& out, const Tensor& a, const Tensor& b);
 
-// ── division with a rounded quotient, of integers and floating numbers. An integer divided by 0 is a ValueError that says
-// where the first 0 is; a program that is being recorded does not look, and gives 0 there when it runs. A floating number
-// over 0 gives infinity or NaN ──
+// ── division with a rounded quotient, of integers and floating numbers. An integer divided by 0 is a ValueError that
+// says where the first 0 is; a program that is being recorded does not look, and gives 0 there when it runs. A floating
+// number over 0 gives infinity or NaN ──
 
 Tensor floor_divide(const Tensor& a, const Tensor& b);  ///< ⌊a / b⌋, derivative 0
 Tensor remainder(const Tensor& a, const Tensor& b);     ///< sign of the divisor, as Python's %
@@ -125,14 +125,15 @@ Tensor erfc(const Tensor& x);    ///< 1.5 ulp
 Tensor lgamma(const Tensor& x);  ///< log |Gamma(x)|; 1 ulp
 /// The derivative of lgamma; 4 ulp, for x < 0 of the greater of digamma(1 - x) and pi cot(pi x), its two terms.
 Tensor digamma(const Tensor& x);
-/// The n-th derivative of digamma. 4 ulp, for x < 0 and even n of the greatest of its parts. By Hurwitz's zeta function,
-/// DLMF 25.11.12 and 25.11.5. ValueError unless n is at least 0 and at most 33, in float64 169.
+/// The n-th derivative of digamma; n up to 33 in float32, 169 in float64, else ValueError. 4 ulp, for x < 0 and even n of
+/// the greatest of its parts. By Hurwitz's zeta function, DLMF 25.11.12 and 25.11.5.
 ///   rc::Tensor trigamma = rc::polygamma(1, x);
 Tensor polygamma(std::int64_t n, const Tensor& x);
 
 // ── activations: floating ──
 
-/// 1 / (1 + exp(-x)); 2.5 ulp; also complex. The slope is made of the result: it is right to an ulp of 1, not of itself.
+/// 1 / (1 + exp(-x)); 2.5 ulp; also complex. The slope is made of the result: it is right to an ulp of 1, not of
+/// itself.
 Tensor sigmoid(const Tensor& x);
 Tensor logsigmoid(const Tensor& x);  ///< 1.6 ulp
 Tensor relu(const Tensor& x);        ///< slope 0 at 0; also of integers
@@ -161,8 +162,8 @@ Tensor minimum(const Tensor& a, const Tensor& b);
 Tensor fmax(const Tensor& a, const Tensor& b);  ///< the other one if one is NaN; a tie halves the gradient
 Tensor fmin(const Tensor& a, const Tensor& b);
 /// x between low and high; where low > high, high. Without a bound where it is undefined; ValueError if both are. As in
-/// PyTorch, where x equals a bound the slope is 0 if the bounds are numbers, and x and the bound have half of it each if
-/// they are tensors.
+/// PyTorch, where x equals a bound the slope is 0 if the bounds are numbers, and x and the bound have half of it each
+/// if they are tensors.
 ///   rc::Tensor y = clamp(x, 0, 1);
 Tensor clamp(const Tensor& x, const Tensor& low, const Tensor& high);
 Tensor clamp_min(const Tensor& x, const Tensor& low);
@@ -179,8 +180,8 @@ Tensor angle(const Tensor& x);  ///< in (-pi, pi]; slope 0 at 0
 Tensor complex(const Tensor& re, const Tensor& im);
 /// The parts of complex numbers along a new last axis of 2, a view: c64[…] → f32[…,2]. TypeError unless x is complex.
 Tensor view_as_real(const Tensor& x);
-/// Pairs along the last axis as complex numbers, a view: f32[…,2] → c64[…]. TypeError unless x is f32 or f64, ValueError
-/// unless its last axis is of size 2.
+/// Pairs along the last axis as complex numbers, a view: f32[…,2] → c64[…]. TypeError unless x is f32 or f64,
+/// ValueError unless its last axis is of size 2.
 Tensor view_as_complex(const Tensor& x);
 
 // ── copies ──

@@ -5,8 +5,8 @@
 
 namespace ricci::ops {
 
-// An index is of integers, else TypeError; one out of range is an IndexError. A 0-dim x counts as a vector of one element,
-// whose axis the result lacks again; a 0-dim index names one place.
+// An index is of integers, else TypeError; one out of range is an IndexError. A 0-dim x counts as a vector of one
+// element, whose axis the result lacks again; a 0-dim index names one place.
 
 /// The slices of x at the places index [n] along an axis: that axis has size n. ValueError if index has more axes.
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
@@ -33,8 +33,8 @@ struct SizeOptions {
   Tensor fill = {};  ///< a number or 0-dim tensor for the rows that are missing; not given: -1 in nonzero, else 0
 };
 
-/// Where x is not zero, row-major: int64 [count, x.dim()], or [size, x.dim()]. Without a size it reads values: inside vmap a
-/// TransformError, unless lanes = Lanes::split or out_dims = rc::ragged let examples of different counts part.
+/// Where x is not zero, row-major: int64 [count, x.dim()], or [size, x.dim()]. Without a size it reads values: inside
+/// vmap a TransformError, unless lanes = Lanes::split or out_dims = rc::ragged let examples of different counts part.
 Tensor nonzero(const Tensor& x);
 Tensor nonzero(const Tensor& x, SizeOptions options);
 /// The elements of x where the mask is true, row-major; x and mask broadcast. [count] or [size]; differentiable in x.
@@ -43,17 +43,17 @@ Tensor masked_select(const Tensor& x, const Tensor& mask, SizeOptions options);
 /// The distinct values of x, ascending. [count] or [size].
 Tensor unique(const Tensor& x);
 Tensor unique(const Tensor& x, SizeOptions options);
-/// Rows of weight [rows, width]: [..., width] for integers [...]. The index stands first, as in PyTorch. TypeError if the
-/// index is not of integers or the weight is of them (index_select reads rows of integers), so that the two cannot be
-/// swapped unnoticed; IndexError where an index is not in [0, rows).
+/// Rows of weight [rows, width]: [..., width] for integers [...]. The index stands first, as in PyTorch. TypeError if
+/// the index is not of integers or the weight is of them (index_select reads rows of integers), so that the two cannot
+/// be swapped unnoticed; IndexError where an index is not in [0, rows).
 ///   Tensor x = rc::embedding(tokens, table);  // i64[32,10], f32[5000,64] → f32[32,10,64]
 Tensor embedding(const Tensor& index, const Tensor& weight);
 /// int64 [..., classes]: 1 at each index, else 0. IndexError where an index is not in [0, classes), with its place; a
 /// program that is being recorded does not look, and has zeros there when it runs.
 Tensor one_hot(const Tensor& index, std::int64_t classes);
-/// The place, int64, at which each value goes into the sorted ones along their last axis: the number of elements below it.
-/// Of sorted [n], values have any shape, which is the result's; of sorted [..., n], values are [..., m]. ValueError if
-/// `sorted` has no axis.
+/// The place, int64, at which each value goes into the sorted ones along their last axis: the number of elements below
+/// it. Of sorted [n], values have any shape, which is the result's; of sorted [..., n], values are [..., m]. ValueError
+/// if `sorted` has no axis.
 Tensor searchsorted(const Tensor& sorted, const Tensor& values);
 
 }  // namespace ricci::ops

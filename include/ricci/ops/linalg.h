@@ -37,8 +37,9 @@ Tensor inner(const Tensor& a, const Tensor& b);
 Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims);
 /// Einstein's summation: `einsum("bij,bjk->bik", a, b)`. A letter names an axis; letters that the result does not name
 /// are summed; a letter twice in one term is a diagonal; `...` stands for any further axes, which broadcast. Without
-/// an arrow the result has the letters that appear once, in alphabetical order. A size of 1 broadcasts against the letter's
-/// size in other operands. Operands are contracted from left to right. ValueError if the equation does not describe the operands.
+/// an arrow the result has the letters that appear once, in alphabetical order. A size of 1 broadcasts against the
+/// letter's size in other operands. Operands are contracted from left to right. ValueError if the equation does not
+/// describe the operands.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);
 template <class... T>
   requires(std::is_convertible_v<T, Tensor> && ...)
@@ -46,12 +47,12 @@ Tensor einsum(std::string_view equation, const Tensor& first, const T&... rest) 
   return einsum(equation, std::vector<Tensor>{first, rest...});
 }
 Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);  ///< bias + mm(a, b); bias broadcasts
-/// A linear layer: x [..., inputs], weight [outputs, inputs], bias [outputs] or undefined; gives x weightᵀ + bias. A weight
-/// [inputs] is one output without its axis: [...].
+/// A linear layer: x [..., inputs], weight [outputs, inputs], bias [outputs] or undefined; gives x weightᵀ + bias. A
+/// weight [inputs] is one output without its axis: [...].
 Tensor linear(const Tensor& x, const Tensor& weight);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
-/// The product of all matrices in the order that takes the fewest multiplications; the first may be a row [n], the last a
-/// column [n], whose axis is gone from the result. ValueError for fewer than two, or if inner sizes differ.
+/// The product of all matrices in the order that takes the fewest multiplications; the first may be a row [n], the last
+/// a column [n], whose axis is gone from the result. ValueError for fewer than two, or if inner sizes differ.
 ///   rc::multi_dot({a, b, x})  // [10,100] [100,5] [5] → [10]
 Tensor multi_dot(const std::vector<Tensor>& matrices);
 /// Kronecker's product: every element of a times all of b. The sizes of the result are products of sizes.
@@ -107,16 +108,16 @@ Tensor matrix_power(const Tensor& a, std::int64_t n);
 // ── spectra: real matrices; TypeError for complex ones, ValueError where an element is not finite ──
 
 /// The eigenvalues [..., n] of symmetric a [..., n, n], ascending, and orthonormal eigenvectors in the columns of
-/// [..., n, n]. Both triangles are read: where they differ, those of (a + aᵀ) / 2 are taken, so gradients are symmetric.
-/// Vectors are determined up to their sign. Values are differentiable; derivatives of vectors, and second ones of values,
-/// divide by the gaps between values, so that equal values give infinities or NaN (Magnus, 1985).
+/// [..., n, n]. Both triangles are read: where they differ, those of (a + aᵀ) / 2 are taken, so gradients are
+/// symmetric. Vectors are determined up to their sign. Values are differentiable; derivatives of vectors, and second
+/// ones of values, divide by the gaps between values, so that equal values give infinities or NaN (Magnus, 1985).
 ///   auto [values, vectors] = rc::eigh(a);  // matmul(a, vectors) = vectors * values
 std::pair<Tensor, Tensor> eigh(const Tensor& a);
 Tensor eigvalsh(const Tensor& a);  ///< the values alone
-/// u [..., m, k], s [..., k], vh [..., k, n] with a = u diag(s) vh, k the smaller of m and n: orthonormal columns, singular
-/// values from the greatest to the least, orthonormal rows; torch.linalg.svd with full_matrices = false. Pairs of vectors
-/// are determined up to their sign. Derivatives of vectors, and second ones of values, divide by the gaps between squared
-/// values, and by the values where a is not square (Townsend, 2016).
+/// u [..., m, k], s [..., k], vh [..., k, n] with a = u diag(s) vh, k the smaller of m and n: orthonormal columns,
+/// singular values from the greatest to the least, orthonormal rows; torch.linalg.svd with full_matrices = false. Pairs
+/// of vectors are determined up to their sign. Derivatives of vectors, and second ones of values, divide by the gaps
+/// between squared values, and by the values where a is not square (Townsend, 2016).
 ///   auto [u, s, vh] = rc::svd(a);  // a = matmul(u * s, vh)
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a);
 Tensor svdvals(const Tensor& a);  ///< the singular values alone

@@ -61,8 +61,8 @@ Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride);
 Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding);
 
 /// The mean of each of output_size windows that divide the plane: along an axis of n elements, window i of k begins at
-/// i n / k rounded down and ends before (i + 1) n / k rounded up. x is [N, C, H, W] or [C, H, W], output_size [h, w] or one
-/// number for both; the result ends in [h, w]. ValueError for another rank, an empty plane, or a size below 1.
+/// i n / k rounded down and ends before (i + 1) n / k rounded up. x is [N, C, H, W] or [C, H, W], output_size [h, w] or
+/// one number for both; the result ends in [h, w]. ValueError for another rank, an empty plane, or a size below 1.
 ///   Tensor features = rc::flatten(rc::adaptive_avg_pool2d(x, 1), 1, -1);  // [N, C, H, W] → [N, C]
 Tensor adaptive_avg_pool2d(const Tensor& x, const Axes& output_size);
 
@@ -75,24 +75,24 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape);
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias);
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double eps);
 
-/// [batch, channels, …], each channel to mean 0 and variance 1, times weight plus bias ([channels], undefined for none). In
-/// training by the statistics of x, towards which the running ones ([channels], undefined for none) move in place:
-/// running = (1 - momentum) running + momentum statistic, the variance unbiased; else by the running ones. momentum 0.1, eps 1e-5
-/// if not given. ValueError for shapes that do not fit; TransformError where x has a value per example of a vmap and the
-/// running statistics, which training writes, have not. Ioffe and Szegedy, 2015.
+/// [batch, channels, …], each channel to mean 0 and variance 1, times weight plus bias ([channels], undefined for
+/// none). In training by the statistics of x, towards which the running ones ([channels], undefined for none) move in
+/// place: running = (1 - momentum) running + momentum statistic, the variance unbiased; else by the running ones.
+/// momentum 0.1, eps 1e-5 if not given. ValueError for shapes that do not fit; TransformError where x has a value per
+/// example of a vmap and the running statistics, which training writes, have not. Ioffe and Szegedy, 2015.
 ///   Tensor y = rc::batch_norm(x, model.running_mean, model.running_var, model.weight, model.bias, training);
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var);
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
                   const Tensor& bias, bool training);
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
                   const Tensor& bias, bool training, double momentum, double eps);
-/// The same over each example's groups of consecutive channels, without statistics of its own. ValueError unless `groups`
-/// divides the channels. Wu and He, 2018.
+/// The same over each example's groups of consecutive channels, without statistics of its own. ValueError unless
+/// `groups` divides the channels. Wu and He, 2018.
 Tensor group_norm(const Tensor& x, std::int64_t groups);
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias);
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps);
-/// The same over each example's channels one by one, with arguments in batch_norm's and PyTorch's order: by each example's
-/// own statistics, towards whose means over the batch the running ones move, if they are given; or, unless
+/// The same over each example's channels one by one, with arguments in batch_norm's and PyTorch's order: by each
+/// example's own statistics, towards whose means over the batch the running ones move, if they are given; or, unless
 /// `use_input_stats` (true if not given), by the running ones.
 ///   Tensor y = rc::instance_norm(x, {}, {}, weight, bias);
 Tensor instance_norm(const Tensor& x);
@@ -135,8 +135,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 /// ValueError unless both have one shape.
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target);
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction);
-/// difference² / 2 where |difference| < delta (1 if not given), else delta (|difference| - delta / 2). The two broadcast.
-/// ValueError unless delta > 0. Where |difference| is delta, the second derivative is 0, as in PyTorch.
+/// difference² / 2 where |difference| < delta (1 if not given), else delta (|difference| - delta / 2). The two
+/// broadcast. ValueError unless delta > 0. Where |difference| is delta, the second derivative is 0, as in PyTorch.
 Tensor huber_loss(const Tensor& input, const Tensor& target);
 Tensor huber_loss(const Tensor& input, const Tensor& target, double delta);
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta);

@@ -79,9 +79,9 @@ inline Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high,
 
 // ── samplers: numbers whose distribution has parameters ──
 // Parameters are tensors or numbers and broadcast, against `shape` too where it is given; else the shape is theirs. The
-// dtype is theirs promoted, the default dtype for integers; with `shape` the option's. A value out of its range is a ValueError that
-// names the first one and its place, inside vmap the example too; only while a program is recorded are values unknown and
-// not looked at. Where the text gives a formula, u is uniform and z normal noise, the
+// dtype is theirs promoted, the default dtype for integers; with `shape` the option's. A value out of its range is a
+// ValueError that names the first one and its place, inside vmap the example too; only while a program is recorded are
+// values unknown and not looked at. Where the text gives a formula, u is uniform and z normal noise, the
 // sample is differentiable by its parameters, and `same` gives every example the same noise under its own parameters.
 //   rc::Tensor x = rc::normal(mean, 0.1);  rc::Tensor y = rc::exponential(2.0, {100}, {.generator = g});
 
@@ -141,14 +141,14 @@ Tensor gamma(const Tensor& concentration, RandomOptions);
 RICCI_SAMPLER_OF_TWO(gamma, concentration, rate)
 /// X / (X + Y) of gamma numbers X and Y with concentrations a and b > 0, without under- or overflow.
 RICCI_SAMPLER_OF_TWO(beta, a, b)
-/// Probabilities along the last axis: gamma numbers over their sum. The shape is the concentrations'. ValueError if they
-/// have no axis.
+/// Probabilities along the last axis: gamma numbers over their sum. The shape is the concentrations'. ValueError if
+/// they have no axis.
 Tensor dirichlet(const Tensor& concentration);
 Tensor dirichlet(const Tensor& concentration, RandomOptions);
 /// int64 [..., samples]: classes in proportion to `weights` [..., classes] along the last axis, which are not negative,
-/// not all 0, and need not add up to 1. Without replacement, the default, no class comes twice; ValueError if there are fewer than
-/// `samples`, and classes of weight 0 come last. By inversion; without replacement the greatest log weight + gumbel
-/// noise (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+/// not all 0, and need not add up to 1. Without replacement, the default, no class comes twice; ValueError if there are
+/// fewer than `samples`, and classes of weight 0 come last. By inversion; without replacement the greatest log weight +
+/// gumbel noise (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
 ///   rc::Tensor class_ = rc::multinomial(rc::softmax(logits, -1), 1);
 Tensor multinomial(const Tensor& weights, std::int64_t samples);
 Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement);
@@ -157,7 +157,8 @@ Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement
 #undef RICCI_SAMPLER_OF_ONE
 #undef RICCI_SAMPLER_OF_TWO
 
-// ── dropout: x itself where `training` is false, which needs no randomness mode; p is 0.5 and training true if not given ──
+// ── dropout: x itself where `training` is false, which needs no randomness mode; p is 0.5 and training true if not
+// given ──
 
 /// Zeroes each element with probability p and divides the others by 1 - p. ValueError unless 0 <= p <= 1.
 Tensor dropout(const Tensor& x);
@@ -168,8 +169,8 @@ Tensor dropout(const Tensor& x, double p, bool training, RandomOptions options);
 /// fewer than two axes.
 Tensor feature_dropout(const Tensor& x, double p, bool training);
 Tensor feature_dropout(const Tensor& x, double p, bool training, RandomOptions options);
-/// For selu activations: a dropped element becomes -1.7581, selu's limit, and all are scaled and shifted such that mean 0
-/// and variance 1 stay. Klambauer et al., "Self-normalizing neural networks", 2017.
+/// For selu activations: a dropped element becomes -1.7581, selu's limit, and all are scaled and shifted such that mean
+/// 0 and variance 1 stay. Klambauer et al., "Self-normalizing neural networks", 2017.
 Tensor alpha_dropout(const Tensor& x, double p, bool training);
 Tensor alpha_dropout(const Tensor& x, double p, bool training, RandomOptions options);
 Tensor feature_alpha_dropout(const Tensor& x, double p, bool training);

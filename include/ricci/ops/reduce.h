@@ -32,8 +32,8 @@ Tensor trace(const Tensor& x);
 
 // ── extremes: real types; NaN wins; ValueError of nothing, TypeError of complex tensors ──
 
-/// The greatest element. Elements that tie share the derivative evenly, and so do NaN, as in torch.max; torch.amax gives
-/// NaN for a NaN's derivative.
+/// The greatest element. Elements that tie share the derivative evenly, and so do NaN, as in torch.max; torch.amax
+/// gives NaN for a NaN's derivative.
 Tensor amax(const Tensor& x);
 Tensor amax(const Tensor& x, const Axes& dims);
 Tensor amax(const Tensor& x, const Axes& dims, bool keepdim);
@@ -81,8 +81,8 @@ Tensor count_nonzero(const Tensor& x);  ///< int64, of all elements
 
 // ── moments and norms: floating and complex tensors, else TypeError; the result is real ──
 
-/// Σ |x - mean|² / (n - correction), in two passes; correction is 1 unless given, 0 if `unbiased` is false. NaN or infinite where it leaves no
-/// divisor.
+/// Σ |x - mean|² / (n - correction), in two passes; correction is 1 unless given, 0 if `unbiased` is false. NaN or
+/// infinite where it leaves no divisor.
 Tensor var(const Tensor& x);
 Tensor var(const Tensor& x, const Axes& dims);
 Tensor var(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim);
@@ -139,7 +139,8 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k);
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim);
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest);
 /// The median, of an even number of elements the lower one, and its place, which has the derivative; NaN where there is
-/// one. The median of all elements has no place: those that tie with it share the derivative evenly. ValueError of nothing.
+/// one. The median of all elements has no place: those that tie with it share the derivative evenly. ValueError of
+/// nothing.
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim);
 Tensor median(const Tensor& x);
 

@@ -1,5 +1,5 @@
-// Shapes, views and joining. A view shares its base: writing to one is seen by the other. `dim` may be negative; one out
-// of range is an IndexError. Every operation keeps the dtype and is linear (pad: affine) in its tensors.
+// Shapes, views and joining. A view shares its base: writing to one is seen by the other. `dim` may be negative; one
+// out of range is an IndexError. Every operation keeps the dtype and is linear (pad: affine) in its tensors.
 #pragma once
 
 #include "ricci/tensor.h"
@@ -13,8 +13,8 @@ namespace ricci::ops {
 ///   rc::reshape(x, {-1, 4})  // [2,6] → [3,4]
 Tensor reshape(const Tensor& x, const Shape& shape);
 Tensor view(const Tensor& x, const Shape& shape);
-/// Repeats axes of size 1 without a copy; -1 keeps a size, new axes come in front. ValueError if a size is neither 1 nor
-/// the wanted one.
+/// Repeats axes of size 1 without a copy; -1 keeps a size, new axes come in front. ValueError if a size is neither 1
+/// nor the wanted one.
 ///   rc::expand(x, {5, -1})  // [3] → [5,3]
 Tensor expand(const Tensor& x, const Shape& shape);
 Tensor broadcast_to(const Tensor& x, const Shape& shape);
@@ -24,8 +24,8 @@ Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b);
 Tensor t(const Tensor& x);   ///< of a matrix; a vector stays
 Tensor mT(const Tensor& x);  ///< swaps the last two axes
 Tensor movedim(const Tensor& x, const Axes& from, const Axes& to);
-/// Elements start, start + step, … before stop along an axis; negative ones count from the back, what is out of range is
-/// cut. ValueError if step < 1.
+/// Elements start, start + step, … before stop along an axis; negative ones count from the back, what is out of range
+/// is cut. ValueError if step < 1.
 ///   rc::slice(x, 0, 1, std::nullopt, 2)  // Python's x[1::2]
 Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop);
 Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
@@ -37,8 +37,8 @@ Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_
 /// The elements (i, i + offset) of two axes (0 and 1 if not given), as a new last axis.
 Tensor diagonal(const Tensor& x);
 Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2);
-/// All windows of `size` elements, every `step`-th, along an axis; the windows' elements are the new last axis. Of a 0-dim
-/// tensor the one window, [size].
+/// All windows of `size` elements, every `step`-th, along an axis; the windows' elements are the new last axis. Of a
+/// 0-dim tensor the one window, [size].
 Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step);
 Tensor squeeze(const Tensor& x);                      ///< without its axes of size 1
 Tensor squeeze(const Tensor& x, std::int64_t dim);    ///< without this one, if its size is 1
@@ -77,8 +77,8 @@ inline std::vector<Tensor> tensor_split(const Tensor& x, std::initializer_list<s
 
 // ── joining and copying ──
 
-/// One after the other along an axis (0 if not given); dtypes promote. ValueError if there are none, or if sizes of other
-/// axes differ. A list may start as [0]: a tensor of this shape among others of more axes adds nothing.
+/// One after the other along an axis (0 if not given); dtypes promote. ValueError if there are none, or if sizes of
+/// other axes differ. A list may start as [0]: a tensor of this shape among others of more axes adds nothing.
 ///   rc::cat({a, b}, 1)  // [2,3], [2,5] → [2,8]
 Tensor cat(const std::vector<Tensor>& tensors);
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim);
@@ -96,12 +96,12 @@ Tensor repeat(const Tensor& x, const Shape& repeats);
 Tensor repeat_interleave(const Tensor& x, std::int64_t repeats, std::int64_t dim);
 Tensor tile(const Tensor& x, const Shape& repeats);  ///< repeat; missing repeats in front are 1
 Tensor flip(const Tensor& x, const Axes& dims);      ///< backwards along these axes
-/// Shifted towards higher indices, what falls off comes in at the front: element i moves to i + shift. Without axes, of all
-/// elements in row-major order.
+/// Shifted towards higher indices, what falls off comes in at the front: element i moves to i + shift. Without axes, of
+/// all elements in row-major order.
 Tensor roll(const Tensor& x, std::int64_t shift);
 Tensor roll(const Tensor& x, const Axes& shifts, const Axes& dims);
-/// Of the matrices in the last two axes, what lies on or below (above) a diagonal: 0 the main one, positive ones above it;
-/// zeros elsewhere. ValueError for fewer than two axes.
+/// Of the matrices in the last two axes, what lies on or below (above) a diagonal: 0 the main one, positive ones above
+/// it; zeros elsewhere. ValueError for fewer than two axes.
 Tensor tril(const Tensor& x);
 Tensor tril(const Tensor& x, std::int64_t diagonal);
 Tensor triu(const Tensor& x);

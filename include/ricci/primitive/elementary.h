@@ -393,8 +393,8 @@ RICCI_SLEEF_2(hypot, "hypot", "u05")
 RICCI_SLEEF_DECLARE_2(pow, "pow", "u10")
 RICCI_SLEEF_DECLARE_2(fmod, "fmod", "")
 
-// SLEEF's hyperbolic functions and log1p give infinity before their results do: at the upper end they are logarithms and
-// exponentials.
+// SLEEF's hyperbolic functions and log1p give infinity before their results do: at the upper end they are logarithms
+// and exponentials.
 RICCI_SLEEF_DECLARE_1(log1p, "log1p", "u10")
 RICCI_SLEEF_DECLARE_1(sinh, "sinh", "u10")
 RICCI_SLEEF_DECLARE_1(cosh, "cosh", "u10")
@@ -520,8 +520,8 @@ template <Floating E>
 Pack<E> trunc_div(Pack<E> a, Pack<E> b) {
   return trunc(a / b);
 }
-/// The quotient may have been rounded up to an integer: then the remainder has the other sign than b. NaN for infinite a,
-/// as in Python.
+/// The quotient may have been rounded up to an integer: then the remainder has the other sign than b. NaN for infinite
+/// a, as in Python.
 template <Floating E>
 Pack<E> floor_div(Pack<E> a, Pack<E> b) {
   const Pack<E> zero(0), ratio = a / b, down = floor(ratio);

@@ -61,8 +61,8 @@ auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
 }  // namespace call
 
 /// `auto [out, tangent] = rc::jvp(f, std::tuple{x, y}, std::tuple{tx, ty})`: the value and the derivative along the
-/// tangents; a lone tree stands for a 1-tuple, and Tensors in braces, `rc::jvp(f, {x, y}, {tx, ty})`, for a tuple of them.
-/// TypeError for primals without a derivative, as vjp.
+/// tangents; a lone tree stands for a 1-tuple, and Tensors in braces, `rc::jvp(f, {x, y}, {tx, ty})`, for a tuple of
+/// them. TypeError for primals without a derivative, as vjp.
 template <class F, class P, class T>
 auto jvp(const F& f, const P& primals, const T& tangents, where_t where = where_t::current()) {
   return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);

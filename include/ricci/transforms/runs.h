@@ -57,7 +57,8 @@ struct ReverseKind {
 class ReverseRun {
  public:
   ReverseRun(const char* name, Place where, ReverseKind kind = {});
-  /// Makes the leaves of every argument writable, and those of the arguments at `differentiated` watched, in that order.
+  /// Makes the leaves of every argument writable, and those of the arguments at `differentiated` watched, in that
+  /// order.
   void enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated);
   /// Ends the level: the leaves of output and aux become the caller's.
   Recording leave(const tree::Walk& output, const tree::Walk* aux);
@@ -78,7 +79,8 @@ class ReverseRun {
 /// Gradients of a loss: cotangent one. Writes them over the floating leaves of `gradients`, one Walk per differentiated
 /// argument, in order.
 void write_gradients(const Recording& recording, std::span<const tree::Walk> gradients);
-/// Forgets the values of the floating leaves, keeping structure and other leaves: what a pullback's result is filled in.
+/// Forgets the values of the floating leaves, keeping structure and other leaves: what a pullback's result is filled
+/// in.
 void forget_floating(std::span<const tree::Walk> primals);
 /// What a pullback gives for these cotangents, of the output's tree; throws where they do not fit.
 void write_pullback(const Recording& recording, const tree::Walk& cotangents, std::span<const tree::Walk> gradients);
@@ -108,7 +110,8 @@ class ForwardRun {
 class ForwardJacobian {
  public:
   ForwardJacobian(const char* name, const JacobianOptions& options, Place where);
-  /// Begins a chunk: the leaves at `differentiated` carry its tangents, all in one batch. False when all chunks are done.
+  /// Begins a chunk: the leaves at `differentiated` carry its tangents, all in one batch. False when all chunks are
+  /// done.
   bool enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated);
   /// Ends a chunk: the leaves of output and aux become the caller's.
   void leave(const tree::Walk& output, const tree::Walk* aux);

@@ -67,11 +67,11 @@ template <bool aux, class F, class... P>
 using vjp_t = decltype(vjp<aux>(std::declval<const F&>(), where_t(), std::declval<const P&>()...));
 }  // namespace call
 
-/// `auto [out, pullback] = rc::vjp(f, x, y)`: a std::pair of the value and the map from cotangents of out to cotangents of
-/// x and y. `auto [out, pullback, aux] = rc::vjp(f, rc::has_aux, x, y)`: a std::tuple; f returns std::pair{out, aux}.
-/// TypeError if the output has an integer leaf, a primal is a tensor of integers, or nothing has a derivative; a tree of
-/// integers beside others, a key for one, keeps its value. (A class, as only a constructor takes any number of primals and still has
-/// the line of the call as a default argument.)
+/// `auto [out, pullback] = rc::vjp(f, x, y)`: a std::pair of the value and the map from cotangents of out to cotangents
+/// of x and y. `auto [out, pullback, aux] = rc::vjp(f, rc::has_aux, x, y)`: a std::tuple; f returns std::pair{out,
+/// aux}. TypeError if the output has an integer leaf, a primal is a tensor of integers, or nothing has a derivative; a
+/// tree of integers beside others, a key for one, keeps its value. (A class, as only a constructor takes any number of
+/// primals and still has the line of the call as a default argument.)
 template <class F, class... P>
 struct vjp : call::vjp_t<false, F, P...> {
   vjp(const F& f, const P&... primals, where_t where = where_t::current())

@@ -41,9 +41,10 @@ struct Vmapped {
 };
 
 /// Maps `f` over one axis of its tensor arguments: `vmap(f)(x) == stack(f(x[0]), f(x[1]), …)`, running `f` once.
-/// `in_dims`, `out_dims`: an axis, `rc::none`, or a tree over the arguments / the result. What is no Tensor in the result
-/// is that of the first run, of several for chunks or groups of examples that part. Throws ValueError, IndexError,
-/// TypeError or TransformError as semantics require: nothing mapped, sizes differ, a tree that does not fit.
+/// `in_dims`, `out_dims`: an axis, `rc::none`, or a tree over the arguments / the result. What is no Tensor in the
+/// result is that of the first run, of several for chunks or groups of examples that part. Throws ValueError,
+/// IndexError, TypeError or TransformError as semantics require: nothing mapped, sizes differ, a tree that does not
+/// fit.
 ///   auto per_sample = rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0, 0}});
 template <class F>
 Vmapped<F> vmap(F f, VmapOptions options = {}, where_t where = where_t::current()) {
@@ -80,8 +81,8 @@ struct RaggedMapped {
 };
 
 /// Every Tensor of the result becomes a Ragged: its first size may differ between examples, where it depends on values
-/// (`nonzero`, `masked_select`, `unique`, boolean masks; with `.lanes = rc::Lanes::split` also loops that collect). ValueError
-/// if a result has no axes.
+/// (`nonzero`, `masked_select`, `unique`, boolean masks; with `.lanes = rc::Lanes::split` also loops that collect).
+/// ValueError if a result has no axes.
 ///   rc::Ragged kept = rc::vmap([](Tensor x) { return rc::masked_select(x, x > 0); }, {.out_dims = rc::ragged})(xs);
 template <class F>
 RaggedMapped<F> vmap(F f, RaggedOptions options, where_t where = where_t::current()) {
