@@ -7,7 +7,7 @@
 namespace ricci {
 namespace {
 
-void require_regular(const char* op, Strided a, const MatrixInfo& info) {
+void require_regular(const char* op, const MatrixInfo& info) {
   if (const int pivot = info.first_failure())
     raise<ValueError>(std::string(op) + ": " + info.text() + " is singular: pivot " + std::to_string(pivot) +
                       " of its LU factorisation is zero");
@@ -27,7 +27,7 @@ struct Solve {
     run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
       MatrixInfo info(operand[0]);
       const LuFactors factors(operand[0], info);
-      require_regular(name, in[0], info);
+      require_regular(name, info);
       kernels::lu_solve(x[0], factors.lu->strided(), factors.pivots->strided(), operand[1]);
     });
   }
@@ -66,7 +66,7 @@ struct Inverse {
     run_computed(Layout::any, out, in, [&](Outputs x, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::inverse(x[0], a[0], info.data());
-      require_regular(name, in[0], info);
+      require_regular(name, info);
     });
   }
   Tensors jvp(const Forward& f) const { return {neg(matmul(matmul(f.outputs[0], f.tangents[0]), f.outputs[0]))}; }

@@ -24,7 +24,7 @@ Tensor reciprocal_gaps(const Tensor& c) {
   return reciprocal(by_columns(c) - by_rows(c) + identity) - identity;
 }
 
-void require_convergence(const char* op, Strided a, const MatrixInfo& info) {
+void require_convergence(const char* op, const MatrixInfo& info) {
   const int failure = info.first_failure();
   if (failure < 0)
     raise<ValueError>(std::string(op) + ": " + info.text() + " holds an infinity or NaN; pass finite elements only");
@@ -57,7 +57,7 @@ struct Eigh {
     run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::eigh(y[0], y[1], a[0], info.data());
-      require_convergence(name, in[0], info);
+      require_convergence(name, info);
     });
   }
   Tensors jvp(const Forward& f) const {
@@ -109,7 +109,7 @@ struct Svd {
     run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
       MatrixInfo info(a[0]);
       kernels::svd(y[0], y[1], y[2], a[0], info.data());
-      require_convergence(name, in[0], info);
+      require_convergence(name, info);
     });
   }
   Tensors jvp(const Forward& f) const {
