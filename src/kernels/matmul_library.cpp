@@ -128,7 +128,8 @@ void multiply_vector(const Product<T>& p) {
   const int y_step = p.m() == 1 ? 1 : static_cast<int>(p.c.row_stride);
   const T one = T(1), beta = p.accumulate == Accumulate::yes ? T(1) : T(0);
   constexpr std::int64_t smallest = 500'000;
-  const Tiles rows{p.m(), p.m() * p.k() <= smallest ? p.m() : 256};
+  const std::int64_t usual = a.op == 'N' ? 256 : 2048;  // columns are read in runs of as many elements
+  const Tiles rows{p.m(), p.m() * p.k() <= smallest ? p.m() : usual};
   const double nanoseconds = 0.02 * sizeof(T) * static_cast<double>(p.m() * p.k() / rows.count());
   parallel_for({rows.count(), nanoseconds}, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t tile = begin; tile < end; ++tile) {
