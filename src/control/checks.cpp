@@ -46,7 +46,8 @@ void mix(std::uint64_t& hash, const tree::Walk& walk) {
   }
 }
 
-/// Of operands that hold what is no Tensor, on which a result's structure may depend; also that of an empty place.
+/// The key of calls that are never remembered: operands hold values that are no Tensors, and the result's structure may
+/// depend on them. Zero, because empty places hold zero.
 constexpr std::uint64_t never_known = 0;
 
 bool holds_values(const tree::Walk& walk) {
@@ -63,12 +64,12 @@ ResultTypes::ResultTypes(const tree::Walk& result) : structure(result) {
   }
 }
 
-void require_same_values(const char* name, const char* differ, const Tree& tree, const tree::CopiedValues& other) {
+void require_same_values(const char* name, const char* finding, const char* reason, const ErasedTree& tree,
+                         const tree::CopiedValues& other) {
   const std::size_t i = tree::first_difference(tree.values, other);
   if (i == tree.values.size()) return;
-  raise<TransformError>(std::string(name) + ": " + differ + " values that are no Tensors and differ (" +
-                        tree::described_value(tree.tensors, i) +
-                        "); such a value is one for all examples: make it a Tensor");
+  raise<TransformError>(std::string(name) + ": " + finding + " different values that are no Tensors (" +
+                        tree::described_value(tree.tensors, i) + "); " + reason + ": make it a Tensor");
 }
 
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other) {

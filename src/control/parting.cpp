@@ -84,15 +84,15 @@ struct Parting::State {
   StreamScope* streams;                            // null outside vmap
   std::optional<StreamBranch> draws;
 
-  void settle(const Tensor& question, const Tree* state);
-  void leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const Tree& state);
-  void add_result(Frame& frame, Leaves leaves, const Tree& tree) const;
+  void settle(const Tensor& question, const ErasedTree* state);
+  void leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const ErasedTree& state);
+  void add_result(Frame& frame, Leaves leaves, const ErasedTree& tree) const;
   Frame& push_frame(BatchInterpreter& batch);
   void open_scope(BatchInterpreter& batch);
   void close_scopes();
-  void end_group(Leaves results, const Tree& tree);
+  void end_group(Leaves results, const ErasedTree& tree);
   void leave_scopes();
-  void enter(const Tree& into);
+  void enter(const ErasedTree& into);
   Leaves joined(const Frame& frame) const;
   Leaves joined(const Frame& frame, const LaneSetRef& whole, std::span<const LaneSetRef> groups,
                 std::span<const Leaves> results) const;
@@ -126,16 +126,16 @@ void Parting::State::leave_scopes() {
 }
 
 /// `tree` holds the values that are no Tensors.
-void Parting::State::add_result(Frame& frame, Leaves leaves, const Tree& tree) const {
-  const char* differ = frame.turns && !frame.turns->state ? "examples take branches that return"
-                                                          : "examples leave at different steps, with states that hold";
+void Parting::State::add_result(Frame& frame, Leaves leaves, const ErasedTree& tree) const {
+  const bool is_branch = frame.turns && !frame.turns->state;
+  const char* finding = is_branch ? "examples take branches that return" : "examples leave at different steps with";
   if (frame.results.empty()) frame.values = tree::copy_values(tree.values);
-  else require_same_values(name, differ, tree, frame.values);
+  else require_same_values(name, finding, one_for_all_examples, tree, frame.values);
   frame.results.push_back(std::move(leaves));
 }
 
 /// The group that runs has these results. Its examples are those that run: some may have parted for a run of their own.
-void Parting::State::end_group(Leaves results, const Tree& tree) {
+void Parting::State::end_group(Leaves results, const ErasedTree& tree) {
   Frame& frame = frames.back();
   const std::size_t group = frame.results.size();
   if (!frame.turns) frame.groups.emplace_back();
@@ -161,13 +161,13 @@ std::int64_t Parting::choose(const Tensor& question) {
   return state_->answer;
 }
 
-bool Parting::goes_on(const Tensor& question, const Tree& state) {
+bool Parting::goes_on(const Tensor& question, const ErasedTree& state) {
   state_->settle(question, &state);
   return state_->answer != 0;
 }
 
 /// Afterwards the running examples agree on the answer. `state`, null in a conditional, is then theirs.
-void Parting::State::settle(const Tensor& question, const Tree* state) {
+void Parting::State::settle(const Tensor& question, const ErasedTree* state) {
   for (;;) {
     require_defined(name, question, 0);
     const ValueRef seen = read(question, name);
@@ -192,12 +192,12 @@ void Parting::State::settle(const Tensor& question, const Tree* state) {
     frame.turns = {
         .question = question, .state = {}, .first_draw = streams->positions(), .last_draw = {}, .steps = steps};
     if (state) frame.turns->state = {tree::copy_leaves(state->tensors), tree::copy_values(state->values)};
-    enter(state ? *state : Tree());
+    enter(state ? *state : ErasedTree());
   }
 }
 
 /// The examples that are done with a loop have their share of `state` as their result, the others go on with theirs.
-void Parting::State::leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const Tree& state) {
+void Parting::State::leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const ErasedTree& state) {
   const bool is_first = frames.empty() || frames.back().turns || frames.back().batch != &batch;
   Frame& frame = is_first ? push_frame(batch) : frames.back();
   batch.run_lanes(leaving.done);
@@ -215,7 +215,7 @@ Frame& Parting::State::push_frame(BatchInterpreter& batch) {
 
 /// The next group of the innermost frame runs from now on, with its share of the state. Every group draws from where the
 /// first one began.
-void Parting::State::enter(const Tree& into) {
+void Parting::State::enter(const ErasedTree& into) {
   const Frame& frame = frames.back();
   steps = frame.turns->steps;
   streams->set_positions(frame.turns->first_draw);
@@ -229,7 +229,7 @@ void Parting::State::enter(const Tree& into) {
 
 std::int64_t Parting::step() { return state_->steps++; }
 
-bool Parting::next(const Tree& result) {
+bool Parting::next(const ErasedTree& result) {
   State& s = *state_;
   const tree::Walk& leaves = result.tensors;
   if (s.frames.empty()) {

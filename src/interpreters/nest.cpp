@@ -58,6 +58,7 @@ Nest current_nest() {
 }
 
 struct Inside::State {
+  const Shared<const Nest::State> nest;  // what is set aside there is looked up while this lives
   Interpreter* const innermost_before = innermost;
   Interpreter* const of_the_user_before = of_the_user;
   const Level no_grad_before = no_grad_below;
@@ -76,7 +77,7 @@ struct Inside::State {
   }
 };
 
-Inside::Inside(const Nest& nest) : state_(new State) {
+Inside::Inside(const Nest& nest) : state_(new State{.nest = nest.state_}) {
   const auto& wanted = nest.state_->transforms;
   const std::vector<Interpreter*> here = running_here();
   std::size_t common = 0;
@@ -91,7 +92,7 @@ Inside::Inside(const Nest& nest) : state_(new State) {
   set_scoped_default_dtype(nest.state_->default_dtype);
   const Level last = wanted.empty() ? 0 : wanted.back()->level;
   if (no_grad_below <= last) no_grad_below = nest.state_->no_grad_below;  // else it is one inside the nest's last
-  if (!nest.state_->set_aside.transforms.empty()) state_->set_aside.emplace(nest.state_->set_aside);
+  if (!nest.state_->set_aside.transforms.empty()) state_->set_aside.emplace(state_->nest->set_aside);
   if (common == wanted.size()) return;
   of_the_user = nullptr;
   for (std::size_t i = common; i < wanted.size(); ++i) {

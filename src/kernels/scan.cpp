@@ -58,8 +58,8 @@ Axis part_of(const Axis& lane, std::int64_t begin, std::int64_t most) {
   return part;
 }
 
-/// `Lanes` lanes, `across` apart; neighbours in memory if `Unit`. Adds the sum of each to before[l], and writes what it
-/// grows through on the way unless `out` is null.
+/// `Lanes` lanes, `across` apart; neighbours in memory if `Unit`. Adds the sum of each lane to before[l]; if `writes`,
+/// also stores the running sums in `out`.
 template <int Lanes, bool Unit, bool writes, class T, class Out>
 void add_piece(Out* out, const T* x, const Axis& lane, const Axis& across, total<T>* before) {
   total<T> totals[Lanes];
@@ -228,6 +228,12 @@ void scan_extreme_lane(T* values, std::int64_t* places, const T* x, const Axis& 
 }
 
 }  // namespace
+
+DType total_dtype(DType in) {
+  if (in == DType::float32) return DType::float64;
+  if (in == DType::complex64) return DType::complex128;
+  return accumulator_dtype(in);
+}
 
 DType scanned_dtype(Scan, DType in) { return is_integral(in) ? DType::int64 : in; }
 

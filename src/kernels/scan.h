@@ -19,6 +19,8 @@ enum class Direction : std::uint8_t { forward, reverse };
 
 /// The element type of a scan's output.
 DType scanned_dtype(Scan kind, DType in);
+/// The floating or complex type in which elements of such a type are added and multiplied.
+DType total_dtype(DType in);
 
 /// out[…, i, …] = kind of in[…, 0 to i, …] along `axis`. A lane's bits are those it would have alone.
 /// Requires: `out` has in's shape and element type `scanned_dtype`; it may be in's memory with in's strides if the

@@ -174,9 +174,9 @@ struct RunningSum {
   }
 };
 
-/// x in the type that its kernel multiplies in, as derivatives must: rounded to half precision, a product may be infinite
-/// that a 0 follows.
-Tensor as_multiplied(const Tensor& x) { return to(x, kernels::accumulator_dtype(x.dtype())); }
+/// x in the type that its kernel multiplies in, as derivatives must: rounded to x's own type, a product may be infinite
+/// where the factor that follows it makes it finite again, or 0.
+Tensor as_multiplied(const Tensor& x) { return to(x, kernels::total_dtype(x.dtype())); }
 
 struct RunningProduct {
   using kind = Explicit;

@@ -104,7 +104,7 @@ void require_not_set_aside(const Value& value, const char* op) {
     }
     transform = transform_text(here);
   } else if (const SetAside::Transform* there = find_set_aside_elsewhere(value.level)) {
-    if (there->differentiates && there->level <= no_grad_below) return;
+    if (switched_off(there->level, there->differentiates)) return;
     transform = there->text;
   } else {
     return;

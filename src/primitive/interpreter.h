@@ -114,10 +114,9 @@ extern thread_local constinit int narrowed_levels;
 /// How many recordings are running that see operations on values from around them.
 extern thread_local constinit int recordings_of_captures;
 
-/// Whether it differentiates, but not now: inside no_grad.
-inline bool switched_off(const Interpreter& interpreter) {
-  return interpreter.level <= no_grad_below && interpreter.differentiates();
-}
+/// Whether a level differentiates, but not now: inside no_grad.
+inline bool switched_off(Level level, bool differentiates) { return level <= no_grad_below && differentiates; }
+inline bool switched_off(const Interpreter& i) { return switched_off(i.level, i.differentiates()); }
 
 inline Level current_level() { return innermost ? innermost->level : 0; }
 /// The innermost running level that differentiates; 0 if there is none that no_grad has not switched off.

@@ -1,6 +1,8 @@
 // The values of a tree that are no Tensors, kept, compared and restored.
 #include "ricci/tree/values.h"
 
+#include <cassert>
+
 namespace ricci::tree {
 
 CopiedValues copy_values(const Values& values) {
@@ -11,12 +13,14 @@ CopiedValues copy_values(const Values& values) {
 }
 
 std::size_t first_difference(const Values& values, const CopiedValues& other) {
+  assert(values.size() == other.size());
   std::size_t i = 0;
   while (i < values.size() && values[i].type->equal(values[i].object, other[i].get())) ++i;
   return i;
 }
 
 void assign_values(const Values& into, const CopiedValues& from) {
+  assert(into.size() == from.size());
   for (std::size_t i = 0; i < into.size(); ++i) into[i].type->assign(into[i].object, from[i].get());
 }
 

@@ -142,8 +142,8 @@ TEST(LoopErrors, ANumberInTheStateThatDiffersWhereExamplesLeave) {
     };
     expect_error<rc::TransformError>(
         [&] { rc::vmap(steps)(x); },
-        "while_loop: examples leave at different steps, with states that hold values that are no Tensors and differ (" +
-            path + " is of type int); such a value is one for all examples: make it a Tensor" + inside_vmap,
+        "while_loop: examples leave at different steps with different values that are no Tensors (" + path +
+            " is of type int); such a value is one for all examples: make it a Tensor" + inside_vmap,
         {x});
     EXPECT_THROW(rc::vmap(rc::vmap(steps))(doubles({0, 2, 2, 0}).reshape({2, 2})), rc::TransformError);
     EXPECT_THROW(rc::vmap(rc::vmap(steps))(doubles({3, 0, 3, 3}).reshape({2, 2})), rc::TransformError);
@@ -155,8 +155,8 @@ TEST(LoopErrors, ANumberInTheStateThatARecordedStepChanges) {
   const auto steps = [](Tensor a) { return rc::while_loop(below_three, count, Counted(a, 0)).first; };
   expect_error<rc::TransformError>(
       [&] { rc::trace(steps)(x[0]); },
-      "while_loop: a recorded step changes values that are no Tensors and differ ([1] is of type int); such a value "
-      "is one for all examples: make it a Tensor\n  inside trace{at}",
+      "while_loop: a step begins and ends with different values that are no Tensors ([1] is of type int); a program "
+      "keeps one: make it a Tensor\n  inside trace{at}",
       {x});
   const auto sums = [](Tensor a) {
     const auto step = [](Counted c, Tensor row) { return std::pair{Counted(c.first + row, c.second + 1), row}; };
@@ -170,13 +170,14 @@ TEST(BranchErrors, NumbersThatDiffer) {
   const auto sign = [](Tensor a) {
     return rc::cond(a > 0, [](Tensor b) { return Counted(b, 1); }, [](Tensor b) { return Counted(b, -1); }, a);
   };
-  const std::string differ =
-      " values that are no Tensors and differ ([1] is of type int); such a value is one for all examples: make it a "
-      "Tensor";
+  const std::string differ = " different values that are no Tensors ([1] is of type int); ";
   expect_error<rc::TransformError>([&] { rc::vmap(sign)(x); },
-                                   "cond: examples take branches that return" + differ + inside_vmap, {x});
-  expect_error<rc::TransformError>([&] { rc::trace([&](Tensor a) { return sign(a).first; })(x[0]); },
-                                   "cond: the branches return" + differ + "\n  inside trace{at}", {x});
+                                   "cond: examples take branches that return" + differ +
+                                       "such a value is one for all examples: make it a Tensor" + inside_vmap,
+                                   {x});
+  expect_error<rc::TransformError>(
+      [&] { rc::trace([&](Tensor a) { return sign(a).first; })(x[0]); },
+      "cond: the branches return" + differ + "a program keeps one: make it a Tensor\n  inside trace{at}", {x});
 }
 
 TEST(LoopErrors, ABoundThatIsNoInteger) {

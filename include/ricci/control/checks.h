@@ -13,14 +13,15 @@
 
 namespace ricci::runs {
 
-/// A state or result without its C++ type. Lives no longer than that, and only while no container in it changes size.
-struct Tree {
+/// A state or result without its C++ type. Points into that object: valid while it lives and none of its containers
+/// changes size.
+struct ErasedTree {
   tree::Walk tensors = {};
   tree::Values values = {};  // what is no Tensor
 };
 template <class T>
-Tree erased(T& object) {
-  Tree erased{.values = tree::values(object)};
+ErasedTree erased(T& object) {
+  ErasedTree erased{.values = tree::values(object)};
   tree::walk(object, erased.tensors);
   return erased;
 }
@@ -39,9 +40,12 @@ struct ResultTypes {
   std::vector<std::optional<Type>> types;  // one per leaf; none where it is undefined
   explicit ResultTypes(const tree::Walk& result);
 };
-/// Throws TransformError unless the values of a tree that are no Tensors are these: they are one for all examples.
-/// `differ` is what errors say of them: `the branches return`.
-void require_same_values(const char* name, const char* differ, const Tree& tree, const tree::CopiedValues& other);
+/// Throws TransformError, which says the finding, the first value that differs, and the reason, unless the values of a
+/// tree that are no Tensors are these. Values of a type without == are not compared.
+void require_same_values(const char* name, const char* finding, const char* reason, const ErasedTree& tree,
+                         const tree::CopiedValues& other);
+inline constexpr const char* one_for_all_examples = "such a value is one for all examples";
+inline constexpr const char* kept_by_program = "a program keeps one";
 /// Throws ValueError unless a branch that was not taken would return what the others did; a number fits a tensor of its
 /// kind.
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other);

@@ -100,7 +100,7 @@ R record_branches(const char* name, const Tensor& question, const std::tuple<F..
     function::Closure branch = function::write_down(name, f, std::tuple<A...>(operands...), result);
     if (!first) first = result;
     runs::require_same_tree(name, walk(*first), walk(*result));
-    runs::require_same_values(name, "the branches return", runs::erased(*result),
+    runs::require_same_values(name, "the branches return", runs::kept_by_program, runs::erased(*result),
                               tree::copy_values(tree::values(*first)));
     return branch;
   };
@@ -128,14 +128,15 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
 
 }  // namespace call
 
-/// `pred ? true_fn(operands…) : false_fn(operands…)`, for a predicate of one element. Under vmap with a predicate that
-/// differs, each branch runs once, on the examples that take it; TransformError if the results then hold different values
-/// that are no Tensors, of which all examples share one. Where a program is recorded, every branch runs once while it is
-/// recorded, and branches that return different such values are a TransformError. ValueError if the branches' results
-/// differ in structure, shape or dtype; under vmap with a predicate that may differ also where all examples agree: the C++
-/// code of a branch that none takes is called with tensors without elements; its errors are ignored. It is called once
-/// for these types of operands and results where the branches are functions or capture nothing, else each time. Where one
-/// answer is for all, only the branch that is taken is looked at.
+/// `pred ? true_fn(operands…) : false_fn(operands…)`, for a predicate of one element.
+/// Under vmap, if the predicate differs between examples, each branch runs once, on the examples that take it. Results
+/// that are no Tensors are shared by all examples: TransformError if the branches return different ones (values of a
+/// type without == are not compared). While a program is recorded, every branch runs once, and such results must agree
+/// too.
+/// ValueError if the branches' results differ in structure, shape or dtype. Under vmap, to find this out, the code of a
+/// branch that no example takes is called with tensors that have no elements; errors it throws are ignored. It is called
+/// once for these types of operands and results where the branches are functions or capture nothing, else each time.
+/// Where one answer is for all, only the branch that is taken is looked at.
 ///   Tensor y = rc::cond(x > 0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
 template <class T, class F, class... A>
 auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... operands) {

@@ -64,7 +64,7 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
   runs::Closure condition = function::write_down(name, cond_fn, std::tuple<S>(state), answer, function::Runs::many);
   runs::Closure body = function::write_down(name, body_fn, std::tuple<S>(state), after, function::Runs::many);
   runs::require_same_state(name, walk_state(state), walk_state(*after));
-  runs::require_same_values(name, "a recorded step changes", runs::erased(*after),
+  runs::require_same_values(name, "a step begins and ends with", runs::kept_by_program, runs::erased(*after),
                             tree::copy_values(tree::values(state)));
   runs::run_recorded_loop({name, std::move(condition), std::move(body), options}, walk(state));
   return state;
@@ -194,16 +194,17 @@ S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const Loop
 
 }  // namespace call
 
-/// `while (cond_fn(state)) state = body_fn(state)`; the state is one argument, any tree. Under vmap each example takes as
-/// many steps as it needs: those that are done leave the loop. What is no Tensor in the state is one value for all of
-/// them: TransformError if it differs when they leave. Under nested vmaps whose examples disagree in both, an example of the outer
-/// one leaves when all of its inner ones are done, and those whose inner ones are done differently run one after the
-/// other. Every differentiation goes through; reverse mode keeps what every step needs. A number in the state takes the
-/// dtype that the first step gives it, of the same kind.
+/// `while (cond_fn(state)) state = body_fn(state)`; the state is one argument, any tree.
+/// Under vmap each example takes as many steps as it needs: examples that are done leave the loop. Values in the state
+/// that are no Tensors are shared by all examples: TransformError if they differ when examples leave (values of a type
+/// without == are not compared). Under nested vmaps whose examples disagree in both, an outer example leaves when all of
+/// its inner ones are done; outer examples whose inner ones are done differently run one after the other.
+/// Every differentiation goes through; reverse mode keeps what every step needs. A number in the state takes the dtype
+/// that the first step gives it, of the same kind.
 /// ValueError if the condition has more than one element, if the body changes the state's structure, shapes or dtypes, or
-/// if more than `max_steps` are needed. Where a program is recorded, condition and body run once, numbers in the state
-/// become tensors, a step that changes what is no Tensor in it is a TransformError, and a condition that draws a
-/// NotImplementedError.
+/// if more than `max_steps` are needed.
+/// Where a program is recorded, condition and body run once, and numbers in the state become tensors. A step that changes
+/// values that are no Tensors is a TransformError there, a condition that draws a NotImplementedError.
 ///   Tensor root = rc::while_loop([](Tensor x) { return abs(x * x - 2) > 1e-6; },
 ///                                [](Tensor x) { return (x + 2 / x) / 2; }, rc::tensor(1.));
 template <class C, class B, class S>

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "ricci/tree/walk.h"
@@ -31,11 +33,14 @@ inline constexpr ValueType value_type = {
       return std::make_shared<const T>(*static_cast<const T*>(value));
     },
     .equal =
-        [](const void* left, const void* right) {
-          const T &l = *static_cast<const T*>(left), &r = *static_cast<const T*>(right);
-          if constexpr (std::floating_point<T>) return l == r || (l != l && r != r);
-          else if constexpr (has_equality<T>) return static_cast<bool>(l == r);
-          else return l, r, true;
+        []([[maybe_unused]] const void* left, [[maybe_unused]] const void* right) {
+          if constexpr (has_equality<T>) {
+            const T &l = *static_cast<const T*>(left), &r = *static_cast<const T*>(right);
+            const bool are_nan = std::floating_point<T> && l != l && r != r;
+            return are_nan || static_cast<bool>(l == r);
+          } else {
+            return true;
+          }
         },
     .assign =
         [](void* to, const void* from) {
