@@ -7,6 +7,7 @@
 #include "primitive/interpreter.h"
 #include "program/constants.h"
 #include "program/program.h"
+#include "program/roles.h"
 #include "program/text.h"
 #include "ricci/error.h"
 
@@ -81,6 +82,11 @@ namespace {
 
 using parameters::expect;
 using parameters::take;
+
+/// Counts among the parameters that do not fit are said with the operation's name.
+Roles roles_of(const Equation& e, RolesOf roles) try {
+  return roles(e.parameters.get(), e.inputs.size());
+} catch (const IndexError& error) { throw IndexError(std::string("parse: ") + e.rules->name + ": " + error.what()); }
 
 class Parser {
  public:
@@ -261,8 +267,32 @@ class Parser {
       expect(text_, "]");
     }
     e.has_symbols = table_ && any_symbol(e.op());
-    while (take(text_, " ")) e.inputs.push_back(operand());
+    if (const RolesOf roles = roles_of(*e.rules)) operands_by_role(e, roles);
+    else
+      while (take(text_, " ")) e.inputs.push_back(operand());
     body_.equations.push_back(std::move(e));
+  }
+  /// ` state(b c) body(a)`
+  void operands_by_role(Equation& e, RolesOf roles) {
+    const std::string_view before = text_;
+    Roles found;
+    while (take(text_, " ")) {
+      const std::size_t first = e.inputs.size();
+      const std::string name = word();
+      expect(text_, "(");
+      do e.inputs.push_back(operand());
+      while (take(text_, " "));
+      expect(text_, ")");
+      found.push_back({name, e.inputs.size() - first});
+    }
+    auto next = found.begin();
+    for (const Role& role : roles_of(e, roles)) {
+      if (role.count == 0) continue;
+      if (next == found.end() || next->name != role.name || next->count != role.count)
+        raise_expected(role.name + "(…) with " + std::to_string(role.count) + " operands", before);
+      ++next;
+    }
+    if (next != found.end()) raise_expected("no " + next->name + "(…)", before);
   }
 
   const std::string_view whole_;

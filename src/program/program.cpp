@@ -9,6 +9,7 @@
 
 #include "primitive/interpreter.h"
 #include "program/constants.h"
+#include "program/roles.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -95,8 +96,22 @@ class Printer {
     std::string parameters;
     e.rules->parameters.print(e.parameters.get(), parameters);
     if (!parameters.empty()) text_ += "[" + indented(parameters) + "]";
-    for (Variable v : e.inputs) text_ += " " + name(v);
+    operands(e);
     text_ += "\n";
+  }
+  void operands(const Equation& e) {
+    const RolesOf roles = roles_of(*e.rules);
+    if (!roles) {
+      for (Variable v : e.inputs) text_ += " " + name(v);
+      return;
+    }
+    auto next = e.inputs.begin();
+    for (const Role& role : roles(e.parameters.get(), e.inputs.size())) {
+      if (role.count == 0) continue;
+      text_ += " " + role.name;
+      for (std::size_t i = 0; i < role.count; ++i) text_ += (i ? " " : "(") + name(*next++);
+      text_ += ")";
+    }
   }
 
   const ProgramBody& body_;
@@ -169,6 +184,26 @@ Types types_given(const Equation& e, const Types& in) try {
 } catch (const IndexError& error) { throw IndexError(std::string("check: ") + e.rules->name + ": " + error.what()); }
 
 }  // namespace
+
+namespace {
+
+std::vector<std::pair<const Rules*, RolesOf>>& all_roles() {
+  static std::vector<std::pair<const Rules*, RolesOf>> all;
+  return all;
+}
+
+}  // namespace
+
+RolesOf roles_of(const Rules& rules) {
+  for (const auto& [of, roles] : all_roles())
+    if (of == &rules) return roles;
+  return nullptr;
+}
+
+bool add_roles(const Rules& rules, RolesOf roles) {
+  all_roles().emplace_back(&rules, roles);
+  return true;
+}
 
 int VmapsOfAxes::number_of(const Row& row) {
   auto known = std::find(rows_.rbegin(), rows_.rend(), row);  // the last are met again and again

@@ -379,6 +379,25 @@ TEST(Program, ASizeIsAsPreciseAsTheNumberItIs) {
   for (const Tensor& x : {rc::cos(ramp({4})), rc::cos(ramp({7}) * 3)}) expect_close(program({x})[0], f(x));
 }
 
+TEST(ParseProgram, RefusesGroupsOfOperandsThatAreNotThoseOfTheOperation) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > 1, [](Tensor y) { return y * 2; }, [](Tensor y) { return y; }, x);
+  };
+  const std::string text = to_string(rc::trace(f)(rc::tensor(2.0))), groups = "predicate(b) operands(a)";
+  const auto parse_with = [&](const std::string& other) {
+    std::string changed = text;
+    rc::parse_program(changed.replace(changed.find(groups), groups.size(), other), {});
+  };
+  parse_with(groups);
+  const std::string end = "; write a program as it is printed";
+  expect_error<rc::ValueError>([&] { parse_with("predicate(b) state(a)"); },
+                               "parse: line 8: expected operands(…) with 1 operands at ' predicate(b) state(a)'" + end);
+  expect_error<rc::ValueError>([&] { parse_with("predicate(b a)"); },
+                               "parse: line 8: expected predicate(…) with 1 operands at ' predicate(b a)'" + end);
+  expect_error<rc::IndexError>([&] { parse_with("predicate(b)"); },
+                               "parse: cond: the parameter 1 is out of range; the legal range is [0, 0]");
+}
+
 /// As deep as a text may say, not as the stack is.
 TEST(ParseProgram, RefusesProgramsOneInsideTheOtherWithoutEnd) {
   rc::trace([](Tensor x) {
