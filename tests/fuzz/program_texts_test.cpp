@@ -147,8 +147,7 @@ Outcome outcome_of(const std::string& text) {
     outcome = Outcome::read;
     if (bytes_of_all(program) > 1e6) return outcome;
     std::vector<Tensor> inputs;
-    for (const rc::Variable v : program.body().inputs)
-      inputs.push_back(input_of(type_of(program, v)));
+    for (const rc::Variable v : program.body().inputs) inputs.push_back(input_of(type_of(program, v)));
     program(inputs);
     return Outcome::run;
   } catch (const rc::Error&) { return outcome; } catch (const std::exception& other) {
