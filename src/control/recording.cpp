@@ -7,6 +7,7 @@
 #include "interpreters/record.h"
 #include "ops/axes.h"
 #include "program/program.h"
+#include "program/roles.h"
 #include "ricci/control.h"
 #include "ricci/primitive/raise.h"
 
@@ -31,9 +32,13 @@ State run(const Program& program, std::span<const Tensor> inputs, std::span<cons
 
 // ── the operations: their type rules hold the counts among the parameters, which a program's text may get wrong ──
 
-void require_operands(std::size_t wanted, const Types& found) {
-  if (wanted != static_cast<std::size_t>(found.size()))
-    throw IndexError("takes " + std::to_string(wanted) + " operands, found " + std::to_string(found.size()));
+/// Throws unless the operands are as many as the roles say.
+Roles checked(Roles roles, std::size_t operands) {
+  std::size_t wanted = 0;
+  for (const Role& role : roles) wanted += role.count;
+  if (wanted != operands)
+    throw IndexError("takes " + std::to_string(wanted) + " operands, found " + std::to_string(operands));
+  return roles;
 }
 
 /// How many inputs of the program follow the first `given` ones: what its function captured.
@@ -51,21 +56,25 @@ struct Cond {
   std::int64_t operands;
   std::vector<Program> branches;
 
+  Roles roles(std::size_t count) const {
+    require_between(0, operands, static_cast<std::int64_t>(count) - 1);
+    const auto given = static_cast<std::size_t>(operands);
+    Roles all{{"predicate", 1}, {"operands", given}};
+    for (std::size_t i = 0; i < branches.size(); ++i)
+      all.push_back({"branch" + std::to_string(i), captures(branches[i], given)});
+    return checked(std::move(all), count);
+  }
   Types type(const Types& inputs) const {
-    require_between(0, operands, std::ssize(inputs) - 1);
+    roles(inputs.size());
     const bool is_predicate = inputs[0].dtype == DType::boolean;
     require_between(is_predicate ? 2 : 1, std::ssize(branches), is_predicate ? 2 : std::ssize(branches));
     if (category(inputs[0].dtype) > 1) throw IndexError("the index is " + to_string(inputs[0]));
-    std::size_t wanted = 1 + static_cast<std::size_t>(operands);
-    for (const Program& branch : branches) {
-      wanted += captures(branch, static_cast<std::size_t>(operands));
+    for (const Program& branch : branches)
       if (!(output_types(branch) == output_types(branches[0]))) throw IndexError("the branches differ in type");
-    }
-    require_operands(wanted, inputs);
     return output_types(branches[0]);
   }
   Tensors call(std::span<const Tensor> inputs) const {
-    const Tensor question = checked(take(inputs, 1)[0]);
+    const Tensor question = with_valid_index(take(inputs, 1)[0]);
     const std::span<const Tensor> given = take(inputs, static_cast<std::size_t>(operands));
     std::vector<std::span<const Tensor>> captured;
     for (const Program& branch : branches) captured.push_back(take(inputs, branch.inputs() - given.size()));
@@ -79,7 +88,7 @@ struct Cond {
   }
 
  private:
-  Tensor checked(const Tensor& question) const {
+  Tensor with_valid_index(const Tensor& question) const {
     if (type_of(question).dtype == DType::boolean) return question;
     return checked_index(question, static_cast<std::int64_t>(branches.size()));
   }
@@ -119,11 +128,19 @@ struct WhileLoop {
   std::int64_t max_steps;
   Checkpoints checkpoint;
 
+  Roles roles(std::size_t count) const {
+    const std::size_t carried = body.body().outputs.size();
+    require_between(0, streams, static_cast<std::int64_t>(carried));
+    const std::size_t drawing = static_cast<std::size_t>(streams), leaves = carried - drawing;
+    return checked({{"state", leaves},
+                    {"streams", drawing},
+                    {"condition", captures(condition, leaves)},
+                    {"body", captures(body, carried)}},
+                   count);
+  }
   Types type(const Types& inputs) const {
+    roles(inputs.size());
     const Types carried = output_types(body);
-    require_between(0, streams, std::ssize(carried));
-    const std::size_t count = carried.size(), leaves = count - static_cast<std::size_t>(streams);
-    require_operands(count + captures(condition, leaves) + captures(body, count), inputs);
     require_between(1, std::ssize(output_types(condition)), 1);
     return {carried.begin(), carried.end() - streams};
   }
@@ -156,13 +173,20 @@ struct Scan {
   std::int64_t carried, scanned, streams;
   bool reverse;
 
+  Roles roles(std::size_t count) const {
+    const std::int64_t outputs = std::ssize(step.body().outputs);
+    require_between(0, streams, outputs);
+    require_between(0, carried, outputs - streams);
+    require_between(1, scanned, static_cast<std::int64_t>(count) - carried - streams);
+    return checked({{"carry", static_cast<std::size_t>(carried)},
+                    {"xs", static_cast<std::size_t>(scanned)},
+                    {"streams", static_cast<std::size_t>(streams)},
+                    {"step", captures(step, static_cast<std::size_t>(carried + scanned + streams))}},
+                   count);
+  }
   Types type(const Types& inputs) const {
+    roles(inputs.size());
     const Types outputs = output_types(step);
-    require_between(0, streams, std::ssize(outputs));
-    require_between(0, carried, std::ssize(outputs) - streams);
-    require_between(1, scanned, std::ssize(inputs) - carried - streams);
-    const auto given = static_cast<std::size_t>(carried + scanned + streams);
-    require_operands(given + captures(step, given), inputs);
     require_rank_of_at_least(1, inputs[static_cast<std::size_t>(carried)]);
     Types types(outputs.begin(), outputs.end() - streams);
     for (std::size_t i = static_cast<std::size_t>(carried); i < types.size(); ++i)
@@ -193,6 +217,8 @@ struct Scan {
     return outputs;
   }
 };
+
+[[maybe_unused]] const bool named = name_operands<Cond>() && name_operands<WhileLoop>() && name_operands<Scan>();
 
 }  // namespace
 

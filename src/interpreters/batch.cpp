@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interpreters/node_memory.h"
+#include "interpreters/record.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
 #include "primitive/promotion.h"
@@ -20,7 +21,10 @@ Type without_batch(const Type& hidden) {
 }  // namespace
 
 Batched::Batched(Level level, ValueRef value, LaneSetRef lanes)
-    : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)), lanes(std::move(lanes)) {}
+    : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)), lanes(std::move(lanes)) {
+  if (recordings_of_programs > 0) [[unlikely]]
+    note_vmaps(*this);
+}
 void Batched::destroy() noexcept { destroy_node(this); }
 
 /// The copy has a stream scope of its own, which nobody may draw from: `Inside` refuses draws while it stands.

@@ -1,6 +1,10 @@
 // One operation on recorded values: an equation more.
 #include "interpreters/record.h"
 
+#include <algorithm>
+
+#include "interpreters/batch.h"
+#include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
@@ -10,11 +14,14 @@ namespace ricci {
 
 void Recorded::destroy() noexcept { destroy_node(this); }
 
+thread_local constinit int recordings_of_programs = 0;
+
 RecordInterpreter::RecordInterpreter(const RecordInterpreter& other)
     : Interpreter(other), writing_(other.writing_), body(other.body), what_(other.what_), is_copy_(true) {}
 
 RecordInterpreter::~RecordInterpreter() {
   recordings_of_captures -= sees_captures();
+  recordings_of_programs -= what_ != Records::tangents;
   if (!is_copy_) close();
 }
 
@@ -40,10 +47,20 @@ ValueRef RecordInterpreter::add_input(const Type& type) {
 Variable RecordInterpreter::variable_of(const ValueRef& value) {
   if (value->level == level) return static_cast<const Recorded&>(*value).variable;
   const auto lock = writing_->threads.lock();
+  if (value->level == 0 && value->type.weak && value->type.shape.empty()) return variable_of_number(value);
   const auto [at, is_new] = writing_->captured.try_emplace(value.get(), -1);
   if (is_new) {
     at->second = new_variable(value->type);
     body->captures.push_back({at->second, value});
+  }
+  return at->second;
+}
+
+Variable RecordInterpreter::variable_of_number(const ValueRef& number) {
+  const auto [at, is_new] = writing_->numbers.try_emplace(bits_of(*number), -1);
+  if (is_new) {
+    at->second = new_variable(number->type);
+    body->constants.push_back({at->second, number});
   }
   return at->second;
 }
@@ -64,6 +81,53 @@ struct Undifferentiated {
 };
 
 }  // namespace
+
+void RecordInterpreter::note_vmaps(Variable variable, const SmallVector<Level, 2>& levels) {
+  if (what_ == Records::tangents) return;
+  if (!(last_vmaps_.levels == levels)) {
+    VmapsOfAxes::Row row;
+    for (const Level level_of_vmap : levels) {
+      const auto* vmap = static_cast<const BatchInterpreter*>(find_interpreter(level_of_vmap));
+      const Level run = vmap ? vmap->run() : level_of_vmap;
+      auto at = std::find(vmaps_.rbegin(), vmaps_.rend(), run);  // the last are met again and again
+      if (at == vmaps_.rend()) {
+        vmaps_.push_back(run);
+        at = vmaps_.rbegin();
+      }
+      row.push_back(static_cast<int>(vmaps_.rend() - at) - 1);
+    }
+    last_vmaps_ = {levels, body->vmaps.number_of(row)};
+  }
+  body->vmaps.set(variable, last_vmaps_.row);
+}
+
+namespace {
+
+/// `levels`: of the vmaps met on the way to `value`, outermost first.
+void note_vmaps_within(const Value& value, SmallVector<Level, 2>& levels) {
+  switch (value.kind) {
+    case ValueKind::array: return;
+    case ValueKind::batched:
+      levels.insert(0, value.level);
+      note_vmaps_within(*static_cast<const Batched&>(value).value, levels);
+      return levels.erase(0);
+    case ValueKind::dual:
+      note_vmaps_within(*static_cast<const Dual&>(value).primal, levels);
+      if (const ValueRef& tangent = static_cast<const Dual&>(value).tangent) note_vmaps_within(*tangent, levels);
+      return;
+    case ValueKind::taped: return note_vmaps_within(**inner_of(value), levels);
+    case ValueKind::recorded:
+      if (Interpreter* record = find_interpreter(value.level))
+        static_cast<RecordInterpreter*>(record)->note_vmaps(static_cast<const Recorded&>(value).variable, levels);
+  }
+}
+
+}  // namespace
+
+void note_vmaps(const Value& batched) {
+  SmallVector<Level, 2> levels;
+  note_vmaps_within(batched, levels);
+}
 
 RecordInterpreter* innermost_recording(Interpreter* from) {
   return static_cast<RecordInterpreter*>(factory_handler(from));  // only recordings see factories
@@ -101,6 +165,7 @@ StreamPosition RecordInterpreter::next_position(Generator& generator) {
 
 ValueRef RecordInterpreter::undifferentiated(const ValueRef& recorded) {
   if (!is_differentiable(recorded->type.dtype)) return recorded;
+  (void)&registered<Undifferentiated>;
   const Undifferentiated without;
   const Variable v = static_cast<const Recorded&>(*recorded).variable;
   const auto lock = writing_->threads.lock_if_open();

@@ -1,12 +1,14 @@
 // Recording: values that are variables of a program being written.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <unordered_map>
 
 #include "interpreters/shared_recording.h"
 #include "interpreters/streams.h"
 #include "primitive/interpreter.h"
+#include "program/constants.h"
 #include "program/program.h"
 
 namespace ricci {
@@ -28,6 +30,9 @@ std::uint64_t youngest_generator();
 /// step that runs many times, from streams that go on from step to step.
 enum class Records : std::uint8_t { tangents, program, part, step };
 
+/// How many whole programs are being recorded.
+extern thread_local constinit int recordings_of_programs;
+
 class RecordInterpreter final : public Interpreter {
  public:
   RecordInterpreter(Records what, const Entry& entry)
@@ -36,6 +41,7 @@ class RecordInterpreter final : public Interpreter {
         body(writing_, &writing_->body),
         what_(what) {
     recordings_of_captures += sees_captures();
+    recordings_of_programs += what != Records::tangents;
   }
   ~RecordInterpreter() override;
   /// Of tangents alone; NotImplementedError for a whole program.
@@ -59,8 +65,11 @@ class RecordInterpreter final : public Interpreter {
   ValueRef add_input(const Type& type);
   /// What a value of this level is to operations under no_grad: one that no derivative of the program goes through.
   ValueRef undifferentiated(const ValueRef& recorded);
-  /// The variable of a value: its own, or a new capture.
+  /// The variable of a value: its own, that of a number like it, or a new capture.
   Variable variable_of(const ValueRef& value);
+
+  /// The first axes of the variable hold the examples of these levels of vmap, outermost first.
+  void note_vmaps(Variable variable, const SmallVector<Level, 2>& levels);
 
   /// The function has ended, and what it returns was read.
   void close() { writing_->threads.close(); }
@@ -69,6 +78,7 @@ class RecordInterpreter final : public Interpreter {
   /// What is written, by all threads that a recording of tangents has copies on.
   struct Writing {
     ProgramBody body;
+    std::map<NumberBits, Variable> numbers;
     std::unordered_map<const Value*, Variable> captured;
     std::unordered_map<Variable, ValueRef> constants;  // by variable, what no_grad leaves of it
     SharedRecording threads;
@@ -82,13 +92,22 @@ class RecordInterpreter final : public Interpreter {
   RecordInterpreter(const RecordInterpreter& other);
   Values write(Op op, std::span<const ValueRef> inputs);
   Variable new_variable(const Type& type);
+  Variable variable_of_number(const ValueRef& number);
   StreamPosition in_here(const StreamPosition& outside);
 
   const Records what_;
   const std::uint64_t last_state_ = youngest_generator();  // of those that were there before
   std::vector<StepStream> step_streams_;
+  struct NotedVmaps {
+    SmallVector<Level, 2> levels;
+    int row = -1;
+  } last_vmaps_;
+  std::vector<Level> vmaps_;  // runs that were noted
   const bool is_copy_ = false;
 };
+
+/// Notes whose axes the variables behind a mapped value have.
+void note_vmaps(const Value& batched);
 
 /// The innermost recording of a whole program that runs inside `from` or around it; null if there is none.
 RecordInterpreter* innermost_recording(Interpreter* from = innermost);

@@ -1,20 +1,26 @@
 // Running, checking and printing programs.
 #include "program/program.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <ostream>
 
 #include "primitive/interpreter.h"
+#include "program/constants.h"
+#include "program/roles.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
 
-/// a … z, then a1 … z1, in order of first appearance.
-std::string variable_name(std::size_t i) {
-  const std::string letter(1, static_cast<char>('a' + i % 26));
-  return i < 26 ? letter : letter + std::to_string(i / 26);
+/// a … z, then a1 … z1, in order of first appearance; from `letters`.
+std::string name_of(std::size_t i, std::string_view letters) {
+  const std::string letter(1, letters[i % letters.size()]);
+  return i < letters.size() ? letter : letter + std::to_string(i / letters.size());
 }
+constexpr std::string_view letters_of_variables = "abcdefghklmnopqrstuvwxyz", letters_of_vmaps = "ij";
 
 /// With the lines after the first, those of a program among the parameters, further in.
 std::string indented(const std::string& parameters) {
@@ -26,9 +32,23 @@ std::string indented(const std::string& parameters) {
   return text;
 }
 
+/// `f32[i=s0,3]`, by the installed table; `vmap_names`: of the vmaps along the first axes.
+std::string symbolic_text(const Type& type, std::span<const std::string> vmap_names = {}) {
+  std::string text = type.weak ? "weak " : "";
+  text += std::string(short_name(type.dtype)) + "[";
+  for (std::size_t i = 0; i < type.shape.size(); ++i) {
+    if (i) text += ",";
+    if (i < vmap_names.size()) text += vmap_names[i] + "=";
+    text += symbol_text(type.shape[i]);
+  }
+  return text + "]";
+}
+
 class Printer {
  public:
-  explicit Printer(const ProgramBody& body) : body_(body), names_(body.types.size()) {}
+  explicit Printer(const ProgramBody& body) : body_(body), names_(body.types.size()) {
+    for (const Constant& c : body.constants) names_[static_cast<std::size_t>(c.variable)] = number_text(*c.value);
+  }
 
   std::string print() {
     std::optional<SymbolScope> scope;
@@ -41,7 +61,7 @@ class Printer {
       text_ += "; ";
       list(captured);
     }
-    text_ += ") {\n";
+    text_ += ")" + (body_.symbols ? body_.symbols->print_guards() : "") + " {\n";
     for (const Equation& e : body_.equations) equation(e);
     text_ += "  return";
     for (Variable v : body_.outputs) text_ += " " + name(v);
@@ -51,12 +71,20 @@ class Printer {
  private:
   const std::string& name(Variable v) {
     std::string& n = names_[static_cast<std::size_t>(v)];
-    if (n.empty()) n = variable_name(used_++);
+    if (n.empty()) n = name_of(used_++, letters_of_variables);
     return n;
   }
+  std::vector<std::string> vmaps_of(Variable v) {
+    std::vector<std::string> names;
+    for (const int vmap : body_.vmaps.of(v)) {
+      std::string& n = vmaps_[vmap];
+      if (n.empty()) n = name_of(vmaps_.size() - 1, letters_of_vmaps);
+      names.push_back(n);
+    }
+    return names;
+  }
   std::string declaration(Variable v) {
-    const Type& type = body_.types[static_cast<std::size_t>(v)];
-    return name(v) + ": " + (type.weak ? "weak " : "") + to_string(type);
+    return name(v) + ": " + symbolic_text(body_.types[static_cast<std::size_t>(v)], vmaps_of(v));
   }
   void list(const std::vector<Variable>& variables) {
     for (std::size_t i = 0; i < variables.size(); ++i) text_ += (i ? ", " : "") + declaration(variables[i]);
@@ -68,17 +96,32 @@ class Printer {
     std::string parameters;
     e.rules->parameters.print(e.parameters.get(), parameters);
     if (!parameters.empty()) text_ += "[" + indented(parameters) + "]";
-    for (Variable v : e.inputs) text_ += " " + name(v);
+    operands(e);
     text_ += "\n";
+  }
+  void operands(const Equation& e) {
+    const RolesOf roles = roles_of(*e.rules);
+    if (!roles) {
+      for (Variable v : e.inputs) text_ += " " + name(v);
+      return;
+    }
+    auto next = e.inputs.begin();
+    for (const Role& role : roles(e.parameters.get(), e.inputs.size())) {
+      if (role.count == 0) continue;
+      text_ += " " + role.name;
+      for (std::size_t i = 0; i < role.count; ++i) text_ += (i ? " " : "(") + name(*next++);
+      text_ += ")";
+    }
   }
 
   const ProgramBody& body_;
   std::vector<std::string> names_;
+  std::map<int, std::string> vmaps_;
   std::size_t used_ = 0;
   std::string text_;
 };
 
-/// The sizes of one call's inputs, in the order of the symbols.
+/// The sizes of one call's inputs, in their order.
 struct CallSizes final : SizeVisitor {
   const SymbolTable& table;
   std::vector<std::int64_t> sizes;
@@ -92,26 +135,42 @@ struct CallSizes final : SizeVisitor {
   void check_guards() const {
     for (const Guard& g : table.guards()) {
       const std::int64_t left = table.evaluate(g.left, sizes), right = table.evaluate(g.right, sizes);
-      if ((left == right) != g.equal)
-        raise<ValueError>("program: recorded where " + table.print(g.left) + (g.equal ? " is " : " is not ") +
+      if (!g.holds(left, right))
+        raise<ValueError>("program: recorded where " + table.print(g.left) + to_string(g.relation) +
                           table.print(g.right) + ", called where they are " + std::to_string(left) + " and " +
                           std::to_string(right) + "; record it again for these sizes");
     }
   }
 };
 
+[[noreturn]] void raise_other_type(std::size_t input, const std::string& have, const ProgramBody& body) {
+  std::optional<SymbolScope> scope;
+  if (body.symbols) scope.emplace(*body.symbols);
+  raise<ValueError>("program: input " + std::to_string(input) + " is " + have + ", recorded for " +
+                    symbolic_text(body.types[static_cast<std::size_t>(body.inputs[input])]) +
+                    "; pass one of that type, or record the function again for this one");
+}
+
 void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
   if (inputs.size() != body.inputs.size())
     raise<ValueError>("program: called with " + std::to_string(inputs.size()) + " inputs, it has " +
                       std::to_string(body.inputs.size()) + "; pass one tensor for each");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Type have = type_of(inputs[i]), want = body.types[static_cast<std::size_t>(body.inputs[i])];
+    const Type have = type_of(inputs[i]);
+    const Type& want = body.types[static_cast<std::size_t>(body.inputs[i])];
     const bool fits =
         have.dtype == want.dtype && have.rank() == want.rank() && (body.symbols || have.shape == want.shape);
-    if (!fits)
-      raise<ValueError>("program: input " + std::to_string(i) + " is " + to_string(have) + ", recorded for " +
-                        to_string(want) + "; pass one of that type, or record the function again for this one");
+    if (!fits) raise_other_type(i, to_string(have), body);
   }
+}
+
+/// What a guard says of one size stands in the inputs' types.
+void check_sizes(const ProgramBody& body, const CallSizes& call, std::span<const Tensor> inputs) {
+  auto found = call.sizes.begin();
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (Size wanted : body.types[static_cast<std::size_t>(body.inputs[i])].shape)
+      if (call.table.evaluate(wanted, call.sizes) != *found++) raise_other_type(i, to_string(type_of(inputs[i])), body);
+  call.check_guards();
 }
 
 [[noreturn]] void raise_number_of_results(const char* name, const Equation& e, std::size_t found) {
@@ -125,6 +184,35 @@ Types types_given(const Equation& e, const Types& in) try {
 } catch (const IndexError& error) { throw IndexError(std::string("check: ") + e.rules->name + ": " + error.what()); }
 
 }  // namespace
+
+namespace {
+
+std::vector<std::pair<const Rules*, RolesOf>>& all_roles() {
+  static std::vector<std::pair<const Rules*, RolesOf>> all;
+  return all;
+}
+
+}  // namespace
+
+RolesOf roles_of(const Rules& rules) {
+  for (const auto& [of, roles] : all_roles())
+    if (of == &rules) return roles;
+  return nullptr;
+}
+
+bool add_roles(const Rules& rules, RolesOf roles) {
+  all_roles().emplace_back(&rules, roles);
+  return true;
+}
+
+int VmapsOfAxes::number_of(const Row& row) {
+  auto known = std::find(rows_.rbegin(), rows_.rend(), row);  // the last are met again and again
+  if (known == rows_.rend()) {
+    rows_.push_back(row);
+    known = rows_.rbegin();
+  }
+  return static_cast<int>(rows_.rend() - known) - 1;
+}
 
 Program with_fixed_sizes(Program program) {
   FixSizes fix;
@@ -164,11 +252,12 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
   std::optional<CallSizes> sizes;
   if (body.symbols) {
     sizes.emplace(*body.symbols, inputs);
-    sizes->check_guards();
+    check_sizes(body, *sizes, inputs);
   }
   std::vector<Tensor> variables(body.types.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     variables[static_cast<std::size_t>(body.inputs[i])] = without_switched_off(inputs[i], "program");
+  for (const Constant& c : body.constants) variables[static_cast<std::size_t>(c.variable)] = wrap(c.value);
   for (const Capture& c : body.captures) variables[static_cast<std::size_t>(c.variable)] = wrap(c.value);
   for (const Equation& e : body.equations) {
     Tensors operands;
@@ -208,11 +297,19 @@ ProgramBody without_dead_equations(const ProgramBody& body) {
   ProgramBody live{.symbols = body.symbols,
                    .types = body.types,
                    .inputs = body.inputs,
+                   .constants = {},
                    .captures = {},
                    .equations = {kept.rbegin(), kept.rend()},
-                   .outputs = body.outputs};
-  for (const Capture& c : body.captures)
-    if (needed[static_cast<std::size_t>(c.variable)]) live.captures.push_back(c);
+                   .outputs = body.outputs,
+                   .vmaps = body.vmaps};
+  const auto is_needed = [&](const auto& known) { return needed[static_cast<std::size_t>(known.variable)]; };
+  std::ranges::copy_if(body.constants, std::back_inserter(live.constants), is_needed);
+  for (const Capture& c : body.captures) {
+    const bool is_number = c.value->kind == ValueKind::array && c.value->type.shape.empty() && c.value->refs.is(1);
+    if (!is_needed(c)) continue;
+    if (is_number) live.constants.push_back({c.variable, c.value});
+    else live.captures.push_back(c);
+  }
   return live;
 }
 
@@ -227,6 +324,7 @@ void check(const Program& program) {
     defined[static_cast<std::size_t>(v)] = true;
   };
   for (Variable v : body.inputs) define(v);
+  for (const Constant& c : body.constants) define(c.variable);
   for (const Capture& c : body.captures) define(c.variable);
   for (const Equation& e : body.equations) {
     Types in;

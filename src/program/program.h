@@ -23,19 +23,52 @@ struct Equation {
   Op op() const { return {rules, parameters.get()}; }
 };
 
+/// A number of the function's own, 0-dim: it prints where it is used.
+struct Constant {
+  Variable variable;
+  ValueRef value;
+};
+
 /// A value from outside the recorded function, an input of the program like any other.
 struct Capture {
   Variable variable;
   ValueRef value;
 };
 
+/// The vmaps whose examples lie along the first axes of variables, outermost first, each as a number of its own. It is for
+/// readers alone: nothing is computed from it.
+class VmapsOfAxes {
+ public:
+  using Row = SmallVector<int, 2>;
+  Row of(Variable v) const {
+    const bool has_row = static_cast<std::size_t>(v) < row_of_.size() && row_of_[static_cast<std::size_t>(v)] >= 0;
+    return has_row ? rows_[static_cast<std::size_t>(row_of_[static_cast<std::size_t>(v)])] : Row();
+  }
+  /// A number for set.
+  int number_of(const Row& row);
+  /// The longer one stays of two that are said of one variable.
+  void set(Variable v, int row) {
+    const auto place = static_cast<std::size_t>(v);
+    while (row_of_.size() <= place) row_of_.push_back(-1);
+    int& now = row_of_[place];
+    const auto size = [this](int r) { return r < 0 ? 0 : rows_[static_cast<std::size_t>(r)].size(); };
+    if (size(row) > size(now)) now = row;
+  }
+
+ private:
+  std::vector<int> row_of_;  // by variable, as far as any has one; -1: none
+  std::vector<Row> rows_;    // each once
+};
+
 struct ProgramBody {
   std::shared_ptr<SymbolTable> symbols;  // of the inputs' sizes; null where all sizes are numbers
   std::vector<Type> types;               // of every variable
   std::vector<Variable> inputs;
+  std::vector<Constant> constants;
   std::vector<Capture> captures;
   std::vector<Equation> equations;
   std::vector<Variable> outputs;
+  VmapsOfAxes vmaps;
 };
 
 /// Sizes of a surrounding recording become numbers, under a guard there: the program is called where those hold.
@@ -43,7 +76,8 @@ Program with_fixed_sizes(Program program);
 
 Types output_types(const Program& program);
 
-/// The body without equations and captures that no output needs.
+/// The body of a recording that has ended, without equations, constants and captures that no output needs. A captured
+/// number that nobody else holds any more, such as the bound of a loop, is a constant.
 ProgramBody without_dead_equations(const ProgramBody& body);
 
 }  // namespace ricci

@@ -20,9 +20,40 @@ SymbolTable& table() {
 
 }  // namespace
 
+namespace {
+
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) throw ValueError("an expression of sizes is beyond what memory can hold");
+  return sum;
+}
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) throw ValueError("an expression of sizes is beyond what memory can hold");
+  return product;
+}
+
+}  // namespace
+
+bool Guard::holds(std::int64_t left, std::int64_t right) const {
+  switch (relation) {
+    case Relation::equal: return left == right;
+    case Relation::different: return left != right;
+    case Relation::less: return left < right;
+    case Relation::at_least: return left >= right;
+  }
+  return false;
+}
+
+const char* to_string(Guard::Relation relation) {
+  constexpr const char* words[] = {" is ", " is not ", " is less than ", " is at least "};
+  return words[static_cast<std::size_t>(relation)];
+}
+
 Size SymbolTable::add_input(std::int64_t hint) {
+  const auto unknown = static_cast<int>(unknowns_.size());
   unknowns_.push_back({.input = inputs_++, .numerator = {}, .denominator = {}, .hint = hint});
-  return size_of({{{static_cast<int>(unknowns_.size()) - 1}, 1}});
+  return unknowns_.back().size = size_of({{{unknown}, 1}});
 }
 
 SymbolTable::Polynomial SymbolTable::polynomial_of(Size size) const {
@@ -40,7 +71,7 @@ Size SymbolTable::size_of(const Polynomial& polynomial) {
 
 SymbolTable::Polynomial SymbolTable::sum(Polynomial a, const Polynomial& b, std::int64_t factor) {
   for (const auto& [monomial, coefficient] : b)
-    if ((a[monomial] += factor * coefficient) == 0) a.erase(monomial);
+    if ((a[monomial] = plus(a[monomial], times(factor, coefficient))) == 0) a.erase(monomial);
   return a;
 }
 
@@ -51,7 +82,7 @@ SymbolTable::Polynomial SymbolTable::product(const Polynomial& a, const Polynomi
       Monomial monomial = left;
       monomial.insert(monomial.end(), right.begin(), right.end());
       std::sort(monomial.begin(), monomial.end());
-      result = sum(std::move(result), {{std::move(monomial), p * q}}, 1);
+      result = sum(std::move(result), {{std::move(monomial), times(p, q)}}, 1);
     }
   return result;
 }
@@ -78,8 +109,8 @@ int SymbolTable::unknown_of_quotient(const Polynomial& numerator, const Polynomi
   if (at != unknowns_.end()) return static_cast<int>(at - unknowns_.begin());
   const auto number = [this](int i) { return unknowns_[static_cast<std::size_t>(i)].hint; };
   const std::int64_t below = value_of(denominator, number);
-  assert(below != 0);
-  unknowns_.push_back({-1, numerator, denominator, value_of(numerator, number) / below});
+  assert(below != 0 || is_text_);
+  unknowns_.push_back({-1, numerator, denominator, below == 0 ? 0 : value_of(numerator, number) / below});
   return static_cast<int>(unknowns_.size()) - 1;
 }
 
@@ -102,29 +133,132 @@ bool SymbolTable::is_never_zero(const Polynomial& polynomial) {
          (positive == 0 || positive == static_cast<std::ptrdiff_t>(polynomial.size()));
 }
 
+bool SymbolTable::is_never_negative(const Polynomial& polynomial) {
+  return std::all_of(polynomial.begin(), polynomial.end(), [](const auto& term) { return term.second > 0; });
+}
+
 bool SymbolTable::equal(Size a, Size b) {
+  using enum Guard::Relation;
   const Polynomial difference = sum(polynomial_of(a), polynomial_of(b), -1);
   if (difference.empty()) return true;
   if (is_never_zero(difference)) return false;
-  const bool same = hint(a) == hint(b);
-  guard(a, b, same);
+  if (const Guard* g = known(equal, different, difference)) return g->relation == equal;
+  if (const Guard* g = known(equal, different, sum({}, difference, -1))) return g->relation == equal;
+  const bool same = !is_text_ && hint(a) == hint(b);
+  guard(a, same ? equal : different, b);
   return same;
 }
 
+bool SymbolTable::less(Size a, Size b) {
+  const Polynomial difference = sum(polynomial_of(a), polynomial_of(b), -1);
+  if (is_never_negative(difference)) return false;
+  if (is_never_negative(sum({{{}, -1}}, difference, -1))) return true;  // b - a - 1
+  if (const Guard* g = known(Guard::Relation::less, Guard::Relation::at_least, difference))
+    return g->relation == Guard::Relation::less;
+  const bool is_less = hint(a) < hint(b);
+  guard(a, is_less ? Guard::Relation::less : Guard::Relation::at_least, b);
+  return is_less;
+}
+
+/// The guard that says one of two things of a difference; null if there is none.
+const Guard* SymbolTable::known(Guard::Relation relation, Guard::Relation opposite,
+                                const Polynomial& difference) const {
+  for (const Guard& g : guards_)
+    if ((g.relation == relation || g.relation == opposite) &&
+        sum(polynomial_of(g.left), polynomial_of(g.right), -1) == difference)
+      return &g;
+  return nullptr;
+}
+
 std::int64_t SymbolTable::fix(Size size) {
+  const Polynomial polynomial = polynomial_of(size);
+  if (polynomial.empty()) return 0;
+  if (polynomial.size() == 1 && polynomial.begin()->first.empty()) return polynomial.begin()->second;
+  if (is_text_)
+    throw ValueError("the program needs the number " + print(polynomial) +
+                     ", which its text leaves open; write it there");
   const std::int64_t number = hint(size);
-  if (size.is_symbol()) guard(size, number, true);
+  equal(size, number);
   return number;
 }
 
 std::int64_t SymbolTable::hint(Size size) const {
-  return value_of(polynomial_of(size), [this](int i) { return unknowns_[static_cast<std::size_t>(i)].hint; });
+  const std::int64_t number =
+      value_of(polynomial_of(size), [this](int i) { return unknowns_[static_cast<std::size_t>(i)].hint; });
+  return is_text_ ? std::max<std::int64_t>(number, 1) : number;  // a text's numbers are made up
 }
 
-void SymbolTable::guard(Size left, Size right, bool equal) {
+void SymbolTable::guard(Size left, Guard::Relation relation, Size right) {
+  guards_.push_back({left, relation, right});
+  if (relation == Guard::Relation::equal) solve(sum(polynomial_of(left), polynomial_of(right), -1));
+}
+
+// ── what a guard says of a size ──
+
+bool SymbolTable::depends_on(int unknown, int on) const {
+  const Unknown& u = unknowns_[static_cast<std::size_t>(unknown)];
+  return unknown == on || (u.input < 0 && (depends_on(u.numerator, on) || depends_on(u.denominator, on)));
+}
+
+bool SymbolTable::depends_on(const Polynomial& polynomial, int on) const {
+  for (const auto& [monomial, coefficient] : polynomial)
+    for (int unknown : monomial)
+      if (depends_on(unknown, on)) return true;
+  return false;
+}
+
+/// The polynomial is 0: if that says what one size of the inputs is, the last of them goes.
+bool SymbolTable::solve(const Polynomial& zero) {
+  for (auto term = zero.rbegin(); term != zero.rend(); ++term) {
+    const auto& [monomial, coefficient] = *term;
+    if (monomial.size() != 1 || unknowns_[static_cast<std::size_t>(monomial[0])].input < 0) continue;
+    Polynomial value;
+    if (!divides({{{}, -coefficient}}, sum(zero, {{monomial, coefficient}}, -1), value)) continue;
+    if (depends_on(value, monomial[0])) continue;
+    substitute(monomial[0], value);
+    return true;
+  }
+  return false;
+}
+
+void SymbolTable::substitute(int unknown, const Polynomial& by) {
+  const auto rewrite = [&](Polynomial& polynomial) {
+    Polynomial result;
+    for (const auto& [monomial, coefficient] : polynomial) {
+      Polynomial factor{{{}, coefficient}};
+      for (int i : monomial) factor = product(factor, i == unknown ? by : Polynomial{{{i}, 1}});
+      result = sum(std::move(result), factor, 1);
+    }
+    polynomial = std::move(result);
+  };
+  unknowns_[static_cast<std::size_t>(unknown)].is_solved = true;
+  for (Unknown& u : unknowns_) {
+    rewrite(u.numerator);
+    rewrite(u.denominator);
+  }
+  index_.clear();
+  for (std::size_t i = 0; i < expressions_.size(); ++i) {
+    rewrite(expressions_[i]);
+    index_.try_emplace(expressions_[i], static_cast<std::int64_t>(i));
+  }
+  simplify();
+}
+
+/// Quotients that have become exact, or the same as another, and guards that have come to say what a size is.
+void SymbolTable::simplify() {
+  for (std::size_t i = 0; i < unknowns_.size(); ++i) {
+    const Unknown& u = unknowns_[i];
+    if (u.input >= 0 || u.is_solved) continue;
+    Polynomial quotient;
+    if (divides(u.denominator, u.numerator, quotient)) return substitute(static_cast<int>(i), quotient);
+    for (std::size_t k = 0; k < i; ++k) {
+      const Unknown& other = unknowns_[k];
+      if (other.input < 0 && !other.is_solved && other.numerator == u.numerator && other.denominator == u.denominator)
+        return substitute(static_cast<int>(i), {{{static_cast<int>(k)}, 1}});
+    }
+  }
   for (const Guard& g : guards_)
-    if (g.left.raw() == left.raw() && g.right.raw() == right.raw()) return;
-  guards_.push_back({left, right, equal});
+    if (g.relation == Guard::Relation::equal && solve(sum(polynomial_of(g.left), polynomial_of(g.right), -1))) return;
 }
 
 template <class Number>
@@ -132,42 +266,91 @@ std::int64_t SymbolTable::value_of(const Polynomial& polynomial, const Number& n
   std::int64_t total = 0;
   for (const auto& [monomial, coefficient] : polynomial) {
     std::int64_t term = coefficient;
-    for (int i : monomial) term *= number(i);
-    total += term;
+    for (int i : monomial) term = times(term, number(i));
+    total = plus(total, term);
   }
   return total;
 }
 
-std::int64_t SymbolTable::evaluate(Size size, std::span<const std::int64_t> inputs) const {
-  // An unknown's parts are made of earlier unknowns.
-  std::vector<std::int64_t> numbers;
-  const auto number = [&](int i) { return numbers[static_cast<std::size_t>(i)]; };
-  for (const Unknown& u : unknowns_) {
-    if (u.input >= 0) {
-      numbers.push_back(inputs[static_cast<std::size_t>(u.input)]);
-      continue;
-    }
-    const std::int64_t below = value_of(u.denominator, number);
-    numbers.push_back(below == 0 ? 0 : value_of(u.numerator, number) / below);
-  }
-  return value_of(polynomial_of(size), number);
+std::int64_t SymbolTable::number_of(int unknown, std::span<const std::int64_t> inputs, Numbers& known) const {
+  const Unknown& u = unknowns_[static_cast<std::size_t>(unknown)];
+  if (u.input >= 0) return inputs[static_cast<std::size_t>(u.input)];
+  std::optional<std::int64_t>& result = known[static_cast<std::size_t>(unknown)];
+  if (result) return *result;
+  const auto number = [&](int i) { return number_of(i, inputs, known); };
+  const std::int64_t below = value_of(u.denominator, number);
+  result = below == 0 ? 0 : value_of(u.numerator, number) / below;
+  return *result;
 }
 
+std::int64_t SymbolTable::evaluate(Size size, std::span<const std::int64_t> inputs) const {
+  Numbers known(unknowns_.size());
+  return value_of(polynomial_of(size), [&](int i) { return number_of(i, inputs, known); });
+}
+
+std::optional<Size> SymbolTable::named(std::int64_t number) const {
+  for (const Unknown& u : unknowns_)
+    if (u.input >= 0 && number-- == 0) return u.size;
+  return std::nullopt;
+}
+
+std::string SymbolTable::print(int unknown) const {
+  const Unknown& u = unknowns_[static_cast<std::size_t>(unknown)];
+  if (u.input < 0) return "((" + print(u.numerator) + ")/(" + print(u.denominator) + "))";
+  const auto is_before = [](const Unknown& other) { return other.input >= 0 && !other.is_solved; };
+  return "s" + std::to_string(std::count_if(unknowns_.begin(), unknowns_.begin() + unknown, is_before));
+}
+
+/// The same text whatever the order in which the quotients were met.
 std::string SymbolTable::print(const Polynomial& polynomial) const {
-  std::string text;
-  for (auto term = polynomial.rbegin(); term != polynomial.rend(); ++term) {  // a plain number comes last
-    const auto& [monomial, coefficient] = *term;
-    if (!text.empty() && coefficient > 0) text += '+';
-    if (coefficient == -1 && !monomial.empty()) text += '-';
-    else if (coefficient != 1 || monomial.empty()) text += std::to_string(coefficient) + (monomial.empty() ? "" : "*");
-    for (std::size_t i = 0; i < monomial.size(); ++i) {
-      const Unknown& u = unknowns_[static_cast<std::size_t>(monomial[i])];
-      if (i) text += '*';
-      if (u.input >= 0) text += "s" + std::to_string(u.input);
-      else text += "((" + print(u.numerator) + ")/(" + print(u.denominator) + "))";
+  using Factor = std::pair<int, std::string>;  // a quotient follows the sizes of the inputs
+  std::map<std::vector<Factor>, std::int64_t> terms;
+  for (const auto& [monomial, coefficient] : polynomial) {
+    std::vector<Factor> factors;
+    for (int i : monomial) {
+      const bool is_quotient = unknowns_[static_cast<std::size_t>(i)].input < 0;
+      factors.emplace_back(is_quotient ? static_cast<int>(unknowns_.size()) : i, print(i));
     }
+    std::sort(factors.begin(), factors.end());
+    terms[std::move(factors)] = coefficient;
+  }
+  std::string text;
+  for (auto term = terms.rbegin(); term != terms.rend(); ++term) {  // a plain number comes last
+    const auto& [factors, coefficient] = *term;
+    if (!text.empty() && coefficient > 0) text += '+';
+    if (coefficient == -1 && !factors.empty()) text += '-';
+    else if (coefficient != 1 || factors.empty()) text += std::to_string(coefficient) + (factors.empty() ? "" : "*");
+    for (std::size_t i = 0; i < factors.size(); ++i) text += (i ? "*" : "") + factors[i].second;
   }
   return text.empty() ? "0" : text;
+}
+
+std::string SymbolTable::print_guards() const {
+  constexpr const char* signs[] = {"=", "!=", "<", ">="};
+  std::string text;
+  std::vector<std::string> printed;
+  for (const Guard& g : guards_) {
+    Polynomial left = polynomial_of(g.left), right = polynomial_of(g.right);
+    if (says_nothing(g.relation, sum(left, right, -1))) continue;
+    const bool is_number = left.empty() || (left.size() == 1 && left.contains(Monomial()));
+    if (is_number && g.relation <= Guard::Relation::different) std::swap(left, right);
+    const std::string guard = print(left) + signs[static_cast<std::size_t>(g.relation)] + print(right);
+    if (std::find(printed.begin(), printed.end(), guard) != printed.end()) continue;
+    text += (printed.empty() ? " where " : ", ") + guard;
+    printed.push_back(guard);
+  }
+  return text;
+}
+
+/// Whether algebra says it too.
+bool SymbolTable::says_nothing(Guard::Relation relation, const Polynomial& difference) {
+  switch (relation) {
+    case Guard::Relation::equal: return difference.empty();
+    case Guard::Relation::different: return is_never_zero(difference);
+    case Guard::Relation::less: return is_never_negative(sum({{{}, -1}}, difference, -1));
+    case Guard::Relation::at_least: return is_never_negative(difference);
+  }
+  return false;
 }
 
 std::string SymbolTable::print(Size size) const { return print(polynomial_of(size)); }
@@ -177,12 +360,18 @@ bool inside_symbol_scope() { return installed != nullptr; }
 SymbolScope::SymbolScope(SymbolTable& table) : saved_(std::exchange(installed, &table)) {}
 SymbolScope::~SymbolScope() { installed = saved_; }
 
+std::optional<Size> symbol_named(std::int64_t number) { return installed ? installed->named(number) : std::nullopt; }
+
 std::string symbol_text(Size size) {
   if (!size.is_symbol()) return std::to_string(size.raw());
   return installed ? installed->print(size) : "?";
 }
 
-std::string hint_text(Size size) { return size.is_symbol() && !installed ? "?" : std::to_string(size.hint()); }
+std::string hint_text(Size size) {
+  if (!size.is_symbol()) return std::to_string(size.raw());
+  if (!installed) return "?";
+  return installed->is_text() ? installed->print(size) : std::to_string(size.hint());
+}
 
 std::int64_t Size::guarded_value() const { return table().fix(*this); }
 std::int64_t Size::symbol_hint() const { return table().hint(*this); }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,27 +15,49 @@
 
 namespace ricci {
 
-/// What a recording has found and relied on: the two were equal, or they were not.
+/// What a recording has found and relied on.
 struct Guard {
-  Size left, right;
-  bool equal;
-};
+  enum class Relation : std::uint8_t { equal, different, less, at_least };
+  Size left;
+  Relation relation;
+  Size right;
 
-/// The symbols of one recording. A size that turns out to be a plain number is given as one.
+  bool holds(std::int64_t left, std::int64_t right) const;
+};
+/// ` is `, ` is not `, ` is less than `, ` is at least `.
+const char* to_string(Guard::Relation relation);
+
+/// The symbols of one recording, or of a program's text. A size that turns out to be a plain number is given as one.
+/// Where a guard says what a size of the inputs is (`s1 = 3`, `s2 = 2*s0`), that size is known from then on: all
+/// expressions are rewritten, so that equal ones print alike.
 class SymbolTable {
  public:
   /// The size of an input, `hint` in this recording: the next unknown.
   Size add_input(std::int64_t hint);
+  /// The next size of the inputs is no unknown, but one that can be said in others.
+  void skip_input() { ++inputs_; }
+  /// Of a text, whose hints are made up: its guards and algebra alone decide what is equal, sizes that differ by those
+  /// are unequal, and reading a size as a number throws.
+  void read_from_text() { is_text_ = true; }
+  /// The size that the text calls `s<number>`: what add_input gave, in order. None if there are fewer.
+  std::optional<Size> named(std::int64_t number) const;
+  /// Relies on it from here on.
+  void guard(Size left, Guard::Relation relation, Size right);
   /// a op b for one of + - * /. Requires: a divisor is not 0 in this recording.
   Size combine(char op, Size a, Size b);
   /// Decided by algebra where possible; else by the hints, leaving a guard.
   bool equal(Size a, Size b);
+  /// The same of a < b.
+  bool less(Size a, Size b);
   /// The hint, with the guard that the size is that.
   std::int64_t fix(Size size);
   std::int64_t hint(Size size) const;
 
   /// Guards in the order in which they were found, none twice.
   const std::vector<Guard>& guards() const { return guards_; }
+  bool is_text() const { return is_text_; }
+  /// ` where s0!=1, s0*s1=6`: those that the types of the inputs do not show; nothing where there are none.
+  std::string print_guards() const;
   /// The number of a size, given the sizes of the inputs in the order of `add_input`.
   std::int64_t evaluate(Size size, std::span<const std::int64_t> inputs) const;
   /// `s0`, `2*s0*s1+1`, `(s0+1)/2`.
@@ -44,21 +67,33 @@ class SymbolTable {
   using Monomial = std::vector<int>;                    // unknowns, ascending, repeated for powers; none: a number
   using Polynomial = std::map<Monomial, std::int64_t>;  // to coefficients, none of them 0
   struct Unknown {
-    int input;  // -1: the quotient of two expressions, rounded down
+    int input;  // its place among the sizes of the inputs; -1: the quotient of two expressions, rounded down
     Polynomial numerator, denominator;
     std::int64_t hint;
+    bool is_solved = false;  // stands in no expression any more
+    Size size = {};          // of an input
   };
+  using Numbers = std::vector<std::optional<std::int64_t>>;  // by unknown
 
   Polynomial polynomial_of(Size size) const;
   Size size_of(const Polynomial& polynomial);
   int unknown_of_quotient(const Polynomial& numerator, const Polynomial& denominator);
-  void guard(Size left, Size right, bool equal);
+  const Guard* known(Guard::Relation relation, Guard::Relation opposite, const Polynomial& difference) const;
+  bool solve(const Polynomial& zero);
+  void substitute(int unknown, const Polynomial& by);
+  void simplify();
+  bool depends_on(int unknown, int on) const;
+  bool depends_on(const Polynomial& polynomial, int on) const;
   template <class Number>
   std::int64_t value_of(const Polynomial& polynomial, const Number& number) const;
+  std::int64_t number_of(int unknown, std::span<const std::int64_t> inputs, Numbers& known) const;
+  std::string print(int unknown) const;
   std::string print(const Polynomial& polynomial) const;
   static Polynomial sum(Polynomial a, const Polynomial& b, std::int64_t factor);
   static Polynomial product(const Polynomial& a, const Polynomial& b);
   static bool is_never_zero(const Polynomial& polynomial);
+  static bool is_never_negative(const Polynomial& polynomial);
+  static bool says_nothing(Guard::Relation relation, const Polynomial& difference);
   static bool divides(const Polynomial& divisor, const Polynomial& dividend, Polynomial& quotient);
 
   int inputs_ = 0;
@@ -66,6 +101,7 @@ class SymbolTable {
   std::vector<Polynomial> expressions_;  // by symbol index
   std::map<Polynomial, std::int64_t> index_;
   std::vector<Guard> guards_;
+  bool is_text_ = false;
 };
 
 /// While it lives, symbols on this thread are those of `table`.
@@ -82,6 +118,8 @@ class SymbolScope {
 /// Whether a table is installed on this thread: elsewhere there are no symbols.
 bool inside_symbol_scope();
 
+/// What a text calls `s<number>`; none where no table is installed, or has no such size.
+std::optional<Size> symbol_named(std::int64_t number);
 /// As in the installed table; for printing programs.
 std::string symbol_text(Size size);
 /// The number that errors show: its hint inside its recording, else `?`.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -110,10 +111,20 @@ void mutate(Dice& dice, Tokens& tokens, const Tokens& others) {
   }
 }
 
+/// The variable's type, with some number for each size that the text leaves open.
+rc::Type type_of(const rc::Program& program, rc::Variable v) {
+  std::optional<rc::SymbolScope> scope;
+  if (program.body().symbols) scope.emplace(*program.body().symbols);
+  rc::Type type = program.body().types[static_cast<std::size_t>(v)];
+  for (rc::Size& size : type.shape) size = size.hint();
+  return type;
+}
+
 /// The bytes of all variables together; none is larger than a program's text may say, 2^47.
 double bytes_of_all(const rc::Program& program) {
   double bytes = 0;
-  for (const rc::Type& type : program.body().types) bytes += static_cast<double>(rc::bytes_of(type));
+  for (std::size_t v = 0; v < program.body().types.size(); ++v)
+    bytes += static_cast<double>(rc::bytes_of(type_of(program, static_cast<rc::Variable>(v))));
   return bytes;
 }
 
@@ -136,8 +147,7 @@ Outcome outcome_of(const std::string& text) {
     outcome = Outcome::read;
     if (bytes_of_all(program) > 1e6) return outcome;
     std::vector<Tensor> inputs;
-    for (const rc::Variable v : program.body().inputs)
-      inputs.push_back(input_of(program.body().types[static_cast<std::size_t>(v)]));
+    for (const rc::Variable v : program.body().inputs) inputs.push_back(input_of(type_of(program, v)));
     program(inputs);
     return Outcome::run;
   } catch (const rc::Error&) { return outcome; } catch (const std::exception& other) {

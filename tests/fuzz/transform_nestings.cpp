@@ -137,7 +137,7 @@ Function traced(Dice& dice, const Function& f, const Function&) {
   return [=](const Tensor& x) {
     const rc::Program program = rc::trace(f)(x);
     check(program);
-    if (read_back) return rc::parse_program(to_string(program), world().captured)({x}).at(0);
+    if (read_back) return rc::parse_program(to_string(program), program.captured())({x}).at(0);
     return program({x}).at(0);
   };
 }

@@ -485,10 +485,10 @@ TEST(Checkpoint, LeavesTheDrawsOfOtherThreadsAlone) {
 TEST(Checkpoint, IsOneEquationOfAProgram) {
   const auto f = rc::checkpoint([](Tensor x) { return sin(x) * x; });
   EXPECT_EQ(to_string(rc::trace(f)(ramp({3}))),
-            "program(a: f64[3]) {\n"
-            "  b: f64[3] = checkpoint[f=program(a: f64[3]) {\n"
-            "      b: f64[3] = sin a\n"
-            "      c: f64[3] = mul b a\n"
+            "program(a: f64[s0]) {\n"
+            "  b: f64[s0] = checkpoint[f=program(a: f64[s0]) {\n"
+            "      b: f64[s0] = sin a\n"
+            "      c: f64[s0] = mul b a\n"
             "      return c\n"
             "    }] a\n"
             "  return b\n"

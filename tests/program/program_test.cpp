@@ -1,4 +1,7 @@
 // Recording, printing, checking, reading back and running programs.
+#include "program/program.h"
+
+#include <cmath>
 #include <sstream>
 
 #include "support/expect_error.h"
@@ -86,11 +89,68 @@ TEST(Program, EquationsThatNoOutputNeedsAreLeftOut) {
 TEST(Program, ReadBackPrintsTheSame) {
   const auto f = [](const Tensor& x) { return x.transpose(0, 1).select(1, 0).slice(0, 1, 3, 2).sum(0, true) * 2.5; };
   const rc::Program p = rc::trace(f)(rc::ones({2, 3}));
-  const Tensor captured[] = {2.5};
-  const rc::Program again = rc::parse_program(rc::to_string(p), captured);
+  const rc::Program again = rc::parse_program(rc::to_string(p), {});
   EXPECT_EQ(rc::to_string(again), rc::to_string(p));
   const Tensor x = rc::randn({2, 3});
   expect_equal(again({x})[0], f(x));
+}
+
+TEST(Program, HasOneConstantForEachNumberHoweverOftenItIsUsed) {
+  const auto f = [](Tensor x, Tensor v) {  // van der Pol
+    for (int i = 0; i < 20; ++i) {
+      const Tensor force = 1.5 * (1 - x * x) * v - x;
+      x = x + 0.1 * v;
+      v = v + 0.1 * force;
+    }
+    return x;
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({3}), rc::ones({3}));
+  EXPECT_EQ(p.inputs(), 2U);
+  EXPECT_TRUE(p.captured().empty());
+  EXPECT_EQ(p.body().constants.size(), 3U);
+  const rc::Program again = rc::parse_program(to_string(p), {});
+  EXPECT_EQ(again.body().constants.size(), 3U);
+  expect_equal(again({rc::ones({3}), rc::zeros({3})})[0], f(rc::ones({3}), rc::zeros({3})));
+}
+
+TEST(Program, PrintsEveryKindOfNumberSoThatItReadsBack) {
+  const Tensor numbers[] = {-3, 2.0, 0.1, 1e300, -HUGE_VAL, true};
+  const auto f = [&](const Tensor& x) {
+    std::vector<Tensor> results;
+    for (const Tensor& number : numbers) results.push_back(x * number);
+    for (rc::DType dtype :
+         {rc::uint8, rc::float16, rc::bfloat16, rc::float32, rc::float64, rc::complex64, rc::complex128})
+      results.push_back(x * rc::tensor(3.14159).to(dtype));
+    return results;
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({2}));
+  const std::string text = to_string(p);
+  for (const char* number : {" -3\n", " 2.0\n", " 0.1\n", " 1e+300\n", " -inf\n", " true\n", " u8(3)\n",
+                             " f16(3.140625)\n", " f64(3.14159", " c64((3.14159", ",0.0))\n"})
+    EXPECT_NE(text.find(number), std::string::npos) << number << " in\n" << text;
+  const rc::Program again = rc::parse_program(text, {});
+  EXPECT_EQ(to_string(again), text);
+  const Tensor x = rc::randn({2});
+  const std::vector<Tensor> results = again({x}), expected = f(x);
+  for (std::size_t i = 0; i < expected.size(); ++i) expect_equal(results[i], expected[i]);
+}
+
+TEST(Program, KeepsACapturedNumberThatSomebodyHolds) {
+  const Tensor held = rc::tensor(2.0);
+  const auto f = [&](const Tensor& x) { return x * held + rc::tensor(0.5); };
+  const rc::Program p = rc::trace(f)(rc::ones({3}));
+  EXPECT_EQ(to_string(p),
+            "program(a: f32[s0]; b: f32[]) {\n  c: f32[s0] = mul a b\n  d: f32[s0] = add c f32(0.5)\n  return d\n}\n");
+}
+
+TEST(Program, NamesTheVmapThatAnAxisBelongsTo) {
+  const auto product = [](const Tensor& x, const Tensor& y) { return (x * y).sum(); };
+  const auto pairs = rc::vmap(rc::vmap(product, {.in_dims = {rc::none, 0}}), {.in_dims = {0, rc::none}});
+  const rc::Program p = rc::trace([&](const Tensor& x) { return pairs(x, x); })(rc::ones({3, 3}));
+  const std::string text = to_string(p);
+  EXPECT_NE(text.find(": f32[i="), std::string::npos) << text;
+  EXPECT_NE(text.find(",j="), std::string::npos) << text;
+  EXPECT_EQ(to_string(rc::parse_program(text, {})), text);
 }
 
 TEST(Program, ReadBackWithACapturedTensorOfAnotherTypeIsRefused) {
@@ -103,14 +163,67 @@ TEST(Program, ReadBackWithACapturedTensorOfAnotherTypeIsRefused) {
                                {other[0]});
 }
 
-TEST(Program, WithASizeOfItsInputsAmongTheParametersCannotBeReadBack) {
-  const rc::Program p = rc::trace([](const Tensor& x) { return x.reshape({-1}); })(rc::ones({2, 3}));
-  try {
-    rc::parse_program(rc::to_string(p), {});
-    ADD_FAILURE() << "read back:\n" << p;
-  } catch (const rc::ValueError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with("parse: line 2: expected a number at 's")) << error.what();
+TEST(Program, PrintsSizesThatMayBeOthersAsSymbols) {
+  const Tensor w = rc::ones({3, 4});
+  const rc::Program p = rc::trace([&](const Tensor& x, const Tensor& y) {
+    return rc::cat({matmul(x, w), y}, 0).reshape({-1});
+  })(rc::ones({2, 3}), rc::ones({5, 4}));
+  EXPECT_EQ(to_string(p),
+            "program(a: f32[s0,3], b: f32[s1,4]; c: f32[3,4]) {\n"
+            "  d: f32[s0,4] = matmul[form=0] a c\n"
+            "  e: f32[s1+s0,4] = cat[axis=0] d b\n"
+            "  f: f32[4*s1+4*s0] = reshape[shape=(4*s1+4*s0)] e\n"
+            "  return f\n}\n");
+}
+
+TEST(Program, ReadBackServesTheSizesThatThePrintedOneDoes) {
+  const auto f = [](const Tensor& x) { return x.transpose(0, 1).reshape({-1}).sum() * x; };
+  const rc::Program p = rc::trace(f)(rc::ones({2, 3}));
+  const rc::Program again = rc::parse_program(rc::to_string(p), p.captured());
+  EXPECT_EQ(rc::to_string(again), rc::to_string(p));
+  for (const Tensor& x : {rc::randn({2, 3}), rc::randn({4, 5}), rc::randn({1, 7})}) expect_equal(again({x})[0], f(x));
+}
+
+TEST(Program, CalledAtSizesThatItWasNotRecordedForIsRefused) {
+  const auto f = [](const Tensor& x, const Tensor& y) { return (x + y).slice(0, 0, 2); };
+  const rc::Program p = rc::trace(f)(rc::ones({3, 5}), rc::ones({5}));
+  for (const rc::Program& program : {p, rc::parse_program(to_string(p), {})}) {
+    expect_error<rc::ValueError>([&] { program({rc::ones({3, 4}), rc::ones({5})}); },
+                                 "program: input 1 is f32[5], recorded for f32[s0]; pass one of that type, or record "
+                                 "the function again for this one");
+    expect_error<rc::ValueError>([&] { program({rc::ones({2, 4}), rc::ones({4})}); },
+                                 "program: input 0 is f32[2,4], recorded for f32[3,s0]; pass one of that type, or "
+                                 "record the function again for this one");
   }
+}
+
+TEST(Program, PrintsWhatItReliesOn) {
+  const auto f = [](const Tensor& x, const Tensor& y) { return x.reshape({2, 3}) + y.expand({4, 3}).sum(0); };
+  const rc::Program p = rc::trace(f)(rc::ones({3, 2}), rc::ones({3}));
+  const std::string text = to_string(p);
+  EXPECT_TRUE(text.starts_with("program(a: f32[s0,s1], b: f32[3]) where s0*s1=6 {\n")) << text;
+  const rc::Program again = rc::parse_program(text, {});
+  EXPECT_EQ(to_string(again), text);
+  const Tensor x = rc::randn({6, 1}), y = rc::randn({3});
+  expect_equal(again({x, y})[0], f(x, y));
+  expect_error<rc::ValueError>([&] { again({rc::ones({4, 2}), y}); },
+                               "program: recorded where s0*s1 is 6, called where they are 8 and 6; record it again for "
+                               "these sizes");
+}
+
+TEST(Program, OfATextThatLeavesANumberOpenIsRefusedWhereItIsNeeded) {
+  const auto parse = [](const std::string& text) { rc::parse_program(text, {}); };
+  EXPECT_THROW(parse("program(a: f32[s0], b: f32[s1]) {\n  c: f32[s0] = add a b\n  return c\n}\n"), rc::ValueError);
+  expect_error<rc::ValueError>([&] { parse("program(a: f32[s1]) {\n  return a\n}\n"); },
+                               "parse: line 1: expected a size of the inputs, the first of which is s0, the next s1 at "
+                               "'s1'; write a program as it is printed");
+}
+
+TEST(Program, OfATextThatSaysNumbersInSizesIsOfThese) {
+  const rc::Program p = rc::parse_program("program(a: f32[s0], b: f32[s1]) where s1=3, s0=s1 {\n  return a\n}\n", {});
+  EXPECT_EQ(to_string(p), "program(a: f32[3], b: f32[3]) {\n  return a\n}\n");
+  expect_equal(p({rc::ones({3}), rc::ones({3})})[0], rc::ones({3}));
+  EXPECT_THROW(p({rc::ones({4}), rc::ones({4})}), rc::ValueError);
 }
 
 TEST(Program, ThatIsMadeOfNothingIsEmpty) {
@@ -225,9 +338,9 @@ TEST(Program, ThatStatesASizeWhichMemoryCannotHoldIsRefused) {
   };
   expect_error<rc::ValueError>([&] { parse("-9223372036854775808"); },
                                "parse: line 1: expected a size that memory can hold at "
-                               "'-9223372036854775808]) {'; write a program as it is printed");
+                               "'9223372036854775808'; write a program as it is printed");
   expect_error<rc::ValueError>([&] { parse("-2"); },
-                               "parse: line 1: expected a size of at least 0 at '-2]) {'; "
+                               "parse: line 1: expected a size of at least 0 at '-2'; "
                                "write a program as it is printed");
 }
 
@@ -264,6 +377,25 @@ TEST(Program, ASizeIsAsPreciseAsTheNumberItIs) {
   const auto f = rc::grad([](Tensor q) { return rc::var(q) + rc::std(q); });
   const rc::Program program = rc::trace(f)(rc::cos(ramp({4})));
   for (const Tensor& x : {rc::cos(ramp({4})), rc::cos(ramp({7}) * 3)}) expect_close(program({x})[0], f(x));
+}
+
+TEST(ParseProgram, RefusesGroupsOfOperandsThatAreNotThoseOfTheOperation) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > 1, [](Tensor y) { return y * 2; }, [](Tensor y) { return y; }, x);
+  };
+  const std::string text = to_string(rc::trace(f)(rc::tensor(2.0))), groups = "predicate(b) operands(a)";
+  const auto parse_with = [&](const std::string& other) {
+    std::string changed = text;
+    rc::parse_program(changed.replace(changed.find(groups), groups.size(), other), {});
+  };
+  parse_with(groups);
+  const std::string end = "; write a program as it is printed";
+  expect_error<rc::ValueError>([&] { parse_with("predicate(b) state(a)"); },
+                               "parse: line 8: expected operands(…) with 1 operands at ' predicate(b) state(a)'" + end);
+  expect_error<rc::ValueError>([&] { parse_with("predicate(b a)"); },
+                               "parse: line 8: expected predicate(…) with 1 operands at ' predicate(b a)'" + end);
+  expect_error<rc::IndexError>([&] { parse_with("predicate(b)"); },
+                               "parse: cond: the parameter 1 is out of range; the legal range is [0, 0]");
 }
 
 /// As deep as a text may say, not as the stack is.

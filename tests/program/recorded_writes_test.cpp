@@ -31,16 +31,16 @@ TEST(RecordedWrites, ToAViewAreEquationsWithoutWrites) {
     return base;
   };
   expect_program(f, ramp({4, 1}),
-                 "program(a: f64[4,1]; b: weak i64[], c: weak i64[]) {\n  d: f64[4,1] = mul a b\n  e: f64[4] = "
-                 "reshape[shape=(4)] d\n"
-                 "  f: f64[4] = add e c\n  g: f64[4,1] = put[view=reshape[shape=(4)]] d f\n  return g\n}\n");
+                 "program(a: f64[s0,s1]) where s0*s1=4 {\n  b: f64[s0,s1] = mul a 2\n  c: f64[4] = "
+                 "reshape[shape=(4)] b\n"
+                 "  d: f64[4] = add c 1\n  e: f64[s0,s1] = put[view=reshape[shape=(4)]] b d\n  return e\n}\n");
   const auto in_place = [](Tensor x) {
     const Tensor y = x * 2;
     y.sin_();
     return y;
   };
   expect_program(in_place, ramp({3}),
-                 "program(a: f64[3]; b: weak i64[]) {\n  c: f64[3] = mul a b\n  d: f64[3] = sin c\n  return d\n}\n");
+                 "program(a: f64[s0]) where s0!=1 {\n  b: f64[s0] = mul a 2\n  c: f64[s0] = sin b\n  return c\n}\n");
 }
 
 TEST(RecordedWrites, OutVariantsAreTheOperationItself) {

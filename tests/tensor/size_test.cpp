@@ -61,7 +61,7 @@ TEST_F(SymbolicSize, IsNoNumberUntilItIsRead) {
   EXPECT_TRUE(table.guards().empty());
   EXPECT_EQ(n.host(), 6);
   ASSERT_EQ(table.guards().size(), 1U);
-  EXPECT_TRUE(table.guards()[0].equal);
+  EXPECT_EQ(table.guards()[0].relation, ricci::Guard::Relation::equal);
   EXPECT_EQ(table.guards()[0].right.raw(), 6);
 }
 
@@ -94,9 +94,9 @@ TEST_F(SymbolicSize, LeavesAGuardWhereAComparisonIsAQuestionOfNumbers) {
   EXPECT_FALSE(n == m);
   EXPECT_TRUE(n == m + 2);
   ASSERT_EQ(table.guards().size(), 3U);
-  EXPECT_FALSE(table.guards()[0].equal);
-  EXPECT_FALSE(table.guards()[1].equal);
-  EXPECT_TRUE(table.guards()[2].equal);
+  EXPECT_EQ(table.guards()[0].relation, ricci::Guard::Relation::different);
+  EXPECT_EQ(table.guards()[1].relation, ricci::Guard::Relation::different);
+  EXPECT_EQ(table.guards()[2].relation, ricci::Guard::Relation::equal);
 }
 
 TEST_F(SymbolicSize, RoundsAQuotientDown) {
@@ -122,6 +122,30 @@ TEST_F(SymbolicSize, PrintsAsAnExpressionInProgramsAndAsANumberInErrors) {
   ricci::parameters::print(n, parameter);
   EXPECT_EQ(parameter, "s0");
   EXPECT_TRUE(table.guards().empty());
+}
+
+TEST_F(SymbolicSize, IsSolvedForByAGuardThatSaysWhatItIs) {
+  const Size k = table.add_input(8), product = n * k, half = k / 2;
+  EXPECT_TRUE(k == 2 * m);
+  EXPECT_EQ(text(product), "2*s0*s1");
+  EXPECT_EQ(text(half), "s1");
+  EXPECT_TRUE(half == m);
+  EXPECT_EQ(m.host(), 4);
+  EXPECT_EQ(text(product), "8*s0");
+  EXPECT_EQ(table.guards().size(), 2U);
+  EXPECT_EQ(table.print_guards(), "");
+  EXPECT_EQ(table.evaluate(product, std::vector<std::int64_t>{3, 4, 8}), 24);
+}
+
+TEST_F(SymbolicSize, PrintsTheGuardsThatAreLeft) {
+  const Size k = table.add_input(3);
+  EXPECT_TRUE(n * m == 24);
+  EXPECT_FALSE(1 == n);
+  EXPECT_FALSE(k == 5);
+  EXPECT_TRUE(table.less(k, n));
+  EXPECT_EQ(table.print_guards(), " where s0*s1=24, s0!=1, s2!=5, s2<s0");
+  EXPECT_EQ(m.host(), 4);
+  EXPECT_EQ(table.print_guards(), " where s0!=5, s0<6");
 }
 
 TEST_F(SymbolicSize, ComparesWithinShapes) {

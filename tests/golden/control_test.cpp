@@ -1,0 +1,95 @@
+// Control flow is one equation, whose parameters are programs: their inputs are the operands of the groups in order. Each
+// program stands under the function that it is of.
+#include "support/golden.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using testing_support::expect_golden_whole;
+
+namespace {
+
+// A branch takes the operands, then what it captures. The first branch is the one for false.
+TEST(GoldenControl, Cond) {
+  const auto f = [](Tensor x, Tensor scale) {
+    return rc::cond(x.sum() > 0, [&](Tensor y) { return y * scale; }, [](Tensor y) { return -y; }, x);
+  };
+  expect_golden_whole(rc::trace(f)(rc::ones({3}), rc::tensor(2.)), R"(
+program(a: f32[s0], b: f32[]) {
+  c: f32[] = sum[axes=(0)] a
+  d: bool[] = gt c 0
+  e: f32[s0] = cond[operands=1, branches=(program(a: f32[s0]) {
+      b: f32[s0] = neg a
+      return b
+    },program(a: f32[s0], b: f32[]) {
+      c: f32[s0] = mul a b
+      return c
+    })] predicate(d) operands(a) branch1(b)
+  return e
+}
+)");
+}
+
+// Condition and body take the state, then what each of them captures: `a` is looked at by both.
+TEST(GoldenControl, WhileLoop) {
+  const auto root = [](Tensor a) {
+    return rc::while_loop([&](Tensor x) { return abs(x * x - a) > 1e-6; }, [&](Tensor x) { return (x + a / x) / 2; },
+                          a);
+  };
+  expect_golden_whole(rc::trace(root)(rc::tensor(2.)), R"(
+program(a: f32[]) {
+  b: f32[] = while_loop[condition=program(a: f32[], b: f32[]) {
+      c: f32[] = mul a a
+      d: f32[] = sub c b
+      e: f32[] = abs d
+      f: bool[] = gt e 1e-06
+      return f
+    }, body=program(a: f32[], b: f32[]) {
+      c: f32[] = div b a
+      d: f32[] = add a c
+      e: f32[] = div d 2
+      return e
+    }, streams=0, max_steps=1000000000, checkpoint=0] state(a) condition(a) body(a)
+  return b
+}
+)");
+}
+
+// A step takes the carry, one slice of xs, then what it captures; it gives the carry and what is stacked.
+TEST(GoldenControl, Scan) {
+  const auto f = [](Tensor w, Tensor xs) {
+    const auto step = [&](Tensor c, Tensor x) {
+      const Tensor h = tanh(w * c + x);
+      return std::pair{h, h};
+    };
+    return rc::scan(step, rc::zeros({}), xs);
+  };
+  expect_golden_whole(rc::trace(f)(rc::tensor(0.5), rc::ones({4})), R"(
+program(a: f32[], b: f32[s0]) {
+  c: f32[] = zeros[shape=(), dtype=f32]
+  d: f32[], e: f32[s0] = scan[step=program(a: f32[], b: f32[], c: f32[]) {
+      d: f32[] = mul c a
+      e: f32[] = add d b
+      f: f32[] = tanh e
+      return f f
+    }, carried=1, scanned=1, streams=0, reverse=false] carry(c) xs(b) step(a)
+  return d e
+}
+)");
+}
+
+// No pass may merge equations across a checkpoint: what it computes is computed again for the derivative.
+TEST(GoldenControl, Checkpoint) {
+  const auto f = rc::checkpoint([](Tensor x) { return sin(x) * x; });
+  expect_golden_whole(rc::trace(f)(rc::ones({3})), R"(
+program(a: f32[s0]) {
+  b: f32[s0] = checkpoint[f=program(a: f32[s0]) {
+      b: f32[s0] = sin a
+      c: f32[s0] = mul b a
+      return c
+    }] a
+  return b
+}
+)");
+}
+
+}  // namespace
