@@ -32,6 +32,8 @@
 //   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const
 //   BatchedOutputs batch(const Batch&) const
 // it is opaque: its rules run one level below the transform that asks, where `apply(*this, inputs)` is its own value.
+// With the rules and `static constexpr bool transparent = true` it is transparent all the same; its rules say what becomes
+// of a recorded one, and need not hold elsewhere.
 // A tensor of a running transform that reaches a rule by capture, not as an input, is a TransformError. An explicit
 // primitive may bring `keep` too, where its value leaves more than its outputs, such as factors.
 //
@@ -136,6 +138,7 @@ struct Rules {
   std::uint64_t (*home)(const void*) = nullptr;  // the level of the one transform that answers it, whatever its inputs
 
   bool transparent = false;  // Custom: transforms see through it, except where a program is recorded
+  bool inlined = false;      // and there too, as long as a transform runs inside the recording
   Tensors (*call)(const void*, std::span<const Tensor>) = nullptr;
   Kept (*keep)(const void*, std::span<const Tensor>, const Mask&) = nullptr;
   Pushed (*push)(const void*, std::span<const Tensor>, std::span<const Tensor>) = nullptr;
@@ -397,7 +400,8 @@ constexpr Rules make_rules() {
     static_assert(erase::is_opaque<P> || !erase::has_rule_of_custom<P>,
                   "ricci: a custom primitive needs all of `keep`, `vjp`, `jvp` and `batch`, or none of them");
     r.kind = Kind::custom;
-    r.transparent = !erase::is_opaque<P>;
+    r.transparent = !erase::is_opaque<P> || requires { P::transparent; };
+    r.inlined = requires { P::inlined; };
     r.call = erase::call_of<P>;
     r.keep = erase::keep_of<P>;
     r.vjp = erase::vjp_of<P>;

@@ -1,53 +1,18 @@
-// Conditionals, loops and scans as operations whose parameters are programs. Each runs as the plain one of control.h
-// does, on lists of tensors, so that every transform of a recorded one follows from it.
+// Conditionals and loops as operations whose parameters are programs. Each runs as the plain one of control.h does, on
+// lists of tensors, so that every transform of a recorded one follows from it. Scans are scan_op.cpp.
 #include "ricci/control/recording.h"
 
 #include <algorithm>
 
+#include "control/operands.h"
 #include "interpreters/record.h"
 #include "ops/axes.h"
-#include "program/program.h"
 #include "program/roles.h"
 #include "ricci/control.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::runs {
 namespace {
-
-using State = std::vector<Tensor>;
-
-/// Takes the next tensors from the front.
-std::span<const Tensor> take(std::span<const Tensor>& from, std::size_t count) {
-  const std::span<const Tensor> taken = from.first(count);
-  from = from.subspan(count);
-  return taken;
-}
-
-/// A program at these inputs and what its function captured.
-State run(const Program& program, std::span<const Tensor> inputs, std::span<const Tensor> captured) {
-  State all(inputs.begin(), inputs.end());
-  all.insert(all.end(), captured.begin(), captured.end());
-  return program(all);
-}
-
-// ── the operations: their type rules hold the counts among the parameters, which a program's text may get wrong ──
-
-/// Throws unless the operands are as many as the roles say.
-Roles checked(Roles roles, std::size_t operands) {
-  std::size_t wanted = 0;
-  for (const Role& role : roles) wanted += role.count;
-  if (wanted != operands)
-    throw IndexError("takes " + std::to_string(wanted) + " operands, found " + std::to_string(operands));
-  return roles;
-}
-
-/// How many inputs of the program follow the first `given` ones: what its function captured.
-std::size_t captures(const Program& program, std::size_t given) {
-  if (program.inputs() < given)
-    throw IndexError("a program takes " + std::to_string(program.inputs()) + " inputs, it is given " +
-                     std::to_string(given));
-  return program.inputs() - given;
-}
 
 /// Inputs: the predicate or index, the operands, then what each branch captures.
 struct Cond {
@@ -164,61 +129,7 @@ struct WhileLoop {
   }
 };
 
-/// Inputs: the carry, the scanned tensors, the streams that the step draws from, then what the step captures. Outputs:
-/// the carry, then the stacked outputs.
-struct Scan {
-  using kind = Custom;
-  static constexpr const char* name = "scan";
-  Program step;
-  std::int64_t carried, scanned, streams;
-  bool reverse;
-
-  Roles roles(std::size_t count) const {
-    const std::int64_t outputs = std::ssize(step.body().outputs);
-    require_between(0, streams, outputs);
-    require_between(0, carried, outputs - streams);
-    require_between(1, scanned, static_cast<std::int64_t>(count) - carried - streams);
-    return checked({{"carry", static_cast<std::size_t>(carried)},
-                    {"xs", static_cast<std::size_t>(scanned)},
-                    {"streams", static_cast<std::size_t>(streams)},
-                    {"step", captures(step, static_cast<std::size_t>(carried + scanned + streams))}},
-                   count);
-  }
-  Types type(const Types& inputs) const {
-    roles(inputs.size());
-    const Types outputs = output_types(step);
-    require_rank_of_at_least(1, inputs[static_cast<std::size_t>(carried)]);
-    Types types(outputs.begin(), outputs.end() - streams);
-    for (std::size_t i = static_cast<std::size_t>(carried); i < types.size(); ++i)
-      types[i].shape.insert(0, inputs[static_cast<std::size_t>(carried)].shape[0]);
-    return types;
-  }
-  Tensors call(std::span<const Tensor> inputs) const {
-    const std::span<const Tensor> first = take(inputs, static_cast<std::size_t>(carried));
-    const std::span<const Tensor> xs = take(inputs, static_cast<std::size_t>(scanned));
-    const std::span<const Tensor> places = take(inputs, static_cast<std::size_t>(streams));
-    const auto one_step = [&](const State& carry, const State& slices) {
-      const auto drawing = carry.begin() + carried;
-      State given(carry.begin(), drawing);
-      given.insert(given.end(), slices.begin(), slices.end());
-      given.insert(given.end(), drawing, carry.end());
-      const State found = run(step, given, inputs);
-      const auto ys = found.begin() + carried, drawn = found.end() - streams;
-      State after(found.begin(), ys);
-      after.insert(after.end(), drawn, found.end());
-      return std::pair{after, State(ys, drawn)};
-    };
-    State start(first.begin(), first.end());
-    start.insert(start.end(), places.begin(), places.end());
-    const auto [last, ys] =
-        call::scan(name, one_step, start, State(xs.begin(), xs.end()), ScanOptions{.reverse = reverse});
-    Tensors outputs(last.begin(), last.begin() + carried);
-    outputs.append(ys.begin(), ys.end());
-    return outputs;
-  }
-};
-
-[[maybe_unused]] const bool named = name_operands<Cond>() && name_operands<WhileLoop>() && name_operands<Scan>();
+[[maybe_unused]] const bool named = name_operands<Cond>() && name_operands<WhileLoop>();
 
 }  // namespace
 
@@ -276,33 +187,6 @@ void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
                                 inputs);
   std::span<const Tensor> rest = outputs;
   function::write_leaves(rest, state);
-}
-
-void show_slice_types(const char* name, const tree::Walk& xs) {
-  scanned_size(name, xs);
-  for (Tensor* leaf : xs.leaves) {
-    Type one = type_of(*leaf);
-    one.shape.erase(0);
-    *leaf = zeros_of(one);
-  }
-}
-
-void run_recorded_scan(const Closure& step, bool reverse, const tree::Walk& carry, const tree::Walk& xs,
-                       const tree::Walk& ys) {
-  Tensors inputs = function::defined_leaves(carry);
-  const auto carried = static_cast<std::int64_t>(inputs.size());
-  for (const Tensor* leaf : xs.leaves) inputs.push_back(*leaf);
-  inputs.append(step.streams.begin(), step.streams.end());
-  inputs.append(step.captured.begin(), step.captured.end());
-  const Tensors outputs = apply(Scan{.step = step.program,
-                                     .carried = carried,
-                                     .scanned = static_cast<std::int64_t>(xs.leaves.size()),
-                                     .streams = static_cast<std::int64_t>(step.streams.size()),
-                                     .reverse = reverse},
-                                inputs);
-  std::span<const Tensor> rest = outputs;
-  function::write_leaves(rest, carry);
-  function::write_leaves(rest, ys);
 }
 
 }  // namespace ricci::runs

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "custom/closing.h"
 #include "interpreters/places.h"
-#include "interpreters/record.h"
 #include "interpreters/replay.h"
 
 namespace ricci::function {
@@ -36,20 +36,20 @@ void ClosureRun::enter(const tree::Walk& arguments) {
     if (leaf->defined()) *leaf = wrap(state_->record->add_input(type_of(*leaf)));
 }
 
-Closure ClosureRun::leave(const tree::Walk& result) {
-  RecordInterpreter& record = *state_->record;
-  for (const Tensor* leaf : result.leaves)
-    if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(with_dtype(*leaf), state_->name)));
+std::vector<Generator*> end_streams(RecordInterpreter& record, const char* name) {
   std::vector<Generator*> generators;
   for (const RecordInterpreter::StepStream& stream : record.step_streams()) {
     const Tensor next = advanced_place(wrap(stream.start), stream.draws);
-    record.body->outputs.push_back(record.variable_of(read(next, state_->name)));
+    record.body->outputs.push_back(record.variable_of(read(next, name)));
     generators.push_back(stream.generator);
   }
-  Owned<ProgramBody> body(new ProgramBody(without_dead_equations(*record.body)));
-  state_->record.reset();
+  return generators;
+}
+
+Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams) {
+  Owned<ProgramBody> body(new ProgramBody(without_dead_equations(whole)));
   Closure closure;
-  for (Generator* generator : generators) closure.streams.push_back(derived_place(place_of(next_draw(*generator))));
+  for (Generator* generator : streams) closure.streams.push_back(derived_place(place_of(next_draw(*generator))));
   for (const Capture& capture : body->captures) {
     body->inputs.push_back(capture.variable);
     closure.captured.push_back(wrap(capture.value));
@@ -57,6 +57,16 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   body->captures.clear();
   closure.program = Program(Shared<const ProgramBody>(Owned<const ProgramBody>(body.release())));
   return closure;
+}
+
+Closure ClosureRun::leave(const tree::Walk& result) {
+  RecordInterpreter& record = *state_->record;
+  for (const Tensor* leaf : result.leaves)
+    if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(with_dtype(*leaf), state_->name)));
+  const std::vector<Generator*> streams = end_streams(record, state_->name);
+  const std::shared_ptr<ProgramBody> body = record.body;
+  state_->record.reset();
+  return closed(*body, streams);
 }
 
 Tensor with_dtype(const Tensor& x) { return type_of(x).weak ? to(x, type_of(x).dtype) : x; }

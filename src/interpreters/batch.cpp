@@ -168,7 +168,7 @@ Values BatchInterpreter::process_elementwise(Op op, std::span<const ValueRef> in
       Tensor t = wrap(std::move(value));
       if (cast) t = to(t, operands.dtype);
       if (pad) {
-        Shape shape = t.shape();
+        Shape shape = type_of(t).shape;
         for (int k = type.rank(); k < rank; ++k) shape.insert(1, 1);
         t = reshape(t, shape);
       }

@@ -6,11 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "interpreters/batch.h"
+#include "interpreters/batch_level.h"
 #include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
 #include "interpreters/record.h"
-#include "interpreters/tape.h"
 #include "primitive/custom.h"
 
 namespace ricci {
@@ -27,18 +26,6 @@ void InnerOp::visit_parameter_sizes(SizeVisitor& visitor) {
   rules->parameters.visit_sizes(parameters.mutable_get(), visitor);
 }
 
-namespace {
-
-/// The level of the innermost recording that any of these values is a variable of; 0: none.
-Level recording_of(std::span<const Tensor> tensors) {
-  Level innermost_one = 0;
-  for (const Tensor& t : tensors) {
-    const Value* recorded = t.defined() ? innermost_part(*value_of(t), ValueKind::recorded) : nullptr;
-    if (recorded) innermost_one = std::max(innermost_one, recorded->level);
-  }
-  return innermost_one;
-}
-
 Flags flags_of(const Mask& mask, std::size_t count) {
   Flags flags;
   for (std::size_t i = 0; i < count; ++i) flags.push_back(mask[i]);
@@ -51,121 +38,67 @@ Flags defined_among(std::span<const Tensor> tensors) {
   return flags;
 }
 
+namespace {
+
+/// The level of the innermost recording that any of these values is a variable of; 0: none.
+Level recording_of(std::span<const Tensor> tensors) {
+  Level innermost_one = 0;
+  for (const Tensor& t : tensors) {
+    const Value* recorded = t.defined() ? innermost_part(*value_of(t), ValueKind::recorded) : nullptr;
+    if (recorded) innermost_one = std::max(innermost_one, recorded->level);
+  }
+  return innermost_one;
+}
+
+}  // namespace
+
+bool records_tangents_alone(std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
+  return recording_of(tangents) > recording_of(inputs);
+}
+
+Pushed push_through(const TensorFunction& f, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
+  const DualInterpreter dual{Entry{}};
+  Tensors duals;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ValueRef value = read(inputs[i], "jvp");
+    if (tangents[i].defined()) value = new_node<Dual>(dual.level, value, read(tangents[i], "jvp"));
+    duals.push_back(wrap(std::move(value)));
+  }
+  Pushed pushed;
+  for (const Tensor& t : f(duals)) {
+    const ValueRef value = read(t, "jvp");
+    const AtLevel outside(dual.parent);
+    const bool is_dual = value->level == dual.level;
+    pushed.outputs.push_back(wrap(is_dual ? static_cast<const Dual&>(*value).primal : value));
+    pushed.tangents.push_back(is_dual ? wrap(static_cast<const Dual&>(*value).tangent) : Tensor());
+  }
+  return pushed;
+}
+
+TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& wanted) {
+  TapeInterpreter tape{Entry{}};
+  record = tape.record;
+  Tensors watched;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ValueRef value = read(inputs[i], "vjp");
+    if (wanted[i]) {
+      value = tape.watch(std::move(value));
+      wanted_slots.push_back(static_cast<const Taped&>(*value).slot);
+    }
+    watched.push_back(wrap(std::move(value)));
+  }
+  for (const Tensor& t : f(watched)) {
+    const ValueRef value = read(t, "vjp");
+    const bool is_taped = value->level == tape.level;
+    output_slots.push_back(is_taped ? static_cast<const Taped&>(*value).slot : -1);
+    const AtLevel outside(tape.parent);
+    outputs.push_back(wrap(is_taped ? static_cast<const Taped&>(*value).value : value));
+  }
+}
+
+namespace {
+
 // ── under vmap ──
-
-/// The examples that a lifted operation stands for: of which run of vmap, and which of its examples, so that the rules
-/// draw what the function would if the run saw through it.
-struct MappedExamples {
-  Level run = 0;
-  Size size = 0;   // of these examples
-  Size count = 0;  // of the whole run
-  std::int64_t first = 0;
-  SmallVector<std::int64_t, 1> scattered;  // where they are not consecutive
-  Randomness randomness = Randomness::error;
-
-  explicit MappedExamples(const Batch& batch)
-      : run(batch.level), size(batch.size), count(batch.size), randomness(batch.randomness) {
-    const BatchInterpreter* of_batch = interpreter();
-    if (!of_batch) return;
-    count = of_batch->examples.count;
-    const ExampleNumbers numbers = of_batch->numbers();
-    if (numbers.each == size) first = numbers.starts[0];
-    else scattered = numbers.starts;
-  }
-  MappedExamples() = default;
-
-  /// The level of the run; null if it has ended.
-  const BatchInterpreter* interpreter() const {
-    const Interpreter* running = find_interpreter(run);
-    if (!running) running = find_set_aside(run);
-    return static_cast<const BatchInterpreter*>(running);
-  }
-  /// Without the run, which no two programs share.
-  void print_parameter(std::string& out) const {
-    parameters::print(size, out);
-    out += " of ";
-    parameters::print(count, out);
-    out += scattered.empty() ? " from " + std::to_string(first) : " scattered";
-  }
-  void visit_parameter_sizes(SizeVisitor& visitor) {
-    visitor.visit(size);
-    visitor.visit(count);
-  }
-  bool operator==(const MappedExamples&) const = default;
-};
-
-/// A batch level for one rule, with what goes in and comes out of it.
-class BatchLevel {
- public:
-  explicit BatchLevel(const MappedExamples& of) : level_(of.size, Entry{}, examples(of)) {}
-
-  /// One example of `rows`, whose axis 0 is the batch.
-  Tensor show(const ValueRef& rows) const { return wrap(new_node<Batched>(level_.level, rows)); }
-  Tensor show(const Tensor& rows) const { return rows.defined() ? show(read(rows, "vmap")) : Tensor(); }
-  template <class Flagged>
-  Tensors show(std::span<const Tensor> tensors, const Flagged& mapped) const {
-    Tensors shown;
-    for (std::size_t i = 0; i < tensors.size(); ++i) shown.push_back(mapped[i] ? show(tensors[i]) : tensors[i]);
-    return shown;
-  }
-
-  /// With the rows of all examples of the vmaps around it that it has rows for, not of those alone that run.
-  template <class Flagged>
-  Tensors show_all(std::span<const Tensor> tensors, const Flagged& mapped) const {
-    Tensors shown;
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      shown.push_back(mapped[i] ? show(live(value_of(tensors[i]), "vmap")) : tensors[i]);
-    return shown;
-  }
-
-  struct Taken {
-    Tensor value;
-    bool mapped;
-  };
-  /// `shown` seen from outside: rows if it differs per example.
-  Taken take(const Tensor& shown) const {
-    if (!shown.defined()) return {Tensor(), false};
-    const ValueRef value = read(shown, "vmap");
-    const AtLevel outside(level_.parent);
-    if (value->level != level_.level) return {wrap(value), false};
-    return {wrap(static_cast<const Batched&>(*value).value), true};
-  }
-  /// The same with axis 0 in any case.
-  Tensor take_rows(const Tensor& shown) const {
-    const Taken taken = take(shown);
-    if (taken.mapped || !taken.value.defined()) return taken.value;
-    const AtLevel outside(level_.parent);
-    return rows_of(level_, value_of(taken.value));
-  }
-  Tensors take_rows(const Tensors& shown) const {
-    Tensors rows;
-    for (const Tensor& t : shown) rows.push_back(take_rows(t));
-    return rows;
-  }
-  /// The cotangent of an input: of one that is not mapped, the sum over the examples.
-  Tensor take_cotangent(const Tensor& shown, bool input_is_mapped) const {
-    const Tensor rows = take_rows(shown);
-    if (input_is_mapped || !rows.defined()) return rows;
-    const AtLevel outside(level_.parent);
-    return sum(rows, 0);
-  }
-
- private:
-  /// Draws are the run's own where it lasts.
-  Examples examples(const MappedExamples& of) {
-    const BatchInterpreter* run = of.interpreter();
-    if (!run) own_streams_.emplace(streams_of(innermost));
-    return {.count = of.count,
-            .first = of.first,
-            .randomness = of.randomness,
-            .streams = run ? run->examples.streams : &*own_streams_,
-            .scattered = of.scattered,
-            .run = of.run};
-  }
-
-  std::optional<StreamScope> own_streams_;
-  BatchInterpreter level_;
-};
 
 Types without_batch(std::span<const Type> types, const Flags* mapped) {
   Types examples;
@@ -272,24 +205,16 @@ struct Jvp {
     return types;
   }
   Tensors call(std::span<const Tensor> given) const {
-    const DualInterpreter dual{Entry{}};
-    Tensors inputs;
-    std::size_t next = has_tangent.size();
-    for (std::size_t i = 0; i < has_tangent.size(); ++i) {
-      ValueRef value = read(given[i], name);
-      if (has_tangent[i]) value = new_node<Dual>(dual.level, value, read(given[next++], name));
-      inputs.push_back(wrap(std::move(value)));
-    }
-    Tensors outputs, tangents;
-    for (const Tensor& t : op.call(inputs)) {
-      const ValueRef value = read(t, name);
-      const AtLevel outside(dual.parent);
-      const bool is_dual = value->level == dual.level;
-      outputs.push_back(wrap(is_dual ? static_cast<const Dual&>(*value).primal : value));
-      tangents.push_back(is_dual ? wrap(static_cast<const Dual&>(*value).tangent) : zeros_of(value->type));
-    }
-    outputs.append(tangents.begin(), tangents.end());
-    return outputs;
+    const auto inputs = static_cast<std::ptrdiff_t>(has_tangent.size());
+    Tensors tangents;
+    auto next = given.begin() + inputs;
+    for (bool has : has_tangent) tangents.push_back(has ? *next++ : Tensor());
+    const auto call = [this](std::span<const Tensor> x) { return op.call(x); };
+    Pushed pushed = push_through(call, {given.begin(), given.begin() + inputs}, tangents);
+    for (std::size_t i = 0; i < pushed.outputs.size(); ++i)
+      if (!pushed.tangents[i].defined()) pushed.tangents[i] = zeros_of(type_of(pushed.outputs[i]));
+    pushed.outputs.append(pushed.tangents.begin(), pushed.tangents.end());
+    return pushed.outputs;
   }
 };
 
@@ -311,38 +236,26 @@ struct Vjp {
     return types;
   }
   Tensors call(std::span<const Tensor> given) const {
-    std::vector<int> wanted_slots, output_slots;
-    Types wanted_types;
-    std::shared_ptr<TapeRecord> record;
+    std::optional<TapedCall> taped;
     {
       const bool again = !op.op().rules->transparent;  // for whom, and where, it ran the first time
       const InLanesOf lanes(again ? given.first(wanted.size()) : std::span<const Tensor>(), true);
       std::optional<OutsideRecordings> outside;
       if (again) outside.emplace(0);
-      TapeInterpreter tape{Entry{}};
-      record = tape.record;
-      Tensors inputs;
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        ValueRef value = read(given[i], name);
-        if (wanted[i]) {
-          wanted_types.push_back(value->type);
-          value = tape.watch(std::move(value));
-          wanted_slots.push_back(static_cast<const Taped&>(*value).slot);
-        }
-        inputs.push_back(wrap(std::move(value)));
-      }
-      for (const Tensor& t : op.call(inputs)) {
-        const ValueRef value = read(t, name);
-        output_slots.push_back(value->level == tape.level ? static_cast<const Taped&>(*value).slot : -1);
-      }
+      const auto call = [this](std::span<const Tensor> x) { return op.call(x); };
+      taped.emplace(call, given.first(wanted.size()), wanted);
     }
     Tensors cotangents;
     std::size_t next = wanted.size();
     for (bool has : has_cotangent) cotangents.push_back(has ? given[next++] : Tensor());
-    const std::vector<Tensor> found = record->pull_back(output_slots, cotangents, wanted_slots, true);
+    const std::vector<Tensor> found =
+        taped->record->pull_back(taped->output_slots, cotangents, taped->wanted_slots, true);
     Tensors gradients;
-    for (std::size_t i = 0; i < found.size(); ++i)
-      gradients.push_back(found[i].defined() ? found[i] : zeros_of(wanted_types[i]));
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i]) {
+        const Tensor& gradient = found[gradients.size()];
+        gradients.push_back(gradient.defined() ? gradient : zeros_of(type_of(given[i])));
+      }
     return gradients;
   }
 };
@@ -422,7 +335,7 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
   const auto half = found.size() / 2;
   Tensors outputs(found.begin(), found.begin() + half);
   // A recording of tangents alone has no part in the outputs.
-  if (op.rules->transparent && recording_of(tangents) > recording_of(inputs)) outputs = apply_all(op, inputs);
+  if (op.rules->transparent && records_tangents_alone(inputs, tangents)) outputs = apply_all(op, inputs);
   return {std::move(outputs), {found.begin() + half, found.end()}};
 }
 

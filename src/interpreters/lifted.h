@@ -2,6 +2,11 @@
 // hold them where a transform met a custom operation. Looks up no operation by name.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "interpreters/tape.h"
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -24,5 +29,25 @@ struct InnerOp {
 };
 
 using Flags = SmallVector<bool, 8>;
+Flags flags_of(const Mask& mask, std::size_t count);
+Flags defined_among(std::span<const Tensor> tensors);
+
+using TensorFunction = std::function<Tensors(std::span<const Tensor>)>;
+
+/// The function under a level of forward mode; undefined tangents are zero.
+Pushed push_through(const TensorFunction& f, std::span<const Tensor> inputs, std::span<const Tensor> tangents);
+
+/// Whether a recording of tangents alone (linearize) runs, which has no part in the outputs.
+bool records_tangents_alone(std::span<const Tensor> inputs, std::span<const Tensor> tangents);
+
+/// The function under a tape, which has ended.
+struct TapedCall {
+  TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& wanted);
+
+  Tensors outputs;
+  std::vector<int> wanted_slots;  // of the wanted inputs
+  std::vector<int> output_slots;  // -1: not on the tape
+  std::shared_ptr<TapeRecord> record;
+};
 
 }  // namespace ricci

@@ -175,7 +175,7 @@ struct Expand {
   Tensor transpose(const Tensor& ct, const Type& input) const { return fit(ct, input); }
   BatchedOutputs batch(const Batch& b) const {
     // [B, x…] → [B, 1…, x…] → [B, shape…]
-    Shape padded = b.inputs[0].shape(), wide = shape;
+    Shape padded = type_of(b.inputs[0]).shape, wide = shape;
     while (padded.size() < shape.size() + 1) padded.insert(1, 1);
     wide.insert(0, b.size);
     return {.outputs = {expand(reshape(b.inputs[0], padded), wide)}};

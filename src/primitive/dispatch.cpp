@@ -419,6 +419,13 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
   return outermost;
 }
 
+/// Whether an operation on recorded values is what `call` makes of it: transforms run inside their recording, which none of
+/// these values is mapped or differentiated by.
+bool is_inlined(Op op, std::span<const ValueRef> values) {
+  const Interpreter* recording = op.rules->inlined ? factory_handler() : nullptr;
+  return recording && recording != innermost && deepest_level(values) <= recording->level;
+}
+
 /// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may
 /// look at what the examples of a vmap around them answer.
 Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& values) {
@@ -443,6 +450,7 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
   if (op.rules->transparent) {
     const std::span<const ValueRef> all{values.data(), values.size()};
     if (!is_recorded(all)) return call_unrecorded(op, inputs, values);
+    if (is_inlined(op, all)) return op.rules->call(op.parameters, inputs);
   }
   Tensors out;
   for (ValueRef& v : dispatch(op, {values.data(), values.size()})) out.push_back(v ? wrap(std::move(v)) : Tensor());

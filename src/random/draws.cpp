@@ -302,6 +302,7 @@ struct DrawingExamples {
 template <class Numbers>
 struct DrawnAt {
   using kind = Custom;
+  static constexpr bool inlined = true;  // under vmaps inside the recording
   static constexpr const char* name = Numbers::name_at;
   Numbers numbers;
   Shape shape;
@@ -317,14 +318,21 @@ struct DrawnAt {
   }
   Tensors call(std::span<const Tensor> place) const {
     require_no_error_mode(Numbers::name);
-    const StreamPosition at = position_at(place[0]);
     const DrawingExamples around;
-    const Drawn<Numbers> drawn{numbers,
-                               around.shape_of_all(shape),
-                               at.seed,
-                               at.position + draws_before,
-                               around.rows.numel() * examples,
-                               pairs(around.numbers, which, count).starts};
+    const Shape all = around.shape_of_all(shape);
+    const Size rows = around.rows.numel() * examples;
+    const ExampleNumbers numbers_of_all = pairs(around.numbers, which, count);
+    const ValueRef value = read(place[0], Numbers::name);
+    if (is_recorded({&value, 1})) {
+      Tensor drawn;
+      {
+        const AtLevel at(factory_handler());
+        drawn = apply(DrawnAt{numbers, all, draws_before, rows, around.count * count, numbers_of_all}, place[0]);
+      }
+      return {around.share_out(drawn)};
+    }
+    const StreamPosition at = position_at(place[0]);
+    const Drawn<Numbers> drawn{numbers, all, at.seed, at.position + draws_before, rows, numbers_of_all.starts};
     return {around.share_out(apply(drawn))};
   }
 };
@@ -334,12 +342,10 @@ template <class Numbers>
 Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
   const StreamPosition at = next_draw(generator);
   if (!innermost) return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
+  if (at.place.defined()) return apply(DrawnAt<Numbers>{numbers, shape, at.position, 1, 1, {{0}, 1}}, at.place);
   const DrawingExamples examples;
   const Shape all = examples.shape_of_all(shape);
   const Size rows = examples.rows.numel();
-  if (at.place.defined())
-    return examples.share_out(
-        apply(DrawnAt<Numbers>{numbers, all, at.position, rows, examples.count, examples.numbers}, at.place));
   return examples.share_out(apply(Drawn<Numbers>{numbers, all, at.seed, at.position, rows, examples.numbers.starts}));
 }
 

@@ -41,6 +41,10 @@ tree::Walk walk_state(Counted<S>& counted) {
   return walk(counted.state);
 }
 
+/// A bound of a loop that is known while it is recorded.
+template <class T>
+concept Bound = Integer<T> || std::same_as<T, Size>;
+
 /// A user's condition made like this header's own: it takes a state that it may write to, and gives a boolean.
 template <class C>
 struct Condition {
@@ -68,6 +72,25 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
                             tree::copy_values(tree::values(state)));
   runs::run_recorded_loop({name, std::move(condition), std::move(body), options}, walk(state));
   return state;
+}
+
+/// The scan as one operation of the program that is being recorded. `slice` is like one of those of xs.
+template <class R, class C, class X, class F>
+R record_scan(const char* name, const F& step, C carry, X xs, X slice, const runs::ScanSteps& steps) {
+  runs::fix_dtypes(walk_state(carry));
+  const auto one_step = [&](const C& c, const X& x) {
+    std::tuple<C, X> arguments(c, x);
+    auto [after, y] = call::invoke(step, arguments);
+    return R(std::move(after), std::move(y));
+  };
+  std::optional<R> result;
+  const runs::Closure closure =
+      function::write_down(name, one_step, std::tuple<C, X>(carry, slice), result, function::Runs::many);
+  runs::require_same_state(name, walk_state(carry), walk_state(result->first));
+  runs::require_same_values(name, "a recorded step changes", runs::erased(result->first),
+                            tree::copy_values(tree::values(carry)));
+  runs::run_recorded_scan(closure, steps, walk(carry), walk(xs), walk(result->second));
+  return R(std::move(carry), std::move(result->second));
 }
 
 /// `advance(state, n)` is step number n of the examples that run.
@@ -178,6 +201,20 @@ S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state
   return run_steps(name, parting, answer, advance, with_answer(std::move(state))).first;
 }
 
+/// A loop over a number of steps that is known while it is recorded.
+template <class B, class S>
+S record_steps(const char* name, const Tensor& lo, Size steps, const B& body, const S& state) {
+  using Counted = call::Counted<S>;
+  using Nothing = std::tuple<>;
+  const auto step = [&](const Counted& s, const Nothing&) {
+    std::tuple<Tensor, S> arguments(s.index, s.state);
+    return std::pair{Counted{s.index + 1, s.end, call::invoke(body, arguments)}, Nothing()};
+  };
+  const Counted first{to(lo, DType::int64), Tensor(), state};
+  return record_scan<std::pair<Counted, Nothing>>(name, step, first, Nothing(), Nothing(), {.length = steps})
+      .first.state;
+}
+
 template <class C, class B, class S>
 S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
@@ -239,6 +276,22 @@ auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state
   } else {
     return state;  // refused above, in one sentence
   }
+}
+
+/// The same with bounds that are no Tensors. Where a program is recorded, it is a scan of that many steps.
+template <class L, class H, class B, class S>
+  requires call::Bound<L> && call::Bound<H>
+auto fori_loop(const L& lo, const H& hi, const B& body, const S& state, LoopOptions options = {}) {
+  using State = std::decay_t<const S>;
+  if constexpr (call::returns<State, B, Tensor, State>()) {
+    State first = state;
+    const bool keeps_all = options.checkpoint == Checkpoints::every_step;
+    if (keeps_all && function::is_recorded("fori_loop", call::walk(first)))
+      if (const std::optional<Size> steps = runs::known_length(lo, hi, options.max_steps))
+        return call::record_steps("fori_loop", Tensor(static_cast<std::int64_t>(Size(lo))), *steps, body, first);
+  }
+  return fori_loop(Tensor(static_cast<std::int64_t>(Size(lo))), Tensor(static_cast<std::int64_t>(Size(hi))), body,
+                   state, options);
 }
 
 }  // namespace ricci

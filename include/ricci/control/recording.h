@@ -3,6 +3,7 @@
 // one operation. Compiled code that sees only the tensors of a tree. Not for users; control.h is written with it.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ricci/control/options.h"
@@ -26,6 +27,9 @@ struct RecordedLoop {
   Closure condition, body;
   LoopOptions options;
 };
+/// The number of steps from one bound of a loop to the other, where both are known while the loop is recorded; none where
+/// there are more than `most`.
+std::optional<Size> known_length(Size low, Size high, std::int64_t most);
 /// Gives numbers among the leaves a dtype: the state of a recorded loop has fixed types.
 void fix_dtypes(const tree::Walk& state);
 /// Writes the state after the loop over the one before it. ValueError unless the condition has one element,
@@ -34,8 +38,13 @@ void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state);
 
 /// Replaces every leaf, of a scan's xs, by zeros like one of its slices along axis 0.
 void show_slice_types(const char* name, const tree::Walk& xs);
+/// How a recorded scan goes over its slices; where nothing is scanned, how many steps it takes.
+struct ScanSteps {
+  bool reverse = false;
+  std::optional<Size> length = {};
+};
 /// Writes the last carry over the first one, and the outputs of all steps over those of one.
-void run_recorded_scan(const Closure& step, bool reverse, const tree::Walk& carry, const tree::Walk& xs,
+void run_recorded_scan(const Closure& step, const ScanSteps& steps, const tree::Walk& carry, const tree::Walk& xs,
                        const tree::Walk& ys);
 
 }  // namespace ricci::runs

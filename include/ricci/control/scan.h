@@ -31,27 +31,6 @@ Size scanned_size(const char* name, const tree::Walk& xs);
 }  // namespace runs
 
 namespace call {
-/// The scan as one operation of the program that is being recorded.
-template <class R, class C, class X, class F>
-R record_scan(const char* name, const F& step, C carry, X xs, ScanOptions options) {
-  runs::fix_dtypes(walk(carry));
-  X slice = xs;
-  runs::show_slice_types(name, walk(slice));
-  const auto one_step = [&](const C& c, const X& x) {
-    std::tuple<C, X> arguments(c, x);
-    auto [after, y] = call::invoke(step, arguments);
-    return R(std::move(after), std::move(y));
-  };
-  std::optional<R> result;
-  const runs::Closure closure =
-      function::write_down(name, one_step, std::tuple<C, X>(carry, slice), result, function::Runs::many);
-  runs::require_same_state(name, walk(carry), walk(result->first));
-  runs::require_same_values(name, "a step begins and ends with", runs::kept_by_program, runs::erased(result->first),
-                            tree::copy_values(tree::values(carry)));
-  runs::run_recorded_scan(closure, options.reverse, walk(carry), walk(xs), walk(result->second));
-  return R(std::move(carry), std::move(result->second));
-}
-
 template <class C, class X, class F>
 auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions options) {
   static_assert(takes<F, C, X>, "ricci: the step of scan must take the carry and one slice");
@@ -61,8 +40,11 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
   static_assert(std::is_same_v<std::tuple_element_t<0, R>, C>,
                 "ricci: the step of scan must return the type of the carry");
   X slice = xs;
-  if (function::is_recorded(name, walk(carry)) || function::is_recorded(name, walk(slice)))
-    return record_scan<std::pair<C, Y>>(name, step, std::move(carry), std::move(slice), options);
+  if (function::is_recorded(name, walk(carry)) || function::is_recorded(name, walk(slice))) {
+    runs::show_slice_types(name, walk(slice));
+    return record_scan<std::pair<C, Y>>(name, step, std::move(carry), xs, std::move(slice),
+                                        {.reverse = options.reverse});
+  }
   const runs::Slices slices(name, walk(slice));
   const auto run_step = [&](std::int64_t i) {
     slices.show(i, walk(slice));

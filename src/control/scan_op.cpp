@@ -1,0 +1,415 @@
+// A scan as an operation whose parameter is the program of one step. In a recorded program every transform of a scan is
+// a scan: of the step with its tangents, of the step on all examples, of the step that keeps what the way back reads and,
+// the way back, of the step's cotangents.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "control/operands.h"
+#include "custom/derived.h"
+#include "ops/axes.h"
+#include "ricci/control.h"
+#include "ricci/control/recording.h"
+
+namespace ricci::runs {
+namespace {
+
+using function::Runs;
+
+/// A step's inputs and outputs by role, with the operands that begin them: what a scan is put together from.
+class Assembly {
+ public:
+  explicit Assembly(const Program& step) : body_(step.body()), in_(body_.inputs), out_(body_.outputs) {
+    body_.inputs.clear();
+    body_.outputs.clear();
+  }
+
+  /// The input or output number i of the step as it was recorded.
+  Variable in(std::size_t i) const { return in_[i]; }
+  Variable out(std::size_t i) const { return out_[i]; }
+  /// An input that the step makes no use of.
+  Variable unused(const Type& type) {
+    body_.types.push_back(type);
+    return static_cast<Variable>(body_.types.size() - 1);
+  }
+
+  void carry(Variable before, Variable after, const Tensor& first) {
+    carry_.add(before, first);
+    carried_.push_back(after);
+  }
+  void slice(Variable of_step, const Tensor& rows) { slices_.add(of_step, rows); }
+  void stream(Variable before, Variable after, const Tensor& first) {
+    streams_.add(before, first);
+    streamed_.push_back(after);
+  }
+  void capture(Variable of_step, const Tensor& captured) { captures_.add(of_step, captured); }
+  void row(Variable of_step) { rows_.push_back(of_step); }
+  /// The number of these rows among all, new ones only where there are none of this output yet.
+  std::size_t shared_row(Variable of_step) {
+    const auto at = std::find(rows_.begin(), rows_.end(), of_step);
+    const auto number = static_cast<std::size_t>(at - rows_.begin());
+    if (at == rows_.end()) row(of_step);
+    return number;
+  }
+  /// The streams and captures that a recording found, of a program with these inputs and outputs before them.
+  void rest(const Closure& found, std::size_t inputs, std::size_t outputs) {
+    for (const Tensor& place : found.streams) stream(in(inputs++), out(outputs++), place);
+    for (const Tensor& captured : found.captured) capture(in(inputs++), captured);
+  }
+
+  struct Found {
+    Tensors carry, rows;
+  };
+  Found apply(bool reverse, Size length);
+
+ private:
+  struct Role {
+    std::vector<Variable> of_step;
+    Tensors operands;
+    void add(Variable v, const Tensor& operand) {
+      of_step.push_back(v);
+      operands.push_back(operand);
+    }
+  };
+  ProgramBody body_;
+  const std::vector<Variable> in_, out_;
+  Role carry_, slices_, streams_, captures_;
+  std::vector<Variable> carried_, rows_, streamed_;
+};
+
+/// Inputs: the carry, the scanned tensors, the streams that the step draws from, then what the step captures. Outputs:
+/// the carry, then the stacked rows.
+struct Scan {
+  using kind = Custom;
+  static constexpr const char* name = "scan";
+  static constexpr bool transparent = true;
+  Program step;
+  std::int64_t carried, scanned, streams;
+  bool reverse;
+  std::optional<Size> length;  // in steps, where no tensor is scanned
+
+  Roles roles(std::size_t count) const;
+  Types type(const Types& inputs) const;
+  Tensors call(std::span<const Tensor> inputs) const;
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
+  BatchedOutputs batch(const Batch& batch) const;
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const;
+  Tensors vjp(const Reverse& rule) const;
+
+ private:
+  std::size_t carries() const { return static_cast<std::size_t>(carried); }
+  std::size_t slices_end() const { return static_cast<std::size_t>(carried + scanned); }
+  std::size_t captures_begin() const { return static_cast<std::size_t>(carried + scanned + streams); }
+  std::size_t outputs() const { return step.body().outputs.size(); }
+  std::size_t rows_end() const { return outputs() - static_cast<std::size_t>(streams); }
+  Size steps(const Type* first_slices) const { return scanned > 0 ? first_slices->shape[0] : length.value_or(0); }
+  Size steps(std::span<const Tensor> inputs) const {
+    if (scanned == 0) return steps(static_cast<const Type*>(nullptr));
+    const Type type = type_of(inputs[carries()]);
+    return steps(&type);
+  }
+  struct Rest;
+};
+
+Assembly::Found Assembly::apply(bool reverse, Size length) {
+  Tensors operands;
+  for (const Role* role : {&carry_, &slices_, &streams_, &captures_}) {
+    body_.inputs.insert(body_.inputs.end(), role->of_step.begin(), role->of_step.end());
+    operands.append(role->operands.begin(), role->operands.end());
+  }
+  for (const auto* outputs : {&carried_, &rows_, &streamed_})
+    body_.outputs.insert(body_.outputs.end(), outputs->begin(), outputs->end());
+  Scan scan{.step = Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(body_)))),
+            .carried = std::ssize(carried_),
+            .scanned = std::ssize(slices_.of_step),
+            .streams = std::ssize(streamed_),
+            .reverse = reverse,
+            .length = {}};
+  if (scan.scanned == 0) scan.length = length;
+  const Tensors all = ricci::apply(scan, operands);
+  const auto rows = all.begin() + std::ssize(carried_);
+  return {{all.begin(), rows}, {rows, all.end()}};
+}
+
+Roles Scan::roles(std::size_t count) const {
+  const auto produced = static_cast<std::int64_t>(outputs());
+  require_between(0, streams, produced);
+  require_between(0, carried, produced - streams);
+  require_between(0, scanned, static_cast<std::int64_t>(count) - carried - streams);
+  return checked({{"carry", carries()},
+                  {"xs", static_cast<std::size_t>(scanned)},
+                  {"streams", static_cast<std::size_t>(streams)},
+                  {"step", captures(step, captures_begin())}},
+                 count);
+}
+
+[[maybe_unused]] const bool named = name_operands<Scan>();
+
+Types Scan::type(const Types& inputs) const {
+  roles(inputs.size());
+  const Types outputs = output_types(step);
+  if (scanned > 0) require_rank_of_at_least(1, inputs[carries()]);
+  Types types(outputs.begin(), outputs.end() - streams);
+  for (std::size_t i = carries(); i < types.size(); ++i) types[i].shape.insert(0, steps(inputs.begin() + carried));
+  return types;
+}
+
+Tensors Scan::call(std::span<const Tensor> inputs) const {
+  const std::int64_t count = steps(inputs).host();
+  const std::span<const Tensor> first = take(inputs, carries());
+  std::vector<std::vector<Tensor>> slices;
+  for (const Tensor& xs : take(inputs, static_cast<std::size_t>(scanned)))
+    slices.push_back(count > 0 ? unstack(xs) : std::vector<Tensor>());
+  const std::span<const Tensor> places = take(inputs, static_cast<std::size_t>(streams));
+  State carry(first.begin(), first.end()), drawing(places.begin(), places.end());
+  std::vector<std::vector<Tensor>> rows(rows_end() - carries());
+  for (std::int64_t k = 0; k < count; ++k) {
+    const auto i = static_cast<std::size_t>(reverse ? count - 1 - k : k);
+    State given = std::move(carry);
+    for (const std::vector<Tensor>& of_one : slices) given.push_back(of_one[i]);
+    given.insert(given.end(), drawing.begin(), drawing.end());
+    const State found = run(step, given, inputs);
+    const auto ys = found.begin() + carried, drawn = found.end() - streams;
+    carry.assign(found.begin(), ys);
+    drawing.assign(drawn, found.end());
+    for (auto y = ys; y != drawn; ++y) rows[static_cast<std::size_t>(y - ys)].push_back(*y);
+  }
+  Tensors outputs(carry.begin(), carry.end());
+  const Types types = output_types(step);
+  for (std::vector<Tensor>& of_one : rows) {
+    if (reverse) std::reverse(of_one.begin(), of_one.end());
+    Type none = types[outputs.size()];
+    none.shape.insert(0, 0);
+    outputs.push_back(of_one.empty() ? zeros_of(none) : stack(of_one));
+  }
+  return outputs;
+}
+
+/// A transformed step whose carry has what the carry before it has: `flags` grow until it does. They say which inputs have
+/// it at first.
+template <class Derive>
+auto until_stable(Flags& flags, std::size_t carried, std::size_t outputs, const Derive& derive) {
+  for (;;) {
+    Flags at_least(outputs, false);
+    for (std::size_t i = 0; i < carried; ++i) at_least[i] = flags[i];
+    auto derived = derive(at_least);
+    bool grown = false;
+    for (std::size_t i = 0; i < carried; ++i) {
+      grown |= derived.outputs[i] && !flags[i];
+      flags[i] |= derived.outputs[i];
+    }
+    if (!grown) return derived;
+  }
+}
+
+/// Where those that are flagged begin, counted from `first`.
+std::vector<std::size_t> places_of(const Flags& flags, std::size_t first) {
+  std::vector<std::size_t> places;
+  for (const bool flag : flags) {
+    places.push_back(first);
+    first += flag;
+  }
+  places.push_back(first);
+  return places;
+}
+
+Pushed Scan::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+  Flags active = defined_among(tangents);
+  const auto derived = until_stable(active, carries(), outputs(), [&](const Flags& at_least) {
+    return function::pushed(step, active, at_least, Runs::many);
+  });
+  Assembly pushed(derived.closure.program);
+  const std::vector<std::size_t> in = places_of(active, step.inputs()), out = places_of(derived.outputs, outputs());
+  for (std::size_t i = 0; i < carries(); ++i) pushed.carry(pushed.in(i), pushed.out(i), inputs[i]);
+  for (std::size_t i = 0; i < carries(); ++i)
+    if (active[i])
+      pushed.carry(pushed.in(in[i]), pushed.out(out[i]),
+                   tangents[i].defined() ? tangents[i] : zeros_of(type_of(inputs[i])));
+  for (std::size_t i = carries(); i < inputs.size(); ++i) {
+    if (i < slices_end()) pushed.slice(pushed.in(i), inputs[i]);
+    else if (i < captures_begin()) pushed.stream(pushed.in(i), pushed.out(rows_end() + i - slices_end()), inputs[i]);
+    else pushed.capture(pushed.in(i), inputs[i]);
+    if (!active[i]) continue;
+    if (i < slices_end()) pushed.slice(pushed.in(in[i]), tangents[i]);
+    else pushed.capture(pushed.in(in[i]), tangents[i]);
+  }
+  for (std::size_t i = carries(); i < rows_end(); ++i) pushed.row(pushed.out(i));
+  for (std::size_t i = carries(); i < rows_end(); ++i)
+    if (derived.outputs[i]) pushed.row(pushed.out(out[i]));
+  pushed.rest(derived.closure, in.back(), out.back());
+  const Assembly::Found found = pushed.apply(reverse, steps(inputs));
+
+  Pushed all;
+  const auto split = [&](const Tensors& both, std::size_t first, std::size_t count) {
+    all.outputs.append(both.begin(), both.begin() + static_cast<std::ptrdiff_t>(count));
+    auto tangent = both.begin() + static_cast<std::ptrdiff_t>(count);
+    for (std::size_t i = first; i < first + count; ++i)
+      all.tangents.push_back(derived.outputs[i] ? *tangent++ : Tensor());
+  };
+  split(found.carry, 0, carries());
+  split(found.rows, carries(), rows_end() - carries());
+  if (records_tangents_alone(inputs, tangents)) all.outputs = ricci::apply(*this, inputs);
+  return all;
+}
+
+BatchedOutputs Scan::batch(const Batch& batch) const {
+  const MappedExamples examples(batch);
+  Flags is_mapped = flags_of(batch.mapped, batch.inputs.size());
+  const auto derived = until_stable(is_mapped, carries(), outputs(), [&](const Flags& at_least) {
+    return function::mapped(step, is_mapped, at_least, examples, Runs::many);
+  });
+  Assembly mapped(derived.closure.program);
+  for (std::size_t i = 0; i < batch.inputs.size(); ++i) {
+    const Tensor& x = batch.inputs[i];
+    if (i < carries()) mapped.carry(mapped.in(i), mapped.out(i), is_mapped[i] ? batch.input(static_cast<int>(i)) : x);
+    else if (i < slices_end()) mapped.slice(mapped.in(i), is_mapped[i] ? x.movedim({0}, {1}) : x);
+    else if (i < captures_begin()) mapped.stream(mapped.in(i), mapped.out(rows_end() + i - slices_end()), x);
+    else mapped.capture(mapped.in(i), x);
+  }
+  for (std::size_t i = carries(); i < rows_end(); ++i) mapped.row(mapped.out(i));
+  mapped.rest(derived.closure, step.inputs(), outputs());
+  const Assembly::Found found = mapped.apply(reverse, length.value_or(0));
+  BatchedOutputs all{.outputs = found.carry, .mapped = 0};
+  for (const Tensor& rows : found.rows) {
+    const bool differs = derived.outputs[all.outputs.size()];
+    all.outputs.push_back(differs ? rows.movedim({1}, {0}) : rows);
+  }
+  for (std::size_t i = 0; i < rows_end(); ++i) all.mapped.push_back(derived.outputs[i]);
+  return all;
+}
+
+/// What the way back needs besides tensors.
+struct Scan::Rest {
+  function::Split split;
+  std::vector<std::size_t> kept;  // of each value that is kept, the number of its rows among the residual's tensors
+  Size steps;
+};
+
+/// Keeps the inputs, then the stacked rows.
+Kept Scan::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+  Flags active = flags_of(wanted, inputs.size()), at_hand;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    at_hand.push_back(i >= carries() && (i < slices_end() || i >= captures_begin()));
+  struct Halves {
+    function::Split split;
+    Flags outputs;
+  };
+  const auto halves = until_stable(active, carries(), outputs(), [&](const Flags&) {
+    function::Split split(step, active, at_hand, Runs::many);
+    Flags found = split.active_outputs();
+    return Halves{std::move(split), std::move(found)};
+  });
+  const Closure& closure = halves.split.forward();
+  Assembly forward(closure.program);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (i < carries()) forward.carry(forward.in(i), forward.out(i), inputs[i]);
+    else if (i < slices_end()) forward.slice(forward.in(i), inputs[i]);
+    else if (i < captures_begin()) forward.stream(forward.in(i), forward.out(rows_end() + i - slices_end()), inputs[i]);
+    else forward.capture(forward.in(i), inputs[i]);
+  }
+  for (std::size_t i = carries(); i < rows_end(); ++i) forward.row(forward.out(i));
+  auto rest = std::make_shared<Rest>(Rest{.split = halves.split, .kept = {}, .steps = steps(inputs)});
+  for (std::size_t i = 0; i < halves.split.kept(); ++i)
+    rest->kept.push_back(inputs.size() + forward.shared_row(forward.out(outputs() + i)));
+  forward.rest(closure, step.inputs(), outputs() + halves.split.kept());
+  const Assembly::Found found = forward.apply(reverse, rest->steps);
+
+  Kept kept{.outputs = found.carry, .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  kept.outputs.append(found.rows.begin(), found.rows.begin() + static_cast<std::ptrdiff_t>(rows_end() - carries()));
+  kept.residual.tensors.insert(kept.residual.tensors.end(), found.rows.begin(), found.rows.end());
+  kept.residual.rest = std::move(rest);
+  // After no steps the carry is the first one.
+  for (std::size_t i = 0; i < rows_end(); ++i)
+    kept.constant.push_back(!(halves.outputs[i] || (i < carries() && active[i])));
+  return kept;
+}
+
+Tensors Scan::vjp(const Reverse& rule) const {
+  const std::vector<Tensor>& tensors = rule.residual->tensors;
+  const auto& rest = *static_cast<const Rest*>(rule.residual->rest.get());
+  const std::size_t count = step.inputs();
+  Flags has = defined_among(rule.cotangents), summed;
+  has.resize(outputs(), false);
+  for (std::size_t i = 0; i < count; ++i) summed.push_back(i >= captures_begin());
+  struct Stable {
+    function::Backward backward;
+    Flags outputs;  // of the way back: the carry's cotangents
+  };
+  const auto stable = until_stable(has, carries(), count, [&](const Flags& at_least) {
+    function::Backward backward = rest.split.backward(has, at_least, summed);
+    Flags found = backward.given;
+    for (std::size_t i = 0; i < carries(); ++i) found[i] |= backward.taken[i];
+    return Stable{std::move(backward), std::move(found)};
+  });
+  const function::Backward& found = stable.backward;
+  Assembly backward(found.closure.program);
+  const std::vector<std::size_t> cts = places_of(found.taken, found.reads.size()), out = places_of(found.given, 0);
+  std::size_t sums = cts.back();
+  for (std::size_t i = 0; i < carries(); ++i) {
+    if (!has[i]) continue;
+    const Type& type = rule.output_types[i];
+    const Variable ct = found.taken[i] ? backward.in(cts[i]) : backward.unused(type);
+    backward.carry(ct, backward.out(out[i]), rule.cotangent(static_cast<int>(i)));
+  }
+  for (std::size_t i = captures_begin(); i < count; ++i)
+    if (found.given[i]) backward.carry(backward.in(sums++), backward.out(out[i]), zeros_of(rule.input_types[i]));
+  for (std::size_t i = 0; i < found.reads.size(); ++i) {
+    const auto [of_input, index] = found.reads[i];
+    const Tensor& read = tensors[of_input ? index : rest.kept[index]];
+    if (of_input && index >= captures_begin()) backward.capture(backward.in(i), read);
+    else backward.slice(backward.in(i), read);
+  }
+  for (std::size_t i = carries(); i < rows_end(); ++i)
+    if (found.taken[i]) backward.slice(backward.in(cts[i]), rule.cotangent(static_cast<int>(i)));
+  for (std::size_t i = carries(); i < slices_end(); ++i)
+    if (found.given[i]) backward.row(backward.out(out[i]));
+  backward.rest(found.closure, sums, 0);
+  const Assembly::Found gradients = backward.apply(!reverse, rest.steps);
+
+  Tensors all;
+  auto carry = gradients.carry.begin(), row = gradients.rows.begin();
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_slice = i >= carries() && i < slices_end();
+    const bool has_one = i < carries() ? has[i] : found.given[i];
+    all.push_back(!has_one ? Tensor() : is_slice ? *row++ : *carry++);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<Size> known_length(Size low, Size high, std::int64_t most) {
+  if (high.hint() - low.hint() > most) return std::nullopt;
+  const bool is_size = high.is_symbol() && !low.is_symbol() && low.raw() == 0;
+  return is_size ? high : Size(std::max<std::int64_t>(high.host() - low.host(), 0));
+}
+
+void show_slice_types(const char* name, const tree::Walk& xs) {
+  scanned_size(name, xs);
+  for (Tensor* leaf : xs.leaves) {
+    Type one = type_of(*leaf);
+    one.shape.erase(0);
+    *leaf = zeros_of(one);
+  }
+}
+
+void run_recorded_scan(const Closure& step, const ScanSteps& steps, const tree::Walk& carry, const tree::Walk& xs,
+                       const tree::Walk& ys) {
+  Tensors inputs = function::defined_leaves(carry);
+  const auto carried = static_cast<std::int64_t>(inputs.size());
+  for (const Tensor* leaf : xs.leaves) inputs.push_back(*leaf);
+  inputs.append(step.streams.begin(), step.streams.end());
+  inputs.append(step.captured.begin(), step.captured.end());
+  const Tensors outputs = apply(Scan{.step = step.program,
+                                     .carried = carried,
+                                     .scanned = static_cast<std::int64_t>(xs.leaves.size()),
+                                     .streams = static_cast<std::int64_t>(step.streams.size()),
+                                     .reverse = steps.reverse,
+                                     .length = steps.length},
+                                inputs);
+  std::span<const Tensor> rest = outputs;
+  function::write_leaves(rest, carry);
+  function::write_leaves(rest, ys);
+}
+
+}  // namespace ricci::runs

@@ -1,0 +1,272 @@
+// Recording a program again under a transform, and cutting what reverse mode records in two.
+#include "custom/derived.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "custom/closing.h"
+#include "primitive/derive.h"
+
+namespace ricci::function {
+namespace {
+
+constexpr const char* called = "a recorded program";
+
+Type type_of_variable(const Program& f, Variable v) { return f.body().types[static_cast<std::size_t>(v)]; }
+
+TensorFunction function_of(const Program& f) {
+  return [&f](std::span<const Tensor> inputs) {
+    const std::vector<Tensor> outputs = f(inputs);
+    return Tensors(outputs.begin(), outputs.end());
+  };
+}
+
+/// One recording of a program made from another.
+class Rerecording {
+ public:
+  explicit Rerecording(Runs runs)
+      : record_(std::make_unique<RecordInterpreter>(runs == Runs::many ? Records::step : Records::part, Entry{})) {}
+
+  RecordInterpreter& record() const { return *record_; }
+  Tensor input(Type type) const { return wrap(record_->add_input(type)); }
+  Tensor tangent(const Type& type) const { return input({type.dtype, type.shape}); }
+  Variable variable(const Tensor& x) const { return record_->variable_of(read(with_dtype(x), called)); }
+  void output(const Tensor& x) const { record_->body->outputs.push_back(variable(x)); }
+  Closure leave() {
+    const std::vector<Generator*> streams = end_streams(*record_, called);
+    const std::shared_ptr<ProgramBody> body = record_->body;
+    record_.reset();
+    return closed(*body, streams);
+  }
+
+ private:
+  std::unique_ptr<RecordInterpreter> record_;
+};
+
+}  // namespace
+
+Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Runs runs) {
+  Rerecording again(runs);
+  Tensors inputs, tangents;
+  for (const Variable v : f.body().inputs) inputs.push_back(again.input(type_of_variable(f, v)));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    tangents.push_back(active[i] ? again.tangent(type_of(inputs[i])) : Tensor());
+  const Pushed found = push_through(function_of(f), inputs, tangents);
+  for (const Tensor& t : found.outputs) again.output(t);
+  Derived derived;
+  for (std::size_t i = 0; i < found.outputs.size(); ++i) {
+    const bool has = found.tangents[i].defined();
+    derived.outputs.push_back(has || at_least[i]);
+    if (derived.outputs[i]) again.output(has ? found.tangents[i] : zeros_of(type_of(found.outputs[i])));
+  }
+  derived.closure = again.leave();
+  return derived;
+}
+
+Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
+               Runs runs) {
+  Rerecording again(runs);
+  Tensors inputs;
+  for (std::size_t i = 0; i < f.inputs(); ++i) {
+    Type type = type_of_variable(f, f.body().inputs[i]);
+    if (is_mapped[i]) type.shape.insert(0, examples.size);
+    inputs.push_back(again.input(type));
+  }
+  Derived derived;
+  Tensors outputs;
+  {
+    const BatchLevel level(examples);
+    for (const Tensor& shown : f(level.show(inputs, is_mapped))) {
+      const BatchLevel::Taken taken = level.take(shown);
+      derived.outputs.push_back(taken.mapped || at_least[outputs.size()]);
+      outputs.push_back(derived.outputs.back() ? level.take_rows(shown) : taken.value);
+    }
+  }
+  for (const Tensor& t : outputs) again.output(t);
+  derived.closure = again.leave();
+  return derived;
+}
+
+/// A program under a tape, and the tape run backwards: one list of equations, which is cut later.
+struct Split::Recording {
+  ProgramBody body;  // without outputs
+  std::size_t forward_equations = 0, forward_variables = 0;
+  std::vector<Variable> inputs, outputs;         // of the old program
+  std::vector<Variable> streams, ended_streams;  // that its draws go on from, and to
+  std::vector<Generator*> generators;
+  std::vector<Variable> cotangents, sums;  // inputs as well
+  std::vector<Variable> gradients;
+  Flags active_outputs, taken, given;
+};
+
+Split::Recording Split::record(const Flags& cotangents, const Flags& at_least, const Flags& summed) const {
+  Recording r;
+  const Rerecording again(runs_);
+  const std::shared_ptr<ProgramBody> body = again.record().body;
+  Tensors inputs;
+  for (const Variable v : f_.body().inputs) inputs.push_back(again.input(type_of_variable(f_, v)));
+  r.inputs = body->inputs;
+  const TapedCall taped(function_of(f_), inputs, active_);
+  for (const Tensor& t : taped.outputs) r.outputs.push_back(again.variable(t));
+  r.forward_equations = body->equations.size();
+  r.forward_variables = body->types.size();
+
+  std::vector<Tensor> cts;
+  for (std::size_t i = 0; i < taped.outputs.size(); ++i) {
+    r.active_outputs.push_back(taped.output_slots[i] >= 0);
+    r.taken.push_back(r.active_outputs[i] && cotangents[i]);
+    cts.push_back(r.taken[i] ? again.tangent(type_of(taped.outputs[i])) : Tensor());
+    if (r.taken[i]) r.cotangents.push_back(again.variable(cts[i]));
+  }
+  const std::vector<Tensor> found = taped.record->pull_back(taped.output_slots, cts, taped.wanted_slots, true);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Tensor gradient = active_[i] ? found[next++] : Tensor();
+    if (!gradient.defined() && at_least[i]) gradient = zeros_of(type_of(inputs[i]));
+    r.given.push_back(gradient.defined());
+    if (!r.given[i]) continue;
+    if (!(type_of(gradient) == type_of(inputs[i]))) gradient = fit(gradient, type_of(inputs[i]));
+    if (summed[i]) {
+      const Tensor sum = again.tangent(type_of(inputs[i]));
+      r.sums.push_back(again.variable(sum));
+      gradient = sum + gradient;
+    }
+    r.gradients.push_back(again.variable(gradient));
+  }
+  for (const RecordInterpreter::StepStream& stream : again.record().step_streams())
+    r.streams.push_back(again.record().variable_of(stream.start));
+  r.generators = end_streams(again.record(), called);
+  r.ended_streams = std::exchange(body->outputs, {});
+  r.body = *body;
+  return r;
+}
+
+namespace {
+
+/// Some of the variables of a recording.
+class Variables {
+ public:
+  explicit Variables(const ProgramBody& body) : has_(body.types.size()) {}
+  void add(Variable v) { has_[static_cast<std::size_t>(v)] = true; }
+  template <class List>
+  void add_all(const List& list) {
+    for (const Variable v : list) add(v);
+  }
+  bool has(Variable v) const { return has_[static_cast<std::size_t>(v)]; }
+  template <class List>
+  bool have_all(const List& list) const {
+    return std::all_of(list.begin(), list.end(), [this](Variable v) { return has(v); });
+  }
+  template <class List>
+  bool have_any(const List& list) const {
+    return std::any_of(list.begin(), list.end(), [this](Variable v) { return has(v); });
+  }
+
+ private:
+  std::vector<bool> has_;
+};
+
+/// Whether it costs less to compute the equation again than to keep its result.
+bool is_cheap(const Equation& e) {
+  if (e.rules->kind == Kind::custom || e.outputs.size() != 1) return false;
+  return e.inputs.empty() || e.rules->is_view || (e.rules->kind == Kind::elementwise && e.rules->locally_constant);
+}
+
+}  // namespace
+
+/// What the equations behind the cut read of those before it, and what these can give without being kept.
+struct Split::Read {
+  Variables needed, available;
+
+  Read(const Recording& r, const Flags& at_hand) : needed(r.body), available(r.body) {
+    needed.add_all(r.gradients);
+    for (std::size_t i = r.body.equations.size(); i-- > r.forward_equations;)
+      if (needed.have_any(r.body.equations[i].outputs)) needed.add_all(r.body.equations[i].inputs);
+    for (std::size_t i = 0; i < r.inputs.size(); ++i)
+      if (at_hand[i]) available.add(r.inputs[i]);
+    for (const Capture& capture : r.body.captures) available.add(capture.variable);
+  }
+  /// A cheap equation whose operands are available makes its result so.
+  void pass(const Equation& e) {
+    if (is_cheap(e) && available.have_all(e.inputs)) available.add(e.outputs[0]);
+  }
+};
+
+Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
+    : f_(std::move(f)), active_(active), at_hand_(at_hand), runs_(runs) {
+  const Flags all(f_.body().outputs.size(), true), none(f_.inputs(), false);
+  const Recording r = record(all, none, none);
+  Read read(r, at_hand_);
+  const auto keep = [&](Variable v) {
+    if (!read.needed.has(v) || read.available.has(v)) return;
+    kept_.push_back(v);
+    read.available.add(v);
+  };
+  for (const Variable v : r.inputs) keep(v);
+  for (const Variable v : r.streams) keep(v);
+  for (std::size_t i = 0; i < r.forward_equations; ++i) {
+    read.pass(r.body.equations[i]);
+    for (const Variable v : r.body.equations[i].outputs) keep(v);
+  }
+  active_outputs_ = r.active_outputs;
+  ProgramBody body = r.body;
+  body.inputs = r.inputs;
+  body.inputs.insert(body.inputs.end(), r.streams.begin(), r.streams.end());
+  for (const auto& more : {r.outputs, kept_, r.ended_streams})
+    body.outputs.insert(body.outputs.end(), more.begin(), more.end());
+  forward_ = closed(body, r.generators);
+}
+
+/// None where the recording reads something that the first one did not: rules may do as they like.
+std::optional<Backward> Split::cut(const Recording& r) const {
+  Read read(r, at_hand_);
+  for (const Variable v : kept_) {
+    const bool is_same = static_cast<std::size_t>(v) < r.forward_variables ||
+                         std::find(r.streams.begin(), r.streams.end(), v) != r.streams.end();
+    if (!is_same) return std::nullopt;
+    read.available.add(v);
+  }
+  for (std::size_t i = 0; i < r.forward_equations; ++i) read.pass(r.body.equations[i]);
+  Backward backward{.closure = {}, .reads = {}, .taken = r.taken, .given = r.given};
+  ProgramBody body = r.body;
+  body.inputs.clear();
+  body.outputs = r.gradients;
+  Variables given(r.body);  // as inputs
+  const auto take = [&](Variable v, Reads from) {
+    if (!read.needed.has(v) || given.has(v)) return;
+    given.add(v);
+    body.inputs.push_back(v);
+    backward.reads.push_back(from);
+  };
+  // What is cheap is computed again, from what is read for it.
+  const auto is_kept = [&](Variable v) { return std::find(kept_.begin(), kept_.end(), v) != kept_.end(); };
+  std::vector<Equation> again;
+  for (std::size_t i = r.forward_equations; i-- > 0;) {
+    const Equation& e = r.body.equations[i];
+    for (const Variable v : e.outputs)
+      if (read.needed.has(v) && !read.available.has(v)) return std::nullopt;
+    if (!is_cheap(e) || !read.needed.has(e.outputs[0]) || is_kept(e.outputs[0])) continue;
+    read.needed.add_all(e.inputs);
+    again.push_back(e);
+  }
+  for (const auto& inputs : {r.inputs, r.streams})
+    for (const Variable v : inputs)
+      if (read.needed.has(v) && !read.available.has(v)) return std::nullopt;
+  for (std::size_t i = 0; i < r.inputs.size(); ++i)
+    if (at_hand_[i]) take(r.inputs[i], {.of_input = true, .index = i});
+  for (std::size_t i = 0; i < kept_.size(); ++i) take(kept_[i], {.of_input = false, .index = i});
+  for (const auto& more : {r.cotangents, r.sums}) body.inputs.insert(body.inputs.end(), more.begin(), more.end());
+  body.equations.assign(again.rbegin(), again.rend());
+  body.equations.insert(body.equations.end(),
+                        r.body.equations.begin() + static_cast<std::ptrdiff_t>(r.forward_equations),
+                        r.body.equations.end());
+  backward.closure = closed(body, {});
+  return backward;
+}
+
+Backward Split::backward(const Flags& cotangents, const Flags& at_least, const Flags& summed) const {
+  if (std::optional<Backward> found = cut(record(cotangents, at_least, summed))) return *std::move(found);
+  return *cut(record(active_outputs_, at_least, summed));
+}
+
+}  // namespace ricci::function

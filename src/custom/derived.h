@@ -1,0 +1,79 @@
+// Programs from programs: forward mode, vmap, and reverse mode cut into a forward and a backward program. Each runs the
+// program under the transform while it is recorded again, so that every rule is used as it is. Knows no operation. Start
+// with `pushed`.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "interpreters/batch_level.h"
+#include "interpreters/lifted.h"
+#include "program/program.h"
+#include "ricci/function/closure.h"
+
+namespace ricci::function {
+
+/// A program without captures, made from another one. What its rules captured and draw from are inputs, as of any
+/// closure.
+struct Derived {
+  Closure closure;
+  Flags outputs;  // those of the old program that have a tangent, or are mapped
+};
+
+/// Inputs: those of `f`, then the tangents of the active ones. Outputs: those of `f`, then the tangents of those that
+/// have one, or should (`at_least`; zeros then).
+Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Runs runs);
+
+/// `f` for all examples at once: the mapped inputs, and the outputs that differ per example or should, have them as axis 0.
+Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
+               Runs runs);
+
+/// What a backward program reads of the forward one: an input of the old program, or something that is kept.
+struct Reads {
+  bool of_input = false;
+  std::size_t index = 0;  // among those inputs, or those kept
+};
+
+/// Inputs: what it reads, the cotangents of those outputs that have one, then the sums so far of those cotangents that are
+/// summed and not zero. Outputs: for each active input whose cotangent is not zero that cotangent, added to its sum if it
+/// is summed.
+struct Backward {
+  Closure closure;
+  std::vector<Reads> reads;
+  Flags taken;  // outputs of the old program whose cotangents are inputs
+  Flags given;  // inputs of the old program whose cotangents are outputs
+};
+
+/// Reverse mode of a program, cut in two.
+class Split {
+ public:
+  /// `active`: the inputs that have cotangents. `at_hand`: those that the backward program may read without their being
+  /// kept.
+  Split(Program f, const Flags& active, const Flags& at_hand, Runs runs);
+
+  /// Inputs: those of the old program. Outputs: those of the old program, then what is kept.
+  const Closure& forward() const { return forward_; }
+  std::size_t kept() const { return kept_.size(); }
+  /// Those outputs that depend on active inputs.
+  const Flags& active_outputs() const { return active_outputs_; }
+
+  /// For cotangents of some outputs; the others are zero. `at_least` says whose cotangents should be outputs, zeros if need
+  /// be, `summed` which of them are added to a sum.
+  Backward backward(const Flags& cotangents, const Flags& at_least, const Flags& summed) const;
+
+ private:
+  struct Recording;
+  struct Read;
+  Recording record(const Flags& cotangents, const Flags& at_least, const Flags& summed) const;
+  std::optional<Backward> cut(const Recording& recording) const;
+
+  Program f_;
+  Flags active_, at_hand_;
+  Runs runs_;
+  Closure forward_;
+  Flags active_outputs_;
+  std::vector<Variable> kept_;  // of the recording
+};
+
+}  // namespace ricci::function
