@@ -113,7 +113,6 @@ void fill(Strided out, double re, double im) {
 void fill(Strided out, std::int64_t value) { fill_with(out, &value, DType::int64); }
 
 void clear(Strided out) {
-  assert(is_contiguous(Shape(out.shape, out.shape + out.rank), Strides(out.strides, out.strides + out.rank)));
   auto bytes = static_cast<std::int64_t>(element_size(out.dtype));
   for (int i = 0; i < out.rank; ++i) bytes *= out.shape[i];
   parallel_for({bytes, nanoseconds_per_byte(bytes), 64 * line_step()}, [&](std::int64_t begin, std::int64_t end) {

@@ -87,7 +87,7 @@ R record_scan(const char* name, const F& step, C carry, X xs, X slice, const run
   const runs::Closure closure =
       function::write_down(name, one_step, std::tuple<C, X>(carry, slice), result, function::Runs::many);
   runs::require_same_state(name, walk_state(carry), walk_state(result->first));
-  runs::require_same_values(name, "a recorded step changes", runs::erased(result->first),
+  runs::require_same_values(name, "a step begins and ends with", runs::kept_by_program, runs::erased(result->first),
                             tree::copy_values(tree::values(carry)));
   runs::run_recorded_scan(closure, steps, walk(carry), walk(xs), walk(result->second));
   return R(std::move(carry), std::move(result->second));
