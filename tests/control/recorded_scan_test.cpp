@@ -69,23 +69,23 @@ TEST(RecordedScan, ItsGradientIsAForwardScanThatKeepsRowsAndABackwardOne) {
   };
   const auto slopes = [&](Tensor xs, Tensor w) { return rc::grad<0, 1>(f)(xs, w); };
   const rc::Program p = rc::trace(slopes)(three, number(0.5));
-  EXPECT_EQ(rc::to_string(p), R"(program(a: f64[3], b: f64[]; c: f64[]) {
-  d: f64[], e: f64[3], f: f64[3] = scan[step=program(a: f64[], b: f64[], c: f64[]) {
+  EXPECT_EQ(rc::to_string(p), R"(program(a: f64[s0], b: f64[]) {
+  c: f64[], d: f64[s0], e: f64[s0] = scan[step=program(a: f64[], b: f64[], c: f64[]) {
       d: f64[] = mul c a
       e: f64[] = add d b
       f: f64[] = tanh e
       return f a f
-    }, carried=1, scanned=1, streams=0, reverse=false, length=none] c a b
-  g: f64[] = full[shape=(), dtype=f64, integer=1, real=1, imaginary=0]
-  h: f64[] = zeros[shape=(), dtype=f64]
-  i: f64[], j: f64[], k: f64[3] = scan[step=program(a: f64[], b: f64[], c: f64[], d: f64[], e: f64[]) {
+    }, carried=1, scanned=1, streams=0, reverse=false, length=none] carry(f64(0.0)) xs(a) step(b)
+  f: f64[] = full[shape=(), dtype=f64, integer=1, real=1, imaginary=0]
+  g: f64[] = zeros[shape=(), dtype=f64]
+  h: f64[], k: f64[], l: f64[s0] = scan[step=program(a: f64[], b: f64[], c: f64[], d: f64[], e: f64[]) {
       f: f64[] = tanh_slope a d
       g: f64[] = mul f c
       h: f64[] = mul f e
-      i: f64[] = add b g
-      return h i f
-    }, carried=2, scanned=2, streams=0, reverse=true, length=none] g h e f b
-  return k j
+      k: f64[] = add b g
+      return h k f
+    }, carried=2, scanned=2, streams=0, reverse=true, length=none] carry(f g) xs(d e) step(b)
+  return l k
 }
 )");
 }

@@ -71,7 +71,7 @@ program(a: f32[], b: f32[s0]) {
       e: f32[] = add d b
       f: f32[] = tanh e
       return f f
-    }, carried=1, scanned=1, streams=0, reverse=false] carry(c) xs(b) step(a)
+    }, carried=1, scanned=1, streams=0, reverse=false, length=none] carry(c) xs(b) step(a)
   return d e
 }
 )");

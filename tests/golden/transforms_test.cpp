@@ -93,11 +93,11 @@ TEST(GoldenTransforms, VmapOfVmap) {
   const auto distance = [](Tensor x, Tensor y) { return (x - y).square().sum(); };
   const auto f = rc::vmap(rc::vmap(distance, {.in_dims = {rc::none, 0}}), {.in_dims = {0, rc::none}});
   expect_golden_whole(rc::trace(f)(rc::ones({3, 3}), rc::ones({3, 3})), R"(
-program(a: f32[i=3,3], b: f32[j=s0,3]) where s0!=1 {
-  c: f32[3,1,3] = reshape[shape=(3,1,3)] a
-  d: f32[i=3,j=s0,3] = sub c b
-  e: f32[i=3,j=s0,3] = square d
-  f: f32[i=3,j=s0] = sum[axes=(2)] e
+program(a: f32[i=s0,s1], b: f32[j=s2,s1]) where s2!=1 {
+  c: f32[s0,1,s1] = reshape[shape=(s0,1,s1)] a
+  d: f32[i=s0,j=s2,s1] = sub c b
+  e: f32[i=s0,j=s2,s1] = square d
+  f: f32[i=s0,j=s2] = sum[axes=(2)] e
   return f
 }
 )");
