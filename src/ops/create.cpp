@@ -271,7 +271,9 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
     raise_arange(
         "from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " has more elements than memory can hold",
         "make it shorter");
-  if (count < 0)
+  const bool is_empty = integers ? a.integer == b.integer : a.value == b.value;
+  const bool rises = integers ? a.integer < b.integer : a.value < b.value;
+  if (!is_empty && rises != (by.value > 0))
     raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " leads away from the end",
                  "change the sign of the step");
   if (!integers)

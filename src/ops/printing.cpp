@@ -65,11 +65,18 @@ struct Style {
   }
 };
 
+/// How much there is to print: elements, and rows without any.
+double places(const Array& array) {
+  double count = 1;
+  for (const Size size : array.type.shape) count *= static_cast<double>(std::max<std::int64_t>(size, 1));
+  return count;
+}
+
 /// One array: its elements as text of one width, nested by axes.
 class ArrayText {
  public:
   ArrayText(const Array& array, const Style& style)
-      : array_(array), style_(style), summarised_(array.numel() > style.options.threshold) {
+      : array_(array), style_(style), summarised_(places(array) > static_cast<double>(style.options.threshold)) {
     visit(0, 0, [this](const std::string& element) { width_ = std::max(width_, element.size()); });
   }
 

@@ -224,6 +224,9 @@ TEST(Arange, RefusesStepsThatLeadAway) {
   expect_error<rc::ValueError>([] { rc::arange(0, 3, 0); }, "arange: step is 0; it must not be");
   expect_error<rc::ValueError>([] { rc::arange(-3); },
                                "arange: from 0 to -3 by 1 leads away from the end; change the sign of the step");
+  for (const std::int64_t step : {std::int64_t{-10}, INT64_MIN})
+    EXPECT_THROW(rc::arange(0, 5, step), rc::ValueError) << step;
+  EXPECT_THROW(rc::arange(0, 0.5, -10), rc::ValueError);
 }
 
 TEST(Arange, CannotHaveASizePerExample) {
