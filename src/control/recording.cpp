@@ -1,5 +1,5 @@
-// Conditionals and loops as operations whose parameters are programs. Each runs as the plain one of control.h does, on
-// lists of tensors, so that every transform of a recorded one follows from it. Scans are scan_op.cpp.
+// A loop as an operation whose parameters are programs. It runs as the plain one of control.h does, on lists of tensors,
+// so that every transform of a recorded one follows from it. Conditionals are cond_op.cpp, scans scan_op.cpp.
 #include "ricci/control/recording.h"
 
 #include <algorithm>
@@ -13,51 +13,6 @@
 
 namespace ricci::runs {
 namespace {
-
-/// Inputs: the predicate or index, the operands, then what each branch captures.
-struct Cond {
-  using kind = Custom;
-  static constexpr const char* name = "cond";
-  std::int64_t operands;
-  std::vector<Program> branches;
-
-  Roles roles(std::size_t count) const {
-    require_between(0, operands, static_cast<std::int64_t>(count) - 1);
-    const auto given = static_cast<std::size_t>(operands);
-    Roles all{{"predicate", 1}, {"operands", given}};
-    for (std::size_t i = 0; i < branches.size(); ++i)
-      all.push_back({"branch" + std::to_string(i), captures(branches[i], given)});
-    return checked(std::move(all), count);
-  }
-  Types type(const Types& inputs) const {
-    roles(inputs.size());
-    const bool is_predicate = inputs[0].dtype == DType::boolean;
-    require_between(is_predicate ? 2 : 1, std::ssize(branches), is_predicate ? 2 : std::ssize(branches));
-    if (category(inputs[0].dtype) > 1) throw IndexError("the index is " + to_string(inputs[0]));
-    for (const Program& branch : branches)
-      if (!(output_types(branch) == output_types(branches[0]))) throw IndexError("the branches differ in type");
-    return output_types(branches[0]);
-  }
-  Tensors call(std::span<const Tensor> inputs) const {
-    const Tensor question = with_valid_index(take(inputs, 1)[0]);
-    const std::span<const Tensor> given = take(inputs, static_cast<std::size_t>(operands));
-    std::vector<std::span<const Tensor>> captured;
-    for (const Program& branch : branches) captured.push_back(take(inputs, branch.inputs() - given.size()));
-    Parting parting(name);
-    parting.choose(question);
-    for (;;) {
-      const auto branch = static_cast<std::size_t>(parting.answer());
-      State result = run(branches[branch], given, captured[branch]);
-      if (!parting.next(erased(result))) return {result.begin(), result.end()};
-    }
-  }
-
- private:
-  Tensor with_valid_index(const Tensor& question) const {
-    if (type_of(question).dtype == DType::boolean) return question;
-    return checked_index(question, static_cast<std::int64_t>(branches.size()));
-  }
-};
 
 /// The condition or the body of a recorded loop, a function of the state: what it captured follows it there, or is
 /// held.
@@ -129,7 +84,7 @@ struct WhileLoop {
   }
 };
 
-[[maybe_unused]] const bool named = name_operands<Cond>() && name_operands<WhileLoop>();
+[[maybe_unused]] const bool named = name_operands<WhileLoop>();
 
 }  // namespace
 
@@ -143,25 +98,6 @@ bool is_decided_later(const char* name, const Tensor& question) {
   return innermost_part(*read(question, name), [&](const Value& part) {
     return part.kind == ValueKind::batched && part.level < record->level;
   });
-}
-
-void run_recorded_branches(const char* name, const Tensor& question, const tree::Walk& operands,
-                           std::span<const Closure> branches, const tree::Walk& result) {
-  require_one_element(name, type_of(question));
-  const Types types = output_types(branches[0].program);
-  Tensors inputs{question};
-  const Tensors given = function::defined_leaves(operands);
-  inputs.append(given.begin(), given.end());
-  Cond cond{.operands = static_cast<std::int64_t>(given.size()), .branches = {}};
-  for (const Closure& branch : branches) {
-    const Types found = output_types(branch.program);
-    for (std::size_t i = 0; i < types.size(); ++i) require_same_type(name, types[i], found[i]);
-    cond.branches.push_back(branch.program);
-    inputs.append(branch.captured.begin(), branch.captured.end());
-  }
-  const Tensors outputs = apply(cond, inputs);
-  std::span<const Tensor> rest = outputs;
-  function::write_leaves(rest, result);
 }
 
 void fix_dtypes(const tree::Walk& state) {

@@ -1,0 +1,321 @@
+// A conditional as an operation whose parameters are the programs of its branches. In a recorded program every transform
+// of one is a conditional on the same question: of the branches with tangents, of the branches on all examples, of the
+// branches that keep what the way back reads and, the way back, of the branches' cotangents.
+#include <functional>
+#include <memory>
+
+#include "control/operands.h"
+#include "custom/derived.h"
+#include "ops/axes.h"
+#include "ricci/control.h"
+#include "ricci/control/recording.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci::runs {
+namespace {
+
+using function::Runs;
+
+/// Inputs: the predicate or index, the operands, then what each branch captures.
+struct Cond {
+  using kind = Custom;
+  static constexpr const char* name = "cond";
+  static constexpr bool transparent = true;
+  std::int64_t operands;
+  std::vector<Program> branches;
+
+  Roles roles(std::size_t count) const;
+  Types type(const Types& inputs) const;
+  Tensors call(std::span<const Tensor> inputs) const;
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
+  BatchedOutputs batch(const Batch& batch) const;
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const;
+  Tensors vjp(const Reverse& rule) const;
+
+ private:
+  std::size_t given() const { return static_cast<std::size_t>(operands); }
+  std::size_t outputs() const { return branches[0].body().outputs.size(); }
+  /// For every branch, which of the inputs are its own, in order.
+  std::vector<std::vector<std::size_t>> inputs_of_branches() const;
+  Tensor with_valid_index(const Tensor& question) const {
+    if (type_of(question).dtype == DType::boolean) return question;
+    return checked_index(question, static_cast<std::int64_t>(branches.size()));
+  }
+  struct Rest;
+};
+
+std::vector<std::vector<std::size_t>> Cond::inputs_of_branches() const {
+  std::vector<std::vector<std::size_t>> all;
+  std::size_t next = 1 + given();
+  for (const Program& branch : branches) {
+    std::vector<std::size_t>& own = all.emplace_back();
+    for (std::size_t i = 0; i < given(); ++i) own.push_back(1 + i);
+    while (own.size() < branch.inputs()) own.push_back(next++);
+  }
+  return all;
+}
+
+template <class List>
+Tensors chosen(const List& from, const std::vector<std::size_t>& which) {
+  Tensors found;
+  for (const std::size_t i : which) found.push_back(from[i]);
+  return found;
+}
+
+Flags chosen(const Flags& from, const std::vector<std::size_t>& which) {
+  Flags found;
+  for (const std::size_t i : which) found.push_back(from[i]);
+  return found;
+}
+
+/// A derived program at these inputs and what it captured.
+State run(const Closure& closure, Tensors inputs) {
+  inputs.append(closure.captured.begin(), closure.captured.end());
+  return closure.program(inputs);
+}
+
+/// The conditional whose branch number b is `branch(b, operands)`, written down with what it captures.
+Tensors apply_branches(const Tensor& question, const State& operands, std::size_t count,
+                       const std::function<State(std::size_t, const State&)>& branch) {
+  Tensors inputs{question};
+  inputs.append(operands.begin(), operands.end());
+  Cond cond{.operands = std::ssize(operands), .branches = {}};
+  for (std::size_t b = 0; b < count; ++b) {
+    function::ClosureRun run(Cond::name);
+    State shown = operands;
+    run.enter(call::walk(shown));
+    State found = branch(b, shown);
+    const Closure closure = run.leave(call::walk(found));
+    cond.branches.push_back(closure.program);
+    inputs.append(closure.captured.begin(), closure.captured.end());
+  }
+  return apply(cond, inputs);
+}
+
+/// The branches transformed so that each has for its outputs what any of them has.
+template <class Derive>
+auto alike(std::size_t branches, std::size_t outputs, const Derive& derive) {
+  Flags at_least(outputs, false);
+  for (;;) {
+    std::vector<function::Derived> derived;
+    Flags any = at_least;
+    for (std::size_t b = 0; b < branches; ++b) {
+      derived.push_back(derive(b, at_least));
+      for (std::size_t i = 0; i < outputs; ++i) any[i] |= derived[b].outputs[i];
+    }
+    if (any == at_least) return std::pair{derived, any};
+    at_least = any;
+  }
+}
+
+Roles Cond::roles(std::size_t count) const {
+  require_between(0, operands, static_cast<std::int64_t>(count) - 1);
+  Roles all{{"predicate", 1}, {"operands", given()}};
+  for (std::size_t i = 0; i < branches.size(); ++i)
+    all.push_back({"branch" + std::to_string(i), captures(branches[i], given())});
+  return checked(std::move(all), count);
+}
+
+[[maybe_unused]] const bool named = name_operands<Cond>();
+
+Types Cond::type(const Types& inputs) const {
+  roles(inputs.size());
+  const bool is_predicate = inputs[0].dtype == DType::boolean;
+  require_between(is_predicate ? 2 : 1, std::ssize(branches), is_predicate ? 2 : std::ssize(branches));
+  if (category(inputs[0].dtype) > 1) throw IndexError("the index is " + to_string(inputs[0]));
+  for (const Program& branch : branches)
+    if (!(output_types(branch) == output_types(branches[0]))) throw IndexError("the branches differ in type");
+  return output_types(branches[0]);
+}
+
+Tensors Cond::call(std::span<const Tensor> inputs) const {
+  const Tensor question = with_valid_index(take(inputs, 1)[0]);
+  const std::span<const Tensor> operands_given = take(inputs, given());
+  std::vector<std::span<const Tensor>> captured;
+  for (const Program& branch : branches) captured.push_back(take(inputs, branch.inputs() - given()));
+  Parting parting(name);
+  parting.choose(question);
+  for (;;) {
+    const auto branch = static_cast<std::size_t>(parting.answer());
+    State result = runs::run(branches[branch], operands_given, captured[branch]);
+    if (!parting.next(erased(result))) return {result.begin(), result.end()};
+  }
+}
+
+Pushed Cond::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+  const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
+  const Flags active = defined_among(tangents);
+  const auto [derived, has] = alike(branches.size(), outputs(), [&](std::size_t b, const Flags& at_least) {
+    return function::pushed(branches[b], chosen(active, own[b]), at_least, Runs::once);
+  });
+  State all(inputs.begin() + 1, inputs.begin() + 1 + operands);
+  for (std::size_t i = 1; i <= given(); ++i)
+    if (active[i]) all.push_back(tangents[i]);
+  const auto branch = [&](std::size_t b, const State& shown) {
+    Tensors values(shown.begin(), shown.begin() + operands);
+    for (std::size_t k = given(); k < own[b].size(); ++k) values.push_back(inputs[own[b][k]]);
+    values.append(shown.begin() + operands, shown.end());
+    for (std::size_t k = given(); k < own[b].size(); ++k)
+      if (active[own[b][k]]) values.push_back(tangents[own[b][k]]);
+    return run(derived[b].closure, std::move(values));
+  };
+  const Tensors found = apply_branches(inputs[0], all, branches.size(), branch);
+  Pushed pushed;
+  std::size_t next = outputs();
+  for (std::size_t i = 0; i < outputs(); ++i) {
+    pushed.outputs.push_back(found[i]);
+    pushed.tangents.push_back(has[i] ? found[next++] : Tensor());
+  }
+  if (records_tangents_alone(inputs, tangents)) pushed.outputs = apply(*this, inputs);
+  return pushed;
+}
+
+BatchedOutputs Cond::batch(const Batch& batch) const {
+  if (batch.is_mapped(0)) return batch_by_calling({&rules_of<Cond>, this}, batch);
+  const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
+  const MappedExamples examples(batch);
+  const Flags is_mapped = flags_of(batch.mapped, batch.inputs.size());
+  const auto [derived, differs] = alike(branches.size(), outputs(), [&](std::size_t b, const Flags& at_least) {
+    return function::mapped(branches[b], chosen(is_mapped, own[b]), at_least, examples, Runs::once);
+  });
+  const auto branch = [&](std::size_t b, const State& shown) {
+    Tensors values(shown.begin(), shown.end());
+    for (std::size_t k = given(); k < own[b].size(); ++k) values.push_back(batch.inputs[own[b][k]]);
+    return run(derived[b].closure, std::move(values));
+  };
+  const State all(batch.inputs.begin() + 1, batch.inputs.begin() + 1 + operands);
+  BatchedOutputs found{.outputs = apply_branches(batch.inputs[0], all, branches.size(), branch), .mapped = 0};
+  for (const bool one : differs) found.mapped.push_back(one);
+  return found;
+}
+
+/// What the way back needs besides tensors.
+struct Cond::Rest {
+  std::vector<function::Split> splits;          // one for each branch
+  std::vector<std::vector<std::size_t>> slots;  // of what it keeps, among what any branch keeps
+};
+
+/// Keeps the inputs, then a slot for each value that some branch keeps; branches share slots of one type.
+Kept Cond::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+  const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
+  const Flags active = flags_of(wanted, inputs.size());
+  const auto rest = std::make_shared<Rest>();
+  Flags depends(outputs(), false);
+  Types slots;
+  for (std::size_t b = 0; b < branches.size(); ++b) {
+    const function::Split& split =
+        rest->splits.emplace_back(branches[b], chosen(active, own[b]), Flags(branches[b].inputs(), true), Runs::once);
+    for (std::size_t i = 0; i < outputs(); ++i) depends[i] |= split.active_outputs()[i];
+    const Types types = output_types(split.forward().program);
+    std::vector<bool> is_taken(slots.size());
+    std::vector<std::size_t>& of_branch = rest->slots.emplace_back();
+    for (std::size_t k = 0; k < split.kept(); ++k) {
+      const Type& type = types[outputs() + k];
+      std::size_t s = 0;
+      while (s < slots.size() && (is_taken[s] || !(slots[s] == type))) ++s;
+      if (s == slots.size()) {
+        slots.push_back(type);
+        is_taken.push_back(false);
+      }
+      is_taken[s] = true;
+      of_branch.push_back(s);
+    }
+  }
+  const auto branch = [&](std::size_t b, const State& shown) {
+    Tensors values(shown.begin(), shown.end());
+    for (std::size_t k = given(); k < own[b].size(); ++k) values.push_back(inputs[own[b][k]]);
+    const State found = run(rest->splits[b].forward(), std::move(values));
+    State all(found.begin(), found.begin() + std::ssize(found) - std::ssize(rest->slots[b]));
+    const std::size_t kept = all.size();
+    all.resize(kept + slots.size());
+    for (std::size_t k = 0; k < rest->slots[b].size(); ++k) all[kept + rest->slots[b][k]] = found[kept + k];
+    for (std::size_t s = 0; s < slots.size(); ++s)
+      if (!all[kept + s].defined()) all[kept + s] = expand(zeros_of({slots[s].dtype, {}}), slots[s].shape);
+    return all;
+  };
+  const State all(inputs.begin() + 1, inputs.begin() + 1 + operands);
+  const Tensors found = apply_branches(inputs[0], all, branches.size(), branch);
+  const auto kept = found.begin() + static_cast<std::ptrdiff_t>(outputs());
+  Kept result{.outputs = {found.begin(), kept}, .residual = {{inputs.begin(), inputs.end()}, rest}};
+  result.residual.tensors.insert(result.residual.tensors.end(), kept, found.end());
+  for (const bool one : depends) result.constant.push_back(!one);
+  return result;
+}
+
+Tensors Cond::vjp(const Reverse& rule) const {
+  const std::vector<Tensor>& tensors = rule.residual->tensors;
+  const auto& rest = *static_cast<const Rest*>(rule.residual->rest.get());
+  const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
+  const std::size_t inputs = rule.input_types.size();
+  std::vector<function::Backward> backward;
+  Flags given_by_any(inputs, false), read_by_any(tensors.size(), false), taken_by_any(outputs(), false);
+  // Of a branch's operand, that among the tensors.
+  const auto tensor_of = [&](std::size_t b, const function::Reads& read) {
+    return read.of_input ? own[b][read.index] : inputs + rest.slots[b][read.index];
+  };
+  for (std::size_t b = 0; b < branches.size(); ++b) {
+    const Flags none(branches[b].inputs(), false);
+    backward.push_back(rest.splits[b].backward(defined_among(rule.cotangents), none, none));
+    for (std::size_t k = 0; k < own[b].size(); ++k) given_by_any[own[b][k]] |= backward[b].given[k];
+    for (const function::Reads& read : backward[b].reads) read_by_any[tensor_of(b, read)] = true;
+    for (std::size_t i = 0; i < outputs(); ++i) taken_by_any[i] |= backward[b].taken[i];
+  }
+  // Operands: what is read, captures of one branch aside, then the cotangents.
+  State operands_back;
+  std::vector<std::size_t> place(tensors.size() + outputs());
+  const auto add = [&](std::size_t of, const Tensor& operand) {
+    place[of] = operands_back.size();
+    operands_back.push_back(operand);
+  };
+  const auto is_capture = [&](std::size_t i) { return i > given() && i < inputs; };
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (read_by_any[i] && !is_capture(i)) add(i, tensors[i]);
+  for (std::size_t i = 0; i < outputs(); ++i)
+    if (taken_by_any[i]) add(tensors.size() + i, rule.cotangent(static_cast<int>(i)));
+  const auto branch = [&](std::size_t b, const State& shown) {
+    Tensors values;
+    for (const function::Reads& read : backward[b].reads) {
+      const std::size_t i = tensor_of(b, read);
+      values.push_back(is_capture(i) ? tensors[i] : shown[place[i]]);
+    }
+    for (std::size_t i = 0; i < outputs(); ++i)
+      if (backward[b].taken[i]) values.push_back(shown[place[tensors.size() + i]]);
+    const State found = run(backward[b].closure, std::move(values));
+    State gradients(inputs);
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < own[b].size(); ++k)
+      if (backward[b].given[k]) gradients[own[b][k]] = found[next++];
+    State all;
+    for (std::size_t i = 0; i < inputs; ++i)
+      if (given_by_any[i]) all.push_back(gradients[i].defined() ? gradients[i] : zeros_of(rule.input_types[i]));
+    return all;
+  };
+  const Tensors found = apply_branches(tensors[0], operands_back, branches.size(), branch);
+  Tensors gradients;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < inputs; ++i) gradients.push_back(given_by_any[i] ? found[next++] : Tensor());
+  return gradients;
+}
+
+}  // namespace
+
+void run_recorded_branches(const char* name, const Tensor& question, const tree::Walk& operands,
+                           std::span<const Closure> branches, const tree::Walk& result) {
+  require_one_element(name, type_of(question));
+  const Types types = output_types(branches[0].program);
+  Tensors inputs{question};
+  const Tensors given = function::defined_leaves(operands);
+  inputs.append(given.begin(), given.end());
+  Cond cond{.operands = static_cast<std::int64_t>(given.size()), .branches = {}};
+  for (const Closure& branch : branches) {
+    const Types found = output_types(branch.program);
+    for (std::size_t i = 0; i < types.size(); ++i) require_same_type(name, types[i], found[i]);
+    cond.branches.push_back(branch.program);
+    inputs.append(branch.captured.begin(), branch.captured.end());
+  }
+  const Tensors outputs = apply(cond, inputs);
+  std::span<const Tensor> rest = outputs;
+  function::write_leaves(rest, result);
+}
+
+}  // namespace ricci::runs

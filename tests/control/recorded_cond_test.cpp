@@ -1,0 +1,125 @@
+// Conditionals in recorded functions: whatever transforms are applied to one, the program is made of plain conditionals on
+// the same question, and computes what the transforms of the function do.
+#include <gtest/gtest.h>
+
+#include "ricci/ricci.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// The program of f at `recorded_at` gives what f gives, there and elsewhere, and has no operation on operations.
+template <class F>
+std::string expect_plain(const F& f, const Tensor& recorded_at, const std::vector<Tensor>& elsewhere,
+                         double tolerance = 0) {
+  const rc::Program p = rc::trace(f)(recorded_at);
+  rc::check(p);
+  expect_close(p({recorded_at})[0], f(recorded_at), tolerance);
+  for (const Tensor& x : elsewhere) expect_close(p({x})[0], f(x), tolerance);
+  const std::string text = rc::to_string(p);
+  EXPECT_EQ(text.find("op="), std::string::npos) << text;
+  return text;
+}
+
+std::size_t times(const std::string& text, const std::string& what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+/// A conditional with an operand, captures of each branch and of both.
+Tensor bend(Tensor x) {
+  const Tensor total = x.sum(), scale = exp(0.1 * x);
+  const auto up = [&](Tensor y) { return (sin(y) * scale * y).sum() * total; };
+  const auto down = [&](Tensor y) { return -3 * (scale * tanh(y)).sum(); };
+  return rc::cond(total > 0, up, down, x);
+}
+
+const Tensor up = doubles({1, 2, 3}), down = doubles({-1, -2, -3}), longer = doubles({-1, 5, 2, 1, -3});
+
+Tensor derivative(const std::function<Tensor(Tensor)>& f, Tensor x) { return rc::jvp(f, x, rc::cos(x)).second; }
+
+TEST(RecordedCond, EveryTransformOfItIsMadeOfConditionals) {
+  EXPECT_EQ(times(expect_plain(bend, up, {down, longer}), "cond["), 1U);
+  EXPECT_EQ(times(expect_plain(rc::grad(bend), up, {down, longer}), "cond["), 2U);
+  EXPECT_EQ(times(expect_plain([](Tensor x) { return derivative(bend, x); }, up, {down}), "cond["), 1U);
+  expect_plain(rc::hessian(bend), up, {down}, 1e-10);
+  expect_plain(rc::jacrev(rc::grad(bend)), up, {down}, 1e-10);
+  expect_plain([](Tensor x) { return derivative(rc::grad(bend), x); }, up, {down}, 1e-10);
+}
+
+TEST(RecordedCond, OneAnswerForAllExamplesStaysOne) {
+  const auto f = [](Tensor x) {
+    const auto one = [&](Tensor row) {
+      return rc::cond(x.sum() > 0, [&] { return sin(row) * x[0]; }, [&] { return row * row; });
+    };
+    return rc::vmap(one)(x.reshape({3, 1}));
+  };
+  EXPECT_EQ(times(expect_plain(f, up, {down}), "cond["), 1U);
+  expect_plain(rc::grad([&](Tensor x) { return f(x).sum(); }), up, {down});
+}
+
+TEST(RecordedCond, BranchesShareWhatIsKept) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x.sum() > 0, [](Tensor y) { return tanh(y).sum(); }, [](Tensor y) { return exp(y).sum(); }, x);
+  };
+  const std::string text = expect_plain(rc::grad(f), up, {down, longer});
+  EXPECT_NE(text.find("e: f64[], f: f64[3] = cond[operands=1,"), std::string::npos) << text;
+}
+
+TEST(RecordedCond, NothingOfTheOtherBranchReachesAGradient) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > 0, [](Tensor y) { return sqrt(y); }, [](Tensor y) { return 2 * y; }, x);
+  };
+  expect_plain(rc::grad(f), number(4), {number(0), number(-4), number(9)});
+  const rc::Program slope = rc::trace(rc::grad(f))(number(4));
+  const auto run = [&](Tensor x) { return slope({x})[0]; };
+  expect_close(rc::vmap(run)(doubles({4, -1, 0})), doubles({0.25, 2, 2}));
+}
+
+TEST(RecordedCond, ASwitchHasOneBranchForEachIndex) {
+  const auto f = [](Tensor x) {
+    const auto branches = std::tuple{[](Tensor y) { return y; }, [](Tensor y) { return y * y * y; }, &rc::sin};
+    return rc::switch_case(x.sum().to(rc::int64), branches, x).sum();
+  };
+  const Tensor first = doubles({0.25, 0.25}), second = doubles({1, 0.5}), third = doubles({1.5, 0.75});
+  expect_plain(rc::grad(f), first, {second, third});
+  expect_plain(rc::hessian(f), first, {second, third});
+}
+
+TEST(RecordedCond, InsideAScanIsPlainToo) {
+  const auto f = [](Tensor xs) {
+    const auto step = [](Tensor c, Tensor x) {
+      const Tensor next = rc::cond(c > 1, [&] { return c / x; }, [&] { return sin(c) + x * x; });
+      return std::pair{next, next * c};
+    };
+    const auto [last, ys] = rc::scan(step, number(0.5), xs);
+    return last + (ys * ys).sum();
+  };
+  expect_plain(f, up, {longer});
+  expect_plain(rc::grad(f), up, {longer, down}, 1e-10);
+  expect_plain(rc::hessian(f), up, {down}, 1e-9);
+}
+
+TEST(RecordedCond, AScanInABranchKeepsItsRows) {
+  const auto f = [](Tensor xs) {
+    const auto total = [](Tensor rows) {
+      return rc::scan([](Tensor c, Tensor x) { return std::pair{sin(c) + x, c}; }, number(0), rows).first;
+    };
+    return rc::cond(xs.sum() > 0, total, [](Tensor rows) { return rows.sum(); }, xs);
+  };
+  expect_plain(rc::grad(f), up, {longer, down});
+}
+
+TEST(RecordedCond, BranchesMayDependOnDifferentInputs) {
+  const auto f = [](Tensor x) {
+    const Tensor y = x * 2;
+    return rc::cond(x.sum() > 0, [&] { return y.sum(); }, [] { return number(1); });
+  };
+  expect_plain(rc::grad(f), up, {down});
+}
+
+}  // namespace
