@@ -4,31 +4,13 @@
 
 #include "ricci/ricci.h"
 #include "support/expect_tensor.h"
+#include "support/plain_program.h"
 
 namespace rc = ricci;
 using rc::Tensor;
 using namespace testing_support;
 
 namespace {
-
-/// The program of f at `recorded_at` gives what f gives, there and elsewhere, and has no operation on operations.
-template <class F>
-std::string expect_plain(const F& f, const Tensor& recorded_at, const std::vector<Tensor>& elsewhere,
-                         double tolerance = 0) {
-  const rc::Program p = rc::trace(f)(recorded_at);
-  rc::check(p);
-  expect_close(p({recorded_at})[0], f(recorded_at), tolerance);
-  for (const Tensor& x : elsewhere) expect_close(p({x})[0], f(x), tolerance);
-  const std::string text = rc::to_string(p);
-  EXPECT_EQ(text.find("op="), std::string::npos) << text;
-  return text;
-}
-
-std::size_t times(const std::string& text, const std::string& what) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
-  return count;
-}
 
 /// A conditional with an operand, captures of each branch and of both.
 Tensor bend(Tensor x) {
