@@ -1,6 +1,7 @@
 // A conditional as an operation whose parameters are the programs of its branches. In a recorded program every transform
 // of one is a conditional on the same question: of the branches with tangents, of the branches on all examples, of the
 // branches that keep what the way back reads and, the way back, of the branches' cotangents.
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -26,6 +27,7 @@ struct Cond {
 
   Roles roles(std::size_t count) const;
   Types type(const Types& inputs) const;
+  bool draws() const { return std::any_of(branches.begin(), branches.end(), ricci::draws); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
   BatchedOutputs batch(const Batch& batch) const;

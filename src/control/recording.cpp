@@ -64,6 +64,7 @@ struct WhileLoop {
     require_between(1, std::ssize(output_types(condition)), 1);
     return {carried.begin(), carried.end() - streams};
   }
+  bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const {
     const std::size_t carried = body.body().outputs.size(), leaves = carried - static_cast<std::size_t>(streams);
     // Between checkpoints the functions see their arguments alone.

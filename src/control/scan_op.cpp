@@ -90,6 +90,7 @@ struct Scan {
 
   Roles roles(std::size_t count) const;
   Types type(const Types& inputs) const;
+  bool draws() const { return ricci::draws(step); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
   BatchedOutputs batch(const Batch& batch) const;

@@ -23,6 +23,7 @@ struct RecordedCheckpoint {
       throw IndexError("takes " + std::to_string(f.inputs()) + " operands, found " + std::to_string(inputs.size()));
     return output_types(f);
   }
+  bool draws() const { return ricci::draws(f); }
   Tensors call(std::span<const Tensor> inputs) const {
     const auto run = [f = f](const std::vector<Tensor>& x) { return f(x); };
     const std::vector<Tensor> outputs = checkpoint(run)(std::vector<Tensor>(inputs.begin(), inputs.end()));
