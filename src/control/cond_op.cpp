@@ -57,19 +57,6 @@ std::vector<std::vector<std::size_t>> Cond::inputs_of_branches() const {
   return all;
 }
 
-template <class List>
-Tensors chosen(const List& from, const std::vector<std::size_t>& which) {
-  Tensors found;
-  for (const std::size_t i : which) found.push_back(from[i]);
-  return found;
-}
-
-Flags chosen(const Flags& from, const std::vector<std::size_t>& which) {
-  Flags found;
-  for (const std::size_t i : which) found.push_back(from[i]);
-  return found;
-}
-
 /// A derived program at these inputs and what it captured.
 State run(const Closure& closure, Tensors inputs) {
   inputs.append(closure.captured.begin(), closure.captured.end());

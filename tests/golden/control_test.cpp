@@ -54,6 +54,57 @@ program(a: f32[]) {
 )");
 }
 
+// Examples that answer differently stay in one loop, which knows of each whether it goes on. The rows of those that are
+// done are filled with a copy of one that goes on before each step, and keep what they had after it.
+TEST(GoldenControl, VmapOfAWhileLoop) {
+  const auto halve = [](Tensor x) {
+    return rc::while_loop([](Tensor y) { return y > 1; }, [&](Tensor y) { return y / (2 + x); }, x);
+  };
+  expect_golden_whole(rc::trace(rc::vmap(halve))(rc::tensor({2., 5., 0.5})), R"(
+program(a: f32[i=s0]) {
+  b: bool[s0] = gt a 1
+  c: f32[i=s0], d: bool[s0] = while_loop[condition=program(a: f32[s0], b: bool[s0]) {
+      c: bool[] = any[axes=(0)] b
+      return c
+    }, body=program(a: f32[s0], b: bool[s0], c: f32[s0]) {
+      d: f32[s0] = fill_rows b a
+      e: f32[s0] = fill_rows b c
+      f: f32[s0] = add 2 e
+      g: f32[s0] = div d f
+      h: f32[s0] = where b g a
+      k: bool[s0] = gt h 1
+      return h k
+    }, streams=0, max_steps=1000000000, checkpoint=0] state(a b) body(a)
+  return c
+}
+)");
+}
+
+// Forward mode: the tangent goes along, and the condition looks at the state alone.
+TEST(GoldenControl, JvpOfAWhileLoop) {
+  const auto f = [](Tensor x, Tensor t) {
+    const auto cube = [](Tensor a) {
+      return rc::while_loop([](Tensor y) { return y < 9; }, [&](Tensor y) { return y * a; }, a);
+    };
+    return rc::jvp(cube, x, t);
+  };
+  expect_golden_whole(rc::trace(f)(rc::tensor(2.), rc::tensor(1.)), R"(
+program(a: f32[], b: f32[]) {
+  c: f32[], d: f32[] = while_loop[condition=program(a: f32[], b: f32[]) {
+      c: bool[] = lt a 9
+      return c
+    }, body=program(a: f32[], b: f32[], c: f32[], d: f32[]) {
+      e: f32[] = mul a c
+      f: f32[] = mul b c
+      g: f32[] = mul d a
+      h: f32[] = add f g
+      return e h
+    }, streams=0, max_steps=1000000000, checkpoint=0] state(a b) body(a b)
+  return c d
+}
+)");
+}
+
 // A step takes the carry, one slice of xs, then what it captures; it gives the carry and what is stacked.
 TEST(GoldenControl, Scan) {
   const auto f = [](Tensor w, Tensor xs) {
