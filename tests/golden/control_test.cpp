@@ -29,6 +29,42 @@ program(a: f32[s0], b: f32[]) {
 )");
 }
 
+// Where examples answer differently, a branch runs if any of them takes it, on all rows: those of the others are filled
+// with copies. Of the results each takes its own.
+TEST(GoldenControl, VmapOfACond) {
+  const auto f = [](Tensor x) {
+    return rc::cond(x > 0, [](Tensor y) { return sqrt(y); }, [](Tensor y) { return -y; }, x);
+  };
+  expect_golden_whole(rc::trace(rc::vmap(f))(rc::tensor({4., -1., 9.})), R"(
+program(a: f32[i=s0]) where s0!=1 {
+  b: bool[i=s0] = gt a 0
+  c: bool[s0] = logical_not b
+  d: bool[] = any[axes=(0)] c
+  e: f32[s0] = cond[operands=0, branches=(program() {
+      a: f32[] = zeros[shape=(), dtype=f32]
+      b: f32[s0] = expand[shape=(s0)] a
+      return b
+    },program(a: bool[s0], b: f32[s0]) {
+      c: f32[s0] = fill_rows a b
+      d: f32[s0] = neg c
+      return d
+    })] predicate(d) branch1(c a)
+  f: bool[] = any[axes=(0)] b
+  g: f32[s0] = cond[operands=0, branches=(program() {
+      a: f32[] = zeros[shape=(), dtype=f32]
+      b: f32[s0] = expand[shape=(s0)] a
+      return b
+    },program(a: bool[s0], b: f32[s0]) {
+      c: f32[s0] = fill_rows a b
+      d: f32[s0] = sqrt c
+      return d
+    })] predicate(f) branch1(b a)
+  h: f32[i=s0] = where b g e
+  return h
+}
+)");
+}
+
 // Condition and body take the state, then what each of them captures: `a` is looked at by both.
 TEST(GoldenControl, WhileLoop) {
   const auto root = [](Tensor a) {
