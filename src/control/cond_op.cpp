@@ -1,7 +1,8 @@
-// A conditional as an operation whose parameters are the programs of its branches. In a recorded program every transform
-// of one is a conditional on the same question: of the branches with tangents, of the branches on all examples, of the
-// branches that keep what the way back reads and, the way back, of the branches' cotangents. Only where examples answer
-// differently is it one conditional for each branch, and a choice among the rows of their results.
+// A conditional as an operation whose parameters are the programs of its branches. In a recorded program every
+// transform of one is a conditional on the same question: of the branches with tangents, of the branches on all
+// examples, of the branches that keep what the way back reads and, the way back, of the branches' cotangents. Only
+// where examples answer differently is it one conditional for each branch, and a choice among the rows of their
+// results.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -211,8 +212,8 @@ BatchedOutputs Cond::batch(const Batch& batch) const {
   return found;
 }
 
-/// Where examples answer differently: for each branch a conditional on whether any of them takes it, which runs it on all
-/// rows, those of the others filled, and of whose results each example takes its own.
+/// Where examples answer differently: for each branch a conditional on whether any of them takes it, which runs it on
+/// all rows, those of the others filled, and of whose results each example takes its own.
 BatchedOutputs Cond::batch_apart(const Batch& batch) const {
   const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
   const MappedExamples examples(batch);

@@ -63,8 +63,8 @@ inline Flags chosen(const Flags& from, const std::vector<std::size_t>& which) {
 /// Throws IndexError unless every one of these known indices names one of `count` branches.
 void require_indices(const Tensor& indices, std::int64_t count);
 
-/// A transformed step whose carry has what the carry before it has: `flags` grow until it does. They say which inputs have
-/// it at first.
+/// A transformed step whose carry has what the carry before it has: `flags` grow until it does. They say which inputs
+/// have it at first.
 template <class Derive>
 auto until_stable(Flags& flags, std::size_t carried, std::size_t outputs, const Derive& derive) {
   for (;;) {

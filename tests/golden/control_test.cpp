@@ -179,4 +179,39 @@ program(a: f32[s0]) {
 )");
 }
 
+// The way back computes the function again, behind a checkpoint of its own, from the inputs alone.
+TEST(GoldenControl, GradOfACheckpoint) {
+  const auto f = [](Tensor x) { return rc::checkpoint([](Tensor y) { return sin(y) * y; })(x).sum(); };
+  expect_golden_whole(rc::trace(rc::grad(f))(rc::ones({3})), R"(
+program(a: f32[s0]) where s0!=1 {
+  b: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
+  c: f32[s0] = expand[shape=(s0)] b
+  d: f32[s0] = checkpoint[f=program(a: f32[s0], b: f32[s0]) {
+      c: f32[s0] = sin a
+      d: f32[s0] = mul b a
+      e: f32[s0] = mul b c
+      f: f32[s0] = sin_slope d a
+      g: f32[s0] = add e f
+      return g
+    }] a c
+  return d
+}
+)");
+}
+
+TEST(GoldenControl, VmapOfACheckpoint) {
+  const auto f = rc::vmap(rc::checkpoint([](Tensor x, Tensor w) { return dot(x, w) * w; }), {.in_dims = {0, rc::none}});
+  expect_golden_whole(rc::trace(f)(rc::ones({5, 3}), rc::ones({3})), R"(
+program(a: f32[i=s0,s1], b: f32[s1]) where s0!=1, s1!=1 {
+  c: f32[i=s0,s1] = checkpoint[f=program(a: f32[i=s0,s1], b: f32[s1]) {
+      c: f32[i=s0] = matmul[form=2] a b
+      d: f32[s0,1] = reshape[shape=(s0,1)] c
+      e: f32[i=s0,s1] = mul d b
+      return e
+    }] a b
+  return c
+}
+)");
+}
+
 }  // namespace
