@@ -26,7 +26,7 @@ struct FillRows {
 
   Types type(const Types& inputs) const {
     require_between(2, std::ssize(inputs), 2);
-    const auto [rows, x] = std::pair{inputs[0], inputs[1]};
+    const Type &rows = inputs[0], &x = inputs[1];
     require_dtype(DType::boolean, rows);
     require_rank_of_at_least(1, rows);
     require_rank_of_at_least(rows.rank(), x);
@@ -34,9 +34,9 @@ struct FillRows {
     return {Type{x.dtype, x.shape}};
   }
   Tensors call(std::span<const Tensor> inputs) const {
-    const auto& [rows, x] = std::pair<const Tensor&, const Tensor&>{inputs[0], inputs[1]};
+    const Tensor &rows = inputs[0], &x = inputs[1];
     const Type type = type_of(x);
-    if (type.shape.numel() == 0) return {x};
+    if (type.shape.numel() == 0 || all(rows).item<bool>()) return {x};
     const Tensor first = argmax(to(rows, DType::int64), -1, true);
     return {where(aligned(rows, type), x, take_along_dim(x, aligned(first, type), rows.dim() - 1))};
   }

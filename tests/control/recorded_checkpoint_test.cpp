@@ -41,6 +41,14 @@ TEST(RecordedCheckpoint, EveryTransformOfItIsMadeOfCheckpoints) {
   expect_plain(rc::vmap(rc::hessian(bend)), rows, {-rows}, 1e-10);
 }
 
+TEST(RecordedCheckpoint, LinearizedInsideTheRecording) {
+  const auto f = [](Tensor x) {
+    const auto [y, tangent_of] = rc::linearize(bend, x);
+    return y + tangent_of(rc::cos(x));
+  };
+  expect_plain(f, three, {other});
+}
+
 TEST(RecordedCheckpoint, OutputsWithoutADerivativeNeedNone) {
   const auto f = [](Tensor x) {
     const auto [a, b, c] =

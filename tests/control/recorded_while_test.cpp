@@ -43,6 +43,15 @@ TEST(RecordedWhile, ForwardModeMakesALoopOfIt) {
   expect_plain(rc::jacfwd(rc::jacfwd(grown)), three, {other}, 1e-10);
 }
 
+TEST(RecordedWhile, LinearizedInsideTheRecordingIsComputedOnce) {
+  const auto f = [](Tensor x) {
+    const auto [y, tangent_of] = rc::linearize(grown, x);
+    return y + tangent_of(rc::cos(x));
+  };
+  expect_plain(f, three, {other});
+  expect_plain(rc::vmap(f), rc::stack({three, other}), {rc::stack({0.1 * other, 40 * three})});
+}
+
 TEST(RecordedWhile, OneAnswerForAllExamplesStaysOne) {
   const auto f = [](Tensor x) {
     const auto goes_on = [](const std::pair<Tensor, Tensor>& s) { return s.first < 50; };
