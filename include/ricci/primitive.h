@@ -139,6 +139,8 @@ struct Rules {
 
   bool transparent = false;  // Custom: transforms see through it, except where a program is recorded
   bool inlined = false;      // and there too, as long as a transform runs inside the recording
+  /// Custom: whether it draws, so that a vmap handles it which maps none of its inputs. Null: it does not.
+  bool (*draws)(const void*) = nullptr;
   Tensors (*call)(const void*, std::span<const Tensor>) = nullptr;
   Kept (*keep)(const void*, std::span<const Tensor>, const Mask&) = nullptr;
   Pushed (*push)(const void*, std::span<const Tensor>, std::span<const Tensor>) = nullptr;
@@ -402,6 +404,8 @@ constexpr Rules make_rules() {
     r.kind = Kind::custom;
     r.transparent = !erase::is_opaque<P> || requires { P::transparent; };
     r.inlined = requires { P::inlined; };
+    if constexpr (requires(const P& p) { p.draws(); })
+      r.draws = [](const void* op) -> bool { return erase::as<P>(op).draws(); };
     r.call = erase::call_of<P>;
     r.keep = erase::keep_of<P>;
     r.vjp = erase::vjp_of<P>;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "control/operands.h"
 #include "interpreters/answers.h"
 #include "ops/axes.h"
 #include "ricci/primitive/raise.h"
@@ -29,11 +30,15 @@ Tensor checked_index(const Tensor& index, std::int64_t count) {
   const Tensor wide = whole_number("switch_case", "the index", index);
   if (is_decided_later("switch_case", wide)) return wide;
   const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
-  for (std::int64_t i : wrap(answers.elements).to_vector<std::int64_t>())
+  require_indices(wrap(answers.elements), count);
+  return wide;
+}
+
+void require_indices(const Tensor& indices, std::int64_t count) {
+  for (std::int64_t i : indices.to_vector<std::int64_t>())
     if (i < 0 || i >= count)
       raise<IndexError>("switch_case: index " + std::to_string(i) + " is out of range for " +
                         count_of(count, "branch", "branches") + "; " + legal_range(0, count - 1));
-  return wide;
 }
 
 }  // namespace ricci::runs

@@ -1,10 +1,14 @@
-// A conditional as an operation whose parameters are the programs of its branches. In a recorded program every transform
-// of one is a conditional on the same question: of the branches with tangents, of the branches on all examples, of the
-// branches that keep what the way back reads and, the way back, of the branches' cotangents.
+// A conditional as an operation whose parameters are the programs of its branches. In a recorded program every
+// transform of one is a conditional on the same question: of the branches with tangents, of the branches on all
+// examples, of the branches that keep what the way back reads and, the way back, of the branches' cotangents. Only
+// where examples answer differently is it one conditional for each branch, and a choice among the rows of their
+// results.
+#include <algorithm>
 #include <functional>
 #include <memory>
 
 #include "control/operands.h"
+#include "control/rows.h"
 #include "custom/derived.h"
 #include "ops/axes.h"
 #include "ricci/control.h"
@@ -26,6 +30,7 @@ struct Cond {
 
   Roles roles(std::size_t count) const;
   Types type(const Types& inputs) const;
+  bool draws() const { return std::any_of(branches.begin(), branches.end(), ricci::draws); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
   BatchedOutputs batch(const Batch& batch) const;
@@ -41,6 +46,7 @@ struct Cond {
     if (type_of(question).dtype == DType::boolean) return question;
     return checked_index(question, static_cast<std::int64_t>(branches.size()));
   }
+  BatchedOutputs batch_apart(const Batch& batch) const;
   struct Rest;
 };
 
@@ -55,24 +61,41 @@ std::vector<std::vector<std::size_t>> Cond::inputs_of_branches() const {
   return all;
 }
 
-template <class List>
-Tensors chosen(const List& from, const std::vector<std::size_t>& which) {
-  Tensors found;
-  for (const std::size_t i : which) found.push_back(from[i]);
-  return found;
-}
-
-Flags chosen(const Flags& from, const std::vector<std::size_t>& which) {
-  Flags found;
-  for (const std::size_t i : which) found.push_back(from[i]);
-  return found;
-}
-
 /// A derived program at these inputs and what it captured.
 State run(const Closure& closure, Tensors inputs) {
   inputs.append(closure.captured.begin(), closure.captured.end());
   return closure.program(inputs);
 }
+
+/// Zeros that take no memory.
+Tensor expanded_zero(const Type& type) { return expand(zeros_of({type.dtype, {}}), type.shape); }
+
+/// The indices as they are, once it is sure that each of them names one of `count` branches.
+struct CheckedIndex {
+  using kind = Custom;
+  static constexpr const char* name = "checked_index";
+  std::int64_t count;
+
+  Types type(const Types& inputs) const {
+    require_between(1, std::ssize(inputs), 1);
+    if (category(inputs[0].dtype) > 1) throw IndexError("the indices are " + to_string(inputs[0]));
+    return inputs;
+  }
+  Tensors call(std::span<const Tensor> inputs) const {
+    require_indices(inputs[0], count);
+    return {inputs[0]};
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const {
+    return {.outputs = apply(*this, inputs), .residual = {}};
+  }
+  Tensors vjp(const Reverse&) const { return {Tensor()}; }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor>) const {
+    return {apply(*this, inputs), {Tensor()}};
+  }
+  BatchedOutputs batch(const Batch& batch) const {
+    return {.outputs = apply(*this, batch.inputs), .mapped = batch.mapped};
+  }
+};
 
 /// The conditional whose branch number b is `branch(b, operands)`, written down with what it captures.
 Tensors apply_branches(const Tensor& question, const State& operands, std::size_t count,
@@ -171,7 +194,7 @@ Pushed Cond::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangent
 }
 
 BatchedOutputs Cond::batch(const Batch& batch) const {
-  if (batch.is_mapped(0)) return batch_by_calling({&rules_of<Cond>, this}, batch);
+  if (batch.is_mapped(0)) return batch_apart(batch);
   const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
   const MappedExamples examples(batch);
   const Flags is_mapped = flags_of(batch.mapped, batch.inputs.size());
@@ -187,6 +210,39 @@ BatchedOutputs Cond::batch(const Batch& batch) const {
   BatchedOutputs found{.outputs = apply_branches(batch.inputs[0], all, branches.size(), branch), .mapped = 0};
   for (const bool one : differs) found.mapped.push_back(one);
   return found;
+}
+
+/// Where examples answer differently: for each branch a conditional on whether any of them takes it, which runs it on
+/// all rows, those of the others filled, and of whose results each example takes its own.
+BatchedOutputs Cond::batch_apart(const Batch& batch) const {
+  const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
+  const MappedExamples examples(batch);
+  const Flags is_mapped = flags_of(batch.mapped, batch.inputs.size());
+  const Tensor answers = one_for_each(batch.inputs[0]);
+  const bool is_predicate = type_of(answers).dtype == DType::boolean;
+  const Tensor taken = is_predicate ? answers : apply(CheckedIndex{std::ssize(branches)}, answers);
+  BatchedOutputs all;
+  for (std::size_t b = 0; b < branches.size(); ++b) {
+    const Tensor takes = !is_predicate ? eq(taken, static_cast<std::int64_t>(b)) : b == 1 ? taken : logical_not(taken);
+    const Closure rows =
+        function::mapped(branches[b], chosen(is_mapped, own[b]), Flags(outputs(), true), examples, Runs::once).closure;
+    const auto run_if_any = [&](std::size_t any_takes, const State&) {
+      State found;
+      if (any_takes == 0)
+        for (const Type& type : output_types(rows.program)) found.push_back(expanded_zero(type));
+      if (any_takes == 0) return found;
+      Tensors values;
+      for (const std::size_t i : own[b])
+        values.push_back(is_mapped[i] ? filled_rows(takes, batch.inputs[i]) : batch.inputs[i]);
+      return run(rows, std::move(values));
+    };
+    const Tensors found = apply_branches(any(takes), {}, 2, run_if_any);
+    for (std::size_t i = 0; i < outputs(); ++i) {
+      if (b == 0) all.outputs.push_back(found[i]);
+      else all.outputs[i] = chosen_rows(takes, found[i], all.outputs[i]);
+    }
+  }
+  return all;
 }
 
 /// What the way back needs besides tensors.
@@ -230,7 +286,7 @@ Kept Cond::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
     all.resize(kept + slots.size());
     for (std::size_t k = 0; k < rest->slots[b].size(); ++k) all[kept + rest->slots[b][k]] = found[kept + k];
     for (std::size_t s = 0; s < slots.size(); ++s)
-      if (!all[kept + s].defined()) all[kept + s] = expand(zeros_of({slots[s].dtype, {}}), slots[s].shape);
+      if (!all[kept + s].defined()) all[kept + s] = expanded_zero(slots[s]);
     return all;
   };
   const State all(inputs.begin() + 1, inputs.begin() + 1 + operands);

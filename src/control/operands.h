@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "interpreters/lifted.h"
 #include "program/program.h"
 #include "program/roles.h"
 
@@ -43,6 +44,40 @@ inline std::size_t captures(const Program& program, std::size_t given) {
     throw IndexError("a program takes " + std::to_string(program.inputs()) + " inputs, it is given " +
                      std::to_string(given));
   return program.inputs() - given;
+}
+
+/// Those of a list that one of the programs takes.
+template <class List>
+Tensors chosen(const List& from, const std::vector<std::size_t>& which) {
+  Tensors found;
+  for (const std::size_t i : which) found.push_back(from[i]);
+  return found;
+}
+
+inline Flags chosen(const Flags& from, const std::vector<std::size_t>& which) {
+  Flags found;
+  for (const std::size_t i : which) found.push_back(from[i]);
+  return found;
+}
+
+/// Throws IndexError unless every one of these known indices names one of `count` branches.
+void require_indices(const Tensor& indices, std::int64_t count);
+
+/// A transformed step whose carry has what the carry before it has: `flags` grow until it does. They say which inputs
+/// have it at first.
+template <class Derive>
+auto until_stable(Flags& flags, std::size_t carried, std::size_t outputs, const Derive& derive) {
+  for (;;) {
+    Flags at_least(outputs, false);
+    for (std::size_t i = 0; i < carried; ++i) at_least[i] = flags[i];
+    auto derived = derive(at_least);
+    bool grown = false;
+    for (std::size_t i = 0; i < carried; ++i) {
+      grown |= derived.outputs[i] && !flags[i];
+      flags[i] |= derived.outputs[i];
+    }
+    if (!grown) return derived;
+  }
 }
 
 }  // namespace ricci::runs

@@ -90,6 +90,7 @@ struct Scan {
 
   Roles roles(std::size_t count) const;
   Types type(const Types& inputs) const;
+  bool draws() const { return ricci::draws(step); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
   BatchedOutputs batch(const Batch& batch) const;
@@ -183,23 +184,6 @@ Tensors Scan::call(std::span<const Tensor> inputs) const {
     outputs.push_back(of_one.empty() ? zeros_of(none) : stack(of_one));
   }
   return outputs;
-}
-
-/// A transformed step whose carry has what the carry before it has: `flags` grow until it does. They say which inputs have
-/// it at first.
-template <class Derive>
-auto until_stable(Flags& flags, std::size_t carried, std::size_t outputs, const Derive& derive) {
-  for (;;) {
-    Flags at_least(outputs, false);
-    for (std::size_t i = 0; i < carried; ++i) at_least[i] = flags[i];
-    auto derived = derive(at_least);
-    bool grown = false;
-    for (std::size_t i = 0; i < carried; ++i) {
-      grown |= derived.outputs[i] && !flags[i];
-      flags[i] |= derived.outputs[i];
-    }
-    if (!grown) return derived;
-  }
 }
 
 /// Where those that are flagged begin, counted from `first`.

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "interpreters/batch.h"
+#include "custom/derived.h"
+#include "interpreters/batch_level.h"
 #include "interpreters/replay.h"
 #include "interpreters/tape.h"
 #include "primitive/custom.h"
@@ -16,6 +17,7 @@ namespace {
 struct RecordedCheckpoint {
   using kind = Custom;
   static constexpr const char* name = "checkpoint";
+  static constexpr bool transparent = true;
   Program f;
 
   Types type(const Types& inputs) const {
@@ -23,10 +25,50 @@ struct RecordedCheckpoint {
       throw IndexError("takes " + std::to_string(f.inputs()) + " operands, found " + std::to_string(inputs.size()));
     return output_types(f);
   }
+  bool draws() const { return ricci::draws(f); }
   Tensors call(std::span<const Tensor> inputs) const {
     const auto run = [f = f](const std::vector<Tensor>& x) { return f(x); };
     const std::vector<Tensor> outputs = checkpoint(run)(std::vector<Tensor>(inputs.begin(), inputs.end()));
     return {outputs.begin(), outputs.end()};
+  }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    const std::size_t outputs = output_types(f).size();
+    const Derived pushed = function::pushed(f, defined_among(tangents), Flags(outputs, false), Runs::once);
+    const Tensors found = apply_derived(pushed.closure, inputs, tangents);
+    Pushed all{.outputs = {found.begin(), found.begin() + static_cast<std::ptrdiff_t>(outputs)}, .tangents = {}};
+    std::size_t next = outputs;
+    for (std::size_t i = 0; i < outputs; ++i) all.tangents.push_back(pushed.outputs[i] ? found[next++] : Tensor());
+    if (records_tangents_alone(inputs, tangents)) all.outputs = ricci::apply(*this, inputs);
+    return all;
+  }
+  BatchedOutputs batch(const Batch& batch) const {
+    const Derived mapped = function::mapped(f, flags_of(batch.mapped, batch.inputs.size()),
+                                            Flags(output_types(f).size(), false), MappedExamples(batch), Runs::once);
+    BatchedOutputs all{.outputs = apply_derived(mapped.closure, batch.inputs, {}), .mapped = 0};
+    for (const bool one : mapped.outputs) all.mapped.push_back(one);
+    return all;
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const {
+    return {.outputs = ricci::apply(*this, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  }
+  Tensors vjp(const Reverse& rule) const {
+    const Flags wanted = flags_of(rule.wanted, f.inputs());
+    const Closure back = pulled_back(f, wanted, defined_among(rule.cotangents));
+    const Tensors found = apply_derived(back, rule.residual->tensors, rule.cotangents);
+    Tensors gradients;
+    std::size_t next = 0;
+    for (const bool one : wanted) gradients.push_back(one ? found[next++] : Tensor());
+    return gradients;
+  }
+
+ private:
+  /// A checkpoint of a program made from this one: of these inputs and, if they are defined, tangents or cotangents.
+  static Tensors apply_derived(const Closure& derived, std::span<const Tensor> inputs, std::span<const Tensor> along) {
+    Tensors all(inputs.begin(), inputs.end());
+    for (const Tensor& t : along)
+      if (t.defined()) all.push_back(t);
+    all.append(derived.captured.begin(), derived.captured.end());
+    return ricci::apply(RecordedCheckpoint{derived.program}, all);
   }
 };
 

@@ -88,7 +88,7 @@ Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, 
 }
 
 /// A program under a tape, and the tape run backwards: one list of equations, which is cut later.
-struct Split::Recording {
+struct Recording {
   ProgramBody body;  // without outputs
   std::size_t forward_equations = 0, forward_variables = 0;
   std::vector<Variable> inputs, outputs;         // of the old program
@@ -99,14 +99,18 @@ struct Split::Recording {
   Flags active_outputs, taken, given;
 };
 
-Split::Recording Split::record(const Flags& cotangents, const Flags& at_least, const Flags& summed) const {
+namespace {
+
+/// `at_least` says whose cotangents should be outputs, zeros if need be, `summed` which of them are added to a sum.
+Recording record(const Program& f, const Flags& active, Runs runs, const Flags& cotangents, const Flags& at_least,
+                 const Flags& summed) {
   Recording r;
-  const Rerecording again(runs_);
+  const Rerecording again(runs);
   const std::shared_ptr<ProgramBody> body = again.record().body;
   Tensors inputs;
-  for (const Variable v : f_.body().inputs) inputs.push_back(again.input(type_of_variable(f_, v)));
+  for (const Variable v : f.body().inputs) inputs.push_back(again.input(type_of_variable(f, v)));
   r.inputs = body->inputs;
-  const TapedCall taped(function_of(f_), inputs, active_);
+  const TapedCall taped(function_of(f), inputs, active);
   for (const Tensor& t : taped.outputs) r.outputs.push_back(again.variable(t));
   r.forward_equations = body->equations.size();
   r.forward_variables = body->types.size();
@@ -121,7 +125,7 @@ Split::Recording Split::record(const Flags& cotangents, const Flags& at_least, c
   const std::vector<Tensor> found = taped.record->pull_back(taped.output_slots, cts, taped.wanted_slots, true);
   std::size_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Tensor gradient = active_[i] ? found[next++] : Tensor();
+    Tensor gradient = active[i] ? found[next++] : Tensor();
     if (!gradient.defined() && at_least[i]) gradient = zeros_of(type_of(inputs[i]));
     r.given.push_back(gradient.defined());
     if (!r.given[i]) continue;
@@ -140,8 +144,6 @@ Split::Recording Split::record(const Flags& cotangents, const Flags& at_least, c
   r.body = *body;
   return r;
 }
-
-namespace {
 
 /// Some of the variables of a recording.
 class Variables {
@@ -195,7 +197,7 @@ struct Split::Read {
 Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
     : f_(std::move(f)), active_(active), at_hand_(at_hand), runs_(runs) {
   const Flags all(f_.body().outputs.size(), true), none(f_.inputs(), false);
-  const Recording r = record(all, none, none);
+  const Recording r = record(f_, active_, runs_, all, none, none);
   Read read(r, at_hand_);
   const auto keep = [&](Variable v) {
     if (!read.needed.has(v) || read.available.has(v)) return;
@@ -264,9 +266,24 @@ std::optional<Backward> Split::cut(const Recording& r) const {
   return backward;
 }
 
+Closure pulled_back(const Program& f, const Flags& active, const Flags& cotangents) {
+  const Recording r = record(f, active, Runs::once, cotangents, active, Flags(f.inputs(), false));
+  ProgramBody body = r.body;
+  body.inputs = r.inputs;
+  auto cotangent = r.cotangents.begin();
+  for (std::size_t i = 0; i < r.outputs.size(); ++i) {
+    if (!cotangents[i]) continue;
+    if (!r.taken[i]) body.types.push_back(type_of_variable(f, f.body().outputs[i]));  // nothing depends on it
+    body.inputs.push_back(r.taken[i] ? *cotangent++ : static_cast<Variable>(body.types.size() - 1));
+  }
+  body.outputs = r.gradients;
+  return closed(body, {});
+}
+
 Backward Split::backward(const Flags& cotangents, const Flags& at_least, const Flags& summed) const {
-  if (std::optional<Backward> found = cut(record(cotangents, at_least, summed))) return *std::move(found);
-  return *cut(record(active_outputs_, at_least, summed));
+  const auto recorded = [&](const Flags& of) { return record(f_, active_, runs_, of, at_least, summed); };
+  if (std::optional<Backward> found = cut(recorded(cotangents))) return *std::move(found);
+  return *cut(recorded(active_outputs_));
 }
 
 }  // namespace ricci::function

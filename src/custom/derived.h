@@ -29,6 +29,10 @@ Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Run
 Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
                Runs runs);
 
+/// Reverse mode in one program, which computes `f` again. Inputs: those of `f`, then the cotangents of those outputs
+/// that have one. Outputs: the cotangents of the active inputs, zeros if need be.
+Closure pulled_back(const Program& f, const Flags& active, const Flags& cotangents);
+
 /// What a backward program reads of the forward one: an input of the old program, or something that is kept.
 struct Reads {
   bool of_input = false;
@@ -44,6 +48,8 @@ struct Backward {
   Flags taken;  // outputs of the old program whose cotangents are inputs
   Flags given;  // inputs of the old program whose cotangents are outputs
 };
+
+struct Recording;
 
 /// Reverse mode of a program, cut in two.
 class Split {
@@ -63,9 +69,7 @@ class Split {
   Backward backward(const Flags& cotangents, const Flags& at_least, const Flags& summed) const;
 
  private:
-  struct Recording;
   struct Read;
-  Recording record(const Flags& cotangents, const Flags& at_least, const Flags& summed) const;
   std::optional<Backward> cut(const Recording& recording) const;
 
   Program f_;

@@ -6,6 +6,7 @@
 
 #include "interpreters/node_memory.h"
 #include "interpreters/record.h"
+#include "interpreters/replay.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
 #include "primitive/promotion.h"
@@ -77,7 +78,11 @@ const LaneSetRef& BatchInterpreter::lanes_of(Op op, std::span<const ValueRef> in
     if (found && *found != of_input) raise_left_its_branch(*v, op.rules->name);
     found = &of_input;
   }
-  return *found;
+  return found ? *found : lanes;
+}
+
+bool BatchInterpreter::answers_draws() const {
+  return examples.randomness != Randomness::same && has_part_in_draws(*this);
 }
 
 ExampleNumbers BatchInterpreter::numbers() const {

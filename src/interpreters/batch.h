@@ -50,6 +50,7 @@ class BatchInterpreter final : public Interpreter {
   ~BatchInterpreter() { run_lanes({}); }
   Values process(Op op, std::span<const ValueRef> inputs) override;
   std::unique_ptr<Interpreter> copy() override;
+  bool answers_draws() const override;
 
   /// Throws unless a value of this level has rows for the examples that run; `op` uses it.
   void require_running(const Value& value, const char* op) const;
@@ -75,7 +76,8 @@ class BatchInterpreter final : public Interpreter {
 
  private:
   BatchInterpreter(BatchInterpreter& other, std::unique_ptr<StreamScope> streams);
-  /// The lanes that the batched ones of these inputs have rows for; throws if they differ.
+  /// The lanes that the batched ones of these inputs have rows for, those that run if none is batched; throws if they
+  /// differ.
   const LaneSetRef& lanes_of(Op op, std::span<const ValueRef> inputs) const;
   [[noreturn]] void raise_left_its_branch(const Value& value, const char* op) const;
   Values move_lanes(Op op, std::span<const ValueRef> inputs);

@@ -117,6 +117,7 @@ struct Vmapped {
   Flags mapped;
   MappedExamples examples;
 
+  bool draws() const { return op.draws(); }
   Types type(const Types& inputs) const {
     Types types = types_of(op.op(), without_batch(inputs, &mapped));
     for (Type& type : types) type.shape.insert(0, examples.size);
@@ -198,6 +199,7 @@ struct Jvp {
   InnerOp op;
   Flags has_tangent;  // among the inputs
 
+  bool draws() const { return op.draws(); }
   Types type(const Types& given) const {
     Types types = types_of(op.op(), {given.begin(), given.begin() + has_tangent.size()});
     const Types tangents = types;
@@ -229,6 +231,7 @@ struct Vjp {
   Flags wanted;         // among the inputs
   Flags has_cotangent;  // among the outputs
 
+  bool draws() const { return op.draws(); }
   Types type(const Types& given) const {
     Types types;
     for (std::size_t i = 0; i < wanted.size(); ++i)

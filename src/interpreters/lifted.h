@@ -20,6 +20,7 @@ struct InnerOp {
   explicit InnerOp(Op op) : rules(op.rules), parameters(op.rules->parameters, op.parameters) {}
   Op op() const { return {rules, parameters.get()}; }
   Tensors call(std::span<const Tensor> inputs) const { return rules->call(parameters.get(), inputs); }
+  bool draws() const { return rules->draws && rules->draws(parameters.get()); }
 
   void print_parameter(std::string& out) const;
   void visit_parameter_sizes(SizeVisitor& visitor);

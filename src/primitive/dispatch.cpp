@@ -99,6 +99,14 @@ Interpreter* recorder_from_inside(Op op, std::span<const ValueRef> inputs, Level
   return recorder && recorder->level > deepest && (inputs.empty() || any_symbol(op)) ? recorder : nullptr;
 }
 
+/// The innermost vmap inside the innermost recording that the operation is up to because it draws; 0: none.
+Level level_of_draws(Op op) {
+  if (!op.rules->draws || !op.rules->draws(op.parameters)) return 0;
+  for (const Interpreter* i = innermost; i && !i->sees_factories(); i = i->parent)
+    if (i->answers_draws()) return i->level;
+  return 0;
+}
+
 }  // namespace
 
 Level innermost_derivative() {
@@ -313,7 +321,7 @@ Tensor wrap(ValueRef value) { return make_tensor(std::move(value), current_level
 
 Values dispatch(Op op, std::span<const ValueRef> inputs) {
   const Level home = op.rules->home ? op.rules->home(op.parameters) : 0,
-              deepest = std::max(home, deepest_level(inputs));
+              deepest = std::max({home, deepest_level(inputs), level_of_draws(op)});
   if (Interpreter* recorder = recorder_from_inside(op, inputs, deepest)) [[unlikely]] {
     const Below below(recorder);
     return recorder->process(op, inputs);

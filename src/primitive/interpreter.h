@@ -56,12 +56,14 @@ class Interpreter {
   /// Enters the stack of this thread. Requires: it is a copy that has not.
   void enter();
 
-  /// Requires: at least one input is of this level, none of a deeper one.
+  /// Requires: at least one input is of this level, or the operation draws and this answers draws; none is of a deeper one.
   virtual Values process(Op op, std::span<const ValueRef> inputs) = 0;
   /// True if it wants to see operations without inputs (recording a whole program).
   virtual bool sees_factories() const { return false; }
   /// True if it wants to see operations on values from around it as well (recording what may run never, or many times).
   virtual bool sees_captures() const { return false; }
+  /// True for a vmap that an operation which draws is up to even if it maps none of its inputs: one draw may not serve all.
+  virtual bool answers_draws() const { return false; }
   /// The level of the vmap of which only a part of the examples runs in this scope; 0: this is no such scope.
   virtual Level narrows() const { return 0; }
   /// True for a cell from outside that may nevertheless take values of this level.

@@ -283,6 +283,12 @@ Types output_types(const Program& program) {
   return types;
 }
 
+bool draws(const Program& program) {
+  const std::vector<Equation>& equations = program.body().equations;
+  return std::any_of(equations.begin(), equations.end(),
+                     [](const Equation& e) { return e.rules->draws && e.rules->draws(e.parameters.get()); });
+}
+
 ProgramBody without_dead_equations(const ProgramBody& body) {
   std::vector<bool> needed(body.types.size());
   for (Variable v : body.outputs) needed[static_cast<std::size_t>(v)] = true;

@@ -75,6 +75,8 @@ struct ProgramBody {
 Program with_fixed_sizes(Program program);
 
 Types output_types(const Program& program);
+/// Whether an operation in it draws from a place.
+bool draws(const Program& program);
 
 /// The body of a recording that has ended, without equations, constants and captures that no output needs. A captured
 /// number that nobody else holds any more, such as the bound of a loop, is a constant.

@@ -316,6 +316,7 @@ struct DrawnAt {
     require_shape(place[0].shape, place_type.shape);
     return {Type{numbers.dtype, shape}};
   }
+  bool draws() const { return true; }
   Tensors call(std::span<const Tensor> place) const {
     require_no_error_mode(Numbers::name);
     const DrawingExamples around;

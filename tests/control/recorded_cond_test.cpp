@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ricci/ricci.h"
+#include "support/expect_error.h"
 #include "support/expect_tensor.h"
 #include "support/plain_program.h"
 
@@ -102,6 +103,73 @@ TEST(RecordedCond, BranchesMayDependOnDifferentInputs) {
     return rc::cond(x.sum() > 0, [&] { return y.sum(); }, [] { return number(1); });
   };
   expect_plain(rc::grad(f), up, {down});
+}
+
+TEST(RecordedCond, ExamplesThatAnswerDifferentlyChooseAmongRows) {
+  const Tensor rows = rc::stack({up, down}), more = rc::stack({down, 2 * up, -up, down}), none = rows.slice(0, 0, 0);
+  expect_plain(rc::vmap(bend), rows, {more, rc::stack({up, up}), none});
+  expect_plain(rc::vmap(rc::grad(bend)), rows, {more, rc::stack({down, down})});
+  expect_plain(rc::grad([](Tensor x) { return rc::vmap(bend)(x).sum(); }), rows, {more});
+  expect_plain(rc::vmap(rc::hessian(bend)), rows, {-rows}, 1e-10);
+  expect_plain([](Tensor x) { return derivative(rc::vmap(bend), x); }, rows, {-rows});
+  const Tensor pairs = rc::stack({rows, -rows}), others = rc::stack({-more, more, -2 * more});
+  expect_plain(rc::vmap(rc::vmap(bend)), pairs, {others});
+  expect_plain(rc::vmap(rc::vmap(rc::grad(bend))), pairs, {others});
+}
+
+TEST(RecordedCond, NothingOfABranchThatAnExampleDoesNotTakeReachesItsGradient) {
+  const auto f = [](Tensor x) {
+    const Tensor scale = x * x;
+    return rc::cond(x > 0, [&](Tensor y) { return sqrt(y) * log(scale + y); }, [](Tensor y) { return 2 * y; }, x);
+  };
+  const Tensor some = doubles({4, -1, 0}), others = doubles({-1, -4, 9, 0}), negative = doubles({-1, -2});
+  expect_plain(rc::vmap(rc::grad(f)), some, {others, negative});
+  expect_plain(rc::vmap(rc::grad(rc::grad(f))), some, {others, negative});
+  expect_plain(rc::grad([&](Tensor x) { return rc::vmap(f)(x).sum(); }), some, {others, negative});
+}
+
+TEST(RecordedCond, ABranchFailsOnlyForExamplesThatTakeIt) {
+  const auto f = [](Tensor x) {
+    const auto root = [](Tensor y) { return rc::cholesky(y.reshape({1, 1})).sum(); };
+    const auto halved = [](Tensor y) {
+      return rc::while_loop([](Tensor z) { return z < -1; }, [&](Tensor z) { return z * (y < 0).to(rc::float64) / 2; },
+                            y);
+    };
+    return rc::cond(x > 0, root, halved, x);
+  };
+  const rc::Program p = rc::trace(rc::vmap(f))(doubles({4, -1}));
+  for (const Tensor& x : {doubles({4, -1}), doubles({9, 1, 16}), doubles({-5, -0.5}), doubles({-3, 4, -1, 25})})
+    expect_close(p({x})[0], rc::vmap(f)(x));
+  EXPECT_EQ(rc::to_string(p).find("op="), std::string::npos) << p;
+}
+
+TEST(RecordedCond, ASwitchChoosesAmongTheRowsOfItsBranches) {
+  const auto f = [](Tensor x) {
+    const auto branches = std::tuple{[](Tensor y) { return y; }, [](Tensor y) { return y * y * y; }, &rc::sin};
+    return rc::switch_case(x.to(rc::int64), branches, x);
+  };
+  expect_plain(rc::vmap(f), doubles({0.5, 2.5, 1.5}), {doubles({1.25, 1.5}), doubles({2, 0, 1, 1})});
+  expect_plain(rc::vmap(rc::grad(f)), doubles({0.5, 2.5, 1.5}), {doubles({1.25, 1.5}), doubles({2, 0, 1, 1})});
+  const rc::Program p = rc::trace(rc::vmap(f))(doubles({0.5, 2.5}));
+  expect_error<rc::IndexError>([&] { p({doubles({1, 3, 0})}); },
+                               "switch_case: index 3 is out of range for 3 branches; the legal range is [0, 2]");
+}
+
+TEST(RecordedCond, WhatAnExampleDrawsInABranchDoesNotDependOnTheOthers) {
+  const auto f = [](Tensor x) {
+    const auto jump = [](Tensor y) { return y + rc::rand({}, rc::float64); };
+    const auto stay = [](Tensor y) { return y; };
+    return rc::cond(x > 0, jump, stay, x) + rc::rand({}, rc::float64);
+  };
+  const rc::Program p = rc::trace(rc::vmap(f, {.randomness = rc::Randomness::different}))(doubles({0, 0, 0}));
+  EXPECT_EQ(rc::to_string(p).find("op="), std::string::npos) << p;
+  const auto drawn = [&](Tensor xs) {
+    rc::manual_seed(3);
+    return p({xs})[0];
+  };
+  const Tensor all = drawn(doubles({1, 1, 1})), some = drawn(doubles({-1, 1, -2}));
+  expect_equal(all[1], some[1]);
+  EXPECT_NE(all[0].item<double>(), all[1].item<double>());
 }
 
 }  // namespace
