@@ -49,6 +49,8 @@ class SymbolTable {
   bool equal(Size a, Size b);
   /// The same of a < b.
   bool less(Size a, Size b);
+  /// The smaller one, under a guard that lets the two be equal.
+  Size smaller(Size a, Size b);
   /// The hint, with the guard that the size is that.
   std::int64_t fix(Size size);
   std::int64_t hint(Size size) const;
@@ -78,7 +80,11 @@ class SymbolTable {
   Polynomial polynomial_of(Size size) const;
   Size size_of(const Polynomial& polynomial);
   int unknown_of_quotient(const Polynomial& numerator, const Polynomial& denominator);
-  const Guard* known(Guard::Relation relation, Guard::Relation opposite, const Polynomial& difference) const;
+  const Guard* known(const Polynomial& difference) const;
+  bool is_known_not_negative(const Polynomial& polynomial) const;
+  std::optional<Polynomial> never_negative(const Guard& guard) const;
+  bool follows(const Guard& guard, const Polynomial& not_negative) const;
+  void rely_on_not_negative(const Polynomial& polynomial);
   bool solve(const Polynomial& zero);
   void substitute(int unknown, const Polynomial& by);
   void simplify();
@@ -117,6 +123,9 @@ class SymbolScope {
 
 /// Whether a table is installed on this thread: elsewhere there are no symbols.
 bool inside_symbol_scope();
+
+/// As in the installed table, where one is a symbol.
+Size smaller(Size a, Size b);
 
 /// What a text calls `s<number>`; none where no table is installed, or has no such size.
 std::optional<Size> symbol_named(std::int64_t number);

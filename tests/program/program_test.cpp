@@ -185,7 +185,7 @@ TEST(Program, ReadBackServesTheSizesThatThePrintedOneDoes) {
 }
 
 TEST(Program, CalledAtSizesThatItWasNotRecordedForIsRefused) {
-  const auto f = [](const Tensor& x, const Tensor& y) { return (x + y).slice(0, 0, 2); };
+  const auto f = [](const Tensor& x, const Tensor& y) { return x.size(0) == 3 ? x + y : y; };
   const rc::Program p = rc::trace(f)(rc::ones({3, 5}), rc::ones({5}));
   for (const rc::Program& program : {p, rc::parse_program(to_string(p), {})}) {
     expect_error<rc::ValueError>([&] { program({rc::ones({3, 4}), rc::ones({5})}); },
