@@ -37,6 +37,8 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
+std::function<std::string()> (*origin_of_guards)() = nullptr;
+
 bool Guard::holds(std::int64_t left, std::int64_t right) const {
   switch (relation) {
     case Relation::equal: return left == right;
@@ -250,7 +252,11 @@ std::int64_t SymbolTable::hint(Size size) const {
 }
 
 void SymbolTable::guard(Size left, Guard::Relation relation, Size right) {
-  guards_.push_back({left, relation, right});
+  guards_.push_back({.left = left,
+                     .relation = relation,
+                     .right = right,
+                     .origin = origin_of_guards && !is_text_ ? origin_of_guards() : nullptr,
+                     .difference = sum(polynomial_of(left), polynomial_of(right), -1)});
   if (relation == Guard::Relation::equal) solve(sum(polynomial_of(left), polynomial_of(right), -1));
 }
 
@@ -347,6 +353,15 @@ std::int64_t SymbolTable::number_of(int unknown, std::span<const std::int64_t> i
 std::int64_t SymbolTable::evaluate(Size size, std::span<const std::int64_t> inputs) const {
   Numbers known(unknowns_.size());
   return value_of(polynomial_of(size), [&](int i) { return number_of(i, inputs, known); });
+}
+
+const Guard* SymbolTable::broken(std::span<const std::int64_t> inputs) const {
+  Numbers known(unknowns_.size());
+  const auto holds = [&](const Guard& g) {
+    return g.holds(value_of(g.difference, [&](int i) { return number_of(i, inputs, known); }), 0);
+  };
+  const auto at = std::find_if_not(guards_.begin(), guards_.end(), holds);
+  return at == guards_.end() ? nullptr : &*at;
 }
 
 std::optional<Size> SymbolTable::named(std::int64_t number) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -21,11 +22,16 @@ struct Guard {
   Size left;
   Relation relation;
   Size right;
+  std::function<std::string()> origin = {};                  // says which call relied on it: `reshape (train.cpp:89)`
+  std::map<std::vector<int>, std::int64_t> difference = {};  // left - right, before anything was solved for
 
   bool holds(std::int64_t left, std::int64_t right) const;
 };
 /// ` is `, ` is not `, ` is less than `, ` is at least `.
 const char* to_string(Guard::Relation relation);
+
+/// Gives the origin of a guard that is left now; set by the layer that knows the user's calls.
+extern std::function<std::string()> (*origin_of_guards)();
 
 /// The symbols of one recording, or of a program's text. A size that turns out to be a plain number is given as one.
 /// Where a guard says what a size of the inputs is (`s1 = 3`, `s2 = 2*s0`), that size is known from then on: all
@@ -58,6 +64,8 @@ class SymbolTable {
   /// Guards in the order in which they were found, none twice.
   const std::vector<Guard>& guards() const { return guards_; }
   bool is_text() const { return is_text_; }
+  /// The first of the guards that do not hold for these sizes of the inputs; null if all do.
+  const Guard* broken(std::span<const std::int64_t> inputs) const;
   /// ` where s0!=1, s0*s1=6`: those that the types of the inputs do not show; nothing where there are none.
   std::string print_guards() const;
   /// The number of a size, given the sizes of the inputs in the order of `add_input`.
