@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ricci/small_vector.h"
@@ -23,13 +24,15 @@ constexpr std::int64_t host_index(I i) {
   return i > 0 && static_cast<std::uint64_t>(i) > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(i);
 }
 
-/// One extent. Arithmetic on symbols builds expressions; reading one as a number (`host()`, or the implicit
-/// conversion) fixes it to the value it has in this recording and leaves a guard in the recorded program.
+/// One extent, or a place along an axis. Arithmetic on symbols builds expressions; a comparison answers for the values
+/// they have in this recording, and leaves a guard in the recorded program where other values could answer otherwise.
+/// Reading one as a number (`host()`, or the implicit conversion) fixes it to the value it has, under a guard.
 class Size {
  public:
   constexpr Size() = default;
   /// A number below -2⁶², which no size can be, becomes that.
-  template <Integer I>
+  template <class I>
+    requires(Integer<I> || (std::is_enum_v<I> && std::convertible_to<I, std::int64_t>))
   constexpr Size(I value) : raw_(static_cast<std::int64_t>(value)) {
     if (raw_ < first_number) raw_ = first_number;
   }
@@ -59,6 +62,7 @@ class Size {
 namespace symbols {  // the slow paths of Size arithmetic, where an operand is a symbol
 Size combine(char op, Size a, Size b);
 bool equal(Size a, Size b);
+bool less(Size a, Size b);
 }  // namespace symbols
 
 inline constexpr Size overflowed_size = INT64_MAX;  ///< of sums, differences and products that no number can hold
@@ -82,6 +86,10 @@ inline Size operator/(Size a, Size b) {
   return any_symbol(a, b) ? symbols::combine('/', a, b) : Size(a.raw() / b.raw());
 }
 inline bool operator==(Size a, Size b) { return a.raw() == b.raw() || (any_symbol(a, b) && symbols::equal(a, b)); }
+inline bool operator<(Size a, Size b) { return any_symbol(a, b) ? symbols::less(a, b) : a.raw() < b.raw(); }
+inline bool operator>(Size a, Size b) { return b < a; }
+inline bool operator<=(Size a, Size b) { return !(b < a); }
+inline bool operator>=(Size a, Size b) { return !(a < b); }
 template <Integer I> Size operator+(Size a, I b) { return a + Size(b); }
 template <Integer I> Size operator-(Size a, I b) { return a - Size(b); }
 template <Integer I> Size operator*(Size a, I b) { return a * Size(b); }
@@ -89,7 +97,16 @@ template <Integer I> Size operator/(Size a, I b) { return a / Size(b); }
 template <Integer I> Size operator+(I a, Size b) { return Size(a) + b; }
 template <Integer I> Size operator-(I a, Size b) { return Size(a) - b; }
 template <Integer I> Size operator*(I a, Size b) { return Size(a) * b; }
+template <Integer I> Size operator/(I a, Size b) { return Size(a) / b; }
 template <Integer I> bool operator==(Size a, I b) { return a == Size(b); }
+template <Integer I> bool operator<(Size a, I b) { return a < Size(b); }
+template <Integer I> bool operator>(Size a, I b) { return a > Size(b); }
+template <Integer I> bool operator<=(Size a, I b) { return a <= Size(b); }
+template <Integer I> bool operator>=(Size a, I b) { return a >= Size(b); }
+template <Integer I> bool operator<(I a, Size b) { return Size(a) < b; }
+template <Integer I> bool operator>(I a, Size b) { return Size(a) > b; }
+template <Integer I> bool operator<=(I a, Size b) { return Size(a) <= b; }
+template <Integer I> bool operator>=(I a, Size b) { return Size(a) >= b; }
 
 using Strides = SmallVector<std::int64_t, 6>;
 

@@ -79,6 +79,8 @@ class Tensor {
 
   // ── what it is; inside vmap these describe one example ──
   bool defined() const { return cell_ != nullptr; }
+  /// In a function that is being traced its sizes stay open: `zeros(x.shape())`, `x.shape()[0] + 1`. What reads one as
+  /// a number, as `size` does, fixes it in the program.
   Shape shape() const;
   std::int64_t size(std::int64_t axis) const;  ///< negative axes count from the back
   std::int64_t dim() const;
@@ -111,6 +113,7 @@ class Tensor {
   Tensor operator[](I i) const {
     return (*this)[host_index(i)];
   }
+  Tensor operator[](Size i) const;
   template <std::floating_point F>
   Tensor operator[](F) const = delete;  ///< an index is an integer
   Tensor operator[](const Tensor& index) const;
@@ -143,11 +146,10 @@ class Tensor {
   Tensor T() const;   ///< all axes in reverse order
   Tensor mT() const;  ///< the last two swapped
   Tensor movedim(const Axes& from, const Axes& to) const;
-  Tensor slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) const;
-  Tensor slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
-               std::int64_t step) const;
-  Tensor select(std::int64_t dim, std::int64_t index) const;
-  Tensor narrow(std::int64_t dim, std::int64_t start, std::int64_t length) const;
+  Tensor slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop) const;
+  Tensor slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, std::int64_t step) const;
+  Tensor select(std::int64_t dim, Size index) const;
+  Tensor narrow(std::int64_t dim, Size start, Size length) const;
   Tensor diagonal() const;
   Tensor diagonal(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const;
   Tensor unfold(std::int64_t dim, std::int64_t size, std::int64_t step) const;
@@ -658,10 +660,10 @@ PrintOptions print_options();
 
 /// A range of an axis, as Python's `start:stop:step` with a positive step.
 struct Slice {
-  std::optional<std::int64_t> start, stop;
+  std::optional<Size> start, stop;
   std::int64_t step = 1;
   Slice() = default;
-  Slice(std::optional<std::int64_t> from, std::optional<std::int64_t> to, std::int64_t every = 1)
+  Slice(std::optional<Size> from, std::optional<Size> to, std::int64_t every = 1)
       : start(from), stop(to), step(every) {}
 };
 
@@ -674,13 +676,14 @@ class Index {
   enum class Kind : std::uint8_t { integer, slice, new_axis, all_others, tensor };
   template <Integer I>
   Index(I i) : kind(Kind::integer), integer(host_index(i)) {}
+  Index(Size i) : kind(Kind::integer), integer(i) {}
   Index(Slice s) : kind(Kind::slice), slice(s) {}
   Index(std::nullopt_t) : kind(Kind::new_axis) {}
   Index(Ellipsis) : kind(Kind::all_others) {}
   Index(Tensor t) : kind(Kind::tensor), tensor(std::move(t)) {}
 
   Kind kind;
-  std::int64_t integer = 0;
+  Size integer = 0;
   Slice slice;
   Tensor tensor;
 };

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "ricci/shape.h"
 #include "ricci/strided.h"
 
 namespace ricci::kernels {
@@ -16,7 +17,7 @@ namespace ricci::kernels {
 struct ConvolutionShape {
   int spatial = 2;
   std::array<std::int64_t, 3> stride = {1, 1, 1}, padding_low = {}, padding_high = {}, dilation = {1, 1, 1};
-  std::int64_t groups = 1;
+  Size groups = 1;  // in a recorded program a symbol, where examples become groups
 };
 
 /// The size of out along a spatial axis; every view of one convolution must obey it.

@@ -40,12 +40,12 @@ std::int64_t wrap_new_axis(const char* op, std::int64_t axis, const Tensor& x) {
   return axis < 0 ? axis + rank : axis;
 }
 
-std::int64_t wrap_index(const char* op, std::int64_t index, std::int64_t axis, const Tensor& x) {
-  const std::int64_t n = value_of(x)->type.shape[at(axis)];
-  if (index < -n || index >= n)
-    raise<IndexError>(std::string(op) + ": index " + std::to_string(index) + " is out of range for axis " +
-                      std::to_string(axis) + " of " + type_text(x) + "; " + legal_range(-n, n - 1));
-  return index < 0 ? index + n : index;
+Size wrap_index(const char* op, Size index, std::int64_t axis, const Tensor& x) {
+  const Size n = value_of(x)->type.shape[at(axis)], place = index < 0 ? index + n : index;
+  if (place < 0 || place >= n)
+    raise<IndexError>(std::string(op) + ": index " + std::to_string(index.hint()) + " is out of range for axis " +
+                      std::to_string(axis) + " of " + type_text(x) + "; " + legal_range(-n.hint(), n.hint() - 1));
+  return place;
 }
 
 Axes wrap_axes(const char* op, const Axes& axes, const Tensor& x) {

@@ -20,7 +20,7 @@ std::int64_t wrap_own_axis(const char* op, std::int64_t axis, const Tensor& x);
 /// The same among `rank` axes of a result that has one axis more than x.
 std::int64_t wrap_new_axis(const char* op, std::int64_t axis, const Tensor& x);
 /// The index into an axis of x, which is in range, made non-negative; IndexError `select: index 5 is out of range …`.
-std::int64_t wrap_index(const char* op, std::int64_t index, std::int64_t axis, const Tensor& x);
+Size wrap_index(const char* op, Size index, std::int64_t axis, const Tensor& x);
 /// All distinct, non-negative, in the order given; ValueError if one is repeated. None given means all.
 Axes wrap_axes(const char* op, const Axes& axes, const Tensor& x);
 Axes sorted(Axes axes);

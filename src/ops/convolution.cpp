@@ -29,9 +29,9 @@ struct Folding {
 };
 
 /// [B, …, g n, …] → […, g B n, …].
-Tensor folded(const Tensor& x, Fold f, std::int64_t all_groups) {
+Tensor folded(const Tensor& x, Fold f, Size all_groups) {
   Shape split = type_of(x).shape;  // [B, …, g, n, …]
-  const Size batch = split[0], groups = f.inside_groups ? all_groups : 1, each = split[f.axis + 1] / groups;
+  const Size batch = split[0], groups = f.inside_groups ? all_groups : Size(1), each = split[f.axis + 1] / groups;
   split[f.axis + 1] = groups;
   split.insert(f.axis + 2, each);
   Shape merged(split.begin() + 1, split.end());  // […, g, n, …]
@@ -41,9 +41,9 @@ Tensor folded(const Tensor& x, Fold f, std::int64_t all_groups) {
 }
 
 /// […, g B n, …] → [B, …, g n, …].
-Tensor unfolded(const Tensor& y, Fold f, std::int64_t all_groups, Size batch) {
+Tensor unfolded(const Tensor& y, Fold f, Size all_groups, Size batch) {
   Shape split = type_of(y).shape;  // […, g, B, n, …]
-  const Size groups = f.inside_groups ? all_groups : 1, each = split[f.axis] / (groups * batch);
+  const Size groups = f.inside_groups ? all_groups : Size(1), each = split[f.axis] / (groups * batch);
   split[f.axis] = groups;
   split.insert(f.axis + 1, batch);
   split.insert(f.axis + 2, each);
@@ -62,7 +62,7 @@ Type without_batch(const Tensor& x, bool mapped) {
 template <class P>
 BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
   const Tensor &first = b.inputs[0], &second = b.inputs[1];
-  const std::int64_t groups = op.shape.groups;
+  const Size groups = op.shape.groups;
   if (b.size == 0) {
     Type type = op.type(without_batch(first, b.is_mapped(0)), without_batch(second, b.is_mapped(1)));
     type.shape.insert(0, 0);
@@ -86,7 +86,7 @@ void require_fit(const ConvolutionShape& shape, const Type& first, const Type& s
   require_between(1, shape.spatial, 3);
   require_between(shape.spatial + 2, first.rank(), shape.spatial + 2);
   require_between(shape.spatial + 2, second.rank(), shape.spatial + 2);
-  require_between(1, shape.groups, most);
+  if (!shape.groups.is_symbol()) require_between(1, shape.groups.raw(), most);
   for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
     for (std::int64_t number : {shape.stride[i], shape.dilation[i]}) require_between(1, number, most);
     for (std::int64_t number : {shape.padding_low[i], shape.padding_high[i]}) require_between(0, number, most);
@@ -101,8 +101,8 @@ void require_fit(const ConvolutionShape& shape, const Type& first, const Type& s
 /// a symbol is taken to fit.
 void require_related(const ConvolutionShape& shape, const Shape& x, const Shape& w, const Shape& y) {
   require_shape({x[0], w[0]}, {y[0], y[1]});
-  if (!any_symbol(x[1], w[1])) require_shape({x[1]}, {w[1] * shape.groups});
-  if (!w[0].is_symbol()) require_between(0, w[0].raw() % shape.groups, 0);
+  if (!any_symbol(x[1], w[1]) && !shape.groups.is_symbol()) require_shape({x[1]}, {w[1] * shape.groups});
+  if (!any_symbol(w[0], shape.groups)) require_between(0, w[0].raw() % shape.groups.raw(), 0);
   for (int i = 0; i < shape.spatial; ++i) {
     const std::size_t axis = static_cast<std::size_t>(i) + 2;
     if (!any_symbol(x[axis], w[axis]))
@@ -136,7 +136,7 @@ struct Convolution {
     for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
       const Size room =
           x.shape[i + 2] + shape.padding_low[i] + shape.padding_high[i] - shape.dilation[i] * (w.shape[i + 2] - 1) - 1;
-      sizes.push_back(!room.is_symbol() && room.raw() < 0 ? Size(0) : room / Size(shape.stride[i]) + 1);
+      sizes.push_back(room < 0 ? Size(0) : room / Size(shape.stride[i]) + 1);
     }
     require_related(shape, x.shape, w.shape, sizes);
     return {x.dtype, sizes};
@@ -210,7 +210,7 @@ struct ConvolutionWeight {
   Type type(const Type& x, const Type& y) const {
     require_fit(shape, x, y);
     require_between(shape.spatial, sizes.rank(), shape.spatial);
-    Shape all = {y.shape[1], x.shape[1] / Size(shape.groups)};
+    Shape all = {y.shape[1], x.shape[1] / shape.groups};
     all.append(sizes.begin(), sizes.end());
     require_related(shape, x.shape, all, y.shape);
     return {x.dtype, all};
@@ -267,12 +267,12 @@ void check_operands(const std::string& op, const Tensor& x, const Tensor& w, con
   if (!(tx.shape[1] == tw.shape[1] * shape.groups))
     raise<ValueError>(op + ": the input " + x_text + " has " + count_of(tx.shape[1].hint(), "channel", "channels") +
                       ", the weight " + to_string(tw) + " takes " +
-                      std::to_string((tw.shape[1] * shape.groups).hint()) + " (groups " + std::to_string(shape.groups) +
-                      ")");
-  if (!(tw.shape[0] / Size(shape.groups) * shape.groups == tw.shape[0]))
+                      std::to_string((tw.shape[1] * shape.groups).hint()) + " (groups " +
+                      std::to_string(shape.groups.hint()) + ")");
+  if (!(tw.shape[0] / shape.groups * shape.groups == tw.shape[0]))
     raise<ValueError>(op + ": the weight " + to_string(tw) + " gives " +
                       count_of(tw.shape[0].hint(), "channel", "channels") + ", which do not divide into groups " +
-                      std::to_string(shape.groups));
+                      std::to_string(shape.groups.hint()));
   for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
     const std::int64_t padded = tx.shape[i + 2].hint() + shape.padding_low[i] + shape.padding_high[i],
                        reach = shape.dilation[i] * (tw.shape[i + 2].hint() - 1) + 1;

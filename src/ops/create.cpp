@@ -8,6 +8,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
+#include "ops/patterns.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
 #include "tensor/default_dtype.h"
@@ -63,32 +64,34 @@ struct Full {
   }
 };
 
-/// Ones at (i, first + i) as far as that is inside.
-struct EyeRows {
+/// Part of an identity: its rows from `row` on, its columns from `column` on.
+struct EyePart {
   using kind = Explicit;
-  static constexpr const char* name = "eye_rows";
+  static constexpr const char* name = "eye";
   static constexpr bool locally_constant = true;
-  std::int64_t first, rows, columns;
+  Size row, column, rows, columns;
   DType dtype;
 
   Type type() const {
-    for (std::int64_t size : {rows, columns}) require_between(0, size, INT64_MAX);
+    for (const Size size : {rows, columns})
+      if (!size.is_symbol()) require_between(0, size.raw(), INT64_MAX);
     return {dtype, {rows, columns}};
   }
   void eval(Outputs out, Inputs) const {
     kernels::fill(out[0], std::int64_t{0});
-    if (rows == 0 || columns == 0) return;  // however long the other one is
-    const std::int64_t shift = std::clamp(first, -rows, columns);
-    const std::int64_t from = std::max<std::int64_t>(0, -shift), until = std::min(rows, columns - shift);
+    const std::int64_t height = rows, width = columns;
+    if (height == 0 || width == 0) return;  // however long the other one is
+    const std::int64_t shift = std::clamp<std::int64_t>(row - column, -height, width);
+    const std::int64_t from = std::max<std::int64_t>(0, -shift), until = std::min(height, width - shift);
     if (from >= until) return;
-    const std::int64_t count = until - from, stride = columns + 1;
+    const std::int64_t count = until - from, stride = width + 1;
     auto* one =
         static_cast<std::byte*>(out[0].data) + (from * stride + shift) * static_cast<std::int64_t>(element_size(dtype));
     kernels::fill({one, dtype, 1, &count, &stride}, std::int64_t{1});
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
-  static std::vector<Sample<EyeRows>> samples() {
-    return {{{1, 2, 4, DType::float64}, {}}, {{-1, 3, 2, DType::int64}, {}}};
+  static std::vector<Sample<EyePart>> samples() {
+    return {{{1, 0, 2, 4, DType::float64}, {}}, {{0, 1, 3, 2, DType::int64}, {}}};
   }
 };
 
@@ -284,6 +287,12 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
 
 }  // namespace
 
+Tensor eye_part(Size row, Size column, Size rows, Size columns, DType dtype) {
+  require_sizes("eye", {rows, columns});
+  return make("eye", EyePart{row, column, rows, columns, dtype});
+}
+Tensor places_along(Size size) { return make("arange", ArangeIntegers{0, 1, size, DType::int64}); }
+
 namespace ops {
 
 Tensor zeros(const Shape& shape) { return zeros(shape, TensorOptions{}); }
@@ -339,14 +348,15 @@ Tensor Tensor::new_full(const Shape& shape, const Tensor& value) const {
 
 Tensor eye_rows(std::int64_t first, std::int64_t rows, std::int64_t columns, DType dtype) {
   require_sizes("eye_rows", {rows, columns});
-  return make("eye_rows", EyeRows{first, rows, columns, dtype});
+  const Size row = std::max<std::int64_t>(first, 0), column = 0 - Size(std::min<std::int64_t>(first, 0));
+  return make("eye_rows", EyePart{row, column, rows, columns, dtype});
 }
-Tensor eye(std::int64_t n) { return eye(n, n, default_dtype()); }
-Tensor eye(std::int64_t n, DType dtype) { return eye(n, n, dtype); }
-Tensor eye(std::int64_t n, std::int64_t m) { return eye(n, m, default_dtype()); }
-Tensor eye(std::int64_t n, std::int64_t m, DType dtype) {
+Tensor eye(Size n) { return eye(n, n, default_dtype()); }
+Tensor eye(Size n, DType dtype) { return eye(n, n, dtype); }
+Tensor eye(Size n, Size m) { return eye(n, m, default_dtype()); }
+Tensor eye(Size n, Size m, DType dtype) {
   require_sizes("eye", {n, m});
-  return make("eye", EyeRows{0, n, m, dtype});
+  return make("eye", EyePart{0, 0, n, m, dtype});
 }
 
 Tensor arange(const Tensor& end) { return make_arange(0, end, 1, std::nullopt); }

@@ -38,8 +38,8 @@ struct Cat {
     }
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    std::int64_t start = 0;
-    for (int k = 0; k < i; ++k) start += r.input_types[at(k)].shape[at(axis)].host();
+    Size start = 0;
+    for (int k = 0; k < i; ++k) start = start + r.input_types[at(k)].shape[at(axis)];
     return narrow(ct, axis, start, r.input_types[at(i)].shape[at(axis)]);
   }
   Cat lifted() const { return {axis + 1}; }
@@ -262,9 +262,14 @@ Tensor roll(const Tensor& x, const Axes& shifts, const Axes& dims) {
   Tensor rolled = x;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::int64_t axis = wrap_axis("roll", dims[i], x);
-    const std::int64_t n = type_of(x).rank() == 0 ? 1 : type_of(x).shape[at(axis)].host();
-    const std::int64_t rest = n == 0 ? 0 : shifts[i] % n, shift = rest < 0 ? rest + n : rest;
-    if (shift != 0)
+    const Size n = type_of(x).rank() == 0 ? Size(1) : type_of(x).shape[at(axis)];
+    const std::int64_t by = shifts[i];
+    Size shift = by < 0 ? n + by : Size(by);
+    if (shift < 0 || shift >= n) {  // more than once around
+      const std::int64_t rest = n == 0 ? 0 : by % n.host();
+      shift = rest < 0 ? n + rest : Size(rest);
+    }
+    if (!(shift == 0))
       rolled = joined<Cat>({narrow(rolled, axis, n - shift, shift), narrow(rolled, axis, 0, n - shift)}, axis);
   }
   return rolled.is_same(x) ? clone(x) : rolled;

@@ -27,15 +27,14 @@ Tensor Tensor::T() const {
 }
 Tensor Tensor::mT() const { return ops::mT(*this); }
 Tensor Tensor::movedim(const Axes& from, const Axes& to) const { return ops::movedim(*this, from, to); }
-Tensor Tensor::slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) const {
+Tensor Tensor::slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop) const {
   return ops::slice(*this, dim, start, stop);
 }
-Tensor Tensor::slice(std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
-                     std::int64_t step) const {
+Tensor Tensor::slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, std::int64_t step) const {
   return ops::slice(*this, dim, start, stop, step);
 }
-Tensor Tensor::select(std::int64_t dim, std::int64_t index) const { return ops::select(*this, dim, index); }
-Tensor Tensor::narrow(std::int64_t dim, std::int64_t start, std::int64_t length) const {
+Tensor Tensor::select(std::int64_t dim, Size index) const { return ops::select(*this, dim, index); }
+Tensor Tensor::narrow(std::int64_t dim, Size start, Size length) const {
   return ops::narrow(*this, dim, start, length);
 }
 Tensor Tensor::diagonal() const { return ops::diagonal(*this); }
@@ -367,7 +366,8 @@ Tensor Tensor::multinomial(std::int64_t samples, bool replacement, RandomOptions
 
 // ── where the free function's arguments are others ──
 
-Tensor Tensor::operator[](std::int64_t i) const {
+Tensor Tensor::operator[](std::int64_t i) const { return (*this)[Size(i)]; }
+Tensor Tensor::operator[](Size i) const {
   const Called as("index", *this);
   return ops::select(*this, 0, i);
 }

@@ -203,11 +203,7 @@ RICCI_READ_AS(unsigned long long)
 
 // ── what it is ──
 
-Shape Tensor::shape() const {
-  Shape shape = type_for("shape", *this).shape;
-  for (Size& size : shape) size = size.host();
-  return shape;
-}
+Shape Tensor::shape() const { return type_for("shape", *this).shape; }
 
 std::int64_t Tensor::size(std::int64_t axis) const {
   const std::int64_t own = wrap_own_axis("size", axis, *this);
@@ -221,7 +217,10 @@ DType Tensor::dtype() const { return type_for("dtype", *this).dtype; }
 Strides Tensor::strides() const {
   require_defined("strides", *this, 0);
   const ValueRef& value = value_of(*this);
-  return value->kind == ValueKind::array ? static_cast<const Array&>(*value).strides : contiguous_strides(shape());
+  if (value->kind == ValueKind::array) return static_cast<const Array&>(*value).strides;
+  Shape shape = value->type.shape;
+  for (Size& size : shape) size = size.host();
+  return contiguous_strides(shape);
 }
 
 bool Tensor::is_contiguous() const {

@@ -140,9 +140,8 @@ Tensor cropped(const Tensor& x, Axes& low, Axes& high) {
   Tensor inside = x;
   for (std::size_t i = 0; i < low.size(); ++i) {
     if (low[i] >= 0 && high[i] >= 0) continue;
-    const std::int64_t n = type_of(x).shape[i];
-    const auto cut = [n](std::int64_t width) { return -std::clamp<std::int64_t>(width, -n - 1, 0); };
-    const std::int64_t start = cut(low[i]), stop = n - cut(high[i]);
+    const auto cut = [](std::int64_t width) { return 0 - Size(std::min<std::int64_t>(width, 0)); };
+    const Size start = cut(low[i]), stop = type_of(x).shape[i] - cut(high[i]);
     if (stop < start)
       raise<ValueError>("pad: the widths cut more than axis " + std::to_string(i) + " of " + type_text(x) + " has");
     inside = narrow(inside, static_cast<std::int64_t>(i), start, stop - start);

@@ -26,7 +26,7 @@ struct Way {
 /// Element i becomes what was one step before it on the way; `first` where nothing was.
 Tensor one_before(const Tensor& x, Way way, double first) {
   const Type type = type_of(x);
-  const std::int64_t n = type.shape[static_cast<std::size_t>(way.axis)];
+  const Size n = type.shape[static_cast<std::size_t>(way.axis)];
   if (n == 0) return x;
   Shape edge = type.shape;
   edge[static_cast<std::size_t>(way.axis)] = 1;

@@ -8,11 +8,10 @@
 #include "ops/samples.h"
 #include "primitive/called.h"
 #include "primitive/derive.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 namespace {
-
-Size smaller(Size a, Size b) { return std::min<std::int64_t>(a, b); }
 
 /// c [..., n] as [..., 1, n], beside the columns of a matrix, and as [..., n, 1].
 Tensor by_columns(const Tensor& c) { return unsqueeze(c, -2); }
@@ -33,6 +32,17 @@ void require_convergence(const char* op, const MatrixInfo& info) {
                       " did not converge; scale the matrix, or compute in float64");
 }
 
+/// LAPACK counts its workspace, up to four times the square of the smaller size, in 32 bits.
+constexpr std::int64_t greatest_size = 23000;
+
+void require_sizes_of_lapack(const char* op, const Type& a) {
+  const Size m = a.shape[a.shape.size() - 2], n = a.shape.back();
+  if (any_symbol(m, n)) return;
+  if (std::min(m, n) > greatest_size || std::max(m, n) > std::numeric_limits<int>::max())
+    raise<ValueError>(std::string(op) + ": " + to_string(a) + " is greater than LAPACK's 32-bit sizes; the smaller " +
+                      "size may be " + std::to_string(greatest_size));
+}
+
 /// Matrices [leading..., m, n] whose eigenvalues and singular values are well apart.
 Tensor with_gaps(Shape leading, std::int64_t m, std::int64_t n) {
   leading.push_back(m);
@@ -51,6 +61,7 @@ struct Eigh {
   Types type(const Type& a) const {
     require_real(name, a);
     require_square_type(name, a);
+    require_sizes_of_lapack(name, a);
     return {{a.dtype, Shape(a.shape.begin(), a.shape.end() - 1)}, {a.dtype, a.shape}};
   }
   void eval(Outputs out, Inputs in) const {
@@ -97,6 +108,7 @@ struct Svd {
     require_real(name, a);
     require_floating(name, a);
     require_rank_of_at_least(2, a);
+    require_sizes_of_lapack(name, a);
     const std::size_t rank = a.shape.size();
     const Size k = smaller(a.shape[rank - 2], a.shape[rank - 1]);
     Type u = a, s{a.dtype, Shape(a.shape.begin(), a.shape.end() - 1)}, vh = a;
@@ -158,18 +170,10 @@ struct Svd {
   static Tensor antisymmetric(const Tensor& gaps, const Tensor& x) { return gaps * (x - mT(x)); }
 };
 
-/// LAPACK counts its workspace, up to four times the square of the smaller size, in 32 bits.
-constexpr std::int64_t greatest_size = 23000;
-
 void require_real_matrices(const char* op, const Tensor& a) {
   require_floating(op, a);
   require_real(op, type_of(a));
   if (type_of(a).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(a));
-  const std::int64_t m = a.size(-2), n = a.size(-1);
-  if (std::min(m, n) > greatest_size || std::max(m, n) > std::numeric_limits<int>::max())
-    raise<ValueError>(std::string(op) + ": " + type_text(a) +
-                      " is greater than LAPACK's 32-bit sizes; the smaller size " + "may be " +
-                      std::to_string(greatest_size));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "kernels/index.h"
 #include "ops/axes.h"
 #include "ops/indexing.h"
+#include "ops/patterns.h"
 #include "primitive/promotion.h"
 
 namespace ricci {
@@ -21,7 +22,7 @@ Shape index_shape(const Types& types, std::size_t first) { return types[first].s
 Tensor example_numbers(Size batch, int index_rank) {
   Shape shape = Shape::filled(static_cast<std::size_t>(index_rank), 1);
   shape.insert(0, batch);
-  return reshape(arange(batch.host()), shape);
+  return reshape(places_along(batch), shape);
 }
 
 bool any_mapped(const Batch& b, int first) {
@@ -216,7 +217,7 @@ namespace ops {
 namespace {
 
 /// The index as a vector of places along an axis of x; a 0-dim x has one place, which is named once.
-Tensor places_along(const char* op, const Tensor& index, const Tensor& x) {
+Tensor places_named(const char* op, const Tensor& index, const Tensor& x) {
   const Tensor places = require_indices(op, index, 2);
   if (type_of(places).rank() > 1)
     raise<ValueError>(std::string(op) + ": the index " + type_text(index) + " must have 1 axis");
@@ -250,7 +251,7 @@ Tensor put_along(const Tensor& x, const Tensor& rows, const Tensor& places, bool
 
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index) {
   return along_axis("index_select", x, dim, [&](const Tensor& v, std::int64_t axis) {
-    const Tensor places = places_along("index_select", index, x);
+    const Tensor places = places_named("index_select", index, x);
     const IndexPlace place{"index_select", {axis}, type_of(x).shape, false};
     if (axis == 0) return take_front(v, {&places, 1}, place);
     return movedim(take_front(movedim(v, axis, 0), {&places, 1}, place), 0, axis);
@@ -259,7 +260,7 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index) {
 
 Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {
   return along_axis("index_add", x, dim, [&](const Tensor& v, std::int64_t axis) {
-    const Tensor places = places_along("index_add", index, x);
+    const Tensor places = places_named("index_add", index, x);
     return put_along(v, rows_for("index_add", src, v, axis, places), places, true,
                      {"index_add", {axis}, type_of(x).shape, false});
   });
@@ -267,7 +268,7 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value) {
   return along_axis("index_fill", x, dim, [&](const Tensor& v, std::int64_t axis) {
-    const Tensor places = places_along("index_fill", index, x);
+    const Tensor places = places_named("index_fill", index, x);
     require_defined("index_fill", value, 3);
     if (type_of(value).rank() != 0)
       raise<ValueError>("index_fill: the value " + type_text(value) + " must be a number or a 0-dim tensor");

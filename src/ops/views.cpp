@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "ops/axes.h"
+#include "ops/patterns.h"
 #include "ops/put.h"
 #include "primitive/called.h"
 #include "primitive/writing.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 namespace {
-
-std::int64_t extent(const Type& t, std::int64_t axis) { return t.shape[static_cast<std::size_t>(axis)]; }
 
 /// The transpose of a view that shows every element at most once.
 template <class View>
@@ -194,20 +194,19 @@ struct SliceView {
   using kind = Linear;
   static constexpr const char* name = "slice";
   std::int64_t axis;
-  std::int64_t start;
-  Size size;
+  Size start, size;
   std::int64_t step;
 
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
     const Size n = x.shape[at(axis)];
-    if (!any_symbol(n, size)) require_inside(n.raw());
+    if (!any_symbol(n, size) && !start.is_symbol()) require_inside(n.raw());
     return type_by_alias(*this, x);
   }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis);
-    if (data) data = advance(data, type.dtype, start * strides[a]);
-    strides[a] *= step;
+    if (data) data = advance(data, type.dtype, start.raw() * strides[a]);
+    if (size.raw() > 1) strides[a] *= step;
     type.shape[a] = size;
   }
   Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
@@ -218,14 +217,14 @@ struct SliceView {
 
  private:
   void require_inside(std::int64_t n) const {
-    const std::int64_t count = size.raw();
-    if (step == 1 && start >= 0 && count >= 0 && count <= n - start) return;  // the common case, in line
-    require_between(0, start, n);
-    require_between(1, step, std::max<std::int64_t>(n, 1));
+    const std::int64_t first = start.raw(), count = size.raw();
+    if (step == 1 && first >= 0 && count >= 0 && count <= n - first) return;  // the common case, in line
+    require_between(0, first, n);
+    require_between(1, step, INT64_MAX);
     if (count < 1) return;
     std::int64_t last = 0;  // counted from the first
     if (__builtin_mul_overflow(count - 1, step, &last)) last = n;
-    require_between(0, last, n - 1 - start);
+    require_between(0, last, n - 1 - first);
   }
 };
 
@@ -233,18 +232,18 @@ struct Select {
   using kind = Linear;
   static constexpr const char* name = "select";
   std::int64_t axis;
-  std::int64_t index;
+  Size index;
 
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
     const Size n = x.shape[at(axis)];
-    if (!n.is_symbol() && (index < 0 || index >= n.raw())) [[unlikely]]
-      require_between(0, index, n.raw() - 1);
+    if (!any_symbol(n, index) && (index.raw() < 0 || index.raw() >= n.raw())) [[unlikely]]
+      require_between(0, index.raw(), n.raw() - 1);
     return type_by_alias(*this, x);
   }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis);
-    if (data) data = advance(data, type.dtype, index * strides[a]);
+    if (data) data = advance(data, type.dtype, index.raw() * strides[a]);
     strides.erase(a);
     type.shape.erase(a);
   }
@@ -266,10 +265,11 @@ struct Diagonal {
   }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis1), b = static_cast<std::size_t>(axis2);
-    const std::int64_t rows = extent(type, axis1), columns = extent(type, axis2);
-    const std::int64_t length =
-        std::max<std::int64_t>(0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
-    if (data && length > 0) data = advance(data, type.dtype, offset >= 0 ? offset * strides[b] : -offset * strides[a]);
+    const Size rows = type.shape[a], columns = type.shape[b], shift = std::clamp(offset, -beyond_memory, beyond_memory);
+    const Size length =
+        std::max(offset >= 0 ? smaller(rows, columns - shift) : smaller(rows + shift, columns), Size(0));
+    if (data && length.raw() > 0)
+      data = advance(data, type.dtype, offset >= 0 ? offset * strides[b] : -offset * strides[a]);
     const std::int64_t stride = strides[a] + strides[b];
     for (std::size_t axis : {std::max(a, b), std::min(a, b)}) {
       strides.erase(axis);
@@ -296,24 +296,24 @@ struct Unfold {
 
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
+    const Size n = x.shape[at(axis)];
     require_between(1, step, INT64_MAX);
-    require_between(0, size, extent(x, axis));
+    require_between(0, size, n.is_symbol() ? INT64_MAX : n.raw());
     return type_by_alias(*this, x);
   }
   void alias(Type& type, Strides& strides, void*&) const {
     const auto a = static_cast<std::size_t>(axis);
-    const std::int64_t windows = (extent(type, axis) - size) / step + 1;
+    const Size windows = (type.shape[a] - size) / std::min(step, beyond_memory) + 1;
     strides.push_back(strides[a]);
-    if (windows > 1) strides[a] *= step;
+    if (windows.raw() > 1) strides[a] *= step;
     type.shape[a] = windows;
     type.shape.push_back(size);
   }
   /// Windows overlap: each window is added to its place.
   Tensor transpose(const Tensor& ct, const Type& input) const {
     const Tensor total = zeros_of(input);
-    const Tensor index =
-        arange(input.shape[static_cast<std::size_t>(axis)].host()).unfold(0, size, step);  // [windows, size]
-    const Tensor rows = flatten(movedim(movedim(ct, axis, 0), -1, 1), 0, 1);               // [windows·size, …]
+    const Tensor index = places_along(input.shape[at(axis)]).unfold(0, size, step);  // [windows, size]
+    const Tensor rows = flatten(movedim(movedim(ct, axis, 0), -1, 1), 0, 1);         // [windows·size, …]
     return movedim(index_add(movedim(total, axis, 0), 0, flatten(index), rows), 0, axis);
   }
   Unfold lifted() const { return {axis + 1, size, step}; }
@@ -359,7 +359,7 @@ struct AsStrided {
     for (std::size_t i = 0; i < size.size(); ++i) {
       Shape shape = Shape::filled(size.size(), 1);
       shape[i] = size[i];
-      places = places + reshape(arange(size[i].host()) * stride[i], shape);
+      places = places + reshape(places_along(size[i]) * stride[i], shape);
     }
     const Tensor flat = zeros_of({input.dtype, {input.shape.numel()}});
     return reshape(index_add(flat, 0, flatten(expand(places, size)), flatten(ct)), input.shape);
@@ -406,7 +406,7 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   Size known = 1;
   int inferred = -1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (!(shape[i] == -1)) {
+    if (shape[i].raw() != -1) {
       known = known * shape[i];
       continue;
     }
@@ -472,7 +472,7 @@ Tensor expand(const Tensor& x, const Shape& wanted) {
     Size& size = shape[shape.size() - back];
     const bool is_new = back > type.shape.size();
     const Size have = is_new ? Size(1) : type.shape[type.shape.size() - back];
-    if (size == -1 && !is_new) size = have;
+    if (size.raw() == -1 && !is_new) size = have;
     if (!(have == size) && !(have == 1))
       raise<ValueError>("expand: " + type_text(x) + " does not expand to " + to_string(wanted) + "; axis -" +
                         std::to_string(back) + " is " + std::to_string(have.hint()) + " against " +
@@ -531,33 +531,31 @@ Tensor movedim(const Tensor& x, const Axes& from, const Axes& to) {
   return permuted(x, axes);
 }
 
-Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<Size> start, std::optional<Size> stop,
              std::int64_t step) {
   const std::int64_t axis = wrap_own_axis("slice", dim, x);
   if (step < 1) raise<ValueError>("slice: step is " + std::to_string(step) + "; it must be at least 1");
-  const Size full = type_of(x).shape[static_cast<std::size_t>(axis)];
-  if (!start.value_or(0) && !stop && step == 1) return apply(SliceView{axis, 0, full, 1}, x);
-  const std::int64_t n = full;
-  const auto clip = [n](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n); };
-  const std::int64_t from = clip(start.value_or(0)), until = std::max(from, clip(stop.value_or(n)));
-  const std::int64_t size = until > from ? (until - from - 1) / step + 1 : 0;
-  return apply(SliceView{axis, from, size, size > 1 ? step : 1}, x);
+  const Size n = type_of(x).shape[at(axis)];
+  const auto clip = [n](Size i) { return std::clamp(i < 0 ? i + n : i, Size(0), n); };
+  const Size from = start ? clip(*start) : Size(0), until = std::max(stop ? clip(*stop) : n, from);
+  const Size size = step == 1 ? until - from : (until - from + (step - 1)) / step;
+  const bool is_short = !size.is_symbol() && size.raw() <= 1;
+  return apply(SliceView{axis, from, size, is_short ? 1 : step}, x);
 }
-Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop) {
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<Size> start, std::optional<Size> stop) {
   return slice(x, dim, start, stop, 1);
 }
 
-Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index) {
+Tensor select(const Tensor& x, std::int64_t dim, Size index) {
   const std::int64_t axis = wrap_own_axis("select", dim, x);
   return apply(Select{axis, wrap_index("select", index, axis, x)}, x);
 }
 
-Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length) {
+Tensor narrow(const Tensor& x, std::int64_t dim, Size start, Size length) {
   const std::int64_t axis = wrap_own_axis("narrow", dim, x);
-  const std::int64_t n = type_of(x).shape[static_cast<std::size_t>(axis)];
-  const std::int64_t from = start < 0 ? start + n : start;
+  const Size n = type_of(x).shape[at(axis)], from = start < 0 ? start + n : start;
   if (from < 0 || from > n || length < 0 || length > n - from)
-    raise<IndexError>("narrow: start " + std::to_string(start) + " and length " + std::to_string(length) +
+    raise<IndexError>("narrow: start " + std::to_string(start.hint()) + " and length " + std::to_string(length.hint()) +
                       " reach outside axis " + std::to_string(axis) + " of " + type_text(x));
   return apply(SliceView{axis, from, length, 1}, x);
 }
@@ -574,7 +572,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
 Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step) {
   const std::int64_t axis = wrap_axis("unfold", dim, x);
   const bool has_axes = type_of(x).rank() > 0;
-  const std::int64_t n = has_axes ? type_of(x).shape[at(axis)].host() : 1;
+  const Size n = has_axes ? type_of(x).shape[at(axis)] : Size(1);
   if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step) + "; it must be at least 1");
   if (size < 0 || size > n)
     raise<ValueError>("unfold: windows of " + std::to_string(size) + " do not fit axis " + std::to_string(axis) +

@@ -2,13 +2,18 @@
 #include "ricci/primitive/raise.h"
 
 #include <backtrace.h>
+#include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 
+#include "primitive/call_site.h"
 #include "primitive/called.h"
 #include "primitive/interpreter.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 namespace {
@@ -55,14 +60,37 @@ int visit_frame(void* data, std::uintptr_t pc, const char* file, int line, const
   return 1;
 }
 
+void ignore(void*, const char*, int) {}
+
 /// One walk at a time: what has been read of the debug information is shared.
-std::string place_of_user() {
-  static std::mutex one_walk;
-  const std::lock_guard lock(one_walk);
-  Frame frame;
-  if (backtrace_state* state = debug_information())
-    backtrace_full(state, 1, visit_frame, [](void*, const char*, int) {}, &frame);
+std::mutex& one_walk() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::string to_string(const Frame& frame) {
   return *frame.file ? std::string(frame.file) + ":" + std::to_string(frame.line) : std::string();
+}
+
+std::string place_of_user() {
+  const std::lock_guard lock(one_walk());
+  Frame frame;
+  if (backtrace_state* state = debug_information()) backtrace_full(state, 1, visit_frame, ignore, &frame);
+  return to_string(frame);
+}
+
+/// `reshape` of `ricci::ops::reshape(…)`; what stands for operators is said in words.
+std::string name_of_function(const char* symbol) {
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr), std::free);
+  std::string name = plain ? plain.get() : "";
+  const auto starts = [&](const char* start) { return name.starts_with(start); };
+  const auto holds = [&](const char* part) { return name.find(part) != std::string::npos; };
+  if (starts("ricci::SymbolTable::") || starts("ricci::symbols::") || starts("ricci::Size::")) return "a use of a size";
+  if (holds("::operator") && holds("ricci::Size") && !holds("Tensor::")) return "a use of a size";
+  if (holds("Tensor::operator[](")) return "index";
+  name.resize(std::min(name.find_first_of("(<["), name.size()));
+  name.erase(0, name.rfind(':') + 1);
+  return name.empty() || holds("operator") ? "a call" : name;
 }
 
 thread_local constinit const BackwardPass* backward = nullptr;
@@ -87,6 +115,45 @@ std::string nest() {
   add_passes_inside(0);
   return text.empty() ? text : "\n  " + text.substr(2);
 }
+
+}  // namespace
+
+CallSite CallSite::here() {
+  CallSite site;
+  const auto note = [](void* calls, std::uintptr_t call) {
+    static_cast<std::vector<std::uintptr_t>*>(calls)->push_back(call);
+    return 0;
+  };
+  if (backtrace_state* state = debug_information()) backtrace_simple(state, 1, note, ignore, &site.calls_);
+  return site;
+}
+
+std::string CallSite::text() const {
+  const std::lock_guard lock(one_walk());
+  backtrace_state* const state = debug_information();
+  std::uintptr_t callee = 0;
+  for (const std::uintptr_t call : calls_) {
+    Frame frame;
+    if (state && backtrace_pcinfo(state, call, visit_frame, ignore, &frame) != 0) {
+      const char* symbol = nullptr;
+      const auto note = [](void* found, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
+        *static_cast<const char**>(found) = name;
+      };
+      if (callee) backtrace_syminfo(state, callee, note, ignore, &symbol);
+      return (symbol ? name_of_function(symbol) : "a call") + " (" + to_string(frame) + ")";
+    }
+    callee = call;
+  }
+  return {};
+}
+
+namespace {
+
+/// Guards ask the user's calls, of which the layer that leaves them knows nothing.
+[[maybe_unused]] const bool guards_know_their_calls = [] {
+  origin_of_guards = [] { return std::function<std::string()>([site = CallSite::here()] { return site.text(); }); };
+  return true;
+}();
 
 }  // namespace
 

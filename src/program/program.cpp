@@ -131,14 +131,32 @@ struct CallSizes final : SizeVisitor {
       for (Size s : type_of(t).shape) sizes.push_back(s);
   }
   void visit(Size& size) override { size = table.evaluate(size, sizes); }
+  /// Throws what a call of the user's relied on and does not hold; returns where nobody knows the call.
+  void raise_in_terms_of_the_call(const ProgramBody& body, std::span<const Tensor> inputs) const {
+    const Guard* guard = table.broken(sizes);
+    const std::string call = guard && guard->origin ? guard->origin() : std::string();
+    if (call.empty()) return;
+    std::string before, now;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Type recorded = body.types[static_cast<std::size_t>(body.inputs[i])];
+      for (Size& size : recorded.shape) size = table.hint(size);
+      const Type found = type_of(inputs[i]);
+      if (recorded.shape == found.shape) continue;
+      before += (before.empty() ? "input " : ", input ") + std::to_string(i) + " " + to_string(recorded);
+      now += (now.empty() ? "" : ", ") + to_string(found);
+    }
+    raise<ValueError>("program: " + call + " was recorded for " + before + "; it is now " + now +
+                      "; record it again for these sizes");
+  }
   /// Throws where the recording relied on something that does not hold for these sizes.
-  void check_guards() const {
+  void check_guards(const ProgramBody& body, std::span<const Tensor> inputs) const {
     for (const Guard& g : table.guards()) {
       const std::int64_t left = table.evaluate(g.left, sizes), right = table.evaluate(g.right, sizes);
-      if (!g.holds(left, right))
-        raise<ValueError>("program: recorded where " + table.print(g.left) + to_string(g.relation) +
-                          table.print(g.right) + ", called where they are " + std::to_string(left) + " and " +
-                          std::to_string(right) + "; record it again for these sizes");
+      if (g.holds(left, right)) continue;
+      raise_in_terms_of_the_call(body, inputs);
+      raise<ValueError>("program: recorded where " + table.print(g.left) + to_string(g.relation) +
+                        table.print(g.right) + ", called where they are " + std::to_string(left) + " and " +
+                        std::to_string(right) + "; record it again for these sizes");
     }
   }
 };
@@ -169,8 +187,11 @@ void check_sizes(const ProgramBody& body, const CallSizes& call, std::span<const
   auto found = call.sizes.begin();
   for (std::size_t i = 0; i < inputs.size(); ++i)
     for (Size wanted : body.types[static_cast<std::size_t>(body.inputs[i])].shape)
-      if (call.table.evaluate(wanted, call.sizes) != *found++) raise_other_type(i, to_string(type_of(inputs[i])), body);
-  call.check_guards();
+      if (call.table.evaluate(wanted, call.sizes) != *found++) {
+        call.raise_in_terms_of_the_call(body, inputs);
+        raise_other_type(i, to_string(type_of(inputs[i])), body);
+      }
+  call.check_guards(body, inputs);
 }
 
 [[noreturn]] void raise_number_of_results(const char* name, const Equation& e, std::size_t found) {

@@ -22,6 +22,8 @@ SymbolTable& table() {
 
 namespace {
 
+const std::map<std::vector<int>, std::int64_t> one{{{}, 1}}, minus_one{{{}, -1}};
+
 std::int64_t plus(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) throw ValueError("an expression of sizes is beyond what memory can hold");
@@ -34,6 +36,8 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
 }
 
 }  // namespace
+
+std::function<std::string()> (*origin_of_guards)() = nullptr;
 
 bool Guard::holds(std::int64_t left, std::int64_t right) const {
   switch (relation) {
@@ -142,32 +146,91 @@ bool SymbolTable::equal(Size a, Size b) {
   const Polynomial difference = sum(polynomial_of(a), polynomial_of(b), -1);
   if (difference.empty()) return true;
   if (is_never_zero(difference)) return false;
-  if (const Guard* g = known(equal, different, difference)) return g->relation == equal;
-  if (const Guard* g = known(equal, different, sum({}, difference, -1))) return g->relation == equal;
+  if (const Guard* g = known(difference)) return g->relation == equal;
+  if (const Guard* g = known(sum({}, difference, -1))) return g->relation == equal;
+  if (is_known_not_negative(sum(difference, one, -1))) return false;
+  if (is_known_not_negative(sum(minus_one, difference, -1))) return false;
   const bool same = !is_text_ && hint(a) == hint(b);
   guard(a, same ? equal : different, b);
   return same;
 }
 
 bool SymbolTable::less(Size a, Size b) {
-  const Polynomial difference = sum(polynomial_of(a), polynomial_of(b), -1);
-  if (is_never_negative(difference)) return false;
-  if (is_never_negative(sum({{{}, -1}}, difference, -1))) return true;  // b - a - 1
-  if (const Guard* g = known(Guard::Relation::less, Guard::Relation::at_least, difference))
-    return g->relation == Guard::Relation::less;
+  const Polynomial difference = sum(polynomial_of(a), polynomial_of(b), -1), if_less = sum(minus_one, difference, -1);
+  if (is_known_not_negative(difference)) return false;
+  if (is_known_not_negative(if_less)) return true;
   const bool is_less = hint(a) < hint(b);
-  guard(a, is_less ? Guard::Relation::less : Guard::Relation::at_least, b);
+  rely_on_not_negative(is_less ? if_less : difference);
   return is_less;
 }
 
-/// The guard that says one of two things of a difference; null if there is none.
-const Guard* SymbolTable::known(Guard::Relation relation, Guard::Relation opposite,
-                                const Polynomial& difference) const {
+Size SymbolTable::smaller(Size a, Size b) {
+  const Polynomial more = sum(polynomial_of(b), polynomial_of(a), -1), less = sum({}, more, -1);
+  if (is_known_not_negative(more)) return a;
+  if (is_known_not_negative(less)) return b;
+  const bool is_first = hint(a) <= hint(b);
+  rely_on_not_negative(is_first ? more : less);
+  return is_first ? a : b;
+}
+
+/// The guard that says of a difference whether it is 0; null if there is none.
+const Guard* SymbolTable::known(const Polynomial& difference) const {
   for (const Guard& g : guards_)
-    if ((g.relation == relation || g.relation == opposite) &&
+    if (g.relation <= Guard::Relation::different &&
         sum(polynomial_of(g.left), polynomial_of(g.right), -1) == difference)
       return &g;
   return nullptr;
+}
+
+/// What a guard makes 0 or more, if it is an inequality.
+std::optional<SymbolTable::Polynomial> SymbolTable::never_negative(const Guard& guard) const {
+  const Polynomial left = polynomial_of(guard.left), right = polynomial_of(guard.right);
+  switch (guard.relation) {
+    case Guard::Relation::equal: return std::nullopt;
+    case Guard::Relation::less: return sum(sum(right, left, -1), minus_one, 1);
+    case Guard::Relation::at_least: return sum(left, right, -1);
+    case Guard::Relation::different: break;
+  }
+  const Polynomial difference = sum(left, right, -1), opposite = sum({}, difference, -1);
+  if (is_never_negative(difference)) return sum(difference, minus_one, 1);
+  if (is_never_negative(opposite)) return sum(opposite, minus_one, 1);
+  return std::nullopt;
+}
+
+/// By algebra, or since a guard says so.
+bool SymbolTable::is_known_not_negative(const Polynomial& polynomial) const {
+  if (is_never_negative(polynomial)) return true;
+  return std::any_of(guards_.begin(), guards_.end(), [&](const Guard& g) {
+    const std::optional<Polynomial> least = never_negative(g);
+    return least && is_never_negative(sum(polynomial, *least, -1));
+  });
+}
+
+/// Whether an inequality holds wherever the polynomial is not negative.
+bool SymbolTable::follows(const Guard& guard, const Polynomial& not_negative) const {
+  if (guard.relation == Guard::Relation::equal) return false;
+  if (guard.relation != Guard::Relation::different)
+    return is_never_negative(sum(*never_negative(guard), not_negative, -1));
+  const Polynomial difference = sum(polynomial_of(guard.left), polynomial_of(guard.right), -1);
+  return is_never_negative(sum(sum(difference, one, -1), not_negative, -1)) ||
+         is_never_negative(sum(sum(minus_one, difference, -1), not_negative, -1));
+}
+
+/// Adds the guard for it, without minus signs, and drops those that follow from it.
+void SymbolTable::rely_on_not_negative(const Polynomial& polynomial) {
+  using enum Guard::Relation;
+  std::erase_if(guards_, [&](const Guard& g) { return follows(g, polynomial); });
+  Polynomial greater, smaller, number;
+  for (const auto& [monomial, coefficient] : polynomial)
+    if (monomial.empty()) number = {{monomial, coefficient}};
+    else if (coefficient > 0) greater.emplace(monomial, coefficient);
+    else smaller.emplace(monomial, times(-1, coefficient));
+  const bool is_less = greater.empty() || (number == minus_one && !smaller.empty());
+  if (is_less) return guard(size_of(smaller), less, size_of(sum(sum(greater, number, 1), one, 1)));
+  const bool has_more = number.contains(Monomial()) && number.at(Monomial()) > 0;
+  if (has_more) greater = sum(greater, number, 1);
+  else smaller = sum(smaller, number, -1);
+  guard(size_of(greater), at_least, size_of(smaller));
 }
 
 std::int64_t SymbolTable::fix(Size size) {
@@ -189,7 +252,11 @@ std::int64_t SymbolTable::hint(Size size) const {
 }
 
 void SymbolTable::guard(Size left, Guard::Relation relation, Size right) {
-  guards_.push_back({left, relation, right});
+  guards_.push_back({.left = left,
+                     .relation = relation,
+                     .right = right,
+                     .origin = origin_of_guards && !is_text_ ? origin_of_guards() : nullptr,
+                     .difference = sum(polynomial_of(left), polynomial_of(right), -1)});
   if (relation == Guard::Relation::equal) solve(sum(polynomial_of(left), polynomial_of(right), -1));
 }
 
@@ -288,6 +355,15 @@ std::int64_t SymbolTable::evaluate(Size size, std::span<const std::int64_t> inpu
   return value_of(polynomial_of(size), [&](int i) { return number_of(i, inputs, known); });
 }
 
+const Guard* SymbolTable::broken(std::span<const std::int64_t> inputs) const {
+  Numbers known(unknowns_.size());
+  const auto holds = [&](const Guard& g) {
+    return g.holds(value_of(g.difference, [&](int i) { return number_of(i, inputs, known); }), 0);
+  };
+  const auto at = std::find_if_not(guards_.begin(), guards_.end(), holds);
+  return at == guards_.end() ? nullptr : &*at;
+}
+
 std::optional<Size> SymbolTable::named(std::int64_t number) const {
   for (const Unknown& u : unknowns_)
     if (u.input >= 0 && number-- == 0) return u.size;
@@ -360,6 +436,11 @@ bool inside_symbol_scope() { return installed != nullptr; }
 SymbolScope::SymbolScope(SymbolTable& table) : saved_(std::exchange(installed, &table)) {}
 SymbolScope::~SymbolScope() { installed = saved_; }
 
+Size smaller(Size a, Size b) {
+  if (any_symbol(a, b)) return table().smaller(a, b);
+  return a.raw() < b.raw() ? a : b;
+}
+
 std::optional<Size> symbol_named(std::int64_t number) { return installed ? installed->named(number) : std::nullopt; }
 
 std::string symbol_text(Size size) {
@@ -379,6 +460,7 @@ std::int64_t Size::symbol_hint() const { return table().hint(*this); }
 namespace symbols {
 Size combine(char op, Size a, Size b) { return table().combine(op, a, b); }
 bool equal(Size a, Size b) { return table().equal(a, b); }
+bool less(Size a, Size b) { return table().less(a, b); }
 }  // namespace symbols
 
 }  // namespace ricci

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -21,11 +22,16 @@ struct Guard {
   Size left;
   Relation relation;
   Size right;
+  std::function<std::string()> origin = {};                  // says which call relied on it: `reshape (train.cpp:89)`
+  std::map<std::vector<int>, std::int64_t> difference = {};  // left - right, before anything was solved for
 
   bool holds(std::int64_t left, std::int64_t right) const;
 };
 /// ` is `, ` is not `, ` is less than `, ` is at least `.
 const char* to_string(Guard::Relation relation);
+
+/// Gives the origin of a guard that is left now; set by the layer that knows the user's calls.
+extern std::function<std::string()> (*origin_of_guards)();
 
 /// The symbols of one recording, or of a program's text. A size that turns out to be a plain number is given as one.
 /// Where a guard says what a size of the inputs is (`s1 = 3`, `s2 = 2*s0`), that size is known from then on: all
@@ -49,6 +55,8 @@ class SymbolTable {
   bool equal(Size a, Size b);
   /// The same of a < b.
   bool less(Size a, Size b);
+  /// The smaller one, under a guard that lets the two be equal.
+  Size smaller(Size a, Size b);
   /// The hint, with the guard that the size is that.
   std::int64_t fix(Size size);
   std::int64_t hint(Size size) const;
@@ -56,6 +64,8 @@ class SymbolTable {
   /// Guards in the order in which they were found, none twice.
   const std::vector<Guard>& guards() const { return guards_; }
   bool is_text() const { return is_text_; }
+  /// The first of the guards that do not hold for these sizes of the inputs; null if all do.
+  const Guard* broken(std::span<const std::int64_t> inputs) const;
   /// ` where s0!=1, s0*s1=6`: those that the types of the inputs do not show; nothing where there are none.
   std::string print_guards() const;
   /// The number of a size, given the sizes of the inputs in the order of `add_input`.
@@ -78,7 +88,11 @@ class SymbolTable {
   Polynomial polynomial_of(Size size) const;
   Size size_of(const Polynomial& polynomial);
   int unknown_of_quotient(const Polynomial& numerator, const Polynomial& denominator);
-  const Guard* known(Guard::Relation relation, Guard::Relation opposite, const Polynomial& difference) const;
+  const Guard* known(const Polynomial& difference) const;
+  bool is_known_not_negative(const Polynomial& polynomial) const;
+  std::optional<Polynomial> never_negative(const Guard& guard) const;
+  bool follows(const Guard& guard, const Polynomial& not_negative) const;
+  void rely_on_not_negative(const Polynomial& polynomial);
   bool solve(const Polynomial& zero);
   void substitute(int unknown, const Polynomial& by);
   void simplify();
@@ -117,6 +131,9 @@ class SymbolScope {
 
 /// Whether a table is installed on this thread: elsewhere there are no symbols.
 bool inside_symbol_scope();
+
+/// As in the installed table, where one is a symbol.
+Size smaller(Size a, Size b);
 
 /// What a text calls `s<number>`; none where no table is installed, or has no such size.
 std::optional<Size> symbol_named(std::int64_t number);

@@ -4,6 +4,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
+#include "ops/patterns.h"
 #include "primitive/called.h"
 #include "transforms/tangents.h"
 
@@ -24,7 +25,8 @@ struct ForwardJacobian::State {
   JacobianOptions options;
   Place where;
   bool first = true;
-  std::int64_t count = 0, done = 0, from = 0, rows = 0;
+  Size count = 0, rows = 0;      // of all tangents, and of the running chunk
+  std::int64_t from = 0;         // the chunk's first
   std::vector<Type> leaf_types;  // of the differentiated leaves
   std::vector<Tensor> leaves;    // their values where they have no derivative
   std::vector<Type> output_types;
@@ -53,7 +55,7 @@ void ForwardJacobian::State::measure(std::span<const tree::Walk> arguments, std:
       leaf_types.push_back(leaf->defined() ? type_of(*leaf) : Type{.dtype = DType::boolean, .shape = {}});
       const bool differentiable = is_differentiable(leaf_types.back().dtype);
       leaves.push_back(differentiable ? Tensor() : *leaf);
-      if (differentiable) count += leaf_types.back().shape.numel();
+      if (differentiable) count = count + leaf_types.back().shape.numel();
     }
   }
 }
@@ -61,30 +63,29 @@ void ForwardJacobian::State::measure(std::span<const tree::Walk> arguments, std:
 /// Rows [from, from + rows) of the identity over all input elements, a part for each leaf: [rows, leaf shape…].
 std::vector<Tensor> ForwardJacobian::State::seeds() const {
   std::vector<Tensor> parts;  // undefined where the leaf is not floating
-  std::int64_t offset = 0;
+  Size offset = 0;
   for (const Type& type : leaf_types) {
     if (!is_differentiable(type.dtype)) {
       parts.emplace_back();
       continue;
     }
-    const std::int64_t n = type.shape.numel();
+    const Size n = type.shape.numel();
     Shape shape = type.shape;
     shape.insert(0, rows);
     const Called as(name);
-    parts.push_back(reshape(eye_rows(from - offset, rows, n, type.dtype), shape));
-    offset += n;
+    parts.push_back(reshape(eye_part(from, offset, rows, n, type.dtype), shape));
+    offset = offset + n;
   }
   return parts;
 }
 
 bool ForwardJacobian::enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
   State& s = *state_;
-  if (!s.first && s.done >= s.count) return false;
+  if (!s.first && (!s.options.chunk_size || s.from + *s.options.chunk_size >= s.count)) return false;
   if (s.first) s.measure(arguments, differentiated);
+  else s.from += *s.options.chunk_size;
   s.first = false;
-  s.from = s.done;
-  s.rows = std::min(s.options.chunk_size.value_or(s.count), s.count - s.from);
-  s.done = s.from + s.rows;
+  s.rows = s.options.chunk_size ? Size(std::min(*s.options.chunk_size, s.count.host() - s.from)) : s.count;
 
   const std::vector<Tensor> seeds = s.seeds();
   if (s.from > 0) s.streams.restart();
@@ -161,7 +162,7 @@ std::vector<Tensor> ForwardJacobian::finish() {
       continue;
     }
     const Tensor columns = s.parts[out].size() == 1 ? s.parts[out][0] : cat(s.parts[out], 0);  // [inputs, out shape…]
-    std::int64_t offset = 0;
+    Size offset = 0;
     for (std::size_t i = 0; i < s.leaf_types.size(); ++i) {
       const Type& type = s.leaf_types[i];
       if (!is_differentiable(type.dtype)) {
@@ -170,10 +171,10 @@ std::vector<Tensor> ForwardJacobian::finish() {
       }
       Shape shape = s.output_types[out].shape;
       shape.append(type.shape.begin(), type.shape.end());
-      const std::int64_t n = type.shape.numel();
+      const Size n = type.shape.numel();
       const Tensor rows = s.leaf_types.size() == 1 ? columns : narrow(columns, 0, offset, n);
       jacobians.push_back(in_own_cell(reshape(movedim(rows, 0, -1), shape)));
-      offset += n;
+      offset = offset + n;
     }
   }
   return jacobians;

@@ -6,6 +6,7 @@
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
 #include "interpreters/tape.h"
+#include "ops/patterns.h"
 #include "primitive/called.h"
 #include "primitive/derive.h"
 #include "ricci/primitive/raise.h"
@@ -213,14 +214,14 @@ namespace {
 
 /// The gradients of `rows` elements of an output leaf, from element `examples.first` on: for each input leaf
 /// [rows, in shape…].
-std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, std::int64_t rows, const Examples& examples,
+std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, Size rows, const Examples& examples,
                               const char* name) {
   const Type& out = s.output_types[leaf];
   Shape seed_shape = out.shape;
   seed_shape.insert(0, rows);
   const auto seeds_of_rows = [&] {
     const Called as(name);
-    return reshape(eye_rows(examples.first, rows, out.shape.numel(), out.dtype), seed_shape);
+    return reshape(eye_part(examples.first, 0, rows, out.shape.numel(), out.dtype), seed_shape);
   };
   const Tensor seeds = seeds_of_rows();
   BatchInterpreter batch(rows, Entry{}, examples);
@@ -239,15 +240,18 @@ std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, std::
 /// All rows of an output leaf, chunk by chunk; one list for each input leaf.
 std::vector<std::vector<Tensor>> rows_of_leaf(const Recording::State& s, std::size_t leaf,
                                               const JacobianOptions& options, StreamScope& streams, const char* name) {
-  const std::int64_t count = s.output_types[leaf].shape.numel();
-  const std::int64_t at_once = options.chunk_size.value_or(count);
+  const Size count = s.output_types[leaf].shape.numel();
   std::vector<std::vector<Tensor>> parts(s.leaf_slots.size());
-  for (std::int64_t from = 0; from < count || from == 0; from += at_once ? at_once : 1) {
+  const auto add_chunk = [&](std::int64_t from, Size at_once) {
     if (from > 0) streams.restart();
     const Examples examples{.count = count, .first = from, .randomness = options.randomness, .streams = &streams};
-    std::vector<Tensor> rows = rows_from(s, leaf, std::min(at_once, count - from), examples, name);
+    std::vector<Tensor> rows = rows_from(s, leaf, at_once, examples, name);
     for (std::size_t i = 0; i < rows.size(); ++i) parts[i].push_back(std::move(rows[i]));
-  }
+  };
+  if (!options.chunk_size) add_chunk(0, count);
+  else
+    for (std::int64_t from = 0, all = count; from < all || from == 0; from += *options.chunk_size)
+      add_chunk(from, std::min(*options.chunk_size, all - from));
   return parts;
 }
 

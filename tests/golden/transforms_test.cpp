@@ -32,13 +32,13 @@ program(a: f32[s0], b: f32[s1,s0]) where s1!=1 {
 TEST(GoldenTransforms, Jvp) {
   const auto f = [](Tensor x, Tensor t) { return rc::jvp([](Tensor y) { return sin(y) * y; }, x, t); };
   expect_golden_whole(rc::trace(f)(rc::ones({3}), rc::ones({3})), R"(
-program(a: f32[3], b: f32[3]) {
-  c: f32[3] = sin a
-  d: f32[3] = sin_slope b a
-  e: f32[3] = mul c a
-  f: f32[3] = mul d a
-  g: f32[3] = mul b c
-  h: f32[3] = add f g
+program(a: f32[s0], b: f32[s0]) {
+  c: f32[s0] = sin a
+  d: f32[s0] = sin_slope b a
+  e: f32[s0] = mul c a
+  f: f32[s0] = mul d a
+  g: f32[s0] = mul b c
+  h: f32[s0] = add f g
   return e h
 }
 )");
@@ -48,12 +48,12 @@ program(a: f32[3], b: f32[3]) {
 TEST(GoldenTransforms, Vjp) {
   const auto f = [](Tensor x, Tensor ct) { return std::get<1>(rc::vjp([](Tensor y) { return exp(y) * y; }, x))(ct); };
   expect_golden_whole(rc::trace(f)(rc::ones({3}), rc::ones({3})), R"(
-program(a: f32[3], b: f32[3]) {
-  c: f32[3] = exp a
-  d: f32[3] = mul b a
-  e: f32[3] = mul b c
-  f: f32[3] = mul d c
-  g: f32[3] = add e f
+program(a: f32[s0], b: f32[s0]) {
+  c: f32[s0] = exp a
+  d: f32[s0] = mul b a
+  e: f32[s0] = mul b c
+  f: f32[s0] = mul d c
+  g: f32[s0] = add e f
   return g
 }
 )");
@@ -109,23 +109,23 @@ TEST(GoldenTransforms, HessianTimesVector) {
     return std::get<1>(rc::jvp(rc::grad([](Tensor y) { return (y * y * y).sum(); }), x, v));
   };
   expect_golden_whole(rc::trace(f)(rc::ones({3}), rc::ones({3})), R"(
-program(a: f32[3], b: f32[3]) {
-  c: f32[3] = mul b a
-  d: f32[3] = mul b a
-  e: f32[3] = add c d
+program(a: f32[s0], b: f32[s0]) where s0!=1 {
+  c: f32[s0] = mul b a
+  d: f32[s0] = mul b a
+  e: f32[s0] = add c d
   f: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
-  g: f32[3] = expand[shape=(3)] f
-  h: f32[3] = mul g a
-  k: f32[3] = mul b g
-  l: f32[3] = mul e g
-  m: f32[3] = mul k a
-  n: f32[3] = mul b h
-  o: f32[3] = add m n
-  p: f32[3] = mul k a
-  q: f32[3] = mul b h
-  r: f32[3] = add p q
-  s: f32[3] = add l o
-  t: f32[3] = add s r
+  g: f32[s0] = expand[shape=(s0)] f
+  h: f32[s0] = mul g a
+  k: f32[s0] = mul b g
+  l: f32[s0] = mul e g
+  m: f32[s0] = mul k a
+  n: f32[s0] = mul b h
+  o: f32[s0] = add m n
+  p: f32[s0] = mul k a
+  q: f32[s0] = mul b h
+  r: f32[s0] = add p q
+  s: f32[s0] = add l o
+  t: f32[s0] = add s r
   return t
 }
 )");

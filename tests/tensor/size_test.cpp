@@ -148,6 +148,43 @@ TEST_F(SymbolicSize, PrintsTheGuardsThatAreLeft) {
   EXPECT_EQ(table.print_guards(), " where s0!=5, s0<6");
 }
 
+TEST_F(SymbolicSize, IsComparedUnderAnInequality) {
+  EXPECT_TRUE(n > 2);
+  EXPECT_TRUE(1 < n);
+  EXPECT_FALSE(n < 3);
+  EXPECT_EQ(table.print_guards(), " where s0>=3");
+  EXPECT_TRUE(n >= 5);
+  EXPECT_FALSE(n == 0);
+  EXPECT_TRUE(n + m > 4);
+  EXPECT_EQ(table.print_guards(), " where s0>=5");
+  EXPECT_TRUE(m <= n);
+  EXPECT_FALSE(n <= m - 1);
+  EXPECT_EQ(table.print_guards(), " where s0>=5, s0>=s1");
+  EXPECT_TRUE(m < 7);
+  EXPECT_EQ(table.print_guards(), " where s0>=5, s0>=s1, s1<7");
+}
+
+TEST_F(SymbolicSize, IsComparedByAlgebraWhereThatDecides) {
+  EXPECT_TRUE(n - 1 < n);
+  EXPECT_TRUE(n >= 0);
+  EXPECT_FALSE(n + m < m);
+  EXPECT_TRUE(std::min(n, n + 1) == n);
+  EXPECT_TRUE(table.guards().empty());
+}
+
+TEST_F(SymbolicSize, ThatIsTheSmallerOneMayBeEqual) {
+  EXPECT_TRUE(ricci::smaller(n, m) == m);
+  EXPECT_TRUE(ricci::smaller(m, n) == m);
+  EXPECT_EQ(table.print_guards(), " where s0>=s1");
+}
+
+TEST(Size, IsComparedWithIntegersOnEitherSide) {
+  const Size five = 5;
+  EXPECT_TRUE(five < 6 && 4 < five && five <= 5U && 5 >= five && five > -1);
+  EXPECT_EQ((11 / five).raw(), 2);
+  EXPECT_EQ((7 - five).raw(), 2);
+}
+
 TEST_F(SymbolicSize, ComparesWithinShapes) {
   EXPECT_TRUE(Shape({n, 3}) == Shape({n, 3}));
   EXPECT_TRUE(table.guards().empty());

@@ -234,12 +234,12 @@ inline Tensor full_like(const Tensor& x, const Tensor& value, TensorOptions opti
 /// Rows [first, first + rows) of the identity of size `columns`; rows outside it are zero.
 Tensor eye_rows(std::int64_t first, std::int64_t rows, std::int64_t columns, DType dtype);
 /// [n,n] or [n,m]: ones at (i, i).
-Tensor eye(std::int64_t n);
-Tensor eye(std::int64_t n, DType dtype);
-Tensor eye(std::int64_t n, std::int64_t m);
-Tensor eye(std::int64_t n, std::int64_t m, DType dtype);
-inline Tensor eye(std::int64_t n, TensorOptions options) { return eye(n, options.dtype); }
-inline Tensor eye(std::int64_t n, std::int64_t m, TensorOptions options) { return eye(n, m, options.dtype); }
+Tensor eye(Size n);
+Tensor eye(Size n, DType dtype);
+Tensor eye(Size n, Size m);
+Tensor eye(Size n, Size m, DType dtype);
+inline Tensor eye(Size n, TensorOptions options) { return eye(n, options.dtype); }
+inline Tensor eye(Size n, Size m, TensorOptions options) { return eye(n, m, options.dtype); }
 /// start, start + step, … before end: [ceil((end - start) / step)]; int64 if all are integers, else float32. start is 0
 /// and step 1 if not given. ValueError if step is 0 or leads away from end; the numbers are read, so a value that
 /// differs per example of a vmap is a TransformError.

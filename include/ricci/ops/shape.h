@@ -27,13 +27,12 @@ Tensor movedim(const Tensor& x, const Axes& from, const Axes& to);
 /// Elements start, start + step, … before stop along an axis; negative ones count from the back, what is out of range
 /// is cut. ValueError if step < 1.
 ///   rc::slice(x, 0, 1, std::nullopt, 2)  // Python's x[1::2]
-Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop);
-Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
-             std::int64_t step);
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<Size> start, std::optional<Size> stop);
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, std::int64_t step);
 /// Element `index` along an axis, which goes: x[index] for the first. IndexError if there is none.
-Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index);
+Tensor select(const Tensor& x, std::int64_t dim, Size index);
 /// Elements [start, start + length) along an axis. IndexError if they reach outside.
-Tensor narrow(const Tensor& x, std::int64_t dim, std::int64_t start, std::int64_t length);
+Tensor narrow(const Tensor& x, std::int64_t dim, Size start, Size length);
 /// The elements (i, i + offset) of two axes (0 and 1 if not given), as a new last axis.
 Tensor diagonal(const Tensor& x);
 Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2);
