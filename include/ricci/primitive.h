@@ -17,6 +17,8 @@
 //   Multilinear   type, eval, transpose, lift            → jvp, vjp; linear in each input, the others held
 //   Explicit      type, eval, jvp, vjp, lift             → nothing more
 //   Custom        call                                   → everything: its value is written in tensors
+// A formula holds for any T that has the words of ricci::scalar. So it can also be written down, for a compiler to read
+// (`primitive/formula.h`); one that calls anything else says `static constexpr bool formula_is_opaque = true`.
 // An elementwise operation may bind itself to an error, `static constexpr double ulps`: units in the last place of
 // float32 and float64 results, over the whole domain. The laws hold it against `formula` in more digits, or against
 // `exact` of the same arguments where the formula itself rounds (a constant, a series). Where the terms of a sum cancel
@@ -32,8 +34,8 @@
 //   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const
 //   BatchedOutputs batch(const Batch&) const
 // it is opaque: its rules run one level below the transform that asks, where `apply(*this, inputs)` is its own value.
-// With the rules and `static constexpr bool transparent = true` it is transparent all the same; its rules say what becomes
-// of a recorded one, and need not hold elsewhere.
+// With the rules and `static constexpr bool transparent = true` it is transparent all the same; its rules say what
+// becomes of a recorded one, and need not hold elsewhere.
 // A tensor of a running transform that reaches a rule by capture, not as an input, is a TransformError. An explicit
 // primitive may bring `keep` too, where its value leaves more than its outputs, such as factors.
 //
@@ -109,6 +111,7 @@ struct Interval {
 struct LoopTable;
 struct Exact;
 struct ExactValue;
+struct Formula;
 
 /// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct; a rule the
 /// struct does not have is null. The first argument of every rule points at the parameters.
@@ -125,7 +128,8 @@ struct Rules {
   void (*eval)(const void*, Outputs, Inputs) = nullptr;
   bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
   bool is_view = false;
-  const LoopTable* (*loops)() = nullptr;  // Elementwise
+  const LoopTable* (*loops)() = nullptr;      // Elementwise
+  Formula (*formula)(const void*) = nullptr;  // Elementwise: what it makes of real elements, written down
   /// Elementwise: a tangent of input i times the partial derivative there; undefined is zero.
   Tensor (*scale)(const void*, int i, const Tensor& tangent, std::span<const Tensor> inputs,
                   const Tensor& output) = nullptr;
@@ -369,6 +373,8 @@ template <class P>
 const LoopTable* loops_for();
 template <class P>
 void exact_of(const void* op, const Exact* x, ExactValue& y);
+template <class P>
+Formula formula_of(const void* op);
 
 }  // namespace erase
 
@@ -389,6 +395,7 @@ constexpr Rules make_rules() {
   if constexpr (std::same_as<typename P::kind, Elementwise>) {
     r.kind = Kind::elementwise;
     r.loops = erase::loops_for<P>;
+    if constexpr (!requires { P::formula_is_opaque; }) r.formula = erase::formula_of<P>;
     if constexpr (requires { P::ulps; }) {
       r.ulps = P::ulps;
       r.exact = erase::exact_of<P>;

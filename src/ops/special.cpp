@@ -101,11 +101,12 @@ T inverse_power(T factor, Unrounded<T> x, std::int64_t n) {
   return scalar::select(scalar::isfinite(better), better, power.value);
 }
 
-/// Whether a condition holds in some lane, or for the one number that the laws count with.
+/// Whether a condition may hold: in some lane, for the one number that the laws count with, or for a written value.
 template <class Mask>
 bool any_lane(const Mask& mask) {
   if constexpr (std::is_same_v<Mask, bool>) return mask;
-  else return any(mask);
+  else if constexpr (requires { any(mask); }) return any(mask);
+  else return true;
 }
 
 /// The factor times the Hurwitz zeta function, the sum of (q + k)^-s over k = 0, 1, …, for s >= 2 and q >= 0: the terms

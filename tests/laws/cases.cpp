@@ -101,7 +101,10 @@ List directions(const List& like, unsigned seed) {
   return t;
 }
 
-std::vector<Case> elementwise_cases(const Rules& rules, DType dtype) {
+namespace {
+
+/// An operation without parameters on inputs that are made up for it.
+std::vector<Case> made_up(const Rules& rules, DType dtype) {
   const ricci::LoopTable& table = *rules.loops();
   if (rules.parameters.size > 0) return {};  // only its samples know the parameters
   std::vector<Case> cases;
@@ -119,9 +122,11 @@ std::vector<Case> elementwise_cases(const Rules& rules, DType dtype) {
   return cases;
 }
 
+}  // namespace
+
 std::vector<Case> cases_of(const Rules& rules) {
   std::vector<Case> cases;
-  if (rules.kind == ricci::Kind::elementwise) cases = elementwise_cases(rules, main_dtype(*rules.loops()));
+  if (rules.kind == ricci::Kind::elementwise) cases = made_up(rules, main_dtype(*rules.loops()));
   if (!rules.samples) return cases;
   ricci::manual_seed(7);
   for (const ricci::ErasedSample& sample : rules.samples())
@@ -134,6 +139,13 @@ Case converted(const Case& c, DType dtype) {
   for (Tensor& x : other.inputs)
     if (is_smooth(x)) x = x.to(ricci::is_complex(x.dtype()) ? ricci::complex_dtype(dtype) : dtype).clone();
   return other;
+}
+
+std::vector<Case> elementwise_cases(const Rules& rules, DType dtype) {
+  std::vector<Case> cases = made_up(rules, dtype);
+  if (cases.empty() && ricci::is_floating(dtype))
+    for (const Case& c : cases_of(rules)) cases.push_back(converted(c, dtype));
+  return cases;
 }
 
 Case complexified(const Case& c) {

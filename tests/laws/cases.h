@@ -33,7 +33,7 @@ std::vector<const ricci::Rules*> operations();
 std::vector<const ricci::Rules*> elementwise_operations();
 /// Inputs in float64; where an elementwise operation has no such loop, in int64 or boolean.
 std::vector<Case> cases_of(const ricci::Rules& rules);
-/// The same for an elementwise operation's own dtype, with values that fit.
+/// An elementwise operation on elements of `dtype`: on inputs made up to fit it, or its samples converted.
 std::vector<Case> elementwise_cases(const ricci::Rules& rules, DType dtype);
 /// The case with its float64 inputs converted. Requires: `dtype` is floating or complex.
 Case converted(const Case& c, DType dtype);

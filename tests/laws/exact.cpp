@@ -85,7 +85,6 @@ Quad value(Word word, Quad x, const Exact* more) {
     case Word::abs: return quad_fabs(x);
     case Word::sign: return (x > 0) - (x < 0);
     case Word::sqrt: return quad_sqrt(x);
-    case Word::rsqrt: return 1 / quad_sqrt(x);
     case Word::cbrt: return quad_cbrt(x);
     case Word::floor: return quad_floor(x);
     case Word::ceil: return quad_ceil(x);

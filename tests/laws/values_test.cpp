@@ -40,19 +40,12 @@ void expect_reference(const Case& c) {
   laws::expect_close(y, expected, tolerance(c, y.dtype()), "value");
 }
 
-std::vector<Case> cases_in(const ricci::Rules& rules, DType dtype) {
-  std::vector<Case> cases = laws::elementwise_cases(rules, dtype);
-  if (cases.empty() && ricci::is_floating(dtype))
-    for (const Case& c : laws::cases_of(rules)) cases.push_back(laws::converted(c, dtype));
-  return cases;
-}
-
 TEST_P(ElementwiseValues, Reference) {
   if (!rules().reference) GTEST_SKIP() << "has no reference";
   for (int d = 0; d < ricci::dtype_count; ++d) {
     const auto dtype = static_cast<DType>(d);
     if (ricci::is_complex(dtype) || !rules().loops()->loop(dtype)) continue;
-    for (const Case& c : cases_in(rules(), dtype)) {
+    for (const Case& c : laws::elementwise_cases(rules(), dtype)) {
       expect_reference(c);
       count_case();
     }
@@ -63,7 +56,7 @@ TEST_P(ElementwiseValues, Reference) {
 TEST_P(ElementwiseValues, ReferenceOnTheRealAxis) {
   for (DType dtype : {ricci::complex64, ricci::complex128}) {
     if (!rules().reference || !rules().loops()->loop(dtype)) continue;
-    for (Case c : cases_in(rules(), ricci::float64)) {
+    for (Case c : laws::elementwise_cases(rules(), ricci::float64)) {
       for (Tensor& x : c.inputs)
         if (ricci::is_floating(x.dtype())) x = x.to(dtype);
       expect_reference(c);

@@ -36,6 +36,17 @@ struct Doubled {
   Tensor partial(const Tensor& x, const Tensor&) const { return full_like(x, 2); }
 };
 
+/// Its formula asks what T is.
+struct Lanes {
+  using kind = rc::Elementwise;
+  static constexpr const char* name = "test_lanes";
+  static constexpr bool formula_is_opaque = true, locally_constant = true;
+  template <class T>
+  auto formula(T x) const {
+    return x + T(0 * sizeof(typename T::vector));
+  }
+};
+
 static_assert(rc::keeps_output(rc::output(3), 3) && !rc::keeps_output(~0U, rc::keepable_outputs));
 static_assert(rc::keeps_input(rc::input(3), 3) && !rc::keeps_input(~0U, rc::keepable_inputs));
 
@@ -79,6 +90,14 @@ TEST(UserPrimitive, AnElementwiseOneBroadcastsAndPromotes) {
   EXPECT_EQ(softsign(rc::tensor({1, 2})).dtype(), rc::float32);
   EXPECT_NEAR(y[0], value(-2), 1e-7);
   EXPECT_NEAR(y[2], value(3), 1e-7);
+}
+
+TEST(UserPrimitive, AnElementwiseOneHasItsFormulaWrittenDown) {
+  const auto text_of = [](const rc::Rules& rules) { return to_string(rules.formula(nullptr)); };
+  EXPECT_EQ(text_of(rc::rules_of<Softsign>), "a = abs x0\nb = add 1 a\nc = divide x0 b\nreturn c\n");
+  EXPECT_EQ(text_of(rc::rules_of<Doubled>), "a = add x0 x0\nreturn a\n");
+  EXPECT_EQ(rc::rules_of<Lanes>.formula, nullptr);
+  EXPECT_EQ(rc::apply(Lanes{}, rc::tensor(3.0)).item<double>(), 3);
 }
 
 TEST(UserPrimitive, AnElementwiseOneWorksUnderEveryNestingOfTransforms) {

@@ -50,23 +50,24 @@ template <class F>
 F imag(std::complex<F> z) {
   return z.imag();
 }
-template <class E>
-Pack<E> conj(Pack<E> x) {
+
+// Of real numbers.
+template <class T>
+T conj(const T& x) {
   return x;
 }
-template <class E>
-Pack<E> real(Pack<E> x) {
+template <class T>
+T real(const T& x) {
   return x;
 }
-template <class E>
-Pack<E> imag(Pack<E>) {
-  return Pack<E>(0);
+template <class T>
+T imag(const T&) {
+  return T(0);
 }
 /// 0 or pi by the sign; NaN stays.
-template <Floating E>
-Pack<E> arg(Pack<E> x) {
-  const Pack<E> pi(3.14159265358979323846);
-  return select(less(x, Pack<E>(0)), pi, select(isnan(x), x, Pack<E>(0)));
+template <class T>
+T arg(const T& x) {
+  return select(less(x, T(0)), T(3.14159265358979323846), select(isnan(x), x, T(0)));
 }
 
 /// a * b + c; each step rounds.

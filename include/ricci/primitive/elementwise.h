@@ -2,8 +2,11 @@
 // in the scalar words and the instruction set of the including file.
 #pragma once
 
+#include <tuple>
+
 #include "ricci/primitive.h"
 #include "ricci/primitive/exact.h"
+#include "ricci/primitive/formula.h"
 #include "ricci/primitive/loop.h"
 #include "ricci/primitive/scalar.h"
 
@@ -40,6 +43,28 @@ template <class P>
 void exact_of(const void* op, const Exact* x, ExactValue& y) {
   using Kinds = decltype(loop_detail::operand_kinds<P>());
   exact_value(as<P>(op), x, y, Kinds(), std::make_index_sequence<count_of(Kinds())>());
+}
+
+template <class Kind>
+auto written_operand(std::size_t i) {
+  if constexpr (std::is_same_v<Kind, Boolean>) return Written::Mask::input(static_cast<int>(i));
+  else return Written::input(static_cast<int>(i));
+}
+
+template <class P, class... Kinds, std::size_t... I>
+void write_formula(const P& op, Formula& formula, OperandKinds<Kinds...>, std::index_sequence<I...>) {
+  const Written::Writing writing(formula);
+  const std::tuple operands{written_operand<Kinds>(I)...};  // in order
+  formula.result = op.formula(std::get<I>(operands)...).step();
+}
+
+/// The operation's formula, its parameters being numbers.
+template <class P>
+Formula formula_of(const void* op) {
+  using Kinds = decltype(loop_detail::operand_kinds<P>());
+  Formula formula;
+  write_formula(as<P>(op), formula, Kinds(), std::make_index_sequence<count_of(Kinds())>());
+  return formula;
 }
 
 template <class P, std::size_t count>

@@ -6,91 +6,35 @@
 
 namespace ricci::scalar {
 
+// clang-format off
+#define RICCI_WORDS(WORD)                                                                                       \
+  /* two values */                                                                                              \
+  WORD(add) WORD(subtract) WORD(multiply) WORD(divide) WORD(min) WORD(max) WORD(pow) WORD(atan2) WORD(hypot)    \
+  WORD(fmod) WORD(remainder) WORD(floor_div) WORD(trunc_div) WORD(copysign)                                     \
+  /* one value */                                                                                               \
+  WORD(negative) WORD(abs) WORD(sign) WORD(sqrt) WORD(cbrt) WORD(floor) WORD(ceil) WORD(round) WORD(trunc)      \
+  WORD(exp) WORD(exp2) WORD(expm1) WORD(log) WORD(log2) WORD(log10) WORD(log1p) WORD(sin) WORD(cos) WORD(tan)   \
+  WORD(asin) WORD(acos) WORD(atan) WORD(sinh) WORD(cosh) WORD(tanh) WORD(asinh) WORD(acosh) WORD(atanh)         \
+  WORD(erf) WORD(erfc) WORD(lgamma) WORD(digamma) WORD(mills)                                                   \
+  /* three values */                                                                                            \
+  WORD(fma)                                                                                                     \
+  /* two values to a mask */                                                                                    \
+  WORD(equal) WORD(not_equal) WORD(less) WORD(less_equal) WORD(greater) WORD(greater_equal)                     \
+  /* one value to a mask */                                                                                     \
+  WORD(isnan) WORD(isinf) WORD(isfinite)                                                                        \
+  /* two masks to a mask, one mask to a mask */                                                                 \
+  WORD(logical_and) WORD(logical_or) WORD(logical_xor) WORD(logical_not)                                        \
+  /* integers */                                                                                                \
+  WORD(bit_and) WORD(bit_or) WORD(bit_xor) WORD(bit_not) WORD(left_shift) WORD(right_shift)                     \
+  /* the steps that the elementary formulas are made of */                                                      \
+  WORD(scale) WORD(exponent) WORD(mantissa) WORD(flip_sign) WORD(odd_sign) WORD(smaller) WORD(larger)
+// clang-format on
+
 /// Every word of ricci::scalar that a symbolic value can be asked for.
 enum class Word : std::uint8_t {
-  // two values
-  add,
-  subtract,
-  multiply,
-  divide,
-  min,
-  max,
-  pow,
-  atan2,
-  hypot,
-  fmod,
-  remainder,
-  floor_div,
-  trunc_div,
-  copysign,
-  // one value
-  negative,
-  abs,
-  sign,
-  sqrt,
-  rsqrt,
-  cbrt,
-  floor,
-  ceil,
-  round,
-  trunc,
-  exp,
-  exp2,
-  expm1,
-  log,
-  log2,
-  log10,
-  log1p,
-  sin,
-  cos,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  tanh,
-  asinh,
-  acosh,
-  atanh,
-  erf,
-  erfc,
-  lgamma,
-  digamma,
-  mills,
-  // three values
-  fma,
-  // two values to a mask
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  // one value to a mask
-  isnan,
-  isinf,
-  isfinite,
-  // two masks to a mask, one mask to a mask
-  logical_and,
-  logical_or,
-  logical_xor,
-  logical_not,
-  // integers
-  bit_and,
-  bit_or,
-  bit_xor,
-  bit_not,
-  left_shift,
-  right_shift,
-  // the steps that the elementary formulas are made of
-  scale,
-  exponent,
-  mantissa,
-  flip_sign,
-  odd_sign,
-  smaller,
-  larger
+#define RICCI_WORD(name) name,
+  RICCI_WORDS(RICCI_WORD)
+#undef RICCI_WORD
 };
 
 /// A symbolic value T is explicitly constructible from a number, has + - * / and unary -, names its mask type (with

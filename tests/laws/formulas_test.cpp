@@ -1,0 +1,170 @@
+// Laws of formulas that are written down: read word by word, each gives the very bits of the operation.
+#include <stdexcept>
+
+#include "law.h"
+#include "ricci/primitive/formula.h"
+#include "ricci/primitive/loop_table.h"
+#include "ricci/primitive/scalar.h"
+
+namespace {
+
+using laws::Case;
+using laws::Tensor;
+using ricci::DType;
+using ricci::Formula;
+using ricci::Shape;
+namespace scalar = ricci::scalar;
+
+class Formulas : public laws::Law {};
+
+/// What a step gives: an element or a truth value.
+template <class E>
+struct Slot {
+  E value{};
+  bool mask = false;
+};
+
+// A word of elements of type E, written once for both kinds of elements.
+#define RICCI_ONE(word) \
+  case Word::word: return scalar::word(a);
+#define RICCI_TWO(word) \
+  case Word::word: return scalar::word(a, b);
+
+[[noreturn]] void raise_unknown() { throw std::logic_error("these elements have no such word"); }
+
+// clang-format off
+template <class E>
+  requires std::is_floating_point_v<E>
+E element(scalar::Word word, E a, E b, E c) {
+  using scalar::Word;
+  switch (word) {
+    case Word::divide: return a / b;
+    case Word::fma: return scalar::fma(a, b, c);
+    RICCI_TWO(min) RICCI_TWO(max) RICCI_TWO(pow) RICCI_TWO(atan2) RICCI_TWO(hypot) RICCI_TWO(fmod)
+    RICCI_TWO(remainder) RICCI_TWO(floor_div) RICCI_TWO(trunc_div) RICCI_TWO(copysign)
+    RICCI_ONE(abs) RICCI_ONE(sign) RICCI_ONE(sqrt) RICCI_ONE(cbrt) RICCI_ONE(floor) RICCI_ONE(ceil)
+    RICCI_ONE(round) RICCI_ONE(trunc) RICCI_ONE(exp) RICCI_ONE(exp2) RICCI_ONE(expm1) RICCI_ONE(log)
+    RICCI_ONE(log2) RICCI_ONE(log10) RICCI_ONE(log1p) RICCI_ONE(sin) RICCI_ONE(cos) RICCI_ONE(tan)
+    RICCI_ONE(asin) RICCI_ONE(acos) RICCI_ONE(atan) RICCI_ONE(sinh) RICCI_ONE(cosh) RICCI_ONE(tanh)
+    RICCI_ONE(asinh) RICCI_ONE(acosh) RICCI_ONE(atanh) RICCI_ONE(erf) RICCI_ONE(erfc) RICCI_ONE(lgamma)
+    RICCI_ONE(digamma) RICCI_ONE(mills)
+    default: raise_unknown();
+  }
+}
+
+template <class E>
+  requires std::is_integral_v<E>
+E element(scalar::Word word, E a, E b, E c) {
+  using scalar::Word;
+  switch (word) {
+    case Word::fma: return scalar::fma(a, b, c);
+    RICCI_TWO(min) RICCI_TWO(max) RICCI_TWO(pow) RICCI_TWO(fmod) RICCI_TWO(remainder) RICCI_TWO(floor_div)
+    RICCI_TWO(trunc_div) RICCI_TWO(bit_and) RICCI_TWO(bit_or) RICCI_TWO(bit_xor) RICCI_TWO(left_shift)
+    RICCI_TWO(right_shift)
+    RICCI_ONE(abs) RICCI_ONE(sign) RICCI_ONE(floor) RICCI_ONE(ceil) RICCI_ONE(round) RICCI_ONE(trunc)
+    RICCI_ONE(bit_not)
+    default: raise_unknown();
+  }
+}
+// clang-format on
+#undef RICCI_ONE
+#undef RICCI_TWO
+
+/// One word: of numbers or of truth values.
+template <class E>
+Slot<E> spoken(scalar::Word word, const Slot<E>& x, const Slot<E>& y, const Slot<E>& z) {
+  using scalar::Word;
+  using P = scalar::Pack<E>;
+  const auto number = [](auto value) { return Slot<E>{.value = static_cast<E>(value)}; };
+  const auto truth = [](bool mask) { return Slot<E>{.mask = mask}; };
+  const E a = x.value, b = y.value;
+  switch (word) {
+    case Word::add: return number((P(a) + P(b))[0]);  // a plain sum of small integers would be an int
+    case Word::subtract: return number((P(a) - P(b))[0]);
+    case Word::multiply: return number((P(a) * P(b))[0]);
+    case Word::negative: return number((-P(a))[0]);
+    case Word::equal: return truth(scalar::equal(a, b));
+    case Word::not_equal: return truth(scalar::not_equal(a, b));
+    case Word::less: return truth(scalar::less(a, b));
+    case Word::less_equal: return truth(scalar::less_equal(a, b));
+    case Word::greater: return truth(scalar::greater(a, b));
+    case Word::greater_equal: return truth(scalar::greater_equal(a, b));
+    case Word::isnan: return truth(scalar::isnan(a));
+    case Word::isinf: return truth(scalar::isinf(a));
+    case Word::isfinite: return truth(scalar::isfinite(a));
+    case Word::logical_and: return truth(x.mask && y.mask);
+    case Word::logical_or: return truth(x.mask || y.mask);
+    case Word::logical_xor: return truth(x.mask != y.mask);
+    case Word::logical_not: return truth(!x.mask);
+    default: return number(element<E>(word, a, b, z.value));
+  }
+}
+
+/// The formula's result for one element of each operand.
+template <class E>
+Slot<E> read_out(const Formula& formula, const std::vector<Slot<E>>& inputs) {
+  std::vector<Slot<E>> steps;
+  for (const Formula::Step& step : formula.steps) {
+    const auto at = [&](std::size_t k) { return steps[static_cast<std::size_t>(step.from[k])]; };
+    const auto or_nothing = [&](std::size_t k) { return step.from[k] < 0 ? Slot<E>() : at(k); };
+    switch (step.kind) {
+      case Formula::Kind::input: steps.push_back(inputs[static_cast<std::size_t>(step.from[0])]); break;
+      case Formula::Kind::number: steps.push_back({.value = static_cast<E>(step.number)}); break;
+      case Formula::Kind::select: steps.push_back({.value = at(0).mask ? at(1).value : at(2).value}); break;
+      case Formula::Kind::word:
+        steps.push_back(spoken<E>(step.word, or_nothing(0), or_nothing(1), or_nothing(2)));
+        break;
+    }
+  }
+  return steps[static_cast<std::size_t>(formula.result)];
+}
+
+/// The formula of the case over all elements of `shape`, in the type that the operation has for elements of E.
+template <class E>
+Tensor computed(const Case& c, const Shape& shape, DType result) {
+  const Formula formula = c.rules->formula(c.parameters.get());
+  std::vector<std::vector<E>> operands;
+  for (const Tensor& x : c.inputs)
+    operands.push_back(broadcast_to(x, shape).to(ricci::dtype_of<E>).template to_vector<E>());
+  std::vector<E> values;
+  std::vector<bool> truths;
+  for (std::size_t i = 0; i < operands[0].size(); ++i) {
+    std::vector<Slot<E>> inputs;
+    for (const auto& operand : operands) inputs.push_back({.value = operand[i], .mask = operand[i] != E(0)});
+    const Slot<E> y = read_out<E>(formula, inputs);
+    values.push_back(y.value);
+    truths.push_back(y.mask);
+  }
+  const bool is_mask = formula.steps[static_cast<std::size_t>(formula.result)].is_mask;
+  return reshape((is_mask ? ricci::tensor(truths) : ricci::tensor(values)).to(result), shape);
+}
+
+Tensor computed(const Case& c, DType element, const Shape& shape, DType result) {
+  switch (element) {
+    case DType::float64: return computed<double>(c, shape, result);
+    case DType::int64: return computed<std::int64_t>(c, shape, result);
+    case DType::int32: return computed<std::int32_t>(c, shape, result);
+    case DType::uint8: return computed<std::uint8_t>(c, shape, result);
+    case DType::boolean: return computed<bool>(c, shape, result);
+    default: return computed<float>(c, shape, result);
+  }
+}
+
+/// Every operation has one, for the elements of each real type.
+TEST_P(Formulas, GiveTheBitsOfTheOperation) {
+  ASSERT_NE(rules().formula, nullptr);
+  for (const DType element : {ricci::float64, ricci::float32, ricci::float16, ricci::bfloat16, ricci::int64,
+                              ricci::int32, ricci::uint8, ricci::boolean}) {
+    if (!rules().loops()->loop(element)) continue;
+    for (const Case& c : laws::elementwise_cases(rules(), element)) {
+      SCOPED_TRACE(c.text());
+      const Tensor y = c(c.inputs)[0];
+      laws::expect_close(computed(c, element, y.shape(), y.dtype()), y, 0, "formula");
+      count_case();
+    }
+  }
+}
+
+FOR_OPERATIONS(Formulas, laws::elementwise_operations());
+
+}  // namespace
