@@ -2,8 +2,8 @@
 # Holds the source to its layers: a folder of src/ includes only itself, folders above it in cmake/layers.txt and
 # include/ricci; public headers include only each other and what every compiler brings; outside headers stay in the
 # folder that owns them; three files ask which processor it is; every file opens with a comment whose first paragraph
-# has at most ten lines. Prints what is wrong, or OK. Knows nothing of the preprocessor: an #include counts even where an
-# #if hides it.
+# has at most ten lines; no line of C++ has more than 120 columns. Prints what is wrong, or OK. Knows nothing of the
+# preprocessor: an #include counts even where an #if hides it.
 import re
 import sys
 from pathlib import Path
@@ -18,7 +18,9 @@ PROCESSOR = re.compile(r"\b(__(AVX|SSE|FMA|F16C|BMI|ARM|x86_64|aarch64|builtin_(
 KNOWS_PROCESSORS = ("include/ricci/primitive/machine.h", "include/ricci/dtype.h", "src/kernels/machine.h")
 SOURCES = ("*.h", "*.cpp", "*.cmake", "CMakeLists.txt", "*.py")
 FOLDERS = ("include", "src", "tests", "examples", "bench", "tools", "cmake", "docs")
+CPP_FOLDERS = ("include", "src", "tests", "examples", "bench")
 LONGEST_OPENING = 10
+WIDEST_LINE = 120
 
 
 def read_layers():
@@ -71,14 +73,21 @@ def include_findings(layers):
             yield path, number, layer_finding(folder, layers, quote, header)
 
 
-def processor_findings():
-    for folder in ("include", "src", "tests", "examples", "bench"):
+def cpp_lines():
+    """(path, line number, line) of all C++."""
+    for folder in CPP_FOLDERS:
         for path in sorted(p for p in (ROOT / folder).rglob("*") if p.suffix in (".h", ".cpp")):
-            if str(path.relative_to(ROOT)) in KNOWS_PROCESSORS:
-                continue
             for number, line in enumerate(path.read_text().splitlines(), 1):
-                if match := PROCESSOR.search(line):
-                    yield path, number, f"{match[1]} depends on the processor; only {' and '.join(KNOWS_PROCESSORS)} do"
+                yield path, number, line
+
+
+def line_findings():
+    for path, number, line in cpp_lines():
+        match = PROCESSOR.search(line)
+        if match and str(path.relative_to(ROOT)) not in KNOWS_PROCESSORS:
+            yield path, number, f"{match[1]} depends on the processor; only {' and '.join(KNOWS_PROCESSORS)} do"
+        if len(line) > WIDEST_LINE and not line.startswith("// expect: "):
+            yield path, number, f"has {len(line)} columns; {WIDEST_LINE} at most"
 
 
 def opening_finding(path):
@@ -101,7 +110,7 @@ def opening_findings():
 
 
 def main():
-    findings = [*include_findings(read_layers()), *processor_findings(), *opening_findings()]
+    findings = [*include_findings(read_layers()), *line_findings(), *opening_findings()]
     findings = [finding for finding in findings if finding[2]]
     for path, number, text in findings:
         print(f"{path.relative_to(ROOT)}:{number}: {text}")

@@ -1,6 +1,7 @@
 // Functions whose derivative you give as functions: custom_vjp, custom_jvp; and checkpoint, whose derivative computes
-// the function again. They nest with every transform. What a checkpoint captures of a transform around it counts as an
-// argument; of the other two a tensor of a transform around them must be one, since no rule tells its derivative.
+// the function again. They nest with every transform. A checkpoint may capture tensors that a transform around it
+// differentiates or maps; they count as its arguments. The functions given to custom_vjp and custom_jvp must take such
+// a tensor as an argument, since no rule tells its derivative.
 #pragma once
 
 #include <memory>

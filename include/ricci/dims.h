@@ -24,7 +24,7 @@ using Dim = std::optional<std::int64_t>;
 class Dims {
  public:
   template <Integer I>
-  Dims(I axis) : dim(static_cast<std::int64_t>(axis)) {}
+  Dims(I axis) : dim(host_index(axis)) {}
   Dims(std::nullopt_t) {}
   Dims(Dim axis) : dim(axis) {}
   Dims(std::initializer_list<Dims> parts) : children(parts), leaf(false) {}

@@ -23,14 +23,16 @@ class Nest {
 /// recorded (trace, a branch or step of a recorded loop), and where only a part of the examples of a vmap runs.
 Nest current_nest();
 
-/// While it lives, this thread runs inside the nest: what it computes is differentiated and mapped as where the nest was
-/// taken, under the no_grad and the scope's default dtype of there. Any number of threads may be inside one nest at once,
-/// also the one that took it. Their work must have ended when the function under the nest's transforms returns: what they
-/// still compute then is lost, or a TransformError. On another thread, inside vmap and in what a checkpoint computes,
-/// draws from generators are a TransformError, for threads come in no order; keys (rc::Key) and what was drawn before
-/// work. A tape watches and gives gradients on the thread that made it. Several threads add to one gradient in the order
-/// in which they come, so its last bits may differ from run to run. If this thread already runs the nest, its
-/// transforms further in go on; TransformError if it runs any other, or if a transform of the nest has ended.
+/// While it lives, this thread runs inside the nest: what the thread computes is differentiated and mapped as in the
+/// function that took the nest, under that function's no_grad and default dtype. Any number of threads may be inside
+/// one nest at once, the one that took it included. They must end their work before the function under the nest's
+/// transforms returns; what they compute later is lost, or throws TransformError.
+/// On another thread, a draw from a generator throws TransformError inside vmap and inside a checkpoint, because the
+/// order of threads is not fixed. Draw from keys (rc::Key), or draw before the threads start. A tape watches and gives
+/// gradients only on the thread that made it. Several threads add to one gradient in any order, so its last bits may
+/// differ from run to run.
+/// If this thread already runs the nest, transforms that began further in go on. TransformError if the thread runs
+/// another nest, or if a transform of the nest has ended.
 ///   rc::Nest here = rc::current_nest();
 ///   auto part = std::async(std::launch::async, [&] { rc::Inside scope(here); return (w * x).sum(); });
 class Inside {

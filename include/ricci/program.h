@@ -22,10 +22,10 @@ struct ProgramBody;  // src/program/program.h
 ///     a: f32[64,4] = matmul x w
 ///     return a
 ///   }
-/// Captured tensors follow the inputs, behind a semicolon. A size of the inputs that may be another when the program runs
-/// prints as a symbol, `f32[s0,3]`; what else is relied on stands behind the inputs, `where s0!=1`. `f32[i=s0,3]`: the
-/// axis holds the examples of a vmap. A number of the function prints where it is used: `mul a 2`. The operands of control
-/// flow stand in groups: `state(b c) condition(a)`.
+/// Captured tensors follow the inputs, behind a semicolon. A size of the inputs that may be another when the program
+/// runs prints as a symbol, `f32[s0,3]`; what else is relied on stands behind the inputs, `where s0!=1`. `f32[i=s0,3]`:
+/// the axis holds the examples of a vmap. A number of the function prints where it is used: `mul a 2`. The operands of
+/// control flow stand in groups: `state(b c) condition(a)`.
 class Program {
  public:
   Program();  ///< the empty one: no inputs, no outputs
@@ -53,9 +53,10 @@ class Program {
 
 std::string to_string(const Program& program);
 std::ostream& operator<<(std::ostream& out, const Program& program);
-/// What `to_string` printed, read back and checked; captured tensors are given in order. It serves the sizes that the
-/// printed one serves. Running it throws an Error at most. ValueError that says which line is wrong, also for a parameter
-/// that is more than its text, as a function is. IndexError for one that does not fit its operands.
+/// What `to_string` printed, read back and checked; captured tensors are given in order. The program serves the sizes
+/// that the printed one serves. Running it throws an Error at most. ValueError names the line that is wrong. An
+/// operation whose parameter is a C++ function cannot be read back: ValueError. IndexError for a parameter that does
+/// not fit the operands.
 Program parse_program(std::string_view text, std::span<const Tensor> captured);
 /// Throws ValueError unless every variable is defined once before its use with the type its operation gives.
 void check(const Program& program);

@@ -7,9 +7,10 @@
 
 namespace ricci {
 
-/// Records what is computed from watched tensors while it lives, on the thread that made it; works inside any transform,
-/// and any transform inside it. Tapes may end in any order. One that outlives the function under a transform which made
-/// it throws TransformError when it is used. Another thread may destroy a tape, while its own records nothing on it.
+/// While it lives, the tape records what the thread that made it computes from watched tensors. It works inside any
+/// transform, and any transform works inside it. Tapes may end in any order. A tape that was made in a function under a
+/// transform throws TransformError when it is used after that function has returned. Another thread may destroy a tape
+/// while the tape's own thread records nothing on it.
 ///   rc::Tape tape; tape.watch(x); Tensor y = f(x); Tensor g = tape.gradient(y, x);
 class Tape {
  public:
@@ -27,9 +28,10 @@ class Tape {
     tree::walk(tree, walk);
     watch_leaves(walk);
   }
-  /// The gradient of a real floating 0-dim `loss` with respect to tensors as they were when last watched, or, where
-  /// they were computed from those, as they are now; in their tree. Zero for any other. It is recorded by tapes that
-  /// were made before this one, not by this one nor later ones. TypeError or ValueError for another loss.
+  /// The gradient of `loss`, a real floating 0-dim tensor, in the form of `tree`. For a watched tensor of the tree it
+  /// is the gradient at the value that the tensor had when it was last watched; for a tensor computed from watched
+  /// ones, at its present value; for any other tensor it is zero. Tapes that are older than this one record the
+  /// computation of the gradient; this tape and younger ones do not. TypeError or ValueError for another loss.
   template <class T>
   tree::plain_t<T> gradient(const Tensor& loss, const T& tree) const {
     tree::plain_t<T> gradients = tree;

@@ -574,10 +574,10 @@ class Tensor {
   const Tensor& operator-=(const Tensor& other) const& { return sub_(other); }
   const Tensor& operator*=(const Tensor& other) const& { return mul_(other); }
   const Tensor& operator/=(const Tensor& other) const& { return div_(other); }
-  Tensor operator+=(const Tensor& other) const&& { return write_through(other, &Tensor::add, &Tensor::add_); }
-  Tensor operator-=(const Tensor& other) const&& { return write_through(other, &Tensor::sub, &Tensor::sub_); }
-  Tensor operator*=(const Tensor& other) const&& { return write_through(other, &Tensor::mul, &Tensor::mul_); }
-  Tensor operator/=(const Tensor& other) const&& { return write_through(other, &Tensor::div, &Tensor::div_); }
+  Tensor operator+=(const Tensor& other) const&& { return write_through(other, &Tensor::add_); }
+  Tensor operator-=(const Tensor& other) const&& { return write_through(other, &Tensor::sub_); }
+  Tensor operator*=(const Tensor& other) const&& { return write_through(other, &Tensor::mul_); }
+  Tensor operator/=(const Tensor& other) const&& { return write_through(other, &Tensor::div_); }
 
   // ── for the library ──
   Cell* cell() const { return cell_; }
@@ -597,9 +597,8 @@ class Tensor {
   }
   /// Assigns to what an index has given: a view writes to its base, a copy to what it was read from.
   Tensor write_through(const Tensor& value) const;
-  using Compute = Tensor (Tensor::*)(const Tensor&) const;
   using Write = const Tensor& (Tensor::*)(const Tensor&) const;
-  Tensor write_through(const Tensor& other, Compute compute, Write write) const;
+  Tensor write_through(const Tensor& other, Write write) const;
   std::pair<Tensor, Tensor> extreme_along(bool greatest, std::int64_t dim, bool keepdim) const;
   static Tensor weak_boolean(bool value);
   static Tensor weak_integer(std::int64_t value);

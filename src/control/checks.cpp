@@ -69,7 +69,7 @@ void require_same_values(const char* name, const char* finding, const char* reas
   const std::size_t i = tree::first_difference(tree.values, other);
   if (i == tree.values.size()) return;
   raise<TransformError>(std::string(name) + ": " + finding + " different values that are no Tensors (" +
-                        tree::described_value(tree.tensors, i) + "); " + reason + ": make it a Tensor");
+                        tree::described_value(tree.walk_shown(tree.shown), i) + "); " + reason + ": make it a Tensor");
 }
 
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other) {

@@ -126,7 +126,8 @@ auto alike(std::size_t branches, std::size_t outputs, const Derive& derive) {
       derived.push_back(derive(b, at_least));
       for (std::size_t i = 0; i < outputs; ++i) any[i] |= derived[b].outputs[i];
     }
-    if (any == at_least) return std::pair{derived, any};
+    const bool agree = std::all_of(derived.begin(), derived.end(), [&](const auto& d) { return d.outputs == any; });
+    if (agree) return std::pair{derived, any};
     at_least = any;
   }
 }
@@ -145,7 +146,8 @@ Types Cond::type(const Types& inputs) const {
   roles(inputs.size());
   const bool is_predicate = inputs[0].dtype == DType::boolean;
   require_between(is_predicate ? 2 : 1, std::ssize(branches), is_predicate ? 2 : std::ssize(branches));
-  if (category(inputs[0].dtype) > 1) throw IndexError("the index is " + to_string(inputs[0]));
+  if (category(inputs[0].dtype) > 1)
+    throw IndexError("the index is " + to_string(inputs[0]) + "; it must be a boolean or an integer");
   for (const Program& branch : branches)
     if (!(output_types(branch) == output_types(branches[0]))) throw IndexError("the branches differ in type");
   return output_types(branches[0]);
@@ -251,6 +253,12 @@ struct Cond::Rest {
   std::vector<std::vector<std::size_t>> slots;  // of what it keeps, among what any branch keeps
 };
 
+/// Whether two types print alike. Comparing their sizes would leave a guard where those are equal by chance.
+bool is_alike(const Type& a, const Type& b) {
+  return a.dtype == b.dtype && std::equal(a.shape.begin(), a.shape.end(), b.shape.begin(), b.shape.end(),
+                                          [](Size x, Size y) { return x.raw() == y.raw(); });
+}
+
 /// Keeps the inputs, then a slot for each value that some branch keeps; branches share slots of one type.
 Kept Cond::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
   const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
@@ -268,7 +276,7 @@ Kept Cond::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
     for (std::size_t k = 0; k < split.kept(); ++k) {
       const Type& type = types[outputs() + k];
       std::size_t s = 0;
-      while (s < slots.size() && (is_taken[s] || !(slots[s] == type))) ++s;
+      while (s < slots.size() && (is_taken[s] || !is_alike(slots[s], type))) ++s;
       if (s == slots.size()) {
         slots.push_back(type);
         is_taken.push_back(false);
@@ -353,17 +361,49 @@ Tensors Cond::vjp(const Reverse& rule) const {
   return gradients;
 }
 
+/// What the branches return: where some return a number and others a tensor of its kind, the tensor's type.
+Types types_of_results(std::span<const Closure> branches) {
+  Types types = output_types(branches[0].program);
+  for (const Closure& branch : branches) {
+    const Types found = output_types(branch.program);
+    for (std::size_t i = 0; i < types.size(); ++i)
+      if (branches[0].numbers[i] && !branch.numbers[i] && category(types[i].dtype) <= category(found[i].dtype))
+        types[i].dtype = found[i].dtype;
+  }
+  return types;
+}
+
+/// The branch with numbers of these dtypes.
+Closure with_numbers_of(const Closure& branch, const Types& types, const Tensors& operands) {
+  const Types found = output_types(branch.program);
+  const auto differs = [&](std::size_t i) {
+    return branch.numbers[i] && found[i].dtype != types[i].dtype &&
+           category(found[i].dtype) <= category(types[i].dtype);
+  };
+  bool any_differs = false;
+  for (std::size_t i = 0; i < types.size(); ++i) any_differs |= differs(i);
+  if (!any_differs) return branch;
+  State shown(operands.begin(), operands.end());
+  function::ClosureRun again(Cond::name);
+  again.enter(call::walk(shown));
+  State results = run(branch, Tensors(shown.begin(), shown.end()));
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (differs(i)) results[i] = to(results[i], types[i].dtype);
+  return again.leave(call::walk(results));
+}
+
 }  // namespace
 
 void run_recorded_branches(const char* name, const Tensor& question, const tree::Walk& operands,
                            std::span<const Closure> branches, const tree::Walk& result) {
   require_one_element(name, type_of(question));
-  const Types types = output_types(branches[0].program);
+  const Types types = types_of_results(branches);
   Tensors inputs{question};
   const Tensors given = function::defined_leaves(operands);
   inputs.append(given.begin(), given.end());
   Cond cond{.operands = static_cast<std::int64_t>(given.size()), .branches = {}};
-  for (const Closure& branch : branches) {
+  for (const Closure& as_recorded : branches) {
+    const Closure branch = with_numbers_of(as_recorded, types, given);
     const Types found = output_types(branch.program);
     for (std::size_t i = 0; i < types.size(); ++i) require_same_type(name, types[i], found[i]);
     cond.branches.push_back(branch.program);

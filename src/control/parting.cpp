@@ -213,8 +213,8 @@ Frame& Parting::State::push_frame(BatchInterpreter& batch) {
   return frames.back();
 }
 
-/// The next group of the innermost frame runs from now on, with its share of the state. Every group draws from where the
-/// first one began.
+/// The next group of the innermost frame runs from now on, with its share of the state. Every group draws from where
+/// the first one began.
 void Parting::State::enter(const ErasedTree& into) {
   const Frame& frame = frames.back();
   steps = frame.turns->steps;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/axes.h"
+#include "primitive/called.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 
@@ -113,6 +114,7 @@ Tensor Ragged::max() const { return ops::max(lengthened("max", *this), 1).first;
 Tensor Ragged::min() const { return ops::min(lengthened("min", *this), 1).first; }
 
 Tensor Ragged::pad(const Tensor& fill) const {
+  const Called as("pad", values, fill);
   const Numbers at = read_offsets(*this);
   const std::int64_t most = longest(at);
   Numbers place;  // of each entry among the values; the last one is the fill
@@ -150,6 +152,7 @@ Ragged unpad(const Tensor& padded, const Tensor& lengths) {
 }
 
 Ragged cat_rows(const std::vector<Ragged>& parts) {
+  const Called as("cat_rows");
   require_parts("cat_rows", parts);
   Numbers lengths(static_cast<std::size_t>(parts[0].rows()));
   std::vector<std::pair<std::size_t, std::size_t>> order;
@@ -166,6 +169,7 @@ Ragged cat_rows(const std::vector<Ragged>& parts) {
 }
 
 Ragged stack_rows(const std::vector<Ragged>& parts) {
+  const Called as("stack_rows");
   require_parts("stack_rows", parts);
   Numbers lengths;
   std::vector<std::pair<std::size_t, std::size_t>> order;

@@ -1,6 +1,6 @@
 // A scan as an operation whose parameter is the program of one step. In a recorded program every transform of a scan is
-// a scan: of the step with its tangents, of the step on all examples, of the step that keeps what the way back reads and,
-// the way back, of the step's cotangents.
+// a scan: of the step with its tangents, of the step on all examples, of the step that keeps what the way back reads
+// and, the way back, of the step's cotangents.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -149,7 +149,10 @@ Roles Scan::roles(std::size_t count) const {
 Types Scan::type(const Types& inputs) const {
   roles(inputs.size());
   const Types outputs = output_types(step);
-  if (scanned > 0) require_rank_of_at_least(1, inputs[carries()]);
+  for (std::size_t i = carries(); i < slices_end(); ++i) {
+    require_rank_of_at_least(1, inputs[i]);
+    require_shape(Shape{inputs[i].shape[0]}, Shape{inputs[carries()].shape[0]});
+  }
   Types types(outputs.begin(), outputs.end() - streams);
   for (std::size_t i = carries(); i < types.size(); ++i) types[i].shape.insert(0, steps(inputs.begin() + carried));
   return types;
@@ -363,9 +366,9 @@ Tensors Scan::vjp(const Reverse& rule) const {
 }  // namespace
 
 std::optional<Size> known_length(Size low, Size high, std::int64_t most) {
-  if (high.hint() - low.hint() > most) return std::nullopt;
-  const bool is_size = high.is_symbol() && !low.is_symbol() && low.raw() == 0;
-  return is_size ? high : Size(std::max<std::int64_t>(high.host() - low.host(), 0));
+  const Size steps = high - low;
+  if (steps > most) return std::nullopt;
+  return steps < 0 ? Size(0) : steps;
 }
 
 void show_slice_types(const char* name, const tree::Walk& xs) {

@@ -1,5 +1,4 @@
-// What is left of a recording that ends as a closure. Whoever records a function, or makes a program from another, ends
-// so.
+// The end of a recording that becomes a closure: of a user's function, or of a program made from another.
 #pragma once
 
 #include <memory>
@@ -10,8 +9,8 @@
 
 namespace ricci::function {
 
-/// The generators that a step draws from; where the next step's draws go on becomes outputs of the program. `name` is what
-/// errors speak of.
+/// Adds to the program's outputs, for each stream that the step draws from, the place where the next step goes on.
+/// Returns the streams' generators. `name` is what errors speak of.
 std::vector<Generator*> end_streams(RecordInterpreter& record, const char* name);
 /// The live equations of a body whose recording has ended, what it captured among the inputs.
 Closure closed(const ProgramBody& body, const std::vector<Generator*>& streams);

@@ -61,12 +61,18 @@ Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams)
 
 Closure ClosureRun::leave(const tree::Walk& result) {
   RecordInterpreter& record = *state_->record;
-  for (const Tensor* leaf : result.leaves)
-    if (leaf->defined()) record.body->outputs.push_back(record.variable_of(read(with_dtype(*leaf), state_->name)));
+  std::vector<bool> numbers;
+  for (const Tensor* leaf : result.leaves) {
+    if (!leaf->defined()) continue;
+    numbers.push_back(type_of(*leaf).weak);
+    record.body->outputs.push_back(record.variable_of(read(with_dtype(*leaf), state_->name)));
+  }
   const std::vector<Generator*> streams = end_streams(record, state_->name);
   const std::shared_ptr<ProgramBody> body = record.body;
   state_->record.reset();
-  return closed(*body, streams);
+  Closure closure = closed(*body, streams);
+  closure.numbers = std::move(numbers);
+  return closure;
 }
 
 Tensor with_dtype(const Tensor& x) { return type_of(x).weak ? to(x, type_of(x).dtype) : x; }

@@ -6,6 +6,7 @@
 
 #include "custom/closing.h"
 #include "primitive/derive.h"
+#include "ricci/primitive/raise.h"
 
 namespace ricci::function {
 namespace {
@@ -168,10 +169,12 @@ class Variables {
   std::vector<bool> has_;
 };
 
-/// Whether it costs less to compute the equation again than to keep its result.
-bool is_cheap(const Equation& e) {
+/// Whether it costs less to compute the equation again than to keep its result. A number must be computed again: what
+/// is kept gets a dtype.
+bool is_cheap(const Equation& e, const std::vector<Type>& types) {
   if (e.rules->kind == Kind::custom || e.outputs.size() != 1) return false;
-  return e.inputs.empty() || e.rules->is_view || (e.rules->kind == Kind::elementwise && e.rules->locally_constant);
+  return e.inputs.empty() || e.rules->is_view || (e.rules->kind == Kind::elementwise && e.rules->locally_constant) ||
+         types[static_cast<std::size_t>(e.outputs[0])].weak;
 }
 
 }  // namespace
@@ -189,16 +192,16 @@ struct Split::Read {
     for (const Capture& capture : r.body.captures) available.add(capture.variable);
   }
   /// A cheap equation whose operands are available makes its result so.
-  void pass(const Equation& e) {
-    if (is_cheap(e) && available.have_all(e.inputs)) available.add(e.outputs[0]);
+  void pass(const Equation& e, const std::vector<Type>& types) {
+    if (is_cheap(e, types) && available.have_all(e.inputs)) available.add(e.outputs[0]);
   }
 };
 
 Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
     : f_(std::move(f)), active_(active), at_hand_(at_hand), runs_(runs) {
-  const Flags all(f_.body().outputs.size(), true), none(f_.inputs(), false);
-  const Recording r = record(f_, active_, runs_, all, none, none);
+  const auto [r, needed_besides] = record_for_all();
   Read read(r, at_hand_);
+  read.needed.add_all(needed_besides);
   const auto keep = [&](Variable v) {
     if (!read.needed.has(v) || read.available.has(v)) return;
     kept_.push_back(v);
@@ -207,7 +210,7 @@ Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
   for (const Variable v : r.inputs) keep(v);
   for (const Variable v : r.streams) keep(v);
   for (std::size_t i = 0; i < r.forward_equations; ++i) {
-    read.pass(r.body.equations[i]);
+    read.pass(r.body.equations[i], r.body.types);
     for (const Variable v : r.body.equations[i].outputs) keep(v);
   }
   active_outputs_ = r.active_outputs;
@@ -219,7 +222,35 @@ Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
   forward_ = closed(body, r.generators);
 }
 
-/// None where the recording reads something that the first one did not: rules may do as they like.
+/// A recording for the cotangents of all outputs. A rule may throw, and perhaps nobody gives its output a cotangent:
+/// then a recording for none, and what those outputs need whose rules do not throw.
+std::pair<Recording, std::vector<Variable>> Split::record_for_all() const {
+  const std::size_t outputs = f_.body().outputs.size();
+  const auto recorded = [&](const Flags& cotangents) {
+    const Flags none(f_.inputs(), false);
+    return record(f_, active_, runs_, cotangents, none, none);
+  };
+  try {
+    return {recorded(Flags(outputs, true)), {}};
+  } catch (const Error&) {
+    std::vector<Variable> needed;
+    for (std::size_t i = 0; i < outputs; ++i) {
+      Flags one(outputs, false);
+      one[i] = true;
+      try {
+        const Recording r = recorded(one);
+        const Read read(r, at_hand_);
+        for (Variable v = 0; static_cast<std::size_t>(v) < r.forward_variables; ++v)
+          if (read.needed.has(v)) needed.push_back(v);
+      } catch (const Error&) {  // thrown again where the output has a cotangent
+      }
+    }
+    return {recorded(Flags(outputs, false)), std::move(needed)};
+  }
+}
+
+/// None if this recording's backward half reads a value that the first one did not keep: a rule may compute differently
+/// where cotangents are missing.
 std::optional<Backward> Split::cut(const Recording& r) const {
   Read read(r, at_hand_);
   for (const Variable v : kept_) {
@@ -228,7 +259,7 @@ std::optional<Backward> Split::cut(const Recording& r) const {
     if (!is_same) return std::nullopt;
     read.available.add(v);
   }
-  for (std::size_t i = 0; i < r.forward_equations; ++i) read.pass(r.body.equations[i]);
+  for (std::size_t i = 0; i < r.forward_equations; ++i) read.pass(r.body.equations[i], r.body.types);
   Backward backward{.closure = {}, .reads = {}, .taken = r.taken, .given = r.given};
   ProgramBody body = r.body;
   body.inputs.clear();
@@ -247,7 +278,7 @@ std::optional<Backward> Split::cut(const Recording& r) const {
     const Equation& e = r.body.equations[i];
     for (const Variable v : e.outputs)
       if (read.needed.has(v) && !read.available.has(v)) return std::nullopt;
-    if (!is_cheap(e) || !read.needed.has(e.outputs[0]) || is_kept(e.outputs[0])) continue;
+    if (!is_cheap(e, r.body.types) || !read.needed.has(e.outputs[0]) || is_kept(e.outputs[0])) continue;
     read.needed.add_all(e.inputs);
     again.push_back(e);
   }
@@ -283,7 +314,9 @@ Closure pulled_back(const Program& f, const Flags& active, const Flags& cotangen
 Backward Split::backward(const Flags& cotangents, const Flags& at_least, const Flags& summed) const {
   const auto recorded = [&](const Flags& of) { return record(f_, active_, runs_, of, at_least, summed); };
   if (std::optional<Backward> found = cut(recorded(cotangents))) return *std::move(found);
-  return *cut(recorded(active_outputs_));
+  if (std::optional<Backward> found = cut(recorded(active_outputs_))) return *std::move(found);
+  raise<TransformError>(
+      "a backward rule computed something else when it was written down again; make it depend on its arguments alone");
 }
 
 }  // namespace ricci::function

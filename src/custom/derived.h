@@ -1,6 +1,6 @@
 // Programs from programs: forward mode, vmap, and reverse mode cut into a forward and a backward program. Each runs the
-// program under the transform while it is recorded again, so that every rule is used as it is. Knows no operation. Start
-// with `pushed`.
+// program under the transform while it is recorded again, so that every rule is used as it is. Knows no operation.
+// Start with `pushed`.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace ricci::function {
 
-/// A program without captures, made from another one. What its rules captured and draw from are inputs, as of any
-/// closure.
+/// A program made from another one. Tensors that its rules captured, and the places its draws begin at, are inputs
+/// behind its own.
 struct Derived {
   Closure closure;
   Flags outputs;  // those of the old program that have a tangent, or are mapped
@@ -25,7 +25,8 @@ struct Derived {
 /// have one, or should (`at_least`; zeros then).
 Derived pushed(const Program& f, const Flags& active, const Flags& at_least, Runs runs);
 
-/// `f` for all examples at once: the mapped inputs, and the outputs that differ per example or should, have them as axis 0.
+/// `f` for all examples at once: the mapped inputs, and the outputs that differ per example or should, have them as
+/// axis 0.
 Derived mapped(const Program& f, const Flags& is_mapped, const Flags& at_least, const MappedExamples& examples,
                Runs runs);
 
@@ -39,9 +40,8 @@ struct Reads {
   std::size_t index = 0;  // among those inputs, or those kept
 };
 
-/// Inputs: what it reads, the cotangents of those outputs that have one, then the sums so far of those cotangents that are
-/// summed and not zero. Outputs: for each active input whose cotangent is not zero that cotangent, added to its sum if it
-/// is summed.
+/// Inputs, in order: what `reads` lists; the cotangent of each output in `taken`; for each summed input in `given`, the
+/// sum so far. Outputs: the cotangent of each input in `given`, added to its sum if it is summed.
 struct Backward {
   Closure closure;
   std::vector<Reads> reads;
@@ -64,12 +64,13 @@ class Split {
   /// Those outputs that depend on active inputs.
   const Flags& active_outputs() const { return active_outputs_; }
 
-  /// For cotangents of some outputs; the others are zero. `at_least` says whose cotangents should be outputs, zeros if need
-  /// be, `summed` which of them are added to a sum.
+  /// `cotangents` flags the outputs that have one; those of the others are zero. An input in `at_least` gets a
+  /// cotangent even if it is zero. The cotangent of an input in `summed` is added to a sum, which is one input more.
   Backward backward(const Flags& cotangents, const Flags& at_least, const Flags& summed) const;
 
  private:
   struct Read;
+  std::pair<Recording, std::vector<Variable>> record_for_all() const;
   std::optional<Backward> cut(const Recording& recording) const;
 
   Program f_;

@@ -49,6 +49,18 @@ struct MappedExamples {
   bool operator==(const MappedExamples&) const = default;
 };
 
+/// While it lives, this thread runs a function for the types of its results alone: it draws from no run's streams.
+class ForTypesAlone {
+ public:
+  ForTypesAlone() { ++depth_; }
+  ForTypesAlone(const ForTypesAlone&) = delete;
+  ~ForTypesAlone() { --depth_; }
+  static bool is_so() { return depth_ > 0; }
+
+ private:
+  static inline thread_local constinit int depth_ = 0;
+};
+
 /// A batch level for one rule, with what goes in and comes out of it.
 class BatchLevel {
  public:
@@ -106,14 +118,15 @@ class BatchLevel {
   }
 
  private:
-  /// Draws are the run's own where it lasts.
+  /// Draws are the run's own where it lasts, unless nothing but types will be looked at.
   Examples examples(const MappedExamples& of) {
     const BatchInterpreter* run = of.interpreter();
-    if (!run) own_streams_.emplace(streams_of(innermost));
+    if (ForTypesAlone::is_so()) own_streams_.emplace(nullptr);
+    else if (!run) own_streams_.emplace(streams_of(innermost));
     return {.count = of.count,
             .first = of.first,
             .randomness = of.randomness,
-            .streams = run ? run->examples.streams : &*own_streams_,
+            .streams = own_streams_ ? &*own_streams_ : run->examples.streams,
             .scattered = of.scattered,
             .run = of.run};
   }

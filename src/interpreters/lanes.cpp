@@ -249,8 +249,8 @@ const LaneSetRef& lanes_before_scopes(const BatchInterpreter& batch, Level level
   return *before;
 }
 
-/// The lanes that the value has rows for. One that serves all examples, but whose cotangents the branches of a
-/// conditional send each from lanes of their own, counts as having rows for those that ran before they parted.
+/// The lanes that the value has rows for. A shared value that receives cotangents from several branches counts as
+/// having the lanes from before the branch.
 const LaneSetRef& lanes_of(const BatchInterpreter& batch, const ValueRef& value) {
   if (const Batched* batched = batched_at(value, batch.level)) return batched->lanes;
   const bool has_cotangents = is_differentiable(value->type.dtype) && is_taped_inside(*value, batch.level);

@@ -344,6 +344,7 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
 
 Types types_by_calling(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
+  const ForTypesAlone trial;
   RecordInterpreter scratch(Records::program, Entry{});
   Tensors shown;
   for (const Type& type : inputs) shown.push_back(wrap(scratch.add_input(type)));

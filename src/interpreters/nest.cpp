@@ -37,8 +37,8 @@ class NoDraws final : public DrawSource {
  public:
   StreamPosition next(Generator&) override {
     raise<TransformError>(
-        "draw: this thread has entered a vmap or a checkpoint of another one, whose draws it would take in no order; "
-        "draw before the thread starts, or use a key (rc::Key)");
+        "draw: another thread runs this vmap or checkpoint, and threads have no fixed order in which to draw; draw "
+        "before the thread starts, or use a key (rc::Key)");
   }
 };
 

@@ -25,9 +25,9 @@ struct Recorded final : Value {
 /// recording.
 std::uint64_t youngest_generator();
 
-/// What a recording writes down: what happens to tangents alone; or a whole program, operations without inputs and
-/// draws included, which takes places for its draws from the generators, from the program around it, or, where it is a
-/// step that runs many times, from streams that go on from step to step.
+/// What a recording writes down. tangents: only what happens to tangents. program: everything, with draws at places
+/// taken from the generators. part: the same inside another recording, with draws from that one. step: what runs many
+/// times, with draws from streams that go on from step to step.
 enum class Records : std::uint8_t { tangents, program, part, step };
 
 /// How many whole programs are being recorded.

@@ -1,7 +1,6 @@
-// What a function that is computed a second time for its derivative has to do with draws: it must see the same random
-// numbers, and be refused them where it would be without that second time. Its draws are noted as places in streams,
-// and later given in the same order; no generator is turned back, which other threads may share. All of it nests, and
-// belongs to one thread. Knows nothing of what is drawn. Start with `next_draw`.
+// Replays a function's random draws when it is computed again for its derivative. The draws are noted as places in
+// streams and given again in that order; no generator is turned back, since other threads may share it. Replays nest,
+// and belong to one thread. Knows nothing of what is drawn. Start with `next_draw`.
 #pragma once
 
 #include <span>

@@ -38,8 +38,8 @@ class StreamScope {
   ~StreamScope();
 
   /// The place of the next draw from `generator`. A generator that manual_seed has set back since its last draw in this
-  /// scope starts a new stream. A draw of this scope while one inside it is open (a mapped function's own batching rule
-  /// makes such) is none of the inner one's, whose restart may not repeat it: it comes from the generator itself.
+  /// scope starts a new stream. A draw from an outer scope (a mapped function's own batching rule makes such) ignores
+  /// open inner scopes and uses the generator directly, since an inner scope's restart could not repeat it.
   StreamPosition next(Generator& generator);
   /// What is drawn next repeats what was drawn since the scope began: before every part of the run but the first.
   void restart();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interpreters/node_memory.h"
+#include "interpreters/record.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
 
@@ -30,7 +31,8 @@ int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<i
               .inputs = inputs,
               .outputs = outputs,
               .parents = {parents.data(), parents.size()},
-              .residual = std::move(residual)});
+              .residual = std::move(residual),
+              .copies_few = recordings_of_programs == 0});
   const int first_slot = slots_;
   slots_ += static_cast<int>(outputs.size());
   return first_slot;
@@ -53,8 +55,8 @@ Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::
 
 }  // namespace
 
-/// Of a long tape only what was recorded after the first wanted slot is passed. No lock is held while rules run, which
-/// are users' code too: nodes stay as they are, and what is recorded from now on is none of this pass's business.
+/// Stops at the first wanted slot. No lock is held while rules run, as they may be users' code; operations recorded
+/// meanwhile are not part of this pass.
 std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<const Tensor> cotangents,
                                           std::span<const int> wanted, bool consume) {
   int first, last = -1, end;

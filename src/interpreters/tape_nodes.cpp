@@ -52,9 +52,9 @@ struct Packing {
   std::size_t bytes;     // of all: the Operand and what is behind it
 };
 
-Packing packing_of(const Value& value, bool kept) {
+Packing packing_of(const Value& value, bool kept, bool copies_few) {
   const std::size_t rank = value.type.shape.size();
-  const std::size_t elements = kept ? few_elements(value) : 0;
+  const std::size_t elements = kept && copies_few ? few_elements(value) : 0;
   if (rank > std::numeric_limits<std::uint8_t>::max()) return {kept ? Keep::value : Keep::type_alone, 0, 16};
   if (elements > 0) return {Keep::elements, elements, 8 + 8 * rank + in_words(elements)};
   if (kept) return {Keep::value, 0, 16};
@@ -146,7 +146,7 @@ void TapeNodes::add(Added node) {
   SmallVector<Packing, 4> packings;
   std::size_t bytes = sizeof(TapeNode) + (node.residual ? sizeof(ResidualRef) : 0);
   const auto plan = [&](const ValueRef& value, bool kept) {
-    packings.push_back(packing_of(*value, kept));
+    packings.push_back(packing_of(*value, kept, node.copies_few));
     bytes += packings.back().bytes;
   };
   for (std::size_t i = 0; i < node.inputs.size(); ++i) plan(node.inputs[i], keeps_input(node.keeps, i));

@@ -41,6 +41,7 @@ class TapeNodes {
     std::span<const ValueRef> inputs, outputs;
     std::span<const int> parents;
     std::shared_ptr<const Residual> residual;
+    bool copies_few;  // elements, rather than hold their array: a recording knows what is captured by its array
   };
 
   TapeNodes() = default;

@@ -1,6 +1,7 @@
 // .npy files, .npz archives of them, and .safetensors files. Archives are read and written by libzip.
 #include <zip.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -84,7 +85,13 @@ Tensor load_entry(zip_t* archive, zip_uint64_t index, const std::string& path) {
       bytes -= static_cast<std::uint64_t>(n);
     }
   };
-  return npy::load({entry.size, read}, "load_npz: " + path + ", " + entry.name);
+  Tensor tensor = npy::load({entry.size, read}, "load_npz: " + path + ", " + entry.name);
+  // At its end the library compares what was read with the checksum in the file.
+  std::array<char, 64> rest;
+  zip_int64_t n = 1;
+  while (n > 0) n = zip_fread(file.get(), rest.data(), rest.size());
+  if (n < 0) raise_file("load_npz", "read", path, std::string(entry.name) + ": " + zip_file_strerror(file.get()));
+  return tensor;
 }
 
 }  // namespace

@@ -29,11 +29,12 @@ constexpr Name names[] = {{"BOOL", DType::boolean}, {"U8", DType::uint8},    {"I
                           {"I32", DType::int32},    {"F32", DType::float32}, {"C64", DType::complex64},
                           {"F64", DType::float64},  {"I64", DType::int64}};
 
-const Name* name_of(const Type& type) {
+/// `tensor`: what it is called in the file.
+const Name* name_of(const Type& type, const std::string& tensor) {
   for (const Name& name : names)
     if (name.dtype == type.dtype) return &name;
-  raise<TypeError>("save_safetensors: the format has no " + std::string(short_name(type.dtype)) + "; convert " +
-                   to_string(type) + " first, for example with x.to(rc::complex64)");
+  raise<TypeError>("save_safetensors: " + tensor + " is " + to_string(type) + ", and the format has no " +
+                   short_name(type.dtype) + "; convert it first, for example with x.to(rc::complex64)");
 }
 
 struct Entry {
@@ -157,7 +158,7 @@ void save(const std::map<std::string, Tensor>& tensors, const io::Sink& write) {
     if (name == metadata)
       raise<ValueError>("save_safetensors: no tensor can be named __metadata__; give it another name");
     ArrayRef array = io::row_major("save_safetensors", tensor);
-    parts.push_back({name_of(array->type), &name, std::move(array)});
+    parts.push_back({name_of(array->type, name), &name, std::move(array)});
   }
   std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.dtype > b.dtype; });
 

@@ -17,7 +17,8 @@ using loop_axes::Axes;
 using loop_axes::Axis;
 using loop_axes::max_operands;
 
-/// What each of n elements takes that is moved from and to memory, roughly. Formulas take longer: then pieces only grow.
+/// What each of n elements takes that is moved from and to memory, roughly. Formulas take longer: then pieces only
+/// grow.
 double nanoseconds_per_element(const std::int64_t* strides, int operands, std::int64_t n) {
   std::int64_t bytes = 0;
   for (int k = 0; k < operands; ++k) bytes += std::clamp<std::int64_t>(strides[k], 0, 16);
@@ -53,11 +54,10 @@ void run_axes(const LoopCall& call, Axes& axes, char* const* data) {
 }
 
 /// Whether a loop over all elements would write past the caches, which shorter pieces must then be told to do.
-bool wants_streaming(int n_in, char* const* data, const std::int64_t* strides, std::int64_t n, DType out) {
+bool would_stream(int n_in, char* const* data, const std::int64_t* strides, std::int64_t n, DType out) {
   const auto element = static_cast<std::int64_t>(element_size(out));
-  if (n * element < streaming_bytes || strides[0] != element) return false;
-  if (is_complex(out) || (is_floating(out) && element == 2)) return false;
-  return std::none_of(data + 1, data + 1 + n_in, [&](const char* input) { return input == data[0]; });
+  if (strides[0] != element || is_complex(out) || (is_floating(out) && element == 2)) return false;
+  return wants_streaming(n_in, data, n, element);
 }
 
 /// Whether the output is contiguous and each input lies like it or stays on one element; then `strides` and `n` are
@@ -111,7 +111,7 @@ void run_long_loop(Loop loop, const void* op, int n_in, char* const* data, const
   if (parallel::is_little(cuts)) [[likely]]
     return loop(op, n_in, data, strides, n);
   cuts.step = line_step();
-  LoopRun run{loop, op, n_in, out, wants_streaming(n_in, data, strides, n, out), n, {}, {}};
+  LoopRun run{loop, op, n_in, out, would_stream(n_in, data, strides, n, out), n, {}, {}};
   std::copy_n(data, n_in + 1, run.data);
   std::copy_n(strides, n_in + 1, run.strides);
   parallel_for(cuts, run);

@@ -20,7 +20,8 @@ void run_long_loop(Loop loop, const void* op, int n_in, char* const* data, const
 /// takes them; `out` is the output's element type.
 inline void run_loop(Loop loop, const void* op, int n_in, char* const* data, const std::int64_t* strides,
                      std::int64_t n, DType out) {
-  constexpr double most_nanoseconds_per_operand = 0.08;  // of one element, as `run_long_loop` reckons
+  constexpr double most_nanoseconds_per_operand =
+      0.08;  // 16 bytes at the cached pace; past the caches no run is little anyway
   if (parallel::is_little({n, most_nanoseconds_per_operand * (n_in + 1)})) [[likely]]
     return loop(op, n_in, data, strides, n);
   run_long_loop(loop, op, n_in, data, strides, n, out);

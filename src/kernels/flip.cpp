@@ -12,18 +12,17 @@ struct Wide {
   std::uint64_t low, high;
 };
 
-/// `axes` has the steps of `to` as x and those of `from` as out.
 template <class Word>
 void copy_axes(Word* to, const Word* from, const Axis* axes, int count) {
   const Axis axis = *axes;
   if (count > 1) {
-    for (std::int64_t i = 0; i < axis.size; ++i) copy_axes(to + i * axis.x, from + i * axis.out, axes + 1, count - 1);
-  } else if (axis.x == 1 && axis.out == -1) {
+    for (std::int64_t i = 0; i < axis.size; ++i) copy_axes(to + i * axis.out, from + i * axis.x, axes + 1, count - 1);
+  } else if (axis.out == 1 && axis.x == -1) {
     for (std::int64_t i = 0; i < axis.size; ++i) to[i] = from[-i];
-  } else if (axis.x == 1 && axis.out == 1) {
+  } else if (axis.out == 1 && axis.x == 1) {
     std::memcpy(to, from, static_cast<std::size_t>(axis.size) * sizeof(Word));
   } else {
-    for (std::int64_t i = 0; i < axis.size; ++i) to[i * axis.x] = from[i * axis.out];
+    for (std::int64_t i = 0; i < axis.size; ++i) to[i * axis.out] = from[i * axis.x];
   }
 }
 
@@ -31,7 +30,7 @@ template <class Word>
 void copy(void* to, const void* from, AxisList& axes) {
   constexpr double nanoseconds_per_element = 0.1 + 0.02 * sizeof(Word);
   cut_axes(axes, nanoseconds_per_element, [&](const AxisList& piece, const Offsets& at) {
-    copy_axes(static_cast<Word*>(to) + at.x, static_cast<const Word*>(from) + at.out, piece.axis, piece.count);
+    copy_axes(static_cast<Word*>(to) + at.out, static_cast<const Word*>(from) + at.x, piece.axis, piece.count);
   });
 }
 
@@ -41,13 +40,13 @@ void flip(const Strided& out, const Strided& in, const bool* flipped) {
   AxisList axes;
   const void* from = in.data;
   for (int i = 0; i < in.rank; ++i) {
-    const Axis axis{out.shape[i], flipped[i] ? -in.strides[i] : in.strides[i], out.strides[i], 0};
+    const Axis axis{out.shape[i], out.strides[i], flipped[i] ? -in.strides[i] : in.strides[i], 0};
     if (axis.size == 0) return;
     if (flipped[i]) from = advance(const_cast<void*>(from), in.dtype, (axis.size - 1) * in.strides[i]);
     if (axis.size != 1) axes.axis[axes.count++] = axis;
   }
   merge_axes(axes);
-  if (axes.count == 0) axes.axis[axes.count++] = {1, 0, 1, 0};
+  if (axes.count == 0) axes.axis[axes.count++] = {1, 1, 0, 0};
   switch (element_size(out.dtype)) {
     case 1: return copy<std::uint8_t>(out.data, from, axes);
     case 2: return copy<std::uint16_t>(out.data, from, axes);

@@ -71,15 +71,16 @@ inline AxisList row_major_loops(const Strided& x) {
 AxisList index_loops(int count, const std::int64_t* shape, const std::int64_t* out, const std::int64_t* x,
                      const std::int64_t* y);
 
-/// As `cut_axis`, along an axis whose steps go to different places of an output that y steps through: pieces of it may
-/// write there in any order. There are no more pieces than threads, for each goes through all loops around it.
+/// As `cut_axis`, along an axis whose steps write to different places of the output, which `y` steps through. Each
+/// piece walks all loops around the axis, so there are no more pieces than threads.
 template <class Work>
 void cut_places(AxisList& list, double nanoseconds, const Work& work) {
   AxisToCut cut{-1, 1};
   if (would_cut({steps_of(list), nanoseconds})) {
     for (int i = list.count - 1; i >= 0; --i) {
       constexpr std::int64_t enough = 8;  // lines: a processor fetches lines ahead that the next one writes
-      const std::int64_t line = list.axis[i].y == 1 ? enough * line_step() : 1, lines = list.axis[i].size / line;
+      const std::int64_t line = list.axis[i].y == 1 ? enough * line_step() : 1,
+                         lines = (list.axis[i].size + line - 1) / line;
       if (list.axis[i].y != 0 && lines >= thread_count())
         cut = {i, (lines + thread_count() - 1) / thread_count() * line};
     }

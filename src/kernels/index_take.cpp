@@ -58,8 +58,8 @@ struct Places {
   AxisList tuple_list, rest;      // steps of rows as out, of the table as y; the tuples' in row-major order
 };
 
-/// For each of tuples [begin, end) whose offset in the table is wanted, f(offset in rows, offset in the table, loop over
-/// a run).
+/// For each of tuples [begin, end) whose offset in the table is wanted, f(offset in rows, offset in the table, loop
+/// over a run).
 template <class Wanted, class F>
 void row_by_row(const Places& places, std::int64_t begin, std::int64_t end, Wanted wanted, F f) {
   const Axis run = places.rest.last();
@@ -131,7 +131,10 @@ void for_each_element(const Places& places, Rows* rows, Table* table, Move move)
   // Each piece goes through all tuples and moves those of its part of the table. Parts of rows would be no good: what a
   // processor fetches ahead behind its own part is being written by another.
   const bool long_rows = row_elements >= line_step() / 4;
-  const std::int64_t part = long_rows ? (places.extent + thread_count() - 1) / thread_count() : places.extent;
+  // Parts begin at cache lines, unless rows are runs of lines: then two parts share at most the line between them.
+  const std::int64_t line = places.rest.last().y == 1 ? 1 : line_step();
+  const std::int64_t lines = (places.extent + line - 1) / line;
+  const std::int64_t part = long_rows ? (lines + thread_count() - 1) / thread_count() * line : places.extent;
   const double nanoseconds = nanoseconds_for_tuples * static_cast<double>(row_elements);
   parallel_for({places.extent, nanoseconds / static_cast<double>(places.extent), part},
                [&](std::int64_t low, std::int64_t high) {

@@ -31,12 +31,14 @@ template <class T>
 void multiply_part(const Product<T>& p) {
   const bool pack_a = p.a.col_stride != 1;
   const std::int64_t most_rows = pack_a ? height : p.m();
-  const Scratch<T> a_memory(pack_a ? height * (depth + padding) : 0), b_memory(depth * (width<T> + padding));
+  const Scratch<T> a_memory(pack_a ? (height + fewest_rows) * (depth + padding) : 0),
+      b_memory(depth * (width<T> + padding));
   for (std::int64_t k = 0; k < p.k(); k += depth) {
     const std::int64_t ks = std::min(depth, p.k() - k);
     const Accumulate accumulate = k > 0 ? Accumulate::yes : p.accumulate;
-    for (std::int64_t i = 0; i < p.m(); i += most_rows) {
-      const std::int64_t rows = std::min(most_rows, p.m() - i);
+    for (std::int64_t i = 0, rows = 0; i < p.m(); i += rows) {
+      const std::int64_t left = p.m() - i;
+      rows = left < most_rows + fewest_rows ? left : most_rows;  // a row that is left alone would be summed otherwise
       Matrix<const T> a = p.a.part(i, rows, k, ks);
       if (pack_a) a = packed(a, a_memory.data(), depth);
       for (std::int64_t j = 0; j < p.n(); j += width<T>) {

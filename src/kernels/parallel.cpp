@@ -17,9 +17,6 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
-#include <mutex>
-#include <new>
-#include <system_error>
 #include <thread>
 
 #include "kernels/machine.h"

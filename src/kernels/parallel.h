@@ -4,8 +4,8 @@
 // Results never depend on the number of threads, so a kernel cuts only where the pieces compute what the whole would:
 // elements, lanes of a batch, or parts of a sum whose borders follow from the sizes alone.
 //
-// One piece of work is cut at a time. What another thread of the program asks for meanwhile, and what a piece asks for
-// itself, runs on the thread that asks: so there are never more busy threads than the program has and the pool may use.
+// The pool cuts one call at a time. Meanwhile, calls of other threads, and calls from inside a piece, run whole on the
+// thread that makes them. So no more threads are busy than the program's own and the pool's.
 // The libraries (OpenBLAS, oneDNN) run on the thread that calls them; large calls are cut here (`kernels/blas.h`).
 #pragma once
 

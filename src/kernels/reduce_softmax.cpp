@@ -102,7 +102,7 @@ void logsumexp_of(const Strided& out, const Strided& in, const bool* reduced) {
   }
 }
 
-/// f(slice of out, slice of in) for pieces of the rows along `axis`.
+/// f(slice of out, slice of in) for pieces of a kept axis.
 template <class F>
 void by_pieces(const Strided& out, const Strided& in, const bool* reduced, bool reduces, F f) {
   const Pieces pieces(in, reduced);

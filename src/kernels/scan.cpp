@@ -1,5 +1,5 @@
-// Running totals, one element after the other along the lane; several lanes at once, to hide the latency. A long lane of
-// sums is added in pieces of one size, which are the lanes where there are few others: on several threads or on one.
+// Running totals, one element after the other along the lane; several lanes at once, to hide the latency. A long lane
+// of sums is added in pieces of one size, which are the lanes where there are few others: on several threads or on one.
 #include "kernels/scan.h"
 
 #include <algorithm>
@@ -48,8 +48,8 @@ A plus(A a, A b) {
 
 /// Lanes that are walked together.
 inline constexpr int group = 8;
-/// Elements that are added up before they join the sum of those before them. Eight pieces of no power of two do not meet
-/// in one set of a cache.
+/// Elements that are added up before they join the sum of those before them. Eight pieces of no power of two do not
+/// meet in one set of a cache.
 inline constexpr std::int64_t sum_piece = 4000;
 
 Axis part_of(const Axis& lane, std::int64_t begin, std::int64_t most) {

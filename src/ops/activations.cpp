@@ -49,6 +49,12 @@ T share(T t, T weight, T x) {
   return t * part / scalar::fma(e, last, T(1)) * last;
 }
 
+/// x, or 2000 with the sign of an infinite x: there the sigmoid is 0 or 1 already, and 0 times infinity would be NaN.
+template <class T>
+T made_finite(T x) {
+  return scalar::select(scalar::isinf(x), scalar::copysign(T(2000), x), x);
+}
+
 double logistic_reference(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// t y (1 - y).
@@ -59,7 +65,7 @@ struct SigmoidSlope {
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T y) const { return t * (y * (T(1) - y)); }
-  /// y is a sigmoid: a product that overflows is none.
+  /// y is a sigmoid, so |y| <= 1; beyond that nothing is promised.
   template <class T> static T unit(T, T y) {
     return scalar::select(scalar::less_equal(scalar::abs(y), T(1)), T(0), T(std::numeric_limits<double>::infinity()));
   }
@@ -80,8 +86,7 @@ struct Sigmoid {
   static double reference(double x) { return logistic_reference(x); }
 };
 
-/// The sigmoid where its derivative must be right although it is far below 1: by x, as y (1 - y) has lost it near y =
-/// 1.
+/// A sigmoid whose derivative is computed from x: near y = 1, y (1 - y) has lost the digits of 1 - y.
 struct Logistic {
   using kind = Elementwise;
   static constexpr const char* name = "logistic";
@@ -263,14 +268,18 @@ struct SiluSlope {
   static constexpr const char* name = "silu_slope";
   static constexpr double ulps = 6;  // a logistic in two factors, its complement magnified by x, and t
   static constexpr unsigned keeps = input(0) | input(1);
-  template <class T> auto formula(T t, T x) const { return share(t, scalar::fma(x, logistic(-x), T(1)), x); }
+  template <class T> auto formula(T t, T x) const {
+    const T finite = made_finite(x);
+    return share(t, scalar::fma(finite, logistic(-finite), T(1)), finite);
+  }
   template <class T> static T exact(T t, T x) { return t * logistic(x) * (T(1) + x * logistic(-x)); }
   /// The terms cancel near x = -1.28; where the slope itself is subnormal, t times it has no more digits.
   template <class T> static T unit(T t, T x) { return t * scalar::max(logistic(x), T::smallest_normal()); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(SiluSlope{}, t, x[1]);
-    const Tensor s = apply(Logistic{}, x[1]), left = apply(Logistic{}, neg(x[1]));
-    return mul(mul(t, x[0]), mul(mul(s, left), add(mul(x[1], sub(left, s)), 2)));
+    const Tensor finite = clamp(x[1], -2000, 2000);  // beyond, the change is 0
+    const Tensor s = apply(Logistic{}, finite), left = apply(Logistic{}, neg(finite));
+    return mul(mul(t, x[0]), mul(mul(s, left), add(mul(finite, sub(left, s)), 2)));
   }
   static double reference(double t, double x) {
     const double s = logistic_reference(x);
@@ -283,7 +292,9 @@ struct Silu {
   static constexpr const char* name = "silu";
   static constexpr double ulps = 3;
   static constexpr unsigned keeps = input(0);
-  template <class T> auto formula(T x) const { return share(x, T(1), x); }
+  template <class T> auto formula(T x) const {
+    return share(scalar::select(scalar::less(x, T(0)), made_finite(x), x), T(1), x);
+  }
   template <class T> static T exact(T x) { return x * logistic(x); }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return apply(SiluSlope{}, t, x); }
   static double reference(double x) { return x * logistic_reference(x); }

@@ -7,6 +7,7 @@
 #include "ops/indexing.h"
 #include "primitive/called.h"
 #include "primitive/interpreter.h"
+#include "primitive/writing.h"
 
 namespace ricci {
 namespace {
@@ -31,6 +32,16 @@ struct Resolved {
   Axes own_axes;         // the same, as axes of x
   bool adjacent = true;  // the result's new axes stand where the first index stood, else in front
 };
+
+/// Throws unless the mask has the sizes of x's axes from `axis` on. `own_axis` is the same axis as the user counts it.
+void require_mask_fits(const Tensor& mask, const Tensor& x, std::int64_t axis, std::int64_t own_axis,
+                       const Tensor& own) {
+  const Type tx = type_of(x), tm = type_of(mask);
+  for (std::size_t d = 0; d < tm.shape.size(); ++d)
+    if (!(tm.shape[d] == tx.shape[at(axis) + d]))
+      raise<IndexError>("index: the mask " + type_text(mask) + " does not fit " +
+                        (own_axis == 0 ? "" : "axis " + std::to_string(own_axis) + " of ") + type_text(own));
+}
 
 /// A mask as one index tensor an axis. Reads its values.
 std::vector<Tensor> places_of_mask(const Tensor& mask) {
@@ -68,6 +79,11 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
         require_defined("index", i.tensor, static_cast<int>(entry) + 1);
         if (!r.indices.empty() && last_entry != entry - 1) r.adjacent = false;
         last_entry = entry;
+        if (is_mask(i)) {
+          if (i.tensor.dim() == 0)
+            raise<IndexError>("index: a mask without axes must stand alone; write where(mask, value, x) or x[mask]");
+          require_mask_fits(i.tensor, r.view, axis, own_axis, x);
+        }
         const std::vector<Tensor> places =
             is_mask(i) ? places_of_mask(i.tensor)
                        : std::vector<Tensor>{require_indices("index", i.tensor, static_cast<int>(entry) + 1)};
@@ -119,12 +135,10 @@ bool put_by_mask(const Tensor& x, const std::vector<Index>& indices, const Tenso
   Tensor mask = indices[0].tensor;
   const Type tx = type_of(x), tm = type_of(mask);
   if (tm.rank() > tx.rank()) return false;
-  for (std::size_t d = 0; d < tm.shape.size(); ++d)
-    if (!(tm.shape[d] == tx.shape[d]))
-      raise<IndexError>("index: the mask " + to_string(tm) + " does not fit " + to_string(tx));
+  require_mask_fits(mask, x, 0, 0, x);
   if (type_of(value).rank() > tx.rank() - tm.rank()) return false;  // one value for each true element
   for (int d = tm.rank(); d < tx.rank(); ++d) mask = unsqueeze(mask, -1);
-  result = where(mask, type_of(value).dtype == tx.dtype ? value : to(value, tx.dtype), x);
+  result = where(mask, converted(value, tx.dtype, "index_put_"), x);
   return true;
 }
 
@@ -133,6 +147,9 @@ bool put_by_mask(const Tensor& x, const std::vector<Index>& indices, const Tenso
 namespace ops {
 
 Tensor index(const Tensor& x, const std::vector<Index>& indices) {
+  // As in PyTorch, one truth value keeps all of x, as the only row of a new axis, or nothing.
+  if (indices.size() == 1 && is_mask(indices[0]) && indices[0].tensor.dim() == 0)
+    return index(unsqueeze(x, 0), {Index(reshape(indices[0].tensor, {1}))});
   const Resolved r = resolve(x, indices);
   if (r.indices.empty()) return r.view;
   const Tensor rows = take_front(permute(r.view, front_order(r)), r.indices, place_of(x, r));
@@ -143,6 +160,7 @@ Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tenso
   return index_put(x, indices, value, false);
 }
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, bool accumulate) {
+  const Called as("index_put", x, value);
   const Tensor result = clone(x);
   result.index_put_(indices, value, accumulate);
   return result;
@@ -152,8 +170,7 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
   return index_put_(indices, value, false);
 }
 const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& value, bool accumulate) const {
-  require_defined("index_put_", *this, 0);
-  require_defined("index_put_", value, 1);
+  const Called as("index_put_", *this, value);
   Tensor masked;
   if (!accumulate && put_by_mask(*this, indices, value, masked)) {
     assign_into(*this, masked, "index_put_");
@@ -190,7 +207,7 @@ Tensor Tensor::write_through(const Tensor& value) const {
   return value;
 }
 
-Tensor Tensor::write_through(const Tensor& other, Compute, Write write) const {
+Tensor Tensor::write_through(const Tensor& other, Write write) const {
   const Tensor& updated = (this->*write)(other);
   return defined() && source_of(*this) ? write_through(updated) : updated;
 }

@@ -2,6 +2,8 @@
 #include "ops/axes.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "tensor/value.h"
 
@@ -118,6 +120,19 @@ void require_sizes(const char* op, const Shape& shape) {
     if (!s.is_symbol() && s.raw() < 0)
       raise<ValueError>(std::string(op) + ": the shape " + to_string(shape) + " has a negative size");
   require_countable(op, shape);
+}
+
+void require_fits(const char* op, std::int64_t number, DType dtype) {
+  if (!is_integral(dtype) || dtype == DType::boolean) return;
+  const auto [low, high] =
+      visit_dtype(dtype, []<class T>(std::type_identity<T>) -> std::pair<std::int64_t, std::int64_t> {
+        if constexpr (std::is_integral_v<T>) return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+        else return {};
+      });
+  if (number < low || number > high)
+    raise<ValueError>(std::string(op) + ": " + std::to_string(number) + " is no " + short_name(dtype) +
+                      ", which holds numbers from " + std::to_string(low) + " to " + std::to_string(high) +
+                      "; use a wider dtype");
 }
 
 void require_floating(const char* op, const Tensor& x) {

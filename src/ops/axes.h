@@ -40,6 +40,8 @@ auto along_axis(const char* op, const Tensor& x, std::int64_t dim, F&& f) {
 void require_countable(const char* op, const Shape& shape);
 /// The same, and if a size is negative.
 void require_sizes(const char* op, const Shape& shape);
+/// Throws ValueError where a dtype of integers has no such number.
+void require_fits(const char* op, std::int64_t number, DType dtype);
 /// Throws TypeError unless x is floating or complex.
 void require_floating(const char* op, const Tensor& x);
 

@@ -89,8 +89,8 @@ struct Minimum {
   static double reference(double a, double b) { return a < b ? a : b; }
 };
 
-/// What input i of fmax or fmin has of t; `by_order` is its share of it between numbers. Of a number and a NaN the number
-/// has it all, of two NaN the first.
+/// What input i of fmax or fmin has of t; `by_order` is its share of it between numbers. Of a number and a NaN the
+/// number has it all, of two NaN the first.
 Tensor share_of_numbers(int i, const Tensor& t, const Tensor& by_order, std::span<const Tensor> x) {
   const Tensor first_wins = i == 0 ? t : Tensor(0), second_wins = i == 0 ? Tensor(0) : t;
   return where(isnan(x[1]), first_wins, where(isnan(x[0]), second_wins, by_order));

@@ -274,13 +274,14 @@ void check_operands(const std::string& op, const Tensor& x, const Tensor& w, con
                       count_of(tw.shape[0].hint(), "channel", "channels") + ", which do not divide into groups " +
                       std::to_string(shape.groups.hint()));
   for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
-    const std::int64_t padded = tx.shape[i + 2].hint() + shape.padding_low[i] + shape.padding_high[i],
-                       reach = shape.dilation[i] * (tw.shape[i + 2].hint() - 1) + 1;
-    if (tw.shape[i + 2].hint() < 1) raise<ValueError>(op + ": the weight " + to_string(tw) + " has an empty kernel");
+    const Size padded = tx.shape[i + 2] + shape.padding_low[i] + shape.padding_high[i],
+               reach = shape.dilation[i] * (tw.shape[i + 2] - 1) + 1;
+    if (tw.shape[i + 2] < 1) raise<ValueError>(op + ": the weight " + to_string(tw) + " has an empty kernel");
     if (reach > padded)
       raise<ValueError>(op + ": the kernel of the weight " + to_string(tw) + " does not fit the input " + x_text +
                         ": on spatial axis " + std::to_string(i) + " it reaches over " +
-                        count_of(reach, "element", "elements") + ", the padded input has " + std::to_string(padded));
+                        count_of(reach.hint(), "element", "elements") + ", the padded input has " +
+                        std::to_string(padded.hint()));
   }
 }
 

@@ -230,6 +230,7 @@ Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, s
   const auto z = only_element<std::complex<double>>(op, array, "");
   const bool exact = is_integral(given.dtype);
   const std::int64_t integer = exact ? only_element<std::int64_t>(op, array, "") : static_cast<std::int64_t>(z.real());
+  if (exact) require_fits(op, integer, dtype);
   return make(op, Full{shape, dtype, dtype == DType::boolean ? z != 0.0 : integer, z.real(), z.imag()});
 }
 
@@ -265,8 +266,8 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
   const HostNumber a = host_number("arange", start), b = host_number("arange", end), by = host_number("arange", step);
   if (by.value == 0) raise_arange("step is 0", "it must not be");
   const bool integers = a.integral && b.integral && by.integral;
-  const double count = integers ? static_cast<double>(rounded_up_quotient(Wide{b.integer} - a.integer, by.integer))
-                                : std::ceil((b.value - a.value) / by.value);
+  const Wide exact = integers ? rounded_up_quotient(Wide{b.integer} - a.integer, by.integer) : 0;
+  const double count = integers ? static_cast<double>(exact) : std::ceil((b.value - a.value) / by.value);
   if (!std::isfinite(count))
     raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " is no finite range",
                  "pass finite numbers");
@@ -279,10 +280,9 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
   if (!is_empty && rises != (by.value > 0))
     raise_arange("from " + text_of(a) + " to " + text_of(b) + " by " + text_of(by) + " leads away from the end",
                  "change the sign of the step");
-  if (!integers)
-    return make("arange", Arange{a.value, by.value, static_cast<std::int64_t>(count), dtype.value_or(default_dtype())});
-  const auto size = static_cast<std::int64_t>(rounded_up_quotient(Wide{b.integer} - a.integer, by.integer));
-  return make("arange", ArangeIntegers{a.integer, by.integer, size, dtype.value_or(DType::int64)});
+  const auto size = integers ? static_cast<std::int64_t>(exact) : static_cast<std::int64_t>(count);
+  return integers ? make("arange", ArangeIntegers{a.integer, by.integer, size, dtype.value_or(DType::int64)})
+                  : make("arange", Arange{a.value, by.value, size, dtype.value_or(default_dtype())});
 }
 
 }  // namespace

@@ -173,8 +173,17 @@ Tensor searchsorted(const Tensor& sorted_values, const Tensor& values) {
   if (rank == 0)
     raise<ValueError>("searchsorted: the sorted values " + type_text(sorted_values) + " must have at least 1 axis");
   if (rank > 1 && type_of(values).rank() != rank)
-    raise<ValueError>("searchsorted: the values " + type_text(values) + " must have as many axes as the sorted ones " +
-                      type_text(sorted_values) + ", or these one");
+    raise<ValueError>("searchsorted: the values " + type_text(values) + " have " +
+                      count_of(type_of(values).rank(), "axis", "axes") + ", the sorted values " +
+                      type_text(sorted_values) + " have " + std::to_string(rank) +
+                      "; give both the same number of axes, or pass sorted values with 1 axis");
+  for (int axis = 0; axis + 1 < rank; ++axis) {
+    const Size rows = type_of(sorted_values).shape[at(axis)], wanted = type_of(values).shape[at(axis)];
+    if (!(rows == wanted) && !(rows == 1) && !(wanted == 1))
+      raise<ValueError>("searchsorted: the values " + type_text(values) + " and the sorted values " +
+                        type_text(sorted_values) + " differ along axis " + std::to_string(axis) +
+                        "; give both one size there");
+  }
   const Tensor table = rank == 1 ? sorted_values : unsqueeze(sorted_values, -2);
   return sum(to(lt(table, unsqueeze(values, -1)), DType::int64), -1);
 }

@@ -81,6 +81,13 @@ void end_blob(void* deleter, void* data) {
 
 Tensor lend(void* data, const Shape& shape, DType dtype, Owned<BlobDeleter> deleter) {
   require_sizes("from_blob", shape);
+  const auto bytes = static_cast<std::uintptr_t>(is_complex(dtype) ? element_size(dtype) / 2 : element_size(dtype));
+  if (reinterpret_cast<std::uintptr_t>(data) % bytes != 0)
+    raise<ValueError>("from_blob: the address of the elements is no multiple of the " + std::to_string(bytes) +
+                      " bytes of " + short_name(dtype) + (is_complex(dtype) ? "'s parts" : "") +
+                      "; copy them to memory that begins at one");
+  if (!data && !(shape.numel() == 0))
+    raise<ValueError>("from_blob: the address is null; pass that of " + to_string(Type{dtype, shape}));
   ArrayRef array = make_lent({dtype, shape}, data, deleter.get() ? end_blob : nullptr, deleter.get());
   deleter.release();
   return make_tensor(std::move(array), current_level());

@@ -5,6 +5,7 @@
 #include "ops/reading.h"
 #include "primitive/called.h"
 #include "primitive/wording.h"
+#include "primitive/writing.h"
 
 namespace ricci {
 
@@ -189,9 +190,12 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
   require_rank_of(op, x, places);
   require_not_larger(op, places, x, axis);
   const Type tx = type_of(x), ts = type_of(src);
-  Tensor values = ts.dtype == tx.dtype ? src : to(src, tx.dtype);
+  Tensor values = converted(src, tx.dtype, op);
   if (type_of(places).rank() == 0) places = reshape(places, {1});
   if (ts.rank() == 0) values = expand(values, type_of(places).shape);
+  if (type_of(values).rank() != type_of(places).rank())
+    raise<ValueError>(std::string(op) + ": the source " + type_text(src) + " must have as many axes as the index " +
+                      type_text(index));
   require_not_larger(op, places, values, -1);
   const IndexPlace place{op, {axis}, tx.shape, false};
   return naming_the_example(place, {&places, 1}, x, [&] {

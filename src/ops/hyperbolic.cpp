@@ -40,7 +40,7 @@ struct TanhSlope {
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T y) const { return t * scalar::fma(-y, y, T(1)); }
-  /// y is a tanh; a square that overflows is none.
+  /// y is a tanh, so |y| <= 1; beyond that nothing is promised.
   template <class T> static T unit(T, T y) {
     return scalar::select(scalar::less_equal(scalar::abs(y), T(1)), T(0), T(std::numeric_limits<double>::infinity()));
   }

@@ -133,36 +133,38 @@ void require_tensors(const char* op, const std::vector<Tensor>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) require_defined(op, tensors[i], static_cast<int>(i));
 }
 
-std::string operands_text(const char* op, std::size_t i, const Type& type, const Type& first) {
-  return std::string(op) + ": operand " + std::to_string(i) + " is " + to_string(type) + ", operand 0 is " +
-         to_string(first) + "; ";
+std::string operands_text(const char* op, std::size_t i, const Type& type, std::size_t base, const Type& wanted) {
+  return std::string(op) + ": operand " + std::to_string(i) + " is " + to_string(type) + ", operand " +
+         std::to_string(base) + " is " + to_string(wanted) + "; ";
 }
 
-void require_joinable(const std::vector<Tensor>& tensors, std::int64_t axis) {
+/// `places`: the tensors' numbers as the user counts them.
+void require_joinable(const std::vector<Tensor>& tensors, const std::vector<std::size_t>& places, std::int64_t axis) {
   const Type first = type_of(tensors[0]);
   if (first.rank() == 0)
-    raise<ValueError>("cat: operand 0 is " + to_string(first) + ", which has no axis to join along; use stack");
+    raise<ValueError>("cat: operand " + std::to_string(places[0]) + " is " + to_string(first) +
+                      ", which has no axis to join along; use stack");
   for (std::size_t i = 1; i < tensors.size(); ++i) {
     const Type type = type_of(tensors[i]);
     bool fits = type.rank() == first.rank();
     for (std::size_t k = 0; fits && k < first.shape.size(); ++k)
       fits = k == at(axis) || type.shape[k] == first.shape[k];
     if (!fits)
-      raise<ValueError>(operands_text("cat", i, type, first) + "all sizes but those of axis " + std::to_string(axis) +
-                        " must agree");
+      raise<ValueError>(operands_text("cat", places[i], type, places[0], first) + "all sizes but those of axis " +
+                        std::to_string(axis) + " must agree");
   }
 }
 
 /// As in PyTorch, a tensor [0] among tensors of another rank adds nothing, whatever their other sizes: a list starts
 /// so.
-std::vector<Tensor> without_empty_lists(std::vector<Tensor> tensors) {
+std::vector<std::size_t> without_empty_lists(const std::vector<Tensor>& tensors) {
   int rank = 1;
   for (const Tensor& t : tensors) rank = std::max(rank, value_of(t)->type.rank());
-  if (rank == 1) return tensors;
-  std::vector<Tensor> others;
-  for (const Tensor& t : tensors)
-    if (const Shape& shape = type_of(t).shape; shape.size() != 1 || !(shape[0] == 0)) others.push_back(t);
-  return others;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (const Shape& shape = value_of(tensors[i])->type.shape; rank == 1 || shape.size() != 1 || !(shape[0] == 0))
+      places.push_back(i);
+  return places;
 }
 
 std::vector<Tensor> promoted(const std::vector<Tensor>& tensors) {
@@ -191,9 +193,12 @@ std::vector<Tensor> unstack(const Tensor& x) {
 Tensor cat(const std::vector<Tensor>& tensors) { return cat(tensors, 0); }
 Tensor cat(const std::vector<Tensor>& all, std::int64_t dim) {
   require_tensors("cat", all);
-  const std::vector<Tensor> tensors = without_empty_lists(promoted(all));
+  const std::vector<Tensor> same = promoted(all);
+  const std::vector<std::size_t> places = without_empty_lists(same);
+  std::vector<Tensor> tensors;
+  for (const std::size_t i : places) tensors.push_back(same[i]);
   const std::int64_t axis = wrap_axis("cat", dim, tensors[0]);
-  require_joinable(tensors, axis);
+  require_joinable(tensors, places, axis);
   return joined<Cat>(tensors, axis);
 }
 
@@ -204,7 +209,7 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   const Type first = type_of(tensors[0]);
   for (std::size_t i = 1; i < tensors.size(); ++i)
     if (const Type type = type_of(tensors[i]); !(type.shape == first.shape))
-      raise<ValueError>(operands_text("stack", i, type, first) + "all shapes must agree");
+      raise<ValueError>(operands_text("stack", i, type, 0, first) + "all shapes must agree");
   return joined<Stack>(promoted(tensors), axis);
 }
 

@@ -140,6 +140,13 @@ Tensor variance(const char* op, const Tensor& x, const Axes& axes, std::int64_t 
   return ricci::apply(Moments{axes, correction}, std::span(&x, 1))[0];
 }
 
+/// The root of the variance, computed in float64: the variance of other types overflows and vanishes early.
+Tensor deviation(const Tensor& x, const Axes& axes, std::int64_t correction) {
+  require_floating("std", x);
+  const DType dtype = type_of(x).dtype, wide = is_complex(dtype) ? DType::complex128 : DType::float64;
+  return to(flat_root(variance("std", to(x, wide), axes, correction)), real_dtype(dtype));
+}
+
 /// (sum |x|^p)^(1/p) without the cases that have their own kernels.
 Tensor general_norm(const Tensor& x, double p, const Axes& axes) {
   const Tensor size = abs(x);
@@ -177,7 +184,7 @@ Tensor std(const Tensor& x) { return std(x, {}, 1, false); }
 Tensor std(const Tensor& x, const Axes& dims) { return std(x, dims, 1, false); }
 Tensor std(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim) {
   const Axes axes = wrap_axes("std", dims, x);
-  return kept(flat_root(variance("std", x, axes, correction)), axes, keepdim);
+  return kept(deviation(x, axes, correction), axes, keepdim);
 }
 
 Tensor norm(const Tensor& x) { return norm(x, 2, {}, false); }

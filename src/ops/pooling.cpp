@@ -187,7 +187,9 @@ PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, 
     if (2 * paddings[i] > windows[i])
       raise<ValueError>(std::string(op) + ": padding " + list_of(paddings) + " is more than half the kernel " +
                         list_of(windows));
-    if (kernels::pooling_size(size.hint(), shape, static_cast<int>(i)) < 1 || has_empty_window(size.hint(), shape, i))
+    const bool reaches_over = size + 2 * paddings[i] < dilations[i] * (windows[i] - 1) + 1;  // under a guard
+    if ((reaches_over && kernels::pooling_size(size.hint(), shape, static_cast<int>(i)) < 1) ||
+        has_empty_window(size.hint(), shape, i))
       raise<ValueError>(std::string(op) + ": the kernel " + list_of(windows) + " does not fit the input " +
                         type_text(x));
   }

@@ -6,6 +6,7 @@
 
 #include "primitive/writing.h"
 #include "ricci/primitive/elementwise.h"
+#include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
@@ -23,8 +24,8 @@ struct Pow {
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T base, T exponent) const { return scalar::pow(base, exponent); }
   /// As in PyTorch, 0 to the power 0 has derivatives 0, as has 0 to a positive power with respect to the exponent.
-  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power may
-  /// overflow although its product with the exponent is finite; y / base says that, unless base is infinite.
+  /// What `where` does not choose is kept finite, so that second derivatives stay free of NaN. Near 0 the lower power
+  /// may overflow although its product with the exponent is finite; y / base says that, unless base is infinite.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
     const Tensor &base = x[0], &exponent = x[1], at_zero = eq(base, 0);
     if (i == 0) {
@@ -204,14 +205,27 @@ struct Hypot {
   static double reference(double a, double b) { return std::hypot(a, b); }
 };
 
-/// The exponent, if it is a real C++ number and the base's type is that of the power.
-std::optional<double> constant_exponent(const Tensor& base, const Tensor& exponent) {
-  if (!base.defined() || !exponent.defined()) return {};
-  const Value& value = *value_of(exponent);
-  if (!value.type.weak || value.kind != ValueKind::array || !is_differentiable(value_of(base)->type.dtype)) return {};
+/// The tensor's element, if it is a real C++ number.
+std::optional<double> real_number(const Tensor& x) {
+  if (!x.defined()) return {};
+  const Value& value = *value_of(x);
+  if (!value.type.weak || value.kind != ValueKind::array) return {};
   const void* data = static_cast<const Array&>(value).data;
   if (value.type.dtype == DType::float64) return *static_cast<const double*>(data);
   if (value.type.dtype == DType::int64) return static_cast<double>(*static_cast<const std::int64_t*>(data));
+  return {};
+}
+
+/// The exponent, if it is a real C++ number and the base's type is that of the power.
+std::optional<double> constant_exponent(const char* op, const Tensor& base, const Tensor& exponent) {
+  if (!base.defined()) return {};
+  const auto number = real_number(exponent);
+  const Type& type = value_of(base)->type;
+  if (is_differentiable(type.dtype)) return number;
+  if (number && *number < 0 && is_integral(value_of(exponent)->type.dtype))
+    raise<ValueError>(std::string(op) + ": the exponent " + std::to_string(static_cast<std::int64_t>(*number)) +
+                      " is negative, and the integers of the base " + to_string(type) +
+                      " have no fractions; convert it with x.to(rc::float32)");
   return {};
 }
 
@@ -220,7 +234,7 @@ std::optional<double> constant_exponent(const Tensor& base, const Tensor& expone
 namespace ops {
 
 Tensor pow(const Tensor& base, const Tensor& exponent) {
-  if (const auto constant = constant_exponent(base, exponent)) return apply(PowBy{*constant}, base);
+  if (const auto constant = constant_exponent("pow", base, exponent)) return apply(PowBy{*constant}, base);
   return apply(Pow{}, base, exponent);
 }
 Tensor square(const Tensor& x) { return apply(Square{}, x); }
@@ -231,7 +245,7 @@ Tensor reciprocal(const Tensor& x) { return apply(Reciprocal{}, x); }
 Tensor hypot(const Tensor& a, const Tensor& b) { return apply(Hypot{}, a, b); }
 
 const Tensor& Tensor::pow_(const Tensor& exponent) const {
-  if (!constant_exponent(*this, exponent)) return apply_into(*this, Pow{}, *this, exponent);
+  if (!constant_exponent("pow_", *this, exponent)) return apply_into(*this, Pow{}, *this, exponent);
   write_result(*this, ops::pow(*this, exponent), "pow_");  // under the name the user called
   return *this;
 }

@@ -8,6 +8,7 @@
 #include "ops/indexing.h"
 #include "ops/patterns.h"
 #include "primitive/promotion.h"
+#include "primitive/writing.h"
 
 namespace ricci {
 namespace {
@@ -204,7 +205,7 @@ Tensor put_front(const Tensor& base, const Tensor& values, std::span<const Tenso
   Shape shape = type_of(inputs[0]).shape;
   const Type type = type_of(base), given = type_of(values);
   shape.append(type.shape.begin() + static_cast<std::ptrdiff_t>(place.axes.size()), type.shape.end());
-  Tensor fitted = given.dtype == type.dtype ? values : to(values, type.dtype);
+  Tensor fitted = converted(values, type.dtype, place.op.c_str());
   if (!(given.shape == shape)) fitted = expand(fitted, shape);
   inputs.insert(inputs.begin(), fitted);
   inputs.insert(inputs.begin(), base);

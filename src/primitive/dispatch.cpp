@@ -351,8 +351,8 @@ Tensor view_of(Op op, const Tensor& base) {
   return make_view(std::move(dispatch(op, {&whole, 1})[0]), current_level(), std::move(link));
 }
 
-/// The inputs with integers converted to the default dtype, where an elementwise operation would make float32 of them;
-/// none elsewhere. So rules know float32 alone, and a recorded program shows the conversion.
+}  // namespace
+
 Tensors converted_to_default(Op op, const Tensor* const* inputs, std::size_t count) {
   if (op.rules->kind != Kind::elementwise) return {};
   const LoopTable& table = *op.rules->loops();
@@ -377,8 +377,6 @@ Tensors converted_to_default(Op op, const Tensor* const* inputs, std::size_t cou
   }
   return converted;
 }
-
-}  // namespace
 
 Tensor apply_one(Op op, const Tensor* const* inputs, std::size_t count) try {
   if (!default_is_float32()) [[unlikely]] {
@@ -427,8 +425,8 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
   return outermost;
 }
 
-/// Whether an operation on recorded values is what `call` makes of it: transforms run inside their recording, which none of
-/// these values is mapped or differentiated by.
+/// Whether an operation on recorded values is what `call` makes of it: transforms run inside their recording, which
+/// none of these values is mapped or differentiated by.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
   const Interpreter* recording = op.rules->inlined ? factory_handler() : nullptr;
   return recording && recording != innermost && deepest_level(values) <= recording->level;

@@ -56,13 +56,15 @@ class Interpreter {
   /// Enters the stack of this thread. Requires: it is a copy that has not.
   void enter();
 
-  /// Requires: at least one input is of this level, or the operation draws and this answers draws; none is of a deeper one.
+  /// Requires: at least one input is of this level, or the operation draws and this answers draws; none is of a deeper
+  /// one.
   virtual Values process(Op op, std::span<const ValueRef> inputs) = 0;
   /// True if it wants to see operations without inputs (recording a whole program).
   virtual bool sees_factories() const { return false; }
   /// True if it wants to see operations on values from around it as well (recording what may run never, or many times).
   virtual bool sees_captures() const { return false; }
-  /// True for a vmap that an operation which draws is up to even if it maps none of its inputs: one draw may not serve all.
+  /// True for a vmap that an operation which draws is up to even if it maps none of its inputs: one draw may not serve
+  /// all.
   virtual bool answers_draws() const { return false; }
   /// The level of the vmap of which only a part of the examples runs in this scope; 0: this is no such scope.
   virtual Level narrows() const { return 0; }
@@ -80,8 +82,8 @@ class Interpreter {
   /// operation or transform there. It must live until the process ends.
   void give_up() noexcept;
   bool is_given_up() const { return given_up_.load(std::memory_order_relaxed); }
-  /// Takes off the stack what was given up. A scope (Below, AtLevel) that ends later may put one back, where nothing
-  /// finds it and the next sweep takes it off again.
+  /// Takes given-up interpreters off this thread's stack. A scope (Below, AtLevel) that ends later may put one back;
+  /// nothing finds it there, and the next sweep removes it.
   static void sweep();
   /// Whether it sees operations on values of its own level alone (OutsideRecordings).
   bool is_passed_by() const { return passed_by_ > 0; }
@@ -164,8 +166,7 @@ class AllDerivatives {
   Level saved_;
 };
 
-/// While it lives, the recordings further in than a level see operations on values of theirs and nothing else: what
-/// runs is no part of what they record.
+/// While it lives, recordings inside this level see only operations on their own values, so what runs is not recorded.
 class OutsideRecordings {
  public:
   explicit OutsideRecordings(Level level);
@@ -284,9 +285,9 @@ std::string transform_text(const Interpreter* interpreter);
 ValueRef in_running_lanes(ValueRef value);
 class LaneScope;  // src/interpreters/lanes.h
 
-/// While it lives, those examples of the running vmaps run that these values have rows for, as far as they run already:
-/// a derivative asked for after a branch has ended runs what was computed in it. With `all`, those that do not as well:
-/// what is computed again runs for whom it ran the first time.
+/// While it lives, only the examples run that these values have rows for: a derivative asked for after a branch has
+/// ended runs for the branch's examples. With `all`, examples that do not run at the moment run too, since
+/// recomputation runs for the original examples.
 class InLanesOf {
  public:
   explicit InLanesOf(std::span<const Tensor> values, bool all = false);

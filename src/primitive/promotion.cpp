@@ -6,6 +6,7 @@
 
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 /// PyTorch's three standings: tensors with axes, 0-dim tensors, numbers.
 int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 : 0; }
 
+/// Asks the questions of broadcast_shape again: sizes of a text may have equal hints and yet differ.
 [[noreturn]] void raise_broadcast(const char* name, std::span<const Type* const> inputs) {
   std::string list;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -20,14 +22,15 @@ int standing(const Type& type) { return type.weak ? 2 : type.shape.empty() ? 1 :
     list += to_string(*inputs[i]);
   }
   for (int back = 1;; ++back) {
-    std::int64_t seen = 1;
+    Size seen = 1;
     for (const Type* t : inputs) {
       if (t->rank() < back) continue;
-      const std::int64_t size = t->shape[static_cast<std::size_t>(t->rank() - back)].hint();
-      if (size != 1 && seen != 1 && size != seen)
+      const Size size = t->shape[static_cast<std::size_t>(t->rank() - back)];
+      if (size == 1) continue;
+      if (!(seen == 1) && !(size == seen))
         raise<ValueError>(std::string(name) + ": shapes do not broadcast: " + list + "; axis -" + std::to_string(back) +
-                          " is " + std::to_string(seen) + " against " + std::to_string(size) + ", and neither is 1");
-      if (size != 1) seen = size;
+                          " is " + hint_text(seen) + " against " + hint_text(size) + ", and neither is 1");
+      seen = size;
     }
   }
 }

@@ -17,6 +17,10 @@ struct Operands {
 /// Throws what is wrong in the user's terms, under `name`.
 Operands operands_of(const char* name, const Rules& rules, std::span<const Type* const> inputs);
 
+/// The inputs with integers converted to the default dtype, where an elementwise operation would make float32 of them;
+/// none elsewhere. So rules know float32 alone, and a recorded program shows the conversion.
+Tensors converted_to_default(Op op, const Tensor* const* inputs, std::size_t count);
+
 /// Category first, then size; 0-dim tensors and numbers do not raise the size.
 DType result_dtype(std::span<const Type* const> types);
 

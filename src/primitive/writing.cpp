@@ -7,10 +7,12 @@
 #include <optional>
 
 #include "kernels/elementwise.h"
+#include "primitive/called.h"
 #include "primitive/custom.h"
 #include "primitive/eager.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/default_dtype.h"
 #include "tensor/pool.h"
 
 namespace ricci {
@@ -56,6 +58,8 @@ std::optional<Place> sole_place(Cell* cell) {
 
 bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count) {
   if (op.rules->kind != Kind::elementwise) return false;
+  if (!default_is_float32() && !converted_to_default(op, inputs, count).empty()) [[unlikely]]
+    return false;
   SmallVector<const Array*, 4> arrays;
   for (std::size_t i = 0; i < count; ++i) {
     if (!inputs[i]->defined()) return false;
@@ -285,10 +289,17 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   const Tensor fitted = conform(source, have, name);
   const ValueRef value = read(fitted, name);
   check_write(target, value, name);
+  const Called as(name);
   assign(target.cell(), value);
 }
 
 namespace {
+
+void require_no_imaginary_parts(const char* name, const Type& source, DType target) {
+  if (!is_complex(source.dtype) || is_complex(target)) return;
+  raise<TypeError>(std::string(name) + ": the source " + to_string(source) + " does not convert to " +
+                   short_name(target) + ", which has no imaginary parts; write real(source)");
+}
 
 void require_broadcast(const char* name, const Type& source, const Type& target) {
   if (!broadcasts_to(source.shape, target.shape))
@@ -298,10 +309,15 @@ void require_broadcast(const char* name, const Type& source, const Type& target)
 
 }  // namespace
 
+Tensor converted(const Tensor& source, DType target, const char* name) {
+  require_no_imaginary_parts(name, value_of(source)->type, target);
+  return to(source, target);
+}
+
 Tensor conform(const Tensor& source, const Type& target, const char* name) {
   const Type type = value_of(source)->type;
   require_broadcast(name, type, target);
-  const Tensor cast = type.dtype == target.dtype && !type.weak ? source : to(source, target.dtype);
+  const Tensor cast = converted(source, target.dtype, name);
   return type.shape == target.shape ? cast : expand(cast, target.shape);
 }
 
@@ -311,6 +327,7 @@ bool copy_directly(const Tensor& target, const Tensor& source, const char* name)
   const auto& array = static_cast<const Array&>(*value);
   const Type have = value_of(target)->type;
   require_broadcast(name, array.type, have);
+  require_no_imaginary_parts(name, array.type, have.dtype);
   const auto place = sole_place(target.cell());
   if (!place) return false;
   const Strides strides = broadcast_strides(array, place->type.shape);

@@ -56,6 +56,8 @@ const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value
 
 /// Shape and type checks of a write, then the write.
 void write_result(const Tensor& target, const Tensor& result, const char* name);
+/// The source in the element type of what it is written to; TypeError where its imaginary parts would be lost.
+Tensor converted(const Tensor& source, DType target, const char* name);
 /// The source's value in the target's shape and type.
 Tensor conform(const Tensor& source, const Type& target, const char* name);
 /// Copies elements into elements, where both are arrays and nobody else sees the target's; else false.

@@ -22,8 +22,8 @@ struct NumberBits {
 /// Requires: a 0-dim Array.
 NumberBits bits_of(const Value& number);
 
-/// A C++ number as it is written there: `2`, `0.5`, `true`; another with its dtype: `f32(0.5)`, `c128((0,1))`. It reads back
-/// bit for bit, NaN as the one of C++. Requires: a 0-dim Array.
+/// A C++ number as it is written there: `2`, `0.5`, `true`; another with its dtype: `f32(0.5)`, `c128((0,1))`. It reads
+/// back bit for bit, NaN as the one of C++. Requires: a 0-dim Array.
 std::string number_text(const Value& number);
 /// The number at the front of `text`, which then begins behind it; none where a name stands there.
 std::optional<ValueRef> parse_number(std::string_view& text);

@@ -63,17 +63,11 @@ void parse(std::string& value, std::string_view& text) {
   text.remove_prefix(value.size());
 }
 void parse(DType& value, std::string_view& text) {
-  // Longest names first: bf16 before f16 is no prefix, but c128 and c64, i16 and i8 are told apart by their length.
-  int best = -1;
-  for (int i = 0; i < dtype_count; ++i) {
-    const std::string_view name = short_name(static_cast<DType>(i));
-    if (text.starts_with(name) &&
-        (best < 0 || name.size() > std::string_view(short_name(static_cast<DType>(best))).size()))
-      best = i;
+  for (int i = 0; i < dtype_count; ++i) {  // no name begins another
+    value = static_cast<DType>(i);
+    if (take(text, short_name(value))) return;
   }
-  if (best < 0) raise_expected("an element type", text);
-  value = static_cast<DType>(best);
-  expect(text, short_name(value));
+  raise_expected("an element type", text);
 }
 
 }  // namespace parameters

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "primitive/interpreter.h"
+#include "primitive/wording.h"
 #include "program/constants.h"
 #include "program/roles.h"
 #include "ricci/primitive/raise.h"
@@ -171,7 +172,7 @@ struct CallSizes final : SizeVisitor {
 
 void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
   if (inputs.size() != body.inputs.size())
-    raise<ValueError>("program: called with " + std::to_string(inputs.size()) + " inputs, it has " +
+    raise<ValueError>("program: called with " + count_of(std::ssize(inputs), "input", "inputs") + ", it has " +
                       std::to_string(body.inputs.size()) + "; pass one tensor for each");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Type have = type_of(inputs[i]);

@@ -35,8 +35,8 @@ struct Capture {
   ValueRef value;
 };
 
-/// The vmaps whose examples lie along the first axes of variables, outermost first, each as a number of its own. It is for
-/// readers alone: nothing is computed from it.
+/// The vmaps whose examples lie along the first axes of variables, outermost first, each as a number of its own. It is
+/// for readers alone: nothing is computed from it.
 class VmapsOfAxes {
  public:
   using Row = SmallVector<int, 2>;

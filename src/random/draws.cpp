@@ -388,6 +388,8 @@ Tensor Noise::integers(std::int64_t low, std::int64_t high, const Shape& shape, 
                       ") is empty; high must be above low");
   if (is_complex(dtype))
     raise<TypeError>(std::string(op_) + ": draws real numbers, not " + dtype_text(dtype) + "; use a real dtype");
+  require_fits(op_, low, dtype);
+  require_fits(op_, high - 1, dtype);
   return draw(Integers{low, high, dtype}, shape);
 }
 Tensor Noise::permutation(Size size) const { return draw(Permutation(), {size}); }

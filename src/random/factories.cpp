@@ -39,6 +39,7 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, IntegerO
 
 Tensor randperm(std::int64_t n) { return randperm(n, IntegerOptions{}); }
 Tensor randperm(std::int64_t n, IntegerOptions options) {
+  if (n > 0) require_fits("randperm", n - 1, options.dtype);
   return to(Noise("randperm", options.generator).permutation(n), options.dtype);
 }
 

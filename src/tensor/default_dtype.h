@@ -11,9 +11,9 @@ namespace ricci {
 /// Whether any thread ever set another one.
 extern std::atomic<bool> default_dtype_was_set;
 
-/// The default dtype that a scope has set for this thread; none: that of all threads holds.
+/// The default dtype that a scope set on this thread; none where no scope did.
 std::optional<DType> scoped_default_dtype();
-/// As if a scope had set it, or, with none, as outside all scopes.
+/// Sets or ends it.
 void set_scoped_default_dtype(std::optional<DType> dtype);
 
 inline bool default_is_float32() {

@@ -1,4 +1,5 @@
-// What each thread has one of, and what outlives it: tensors that end on a thread after it was destroyed do without.
+// A thread-local object that may be asked for after its end. A tensor that outlives its thread's own objects then gets
+// null and does without.
 #pragma once
 
 namespace ricci {

@@ -131,8 +131,8 @@ struct Link {
   // Readers of this view drop derivatives up to this level, because the view, or a view it was made of, was made under
   // no_grad.
   Level cut_below = 0;
-  // After a tape has watched such a view, derivatives up to this level are dropped from what is recomputed from the
-  // base, not from the watched value.
+  // Once a tape has watched this view, derivatives up to this level are dropped when the view is recomputed from its
+  // base; the watched value keeps them.
   Level cut_of_base = 0;
 
   virtual ~Link() = default;

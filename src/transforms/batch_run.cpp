@@ -120,10 +120,11 @@ std::string BatchRun::State::sizes_text(const tree::Walk& arguments) const {
     return name.substr(0, name.find(" ("));
   };
   std::optional<std::size_t> before;
+  bool is_said = false;  // the one before
   std::size_t said = 0, unsaid = 0;
   for (std::size_t i = 0; i < in_dims.size(); ++i) {
     if (!in_dims[i]) continue;
-    if (mapped > said_each && before && size_of(*before) == size_of(i) && argument_of(*before) == argument_of(i)) {
+    if (mapped > said_each && is_said && size_of(*before) == size_of(i) && argument_of(*before) == argument_of(i)) {
       ++alike;
       continue;
     }
@@ -131,6 +132,7 @@ std::string BatchRun::State::sizes_text(const tree::Walk& arguments) const {
     if (before && argument_of(*before) != argument_of(i)) said = 0;
     if (++said > said_each) {
       ++unsaid;
+      is_said = false;
       before = i;
       continue;
     }
@@ -138,6 +140,7 @@ std::string BatchRun::State::sizes_text(const tree::Walk& arguments) const {
     text += (text.empty() ? "" : ", ") + tree::argument_name(arguments, i) + " maps axis " +
             std::to_string(*in_dims[i]) + " of " + to_string(type_of(*arguments.leaves[i])) + " (" +
             std::to_string(size_of(i)) + ")";
+    is_said = true;
     before = i;
   }
   say_alike();

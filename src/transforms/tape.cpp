@@ -1,4 +1,4 @@
-// rc::Tape and rc::no_grad.
+// rc::Tape.
 #include "ricci/tape.h"
 
 #include <algorithm>

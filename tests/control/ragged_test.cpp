@@ -50,6 +50,13 @@ TEST(RaggedResults, ComeFromNonzeroUniqueAndMasks) {
   expect_values(chosen.values, {2, 2, 2});
 }
 
+TEST(RaggedResults, ComeFromAnOverloadedOperationByName) {
+  const Tensor rows = doubles({1, 2, 3, 4}, {2, 2}), masks = rows > 1;
+  const rc::Ragged kept = rc::vmap(rc::masked_select, {.out_dims = rc::ragged})(rows, masks);
+  expect_values(kept.values, {2, 3, 4});
+  expect_values(kept.offsets, {0, 1, 3});
+}
+
 TEST(RaggedResults, ComeFromALoopThatCollectsWhereLanesSplit) {
   const auto halvings = [](Tensor x) {
     std::vector<Tensor> all;

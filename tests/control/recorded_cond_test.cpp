@@ -1,5 +1,5 @@
-// Conditionals in recorded functions: whatever transforms are applied to one, the program is made of plain conditionals on
-// the same question, and computes what the transforms of the function do.
+// Conditionals in recorded functions: whatever transforms are applied to one, the program is made of plain conditionals
+// on the same question, and computes what the transforms of the function do.
 #include <gtest/gtest.h>
 
 #include "ricci/ricci.h"
@@ -22,8 +22,6 @@ Tensor bend(Tensor x) {
 }
 
 const Tensor up = doubles({1, 2, 3}), down = doubles({-1, -2, -3}), longer = doubles({-1, 5, 2, 1, -3});
-
-Tensor derivative(const std::function<Tensor(Tensor)>& f, Tensor x) { return rc::jvp(f, x, rc::cos(x)).second; }
 
 TEST(RecordedCond, EveryTransformOfItIsMadeOfConditionals) {
   EXPECT_EQ(times(expect_plain(bend, up, {down, longer}), "cond["), 1U);
@@ -51,6 +49,49 @@ TEST(RecordedCond, BranchesShareWhatIsKept) {
   };
   const std::string text = expect_plain(rc::grad(f), up, {down, longer});
   EXPECT_NE(text.find("d: f64[], e: f64[s0] = cond[operands=1,"), std::string::npos) << text;
+}
+
+TEST(RecordedCond, BranchesOfTensorsOfUnrelatedSizesServeAllSizes) {
+  const auto f = [](Tensor x, Tensor y) {
+    return rc::cond(x.sum() > 0, [&] { return tanh(x).sum(); }, [&] { return tanh(y).sum(); });
+  };
+  const auto slope = [&](Tensor x, Tensor y) { return rc::grad<0, 1>(f)(x, y); };
+  for (const std::int64_t n : {3, 4}) {
+    const rc::Program p = rc::trace(slope)(rc::ones({3}), rc::ones({n}));
+    EXPECT_EQ(rc::to_string(p).find("s0!=s1"), std::string::npos) << p;
+    for (const std::int64_t m : {5, 2}) {
+      const Tensor x = rc::ones({5}), y = rc::ones({m});
+      expect_values(p({x, y})[0], values(std::get<0>(slope(x, y))));
+    }
+  }
+}
+
+/// What the way back reads of a branch may be a number, which must not raise the gradient's dtype.
+TEST(RecordedCond, NumbersStayNumbersOnTheWayBack) {
+  const auto f = [](Tensor x) {
+    return rc::cond(
+        x > 0, [](Tensor x, Tensor s) { return x * exp(s); }, [](Tensor x, Tensor) { return sin(x); }, x, Tensor(2.0));
+  };
+  const Tensor x = rc::tensor(0.5F);
+  const Tensor found = rc::trace(rc::grad(f))(x)({x})[0];
+  EXPECT_EQ(found.dtype(), rc::float32);
+  expect_values(found, values(rc::grad(f)(x)));
+}
+
+/// As where examples part: a number that one of the branches returns is of the other one's dtype.
+TEST(RecordedCond, ANumberTakesTheDtypeOfTheOtherBranch) {
+  const auto id = [](Tensor y) { return y; };
+  const auto half = [](Tensor) { return Tensor(0.5); };
+  const auto first = [&](Tensor x) { return rc::cond(x > 0, id, half, x); };
+  const auto second = [&](Tensor x) { return rc::cond(x > 0, half, id, x); };
+  for (const Tensor& x : {rc::tensor(2.0F), rc::tensor(-2.0F)}) {
+    for (const auto& [found, wanted] :
+         {std::pair{rc::trace(first)(x)({x})[0], first(x)}, std::pair{rc::trace(second)(x)({x})[0], second(x)}}) {
+      EXPECT_EQ(found.dtype(), rc::float32);
+      expect_values(found, values(wanted));
+    }
+    expect_plain(rc::grad(first), x, {-x});
+  }
 }
 
 TEST(RecordedCond, NothingOfTheOtherBranchReachesAGradient) {

@@ -1,5 +1,5 @@
-// Scans in recorded functions: whatever transforms are applied to one, the program is made of plain scans, for all numbers
-// of slices, and computes what the transforms of the function do.
+// Scans in recorded functions: whatever transforms are applied to one, the program is made of plain scans, for all
+// numbers of slices, and computes what the transforms of the function do.
 #include <gtest/gtest.h>
 
 #include "ricci/ricci.h"
@@ -26,8 +26,6 @@ Tensor average(Tensor xs) {
 }
 
 const Tensor three = doubles({1, 2, 3}), other = doubles({-1, 0.5, 2}), longer = doubles({-1, 5, 2, 1, -3});
-
-Tensor derivative(const std::function<Tensor(Tensor)>& f, Tensor x) { return rc::jvp(f, x, rc::cos(x)).second; }
 
 TEST(RecordedScan, EveryTransformOfItIsMadeOfScans) {
   const Tensor rows = rc::stack({three, other}), more = rc::stack({longer, -longer, 2 * longer});
@@ -209,12 +207,85 @@ TEST(RecordedLoop, OfAKnownNumberOfStepsIsAScan) {
                {longer});
 }
 
+TEST(RecordedScan, NumbersStayNumbersOnTheWayBack) {
+  const auto f = [](Tensor s, Tensor xs) {
+    const auto step = [&](Tensor c, Tensor x) { return std::pair{c * exp(s) + x, std::tuple<>()}; };
+    return rc::scan(step, rc::tensor(0.5F), xs).first;
+  };
+  const Tensor s = Tensor(2.0), xs = rc::ones({3});
+  const Tensor found = rc::trace(rc::grad<1>(f))(s, xs)({s, xs})[0];
+  EXPECT_EQ(found.dtype(), rc::float32);
+  expect_close(found, rc::grad<1>(f)(s, xs), 1e-6);
+}
+
+struct Bare : rc::Function<Bare> {
+  static Tensor forward(const Tensor& x) { return x * 2; }
+};
+
+/// A function without a derivative is no matter as long as nobody asks for it.
+TEST(RecordedScan, AStepMayHoldWhatHasNoDerivative) {
+  const auto both = [](Tensor xs) {
+    const auto step = [](Tensor c, Tensor x) { return std::pair{c + x * x, Bare::apply(x)}; };
+    return rc::scan(step, number(0), xs);
+  };
+  const auto f = [&](Tensor xs) { return both(xs).first; };
+  expect_close(rc::trace(rc::grad(f))(three)({three})[0], rc::grad(f)(three), 0);
+  EXPECT_THROW(rc::trace(rc::grad([&](Tensor xs) { return both(xs).second.sum(); }))(three), rc::NotImplementedError);
+}
+
+/// As where the loop runs: a number takes the dtype that the first step gives it.
+TEST(RecordedScan, ANumberForACarryTakesTheDtypeOfTheStep) {
+  const Tensor xs = rc::ones({3}), x = rc::tensor(0.5F);
+  const auto scanned = [](Tensor xs) {
+    return rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, x}; }, Tensor(0.0), xs).first;
+  };
+  const auto counted = [](Tensor x) {
+    return rc::fori_loop(0, 3, [&](Tensor, Tensor y) { return y * x; }, Tensor(1.0));
+  };
+  const auto endless = [](Tensor x) {
+    return rc::while_loop([](Tensor y) { return y < 3; }, [&](Tensor y) { return y + x; }, Tensor(1.0));
+  };
+  EXPECT_EQ(rc::trace(scanned)(xs)({xs})[0].dtype(), rc::float32);
+  expect_plain(scanned, xs, {});
+  EXPECT_EQ(rc::trace(counted)(x)({x})[0].dtype(), rc::float32);
+  expect_plain(counted, x, {});
+  EXPECT_EQ(rc::trace(endless)(x)({x})[0].dtype(), rc::float32);
+  expect_plain(endless, x, {});
+}
+
+TEST(RecordedScan, OverNoSlicesGivesACarryOfItsOwn) {
+  const Tensor c = number(1);
+  const auto step = [](Tensor carry, Tensor x) { return std::pair{carry + x, x}; };
+  rc::scan(step, c, doubles({})).first.add_(1);
+  expect_values(c, {1});
+}
+
+TEST(RecordedScan, OfTensorsOfDifferentLengthsIsRefusedWhereItIsParsed) {
+  const std::string step =
+      "scan[step=program(a: f32[], b: f32[], c: f32[]) {\n    d: f32[] = add b c\n"
+      "    return a d\n  }\n, carried=1, scanned=2, streams=0, reverse=false, length=none]";
+  const std::string text =
+      "program(a: f32[3], b: f32[2]) {\n  c: f32[] = zeros[shape=(), dtype=f32]\n  d: f32[], "
+      "e: f32[3] = " +
+      step + " carry(c) xs(a b)\n  return e\n}\n";
+  EXPECT_THROW(rc::parse_program(text, {}), rc::Error) << text;
+}
+
 TEST(RecordedLoop, AsOftenAsASizeTellsServesAllSizes) {
   const auto f = [](Tensor x) {
     const auto body = [](Tensor i, Tensor y) { return y * 0.5 + i; };
-    return rc::fori_loop(0, rc::Size(x.size(0)), body, x);
+    return rc::fori_loop(0, x.shape()[0], body, x);
   };
-  expect_plain(f, three, {other});
+  expect_plain(f, three, {other, longer});
+}
+
+TEST(RecordedLoop, AsOftenAsASizeTellsKeepsToItsLimit) {
+  const auto f = [](Tensor x) {
+    return rc::fori_loop(0, x.shape()[0], [](Tensor, Tensor y) { return y * 2; }, x, {.max_steps = 5});
+  };
+  const rc::Program p = rc::trace(f)(three);
+  expect_values(p({longer})[0], values(f(longer)));
+  EXPECT_THROW(p({rc::ones({10}, rc::float64)}), rc::ValueError);
 }
 
 TEST(RecordedLoop, OfMoreStepsThanItMayTakeIsAnErrorWhenItRuns) {

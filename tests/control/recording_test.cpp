@@ -5,23 +5,13 @@
 #include "ricci/ricci.h"
 #include "support/expect_error.h"
 #include "support/expect_tensor.h"
+#include "support/plain_program.h"
 
 namespace rc = ricci;
 using rc::Tensor;
 using namespace testing_support;
 
 namespace {
-
-/// Records f at one input; the program must give what f gives, there and elsewhere.
-
-template <class F>
-rc::Program expect_same(const F& f, const Tensor& recorded_at, const std::vector<Tensor>& elsewhere) {
-  const rc::Program p = rc::trace(f)(recorded_at);
-  rc::check(p);
-  expect_close(p({recorded_at})[0], f(recorded_at));
-  for (const Tensor& x : elsewhere) expect_close(p({x})[0], f(x));
-  return p;
-}
 
 Tensor kink(Tensor x) {
   return rc::cond(x.sum() > 0, [](Tensor y) { return (y * y).sum(); }, [](Tensor y) { return -3 * y.sum(); }, x);
@@ -42,9 +32,7 @@ const Tensor up = doubles({1, 2, 3}), down = doubles({-1, -2, -3}), longer = dou
 
 TEST(RecordedCond, TakesTheBranchThatTheInputAsksFor) {
   const rc::Program p = expect_same(kink, up, {down, longer});
-  EXPECT_NE(rc::to_string(p).find("= cond[operands=1, branches=(program(a: f64[s0]) {\n"),
-            std::string::npos)
-      << p;
+  EXPECT_NE(rc::to_string(p).find("= cond[operands=1, branches=(program(a: f64[s0]) {\n"), std::string::npos) << p;
 }
 
 TEST(RecordedCond, CapturesBecomeInputs) {

@@ -77,7 +77,7 @@ TEST(LaneErrors, AWriteToAnArgumentOfWhichSomeExamplesRun) {
   };
   expect_error<rc::NotImplementedError>(
       [&] { rc::vmap(f, {.lanes = rc::Lanes::split})(x); },
-      "write: the target is an argument of vmap over axis 0 of 2{at}, of whose examples only a part runs; write to a "
+      "mul_: the target is an argument of vmap over axis 0 of 2{at}, of whose examples only a part runs; write to a "
       "clone() of it\n  inside vmap over axis 0 of 2{at}",
       {x});
 }
@@ -136,18 +136,46 @@ const auto count = [](Counted s) { return Counted(s.first + 1, s.second + 1); };
 TEST(LoopErrors, ANumberInTheStateThatDiffersWhereExamplesLeave) {
   const Tensor x = doubles({0, 2});
   for (const auto kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
-    const std::string path = kept == rc::Checkpoints::every_step ? "[1]" : "[0][1]";
     const auto steps = [&](Tensor a) {
       return rc::while_loop(below_three, count, Counted(a, 0), {.checkpoint = kept});
     };
     expect_error<rc::TransformError>(
         [&] { rc::vmap(steps)(x); },
-        "while_loop: examples leave at different steps with different values that are no Tensors (" + path +
-            " is of type int); such a value is one for all examples: make it a Tensor" + inside_vmap,
+        std::string(
+            "while_loop: examples leave at different steps with different values that are no Tensors ([1] is of ") +
+            "type int); such a value is one for all examples: make it a Tensor" + inside_vmap,
         {x});
     EXPECT_THROW(rc::vmap(rc::vmap(steps))(doubles({0, 2, 2, 0}).reshape({2, 2})), rc::TransformError);
     EXPECT_THROW(rc::vmap(rc::vmap(steps))(doubles({3, 0, 3, 3}).reshape({2, 2})), rc::TransformError);
   }
+}
+
+TEST(LoopErrors, ANumberInTheStateOfForiLoop) {
+  const Tensor ends = rc::tensor({1, 3});
+  const auto body = [](Tensor, Counted s) { return count(s); };
+  for (const auto kept : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})
+    expect_error<rc::TransformError>(
+        [&] {
+          rc::vmap([&](Tensor n) {
+            return rc::fori_loop(0, n, body, Counted(number(0), 0), {.checkpoint = kept}).first;
+          })(ends);
+        },
+        std::string(
+            "fori_loop: examples leave at different steps with different values that are no Tensors ([1] is of ") +
+            "type int); such a value is one for all examples: make it a Tensor" + inside_vmap,
+        {ends});
+  expect_error<rc::TransformError>(
+      [&] { rc::trace([&](Tensor a) { return rc::fori_loop(0, 3, body, Counted(a, 0)).first; })(number(0)); },
+      "fori_loop: a step begins and ends with different values that are no Tensors ([1] is of type int); a program "
+      "keeps one: make it a Tensor\n  inside trace{at}");
+}
+
+TEST(LoopErrors, ABoundTooLargeForAnInteger) {
+  const Tensor x = rc::ones({2});
+  expect_error<rc::ValueError>(
+      [&] { rc::fori_loop(0, std::uint64_t{1} << 63, [](Tensor, Tensor s) { return s + 1; }, x, {.max_steps = 3}); },
+      "fori_loop: still running after 3 steps; the condition may never become false: mend it, or raise .max_steps",
+      {x});
 }
 
 TEST(LoopErrors, ANumberInTheStateThatARecordedStepChanges) {

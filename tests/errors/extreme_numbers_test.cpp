@@ -1,5 +1,5 @@
-// Sizes, offsets, steps and counts as large as a number can be: a call is right, or its error begins with its name.
-// None runs out of memory, or of time.
+// Sizes, offsets, steps and counts as large as a number can be. A call returns, or throws an error that begins with its
+// name; the named tests below check results. None runs out of memory, or of time.
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -154,7 +154,7 @@ std::vector<Call> calls_of_the_rest() {
   };
 }
 
-void expect_right_or_named(const std::vector<Call>& calls) {
+void expect_return_or_named_error(const std::vector<Call>& calls) {
   constexpr Number bounds[] = {INT64_MAX,       INT64_MIN,          INT64_MAX - 1,        INT64_MIN + 1,
                                Number{1} << 62, -(Number{1} << 62), (Number{1} << 47) + 1};
   for (const Call& call : calls)
@@ -166,9 +166,9 @@ void expect_right_or_named(const std::vector<Call>& calls) {
       } catch (const std::exception& error) { ADD_FAILURE() << call.name << " of " << n << " throws " << error.what(); }
 }
 
-TEST(ExtremeNumbers, OfShapes) { expect_right_or_named(calls_of_shapes()); }
-TEST(ExtremeNumbers, OfFactories) { expect_right_or_named(calls_of_factories()); }
-TEST(ExtremeNumbers, OfTheRest) { expect_right_or_named(calls_of_the_rest()); }
+TEST(ExtremeNumbers, OfShapes) { expect_return_or_named_error(calls_of_shapes()); }
+TEST(ExtremeNumbers, OfFactories) { expect_return_or_named_error(calls_of_factories()); }
+TEST(ExtremeNumbers, OfTheRest) { expect_return_or_named_error(calls_of_the_rest()); }
 
 TEST(ExtremeNumbers, OffsetsBeyondAMatrixKeepAllOrNothing) {
   const Tensor m = matrix(), nothing = rc::zeros({3, 4});

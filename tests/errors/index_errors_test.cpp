@@ -16,6 +16,18 @@ TEST(IndexErrors, AnIndexOutOfRange) {
                                {x});
 }
 
+TEST(IndexErrors, AnAxisTooLargeForAnInteger) {
+  const Tensor x = rc::ones({3, 2});
+  const std::string range = "axis 9223372036854775807 is out of range: f32[3,2] has 2 axes; the legal range is [-2, 1]";
+  expect_error<rc::IndexError>([&] { rc::max(x, ~0ULL); }, "max: " + range, {x});
+  expect_error<rc::IndexError>([&] { rc::min(x, ~0ULL, true); }, "min: " + range, {x});
+  expect_error<rc::IndexError>(
+      [&] { rc::vmap([](Tensor a) { return a; }, {.in_dims = ~0ULL})(x); },
+      "vmap: in_dim 9223372036854775807 of argument 0 is out of range: f32[3,2] has 2 dimensions; the "
+      "legal range is [-2, 1]{at}",
+      {x});
+}
+
 TEST(IndexErrors, AnIndexOutOfRangeInsideVmap) {
   const Tensor x = rc::ones({3, 2});
   expect_error<rc::IndexError>([&] { rc::vmap([](Tensor a) { return a[2]; })(x); },
@@ -42,6 +54,24 @@ TEST(IndexErrors, SpeakOfTheAxesOfWhatIsIndexed) {
   expect_error<rc::IndexError>(
       [&] { x[3] = 1; }, "index: index 3 is out of range for axis 0 of f32[3,2,4]; the legal range is [-3, 2]", {x});
   expect_error<rc::ValueError>([&] { x[rc::Slice(0, 2, 0)]; }, "index: step is 0; it must be at least 1", {x});
+}
+
+TEST(IndexErrors, AMaskOfAnotherShape) {
+  const Tensor x = rc::tensor({1., 2., 3.}), m = rc::ones({2, 3});
+  const Tensor two = rc::tensor({true, false}), three = rc::tensor({true, false, false});
+  const auto found = [](const std::string& text) { return "index: the mask " + text; };
+  expect_error<rc::IndexError>([&] { x[two]; }, found("bool[2] does not fit f32[3]"), {x});
+  expect_error<rc::IndexError>([&] { m[three]; }, found("bool[3] does not fit f32[2,3]"), {m});
+  expect_error<rc::IndexError>([&] { m[rc::ones({3, 2}) > 0]; }, found("bool[3,2] does not fit f32[2,3]"), {m});
+  expect_error<rc::IndexError>([&] { m.index({0, two}); }, found("bool[2] does not fit axis 1 of f32[2,3]"), {m});
+  expect_error<rc::IndexError>([&] { x[rc::zeros({0}, rc::boolean)]; }, found("bool[0] does not fit f32[3]"), {x});
+  expect_error<rc::IndexError>([&] { rc::grad([&](Tensor v) { return v[two].sum(); })(x); },
+                               found("bool[2] does not fit f32[3]\n  inside grad{at}"), {x});
+  expect_error<rc::IndexError>([&] { m.index({rc::tensor(true), 0}); },
+                               found("").substr(0, 7) +
+                                   "a mask without axes must stand alone; write where(mask, "
+                                   "value, x) or x[mask]",
+                               {m});
 }
 
 TEST(IndexErrors, SayWhichExample) {

@@ -3,17 +3,13 @@
 #include <thread>
 
 #include "support/expect_error.h"
+#include "support/threads.h"
 
 namespace rc = ricci;
 using rc::Tensor;
 using namespace testing_support;
 
 namespace {
-
-template <class F>
-auto on_another_thread(const F& f) {
-  return std::async(std::launch::async, f).get();
-}
 
 const std::string elsewhere =
     ", which runs on another thread; take rc::current_nest() there and enter it here with rc::Inside, or pass what "
@@ -36,7 +32,6 @@ TEST(ThreadErrors, OfATape) {
   const Tensor x = rc::ones({3});
   rc::Tape tape;
   tape.watch(x);
-  std::string text;
   on_another_thread([&] {
     expect_error<rc::TransformError>([&] { x.sum(); }, "sum: an operand f32[3] belongs to Tape{at}" + elsewhere);
     expect_error<rc::TransformError>([&] { tape.watch(rc::ones({2})); },
@@ -89,7 +84,6 @@ TEST(ThreadErrors, ANestThatHasEnded) {
 }
 
 TEST(ThreadErrors, ANestBesideOtherTransforms) {
-  std::string text;
   rc::grad([&](Tensor x) {
     const rc::Nest here = rc::current_nest();
     on_another_thread([&] {
@@ -139,8 +133,8 @@ TEST(ThreadErrors, WhereOnlyAPartOfTheExamplesRuns) {
 
 TEST(ThreadErrors, DrawsOfAMappedFunction) {
   const std::string text =
-      "rand: this thread has entered a vmap or a checkpoint of another one, whose draws it would take in no order; "
-      "draw before the thread starts, or use a key (rc::Key)";
+      "rand: another thread runs this vmap or checkpoint, and threads have no fixed order in which to draw; draw "
+      "before the thread starts, or use a key (rc::Key)";
   const auto f = [](Tensor x) {
     const rc::Nest here = rc::current_nest();
     return on_another_thread([&] {

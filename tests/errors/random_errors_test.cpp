@@ -27,6 +27,16 @@ void expect_refused(const std::string& operation, Draw draw) {
   expect_error<rc::TransformError>([&] { rc::vmap(draw)(x); }, random_text(operation, over_three), {x});
 }
 
+TEST(RandomErrors, NumbersThatTheDtypeDoesNotHold) {
+  const std::string of_bytes = " is no u8, which holds numbers from 0 to 255; use a wider dtype";
+  expect_error<rc::ValueError>([] { rc::randint(-1000, 10, {20}, rc::uint8); }, "randint: -1000" + of_bytes);
+  expect_error<rc::ValueError>([] { rc::randint(0, 257, {20}, rc::uint8); }, "randint: 256" + of_bytes);
+  expect_error<rc::ValueError>([] { rc::randperm(1000, rc::uint8); }, "randperm: 999" + of_bytes);
+  expect_error<rc::ValueError>([] { rc::full({2}, 300, rc::uint8); }, "full: 300" + of_bytes);
+  EXPECT_EQ(rc::randint(0, 256, {20}, rc::uint8).dtype(), rc::uint8);
+  EXPECT_EQ(rc::randperm(256, rc::uint8).numel(), 256);
+}
+
 TEST(RandomErrors, FactoriesAreRefusedInErrorMode) {
   expect_refused("rand", [](Tensor a) { return a + rc::rand({2}); });
   expect_refused("randn", [](Tensor a) { return a + rc::randn({2}); });

@@ -120,6 +120,10 @@ TEST(ConcatenationErrors, Cat) {
   expect_error<rc::ValueError>([] { rc::cat({ones({2, 3}), ones({2, 3}), ones({3, 3})}, -1); },
                                "cat: operand 2 is f32[3,3], operand 0 is f32[2,3]; "
                                "all sizes but those of axis 1 must agree");
+  // An empty list before them adds nothing, and counts.
+  expect_error<rc::ValueError>([] { rc::cat({rc::zeros({0}), ones({2, 3}), ones({2, 4})}, 0); },
+                               "cat: operand 2 is f32[2,4], operand 1 is f32[2,3]; "
+                               "all sizes but those of axis 0 must agree");
 }
 
 TEST(ConcatenationErrors, NoOperands) {
@@ -418,6 +422,33 @@ TEST(ComplexErrors, SayThatTheOperandIsComplex) {
       EXPECT_NE(std::string(error.what()).find("complex"), std::string::npos) << i << ": " << error.what();
     }
   }
+}
+
+TEST(ShapeErrors, ASourceWithOtherAxesThanItsIndex) {
+  const Tensor x = rc::ones({2, 3}), index = rc::tensor({{0, 1, 2}}), src = rc::ones({3});
+  const std::string finding = ": the source f32[3] must have as many axes as the index i64[1,3]";
+  expect_error<rc::ValueError>([&] { rc::scatter(x, 1, index, src); }, "scatter" + finding, {x, index, src});
+  expect_error<rc::ValueError>([&] { rc::scatter_add(x, 1, index, src); }, "scatter_add" + finding, {x, index, src});
+  expect_error<rc::ValueError>([&] { rc::scatter(x, 1, index, rc::ones({1, 1, 3})); },
+                               "scatter: the source f32[1,1,3] must have as many axes as the index i64[1,3]", {x});
+}
+
+TEST(ShapeErrors, NameTheCallOfTheUser) {
+  const Tensor x = rc::ones({2, 3}), places = rc::tensor({0, 1});
+  expect_error<rc::ValueError>([&] { rc::index_put(x, {places}, rc::ones({5})); },
+                               "index_put: f32[5] does not expand to [2,3]; axis -1 is 5 against 3, and is not 1", {x});
+  expect_error<rc::ValueError>([&] { x.index_put_({places}, rc::ones({5})); },
+                               "index_put_: f32[5] does not expand to [2,3]; axis -1 is 5 against 3, and is not 1",
+                               {x});
+  const rc::Ragged narrow{rc::ones({3, 2}), rc::tensor({0, 1, 3})}, wide{rc::ones({3, 4}), rc::tensor({0, 1, 3})};
+  const std::string differ = "operand 1 is f32[3,4], operand 0 is f32[3,2]; all sizes but those of axis 0 must agree";
+  expect_error<rc::ValueError>([&] { rc::stack_rows({narrow, wide}); }, "stack_rows: " + differ);
+  expect_error<rc::ValueError>([&] { rc::cat_rows({narrow, wide}); }, "cat_rows: " + differ);
+  expect_error<rc::ValueError>([&] { narrow.pad(rc::ones({2})); },
+                               "pad: the value f32[2] has 1 axis; pass a number or a 0-dim tensor");
+  expect_error<rc::ValueError>([&] { rc::searchsorted(rc::ones({2, 3}), rc::ones({3, 3})); },
+                               "searchsorted: the values f32[3,3] and the sorted values f32[2,3] differ along axis 0; "
+                               "give both one size there");
 }
 
 }  // namespace

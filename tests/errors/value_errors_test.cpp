@@ -73,6 +73,34 @@ TEST(DivisionErrors, AProgramDoesNotLook) {
   EXPECT_EQ(program.equations(), 1U);
 }
 
+TEST(PowerErrors, AnIntegerToANegativeNumber) {
+  const Tensor x = rc::tensor({1, 2, 3});
+  const std::string found =
+      ": the exponent -1 is negative, and the integers of the base i64[3] have no fractions; "
+      "convert it with x.to(rc::float32)";
+  expect_error<rc::ValueError>([&] { rc::pow(x, -1); }, "pow" + found, {x});
+  expect_error<rc::ValueError>([&] { x.pow_(-1); }, "pow_" + found, {x});
+  EXPECT_TRUE(rc::equal(rc::pow(x, 2), rc::tensor({1, 4, 9})));
+  EXPECT_EQ(rc::pow(x, -1.0).dtype(), rc::float32);
+}
+
+/// Imaginary parts would be lost without a word.
+TEST(WriteErrors, ComplexNumbersToARealTensor) {
+  const Tensor x = rc::zeros({2}), mask = rc::tensor({true, false}), places = rc::tensor({1}),
+               z = rc::tensor(std::complex<float>(1, 2));
+  const auto found = [](const std::string& op, const std::string& type) {
+    return op + ": the source " + type + " does not convert to f32, which has no imaginary parts; write real(source)";
+  };
+  expect_error<rc::TypeError>([&] { x[mask] = z; }, found("index_put_", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { x[places] = z; }, found("index_put_", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { x[0] = z; }, found("copy_", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { x.copy_(z); }, found("copy_", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { x.fill_(z); }, found("fill_", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { rc::scatter(x, 0, places, z); }, found("scatter", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { rc::vmap([](Tensor a, Tensor b) { a.copy_(b); })(x, rc::stack({z, z})); },
+                              found("copy_", "c64[]") + "\n  inside vmap over axis 0 of 2{at}", {x});
+}
+
 TEST(ClassErrors, OneHot) {
   const Tensor index = rc::tensor({{0, 2}, {5, -1}});
   expect_error<rc::IndexError>([&] { rc::one_hot(index, 3); },
@@ -160,8 +188,8 @@ TEST(ShapeErrors, OfSearchsortedAndLinearAndEinsum) {
   expect_error<rc::ValueError>([&] { rc::searchsorted(x.sum(), x); },
                                "searchsorted: the sorted values f32[] must have at least 1 axis", {x});
   expect_error<rc::ValueError>([&] { rc::searchsorted(x, rc::ones({3})); },
-                               "searchsorted: the values f32[3] must have as many axes as the sorted ones f32[2,3], or "
-                               "these one",
+                               "searchsorted: the values f32[3] have 1 axis, the sorted values f32[2,3] have 2; give "
+                               "both the same number of axes, or pass sorted values with 1 axis",
                                {x});
   expect_error<rc::ValueError>([&] { rc::linear(x, rc::ones({2})); },
                                "linear: inner sizes differ: the input is f32[2,3], the weight is f32[2]; the last axis "

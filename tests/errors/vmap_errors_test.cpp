@@ -146,6 +146,20 @@ TEST(VmapErrors, MappedSizesOfALargeModelAreCounted) {
       "rc::none, as in {.in_dims = {rc::none, 0}}{at}");
 }
 
+TEST(VmapErrors, OfManyMappedSizesTheFirstAreSaid) {
+  std::vector<Tensor> tensors;
+  for (const std::int64_t n : {1, 2, 1, 2, 1, 2, 1, 2, 3, 3}) tensors.push_back(rc::ones({n}));
+  const auto text_of_error = [&]() -> std::string {
+    try {
+      rc::vmap([](std::vector<Tensor> t) { return t[0]; })(tensors);
+    } catch (const rc::ValueError& error) { return error.what(); }
+    return "";
+  };
+  const std::string text = text_of_error();
+  EXPECT_NE(text.find("argument 0 ([7]) maps axis 0 of f32[2] (2), … 2 more"), std::string::npos) << text;
+  EXPECT_EQ(text.find("behind"), std::string::npos) << text;
+}
+
 TEST(VmapErrors, MappedSizesDifferInsideTrees) {
   const Mlp model{{{rc::ones({3, 2}), rc::ones({3})}, {rc::ones({4, 2}), rc::ones({3})}}, 0.1};
   expect_error<rc::ValueError>(

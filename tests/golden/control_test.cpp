@@ -1,5 +1,5 @@
-// Control flow is one equation, whose parameters are programs: their inputs are the operands of the groups in order. Each
-// program stands under the function that it is of.
+// Control flow is one equation, whose parameters are programs: their inputs are the operands of the groups in order.
+// Each program stands under the function that it is of.
 #include "support/golden.h"
 
 namespace rc = ricci;

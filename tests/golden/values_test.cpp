@@ -1,5 +1,5 @@
-// What a recorded function is: inputs, captured tensors, numbers, sizes, writes, trees, draws. Each program stands under
-// the function that it is of.
+// What a recorded function is: inputs, captured tensors, numbers, sizes, writes, trees, draws. Each program stands
+// under the function that it is of.
 #include "support/golden.h"
 
 namespace rc = ricci;

@@ -131,6 +131,17 @@ TEST_F(NumpyFile, ArchivesKeepNames) {
   expect_close(loaded.at("layers/0/bias"), saved.at("layers/0/bias"));
 }
 
+/// An array is held against the checksum beside it.
+TEST_F(NumpyFile, AnArchiveWithOneChangedByteIsAnError) {
+  rc::save_npz(path("x.npz"), {{"a", rc::arange(1000)}});
+  std::fstream file(path("x.npz"), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(4000);
+  file.put('\x7f');
+  file.close();
+  expect_error<rc::ValueError>([&] { rc::load_npz(path("x.npz")); },
+                               "load_npz: cannot read " + path("x.npz") + ": a.npy: CRC error");
+}
+
 TEST_F(NumpyFile, ArchivesMayHoldNothing) {
   rc::save_npz(path("x.npz"), {{"a", rc::ones({1})}});
   rc::save_npz(path("x.npz"), {});

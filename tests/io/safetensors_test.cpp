@@ -145,7 +145,8 @@ TEST_F(Safetensors, OfOtherElementTypesAreAnError) {
   expect_damage(": x has elements of type F8_E4M3, which Ricci does not have; convert it before it is saved");
   expect_error<rc::TypeError>(
       [&] { rc::save_safetensors((folder / "y").string(), {{"x", rc::ones({2}, rc::complex128)}}); },
-      "save_safetensors: the format has no c128; convert c128[2] first, for example with x.to(rc::complex64)");
+      "save_safetensors: x is c128[2], and the format has no c128; convert it first, for example with "
+      "x.to(rc::complex64)");
   EXPECT_FALSE(std::filesystem::exists(folder / "y"));
 }
 

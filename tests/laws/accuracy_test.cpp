@@ -16,6 +16,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -62,10 +63,11 @@ struct Format {
   /// The error of `found` in units in the last place. Infinity stands for the power of two after the largest number.
   double error(double found, const laws::Expected& expected) const {
     const Quad end = Quad(largest()) + unit(largest());
-    if (laws::quad_isnan(expected.unit) || expected.unit >= end || std::isinf(static_cast<double>(expected.unit)))
-      return 0;
-    if (laws::quad_isnan(expected.value) || std::isnan(found))
-      return laws::quad_isnan(expected.value) && std::isnan(found) ? 0 : std::numeric_limits<double>::infinity();
+    if (laws::quad_isnan(expected.value) && std::isnan(found)) return 0;
+    if (laws::quad_isnan(expected.unit)) return std::numeric_limits<double>::infinity();
+    // A term that overflows leaves nothing to count in.
+    if (expected.unit >= end || std::isinf(static_cast<double>(expected.unit))) return 0;
+    if (laws::quad_isnan(expected.value) || std::isnan(found)) return std::numeric_limits<double>::infinity();
     const auto capped = [&](Quad x) { return x > end ? end : x < -end ? -end : x; };
     const Quad apart = laws::quad_fabs(capped(found) - capped(expected.value));
     const Quad size = laws::quad_fabs(expected.value), least = laws::quad_fabs(expected.unit);
@@ -199,9 +201,9 @@ class Search {
       std::size_t k = 0;
       while (k + 1 < operands() && a[k] == b[k]) ++k;
       std::int64_t low = format_.rank(a[k]), high = format_.rank(b[k]);
-      while (high - low > 1) {
+      while (low + 1 < high) {
         Point middle = a;
-        const std::int64_t half = low + (high - low) / 2;
+        const std::int64_t half = std::midpoint(low, high);  // a difference might overflow
         middle[k] = format_.at(half);
         (kind(middle) == first.kind ? low : high) = half;
       }

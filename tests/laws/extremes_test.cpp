@@ -149,7 +149,8 @@ void expect_same(const Function& f, const List& x, const std::vector<Tensor>& be
 bool is_smooth(const Tensor& x) { return x.dtype() == ricci::float64; }
 
 TEST_P(Extremes, DerivativesInFloat32AreThoseInFloat64) {
-  if (is_part(rules().name) || !rules().loops()->loop(ricci::float32)) GTEST_SKIP() << "is a part of derivatives";
+  if (is_part(rules().name)) GTEST_SKIP() << "is a part of derivatives";
+  if (!rules().loops()->loop(ricci::float32)) GTEST_SKIP() << "takes no float32";
   const auto found = allowances.find(rules().name);
   const Allowance allowed = found == allowances.end() ? Allowance{.reason = ""} : found->second;
   std::vector<Case> cases = laws::cases_of(rules());

@@ -1,11 +1,12 @@
 // Comparison of results, and the count of what has been tried.
 #include "law.h"
 
-#include <cmath>
 #include <complex>
 #include <cstdio>
 #include <map>
 #include <set>
+
+#include "support/close.h"
 
 namespace laws {
 namespace {
@@ -16,17 +17,6 @@ using Complex = std::complex<double>;
 constexpr std::size_t fewest_pairs = 5400;
 
 std::vector<Complex> numbers(const Tensor& x) { return x.to(ricci::complex128).to_vector<Complex>(); }
-
-bool close(double a, double b, double tolerance) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  if (a == b) return true;
-  return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
-}
-bool close(Complex a, Complex b, double tolerance) {
-  if (std::isfinite(std::abs(b)) && std::isfinite(std::abs(a)))
-    return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
-  return close(a.real(), b.real(), tolerance) && close(a.imag(), b.imag(), tolerance);
-}
 
 /// What has been tried, by law and operation.
 class Summary : public testing::Environment {
@@ -80,7 +70,7 @@ void expect_close(const Tensor& actual, const Tensor& expected, double tolerance
   ASSERT_EQ(ricci::short_name(actual.dtype()), std::string(ricci::short_name(expected.dtype()))) << what;
   const auto found = numbers(actual), wanted = numbers(expected);
   for (std::size_t i = 0; i < found.size(); ++i)
-    ASSERT_TRUE(close(found[i], wanted[i], tolerance))
+    ASSERT_TRUE(testing_support::is_close(found[i], wanted[i], tolerance))
         << what << ": element " << i << " is " << found[i] << ", expected " << wanted[i];
 }
 

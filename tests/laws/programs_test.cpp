@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <string>
 
 #include "interpreters/record.h"
 #include "law.h"
@@ -93,32 +94,36 @@ List grown(const Program& program, const List& x, std::int64_t more) {
   return result;
 }
 
-/// What `f` gives; none where the inputs are not for it.
+/// What `f` gives; none where it refuses the inputs, perhaps for their values, at which a program does not look.
 std::optional<List> result_of(const Function& f, const List& x) {
   try {
     return f(x);
   } catch (const ricci::Error&) { return std::nullopt; }
 }
 
-void expect_reads_back(const Function& f, const List& x, double tolerance) {
+/// Gives the number of larger inputs that were tried.
+int expect_reads_back(const Function& f, const List& x, double tolerance) {
   const Program program = traced(f, x);
   const std::string text = to_string(program);
   SCOPED_TRACE(text);
   const Program again = ricci::parse_program(text, program.captured());
   EXPECT_EQ(to_string(again), text);
   laws::expect_close(again(x), f(x), tolerance, "program that was read back");
+  int tried = 0;
   for (const std::int64_t more : {1, 3}) {
     const List larger = grown(program, x, more);
     const std::optional<List> expected = larger.empty() ? std::nullopt : result_of(f, larger);
-    if (expected) laws::expect_close(again(larger), *expected, tolerance, "program that was read back, at other sizes");
+    if (!expected) continue;
+    laws::expect_close(again(larger), *expected, tolerance, "program that was read back, at other sizes");
+    ++tried;
   }
+  return tried;
 }
 
 TEST_P(Programs, ReadBackAsPrintedAndServeTheSameSizes) {
   for (const Case& c : laws::cases_of(rules())) {
     SCOPED_TRACE(c.text());
-    expect_reads_back(c, c.inputs, 0);
-    count_case();
+    if (expect_reads_back(c, c.inputs, 0) > 0) count_case();
     const Smooth s = laws::smooth_part(c);
     if (s.empty()) continue;
     const double tolerance = laws::tolerance_of(ricci::float64) * rules().tolerance_factor;

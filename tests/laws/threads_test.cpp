@@ -1,8 +1,11 @@
 // Laws of threads: every operation gives the same bits, and the same errors, for any number of threads, however finely
 // its work is cut: for a case alone, for many examples of it, and for its derivatives.
+#include "support/threads.h"
+
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/parallel.h"
@@ -48,8 +51,7 @@ struct Outcome {
   std::vector<unsigned char> bytes;
   std::string error;
 
-  Outcome(const Function& f, const List& x, int threads) {
-    ricci::kernels::set_thread_count(threads);
+  Outcome(const Function& f, const List& x) {
     ricci::manual_seed(3);
     try {
       bytes = bytes_of(f(x));
@@ -59,14 +61,13 @@ struct Outcome {
 };
 
 void expect_same_bits(const Function& f, const List& x, const std::string& what) {
-  const int before = ricci::kernels::thread_count();
-  const Outcome alone(f, x, 1);
-  EXPECT_EQ(alone.error, "") << what;
-  for (const int threads : {2, 3, 7}) {
-    const ricci::kernels::CutEverything cut;
-    EXPECT_TRUE(Outcome(f, x, threads) == alone) << what << " with " << threads << " threads";
-  }
-  ricci::kernels::set_thread_count(before);
+  EXPECT_EQ(Outcome(f, x).error, "") << what;
+  const auto outcome = [&] {
+    std::optional<ricci::kernels::CutEverything> cut;
+    if (ricci::kernels::thread_count() > 1) cut.emplace();
+    return Outcome(f, x);
+  };
+  testing_support::expect_same_with_any_threads(outcome, what);
 }
 
 /// As many examples as fill several vectors and a part of one.

@@ -78,6 +78,14 @@ TEST(Jvp, StrictMakesAnUnrelatedOutputAnError) {
   expect_close(std::get<1>(rc::jvp([](Tensor a) { return a * 2; }, rc::strict, x, x)), x * 2);
 }
 
+TEST(Jvp, StrictTakesAnOverloadedOperationByName) {
+  const Tensor x = ramp({2}), t = doubles({1, 10});
+  expect_values(rc::jvp(rc::sum, rc::strict, x, t).second, {11});
+  expect_close(rc::jvp(rc::mul, rc::strict, std::tuple{x, x}, std::tuple{t, t}).second, 2 * x * t);
+  expect_values(rc::jvp(rc::sum, rc::strict, {x}, {t}).second, {11});
+  expect_close(rc::jvp(rc::mul, rc::strict, {x, x}, {t, t}).second, 2 * x * t);
+}
+
 TEST(Jvp, AuxIsTheThirdResult) {
   const auto f = [](Tensor x) { return std::pair{x * x, std::pair{x + 1, 42}}; };
   const auto [y, tangent, aux] = rc::jvp(f, rc::has_aux, number(3), number(1));

@@ -1,5 +1,5 @@
-// Functions under transforms that start threads: those that enter the nest compute as the thread that took it, those that
-// do not are refused.
+// Functions under transforms that start threads: those that enter the nest compute as the thread that took it, those
+// that do not are refused.
 #include <atomic>
 #include <future>
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "support/chain.h"
 #include "support/expect_error.h"
+#include "support/threads.h"
 #include "tensor/pool.h"
 
 namespace rc = ricci;
@@ -15,11 +16,6 @@ using rc::Tensor;
 using namespace testing_support;
 
 namespace {
-
-template <class F>
-auto on_another_thread(const F& f) {
-  return std::async(std::launch::async, f).get();
-}
 
 /// Runs f on a thread that enters the nest.
 Transform inside_another_thread() {

@@ -314,7 +314,7 @@ void expect_same(const Outcome& found, const Outcome& wanted) {
   for (std::size_t i = 0; i < found.results.size(); ++i) expect_alike(found.results[i], wanted.results[i]);
 }
 
-/// f in the form that vmap takes, or the same under vmap over 2 and over no examples.
+/// f on x under vmap, over 2 and over no examples, gives what it gives alone.
 void expect_vmap_agrees(const std::function<Results(const Tensor&)>& f, const Tensor& x) {
   const Outcome alone = outcome([&] { return f(x); });
   if (alone.error.empty() && alone.results.empty()) return;  // vmap wants a tensor to return

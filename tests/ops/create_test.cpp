@@ -14,6 +14,22 @@ using namespace testing_support;
 
 namespace {
 
+TEST(FromBlob, WantsElementsAtMultiplesOfTheirSize) {
+  alignas(8) char bytes[64] = {};
+  const std::string no_multiple = "from_blob: the address of the elements is no multiple of the ",
+                    remedy = "; copy them to memory that begins at one";
+  expect_error<rc::ValueError>([&] { rc::from_blob(bytes + 2, {3}, rc::float32); },
+                               no_multiple + "4 bytes of f32" + remedy);
+  expect_error<rc::ValueError>([&] { rc::from_blob(bytes + 4, {3}, rc::complex128); },
+                               no_multiple + "8 bytes of c128's parts" + remedy);
+  expect_error<rc::ValueError>([] { rc::from_blob(static_cast<void*>(nullptr), {3}, rc::float32); },
+                               "from_blob: the address is null; pass that of f32[3]");
+  EXPECT_EQ(rc::from_blob(static_cast<void*>(nullptr), {0}, rc::float32).numel(), 0);
+  expect_values(rc::from_blob(bytes + 4, {3}, rc::float32), {0, 0, 0});
+  expect_values(rc::from_blob(bytes + 1, {3}, rc::int8), {0, 0, 0});
+  expect_values(real(rc::from_blob(bytes + 4, {3}, rc::complex64)), {0, 0, 0});
+}
+
 TEST(Braces, GiveFloatsIfAnyNumberHasAPoint) {
   EXPECT_EQ(rc::tensor({1., 2.}).dtype(), rc::float32);
   EXPECT_EQ(rc::tensor({1, 2}).dtype(), rc::int64);
@@ -161,7 +177,10 @@ TEST(Factory, FillsWithOneValue) {
 
 TEST(Factory, TakesTheTypeOfAnotherTensor) {
   const Tensor x = rc::ones({2, 3}, rc::float16);
-  for (const Tensor& y : {rc::zeros_like(x), rc::ones_like(x), rc::empty_like(x), rc::full_like(x, 3)}) {
+  rc::Generator g(1);
+  for (const Tensor& y : {rc::zeros_like(x), rc::ones_like(x), rc::empty_like(x), rc::full_like(x, 3),
+                          rc::zeros_like(x, {.generator = g}), rc::ones_like(x, {.generator = g}),
+                          rc::empty_like(x, {.generator = g}), rc::full_like(x, 3, {.generator = g})}) {
     EXPECT_EQ(y.dtype(), rc::float16);
     EXPECT_EQ(sizes(y), (Sizes{2, 3}));
   }

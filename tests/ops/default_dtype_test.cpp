@@ -28,6 +28,14 @@ TEST(DefaultDType, IsThatOfFactoriesAndNumbers) {
   EXPECT_EQ(rc::tensor(0.1).item(), 0.1);
 }
 
+TEST(DefaultDType, IsWhatIntegersBecomeWhereverTheResultIsWritten) {
+  const rc::DefaultDType scope(rc::float16);
+  const Tensor out = rc::zeros({1}, rc::float32);
+  rc::div_out(out, rc::tensor({1}), rc::tensor({3}));
+  EXPECT_EQ(out.item<float>(), (rc::tensor({1}) / rc::tensor({3})).item<float>());
+  EXPECT_NE(out.item<float>(), 1.0F / 3);
+}
+
 TEST(DefaultDType, LeavesIntegersAndWhatHasADTypeAlone) {
   const rc::DefaultDType scope(rc::float64);
   EXPECT_EQ(rc::tensor({1, 2}).dtype(), rc::int64);

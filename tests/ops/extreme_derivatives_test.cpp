@@ -64,6 +64,17 @@ TEST(ExtremeDerivatives, OfExponentialsFarBelowOne) {
   EXPECT_EQ(second([](Tensor x) { return gelu(x); }, 1e20F).item<double>(), 0);
 }
 
+TEST(ExtremeDerivatives, OfSiluAtInfinity) {
+  const auto f = [](Tensor x) { return silu(x); };
+  constexpr auto far = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(silu(single(far)).item<double>(), inf);
+  EXPECT_EQ(silu(single(-far)).item<double>(), 0);
+  EXPECT_EQ(slope(f, far).item<double>(), 1);
+  EXPECT_EQ(slope(f, -far).item<double>(), 0);
+  EXPECT_EQ(second(f, far).item<double>(), 0);
+  EXPECT_EQ(second(f, -far).item<double>(), 0);
+}
+
 TEST(ExtremeDerivatives, OfAnArcusSineNearOne) {
   const float x = 1 - 0x1p-24F;
   expect_near(slope([](Tensor v) { return asin(v); }, x), 1 / std::sqrt(0x1p-24 * (2 - 0x1p-24)));

@@ -25,6 +25,15 @@ void expect_second_row(I k) {
   expect_values(doubles({1, 2, 3, 4}, {2, 2})[k], {3, 4});
 }
 
+/// As in PyTorch: one truth value keeps all of x as the row of a new axis, or nothing.
+TEST(Masks, WithoutAxesKeepAllOrNothing) {
+  const Tensor x = doubles({1, 2, 3});
+  EXPECT_EQ(Tensor(x[x.sum() > 0]).shape(), rc::Shape({1, 3}));
+  EXPECT_EQ(Tensor(x[x.sum() > 100]).shape(), rc::Shape({0, 3}));
+  EXPECT_EQ(Tensor(number(2)[rc::tensor(true)]).shape(), rc::Shape({1}));
+  expect_values(rc::grad([](Tensor v) { return v[rc::tensor(true)].sum(); })(x), {1, 1, 1});
+}
+
 TEST(Brackets, TakeEveryTypeOfInteger) {
   expect_second_row(std::int8_t{1});
   expect_second_row(std::uint8_t{1});

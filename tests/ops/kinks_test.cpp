@@ -1,6 +1,7 @@
 // Kinks and ties: which derivative an operation takes where it has none, or many. The numbers of the first table are
 // those of PyTorch 2.15, first and second derivatives; the second table says where its own are not consistent and what
 // is taken instead.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -422,14 +423,11 @@ const std::vector<Kink> beyond_pytorch{
      {0, 1, 1, 0}},
 };
 
-bool same(const Tensor& found, const std::vector<double>& wanted) {
-  const std::vector<double> numbers = flatten(found).to_vector<double>();
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const double want = wanted.empty() ? 0 : wanted.at(i);
-    const bool close = numbers[i] == want || std::fabs(numbers[i] - want) <= 1e-12 * std::fabs(want);
-    if (!close && !(std::isnan(numbers[i]) && std::isnan(want))) return false;
-  }
-  return true;
+/// The elements are these, or all 0 where none are given.
+bool same(const Tensor& found, Values wanted) {
+  const Values elements = values(found);
+  if (wanted.empty()) wanted.resize(elements.size(), 0);
+  return std::ranges::equal(elements, wanted, [](double x, double want) { return is_close(x, want, 1e-12); });
 }
 
 void expect_kinks(const std::vector<Kink>& kinks) {

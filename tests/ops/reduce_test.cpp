@@ -206,6 +206,22 @@ TEST(Std, HasGradientZeroWhereItIsZero) {
   expect_values(rc::hessian([](Tensor x) { return rc::std(x); })(doubles({3, 3})), {0, 0, 0, 0});
 }
 
+/// Where the variance is beyond the elements' type, or below it, the deviation and its gradient need not be.
+TEST(Std, IsThatOfDoublesWhateverTheVariance) {
+  const auto expect_as_doubles = [](const Tensor& x) {
+    const Tensor wide = x.to(rc::is_complex(x.dtype()) ? rc::complex128 : rc::float64), found = rc::std(x);
+    EXPECT_EQ(found.dtype(), rc::real_dtype(x.dtype()));
+    expect_values(found, values(rc::std(wide).to(found.dtype())));
+    const auto f = [](Tensor v) { return rc::std(v); };
+    expect_values(rc::grad(f)(x), values(rc::grad(f)(wide).to(x.dtype())));
+  };
+  for (const Values& numbers : {Values{1000, -1000, 2000, 4}, Values{1e-4, 3e-4, 2e-4, 1e-4}})
+    for (const rc::DType dtype : {rc::float16, rc::bfloat16}) expect_as_doubles(doubles(numbers).to(dtype));
+  expect_as_doubles(doubles({0, 1e19, 3e19}).to(rc::bfloat16));
+  expect_as_doubles(doubles({1e20, 1e19, -1e20, 700}).to(rc::float32));
+  expect_as_doubles(doubles({1e-30, 3e-30}).to(rc::float32));
+}
+
 TEST(Norm, OfEveryOrder) {
   const Tensor x = doubles({3, -4, 0});
   expect_values(norm(x), {5});

@@ -41,12 +41,6 @@ Program written(const F& f, const Inputs& inputs) {
   return closure.program;
 }
 
-/// Numbers that a program captured stay its inputs: `f` with them filled in.
-Inputs with_captured(Inputs inputs, const Closure& closure) {
-  inputs.insert(inputs.end(), closure.captured.begin(), closure.captured.end());
-  return inputs;
-}
-
 Flags none(std::size_t count) { return Flags(count, false); }
 
 Inputs wave(const Inputs& x) { return {sin(x[0]) * x[1], x[0] + x[1], exp(x[1])}; }
@@ -73,13 +67,8 @@ TEST(Pushed, GivesZerosWhereATangentShouldBe) {
 TEST(Pushed, NestsToAnyOrder) {
   const auto cube = [](const Inputs& x) { return Inputs{x[0] * x[0] * x[0]}; };
   const auto once = rc::function::pushed(written(cube, {a}), {true}, none(1), Runs::once);
-  const std::size_t more = once.closure.program.inputs() - 2;
-  Flags second({true, false});
-  for (std::size_t i = 0; i < more; ++i) second.push_back(false);
-  const auto twice = rc::function::pushed(once.closure.program, second, none(2), Runs::once);
-  Inputs inputs = with_captured({a, rc::ones_like(a)}, once.closure);
-  inputs.push_back(rc::ones_like(a));
-  expect_close(Whole{twice.closure}(inputs)[3], 6 * a);
+  const auto twice = rc::function::pushed(once.closure.program, {true, false}, none(2), Runs::once);
+  expect_close(Whole{twice.closure}({a, rc::ones_like(a), rc::ones_like(a)})[3], 6 * a);
 }
 
 rc::MappedExamples examples(std::int64_t count) {
@@ -202,14 +191,9 @@ TEST(Split, SumsAndZerosAreOutputsWhereTheyAreAskedFor) {
 TEST(Split, IntegersAndNumbersPassThrough) {
   const auto f = [](const Inputs& x) { return Inputs{(x[0] * 3).index_select(0, x[1]), x[1] + 1}; };
   const Tensor order = rc::tensor(std::vector<std::int64_t>{2, 0});
-  std::optional<Inputs> result;
-  const Closure closure = rc::function::write_down("f", f, std::tuple<Inputs>({a, order}), result);
-  Flags active({true, false});
-  while (active.size() < closure.program.inputs()) active.push_back(false);
-  const Split split(closure.program, active, Flags(active.size(), true), Runs::once);
+  const Split split(written(f, {a, order}), {true, false}, {true, true}, Runs::once);
   EXPECT_EQ(split.active_outputs(), Flags({true, false}));
-  const Inputs inputs = with_captured({a, order}, closure);
-  expect_values(gradients(split, inputs, {doubles({1, 10}), Tensor()})[0], {30, 0, 3});
+  expect_values(gradients(split, {a, order}, {doubles({1, 10}), Tensor()})[0], {30, 0, 3});
 }
 
 TEST(Split, ItsHalvesCanBeMappedAndPushed) {
@@ -221,10 +205,9 @@ TEST(Split, ItsHalvesCanBeMappedAndPushed) {
   for (const auto& read : backward.reads) along_a.push_back(read.of_input && read.index == 0);
   Inputs inputs;
   for (const auto& read : backward.reads) inputs.push_back(read.index == 0 ? a : b);
-  inputs.push_back(da);
-  inputs = with_captured(inputs, backward.closure);
-  while (along_a.size() < inputs.size()) along_a.push_back(false);
+  along_a.push_back(false);  // da
   const auto pushed = rc::function::pushed(backward.closure.program, along_a, none(1), Runs::once);
+  inputs.push_back(da);
   inputs.push_back(rc::ones_like(a));
   expect_close(Whole{pushed.closure}(inputs)[1], -sin(a) * b * da);
 }

@@ -242,7 +242,7 @@ TEST(Program, ThatIsMadeOfNothingIsEmpty) {
   EXPECT_EQ(rc::to_string(p), "program() {\n  return\n}\n");
   EXPECT_TRUE(p(std::vector<Tensor>{}).empty());
   expect_error<rc::ValueError>([&] { p({rc::ones({2})}); },
-                               "program: called with 1 inputs, it has 0; pass one tensor for each");
+                               "program: called with 1 input, it has 0; pass one tensor for each");
 }
 
 TEST(Program, ReadingAValueWhileRecordingIsAnErrorWithTheRemedy) {
@@ -387,6 +387,40 @@ TEST(Program, ASizeIsAsPreciseAsTheNumberItIs) {
   const auto f = rc::grad([](Tensor q) { return rc::var(q) + rc::std(q); });
   const rc::Program program = rc::trace(f)(rc::cos(ramp({4})));
   for (const Tensor& x : {rc::cos(ramp({4})), rc::cos(ramp({7}) * 3)}) expect_close(program({x})[0], f(x));
+}
+
+/// Where the kernel would not fit, the function throws, and so does its program.
+TEST(Program, OfAConvolutionIsOfInputsThatTheKernelFits) {
+  const Tensor w = rc::ones({1, 1, 3});
+  const rc::Program p = rc::trace([&](Tensor x) { return rc::conv1d(x, w); })(rc::ones({1, 1, 8}));
+  EXPECT_EQ(p({rc::ones({1, 1, 5})})[0].shape(), rc::Shape({1, 1, 3}));
+  EXPECT_THROW(p({rc::ones({1, 1, 2})}), rc::ValueError);
+  const rc::Program q = rc::trace([](Tensor x) { return rc::max_pool2d(x, {3}); })(rc::ones({1, 1, 8, 8}));
+  EXPECT_EQ(q({rc::ones({1, 1, 5, 9})})[0].shape(), rc::Shape({1, 1, 1, 3}));
+  EXPECT_THROW(q({rc::ones({1, 1, 2, 9})}), rc::ValueError);
+}
+
+/// A tape keeps copies of small tensors; where a program is recorded, it must still know a captured one.
+TEST(Program, OfAGradientHasASmallCapturedTensorOnce) {
+  const Tensor number = rc::tensor(2.0), pair = rc::tensor({2.0, 3.0});
+  for (const Tensor& held : {number, pair}) {
+    const auto loss = [&](Tensor y) { return (y * held).sum(); };
+    const rc::Program p = rc::trace([&](Tensor x) { return rc::value_and_grad(loss)(x); })(rc::ones({2}));
+    ASSERT_EQ(p.captured().size(), 1U) << p;
+    const Tensor other[] = {held + 3};
+    const std::vector<Tensor> found = rc::parse_program(rc::to_string(p), other)({rc::ones({2})});
+    expect_values(found[0], values((rc::ones({2}) * other[0]).sum()));
+    expect_values(found[1], values(rc::ones({2}) * other[0]));
+  }
+}
+
+/// The hints of a text's sizes are made up: those of s0 + 2 and s1 may agree.
+TEST(ParseProgram, RefusesShapesThatDoNotBroadcastWhateverTheirHints) {
+  for (int more = 0; more < 80; ++more) {
+    const std::string text =
+        "program(a: f32[s0+" + std::to_string(more + 1) + "], b: f32[s1]) {\n  c: f32[s1] = add a b\n  return c\n}\n";
+    EXPECT_THROW(rc::parse_program(text, {}), rc::ValueError) << text;
+  }
 }
 
 TEST(ParseProgram, RefusesGroupsOfOperandsThatAreNotThoseOfTheOperation) {

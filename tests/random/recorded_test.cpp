@@ -38,6 +38,26 @@ void expect_same_draws(const F& f, const Tensor& recorded_at, const Tensor& x) {
 
 const Tensor three = doubles({1, 2, 3}), four = doubles({1, 2, 3, 4});
 
+struct Noisy : rc::Function<Noisy> {
+  static constexpr bool generate_vmap_rule = true;
+  static Tensor forward(const Tensor& x) { return x * rc::rand({}, rc::float64); }
+};
+
+/// To find the types of its results a function runs once more, which must leave nothing behind in the run's streams.
+TEST(RecordedDraws, MayStandAroundAFunctionThatDraws) {
+  const auto before = [](Tensor x) { return rc::rand({}, rc::float64) + Noisy::apply(x); };
+  const auto behind = [](Tensor x) { return Noisy::apply(x) + rc::rand({}, rc::float64); };
+  const auto expect_fresh_draws = [](const auto& one) {
+    const Tensor ones = rc::ones({4}, rc::float64);
+    const rc::Program p = rc::trace(rc::vmap(one, {.randomness = Randomness::different}))(ones);
+    const Tensor once = p({ones})[0], again = p({ones})[0];
+    EXPECT_FALSE(rc::equal(once, again));
+    EXPECT_EQ(rc::unique(rc::cat({once, again})).numel(), 8);
+  };
+  expect_fresh_draws(before);
+  expect_fresh_draws(behind);
+}
+
 TEST(RecordedDraws, AreWhatTheFunctionWouldDraw) { expect_same_draws(noisy, three, four); }
 
 TEST(RecordedDraws, OfEverySampler) {

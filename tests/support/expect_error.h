@@ -65,9 +65,9 @@ inline bool matches(std::string_view text, std::string_view pattern, std::string
 struct Snapshot {
   ricci::DType dtype;
   Sizes sizes;
-  Values values;
+  std::vector<std::complex<double>> numbers;
   explicit Snapshot(const Tensor& t)
-      : dtype(t.dtype()), sizes(testing_support::sizes(t)), values(testing_support::values(t)) {}
+      : dtype(t.dtype()), sizes(testing_support::sizes(t)), numbers(testing_support::numbers(t)) {}
   bool operator==(const Snapshot&) const = default;
 };
 

@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
 
-#include <algorithm>
-#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "support/close.h"
 
 namespace testing_support {
 
@@ -35,8 +36,13 @@ inline Tensor ramp(const std::vector<std::int64_t>& sizes) {
   return doubles(values, sizes);
 }
 
-/// The elements in row-major order, whatever the dtype.
+/// The elements in row-major order, whatever the dtype. Of complex numbers the real parts.
 inline std::vector<double> values(const Tensor& tensor) { return tensor.to(ricci::float64).to_vector<double>(); }
+
+/// The elements in row-major order, whatever the dtype, as they are.
+inline std::vector<std::complex<double>> numbers(const Tensor& tensor) {
+  return tensor.to(ricci::complex128).to_vector<std::complex<double>>();
+}
 
 inline std::vector<std::int64_t> sizes(const Tensor& tensor) {
   std::vector<std::int64_t> result;
@@ -48,38 +54,44 @@ using Sizes = std::vector<std::int64_t>;
 using Values = std::vector<double>;
 
 /// Relative where values are large, absolute where they are small: a few roundings of the dtype.
-inline double tolerance_of(ricci::DType dtype) { return dtype == ricci::float64 ? 1e-11 : 1e-5; }
+inline double tolerance_of(ricci::DType dtype) {
+  return dtype == ricci::float64 || dtype == ricci::complex128 ? 1e-11 : 1e-5;
+}
 
-inline void expect_values(const Tensor& actual, const Values& expected, double tolerance = 0) {
-  const Values found = values(actual);
+inline void expect_numbers(const Tensor& actual, const std::vector<std::complex<double>>& expected, double tolerance) {
+  const auto found = numbers(actual);
   if (tolerance == 0) tolerance = tolerance_of(actual.dtype());
   ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (std::isnan(expected[i]) && std::isnan(found[i])) continue;
-    EXPECT_NEAR(found[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i]))) << "at element " << i;
-  }
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_TRUE(is_close(found[i], expected[i], tolerance))
+        << "element " << i << " is " << found[i] << ", expected " << expected[i];
+}
+
+/// The elements are these real numbers, within the dtype's tolerance or the one given.
+inline void expect_values(const Tensor& actual, const Values& expected, double tolerance = 0) {
+  expect_numbers(actual, {expected.begin(), expected.end()}, tolerance);
 }
 
 /// Same sizes, same dtype, values within the dtype's tolerance or the one given.
 inline void expect_close(const Tensor& actual, const Tensor& expected, double tolerance = 0) {
   EXPECT_EQ(sizes(actual), sizes(expected));
   EXPECT_EQ(actual.dtype(), expected.dtype());
-  expect_values(actual, values(expected), tolerance);
+  expect_numbers(actual, numbers(expected), tolerance);
 }
 
 /// Same sizes and the same numbers to the last bit.
 inline void expect_equal(const Tensor& actual, const Tensor& expected) {
   EXPECT_EQ(sizes(actual), sizes(expected));
   EXPECT_EQ(actual.dtype(), expected.dtype());
-  EXPECT_EQ(values(actual), values(expected));
+  EXPECT_EQ(numbers(actual), numbers(expected));
 }
 
 /// True if writing to one is seen in the other. Leaves both as they were.
 inline bool shares_memory(const Tensor& left, const Tensor& right) {
   const Tensor kept = left.clone();
-  const Values before = values(right);
+  const auto before = numbers(right);
   left.add_(1);
-  const bool shared = values(right) != before;
+  const bool shared = numbers(right) != before;
   left.copy_(kept);
   return shared;
 }

@@ -52,6 +52,9 @@ X prefixes_of(const F& combine_all, const X& xs, std::int64_t count) {
 template <class F, class X>
 auto associative_scan(const F& combine, const X& xs, std::int64_t dim, ScanOptions options) {
   using Tree = std::decay_t<const X>;
+  static_assert(call::takes<F, Tree, Tree>, "ricci: the function of associative_scan must take two elements");
+  static_assert(!call::takes<F, Tree, Tree> || std::is_convertible_v<call::result_t<F, Tree, Tree>, Tree>,
+                "ricci: the function of associative_scan must return an element");
   Tree given = xs;
   runs::require_axis(call::walk(given), dim);
   Tree front = call::each_leaf(given, [&](const Tensor& x) {

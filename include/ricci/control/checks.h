@@ -18,12 +18,23 @@ namespace ricci::runs {
 struct ErasedTree {
   tree::Walk tensors = {};
   tree::Values values = {};  // what is no Tensor
+  void* shown = nullptr;     // what errors name places in: the whole, or the part of it that is the user's
+  tree::Walk (*walk_shown)(void* shown) = nullptr;
 };
-template <class T>
-ErasedTree erased(T& object) {
-  ErasedTree erased{.values = tree::values(object)};
+/// Requires: `shown` is the object, or a part of it that holds all of its values.
+template <class T, class Shown>
+ErasedTree erased(T& object, Shown& shown) {
+  ErasedTree erased{.values = tree::values(shown), .shown = &shown, .walk_shown = [](void* part) {
+                      tree::Walk walk;
+                      tree::walk(*static_cast<Shown*>(part), walk);
+                      return walk;
+                    }};
   tree::walk(object, erased.tensors);
   return erased;
+}
+template <class T>
+ErasedTree erased(T& object) {
+  return erased(object, object);
 }
 
 /// Throws ValueError unless two branches return one structure.

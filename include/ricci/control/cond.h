@@ -36,10 +36,8 @@ template <class R, class Branches, class... A>
 R run_branch(const char* name, const Branches& branches, std::int64_t answer, const A&... operands) {
   return [&]<std::size_t... K>(std::index_sequence<K...>) {
     std::optional<R> result;
-    std::tuple<A...> arguments(operands...);
-    function::own_cells(name, walk(arguments));
     (void)((static_cast<std::int64_t>(K) == answer &&
-            (result.emplace(call::invoke(std::get<K>(branches), arguments)), true)) ||
+            (result.emplace(on_copies(name, std::get<K>(branches), operands...)), true)) ||
            ...);
     return *std::move(result);
   }(std::make_index_sequence<std::tuple_size_v<Branches>>{});
@@ -54,9 +52,9 @@ std::optional<std::uint64_t> identity_of(const F& f) {
   else return std::nullopt;
 }
 
-/// Holds the branches that no example of a vmap takes against the result of the others: ValueError if they differ. They
-/// are written down for that, not run; where their types tell them apart, only the first time for these operands and
-/// results. One that cannot be written down, since it looks at values for one, is not held against them.
+/// Throws ValueError unless the branches that no example of a vmap takes would return what the others returned. Such a
+/// branch is recorded for its result's type, not run. Where the C++ types of the branches tell them apart, this is done
+/// once for each type of operands and result. A branch that cannot be recorded, as it looks at values, is not checked.
 template <class R, class... F, class... A>
 void check_branches_left_out(const char* name, const runs::Parting& parting, const std::tuple<F...>& branches,
                              R& result, const A&... operands) {
@@ -113,16 +111,21 @@ R record_branches(const char* name, const Tensor& question, const std::tuple<F..
 template <class... F, class... A>
 auto run_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
   using R = result_t<std::tuple_element_t<0, std::tuple<F...>>, A...>;
-  static_assert(all_same<result_t<F, A...>...>, "ricci: the branches must return one C++ type");
-  static_assert(!std::is_void_v<R>, "ricci: a branch must return a value");
-  if (runs::is_decided_later(name, question)) return record_branches<R>(name, question, branches, operands...);
-  runs::Parting parting(name);
-  parting.choose(question);
-  for (;;) {
-    R result = run_branch<R>(name, branches, parting.answer(), operands...);
-    if (parting.next(runs::erased(result))) continue;
-    check_branches_left_out(name, parting, branches, result, operands...);
-    return result;
+  constexpr bool agree = all_same<result_t<F, A...>...>, return_something = !std::is_void_v<R>;
+  static_assert(agree, "ricci: the branches must return one C++ type");
+  static_assert(!agree || return_something, "ricci: a branch must return a value");
+  if constexpr (agree && return_something) {
+    if (runs::is_decided_later(name, question)) return record_branches<R>(name, question, branches, operands...);
+    runs::Parting parting(name);
+    parting.choose(question);
+    for (;;) {
+      R result = run_branch<R>(name, branches, parting.answer(), operands...);
+      if (parting.next(runs::erased(result))) continue;
+      check_branches_left_out(name, parting, branches, result, operands...);
+      return result;
+    }
+  } else if constexpr (return_something) {
+    return *std::optional<R>();  // refused above, in one sentence
   }
 }
 
@@ -133,10 +136,11 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
 /// that are no Tensors are shared by all examples: TransformError if the branches return different ones (values of a
 /// type without == are not compared). While a program is recorded, every branch runs once, and such results must agree
 /// too.
-/// ValueError if the branches' results differ in structure, shape or dtype. Under vmap, to find this out, the code of a
-/// branch that no example takes is called with tensors that have no elements; errors it throws are ignored. It is called
-/// once for these types of operands and results where the branches are functions or capture nothing, else each time.
-/// Where one answer is for all, only the branch that is taken is looked at.
+/// ValueError if the predicate has more than one element, or if the branches' results differ in structure, shape or
+/// dtype. Under vmap, to find this out, the code of a
+/// branch that no example takes is called with tensors that have no elements; errors it throws are ignored. It is
+/// called once for these types of operands and results where the branches are functions or capture nothing, else each
+/// time. Where one answer is for all, only the branch that is taken is looked at.
 ///   Tensor y = rc::cond(x > 0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
 template <class T, class F, class... A>
 auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... operands) {
@@ -146,7 +150,7 @@ auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... o
 
 /// `branches[index](operands…)`, for an index of one element: the branches are a tuple of functions, operations by
 /// address; they run as those of cond. IndexError if the index is not in [0, number of branches), TypeError if it is no
-/// integer, ValueError if the branches' results differ in structure, shape or dtype.
+/// integer, ValueError if it has more than one element or if the branches' results differ in structure, shape or dtype.
 ///   Tensor y = rc::switch_case(i, std::tuple{f0, f1, &rc::sin}, x);
 template <class... F, class... A>
 auto switch_case(const Tensor& index, const std::tuple<F...>& branches, const A&... operands) {

@@ -12,8 +12,8 @@
 namespace ricci {
 
 namespace runs {
-/// The length of a loop's segment number `index`: one longer than the last, or twice as long, and not beyond `most` steps
-/// in all. ValueError where these are used up.
+/// The length of a loop's segment number `index`: one longer than the last, or twice as long, and not beyond `most`
+/// steps in all. ValueError where these are used up.
 std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most);
 }  // namespace runs
 
@@ -31,19 +31,59 @@ struct Counted {
   Tensor index, end;
   S state;
 };
-/// The part of a loop's state that is the user's, which is checked and shown.
+/// One step of fori_loop.
+template <class B>
+struct CountedStep {
+  B body;
+  template <class S>
+  Counted<S> operator()(const Counted<S>& s) const {
+    std::tuple<Tensor, S> arguments(s.index, s.state);
+    return {s.index + 1, s.end, call::invoke(body, arguments)};
+  }
+};
+
+/// A state, and what a loop carries beside it: the condition's answer, or the number of steps that were taken.
 template <class S>
-tree::Walk walk_state(S& state) {
-  return walk(state);
+struct With {
+  S state;
+  Tensor beside;
+};
+
+/// The part of a loop's state that is the user's, which is checked and shown. It holds all values that are no Tensors.
+template <class S>
+S& users_part(S& state) {
+  return state;
 }
 template <class S>
-tree::Walk walk_state(Counted<S>& counted) {
-  return walk(counted.state);
+auto& users_part(Counted<S>& counted) {
+  return users_part(counted.state);
+}
+template <class S>
+auto& users_part(With<S>& with) {
+  return users_part(with.state);
+}
+
+template <class S>
+void require_same_state(const char* name, S& before, S& after) {
+  runs::require_same_state(name, walk(users_part(before)), walk(users_part(after)));
+}
+
+/// A recorded step also keeps the values that are no Tensors.
+template <class S>
+void require_same_after_step(const char* name, S& before, S& after) {
+  require_same_state(name, before, after);
+  runs::require_same_values(name, "a step begins and ends with", runs::kept_by_program, runs::erased(users_part(after)),
+                            tree::copy_values(tree::values(users_part(before))));
 }
 
 /// A bound of a loop that is known while it is recorded.
 template <class T>
 concept Bound = Integer<T> || std::same_as<T, Size>;
+template <Bound T>
+Size size_of_bound(T bound) {
+  if constexpr (Integer<T>) return host_index(bound);
+  else return bound;
+}
 
 /// A user's condition made like this header's own: it takes a state that it may write to, and gives a boolean.
 template <class C>
@@ -53,23 +93,32 @@ struct Condition {
 
   template <class S>
   Tensor operator()(const S& state) const {
-    std::tuple<S> shown(state);
-    function::own_cells(name, walk(shown));
-    return runs::truth(name, call::invoke(cond_fn, shown));
+    return runs::truth(name, on_copies(name, cond_fn, state));
   }
 };
+
+/// Numbers in a state get the dtype that the first step gives them: the step is written down for its types alone.
+template <class S, class Step, class... X>
+void fix_dtypes(const char* name, S& state, const Step& step, const X&... slices) {
+  if (runs::has_numbers(walk(users_part(state)))) {
+    function::ClosureRun shown(name, function::Runs::many);
+    std::tuple<S, X...> arguments(state, slices...);
+    shown.enter(walk(arguments));
+    S after = step(std::move(arguments));
+    runs::take_dtypes(walk(users_part(state)), walk(users_part(after)));
+  }
+  runs::fix_dtypes(walk(state));
+}
 
 /// The loop as one operation of the program that is being recorded.
 template <class C, class B, class S>
 S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
-  runs::fix_dtypes(walk(state));
+  fix_dtypes(name, state, [&](std::tuple<S> shown) { return call::invoke(body_fn, shown); });
   std::optional<Tensor> answer;
   std::optional<S> after;
   runs::Closure condition = function::write_down(name, cond_fn, std::tuple<S>(state), answer, function::Runs::many);
   runs::Closure body = function::write_down(name, body_fn, std::tuple<S>(state), after, function::Runs::many);
-  runs::require_same_state(name, walk_state(state), walk_state(*after));
-  runs::require_same_values(name, "a step begins and ends with", runs::kept_by_program, runs::erased(*after),
-                            tree::copy_values(tree::values(state)));
+  require_same_after_step(name, state, *after);
   runs::run_recorded_loop({name, std::move(condition), std::move(body), options}, walk(state));
   return state;
 }
@@ -77,7 +126,7 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
 /// The scan as one operation of the program that is being recorded. `slice` is like one of those of xs.
 template <class R, class C, class X, class F>
 R record_scan(const char* name, const F& step, C carry, X xs, X slice, const runs::ScanSteps& steps) {
-  runs::fix_dtypes(walk_state(carry));
+  fix_dtypes(name, carry, [&](std::tuple<C, X> shown) { return C(std::get<0>(call::invoke(step, shown))); }, slice);
   const auto one_step = [&](const C& c, const X& x) {
     std::tuple<C, X> arguments(c, x);
     auto [after, y] = call::invoke(step, arguments);
@@ -86,9 +135,7 @@ R record_scan(const char* name, const F& step, C carry, X xs, X slice, const run
   std::optional<R> result;
   const runs::Closure closure =
       function::write_down(name, one_step, std::tuple<C, X>(carry, slice), result, function::Runs::many);
-  runs::require_same_state(name, walk_state(carry), walk_state(result->first));
-  runs::require_same_values(name, "a step begins and ends with", runs::kept_by_program, runs::erased(result->first),
-                            tree::copy_values(tree::values(carry)));
+  require_same_after_step(name, carry, result->first);
   runs::run_recorded_scan(closure, steps, walk(carry), walk(xs), walk(result->second));
   return R(std::move(carry), std::move(result->second));
 }
@@ -98,18 +145,18 @@ template <class C, class B, class S>
 S run_steps(const char* name, runs::Parting& parting, const C& cond_fn, const B& advance, S state) {
   const auto goes_on = [&] {
     const Tensor answer = cond_fn(state);
-    if (!runs::is_decided_later(name, answer)) return parting.goes_on(answer, runs::erased(state));
+    if (!runs::is_decided_later(name, answer)) return parting.goes_on(answer, runs::erased(state, users_part(state)));
     state = advance.record(std::move(state));
     return false;
   };
   for (bool go = goes_on();;) {
     while (go) {
       S after = advance(state, parting.step());
-      runs::require_same_state(name, walk_state(state), walk_state(after));
+      require_same_state(name, state, after);
       state = std::move(after);
       go = goes_on();
     }
-    if (!parting.next(runs::erased(state))) return state;
+    if (!parting.next(runs::erased(state, users_part(state)))) return state;
     go = parting.answer() != 0;
   }
 }
@@ -124,9 +171,7 @@ struct EveryStep {
 
   S operator()(const S& state, std::int64_t n) const {
     runs::require_below_limit(name, n, max_steps);
-    std::tuple<S> shown(state);
-    function::own_cells(name, walk(shown));
-    return call::invoke(body_fn, shown);
+    return on_copies(name, body_fn, state);
   }
   S record(S state) const { return record_loop(name, cond_fn, body_fn, std::move(state), {.max_steps = max_steps}); }
 };
@@ -134,15 +179,15 @@ struct EveryStep {
 /// Up to `steps` steps.
 template <class C, class B, class S>
 S bounded_steps(const char* name, const C& cond_fn, const B& body_fn, const S& state, std::int64_t steps) {
-  using Counted = std::pair<S, Tensor>;
-  const auto below = [&](const Counted& c) { return logical_and(cond_fn(c.first), lt(c.second, steps)); };
-  const auto step = [&](const Counted& c) {
-    std::tuple<S> shown(c.first);
-    return Counted(call::invoke(body_fn, shown), c.second + 1);
+  using Bounded = With<S>;
+  const auto below = [&](const Bounded& b) { return logical_and(cond_fn(b.state), lt(b.beside, steps)); };
+  const auto step = [&](const Bounded& b) {
+    std::tuple<S> shown(b.state);
+    return Bounded{call::invoke(body_fn, shown), b.beside + 1};
   };
-  const EveryStep<decltype(below), decltype(step), Counted> advance{name, below, step, steps};
+  const EveryStep<decltype(below), decltype(step), Bounded> advance{name, below, step, steps};
   runs::Parting parting(name, runs::DrawsFrom::around);
-  return run_steps(name, parting, below, advance, Counted(state, zeros({}, DType::int64))).first;
+  return run_steps(name, parting, below, advance, Bounded{state, zeros({}, DType::int64)}).state;
 }
 
 /// A checkpoint of a part of a loop, which deals with what its functions capture.
@@ -179,26 +224,26 @@ struct Segments {
   S record(S state) const { return record_loop(name, cond_fn, body_fn, std::move(state), options); }
 };
 
-/// The condition's answer is kept with the state: it is asked once for each, as where every step is kept, though
-/// a segment begins with the state at which the one before it ended.
+/// Keeps the condition's answer with the state. A segment begins with the state at which the one before it ended; even
+/// so the condition is asked once for each state, as in a loop that keeps every step.
 template <class C, class B, class S>
 S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
-  using Asked = std::pair<S, Tensor>;
+  using Asked = With<S>;
   const auto with_answer = [cond_fn](S s) {
     Tensor answer = cond_fn(s);
-    return Asked(std::move(s), std::move(answer));
+    return Asked{std::move(s), std::move(answer)};
   };
-  const auto answer = [](const Asked& asked) { return asked.second; };
+  const auto answer = [](const Asked& asked) { return asked.beside; };
   const auto step = [name, body = std::decay_t<B>(body_fn), with_answer](const Asked& asked) {
-    S before = asked.first;
+    S before = asked.state;
     std::tuple<S> shown(before);
     S after = call::invoke(body, shown);
-    runs::require_same_state(name, walk_state(before), walk_state(after));  // in the user's terms
+    require_same_state(name, before, after);
     return with_answer(std::move(after));
   };
   runs::Parting parting(name);
   const Segments<decltype(answer), decltype(step), Asked> advance{name, answer, step, options};
-  return run_steps(name, parting, answer, advance, with_answer(std::move(state))).first;
+  return run_steps(name, parting, answer, advance, with_answer(std::move(state))).state;
 }
 
 /// A loop over a number of steps that is known while it is recorded.
@@ -207,8 +252,7 @@ S record_steps(const char* name, const Tensor& lo, Size steps, const B& body, co
   using Counted = call::Counted<S>;
   using Nothing = std::tuple<>;
   const auto step = [&](const Counted& s, const Nothing&) {
-    std::tuple<Tensor, S> arguments(s.index, s.state);
-    return std::pair{Counted{s.index + 1, s.end, call::invoke(body, arguments)}, Nothing()};
+    return std::pair{CountedStep<const B&>{body}(s), Nothing()};
   };
   const Counted first{to(lo, DType::int64), Tensor(), state};
   return record_scan<std::pair<Counted, Nothing>>(name, step, first, Nothing(), Nothing(), {.length = steps})
@@ -218,15 +262,19 @@ S record_steps(const char* name, const Tensor& lo, Size steps, const B& body, co
 template <class C, class B, class S>
 S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
   static_assert(takes<B, S>, "ricci: the body of a loop must take the state as its one argument");
-  static_assert(std::is_same_v<result_t<B, S>, S>, "ricci: the body of a loop must return the type of the state");
-  if (function::is_recorded(name, walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
-  if constexpr (tree::can_hold_tensor<S>)
-    if (options.checkpoint != Checkpoints::every_step)
-      return function::with_captures([&] { return loop_of_segments(name, cond_fn, body_fn, state, options); },
-                                     [&] { return record_loop(name, cond_fn, body_fn, state, options); });
-  runs::Parting parting(name);
-  const EveryStep<C, B, S> advance{name, cond_fn, body_fn, options.max_steps};
-  return run_steps(name, parting, cond_fn, advance, std::move(state));
+  static_assert(!takes<B, S> || returns<S, B, S>(), "ricci: the body of a loop must return the type of the state");
+  if constexpr (!returns<S, B, S>()) {
+    return state;  // refused above, in one sentence
+  } else {
+    if (function::is_recorded(name, walk(state))) return record_loop(name, cond_fn, body_fn, std::move(state), options);
+    if constexpr (tree::can_hold_tensor<S>)
+      if (options.checkpoint != Checkpoints::every_step)
+        return function::with_captures([&] { return loop_of_segments(name, cond_fn, body_fn, state, options); },
+                                       [&] { return record_loop(name, cond_fn, body_fn, state, options); });
+    runs::Parting parting(name);
+    const EveryStep<C, B, S> advance{name, cond_fn, body_fn, options.max_steps};
+    return run_steps(name, parting, cond_fn, advance, std::move(state));
+  }
 }
 
 }  // namespace call
@@ -234,28 +282,32 @@ S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const Loop
 /// `while (cond_fn(state)) state = body_fn(state)`; the state is one argument, any tree.
 /// Under vmap each example takes as many steps as it needs: examples that are done leave the loop. Values in the state
 /// that are no Tensors are shared by all examples: TransformError if they differ when examples leave (values of a type
-/// without == are not compared). Under nested vmaps whose examples disagree in both, an outer example leaves when all of
-/// its inner ones are done; outer examples whose inner ones are done differently run one after the other.
-/// Every differentiation goes through; reverse mode keeps what every step needs. A number in the state takes the dtype
-/// that the first step gives it, of the same kind.
-/// ValueError if the condition has more than one element, if the body changes the state's structure, shapes or dtypes, or
-/// if more than `max_steps` are needed.
-/// Where a program is recorded, condition and body run once, and numbers in the state become tensors. A step that changes
-/// values that are no Tensors is a TransformError there, a condition that draws a NotImplementedError.
+/// without == are not compared). Under nested vmaps whose examples disagree in both, an outer example leaves when all
+/// of its inner ones are done; outer examples whose inner ones are done differently run one after the other. Every
+/// differentiation goes through; reverse mode keeps what every step needs. A number in the state takes the dtype that
+/// the first step gives it, of the same kind.
+/// ValueError if the condition has more than one element, if the body changes the state's structure, shapes or dtypes,
+/// or if more than `max_steps` are needed.
+/// Where a program is recorded, condition and body run once, and numbers in the state become tensors. A step that
+/// changes values that are no Tensors is a TransformError there, a condition that draws a NotImplementedError.
 ///   Tensor root = rc::while_loop([](Tensor x) { return abs(x * x - 2) > 1e-6; },
 ///                                [](Tensor x) { return (x + 2 / x) / 2; }, rc::tensor(1.));
 template <class C, class B, class S>
 auto while_loop(const C& cond_fn, const B& body_fn, const S& state, LoopOptions options = {}) {
-  static_assert(call::takes<C, std::decay_t<const S>>,
-                "ricci: the condition of a loop must take the state as its one argument");
-  const call::Condition<std::decay_t<const C>> condition{"while_loop", cond_fn};
-  return call::loop("while_loop", condition, body_fn, std::decay_t<const S>(state), options);
+  using State = std::decay_t<const S>;
+  static_assert(call::takes<C, State>, "ricci: the condition of a loop must take the state as its one argument");
+  if constexpr (call::takes<C, State>) {
+    const call::Condition<std::decay_t<const C>> condition{"while_loop", cond_fn};
+    return call::loop("while_loop", condition, body_fn, State(state), options);
+  } else {
+    return State(state);  // refused above, in one sentence
+  }
 }
 
 /// `for (i = lo; i < hi; ++i) state = body(i, state)`: i is an int64 Tensor; the bounds, of one element, may differ per
-/// example of a vmap. TypeError if a bound is no integer. ValueError if a bound has more elements, if the body changes the
-/// state's shapes or dtypes, or if more than `max_steps` are needed. Otherwise as while_loop: the body returns the state's
-/// type.
+/// example of a vmap. TypeError if a bound is no integer. ValueError if a bound has more elements, if the body changes
+/// the state's shapes or dtypes, or if more than `max_steps` are needed. Otherwise as while_loop: the body returns the
+/// state's type.
 ///   Tensor factorial = rc::fori_loop(1, 6, [](Tensor i, Tensor p) { return p * i; }, rc::tensor(1.));
 template <class B, class S>
 auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state, LoopOptions options = {}) {
@@ -266,10 +318,7 @@ auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state
   if constexpr (call::returns<State, B, Tensor, State>()) {
     using Counted = call::Counted<State>;
     const auto below = [](const Counted& s) { return lt(s.index, s.end); };
-    const auto step = [body](const Counted& s) {
-      std::tuple<Tensor, State> arguments(s.index, s.state);
-      return Counted{s.index + 1, s.end, call::invoke(body, arguments)};
-    };
+    const call::CountedStep<std::decay_t<const B>> step{body};
     const Counted first{runs::whole_number("fori_loop", "the lower bound", lo),
                         runs::whole_number("fori_loop", "the upper bound", hi), state};
     return call::loop("fori_loop", below, step, first, options).state;
@@ -278,20 +327,20 @@ auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state
   }
 }
 
-/// The same with bounds that are no Tensors. Where a program is recorded, it is a scan of that many steps.
+/// The same with numbers or sizes as bounds. A program that is being recorded gets a scan of that many steps.
 template <class L, class H, class B, class S>
   requires call::Bound<L> && call::Bound<H>
 auto fori_loop(const L& lo, const H& hi, const B& body, const S& state, LoopOptions options = {}) {
   using State = std::decay_t<const S>;
+  const Size low = call::size_of_bound(lo), high = call::size_of_bound(hi);
   if constexpr (call::returns<State, B, Tensor, State>()) {
     State first = state;
     const bool keeps_all = options.checkpoint == Checkpoints::every_step;
     if (keeps_all && function::is_recorded("fori_loop", call::walk(first)))
-      if (const std::optional<Size> steps = runs::known_length(lo, hi, options.max_steps))
-        return call::record_steps("fori_loop", Tensor(static_cast<std::int64_t>(Size(lo))), *steps, body, first);
+      if (const std::optional<Size> steps = runs::known_length(low, high, options.max_steps))
+        return call::record_steps("fori_loop", Tensor(low.host()), *steps, body, first);
   }
-  return fori_loop(Tensor(static_cast<std::int64_t>(Size(lo))), Tensor(static_cast<std::int64_t>(Size(hi))), body,
-                   state, options);
+  return fori_loop(Tensor(low.host()), Tensor(high.host()), body, state, options);
 }
 
 }  // namespace ricci

@@ -11,8 +11,8 @@ enum class Checkpoints : std::uint8_t { every_step, sqrt, log };
 
 struct LoopOptions {
   std::int64_t max_steps = 1'000'000'000;  ///< an error where more are needed: the loop is taken for endless
-  /// Other than every_step: functions that capture what a transform around them differentiates or maps are written
-  /// down, with that as part of the state, and may not look at values.
+  /// With sqrt and log, a condition or body that captures a tensor which a transform around the loop differentiates or
+  /// maps is recorded as a program, with the tensor as part of the state. It may then not look at values.
   Checkpoints checkpoint = Checkpoints::every_step;
 };
 

@@ -25,12 +25,12 @@ class Parting {
   /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, one group that
   /// agrees goes on, the others wait, in an order of their own.
   std::int64_t choose(const Tensor& question);
-  /// Whether the running examples go on with `state`. Where they disagree, those that do not are done, their share of the
-  /// state is their result; the others go on with theirs. TransformError as `next`.
+  /// Whether the running examples go on with `state`. Where they disagree, those that do not are done, their share of
+  /// the state is their result; the others go on with theirs. TransformError as `next`.
   bool goes_on(const Tensor& question, const ErasedTree& state);
-  /// The running examples are done, with this result. True: other examples go on, `answer()` and, in a loop, `result` are
-  /// theirs. False: all are done, and `result` is that of all: new tensors, as an operation's are. TransformError if the
-  /// results of two groups hold different values that are no Tensors.
+  /// The running examples are done, with this result. True: other examples go on, `answer()` and, in a loop, `result`
+  /// are theirs. False: all are done, and `result` is that of all: new tensors, as an operation's are. TransformError
+  /// if the results of two groups hold different values that are no Tensors.
   bool next(const ErasedTree& result);
   std::int64_t answer() const;  ///< the last one
   /// Whether the question was each example's own, and no group of them has given this answer.

@@ -27,11 +27,14 @@ struct RecordedLoop {
   Closure condition, body;
   LoopOptions options;
 };
-/// The number of steps from one bound of a loop to the other, where both are known while the loop is recorded; none where
-/// there are more than `most`.
+/// The number of steps from one bound of a loop to the other, where both are known while the loop is recorded; none
+/// where there are more than `most`.
 std::optional<Size> known_length(Size low, Size high, std::int64_t most);
 /// Gives numbers among the leaves a dtype: the state of a recorded loop has fixed types.
 void fix_dtypes(const tree::Walk& state);
+bool has_numbers(const tree::Walk& state);
+/// Gives numbers in a state the dtypes that they have after a step, where those are of the same kind.
+void take_dtypes(const tree::Walk& state, const tree::Walk& after);
 /// Writes the state after the loop over the one before it. ValueError unless the condition has one element,
 /// NotImplementedError if it draws.
 void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state);

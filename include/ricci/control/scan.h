@@ -31,14 +31,24 @@ Size scanned_size(const char* name, const tree::Walk& xs);
 }  // namespace runs
 
 namespace call {
-template <class C, class X, class F>
-auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions options) {
+/// Whether the step fits carry and slices; where it does not, one sentence says why.
+template <class F, class C, class X>
+consteval bool is_step() {
   static_assert(takes<F, C, X>, "ricci: the step of scan must take the carry and one slice");
-  using R = result_t<F, C, X>;
-  static_assert(is_two_things<R>, "ricci: the step of scan must return std::pair{carry, y}");
-  using Y = std::tuple_element_t<1, R>;
-  static_assert(std::is_same_v<std::tuple_element_t<0, R>, C>,
-                "ricci: the step of scan must return the type of the carry");
+  if constexpr (takes<F, C, X>) {
+    using R = result_t<F, C, X>;
+    static_assert(is_two_things<R>, "ricci: the step of scan must return std::pair{carry, y}");
+    if constexpr (is_two_things<R>) {
+      constexpr bool keeps_type = std::is_same_v<std::tuple_element_t<0, R>, C>;
+      static_assert(keeps_type, "ricci: the step of scan must return the type of the carry");
+      return keeps_type;
+    }
+  }
+  return false;
+}
+
+template <class Y, class C, class X, class F>
+std::pair<C, Y> run_scan(const char* name, const F& step, C carry, const X& xs, ScanOptions options) {
   X slice = xs;
   if (function::is_recorded(name, walk(carry)) || function::is_recorded(name, walk(slice))) {
     runs::show_slice_types(name, walk(slice));
@@ -48,13 +58,12 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
   const runs::Slices slices(name, walk(slice));
   const auto run_step = [&](std::int64_t i) {
     slices.show(i, walk(slice));
-    std::tuple<C, X> arguments(carry, slice);
-    function::own_cells(name, walk(arguments));
-    return call::invoke(step, arguments);
+    return on_copies(name, step, carry, slice);
   };
   if (slices.count() == 0) {
     Y y = std::get<1>(run_step(0));
     runs::make_empty(walk(y));
+    function::own_cells(name, walk(carry));
     return std::pair{std::move(carry), std::move(y)};
   }
   std::vector<Y> ys;
@@ -68,12 +77,24 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
   if (options.reverse) std::reverse(ys.begin(), ys.end());
   return std::pair{std::move(carry), tree::stacked(name, ys)};
 }
+
+template <class C, class X, class F>
+auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions options) {
+  if constexpr (is_step<F, C, X>()) {
+    using Y = std::tuple_element_t<1, result_t<F, C, X>>;
+    return run_scan<Y>(name, step, std::move(carry), xs, options);
+  } else {
+    return std::pair{std::move(carry), xs};  // refused above, in one sentence
+  }
+}
 }  // namespace call
 
 /// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis 0; ys are stacked along
 /// axis 0. The work of reverse mode is that of the steps. Over no slices the step runs once on zeros, to learn what y
-/// is. ValueError if xs have no axis 0, or differing ones, if a step changes the carry's structure, shapes or dtypes,
-/// or if the ys of two steps differ in structure or shape.
+/// is. Values in y that are no Tensors are those of the first step.
+/// ValueError if xs have no axis 0, or differing ones, if xs hold an rc::Ragged, which has no axis over its rows, if a
+/// step changes the carry's structure, shapes or dtypes, or if the ys of two steps differ in structure or shape. Where
+/// a program is recorded, a step that changes values of the carry that are no Tensors is a TransformError.
 ///   auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, rc::tensor(0.), xs);
 template <class F, class C, class X>
 auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) {

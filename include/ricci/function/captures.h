@@ -1,6 +1,6 @@
-// Functions that are run again for a derivative, as a checkpoint's, and capture what is differentiated or mapped around
-// them: an attempt to run them finds that out, and they are written down instead, so that captures become inputs. Not
-// for users.
+// A function that is run again for a derivative, as that of a checkpoint, may capture a tensor that a transform around
+// it differentiates or maps. It is first run as an attempt. An attempt that meets such a tensor fails; the function is
+// then recorded as a program, which takes the captured tensors as inputs. Not for users.
 #pragma once
 
 #include "ricci/error.h"
@@ -24,7 +24,7 @@ class Attempt {
   Owned<State> state_;
 };
 
-/// Ends an attempt that has failed: while it lives, what that drew is drawn again.
+/// Ends an attempt that has failed. While it lives, random draws are those of the attempt again.
 class AfterAttempt {
  public:
   explicit AfterAttempt(Attempt& attempt);

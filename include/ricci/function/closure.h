@@ -21,6 +21,7 @@ struct Closure {
   Program program;
   std::vector<Tensor> captured;
   std::vector<Tensor> streams = {};  // the places that the first step begins at
+  std::vector<bool> numbers = {};    // those outputs of the function that were numbers and got a dtype
 };
 
 /// Whether the function runs once for each run of the program around it, or, the step of a loop, many times.
@@ -101,3 +102,13 @@ struct ClosedFunction {
 };
 
 }  // namespace ricci::function
+
+namespace ricci::call {
+/// `f` on copies of the arguments: what it writes to them stays in it. `name` is what errors call it.
+template <class F, class... A>
+result_t<F, tree::plain_t<A>...> on_copies(const char* name, const F& f, const A&... a) {
+  std::tuple<tree::plain_t<A>...> arguments(a...);
+  function::own_cells(name, walk(arguments));
+  return invoke(f, arguments);
+}
+}  // namespace ricci::call

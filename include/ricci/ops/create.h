@@ -4,6 +4,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -25,6 +26,12 @@ struct GeneratorOption {
 
 struct TensorOptions {
   DType dtype = default_dtype();
+  GeneratorOption generator = {};
+};
+
+/// For tensors that are like another one: its dtype if none is given.
+struct LikeOptions {
+  std::optional<DType> dtype = {};
   GeneratorOption generator = {};
 };
 
@@ -160,7 +167,8 @@ Tensor tensor(const L& values) {
 }
 /// Row-major elements where they are, without a copy: `data` must outlive the tensor and its views, or `deleter(data)`
 /// is called when the last of them is gone; the deleter is any callable, with captures or without. In-place operations
-/// may write to it; from a const pointer they never do.
+/// may write to it; from a const pointer they never do. ValueError if the address is no multiple of an element's bytes
+/// (of a complex one: of its parts').
 ///   rc::Tensor image = rc::from_blob(pixels, {height, width}, rc::uint8);
 ///   rc::Tensor frame = rc::from_blob(p, {n}, rc::float32, [&camera](void* data) { camera.give_back(data); });
 Tensor from_blob(void* data, const Shape& shape, DType dtype);
@@ -186,8 +194,8 @@ Tensor ones(const Shape& shape);
 Tensor ones(const Shape& shape, TensorOptions options);
 Tensor empty(const Shape& shape);  ///< elements are whatever the memory holds
 Tensor empty(const Shape& shape, TensorOptions options);
-/// `value` is a number or a 0-dim tensor, with respect to which the result is differentiable. A number gives float32,
-/// int64, boolean or complex64, a tensor its own dtype. ValueError if it has axes.
+/// `value` is a number or a 0-dim tensor, with respect to which the result is differentiable. A number gives the dtype
+/// that `tensor(number)` has, a tensor its own. ValueError if it has axes.
 Tensor full(const Shape& shape, const Tensor& value);
 Tensor full(const Shape& shape, const Tensor& value, TensorOptions options);
 inline Tensor zeros(const Shape& shape, DType dtype) { return zeros(shape, TensorOptions{.dtype = dtype}); }
@@ -222,11 +230,17 @@ inline Tensor zeros_like(const Tensor& x, DType dtype) { return zeros_like(x).to
 inline Tensor ones_like(const Tensor& x, DType dtype) { return ones_like(x).to(dtype); }
 inline Tensor empty_like(const Tensor& x, DType dtype) { return empty_like(x).to(dtype); }
 inline Tensor full_like(const Tensor& x, const Tensor& value, DType dtype) { return full_like(x.to(dtype), value); }
-inline Tensor zeros_like(const Tensor& x, TensorOptions options) { return zeros_like(x, options.dtype); }
-inline Tensor ones_like(const Tensor& x, TensorOptions options) { return ones_like(x, options.dtype); }
-inline Tensor empty_like(const Tensor& x, TensorOptions options) { return empty_like(x, options.dtype); }
-inline Tensor full_like(const Tensor& x, const Tensor& value, TensorOptions options) {
-  return full_like(x, value, options.dtype);
+inline Tensor zeros_like(const Tensor& x, LikeOptions options) {
+  return options.dtype ? zeros_like(x, *options.dtype) : zeros_like(x);
+}
+inline Tensor ones_like(const Tensor& x, LikeOptions options) {
+  return options.dtype ? ones_like(x, *options.dtype) : ones_like(x);
+}
+inline Tensor empty_like(const Tensor& x, LikeOptions options) {
+  return options.dtype ? empty_like(x, *options.dtype) : empty_like(x);
+}
+inline Tensor full_like(const Tensor& x, const Tensor& value, LikeOptions options) {
+  return options.dtype ? full_like(x, value, *options.dtype) : full_like(x, value);
 }
 
 // ── patterns ──
@@ -240,9 +254,9 @@ Tensor eye(Size n, Size m);
 Tensor eye(Size n, Size m, DType dtype);
 inline Tensor eye(Size n, TensorOptions options) { return eye(n, options.dtype); }
 inline Tensor eye(Size n, Size m, TensorOptions options) { return eye(n, m, options.dtype); }
-/// start, start + step, … before end: [ceil((end - start) / step)]; int64 if all are integers, else float32. start is 0
-/// and step 1 if not given. ValueError if step is 0 or leads away from end; the numbers are read, so a value that
-/// differs per example of a vmap is a TransformError.
+/// start, start + step, … before end: [ceil((end - start) / step)]; int64 if all are integers, else the default
+/// dtype. start is 0 and step 1 if not given. ValueError if step is 0 or leads away from end; the numbers are read, so
+/// a value that differs per example of a vmap is a TransformError.
 ///   rc::Tensor i = rc::arange(5);  // 0 1 2 3 4
 Tensor arange(const Tensor& end);
 Tensor arange(const Tensor& end, DType dtype);

@@ -20,8 +20,9 @@ Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);  ///< not of booleans
 Tensor mul(const Tensor& a, const Tensor& b);  ///< of booleans: and
 Tensor div(const Tensor& a, const Tensor& b);  ///< true division: integers give the default dtype
-/// 1 ulp; 2 with a number for exponent, which is first rounded to x's type. Integers stay integers, with 0 for what is
-/// no integer; a number for exponent (2, 3, 0.5, -1) costs no logarithm. The slope of 0 to the power 0 is 0.
+/// 1 ulp; 2 with a number for exponent, which is first rounded to x's type. Integers stay integers: a negative integer
+/// for exponent is a ValueError, and where a tensor has one, the power is 0 unless it is an integer. A number for
+/// exponent (2, 3, 0.5, -1) costs no logarithm. The slope of 0 to the power 0 is 0.
 ///   rc::Tensor y = pow(x, 3);
 Tensor pow(const Tensor& base, const Tensor& exponent);
 Tensor neg(const Tensor& x);       ///< not of booleans
@@ -125,8 +126,8 @@ Tensor erfc(const Tensor& x);    ///< 1.5 ulp
 Tensor lgamma(const Tensor& x);  ///< log |Gamma(x)|; 1 ulp
 /// The derivative of lgamma; 4 ulp, for x < 0 of the greater of digamma(1 - x) and pi cot(pi x), its two terms.
 Tensor digamma(const Tensor& x);
-/// The n-th derivative of digamma; n up to 33 in float32, 169 in float64, else ValueError. 4 ulp, for x < 0 and even n of
-/// the greatest of its parts. By Hurwitz's zeta function, DLMF 25.11.12 and 25.11.5.
+/// The n-th derivative of digamma; n up to 33 in float32, 169 in float64, else ValueError. 4 ulp, for x < 0 and even n
+/// of the greatest of its parts. By Hurwitz's zeta function, DLMF 25.11.12 and 25.11.5.
 ///   rc::Tensor trigamma = rc::polygamma(1, x);
 Tensor polygamma(std::int64_t n, const Tensor& x);
 

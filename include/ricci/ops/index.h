@@ -14,8 +14,14 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index);
 /// gather, but x and index broadcast along the other axes, and negative indices count from the back.
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim);
+/// The elements of x, counted row-major as of one vector, at the places `index`, in whose shape; negative indices count
+/// from the back.
 Tensor take(const Tensor& x, const Tensor& index);
+/// x with src[…, i, …] at x[…, index[…, i, …], …] along an axis; of several for one place the last one stays. index has
+/// x's axes and is along none of the others larger; src has as many and is along none smaller than index, or is a
+/// number or 0-dim. It is read in x's dtype. ValueError if the shapes do not fit.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
+/// The same with src added to what x has there; all that go to one place add up.
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
 /// x with the slices of src added at the places index [n] along an axis, where src has size n; it broadcasts to that
 /// shape, else ValueError.
@@ -24,8 +30,12 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value);
 /// NumPy's advanced indexing; boolean masks read values.
 Tensor index(const Tensor& x, const std::vector<Index>& indices);
+/// x with `value`, which broadcasts to the shape of `index(x, indices)`, in the places that shows; with `accumulate`
+/// added to what x has there. A single mask writes without reading its values if `value` has no axis for what it picks.
+/// ValueError if value does not broadcast.
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value);
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, bool accumulate);
+/// x with `value` where the mask is true, in x's dtype; the three broadcast.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
 /// For results whose size depends on values: `size` rows, cut off or filled up, so that examples of a vmap agree.
 struct SizeOptions {

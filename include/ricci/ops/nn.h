@@ -80,6 +80,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 /// place: running = (1 - momentum) running + momentum statistic, the variance unbiased; else by the running ones.
 /// momentum 0.1, eps 1e-5 if not given. ValueError for shapes that do not fit; TransformError where x has a value per
 /// example of a vmap and the running statistics, which training writes, have not. Ioffe and Szegedy, 2015.
+/// Without `training` it does not train: `batch_norm(x, mean, variance)` uses the running statistics as they are.
 ///   Tensor y = rc::batch_norm(x, model.running_mean, model.running_var, model.weight, model.bias, training);
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var);
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,

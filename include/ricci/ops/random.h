@@ -15,12 +15,6 @@ struct RandomOptions {
   Generator& generator;
 };
 
-/// `{.dtype = rc::float64, .generator = g}`, for draws that are like a tensor: its dtype if none is given.
-struct LikeOptions {
-  std::optional<DType> dtype = {};
-  GeneratorOption generator = {};
-};
-
 namespace ops {
 
 // ── numbers of one distribution ──

@@ -148,19 +148,19 @@ Tensor median(const Tensor& x);
 std::pair<Tensor, Tensor> extreme_along(const Tensor& x, bool greatest, std::int64_t dim, bool keepdim);
 template <Integer I>
 std::pair<Tensor, Tensor> max(const Tensor& x, I dim) {
-  return extreme_along(x, true, static_cast<std::int64_t>(dim), false);
+  return extreme_along(x, true, host_index(dim), false);
 }
 template <Integer I>
 std::pair<Tensor, Tensor> max(const Tensor& x, I dim, bool keepdim) {
-  return extreme_along(x, true, static_cast<std::int64_t>(dim), keepdim);
+  return extreme_along(x, true, host_index(dim), keepdim);
 }
 template <Integer I>
 std::pair<Tensor, Tensor> min(const Tensor& x, I dim) {
-  return extreme_along(x, false, static_cast<std::int64_t>(dim), false);
+  return extreme_along(x, false, host_index(dim), false);
 }
 template <Integer I>
 std::pair<Tensor, Tensor> min(const Tensor& x, I dim, bool keepdim) {
-  return extreme_along(x, false, static_cast<std::int64_t>(dim), keepdim);
+  return extreme_along(x, false, host_index(dim), keepdim);
 }
 
 }  // namespace ricci::ops

@@ -28,6 +28,16 @@ inline namespace RICCI_ISA {
 /// often read next.
 inline constexpr std::int64_t streaming_bytes = std::int64_t{16} << 20;
 
+/// Whether a loop over n contiguous elements of the output, each of `bytes`, should write past the caches: it is large,
+/// and no input is the output.
+inline bool wants_streaming(int n_in, char* const* data, std::int64_t n, std::int64_t bytes) {
+  if (n * bytes < streaming_bytes) return false;
+  for (int k = 1; k <= n_in; ++k) {
+    if (data[k] == data[0]) return false;
+  }
+  return true;
+}
+
 namespace loop_detail {
 
 // --- What the formula sees
@@ -190,14 +200,6 @@ struct Loops {
     return dense;
   }
 
-  static bool wants_streaming(char* const* data, std::int64_t n) {
-    if (n * bytes(0) < streaming_bytes) return false;
-    for (int k = 1; k <= inputs; ++k) {
-      if (data[k] == data[0]) return false;
-    }
-    return true;
-  }
-
   static void run(const void* pointer, int, char* const* data, const std::int64_t* strides, std::int64_t n) {
     using Returned = decltype(std::declval<const Op&>().formula(std::declval<Operand<Kinds, T>>()...));
     static_assert(std::is_same_v<Returned, Out>,
@@ -211,7 +213,7 @@ struct Loops {
       if (n > 1) {
         if (!is_dense(strides)) [[unlikely]]
           return kernels::run_staged(&run, types, types, pointer, data, strides, n);
-        if (wants_streaming(data, n)) [[unlikely]]
+        if (wants_streaming(inputs, data, n, bytes(0))) [[unlikely]]
           return kernels::run_streamed(&run, types, pointer, data, strides, n);
       }
       if (n > 0) pack_loop<Op, T, Out, Operand<Kinds, T>...>(op, data, strides, n, each_input);

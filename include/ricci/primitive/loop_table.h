@@ -95,6 +95,7 @@ void run_staged(Loop loop, const LoopTypes& computed, const LoopTypes& stored, c
                 const std::int64_t* strides, std::int64_t n);
 
 /// Runs `loop` over contiguous or stride-0 operands of `types`, writing the output past the caches.
+/// Requires: wants_streaming (loop.h).
 void run_streamed(Loop loop, const LoopTypes& types, const void* op, char* const* data, const std::int64_t* strides,
                   std::int64_t n);
 

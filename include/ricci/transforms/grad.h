@@ -84,8 +84,9 @@ struct Differentiated {
 
 /// The gradient of a function that returns one real floating 0-dim tensor. `grad<1>(f)` with respect to the second
 /// argument, `grad<0, 2>(f)` a std::tuple; the gradient has the argument's tree, integer and non-tensor leaves keep
-/// their value. TypeError for an argument whose tensors are all of integers. With rc::has_aux, f returns
-/// std::pair{loss, aux}.
+/// their value. With rc::has_aux, f returns std::pair{loss, aux}, and aux comes back without derivatives. TypeError for
+/// an argument whose tensors are all of integers, and if the loss is no Tensor, complex or of integers; ValueError if
+/// it has axes or is undefined.
 ///   Mlp gradient = rc::grad(loss)(model, x, y);
 RICCI_GRADIENT_TRANSFORM(grad, Gives::gradient)
 /// std::pair{gradients, value}; with has_aux {gradients, {value, aux}}.

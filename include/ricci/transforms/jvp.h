@@ -60,9 +60,14 @@ auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
 }
 }  // namespace call
 
-/// `auto [out, tangent] = rc::jvp(f, std::tuple{x, y}, std::tuple{tx, ty})`: the value and the derivative along the
-/// tangents; a lone tree stands for a 1-tuple, and Tensors in braces, `rc::jvp(f, {x, y}, {tx, ty})`, for a tuple of
-/// them. TypeError for primals without a derivative, as vjp.
+/// `auto [out, tangent] = rc::jvp(f, std::tuple{x, y}, std::tuple{tx, ty})`: the value, and the derivative along the
+/// tangents. A lone tree stands for a 1-tuple; Tensors in braces, `rc::jvp(f, {x, y}, {tx, ty})`, for a tuple of them.
+/// `auto [out, tangent, aux] = rc::jvp(f, rc::has_aux, x, tx)`: f returns std::pair{out, aux}, and aux comes back
+/// without derivatives. With rc::strict, TransformError if an output does not depend on the primals; its tangent is
+/// else zero.
+/// ValueError if the tangents differ from the primals in structure or shape, or if an output is undefined. TypeError if
+/// they differ in dtype, if an output is of integers or f returns no Tensor, and for primals without a derivative, as
+/// vjp.
 template <class F, class P, class T>
 auto jvp(const F& f, const P& primals, const T& tangents, where_t where = where_t::current()) {
   return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
@@ -89,21 +94,27 @@ auto jvp(const F& f, strict_t, const Tensor (&primals)[n], const Tensor (&tangen
          where_t where = where_t::current()) {
   return call::jvp<false, true>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
 }
-template <std::size_t n>
-auto jvp(Unary* f, const Tensor (&primals)[n], const Tensor (&tangents)[n], where_t where = where_t::current()) {
-  return call::jvp<false, false>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
-}
-template <std::size_t n>
-auto jvp(BinaryName f, const Tensor (&primals)[n], const Tensor (&tangents)[n], where_t where = where_t::current()) {
-  return call::jvp<false, false>(f, call::tuple_of(primals), call::tuple_of(tangents), where);
-}
-template <class P, class T>
-auto jvp(Unary* f, const P& primals, const T& tangents, where_t where = where_t::current()) {
-  return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
-}
-template <class P, class T>
-auto jvp(BinaryName f, const P& primals, const T& tangents, where_t where = where_t::current()) {
-  return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
-}
+/// Of an overloaded operation passed by name.
+#define RICCI_JVP_OF_NAME(Name)                                                                                 \
+  template <class P, class T>                                                                                   \
+  auto jvp(Name f, const P& primals, const T& tangents, where_t where = where_t::current()) {                   \
+    return jvp<Name, P, T>(f, primals, tangents, where);                                                        \
+  }                                                                                                             \
+  template <class P, class T>                                                                                   \
+  auto jvp(Name f, strict_t, const P& primals, const T& tangents, where_t where = where_t::current()) {         \
+    return jvp<Name, P, T>(f, strict, primals, tangents, where);                                                \
+  }                                                                                                             \
+  template <std::size_t n>                                                                                      \
+  auto jvp(Name f, const Tensor(&primals)[n], const Tensor(&tangents)[n], where_t where = where_t::current()) { \
+    return jvp<Name, n>(f, primals, tangents, where);                                                           \
+  }                                                                                                             \
+  template <std::size_t n>                                                                                      \
+  auto jvp(Name f, strict_t, const Tensor(&primals)[n], const Tensor(&tangents)[n],                             \
+           where_t where = where_t::current()) {                                                                \
+    return jvp<Name, n>(f, strict, primals, tangents, where);                                                   \
+  }
+RICCI_JVP_OF_NAME(Unary*)
+RICCI_JVP_OF_NAME(BinaryName)
+#undef RICCI_JVP_OF_NAME
 
 }  // namespace ricci

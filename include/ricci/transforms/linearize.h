@@ -5,7 +5,8 @@
 
 namespace ricci {
 
-/// A function's derivative at one point, as a function of tangents; called many times, f is not run again.
+/// A function's derivative at one point, as a function of tangents, to be called many times; f is not run again.
+/// ValueError if the tangents differ from the primals in structure or shape, TypeError if in dtype.
 template <class Out, class... P>
 class LinearMap {
  public:
@@ -44,8 +45,9 @@ template <class F, class... P>
 using linearize_t = decltype(linearize(std::declval<const F&>(), where_t(), std::declval<const P&>()...));
 }  // namespace call
 
-/// `auto [out, f_jvp] = rc::linearize(f, x, y)`: a std::pair; f runs once, `f_jvp(tx, ty)` many times. TypeError for
-/// primals without a derivative, as vjp. A class for the reason that vjp is.
+/// `auto [out, f_jvp] = rc::linearize(f, x, y)`: a std::pair of the value and the derivative; f runs once,
+/// `f_jvp(tx, ty)` many times. TypeError if an output is of integers or f returns no Tensor, and for primals without a
+/// derivative, as vjp; ValueError if an output is undefined. A class for the reason that vjp is.
 template <class F, class... P>
 struct linearize : call::linearize_t<F, P...> {
   linearize(const F& f, const P&... primals, where_t where = where_t::current())

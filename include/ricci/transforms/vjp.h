@@ -7,7 +7,8 @@
 namespace ricci {
 
 /// The reverse derivative at one point: maps a cotangent of the output to cotangents of the primals. Can be called many
-/// times, under later transforms too, and outlives everything it needs.
+/// times, under later transforms too, and outlives everything it needs. ValueError if the cotangent differs from the
+/// output in structure or shape, TypeError if in dtype.
 template <class Out, class... P>
 class Pullback {
  public:
