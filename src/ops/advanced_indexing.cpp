@@ -18,6 +18,11 @@ bool is_mask(const Index& i) {
   return i.kind == EntryKind::tensor && i.tensor.defined() && i.tensor.dtype() == DType::boolean;
 }
 
+/// A mask without axes.
+bool is_lone_truth_value(const std::vector<Index>& indices) {
+  return indices.size() == 1 && is_mask(indices[0]) && indices[0].tensor.dim() == 0;
+}
+
 /// The number of axes an entry uses up.
 int axes_of(const Index& i) {
   if (i.kind == EntryKind::new_axis || i.kind == EntryKind::all_others) return 0;
@@ -148,8 +153,7 @@ namespace ops {
 
 Tensor index(const Tensor& x, const std::vector<Index>& indices) {
   // As in PyTorch, one truth value keeps all of x, as the only row of a new axis, or nothing.
-  if (indices.size() == 1 && is_mask(indices[0]) && indices[0].tensor.dim() == 0)
-    return index(unsqueeze(x, 0), {Index(reshape(indices[0].tensor, {1}))});
+  if (is_lone_truth_value(indices)) return index(unsqueeze(x, 0), {Index(reshape(indices[0].tensor, {1}))});
   const Resolved r = resolve(x, indices);
   if (r.indices.empty()) return r.view;
   const Tensor rows = take_front(permute(r.view, front_order(r)), r.indices, place_of(x, r));
@@ -171,6 +175,10 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
 }
 const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& value, bool accumulate) const {
   const Called as("index_put_", *this, value);
+  if (is_lone_truth_value(indices)) {
+    ops::unsqueeze(*this, 0).index_put_({Index(indices[0].tensor.reshape({1}))}, value, accumulate);
+    return *this;
+  }
   Tensor masked;
   if (!accumulate && put_by_mask(*this, indices, value, masked)) {
     assign_into(*this, masked, "index_put_");

@@ -56,9 +56,9 @@ struct Moments {
  private:
   /// The derivative of the variance is this times x - mean.
   Tensor slope(const Type& x) const {
-    const Size n = size_along(axes, x.shape);
-    if (n.is_symbol()) return Tensor(2.0) / number_of(n - correction);
-    return 2.0 / std::max(0.0, static_cast<double>(n.host()) - static_cast<double>(correction));
+    const Size n = size_along(axes, x.shape), room = n < correction ? Size(0) : n - correction;
+    if (room.is_symbol()) return Tensor(2.0) / number_of(room);
+    return 2.0 / static_cast<double>(room.raw());
   }
   Tensor mean_of(const Tensor& x) const { return axes.empty() ? x : mean(x, axes); }
 };

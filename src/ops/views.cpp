@@ -538,7 +538,8 @@ Tensor slice(const Tensor& x, std::int64_t dim, std::optional<Size> start, std::
   const Size n = type_of(x).shape[at(axis)];
   const auto clip = [n](Size i) { return std::clamp(i < 0 ? i + n : i, Size(0), n); };
   const Size from = start ? clip(*start) : Size(0), until = std::max(stop ? clip(*stop) : n, from);
-  const Size size = step == 1 ? until - from : (until - from + (step - 1)) / step;
+  const std::int64_t every = std::min(step, beyond_memory);  // no axis is longer
+  const Size size = step == 1 ? until - from : (until - from + (every - 1)) / every;
   const bool is_short = !size.is_symbol() && size.raw() <= 1;
   return apply(SliceView{axis, from, size, is_short ? 1 : step}, x);
 }

@@ -32,6 +32,14 @@ TEST(Masks, WithoutAxesKeepAllOrNothing) {
   EXPECT_EQ(Tensor(x[x.sum() > 100]).shape(), rc::Shape({0, 3}));
   EXPECT_EQ(Tensor(number(2)[rc::tensor(true)]).shape(), rc::Shape({1}));
   expect_values(rc::grad([](Tensor v) { return v[rc::tensor(true)].sum(); })(x), {1, 1, 1});
+  Tensor written = x.clone();
+  written.index_put_({rc::tensor(true)}, number(1), true);
+  written.index_put_({rc::tensor(false)}, number(9), true);
+  expect_values(written, {2, 3, 4});
+  written[rc::tensor(true)] = Tensor(written[rc::tensor(true)]) * 2;
+  expect_values(written, {4, 6, 8});
+  written[rc::tensor(false)] = number(0);
+  expect_values(written, {4, 6, 8});
 }
 
 TEST(Brackets, TakeEveryTypeOfInteger) {

@@ -36,6 +36,14 @@ void expect_open(const Function& f, const std::vector<rc::Shape>& shapes) {
 
 const std::vector<rc::Shape> vectors{{5}, {4}, {7}}, matrices{{5, 3}, {4, 3}, {7, 3}}, squares{{3, 3}, {2, 2}, {5, 5}};
 
+/// Where the correction leaves nothing to divide by, the slope of a variance is another.
+TEST(OpenSizes, OfAVarianceKeepToTheCorrection) {
+  const auto f = rc::grad([](Tensor x) { return rc::var(x, {0}, 3, false).sum(); });
+  const rc::Program p = rc::trace(f)(filled({8}));
+  expect_equal(p({filled({5})})[0], f(filled({5})));
+  EXPECT_THROW(p({filled({2})}), rc::ValueError);
+}
+
 TEST(OpenSizes, OfIndexedTensors) {
   expect_open([](Tensor x) { return x[0]; }, matrices);
   expect_open([](Tensor x) { return x[-1]; }, matrices);
