@@ -41,8 +41,8 @@ def first_sentence(text):
 
 def statements(path):
     """(section, text, declaration) of each declaration in the header, up to its `;` or its body. The text is what stands
-    behind the declaration, or right above it. A declaration whose comment begins "Does not compile" is for wrong calls, and
-    no operation."""
+    behind the declaration, or right above it. A declaration whose comment begins "Does not compile", for wrong calls, or
+    "Not for users" is no operation."""
     section, comment, statement, in_macro, in_title = "", [], "", False, False
     for line in path.read_text().splitlines():
         if in_macro or line.startswith("#"):
@@ -61,7 +61,7 @@ def statements(path):
             statement = f"{statement} {code.strip()}".strip()
             if ";" in code or "{" in code or statement.startswith("RICCI"):
                 text = first_sentence(trailing.strip() or " ".join(comment))
-                if not text.startswith("Does not compile"):
+                if not text.startswith(("Does not compile", "Not for users")):
                     yield section, text, statement
                 comment, statement = [], ""
 

@@ -254,7 +254,8 @@ void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::s
 }
 
 std::string in_place_name(const char* name, const Tensor& target, const Tensor* const* inputs) {
-  return std::string(name) + (inputs[0]->is_same(target) ? "_" : "_out");
+  const bool in_place = inputs[0] == &target || (target.defined() && inputs[0]->is_same(target));
+  return std::string(name) + (in_place ? "_" : "_out");
 }
 
 void write_result(const Tensor& target, const Tensor& result, const char* name) {

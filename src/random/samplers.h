@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "primitive/called.h"
 #include "random/request.h"
 
 namespace ricci {
@@ -96,6 +97,7 @@ namespace samplers {
 /// What is asked for; a formula may give the type that its parameters promote to.
 template <class Sampler, class... P>
 Tensor sample(const Request& r, const P&... p) {
+  const Called as(r.noise.op());
   return to(Sampler::sample(r, p...), r.dtype);
 }
 template <class Sampler, std::size_t... I, class... P>

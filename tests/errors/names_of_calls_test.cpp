@@ -1,6 +1,8 @@
-// Errors begin with the name of what was called, also where that is made of other operations. Every public operation is
-// called with operands of many kinds; most calls are mistakes.
+// Errors begin with the name of what was called, also where that is made of other operations. Every operation of the
+// index of operations is called with operands of many kinds; most calls are mistakes.
+#include <fstream>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,13 +26,19 @@ struct Call {
   std::function<void(const In&)> call;
 };
 
+/// What a call may write to.
+Tensor copy(const Tensor& x) { return x.defined() ? x.clone() : x; }
+
 std::vector<Call> calls() {
   return {
       {"abs", [](const In& in) { rc::abs(in.a); }},
+      {"abs_", [](const In& in) { rc::abs_(copy(in.a)); }},
       {"acos", [](const In& in) { rc::acos(in.a); }},
       {"acosh", [](const In& in) { rc::acosh(in.a); }},
       {"adaptive_avg_pool2d", [](const In& in) { rc::adaptive_avg_pool2d(in.a, in.n); }},
       {"add", [](const In& in) { rc::add(in.a, in.b); }},
+      {"add_", [](const In& in) { rc::add_(copy(in.a), in.b); }},
+      {"add_out", [](const In& in) { rc::add_out(copy(in.a), in.b, in.c); }},
       {"addcdiv", [](const In& in) { rc::addcdiv(in.a, in.b, in.c); }},
       {"addcmul", [](const In& in) { rc::addcmul(in.a, in.b, in.c); }},
       {"addmm", [](const In& in) { rc::addmm(in.a, in.b, in.c); }},
@@ -39,6 +47,7 @@ std::vector<Call> calls() {
       {"all", [](const In& in) { rc::all(in.a, in.n, false); }},
       {"allclose", [](const In& in) { rc::allclose(in.a, in.b); }},
       {"allclose", [](const In& in) { rc::allclose(in.a, in.b, in.x, in.x); }},
+      {"alpha_dropout", [](const In& in) { rc::alpha_dropout(in.a, in.x, true); }},
       {"amax", [](const In& in) { rc::amax(in.a); }},
       {"amax", [](const In& in) { rc::amax(in.a, in.n); }},
       {"amax", [](const In& in) { rc::amax(in.a, in.n, false); }},
@@ -77,10 +86,13 @@ std::vector<Call> calls() {
       {"batch_norm", [](const In& in) { rc::batch_norm(in.a, in.b, in.c); }},
       {"batch_norm", [](const In& in) { rc::batch_norm(in.a, in.b, in.c, in.a, in.b, false); }},
       {"batch_norm", [](const In& in) { rc::batch_norm(in.a, in.b, in.c, in.a, in.b, false, in.x, in.x); }},
+      {"bernoulli", [](const In& in) { rc::bernoulli(in.a); }},
+      {"beta", [](const In& in) { rc::beta(in.a, in.b); }},
       {"binary_cross_entropy", [](const In& in) { rc::binary_cross_entropy(in.a, in.b); }},
       {"binary_cross_entropy_with_logits", [](const In& in) { rc::binary_cross_entropy_with_logits(in.a, in.b); }},
       {"binary_cross_entropy_with_logits",
        [](const In& in) { rc::binary_cross_entropy_with_logits(in.a, in.b, rc::Reduction::mean); }},
+      {"binomial", [](const In& in) { rc::binomial(in.a, in.b); }},
       {"bitwise_and", [](const In& in) { rc::bitwise_and(in.a, in.b); }},
       {"bitwise_left_shift", [](const In& in) { rc::bitwise_left_shift(in.a, in.b); }},
       {"bitwise_not", [](const In& in) { rc::bitwise_not(in.a); }},
@@ -91,6 +103,7 @@ std::vector<Call> calls() {
       {"broadcast_to", [](const In& in) { rc::broadcast_to(in.a, rc::Shape{in.n}); }},
       {"cat", [](const In& in) { rc::cat({in.a, in.b, in.c}); }},
       {"cat", [](const In& in) { rc::cat({in.a, in.b, in.c}, in.n); }},
+      {"cauchy", [](const In& in) { rc::cauchy(in.a, in.b); }},
       {"cbrt", [](const In& in) { rc::cbrt(in.a); }},
       {"ceil", [](const In& in) { rc::ceil(in.a); }},
       {"cholesky", [](const In& in) { rc::cholesky(in.a); }},
@@ -110,8 +123,10 @@ std::vector<Call> calls() {
       {"conv2d", [](const In& in) { rc::conv2d(in.a, in.b); }},
       {"conv2d", [](const In& in) { rc::conv2d(in.a, in.b, in.c); }},
       {"conv2d", [](const In& in) { rc::conv2d(in.a, in.b, in.c, in.n, in.n, in.n, in.n); }},
+      {"copy_", [](const In& in) { rc::copy_(copy(in.a), in.b); }},
       {"copysign", [](const In& in) { rc::copysign(in.a, in.b); }},
       {"cos", [](const In& in) { rc::cos(in.a); }},
+      {"cos_", [](const In& in) { rc::cos_(copy(in.a)); }},
       {"cosh", [](const In& in) { rc::cosh(in.a); }},
       {"count_nonzero", [](const In& in) { rc::count_nonzero(in.a); }},
       {"cross", [](const In& in) { rc::cross(in.a, in.b); }},
@@ -130,13 +145,20 @@ std::vector<Call> calls() {
       {"diagonal", [](const In& in) { rc::diagonal(in.a, in.n, in.n, in.n); }},
       {"diagonal_scatter", [](const In& in) { rc::diagonal_scatter(in.a, in.b, in.n, in.n, in.n); }},
       {"digamma", [](const In& in) { rc::digamma(in.a); }},
+      {"dirichlet", [](const In& in) { rc::dirichlet(in.a); }},
       {"div", [](const In& in) { rc::div(in.a, in.b); }},
+      {"div_", [](const In& in) { rc::div_(copy(in.a), in.b); }},
+      {"div_out", [](const In& in) { rc::div_out(copy(in.a), in.b, in.c); }},
       {"dot", [](const In& in) { rc::dot(in.a, in.b); }},
+      {"dropout", [](const In& in) { rc::dropout(in.a, in.x); }},
       {"eigh", [](const In& in) { rc::eigh(in.a); }},
       {"eigvalsh", [](const In& in) { rc::eigvalsh(in.a); }},
+      {"einsum", [](const In& in) { rc::einsum("ij,jk->ik", in.a, in.b); }},
+      {"einsum", [](const In& in) { rc::einsum("ii,j", in.a, in.b); }},
       {"elu", [](const In& in) { rc::elu(in.a); }},
       {"elu", [](const In& in) { rc::elu(in.a, in.x); }},
       {"embedding", [](const In& in) { rc::embedding(in.a, in.b); }},
+      {"empty", [](const In& in) { rc::empty(rc::Shape{in.n}); }},
       {"empty_like", [](const In& in) { rc::empty_like(in.a); }},
       {"eq", [](const In& in) { rc::eq(in.a, in.b); }},
       {"equal", [](const In& in) { rc::equal(in.a, in.b); }},
@@ -144,8 +166,16 @@ std::vector<Call> calls() {
       {"erfc", [](const In& in) { rc::erfc(in.a); }},
       {"exp", [](const In& in) { rc::exp(in.a); }},
       {"exp2", [](const In& in) { rc::exp2(in.a); }},
+      {"exp_", [](const In& in) { rc::exp_(copy(in.a)); }},
       {"expand", [](const In& in) { rc::expand(in.a, rc::Shape{in.n}); }},
       {"expm1", [](const In& in) { rc::expm1(in.a); }},
+      {"exponential", [](const In& in) { rc::exponential(in.a); }},
+      {"eye", [](const In& in) { rc::eye(in.n); }},
+      {"eye", [](const In& in) { rc::eye(in.n, 3); }},
+      {"eye_rows", [](const In& in) { rc::eye_rows(in.n, 2, in.n, rc::float32); }},
+      {"feature_alpha_dropout", [](const In& in) { rc::feature_alpha_dropout(in.a, in.x, true); }},
+      {"feature_dropout", [](const In& in) { rc::feature_dropout(in.a, in.x, true); }},
+      {"fill_", [](const In& in) { rc::fill_(copy(in.a), in.b); }},
       {"flatten", [](const In& in) { rc::flatten(in.a); }},
       {"flatten", [](const In& in) { rc::flatten(in.a, in.n, in.n); }},
       {"flip", [](const In& in) { rc::flip(in.a, in.n); }},
@@ -155,20 +185,30 @@ std::vector<Call> calls() {
       {"fmin", [](const In& in) { rc::fmin(in.a, in.b); }},
       {"fmod", [](const In& in) { rc::fmod(in.a, in.b); }},
       {"frac", [](const In& in) { rc::frac(in.a); }},
+      {"from_blob", [](const In& in) { rc::from_blob(static_cast<void*>(nullptr), rc::Shape{in.n}, rc::float32); }},
       {"full", [](const In& in) { rc::full(rc::Shape{in.n}, in.a); }},
       {"full_like", [](const In& in) { rc::full_like(in.a, in.b); }},
+      {"gamma", [](const In& in) { rc::gamma(in.a); }},
+      {"gamma", [](const In& in) { rc::gamma(in.a, in.b); }},
       {"gather", [](const In& in) { rc::gather(in.a, in.n, in.b); }},
       {"ge", [](const In& in) { rc::ge(in.a, in.b); }},
       {"gelu", [](const In& in) { rc::gelu(in.a); }},
+      {"geometric", [](const In& in) { rc::geometric(in.a); }},
       {"group_norm", [](const In& in) { rc::group_norm(in.a, in.n); }},
       {"group_norm", [](const In& in) { rc::group_norm(in.a, in.n, in.b, in.c); }},
       {"group_norm", [](const In& in) { rc::group_norm(in.a, in.n, in.b, in.c, in.x); }},
       {"gt", [](const In& in) { rc::gt(in.a, in.b); }},
+      {"gumbel", [](const In& in) { rc::gumbel(in.a, in.b); }},
       {"huber_loss", [](const In& in) { rc::huber_loss(in.a, in.b, in.x); }},
       {"hypot", [](const In& in) { rc::hypot(in.a, in.b); }},
       {"imag", [](const In& in) { rc::imag(in.a); }},
+      {"index", [](const In& in) { rc::index(in.a, {in.b, in.n}); }},
+      {"index", [](const In& in) { rc::index(in.a, {in.n, in.n}); }},
       {"index_add", [](const In& in) { rc::index_add(in.a, in.n, in.b, in.c); }},
       {"index_fill", [](const In& in) { rc::index_fill(in.a, in.n, in.b, in.c); }},
+      {"index_put", [](const In& in) { rc::index_put(in.a, {in.b}, in.c); }},
+      {"index_put", [](const In& in) { rc::index_put(in.a, {in.b, in.n}, in.c, true); }},
+      {"index_put", [](const In& in) { rc::index_put(in.a, {in.n}, in.b); }},
       {"index_select", [](const In& in) { rc::index_select(in.a, in.n, in.b); }},
       {"inner", [](const In& in) { rc::inner(in.a, in.b); }},
       {"instance_norm", [](const In& in) { rc::instance_norm(in.a); }},
@@ -184,6 +224,7 @@ std::vector<Call> calls() {
       {"kron", [](const In& in) { rc::kron(in.a, in.b); }},
       {"l1_loss", [](const In& in) { rc::l1_loss(in.a, in.b); }},
       {"l1_loss", [](const In& in) { rc::l1_loss(in.a, in.b, rc::Reduction::mean); }},
+      {"laplace", [](const In& in) { rc::laplace(in.a, in.b); }},
       {"layer_norm", [](const In& in) { rc::layer_norm(in.a, rc::Shape{in.n}); }},
       {"layer_norm", [](const In& in) { rc::layer_norm(in.a, rc::Shape{in.n}, in.b, in.c); }},
       {"layer_norm", [](const In& in) { rc::layer_norm(in.a, rc::Shape{in.n}, in.b, in.c, in.x); }},
@@ -200,6 +241,7 @@ std::vector<Call> calls() {
       {"log10", [](const In& in) { rc::log10(in.a); }},
       {"log1p", [](const In& in) { rc::log1p(in.a); }},
       {"log2", [](const In& in) { rc::log2(in.a); }},
+      {"log_normal", [](const In& in) { rc::log_normal(in.a, in.b); }},
       {"log_softmax", [](const In& in) { rc::log_softmax(in.a, in.n); }},
       {"logaddexp", [](const In& in) { rc::logaddexp(in.a, in.b); }},
       {"logcumsumexp", [](const In& in) { rc::logcumsumexp(in.a, in.n); }},
@@ -239,12 +281,17 @@ std::vector<Call> calls() {
       {"mse_loss", [](const In& in) { rc::mse_loss(in.a, in.b); }},
       {"mse_loss", [](const In& in) { rc::mse_loss(in.a, in.b, rc::Reduction::mean); }},
       {"mul", [](const In& in) { rc::mul(in.a, in.b); }},
+      {"mul_", [](const In& in) { rc::mul_(copy(in.a), in.b); }},
+      {"mul_out", [](const In& in) { rc::mul_out(copy(in.a), in.b, in.c); }},
       {"multi_dot", [](const In& in) { rc::multi_dot({in.a, in.b, in.c}); }},
+      {"multinomial", [](const In& in) { rc::multinomial(in.a, in.n); }},
+      {"multinomial", [](const In& in) { rc::multinomial(in.a, in.n, true); }},
       {"mv", [](const In& in) { rc::mv(in.a, in.b); }},
       {"nan_to_num", [](const In& in) { rc::nan_to_num(in.a); }},
       {"narrow", [](const In& in) { rc::narrow(in.a, in.n, in.n, in.n); }},
       {"ne", [](const In& in) { rc::ne(in.a, in.b); }},
       {"neg", [](const In& in) { rc::neg(in.a); }},
+      {"neg_", [](const In& in) { rc::neg_(copy(in.a)); }},
       {"nll_loss", [](const In& in) { rc::nll_loss(in.a, in.b); }},
       {"nll_loss", [](const In& in) { rc::nll_loss(in.a, in.b, rc::Reduction::mean); }},
       {"nonzero", [](const In& in) { rc::nonzero(in.a); }},
@@ -252,12 +299,15 @@ std::vector<Call> calls() {
       {"norm", [](const In& in) { rc::norm(in.a, in.x); }},
       {"norm", [](const In& in) { rc::norm(in.a, in.x, in.n); }},
       {"norm", [](const In& in) { rc::norm(in.a, in.x, in.n, false); }},
+      {"normal", [](const In& in) { rc::normal(in.a, in.b); }},
       {"one_hot", [](const In& in) { rc::one_hot(in.a, in.n); }},
+      {"ones", [](const In& in) { rc::ones(rc::Shape{in.n}); }},
       {"ones_like", [](const In& in) { rc::ones_like(in.a); }},
       {"outer", [](const In& in) { rc::outer(in.a, in.b); }},
       {"pad", [](const In& in) { rc::pad(in.a, in.n); }},
       {"pad", [](const In& in) { rc::pad(in.a, in.n, in.x); }},
       {"permute", [](const In& in) { rc::permute(in.a, in.n); }},
+      {"poisson", [](const In& in) { rc::poisson(in.a); }},
       {"polygamma", [](const In& in) { rc::polygamma(in.n, in.a); }},
       {"positive", [](const In& in) { rc::positive(in.a); }},
       {"pow", [](const In& in) { rc::pow(in.a, in.b); }},
@@ -265,9 +315,17 @@ std::vector<Call> calls() {
       {"prod", [](const In& in) { rc::prod(in.a, in.n); }},
       {"prod", [](const In& in) { rc::prod(in.a, in.n, false); }},
       {"rad2deg", [](const In& in) { rc::rad2deg(in.a); }},
+      {"rand", [](const In& in) { rc::rand(rc::Shape{in.n}); }},
+      {"rand_like", [](const In& in) { rc::rand_like(in.a); }},
+      {"randint", [](const In& in) { rc::randint(in.n, rc::Shape{in.n}); }},
+      {"randint_like", [](const In& in) { rc::randint_like(in.a, in.n); }},
+      {"randn", [](const In& in) { rc::randn(rc::Shape{in.n}); }},
+      {"randn_like", [](const In& in) { rc::randn_like(in.a); }},
+      {"randperm", [](const In& in) { rc::randperm(in.n); }},
       {"real", [](const In& in) { rc::real(in.a); }},
       {"reciprocal", [](const In& in) { rc::reciprocal(in.a); }},
       {"relu", [](const In& in) { rc::relu(in.a); }},
+      {"relu_", [](const In& in) { rc::relu_(copy(in.a)); }},
       {"remainder", [](const In& in) { rc::remainder(in.a, in.b); }},
       {"repeat", [](const In& in) { rc::repeat(in.a, rc::Shape{in.n}); }},
       {"repeat_interleave", [](const In& in) { rc::repeat_interleave(in.a, in.n, in.n); }},
@@ -283,9 +341,11 @@ std::vector<Call> calls() {
       {"select_scatter", [](const In& in) { rc::select_scatter(in.a, in.b, in.n, in.n); }},
       {"sgn", [](const In& in) { rc::sgn(in.a); }},
       {"sigmoid", [](const In& in) { rc::sigmoid(in.a); }},
+      {"sigmoid_", [](const In& in) { rc::sigmoid_(copy(in.a)); }},
       {"sign", [](const In& in) { rc::sign(in.a); }},
       {"silu", [](const In& in) { rc::silu(in.a); }},
       {"sin", [](const In& in) { rc::sin(in.a); }},
+      {"sin_", [](const In& in) { rc::sin_(copy(in.a)); }},
       {"sinh", [](const In& in) { rc::sinh(in.a); }},
       {"slice", [](const In& in) { rc::slice(in.a, in.n, in.n, in.n); }},
       {"slice", [](const In& in) { rc::slice(in.a, in.n, in.n, in.n, in.n); }},
@@ -335,6 +395,12 @@ std::vector<Call> calls() {
       {"trace", [](const In& in) { rc::trace(in.a); }},
       {"transpose", [](const In& in) { rc::transpose(in.a, in.n, in.n); }},
       {"solve_triangular", [](const In& in) { rc::solve_triangular(in.a, in.b, false); }},
+      {"sqrt_", [](const In& in) { rc::sqrt_(copy(in.a)); }},
+      {"square_", [](const In& in) { rc::square_(copy(in.a)); }},
+      {"sub_", [](const In& in) { rc::sub_(copy(in.a), in.b); }},
+      {"sub_out", [](const In& in) { rc::sub_out(copy(in.a), in.b, in.c); }},
+      {"tanh_", [](const In& in) { rc::tanh_(copy(in.a)); }},
+      {"tensor", [](const In&) { rc::tensor({{1., 2.}, {3.}}); }},
       {"triangular_solve", [](const In& in) { rc::triangular_solve(in.a, in.b); }},
       {"triangular_solve", [](const In& in) { rc::triangular_solve(in.a, in.b, {.upper = false, .transpose = true}); }},
       {"tril", [](const In& in) { rc::tril(in.a); }},
@@ -342,9 +408,11 @@ std::vector<Call> calls() {
       {"triu", [](const In& in) { rc::triu(in.a); }},
       {"triu", [](const In& in) { rc::triu(in.a, in.n); }},
       {"trunc", [](const In& in) { rc::trunc(in.a); }},
+      {"truncated_normal", [](const In& in) { rc::truncated_normal(in.a, in.b, in.c, in.x); }},
       {"unbind", [](const In& in) { rc::unbind(in.a); }},
       {"unbind", [](const In& in) { rc::unbind(in.a, in.n); }},
       {"unfold", [](const In& in) { rc::unfold(in.a, in.n, in.n, in.n); }},
+      {"uniform", [](const In& in) { rc::uniform(in.a, in.b); }},
       {"unique", [](const In& in) { rc::unique(in.a); }},
       {"unsqueeze", [](const In& in) { rc::unsqueeze(in.a, in.n); }},
       {"unstack", [](const In& in) { rc::unstack(in.a); }},
@@ -357,6 +425,7 @@ std::vector<Call> calls() {
       {"view_as_real", [](const In& in) { rc::view_as_real(in.a); }},
       {"where", [](const In& in) { rc::where(in.a, in.b, in.c); }},
       {"xlogy", [](const In& in) { rc::xlogy(in.a, in.b); }},
+      {"zero_", [](const In& in) { rc::zero_(copy(in.a)); }},
       {"zeros", [](const In& in) { rc::zeros(rc::Shape{in.n}); }},
       {"zeros_like", [](const In& in) { rc::zeros_like(in.a); }},
   };
@@ -397,6 +466,25 @@ std::string name_in_error(const Call& call, const In& in, std::string& text) {
     return text.substr(0, text.find(": "));
   }
   return "";
+}
+
+/// The names of the index of operations: those in the first column of its tables, before an opening parenthesis.
+std::set<std::string> names_of_the_index() {
+  std::set<std::string> names;
+  std::ifstream page(RICCI_OPERATIONS_PAGE);
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| `")) continue;
+    line.resize(line.find(" | "));
+    for (std::size_t at = line.find('`'); at != std::string::npos; at = line.find('`', line.find('`', at + 1) + 1))
+      names.insert(line.substr(at + 1, line.find('(', at) - at - 1));
+  }
+  return names;
+}
+
+TEST(NamesOfCalls, AreThoseOfTheIndexOfOperations) {
+  std::set<std::string> names;
+  for (const Call& call : calls()) names.insert(call.name);
+  EXPECT_EQ(names, names_of_the_index());
 }
 
 TEST(NamesOfCalls, StandFirstInTheErrorsOfEveryOperation) {

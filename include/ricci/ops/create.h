@@ -94,7 +94,7 @@ using list_element = typename ListElement<T>::type;
 template <class T>
 concept List = ElementType<list_element<T>>;
 
-/// Throws ValueError unless a list at this depth is as long as the first one there.
+/// Not for users: throws ValueError unless a list at this depth is as long as the first one there.
 void require_length(const Shape& shape, std::size_t axis, std::int64_t found);
 
 /// Lists within lists, laid out row by row. ValueError where those side by side differ in length.
@@ -143,7 +143,7 @@ template <Number T>
 Tensor tensor(T number) {
   return tensor(number, dtype_for_number(Braces::dtype_of_number<T>()));
 }
-/// A copy of row-major elements of type `have`.
+/// Not for users: a copy of row-major elements of type `have`.
 Tensor copy_of_elements(const void* elements, DType have, const Shape& shape, DType dtype);
 /// A copy of a list, or of lists within lists, whose element type it keeps: std::vector, array, span, …. ValueError if
 /// lists side by side differ in length.

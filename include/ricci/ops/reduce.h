@@ -144,7 +144,7 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim);
 Tensor median(const Tensor& x);
 
-/// What the templates max and min along an axis stand for.
+/// Not for users: what the templates max and min along an axis stand for.
 std::pair<Tensor, Tensor> extreme_along(const Tensor& x, bool greatest, std::int64_t dim, bool keepdim);
 template <Integer I>
 std::pair<Tensor, Tensor> max(const Tensor& x, I dim) {
