@@ -103,7 +103,7 @@ TEST(RecordedScan, NothingOfRowsWithoutACotangentReachesAGradient) {
   expect_close(slope, 2 * three);
 }
 
-TEST(RecordedScan, MapAndItsTransforms) {
+TEST(RecordedScan, OfMapIsPlainUnderItsTransforms) {
   const auto f = [](Tensor xs) { return rc::map([](Tensor x) { return sin(x) * x.sum(); }, xs); };
   const Tensor rows = rc::stack({three, other}), more = rc::stack({other, -three, three});
   expect_plain(f, rows, {more});
@@ -111,7 +111,7 @@ TEST(RecordedScan, MapAndItsTransforms) {
   expect_plain(rc::vmap(f), rc::stack({rows, -rows}), {rc::stack({more, 2 * more, -more})});
 }
 
-TEST(RecordedScan, Nests) {
+TEST(RecordedScan, InsideAScanIsPlainToo) {
   const auto f = [](Tensor xs) {
     const auto outer = [](Tensor c, Tensor row) {
       const auto inner = [&](Tensor d, Tensor x) { return std::pair{d * c.cos() + x, d * x}; };

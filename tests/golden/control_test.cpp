@@ -9,7 +9,7 @@ using testing_support::expect_golden_whole;
 namespace {
 
 // A branch takes the operands, then what it captures. The first branch is the one for false.
-TEST(GoldenControl, Cond) {
+TEST(GoldenControl, ABranchTakesTheOperandsThenWhatItCaptures) {
   const auto f = [](Tensor x, Tensor scale) {
     return rc::cond(x.sum() > 0, [&](Tensor y) { return y * scale; }, [](Tensor y) { return -y; }, x);
   };
@@ -31,7 +31,7 @@ program(a: f32[s0], b: f32[]) {
 
 // Where examples answer differently, a branch runs if any of them takes it, on all rows: those of the others are filled
 // with copies. Of the results each takes its own.
-TEST(GoldenControl, VmapOfACond) {
+TEST(GoldenControl, ABranchRunsOnAllRowsIfAnyExampleTakesIt) {
   const auto f = [](Tensor x) {
     return rc::cond(x > 0, [](Tensor y) { return sqrt(y); }, [](Tensor y) { return -y; }, x);
   };
@@ -66,7 +66,7 @@ program(a: f32[i=s0]) where s0!=1 {
 }
 
 // Condition and body take the state, then what each of them captures: `a` is looked at by both.
-TEST(GoldenControl, WhileLoop) {
+TEST(GoldenControl, ConditionAndBodyOfALoopTakeTheStateThenWhatEachCaptures) {
   const auto root = [](Tensor a) {
     return rc::while_loop([&](Tensor x) { return abs(x * x - a) > 1e-6; }, [&](Tensor x) { return (x + a / x) / 2; },
                           a);
@@ -92,7 +92,7 @@ program(a: f32[]) {
 
 // Examples that answer differently stay in one loop, which knows of each whether it goes on. The rows of those that are
 // done are filled with a copy of one that goes on before each step, and keep what they had after it.
-TEST(GoldenControl, VmapOfAWhileLoop) {
+TEST(GoldenControl, ExamplesThatAnswerDifferentlyStayInOneLoop) {
   const auto halve = [](Tensor x) {
     return rc::while_loop([](Tensor y) { return y > 1; }, [&](Tensor y) { return y / (2 + x); }, x);
   };
@@ -117,7 +117,7 @@ program(a: f32[i=s0]) {
 }
 
 // Forward mode: the tangent goes along, and the condition looks at the state alone.
-TEST(GoldenControl, JvpOfAWhileLoop) {
+TEST(GoldenControl, TheTangentOfALoopGoesAlongInItsState) {
   const auto f = [](Tensor x, Tensor t) {
     const auto cube = [](Tensor a) {
       return rc::while_loop([](Tensor y) { return y < 9; }, [&](Tensor y) { return y * a; }, a);
@@ -142,7 +142,7 @@ program(a: f32[], b: f32[]) {
 }
 
 // A step takes the carry, one slice of xs, then what it captures; it gives the carry and what is stacked.
-TEST(GoldenControl, Scan) {
+TEST(GoldenControl, AStepTakesTheCarryOneSliceAndWhatItCaptures) {
   const auto f = [](Tensor w, Tensor xs) {
     const auto step = [&](Tensor c, Tensor x) {
       const Tensor h = tanh(w * c + x);
@@ -165,7 +165,7 @@ program(a: f32[], b: f32[s0]) {
 }
 
 // No pass may merge equations across a checkpoint: what it computes is computed again for the derivative.
-TEST(GoldenControl, Checkpoint) {
+TEST(GoldenControl, ACheckpointIsOneEquation) {
   const auto f = rc::checkpoint([](Tensor x) { return sin(x) * x; });
   expect_golden_whole(rc::trace(f)(rc::ones({3})), R"(
 program(a: f32[s0]) {
@@ -180,7 +180,7 @@ program(a: f32[s0]) {
 }
 
 // The way back computes the function again, behind a checkpoint of its own, from the inputs alone.
-TEST(GoldenControl, GradOfACheckpoint) {
+TEST(GoldenControl, TheWayBackOfACheckpointComputesTheFunctionAgain) {
   const auto f = [](Tensor x) { return rc::checkpoint([](Tensor y) { return sin(y) * y; })(x).sum(); };
   expect_golden_whole(rc::trace(rc::grad(f))(rc::ones({3})), R"(
 program(a: f32[s0]) where s0!=1 {
@@ -199,7 +199,7 @@ program(a: f32[s0]) where s0!=1 {
 )");
 }
 
-TEST(GoldenControl, VmapOfACheckpoint) {
+TEST(GoldenControl, ACheckpointOfAllExamplesIsOne) {
   const auto f = rc::vmap(rc::checkpoint([](Tensor x, Tensor w) { return dot(x, w) * w; }), {.in_dims = {0, rc::none}});
   expect_golden_whole(rc::trace(f)(rc::ones({5, 3}), rc::ones({3})), R"(
 program(a: f32[i=s0,s1], b: f32[s1]) where s0!=1, s1!=1 {

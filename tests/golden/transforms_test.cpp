@@ -11,7 +11,7 @@ namespace {
 Tensor loss(const Tensor& w, const Tensor& x) { return tanh(matmul(x, w)).square().sum(); }
 
 // The forward equations, then those of the derivative; what nothing needs is left out.
-TEST(GoldenTransforms, Grad) {
+TEST(GoldenTransforms, AGradientHoldsTheForwardEquationsThenThoseOfTheDerivative) {
   const auto f = rc::grad([](Tensor w, Tensor x) { return loss(w, x); });
   expect_golden_whole(rc::trace(f)(rc::ones({3}), rc::ones({2, 3})), R"(
 program(a: f32[s0], b: f32[s1,s0]) where s1!=1 {
@@ -29,7 +29,7 @@ program(a: f32[s0], b: f32[s1,s0]) where s1!=1 {
 }
 
 // The tangent goes along.
-TEST(GoldenTransforms, Jvp) {
+TEST(GoldenTransforms, TheTangentOfJvpGoesAlong) {
   const auto f = [](Tensor x, Tensor t) { return rc::jvp([](Tensor y) { return sin(y) * y; }, x, t); };
   expect_golden_whole(rc::trace(f)(rc::ones({3}), rc::ones({3})), R"(
 program(a: f32[s0], b: f32[s0]) {
@@ -45,7 +45,7 @@ program(a: f32[s0], b: f32[s0]) {
 }
 
 // A pullback takes the cotangent as an input.
-TEST(GoldenTransforms, Vjp) {
+TEST(GoldenTransforms, APullbackTakesTheCotangentAsAnInput) {
   const auto f = [](Tensor x, Tensor ct) { return std::get<1>(rc::vjp([](Tensor y) { return exp(y) * y; }, x))(ct); };
   expect_golden_whole(rc::trace(f)(rc::ones({3}), rc::ones({3})), R"(
 program(a: f32[s0], b: f32[s0]) {
@@ -60,7 +60,7 @@ program(a: f32[s0], b: f32[s0]) {
 }
 
 // `i` names the axis that holds the examples, here the first of the input and of all that differs per example.
-TEST(GoldenTransforms, Vmap) {
+TEST(GoldenTransforms, VmapNamesTheAxisThatHoldsTheExamples) {
   const Tensor w = rc::ones({3, 4});
   const auto f = rc::vmap([&](Tensor x) { return softmax(matmul(x, w), -1); });
   expect_golden_whole(rc::trace(f)(rc::ones({5, 3})), R"(
@@ -73,7 +73,7 @@ program(a: f32[i=s0,3]; b: f32[3,4]) {
 }
 
 // A gradient for each example: w is one for all of them, its gradients are not.
-TEST(GoldenTransforms, VmapOfGrad) {
+TEST(GoldenTransforms, PerExampleGradientsShareTheWeight) {
   const auto f = rc::vmap(rc::grad([](Tensor w, Tensor x) { return tanh(dot(x, w)); }), {.in_dims = {rc::none, 0}});
   expect_golden_whole(rc::trace(f)(rc::ones({3}), rc::ones({5, 3})), R"(
 program(a: f32[s0], b: f32[i=s1,s0]) where s1!=1, s0!=1 {
@@ -89,7 +89,7 @@ program(a: f32[s0], b: f32[i=s1,s0]) where s1!=1, s0!=1 {
 }
 
 // Every pair: axes of one size are told apart by their names.
-TEST(GoldenTransforms, VmapOfVmap) {
+TEST(GoldenTransforms, AxesOfOneSizeAreToldApartByTheirNames) {
   const auto distance = [](Tensor x, Tensor y) { return (x - y).square().sum(); };
   const auto f = rc::vmap(rc::vmap(distance, {.in_dims = {rc::none, 0}}), {.in_dims = {0, rc::none}});
   expect_golden_whole(rc::trace(f)(rc::ones({3, 3}), rc::ones({3, 3})), R"(
@@ -104,7 +104,7 @@ program(a: f32[i=s0,s1], b: f32[j=s2,s1]) where s2!=1 {
 }
 
 // Forward over reverse: the derivative of every equation of the gradient.
-TEST(GoldenTransforms, HessianTimesVector) {
+TEST(GoldenTransforms, ForwardOverReverseDifferentiatesEveryEquationOfTheGradient) {
   const auto f = [](Tensor x, Tensor v) {
     return std::get<1>(rc::jvp(rc::grad([](Tensor y) { return (y * y * y).sum(); }), x, v));
   };
@@ -132,7 +132,7 @@ program(a: f32[s0], b: f32[s0]) where s0!=1 {
 }
 
 // The rules of a custom function are ordinary operations: under a derivative they are equations like others.
-TEST(GoldenTransforms, GradOfACustomFunction) {
+TEST(GoldenTransforms, TheRulesOfACustomFunctionAreEquationsLikeOthers) {
   const auto clipped =
       rc::custom_vjp([](Tensor x) { return exp(x); }, [](Tensor x) { return std::pair{exp(x), exp(x)}; },
                      [](Tensor y, Tensor ct) { return clamp(ct * y, -1, 1); });

@@ -11,7 +11,7 @@ namespace {
 
 // Sizes of the inputs are symbols; one that an operation ties to a number or to another is that. What is captured
 // follows the semicolon.
-TEST(GoldenValues, ALayer) {
+TEST(GoldenValues, SizesOfALayerAreSymbolsOrWhatOperationsTieThemTo) {
   const Tensor w = rc::ones({3, 4});
   const auto layer = [&](Tensor x, Tensor b) { return tanh(matmul(x, w) + b); };
   expect_golden_whole(rc::trace(layer)(rc::ones({2, 3}), rc::ones({4})), R"(
@@ -25,7 +25,7 @@ program(a: f32[s0,3], b: f32[4]; c: f32[3,4]) {
 }
 
 // A number is written where it is used. It is weak: it takes the element type of what it meets.
-TEST(GoldenValues, NumbersOfTheFunction) {
+TEST(GoldenValues, ANumberOfTheFunctionIsWrittenWhereItIsUsed) {
   const auto f = [](Tensor x) { return 2 * x + 2 * exp(x) - 0.5; };
   expect_golden_whole(rc::trace(f)(rc::ones({3})), R"(
 program(a: f32[s0]) {
@@ -40,7 +40,7 @@ program(a: f32[s0]) {
 }
 
 // A loop of plain C++ is written down step by step.
-TEST(GoldenValues, VanDerPolInFourSteps) {
+TEST(GoldenValues, ALoopOfPlainCppIsWrittenDownStepByStep) {
   const auto f = [](Tensor x, Tensor v) {
     for (int i = 0; i < 4; ++i) {
       const Tensor force = 1.5 * (1 - x * x) * v - x;
@@ -86,7 +86,7 @@ program(a: f32[], b: f32[]) {
 }
 
 // What the function does to a size is done to the symbol. A reshape to numbers relies on their product.
-TEST(GoldenValues, SizesThatAreComputed) {
+TEST(GoldenValues, WhatIsDoneToASizeIsDoneToItsSymbol) {
   const auto f = [](Tensor x, Tensor y) { return rc::cat({x, x, y}, 0).reshape({-1}); };
   expect_golden_whole(rc::trace(f)(rc::ones({2, 3}), rc::ones({4, 3})), R"(
 program(a: f32[s0,s1], b: f32[s2,s1]) {
@@ -106,7 +106,7 @@ program(a: f32[s0,s1]) where s0*s1=6 {
 }
 
 // Writing in place leaves no trace: `put` is the base with the view replaced.
-TEST(GoldenValues, AWriteThroughAView) {
+TEST(GoldenValues, AWriteThroughAViewReplacesThatViewOfTheBase) {
   const auto f = [](Tensor x) {
     const Tensor y = x.clone();
     y[0] += 1;
@@ -129,7 +129,7 @@ struct Particle {
 };
 
 // Trees are their tensors, in order.
-TEST(GoldenValues, AStruct) {
+TEST(GoldenValues, AStructIsItsTensorsInOrder) {
   const auto kick = [](Particle p, Tensor force) {
     p.velocity = p.velocity + force / p.mass;
     p.position = p.position + p.velocity;
@@ -146,7 +146,7 @@ program(a: f32[s0], b: f32[s0], c: f32[s0]) {
 }
 
 // A draw is made anew at each run: at the next place of the generator.
-TEST(GoldenValues, ADraw) {
+TEST(GoldenValues, ADrawIsMadeAnewAtEachRun) {
   const auto f = [](Tensor x) { return x + rc::randn_like(x); };
   expect_golden(rc::trace(f)(rc::ones({3})), R"(
 program(a: f32[s0]) {
@@ -159,7 +159,7 @@ program(a: f32[s0]) {
 }
 
 // no_grad and detach cut derivatives of the program too.
-TEST(GoldenValues, Detach) {
+TEST(GoldenValues, DetachCutsDerivativesOfTheProgramToo) {
   const auto f = [](Tensor x) { return x * x.detach(); };
   expect_golden_whole(rc::trace(f)(rc::ones({3})), R"(
 program(a: f32[s0]) {

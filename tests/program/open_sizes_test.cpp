@@ -44,7 +44,7 @@ TEST(OpenSizes, OfAVarianceKeepToTheCorrection) {
   EXPECT_THROW(p({filled({2})}), rc::ValueError);
 }
 
-TEST(OpenSizes, OfIndexedTensors) {
+TEST(OpenSizes, StayUnderIndices) {
   expect_open([](Tensor x) { return x[0]; }, matrices);
   expect_open([](Tensor x) { return x[-1]; }, matrices);
   expect_open([](Tensor x) { return x[-2] * x[2]; }, matrices);
@@ -53,7 +53,7 @@ TEST(OpenSizes, OfIndexedTensors) {
   expect_open([](Tensor x) { return x.index({-1, rc::Slice(1, -1)}); }, matrices);
 }
 
-TEST(OpenSizes, OfSlices) {
+TEST(OpenSizes, StayUnderSlices) {
   expect_open([](Tensor x) { return x.slice(0, 1, std::nullopt); }, vectors);
   expect_open([](Tensor x) { return x.slice(0, 1, -1); }, vectors);
   expect_open([](Tensor x) { return x.slice(0, -3, std::nullopt); }, vectors);
@@ -65,7 +65,7 @@ TEST(OpenSizes, OfSlices) {
   expect_open([](Tensor x) { return x.slice(0, 1, std::nullopt) - x.slice(0, 0, -1); }, vectors);
 }
 
-TEST(OpenSizes, OfDiagonalsAndWindows) {
+TEST(OpenSizes, StayUnderDiagonalsAndWindows) {
   expect_open([](Tensor x) { return x.diagonal(); }, squares);
   expect_open([](Tensor x) { return x.diagonal(1, 0, 1); }, squares);
   expect_open([](Tensor x) { return x.diagonal(); }, {{3, 5}, {2, 5}, {4, 9}});
@@ -74,7 +74,7 @@ TEST(OpenSizes, OfDiagonalsAndWindows) {
   expect_open([](Tensor x) { return x.matmul(x).diag_embed(1, 0, 1)[0]; }, squares);
 }
 
-TEST(OpenSizes, OfGradients) {
+TEST(OpenSizes, StayUnderGradients) {
   const auto gradient = [](const Function& f) { return Function(rc::grad([f](Tensor x) { return f(x).sum(); })); };
   expect_open(gradient([](Tensor x) { return rc::square(rc::cat({x, 2 * x, x.slice(0, 1, std::nullopt)})); }), vectors);
   expect_open(gradient([](Tensor x) { return x.cumprod(0); }), vectors);
@@ -86,14 +86,14 @@ TEST(OpenSizes, OfGradients) {
   expect_open(gradient([](Tensor x) { return x * x.roll(1, 0); }), vectors);
 }
 
-TEST(OpenSizes, OfWhatIsMadeOfAShape) {
+TEST(OpenSizes, StayInWhatIsMadeOfAShape) {
   expect_open([](Tensor x) { return rc::zeros(x.shape(), rc::float64) + x; }, matrices);
   expect_open([](Tensor x) { return rc::ones({x.shape()[0] + 1, 2}); }, matrices);
   expect_open([](Tensor x) { return rc::eye(x.shape()[0], rc::float64).matmul(x); }, matrices);
   expect_open([](Tensor x) { return x.reshape({x.shape()[0] * 3}); }, matrices);
 }
 
-TEST(OpenSizes, OfJacobians) {
+TEST(OpenSizes, StayUnderJacobians) {
   const auto f = [](Tensor x) { return rc::sin(x) * x.sum(); };
   expect_open(rc::jacrev(f), vectors);
   expect_open(rc::jacfwd(f), vectors);
