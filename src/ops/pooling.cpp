@@ -149,9 +149,10 @@ Tensor avg_pool_transposed(const Tensor& y, const PoolingShape& shape, const Sha
   return apply(AvgPoolTransposed{shape, plane[plane.size() - 2], plane.back()}, y);
 }
 
-/// True if some window along an axis of n elements sees only padding: dilation may step over a short axis.
-bool has_empty_window(std::int64_t n, const PoolingShape& shape, std::size_t axis) {
-  if (shape.padding[axis] == 0 || shape.dilation[axis] == 1) return false;
+/// True if some window along an axis sees only padding: dilation may step over an axis that is shorter.
+bool has_empty_window(Size size, const PoolingShape& shape, std::size_t axis) {
+  if (shape.padding[axis] == 0 || shape.dilation[axis] == 1 || size >= shape.dilation[axis]) return false;
+  const std::int64_t n = size.host();
   const std::int64_t windows = kernels::pooling_size(n, shape, static_cast<int>(axis));
   const std::int64_t dilation = shape.dilation[axis];
   for (std::int64_t i = 0; i < windows; ++i) {
@@ -187,9 +188,7 @@ PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, 
     if (2 * paddings[i] > windows[i])
       raise<ValueError>(std::string(op) + ": padding " + list_of(paddings) + " is more than half the kernel " +
                         list_of(windows));
-    const bool reaches_over = size + 2 * paddings[i] < dilations[i] * (windows[i] - 1) + 1;  // under a guard
-    if ((reaches_over && kernels::pooling_size(size.hint(), shape, static_cast<int>(i)) < 1) ||
-        has_empty_window(size.hint(), shape, i))
+    if (size + 2 * paddings[i] < dilations[i] * (windows[i] - 1) + 1 || has_empty_window(size, shape, i))
       raise<ValueError>(std::string(op) + ": the kernel " + list_of(windows) + " does not fit the input " +
                         type_text(x));
   }

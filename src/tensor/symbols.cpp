@@ -65,9 +65,14 @@ SymbolTable::Polynomial SymbolTable::polynomial_of(Size size) const {
   return size.raw() == 0 ? Polynomial{} : Polynomial{{{}, size.raw()}};
 }
 
-Size SymbolTable::size_of(const Polynomial& polynomial) {
+std::optional<std::int64_t> SymbolTable::plain_number(const Polynomial& polynomial) {
   if (polynomial.empty()) return 0;
   if (polynomial.size() == 1 && polynomial.begin()->first.empty()) return polynomial.begin()->second;
+  return std::nullopt;
+}
+
+Size SymbolTable::size_of(const Polynomial& polynomial) {
+  if (const auto number = plain_number(polynomial)) return *number;
   const auto [at, is_new] = index_.try_emplace(polynomial, static_cast<std::int64_t>(expressions_.size()));
   if (is_new) expressions_.push_back(polynomial);
   return Size::symbol(at->second);
@@ -91,7 +96,18 @@ SymbolTable::Polynomial SymbolTable::product(const Polynomial& a, const Polynomi
   return result;
 }
 
-/// By one monomial, term by term: sizes are divided by products of sizes.
+/// Of two numbers, or by one monomial, term by term: sizes are divided by products of sizes.
+std::optional<SymbolTable::Polynomial> SymbolTable::known_quotient(const Polynomial& dividend,
+                                                                   const Polynomial& divisor) const {
+  if (dividend == divisor) return one;
+  Polynomial quotient;
+  if (divides(divisor, dividend, quotient)) return quotient;
+  const auto above = plain_number(dividend), below = plain_number(divisor);
+  if (!above || !below || *below == 0) return std::nullopt;
+  return polynomial_of(*above / *below);
+}
+
+/// By one monomial, term by term.
 bool SymbolTable::divides(const Polynomial& divisor, const Polynomial& dividend, Polynomial& quotient) {
   if (divisor.size() != 1) return false;
   const auto& [unknowns, factor] = *divisor.begin();
@@ -123,9 +139,10 @@ Size SymbolTable::combine(char op, Size a, Size b) {
   if (op == '+') return size_of(sum(left, right, 1));
   if (op == '-') return size_of(sum(left, right, -1));
   if (op == '*') return size_of(product(left, right));
-  Polynomial quotient;
-  if (left == right) return 1;
-  if (divides(right, left, quotient)) return size_of(quotient);
+  if (const auto quotient = known_quotient(left, right)) return size_of(*quotient);
+  if (!is_text_)
+    for (const Size term : {a, b})
+      if (less(term, 0)) return fix(a) / fix(b);  // unknowns are never negative
   return size_of({{{unknown_of_quotient(left, right)}, 1}});
 }
 
@@ -216,30 +233,31 @@ bool SymbolTable::follows(const Guard& guard, const Polynomial& not_negative) co
          is_never_negative(sum(sum(minus_one, difference, -1), not_negative, -1));
 }
 
-/// Adds the guard for it, without minus signs, and drops those that follow from it.
+/// Adds the guard for it, without minus signs, and drops those that follow from it. What can be neither below 0 nor
+/// above is 0.
 void SymbolTable::rely_on_not_negative(const Polynomial& polynomial) {
   using enum Guard::Relation;
-  std::erase_if(guards_, [&](const Guard& g) { return follows(g, polynomial); });
   Polynomial greater, smaller, number;
   for (const auto& [monomial, coefficient] : polynomial)
     if (monomial.empty()) number = {{monomial, coefficient}};
     else if (coefficient > 0) greater.emplace(monomial, coefficient);
     else smaller.emplace(monomial, times(-1, coefficient));
-  const bool is_less = greater.empty() || (number == minus_one && !smaller.empty());
-  if (is_less) return guard(size_of(smaller), less, size_of(sum(sum(greater, number, 1), one, 1)));
-  const bool has_more = number.contains(Monomial()) && number.at(Monomial()) > 0;
-  if (has_more) greater = sum(greater, number, 1);
+  const bool is_zero = is_known_not_negative(sum({}, polynomial, -1));
+  const bool is_less = !is_zero && (greater.empty() || (number == minus_one && !smaller.empty()));
+  const bool adds_number = number.contains(Monomial()) && number.at(Monomial()) > 0;
+  if (is_less) greater = sum(sum(greater, number, 1), one, 1);
+  else if (adds_number) greater = sum(greater, number, 1);
   else smaller = sum(smaller, number, -1);
-  guard(size_of(greater), at_least, size_of(smaller));
+  const Size above = size_of(greater), below = size_of(smaller);
+  std::erase_if(guards_, [&](const Guard& g) { return follows(g, polynomial); });
+  if (is_less) guard(below, less, above);
+  else guard(above, is_zero ? equal : at_least, below);
 }
 
 std::int64_t SymbolTable::fix(Size size) {
-  const Polynomial polynomial = polynomial_of(size);
-  if (polynomial.empty()) return 0;
-  if (polynomial.size() == 1 && polynomial.begin()->first.empty()) return polynomial.begin()->second;
+  if (const auto number = plain_number(polynomial_of(size))) return *number;
   if (is_text_)
-    throw ValueError("the program needs the number " + print(polynomial) +
-                     ", which its text leaves open; write it there");
+    throw ValueError("the program needs the number " + print(size) + ", which its text leaves open; write it there");
   const std::int64_t number = hint(size);
   equal(size, number);
   return number;
@@ -252,12 +270,13 @@ std::int64_t SymbolTable::hint(Size size) const {
 }
 
 void SymbolTable::guard(Size left, Guard::Relation relation, Size right) {
+  const Polynomial difference = sum(polynomial_of(left), polynomial_of(right), -1);
   guards_.push_back({.left = left,
                      .relation = relation,
                      .right = right,
                      .origin = origin_of_guards && !is_text_ ? origin_of_guards() : nullptr,
-                     .difference = sum(polynomial_of(left), polynomial_of(right), -1)});
-  if (relation == Guard::Relation::equal) solve(sum(polynomial_of(left), polynomial_of(right), -1));
+                     .difference = difference});
+  if (relation == Guard::Relation::equal) solve(difference);
 }
 
 // ── what a guard says of a size ──
@@ -316,8 +335,8 @@ void SymbolTable::simplify() {
   for (std::size_t i = 0; i < unknowns_.size(); ++i) {
     const Unknown& u = unknowns_[i];
     if (u.input >= 0 || u.is_solved) continue;
-    Polynomial quotient;
-    if (divides(u.denominator, u.numerator, quotient)) return substitute(static_cast<int>(i), quotient);
+    if (const auto quotient = known_quotient(u.numerator, u.denominator))
+      return substitute(static_cast<int>(i), *quotient);
     for (std::size_t k = 0; k < i; ++k) {
       const Unknown& other = unknowns_[k];
       if (other.input < 0 && !other.is_solved && other.numerator == u.numerator && other.denominator == u.denominator)
@@ -408,8 +427,7 @@ std::string SymbolTable::print_guards() const {
   for (const Guard& g : guards_) {
     Polynomial left = polynomial_of(g.left), right = polynomial_of(g.right);
     if (says_nothing(g.relation, sum(left, right, -1))) continue;
-    const bool is_number = left.empty() || (left.size() == 1 && left.contains(Monomial()));
-    if (is_number && g.relation <= Guard::Relation::different) std::swap(left, right);
+    if (plain_number(left) && g.relation <= Guard::Relation::different) std::swap(left, right);
     const std::string guard = print(left) + signs[static_cast<std::size_t>(g.relation)] + print(right);
     if (std::find(printed.begin(), printed.end(), guard) != printed.end()) continue;
     text += (printed.empty() ? " where " : ", ") + guard;

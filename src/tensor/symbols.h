@@ -49,7 +49,8 @@ class SymbolTable {
   std::optional<Size> named(std::int64_t number) const;
   /// Relies on it from here on.
   void guard(Size left, Guard::Relation relation, Size right);
-  /// a op b for one of + - * /. Requires: a divisor is not 0 in this recording.
+  /// a op b for one of + - * /. A quotient that rounds relies on its terms not being negative; where one is, both are
+  /// read as numbers. Requires: a divisor is not 0 in this recording.
   Size combine(char op, Size a, Size b);
   /// Decided by algebra where possible; else by the hints, leaving a guard.
   bool equal(Size a, Size b);
@@ -87,6 +88,7 @@ class SymbolTable {
 
   Polynomial polynomial_of(Size size) const;
   Size size_of(const Polynomial& polynomial);
+  std::optional<Polynomial> known_quotient(const Polynomial& dividend, const Polynomial& divisor) const;
   int unknown_of_quotient(const Polynomial& numerator, const Polynomial& denominator);
   const Guard* known(const Polynomial& difference) const;
   bool is_known_not_negative(const Polynomial& polynomial) const;
@@ -103,6 +105,7 @@ class SymbolTable {
   std::int64_t number_of(int unknown, std::span<const std::int64_t> inputs, Numbers& known) const;
   std::string print(int unknown) const;
   std::string print(const Polynomial& polynomial) const;
+  static std::optional<std::int64_t> plain_number(const Polynomial& polynomial);
   static Polynomial sum(Polynomial a, const Polynomial& b, std::int64_t factor);
   static Polynomial product(const Polynomial& a, const Polynomial& b);
   static bool is_never_zero(const Polynomial& polynomial);

@@ -284,7 +284,7 @@ TEST(Rounding, FloorDivideIsExactUpToTheLargestCountableQuotient) {
     a.push_back(dividend);
     b.push_back(divisor);
     // Both have 24 bits, and the quotient at most as many: what is left after the remainder divides exactly.
-    const double wide = dividend, rest = std::fmod(wide, divisor), whole = (wide - rest) / divisor;
+    const double wide = dividend, by = divisor, rest = std::fmod(wide, by), whole = (wide - rest) / by;
     expected.push_back(static_cast<float>(rest != 0 && (rest < 0) != (divisor < 0) ? whole - 1 : whole));
   }
   EXPECT_EQ(floor_divide(rc::tensor(a), rc::tensor(b)).to_vector<float>(), expected);

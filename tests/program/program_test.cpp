@@ -398,6 +398,11 @@ TEST(Program, OfAConvolutionIsOfInputsThatTheKernelFits) {
   const rc::Program q = rc::trace([](Tensor x) { return rc::max_pool2d(x, {3}); })(rc::ones({1, 1, 8, 8}));
   EXPECT_EQ(q({rc::ones({1, 1, 5, 9})})[0].shape(), rc::Shape({1, 1, 1, 3}));
   EXPECT_THROW(q({rc::ones({1, 1, 2, 9})}), rc::ValueError);
+  const auto padded = [](Tensor x) { return rc::max_pool2d(x, {2}, {1}, {1}, {4}); };
+  EXPECT_THROW(padded(rc::ones({1, 1, 3, 8})), rc::ValueError);
+  const rc::Program r = rc::trace(padded)(rc::ones({1, 1, 8, 8}));
+  EXPECT_EQ(r({rc::ones({1, 1, 4, 9})})[0].shape(), rc::Shape({1, 1, 2, 7}));
+  EXPECT_THROW(r({rc::ones({1, 1, 3, 8})}), rc::ValueError);
 }
 
 /// A tape keeps copies of small tensors; where a program is recorded, it must still know a captured one.

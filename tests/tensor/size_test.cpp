@@ -106,6 +106,33 @@ TEST_F(SymbolicSize, RoundsAQuotientDown) {
   EXPECT_EQ(table.evaluate(half, std::vector<std::int64_t>{10, 0}), 5);
 }
 
+TEST_F(SymbolicSize, ThatIsAQuotientReliesOnTermsThatAreNotNegative) {
+  EXPECT_EQ(text((n - 5) / 2), "((s0-5)/(2))");
+  EXPECT_EQ(table.print_guards(), " where s0>=5");
+  EXPECT_EQ((m - 7) / 2, -1);
+  EXPECT_EQ(text(m), "4");
+  EXPECT_EQ(text(7 / (n - 2)), "((7)/(s0-2))");
+  EXPECT_EQ(text((n + 1) / 2), "((s0+1)/(2))");
+  EXPECT_EQ(table.print_guards(), " where s0>=5");
+}
+
+TEST_F(SymbolicSize, ThatIsAQuotientOfNumbersIsANumber) {
+  const Size half = (n + 3) / 2, ratio = 9 / m;
+  EXPECT_EQ(n.host(), 6);
+  EXPECT_EQ(text(half), "4");
+  EXPECT_EQ(m.host(), 4);
+  EXPECT_EQ(text(ratio), "2");
+}
+
+TEST_F(SymbolicSize, BetweenTwoNumbersIsANumber) {
+  EXPECT_FALSE(n < 6);
+  EXPECT_TRUE(n < 7);
+  EXPECT_EQ(text(n), "6");
+  EXPECT_EQ(table.print_guards(), "");
+  EXPECT_EQ(table.broken(std::vector<std::int64_t>{6, 0}), nullptr);
+  EXPECT_NE(table.broken(std::vector<std::int64_t>{5, 0}), nullptr);
+}
+
 TEST_F(SymbolicSize, IsEvaluatedForOtherInputs) {
   const Size size = n * m + 2 * n + 1;
   EXPECT_EQ(size.hint(), 37);
