@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "control/operands.h"
 #include "ops/axes.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/value.h"
@@ -80,7 +81,7 @@ void require_same_results(const char* name, const ResultTypes& taken, const Resu
     if (!one) continue;
     const bool is_number = one->weak != two->weak;
     const Type &tensor = one->weak ? *two : *one, &number = one->weak ? *one : *two;
-    if (is_number && tensor.shape == number.shape && category(number.dtype) <= category(tensor.dtype)) continue;
+    if (is_number && tensor.shape == number.shape && number_becomes(number.dtype, tensor.dtype)) continue;
     require_same_type(name, *one, *two);
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "control/operands.h"
 #include "control/rows.h"
@@ -61,12 +62,6 @@ std::vector<std::vector<std::size_t>> Cond::inputs_of_branches() const {
   return all;
 }
 
-/// A derived program at these inputs and what it captured.
-State run(const Closure& closure, Tensors inputs) {
-  inputs.append(closure.captured.begin(), closure.captured.end());
-  return closure.program(inputs);
-}
-
 /// Zeros that take no memory.
 Tensor expanded_zero(const Type& type) { return expand(zeros_of({type.dtype, {}}), type.shape); }
 
@@ -97,22 +92,30 @@ struct CheckedIndex {
   }
 };
 
-/// The conditional whose branch number b is `branch(b, operands)`, written down with what it captures.
-Tensors apply_branches(const Tensor& question, const State& operands, std::size_t count,
-                       const std::function<State(std::size_t, const State&)>& branch) {
+Tensors apply_cond(const Tensor& question, const State& operands, const std::vector<Closure>& branches) {
   Tensors inputs{question};
   inputs.append(operands.begin(), operands.end());
   Cond cond{.operands = std::ssize(operands), .branches = {}};
-  for (std::size_t b = 0; b < count; ++b) {
-    function::ClosureRun run(Cond::name);
-    State shown = operands;
-    run.enter(call::walk(shown));
-    State found = branch(b, shown);
-    const Closure closure = run.leave(call::walk(found));
-    cond.branches.push_back(closure.program);
-    inputs.append(closure.captured.begin(), closure.captured.end());
+  for (const Closure& branch : branches) {
+    cond.branches.push_back(branch.program);
+    inputs.append(branch.captured.begin(), branch.captured.end());
   }
   return apply(cond, inputs);
+}
+
+/// A function of the operands as a branch.
+Closure written_down(const std::function<State(const State&)>& branch, const State& operands) {
+  std::optional<State> found;
+  return function::write_down(Cond::name, branch, std::tuple<State>(operands), found);
+}
+
+/// The conditional whose branch number b is `branch(b, operands)`, written down with what it captures.
+Tensors apply_branches(const Tensor& question, const State& operands, std::size_t count,
+                       const std::function<State(std::size_t, const State&)>& branch) {
+  std::vector<Closure> branches;
+  for (std::size_t b = 0; b < count; ++b)
+    branches.push_back(written_down([&](const State& shown) { return branch(b, shown); }, operands));
+  return apply_cond(question, operands, branches);
 }
 
 /// The branches transformed so that each has for its outputs what any of them has.
@@ -182,17 +185,10 @@ Pushed Cond::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangent
     values.append(shown.begin() + operands, shown.end());
     for (std::size_t k = given(); k < own[b].size(); ++k)
       if (active[own[b][k]]) values.push_back(tangents[own[b][k]]);
-    return run(derived[b].closure, std::move(values));
+    return run(derived[b].closure.program, values, derived[b].closure.captured);
   };
-  const Tensors found = apply_branches(inputs[0], all, branches.size(), branch);
-  Pushed pushed;
-  std::size_t next = outputs();
-  for (std::size_t i = 0; i < outputs(); ++i) {
-    pushed.outputs.push_back(found[i]);
-    pushed.tangents.push_back(has[i] ? found[next++] : Tensor());
-  }
-  if (records_tangents_alone(inputs, tangents)) pushed.outputs = apply(*this, inputs);
-  return pushed;
+  return paired({&rules_of<Cond>, this}, inputs, tangents, apply_branches(inputs[0], all, branches.size(), branch),
+                has);
 }
 
 BatchedOutputs Cond::batch(const Batch& batch) const {
@@ -206,7 +202,7 @@ BatchedOutputs Cond::batch(const Batch& batch) const {
   const auto branch = [&](std::size_t b, const State& shown) {
     Tensors values(shown.begin(), shown.end());
     for (std::size_t k = given(); k < own[b].size(); ++k) values.push_back(batch.inputs[own[b][k]]);
-    return run(derived[b].closure, std::move(values));
+    return run(derived[b].closure.program, values, derived[b].closure.captured);
   };
   const State all(batch.inputs.begin() + 1, batch.inputs.begin() + 1 + operands);
   BatchedOutputs found{.outputs = apply_branches(batch.inputs[0], all, branches.size(), branch), .mapped = 0};
@@ -236,7 +232,7 @@ BatchedOutputs Cond::batch_apart(const Batch& batch) const {
       Tensors values;
       for (const std::size_t i : own[b])
         values.push_back(is_mapped[i] ? filled_rows(takes, batch.inputs[i]) : batch.inputs[i]);
-      return run(rows, std::move(values));
+      return run(rows.program, values, rows.captured);
     };
     const Tensors found = apply_branches(any(takes), {}, 2, run_if_any);
     for (std::size_t i = 0; i < outputs(); ++i) {
@@ -288,7 +284,8 @@ Kept Cond::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
   const auto branch = [&](std::size_t b, const State& shown) {
     Tensors values(shown.begin(), shown.end());
     for (std::size_t k = given(); k < own[b].size(); ++k) values.push_back(inputs[own[b][k]]);
-    const State found = run(rest->splits[b].forward(), std::move(values));
+    const Closure& forward = rest->splits[b].forward();
+    const State found = run(forward.program, values, forward.captured);
     State all(found.begin(), found.begin() + std::ssize(found) - std::ssize(rest->slots[b]));
     const std::size_t kept = all.size();
     all.resize(kept + slots.size());
@@ -344,7 +341,8 @@ Tensors Cond::vjp(const Reverse& rule) const {
     }
     for (std::size_t i = 0; i < outputs(); ++i)
       if (backward[b].taken[i]) values.push_back(shown[place[tensors.size() + i]]);
-    const State found = run(backward[b].closure, std::move(values));
+    const Closure& closure = backward[b].closure;
+    const State found = run(closure.program, values, closure.captured);
     State gradients(inputs);
     std::size_t next = 0;
     for (std::size_t k = 0; k < own[b].size(); ++k)
@@ -354,11 +352,7 @@ Tensors Cond::vjp(const Reverse& rule) const {
       if (given_by_any[i]) all.push_back(gradients[i].defined() ? gradients[i] : zeros_of(rule.input_types[i]));
     return all;
   };
-  const Tensors found = apply_branches(tensors[0], operands_back, branches.size(), branch);
-  Tensors gradients;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < inputs; ++i) gradients.push_back(given_by_any[i] ? found[next++] : Tensor());
-  return gradients;
+  return by_flag(apply_branches(tensors[0], operands_back, branches.size(), branch), given_by_any);
 }
 
 /// What the branches return: where some return a number and others a tensor of its kind, the tensor's type.
@@ -367,29 +361,26 @@ Types types_of_results(std::span<const Closure> branches) {
   for (const Closure& branch : branches) {
     const Types found = output_types(branch.program);
     for (std::size_t i = 0; i < types.size(); ++i)
-      if (branches[0].numbers[i] && !branch.numbers[i] && category(types[i].dtype) <= category(found[i].dtype))
+      if (branches[0].numbers[i] && !branch.numbers[i] && number_becomes(types[i].dtype, found[i].dtype))
         types[i].dtype = found[i].dtype;
   }
   return types;
 }
 
 /// The branch with numbers of these dtypes.
-Closure with_numbers_of(const Closure& branch, const Types& types, const Tensors& operands) {
+Closure with_numbers_of(const Closure& branch, const Types& types, const State& operands) {
   const Types found = output_types(branch.program);
-  const auto differs = [&](std::size_t i) {
-    return branch.numbers[i] && found[i].dtype != types[i].dtype &&
-           category(found[i].dtype) <= category(types[i].dtype);
-  };
-  bool any_differs = false;
-  for (std::size_t i = 0; i < types.size(); ++i) any_differs |= differs(i);
-  if (!any_differs) return branch;
-  State shown(operands.begin(), operands.end());
-  function::ClosureRun again(Cond::name);
-  again.enter(call::walk(shown));
-  State results = run(branch, Tensors(shown.begin(), shown.end()));
+  std::vector<std::size_t> others;  // the numbers of another dtype
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (differs(i)) results[i] = to(results[i], types[i].dtype);
-  return again.leave(call::walk(results));
+    if (branch.numbers[i] && found[i].dtype != types[i].dtype && number_becomes(found[i].dtype, types[i].dtype))
+      others.push_back(i);
+  if (others.empty()) return branch;
+  const auto converted = [&](const State& shown) {
+    State results = run(branch.program, shown, branch.captured);
+    for (const std::size_t i : others) results[i] = to(results[i], types[i].dtype);
+    return results;
+  };
+  return written_down(converted, operands);
 }
 
 }  // namespace
@@ -398,18 +389,15 @@ void run_recorded_branches(const char* name, const Tensor& question, const tree:
                            std::span<const Closure> branches, const tree::Walk& result) {
   require_one_element(name, type_of(question));
   const Types types = types_of_results(branches);
-  Tensors inputs{question};
-  const Tensors given = function::defined_leaves(operands);
-  inputs.append(given.begin(), given.end());
-  Cond cond{.operands = static_cast<std::int64_t>(given.size()), .branches = {}};
-  for (const Closure& as_recorded : branches) {
-    const Closure branch = with_numbers_of(as_recorded, types, given);
-    const Types found = output_types(branch.program);
+  const Tensors leaves = function::defined_leaves(operands);
+  const State given(leaves.begin(), leaves.end());
+  std::vector<Closure> of_one_type;
+  for (const Closure& branch : branches) {
+    of_one_type.push_back(with_numbers_of(branch, types, given));
+    const Types found = output_types(of_one_type.back().program);
     for (std::size_t i = 0; i < types.size(); ++i) require_same_type(name, types[i], found[i]);
-    cond.branches.push_back(branch.program);
-    inputs.append(branch.captured.begin(), branch.captured.end());
   }
-  const Tensors outputs = apply(cond, inputs);
+  const Tensors outputs = apply_cond(question, given, of_one_type);
   std::span<const Tensor> rest = outputs;
   function::write_leaves(rest, result);
 }

@@ -46,6 +46,9 @@ inline std::size_t captures(const Program& program, std::size_t given) {
   return program.inputs() - given;
 }
 
+/// Whether a number of one branch becomes an element of another one's tensor.
+inline bool number_becomes(DType number, DType tensor) { return category(number) <= category(tensor); }
+
 /// Those of a list that one of the programs takes.
 template <class List>
 Tensors chosen(const List& from, const std::vector<std::size_t>& which) {
@@ -63,8 +66,8 @@ inline Flags chosen(const Flags& from, const std::vector<std::size_t>& which) {
 /// Throws IndexError unless every one of these known indices names one of `count` branches.
 void require_indices(const Tensor& indices, std::int64_t count);
 
-/// A transformed step whose carry has what the carry before it has: `flags` grow until it does. They say which inputs
-/// have it at first.
+/// Derives the step again until every part of the carry that leaves it with a tangent (or with examples) also enters it
+/// so. `flags` says which inputs have one, and grows.
 template <class Derive>
 auto until_stable(Flags& flags, std::size_t carried, std::size_t outputs, const Derive& derive) {
   for (;;) {

@@ -1,5 +1,5 @@
-// Filling rows as an operation of its own: a compiler that computes one example at a time may leave it out, as nothing
-// of the rows it fills is ever seen.
+// Filling rows, as an operation of its own: a compiler that computes one example at a time may drop it, since nobody
+// sees the rows it fills.
 #include "control/rows.h"
 
 #include "ops/axes.h"

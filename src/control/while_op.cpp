@@ -2,6 +2,7 @@
 // program forward mode and vmap of one are such loops: with tangents as part of the state, and with the state of all
 // examples, which go on together until the last one is done.
 #include <functional>
+#include <optional>
 
 #include "control/operands.h"
 #include "control/rows.h"
@@ -32,8 +33,8 @@ struct StateFunction {
   }
 };
 
-/// The captures of a loop that its functions need not be shown as part of the state: all, or, where they see their
-/// arguments alone, numbers, which a state would give a dtype.
+/// The captures that the loop's functions may hold instead of carrying them in the state. Where every step is kept: all.
+/// Between checkpoints a function sees only its arguments: then only numbers, since a state would give them a dtype.
 State held_of(std::span<const Tensor> inputs, std::size_t carried, bool all) {
   State held(inputs.size());
   for (std::size_t i = carried; i < inputs.size(); ++i)
@@ -150,23 +151,21 @@ Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
 }
 
 Tensors WhileLoop::apply_loop(const Carried& first, const Condition& goes_on, const Body& step) const {
-  State asked = first.state;
-  function::ClosureRun of_answer(name, Runs::many);
-  of_answer.enter(call::walk(asked));
-  Tensor answer = goes_on(asked);
-  const Closure condition_again = of_answer.leave(call::walk(answer));
-
   const auto both = [](const Carried& carried) {
     State all = carried.state;
     all.insert(all.end(), carried.streams.begin(), carried.streams.end());
     return all;
   };
-  State shown = both(first);
-  function::ClosureRun of_step(name, Runs::many);
-  of_step.enter(call::walk(shown));
-  const auto streams_begin = shown.begin() + std::ssize(first.state);
-  State after = both(step({{shown.begin(), streams_begin}, {streams_begin, shown.end()}}));
-  const Closure body_again = of_step.leave(call::walk(after));
+  const auto step_of_both = [&](const State& shown) {
+    const auto streams_begin = shown.begin() + std::ssize(first.state);
+    return both(step({{shown.begin(), streams_begin}, {streams_begin, shown.end()}}));
+  };
+  std::optional<Tensor> answer;
+  std::optional<State> after;
+  const Closure condition_again =
+      function::write_down(name, goes_on, std::tuple<State>(first.state), answer, Runs::many);
+  const Closure body_again =
+      function::write_down(name, step_of_both, std::tuple<State>(both(first)), after, Runs::many);
 
   Tensors inputs;
   for (const State* more :
@@ -217,11 +216,8 @@ Pushed WhileLoop::jvp(std::span<const Tensor> inputs, std::span<const Tensor> ta
   const Tensors found = apply_loop(
       first, [&](const State& state) { return run(condition, first_leaves(state), captured_by_condition(inputs))[0]; },
       [&](const Carried& now) { return advance(derived.closure, now, captured, captured_tangents); });
-  Pushed pushed{.outputs = {found.begin(), found.begin() + static_cast<std::ptrdiff_t>(leaves())}, .tangents = {}};
-  std::size_t next = leaves();
-  for (std::size_t i = 0; i < leaves(); ++i) pushed.tangents.push_back(active[i] ? found[next++] : Tensor());
-  if (records_tangents_alone(inputs, tangents)) pushed.outputs = apply(*this, inputs);
-  return pushed;
+  const Flags has(active.begin(), active.begin() + static_cast<std::ptrdiff_t>(leaves()));
+  return paired({&rules_of<WhileLoop>, this}, inputs, tangents, found, has);
 }
 
 /// Where examples answer differently, those that are done stay as they are, and their rows are filled before each step.

@@ -34,12 +34,8 @@ struct RecordedCheckpoint {
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
     const std::size_t outputs = output_types(f).size();
     const Derived pushed = function::pushed(f, defined_among(tangents), Flags(outputs, false), Runs::once);
-    const Tensors found = apply_derived(pushed.closure, inputs, tangents);
-    Pushed all{.outputs = {found.begin(), found.begin() + static_cast<std::ptrdiff_t>(outputs)}, .tangents = {}};
-    std::size_t next = outputs;
-    for (std::size_t i = 0; i < outputs; ++i) all.tangents.push_back(pushed.outputs[i] ? found[next++] : Tensor());
-    if (records_tangents_alone(inputs, tangents)) all.outputs = ricci::apply(*this, inputs);
-    return all;
+    return paired({&rules_of<RecordedCheckpoint>, this}, inputs, tangents,
+                  apply_derived(pushed.closure, inputs, tangents), pushed.outputs);
   }
   BatchedOutputs batch(const Batch& batch) const {
     const Derived mapped = function::mapped(f, flags_of(batch.mapped, batch.inputs.size()),
@@ -54,11 +50,7 @@ struct RecordedCheckpoint {
   Tensors vjp(const Reverse& rule) const {
     const Flags wanted = flags_of(rule.wanted, f.inputs());
     const Closure back = pulled_back(f, wanted, defined_among(rule.cotangents));
-    const Tensors found = apply_derived(back, rule.residual->tensors, rule.cotangents);
-    Tensors gradients;
-    std::size_t next = 0;
-    for (const bool one : wanted) gradients.push_back(one ? found[next++] : Tensor());
-    return gradients;
+    return by_flag(apply_derived(back, rule.residual->tensors, rule.cotangents), wanted);
   }
 
  private:

@@ -56,6 +56,21 @@ bool records_tangents_alone(std::span<const Tensor> inputs, std::span<const Tens
   return recording_of(tangents) > recording_of(inputs);
 }
 
+Tensors by_flag(std::span<const Tensor> found, const Flags& flags) {
+  Tensors all;
+  auto next = found.begin();
+  for (const bool flag : flags) all.push_back(flag ? *next++ : Tensor());
+  return all;
+}
+
+Pushed paired(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents, const Tensors& found,
+              const Flags& has) {
+  const auto first_tangent = found.begin() + static_cast<std::ptrdiff_t>(has.size());
+  Tensors outputs(found.begin(), first_tangent);
+  if (op.rules->transparent && records_tangents_alone(inputs, tangents)) outputs = apply_all(op, inputs);
+  return {std::move(outputs), by_flag({first_tangent, found.end()}, has)};
+}
+
 Pushed push_through(const TensorFunction& f, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
   const DualInterpreter dual{Entry{}};
   Tensors duals;
@@ -322,11 +337,7 @@ Tensors vjp_by_calling(Op op, const Reverse& rule) {
                 .has_cotangent = defined_among(rule.cotangents)};
   for (const Tensor& ct : rule.cotangents)
     if (ct.defined()) given.push_back(ct);
-  const Tensors found = lifted_result(op, vjp, given);
-  Tensors cotangents;
-  std::size_t next = 0;
-  for (bool wanted : vjp.wanted) cotangents.push_back(wanted ? found[next++] : Tensor());
-  return cotangents;
+  return by_flag(lifted_result(op, vjp, given), vjp.wanted);
 }
 
 Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
@@ -335,11 +346,7 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
   for (const Tensor& t : tangents)
     if (t.defined()) given.push_back(t);
   const Tensors found = lifted_result(op, jvp, given);
-  const auto half = found.size() / 2;
-  Tensors outputs(found.begin(), found.begin() + half);
-  // A recording of tangents alone has no part in the outputs.
-  if (op.rules->transparent && records_tangents_alone(inputs, tangents)) outputs = apply_all(op, inputs);
-  return {std::move(outputs), {found.begin() + half, found.end()}};
+  return paired(op, inputs, tangents, found, Flags(found.size() / 2, true));
 }
 
 Types types_by_calling(Op op, const Types& inputs) {

@@ -41,6 +41,13 @@ Pushed push_through(const TensorFunction& f, std::span<const Tensor> inputs, std
 /// Whether a recording of tangents alone (linearize) runs, which has no part in the outputs.
 bool records_tangents_alone(std::span<const Tensor> inputs, std::span<const Tensor> tangents);
 
+/// One tensor from the front of `found` for each flag that is set, undefined ones for the others.
+Tensors by_flag(std::span<const Tensor> found, const Flags& flags);
+/// What a forward rule gives whose program gave the outputs, then the tangents of those that `has` flags. A
+/// transparent operation gives its own outputs where tangents alone are recorded.
+Pushed paired(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents, const Tensors& found,
+              const Flags& has);
+
 /// The function under a tape, which has ended.
 struct TapedCall {
   TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, const Flags& wanted);

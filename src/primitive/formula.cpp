@@ -2,6 +2,9 @@
 #include "ricci/primitive/formula.h"
 
 #include <charconv>
+#include <string_view>
+
+#include "primitive/wording.h"
 
 namespace ricci {
 
@@ -24,8 +27,7 @@ const char* name_of(const Formula::Step& step) {
   return names[static_cast<int>(step.word)];
 }
 
-/// a, b, …, z, a1, b1, …
-std::string letters(int n) { return static_cast<char>('a' + n % 26) + (n < 26 ? "" : std::to_string(n / 26)); }
+constexpr std::string_view letters_of_words = "abcdefghijklmnopqrstuvwyz";  // x is an input
 
 std::string number_text(long double number) {
   char digits[64];
@@ -37,12 +39,12 @@ std::string number_text(long double number) {
 std::string to_string(const Formula& formula) {
   std::string text;
   std::vector<std::string> names;
-  int words = 0;
+  std::size_t words = 0;
   for (const Formula::Step& step : formula.steps) {
     if (step.kind == Formula::Kind::input) names.push_back("x" + std::to_string(step.from[0]));
     else if (step.kind == Formula::Kind::number) names.push_back(number_text(step.number));
     else {
-      names.push_back(letters(words++));
+      names.push_back(ricci::name_of(words++, letters_of_words));
       text += names.back() + " = " + name_of(step);
       for (const int operand : step.from)
         if (operand >= 0) text += " " + names[static_cast<std::size_t>(operand)];

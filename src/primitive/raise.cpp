@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -119,12 +120,19 @@ std::string nest() {
 }  // namespace
 
 CallSite CallSite::here() {
-  CallSite site;
-  const auto note = [](void* calls, std::uintptr_t call) {
-    static_cast<std::vector<std::uintptr_t>*>(calls)->push_back(call);
-    return 0;
+  struct Calls {
+    std::array<std::uintptr_t, 1024> all;  // more are not looked at
+    std::size_t count = 0;
+  } calls;
+  // Called from C, as `visit_frame` is.
+  const auto note = [](void* data, std::uintptr_t call) {
+    auto& noted = *static_cast<Calls*>(data);
+    noted.all[noted.count++] = call;
+    return noted.count == noted.all.size() ? 1 : 0;
   };
-  if (backtrace_state* state = debug_information()) backtrace_simple(state, 1, note, ignore, &site.calls_);
+  if (backtrace_state* state = debug_information()) backtrace_simple(state, 1, note, ignore, &calls);
+  CallSite site;
+  site.calls_.assign(calls.all.begin(), calls.all.begin() + static_cast<std::ptrdiff_t>(calls.count));
   return site;
 }
 

@@ -20,6 +20,12 @@ inline std::string legal_range(std::int64_t low, std::int64_t high) {
   return "the legal range is " + (low > high ? "empty" : "[" + std::to_string(low) + ", " + std::to_string(high) + "]");
 }
 
+/// Names by letters: a … z, then a1 … z1.
+inline std::string name_of(std::size_t i, std::string_view letters) {
+  const std::string letter(1, letters[i % letters.size()]);
+  return i < letters.size() ? letter : letter + std::to_string(i / letters.size());
+}
+
 /// Whether this byte of UTF-8 is none that a character begins with.
 inline bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 /// As many whole UTF-8 characters from the front of a text as fit `most` bytes.

@@ -16,11 +16,6 @@
 namespace ricci {
 namespace {
 
-/// a … z, then a1 … z1, in order of first appearance; from `letters`.
-std::string name_of(std::size_t i, std::string_view letters) {
-  const std::string letter(1, letters[i % letters.size()]);
-  return i < letters.size() ? letter : letter + std::to_string(i / letters.size());
-}
 constexpr std::string_view letters_of_variables = "abcdefghklmnopqrstuvwxyz", letters_of_vmaps = "ij";
 
 /// With the lines after the first, those of a program among the parameters, further in.

@@ -137,10 +137,10 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
 /// type without == are not compared). While a program is recorded, every branch runs once, and such results must agree
 /// too.
 /// ValueError if the predicate has more than one element, or if the branches' results differ in structure, shape or
-/// dtype. Under vmap, to find this out, the code of a
-/// branch that no example takes is called with tensors that have no elements; errors it throws are ignored. It is
-/// called once for these types of operands and results where the branches are functions or capture nothing, else each
-/// time. Where one answer is for all, only the branch that is taken is looked at.
+/// dtype. To find a difference under vmap, a branch that no example takes is recorded, not run: its code is called with
+/// tensors that have a type and no values, and errors it throws are ignored. Branches that are functions or capture
+/// nothing are recorded once for these types of operands and results, others each time. Where one answer is for all,
+/// only the branch that is taken is looked at.
 ///   Tensor y = rc::cond(x > 0, [](Tensor x) { return sqrt(x); }, [](Tensor x) { return -x; }, x);
 template <class T, class F, class... A>
 auto cond(const Tensor& pred, const T& true_fn, const F& false_fn, const A&... operands) {

@@ -49,7 +49,7 @@ struct With {
   Tensor beside;
 };
 
-/// The part of a loop's state that is the user's, which is checked and shown. It holds all values that are no Tensors.
+/// The user's part of a loop's state. Errors name places in this part, and all values that are no Tensors are in it.
 template <class S>
 S& users_part(S& state) {
   return state;
@@ -97,14 +97,14 @@ struct Condition {
   }
 };
 
-/// Numbers in a state get the dtype that the first step gives them: the step is written down for its types alone.
+/// Numbers in a state get the dtypes that the first step gives them: the step is written down for its types alone.
 template <class S, class Step, class... X>
-void fix_dtypes(const char* name, S& state, const Step& step, const X&... slices) {
+void take_dtypes_of_step(const char* name, S& state, const Step& step, const X&... slices) {
   if (runs::has_numbers(walk(users_part(state)))) {
     function::ClosureRun shown(name, function::Runs::many);
     std::tuple<S, X...> arguments(state, slices...);
     shown.enter(walk(arguments));
-    S after = step(std::move(arguments));
+    S after = invoke(step, arguments);
     runs::take_dtypes(walk(users_part(state)), walk(users_part(after)));
   }
   runs::fix_dtypes(walk(state));
@@ -113,7 +113,7 @@ void fix_dtypes(const char* name, S& state, const Step& step, const X&... slices
 /// The loop as one operation of the program that is being recorded.
 template <class C, class B, class S>
 S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, const LoopOptions& options) {
-  fix_dtypes(name, state, [&](std::tuple<S> shown) { return call::invoke(body_fn, shown); });
+  take_dtypes_of_step(name, state, body_fn);
   std::optional<Tensor> answer;
   std::optional<S> after;
   runs::Closure condition = function::write_down(name, cond_fn, std::tuple<S>(state), answer, function::Runs::many);
@@ -126,12 +126,12 @@ S record_loop(const char* name, const C& cond_fn, const B& body_fn, S state, con
 /// The scan as one operation of the program that is being recorded. `slice` is like one of those of xs.
 template <class R, class C, class X, class F>
 R record_scan(const char* name, const F& step, C carry, X xs, X slice, const runs::ScanSteps& steps) {
-  fix_dtypes(name, carry, [&](std::tuple<C, X> shown) { return C(std::get<0>(call::invoke(step, shown))); }, slice);
   const auto one_step = [&](const C& c, const X& x) {
     std::tuple<C, X> arguments(c, x);
     auto [after, y] = call::invoke(step, arguments);
     return R(std::move(after), std::move(y));
   };
+  take_dtypes_of_step(name, carry, [&](const C& c, const X& x) { return one_step(c, x).first; }, slice);
   std::optional<R> result;
   const runs::Closure closure =
       function::write_down(name, one_step, std::tuple<C, X>(carry, slice), result, function::Runs::many);
@@ -283,7 +283,7 @@ S loop(const char* name, const C& cond_fn, const B& body_fn, S state, const Loop
 /// Under vmap each example takes as many steps as it needs: examples that are done leave the loop. Values in the state
 /// that are no Tensors are shared by all examples: TransformError if they differ when examples leave (values of a type
 /// without == are not compared). Under nested vmaps whose examples disagree in both, an outer example leaves when all
-/// of its inner ones are done; outer examples whose inner ones are done differently run one after the other. Every
+/// of its inner examples are done; outer examples whose inner examples leave at different steps run one by one. Every
 /// differentiation goes through; reverse mode keeps what every step needs. A number in the state takes the dtype that
 /// the first step gives it, of the same kind.
 /// ValueError if the condition has more than one element, if the body changes the state's structure, shapes or dtypes,

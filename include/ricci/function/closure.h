@@ -104,7 +104,7 @@ struct ClosedFunction {
 }  // namespace ricci::function
 
 namespace ricci::call {
-/// `f` on copies of the arguments: what it writes to them stays in it. `name` is what errors call it.
+/// Calls `f` with copies of the arguments, so that the caller's tensors stay as they are. Errors call `f` by `name`.
 template <class F, class... A>
 result_t<F, tree::plain_t<A>...> on_copies(const char* name, const F& f, const A&... a) {
   std::tuple<tree::plain_t<A>...> arguments(a...);

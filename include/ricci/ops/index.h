@@ -21,7 +21,7 @@ Tensor take(const Tensor& x, const Tensor& index);
 /// x's axes and is along none of the others larger; src has as many and is along none smaller than index, or is a
 /// number or 0-dim. It is read in x's dtype. ValueError if the shapes do not fit.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
-/// The same with src added to what x has there; all that go to one place add up.
+/// As scatter, with src added to the elements of x. Elements of src for one place add up.
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
 /// x with the slices of src added at the places index [n] along an axis, where src has size n; it broadcasts to that
 /// shape, else ValueError.
@@ -30,8 +30,8 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value);
 /// NumPy's advanced indexing; boolean masks read values.
 Tensor index(const Tensor& x, const std::vector<Index>& indices);
-/// x with `value`, which broadcasts to the shape of `index(x, indices)`, in the places that shows; with `accumulate`
-/// added to what x has there. A single mask writes without reading its values if `value` has no axis for what it picks.
+/// x with `value` in the places that `index(x, indices)` reads; value broadcasts to that shape. With `accumulate`, value
+/// is added to the elements of x. A single mask writes without reading its values if `value` has no axis for what it picks.
 /// ValueError if value does not broadcast.
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value);
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, bool accumulate);
