@@ -33,8 +33,9 @@ struct StateFunction {
   }
 };
 
-/// The captures that the loop's functions may hold instead of carrying them in the state. Where every step is kept: all.
-/// Between checkpoints a function sees only its arguments: then only numbers, since a state would give them a dtype.
+/// The captures that the loop's functions may hold instead of carrying them in the state. Where every step is kept:
+/// all. Between checkpoints a function sees only its arguments: then only numbers, since a state would give them a
+/// dtype.
 State held_of(std::span<const Tensor> inputs, std::size_t carried, bool all) {
   State held(inputs.size());
   for (std::size_t i = carried; i < inputs.size(); ++i)

@@ -31,8 +31,8 @@ Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const 
 /// NumPy's advanced indexing; boolean masks read values.
 Tensor index(const Tensor& x, const std::vector<Index>& indices);
 /// x with `value` in the places that `index(x, indices)` reads; value broadcasts to that shape. With `accumulate`, value
-/// is added to the elements of x. A single mask writes without reading its values if `value` has no axis for what it picks.
-/// ValueError if value does not broadcast.
+/// is added to the elements of x. A single mask writes without reading its values if `value` has no axis for what it
+/// picks. ValueError if value does not broadcast.
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value);
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, bool accumulate);
 /// x with `value` where the mask is true, in x's dtype; the three broadcast.
