@@ -5,8 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "control/operands.h"
-#include "custom/derived.h"
+#include "control/assembly.h"
 #include "ops/axes.h"
 #include "ricci/control.h"
 #include "ricci/control/recording.h"
@@ -16,65 +15,22 @@ namespace {
 
 using function::Runs;
 
-/// A step's inputs and outputs by role, with the operands that begin them: what a scan is put together from.
-class Assembly {
+/// A scan put together from its step, with the tensors it scans.
+class ScanAssembly : public Assembly {
  public:
-  explicit Assembly(const Program& step) : body_(step.body()), in_(body_.inputs), out_(body_.outputs) {
-    body_.inputs.clear();
-    body_.outputs.clear();
-  }
-
-  /// The input or output number i of the step as it was recorded.
-  Variable in(std::size_t i) const { return in_[i]; }
-  Variable out(std::size_t i) const { return out_[i]; }
-  /// An input that the step makes no use of.
-  Variable unused(const Type& type) {
-    body_.types.push_back(type);
-    return static_cast<Variable>(body_.types.size() - 1);
-  }
-
-  void carry(Variable before, Variable after, const Tensor& first) {
-    carry_.add(before, first);
-    carried_.push_back(after);
-  }
-  void slice(Variable of_step, const Tensor& rows) { slices_.add(of_step, rows); }
-  void stream(Variable before, Variable after, const Tensor& first) {
-    streams_.add(before, first);
-    streamed_.push_back(after);
-  }
-  void capture(Variable of_step, const Tensor& captured) { captures_.add(of_step, captured); }
-  void row(Variable of_step) { rows_.push_back(of_step); }
-  /// The number of these rows among all, new ones only where there are none of this output yet.
-  std::size_t shared_row(Variable of_step) {
-    const auto at = std::find(rows_.begin(), rows_.end(), of_step);
-    const auto number = static_cast<std::size_t>(at - rows_.begin());
-    if (at == rows_.end()) row(of_step);
-    return number;
-  }
-  /// The streams and captures that a recording found, of a program with these inputs and outputs before them.
-  void rest(const Closure& found, std::size_t inputs, std::size_t outputs) {
-    for (const Tensor& place : found.streams) stream(in(inputs++), out(outputs++), place);
-    for (const Tensor& captured : found.captured) capture(in(inputs++), captured);
+  using Assembly::Assembly;
+  void slice(Variable of_step, const Tensor& rows) {
+    Assembly::slice(of_step);
+    scanned_.push_back(rows);
   }
 
   struct Found {
     Tensors carry, rows;
   };
-  Found apply(bool reverse, Size length);
+  Found apply(bool reverse, Size length) const;
 
  private:
-  struct Role {
-    std::vector<Variable> of_step;
-    Tensors operands;
-    void add(Variable v, const Tensor& operand) {
-      of_step.push_back(v);
-      operands.push_back(operand);
-    }
-  };
-  ProgramBody body_;
-  const std::vector<Variable> in_, out_;
-  Role carry_, slices_, streams_, captures_;
-  std::vector<Variable> carried_, rows_, streamed_;
+  State scanned_;
 };
 
 /// Inputs: the carry, the scanned tensors, the streams that the step draws from, then what the step captures. Outputs:
@@ -112,23 +68,19 @@ struct Scan {
   struct Rest;
 };
 
-Assembly::Found Assembly::apply(bool reverse, Size length) {
+ScanAssembly::Found ScanAssembly::apply(bool reverse, Size length) const {
   Tensors operands;
-  for (const Role* role : {&carry_, &slices_, &streams_, &captures_}) {
-    body_.inputs.insert(body_.inputs.end(), role->of_step.begin(), role->of_step.end());
-    operands.append(role->operands.begin(), role->operands.end());
-  }
-  for (const auto* outputs : {&carried_, &rows_, &streamed_})
-    body_.outputs.insert(body_.outputs.end(), outputs->begin(), outputs->end());
-  Scan scan{.step = Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(body_)))),
-            .carried = std::ssize(carried_),
-            .scanned = std::ssize(slices_.of_step),
-            .streams = std::ssize(streamed_),
+  for (const State* more : {&first_carry(), &scanned_, &first_streams(), &captured()})
+    operands.append(more->begin(), more->end());
+  Scan scan{.step = program(),
+            .carried = std::ssize(first_carry()),
+            .scanned = std::ssize(scanned_),
+            .streams = std::ssize(first_streams()),
             .reverse = reverse,
             .length = {}};
   if (scan.scanned == 0) scan.length = length;
   const Tensors all = ricci::apply(scan, operands);
-  const auto rows = all.begin() + std::ssize(carried_);
+  const auto rows = all.begin() + scan.carried;
   return {{all.begin(), rows}, {rows, all.end()}};
 }
 
@@ -189,23 +141,12 @@ Tensors Scan::call(std::span<const Tensor> inputs) const {
   return outputs;
 }
 
-/// Where those that are flagged begin, counted from `first`.
-std::vector<std::size_t> places_of(const Flags& flags, std::size_t first) {
-  std::vector<std::size_t> places;
-  for (const bool flag : flags) {
-    places.push_back(first);
-    first += flag;
-  }
-  places.push_back(first);
-  return places;
-}
-
 Pushed Scan::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
   Flags active = defined_among(tangents);
   const auto derived = until_stable(active, carries(), outputs(), [&](const Flags& at_least) {
     return function::pushed(step, active, at_least, Runs::many);
   });
-  Assembly pushed(derived.closure.program);
+  ScanAssembly pushed(derived.closure.program);
   const std::vector<std::size_t> in = places_of(active, step.inputs()), out = places_of(derived.outputs, outputs());
   for (std::size_t i = 0; i < carries(); ++i) pushed.carry(pushed.in(i), pushed.out(i), inputs[i]);
   for (std::size_t i = 0; i < carries(); ++i)
@@ -224,7 +165,7 @@ Pushed Scan::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangent
   for (std::size_t i = carries(); i < rows_end(); ++i)
     if (derived.outputs[i]) pushed.row(pushed.out(out[i]));
   pushed.rest(derived.closure, in.back(), out.back());
-  const Assembly::Found found = pushed.apply(reverse, steps(inputs));
+  const ScanAssembly::Found found = pushed.apply(reverse, steps(inputs));
 
   Pushed all;
   const auto split = [&](const Tensors& both, std::size_t first, std::size_t count) {
@@ -245,7 +186,7 @@ BatchedOutputs Scan::batch(const Batch& batch) const {
   const auto derived = until_stable(is_mapped, carries(), outputs(), [&](const Flags& at_least) {
     return function::mapped(step, is_mapped, at_least, examples, Runs::many);
   });
-  Assembly mapped(derived.closure.program);
+  ScanAssembly mapped(derived.closure.program);
   for (std::size_t i = 0; i < batch.inputs.size(); ++i) {
     const Tensor& x = batch.inputs[i];
     if (i < carries()) mapped.carry(mapped.in(i), mapped.out(i), is_mapped[i] ? batch.input(static_cast<int>(i)) : x);
@@ -255,7 +196,7 @@ BatchedOutputs Scan::batch(const Batch& batch) const {
   }
   for (std::size_t i = carries(); i < rows_end(); ++i) mapped.row(mapped.out(i));
   mapped.rest(derived.closure, step.inputs(), outputs());
-  const Assembly::Found found = mapped.apply(reverse, length.value_or(0));
+  const ScanAssembly::Found found = mapped.apply(reverse, length.value_or(0));
   BatchedOutputs all{.outputs = found.carry, .mapped = 0};
   for (const Tensor& rows : found.rows) {
     const bool differs = derived.outputs[all.outputs.size()];
@@ -287,7 +228,7 @@ Kept Scan::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
     return Halves{std::move(split), std::move(found)};
   });
   const Closure& closure = halves.split.forward();
-  Assembly forward(closure.program);
+  ScanAssembly forward(closure.program);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (i < carries()) forward.carry(forward.in(i), forward.out(i), inputs[i]);
     else if (i < slices_end()) forward.slice(forward.in(i), inputs[i]);
@@ -299,7 +240,7 @@ Kept Scan::keep(std::span<const Tensor> inputs, const Mask& wanted) const {
   for (std::size_t i = 0; i < halves.split.kept(); ++i)
     rest->kept.push_back(inputs.size() + forward.shared_row(forward.out(outputs() + i)));
   forward.rest(closure, step.inputs(), outputs() + halves.split.kept());
-  const Assembly::Found found = forward.apply(reverse, rest->steps);
+  const ScanAssembly::Found found = forward.apply(reverse, rest->steps);
 
   Kept kept{.outputs = found.carry, .residual = {{inputs.begin(), inputs.end()}, nullptr}};
   kept.outputs.append(found.rows.begin(), found.rows.begin() + static_cast<std::ptrdiff_t>(rows_end() - carries()));
@@ -329,7 +270,7 @@ Tensors Scan::vjp(const Reverse& rule) const {
     return Stable{std::move(backward), std::move(found)};
   });
   const function::Backward& found = stable.backward;
-  Assembly backward(found.closure.program);
+  ScanAssembly backward(found.closure.program);
   const std::vector<std::size_t> cts = places_of(found.taken, found.reads.size()), out = places_of(found.given, 0);
   std::size_t sums = cts.back();
   for (std::size_t i = 0; i < carries(); ++i) {
@@ -351,7 +292,7 @@ Tensors Scan::vjp(const Reverse& rule) const {
   for (std::size_t i = carries(); i < slices_end(); ++i)
     if (found.given[i]) backward.row(backward.out(out[i]));
   backward.rest(found.closure, sums, 0);
-  const Assembly::Found gradients = backward.apply(!reverse, rest.steps);
+  const ScanAssembly::Found gradients = backward.apply(!reverse, rest.steps);
 
   Tensors all;
   auto carry = gradients.carry.begin(), row = gradients.rows.begin();

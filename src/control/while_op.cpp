@@ -1,12 +1,12 @@
-// A loop of unknown length as an operation whose parameters are the programs of its condition and body. In a recorded
-// program forward mode and vmap of one are such loops: with tangents as part of the state, and with the state of all
-// examples, which go on together until the last one is done.
-#include <functional>
-#include <optional>
+// Loops of unknown length as operations whose parameters are programs: the loop, and, as its derivative by reverse
+// mode, the loop with passes over the steps that it took.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "control/operands.h"
-#include "control/rows.h"
-#include "custom/derived.h"
+#include "control/stages.h"
 #include "ops/axes.h"
 #include "program/roles.h"
 #include "ricci/control.h"
@@ -14,8 +14,6 @@
 
 namespace ricci::runs {
 namespace {
-
-using function::Runs;
 
 /// The condition or the body of a recorded loop, a function of the state: what it captured follows it there, or is
 /// held.
@@ -57,62 +55,27 @@ struct WhileLoop {
   Types type(const Types& inputs) const;
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;
-  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
-  BatchedOutputs batch(const Batch& batch) const;
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    Pushed found = pushed(stages(), inputs, tangents);
+    if (records_tangents_alone(inputs, tangents)) found.outputs = ricci::apply(*this, inputs);
+    return found;
+  }
+  BatchedOutputs batch(const Batch& batch) const { return mapped(stages(), batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
     return keep_by_calling({&rules_of<WhileLoop>, this}, inputs);
   }
-  Tensors vjp(const Reverse& rule) const { return vjp_by_calling({&rules_of<WhileLoop>, this}, rule); }
+  Tensors vjp(const Reverse& rule) const { return pulled_back(stages(), rule); }
 
  private:
   std::size_t leaves() const { return carried() - static_cast<std::size_t>(streams); }
   std::size_t carried() const { return body.body().outputs.size(); }
-  /// Which of the inputs are the condition's, and the body's.
-  std::vector<std::size_t> of_condition() const;
-  std::vector<std::size_t> of_body() const;
-
-  /// What a loop made from this one carries: more of a state, and streams that follow these.
-  struct Carried {
-    State state, streams;
-  };
-  /// What the first step of a loop begins with whose step was derived from the body.
-  Carried first_of(std::span<const Tensor> inputs, const Closure& step) const {
-    const auto state_end = inputs.begin() + static_cast<std::ptrdiff_t>(leaves());
-    Carried first{{inputs.begin(), state_end}, {state_end, state_end + streams}};
-    first.streams.insert(first.streams.end(), step.streams.begin(), step.streams.end());
-    return first;
+  Stages stages() const {
+    return {.condition = condition,
+            .all = {{.step = body, .carried = static_cast<std::int64_t>(leaves()), .streams = streams, .reads = {}}},
+            .max_steps = max_steps,
+            .checkpoint = checkpoint};
   }
-  /// A step that was derived from the body, which takes `more` behind what the body captured.
-  Carried advance(const Closure& step, const Carried& now, const State& captured, const State& more) const;
-  State first_leaves(const State& state) const {
-    return {state.begin(), state.begin() + static_cast<std::ptrdiff_t>(leaves())};
-  }
-  State captured_by_condition(std::span<const Tensor> inputs) const {
-    const auto captured = inputs.subspan(carried(), condition.inputs() - leaves());
-    return {captured.begin(), captured.end()};
-  }
-  /// Whether steps leave this part of the state as it is.
-  bool is_constant(std::size_t i) const { return body.body().outputs[i] == body.body().inputs[i]; }
-
-  using Condition = std::function<Tensor(const State&)>;
-  using Body = std::function<Carried(const Carried&)>;
-  /// The loop of these functions, written down with what they capture: the state after it.
-  Tensors apply_loop(const Carried& first, const Condition& goes_on, const Body& step) const;
 };
-
-std::vector<std::size_t> WhileLoop::of_condition() const {
-  std::vector<std::size_t> own;
-  for (std::size_t i = 0; i < leaves(); ++i) own.push_back(i);
-  for (std::size_t i = carried(); own.size() < condition.inputs(); ++i) own.push_back(i);
-  return own;
-}
-
-std::vector<std::size_t> WhileLoop::of_body() const {
-  std::vector<std::size_t> own;
-  for (std::size_t i = 0; i < carried(); ++i) own.push_back(i);
-  for (std::size_t i = carried() + condition.inputs() - leaves(); own.size() < body.inputs(); ++i) own.push_back(i);
-  return own;
-}
 
 Roles WhileLoop::roles(std::size_t count) const {
   require_between(0, streams, static_cast<std::int64_t>(carried()));
@@ -123,7 +86,7 @@ Roles WhileLoop::roles(std::size_t count) const {
                  count);
 }
 
-[[maybe_unused]] const bool named = name_operands<WhileLoop>();
+[[maybe_unused]] const bool loop_named = name_operands<WhileLoop>();
 
 Types WhileLoop::type(const Types& inputs) const {
   roles(inputs.size());
@@ -151,131 +114,191 @@ Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
   return {last.begin(), last.begin() + static_cast<std::ptrdiff_t>(leaves())};
 }
 
-Tensors WhileLoop::apply_loop(const Carried& first, const Condition& goes_on, const Body& step) const {
-  const auto both = [](const Carried& carried) {
-    State all = carried.state;
-    all.insert(all.end(), carried.streams.begin(), carried.streams.end());
-    return all;
-  };
-  const auto step_of_both = [&](const State& shown) {
-    const auto streams_begin = shown.begin() + std::ssize(first.state);
-    return both(step({{shown.begin(), streams_begin}, {streams_begin, shown.end()}}));
-  };
-  std::optional<Tensor> answer;
-  std::optional<State> after;
-  const Closure condition_again =
-      function::write_down(name, goes_on, std::tuple<State>(first.state), answer, Runs::many);
-  const Closure body_again =
-      function::write_down(name, step_of_both, std::tuple<State>(both(first)), after, Runs::many);
+/// A loop and passes over its steps. `stages` says what its operands and outputs are.
+struct Unwind {
+  using kind = Custom;
+  static constexpr const char* name = "unwind";
+  Program condition;
+  std::vector<Stage> stages;
+  std::int64_t max_steps;
+  Checkpoints checkpoint;
 
-  Tensors inputs;
-  for (const State* more :
-       {&first.state, &first.streams, &body_again.streams, &condition_again.captured, &body_again.captured})
-    inputs.append(more->begin(), more->end());
-  return apply(WhileLoop{.condition = condition_again.program,
-                         .body = body_again.program,
-                         .streams = std::ssize(first.streams) + std::ssize(body_again.streams),
-                         .max_steps = max_steps,
-                         .checkpoint = checkpoint},
-               inputs);
-}
-
-WhileLoop::Carried WhileLoop::advance(const Closure& step, const Carried& now, const State& captured,
-                                      const State& more) const {
-  const auto own = static_cast<std::ptrdiff_t>(leaves());
-  State inputs(now.state.begin(), now.state.begin() + own);
-  const auto add = [&inputs](auto from, auto to) { inputs.insert(inputs.end(), from, to); };
-  add(now.streams.begin(), now.streams.begin() + streams);
-  add(captured.begin(), captured.end());
-  add(now.state.begin() + own, now.state.end());
-  add(more.begin(), more.end());
-  add(now.streams.begin() + streams, now.streams.end());
-  add(step.captured.begin(), step.captured.end());
-  const State found = step.program(inputs);
-  const auto drawn = found.begin() + own, beyond = drawn + streams,
-             drawn_beyond = beyond + (std::ssize(now.state) - own);
-  Carried after{{found.begin(), drawn}, {drawn, beyond}};
-  after.state.insert(after.state.end(), beyond, drawn_beyond);
-  after.streams.insert(after.streams.end(), drawn_beyond, found.end());
-  return after;
-}
-
-Pushed WhileLoop::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-  const std::vector<std::size_t> own = of_body();
-  Flags active = chosen(defined_among(tangents), own);
-  const auto derived = until_stable(active, leaves(), carried(), [&](const Flags& at_least) {
-    return function::pushed(body, active, at_least, Runs::many);
-  });
-  Carried first = first_of(inputs, derived.closure);
-  for (std::size_t i = 0; i < leaves(); ++i)
-    if (active[i]) first.state.push_back(tangents[i].defined() ? tangents[i] : zeros_of(type_of(inputs[i])));
-  State captured, captured_tangents;
-  for (std::size_t k = carried(); k < own.size(); ++k) {
-    captured.push_back(inputs[own[k]]);
-    if (active[k]) captured_tangents.push_back(tangents[own[k]]);
+  Roles roles(std::size_t count) const;
+  Types type(const Types& inputs) const;
+  bool draws() const {
+    return std::any_of(stages.begin(), stages.end(), [](const Stage& s) { return ricci::draws(s.step); });
   }
-  const Tensors found = apply_loop(
-      first, [&](const State& state) { return run(condition, first_leaves(state), captured_by_condition(inputs))[0]; },
-      [&](const Carried& now) { return advance(derived.closure, now, captured, captured_tangents); });
-  const Flags has(active.begin(), active.begin() + static_cast<std::ptrdiff_t>(leaves()));
-  return paired({&rules_of<WhileLoop>, this}, inputs, tangents, found, has);
+  Tensors call(std::span<const Tensor> inputs) const;
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    return pushed(all(), inputs, tangents);
+  }
+  BatchedOutputs batch(const Batch& batch) const { return mapped(all(), batch); }
+  Kept keep(std::span<const Tensor> inputs, const Mask&) const {
+    return keep_by_calling({&rules_of<Unwind>, this}, inputs);
+  }
+  Tensors vjp(const Reverse& rule) const { return pulled_back(all(), rule); }
+
+ private:
+  Stages all() const { return {condition, stages, max_steps, checkpoint}; }
+};
+
+Roles Unwind::roles(std::size_t count) const {
+  require_between(1, std::ssize(stages), std::ssize(stages));
+  Roles roles;
+  std::int64_t rows = 0;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const Stage& stage = stages[s];
+    const auto produced = static_cast<std::int64_t>(stage.outputs());
+    require_between(0, stage.streams, produced);
+    require_between(0, stage.carried, produced - stage.streams);
+    for (auto r = stage.reads.begin(); r != stage.reads.end(); ++r) {
+      require_between(0, *r, rows - 1);
+      if (std::find(stage.reads.begin(), r, *r) != r)
+        throw IndexError("stage " + std::to_string(s) + " reads row " + std::to_string(*r) + " twice");
+    }
+    rows += static_cast<std::int64_t>(stage.rows());
+    const std::string number = s == 0 ? "" : std::to_string(s);
+    roles.push_back({s == 0 ? "state" : "carry" + number, stage.carries()});
+    roles.push_back({"streams" + number, static_cast<std::size_t>(stage.streams)});
+    if (s == 0) roles.push_back({"condition", captures(condition, stage.carries())});
+    roles.push_back({s == 0 ? "body" : "pass" + number, captures(stage.step, stage.captures_begin())});
+  }
+  return checked(std::move(roles), count);
 }
 
-/// Where examples answer differently, those that are done stay as they are, and their rows are filled before each step.
-BatchedOutputs WhileLoop::batch(const Batch& batch) const {
-  const MappedExamples examples(batch);
-  const std::vector<std::size_t> own = of_body(), asked = of_condition();
-  const Flags given = flags_of(batch.mapped, batch.inputs.size());
-  Flags is_mapped = chosen(given, own), answer_is_mapped = chosen(given, asked);
-  function::Derived step, answer;
-  for (bool stays_one = true;;) {
-    step = until_stable(is_mapped, leaves(), carried(), [&](const Flags& at_least) {
-      return function::mapped(body, is_mapped, at_least, examples, Runs::many);
-    });
-    for (std::size_t i = 0; i < leaves(); ++i) answer_is_mapped[i] = is_mapped[i];
-    answer = function::mapped(condition, answer_is_mapped, Flags(1, false), examples, Runs::many);
-    if (!stays_one || !answer.outputs[0]) break;
-    stays_one = false;
-    for (std::size_t i = 0; i < leaves(); ++i) is_mapped[i] = is_mapped[i] || !is_constant(i);
+[[maybe_unused]] const bool unwind_named = name_operands<Unwind>();
+
+Types Unwind::type(const Types& inputs) const {
+  roles(inputs.size());
+  require_between(1, std::ssize(output_types(condition)), 1);
+  Types types;
+  for (const Stage& stage : stages) {
+    const Types own = output_types(stage.step);
+    types.append(own.begin(), own.begin() + stage.carried);
   }
-  const bool differs = answer.outputs[0];
-  Carried first = first_of(batch.inputs, step.closure);
-  for (std::size_t i = 0; i < leaves(); ++i)
-    if (is_mapped[i]) first.state[i] = batch.input(static_cast<int>(i));
-  State captured;
-  for (std::size_t k = carried(); k < own.size(); ++k) captured.push_back(batch.inputs[own[k]]);
-  const Condition ask = [&](const State& state) {
-    State inputs = captured_by_condition(batch.inputs);
-    inputs.insert(inputs.end(), answer.closure.captured.begin(), answer.closure.captured.end());
-    const Tensor found = run(answer.closure.program, first_leaves(state), inputs)[0];
-    if (!differs) return found;
-    return one_for_each(type_of(found).dtype == DType::boolean ? found : ne(found, 0));
+  return types;
+}
+
+/// The stages at work, with the rows of the steps that are at hand.
+class Unwinding {
+ public:
+  Unwinding(const Program& condition, const std::vector<Stage>& stages, std::int64_t max_steps,
+            std::span<const Tensor> inputs)
+      : condition_(condition), stages_(stages), max_steps_(max_steps) {
+    for (const Stage& stage : stages) {
+      const auto taken = [&inputs](std::size_t count) {
+        const std::span<const Tensor> front = take(inputs, count);
+        return State(front.begin(), front.end());
+      };
+      Now now;
+      now.carry = taken(stage.carries());
+      now.streams = taken(static_cast<std::size_t>(stage.streams));
+      if (now_.empty()) asked_ = taken(condition.inputs() - stage.carries());
+      now.captured = taken(stage.step.inputs() - stage.captures_begin());
+      now_.push_back(std::move(now));
+    }
+  }
+
+  Tensors run(Checkpoints checkpoint) {
+    if (checkpoint == Checkpoints::every_step || stages_.size() != 2) keep_every_step();
+    else keep_segments(checkpoint == Checkpoints::log);
+    Tensors outputs;
+    for (const Now& now : now_) outputs.append(now.carry.begin(), now.carry.end());
+    return outputs;
+  }
+
+ private:
+  struct Now {
+    State carry, streams, captured;
   };
-  if (differs) first.state.push_back(ask(first.state));
-  const Tensors found =
-      apply_loop(first, differs ? [](const State& state) { return any(state.back()); } : ask, [&](const Carried& now) {
-        if (!differs) return advance(step.closure, now, captured, {});
-        Carried shown = now;
-        const Tensor goes_on = shown.state.back();
-        shown.state.pop_back();
-        State filled = captured;
-        for (std::size_t i = 0; i < leaves(); ++i)
-          if (is_mapped[i]) shown.state[i] = filled_rows(goes_on, shown.state[i]);
-        for (std::size_t k = carried(); k < own.size(); ++k)
-          if (is_mapped[k]) filled[k - carried()] = filled_rows(goes_on, captured[k - carried()]);
-        Carried after = advance(step.closure, shown, filled, {});
-        for (std::size_t i = 0; i < leaves(); ++i)
-          after.state[i] =
-              is_mapped[i] && !is_constant(i) ? chosen_rows(goes_on, after.state[i], now.state[i]) : now.state[i];
-        after.state.push_back(ask(after.state));
-        return after;
-      });
-  BatchedOutputs all{.outputs = {found.begin(), found.begin() + static_cast<std::ptrdiff_t>(leaves())}, .mapped = 0};
-  for (std::size_t i = 0; i < leaves(); ++i) all.mapped.push_back(is_mapped[i]);
-  return all;
+
+  bool goes_on() const { return truth(WhileLoop::name, runs::run(condition_, now_[0].carry, asked_)[0]).item<bool>(); }
+  /// One step of a stage, which adds what it keeps to the rows.
+  void step(std::size_t s, State& rows) {
+    const Stage& stage = stages_[s];
+    Now& now = now_[s];
+    State given = std::move(now.carry);
+    for (const std::int64_t r : stage.reads) given.push_back(rows[static_cast<std::size_t>(r)]);
+    given.insert(given.end(), now.streams.begin(), now.streams.end());
+    const State found = runs::run(stage.step, given, now.captured);
+    const auto kept = found.begin() + stage.carried, drawn = found.end() - stage.streams;
+    now.carry.assign(found.begin(), kept);
+    rows.insert(rows.end(), kept, drawn);
+    now.streams.assign(drawn, found.end());
+  }
+
+  void keep_every_step() {
+    std::vector<State> rows;
+    while (goes_on()) {
+      require_below_limit(WhileLoop::name, std::ssize(rows), max_steps_);
+      step(0, rows.emplace_back());
+    }
+    for (std::size_t s = 1; s < stages_.size(); ++s)
+      for (std::size_t k = 0; k < rows.size(); ++k) step(s, rows[s % 2 == 0 ? k : rows.size() - 1 - k]);
+  }
+
+  /// Keeps the state at which each segment begins: goes through a segment again before the pass over its steps.
+  void keep_segments(bool by_halves) {
+    struct Segment {
+      Now first;
+      std::int64_t steps = 0;
+    };
+    std::vector<Segment> segments;
+    for (std::int64_t index = 0; goes_on(); ++index) {
+      const std::int64_t most = segment_length(WhileLoop::name, index, by_halves, max_steps_);
+      Segment& segment = segments.emplace_back(Segment{.first = now_[0]});
+      for (; segment.steps < most && goes_on(); ++segment.steps) go(1);
+    }
+    const Now last = now_[0];
+    for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+      now_[0] = segment->first;
+      go_back(segment->steps, by_halves);
+    }
+    now_[0] = last;
+  }
+  void go(std::int64_t steps) {
+    for (; steps > 0; --steps) {
+      State dropped;
+      step(0, dropped);
+    }
+  }
+  /// The pass over this many steps, which begin with the state at hand.
+  void go_back(std::int64_t steps, bool by_halves) {
+    if (by_halves && steps > 1) {
+      const Now first = now_[0];
+      go(steps / 2);
+      go_back(steps - steps / 2, by_halves);
+      now_[0] = first;
+      return go_back(steps / 2, by_halves);
+    }
+    std::vector<State> rows(static_cast<std::size_t>(steps));
+    for (State& of_one : rows) step(0, of_one);
+    for (auto of_one = rows.rbegin(); of_one != rows.rend(); ++of_one) step(1, *of_one);
+  }
+
+  const Program& condition_;
+  const std::vector<Stage>& stages_;
+  const std::int64_t max_steps_;
+  State asked_;
+  std::vector<Now> now_;  // by stage
+};
+
+Tensors Unwind::call(std::span<const Tensor> inputs) const {
+  return Unwinding(condition, stages, max_steps, inputs).run(checkpoint);
 }
 
 }  // namespace
+
+Tensors apply_stages(const Stages& stages, std::span<const Tensor> operands) {
+  const auto& [condition, all, max_steps, checkpoint] = stages;
+  if (all.size() > 1) return ricci::apply(Unwind{condition, all, max_steps, checkpoint}, operands);
+  return ricci::apply(WhileLoop{.condition = condition,
+                                .body = all[0].step,
+                                .streams = all[0].streams,
+                                .max_steps = max_steps,
+                                .checkpoint = checkpoint},
+                      operands);
+}
 
 void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
   const auto& [name, condition, body, options] = loop;

@@ -1,5 +1,5 @@
-// Loops of unknown length in recorded functions: forward mode and vmap make plain loops of them, which compute what the
-// transforms of the function do.
+// Loops of unknown length in recorded functions: every transform makes plain loops of them, which compute what the
+// transform of the function does.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -30,6 +30,10 @@ Tensor grown(Tensor x) {
 Tensor root(Tensor a) {
   return rc::while_loop([&](Tensor x) { return abs(x * x - a) > 1e-9; }, [&](Tensor x) { return (x + a / x) / 2; }, a);
 }
+
+struct Walk {
+  Tensor x, product, steps;
+};
 
 const Tensor three = doubles({1, 2, 3}), other = doubles({-0.1, 0.05, 0.2}), longer = doubles({-1, 5, 2, 1, -3});
 
@@ -96,9 +100,7 @@ TEST(RecordedWhile, NothingGoesWrongInRowsThatAreDone) {
   const Tensor xs = doubles({0.25, 5.25, 2.25}), others = doubles({7.25, 0.25, -3});
   expect_plain(rc::vmap(f), xs, {others});
   expect_plain(rc::vmap(rc::jacfwd(f)), xs, {others});
-  const auto total = [&](Tensor x) { return rc::vmap(f)(x).sum(); };
-  const rc::Program slope = rc::trace(rc::grad(total))(xs);
-  expect_close(slope({others})[0], rc::grad(total)(others));
+  expect_plain(rc::grad([&](Tensor x) { return rc::vmap(f)(x).sum(); }), xs, {others});
 }
 
 TEST(RecordedWhile, AnErrorInTheBodyIsOneOfARowThatRuns) {
@@ -153,6 +155,151 @@ TEST(RecordedWhile, TransformsAroundTheProgramSeeThroughIt) {
                rc::grad([](Tensor x) { return rc::vmap(grown)(x).sum(); })(2 * rows), 1e-10);
   expect_close(rc::vmap(run)(rc::stack({rows, 3 * rows})), rc::vmap(rc::vmap(grown))(rc::stack({rows, 3 * rows})));
   expect_close(rc::jacfwd(run)(rows), rc::jacfwd(rc::vmap(grown))(rows), 1e-10);
+}
+
+// ── reverse mode: the loop with a pass back over its steps ──
+
+TEST(RecordedWhile, ReverseModeMakesALoopWithAPassBackOfIt) {
+  EXPECT_EQ(times(expect_plain(rc::grad(grown), three, {other, 40 * three}), "= unwind["), 1U);
+  expect_plain(rc::grad(root), number(2), {number(9), number(1e6), number(1)}, 1e-10);
+  expect_plain([](Tensor x) { return rc::value_and_grad(grown)(x).second; }, three, {other});
+  expect_plain(rc::jacrev([](Tensor x) { return grown(x) * x; }), three, {other}, 1e-10);
+}
+
+TEST(RecordedWhile, DerivativesOfAnyOrderArePlain) {
+  expect_plain(rc::grad(rc::grad(root)), number(2), {number(9), number(3)}, 1e-7);
+  expect_plain(rc::grad(rc::grad(rc::grad(root))), number(2), {number(9), number(3)}, 1e-6);
+  expect_plain(rc::hessian(grown), three, {other, 40 * three}, 1e-9);
+  expect_plain(rc::jacrev(rc::grad(grown)), three, {other}, 1e-9);
+  expect_plain(rc::jacrev(rc::jacfwd(grown)), three, {other}, 1e-9);
+  const auto along = [](Tensor x) { return (rc::grad(grown)(x) * rc::cos(x)).sum(); };
+  expect_plain(rc::grad(along), three, {other}, 1e-9);
+}
+
+TEST(RecordedWhile, TheWayBackOfExamplesThatAnswerDifferentlyIsOnePass) {
+  const Tensor rows = rc::stack({three, other}), more = rc::stack({other, 3 * other, 40 * three, three});
+  EXPECT_EQ(times(expect_plain(rc::vmap(rc::grad(grown)), rows, {more}), "= unwind["), 1U);
+  expect_plain([](Tensor x) { return rc::grad([](Tensor y) { return rc::vmap(grown)(y).sum(); })(x); }, rows, {more});
+  expect_plain(rc::vmap(rc::grad(root)), doubles({2, 9, 1.25}), {doubles({7, 0.25, 3, 100, 1})}, 1e-9);
+  expect_plain(rc::vmap(rc::vmap(rc::grad(grown))), rc::stack({rows, 2 * rows}), {rc::stack({more, 0.1 * more, -more})},
+               1e-10);
+  expect_plain(rc::vmap(rc::hessian(grown)), rows, {more}, 1e-9);
+  expect_plain(rc::vmap(rc::grad(rc::grad(root))), doubles({2, 9}), {doubles({7, 0.25, 3})}, 1e-7);
+  expect_plain(rc::vmap(rc::grad(grown)), rows, {rows.slice(0, 0, 0)});
+}
+
+TEST(RecordedWhile, TheWayBackOfOneAnswerForAllExamplesHasNoAnswers) {
+  const auto f = [](Tensor x) {
+    const auto goes_on = [](const std::pair<Tensor, Tensor>& s) { return s.first < 50; };
+    return rc::vmap([&](Tensor row) {
+             const auto step = [&](const std::pair<Tensor, Tensor>& s) {
+               return std::pair{s.first * 2 + 1, s.second * row};
+             };
+             return rc::while_loop(goes_on, step, std::pair{rc::tensor(1.), row}).second;
+           })(x)
+        .sum();
+  };
+  const std::string text = expect_plain(rc::grad(f), three, {other});
+  EXPECT_EQ(text.find("fill_rows"), std::string::npos) << text;
+}
+
+TEST(RecordedWhile, TheWayBackSeesNothingOfRowsThatAreDone) {
+  const auto f = [](Tensor x) {
+    const auto step = [&](Tensor y) { return y - 1 + 0 * sqrt(y - 0.25) + 0.01 * x * log(y); };
+    return rc::while_loop([](Tensor y) { return y > 0.5; }, step, x);
+  };
+  const Tensor xs = doubles({0.3, 5.2, 2.3}), others = doubles({7.25, 0.26, -3});
+  expect_plain(rc::vmap(rc::grad(f)), xs, {others}, 1e-10);
+  expect_plain(rc::vmap(rc::grad(rc::grad(f))), xs, {others}, 1e-9);
+}
+
+TEST(RecordedWhile, TheWayBackOfNoStepsIsTheCotangent) {
+  const auto f = [](Tensor x) {
+    return (rc::while_loop([](Tensor y) { return y.sum() < -1e9; }, [&](Tensor y) { return y * x; }, 2 * x) * x).sum();
+  };
+  expect_plain(rc::grad(f), three, {other});
+  expect_plain(rc::hessian(f), three, {other});
+  expect_plain(rc::vmap(rc::grad(f)), rc::stack({three, other}), {rc::stack({other, three, three})});
+}
+
+TEST(RecordedWhile, TheWayBackKeepsItsCheckpoints) {
+  for (const auto checkpoint : {rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto f = [&](Tensor x) {
+      return rc::while_loop([&](Tensor y) { return (y * y).sum() < 1e6; },
+                            [&](Tensor y) { return 1.1 * y + 0.1 * sin(x); }, x, {.checkpoint = checkpoint})
+          .sum();
+    };
+    expect_plain(rc::grad(f), three, {other}, 1e-10);
+    expect_plain(rc::hessian(f), three, {other}, 1e-9);
+    expect_plain(rc::vmap(rc::grad(f)), rc::stack({three, other}), {rc::stack({-3 * other, 200 * three, three})},
+                 1e-10);
+  }
+}
+
+// The steps of a segment draw again what they drew.
+TEST(RecordedWhile, TheWayBackOfALoopThatDrawsIsOfWhatItDrew) {
+  for (const auto checkpoint : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto walk = [&](Tensor x) {
+      const Tensor last = rc::while_loop([](const Walk& w) { return w.steps < 20; },
+                                         [](const Walk& w) {
+                                           const Tensor factor = 0.5 + rc::rand({}, rc::float64);
+                                           return Walk{w.x * factor, w.product * factor, w.steps + 1};
+                                         },
+                                         Walk{x, number(1), number(0)}, {.checkpoint = checkpoint})
+                              .x;
+      return last;
+    };
+    const rc::Program p = rc::trace(rc::grad(walk))(number(2)), value = rc::trace(walk)(number(2));
+    EXPECT_EQ(rc::to_string(p).find("op="), std::string::npos) << p;
+    const auto seeded = [](const rc::Program& program, Tensor x) {
+      rc::manual_seed(3);
+      return program({x})[0];
+    };
+    expect_close(seeded(p, number(3)) * 3, seeded(value, number(3)), 1e-12);
+    const rc::Program mapped =
+        rc::trace(rc::vmap(rc::grad(walk), {.randomness = rc::Randomness::different}))(doubles({1, 2}));
+    const Tensor slopes = seeded(mapped, doubles({1, 2, 3}));
+    EXPECT_NE(slopes[0].item<double>(), slopes[1].item<double>());
+  }
+}
+
+TEST(RecordedWhile, EndlessOnesAreAnErrorOnTheWayBackToo) {
+  for (const auto checkpoint : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log}) {
+    const auto f = [&](Tensor x) {
+      return rc::while_loop([](Tensor y) { return y < 1; }, [](Tensor y) { return y * 2; }, x,
+                            {.max_steps = 50, .checkpoint = checkpoint});
+    };
+    const rc::Program p = rc::trace(rc::grad(f))(number(2));
+    expect_close(p({number(0.25)})[0], number(4));
+    EXPECT_THROW(p({number(0)}), rc::ValueError);
+  }
+}
+
+TEST(RecordedWhile, TransformsAroundTheProgramOfAWayBackGoThroughIt) {
+  const rc::Program p = rc::trace(rc::grad(grown))(three);
+  const auto run = [&](Tensor x) { return p({x})[0]; };
+  const Tensor rows = rc::stack({three, other, 30 * three});
+  expect_close(rc::vmap(run)(rows), rc::vmap(rc::grad(grown))(rows), 1e-10);
+  expect_close(rc::jacfwd(run)(other), rc::hessian(grown)(other), 1e-9);
+  expect_close(rc::jacrev(run)(other), rc::hessian(grown)(other), 1e-9);
+  expect_close(rc::vmap(rc::jacrev(run))(rows), rc::vmap(rc::hessian(grown))(rows), 1e-9);
+}
+
+TEST(RecordedWhile, ATextOfAWayBackWhoseCountsDoNotFitIsRefused) {
+  const std::string text = rc::to_string(rc::trace(rc::grad(root))(number(2)));
+  const auto with = [&](const std::string& old, const std::string& other) {
+    std::string changed = text;
+    changed.replace(changed.find(old), old.size(), other);
+    return changed;
+  };
+  EXPECT_EQ(rc::to_string(rc::parse_program(text, {})), text);
+  for (const auto& [old, wrong] : {std::pair{"reads=(0,1)", "reads=(0,2)"},
+                                   {"reads=(0,1)", "reads=(1,1)"},
+                                   {"reads=(0,1)", "reads=(-1,0)"},
+                                   {"carried=2", "carried=3"},
+                                   {"streams=0", "streams=9"},
+                                   {"carried=1", "carried=-1"}})
+    EXPECT_THROW(rc::parse_program(with(old, wrong), {}), rc::Error) << wrong;
 }
 
 }  // namespace

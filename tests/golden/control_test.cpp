@@ -141,6 +141,73 @@ program(a: f32[], b: f32[]) {
 )");
 }
 
+// Reverse mode: the loop keeps at each step what the way back reads, as rows. A pass goes back over the steps and reads
+// the rows by number. The first output is the loop's own, the others are the cotangents that the pass ends with.
+TEST(GoldenControl, TheWayBackOfALoopIsAPassOverTheStepsThatItTook) {
+  const auto power = [](Tensor a) {
+    return rc::while_loop([](Tensor y) { return y < 9; }, [&](Tensor y) { return y * a; }, a);
+  };
+  expect_golden_whole(rc::trace(rc::grad(power))(rc::tensor(2.)), R"(
+program(a: f32[]) {
+  b: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
+  c: f32[] = zeros[shape=(), dtype=f32]
+  d: f32[], e: f32[], f: f32[] = unwind[condition=program(a: f32[]) {
+      b: bool[] = lt a 9
+      return b
+    }, stages=({step=program(a: f32[], b: f32[]) {
+      c: f32[] = mul a b
+      return c a
+    }, carried=1, streams=0, reads=()},{step=program(a: f32[], b: f32[], c: f32[], d: f32[]) {
+      e: f32[] = mul a d
+      f: f32[] = mul a c
+      g: f32[] = add b f
+      return e g
+    }, carried=2, streams=0, reads=(0)}), max_steps=1000000000, checkpoint=0] state(a) body(a) carry1(b c) pass1(a)
+  g: f32[] = add e f
+  return g
+}
+)");
+}
+
+// Which examples go on is one row more. In a step that an example did not take, its cotangents stay as they are.
+TEST(GoldenControl, TheWayBackOfExamplesThatAnswerDifferentlyIsOnePass) {
+  const auto power = [](Tensor a) {
+    return rc::while_loop([](Tensor y) { return y < 9; }, [&](Tensor y) { return y * a; }, a);
+  };
+  expect_golden_whole(rc::trace(rc::vmap(rc::grad(power)))(rc::tensor({2., 5.})), R"(
+program(a: f32[i=s0]) where s0!=1 {
+  b: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
+  c: f32[] = zeros[shape=(), dtype=f32]
+  d: bool[s0] = lt a 9
+  e: f32[s0] = expand[shape=(s0)] b
+  f: f32[s0] = expand[shape=(s0)] c
+  g: f32[i=s0], h: bool[s0], k: f32[i=s0], l: f32[i=s0] = unwind[condition=program(a: f32[s0], b: bool[s0]) {
+      c: bool[] = any[axes=(0)] b
+      return c
+    }, stages=({step=program(a: f32[s0], b: bool[s0], c: f32[s0]) {
+      d: f32[s0] = fill_rows b a
+      e: f32[s0] = fill_rows b c
+      f: f32[s0] = mul d e
+      g: f32[s0] = where b f a
+      h: bool[s0] = lt g 9
+      return g h d b
+    }, carried=2, streams=0, reads=()},{step=program(a: f32[s0], b: f32[s0], c: f32[s0], d: bool[s0], e: f32[s0]) {
+      f: f32[s0] = fill_rows d a
+      g: f32[s0] = fill_rows d b
+      h: f32[s0] = fill_rows d e
+      k: f32[s0] = mul f h
+      l: f32[s0] = mul f c
+      m: f32[s0] = add g l
+      n: f32[s0] = where d k a
+      o: f32[s0] = where d m b
+      return n o
+    }, carried=2, streams=0, reads=(0,1)}), max_steps=1000000000, checkpoint=0] state(a d) body(a) carry1(e f) pass1(a)
+  m: f32[i=s0] = add k l
+  return m
+}
+)");
+}
+
 // A step takes the carry, one slice of xs, then what it captures; it gives the carry and what is stacked.
 TEST(GoldenControl, AStepTakesTheCarryOneSliceAndWhatItCaptures) {
   const auto f = [](Tensor w, Tensor xs) {
@@ -160,6 +227,71 @@ program(a: f32[], b: f32[s0]) {
       return f f
     }, carried=1, scanned=1, streams=0, reverse=false, length=none] carry(c) xs(b) step(a)
   return d e
+}
+)");
+}
+
+// A scan's way back is a scan from the other end, of the rows that the forward one keeps.
+TEST(GoldenControl, TheWayBackOfAScanIsAScanOfTheRowsThatItKept) {
+  const auto last = [](Tensor w, Tensor xs) {
+    return rc::scan([&](Tensor c, Tensor x) { return std::pair{tanh(w * c + x), c}; }, rc::zeros({}), xs).first;
+  };
+  expect_golden_whole(rc::trace(rc::grad(last))(rc::tensor(0.5), rc::ones({4})), R"(
+program(a: f32[], b: f32[s0]) {
+  c: f32[] = zeros[shape=(), dtype=f32]
+  d: f32[], e: f32[s0], f: f32[s0] = scan[step=program(a: f32[], b: f32[], c: f32[]) {
+      d: f32[] = mul c a
+      e: f32[] = add d b
+      f: f32[] = tanh e
+      return f a f
+    }, carried=1, scanned=1, streams=0, reverse=false, length=none] carry(c) xs(b) step(a)
+  g: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
+  h: f32[] = zeros[shape=(), dtype=f32]
+  k: f32[], l: f32[] = scan[step=program(a: f32[], b: f32[], c: f32[], d: f32[], e: f32[]) {
+      f: f32[] = tanh_slope a d
+      g: f32[] = mul f c
+      h: f32[] = mul f e
+      k: f32[] = add b g
+      return h k
+    }, carried=2, scanned=2, streams=0, reverse=true, length=none] carry(g h) xs(e f) step(a)
+  return l
+}
+)");
+}
+
+// Both derivatives of a branch are computed in the branch that is taken.
+TEST(GoldenControl, AHessianOfABranchIsABranch) {
+  const auto kink = [](Tensor x) {
+    return rc::cond(x > 0, [](Tensor y) { return y * y; }, [](Tensor y) { return sin(y); }, x);
+  };
+  expect_golden_whole(rc::trace(rc::hessian(kink))(rc::tensor(2.)), R"(
+program(a: f32[]) {
+  b: f32[1,1] = eye[row=0, column=0, rows=1, columns=1, dtype=f32]
+  c: f32[i=1] = reshape[shape=(1)] b
+  d: bool[] = gt a 0
+  e: f32[1,1] = eye[row=0, column=0, rows=1, columns=1, dtype=f32]
+  f: f32[j=1] = reshape[shape=(1)] e
+  g: f32[j=1], h: f32[i=1,j=1] = cond[operands=3, branches=(program(a: f32[], b: f32[1], c: f32[1]) {
+      d: f32[1] = sin_slope b a
+      e: f32[1,1] = reshape[shape=(1,1)] c
+      f: f32[1,1] = mul e b
+      g: f32[1,1] = cos_slope f a
+      return d g
+    },program(a: f32[], b: f32[1], c: f32[1]) {
+      d: f32[1] = mul b a
+      e: f32[1,1] = reshape[shape=(1,1)] c
+      f: f32[1,1] = mul e b
+      g: f32[1] = mul b a
+      h: f32[1,1] = reshape[shape=(1,1)] c
+      k: f32[1,1] = mul h b
+      l: f32[1] = add d g
+      m: f32[1,1] = add f k
+      return l m
+    })] predicate(d) operands(a f c)
+  k: f32[i=1] = reshape[shape=(1)] h
+  l: f32[1] = permute[axes=(0)] k
+  m: f32[] = reshape[shape=()] l
+  return m
 }
 )");
 }

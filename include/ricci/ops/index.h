@@ -30,9 +30,9 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value);
 /// NumPy's advanced indexing; boolean masks read values.
 Tensor index(const Tensor& x, const std::vector<Index>& indices);
-/// x with `value` in the places that `index(x, indices)` reads; value broadcasts to that shape. With `accumulate`, value
-/// is added to the elements of x. A single mask writes without reading its values if `value` has no axis for what it
-/// picks. ValueError if value does not broadcast.
+/// x with `value` in the places that `index(x, indices)` reads; value broadcasts to that shape. With `accumulate`,
+/// value is added to the elements of x. A single mask writes without reading its values if `value` has no axis for what
+/// it picks. ValueError if value does not broadcast.
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value);
 Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, bool accumulate);
 /// x with `value` where the mask is true, in x's dtype; the three broadcast.
