@@ -28,7 +28,8 @@
 // operations.
 //
 // A custom operation is a function on tensors that a recorded program shows as one equation: control flow, a function
-// of the user's. With `call` alone it is transparent: transforms see through it to what `call` does. With the rules
+// of the user's. With `call` alone it is transparent: transforms see through it to what `call` does, also where they
+// run inside a recording. With the rules
 //   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const      the value, and what vjp will need
 //   Tensors vjp(const Reverse&) const                                        reads Reverse::residual
 //   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const
@@ -141,8 +142,9 @@ struct Rules {
   OwnedParameters (*lifted)(const void*, Size) = nullptr;        // for one more leading axis of this size
   std::uint64_t (*home)(const void*) = nullptr;  // the level of the one transform that answers it, whatever its inputs
 
-  bool transparent = false;  // Custom: transforms see through it, except where a program is recorded
-  bool inlined = false;      // and there too, as long as a transform runs inside the recording
+  bool transparent = false;  // Custom: transforms see through it, except, if it has rules, where a program is recorded
+  bool inlined = false;      // and where a transform runs inside the recording that knows none of its inputs
+  bool is_function = false;  // Custom: of the user's, which a program shows as `custom` with what it computes
   /// Custom: whether it draws, so that a vmap handles it which maps none of its inputs. Null: it does not.
   bool (*draws)(const void*) = nullptr;
   Tensors (*call)(const void*, std::span<const Tensor>) = nullptr;
@@ -183,13 +185,14 @@ Tensor conj_if_complex(const Tensor& x);
 /// Sums `x` down and converts it to the given type: the transpose of broadcasting and promotion.
 Tensor fit(const Tensor& x, const Type& type);
 
-// Rules that follow from `call`: of a recorded transparent operation, each is `call` under the transform, one equation.
+// Rules for custom operations that follow from `call`.
+/// The value, and the inputs for later.
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs);
 /// The same of one whose forward rule is `call` too: inside forward mode, what is called sees reverse mode already.
 Kept keep_to_call_again(Op op, std::span<const Tensor> inputs);
+/// Computes the operation again, from the inputs that were kept.
 Tensors vjp_by_calling(Op op, const Reverse& rule);
 Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents);
-BatchedOutputs batch_by_calling(Op op, const Batch& batch);
 /// A batching rule for any custom operation: `call` and the rules each run under a batch level of their own. A
 /// cotangent that differs per example is summed for an unmapped input; every output is mapped.
 BatchedOutputs batch_by_lifting(Op op, const Batch& batch);
@@ -349,23 +352,19 @@ Tensors call_of(const void* op, std::span<const Tensor> inputs) {
 }
 template <class P>
 Kept keep_of(const void* op, std::span<const Tensor> inputs, const Mask& wanted) {
-  if constexpr (is_opaque<P>) return as<P>(op).keep(inputs, wanted);
-  else return keep_by_calling({&rules_of<P>, op}, inputs);
+  return as<P>(op).keep(inputs, wanted);
 }
 template <class P>
 Tensors vjp_of(const void* op, const Reverse& rule) {
-  if constexpr (is_opaque<P>) return as<P>(op).vjp(rule);
-  else return vjp_by_calling({&rules_of<P>, op}, rule);
+  return as<P>(op).vjp(rule);
 }
 template <class P>
 Pushed push_of(const void* op, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
-  if constexpr (is_opaque<P>) return as<P>(op).jvp(inputs, tangents);
-  else return jvp_by_calling({&rules_of<P>, op}, inputs, tangents);
+  return as<P>(op).jvp(inputs, tangents);
 }
 template <class P>
 BatchedOutputs batch_of(const void* op, const Batch& batch) {
-  if constexpr (is_opaque<P>) return as<P>(op).batch(batch);
-  else return batch_by_calling({&rules_of<P>, op}, batch);
+  return as<P>(op).batch(batch);
 }
 
 // Defined in primitive/elementwise.h, which a file with elementwise primitives includes.
@@ -411,13 +410,16 @@ constexpr Rules make_rules() {
     r.kind = Kind::custom;
     r.transparent = !erase::is_opaque<P> || requires { P::transparent; };
     r.inlined = requires { P::inlined; };
+    r.is_function = requires { P::is_function; };
     if constexpr (requires(const P& p) { p.draws(); })
       r.draws = [](const void* op) -> bool { return erase::as<P>(op).draws(); };
     r.call = erase::call_of<P>;
-    r.keep = erase::keep_of<P>;
-    r.vjp = erase::vjp_of<P>;
-    r.push = erase::push_of<P>;
-    r.batch = erase::batch_of<P>;
+    if constexpr (erase::is_opaque<P>) {
+      r.keep = erase::keep_of<P>;
+      r.vjp = erase::vjp_of<P>;
+      r.push = erase::push_of<P>;
+      r.batch = erase::batch_of<P>;
+    }
     if constexpr (requires(const P& p, const Types& in) { p.type(in); }) r.type = erase::type_of<P>;
     return r;
   } else {

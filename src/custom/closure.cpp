@@ -47,15 +47,11 @@ std::vector<Generator*> end_streams(RecordInterpreter& record, const char* name)
 }
 
 Closure closed(const ProgramBody& whole, const std::vector<Generator*>& streams) {
-  Owned<ProgramBody> body(new ProgramBody(without_dead_equations(whole)));
   Closure closure;
+  Values captured;
+  closure.program = ricci::closed(whole, captured);
   for (Generator* generator : streams) closure.streams.push_back(derived_place(place_of(next_draw(*generator))));
-  for (const Capture& capture : body->captures) {
-    body->inputs.push_back(capture.variable);
-    closure.captured.push_back(wrap(capture.value));
-  }
-  body->captures.clear();
-  closure.program = Program(Shared<const ProgramBody>(Owned<const ProgramBody>(body.release())));
+  for (const ValueRef& value : captured) closure.captured.push_back(wrap(value));
   return closure;
 }
 

@@ -26,8 +26,9 @@ struct Reference {
 
 struct Applied {
   using kind = Custom;
-  static constexpr const char* name = "custom";
-  Reference function;
+  static constexpr const char* name = "function";
+  static constexpr bool is_function = true;
+  Reference of;
 
   Tensors call(std::span<const Tensor> inputs) const { return named()->call(inputs); }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const { return named()->keep(inputs, wanted); }
@@ -43,7 +44,7 @@ struct Applied {
     const RunningRule rule{operation.name()};
     const Operation* operator->() const { return &operation; }
   };
-  Named named() const { return {*function.operation}; }
+  Named named() const { return {*of.operation}; }
 };
 
 Op op_of(const Applied& applied) { return {&rules_of<Applied>, &applied}; }

@@ -49,13 +49,14 @@ struct MappedExamples {
   bool operator==(const MappedExamples&) const = default;
 };
 
-/// While it lives, this thread runs a function for the types of its results alone: it draws from no run's streams.
-class ForTypesAlone {
+/// While it lives, a function is recorded on this thread, for its types alone or for a program that will run it: batch
+/// levels draw from streams of their own. What the recording takes must not reach the streams of a run around it.
+class OwnStreams {
  public:
-  ForTypesAlone() { ++depth_; }
-  ForTypesAlone(const ForTypesAlone&) = delete;
-  ~ForTypesAlone() { --depth_; }
-  static bool is_so() { return depth_ > 0; }
+  OwnStreams() { ++depth_; }
+  OwnStreams(const OwnStreams&) = delete;
+  ~OwnStreams() { --depth_; }
+  static bool are_used() { return depth_ > 0; }
 
  private:
   static inline thread_local constinit int depth_ = 0;
@@ -118,10 +119,10 @@ class BatchLevel {
   }
 
  private:
-  /// Draws are the run's own where it lasts, unless nothing but types will be looked at.
+  /// Draws are the run's own where it lasts.
   Examples examples(const MappedExamples& of) {
     const BatchInterpreter* run = of.interpreter();
-    if (ForTypesAlone::is_so()) own_streams_.emplace(nullptr);
+    if (OwnStreams::are_used()) own_streams_.emplace(nullptr);
     else if (!run) own_streams_.emplace(streams_of(innermost));
     return {.count = of.count,
             .first = of.first,

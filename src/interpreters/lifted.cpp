@@ -9,8 +9,10 @@
 #include "interpreters/batch_level.h"
 #include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
+#include "interpreters/places.h"
 #include "interpreters/record.h"
 #include "primitive/custom.h"
+#include "ricci/primitive/raise.h"
 
 namespace ricci {
 
@@ -67,7 +69,7 @@ Pushed paired(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tan
               const Flags& has) {
   const auto first_tangent = found.begin() + static_cast<std::ptrdiff_t>(has.size());
   Tensors outputs(found.begin(), first_tangent);
-  if (op.rules->transparent && records_tangents_alone(inputs, tangents)) outputs = apply_all(op, inputs);
+  if (records_tangents_alone(inputs, tangents)) outputs = apply_all(op, inputs);
   return {std::move(outputs), by_flag({first_tangent, found.end()}, has)};
 }
 
@@ -124,31 +126,12 @@ Types without_batch(std::span<const Type> types, const Flags* mapped) {
   return examples;
 }
 
-/// A transparent operation under vmap.
-struct Vmapped {
-  using kind = Custom;
-  static constexpr const char* name = "vmap";
-  InnerOp op;
-  Flags mapped;
-  MappedExamples examples;
-
-  bool draws() const { return op.draws(); }
-  Types type(const Types& inputs) const {
-    Types types = types_of(op.op(), without_batch(inputs, &mapped));
-    for (Type& type : types) type.shape.insert(0, examples.size);
-    return types;
-  }
-  Tensors call(std::span<const Tensor> inputs) const {
-    const BatchLevel level(examples);
-    return level.take_rows(op.call(level.show(inputs, mapped)));
-  }
-};
-
 /// An opaque operation under vmap: its rules, each under vmap.
 struct VmappedRules {
   using kind = Custom;
   static constexpr const char* name = "vmap_rules";
-  InnerOp op;
+  static constexpr bool is_function = true;
+  InnerOp of;
   Flags mapped;
   MappedExamples examples;
 
@@ -159,11 +142,11 @@ struct VmappedRules {
 
   Tensors call(std::span<const Tensor> inputs) const {
     const BatchLevel level(examples);
-    return level.take_rows(op.call(level.show(inputs, mapped)));
+    return level.take_rows(of.call(level.show(inputs, mapped)));
   }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
     const BatchLevel level(examples);
-    const Kept inner = op.rules->keep(op.parameters.get(), level.show(inputs, mapped), wanted);
+    const Kept inner = of.rules->keep(of.parameters.get(), level.show(inputs, mapped), wanted);
     Kept kept{.outputs = level.take_rows(inner.outputs), .residual = {}, .constant = inner.constant};
     Rest rest{.inner = inner.residual.rest, .mapped = {}};
     for (const Tensor& t : inner.residual.tensors) {
@@ -185,7 +168,7 @@ struct VmappedRules {
     const Tensors cotangents = level.show(rule.cotangents, Mask(~0U));
     const Types input_types = without_batch(rule.input_types, &mapped);
     const Types output_types = without_batch(rule.output_types, nullptr);
-    Tensors found = op.rules->vjp(op.parameters.get(), {.inputs = {},
+    Tensors found = of.rules->vjp(of.parameters.get(), {.inputs = {},
                                                         .outputs = {},
                                                         .cotangents = cotangents,
                                                         .input_types = input_types,
@@ -198,104 +181,19 @@ struct VmappedRules {
   }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
     const BatchLevel level(examples);
-    const Pushed inner = op.rules->push(op.parameters.get(), level.show(inputs, mapped), level.show(tangents, mapped));
+    const Pushed inner = of.rules->push(of.parameters.get(), level.show(inputs, mapped), level.show(tangents, mapped));
     return {level.take_rows(inner.outputs), level.take_rows(inner.tangents)};
   }
   BatchedOutputs batch(const Batch& batch) const { return batch_by_lifting({&rules_of<VmappedRules>, this}, batch); }
 };
 
-// ── under jvp ──
-
-/// From the inputs of a transparent operation, then the tangents that are not zero, to its outputs, then their
-/// tangents.
-struct Jvp {
-  using kind = Custom;
-  static constexpr const char* name = "jvp";
-  InnerOp op;
-  Flags has_tangent;  // among the inputs
-
-  bool draws() const { return op.draws(); }
-  Types type(const Types& given) const {
-    Types types = types_of(op.op(), {given.begin(), given.begin() + has_tangent.size()});
-    const Types tangents = types;
-    types.append(tangents.begin(), tangents.end());
-    return types;
-  }
-  Tensors call(std::span<const Tensor> given) const {
-    const auto inputs = static_cast<std::ptrdiff_t>(has_tangent.size());
-    Tensors tangents;
-    auto next = given.begin() + inputs;
-    for (bool has : has_tangent) tangents.push_back(has ? *next++ : Tensor());
-    const auto call = [this](std::span<const Tensor> x) { return op.call(x); };
-    Pushed pushed = push_through(call, {given.begin(), given.begin() + inputs}, tangents);
-    for (std::size_t i = 0; i < pushed.outputs.size(); ++i)
-      if (!pushed.tangents[i].defined()) pushed.tangents[i] = zeros_of(type_of(pushed.outputs[i]));
-    pushed.outputs.append(pushed.tangents.begin(), pushed.tangents.end());
-    return pushed.outputs;
-  }
-};
-
-// ── under vjp ──
-
-/// From the inputs of a transparent operation, then the cotangents that are not zero, to the cotangents of the wanted
-/// inputs. Computes the operation again.
-struct Vjp {
-  using kind = Custom;
-  static constexpr const char* name = "vjp";
-  InnerOp op;
-  Flags wanted;         // among the inputs
-  Flags has_cotangent;  // among the outputs
-
-  bool draws() const { return op.draws(); }
-  Types type(const Types& given) const {
-    Types types;
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      if (wanted[i]) types.push_back(given[i]);
-    return types;
-  }
-  Tensors call(std::span<const Tensor> given) const {
-    std::optional<TapedCall> taped;
-    {
-      const bool again = !op.op().rules->transparent;  // for whom, and where, it ran the first time
-      const InLanesOf lanes(again ? given.first(wanted.size()) : std::span<const Tensor>(), true);
-      std::optional<OutsideRecordings> outside;
-      if (again) outside.emplace(0);
-      const auto call = [this](std::span<const Tensor> x) { return op.call(x); };
-      taped.emplace(call, given.first(wanted.size()), wanted);
-    }
-    Tensors cotangents;
-    std::size_t next = wanted.size();
-    for (bool has : has_cotangent) cotangents.push_back(has ? given[next++] : Tensor());
-    const std::vector<Tensor> found =
-        taped->record->pull_back(taped->output_slots, cotangents, taped->wanted_slots, true);
-    Tensors gradients;
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      if (wanted[i]) {
-        const Tensor& gradient = found[gradients.size()];
-        gradients.push_back(gradient.defined() ? gradient : zeros_of(type_of(given[i])));
-      }
-    return gradients;
-  }
-};
-
-/// A transparent operation's, which may be an equation of a program. An opaque one is computed here and now, with the
-/// draws that were noted, also where cotangents or tangents are being recorded.
-template <class Lifted>
-Tensors lifted_result(Op op, const Lifted& lifted, const Tensors& given) {
-  return op.rules->transparent ? apply(lifted, given) : lifted.call(given);
-}
-
-template <class Lifted>
-BatchedOutputs lift(Op op, const Batch& batch) {
-  const Lifted lifted{
-      .op = InnerOp(op), .mapped = flags_of(batch.mapped, batch.inputs.size()), .examples = MappedExamples(batch)};
-  return {.outputs = apply(lifted, batch.inputs)};
-}
-
 }  // namespace
 
-BatchedOutputs batch_by_lifting(Op op, const Batch& batch) { return lift<VmappedRules>(op, batch); }
-BatchedOutputs batch_by_calling(Op op, const Batch& batch) { return lift<Vmapped>(op, batch); }
+BatchedOutputs batch_by_lifting(Op op, const Batch& batch) {
+  const VmappedRules lifted{
+      .of = InnerOp(op), .mapped = flags_of(batch.mapped, batch.inputs.size()), .examples = MappedExamples(batch)};
+  return {.outputs = apply(lifted, batch.inputs)};
+}
 
 namespace {
 
@@ -330,28 +228,107 @@ Kept keep_to_call_again(Op op, std::span<const Tensor> inputs) {
 }
 
 Tensors vjp_by_calling(Op op, const Reverse& rule) {
-  const Residual& kept = op.rules->transparent ? *rule.residual : *rule.kept;
-  Tensors given(kept.tensors.begin(), kept.tensors.end());
-  const Vjp vjp{.op = InnerOp(op),
-                .wanted = flags_of(rule.wanted, rule.input_types.size()),
-                .has_cotangent = defined_among(rule.cotangents)};
-  for (const Tensor& ct : rule.cotangents)
-    if (ct.defined()) given.push_back(ct);
-  return by_flag(lifted_result(op, vjp, given), vjp.wanted);
+  const std::vector<Tensor>& inputs = rule.kept->tensors;
+  const auto call = [op](std::span<const Tensor> x) { return op.rules->call(op.parameters, x); };
+  const Flags wanted = flags_of(rule.wanted, inputs.size());
+  std::optional<TapedCall> taped;
+  {  // for whom, and where, it ran the first time
+    const InLanesOf lanes(inputs, true);
+    const OutsideRecordings outside(0);
+    taped.emplace(call, inputs, wanted);
+  }
+  const Tensors cotangents(rule.cotangents.begin(), rule.cotangents.end());
+  return by_flag(taped->record->pull_back(taped->output_slots, cotangents, taped->wanted_slots, true), wanted);
 }
 
 Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
-  Tensors given(inputs.begin(), inputs.end());
-  const Jvp jvp{.op = InnerOp(op), .has_tangent = defined_among(tangents)};
-  for (const Tensor& t : tangents)
-    if (t.defined()) given.push_back(t);
-  const Tensors found = lifted_result(op, jvp, given);
-  return paired(op, inputs, tangents, found, Flags(found.size() / 2, true));
+  return push_through([op](std::span<const Tensor> x) { return op.rules->call(op.parameters, x); }, inputs, tangents);
+}
+
+namespace {
+
+/// A function with rules of its own as a program has it: with what it computes, written down. The rules stay functions
+/// of the user's, for transforms of the program.
+struct Written {
+  using kind = Custom;
+  static constexpr const char* name = "custom";
+  InnerOp rules;
+  Program value;  // inputs: the operation's, then what was captured
+  std::int64_t captured;
+
+  Types type(const Types& inputs) const {
+    if (value.inputs() != static_cast<std::size_t>(inputs.size()))
+      throw IndexError("takes " + std::to_string(value.inputs()) + " operands, found " + std::to_string(inputs.size()));
+    return output_types(value);
+  }
+  bool draws() const { return ricci::draws(value); }
+  Tensors call(std::span<const Tensor> inputs) const {
+    const std::vector<Tensor> outputs = value(inputs);
+    return {outputs.begin(), outputs.end()};
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+    for (std::size_t i = own(); i < inputs.size(); ++i)
+      if (wanted[i]) refuse_captured(inputs[i], "is differentiated");
+    return table().keep(parameters(), inputs.first(own()), wanted);
+  }
+  Tensors vjp(const Reverse& rule) const {
+    Reverse of_own = rule;
+    of_own.input_types = rule.input_types.first(own());
+    Tensors found = table().vjp(parameters(), of_own);
+    while (found.size() < value.inputs()) found.push_back(Tensor());
+    return found;
+  }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    for (std::size_t i = own(); i < inputs.size(); ++i)
+      if (tangents[i].defined()) refuse_captured(inputs[i], "is differentiated");
+    return table().push(parameters(), inputs.first(own()), tangents.first(own()));
+  }
+  BatchedOutputs batch(const Batch& batch) const {
+    for (std::size_t i = own(); i < batch.inputs.size(); ++i)
+      if (batch.mapped[i] && !is_place(batch.inputs[i])) refuse_captured(batch.inputs[i], "differs per example");
+    Batch of_own = batch;
+    of_own.inputs = batch.inputs.first(own());
+    return table().batch(parameters(), of_own);
+  }
+
+ private:
+  std::size_t own() const { return value.inputs() - static_cast<std::size_t>(captured); }
+  const Rules& table() const { return *rules.rules; }
+  const void* parameters() const { return rules.parameters.get(); }
+  /// Whether it is where examples draw: the rules draw for them anew.
+  bool is_place(const Tensor& rows) const {
+    Type type = type_of(rows);
+    type.shape.erase(0);
+    return draws() && type == place_type;
+  }
+  [[noreturn]] void refuse_captured(const Tensor& x, const char* why) const {
+    std::string function;
+    rules.print_parameter(function);
+    raise<TransformError>("custom: " + function + " captures an operand " + to_string(type_of(x)) + " that " + why +
+                          "; pass it as an argument");
+  }
+};
+
+}  // namespace
+
+WrittenDown written_down(Op op, const Types& inputs) {
+  const UserFunctionInRule in_rule;
+  const OwnStreams own_streams;
+  RecordInterpreter inner(Records::part, Entry{});
+  Tensors shown;
+  for (const Type& type : inputs) shown.push_back(wrap(inner.add_input(type)));
+  for (const Tensor& t : op.rules->call(op.parameters, shown))
+    inner.body->outputs.push_back(inner.variable_of(read(t, op.rules->name)));
+  Values captured;
+  const Program value = closed(*inner.body, captured);
+  const Written written{.rules = InnerOp(op), .value = value, .captured = std::ssize(captured)};
+  (void)&registered<Written>;
+  return {&rules_of<Written>, own(written), std::move(captured)};
 }
 
 Types types_by_calling(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
-  const ForTypesAlone trial;
+  const OwnStreams own_streams;
   RecordInterpreter scratch(Records::program, Entry{});
   Tensors shown;
   for (const Type& type : inputs) shown.push_back(wrap(scratch.add_input(type)));

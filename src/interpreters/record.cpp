@@ -8,6 +8,7 @@
 #include "interpreters/node_memory.h"
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
+#include "primitive/custom.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -197,6 +198,12 @@ Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
   for (const ValueRef& v : inputs) {
     types.push_back(v->type);
     equation.inputs.push_back(variable_of(v));
+  }
+  if (op.rules->is_function) {
+    WrittenDown written = written_down(op, types);
+    Values all(inputs.begin(), inputs.end());
+    all.append(written.captured.begin(), written.captured.end());
+    return write({written.rules, written.parameters.get()}, {all.data(), all.size()});
   }
   Values results;
   for (const Type& type : types_of(op, types)) {

@@ -70,6 +70,14 @@ class CatchesCaptures {
   bool has_thrown_ = false;
 };
 
+/// A function with rules of its own as a program has it: an operation with what the function computes, which takes what
+/// that captures behind the function's inputs. Requires: `Rules::is_function`.
+struct WrittenDown {
+  const Rules* rules;
+  OwnedParameters parameters;
+  Values captured;
+};
+WrittenDown written_down(Op op, const Types& inputs);
 /// The output types of a custom operation that brings no `type`: `call` on values that have a type and no elements.
 Types types_by_calling(Op op, const Types& inputs);
 

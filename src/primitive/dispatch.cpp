@@ -425,11 +425,12 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
   return outermost;
 }
 
-/// Whether an operation on recorded values is what `call` makes of it: transforms run inside their recording, which
-/// none of these values is mapped or differentiated by.
+/// Whether an operation on recorded values is what `call` makes of it: where transforms run inside their recording, one
+/// without rules that gets values of theirs; one that says so where it gets none.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
-  const Interpreter* recording = op.rules->inlined ? factory_handler() : nullptr;
-  return recording && recording != innermost && deepest_level(values) <= recording->level;
+  const Interpreter* recording = factory_handler();
+  if (!recording || recording == innermost) return false;
+  return deepest_level(values) > recording->level ? !op.rules->keep : op.rules->inlined;
 }
 
 /// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may

@@ -336,6 +336,16 @@ ProgramBody without_dead_equations(const ProgramBody& body) {
   return live;
 }
 
+Program closed(const ProgramBody& whole, Values& captured) {
+  Owned<ProgramBody> body(new ProgramBody(without_dead_equations(whole)));
+  for (const Capture& capture : body->captures) {
+    body->inputs.push_back(capture.variable);
+    captured.push_back(capture.value);
+  }
+  body->captures.clear();
+  return Program(Shared<const ProgramBody>(Owned<const ProgramBody>(body.release())));
+}
+
 void check(const Program& program) {
   const ProgramBody& body = program.body();
   std::optional<SymbolScope> scope;

@@ -81,5 +81,7 @@ bool draws(const Program& program);
 /// The body of a recording that has ended, without equations, constants and captures that no output needs. A captured
 /// number that nobody else holds any more, such as the bound of a loop, is a constant.
 ProgramBody without_dead_equations(const ProgramBody& body);
+/// The same as a program that takes what was captured behind its inputs; appends those values.
+Program closed(const ProgramBody& body, Values& captured);
 
 }  // namespace ricci

@@ -131,14 +131,18 @@ program(a: f32[s0], b: f32[s0]) where s0!=1 {
 )");
 }
 
-// The rules of a custom function are ordinary operations: under a derivative they are equations like others.
+// A custom function is one equation with what it computes; its rules stay functions of C++. They are made of ordinary
+// operations: under a derivative they are equations like others.
 TEST(GoldenTransforms, TheRulesOfACustomFunctionAreEquationsLikeOthers) {
   const auto clipped =
       rc::custom_vjp([](Tensor x) { return exp(x); }, [](Tensor x) { return std::pair{exp(x), exp(x)}; },
                      [](Tensor y, Tensor ct) { return clamp(ct * y, -1, 1); });
   expect_golden(rc::trace(clipped)(rc::ones({3})), R"(
 program(a: f32[s0]) {
-  b: f32[s0] = custom[function=custom_vjp] a
+  b: f32[s0] = custom[rules=function[of=custom_vjp], value=program(a: f32[s0]) {
+      b: f32[s0] = exp a
+      return b
+    }, captured=0] a
   return b
 }
 )");

@@ -168,4 +168,24 @@ TEST(CaptureErrors, OfACheckpointThatLooksAtValues) {
   EXPECT_FALSE(rc::inside_transform());
 }
 
+// A program holds what a custom function computes, and takes what that captures as inputs; its rules do not see those.
+TEST(Captures, OfACustomFunctionInARecordedLoopBelongToTheProgram) {
+  const auto f = [](Tensor w) {
+    const auto scaled =
+        rc::custom_vjp([=](Tensor x) { return sin(x) * w; }, [=](Tensor x) { return std::pair{sin(x) * w, x}; },
+                       [=](Tensor x, Tensor ct) { return ct * w * cos(x); });
+    return rc::while_loop([](Tensor y) { return (y > 0.1).any(); }, scaled, w);
+  };
+  const Tensor w = doubles({0.8, 0.5}), other = doubles({0.3, 0.7, 0.9});
+  const rc::Program p = rc::trace(f)(w);
+  expect_close(p({w})[0], f(w));
+  expect_close(p({other})[0], f(other));
+  const std::string text =
+      "custom: function[of=custom_vjp] captures an operand f64[2] that is differentiated; pass it "
+      "as an argument\n  inside grad{at}, inside trace{at}";
+  const auto slope = rc::grad([&](Tensor x) { return f(x).sum(); });
+  expect_error<rc::TransformError>([&] { rc::trace(slope)(w); }, text, {w});
+  EXPECT_THROW(rc::trace(rc::vmap(f))(rc::stack({w, 2 * w})), rc::TransformError);
+}
+
 }  // namespace

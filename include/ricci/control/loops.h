@@ -104,7 +104,7 @@ void take_dtypes_of_step(const char* name, S& state, const Step& step, const X&.
     function::ClosureRun shown(name, function::Runs::many);
     std::tuple<S, X...> arguments(state, slices...);
     shown.enter(walk(arguments));
-    S after = invoke(step, arguments);
+    S after = call::invoke(step, arguments);
     runs::take_dtypes(walk(users_part(state)), walk(users_part(after)));
   }
   runs::fix_dtypes(walk(state));

@@ -109,6 +109,6 @@ template <class F, class... A>
 result_t<F, tree::plain_t<A>...> on_copies(const char* name, const F& f, const A&... a) {
   std::tuple<tree::plain_t<A>...> arguments(a...);
   function::own_cells(name, walk(arguments));
-  return invoke(f, arguments);
+  return call::invoke(f, arguments);
 }
 }  // namespace ricci::call
