@@ -12,7 +12,7 @@
 
 namespace ricci::runs {
 
-/// Where the flagged ones begin, counted from `first`; then their end.
+/// Numbers the flagged ones from `first` on; the last entry is the number after them.
 inline std::vector<std::size_t> places_of(const Flags& flags, std::size_t first) {
   std::vector<std::size_t> places;
   for (const bool flag : flags) {
@@ -68,7 +68,6 @@ class Assembly {
   const State& first_carry() const { return carry_.operands; }
   const State& first_streams() const { return streams_.operands; }
   const State& captured() const { return captures_.operands; }
-  std::size_t slices() const { return slices_.size(); }
   std::size_t rows() const { return rows_.size(); }
   Program program() const {
     ProgramBody body = body_;

@@ -187,8 +187,7 @@ Pushed Cond::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangent
       if (active[own[b][k]]) values.push_back(tangents[own[b][k]]);
     return run(derived[b].closure.program, values, derived[b].closure.captured);
   };
-  return paired({&rules_of<Cond>, this}, inputs, tangents, apply_branches(inputs[0], all, branches.size(), branch),
-                has);
+  return paired(apply_branches(inputs[0], all, branches.size(), branch), has);
 }
 
 BatchedOutputs Cond::batch(const Batch& batch) const {

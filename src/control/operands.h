@@ -49,14 +49,7 @@ inline std::size_t captures(const Program& program, std::size_t given) {
 /// Whether a number of one branch becomes an element of another one's tensor.
 inline bool number_becomes(DType number, DType tensor) { return category(number) <= category(tensor); }
 
-/// Those of a list that one of the programs takes.
-template <class List>
-Tensors chosen(const List& from, const std::vector<std::size_t>& which) {
-  Tensors found;
-  for (const std::size_t i : which) found.push_back(from[i]);
-  return found;
-}
-
+/// Those of the flags that one of the programs takes.
 inline Flags chosen(const Flags& from, const std::vector<std::size_t>& which) {
   Flags found;
   for (const std::size_t i : which) found.push_back(from[i]);

@@ -2,7 +2,6 @@
 // step that keeps what the way back reads and, the way back, of the step's cotangents.
 #include "control/stages.h"
 
-#include <functional>
 #include <optional>
 
 #include "control/assembly.h"
@@ -52,7 +51,7 @@ struct Built {
   }
 };
 
-/// Of a list by operand, what stage number `s` takes as the inputs of its step; `of_row` says it of a row.
+/// Flags of the inputs of the step of stage number `s`: `of_operand` flags operands, `of_row` rows.
 template <class List, class OfRow>
 Flags flags_of_step(const Stages& stages, std::size_t s, const List& of_operand, const OfRow& of_row) {
   const Stage& stage = stages.all[s];
@@ -65,7 +64,7 @@ Flags flags_of_step(const Stages& stages, std::size_t s, const List& of_operand,
   return flags;
 }
 
-/// A program that takes these besides, behind its first inputs.
+/// The program with inputs like `more` put in behind its first ones. It does not use them.
 Program with_inputs(const Program& program, std::size_t behind, const State& more) {
   ProgramBody body = program.body();
   auto at = body.inputs.begin() + static_cast<std::ptrdiff_t>(behind);
@@ -97,12 +96,6 @@ std::size_t Stages::operand(std::size_t stage, std::size_t i) const {
   if (i >= own.slices_end()) begin -= own.reads.size();
   const bool is_behind_condition = stage > 0 || i >= own.captures_begin();
   return begin + i + (is_behind_condition ? captured_by_condition() : 0);
-}
-
-std::size_t Stages::operands() const {
-  std::size_t count = captured_by_condition();
-  for (const Stage& stage : all) count += stage.step.inputs() - stage.reads.size();
-  return count;
 }
 
 // ── forward mode ──
@@ -186,7 +179,7 @@ class Mapped {
   Mapped(const Stages& stages, const Batch& batch)
       : stages_(stages), batch_(batch), examples_(batch), given_(flags_of(batch.mapped, batch.inputs.size())) {}
 
-  BatchedOutputs operands() {
+  BatchedOutputs outputs() {
     derive_loop();
     Built built(stages_, batch_.inputs);
     BatchedOutputs all{.outputs = {}, .mapped = 0};
@@ -365,7 +358,7 @@ class Mapped {
 
 }  // namespace
 
-BatchedOutputs mapped(const Stages& stages, const Batch& batch) { return Mapped(stages, batch).operands(); }
+BatchedOutputs mapped(const Stages& stages, const Batch& batch) { return Mapped(stages, batch).outputs(); }
 
 // ── reverse mode ──
 

@@ -47,7 +47,6 @@ struct Stages {
 
   /// The number of the operand that a stage's step takes as input number `i`, which is none of its rows.
   std::size_t operand(std::size_t stage, std::size_t i) const;
-  std::size_t operands() const;
   std::size_t captured_by_condition() const { return condition.inputs() - all[0].carries(); }
   std::size_t condition_begin() const { return all[0].carries() + static_cast<std::size_t>(all[0].streams); }
 };

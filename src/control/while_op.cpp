@@ -56,9 +56,7 @@ struct WhileLoop {
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-    Pushed found = pushed(stages(), inputs, tangents);
-    if (records_tangents_alone(inputs, tangents)) found.outputs = ricci::apply(*this, inputs);
-    return found;
+    return pushed(stages(), inputs, tangents);
   }
   BatchedOutputs batch(const Batch& batch) const { return mapped(stages(), batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {

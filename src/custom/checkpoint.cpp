@@ -34,8 +34,7 @@ struct RecordedCheckpoint {
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
     const std::size_t outputs = output_types(f).size();
     const Derived pushed = function::pushed(f, defined_among(tangents), Flags(outputs, false), Runs::once);
-    return paired({&rules_of<RecordedCheckpoint>, this}, inputs, tangents,
-                  apply_derived(pushed.closure, inputs, tangents), pushed.outputs);
+    return paired(apply_derived(pushed.closure, inputs, tangents), pushed.outputs);
   }
   BatchedOutputs batch(const Batch& batch) const {
     const Derived mapped = function::mapped(f, flags_of(batch.mapped, batch.inputs.size()),

@@ -1,5 +1,5 @@
-// Custom operations under a transform. The transparent ones become the transformed `call`, one equation of a recorded
-// program; the opaque ones get a batching rule in which `call` and every rule runs under a batch level of its own.
+// Custom operations under a transform: `call` under forward mode or a tape, and, for operations with rules, a batching
+// rule in which `call` and every rule runs under a batch level of its own.
 #include "interpreters/lifted.h"
 
 #include <algorithm>
@@ -9,10 +9,8 @@
 #include "interpreters/batch_level.h"
 #include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
-#include "interpreters/places.h"
 #include "interpreters/record.h"
 #include "primitive/custom.h"
-#include "ricci/primitive/raise.h"
 
 namespace ricci {
 
@@ -40,24 +38,6 @@ Flags defined_among(std::span<const Tensor> tensors) {
   return flags;
 }
 
-namespace {
-
-/// The level of the innermost recording that any of these values is a variable of; 0: none.
-Level recording_of(std::span<const Tensor> tensors) {
-  Level innermost_one = 0;
-  for (const Tensor& t : tensors) {
-    const Value* recorded = t.defined() ? innermost_part(*value_of(t), ValueKind::recorded) : nullptr;
-    if (recorded) innermost_one = std::max(innermost_one, recorded->level);
-  }
-  return innermost_one;
-}
-
-}  // namespace
-
-bool records_tangents_alone(std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
-  return recording_of(tangents) > recording_of(inputs);
-}
-
 Tensors by_flag(std::span<const Tensor> found, const Flags& flags) {
   Tensors all;
   auto next = found.begin();
@@ -65,12 +45,9 @@ Tensors by_flag(std::span<const Tensor> found, const Flags& flags) {
   return all;
 }
 
-Pushed paired(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents, const Tensors& found,
-              const Flags& has) {
+Pushed paired(const Tensors& found, const Flags& has) {
   const auto first_tangent = found.begin() + static_cast<std::ptrdiff_t>(has.size());
-  Tensors outputs(found.begin(), first_tangent);
-  if (records_tangents_alone(inputs, tangents)) outputs = apply_all(op, inputs);
-  return {std::move(outputs), by_flag({first_tangent, found.end()}, has)};
+  return {Tensors(found.begin(), first_tangent), by_flag({first_tangent, found.end()}, has)};
 }
 
 Pushed push_through(const TensorFunction& f, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
@@ -243,87 +220,6 @@ Tensors vjp_by_calling(Op op, const Reverse& rule) {
 
 Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
   return push_through([op](std::span<const Tensor> x) { return op.rules->call(op.parameters, x); }, inputs, tangents);
-}
-
-namespace {
-
-/// A function with rules of its own as a program has it: with what it computes, written down. The rules stay functions
-/// of the user's, for transforms of the program.
-struct Written {
-  using kind = Custom;
-  static constexpr const char* name = "custom";
-  InnerOp rules;
-  Program value;  // inputs: the operation's, then what was captured
-  std::int64_t captured;
-
-  Types type(const Types& inputs) const {
-    if (value.inputs() != static_cast<std::size_t>(inputs.size()))
-      throw IndexError("takes " + std::to_string(value.inputs()) + " operands, found " + std::to_string(inputs.size()));
-    return output_types(value);
-  }
-  bool draws() const { return ricci::draws(value); }
-  Tensors call(std::span<const Tensor> inputs) const {
-    const std::vector<Tensor> outputs = value(inputs);
-    return {outputs.begin(), outputs.end()};
-  }
-  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
-    for (std::size_t i = own(); i < inputs.size(); ++i)
-      if (wanted[i]) refuse_captured(inputs[i], "is differentiated");
-    return table().keep(parameters(), inputs.first(own()), wanted);
-  }
-  Tensors vjp(const Reverse& rule) const {
-    Reverse of_own = rule;
-    of_own.input_types = rule.input_types.first(own());
-    Tensors found = table().vjp(parameters(), of_own);
-    while (found.size() < value.inputs()) found.push_back(Tensor());
-    return found;
-  }
-  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-    for (std::size_t i = own(); i < inputs.size(); ++i)
-      if (tangents[i].defined()) refuse_captured(inputs[i], "is differentiated");
-    return table().push(parameters(), inputs.first(own()), tangents.first(own()));
-  }
-  BatchedOutputs batch(const Batch& batch) const {
-    for (std::size_t i = own(); i < batch.inputs.size(); ++i)
-      if (batch.mapped[i] && !is_place(batch.inputs[i])) refuse_captured(batch.inputs[i], "differs per example");
-    Batch of_own = batch;
-    of_own.inputs = batch.inputs.first(own());
-    return table().batch(parameters(), of_own);
-  }
-
- private:
-  std::size_t own() const { return value.inputs() - static_cast<std::size_t>(captured); }
-  const Rules& table() const { return *rules.rules; }
-  const void* parameters() const { return rules.parameters.get(); }
-  /// Whether it is where examples draw: the rules draw for them anew.
-  bool is_place(const Tensor& rows) const {
-    Type type = type_of(rows);
-    type.shape.erase(0);
-    return draws() && type == place_type;
-  }
-  [[noreturn]] void refuse_captured(const Tensor& x, const char* why) const {
-    std::string function;
-    rules.print_parameter(function);
-    raise<TransformError>("custom: " + function + " captures an operand " + to_string(type_of(x)) + " that " + why +
-                          "; pass it as an argument");
-  }
-};
-
-}  // namespace
-
-WrittenDown written_down(Op op, const Types& inputs) {
-  const UserFunctionInRule in_rule;
-  const OwnStreams own_streams;
-  RecordInterpreter inner(Records::part, Entry{});
-  Tensors shown;
-  for (const Type& type : inputs) shown.push_back(wrap(inner.add_input(type)));
-  for (const Tensor& t : op.rules->call(op.parameters, shown))
-    inner.body->outputs.push_back(inner.variable_of(read(t, op.rules->name)));
-  Values captured;
-  const Program value = closed(*inner.body, captured);
-  const Written written{.rules = InnerOp(op), .value = value, .captured = std::ssize(captured)};
-  (void)&registered<Written>;
-  return {&rules_of<Written>, own(written), std::move(captured)};
 }
 
 Types types_by_calling(Op op, const Types& inputs) {

@@ -1,5 +1,5 @@
-// Operations made of operations: a custom operation under vmap, jvp or vjp, as one custom operation. Recorded programs
-// hold them where a transform met a custom operation. Looks up no operation by name.
+// Custom operations as parameters of others, and functions of tensors under forward mode or a tape. Looks up no operation
+// by name.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,6 @@ struct InnerOp {
   explicit InnerOp(Op op) : rules(op.rules), parameters(op.rules->parameters, op.parameters) {}
   Op op() const { return {rules, parameters.get()}; }
   Tensors call(std::span<const Tensor> inputs) const { return rules->call(parameters.get(), inputs); }
-  bool draws() const { return rules->draws && rules->draws(parameters.get()); }
 
   void print_parameter(std::string& out) const;
   void visit_parameter_sizes(SizeVisitor& visitor);
@@ -38,15 +37,10 @@ using TensorFunction = std::function<Tensors(std::span<const Tensor>)>;
 /// The function under a level of forward mode; undefined tangents are zero.
 Pushed push_through(const TensorFunction& f, std::span<const Tensor> inputs, std::span<const Tensor> tangents);
 
-/// Whether a recording of tangents alone (linearize) runs, which has no part in the outputs.
-bool records_tangents_alone(std::span<const Tensor> inputs, std::span<const Tensor> tangents);
-
 /// One tensor from the front of `found` for each flag that is set, undefined ones for the others.
 Tensors by_flag(std::span<const Tensor> found, const Flags& flags);
-/// What a forward rule gives whose program gave the outputs, then the tangents of those that `has` flags. A
-/// transparent operation gives its own outputs where tangents alone are recorded.
-Pushed paired(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents, const Tensors& found,
-              const Flags& has);
+/// Splits `found` into outputs, then a tangent for each output that `has` flags.
+Pushed paired(const Tensors& found, const Flags& has);
 
 /// The function under a tape, which has ended.
 struct TapedCall {

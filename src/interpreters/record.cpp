@@ -143,8 +143,10 @@ std::uint64_t youngest_generator() {
 StreamPosition RecordInterpreter::in_here(const StreamPosition& outside) {
   const AtLevel at(parent);
   const ValueRef place = value_of(outside.place.defined() ? outside.place : place_of(outside));
+  const std::uint64_t position = outside.place.defined() ? outside.position : 0;
+  draws_.push_back({place, position});
   return {.seed = 0,
-          .position = outside.place.defined() ? outside.position : 0,
+          .position = position,
           .place = make_tensor(new_node<Recorded>(level, place->type, variable_of(place)), level)};
 }
 
@@ -191,20 +193,19 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
 
 Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
   Types types;
-  Equation equation{.rules = op.rules,
-                    .parameters = OwnedParameters(op.rules->parameters, op.parameters),
-                    .inputs = {},
-                    .outputs = {}};
-  for (const ValueRef& v : inputs) {
-    types.push_back(v->type);
-    equation.inputs.push_back(variable_of(v));
-  }
+  for (const ValueRef& v : inputs) types.push_back(v->type);
   if (op.rules->is_function) {
-    WrittenDown written = written_down(op, types);
+    const AtLevel inside(this);  // what is captured from this recording, and places of draws, are operands too
+    const WrittenDown written = written_down(op, types);
     Values all(inputs.begin(), inputs.end());
     all.append(written.captured.begin(), written.captured.end());
     return write({written.rules, written.parameters.get()}, {all.data(), all.size()});
   }
+  Equation equation{.rules = op.rules,
+                    .parameters = OwnedParameters(op.rules->parameters, op.parameters),
+                    .inputs = {},
+                    .outputs = {}};
+  for (const ValueRef& v : inputs) equation.inputs.push_back(variable_of(v));
   Values results;
   for (const Type& type : types_of(op, types)) {
     bytes_of(type);  // what cannot be computed is refused where it is recorded

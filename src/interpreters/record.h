@@ -61,6 +61,12 @@ class RecordInterpreter final : public Interpreter {
     std::uint64_t draws;  // of one step
   };
   const std::vector<StepStream>& step_streams() const { return step_streams_; }
+  /// A draw at a place that came from around this recording.
+  struct Draw {
+    ValueRef place;  // a capture, unless no output needs it
+    std::uint64_t position;
+  };
+  const std::vector<Draw>& draws() const { return draws_; }
 
   ValueRef add_input(const Type& type);
   /// What a value of this level is to operations under no_grad: one that no derivative of the program goes through.
@@ -98,6 +104,7 @@ class RecordInterpreter final : public Interpreter {
   const Records what_;
   const std::uint64_t last_state_ = youngest_generator();  // of those that were there before
   std::vector<StepStream> step_streams_;
+  std::vector<Draw> draws_;
   struct NotedVmaps {
     SmallVector<Level, 2> levels;
     int row = -1;

@@ -136,6 +136,16 @@ std::vector<Tensor> fresh_cells(Op op, std::span<const Tensor> tensors) {
   return fresh;
 }
 
+/// The level of the innermost recording that any of these values is a variable of; 0: none.
+Level recording_of(std::span<const Tensor> tensors) {
+  Level innermost_one = 0;
+  for (const Tensor& t : tensors) {
+    const Value* recorded = t.defined() ? innermost_part(*value_of(t), ValueKind::recorded) : nullptr;
+    if (recorded) innermost_one = std::max(innermost_one, recorded->level);
+  }
+  return innermost_one;
+}
+
 Residual snapshot(Op op, const Residual& residual) {
   return {.tensors = fresh_cells(op, residual.tensors), .rest = residual.rest};
 }
@@ -156,7 +166,10 @@ KeptValues keep(Op op, std::span<const ValueRef> inputs, const Mask& wanted) {
 
 PushedValues push(Op op, std::span<const ValueRef> inputs, std::span<const Tensor> tangents) {
   const UserFunctionInRule in_rule;
-  Pushed pushed = op.rules->push(op.parameters, wrap_all(inputs), tangents);
+  const Tensors primals = wrap_all(inputs);
+  Pushed pushed = op.rules->push(op.parameters, primals, tangents);
+  // A program that computes outputs and tangents belongs to a recording of tangents alone (linearize): outputs do not.
+  if (recording_of(pushed.outputs) > recording_of(primals)) pushed.outputs = apply_all(op, primals);
   return {read_all(op, pushed.outputs), std::move(pushed.tangents)};
 }
 

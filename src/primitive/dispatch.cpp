@@ -425,12 +425,15 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
   return outermost;
 }
 
-/// Whether an operation on recorded values is what `call` makes of it: where transforms run inside their recording, one
-/// without rules that gets values of theirs; one that says so where it gets none.
+/// Whether `call` runs in place of an equation. An operation without rules is inlined where it takes a value of a
+/// transform inside a recording; one with `inlined`, where transforms run inside the recording and it takes none of
+/// theirs.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
-  const Interpreter* recording = factory_handler();
-  if (!recording || recording == innermost) return false;
-  return deepest_level(values) > recording->level ? !op.rules->keep : op.rules->inlined;
+  const Level deepest = deepest_level(values);
+  const auto is_of_transform = [=](const ValueRef& v) { return v->level == deepest && v->kind != ValueKind::recorded; };
+  if (!op.rules->keep && std::any_of(values.begin(), values.end(), is_of_transform)) return true;
+  const Interpreter* recording = op.rules->inlined ? factory_handler() : nullptr;
+  return recording && recording != innermost && deepest <= recording->level;
 }
 
 /// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may

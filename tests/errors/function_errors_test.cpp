@@ -233,13 +233,14 @@ struct Changing : rc::Function<Changing> {
 TEST(FunctionErrors, AWriteToAnotherArgumentThanInTheFirstRun) {
   const Tensor x = ramp({3});
   const rc::Program program = rc::trace([](Tensor a) { return Changing::apply(a.clone(), a.clone()).first; })(x);
+  const auto slope = rc::grad([&](Tensor a) { return program({a})[0].sum(); });
   expect_error<rc::TransformError>(
       [&] {
-        program({x});
-        program({x});
+        slope(x);
+        slope(x);
       },
       "Changing: forward writes to other arguments than in its first run, or returns them at other places; let it do "
-      "the same each time, or write to copies",
+      "the same each time, or write to copies\n  inside grad{at}",
       {x});
 }
 

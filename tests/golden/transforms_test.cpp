@@ -142,7 +142,7 @@ program(a: f32[s0]) {
   b: f32[s0] = custom[rules=function[of=custom_vjp], value=program(a: f32[s0]) {
       b: f32[s0] = exp a
       return b
-    }, captured=0] a
+    }, captured=0, places=(), positions=()] a
   return b
 }
 )");

@@ -185,7 +185,24 @@ TEST(Captures, OfACustomFunctionInARecordedLoopBelongToTheProgram) {
       "as an argument\n  inside grad{at}, inside trace{at}";
   const auto slope = rc::grad([&](Tensor x) { return f(x).sum(); });
   expect_error<rc::TransformError>([&] { rc::trace(slope)(w); }, text, {w});
-  EXPECT_THROW(rc::trace(rc::vmap(f))(rc::stack({w, 2 * w})), rc::TransformError);
+  const Tensor rows = rc::stack({w, 2 * w});
+  expect_error<rc::TransformError>(
+      [&] { rc::trace(rc::vmap(f))(rows); },
+      "custom: function[of=custom_vjp] captures an operand f64[2] that differs per "
+      "example; pass it as an argument\n  inside vmap over axis 0 of 2{at}, inside trace{at}",
+      {rows});
+}
+
+// A function may also capture what the recorded function around it got: an operand like others.
+TEST(Captures, OfACustomFunctionFromTheRecordedFunctionAreOperands) {
+  const auto f = [](Tensor w) {
+    return rc::custom_jvp([=](Tensor x) { return x * w; },
+                          [=](std::tuple<Tensor> x, std::tuple<Tensor> t) {
+                            return std::pair{std::get<0>(x) * w, std::get<0>(t) * w};
+                          })(w);
+  };
+  const rc::Program p = rc::trace(f)(doubles({1, 2}));
+  expect_close(p({doubles({3, 4, 5})})[0], doubles({9, 16, 25}));
 }
 
 }  // namespace

@@ -101,6 +101,18 @@ TEST(TransparentPrimitive, RecordedInsideATransformedProgramStaysDifferentiable)
   expect_close(rc::grad(run)(ramp({3})), 3 * ramp({3}) * ramp({3}));
 }
 
+TEST(TransparentPrimitive, IsMappedInsideALinearFunction) {
+  const auto twice = called([](Tensor x) { return 2 * x; });
+  const auto f =
+      rc::custom_jvp([](Tensor x) { return sin(x); },
+                     [&](std::tuple<Tensor> x, std::tuple<Tensor> t) {
+                       return std::pair{sin(std::get<0>(x)), cos(std::get<0>(x)) * twice(std::get<0>(t)) / 2};
+                     });
+  const auto [y, tangent_of] = rc::linearize(rc::vmap(f), ramp({3}));
+  expect_close(y, sin(ramp({3})));
+  expect_close(tangent_of(ramp({3})), cos(ramp({3})) * ramp({3}));
+}
+
 TEST(TransparentPrimitive, OfCapturedRecordedTensorsIsRefusedWhereItIsRecorded) {
   const auto f = [](Tensor x, Tensor y) { return called([y](Tensor a) { return a * y; })(x); };
   expect_error<rc::TransformError>([&] { rc::trace(f)(ramp({3}), ramp({3})); },

@@ -187,6 +187,49 @@ TEST(RecordedDraws, AreTheSameInWhatIsComputedAgainForADerivative) {
     });
 }
 
+/// A function with rules of its own that draws.
+Tensor times_noise(const Tensor& x) {
+  return rc::custom_vjp([](Tensor x) { return x * rc::rand_like(x); },
+                        [](Tensor x) {
+                          const Tensor noise = rc::rand_like(x);
+                          return std::pair{x * noise, noise};
+                        },
+                        [](Tensor noise, Tensor ct) { return ct * noise; })(x);
+}
+
+TEST(RecordedDraws, OfACustomFunctionDifferFromStepToStep) {
+  const auto noises = [](Tensor x) {
+    return rc::scan([](Tensor at, Tensor step) { return std::pair{at, times_noise(step)}; }, number(0), x).second;
+  };
+  const rc::Program p = rc::trace(noises)(three);
+  EXPECT_EQ(rc::unique(p({rc::ones({200}, rc::float64)})[0]).numel(), 200);
+  EXPECT_NE(p({three})[0].to_vector<double>(), p({three})[0].to_vector<double>());
+}
+
+TEST(RecordedDraws, OfACustomFunctionAreTheSameInWhatIsComputedAgain) {
+  const auto f = [](Tensor x) { return times_noise(x).sum(); };
+  expect_gradient_of_what_was_drawn(f);
+  expect_gradient_of_what_was_drawn([&](Tensor x) { return rc::checkpoint(f)(x); });
+  expect_gradient_of_what_was_drawn([&](Tensor x) {  // a draw that no output needs comes first
+    return rc::checkpoint([&](Tensor x) {
+      times_noise(x);
+      return f(x);
+    })(x);
+  });
+  expect_gradient_of_what_was_drawn(
+      [&](Tensor x) { return rc::cond(x.sum() > 0, [&] { return f(x); }, [&] { return x.sum(); }); });
+  for (const auto checkpoint : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt})
+    expect_gradient_of_what_was_drawn([&](Tensor x) {
+      const auto step = [](std::pair<Tensor, Tensor> s) { return std::pair{s.first + 1, times_noise(s.second)}; };
+      return rc::while_loop([](std::pair<Tensor, Tensor> s) { return s.first < 5; }, step, std::pair{number(0), x},
+                            {.checkpoint = checkpoint})
+          .second.sum();
+    });
+  const rc::Program value = rc::trace(f)(three);
+  const auto [y, slope] = rc::value_and_grad([&](Tensor x) { return value({x})[0]; })(four);
+  expect_close((slope * four).sum(), y);
+}
+
 TEST(RecordedDraws, OfAGeneratorMadeInsideStartAnewAtEachRun) {
   const auto f = [](Tensor x) {
     rc::Generator g(3);

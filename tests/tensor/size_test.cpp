@@ -116,6 +116,12 @@ TEST_F(SymbolicSize, ThatIsAQuotientReliesOnTermsThatAreNotNegative) {
   EXPECT_EQ(table.print_guards(), " where s0>=5");
 }
 
+TEST_F(SymbolicSize, ThatIsAQuotientIsANumberWhereItsGuardSaysSo) {
+  EXPECT_TRUE(n < 7);
+  EXPECT_EQ(text((n - 6) / 2 + 1), "1");  // relies on n >= 6
+  EXPECT_EQ(text(n), "6");
+}
+
 TEST_F(SymbolicSize, ThatIsAQuotientOfNumbersIsANumber) {
   const Size half = (n + 3) / 2, ratio = 9 / m;
   EXPECT_EQ(n.host(), 6);

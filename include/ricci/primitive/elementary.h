@@ -312,7 +312,7 @@ RICCI_OWN_1(log)
 RICCI_OWN_1(tanh)
 #undef RICCI_OWN_1
 #else
-RICCI_SLEEF_1(exp, "exp", "u10")
+RICCI_SLEEF_DECLARE_1(exp, "exp", "u10")
 RICCI_SLEEF_1(expm1, "expm1", "u10")
 RICCI_SLEEF_1(log, "log", "u10")
 RICCI_SLEEF_1(tanh, "tanh", "u10")
@@ -344,6 +344,16 @@ RICCI_ALWAYS_INLINE Pack<E> circular(Pack<E> x, F f) {
   const Pack<E> y = select(isnan(x), x, Pack<E>(f(select(less(size, limit), x, Pack<E>(0)).v)));
   return any(rare) ? redo_lanes(rare, x, y, f) : y;
 }
+
+#if !RICCI_PACK_FMA
+/// SLEEF's is infinite a little too early.
+template <Floating E>
+Pack<E> exp(Pack<E> x) {
+  const Pack<E> y(sleef::exp(x.v));
+  const auto rare = logical_and(greater(x, Pack<E>(0)), isinf(y));
+  return any(rare) ? select(rare, square(Pack<E>(sleef::exp((x * Pack<E>(0.5)).v))), y) : y;
+}
+#endif
 
 template <Floating E>
 Pack<E> tan(Pack<E> x) {

@@ -54,6 +54,8 @@ inline namespace RICCI_ISA {
 namespace machine {
 
 inline constexpr int register_bytes = RICCI_PACK_BYTES;
+/// Whether fma(a, b, c) is one instruction. Where it is not, it takes about 30, and SLEEF's functions are less exact.
+inline constexpr bool fuses = RICCI_PACK_FMA;
 
 typedef float Floats __attribute__((vector_size(register_bytes)));
 typedef double Doubles __attribute__((vector_size(register_bytes)));
@@ -230,7 +232,7 @@ RICCI_ALWAYS_INLINE Vector widen_bytes(Narrow bytes) {
   }
 }
 
-#else  // x86-64 as it began: SSE2, which neither rounds nor fuses, so SLEEF does
+#else  // x86-64 as it began: SSE2, which neither rounds to integers nor fuses. SLEEF rounds
 
 #define RICCI_SLEEF_SSE2(name, type) __asm__("Sleef_" name type RICCI_SLEEF_ISA)
 #define RICCI_ROUNDING(word, name)                               \
@@ -241,8 +243,6 @@ RICCI_ROUNDING(floor, "floor")
 RICCI_ROUNDING(ceil, "ceil")
 RICCI_ROUNDING(trunc, "trunc")
 #undef RICCI_ROUNDING
-Floats fma(Floats, Floats, Floats) RICCI_SLEEF_SSE2("fma", RICCI_SLEEF_FLOAT);
-Doubles fma(Doubles, Doubles, Doubles) RICCI_SLEEF_SSE2("fma", RICCI_SLEEF_DOUBLE);
 #undef RICCI_SLEEF_SSE2
 RICCI_ALWAYS_INLINE Floats sqrt(Floats x) { return (Floats)_mm_sqrt_ps((__m128)x); }
 RICCI_ALWAYS_INLINE Doubles sqrt(Doubles x) { return (Doubles)_mm_sqrt_pd((__m128d)x); }
@@ -251,6 +251,61 @@ RICCI_ALWAYS_INLINE Doubles smaller(Doubles a, Doubles b) { return (Doubles)_mm_
 RICCI_ALWAYS_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm_max_ps((__m128)a, (__m128)b); }
 RICCI_ALWAYS_INLINE Doubles larger(Doubles a, Doubles b) { return (Doubles)_mm_max_pd((__m128d)a, (__m128d)b); }
 RICCI_ALWAYS_INLINE bool any(Bytes mask) { return _mm_movemask_epi8((__m128i)mask) != 0; }
+
+// a * b + c rounded once, by sums that are rounded to odd: S. Boldo, G. Melquiond, Emulation of a FMA and correctly
+// rounded sums, IEEE Transactions on Computers 57 (2008).
+
+typedef std::int64_t Longs __attribute__((vector_size(register_bytes)));
+
+struct ExactSum {
+  Doubles rounded, rest;
+};
+RICCI_ALWAYS_INLINE ExactSum exact_sum(Doubles a, Doubles b) {
+  const Doubles sum = a + b, of_b = sum - a;
+  return {sum, (a - (sum - of_b)) + (b - of_b)};
+}
+/// a + b; where that is no double, the one of its two neighbours whose last bit is 1. What rounds it to fewer digits
+/// rounds a + b.
+RICCI_ALWAYS_INLINE Doubles odd_sum(Doubles a, Doubles b) {
+  const ExactSum sum = exact_sum(a, b);
+  const Longs bits = (Longs)sum.rounded;
+  const Longs is_rounded = (Longs)(sum.rest < 0) | (Longs)(sum.rest > 0), is_even = (bits & 1) - 1;
+  const Longs away_from_zero = ((bits ^ (Longs)sum.rest) >> 63) | 1;  // 1, or -1 where the signs differ
+  return (Doubles)(bits + (is_rounded & is_even & away_from_zero));
+}
+
+/// Products of floats are doubles.
+inline Floats fma(Floats a, Floats b, Floats c) {
+  const auto half = [](__m128 x, __m128 y, __m128 z) {
+    return _mm_cvtpd_ps(
+        (__m128d)odd_sum((Doubles)_mm_cvtps_pd(x) * (Doubles)_mm_cvtps_pd(y), (Doubles)_mm_cvtps_pd(z)));
+  };
+  const auto upper = [](Floats x) { return _mm_movehl_ps((__m128)x, (__m128)x); };
+  return (Floats)_mm_movelh_ps(half((__m128)a, (__m128)b, (__m128)c), half(upper(a), upper(b), upper(c)));
+}
+
+[[gnu::noinline]] inline Doubles fma_one_by_one(Doubles a, Doubles b, Doubles c) {
+  for (std::size_t i = 0; i < register_bytes / sizeof(double); ++i) c[i] = __builtin_fma(a[i], b[i], c[i]);
+  return c;
+}
+inline Doubles fma(Doubles a, Doubles b, Doubles c) {
+  const auto is_beyond = [](Doubles x, double least, double most) {
+    const Doubles size = (Doubles)((Longs)x & INT64_MAX);
+    return ~((Longs)(size >= least) & (Longs)(size <= most));
+  };
+  const Longs beyond = is_beyond(a, 0x1p-400, 0x1p400) | is_beyond(b, 0x1p-400, 0x1p400) |
+                       (is_beyond(c, 0x1p-800, 0x1p800) & (Longs)(c != 0));
+  if (any((Bytes)beyond)) [[unlikely]]
+    return fma_one_by_one(a, b, c);
+  const auto upper_half = [](Doubles x) {  // of its digits
+    const Doubles shifted = x * 0x1.0000002p27;
+    return shifted - (shifted - x);
+  };
+  const Doubles a1 = upper_half(a), a2 = a - a1, b1 = upper_half(b), b2 = b - b1, product = a * b;
+  const Doubles product_rest = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2;
+  const ExactSum low = exact_sum(c, product_rest), high = exact_sum(product, low.rounded);
+  return high.rounded + odd_sum(low.rest, high.rest);
+}
 
 template <class Vector, class Narrow>
 RICCI_ALWAYS_INLINE Vector widen_bytes(Narrow bytes) {

@@ -1,0 +1,115 @@
+// Functions with rules of their own as recorded programs have them: one operation that holds what they compute.
+#include <algorithm>
+
+#include "interpreters/batch_level.h"
+#include "interpreters/lifted.h"
+#include "interpreters/record.h"
+#include "interpreters/replay.h"
+#include "primitive/custom.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci {
+namespace {
+
+/// A function with rules of its own as a program has it: with what it computes, written down. The rules stay functions
+/// of the user's, for transforms of the program.
+struct Written {
+  using kind = Custom;
+  static constexpr const char* name = "custom";
+  InnerOp rules;
+  Program value;  // inputs: the operation's, then what was captured
+  std::int64_t captured;
+  Axes places, positions;  // of each draw: the operand that says where it is, and how much further on; -1: no output
+
+  Types type(const Types& inputs) const {
+    if (value.inputs() != static_cast<std::size_t>(inputs.size()))
+      throw IndexError("takes " + std::to_string(value.inputs()) + " operands, found " + std::to_string(inputs.size()));
+    return output_types(value);
+  }
+  bool draws() const { return ricci::draws(value); }
+  Tensors call(std::span<const Tensor> inputs) const {
+    const std::vector<Tensor> outputs = value(inputs);
+    return {outputs.begin(), outputs.end()};
+  }
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+    for (std::size_t i = own(); i < inputs.size(); ++i)
+      if (wanted[i]) refuse_captured(type_of(inputs[i]), "is differentiated");
+    return with_draws(inputs, [&] { return table().keep(parameters(), inputs.first(own()), wanted); });
+  }
+  Tensors vjp(const Reverse& rule) const {
+    Reverse of_own = rule;
+    of_own.input_types = rule.input_types.first(own());
+    Tensors found = table().vjp(parameters(), of_own);
+    while (found.size() < value.inputs()) found.push_back(Tensor());
+    return found;
+  }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    for (std::size_t i = own(); i < inputs.size(); ++i)
+      if (tangents[i].defined()) refuse_captured(type_of(inputs[i]), "is differentiated");
+    return with_draws(inputs, [&] { return table().push(parameters(), inputs.first(own()), tangents.first(own())); });
+  }
+  BatchedOutputs batch(const Batch& batch) const {
+    for (std::size_t i = own(); i < batch.inputs.size(); ++i) {
+      if (!batch.mapped[i] || is_place(i)) continue;
+      Type of_example = type_of(batch.inputs[i]);
+      of_example.shape.erase(0);
+      refuse_captured(of_example, "differs per example");
+    }
+    Batch of_own = batch;
+    of_own.inputs = batch.inputs.first(own());
+    return table().batch(parameters(), of_own);
+  }
+
+ private:
+  std::size_t own() const { return value.inputs() - static_cast<std::size_t>(captured); }
+  const Rules& table() const { return *rules.rules; }
+  const void* parameters() const { return rules.parameters.get(); }
+  bool is_place(std::size_t input) const {
+    return std::find(places.begin(), places.end(), static_cast<std::int64_t>(input)) != places.end();
+  }
+  /// A rule draws what the value draws, so that the two agree where both are computed.
+  template <class F>
+  std::invoke_result_t<F> with_draws(std::span<const Tensor> inputs, const F& rule) const {
+    if (places.empty()) return rule();
+    Draws draws;
+    { const NotedDraws vmaps_here(draws); }
+    for (std::size_t i = 0; i < places.size(); ++i)
+      draws.places.push_back(places[i] < 0 ? next_draw(default_generator())
+                                           : StreamPosition{.seed = 0,
+                                                            .position = static_cast<std::uint64_t>(positions[i]),
+                                                            .place = inputs[static_cast<std::size_t>(places[i])]});
+    const RepeatedDraws again(draws);
+    return rule();
+  }
+  [[noreturn]] void refuse_captured(const Type& type, const char* why) const {
+    std::string function;
+    rules.print_parameter(function);
+    raise<TransformError>("custom: " + function + " captures an operand " + to_string(type) + " that " + why +
+                          "; pass it as an argument");
+  }
+};
+
+}  // namespace
+
+WrittenDown written_down(Op op, const Types& inputs) {
+  const UserFunctionInRule in_rule;
+  const OwnStreams own_streams;
+  RecordInterpreter inner(Records::part, Entry{});
+  Tensors shown;
+  for (const Type& type : inputs) shown.push_back(wrap(inner.add_input(type)));
+  for (const Tensor& t : op.rules->call(op.parameters, shown))
+    inner.body->outputs.push_back(inner.variable_of(read(t, op.rules->name)));
+  Values captured;
+  Written written{.rules = InnerOp(op), .value = closed(*inner.body, captured)};
+  written.captured = std::ssize(captured);
+  for (const RecordInterpreter::Draw& draw : inner.draws()) {
+    const auto is_it = [&](const ValueRef& v) { return v.get() == draw.place.get(); };
+    const auto at = std::find_if(captured.begin(), captured.end(), is_it);
+    written.places.push_back(at == captured.end() ? -1 : std::ssize(inputs) + (at - captured.begin()));
+    written.positions.push_back(static_cast<std::int64_t>(draw.position));
+  }
+  (void)&registered<Written>;
+  return {&rules_of<Written>, own(written), std::move(captured)};
+}
+
+}  // namespace ricci
