@@ -113,6 +113,7 @@ struct LoopTable;
 struct Exact;
 struct ExactValue;
 struct Formula;
+struct Accumulation;
 
 /// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct; a rule the
 /// struct does not have is null. The first argument of every rule points at the parameters.
@@ -129,8 +130,9 @@ struct Rules {
   void (*eval)(const void*, Outputs, Inputs) = nullptr;
   bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
   bool is_view = false;
-  const LoopTable* (*loops)() = nullptr;      // Elementwise
-  Formula (*formula)(const void*) = nullptr;  // Elementwise: what it makes of real elements, written down
+  const LoopTable* (*loops)() = nullptr;                // Elementwise
+  Formula (*formula)(const void*) = nullptr;            // Elementwise: what it makes of real elements, written down
+  Accumulation (*accumulation)(const void*) = nullptr;  // a reduction: how it joins real elements, written down
   /// Elementwise: a tangent of input i times the partial derivative there; undefined is zero.
   Tensor (*scale)(const void*, int i, const Tensor& tangent, std::span<const Tensor> inputs,
                   const Tensor& output) = nullptr;
@@ -144,7 +146,9 @@ struct Rules {
 
   bool transparent = false;  // Custom: transforms see through it, except, if it has rules, where a program is recorded
   bool inlined = false;      // and where a transform runs inside the recording that knows none of its inputs
-  bool is_function = false;  // Custom: of the user's, which a program shows as `custom` with what it computes
+  /// Custom: the name of a function of the user's, which a program shows as `custom` with what it computes. Null: it is
+  /// an operation.
+  std::string (*function_name)(const void*) = nullptr;
   /// Custom: whether it draws, so that a vmap handles it which maps none of its inputs. Null: it does not.
   bool (*draws)(const void*) = nullptr;
   Tensors (*call)(const void*, std::span<const Tensor>) = nullptr;
@@ -374,6 +378,9 @@ template <class P>
 void exact_of(const void* op, const Exact* x, ExactValue& y);
 template <class P>
 Formula formula_of(const void* op);
+// In primitive/reduction.h.
+template <class P>
+Accumulation accumulation_of(const void* op);
 
 }  // namespace erase
 
@@ -410,7 +417,8 @@ constexpr Rules make_rules() {
     r.kind = Kind::custom;
     r.transparent = !erase::is_opaque<P> || requires { P::transparent; };
     r.inlined = requires { P::inlined; };
-    r.is_function = requires { P::is_function; };
+    if constexpr (requires(const P& p) { p.function_name(); })
+      r.function_name = [](const void* op) -> std::string { return erase::as<P>(op).function_name(); };
     if constexpr (requires(const P& p) { p.draws(); })
       r.draws = [](const void* op) -> bool { return erase::as<P>(op).draws(); };
     r.call = erase::call_of<P>;
@@ -437,6 +445,7 @@ constexpr Rules make_rules() {
     }
     if constexpr (requires(const P& p) { p.home(); })
       r.home = [](const void* op) -> std::uint64_t { return erase::as<P>(op).home(); };
+    if constexpr (requires { typename P::elements; }) r.accumulation = erase::accumulation_of<P>;
     static_assert(
         requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); } ||
             requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); } ||

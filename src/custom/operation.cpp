@@ -27,9 +27,9 @@ struct Reference {
 struct Applied {
   using kind = Custom;
   static constexpr const char* name = "function";
-  static constexpr bool is_function = true;
   Reference of;
 
+  std::string function_name() const { return of.operation->name(); }
   Tensors call(std::span<const Tensor> inputs) const { return named()->call(inputs); }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const { return named()->keep(inputs, wanted); }
   Tensors vjp(const Reverse& rule) const { return named()->vjp(rule); }

@@ -15,6 +15,10 @@
 namespace ricci {
 
 void InnerOp::print_parameter(std::string& out) const {
+  if (rules->function_name) {
+    out += rules->function_name(parameters.get());
+    return;
+  }
   out += rules->name;
   std::string text;
   rules->parameters.print(parameters.get(), text);
@@ -107,7 +111,6 @@ Types without_batch(std::span<const Type> types, const Flags* mapped) {
 struct VmappedRules {
   using kind = Custom;
   static constexpr const char* name = "vmap_rules";
-  static constexpr bool is_function = true;
   InnerOp of;
   Flags mapped;
   MappedExamples examples;
@@ -117,6 +120,7 @@ struct VmappedRules {
     Flags mapped;  // among the saved tensors
   };
 
+  std::string function_name() const { return "vmap(" + of.rules->function_name(of.parameters.get()) + ")"; }
   Tensors call(std::span<const Tensor> inputs) const {
     const BatchLevel level(examples);
     return level.take_rows(of.call(level.show(inputs, mapped)));

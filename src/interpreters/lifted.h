@@ -1,5 +1,5 @@
-// Custom operations as parameters of others, and functions of tensors under forward mode or a tape. Looks up no operation
-// by name.
+// Custom operations as parameters of others, and functions of tensors under forward mode or a tape. Looks up no
+// operation by name.
 #pragma once
 
 #include <functional>

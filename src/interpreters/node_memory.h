@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "tensor/pool.h"
+#include "ricci/primitive/pool.h"
 #include "tensor/value.h"
 
 namespace ricci {

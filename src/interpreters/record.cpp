@@ -194,7 +194,7 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
 Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
   Types types;
   for (const ValueRef& v : inputs) types.push_back(v->type);
-  if (op.rules->is_function) {
+  if (op.rules->function_name) {
     const AtLevel inside(this);  // what is captured from this recording, and places of draws, are operands too
     const WrittenDown written = written_down(op, types);
     Values all(inputs.begin(), inputs.end());

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "primitive/interpreter.h"
-#include "tensor/pool.h"
+#include "ricci/primitive/pool.h"
 
 namespace ricci {
 namespace {

@@ -11,15 +11,32 @@
 namespace ricci {
 namespace {
 
+/// What a function captures, behind its inputs: how many operands, and of each draw the operand that says where it is.
+struct Captured {
+  struct Draw {
+    std::int64_t place;  // the number of the operand; -1: no output needs the draw
+    std::int64_t further;
+    bool operator==(const Draw&) const = default;
+  };
+  std::int64_t count = 0;
+  std::vector<Draw> draws = {};
+
+  void print_parameter(std::string& out) const {
+    out += std::to_string(count);
+    if (!draws.empty()) out += " with draws at";
+    for (const Draw& draw : draws) out += " " + std::to_string(draw.place) + "+" + std::to_string(draw.further);
+  }
+  bool operator==(const Captured&) const = default;
+};
+
 /// A function with rules of its own as a program has it: with what it computes, written down. The rules stay functions
 /// of the user's, for transforms of the program.
 struct Written {
   using kind = Custom;
   static constexpr const char* name = "custom";
-  InnerOp rules;
+  InnerOp function;
   Program value;  // inputs: the operation's, then what was captured
-  std::int64_t captured;
-  Axes places, positions;  // of each draw: the operand that says where it is, and how much further on; -1: no output
+  Captured captured;
 
   Types type(const Types& inputs) const {
     if (value.inputs() != static_cast<std::size_t>(inputs.size()))
@@ -61,30 +78,29 @@ struct Written {
   }
 
  private:
-  std::size_t own() const { return value.inputs() - static_cast<std::size_t>(captured); }
-  const Rules& table() const { return *rules.rules; }
-  const void* parameters() const { return rules.parameters.get(); }
+  std::size_t own() const { return value.inputs() - static_cast<std::size_t>(captured.count); }
+  const Rules& table() const { return *function.rules; }
+  const void* parameters() const { return function.parameters.get(); }
   bool is_place(std::size_t input) const {
-    return std::find(places.begin(), places.end(), static_cast<std::int64_t>(input)) != places.end();
+    return std::any_of(captured.draws.begin(), captured.draws.end(),
+                       [=](const Captured::Draw& draw) { return draw.place == static_cast<std::int64_t>(input); });
   }
   /// A rule draws what the value draws, so that the two agree where both are computed.
   template <class F>
   std::invoke_result_t<F> with_draws(std::span<const Tensor> inputs, const F& rule) const {
-    if (places.empty()) return rule();
+    if (captured.draws.empty()) return rule();
     Draws draws;
     { const NotedDraws vmaps_here(draws); }
-    for (std::size_t i = 0; i < places.size(); ++i)
-      draws.places.push_back(places[i] < 0 ? next_draw(default_generator())
-                                           : StreamPosition{.seed = 0,
-                                                            .position = static_cast<std::uint64_t>(positions[i]),
-                                                            .place = inputs[static_cast<std::size_t>(places[i])]});
+    for (const auto& [place, further] : captured.draws)
+      draws.places.push_back(place < 0 ? next_draw(default_generator())
+                                       : StreamPosition{.seed = 0,
+                                                        .position = static_cast<std::uint64_t>(further),
+                                                        .place = inputs[static_cast<std::size_t>(place)]});
     const RepeatedDraws again(draws);
     return rule();
   }
   [[noreturn]] void refuse_captured(const Type& type, const char* why) const {
-    std::string function;
-    rules.print_parameter(function);
-    raise<TransformError>("custom: " + function + " captures an operand " + to_string(type) + " that " + why +
+    raise<TransformError>(table().function_name(parameters()) + ": captures " + to_string(type) + " that " + why +
                           "; pass it as an argument");
   }
 };
@@ -100,13 +116,13 @@ WrittenDown written_down(Op op, const Types& inputs) {
   for (const Tensor& t : op.rules->call(op.parameters, shown))
     inner.body->outputs.push_back(inner.variable_of(read(t, op.rules->name)));
   Values captured;
-  Written written{.rules = InnerOp(op), .value = closed(*inner.body, captured)};
-  written.captured = std::ssize(captured);
+  Written written{.function = InnerOp(op), .value = closed(*inner.body, captured), .captured = {}};
+  written.captured.count = std::ssize(captured);
   for (const RecordInterpreter::Draw& draw : inner.draws()) {
     const auto is_it = [&](const ValueRef& v) { return v.get() == draw.place.get(); };
     const auto at = std::find_if(captured.begin(), captured.end(), is_it);
-    written.places.push_back(at == captured.end() ? -1 : std::ssize(inputs) + (at - captured.begin()));
-    written.positions.push_back(static_cast<std::int64_t>(draw.position));
+    const auto place = at == captured.end() ? -1 : std::ssize(inputs) + (at - captured.begin());
+    written.captured.draws.push_back({place, static_cast<std::int64_t>(draw.position)});
   }
   (void)&registered<Written>;
   return {&rules_of<Written>, own(written), std::move(captured)};

@@ -39,7 +39,7 @@ struct Decompositions {
 
 // The libraries compute on the thread that calls them: how they would cut a product among threads of their own, and so
 // its bits, depends on the number of threads. Kernels cut large calls into tiles that depend on the sizes alone and
-// give these to the pool (`kernels/parallel.h`).
+// give these to the pool (`ricci/primitive/parallel.h`).
 
 /// While it lives, OpenMP, and with it oneDNN, does what this thread asks for on this thread alone.
 class OneOpenMpThread {

@@ -8,7 +8,7 @@
 #include "kernels/convolution_geometry.h"
 #include "kernels/convolution_onednn.h"
 #include "kernels/convolution_unfold.h"
-#include "kernels/matmul_scratch.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

@@ -11,8 +11,8 @@
 #include <unordered_map>
 
 #include "kernels/blas.h"
-#include "kernels/matmul_scratch.h"
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

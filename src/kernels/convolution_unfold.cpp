@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "kernels/matmul.h"
-#include "kernels/matmul_scratch.h"
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

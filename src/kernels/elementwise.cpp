@@ -7,8 +7,8 @@
 
 #include "kernels/elementwise_planes.h"
 #include "kernels/elementwise_run.h"
-#include "kernels/parallel.h"
 #include "ricci/primitive/loop.h"
+#include "ricci/primitive/parallel.h"
 
 namespace ricci::kernels {
 namespace {

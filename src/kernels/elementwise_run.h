@@ -1,8 +1,8 @@
 // One run of an elementwise loop. Knows nothing of shapes.
 #pragma once
 
-#include "kernels/parallel.h"
 #include "ricci/primitive/loop_table.h"
+#include "ricci/primitive/parallel.h"
 
 namespace ricci::kernels {
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/reduce_axes.h"
+#include "ricci/primitive/reduction_axes.h"
 
 namespace ricci::kernels {
 namespace {

@@ -2,6 +2,7 @@
 #include "kernels/half_precision.h"
 
 #include "kernels/machine.h"
+#include "ricci/primitive/wide.h"
 
 namespace ricci::kernels {
 namespace {
@@ -10,7 +11,7 @@ constexpr int lanes = scalar::Pack<float>::lanes;
 
 void widen_float16(float* to, const Half* from, std::int64_t n) {
   std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) scalar::store(to + i, widen_halves(from + i));
+  for (; i + lanes <= n; i += lanes) scalar::store(to + i, scalar::widen_halves(from + i));
   for (; i < n; ++i) to[i] = from[i];
 }
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "kernels/index.h"
-#include "kernels/reduce_axes.h"
+#include "ricci/primitive/reduction_axes.h"
 
 namespace ricci::kernels {
 

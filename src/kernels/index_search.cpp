@@ -5,8 +5,8 @@
 
 #include "kernels/index_loops.h"
 #include "kernels/known_step.h"
-#include "kernels/matmul_scratch.h"
-#include "kernels/reduce.h"
+#include "ricci/primitive/reduction.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {
@@ -46,12 +46,25 @@ std::optional<std::int64_t> find_out_of_range(Strided index, std::int64_t lowest
   return first == std::numeric_limits<std::int64_t>::max() ? std::nullopt : std::optional(found);
 }
 
+namespace {
+
+struct NotZero {
+  using elements = reduction::Counted;
+  static constexpr double start = 0;
+  template <class T>
+  auto join(T a, T b) const {
+    return a + b;
+  }
+};
+
+}  // namespace
+
 std::int64_t count_nonzero(Strided in) {
   assert(in.rank <= max_axes);
   bool all[max_axes];
   for (bool& axis : all) axis = true;
   std::int64_t count = 0;
-  reduce(Reduction::count_nonzero, {&count, DType::int64, 0, nullptr, nullptr}, in, all);
+  reduce(NotZero{}, {&count, DType::int64, 0, nullptr, nullptr}, in, nullptr, all);
   return count;
 }
 

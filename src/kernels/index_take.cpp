@@ -5,8 +5,8 @@
 
 #include "kernels/index_loops.h"
 #include "kernels/known_step.h"
-#include "kernels/matmul_scratch.h"
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

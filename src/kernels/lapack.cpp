@@ -10,7 +10,7 @@
 #include "kernels/lapack_large.h"
 #include "kernels/lapack_small.h"
 #include "kernels/lapack_spectral.h"
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
 
 namespace ricci::kernels {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "kernels/lapack_lanes.h"
 #include "kernels/matmul_copy.h"
-#include "kernels/matmul_scratch.h"
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "kernels/blas.h"
 #include "kernels/matmul_copy.h"
-#include "kernels/matmul_scratch.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

@@ -150,25 +150,6 @@ inline void store_first(T* to, Lanes<T, N> x, int count) {
 
 // --- Half precision
 
-/// Converts as many elements as a pack of floats has lanes.
-inline scalar::Pack<float> widen_halves(const Half* from) {
-#if RICCI_PACK_BYTES == 64
-  return scalar::Pack<float>(
-      (scalar::machine::Floats)_mm512_maskz_cvtph_ps(-1, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
-#elif RICCI_PACK_BYTES == 32
-  return scalar::Pack<float>(
-      (scalar::machine::Floats)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
-#elif defined(__aarch64__)
-  float16x4_t halves;
-  std::memcpy(&halves, from, sizeof halves);
-  return scalar::Pack<float>((scalar::machine::Floats)vcvt_f32_f16(halves));
-#else
-  scalar::Pack<float> x;
-  for (int i = 0; i < scalar::Pack<float>::lanes; ++i) x.v[i] = from[i];
-  return x;
-#endif
-}
-
 /// Rounds to nearest even.
 inline void narrow_halves(Half* to, scalar::Pack<float> x) {
 #if RICCI_PACK_BYTES == 64

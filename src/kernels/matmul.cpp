@@ -15,9 +15,9 @@
 #include "kernels/matmul_loops.h"
 #include "kernels/matmul_outer.h"
 #include "kernels/matmul_product.h"
-#include "kernels/matmul_scratch.h"
 #include "kernels/matmul_tiny.h"
-#include "kernels/reduce_kinds.h"
+#include "ricci/primitive/accumulators.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

@@ -4,8 +4,8 @@
 #include "kernels/matmul_blocked.h"
 
 #include "kernels/matmul_copy.h"
-#include "kernels/matmul_scratch.h"
 #include "kernels/matmul_tiny.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

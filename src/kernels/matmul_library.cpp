@@ -11,9 +11,9 @@
 
 #include "kernels/blas.h"
 #include "kernels/matmul_copy.h"
-#include "kernels/matmul_scratch.h"
 #include "kernels/matmul_tiny.h"
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "kernels/matmul.h"
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
 
 namespace ricci::kernels {
 

@@ -7,7 +7,7 @@
 
 #include "kernels/matmul_blocks.h"
 #include "kernels/matmul_copy.h"
-#include "kernels/matmul_scratch.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

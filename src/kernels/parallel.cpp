@@ -5,7 +5,7 @@
 // Figures of two cores of one processor: hand-off to a spinning worker and back 0.12 us, a parallel region of libgomp
 // 0.47 us, a sleeping worker some 50 us. A region of libgomp also waits for each of its threads, whether or not that
 // one has a processor.
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
 
 #include <pthread.h>
 #include <sched.h>

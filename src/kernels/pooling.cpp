@@ -12,8 +12,8 @@
 #include "kernels/known_step.h"
 #include "kernels/matmul_copy.h"
 #include "kernels/matmul_offsets.h"
-#include "kernels/matmul_scratch.h"
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

@@ -6,12 +6,12 @@
 #include <cassert>
 #include <cstring>
 
-#include "kernels/matmul_scratch.h"
-#include "kernels/parallel.h"
 #include "kernels/random_normal.h"
 #include "kernels/random_philox.h"
-#include "kernels/reduce_axes.h"
 #include "kernels/sort_keys.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/reduction_axes.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

@@ -3,13 +3,15 @@
 #include <cassert>
 #include <cmath>
 
-#include "kernels/matmul_scratch.h"
-#include "kernels/reduce_axes.h"
-#include "kernels/reduce_kinds.h"
-#include "kernels/reduce_lanes.h"
+#include "ricci/primitive/accumulators.h"
+#include "ricci/primitive/reduction_axes.h"
+#include "ricci/primitive/scratch.h"
+#include "ricci/primitive/wide.h"
 
 namespace ricci::kernels {
 namespace {
+
+using scalar::fold, scalar::load_wide, scalar::store_wide, scalar::Wide;
 
 /// Whether x comes before best: it is greater (or smaller), or the first NaN.
 template <bool greatest, class A>

@@ -1,13 +1,33 @@
 // Mean and variance, in two passes.
 #include <algorithm>
+#include <cassert>
 
 #include "kernels/elementwise.h"
-#include "kernels/reduce_kinds.h"
-#include "kernels/reduce_loop.h"
+#include "kernels/reduce.h"
 #include "kernels/reduce_pieces.h"
+#include "ricci/primitive/reduction.h"
 
 namespace ricci::kernels {
 namespace {
+
+/// The mean, in the type that it is added in.
+struct Centre {
+  struct elements : reduction::Fields {
+    template <class T>
+    struct of : reduction::Fields::of<T> {
+      using Out = accumulator<T>;
+    };
+  };
+  static constexpr double start = -0.0, nothing = 0;
+  template <class T>
+  auto join(T a, T b) const {
+    return a + b;
+  }
+  template <class T>
+  auto finish(T total, T count) const {
+    return total / count;
+  }
+};
 
 /// Of x from a centre y: the sum of |x - y|^2, divided at the end.
 template <class T>
@@ -26,8 +46,8 @@ struct Deviation {
   A divisor;
 
   W identity() const { return W(A(0)); }
-  W first(Terms x, Terms centre) const { return square_of(x - centre); }
-  W add(W sum, Terms x, Terms centre) const { return add_square(sum, x - centre); }
+  W first(Terms x, Terms centre) const { return scalar::squared_size(x - centre); }
+  W add(W sum, Terms x, Terms centre) const { return scalar::add_squared_size(sum, x - centre); }
   W join(W a, W b) const { return a + b; }
   W finish(W total) const { return total / W(divisor); }
   W nothing() const { return W(std::numeric_limits<A>::quiet_NaN()); }
@@ -37,7 +57,7 @@ template <class T>
 void mean_var_of(const Strided& mean, const Strided& variance, const Strided& in, const bool* reduced,
                  real_of<accumulator<T>> divisor) {
   const Temporary<accumulator<T>> centre(in, reduced);
-  reduce_unrounded_mean(centre.view(), in, reduced);
+  reduce(Centre{}, centre.view(), in, nullptr, reduced);
   copy(mean, centre.view());
   const Strided centres = centre.repeated();
   Deviation<T> deviation;

@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/matmul_scratch.h"
-#include "kernels/parallel.h"
-#include "kernels/reduce_axes.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/reduction_axes.h"
+#include "ricci/primitive/scratch.h"
 #include "tensor/strided.h"
 
 namespace ricci::kernels {

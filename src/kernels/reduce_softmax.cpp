@@ -1,15 +1,36 @@
 // Sums of exponentials: logsumexp, softmax and its logarithm. Each subtracts the greatest element first. Where that is
 // infinite, logsumexp subtracts 0, and all of a softmax is NaN.
 #include <algorithm>
+#include <cassert>
+#include <cmath>
 
 #include "kernels/elementwise.h"
-#include "kernels/reduce_kinds.h"
-#include "kernels/reduce_loop.h"
+#include "kernels/reduce.h"
 #include "kernels/reduce_pieces.h"
 #include "ricci/primitive/loop.h"
+#include "ricci/primitive/reduction.h"
 
 namespace ricci::kernels {
 namespace {
+
+/// What is taken out before exponentials are summed.
+struct Greatest {
+  using elements = reduction::Ordered;
+  static constexpr double start = -HUGE_VAL;
+  template <class T>
+  auto join(T a, T b) const {
+    return scalar::max(a, b);
+  }
+};
+
+struct Total {
+  using elements = reduction::Floating;
+  static constexpr double start = -0.0;
+  template <class T>
+  auto join(T a, T b) const {
+    return a + b;
+  }
+};
 
 /// The sum of exp(x - y).
 template <class T>
@@ -81,7 +102,7 @@ void apply(Op op, const Strided& out, const In&... in) {
 /// The greatest element of each lane of `in`, or 0 where that is not finite.
 template <class T>
 void find_shifts(const Temporary<T>& shifts, const Strided& in, const bool* reduced) {
-  reduce(Reduction::max, shifts.view(), in, reduced);
+  reduce(Greatest{}, shifts.view(), in, nullptr, reduced);
   apply(FiniteOrZero(), shifts.view(), shifts.view());
 }
 
@@ -116,7 +137,7 @@ void by_pieces(const Strided& out, const Strided& in, const bool* reduced, bool 
 template <class T, bool logarithm>
 void softmax_of(const Strided& out, const Strided& terms, const Strided& in, const bool* reduced) {
   const Temporary<T> shifts(in, reduced), sums(in, reduced);
-  reduce(Reduction::max, shifts.view(), in, reduced);
+  reduce(Greatest{}, shifts.view(), in, nullptr, reduced);
   if constexpr (logarithm) {
     const Strided shift = shifts.repeated();
     reduce_with(SumOfExp<T>(), sums.view(), in, &shift, reduced);
@@ -124,7 +145,7 @@ void softmax_of(const Strided& out, const Strided& terms, const Strided& in, con
     apply(MinusLog(), out, terms, sums.repeated());
   } else {
     apply(ExpOfDifference(), terms, in, shifts.repeated());
-    reduce(Reduction::sum, sums.view(), terms, reduced);
+    reduce(Total{}, sums.view(), terms, nullptr, reduced);
     apply(Quotient(), out, terms, sums.repeated());
   }
 }
@@ -150,7 +171,7 @@ void softmax_along(const Strided& out, const Strided& in, int axis) {
 
 }  // namespace
 
-void reduce_logsumexp(Strided out, Strided in, const bool* reduced) {
+void logsumexp(Strided out, Strided in, const bool* reduced) {
   by_pieces(out, in, reduced, true, [&](const Strided& to, const Strided& from) {
     visit_floating(in.dtype, [&]<class T>(std::type_identity<T>) { logsumexp_of<T>(to, from, reduced); });
   });

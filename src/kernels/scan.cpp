@@ -7,13 +7,15 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/matmul_scratch.h"
-#include "kernels/reduce_kinds.h"
-#include "kernels/reduce_lanes.h"
 #include "kernels/scan_lanes.h"
+#include "ricci/primitive/accumulators.h"
+#include "ricci/primitive/scratch.h"
+#include "ricci/primitive/wide.h"
 
 namespace ricci::kernels {
 namespace {
+
+using scalar::Pack;
 
 /// What elements of type T are added in.
 template <class T>

@@ -2,7 +2,7 @@
 // to a lane. Start with `lanes_along`.
 #pragma once
 
-#include "kernels/reduce_axes.h"
+#include "ricci/primitive/reduction_axes.h"
 #include "tensor/strided.h"
 
 namespace ricci::kernels {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cassert>
 
-#include "kernels/matmul_scratch.h"
-#include "kernels/reduce_kinds.h"
 #include "kernels/scan_lanes.h"
 #include "kernels/sort_keys.h"
+#include "ricci/primitive/accumulators.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {

@@ -1,5 +1,8 @@
 // The greatest and the smallest elements along axes, and where they are.
+#include <cmath>
+
 #include "kernels/index.h"
+#include "kernels/reduce.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -11,17 +14,18 @@ namespace {
 template <bool greatest>
 struct Extreme {
   using kind = Explicit;
+  using elements = reduction::Ordered;
   static constexpr const char* name = greatest ? "amax" : "amin";
+  static constexpr double start = greatest ? -HUGE_VAL : HUGE_VAL;
   static constexpr unsigned keeps = input(0) | output(0);
   Axes axes;
 
+  template <class T> auto join(T a, T b) const { return greatest ? scalar::max(a, b) : scalar::min(a, b); }
   Type type(const Type& x) const {
     require_real(name, x);
-    return without_axes(x, axes, x.dtype);
+    return reduced_type(*this, axes, x);
   }
-  void eval(Outputs out, Inputs in) const {
-    reduce_axes(greatest ? kernels::Reduction::max : kernels::Reduction::min, out, in, axes);
-  }
+  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
   Tensors jvp(const Forward& f) const { return {inner_along(share(f.inputs[0], f.outputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * share(r.inputs[0], r.outputs[0])};

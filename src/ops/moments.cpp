@@ -1,6 +1,7 @@
 // Variances, standard deviations and norms. A root of a sum of squares has derivative 0 where it is 0.
 #include <cmath>
 
+#include "kernels/reduce.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "ricci/primitive/elementwise.h"
@@ -66,15 +67,20 @@ struct Moments {
 /// The sum of |x|².
 struct SumOfSquares {
   using kind = Explicit;
+  using elements = reduction::Sizes;
   static constexpr const char* name = "sum_of_squares";
+  static constexpr double start = 0;
   static constexpr unsigned keeps = input(0);
   Axes axes;
 
+  template <class T> auto term(T x) const { return scalar::squared_size(x); }
+  template <class R, class T> auto add(R sum, T x) const { return scalar::add_squared_size(sum, x); }
+  template <class T> auto join(T a, T b) const { return a + b; }
   Type type(const Type& x) const {
     require_floating(name, x);
-    return without_axes(x, axes, real_dtype(x.dtype));
+    return reduced_type(*this, axes, x);
   }
-  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum_of_squares, out, in, axes); }
+  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
   Tensors jvp(const Forward& f) const { return {real_inner_along(f.inputs[0], f.tangents[0], axes) * 2}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0] * 2, axes, r.input_types[0].rank()) * r.inputs[0]};
@@ -91,15 +97,19 @@ struct SumOfSquares {
 /// The sum of |x|. The derivative of |x| at 0 is 0.
 struct SumOfSizes {
   using kind = Explicit;
+  using elements = reduction::Sizes;
   static constexpr const char* name = "sum_of_abs";
+  static constexpr double start = 0;
   static constexpr unsigned keeps = input(0);
   Axes axes;
 
+  template <class T> auto term(T x) const { return scalar::abs(x); }
+  template <class T> auto join(T a, T b) const { return a + b; }
   Type type(const Type& x) const {
     require_floating(name, x);
-    return without_axes(x, axes, real_dtype(x.dtype));
+    return reduced_type(*this, axes, x);
   }
-  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum_of_abs, out, in, axes); }
+  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
   Tensors jvp(const Forward& f) const { return {real_inner_along(sgn(f.inputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * sgn(r.inputs[0])};

@@ -1,6 +1,7 @@
 // Layer normalisation: every example gets mean 0 and variance 1 over its trailing axes.
 #include <cmath>
 
+#include "kernels/reduce.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/samples.h"

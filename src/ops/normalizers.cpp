@@ -1,6 +1,7 @@
 // Softmax and its relatives: exponentials whose greatest is taken out before they are summed.
 #include <limits>
 
+#include "kernels/reduce.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
 
@@ -19,7 +20,7 @@ struct LogSumExp {
     require_floating(name, x);
     return without_axes(x, axes, x.dtype);
   }
-  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::logsumexp, out, in, axes); }
+  void eval(Outputs out, Inputs in) const { kernels::logsumexp(out[0], in[0], flags_of(axes, in[0].rank).data()); }
   Tensors jvp(const Forward& f) const { return {inner_along(weights(f.inputs[0], f.outputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * weights(r.inputs[0], r.outputs[0])};

@@ -1,12 +1,10 @@
-// Rearranging within one tensor: flips, triangles, padding, diagonals, and writing into a region of a copy. Results
+// Rearranging within one tensor: flips, padding, diagonals, and writing into a region of a copy. Results
 // never share elements with their inputs, except contiguous's.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "kernels/elementwise.h"
 #include "kernels/flip.h"
-#include "kernels/parallel.h"
 #include "ops/axes.h"
 #include "ops/put.h"
 #include "primitive/called.h"
@@ -37,43 +35,6 @@ struct Flip {
   }
   static std::vector<Sample<Flip>> samples() {
     return {{{{0}}, {rand({3})}}, {{{0, 2}}, {rand({2, 3, 4})}}, {{{1}}, {rand({2, 0})}}};
-  }
-};
-
-/// The elements on and above (or on and below) a diagonal of the matrices in the last two axes; zeros elsewhere.
-struct Triangle {
-  using kind = Linear;
-  static constexpr const char* name = "triangle";
-  bool upper;
-  std::int64_t diagonal;
-
-  Type type(const Type& x) const {
-    require_rank_of_at_least(2, x);
-    return {x.dtype, x.shape};
-  }
-  void eval(Outputs out, Inputs in) const {
-    kernels::copy(out[0], in[0]);
-    const Strided& to = out[0];
-    const std::int64_t rows = to.shape[to.rank - 2], columns = to.shape[to.rank - 1];
-    if (columns == 0) return;  // however many rows there are
-    const std::int64_t offset = std::clamp(diagonal, -rows - 1, columns);
-    std::int64_t matrices = 1;
-    for (int i = 0; i < to.rank - 2; ++i) matrices *= to.shape[i];
-    const std::size_t element = element_size(to.dtype);
-    const double nanoseconds_per_row = 2 + 0.01 * static_cast<double>(at(columns) * element);
-    kernels::parallel_for({matrices * rows, nanoseconds_per_row}, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        const std::int64_t split = std::clamp<std::int64_t>(row % rows + offset + (upper ? 0 : 1), 0, columns);
-        const std::int64_t from = upper ? 0 : split, until = upper ? split : columns;
-        std::memset(advance(to.data, to.dtype, row * columns + from), 0, at(until - from) * element);
-      }
-    });
-  }
-  Tensor transpose(const Tensor& ct) const { return apply(*this, ct); }
-  Triangle lifted() const { return *this; }
-  static std::vector<Sample<Triangle>> samples() {
-    return {{{true, 0}, {rand({3, 3})}},   {{false, 1}, {rand({2, 3, 4})}},      {{true, -1}, {rand({3, 2})}},
-            {{false, -5}, {rand({2, 2})}}, {{false, INT64_MAX}, {rand({2, 3})}}, {{true, INT64_MIN}, {rand({2, 3})}}};
   }
 };
 
@@ -129,12 +90,6 @@ Tensor put_where(const char* op, const Tensor& base, const Tensor& view, const T
   return link ? put(base, fitted, ViewParameter{InnerOp(link->op())}) : fitted;  // the view shows all of it
 }
 
-Tensor triangle(const char* op, const Tensor& x, bool upper, std::int64_t diagonal) {
-  require_defined(op, x, 0);
-  if (type_of(x).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(x));
-  return apply(Triangle{upper, diagonal}, x);
-}
-
 /// x without the elements that negative widths cut off; those widths become 0.
 Tensor cropped(const Tensor& x, Axes& low, Axes& high) {
   Tensor inside = x;
@@ -159,11 +114,6 @@ Tensor flip(const Tensor& x, const Axes& dims) {
   require_defined("flip", x, 0);
   return apply(Flip{dims.empty() ? dims : wrap_axes("flip", dims, x)}, x);
 }
-
-Tensor tril(const Tensor& x) { return triangle("tril", x, false, 0); }
-Tensor tril(const Tensor& x, std::int64_t diagonal) { return triangle("tril", x, false, diagonal); }
-Tensor triu(const Tensor& x) { return triangle("triu", x, true, 0); }
-Tensor triu(const Tensor& x, std::int64_t diagonal) { return triangle("triu", x, true, diagonal); }
 
 Tensor diag_embed(const Tensor& x) { return diag_embed(x, 0, -2, -1); }
 Tensor diag_embed(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {

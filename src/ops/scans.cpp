@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/reduce_kinds.h"
 #include "kernels/scan.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "ricci/primitive/accumulators.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -309,14 +309,15 @@ struct ProductOfOthers {
 
 struct Product {
   using kind = Explicit;
+  using elements = reduction::Summed;
   static constexpr const char* name = "prod";
+  static constexpr double start = 1;
   static constexpr unsigned keeps = input(0);
   std::int64_t axis;
 
-  Type type(const Type& x) const {
-    return without_axes(x, {axis}, kernels::reduced_dtype(kernels::Reduction::prod, x.dtype));
-  }
-  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::prod, out, in, {axis}); }
+  template <class T> auto join(T a, T b) const { return a * b; }
+  Type type(const Type& x) const { return reduced_type(*this, {axis}, x); }
+  void eval(Outputs out, Inputs in) const { reduce(*this, {axis}, out, in); }
   Tensors jvp(const Forward& f) const {
     const Tensor x = as_multiplied(f.inputs[0]), t = as_multiplied(f.tangents[0]);
     return {to(sum_along(product_or_zero(others(x), t), {axis}), f.inputs[0].dtype())};

@@ -34,10 +34,6 @@ Axes behind_batch(const Axes& axes) {
   return shifted;
 }
 
-void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& axes) {
-  kernels::reduce(kind, out[0], in[0], flags_of(axes, in[0].rank).data());
-}
-
 namespace {
 
 /// `y` with an axis of size 1 put in at each of `places`, which ascend. A result that nobody else holds changes its
@@ -119,13 +115,14 @@ namespace {
 
 struct Sum {
   using kind = Linear;
+  using elements = reduction::Summed;
   static constexpr const char* name = "sum";
+  static constexpr double start = -0.0, nothing = 0;  // 0 + -0 is not -0
   Axes axes;
 
-  Type type(const Type& x) const {
-    return without_axes(x, axes, kernels::reduced_dtype(kernels::Reduction::sum, x.dtype));
-  }
-  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::sum, out, in, axes); }
+  template <class T> auto join(T a, T b) const { return a + b; }
+  Type type(const Type& x) const { return reduced_type(*this, axes, x); }
+  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
   Tensor transpose(const Tensor& ct, const Type& x) const { return spread(ct, axes, x.shape); }
   Sum lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Sum>> samples() {
@@ -136,14 +133,18 @@ struct Sum {
 
 struct Mean {
   using kind = Linear;
+  using elements = reduction::Fields;
   static constexpr const char* name = "mean";
+  static constexpr double start = -0.0, nothing = 0;
   Axes axes;
 
+  template <class T> auto join(T a, T b) const { return a + b; }
+  template <class T> auto finish(T total, T count) const { return total / count; }
   Type type(const Type& x) const {
     require_floating(name, x);
-    return without_axes(x, axes, x.dtype);
+    return reduced_type(*this, axes, x);
   }
-  void eval(Outputs out, Inputs in) const { reduce_axes(kernels::Reduction::mean, out, in, axes); }
+  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
   Tensor transpose(const Tensor& ct, const Type& x) const {
     return spread(ct / number_of(size_along(axes, x.shape)), axes, x.shape);
   }
@@ -153,55 +154,6 @@ struct Mean {
             {{{0, 1}}, {real_sample({2, 3})}},
             {{{1}}, {real_sample({2, 3})}},
             {{{2, 0}}, {real_sample({2, 3, 2})}}};
-  }
-};
-
-/// The sum of a * b along axes.
-struct Inner {
-  using kind = Multilinear;
-  static constexpr const char* name = "sum_of_products";
-  Axes axes;
-
-  Type type(const Type& a, const Type& b) const {
-    require_dtype(a.dtype, b);
-    require_shape(b.shape, a.shape);
-    return without_axes(a, axes, kernels::reduced_dtype(kernels::Reduction::sum, a.dtype));
-  }
-  void eval(Outputs out, Inputs in) const {
-    kernels::reduce_dot(out[0], in[0], in[1], flags_of(axes, in[0].rank).data());
-  }
-  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    const Tensor& other = r.inputs[static_cast<std::size_t>(1 - i)];
-    return beside(ct, axes, type_of(other).rank()) * conj_if_complex(other);
-  }
-  Inner lifted() const { return {behind_batch(axes)}; }
-  static std::vector<Sample<Inner>> samples() {
-    return {{{{0}}, {real_sample({3}), real_sample({3})}},
-            {{{1}}, {real_sample({2, 3}), real_sample({2, 3})}},
-            {{{0}}, {real_sample({2, 3}), real_sample({2, 3})}},
-            {{{0, 1}}, {real_sample({2, 0}), real_sample({2, 0})}}};
-  }
-};
-
-// ── counts: constant wherever they have a derivative ──
-
-template <kernels::Reduction reduction>
-struct Count {
-  using kind = Explicit;
-  static constexpr const char* name = reduction == kernels::Reduction::any   ? "any"
-                                      : reduction == kernels::Reduction::all ? "all"
-                                                                             : "count_nonzero";
-  static constexpr bool locally_constant = true;
-  Axes axes;
-
-  Type type(const Type& x) const { return without_axes(x, axes, kernels::reduced_dtype(reduction, x.dtype)); }
-  void eval(Outputs out, Inputs in) const { reduce_axes(reduction, out, in, axes); }
-  Count lifted() const { return {behind_batch(axes)}; }
-  static std::vector<Sample<Count>> samples() {
-    return {{{{0}}, {real_sample({3})}},
-            {{{1}}, {real_sample({2, 3}) > 0}},
-            {{{0, 1}}, {real_sample({2, 2})}},
-            {{{0}}, {real_sample({0, 2})}}};
   }
 };
 
@@ -223,16 +175,11 @@ struct SizeNumber {
 Tensor number_of(Size size) { return size.is_symbol() ? apply(SizeNumber{size}) : Tensor(size.host()); }
 
 Tensor sum_along(const Tensor& x, const Axes& axes) { return apply(Sum{axes}, x); }
-Tensor inner_along(const Tensor& a, const Tensor& b, const Axes& axes) { return apply(Inner{axes}, a, b); }
 Tensor even_share(const Tensor& x, const Tensor& y, const Axes& axes) {
   const Type type = type_of(x);
   const Tensor ties = logical_or(x == y, isnan(x));
   return to(ties, type.dtype) / beside(sum_along(ties, axes), axes, type.rank());
 }
-Tensor real_inner_along(const Tensor& a, const Tensor& b, const Axes& axes) {
-  return is_complex(type_of(a).dtype) ? real(inner_along(conj(a), b, axes)) : inner_along(a, b, axes);
-}
-
 namespace ops {
 
 Tensor sum(const Tensor& x) { return sum(x, {}, false); }
@@ -248,24 +195,6 @@ Tensor mean(const Tensor& x, const Axes& dims, bool keepdim) {
   require_floating("mean", x);
   const Mean op{wrap_axes("mean", dims, x)};
   return kept(apply(op, x), op.axes, keepdim);
-}
-
-Tensor any(const Tensor& x) { return any(x, {}, false); }
-Tensor any(const Tensor& x, const Axes& dims) { return any(x, dims, false); }
-Tensor any(const Tensor& x, const Axes& dims, bool keepdim) {
-  const Count<kernels::Reduction::any> op{wrap_axes("any", dims, x)};
-  return kept(apply(op, x), op.axes, keepdim);
-}
-
-Tensor all(const Tensor& x) { return all(x, {}, false); }
-Tensor all(const Tensor& x, const Axes& dims) { return all(x, dims, false); }
-Tensor all(const Tensor& x, const Axes& dims, bool keepdim) {
-  const Count<kernels::Reduction::all> op{wrap_axes("all", dims, x)};
-  return kept(apply(op, x), op.axes, keepdim);
-}
-
-Tensor count_nonzero(const Tensor& x) {
-  return apply(Count<kernels::Reduction::count_nonzero>{wrap_axes("count_nonzero", {}, x)}, x);
 }
 
 Tensor trace(const Tensor& x) {

@@ -2,23 +2,14 @@
 // Knows nothing of any one reduction.
 #pragma once
 
-#include "kernels/reduce.h"
 #include "ops/axes.h"
+#include "ricci/primitive/reduction.h"
 
 namespace ricci {
 
-/// The shape and type that are left when `axes` (non-negative, distinct) have been reduced.
-Type without_axes(const Type& x, const Axes& axes, DType dtype);
-/// The same axes of a tensor with one more axis in front.
-Axes behind_batch(const Axes& axes);
-/// Runs the kernel over `axes` of in[0].
-void reduce_axes(kernels::Reduction kind, Outputs out, Inputs in, const Axes& axes);
 /// The type of what is computed along `axis` of real floating elements, one from each. Throws like the checks of axes
 /// and types.
 Type type_along(const char* name, std::int64_t axis, const Type& x);
-/// kernels::reduce's way of saying which axes are reduced.
-SmallVector<bool, 8> flags_of(const Axes& axes, int rank);
-
 /// `y`, which has lost `axes` of a tensor of `rank` axes, so that it broadcasts against that tensor.
 Tensor beside(Tensor y, const Axes& axes, int rank);
 /// `y` repeated along `axes` until it has the shape it was reduced from.

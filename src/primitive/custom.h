@@ -71,7 +71,7 @@ class CatchesCaptures {
 };
 
 /// A function with rules of its own as a program has it: an operation with what the function computes, which takes what
-/// that captures behind the function's inputs. Requires: `Rules::is_function`.
+/// that captures behind the function's inputs. Requires: `Rules::function_name`.
 struct WrittenDown {
   const Rules* rules;
   OwnedParameters parameters;

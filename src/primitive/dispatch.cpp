@@ -10,9 +10,9 @@
 #include "primitive/running.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/loop_table.h"
+#include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
-#include "tensor/pool.h"
 #include "tensor/symbols.h"
 
 namespace ricci {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {

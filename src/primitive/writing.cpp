@@ -11,9 +11,9 @@
 #include "primitive/custom.h"
 #include "primitive/eager.h"
 #include "primitive/promotion.h"
+#include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
-#include "tensor/pool.h"
 
 namespace ricci {
 namespace {

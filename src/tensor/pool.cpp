@@ -1,6 +1,6 @@
 // The block pool: thread-local free lists by size class below 1 MiB, one locked list by exact class above it. Where
 // many blocks of a class are wanted, the lists get them from regions, which all threads share.
-#include "tensor/pool.h"
+#include "ricci/primitive/pool.h"
 
 #include <sys/mman.h>
 

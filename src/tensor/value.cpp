@@ -5,8 +5,8 @@
 #include <mutex>
 #include <new>
 
+#include "ricci/primitive/pool.h"
 #include "tensor/outlived_thread_local.h"
-#include "tensor/pool.h"
 #include "tensor/symbols.h"
 
 namespace ricci {

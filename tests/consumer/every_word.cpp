@@ -2,6 +2,7 @@
 // warning and link with either compiler, whichever built the library. Exits with 0 if what it computes is right.
 #include <ricci/primitive.h>
 #include <ricci/primitive/elementwise.h>
+#include <ricci/primitive/reduction.h>
 #include <ricci/ricci.h>
 
 #include <array>
@@ -144,9 +145,39 @@ void printing() {
   std::cout << x << x.dtype() << x.shape() << "\n";
 }
 
+/// The greatest size of an element.
+struct GreatestSize {
+  using kind = rc::Explicit;
+  using elements = rc::reduction::Sizes;
+  static constexpr const char* name = "consumer_greatest_size";
+  static constexpr bool locally_constant = true;
+  static constexpr double start = 0;
+  rc::Axes axes;
+
+  template <class T>
+  auto term(T x) const {
+    return rc::scalar::abs(x);
+  }
+  template <class T>
+  auto join(T a, T b) const {
+    return rc::scalar::max(a, b);
+  }
+  rc::Type type(const rc::Type& x) const { return rc::reduced_type(*this, axes, x); }
+  void eval(rc::Outputs out, rc::Inputs in) const { rc::reduce(*this, axes, out, in); }
+  GreatestSize lifted() const { return {rc::behind_batch(axes)}; }
+};
+
+void primitives() {
+  const Tensor x = rc::tensor({{1.0, -3.0}, {2.0, 0.5}});
+  expect(same(rc::apply(GreatestSize{{1}}, x), rc::tensor({3.0, 2.0})), "a reduction of one's own");
+  const auto greatest = [](const Tensor& row) { return rc::apply(GreatestSize{{0}}, row); };
+  expect(same(rc::vmap(greatest)(x), rc::tensor({3.0, 2.0})), "the same, mapped");
+}
+
 }  // namespace
 
 int main() {
+  primitives();
   from_values();
   indices();
   transforms();

@@ -6,7 +6,7 @@
 #include "failing_heap.h"
 #include "operations.h"
 #include "ricci/primitive/elementwise.h"
-#include "tensor/pool.h"
+#include "ricci/primitive/pool.h"
 
 namespace {
 

@@ -13,9 +13,9 @@
 #include <new>
 
 #include "failing_heap.h"
-#include "kernels/parallel.h"
 #include "primitive/interpreter.h"
-#include "tensor/pool.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/pool.h"
 
 namespace {
 

@@ -346,4 +346,45 @@ program(a: f32[i=s0,s1], b: f32[s1]) where s0!=1, s1!=1 {
 )");
 }
 
+// What a solver does is a program like others; the rules of the equation are those of all examples.
+TEST(GoldenControl, ARootOfEachExampleIsOneEquation) {
+  const auto newton = [](auto g, Tensor x) { return x - g(x) / (2 * x); };
+  const auto divide = [](auto g, Tensor y) { return y / g(rc::ones_like(y)); };
+  const auto root = [&](Tensor a) { return rc::custom_root([a](Tensor x) { return x * x - a; }, a, newton, divide); };
+  testing_support::expect_golden(rc::trace(rc::vmap(root))(rc::ones({3})), R"(
+program(a: f32[i=s0]) {
+  b: f32[i=s0] = custom[function=vmap(custom_root), value=program(a: f32[i=s0], b: f32[i=s0]) {
+      c: f32[i=s0] = mul 2 a
+      d: f32[i=s0] = mul a a
+      e: f32[i=s0] = sub d b
+      f: f32[i=s0] = div e c
+      g: f32[i=s0] = sub a f
+      return g
+    }, captured=0] a a
+  return b
+}
+)");
+  testing_support::expect_golden(rc::trace(rc::vmap(rc::grad(root)))(rc::ones({3})), R"(
+program(a: f32[i=s0]) {
+  b: f32[i=s0] = custom[function=vmap(custom_root), value=program(a: f32[i=s0], b: f32[i=s0]) {
+      c: f32[i=s0] = mul 2 a
+      d: f32[i=s0] = mul a a
+      e: f32[i=s0] = sub d b
+      f: f32[i=s0] = div e c
+      g: f32[i=s0] = sub a f
+      return g
+    }, captured=0] a a
+  c: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
+  d: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
+  e: f32[i=s0] = mul d b
+  f: f32[i=s0] = mul d b
+  g: f32[i=s0] = add e f
+  h: f32[i=s0] = div c g
+  k: f32[i=s0] = neg h
+  l: f32[i=s0] = neg k
+  return l
+}
+)");
+}
+
 }  // namespace

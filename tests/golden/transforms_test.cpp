@@ -139,10 +139,10 @@ TEST(GoldenTransforms, TheRulesOfACustomFunctionAreEquationsLikeOthers) {
                      [](Tensor y, Tensor ct) { return clamp(ct * y, -1, 1); });
   expect_golden(rc::trace(clipped)(rc::ones({3})), R"(
 program(a: f32[s0]) {
-  b: f32[s0] = custom[rules=function[of=custom_vjp], value=program(a: f32[s0]) {
+  b: f32[s0] = custom[function=custom_vjp, value=program(a: f32[s0]) {
       b: f32[s0] = exp a
       return b
-    }, captured=0, places=(), positions=()] a
+    }, captured=0] a
   return b
 }
 )");

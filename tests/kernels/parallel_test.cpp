@@ -1,6 +1,6 @@
 // The pool of threads: all is done once, errors reach the caller, nested and simultaneous calls run, children of a fork
 // compute; and products, sums and draws of sizes that are cut give the bits of one thread.
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
 
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "ricci/primitive/pool.h"
 #include "support/threads.h"
-#include "tensor/pool.h"
 
 namespace ricci::kernels {
 namespace {

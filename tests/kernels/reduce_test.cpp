@@ -1,5 +1,5 @@
-// Reductions against sums of long doubles, in every dtype and memory layout; that their bits do not depend on the batch
-// or on the layout; accuracy; and the special values.
+// Reductions on raw memory, by the names of their operations: against sums of long doubles, in every dtype and memory
+// layout; that their bits do not depend on the batch or on the layout; accuracy; and the special values.
 #include "kernels/reduce.h"
 
 #include <gtest/gtest.h>
@@ -9,14 +9,62 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 
 #include "kernels/strided_array.h"
+#include "ricci/primitive.h"
 
 namespace ricci {
 namespace {
 
 using namespace kernel_tests;
-using kernels::Reduction;
+using kernel_tests::Number, kernel_tests::Sizes;  // not those of ricci
+
+enum class Reduction : std::uint8_t {
+  sum,
+  mean,
+  prod,
+  max,
+  min,
+  any,
+  all,
+  count_nonzero,
+  sum_of_squares,
+  sum_of_abs,
+  logsumexp
+};
+
+const Rules& rules_named(std::string_view name) {
+  for (const Rules* rules : registry())
+    if (rules->name == name) return *rules;
+  throw std::logic_error("no operation is called " + std::string(name));
+}
+
+const Rules& rules_of_kind(Reduction kind) {
+  constexpr const char* names[] = {"sum", "mean",          "prod",           "amax",       "amin",     "any",
+                                   "all", "count_nonzero", "sum_of_squares", "sum_of_abs", "logsumexp"};
+  return rules_named(names[static_cast<std::size_t>(kind)]);
+}
+
+OwnedParameters over(const Rules& rules, const bool* reduced, int rank) {
+  std::string list;
+  for (int i = 0; i < rank; ++i)
+    if (reduced[i]) list += (list.empty() ? "" : ",") + std::to_string(i);
+  const std::string parameters = rules.name == std::string_view("prod") ? "axis=" + list : "axes=(" + list + ")";
+  std::string_view text = parameters;
+  return rules.parameters.parse(text);
+}
+
+void reduce(Reduction kind, const Strided& out, const Strided& in, const bool* reduced) {
+  const Rules& rules = rules_of_kind(kind);
+  rules.eval(over(rules, reduced, in.rank).get(), {&out, 1}, {&in, 1});
+}
+
+void reduce_dot(const Strided& out, const Strided& x, const Strided& y, const bool* reduced) {
+  const Rules& rules = rules_named("sum_of_products");
+  const Strided both[] = {x, y};
+  rules.eval(over(rules, reduced, x.rank).get(), {&out, 1}, Inputs(both));
+}
 
 double unit_roundoff(DType dtype) {
   switch (dtype) {
@@ -54,7 +102,6 @@ Reference reference(Reduction kind) {
     case Reduction::count_nonzero: return {0, [](Number a, Number x) { return a + of(x != Number(0)); }};
     case Reduction::sum_of_squares: return {0, [](Number a, Number x) { return a + std::norm(x); }};
     case Reduction::sum_of_abs: return {0, [](Number a, Number x) { return a + std::abs(x); }};
-    case Reduction::max_abs: return {0, [](Number a, Number x) { return std::max(a.real(), std::abs(x)); }};
     case Reduction::logsumexp:
       return {0, [](Number a, Number x) { return a + std::exp(x.real()); },
               [](Number a, std::int64_t) { return std::log(a.real()); }};
@@ -91,10 +138,13 @@ const bool* flags(const std::vector<char>& reduced) { return reinterpret_cast<co
 
 template <class Out, class T>
 void expect_reduction(Reduction kind, const StridedArray<T>& in, const std::vector<char>& reduced, Layout out_layout) {
-  ASSERT_EQ(kernels::reduced_dtype(kind, dtype_of<T>), dtype_of<Out>);
   const Sizes shape = kept_shape(in.shape(), reduced);
+  const Rules& rules = rules_of_kind(kind);
+  const OwnedParameters axes = over(rules, flags(reduced), static_cast<int>(reduced.size()));
+  const Types types = rules.type(axes.get(), Types{Type{dtype_of<T>, Shape(in.shape().begin(), in.shape().end())}});
+  ASSERT_EQ(types[0].dtype, dtype_of<Out>);
   StridedArray<Out> out(shape, out_layout);
-  kernels::reduce(kind, out.view(), in.view(), flags(reduced));
+  reduce(kind, out.view(), in.view(), flags(reduced));
   const Reference expected = reference(kind);
   std::vector<Number> results(static_cast<std::size_t>(product(shape)), expected.start);
   std::vector<long double> scale(results.size(), 1);
@@ -160,6 +210,7 @@ std::string name(const Case& c, Layout layout) {
 template <class T, class Out>
 void check_kind(Reduction kind) {
   for (const Case& c : cases()) {
+    if (kind == Reduction::prod && std::count(c.reduced.begin(), c.reduced.end(), 1) != 1) continue;  // takes one axis
     for (const Layout layout : all_layouts) {
       SCOPED_TRACE(name(c, layout));
       auto in = random_array<T>(c.shape, layout);
@@ -237,20 +288,20 @@ TEST(Reduce, AllOfOnesIsTrueAndAnyOfZerosIsFalse) {
     for (std::int64_t i = 0; i < n; ++i) ones[i] = 1, zeros[i] = i % 2 ? -0.0F : 0.0F;
     StridedArray<bool> out({});
     const bool reduced[] = {true};
-    const auto reduce = [&](Reduction kind, const StridedArray<float>& in) {
-      kernels::reduce(kind, out.view(), in.view(), reduced);
+    const auto truth = [&](Reduction kind, const StridedArray<float>& in) {
+      reduce(kind, out.view(), in.view(), reduced);
       return out[0];
     };
-    EXPECT_TRUE(reduce(Reduction::all, ones));
-    EXPECT_FALSE(reduce(Reduction::any, zeros));
+    EXPECT_TRUE(truth(Reduction::all, ones));
+    EXPECT_FALSE(truth(Reduction::any, zeros));
     ones[n / 2] = 0, zeros[n / 2] = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_FALSE(reduce(Reduction::all, ones));
-    EXPECT_TRUE(reduce(Reduction::any, zeros));
+    EXPECT_FALSE(truth(Reduction::all, ones));
+    EXPECT_TRUE(truth(Reduction::any, zeros));
   }
 }
 
 TEST(Reduce, ComputesWhatNormsAreMadeOf) {
-  for (const Reduction kind : {Reduction::sum_of_squares, Reduction::sum_of_abs, Reduction::max_abs}) {
+  for (const Reduction kind : {Reduction::sum_of_squares, Reduction::sum_of_abs}) {
     check_kind<Half, Half>(kind);
     check_kind<BFloat16, BFloat16>(kind);
     check_kind<float, float>(kind);
@@ -277,7 +328,7 @@ Out reduce_all(Reduction kind, const std::vector<T>& elements) {
   const Strided in{const_cast<T*>(elements.data()), dtype_of<T>, 1, shape.data(), strides.data()};
   Out out{};
   const bool reduced[] = {true};
-  kernels::reduce(kind, {&out, dtype_of<Out>, 0, nullptr, nullptr}, in, reduced);
+  reduce(kind, {&out, dtype_of<Out>, 0, nullptr, nullptr}, in, reduced);
   return out;
 }
 
@@ -291,7 +342,6 @@ TEST(Reduce, OfNothingGivesTheNeutralElement) {
   EXPECT_TRUE(reduce_all<bool>(Reduction::all, nothing));
   EXPECT_EQ(reduce_all<std::int64_t>(Reduction::count_nonzero, nothing), 0);
   EXPECT_EQ(reduce_all<float>(Reduction::sum_of_squares, nothing), 0);
-  EXPECT_EQ(reduce_all<float>(Reduction::max_abs, nothing), 0);
   EXPECT_EQ(reduce_all<float>(Reduction::logsumexp, nothing), -std::numeric_limits<float>::infinity());
 }
 
@@ -303,7 +353,6 @@ TEST(Reduce, ExtremesPropagateNanFromAnyPlace) {
       x[place] = nan;
       EXPECT_TRUE(std::isnan(reduce_all<float>(Reduction::max, x)));
       EXPECT_TRUE(std::isnan(reduce_all<float>(Reduction::min, x)));
-      EXPECT_TRUE(std::isnan(reduce_all<float>(Reduction::max_abs, x)));
       x[place] = -inf;
       EXPECT_EQ(reduce_all<float>(Reduction::min, x), -inf);
       EXPECT_EQ(reduce_all<float>(Reduction::max, std::vector<float>(n, -inf)), -inf);
@@ -326,8 +375,8 @@ TEST(Reduce, LogsumexpOfInfinitiesIsExact) {
 TEST(Reduce, AbsOfComplexNumbersDoesNotOverflow) {
   using C = std::complex<float>;
   EXPECT_FLOAT_EQ(reduce_all<float>(Reduction::sum_of_abs, std::vector<C>{{3e38F * 0.6F, 3e38F * 0.8F}}), 3e38F);
-  EXPECT_FLOAT_EQ(reduce_all<float>(Reduction::max_abs, std::vector<C>{{3e-30F, -4e-30F}}), 5e-30F);
-  EXPECT_EQ(reduce_all<float>(Reduction::max_abs, std::vector<C>{{0, 0}}), 0);
+  EXPECT_FLOAT_EQ(reduce_all<float>(Reduction::sum_of_abs, std::vector<C>{{3e-30F, -4e-30F}}), 5e-30F);
+  EXPECT_EQ(reduce_all<float>(Reduction::sum_of_abs, std::vector<C>{{0, 0}}), 0);
 }
 
 TEST(Reduce, SumOfMillionsStaysAccurate) {
@@ -350,7 +399,7 @@ void expect_lanes_bitwise(Reduction kind, std::int64_t n, std::int64_t batch) {
       const auto in = random_array<T>(shape, layout);
       StridedArray<Out> out({batch});
       const bool reduced[] = {batch_last, !batch_last};
-      kernels::reduce(kind, out.view(), in.view(), reduced);
+      reduce(kind, out.view(), in.view(), reduced);
       for (std::int64_t b = 0; b < batch; ++b) {
         std::vector<T> lane;
         for (std::int64_t i = 0; i < n; ++i) lane.push_back(in[batch_last ? i * batch + b : b * n + i]);
@@ -387,7 +436,7 @@ TEST(Reduce, LanesOfSeveralReducedAxesHaveTheBitsTheyHaveAlone) {
   const auto in = random_array<float>({9, 7, 5, 40}, Layout::contiguous);
   const bool reduced[] = {false, true, false, true};
   StridedArray<float> out({9, 5});
-  kernels::reduce(Reduction::sum, out.view(), in.view(), reduced);
+  reduce(Reduction::sum, out.view(), in.view(), reduced);
   const Strided whole = in.view();
   for (std::int64_t b = 0; b < 9; ++b) {
     for (std::int64_t c = 0; c < 5; ++c) {
@@ -396,7 +445,7 @@ TEST(Reduce, LanesOfSeveralReducedAxesHaveTheBitsTheyHaveAlone) {
                          lane_strides.data()};
       float alone = 0;
       const bool both[] = {true, true};
-      kernels::reduce(Reduction::sum, {&alone, DType::float32, 0, nullptr, nullptr}, lane, both);
+      reduce(Reduction::sum, {&alone, DType::float32, 0, nullptr, nullptr}, lane, both);
       EXPECT_EQ(alone, out.at({b, c}));
     }
   }
@@ -413,7 +462,7 @@ void check_dot() {
         const auto x = random_array<T>(c.shape, x_layout, 1), y = random_array<T>(c.shape, y_layout, 2);
         const Sizes shape = kept_shape(c.shape, c.reduced);
         StridedArray<Out> out(shape, Layout::reversed);
-        kernels::reduce_dot(out.view(), x.view(), y.view(), flags(c.reduced));
+        reduce_dot(out.view(), x.view(), y.view(), flags(c.reduced));
         std::vector<Number> results(static_cast<std::size_t>(product(shape)), 0);
         std::vector<long double> scale(results.size(), 1);
         for (std::int64_t i = 0; i < x.size(); ++i) {
@@ -450,7 +499,7 @@ TEST(ReduceDot, LanesOfABatchHaveTheBitsTheyHaveAlone) {
                  y = random_array<float>(shape, Layout::contiguous, 2);
       StridedArray<float> out({batch});
       const bool reduced[] = {batch_last, !batch_last};
-      kernels::reduce_dot(out.view(), x.view(), y.view(), reduced);
+      reduce_dot(out.view(), x.view(), y.view(), reduced);
       for (std::int64_t b = 0; b < batch; ++b) {
         StridedArray<float> lane_x({n}), lane_y({n}), alone({});
         for (std::int64_t i = 0; i < n; ++i) {
@@ -458,7 +507,7 @@ TEST(ReduceDot, LanesOfABatchHaveTheBitsTheyHaveAlone) {
           lane_y[i] = y[batch_last ? i * batch + b : b * n + i];
         }
         const bool whole[] = {true};
-        kernels::reduce_dot(alone.view(), lane_x.view(), lane_y.view(), whole);
+        reduce_dot(alone.view(), lane_x.view(), lane_y.view(), whole);
         EXPECT_EQ(alone[0], out[b]);
       }
     }

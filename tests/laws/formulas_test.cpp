@@ -1,4 +1,6 @@
-// Laws of formulas that are written down: read word by word, each gives the very bits of the operation.
+// Laws of formulas and reductions that are written down: read word by word, each gives the very bits of the operation.
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "law.h"
@@ -166,5 +168,86 @@ TEST_P(Formulas, GiveTheBitsOfTheOperation) {
 }
 
 FOR_OPERATIONS(Formulas, laws::elementwise_operations());
+
+class Reductions : public laws::Law {};
+
+template <class E>
+E start_of(const ricci::Accumulation& a) {
+  using Limits = std::numeric_limits<E>;
+  if (!Limits::is_integer || std::isfinite(a.start)) return static_cast<E>(a.start);
+  return a.start < 0 ? Limits::min() : Limits::max();
+}
+
+/// What is written down of a reduction, of vectors of three elements: the loops join the last with the first.
+template <class E>
+Slot<E> reduced(const ricci::Accumulation& a, const std::vector<std::vector<E>>& operands) {
+  const auto element = [](E x) { return Slot<E>{.value = x, .mask = x != E(0)}; };
+  const auto term = [&](std::size_t i) {
+    std::vector<Slot<E>> elements;
+    for (const std::vector<E>& operand : operands) elements.push_back(element(operand[i]));
+    return read_out<E>(a.term, elements);
+  };
+  const auto add = [&](const Slot<E>& total, std::size_t i) {
+    std::vector<Slot<E>> inputs{total};
+    for (const std::vector<E>& operand : operands) inputs.push_back(element(operand[i]));
+    return read_out<E>(a.add, inputs);
+  };
+  const bool is_mask = a.join.steps[static_cast<std::size_t>(a.join.result)].is_mask;
+  const Slot<E> first = add(element(start_of<E>(a)), 0);
+  if (is_mask) EXPECT_EQ(first.mask, term(0).mask);
+  else EXPECT_EQ(first.value, term(0).value);
+  const Slot<E> total = read_out<E>(a.join, {read_out<E>(a.join, {term(0), term(2)}), term(1)});
+  return read_out<E>(a.finish, {total, element(static_cast<E>(3))});
+}
+
+template <class E>
+Tensor reduced(const Case& c, DType result) {
+  const ricci::Accumulation accumulation = c.rules->accumulation(c.parameters.get());
+  EXPECT_EQ(static_cast<std::size_t>(accumulation.operands), c.inputs.size());
+  std::vector<std::vector<E>> operands;
+  for (const Tensor& x : c.inputs) operands.push_back(x.to(ricci::dtype_of<E>).template to_vector<E>());
+  const Slot<E> y = reduced<E>(accumulation, operands);
+  const Tensor number = ricci::tensor(std::vector<E>{y.value})[0];
+  return result == DType::boolean ? ricci::tensor(y.mask) : number.to(result);
+}
+
+bool takes_integers(const Case& c) {
+  ricci::Types types;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) types.push_back({DType::int64, {3}});
+  try {
+    c.rules->type(c.parameters.get(), types);
+    return true;
+  } catch (const ricci::TypeError&) { return false; }
+}
+
+/// A reduction has its start, its terms and how they are joined written down, and they give its very bits.
+TEST_P(Reductions, AreWhatIsWrittenDown) {
+  for (const Case& sample : laws::cases_of(rules())) {
+    if (!(sample.inputs[0].shape() == Shape{3}) || sample.inputs[0].is_complex()) continue;
+    for (const DType dtype : {ricci::float64, ricci::float32, ricci::int64}) {
+      if (dtype == DType::int64 && !takes_integers(sample)) continue;
+      Case c = sample;
+      for (Tensor& x : c.inputs) x = x.to(dtype);
+      SCOPED_TRACE(c.text());
+      const Tensor y = c(c.inputs)[0];
+      const bool counts = y.dtype() == DType::int64 && c.inputs[0].is_floating_point();
+      if (counts) c.inputs[0] = c.inputs[0] != 0;
+      const DType element = c.inputs[0].dtype();
+      const Tensor written = element == DType::float64   ? reduced<double>(c, y.dtype())
+                             : element == DType::float32 ? reduced<float>(c, y.dtype())
+                                                         : reduced<std::int64_t>(c, y.dtype());
+      laws::expect_close(written, y, 0, "reduction");
+      count_case();
+    }
+  }
+}
+
+std::vector<const ricci::Rules*> reductions() {
+  std::vector<const ricci::Rules*> all = laws::operations();
+  std::erase_if(all, [](const ricci::Rules* rules) { return rules->accumulation == nullptr; });
+  return all;
+}
+
+FOR_OPERATIONS(Reductions, reductions());
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "kernels/parallel.h"
 #include "law.h"
+#include "ricci/primitive/parallel.h"
 
 namespace {
 

@@ -181,16 +181,14 @@ TEST(Captures, OfACustomFunctionInARecordedLoopBelongToTheProgram) {
   expect_close(p({w})[0], f(w));
   expect_close(p({other})[0], f(other));
   const std::string text =
-      "custom: function[of=custom_vjp] captures an operand f64[2] that is differentiated; pass it "
-      "as an argument\n  inside grad{at}, inside trace{at}";
+      "custom_vjp: captures f64[2] that is differentiated; pass it as an argument\n  inside grad{at}, inside trace{at}";
   const auto slope = rc::grad([&](Tensor x) { return f(x).sum(); });
   expect_error<rc::TransformError>([&] { rc::trace(slope)(w); }, text, {w});
   const Tensor rows = rc::stack({w, 2 * w});
-  expect_error<rc::TransformError>(
-      [&] { rc::trace(rc::vmap(f))(rows); },
-      "custom: function[of=custom_vjp] captures an operand f64[2] that differs per "
-      "example; pass it as an argument\n  inside vmap over axis 0 of 2{at}, inside trace{at}",
-      {rows});
+  expect_error<rc::TransformError>([&] { rc::trace(rc::vmap(f))(rows); },
+                                   "custom_vjp: captures f64[2] that differs per example; pass it as an argument\n  "
+                                   "inside vmap over axis 0 of 2{at}, inside trace{at}",
+                                   {rows});
 }
 
 // A function may also capture what the recorded function around it got: an operand like others.

@@ -6,10 +6,10 @@
 #include <mutex>
 #include <thread>
 
+#include "ricci/primitive/pool.h"
 #include "support/chain.h"
 #include "support/expect_error.h"
 #include "support/threads.h"
-#include "tensor/pool.h"
 
 namespace rc = ricci;
 using rc::Tensor;

@@ -1,8 +1,8 @@
 // How much memory operations ask for outside transforms: one block for a result, none for writing in place.
 #include <functional>
 
+#include "ricci/primitive/pool.h"
 #include "support/expect_tensor.h"
-#include "tensor/pool.h"
 
 namespace rc = ricci;
 using rc::Tensor;

@@ -97,6 +97,26 @@ TEST(Triangle, KeepsOneSideOfADiagonal) {
   expect_error<rc::ValueError>([] { rc::tril(rc::ones({3})); }, "tril: needs matrices, found f32[3]");
 }
 
+TEST(Triangle, IsPackedRowAfterRowAndUnpackedAmongZeros) {
+  const Tensor x = rc::arange(9).reshape({3, 3});
+  expect_values(rc::tril_pack(x), {0, 3, 4, 6, 7, 8});
+  expect_values(rc::tril_pack(x, -1), {3, 6, 7});
+  expect_values(rc::tril_pack(x, 1), {0, 1, 3, 4, 5, 6, 7, 8});
+  expect_values(rc::tril_pack(x.t()), {0, 1, 4, 2, 5, 8});
+  for (std::int64_t diagonal : {-4, -3, -1, 0, 1, 2, 5})
+    expect_equal(rc::tril_unpack(rc::tril_pack(x, diagonal), 3, diagonal), rc::tril(x, diagonal));
+  const Tensor stack = rc::arange(24).reshape({2, 3, 4}).slice(2, 0, 3);
+  expect_equal(rc::tril_unpack(rc::tril_pack(stack), 3), rc::tril(stack));
+  EXPECT_EQ(sizes(rc::tril_pack(rc::ones({5, 0, 0}))), (Sizes{5, 0}));
+  expect_error<rc::ValueError>([] { rc::tril_pack(rc::ones({2, 3})); },
+                               "tril_pack: needs square matrices, found f32[2,3]");
+  expect_error<rc::ValueError>([] { rc::tril_unpack(rc::ones({5}), 3); },
+                               "tril_unpack: matrices of 3 rows have 6 elements there, found f32[5]");
+  expect_error<rc::ValueError>([] { rc::tril_unpack(rc::ones({}), 3); },
+                               "tril_unpack: matrices of 3 rows have 6 elements there, found f32[]");
+  EXPECT_THROW(rc::tril_unpack(rc::ones({0}), -1), rc::ValueError);
+}
+
 TEST(Diagonal, IsEmbeddedInZeros) {
   const Tensor x = rc::tensor({1., 2.});
   expect_values(rc::diag_embed(x), {1, 0, 0, 2});

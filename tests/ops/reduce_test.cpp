@@ -4,10 +4,10 @@
 #include <complex>
 #include <limits>
 
+#include "ricci/primitive/pool.h"
 #include "support/difference_quotient.h"
 #include "support/expect_error.h"
 #include "support/expect_tensor.h"
-#include "tensor/pool.h"
 
 namespace rc = ricci;
 using namespace testing_support;

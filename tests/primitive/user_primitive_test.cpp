@@ -2,12 +2,17 @@
 // or a linear primitive gets must follow from the struct alone.
 #include <gtest/gtest.h>
 #include <ricci/primitive/elementwise.h>
+#include <ricci/primitive/reduction.h>
 #include <ricci/ricci.h>
 
 #include <cmath>
+#include <numbers>
+
+#include "support/expect_tensor.h"
 
 namespace rc = ricci;
 using rc::Tensor;
+using testing_support::expect_close;
 
 namespace {
 
@@ -49,6 +54,39 @@ struct Lanes {
 
 static_assert(rc::keeps_output(rc::output(3), 3) && !rc::keeps_output(~0U, rc::keepable_outputs));
 static_assert(rc::keeps_input(rc::input(3), 3) && !rc::keeps_input(~0U, rc::keepable_inputs));
+
+/// The sum of log cosh x: a smooth sum of sizes.
+struct SumOfLogCosh {
+  using kind = rc::Explicit;
+  using elements = rc::reduction::Floating;
+  static constexpr const char* name = "test_sum_of_log_cosh";
+  static constexpr double start = 0;
+  static constexpr unsigned keeps = rc::input(0);
+  rc::Axes axes;
+
+  template <class T>
+  auto term(T x) const {
+    const T size = rc::scalar::abs(x);
+    return size + rc::scalar::log1p(rc::scalar::exp(T(-2) * size)) - T(std::numbers::ln2);
+  }
+  template <class T>
+  auto join(T a, T b) const {
+    return a + b;
+  }
+  rc::Type type(const rc::Type& x) const { return rc::reduced_type(*this, axes, x); }
+  void eval(rc::Outputs out, rc::Inputs in) const { rc::reduce(*this, axes, out, in); }
+  rc::Tensors jvp(const rc::Forward& f) const {
+    const Tensor changes = f.tangents[0] * tanh(f.inputs[0]);
+    return {axes.empty() ? changes : sum(changes, axes)};
+  }
+  rc::Tensors vjp(const rc::Reverse& r) const {
+    Tensor ct = r.cotangents[0];
+    for (const std::int64_t axis : axes) ct = unsqueeze(ct, axis);  // ascending
+    return {ct * tanh(r.inputs[0])};
+  }
+  SumOfLogCosh lifted() const { return {rc::behind_batch(axes)}; }
+};
+Tensor sum_of_log_cosh(const Tensor& x, const rc::Axes& axes) { return rc::apply(SumOfLogCosh{axes}, x); }
 
 /// Every second element of a vector, scaled: linear, with a parameter.
 struct Decimate {
@@ -111,6 +149,36 @@ TEST(UserPrimitive, AnElementwiseOneWorksUnderEveryNestingOfTransforms) {
     EXPECT_NEAR(forward[i], slope(points[i]), 1e-12);
     EXPECT_NEAR(second[i], (slope(points[i] + 1e-5) - slope(points[i] - 1e-5)) / 2e-5, 1e-6);
   }
+}
+
+TEST(UserPrimitive, AReductionIsOneStruct) {
+  const Tensor x = rc::arange(-600, 600, 1, rc::float64).reshape({2, 30, 20}) / 100;
+  const Tensor terms = log(cosh(x));
+  for (const rc::Axes& axes : {rc::Axes{0, 1, 2}, rc::Axes{1}, rc::Axes{0, 2}, rc::Axes{2}, rc::Axes{}}) {
+    expect_close(sum_of_log_cosh(x, axes), axes.empty() ? terms : sum(terms, axes), 1e-11);
+    expect_close(sum_of_log_cosh(x.to(rc::float32), axes), (axes.empty() ? terms : sum(terms, axes)).to(rc::float32),
+                 1e-3);
+  }
+  EXPECT_EQ(sum_of_log_cosh(rc::zeros({0, 3}, rc::float64), {0}).to_vector<double>(), (std::vector<double>{0, 0, 0}));
+  const auto f = [](Tensor v) { return sum_of_log_cosh(v, {0}); };
+  const Tensor v = x[0][0];
+  expect_close(rc::grad(f)(v), tanh(v), 1e-12);
+  expect_close(rc::hessian(f)(v), diag(1 - square(tanh(v))), 1e-12);
+  expect_close(rc::vmap(rc::grad(f))(x[0]), tanh(x[0]), 1e-12);
+  expect_close(rc::trace(rc::vmap(f))(x[0])({x[1]})[0], sum_of_log_cosh(x[1], {1}));
+  EXPECT_THROW(f(rc::arange(3)), rc::TypeError);
+  EXPECT_THROW(sum_of_log_cosh(v, {1}), rc::IndexError);
+}
+
+TEST(UserPrimitive, AReductionHasWhatItDoesWrittenDown) {
+  const SumOfLogCosh op{{0}};
+  const rc::Accumulation written = rc::rules_of<SumOfLogCosh>.accumulation(&op);
+  EXPECT_EQ(written.start, 0);
+  EXPECT_EQ(to_string(written.term),
+            "a = abs x0\nb = multiply -2 a\nc = exp b\nd = log1p c\ne = add a d\nf = subtract e "
+            "0.6931471805599452862\nreturn f\n");
+  EXPECT_EQ(to_string(written.join), "a = add x0 x1\nreturn a\n");
+  EXPECT_EQ(to_string(written.finish), "return x0\n");
 }
 
 TEST(UserPrimitive, ALinearOneIsDifferentiatedByItsTranspose) {

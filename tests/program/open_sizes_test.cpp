@@ -74,6 +74,13 @@ TEST(OpenSizes, StayUnderDiagonalsAndWindows) {
   expect_open([](Tensor x) { return x.matmul(x).diag_embed(1, 0, 1)[0]; }, squares);
 }
 
+TEST(OpenSizes, StayUnderPackedTriangles) {
+  expect_open([](Tensor x) { return rc::tril_pack(x); }, squares);
+  expect_open([](Tensor x) { return rc::tril_pack(x, -1) * 2; }, squares);
+  expect_open([](Tensor x) { return rc::tril_unpack(rc::tril_pack(x, 1), x.shape()[0], 1); }, squares);
+  expect_open(rc::grad([](Tensor x) { return rc::square(rc::tril_pack(x)).sum(); }), squares);
+}
+
 TEST(OpenSizes, StayUnderGradients) {
   const auto gradient = [](const Function& f) { return Function(rc::grad([f](Tensor x) { return f(x).sum(); })); };
   expect_open(gradient([](Tensor x) { return rc::square(rc::cat({x, 2 * x, x.slice(0, 1, std::nullopt)})); }), vectors);

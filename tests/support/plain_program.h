@@ -37,7 +37,7 @@ ricci::Program expect_same(const F& f, const ricci::Tensor& recorded_at, const s
 
 /// Whether no operation of a program's text is made of another operation.
 inline bool is_plain(const std::string& text) {
-  return text.find("vmap_rules") == std::string::npos && text.find("[op=") == std::string::npos;
+  return text.find("custom[function=vmap(") == std::string::npos && text.find("[op=") == std::string::npos;
 }
 
 /// The same as `expect_same`, and the program is plain.

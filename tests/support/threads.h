@@ -7,7 +7,7 @@
 #include <future>
 #include <string>
 
-#include "kernels/parallel.h"
+#include "ricci/primitive/parallel.h"
 
 namespace testing_support {
 

@@ -1,5 +1,5 @@
 // Memory in blocks: many of a size, given back in any order and on any thread.
-#include "tensor/pool.h"
+#include "ricci/primitive/pool.h"
 
 #include <gtest/gtest.h>
 

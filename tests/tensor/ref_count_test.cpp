@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "ricci/primitive/pool.h"
 #include "ricci/ricci.h"
-#include "tensor/pool.h"
 
 namespace {
 

@@ -26,6 +26,18 @@ struct Formula {
   int result = -1;
 };
 
+/// What a reduction makes of real elements, in the order that its loops choose. join(start, t) is t. Elements of a
+/// reduction to truth values, and its totals, are masks; elements that are counted are 1 and 0.
+struct Accumulation {
+  long double start;    // infinite: the limits of an integer
+  long double nothing;  // the total of no elements
+  int operands;
+  Formula term;    // of an element of each operand
+  Formula add;     // of a total, then an element of each operand
+  Formula join;    // of two totals
+  Formula finish;  // of a total and the number of elements, the result
+};
+
 /// One word a line, inputs as x0, x1 and numbers where they are used: `a = exp x0`. The last line names the result.
 std::string to_string(const Formula& formula);
 

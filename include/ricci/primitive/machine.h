@@ -70,6 +70,7 @@ typedef std::int8_t Bytes __attribute__((vector_size(register_bytes)));
 //   widen_bytes<Vector>(bytes): sign-extends one byte a lane
 //   load_lanes<Bytes>, store_lanes<Bytes>: if masks_memory; the first lanes, of so many bytes each, the others as zero
 //   scale, exponent, mantissa, as in elementary.h: if knows_exponents
+//   widen_halves(from): Floats of as many IEEE halves, if knows_halves
 
 #if RICCI_PACK_BYTES == 64  // in their masked forms, as g++ 12 warns of its own header in the others
 
@@ -106,6 +107,11 @@ RICCI_ALWAYS_INLINE Vector widen_bytes(Narrow bytes) {
   if constexpr (width == 2) return (Vector)_mm512_maskz_cvtepi8_epi16(~0U, (__m256i)bytes);
   if constexpr (width == 4) return (Vector)_mm512_maskz_cvtepi8_epi32(0xffff, (__m128i)bytes);
   if constexpr (width == 8) return (Vector)_mm512_maskz_cvtepi8_epi64(0xff, _mm_cvtsi64_si128((long long)bytes));
+}
+
+inline constexpr bool knows_halves = true;
+RICCI_ALWAYS_INLINE Floats widen_halves(const void* from) {
+  return (Floats)_mm512_maskz_cvtph_ps(-1, _mm256_loadu_si256(static_cast<const __m256i*>(from)));
 }
 
 inline constexpr bool masks_memory = true;
@@ -172,6 +178,10 @@ RICCI_ROUNDING(trunc, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
 #undef RICCI_ROUNDING
 RICCI_ALWAYS_INLINE Floats sqrt(Floats x) { return (Floats)_mm256_sqrt_ps((__m256)x); }
 RICCI_ALWAYS_INLINE Doubles sqrt(Doubles x) { return (Doubles)_mm256_sqrt_pd((__m256d)x); }
+inline constexpr bool knows_halves = true;
+RICCI_ALWAYS_INLINE Floats widen_halves(const void* from) {
+  return (Floats)_mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+}
 RICCI_ALWAYS_INLINE Floats fma(Floats a, Floats b, Floats c) {
   return (Floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
@@ -204,6 +214,12 @@ RICCI_NEON_1(ceil, vrndp)
 RICCI_NEON_1(trunc, vrnd)
 RICCI_NEON_1(sqrt, vsqrt)
 #undef RICCI_NEON_1
+inline constexpr bool knows_halves = true;
+RICCI_ALWAYS_INLINE Floats widen_halves(const void* from) {
+  float16x4_t halves;
+  __builtin_memcpy(&halves, from, sizeof halves);
+  return (Floats)vcvt_f32_f16(halves);
+}
 RICCI_ALWAYS_INLINE Floats fma(Floats a, Floats b, Floats c) {
   return (Floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
@@ -251,6 +267,9 @@ RICCI_ALWAYS_INLINE Doubles smaller(Doubles a, Doubles b) { return (Doubles)_mm_
 RICCI_ALWAYS_INLINE Floats larger(Floats a, Floats b) { return (Floats)_mm_max_ps((__m128)a, (__m128)b); }
 RICCI_ALWAYS_INLINE Doubles larger(Doubles a, Doubles b) { return (Doubles)_mm_max_pd((__m128d)a, (__m128d)b); }
 RICCI_ALWAYS_INLINE bool any(Bytes mask) { return _mm_movemask_epi8((__m128i)mask) != 0; }
+
+inline constexpr bool knows_halves = false;
+Floats widen_halves(const void* from);
 
 // a * b + c rounded once, by sums that are rounded to odd: S. Boldo, G. Melquiond, Emulation of a FMA and correctly
 // rounded sums, IEEE Transactions on Computers 57 (2008).

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tensor/pool.h"
+#include "ricci/primitive/pool.h"
 
 namespace ricci::kernels {
 

@@ -10,15 +10,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
+#include <cstring>
 #include <limits>
 
-#include "kernels/matmul_scratch.h"
-#include "kernels/parallel.h"
-#include "kernels/reduce_axes.h"
-#include "kernels/reduce_lanes.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/reduction_axes.h"
+#include "ricci/primitive/scratch.h"
+#include "ricci/primitive/wide.h"
 
 namespace ricci::kernels {
+inline namespace RICCI_ISA {
+
+using scalar::first_of, scalar::fold, scalar::fold_each, scalar::folds_each, scalar::load_wide, scalar::load_wide_some,
+    scalar::load_wide_strided, scalar::spread, scalar::store_wide, scalar::Wide;
 
 // The order of additions is the same whether vectors run along the reduced axis (`reduce_rows`) or across kept ones
 // (`reduce_columns`), so a lane of a batch gets the bits it would get alone. With L lanes to a vector, element k of a
@@ -141,6 +145,8 @@ class Cascade {
 
 // --- Along the reduced axis
 
+// Where the words of a reduction stand in a loop, they are inlined (gnu::flatten), however long the loop has become.
+
 /// The partial sums of one block of `size` elements.
 template <class T>
 RICCI_ALWAYS_INLINE typename T::W row_block(const T& terms, std::int64_t size) {
@@ -155,7 +161,7 @@ RICCI_ALWAYS_INLINE typename T::W row_block(const T& terms, std::int64_t size) {
 
 /// Pushes the blocks of a row of `size` elements, four at a time to hide the latency of additions.
 template <class T, class C>
-[[gnu::noinline]] void push_row(const T& terms, std::int64_t size, C& cascade) {
+[[gnu::noinline, gnu::flatten]] void push_row(const T& terms, std::int64_t size, C& cascade) {
   constexpr int lanes = T::W::lanes, block = block_vectors * lanes;
   std::int64_t k = 0;
   for (; T::runs && k + 4 * block <= size; k += 4 * block) {
@@ -374,7 +380,8 @@ RICCI_ALWAYS_INLINE std::int64_t add_rows(const T& terms, std::int64_t k, std::i
 
 /// The partial sums of `rows` rows of one vector of `count` columns, read in the order of memory.
 template <class T>
-[[gnu::noinline]] void narrow_block(const T& terms, std::int64_t rows, int count, ColumnBlock<typename T::W, 1>& to) {
+[[gnu::noinline, gnu::flatten]] void narrow_block(const T& terms, std::int64_t rows, int count,
+                                                  ColumnBlock<typename T::W, 1>& to) {
   using W = typename T::W;
   to.lanes = static_cast<int>(std::min<std::int64_t>(W::lanes, rows));
 #pragma GCC unroll 1
@@ -388,7 +395,7 @@ template <class T>
 /// The partial sums of `rows` rows of C vectors of columns. One partial sum after the other: those of all columns do
 /// not fit into registers.
 template <int C, class T>
-[[gnu::noinline]] void wide_block(const T& terms, std::int64_t rows, ColumnBlock<typename T::W, C>& to) {
+[[gnu::noinline, gnu::flatten]] void wide_block(const T& terms, std::int64_t rows, ColumnBlock<typename T::W, C>& to) {
   using W = typename T::W;
   to.lanes = static_cast<int>(std::min<std::int64_t>(W::lanes, rows));
 #pragma GCC unroll 1
@@ -563,4 +570,5 @@ void reduce_with(const Op& op, Strided out, Strided x, const Strided* y, const b
   cut_kept(axes, nanoseconds_per_element<Op>(), run);
 }
 
+}  // namespace RICCI_ISA
 }  // namespace ricci::kernels

@@ -1,13 +1,11 @@
-// What the operations of reductions have in common: element, accumulator and output types; and the kinds by name.
-// Knows nothing of loops.
+// What elements are added in and compared as, by their type; and calls by dtype. Knows nothing of loops.
 #pragma once
 
 #include <complex>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
-#include "kernels/reduce.h"
+#include "ricci/dtype.h"
 
 namespace ricci::kernels {
 
@@ -49,25 +47,6 @@ inline constexpr bool is_floating_element =
 /// The element type of a sum of T.
 template <class T>
 using sum_element = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
-
-/// x + negative_zero is x, bit for bit.
-template <class A>
-inline constexpr A negative_zero = A(0);
-template <> inline constexpr float negative_zero<float> = -0.0F;
-template <> inline constexpr double negative_zero<double> = -0.0;
-template <class E>
-inline constexpr std::complex<E> negative_zero<std::complex<E>> = {negative_zero<E>, negative_zero<E>};
-
-/// The types of an operation over one input, whose elements are loaded as Lane.
-template <class T, class Lane>
-struct OneInput {
-  static constexpr int inputs = 1;
-  static constexpr bool symmetric = false;
-  using X = T;
-  using Y = T;
-  using XLane = Lane;
-  using YLane = Lane;
-};
 
 /// The element type in which elements of `dtype` are added.
 constexpr DType accumulator_dtype(DType dtype) {
@@ -114,21 +93,5 @@ template <class F>
 void visit_numbers(DType dtype, F&& f) {
   return is_complex(dtype) ? visit_inexact(dtype, f) : visit_real(dtype, f);
 }
-
-// reduce(kind, …), by file.
-void reduce_sum(Strided out, Strided in, const bool* reduced);
-void reduce_mean(Strided out, Strided in, const bool* reduced);
-/// The mean in the type it was added in.
-void reduce_unrounded_mean(Strided out, Strided in, const bool* reduced);
-void reduce_prod(Strided out, Strided in, const bool* reduced);
-void reduce_max(Strided out, Strided in, const bool* reduced);
-void reduce_min(Strided out, Strided in, const bool* reduced);
-void reduce_any(Strided out, Strided in, const bool* reduced);
-void reduce_all(Strided out, Strided in, const bool* reduced);
-void reduce_count_nonzero(Strided out, Strided in, const bool* reduced);
-void reduce_sum_of_squares(Strided out, Strided in, const bool* reduced);
-void reduce_sum_of_abs(Strided out, Strided in, const bool* reduced);
-void reduce_max_abs(Strided out, Strided in, const bool* reduced);
-void reduce_logsumexp(Strided out, Strided in, const bool* reduced);
 
 }  // namespace ricci::kernels

@@ -1,5 +1,5 @@
-// Vectors of 64 bytes for reductions: loads that convert, folds of their lanes into one. They are 64 bytes on every
-// machine, in as many registers as it takes, so that a sum is the same number everywhere.
+// Vectors of 64 bytes for reductions: words of formulas, loads that convert, folds of their lanes into one. They are 64
+// bytes on every machine, in as many registers as it takes, so that a sum is the same number everywhere.
 // Knows nothing of axes. Start with `Wide`.
 #pragma once
 
@@ -9,19 +9,17 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/machine.h"
 #include "ricci/primitive/scalar.h"
 
-namespace ricci::kernels {
-
-using scalar::Pack;
+namespace ricci::scalar {
+inline namespace RICCI_ISA {
 
 template <class E>
 struct Wide {
   using element = E;
-  using lane = scalar::lane_type<E>;
+  using lane = lane_type<E>;
   static constexpr int lanes = 64 / static_cast<int>(sizeof(lane));
-  static constexpr int parts = 64 / scalar::pack_bytes;
+  static constexpr int parts = 64 / pack_bytes;
 
   Pack<E> part[parts];
 
@@ -41,7 +39,7 @@ struct Wide<std::complex<E>> {
   Wide<E> real, imag;
 
   Wide() = default;
-  Wide(Wide<E> real, Wide<E> imag) : real(real), imag(imag) {}
+  Wide(Wide<E> real_parts, Wide<E> imag_parts) : real(real_parts), imag(imag_parts) {}
   explicit Wide(std::complex<E> constant) : real(constant.real()), imag(constant.imag()) {}
 };
 
@@ -69,28 +67,39 @@ template <class E>
 RICCI_ALWAYS_INLINE Wide<E> operator-(Wide<E> a) {
   return by_pack([](auto x) { return -x; }, a);
 }
-#define RICCI_WIDE_WORD_1(word)                                \
-  template <class E>                                           \
-  RICCI_ALWAYS_INLINE Wide<E> word(Wide<E> a) {                \
-    return by_pack([](auto x) { return scalar::word(x); }, a); \
+#define RICCI_WIDE_WORD_1(word)                        \
+  template <class E>                                   \
+  RICCI_ALWAYS_INLINE Wide<E> word(Wide<E> a) {        \
+    return by_pack([](auto x) { return word(x); }, a); \
   }
-#define RICCI_WIDE_WORD_2(word)                                              \
-  template <class E>                                                         \
-  RICCI_ALWAYS_INLINE Wide<E> word(Wide<E> a, Wide<E> b) {                   \
-    return by_pack([](auto x, auto y) { return scalar::word(x, y); }, a, b); \
+#define RICCI_WIDE_WORD_2(word)                                      \
+  template <class E>                                                 \
+  RICCI_ALWAYS_INLINE Wide<E> word(Wide<E> a, Wide<E> b) {           \
+    return by_pack([](auto x, auto y) { return word(x, y); }, a, b); \
   }
 RICCI_WIDE_WORD_1(abs)
-RICCI_WIDE_WORD_1(exp)
-RICCI_WIDE_WORD_1(log)
+RICCI_WIDE_WORD_1(sign)
 RICCI_WIDE_WORD_1(sqrt)
+RICCI_WIDE_WORD_1(cbrt)
+RICCI_WIDE_WORD_1(exp)
+RICCI_WIDE_WORD_1(exp2)
+RICCI_WIDE_WORD_1(expm1)
+RICCI_WIDE_WORD_1(log)
+RICCI_WIDE_WORD_1(log2)
+RICCI_WIDE_WORD_1(log10)
+RICCI_WIDE_WORD_1(log1p)
+RICCI_WIDE_WORD_1(sin)
+RICCI_WIDE_WORD_1(cos)
+RICCI_WIDE_WORD_1(tanh)
 RICCI_WIDE_WORD_2(max)
 RICCI_WIDE_WORD_2(min)
+RICCI_WIDE_WORD_2(pow)
 #undef RICCI_WIDE_WORD_1
 #undef RICCI_WIDE_WORD_2
 
 template <class E>
 RICCI_ALWAYS_INLINE Wide<E> fma(Wide<E> a, Wide<E> b, Wide<E> c) {
-  return by_pack([](auto x, auto y, auto z) { return scalar::fma(x, y, z); }, a, b, c);
+  return by_pack([](auto x, auto y, auto z) { return fma(x, y, z); }, a, b, c);
 }
 
 template <class E>
@@ -118,38 +127,52 @@ RICCI_ALWAYS_INLINE Wide<std::complex<E>> fma(Wide<std::complex<E>> a, Wide<std:
 }
 /// |z| without overflow on the way; inf if either part is infinite, else NaN if either is NaN.
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> modulus(Wide<std::complex<E>> z) {
+RICCI_ALWAYS_INLINE Wide<E> abs(Wide<std::complex<E>> z) {
   return by_pack(
       [](auto re, auto im) {
         using P = decltype(re);
-        const P a = scalar::abs(re), b = scalar::abs(im), infinity(std::numeric_limits<E>::infinity());
-        const auto swapped = scalar::less(a, b);
-        const P big = scalar::select(swapped, b, a), small = scalar::select(swapped, a, b);
-        const P ratio = small / scalar::select(scalar::equal(big, P(0)), P(1), big);
-        const P size = big * scalar::sqrt(scalar::fma(ratio, ratio, P(1)));
-        return scalar::select(scalar::equal(a, infinity) || scalar::equal(b, infinity), infinity, size);
+        const P a = abs(re), b = abs(im), infinity(std::numeric_limits<E>::infinity());
+        const auto swapped = less(a, b);
+        const P big = select(swapped, b, a), small = select(swapped, a, b);
+        const P ratio = small / select(equal(big, P(0)), P(1), big);
+        const P size = big * sqrt(fma(ratio, ratio, P(1)));
+        return select(equal(a, infinity) || equal(b, infinity), infinity, size);
       },
       z.real, z.imag);
 }
 
 /// |x|^2, and sum + |x|^2.
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> square_of(Wide<E> x) {
+RICCI_ALWAYS_INLINE Wide<E> squared_size(Wide<E> x) {
   return x * x;
 }
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> square_of(Wide<std::complex<E>> x) {
+RICCI_ALWAYS_INLINE Wide<E> squared_size(Wide<std::complex<E>> x) {
   return fma(x.real, x.real, x.imag * x.imag);
 }
 
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> add_square(Wide<E> sum, Wide<E> x) {
+RICCI_ALWAYS_INLINE Wide<E> add_squared_size(Wide<E> sum, Wide<E> x) {
   return fma(x, x, sum);
 }
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> add_square(Wide<E> sum, Wide<std::complex<E>> x) {
+RICCI_ALWAYS_INLINE Wide<E> add_squared_size(Wide<E> sum, Wide<std::complex<E>> x) {
   return fma(x.real, x.real, fma(x.imag, x.imag, sum));
 }
+
+/// The same of a value that writes formulas down.
+template <Symbolic T>
+T squared_size(const T& x) {
+  return x * x;
+}
+template <Symbolic T>
+T add_squared_size(const T& sum, const T& x) {
+  return fma(x, x, sum);
+}
+
+/// Truth values join as masks do.
+RICCI_ALWAYS_INLINE Wide<bool> operator||(Wide<bool> a, Wide<bool> b) { return a + b; }
+RICCI_ALWAYS_INLINE Wide<bool> operator&&(Wide<bool> a, Wide<bool> b) { return a * b; }
 
 // --- Lanes
 
@@ -168,7 +191,7 @@ RICCI_ALWAYS_INLINE Wide<E> first_of(Wide<E> x, int count, Wide<E> otherwise) {
   Wide<E> result;
   for (int i = 0; i < Wide<E>::parts; ++i) {
     const Pack<typename M::lane> limit(count - i * Pack<E>::lanes);
-    result.part[i] = scalar::select(M((typename M::vector)(iota<E> < limit.v)), x.part[i], otherwise.part[i]);
+    result.part[i] = select(M((typename M::vector)(iota<E> < limit.v)), x.part[i], otherwise.part[i]);
   }
   return result;
 }
@@ -249,6 +272,14 @@ RICCI_ALWAYS_INLINE Wide<E> fold_each(Wide<E>* x, Join join) {
 
 // --- Memory
 
+/// Converts as many elements as a pack of floats has lanes.
+inline Pack<float> widen_halves(const Half* from) {
+  if constexpr (machine::knows_halves) return Pack<float>(machine::widen_halves(from));
+  Pack<float> x;
+  for (int i = 0; i < Pack<float>::lanes; ++i) x.v[i] = from[i];
+  return x;
+}
+
 inline Wide<float> widen(const Half* from) {
   Wide<float> x;
   for (int i = 0; i < Wide<float>::parts; ++i) x.part[i] = widen_halves(from + i * Pack<float>::lanes);
@@ -287,7 +318,7 @@ RICCI_ALWAYS_INLINE Wide<A> load_wide(const T* from) {
     if constexpr (std::is_same_v<A, T>) {
       std::memcpy(&x, from, sizeof x);
     } else {  // a loop over arrays: g++ 12 makes one instruction of it, but many of __builtin_convertvector
-      scalar::lane_type<A> converted[Wide<A>::lanes];
+      lane_type<A> converted[Wide<A>::lanes];
       for (int i = 0; i < Wide<A>::lanes; ++i) {
         if constexpr (std::is_same_v<A, bool>) converted[i] = from[i] != T(0);
         else converted[i] = static_cast<A>(from[i]);
@@ -315,9 +346,9 @@ template <class A, class T>
 /// The first `count` <= lanes elements; other lanes are unspecified and their memory is not read.
 template <class A, class T>
 RICCI_ALWAYS_INLINE Wide<A> load_wide_some(const T* from, int count) {
-  if constexpr (scalar::machine::masks_memory && std::is_same_v<A, T> && std::is_arithmetic_v<A>) {
+  if constexpr (machine::masks_memory && std::is_same_v<A, T> && std::is_arithmetic_v<A>) {
     Wide<A> x;
-    x.part[0].v = (typename Pack<A>::vector)scalar::machine::load_lanes<sizeof(A)>(from, count);
+    x.part[0].v = (typename Pack<A>::vector)machine::load_lanes<sizeof(A)>(from, count);
     return x;
   }
   if (count == Wide<A>::lanes) return load_wide<A>(from);
@@ -343,4 +374,5 @@ RICCI_ALWAYS_INLINE void store_wide(std::complex<E>* to, Wide<std::complex<E>> x
   for (int i = 0; i < Wide<E>::lanes; ++i) to[i] = {real[i], imag[i]};
 }
 
-}  // namespace ricci::kernels
+}  // namespace RICCI_ISA
+}  // namespace ricci::scalar

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/parallel.h"
-#include "tensor/strided.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/strided.h"
 
 namespace ricci::kernels {
 

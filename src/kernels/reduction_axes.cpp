@@ -1,5 +1,5 @@
 // Sorting and merging the loops of a reduction.
-#include "kernels/reduce_axes.h"
+#include "ricci/primitive/reduction_axes.h"
 
 #include <cassert>
 #include <limits>

@@ -1,0 +1,117 @@
+// Random programs that are recorded: what is written down is read back as the same text, and gives what the function
+// gives, for the sizes of the recording and for others unless it says that it relies on those.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <optional>
+
+#include "programs.h"
+
+namespace {
+
+using fuzz::Dice;
+using fuzz::Program;
+using fuzz::Tensor;
+using fuzz::Thrown;
+using fuzz::world;
+namespace rc = ricci;
+
+/// f(), undefined where it throws.
+template <class F>
+auto unless_thrown(const F& f) -> std::optional<decltype(f())> try {
+  world().steps = 0;
+  return f();
+} catch (const rc::Error&) { return std::nullopt; } catch (const Thrown&) {
+  return std::nullopt;
+}
+
+/// Sums of float16 in another order differ in their last digits, and a loop may amplify those.
+void expect_same(const Tensor& actual, const Tensor& expected) {
+  ASSERT_EQ(actual.dtype(), expected.dtype());
+  ASSERT_EQ(rc::to_string(actual.shape()), rc::to_string(expected.shape()));
+  const double digits = expected.dtype() == rc::float64 ? 1e-9 : expected.dtype() == rc::float32 ? 1e-3 : 0.05;
+  const auto x = actual.to_vector<std::complex<double>>(), y = expected.to_vector<std::complex<double>>();
+  double size = 1;
+  for (const auto& element : y)
+    if (std::isfinite(std::abs(element))) size = std::max(size, std::abs(element));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(std::abs(y[i]))) continue;  // where a sum overflows is a matter of its order
+    EXPECT_LE(std::abs(x[i] - y[i]), digits * size) << "element " << i << ": " << x[i] << " for " << y[i];
+  }
+}
+
+/// x with each axis longer than 1 longer by `more`: its elements again and again, with other signs.
+Tensor longer(const Tensor& x, std::int64_t more) {
+  if (more == 0) return x;
+  std::vector<std::int64_t> sizes;
+  for (int i = 0; i < x.dim(); ++i) sizes.push_back(x.size(i) > 1 ? x.size(i) + more : x.size(i));
+  const rc::Shape shape(sizes);
+  if (x.numel() == 0) return rc::zeros(shape, x.dtype());
+  const Tensor flat = x.reshape({-1}), places = rc::arange(0, shape.numel().host(), 1) % x.numel();
+  return -flat.index_select(0, places).reshape(shape);
+}
+
+class RecordedPrograms : public testing::TestWithParam<int> {
+ protected:
+  void try_seed(std::uint64_t seed) {
+    Dice dice(seed);
+    const Program program = fuzz::random_program(dice, Program::deepest);
+    const Tensor argument = fuzz::random_tensor(dice);
+    const auto has = [&](const char* nesting) { return program.text.find(nesting) != std::string::npos; };
+    if (program.writes || has("catch(") || has("thread(")) return;  // a recording throws where the function does not
+    world().captured = {fuzz::random_tensor(dice), rc::tensor(0.5), rc::tensor({0.25, -1.0, 2.0})};
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + program.text + " of " + rc::to_string(argument.shape()));
+    try_program(program, argument);
+    world().captured.clear();
+    world().escaped.clear();
+  }
+  int recorded_ = 0, other_sizes_ = 0;
+
+ private:
+  void try_program(const Program& program, const Tensor& argument) {
+    const auto eager = [&](const Tensor& x) { return unless_thrown([&] { return program.run(x); }); };
+    const std::optional<Tensor> expected = eager(argument);
+    if (!expected || !expected->defined()) return;
+    const auto recorded = unless_thrown([&] { return rc::trace([&](Tensor x) { return program.run(x); })(argument); });
+    if (!recorded) return;  // it looks at values
+    const std::string text = rc::to_string(*recorded);
+    if (text.find("take_place") != std::string::npos) return;  // it draws, at other places
+    SCOPED_TRACE(text);
+    ++recorded_;
+    rc::check(*recorded);
+    const bool is_parsed = text.find("custom[") == std::string::npos;
+    const rc::Program read = is_parsed ? rc::parse_program(text, recorded->captured()) : *recorded;
+    EXPECT_EQ(rc::to_string(read), text);
+    for (const std::int64_t more : {0, 1, 2}) {
+      const Tensor x = longer(argument, more);
+      const std::optional<Tensor> y = eager(x);
+      if (!y || !y->defined()) continue;
+      for (const rc::Program* p : {&*recorded, &read}) {
+        const auto found = unless_thrown([&] { return (*p)({x})[0]; });
+        if (!found && more > 0) continue;  // the sizes are not those that it relies on
+        ASSERT_TRUE(found) << "more " << more;
+        expect_same(*found, *y);
+        other_sizes_ += more > 0;
+      }
+    }
+  }
+};
+
+constexpr int parts = 4;
+
+TEST_P(RecordedPrograms, GiveWhatTheFunctionGives) {
+  const char* setting = std::getenv("RICCI_FUZZ_PROGRAMS");
+  const std::uint64_t programs = setting ? std::strtoull(setting, nullptr, 10) : 480;
+  for (auto seed = static_cast<std::uint64_t>(GetParam()) + 1; seed <= programs; seed += parts) try_seed(seed);
+  RecordProperty("recorded", recorded_);
+  RecordProperty("other_sizes", other_sizes_);
+  EXPECT_GT(recorded_, static_cast<int>(programs) / parts / 10) << "too few programs can be recorded";
+  EXPECT_GT(other_sizes_, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(, RecordedPrograms, testing::Range(0, parts),
+                         [](const testing::TestParamInfo<int>& info) { return "Part" + std::to_string(info.param); });
+
+}  // namespace
