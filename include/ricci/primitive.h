@@ -17,6 +17,8 @@
 //   Multilinear   type, eval, transpose, lift            → jvp, vjp; linear in each input, the others held
 //   Explicit      type, eval, jvp, vjp, lift             → nothing more
 //   Custom        call                                   → everything: its value is written in tensors
+// An elementwise operation that is linear says so: jointly in the inputs of `linear_in` (where), in each of those of
+// `linear_in_each` while the others are held (a product). So it is known where zeros stay zeros.
 // A formula holds for any T that has the words of ricci::scalar. So it can also be written down, for a compiler to read
 // (`primitive/formula.h`); one that calls anything else says `static constexpr bool formula_is_opaque = true`.
 // An elementwise operation may bind itself to an error, `static constexpr double ulps`: units in the last place of
@@ -123,7 +125,8 @@ struct Rules {
   ParameterRules parameters;
   int operands = -1;              // how many it takes, where its rules tell; else -1. Elementwise: in `loops`
   unsigned keeps = 0;             // of `input(i)`, `output(i)`: what scale, transpose and vjp read
-  unsigned linear_in = 0;         // Linear: the jointly linear inputs
+  unsigned linear_in = 0;         // Linear, Elementwise: the jointly linear inputs
+  unsigned linear_in_each = 0;    // Elementwise: inputs in which it is linear alone, besides those
   bool locally_constant = false;  // derivative zero wherever it exists
 
   Types (*type)(const void*, const Types&) = nullptr;  // of the outputs; throws what is wrong with the inputs
@@ -402,6 +405,8 @@ constexpr Rules make_rules() {
     r.kind = Kind::elementwise;
     r.loops = erase::loops_for<P>;
     if constexpr (!requires { P::formula_is_opaque; }) r.formula = erase::formula_of<P>;
+    if constexpr (requires { P::linear_in; }) r.linear_in = P::linear_in;
+    if constexpr (requires { P::linear_in_each; }) r.linear_in_each = P::linear_in_each;
     if constexpr (requires { P::ulps; }) {
       r.ulps = P::ulps;
       r.exact = erase::exact_of<P>;

@@ -61,6 +61,7 @@ double logistic_reference(double x) { return 1 / (1 + std::exp(-x)); }
 struct SigmoidSlope {
   using kind = Elementwise;
   static constexpr const char* name = "sigmoid_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 2.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
@@ -113,6 +114,7 @@ struct Logsigmoid {
 struct ReluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "relu_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0;
   static constexpr unsigned keeps = input(1);
   template <class T> auto formula(T t, T y) const { return scalar::select(scalar::less_equal(y, T(0)), T(0), t); }
@@ -154,6 +156,7 @@ struct LeakyRelu {
 struct EluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "elu_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 2.5;
   static constexpr unsigned keeps = input(0) | input(1);
   double alpha;
@@ -225,6 +228,7 @@ T exact_density(T x) {
 struct GeluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "gelu_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 5;  // the terms of two slopes, a density in two factors, and t
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T x) const {
@@ -266,6 +270,7 @@ struct Gelu {
 struct SiluSlope {
   using kind = Elementwise;
   static constexpr const char* name = "silu_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 6;  // a logistic in two factors, its complement magnified by x, and t
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T x) const {
@@ -312,6 +317,7 @@ T corrected_for_rounding(T y, T x, T z, double beta) {
 struct SoftplusSlope {
   using kind = Elementwise;
   static constexpr const char* name = "softplus_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 3.5;
   static constexpr unsigned keeps = input(0) | input(1);
   double beta, threshold;

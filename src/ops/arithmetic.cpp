@@ -9,6 +9,7 @@ namespace {
 struct Add {
   using kind = Elementwise;
   static constexpr const char* name = "add";
+  static constexpr unsigned linear_in = input(0) | input(1);
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::all;
   template <class T> auto formula(T a, T b) const { return a + b; }
@@ -19,6 +20,7 @@ struct Add {
 struct Sub {
   using kind = Elementwise;
   static constexpr const char* name = "sub";
+  static constexpr unsigned linear_in = input(0) | input(1);
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
   template <class T> auto formula(T a, T b) const { return a - b; }
@@ -29,6 +31,7 @@ struct Sub {
 struct Mul {
   using kind = Elementwise;
   static constexpr const char* name = "mul";
+  static constexpr unsigned linear_in_each = input(0) | input(1);
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::all;
   static constexpr unsigned keeps = input(0) | input(1);
@@ -44,6 +47,7 @@ struct Mul {
 struct QuotientSlope {
   using kind = Elementwise;
   static constexpr const char* name = "quotient_slope";
+  static constexpr unsigned linear_in_each = input(0) | input(1);
   static constexpr double ulps =
       std::numeric_limits<double>::infinity();  // of three, two may meet in a subnormal number
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
@@ -65,6 +69,7 @@ struct QuotientSlope {
 struct Div {
   using kind = Elementwise;
   static constexpr const char* name = "div";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
   static constexpr unsigned keeps = input(1) | output(0);
@@ -79,6 +84,7 @@ struct Div {
 struct Neg {
   using kind = Elementwise;
   static constexpr const char* name = "neg";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
   template <class T> auto formula(T x) const { return -x; }

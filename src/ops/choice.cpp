@@ -16,6 +16,7 @@ struct Where {
   using kind = Elementwise;
   using operands = OperandKinds<Boolean, SameAsInput, SameAsInput>;
   static constexpr const char* name = "where";
+  static constexpr unsigned linear_in = input(1) | input(2);
   static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::all;
   static constexpr unsigned keeps = input(0);
@@ -35,6 +36,7 @@ struct MaskedFill {
   using kind = Elementwise;
   using operands = OperandKinds<SameAsInput, Boolean, SameAsInput>;
   static constexpr const char* name = "masked_fill";
+  static constexpr unsigned linear_in = input(0) | input(2);
   static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::all;
   static constexpr unsigned keeps = input(1);
@@ -51,6 +53,7 @@ struct MaskedFill {
 struct GreaterShare {
   using kind = Elementwise;
   static constexpr const char* name = "greater_share";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0.5;
   static constexpr unsigned keeps = input(1) | input(2);
   template <class T> auto formula(T t, T a, T b) const {
@@ -132,6 +135,7 @@ bool is_number(const Tensor& x) { return type_of(x).weak; }
 struct ClampSlope {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0;
   static constexpr unsigned keeps = input(1) | input(2) | input(3);
   template <class T> auto formula(T t, T x, T low, T high) const {
@@ -147,6 +151,7 @@ struct ClampSlope {
 struct ClampShare {
   using kind = Elementwise;
   static constexpr const char* name = "clamp_share";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0.5;
   static constexpr unsigned keeps = input(1) | input(2) | input(3);
   template <class T> auto formula(T t, T x, T low, T high) const {

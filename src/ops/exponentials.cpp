@@ -133,6 +133,7 @@ struct Logaddexp {
 struct Xlogy {
   using kind = Elementwise;
   static constexpr const char* name = "xlogy";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 2;
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.25, 4};

@@ -36,6 +36,7 @@ struct Cosh {
 struct TanhSlope {
   using kind = Elementwise;
   static constexpr const char* name = "tanh_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 2;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);

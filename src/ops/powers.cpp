@@ -78,6 +78,7 @@ struct PowBy {
 struct TwiceProduct {
   using kind = Elementwise;
   static constexpr const char* name = "twice_product";
+  static constexpr unsigned linear_in_each = input(0) | input(1);
   static constexpr double ulps = 1;  // doubling what was rounded below the normal numbers
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
@@ -106,6 +107,7 @@ struct Square {
 struct HalfQuotient {
   using kind = Elementwise;
   static constexpr const char* name = "half_quotient";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(1) | output(0);

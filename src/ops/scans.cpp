@@ -39,6 +39,7 @@ Tensor one_before(const Tensor& x, Way way, double first) {
 struct ProductOrZero {
   using kind = Elementwise;
   static constexpr const char* name = "product_or_zero";
+  static constexpr unsigned linear_in_each = input(0) | input(1);
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
   static constexpr unsigned keeps = input(0) | input(1);

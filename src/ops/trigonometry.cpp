@@ -18,6 +18,7 @@ Tensor cos_slope(const Tensor& t, const Tensor& x);
 struct SinSlope {
   using kind = Elementwise;
   static constexpr const char* name = "sin_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 2.8;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
@@ -32,6 +33,7 @@ struct SinSlope {
 struct CosSlope {
   using kind = Elementwise;
   static constexpr const char* name = "cos_slope";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 2.8;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = input(0) | input(1);
@@ -170,6 +172,7 @@ struct Atan2 {
 struct Deg2rad {
   using kind = Elementwise;
   static constexpr const char* name = "deg2rad";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 1;
   template <class T> auto formula(T x) const { return x * T(std::numbers::pi / 180); }
   template <class T> static T exact(T x) { return x * T(std::numbers::pi_v<long double>) / T(180); }
@@ -180,6 +183,7 @@ struct Deg2rad {
 struct Rad2deg {
   using kind = Elementwise;
   static constexpr const char* name = "rad2deg";
+  static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 1;
   template <class T> auto formula(T x) const { return x * T(180 / std::numbers::pi); }
   template <class T> static T exact(T x) { return x * T(180) / T(std::numbers::pi_v<long double>); }
