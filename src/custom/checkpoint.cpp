@@ -66,20 +66,25 @@ struct RecordedCheckpoint {
 }  // namespace
 
 /// A checkpoint where a derivative that it ran under is set aside: below the reverse mode that keeps it, or because
-/// none of its inputs depends on that derivative. A tape that records nothing runs in its place, so that the function
-/// may write to nothing that it captures.
+/// none of its inputs depends on that derivative. A tape that is dropped runs in its place, so that the function may
+/// write to nothing that it captures. Where other derivatives go through the inputs, the tape watches these: what the
+/// function calls sees reverse mode inside those derivatives, as it would without a checkpoint.
 class Recomputed::Beneath final : public Recomputed {
  public:
-  explicit Beneath(std::shared_ptr<const Recomputed> f) : Recomputed(f->name()), f_(std::move(f)) {}
+  Beneath(std::shared_ptr<const Recomputed> f, bool watches)
+      : Recomputed(f->name()), f_(std::move(f)), watches_(watches) {}
 
   Tensors call(std::span<const Tensor> inputs) const override {
-    const TapeInterpreter tape{Entry{}};
+    TapeInterpreter tape{Entry{}};
     Tensors given, outputs;
-    for (const Tensor& t : inputs) given.push_back(wrap(read(t, name().c_str())));
+    for (const Tensor& t : inputs) {
+      const ValueRef value = read(t, name().c_str());
+      given.push_back(wrap(watches_ && is_differentiable(value->type.dtype) ? tape.watch(value) : value));
+    }
     for (const Tensor& t : f_->call(given)) {
-      ValueRef value = read(t, name().c_str());
+      const ValueRef value = read(t, name().c_str());
       const AtLevel outside(tape.parent);
-      outputs.push_back(wrap(std::move(value)));
+      outputs.push_back(wrap(value->level == tape.level ? *inner_of(*value) : value));
     }
     return outputs;
   }
@@ -87,6 +92,7 @@ class Recomputed::Beneath final : public Recomputed {
  private:
   std::vector<std::size_t> tensors_by_argument() const override { return f_->tensors_by_argument(); }
   std::shared_ptr<const Recomputed> f_;
+  bool watches_;
 };
 
 bool simply_runs(const tree::Walk& arguments) {
@@ -101,7 +107,7 @@ bool simply_runs(const tree::Walk& arguments) {
 }
 
 std::shared_ptr<const Recomputed> Recomputed::beneath() const {
-  return std::make_shared<const Beneath>(std::static_pointer_cast<const Recomputed>(shared_from_this()));
+  return std::make_shared<const Beneath>(std::static_pointer_cast<const Recomputed>(shared_from_this()), false);
 }
 
 Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
@@ -115,7 +121,12 @@ Tensors Recomputed::apply(std::span<const Tensor> inputs) const {
 Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
   auto draws = std::make_shared<Draws>();
   const NotedDraws noted(*draws);
-  Kept kept = beneath()->keep_inputs_to_call_again(inputs);
+  const bool is_differentiated_again = std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) {
+    return innermost_part(*value_of(t), ValueKind::taped) || innermost_part(*value_of(t), ValueKind::dual);
+  });
+  const auto f = std::static_pointer_cast<const Recomputed>(shared_from_this());
+  const auto beneath = std::make_shared<const Beneath>(f, is_differentiated_again);
+  Kept kept = beneath->keep_inputs_to_call_again(inputs);
   kept.residual.rest = std::move(draws);
   return kept;
 }

@@ -7,6 +7,7 @@
 #include "interpreters/dual.h"
 #include "interpreters/node_memory.h"
 #include "interpreters/places.h"
+#include "interpreters/replay.h"
 #include "kernels/elementwise.h"
 #include "primitive/custom.h"
 #include "ricci/primitive/raise.h"
@@ -154,7 +155,11 @@ StreamPosition RecordInterpreter::next_position(Generator& generator) {
   // One that is made or seeded by the recorded function starts anew at each run.
   if (generator.state() > last_state_) return in_here({.seed = generator.seed(), .position = generator.next()});
   if (what_ == Records::part)
-    if (RecordInterpreter* around = innermost_recording(parent)) return in_here(around->next_position(generator));
+    if (RecordInterpreter* around = innermost_recording(parent)) {
+      const AtLevel outside(parent);
+      DrawSource* const source = DrawSource::current();  // such as draws that are repeated
+      return in_here(source ? source->next(generator) : around->next_position(generator));
+    }
   if (what_ != Records::step) {
     const AtLevel at(this);
     return {.seed = 0, .position = 0, .place = take_place(generator)};

@@ -3,6 +3,7 @@
 
 #include "interpreters/batch_level.h"
 #include "interpreters/lifted.h"
+#include "interpreters/places.h"
 #include "interpreters/record.h"
 #include "interpreters/replay.h"
 #include "primitive/custom.h"
@@ -66,15 +67,18 @@ struct Written {
     return with_draws(inputs, [&] { return table().push(parameters(), inputs.first(own()), tangents.first(own())); });
   }
   BatchedOutputs batch(const Batch& batch) const {
-    for (std::size_t i = own(); i < batch.inputs.size(); ++i) {
-      if (!batch.mapped[i] || is_place(i)) continue;
-      Type of_example = type_of(batch.inputs[i]);
+    Tensors inputs(batch.inputs.begin(), batch.inputs.end());
+    for (std::size_t i = own(); i < inputs.size(); ++i) {
+      if (!batch.mapped[i]) continue;
+      Type of_example = type_of(inputs[i]);
       of_example.shape.erase(0);
-      refuse_captured(of_example, "differs per example");
+      if (!is_place(i)) refuse_captured(of_example, "differs per example");
+      // One place for all examples, as many times: they draw at it by their numbers.
+      inputs[i] = batch.size == 0 ? zeros_of(of_example) : select(inputs[i], 0, 0);
     }
     Batch of_own = batch;
     of_own.inputs = batch.inputs.first(own());
-    return table().batch(parameters(), of_own);
+    return with_draws(inputs, [&] { return table().batch(parameters(), of_own); });
   }
 
  private:
@@ -85,6 +89,15 @@ struct Written {
     return std::any_of(captured.draws.begin(), captured.draws.end(),
                        [=](const Captured::Draw& draw) { return draw.place == static_cast<std::int64_t>(input); });
   }
+  /// Where nothing is recorded, the numbers of the place: a rule runs below the vmaps that its tensor belongs to.
+  static StreamPosition further_on(const Tensor& place, std::int64_t further) {
+    const auto draws = static_cast<std::uint64_t>(further);
+    const ValueRef value = read(place, name);
+    if (is_recorded({&value, 1})) return {.seed = 0, .position = draws, .place = place};
+    StreamPosition at = position_at(place);
+    at.position += draws;
+    return at;
+  }
   /// A rule draws what the value draws, so that the two agree where both are computed.
   template <class F>
   std::invoke_result_t<F> with_draws(std::span<const Tensor> inputs, const F& rule) const {
@@ -93,9 +106,7 @@ struct Written {
     { const NotedDraws vmaps_here(draws); }
     for (const auto& [place, further] : captured.draws)
       draws.places.push_back(place < 0 ? next_draw(default_generator())
-                                       : StreamPosition{.seed = 0,
-                                                        .position = static_cast<std::uint64_t>(further),
-                                                        .place = inputs[static_cast<std::size_t>(place)]});
+                                       : further_on(inputs[static_cast<std::size_t>(place)], further));
     const RepeatedDraws again(draws);
     return rule();
   }

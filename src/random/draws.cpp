@@ -342,8 +342,8 @@ struct DrawnAt {
 template <class Numbers>
 Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shape) {
   const StreamPosition at = next_draw(generator);
-  if (!innermost) return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
   if (at.place.defined()) return apply(DrawnAt<Numbers>{numbers, shape, at.position, 1, 1, {{0}, 1}}, at.place);
+  if (!innermost) return apply(Drawn<Numbers>{numbers, shape, at.seed, at.position, 1, {0}});
   const DrawingExamples examples;
   const Shape all = examples.shape_of_all(shape);
   const Size rows = examples.rows.numel();

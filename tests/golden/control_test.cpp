@@ -348,7 +348,10 @@ program(a: f32[i=s0,s1], b: f32[s1]) where s0!=1, s1!=1 {
 
 // What a solver does is a program like others; the rules of the equation are those of all examples.
 TEST(GoldenControl, ARootOfEachExampleIsOneEquation) {
-  const auto newton = [](auto g, Tensor x) { return x - g(x) / (2 * x); };
+  const auto newton = [](auto g, Tensor x) {
+    const Tensor slope = 2 * x;
+    return x - g(x) / slope;
+  };
   const auto divide = [](auto g, Tensor y) { return y / g(rc::ones_like(y)); };
   const auto root = [&](Tensor a) { return rc::custom_root([a](Tensor x) { return x * x - a; }, a, newton, divide); };
   testing_support::expect_golden(rc::trace(rc::vmap(root))(rc::ones({3})), R"(

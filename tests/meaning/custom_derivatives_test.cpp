@@ -145,6 +145,22 @@ TEST(Checkpoint, ComputesAgainForTheDerivativeAndOnlyThen) {
   EXPECT_EQ(runs, 2);
 }
 
+// The first derivative computes the value by the forward rule, so the second one is that of the forward rule.
+TEST(Checkpoint, HasTheSecondDerivativesOfItsFunctionWhateverTheRuleOfThat) {
+  const auto steep = rc::custom_vjp([](Tensor x) { return x * x; }, [](Tensor x) { return std::pair{x * x, x}; },
+                                    [](Tensor x, Tensor ct) { return 5 * x * ct; });
+  const auto plain = [=](Tensor x) { return square(steep(x)); };
+  const auto kept = [=](Tensor x) { return square(rc::checkpoint(steep)(x)); };
+  const Tensor x = rc::tensor(1.5, rc::float64);
+  const Tensor expected = rc::grad(rc::grad(plain))(x);
+  expect_close(expected, rc::tensor(67.5, rc::float64));
+  expect_close(rc::grad(rc::grad(kept))(x), expected);
+  expect_close(rc::hessian(kept)(x), expected);
+  expect_close(rc::grad(rc::grad(rc::grad(kept)))(x), rc::grad(rc::grad(rc::grad(plain)))(x));
+  expect_close(rc::vmap(rc::grad(rc::grad(kept)))(rc::stack({x, 2 * x})),
+               rc::vmap(rc::grad(rc::grad(plain)))(rc::stack({x, 2 * x})));
+}
+
 TEST(Checkpoint, TakesAndGivesTrees) {
   const Mlp model = make_mlp();
   const auto plain = [](const Mlp& m, const Tensor& x) { return std::map<std::string, Tensor>{{"y", predict(m, x)}}; };

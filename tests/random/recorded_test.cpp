@@ -197,6 +197,21 @@ Tensor times_noise(const Tensor& x) {
                         [](Tensor noise, Tensor ct) { return ct * noise; })(x);
 }
 
+/// The same as a class.
+struct TimesNoise : rc::Function<TimesNoise> {
+  static std::pair<Tensor, Tensor> forward(const Tensor& x) {
+    const Tensor noise = rc::rand_like(x);
+    return {x * noise, noise};
+  }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>&, const std::pair<Tensor, Tensor>& output) {
+    ctx.mark_non_differentiable(output.second);
+    ctx.save_for_backward(output.second);
+  }
+  static Tensor backward(rc::Context& ctx, const Tensor& ct, const Tensor&) { return ct * ctx.saved(0); }
+  static constexpr bool generate_vmap_rule = true;
+};
+Tensor times_noise_of_class(const Tensor& x) { return TimesNoise::apply(x).first; }
+
 TEST(RecordedDraws, OfACustomFunctionDifferFromStepToStep) {
   const auto noises = [](Tensor x) {
     return rc::scan([](Tensor at, Tensor step) { return std::pair{at, times_noise(step)}; }, number(0), x).second;
@@ -206,13 +221,13 @@ TEST(RecordedDraws, OfACustomFunctionDifferFromStepToStep) {
   EXPECT_NE(p({three})[0].to_vector<double>(), p({three})[0].to_vector<double>());
 }
 
-TEST(RecordedDraws, OfACustomFunctionAreTheSameInWhatIsComputedAgain) {
-  const auto f = [](Tensor x) { return times_noise(x).sum(); };
+void expect_repeated(Tensor (*noisy)(const Tensor&)) {
+  const auto f = [=](Tensor x) { return noisy(x).sum(); };
   expect_gradient_of_what_was_drawn(f);
   expect_gradient_of_what_was_drawn([&](Tensor x) { return rc::checkpoint(f)(x); });
   expect_gradient_of_what_was_drawn([&](Tensor x) {  // a draw that no output needs comes first
     return rc::checkpoint([&](Tensor x) {
-      times_noise(x);
+      noisy(x);
       return f(x);
     })(x);
   });
@@ -220,14 +235,41 @@ TEST(RecordedDraws, OfACustomFunctionAreTheSameInWhatIsComputedAgain) {
       [&](Tensor x) { return rc::cond(x.sum() > 0, [&] { return f(x); }, [&] { return x.sum(); }); });
   for (const auto checkpoint : {rc::Checkpoints::every_step, rc::Checkpoints::sqrt})
     expect_gradient_of_what_was_drawn([&](Tensor x) {
-      const auto step = [](std::pair<Tensor, Tensor> s) { return std::pair{s.first + 1, times_noise(s.second)}; };
+      const auto step = [=](std::pair<Tensor, Tensor> s) { return std::pair{s.first + 1, noisy(s.second)}; };
       return rc::while_loop([](std::pair<Tensor, Tensor> s) { return s.first < 5; }, step, std::pair{number(0), x},
                             {.checkpoint = checkpoint})
           .second.sum();
     });
-  const rc::Program value = rc::trace(f)(three);
-  const auto [y, slope] = rc::value_and_grad([&](Tensor x) { return value({x})[0]; })(four);
-  expect_close((slope * four).sum(), y);
+}
+
+TEST(RecordedDraws, OfACustomFunctionAreTheSameInWhatIsComputedAgain) {
+  expect_repeated(times_noise);
+  expect_repeated(times_noise_of_class);
+}
+
+/// What a transform of a program draws is drawn anew at each call, and belongs to the value.
+TEST(RecordedDraws, OfACustomFunctionAreNewAtEachDerivativeOfTheProgram) {
+  const auto twice = [](Tensor x) { return times_noise(x) + 100 * times_noise(x); };
+  const auto kept = [](Tensor x) { return rc::checkpoint(times_noise)(x); };
+  const auto looped = [](Tensor x) {
+    return rc::fori_loop(rc::tensor(0), rc::tensor(3), [](Tensor, Tensor s) { return times_noise(s); }, x);
+  };
+  for (const std::function<Tensor(Tensor)>& f : {std::function<Tensor(Tensor)>(twice), {kept}, {looped}}) {
+    const rc::Program p = rc::trace(f)(three);
+    const auto run = [&](Tensor x) { return p({x})[0].sum(); };
+    std::vector<double> seen;
+    for (int call = 0; call < 3; ++call) {
+      const auto [y, slope] = rc::value_and_grad(run)(four);
+      expect_close((slope * four).sum(), y);
+      seen.push_back(y.item<double>());
+      const auto [value, tangent] = rc::jvp([&](Tensor x) { return rc::grad(run)(x).sum(); }, four, four);
+      EXPECT_EQ(tangent.item<double>(), 0);  // linear in x
+    }
+    EXPECT_NE(seen[0], seen[1]);
+    EXPECT_NE(seen[1], seen[2]);
+    const auto mapped = rc::vmap(rc::grad(run), {.randomness = Randomness::different})(rc::stack({four, four}));
+    EXPECT_FALSE(rc::equal(mapped[0], mapped[1]));
+  }
 }
 
 TEST(RecordedDraws, OfAGeneratorMadeInsideStartAnewAtEachRun) {
