@@ -131,9 +131,9 @@ TEST(UserPrimitive, AnElementwiseOneBroadcastsAndPromotes) {
 }
 
 TEST(UserPrimitive, AnElementwiseOneHasItsFormulaWrittenDown) {
-  const auto text_of = [](const rc::Rules& rules) { return to_string(rules.formula(nullptr)); };
-  EXPECT_EQ(text_of(rc::rules_of<Softsign>), "a = abs x0\nb = add 1 a\nc = divide x0 b\nreturn c\n");
-  EXPECT_EQ(text_of(rc::rules_of<Doubled>), "a = add x0 x0\nreturn a\n");
+  const auto text_of = []<class P>(const P& op) { return to_string(rc::rules_of<P>.formula(&op)); };
+  EXPECT_EQ(text_of(Softsign{}), "a = abs x0\nb = add 1 a\nc = divide x0 b\nreturn c\n");
+  EXPECT_EQ(text_of(Doubled{}), "a = add x0 x0\nreturn a\n");
   EXPECT_EQ(rc::rules_of<Lanes>.formula, nullptr);
   EXPECT_EQ(rc::apply(Lanes{}, rc::tensor(3.0)).item<double>(), 3);
 }
