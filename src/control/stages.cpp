@@ -10,7 +10,7 @@ using function::Runs;
 
 namespace {
 
-/// The program with inputs like `more` put in behind its first ones. It does not use them.
+/// The program with more inputs, like `more`, behind its first ones. The program does not use the new inputs.
 Program with_inputs(const Program& program, std::size_t behind, const State& more) {
   ProgramBody body = program.body();
   auto at = body.inputs.begin() + static_cast<std::ptrdiff_t>(behind);

@@ -226,14 +226,18 @@ Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Ten
   return push_through([op](std::span<const Tensor> x) { return op.rules->call(op.parameters, x); }, inputs, tangents);
 }
 
+Tensors called_on_inputs(Op op, const Types& inputs, RecordInterpreter& recording) {
+  Tensors shown;
+  for (const Type& type : inputs) shown.push_back(wrap(recording.add_input(type)));
+  return op.rules->call(op.parameters, shown);
+}
+
 Types types_by_calling(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
   const OwnStreams own_streams;
   RecordInterpreter scratch(Records::program, Entry{});
-  Tensors shown;
-  for (const Type& type : inputs) shown.push_back(wrap(scratch.add_input(type)));
   Types types;
-  for (const Tensor& t : op.rules->call(op.parameters, shown)) types.push_back(type_of(t));
+  for (const Tensor& t : called_on_inputs(op, inputs, scratch)) types.push_back(type_of(t));
   return types;
 }
 

@@ -1,4 +1,4 @@
-// Functions with rules of their own as recorded programs have them: one operation that holds what they compute.
+// A custom function in a recorded program: one operation, which holds the function's value as a program.
 #include <algorithm>
 
 #include "interpreters/batch_level.h"
@@ -12,7 +12,7 @@
 namespace ricci {
 namespace {
 
-/// What a function captures, behind its inputs: how many operands, and of each draw the operand that says where it is.
+/// The operands behind the function's inputs: how many the function captures, and which of them are places of draws.
 struct Captured {
   struct Draw {
     std::int64_t place;  // the number of the operand; -1: no output needs the draw
@@ -122,9 +122,7 @@ WrittenDown written_down(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
   const OwnStreams own_streams;
   RecordInterpreter inner(Records::part, Entry{});
-  Tensors shown;
-  for (const Type& type : inputs) shown.push_back(wrap(inner.add_input(type)));
-  for (const Tensor& t : op.rules->call(op.parameters, shown))
+  for (const Tensor& t : called_on_inputs(op, inputs, inner))
     inner.body->outputs.push_back(inner.variable_of(read(t, op.rules->name)));
   Values captured;
   Written written{.function = InnerOp(op), .value = closed(*inner.body, captured), .captured = {}};

@@ -10,22 +10,14 @@
 #include "kernels/elementwise_run.h"
 #include "kernels/strided_run.h"
 #include "kernels/transpose.h"
+#include "ricci/primitive/accumulators.h"
 
 namespace ricci::kernels {
 namespace {
 
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class F>
-struct RealOf<std::complex<F>> {
-  using type = F;
-};
-
 template <class To, class From>
 To converted(From x) {
-  using R = typename RealOf<To>::type;
+  using R = real_of<To>;
   if constexpr (std::is_same_v<To, bool>) return x != From(0);
   else if constexpr (std::is_class_v<From> && std::is_class_v<To>)
     return To(static_cast<R>(x.real()), static_cast<R>(x.imag()));

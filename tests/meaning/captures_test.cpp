@@ -168,7 +168,7 @@ TEST(CaptureErrors, OfACheckpointThatLooksAtValues) {
   EXPECT_FALSE(rc::inside_transform());
 }
 
-// A program holds what a custom function computes, and takes what that captures as inputs; its rules do not see those.
+// A program takes what a custom function captures as inputs. The function's rules do not see those inputs.
 TEST(Captures, OfACustomFunctionInARecordedLoopBelongToTheProgram) {
   const auto f = [](Tensor w) {
     const auto scaled =
