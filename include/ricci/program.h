@@ -22,10 +22,10 @@ struct ProgramBody;  // src/program/program.h
 ///     a: f32[64,4] = matmul x w
 ///     return a
 ///   }
-/// Captured tensors follow the inputs, behind a semicolon. A size of the inputs that may be another when the program
-/// runs prints as a symbol, `f32[s0,3]`; what else is relied on stands behind the inputs, `where s0!=1`. `f32[i=s0,3]`:
-/// the axis holds the examples of a vmap. A number of the function prints where it is used: `mul a 2`. The operands of
-/// control flow stand in groups: `state(b c) condition(a)`.
+/// Captured tensors follow the inputs, behind a semicolon; each run reads them anew. A size of the inputs that may be
+/// another when the program runs prints as a symbol, `f32[s0,3]`; what else is relied on stands behind the inputs,
+/// `where s0!=1`. `f32[i=s0,3]`: the axis holds the examples of a vmap. A number of the function prints where it is
+/// used: `mul a 2`. The operands of control flow stand in groups: `state(b c) condition(a)`.
 class Program {
  public:
   Program();  ///< the empty one: no inputs, no outputs

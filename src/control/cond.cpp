@@ -28,7 +28,7 @@ Tensor whole_number(const char* name, const char* what, const Tensor& number) {
 
 Tensor checked_index(const Tensor& index, std::int64_t count) {
   const Tensor wide = whole_number("switch_case", "the index", index);
-  if (is_decided_later("switch_case", wide)) return wide;
+  if (function::is_recorded("switch_case", wide)) return wide;
   const Answers answers = answers_behind("switch_case", read(wide, "switch_case"));
   require_indices(wrap(answers.elements), count);
   return wide;

@@ -98,7 +98,7 @@ class Recomputed::Beneath final : public Recomputed {
 bool simply_runs(const tree::Walk& arguments) {
   const Tensors leaves = defined_leaves(arguments);
   for (const Interpreter* i = innermost; i; i = i->parent) {
-    if (i->sees_factories()) return true;
+    if (i->sees_everything()) return true;
     if (i->kind == ValueKind::batched && static_cast<const BatchInterpreter*>(i)->parts != Parts::nowhere) return true;
     const BatchInterpreter* vmap = drawing_vmap_that_knows_none(i, leaves);
     if (vmap && vmap->examples.randomness != Randomness::error) return true;

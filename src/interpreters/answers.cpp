@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "interpreters/record.h"
 #include "kernels/elementwise.h"
 #include "ricci/primitive/raise.h"
 
@@ -28,6 +29,16 @@ ArrayRef zeros(const Type& type) {
   return array;
 }
 
+/// What the recording knows of the value, since no input stands behind it.
+const ValueRef* known_or_raise(const char* op, const Value& recorded, const Type& type) {
+  auto* const recording = static_cast<RecordInterpreter*>(find_interpreter(recorded.level));
+  const ValueRef* known = recording->known(static_cast<const Recorded&>(recorded).variable);
+  if (!known)
+    raise<TransformError>(std::string(op) + ": needs the value of " + to_string(type) + ", which is not known while " +
+                          transform_text(recording) + " records the function; use where, cond or while_loop");
+  return known;
+}
+
 }  // namespace
 
 Answers answers_behind(const char* op, const ValueRef& value) {
@@ -35,10 +46,10 @@ Answers answers_behind(const char* op, const ValueRef& value) {
   Answers answers;
   const ValueRef* v = &value;
   while ((*v)->kind != ValueKind::array) {
-    if ((*v)->kind == ValueKind::recorded)
-      raise<TransformError>(std::string(op) + ": needs the value of " + to_string(value->type) +
-                            ", which is not known while " + transform_text(find_interpreter((*v)->level)) +
-                            " records the function; use where, cond or while_loop");
+    if ((*v)->kind == ValueKind::recorded) {
+      v = known_or_raise(op, **v, value->type);
+      continue;
+    }
     if ((*v)->kind == ValueKind::batched)
       answers.batches.insert(answers.batches.begin(), static_cast<BatchInterpreter*>(find_interpreter((*v)->level)));
     v = inner_of(**v);

@@ -100,7 +100,7 @@ Tensor rows_of(const BatchInterpreter& batch, const ValueRef& value) {
 }
 
 StreamScope* streams_of(const Interpreter* interpreter) {
-  while (interpreter && interpreter->kind != ValueKind::batched && !interpreter->sees_factories())
+  while (interpreter && interpreter->kind != ValueKind::batched && !interpreter->sees_everything())
     interpreter = interpreter->parent;
   return interpreter && interpreter->kind == ValueKind::batched
              ? static_cast<const BatchInterpreter*>(interpreter)->examples.streams

@@ -16,13 +16,10 @@ namespace ricci {
 
 void Recorded::destroy() noexcept { destroy_node(this); }
 
-thread_local constinit int recordings_of_programs = 0;
-
 RecordInterpreter::RecordInterpreter(const RecordInterpreter& other)
     : Interpreter(other), writing_(other.writing_), body(other.body), what_(other.what_), is_copy_(true) {}
 
 RecordInterpreter::~RecordInterpreter() {
-  recordings_of_captures -= sees_captures();
   recordings_of_programs -= what_ != Records::tangents;
   if (!is_copy_) close();
 }
@@ -49,13 +46,66 @@ ValueRef RecordInterpreter::add_input(const Type& type) {
 Variable RecordInterpreter::variable_of(const ValueRef& value) {
   if (value->level == level) return static_cast<const Recorded&>(*value).variable;
   const auto lock = writing_->threads.lock();
-  if (value->level == 0 && value->type.weak && value->type.shape.empty()) return variable_of_number(value);
-  const auto [at, is_new] = writing_->captured.try_emplace(value.get(), -1);
-  if (is_new) {
-    at->second = new_variable(value->type);
-    body->captures.push_back({at->second, value});
+  if (is_number(*value)) return variable_of_number(value);
+  const auto found = writing_->captured.find(value.get());
+  const ValueRef& inside =
+      found == writing_->captured.end() ? captured(value.get(), value->type, make_tensor(value, 0)) : found->second;
+  return static_cast<const Recorded&>(*inside).variable;
+}
+
+const ValueRef& RecordInterpreter::captured(const void* key, const Type& type, const Tensor& tensor) {
+  const Variable v = new_variable(type);
+  body->captures.push_back({v, tensor});
+  return writing_->captured[key] = new_node<Recorded>(level, type, v);
+}
+
+ValueRef RecordInterpreter::capture(const Tensor& tensor, const ValueRef& value) {
+  const bool is_all_of_it = value_of(tensor).get() == value.get();
+  const void* const key = is_all_of_it ? static_cast<const void*>(tensor.cell()) : value.get();
+  const auto found = writing_->captured.find(key);
+  if (found != writing_->captured.end()) return found->second;
+  const ValueRef& inside = captured(key, value->type, is_all_of_it ? tensor : make_tensor(value, 0));
+  writing_->captured.try_emplace(value.get(), inside);
+  return inside;
+}
+
+namespace {
+
+/// Whether it gives the same each time it is computed from the same operands.
+bool is_repeatable(const Equation& e) {
+  const bool takes_place = e.rules->kind == Kind::custom && e.inputs.empty();
+  return !takes_place && !e.has_symbols && !(e.rules->draws && e.rules->draws(e.parameters.get()));
+}
+
+}  // namespace
+
+const ValueRef* RecordInterpreter::known(Variable variable) {
+  auto& values = writing_->known;
+  const auto is_new = [&](Variable v) { return values.find(v) == values.end(); };
+  std::vector<bool> needed(body->types.size());
+  needed[static_cast<std::size_t>(variable)] = is_new(variable);
+  const auto is_needed = [&](Variable v) { return needed[static_cast<std::size_t>(v)]; };
+  std::vector<const Equation*> behind_it;
+  for (auto e = body->equations.rbegin(); e != body->equations.rend(); ++e) {
+    if (std::ranges::none_of(e->outputs, is_needed)) continue;
+    if (!is_repeatable(*e)) return nullptr;
+    for (const Variable v : e->inputs)
+      if (is_new(v)) needed[static_cast<std::size_t>(v)] = true;
+    behind_it.push_back(&*e);
   }
-  return at->second;
+  if (std::ranges::any_of(body->inputs, is_needed)) return nullptr;
+  const AtLevel outside(parent);
+  for (const Constant& c : body->constants)
+    if (is_needed(c.variable)) values[c.variable] = c.value;
+  for (const Capture& c : body->captures)
+    if (is_needed(c.variable)) values[c.variable] = read(c.tensor, "trace");
+  for (auto e = behind_it.rbegin(); e != behind_it.rend(); ++e) {
+    Tensors operands;
+    for (const Variable v : (*e)->inputs) operands.push_back(wrap(values.at(v)));
+    const Tensors results = apply_all((*e)->op(), operands);
+    for (std::size_t i = 0; i < results.size(); ++i) values[(*e)->outputs[i]] = read(results[i], (*e)->rules->name);
+  }
+  return &values.at(variable);
 }
 
 Variable RecordInterpreter::variable_of_number(const ValueRef& number) {
@@ -132,7 +182,7 @@ void note_vmaps(const Value& batched) {
 }
 
 RecordInterpreter* innermost_recording(Interpreter* from) {
-  return static_cast<RecordInterpreter*>(factory_handler(from));  // only recordings see factories
+  return static_cast<RecordInterpreter*>(recorder_of_everything(from));  // only recordings see factories
 }
 
 std::uint64_t youngest_generator() {

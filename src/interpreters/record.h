@@ -30,9 +30,6 @@ std::uint64_t youngest_generator();
 /// times, with draws from streams that go on from step to step.
 enum class Records : std::uint8_t { tangents, program, part, step };
 
-/// How many whole programs are being recorded.
-extern thread_local constinit int recordings_of_programs;
-
 class RecordInterpreter final : public Interpreter {
  public:
   RecordInterpreter(Records what, const Entry& entry)
@@ -40,7 +37,6 @@ class RecordInterpreter final : public Interpreter {
         writing_(std::make_shared<Writing>()),
         body(writing_, &writing_->body),
         what_(what) {
-    recordings_of_captures += sees_captures();
     recordings_of_programs += what != Records::tangents;
   }
   ~RecordInterpreter() override;
@@ -48,8 +44,10 @@ class RecordInterpreter final : public Interpreter {
   std::unique_ptr<Interpreter> copy() override;
   /// Under no_grad: from inputs and to results that no derivative of the program goes through.
   Values process(Op op, std::span<const ValueRef> inputs) override;
-  bool sees_factories() const override { return what_ != Records::tangents && !is_passed_by(); }
-  bool sees_captures() const override { return (what_ == Records::part || what_ == Records::step) && !is_passed_by(); }
+  bool sees_everything() const override { return what_ != Records::tangents && !is_passed_by(); }
+  ValueRef capture(const Tensor& tensor, const ValueRef& value) override;
+  /// The value of a variable that is computed from captured values alone; null: an input or a draw stands behind it.
+  const ValueRef* known(Variable variable);
 
   /// The place of the next draw from `generator`. Requires: a whole program is recorded.
   StreamPosition next_position(Generator& generator);
@@ -85,8 +83,9 @@ class RecordInterpreter final : public Interpreter {
   struct Writing {
     ProgramBody body;
     std::map<NumberBits, Variable> numbers;
-    std::unordered_map<const Value*, Variable> captured;
-    std::unordered_map<Variable, ValueRef> constants;  // by variable, what no_grad leaves of it
+    std::unordered_map<const void*, ValueRef> captured;  // by cell, or by value where no cell holds it
+    std::unordered_map<Variable, ValueRef> known;        // what the host has looked at
+    std::unordered_map<Variable, ValueRef> constants;    // by variable, what no_grad leaves of it
     SharedRecording threads;
   };
   const std::shared_ptr<Writing> writing_;
@@ -99,6 +98,7 @@ class RecordInterpreter final : public Interpreter {
   Values write(Op op, std::span<const ValueRef> inputs);
   Variable new_variable(const Type& type);
   Variable variable_of_number(const ValueRef& number);
+  const ValueRef& captured(const void* key, const Type& type, const Tensor& tensor);
   StreamPosition in_here(const StreamPosition& outside);
 
   const Records what_;

@@ -208,12 +208,6 @@ Tensor make_full(const char* op, const Shape& shape, DType dtype, std::int64_t i
   return make(op, Full{shape, dtype, integer, real, imaginary});
 }
 
-/// A C++ number, not a tensor with a history.
-bool is_number(const Tensor& x) {
-  const Value& value = *value_of(x);
-  return value.kind == ValueKind::array && value.type.weak && value.type.shape.empty();
-}
-
 Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, std::optional<DType> wanted) {
   require_defined(op, value, 0);
   require_sizes(op, shape);
@@ -222,7 +216,7 @@ Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, s
     raise<ValueError>(std::string(op) + ": the value " + to_string(given) + " has " +
                       count_of(given.rank(), "axis", "axes") + "; pass a number or a 0-dim tensor");
   const DType dtype = wanted.value_or(given.weak ? dtype_for_number(given.dtype) : given.dtype);
-  if (!is_number(value)) {
+  if (!is_number(*value_of(value))) {
     const Called as(op);
     return clone(expand(to(value, dtype), shape));
   }
@@ -376,7 +370,7 @@ Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps) {
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype) {
   const Called as("linspace", start, end);
   if (steps < 0) raise<ValueError>("linspace: steps is " + std::to_string(steps) + "; it must be at least 0");
-  if (is_number(start) && is_number(end))
+  if (is_number(*value_of(start)) && is_number(*value_of(end)))
     return make("linspace", Linspace{start.item<double>(), end.item<double>(), steps, dtype});
   return to(lerp(start, end, make("linspace", Linspace{0, 1, steps, is_floating(dtype) ? dtype : default_dtype()})),
             dtype);

@@ -21,7 +21,7 @@ thread_local constinit Interpreter* innermost = nullptr;
 thread_local constinit Interpreter* of_the_user = nullptr;
 thread_local constinit Level no_grad_below = 0;
 thread_local constinit int narrowed_levels = 0;
-thread_local constinit int recordings_of_captures = 0;
+thread_local constinit int recordings_of_programs = 0;
 
 namespace {
 
@@ -79,13 +79,11 @@ Level deepest_level(std::span<const ValueRef> values) {
   return deepest;
 }
 
-/// The innermost recording of what may run never, or many times, that these values are captured by. Elements that are
-/// known need not wait for it.
-Interpreter* recorder_of_captures(Level deepest) {
-  if (recordings_of_captures == 0 || deepest == 0) return nullptr;
-  Interpreter* recorder = factory_handler();
-  while (recorder && recorder->level > deepest && !recorder->sees_captures())
-    recorder = factory_handler(recorder->parent);
+/// The innermost recording that these values are from outside of. Arrays that were not read from a tensor, such as
+/// numbers, need not wait for it.
+Interpreter* recorder_around(Level deepest) {
+  if (recordings_of_programs == 0 || deepest == 0) return nullptr;
+  Interpreter* recorder = recorder_of_everything();
   return recorder && recorder->level > deepest ? recorder : nullptr;
 }
 
@@ -93,16 +91,16 @@ Interpreter* recorder_of_captures(Level deepest) {
 /// operation has no inputs at all or a size of the recording among its parameters; null: none.
 Interpreter* recorder_from_inside(Op op, std::span<const ValueRef> inputs, Level deepest) {
   if (!innermost || op.rules->home) return nullptr;  // what moves lanes belongs to its vmap
-  if (Interpreter* recorder = recorder_of_captures(deepest)) return recorder;
+  if (Interpreter* recorder = recorder_around(deepest)) return recorder;
   const bool wanted = inputs.empty() ? deepest == 0 : inside_symbol_scope();
-  Interpreter* recorder = wanted ? factory_handler() : nullptr;
+  Interpreter* recorder = wanted ? recorder_of_everything() : nullptr;
   return recorder && recorder->level > deepest && (inputs.empty() || any_symbol(op)) ? recorder : nullptr;
 }
 
 /// The innermost vmap inside the innermost recording that the operation is up to because it draws; 0: none.
 Level level_of_draws(Op op) {
   if (!op.rules->draws || !op.rules->draws(op.parameters)) return 0;
-  for (const Interpreter* i = innermost; i && !i->sees_factories(); i = i->parent)
+  for (const Interpreter* i = innermost; i && !i->sees_everything(); i = i->parent)
     if (i->answers_draws()) return i->level;
   return 0;
 }
@@ -124,8 +122,8 @@ OutsideRecordings::~OutsideRecordings() {
   for (Interpreter* recording : passed_by_) --recording->passed_by_;
 }
 
-Interpreter* factory_handler(Interpreter* from) {
-  while (from && !from->sees_factories()) from = from->parent;
+Interpreter* recorder_of_everything(Interpreter* from) {
+  while (from && !from->sees_everything()) from = from->parent;
   return from;
 }
 
@@ -137,8 +135,8 @@ bool any_symbol(Op op) {
 }
 
 bool is_recorded(std::span<const ValueRef> values) {
-  if (values.empty()) return factory_handler() != nullptr;
-  if (recorder_of_captures(deepest_level(values))) return true;
+  if (values.empty()) return recorder_of_everything() != nullptr;
+  if (recorder_around(deepest_level(values))) return true;
   return std::any_of(values.begin(), values.end(),
                      [](const ValueRef& value) { return innermost_part(*value, ValueKind::recorded); });
 }
@@ -229,6 +227,10 @@ Interpreter::~Interpreter() {
 
 bool of_this_thread(Level level) { return same_thread(level, thread_number()); }
 
+Level birth_of(const Cell& cell) { return of_this_thread(cell.birth) || find_interpreter(cell.birth) ? cell.birth : 0; }
+
+ValueRef Interpreter::capture(const Tensor&, const ValueRef& value) { return value; }
+
 std::string stale_description(Level level) {
   if (!of_this_thread(level)) return "belongs to a transform of another thread";
   const Ended& e = ended_slot(level);
@@ -302,13 +304,27 @@ ValueRef read_whole(const Tensor& tensor, const ValueRef& value, const char* op)
   return cut_below == 0 ? alive : without_derivatives(alive, cut_below);
 }
 
+/// The tensor's value as a variable of the recordings, `from` and around it, that the tensor is from outside of: of the
+/// outermost first, whose variables the next one captures. A number is none.
+ValueRef captured(const Tensor& tensor, ValueRef value, Interpreter* from = innermost) {
+  Interpreter* recorder = recorder_of_everything(from);
+  if (!recorder || recorder->level <= std::max(value->level, birth_of(*tensor.cell())) || is_number(*value))
+    return value;
+  return recorder->capture(tensor, captured(tensor, std::move(value), recorder->parent));
+}
+
+/// What `read` gives of a value that `live` has given.
+ValueRef as_it_runs(const Tensor& tensor, ValueRef alive) {
+  if (narrowed_levels != 0 && alive->level != 0) alive = in_running_lanes(std::move(alive));
+  return recordings_of_programs == 0 ? alive : captured(tensor, std::move(alive));
+}
+
 }  // namespace
 
 ValueRef read(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
-  if (value->level == 0) return value;
-  ValueRef seen = read_whole(tensor, value, op);
-  return narrowed_levels == 0 ? seen : in_running_lanes(std::move(seen));
+  if (value->level == 0) return recordings_of_programs == 0 ? value : captured(tensor, value);
+  return as_it_runs(tensor, read_whole(tensor, value, op));
 }
 
 Tensor without_switched_off(const Tensor& tensor, const char* op) {
@@ -345,8 +361,7 @@ namespace {
 Tensor view_of(Op op, const Tensor& base) {
   require_defined(op.rules->name, base, 0);
   Owned<Link> link = view_link(base, op);
-  ValueRef whole = live(value_of(base), op.rules->name);
-  if (narrowed_levels != 0) whole = in_running_lanes(std::move(whole));
+  const ValueRef whole = as_it_runs(base, live(value_of(base), op.rules->name));
   const AllDerivatives kept;
   return make_view(std::move(dispatch(op, {&whole, 1})[0]), current_level(), std::move(link));
 }
@@ -432,14 +447,14 @@ bool is_inlined(Op op, std::span<const ValueRef> values) {
   const Level deepest = deepest_level(values);
   const auto is_of_transform = [=](const ValueRef& v) { return v->level == deepest && v->kind != ValueKind::recorded; };
   if (!op.rules->keep && std::any_of(values.begin(), values.end(), is_of_transform)) return true;
-  const Interpreter* recording = op.rules->inlined ? factory_handler() : nullptr;
+  const Interpreter* recording = op.rules->inlined ? recorder_of_everything() : nullptr;
   return recording && recording != innermost && deepest <= recording->level;
 }
 
 /// A transparent operation on values that no recording knows runs outside the recordings that are further in: it may
 /// look at what the examples of a vmap around them answer.
 Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& values) {
-  const Level level = factory_handler() ? outermost_mapped_level({values.data(), values.size()}) : 0;
+  const Level level = recorder_of_everything() ? outermost_mapped_level({values.data(), values.size()}) : 0;
   if (level == 0) return op.rules->call(op.parameters, inputs);
   OwnedParameters parameters(op.rules->parameters, op.parameters);
   if (inside_symbol_scope()) {

@@ -59,10 +59,12 @@ class Interpreter {
   /// Requires: at least one input is of this level, or the operation draws and this answers draws; none is of a deeper
   /// one.
   virtual Values process(Op op, std::span<const ValueRef> inputs) = 0;
-  /// True if it wants to see operations without inputs (recording a whole program).
-  virtual bool sees_factories() const { return false; }
-  /// True if it wants to see operations on values from around it as well (recording what may run never, or many times).
-  virtual bool sees_captures() const { return false; }
+  /// True if it wants to see every operation inside it: those without inputs and those on values from around it
+  /// (recording a whole program).
+  virtual bool sees_everything() const { return false; }
+  /// What a value from around it is inside. The value is that of the tensor, or what no_grad, or a recording around
+  /// this one, makes of it. Requires: it sees everything.
+  virtual ValueRef capture(const Tensor& tensor, const ValueRef& value);
   /// True for a vmap that an operation which draws is up to even if it maps none of its inputs: one draw may not serve
   /// all.
   virtual bool answers_draws() const { return false; }
@@ -115,8 +117,8 @@ extern thread_local constinit Level no_grad_below;
 /// How many running vmaps run only some of their examples at the moment.
 extern thread_local constinit int narrowed_levels;
 
-/// How many recordings are running that see operations on values from around them.
-extern thread_local constinit int recordings_of_captures;
+/// How many recordings are running that see everything.
+extern thread_local constinit int recordings_of_programs;
 
 /// Whether a level differentiates, but not now: inside no_grad.
 inline bool switched_off(Level level, bool differentiates) { return level <= no_grad_below && differentiates; }
@@ -232,8 +234,8 @@ Types types_of(Op op, const Types& inputs);
 /// Throws ValueError unless the operation takes this many operands where it runs.
 void require_operand_count(const Rules& rules, std::size_t count);
 
-/// The interpreter that wants an operation without inputs, `from` or around it: the innermost that records everything.
-Interpreter* factory_handler(Interpreter* from = innermost);
+/// The innermost interpreter that sees everything, `from` or around it.
+Interpreter* recorder_of_everything(Interpreter* from = innermost);
 /// Whether a size that depends on a recording's inputs stands among the parameters.
 bool any_symbol(Op op);
 /// Replaces sizes that depend on a recording's inputs by the numbers they are, under a guard there.
@@ -248,7 +250,7 @@ bool is_recorded(std::span<const ValueRef> values);
 /// A new tensor of the current level.
 Tensor wrap(ValueRef value);
 /// `tensor`'s value as operations take it: live, without the derivatives that no_grad has switched off, with the rows
-/// of the examples that run.
+/// of the examples that run; inside a recording that sees everything, as a variable of it.
 ValueRef read(const Tensor& tensor, const char* op);
 
 /// The tensor itself, or what no_grad and derivatives that have ended leave of it, in a cell of its own, with the rows
@@ -302,5 +304,8 @@ class InLanesOf {
 std::string stale_description(Level level);
 /// Whether the level is one of this thread's.
 bool of_this_thread(Level level);
+/// The level that was the innermost when the cell was made; 0 if that is not known here: a cell made on another thread
+/// is older than every transform of this one, unless it was made in a nest that this thread has entered.
+Level birth_of(const Cell& cell);
 
 }  // namespace ricci

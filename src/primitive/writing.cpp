@@ -82,10 +82,7 @@ bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, st
 template <class Visit>
 void for_each_younger(Cell* target, const Interpreter* from, const Visit& visit) {
   Cell* root = root_of(target);
-  // A cell made on another thread is older than every transform here, unless it was born in a nest this thread has
-  // entered.
-  const bool is_known = of_this_thread(root->birth) || find_interpreter(root->birth);
-  const Level birth = is_known ? root->birth : 0;
+  const Level birth = birth_of(*root);
   for (const Interpreter* i = from; i && i->level > birth; i = i->parent) visit(*i, root);
   const ArgumentLink* argument = root->link ? root->link->argument() : nullptr;
   if (!argument) return;
@@ -110,7 +107,7 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
       raise<TransformError>(start + " is from before a branch that only a part of the examples of " +
                             transform_text(find_interpreter(i.narrows())) +
                             " takes; return the new value from the branch instead");
-    if (i.kind == ValueKind::recorded && i.sees_factories())
+    if (i.kind == ValueKind::recorded && i.sees_everything())
       raise<NotImplementedError>(start + " was captured from outside " + transform_text(&i) +
                                  "; a recorded function writes only to its arguments and to what it creates");
   });

@@ -147,8 +147,8 @@ class Parser {
     return found;
   }
   std::string word() { return word_of(text_); }
-  /// The value of the next tensor that was given; it must be what the program was recorded with.
-  ValueRef next_capture(const Type& type) const {
+  /// The next tensor that was given; it must be of the type that the program was recorded with.
+  const Tensor& next_capture(const Type& type) const {
     const std::size_t i = body_.captures.size();
     if (i == captured_.size())
       throw ValueError("the program captures more tensors than the " + std::to_string(captured_.size()) +
@@ -156,7 +156,7 @@ class Parser {
     if (!(captured_types_[i] == type))
       throw ValueError("captured tensor " + std::to_string(i) + " is " + to_string(captured_types_[i]) +
                        ", the program says " + to_string(type) + "; pass one of that type");
-    return value_of(captured_[i]);
+    return captured_[i];
   }
   /// A variable, or a number.
   Variable operand() {

@@ -243,7 +243,7 @@ std::size_t Program::equations() const { return body_->equations.size(); }
 std::size_t Program::inputs() const { return body_->inputs.size(); }
 std::vector<Tensor> Program::captured() const {
   std::vector<Tensor> captured;
-  for (const Capture& capture : body_->captures) captured.push_back(wrap(capture.value));
+  for (const Capture& capture : body_->captures) captured.push_back(capture.tensor);
   return captured;
 }
 
@@ -275,7 +275,8 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     variables[static_cast<std::size_t>(body.inputs[i])] = without_switched_off(inputs[i], "program");
   for (const Constant& c : body.constants) variables[static_cast<std::size_t>(c.variable)] = wrap(c.value);
-  for (const Capture& c : body.captures) variables[static_cast<std::size_t>(c.variable)] = wrap(c.value);
+  for (const Capture& c : body.captures)
+    variables[static_cast<std::size_t>(c.variable)] = without_switched_off(c.tensor, "program");
   for (const Equation& e : body.equations) {
     Tensors operands;
     for (Variable v : e.inputs) operands.push_back(variables[static_cast<std::size_t>(v)]);
@@ -306,6 +307,17 @@ bool draws(const Program& program) {
                      [](const Equation& e) { return e.rules->draws && e.rules->draws(e.parameters.get()); });
 }
 
+namespace {
+
+/// A 0-dim array that nobody else holds.
+bool is_number_of_its_own(const Capture& capture) {
+  const Value& value = *value_of(capture.tensor);
+  return value.kind == ValueKind::array && value.type.shape.empty() && value.refs.is(1) &&
+         capture.tensor.cell()->refs.is(1);
+}
+
+}  // namespace
+
 ProgramBody without_dead_equations(const ProgramBody& body) {
   std::vector<bool> needed(body.types.size());
   for (Variable v : body.outputs) needed[static_cast<std::size_t>(v)] = true;
@@ -328,9 +340,8 @@ ProgramBody without_dead_equations(const ProgramBody& body) {
   const auto is_needed = [&](const auto& known) { return needed[static_cast<std::size_t>(known.variable)]; };
   std::ranges::copy_if(body.constants, std::back_inserter(live.constants), is_needed);
   for (const Capture& c : body.captures) {
-    const bool is_number = c.value->kind == ValueKind::array && c.value->type.shape.empty() && c.value->refs.is(1);
     if (!is_needed(c)) continue;
-    if (is_number) live.constants.push_back({c.variable, c.value});
+    if (is_number_of_its_own(c)) live.constants.push_back({c.variable, value_of(c.tensor)});
     else live.captures.push_back(c);
   }
   return live;
@@ -340,7 +351,7 @@ Program closed(const ProgramBody& whole, Values& captured) {
   Owned<ProgramBody> body(new ProgramBody(without_dead_equations(whole)));
   for (const Capture& capture : body->captures) {
     body->inputs.push_back(capture.variable);
-    captured.push_back(capture.value);
+    captured.push_back(value_of(capture.tensor));
   }
   body->captures.clear();
   return Program(Shared<const ProgramBody>(Owned<const ProgramBody>(body.release())));

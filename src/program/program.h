@@ -29,10 +29,11 @@ struct Constant {
   ValueRef value;
 };
 
-/// A value from outside the recorded function, an input of the program like any other.
+/// A tensor from outside the recorded function, an input of the program like any other. The program reads it each time
+/// it runs.
 struct Capture {
   Variable variable;
-  ValueRef value;
+  Tensor tensor;
 };
 
 /// The vmaps whose examples lie along the first axes of variables, outermost first, each as a number of its own. It is

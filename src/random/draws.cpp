@@ -244,7 +244,7 @@ void require_no_error_mode(const char* op) {
 /// levels around the recording have no part in it.
 SmallVector<const BatchInterpreter*, 4> drawing_levels() {
   SmallVector<const BatchInterpreter*, 4> inwards;
-  for (const Interpreter* i = innermost; i && !i->sees_factories(); i = i->parent) {
+  for (const Interpreter* i = innermost; i && !i->sees_everything(); i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto* level = static_cast<const BatchInterpreter*>(i);
     if (level->examples.randomness == Randomness::different && has_part_in_draws(*level)) inwards.push_back(level);
@@ -327,7 +327,7 @@ struct DrawnAt {
     if (is_recorded({&value, 1})) {
       Tensor drawn;
       {
-        const AtLevel at(factory_handler());
+        const AtLevel at(recorder_of_everything());
         drawn = apply(DrawnAt{numbers, all, draws_before, rows, around.count * count, numbers_of_all}, place[0]);
       }
       return {around.share_out(drawn)};

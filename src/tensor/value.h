@@ -116,6 +116,11 @@ struct Array final : Value {
 };
 using ArrayRef = Ref<Array>;
 
+/// A C++ number, not a tensor with a history.
+inline bool is_number(const Value& value) {
+  return value.kind == ValueKind::array && value.type.weak && value.type.shape.empty();
+}
+
 struct OperationLink;
 struct ArgumentLink;
 

@@ -65,9 +65,11 @@ TEST(GoldenTransforms, VmapNamesTheAxisThatHoldsTheExamples) {
   const auto f = rc::vmap([&](Tensor x) { return softmax(matmul(x, w), -1); });
   expect_golden_whole(rc::trace(f)(rc::ones({5, 3})), R"(
 program(a: f32[i=s0,3]; b: f32[3,4]) {
-  c: f32[i=s0,4] = matmul[form=0] a b
-  d: f32[i=s0,4] = softmax[axis=1] c
-  return d
+  c: f32[4,3] = permute[axes=(1,0)] b
+  d: f32[3,4] = permute[axes=(1,0)] c
+  e: f32[i=s0,4] = matmul[form=0] a d
+  f: f32[i=s0,4] = softmax[axis=1] e
+  return f
 }
 )");
 }

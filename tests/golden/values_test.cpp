@@ -24,6 +24,24 @@ program(a: f32[s0,3], b: f32[4]; c: f32[3,4]) {
 )");
 }
 
+// What is computed from captured tensors alone is part of the program, as each run reads them anew.
+TEST(GoldenValues, OperationsOnWhatIsCapturedArePartOfTheProgram) {
+  const Tensor w = rc::ones({3, 4});
+  const auto scaled = [&](Tensor x) {
+    const Tensor by_row = x * w[0];
+    return by_row / w.sum();
+  };
+  expect_golden_whole(rc::trace(scaled)(rc::ones({4})), R"(
+program(a: f32[4]; b: f32[3,4]) {
+  c: f32[4] = select[axis=0, index=0] b
+  d: f32[4] = mul a c
+  e: f32[] = sum[axes=(0,1)] b
+  f: f32[4] = div d e
+  return f
+}
+)");
+}
+
 // A number is written where it is used. It is weak: it takes the element type of what it meets.
 TEST(GoldenValues, ANumberOfTheFunctionIsWrittenWhereItIsUsed) {
   const auto f = [](Tensor x) {

@@ -2,6 +2,7 @@
 #include "program/program.h"
 
 #include <cmath>
+#include <functional>
 #include <sstream>
 
 #include "support/expect_error.h"
@@ -38,12 +39,110 @@ TEST(Program, AHostProgramThatLooksAtASizeLeavesAGuard) {
   EXPECT_THROW(p({rc::ones({2})}), rc::ValueError);
 }
 
-TEST(Program, CapturedTensorsAreInputsWithTheValueTheyHadWhenRecorded) {
+TEST(Program, CapturedTensorsAreInputsThatEachRunReads) {
   const Tensor scale = rc::tensor({2.0});
   const rc::Program p = rc::trace([&](const Tensor& x) { return x * scale; })(rc::ones({3}));
   EXPECT_NE(rc::to_string(p).find("; b: f32[1]"), std::string::npos) << p;
-  scale.fill_(5);
   expect_values(p({rc::ones({3})})[0], {2, 2, 2});
+  scale.fill_(5);
+  expect_values(p({rc::ones({3})})[0], {5, 5, 5});
+  const rc::Program again = rc::parse_program(rc::to_string(p), p.captured());
+  scale.fill_(6);
+  expect_values(again({rc::ones({3})})[0], {6, 6, 6});
+}
+
+TEST(Program, OfItsOwnTransformsReadsCapturedTensorsAnew) {
+  const Tensor w = rc::tensor({2., 3.}), x = rc::tensor({{1., 1.}, {2., 2.}});
+  const auto f = [&](Tensor row) { return (row * row * w.exp()).sum(); };
+  const rc::Program p = rc::trace(rc::vmap(rc::grad(f)))(x);
+  w.copy_(rc::tensor({0., 1.}));
+  const double e = std::exp(1.0);
+  expect_values(p({x})[0], {2, 2 * e, 4, 4 * e}, 1e-5);
+}
+
+TEST(Program, OfABranchAndALoopReadsWhatTheyCaptureAnew) {
+  const Tensor w = rc::tensor({3.0}), low = rc::tensor({1.0});
+  const auto f = [&](Tensor x) {
+    Tensor y =
+        rc::cond(x.sum() > low.sum(), [&](Tensor a) { return a * w.square(); }, [&](Tensor a) { return a - w; }, x);
+    return rc::fori_loop(0, 2, [&](Tensor, Tensor a) { return a + w[0]; }, y);
+  };
+  const rc::Program p = rc::trace(f)(rc::tensor({2.0}));
+  expect_values(p({rc::tensor({2.0})})[0], {24});
+  w.fill_(1);
+  expect_values(p({rc::tensor({2.0})})[0], {4});
+  low.fill_(5);
+  expect_values(p({rc::tensor({2.0})})[0], {3});
+}
+
+TEST(Program, OfARecordingInsideReadsTheCapturesOfBoth) {
+  const Tensor w = rc::tensor({2.0});
+  const auto outer = [&](Tensor x) {
+    const rc::Program inner = rc::trace([&](Tensor y) { return y * w + x; })(x);
+    return inner({x})[0];
+  };
+  const rc::Program p = rc::trace(outer)(rc::ones({2}));
+  EXPECT_EQ(p.captured().size(), 1U) << p;
+  w.fill_(4);
+  expect_values(p({rc::ones({2})})[0], {5, 5});
+}
+
+TEST(Program, TellsTwoCapturedTensorsThatHoldOneValueApart) {
+  const Tensor a = rc::tensor({2.0}), b = rc::make_tensor(rc::value_of(a), 0);
+  const rc::Program p = rc::trace([&](Tensor x) { return x * a + b; })(rc::ones({1}));
+  a.fill_(10);
+  expect_values(p({rc::ones({1})})[0], {12});
+  b.fill_(3);
+  expect_values(p({rc::ones({1})})[0], {13});
+}
+
+TEST(Program, HasATensorMadeInsideAsItWasWhenItWasUsed) {
+  const auto f = [](Tensor x) {
+    Tensor made = rc::tensor({1., 2.});
+    const Tensor first = x * made;
+    made.add_(x);
+    return first + made;
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({2}));
+  expect_values(p({rc::tensor({10., 20.})})[0], {21, 62});
+  expect_values(p({rc::tensor({1., 1.})})[0], {3, 5});
+}
+
+TEST(Program, LetsTheHostLookAtWhatIsComputedFromCapturedTensorsAlone) {
+  const Tensor w = rc::tensor({3., -1., 2.});
+  const auto f = [&](Tensor x) {
+    const Tensor kept = x[w * 2 > 0];
+    const double first = (w * 2)[0].item<double>();
+    return w.sum() > 0 ? kept * first : kept;
+  };
+  expect_values(rc::trace(f)(rc::ones({3}))({rc::tensor({1., 2., 3.})})[0], {6, 18});
+  const rc::Program mapped = rc::trace(rc::vmap(rc::grad([&](Tensor x) { return f(x).sum(); })))(rc::ones({2, 3}));
+  expect_values(mapped({rc::ones({2, 3})})[0], {6, 0, 6, 6, 0, 6});
+}
+
+TEST(Program, DoesNotLetTheHostLookAtWhatAnInputOrADrawStandsBehind) {
+  const Tensor w = rc::tensor({3.0});
+  for (const auto& value : std::vector<std::function<Tensor(Tensor)>>{
+           [&](Tensor x) { return w * x; }, [&](Tensor x) { return (w.expand(x.shape()) * 2).sum(); },
+           [&](Tensor) { return w + rc::rand({1}); }}) {
+    const auto f = [&](Tensor x) { return x * value(x).item<double>(); };
+    try {
+      rc::trace(f)(rc::ones({1}));
+      ADD_FAILURE() << "looked at a value that differs from run to run";
+    } catch (const rc::TransformError& error) {
+      EXPECT_NE(std::string(error.what()).find("which is not known while trace"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Program, OfACustomFunctionReadsWhatItsValueAndItsRuleCapture) {
+  const Tensor w = rc::tensor({2.0});
+  const auto f = rc::custom_vjp([&](Tensor x) { return x * w; }, [&](Tensor x) { return std::pair(x * w, x); },
+                                [&](Tensor, Tensor g) { return g * w; });
+  const rc::Program p = rc::trace(f)(rc::ones({1}));
+  w.fill_(5);
+  expect_values(p({rc::ones({1})})[0], {5});
+  expect_values(rc::grad([&](Tensor x) { return p({x})[0].sum(); })(rc::ones({1})), {5});
 }
 
 TEST(Program, AConstantSpreadToASizeOfItsInputsServesAllSizes) {

@@ -115,7 +115,7 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
   static_assert(agree, "ricci: the branches must return one C++ type");
   static_assert(!agree || return_something, "ricci: a branch must return a value");
   if constexpr (agree && return_something) {
-    if (runs::is_decided_later(name, question)) return record_branches<R>(name, question, branches, operands...);
+    if (function::is_recorded(name, question)) return record_branches<R>(name, question, branches, operands...);
     runs::Parting parting(name);
     parting.choose(question);
     for (;;) {

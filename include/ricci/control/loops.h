@@ -145,7 +145,7 @@ template <class C, class B, class S>
 S run_steps(const char* name, runs::Parting& parting, const C& cond_fn, const B& advance, S state) {
   const auto goes_on = [&] {
     const Tensor answer = cond_fn(state);
-    if (!runs::is_decided_later(name, answer)) return parting.goes_on(answer, runs::erased(state, users_part(state)));
+    if (!function::is_recorded(name, answer)) return parting.goes_on(answer, runs::erased(state, users_part(state)));
     state = advance.record(std::move(state));
     return false;
   };

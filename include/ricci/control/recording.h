@@ -13,9 +13,6 @@ namespace ricci::runs {
 
 using function::Closure;
 
-/// Whether the examples' answers are known only when the program that is being recorded runs.
-bool is_decided_later(const char* name, const Tensor& question);
-
 /// Writes the outputs of the conditional over the leaves of `result`, that of the last branch. ValueError if the
 /// branches' results differ in shape or dtype. Requires: they are one tree.
 void run_recorded_branches(const char* name, const Tensor& question, const tree::Walk& operands,
