@@ -18,7 +18,7 @@
 //   Explicit      type, eval, jvp, vjp, lift             → nothing more
 //   Custom        call                                   → everything: its value is written in tensors
 // An elementwise operation that is linear says so: jointly in the inputs of `linear_in` (where), in each of those of
-// `linear_in_each` while the others are held (a product). So it is known where zeros stay zeros.
+// `linear_in_each` while the others are held (a product). So a reader of programs knows where zeros stay zeros.
 // A formula holds for any T that has the words of ricci::scalar. So it can also be written down, for a compiler to read
 // (`primitive/formula.h`); one that calls anything else says `static constexpr bool formula_is_opaque = true`.
 // An elementwise operation may bind itself to an error, `static constexpr double ulps`: units in the last place of
@@ -126,7 +126,7 @@ struct Rules {
   int operands = -1;              // how many it takes, where its rules tell; else -1. Elementwise: in `loops`
   unsigned keeps = 0;             // of `input(i)`, `output(i)`: what scale, transpose and vjp read
   unsigned linear_in = 0;         // Linear, Elementwise: the jointly linear inputs
-  unsigned linear_in_each = 0;    // Elementwise: inputs in which it is linear alone, besides those
+  unsigned linear_in_each = 0;    // Elementwise: further inputs in which it is linear while all others are held
   bool locally_constant = false;  // derivative zero wherever it exists
 
   Types (*type)(const void*, const Types&) = nullptr;  // of the outputs; throws what is wrong with the inputs
@@ -195,8 +195,6 @@ Tensor fit(const Tensor& x, const Type& type);
 // Rules for custom operations that follow from `call`.
 /// The value, and the inputs for later.
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs);
-/// The same of one whose forward rule is `call` too: inside forward mode, what is called sees reverse mode already.
-Kept keep_to_call_again(Op op, std::span<const Tensor> inputs);
 /// Computes the operation again, from the inputs that were kept.
 Tensors vjp_by_calling(Op op, const Reverse& rule);
 Pushed jvp_by_calling(Op op, std::span<const Tensor> inputs, std::span<const Tensor> tangents);

@@ -1,6 +1,9 @@
-// Stages that a transform puts together, one by one, with their operands.
+// Stages that a transform builds, with their operands. Knows nothing of which transform. Start with `Built`.
 #pragma once
 
+#include <cstdint>
+#include <iterator>
+#include <span>
 #include <vector>
 
 #include "control/assembly.h"
@@ -8,9 +11,10 @@
 
 namespace ricci::runs {
 
+/// No row has this number.
 inline constexpr std::int64_t no_row = -1;
 
-/// Stages with their operands, as they are put together one by one.
+/// Stages are added one by one.
 struct Built {
   Stages stages;
   std::vector<State> carries, streams, captures;  // by stage

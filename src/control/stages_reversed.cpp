@@ -16,7 +16,8 @@ struct Half {
   Flags outputs;  // those that depend on active inputs
   std::vector<std::int64_t> kept;
 };
-struct Stable {
+/// What until_stable derives: the pass back over a stage, and which outputs have a cotangent there.
+struct BackwardStep {
   function::Backward backward;
   Flags outputs;
 };
@@ -113,11 +114,11 @@ class Reversed {
       const bool is_read = i >= stage.carries() && i < stage.slices_end();
       summed.push_back(is_read ? cotangent_of_read(i) != no_row : i >= stage.captures_begin());
     }
-    const Stable stable = until_stable(has, stage.carries(), count, [&](const Flags& at_least) {
+    const BackwardStep stable = until_stable(has, stage.carries(), count, [&](const Flags& at_least) {
       function::Backward backward = halves_[s].split.backward(has, at_least, summed);
       Flags found = backward.given;
       for (std::size_t i = 0; i < stage.carries(); ++i) found[i] = found[i] || backward.taken[i];
-      return Stable{std::move(backward), std::move(found)};
+      return BackwardStep{std::move(backward), std::move(found)};
     });
     const function::Backward& found = stable.backward;
     Assembly step(found.closure.program);

@@ -75,18 +75,8 @@ class Recomputed::Beneath final : public Recomputed {
       : Recomputed(f->name()), f_(std::move(f)), watches_(watches) {}
 
   Tensors call(std::span<const Tensor> inputs) const override {
-    TapeInterpreter tape{Entry{}};
-    Tensors given, outputs;
-    for (const Tensor& t : inputs) {
-      const ValueRef value = read(t, name().c_str());
-      given.push_back(wrap(watches_ && is_differentiable(value->type.dtype) ? tape.watch(value) : value));
-    }
-    for (const Tensor& t : f_->call(given)) {
-      const ValueRef value = read(t, name().c_str());
-      const AtLevel outside(tape.parent);
-      outputs.push_back(wrap(value->level == tape.level ? *inner_of(*value) : value));
-    }
-    return outputs;
+    const auto f = [this](std::span<const Tensor> x) { return f_->call(x); };
+    return under_dropped_tape(f, inputs, watches_, name().c_str());
   }
 
  private:
@@ -126,7 +116,7 @@ Kept Recomputed::keep(std::span<const Tensor> inputs, const Mask&) const {
   });
   const auto f = std::static_pointer_cast<const Recomputed>(shared_from_this());
   const auto beneath = std::make_shared<const Beneath>(f, is_differentiated_again);
-  Kept kept = beneath->keep_inputs_to_call_again(inputs);
+  Kept kept = beneath->keep_inputs(inputs);
   kept.residual.rest = std::move(draws);
   return kept;
 }

@@ -118,11 +118,6 @@ Kept Operation::keep_inputs(std::span<const Tensor> inputs) const {
   return keep_by_calling(op_of(applied), inputs);
 }
 
-Kept Operation::keep_inputs_to_call_again(std::span<const Tensor> inputs) const {
-  const Applied applied{{shared_from_this()}};
-  return keep_to_call_again(op_of(applied), inputs);
-}
-
 Tensors Operation::vjp_by_calling(const Reverse& rule) const {
   const Applied applied{{shared_from_this()}};
   return ricci::vjp_by_calling(op_of(applied), rule);

@@ -94,6 +94,21 @@ TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, co
   }
 }
 
+Tensors under_dropped_tape(const TensorFunction& f, std::span<const Tensor> inputs, bool watches, const char* name) {
+  TapeInterpreter tape{Entry{}};
+  Tensors given, outputs;
+  for (const Tensor& t : inputs) {
+    const ValueRef value = read(t, name);
+    given.push_back(wrap(watches && is_differentiable(value->type.dtype) ? tape.watch(value) : value));
+  }
+  for (const Tensor& t : f(given)) {
+    const ValueRef value = read(t, name);
+    const AtLevel outside(tape.parent);
+    outputs.push_back(wrap(value->level == tape.level ? *inner_of(*value) : value));
+  }
+  return outputs;
+}
+
 namespace {
 
 // ── under vmap ──
@@ -120,7 +135,11 @@ struct VmappedRules {
     Flags mapped;  // among the saved tensors
   };
 
-  std::string function_name() const { return "vmap(" + of.rules->function_name(of.parameters.get()) + ")"; }
+  std::string function_name() const {
+    std::string inner;
+    of.print_parameter(inner);
+    return "vmap(" + inner + ")";
+  }
   Tensors call(std::span<const Tensor> inputs) const {
     const BatchLevel level(examples);
     return level.take_rows(of.call(level.show(inputs, mapped)));
@@ -176,36 +195,8 @@ BatchedOutputs batch_by_lifting(Op op, const Batch& batch) {
   return {.outputs = apply(lifted, batch.inputs)};
 }
 
-namespace {
-
-bool has_tangent(const Tensor& t) { return innermost_part(*value_of(t), ValueKind::dual) != nullptr; }
-
-/// A checkpoint under a tape that is dropped: what it is made of sees reverse mode inside forward mode, and need not
-/// have a forward rule.
-Tensors outputs_under_tape(Op op, std::span<const Tensor> inputs) {
-  TapeInterpreter tape{Entry{}};
-  Tensors watched, outputs;
-  for (const Tensor& t : inputs) {
-    const ValueRef value = read(t, op.rules->name);
-    watched.push_back(wrap(is_differentiable(value->type.dtype) ? tape.watch(value) : value));
-  }
-  for (const Tensor& t : op.rules->call(op.parameters, watched)) {
-    const ValueRef value = read(t, op.rules->name);
-    const AtLevel outside(tape.parent);
-    outputs.push_back(wrap(value->level == tape.level ? *inner_of(*value) : value));
-  }
-  return outputs;
-}
-
-}  // namespace
-
 Kept keep_by_calling(Op op, std::span<const Tensor> inputs) {
   return {.outputs = apply_all(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
-}
-
-Kept keep_to_call_again(Op op, std::span<const Tensor> inputs) {
-  if (std::none_of(inputs.begin(), inputs.end(), has_tangent)) return keep_by_calling(op, inputs);
-  return {.outputs = outputs_under_tape(op, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
 }
 
 Tensors vjp_by_calling(Op op, const Reverse& rule) {

@@ -207,7 +207,7 @@ StreamPosition RecordInterpreter::next_position(Generator& generator) {
   if (what_ == Records::part)
     if (RecordInterpreter* around = innermost_recording(parent)) {
       const AtLevel outside(parent);
-      DrawSource* const source = DrawSource::current();  // such as draws that are repeated
+      DrawSource* const source = DrawSource::current();  // a rule that repeats noted draws is asked first
       return in_here(source ? source->next(generator) : around->next_position(generator));
     }
   if (what_ != Records::step) {

@@ -59,7 +59,7 @@ class RecordInterpreter final : public Interpreter {
     std::uint64_t draws;  // of one step
   };
   const std::vector<StepStream>& step_streams() const { return step_streams_; }
-  /// A draw at a place that came from around this recording.
+  /// A draw at a place that is known when this recording begins, or that an operation around it takes.
   struct Draw {
     ValueRef place;  // a capture, unless no output needs it
     std::uint64_t position;

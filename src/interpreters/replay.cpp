@@ -58,20 +58,26 @@ StreamPosition DrawSource::next_of_outer(Generator& generator) const {
   return outer_ ? outer_->next(generator) : next_of_streams(generator);
 }
 
-NotedDraws::NotedDraws(Draws& into) : draws_(into) {
+Draws draws_here() {
+  Draws draws;
   for (const Interpreter* i = innermost; i; i = i->parent) {
     if (i->kind != ValueKind::batched) continue;
     const auto& batch = static_cast<const BatchInterpreter&>(*i);
-    if (has_part(batch)) draws_.runs.push_back(batch.run());
+    if (has_part_in_draws(batch)) draws.runs.push_back(batch.run());
   }
+  return draws;
 }
 
-StreamPosition NotedDraws::next(Generator& generator) { return draws_.places.emplace_back(next_of_outer(generator)); }
+NotedDraws::NotedDraws(Draws& into) : draws_(into) { draws_ = draws_here(); }
+
+StreamPosition NotedDraws::next(Generator& generator) { return *draws_.places.emplace_back(next_of_outer(generator)); }
 
 RepeatedDraws::RepeatedDraws(const Draws& draws) : draws_(draws) {}
 
 StreamPosition RepeatedDraws::next(Generator& generator) {
-  return given_ < draws_.places.size() ? draws_.places[given_++] : next_of_outer(generator);
+  if (given_ == draws_.places.size()) return next_of_outer(generator);
+  const std::optional<StreamPosition>& noted = draws_.places[given_++];
+  return noted ? *noted : next_of_outer(generator);
 }
 
 bool RepeatedDraws::has_part(const BatchInterpreter& batch) const {

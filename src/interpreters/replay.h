@@ -3,6 +3,7 @@
 // and belong to one thread. Knows nothing of what is drawn. Start with `next_draw`.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,9 +17,11 @@ class Interpreter;
 
 /// The draws of one run of a function.
 struct Draws {
-  std::vector<StreamPosition> places;  // in order
-  std::vector<Level> runs;             // of vmap, that the function ran under
+  std::vector<std::optional<StreamPosition>> places;  // in order; none: that draw is new each time
+  std::vector<Level> runs;                            // of vmap, that the function ran under
 };
+/// None yet, under the runs of vmap that decide over draws here.
+Draws draws_here();
 
 /// The place of the next draw from `generator`: what is drawn again, else the next of the innermost run of vmap, else
 /// the generator's own.
@@ -67,7 +70,7 @@ class DrawSource {
 /// While it lives, the draws of this thread are noted.
 class NotedDraws final : public DrawSource {
  public:
-  /// Requires: `into` outlives this.
+  /// Requires: `into` outlives this. It becomes what `draws_here` gives.
   explicit NotedDraws(Draws& into);
   StreamPosition next(Generator& generator) override;
 

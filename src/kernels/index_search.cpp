@@ -5,7 +5,7 @@
 
 #include "kernels/index_loops.h"
 #include "kernels/known_step.h"
-#include "ricci/primitive/reduction.h"
+#include "ricci/primitive/reduction_elements.h"
 #include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {

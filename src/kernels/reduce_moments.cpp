@@ -5,7 +5,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/reduce.h"
 #include "kernels/reduce_pieces.h"
-#include "ricci/primitive/reduction.h"
+#include "ricci/primitive/reduction_elements.h"
 
 namespace ricci::kernels {
 namespace {
@@ -46,8 +46,8 @@ struct Deviation {
   A divisor;
 
   W identity() const { return W(A(0)); }
-  W first(Terms x, Terms centre) const { return scalar::squared_size(x - centre); }
-  W add(W sum, Terms x, Terms centre) const { return scalar::add_squared_size(sum, x - centre); }
+  W first(Terms x, Terms centre) const { return scalar::squared_magnitude(x - centre); }
+  W add(W sum, Terms x, Terms centre) const { return scalar::add_squared_magnitude(sum, x - centre); }
   W join(W a, W b) const { return a + b; }
   W finish(W total) const { return total / W(divisor); }
   W nothing() const { return W(std::numeric_limits<A>::quiet_NaN()); }

@@ -8,7 +8,7 @@
 #include "kernels/reduce.h"
 #include "kernels/reduce_pieces.h"
 #include "ricci/primitive/loop.h"
-#include "ricci/primitive/reduction.h"
+#include "ricci/primitive/reduction_elements.h"
 
 namespace ricci::kernels {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 /// What is taken out before exponentials are summed.
 struct Greatest {
   using elements = reduction::Ordered;
-  static constexpr double start = -HUGE_VAL;
+  static constexpr double start = -std::numeric_limits<double>::infinity();
   template <class T>
   auto join(T a, T b) const {
     return scalar::max(a, b);

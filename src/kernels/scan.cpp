@@ -17,7 +17,7 @@ namespace {
 
 using scalar::Pack;
 
-/// What elements of type T are added in.
+/// What a running total of elements of type T is kept in: one more precision than a sum's, as each total is rounded.
 template <class T>
 struct total_of {
   using type = accumulator<T>;

@@ -16,7 +16,7 @@ struct Extreme {
   using kind = Explicit;
   using elements = reduction::Ordered;
   static constexpr const char* name = greatest ? "amax" : "amin";
-  static constexpr double start = greatest ? -HUGE_VAL : HUGE_VAL;
+  static constexpr double infinity = std::numeric_limits<double>::infinity(), start = greatest ? -infinity : infinity;
   static constexpr unsigned keeps = input(0) | output(0);
   Axes axes;
 

@@ -22,7 +22,7 @@ struct Moments {
     return {without_axes(x, axes, real_dtype(x.dtype)), without_axes(x, axes, x.dtype)};
   }
   void eval(Outputs out, Inputs in) const {
-    kernels::mean_var(out[1], out[0], in[0], flags_of(axes, in[0].rank).data(), correction);
+    kernels::mean_var(out[1], out[0], in[0], is_reduced(axes, in[0].rank).data(), correction);
   }
   Tensors jvp(const Forward& f) const {
     const Type type = type_of(f.inputs[0]);
@@ -67,14 +67,14 @@ struct Moments {
 /// The sum of |x|².
 struct SumOfSquares {
   using kind = Explicit;
-  using elements = reduction::Sizes;
+  using elements = reduction::Magnitudes;
   static constexpr const char* name = "sum_of_squares";
   static constexpr double start = 0;
   static constexpr unsigned keeps = input(0);
   Axes axes;
 
-  template <class T> auto term(T x) const { return scalar::squared_size(x); }
-  template <class R, class T> auto add(R sum, T x) const { return scalar::add_squared_size(sum, x); }
+  template <class T> auto term(T x) const { return scalar::squared_magnitude(x); }
+  template <class R, class T> auto add(R sum, T x) const { return scalar::add_squared_magnitude(sum, x); }
   template <class T> auto join(T a, T b) const { return a + b; }
   Type type(const Type& x) const {
     require_floating(name, x);
@@ -97,7 +97,7 @@ struct SumOfSquares {
 /// The sum of |x|. The derivative of |x| at 0 is 0.
 struct SumOfSizes {
   using kind = Explicit;
-  using elements = reduction::Sizes;
+  using elements = reduction::Magnitudes;
   static constexpr const char* name = "sum_of_abs";
   static constexpr double start = 0;
   static constexpr unsigned keeps = input(0);

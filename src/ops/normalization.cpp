@@ -75,7 +75,7 @@ struct Normalize {
     const Type type{x.dtype, shape_of(x)};
     const Axes reduced = reduced_axes(type);
     const ArrayRef mean = make_array(without_axes(type, reduced, type.dtype)), variance = make_array(mean->type);
-    kernels::mean_var(mean->strided(), variance->strided(), x, flags_of(reduced, x.rank).data(), 0);
+    kernels::mean_var(mean->strided(), variance->strided(), x, is_reduced(reduced, x.rank).data(), 0);
     const std::int64_t rows = mean->numel(), columns = size_along(reduced, type.shape);
     const T* from = static_cast<const T*>(x.data);
     T* to = static_cast<T*>(y.data);

@@ -20,7 +20,7 @@ struct LogSumExp {
     require_floating(name, x);
     return without_axes(x, axes, x.dtype);
   }
-  void eval(Outputs out, Inputs in) const { kernels::logsumexp(out[0], in[0], flags_of(axes, in[0].rank).data()); }
+  void eval(Outputs out, Inputs in) const { kernels::logsumexp(out[0], in[0], is_reduced(axes, in[0].rank).data()); }
   Tensors jvp(const Forward& f) const { return {inner_along(weights(f.inputs[0], f.outputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * weights(r.inputs[0], r.outputs[0])};

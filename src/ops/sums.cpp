@@ -1,4 +1,4 @@
-// Sums, means and counts, and the sum of products that the rules of other reductions are written with.
+// Sums and means, and what reductions share.
 #include "ops/sums.h"
 
 #include <atomic>
@@ -11,28 +11,6 @@
 namespace ricci {
 
 // ── what reductions share ──
-
-SmallVector<bool, 8> flags_of(const Axes& axes, int rank) {
-  SmallVector<bool, 8> reduced(static_cast<std::size_t>(rank), false);
-  for (std::int64_t axis : axes) reduced[static_cast<std::size_t>(axis)] = true;
-  return reduced;
-}
-
-Type without_axes(const Type& x, const Axes& axes, DType dtype) {
-  require_axes(axes, x.rank());
-  Type type{dtype, {}};
-  if (axes.size() == x.shape.size()) return type;
-  const auto reduced = flags_of(axes, x.rank());
-  for (std::size_t i = 0; i < x.shape.size(); ++i)
-    if (!reduced[i]) type.shape.push_back(x.shape[i]);
-  return type;
-}
-
-Axes behind_batch(const Axes& axes) {
-  Axes shifted = axes;
-  for (std::int64_t& axis : shifted) ++axis;
-  return shifted;
-}
 
 namespace {
 
@@ -55,7 +33,7 @@ Tensor with_unit_axes(Tensor y, const Axes& places) {
 }  // namespace
 
 Tensor beside(Tensor y, const Axes& axes, int rank) {
-  const auto reduced = flags_of(axes, rank);
+  const auto reduced = is_reduced(axes, rank);
   std::size_t first_kept = 0;
   while (first_kept < reduced.size() && reduced[first_kept]) ++first_kept;
   if (first_kept == axes.size()) return y;  // broadcasting puts leading axes back by itself
@@ -180,6 +158,7 @@ Tensor even_share(const Tensor& x, const Tensor& y, const Axes& axes) {
   const Tensor ties = logical_or(x == y, isnan(x));
   return to(ties, type.dtype) / beside(sum_along(ties, axes), axes, type.rank());
 }
+
 namespace ops {
 
 Tensor sum(const Tensor& x) { return sum(x, {}, false); }

@@ -53,6 +53,7 @@ Size packed_size(Size n, std::int64_t diagonal) {
   const auto below = [n](Size d) {  // for d <= 0: a triangle of n + d rows
     return n < 0 - d ? Size(0) : n * (n + 1) / 2 + d * n + d * (d + 1) / 2;
   };
+  // Half, so that sums with n stay within 64 bits.
   diagonal = std::clamp(diagonal, -beyond_memory / 2, beyond_memory / 2);
   return diagonal <= 0 ? below(diagonal) : n * n - below(-1 - diagonal);
 }
@@ -169,7 +170,8 @@ Tensor tril_unpack(const Tensor& packed, Size rows, std::int64_t diagonal) {
   const Size wanted = packed_size(rows, diagonal);
   if (shape.empty() || !(shape.back() == wanted))
     raise<ValueError>("tril_unpack: matrices of " + hint_text(rows) + " rows have " + hint_text(wanted) +
-                      " elements there, found " + type_text(packed));
+                      " elements on and below diagonal " + std::to_string(diagonal) + ", found " + type_text(packed) +
+                      "; pass the rows and the diagonal that packed it");
   return apply(TrilUnpack{rows, diagonal}, packed);
 }
 

@@ -168,8 +168,10 @@ PushedValues push(Op op, std::span<const ValueRef> inputs, std::span<const Tenso
   const UserFunctionInRule in_rule;
   const Tensors primals = wrap_all(inputs);
   Pushed pushed = op.rules->push(op.parameters, primals, tangents);
-  // A program that computes outputs and tangents belongs to a recording of tangents alone (linearize): outputs do not.
-  if (recording_of(pushed.outputs) > recording_of(primals)) pushed.outputs = apply_all(op, primals);
+  // Under linearize, a rule that runs one program for outputs and tangents records both. Tangents alone belong there,
+  // so the outputs are computed again outside. A rule of the user's computes its outputs apart.
+  if (!op.rules->function_name && recording_of(pushed.outputs) > recording_of(primals))
+    pushed.outputs = apply_all(op, primals);
   return {read_all(op, pushed.outputs), std::move(pushed.tangents)};
 }
 

@@ -70,13 +70,14 @@ class CatchesCaptures {
   bool has_thrown_ = false;
 };
 
-/// A function with rules of its own as a program has it: an operation with what the function computes, which takes what
-/// that captures behind the function's inputs. Requires: `Rules::function_name`.
+/// A function with rules of its own, as one operation of a program. Operands: the function's inputs, then what it
+/// captured.
 struct WrittenDown {
   const Rules* rules;
   OwnedParameters parameters;
   Values captured;
 };
+/// Requires: `Rules::function_name`.
 WrittenDown written_down(Op op, const Types& inputs);
 /// The output types of a custom operation that brings no `type`: `call` on values that have a type and no elements.
 Types types_by_calling(Op op, const Types& inputs);

@@ -442,7 +442,7 @@ Level outermost_mapped_level(std::span<const ValueRef> values) {
 
 /// Whether `call` runs in place of an equation. An operation without rules is inlined where it takes a value of a
 /// transform inside a recording; one with `inlined`, where transforms run inside the recording and it takes none of
-/// theirs.
+/// theirs. Requires: one of the values is recorded.
 bool is_inlined(Op op, std::span<const ValueRef> values) {
   const Level deepest = deepest_level(values);
   const auto is_of_transform = [=](const ValueRef& v) { return v->level == deepest && v->kind != ValueKind::recorded; };

@@ -141,9 +141,11 @@ Size SymbolTable::combine(char op, Size a, Size b) {
   if (op == '*') return size_of(product(left, right));
   if (const auto quotient = known_quotient(left, right)) return size_of(*quotient);
   if (is_text_) return size_of({{{unknown_of_quotient(left, right)}, 1}});
+  // Unknowns are never negative.
   for (const Size term : {a, b})
-    if (less(term, 0)) return fix(a) / fix(b);                                    // unknowns are never negative
-  const Polynomial numerator = polynomial_of(a), denominator = polynomial_of(b);  // a guard may have said what they are
+    if (less(term, 0)) return fix(a) / fix(b);
+  // A guard may have said what they are.
+  const Polynomial numerator = polynomial_of(a), denominator = polynomial_of(b);
   if (const auto quotient = known_quotient(numerator, denominator)) return size_of(*quotient);
   return size_of({{{unknown_of_quotient(numerator, denominator)}, 1}});
 }

@@ -148,7 +148,7 @@ void printing() {
 /// The greatest size of an element.
 struct GreatestSize {
   using kind = rc::Explicit;
-  using elements = rc::reduction::Sizes;
+  using elements = rc::reduction::Magnitudes;
   static constexpr const char* name = "consumer_greatest_size";
   static constexpr bool locally_constant = true;
   static constexpr double start = 0;

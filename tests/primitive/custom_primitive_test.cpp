@@ -250,6 +250,13 @@ Tensor claimed(const Tensor& x, std::function<Tensor(Tensor)> f) {
   return rc::apply(Claimed{{std::make_shared<const std::function<Tensor(Tensor)>>(std::move(f))}}, x);
 }
 
+TEST(CustomPrimitive, PrintsUnderVmapWhereARuleMakesItAnEquationOfItsOwn) {
+  const auto f = [](Tensor x) { return claimed(x, [](Tensor y) { return y * 2; }); };
+  const rc::Program p = rc::trace(rc::vmap(f))(ramp({2, 3}));
+  EXPECT_NE(to_string(p).find("function=vmap(claimed"), std::string::npos) << p;
+  expect_close(p({ramp({2, 3})})[0], ramp({2, 3}) * 2);
+}
+
 TEST(CustomPrimitive, ATensorOfATransformThatIsSetAsideIsRefused) {
   const Tensor x = ramp({2, 3});
   const auto f = [](Tensor row) {

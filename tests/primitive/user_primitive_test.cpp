@@ -62,6 +62,7 @@ struct SumOfLogCosh {
   static constexpr const char* name = "test_sum_of_log_cosh";
   static constexpr double start = 0;
   static constexpr unsigned keeps = rc::input(0);
+  static constexpr bool heavy = true;
   rc::Axes axes;
 
   template <class T>

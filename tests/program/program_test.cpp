@@ -135,6 +135,20 @@ TEST(Program, DoesNotLetTheHostLookAtWhatAnInputOrADrawStandsBehind) {
   }
 }
 
+TEST(Program, HasTheValueThatBelongsToATangentOfARuleThatDraws) {
+  const auto f = rc::custom_jvp([](Tensor x) { return x * rc::rand({3}); },
+                                [](const std::tuple<Tensor>& x, const std::tuple<Tensor>& t) {
+                                  const Tensor noise = rc::rand({3});
+                                  return std::pair(std::get<0>(x) * noise, std::get<0>(t) * noise);
+                                });
+  const Tensor x = rc::ones({3});
+  const rc::Program p = rc::trace([&](Tensor t) { return rc::jvp(f, x, t); })(x);
+  const std::vector<Tensor> first = p({x}), second = p({x});
+  EXPECT_TRUE(rc::equal(first[0], first[1]));
+  EXPECT_TRUE(rc::equal(second[0], second[1]));
+  EXPECT_FALSE(rc::equal(first[0], second[0]));
+}
+
 TEST(Program, OfACustomFunctionReadsWhatItsValueAndItsRuleCapture) {
   const Tensor w = rc::tensor({2.0});
   const auto f = rc::custom_vjp([&](Tensor x) { return x * w; }, [&](Tensor x) { return std::pair(x * w, x); },

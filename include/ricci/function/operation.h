@@ -69,7 +69,6 @@ class Operation : public std::enable_shared_from_this<Operation> {
 
   // Rules that run `call` once more under the transform.
   Kept keep_inputs(std::span<const Tensor> inputs) const;
-  Kept keep_inputs_to_call_again(std::span<const Tensor> inputs) const;
   Tensors vjp_by_calling(const Reverse& rule) const;
   Pushed jvp_by_calling(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
 

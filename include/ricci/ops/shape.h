@@ -105,13 +105,15 @@ Tensor tril(const Tensor& x);
 Tensor tril(const Tensor& x, std::int64_t diagonal);
 Tensor triu(const Tensor& x);
 Tensor triu(const Tensor& x, std::int64_t diagonal);
-/// Of the square matrices in the last two axes, the elements on or below a diagonal as vectors, row after row: a
-/// symmetric matrix as n (n + 1) / 2 numbers. `tril_unpack` puts them back, into matrices of `rows` rows that are 0
-/// elsewhere. ValueError if the matrices are not square, or the vectors have another number of elements.
-///   rc::tril_pack(x)            // [2,3,3] → [2,6]
-///   rc::tril_unpack(packed, 3)  // [2,6] → [2,3,3]
+/// The elements on and below a diagonal (0, the main one, if not given; positive ones lie above it) of the square
+/// matrices in the last two axes, row after row, as vectors: n (n + 1) / 2 numbers of n × n. Any dtype; a copy.
+/// ValueError if the matrices are not square.
+///   rc::tril_pack(x)  // [2,3,3] → [2,6]
 Tensor tril_pack(const Tensor& x);
 Tensor tril_pack(const Tensor& x, std::int64_t diagonal);
+/// The inverse on lower triangles: matrices of rows × rows with these elements there and 0 above. Of a packed symmetric
+/// matrix it gives the lower triangle. ValueError if `rows` is negative or the vectors have another number of elements.
+///   rc::tril_unpack(packed, 3)  // [2,6] → [2,3,3]
 Tensor tril_unpack(const Tensor& packed, Size rows);
 Tensor tril_unpack(const Tensor& packed, Size rows, std::int64_t diagonal);
 /// The last axis as the diagonal of matrices of zeros, in the last two axes or in dim1 and dim2 of the result.

@@ -1,5 +1,6 @@
-// A formula as data: what an elementwise operation makes of one element, written down word by word. A symbolic value
-// writes it; a compiler backend reads it and needs no C++ of the operation. Knows no operation. Start with `Formula`.
+// A formula as data: what an elementwise operation makes of one element, or a reduction of many, written down word by
+// word. A symbolic value writes it; a compiler reads it and needs no C++ of the operation. Knows no operation. Start
+// with `Formula`.
 #pragma once
 
 #include <array>

@@ -283,8 +283,8 @@ RICCI_ALWAYS_INLINE ExactSum exact_sum(Doubles a, Doubles b) {
   const Doubles sum = a + b, of_b = sum - a;
   return {sum, (a - (sum - of_b)) + (b - of_b)};
 }
-/// a + b; where that is no double, the one of its two neighbours whose last bit is 1. What rounds it to fewer digits
-/// rounds a + b.
+/// a + b rounded to odd: exact, or that neighbour whose last bit is 1. Whoever rounds the result to fewer digits rounds
+/// a + b.
 RICCI_ALWAYS_INLINE Doubles odd_sum(Doubles a, Doubles b) {
   const ExactSum sum = exact_sum(a, b);
   const Longs bits = (Longs)sum.rounded;
@@ -293,7 +293,7 @@ RICCI_ALWAYS_INLINE Doubles odd_sum(Doubles a, Doubles b) {
   return (Doubles)(bits + (is_rounded & is_even & away_from_zero));
 }
 
-/// Products of floats are doubles.
+/// A double holds the product of two floats exactly.
 inline Floats fma(Floats a, Floats b, Floats c) {
   const auto half = [](__m128 x, __m128 y, __m128 z) {
     return _mm_cvtpd_ps(
@@ -312,6 +312,7 @@ inline Doubles fma(Doubles a, Doubles b, Doubles c) {
     const Doubles size = (Doubles)((Longs)x & INT64_MAX);
     return ~((Longs)(size >= least) & (Longs)(size <= most));
   };
+  // Within these, no product, rest or sum overflows or loses digits to subnormal numbers.
   const Longs beyond = is_beyond(a, 0x1p-400, 0x1p400) | is_beyond(b, 0x1p-400, 0x1p400) |
                        (is_beyond(c, 0x1p-800, 0x1p800) & (Longs)(c != 0));
   if (any((Bytes)beyond)) [[unlikely]]

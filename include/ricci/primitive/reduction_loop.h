@@ -33,6 +33,10 @@ using scalar::first_of, scalar::fold, scalar::fold_each, scalar::folds_each, sca
 // Threads take kept axes apart; where those are few, they take fours of blocks, fours of fours and so on, which the
 // cascade would join before it joins them with others. So the number of threads changes no bit.
 
+/// Whether terms are a formula that takes many instructions.
+template <class Op>
+inline constexpr bool is_heavy = requires { Op::heavy; };
+
 /// Vectors in a block, which are summed one after the other.
 inline constexpr int block_vectors = 16;
 
@@ -67,8 +71,7 @@ struct Terms {
   using XL = typename Op::XLane;
   using YL = typename Op::YLane;
   /// How much code to spend on speed. An operation with `heavy` terms hides the latency of its additions behind them.
-  static constexpr bool runs =
-      x_access == Access::unit && std::is_arithmetic_v<typename Op::A> && !requires { Op::heavy; };
+  static constexpr bool runs = x_access == Access::unit && std::is_arithmetic_v<typename Op::A> && !is_heavy<Op>;
   static constexpr bool unrolled = runs && y_access != Access::strided && std::is_floating_point_v<typename Op::X> &&
                                    std::is_floating_point_v<typename Op::A>;
 
@@ -187,7 +190,7 @@ template <class T, class C>
 /// What one element takes, roughly: its way from memory, or the formula of a heavy term.
 template <class Op>
 constexpr double nanoseconds_per_element() {
-  if constexpr (requires { Op::heavy; }) return 0.3;
+  if constexpr (is_heavy<Op>) return 0.3;
   else return 0.006 * (sizeof(typename Op::X) + (Op::inputs > 1 ? sizeof(typename Op::Y) : 0));
 }
 

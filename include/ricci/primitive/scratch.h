@@ -1,4 +1,4 @@
-// Working memory for kernels that pack their operands. Knows nothing of what is kept in it.
+// Working memory for kernels. Knows nothing of what is kept in it.
 #pragma once
 
 #include <cstddef>

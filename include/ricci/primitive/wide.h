@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -143,30 +144,30 @@ RICCI_ALWAYS_INLINE Wide<E> abs(Wide<std::complex<E>> z) {
 
 /// |x|^2, and sum + |x|^2.
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> squared_size(Wide<E> x) {
+RICCI_ALWAYS_INLINE Wide<E> squared_magnitude(Wide<E> x) {
   return x * x;
 }
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> squared_size(Wide<std::complex<E>> x) {
+RICCI_ALWAYS_INLINE Wide<E> squared_magnitude(Wide<std::complex<E>> x) {
   return fma(x.real, x.real, x.imag * x.imag);
 }
 
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> add_squared_size(Wide<E> sum, Wide<E> x) {
+RICCI_ALWAYS_INLINE Wide<E> add_squared_magnitude(Wide<E> sum, Wide<E> x) {
   return fma(x, x, sum);
 }
 template <class E>
-RICCI_ALWAYS_INLINE Wide<E> add_squared_size(Wide<E> sum, Wide<std::complex<E>> x) {
+RICCI_ALWAYS_INLINE Wide<E> add_squared_magnitude(Wide<E> sum, Wide<std::complex<E>> x) {
   return fma(x.real, x.real, fma(x.imag, x.imag, sum));
 }
 
 /// The same of a value that writes formulas down.
 template <Symbolic T>
-T squared_size(const T& x) {
+T squared_magnitude(const T& x) {
   return x * x;
 }
 template <Symbolic T>
-T add_squared_size(const T& sum, const T& x) {
+T add_squared_magnitude(const T& sum, const T& x) {
   return fma(x, x, sum);
 }
 

@@ -25,14 +25,15 @@ struct Captured {
   void print_parameter(std::string& out) const {
     out += std::to_string(count);
     if (!draws.empty()) out += " with draws at";
-    for (const Draw& draw : draws) out += " " + std::to_string(draw.place) + "+" + std::to_string(draw.further);
+    for (const Draw& draw : draws)
+      out += draw.place < 0 ? " unused" : " " + std::to_string(draw.place) + "+" + std::to_string(draw.further);
   }
   bool operator==(const Captured&) const = default;
 };
 
 /// A function with rules of its own as a program has it: with what it computes, written down. The rules stay functions
 /// of the user's, for transforms of the program.
-struct Written {
+struct RecordedFunction {
   using kind = Custom;
   static constexpr const char* name = "custom";
   InnerOp function;
@@ -73,7 +74,7 @@ struct Written {
       Type of_example = type_of(inputs[i]);
       of_example.shape.erase(0);
       if (!is_place(i)) refuse_captured(of_example, "differs per example");
-      // One place for all examples, as many times: they draw at it by their numbers.
+      // Every row is the same place: the examples share it and draw by their numbers.
       inputs[i] = batch.size == 0 ? zeros_of(of_example) : select(inputs[i], 0, 0);
     }
     Batch of_own = batch;
@@ -89,7 +90,8 @@ struct Written {
     return std::any_of(captured.draws.begin(), captured.draws.end(),
                        [=](const Captured::Draw& draw) { return draw.place == static_cast<std::int64_t>(input); });
   }
-  /// Where nothing is recorded, the numbers of the place: a rule runs below the vmaps that its tensor belongs to.
+  /// While a program is recorded, the place as a tensor. Else its seed and position, read now: the rule runs below the
+  /// vmaps that the tensor belongs to.
   static StreamPosition further_on(const Tensor& place, std::int64_t further) {
     const auto draws = static_cast<std::uint64_t>(further);
     const ValueRef value = read(place, name);
@@ -102,11 +104,11 @@ struct Written {
   template <class F>
   std::invoke_result_t<F> with_draws(std::span<const Tensor> inputs, const F& rule) const {
     if (captured.draws.empty()) return rule();
-    Draws draws;
-    { const NotedDraws vmaps_here(draws); }
-    for (const auto& [place, further] : captured.draws)
-      draws.places.push_back(place < 0 ? next_draw(default_generator())
-                                       : further_on(inputs[static_cast<std::size_t>(place)], further));
+    Draws draws = draws_here();
+    for (const auto& [place, further] : captured.draws) {
+      if (place < 0) draws.places.push_back(std::nullopt);
+      else draws.places.push_back(further_on(inputs[static_cast<std::size_t>(place)], further));
+    }
     const RepeatedDraws again(draws);
     return rule();
   }
@@ -125,16 +127,16 @@ WrittenDown written_down(Op op, const Types& inputs) {
   for (const Tensor& t : called_on_inputs(op, inputs, inner))
     inner.body->outputs.push_back(inner.variable_of(read(t, op.rules->name)));
   Values captured;
-  Written written{.function = InnerOp(op), .value = closed(*inner.body, captured), .captured = {}};
-  written.captured.count = std::ssize(captured);
+  RecordedFunction recorded{.function = InnerOp(op), .value = closed(*inner.body, captured), .captured = {}};
+  recorded.captured.count = std::ssize(captured);
   for (const RecordInterpreter::Draw& draw : inner.draws()) {
     const auto is_it = [&](const ValueRef& v) { return v.get() == draw.place.get(); };
     const auto at = std::find_if(captured.begin(), captured.end(), is_it);
     const auto place = at == captured.end() ? -1 : std::ssize(inputs) + (at - captured.begin());
-    written.captured.draws.push_back({place, static_cast<std::int64_t>(draw.position)});
+    recorded.captured.draws.push_back({place, static_cast<std::int64_t>(draw.position)});
   }
-  (void)&registered<Written>;
-  return {&rules_of<Written>, own(written), std::move(captured)};
+  (void)&registered<RecordedFunction>;
+  return {&rules_of<RecordedFunction>, own(recorded), std::move(captured)};
 }
 
 }  // namespace ricci
