@@ -88,6 +88,7 @@ std::string name_of_function(const char* symbol) {
   const auto holds = [&](const char* part) { return name.find(part) != std::string::npos; };
   if (starts("ricci::SymbolTable::") || starts("ricci::symbols::") || starts("ricci::Size::")) return "a use of a size";
   if (holds("::operator") && holds("ricci::Size") && !holds("Tensor::")) return "a use of a size";
+  if (holds("Tensor::size(")) return "a use of a size";  // where the compiler has not inlined it
   if (holds("Tensor::operator[](")) return "index";
   name.resize(std::min(name.find_first_of("(<["), name.size()));
   name.erase(0, name.rfind(':') + 1);

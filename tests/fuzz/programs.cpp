@@ -70,4 +70,13 @@ Tensor random_tensor(Dice& dice) {
   return rc::tensor(values).reshape(rc::Shape(shape)).to(dtype).clone();
 }
 
+std::vector<Tensor> random_captured(Dice& dice) {
+  return {random_tensor(dice), ricci::tensor(0.5), ricci::tensor({0.25, -1.0, 2.0})};
+}
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
 }  // namespace fuzz

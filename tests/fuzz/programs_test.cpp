@@ -1,6 +1,5 @@
 // What holds after any program, whether it returned or threw at any point: no transform is active, no argument is
-// changed, no memory is kept. RICCI_FUZZ_PROGRAMS says how many programs are tried, RICCI_FUZZ_SEED tries one alone,
-// RICCI_FUZZ_SHOW=1 prints each before it runs.
+// changed, no memory is kept.
 #include "programs.h"
 
 #include <gtest/gtest.h>
@@ -21,18 +20,14 @@ namespace {
 
 using fuzz::Dice;
 using fuzz::Program;
+using fuzz::programs_by_default;
+using fuzz::setting;
 using fuzz::Tensor;
 using fuzz::Thrown;
 using fuzz::world;
 namespace rc = ricci;
 
 constexpr int parts = 8;  // that ctest runs at once
-constexpr std::uint64_t programs_by_default = 480;
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 /// Type and elements, bit by bit.
 struct Bits {
@@ -54,7 +49,7 @@ struct Case {
   explicit Case(Dice& dice)
       : program(fuzz::random_program(dice, Program::deepest)),
         argument(fuzz::random_tensor(dice)),
-        captured{fuzz::random_tensor(dice), rc::tensor(0.5), rc::tensor({0.25, -1.0, 2.0})} {}
+        captured(fuzz::random_captured(dice)) {}
   std::vector<Tensor> tensors() const {
     std::vector<Tensor> all = captured;
     all.push_back(argument);

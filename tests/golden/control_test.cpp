@@ -346,7 +346,7 @@ program(a: f32[i=s0,s1], b: f32[s1]) where s0!=1, s1!=1 {
 )");
 }
 
-// What a solver does is a program like others; the rules of the equation are those of all examples.
+// Under vmap, custom_root is one equation for all examples; its value is the program of the solver.
 TEST(GoldenControl, ARootOfEachExampleIsOneEquation) {
   const auto newton = [](auto g, Tensor x) {
     const Tensor slope = 2 * x;

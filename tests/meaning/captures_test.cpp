@@ -192,7 +192,7 @@ TEST(Captures, OfACustomFunctionInARecordedLoopBelongToTheProgram) {
 }
 
 // A function may also capture what the recorded function around it got: an operand like others.
-TEST(Captures, OfACustomFunctionFromTheRecordedFunctionAreOperands) {
+TEST(Captures, OfACustomFunctionMayComeFromTheRecordedFunction) {
   const auto f = [](Tensor w) {
     return rc::custom_jvp([=](Tensor x) { return x * w; },
                           [=](std::tuple<Tensor> x, std::tuple<Tensor> t) {

@@ -250,7 +250,7 @@ Tensor claimed(const Tensor& x, std::function<Tensor(Tensor)> f) {
   return rc::apply(Claimed{{std::make_shared<const std::function<Tensor(Tensor)>>(std::move(f))}}, x);
 }
 
-TEST(CustomPrimitive, PrintsUnderVmapWhereARuleMakesItAnEquationOfItsOwn) {
+TEST(CustomPrimitive, IsPrintedUnderVmap) {
   const auto f = [](Tensor x) { return claimed(x, [](Tensor y) { return y * 2; }); };
   const rc::Program p = rc::trace(rc::vmap(f))(ramp({2, 3}));
   EXPECT_NE(to_string(p).find("function=vmap(claimed"), std::string::npos) << p;

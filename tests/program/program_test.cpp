@@ -51,7 +51,7 @@ TEST(Program, CapturedTensorsAreInputsThatEachRunReads) {
   expect_values(again({rc::ones({3})})[0], {6, 6, 6});
 }
 
-TEST(Program, OfItsOwnTransformsReadsCapturedTensorsAnew) {
+TEST(Program, RecordedUnderTransformsReadsCapturedTensorsAnew) {
   const Tensor w = rc::tensor({2., 3.}), x = rc::tensor({{1., 1.}, {2., 2.}});
   const auto f = [&](Tensor row) { return (row * row * w.exp()).sum(); };
   const rc::Program p = rc::trace(rc::vmap(rc::grad(f)))(x);
@@ -120,7 +120,7 @@ TEST(Program, LetsTheHostLookAtWhatIsComputedFromCapturedTensorsAlone) {
   expect_values(mapped({rc::ones({2, 3})})[0], {6, 0, 6, 6, 0, 6});
 }
 
-TEST(Program, DoesNotLetTheHostLookAtWhatAnInputOrADrawStandsBehind) {
+TEST(Program, RefusesToReadWhatDependsOnAnInputOrADraw) {
   const Tensor w = rc::tensor({3.0});
   for (const auto& value : std::vector<std::function<Tensor(Tensor)>>{
            [&](Tensor x) { return w * x; }, [&](Tensor x) { return (w.expand(x.shape()) * 2).sum(); },

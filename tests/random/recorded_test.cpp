@@ -247,7 +247,7 @@ TEST(RecordedDraws, OfACustomFunctionAreTheSameInWhatIsComputedAgain) {
   expect_repeated(times_noise_of_class);
 }
 
-/// What a transform of a program draws is drawn anew at each call, and belongs to the value.
+/// Each call of a program's derivative draws new numbers; its value and slope share them.
 TEST(RecordedDraws, OfACustomFunctionAreNewAtEachDerivativeOfTheProgram) {
   const auto twice = [](Tensor x) { return times_noise(x) + 100 * times_noise(x); };
   const auto kept = [](Tensor x) { return rc::checkpoint(times_noise)(x); };

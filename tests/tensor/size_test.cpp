@@ -116,7 +116,7 @@ TEST_F(SymbolicSize, ThatIsAQuotientReliesOnTermsThatAreNotNegative) {
   EXPECT_EQ(table.print_guards(), " where s0>=5");
 }
 
-TEST_F(SymbolicSize, ThatIsAQuotientIsANumberWhereItsGuardSaysSo) {
+TEST_F(SymbolicSize, AQuotientIsANumberOnceItsGuardFixesTheSize) {
   EXPECT_TRUE(n < 7);
   EXPECT_EQ(text((n - 6) / 2 + 1), "1");  // relies on n >= 6
   EXPECT_EQ(text(n), "6");
