@@ -111,9 +111,11 @@ TEST(Triangle, IsPackedRowAfterRowAndUnpackedAmongZeros) {
   expect_error<rc::ValueError>([] { rc::tril_pack(rc::ones({2, 3})); },
                                "tril_pack: needs square matrices, found f32[2,3]");
   expect_error<rc::ValueError>([] { rc::tril_unpack(rc::ones({5}), 3); },
-                               "tril_unpack: matrices of 3 rows have 6 elements there, found f32[5]");
+                               "tril_unpack: matrices of 3 rows have 6 elements on and below diagonal 0, found f32[5]; "
+                               "pass the rows and the diagonal that packed it");
   expect_error<rc::ValueError>([] { rc::tril_unpack(rc::ones({}), 3); },
-                               "tril_unpack: matrices of 3 rows have 6 elements there, found f32[]");
+                               "tril_unpack: matrices of 3 rows have 6 elements on and below diagonal 0, found f32[]; "
+                               "pass the rows and the diagonal that packed it");
   EXPECT_THROW(rc::tril_unpack(rc::ones({0}), -1), rc::ValueError);
 }
 
