@@ -224,12 +224,15 @@ bool BatchRun::enter(const tree::Walk& arguments) {
     return false;
   }
   std::vector<Tensor> bases(arguments.leaves.size()), rows(arguments.leaves.size());
+  std::vector<ValueRef> values(arguments.leaves.size());
   for (std::size_t i = 0; i < bases.size(); ++i) {
     if (!s.in_dims[i]) continue;
     const std::int64_t axis = *s.in_dims[i];
     bases[i] = s.count == s.size ? *arguments.leaves[i] : narrow(*arguments.leaves[i], axis, s.from, s.count.host());
     rows[i] = axis == 0 ? bases[i] : movedim(bases[i], axis, 0);
     if (group) rows[i] = index_select(rows[i], 0, tensor(group->numbers));
+    values[i] = value_of(rows[i]);
+    if (values[i]->level == 0) values[i] = read(rows[i], "vmap");  // a variable, where a recording around captures it
   }
   Entry entry = entry_of("vmap", s.where);
   entry.axis = s.entry_axis;
@@ -243,7 +246,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   s.interpreter->run_lanes(group);
   for (std::size_t i = 0; i < bases.size(); ++i)
     if (s.in_dims[i])
-      *arguments.leaves[i] = show_argument(new_node<Batched>(s.level, value_of(rows[i]), group),
+      *arguments.leaves[i] = show_argument(new_node<Batched>(s.level, values[i], group),
                                            new MappedArgument(bases[i], s.level, *s.in_dims[i]));
   return true;
 }

@@ -16,7 +16,11 @@ namespace ricci {
 struct Tape::State {
   runs::Place where;
   std::unique_ptr<TapeInterpreter> interpreter;
-  std::vector<Tensor> watched;  // keeps the interpreter's watched cells
+  struct Watched {
+    Tensor tensor;            // keeps the cell
+    ValueRef before, inside;  // what it held, and what that is inside a recording that captures it
+  };
+  std::vector<Watched> watched;
 
   void require_running() const;
   [[noreturn]] void raise_inside(const char* what, const Value& value, const char* remedy) const;
@@ -75,7 +79,10 @@ Tape::Tape(where_t where)
 Tape::~Tape() {
   const bool ended = state_->interpreter->end();
   if (!ended) count_as_ended(state_->interpreter->level);
-  for (const Tensor& t : state_->watched) t.cell()->value = without_ended(t.cell()->value);
+  for (const auto& [tensor, before, inside] : state_->watched) {
+    ValueRef left = without_ended(tensor.cell()->value);
+    tensor.cell()->value = left.get() == inside.get() ? before : std::move(left);
+  }
   if (!ended) give_up(state_->interpreter.release());
 }
 
@@ -119,7 +126,8 @@ void Tape::watch_leaves(const tree::Walk& walk) {
     const bool on_tape = taped_at(value, s.interpreter->level) != nullptr;
     const ValueRef shown = on_tape ? value : s.watched_value(value);
     const int slot = taped_at(shown, s.interpreter->level)->slot;
-    if (s.interpreter->watched.insert_or_assign(cell, slot).second) s.watched.push_back(*leaf);
+    if (s.interpreter->watched.insert_or_assign(cell, slot).second)
+      s.watched.push_back({*leaf, value_of(*leaf), value});
     if (on_tape) continue;
     cell->value = shown;
     if (cell->link) keep_what_is_watched(*cell->link, s.interpreter->parent);

@@ -75,6 +75,35 @@ TEST(Program, OfABranchAndALoopReadsWhatTheyCaptureAnew) {
   expect_values(p({rc::tensor({2.0})})[0], {3});
 }
 
+TEST(Program, OfACapturedTensorThatIsMappedReadsItAnew) {
+  const Tensor w = rc::tensor({1., 2., 3.}), x = rc::tensor({0.5, -1.5, 2.0});
+  const auto f = [&](Tensor a) {
+    const auto by_sign = [](Tensor q) {
+      return rc::cond(q > 2, [](Tensor y) { return y * 2; }, [](Tensor y) { return -y; }, q);
+    };
+    return a * rc::vmap(by_sign)(w) + rc::vmap([](Tensor q) { return q * 2; })(w) +
+           rc::vmap(rc::vmap(by_sign))(w.reshape({3, 1}))[0];
+  };
+  const rc::Program p = rc::trace(f)(x);
+  expect_equal(p({x})[0], f(x));
+  w.copy_(rc::tensor({4., 1., 5.}));
+  expect_equal(p({x})[0], f(x));
+}
+
+TEST(Program, ATapeThatWatchesACapturedTensorLeavesItAsItWas) {
+  const Tensor w = rc::tensor({1., 2., 3.}), x = rc::tensor({0.5, -1.5, 2.0});
+  const auto f = [&](Tensor a) {
+    rc::Tape tape;
+    tape.watch(w);
+    return tape.gradient((w * w * a).sum(), w);
+  };
+  const rc::Program p = rc::trace(f)(x);
+  expect_values(w, {1, 2, 3});
+  expect_values(p({x})[0], {1, -6, 12});
+  w.fill_(1);
+  expect_values(p({x})[0], {1, -3, 4});
+}
+
 TEST(Program, OfARecordingInsideReadsTheCapturesOfBoth) {
   const Tensor w = rc::tensor({2.0});
   const auto outer = [&](Tensor x) {
