@@ -2,6 +2,8 @@
 #include "interpreters/record.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "interpreters/batch.h"
 #include "interpreters/dual.h"
@@ -71,6 +73,43 @@ ValueRef RecordInterpreter::capture(const Tensor& tensor, const ValueRef& value)
 
 namespace {
 
+/// The elements in row-major order. 0-dim: weak, so that a program prints them as a number.
+ArrayRef copy_of(const Strided& elements) {
+  Shape shape;
+  for (int axis = 0; axis < elements.rank; ++axis) shape.push_back(elements.shape[axis]);
+  ArrayRef copy = make_array({.dtype = elements.dtype, .shape = shape, .weak = shape.empty()});
+  kernels::copy(copy->strided(), elements);
+  return copy;
+}
+
+/// ` (1.5)`, ` (true)`; nothing of more than one element.
+std::string in_brackets(const Array& elements) {
+  return elements.type.shape.empty() ? " (" + number_text(elements) + ")" : std::string();
+}
+
+/// What a program relies on where the recorded function looked at a value. It has no result: it throws where the value
+/// has become another, bit by bit, so that a nan stays what it was. Laws compare results, so it has no samples:
+/// `Program.ExpectsWhatTheHostHasSeenOfCapturedTensors` tests it.
+struct ExpectEqual {
+  using kind = Explicit;
+  static constexpr const char* name = "expect_equal";
+  static constexpr bool locally_constant = true;
+
+  Types type(const Type& now, const Type& recorded) const {
+    if (now.dtype != recorded.dtype || !(now.shape == recorded.shape))
+      throw TypeError(to_string(now) + " is never " + to_string(recorded));
+    return {};
+  }
+  void eval(Outputs, Inputs in) const {
+    const ArrayRef now = copy_of(in[0]), recorded = copy_of(in[1]);
+    if (std::memcmp(now->data, recorded->data, static_cast<std::size_t>(bytes_of(now->type))) == 0) return;
+    raise<TransformError>("program: the recorded function looked at " + to_string(recorded->type) +
+                          in_brackets(*recorded) + ", computed from captured tensors; it has become another" +
+                          in_brackets(*now) + "; record it again, or use where, cond or while_loop");
+  }
+  ExpectEqual lifted() const { return {}; }
+};
+
 /// Whether it gives the same each time it is computed from the same operands.
 bool is_repeatable(const Equation& e) {
   const bool takes_place = e.rules->kind == Kind::custom && e.inputs.empty();
@@ -80,32 +119,46 @@ bool is_repeatable(const Equation& e) {
 }  // namespace
 
 const ValueRef* RecordInterpreter::known(Variable variable) {
-  auto& values = writing_->known;
-  const auto is_new = [&](Variable v) { return values.find(v) == values.end(); };
   std::vector<bool> needed(body->types.size());
-  needed[static_cast<std::size_t>(variable)] = is_new(variable);
+  needed[static_cast<std::size_t>(variable)] = true;
   const auto is_needed = [&](Variable v) { return needed[static_cast<std::size_t>(v)]; };
   std::vector<const Equation*> behind_it;
   for (auto e = body->equations.rbegin(); e != body->equations.rend(); ++e) {
     if (std::ranges::none_of(e->outputs, is_needed)) continue;
     if (!is_repeatable(*e)) return nullptr;
-    for (const Variable v : e->inputs)
-      if (is_new(v)) needed[static_cast<std::size_t>(v)] = true;
+    for (const Variable v : e->inputs) needed[static_cast<std::size_t>(v)] = true;
     behind_it.push_back(&*e);
   }
   if (std::ranges::any_of(body->inputs, is_needed)) return nullptr;
   const AtLevel outside(parent);
+  auto& values = writing_->known;
+  bool is_captured = false;
   for (const Constant& c : body->constants)
-    if (is_needed(c.variable)) values[c.variable] = c.value;
-  for (const Capture& c : body->captures)
-    if (is_needed(c.variable)) values[c.variable] = read(c.tensor, "trace");
+    if (is_needed(c.variable)) values.try_emplace(c.variable, c.value);
+  for (const Capture& c : body->captures) {
+    if (!is_needed(c.variable)) continue;
+    is_captured = true;
+    if (!values.contains(c.variable)) values[c.variable] = read(c.tensor, "trace");
+  }
   for (auto e = behind_it.rbegin(); e != behind_it.rend(); ++e) {
+    if (values.contains((*e)->outputs[0])) continue;
     Tensors operands;
     for (const Variable v : (*e)->inputs) operands.push_back(wrap(values.at(v)));
     const Tensors results = apply_all((*e)->op(), operands);
     for (std::size_t i = 0; i < results.size(); ++i) values[(*e)->outputs[i]] = read(results[i], (*e)->rules->name);
   }
-  return &values.at(variable);
+  const ValueRef& value = values.at(variable);
+  if (is_captured && value->kind == ValueKind::array) expect(variable, static_cast<const Array&>(*value));
+  return &value;
+}
+
+void RecordInterpreter::expect(Variable variable, const Array& elements) {
+  if (what_ != Records::program || !writing_->expected.insert(variable).second) return;
+  (void)&registered<ExpectEqual>;
+  const ExpectEqual expect_equal;
+  const Type& type = body->types[static_cast<std::size_t>(variable)];
+  const std::array<ValueRef, 2> operands = {new_node<Recorded>(level, type, variable), copy_of(elements.strided())};
+  write({&rules_of<ExpectEqual>, &expect_equal}, operands);
 }
 
 Variable RecordInterpreter::variable_of_number(const ValueRef& number) {

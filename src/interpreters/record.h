@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "interpreters/shared_recording.h"
 #include "interpreters/streams.h"
@@ -47,6 +48,7 @@ class RecordInterpreter final : public Interpreter {
   bool sees_everything() const override { return what_ != Records::tangents && !is_passed_by(); }
   ValueRef capture(const Tensor& tensor, const ValueRef& value) override;
   /// The value of a variable that is computed from captured values alone; null: an input or a draw stands behind it.
+  /// The program of a trace expects it to be the same in each run.
   const ValueRef* known(Variable variable);
 
   /// The place of the next draw from `generator`. Requires: a whole program is recorded.
@@ -84,7 +86,8 @@ class RecordInterpreter final : public Interpreter {
     ProgramBody body;
     std::map<NumberBits, Variable> numbers;
     std::unordered_map<const void*, ValueRef> captured;  // by cell, or by value where no cell holds it
-    std::unordered_map<Variable, ValueRef> known;        // what the host has looked at
+    std::unordered_map<Variable, ValueRef> known;        // what the host has looked at, and what stands behind it
+    std::unordered_set<Variable> expected;               // to be in each run what the host has seen
     std::unordered_map<Variable, ValueRef> constants;    // by variable, what no_grad leaves of it
     SharedRecording threads;
   };
@@ -99,6 +102,7 @@ class RecordInterpreter final : public Interpreter {
   Variable new_variable(const Type& type);
   Variable variable_of_number(const ValueRef& number);
   const ValueRef& captured(const void* key, const Type& type, const Tensor& tensor);
+  void expect(Variable variable, const Array& elements);
   StreamPosition in_here(const StreamPosition& outside);
 
   const Records what_;

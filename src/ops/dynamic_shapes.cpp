@@ -90,7 +90,8 @@ std::pair<Tensor, Tensor> aligned(const char* op, const Tensor& x, const Tensor&
   require_defined(op, x, 0);
   require_defined(op, mask, 1);
   const Shape shape = type_of(add(zeros_like(x), mask)).shape;
-  return {reshape(expand(x, shape), {-1}), reshape(expand(mask, shape), {-1})};
+  const auto spread = [&](const Tensor& t) { return type_of(t).shape == shape ? t : expand(t, shape); };
+  return {reshape(spread(x), {-1}), reshape(spread(mask), {-1})};
 }
 
 /// `about` is what errors speak of.

@@ -147,6 +147,11 @@ class Parser {
     return found;
   }
   std::string word() { return word_of(text_); }
+  bool is_declaration() const {
+    std::string_view rest = text_;
+    word_of(rest);
+    return rest.starts_with(":");
+  }
   /// The next tensor that was given; it must be of the type that the program was recorded with.
   const Tensor& next_capture(const Type& type) const {
     const std::size_t i = body_.captures.size();
@@ -245,12 +250,14 @@ class Parser {
     size.remove_prefix(name.size() + 1);
     return name;
   }
-  /// `a: f32[], b: i64[] = max[axis=0] x`
+  /// `a: f32[], b: i64[] = max[axis=0] x`, `expect_equal x true`
   void equation() {
     Equation e{.rules = nullptr, .parameters = {}, .inputs = {}, .outputs = {}};
-    do e.outputs.push_back(declare(declared()));
-    while (take(text_, ", "));
-    expect(text_, " = ");
+    if (is_declaration()) {
+      do e.outputs.push_back(declare(declared()));
+      while (take(text_, ", "));
+      expect(text_, " = ");
+    }
     const std::string name = word();
     for (const Rules* rules : registry())
       if (name == rules->name) e.rules = rules;

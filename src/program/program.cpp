@@ -88,7 +88,7 @@ class Printer {
   void equation(const Equation& e) {
     text_ += "  ";
     for (std::size_t i = 0; i < e.outputs.size(); ++i) text_ += (i ? ", " : "") + declaration(e.outputs[i]);
-    text_ += std::string(" = ") + e.rules->name;
+    text_ += std::string(e.outputs.empty() ? "" : " = ") + e.rules->name;
     std::string parameters;
     e.rules->parameters.print(e.parameters.get(), parameters);
     if (!parameters.empty()) text_ += "[" + indented(parameters) + "]";
@@ -323,7 +323,7 @@ ProgramBody without_dead_equations(const ProgramBody& body) {
   for (Variable v : body.outputs) needed[static_cast<std::size_t>(v)] = true;
   std::vector<Equation> kept;
   for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
-    bool wanted = false;
+    bool wanted = e->outputs.empty();  // it says what the program relies on
     for (Variable v : e->outputs) wanted = wanted || needed[static_cast<std::size_t>(v)];
     if (!wanted) continue;
     for (Variable v : e->inputs) needed[static_cast<std::size_t>(v)] = true;

@@ -14,6 +14,7 @@ namespace ricci {
 /// A variable is an index into ProgramBody::types.
 using Variable = int;
 
+/// Without outputs it says what the program relies on.
 struct Equation {
   const Rules* rules;
   OwnedParameters parameters;

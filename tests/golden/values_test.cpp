@@ -42,6 +42,25 @@ program(a: f32[4]; b: f32[3,4]) {
 )");
 }
 
+// The function may look at what is computed from captured tensors alone. The program expects it to stay what it was;
+// `d` are the places where the mask holds.
+TEST(GoldenValues, WhatTheFunctionLookedAtIsExpectedToStay) {
+  const Tensor w = rc::ones({2});
+  const auto positive = [&](Tensor x) { return w.sum() > 0 ? x[w > 0] : -x; };
+  expect_golden_whole(rc::trace(positive)(rc::ones({2})), R"(
+program(a: f32[2]; b: f32[2], c: bool[2], d: i64[2]) {
+  e: f32[] = sum[axes=(0)] b
+  f: bool[] = gt e 0
+  expect_equal f true
+  g: bool[2] = gt b 0
+  expect_equal g c
+  h: f32[2] = permute[axes=(0)] a
+  k: f32[2] = index[place={index,(0),(2),true}] h d
+  return k
+}
+)");
+}
+
 // A number is written where it is used. It is weak: it takes the element type of what it meets.
 TEST(GoldenValues, ANumberOfTheFunctionIsWrittenWhereItIsUsed) {
   const auto f = [](Tensor x) {

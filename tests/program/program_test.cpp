@@ -149,6 +149,47 @@ TEST(Program, LetsTheHostLookAtWhatIsComputedFromCapturedTensorsAlone) {
   expect_values(mapped({rc::ones({2, 3})})[0], {6, 0, 6, 6, 0, 6});
 }
 
+TEST(Program, ExpectsWhatTheHostHasSeenOfCapturedTensors) {
+  const Tensor w = rc::tensor({3., -1., 2.});
+  const auto f = [&](Tensor x) { return w.sum() > 0 ? x[w > 0] * w.unique()[0] : x; };
+  const rc::Program p = rc::trace(rc::vmap(f))(rc::ones({2, 3}));
+  const rc::Program again = rc::parse_program(rc::to_string(p), p.captured());
+  EXPECT_EQ(rc::to_string(again), rc::to_string(p));
+  const Tensor x = rc::tensor({{1., 2., 3.}, {4., 5., 6.}});
+  expect_values(p({x})[0], {-1, -3, -4, -6});
+  w.copy_(rc::tensor({5., -2., 7.}));  // the sign of the sum and the mask are what they were
+  expect_values(p({x})[0], {-2, -6, -8, -12});
+  const auto refuses = [&](const std::function<void()>& run, const std::string& reason) {
+    try {
+      run();
+      ADD_FAILURE() << "ran on other captured tensors";
+    } catch (const rc::TransformError& error) {
+      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+    }
+  };
+  w.copy_(rc::tensor({-5., -2., -7.}));
+  const std::string reason =
+      "the recorded function looked at bool[] (true), computed from captured tensors; it has become another (false); "
+      "record it again, or use where, cond or while_loop";
+  refuses([&] { p({x}); }, reason);
+  refuses([&] { again({x}); }, reason);
+  refuses([&] { rc::vmap([&](Tensor y) { return p({y})[0]; })(rc::ones({4, 2, 3})); }, reason);
+  refuses([&] { rc::grad([&](Tensor y) { return p({y})[0].sum(); })(x); }, reason);
+  w.copy_(rc::tensor({5., 2., 7.}));
+  refuses([&] { p({x}); }, "looked at bool[3], computed from captured tensors; it has become another; record");
+  w.copy_(rc::tensor({5., -2., 7.}));
+  const rc::Program around = rc::trace([&](Tensor y) { return p({y})[0]; })(x);
+  expect_values(around({x})[0], {-2, -6, -8, -12});
+  w.fill_(-1);
+  refuses([&] { around({x}); }, reason);
+}
+
+TEST(Program, SelectsByACapturedMask) {
+  const Tensor mask = rc::tensor({true, false, true});
+  const rc::Program p = rc::trace([&](Tensor x) { return x.masked_select(mask); })(rc::ones({3}));
+  expect_values(p({rc::tensor({1., 2., 3.})})[0], {1, 3});
+}
+
 TEST(Program, RefusesToReadWhatDependsOnAnInputOrADraw) {
   const Tensor w = rc::tensor({3.0});
   for (const auto& value : std::vector<std::function<Tensor(Tensor)>>{

@@ -26,7 +26,8 @@ struct Traced {
 /// Writes a function down as a program: its inputs are the tensors of the arguments, its outputs those of the result,
 /// captured tensors are inputs too, read each time the program runs. One program serves all sizes of the inputs, within
 /// the guards that `f` left by looking at a size. Reading a value (`item`, `if (x > 0)`) throws TransformError where an
-/// input or a draw stands behind it; one computed from captured tensors alone is a number of the program from then on.
+/// input or a draw stands behind it. One computed from captured tensors alone can be read; the program says so in an
+/// equation without a result, `expect_equal d true`, and throws TransformError once the value has become another.
 /// Of a matrix, `trace` is the sum of its diagonal.
 ///   rc::Program p = rc::trace(f)(x, y); std::cout << p;
 template <class F>
