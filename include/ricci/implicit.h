@@ -81,6 +81,14 @@ class Implicit : public Typed<Operation, X, X, std::vector<Tensor>> {
   }
 };
 
+/// A copy of `operation`, which is in the hands of others, with the sizes of its program `f` visited.
+template <class O>
+std::shared_ptr<const O> with_sizes_of(const O& operation, Program O::*f, SizeVisitor& visitor) {
+  const auto visited = std::make_shared<O>(operation);
+  (visited.get()->*f).visit_parameter_sizes(visitor);
+  return visited;
+}
+
 /// The root of a function of X with parameters: arguments are the initial guess and the parameters.
 template <class X, class Solve, class TangentSolve>
 class Root final : public Implicit<X> {
@@ -124,6 +132,10 @@ class Root final : public Implicit<X> {
     return {
         std::move(outputs),
         this->tangents_of("tangent_solve", negated(solution(name, "tangent_solve", tangent_solve_, slope, change)))};
+  }
+
+  std::shared_ptr<const Operation> with_sizes(SizeVisitor& visitor) const override {
+    return with_sizes_of(*this, &Root::f_, visitor);
   }
 
  private:
@@ -189,6 +201,10 @@ class LinearSolve final : public Implicit<X> {
       rest = map_leaves([](const Tensor& t, const Tensor& c) { return t - c; }, slope_of_b, change);
     }
     return {std::move(outputs), this->tangents_of("solve", run({matvec_, parameters}, rest, solve_, transpose_solve_))};
+  }
+
+  std::shared_ptr<const Operation> with_sizes(SizeVisitor& visitor) const override {
+    return with_sizes_of(*this, &LinearSolve::matvec_, visitor);
   }
 
  private:

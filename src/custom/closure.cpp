@@ -93,9 +93,4 @@ void write_leaves(std::span<const Tensor>& values, const tree::Walk& into) {
   }
 }
 
-Closure with_fixed_sizes(Closure closure) {
-  closure.program = ricci::with_fixed_sizes(std::move(closure.program));
-  return closure;
-}
-
 }  // namespace ricci::function

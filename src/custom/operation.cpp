@@ -21,6 +21,9 @@ namespace {
 struct Reference {
   std::shared_ptr<const Operation> operation;
   void print_parameter(std::string& out) const { out += operation->name(); }
+  void visit_parameter_sizes(SizeVisitor& visitor) {
+    if (auto visited = operation->with_sizes(visitor)) operation = std::move(visited);
+  }
   bool operator==(const Reference&) const = default;
 };
 

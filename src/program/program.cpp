@@ -117,10 +117,10 @@ class Printer {
   std::string text_;
 };
 
-/// The sizes of one call's inputs, in their order.
+/// The sizes of one call's inputs, in their order: symbols where the call is recorded.
 struct CallSizes final : SizeVisitor {
   const SymbolTable& table;
-  std::vector<std::int64_t> sizes;
+  std::vector<Size> sizes;
 
   CallSizes(const SymbolTable& table, std::span<const Tensor> inputs) : table(table) {
     for (const Tensor& t : inputs)
@@ -129,7 +129,9 @@ struct CallSizes final : SizeVisitor {
   void visit(Size& size) override { size = table.evaluate(size, sizes); }
   /// Throws what a call of the user's relied on and does not hold; returns where nobody knows the call.
   void raise_in_terms_of_the_call(const ProgramBody& body, std::span<const Tensor> inputs) const {
-    const Guard* guard = table.broken(sizes);
+    std::vector<Size> numbers;
+    for (const Size size : sizes) numbers.push_back(size.hint());
+    const Guard* guard = table.broken(numbers);
     const std::string call = guard && guard->origin ? guard->origin() : std::string();
     if (call.empty()) return;
     std::string before, now;
@@ -147,12 +149,12 @@ struct CallSizes final : SizeVisitor {
   /// Throws where the recording relied on something that does not hold for these sizes.
   void check_guards(const ProgramBody& body, std::span<const Tensor> inputs) const {
     for (const Guard& g : table.guards()) {
-      const std::int64_t left = table.evaluate(g.left, sizes), right = table.evaluate(g.right, sizes);
+      const Size left = table.evaluate(g.left, sizes), right = table.evaluate(g.right, sizes);
       if (g.holds(left, right)) continue;
       raise_in_terms_of_the_call(body, inputs);
       raise<ValueError>("program: recorded where " + table.print(g.left) + to_string(g.relation) +
-                        table.print(g.right) + ", called where they are " + std::to_string(left) + " and " +
-                        std::to_string(right) + "; record it again for these sizes");
+                        table.print(g.right) + ", called where they are " + std::to_string(left.hint()) + " and " +
+                        std::to_string(right.hint()) + "; record it again for these sizes");
     }
   }
 };

@@ -34,12 +34,14 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   if (__builtin_mul_overflow(a, b, &product)) throw ValueError("an expression of sizes is beyond what memory can hold");
   return product;
 }
+Size plus(Size a, Size b) { return any_symbol(a, b) ? a + b : Size(plus(a.raw(), b.raw())); }
+Size times(Size a, Size b) { return any_symbol(a, b) ? a * b : Size(times(a.raw(), b.raw())); }
 
 }  // namespace
 
 std::function<std::string()> (*origin_of_guards)() = nullptr;
 
-bool Guard::holds(std::int64_t left, std::int64_t right) const {
+bool Guard::holds(Size left, Size right) const {
   switch (relation) {
     case Relation::equal: return left == right;
     case Relation::different: return left != right;
@@ -127,10 +129,10 @@ int SymbolTable::unknown_of_quotient(const Polynomial& numerator, const Polynomi
   };
   const auto at = std::find_if(unknowns_.begin(), unknowns_.end(), same);
   if (at != unknowns_.end()) return static_cast<int>(at - unknowns_.begin());
-  const auto number = [this](int i) { return unknowns_[static_cast<std::size_t>(i)].hint; };
+  const auto number = [this](int i) { return Size(unknowns_[static_cast<std::size_t>(i)].hint); };
   const std::int64_t below = value_of(denominator, number);
   assert(below != 0 || is_text_);
-  unknowns_.push_back({-1, numerator, denominator, below == 0 ? 0 : value_of(numerator, number) / below});
+  unknowns_.push_back({-1, numerator, denominator, below == 0 ? Size(0) : value_of(numerator, number) / below});
   return static_cast<int>(unknowns_.size()) - 1;
 }
 
@@ -269,7 +271,7 @@ std::int64_t SymbolTable::fix(Size size) {
 
 std::int64_t SymbolTable::hint(Size size) const {
   const std::int64_t number =
-      value_of(polynomial_of(size), [this](int i) { return unknowns_[static_cast<std::size_t>(i)].hint; });
+      value_of(polynomial_of(size), [this](int i) { return Size(unknowns_[static_cast<std::size_t>(i)].hint); });
   return is_text_ ? std::max<std::int64_t>(number, 1) : number;  // a text's numbers are made up
 }
 
@@ -351,37 +353,37 @@ void SymbolTable::simplify() {
     if (g.relation == Guard::Relation::equal && solve(sum(polynomial_of(g.left), polynomial_of(g.right), -1))) return;
 }
 
-template <class Number>
-std::int64_t SymbolTable::value_of(const Polynomial& polynomial, const Number& number) const {
-  std::int64_t total = 0;
+template <class SizeOfUnknown>
+Size SymbolTable::value_of(const Polynomial& polynomial, const SizeOfUnknown& size_of_unknown) const {
+  Size total = 0;
   for (const auto& [monomial, coefficient] : polynomial) {
-    std::int64_t term = coefficient;
-    for (int i : monomial) term = times(term, number(i));
+    Size term = coefficient;
+    for (int i : monomial) term = times(term, size_of_unknown(i));
     total = plus(total, term);
   }
   return total;
 }
 
-std::int64_t SymbolTable::number_of(int unknown, std::span<const std::int64_t> inputs, Numbers& known) const {
+Size SymbolTable::size_of(int unknown, std::span<const Size> inputs, Sizes& known) const {
   const Unknown& u = unknowns_[static_cast<std::size_t>(unknown)];
   if (u.input >= 0) return inputs[static_cast<std::size_t>(u.input)];
-  std::optional<std::int64_t>& result = known[static_cast<std::size_t>(unknown)];
+  std::optional<Size>& result = known[static_cast<std::size_t>(unknown)];
   if (result) return *result;
-  const auto number = [&](int i) { return number_of(i, inputs, known); };
-  const std::int64_t below = value_of(u.denominator, number);
-  result = below == 0 ? 0 : value_of(u.numerator, number) / below;
+  const auto size_of_unknown = [&](int i) { return size_of(i, inputs, known); };
+  const Size below = value_of(u.denominator, size_of_unknown);
+  result = below == 0 ? Size(0) : value_of(u.numerator, size_of_unknown) / below;
   return *result;
 }
 
-std::int64_t SymbolTable::evaluate(Size size, std::span<const std::int64_t> inputs) const {
-  Numbers known(unknowns_.size());
-  return value_of(polynomial_of(size), [&](int i) { return number_of(i, inputs, known); });
+Size SymbolTable::evaluate(Size size, std::span<const Size> inputs) const {
+  Sizes known(unknowns_.size());
+  return value_of(polynomial_of(size), [&](int i) { return size_of(i, inputs, known); });
 }
 
-const Guard* SymbolTable::broken(std::span<const std::int64_t> inputs) const {
-  Numbers known(unknowns_.size());
+const Guard* SymbolTable::broken(std::span<const Size> inputs) const {
+  Sizes known(unknowns_.size());
   const auto holds = [&](const Guard& g) {
-    return g.holds(value_of(g.difference, [&](int i) { return number_of(i, inputs, known); }), 0);
+    return g.holds(value_of(g.difference, [&](int i) { return size_of(i, inputs, known); }), 0);
   };
   const auto at = std::find_if_not(guards_.begin(), guards_.end(), holds);
   return at == guards_.end() ? nullptr : &*at;

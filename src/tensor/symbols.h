@@ -25,7 +25,7 @@ struct Guard {
   std::function<std::string()> origin = {};                  // says which call relied on it: `reshape (train.cpp:89)`
   std::map<std::vector<int>, std::int64_t> difference = {};  // left - right, before anything was solved for
 
-  bool holds(std::int64_t left, std::int64_t right) const;
+  bool holds(Size left, Size right) const;
 };
 /// ` is `, ` is not `, ` is less than `, ` is at least `.
 const char* to_string(Guard::Relation relation);
@@ -66,11 +66,12 @@ class SymbolTable {
   const std::vector<Guard>& guards() const { return guards_; }
   bool is_text() const { return is_text_; }
   /// The first of the guards that do not hold for these sizes of the inputs; null if all do.
-  const Guard* broken(std::span<const std::int64_t> inputs) const;
+  const Guard* broken(std::span<const Size> inputs) const;
   /// ` where s0!=1, s0*s1=6`: those that the types of the inputs do not show; nothing where there are none.
   std::string print_guards() const;
-  /// The number of a size, given the sizes of the inputs in the order of `add_input`.
-  std::int64_t evaluate(Size size, std::span<const std::int64_t> inputs) const;
+  /// A size, given the sizes of the inputs in the order of `add_input`: numbers, or symbols of the table that is
+  /// installed, where the program is called inside another recording.
+  Size evaluate(Size size, std::span<const Size> inputs) const;
   /// `s0`, `2*s0*s1+1`, `(s0+1)/2`.
   std::string print(Size size) const;
 
@@ -84,7 +85,7 @@ class SymbolTable {
     bool is_solved = false;  // stands in no expression any more
     Size size = {};          // of an input
   };
-  using Numbers = std::vector<std::optional<std::int64_t>>;  // by unknown
+  using Sizes = std::vector<std::optional<Size>>;  // by unknown
 
   Polynomial polynomial_of(Size size) const;
   Size size_of(const Polynomial& polynomial);
@@ -100,9 +101,9 @@ class SymbolTable {
   void simplify();
   bool depends_on(int unknown, int on) const;
   bool depends_on(const Polynomial& polynomial, int on) const;
-  template <class Number>
-  std::int64_t value_of(const Polynomial& polynomial, const Number& number) const;
-  std::int64_t number_of(int unknown, std::span<const std::int64_t> inputs, Numbers& known) const;
+  template <class SizeOfUnknown>
+  Size value_of(const Polynomial& polynomial, const SizeOfUnknown& size_of_unknown) const;
+  Size size_of(int unknown, std::span<const Size> inputs, Sizes& known) const;
   std::string print(int unknown) const;
   std::string print(const Polynomial& polynomial) const;
   static std::optional<std::int64_t> plain_number(const Polynomial& polynomial);

@@ -59,7 +59,7 @@ Program traced(const Function& f, const List& x) {
 /// elements begin anew where they end. None where there is no such axis.
 List grown(const Program& program, const List& x, std::int64_t more) {
   const ricci::SymbolTable* table = program.body().symbols.get();
-  std::vector<std::int64_t> sizes;
+  std::vector<ricci::Size> sizes;
   for (const Tensor& t : x)
     for (const std::int64_t size : t.shape().to_vector()) sizes.push_back(size);
   const auto type = [&](std::size_t input) {
@@ -76,11 +76,11 @@ List grown(const Program& program, const List& x, std::int64_t more) {
   std::size_t axis = 0;
   for (std::size_t i = 0; table && i < x.size(); ++i)
     for (const ricci::Size size : type(i).shape) {
-      std::int64_t& number = sizes[axis++];
-      number += more;
+      ricci::Size& number = sizes[axis++];
+      number = number + more;
       const bool is_free = number > more && table->evaluate(size, sizes) == number;
       if (is_free && std::ranges::all_of(table->guards(), holds) && std::ranges::all_of(inputs, are_sizes)) any = true;
-      else number -= more;
+      else number = number - more;
     }
   List result;
   for (std::size_t i = 0; any && i < x.size(); ++i) {

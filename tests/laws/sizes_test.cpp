@@ -35,7 +35,7 @@ class Sizes : public laws::Law {
 
   static bool inequalities_hold(const Program& program, const List& x) {
     const ricci::SymbolTable& table = *program.body().symbols;
-    std::vector<std::int64_t> sizes;
+    std::vector<ricci::Size> sizes;
     for (const Tensor& t : x)
       for (const std::int64_t size : t.shape().to_vector()) sizes.push_back(size);
     return std::ranges::all_of(table.guards(), [&](const ricci::Guard& g) {

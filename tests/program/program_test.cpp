@@ -184,6 +184,50 @@ TEST(Program, ExpectsWhatTheHostHasSeenOfCapturedTensors) {
   refuses([&] { around({x}); }, reason);
 }
 
+TEST(Program, CalledInsideARecordingServesAllSizes) {
+  const auto halves = [](const Tensor& x) {
+    const auto half = x.shape()[0] / 2;
+    return x.slice(0, rc::none, half) * 2 + x.slice(0, half, 2 * half);
+  };
+  const rc::Program inner = rc::trace(halves)(rc::ones({4, 3}));
+  const auto calls = [&](const Tensor& x) { return inner({rc::cat({x, x}, 0)})[0].reshape({-1}); };
+  const rc::Program outer = rc::trace(calls)(rc::ones({2, 3}));
+  EXPECT_NE(rc::to_string(outer).find("f32[s0,s1]"), std::string::npos) << outer;
+  const Tensor x = rc::arange(20).reshape({5, 4}).to(rc::float32);
+  EXPECT_TRUE(rc::equal(outer({x})[0], calls(x)));
+  const rc::Program relies = rc::trace([](const Tensor& y) { return y.reshape({2, 3}); })(rc::ones({6}));
+  const rc::Program around = rc::trace([&](const Tensor& y) { return relies({y})[0]; })(rc::ones({6}));
+  EXPECT_THROW(around({rc::ones({8})}), rc::ValueError);
+}
+
+TEST(Program, OfASolverServesAllSizes) {
+  const auto newton = [](const auto& f, Tensor x) {
+    for (int i = 0; i < 20; ++i) x = x - f(x) / (2 * x);
+    return x;
+  };
+  const auto divide = [](const auto& g, const Tensor& y) { return y / g(rc::ones_like(y)); };
+  const auto root = [&](const Tensor& a) {
+    return rc::custom_root([&](const Tensor& x) { return (x * x).reshape({-1}).reshape(x.shape()) - a; },
+                           rc::ones_like(a), newton, divide);
+  };
+  const auto solved = [&](const Tensor& a) {
+    return rc::custom_linear_solve([&](const Tensor& v) { return a * v.flatten().reshape(a.shape()); },
+                                   rc::ones_like(a), divide, divide);
+  };
+  const Tensor x = rc::arange(20).reshape({5, 4}).to(rc::float32) + 1;
+  for (const std::function<Tensor(Tensor)>& f : {std::function<Tensor(Tensor)>(root), {solved}}) {
+    const auto gradient = rc::grad([&](const Tensor& a) { return (f(a) * a).sum(); });
+    for (const std::function<Tensor(Tensor)>& g : {f, std::function<Tensor(Tensor)>(gradient), {rc::vmap(gradient)}}) {
+      const rc::Program p = rc::trace(g)(rc::ones({2, 3}));
+      EXPECT_NE(rc::to_string(p).find("s0,s1])"), std::string::npos) << p;
+      EXPECT_TRUE(rc::allclose(p({x})[0], g(x))) << p;
+    }
+    const rc::Program p = rc::trace(f)(rc::ones({2, 3}));
+    const auto of_program = [&](const Tensor& a) { return (p({a})[0] * a).sum(); };
+    EXPECT_TRUE(rc::allclose(rc::grad(of_program)(x), gradient(x))) << p;
+  }
+}
+
 TEST(Program, SelectsByACapturedMask) {
   const Tensor mask = rc::tensor({true, false, true});
   const rc::Program p = rc::trace([&](Tensor x) { return x.masked_select(mask); })(rc::ones({3}));

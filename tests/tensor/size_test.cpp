@@ -103,7 +103,7 @@ TEST_F(SymbolicSize, RoundsAQuotientDown) {
   const Size half = (n + 1) / 2;
   EXPECT_EQ(half.hint(), 3);
   EXPECT_TRUE(half == (n + 1) / 2);
-  EXPECT_EQ(table.evaluate(half, std::vector<std::int64_t>{10, 0}), 5);
+  EXPECT_EQ(table.evaluate(half, std::vector<Size>{10, 0}), 5);
 }
 
 TEST_F(SymbolicSize, ThatIsAQuotientReliesOnTermsThatAreNotNegative) {
@@ -135,14 +135,14 @@ TEST_F(SymbolicSize, BetweenTwoNumbersIsANumber) {
   EXPECT_TRUE(n < 7);
   EXPECT_EQ(text(n), "6");
   EXPECT_EQ(table.print_guards(), "");
-  EXPECT_EQ(table.broken(std::vector<std::int64_t>{6, 0}), nullptr);
-  EXPECT_NE(table.broken(std::vector<std::int64_t>{5, 0}), nullptr);
+  EXPECT_EQ(table.broken(std::vector<Size>{6, 0}), nullptr);
+  EXPECT_NE(table.broken(std::vector<Size>{5, 0}), nullptr);
 }
 
 TEST_F(SymbolicSize, IsEvaluatedForOtherInputs) {
   const Size size = n * m + 2 * n + 1;
   EXPECT_EQ(size.hint(), 37);
-  EXPECT_EQ(table.evaluate(size, std::vector<std::int64_t>{3, 5}), 22);
+  EXPECT_EQ(table.evaluate(size, std::vector<Size>{3, 5}), 22);
 }
 
 TEST_F(SymbolicSize, PrintsAsAnExpressionInProgramsAndAsANumberInErrors) {
@@ -167,7 +167,7 @@ TEST_F(SymbolicSize, IsSolvedForByAGuardThatSaysWhatItIs) {
   EXPECT_EQ(text(product), "8*s0");
   EXPECT_EQ(table.guards().size(), 2U);
   EXPECT_EQ(table.print_guards(), "");
-  EXPECT_EQ(table.evaluate(product, std::vector<std::int64_t>{3, 4, 8}), 24);
+  EXPECT_EQ(table.evaluate(product, std::vector<Size>{3, 4, 8}), 24);
 }
 
 TEST_F(SymbolicSize, PrintsTheGuardsThatAreLeft) {

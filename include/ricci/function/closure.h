@@ -49,10 +49,6 @@ class ClosureRun {
   Owned<State> state_;
 };
 
-/// With numbers for the sizes that a surrounding recording has symbols for, under a guard there: for a program that
-/// runs while that recording lasts.
-Closure with_fixed_sizes(Closure closure);
-
 /// A number as a tensor of its dtype.
 Tensor with_dtype(const Tensor& x);
 /// The tensors among the leaves.
@@ -74,17 +70,16 @@ Closure write_down(const char* name, const F& f, std::tuple<A...> arguments, std
   return run.leave(call::walk(*result));
 }
 
-/// The same of an `f` that returns a tree like its argument, for a program that runs while a surrounding recording
-/// lasts.
+/// The same of an `f` that returns a tree like its argument.
 template <class F, class X>
 Closure close(const char* name, const F& f, const X& x) {
   static_assert(std::is_same_v<call::result_t<F, X>, X>,
                 "ricci: custom_root, custom_linear_solve: the function must return a tree like its argument");
   std::optional<X> result;
-  Closure closure = write_down(name, f, std::tuple<X>(x), result);
+  const Closure closure = write_down(name, f, std::tuple<X>(x), result);
   X like = x;
   require_same_types(name, "the function", call::walk(*result), call::walk(like), "its argument");
-  return with_fixed_sizes(std::move(closure));
+  return closure;
 }
 
 /// The function again, with these tensors for what it captured.

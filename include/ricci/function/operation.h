@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricci/primitive/parameters.h"
 #include "ricci/primitive/rule_arguments.h"
 #include "ricci/transforms.h"
 #include "ricci/tree.h"
@@ -46,7 +47,6 @@ class Emptied {
 class Operation : public std::enable_shared_from_this<Operation> {
  public:
   explicit Operation(std::string name) : name_(std::move(name)) {}
-  Operation(const Operation&) = delete;
   virtual ~Operation() = default;
 
   const std::string& name() const { return name_; }
@@ -56,12 +56,15 @@ class Operation : public std::enable_shared_from_this<Operation> {
   virtual Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const = 0;
   /// The rules, each under a batch level of its own, unless the function brings a rule.
   virtual BatchedOutputs batch(const Batch& batch) const;
+  /// The same with the sizes in its programs visited; null: it has no programs.
+  virtual std::shared_ptr<const Operation> with_sizes(SizeVisitor&) const { return nullptr; }
 
   /// Applies it at the current level, as an ordinary operation. It may draw where its caller may: TransformError if it
   /// does under a vmap of which it knows nothing, unless one draw is to serve all.
   Tensors apply(std::span<const Tensor> inputs) const;
 
  protected:
+  Operation(const Operation&) = default;
   /// How many tensors each argument holds.
   virtual std::vector<std::size_t> tensors_by_argument() const = 0;
   /// The argument that input i belongs to.
@@ -158,7 +161,7 @@ class Typed : public Base {
     }
     Tensors tensors;
     Emptied<Output> emptied(std::move(output), tensors);
-    if (!output_) output_ = std::make_unique<const Emptied<Output>>(std::move(emptied));
+    if (!output_) output_ = std::make_shared<const Emptied<Output>>(std::move(emptied));
     return tensors;
   }
   /// Walks of the emptied arguments; `storage` is what they walk.
@@ -199,7 +202,7 @@ class Typed : public Base {
 
  private:
   Emptied<Arguments> arguments_;
-  mutable std::unique_ptr<const Emptied<Output>> output_;
+  mutable std::shared_ptr<const Emptied<Output>> output_;
 };
 
 }  // namespace ricci::function
