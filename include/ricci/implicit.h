@@ -83,7 +83,7 @@ class Implicit : public Typed<Operation, X, X, std::vector<Tensor>> {
 
 /// A copy of `operation`, which is in the hands of others, with the sizes of its program `f` visited.
 template <class O>
-std::shared_ptr<const O> with_sizes_of(const O& operation, Program O::*f, SizeVisitor& visitor) {
+std::shared_ptr<const O> with_sizes_of(const O& operation, Program O::* f, SizeVisitor& visitor) {
   const auto visited = std::make_shared<O>(operation);
   (visited.get()->*f).visit_parameter_sizes(visitor);
   return visited;

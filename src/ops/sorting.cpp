@@ -176,10 +176,11 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim
 std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest) {
   require_order("topk", x);
   return along_axis("topk", x, dim, [&](const Tensor& v, std::int64_t axis) {
-    const std::int64_t n = type_of(v).shape[static_cast<std::size_t>(axis)];
+    const Size n = type_of(v).shape[static_cast<std::size_t>(axis)];
     if (k < 0 || k > n)
       raise<ValueError>("topk: k is " + std::to_string(k) + ", but axis " + std::to_string(axis) + " of " +
-                        type_text(x) + " has " + count_of(n, "element", "elements") + "; choose k between 0 and that");
+                        type_text(x) + " has " + count_of(n.hint(), "element", "elements") +
+                        "; choose k between 0 and that");
     if (type_of(x).rank() == 0 && k == 0)
       raise<ValueError>("topk: k is 0, but " + type_text(x) + " has no axis to shorten; choose k = 1");
     return pair_of(ricci::apply(TopK{axis, k, largest}, std::span(&v, 1)));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/axes.h"
+#include "tensor/symbols.h"
 
 namespace ricci::ops {
 namespace {
@@ -23,21 +24,23 @@ std::vector<Tensor> room_for(const char* op, std::int64_t count) {
 }
 
 /// Pieces of one size along an axis, the last may be smaller; one of size 0 where the axis has no element.
-std::vector<Tensor> pieces_of_size(const char* op, const Tensor& x, std::int64_t axis, std::int64_t size) {
-  const std::int64_t n = type_of(x).shape[at(axis)], count = n == 0 ? 1 : (n - 1) / size + 1;
-  std::vector<Tensor> pieces = room_for(op, count);
-  for (std::int64_t i = 0; i < count; ++i) pieces.push_back(narrow(x, axis, i * size, std::min(size, n - i * size)));
+std::vector<Tensor> pieces_of_size(const char* op, const Tensor& x, std::int64_t axis, Size size) {
+  const Size n = type_of(x).shape[at(axis)];
+  std::vector<Tensor> pieces = room_for(op, n.hint() == 0 ? 1 : (n.hint() - 1) / size.hint() + 1);
+  for (Size start = 0; pieces.empty() || start < n; start = start + size)
+    pieces.push_back(narrow(x, axis, start, smaller(size, n - start)));
   return pieces;
 }
 
 /// `count` pieces along an axis whose sizes differ by at most one, the greater ones first.
 std::vector<Tensor> even_pieces(const char* op, const Tensor& x, std::int64_t axis, std::int64_t count) {
-  const std::int64_t n = type_of(x).shape[at(axis)];
+  const Size n = type_of(x).shape[at(axis)];
   std::vector<Tensor> pieces = room_for(op, count);
-  for (std::int64_t i = 0, start = 0; i < count; ++i) {
-    const std::int64_t size = n / count + (i < n % count ? 1 : 0);
+  Size start = 0;
+  for (std::int64_t left = count; left > 0; --left) {
+    const Size size = left == 1 ? n - start : (n - start + (left - 1)) / left;
     pieces.push_back(narrow(x, axis, start, size));
-    start += size;
+    start = start + size;
   }
   return pieces;
 }
@@ -60,7 +63,7 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) 
 }
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("split", dim, x);
-  const std::int64_t n = type_of(x).shape[at(axis)];
+  const Size n = type_of(x).shape[at(axis)];
   const auto require_sum = [&](bool fits) {
     if (!fits)
       raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
@@ -79,9 +82,9 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks) { return chunk(x
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("chunk", dim, x);
   if (chunks < 1) raise<ValueError>("chunk: chunks is " + std::to_string(chunks) + "; it must be at least 1");
-  const std::int64_t n = type_of(x).shape[at(axis)];
+  const Size n = type_of(x).shape[at(axis)];
   if (n == 0) return even_pieces("chunk", x, axis, chunks);
-  return pieces_of_size("chunk", x, axis, n / chunks + (n % chunks != 0 ? 1 : 0));
+  return pieces_of_size("chunk", x, axis, (n + (chunks - 1)) / chunks);
 }
 
 std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections) { return tensor_split(x, sections, 0); }

@@ -228,6 +228,25 @@ TEST(Program, OfASolverServesAllSizes) {
   }
 }
 
+TEST(Program, OfPiecesServesAllSizesThatHaveAsMany) {
+  using Pieces = std::vector<Tensor>;
+  const Tensor five = rc::ones({5}), six = rc::arange(6).to(rc::float32);
+  for (const std::function<Pieces(Tensor)>& f : {std::function<Pieces(Tensor)>([](Tensor x) { return x.chunk(2); }),
+                                                 {[](Tensor x) { return x.split(3); }},
+                                                 {[](Tensor x) { return x.tensor_split(4); }},
+                                                 {[](Tensor x) {
+                                                   const auto [values, places] = x.topk(3);
+                                                   return Pieces{values, places};
+                                                 }}}) {
+    const rc::Program p = rc::trace(f)(five);
+    const Pieces found = p({six}), wanted = f(six);
+    ASSERT_EQ(found.size(), wanted.size()) << p;
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(rc::equal(found[i], wanted[i])) << p;
+  }
+  const rc::Program p = rc::trace([](const Tensor& x) { return x.split(3); })(five);
+  EXPECT_THROW(p({rc::ones({7})}), rc::ValueError);
+}
+
 TEST(Program, SelectsByACapturedMask) {
   const Tensor mask = rc::tensor({true, false, true});
   const rc::Program p = rc::trace([&](Tensor x) { return x.masked_select(mask); })(rc::ones({3}));
