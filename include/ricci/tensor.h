@@ -55,6 +55,8 @@ class Tensor {
   template <class T>
     requires std::is_arithmetic_v<T>
   Tensor(T number) : Tensor(weak_number(number)) {}
+  /// The number of a size, 0-dim. In a recorded program it is that of the run: `x.sum() / x.shape()[0]`.
+  explicit Tensor(Size size);
   Tensor(const std::complex<double>& number);
   Tensor(const std::complex<float>& number);
   Tensor(std::nullopt_t) {}  ///< undefined, where a tensor may be left out: `clamp(x, rc::none, 1)`

@@ -31,6 +31,19 @@ struct Zeros {
   static std::vector<Sample<Zeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };
 
+/// A size of a recorded program, a number as the size itself is.
+struct SizeNumber {
+  using kind = Explicit;
+  static constexpr const char* name = "size_number";
+  static constexpr bool locally_constant = true;
+  Size size;
+
+  Type type() const { return {DType::int64, {}, true}; }
+  void eval(Outputs out, Inputs) const { *static_cast<std::int64_t*>(out[0].data) = size.host(); }
+  SizeNumber lifted() const { return *this; }
+  static std::vector<Sample<SizeNumber>> samples() { return {{{Size(3)}, {}}}; }
+};
+
 struct Empty {
   using kind = Explicit;
   static constexpr const char* name = "empty";
@@ -288,6 +301,8 @@ Tensor eye_part(Size row, Size column, Size rows, Size columns, DType dtype) {
 Tensor places_along(Size size) { return make("arange", ArangeIntegers{0, 1, size, DType::int64}); }
 
 namespace ops {
+
+Tensor::Tensor(Size size) : Tensor(size.is_symbol() ? apply(SizeNumber{size}) : Tensor(size.raw())) {}
 
 Tensor zeros(const Shape& shape) { return zeros(shape, TensorOptions{}); }
 Tensor zeros(const Shape& shape, TensorOptions options) {

@@ -37,7 +37,7 @@ struct Moments {
       total = beside(r.cotangents[0] * slope(type), axes, type.rank()) * off_mean;
     }
     if (!r.cotangents[1].defined()) return {total};
-    const Tensor of_mean = spread(r.cotangents[1] / number_of(size_along(axes, type.shape)), axes, type.shape);
+    const Tensor of_mean = spread(r.cotangents[1] / size_along(axes, type.shape), axes, type.shape);
     return {total.defined() ? total + of_mean : of_mean};
   }
   Moments lifted() const { return {behind_batch(axes), correction}; }
@@ -58,7 +58,7 @@ struct Moments {
   /// The derivative of the variance is this times x - mean.
   Tensor slope(const Type& x) const {
     const Size n = size_along(axes, x.shape), room = n < correction ? Size(0) : n - correction;
-    if (room.is_symbol()) return Tensor(2.0) / number_of(room);
+    if (room.is_symbol()) return 2.0 / Tensor(room);
     return 2.0 / static_cast<double>(room.raw());
   }
   Tensor mean_of(const Tensor& x) const { return axes.empty() ? x : mean(x, axes); }

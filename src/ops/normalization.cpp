@@ -68,7 +68,7 @@ struct Normalize {
     for (int i = x.rank() - axes; i < x.rank(); ++i) reduced.push_back(i);
     return reduced;
   }
-  Tensor count(const Type& x) const { return number_of(size_along(reduced_axes(x), x.shape)); }
+  Tensor count(const Type& x) const { return Tensor(size_along(reduced_axes(x), x.shape)); }
 
   template <class T>
   void evaluate(Strided y, Strided scale, Strided x) const {

@@ -124,7 +124,7 @@ struct Mean {
   }
   void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
   Tensor transpose(const Tensor& ct, const Type& x) const {
-    return spread(ct / number_of(size_along(axes, x.shape)), axes, x.shape);
+    return spread(ct / size_along(axes, x.shape), axes, x.shape);
   }
   Mean lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Mean>> samples() {
@@ -135,22 +135,7 @@ struct Mean {
   }
 };
 
-/// A size of a recorded program, a number as the size itself is.
-struct SizeNumber {
-  using kind = Explicit;
-  static constexpr const char* name = "size_number";
-  static constexpr bool locally_constant = true;
-  Size size;
-
-  Type type() const { return {DType::int64, {}, true}; }
-  void eval(Outputs out, Inputs) const { *static_cast<std::int64_t*>(out[0].data) = size.host(); }
-  SizeNumber lifted() const { return *this; }
-  static std::vector<Sample<SizeNumber>> samples() { return {{{Size(3)}, {}}}; }
-};
-
 }  // namespace
-
-Tensor number_of(Size size) { return size.is_symbol() ? apply(SizeNumber{size}) : Tensor(size.host()); }
 
 Tensor sum_along(const Tensor& x, const Axes& axes) { return apply(Sum{axes}, x); }
 Tensor even_share(const Tensor& x, const Tensor& y, const Axes& axes) {

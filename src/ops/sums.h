@@ -19,8 +19,6 @@ Tensor kept(Tensor y, const Axes& axes, bool keepdim);
 
 /// How many elements `axes` of `shape` hold together.
 Size size_along(const Axes& axes, const Shape& shape);
-/// A size as a number to calculate with: an input of a recorded program as much as the size itself.
-Tensor number_of(Size size);
 
 Tensor sum_along(const Tensor& x, const Axes& axes);
 /// The sum of a * b, without the product in memory. Requires: equal shapes and types.

@@ -14,6 +14,7 @@
 #include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 namespace {
@@ -159,8 +160,21 @@ ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& v
   return put_through_view(op(), base_value, value);
 }
 
+namespace {
+
+/// A layout is one of numbers: those that this recording has seen.
+struct SeenSizes final : SizeVisitor {
+  void visit(Size& size) override { size = size.hint(); }
+};
+
+}  // namespace
+
 bool OperationLink::locate(Type& type, Strides& strides, void*& data) const {
-  return rules->alias(parameters.get(), type, strides, data);
+  if (!inside_symbol_scope()) return rules->alias(parameters.get(), type, strides, data);
+  OwnedParameters numbers(rules->parameters, parameters.get());
+  SeenSizes seen_sizes;
+  rules->parameters.visit_sizes(numbers.mutable_get(), seen_sizes);
+  return rules->alias(numbers.get(), type, strides, data);
 }
 
 namespace {

@@ -247,6 +247,29 @@ TEST(Program, OfPiecesServesAllSizesThatHaveAsMany) {
   EXPECT_THROW(p({rc::ones({7})}), rc::ValueError);
 }
 
+TEST(Program, ComputesWithTheNumberOfASize) {
+  const auto f = [](const Tensor& x) {
+    const auto rows = x.shape()[0], columns = x.shape()[1];
+    return (x.sum() / rows + 1 - columns) * (rows - x) + 2 / Tensor(rows * columns);
+  };
+  const rc::Program p = rc::trace(rc::vmap(f))(rc::ones({2, 2, 3}));
+  const Tensor x = rc::arange(60).reshape({3, 5, 4}).to(rc::float32);
+  EXPECT_TRUE(rc::equal(p({x})[0], rc::vmap(f)(x))) << p;
+  EXPECT_EQ(f(x[0]).dtype(), rc::float32);
+  EXPECT_EQ((rc::ones({3}, rc::int64) * x.shape()[0]).dtype(), rc::int64);
+}
+
+TEST(Program, OfAWriteThroughAReshapedViewServesAllSizes) {
+  const auto f = [](const Tensor& x) {
+    Tensor y = x * 1;
+    y.view({2, -1})[1].mul_(3);
+    y.view({-1, 2}).add_(1);
+    return y;
+  };
+  const Tensor x = rc::arange(10).to(rc::float32);
+  EXPECT_TRUE(rc::equal(rc::trace(f)(rc::ones({6}))({x})[0], f(x)));
+}
+
 TEST(Program, SelectsByACapturedMask) {
   const Tensor mask = rc::tensor({true, false, true});
   const rc::Program p = rc::trace([&](Tensor x) { return x.masked_select(mask); })(rc::ones({3}));

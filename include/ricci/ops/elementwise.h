@@ -8,6 +8,8 @@
 // Derivatives: of every order, unless said otherwise; at kinks and ties they are PyTorch's.
 #pragma once
 
+#include <concepts>
+
 #include "ricci/tensor.h"
 
 namespace ricci::ops {
@@ -53,6 +55,15 @@ inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+// Templates, so that an int is not taken for a size.
+template <std::same_as<Size> S> Tensor operator+(const Tensor& a, S b) { return add(a, Tensor(b)); }
+template <std::same_as<Size> S> Tensor operator-(const Tensor& a, S b) { return sub(a, Tensor(b)); }
+template <std::same_as<Size> S> Tensor operator*(const Tensor& a, S b) { return mul(a, Tensor(b)); }
+template <std::same_as<Size> S> Tensor operator/(const Tensor& a, S b) { return div(a, Tensor(b)); }
+template <std::same_as<Size> S> Tensor operator+(S a, const Tensor& b) { return add(Tensor(a), b); }
+template <std::same_as<Size> S> Tensor operator-(S a, const Tensor& b) { return sub(Tensor(a), b); }
+template <std::same_as<Size> S> Tensor operator*(S a, const Tensor& b) { return mul(Tensor(a), b); }
+template <std::same_as<Size> S> Tensor operator/(S a, const Tensor& b) { return div(Tensor(a), b); }
 inline Tensor operator%(const Tensor& a, const Tensor& b) { return remainder(a, b); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 inline Tensor operator+(const Tensor& x) { return x; }
