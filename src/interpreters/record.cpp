@@ -73,18 +73,14 @@ ValueRef RecordInterpreter::capture(const Tensor& tensor, const ValueRef& value)
 
 namespace {
 
-/// The elements in row-major order. 0-dim: weak, so that a program prints them as a number.
+/// The elements in row-major order. One truth value is weak: a program prints it as `true`.
 ArrayRef copy_of(const Strided& elements) {
   Shape shape;
   for (int axis = 0; axis < elements.rank; ++axis) shape.push_back(elements.shape[axis]);
-  ArrayRef copy = make_array({.dtype = elements.dtype, .shape = shape, .weak = shape.empty()});
+  ArrayRef copy =
+      make_array({.dtype = elements.dtype, .shape = shape, .weak = shape.empty() && elements.dtype == DType::boolean});
   kernels::copy(copy->strided(), elements);
   return copy;
-}
-
-/// ` (1.5)`, ` (true)`; nothing of more than one element.
-std::string in_brackets(const Array& elements) {
-  return elements.type.shape.empty() ? " (" + number_text(elements) + ")" : std::string();
 }
 
 /// What a program relies on where the recorded function looked at a value. It has no result: it throws where the value
@@ -103,9 +99,11 @@ struct ExpectEqual {
   void eval(Outputs, Inputs in) const {
     const ArrayRef now = copy_of(in[0]), recorded = copy_of(in[1]);
     if (std::memcmp(now->data, recorded->data, static_cast<std::size_t>(bytes_of(now->type))) == 0) return;
-    raise<TransformError>("program: the recorded function looked at " + to_string(recorded->type) +
-                          in_brackets(*recorded) + ", computed from captured tensors; it has become another" +
-                          in_brackets(*now) + "; record it again, or use where, cond or while_loop");
+    const bool is_one = recorded->type.shape.empty();
+    raise<TransformError>(
+        "program: the recorded function looked at " + (is_one ? number_text(*recorded) : to_string(recorded->type)) +
+        ", computed from captured tensors; it has become " + (is_one ? number_text(*now) : "another") +
+        "; record it again, or use where, cond or while_loop");
   }
   ExpectEqual lifted() const { return {}; }
 };

@@ -305,11 +305,10 @@ ValueRef read_whole(const Tensor& tensor, const ValueRef& value, const char* op)
 }
 
 /// The tensor's value as a variable of the recordings, `from` and around it, that the tensor is from outside of: of the
-/// outermost first, whose variables the next one captures. A number is none.
+/// outermost first, whose variables the next one captures. A number that the function writes is born inside.
 ValueRef captured(const Tensor& tensor, ValueRef value, Interpreter* from = innermost) {
   Interpreter* recorder = recorder_of_everything(from);
-  if (!recorder || recorder->level <= std::max(value->level, birth_of(*tensor.cell())) || is_number(*value))
-    return value;
+  if (!recorder || recorder->level <= std::max(value->level, birth_of(*tensor.cell()))) return value;
   return recorder->capture(tensor, captured(tensor, std::move(value), recorder->parent));
 }
 

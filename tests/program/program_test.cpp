@@ -169,8 +169,8 @@ TEST(Program, ExpectsWhatTheHostHasSeenOfCapturedTensors) {
   };
   w.copy_(rc::tensor({-5., -2., -7.}));
   const std::string reason =
-      "the recorded function looked at bool[] (true), computed from captured tensors; it has become another (false); "
-      "record it again, or use where, cond or while_loop";
+      "the recorded function looked at true, computed from captured tensors; it has become false; record it again, or "
+      "use where, cond or while_loop";
   refuses([&] { p({x}); }, reason);
   refuses([&] { again({x}); }, reason);
   refuses([&] { rc::vmap([&](Tensor y) { return p({y})[0]; })(rc::ones({4, 2, 3})); }, reason);
@@ -268,6 +268,15 @@ TEST(Program, OfAWriteThroughAReshapedViewServesAllSizes) {
   };
   const Tensor x = rc::arange(10).to(rc::float32);
   EXPECT_TRUE(rc::equal(rc::trace(f)(rc::ones({6}))({x})[0], f(x)));
+}
+
+TEST(Program, ReadsACapturedTensorThatHoldsANumberAnew) {
+  const Tensor w = 3.0;
+  const auto f = [&](const Tensor& x) { return x * w; };
+  const rc::Program p = rc::trace(f)(rc::ones({2}));
+  w.fill_(5);
+  expect_values(p({rc::ones({2})})[0], {5, 5});
+  EXPECT_EQ(p({rc::ones({2})})[0].dtype(), rc::float32);
 }
 
 TEST(Program, SelectsByACapturedMask) {
@@ -383,8 +392,8 @@ TEST(Program, HasOneConstantForEachNumberHoweverOftenItIsUsed) {
 }
 
 TEST(Program, PrintsEveryKindOfNumberSoThatItReadsBack) {
-  const Tensor numbers[] = {-3, 2.0, 0.1, 1e300, -HUGE_VAL, true};
-  const auto f = [&](const Tensor& x) {
+  const auto f = [](const Tensor& x) {
+    const Tensor numbers[] = {-3, 2.0, 0.1, 1e300, -HUGE_VAL, true};
     std::vector<Tensor> results;
     for (const Tensor& number : numbers) results.push_back(x * number);
     for (rc::DType dtype :

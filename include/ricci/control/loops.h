@@ -101,11 +101,14 @@ struct Condition {
 template <class S, class Step, class... X>
 void take_dtypes_of_step(const char* name, S& state, const Step& step, const X&... slices) {
   if (runs::has_numbers(walk(users_part(state)))) {
-    function::ClosureRun shown(name, function::Runs::many);
-    std::tuple<S, X...> arguments(state, slices...);
-    shown.enter(walk(arguments));
-    S after = call::invoke(step, arguments);
-    runs::take_dtypes(walk(users_part(state)), walk(users_part(after)));
+    std::optional<S> after;
+    {
+      function::ClosureRun shown(name, function::Runs::many);
+      std::tuple<S, X...> arguments(state, slices...);
+      shown.enter(walk(arguments));
+      after.emplace(call::invoke(step, arguments));
+    }
+    runs::take_dtypes(walk(users_part(state)), walk(users_part(*after)));
   }
   runs::fix_dtypes(walk(state));
 }
