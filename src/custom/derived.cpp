@@ -189,6 +189,7 @@ struct Split::Read {
       if (needed.have_any(r.body.equations[i].outputs)) needed.add_all(r.body.equations[i].inputs);
     for (std::size_t i = 0; i < r.inputs.size(); ++i)
       if (at_hand[i]) available.add(r.inputs[i]);
+    for (const Constant& constant : r.body.constants) available.add(constant.variable);
     for (const Capture& capture : r.body.captures) available.add(capture.variable);
   }
   /// A cheap equation whose operands are available makes its result so.

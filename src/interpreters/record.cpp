@@ -145,7 +145,8 @@ const ValueRef* RecordInterpreter::known(Variable variable) {
     const Tensors results = apply_all((*e)->op(), operands);
     for (std::size_t i = 0; i < results.size(); ++i) values[(*e)->outputs[i]] = read(results[i], (*e)->rules->name);
   }
-  const ValueRef& value = values.at(variable);
+  ValueRef& value = values.at(variable);
+  if (narrowed_levels != 0) value = in_running_lanes(std::move(value));
   if (is_captured && value->kind == ValueKind::array) expect(variable, static_cast<const Array&>(*value));
   return &value;
 }

@@ -229,11 +229,12 @@ Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, s
     raise<ValueError>(std::string(op) + ": the value " + to_string(given) + " has " +
                       count_of(given.rank(), "axis", "axes") + "; pass a number or a 0-dim tensor");
   const DType dtype = wanted.value_or(given.weak ? dtype_for_number(given.dtype) : given.dtype);
-  if (!is_number(*value_of(value))) {
+  const ValueRef seen = read(value, op);
+  if (!is_number(*seen)) {
     const Called as(op);
     return clone(expand(to(value, dtype), shape));
   }
-  const auto& array = static_cast<const Array&>(*value_of(value));
+  const auto& array = static_cast<const Array&>(*seen);
   const auto z = only_element<std::complex<double>>(op, array, "");
   const bool exact = is_integral(given.dtype);
   const std::int64_t integer = exact ? only_element<std::int64_t>(op, array, "") : static_cast<std::int64_t>(z.real());
@@ -385,7 +386,7 @@ Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps) {
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype) {
   const Called as("linspace", start, end);
   if (steps < 0) raise<ValueError>("linspace: steps is " + std::to_string(steps) + "; it must be at least 0");
-  if (is_number(*value_of(start)) && is_number(*value_of(end)))
+  if (is_number(*read(start, "linspace")) && is_number(*read(end, "linspace")))
     return make("linspace", Linspace{start.item<double>(), end.item<double>(), steps, dtype});
   return to(lerp(start, end, make("linspace", Linspace{0, 1, steps, is_floating(dtype) ? dtype : default_dtype()})),
             dtype);

@@ -207,10 +207,11 @@ struct Hypot {
   static double reference(double a, double b) { return std::hypot(a, b); }
 };
 
-/// The tensor's element, if it is a real C++ number.
-std::optional<double> real_number(const Tensor& x) {
+/// The tensor's element, if it is a real C++ number; none of a captured one, which each run of a program reads anew.
+std::optional<double> real_number(const char* op, const Tensor& x) {
   if (!x.defined()) return {};
-  const Value& value = *value_of(x);
+  const ValueRef seen = read(x, op);
+  const Value& value = *seen;
   if (!value.type.weak || value.kind != ValueKind::array) return {};
   const void* data = static_cast<const Array&>(value).data;
   if (value.type.dtype == DType::float64) return *static_cast<const double*>(data);
@@ -221,7 +222,7 @@ std::optional<double> real_number(const Tensor& x) {
 /// The exponent, if it is a real C++ number and the base's type is that of the power.
 std::optional<double> constant_exponent(const char* op, const Tensor& base, const Tensor& exponent) {
   if (!base.defined()) return {};
-  const auto number = real_number(exponent);
+  const auto number = real_number(op, exponent);
   const Type& type = value_of(base)->type;
   if (is_differentiable(type.dtype)) return number;
   if (number && *number < 0 && is_integral(value_of(exponent)->type.dtype))

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "ops/axes.h"
-#include "tensor/symbols.h"
 
 namespace ricci::ops {
 namespace {
@@ -27,8 +26,9 @@ std::vector<Tensor> room_for(const char* op, std::int64_t count) {
 std::vector<Tensor> pieces_of_size(const char* op, const Tensor& x, std::int64_t axis, Size size) {
   const Size n = type_of(x).shape[at(axis)];
   std::vector<Tensor> pieces = room_for(op, n.hint() == 0 ? 1 : (n.hint() - 1) / size.hint() + 1);
-  for (Size start = 0; pieces.empty() || start < n; start = start + size)
-    pieces.push_back(narrow(x, axis, start, smaller(size, n - start)));
+  Size start = 0;
+  for (; start + size < n; start = start + size) pieces.push_back(narrow(x, axis, start, size));
+  pieces.push_back(narrow(x, axis, start, n - start));
   return pieces;
 }
 

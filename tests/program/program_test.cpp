@@ -243,7 +243,10 @@ TEST(Program, OfPiecesServesAllSizesThatHaveAsMany) {
     ASSERT_EQ(found.size(), wanted.size()) << p;
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(rc::equal(found[i], wanted[i])) << p;
   }
-  const rc::Program p = rc::trace([](const Tensor& x) { return x.split(3); })(five);
+  const rc::Program halves = rc::trace([](const Tensor& x) { return x.chunk(2); })(rc::ones({4}));
+  EXPECT_EQ(halves({five})[1].size(0), 2);
+  const rc::Program p = rc::trace([](const Tensor& x) { return x.split(3); })(six);
+  EXPECT_EQ(p({five})[1].size(0), 2);
   EXPECT_THROW(p({rc::ones({7})}), rc::ValueError);
 }
 
@@ -277,6 +280,47 @@ TEST(Program, ReadsACapturedTensorThatHoldsANumberAnew) {
   w.fill_(5);
   expect_values(p({rc::ones({2})})[0], {5, 5});
   EXPECT_EQ(p({rc::ones({2})})[0].dtype(), rc::float32);
+}
+
+TEST(Program, ReadsACapturedExponentAndFillAnew) {
+  const Tensor w = 2.0;
+  const auto f = [&](const Tensor& x) {
+    return rc::pow(x, w) + rc::full({2}, w) + rc::linspace(w, w, 2) + rc::pow(x, 2);
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({2}));
+  const Tensor x = rc::tensor({2., 3.});
+  w.fill_(3);
+  expect_values(p({x})[0], {18, 42});
+  expect_equal(p({x})[0], f(x));
+}
+
+/// What a loop or branch keeps for its way back has a dtype; a number is computed again instead.
+TEST(Program, OfADerivativeKeepsTheNumbersOfSizesWeak) {
+  const auto b = [](const Tensor& y) { return rc::tanh((y * y).sum() * (2.0 / Tensor(y.shape()[0]))); };
+  const auto by_branch = [&](const Tensor& x) {
+    const Tensor y = rc::cond(x.sum() > 0, b, [&](const Tensor& z) { return b(-z); }, x) * x;
+    return (y * y).sum();
+  };
+  const auto by_loop = [&](const Tensor& x) {
+    const Tensor y = rc::fori_loop(0, 2, [&](const Tensor&, const Tensor& s) { return s + b(s) * 0.5; }, x);
+    return (y * y).sum() + rc::var(y, 0);
+  };
+  const Tensor x = rc::tensor({0.5, 1.25, 2.});
+  for (const std::function<Tensor(Tensor)>& f : {std::function<Tensor(Tensor)>(by_branch), {by_loop}}) {
+    const Tensor found = rc::trace(rc::grad(f))(rc::tensor({0.5, 1.25}))({x})[0];
+    EXPECT_EQ(found.dtype(), rc::float32);
+    EXPECT_TRUE(rc::allclose(found, rc::grad(f)(x)));
+    EXPECT_TRUE(rc::allclose(rc::trace(rc::hessian(f))(x)({x})[0], rc::hessian(f)(x)));
+  }
+}
+
+TEST(Program, RecordedByEachGroupOfASplitVmapLooksAtTheExamplesOfTheGroup) {
+  const Tensor x = rc::tensor({1., 2.});
+  const auto f = [&](const Tensor& w) {
+    const auto looks = [&](const Tensor& y) { return w > 1.5 ? y * w : y - w; };
+    return rc::trace(looks)(x)({x})[0];
+  };
+  expect_values(rc::vmap(f, {.lanes = rc::Lanes::split})(rc::tensor({1., 2.})), {0, 1, 2, 4});
 }
 
 TEST(Program, SelectsByACapturedMask) {
