@@ -16,17 +16,19 @@ void require_channels(const char* op, const Tensor& x) {
     raise<ValueError>(std::string(op) + ": the input is " + type_text(x) + "; it must be [batch, channels, …]");
 }
 
+Size channels_of(const Tensor& x) { return type_of(x).shape[1]; }
+
 void require_one_per_channel(const char* op, const char* what, const Tensor& t, const Tensor& x) {
-  if (t.defined() && !(type_of(t).shape == Shape{x.size(1)}))
+  if (t.defined() && !(type_of(t).shape == Shape{channels_of(x)}))
     raise<ValueError>(std::string(op) + ": the " + what + " is " + type_text(t) +
-                      "; it must have one value for each of the " + count_of(x.size(1), "channel", "channels") +
-                      " of the input " + type_text(x));
+                      "; it must have one value for each of the " +
+                      count_of(channels_of(x).hint(), "channel", "channels") + " of the input " + type_text(x));
 }
 
 /// [channels] as [channels, 1, …], to stand beside [batch, channels, …].
 Tensor beside(const Tensor& per_channel, const Tensor& x) {
   Shape shape = Shape::filled(static_cast<std::size_t>(x.dim() - 1), 1);
-  shape[0] = x.size(1);
+  shape[0] = channels_of(x);
   return reshape(per_channel, shape);
 }
 
@@ -38,7 +40,7 @@ Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias) {
 /// What shares its first `rows` axes together, to mean 0 and variance 1.
 Tensor normalized_rows(const Tensor& x, int rows, double eps) {
   const Tensor flat = x.dim() == rows ? unsqueeze(x, -1) : flatten(x, rows, -1);
-  return reshape(layer_norm(flat, {flat.size(-1)}, Tensor(), Tensor(), eps), type_of(x).shape);
+  return reshape(layer_norm(flat, {type_of(flat).shape.back()}, Tensor(), Tensor(), eps), type_of(x).shape);
 }
 
 struct RunningStatistics {
@@ -121,9 +123,10 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
     return scaled(by_given_statistics(x, running_mean, running_var, eps), weight, bias);
   }
   const Tensor channels_first = movedim(x, 1, 0);
-  if (x.numel() != 0 && x.numel() == x.size(1))
+  const Size elements = type_of(x).shape.numel();
+  if (elements != 0 && elements == channels_of(x))
     raise<ValueError>("batch_norm: in training each channel needs more than one value, the input is " + type_text(x));
-  if (running.given() && x.numel() != 0) running.follow_batch(x);
+  if (running.given() && elements != 0) running.follow_batch(x);
   return scaled(movedim(normalized_rows(channels_first, 1, eps), 0, 1), weight, bias);
 }
 
@@ -133,13 +136,14 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
 }
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
   require_channels("group_norm", x);
-  if (groups < 1 || x.size(1) % groups != 0)
+  const Size channels = channels_of(x);
+  if (groups < 1 || channels / groups * groups != channels)
     raise<ValueError>("group_norm: " + std::to_string(groups) + " groups do not divide the " +
-                      count_of(x.size(1), "channel", "channels") + " of the input " + type_text(x));
+                      count_of(channels_of(x).hint(), "channel", "channels") + " of the input " + type_text(x));
   require_one_per_channel("group_norm", "weight", weight, x);
   require_one_per_channel("group_norm", "bias", bias, x);
   Shape grouped = type_of(x).shape;
-  grouped[1] = x.size(1) / groups;
+  grouped[1] = channels / groups;
   grouped.insert(1, groups);
   return scaled(reshape(normalized_rows(reshape(x, grouped), 2, eps), type_of(x).shape), weight, bias);
 }
@@ -167,10 +171,11 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
           "use_input_stats = true");
     return scaled(by_given_statistics(x, running_mean, running_var, eps), weight, bias);
   }
-  if (x.numel() != 0 && x.numel() == x.size(0) * x.size(1))
+  const Size elements = type_of(x).shape.numel();
+  if (elements != 0 && elements == type_of(x).shape[0] * channels_of(x))
     raise<ValueError>("instance_norm: each channel of an example needs more than one value, the input is " +
                       type_text(x));
-  if (running.given() && x.numel() != 0) running.follow_examples(x);
+  if (running.given() && elements != 0) running.follow_examples(x);
   return scaled(normalized_rows(x, 2, eps), weight, bias);
 }
 

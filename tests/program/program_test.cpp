@@ -323,6 +323,22 @@ TEST(Program, RecordedByEachGroupOfASplitVmapLooksAtTheExamplesOfTheGroup) {
   expect_values(rc::vmap(f, {.lanes = rc::Lanes::split})(rc::tensor({1., 2.})), {0, 1, 2, 4});
 }
 
+TEST(Program, OfJacobiansOfProductsAndOfNormsServesAllSizes) {
+  const auto gram = [](const Tensor& x) { return rc::matmul(x, x.mT()); };
+  const Tensor small = rc::randn({4, 3}, rc::float64), large = rc::randn({20, 5}, rc::float64);
+  for (const std::function<Tensor(Tensor)>& f :
+       {std::function<Tensor(Tensor)>(rc::jacrev(gram)), {rc::jacfwd(gram)}, {rc::hessian([&](const Tensor& x) {
+          return (gram(x) * gram(x)).sum();
+        })}})
+    EXPECT_TRUE(rc::allclose(rc::trace(f)(small)({large})[0], f(large))) << rc::trace(f)(small);
+  const Tensor none;
+  const auto norms = [&](const Tensor& x) {
+    return rc::batch_norm(x, none, none, none, none, true) + rc::group_norm(x, 2) + rc::instance_norm(x);
+  };
+  const Tensor image = rc::randn({2, 4, 3, 3}, rc::float64), images = rc::randn({3, 6, 5, 4}, rc::float64);
+  EXPECT_TRUE(rc::allclose(rc::trace(norms)(image)({images})[0], norms(images))) << rc::trace(norms)(image);
+}
+
 TEST(Program, SelectsByACapturedMask) {
   const Tensor mask = rc::tensor({true, false, true});
   const rc::Program p = rc::trace([&](Tensor x) { return x.masked_select(mask); })(rc::ones({3}));
