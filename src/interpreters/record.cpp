@@ -75,8 +75,7 @@ namespace {
 
 /// The elements in row-major order. One truth value is weak: a program prints it as `true`.
 ArrayRef copy_of(const Strided& elements) {
-  Shape shape;
-  for (int axis = 0; axis < elements.rank; ++axis) shape.push_back(elements.shape[axis]);
+  const Shape shape(elements.shape, elements.shape + elements.rank);
   ArrayRef copy =
       make_array({.dtype = elements.dtype, .shape = shape, .weak = shape.empty() && elements.dtype == DType::boolean});
   kernels::copy(copy->strided(), elements);

@@ -139,7 +139,7 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
   const Size channels = channels_of(x);
   if (groups < 1 || channels / groups * groups != channels)
     raise<ValueError>("group_norm: " + std::to_string(groups) + " groups do not divide the " +
-                      count_of(channels_of(x).hint(), "channel", "channels") + " of the input " + type_text(x));
+                      count_of(channels.hint(), "channel", "channels") + " of the input " + type_text(x));
   require_one_per_channel("group_norm", "weight", weight, x);
   require_one_per_channel("group_norm", "bias", bias, x);
   Shape grouped = type_of(x).shape;

@@ -31,7 +31,7 @@ struct Zeros {
   static std::vector<Sample<Zeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };
 
-/// A size of a recorded program, a number as the size itself is.
+/// The number of a size of a recorded program.
 struct SizeNumber {
   using kind = Explicit;
   static constexpr const char* name = "size_number";

@@ -111,9 +111,10 @@ struct Product {
     const bool shared_left = !b.is_mapped(0) && b.inputs[0].dim() == c.left;
     if (shared_left && form == Form::matvec && b.inputs[1].dim() == 2)
       return {.outputs = {product(Form::matrices, b.inputs[1], mT(b.inputs[0]))}};
-    const Type right = type_of(b.inputs[1]);  // [B, k, n]
     // Both ways are right for all sizes: the sizes at hand choose one, and a program relies on none.
-    if (shared_left && form == Form::matrices && right.rank() == 3 && right.shape[2].hint() <= 16) {
+    const auto is_narrow = [](const Tensor& x) { return x.dim() == 3 && type_of(x).shape[2].hint() <= 16; };
+    if (shared_left && form == Form::matrices && is_narrow(b.inputs[1])) {
+      const Type right = type_of(b.inputs[1]);  // [B, k, n]
       const Tensor rows = reshape(mT(b.inputs[1]), {right.shape[0] * right.shape[2], right.shape[1]});
       const Tensor y = product(Form::matrices, rows, mT(b.inputs[0]));  // [B·n, m]
       return {.outputs = {mT(reshape(y, {right.shape[0], right.shape[2], type_of(y).shape[1]}))}};

@@ -38,7 +38,7 @@ std::vector<Tensor> even_pieces(const char* op, const Tensor& x, std::int64_t ax
   std::vector<Tensor> pieces = room_for(op, count);
   Size start = 0;
   for (std::int64_t left = count; left > 0; --left) {
-    const Size size = left == 1 ? n - start : (n - start + (left - 1)) / left;
+    const Size size = (n - start + (left - 1)) / left;
     pieces.push_back(narrow(x, axis, start, size));
     start = start + size;
   }
