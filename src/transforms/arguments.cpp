@@ -107,8 +107,24 @@ void require_some_differentiable(const char* name, const tree::Walk& output, run
   require_differentiable(name, output, where);
 }
 
+namespace {
+
+/// What to do about an argument without a derivative. An index that is converted is none any more: where the function
+/// has an argument with a derivative, `other`, differentiating that one alone is the better way.
+std::string remedy_without_derivative(const char* name, bool is_alone, int other, Chosen chosen, bool has_tangents) {
+  const std::string convert = std::string("convert ") + (is_alone ? "it" : "a tensor of it") + " with .to(rc::float32)";
+  if (other < 0) return convert;
+  if (chosen == Chosen::by_number)
+    return std::string("differentiate others, as ") + name + "<" + std::to_string(other) + ">, or " + convert;
+  return std::string("capture it in the function, or put it into a struct, tuple or list with others") +
+         (has_tangents ? ", or pass an undefined tangent for it" : "");
+}
+
+}  // namespace
+
 void require_arguments(const char* name, const char* word, std::span<const tree::Walk> arguments,
-                       std::span<const int> differentiated, Chosen chosen, runs::Place where) {
+                       std::span<const int> differentiated, Chosen chosen, runs::Place where,
+                       std::span<const tree::Walk> tangents) {
   const auto holds = [&](int argument, const auto& is_wanted) {
     const auto& leaves = arguments[static_cast<std::size_t>(argument)].leaves;
     return std::any_of(leaves.begin(), leaves.end(),
@@ -117,16 +133,23 @@ void require_arguments(const char* name, const char* word, std::span<const tree:
   const auto holds_derivative = [&](int argument) {
     return holds(argument, [](const Type& type) { return is_differentiable(type.dtype); });
   };
-  const bool any = std::any_of(differentiated.begin(), differentiated.end(), holds_derivative);
+  const auto lacks_tangent = [&](int argument) {
+    if (tangents.empty()) return false;
+    const auto& leaves = tangents[static_cast<std::size_t>(argument)].leaves;
+    return leaves.size() == 1 && !leaves[0]->defined();
+  };
   for (int argument : differentiated) {
     const tree::Walk& walk = arguments[static_cast<std::size_t>(argument)];
     const bool is_alone = walk.nodes.size() == 1;
     if (!holds(argument, [](const Type&) { return true; }) || holds_derivative(argument)) continue;
-    if (!is_alone && any && chosen == Chosen::together) continue;
+    int other = 0;
+    while (other < static_cast<int>(arguments.size()) && !holds_derivative(other)) ++other;
+    const bool any = other < static_cast<int>(arguments.size());
+    if ((!is_alone || lacks_tangent(argument)) && any && chosen == Chosen::together) continue;
     raise_own<TypeError>(std::string(name) + ": " + word + " " + std::to_string(argument) + " is " +
                              tree::to_string(walk) +
-                             (is_alone ? ", which has no derivative" : ", of which nothing has a derivative") +
-                             "; convert " + (is_alone ? "it" : "a tensor of it") + " with .to(rc::float32)",
+                             (is_alone ? ", which has no derivative; " : ", of which nothing has a derivative; ") +
+                             remedy_without_derivative(name, is_alone, any ? other : -1, chosen, !tangents.empty()),
                          where);
   }
 }

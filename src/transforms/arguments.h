@@ -61,9 +61,11 @@ void require_some_differentiable(const char* name, const tree::Walk& output, run
 /// How a transform was told what to differentiate: argument by argument, or all of its arguments at once.
 enum class Chosen : std::uint8_t { by_number, together };
 /// Throws TypeError where there is nothing to differentiate: in a tensor, or in a tree that was chosen by number or is
-/// all there is, whose tensors are all of integers. `word` is what errors call an argument.
+/// all there is, whose tensors are all of integers. A lone tensor of integers goes along like such a tree if its
+/// tangent, where there are `tangents`, is undefined. `word` is what errors call an argument.
 void require_arguments(const char* name, const char* word, std::span<const tree::Walk> arguments,
-                       std::span<const int> differentiated, Chosen chosen, runs::Place where);
+                       std::span<const int> differentiated, Chosen chosen, runs::Place where,
+                       std::span<const tree::Walk> tangents = {});
 /// Throws unless a gradient can be taken of a tensor of this type.
 void require_loss(const char* name, const Type& type, runs::Place where);
 /// The function returned no lone tensor where it should have returned a loss.

@@ -16,7 +16,7 @@ ForwardRun::ForwardRun(const char* name, Place where) : state_(new State{.name =
 
 void ForwardRun::enter(std::span<const tree::Walk> primals, std::span<const tree::Walk> tangents) {
   State& s = *state_;
-  require_primals(s.name, primals, s.where);
+  require_primals(s.name, primals, s.where, tangents);
   const std::vector<Tensor> fitted = checked_tangents(s.name, Expected(primals), tangents, s.where);
   s.interpreter = std::make_unique<DualInterpreter>(entry_of(s.name, s.where));
   std::size_t at = 0;

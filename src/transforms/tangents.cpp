@@ -35,10 +35,11 @@ Outcome split(const Tensor& leaf, const Interpreter& interpreter) {
   return {argument.defined() ? argument : wrap(dual.primal), dual.tangent ? wrap(dual.tangent) : Tensor()};
 }
 
-void require_primals(const char* name, std::span<const tree::Walk> primals, Place where) {
+void require_primals(const char* name, std::span<const tree::Walk> primals, Place where,
+                     std::span<const tree::Walk> tangents) {
   std::vector<int> all(primals.size());
   std::iota(all.begin(), all.end(), 0);
-  require_arguments(name, "primal", primals, all, Chosen::together, where);
+  require_arguments(name, "primal", primals, all, Chosen::together, where, tangents);
 }
 
 Expected::Expected(std::span<const tree::Walk> primals) : text(tree_of(primals)) {

@@ -10,8 +10,10 @@ namespace ricci::runs {
 /// Shows a leaf with its tangent to the transform of this name; a null tangent is zero.
 void show_dual(const char* name, Tensor& leaf, ValueRef tangent, Level level);
 
-/// Throws TypeError where there is nothing to differentiate among the primals.
-void require_primals(const char* name, std::span<const tree::Walk> primals, Place where);
+/// Throws TypeError where there is nothing to differentiate among the primals. `tangents` are those that the user gave
+/// with them, if he did.
+void require_primals(const char* name, std::span<const tree::Walk> primals, Place where,
+                     std::span<const tree::Walk> tangents = {});
 
 struct Outcome {
   Tensor primal, tangent;  // the tangent is undefined where it is zero

@@ -48,22 +48,52 @@ TEST(IntegerArgumentErrors, OfEveryTransformOfATree) {
   expect_error<rc::TypeError>([&] { rc::linearize(loss, both); }, "linearize: primal" + tree);
 }
 
+/// Converting an index, or a mask, breaks it: what else can be done stands first.
 TEST(IntegerArgumentErrors, BesideOneThatHasADerivative) {
   const Tensor x = rc::ones({2}), n = integers();
   const auto loss = [](Tensor a, Tensor b) { return (a * b).sum(); };
-  const std::string second = " 1 is i64[2], which has no derivative; convert it with .to(rc::float32){at}";
-  expect_error<rc::TypeError>([&] { rc::grad<0, 1>(loss)(x, n); }, "grad: argument" + second, {x, n});
-  expect_error<rc::TypeError>([&] { rc::grad<-1>(loss)(x, n); }, "grad: argument" + second, {x, n});
-  expect_error<rc::TypeError>([&] { rc::jacrev<0, 1>(loss)(x, n); }, "jacrev: argument" + second, {x, n});
-  expect_error<rc::TypeError>([&] { rc::jacfwd<0, 1>(loss)(x, n); }, "jacfwd: argument" + second, {x, n});
-  expect_error<rc::TypeError>([&] { rc::vjp(loss, x, n); }, "vjp: argument" + second, {x, n});
-  expect_error<rc::TypeError>([&] { rc::jvp(loss, std::tuple{x, n}, std::tuple{x, n}); }, "jvp: primal" + second,
+  const std::string second = " 1 is i64[2], which has no derivative; ";
+  const auto others = [&](const std::string& name) {
+    return name + ": argument" + second + "differentiate others, as " + name +
+           "<0>, or convert it with .to(rc::float32){at}";
+  };
+  expect_error<rc::TypeError>([&] { rc::grad<0, 1>(loss)(x, n); }, others("grad"), {x, n});
+  expect_error<rc::TypeError>([&] { rc::grad<-1>(loss)(x, n); }, others("grad"), {x, n});
+  expect_error<rc::TypeError>([&] { rc::jacrev<0, 1>(loss)(x, n); }, others("jacrev"), {x, n});
+  expect_error<rc::TypeError>([&] { rc::jacfwd<0, 1>(loss)(x, n); }, others("jacfwd"), {x, n});
+  expect_error<rc::TypeError>([&] { rc::hessian<1>(loss)(x, n); }, others("hessian"), {x, n});
+  expect_error<rc::TypeError>([&] { rc::grad(loss)(n, x); },
+                              "grad: argument 0 is i64[2], which has no derivative; differentiate others, as grad<1>, "
+                              "or convert it with .to(rc::float32){at}",
                               {x, n});
-  expect_error<rc::TypeError>([&] { rc::linearize(loss, x, n); }, "linearize: primal" + second, {x, n});
+  const std::string aside = second + "capture it in the function, or put it into a struct, tuple or list with others";
+  expect_error<rc::TypeError>([&] { rc::vjp(loss, x, n); }, "vjp: argument" + aside + "{at}", {x, n});
+  expect_error<rc::TypeError>([&] { rc::linearize(loss, x, n); }, "linearize: primal" + aside + "{at}", {x, n});
+  expect_error<rc::TypeError>([&] { rc::jvp(loss, {x, n}, {x, rc::zeros_like(n)}); },
+                              "jvp: primal" + aside + ", or pass an undefined tangent for it{at}", {x, n});
   const auto with_tree = [](Tensor a, Indices i) { return (a * i.rows).sum(); };
   expect_error<rc::TypeError>([&] { rc::grad<0, 1>(with_tree)(x, indices()); },
                               "grad: argument 1 is {rows: i64[2], columns: bool[]}, of which nothing has a derivative; "
-                              "convert a tensor of it with .to(rc::float32){at}");
+                              "differentiate others, as grad<0>, or convert a tensor of it with .to(rc::float32){at}");
+}
+
+TEST(IntegerArguments, GoAlongWithAnUndefinedTangent) {
+  const Tensor x = doubles({3, 4, 5}), dx = doubles({1, 10, 100}), n = integers();
+  const auto f = [](Tensor a, Tensor i) { return a[i] * a[i]; };
+  auto [y, dy] = rc::jvp(f, {x, n}, {dx, rc::none});
+  expect_values(y, {16, 25});
+  expect_values(dy, {80, 1000});
+  expect_values(std::get<1>(rc::jvp(f, std::tuple{x, n}, std::tuple{dx, Tensor()})), {80, 1000});
+  const auto mapped = rc::vmap([&](Tensor i) { return std::get<1>(rc::jvp(f, {x, i}, {dx, rc::none})); });
+  expect_values(mapped(rc::stack({n, n + (-1)})), {80, 1000, 6, 80});
+  const auto [z, dz] = rc::jvp([&](Tensor a) { return std::get<1>(rc::jvp(f, {a, n}, {dx, rc::none})); }, x, dx);
+  expect_values(dz, {200, 20000});
+  expect_error<rc::TypeError>([&] { rc::jvp([](Tensor i) { return i * 0.5; }, n, Tensor()); },
+                              "jvp: primal" + lone, {n});
+  expect_error<rc::ValueError>([&] { rc::jvp(f, {x, n}, {rc::none, rc::none}); },
+                               "jvp: the tangents do not fit the primals: tangent 0 is undefined, primal 0 is f64[3]; "
+                               "pass tangents like the primals{at}",
+                               {x, n});
 }
 
 TEST(IntegerArguments, StayWhatTheyAreBesideOthersOfTheirTree) {
