@@ -2,6 +2,7 @@
 // take_front and put_front; boolean masks stand for the places where they are true.
 #include <algorithm>
 #include <exception>
+#include <optional>
 
 #include "ops/dynamic_shapes.h"
 #include "ops/indexing.h"
@@ -29,7 +30,11 @@ int axes_of(const Index& i) {
   return is_mask(i) ? static_cast<int>(i.tensor.dim()) : 1;
 }
 
-/// x after the parts that make views, and the index tensors by the axis they stand at.
+/// What becomes of a mask in an index: the places where it is true, which reads it, or it is kept as it is.
+enum class Masks : std::uint8_t { as_places, kept };
+
+/// x after the parts that make views, and the index tensors by the axis they stand at. A kept mask stands at the first
+/// of its axes.
 struct Resolved {
   Tensor view;
   std::vector<Tensor> indices;
@@ -54,7 +59,7 @@ std::vector<Tensor> places_of_mask(const Tensor& mask) {
   return unbind(where, 1);
 }
 
-Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
+Resolved resolve(const Tensor& x, const std::vector<Index>& indices, Masks masks = Masks::as_places) {
   const Called as("index", x);
   int used = 0, ellipses = 0;
   for (const Index& i : indices) {
@@ -88,6 +93,13 @@ Resolved resolve(const Tensor& x, const std::vector<Index>& indices) {
           if (i.tensor.dim() == 0)
             raise<IndexError>("index: a mask without axes must stand alone; write where(mask, value, x) or x[mask]");
           require_mask_fits(i.tensor, r.view, axis, own_axis, x);
+          if (masks == Masks::kept) {
+            r.own_axes.push_back(own_axis);
+            r.indices.push_back(i.tensor);
+            r.axes.push_back(axis);
+            axis += axes_of(i);
+            break;
+          }
         }
         const std::vector<Tensor> places =
             is_mask(i) ? places_of_mask(i.tensor)
@@ -134,17 +146,47 @@ Tensor moved_block(const Tensor& x, std::int64_t from, std::int64_t to, std::int
   return movedim(x, source, target);
 }
 
-/// A single mask over leading axes writes by `where`, so it works under every transform.
-bool put_by_mask(const Tensor& x, const std::vector<Index>& indices, const Tensor& value, Tensor& result) {
-  if (indices.size() != 1 || !is_mask(indices[0])) return false;
-  Tensor mask = indices[0].tensor;
-  const Type tx = type_of(x), tm = type_of(mask);
-  if (tm.rank() > tx.rank()) return false;
-  require_mask_fits(mask, x, 0, 0, x);
-  if (type_of(value).rank() > tx.rank() - tm.rank()) return false;  // one value for each true element
-  for (int d = tm.rank(); d < tx.rank(); ++d) mask = unsqueeze(mask, -1);
-  result = where(mask, converted(value, tx.dtype, "index_put_"), x);
-  return true;
+/// A view and a mask over some of its axes, laid out over all of them, with a value that broadcasts against both.
+struct MaskedView {
+  Tensor view, mask, value;
+};
+
+/// A value for where a mask stands in front of `behind` axes, laid out to broadcast over the axes of the mask: the
+/// value's axis that counts true elements has one element, or the value does not reach so far. None for other values.
+/// `rank` is that of what the index gives.
+std::optional<Tensor> over_mask(const Tensor& value, std::int64_t rank, std::int64_t behind, std::int64_t mask_rank) {
+  const Type type = type_of(value);
+  if (type.rank() <= behind) return value;
+  const std::int64_t counting = type.rank() - 1 - behind;
+  const Size count = type.shape[at(counting)];
+  if (type.rank() > rank || !(count == 1)) return std::nullopt;
+  Tensor laid_out = value;
+  for (std::int64_t axis = 1; axis < mask_rank; ++axis) laid_out = unsqueeze(laid_out, counting);
+  return laid_out;
+}
+
+/// Where one mask stands among indices that make views, and the value does not tell its true elements apart: written
+/// by `where`, the mask is not read, so that it may be any value of a transform.
+std::optional<MaskedView> masked_view(const Tensor& x, const std::vector<Index>& indices, const Tensor& value) {
+  const auto is_tensor = [](const Index& i) { return i.kind == EntryKind::tensor; };
+  const auto mask_entry = std::find_if(indices.begin(), indices.end(), is_mask);
+  const auto tensors = std::count_if(indices.begin(), indices.end(), is_tensor);
+  if (mask_entry == indices.end() || tensors != 1) return std::nullopt;
+  const std::int64_t mask_rank = mask_entry->tensor.dim();
+  if (mask_rank == 0) return std::nullopt;
+  const Resolved r = resolve(x, indices, Masks::kept);
+  const std::int64_t rank = type_of(r.view).rank(), behind = rank - r.axes[0] - mask_rank;
+  const std::optional<Tensor> laid_out = over_mask(value, rank - mask_rank + 1, behind, mask_rank);
+  if (!laid_out) return std::nullopt;
+  Tensor mask = mask_entry->tensor;
+  for (std::int64_t axis = 0; axis < behind; ++axis) mask = unsqueeze(mask, -1);
+  return MaskedView{.view = r.view, .mask = mask, .value = *laid_out};
+}
+
+void put_by_mask(const MaskedView& masked, bool accumulate) {
+  const Tensor value = converted(masked.value, type_of(masked.view).dtype, "index_put_");
+  const Tensor chosen = accumulate ? masked.view + value : value;
+  assign_into(masked.view, where(masked.mask, chosen, masked.view), "index_put_");
 }
 
 }  // namespace
@@ -179,9 +221,8 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
     ops::unsqueeze(*this, 0).index_put_({Index(indices[0].tensor.reshape({1}))}, value, accumulate);
     return *this;
   }
-  Tensor masked;
-  if (!accumulate && put_by_mask(*this, indices, value, masked)) {
-    assign_into(*this, masked, "index_put_");
+  if (const auto masked = masked_view(*this, indices, value)) {
+    put_by_mask(*masked, accumulate);
     return *this;
   }
   const Resolved r = resolve(*this, indices);
@@ -215,11 +256,6 @@ Tensor Tensor::write_through(const Tensor& value) const {
   return value;
 }
 
-Tensor Tensor::write_through(const Tensor& other, Write write) const {
-  const Tensor& updated = (this->*write)(other);
-  return defined() && source_of(*this) ? write_through(updated) : updated;
-}
-
 namespace {
 
 /// What a mask that differs per example would show: it can be written to, and reading it is the error.
@@ -230,6 +266,36 @@ struct Unreadable final : Link {
   ValueRef base_after(const ValueRef&, const ValueRef&) const override { std::rethrow_exception(error); }
   bool locate(Type&, Strides&, void*&) const override { return false; }
 };
+
+/// As `x.index({…}) += other` with a mask that is not read: the elements beside it take part in nothing, so that no NaN
+/// comes from them into a derivative. False where the value has rows of its own for the true elements.
+bool update_by_mask(const Tensor& x, const std::vector<Index>& indices, const Tensor& other,
+                    const Tensor& (Tensor::*write)(const Tensor&) const) {
+  const auto masked = masked_view(x, indices, other);
+  if (!masked) return false;
+  const Type type = type_of(masked->view), given = type_of(masked->value);
+  const bool is_number = given.rank() == 0 && category(given.dtype) <= category(type.dtype);
+  const Tensor value = is_number ? to(masked->value, type.dtype) : masked->value;
+  const int neutral = write == &Tensor::add_ || write == &Tensor::sub_ ? 0 : 1;
+  const Tensor updated = clone(masked->view);
+  (updated.*write)(where(masked->mask, value, neutral));
+  put_by_mask({.view = masked->view, .mask = masked->mask, .value = updated}, false);
+  return true;
+}
+
+}  // namespace
+
+Tensor Tensor::write_through(const Tensor& other, Write write) const {
+  if (const Source* source = defined() ? source_of(*this) : nullptr;
+      source && dynamic_cast<const Unreadable*>(cell_->link)) {
+    const Source place = *source;
+    if (update_by_mask(place.base, place.indices, other, write)) return *this;
+  }
+  const Tensor& updated = (this->*write)(other);
+  return defined() && source_of(*this) ? write_through(updated) : updated;
+}
+
+namespace {
 
 /// A view, or a copy that knows its source until the next index.
 Tensor indexed(const Tensor& x, std::vector<Index> indices) {

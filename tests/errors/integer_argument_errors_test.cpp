@@ -88,8 +88,8 @@ TEST(IntegerArguments, GoAlongWithAnUndefinedTangent) {
   expect_values(mapped(rc::stack({n, n + (-1)})), {80, 1000, 6, 80});
   const auto [z, dz] = rc::jvp([&](Tensor a) { return std::get<1>(rc::jvp(f, {a, n}, {dx, rc::none})); }, x, dx);
   expect_values(dz, {200, 20000});
-  expect_error<rc::TypeError>([&] { rc::jvp([](Tensor i) { return i * 0.5; }, n, Tensor()); },
-                              "jvp: primal" + lone, {n});
+  expect_error<rc::TypeError>([&] { rc::jvp([](Tensor i) { return i * 0.5; }, n, Tensor()); }, "jvp: primal" + lone,
+                              {n});
   expect_error<rc::ValueError>([&] { rc::jvp(f, {x, n}, {rc::none, rc::none}); },
                                "jvp: the tangents do not fit the primals: tangent 0 is undefined, primal 0 is f64[3]; "
                                "pass tangents like the primals{at}",

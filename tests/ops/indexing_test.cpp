@@ -216,6 +216,102 @@ TEST(AssignedIndices, WorkOnExamplesAndUnderDerivatives) {
   expect_values(rc::vmap(masked)(doubles({0, 2, 3, 1}, {2, 2})), {0, 0, 0, 1});
 }
 
+/// How a mask may stand among indices that make views, for x [2,3,2].
+struct MaskedPlace {
+  const char* name;
+  std::vector<std::int64_t> mask;  // its sizes
+  std::vector<rc::Index> (*indices)(const Tensor& mask);
+  std::vector<std::int64_t> value;  // sizes that broadcast against what the index gives, alike for all true elements
+};
+
+const std::vector<MaskedPlace> masked_places = {
+    {"x[m] of all axes", {2, 3, 2}, [](const Tensor& m) { return std::vector<rc::Index>{m}; }, {1}},
+    {"x[m]", {2, 3}, [](const Tensor& m) { return std::vector<rc::Index>{m}; }, {2}},
+    {"x[m] of one axis", {2}, [](const Tensor& m) { return std::vector<rc::Index>{m}; }, {1, 3, 2}},
+    {"x[..., m]", {3, 2}, [](const Tensor& m) { return std::vector<rc::Index>{rc::ellipsis, m}; }, {2, 1}},
+    {"x[:, m]", {3}, [](const Tensor& m) { return std::vector<rc::Index>{rc::Slice(), m}; }, {2, 1, 2}},
+    {"x[1, m]", {3}, [](const Tensor& m) { return std::vector<rc::Index>{1, m}; }, {}},
+    {"x[0, 1:, m]", {2}, [](const Tensor& m) { return std::vector<rc::Index>{0, rc::Slice(1, rc::none), m}; }, {2, 1}},
+    {"x[m, 1]", {2, 3}, [](const Tensor& m) { return std::vector<rc::Index>{m, 1}; }, {1}},
+    {"x[None, :, m]", {3}, [](const Tensor& m) { return std::vector<rc::Index>{rc::none, rc::Slice(), m}; }, {1, 2}},
+};
+
+using MaskedWrite = void (*)(const Tensor& x, const std::vector<rc::Index>& indices, const Tensor& value);
+const std::vector<std::pair<const char*, MaskedWrite>> masked_writes = {
+    {"=", [](const Tensor& x, const std::vector<rc::Index>& i, const Tensor& v) { x.index(i) = v; }},
+    {"+=", [](const Tensor& x, const std::vector<rc::Index>& i, const Tensor& v) { x.index(i) += v; }},
+    {"-=", [](const Tensor& x, const std::vector<rc::Index>& i, const Tensor& v) { x.index(i) -= v; }},
+    {"*=", [](const Tensor& x, const std::vector<rc::Index>& i, const Tensor& v) { x.index(i) *= v; }},
+    {"/=", [](const Tensor& x, const std::vector<rc::Index>& i, const Tensor& v) { x.index(i) /= v; }},
+    {"index_put_", [](const Tensor& x, const std::vector<rc::Index>& i, const Tensor& v) { x.index_put_(i, v); }},
+    {"accumulate", [](const Tensor& x, const std::vector<rc::Index>& i, const Tensor& v) { x.index_put_(i, v, true); }},
+};
+
+/// 0 and 1 in no pattern, from the bits of a number.
+Tensor mask_of(const std::vector<std::int64_t>& sizes, unsigned bits) {
+  std::vector<double> elements;
+  for (std::int64_t i = 0, n = rc::Shape(sizes).numel(); i < n; ++i) elements.push_back((bits >> i) & 1);
+  return doubles(elements, sizes) == 1;
+}
+
+TEST(AssignedIndices, OfAMaskAmongViewsAreWrittenAndUpdatedUnderEveryTransform) {
+  for (const MaskedPlace& place : masked_places)
+    for (const auto& [write_name, write] : masked_writes)
+      for (const rc::DType dtype : {rc::float64, rc::float32, rc::float16}) {
+        SCOPED_TRACE(std::string(place.name) + " " + write_name + " " + rc::to_string(dtype));
+        const Tensor x = ramp({2, 3, 2}).to(dtype), v = (ramp(place.value) + 0.1).to(dtype);
+        const Tensor masks = rc::stack({mask_of(place.mask, 0b011010110101), mask_of(place.mask, 0b100101001010),
+                                        rc::zeros(rc::Shape(place.mask), rc::boolean)});
+        const auto f = [&, write = write](Tensor mask, Tensor a, Tensor b) {
+          const Tensor y = a.clone();
+          write(y, place.indices(mask), b);
+          return y;
+        };
+        std::vector<Tensor> rows;
+        for (Tensor mask : masks) rows.push_back(f(mask, x, v));
+        const auto mapped = rc::vmap(f, {.in_dims = {0, rc::none, rc::none}});
+        expect_equal(mapped(masks, x, v), rc::stack(rows));
+        const auto traced = rc::trace([&](Tensor a, Tensor b, Tensor ms) { return mapped(ms, a, b); })(x, v, masks);
+        expect_equal(traced({x, v, masks})[0], rc::stack(rows));
+        if (dtype != rc::float64) continue;
+        const auto loss = [&](Tensor mask, Tensor a, Tensor b) { return (f(mask, a, b) * ramp({2, 3, 2})).sum(); };
+        const auto [gx, gv] = rc::vmap(rc::grad<1, 2>(loss), {.in_dims = {0, rc::none, rc::none}})(masks, x, v);
+        for (std::int64_t i = 0; i < 3; ++i) {
+          const auto [wx, wv] = rc::grad<1, 2>(loss)(masks[i], x, v);
+          expect_close(gx[i], wx);
+          expect_close(gv[i], wv);
+        }
+      }
+}
+
+/// What the mask leaves out takes no part: dividing it by 0 would make NaN of its gradient.
+TEST(AssignedIndices, UpdatesOfAMaskOnExamplesLeakNothingFromBesideIt) {
+  const auto f = [](Tensor x, Tensor v) {
+    const Tensor y = x.clone();
+    y[x > 1] /= v;
+    return y.sum();
+  };
+  const Tensor xs = doubles({0, 0.5, 4, 0}, {2, 2}), vs = doubles({0, 2});
+  const auto [gx, gv] = rc::vmap(rc::grad<0, 1>(f))(xs, vs);
+  expect_values(gx, {1, 1, 0.5, 1});
+  expect_values(gv, {0, -1});
+}
+
+TEST(AssignedIndices, OfAMaskThatDiffersPerExampleTakeNoRowsOfTheirOwn) {
+  const auto f = [](Tensor x) {
+    const Tensor y = x.clone();
+    y[x > 1] += rc::ones({2}, rc::float64);
+    return y;
+  };
+  EXPECT_THROW(rc::vmap(f)(doubles({0, 2, 3, 1, 5, 6}, {2, 3})), rc::TransformError);
+  const auto kept = [](Tensor x) {
+    const Tensor y = x.to(rc::int64);
+    y[x > 1] += 0.5;
+    return y;
+  };
+  EXPECT_THROW(rc::vmap(kept)(doubles({0, 2, 3, 1}, {2, 2})), rc::TypeError);
+}
+
 TEST(AssignedIndices, ThrowWithoutAWrite) {
   const Tensor x = doubles({1, 2, 3}), places = integers({0, 5});
   EXPECT_THROW(x[places] = 1, rc::IndexError);
