@@ -35,7 +35,7 @@ ValueRef without_derivatives(const ValueRef& value, Level last) {
   }
   if (rest.get() == inner->get()) return value;
   if (value->kind == ValueKind::taped)
-    return new_node<Taped>(value->level, rest, static_cast<const Taped&>(*value).slot);
+    return new_node<Taped>(static_cast<const Taped&>(*value), rest);
   return new_node<Batched>(value->level, rest, static_cast<const Batched&>(*value).lanes);
 }
 

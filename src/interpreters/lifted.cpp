@@ -81,14 +81,14 @@ TapedCall::TapedCall(const TensorFunction& f, std::span<const Tensor> inputs, co
     ValueRef value = read(inputs[i], "vjp");
     if (wanted[i]) {
       value = tape.watch(std::move(value));
-      wanted_slots.push_back(static_cast<const Taped&>(*value).slot);
+      wanted_slots.push_back(static_cast<const Taped&>(*value).place.slot);
     }
     watched.push_back(wrap(std::move(value)));
   }
   for (const Tensor& t : f(watched)) {
     const ValueRef value = read(t, "vjp");
     const bool is_taped = value->level == tape.level;
-    output_slots.push_back(is_taped ? static_cast<const Taped&>(*value).slot : -1);
+    output_slots.push_back(is_taped ? record->keep(static_cast<const Taped&>(*value)) : -1);
     const AtLevel outside(tape.parent);
     outputs.push_back(wrap(is_taped ? static_cast<const Taped&>(*value).value : value));
   }

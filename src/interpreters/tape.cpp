@@ -2,6 +2,8 @@
 #include "interpreters/tape.h"
 
 #include <algorithm>
+#include <cassert>
+#include <thread>
 #include <utility>
 
 #include "interpreters/node_memory.h"
@@ -11,31 +13,69 @@
 
 namespace ricci {
 
-void Taped::destroy() noexcept { destroy_node(this); }
+/// Where the function does not run here, nobody counts: what its end has left stays.
+void Taped::destroy() noexcept {
+  if (place.node && !whole)
+    if (Interpreter* const tape = find_interpreter(level))
+      static_cast<TapeInterpreter*>(tape)->record->let_go(*place.node);
+  destroy_node(this);
+}
 
 int TapeRecord::add_leaf() {
   const auto lock = threads.lock_if_open();
   return slots_++;
 }
 
-int TapeRecord::add(Op op, std::span<const ValueRef> inputs, const SmallVector<int, 3>& parents,
-                    std::span<const ValueRef> outputs, std::shared_ptr<const Residual> residual) {
+TapePlace TapeRecord::add(Op op, std::span<const ValueRef> inputs, std::span<const TapePlace> parents,
+                          std::span<const ValueRef> outputs, int holders, std::shared_ptr<const Residual> residual) {
   const auto lock = threads.lock_if_open();
-  unsigned tracked = 0;
-  for (std::size_t i = 0; i < std::min(parents.size(), max_operands); ++i)
-    if (parents[i] >= 0) tracked |= 1U << i;
-  const unsigned keeps = kept_for_reverse(*op.rules, tracked, static_cast<int>(inputs.size()));
-  nodes_.add({.op = op,
-              .keeps = keeps,
-              .first_slot = slots_,
-              .inputs = inputs,
-              .outputs = outputs,
-              .parents = {parents.data(), parents.size()},
-              .residual = std::move(residual),
-              .copies_few = recordings_of_programs == 0});
-  const int first_slot = slots_;
+  unsigned keeps = nothing;
+  for (std::size_t i = 0; i < parents.size(); ++i)
+    if (parents[i].slot >= 0) keeps |= kept_for_input(*op.rules, i);
+  TapeNode* const node = nodes_.add({.op = op,
+                                     .keeps = keeps,
+                                     .first_slot = slots_,
+                                     .inputs = inputs,
+                                     .outputs = outputs,
+                                     .parents = parents,
+                                     .holders = holders,
+                                     .residual = std::move(residual),
+                                     .copies_few = recordings_of_programs == 0});
   slots_ += static_cast<int>(outputs.size());
-  return first_slot;
+  return {node, node->first_slot};
+}
+
+int TapeRecord::keep(const Taped& output) {
+  const auto lock = threads.lock();
+  if (output.place.node) ++output.place.node->readers;
+  return output.place.slot;
+}
+
+/// Says that it is here, then looks whether the tape is open: `clear` on another thread does so the other way round.
+void TapeRecord::let_go(TapeNode& node) noexcept {
+  const auto lock = threads.lock();
+  if (others_end_) letting_go_.fetch_add(1);
+  if (open_.load() && TapeNodes::let_go(node) && passes_ == 0) take_off_dropped();
+  if (others_end_) letting_go_.fetch_sub(1);
+}
+
+void TapeRecord::close() noexcept {
+  threads.close();
+  const auto lock = threads.lock();
+  open_.store(false);
+}
+
+void TapeRecord::clear() noexcept {
+  while (letting_go_.load() != 0) std::this_thread::yield();
+  nodes_.clear();
+}
+
+/// From the end, as far as all are dropped, and their slots with them: those of values that nobody holds.
+void TapeRecord::take_off_dropped() noexcept {
+  for (const TapeNode* node = nodes_.last(); node && node->is_dropped; node = nodes_.last()) {
+    if (slots_ == node->first_slot + static_cast<int>(node->outputs)) slots_ = node->first_slot;
+    nodes_.pop_back();
+  }
 }
 
 namespace {
@@ -65,7 +105,15 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     const auto lock = threads.lock();
     first = end = slots_;
     node = nodes_.last();
+    ++passes_;
   }
+  const struct Pass {
+    TapeRecord& record;
+    ~Pass() {
+      const auto lock = record.threads.lock();
+      --record.passes_;
+    }
+  } pass{*this};
   for (int slot : wanted)
     if (slot >= 0) first = std::min(first, slot);
   for (int slot : slots) last = std::max(last, slot);
@@ -83,6 +131,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     const bool reached = node->first_slot <= last &&
                          std::any_of(outputs.begin(), outputs.end(), [](const Tensor& ct) { return ct.defined(); });
     if (reached) {
+      assert(!node->is_dropped);
       const UnpackedNode said = TapeNodes::unpack(*node);
       Tensors cts = cotangents_of_node(*node, said, outputs);
       for (std::size_t i = 0; i < cts.size(); ++i)
@@ -107,7 +156,7 @@ TapeInterpreter::TapeInterpreter(const TapeInterpreter& other)
     : Interpreter(other), record(other.record), watched(other.watched), is_copy_(true) {}
 
 TapeInterpreter::~TapeInterpreter() {
-  if (!is_copy_) record->threads.close();
+  if (!is_copy_) record->close();
 }
 
 std::unique_ptr<Interpreter> TapeInterpreter::copy() {
@@ -116,8 +165,7 @@ std::unique_ptr<Interpreter> TapeInterpreter::copy() {
 }
 
 ValueRef TapeInterpreter::watch(ValueRef value) {
-  const int slot = record->add_leaf();
-  return new_node<Taped>(level, std::move(value), slot);
+  return new_node<Taped>(level, std::move(value), TapePlace{.slot = record->add_leaf()});
 }
 
 const Taped* taped_at(const ValueRef& value, Level level) {
@@ -127,18 +175,18 @@ const Taped* taped_at(const ValueRef& value, Level level) {
 
 Values TapeInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   Values values;
-  SmallVector<int, 3> slots;
+  SmallVector<TapePlace, 3> places;
   for (const ValueRef& v : inputs) {
     const Taped* taped = v->level == level ? static_cast<const Taped*>(v.get()) : nullptr;
     values.push_back(taped ? taped->value : v);
-    slots.push_back(taped ? taped->slot : -1);
+    places.push_back(taped ? taped->place : TapePlace());
   }
   Values results;
   std::shared_ptr<const Residual> residual;
   Mask constant = 0;
   if (op.rules->keep) {
     Mask wanted;
-    for (int slot : slots) wanted.push_back(slot >= 0);
+    for (const TapePlace& place : places) wanted.push_back(place.slot >= 0);
     custom::KeptValues kept = custom::keep(op, {values.data(), values.size()}, wanted);
     results = std::move(kept.outputs);
     residual = std::move(kept.residual);
@@ -148,17 +196,17 @@ Values TapeInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   }
   if (op.rules->locally_constant) return results;
   Mask differentiable;
-  bool any = false;
+  int count = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     differentiable.push_back(!constant[i] && is_differentiable(results[i]->type.dtype));
-    any |= differentiable[i];
+    count += differentiable[i];
   }
-  if (!any) return results;
+  if (count == 0) return results;
 
-  const int slot =
-      record->add(op, {values.data(), values.size()}, slots, {results.data(), results.size()}, std::move(residual));
-  for (std::size_t i = 0; i < results.size(); ++i)
-    if (differentiable[i]) results[i] = new_node<Taped>(level, std::move(results[i]), slot + static_cast<int>(i));
+  TapePlace place = record->add(op, {values.data(), values.size()}, {places.data(), places.size()},
+                                {results.data(), results.size()}, count, std::move(residual));
+  for (std::size_t i = 0; i < results.size(); ++i, ++place.slot)
+    if (differentiable[i]) results[i] = new_node<Taped>(level, std::move(results[i]), place);
   return results;
 }
 

@@ -14,11 +14,22 @@ namespace ricci {
 /// One operation of a tape as it was recorded. Its operands, inputs first, stand behind it in memory.
 struct TapeNode {
   TapeNode* previous;
-  const Rules* rules;
+  union {
+    const Rules* rules;
+    TapeNode* next_dropped;  // while it is being dropped
+  };
   OwnedParameters parameters;
   int first_slot;  // of its first output
-  std::uint32_t inputs, outputs;
-  bool has_residual;  // of a custom operation: it stands behind the operands
+  std::uint32_t inputs;
+  std::uint32_t outputs : 30, has_residual : 1;  // of a custom operation: the residual stands behind the operands
+  std::uint32_t is_dropped : 1;                  // nothing is kept of it but its place
+  int readers;                                   // who holds an output, and inputs of later nodes
+};
+
+/// An output of a node, or an input of the tape.
+struct TapePlace {
+  TapeNode* node = nullptr;  // null: an input of the tape, or not on it
+  int slot = -1;             // -1: not on the tape
 };
 
 /// What a node says to those who run it backwards.
@@ -30,7 +41,8 @@ struct UnpackedNode {
   const Residual* residual;     // null unless it is of a custom operation
 };
 
-/// Adds at its end and passes from there to its beginning. Nodes stay where they are until they are taken off.
+/// Adds at its end and passes from there to its beginning. Nodes stay where they are until they are taken off. A node
+/// that has no reader left is dropped: it keeps no value and reads no other node.
 ///   nodes.add({.op = op, …});  for (const TapeNode* n = nodes.last(); n; n = n->previous) … TapeNodes::unpack(*n) …
 class TapeNodes {
  public:
@@ -39,7 +51,8 @@ class TapeNodes {
     unsigned keeps;  // of the bits `input(i)` and `output(i)`
     int first_slot;
     std::span<const ValueRef> inputs, outputs;
-    std::span<const int> parents;
+    std::span<const TapePlace> parents;  // of the inputs
+    int holders;                         // of its outputs: one for each that is a reader from the start
     std::shared_ptr<const Residual> residual;
     bool copies_few;  // elements, rather than hold their array: a recording knows what is captured by its array
   };
@@ -48,8 +61,10 @@ class TapeNodes {
   TapeNodes(const TapeNodes&) = delete;
   ~TapeNodes() { clear(); }
 
-  void add(Added node);  ///< whole or not at all
+  TapeNode* add(Added node);  ///< whole or not at all
   const TapeNode* last() const { return last_; }
+  /// One reader of the node less; true if that dropped it. Nodes that it alone read are dropped too.
+  static bool let_go(TapeNode& node) noexcept { return --node.readers == 0 && (drop(node), true); }
   void pop_back();
   void clear();
   static UnpackedNode unpack(const TapeNode& node);
@@ -60,6 +75,7 @@ class TapeNodes {
     std::byte* end;  // of the chunk, which is a block of the pool
   };
   std::byte* room_for(std::size_t bytes);
+  static void drop(TapeNode& node) noexcept;
 
   Chunk* chunk_ = nullptr;     // the last
   std::byte* free_ = nullptr;  // in that, behind the last node

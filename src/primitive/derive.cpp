@@ -119,14 +119,6 @@ Tensors cotangents_of(Op op, const Reverse& rule) {
   return cts;
 }
 
-unsigned kept_for_reverse(const Rules& rules, unsigned tracked, int inputs) {
-  if (rules.kind != Kind::multilinear) return rules.keeps;
-  unsigned keeps = rules.keeps;
-  for (int i = 0; i < inputs; ++i)
-    if (tracked & ~input(i)) keeps |= input(i);
-  return keeps;
-}
-
 void accumulate(Tensor& sum, const Tensor& term) {
   if (!term.defined()) return;
   if (!sum.defined()) {

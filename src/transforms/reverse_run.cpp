@@ -62,7 +62,7 @@ void ReverseRun::enter(std::span<const tree::Walk> arguments, std::span<const in
       s.leaf_types.back() = value->type;
       if (is_differentiable(value->type.dtype)) {
         value = s.interpreter->watch(std::move(value));
-        s.leaf_slots.back() = static_cast<const Taped&>(*value).slot;
+        s.leaf_slots.back() = static_cast<const Taped&>(*value).place.slot;
       }
       show(*leaf, std::move(value));
     }
@@ -135,7 +135,8 @@ Recording ReverseRun::leave(const tree::Walk& output, const tree::Walk* aux) {
     if (leaf->defined()) {
       const ValueRef value = read(*leaf, s.name);
       type = value->type;
-      if (value->level == level && value->kind == ValueKind::taped) slot = static_cast<const Taped&>(*value).slot;
+      if (value->level == level && value->kind == ValueKind::taped)
+        slot = recorded->record->keep(static_cast<const Taped&>(*value));
       *leaf = taken_out(*leaf, *s.interpreter);
     }
     recorded->output_slots.push_back(slot);

@@ -62,7 +62,7 @@ std::atomic<TapeInterpreter*> given_up = nullptr;
 
 /// Holds it, without what it has recorded, until the process ends: the stack of its own thread still points to it.
 void give_up(TapeInterpreter* interpreter) noexcept {
-  interpreter->record->threads.close();
+  interpreter->record->close();
   interpreter->record->clear();
   interpreter->given_up_before = given_up.load();
   while (!given_up.compare_exchange_weak(interpreter->given_up_before, interpreter)) {}
@@ -73,7 +73,9 @@ void give_up(TapeInterpreter* interpreter) noexcept {
 
 Tape::Tape(where_t where)
     : state_(new State{
-          .where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where)), .watched = {}}) {}
+          .where = where, .interpreter = std::make_unique<TapeInterpreter>(entry_of("Tape", where)), .watched = {}}) {
+  state_->interpreter->record->let_others_end();
+}
 
 /// Watched tensors become plain again. An interpreter that cannot leave its stack, as on another thread, is given up.
 Tape::~Tape() {
@@ -108,7 +110,7 @@ ValueRef Tape::State::watched_value(const ValueRef& value) const {
   if (value->level < interpreter->level) return interpreter->watch(value);
   if (value->kind == ValueKind::taped) {
     const auto& taped = static_cast<const Taped&>(*value);
-    return new_node<Taped>(taped.level, watched_value(taped.value), taped.slot);
+    return new_node<Taped>(taped, watched_value(taped.value));
   }
   raise_inside("the tensor", *value, "watch it before, or make the tape there");
 }
@@ -125,7 +127,7 @@ void Tape::watch_leaves(const tree::Walk& walk) {
     any = true;
     const bool on_tape = taped_at(value, s.interpreter->level) != nullptr;
     const ValueRef shown = on_tape ? value : s.watched_value(value);
-    const int slot = taped_at(shown, s.interpreter->level)->slot;
+    const int slot = taped_at(shown, s.interpreter->level)->place.slot;
     if (s.interpreter->watched.insert_or_assign(cell, slot).second)
       s.watched.push_back({*leaf, value_of(*leaf), value});
     if (on_tape) continue;
@@ -151,7 +153,7 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
 
   const auto slot_of = [&](const ValueRef& v) {  // no loss of this level depends on one example of a vmap inside it
     const Taped* taped = batched_inside(*v, tape.level) ? nullptr : taped_at(v, tape.level);
-    return taped ? taped->slot : -1;
+    return taped ? taped->place.slot : -1;
   };
   const auto slot_of_leaf = [&](const Tensor& leaf) {
     if (!leaf.defined()) return -1;
