@@ -131,6 +131,9 @@ struct Rules {
 
   Types (*type)(const void*, const Types&) = nullptr;  // of the outputs; throws what is wrong with the inputs
   void (*eval)(const void*, Outputs, Inputs) = nullptr;
+  /// The result in the elements of the first of two inputs, of which it replaces a part as large as the second. Those
+  /// that are replaced are put into the first argument, unless that has no data.
+  void (*overwrite)(const void*, const Strided& before, Inputs) = nullptr;
   bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
   bool is_view = false;
   const LoopTable* (*loops)() = nullptr;                // Elementwise
@@ -142,7 +145,7 @@ struct Rules {
   /// Linear, Multilinear: the cotangent of input i, from the output's.
   Tensor (*transpose)(const void*, int i, const Tensor& cotangent, const Reverse&) = nullptr;
   Tensors (*jvp)(const void*, const Forward&) = nullptr;         // Explicit: the outputs' tangents
-  Tensors (*vjp)(const void*, const Reverse&) = nullptr;         // Explicit: the inputs' cotangents
+  Tensors (*vjp)(const void*, const Reverse&) = nullptr;         // Explicit, or Linear instead of `transpose`
   BatchedOutputs (*batch)(const void*, const Batch&) = nullptr;  // preferred to `lifted`
   OwnedParameters (*lifted)(const void*, Size) = nullptr;        // for one more leading axis of this size
   std::uint64_t (*home)(const void*) = nullptr;  // the level of the one transform that answers it, whatever its inputs
@@ -446,6 +449,8 @@ constexpr Rules make_rules() {
       };
       r.is_view = true;
     }
+    if constexpr (requires(const P& p, const Strided& s, Inputs i) { p.overwrite(s, i); })
+      r.overwrite = [](const void* op, const Strided& before, Inputs in) { erase::as<P>(op).overwrite(before, in); };
     if constexpr (requires(const P& p) { p.home(); })
       r.home = [](const void* op) -> std::uint64_t { return erase::as<P>(op).home(); };
     if constexpr (requires { typename P::elements; }) r.accumulation = erase::accumulation_of<P>;
@@ -467,7 +472,9 @@ constexpr Rules make_rules() {
       if constexpr (requires { P::linear_in; }) r.linear_in = P::linear_in;
       else r.linear_in = input(0);
       r.keeps |= ~r.linear_in & (output(0) - 1);
-      r.transpose = erase::transpose_of<P>;
+      if constexpr (requires(const P& p, const Reverse& v) { p.vjp(v); })
+        r.vjp = [](const void* op, const Reverse& v) { return erase::as<P>(op).vjp(v); };
+      else r.transpose = erase::transpose_of<P>;
     } else if constexpr (std::same_as<typename P::kind, Multilinear>) {
       r.kind = Kind::multilinear;
       r.transpose = erase::transpose_of<P>;

@@ -9,8 +9,18 @@
 
 namespace ricci {
 
+/// False where no other thread has ever existed: the user's, or the pool's, which start with the first work that is
+/// worth a second thread.
+inline bool may_be_other_threads() noexcept {
+#if __has_include(<sys/single_threaded.h>)
+  return !__libc_single_threaded;
+#else
+  return true;
+#endif
+}
+
 /// Counts with locked instructions, which cost as much as a small operation's arithmetic, only where other threads
-/// exist or have existed: the user's, or the pool's, which start with the first work that is worth a second thread.
+/// exist or have existed.
 class RefCount {
  public:
   void add() noexcept {
@@ -31,13 +41,7 @@ class RefCount {
   void reset(std::uint32_t count) noexcept { count_.store(count, std::memory_order_relaxed); }
 
  private:
-  static bool is_only_thread() noexcept {
-#if __has_include(<sys/single_threaded.h>)
-    return __libc_single_threaded;
-#else
-    return false;
-#endif
-  }
+  static bool is_only_thread() noexcept { return !may_be_other_threads(); }
 
   std::atomic<std::uint32_t> count_ = 1;
 };

@@ -7,6 +7,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/elementwise_run.h"
 #include "primitive/custom.h"
+#include "primitive/given.h"
 #include "primitive/promotion.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/loop_table.h"
@@ -147,7 +148,7 @@ bool evaluate_directly(Op op, const Tensor* const* inputs, std::size_t count, Te
     result = make_view(alias(op, *arrays[0]), 0, view_link(*inputs[0], op));
   } else if (op.rules->kind == Kind::elementwise) {
     result = make_tensor(elementwise(op, {arrays, count}), 0);
-  } else if (op.rules->kind == Kind::custom) {
+  } else if (op.rules->kind == Kind::custom || (op.rules->overwrite && GivenAway::is_offered())) {
     return false;
   } else {
     Types types;
@@ -195,6 +196,8 @@ Values evaluate(Op op, std::span<const ValueRef> inputs) {
   for (const ValueRef& v : inputs) types.push_back(v->type);
   const Types out_types = op.rules->type(op.parameters, types);
   if (op.rules->is_view) return one_value(alias(op, array_of(inputs[0])));
+  if (op.rules->overwrite)
+    if (ValueRef result = GivenAway::overwritten(op, inputs)) return one_value(std::move(result));
   Values results;
   SmallVector<Strided, 4> out, in;
   for (const ValueRef& v : inputs) in.push_back(array_of(v).strided());

@@ -18,6 +18,10 @@ const ValueRef* inner_of(const Value& value) {
   __builtin_unreachable();
 }
 
+const ValueRef* tangent_of(const Value& value) {
+  return value.kind == ValueKind::dual ? &static_cast<const Dual&>(value).tangent : nullptr;
+}
+
 ValueRef without_derivatives(const ValueRef& value, Level last) {
   const auto left = [last](const ValueRef& inner) { return without_derivatives(inner, last); };
   if (value->kind == ValueKind::array) return value;

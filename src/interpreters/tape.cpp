@@ -80,7 +80,8 @@ void TapeRecord::take_off_dropped() noexcept {
 
 namespace {
 
-Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::span<const Tensor> cotangents) {
+Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::span<const Tensor> cotangents,
+                           bool last_use) {
   Mask wanted;
   for (int parent : said.parents) wanted.push_back(parent >= 0);
   return cotangents_of({node.rules, node.parameters.get()},
@@ -90,7 +91,25 @@ Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::
                         .input_types = {said.input_types.data(), said.input_types.size()},
                         .output_types = {said.output_types.data(), said.output_types.size()},
                         .wanted = wanted,
-                        .residual = said.residual});
+                        .residual = said.residual,
+                        .last_use = last_use});
+}
+
+/// Adds the cotangent of a part, which the view shows, to the sum for the whole, without a walk over the whole: a loop
+/// that reads a row a step adds a row a step on its way back. False where the view must say itself what it adds.
+bool add_to_part(Tensor& sum, const TapeNode& node, const Tensor& cotangent) {
+  if (!node.rules->is_view || !sum.defined() || recordings_of_programs != 0 || narrowed_levels != 0) return false;
+  const Type whole = type_of(sum), part = type_of(cotangent);
+  if (part.dtype != whole.dtype || 2 * part.shape.numel() > whole.shape.numel()) return false;
+  Type type = whole;
+  Strides strides = contiguous_strides(whole.shape);
+  void* data = nullptr;
+  if (!node.rules->alias(node.parameters.get(), type, strides, data) || overlaps_itself(type.shape, strides))
+    return false;
+  if (!sum.cell()->refs.is(1) || sum.cell()->link) sum = wrap(value_of(sum));
+  const Tensor* const base = &sum;
+  apply_one({node.rules, node.parameters.get()}, &base, 1).add_(cotangent);
+  return true;
 }
 
 }  // namespace
@@ -133,7 +152,12 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     if (reached) {
       assert(!node->is_dropped);
       const UnpackedNode said = TapeNodes::unpack(*node);
-      Tensors cts = cotangents_of_node(*node, said, outputs);
+      bool last_use = true;
+      for (std::size_t i = 0; i < outputs.size(); ++i) last_use &= !kept[at(node->first_slot) + i];
+      const int parent = said.parents.empty() ? -1 : said.parents[0];
+      const bool is_added = is_passed(parent) && add_to_part(by_slot[at(parent)], *node, outputs[0]);
+      Tensors cts;
+      if (!is_added) cts = cotangents_of_node(*node, said, outputs, last_use);
       for (std::size_t i = 0; i < cts.size(); ++i)
         if (is_passed(said.parents[i])) {
           Tensor term = std::move(cts[i]);

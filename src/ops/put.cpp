@@ -5,6 +5,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
+#include "primitive/given.h"
 #include "primitive/writing.h"
 
 namespace ricci {
@@ -38,16 +39,35 @@ struct Put {
   }
   void eval(Outputs out, Inputs in) const {
     kernels::copy(out[0], in[0]);
-    Type type{out[0].dtype, Shape(out[0].shape, out[0].shape + out[0].rank)};
-    Strides strides(out[0].strides, out[0].strides + out[0].rank);
-    void* data = out[0].data;
-    const bool is_view = view.op().rules->alias(view.op().parameters, type, strides, data);
-    (void)is_view;  // the output is contiguous, which every view can show
-    kernels::copy({data, type.dtype, type.rank(), type.shape.host(), strides.data()}, in[1]);
+    const Strided base_and_value[] = {out[0], in[1]};
+    overwrite({}, base_and_value);
   }
-  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    if (i == 0) return put(ct, zeros_of(r.input_types[1]), view);
-    return apply_all(view.op(), {&ct, 1})[0];
+  /// Requires: in[0] is contiguous, which every view can show.
+  void overwrite(const Strided& before, Inputs in) const {
+    const Strided& base = in[0];
+    Type type{base.dtype, Shape(base.shape, base.shape + base.rank)};
+    Strides strides(base.strides, base.strides + base.rank);
+    void* data = base.data;
+    const bool is_view = view.op().rules->alias(view.op().parameters, type, strides, data);
+    (void)is_view;
+    const Strided part{data, type.dtype, type.rank(), type.shape.host(), strides.data()};
+    if (before.data) kernels::copy(before, part);
+    kernels::copy(part, in[1]);
+  }
+  /// A cotangent that nobody else needs becomes that of the base: the way back of a loop over a table of n rows clears
+  /// a row a step, not the table.
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& ct = r.cotangents[0];
+    Tensor of_value, of_base;
+    if (r.wants(1)) {
+      of_value = apply_all(view.op(), {&ct, 1})[0];
+      if (r.last_use && r.wants(0)) of_value = clone(of_value);
+    }
+    if (r.wants(0)) {
+      const Tensor none = zeros_of(r.input_types[1]);
+      of_base = r.last_use ? put_giving_away(ct, none, view) : put(ct, none, view);
+    }
+    return {of_base, of_value};
   }
   static std::vector<Sample<Put>> samples() {
     std::vector<Sample<Put>> all;
@@ -71,6 +91,13 @@ struct Put {
 }  // namespace
 
 Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view) { return apply(Put{view}, base, value); }
+
+Tensor put_giving_away(const Tensor& base, const Tensor& value, const ViewParameter& view) {
+  if (!base.cell()->refs.is(1) || base.cell()->link) return put(base, value, view);
+  GivenAway given(*base.cell(), nullptr);
+  const GivenAway::Offer offer(&given);
+  return put(base, value, view);
+}
 
 ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value) {
   // expand alone cannot be lifted. Where it may be written to, it repeats nothing: it shows the whole base, or nothing.

@@ -18,6 +18,8 @@ struct ViewParameter {
 
 /// `base` with the part that `view` shows replaced by `value`.
 Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view);
+/// The same, in the elements of `base` where nobody else can see them: its handle is not to be used again.
+Tensor put_giving_away(const Tensor& base, const Tensor& value, const ViewParameter& view);
 
 template <class View>
 Tensor put(const Tensor& base, const Tensor& value, const View& view) {

@@ -15,7 +15,7 @@ namespace {
 /// The transpose of a view that shows every element at most once.
 template <class View>
 Tensor put_into_zeros(const View& view, const Tensor& ct, const Type& input) {
-  return put(zeros_of(input), ct, view);
+  return put_giving_away(zeros_of(input), ct, ViewParameter{InnerOp({&rules_of<View>, &view})});
 }
 
 /// The type that follows from the layout rule, for views whose alias needs no elements.

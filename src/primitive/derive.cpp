@@ -104,7 +104,7 @@ Tensors tangents_of(Op op, const Forward& rule) {
 
 Tensors cotangents_of(Op op, const Reverse& rule) {
   if (op.rules->kind == Kind::custom) return custom::vjp(op, rule);
-  if (op.rules->kind == Kind::explicit_) return op.rules->vjp(op.parameters, rule);
+  if (op.rules->vjp) return op.rules->vjp(op.parameters, rule);
   Tensors cts;
   for (std::size_t i = 0; i < rule.input_types.size(); ++i) {
     const int index = static_cast<int>(i);

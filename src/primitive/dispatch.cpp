@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "kernels/elementwise.h"
 #include "primitive/custom.h"
 #include "primitive/eager.h"
 #include "primitive/promotion.h"
@@ -356,13 +357,48 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
 
 namespace {
 
+/// Where the arrays stand that are in a value, which nobody else holds.
+template <class Visit>
+void for_each_place(ValueRef& value, const Visit& visit) {
+  if (value->kind == ValueKind::array) visit(value);
+  else if (value->refs.is(1))
+    for (const ValueRef* part : {inner_of(*value), tangent_of(*value)})
+      if (part && *part) for_each_place(const_cast<ValueRef&>(*part), visit);
+}
+
+}  // namespace
+
+ValueRef part_to_keep(const Tensor& base, ValueRef part) {
+  const Cell* const root = root_of(base.cell());
+  if (!innermost || root->version == 0) return part;
+  const Level birth = birth_of(*root);
+  const auto may_keep = [&](const Interpreter& i) {
+    const bool holds_on = i.kind == ValueKind::taped || (i.kind == ValueKind::recorded && !i.sees_everything());
+    return holds_on && (i.level <= birth || i.lets_write(root));
+  };
+  const Interpreter* keeper = innermost;
+  while (keeper && !may_keep(*keeper)) keeper = keeper->parent;
+  if (!keeper) return part;
+  for_each_place(part, [](ValueRef& value) {
+    const auto& shown = static_cast<const Array&>(*value);
+    const auto bytes = static_cast<std::size_t>(bytes_of(shown.type));
+    if (shown.storage == shown.home || 2 * bytes > shown.storage->bytes) return;
+    ArrayRef copy = make_array(shown.type);
+    kernels::copy(copy->strided(), shown.strided());
+    value = std::move(copy);
+  });
+  return part;
+}
+
+namespace {
+
 /// A view follows its base with all derivatives; whoever reads it leaves what no_grad has switched off.
 Tensor view_of(Op op, const Tensor& base) {
   require_defined(op.rules->name, base, 0);
   Owned<Link> link = view_link(base, op);
   const ValueRef whole = as_it_runs(base, live(value_of(base), op.rules->name));
   const AllDerivatives kept;
-  return make_view(std::move(dispatch(op, {&whole, 1})[0]), current_level(), std::move(link));
+  return make_view(part_to_keep(base, std::move(dispatch(op, {&whole, 1})[0])), current_level(), std::move(link));
 }
 
 }  // namespace

@@ -249,6 +249,10 @@ bool is_recorded(std::span<const ValueRef> values);
 
 /// A new tensor of the current level.
 Tensor wrap(ValueRef value);
+/// A view's value, just made of its base's. Where a tape may keep the value while the base is written to again and
+/// again, a small part of the base gets elements of its own: else the tape would hold on to every version of the base.
+/// Example: `D[i] = f(D[i - 1])` under grad keeps one row a step.
+ValueRef part_to_keep(const Tensor& base, ValueRef part);
 /// `tensor`'s value as operations take it: live, without the derivatives that no_grad has switched off, with the rows
 /// of the examples that run; inside a recording that sees everything, as a variable of it.
 ValueRef read(const Tensor& tensor, const char* op);
@@ -259,6 +263,8 @@ Tensor without_switched_off(const Tensor& tensor, const char* op);
 
 /// The part of a batched, dual or taped value one level down; null for arrays and recorded values.
 const ValueRef* inner_of(const Value& value);
+/// The other part of a dual value, which may be empty; null for all others.
+const ValueRef* tangent_of(const Value& value);
 /// What no_grad leaves of a value: no derivative of a level up to `last`, also inside those that stay, which are built
 /// anew around it; of a recording up to there, a variable that no derivative of the program goes through. Requires:
 /// `live` gives the value itself.

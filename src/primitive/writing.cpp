@@ -10,6 +10,7 @@
 #include "primitive/called.h"
 #include "primitive/custom.h"
 #include "primitive/eager.h"
+#include "primitive/given.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
@@ -44,17 +45,24 @@ bool locate_in(Cell* cell, Array* array, Place& place) {
   return locate_views(views_to_root(cell), place.type, place.strides, place.data);
 }
 
-/// The elements of a tensor outside transforms, if no one else can see them.
-std::optional<Place> sole_place(Cell* cell) {
-  for (Cell* view : views_to_root(cell)) {
-    view->value = {};
-    view->link->seen = Link::never;
-  }
+/// The elements of a tensor outside transforms, if no one else can see them but the caller, who may read `reader`.
+std::optional<Place> sole_place(Cell* cell, const Value* reader = nullptr) {
   Cell* root = root_of(cell);
-  Array* array = sole_array(root);
+  forget_views(root);
+  Array* array = sole_array(root, reader);
   Place place;
   if (!array || !locate_in(cell, array, place) || overlaps_itself(place.type.shape, place.strides)) return std::nullopt;
   return place;
+}
+
+/// False only where no element of the one can be one of the other.
+bool may_share_elements(const Strided& a, const Strided& b) {
+  const auto end = [](const Strided& x) {
+    std::int64_t last = 0;
+    for (int i = 0; i < x.rank; ++i) last += x.strides[i] * (x.shape[i] - 1);
+    return static_cast<const std::byte*>(advance(x.data, x.dtype, last + 1));
+  };
+  return a.data < end(b) && b.data < end(a);
 }
 
 bool write_directly(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count) {
@@ -151,7 +159,7 @@ ValueRef OperationLink::value_of(const ValueRef& base_value) const {
     const Tensor of_base = wrap(base_value);
     all.emplace(std::span(&of_base, 1), true);
   }
-  const ValueRef value = dispatch(op(), {&base_value, 1})[0];
+  const ValueRef value = part_to_keep(base, std::move(dispatch(op(), {&base_value, 1})[0]));
   return cut_of_base == 0 ? value : without_derivatives(value, cut_of_base);
 }
 
@@ -290,6 +298,43 @@ bool loses_derivative(const Tensor& tensor, const char* op) {
   return !left.is_same(tensor) && value_of(left).get() != alive.get();
 }
 
+/// Gives the cell `value` and passes it on to its base. All that may throw is computed before the first cell changes,
+/// and elements that were overwritten on the way get their values back.
+void assign(Cell* cell, ValueRef value) {
+  struct Change {
+    Cell* cell;
+    ValueRef value;
+  };
+  SmallVector<Change, 2> changes;  // each cell's base behind it
+  std::optional<GivenAway> given;
+  changes.push_back({cell, std::move(value)});
+  try {
+    for (const Cell* c = cell; c->link; c = changes.back().cell) {
+      Cell* const base = c->link->base.cell();
+      const bool is_first_root = !given && root_of(base) == base && c->link->operation();
+      if (!is_first_root) {
+        const ValueRef before = value_of(c->link->base);
+        changes.push_back({base, c->link->base_after(before, changes.back().value)});
+        continue;
+      }
+      forget_views(base);
+      given.emplace(*base, changes.back().value.get()).keep_what_is_overwritten();
+      const GivenAway::Offer offer(&*given);
+      changes.push_back({base, c->link->base_after(base->value, changes.back().value)});
+    }
+  } catch (...) {
+    if (given) given->undo();
+    throw;
+  }
+  for (; !changes.empty(); changes.pop_back()) {
+    Change& change = changes.back();
+    ++change.cell->version;
+    change.cell->value = std::move(change.value);
+    Link* link = change.cell->link;
+    if (link && !link->is_argument()) link->seen = link->root->version;
+  }
+}
+
 }  // namespace
 
 void assign_into(const Tensor& target, const Tensor& source, const char* name) {
@@ -340,11 +385,18 @@ bool copy_directly(const Tensor& target, const Tensor& source, const char* name)
   const Type have = value_of(target)->type;
   require_broadcast(name, array.type, have);
   require_no_imaginary_parts(name, array.type, have.dtype);
-  const auto place = sole_place(target.cell());
+  const auto place = sole_place(target.cell(), value.get());
   if (!place) return false;
-  const Strides strides = broadcast_strides(array, place->type.shape);
-  kernels::copy(place->strided(),
-                {array.data, array.type.dtype, place->type.rank(), place->type.shape.host(), strides.data()});
+  Strides strides = broadcast_strides(array, place->type.shape);
+  const Strided out = place->strided(), in{array.data, array.type.dtype, out.rank, out.shape, strides.data()};
+  if (array.storage == place->array->storage && may_share_elements(out, in)) {
+    const ArrayRef before = make_array({array.type.dtype, array.type.shape});
+    kernels::copy(before->strided(), array.strided());
+    strides = broadcast_strides(*before, place->type.shape);
+    kernels::copy(out, {before->data, in.dtype, out.rank, out.shape, strides.data()});
+  } else {
+    kernels::copy(out, in);
+  }
   ++root_of(target.cell())->version;
   return true;
 }

@@ -1,7 +1,8 @@
-// Lifetimes of blocks, arrays and cells, and the one place where a cell changes its value.
+// Lifetimes of blocks, arrays and cells, and how a view follows its root.
 #include "tensor/value.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <new>
 
@@ -34,14 +35,14 @@ Block* new_block(std::size_t bytes) {
 }
 
 Tensor new_cell(Block* home, ValueRef value, Level birth) {
-  return Tensor::adopt(new (bytes_of(home) + cell_at) Cell(birth, std::move(value), home));
+  return Tensor::adopt(new (bytes_of(home) + cell_at) Cell(birth, std::move(value)));
 }
 
 /// The common end: the cell and the array it alone holds live in one block that nobody else needs.
 bool destroy_together(Cell* cell) {
   if (cell->link || !cell->value || cell->value->kind != ValueKind::array) return false;
   auto* array = static_cast<Array*>(cell->value.get());
-  Block* home = cell->home;
+  Block* home = home_of(cell);
   const bool alone = array->home == home && array->storage == home && array->refs.is(1) && home->refs.is(2);
   if (!alone) return false;
   cell->value.leak();
@@ -50,6 +51,64 @@ bool destroy_together(Cell* cell) {
   home->refs.reset(1);
   home->release();
   return true;
+}
+
+/// Guards the list of a root's current views where there are threads: several may read views of one root at once.
+class ListLock {
+ public:
+  explicit ListLock(const Cell* root) {
+    if (!may_be_other_threads()) return;
+    mutex_ = &mutexes[(reinterpret_cast<std::uintptr_t>(root) / 64) % mutexes.size()];
+    mutex_->lock();
+  }
+  ListLock(const ListLock&) = delete;
+  ~ListLock() {
+    if (mutex_) mutex_->unlock();
+  }
+
+ private:
+  static constinit std::array<std::mutex, 64> mutexes;
+  std::mutex* mutex_ = nullptr;
+};
+constinit std::array<std::mutex, 64> ListLock::mutexes;
+
+/// Requires: the list's lock is held, here and below.
+void enter_list(Cell* view) {
+  Link& link = *view->link;
+  if (link.place || link.is_argument()) return;
+  link.view = view;
+  link.next = link.root->current;
+  link.place = &link.root->current;
+  if (link.next) link.next->place = &link.next;
+  link.root->current = &link;
+}
+
+void leave_list(Link& link) {
+  if (!link.place) return;
+  *link.place = link.next;
+  if (link.next) link.next->place = link.place;
+  link.place = nullptr;
+}
+
+/// What the view was found to show, which it computes anew when it is read next.
+ValueRef forget_value(Cell* view) {
+  leave_list(*view->link);
+  view->link->seen = Link::never;
+  return std::exchange(view->value, {});
+}
+
+/// The views under `base` that nothing but the link of another view holds forget their values: each may be a copy of
+/// all elements, and `y = y.t().reshape({-1, 3})` in a loop makes one a step. Those that somebody holds keep theirs.
+void forget_unheld_views(Cell* base) {
+  if (!base->link || base->link->is_argument()) return;
+  constexpr int most_held = 8;  // in one expression; then the walk ends
+  Values forgotten;             // ends without the lock
+  const ListLock lock(base->link->root);
+  int held = 0;
+  for (Cell* c = base->link->base.cell(); c->link && !c->link->is_argument() && c->value; c = c->link->base.cell()) {
+    if (c->refs.is(1)) forgotten.push_back(forget_value(c));
+    else if (++held == most_held) return;
+  }
 }
 
 struct LastSource {
@@ -72,7 +131,11 @@ void destroy_cell(Cell* cell) {
     if (cell->source) [[unlikely]]
       forget_source(cell->source);
     if (destroy_together(cell)) return;
-    Block* home = cell->home;
+    Block* home = home_of(cell);
+    if (cell->link && cell->link->root) {
+      const ListLock lock(cell->link->root);
+      leave_list(*cell->link);
+    }
     Cell* base = cell->link ? cell->link->base.leak() : nullptr;
     delete cell->link;
     cell->~Cell();
@@ -204,6 +267,9 @@ Tensor make_view(ValueRef value, Level birth, Owned<Link> link) {
   if (base->link && !base->link->is_argument()) link->depth = base->link->depth + 1;
   Tensor view = make_tensor(std::move(value), birth);
   view.cell()->link = link.release();
+  forget_unheld_views(view.cell()->link->base.cell());
+  const ListLock lock(view.cell()->link->root);
+  enter_list(view.cell());
   return view;
 }
 
@@ -218,11 +284,18 @@ namespace {
 /// Brings a view's value up to date with version `now` of its base. Where several readers find it out of date, all
 /// compute it and the first one's stays: the others may be reading that already.
 void refresh(Cell* view, std::uint64_t now) {
-  static constinit std::mutex publishing;
-  ValueRef value = view->link->value_of(value_of(view->link->base));
-  const std::lock_guard lock(publishing);
+  const Tensor& base = view->link->base;
+  ValueRef of_base;
+  while (!of_base) {  // another thread may make it forget its value meanwhile
+    value_of(base);
+    const ListLock lock(view->link->root);
+    of_base = base.cell()->value;
+  }
+  ValueRef value = view->link->value_of(of_base);
+  const ListLock lock(view->link->root);
   if (view->link->seen.load(std::memory_order_relaxed) == now) return;
   std::swap(view->value, value);
+  enter_list(view);
   view->link->seen.store(now, std::memory_order_release);
 }
 
@@ -254,32 +327,16 @@ SmallVector<Cell*, 8> views_to_root(Cell* cell) {
   return views;
 }
 
-/// All that may throw is computed before the first cell changes.
-void assign(Cell* cell, ValueRef value) {
-  struct Change {
-    Cell* cell;
-    ValueRef value;
-  };
-  SmallVector<Change, 2> changes;  // each cell's base behind it
-  changes.push_back({cell, std::move(value)});
-  for (const Cell* c = cell; c->link; c = changes.back().cell) {
-    const Tensor& base = c->link->base;
-    const ValueRef before = value_of(base);
-    changes.push_back({base.cell(), c->link->base_after(before, changes.back().value)});
-  }
-  for (; !changes.empty(); changes.pop_back()) {
-    Change& change = changes.back();
-    ++change.cell->version;
-    change.cell->value = std::move(change.value);
-    Link* link = change.cell->link;
-    if (link && !link->is_argument()) link->seen = link->root->version;
-  }
+void forget_views(Cell* root) {
+  while (root->current) forget_value(root->current->view);
 }
 
-Array* sole_array(Cell* cell) {
+Array* sole_array(Cell* cell, const Value* reader) {
   if (cell->link || !cell->value || cell->value->kind != ValueKind::array) return nullptr;
   auto* array = static_cast<Array*>(cell->value.get());
-  const std::uint32_t owners = 1 + (cell->home == array->storage ? 1U : 0U);
+  const auto* view = reader && reader->kind == ValueKind::array ? static_cast<const Array*>(reader) : nullptr;
+  const bool is_read = view && view != array && view->storage == array->storage && view->refs.is(1);
+  const std::uint32_t owners = 1U + (home_of(cell) == array->storage ? 1U : 0U) + (is_read ? 1U : 0U);
   const bool sole = array->refs.is(1) && array->storage->refs.is(owners) && array->storage == array->home;
   return sole ? array : nullptr;
 }

@@ -139,6 +139,11 @@ struct Link {
   // Once a tape has watched this view, derivatives up to this level are dropped when the view is recomputed from its
   // base; the watched value keeps them.
   Level cut_of_base = 0;
+  // While the view holds a value that is current, the link stands in its root's list of such views, `root->current`: a
+  // write makes them forget their values, so that none of these stops it from being made in place.
+  Cell* view = nullptr;
+  Link* next = nullptr;
+  Link** place = nullptr;  // what points to this link; null: it stands in no list
 
   virtual ~Link() = default;
   /// The view's value, given the base's.
@@ -162,9 +167,9 @@ struct Cell {
   ValueRef value;             // of a view: what `link` last gave, current if the base is as `link->seen` says
   std::uint64_t version = 0;  // counts assignments
   Link* link = nullptr;       // not null: a view, owned
-  Block* home;                // owns this object
+  Link* current = nullptr;    // of a root: the first of its views that hold a current value
 
-  Cell(Level birth, ValueRef value, Block* home) : birth(birth), value(std::move(value)), home(home) {}
+  Cell(Level birth, ValueRef value) : birth(birth), value(std::move(value)) {}
 };
 
 // ── making values and cells ──
@@ -194,20 +199,24 @@ bool is_contiguous(const Shape& shape, const Strides& strides);
 /// Whether two elements may share one place in memory: expanded axes, overlapping windows.
 bool overlaps_itself(const Shape& shape, const Strides& strides);
 
-// ── reading and assigning ──
+// ── reading ──
 
 /// The current value; refreshes a view whose base has changed. Throws ValueError if undefined. Any number of threads
 /// may ask at once, as long as none writes.
 const ValueRef& value_of(const Tensor& tensor);
+/// The block that the cell stands in.
+inline Block* home_of(const Cell* cell) { return reinterpret_cast<Block*>(const_cast<Cell*>(cell)) - 1; }
 /// The cell that owns the elements: the end of the chain of links, found in one step.
 Cell* root_of(Cell* cell);
 /// The views from a cell to its root, the cell first and the root not among them. They may be more than the stack is
 /// deep: nobody follows links by recursion.
 SmallVector<Cell*, 8> views_to_root(Cell* cell);
-/// Gives the cell `value` and passes it on to its base. Requires: the caller has checked that this is allowed.
-void assign(Cell* cell, ValueRef value);
-/// The array of a base cell nobody else can see, where an in-place operation may write; else null.
-Array* sole_array(Cell* cell);
+/// The views of this root forget their values and compute them anew when they are read next. Requires: nobody else
+/// reads or writes the root or a view of it meanwhile.
+void forget_views(Cell* root);
+/// The array of a base cell nobody else can see, where an in-place operation may write; else null. `reader` is a value
+/// that the caller holds: it may be a view of the elements.
+Array* sole_array(Cell* cell, const Value* reader = nullptr);
 
 /// What a tensor is, as the user sees it at the tensor's level.
 inline Type type_of(const Tensor& tensor) { return value_of(tensor)->type; }

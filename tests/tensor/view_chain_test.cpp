@@ -1,5 +1,6 @@
 // Views of views of views: as many as a program makes. A chain of a million ends at all only if making a view does not
 // walk to the base.
+#include "ricci/primitive/pool.h"
 #include "support/expect_error.h"
 #include "support/expect_tensor.h"
 
@@ -70,6 +71,19 @@ TEST(ViewChain, ThatCopiesElementsIsWrittenThrough) {
   base.copy_(rc::arange(6.0).reshape({2, 3}));
   Tensor expected = rc::arange(6.0).reshape({2, 3});
   for (int i = 0; i < 60000; ++i) expected = expected.t().reshape({2, 3}).clone();
+  expect_equal(x, expected);
+}
+
+/// Views in between that nobody holds do not hold elements either.
+TEST(ViewChain, ThatCopiesElementsKeepsTwoCopies) {
+  const Tensor base = rc::arange(60000.0).reshape({2, 30000});
+  const std::size_t before = rc::pool::bytes_in_use();
+  Tensor x = base;
+  for (int i = 0; i < 100; ++i) x = x.t().reshape({2, 30000});
+  EXPECT_LE(rc::pool::bytes_in_use() - before, 3 * 60000 * sizeof(float));
+  base[0][1] = -1;
+  Tensor expected = base.clone();
+  for (int i = 0; i < 100; ++i) expected = expected.t().reshape({2, 30000}).clone();
   expect_equal(x, expected);
 }
 

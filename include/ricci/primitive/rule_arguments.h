@@ -51,6 +51,7 @@ struct Reverse {
   Mask wanted;
   const Residual* residual = nullptr;  // what the rule `keep` gave, of the examples that run
   const Residual* kept = nullptr;      // the same of all that ran then: for what is computed again
+  bool last_use = false;               // nobody needs the cotangents after the rule: it may give them away
   bool wants(int i) const { return wanted[static_cast<std::size_t>(i)]; }
   /// The cotangent of output i, zeros if it has none.
   Tensor cotangent(int i) const;

@@ -1,0 +1,185 @@
+// Tables that a loop fills row by row: dynamic programming, recurrences, elimination, time stepping. A write to a part
+// costs what the part costs, whoever has read other parts, and under every transform.
+#include "ricci/primitive/pool.h"
+#include "support/expect_tensor.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// Runs the loop body and says whether the table's elements are still where they were.
+template <class Step>
+bool stays_in_place(const Tensor& table, const Step& step) {
+  const float* const before = table.data<float>();
+  for (int i = 1; i < 4; ++i) step(i);
+  return table.data<float>() == before;
+}
+
+TEST(Tables, AreWrittenInPlaceWhileViewsOfThemLive) {
+  const Tensor D = rc::ones({4, 3});
+  EXPECT_TRUE(stays_in_place(D, [&](int i) { D[i] = D[i - 1]; }));
+  EXPECT_TRUE(stays_in_place(D, [&](int i) { D[i].copy_(D[i - 1]); }));
+  EXPECT_TRUE(stays_in_place(D, [&](int i) { D[i] += D[i - 1]; }));
+  EXPECT_TRUE(stays_in_place(D, [&](int i) { rc::add_out(D[i], D[i - 1], D[0]); }));
+  EXPECT_TRUE(stays_in_place(D, [&](int i) { D[i][0] = D[i - 1][0].item(); }));
+  EXPECT_TRUE(stays_in_place(D, [&](int i) { D[i] -= D[i][0] * D[i - 1]; }));
+  EXPECT_TRUE(stays_in_place(D, [&](int i) { D.slice(1, 1, 3) = D.slice(1, 0, 2) * i; }));
+  const Tensor first = D[0], column = D.select(1, 2);
+  EXPECT_TRUE(stays_in_place(D, [&](int i) {
+    D[i] = first + column[0];
+    column.mul_(first[i - 1]);
+  }));
+}
+
+TEST(Tables, ShowEveryViewWhatWasWritten) {
+  const Tensor D = rc::zeros({4, 3}), first = D[0], column = D.select(1, 2);
+  expect_values(first, {0, 0, 0});
+  expect_values(column, {0, 0, 0, 0});
+  D[0] = rc::arange(3.0);
+  expect_values(first, {0, 1, 2});
+  expect_values(column, {2, 0, 0, 0});
+  column.fill_(5);
+  expect_values(first, {0, 1, 5});
+  first.neg_();
+  expect_values(D[0], {0, -1, -5});
+}
+
+TEST(Tables, AreReadBeforeTheyAreOverwritten) {
+  const auto shifted = [](const auto& write) {
+    const Tensor D = rc::arange(6.0).clone();
+    write(D);
+    expect_values(D, {0, 0, 1, 2, 3, 4});
+  };
+  shifted([](const Tensor& D) { D.slice(0, 1, 6) = D.slice(0, 0, 5); });
+  shifted([](const Tensor& D) { D.slice(0, 1, 6).copy_(D.slice(0, 0, 5)); });
+  shifted([](const Tensor& D) {
+    const Tensor lower = D.slice(0, 0, 5), upper = D.slice(0, 1, 6);
+    upper.copy_(lower);
+  });
+  const Tensor D = rc::arange(9.0).reshape({3, 3}).clone();
+  D.copy_(D.t());
+  expect_values(D, {0, 3, 6, 1, 4, 7, 2, 5, 8});
+}
+
+TEST(Tables, KeepWhatSomebodyElseHolds) {
+  const Tensor D = rc::arange(6.0).reshape({2, 3}).clone(), row = D[0];
+  const Tensor kept = rc::vmap([](Tensor x) { return x.detach(); })(row);
+  auto [value, pullback] = rc::vjp([](Tensor x) { return x * x; }, row);
+  D[0] = rc::full({3}, 9);
+  expect_values(kept, {0, 1, 2});
+  expect_values(pullback(rc::ones({3})), {0, 2, 4});
+  expect_values(row, {9, 9, 9});
+}
+
+// ── under transforms ──
+
+/// x0 in row 0, then each row from the one before.
+Tensor table(const Tensor& x, int rows) {
+  Tensor D = x.new_zeros({rows, x.size(0)});
+  D[0] = x;
+  for (int i = 1; i < rows; ++i) D[i] = sin(D[i - 1] * 0.9) + D[i - 1][0];
+  return D;
+}
+Tensor list(const Tensor& x, int rows) {
+  std::vector<Tensor> all{x};
+  for (int i = 1; i < rows; ++i) all.push_back(sin(all.back() * 0.9) + all.back()[0]);
+  return rc::stack(all);
+}
+
+TEST(Tables, HaveTheDerivativesOfAListOfTensors) {
+  const Tensor x = rc::rand({3}, rc::float64), xs = rc::rand({4, 3}, rc::float64);
+  const auto by = [](auto fill) { return [=](const Tensor& x) { return square(fill(x, 6)).sum(); }; };
+  expect_close(rc::grad(by(table))(x), rc::grad(by(list))(x), 1e-12);
+  expect_close(rc::hessian(by(table))(x), rc::hessian(by(list))(x), 1e-12);
+  expect_close(rc::jacrev(rc::grad(by(table)))(x), rc::hessian(by(list))(x), 1e-12);
+  expect_close(rc::jacfwd(by(table))(x), rc::grad(by(list))(x), 1e-12);
+  expect_close(rc::vmap(rc::grad(by(table)))(xs), rc::vmap(rc::grad(by(list)))(xs), 1e-12);
+  const auto mapped = [&](auto fill) { return [=](const Tensor& xs) { return rc::vmap(by(fill))(xs).sum(); }; };
+  expect_close(rc::grad(mapped(table))(xs), rc::grad(mapped(list))(xs), 1e-12);
+  auto [y, along] = rc::linearize(by(table), x);
+  expect_close(along(x), rc::sum(rc::grad(by(list))(x) * x), 1e-12);
+}
+
+TEST(Tables, OfTheCallerAreFilledUnderEveryTransform) {
+  const auto fill = [](const Tensor& D) {
+    for (int i = 1; i < 4; ++i) D[i] = D[i - 1] * 2;
+    return D[3].sum();
+  };
+  const Tensor D = rc::ones({4, 2});
+  expect_values(rc::grad(fill)(D), {8, 8, 0, 0, 0, 0, 0, 0});
+  expect_values(D, {1, 1, 2, 2, 4, 4, 8, 8});
+  const Tensor all = rc::ones({3, 4, 2}), view = all[1], last = rc::ones({4, 2, 3});
+  expect_values(rc::vmap(fill)(all), {16, 16, 16});
+  expect_values(view, {1, 1, 2, 2, 4, 4, 8, 8});
+  rc::vmap(fill, {.in_dims = -1})(last);
+  expect_values(last.select(2, 1), {1, 1, 2, 2, 4, 4, 8, 8});
+  const Tensor part = rc::ones({2, 4, 2});
+  rc::grad(fill)(part[1]);
+  expect_values(part, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 4, 4, 8, 8});
+}
+
+/// The most bytes that are in use at one of the steps that `f` announces, beyond those at the start.
+template <class F>
+std::size_t peak_of(const F& f) {
+  const std::size_t before = rc::pool::bytes_in_use();
+  std::size_t most = before;
+  f([&] { most = std::max(most, rc::pool::bytes_in_use()); });
+  return most - before;
+}
+
+/// A table is kept once, with one row a step for the way back.
+TEST(Tables, AreKeptOnceByATape) {
+  constexpr int width = 500;
+  const auto peak = [](int rows, auto step_of) {
+    return peak_of([&](const auto& note) {
+      rc::grad([&](const Tensor& x) {
+        Tensor D = rc::zeros({rows, width});
+        D[0] = x;
+        for (int i = 1; i < rows; ++i) {
+          step_of(D, i);
+          note();
+        }
+        return D[rows - 1].sum();
+      })(rc::ones({width}));
+      note();
+    });
+  };
+  const auto expect_linear = [&](auto step) {
+    const std::size_t rows = 64, bytes = rows * width * sizeof(float);
+    const std::size_t once = peak(rows, step), twice = peak(2 * rows, step);
+    EXPECT_LE(once, 6 * bytes);
+    EXPECT_LE(twice, 2 * once + bytes / 2);
+  };
+  expect_linear([](const Tensor& D, int i) { D[i] = tanh(D[i - 1]); });
+  expect_linear([](const Tensor& D, int i) { D[i] = D[i - 1] * D[i - 1]; });
+  expect_linear([](const Tensor& D, int i) { D.select(0, i).copy_(sin(D.slice(0, i - 1, i)[0])); });
+  expect_linear([](const Tensor& D, int i) { D[i][0] = D[i - 1][0] * D[i - 1][1]; });
+}
+
+TEST(Tables, ThatAFailedWriteHasTouchedAreAsTheyWere) {
+  const auto f = [](const Tensor& x) {
+    const Tensor D = rc::zeros({3, 2});
+    D[0] = x;
+    int failed = 0;
+    for (int at = 1; at < 40; ++at) {
+      rc::pool::fail_after(static_cast<std::uint64_t>(at));
+      try {
+        D[1] = x * 2;
+        at = 40;
+      } catch (const std::bad_alloc&) {
+        rc::pool::fail_after(0);
+        expect_values(D[1].detach(), Values{0, 0});
+        ++failed;
+      }
+      rc::pool::fail_after(0);
+    }
+    EXPECT_GT(failed, 3);
+    return D.sum();
+  };
+  expect_values(rc::grad(f)(rc::ones({2})), {3, 3});
+  expect_values(std::get<1>(rc::jvp(f, rc::ones({2}), rc::ones({2}))), {6});
+}
+
+}  // namespace
