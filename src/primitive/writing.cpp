@@ -242,6 +242,19 @@ void check_write(const Tensor& target, const ValueRef& value, const char* name) 
   check_not_expanded(target.cell(), type, name);
 }
 
+Tensor applied_in_place(Op op, const Tensors& operands) {
+  SmallVector<const Tensor*, 4> pointers;
+  for (const Tensor& t : operands) {
+    if (!t.defined()) return {};
+    pointers.push_back(&t);
+  }
+  for (const Tensor& t : operands) {
+    const Array* own = t.cell()->refs.is(1) ? sole_array(t.cell()) : nullptr;
+    if (own && !own->type.weak && write_directly(t, op, pointers.data(), pointers.size())) return t;
+  }
+  return {};
+}
+
 namespace {
 
 /// What is wrong with the operands of an operation that has thrown, said under the name that the user wrote.

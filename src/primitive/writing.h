@@ -54,6 +54,10 @@ void check_write(const Tensor& target, const ValueRef& value, const char* name);
 /// there; null if there is none.
 const Interpreter* vmap_that_forbids(const Tensor& target, const ValueRef& value);
 
+/// The result of an elementwise operation in the elements of one of its operands, which `operands` holds alone;
+/// undefined where none has the result's type or somebody else sees its elements. Requires: no transform runs.
+Tensor applied_in_place(Op op, const Tensors& operands);
+
 /// Shape and type checks of a write, then the write.
 void write_result(const Tensor& target, const Tensor& result, const char* name);
 /// The source in the element type of what it is written to; TypeError where its imaginary parts would be lost.

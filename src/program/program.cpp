@@ -7,8 +7,10 @@
 #include <optional>
 #include <ostream>
 
+#include "primitive/given.h"
 #include "primitive/interpreter.h"
 #include "primitive/wording.h"
+#include "primitive/writing.h"
 #include "program/constants.h"
 #include "program/roles.h"
 #include "ricci/primitive/raise.h"
@@ -265,6 +267,43 @@ void Program::visit_parameter_sizes(SizeVisitor& visitor) {
   body_ = Shared<const ProgramBody>(body.release());
 }
 
+namespace {
+
+/// The variables of a running program. Each is given up with its last use, so what runs holds no more than a function
+/// would whose variables end as early as they can.
+class RunningVariables {
+ public:
+  explicit RunningVariables(const ProgramBody& body) : tensors_(body.types.size()), uses_(body.types.size()) {
+    for (const Equation& e : body.equations)
+      for (Variable v : e.inputs) ++uses_[at(v)];
+    for (Variable v : body.outputs) ++uses_[at(v)];
+  }
+  /// What nobody uses is not kept.
+  void set(Variable v, Tensor value) {
+    if (uses_[at(v)] > 0) tensors_[at(v)] = std::move(value);
+  }
+  Tensor use(Variable v) { return --uses_[at(v)] > 0 ? tensors_[at(v)] : std::move(tensors_[at(v)]); }
+
+ private:
+  static std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
+  std::vector<Tensor> tensors_;
+  std::vector<int> uses_;  // still to come
+};
+
+/// The results of an operation whose operands nobody else needs where `operands` holds them alone: their elements may
+/// become the result's.
+Tensors apply_last(Op op, const Tensors& operands) {
+  if (op.rules->kind == Kind::elementwise && !innermost)
+    if (Tensor result = applied_in_place(op, operands); result.defined()) return Tensors{std::move(result)};
+  const bool gives = op.rules->overwrite && operands[0].cell()->refs.is(1) && !operands[0].cell()->link;
+  std::optional<GivenAway> given;
+  if (gives) given.emplace(*operands[0].cell(), nullptr);
+  const GivenAway::Offer offer(given ? &*given : nullptr);
+  return apply_all(op, {operands.data(), operands.size()});
+}
+
+}  // namespace
+
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
   const ProgramBody& body = *body_;
   check_inputs(body, inputs);
@@ -273,27 +312,25 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
     sizes.emplace(*body.symbols, inputs);
     check_sizes(body, *sizes, inputs);
   }
-  std::vector<Tensor> variables(body.types.size());
+  RunningVariables variables(body);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    variables[static_cast<std::size_t>(body.inputs[i])] = without_switched_off(inputs[i], "program");
-  for (const Constant& c : body.constants) variables[static_cast<std::size_t>(c.variable)] = wrap(c.value);
-  for (const Capture& c : body.captures)
-    variables[static_cast<std::size_t>(c.variable)] = without_switched_off(c.tensor, "program");
+    variables.set(body.inputs[i], without_switched_off(inputs[i], "program"));
+  for (const Constant& c : body.constants) variables.set(c.variable, wrap(c.value));
+  for (const Capture& c : body.captures) variables.set(c.variable, without_switched_off(c.tensor, "program"));
   for (const Equation& e : body.equations) {
     Tensors operands;
-    for (Variable v : e.inputs) operands.push_back(variables[static_cast<std::size_t>(v)]);
+    for (Variable v : e.inputs) operands.push_back(variables.use(v));
     OwnedParameters parameters = e.parameters;
     if (e.has_symbols) {
       parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
       e.rules->parameters.visit_sizes(parameters.mutable_get(), *sizes);
     }
-    Tensors results = apply_all({e.rules, parameters.get()}, {operands.data(), operands.size()});
+    Tensors results = apply_last({e.rules, parameters.get()}, operands);
     if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
-    for (std::size_t i = 0; i < results.size(); ++i)
-      variables[static_cast<std::size_t>(e.outputs[i])] = std::move(results[i]);
+    for (std::size_t i = 0; i < results.size(); ++i) variables.set(e.outputs[i], std::move(results[i]));
   }
   std::vector<Tensor> outputs;
-  for (Variable v : body.outputs) outputs.push_back(variables[static_cast<std::size_t>(v)]);
+  for (Variable v : body.outputs) outputs.push_back(variables.use(v));
   return outputs;
 }
 
