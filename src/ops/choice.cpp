@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/axes.h"
+#include "primitive/writing.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -234,7 +235,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
   require_defined("masked_fill", x, 0);
   require_defined("masked_fill", value, 2);
-  return apply(MaskedFill{}, x, mask, to(value, x.dtype()));
+  return apply(MaskedFill{}, x, mask, converted(value, x.dtype(), "masked_fill"));
 }
 Tensor maximum(const Tensor& a, const Tensor& b) { return apply(Maximum{}, a, b); }
 Tensor minimum(const Tensor& a, const Tensor& b) { return apply(Minimum{}, a, b); }
@@ -254,7 +255,7 @@ const Tensor& Tensor::clamp_(const Tensor& low, const Tensor& high) const {
 const Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   require_defined("masked_fill_", *this, 0);
   require_defined("masked_fill_", value, 2);
-  return apply_into(*this, MaskedFill{}, *this, mask, ops::to(value, dtype()));
+  return apply_into(*this, MaskedFill{}, *this, mask, converted(value, dtype(), "masked_fill_"));
 }
 
 const Tensor& Tensor::clamp_min_(const Tensor& low) const { return apply_into(*this, ClampMin{}, *this, low); }

@@ -143,6 +143,10 @@ Tensor isclose(const Tensor& a, const Tensor& b) { return isclose(a, b, 1e-5, 1e
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol) {
   require_defined("isclose", a, 0);
   require_defined("isclose", b, 1);
+  for (const auto& [name, tolerance] : {std::pair{"rtol", rtol}, std::pair{"atol", atol}})
+    if (!(tolerance >= 0))
+      raise<ValueError>(std::string("isclose: ") + name + " is " + std::to_string(tolerance) +
+                        "; a tolerance must be 0 or more");
   // Integers meet in float64, which tells neighbours apart where float32 does not.
   const bool whole = is_integral(type_of(a).dtype) && is_integral(type_of(b).dtype);
   return apply(Isclose{rtol, atol}, whole ? to(a, DType::float64) : a, b);

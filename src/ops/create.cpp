@@ -11,6 +11,7 @@
 #include "ops/patterns.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
+#include "primitive/writing.h"
 #include "tensor/default_dtype.h"
 
 namespace ricci {
@@ -229,6 +230,7 @@ Tensor full_like_type(const char* op, const Shape& shape, const Tensor& value, s
     raise<ValueError>(std::string(op) + ": the value " + to_string(given) + " has " +
                       count_of(given.rank(), "axis", "axes") + "; pass a number or a 0-dim tensor");
   const DType dtype = wanted.value_or(given.weak ? dtype_for_number(given.dtype) : given.dtype);
+  if (is_complex(given.dtype)) converted(value, dtype, op);  // throws where imaginary parts would be lost
   const ValueRef seen = read(value, op);
   if (!is_number(*seen)) {
     const Called as(op);
@@ -385,11 +387,17 @@ Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps) {
 }
 Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype) {
   const Called as("linspace", start, end);
+  for (const Tensor* bound : {&start, &end})
+    if (type_of(*bound).rank() != 0)
+      raise<ValueError>("linspace: the " + std::string(bound == &start ? "start " : "end ") + type_text(*bound) +
+                        " has axes; pass a number or a 0-dim tensor, and map over it by vmap");
   if (steps < 0) raise<ValueError>("linspace: steps is " + std::to_string(steps) + "; it must be at least 0");
   if (is_number(*read(start, "linspace")) && is_number(*read(end, "linspace")))
     return make("linspace", Linspace{start.item<double>(), end.item<double>(), steps, dtype});
-  return to(lerp(start, end, make("linspace", Linspace{0, 1, steps, is_floating(dtype) ? dtype : default_dtype()})),
-            dtype);
+  const bool computes_in_dtype = is_floating(dtype) || is_complex(dtype);
+  const Tensor weights =
+      make("linspace", Linspace{0, 1, steps, computes_in_dtype ? real_dtype(dtype) : default_dtype()});
+  return to(lerp(start, end, weights), dtype);
 }
 
 }  // namespace ops

@@ -509,6 +509,9 @@ Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
 }
 Tensor t(const Tensor& x) {
   const Called as("t", x);
+  if (x.dim() > 2)
+    raise<ValueError>("t: needs a matrix or a vector, found " + type_text(x) +
+                      "; use mT(x) for the last two axes, or permute");
   return x.dim() < 2 ? permuted(x, identity_axes(x.dim())) : transpose(x, 0, 1);
 }
 Tensor mT(const Tensor& x) {

@@ -1,5 +1,7 @@
 // Values that an operation refuses: integers divided by zero, classes out of range. The error names the first one and
 // its place, in an example of a vmap too, and nothing is written; while a program is recorded, nobody looks.
+#include <cmath>
+
 #include "support/expect_error.h"
 
 namespace rc = ricci;
@@ -97,8 +99,39 @@ TEST(WriteErrors, ComplexNumbersToARealTensor) {
   expect_error<rc::TypeError>([&] { x.copy_(z); }, found("copy_", "c64[]"), {x});
   expect_error<rc::TypeError>([&] { x.fill_(z); }, found("fill_", "c64[]"), {x});
   expect_error<rc::TypeError>([&] { rc::scatter(x, 0, places, z); }, found("scatter", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { rc::masked_fill(x, mask, z); }, found("masked_fill", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { x.masked_fill_(mask, z); }, found("masked_fill_", "c64[]"), {x});
+  expect_error<rc::TypeError>([&] { rc::full({2}, z, rc::float32); }, found("full", "c64[]"), {z});
+  expect_error<rc::TypeError>([&] { rc::full_like(x, std::complex<double>(1, 2)); }, found("full_like", "c128[]"), {x});
   expect_error<rc::TypeError>([&] { rc::vmap([](Tensor a, Tensor b) { a.copy_(b); })(x, rc::stack({z, z})); },
                               found("copy_", "c64[]") + "\n  inside vmap over axis 0 of 2{at}", {x});
+}
+
+TEST(ToleranceErrors, OfNegativeTolerances) {
+  const Tensor x = rc::ones({2});
+  const std::string remedy = "; a tolerance must be 0 or more";
+  expect_error<rc::ValueError>([&] { rc::isclose(x, x, -1, 0); }, "isclose: rtol is -1.000000" + remedy, {x});
+  expect_error<rc::ValueError>([&] { rc::isclose(x, x, 0, std::nan("")); }, "isclose: atol is nan" + remedy, {x});
+  expect_error<rc::ValueError>([&] { rc::allclose(x, x, 0, -1); }, "allclose: atol is -1.000000" + remedy, {x});
+}
+
+TEST(RankErrors, OfATransposeOfMoreThanAMatrix) {
+  const Tensor x = rc::ones({2, 3, 4});
+  const std::string found =
+      "t: needs a matrix or a vector, found f32[2,3,4]; use mT(x) for the last two axes, or permute";
+  expect_error<rc::ValueError>([&] { rc::t(x); }, found, {x});
+  expect_error<rc::ValueError>([&] { x.t(); }, found, {x});
+  expect_equal(rc::vmap([](Tensor a) { return a.t(); })(x), x.mT());
+}
+
+TEST(RankErrors, OfVectorsAsBoundsOfARange) {
+  const Tensor x = rc::ones({2});
+  const auto found = [](const std::string& bound) {
+    return "linspace: the " + bound + " f32[2] has axes; pass a number or a 0-dim tensor, and map over it by vmap";
+  };
+  expect_error<rc::ValueError>([&] { rc::linspace(x, 1, 3); }, found("start"), {x});
+  expect_error<rc::ValueError>([&] { rc::linspace(0, x, 3, rc::float64); }, found("end"), {x});
+  expect_close(rc::vmap([](Tensor a) { return rc::linspace(0, a, 3); })(x), rc::tensor({{0., .5, 1.}, {0., .5, 1.}}));
 }
 
 TEST(ClassErrors, OneHot) {

@@ -317,4 +317,15 @@ TEST(Factories, TakeADtypeAloneOrInBraces) {
     EXPECT_EQ(t.dtype(), rc::float64);
 }
 
+/// Tensors for bounds are computed with as numbers are: in the precision of the result.
+TEST(Linspace, OfTensorsIsComputedInThePrecisionOfTheResult) {
+  const Tensor start = rc::tensor(0.1, rc::float64), end = rc::tensor(0.7, rc::float64);
+  for (const rc::DType dtype : {rc::float32, rc::complex64})
+    expect_close(rc::linspace(start, end, 7, dtype), rc::linspace(0.1, 0.7, 7, dtype), 2e-7);
+  for (const rc::DType dtype : {rc::float64, rc::complex128})
+    expect_close(rc::linspace(start, end, 7, dtype), rc::linspace(0.1, 0.7, 7, dtype), 4e-16);
+  const Tensor thirds = rc::linspace(rc::tensor(0.f), rc::tensor(1.f), 4, rc::complex128);
+  EXPECT_EQ(numbers(thirds)[1].real(), 1. / 3);
+}
+
 }  // namespace
