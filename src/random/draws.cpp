@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numbers>
 
 #include "interpreters/batch.h"
 #include "interpreters/node_memory.h"
@@ -381,6 +382,12 @@ Tensor Noise::uniform(const Shape& shape, DType dtype) const {
 Tensor Noise::normal(const Shape& shape, DType dtype) const {
   require_floating_draw(op_, dtype);
   return draw(Normal{dtype}, shape);
+}
+Tensor Noise::real_or_complex_normal(const Shape& shape, DType dtype) const {
+  if (!is_complex(dtype)) return normal(shape, dtype);
+  Shape parts = shape;
+  parts.push_back(2);
+  return view_as_complex(normal(parts, real_dtype(dtype)) * (std::numbers::sqrt2 / 2));
 }
 Tensor Noise::integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype) const {
   if (low >= high)

@@ -23,7 +23,7 @@ Tensor rand(const Shape& shape, TensorOptions options) {
 }
 Tensor randn(const Shape& shape) { return randn(shape, TensorOptions{}); }
 Tensor randn(const Shape& shape, TensorOptions options) {
-  return Noise("randn", options.generator).normal(shape, options.dtype);
+  return Noise("randn", options.generator).real_or_complex_normal(shape, options.dtype);
 }
 
 Tensor randint(std::int64_t high, const Shape& shape) { return randint(0, high, shape, IntegerOptions{}); }
@@ -51,7 +51,7 @@ Tensor rand_like(const Tensor& x, LikeOptions options) {
 Tensor randn_like(const Tensor& x) { return randn_like(x, LikeOptions{}); }
 Tensor randn_like(const Tensor& x, LikeOptions options) {
   const Type type = like("randn_like", x, options);
-  return Noise("randn_like", options.generator).normal(type.shape, type.dtype);
+  return Noise("randn_like", options.generator).real_or_complex_normal(type.shape, type.dtype);
 }
 Tensor randint_like(const Tensor& x, std::int64_t high) { return randint_like(x, 0, high, LikeOptions{}); }
 Tensor randint_like(const Tensor& x, std::int64_t high, LikeOptions options) {

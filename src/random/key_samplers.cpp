@@ -12,7 +12,9 @@ Tensor uniform(const Key& key, const Tensor& low, const Tensor& high, const Shap
   return sampled_as<UniformSampler>(Noise("uniform", key), shape, default_dtype(), low, high);
 }
 Tensor normal(const Key& key, const Shape& shape) { return normal(key, shape, default_dtype()); }
-Tensor normal(const Key& key, const Shape& shape, DType dtype) { return Noise("normal", key).normal(shape, dtype); }
+Tensor normal(const Key& key, const Shape& shape, DType dtype) {
+  return Noise("normal", key).real_or_complex_normal(shape, dtype);
+}
 Tensor normal(const Key& key, const Tensor& mean, const Tensor& std) {
   return sampled<NormalSampler>(Noise("normal", key), mean, std);
 }

@@ -99,7 +99,7 @@ Tensor normal_distribution(const Tensor& z) { return erfc(z * -(1 / std::numbers
 }  // namespace
 
 Tensor NormalSampler::sample(const Request& r, const Tensor& mean, const Tensor& std) {
-  return mean + std * r.normal();
+  return mean + std * r.noise.real_or_complex_normal(r.shape, r.dtype);
 }
 
 Tensor UniformSampler::sample(const Request& r, const Tensor& low, const Tensor& high) {

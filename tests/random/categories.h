@@ -29,6 +29,7 @@ inline std::vector<Category> all_categories() {
   return {
       {"rand", shape, [](Tensor x) { return rc::rand(x.shape(), float64); }},
       {"randn", shape, [](Tensor x) { return rc::randn(x.shape(), float64); }},
+      {"randn_complex", shape, [](Tensor x) { return rc::view_as_real(rc::randn(x.shape(), rc::complex128)); }},
       {"randint", shape, [](Tensor x) { return rc::randint(0, 1000000, x.shape()); }},
       {"randperm", shape, [](Tensor x) { return rc::randperm(20 * x.size(0)); }},
       {"normal_of_numbers", shape, [](Tensor x) { return rc::normal(1., 2., x.shape(), {.dtype = float64}); }},

@@ -43,6 +43,32 @@ TEST(Draws, LikeATensorTakeItsTypeOrTheOneAskedFor) {
   EXPECT_EQ(rc::rand_like(rc::zeros({2}, rc::int64), rc::float32).dtype(), rc::float32);
 }
 
+/// As torch: real and imaginary part have variance 1/2 each and do not depend on each other.
+TEST(Normal, OfAComplexTypeHasVarianceOne) {
+  rc::manual_seed(5);
+  const auto expect_standard = [](const Tensor& z) {
+    const auto mean = [](const Tensor& x) { return x.to(rc::float64).mean().item<double>(); };
+    const Tensor re = rc::real(z), im = rc::imag(z);
+    EXPECT_NEAR(mean(re), 0, 0.02);
+    EXPECT_NEAR(mean(im), 0, 0.02);
+    EXPECT_NEAR(mean(re * re), 0.5, 0.02);
+    EXPECT_NEAR(mean(im * im), 0.5, 0.02);
+    EXPECT_NEAR(mean(re * im), 0, 0.02);
+    EXPECT_NEAR(mean(pow(re, 4)), 0.75, 0.05);
+  };
+  for (const rc::DType dtype : {rc::complex64, rc::complex128}) {
+    const Tensor z = rc::randn({20000}, dtype);
+    EXPECT_EQ(z.dtype(), dtype);
+    expect_standard(z);
+    expect_standard(rc::randn_like(z));
+    expect_standard(rc::normal(rc::Key(3), {20000}, dtype));
+    expect_standard(rc::zeros({20000}, dtype).normal_());
+  }
+  EXPECT_EQ(rc::randn({}, rc::complex64).dim(), 0);
+  EXPECT_THROW(rc::rand({2}, rc::complex64), rc::TypeError);
+  EXPECT_THROW(rc::zeros({2}, rc::complex64).log_normal_(), rc::TypeError);
+}
+
 TEST(Draws, TakeOnePositionEach) {
   rc::Generator g(3), h(3);
   rc::rand({1000}, {.generator = g});
