@@ -238,15 +238,33 @@ std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, Size 
   return gradients;
 }
 
+/// The gradients of one element of an output leaf, by a pullback that no vmap maps, so that its rules may look at
+/// values: for each input leaf [1, in shape…].
+std::vector<Tensor> row_from(const Recording::State& s, std::size_t leaf, std::int64_t element, const char* name) {
+  const Type& out = s.output_types[leaf];
+  std::vector<Tensor> cts(s.output_types.size());
+  {
+    const Called as(name);
+    cts[leaf] = reshape(eye_part(element, 0, 1, out.shape.numel(), out.dtype), out.shape);
+  }
+  std::vector<Tensor> gradients = pull_back(s, cts, false);
+  for (Tensor& g : gradients)
+    if (g.defined()) g = unsqueeze(g, 0);
+  return gradients;
+}
+
 /// All rows of an output leaf, chunk by chunk; one list for each input leaf.
 std::vector<std::vector<Tensor>> rows_of_leaf(const Recording::State& s, std::size_t leaf,
                                               const JacobianOptions& options, StreamScope& streams, const char* name) {
   const Size count = s.output_types[leaf].shape.numel();
   std::vector<std::vector<Tensor>> parts(s.leaf_slots.size());
+  // A draw of an example needs the vmap that has examples; where draws are refused, none does.
+  const bool one_by_one = options.chunk_size == 1 && options.randomness == Randomness::error;
   const auto add_chunk = [&](std::int64_t from, Size at_once) {
     if (from > 0) streams.restart();
     const Examples examples{.count = count, .first = from, .randomness = options.randomness, .streams = &streams};
-    std::vector<Tensor> rows = rows_from(s, leaf, at_once, examples, name);
+    std::vector<Tensor> rows =
+        one_by_one && at_once == 1 ? row_from(s, leaf, from, name) : rows_from(s, leaf, at_once, examples, name);
     for (std::size_t i = 0; i < rows.size(); ++i) parts[i].push_back(std::move(rows[i]));
   };
   if (!options.chunk_size) add_chunk(0, count);

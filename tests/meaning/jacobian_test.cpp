@@ -171,6 +171,37 @@ TEST(Jacobian, ChunksGiveTheSameResult) {
   expect_close(rc::hessian(f, {.chunk_size = 2})(x), rc::hessian(f)(x), 1e-12);
 }
 
+/// x², whose rule looks at the cotangent that it is given, and has no rule for vmap.
+struct SquareThatLooks : rc::Function<SquareThatLooks> {
+  static Tensor forward(const Tensor& x) { return x * x; }
+  static void setup_context(rc::Context& ctx, const std::tuple<Tensor>& inputs, const Tensor&) {
+    ctx.save_for_backward(std::get<0>(inputs));
+  }
+  static Tensor backward(rc::Context& ctx, const Tensor& ct) {
+    const std::vector<double> seen = ct.to_vector<double>();
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      if (seen[i] != 0) return 2 * ctx.saved(0) * ct;
+    return rc::zeros_like(ct);
+  }
+};
+
+TEST(Jacobian, ByRowsOneByOneServesRulesThatLookAtValues) {
+  const Tensor x = ramp({2, 3}), y = ramp({3});
+  const auto f = [](Tensor a, Tensor b) { return std::tuple{SquareThatLooks::apply(a) * b, (a * b).sum(), b.sum(0)}; };
+  const auto plain = [](Tensor a, Tensor b) { return std::tuple{a * a * b, (a * b).sum(), b.sum(0)}; };
+  EXPECT_THROW((rc::jacrev<0, 1>(f)(x, y)), rc::Error);
+  EXPECT_THROW((rc::jacrev<0, 1>(f, {.chunk_size = 2})(x, y)), rc::Error);
+  const auto rows = rc::jacrev<0, 1>(f, {.chunk_size = 1})(x, y), expected = rc::jacrev<0, 1>(plain)(x, y);
+  const std::vector<Tensor> found = rc::leaves(rows), wanted = rc::leaves(expected);
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) expect_close(found[i], wanted[i], 1e-13);
+  const auto loss = [](Tensor a) { return SquareThatLooks::apply(a).sum(); };
+  expect_close(rc::hessian([](Tensor a) { return (a * a).sum(); }, {.chunk_size = 1})(y), 2 * rc::eye(3, rc::float64));
+  expect_close(rc::jacrev(loss, {.chunk_size = 1})(y), 2 * y);
+  expect_close(rc::jacrev([](Tensor a) { return a * a; }, {.chunk_size = 1})(rc::zeros({0, 2})),
+               rc::zeros({0, 2, 0, 2}));
+}
+
 TEST(Jacobian, AuxIsReturnedBesideTheJacobian) {
   const auto f = [](Tensor x) { return std::pair{x * x, std::tuple{x + 1, 5}}; };
   const auto [reverse, aux] = rc::jacrev(f, rc::has_aux)(doubles({2, 3}));
