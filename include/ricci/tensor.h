@@ -90,7 +90,7 @@ class Tensor {
   DType dtype() const;
   bool is_floating_point() const { return is_floating(dtype()); }
   bool is_complex() const { return ricci::is_complex(dtype()); }
-  Strides strides() const;  ///< in elements; those of a contiguous tensor where a transform hides the layout
+  Strides strides() const;  ///< in elements; of one example inside vmap
   bool is_contiguous() const;
   bool is_same(const Tensor& other) const { return cell_ == other.cell_; }  ///< the same tensor, not an equal one
 

@@ -21,8 +21,11 @@ Type without_batch(const Type& hidden) {
 
 }  // namespace
 
-Batched::Batched(Level level, ValueRef value, LaneSetRef lanes)
-    : Value(ValueKind::batched, level, without_batch(value->type)), value(std::move(value)), lanes(std::move(lanes)) {
+Batched::Batched(Level level, ValueRef value, LaneSetRef lanes, bool is_computed)
+    : Value(ValueKind::batched, level, without_batch(value->type)),
+      value(std::move(value)),
+      lanes(std::move(lanes)),
+      is_computed(is_computed) {
   if (recordings_of_programs > 0) [[unlikely]]
     note_vmaps(*this);
 }
@@ -217,7 +220,8 @@ Values BatchInterpreter::process_by_rule(Op op, std::span<const ValueRef> inputs
   Values results;
   for (std::size_t i = 0; i < out.outputs.size(); ++i) {
     ValueRef value = read(out.outputs[i], op.rules->name);
-    results.push_back(out.mapped[i] ? new_node<Batched>(level, std::move(value), rows) : std::move(value));
+    results.push_back(out.mapped[i] ? new_node<Batched>(level, std::move(value), rows, !op.rules->is_view)
+                                    : std::move(value));
   }
   return results;
 }

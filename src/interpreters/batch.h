@@ -13,8 +13,9 @@ namespace ricci {
 struct Batched final : Value {
   ValueRef value;
   LaneSetRef lanes;
+  const bool is_computed;  // by an operation that is no view: an example is in row-major order, however its rows lie
 
-  Batched(Level level, ValueRef value, LaneSetRef lanes = {});
+  Batched(Level level, ValueRef value, LaneSetRef lanes = {}, bool is_computed = false);
   void destroy() noexcept override;
 };
 

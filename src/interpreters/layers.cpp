@@ -40,7 +40,8 @@ ValueRef without_derivatives(const ValueRef& value, Level last) {
   if (rest.get() == inner->get()) return value;
   if (value->kind == ValueKind::taped)
     return new_node<Taped>(static_cast<const Taped&>(*value), rest);
-  return new_node<Batched>(value->level, rest, static_cast<const Batched&>(*value).lanes);
+  const auto& batched = static_cast<const Batched&>(*value);
+  return new_node<Batched>(value->level, rest, batched.lanes, batched.is_computed);
 }
 
 }  // namespace ricci

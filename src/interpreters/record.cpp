@@ -45,6 +45,11 @@ ValueRef RecordInterpreter::add_input(const Type& type) {
   return new_node<Recorded>(level, type, v);
 }
 
+const Strides* RecordInterpreter::strides_of_input(const Cell& cell) const {
+  const auto found = std::ranges::find_if(strides_, [&](const auto& noted) { return noted.first.cell() == &cell; });
+  return found == strides_.end() ? nullptr : &found->second;
+}
+
 Variable RecordInterpreter::variable_of(const ValueRef& value) {
   if (value->level == level) return static_cast<const Recorded&>(*value).variable;
   const auto lock = writing_->threads.lock();

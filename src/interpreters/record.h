@@ -69,6 +69,10 @@ class RecordInterpreter final : public Interpreter {
   const std::vector<Draw>& draws() const { return draws_; }
 
   ValueRef add_input(const Type& type);
+  /// The tensor of an input lies as the one that it stands for.
+  void note_strides(const Tensor& input, Strides strides) { strides_.emplace_back(input, std::move(strides)); }
+  /// Null: those of row-major order, or it is none that they were noted for.
+  const Strides* strides_of_input(const Cell& cell) const;
   /// What a value of this level is to operations under no_grad: one that no derivative of the program goes through.
   ValueRef undifferentiated(const ValueRef& recorded);
   /// The variable of a value: its own, that of a number like it, or a new capture.
@@ -107,6 +111,7 @@ class RecordInterpreter final : public Interpreter {
 
   const Records what_;
   const std::uint64_t last_state_ = youngest_generator();  // of those that were there before
+  std::vector<std::pair<Tensor, Strides>> strides_;
   std::vector<StepStream> step_streams_;
   std::vector<Draw> draws_;
   struct NotedVmaps {

@@ -54,7 +54,7 @@ Tensor clone(const Tensor& x) { return apply(Clone{}, x); }
 Tensor detach(const Tensor& x) {
   require_defined("detach", x, 0);
   const no_grad guard;
-  return wrap(read(x, "detach"));
+  return wrap(read(x.is_contiguous() ? x : clone(x), "detach"));
 }
 
 }  // namespace ops

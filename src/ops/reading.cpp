@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "interpreters/answers.h"
+#include "interpreters/layout.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "ricci/primitive/raise.h"
@@ -216,18 +217,13 @@ DType Tensor::dtype() const { return type_for("dtype", *this).dtype; }
 
 Strides Tensor::strides() const {
   require_defined("strides", *this, 0);
-  const ValueRef& value = value_of(*this);
-  if (value->kind == ValueKind::array) return static_cast<const Array&>(*value).strides;
-  Shape shape = value->type.shape;
-  for (Size& size : shape) size = size.host();
-  return contiguous_strides(shape);
+  for (Size size : value_of(*this)->type.shape) size.host();  // strides are numbers
+  return layout_of(*this).strides;
 }
 
 bool Tensor::is_contiguous() const {
   require_defined("is_contiguous", *this, 0);
-  const ValueRef& value = value_of(*this);
-  return value->kind != ValueKind::array ||
-         ricci::is_contiguous(value->type.shape, static_cast<const Array&>(*value).strides);
+  return layout_of(*this).is_row_major();
 }
 
 }  // namespace ops

@@ -304,6 +304,14 @@ void write_result(const Tensor& target, const Tensor& result, const char* name) 
 
 namespace {
 
+/// The value that a target takes, in row-major order: what has been written lies in it no other way than before.
+ValueRef read_to_write(const Tensor& source, const char* name) {
+  const ValueRef value = read(source, name);
+  const auto* elements = static_cast<const Array*>(innermost_part(*value, ValueKind::array));
+  if (!elements || is_contiguous(elements->type.shape, elements->strides)) return value;
+  return read(clone(source), name);
+}
+
 /// Whether no_grad leaves less of the tensor than it is.
 bool loses_derivative(const Tensor& tensor, const char* op) {
   const ValueRef& alive = live(value_of(tensor), op);
@@ -356,8 +364,7 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   if (target.is_same(source) && !loses_derivative(source, name)) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
-  const Tensor fitted = conform(source, have, name);
-  const ValueRef value = read(fitted, name);
+  const ValueRef value = read_to_write(conform(source, have, name), name);
   check_write(target, value, name);
   const Called as(name);
   assign(target.cell(), value);

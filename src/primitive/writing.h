@@ -35,11 +35,11 @@ Owned<Link> view_link(const Tensor& base, Op op);
 Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset);
 
 /// The argument of a running transform, which shows a tensor of the caller: it keeps its own value, and passes what is
-/// written to it on to the caller's tensor.
+/// written to it on to the caller's tensor. It lies as the caller's tensor does.
 struct ArgumentLink : Link {
   Level level = 0;  // of the transform
   ValueRef value_of(const ValueRef& base) const override { return base; }
-  bool locate(Type&, Strides&, void*&) const override { return false; }
+  bool locate(Type&, Strides&, void*&) const override { return true; }
   const ArgumentLink* argument() const override { return this; }
 };
 

@@ -34,8 +34,18 @@ ValueRef without_level(const ValueRef& value, Level level) {
   return inner ? *inner : value;
 }
 
+namespace {
+
+/// What the argument of this level's transform holds of a value that tapes inside the transform watch.
+ValueRef without_tapes_inside(ValueRef value, Level level) {
+  while (value->level > level && value->kind == ValueKind::taped) value = *inner_of(*value);
+  return value;
+}
+
+}  // namespace
+
 ValueRef DifferentiatedArgument::base_after(const ValueRef&, const ValueRef& value) const {
-  return without_level(value, level);
+  return without_level(without_tapes_inside(value, level), level);
 }
 
 ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& value) const {
@@ -46,8 +56,14 @@ ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& 
                                ", of whose examples only a part runs; write to a clone() of it");
   const AtLevel outside(interpreter->parent);
   const AllDerivatives kept;  // of what is beside a part that was written
-  const Tensor rows = rows_of(static_cast<const BatchInterpreter&>(*interpreter), value);
-  return read(axis == 0 ? rows : movedim(rows, 0, axis), "write");
+  const Tensor rows = rows_of(static_cast<const BatchInterpreter&>(*interpreter), without_tapes_inside(value, level));
+  return read(axis == 0 ? rows : contiguous(movedim(rows, 0, axis)), "write");
+}
+
+bool MappedArgument::locate(Type& type, Strides& strides, void*&) const {
+  type.shape.erase(static_cast<std::size_t>(axis));
+  strides.erase(static_cast<std::size_t>(axis));
+  return true;
 }
 
 template <class E>

@@ -35,6 +35,8 @@ struct MappedArgument final : ArgumentLink {
     level = of;
   }
   ValueRef base_after(const ValueRef& base_value, const ValueRef& value) const override;
+  /// One example of it.
+  bool locate(Type& type, Strides& strides, void*& data) const override;
 };
 
 /// `value` without the given level: the primal, or itself.

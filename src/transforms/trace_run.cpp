@@ -2,6 +2,7 @@
 // those of that one, and become numbers when the inner program is complete.
 #include <memory>
 
+#include "interpreters/layout.h"
 #include "interpreters/record.h"
 #include "transforms/arguments.h"
 
@@ -19,15 +20,23 @@ TraceRun::TraceRun(Place where) : state_(new State{.where = where}) {}
 void TraceRun::enter(const tree::Walk& arguments) {
   State& s = *state_;
   std::vector<Type> types;
-  for (Tensor* leaf : arguments.leaves) types.push_back(leaf->defined() ? Type{type_of(*leaf)} : Type{});
+  std::vector<Layout> layouts;
+  for (Tensor* leaf : arguments.leaves) {
+    types.push_back(leaf->defined() ? Type{type_of(*leaf)} : Type{});
+    layouts.push_back(leaf->defined() ? layout_of(*leaf) : Layout{});
+  }
   if (s.symbols)
     for (Type& type : types)
       for (Size& size : type.shape) size = s.symbols->add_input(size.host());
   s.record = std::make_unique<RecordInterpreter>(Records::program, entry_of("trace", s.where));
   s.record->body->symbols = s.symbols;
   if (s.symbols) s.scope = std::make_unique<SymbolScope>(*s.symbols);
-  for (std::size_t i = 0; i < types.size(); ++i)
-    if (arguments.leaves[i]->defined()) *arguments.leaves[i] = wrap(s.record->add_input(types[i]));
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (!arguments.leaves[i]->defined()) continue;
+    const Tensor input = wrap(s.record->add_input(types[i]));
+    if (!layouts[i].is_row_major()) s.record->note_strides(input, layouts[i].strides);
+    *arguments.leaves[i] = input;
+  }
 }
 
 Program TraceRun::leave(const tree::Walk& output) {

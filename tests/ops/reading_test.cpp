@@ -106,4 +106,57 @@ TEST(IndexedTensors, TakeCompoundAssignments) {
   expect_values(x, {6, 0, 6});
 }
 
+/// What a view says of its layout, and whether `contiguous` of it is the view itself.
+void expect_a_transpose(const Tensor& x) {
+  EXPECT_FALSE(x.is_contiguous());
+  EXPECT_TRUE(x.strides() == (rc::Strides{1, 3}));
+  const Tensor copy = x.contiguous();
+  EXPECT_FALSE(copy.is_same(x));
+  EXPECT_TRUE(copy.is_contiguous());
+  EXPECT_TRUE(copy.contiguous().is_same(copy));
+  EXPECT_TRUE(x.t().is_contiguous());
+}
+
+TEST(Reading, ATensorLiesInsideATransformAsOutside) {
+  const auto look = [](Tensor x) {
+    expect_a_transpose(x.t());
+    return x.sum();
+  };
+  const auto look_at_argument = [](Tensor x) {
+    expect_a_transpose(x);
+    x.add_(1);
+    expect_a_transpose(x);
+    return x.sum();
+  };
+  const Tensor x = ramp({2, 3}), xs = ramp({4, 2, 3});
+  look(x);
+  look_at_argument(x.t());
+  const auto under_transforms = [](const auto& f, const Tensor& one, const Tensor& all) {
+    rc::vmap(f)(all);
+    rc::grad(f)(one);
+    rc::vmap(rc::grad(f))(all);
+    rc::hessian(f)(one);
+    rc::jvp(f, one, one * 1);
+    rc::linearize(f, one);
+    rc::trace(f)(one);
+    rc::trace(rc::vmap(f))(all);
+  };
+  under_transforms(look, x, xs);
+  under_transforms(look_at_argument, x.t(), xs.mT());
+}
+
+TEST(Reading, WhatContiguousGivesHasItsElementsInOrderInMemory) {
+  const auto look = [](Tensor x) {
+    EXPECT_EQ(x.t().contiguous().detach().data<double>()[1], x[1][0].item<double>());
+    EXPECT_EQ(x.select(1, 0).contiguous().detach().data<double>()[1], x[1][0].item<double>());
+    return x.sum();
+  };
+  const Tensor x = ramp({2, 3});
+  rc::grad(look)(x);
+  rc::jvp(look, x, x * 1);
+  rc::Tape tape;
+  tape.watch(x);
+  look(x);
+}
+
 }  // namespace

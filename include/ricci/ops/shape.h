@@ -126,7 +126,7 @@ Tensor diag(const Tensor& x);  ///< a vector as a diagonal matrix; a copy of a m
 ///   rc::pad(x, {1, 1})  // [2,3] → [2,5]
 Tensor pad(const Tensor& x, const Axes& widths);
 Tensor pad(const Tensor& x, const Axes& widths, double value);
-Tensor contiguous(const Tensor& x);  ///< x itself if its elements lie in row-major order, else a copy where they do
+Tensor contiguous(const Tensor& x);  ///< x itself if it lies in row-major order, in a transform as outside; else a copy
 /// Element (i, j, …) of result k is element i, j, … of axis k: views of shape [n₀, n₁, …] ("ij" indexing).
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes);
 
