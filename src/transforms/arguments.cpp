@@ -23,9 +23,32 @@ Tensor in_own_cell(Tensor result) {
   return is_alone ? result : wrap(value_of(result));
 }
 
+ShownArgument::ShownArgument(const Tensor& leaf, Level level) {
+  const Cell* cell = leaf.cell();
+  for (; cell->link && !cell->link->is_argument(); cell = cell->link->base.cell()) {
+    const OperationLink* view = cell->link->operation();
+    if (!view) return;
+    views.push_back(view);
+  }
+  if (cell->link && cell->link->argument()->level == level) argument = cell->link->argument();
+  std::reverse(views.begin(), views.end());
+}
+
 Tensor shown_argument(const Tensor& leaf, Level level) {
-  const ArgumentLink* argument = leaf.cell()->link ? leaf.cell()->link->argument() : nullptr;
-  return argument && argument->level == level ? argument->base : Tensor();
+  const ShownArgument shown(leaf, level);
+  if (!shown.argument) return {};
+  Tensor of_caller = shown.argument->base;
+  for (const OperationLink* view : shown.views) {
+    const Tensor* base = &of_caller;
+    of_caller = apply_one(view->op(), &base, 1);
+  }
+  return shown.views.empty() ? of_caller : cut_like(std::move(of_caller), leaf);
+}
+
+Tensor cut_like(Tensor of_caller, const Tensor& leaf) {
+  Link& link = *of_caller.cell()->link;
+  link.cut_below = std::max(link.cut_below, leaf.cell()->link->cut_below);
+  return of_caller;
 }
 
 ValueRef without_level(const ValueRef& value, Level level) {

@@ -11,8 +11,17 @@ namespace ricci {
 
 /// A cell of the current level that holds `value` and passes writes on through `link`.
 Tensor show_argument(ValueRef value, Owned<ArgumentLink> link);
-/// The caller's tensor that this leaf is, as the argument of the transform of this level; undefined if it is none.
+/// A tensor as the argument of the transform of this level, or as a view of it.
+struct ShownArgument {
+  ShownArgument(const Tensor& leaf, Level level);
+  const ArgumentLink* argument = nullptr;   // null: the tensor is neither
+  std::vector<const OperationLink*> views;  // the argument's first
+};
+/// The caller's tensor that this leaf is as the argument of the transform of this level, or the same view of the
+/// caller's tensor; undefined if it is neither. Requires: the transform differentiates. Call it outside the level.
 Tensor shown_argument(const Tensor& leaf, Level level);
+/// Readers of the view `of_caller` drop the derivatives that those of `leaf`, which it stands for, do.
+Tensor cut_like(Tensor of_caller, const Tensor& leaf);
 
 /// A result that can be written to: in a cell of its own, apart from other results, from a cotangent and from what it
 /// is a view of. Elements are shared until it is.
@@ -30,7 +39,8 @@ struct DifferentiatedArgument final : ArgumentLink {
 /// The argument of vmap, mapped over `axis` of the caller's tensor.
 struct MappedArgument final : ArgumentLink {
   std::int64_t axis;
-  MappedArgument(const Tensor& base_tensor, Level of, std::int64_t axis) : axis(axis) {
+  std::size_t leaf;  // which of the arguments' leaves it is
+  MappedArgument(const Tensor& base_tensor, Level of, std::int64_t axis, std::size_t leaf) : axis(axis), leaf(leaf) {
     base = base_tensor;
     level = of;
   }

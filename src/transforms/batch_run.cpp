@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "interpreters/batch.h"
+#include "interpreters/lifted.h"
 #include "interpreters/node_memory.h"
 #include "primitive/derive.h"
 #include "primitive/wording.h"
@@ -21,7 +22,16 @@ constexpr tree::DimsWords out_dims_words = {"vmap", "out_dims", "the result", "i
 struct Collected {
   Tensor value;
   bool mapped = false;
+  bool is_callers = false;  // of one value for all: a tensor from outside, or a view of one
 };
+
+/// A result leaf as a view of one of the arguments' leaves, the same for every example.
+struct Origin {
+  std::size_t argument;
+  std::vector<InnerOp> views;  // none: it is that argument
+  bool operator==(const Origin&) const = default;
+};
+using Origins = std::vector<std::optional<Origin>>;
 
 /// Whether both are one value: to the eye, NaN included. Of elements that are being recorded that is known of one and
 /// the same alone.
@@ -46,6 +56,7 @@ struct Part {
   LaneSetRef lanes;   // of the chunk's examples; null: all
   bool was_asked;     // its examples gave answers: what is one value for all of them may be another one elsewhere
   std::vector<Collected> leaves;
+  Origins origins;  // of the leaves
 
   std::int64_t size() const { return lanes ? static_cast<std::int64_t>(lanes->numbers.size()) : count.host(); }
   std::int64_t example(std::int64_t row) const {
@@ -64,7 +75,8 @@ struct BatchRun::State {
   VmapOptions options;
   Place where;
   bool ragged = false;
-  std::vector<Dim> in_dims;  // wrapped; none where not mapped
+  std::vector<Dim> in_dims;   // wrapped; none where not mapped
+  std::vector<Tensor> given;  // the arguments' leaves
   Size size = 0;
   std::int64_t entry_axis = 0;
   std::int64_t from = 0;  // first example of the running chunk
@@ -86,8 +98,10 @@ struct BatchRun::State {
   bool is_defined(std::size_t leaf, const tree::Walk& result) const;
   Collected gathered(std::size_t leaf, const tree::Walk& result, Dim out_dim) const;
   std::vector<std::int64_t> row_order() const;
-  Tensor view_of_argument(const Tensor& leaf, std::int64_t out_dim) const;
-  Tensor place(const Tensor& rows, bool mapped, Dim out_dim, const tree::Walk& result, std::size_t leaf) const;
+  std::optional<Origin> origin_of(const Tensor& leaf) const;
+  std::int64_t out_axis(const Type& one, std::int64_t out_dim, const tree::Walk& result, std::size_t leaf) const;
+  Tensor view_of_argument(const Tensor& shown, std::size_t leaf, Dim out_dim, const tree::Walk& result) const;
+  Tensor place(const Collected& found, Dim out_dim, const tree::Walk& result, std::size_t leaf) const;
 };
 
 std::int64_t BatchRun::State::wrapped_axis(const tree::Walk& arguments, std::size_t leaf, std::int64_t axis) const {
@@ -223,6 +237,8 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   } else if (!s.next_chunk()) {
     return false;
   }
+  if (s.given.empty())
+    for (const Tensor* leaf : arguments.leaves) s.given.push_back(*leaf);
   std::vector<Tensor> bases(arguments.leaves.size()), rows(arguments.leaves.size());
   std::vector<ValueRef> values(arguments.leaves.size());
   for (std::size_t i = 0; i < bases.size(); ++i) {
@@ -247,7 +263,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   for (std::size_t i = 0; i < bases.size(); ++i)
     if (s.in_dims[i])
       *arguments.leaves[i] = show_argument(new_node<Batched>(s.level, values[i], group),
-                                           new MappedArgument(bases[i], s.level, *s.in_dims[i]));
+                                           new MappedArgument(bases[i], s.level, *s.in_dims[i], i));
   return true;
 }
 
@@ -255,9 +271,20 @@ Collected BatchRun::State::collect(const Tensor& leaf) const {
   if (!leaf.defined()) return {};
   const ValueRef value = read(leaf, "vmap");
   if (value->level == interpreter->level) interpreter->require_running(*value, "vmap");
+  const bool is_callers = birth_of(*root_of(leaf.cell())) < interpreter->level;
+  const bool is_all_of_it = value.get() == live(value_of(leaf), "vmap").get();
   const AtLevel outside(interpreter->parent);
-  if (value->level != interpreter->level) return {wrap(value), false};
-  return {wrap(static_cast<const Batched&>(*value).value), true};
+  if (value->level == interpreter->level) return {wrap(static_cast<const Batched&>(*value).value), true};
+  return {is_callers && is_all_of_it ? leaf : wrap(value), false, is_callers};
+}
+
+std::optional<Origin> BatchRun::State::origin_of(const Tensor& leaf) const {
+  if (!leaf.defined() || interpreter->lanes) return {};
+  const ShownArgument shown(leaf, interpreter->level);
+  if (!shown.argument) return {};
+  Origin origin{static_cast<const MappedArgument*>(shown.argument)->leaf, {}};  // those of a vmap's level are mapped
+  for (const OperationLink* view : shown.views) origin.views.emplace_back(view->op());
+  return origin;
 }
 
 void BatchRun::leave(const tree::Walk& result) {
@@ -272,8 +299,12 @@ void BatchRun::leave(const tree::Walk& result) {
             .count = s.count,
             .lanes = s.interpreter->lanes,
             .was_asked = s.interpreter->was_asked,
-            .leaves = {}};
-  for (Tensor* leaf : result.leaves) part.leaves.push_back(s.collect(*leaf));
+            .leaves = {},
+            .origins = {}};
+  for (Tensor* leaf : result.leaves) {
+    part.leaves.push_back(s.collect(*leaf));
+    part.origins.push_back(s.origin_of(*leaf));
+  }
   s.parts.push_back(std::move(part));
   for (LaneSetRef& group : s.interpreter->waiting) s.waiting.push_back(std::move(group));
   s.interpreter.reset();
@@ -289,53 +320,65 @@ void BatchRun::State::require_same_tree(const tree::Walk& result) {
                           where);
 }
 
-Tensor BatchRun::State::place(const Tensor& rows, bool mapped, Dim out_dim, const tree::Walk& result,
-                              std::size_t leaf) const {
-  Type one = type_of(rows);
-  if (mapped) one.shape.erase(0);
-  if (!out_dim) {
-    if (mapped)
-      raise_own<ValueError>("vmap: out_dim none of " + path_of("result", result, leaf) + " is on " + to_string(one) +
-                                ", which differs per example; give it an integer out_dim",
-                            where);
-    return rows;
-  }
+std::int64_t BatchRun::State::out_axis(const Type& one, std::int64_t out_dim, const tree::Walk& result,
+                                       std::size_t leaf) const {
   const std::int64_t rank = one.rank() + 1;
-  if (*out_dim < -rank || *out_dim >= rank)
-    raise_own<IndexError>("vmap: out_dim " + std::to_string(*out_dim) + " of " + path_of("result", result, leaf) +
+  if (out_dim < -rank || out_dim >= rank)
+    raise_own<IndexError>("vmap: out_dim " + std::to_string(out_dim) + " of " + path_of("result", result, leaf) +
                               " is out of range: with the batch, " + to_string(one) + " has " + std::to_string(rank) +
                               (rank == 1 ? " dimension" : " dimensions") + "; " + legal_range(-rank, rank - 1),
                           where);
-  const std::int64_t axis = *out_dim < 0 ? *out_dim + rank : *out_dim;
-  if (mapped) return axis == 0 ? rows : movedim(rows, 0, axis);
-  Shape shape = one.shape;
-  shape.insert(static_cast<std::size_t>(axis), size);
-  return in_own_cell(expand(unsqueeze(rows, axis), shape));
+  return out_dim < 0 ? out_dim + rank : out_dim;
 }
 
-/// A result that is an argument, or a view of one, as the same view of the caller's tensor; else undefined.
-Tensor BatchRun::State::view_of_argument(const Tensor& leaf, std::int64_t out_dim) const {
-  std::vector<const OperationLink*> views;  // innermost last
-  const Cell* cell = leaf.cell();
-  for (; cell->link && !cell->link->is_argument(); cell = cell->link->base.cell()) {
-    const OperationLink* view = cell->link->operation();
-    if (!view || !view->rules->lifted) return {};
-    views.push_back(view);
+Tensor BatchRun::State::place(const Collected& found, Dim out_dim, const tree::Walk& result, std::size_t leaf) const {
+  Type one = type_of(found.value);
+  if (found.mapped) one.shape.erase(0);
+  if (!out_dim) {
+    if (found.mapped)
+      raise_own<ValueError>("vmap: out_dim none of " + path_of("result", result, leaf) + " is on " + to_string(one) +
+                                ", which differs per example; give it an integer out_dim",
+                            where);
+    return found.value;
   }
-  const ArgumentLink* shown = cell->link ? cell->link->argument() : nullptr;
-  if (!shown || shown->level != level) return {};
-  const auto* argument = static_cast<const MappedArgument*>(shown);  // the arguments of a vmap's level are mapped
-  const std::int64_t rank = type_of(leaf).rank() + 1, axis = out_dim < 0 ? out_dim + rank : out_dim;
-  if (views.empty())
-    return argument->axis == axis ? without_switched_off(argument->base, "vmap")
-                                  : movedim(argument->base, argument->axis, axis);
-  Tensor rows = argument->axis == 0 ? argument->base : movedim(argument->base, argument->axis, 0);
-  for (auto view = views.rbegin(); view != views.rend(); ++view) {
-    const OwnedParameters lifted = (*view)->rules->lifted((*view)->parameters.get(), size);
-    const Tensor* input = &rows;
-    rows = apply_one({(*view)->rules, lifted.get()}, &input, 1);
+  const std::int64_t axis = out_axis(one, *out_dim, result, leaf);
+  if (found.mapped) return axis == 0 ? found.value : movedim(found.value, 0, axis);
+  Shape shape = one.shape;
+  shape.insert(static_cast<std::size_t>(axis), size);
+  const Tensor repeated = expand(unsqueeze(found.value, axis), shape);
+  return found.is_callers ? repeated : in_own_cell(repeated);
+}
+
+namespace {
+
+/// The view of every example, whose rows are along axis 0.
+Tensor view_of_rows(Op view, const Tensor& rows, Size size) {
+  if (!view.rules->lifted) {
+    const bool mapped = true;
+    return view.rules->batch(view.parameters, {.size = size, .inputs = {&rows, 1}, .mapped = Mask{mapped}}).outputs[0];
   }
-  return axis == 0 ? rows : movedim(rows, 0, axis);
+  const OwnedParameters lifted = view.rules->lifted(view.parameters, size);
+  const Tensor* input = &rows;
+  return apply_one({view.rules, lifted.get()}, &input, 1);
+}
+
+}  // namespace
+
+/// A result that is an argument, or a view of one, as the same view of the caller's tensor; else undefined. `shown` is
+/// the leaf as the first run gave it.
+Tensor BatchRun::State::view_of_argument(const Tensor& shown, std::size_t leaf, Dim out_dim,
+                                         const tree::Walk& result) const {
+  const std::optional<Origin>& origin = parts[0].origins[leaf];
+  const auto is_like_first = [&](const Part& part) { return part.origins[leaf] == origin; };
+  if (!out_dim || !origin || !std::all_of(parts.begin(), parts.end(), is_like_first)) return {};
+  const Tensor& argument = given[origin->argument];
+  const std::int64_t axis = *in_dims[origin->argument];
+  const std::int64_t last = out_axis(type_of(shown), *out_dim, result, leaf);
+  if (origin->views.empty())
+    return axis == last ? without_switched_off(argument, "vmap") : movedim(argument, axis, last);
+  Tensor rows = axis == 0 ? argument : movedim(argument, axis, 0);
+  for (const InnerOp& view : origin->views) rows = view_of_rows(view.op(), rows, size);
+  return cut_like(last == 0 ? rows : movedim(rows, 0, last), shown);
 }
 
 /// The rows of all examples, from all parts, in the order of the examples; one part's value alone where it serves all.
@@ -402,11 +445,8 @@ void BatchRun::finish(const tree::Walk& result) {
   for (std::size_t i = 0; i < result.leaves.size(); ++i) {
     Tensor& leaf = *result.leaves[i];
     if (!s.is_defined(i, result)) continue;
-    const Collected all = s.gathered(i, result, matched.dims[i]);
-    const Tensor placed = s.place(all.value, all.mapped, matched.dims[i], result, i);
-    const bool may_be_view = s.parts.size() == 1 && all.mapped && matched.dims[i];
-    const Tensor view = may_be_view ? s.view_of_argument(leaf, *matched.dims[i]) : Tensor();
-    leaf = view.defined() ? view : placed;
+    const Tensor view = s.view_of_argument(leaf, i, matched.dims[i], result);
+    leaf = view.defined() ? view : s.place(s.gathered(i, result, matched.dims[i]), matched.dims[i], result, i);
   }
 }
 

@@ -110,7 +110,7 @@ const std::vector<Transform> on_one_example = {
      [](const Function& f) -> Function {
        return [f](const List& x) {
          const auto beside = [f](const List& y, const Tensor&) { return f(y); };
-         return each(rc::vmap(beside, {.in_dims = {rc::none, 0}})(x, rc::zeros({2})), first);
+         return rc::vmap(beside, {.in_dims = {rc::none, 0}, .out_dims = rc::none})(x, rc::zeros({2}));
        };
      }},
 };
@@ -220,6 +220,43 @@ void expect_one_answer(Writing writing, const Function& f, const List& x, bool n
           expect(t.name, t.of(program), views(stores()));
       for (const Transform& t : on_two_examples) expect(t.name, t.of(program), views(each(stores(), two)));
     }
+  }
+}
+
+/// What a result and its argument show of writes to each other, once the transform has ended.
+std::string what_is_shared(const Function& run, const List& x) {
+  const Tensor y = run(x)[0], before = y.clone();
+  x[0].add_(1);
+  const std::string text = rc::any(rc::ne(y, before)).item<bool>() ? "follows the argument" : "stays";
+  const Tensor argument = x[0].clone();
+  try {
+    y.copy_(y + 1);
+  } catch (const rc::ValueError&) { return text + ", cannot be written"; }
+  return text + (rc::any(rc::ne(x[0], argument)).item<bool>() ? ", reaches the argument" : ", reaches nothing");
+}
+
+/// The law for what transforms return. A program returns values alone.
+void expect_one_sharing(const Function& f, const Tensor& x) {
+  for (const Layout& layout : layouts) {
+    const auto store = [&] { return List{layout.store(x)}; };
+    const auto views = [&](const List& s) { return each(s, layout.view); };
+    const std::string outside = what_is_shared(f, views(store()));
+    const auto expect = [&](const std::string& name, const Function& run, const List& arguments) {
+      EXPECT_EQ(what_is_shared(run, arguments), outside) << "under " << name << ", argument: " << layout.name;
+    };
+    for (const Transform& t : on_one_example) {
+      const std::string name = t.name;
+      if (name == "trace") continue;
+      const Function inner = t.of(f);
+      if (name != "tape") expect(name, inner, views(store()));  // it does not let a watched view be written
+      for (const Transform& outer : on_one_example)
+        if (std::string(outer.name) != "trace" && std::string(outer.name) != "tape" &&
+            (name != "tape" || std::string(outer.name) != "vmap that does not map it"))
+          expect(outer.name + std::string(" of ") + t.name, outer.of(inner), views(store()));
+      for (const Transform& outer : on_two_examples)
+        expect(outer.name + std::string(" of ") + t.name, outer.of(inner), views(each(store(), two)));
+    }
+    for (const Transform& t : on_two_examples) expect(t.name, t.of(f), views(each(store(), two)));
   }
 }
 
@@ -354,6 +391,12 @@ TEST_P(SharingOfFunctions, ByAWriteToTheResult) {
   const Function one = [f](const List& given) { return List{f(given[0])}; };
   expect_one_answer(writing, one, {x}, true);
   expect_one_answer(writing_in_order, one, {x}, true);
+}
+
+TEST_P(SharingOfFunctions, ByTheResultOfATransform) {
+  Tensor (*const f)(const Tensor&) = functions.at(GetParam());
+  expect_one_sharing([f](const List& given) { return List{f(given[0])}; },
+                     rc::tensor({{0.5, 1.5, 2.5}, {3.5, 4.5, 5.5}}, rc::float64));
 }
 
 std::vector<std::string> names() {

@@ -262,4 +262,56 @@ TEST(VmapWrites, ThroughAnExpandThatRepeatsNothing) {
   expect_close(rc::vmap(fresh)(x), x);
 }
 
+TEST(VmapWrites, AnExpandedResultIsAViewOfTheArgument) {
+  const Tensor x = ramp({2, 1}), before = x.clone();
+  const Tensor r = rc::vmap([](Tensor row) { return row.expand({3}); })(x);
+  x.add_(1);
+  expect_close(r, (before + 1).expand({2, 3}));
+  EXPECT_TRUE(shares_memory(x, r));
+  EXPECT_THROW(r.add_(1), rc::ValueError);
+}
+
+TEST(VmapWrites, AResultThatIsNotMappedIsAViewOfTheCallersTensor) {
+  const Tensor x = ramp({4, 2}), shared = ramp({3}), before = shared.clone();
+  const auto second = [](Tensor, Tensor y) { return y; };
+  const auto check = [&](const Tensor& r, const Tensor& expected) {
+    expect_close(r, expected);
+    EXPECT_TRUE(shares_memory(shared, r));
+  };
+  const Tensor rows = rc::vmap(second, {.in_dims = {0, rc::none}})(x, shared);
+  const Tensor columns = rc::vmap(second, {.in_dims = {0, rc::none}, .out_dims = 1})(x, shared);
+  const Tensor chunks = rc::vmap(second, {.in_dims = {0, rc::none}, .chunk_size = 3})(x, shared);
+  const Tensor itself = rc::vmap(second, {.in_dims = {0, rc::none}, .out_dims = rc::none})(x, shared);
+  const Tensor captured = rc::vmap([&](Tensor) { return shared.slice(0, 1, 3); })(x);
+  EXPECT_TRUE(itself.is_same(shared));
+  shared.mul_(2);
+  check(rows, (before * 2).expand({4, 3}));
+  check(columns, (before * 2).expand({4, 3}).t());
+  check(chunks, (before * 2).expand({4, 3}));
+  check(captured, (before * 2).slice(0, 1, 3).expand({4, 2}));
+  EXPECT_THROW(rows.add_(1), rc::ValueError);
+  const Tensor own = rc::vmap([](Tensor) { return rc::ones({3}, rc::float64); })(x);
+  own[0].add_(1);  // made inside: all rows are the result's own
+  expect_values(own.sum(0), {5, 5, 5});
+}
+
+TEST(VmapWrites, ChunksGiveTheSameViewAsOneRun) {
+  const Tensor x = ramp({5, 2, 3}), before = x.clone();
+  const Tensor r = rc::vmap([](Tensor m) { return m.t().slice(0, 0, 2); }, {.out_dims = -1, .chunk_size = 2})(x);
+  r.mul_(10);
+  expect_close(x.slice(2, 0, 2), before.slice(2, 0, 2) * 10);
+  expect_close(x.slice(2, 2, 3), before.slice(2, 2, 3));
+}
+
+TEST(VmapWrites, AViewThatADerivativeReturnsIsOneOfTheCallersTensor) {
+  const Tensor x = ramp({2, 3}), before = x.clone();
+  auto [y, pullback] = rc::vjp([](Tensor a) { return a.t(); }, x);
+  const auto [z, tangent] = rc::jvp([](Tensor a) { return a[0]; }, x, before);
+  x.add_(1);
+  expect_close(y, (before + 1).t());
+  expect_close(z, before[0] + 1);
+  expect_close(tangent, before[0]);
+  expect_close(pullback(ramp({3, 2})), ramp({3, 2}).t());
+}
+
 }  // namespace
