@@ -7,6 +7,7 @@
 #include "custom/closing.h"
 #include "interpreters/places.h"
 #include "interpreters/replay.h"
+#include "primitive/writing.h"
 
 namespace ricci::function {
 struct ClosureRun::State {
@@ -82,7 +83,7 @@ Tensors defined_leaves(const tree::Walk& walk) {
 
 void own_cells(const char* name, const tree::Walk& leaves) {
   for (Tensor* leaf : leaves.leaves)
-    if (leaf->defined()) *leaf = wrap(read(*leaf, name));
+    if (leaf->defined()) *leaf = wrap(with_own_elements(read(*leaf, name)));
 }
 
 void write_leaves(std::span<const Tensor>& values, const tree::Walk& into) {

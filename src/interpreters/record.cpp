@@ -12,6 +12,7 @@
 #include "interpreters/replay.h"
 #include "kernels/elementwise.h"
 #include "primitive/custom.h"
+#include "primitive/writing.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -55,8 +56,9 @@ Variable RecordInterpreter::variable_of(const ValueRef& value) {
   const auto lock = writing_->threads.lock();
   if (is_number(*value)) return variable_of_number(value);
   const auto found = writing_->captured.find(value.get());
-  const ValueRef& inside =
-      found == writing_->captured.end() ? captured(value.get(), value->type, make_tensor(value, 0)) : found->second;
+  const ValueRef& inside = found == writing_->captured.end()
+                               ? captured(value.get(), value->type, make_tensor(with_own_elements(value), 0))
+                               : found->second;
   return static_cast<const Recorded&>(*inside).variable;
 }
 

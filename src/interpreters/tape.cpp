@@ -10,6 +10,7 @@
 #include "interpreters/record.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
+#include "primitive/writing.h"
 
 namespace ricci {
 
@@ -26,17 +27,41 @@ int TapeRecord::add_leaf() {
   return slots_++;
 }
 
+namespace {
+
+/// Values as a tape may keep them: of memory that the user lent, copies.
+struct KeptValues {
+  template <class IsKept>
+  KeptValues(std::span<const ValueRef> given, const IsKept& is_kept) : values(given) {
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (is_kept(i) && is_lent(*given[i])) [[unlikely]] {
+        if (copies_.empty()) copies_.append(given.begin(), given.end());
+        copies_[i] = with_own_elements(given[i]);
+        values = {copies_.data(), copies_.size()};
+      }
+  }
+  KeptValues(const KeptValues&) = delete;
+  std::span<const ValueRef> values;
+
+ private:
+  Values copies_;
+};
+
+}  // namespace
+
 TapePlace TapeRecord::add(Op op, std::span<const ValueRef> inputs, std::span<const TapePlace> parents,
                           std::span<const ValueRef> outputs, int holders, std::shared_ptr<const Residual> residual) {
-  const auto lock = threads.lock_if_open();
   unsigned keeps = nothing;
   for (std::size_t i = 0; i < parents.size(); ++i)
     if (parents[i].slot >= 0) keeps |= kept_for_input(*op.rules, i);
+  const KeptValues kept_inputs(inputs, [&](std::size_t i) { return keeps_input(keeps, i); });
+  const KeptValues kept_outputs(outputs, [&](std::size_t i) { return keeps_output(keeps, i); });
+  const auto lock = threads.lock_if_open();
   TapeNode* const node = nodes_.add({.op = op,
                                      .keeps = keeps,
                                      .first_slot = slots_,
-                                     .inputs = inputs,
-                                     .outputs = outputs,
+                                     .inputs = kept_inputs.values,
+                                     .outputs = kept_outputs.values,
                                      .parents = parents,
                                      .holders = holders,
                                      .residual = std::move(residual),

@@ -3,7 +3,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
-#include "primitive/interpreter.h"
+#include "primitive/writing.h"
 #include "ricci/no_grad.h"
 
 namespace ricci {
@@ -54,7 +54,7 @@ Tensor clone(const Tensor& x) { return apply(Clone{}, x); }
 Tensor detach(const Tensor& x) {
   require_defined("detach", x, 0);
   const no_grad guard;
-  return wrap(read(x.is_contiguous() ? x : clone(x), "detach"));
+  return wrap(with_own_elements(read(x.is_contiguous() ? x : clone(x), "detach")));
 }
 
 }  // namespace ops

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "primitive/running.h"
+#include "primitive/writing.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -132,7 +133,8 @@ Values read_all(Op op, const Tensors& tensors) {
 /// The values in cells that nobody else can write to.
 std::vector<Tensor> fresh_cells(Op op, std::span<const Tensor> tensors) {
   std::vector<Tensor> fresh;
-  for (const Tensor& t : tensors) fresh.push_back(t.defined() ? wrap(read(t, op.rules->name)) : Tensor());
+  for (const Tensor& t : tensors)
+    fresh.push_back(t.defined() ? wrap(with_own_elements(read(t, op.rules->name))) : Tensor());
   return fresh;
 }
 

@@ -15,6 +15,7 @@
 #include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
+#include "tensor/lent.h"
 #include "tensor/symbols.h"
 
 namespace ricci {
@@ -137,6 +138,33 @@ void check_not_expanded(Cell* cell, const Type& type, const char* name) {
   }
 }
 
+/// The end of all links, those of arguments too.
+Cell* callers_root(Cell* cell) {
+  while (cell->link) cell = cell->link->base.cell();
+  return cell;
+}
+
+/// The user's memory holds elements alone, of all examples of vmaps that the handle came in through, but no more.
+void check_lent(Cell* target, const Value& value, const Type& type, const char* name) {
+  if (!lent_elements(*callers_root(target))) return;
+  const std::string start =
+      std::string(name) + ": the target " + to_string(type) + " is memory that was lent by from_blob, ";
+  const auto came_in_through = [&](Level level) {
+    for (const Cell* c = target; c->link; c = c->link->base.cell())
+      if (c->link->is_argument() && c->link->argument()->level == level) return true;
+    return false;
+  };
+  const Value* misfit = innermost_part(value, [&](const Value& part) {
+    return part.kind == ValueKind::recorded || (part.kind == ValueKind::batched && !came_in_through(part.level));
+  });
+  if (!misfit) return;
+  if (misfit->kind == ValueKind::recorded)
+    raise<NotImplementedError>(start + "which a recorded function does not write; write to a clone() of it");
+  raise<TransformError>(start + "which holds one value for all examples of " +
+                        transform_text(find_interpreter(misfit->level)) +
+                        ", but the new value has one per example; write to a clone() of it");
+}
+
 }  // namespace
 
 OperationLink::OperationLink(const Tensor& base_tensor, Op op)
@@ -224,6 +252,22 @@ Owned<Link> view_link(const Tensor& base, Op op) {
   return new OperationLink(base, op);
 }
 
+bool is_lent(const Value& value) {
+  const Value* elements = innermost_part(value, ValueKind::array);
+  return elements && is_lent(static_cast<const Array&>(*elements));
+}
+
+ValueRef with_own_elements(ValueRef value) {
+  return is_lent(*value) ? read(clone(wrap(std::move(value))), "clone") : value;
+}
+
+void show_lent_elements(Cell& handle) {
+  const ArrayRef memory = lent_elements(handle);
+  if (!memory || handle.value->kind != ValueKind::array || handle.value.get() == memory.get()) return;
+  handle.value = memory;
+  ++handle.version;
+}
+
 void* OperationLink::operator new(std::size_t bytes) { return pool::allocate(bytes); }
 void OperationLink::operator delete(void* link, std::size_t bytes) { pool::release(link, bytes); }
 
@@ -240,6 +284,7 @@ void check_write(const Tensor& target, const ValueRef& value, const char* name) 
   const Type type = value_of(target)->type;
   check_levels(target.cell(), *value, type, name);
   check_not_expanded(target.cell(), type, name);
+  check_lent(target.cell(), *value, type, name);
 }
 
 Tensor applied_in_place(Op op, const Tensors& operands) {
@@ -250,7 +295,7 @@ Tensor applied_in_place(Op op, const Tensors& operands) {
   }
   for (const Tensor& t : operands) {
     const Array* own = t.cell()->refs.is(1) ? sole_array(t.cell()) : nullptr;
-    if (own && !own->type.weak && write_directly(t, op, pointers.data(), pointers.size())) return t;
+    if (own && !own->type.weak && !is_lent(*own) && write_directly(t, op, pointers.data(), pointers.size())) return t;
   }
   return {};
 }
@@ -308,8 +353,18 @@ namespace {
 ValueRef read_to_write(const Tensor& source, const char* name) {
   const ValueRef value = read(source, name);
   const auto* elements = static_cast<const Array*>(innermost_part(*value, ValueKind::array));
-  if (!elements || is_contiguous(elements->type.shape, elements->strides)) return value;
+  if (!elements || (is_contiguous(elements->type.shape, elements->strides) && !is_lent(*elements))) return value;
   return read(clone(source), name);
+}
+
+/// After a write: the user's memory takes the elements, and the handle and its views show them there.
+void write_to_lender(Cell* target) {
+  Cell* handle = callers_root(target);
+  const ArrayRef memory = lent_elements(*handle);
+  if (!memory) return;
+  const auto& written = static_cast<const Array&>(*innermost_part(*handle->value, ValueKind::array));
+  kernels::copy(memory->strided(), written.strided());
+  show_lent_elements(*handle);
 }
 
 /// Whether no_grad leaves less of the tensor than it is.
@@ -368,6 +423,7 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   check_write(target, value, name);
   const Called as(name);
   assign(target.cell(), value);
+  write_to_lender(target.cell());
 }
 
 namespace {

@@ -43,6 +43,14 @@ struct ArgumentLink : Link {
   const ArgumentLink* argument() const override { return this; }
 };
 
+/// Whether the elements behind the value are memory that the user lent.
+bool is_lent(const Value& value);
+/// The value, of a copy where it is of memory that the user lent: only the handle and its views are that memory. What
+/// outlasts the call that reads a handle, or stands in another cell, takes its value by way of this.
+ValueRef with_own_elements(ValueRef value);
+/// A handle of lent memory, once it holds plain elements again, which that memory has too, shows them there.
+void show_lent_elements(Cell& handle);
+
 /// `base` with the part that the view operation shows replaced by `value`. Lives in ops/, as an operation.
 ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value);
 

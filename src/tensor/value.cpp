@@ -7,6 +7,7 @@
 #include <new>
 
 #include "ricci/primitive/pool.h"
+#include "tensor/lent.h"
 #include "tensor/outlived_thread_local.h"
 #include "tensor/symbols.h"
 
@@ -21,12 +22,17 @@ static_assert(array_at == 64, "the cell of a value that is no array fits one lin
 
 std::byte* bytes_of(Block* block) { return reinterpret_cast<std::byte*>(block); }
 
-/// What the user wants done with memory that was lent.
+/// What the user wants done with memory that was lent, and who shows it.
 struct Loan {
   void (*deleter)(void*, void*);
   void* context;
   void* data;
+  Type type;
+  Array* array;             // in the loan's block; null once it has ended
+  bool has_handle = false;  // a cell in the loan's block
 };
+
+Loan& loan_in(Block* block) { return *std::launder(reinterpret_cast<Loan*>(bytes_of(block) + data_at)); }
 
 Block* new_block(std::size_t bytes) {
   auto* block = new (pool::allocate(bytes)) Block;
@@ -149,8 +155,9 @@ void destroy_cell(Cell* cell) {
 void Block::release() noexcept {
   if (!refs.drop()) return;
   if (lends) {
-    const Loan& loan = *reinterpret_cast<const Loan*>(bytes_of(this) + data_at);
+    Loan& loan = loan_in(this);
     if (loan.deleter) loan.deleter(loan.context, loan.data);
+    loan.~Loan();
   }
   pool::release(this, bytes);
 }
@@ -158,6 +165,8 @@ void Block::release() noexcept {
 void Array::destroy() noexcept {
   Block* where = home;
   Block* elements = storage;
+  if (where->lends) [[unlikely]]
+    loan_in(where).array = nullptr;
   this->~Array();
   if (elements != where) elements->release();
   where->release();
@@ -244,15 +253,31 @@ ArrayRef make_alias(const Array& base, Type type, Strides strides, void* data) {
 ArrayRef make_lent(const Type& type, void* data, void (*deleter)(void*, void*), void* context) {
   Strides strides = contiguous_strides(type.shape);
   Block* block = new_block(data_at + sizeof(Loan));
-  new (bytes_of(block) + data_at) Loan{.deleter = deleter, .context = context, .data = data};
+  auto* array = new (bytes_of(block) + array_at) Array(type, std::move(strides), data, block, block);
+  new (bytes_of(block) + data_at)
+      Loan{.deleter = deleter, .context = context, .data = data, .type = type, .array = array};
   block->lends = true;
-  return ArrayRef::adopt(new (bytes_of(block) + array_at) Array(type, std::move(strides), data, block, block));
+  return ArrayRef::adopt(array);
+}
+
+bool is_lent(const Array& array) { return array.storage->lends; }
+
+ArrayRef lent_elements(const Cell& handle) {
+  Block* block = home_of(&handle);
+  if (!block->lends) return {};
+  Loan& loan = loan_in(block);
+  if (loan.array) return ArrayRef::share(loan.array);
+  Strides strides = contiguous_strides(loan.type.shape);
+  loan.array = new (bytes_of(block) + array_at) Array(loan.type, std::move(strides), loan.data, block, block);
+  block->retain();
+  return ArrayRef::adopt(loan.array);
 }
 
 Tensor make_tensor(ValueRef value, Level birth) {
   if (value && value->kind == ValueKind::array && value->refs.is(1)) {
     Block* home = static_cast<Array*>(value.get())->home;
-    if (home->refs.is(1)) {  // no cell lives there, and nobody else can see the block
+    const bool is_taken = home->lends && std::exchange(loan_in(home).has_handle, true);
+    if (home->refs.is(1) && !is_taken) {  // no cell lives there, and nobody else can see the block
       home->refs.reset(2);
       return new_cell(home, std::move(value), birth);
     }
@@ -337,7 +362,8 @@ Array* sole_array(Cell* cell, const Value* reader) {
   const auto* view = reader && reader->kind == ValueKind::array ? static_cast<const Array*>(reader) : nullptr;
   const bool is_read = view && view != array && view->storage == array->storage && view->refs.is(1);
   const std::uint32_t owners = 1U + (home_of(cell) == array->storage ? 1U : 0U) + (is_read ? 1U : 0U);
-  const bool sole = array->refs.is(1) && array->storage->refs.is(owners) && array->storage == array->home;
+  const bool sole = array->refs.is(1) && array->storage->refs.is(owners) && array->storage == array->home &&
+                    (!is_lent(*array) || home_of(cell) == array->storage);
   return sole ? array : nullptr;
 }
 

@@ -20,7 +20,7 @@ Tensor in_own_cell(Tensor result) {
   result = without_switched_off(result, "return");
   const Cell* cell = result.cell();
   const bool is_alone = !cell->link && cell->refs.is(1);
-  return is_alone ? result : wrap(value_of(result));
+  return is_alone && !is_lent(*value_of(result)) ? result : wrap(with_own_elements(value_of(result)));
 }
 
 ShownArgument::ShownArgument(const Tensor& leaf, Level level) {

@@ -249,6 +249,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
     if (group) rows[i] = index_select(rows[i], 0, tensor(group->numbers));
     values[i] = value_of(rows[i]);
     if (values[i]->level == 0) values[i] = read(rows[i], "vmap");  // a variable, where a recording around captures it
+    values[i] = with_own_elements(std::move(values[i]));
   }
   Entry entry = entry_of("vmap", s.where);
   entry.axis = s.entry_axis;
@@ -275,7 +276,7 @@ Collected BatchRun::State::collect(const Tensor& leaf) const {
   const bool is_all_of_it = value.get() == live(value_of(leaf), "vmap").get();
   const AtLevel outside(interpreter->parent);
   if (value->level == interpreter->level) return {wrap(static_cast<const Batched&>(*value).value), true};
-  return {is_callers && is_all_of_it ? leaf : wrap(value), false, is_callers};
+  return {is_callers && is_all_of_it ? leaf : wrap(with_own_elements(value)), false, is_callers};
 }
 
 std::optional<Origin> BatchRun::State::origin_of(const Tensor& leaf) const {

@@ -25,7 +25,7 @@ void ForwardRun::enter(std::span<const tree::Walk> primals, std::span<const tree
       const Tensor& t = fitted[at++];
       if (!leaf->defined()) continue;
       const bool tracked = t.defined() && is_differentiable(type_of(*leaf).dtype);
-      show_dual(s.name, *leaf, tracked ? read(t, s.name) : ValueRef(), s.interpreter->level);
+      show_dual(s.name, *leaf, tracked ? with_own_elements(read(t, s.name)) : ValueRef(), s.interpreter->level);
     }
 }
 

@@ -58,7 +58,7 @@ void ReverseRun::enter(std::span<const tree::Walk> arguments, std::span<const in
       s.leaf_slots.push_back(-1);
       s.leaf_types.emplace_back();
       if (!leaf->defined()) continue;
-      ValueRef value = read(*leaf, s.name);
+      ValueRef value = with_own_elements(read(*leaf, s.name));
       s.leaf_types.back() = value->type;
       if (is_differentiable(value->type.dtype)) {
         value = s.interpreter->watch(std::move(value));
@@ -69,7 +69,7 @@ void ReverseRun::enter(std::span<const tree::Walk> arguments, std::span<const in
   }
   for (std::size_t a = 0; a < arguments.size(); ++a)
     for (Tensor* leaf : arguments[a].leaves)
-      if (!watched[a] && leaf->defined()) show(*leaf, read(*leaf, s.name));
+      if (!watched[a] && leaf->defined()) show(*leaf, with_own_elements(read(*leaf, s.name)));
 }
 
 void ReverseRun::refuse(const char* found) {
@@ -114,7 +114,7 @@ Tensor taken_out(const Tensor& leaf, const Interpreter& interpreter) {
   if (Tensor argument = shown_argument(leaf, interpreter.level); argument.defined())
     return without_switched_off(argument, "return");
   if (value.get() == leaf.cell()->value.get()) return leaf;
-  return wrap(value);
+  return wrap(with_own_elements(value));
 }
 
 }  // namespace

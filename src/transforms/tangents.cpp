@@ -18,7 +18,7 @@ std::string tree_of(std::span<const tree::Walk> walks) {
 }  // namespace
 
 void show_dual(const char* name, Tensor& leaf, ValueRef tangent, Level level) {
-  const ValueRef primal = read(leaf, name);
+  const ValueRef primal = with_own_elements(read(leaf, name));
   ValueRef value = tangent ? new_node<Dual>(level, primal, std::move(tangent)) : primal;
   leaf = show_argument(std::move(value), new DifferentiatedArgument(leaf, level));
 }

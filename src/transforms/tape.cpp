@@ -84,6 +84,7 @@ Tape::~Tape() {
   for (const auto& [tensor, before, inside] : state_->watched) {
     ValueRef left = without_ended(tensor.cell()->value);
     tensor.cell()->value = left.get() == inside.get() ? before : std::move(left);
+    show_lent_elements(*tensor.cell());
   }
   if (!ended) give_up(state_->interpreter.release());
 }

@@ -167,8 +167,8 @@ Tensor tensor(const L& values) {
 }
 /// Row-major elements where they are, without a copy: `data` must outlive the tensor and its views, or `deleter(data)`
 /// is called when the last of them is gone; the deleter is any callable, with captures or without. In-place operations
-/// may write to it; from a const pointer they never do. ValueError if the address is no multiple of an element's bytes
-/// (of a complex one: of its parts').
+/// write to it, in transforms too; from a const pointer never. ValueError if the address is no multiple of an
+/// element's bytes (of a complex one: of its parts').
 ///   rc::Tensor image = rc::from_blob(pixels, {height, width}, rc::uint8);
 ///   rc::Tensor frame = rc::from_blob(p, {n}, rc::float32, [&camera](void* data) { camera.give_back(data); });
 Tensor from_blob(void* data, const Shape& shape, DType dtype);
