@@ -223,6 +223,9 @@ Strides Tensor::strides() const {
 
 bool Tensor::is_contiguous() const {
   require_defined("is_contiguous", *this, 0);
+  const ValueRef& value = value_of(*this);
+  if (!cell()->link && value->kind == ValueKind::array)
+    return ricci::is_contiguous(value->type.shape, static_cast<const Array&>(*value).strides);
   return layout_of(*this).is_row_major();
 }
 

@@ -14,8 +14,8 @@ Tensor show_argument(ValueRef value, Owned<ArgumentLink> link);
 /// A tensor as the argument of the transform of this level, or as a view of it.
 struct ShownArgument {
   ShownArgument(const Tensor& leaf, Level level);
-  const ArgumentLink* argument = nullptr;   // null: the tensor is neither
-  std::vector<const OperationLink*> views;  // the argument's first
+  const ArgumentLink* argument = nullptr;      // null: the tensor is neither
+  SmallVector<const OperationLink*, 4> views;  // the argument's first
 };
 /// The caller's tensor that this leaf is as the argument of the transform of this level, or the same view of the
 /// caller's tensor; undefined if it is neither. Requires: the transform differentiates. Call it outside the level.

@@ -18,20 +18,20 @@ namespace {
 constexpr tree::DimsWords in_dims_words = {"vmap", "in_dims", "the arguments", "are", true};
 constexpr tree::DimsWords out_dims_words = {"vmap", "out_dims", "the result", "is", false};
 
-/// A result leaf of one run, seen from outside.
-struct Collected {
-  Tensor value;
-  bool mapped = false;
-  bool is_callers = false;  // of one value for all: a tensor from outside, or a view of one
-};
-
 /// A result leaf as a view of one of the arguments' leaves, the same for every example.
 struct Origin {
   std::size_t argument;
   std::vector<InnerOp> views;  // none: it is that argument
   bool operator==(const Origin&) const = default;
 };
-using Origins = std::vector<std::optional<Origin>>;
+
+/// A result leaf of one run, seen from outside.
+struct Collected {
+  Tensor value;
+  bool mapped = false;
+  bool is_callers = false;  // of one value for all: a tensor from outside, or a view of one
+  std::optional<Origin> origin = {};
+};
 
 /// Whether both are one value: to the eye, NaN included. Of elements that are being recorded that is known of one and
 /// the same alone.
@@ -56,7 +56,6 @@ struct Part {
   LaneSetRef lanes;   // of the chunk's examples; null: all
   bool was_asked;     // its examples gave answers: what is one value for all of them may be another one elsewhere
   std::vector<Collected> leaves;
-  Origins origins;  // of the leaves
 
   std::int64_t size() const { return lanes ? static_cast<std::int64_t>(lanes->numbers.size()) : count.host(); }
   std::int64_t example(std::int64_t row) const {
@@ -237,8 +236,10 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   } else if (!s.next_chunk()) {
     return false;
   }
-  if (s.given.empty())
+  if (s.given.empty()) {
+    s.given.reserve(arguments.leaves.size());
     for (const Tensor* leaf : arguments.leaves) s.given.push_back(*leaf);
+  }
   std::vector<Tensor> bases(arguments.leaves.size()), rows(arguments.leaves.size());
   std::vector<ValueRef> values(arguments.leaves.size());
   for (std::size_t i = 0; i < bases.size(); ++i) {
@@ -280,7 +281,7 @@ Collected BatchRun::State::collect(const Tensor& leaf) const {
 }
 
 std::optional<Origin> BatchRun::State::origin_of(const Tensor& leaf) const {
-  if (!leaf.defined() || interpreter->lanes) return {};
+  if (!leaf.defined() || !leaf.cell()->link || interpreter->lanes) return {};
   const ShownArgument shown(leaf, interpreter->level);
   if (!shown.argument) return {};
   Origin origin{static_cast<const MappedArgument*>(shown.argument)->leaf, {}};  // those of a vmap's level are mapped
@@ -300,11 +301,11 @@ void BatchRun::leave(const tree::Walk& result) {
             .count = s.count,
             .lanes = s.interpreter->lanes,
             .was_asked = s.interpreter->was_asked,
-            .leaves = {},
-            .origins = {}};
+            .leaves = {}};
+  part.leaves.reserve(result.leaves.size());
   for (Tensor* leaf : result.leaves) {
     part.leaves.push_back(s.collect(*leaf));
-    part.origins.push_back(s.origin_of(*leaf));
+    part.leaves.back().origin = s.origin_of(*leaf);
   }
   s.parts.push_back(std::move(part));
   for (LaneSetRef& group : s.interpreter->waiting) s.waiting.push_back(std::move(group));
@@ -369,8 +370,8 @@ Tensor view_of_rows(Op view, const Tensor& rows, Size size) {
 /// the leaf as the first run gave it.
 Tensor BatchRun::State::view_of_argument(const Tensor& shown, std::size_t leaf, Dim out_dim,
                                          const tree::Walk& result) const {
-  const std::optional<Origin>& origin = parts[0].origins[leaf];
-  const auto is_like_first = [&](const Part& part) { return part.origins[leaf] == origin; };
+  const std::optional<Origin>& origin = parts[0].leaves[leaf].origin;
+  const auto is_like_first = [&](const Part& part) { return part.leaves[leaf].origin == origin; };
   if (!out_dim || !origin || !std::all_of(parts.begin(), parts.end(), is_like_first)) return {};
   const Tensor& argument = given[origin->argument];
   const std::int64_t axis = *in_dims[origin->argument];
