@@ -1,14 +1,15 @@
 # Finds what the library is linked with; all of it comes from the distribution (tools/packages.txt) and stays private
-# to the shared library.
+# to the shared library. It is found anew at each configuring (NO_CACHE), so that a package that was installed meanwhile
+# counts; what -D names is taken as it is.
 
 # OpenBLAS is loaded at run time, after its kernels have been chosen (src/kernels), so only its file name is wanted. It
 # computes on the thread that calls it, on several at once; the build made for programs with threads goes first.
-find_library(RICCI_OPENBLAS_LIBRARY NAMES libopenblas.so.0 PATH_SUFFIXES openblas-pthread REQUIRED)
+find_library(RICCI_OPENBLAS_LIBRARY NAMES libopenblas.so.0 PATH_SUFFIXES openblas-pthread NO_CACHE REQUIRED)
 # Where it lies on the machine that runs the library.
 string(REPLACE "${CMAKE_SYSROOT}/" "/" RICCI_OPENBLAS_LIBRARY_TO_LOAD "${RICCI_OPENBLAS_LIBRARY}")
 
-find_library(RICCI_SLEEF_LIBRARY NAMES sleef REQUIRED)
-find_library(RICCI_ZIP_LIBRARY NAMES zip REQUIRED)
+find_library(RICCI_SLEEF_LIBRARY NAMES sleef NO_CACHE REQUIRED)
+find_library(RICCI_ZIP_LIBRARY NAMES zip NO_CACHE REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
@@ -19,7 +20,7 @@ get_target_property(RICCI_DNNL_INCLUDE_DIR DNNL::dnnl INTERFACE_INCLUDE_DIRECTOR
 if(CMAKE_CROSSCOMPILING)
   set(RICCI_GXX ${CMAKE_CXX_COMPILER})
 else()
-  find_program(RICCI_GXX NAMES g++ REQUIRED)
+  find_program(RICCI_GXX NAMES g++ NO_CACHE REQUIRED)
 endif()
 execute_process(COMMAND ${RICCI_GXX} -print-file-name=libbacktrace.a
                 OUTPUT_VARIABLE RICCI_BACKTRACE_LIBRARY OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -2,8 +2,8 @@
 # Holds the source to its layers: a folder of src/ includes only itself, folders above it in cmake/layers.txt and
 # include/ricci; public headers include only each other and what every compiler brings; outside headers stay in the
 # folder that owns them; three files ask which processor it is; every file opens with a comment whose first paragraph
-# has at most ten lines; no line of C++ has more than 120 columns. Prints what is wrong, or OK. Knows nothing of the
-# preprocessor: an #include counts even where an #if hides it.
+# has at most ten lines; no line of C++ has more than 120 columns; CMake keeps nothing that it has found. Prints what is
+# wrong, or OK. Knows nothing of the preprocessor: an #include counts even where an #if hides it.
 import re
 import sys
 from pathlib import Path
@@ -15,6 +15,8 @@ SYSTEM_HEADERS = {"arm_neon.h", "immintrin.h", "sleef.h", "sys/single_threaded.h
 # What differs between processors, and where it may stand.
 PROCESSOR = re.compile(r"\b(__(AVX|SSE|FMA|F16C|BMI|ARM|x86_64|aarch64|builtin_(cpu|ia32))\w*|_mm\d*_\w+|_Float16|__fp16"
                        r"|RICCI_PACK_BYTES|immintrin\.h|arm_neon\.h)")
+# Keeps its result in the cache, where it outlives what is installed later.
+FINDS = re.compile(r"^\s*(find_(?:program|library|path|file))\((?!.*\bNO_CACHE\b)")
 KNOWS_PROCESSORS = ("include/ricci/primitive/machine.h", "include/ricci/dtype.h", "src/kernels/machine.h")
 SOURCES = ("*.h", "*.cpp", "*.cmake", "CMakeLists.txt", "*.py")
 FOLDERS = ("include", "src", "tests", "examples", "bench", "tools", "cmake", "docs")
@@ -73,6 +75,11 @@ def include_findings(layers):
             yield path, number, layer_finding(folder, layers, quote, header)
 
 
+def all_files(*patterns):
+    """In the folders of the project, sorted."""
+    return sorted(path for folder in FOLDERS for pattern in patterns for path in (ROOT / folder).rglob(pattern))
+
+
 def cpp_lines():
     """(path, line number, line) of all C++."""
     for folder in CPP_FOLDERS:
@@ -90,6 +97,14 @@ def line_findings():
             yield path, number, f"has {len(line)} columns; {WIDEST_LINE} at most"
 
 
+def finding_findings():
+    """What CMake would find once and keep."""
+    for path in all_files("*.cmake", "CMakeLists.txt"):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if match := FINDS.match(line):
+                yield path, number, f"{match[1]} without NO_CACHE keeps what it finds, whatever is installed later"
+
+
 def opening_finding(path):
     lines = path.read_text().splitlines()
     lines = lines[1:] if lines and lines[0].startswith("#!") else lines
@@ -104,13 +119,12 @@ def opening_finding(path):
 
 
 def opening_findings():
-    files = [path for folder in FOLDERS for pattern in SOURCES for path in (ROOT / folder).rglob(pattern)]
-    for path in sorted(files) + [ROOT / "CMakeLists.txt", ROOT / "dev", ROOT / ".ci/run"]:
+    for path in all_files(*SOURCES) + [ROOT / "CMakeLists.txt", ROOT / "dev", ROOT / ".ci/run"]:
         yield path, 1, opening_finding(path)
 
 
 def main():
-    findings = [*include_findings(read_layers()), *line_findings(), *opening_findings()]
+    findings = [*include_findings(read_layers()), *line_findings(), *finding_findings(), *opening_findings()]
     findings = [finding for finding in findings if finding[2]]
     for path, number, text in findings:
         print(f"{path.relative_to(ROOT)}:{number}: {text}")
