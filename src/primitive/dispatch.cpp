@@ -14,6 +14,7 @@
 #include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/default_dtype.h"
+#include "tensor/outlived_thread_local.h"
 #include "tensor/symbols.h"
 
 namespace ricci {
@@ -50,7 +51,7 @@ struct Ended {
   Level level = 0;
   Entry entry;
 };
-thread_local constinit std::array<Ended, 64> ended{};
+using LastEnded = OutlivedThreadLocal<std::array<Ended, 64>>;
 
 /// The entry that errors name: the interpreter's own, or that of the transform which stands for it.
 Entry shown_entry(const Interpreter* interpreter) {
@@ -58,7 +59,10 @@ Entry shown_entry(const Interpreter* interpreter) {
   return interpreter ? interpreter->entry : Entry{};
 }
 
-Ended& ended_slot(Level level) { return ended[(level >> thread_bits) % ended.size()]; }
+Ended* ended_slot(Level level) {
+  auto* const ended = LastEnded::get();
+  return ended ? &(*ended)[(level >> thread_bits) % ended->size()] : nullptr;
+}
 
 Values read_all(Op op, const Tensor* const* inputs, std::size_t count) {
   Values values;
@@ -210,7 +214,7 @@ void Interpreter::leave(Interpreter*& place, const Interpreter& with) {
   if (has_ended()) return;
   --transforms_running;
   row_.clear();
-  ended_slot(level) = {level, shown_entry(this)};
+  if (Ended* slot = ended_slot(level)) *slot = {level, shown_entry(this)};
   ended_by_ = shown_entry(&with);
   ended_.store(true, std::memory_order_release);
 }
@@ -234,8 +238,8 @@ ValueRef Interpreter::capture(const Tensor&, const ValueRef& value) { return val
 
 std::string stale_description(Level level) {
   if (!of_this_thread(level)) return "belongs to a transform of another thread";
-  const Ended& e = ended_slot(level);
-  return "left " + to_string(e.level == level ? e.entry : Entry{});
+  const Ended* slot = ended_slot(level);
+  return "left " + to_string(slot && slot->level == level ? slot->entry : Entry{});
 }
 
 std::string transform_text(const Interpreter* interpreter) {
