@@ -5,11 +5,13 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "primitive/call_site.h"
 #include "primitive/called.h"
@@ -29,22 +31,36 @@ backtrace_state* debug_information() {
   return state;
 }
 
-const void* module_of(const void* address) {
-  Dl_info module;
-  return dladdr(address, &module) ? module.dli_fbase : nullptr;
+/// Where the module lies that an address belongs to. By the unwinder's own table: dladdr goes through all symbols of a
+/// module, which takes 4 us for each frame.
+const void* module_of(std::uintptr_t address) {
+  dl_find_object module;
+  return _dl_find_object(reinterpret_cast<void*>(address), &module) == 0 ? module.dlfo_map_start : nullptr;
 }
 
 bool is_own_header(const char* file) { return std::strstr(file, "include/ricci/"); }
 
-/// A frame of the library itself, of std, or of the C library, of which some bring their debug information.
-bool is_foreign(std::uintptr_t pc, const char* file, const char* function) {
-  static const void* const library = module_of(reinterpret_cast<const void*>(&module_of));
-  static const void* const c_library = module_of(dlsym(RTLD_DEFAULT, "__libc_start_main"));
-  const void* const module = module_of(reinterpret_cast<const void*>(pc));
-  if (!file || module == library || module == c_library || std::strstr(file, "/include/c++/") || is_own_header(file))
-    return true;
-  return function && (std::strncmp(function, "_ZN5ricci", 9) == 0 || std::strncmp(function, "_ZNK5ricci", 10) == 0 ||
-                      std::strncmp(function, "_ZSt", 4) == 0 || std::strncmp(function, "_ZNSt", 5) == 0);
+/// The folder of the library's sources, as its debug information spells it.
+constexpr std::string_view own_sources() {
+  std::string_view path = __FILE__;
+  path.remove_suffix(std::string_view("primitive/raise.cpp").size());
+  return path;
+}
+
+/// Some C libraries bring their debug information.
+bool is_in_c_library(std::uintptr_t pc) {
+  static const void* const c_library =
+      module_of(reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, "__libc_start_main")));
+  return module_of(pc) == c_library;
+}
+
+/// A frame of the library itself or of std. The module tells nothing: a user's may hold the library.
+bool is_foreign(const char* file, const char* function) {
+  if (!file || std::strstr(file, "/include/c++/") || is_own_header(file)) return true;
+  const std::string_view path = file, name = function ? function : "";
+  if (path.starts_with(own_sources())) return true;
+  constexpr std::string_view own_and_std[] = {"_ZN5ricci", "_ZNK5ricci", "_ZSt", "_ZNSt"};
+  return std::ranges::any_of(own_and_std, [&](std::string_view start) { return name.starts_with(start); });
 }
 
 struct Frame {
@@ -53,8 +69,8 @@ struct Frame {
 };
 
 /// Called from C, through which no exception may pass: allocates nothing.
-int visit_frame(void* data, std::uintptr_t pc, const char* file, int line, const char* function) {
-  if (is_foreign(pc, file, function)) return 0;
+int visit_frame(void* data, std::uintptr_t, const char* file, int line, const char* function) {
+  if (is_foreign(file, function)) return 0;
   auto& frame = *static_cast<Frame*>(data);
   std::strncpy(frame.file, basename_of(file), sizeof frame.file - 1);
   frame.line = line;
@@ -62,6 +78,11 @@ int visit_frame(void* data, std::uintptr_t pc, const char* file, int line, const
 }
 
 void ignore(void*, const char*, int) {}
+
+/// Finds the frame of the user's at a call; 0 if it is foreign.
+int find_frame(backtrace_state* state, std::uintptr_t call, Frame& frame) {
+  return is_in_c_library(call) ? 0 : backtrace_pcinfo(state, call, visit_frame, ignore, &frame);
+}
 
 /// One walk at a time: what has been read of the debug information is shared.
 std::mutex& one_walk() {
@@ -76,7 +97,10 @@ std::string to_string(const Frame& frame) {
 std::string place_of_user() {
   const std::lock_guard lock(one_walk());
   Frame frame;
-  if (backtrace_state* state = debug_information()) backtrace_full(state, 1, visit_frame, ignore, &frame);
+  const auto visit_call = [](void* data, std::uintptr_t call) {
+    return find_frame(debug_information(), call, *static_cast<Frame*>(data));
+  };
+  if (backtrace_state* state = debug_information()) backtrace_simple(state, 1, visit_call, ignore, &frame);
   return to_string(frame);
 }
 
@@ -143,7 +167,7 @@ std::string CallSite::text() const {
   std::uintptr_t callee = 0;
   for (const std::uintptr_t call : calls_) {
     Frame frame;
-    if (state && backtrace_pcinfo(state, call, visit_frame, ignore, &frame) != 0) {
+    if (state && find_frame(state, call, frame) != 0) {
       const char* symbol = nullptr;
       const auto note = [](void* found, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
         *static_cast<const char**>(found) = name;
