@@ -1,7 +1,9 @@
 // The block pool: thread-local free lists by size class below 1 MiB, one locked list by exact class above it. Where
-// many blocks of a class are wanted, the lists get them from regions, which all threads share.
+// many blocks of a class are wanted, the lists get them from regions, which all threads share. Where the system has no
+// more memory, all that is kept goes back to it before an allocation fails.
 #include "ricci/primitive/pool.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -10,13 +12,14 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <new>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
+#include "ricci/memory.h"
 #include "tensor/outlived_thread_local.h"
 
 namespace ricci::pool {
@@ -26,11 +29,16 @@ constexpr std::size_t alignment = 64;
 constexpr std::size_t largest_small = std::size_t{1} << 20;
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::size_t kept_by_thread = std::size_t{16} << 20;
+/// The process keeps as much as is alive, and this much even where less is.
 constexpr std::size_t kept_by_process = std::size_t{3} << 30;
+/// The process holds, alive and kept, a quarter more than was alive at one time, and this much even where less was.
+constexpr std::size_t held_by_process = std::size_t{1} << 30;
 
 #if defined(RICCI_SANITIZE)
 constexpr bool pooling() { return false; }
+constexpr bool maps_pages = false;
 #else
+constexpr bool maps_pages = true;
 /// Decided at the first allocation, which may be a static tensor's, before any initialiser of this file has run.
 bool pooling() {
   enum : signed char { undecided = -1, off, on };
@@ -63,22 +71,53 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-/// Bytes that the system has given and not got back.
-constinit std::atomic<std::size_t> from_system_now = 0;
+/// Bytes that the system has given and not got back, and the most at one time.
+constinit std::atomic<std::size_t> from_system_now = 0, from_system_at_most = 0;
 
-/// Exactly `bytes` bytes where they are few, so that a sanitizer sees the first byte beyond them.
+/// From this on blocks are pages of their own, which go back at once, whatever else malloc has given.
+constexpr std::size_t least_of_pages = std::size_t{1} << 18;
+
+constexpr bool is_pages(std::size_t bytes) { return maps_pages && bytes > least_of_pages; }
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+/// What a block takes: whole huge pages where it fills one.
+constexpr std::size_t mapped_bytes(std::size_t bytes) {
+  return round_up(bytes, bytes >= huge_page ? huge_page : std::size_t{4096});
+}
+
+/// Null if there are none.
+void* map_pages(std::size_t bytes) {
+  const auto map = [](std::size_t wanted) {
+    void* const found = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return found == MAP_FAILED ? nullptr : static_cast<std::byte*>(found);
+  };
+  const std::size_t wanted = mapped_bytes(bytes);
+  if (bytes < huge_page) return map(wanted);
+  std::byte* const found = map(wanted + huge_page);
+  if (!found) return nullptr;
+  const auto address = reinterpret_cast<std::uintptr_t>(found);
+  const std::size_t before = round_up(address, huge_page) - address;
+  if (before > 0) munmap(found, before);
+  munmap(found + before + wanted, huge_page - before);
+  madvise(found + before, wanted, MADV_HUGEPAGE);
+  return found + before;
+}
+
+/// Exactly `bytes` bytes where they are few: a sanitizer sees the first byte beyond them. Throws std::bad_alloc.
 void* from_system(std::size_t bytes) {
-  const bool huge = bytes >= huge_page;
   void* block = nullptr;
-  const int error = huge ? posix_memalign(&block, huge_page, (bytes + huge_page - 1) / huge_page * huge_page)
-                         : posix_memalign(&block, alignment, bytes);
-  if (error != 0) throw std::bad_alloc();
-  if (huge) madvise(block, bytes, MADV_HUGEPAGE);
-  from_system_now.fetch_add(bytes, std::memory_order_relaxed);
+  if (is_pages(bytes)) block = map_pages(bytes);
+  else if (posix_memalign(&block, alignment, bytes) != 0) block = nullptr;
+  if (!block) throw std::bad_alloc();
+  const std::size_t now = from_system_now.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::size_t most = from_system_at_most.load(std::memory_order_relaxed);
+  while (now > most && !from_system_at_most.compare_exchange_weak(most, now, std::memory_order_relaxed)) {}
   return block;
 }
 void to_system(void* block, std::size_t bytes) noexcept {
-  std::free(block);
+  if (is_pages(bytes)) munmap(block, mapped_bytes(bytes));
+  else std::free(block);
   from_system_now.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
@@ -99,14 +138,13 @@ struct Region {
 /// The regions of all classes. A class whose first few blocks suffice has none: they come from the system one by one.
 class Regions {
  public:
-  static constexpr std::size_t size = huge_page, largest_block = size / 8, few = std::size_t{1} << 20;
+  static constexpr std::size_t size = huge_page, largest_block = least_of_pages, few = std::size_t{1} << 20;
 
-  /// Null where the class has no need of regions yet.
+  /// Null where the class has no need of regions yet. Requires: its blocks take at most `largest_block`.
   void* allocate(int c) {
     const std::lock_guard lock(mutex_);
     Class& of = classes_[static_cast<std::size_t>(c)];
     const std::size_t bytes = class_bytes(c);
-    if (bytes > largest_block) return nullptr;
     if (of.beside + bytes <= few) {
       of.beside += bytes;
       return nullptr;
@@ -130,7 +168,6 @@ class Regions {
     const std::lock_guard lock(mutex_);
     Class& of = classes_[static_cast<std::size_t>(c)];
     const std::size_t bytes = class_bytes(c);
-    if (bytes > largest_block) return false;
     auto* region = reinterpret_cast<Region*>(reinterpret_cast<std::uintptr_t>(block) / size * size);
     if (!all_.contains(region)) {
       of.beside -= std::min(of.beside, bytes);
@@ -200,17 +237,23 @@ Regions& regions() {
   return *all;
 }
 
-void* small_from_system(int c) {
+/// For what the lists of a thread have not, or have too much of.
+void* small_from_process(int c) {
+  const std::size_t bytes = class_bytes(c);
+  if (bytes > Regions::largest_block) return allocate_large(bytes);
   void* block = regions().allocate(c);
-  return block ? block : from_system(class_bytes(c));
+  return block ? block : from_system(bytes);
 }
-void small_to_system(void* block, int c) noexcept {
-  if (!regions().release(block, c)) to_system(block, class_bytes(c));
+void small_to_process(void* block, int c) noexcept {
+  const std::size_t bytes = class_bytes(c);
+  if (bytes > Regions::largest_block) release_large(block, bytes);
+  else if (!regions().release(block, c)) to_system(block, bytes);
 }
 
 struct ThreadLists {
   std::array<FreeBlock*, small_classes> heads{};
   std::atomic<std::size_t> kept = 0;  // written by its thread alone, so without locked instructions
+  const std::size_t keeps_at_most = pooling() ? kept_by_thread : 0;
   std::uint64_t allocations = 0;
   std::uint64_t fail_in = 0;
   ThreadLists *before = nullptr, *after = nullptr;  // of other threads
@@ -218,6 +261,12 @@ struct ThreadLists {
   ~ThreadLists();
 
   void keep(std::size_t bytes) { kept.store(kept.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed); }
+  void give_back() noexcept {
+    for (int c = 0; c < small_classes; ++c)
+      for (FreeBlock*& head = heads[static_cast<std::size_t>(c)]; head;)
+        small_to_process(std::exchange(head, head->next), c);
+    kept.store(0, std::memory_order_relaxed);
+  }
 };
 /// The lists of all threads that run.
 struct AllLists {
@@ -242,15 +291,72 @@ ThreadLists::~ThreadLists() {
     (before != nullptr ? before->after : all_lists.first) = after;
     if (after != nullptr) after->before = before;
   }
-  for (int c = 0; c < small_classes; ++c)
-    for (FreeBlock*& head = heads[static_cast<std::size_t>(c)]; head;)
-      small_to_system(std::exchange(head, head->next), c);
+  give_back();
 }
 
-struct LargeBlocks {
-  std::mutex mutex;
-  std::map<std::size_t, std::vector<void*>> free;  // by bytes
-  std::size_t kept = 0;
+/// The large blocks of all threads: how much is alive, and what is kept.
+class LargeBlocks {
+ public:
+  /// Null where none of this size is kept; what is kept makes room for the one that the system has to give then.
+  void* take(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    alive_ += bytes;
+    most_alive_ = std::max(most_alive_, alive_);
+    if (auto found = kept_.find(bytes); found != kept_.end() && !found->second.empty()) {
+      void* block = found->second.back().block;
+      found->second.pop_back();
+      kept_bytes_ -= bytes;
+      return block;
+    }
+    const std::size_t may_hold = std::max(held_by_process, most_alive_ + most_alive_ / 4);
+    give_back_until(may_hold - std::min(alive_, may_hold));
+    return nullptr;
+  }
+  void not_given(std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    alive_ -= bytes;
+  }
+  void keep(void* block, std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    alive_ -= bytes;
+    try {
+      kept_[bytes].push_back({block, ++releases_});
+    } catch (const std::bad_alloc&) { return to_system(block, bytes); }
+    kept_bytes_ += bytes;
+    give_back_until(std::max(kept_by_process, alive_));
+  }
+  void give_back() noexcept {
+    const std::lock_guard lock(mutex_);
+    give_back_until(0);
+  }
+  std::size_t kept_bytes() {
+    const std::lock_guard lock(mutex_);
+    return kept_bytes_;
+  }
+
+ private:
+  struct Kept {
+    void* block;
+    std::uint64_t since;  // the number of its release
+  };
+  /// Gives back what has been kept longest, until at most `bytes` are kept.
+  void give_back_until(std::size_t bytes) noexcept {
+    while (kept_bytes_ > bytes) {
+      auto oldest = kept_.end();
+      for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+        if (it->second.empty()) continue;
+        if (oldest == kept_.end() || it->second.front().since < oldest->second.front().since) oldest = it;
+      }
+      to_system(oldest->second.front().block, oldest->first);
+      oldest->second.pop_front();
+      kept_bytes_ -= oldest->first;
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<std::size_t, std::deque<Kept>> kept_;  // by bytes, each the oldest first
+  std::size_t alive_ = 0, most_alive_ = 0, kept_bytes_ = 0;
+  std::uint64_t releases_ = 0;
 };
 LargeBlocks& large_blocks() {
   static auto* blocks = new LargeBlocks;  // never destroyed: tensors with static lifetime release after main
@@ -258,73 +364,87 @@ LargeBlocks& large_blocks() {
 }
 
 void* allocate_large(std::size_t bytes) {
-  LargeBlocks& large = large_blocks();
-  {
-    const std::lock_guard lock(large.mutex);
-    if (auto found = large.free.find(bytes); found != large.free.end() && !found->second.empty()) {
-      void* block = found->second.back();
-      found->second.pop_back();
-      large.kept -= bytes;
-      return block;
-    }
+  if (void* block = large_blocks().take(bytes)) return block;
+  try {
+    return from_system(bytes);
+  } catch (...) {
+    large_blocks().not_given(bytes);
+    throw;
   }
-  return from_system(bytes);
 }
 
-/// Keeps the block, and gives back the smallest kept ones when the process would hold too much.
-void release_large(void* block, std::size_t bytes) noexcept {
-  LargeBlocks& large = large_blocks();
-  const std::lock_guard lock(large.mutex);
-  if (bytes > kept_by_process) return to_system(block, bytes);
-  try {
-    large.free[bytes].push_back(block);
-  } catch (const std::bad_alloc&) { return to_system(block, bytes); }
-  large.kept += bytes;
-  for (auto it = large.free.begin(); large.kept > kept_by_process && it != large.free.end(); ++it)
-    while (large.kept > kept_by_process && !it->second.empty()) {
-      to_system(it->second.back(), it->first);
-      it->second.pop_back();
-      large.kept -= it->first;
-    }
+void release_large(void* block, std::size_t bytes) noexcept { large_blocks().keep(block, bytes); }
+
+/// All that this thread and the process keep.
+void give_back(ThreadLists* lists) noexcept {
+  if (lists) lists->give_back();
+  large_blocks().give_back();
+  malloc_trim(0);
 }
 
 [[gnu::noinline]] void count_down_to_failure(ThreadLists& lists) {
   if (--lists.fail_in == 0) throw std::bad_alloc();
 }
 
+/// What no list of the thread's has.
+void* allocate_from_process(std::size_t bytes) {
+  if (!pooling()) return from_system(bytes);
+  const int c = class_of(bytes);
+  if (c >= small_classes) return allocate_large(class_bytes(c));
+  return small_from_process(c);
+}
+
+[[gnu::noinline]] void* allocate_slowly(ThreadLists* lists, std::size_t bytes) {
+  try {
+    return allocate_from_process(bytes);
+  } catch (const std::bad_alloc&) {}
+  give_back(lists);
+  return allocate_from_process(bytes);
+}
+
+[[gnu::noinline]] void release_slowly(void* block, std::size_t bytes) noexcept {
+  if (!pooling()) return to_system(block, bytes);
+  const int c = class_of(bytes);
+  if (c >= small_classes) release_large(block, class_bytes(c));
+  else small_to_process(block, c);
+}
+
 }  // namespace
 
 void* allocate(std::size_t bytes) {
+  bytes = std::max<std::size_t>(bytes, 1);
   ThreadLists* const lists = Lists::get();
-  if (!lists) [[unlikely]]
-    return from_system(pooling() ? class_bytes(class_of(bytes ? bytes : 1)) : bytes);
-  ++lists->allocations;
-  if (lists->fail_in) [[unlikely]]
-    count_down_to_failure(*lists);
-  if (!pooling()) return from_system(bytes);
-  const int c = class_of(bytes ? bytes : 1);
-  const std::size_t rounded = class_bytes(c);
-  if (c >= small_classes) return allocate_large(rounded);
-  if (FreeBlock* block = lists->heads[static_cast<std::size_t>(c)]) {
-    lists->heads[static_cast<std::size_t>(c)] = block->next;
-    lists->keep(-rounded);
-    return block;
+  if (lists) [[likely]] {
+    ++lists->allocations;
+    if (lists->fail_in) [[unlikely]]
+      count_down_to_failure(*lists);
+    if (bytes <= largest_small) [[likely]] {
+      const int c = class_of(bytes);
+      FreeBlock*& head = lists->heads[static_cast<std::size_t>(c)];
+      if (FreeBlock* block = head) [[likely]] {
+        head = block->next;
+        lists->keep(-class_bytes(c));
+        return block;
+      }
+    }
   }
-  return small_from_system(c);
+  return allocate_slowly(lists, bytes);
 }
 
 void release(void* block, std::size_t bytes) noexcept {
-  if (!pooling()) return to_system(block, bytes);
-  const int c = class_of(bytes ? bytes : 1);
-  const std::size_t rounded = class_bytes(c);
-  if (c >= small_classes) return release_large(block, rounded);
+  bytes = std::max<std::size_t>(bytes, 1);
   ThreadLists* const lists = Lists::get();
-  if (!lists || lists->kept.load(std::memory_order_relaxed) + rounded > kept_by_thread)
-    return small_to_system(block, c);
-  auto* free_block = static_cast<FreeBlock*>(block);
-  free_block->next = lists->heads[static_cast<std::size_t>(c)];
-  lists->heads[static_cast<std::size_t>(c)] = free_block;
-  lists->keep(rounded);
+  if (lists && bytes <= largest_small) [[likely]] {
+    const int c = class_of(bytes);
+    const std::size_t rounded = class_bytes(c);
+    if (lists->kept.load(std::memory_order_relaxed) + rounded <= lists->keeps_at_most) [[likely]] {
+      FreeBlock*& head = lists->heads[static_cast<std::size_t>(c)];
+      head = new (block) FreeBlock{head};
+      lists->keep(rounded);
+      return;
+    }
+  }
+  release_slowly(block, bytes);
 }
 
 std::uint64_t allocation_count() {
@@ -338,12 +458,28 @@ std::size_t bytes_in_use() {
     const std::lock_guard lock(all_lists.mutex);
     for (const ThreadLists* of = all_lists.first; of; of = of->after) kept += of->kept.load(std::memory_order_relaxed);
   }
-  LargeBlocks& large = large_blocks();
-  const std::lock_guard lock(large.mutex);
-  return from_system_now.load(std::memory_order_relaxed) - kept - large.kept - in_regions;
+  kept += large_blocks().kept_bytes();
+  return from_system_now.load(std::memory_order_relaxed) - kept - in_regions;
 }
 void fail_after(std::uint64_t allocations) {
   if (ThreadLists* const lists = Lists::get()) lists->fail_in = allocations;
 }
 
 }  // namespace ricci::pool
+
+namespace ricci {
+
+MemoryStats memory_stats() {
+  const std::size_t reserved = pool::from_system_now.load(std::memory_order_relaxed);
+  return {.allocated = std::min(pool::bytes_in_use(), reserved),
+          .reserved = reserved,
+          .max_reserved = std::max(reserved, pool::from_system_at_most.load(std::memory_order_relaxed))};
+}
+
+void reset_peak_memory_stats() {
+  pool::from_system_at_most.store(pool::from_system_now.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+void empty_cache() { pool::give_back(pool::Lists::get()); }
+
+}  // namespace ricci
