@@ -6,7 +6,6 @@
 
 #include "kernels/elementwise.h"
 #include "ops/reading.h"
-#include "ricci/primitive/raise.h"
 
 namespace ricci::io {
 
@@ -14,7 +13,7 @@ static_assert(std::endian::native == std::endian::little,
               "the elements of a file are little-endian, and are not turned");
 
 void read_some(Source& source, void* to, std::uint64_t bytes, const std::string& what) {
-  if (bytes > source.left) raise<ValueError>(what + " ends too early; save it again");
+  if (bytes > source.left) raise_escaped<ValueError>(what + " ends too early; save it again");
   source.read(to, bytes);
   source.left -= bytes;
 }
@@ -28,7 +27,8 @@ std::uint64_t bytes_of(const Shape& shape, DType dtype) {
 
 void require_bytes(const Source& source, const Type& type, const std::string& what) {
   if (bytes_of(type.shape, type.dtype) > source.left)
-    raise<ValueError>(what + " ends too early: " + to_string(type) + " needs more bytes than follow; save it again");
+    raise_escaped<ValueError>(what + " ends too early: " + to_string(type) +
+                              " needs more bytes than follow; save it again");
 }
 
 ArrayRef read_array(Source& source, const Type& type, const std::string& what) {
@@ -48,7 +48,7 @@ void require_utf8(const char* op, const std::string& name) {
   try {
     (void)nlohmann::json(name).dump();
   } catch (const nlohmann::json::exception&) {
-    raise<ValueError>(std::string(op) + ": the name '" + name + "' is not UTF-8; give the tensor another one");
+    raise_escaped<ValueError>(std::string(op) + ": the name '" + name + "' is not UTF-8; give the tensor another one");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "primitive/escaped.h"
 #include "ricci/tensor.h"
 #include "tensor/value.h"
 

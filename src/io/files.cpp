@@ -12,7 +12,6 @@
 #include "io/npy.h"
 #include "io/safetensors.h"
 #include "ricci/io.h"
-#include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
@@ -27,7 +26,7 @@ using Entry = std::unique_ptr<zip_file_t, Close>;
 using Archive = std::unique_ptr<zip_t, Close>;
 
 [[noreturn]] void raise_file(const std::string& op, const char* what, const std::string& path, const std::string& why) {
-  raise<ValueError>(op + ": cannot " + what + " " + path + ": " + why);
+  raise_escaped<ValueError>(op + ": cannot " + what + " " + path + ": " + why);
 }
 
 File open_file(const char* op, const std::string& path, const char* mode) {
@@ -129,8 +128,8 @@ void save_npz(const std::string& path, const std::map<std::string, Tensor>& tens
   for (const auto& [name, tensor] : tensors) {
     io::require_utf8("save_npz", name);
     if (name.find('\0') != std::string::npos)
-      raise<ValueError>("save_npz: the name '" + std::string(name.c_str()) +
-                        "…' holds a zero byte, which an archive's names cannot; give the tensor another one");
+      raise_escaped<ValueError>("save_npz: the name '" + std::string(name.c_str()) +
+                                "…' holds a zero byte, which an archive's names cannot; give the tensor another one");
     std::string& bytes = contents.emplace_back();
     npy::save(tensor, "save_npz",
               [&](const void* from, std::uint64_t n) { bytes.append(static_cast<const char*>(from), n); });

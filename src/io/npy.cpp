@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "ricci/ops.h"
-#include "ricci/primitive/raise.h"
 
 namespace ricci::npy {
 namespace {
@@ -52,7 +51,7 @@ class HeaderReader {
 
  private:
   [[noreturn]] void damaged(const std::string& found) const {
-    raise<ValueError>(what_ + " has a header that cannot be read: " + found + "; save it again");
+    raise_escaped<ValueError>(what_ + " has a header that cannot be read: " + found + "; save it again");
   }
   bool take(std::string_view token) {
     while (!text_.empty() && (text_[0] == ' ' || text_[0] == '\n')) text_.remove_prefix(1);
@@ -97,8 +96,8 @@ class HeaderReader {
 DType dtype_of_descr(const std::string& descr, const std::string& what) {
   for (const Name& name : names)
     if (descr.size() > 1 && std::string_view(descr).substr(1) == name.descr) return name.dtype;
-  raise<ValueError>(what + " holds elements of type '" + descr +
-                    "', which is not one of ours; convert it in NumPy first, for example with .astype('f4')");
+  raise_escaped<ValueError>(what + " holds elements of type '" + descr +
+                            "', which is not one of ours; convert it in NumPy first, for example with .astype('f4')");
 }
 
 /// Turns the bytes of each number.
@@ -109,20 +108,20 @@ void swap_bytes(void* data, std::uint64_t bytes, std::size_t number) {
 
 Header read_header(io::Source& source, const std::string& what) {
   unsigned char start[12] = {};
-  if (source.left < magic.size()) raise<ValueError>(what + " is no .npy file");
+  if (source.left < magic.size()) raise_escaped<ValueError>(what + " is no .npy file");
   io::read_some(source, start, magic.size(), what);
-  if (std::memcmp(start, magic.data(), magic.size()) != 0) raise<ValueError>(what + " is no .npy file");
+  if (std::memcmp(start, magic.data(), magic.size()) != 0) raise_escaped<ValueError>(what + " is no .npy file");
   io::read_some(source, start, 4, what);  // version, length of the rest of the header: 2 bytes in version 1, else 4
   std::uint64_t length = start[2] | static_cast<unsigned>(start[3]) << 8;
   if (start[0] < 1 || start[0] > 3)
-    raise<ValueError>(what + " has version " + std::to_string(start[0]) +
-                      " of the format; versions 1 to 3 can be read");
+    raise_escaped<ValueError>(what + " has version " + std::to_string(start[0]) +
+                              " of the format; versions 1 to 3 can be read");
   if (start[0] > 1) {
     io::read_some(source, start, 2, what);
     length |= static_cast<std::uint64_t>(start[0]) << 16 | static_cast<std::uint64_t>(start[1]) << 24;
   }
   if (length > longest_header)
-    raise<ValueError>(what + " has a header of " + std::to_string(length) + " bytes, which is too long");
+    raise_escaped<ValueError>(what + " has a header of " + std::to_string(length) + " bytes, which is too long");
   std::string text(length, ' ');
   io::read_some(source, text.data(), length, what);
   return HeaderReader(text, what).read();
@@ -134,8 +133,8 @@ std::string header_text(const Type& type, const char* op) {
   const auto* name =
       std::find_if(std::begin(names), std::end(names), [&](const Name& n) { return n.dtype == type.dtype; });
   if (name == std::end(names))
-    raise<TypeError>(std::string(op) + ": NumPy has no " + short_name(type.dtype) + "; convert " + to_string(type) +
-                     " first, for example with x.to(rc::float32)");
+    raise_escaped<TypeError>(std::string(op) + ": NumPy has no " + short_name(type.dtype) + "; convert " +
+                             to_string(type) + " first, for example with x.to(rc::float32)");
   std::string sizes;
   for (Size size : type.shape) sizes += std::to_string(size.host()) + ", ";
   if (type.rank() > 1) sizes.resize(sizes.size() - 2);

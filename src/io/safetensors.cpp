@@ -8,8 +8,6 @@
 #include <tuple>
 #include <vector>
 
-#include "ricci/primitive/raise.h"
-
 namespace ricci::safetensors {
 namespace {
 
@@ -33,8 +31,8 @@ constexpr Name names[] = {{"BOOL", DType::boolean}, {"U8", DType::uint8},    {"I
 const Name* name_of(const Type& type, const std::string& tensor) {
   for (const Name& name : names)
     if (name.dtype == type.dtype) return &name;
-  raise<TypeError>("save_safetensors: " + tensor + " is " + to_string(type) + ", and the format has no " +
-                   short_name(type.dtype) + "; convert it first, for example with x.to(rc::complex64)");
+  raise_escaped<TypeError>("save_safetensors: " + tensor + " is " + to_string(type) + ", and the format has no " +
+                           short_name(type.dtype) + "; convert it first, for example with x.to(rc::complex64)");
 }
 
 struct Entry {
@@ -44,7 +42,7 @@ struct Entry {
 };
 
 [[noreturn]] void damaged(const std::string& what, const std::string& found) {
-  raise<ValueError>(what + " has a header that cannot be read: " + found + "; save it again");
+  raise_escaped<ValueError>(what + " has a header that cannot be read: " + found + "; save it again");
 }
 
 std::uint64_t count_of(const json& number, const std::string& what, const std::string& where) {
@@ -64,8 +62,8 @@ Type type_of(const json& entry, const std::string& what, const std::string& name
   const auto* known = std::find_if(std::begin(names), std::end(names),
                                    [&](const Name& n) { return dtype->get_ref<const std::string&>() == n.name; });
   if (known == std::end(names))
-    raise<ValueError>(what + ": " + name + " has elements of type " + dtype->get<std::string>() +
-                      ", which Ricci does not have; convert it before it is saved");
+    raise_escaped<ValueError>(what + ": " + name + " has elements of type " + dtype->get<std::string>() +
+                              ", which Ricci does not have; convert it before it is saved");
   type.dtype = known->dtype;
   for (const json& size : *shape) {
     const std::uint64_t count = count_of(size, what, name);
@@ -95,7 +93,7 @@ std::vector<Entry> read_header(io::Source& source, const std::string& what) {
   io::read_some(source, start, sizeof start, what);
   std::uint64_t length = 0;
   for (int i = 7; i >= 0; --i) length = length << 8 | start[i];
-  if (length > std::min(longest_header, source.left)) raise<ValueError>(what + " is no safetensors file");
+  if (length > std::min(longest_header, source.left)) raise_escaped<ValueError>(what + " is no safetensors file");
   std::string text(length, ' ');
   io::read_some(source, text.data(), length, what);
 
@@ -125,7 +123,7 @@ std::vector<Entry> read_header(io::Source& source, const std::string& what) {
     if (entry.begin != at) damaged(what, entry.name + " does not begin where the tensor before it ends");
     at = entry.end;
   }
-  if (at > source.left) raise<ValueError>(what + " ends too early; save it again");
+  if (at > source.left) raise_escaped<ValueError>(what + " ends too early; save it again");
   if (at < source.left) damaged(what, "its tensors end before the file does");
   return entries;
 }
@@ -156,7 +154,7 @@ void save(const std::map<std::string, Tensor>& tensors, const io::Sink& write) {
   std::vector<Part> parts;
   for (const auto& [name, tensor] : tensors) {
     if (name == metadata)
-      raise<ValueError>("save_safetensors: no tensor can be named __metadata__; give it another name");
+      raise_escaped<ValueError>("save_safetensors: no tensor can be named __metadata__; give it another name");
     ArrayRef array = io::row_major("save_safetensors", tensor);
     parts.push_back({name_of(array->type, name), &name, std::move(array)});
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "primitive/escaped.h"
 #include "primitive/interpreter.h"
 #include "primitive/wording.h"
 #include "program/constants.h"
@@ -18,7 +19,7 @@ namespace {
 /// The next of the text, as errors show it: within the line, whole characters only.
 std::string next_of(std::string_view text) {
   const std::string_view next = start_of(text, std::min(text.find('\n'), std::size_t{30}));
-  return next.empty() ? "the end of the line" : "'" + std::string(next) + "'";
+  return next.empty() ? "the end of the line" : "'" + escaped(next) + "'";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "primitive/escaped.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/tree_names.h"
@@ -78,8 +79,8 @@ std::map<std::string, Tensor> named_leaves(const Walk& walk) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!walk.leaves[i]->defined()) continue;
     if (!named.emplace(names[i], *walk.leaves[i]).second)
-      raise<ValueError>("named_leaves: two Tensors of the tree are both named " + names[i] +
-                        "; rename a key of its map");
+      raise_escaped<ValueError>("named_leaves: two Tensors of the tree are both named " + names[i] +
+                                "; rename a key of its map");
   }
   return named;
 }
@@ -105,16 +106,16 @@ void load_leaves(const Walk& into, const std::map<std::string, Tensor>& named) {
     if (leaf.shape() != at->second.shape())
       misshaped.push_back(described(into, i) + ", given is " + type_of(at->second));
     else if (category(at->second.dtype()) > category(leaf.dtype()))
-      raise<TypeError>("load_leaves: " + described(into, i) + ", given is " + type_of(at->second) +
-                       ", which it cannot hold; convert one of them first");
+      raise_escaped<TypeError>("load_leaves: " + described(into, i) + ", given is " + type_of(at->second) +
+                               ", which it cannot hold; convert one of them first");
   }
   for (const auto& [name, is_used] : used)
     if (!is_used && named.at(std::string(name)).defined()) extra.emplace_back(name);
 
   if (!missing.empty() || !misshaped.empty() || !extra.empty()) {
-    raise<ValueError>("load_leaves: the named tensors do not fit the tree" + listed("missing", missing) +
-                      listed("of another shape", misshaped) + listed("in no place of the tree", extra) + "; " +
-                      (misshaped.empty() ? remedy(missing, extra) : remedy({}, {})));
+    raise_escaped<ValueError>("load_leaves: the named tensors do not fit the tree" + listed("missing", missing) +
+                              listed("of another shape", misshaped) + listed("in no place of the tree", extra) + "; " +
+                              (misshaped.empty() ? remedy(missing, extra) : remedy({}, {})));
   }
   std::vector<Tensor> converted(names.size());  // all of them first: an error leaves the tree as it was
   for (std::size_t i = 0; i < names.size(); ++i) {
