@@ -104,28 +104,34 @@ Tensor with_leading_axes(const Tensor& x, const Shape& leading) {
   return have == wanted ? x : expand(x, wanted);
 }
 
-/// As torch: [n], or [..., n] with the very leading axes of a.
-bool is_vector_for(const Tensor& a, const Tensor& b) {
+/// Whether b is [..., n] with the very leading axes of a.
+bool is_one_vector_for_each(const Tensor& a, const Tensor& b) {
   const Shape matrices = type_of(a).shape, shape = type_of(b).shape;
-  return shape.size() == 1 ||
-         (shape.size() + 1 == matrices.size() && shape == Shape(matrices.begin(), matrices.end() - 1));
+  return shape.size() + 1 == matrices.size() && shape == Shape(matrices.begin(), matrices.end() - 1);
+}
+
+void require_rows(const char* op, const Tensor& matrix, const Tensor& right, const Shape& sizes, Size n) {
+  if (sizes.size() >= 2 && sizes[sizes.size() - 2] == n) return;
+  const std::string rows = std::to_string(n.hint());
+  const bool vectors = is_one_vector_for_each(matrix, right);
+  raise<ValueError>(std::string(op) + ": the right-hand side " + type_text(right) + " does not fit the matrix " +
+                    type_text(matrix) + "; it must be [..., " + rows + ", k] or [" + rows + "]" +
+                    (vectors ? "; pass one vector for each matrix with .unsqueeze(-1)" : ""));
 }
 
 }  // namespace
 
-RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor& right) {
+RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor& right, Vectors vectors) {
   require_square(op, matrix);
   require_floating(op, right);
-  is_vector = is_vector_for(matrix, right);
+  is_vector =
+      type_of(right).rank() == 1 || (vectors == Vectors::one_for_each_matrix && is_one_vector_for_each(matrix, right));
   const DType dtype = promote(type_of(matrix).dtype, type_of(right).dtype);
   a = to(matrix, dtype);
   b = to(is_vector ? unsqueeze(right, -1) : right, dtype);
   const Shape sizes = type_of(b).shape;
   const Size n = type_of(a).shape.back();
-  if (sizes.size() < 2 || !(sizes[sizes.size() - 2] == n))
-    raise<ValueError>(std::string(op) + ": the right-hand side " + type_text(right) + " does not fit the matrix " +
-                      type_text(matrix) + "; it must be [..., " + std::to_string(n.hint()) + ", k] or [" +
-                      std::to_string(n.hint()) + "]");
+  require_rows(op, matrix, right, sizes, n);
   if (type_of(a).rank() == 2 && sizes.size() > 2) {
     leading = leading_axes(b);
     columns = sizes.back();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <complex>
+#include <cstdint>
 
 #include "ops/axes.h"
 #include "ops/dense.h"
@@ -73,15 +74,20 @@ BatchedOutputs batch_right_hand_sides(const Solver& solver, const Batch& b) {
   return {.outputs = {columns_to_examples(x, b.size, type_of(b.inputs[1]).shape.back())}};
 }
 
-/// The operands of a solver as users pass them, b being [..., n, k], [n] or [..., n], made ready: leading axes
-/// broadcast, one element type. One matrix for many right-hand sides takes them as columns.
+/// Which right-hand sides are vectors: [n] alone, or, as torch.linalg.solve has it, also [..., n] with the very leading
+/// axes of the matrices. By the second rule a batch of 2 matrices of size 2 takes [2, 2] for two vectors, and a batch
+/// of 3 takes it for one matrix.
+enum class Vectors : std::uint8_t { alone, one_for_each_matrix };
+
+/// The operands of a solver as users pass them, b being [..., n, k] or a vector, made ready: leading axes broadcast,
+/// one element type. One matrix for many right-hand sides takes them as columns.
 struct RightHandSide {
   Tensor a, b;
   bool is_vector;
   Shape leading;  // the axes of b that have become columns
   Size columns;   // of b before that
 
-  RightHandSide(const char* op, const Tensor& matrix, const Tensor& right);
+  RightHandSide(const char* op, const Tensor& matrix, const Tensor& right, Vectors vectors = Vectors::alone);
   /// What the user gets of the solver's result.
   Tensor result(const Tensor& solution) const;
 };

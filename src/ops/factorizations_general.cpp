@@ -85,7 +85,7 @@ struct Inverse {
 namespace ops {
 
 Tensor solve(const Tensor& a, const Tensor& b) {
-  const RightHandSide side("solve", a, b);
+  const RightHandSide side("solve", a, b, Vectors::one_for_each_matrix);
   return side.result(apply(Solve{}, side.a, side.b));
 }
 

@@ -89,6 +89,40 @@ TEST(Cholesky, GradientOfASolutionByIt) {
   expect_close(rc::grad(f)(a), difference_quotient(f, a), 1e-7);
 }
 
+/// Right is {{1,2},{3,4}} with l lᵀ = 1 and a quarter of it with l lᵀ = 4, for any number of matrices.
+TEST(RightHandSides, AreMatricesHoweverManyMatricesThereAre) {
+  const Tensor b = doubles({1, 2, 3, 4}, {2, 2}), one = rc::eye(2, rc::float64);
+  for (const int count : {1, 2, 3}) {
+    std::vector<Tensor> all;
+    for (int i = 0; i < count; ++i) all.push_back(one * (i + 1));
+    const Tensor l = rc::stack(all);
+    for (int i = 0; i < count; ++i) {
+      expect_near(rc::cholesky_solve(b, l)[i], b / ((i + 1) * (i + 1)));
+      expect_near(rc::solve_triangular(l, b, false)[i], b / (i + 1));
+      expect_near(rc::triangular_solve(b, l)[i], b / (i + 1));
+    }
+  }
+}
+
+TEST(RightHandSides, OneVectorServesAllMatrices) {
+  const Tensor l = rc::stack({tril(regular(3)), tril(regular(3)) * 2}), b = ramp({3});
+  for (int i = 0; i < 2; ++i) {
+    expect_near(rc::cholesky_solve(b, l)[i], rc::cholesky_solve(b, l[i]));
+    expect_near(rc::solve_triangular(l, b, false)[i], rc::solve_triangular(l[i], b, false));
+  }
+}
+
+TEST(RightHandSideErrors, VectorsForEachMatrix) {
+  const Tensor l = rc::eye(3).expand({2, 3, 3}), b = rc::ones({2, 3});
+  const std::string rest =
+      ": the right-hand side f32[2,3] does not fit the matrix f32[2,3,3]; it must be [..., 3, k] or [3]; pass one "
+      "vector for each matrix with .unsqueeze(-1)";
+  expect_error<rc::ValueError>([&] { rc::cholesky_solve(b, l); }, "cholesky_solve" + rest, {b, l});
+  expect_error<rc::ValueError>([&] { rc::solve_triangular(l, b, true); }, "solve_triangular" + rest, {b, l});
+  expect_error<rc::ValueError>([&] { rc::triangular_solve(b, l); }, "triangular_solve" + rest, {b, l});
+  EXPECT_EQ(sizes(rc::cholesky_solve(b.unsqueeze(-1), l)), (Sizes{2, 3, 1}));
+}
+
 // ── solve ──
 
 TEST(Solve, MatrixAndVector) {

@@ -68,14 +68,17 @@ Tensor cross(const Tensor& a, const Tensor& b, std::int64_t dim);
 /// differ, the Hermitian part (a + aᴴ) / 2 is factored, so gradients are Hermitian. ValueError if it is not positive
 /// definite. Derivatives after Murray, "Differentiation of the Cholesky decomposition" (arXiv 1602.07527).
 Tensor cholesky(const Tensor& a);
-/// x with l lᴴ x = b: b [..., n, k], and l lower triangular as cholesky gives it. `cholesky_solve(b, cholesky(a))`.
+/// x with l lᴴ x = b, l lower triangular as cholesky gives it. b is [..., n, k] or a vector [n]; leading axes
+/// broadcast. One vector for each of many matrices is [..., n, 1]. ValueError for a b of other sizes.
+///   Tensor x = rc::cholesky_solve(b, rc::cholesky(a));
 Tensor cholesky_solve(const Tensor& b, const Tensor& l);
-/// x with a x = b, by LU with partial pivoting. b is [..., n, k], or a vector [n], or vectors [..., n] of the very
-/// leading axes that a has. One matrix with many right-hand sides is factored once, under vmap too. ValueError if a is
-/// singular. `solve(a, b)`, where one might write `inverse(a) b`.
+/// x with a x = b, by LU with partial pivoting. b is [..., n, k], or a vector [n], or, as for torch.linalg.solve alone,
+/// vectors [..., n] of the very leading axes that a has: with two matrices of size 2, b [2, 2] is two vectors; write
+/// b.unsqueeze(0) for one matrix that serves both. One matrix with many right-hand sides is factored once, under vmap
+/// too. ValueError if a is singular. `solve(a, b)`, where one might write `inverse(a) b`.
 Tensor solve(const Tensor& a, const Tensor& b);
-/// x with a x = b for a triangular a, of which only the triangle is read: the upper one if `upper`. b as in `solve`. A
-/// zero on the diagonal gives infinities or NaN. torch.linalg.solve_triangular.
+/// x with a x = b for a triangular a, of which only the triangle is read: the upper one if `upper`. b as in
+/// `cholesky_solve`. A zero on the diagonal gives infinities or NaN. torch.linalg.solve_triangular.
 ///   Tensor x = rc::solve_triangular(l, b, false);
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper);
 /// The same with the right-hand side first, as torch.triangular_solve: the upper triangle unless `.upper = false`. With
