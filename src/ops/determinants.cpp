@@ -1,11 +1,13 @@
 // Determinants, by LU with partial pivoting: a = P L U, so det a is the product of U's diagonal with P's sign.
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kernels/lapack.h"
+#include "kernels/matmul_offsets.h"
+#include "kernels/minors.h"
 #include "ops/axes.h"
 #include "ops/factorizations.h"
+#include "ops/samples.h"
+#include "primitive/derive.h"
 
 namespace ricci {
 namespace {
@@ -52,67 +54,103 @@ struct Factors {
   }
 };
 
-/// adj a, the transposed cofactors: det(a) a⁻¹ where a is regular. Its own derivative divides by det a.
+/// adj a, the transposed cofactors: det(a) a⁻¹ where a is regular; and its derivative of any order along directions, a
+/// matrix that is linear in each direction and symmetric in all. The operands are a and the directions. Since
+/// tr(adj a · b) is the derivative of det a along b, a further direction may also take the place of the trace: so all
+/// derivatives of all orders are this operation again, and nothing divides by det a, which may be 0.
 struct Adjugate {
   using kind = Explicit;
   static constexpr const char* name = "adjugate";
-  static constexpr unsigned keeps = input(0) | output(0);
+  static constexpr std::size_t most_operands = keepable_inputs;  // the reverse rule reads them all
+  static constexpr unsigned keeps = output(0) - 1;               // every input
 
-  Type type(const Type& a) const {
-    require_square_type(name, a);
-    return {a.dtype, a.shape};
+  Type type(const Types& in) const {
+    require_square_type(name, in[0]);
+    for (const Type& direction : in) {
+      require_dtype(in[0].dtype, direction);
+      require_shape(direction.shape, in[0].shape);
+    }
+    if (in.size() > most_operands)
+      raise<ValueError>("det: has derivatives up to order " + std::to_string(most_operands) + " only");
+    return {in[0].dtype, in[0].shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [](Outputs y, Inputs a) {
-      const Factors factors(a[0]);
-      const ArrayRef scaled_identity = array_like(a[0], a[0].dtype);
-      visit_computed(a[0].dtype, [&](auto t) {
-        using T = typename decltype(t)::type;
-        for (std::int64_t i = 0; i < factors.count; ++i) {
-          replace_zero_pivots<T>(factors, i);
-          write_diagonal(static_cast<T*>(scaled_identity->data) + i * factors.n * factors.n, factors.n,
-                         factors.determinant<T>(i));
-        }
-      });
-      kernels::lu_solve(y[0], factors.factors.lu->strided(), factors.factors.pivots->strided(),
-                        scaled_identity->strided());
+    run_computed(Layout::any, out, in, [](Outputs y, Inputs operands) {
+      if (operands.size() == 1) of_no_direction(y[0], operands[0]);
+      else kernels::adjugate_derivative(y[0], operands);
     });
   }
-  /// (tr(adj da) adj - adj da adj) / det.
   Tensors jvp(const Forward& f) const {
-    const Tensor &y = f.outputs[0], &t = f.tangents[0];
-    const Tensor change = beside_matrix(trace_of_product(y, t)) * y - matmul(matmul(y, t), y);
-    return {change / beside_matrix(det(f.inputs[0]))};
+    Tensor total;
+    if (f.tangents[0].defined()) total = along(f.inputs, f.tangents[0]);
+    for (std::size_t i = 1; i < f.inputs.size(); ++i)
+      if (f.tangents[i].defined()) accumulate(total, instead(f.inputs, i, f.tangents[i]));
+    return {total};
   }
+  /// <ct, adj> is the trace of adj ctᴴ, in which ctᴴ is one more direction.
   Tensors vjp(const Reverse& r) const {
-    const Tensor y = adjoint(r.outputs[0]), &ct = r.cotangents[0];
-    const Tensor change = beside_matrix(trace_of_product(y, ct)) * y - matmul(matmul(y, ct), y);
-    return {change / beside_matrix(conj_if_complex(det(r.inputs[0])))};
+    const Tensor direction = adjoint(r.cotangents[0]);
+    Tensors cts;
+    for (std::size_t i = 0; i < r.inputs.size(); ++i) {
+      if (!r.wants(static_cast<int>(i))) cts.push_back(Tensor());
+      else cts.push_back(adjoint(i == 0 ? along(r.inputs, direction) : instead(r.inputs, i, direction)));
+    }
+    return cts;
   }
   Adjugate lifted() const { return {}; }
   static std::vector<Sample<Adjugate>> samples() {
-    return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 1)}}, {{}, {regular({}, 0)}}};
+    const Tensor singular = matmul(rand({3, 1}) + 1, rand({1, 3}) + 1);
+    return {{{}, {regular({}, 3)}},
+            {{}, {regular({2}, 2)}},
+            {{}, {regular({}, 1)}},
+            {{}, {regular({}, 0)}},
+            {{}, {singular}},
+            {{}, {regular({}, 4), uniform_around_zero({4, 4})}},
+            {{}, {singular, uniform_around_zero({3, 3})}},
+            {{}, {regular({2}, 2), uniform_around_zero({2, 2, 2})}},
+            {{}, {zeros({4, 4}), uniform_around_zero({4, 4}), uniform_around_zero({4, 4})}},
+            {{}, {regular({}, 1), uniform_around_zero({1, 1})}}};
   }
 
  private:
-  /// adj is a polynomial in U's elements, so a pivot of rounding error's size instead of 0 changes it by no more.
-  template <class T>
-  static void replace_zero_pivots(const Factors& factors, std::int64_t i) {
-    using Real = decltype(std::real(T()));
-    using Limits = std::numeric_limits<Real>;
-    Real greatest = 0;
-    for (std::int64_t k = 0; k < factors.n * factors.n; ++k)
-      greatest = std::max(greatest, std::abs(factors.matrix<T>(i)[k]));
-    const Real tiny = greatest > 0 ? greatest * Limits::epsilon() : std::sqrt(Limits::min());
-    for (std::int64_t row = 0; row < factors.n; ++row)
-      if (factors.pivot<T>(i, row) == T(0)) factors.pivot<T>(i, row) = T(tiny);
+  static Tensor along(std::span<const Tensor> operands, const Tensor& direction) {
+    std::vector<Tensor> all(operands.begin(), operands.end());
+    all.push_back(direction);
+    return ricci::apply(Adjugate{}, all)[0];
   }
-  template <class T>
-  static void write_diagonal(T* to, std::int64_t n, T value) {
-    for (std::int64_t i = 0; i < n * n; ++i) to[i] = T(0);
-    for (std::int64_t i = 0; i < n; ++i) to[i * (n + 1)] = value;
+  static Tensor instead(std::span<const Tensor> operands, std::size_t i, const Tensor& direction) {
+    std::vector<Tensor> all(operands.begin(), operands.end());
+    all[i] = direction;
+    return ricci::apply(Adjugate{}, all)[0];
+  }
+
+  /// det(a) a⁻¹; where a pivot is 0, by minors.
+  static void of_no_direction(Strided y, Strided a) {
+    const Factors factors(a);
+    const ArrayRef scaled_identity = array_like(a, a.dtype);
+    visit_computed(a.dtype, [&](auto t) {
+      using T = typename decltype(t)::type;
+      const std::int64_t n = factors.n;
+      for (std::int64_t i = 0; i < factors.count; ++i) {
+        T* const to = static_cast<T*>(scaled_identity->data) + i * n * n;
+        for (std::int64_t k = 0; k < n * n; ++k) to[k] = k % (n + 1) == 0 ? factors.determinant<T>(i) : T(0);
+      }
+    });
+    kernels::lu_solve(y, factors.factors.lu->strided(), factors.factors.pivots->strided(), scaled_identity->strided());
+    const kernels::BatchOffsets to(y, 2), from(a, 2);
+    for (std::int64_t i = 0; i < factors.count; ++i) {
+      if (factors.info.of(i) == 0) continue;
+      const Strided singular = one_matrix(a, from(i));
+      kernels::adjugate_derivative(one_matrix(y, to(i)), {&singular, 1});
+    }
+  }
+  static Strided one_matrix(Strided all, std::int64_t offset) {
+    const int leading = all.rank - 2;
+    return {advance(all.data, all.dtype, offset), all.dtype, 2, all.shape + leading, all.strides + leading};
   }
 };
+
+Tensor adjugate(const Tensor& a) { return ricci::apply(Adjugate{}, std::span(&a, 1))[0]; }
 
 struct Determinant {
   using kind = Explicit;
@@ -130,17 +168,13 @@ struct Determinant {
     });
   }
   /// Jacobi's formula: tr(adj a da).
-  Tensors jvp(const Forward& f) const { return {trace_of_product(apply(Adjugate{}, f.inputs[0]), f.tangents[0])}; }
-  Tensors vjp(const Reverse& r) const {
-    return {beside_matrix(r.cotangents[0]) * adjoint(apply(Adjugate{}, r.inputs[0]))};
-  }
+  Tensors jvp(const Forward& f) const { return {trace_of_product(adjugate(f.inputs[0]), f.tangents[0])}; }
+  Tensors vjp(const Reverse& r) const { return {beside_matrix(r.cotangents[0]) * adjoint(adjugate(r.inputs[0]))}; }
   Determinant lifted() const { return {}; }
   static std::vector<Sample<Determinant>> samples() {
-    return {{{}, {regular({}, 3)}},
-            {{}, {regular({2}, 2)}},
-            {{}, {regular({}, 1)}},
-            {{}, {regular({}, 0)}},
-            {{}, {regular({0}, 2)}}};
+    return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 1)}},
+            {{}, {regular({}, 0)}}, {{}, {regular({0}, 2)}}, {{}, {matmul(rand({3, 1}) + 1, rand({1, 3}) + 1)}},
+            {{}, {zeros({2, 2})}}};
   }
 };
 

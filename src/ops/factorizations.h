@@ -24,6 +24,7 @@ class MatrixInfo {
   explicit MatrixInfo(Strided a);
   std::int32_t* data() { return info_.data(); }
   std::int64_t count() const { return static_cast<std::int64_t>(info_.size()); }
+  std::int32_t of(std::int64_t matrix) const { return info_[static_cast<std::size_t>(matrix)]; }
   /// Of the first matrix that failed; 0 if none did.
   int first_failure() const;
   /// How errors speak of that matrix: `f32[2,2]`, of a stack `f32[2,2] at [1]`, under vmap `f32[2,2] in example 1`.
