@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "kernels/index_add.h"
 #include "kernels/index_loops.h"
 
 namespace ricci::kernels {
@@ -68,10 +69,87 @@ void gather(Strided out, Strided in, int axis, Strided index) {
   });
 }
 
+namespace {
+
+/// How far apart the numbers of places are whose elements are `table_step` apart; no two axes have one step.
+std::int64_t number_step(const AxisList& places, std::int64_t table_step) {
+  std::int64_t step = 1;
+  for (int i = places.count - 1; places.axis[i].y != table_step; --i) step *= places.axis[i].size;
+  return step;
+}
+
+/// Adds along one axis. `loops` has rows' steps as out, the index's as x and the table's as y: 0 along that axis.
+void add_along(const AxisList& loops, const std::int64_t* index, const TableSteps& table, DType dtype, char* to,
+               const char* from) {
+  Additions additions;
+  AxisList numbers;  // the tuples' axes, with steps from number to number of places as y
+  if (table.size > 1) insert_axis(additions.places, {table.size, 0, 0, table.step});
+  for (int i = 0; i < loops.count; ++i) {
+    const Axis axis = loops.axis[i];
+    const bool is_along = axis.y == 0;
+    if (axis.x == 0 && !is_along) {
+      additions.rest.axis[additions.rest.count++] = axis;
+      continue;
+    }
+    numbers.axis[numbers.count++] = axis;
+    additions.tuples.axis[additions.tuples.count++] = {axis.size, axis.out, 0, 0};
+    if (!is_along) insert_axis(additions.places, {axis.size, 0, 0, axis.y});
+  }
+  for (int i = 0; i < numbers.count; ++i) {
+    if (numbers.axis[i].y != 0) numbers.axis[i].y = number_step(additions.places, numbers.axis[i].y);
+  }
+  const std::int64_t along = table.size > 1 ? number_step(additions.places, table.step) : 0;
+  for (AxisList* list : {&additions.places, &additions.tuples, &additions.rest, &numbers}) merge_axes(*list);
+  additions.allocate();
+  std::int64_t* place = additions.place_of.data();
+  const Axis run = numbers.last();
+  for (Walk outer(numbers.axis, numbers.count - 1); !outer.done; outer.next()) {
+    const Offsets at = outer.at;
+    for (std::int64_t i = 0; i < run.size; ++i)
+      *place++ = at.y + i * run.y + from_front(index[at.x + i * run.x], table.size) * along;
+  }
+  add_rows(additions, dtype, to, from);
+}
+
+/// Adds along one axis, by blocks of lanes that have so few elements that what is noted of them stays in the caches.
+void add_lanes(AxisList& loops, const std::int64_t* index, const TableSteps& table, const Strided& inout, char* to,
+               const char* from) {
+  constexpr std::int64_t elements_of_block = 1 << 16, lanes_of_line = 16;
+  const auto width = static_cast<std::int64_t>(element_size(inout.dtype));
+  int cut = 0;
+  while (cut < loops.count && (loops.axis[cut].x == 0 || loops.axis[cut].y == 0)) ++cut;
+  if (cut == loops.count) return add_along(loops, index, table, inout.dtype, to, from);
+  const Axis lanes = loops.axis[cut];
+  const std::int64_t of_lane = steps_of(loops) / lanes.size;
+  const std::int64_t block = std::max(elements_of_block / of_lane, lanes.y == 1 ? lanes_of_line : 1);
+  for (std::int64_t i = 0; i < lanes.size; i += block) {
+    loops.axis[cut].size = std::min(block, lanes.size - i);
+    add_along(loops, index + i * lanes.x, table, inout.dtype, to + i * lanes.y * width, from + i * lanes.out * width);
+  }
+}
+
+/// Whether the index names a place only once.
+bool has_one_term_each(const AxisList& loops) {
+  for (int i = 0; i < loops.count; ++i)
+    if (loops.axis[i].y == 0) return false;
+  return true;
+}
+
+}  // namespace
+
 void scatter(Write write, Strided inout, int axis, Strided index, Strided src) {
   assert(index.dtype == DType::int64 && inout.dtype == src.dtype && src.rank == index.rank);
   const TableSteps table(inout, axis);
   AxisList loops = index_loops(index.rank, index.shape, src.strides, index.strides, table.others);
+  if (is_empty(loops)) return;
+  if (write == Write::add && is_narrow(inout.dtype) && !has_one_term_each(loops)) {
+    const auto width = static_cast<std::int64_t>(element_size(inout.dtype));
+    return cut_places(loops, nanoseconds_per_element, [&](const AxisList& piece, const Offsets& at) {
+      AxisList lanes = piece;
+      add_lanes(lanes, indices_of(index) + at.x, table, inout, static_cast<char*>(inout.data) + at.y * width,
+                static_cast<const char*>(src.data) + at.out * width);
+    });
+  }
   visit_write(write, inout.dtype, [&]<class T, class W>(std::type_identity<T>, W) {
     cut_places(loops, nanoseconds_per_element, [&](const AxisList& piece, const Offsets& at) {
       T* to = static_cast<T*>(inout.data) + at.y;

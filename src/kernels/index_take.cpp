@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "kernels/index_add.h"
 #include "kernels/index_loops.h"
 #include "kernels/known_step.h"
 #include "ricci/primitive/parallel.h"
@@ -11,52 +12,67 @@
 namespace ricci::kernels {
 namespace {
 
-/// The table [n0, n1, …, r…] and the rows [p…, r…] of one call.
+int tuple_axes(std::span<const Strided> indices) { return indices.empty() ? 0 : indices[0].rank; }
+
+/// The axes p of rows [p…, r…], in row-major order: their steps as out.
+AxisList axes_of_tuples(std::span<const Strided> indices, const Strided& rows) {
+  AxisList list;
+  assert(tuple_axes(indices) <= rows.rank);
+  for (int i = 0; i < tuple_axes(indices); ++i) list.axis[list.count++] = {rows.shape[i], rows.strides[i], 0, 0};
+  merge_axes(list);
+  return list;
+}
+
+/// The axes r of rows [p…, r…] and a table [n0, n1, …, r…]: steps of rows as out, of the table as y.
+AxisList axes_of_row(const Strided& table, std::span<const Strided> indices, const Strided& rows) {
+  const int before = tuple_axes(indices);
+  assert(rows.rank - before + static_cast<int>(indices.size()) == table.rank);
+  return index_loops(rows.rank - before, rows.shape + before, rows.strides + before, nullptr,
+                     table.strides + indices.size());
+}
+
+/// to[i] += the index of tuple i in [begin, end) from the front, times `step`.
+void add_places(std::int64_t* to, std::int64_t begin, std::int64_t end, const Strided& index, std::int64_t size,
+                std::int64_t step) {
+  const AxisList axes = row_major_loops(index);
+  to += begin;
+  for_each_run(axes, begin, end, [&](const Offsets& at, std::int64_t first, std::int64_t count) {
+    with_step<1>(axes.last().x, [&](auto apart) {
+      const std::int64_t* from = indices_of(index) + at.x + first * apart;
+      for (std::int64_t i = 0; i < count; ++i) to[i] += from_front(from[i * apart], size) * step;
+    });
+    to += count;
+  });
+}
+
+/// to[i] = where tuple i leads in a table whose axes are `steps` apart.
+void find_places(std::int64_t* to, std::int64_t tuples, std::span<const Strided> indices, const Strided& table,
+                 const std::int64_t* steps) {
+  // A fourth of what it takes: what lies in this core's cache reaches another one no faster than it is computed.
+  constexpr double nanoseconds_per_index = 0.03;
+  parallel_for({tuples, nanoseconds_per_index * static_cast<double>(1 + indices.size()), line_step()},
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::fill(to + begin, to + end, 0);
+                 for (std::size_t k = 0; k < indices.size(); ++k)
+                   add_places(to, begin, end, indices[k], table.shape[k], steps[k]);
+               });
+}
+
+/// The table and the rows of one call.
 struct Places {
   Places(const Strided& table, std::span<const Strided> indices, const Strided& rows)
-      : tuple_axes(indices.empty() ? 0 : indices[0].rank),
-        tuples(product(rows.shape, tuple_axes)),
-        offsets(tuples),
-        rest(index_loops(rows.rank - tuple_axes, rows.shape + tuple_axes, rows.strides + tuple_axes, nullptr,
-                         table.strides + indices.size())) {
-    assert(tuple_axes <= rows.rank && rows.rank - tuple_axes + static_cast<int>(indices.size()) == table.rank);
-    for (int i = 0; i < tuple_axes; ++i) tuple_list.axis[tuple_list.count++] = {rows.shape[i], rows.strides[i], 0, 0};
-    merge_axes(tuple_list);
+      : tuple_list(axes_of_tuples(indices, rows)),
+        rest(axes_of_row(table, indices, rows)),
+        tuples(steps_of(tuple_list)),
+        offsets(tuples) {
     for (std::size_t k = 0; k < indices.size(); ++k) extent += (table.shape[k] - 1) * table.strides[k];
-    // A fourth of what it takes: what lies in this core's cache reaches another one no faster than it is computed.
-    constexpr double nanoseconds_per_index = 0.03;
-    parallel_for({tuples, nanoseconds_per_index * static_cast<double>(1 + indices.size()), line_step()},
-                 [&](std::int64_t begin, std::int64_t end) {
-                   std::fill(offsets.data() + begin, offsets.data() + end, 0);
-                   for (std::size_t k = 0; k < indices.size(); ++k)
-                     add_offsets(begin, end, indices[k], table.shape[k], table.strides[k]);
-                 });
+    find_places(offsets.data(), tuples, indices, table, table.strides);
   }
 
-  static std::int64_t product(const std::int64_t* shape, int count) {
-    std::int64_t result = 1;
-    for (int i = 0; i < count; ++i) result *= shape[i];
-    return result;
-  }
-
-  /// Of tuples [begin, end).
-  void add_offsets(std::int64_t begin, std::int64_t end, const Strided& index, std::int64_t size, std::int64_t step) {
-    const AxisList axes = row_major_loops(index);
-    std::int64_t* to = offsets.data() + begin;
-    for_each_run(axes, begin, end, [&](const Offsets& at, std::int64_t first, std::int64_t count) {
-      with_step<1>(axes.last().x, [&](auto apart) {
-        const std::int64_t* from = indices_of(index) + at.x + first * apart;
-        for (std::int64_t i = 0; i < count; ++i) to[i] += from_front(from[i * apart], size) * step;
-      });
-      to += count;
-    });
-  }
-
-  int tuple_axes;
+  AxisList tuple_list, rest;
   std::int64_t tuples;
-  std::int64_t extent = 1;        // all offsets are below it
   Scratch<std::int64_t> offsets;  // in the table, of each tuple in row-major order
-  AxisList tuple_list, rest;      // steps of rows as out, of the table as y; the tuples' in row-major order
+  std::int64_t extent = 1;        // all offsets are below it
 };
 
 /// For each of tuples [begin, end) whose offset in the table is wanted, f(offset in rows, offset in the table, loop
@@ -154,8 +170,27 @@ void take(Strided out, Strided in, std::span<const Strided> indices) {
   });
 }
 
+namespace {
+
+void add(Strided inout, std::span<const Strided> indices, Strided values) {
+  Additions additions;
+  additions.tuples = axes_of_tuples(indices, values);
+  additions.rest = axes_of_row(inout, indices, values);
+  additions.allocate();
+  std::int64_t steps[max_axes], step = 1;  // from number to number of places
+  for (std::size_t k = indices.size(); k-- > 0; step *= inout.shape[k]) steps[k] = step;
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    additions.places.axis[additions.places.count++] = {inout.shape[k], 0, 0, inout.strides[k]};
+  merge_axes(additions.places);
+  find_places(additions.place_of.data(), steps_of(additions.tuples), indices, inout, steps);
+  add_rows(additions, inout.dtype, inout.data, values.data);
+}
+
+}  // namespace
+
 void put(Write write, Strided inout, std::span<const Strided> indices, Strided values) {
   assert(inout.dtype == values.dtype);
+  if (write == Write::add && is_narrow(inout.dtype)) return add(inout, indices, values);
   const Places places(inout, indices, values);
   visit_write(write, inout.dtype, [&]<class T, class W>(std::type_identity<T>, W) {
     for_each_element<Tuples::in_order>(places, static_cast<const T*>(values.data), static_cast<T*>(inout.data),

@@ -1,8 +1,10 @@
-// Variances, standard deviations and norms. A root of a sum of squares has derivative 0 where it is 0.
+// Variances, standard deviations and norms. A root of a sum of squares has derivative 0 where it is 0, and there NaN for
+// a second one.
 #include <cmath>
 
 #include "kernels/reduce.h"
 #include "ops/dense.h"
+#include "ops/edge.h"
 #include "ops/sums.h"
 #include "ricci/primitive/elementwise.h"
 
@@ -94,7 +96,7 @@ struct SumOfSquares {
   }
 };
 
-/// The sum of |x|. The derivative of |x| at 0 is 0.
+/// The sum of |x|. The derivative of |x| at 0 is 0, as in `abs`.
 struct SumOfSizes {
   using kind = Explicit;
   using elements = reduction::Magnitudes;
@@ -110,9 +112,9 @@ struct SumOfSizes {
     return reduced_type(*this, axes, x);
   }
   void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
-  Tensors jvp(const Forward& f) const { return {real_inner_along(sgn(f.inputs[0]), f.tangents[0], axes)}; }
+  Tensors jvp(const Forward& f) const { return {real_inner_along(slope_of_abs(f.inputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {
-    return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * sgn(r.inputs[0])};
+    return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * slope_of_abs(r.inputs[0])};
   }
   SumOfSizes lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<SumOfSizes>> samples() {
@@ -123,7 +125,7 @@ struct SumOfSizes {
   }
 };
 
-/// A square root whose derivatives at 0 are 0, as suits the root of a sum of squares.
+/// A square root whose derivative at 0 is 0, as suits the root of a sum of squares; the second one is NaN there.
 struct FlatRoot {
   using kind = Elementwise;
   static constexpr const char* name = "flat_sqrt";
@@ -136,8 +138,7 @@ struct FlatRoot {
   }
   double reference(double x) const { return std::sqrt(x); }
   Tensor partial(const Tensor&, const Tensor& y) const {
-    const Tensor flat = y == 0;
-    return where(flat, 0, 0.5 / where(flat, 1, y));
+    return edge(y) * (0.5 / where(y == 0, 1, y));
   }
 };
 
@@ -157,14 +158,18 @@ Tensor deviation(const Tensor& x, const Axes& axes, std::int64_t correction) {
   return to(flat_root(variance("std", to(x, wide), axes, correction)), real_dtype(dtype));
 }
 
-/// (sum |x|^p)^(1/p) without the cases that have their own kernels.
+/// (sum |x|^p)^(1/p) without the cases that have their own kernels. Where it is 0 it is a flat root of 0.
 Tensor general_norm(const Tensor& x, double p, const Axes& axes) {
   const Tensor size = abs(x);
   const Tensor zero = size == 0;
-  if (p < 0) return where(any(zero, axes), 0, pow(sum_along(pow(where(zero, 1, size), p), axes), 1 / p));
-  const Tensor total = sum_along(where(zero, 0, pow(where(zero, 1, size), p)), axes);
+  if (p < 0) {
+    const Tensor nothing = any(zero, axes), zeros = sum_along(where(zero, size, 0), axes);
+    return where(nothing, flat_root(where(nothing, zeros, 1)),
+                 pow(sum_along(pow(where(zero, 1, size), p), axes), 1 / p));
+  }
+  const Tensor total = sum_along(where(zero, size, pow(where(zero, 1, size), p)), axes);
   const Tensor nothing = total == 0;
-  return where(nothing, 0, pow(where(nothing, 1, total), 1 / p));
+  return where(nothing, flat_root(where(nothing, total, 1)), pow(where(nothing, 1, total), 1 / p));
 }
 
 Tensor norm_along(const Tensor& x, double p, const Axes& axes) {

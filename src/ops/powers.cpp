@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "ops/edge.h"
 #include "primitive/writing.h"
 #include "ricci/primitive/elementwise.h"
 #include "ricci/primitive/raise.h"
@@ -184,10 +185,11 @@ struct HypotSlope {
     const T u = share(a), v = share(b);
     return scalar::select(scalar::equal(size, T(0)), T(0), u / scalar::sqrt(u * u + v * v));
   }
-  /// With q, the slope by b: q^2 / hypot and -p q / hypot.
+  /// With q, the slope by b: q^2 / hypot and -p q / hypot. NaN at the origin, where an outer function decides what the
+  /// second derivative is: that of a square is 2.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& p) const {
     const Tensor q = apply(HypotSlope{}, x[1], x[0]), size = hypot(x[0], x[1]);
-    const Tensor curved = mul(div(i == 0 ? q : p, where(eq(size, 0), 1, size)), q);
+    const Tensor curved = mul(div(i == 0 ? q : p, size), q);
     return i == 0 ? curved : neg(curved);
   }
   static double reference(double a, double b) { return a / std::hypot(a, b); }
@@ -200,7 +202,7 @@ struct Hypot {
   static constexpr unsigned keeps = input(0) | input(1);
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T a, T b) const { return scalar::hypot(a, b); }
-  /// 0 at the origin, where PyTorch has NaN.
+  /// 0 at the origin, where PyTorch has NaN; its own derivatives are NaN there.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(HypotSlope{}, x[0], x[1]) : apply(HypotSlope{}, x[1], x[0]);
   }
@@ -233,6 +235,8 @@ std::optional<double> constant_exponent(const char* op, const Tensor& base, cons
 }
 
 }  // namespace
+
+Tensor edge(const Tensor& size) { return apply(HypotSlope{}, size, Tensor(0)); }
 
 namespace ops {
 

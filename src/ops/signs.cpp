@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/axes.h"
+#include "ops/edge.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -18,8 +19,8 @@ struct Abs {
   template <class T> auto formula(T x) const { return scalar::abs(x); }
   /// Of a complex x: a tangent is complex and gives the real part along x; a cotangent is real and goes along x.
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
-    if (!x.is_complex()) return mul(t, sign(x));
-    const Tensor direction = sgn(x);
+    const Tensor direction = slope_of_abs(x);
+    if (!x.is_complex()) return mul(t, direction);
     return t.is_complex() ? real(mul(t, conj(direction))) : mul(t, direction);
   }
   static double reference(double x) { return std::fabs(x); }
@@ -78,6 +79,12 @@ double largest_number(DType dtype) {
 }
 
 }  // namespace
+
+Tensor slope_of_abs(const Tensor& x) {
+  if (!x.is_complex()) return sign(x);
+  const Tensor size = abs(x);
+  return mul(div(x, where(eq(size, 0), 1, size)), edge(size));
+}
 
 namespace ops {
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "support/expect_tensor.h"
 
@@ -276,21 +278,14 @@ const std::vector<Kink> as_in_pytorch{
      {1, 1, 2},
      {0.5, 0.5, 0},
      {}},
-    {"the slope of the norm of order 2 is 0 at the origin", [](Tensor x) { return norm(x, 2); }, {0, 0}, {0, 0}, {}},
     {"the slope of the norm of order 1 is 0 at the origin", [](Tensor x) { return norm(x, 1); }, {0, 0}, {0, 0}, {}},
     {"the slope of the norm of order 0 is 0 at the origin", [](Tensor x) { return norm(x, 0); }, {0, 0}, {0, 0}, {}},
-    {"the slope of the norm of order 3 is 0 at the origin", [](Tensor x) { return norm(x, 3); }, {0, 0}, {0, 0}, {}},
     {"the slope of the norm of order infinity is 0 at the origin",
      [](Tensor x) { return norm(x, inf); },
      {0, 0},
      {0, 0},
      {}},
     {"a zero has no slope in a norm of order 1", [](Tensor x) { return norm(x, 1); }, {0, 1}, {0, 1}, {}},
-    {"a norm of negative order has no slope where an element is 0",
-     [](Tensor x) { return norm(x, -1); },
-     {0, 1},
-     {0, 0},
-     {}},
     {"abs has no slope at 0", [](Tensor x) { return abs(x); }, {0}, {0}, {}},
     {"sign has no slope at 0", [](Tensor x) { return sign(x); }, {0}, {0}, {}},
     {"relu has no slope at 0", [](Tensor x) { return relu(x); }, {0}, {0}, {}},
@@ -360,7 +355,6 @@ const std::vector<Kink> as_in_pytorch{
      {1, 1, 0, 1},
      {1, 0, 0, 0},
      {}},
-    {"std has no slope where all are equal", [](Tensor x) { return rc::std(x); }, {1, 1, 1}, {0, 0, 0}, {}},
     {"prod is differentiable at a 0",
      [](Tensor x) { return prod(x); },
      {0, 2, 3},
@@ -380,14 +374,6 @@ const std::vector<Kink> as_in_pytorch{
 
 /// PyTorch has NaN in the derivatives of these, or another derivative in reverse than in forward mode.
 const std::vector<Kink> beyond_pytorch{
-    {"the norm of order 2 is flat at the origin", [](Tensor x) { return norm(x, 2); }, {0, 0}, {0, 0}, {}},
-    {"the norm of order 3/2 is flat at the origin", [](Tensor x) { return norm(x, 1.5); }, {0, 0}, {0, 0}, {}},
-    {"a norm of negative order is flat where an element is 0",
-     [](Tensor x) { return norm(x, -1); },
-     {0, 1},
-     {0, 0},
-     {}},
-    {"hypot is flat at the origin", [](Tensor x) { return hypot(x[0], x[1]); }, {0, 0}, {0, 0}, {}},
     {"atan2 is flat at the origin", [](Tensor x) { return atan2(x[0], x[1]); }, {0, 0}, {0, 0}, {}},
     {"copysign is flat where the magnitude is 0", [](Tensor x) { return copysign(x[0], x[1]); }, {0, 1}, {0, 0}, {}},
     {"0 to the power 0 is flat", [](Tensor x) { return pow(x[0], x[1]); }, {0, 0}, {0, 0}, {}},
@@ -423,6 +409,23 @@ const std::vector<Kink> beyond_pytorch{
      {0, 1, 1, 0}},
 };
 
+/// Sizes, which are flat where they are 0. What is computed from one may be smooth there: then its second derivative
+/// depends on what is computed, and is NaN, never a number that would be wrong for some.
+const std::vector<Kink> sizes_at_their_edge{
+    {"the norm of order 2", [](Tensor x) { return norm(x, 2); }, {0, 0}, {0, 0}, {}},
+    {"the norm of order 3/2", [](Tensor x) { return norm(x, 1.5); }, {0, 0}, {0, 0}, {}},
+    {"the norm of order 3", [](Tensor x) { return norm(x, 3); }, {0, 0}, {0, 0}, {}},
+    {"a norm of negative order", [](Tensor x) { return norm(x, -1); }, {0, 0}, {0, 0}, {}},
+    {"hypot", [](Tensor x) { return hypot(x[0], x[1]); }, {0, 0}, {0, 0}, {}},
+    {"the size of a complex number", [](Tensor x) { return abs(rc::complex(x[0], x[1])); }, {0, 0}, {0, 0}, {}},
+    {"the sum of such sizes",
+     [](Tensor x) { return norm(rc::complex(x[0], x[1]).unsqueeze(0), 1); },
+     {0, 0},
+     {0, 0},
+     {}},
+    {"the deviation of equal numbers", [](Tensor x) { return rc::std(x); }, {1, 1}, {0, 0}, {}},
+};
+
 /// The elements are these, or all 0 where none are given.
 bool same(const Tensor& found, Values wanted) {
   const Values elements = values(found);
@@ -446,6 +449,37 @@ void expect_kinks(const std::vector<Kink>& kinks) {
 TEST(Kinks, HaveTheDerivativesOfPyTorch) { expect_kinks(as_in_pytorch); }
 
 TEST(Kinks, HaveDerivativesWherePyTorchIsNotConsistent) { expect_kinks(beyond_pytorch); }
+
+TEST(Kinks, OfASizeLeaveNoSecondDerivativeThatWouldBeWrong) {
+  const std::vector<std::pair<const char*, Tensor (*)(Tensor)>> outer{
+      {"itself", [](Tensor r) { return r; }},
+      {"its square", [](Tensor r) { return square(r); }},
+      {"its power", [](Tensor r) { return pow(r, 2); }},
+      {"its product with itself", [](Tensor r) { return r * r; }},
+      {"exp of -r^2", [](Tensor r) { return exp(-square(r)); }},
+      {"its cosine", [](Tensor r) { return cos(r); }}};
+  for (const Kink& size : sizes_at_their_edge)
+    for (const auto& [what, h] : outer) {
+      SCOPED_TRACE(std::string(what) + " of " + size.sentence);
+      const Tensor x = rc::tensor(size.x);
+      const auto f = [&, &h = h](Tensor v) { return h(size.f(v)).sum(); };
+      EXPECT_TRUE(same(rc::grad(f)(x), size.slope)) << rc::grad(f)(x);
+      EXPECT_TRUE(same(rc::jacfwd(f)(x), size.slope)) << rc::jacfwd(f)(x);
+      for (const Tensor& second : {rc::hessian(f)(x), rc::jacrev(rc::grad(f))(x), rc::jacfwd(rc::grad(f))(x),
+                                   rc::jacfwd(rc::jacfwd(f))(x), rc::jacrev(rc::jacfwd(f))(x)})
+        EXPECT_TRUE(isnan(second).all().item<bool>()) << second;
+    }
+}
+
+/// A second derivative by something else does not go through the edge.
+TEST(Kinks, OfASizeDoNotReachDerivativesByOtherNumbers) {
+  const auto slope = [](Tensor w) { return rc::grad([&](Tensor x) { return w * norm(x); })(doubles({0, 0})).sum(); };
+  expect_values(rc::grad(slope)(number(2)), {0});
+  const auto rows = [](Tensor x) { return norm(x.reshape({2, 2}), 2, {1}).sum(); };
+  const Values second = values(rc::hessian(rows)(doubles({3, 4, 0, 0})));
+  EXPECT_NEAR(second[0], 0.128, 1e-12);
+  EXPECT_NEAR(second[5], 0.072, 1e-12);
+}
 
 TEST(Kinks, OfANumberStayThoseOfANumberUnderEveryTransform) {
   const Tensor x = doubles({0, 0.5, 1, 2});

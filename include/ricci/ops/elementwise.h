@@ -92,7 +92,7 @@ Tensor sqrt(const Tensor& x);
 Tensor rsqrt(const Tensor& x);  ///< 1.5 ulp
 Tensor cbrt(const Tensor& x);   ///< 1 ulp; real
 Tensor reciprocal(const Tensor& x);
-Tensor hypot(const Tensor& a, const Tensor& b);  ///< slope 0 at the origin (PyTorch: NaN)
+Tensor hypot(const Tensor& a, const Tensor& b);  ///< slope 0 at the origin (PyTorch: NaN), second derivatives NaN
 
 // ── exponentials: floating and complex; 1 ulp, expm1 2 ──
 

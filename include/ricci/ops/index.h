@@ -21,7 +21,7 @@ Tensor take(const Tensor& x, const Tensor& index);
 /// x's axes and is along none of the others larger; src has as many and is along none smaller than index, or is a
 /// number or 0-dim. It is read in x's dtype. ValueError if the shapes do not fit.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
-/// As scatter, with src added to the elements of x. Elements of src for one place add up.
+/// As scatter, with src added to the elements of x. Up to float32 the sum at a place is rounded once, at its end.
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
 /// x with the slices of src added at the places index [n] along an axis, where src has size n; it broadcasts to that
 /// shape, else ValueError.

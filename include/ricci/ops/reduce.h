@@ -99,7 +99,8 @@ inline Tensor std(const Tensor& x, const Axes& dims, std::same_as<bool> auto unb
   return std(x, dims, unbiased, false);
 }
 /// (Σ |x|^p)^(1/p) of the elements as of one vector, p = 2 unless given. p = 0 counts elements that are not zero; an
-/// infinite p gives the greatest or smallest |x|, ValueError of nothing. The derivative is 0 where the norm is 0.
+/// infinite p gives the greatest or smallest |x|, ValueError of nothing. Where the norm is 0, the derivative is 0; a
+/// second one is NaN there, but 0 where x is real and p is 0, 1 or infinite.
 ///   Tensor lengths = norm(x, 2, -1);
 Tensor norm(const Tensor& x);
 Tensor norm(const Tensor& x, double p);
