@@ -77,6 +77,7 @@ struct Parting::State {
   const char* name;
   std::int64_t answer = 0, steps = 0;
   bool asks_examples = false;                // each of a vmap, in a conditional
+  bool has_own_draws;
   SmallVector<std::int64_t, 4> given = {};   // the answers of those
   std::optional<tree::Structure> structure;  // of the first group's result
   std::vector<Frame> frames;
@@ -84,6 +85,7 @@ struct Parting::State {
   StreamScope* streams;                            // null outside vmap
   std::optional<StreamBranch> draws;
 
+  void draw_apart();
   void settle(const Tensor& question, const ErasedTree* state);
   void leave(BatchInterpreter& batch, const Disagreement::Leaving& leaving, const ErasedTree& state);
   void add_result(Frame& frame, Leaves leaves, const ErasedTree& tree) const;
@@ -100,11 +102,17 @@ struct Parting::State {
 };
 
 Parting::Parting(const char* name, DrawsFrom draws)
-    : state_(new State{.name = name, .streams = streams_of(innermost)}) {
-  const bool has_own = draws == DrawsFrom::own && !draws_are_repeated();
-  if (state_->streams && has_own) state_->draws.emplace(*state_->streams);
+    : state_(new State{.name = name,
+                       .has_own_draws = draws == DrawsFrom::own && !draws_are_repeated(),
+                       .streams = streams_of(innermost)}) {
+  if (state_->streams && !state_->streams->draws_of_function()) state_->draw_apart();
 }
 Parting::~Parting() { state_->close_scopes(); }
+
+/// What is drawn from now on is this conditional's or loop's own.
+void Parting::State::draw_apart() {
+  if (streams && has_own_draws && !draws) draws.emplace(*streams);
+}
 
 void Parting::State::open_scope(BatchInterpreter& batch) {
   for (const auto& scope : scopes)
@@ -156,6 +164,11 @@ bool Parting::is_left_out(std::int64_t answer) const {
   return state_->asks_examples && std::find(given.begin(), given.end(), answer) == given.end();
 }
 
+void Parting::may_part(const tree::Walk& state) {
+  for (const Tensor* leaf : state.leaves)
+    if (leaf->defined() && innermost_part(*value_of(*leaf), ValueKind::batched)) return state_->draw_apart();
+}
+
 std::int64_t Parting::choose(const Tensor& question) {
   state_->settle(question, nullptr);
   return state_->answer;
@@ -166,6 +179,7 @@ bool Parting::goes_on(const Tensor& question, const ErasedTree& state) {
   return state_->answer != 0;
 }
 
+/// Examples that may part draw apart from then on, whether they do part or not: a chunk cannot know of the others.
 /// Afterwards the running examples agree on the answer. `state`, null in a conditional, is then theirs.
 void Parting::State::settle(const Tensor& question, const ErasedTree* state) {
   for (;;) {
@@ -173,6 +187,7 @@ void Parting::State::settle(const Tensor& question, const ErasedTree* state) {
     const ValueRef seen = read(question, name);
     require_one_element(name, seen->type);
     const Answers answers = answers_behind(name, seen);
+    if (!answers.batches.empty()) draw_apart();
     const Disagreement differing(answers);
     if (!differing.batch()) {
       answer = only_element<std::int64_t>(name, *one_answer(answers), "");

@@ -49,7 +49,8 @@ BatchInterpreter::BatchInterpreter(BatchInterpreter& other, std::unique_ptr<Stre
 std::unique_ptr<Interpreter> BatchInterpreter::copy() {
   if (lanes) raise_part_has_one_thread(*this);
   if (!was_asked) was_asked = true;  // the other thread may ask; it need not tell
-  return std::unique_ptr<Interpreter>(new BatchInterpreter(*this, std::make_unique<StreamScope>(nullptr)));
+  auto streams = std::make_unique<StreamScope>(nullptr, examples.randomness);
+  return std::unique_ptr<Interpreter>(new BatchInterpreter(*this, std::move(streams)));
 }
 
 void raise_part_has_one_thread(const BatchInterpreter& batch) {

@@ -49,19 +49,6 @@ struct MappedExamples {
   bool operator==(const MappedExamples&) const = default;
 };
 
-/// While it lives, a function is recorded on this thread, for its types alone or for a program that will run it: batch
-/// levels draw from streams of their own. What the recording takes must not reach the streams of a run around it.
-class OwnStreams {
- public:
-  OwnStreams() { ++depth_; }
-  OwnStreams(const OwnStreams&) = delete;
-  ~OwnStreams() { --depth_; }
-  static bool are_used() { return depth_ > 0; }
-
- private:
-  static inline thread_local constinit int depth_ = 0;
-};
-
 /// A batch level for one rule, with what goes in and comes out of it.
 class BatchLevel {
  public:
@@ -122,8 +109,7 @@ class BatchLevel {
   /// Draws are the run's own where it lasts.
   Examples examples(const MappedExamples& of) {
     const BatchInterpreter* run = of.interpreter();
-    if (OwnStreams::are_used()) own_streams_.emplace(nullptr);
-    else if (!run) own_streams_.emplace(streams_of(innermost));
+    if (!run) own_streams_.emplace(streams_of(innermost), of.randomness);
     return {.count = of.count,
             .first = of.first,
             .randomness = of.randomness,

@@ -225,7 +225,6 @@ Tensors called_on_inputs(Op op, const Types& inputs, RecordInterpreter& recordin
 
 Types types_by_calling(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
-  const OwnStreams own_streams;
   RecordInterpreter scratch(Records::program, Entry{});
   Types types;
   for (const Tensor& t : called_on_inputs(op, inputs, scratch)) types.push_back(type_of(t));

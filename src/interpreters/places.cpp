@@ -32,6 +32,7 @@ struct GeneratorReference {
 
 struct TakePlace {
   using kind = Custom;
+  static constexpr bool inlined = true;  // under a vmap inside the recording, whose streams have it
   static constexpr const char* name = "take_place";
   GeneratorReference generator;
 

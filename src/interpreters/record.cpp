@@ -259,14 +259,13 @@ StreamPosition RecordInterpreter::in_here(const StreamPosition& outside) {
           .place = make_tensor(new_node<Recorded>(level, place->type, variable_of(place)), level)};
 }
 
-StreamPosition RecordInterpreter::next_position(Generator& generator) {
+StreamPosition RecordInterpreter::next_position(Generator& generator, StreamScope* streams) {
   // One that is made or seeded by the recorded function starts anew at each run.
   if (generator.state() > last_state_) return in_here({.seed = generator.seed(), .position = generator.next()});
   if (what_ == Records::part)
-    if (RecordInterpreter* around = innermost_recording(parent)) {
+    if (innermost_recording(parent)) {
       const AtLevel outside(parent);
-      DrawSource* const source = DrawSource::current();  // a rule that repeats noted draws is asked first
-      return in_here(source ? source->next(generator) : around->next_position(generator));
+      return in_here(next_draw(generator, streams));
     }
   if (what_ != Records::step) {
     const AtLevel at(this);

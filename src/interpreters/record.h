@@ -51,8 +51,9 @@ class RecordInterpreter final : public Interpreter {
   /// The program of a trace expects it to be the same in each run.
   const ValueRef* known(Variable variable);
 
-  /// The place of the next draw from `generator`. Requires: a whole program is recorded.
-  StreamPosition next_position(Generator& generator);
+  /// The place of the next draw from `generator`. Requires: a whole program is recorded. `streams`, null for none, are
+  /// those of a run of vmap around the recording that draws from inside it.
+  StreamPosition next_position(Generator& generator, StreamScope* streams = nullptr);
   /// One stream that goes on from step to step.
   struct StepStream {
     Generator* generator;

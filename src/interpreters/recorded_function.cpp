@@ -122,7 +122,6 @@ struct RecordedFunction {
 
 WrittenDown written_down(Op op, const Types& inputs) {
   const UserFunctionInRule in_rule;
-  const OwnStreams own_streams;
   RecordInterpreter inner(Records::part, Entry{});
   for (const Tensor& t : called_on_inputs(op, inputs, inner))
     inner.body->outputs.push_back(inner.variable_of(read(t, op.rules->name)));

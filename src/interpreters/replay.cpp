@@ -12,9 +12,13 @@ namespace {
 
 thread_local constinit DrawSource* source = nullptr;
 
-StreamPosition next_of_streams(Generator& generator) {
-  StreamScope* streams = streams_of(innermost);
-  return streams ? streams->next(generator) : next_position(generator);
+/// A recording that began inside the run is asked: one of a part draws from the run, others have draws of their own.
+StreamPosition next_of_streams(Generator& generator, StreamScope* streams) {
+  if (!streams) streams = streams_of(innermost);
+  if (!streams) return next_position(generator);
+  RecordInterpreter* const recording = innermost_recording();
+  const bool began_inside = recording && recording->level > streams->began();
+  return began_inside ? recording->next_position(generator, streams) : streams->next(generator);
 }
 
 }  // namespace
@@ -24,9 +28,9 @@ DrawSource* DrawSource::current() {
   return source && (!recording || recording->level <= source->began_) ? source : nullptr;
 }
 
-StreamPosition next_draw(Generator& generator) {
+StreamPosition next_draw(Generator& generator, StreamScope* streams) {
   DrawSource* const current = DrawSource::current();
-  return current ? current->next(generator) : next_of_streams(generator);
+  return current ? current->next(generator, streams) : next_of_streams(generator, streams);
 }
 
 bool draws_are_repeated() {
@@ -54,8 +58,8 @@ const BatchInterpreter* refuses_draws() {
 DrawSource::DrawSource() : began_(current_level()), outer_(current()), resumed_(source) { source = this; }
 DrawSource::~DrawSource() { source = resumed_; }
 
-StreamPosition DrawSource::next_of_outer(Generator& generator) const {
-  return outer_ ? outer_->next(generator) : next_of_streams(generator);
+StreamPosition DrawSource::next_of_outer(Generator& generator, StreamScope* streams) const {
+  return outer_ ? outer_->next(generator, streams) : next_of_streams(generator, streams);
 }
 
 Draws draws_here() {
@@ -70,14 +74,16 @@ Draws draws_here() {
 
 NotedDraws::NotedDraws(Draws& into) : draws_(into) { draws_ = draws_here(); }
 
-StreamPosition NotedDraws::next(Generator& generator) { return *draws_.places.emplace_back(next_of_outer(generator)); }
+StreamPosition NotedDraws::next(Generator& generator, StreamScope* streams) {
+  return *draws_.places.emplace_back(next_of_outer(generator, streams));
+}
 
 RepeatedDraws::RepeatedDraws(const Draws& draws) : draws_(draws) {}
 
-StreamPosition RepeatedDraws::next(Generator& generator) {
-  if (given_ == draws_.places.size()) return next_of_outer(generator);
+StreamPosition RepeatedDraws::next(Generator& generator, StreamScope* streams) {
+  if (given_ == draws_.places.size()) return next_of_outer(generator, streams);
   const std::optional<StreamPosition>& noted = draws_.places[given_++];
-  return noted ? *noted : next_of_outer(generator);
+  return noted ? *noted : next_of_outer(generator, streams);
 }
 
 bool RepeatedDraws::has_part(const BatchInterpreter& batch) const {

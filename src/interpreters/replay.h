@@ -24,8 +24,8 @@ struct Draws {
 Draws draws_here();
 
 /// The place of the next draw from `generator`: what is drawn again, else the next of the innermost run of vmap, else
-/// the generator's own.
-StreamPosition next_draw(Generator& generator);
+/// the generator's own. `streams`: those of a run to ask in place of the innermost one.
+StreamPosition next_draw(Generator& generator, StreamScope* streams = nullptr);
 
 /// Whether what this thread computes is computed again, with the draws that were noted.
 bool draws_are_repeated();
@@ -49,7 +49,8 @@ class DrawSource {
   DrawSource(const DrawSource&) = delete;
   /// The innermost one of this thread; null: there is none, or a recording that has begun inside it runs.
   static DrawSource* current();
-  virtual StreamPosition next(Generator& generator) = 0;
+  /// `streams` as in `next_draw`.
+  virtual StreamPosition next(Generator& generator, StreamScope* streams) = 0;
   /// Whether draws come from places noted before, here or in a source around it.
   virtual bool repeats() const { return outer_ && outer_->repeats(); }
   virtual bool has_part(const BatchInterpreter& batch) const { return !outer_ || outer_->has_part(batch); }
@@ -58,7 +59,7 @@ class DrawSource {
  protected:
   DrawSource();
   ~DrawSource();
-  StreamPosition next_of_outer(Generator& generator) const;
+  StreamPosition next_of_outer(Generator& generator, StreamScope* streams) const;
 
   const Level began_;  // the level it began at: what is further in began inside it
 
@@ -72,7 +73,7 @@ class NotedDraws final : public DrawSource {
  public:
   /// Requires: `into` outlives this. It becomes what `draws_here` gives.
   explicit NotedDraws(Draws& into);
-  StreamPosition next(Generator& generator) override;
+  StreamPosition next(Generator& generator, StreamScope* streams) override;
 
  private:
   Draws& draws_;
@@ -83,7 +84,7 @@ class RepeatedDraws final : public DrawSource {
  public:
   /// Requires: `draws` outlives this.
   explicit RepeatedDraws(const Draws& draws);
-  StreamPosition next(Generator& generator) override;
+  StreamPosition next(Generator& generator, StreamScope* streams) override;
   bool repeats() const override { return true; }
   bool has_part(const BatchInterpreter& batch) const override;
   const BatchInterpreter* refuses() const override { return nullptr; }
@@ -98,7 +99,7 @@ class RefusedDraws final : public DrawSource {
  public:
   /// Null: what was refused before is, and nothing more.
   explicit RefusedDraws(const BatchInterpreter* vmap) : vmap_(vmap) {}
-  StreamPosition next(Generator& generator) override { return next_of_outer(generator); }
+  StreamPosition next(Generator& generator, StreamScope* streams) override { return next_of_outer(generator, streams); }
   const BatchInterpreter* refuses() const override { return vmap_ ? vmap_ : DrawSource::refuses(); }
 
  private:

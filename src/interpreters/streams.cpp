@@ -5,6 +5,7 @@
 
 #include "interpreters/places.h"
 #include "kernels/random.h"
+#include "primitive/interpreter.h"
 
 namespace ricci {
 
@@ -19,8 +20,14 @@ constexpr std::uint64_t first_branch = std::uint64_t{1} << 62;
 
 }  // namespace
 
-StreamScope::StreamScope(StreamScope* outer)
-    : root_(outer ? outer->root_ : *this), open_(nullptr), resumed_(root_.open_), start_(positions()) {
+StreamScope::StreamScope(StreamScope* outer, Randomness mode)
+    : began_(current_level()),
+      around_(outer),
+      passes_on_(mode != Randomness::different),
+      root_(outer && outer->root_.passes_on_ <= passes_on_ ? outer->root_ : *this),
+      open_(nullptr),
+      resumed_(root_.open_),
+      start_(positions()) {
   root_.open_ = this;
 }
 /// Allocates nothing: streams that `furthest_` does not know yet are at their furthest.
@@ -35,8 +42,10 @@ StreamScope::~StreamScope() {
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   for (Stream& stream : root_.streams_)
     if (stream.state == generator.state()) return stream;
-  const StreamPosition from = next_position(generator);
-  Stream stream{.generator = &generator, .state = generator.state(), .seed = 0, .position = 0, .place = {}};
+  const StreamPosition from = root_.next_around(generator);
+  Stream stream{
+      .generator = &generator, .state = generator.state(), .seed = 0, .position = 0, .place = {}, .taken = {}};
+  if (root_.passes_on_) note(stream, from);
   if (from.place.defined()) stream.place = derived_place(place_of(from));
   else stream.seed = derived_seed(from.seed, from.position);
   // All that may throw comes first, so that the lists keep in step.
@@ -49,9 +58,31 @@ StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   return root_.streams_.emplace_back(std::move(*stage));
 }
 
+StreamPosition StreamScope::next_around(Generator& generator) const {
+  return around_ ? around_->next(generator) : next_position(generator);
+}
+
+void StreamScope::note(Stream& stream, const StreamPosition& at) {
+  const bool goes_on = !at.place.defined() && !stream.taken.empty() && !stream.taken.back().at.place.defined() &&
+                       stream.taken.back().at.seed == at.seed &&
+                       stream.taken.back().at.position + (stream.count - stream.taken.back().number) == at.position;
+  if (!goes_on) stream.taken.push_back({stream.count, at});
+  ++stream.count;
+}
+
+StreamPosition StreamScope::next_passed_on(Stream& stream, Generator& generator) const {
+  if (stream.position == stream.count) note(stream, root_.next_around(generator));
+  const std::uint64_t number = stream.position++;
+  const auto behind = std::upper_bound(stream.taken.begin(), stream.taken.end(), number,
+                                       [](std::uint64_t n, const Taken& taken) { return n < taken.number; });
+  const Taken& taken = *std::prev(behind);
+  return {taken.at.seed, taken.at.position + (number - taken.number), taken.at.place};
+}
+
 StreamPosition StreamScope::next(Generator& generator) {
-  if (root_.open_ != this) return next_position(generator);
+  if (root_.open_ != this) return root_.next_around(generator);
   Stream& stream = stream_of(generator);
+  if (draws_of_function()) return next_passed_on(stream, generator);
   return {stream.seed, stream.position++, stream.place};
 }
 
@@ -116,6 +147,7 @@ StreamScope::Stream StreamBranch::derived(StreamScope::Stream stream) const {
   if (stream.place.defined()) stream.place = derived_place(advanced_place(stream.place, position));
   else stream.seed = derived_seed(stream.seed, position);
   stream.position = 0;
+  stream.taken.clear();
   return stream;
 }
 

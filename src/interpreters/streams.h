@@ -1,6 +1,7 @@
-// The streams that random operations draw from while a mapped function runs. A run takes one position of each generator
-// it draws from and gives its own draws positions of a stream derived from that, so that a part of the run can be run
-// again, and again draw the same, without turning back a generator that other threads share. Conditionals and loops
+// The streams that random operations draw from while a mapped function runs. Where each example draws numbers of its
+// own, a run takes one position of each generator and gives its draws a stream derived from that. Where all examples
+// share their draws, a run draws what the function alone would draw, and notes the positions. So a part of a run can be
+// run again, and again draw the same, without turning back a generator that other threads share. Conditionals and loops
 // inside a run derive streams in their turn.
 // Knows nothing of what is drawn. Start with `StreamScope`; how a function draws again later is in replay.h.
 #pragma once
@@ -8,8 +9,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "ricci/dims.h"
 #include "ricci/random.h"
 #include "ricci/tensor.h"
+#include "tensor/value.h"
 
 namespace ricci {
 
@@ -24,6 +27,8 @@ class StreamBranch;
 
 /// One run of a mapped function. A scope inside another one shares its streams, so that nested runs draw what one run
 /// over all pairs of examples would; its end leaves them at the furthest position that any of its parts has reached.
+/// Where the examples of a run share their draws but those of a run inside it do not, the run inside has streams of its
+/// own, derived from one draw of the run around it, as it would have alone.
 class StreamScope {
  public:
   /// How far the streams are.
@@ -33,7 +38,7 @@ class StreamScope {
   };
 
   /// Requires: `outer`, null for none, outlives this.
-  explicit StreamScope(StreamScope* outer);
+  StreamScope(StreamScope* outer, Randomness mode);
   StreamScope(const StreamScope&) = delete;
   ~StreamScope();
 
@@ -41,6 +46,11 @@ class StreamScope {
   /// scope starts a new stream. A draw from an outer scope (a mapped function's own batching rule makes such) ignores
   /// open inner scopes and uses the generator directly, since an inner scope's restart could not repeat it.
   StreamPosition next(Generator& generator);
+  /// The level that the run was called at: a recording further in began inside the run.
+  Level began() const { return began_; }
+  /// Whether the next draw is the one that the function alone would make: no run around it draws for each example, and
+  /// no conditional or loop that its examples part in.
+  bool draws_of_function() const { return root_.passes_on_ && root_.inside_of_.empty(); }
   /// What is drawn next repeats what was drawn since the scope began: before every part of the run but the first.
   void restart();
 
@@ -52,15 +62,30 @@ class StreamScope {
 
  private:
   friend StreamBranch;
+  /// Draws that a run has taken from what is around it: the `number`th of them, and those up to the next such record,
+  /// are at consecutive positions from `at` on.
+  struct Taken {
+    std::uint64_t number;
+    StreamPosition at;
+  };
   struct Stream {
     const Generator* generator;
     std::uint64_t state;  // the generator's `state()` that this stream answers to
     std::uint64_t seed, position;
-    Tensor place;  // in a recorded program, what it begins at
+    Tensor place;              // in a recorded program, what it begins at
+    std::vector<Taken> taken;  // if it passes draws on: those so far
+    std::uint64_t count = 0;   // of them
   };
   Stream& stream_of(Generator& generator);
+  /// The next draw from what is around the root.
+  StreamPosition next_around(Generator& generator) const;
+  StreamPosition next_passed_on(Stream& stream, Generator& generator) const;
+  static void note(Stream& stream, const StreamPosition& at);
 
-  StreamScope& root_;           // the outermost scope, which owns the streams
+  const Level began_;
+  StreamScope* const around_;   // of a root: the scope that it takes positions from; null: the generator itself
+  const bool passes_on_;        // a root's streams give the positions themselves, and derive none
+  StreamScope& root_;           // the outermost scope that shares streams with this one, and owns them
   StreamScope* open_;           // of the root: the innermost scope
   StreamScope* const resumed_;  // the one that is open again when this ends
   std::vector<Stream> streams_;
@@ -69,9 +94,9 @@ class StreamScope {
   Positions start_, furthest_;
 };
 
-/// One conditional or loop inside a run. It draws from streams of its own, derived from its number among those of the
-/// run or of the one around it, and its end leaves the streams around it as they were: so an example's draws, inside
-/// and after it, depend neither on the branch that other examples take nor on how many steps they need.
+/// A conditional or loop inside a run, in which examples may part. It draws from streams of its own, derived from its
+/// number among those of the run or of the one around it, and its end leaves the streams around it as they were: so an
+/// example's draws, inside and after it, depend neither on the branch that others take nor on how many steps they need.
 class StreamBranch {
  public:
   /// Requires: `scope` outlives this.

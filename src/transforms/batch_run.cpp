@@ -83,7 +83,7 @@ struct BatchRun::State {
   bool first = true;
   Level level = 0;                  // of the last run
   std::vector<LaneSetRef> waiting;  // of the running chunk
-  StreamScope streams{streams_of(innermost)};
+  StreamScope streams{streams_of(innermost), options.randomness};
   std::unique_ptr<BatchInterpreter> interpreter;
   tree::Structure result_structure;
   std::vector<Part> parts;

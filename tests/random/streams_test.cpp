@@ -222,7 +222,7 @@ TEST(Streams, ThreadsThatShareAGeneratorTakeAPositionEach) {
 
 TEST(StreamScopes, ABranchDrawsFromStreamsOfItsOwnAndLeavesThoseAroundItAsTheyWere) {
   rc::Generator g(1), h(2);
-  rc::StreamScope scope(nullptr);
+  rc::StreamScope scope(nullptr, Randomness::different);
   scope.next(g);
   const std::uint64_t around = scope.next(g).seed;
   const auto draws_of_a_branch = [&] {
@@ -251,10 +251,10 @@ TEST(StreamScopes, ABranchDrawsFromStreamsOfItsOwnAndLeavesThoseAroundItAsTheyWe
 
 TEST(StreamScopes, AnInnerScopeRestartsWhereItBeganAndEndsAtTheFurthest) {
   rc::Generator g(1);
-  rc::StreamScope outer(nullptr);
+  rc::StreamScope outer(nullptr, Randomness::different);
   outer.next(g);
   {
-    rc::StreamScope inner(&outer);
+    rc::StreamScope inner(&outer, Randomness::different);
     inner.next(g), inner.next(g);
     inner.restart();
     EXPECT_EQ(inner.next(g).position, 1U);
@@ -267,8 +267,8 @@ TEST(StreamScopes, AnInnerScopeRestartsWhereItBeganAndEndsAtTheFurthest) {
 
 TEST(StreamScopes, AnInnerRestartRepeatsNoDrawOfTheOuterScope) {
   rc::Generator g(1);
-  rc::StreamScope outer(nullptr);
-  rc::StreamScope inner(&outer);
+  rc::StreamScope outer(nullptr, Randomness::different);
+  rc::StreamScope inner(&outer, Randomness::different);
   const auto first = outer.next(g);
   inner.restart();
   const auto second = outer.next(g);

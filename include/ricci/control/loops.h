@@ -245,6 +245,7 @@ S loop_of_segments(const char* name, const C& cond_fn, const B& body_fn, S state
     return with_answer(std::move(after));
   };
   runs::Parting parting(name);
+  parting.may_part(walk(state));
   const Segments<decltype(answer), decltype(step), Asked> advance{name, answer, step, options};
   return run_steps(name, parting, answer, advance, with_answer(std::move(state))).state;
 }

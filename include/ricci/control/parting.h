@@ -22,6 +22,9 @@ class Parting {
   Parting(const Parting&) = delete;
   ~Parting();
 
+  /// Examples that have this state may part, whatever it asks later: a part of a loop that is computed as one operation
+  /// gives all of its results for each example. Call it before the first question.
+  void may_part(const tree::Walk& state);
   /// What the running examples answer to `question`, of one element, as an integer. Where they disagree, one group that
   /// agrees goes on, the others wait, in an order of their own.
   std::int64_t choose(const Tensor& question);
