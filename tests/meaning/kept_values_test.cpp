@@ -83,6 +83,13 @@ void expect_arrays(const Step& step, std::size_t most) {
   }
 }
 
+TEST(KeptValues, WhatIsMultipliedByAConstantTakesNoMemory) {
+  const Tensor weight = ramp();
+  expect_arrays([](const Tensor&, const Tensor& y) { return y * 0.9; }, 1);
+  expect_arrays([](const Tensor&, const Tensor& y) { return y / 1.1; }, 1);
+  expect_arrays([=](const Tensor&, const Tensor& y) { return y * weight.slice(0, 0, y.size(0)); }, 1);
+}
+
 TEST(KeptValues, AResultThatNobodyReadsIsNotKept) {
   expect_arrays([](const Tensor& x, const Tensor& y) { return sin(x * 2), y; }, 1);
   expect_arrays([](const Tensor& x, const Tensor& y) { return exp(sin(x) * cos(x)).sum(), y; }, 1);
