@@ -40,10 +40,30 @@ class Tape {
     write_gradients(loss, into);
     return gradients;
   }
+  /// The same for outputs of any shape, a Tensor or a tree of them: the gradient of the sum of cotangent · output over
+  /// all elements, torch.autograd.grad's grad_outputs. The cotangents have the outputs' C++ type, shapes and dtypes; a
+  /// tensor of integers among the outputs takes an undefined one. Where the cotangents differ per example of a vmap
+  /// inside the tape, so does the gradient, and no example's tape is run again. ValueError or TypeError where a
+  /// cotangent does not fit.
+  ///   Tensor g = tape.gradient(y, x, v);
+  ///   Tensor rows = rc::vmap([&](Tensor v) { return tape.gradient(y, x, v); })(vs);
+  template <class O, class T>
+  tree::plain_t<T> gradient(const O& outputs, const T& tree,
+                            const std::type_identity_t<tree::plain_t<O>>& cotangents) const {
+    tree::plain_t<O> of = outputs, given = cotangents;
+    tree::plain_t<T> gradients = tree;
+    tree::Walk output_walk, cotangent_walk, into;
+    tree::walk(of, output_walk);
+    tree::walk(given, cotangent_walk);
+    tree::walk(gradients, into);
+    write_gradients(output_walk, cotangent_walk, into);
+    return gradients;
+  }
 
  private:
   void watch_leaves(const tree::Walk& walk);
   void write_gradients(const Tensor& loss, const tree::Walk& into) const;
+  void write_gradients(const tree::Walk& outputs, const tree::Walk& cotangents, const tree::Walk& into) const;
   struct State;
   Owned<State> state_;
 };

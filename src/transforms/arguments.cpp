@@ -193,12 +193,12 @@ void require_arguments(const char* name, const char* word, std::span<const tree:
   }
 }
 
-void require_loss(const char* name, const Type& type, runs::Place where) {
+void require_loss(const char* name, const Type& type, runs::Place where, const char* instead) {
   const std::string start =
       std::string(name) + ": the output must be one real floating 0-dim tensor, found " + to_string(type) + "; ";
   if (is_complex(type.dtype)) raise_own<TypeError>(start + "return its real part or its absolute value", where);
   if (!is_floating(type.dtype)) raise_own<TypeError>(start + "compute the loss in a floating dtype", where);
-  if (type.rank() != 0) raise_own<ValueError>(start + "reduce it to one number, or use vjp or jacrev", where);
+  if (type.rank() != 0) raise_own<ValueError>(start + "reduce it to one number, or " + instead, where);
 }
 
 void raise_no_loss(const char* name, const std::string& found, runs::Place where) {

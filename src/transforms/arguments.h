@@ -78,8 +78,8 @@ enum class Chosen : std::uint8_t { by_number, together };
 void require_arguments(const char* name, const char* word, std::span<const tree::Walk> arguments,
                        std::span<const int> differentiated, Chosen chosen, runs::Place where,
                        std::span<const tree::Walk> tangents = {});
-/// Throws unless a gradient can be taken of a tensor of this type.
-void require_loss(const char* name, const Type& type, runs::Place where);
+/// Throws unless a gradient can be taken of a tensor of this type. `instead` is what serves one of several elements.
+void require_loss(const char* name, const Type& type, runs::Place where, const char* instead = "use vjp or jacrev");
 /// The function returned no lone tensor where it should have returned a loss.
 [[noreturn]] void raise_no_loss(const char* name, const std::string& found, runs::Place where);
 /// Throws if a chunk would hold nothing.

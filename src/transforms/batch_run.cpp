@@ -89,6 +89,8 @@ struct BatchRun::State {
   std::vector<Part> parts;
 
   void match(const tree::Walk& arguments);
+  /// With none for the whole of out_dims, the function may return nothing that is stacked.
+  bool may_return_no_tensor() const { return !ragged && options.out_dims.leaf && !options.out_dims.dim; }
   std::string sizes_text(const tree::Walk& arguments) const;
   std::int64_t wrapped_axis(const tree::Walk& arguments, std::size_t leaf, std::int64_t axis) const;
   bool next_chunk();
@@ -294,7 +296,7 @@ void BatchRun::leave(const tree::Walk& result) {
   s.interpreter->end_inside();
   {
     const AtLevel outside(s.interpreter->parent);
-    require_some_tensor("vmap", "result", result, s.where);
+    if (!s.may_return_no_tensor()) require_some_tensor("vmap", "result", result, s.where);
     s.require_same_tree(result);
   }
   Part part{.from = s.from,
@@ -490,6 +492,7 @@ std::vector<Tensor> BatchRun::finish_ragged() {
 }
 
 void BatchRun::refuse(const char* found) {
+  if (state_->may_return_no_tensor()) return;
   state_->interpreter.reset();
   raise_no_tensor("vmap", found, state_->where);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "interpreters/node_memory.h"
 #include "interpreters/tape.h"
@@ -25,6 +26,10 @@ struct Tape::State {
   void require_running() const;
   [[noreturn]] void raise_inside(const char* what, const Value& value, const char* remedy) const;
   ValueRef watched_value(const ValueRef& value) const;
+  int slot_of(const ValueRef& value) const;
+  int slot_of_leaf(const Tensor& leaf) const;
+  int slot_of_output(const Tensor& output) const;
+  void pull_back(std::span<const int> roots, std::span<const Tensor> cotangents, const tree::Walk& into) const;
 };
 
 namespace {
@@ -142,36 +147,42 @@ void Tape::watch_leaves(const tree::Walk& walk) {
                          s.where);
 }
 
-void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
-  state_->require_running();
-  const TapeInterpreter& tape = *state_->interpreter;
-  const ValueRef value = whole_value(loss);
-  const Type type = value->type;
-  require_loss("Tape", type, state_->where);
+/// The tape's place for a value; -1 where it has none. No output of this level depends on one example of a vmap inside
+/// it.
+int Tape::State::slot_of(const ValueRef& value) const {
+  const Taped* taped = batched_inside(*value, interpreter->level) ? nullptr : taped_at(value, interpreter->level);
+  return taped ? taped->place.slot : -1;
+}
 
-  if (const Value* inside = batched_inside(*value, tape.level))
-    state_->raise_inside("the output", *inside, "take the gradient of what that returns");
+int Tape::State::slot_of_leaf(const Tensor& leaf) const {
+  if (!leaf.defined()) return -1;
+  const auto found = interpreter->watched.find(leaf.cell());
+  if (found != interpreter->watched.end()) return found->second;
+  const ValueRef left = without_ended(value_of(leaf));  // of a vmap, ended or not: on no tape
+  return slot_of(left->kind == ValueKind::batched ? left : live(left, "Tape"));
+}
 
-  const auto slot_of = [&](const ValueRef& v) {  // no loss of this level depends on one example of a vmap inside it
-    const Taped* taped = batched_inside(*v, tape.level) ? nullptr : taped_at(v, tape.level);
-    return taped ? taped->place.slot : -1;
-  };
-  const auto slot_of_leaf = [&](const Tensor& leaf) {
-    if (!leaf.defined()) return -1;
-    const auto watched = tape.watched.find(leaf.cell());
-    if (watched != tape.watched.end()) return watched->second;
-    const ValueRef left = without_ended(value_of(leaf));  // of a vmap, ended or not: on no tape
-    return slot_of(left->kind == ValueKind::batched ? left : live(left, "Tape"));
-  };
+int Tape::State::slot_of_output(const Tensor& output) const {
+  const ValueRef value = whole_value(output);
+  if (const Value* inside = batched_inside(*value, interpreter->level))
+    raise_inside("the output", *inside, "take the gradient of what that returns");
+  return slot_of(value);
+}
+
+/// Writes the gradients of the outputs at `roots` over the leaves of `into`. The pass runs at the level of the
+/// cotangents, or around the tape if they come from there: what it computes is on no tape but older ones.
+void Tape::State::pull_back(std::span<const int> roots, std::span<const Tensor> cotangents,
+                            const tree::Walk& into) const {
+  Level deepest = 0;
+  for (const Tensor& cotangent : cotangents)
+    if (cotangent.defined()) deepest = std::max(deepest, value_of(cotangent)->level);
   std::vector<int> slots;
   for (const Tensor* leaf : into.leaves) slots.push_back(slot_of_leaf(*leaf));
   std::vector<Tensor> found;
   {
-    const AtLevel outside(tape.parent);
-    const BackwardPass pass(tape.entry);
-    const int root = slot_of(value);
-    const Tensor one = ones({}, TensorOptions{.dtype = type.dtype});
-    found = tape.record->pull_back({&root, 1}, {&one, 1}, slots, false);
+    const AtLevel there(deepest > interpreter->level ? find_interpreter(deepest) : interpreter->parent);
+    const BackwardPass pass(interpreter->entry);
+    found = interpreter->record->pull_back(roots, cotangents, slots, false);
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     Tensor& leaf = *into.leaves[i];
@@ -180,6 +191,55 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
     if (!is_differentiable(t.dtype)) continue;
     leaf = found[i].defined() ? wrap(value_of(found[i])) : zeros_of(t);  // made here: it may be written here
   }
+}
+
+void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
+  const State& s = *state_;
+  s.require_running();
+  const Type type = whole_value(loss)->type;
+  require_loss("Tape", type, s.where, "pass a cotangent: gradient(output, tree, cotangent)");
+  const int root = s.slot_of_output(loss);
+  Tensor one;
+  {
+    const AtLevel outside(s.interpreter->parent);
+    one = ones({}, TensorOptions{.dtype = type.dtype});
+  }
+  s.pull_back({&root, 1}, {&one, 1}, into);
+}
+
+namespace {
+
+/// The cotangent without the places that it has on this tape and on younger ones.
+Tensor without_tapes_from(const Tensor& cotangent, Level level) {
+  ValueRef value = value_of(cotangent);
+  while (value->kind == ValueKind::taped && value->level >= level) value = *inner_of(*value);
+  return wrap(std::move(value));
+}
+
+}  // namespace
+
+void Tape::write_gradients(const tree::Walk& outputs, const tree::Walk& cotangents, const tree::Walk& into) const {
+  const State& s = *state_;
+  s.require_running();
+  const Misfit misfit{.name = "Tape",
+                      .what = "the cotangent does not fit the output",
+                      .remedy = "pass a cotangent like the output",
+                      .where = s.where};
+  if (!(tree::Structure(cotangents) == tree::Structure(outputs)))
+    misfit.raise<ValueError>("the cotangent is " + tree::to_string(cotangents) + ", the output is " +
+                             tree::to_string(outputs));
+  std::vector<int> roots;
+  std::vector<Tensor> fitted;
+  for (std::size_t i = 0; i < outputs.leaves.size(); ++i) {
+    const Tensor& output = *outputs.leaves[i];
+    std::optional<Type> type;
+    if (output.defined()) type = whole_value(output)->type;
+    const Tensor cotangent = fitted_leaf(misfit, "cotangent", "output", cotangents, i, type);
+    if (!cotangent.defined() || !is_differentiable(type->dtype)) continue;
+    roots.push_back(s.slot_of_output(output));
+    fitted.push_back(without_tapes_from(cotangent, s.interpreter->level));
+  }
+  s.pull_back(roots, fitted, into);
 }
 
 }  // namespace ricci

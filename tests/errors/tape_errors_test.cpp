@@ -31,8 +31,29 @@ TEST(TapeErrors, ALossThatIsNotOneNumber) {
         tape.gradient(x * x, x);
       },
       "Tape: the output must be one real floating 0-dim tensor, found f32[2]; "
-      "reduce it to one number, or use vjp or jacrev{at}\n  inside Tape{at}",
+      "reduce it to one number, or pass a cotangent: gradient(output, tree, cotangent){at}\n  inside Tape{at}",
       {x});
+}
+
+TEST(TapeErrors, ACotangentUnlikeTheOutput) {
+  const Tensor x = rc::ones({2});
+  const auto expect_misfit = [&](const auto& outputs, const auto& cotangents, const std::string& finding) {
+    expect_error<rc::ValueError>(
+        [&] {
+          rc::Tape tape;
+          tape.watch(x);
+          tape.gradient(outputs(x * x), x, cotangents);
+        },
+        "Tape: the cotangent does not fit the output: " + finding +
+            "; pass a cotangent like the output{at}\n  inside Tape{at}",
+        {x});
+  };
+  const auto alone = [](Tensor y) { return y; };
+  const auto twice = [](Tensor y) { return std::vector<Tensor>{y, y.sum()}; };
+  expect_misfit(alone, rc::ones({3}), "cotangent is f32[3], output is f32[2]");
+  expect_misfit(alone, Tensor(), "cotangent is undefined, output is f32[2]");
+  expect_misfit(twice, std::vector<Tensor>{x}, "the cotangent is [f32[2]], the output is [f32[2], f32[]]");
+  expect_misfit(twice, std::vector<Tensor>{x, x}, "cotangent ([1]) is f32[2], output ([1]) is f32[]");
 }
 
 TEST(TapeErrors, AComplexLoss) {

@@ -342,4 +342,49 @@ TEST(Tape, MayBeDestroyedOnAnotherThreadThanItsOwn) {
   expect_values(x * 1, {3});
 }
 
+/// torch.autograd.grad with grad_outputs.
+TEST(Tape, GivesTheGradientOfOutputsUnderCotangents) {
+  const Tensor x = doubles({1, 2, 3}), v = doubles({1, 10, 100});
+  rc::Tape tape;
+  tape.watch(x);
+  const Tensor y = x * x * x.sum(), z = x.sum();
+  const auto f = [](Tensor a) { return a * a * a.sum(); };
+  expect_close(tape.gradient(y, x, v), std::get<1>(rc::vjp(f, x))(v));
+  expect_values(tape.gradient(z, x, 3), {3, 3, 3});
+  const std::vector<Tensor> outputs{y, z, x > 1};
+  expect_close(tape.gradient(outputs, x, {v, rc::ones({}, rc::float64), rc::none}),
+               tape.gradient(y, x, v) + tape.gradient(z, x));
+  expect_values(tape.gradient(rc::ones({2}, rc::float64), x, rc::ones({2}, rc::float64)), {0, 0, 0});
+  const Tensor w = x.to(rc::complex128);
+  expect_values(rc::real(tape.gradient(w, x, v.to(rc::complex128))), {1, 10, 100});
+}
+
+TEST(Tape, MapsCotangentsWithoutRunningAgain) {
+  const Tensor x = doubles({1, 2, 3}), vs = doubles({1, 0, 0, 1, 10, 100}, {2, 3});
+  const auto f = [](Tensor a) { return a * a * a.sum(); };
+  rc::Tape tape;
+  tape.watch(x);
+  const Tensor y = f(x);
+  expect_close(rc::vmap([&](Tensor v) { return tape.gradient(y, x, v); })(vs), vs.matmul(rc::jacrev(f)(x)));
+  expect_close(rc::vmap([&](Tensor v) { return tape.gradient(y, x, v); })(rc::eye(3, rc::float64)), rc::jacrev(f)(x));
+  const auto along = [&](Tensor v) { return tape.gradient(y, x, v); };
+  expect_close(std::get<1>(rc::jvp(along, vs[1], vs[0])), along(vs[0]));
+  expect_close(rc::jacrev(along)(vs[1]), rc::jacrev(f)(x).t());
+}
+
+TEST(Tape, LetsAnOlderTapeDifferentiateAGradientUnderCotangents) {
+  const Tensor x = doubles({1, 2, 3}), v = doubles({1, 10, 100});
+  rc::Tape outer;
+  outer.watch(x);
+  outer.watch(v);
+  Tensor g;
+  {
+    rc::Tape inner;
+    inner.watch(x);
+    g = inner.gradient(x * x * x, x, v);
+  }
+  expect_values(outer.gradient(g.sum(), x), {6, 120, 1800});
+  expect_values(outer.gradient(g.sum(), v), {3, 12, 27});
+}
+
 }  // namespace

@@ -198,4 +198,17 @@ TEST(VmapAxes, ACapturedLoopCountIsUntouched) {
   expect_close(rc::vmap(power)(x), x * x * x * x);
 }
 
+/// With out_dims none nothing is stacked, so a function may return nothing to stack.
+TEST(VmapAxes, OutDimNoneServesAFunctionWithoutATensorInItsResult) {
+  const Tensor x = ramp({3, 2}), before = x.clone();
+  int runs = 0;
+  rc::vmap([&](Tensor a) { a.mul_(2), ++runs; }, {.out_dims = rc::none})(x);
+  expect_close(x, before * 2);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(rc::vmap([](Tensor a) { return a.dim(); }, {.out_dims = rc::none})(x), 1);
+  EXPECT_EQ(rc::vmap([](Tensor) { return std::string("one"); }, {.out_dims = rc::none, .chunk_size = 2})(x), "one");
+  EXPECT_THROW(rc::vmap([](Tensor) {})(x), rc::TypeError);
+  EXPECT_THROW(rc::vmap([](Tensor a) { return a.dim(); })(x), rc::TypeError);
+}
+
 }  // namespace

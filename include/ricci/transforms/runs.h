@@ -34,7 +34,7 @@ class BatchRun {
   void finish(const tree::Walk& result);    ///< `result` is the first run's
   /// For each leaf in turn the values of all examples, one after the other, and the offsets where each starts.
   std::vector<Tensor> finish_ragged();
-  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
+  void refuse(const char* found);  ///< a function that returned no tensor, unless out_dims is none
 
  private:
   struct State;

@@ -46,7 +46,8 @@ struct Vmapped {
 /// ValueError if nothing is mapped, if the mapped sizes differ, if in_dims or out_dims do not fit their tree, if
 /// out_dims is none for a result that differs per example, if an argument that is mapped or a result is undefined, if
 /// chunk_size or max_groups is below 1, or if the groups of examples that part return different trees. IndexError if a
-/// tensor lacks the axis in_dims or out_dims name. TypeError if f returns no Tensor. In f, a draw of random numbers is
+/// tensor lacks the axis in_dims or out_dims name. TypeError if f returns no Tensor, unless out_dims is none: then what
+/// f returns is that of the first run, an undefined Tensor if nothing. In f, a draw of random numbers is
 /// a TransformError unless `randomness` allows it, and so is reading a value that differs per example (`item`, `if`)
 /// unless `lanes` is Lanes::split.
 ///   auto per_sample = rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0, 0}});
