@@ -154,7 +154,9 @@ ProgramBody first_half(const Recording& r) {
   ProgramBody half;
   half.equations.assign(r.body.equations.begin(),
                         r.body.equations.begin() + static_cast<std::ptrdiff_t>(r.forward_equations));
-  const auto is_of_it = [&](const auto& known) { return static_cast<std::size_t>(known.variable) < r.forward_variables; };
+  const auto is_of_it = [&](const auto& known) {
+    return static_cast<std::size_t>(known.variable) < r.forward_variables;
+  };
   std::ranges::copy_if(r.body.constants, std::back_inserter(half.constants), is_of_it);
   std::ranges::copy_if(r.body.captures, std::back_inserter(half.captures), is_of_it);
   return half;

@@ -1,5 +1,5 @@
-// Variances, standard deviations and norms. A root of a sum of squares has derivative 0 where it is 0, and there NaN for
-// a second one.
+// Variances, standard deviations and norms. Where a root of a sum of squares is 0, its first derivative is 0 and its
+// second one NaN.
 #include <cmath>
 
 #include "kernels/reduce.h"

@@ -1,5 +1,5 @@
-// What error texts repeat of a file: names and words of damaged files, and names that a file gives to tensors, are shown
-// without anything that acts on a terminal.
+// What error texts repeat of a file: names and words of damaged files, and names that a file gives to tensors, are
+// shown without anything that acts on a terminal.
 #include <unistd.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Laws of second derivatives where a function has a kink: with the kink removed by a square, the second derivative is that
-// of the square, or NaN. A finite number that is wrong would go unseen.
+// Laws of second derivatives where a function has a kink: with the kink removed by a square, the second derivative is
+// that of the square, or NaN. A finite number that is wrong would go unseen.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -48,7 +48,8 @@ Function of_input(const Case& c, const List& x, std::size_t i) {
   };
 }
 
-/// What the square has for a second derivative where both sides of a kink agree on it; NaN where they do not, or f jumps.
+/// What the square has for a second derivative where both sides of a kink agree on it; NaN where they do not, or where f
+/// jumps.
 double second_of_square(const Function& f, double x, double y) {
   constexpr double step = 1e-6;
   const auto steepness = [&](double by) {

@@ -43,19 +43,16 @@ Tensor flat(const Tensor& index, const Tensor& table) {
 const std::vector<std::pair<const char*, Way>> from_zero{
     {"the gradient of embedding", gradient_of([](Tensor t, Tensor i) { return rc::embedding(i, t); })},
     {"the gradient of x[index]", gradient_of([](Tensor t, Tensor i) { return t[i]; })},
-    {"the gradient of gather", gradient_of([](Tensor t, Tensor i) {
-       return gather(t, 0, i.unsqueeze(1).expand({i.size(0), t.size(1)}));
-     })},
-    {"the gradient of gather from rows", gradient_of([](Tensor t, Tensor i) {
-       return gather(t.t(), 1, i.expand({t.size(1), i.size(0)}).clone()).t();
-     })},
+    {"the gradient of gather",
+     gradient_of([](Tensor t, Tensor i) { return gather(t, 0, i.unsqueeze(1).expand({i.size(0), t.size(1)})); })},
+    {"the gradient of gather from rows",
+     gradient_of([](Tensor t, Tensor i) { return gather(t.t(), 1, i.expand({t.size(1), i.size(0)}).clone()).t(); })},
     {"the gradient of index_select", gradient_of([](Tensor t, Tensor i) { return index_select(t, 0, i); })},
     {"the gradient of index_select from columns",
      gradient_of([](Tensor t, Tensor i) { return index_select(t.t(), 1, i).t(); })},
     {"the gradient of take", gradient_of([](Tensor t, Tensor i) { return rc::take(t, flat(i, t)); })},
-    {"the gradient of x[row, column]", gradient_of([](Tensor t, Tensor i) {
-       return t.index({i.unsqueeze(1), rc::arange(0, t.size(1), 1)});
-     })},
+    {"the gradient of x[row, column]",
+     gradient_of([](Tensor t, Tensor i) { return t.index({i.unsqueeze(1), rc::arange(0, t.size(1), 1)}); })},
     {"the gradient of vmap over w[i]", gradient_of([](Tensor t, Tensor i) {
        return rc::vmap([](Tensor w, Tensor k) { return w[k]; }, {.in_dims = {rc::none, 0}})(t, i);
      })}};
@@ -91,7 +88,8 @@ Exact exact_sums(const Scattered& s) {
   const std::vector<std::int64_t> index = s.index.to_vector<std::int64_t>();
   const std::size_t width = terms.size() / index.size();
   for (std::size_t k = 0; k < index.size(); ++k)
-    for (std::size_t i = 0; i < width; ++i) sums[static_cast<std::size_t>(index[k]) * width + i] += terms[k * width + i];
+    for (std::size_t i = 0; i < width; ++i)
+      sums[static_cast<std::size_t>(index[k]) * width + i] += terms[k * width + i];
   return sums;
 }
 
@@ -137,8 +135,8 @@ struct Size {
   std::int64_t places, width, terms;
 };
 /// Few and many places to a term; rows of one element, short ones, long ones, and some of several blocks.
-constexpr Size drawn_sizes[] = {{3, 1, 9000},  {7000, 1, 2000}, {30000, 1, 600},  {30000, 1, 40}, {5, 3, 2000},
-                                {7, 40, 900},  {2000, 40, 900}, {2000, 19, 400},  {30000, 40, 7000}, {3, 700, 200}};
+constexpr Size drawn_sizes[] = {{3, 1, 9000}, {7000, 1, 2000}, {30000, 1, 600}, {30000, 1, 40},    {5, 3, 2000},
+                                {7, 40, 900}, {2000, 40, 900}, {2000, 19, 400}, {30000, 40, 7000}, {3, 700, 200}};
 
 class ScatteredSums : public testing::TestWithParam<DType> {};
 
@@ -147,8 +145,8 @@ TEST_P(ScatteredSums, AreRoundedOnceHoweverManyTermsTheyHave) {
   for (const Size& size : drawn_sizes) {
     const Scattered s = draw(GetParam(), size.places, size.width, size.terms, seed++);
     const Scattered zero{zeros_like(s.start), s.index, s.rows};
-    SCOPED_TRACE(std::to_string(size.places) + " places, rows of " +
-                 std::to_string(size.width) + ", " + std::to_string(size.terms) + " terms");
+    SCOPED_TRACE(std::to_string(size.places) + " places, rows of " + std::to_string(size.width) + ", " +
+                 std::to_string(size.terms) + " terms");
     const Exact of_zero = exact_sums(zero), of_anything = exact_sums(s);
     for (const auto& [what, way] : from_zero) expect_rounded_once(way(zero), of_zero, what);
     for (const auto& [what, way] : from_anything) expect_rounded_once(way(s), of_anything, what);
