@@ -76,7 +76,7 @@ void write(const Leaves& from, const tree::Walk& into) {
 struct Parting::State {
   const char* name;
   std::int64_t answer = 0, steps = 0;
-  bool asks_examples = false;                // each of a vmap, in a conditional
+  bool asks_examples = false;  // each of a vmap, in a conditional
   bool has_own_draws;
   SmallVector<std::int64_t, 4> given = {};   // the answers of those
   std::optional<tree::Structure> structure;  // of the first group's result

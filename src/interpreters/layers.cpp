@@ -38,8 +38,7 @@ ValueRef without_derivatives(const ValueRef& value, Level last) {
     return new_node<Dual>(value->level, rest, tangent);
   }
   if (rest.get() == inner->get()) return value;
-  if (value->kind == ValueKind::taped)
-    return new_node<Taped>(static_cast<const Taped&>(*value), rest);
+  if (value->kind == ValueKind::taped) return new_node<Taped>(static_cast<const Taped&>(*value), rest);
   const auto& batched = static_cast<const Batched&>(*value);
   return new_node<Batched>(value->level, rest, batched.lanes, batched.is_computed);
 }

@@ -118,8 +118,8 @@ class Reader {
   TapeNode* end_next() noexcept {
     const Operand& operand = here();
     std::byte* const behind = behind_head(operand);
-    TapeNode* const node = operand.parent >= 0 ? *std::launder(reinterpret_cast<TapeNode**>(at_ + sizeof(Operand)))
-                                               : nullptr;
+    TapeNode* const node =
+        operand.parent >= 0 ? *std::launder(reinterpret_cast<TapeNode**>(at_ + sizeof(Operand))) : nullptr;
     if (holds_value(operand)) {
       at_ = behind + sizeof(ValueRef);
       value_at(behind).~ValueRef();

@@ -178,36 +178,37 @@ void add_by_elements(const Additions& a, const Slots& slots, std::int64_t tuples
   constexpr std::int64_t ahead = 16, near = 1 << 15;  // terms; places that the nearest caches hold
   const Axis run = a.tuples.last();
   const bool is_far = steps_of(a.places) > near;
-  parallel_for(
-      {steps_of(a.rest), nanoseconds_per_term * static_cast<double>(tuples + slots.count)},
-      [&](std::int64_t begin, std::int64_t end) {
-        constexpr int parts = reals_in<T>;
-        const Scratch<TotalsOf<T, 1>> totals(slots.count);
-        TotalsOf<T, 1>* total = totals.data();
-        Walk element(a.rest.axis, a.rest.count, begin);
-        for (; begin < end; ++begin, element.next()) {
-          T* to = table + element.at.y;
-          slots.for_each(a.places, 0, slots.count,
-                         [=](std::int64_t slot, std::int64_t at) { total[slot].start(reals(to + at), parts); });
-          const auto fetch = [=](std::int64_t slot) {
-            __builtin_prefetch(slot >= 0 ? static_cast<const void*>(total + slot) : to + ~slot);
-          };
-          const std::int64_t* slot_of = a.place_of.data();
-          for (Walk outer(a.tuples.axis, a.tuples.count - 1); !outer.done; outer.next(), slot_of += run.size) {
-            const T* from = rows + element.at.out + outer.at.out;
-            with_step<1>(run.out, [=](auto step) {
-              for (std::int64_t i = 0; i < run.size; ++i) {
-                if (is_far && i + ahead < run.size) fetch(slot_of[i + ahead]);
-                const T& term = from[i * step];
-                if (slot_of[i] >= 0) total[slot_of[i]].add(reals(&term), parts);
-                else Adder::write(to[~slot_of[i]], term);
-              }
-            });
-          }
-          slots.for_each(a.places, 0, slots.count,
-                         [=](std::int64_t slot, std::int64_t at) { total[slot].round_to(reals(to + at), parts); });
-        }
-      });
+  parallel_for({steps_of(a.rest), nanoseconds_per_term * static_cast<double>(tuples + slots.count)},
+               [&](std::int64_t begin, std::int64_t end) {
+                 constexpr int parts = reals_in<T>;
+                 const Scratch<TotalsOf<T, 1>> totals(slots.count);
+                 TotalsOf<T, 1>* total = totals.data();
+                 Walk element(a.rest.axis, a.rest.count, begin);
+                 for (; begin < end; ++begin, element.next()) {
+                   T* to = table + element.at.y;
+                   slots.for_each(a.places, 0, slots.count, [=](std::int64_t slot, std::int64_t at) {
+                     total[slot].start(reals(to + at), parts);
+                   });
+                   const auto fetch = [=](std::int64_t slot) {
+                     __builtin_prefetch(slot >= 0 ? static_cast<const void*>(total + slot) : to + ~slot);
+                   };
+                   const std::int64_t* slot_of = a.place_of.data();
+                   for (Walk outer(a.tuples.axis, a.tuples.count - 1); !outer.done; outer.next(), slot_of += run.size) {
+                     const T* from = rows + element.at.out + outer.at.out;
+                     with_step<1>(run.out, [=](auto step) {
+                       for (std::int64_t i = 0; i < run.size; ++i) {
+                         if (is_far && i + ahead < run.size) fetch(slot_of[i + ahead]);
+                         const T& term = from[i * step];
+                         if (slot_of[i] >= 0) total[slot_of[i]].add(reals(&term), parts);
+                         else Adder::write(to[~slot_of[i]], term);
+                       }
+                     });
+                   }
+                   slots.for_each(a.places, 0, slots.count, [=](std::int64_t slot, std::int64_t at) {
+                     total[slot].round_to(reals(to + at), parts);
+                   });
+                 }
+               });
 }
 
 // --- Row by row
@@ -286,7 +287,6 @@ void add_by_rows(const Additions& a, const Slots& slots, std::int64_t tuples, T*
 // --- Place by place
 
 inline constexpr int block = 256;  // elements that are added at once
-
 
 /// The rows of each slot, in their order: `rows` [begin[i], begin[i + 1]) are slot i's.
 struct RowsOfSlots {

@@ -10,9 +10,9 @@ namespace ricci::kernels {
 
 /// Rows and the places of a table that they are added to.
 struct Additions {
-  AxisList places;  // the axes of the table that places lie along: its steps as y
-  AxisList tuples;  // the axes of the rows that say which row: their steps as out
-  AxisList rest;    // the axes of one row: the rows' steps as out, the table's as y
+  AxisList places;                 // the axes of the table that places lie along: its steps as y
+  AxisList tuples;                 // the axes of the rows that say which row: their steps as out
+  AxisList rest;                   // the axes of one row: the rows' steps as out, the table's as y
   Scratch<std::int64_t> place_of;  // of each tuple in row-major order, its place's number in row-major order
 
   /// Requires: `tuples` is set.

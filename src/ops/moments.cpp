@@ -137,9 +137,7 @@ struct FlatRoot {
     return scalar::sqrt(x);
   }
   double reference(double x) const { return std::sqrt(x); }
-  Tensor partial(const Tensor&, const Tensor& y) const {
-    return edge(y) * (0.5 / where(y == 0, 1, y));
-  }
+  Tensor partial(const Tensor&, const Tensor& y) const { return edge(y) * (0.5 / where(y == 0, 1, y)); }
 };
 
 Tensor flat_root(const Tensor& x) { return apply(FlatRoot{}, x); }

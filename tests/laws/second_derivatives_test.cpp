@@ -48,8 +48,8 @@ Function of_input(const Case& c, const List& x, std::size_t i) {
   };
 }
 
-/// What the square has for a second derivative where both sides of a kink agree on it; NaN where they do not, or where f
-/// jumps.
+/// What the square has for a second derivative where both sides of a kink agree on it; NaN where they do not, or where
+/// f jumps.
 double second_of_square(const Function& f, double x, double y) {
   constexpr double step = 1e-6;
   const auto steepness = [&](double by) {
@@ -76,9 +76,7 @@ void expect_right_or_nan(const Case& c, const List& x) {
     std::string at;
     for (const Tensor& t : x) at += " " + std::to_string(number_of(t));
     for (const double d : found)
-      if (!std::isnan(d)) {
-        EXPECT_NEAR(d, wanted, 1e-2 * std::max(1.0, wanted)) << "at" << at << ", by input " << i;
-      }
+      if (!std::isnan(d)) { EXPECT_NEAR(d, wanted, 1e-2 * std::max(1.0, wanted)) << "at" << at << ", by input " << i; }
   }
 }
 

@@ -63,11 +63,8 @@ const std::vector<Transform>& transforms() {
        }},
       {"vmap(grad)", [](Loop& f) { rc::vmap(rc::grad(std::ref(f)))(ramp().reshape({4, -1})); }},
       {"grad(vmap)",
-       [](Loop& f) {
-         rc::grad([&](Tensor x) { return rc::vmap(std::ref(f))(x).sum(); })(ramp().reshape({4, -1}));
-       }},
-      {"grad(grad)",
-       [](Loop& f) { rc::grad([&](Tensor x) { return rc::grad(std::ref(f))(x).sum(); })(ramp()); }},
+       [](Loop& f) { rc::grad([&](Tensor x) { return rc::vmap(std::ref(f))(x).sum(); })(ramp().reshape({4, -1})); }},
+      {"grad(grad)", [](Loop& f) { rc::grad([&](Tensor x) { return rc::grad(std::ref(f))(x).sum(); })(ramp()); }},
       {"jvp(grad)", [](Loop& f) { rc::jvp(rc::grad(std::ref(f)), ramp(), ramp()); }},
   };
   return all;

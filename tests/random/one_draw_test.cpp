@@ -31,9 +31,7 @@ Function summed(Function f) {
 
 Transform mapped(const std::string& name, rc::VmapOptions options) {
   options.randomness = Randomness::same;
-  const auto of = [=](Function f) {
-    return [=](Tensor x) { return rc::vmap(f, options)(rc::stack({x, x, x}))[1]; };
-  };
+  const auto of = [=](Function f) { return [=](Tensor x) { return rc::vmap(f, options)(rc::stack({x, x, x}))[1]; }; };
   return {name, of, true};
 }
 
@@ -149,8 +147,7 @@ std::vector<Named> functions_that_a_program_draws_otherwise() {
       {"a conditional",
        [](Tensor x) {
          const Tensor y = times_noise(exp(x));
-         const Tensor z = rc::cond(
-             rc::tensor(true), [&] { return times_noise(times_noise(y)); }, [&] { return y; });
+         const Tensor z = rc::cond(rc::tensor(true), [&] { return times_noise(times_noise(y)); }, [&] { return y; });
          return times_noise(z);
        }},
       {"a loop",
@@ -269,8 +266,8 @@ INSTANTIATE_TEST_SUITE_P(All, OneDrawOf, testing::ValuesIn(all_categories()),
 /// Draws before, in and behind what examples part in, some of them on one path only.
 Tensor parts_on_the_way(Tensor x) {
   const Tensor before = rc::rand({}, rc::float64);
-  const Tensor branch = rc::cond(
-      x > 2, [&] { return rc::rand({}, rc::float64) + rc::rand({}, rc::float64); }, [&] { return x; });
+  const Tensor branch =
+      rc::cond(x > 2, [&] { return rc::rand({}, rc::float64) + rc::rand({}, rc::float64); }, [&] { return x; });
   const Tensor between = rc::rand({}, rc::float64);
   const Tensor loop = rc::while_loop([](Tensor s) { return s > 0; },
                                      [](Tensor s) { return s - 1 - 0.1 * rc::rand({}, rc::float64); }, x);
@@ -322,9 +319,7 @@ TEST(RecordedMaps, DrawWhatTheWholeDrawsInChunks) {
       {"a program", [=](Tensor x) { return times_noise((*program)({x})[0]); }},
       {"a custom function", [](Tensor x) { return times_noise(TimesNoise::apply(x)); }},
       {"a branch",
-       [](Tensor x) {
-         return times_noise(rc::cond(x.sum() > 3, [&] { return times_noise(x); }, [&] { return x; }));
-       }},
+       [](Tensor x) { return times_noise(rc::cond(x.sum() > 3, [&] { return times_noise(x); }, [&] { return x; })); }},
       {"a loop",
        [](Tensor x) { return times_noise(rc::fori_loop(0, 3, [](Tensor, Tensor y) { return times_noise(y); }, x)); }},
   };
