@@ -2,13 +2,10 @@
 #include "custom/derived.h"
 
 #include <algorithm>
-#include <iterator>
-#include <string>
 #include <utility>
 
 #include "custom/closing.h"
 #include "primitive/derive.h"
-#include "program/constants.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::function {
@@ -149,38 +146,6 @@ Recording record(const Program& f, const Flags& active, Runs runs, const Flags& 
   return r;
 }
 
-/// The constants and captures of a recording's first half, and the equations that compute the outputs.
-ProgramBody first_half(const Recording& r) {
-  ProgramBody half;
-  half.equations.assign(r.body.equations.begin(),
-                        r.body.equations.begin() + static_cast<std::ptrdiff_t>(r.forward_equations));
-  const auto is_of_it = [&](const auto& known) {
-    return static_cast<std::size_t>(known.variable) < r.forward_variables;
-  };
-  std::ranges::copy_if(r.body.constants, std::back_inserter(half.constants), is_of_it);
-  std::ranges::copy_if(r.body.captures, std::back_inserter(half.captures), is_of_it);
-  return half;
-}
-
-/// The same operation on the same variables; programs among the parameters are the same if they read the same.
-bool are_same(const Equation& a, const Equation& b) {
-  if (a.rules != b.rules || !(a.inputs == b.inputs) || !(a.outputs == b.outputs)) return false;
-  const ParameterRules& rules = a.rules->parameters;
-  if (rules.size == 0 || rules.equal(a.parameters.get(), b.parameters.get())) return true;
-  std::string a_text, b_text;
-  rules.print(a.parameters.get(), a_text);
-  rules.print(b.parameters.get(), b_text);
-  return a_text == b_text;
-}
-bool are_same(const Capture& a, const Capture& b) { return a.variable == b.variable && a.tensor.is_same(b.tensor); }
-bool are_same(const Constant& a, const Constant& b) {
-  return a.variable == b.variable && number_text(*a.value) == number_text(*b.value);
-}
-template <class Known>
-bool are_all_same(const std::vector<Known>& a, const std::vector<Known>& b) {
-  return std::ranges::equal(a, b, [](const Known& x, const Known& y) { return are_same(x, y); });
-}
-
 /// Some of the variables of a recording.
 class Variables {
  public:
@@ -250,7 +215,6 @@ Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
     for (const Variable v : r.body.equations[i].outputs) keep(v);
   }
   active_outputs_ = r.active_outputs;
-  first_half_ = first_half(r);
   ProgramBody body = r.body;
   body.inputs = r.inputs;
   body.inputs.insert(body.inputs.end(), r.streams.begin(), r.streams.end());
@@ -284,13 +248,6 @@ std::pair<Recording, std::vector<Variable>> Split::record_for_all() const {
     }
     return {recorded(Flags(outputs, false)), std::move(needed)};
   }
-}
-
-/// Variables are paired with those of the first recording by number, so both must have computed the same until the cut.
-bool Split::begins_as_before(const Recording& r) const {
-  const ProgramBody now = first_half(r);
-  return are_all_same(now.equations, first_half_.equations) && are_all_same(now.captures, first_half_.captures) &&
-         are_all_same(now.constants, first_half_.constants);
 }
 
 /// None if this recording's backward half reads a value that the first one did not keep: a rule may compute differently
@@ -356,14 +313,9 @@ Closure pulled_back(const Program& f, const Flags& active, const Flags& cotangen
 }
 
 Backward Split::backward(const Flags& cotangents, const Flags& at_least, const Flags& summed) const {
-  for (const Flags& of : {cotangents, active_outputs_}) {
-    const Recording r = record(f_, active_, runs_, of, at_least, summed);
-    if (!begins_as_before(r))
-      raise<TransformError>(
-          "a function with a rule of its own computed or captured something else when it was written down again; make "
-          "it depend on its arguments alone");
-    if (std::optional<Backward> found = cut(r)) return *std::move(found);
-  }
+  const auto recorded = [&](const Flags& of) { return record(f_, active_, runs_, of, at_least, summed); };
+  if (std::optional<Backward> found = cut(recorded(cotangents))) return *std::move(found);
+  if (std::optional<Backward> found = cut(recorded(active_outputs_))) return *std::move(found);
   raise<TransformError>(
       "a backward rule computed something else when it was written down again; make it depend on its arguments alone");
 }

@@ -28,6 +28,7 @@ struct ShareOfPair {
   static constexpr unsigned linear_in = input(0);
   static constexpr unsigned keeps = input(1) | output(0);
   static constexpr Interval domain = {0.5, 2};
+  static constexpr double ulps = 0.5;
   template <class T> auto formula(T x, T gap) const {
     const auto unread = scalar::equal(x, T(0)) && scalar::equal(gap, T(0));
     return scalar::select(unread, T(0), x / gap);

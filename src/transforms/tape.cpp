@@ -209,11 +209,10 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
 
 namespace {
 
-/// The cotangent without the places that it has on this tape and on younger ones.
-Tensor without_tapes_from(const Tensor& cotangent, Level level) {
-  ValueRef value = value_of(cotangent);
-  while (value->kind == ValueKind::taped && value->level >= level) value = *inner_of(*value);
-  return wrap(std::move(value));
+/// The cotangent without the place that it has on the tape of this level: what the pass computes is not on that tape.
+Tensor without_place_on(Level level, const Tensor& cotangent) {
+  const ValueRef& value = value_of(cotangent);
+  return value->level == level ? wrap(*inner_of(*value)) : cotangent;
 }
 
 }  // namespace
@@ -237,7 +236,7 @@ void Tape::write_gradients(const tree::Walk& outputs, const tree::Walk& cotangen
     const Tensor cotangent = fitted_leaf(misfit, "cotangent", "output", cotangents, i, type);
     if (!cotangent.defined() || !is_differentiable(type->dtype)) continue;
     roots.push_back(s.slot_of_output(output));
-    fitted.push_back(without_tapes_from(cotangent, s.interpreter->level));
+    fitted.push_back(without_place_on(s.interpreter->level, cotangent));
   }
   s.pull_back(roots, fitted, into);
 }

@@ -158,7 +158,7 @@ TEST_F(NumpyFile, ArchivesMayBeCompressed) {
 
 TEST_F(NumpyFile, OfNamesThatAnArchiveCannotHoldIsAnErrorAndNoFile) {
   expect_error<rc::ValueError>([&] { rc::save_npz(path("x.npz"), {{"a\xff", rc::ones({1})}}); },
-                               "save_npz: the name 'a\xff' is not UTF-8; give the tensor another one");
+                               "save_npz: the name 'a\\xff' is not UTF-8; give the tensor another one");
   expect_error<rc::ValueError>([&] { rc::save_npz(path("x.npz"), {{std::string("a\0b", 3), rc::ones({1})}}); },
                                "save_npz: the name 'a…' holds a zero byte, which an archive's names cannot; give the "
                                "tensor another one");

@@ -154,7 +154,7 @@ TEST_F(Safetensors, RefuseNamesThatTheFormatCannotHold) {
   expect_error<rc::ValueError>([&] { rc::save_safetensors(path, {{"__metadata__", rc::ones({})}}); },
                                "save_safetensors: no tensor can be named __metadata__; give it another name");
   expect_error<rc::ValueError>([&] { rc::save_safetensors(path, {{"\xff", rc::ones({})}}); },
-                               "save_safetensors: the name '\xff' is not UTF-8; give the tensor another one");
+                               "save_safetensors: the name '\\xff' is not UTF-8; give the tensor another one");
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 

@@ -213,26 +213,4 @@ TEST(Split, ItsHalvesCanBeMappedAndPushed) {
   expect_close(Whole{pushed.closure}(inputs)[1], -sin(a) * b * da);
 }
 
-/// Variables of two recordings are paired by number: a value of the one would pass for another of the other.
-TEST(Split, RefusesAFunctionThatCapturesSomethingElseTheSecondTime) {
-  const Tensor two = rc::full({2}, 2.0).clone(), five = rc::full({2}, 5.0).clone();
-  int calls = 0;
-  const auto square = rc::custom_vjp([](Tensor x) { return x * x; },
-                                     [&](Tensor x) { return std::pair{x * x, ++calls % 2 ? x * two : x * five}; },
-                                     [](Tensor kept, Tensor ct) { return ct * kept; });
-  const auto f = [&](Tensor x) {
-    const auto step = [&](Tensor carry, Tensor row) { return std::pair{square(carry) + row, row}; };
-    return std::get<0>(rc::scan(step, x, rc::zeros({3, 2}))).sum();
-  };
-  try {
-    rc::trace(rc::grad(f))(rc::ones({2}));
-    ADD_FAILURE() << "threw nothing";
-  } catch (const rc::TransformError& error) {
-    EXPECT_NE(std::string(error.what()).find("captured something else when it was written down again"),
-              std::string::npos)
-        << error.what();
-  }
-  EXPECT_FALSE(rc::inside_transform());
-}
-
 }  // namespace
