@@ -10,6 +10,7 @@
 #include "interpreters/record.h"
 #include "primitive/custom.h"
 #include "primitive/derive.h"
+#include "primitive/given.h"
 #include "primitive/writing.h"
 
 namespace ricci {
@@ -125,7 +126,8 @@ Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::
 bool add_to_part(Tensor& sum, const TapeNode& node, const Tensor& cotangent) {
   if (!node.rules->is_view || !sum.defined() || recordings_of_programs != 0 || narrowed_levels != 0) return false;
   const Type whole = type_of(sum), part = type_of(cotangent);
-  if (part.dtype != whole.dtype || 2 * part.shape.numel() > whole.shape.numel()) return false;
+  if (!GivenAway::pays_for(whole) || part.dtype != whole.dtype || 2 * part.shape.numel() > whole.shape.numel())
+    return false;
   Type type = whole;
   Strides strides = contiguous_strides(whole.shape);
   void* data = nullptr;

@@ -61,7 +61,7 @@ struct Put {
     Tensor of_value, of_base;
     if (r.wants(1)) {
       of_value = apply_all(view.op(), {&ct, 1})[0];
-      if (r.last_use && r.wants(0)) of_value = clone(of_value);
+      if (r.last_use && r.wants(0) && GivenAway::pays_for(r.input_types[0])) of_value = clone(of_value);
     }
     if (r.wants(0)) {
       const Tensor none = zeros_of(r.input_types[1]);
@@ -93,7 +93,8 @@ struct Put {
 Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view) { return apply(Put{view}, base, value); }
 
 Tensor put_giving_away(const Tensor& base, const Tensor& value, const ViewParameter& view) {
-  if (!base.cell()->refs.is(1) || base.cell()->link) return put(base, value, view);
+  if (!base.cell()->refs.is(1) || base.cell()->link || !GivenAway::pays_for(type_of(base)))
+    return put(base, value, view);
   GivenAway given(*base.cell(), nullptr);
   const GivenAway::Offer offer(&given);
   return put(base, value, view);

@@ -18,6 +18,13 @@ class GivenAway {
   /// that `owner` shows, if it is the argument of a transform. `incoming`, which the caller holds, may be a view of the
   /// elements.
   GivenAway(const Cell& owner, const Value* incoming);
+  /// Whether a whole of this type is large enough: to copy a few elements costs less than to find out who holds them.
+  static bool pays_for(const Type& whole) {
+    constexpr std::int64_t few = 1024;
+    std::int64_t elements = 1;
+    for (Size size : whole.shape) elements *= size.hint();
+    return elements >= few;
+  }
   GivenAway(const GivenAway&) = delete;
   /// From now on, `undo` can give overwritten elements their values back.
   void keep_what_is_overwritten() { keeps_ = true; }

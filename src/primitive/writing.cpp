@@ -387,7 +387,8 @@ void assign(Cell* cell, ValueRef value) {
   try {
     for (const Cell* c = cell; c->link; c = changes.back().cell) {
       Cell* const base = c->link->base.cell();
-      const bool is_first_root = !given && root_of(base) == base && c->link->operation();
+      const bool is_first_root = !given && root_of(base) == base && c->link->operation() && base->value &&
+                                 GivenAway::pays_for(base->value->type);
       if (!is_first_root) {
         const ValueRef before = value_of(c->link->base);
         changes.push_back({base, c->link->base_after(before, changes.back().value)});
