@@ -9,6 +9,7 @@
 #include "ricci/implicit.h"
 #include "ricci/io.h"
 #include "ricci/keys.h"
+#include "ricci/memory.h"
 #include "ricci/nest.h"
 #include "ricci/no_grad.h"
 #include "ricci/ops.h"

@@ -174,10 +174,18 @@ void primitives() {
   expect(same(rc::vmap(greatest)(x), rc::tensor({3.0, 2.0})), "the same, mapped");
 }
 
+void memory() {
+  rc::empty_cache();
+  rc::reset_peak_memory_stats();
+  const rc::MemoryStats stats = rc::memory_stats();
+  expect(stats.allocated <= stats.reserved && stats.reserved <= stats.max_reserved, "what the library holds");
+}
+
 }  // namespace
 
 int main() {
   primitives();
+  memory();
   from_values();
   indices();
   transforms();
