@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "ops/logistic.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
@@ -16,12 +17,12 @@ constexpr DTypes fields = DTypes::floating | DTypes::complex;
 
 /// 1 / (1 + exp(-x)), by exp(-|x|): the results that are subnormal would otherwise be 1 / inf.
 template <class T>
-T logistic(T x) {
+T logistic_of(T x) {
   const T one(1), e = scalar::exp(-scalar::abs(x));
   return scalar::select(scalar::less(x, T(0)), e, one) / (one + e);
 }
 template <class F>
-std::complex<F> logistic(std::complex<F> x) {
+std::complex<F> logistic_of(std::complex<F> x) {
   return F(1) / (F(1) + std::exp(-x));
 }
 
@@ -82,7 +83,7 @@ struct Sigmoid {
   static constexpr double ulps = 2.5;
   static constexpr DTypes dtypes = fields;
   static constexpr unsigned keeps = output(0);
-  template <class T> auto formula(T x) const { return logistic(x); }
+  template <class T> auto formula(T x) const { return logistic_of(x); }
   Tensor scale(const Tensor& t, const Tensor&, const Tensor& y) const { return apply(SigmoidSlope{}, t, y); }
   static double reference(double x) { return logistic_reference(x); }
 };
@@ -93,7 +94,7 @@ struct Logistic {
   static constexpr const char* name = "logistic";
   static constexpr double ulps = 2.5;
   static constexpr unsigned keeps = input(0);
-  template <class T> auto formula(T x) const { return logistic(x); }
+  template <class T> auto formula(T x) const { return logistic_of(x); }
   Tensor partial(const Tensor& x, const Tensor&) const { return mul(apply(Logistic{}, x), apply(Logistic{}, neg(x))); }
   static double reference(double x) { return logistic_reference(x); }
 };
@@ -275,11 +276,11 @@ struct SiluSlope {
   static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T t, T x) const {
     const T finite = made_finite(x);
-    return share(t, scalar::fma(finite, logistic(-finite), T(1)), finite);
+    return share(t, scalar::fma(finite, logistic_of(-finite), T(1)), finite);
   }
-  template <class T> static T exact(T t, T x) { return t * logistic(x) * (T(1) + x * logistic(-x)); }
+  template <class T> static T exact(T t, T x) { return t * logistic_of(x) * (T(1) + x * logistic_of(-x)); }
   /// The terms cancel near x = -1.28; where the slope itself is subnormal, t times it has no more digits.
-  template <class T> static T unit(T t, T x) { return t * scalar::max(logistic(x), T::smallest_normal()); }
+  template <class T> static T unit(T t, T x) { return t * scalar::max(logistic_of(x), T::smallest_normal()); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(SiluSlope{}, t, x[1]);
     const Tensor finite = clamp(x[1], -2000, 2000);  // beyond, the change is 0
@@ -300,7 +301,7 @@ struct Silu {
   template <class T> auto formula(T x) const {
     return share(scalar::select(scalar::less(x, T(0)), made_finite(x), x), T(1), x);
   }
-  template <class T> static T exact(T x) { return x * logistic(x); }
+  template <class T> static T exact(T x) { return x * logistic_of(x); }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return apply(SiluSlope{}, t, x); }
   static double reference(double x) { return x * logistic_reference(x); }
 };
@@ -329,11 +330,11 @@ struct SoftplusSlope {
   }
   template <class T> T exact(T t, T x) const {
     const T z = x * T::in_element(beta);
-    return scalar::select(scalar::greater(z, T(threshold)), t, t * logistic(z));
+    return scalar::select(scalar::greater(z, T(threshold)), t, t * logistic_of(z));
   }
   /// Where the slope itself is subnormal, t times it has no more digits.
   template <class T> T unit(T t, T x) const {
-    return t * scalar::max(logistic(x * T::in_element(beta)), T::smallest_normal());
+    return t * scalar::max(logistic_of(x * T::in_element(beta)), T::smallest_normal());
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     if (i == 0) return apply(*this, t, x[1]);
@@ -373,6 +374,8 @@ struct Softplus {
 };
 
 }  // namespace
+
+Tensor logistic(const Tensor& x) { return apply(Logistic{}, x); }
 
 namespace ops {
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ops/axes.h"
+#include "ops/logistic.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -83,7 +84,9 @@ struct BinaryCrossEntropyWithLogits {
   /// Near a target of 1 the first two terms cancel.
   template <class T> static T unit(T x, T y) { return scalar::max(scalar::abs(x), scalar::abs(x * y)); }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
-    return i == 0 ? sigmoid(x[0]) - x[1] : neg(x[0]);
+    if (i == 1) return neg(x[0]);
+    // σ(x) - y. Where σ(x) is near 1, it has lost what σ(-x) has.
+    return where(x[0] > 0, (1 - x[1]) - logistic(neg(x[0])), logistic(x[0]) - x[1]);
   }
   static double reference(double x, double y) {
     return y * std::log1p(std::exp(-x)) + (1 - y) * std::log1p(std::exp(x));

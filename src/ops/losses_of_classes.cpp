@@ -37,15 +37,16 @@ struct CrossEntropy {
              static_cast<const std::int64_t*>(classes->data), classes->type.shape, x.shape[x.rank - 1]);
     });
   }
-  /// Σ softmax(x) t - t[class].
+  /// Σ softmax(x) (t - t[class]): near a probability of 1, what the others have is more than what is left of 1.
   Tensors jvp(const Forward& f) const {
     const Tensor& t = f.tangents[0];
-    return {sum(softmax(f.inputs[0], -1) * t, -1) - squeeze(gather(t, -1, unsqueeze(f.inputs[1], -1)), -1)};
+    return {sum(softmax(f.inputs[0], -1) * (t - gather(t, -1, unsqueeze(f.inputs[1], -1))), -1)};
   }
-  /// ct (softmax(x) - one-hot(class)).
+  /// ct softmax(x), and for the class itself minus the sum of the others, since its probability less 1 has few digits.
   Tensors vjp(const Reverse& r) const {
-    const Tensor ct = unsqueeze(r.cotangents[0], -1);
-    return {scatter_add(softmax(r.inputs[0], -1) * ct, -1, unsqueeze(r.inputs[1], -1), neg(ct)), Tensor()};
+    const Tensor ct = unsqueeze(r.cotangents[0], -1), place = unsqueeze(r.inputs[1], -1);
+    const Tensor others = scatter(softmax(r.inputs[0], -1), -1, place, 0);
+    return {scatter(others, -1, place, neg(sum(others, {-1}, true))) * ct, Tensor()};
   }
   CrossEntropy lifted() const { return {}; }
   static std::vector<Sample<CrossEntropy>> samples() {
