@@ -158,16 +158,15 @@ Tensor deviation(const Tensor& x, const Axes& axes, std::int64_t correction) {
 
 /// (sum |x|^p)^(1/p) without the cases that have their own kernels. Where it is 0 it is a flat root of 0.
 Tensor general_norm(const Tensor& x, double p, const Axes& axes) {
-  const Tensor size = abs(x);
-  const Tensor zero = size == 0;
-  if (p < 0) {
-    const Tensor nothing = any(zero, axes), zeros = sum_along(where(zero, size, 0), axes);
-    return where(nothing, flat_root(where(nothing, zeros, 1)),
-                 pow(sum_along(pow(where(zero, 1, size), p), axes), 1 / p));
-  }
-  const Tensor total = sum_along(where(zero, size, pow(where(zero, 1, size), p)), axes);
-  const Tensor nothing = total == 0;
-  return where(nothing, flat_root(where(nothing, total, 1)), pow(where(nothing, 1, total), 1 / p));
+  const Tensor zero = x == 0, power = pow(abs(where(zero, 1, x)), p);
+  // The first derivative of |x|^p at 0 is 0. From order 2 on the second one is 0 too; below, it is infinite, and a flat
+  // root makes it NaN.
+  const Tensor at_zero = 0 < p && p < 2 ? flat_root(where(zero, abs(x), 1)) : Tensor(0);
+  const Tensor total = sum_along(where(zero, at_zero, power), axes);
+  const Tensor nothing = p < 0 ? any(zero, axes) : total == 0;
+  const Tensor flat = logical_and(zero, beside(nothing, axes, type_of(x).rank()));
+  const Tensor zeros = sum_along(where(flat, abs(where(flat, x, 1)), 0), axes);
+  return where(nothing, flat_root(where(nothing, zeros, 1)), pow(where(nothing, 1, total), 1 / p));
 }
 
 Tensor norm_along(const Tensor& x, double p, const Axes& axes) {

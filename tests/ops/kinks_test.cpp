@@ -3,6 +3,7 @@
 // is taken instead.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -468,6 +469,46 @@ TEST(Kinks, OfASizeLeaveNoSecondDerivativeThatWouldBeWrong) {
       for (const Tensor& second : {rc::hessian(f)(x), rc::jacrev(rc::grad(f))(x), rc::jacfwd(rc::grad(f))(x),
                                    rc::jacfwd(rc::jacfwd(f))(x), rc::jacrev(rc::jacfwd(f))(x)})
         EXPECT_TRUE(isnan(second).all().item<bool>()) << second;
+    }
+}
+
+/// Of |x|^p the second derivative at 0 is 0 from order 2 on. Below, it is infinite: then a number would be wrong.
+TEST(Kinks, OfAnElementThatIs0LeaveNoWrongDerivativesInANorm) {
+  struct Vector {
+    const char* name;
+    std::function<Tensor(Tensor)> made_of;
+    std::vector<double> parts;
+    Values slope, second;
+    int of_zero;  // so many parts, from the first on, belong to the element that is 0
+  };
+  const std::vector<Vector> vectors{{"real", [](Tensor x) { return x; }, {0, 1}, {0, 1}, {0, 0, 0, 0}, 1},
+                                    {"complex",
+                                     [](Tensor x) { return rc::complex(x.slice(0, 0, 4, 2), x.slice(0, 1, 4, 2)); },
+                                     {0, 0, 1, 0},
+                                     {0, 0, 1, 0},
+                                     {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+                                     2}};
+  for (const Vector& vector : vectors)
+    for (double p : {0.5, 1.5, 1.9, 2.5, 3.0, 4.0}) {
+      SCOPED_TRACE(std::string(vector.name) + ", of order " + std::to_string(p));
+      const Tensor x = rc::tensor(vector.parts);
+      const auto f = [&](Tensor v) { return norm(vector.made_of(v), p); };
+      EXPECT_TRUE(same(rc::grad(f)(x), vector.slope)) << rc::grad(f)(x);
+      EXPECT_TRUE(same(rc::jacfwd(f)(x), vector.slope)) << rc::jacfwd(f)(x);
+      for (const Tensor& found : {rc::hessian(f)(x), rc::jacrev(rc::grad(f))(x), rc::jacfwd(rc::grad(f))(x),
+                                  rc::jacfwd(rc::jacfwd(f))(x), rc::jacrev(rc::jacfwd(f))(x)}) {
+        const Values second = values(found);
+        const auto count = static_cast<int>(vector.parts.size());
+        for (int i = 0; i < count; ++i)
+          for (int k = 0; k < count; ++k) {
+            const auto at = static_cast<std::size_t>(i * count + k);
+            if (i == k && i < vector.of_zero && p < 2) {
+              EXPECT_FALSE(std::isfinite(second[at])) << found;
+            } else if (p > 2 || std::isfinite(second[at])) {
+              EXPECT_NEAR(second[at], vector.second[at], 1e-12) << found;
+            }
+          }
+      }
     }
 }
 
