@@ -512,6 +512,47 @@ TEST(Kinks, OfAnElementThatIs0LeaveNoWrongDerivativesInANorm) {
     }
 }
 
+/// A slope at a kink is a constant, as in PyTorch. So where a square removes the kink, the second derivative is 0; that
+/// of the function is 2. docs/07-from-torch-func.md says so.
+TEST(Kinks, OfRealFunctionsStayConstantWhereASquareRemovesThem) {
+  const std::vector<std::pair<const char*, Tensor (*)(Tensor)>> squares{
+      {"abs", [](Tensor x) { return square(abs(x)); }},
+      {"relu", [](Tensor x) { return square(relu(x)) + square(relu(-x)); }},
+      {"maximum", [](Tensor x) { return square(maximum(x, -x)); }},
+      {"clamp", [](Tensor x) { return square(clamp_min(x, 0)) + square(clamp_max(x, 0)); }},
+      {"l1_loss", [](Tensor x) { return square(l1_loss(x, zeros_like(x))); }},
+      {"norm of order 1", [](Tensor x) { return square(norm(x, 1)); }},
+      {"norm of order infinity", [](Tensor x) { return square(norm(x, inf)); }}};
+  for (const auto& [name, f] : squares) {
+    SCOPED_TRACE(name);
+    const Tensor x = number(0);
+    for (const Tensor& second : {rc::hessian(f)(x), rc::jacrev(rc::grad(f))(x), rc::jacfwd(rc::jacfwd(f))(x)})
+      expect_values(second, {0});
+  }
+}
+
+/// The second derivative of pow(x, 1.1) at 0 is infinite, and no rule knows by what power of x it is multiplied:
+/// x pow(x, 1.1) has 0 there, pow(pow(x, 1.1), 2 / 1.1) has 2.
+TEST(Kinks, OfPowersLeaveNaNInProductsAndNotInOnePower) {
+  const auto product = [](Tensor x) { return x * (1 - pow(x, 1.1)); };
+  const auto nested = [](Tensor x) { return pow(pow(x, 1.1), 2 / 1.1); };
+  const auto one_power = [](Tensor x) { return x - pow(x, 2.1); };
+  EXPECT_TRUE(isnan(rc::grad(rc::grad(product))(number(0))).item<bool>());
+  EXPECT_TRUE(isnan(rc::grad(rc::grad(nested))(number(0))).item<bool>());
+  expect_values(rc::grad(rc::grad(one_power))(number(0)), {0});
+}
+
+/// docs/12-accuracy.md says so.
+TEST(Cotangents, OfATensorThatIsReadOftenAreAddedInItsType) {
+  const auto sum_of_reads = [](Tensor x) {
+    Tensor sum = rc::zeros({});
+    for (int i = 0; i < 512; ++i) sum = sum + x.to(rc::float32);
+    return sum;
+  };
+  expect_values(rc::grad(sum_of_reads)(rc::ones({}, rc::bfloat16)), {256});
+  expect_values(rc::grad([&](Tensor x) { return sum_of_reads(x.to(rc::float32)); })(rc::ones({}, rc::bfloat16)), {512});
+}
+
 /// A second derivative by something else does not go through the edge.
 TEST(Kinks, OfASizeDoNotReachDerivativesByOtherNumbers) {
   const auto slope = [](Tensor w) { return rc::grad([&](Tensor x) { return w * norm(x); })(doubles({0, 0})).sum(); };
