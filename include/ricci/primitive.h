@@ -50,9 +50,12 @@
 //   };
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <new>
 #include <span>
 #include <string>
@@ -82,7 +85,13 @@ enum class Kind : std::uint8_t { elementwise, linear, multilinear, explicit_, cu
 /// A Custom operation may have any number.
 inline constexpr std::size_t max_operands = 32;
 
-/// Bits of `keeps`: what the reverse rule wants kept until the backward pass, among the first 8 inputs and the outputs.
+/// Bits of `keeps`: what the reverse rule reads, and so is kept until the backward pass, among the first 8 inputs and
+/// the outputs. Where the cotangents of different inputs read different operands, a list says it input by input, and
+/// what is kept depends on which inputs need a derivative; the last mask serves all further inputs:
+///   static constexpr unsigned keeps[] = {input(1), input(0) | output(0)};
+/// One mask alone is less where more follows. The cotangent of a factor of a multilinear operation does not read the
+/// factor, and the other factors need not be named. Where an elementwise operation is linear in an input, that input's
+/// cotangent reads neither the inputs that the operation is linear in nor the output.
 inline constexpr std::size_t keepable_inputs = 8, keepable_outputs = 24;
 constexpr unsigned input(int i) { return 1U << i; }
 constexpr unsigned output(int i) { return 1U << (static_cast<int>(keepable_inputs) + i); }
@@ -123,8 +132,10 @@ struct Rules {
   const char* name;
   Kind kind;
   ParameterRules parameters;
-  int operands = -1;              // how many it takes, where its rules tell; else -1. Elementwise: in `loops`
-  unsigned keeps = 0;             // of `input(i)`, `output(i)`: what scale, transpose and vjp read
+  int operands = -1;  // how many it takes, where its rules tell; else -1. Elementwise: in `loops`
+  // What scale, transpose and vjp read for the cotangent of each input, in bits `input(i)`, `output(i)`. The last mask
+  // serves all further inputs.
+  std::array<unsigned, keepable_inputs + 1> keeps = {};
   unsigned linear_in = 0;         // Linear, Elementwise: the jointly linear inputs
   unsigned linear_in_each = 0;    // Elementwise: further inputs in which it is linear while all others are held
   bool locally_constant = false;  // derivative zero wherever it exists
@@ -340,6 +351,28 @@ constexpr bool is_locally_constant() {
   else return false;
 }
 
+/// Rules::keeps, from the list or the mask that the struct declares.
+template <class P>
+constexpr auto keeps_by_input(const Rules& r) {
+  constexpr unsigned inputs = output(0) - 1;
+  std::array<unsigned, keepable_inputs + 1> all = {};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if constexpr (requires { std::size(P::keeps); }) {
+      all[i] = P::keeps[std::min(i, std::size(P::keeps) - 1)];
+    } else {
+      unsigned keeps = nothing;
+      if constexpr (requires { P::keeps; }) keeps = P::keeps;
+      const unsigned itself = i < keepable_inputs ? 1U << i : 0U;
+      if (r.kind == Kind::linear) keeps |= inputs & ~r.linear_in;
+      else if (r.kind == Kind::multilinear) keeps = (keeps | inputs) & ~itself;
+      else if ((r.linear_in >> i & 1U) != 0) keeps &= inputs & ~r.linear_in;
+      else if ((r.linear_in_each >> i & 1U) != 0) keeps &= inputs & ~itself;
+      all[i] = keeps;
+    }
+  }
+  return all;
+}
+
 template <class P>
 constexpr bool is_opaque =
     requires(const P& p, std::span<const Tensor> x, const Mask& m, const Reverse& r, const Batch& b) {
@@ -393,7 +426,6 @@ constexpr Rules make_rules() {
   Rules r{};
   r.name = P::name;
   r.parameters = parameter_rules<P>();
-  if constexpr (requires { P::keeps; }) r.keeps = P::keeps;
   r.locally_constant = erase::is_locally_constant<P>();
   if constexpr (requires { P::domain; }) r.domain = P::domain;
   if constexpr (requires { P::tolerance_factor; }) r.tolerance_factor = P::tolerance_factor;
@@ -413,6 +445,7 @@ constexpr Rules make_rules() {
       r.exact = erase::exact_of<P>;
     }
     if constexpr (!erase::is_locally_constant<P>()) r.scale = erase::scale_of<P>;
+    r.keeps = erase::keeps_by_input<P>(r);
     return r;
   } else if constexpr (std::same_as<typename P::kind, Custom>) {
     static_assert(
@@ -471,7 +504,6 @@ constexpr Rules make_rules() {
       r.kind = Kind::linear;
       if constexpr (requires { P::linear_in; }) r.linear_in = P::linear_in;
       else r.linear_in = input(0);
-      r.keeps |= ~r.linear_in & (output(0) - 1);
       if constexpr (requires(const P& p, const Reverse& v) { p.vjp(v); })
         r.vjp = [](const void* op, const Reverse& v) { return erase::as<P>(op).vjp(v); };
       else r.transpose = erase::transpose_of<P>;
@@ -493,6 +525,7 @@ constexpr Rules make_rules() {
       if constexpr (requires(const P& p, std::span<const Tensor> x, const Mask& m) { p.keep(x, m); })
         r.keep = [](const void* op, std::span<const Tensor> x, const Mask& m) { return erase::as<P>(op).keep(x, m); };
     }
+    r.keeps = erase::keeps_by_input<P>(r);
     return r;
   }
 }

@@ -80,9 +80,10 @@ int TapeRecord::keep(const Taped& output) {
 /// Says that it is here, then looks whether the tape is open: `clear` on another thread does so the other way round.
 void TapeRecord::let_go(TapeNode& node) noexcept {
   const auto lock = threads.lock();
-  if (others_end_) letting_go_.fetch_add(1);
+  const bool others_may_end = others_end_ && may_be_other_threads();
+  if (others_may_end) letting_go_.fetch_add(1);
   if (open_.load() && TapeNodes::let_go(node) && passes_ == 0) take_off_dropped();
-  if (others_end_) letting_go_.fetch_sub(1);
+  if (others_may_end) letting_go_.fetch_sub(1);
 }
 
 void TapeRecord::close() noexcept {

@@ -117,7 +117,7 @@ struct ReluSlope {
   static constexpr const char* name = "relu_slope";
   static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0;
-  static constexpr unsigned keeps = input(1);
+  static constexpr unsigned keeps[] = {input(1), nothing};
   template <class T> auto formula(T t, T y) const { return scalar::select(scalar::less_equal(y, T(0)), T(0), t); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? apply(ReluSlope{}, t, x[1]) : Tensor();

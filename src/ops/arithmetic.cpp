@@ -51,7 +51,7 @@ struct QuotientSlope {
   static constexpr double ulps =
       std::numeric_limits<double>::infinity();  // of three, two may meet in a subnormal number
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
-  static constexpr unsigned keeps = input(0) | input(1) | input(2) | output(0);
+  static constexpr unsigned keeps[] = {input(1) | input(2), input(0) | input(2), input(2) | output(0)};
   static constexpr Interval domain = {0.5, 2};
   template <class T> auto formula(T t, T a, T b) const {
     const T share = t / b;
@@ -97,7 +97,7 @@ struct Addcmul {
   static constexpr const char* name = "addcmul";
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;
-  static constexpr unsigned keeps = input(1) | input(2);
+  static constexpr unsigned keeps[] = {nothing, input(2), input(1)};
   template <class T> auto formula(T x, T a, T b) const { return scalar::fma(a, b, x); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
     return i == 0 ? t : mul(t, x[i == 1 ? 2 : 1]);
@@ -110,7 +110,7 @@ struct Addcdiv {
   static constexpr const char* name = "addcdiv";
   static constexpr double ulps = 1.5;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::complex;
-  static constexpr unsigned keeps = input(1) | input(2);
+  static constexpr unsigned keeps[] = {nothing, input(2), input(1) | input(2)};
   static constexpr Interval domain = {0.5, 2};
   template <class T> auto formula(T x, T a, T b) const { return x + a / b; }
   /// Two terms, which may cancel.
@@ -127,7 +127,7 @@ struct Lerp {
   using kind = Elementwise;
   static constexpr const char* name = "lerp";
   static constexpr double ulps = 3;
-  static constexpr unsigned keeps = input(0) | input(1) | input(2);
+  static constexpr unsigned keeps[] = {input(2), input(2), input(0) | input(1)};
   template <class T> auto formula(T start, T end, T weight) const {
     const T way = end - start;
     return scalar::select(scalar::less(weight, T(0.5)), start + weight * way, end - way * (T(1) - weight));

@@ -56,7 +56,7 @@ struct GreaterShare {
   static constexpr const char* name = "greater_share";
   static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0.5;
-  static constexpr unsigned keeps = input(1) | input(2);
+  static constexpr unsigned keeps[] = {input(1) | input(2), nothing};
   template <class T> auto formula(T t, T a, T b) const {
     const T most = scalar::select(scalar::equal(a, b), t * T(0.5), t);
     return scalar::select(scalar::less(a, b), T(0), most);
@@ -138,7 +138,7 @@ struct ClampSlope {
   static constexpr const char* name = "clamp_slope";
   static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0;
-  static constexpr unsigned keeps = input(1) | input(2) | input(3);
+  static constexpr unsigned keeps[] = {input(1) | input(2) | input(3), nothing};
   template <class T> auto formula(T t, T x, T low, T high) const {
     return scalar::select(scalar::greater(x, low) && scalar::less(x, high), t, T(0));
   }
@@ -154,7 +154,7 @@ struct ClampShare {
   static constexpr const char* name = "clamp_share";
   static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0.5;
-  static constexpr unsigned keeps = input(1) | input(2) | input(3);
+  static constexpr unsigned keeps[] = {input(1) | input(2) | input(3), nothing};
   template <class T> auto formula(T t, T x, T low, T high) const {
     const auto ties = scalar::less(low, high) && (scalar::equal(x, low) || scalar::equal(x, high));
     const auto outside = scalar::less(x, low) || scalar::greater(x, high);

@@ -1,4 +1,5 @@
 // Determinants, by LU with partial pivoting: a = P L U, so det a is the product of U's diagonal with P's sign.
+#include <array>
 #include <cmath>
 
 #include "kernels/lapack.h"
@@ -7,6 +8,7 @@
 #include "ops/axes.h"
 #include "ops/factorizations.h"
 #include "ops/samples.h"
+#include "ops/sums.h"
 #include "primitive/derive.h"
 
 namespace ricci {
@@ -61,8 +63,13 @@ struct Factors {
 struct Adjugate {
   using kind = Explicit;
   static constexpr const char* name = "adjugate";
-  static constexpr std::size_t most_operands = keepable_inputs;  // the reverse rule reads them all
-  static constexpr unsigned keeps = output(0) - 1;               // every input
+  static constexpr std::size_t most_operands = keepable_inputs;      // the reverse rule reads them all
+  static constexpr std::array<unsigned, most_operands> keeps = [] {  // every input; it is linear in all but the first
+    std::array<unsigned, most_operands> masks;
+    masks.fill(output(0) - 1);
+    for (int i = 1; i < static_cast<int>(most_operands); ++i) masks[static_cast<std::size_t>(i)] &= ~input(i);
+    return masks;
+  }();
 
   Type type(const Types& in) const {
     require_square_type(name, in[0]);
@@ -212,7 +219,11 @@ struct SignLogDeterminant {
   }
   SignLogDeterminant lifted() const { return {}; }
   static std::vector<Sample<SignLogDeterminant>> samples() {
-    return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2) * -1}}, {{}, {regular({}, 1)}}, {{}, {regular({}, 0)}}};
+    return {{{}, {regular({}, 3)}},
+            {{}, {regular({2}, 2) * -1}},
+            {{}, {regular({}, 1)}},
+            {{}, {regular({}, 0)}},
+            {{}, {complex_sample({2, 2}) + eye(2) * 3}}};
   }
 
  private:

@@ -135,7 +135,7 @@ struct Xlogy {
   static constexpr const char* name = "xlogy";
   static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 2;
-  static constexpr unsigned keeps = input(0) | input(1);
+  static constexpr unsigned keeps[] = {input(0) | input(1)};
   static constexpr Interval domain = {0.25, 4};
   template <class T> auto formula(T x, T y) const {
     const auto skipped = scalar::equal(x, T(0)) && !scalar::isnan(y);

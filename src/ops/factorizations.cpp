@@ -164,7 +164,7 @@ Tensor half_lower(const Tensor& x) { return (tril(x) + tril(x, -1)) * 0.5; }
 struct TriangularSolve {
   using kind = Explicit;
   static constexpr const char* name = "triangular_solve";
-  static constexpr unsigned keeps = input(0) | output(0);
+  static constexpr unsigned keeps[] = {input(0) | output(0), input(0)};
   bool upper, transpose, unitriangular;
 
   Type type(const Type& a, const Type& b) const {

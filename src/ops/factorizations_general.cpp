@@ -17,7 +17,7 @@ void require_regular(const char* op, const MatrixInfo& info) {
 struct Solve {
   using kind = Explicit;
   static constexpr const char* name = "solve";
-  static constexpr unsigned keeps = input(0) | output(0);
+  static constexpr unsigned keeps[] = {input(0) | output(0), input(0)};
 
   Type type(const Type& a, const Type& b) const {
     require_right_sides(name, a, b);

@@ -75,7 +75,7 @@ struct BinaryCrossEntropyWithLogits {
   using kind = Elementwise;
   static constexpr const char* name = "binary_cross_entropy_with_logits";
   static constexpr double ulps = 4;
-  static constexpr unsigned keeps = input(0) | input(1);
+  static constexpr unsigned keeps[] = {input(0) | input(1), input(0)};
   template <class T> auto formula(T x, T y) const {
     const T weight = scalar::select(scalar::greater(x, T(0)), T(1) - y, -y);
     const T linear = scalar::select(scalar::equal(weight, T(0)), T(0), x * weight);  // 0 times infinity is 0 here
@@ -120,7 +120,7 @@ struct CrossEntropySlope {
   using kind = Elementwise;
   static constexpr const char* name = "cross_entropy_slope";
   static constexpr double ulps = 3;
-  static constexpr unsigned keeps = input(0) | input(1);
+  static constexpr unsigned keeps[] = {input(0) | input(1), input(0)};
   static constexpr Interval domain = {0.1, 0.9};
   template <class T> auto formula(T p, T y) const { return (p - y) / scalar::max(p * (T(1) - p), T(least_variance)); }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
@@ -137,7 +137,7 @@ struct BinaryCrossEntropy {
   using kind = Elementwise;
   static constexpr const char* name = "binary_cross_entropy";
   static constexpr double ulps = 4;
-  static constexpr unsigned keeps = input(0) | input(1);
+  static constexpr unsigned keeps[] = {input(0) | input(1), input(0)};
   static constexpr Interval domain = {0.1, 0.9};
   template <class T> auto formula(T p, T y) const {
     const T of_one = scalar::max(scalar::log(p), T(-100)), of_zero = scalar::max(scalar::log1p(-p), T(-100));

@@ -177,7 +177,7 @@ struct HypotSlope {
   using kind = Elementwise;
   static constexpr const char* name = "hypot_slope";
   static constexpr double ulps = 3;
-  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr unsigned keeps[] = {input(0) | input(1), input(0) | input(1) | output(0)};
   static constexpr Interval domain = {0.25, 2};
   template <class T> auto formula(T a, T b) const {
     const T size = scalar::max(scalar::abs(a), scalar::abs(b));

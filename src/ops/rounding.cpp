@@ -76,7 +76,7 @@ struct Remainder {
   static constexpr const char* name = "remainder";
   static constexpr double ulps = 0.5;
   static constexpr DTypes dtypes = reals;
-  static constexpr unsigned keeps = input(0) | input(1);
+  static constexpr unsigned keeps[] = {nothing, input(0) | input(1)};
   static constexpr Interval domain = {0.5, 4};
   template <class T> auto formula(T a, T b) const { return scalar::remainder(a, b); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
@@ -90,7 +90,7 @@ struct Fmod {
   static constexpr const char* name = "fmod";
   static constexpr double ulps = 0;
   static constexpr DTypes dtypes = reals;
-  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr unsigned keeps[] = {nothing, input(0) | input(1) | output(0)};
   static constexpr Interval domain = {0.5, 4};
   template <class T> auto formula(T a, T b) const { return scalar::fmod(a, b); }
   /// The quotient comes from the exact remainder y: trunc(a / b) would be off by one where a / b rounds to an integer.

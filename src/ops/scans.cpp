@@ -99,7 +99,7 @@ class Lanes {
 struct Recurrence {
   using kind = Explicit;
   static constexpr const char* name = "linear_recurrence";
-  static constexpr unsigned keeps = input(0) | output(0);
+  static constexpr unsigned keeps[] = {input(0) | output(0), input(0)};
   Way way;
 
   Type type(const Type& a, const Type& b) const {

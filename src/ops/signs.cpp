@@ -40,7 +40,7 @@ struct Copysign {
   using kind = Elementwise;
   static constexpr const char* name = "copysign";
   static constexpr double ulps = 0;
-  static constexpr unsigned keeps = input(0) | input(1);
+  static constexpr unsigned keeps[] = {input(0) | input(1), nothing};
   template <class T> auto formula(T magnitude, T sign) const { return scalar::copysign(magnitude, sign); }
   /// 0 where the magnitude is 0; the sign is a step.
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {

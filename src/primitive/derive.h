@@ -2,6 +2,8 @@
 // where it computes, it calls public operations.
 #pragma once
 
+#include <algorithm>
+
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -10,10 +12,8 @@ namespace ricci {
 Tensors tangents_of(Op op, const Forward& rule);
 /// The cotangents of an operation's inputs, each in its input's type; undefined where zero or not wanted.
 Tensors cotangents_of(Op op, const Reverse& rule);
-/// The bits of `keeps` that cotangents_of reads for the cotangent of input i. Where an elementwise operation is linear
-/// in input i, that cotangent does not read the output, nor, if the others are held, input i itself: `y * 0.9` keeps
-/// no y.
-unsigned kept_for_input(const Rules& rules, std::size_t i);
+/// The bits of `keeps` that cotangents_of reads for the cotangent of input i.
+inline unsigned kept_for_input(const Rules& rules, std::size_t i) { return rules.keeps[std::min(i, keepable_inputs)]; }
 
 /// x once for each example, along a new axis 0, without copying.
 Tensor repeated(const Tensor& x, Size examples);

@@ -41,7 +41,7 @@ struct GammaTailMoment {
   using kind = Elementwise;
   static constexpr const char* name = "gamma_tail_moment";
   static constexpr double ulps = std::numeric_limits<double>::infinity();  // a quadrature; the reference tests it
-  static constexpr unsigned keeps = input(0) | input(1) | output(0);
+  static constexpr unsigned keeps[] = {input(0) | input(1), input(0) | input(1) | output(0)};
   static constexpr double tolerance_factor = 64;  // a sum of a hundred terms whose exponents are differences
   BoundedNumber<0, 170> n;
 

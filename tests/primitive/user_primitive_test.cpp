@@ -41,6 +41,22 @@ struct Doubled {
   Tensor partial(const Tensor& x, const Tensor&) const { return full_like(x, 2); }
 };
 
+/// x y², which says input by input what the cotangents read.
+struct TimesSquare {
+  using kind = rc::Elementwise;
+  static constexpr const char* name = "test_times_square";
+  static constexpr unsigned keeps[] = {rc::input(1), rc::input(0) | rc::input(1)};
+  template <class T>
+  auto formula(T x, T y) const {
+    return x * y * y;
+  }
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? square(x[1]) : 2 * x[0] * x[1];
+  }
+};
+static_assert(rc::rules_of<TimesSquare>.keeps[0] == rc::input(1));
+static_assert(rc::rules_of<TimesSquare>.keeps[1] == (rc::input(0) | rc::input(1)));
+
 /// Its formula asks what T is.
 struct Lanes {
   using kind = rc::Elementwise;
@@ -123,6 +139,16 @@ Tensor decimate(const Tensor& x) { return rc::apply(Decimate{0, 3.0}, x); }
 
 double value(double x) { return x / (1 + std::fabs(x)); }
 double slope(double x) { return 1 / ((1 + std::fabs(x)) * (1 + std::fabs(x))); }
+
+TEST(UserPrimitive, MayKeepForEachInputWhatItsCotangentReads) {
+  const auto f = [](const Tensor& x, const Tensor& y) { return rc::apply(TimesSquare{}, x, y).sum(); };
+  const Tensor x = rc::tensor({2., 3.}, rc::float64), y = rc::tensor({5., 7.}, rc::float64);
+  expect_close(rc::grad(f)(x, y), y * y);
+  expect_close(rc::grad<1>(f)(x, y), 2 * x * y);
+  const auto [of_x, of_y] = rc::grad<0, 1>(f)(x, y);
+  expect_close(of_x, y * y);
+  expect_close(of_y, 2 * x * y);
+}
 
 TEST(UserPrimitive, AnElementwiseOneBroadcastsAndPromotes) {
   const auto y = softsign(rc::tensor({-2, 0, 3})).to_vector<double>();
