@@ -22,15 +22,16 @@ const ValueRef* tangent_of(const Value& value) {
   return value.kind == ValueKind::dual ? &static_cast<const Dual&>(value).tangent : nullptr;
 }
 
-ValueRef without_derivatives(const ValueRef& value, Level last) {
-  const auto left = [last](const ValueRef& inner) { return without_derivatives(inner, last); };
+ValueRef without_derivatives(const ValueRef& value, Level first, Level last) {
+  const auto left = [=](const ValueRef& inner) { return without_derivatives(inner, first, last); };
   if (value->kind == ValueKind::array) return value;
-  if (value->level <= last && value->kind == ValueKind::recorded)
+  const bool goes = first <= value->level && value->level <= last;
+  if (goes && value->kind == ValueKind::recorded)
     return static_cast<RecordInterpreter*>(find_interpreter(value->level))->undifferentiated(value);
   const ValueRef* inner = inner_of(*value);
   if (!inner) return value;
   const ValueRef rest = left(*inner);
-  if (value->level <= last && value->kind != ValueKind::batched) return rest;
+  if (goes && value->kind != ValueKind::batched) return rest;
   if (value->kind == ValueKind::dual) {
     const auto& dual = static_cast<const Dual&>(*value);
     const ValueRef tangent = dual.tangent ? left(dual.tangent) : ValueRef();

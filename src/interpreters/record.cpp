@@ -297,7 +297,7 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   if (level > no_grad_below) return write(op, inputs);
   Values constants;
   for (const ValueRef& v : inputs)
-    constants.push_back(v->level == level ? undifferentiated(v) : without_derivatives(v, no_grad_below));
+    constants.push_back(v->level == level ? undifferentiated(v) : without_derivatives(v, 0, no_grad_below));
   Values results = write(op, {constants.data(), constants.size()});
   for (const ValueRef& v : results) writing_->constants[static_cast<const Recorded&>(*v).variable] = v;
   return results;

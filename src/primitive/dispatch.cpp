@@ -306,7 +306,7 @@ ValueRef read_whole(const Tensor& tensor, const ValueRef& value, const char* op)
   const ValueRef& alive = live(value, op);
   const Link* link = tensor.cell()->link;
   const Level cut_below = link ? std::max(link->cut_below, no_grad_below) : no_grad_below;
-  return cut_below == 0 ? alive : without_derivatives(alive, cut_below);
+  return cut_below == 0 ? alive : without_derivatives(alive, 0, cut_below);
 }
 
 /// The tensor's value as a variable of the recordings, `from` and around it, that the tensor is from outside of: of the
@@ -352,7 +352,7 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
     raise<TransformError>(std::string(op.rules->name) + ": its vmap has ended; call it while the vmap runs");
   if (!handler || switched_off(*handler)) {
     Values alive;
-    for (const ValueRef& v : inputs) alive.push_back(without_derivatives(live(v, op.rules->name), no_grad_below));
+    for (const ValueRef& v : inputs) alive.push_back(without_derivatives(live(v, op.rules->name), 0, no_grad_below));
     return dispatch(op, {alive.data(), alive.size()});
   }
   const Below below(handler);

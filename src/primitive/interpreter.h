@@ -265,10 +265,10 @@ Tensor without_switched_off(const Tensor& tensor, const char* op);
 const ValueRef* inner_of(const Value& value);
 /// The other part of a dual value, which may be empty; null for all others.
 const ValueRef* tangent_of(const Value& value);
-/// What no_grad leaves of a value: no derivative of a level up to `last`, also inside those that stay, which are built
-/// anew around it; of a recording up to there, a variable that no derivative of the program goes through. Requires:
-/// `live` gives the value itself.
-ValueRef without_derivatives(const ValueRef& value, Level last);
+/// The value without derivatives of the levels from `first` to `last`, also inside others, which are built anew around
+/// it; of a recording among them, a variable that no derivative of the program goes through. Requires: `live` gives the
+/// value itself.
+ValueRef without_derivatives(const ValueRef& value, Level first, Level last);
 /// The innermost part of the value, itself included, for which `is(part)` holds; null if there is none.
 template <class Is>
 const Value* innermost_part(const Value& value, const Is& is) {

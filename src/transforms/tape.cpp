@@ -133,7 +133,7 @@ void Tape::watch_leaves(const tree::Walk& walk) {
     any = true;
     const bool on_tape = taped_at(value, s.interpreter->level) != nullptr;
     const ValueRef shown = on_tape ? value : s.watched_value(value);
-    const int slot = taped_at(shown, s.interpreter->level)->place.slot;
+    const int slot = s.interpreter->record->keep(*taped_at(shown, s.interpreter->level));
     if (s.interpreter->watched.insert_or_assign(cell, slot).second)
       s.watched.push_back({*leaf, value_of(*leaf), value});
     if (on_tape) continue;
@@ -207,16 +207,6 @@ void Tape::write_gradients(const Tensor& loss, const tree::Walk& into) const {
   s.pull_back({&root, 1}, {&one, 1}, into);
 }
 
-namespace {
-
-/// The cotangent without the place that it has on the tape of this level: what the pass computes is not on that tape.
-Tensor without_place_on(Level level, const Tensor& cotangent) {
-  const ValueRef& value = value_of(cotangent);
-  return value->level == level ? wrap(*inner_of(*value)) : cotangent;
-}
-
-}  // namespace
-
 void Tape::write_gradients(const tree::Walk& outputs, const tree::Walk& cotangents, const tree::Walk& into) const {
   const State& s = *state_;
   s.require_running();
@@ -236,7 +226,8 @@ void Tape::write_gradients(const tree::Walk& outputs, const tree::Walk& cotangen
     const Tensor cotangent = fitted_leaf(misfit, "cotangent", "output", cotangents, i, type);
     if (!cotangent.defined() || !is_differentiable(type->dtype)) continue;
     roots.push_back(s.slot_of_output(output));
-    fitted.push_back(without_place_on(s.interpreter->level, cotangent));
+    const Level level = s.interpreter->level;  // what the pass computes is not on its own tape
+    fitted.push_back(wrap(without_derivatives(live(value_of(cotangent), "Tape"), level, level)));
   }
   s.pull_back(roots, fitted, into);
 }

@@ -342,6 +342,19 @@ TEST(Tape, MayBeDestroyedOnAnotherThreadThanItsOwn) {
   expect_values(x * 1, {3});
 }
 
+TEST(Tape, GivesTheGradientOfATensorAsItWasWatchedLast) {
+  const Tensor u = doubles({3}), x = doubles({5});
+  rc::Tape tape;
+  tape.watch(u);
+  tape.watch(x);
+  x.mul_(2);
+  tape.watch(x);
+  x.fill_(0);
+  const Tensor loss = (u * u).sum();
+  expect_values(tape.gradient(loss, x), {0});
+  expect_values(tape.gradient(loss, u), {6});
+}
+
 /// torch.autograd.grad with grad_outputs.
 TEST(Tape, GivesTheGradientOfOutputsUnderCotangents) {
   const Tensor x = doubles({1, 2, 3}), v = doubles({1, 10, 100});
@@ -370,6 +383,19 @@ TEST(Tape, MapsCotangentsWithoutRunningAgain) {
   const auto along = [&](Tensor v) { return tape.gradient(y, x, v); };
   expect_close(std::get<1>(rc::jvp(along, vs[1], vs[0])), along(vs[0]));
   expect_close(rc::jacrev(along)(vs[1]), rc::jacrev(f)(x).t());
+}
+
+TEST(Tape, TakesCotangentsThatAreOnIt) {
+  const Tensor x = doubles({1, 2, 3}), scales = doubles({1, 10});
+  rc::Tape tape;
+  tape.watch(x);
+  const Tensor y = x * x * x;
+  const auto under = [&](Tensor scale) { return tape.gradient(y, x, scale * x); };
+  expect_values(under(scales[1]), {30, 240, 810});
+  const Tensor mapped = rc::vmap(under)(scales);
+  expect_values(mapped, {3, 24, 81, 30, 240, 810});
+  expect_values(tape.gradient(mapped.sum(), x), {0, 0, 0});  // a gradient is not on the tape that gave it
+  expect_values(std::get<1>(rc::jvp(under, scales[0], scales[1])), {30, 240, 810});
 }
 
 TEST(Tape, LetsAnOlderTapeDifferentiateAGradientUnderCotangents) {
