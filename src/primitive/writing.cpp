@@ -188,7 +188,7 @@ ValueRef OperationLink::value_of(const ValueRef& base_value) const {
     all.emplace(std::span(&of_base, 1), true);
   }
   const ValueRef value = part_to_keep(base, std::move(dispatch(op(), {&base_value, 1})[0]));
-  return cut_of_base == 0 ? value : without_derivatives(value, cut_of_base);
+  return cut_of_base == 0 ? value : without_derivatives(value, 0, cut_of_base);
 }
 
 ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& value) const {
@@ -259,6 +259,13 @@ bool is_lent(const Value& value) {
 
 ValueRef with_own_elements(ValueRef value) {
   return is_lent(*value) ? read(clone(wrap(std::move(value))), "clone") : value;
+}
+
+Tensor in_own_cell(Tensor result) {
+  result = without_switched_off(result, "return");
+  const Cell* cell = result.cell();
+  const bool is_alone = !cell->link && cell->refs.is(1);
+  return is_alone && !is_lent(*value_of(result)) ? result : wrap(with_own_elements(value_of(result)));
 }
 
 void show_lent_elements(Cell& handle) {

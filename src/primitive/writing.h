@@ -48,6 +48,9 @@ bool is_lent(const Value& value);
 /// The value, of a copy where it is of memory that the user lent: only the handle and its views are that memory. What
 /// outlasts the call that reads a handle, or stands in another cell, takes its value by way of this.
 ValueRef with_own_elements(ValueRef value);
+/// A result that can be written to: in a cell of its own, apart from other results, from a cotangent and from what it
+/// is a view of. Elements are shared until it is.
+Tensor in_own_cell(Tensor result);
 /// A handle of lent memory, once it holds plain elements again, which that memory has too, shows them there.
 void show_lent_elements(Cell& handle);
 

@@ -145,8 +145,11 @@ struct CallSizes final : SizeVisitor {
       before += (before.empty() ? "input " : ", input ") + std::to_string(i) + " " + to_string(recorded);
       now += (now.empty() ? "" : ", ") + to_string(found);
     }
-    raise<ValueError>("program: " + call + " was recorded for " + before + "; it is now " + now +
-                      "; record it again for these sizes");
+    raise<ValueError>("program: " + call + " was recorded for " + before + "; it is now " + now + "; " +
+                      remedy_of(*guard));
+  }
+  static std::string remedy_of(const Guard& guard) {
+    return (guard.remedy.empty() ? "" : guard.remedy + ", or ") + "record it again for these sizes";
   }
   /// Throws where the recording relied on something that does not hold for these sizes.
   void check_guards(const ProgramBody& body, std::span<const Tensor> inputs) const {
@@ -156,7 +159,7 @@ struct CallSizes final : SizeVisitor {
       raise_in_terms_of_the_call(body, inputs);
       raise<ValueError>("program: recorded where " + table.print(g.left) + to_string(g.relation) +
                         table.print(g.right) + ", called where they are " + std::to_string(left.hint()) + " and " +
-                        std::to_string(right.hint()) + "; record it again for these sizes");
+                        std::to_string(right.hint()) + "; " + remedy_of(g));
     }
   }
 };
@@ -330,7 +333,7 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
     for (std::size_t i = 0; i < results.size(); ++i) variables.set(e.outputs[i], std::move(results[i]));
   }
   std::vector<Tensor> outputs;
-  for (Variable v : body.outputs) outputs.push_back(variables.use(v));
+  for (Variable v : body.outputs) outputs.push_back(in_own_cell(variables.use(v)));
   return outputs;
 }
 

@@ -16,13 +16,6 @@ Tensor show_argument(ValueRef value, Owned<ArgumentLink> link) {
   return make_view(std::move(value), current_level(), link.release());
 }
 
-Tensor in_own_cell(Tensor result) {
-  result = without_switched_off(result, "return");
-  const Cell* cell = result.cell();
-  const bool is_alone = !cell->link && cell->refs.is(1);
-  return is_alone && !is_lent(*value_of(result)) ? result : wrap(with_own_elements(value_of(result)));
-}
-
 ShownArgument::ShownArgument(const Tensor& leaf, Level level) {
   const Cell* cell = leaf.cell();
   for (; cell->link && !cell->link->is_argument(); cell = cell->link->base.cell()) {
@@ -49,6 +42,17 @@ Tensor cut_like(Tensor of_caller, const Tensor& leaf) {
   Link& link = *of_caller.cell()->link;
   link.cut_below = std::max(link.cut_below, leaf.cell()->link->cut_below);
   return of_caller;
+}
+
+void GivenArguments::note(const Tensor& leaf) {
+  if (!leaf.defined()) return;
+  const ValueRef& value = value_of(leaf);
+  leaves_.push_back({leaf, wrap(with_own_elements(value)), root_of(leaf.cell())->version});
+}
+
+void GivenArguments::restore() const {
+  for (const Leaf& leaf : leaves_)
+    if (root_of(leaf.tensor.cell())->version != leaf.version) leaf.tensor.copy_(leaf.before);
 }
 
 ValueRef without_level(const ValueRef& value, Level level) {

@@ -23,10 +23,6 @@ Tensor shown_argument(const Tensor& leaf, Level level);
 /// Readers of the view `of_caller` drop the derivatives that those of `leaf`, which it stands for, do.
 Tensor cut_like(Tensor of_caller, const Tensor& leaf);
 
-/// A result that can be written to: in a cell of its own, apart from other results, from a cotangent and from what it
-/// is a view of. Elements are shared until it is.
-Tensor in_own_cell(Tensor result);
-
 /// The argument of a differentiating transform: the caller's tensor gets the primal of what is written.
 struct DifferentiatedArgument final : ArgumentLink {
   DifferentiatedArgument(const Tensor& base_tensor, Level of) {
@@ -47,6 +43,23 @@ struct MappedArgument final : ArgumentLink {
   ValueRef base_after(const ValueRef& base_value, const ValueRef& value) const override;
   /// One example of it.
   bool locate(Type& type, Strides& strides, void*& data) const override;
+};
+
+/// The arguments as the caller gave them, for a function that runs several times and may write to them: each run finds
+/// them as the first did.
+class GivenArguments {
+ public:
+  /// Requires: called before the function runs.
+  void note(const Tensor& leaf);
+  /// Requires: called outside the transform, before another run.
+  void restore() const;
+
+ private:
+  struct Leaf {
+    Tensor tensor, before;
+    std::uint64_t version;
+  };
+  std::vector<Leaf> leaves_;
 };
 
 /// `value` without the given level: the primal, or itself.

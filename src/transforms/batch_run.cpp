@@ -76,6 +76,7 @@ struct BatchRun::State {
   bool ragged = false;
   std::vector<Dim> in_dims;   // wrapped; none where not mapped
   std::vector<Tensor> given;  // the arguments' leaves
+  GivenArguments unmapped;    // those of no example alone
   Size size = 0;
   std::int64_t entry_axis = 0;
   std::int64_t from = 0;  // first example of the running chunk
@@ -240,7 +241,13 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   }
   if (s.given.empty()) {
     s.given.reserve(arguments.leaves.size());
-    for (const Tensor* leaf : arguments.leaves) s.given.push_back(*leaf);
+    const bool may_run_again = s.options.chunk_size || s.options.lanes == Lanes::split;
+    for (std::size_t i = 0; i < arguments.leaves.size(); ++i) {
+      s.given.push_back(*arguments.leaves[i]);
+      if (may_run_again && !s.in_dims[i]) s.unmapped.note(s.given[i]);
+    }
+  } else {
+    s.unmapped.restore();
   }
   std::vector<Tensor> bases(arguments.leaves.size()), rows(arguments.leaves.size());
   std::vector<ValueRef> values(arguments.leaves.size());

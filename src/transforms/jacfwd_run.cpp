@@ -25,6 +25,7 @@ struct ForwardJacobian::State {
   JacobianOptions options;
   Place where;
   bool first = true;
+  GivenArguments given;          // where there are chunks
   Size count = 0, rows = 0;      // of all tangents, and of the running chunk
   std::int64_t from = 0;         // the chunk's first
   std::vector<Type> leaf_types;  // of the differentiated leaves
@@ -47,6 +48,9 @@ ForwardJacobian::ForwardJacobian(const char* name, const JacobianOptions& option
 void ForwardJacobian::State::measure(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
   require_chunk_size(name, options.chunk_size, where);
   require_arguments(name, "argument", arguments, differentiated, Chosen::by_number, where);
+  if (options.chunk_size)
+    for (const tree::Walk& walk : arguments)
+      for (const Tensor* leaf : walk.leaves) given.note(*leaf);
   for (int argument : differentiated) {
     const tree::Walk& walk = arguments[static_cast<std::size_t>(argument)];
     require_real(name, ("argument " + std::to_string(argument)).c_str(), walk, where,
@@ -82,8 +86,12 @@ std::vector<Tensor> ForwardJacobian::State::seeds() const {
 bool ForwardJacobian::enter(std::span<const tree::Walk> arguments, std::span<const int> differentiated) {
   State& s = *state_;
   if (!s.first && (!s.options.chunk_size || s.from + *s.options.chunk_size >= s.count)) return false;
-  if (s.first) s.measure(arguments, differentiated);
-  else s.from += *s.options.chunk_size;
+  if (s.first) {
+    s.measure(arguments, differentiated);
+  } else {
+    s.from += *s.options.chunk_size;
+    s.given.restore();
+  }
   s.first = false;
   s.rows = s.options.chunk_size ? Size(std::min(*s.options.chunk_size, s.count.host() - s.from)) : s.count;
 

@@ -360,4 +360,33 @@ TEST(Jacobian, LeavesUndefinedLeavesUndefined) {
   EXPECT_FALSE(h[&Linear::weight].bias.defined());
 }
 
+/// A function that runs once a chunk finds its arguments as they were given, and leaves them as one run does.
+TEST(Jacobian, InChunksOfAFunctionThatWritesToItsArguments) {
+  const auto f = [](Tensor x, Tensor scale, std::vector<Tensor> rest) {
+    scale.mul_(2);
+    rest[0].add_(scale.sum());
+    x.mul_(scale);
+    return x * x * rest[0];
+  };
+  const auto run = [&](std::optional<std::int64_t> chunk_size, bool second) {
+    const Tensor table = doubles({1, 2, 3, 10, 20, 30}, {2, 3}), rest = doubles({5, 6, 7}, {3});
+    const Tensor x = table[0], scale = table[1];
+    const auto g = [&](Tensor a, Tensor b, std::vector<Tensor> c) { return f(a, b, c).sum(); };
+    const rc::JacobianOptions options{.chunk_size = chunk_size};
+    const Tensor j = second ? rc::hessian(g, options)(x, scale, std::vector<Tensor>{rest})
+                            : rc::jacfwd(f, options)(x, scale, std::vector<Tensor>{rest});
+    return std::tuple{j, table, rest};
+  };
+  for (bool second : {false, true}) {
+    const auto [j, table, rest] = run({}, second);
+    for (std::int64_t chunk_size : {1, 2, 3, 5}) {
+      SCOPED_TRACE(chunk_size);
+      const auto [j_chunked, table_chunked, rest_chunked] = run(chunk_size, second);
+      expect_equal(j_chunked, j);
+      expect_equal(table_chunked, table);
+      expect_equal(rest_chunked, rest);
+    }
+  }
+}
+
 }  // namespace

@@ -1,4 +1,6 @@
 // chunk_size splits the batch and changes nothing else; random operations are refused unless asked for.
+#include <optional>
+
 #include "support/expect_tensor.h"
 
 namespace rc = ricci;
@@ -149,6 +151,44 @@ TEST(VmapChunks, WhatIsRecordedIsOneValueOnlyIfItIsOneVariable) {
     return w;
   };
   expect_equal(rc::trace(mapped(given))(x)({x})[0], x);
+}
+
+/// A function that runs once a chunk, or once a group of examples that part, finds its arguments as they were given,
+/// and leaves them as one run for all examples does.
+TEST(VmapChunks, OfAFunctionThatWritesToItsArguments) {
+  const auto f = [](Tensor x, Tensor shared, Tensor row) {
+    shared.add_(10);
+    x.mul_(2);
+    row[0] = x + shared;
+    return x * row[0];
+  };
+  const auto run = [&](rc::VmapOptions options) {
+    const Tensor x = doubles({1, 2, 3, 4, 5, 6, 7}), shared = doubles({1}), rows = ramp({2, 7});
+    options.in_dims = {0, rc::none, 1};
+    const Tensor y = rc::vmap(f, options)(x, shared[0], rows);
+    return std::vector{y, x, shared, rows};
+  };
+  const std::vector<Tensor> whole = run({});
+  expect_values(whole[1], {2, 4, 6, 8, 10, 12, 14});
+  expect_values(whole[2], {11});
+  for (std::int64_t chunk_size : {1, 2, 3, 7}) {
+    SCOPED_TRACE(chunk_size);
+    const std::vector<Tensor> found = run({.chunk_size = chunk_size});
+    for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], whole[i]);
+  }
+}
+
+TEST(VmapChunks, OfGroupsFindTheUnmappedArgumentAsItWasGiven) {
+  const auto f = [](Tensor x, Tensor shared) {
+    shared.add_(10);
+    return (x > 3).item<bool>() ? x * shared : x - shared;
+  };
+  for (std::optional<std::int64_t> chunk_size : {std::optional<std::int64_t>(), {1}, {3}}) {
+    const Tensor x = doubles({1, 2, 3, 4, 5}), shared = number(1);
+    const rc::VmapOptions options{.in_dims = {0, rc::none}, .chunk_size = chunk_size, .lanes = rc::Lanes::split};
+    expect_values(rc::vmap(f, options)(x, shared), {-10, -9, -8, 44, 55});
+    expect_values(shared, {11});
+  }
 }
 
 }  // namespace

@@ -54,6 +54,36 @@ TEST(RunningProgram, LeavesItsInputsAndWhatItReturnsAlone) {
   }
 }
 
+/// Also where the function copied what the program passes on.
+TEST(RunningProgram, GivesResultsThatShareWithNothing) {
+  const Tensor captured = rc::full({3}, 5.0).clone();
+  const auto f = [&](Tensor x) {
+    const Tensor copy = rc::zeros({3}), turned = rc::zeros({3, 1}), constant = rc::zeros({3}), row = rc::zeros({3});
+    copy.copy_(x);
+    turned.copy_(x.unsqueeze(1));
+    row.copy_(captured);
+    return std::vector<Tensor>{copy, turned, x, x.view({3, 1}), captured, row, constant, constant, rc::full({3}, 1.0)};
+  };
+  const rc::Program p = rc::trace(f)(rc::arange(3.0));
+  const Tensor x = rc::arange(3.0).clone();
+  const std::vector<Tensor> wanted = p({x});
+  std::vector<Tensor> found = p({x});
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    SCOPED_TRACE(i);
+    found[i].add_(100);
+    expect_values(x, {0, 1, 2});
+    expect_values(captured, {5, 5, 5});
+    const std::vector<Tensor> again = p({x});
+    for (std::size_t j = 0; j < found.size(); ++j) {
+      expect_equal(again[j], wanted[j]);
+      if (j > i) expect_equal(found[j], wanted[j]);
+    }
+  }
+  x.fill_(7);
+  captured.fill_(7);
+  for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], wanted[i] + 100);
+}
+
 /// A view outlives the variable that it is a view of; the base must not be overwritten under it.
 TEST(RunningProgram, KeepsWhatAViewShows) {
   const auto f = [](Tensor x) {
