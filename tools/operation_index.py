@@ -18,8 +18,8 @@ their arguments. The headers say the rest: shapes, types, errors, bounds.
 """
 
 
-def argument_names(arguments):
-    """`const Tensor& x, std::int64_t dim` → `x, dim`; an argument without a name is shown by its type."""
+def parameters_of(arguments):
+    """`const Tensor& x, std::int64_t dim = 0` → [`const Tensor& x`, `std::int64_t dim`]."""
     depth, parts, part = 0, [], ""
     for letter in arguments:
         depth += letter in "<({"
@@ -30,7 +30,12 @@ def argument_names(arguments):
         else:
             part += letter
     parts.append(part)
-    words = [re.sub(r"\s*=.*$", "", p).strip() for p in parts if p.strip()]
+    return [re.sub(r"\s*=.*$", "", p).strip() for p in parts if p.strip()]
+
+
+def argument_names(arguments):
+    """`const Tensor& x, std::int64_t dim` → `x, dim`; an argument without a name is shown by its type."""
+    words = parameters_of(arguments)
     return ", ".join("options" if w.endswith("Options") else re.split(r"[\s&*]+", w)[-1] for w in words)
 
 
@@ -106,4 +111,5 @@ def main():
         sys.exit("usage: operation_index.py write | check")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -27,7 +27,7 @@ struct Key {
 std::array<Key, 2> split(const Key& key);
 /// n of them as one tree with a leading axis n, to map over. ValueError if n is negative.
 ///   rc::vmap(simulate)(rc::split(key, 1000))
-Key split(const Key& key, std::int64_t n);
+Key split(const Key& key, Size n);
 /// A key for each number (an integer, or a tensor of integers, whose axes the keys take on): of a step, for one.
 /// TypeError if it is not an integer.
 Key fold_in(const Key& key, const Tensor& number);
@@ -66,8 +66,8 @@ Tensor gamma(const Key& key, const Tensor& concentration, const Shape& shape);
 Tensor beta(const Key& key, const Tensor& a, const Tensor& b);
 Tensor beta(const Key& key, const Tensor& a, const Tensor& b, const Shape& shape);
 Tensor dirichlet(const Key& key, const Tensor& concentration);
-Tensor multinomial(const Key& key, const Tensor& weights, std::int64_t samples, bool replacement);
-Tensor randint(const Key& key, std::int64_t low, std::int64_t high, const Shape& shape);
-Tensor randperm(const Key& key, std::int64_t n);
+Tensor multinomial(const Key& key, const Tensor& weights, Size samples, bool replacement);
+Tensor randint(const Key& key, Bound low, Bound high, const Shape& shape);
+Tensor randperm(const Key& key, Size n);
 
 }  // namespace ricci::ops

@@ -59,6 +59,10 @@ class Size {
   std::int64_t raw_ = 0;
 };
 
+/// What may stand for a number of elements: an integer, or a size.
+template <class T>
+concept WholeNumber = Integer<T> || std::same_as<T, Size>;
+
 namespace symbols {  // the slow paths of Size arithmetic, where an operand is a symbol
 Size combine(char op, Size a, Size b);
 bool equal(Size a, Size b);
@@ -108,6 +112,25 @@ template <Integer I> bool operator>(I a, Size b) { return Size(a) > b; }
 template <Integer I> bool operator<=(I a, Size b) { return Size(a) <= b; }
 template <Integer I> bool operator>=(I a, Size b) { return Size(a) >= b; }
 
+/// A number of any 64 bits, or a size: what bounds numbers that are drawn, where a Size alone would not reach so far.
+class Bound {
+ public:
+  template <Integer I>
+  Bound(I number) : number_(static_cast<std::int64_t>(number)) {}
+  template <std::same_as<Size> S>
+  Bound(S size) : number_(size.raw()), is_symbol_(size.is_symbol()) {}
+
+  bool is_symbol() const { return is_symbol_; }
+  /// Requires: no symbol.
+  std::int64_t number() const { return number_; }
+  /// A number that no size can be becomes the nearest one.
+  Size size() const { return is_symbol_ ? Size::symbol(number_ - Size::symbol(0).raw()) : Size(number_); }
+
+ private:
+  std::int64_t number_;
+  bool is_symbol_ = false;
+};
+
 using Strides = SmallVector<std::int64_t, 6>;
 
 /// The extents of a tensor, outermost axis first. `zeros({2, 3})`, `zeros(Shape(n, m))`, `Shape(vector)`.
@@ -115,10 +138,10 @@ class Shape : public SmallVector<Size, 6> {
  public:
   Shape() = default;
   Shape(std::initializer_list<Size> sizes) : SmallVector(sizes) {}
-  template <Integer... I>
+  template <WholeNumber... I>
     requires(sizeof...(I) > 0)
   explicit Shape(I... sizes) : SmallVector{Size(sizes)...} {}
-  template <Integer I>
+  template <WholeNumber I>
   Shape(const std::vector<I>& sizes) : SmallVector(sizes.begin(), sizes.end()) {}
   template <class It>
     requires requires(It it) {

@@ -43,6 +43,22 @@ class Axes : public SmallVector<std::int64_t, 6> {
   Axes(const std::vector<I>& axes) : SmallVector(axes.begin(), axes.end()) {}
 };
 
+/// Whole numbers for axes or for their ends, each a number or a size: shifts, widths, strides, windows. One number, or
+/// a list: `roll(x, n, 0)`, `pad(x, {1, n})`.
+class Sizes : public SmallVector<Size, 6> {
+ public:
+  Sizes() = default;
+  template <WholeNumber I>
+  Sizes(I number) {
+    push_back(Size(number));
+  }
+  Sizes(std::initializer_list<Size> numbers) : SmallVector(numbers) {}
+  template <WholeNumber I>
+  Sizes(const std::vector<I>& numbers) : SmallVector(numbers.begin(), numbers.end()) {}
+  Sizes(const Axes& numbers) : SmallVector(numbers.begin(), numbers.end()) {}
+  Sizes(const Shape& numbers) : SmallVector(numbers) {}
+};
+
 namespace ops {
 
 /// Elements of one dtype in a grid of any number of axes. Any number of threads may read a tensor and its views; while
@@ -55,8 +71,9 @@ class Tensor {
   template <class T>
     requires std::is_arithmetic_v<T>
   Tensor(T number) : Tensor(weak_number(number)) {}
-  /// The number of a size, 0-dim. In a recorded program it is that of the run: `x.sum() / x.shape()[0]`.
-  explicit Tensor(Size size);
+  /// The number of a size, 0-dim and weak. In a recorded program it is that of the run: `x.sum() / x.shape()[0]`.
+  template <std::same_as<Size> S>
+  Tensor(S size) : Tensor(number_of_size(size)) {}
   Tensor(const std::complex<double>& number);
   Tensor(const std::complex<float>& number);
   Tensor(std::nullopt_t) {}  ///< undefined, where a tensor may be left out: `clamp(x, rc::none, 1)`
@@ -81,12 +98,14 @@ class Tensor {
 
   // ── what it is; inside vmap these describe one example ──
   bool defined() const { return cell_ != nullptr; }
-  /// In a function that is being traced its sizes stay open: `zeros(x.shape())`, `x.shape()[0] + 1`. What reads one as
-  /// a number, as `size` does, fixes it in the program.
+  /// In a function that is being traced its sizes stay open: `zeros(x.shape())`, `x.sum() / x.shape()[0]`,
+  /// `arange(x.shape()[0])`. What reads one as a C++ number, as `size` does, fixes it in the program.
   Shape shape() const;
-  std::int64_t size(std::int64_t axis) const;  ///< negative axes count from the back
+  /// A C++ number; negative axes count from the back. In a function that is being traced the program serves this size
+  /// alone from then on: there write `shape()[axis]`, which serves all.
+  std::int64_t size(std::int64_t axis) const;
   std::int64_t dim() const;
-  std::int64_t numel() const;
+  std::int64_t numel() const;  ///< a C++ number, as `size`; `shape().numel()` stays open in a traced function
   DType dtype() const;
   bool is_floating_point() const { return is_floating(dtype()); }
   bool is_complex() const { return ricci::is_complex(dtype()); }
@@ -149,52 +168,52 @@ class Tensor {
   Tensor mT() const;  ///< the last two swapped
   Tensor movedim(const Axes& from, const Axes& to) const;
   Tensor slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop) const;
-  Tensor slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, std::int64_t step) const;
+  Tensor slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, Size step) const;
   Tensor select(std::int64_t dim, Size index) const;
   Tensor narrow(std::int64_t dim, Size start, Size length) const;
   Tensor diagonal() const;
-  Tensor diagonal(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const;
-  Tensor unfold(std::int64_t dim, std::int64_t size, std::int64_t step) const;
+  Tensor diagonal(Size offset, std::int64_t dim1, std::int64_t dim2) const;
+  Tensor unfold(std::int64_t dim, Size size, Size step) const;
   Tensor squeeze() const;
   Tensor squeeze(std::int64_t dim) const;
   Tensor unsqueeze(std::int64_t dim) const;
   Tensor flatten() const;
   Tensor flatten(std::int64_t start, std::int64_t end) const;
-  Tensor as_strided(const Shape& size, const Axes& stride) const;
-  Tensor as_strided(const Shape& size, const Axes& stride, std::int64_t offset) const;
+  Tensor as_strided(const Shape& size, const Sizes& stride) const;
+  Tensor as_strided(const Shape& size, const Sizes& stride, Size offset) const;
   std::vector<Tensor> unbind() const;
   std::vector<Tensor> unbind(std::int64_t dim) const;
   Tensor broadcast_to(const Shape& shape) const;
-  std::vector<Tensor> split(std::int64_t size) const;
-  std::vector<Tensor> split(std::int64_t size, std::int64_t dim) const;
-  std::vector<Tensor> split(const std::vector<std::int64_t>& sizes, std::int64_t dim) const;
+  std::vector<Tensor> split(Size size) const;
+  std::vector<Tensor> split(Size size, std::int64_t dim) const;
+  std::vector<Tensor> split(const Shape& sizes, std::int64_t dim) const;
+  std::vector<Tensor> split(std::initializer_list<Size> sizes, std::int64_t dim) const;
   std::vector<Tensor> chunk(std::int64_t chunks) const;
   std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim) const;
   std::vector<Tensor> tensor_split(std::int64_t sections) const;
   std::vector<Tensor> tensor_split(std::int64_t sections, std::int64_t dim) const;
-  std::vector<Tensor> tensor_split(const std::vector<std::int64_t>& indices) const;
-  std::vector<Tensor> tensor_split(const std::vector<std::int64_t>& indices, std::int64_t dim) const;
-  std::vector<Tensor> tensor_split(std::initializer_list<std::int64_t> indices) const;
-  std::vector<Tensor> tensor_split(std::initializer_list<std::int64_t> indices, std::int64_t dim) const;
+  std::vector<Tensor> tensor_split(const Shape& indices) const;
+  std::vector<Tensor> tensor_split(const Shape& indices, std::int64_t dim) const;
+  std::vector<Tensor> tensor_split(std::initializer_list<Size> indices) const;
+  std::vector<Tensor> tensor_split(std::initializer_list<Size> indices, std::int64_t dim) const;
 
   // ── rearranged copies ──
   Tensor flip(const Axes& dims) const;
-  Tensor roll(std::int64_t shift) const;
-  Tensor roll(const Axes& shifts, const Axes& dims) const;
+  Tensor roll(Size shift) const;
+  Tensor roll(const Sizes& shifts, const Axes& dims) const;
   Tensor repeat(const Shape& repeats) const;
   Tensor tile(const Shape& repeats) const;
-  Tensor repeat_interleave(std::int64_t repeats, std::int64_t dim) const;
+  Tensor repeat_interleave(Size repeats, std::int64_t dim) const;
   Tensor tril() const;
-  Tensor tril(std::int64_t diagonal) const;
+  Tensor tril(Size diagonal) const;
   Tensor triu() const;
-  Tensor triu(std::int64_t diagonal) const;
+  Tensor triu(Size diagonal) const;
   Tensor diag() const;
   Tensor diag_embed() const;
-  Tensor diag_embed(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const;
-  Tensor slice_scatter(const Tensor& value, std::int64_t dim, std::int64_t start, std::int64_t stop,
-                       std::int64_t step) const;
-  Tensor select_scatter(const Tensor& value, std::int64_t dim, std::int64_t index) const;
-  Tensor diagonal_scatter(const Tensor& value, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const;
+  Tensor diag_embed(Size offset, std::int64_t dim1, std::int64_t dim2) const;
+  Tensor slice_scatter(const Tensor& value, std::int64_t dim, Size start, Size stop, Size step) const;
+  Tensor select_scatter(const Tensor& value, std::int64_t dim, Size index) const;
+  Tensor diagonal_scatter(const Tensor& value, Size offset, std::int64_t dim1, std::int64_t dim2) const;
 
   // ── new tensors; new_… have this tensor's dtype ──
   Tensor clone() const;
@@ -206,7 +225,7 @@ class Tensor {
   Tensor new_empty(const Shape& shape) const;
   Tensor new_full(const Shape& shape, const Tensor& value) const;
   /// Of these strides, in as few elements as hold it. ValueError if a stride is negative.
-  Tensor new_empty_strided(const Shape& size, const Axes& stride) const;
+  Tensor new_empty_strided(const Shape& size, const Sizes& stride) const;
 
   // ── elementwise: ops/elementwise.h ──
   Tensor neg() const;
@@ -385,14 +404,14 @@ class Tensor {
   Tensor count_nonzero() const;
   Tensor var() const;
   Tensor var(const Axes& dims) const;
-  Tensor var(const Axes& dims, std::int64_t correction, bool keepdim) const;
-  Tensor var(std::same_as<bool> auto unbiased) const { return var({}, unbiased, false); }
-  Tensor var(const Axes& dims, std::same_as<bool> auto unbiased) const { return var(dims, unbiased, false); }
+  Tensor var(const Axes& dims, Size correction, bool keepdim) const;
+  Tensor var(std::same_as<bool> auto unbiased) const { return var({}, unbiased ? 1 : 0, false); }
+  Tensor var(const Axes& dims, std::same_as<bool> auto unbiased) const { return var(dims, unbiased ? 1 : 0, false); }
   Tensor std() const;
   Tensor std(const Axes& dims) const;
-  Tensor std(const Axes& dims, std::int64_t correction, bool keepdim) const;
-  Tensor std(std::same_as<bool> auto unbiased) const { return std({}, unbiased, false); }
-  Tensor std(const Axes& dims, std::same_as<bool> auto unbiased) const { return std(dims, unbiased, false); }
+  Tensor std(const Axes& dims, Size correction, bool keepdim) const;
+  Tensor std(std::same_as<bool> auto unbiased) const { return std({}, unbiased ? 1 : 0, false); }
+  Tensor std(const Axes& dims, std::same_as<bool> auto unbiased) const { return std(dims, unbiased ? 1 : 0, false); }
   Tensor norm() const;
   Tensor norm(double p) const;
   Tensor norm(double p, const Axes& dims) const;
@@ -412,9 +431,9 @@ class Tensor {
   Tensor argsort() const;
   Tensor argsort(std::int64_t dim) const;
   Tensor argsort(std::int64_t dim, bool descending) const;
-  std::pair<Tensor, Tensor> topk(std::int64_t k) const;
-  std::pair<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim) const;
-  std::pair<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim, bool largest) const;
+  std::pair<Tensor, Tensor> topk(Size k) const;
+  std::pair<Tensor, Tensor> topk(Size k, std::int64_t dim) const;
+  std::pair<Tensor, Tensor> topk(Size k, std::int64_t dim, bool largest) const;
   Tensor median() const;
   std::pair<Tensor, Tensor> median(std::int64_t dim) const;
 
@@ -439,9 +458,9 @@ class Tensor {
   Tensor bernoulli() const;  ///< the elements are probabilities
   Tensor bernoulli(RandomOptions options) const;
   Tensor bernoulli(double p) const;  ///< of this tensor's shape and dtype
-  Tensor multinomial(std::int64_t samples) const;
-  Tensor multinomial(std::int64_t samples, bool replacement) const;
-  Tensor multinomial(std::int64_t samples, bool replacement, RandomOptions options) const;
+  Tensor multinomial(Size samples) const;
+  Tensor multinomial(Size samples, bool replacement) const;
+  Tensor multinomial(Size samples, bool replacement, RandomOptions options) const;
 
   // ── in-place: the result takes this tensor's shape and type, through views to their base ──
   const Tensor& copy_(const Tensor& source) const;
@@ -527,9 +546,9 @@ class Tensor {
   const Tensor& cumsum_(std::int64_t dim) const;
   const Tensor& cumprod_(std::int64_t dim) const;
   const Tensor& tril_() const;
-  const Tensor& tril_(std::int64_t diagonal) const;
+  const Tensor& tril_(Size diagonal) const;
   const Tensor& triu_() const;
-  const Tensor& triu_(std::int64_t diagonal) const;
+  const Tensor& triu_(Size diagonal) const;
   const Tensor& masked_fill_(const Tensor& mask, const Tensor& value) const;
   const Tensor& scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   const Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
@@ -567,10 +586,10 @@ class Tensor {
   /// Whole numbers: from low (0) to high - 1; without a bound, all that the element type tells apart from 0 on.
   const Tensor& random_() const;
   const Tensor& random_(RandomOptions options) const;
-  const Tensor& random_(std::int64_t high) const;
-  const Tensor& random_(std::int64_t high, RandomOptions options) const;
-  const Tensor& random_(std::int64_t low, std::int64_t high) const;
-  const Tensor& random_(std::int64_t low, std::int64_t high, RandomOptions options) const;
+  const Tensor& random_(Bound high) const;
+  const Tensor& random_(Bound high, RandomOptions options) const;
+  const Tensor& random_(Bound low, Bound high) const;
+  const Tensor& random_(Bound low, Bound high, RandomOptions options) const;
 
   const Tensor& operator+=(const Tensor& other) const& { return add_(other); }
   const Tensor& operator-=(const Tensor& other) const& { return sub_(other); }
@@ -602,6 +621,7 @@ class Tensor {
   using Write = const Tensor& (Tensor::*)(const Tensor&) const;
   Tensor write_through(const Tensor& other, Write write) const;
   std::pair<Tensor, Tensor> extreme_along(bool greatest, std::int64_t dim, bool keepdim) const;
+  static Tensor number_of_size(Size size);
   static Tensor weak_boolean(bool value);
   static Tensor weak_integer(std::int64_t value);
   static Tensor weak_floating(double value);
@@ -662,10 +682,9 @@ PrintOptions print_options();
 /// A range of an axis, as Python's `start:stop:step` with a positive step.
 struct Slice {
   std::optional<Size> start, stop;
-  std::int64_t step = 1;
+  Size step = 1;
   Slice() = default;
-  Slice(std::optional<Size> from, std::optional<Size> to, std::int64_t every = 1)
-      : start(from), stop(to), step(every) {}
+  Slice(std::optional<Size> from, std::optional<Size> to, Size every = 1) : start(from), stop(to), step(every) {}
 };
 
 struct Ellipsis {};

@@ -63,7 +63,7 @@ ConvolutionGeometry geometry_of(ConvolutionKind kind, const Strided& input, cons
   }
   if (input.shape[0] != out.shape[0] || weight.shape[0] != out.shape[1]) return false;
   if (weight.shape[1] * shape.groups != input.shape[1] || weight.shape[0] % shape.groups != 0) return false;
-  for (int i = 0; i < shape.spatial; ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
     if (shape.padding_low[i] < 0 || shape.padding_high[i] < 0 || shape.stride[i] < 1 || shape.dilation[i] < 1)
       return false;
     if (out.shape[i + 2] != convolution_size(input.shape[i + 2], weight.shape[i + 2], shape, i)) return false;

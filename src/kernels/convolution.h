@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "ricci/shape.h"
@@ -16,16 +17,14 @@ namespace ricci::kernels {
 /// One entry per spatial axis, the first `spatial` of them. Padding is not negative and is made of zeros.
 struct ConvolutionShape {
   int spatial = 2;
-  std::array<std::int64_t, 3> stride = {1, 1, 1}, padding_low = {}, padding_high = {}, dilation = {1, 1, 1};
-  Size groups = 1;  // in a recorded program a symbol, where examples become groups
+  std::array<Size, 3> stride = {1, 1, 1}, padding_low = {}, padding_high = {}, dilation = {1, 1, 1};
+  Size groups = 1;  // these may be symbols where a program is recorded
 };
 
 /// The size of out along a spatial axis; every view of one convolution must obey it.
-constexpr std::int64_t convolution_size(std::int64_t input, std::int64_t kernel, const ConvolutionShape& shape,
-                                        int axis) {
-  const std::int64_t room =
-      input + shape.padding_low[axis] + shape.padding_high[axis] - shape.dilation[axis] * (kernel - 1);
-  return room < 1 ? 0 : (room - 1) / shape.stride[axis] + 1;
+inline Size convolution_size(Size input, Size kernel, const ConvolutionShape& shape, std::size_t axis) {
+  const Size room = input + shape.padding_low[axis] + shape.padding_high[axis] - shape.dilation[axis] * (kernel - 1);
+  return room < 1 ? Size(0) : (room - 1) / shape.stride[axis] + 1;
 }
 
 /// out[n, o, y] = sum over c and k of input[n, c, y * stride + k * dilation - padding_low] weight[o, c, k].

@@ -61,7 +61,10 @@ struct Window {
 
   Window(const PoolingShape& s, std::int64_t plane_height, std::int64_t width, std::int64_t outputs)
       : height(plane_height), count(outputs) {
-    const auto axis = [&](int i) { return Axis{s.window[i], s.stride[i], s.padding[i], s.dilation[i]}; };
+    const auto axis = [&](int at) {
+      const auto i = static_cast<std::size_t>(at);
+      return Axis{s.window[i], s.stride[i], s.padding[i], s.dilation[i]};
+    };
     y = s.spatial == 1 ? Axis{1, 1, 0, 1} : axis(0);
     x = axis(s.spatial - 1);
     for (std::int64_t k = 0; k < x.window; ++k) {
@@ -345,10 +348,11 @@ void avg_pool_gradient_as(const Strided& input_gradient, const Strided& cotangen
 [[maybe_unused]] bool agree(const Strided& out, const Strided& in, const PoolingShape& shape) {
   if (shape.spatial < 1 || shape.spatial > 2 || in.rank < shape.spatial || out.rank != in.rank) return false;
   const int batch_rank = in.rank - shape.spatial;
+  const auto at = static_cast<std::size_t>(batch_rank);
   if (batch_rank > max_batch_rank || !std::equal(in.shape, in.shape + batch_rank, out.shape)) return false;
-  for (int i = 0; i < shape.spatial; ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
     if (shape.window[i] < 1 || shape.stride[i] < 1 || shape.padding[i] < 0 || shape.dilation[i] < 1) return false;
-    if (out.shape[batch_rank + i] != pooling_size(in.shape[batch_rank + i], shape, i)) return false;
+    if (out.shape[at + i] != pooling_size(in.shape[at + i], shape, i)) return false;
   }
   return true;
 }

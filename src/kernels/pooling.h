@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "ricci/shape.h"
 #include "ricci/strided.h"
 
 namespace ricci::kernels {
@@ -13,13 +15,13 @@ namespace ricci::kernels {
 /// One entry per pooled axis, the first `spatial` of them. Averages ignore dilation.
 struct PoolingShape {
   int spatial = 2;
-  std::array<std::int64_t, 2> window = {1, 1}, stride = {1, 1}, padding = {}, dilation = {1, 1};
+  std::array<Size, 2> window = {1, 1}, stride = {1, 1}, padding = {}, dilation = {1, 1};  // symbols where recorded
 };
 
 /// The size of the output along a pooled axis; the views must obey it.
-constexpr std::int64_t pooling_size(std::int64_t input, const PoolingShape& shape, int axis) {
-  const std::int64_t room = input + 2 * shape.padding[axis] - shape.dilation[axis] * (shape.window[axis] - 1);
-  return room < 1 ? 0 : (room - 1) / shape.stride[axis] + 1;
+inline Size pooling_size(Size input, const PoolingShape& shape, std::size_t axis) {
+  const Size room = input + 2 * shape.padding[axis] - shape.dilation[axis] * (shape.window[axis] - 1);
+  return room < 1 ? Size(0) : (room - 1) / shape.stride[axis] + 1;
 }
 
 /// values: the maximum of each window, nan if it holds one; padding never wins. indices (int64, shaped like values):

@@ -130,15 +130,15 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   return scaled(movedim(normalized_rows(channels_first, 1, eps), 0, 1), weight, bias);
 }
 
-Tensor group_norm(const Tensor& x, std::int64_t groups) { return group_norm(x, groups, Tensor(), Tensor()); }
-Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias) {
+Tensor group_norm(const Tensor& x, Size groups) { return group_norm(x, groups, Tensor(), Tensor()); }
+Tensor group_norm(const Tensor& x, Size groups, const Tensor& weight, const Tensor& bias) {
   return group_norm(x, groups, weight, bias, default_eps);
 }
-Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
+Tensor group_norm(const Tensor& x, Size groups, const Tensor& weight, const Tensor& bias, double eps) {
   require_channels("group_norm", x);
   const Size channels = channels_of(x);
   if (groups < 1 || channels / groups * groups != channels)
-    raise<ValueError>("group_norm: " + std::to_string(groups) + " groups do not divide the " +
+    raise<ValueError>("group_norm: " + std::to_string(groups.hint()) + " groups do not divide the " +
                       count_of(channels.hint(), "channel", "channels") + " of the input " + type_text(x));
   require_one_per_channel("group_norm", "weight", weight, x);
   require_one_per_channel("group_norm", "bias", bias, x);

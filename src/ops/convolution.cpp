@@ -86,14 +86,13 @@ void require_fit(const ConvolutionShape& shape, const Type& first, const Type& s
   require_between(1, shape.spatial, 3);
   require_between(shape.spatial + 2, first.rank(), shape.spatial + 2);
   require_between(shape.spatial + 2, second.rank(), shape.spatial + 2);
-  if (!shape.groups.is_symbol()) require_between(1, shape.groups.raw(), most);
+  require_between(1, shape.groups, most);
   for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
-    for (std::int64_t number : {shape.stride[i], shape.dilation[i]}) require_between(1, number, most);
-    for (std::int64_t number : {shape.padding_low[i], shape.padding_high[i]}) require_between(0, number, most);
+    for (Size number : {shape.stride[i], shape.dilation[i]}) require_between(1, number, most);
+    for (Size number : {shape.padding_low[i], shape.padding_high[i]}) require_between(0, number, most);
   }
   for (const Type* operand : {&first, &second})
-    for (Size size : operand->shape)
-      if (!size.is_symbol()) require_between(0, size.raw(), 4 * most);
+    for (Size size : operand->shape) require_between(0, size, 4 * most);
   require_dtype(first.dtype, second);
 }
 
@@ -105,8 +104,10 @@ void require_related(const ConvolutionShape& shape, const Shape& x, const Shape&
   if (!any_symbol(w[0], shape.groups)) require_between(0, w[0].raw() % shape.groups.raw(), 0);
   for (int i = 0; i < shape.spatial; ++i) {
     const std::size_t axis = static_cast<std::size_t>(i) + 2;
-    if (!any_symbol(x[axis], w[axis]))
-      require_shape({y[axis]}, {kernels::convolution_size(x[axis].raw(), w[axis].raw(), shape, i)});
+    const auto k = static_cast<std::size_t>(i);
+    const bool is_open = any_symbol(x[axis], w[axis]) || any_symbol(shape.stride[k], shape.dilation[k]) ||
+                         any_symbol(shape.padding_low[k], shape.padding_high[k]);
+    if (!is_open) require_shape({y[axis]}, {kernels::convolution_size(x[axis], w[axis], shape, k)});
   }
 }
 
@@ -245,17 +246,16 @@ Tensor convolution_weight(const Tensor& x, const Tensor& y, const ConvolutionSha
 
 // ── what users call ──
 
-std::array<std::int64_t, 3> per_axis(const char* op, const char* what, const Axes& given, int spatial,
-                                     std::int64_t least) {
-  const Axes numbers = one_per_axis(op, what, given, spatial, least);
-  std::array<std::int64_t, 3> array{};
+std::array<Size, 3> per_axis(const char* op, const char* what, const Sizes& given, int spatial, std::int64_t least) {
+  const Sizes numbers = one_per_axis(op, what, given, spatial, least);
+  std::array<Size, 3> array{};
   std::copy(numbers.begin(), numbers.end(), array.begin());
   return array;
 }
 
 ConvolutionShape shape_from(const char* op, int spatial, const ConvOptions& options) {
   require_of_a_window(op, "groups", options.groups, 1);
-  const std::array<std::int64_t, 3> padding = per_axis(op, "padding", options.padding, spatial, 0);
+  const std::array<Size, 3> padding = per_axis(op, "padding", options.padding, spatial, 0);
   return {spatial, per_axis(op, "stride", options.stride, spatial, 1),     padding,
           padding, per_axis(op, "dilation", options.dilation, spatial, 1), options.groups};
 }
@@ -327,8 +327,8 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options) {
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
   return convolve("conv1d", 1, x, weight, bias, options);
 }
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding,
-              const Axes& dilation, std::int64_t groups) {
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
+              const Sizes& dilation, Size groups) {
   return convolve("conv1d", 1, x, weight, bias, {stride, padding, dilation, groups});
 }
 
@@ -342,8 +342,8 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options) {
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
   return convolve("conv2d", 2, x, weight, bias, options);
 }
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding,
-              const Axes& dilation, std::int64_t groups) {
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
+              const Sizes& dilation, Size groups) {
   return convolve("conv2d", 2, x, weight, bias, {stride, padding, dilation, groups});
 }
 

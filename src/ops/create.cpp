@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 
+#include "interpreters/record.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "ops/patterns.h"
@@ -13,6 +14,7 @@
 #include "primitive/called.h"
 #include "primitive/writing.h"
 #include "tensor/default_dtype.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 namespace {
@@ -185,7 +187,7 @@ struct Linspace {
   static constexpr const char* name = "linspace";
   static constexpr bool locally_constant = true;
   double start, end;
-  std::int64_t size;
+  Size size;
   DType dtype;
 
   Type type() const {
@@ -194,10 +196,10 @@ struct Linspace {
   }
   /// From both ends, so that the last element is `end` and the values lie symmetrically.
   void eval(Outputs out, Inputs) const {
-    const double step = size > 1 ? (end - start) / static_cast<double>(size - 1) : 0;
+    const std::int64_t n = size;
+    const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
     fill_by_place(out[0], [&](std::int64_t i) {
-      return i < (size + 1) / 2 ? start + step * static_cast<double>(i)
-                                : end - step * static_cast<double>(size - 1 - i);
+      return i < (n + 1) / 2 ? start + step * static_cast<double>(i) : end - step * static_cast<double>(n - 1 - i);
     });
   }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
@@ -272,7 +274,51 @@ std::string text_of(const HostNumber& n) {
 
 Wide rounded_up_quotient(Wide a, Wide b) { return a / b + (a % b != 0 && (a < 0) == (b < 0) ? 1 : 0); }
 
+/// The size that x is the number of, where x is one that is being recorded: a symbol; else none.
+std::optional<Size> size_behind(const char* op, const Tensor& x) {
+  require_defined(op, x, 0);
+  const ValueRef seen = read(x, op);
+  if (seen->kind != ValueKind::recorded) return std::nullopt;
+  const auto* recording = static_cast<const RecordInterpreter*>(find_interpreter(seen->level));
+  const Variable variable = static_cast<const Recorded&>(*seen).variable;
+  for (const Equation& equation : recording->body->equations)
+    if (equation.rules == &rules_of<SizeNumber> && equation.outputs[0] == variable)
+      return static_cast<const SizeNumber*>(equation.parameters.get())->size;
+  return std::nullopt;
+}
+
+/// Where one of the numbers is a size of a recorded program and the others are integers: nothing is read, so that the
+/// size stays open. None for other numbers.
+std::optional<Tensor> make_open_arange(const Tensor& start, const Tensor& end, const Tensor& step,
+                                       std::optional<DType> dtype) {
+  Size numbers[3];
+  bool any = false;
+  for (Size* number = numbers; const Tensor* x : {&start, &end, &step}) {
+    if (const std::optional<Size> size = size_behind("arange", *x)) {
+      any = true;
+      *number++ = *size;
+    } else if (is_number(*read(*x, "arange")) && is_integral(type_of(*x).dtype)) {
+      *number++ = x->item<std::int64_t>();
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (!any) return std::nullopt;
+  const auto [a, b, by] = numbers;
+  const bool rises = by > 0;
+  if (by == 0) raise_arange("step is 0", "it must not be");
+  const Size length = rises ? b - a : a - b, every = rises ? by : 0 - by;
+  if (length < 0)
+    raise_arange("from " + hint_text(a) + " to " + hint_text(b) + " by " + hint_text(by) + " leads away from the end",
+                 "change the sign of the step");
+  const Tensor places = places_along(every == 1 ? length : (length + every - 1) / every);
+  const Tensor spread = every == 1 && rises ? places : places * by;
+  return to(!a.is_symbol() && a == 0 ? spread : spread + a, dtype.value_or(DType::int64));
+}
+
 Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, std::optional<DType> dtype) {
+  if (innermost)
+    if (const std::optional<Tensor> open = make_open_arange(start, end, step, dtype)) return *open;
   const HostNumber a = host_number("arange", start), b = host_number("arange", end), by = host_number("arange", step);
   if (by.value == 0) raise_arange("step is 0", "it must not be");
   const bool integers = a.integral && b.integral && by.integral;
@@ -305,7 +351,7 @@ Tensor places_along(Size size) { return make("arange", ArangeIntegers{0, 1, size
 
 namespace ops {
 
-Tensor::Tensor(Size size) : Tensor(size.is_symbol() ? apply(SizeNumber{size}) : Tensor(size.raw())) {}
+Tensor Tensor::number_of_size(Size size) { return size.is_symbol() ? apply(SizeNumber{size}) : Tensor(size.raw()); }
 
 Tensor zeros(const Shape& shape) { return zeros(shape, TensorOptions{}); }
 Tensor zeros(const Shape& shape, TensorOptions options) {
@@ -358,9 +404,9 @@ Tensor Tensor::new_full(const Shape& shape, const Tensor& value) const {
   return full_like_type("new_full", shape, value, dtype());
 }
 
-Tensor eye_rows(std::int64_t first, std::int64_t rows, std::int64_t columns, DType dtype) {
+Tensor eye_rows(Size first, Size rows, Size columns, DType dtype) {
   require_sizes("eye_rows", {rows, columns});
-  const Size row = std::max<std::int64_t>(first, 0), column = 0 - Size(std::min<std::int64_t>(first, 0));
+  const Size row = std::max(first, Size(0)), column = first < 0 ? 0 - first : Size(0);
   return make("eye_rows", EyePart{row, column, rows, columns, dtype});
 }
 Tensor eye(Size n) { return eye(n, n, default_dtype()); }
@@ -382,10 +428,10 @@ Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step, DType 
   return make_arange(start, end, step, dtype);
 }
 
-Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps) {
+Tensor linspace(const Tensor& start, const Tensor& end, Size steps) {
   return linspace(start, end, steps, default_dtype());
 }
-Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype) {
+Tensor linspace(const Tensor& start, const Tensor& end, Size steps, DType dtype) {
   const Called as("linspace", start, end);
   for (const Tensor* bound : {&start, &end})
     if (type_of(*bound).rank() != 0)

@@ -5,6 +5,7 @@
 
 #include "kernels/index.h"
 #include "ops/axes.h"
+#include "ops/patterns.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
 
@@ -18,7 +19,7 @@ struct NonzeroOfSize {
   using kind = Explicit;
   static constexpr const char* name = "nonzero";
   static constexpr bool locally_constant = true;
-  std::int64_t size;
+  Size size;
   std::int64_t leading = 0;
 
   Type type(const Type& x) const {
@@ -33,7 +34,7 @@ struct NonzeroOfSize {
     const Strided& x = in[0];
     const Strided one{x.data, x.dtype, x.rank - static_cast<int>(leading), x.shape + leading, x.strides + leading};
     auto* to = static_cast<std::int64_t*>(out[0].data);
-    const auto width = static_cast<std::size_t>(one.rank), block = static_cast<std::size_t>(size) * width;
+    const auto width = static_cast<std::size_t>(one.rank), block = static_cast<std::size_t>(size.host()) * width;
     for_each_place(x, leading, [&](void* data) {
       Strided row = one;
       row.data = data;
@@ -71,7 +72,8 @@ struct NonzeroOfSize {
 
 void require_options(const char* op, const SizeOptions& options) {
   if (options.size < 0)
-    raise<ValueError>(std::string(op) + ": size is " + std::to_string(options.size) + "; it must not be negative");
+    raise<ValueError>(std::string(op) + ": size is " + std::to_string(options.size.hint()) +
+                      "; it must not be negative");
   if (options.fill.defined() && options.fill.dim() != 0)
     raise<ValueError>(std::string(op) + ": fill is " + type_text(options.fill) + "; it must be a number or 0-dim");
 }
@@ -82,7 +84,7 @@ Tensor taken(const Tensor& x, const Tensor& places, const Tensor& fill) {
   const Type type = type_of(x);
   const Tensor one = full({1}, fill.defined() ? fill : Tensor(0), type.dtype);
   const Tensor filled = cat(std::vector{x, one}, 0);
-  return index_select(filled, 0, where(lt(at, 0), x.numel(), at));
+  return index_select(filled, 0, where(lt(at, 0), type.shape.numel(), at));
 }
 
 /// x and the mask under one shape, as rows of elements.
@@ -103,7 +105,7 @@ Tensor masked_select_of(const char* op, const Tensor& x, const Tensor& mask, con
 /// Sorted, and where an element differs from the one before it.
 std::pair<Tensor, Tensor> sorted_and_new(const Tensor& x) {
   const Tensor values = sort(reshape(x, {-1})).first;
-  if (values.numel() < 2) return {values, ones_like(ne(values, 0))};
+  if (type_of(values).shape.numel() < 2) return {values, ones_like(ne(values, 0))};
   const Tensor differs = ne(slice(values, 0, 1, std::nullopt), slice(values, 0, std::nullopt, -1));
   return {values, cat({ones({1}, DType::boolean), differs}, 0)};
 }
@@ -151,20 +153,22 @@ Tensor unique(const Tensor& x, SizeOptions options) {
   return taken(values, apply(NonzeroOfSize{options.size}, is_new), options.fill);
 }
 
-Tensor one_hot(const Tensor& index, std::int64_t classes) {
+Tensor one_hot(const Tensor& index, Size classes) {
   const Called as("one_hot", index);
   if (category(type_of(index).dtype) != 1)
     raise<TypeError>("one_hot: the index " + type_text(index) + " is not of integers");
-  if (classes < 1) raise<ValueError>("one_hot: classes is " + std::to_string(classes) + "; it must be at least 1");
+  if (classes < 1)
+    raise<ValueError>("one_hot: classes is " + std::to_string(classes.hint()) + "; it must be at least 1");
   const Tensor places = to(index, DType::int64);
-  if (const auto [seen, vmaps] = elements_of_all_examples("one_hot", places); seen) {
-    if (const auto bad = kernels::find_out_of_range(seen->strided(), 0, classes))
+  if (const auto [seen, vmaps] = elements_of_all_examples("one_hot", places); seen && !classes.is_symbol()) {
+    if (const auto bad = kernels::find_out_of_range(seen->strided(), 0, classes.raw()))
       raise<IndexError>(
           "one_hot: index " + std::to_string(*bad) +
           place_text(first_place(seen->strided(), [&](std::int64_t n) { return n == *bad; }), seen->type.shape, vmaps) +
-          " is out of range for " + count_of(classes, "class", "classes") + "; " + legal_range(0, classes - 1));
+          " is out of range for " + count_of(classes.raw(), "class", "classes") + "; " +
+          legal_range(0, classes.raw() - 1));
   }
-  return to(eq(unsqueeze(places, -1), arange(classes)), DType::int64);
+  return to(eq(unsqueeze(places, -1), places_along(classes)), DType::int64);
 }
 
 /// Counts, for each value, the sorted elements below it: a comparison of all pairs, so for short tables.

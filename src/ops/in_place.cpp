@@ -50,11 +50,11 @@ const Tensor& Tensor::cumprod_(std::int64_t dim) const {
   return written(*this, "cumprod_", [&] { return ops::cumprod(*this, dim); });
 }
 const Tensor& Tensor::tril_() const { return tril_(0); }
-const Tensor& Tensor::tril_(std::int64_t diagonal) const {
+const Tensor& Tensor::tril_(Size diagonal) const {
   return written(*this, "tril_", [&] { return ops::tril(*this, diagonal); });
 }
 const Tensor& Tensor::triu_() const { return triu_(0); }
-const Tensor& Tensor::triu_(std::int64_t diagonal) const {
+const Tensor& Tensor::triu_(Size diagonal) const {
   return written(*this, "triu_", [&] { return ops::triu(*this, diagonal); });
 }
 const Tensor& Tensor::index_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const {

@@ -235,11 +235,11 @@ Tensor repeat(const Tensor& x, const Shape& repeats) {
   return reshape(clone(expand(reshape(x, apart), wide)), result);
 }
 
-Tensor repeat_interleave(const Tensor& x, std::int64_t repeats, std::int64_t dim) {
+Tensor repeat_interleave(const Tensor& x, Size repeats, std::int64_t dim) {
   const Called as("repeat_interleave", x);
   const std::int64_t axis = wrap_axis("repeat_interleave", dim, x);
   if (repeats < 0)
-    raise<ValueError>("repeat_interleave: repeats is " + std::to_string(repeats) + "; it must be at least 0");
+    raise<ValueError>("repeat_interleave: repeats is " + std::to_string(repeats.hint()) + "; it must be at least 0");
   const Tensor rows = type_of(x).rank() == 0 ? reshape(x, {1}) : x;
   Shape wide = type_of(rows).shape, result = wide;
   wide.insert(at(axis) + 1, repeats);
@@ -255,11 +255,11 @@ Tensor tile(const Tensor& x, const Shape& repeats) {
   return repeat(x, all);
 }
 
-Tensor roll(const Tensor& x, std::int64_t shift) {
+Tensor roll(const Tensor& x, Size shift) {
   require_defined("roll", x, 0);
   return reshape(roll(flatten(x), shift, 0), type_of(x).shape);
 }
-Tensor roll(const Tensor& x, const Axes& shifts, const Axes& dims) {
+Tensor roll(const Tensor& x, const Sizes& shifts, const Axes& dims) {
   require_defined("roll", x, 0);
   if (shifts.size() != dims.size())
     raise<ValueError>("roll: the shifts " + to_string(Shape(shifts.begin(), shifts.end())) + " and the axes " +
@@ -268,13 +268,13 @@ Tensor roll(const Tensor& x, const Axes& shifts, const Axes& dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::int64_t axis = wrap_axis("roll", dims[i], x);
     const Size n = type_of(x).rank() == 0 ? Size(1) : type_of(x).shape[at(axis)];
-    const std::int64_t by = shifts[i];
-    Size shift = by < 0 ? n + by : Size(by);
-    if (shift < 0 || shift >= n) {  // more than once around
-      const std::int64_t rest = n == 0 ? 0 : by % n.host();
+    const Size by = shifts[i];
+    Size shift = by < 0 ? n + by : by;
+    if (shift < 0 || shift > n) {  // more than once around
+      const std::int64_t rest = n == 0 ? 0 : by.host() % n.host();
       shift = rest < 0 ? n + rest : Size(rest);
     }
-    if (!(shift == 0))
+    if (!(shift == 0) && !(shift == n))
       rolled = joined<Cat>({narrow(rolled, axis, n - shift, shift), narrow(rolled, axis, 0, n - shift)}, axis);
   }
   return rolled.is_same(x) ? clone(x) : rolled;

@@ -30,7 +30,7 @@ Tensor Tensor::movedim(const Axes& from, const Axes& to) const { return ops::mov
 Tensor Tensor::slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop) const {
   return ops::slice(*this, dim, start, stop);
 }
-Tensor Tensor::slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, std::int64_t step) const {
+Tensor Tensor::slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, Size step) const {
   return ops::slice(*this, dim, start, stop, step);
 }
 Tensor Tensor::select(std::int64_t dim, Size index) const { return ops::select(*this, dim, index); }
@@ -38,27 +38,26 @@ Tensor Tensor::narrow(std::int64_t dim, Size start, Size length) const {
   return ops::narrow(*this, dim, start, length);
 }
 Tensor Tensor::diagonal() const { return ops::diagonal(*this); }
-Tensor Tensor::diagonal(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const {
+Tensor Tensor::diagonal(Size offset, std::int64_t dim1, std::int64_t dim2) const {
   return ops::diagonal(*this, offset, dim1, dim2);
 }
-Tensor Tensor::unfold(std::int64_t dim, std::int64_t size, std::int64_t step) const {
-  return ops::unfold(*this, dim, size, step);
-}
+Tensor Tensor::unfold(std::int64_t dim, Size size, Size step) const { return ops::unfold(*this, dim, size, step); }
 Tensor Tensor::squeeze() const { return ops::squeeze(*this); }
 Tensor Tensor::squeeze(std::int64_t dim) const { return ops::squeeze(*this, dim); }
 Tensor Tensor::unsqueeze(std::int64_t dim) const { return ops::unsqueeze(*this, dim); }
 Tensor Tensor::flatten() const { return ops::flatten(*this); }
 Tensor Tensor::flatten(std::int64_t start, std::int64_t end) const { return ops::flatten(*this, start, end); }
-Tensor Tensor::as_strided(const Shape& size, const Axes& stride) const { return ops::as_strided(*this, size, stride); }
-Tensor Tensor::as_strided(const Shape& size, const Axes& stride, std::int64_t offset) const {
+Tensor Tensor::as_strided(const Shape& size, const Sizes& stride) const { return ops::as_strided(*this, size, stride); }
+Tensor Tensor::as_strided(const Shape& size, const Sizes& stride, Size offset) const {
   return ops::as_strided(*this, size, stride, offset);
 }
 std::vector<Tensor> Tensor::unbind() const { return ops::unbind(*this); }
 std::vector<Tensor> Tensor::unbind(std::int64_t dim) const { return ops::unbind(*this, dim); }
 Tensor Tensor::broadcast_to(const Shape& shape) const { return ops::broadcast_to(*this, shape); }
-std::vector<Tensor> Tensor::split(std::int64_t size) const { return ops::split(*this, size); }
-std::vector<Tensor> Tensor::split(std::int64_t size, std::int64_t dim) const { return ops::split(*this, size, dim); }
-std::vector<Tensor> Tensor::split(const std::vector<std::int64_t>& sizes, std::int64_t dim) const {
+std::vector<Tensor> Tensor::split(Size size) const { return ops::split(*this, size); }
+std::vector<Tensor> Tensor::split(Size size, std::int64_t dim) const { return ops::split(*this, size, dim); }
+std::vector<Tensor> Tensor::split(const Shape& sizes, std::int64_t dim) const { return ops::split(*this, sizes, dim); }
+std::vector<Tensor> Tensor::split(std::initializer_list<Size> sizes, std::int64_t dim) const {
   return ops::split(*this, sizes, dim);
 }
 std::vector<Tensor> Tensor::chunk(std::int64_t chunks) const { return ops::chunk(*this, chunks); }
@@ -69,46 +68,43 @@ std::vector<Tensor> Tensor::tensor_split(std::int64_t sections) const { return o
 std::vector<Tensor> Tensor::tensor_split(std::int64_t sections, std::int64_t dim) const {
   return ops::tensor_split(*this, sections, dim);
 }
-std::vector<Tensor> Tensor::tensor_split(const std::vector<std::int64_t>& indices) const {
-  return ops::tensor_split(*this, indices);
-}
-std::vector<Tensor> Tensor::tensor_split(const std::vector<std::int64_t>& indices, std::int64_t dim) const {
+std::vector<Tensor> Tensor::tensor_split(const Shape& indices) const { return ops::tensor_split(*this, indices); }
+std::vector<Tensor> Tensor::tensor_split(const Shape& indices, std::int64_t dim) const {
   return ops::tensor_split(*this, indices, dim);
 }
-std::vector<Tensor> Tensor::tensor_split(std::initializer_list<std::int64_t> indices) const {
+std::vector<Tensor> Tensor::tensor_split(std::initializer_list<Size> indices) const {
   return ops::tensor_split(*this, indices);
 }
-std::vector<Tensor> Tensor::tensor_split(std::initializer_list<std::int64_t> indices, std::int64_t dim) const {
+std::vector<Tensor> Tensor::tensor_split(std::initializer_list<Size> indices, std::int64_t dim) const {
   return ops::tensor_split(*this, indices, dim);
 }
 
 // ── rearranged copies ──
 
 Tensor Tensor::flip(const Axes& dims) const { return ops::flip(*this, dims); }
-Tensor Tensor::roll(std::int64_t shift) const { return ops::roll(*this, shift); }
-Tensor Tensor::roll(const Axes& shifts, const Axes& dims) const { return ops::roll(*this, shifts, dims); }
+Tensor Tensor::roll(Size shift) const { return ops::roll(*this, shift); }
+Tensor Tensor::roll(const Sizes& shifts, const Axes& dims) const { return ops::roll(*this, shifts, dims); }
 Tensor Tensor::repeat(const Shape& repeats) const { return ops::repeat(*this, repeats); }
 Tensor Tensor::tile(const Shape& repeats) const { return ops::tile(*this, repeats); }
-Tensor Tensor::repeat_interleave(std::int64_t repeats, std::int64_t dim) const {
+Tensor Tensor::repeat_interleave(Size repeats, std::int64_t dim) const {
   return ops::repeat_interleave(*this, repeats, dim);
 }
 Tensor Tensor::tril() const { return ops::tril(*this); }
-Tensor Tensor::tril(std::int64_t diagonal) const { return ops::tril(*this, diagonal); }
+Tensor Tensor::tril(Size diagonal) const { return ops::tril(*this, diagonal); }
 Tensor Tensor::triu() const { return ops::triu(*this); }
-Tensor Tensor::triu(std::int64_t diagonal) const { return ops::triu(*this, diagonal); }
+Tensor Tensor::triu(Size diagonal) const { return ops::triu(*this, diagonal); }
 Tensor Tensor::diag() const { return ops::diag(*this); }
 Tensor Tensor::diag_embed() const { return ops::diag_embed(*this); }
-Tensor Tensor::diag_embed(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const {
+Tensor Tensor::diag_embed(Size offset, std::int64_t dim1, std::int64_t dim2) const {
   return ops::diag_embed(*this, offset, dim1, dim2);
 }
-Tensor Tensor::slice_scatter(const Tensor& value, std::int64_t dim, std::int64_t start, std::int64_t stop,
-                             std::int64_t step) const {
+Tensor Tensor::slice_scatter(const Tensor& value, std::int64_t dim, Size start, Size stop, Size step) const {
   return ops::slice_scatter(*this, value, dim, start, stop, step);
 }
-Tensor Tensor::select_scatter(const Tensor& value, std::int64_t dim, std::int64_t index) const {
+Tensor Tensor::select_scatter(const Tensor& value, std::int64_t dim, Size index) const {
   return ops::select_scatter(*this, value, dim, index);
 }
-Tensor Tensor::diagonal_scatter(const Tensor& value, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const {
+Tensor Tensor::diagonal_scatter(const Tensor& value, Size offset, std::int64_t dim1, std::int64_t dim2) const {
   return ops::diagonal_scatter(*this, value, offset, dim1, dim2);
 }
 
@@ -281,12 +277,12 @@ Tensor Tensor::all(const Axes& dims, bool keepdim) const { return ops::all(*this
 Tensor Tensor::count_nonzero() const { return ops::count_nonzero(*this); }
 Tensor Tensor::var() const { return ops::var(*this); }
 Tensor Tensor::var(const Axes& dims) const { return ops::var(*this, dims); }
-Tensor Tensor::var(const Axes& dims, std::int64_t correction, bool keepdim) const {
+Tensor Tensor::var(const Axes& dims, Size correction, bool keepdim) const {
   return ops::var(*this, dims, correction, keepdim);
 }
 Tensor Tensor::std() const { return ops::std(*this); }
 Tensor Tensor::std(const Axes& dims) const { return ops::std(*this, dims); }
-Tensor Tensor::std(const Axes& dims, std::int64_t correction, bool keepdim) const {
+Tensor Tensor::std(const Axes& dims, Size correction, bool keepdim) const {
   return ops::std(*this, dims, correction, keepdim);
 }
 Tensor Tensor::norm() const { return ops::norm(*this); }
@@ -309,9 +305,9 @@ std::pair<Tensor, Tensor> Tensor::sort(std::int64_t dim, bool descending) const 
 Tensor Tensor::argsort() const { return ops::argsort(*this); }
 Tensor Tensor::argsort(std::int64_t dim) const { return ops::argsort(*this, dim); }
 Tensor Tensor::argsort(std::int64_t dim, bool descending) const { return ops::argsort(*this, dim, descending); }
-std::pair<Tensor, Tensor> Tensor::topk(std::int64_t k) const { return ops::topk(*this, k); }
-std::pair<Tensor, Tensor> Tensor::topk(std::int64_t k, std::int64_t dim) const { return ops::topk(*this, k, dim); }
-std::pair<Tensor, Tensor> Tensor::topk(std::int64_t k, std::int64_t dim, bool largest) const {
+std::pair<Tensor, Tensor> Tensor::topk(Size k) const { return ops::topk(*this, k); }
+std::pair<Tensor, Tensor> Tensor::topk(Size k, std::int64_t dim) const { return ops::topk(*this, k, dim); }
+std::pair<Tensor, Tensor> Tensor::topk(Size k, std::int64_t dim, bool largest) const {
   return ops::topk(*this, k, dim, largest);
 }
 Tensor Tensor::median() const { return ops::median(*this); }
@@ -356,11 +352,11 @@ Tensor Tensor::masked_select(const Tensor& mask, SizeOptions options) const {
 }
 Tensor Tensor::unique() const { return ops::unique(*this); }
 Tensor Tensor::unique(SizeOptions options) const { return ops::unique(*this, options); }
-Tensor Tensor::multinomial(std::int64_t samples) const { return ops::multinomial(*this, samples); }
-Tensor Tensor::multinomial(std::int64_t samples, bool replacement) const {
+Tensor Tensor::multinomial(Size samples) const { return ops::multinomial(*this, samples); }
+Tensor Tensor::multinomial(Size samples, bool replacement) const {
   return ops::multinomial(*this, samples, replacement);
 }
-Tensor Tensor::multinomial(std::int64_t samples, bool replacement, RandomOptions options) const {
+Tensor Tensor::multinomial(Size samples, bool replacement, RandomOptions options) const {
   return ops::multinomial(*this, samples, replacement, options);
 }
 

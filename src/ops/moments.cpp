@@ -17,7 +17,7 @@ struct Moments {
   static constexpr const char* name = "var_mean";
   static constexpr unsigned keeps = input(0) | output(1);
   Axes axes;
-  std::int64_t correction;
+  Size correction;
 
   Types type(const Type& x) const {
     require_floating(name, x);
@@ -45,7 +45,7 @@ struct Moments {
   Moments lifted() const { return {behind_batch(axes), correction}; }
   static std::vector<Sample<Moments>> samples() {
     std::vector<Sample<Moments>> samples;
-    const auto add = [&](const Axes& axes, std::int64_t correction, const Tensor& x) {
+    const auto add = [&](const Axes& axes, Size correction, const Tensor& x) {
       samples.push_back({{axes, correction}, {x}});
     };
     add({0}, 1, real_sample({4}));
@@ -144,13 +144,13 @@ Tensor flat_root(const Tensor& x) { return apply(FlatRoot{}, x); }
 
 bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
 
-Tensor variance(const char* op, const Tensor& x, const Axes& axes, std::int64_t correction) {
+Tensor variance(const char* op, const Tensor& x, const Axes& axes, Size correction) {
   require_floating(op, x);
   return ricci::apply(Moments{axes, correction}, std::span(&x, 1))[0];
 }
 
 /// The root of the variance, computed in float64: the variance of other types overflows and vanishes early.
-Tensor deviation(const Tensor& x, const Axes& axes, std::int64_t correction) {
+Tensor deviation(const Tensor& x, const Axes& axes, Size correction) {
   require_floating("std", x);
   const DType dtype = type_of(x).dtype, wide = is_complex(dtype) ? DType::complex128 : DType::float64;
   return to(flat_root(variance("std", to(x, wide), axes, correction)), real_dtype(dtype));
@@ -187,14 +187,14 @@ namespace ops {
 
 Tensor var(const Tensor& x) { return var(x, {}, 1, false); }
 Tensor var(const Tensor& x, const Axes& dims) { return var(x, dims, 1, false); }
-Tensor var(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim) {
+Tensor var(const Tensor& x, const Axes& dims, Size correction, bool keepdim) {
   const Axes axes = wrap_axes("var", dims, x);
   return kept(variance("var", x, axes, correction), axes, keepdim);
 }
 
 Tensor std(const Tensor& x) { return std(x, {}, 1, false); }
 Tensor std(const Tensor& x, const Axes& dims) { return std(x, dims, 1, false); }
-Tensor std(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim) {
+Tensor std(const Tensor& x, const Axes& dims, Size correction, bool keepdim) {
   const Axes axes = wrap_axes("std", dims, x);
   return kept(deviation(x, axes, correction), axes, keepdim);
 }

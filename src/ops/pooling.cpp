@@ -6,6 +6,7 @@
 #include "kernels/index.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
+#include "ops/patterns.h"
 #include "ops/samples.h"
 #include "ops/spatial.h"
 #include "primitive/called.h"
@@ -27,12 +28,12 @@ Type pooled_type(const Type& x, const PoolingShape& shape) {
   require_rank_of_at_least(2, x);
   Type type = x;
   for (std::size_t i = 0; i < 2; ++i) {
-    for (std::int64_t number : {shape.stride[i], shape.dilation[i], shape.window[i]})
+    for (Size number : {shape.stride[i], shape.dilation[i], shape.window[i]})
       require_between(1, number, most_of_a_window);
     require_between(0, shape.padding[i], most_of_a_window);
     Size& size = type.shape[type.shape.size() - 2 + i];
     const Size room = size + 2 * shape.padding[i] - shape.dilation[i] * (shape.window[i] - 1) - 1;
-    size = !room.is_symbol() && room.raw() < 0 ? Size(0) : room / Size(shape.stride[i]) + 1;
+    size = !room.is_symbol() && room.raw() < 0 ? Size(0) : room / shape.stride[i] + 1;
   }
   return type;
 }
@@ -153,12 +154,12 @@ Tensor avg_pool_transposed(const Tensor& y, const PoolingShape& shape, const Sha
 bool has_empty_window(Size size, const PoolingShape& shape, std::size_t axis) {
   if (shape.padding[axis] == 0 || shape.dilation[axis] == 1 || size >= shape.dilation[axis]) return false;
   const std::int64_t n = size.host();
-  const std::int64_t windows = kernels::pooling_size(n, shape, static_cast<int>(axis));
+  const std::int64_t windows = kernels::pooling_size(n, shape, axis);
   const std::int64_t dilation = shape.dilation[axis];
   for (std::int64_t i = 0; i < windows; ++i) {
-    const std::int64_t begin = i * shape.stride[axis] - shape.padding[axis];
+    const std::int64_t begin = i * shape.stride[axis].host() - shape.padding[axis].host();
     const std::int64_t skipped = begin < 0 ? (-begin + dilation - 1) / dilation : 0;  // elements before the input
-    if (skipped >= shape.window[axis] || begin + skipped * dilation >= n) return true;
+    if (skipped >= shape.window[axis].host() || begin + skipped * dilation >= n) return true;
   }
   return false;
 }
@@ -171,13 +172,13 @@ void require_planes(const char* op, const Tensor& x) {
 }
 
 /// The options of one call, checked against x.
-PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding,
-                           const Axes& dilation) {
+PoolingShape checked_shape(const char* op, const Tensor& x, const Sizes& kernel, const Sizes& stride,
+                           const Sizes& padding, const Sizes& dilation) {
   require_planes(op, x);
   const Type type = type_of(x);
-  const Axes windows = one_per_axis(op, "kernel", kernel, 2, 1), strides = one_per_axis(op, "stride", stride, 2, 1);
-  const Axes paddings = one_per_axis(op, "padding", padding, 2, 0),
-             dilations = one_per_axis(op, "dilation", dilation, 2, 1);
+  const Sizes windows = one_per_axis(op, "kernel", kernel, 2, 1), strides = one_per_axis(op, "stride", stride, 2, 1);
+  const Sizes paddings = one_per_axis(op, "padding", padding, 2, 0),
+              dilations = one_per_axis(op, "dilation", dilation, 2, 1);
   PoolingShape shape;
   for (std::size_t i = 0; i < 2; ++i) {
     const Size size = type.shape[type.shape.size() - 2 + i];
@@ -195,14 +196,16 @@ PoolingShape checked_shape(const char* op, const Tensor& x, const Axes& kernel, 
   return shape;
 }
 
+bool is_multiple(Size n, Size of) { return n / of * of == n; }
+
 /// The means of `count` windows that divide an axis: where they overlap or differ in size, each is gathered, and what
 /// the shorter ones lack is 0.
-Tensor window_means(const Tensor& x, std::int64_t axis, std::int64_t count) {
-  const std::int64_t n = type_of(x).shape[at(axis)];
-  const Tensor i = arange(count), first = floor_divide(i * n, count);
+Tensor window_means(const Tensor& x, std::int64_t axis, Size count) {
+  const Size n = type_of(x).shape[at(axis)];
+  const Tensor i = places_along(count), first = floor_divide(i * n, count);
   const Tensor sizes = floor_divide((i + 1) * n + (count - 1), count) - first;  // [count], each at least 1
-  const std::int64_t greatest = (n + count - 1) / count + (n % count == 0 ? 0 : 1);
-  const Tensor within = arange(greatest);
+  const Size greatest = (n + count - 1) / count + (is_multiple(n, count) ? 0 : 1);
+  const Tensor within = places_along(greatest);
   const Tensor places = minimum(unsqueeze(first, 1) + within, n - 1);  // [count, greatest]
   const Tensor elements = movedim(x, axis, -1);
   Shape gathered = type_of(elements).shape;
@@ -217,31 +220,37 @@ Tensor window_means(const Tensor& x, std::int64_t axis, std::int64_t count) {
 
 namespace ops {
 
-Tensor max_pool2d(const Tensor& x, const Axes& kernel) { return max_pool2d(x, kernel, kernel, 0, 1); }
-Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride) {
+Tensor max_pool2d(const Tensor& x, const Sizes& kernel) { return max_pool2d(x, kernel, kernel, 0, 1); }
+Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride) {
   return max_pool2d(x, kernel, stride, 0, 1);
 }
-Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding) {
+Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {
   return max_pool2d(x, kernel, stride, padding, 1);
 }
-Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding, const Axes& dilation) {
+Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
+                  const Sizes& dilation) {
   return ricci::apply(MaxPool{checked_shape("max_pool2d", x, kernel, stride, padding, dilation)}, std::span(&x, 1))[0];
 }
 
-Tensor avg_pool2d(const Tensor& x, const Axes& kernel) { return avg_pool2d(x, kernel, kernel, 0); }
-Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride) { return avg_pool2d(x, kernel, stride, 0); }
-Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding) {
+Tensor avg_pool2d(const Tensor& x, const Sizes& kernel) { return avg_pool2d(x, kernel, kernel, 0); }
+Tensor avg_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride) {
+  return avg_pool2d(x, kernel, stride, 0);
+}
+Tensor avg_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding) {
   return apply(AvgPool{checked_shape("avg_pool2d", x, kernel, stride, padding, 1)}, x);
 }
 
-Tensor adaptive_avg_pool2d(const Tensor& x, const Axes& output_size) {
+Tensor adaptive_avg_pool2d(const Tensor& x, const Sizes& output_size) {
   const Called as("adaptive_avg_pool2d", x);
   require_planes("adaptive_avg_pool2d", x);
-  const Axes counts = one_per_axis("adaptive_avg_pool2d", "output_size", output_size, 2, 1);
-  const std::int64_t rows = type_of(x).rank() - 2, height = x.size(-2), width = x.size(-1);
+  const Sizes counts = one_per_axis("adaptive_avg_pool2d", "output_size", output_size, 2, 1);
+  const Shape shape = type_of(x).shape;
+  const std::int64_t rows = shape.rank() - 2;
+  const Size height = shape[shape.size() - 2], width = shape.back();
   if (height == 0 || width == 0)
     raise<ValueError>("adaptive_avg_pool2d: the planes of " + type_text(x) + " are empty; pool at least one element");
-  if (height % counts[0] == 0 && width % counts[1] == 0) return avg_pool2d(x, {height / counts[0], width / counts[1]});
+  if (is_multiple(height, counts[0]) && is_multiple(width, counts[1]))
+    return avg_pool2d(x, {height / counts[0], width / counts[1]});
   return window_means(window_means(x, rows, counts[0]), rows + 1, counts[1]);
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "ricci/primitive/raise.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 namespace {
@@ -208,11 +209,14 @@ Shape Tensor::shape() const { return type_for("shape", *this).shape; }
 
 std::int64_t Tensor::size(std::int64_t axis) const {
   const std::int64_t own = wrap_own_axis("size", axis, *this);
-  return value_of(*this)->type.shape[at(own)];
+  return host_of(value_of(*this)->type.shape[at(own)],
+                 [own] { return "use x.shape()[" + std::to_string(own) + "] to leave it open"; });
 }
 
 std::int64_t Tensor::dim() const { return type_for("dim", *this).rank(); }
-std::int64_t Tensor::numel() const { return type_for("numel", *this).shape.numel(); }
+std::int64_t Tensor::numel() const {
+  return host_of(type_for("numel", *this).shape.numel(), [] { return "use x.shape().numel() to leave it open"; });
+}
 DType Tensor::dtype() const { return type_for("dtype", *this).dtype; }
 
 Strides Tensor::strides() const {

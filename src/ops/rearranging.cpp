@@ -42,7 +42,7 @@ struct Flip {
 struct Pad {
   using kind = Explicit;
   static constexpr const char* name = "pad";
-  Axes low, high;
+  Sizes low, high;
   double value;
 
   Type type(const Type& x) const {
@@ -59,7 +59,7 @@ struct Pad {
   void eval(Outputs out, Inputs in) const {
     kernels::fill(out[0], value, 0);
     std::int64_t first = 0;
-    for (std::size_t i = 0; i < low.size(); ++i) first += low[i] * out[0].strides[i];
+    for (std::size_t i = 0; i < low.size(); ++i) first += low[i].host() * out[0].strides[i];
     void* inside = advance(out[0].data, out[0].dtype, first);
     kernels::copy({inside, out[0].dtype, out[0].rank, in[0].shape, out[0].strides}, in[0]);
   }
@@ -69,7 +69,8 @@ struct Pad {
   Tensors vjp(const Reverse& r) const {
     Tensor ct = r.cotangent(0);
     for (std::size_t i = 0; i < low.size(); ++i)
-      if (low[i] != 0 || high[i] != 0) ct = narrow(ct, static_cast<std::int64_t>(i), low[i], r.input_types[0].shape[i]);
+      if (low[i].raw() != 0 || high[i].raw() != 0)
+        ct = narrow(ct, static_cast<std::int64_t>(i), low[i], r.input_types[0].shape[i]);
     return {ct};
   }
   Pad lifted() const {
@@ -91,17 +92,17 @@ Tensor put_where(const char* op, const Tensor& base, const Tensor& view, const T
 }
 
 /// x without the elements that negative widths cut off; those widths become 0.
-Tensor cropped(const Tensor& x, Axes& low, Axes& high) {
+Tensor cropped(const Tensor& x, Sizes& low, Sizes& high) {
   Tensor inside = x;
   for (std::size_t i = 0; i < low.size(); ++i) {
     if (low[i] >= 0 && high[i] >= 0) continue;
-    const auto cut = [](std::int64_t width) { return 0 - Size(std::min<std::int64_t>(width, 0)); };
+    const auto cut = [](Size width) { return width < 0 ? 0 - width : Size(0); };
     const Size start = cut(low[i]), stop = type_of(x).shape[i] - cut(high[i]);
     if (stop < start)
       raise<ValueError>("pad: the widths cut more than axis " + std::to_string(i) + " of " + type_text(x) + " has");
     inside = narrow(inside, static_cast<std::int64_t>(i), start, stop - start);
-    low[i] = std::max<std::int64_t>(0, low[i]);
-    high[i] = std::max<std::int64_t>(0, high[i]);
+    low[i] = std::max(Size(0), low[i]);
+    high[i] = std::max(Size(0), high[i]);
   }
   return inside;
 }
@@ -116,7 +117,7 @@ Tensor flip(const Tensor& x, const Axes& dims) {
 }
 
 Tensor diag_embed(const Tensor& x) { return diag_embed(x, 0, -2, -1); }
-Tensor diag_embed(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+Tensor diag_embed(const Tensor& x, Size offset, std::int64_t dim1, std::int64_t dim2) {
   const Called as("diag_embed", x);
   const Type type = type_of(x);
   if (type.rank() == 0) raise<ValueError>("diag_embed: needs at least 1 axis, found " + to_string(type));
@@ -124,7 +125,7 @@ Tensor diag_embed(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::
   if (a == b)
     raise<ValueError>("diag_embed: both axes are axis " + std::to_string(a) + " of the result; they must differ");
   Shape shape = type.shape;
-  const Size side = shape.back() + (offset < 0 ? Size(0) - Size(offset) : Size(offset));
+  const Size side = shape.back() + (offset < 0 ? 0 - offset : offset);
   shape.pop_back();
   shape.insert(at(std::min(a, b)), side);
   shape.insert(at(std::max(a, b)), side);
@@ -139,19 +140,19 @@ Tensor diag(const Tensor& x) {
   return clone(diagonal(x));
 }
 
-Tensor pad(const Tensor& x, const Axes& widths) { return pad(x, widths, 0); }
-Tensor pad(const Tensor& x, const Axes& widths, double value) {
+Tensor pad(const Tensor& x, const Sizes& widths) { return pad(x, widths, 0); }
+Tensor pad(const Tensor& x, const Sizes& widths, double value) {
   require_defined("pad", x, 0);
   const auto rank = at(type_of(x).rank());
   if (widths.size() % 2 != 0 || widths.size() > 2 * rank)
     raise<ValueError>("pad: the widths " + to_string(Shape(widths.begin(), widths.end())) + " do not fit " +
                       type_text(x) + "; give two for each axis, the last axis first");
-  Axes low, high;
+  Sizes low, high;
   low.resize(rank, 0);
   high.resize(rank, 0);
-  for (std::int64_t width : widths)
-    if (width > beyond_memory)
-      raise<ValueError>("pad: a width of " + std::to_string(width) + " is more than memory can hold; pad less");
+  for (Size width : widths)
+    if (!width.is_symbol() && width > beyond_memory)
+      raise<ValueError>("pad: a width of " + std::to_string(width.raw()) + " is more than memory can hold; pad less");
   for (std::size_t i = 0; i < widths.size(); i += 2) {
     low[rank - 1 - i / 2] = widths[i];
     high[rank - 1 - i / 2] = widths[i + 1];
@@ -165,17 +166,15 @@ Tensor contiguous(const Tensor& x) {
   return x.is_contiguous() ? x : clone(x);
 }
 
-Tensor slice_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t start, std::int64_t stop,
-                     std::int64_t step) {
+Tensor slice_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, Size start, Size stop, Size step) {
   const Called as("slice_scatter", base, value);
   return put_where("slice_scatter", base, slice(base, dim, start, stop, step), value);
 }
-Tensor select_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, std::int64_t index) {
+Tensor select_scatter(const Tensor& base, const Tensor& value, std::int64_t dim, Size index) {
   const Called as("select_scatter", base, value);
   return put_where("select_scatter", base, select(base, dim, index), value);
 }
-Tensor diagonal_scatter(const Tensor& base, const Tensor& value, std::int64_t offset, std::int64_t dim1,
-                        std::int64_t dim2) {
+Tensor diagonal_scatter(const Tensor& base, const Tensor& value, Size offset, std::int64_t dim1, std::int64_t dim2) {
   const Called as("diagonal_scatter", base, value);
   return put_where("diagonal_scatter", base, diagonal(base, offset, dim1, dim2), value);
 }

@@ -57,7 +57,8 @@ struct TopK {
   using kind = Explicit;
   static constexpr const char* name = "topk";
   static constexpr unsigned keeps = output(1);
-  std::int64_t axis, count;
+  std::int64_t axis;
+  Size count;
   bool largest;
 
   Types type(const Type& x) const {
@@ -171,14 +172,14 @@ Tensor argsort(const Tensor& x, std::int64_t dim, bool descending) {
   });
 }
 
-std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k) { return topk(x, k, -1, true); }
-std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim) { return topk(x, k, dim, true); }
-std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest) {
+std::pair<Tensor, Tensor> topk(const Tensor& x, Size k) { return topk(x, k, -1, true); }
+std::pair<Tensor, Tensor> topk(const Tensor& x, Size k, std::int64_t dim) { return topk(x, k, dim, true); }
+std::pair<Tensor, Tensor> topk(const Tensor& x, Size k, std::int64_t dim, bool largest) {
   require_order("topk", x);
   return along_axis("topk", x, dim, [&](const Tensor& v, std::int64_t axis) {
     const Size n = type_of(v).shape[static_cast<std::size_t>(axis)];
     if (k < 0 || k > n)
-      raise<ValueError>("topk: k is " + std::to_string(k) + ", but axis " + std::to_string(axis) + " of " +
+      raise<ValueError>("topk: k is " + std::to_string(k.hint()) + ", but axis " + std::to_string(axis) + " of " +
                         type_text(x) + " has " + count_of(n.hint(), "element", "elements") +
                         "; choose k between 0 and that");
     if (type_of(x).rank() == 0 && k == 0)

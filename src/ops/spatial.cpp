@@ -3,24 +3,24 @@
 
 namespace ricci {
 
-std::string list_of(const Axes& numbers) {
+std::string list_of(const Sizes& numbers) {
   std::string list;
-  for (std::int64_t n : numbers) list += (list.empty() ? "" : ",") + std::to_string(n);
+  for (Size n : numbers) list += (list.empty() ? "" : ",") + std::to_string(n.hint());
   return "[" + list + "]";
 }
 
-void require_of_a_window(const char* op, const char* what, std::int64_t number, std::int64_t least) {
-  if (number >= least && number <= most_of_a_window) return;
-  raise<ValueError>(std::string(op) + ": " + what + " is " + std::to_string(number) + "; it must be at " +
+void require_of_a_window(const char* op, const char* what, Size number, std::int64_t least) {
+  if (number >= least && (number.is_symbol() || number <= most_of_a_window)) return;
+  raise<ValueError>(std::string(op) + ": " + what + " is " + std::to_string(number.hint()) + "; it must be at " +
                     (number < least ? "least " + std::to_string(least) : "most " + std::to_string(most_of_a_window)));
 }
 
-Axes one_per_axis(const char* op, const char* what, const Axes& given, int count, std::int64_t least) {
+Sizes one_per_axis(const char* op, const char* what, const Sizes& given, int count, std::int64_t least) {
   const auto n = static_cast<std::size_t>(count);
   if (given.size() != 1 && given.size() != n)
     raise<ValueError>(std::string(op) + ": " + what + " " + list_of(given) + " must hold one number" +
                       (count == 1 ? "" : " or " + std::to_string(count)));
-  Axes numbers;
+  Sizes numbers;
   for (std::size_t i = 0; i < n; ++i) {
     numbers.push_back(given[given.size() == 1 ? 0 : i]);
     require_of_a_window(op, what, numbers.back(), least);

@@ -55,25 +55,25 @@ std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim) {
   for (std::int64_t i = 0; i < n; ++i) parts.push_back(select(x, axis, i));
   return parts;
 }
-std::vector<Tensor> split(const Tensor& x, std::int64_t size) { return split(x, size, 0); }
-std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim) {
+std::vector<Tensor> split(const Tensor& x, Size size) { return split(x, size, 0); }
+std::vector<Tensor> split(const Tensor& x, Size size, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("split", dim, x);
-  if (size < 1) raise<ValueError>("split: size is " + std::to_string(size) + "; it must be at least 1");
+  if (size < 1) raise<ValueError>("split: size is " + std::to_string(size.hint()) + "; it must be at least 1");
   return pieces_of_size("split", x, axis, size);
 }
-std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
+std::vector<Tensor> split(const Tensor& x, const Shape& sizes, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("split", dim, x);
   const Size n = type_of(x).shape[at(axis)];
   const auto require_sum = [&](bool fits) {
     if (!fits)
       raise<ValueError>("split: the sizes do not add up to axis " + std::to_string(axis) + " of " + type_text(x));
   };
-  std::int64_t start = 0;
+  Size start = 0;
   std::vector<Tensor> parts;
-  for (std::int64_t size : sizes) {
+  for (Size size : sizes) {
     require_sum(size >= 0 && size <= n - start);
     parts.push_back(narrow(x, axis, start, size));
-    start += size;
+    start = start + size;
   }
   require_sum(start == n);
   return parts;
@@ -94,14 +94,12 @@ std::vector<Tensor> tensor_split(const Tensor& x, std::int64_t sections, std::in
     raise<ValueError>("tensor_split: sections is " + std::to_string(sections) + "; it must be at least 1");
   return even_pieces("tensor_split", x, axis, sections);
 }
-std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices) {
-  return tensor_split(x, indices, 0);
-}
-std::vector<Tensor> tensor_split(const Tensor& x, const std::vector<std::int64_t>& indices, std::int64_t dim) {
+std::vector<Tensor> tensor_split(const Tensor& x, const Shape& indices) { return tensor_split(x, indices, 0); }
+std::vector<Tensor> tensor_split(const Tensor& x, const Shape& indices, std::int64_t dim) {
   const std::int64_t axis = wrap_own_axis("tensor_split", dim, x);
   std::vector<Tensor> parts;
-  std::optional<std::int64_t> start;
-  for (std::int64_t stop : indices) {
+  std::optional<Size> start;
+  for (Size stop : indices) {
     parts.push_back(slice(x, axis, start, stop));
     start = stop;
   }

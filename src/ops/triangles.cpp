@@ -16,7 +16,7 @@ struct Triangle {
   using kind = Linear;
   static constexpr const char* name = "triangle";
   bool upper;
-  std::int64_t diagonal;
+  Size diagonal;
 
   Type type(const Type& x) const {
     require_rank_of_at_least(2, x);
@@ -27,7 +27,7 @@ struct Triangle {
     const Strided& to = out[0];
     const std::int64_t rows = to.shape[to.rank - 2], columns = to.shape[to.rank - 1];
     if (columns == 0) return;  // however many rows there are
-    const std::int64_t offset = std::clamp(diagonal, -rows - 1, columns);
+    const std::int64_t offset = std::clamp<std::int64_t>(diagonal, -rows - 1, columns);
     std::int64_t matrices = 1;
     for (int i = 0; i < to.rank - 2; ++i) matrices *= to.shape[i];
     const std::size_t element = element_size(to.dtype);
@@ -49,12 +49,12 @@ struct Triangle {
 };
 
 /// How many elements of an n × n matrix lie on and below a diagonal.
-Size packed_size(Size n, std::int64_t diagonal) {
+Size packed_size(Size n, Size diagonal) {
   const auto below = [n](Size d) {  // for d <= 0: a triangle of n + d rows
     return n < 0 - d ? Size(0) : n * (n + 1) / 2 + d * n + d * (d + 1) / 2;
   };
   // Half, so that sums with n stay within 64 bits.
-  diagonal = std::clamp(diagonal, -beyond_memory / 2, beyond_memory / 2);
+  if (!diagonal.is_symbol()) diagonal = std::clamp(diagonal.raw(), -beyond_memory / 2, beyond_memory / 2);
   return diagonal <= 0 ? below(diagonal) : n * n - below(-1 - diagonal);
 }
 
@@ -84,7 +84,7 @@ struct TrilUnpack;
 struct TrilPack {
   using kind = Linear;
   static constexpr const char* name = "tril_pack";
-  std::int64_t diagonal;
+  Size diagonal;
 
   Type type(const Type& x) const {
     require_rank_of_at_least(2, x);
@@ -110,8 +110,7 @@ struct TrilPack {
 struct TrilUnpack {
   using kind = Linear;
   static constexpr const char* name = "tril_unpack";
-  Size rows;
-  std::int64_t diagonal;
+  Size rows, diagonal;
 
   Type type(const Type& packed) const {
     require_rank_of_at_least(1, packed);
@@ -138,7 +137,7 @@ Tensor TrilPack::transpose(const Tensor& ct, const Type& x) const {
   return apply(TrilUnpack{x.shape.back(), diagonal}, ct);
 }
 
-Tensor triangle(const char* op, const Tensor& x, bool upper, std::int64_t diagonal) {
+Tensor triangle(const char* op, const Tensor& x, bool upper, Size diagonal) {
   require_defined(op, x, 0);
   if (type_of(x).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(x));
   return apply(Triangle{upper, diagonal}, x);
@@ -149,12 +148,12 @@ Tensor triangle(const char* op, const Tensor& x, bool upper, std::int64_t diagon
 namespace ops {
 
 Tensor tril(const Tensor& x) { return triangle("tril", x, false, 0); }
-Tensor tril(const Tensor& x, std::int64_t diagonal) { return triangle("tril", x, false, diagonal); }
+Tensor tril(const Tensor& x, Size diagonal) { return triangle("tril", x, false, diagonal); }
 Tensor triu(const Tensor& x) { return triangle("triu", x, true, 0); }
-Tensor triu(const Tensor& x, std::int64_t diagonal) { return triangle("triu", x, true, diagonal); }
+Tensor triu(const Tensor& x, Size diagonal) { return triangle("triu", x, true, diagonal); }
 
 Tensor tril_pack(const Tensor& x) { return tril_pack(x, 0); }
-Tensor tril_pack(const Tensor& x, std::int64_t diagonal) {
+Tensor tril_pack(const Tensor& x, Size diagonal) {
   const Called as("tril_pack", x);
   const Shape shape = type_of(x).shape;
   if (shape.size() < 2 || !(shape.back() == shape[shape.size() - 2]))
@@ -163,14 +162,14 @@ Tensor tril_pack(const Tensor& x, std::int64_t diagonal) {
 }
 
 Tensor tril_unpack(const Tensor& packed, Size rows) { return tril_unpack(packed, rows, 0); }
-Tensor tril_unpack(const Tensor& packed, Size rows, std::int64_t diagonal) {
+Tensor tril_unpack(const Tensor& packed, Size rows, Size diagonal) {
   const Called as("tril_unpack", packed);
   require_sizes("tril_unpack", {rows, rows});
   const Shape shape = type_of(packed).shape;
   const Size wanted = packed_size(rows, diagonal);
   if (shape.empty() || !(shape.back() == wanted))
     raise<ValueError>("tril_unpack: matrices of " + hint_text(rows) + " rows have " + hint_text(wanted) +
-                      " elements on and below diagonal " + std::to_string(diagonal) + ", found " + type_text(packed) +
+                      " elements on and below diagonal " + hint_text(diagonal) + ", found " + type_text(packed) +
                       "; pass the rows and the diagonal that packed it");
   return apply(TrilUnpack{rows, diagonal}, packed);
 }

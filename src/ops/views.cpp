@@ -194,19 +194,18 @@ struct SliceView {
   using kind = Linear;
   static constexpr const char* name = "slice";
   std::int64_t axis;
-  Size start, size;
-  std::int64_t step;
+  Size start, size, step;
 
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
     const Size n = x.shape[at(axis)];
-    if (!any_symbol(n, size) && !start.is_symbol()) require_inside(n.raw());
+    if (!any_symbol(n, size) && !any_symbol(start, step)) require_inside(n.raw());
     return type_by_alias(*this, x);
   }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis);
     if (data) data = advance(data, type.dtype, start.raw() * strides[a]);
-    if (size.raw() > 1) strides[a] *= step;
+    if (size.raw() > 1) strides[a] *= step.raw();
     type.shape[a] = size;
   }
   Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
@@ -217,13 +216,13 @@ struct SliceView {
 
  private:
   void require_inside(std::int64_t n) const {
-    const std::int64_t first = start.raw(), count = size.raw();
-    if (step == 1 && first >= 0 && count >= 0 && count <= n - first) return;  // the common case, in line
+    const std::int64_t first = start.raw(), count = size.raw(), every = step.raw();
+    if (every == 1 && first >= 0 && count >= 0 && count <= n - first) return;  // the common case, in line
     require_between(0, first, n);
-    require_between(1, step, INT64_MAX);
+    require_between(1, every, INT64_MAX);
     if (count < 1) return;
     std::int64_t last = 0;  // counted from the first
-    if (__builtin_mul_overflow(count - 1, step, &last)) last = n;
+    if (__builtin_mul_overflow(count - 1, every, &last)) last = n;
     require_between(0, last, n - 1 - first);
   }
 };
@@ -257,7 +256,8 @@ struct Select {
 struct Diagonal {
   using kind = Linear;
   static constexpr const char* name = "diagonal";
-  std::int64_t offset, axis1, axis2;
+  Size offset;
+  std::int64_t axis1, axis2;
 
   Type type(const Type& x) const {
     require_axes({axis1, axis2}, x.rank());
@@ -265,11 +265,11 @@ struct Diagonal {
   }
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis1), b = static_cast<std::size_t>(axis2);
-    const Size rows = type.shape[a], columns = type.shape[b], shift = std::clamp(offset, -beyond_memory, beyond_memory);
-    const Size length =
-        std::max(offset >= 0 ? smaller(rows, columns - shift) : smaller(rows + shift, columns), Size(0));
+    const Size rows = type.shape[a], columns = type.shape[b];
+    const Size shift = offset.is_symbol() ? offset : Size(std::clamp(offset.raw(), -beyond_memory, beyond_memory));
+    const Size length = std::max(shift >= 0 ? smaller(rows, columns - shift) : smaller(rows + shift, columns), Size(0));
     if (data && length.raw() > 0)
-      data = advance(data, type.dtype, offset >= 0 ? offset * strides[b] : -offset * strides[a]);
+      data = advance(data, type.dtype, shift.raw() >= 0 ? shift.raw() * strides[b] : -shift.raw() * strides[a]);
     const std::int64_t stride = strides[a] + strides[b];
     for (std::size_t axis : {std::max(a, b), std::min(a, b)}) {
       strides.erase(axis);
@@ -292,7 +292,8 @@ struct Diagonal {
 struct Unfold {
   using kind = Linear;
   static constexpr const char* name = "unfold";
-  std::int64_t axis, size, step;
+  std::int64_t axis;
+  Size size, step;
 
   Type type(const Type& x) const {
     require_axis(axis, x.rank());
@@ -303,9 +304,10 @@ struct Unfold {
   }
   void alias(Type& type, Strides& strides, void*&) const {
     const auto a = static_cast<std::size_t>(axis);
-    const Size windows = (type.shape[a] - size) / std::min(step, beyond_memory) + 1;
+    const Size every = step.is_symbol() ? step : Size(std::min(step.raw(), beyond_memory));
+    const Size windows = (type.shape[a] - size) / every + 1;
     strides.push_back(strides[a]);
-    if (windows.raw() > 1) strides[a] *= step;
+    if (windows.raw() > 1) strides[a] *= step.raw();
     type.shape[a] = windows;
     type.shape.push_back(size);
   }
@@ -322,24 +324,24 @@ struct Unfold {
   }
 };
 
-bool any_symbol(const Shape& shape) {
-  return std::any_of(shape.begin(), shape.end(), [](Size s) { return s.is_symbol(); });
+bool any_symbol(const SmallVector<Size, 6>& sizes) {
+  return std::any_of(sizes.begin(), sizes.end(), [](Size s) { return s.is_symbol(); });
 }
 
 /// The last element that a view of these strides shows, counted from its first; -1 if it shows none.
-std::int64_t reach(const char* op, const Shape& size, const Axes& stride);
+Size reach(const char* op, const Shape& size, const Sizes& stride);
 
 /// Element (i, j, …) of the result is element offset + i·stride₀ + j·stride₁ + … of x in row-major order.
 struct AsStrided {
   using kind = Linear;
   static constexpr const char* name = "as_strided";
   Shape size;
-  Axes stride;
-  std::int64_t offset;
+  Sizes stride;
+  Size offset;
   Size elements;  // of x: one example's stride when x gains a batch axis
 
   Type type(const Type& x) const {
-    if (!any_symbol(size) && !any_symbol(x.shape)) {
+    if (!any_symbol(size) && !any_symbol(x.shape) && !any_symbol(stride)) {
       const std::int64_t last = reach(name, size, stride), numel = x.shape.numel().raw();
       require_between(0, offset, last < 0 ? beyond_memory : numel - 1 - last);
       require_shape({elements}, {numel});
@@ -350,12 +352,13 @@ struct AsStrided {
     if (data && !is_contiguous(type.shape, strides)) return false;
     if (data) data = advance(data, type.dtype, offset);
     type = {type.dtype, size};
-    strides = Strides(stride.begin(), stride.end());
+    strides.clear();
+    for (Size s : stride) strides.push_back(s.raw());
     return true;
   }
   /// Elements may be shown many times: each adds to its place.
   Tensor transpose(const Tensor& ct, const Type& input) const {
-    Tensor places = full({}, offset, DType::int64);  // of every element of the result
+    Tensor places = Tensor(offset).to(DType::int64);  // of every element of the result
     for (std::size_t i = 0; i < size.size(); ++i) {
       Shape shape = Shape::filled(size.size(), 1);
       shape[i] = size[i];
@@ -381,7 +384,7 @@ struct AsStrided {
 
 Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset) {
   (void)&registered<AsStrided>;
-  Axes stride;
+  Sizes stride;
   stride.append(strides.begin(), strides.end());
   const AsStrided view{shape, stride, offset, type_of(root).shape.numel()};
   return new OperationLink(root, {&rules_of<AsStrided>, &view});
@@ -427,20 +430,19 @@ Shape complete_shape(const char* op, const Tensor& x, const Shape& wanted) {
   return shape;
 }
 
-std::int64_t reach(const char* op, const Shape& size, const Axes& stride) {
+Size reach(const char* op, const Shape& size, const Sizes& stride) {
   require_sizes(op, size);
   if (size.size() != stride.size())
     raise<ValueError>(std::string(op) + ": " + count_of(static_cast<std::int64_t>(stride.size()), "stride", "strides") +
                       " for the sizes " + to_string(size) + "; give one for each");
-  std::int64_t last = 0;
+  Size last = 0;
   for (std::size_t i = 0; i < size.size(); ++i) {
     if (stride[i] < 0)
-      raise<ValueError>(std::string(op) + ": stride " + std::to_string(stride[i]) +
+      raise<ValueError>(std::string(op) + ": stride " + std::to_string(stride[i].hint()) +
                         " is negative; strides count from 0");
-    const std::int64_t n = size[i].host();
-    if (n == 0) return -1;
-    std::int64_t along = 0;
-    if (__builtin_mul_overflow(n - 1, stride[i], &along) || __builtin_add_overflow(last, along, &last))
+    if (size[i] == 0) return -1;
+    last = last + (size[i] - 1) * stride[i];
+    if (!last.is_symbol() && last == overflowed_size)
       raise<ValueError>(std::string(op) + ": the sizes " + to_string(size) + " and strides " +
                         to_string(Shape(stride.begin(), stride.end())) +
                         " reach further than a 64-bit number counts; make them smaller");
@@ -534,17 +536,16 @@ Tensor movedim(const Tensor& x, const Axes& from, const Axes& to) {
   return permuted(x, axes);
 }
 
-Tensor slice(const Tensor& x, std::int64_t dim, std::optional<Size> start, std::optional<Size> stop,
-             std::int64_t step) {
+Tensor slice(const Tensor& x, std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, Size step) {
   const std::int64_t axis = wrap_own_axis("slice", dim, x);
-  if (step < 1) raise<ValueError>("slice: step is " + std::to_string(step) + "; it must be at least 1");
+  if (step < 1) raise<ValueError>("slice: step is " + std::to_string(step.hint()) + "; it must be at least 1");
   const Size n = type_of(x).shape[at(axis)];
   const auto clip = [n](Size i) { return std::clamp(i < 0 ? i + n : i, Size(0), n); };
   const Size from = start ? clip(*start) : Size(0), until = std::max(stop ? clip(*stop) : n, from);
-  const std::int64_t every = std::min(step, beyond_memory);  // no axis is longer
-  const Size size = step == 1 ? until - from : (until - from + (every - 1)) / every;
+  const Size every = step.is_symbol() ? step : Size(std::min(step.raw(), beyond_memory));  // no axis is longer
+  const Size size = step.raw() == 1 ? until - from : (until - from + (every - 1)) / every;
   const bool is_short = !size.is_symbol() && size.raw() <= 1;
-  return apply(SliceView{axis, from, size, is_short ? 1 : step}, x);
+  return apply(SliceView{axis, from, size, is_short ? Size(1) : step}, x);
 }
 Tensor slice(const Tensor& x, std::int64_t dim, std::optional<Size> start, std::optional<Size> stop) {
   return slice(x, dim, start, stop, 1);
@@ -565,7 +566,7 @@ Tensor narrow(const Tensor& x, std::int64_t dim, Size start, Size length) {
 }
 
 Tensor diagonal(const Tensor& x) { return diagonal(x, 0, 0, 1); }
-Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+Tensor diagonal(const Tensor& x, Size offset, std::int64_t dim1, std::int64_t dim2) {
   const std::int64_t a = wrap_axis("diagonal", dim1, x), b = wrap_axis("diagonal", dim2, x);
   if (a == b)
     raise<ValueError>("diagonal: both axes are axis " + std::to_string(a) + " of " + type_text(x) +
@@ -573,13 +574,13 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
   return apply(Diagonal{offset, a, b}, x);
 }
 
-Tensor unfold(const Tensor& x, std::int64_t dim, std::int64_t size, std::int64_t step) {
+Tensor unfold(const Tensor& x, std::int64_t dim, Size size, Size step) {
   const std::int64_t axis = wrap_axis("unfold", dim, x);
   const bool has_axes = type_of(x).rank() > 0;
   const Size n = has_axes ? type_of(x).shape[at(axis)] : Size(1);
-  if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step) + "; it must be at least 1");
+  if (step < 1) raise<ValueError>("unfold: step is " + std::to_string(step.hint()) + "; it must be at least 1");
   if (size < 0 || size > n)
-    raise<ValueError>("unfold: windows of " + std::to_string(size) + " do not fit axis " + std::to_string(axis) +
+    raise<ValueError>("unfold: windows of " + std::to_string(size.hint()) + " do not fit axis " + std::to_string(axis) +
                       " of " + type_text(x));
   if (!has_axes) return narrow(reshape(x, {1}), 0, 0, size);  // one window and no axis to count windows along
   Shape windows = type_of(x).shape;
@@ -623,18 +624,18 @@ Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end) {
   return apply(Reshape{shape}, x);
 }
 
-Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride) { return as_strided(x, size, stride, 0); }
-Tensor as_strided(const Tensor& x, const Shape& size, const Axes& stride, std::int64_t offset) {
+Tensor as_strided(const Tensor& x, const Shape& size, const Sizes& stride) { return as_strided(x, size, stride, 0); }
+Tensor as_strided(const Tensor& x, const Shape& size, const Sizes& stride, Size offset) {
   require_defined("as_strided", x, 0);
-  const std::int64_t last = reach("as_strided", size, stride), elements = type_of(x).shape.numel();
+  const Size last = reach("as_strided", size, stride), elements = type_of(x).shape.numel();
   if (offset < 0 || (last >= 0 && offset >= elements - last))
-    raise<ValueError>("as_strided: the view reaches from element " + std::to_string(offset) + " " +
-                      std::to_string(last) + " further, " + type_text(x) + " has " +
-                      count_of(elements, "element", "elements") + "; stay inside them");
-  return apply(AsStrided{size, stride, last < 0 ? 0 : offset, type_of(x).shape.numel()}, x);
+    raise<ValueError>("as_strided: the view reaches from element " + std::to_string(offset.hint()) + " " +
+                      std::to_string(last.hint()) + " further, " + type_text(x) + " has " +
+                      count_of(elements.hint(), "element", "elements") + "; stay inside them");
+  return apply(AsStrided{size, stride, last < 0 ? Size(0) : offset, elements}, x);
 }
 
-Tensor Tensor::new_empty_strided(const Shape& size, const Axes& stride) const {
+Tensor Tensor::new_empty_strided(const Shape& size, const Sizes& stride) const {
   const Called as("new_empty_strided", *this);
   return new_empty({reach("new_empty_strided", size, stride) + 1}).as_strided(size, stride);
 }

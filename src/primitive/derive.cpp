@@ -119,15 +119,6 @@ Tensors cotangents_of(Op op, const Reverse& rule) {
   return cts;
 }
 
-unsigned kept_for_input(const Rules& rules, std::size_t i) {
-  constexpr unsigned inputs = output(0) - 1;
-  const unsigned itself = i < keepable_inputs ? input(static_cast<int>(i)) : 0;
-  if (rules.kind == Kind::multilinear) return rules.keeps | (inputs & ~itself);
-  if (rules.kind != Kind::elementwise) return rules.keeps;
-  if (rules.linear_in_each & itself) return rules.keeps & inputs & ~itself;
-  return rules.linear_in & itself ? rules.keeps & inputs : rules.keeps;
-}
-
 void accumulate(Tensor& sum, const Tensor& term) {
   if (!term.defined()) return;
   if (!sum.defined()) {

@@ -21,9 +21,9 @@ void require_rank_of_at_least(int axes, const Type& x) {
   if (x.rank() < axes) throw IndexError("needs at least " + count_of(axes, "axis", "axes") + ", found " + to_string(x));
 }
 
-void require_between(std::int64_t low, std::int64_t number, std::int64_t high) {
-  if (number < low || number > high) [[unlikely]]
-    throw IndexError("the parameter " + std::to_string(number) + " is out of range; " + legal_range(low, high));
+void require_between(std::int64_t low, Size number, std::int64_t high) {
+  if (!number.is_symbol() && (number.raw() < low || number.raw() > high)) [[unlikely]]
+    throw IndexError("the parameter " + std::to_string(number.raw()) + " is out of range; " + legal_range(low, high));
 }
 
 void require_shape(const Shape& found, const Shape& wanted) {

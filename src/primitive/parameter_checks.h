@@ -12,8 +12,8 @@ void require_axis(std::int64_t axis, int rank);
 void require_axes(const Axes& axes, int rank);
 /// Throws IndexError unless x has as many axes.
 void require_rank_of_at_least(int axes, const Type& x);
-/// Throws IndexError unless a parameter lies between two numbers.
-void require_between(std::int64_t low, std::int64_t number, std::int64_t high);
+/// Throws IndexError unless a parameter lies between two numbers. A symbol is taken to, and leaves no guard.
+void require_between(std::int64_t low, Size number, std::int64_t high);
 /// Throws IndexError unless the two shapes are equal. A size that is a symbol is taken to fit, and leaves no guard.
 void require_shape(const Shape& found, const Shape& wanted);
 /// Throws IndexError unless x is of this element type.

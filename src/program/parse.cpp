@@ -211,6 +211,15 @@ class Parser {
   /// Any number that type rules find large enough and unlike another.
   static std::int64_t hint_of(std::int64_t name) { return 67 + 2 * name; }
 
+  static Size extent(std::string_view& text) {
+    const std::string_view before = text;
+    Size size;
+    parameters::parse(size, text);
+    if (!size.is_symbol() && (size.raw() < -most_of_a_size || size.raw() > most_of_a_size))
+      raise_expected("a size that memory can hold", before);
+    return size;
+  }
+
   /// `s0!=1, s0*s1=6`
   void guards() {
     do guard();
@@ -218,11 +227,10 @@ class Parser {
   }
   void guard() {
     constexpr std::string_view signs[] = {"=", "!=", "<", ">="};
-    Size left, right;
-    parameters::parse(left, text_);
+    const Size left = extent(text_);
     const auto sign = std::ranges::find_if(signs, [this](std::string_view s) { return take(text_, s); });
     if (sign == std::end(signs)) raise_expected("one of = != < >=", text_);
-    parameters::parse(right, text_);
+    const Size right = extent(text_);
     table_->guard(left, static_cast<Guard::Relation>(sign - std::begin(signs)), right);
   }
   Variable declare(const Declared& d) {
@@ -232,9 +240,9 @@ class Parser {
       const std::string_view whole = rest, vmap = take_vmap(rest);
       if (!vmap.empty() && vmaps.size() < type.shape.size()) raise_expected("the vmaps of the first axes alone", whole);
       if (!vmap.empty()) vmaps.push_back(vmaps_.try_emplace(std::string(vmap), std::ssize(vmaps_)).first->second);
-      Size size;
-      parameters::parse(size, rest);
+      const Size size = extent(rest);
       if (!rest.empty()) raise_expected("the end of the size", rest);
+      if (!size.is_symbol() && size.raw() < 0) raise_expected("a size of at least 0", whole);
       type.shape.push_back(size);
     }
     bytes_of(type);

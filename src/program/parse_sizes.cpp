@@ -69,13 +69,22 @@ class SizeParser {
 
 }  // namespace
 
+/// A lone number may be any; one that stands in an expression is an extent, so that nothing overflows.
 void parse(Size& value, std::string_view& text) {
+  const char* const last = text.data() + text.size();
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  const bool goes_on = end != last && std::string_view("+-*/").find(*end) != std::string_view::npos;
+  const bool is_alone = error == std::errc() && !goes_on;
+  if (is_alone) {
+    value = number;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return;
+  }
   const std::string_view before = text;
   value = SizeParser(text).sum();
-  if (value.is_symbol()) return;
-  if (value.raw() < -most_of_a_size || value.raw() > most_of_a_size)
+  if (!value.is_symbol() && (value.raw() < -most_of_a_size || value.raw() > most_of_a_size))
     raise_expected("a size that memory can hold", before);
-  if (value.raw() < 0) raise_expected("a size of at least 0", before);
 }
 
 }  // namespace ricci::parameters

@@ -92,7 +92,7 @@ Tensor with_replacement(const Noise& noise, const Tensor& weights, const Shape& 
   return apply(ClassAt{}, u, expand(totals, all));
 }
 
-Tensor without_replacement(const Noise& noise, const Tensor& weights, std::int64_t samples) {
+Tensor without_replacement(const Noise& noise, const Tensor& weights, Size samples) {
   const Request r{noise, type_of(weights).shape, DType::float64};
   const Tensor scores = GumbelSampler::sample(r, log(to(weights, DType::float64)), 1);
   return topk(scores, samples, -1).second;
@@ -116,7 +116,7 @@ void require_weights(const Tensor& weights) {
   }
 }
 
-Tensor classes(const Noise& noise, const Tensor& weights, std::int64_t samples, bool replacement) {
+Tensor classes(const Noise& noise, const Tensor& weights, Size samples, bool replacement) {
   require_defined("multinomial", weights, 0);
   const Type type = type_of(weights);
   if (is_complex(type.dtype))
@@ -124,9 +124,9 @@ Tensor classes(const Noise& noise, const Tensor& weights, std::int64_t samples, 
   if (type.rank() == 0 || type.shape.back() == 0)
     raise<ValueError>("multinomial: the weights are " + to_string(type) + "; their last axis must hold a class");
   if (samples < 0)
-    raise<ValueError>("multinomial: " + std::to_string(samples) + " samples were asked for; ask for at least 0");
+    raise<ValueError>("multinomial: " + std::to_string(samples.hint()) + " samples were asked for; ask for at least 0");
   if (!replacement && samples > type.shape.back())
-    raise<ValueError>("multinomial: " + std::to_string(samples) + " samples without replacement of " +
+    raise<ValueError>("multinomial: " + std::to_string(samples.hint()) + " samples without replacement of " +
                       count_of(type.shape.back().host(), "class", "classes") +
                       "; ask for fewer, or pass true for replacement");
   require_weights(weights);
@@ -149,14 +149,14 @@ namespace ops {
 RICCI_DEFINE_SAMPLER_OF_ONE(poisson, PoissonSampler)
 RICCI_DEFINE_SAMPLER_OF_TWO(binomial, BinomialSampler)
 
-Tensor multinomial(const Tensor& weights, std::int64_t samples) { return multinomial(weights, samples, false); }
-Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement) {
+Tensor multinomial(const Tensor& weights, Size samples) { return multinomial(weights, samples, false); }
+Tensor multinomial(const Tensor& weights, Size samples, bool replacement) {
   return classes(Noise("multinomial", GeneratorOption()), weights, samples, replacement);
 }
-Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement, RandomOptions options) {
+Tensor multinomial(const Tensor& weights, Size samples, bool replacement, RandomOptions options) {
   return classes(Noise("multinomial", GeneratorOption(options.generator)), weights, samples, replacement);
 }
-Tensor multinomial(const Key& key, const Tensor& weights, std::int64_t samples, bool replacement) {
+Tensor multinomial(const Key& key, const Tensor& weights, Size samples, bool replacement) {
   return classes(Noise("multinomial", key), weights, samples, replacement);
 }
 

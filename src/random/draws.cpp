@@ -63,6 +63,23 @@ struct Integers {
   }
 };
 
+/// From 0 to a size of a recorded program, less one: as Integers from 0.
+struct IntegersBelow {
+  static constexpr const char* name = "randint_below";
+  static constexpr const char* name_by_key = "randint_below_by_key";
+  static constexpr const char* name_at = "randint_below_at";
+  static constexpr int whole_axes = 0;
+  Size count = 5;
+  DType dtype = DType::int64;
+  void check(const Shape&) const {
+    require_real(name, Type{dtype, {}});
+    require_between(1, count, INT64_MAX);
+  }
+  void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
+    kernels::random_integers(out, 0, count, source, first);
+  }
+};
+
 /// Along the last axis.
 struct Permutation {
   static constexpr const char* name = "randperm";
@@ -354,6 +371,7 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
 }  // namespace
 
 namespace {
+std::string text_of(Bound bound) { return std::to_string(bound.is_symbol() ? bound.size().hint() : bound.number()); }
 std::string dtype_text(DType dtype) {
   return (is_complex(dtype) ? "the complex " : "") + std::string(short_name(dtype));
 }
@@ -389,15 +407,18 @@ Tensor Noise::real_or_complex_normal(const Shape& shape, DType dtype) const {
   parts.push_back(2);
   return view_as_complex(normal(parts, real_dtype(dtype)) * (std::numbers::sqrt2 / 2));
 }
-Tensor Noise::integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype) const {
-  if (low >= high)
-    raise<ValueError>(std::string(op_) + ": the range [" + std::to_string(low) + ", " + std::to_string(high) +
+Tensor Noise::integers(Bound low, Bound high, const Shape& shape, DType dtype) const {
+  const bool is_open = low.is_symbol() || high.is_symbol();
+  if (is_open ? low.size() >= high.size() : low.number() >= high.number())
+    raise<ValueError>(std::string(op_) + ": the range [" + text_of(low) + ", " + text_of(high) +
                       ") is empty; high must be above low");
   if (is_complex(dtype))
     raise<TypeError>(std::string(op_) + ": draws real numbers, not " + dtype_text(dtype) + "; use a real dtype");
-  require_fits(op_, low, dtype);
-  require_fits(op_, high - 1, dtype);
-  return draw(Integers{low, high, dtype}, shape);
+  if (!low.is_symbol()) require_fits(op_, low.number(), dtype);
+  if (!high.is_symbol()) require_fits(op_, high.number() - 1, dtype);
+  if (!is_open) return draw(Integers{low.number(), high.number(), dtype}, shape);
+  const Tensor drawn = draw(IntegersBelow{high.size() - low.size(), DType::int64}, shape);
+  return to(!low.is_symbol() && low.number() == 0 ? drawn : drawn + low.size(), dtype);
 }
 Tensor Noise::permutation(Size size) const { return draw(Permutation(), {size}); }
 Tensor Noise::keys(const Shape& shape) const { return draw(Bits(), shape); }

@@ -23,7 +23,7 @@ class Noise {
   Tensor normal(const Shape& shape, DType dtype) const;
   /// The same; a complex number's real and imaginary part have variance 1/2 each, as torch.randn's.
   Tensor real_or_complex_normal(const Shape& shape, DType dtype) const;
-  Tensor integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype) const;  ///< low, …, high - 1
+  Tensor integers(Bound low, Bound high, const Shape& shape, DType dtype) const;  ///< low, …, high - 1
   Tensor permutation(Size size) const;
   Tensor keys(const Shape& shape) const;  ///< 64 bits each, int64: the seeds of samplers that draw until satisfied
 

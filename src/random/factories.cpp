@@ -26,20 +26,16 @@ Tensor randn(const Shape& shape, TensorOptions options) {
   return Noise("randn", options.generator).real_or_complex_normal(shape, options.dtype);
 }
 
-Tensor randint(std::int64_t high, const Shape& shape) { return randint(0, high, shape, IntegerOptions{}); }
-Tensor randint(std::int64_t high, const Shape& shape, IntegerOptions options) {
-  return randint(0, high, shape, options);
-}
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape) {
-  return randint(low, high, shape, IntegerOptions{});
-}
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, IntegerOptions options) {
+Tensor randint(Bound high, const Shape& shape) { return randint(0, high, shape, IntegerOptions{}); }
+Tensor randint(Bound high, const Shape& shape, IntegerOptions options) { return randint(0, high, shape, options); }
+Tensor randint(Bound low, Bound high, const Shape& shape) { return randint(low, high, shape, IntegerOptions{}); }
+Tensor randint(Bound low, Bound high, const Shape& shape, IntegerOptions options) {
   return Noise("randint", options.generator).integers(low, high, shape, options.dtype);
 }
 
-Tensor randperm(std::int64_t n) { return randperm(n, IntegerOptions{}); }
-Tensor randperm(std::int64_t n, IntegerOptions options) {
-  if (n > 0) require_fits("randperm", n - 1, options.dtype);
+Tensor randperm(Size n) { return randperm(n, IntegerOptions{}); }
+Tensor randperm(Size n, IntegerOptions options) {
+  if (!n.is_symbol() && n > 0) require_fits("randperm", n.raw() - 1, options.dtype);
   return to(Noise("randperm", options.generator).permutation(n), options.dtype);
 }
 
@@ -53,22 +49,18 @@ Tensor randn_like(const Tensor& x, LikeOptions options) {
   const Type type = like("randn_like", x, options);
   return Noise("randn_like", options.generator).real_or_complex_normal(type.shape, type.dtype);
 }
-Tensor randint_like(const Tensor& x, std::int64_t high) { return randint_like(x, 0, high, LikeOptions{}); }
-Tensor randint_like(const Tensor& x, std::int64_t high, LikeOptions options) {
-  return randint_like(x, 0, high, options);
-}
-Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high) {
-  return randint_like(x, low, high, LikeOptions{});
-}
-Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, LikeOptions options) {
+Tensor randint_like(const Tensor& x, Bound high) { return randint_like(x, 0, high, LikeOptions{}); }
+Tensor randint_like(const Tensor& x, Bound high, LikeOptions options) { return randint_like(x, 0, high, options); }
+Tensor randint_like(const Tensor& x, Bound low, Bound high) { return randint_like(x, low, high, LikeOptions{}); }
+Tensor randint_like(const Tensor& x, Bound low, Bound high, LikeOptions options) {
   const Type type = like("randint_like", x, options);
   return Noise("randint_like", options.generator).integers(low, high, type.shape, type.dtype);
 }
 
-Tensor randint(const Key& key, std::int64_t low, std::int64_t high, const Shape& shape) {
+Tensor randint(const Key& key, Bound low, Bound high, const Shape& shape) {
   return Noise("randint", key).integers(low, high, shape, DType::int64);
 }
-Tensor randperm(const Key& key, std::int64_t n) { return Noise("randperm", key).permutation(n); }
+Tensor randperm(const Key& key, Size n) { return Noise("randperm", key).permutation(n); }
 
 }  // namespace ops
 }  // namespace ricci

@@ -32,7 +32,7 @@ std::int64_t end_of_whole_numbers(DType dtype) {
   }
 }
 
-const Tensor& draw_integers_into(const Tensor& target, GeneratorOption generator, std::int64_t low, std::int64_t high) {
+const Tensor& draw_integers_into(const Tensor& target, GeneratorOption generator, Bound low, Bound high) {
   require_defined("random_", target, 0);
   const Type type = type_of(target);
   assign_into(target, Noise("random_", generator).integers(low, high, type.shape, type.dtype), "random_");
@@ -103,12 +103,10 @@ const Tensor& Tensor::geometric_(const Tensor& p, RandomOptions options) const {
 }
 const Tensor& Tensor::random_() const { return draw_all_integers_into(*this, {}); }
 const Tensor& Tensor::random_(RandomOptions options) const { return draw_all_integers_into(*this, options.generator); }
-const Tensor& Tensor::random_(std::int64_t high) const { return random_(0, high); }
-const Tensor& Tensor::random_(std::int64_t high, RandomOptions options) const { return random_(0, high, options); }
-const Tensor& Tensor::random_(std::int64_t low, std::int64_t high) const {
-  return draw_integers_into(*this, {}, low, high);
-}
-const Tensor& Tensor::random_(std::int64_t low, std::int64_t high, RandomOptions options) const {
+const Tensor& Tensor::random_(Bound high) const { return random_(0, high); }
+const Tensor& Tensor::random_(Bound high, RandomOptions options) const { return random_(0, high, options); }
+const Tensor& Tensor::random_(Bound low, Bound high) const { return draw_integers_into(*this, {}, low, high); }
+const Tensor& Tensor::random_(Bound low, Bound high, RandomOptions options) const {
   return draw_integers_into(*this, options.generator, low, high);
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/random.h"
 #include "ops/axes.h"
+#include "ops/patterns.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
 
@@ -83,12 +84,12 @@ Key::Key(Tensor from) : data(std::move(from)) {
 std::array<Key, 2> split(const Key& key) {
   return {children("split", key, 0, Purpose::split), children("split", key, 1, Purpose::split)};
 }
-Key split(const Key& key, std::int64_t n) {
+Key split(const Key& key, Size n) {
   const Called as("split");
   require_sizes("split", {n});
   Shape shape = Shape::filled(type_of(key.data).shape.size(), 1);  // the keys' own axes come after the new one
   shape[0] = n;
-  return children("split", Key(unsqueeze(key.data, 0)), reshape(arange(n), shape), Purpose::split);
+  return children("split", Key(unsqueeze(key.data, 0)), reshape(places_along(n), shape), Purpose::split);
 }
 Key fold_in(const Key& key, const Tensor& number) {
   require_defined("fold_in", number, 1);

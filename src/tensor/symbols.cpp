@@ -260,12 +260,14 @@ void SymbolTable::rely_on_not_negative(const Polynomial& polynomial) {
   else guard(above, is_zero ? equal : at_least, below);
 }
 
-std::int64_t SymbolTable::fix(Size size) {
+std::int64_t SymbolTable::fix(Size size, const std::string& remedy) {
   if (const auto number = plain_number(polynomial_of(size))) return *number;
   if (is_text_)
     throw ValueError("the program needs the number " + print(size) + ", which its text leaves open; write it there");
   const std::int64_t number = hint(size);
+  const std::size_t before = guards_.size();
   equal(size, number);
+  if (guards_.size() > before) guards_.back().remedy = remedy;
   return number;
 }
 
@@ -459,6 +461,8 @@ bool inside_symbol_scope() { return installed != nullptr; }
 
 SymbolScope::SymbolScope(SymbolTable& table) : saved_(std::exchange(installed, &table)) {}
 SymbolScope::~SymbolScope() { installed = saved_; }
+
+std::int64_t fixed(Size symbol, const std::string& remedy) { return table().fix(symbol, remedy); }
 
 Size smaller(Size a, Size b) {
   if (any_symbol(a, b)) return table().smaller(a, b);

@@ -23,6 +23,7 @@ struct Guard {
   Relation relation;
   Size right;
   std::function<std::string()> origin = {};                  // says which call relied on it: `reshape (train.cpp:89)`
+  std::string remedy = {};                                   // how the user leaves it open; empty: nobody knows
   std::map<std::vector<int>, std::int64_t> difference = {};  // left - right, before anything was solved for
 
   bool holds(Size left, Size right) const;
@@ -58,8 +59,8 @@ class SymbolTable {
   bool less(Size a, Size b);
   /// The smaller one, under a guard that lets the two be equal.
   Size smaller(Size a, Size b);
-  /// The hint, with the guard that the size is that.
-  std::int64_t fix(Size size);
+  /// The hint, with the guard that the size is that. `remedy` says what would leave it open: `use x.shape()[0]`.
+  std::int64_t fix(Size size, const std::string& remedy = {});
   std::int64_t hint(Size size) const;
 
   /// Guards in the order in which they were found, none twice.
@@ -138,6 +139,13 @@ bool inside_symbol_scope();
 
 /// As in the installed table, where one is a symbol.
 Size smaller(Size a, Size b);
+/// The hint of a symbol of the installed table, as `fix`.
+std::int64_t fixed(Size symbol, const std::string& remedy);
+/// The size as a number; where it is a symbol, under a guard whose error names `remedy()`.
+template <class Remedy>
+std::int64_t host_of(Size size, const Remedy& remedy) {
+  return size.is_symbol() ? fixed(size, remedy()) : size.raw();
+}
 
 /// What a text calls `s<number>`; none where no table is installed, or has no such size.
 std::optional<Size> symbol_named(std::int64_t number);

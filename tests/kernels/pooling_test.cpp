@@ -75,8 +75,10 @@ template <class F>
 void for_each_input(const Case& c, std::int64_t out_y, std::int64_t out_x, bool dilated, F&& f) {
   for (std::int64_t ky = 0; ky < c.shape.window[0]; ++ky) {
     for (std::int64_t kx = 0; kx < c.shape.window[1]; ++kx) {
-      const std::int64_t y = out_y * c.shape.stride[0] + ky * (dilated ? c.shape.dilation[0] : 1) - c.shape.padding[0];
-      const std::int64_t x = out_x * c.shape.stride[1] + kx * (dilated ? c.shape.dilation[1] : 1) - c.shape.padding[1];
+      const std::int64_t y =
+          out_y * c.shape.stride[0] + ky * (dilated ? c.shape.dilation[0] : Size(1)) - c.shape.padding[0];
+      const std::int64_t x =
+          out_x * c.shape.stride[1] + kx * (dilated ? c.shape.dilation[1] : Size(1)) - c.shape.padding[1];
       if (y >= 0 && y < c.height && x >= 0 && x < c.width) f(y, x);
     }
   }

@@ -128,17 +128,18 @@ TEST(OpenSizes, RelyOnNoMoreThanTheyMust) {
 }
 
 TEST(OpenSizes, RefuseInTermsOfTheCallThatReliedOnThem) {
-  const auto refused = [](const Function& f, const std::string& call) {
+  const auto refused = [](const Function& f, const std::string& call, const std::string& remedy = "") {
     const rc::Program program = rc::trace(f)(rc::ones({3, 5}));
-    testing_support::expect_error<rc::ValueError>(
-        [&] { program({rc::ones({2, 4})}); },
-        "program: " + call +
-            "{at} was recorded for input 0 f32[3,5]; it is now f32[2,4]; record it again for these sizes");
+    testing_support::expect_error<rc::ValueError>([&] { program({rc::ones({2, 4})}); },
+                                                  "program: " + call +
+                                                      "{at} was recorded for input 0 f32[3,5]; it is now f32[2,4]; " +
+                                                      remedy + "record it again for these sizes");
   };
   refused([](Tensor x) { return x[2]; }, "index");
   refused([](Tensor x) { return x.reshape({5, 3}); }, "reshape");
   refused([](Tensor x) { return rc::reshape(x, {15}) * 2; }, "reshape");
-  refused([](Tensor x) { return x * static_cast<double>(x.size(0)); }, "a use of a size");
+  refused([](Tensor x) { return x * static_cast<double>(x.size(0)); }, "a use of a size",
+          "use x.shape()[0] to leave it open, or ");
   refused([](Tensor x) { return x.shape()[1] > 4 ? x : -x; }, "a use of a size");
   refused([](Tensor x) { return x + rc::ones({3, 5}); }, "add");
   refused(rc::grad([](Tensor x) { return x.narrow(0, 1, 2).sum(); }), "narrow");

@@ -531,7 +531,7 @@ TEST(Program, CalledAtSizesThatItWasNotRecordedForIsRefused) {
   expect_error<rc::ValueError>(
       [&] { p({rc::ones({2, 4}), rc::ones({4})}); },
       "program: a use of a size{at} was recorded for input 0 f32[3,5], input 1 f32[5]; it is now "
-      "f32[2,4], f32[4]; record it again for these sizes");
+      "f32[2,4], f32[4]; use x.shape()[0] to leave it open, or record it again for these sizes");
 }
 
 TEST(Program, ReadBackAndCalledAtSizesThatItDoesNotSayIsRefused) {
@@ -686,7 +686,7 @@ TEST(Program, ThatStatesASizeWhichMemoryCannotHoldIsRefused) {
   };
   expect_error<rc::ValueError>([&] { parse("-9223372036854775808"); },
                                "parse: line 1: expected a size that memory can hold at "
-                               "'9223372036854775808'; write a program as it is printed");
+                               "'-9223372036854775808'; write a program as it is printed");
   expect_error<rc::ValueError>([&] { parse("-2"); },
                                "parse: line 1: expected a size of at least 0 at '-2'; "
                                "write a program as it is printed");

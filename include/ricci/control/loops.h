@@ -76,10 +76,8 @@ void require_same_after_step(const char* name, S& before, S& after) {
                             tree::copy_values(tree::values(users_part(before))));
 }
 
-/// A bound of a loop that is known while it is recorded.
-template <class T>
-concept Bound = Integer<T> || std::same_as<T, Size>;
-template <Bound T>
+/// Of a loop, known while it is recorded.
+template <WholeNumber T>
 Size size_of_bound(T bound) {
   if constexpr (Integer<T>) return host_index(bound);
   else return bound;
@@ -333,7 +331,7 @@ auto fori_loop(const Tensor& lo, const Tensor& hi, const B& body, const S& state
 
 /// The same with numbers or sizes as bounds. A program that is being recorded gets a scan of that many steps.
 template <class L, class H, class B, class S>
-  requires call::Bound<L> && call::Bound<H>
+  requires WholeNumber<L> && WholeNumber<H>
 auto fori_loop(const L& lo, const H& hi, const B& body, const S& state, LoopOptions options = {}) {
   using State = std::decay_t<const S>;
   const Size low = call::size_of_bound(lo), high = call::size_of_bound(hi);

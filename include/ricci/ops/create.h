@@ -204,17 +204,17 @@ inline Tensor empty(const Shape& shape, DType dtype) { return empty(shape, Tenso
 inline Tensor full(const Shape& shape, const Tensor& value, DType dtype) {
   return full(shape, value, TensorOptions{.dtype = dtype});
 }
-template <Integer... I>
+template <WholeNumber... I>
   requires(sizeof...(I) > 0)
 Tensor zeros(I... sizes) {
   return zeros(Shape(sizes...));
 }
-template <Integer... I>
+template <WholeNumber... I>
   requires(sizeof...(I) > 0)
 Tensor ones(I... sizes) {
   return ones(Shape(sizes...));
 }
-template <Integer... I>
+template <WholeNumber... I>
   requires(sizeof...(I) > 0)
 Tensor empty(I... sizes) {
   return empty(Shape(sizes...));
@@ -246,7 +246,7 @@ inline Tensor full_like(const Tensor& x, const Tensor& value, LikeOptions option
 // ── patterns ──
 
 /// Rows [first, first + rows) of the identity of size `columns`; rows outside it are zero.
-Tensor eye_rows(std::int64_t first, std::int64_t rows, std::int64_t columns, DType dtype);
+Tensor eye_rows(Size first, Size rows, Size columns, DType dtype);
 /// [n,n] or [n,m]: ones at (i, i).
 Tensor eye(Size n);
 Tensor eye(Size n, DType dtype);
@@ -256,7 +256,8 @@ inline Tensor eye(Size n, TensorOptions options) { return eye(n, options.dtype);
 inline Tensor eye(Size n, Size m, TensorOptions options) { return eye(n, m, options.dtype); }
 /// start, start + step, … before end: [ceil((end - start) / step)]; int64 if all are integers, else the default
 /// dtype. start is 0 and step 1 if not given. ValueError if step is 0 or leads away from end; the numbers are read, so
-/// a value that differs per example of a vmap is a TransformError.
+/// a value that differs per example of a vmap is a TransformError. Sizes among integers stay open in a recorded
+/// program: `arange(x.shape()[0])`.
 ///   rc::Tensor i = rc::arange(5);  // 0 1 2 3 4
 Tensor arange(const Tensor& end);
 Tensor arange(const Tensor& end, DType dtype);
@@ -271,11 +272,13 @@ inline Tensor arange(const Tensor& start, const Tensor& end, TensorOptions optio
 inline Tensor arange(const Tensor& start, const Tensor& end, const Tensor& step, TensorOptions options) {
   return arange(start, end, step, options.dtype);
 }
-/// [steps]: from start to end, both included, in equal steps. Differentiable with respect to start and end if they are
-/// tensors. ValueError if steps is negative.
-Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps);
-Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, DType dtype);
-inline Tensor linspace(const Tensor& start, const Tensor& end, std::int64_t steps, TensorOptions options) {
+/// [steps]: from start to end, both included, in equal steps; in the default dtype if none is given. start and end are
+/// numbers or 0-dim tensors, with respect to which it is differentiable. ValueError if steps is negative or an end has
+/// axes.
+///   rc::Tensor x = rc::linspace(0, 1, 5);  // 0 0.25 0.5 0.75 1
+Tensor linspace(const Tensor& start, const Tensor& end, Size steps);
+Tensor linspace(const Tensor& start, const Tensor& end, Size steps, DType dtype);
+inline Tensor linspace(const Tensor& start, const Tensor& end, Size steps, TensorOptions options) {
   return linspace(start, end, steps, options.dtype);
 }
 

@@ -55,15 +55,6 @@ inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
-// Templates, so that an int is not taken for a size.
-template <std::same_as<Size> S> Tensor operator+(const Tensor& a, S b) { return add(a, Tensor(b)); }
-template <std::same_as<Size> S> Tensor operator-(const Tensor& a, S b) { return sub(a, Tensor(b)); }
-template <std::same_as<Size> S> Tensor operator*(const Tensor& a, S b) { return mul(a, Tensor(b)); }
-template <std::same_as<Size> S> Tensor operator/(const Tensor& a, S b) { return div(a, Tensor(b)); }
-template <std::same_as<Size> S> Tensor operator+(S a, const Tensor& b) { return add(Tensor(a), b); }
-template <std::same_as<Size> S> Tensor operator-(S a, const Tensor& b) { return sub(Tensor(a), b); }
-template <std::same_as<Size> S> Tensor operator*(S a, const Tensor& b) { return mul(Tensor(a), b); }
-template <std::same_as<Size> S> Tensor operator/(S a, const Tensor& b) { return div(Tensor(a), b); }
 inline Tensor operator%(const Tensor& a, const Tensor& b) { return remainder(a, b); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 inline Tensor operator+(const Tensor& x) { return x; }
@@ -224,7 +215,8 @@ inline Tensor operator>=(const Tensor& a, const Tensor& b) { return ge(a, b); }
 Tensor isnan(const Tensor& x);
 Tensor isinf(const Tensor& x);
 Tensor isfinite(const Tensor& x);
-/// |a - b| <= atol + rtol |b|, or equal; rtol = 1e-5, atol = 1e-8. Integers are compared in float64.
+/// |a - b| <= atol + rtol |b|, or equal; rtol = 1e-5, atol = 1e-8. Integers are compared in float64. ValueError if rtol
+/// or atol is negative.
 Tensor isclose(const Tensor& a, const Tensor& b);
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol);
 /// The same shape and values, whatever the types; NaN equals nothing. Reads values: TransformError if they differ per

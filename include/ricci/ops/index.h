@@ -21,7 +21,8 @@ Tensor take(const Tensor& x, const Tensor& index);
 /// x's axes and is along none of the others larger; src has as many and is along none smaller than index, or is a
 /// number or 0-dim. It is read in x's dtype. ValueError if the shapes do not fit.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
-/// As scatter, with src added to the elements of x. Up to float32 the sum at a place is rounded once, at its end.
+/// As scatter, with src added to the elements of x, in order. Up to float32 the sum at a place is held in numbers of
+/// twice the digits and rounded at its end, so that its error does not grow with the number of terms of one sign.
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
 /// x with the slices of src added at the places index [n] along an axis, where src has size n; it broadcasts to that
 /// shape, else ValueError.
@@ -39,7 +40,7 @@ Tensor index_put(const Tensor& x, const std::vector<Index>& indices, const Tenso
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
 /// For results whose size depends on values: `size` rows, cut off or filled up, so that examples of a vmap agree.
 struct SizeOptions {
-  std::int64_t size;
+  Size size;
   Tensor fill = {};  ///< a number or 0-dim tensor for the rows that are missing; not given: -1 in nonzero, else 0
 };
 
@@ -60,7 +61,7 @@ Tensor unique(const Tensor& x, SizeOptions options);
 Tensor embedding(const Tensor& index, const Tensor& weight);
 /// int64 [..., classes]: 1 at each index, else 0. IndexError where an index is not in [0, classes), with its place; a
 /// program that is being recorded does not look, and has zeros there when it runs.
-Tensor one_hot(const Tensor& index, std::int64_t classes);
+Tensor one_hot(const Tensor& index, Size classes);
 /// The place, int64, at which each value goes into the sorted ones along their last axis: the number of elements below
 /// it. Of sorted [n], values have any shape, which is the result's; of sorted [..., n], values are [..., m]. ValueError
 /// if `sorted` has no axis.

@@ -11,8 +11,8 @@ namespace ricci {
 /// `{.stride = 2, .padding = {1, 1}, .dilation = 1, .groups = 1}`; one number serves every spatial axis. Padding is
 /// zeros, on both sides.
 struct ConvOptions {
-  Axes stride = 1, padding = 0, dilation = 1;
-  std::int64_t groups = 1;
+  Sizes stride = 1, padding = 0, dilation = 1;
+  Size groups = 1;
 };
 
 /// What becomes of the losses of the elements or examples: nothing, their mean, or their sum.
@@ -35,8 +35,8 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
 Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv1d(x, weight, bias, stride, padding, dilation, groups).
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding,
-              const Axes& dilation, std::int64_t groups);
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
+              const Sizes& dilation, Size groups);
 
 /// The same over images [N, C, H, W] or [C, H, W], weight [O, C / groups, KH, KW].
 Tensor conv2d(const Tensor& x, const Tensor& weight);
@@ -44,27 +44,28 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
 Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv2d(x, weight, bias, stride, padding, dilation, groups).
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Axes& stride, const Axes& padding,
-              const Axes& dilation, std::int64_t groups);
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
+              const Sizes& dilation, Size groups);
 
 // ── pooling: [N, C, H, W] or [C, H, W]; one number serves both axes ──
 
 /// The greatest element of each window; NaN wins, and of equal ones the first gets the gradient. The stride is the
 /// kernel if not given; padding, at most half the kernel, is never chosen.
-Tensor max_pool2d(const Tensor& x, const Axes& kernel);
-Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride);
-Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding);
-Tensor max_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding, const Axes& dilation);
+Tensor max_pool2d(const Tensor& x, const Sizes& kernel);
+Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride);
+Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding);
+Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
+                  const Sizes& dilation);
 /// The mean of each window, zeros of the padding included.
-Tensor avg_pool2d(const Tensor& x, const Axes& kernel);
-Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride);
-Tensor avg_pool2d(const Tensor& x, const Axes& kernel, const Axes& stride, const Axes& padding);
+Tensor avg_pool2d(const Tensor& x, const Sizes& kernel);
+Tensor avg_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride);
+Tensor avg_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding);
 
 /// The mean of each of output_size windows that divide the plane: along an axis of n elements, window i of k begins at
 /// i n / k rounded down and ends before (i + 1) n / k rounded up. x is [N, C, H, W] or [C, H, W], output_size [h, w] or
 /// one number for both; the result ends in [h, w]. ValueError for another rank, an empty plane, or a size below 1.
 ///   Tensor features = rc::flatten(rc::adaptive_avg_pool2d(x, 1), 1, -1);  // [N, C, H, W] → [N, C]
-Tensor adaptive_avg_pool2d(const Tensor& x, const Axes& output_size);
+Tensor adaptive_avg_pool2d(const Tensor& x, const Sizes& output_size);
 
 // ── normalisation ──
 
@@ -89,9 +90,9 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
                   const Tensor& bias, bool training, double momentum, double eps);
 /// The same over each example's groups of consecutive channels, without statistics of its own. ValueError unless
 /// `groups` divides the channels. Wu and He, 2018.
-Tensor group_norm(const Tensor& x, std::int64_t groups);
-Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias);
-Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps);
+Tensor group_norm(const Tensor& x, Size groups);
+Tensor group_norm(const Tensor& x, Size groups, const Tensor& weight, const Tensor& bias);
+Tensor group_norm(const Tensor& x, Size groups, const Tensor& weight, const Tensor& bias, double eps);
 /// The same over each example's channels one by one, with arguments in batch_norm's and PyTorch's order: by each
 /// example's own statistics, towards whose means over the batch the running ones move, if they are given; or, unless
 /// `use_input_stats` (true if not given), by the running ones.

@@ -24,50 +24,51 @@ namespace ops {
 Tensor rand(const Shape& shape);
 Tensor rand(const Shape& shape, TensorOptions options);
 inline Tensor rand(const Shape& shape, DType dtype) { return rand(shape, TensorOptions{.dtype = dtype}); }
-/// Standard normal. TypeError unless the dtype is floating.
+/// Standard normal; of a complex dtype, real and imaginary part have variance 1/2 each. TypeError unless the dtype is
+/// floating or complex.
 Tensor randn(const Shape& shape);
 Tensor randn(const Shape& shape, TensorOptions options);
 inline Tensor randn(const Shape& shape, DType dtype) { return randn(shape, TensorOptions{.dtype = dtype}); }
-template <Integer... I>
+template <WholeNumber... I>
   requires(sizeof...(I) > 0)
 Tensor rand(I... sizes) {
   return rand(Shape(sizes...));
 }
-template <Integer... I>
+template <WholeNumber... I>
   requires(sizeof...(I) > 0)
 Tensor randn(I... sizes) {
   return randn(Shape(sizes...));
 }
 /// Uniform on {low, …, high - 1}; int64, low is 0 if not given. ValueError if there is no such number.
-Tensor randint(std::int64_t high, const Shape& shape);
-Tensor randint(std::int64_t high, const Shape& shape, IntegerOptions options);
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape);
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, IntegerOptions options);
-inline Tensor randint(std::int64_t high, const Shape& shape, DType dtype) {
+Tensor randint(Bound high, const Shape& shape);
+Tensor randint(Bound high, const Shape& shape, IntegerOptions options);
+Tensor randint(Bound low, Bound high, const Shape& shape);
+Tensor randint(Bound low, Bound high, const Shape& shape, IntegerOptions options);
+inline Tensor randint(Bound high, const Shape& shape, DType dtype) {
   return randint(high, shape, IntegerOptions{.dtype = dtype});
 }
-inline Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype) {
+inline Tensor randint(Bound low, Bound high, const Shape& shape, DType dtype) {
   return randint(low, high, shape, IntegerOptions{.dtype = dtype});
 }
 /// 0 … n - 1 in random order; int64.
-Tensor randperm(std::int64_t n);
-Tensor randperm(std::int64_t n, IntegerOptions options);
-inline Tensor randperm(std::int64_t n, DType dtype) { return randperm(n, IntegerOptions{.dtype = dtype}); }
+Tensor randperm(Size n);
+Tensor randperm(Size n, IntegerOptions options);
+inline Tensor randperm(Size n, DType dtype) { return randperm(n, IntegerOptions{.dtype = dtype}); }
 /// The same in the shape and dtype of x, as one example sees them, or with another dtype.
 Tensor rand_like(const Tensor& x);
 Tensor rand_like(const Tensor& x, LikeOptions options);
 Tensor randn_like(const Tensor& x);
 Tensor randn_like(const Tensor& x, LikeOptions options);
-Tensor randint_like(const Tensor& x, std::int64_t high);
-Tensor randint_like(const Tensor& x, std::int64_t high, LikeOptions options);
-Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high);
-Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, LikeOptions options);
+Tensor randint_like(const Tensor& x, Bound high);
+Tensor randint_like(const Tensor& x, Bound high, LikeOptions options);
+Tensor randint_like(const Tensor& x, Bound low, Bound high);
+Tensor randint_like(const Tensor& x, Bound low, Bound high, LikeOptions options);
 inline Tensor rand_like(const Tensor& x, DType dtype) { return rand_like(x, LikeOptions{.dtype = dtype}); }
 inline Tensor randn_like(const Tensor& x, DType dtype) { return randn_like(x, LikeOptions{.dtype = dtype}); }
-inline Tensor randint_like(const Tensor& x, std::int64_t high, DType dtype) {
+inline Tensor randint_like(const Tensor& x, Bound high, DType dtype) {
   return randint_like(x, high, LikeOptions{.dtype = dtype});
 }
-inline Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, DType dtype) {
+inline Tensor randint_like(const Tensor& x, Bound low, Bound high, DType dtype) {
   return randint_like(x, low, high, LikeOptions{.dtype = dtype});
 }
 
@@ -144,9 +145,9 @@ Tensor dirichlet(const Tensor& concentration, RandomOptions);
 /// fewer than `samples`, and classes of weight 0 come last. By inversion; without replacement the greatest log weight +
 /// gumbel noise (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
 ///   rc::Tensor class_ = rc::multinomial(rc::softmax(logits, -1), 1);
-Tensor multinomial(const Tensor& weights, std::int64_t samples);
-Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement);
-Tensor multinomial(const Tensor& weights, std::int64_t samples, bool replacement, RandomOptions);
+Tensor multinomial(const Tensor& weights, Size samples);
+Tensor multinomial(const Tensor& weights, Size samples, bool replacement);
+Tensor multinomial(const Tensor& weights, Size samples, bool replacement, RandomOptions);
 
 #undef RICCI_SAMPLER_OF_ONE
 #undef RICCI_SAMPLER_OF_TWO

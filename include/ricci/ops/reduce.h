@@ -85,18 +85,18 @@ Tensor count_nonzero(const Tensor& x);  ///< int64, of all elements
 /// infinite where it leaves no divisor.
 Tensor var(const Tensor& x);
 Tensor var(const Tensor& x, const Axes& dims);
-Tensor var(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim);
-inline Tensor var(const Tensor& x, std::same_as<bool> auto unbiased) { return var(x, Axes(), unbiased, false); }
+Tensor var(const Tensor& x, const Axes& dims, Size correction, bool keepdim);
+inline Tensor var(const Tensor& x, std::same_as<bool> auto unbiased) { return var(x, Axes(), unbiased ? 1 : 0, false); }
 inline Tensor var(const Tensor& x, const Axes& dims, std::same_as<bool> auto unbiased) {
-  return var(x, dims, unbiased, false);
+  return var(x, dims, unbiased ? 1 : 0, false);
 }
 /// The root of var, with derivative 0 where it is 0.
 Tensor std(const Tensor& x);
 Tensor std(const Tensor& x, const Axes& dims);
-Tensor std(const Tensor& x, const Axes& dims, std::int64_t correction, bool keepdim);
-inline Tensor std(const Tensor& x, std::same_as<bool> auto unbiased) { return std(x, Axes(), unbiased, false); }
+Tensor std(const Tensor& x, const Axes& dims, Size correction, bool keepdim);
+inline Tensor std(const Tensor& x, std::same_as<bool> auto unbiased) { return std(x, Axes(), unbiased ? 1 : 0, false); }
 inline Tensor std(const Tensor& x, const Axes& dims, std::same_as<bool> auto unbiased) {
-  return std(x, dims, unbiased, false);
+  return std(x, dims, unbiased ? 1 : 0, false);
 }
 /// (Σ |x|^p)^(1/p) of the elements as of one vector, p = 2 unless given. p = 0 counts elements that are not zero; an
 /// infinite p gives the greatest or smallest |x|, ValueError of nothing. Where the norm is 0, the derivative is 0; a
@@ -136,9 +136,9 @@ Tensor argsort(const Tensor& x);  ///< the places alone
 Tensor argsort(const Tensor& x, std::int64_t dim);
 Tensor argsort(const Tensor& x, std::int64_t dim, bool descending);
 /// The k greatest, or smallest, in order, and their places, of equal ones the first; ValueError if the axis has fewer.
-std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k);
-std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim);
-std::pair<Tensor, Tensor> topk(const Tensor& x, std::int64_t k, std::int64_t dim, bool largest);
+std::pair<Tensor, Tensor> topk(const Tensor& x, Size k);
+std::pair<Tensor, Tensor> topk(const Tensor& x, Size k, std::int64_t dim);
+std::pair<Tensor, Tensor> topk(const Tensor& x, Size k, std::int64_t dim, bool largest);
 /// The median, of an even number of elements the lower one, and its place, which has the derivative; NaN where there is
 /// one. The median of all elements has no place: those that tie with it share the derivative evenly. ValueError of
 /// nothing.

@@ -104,8 +104,9 @@ struct JacobianOfFunction {
   }
 
 /// The Jacobian by reverse mode, one row per output element: every leaf has shape `out.shape + in.shape`, the output's
-/// tree outside, the input's inside. `.chunk_size` rows at a time bound the memory. TypeError for complex in- or
-/// outputs, and for an argument whose tensors are all of integers.
+/// tree outside, the input's inside. `.chunk_size` rows at a time bound the memory; with 1, and no `.randomness` given,
+/// the pullback runs row by row without a vmap, so that a backward rule may look at values and may draw, as torch's.
+/// TypeError for complex in- or outputs, and for an argument whose tensors are all of integers.
 ///   Tensor j = rc::jacrev(f)(x);
 RICCI_JACOBIAN_TRANSFORM(jacrev, true)
 /// The Jacobian by forward mode, one column per input element; f runs once per chunk of columns.

@@ -67,7 +67,7 @@ auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
 /// else zero.
 /// ValueError if the tangents differ from the primals in structure or shape, or if an output is undefined. TypeError if
 /// they differ in dtype, if an output is of integers or f returns no Tensor, and for primals without a derivative, as
-/// vjp.
+/// vjp; but a tensor of integers may stand beside others with an undefined tangent, `{dx, rc::none}`.
 template <class F, class P, class T>
 auto jvp(const F& f, const P& primals, const T& tangents, where_t where = where_t::current()) {
   return call::jvp<false, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);

@@ -1,0 +1,301 @@
+// Every parameter of an operation that is a whole number takes a size of a recorded program. Those that stand for
+// numbers of elements leave it open: the program serves other sizes. The others, axes and numbers of results, say so
+// when the program is called with another size. The list of parameters is made of the headers by
+// tools/size_parameters.py.
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+
+namespace {
+
+namespace rc = ricci;
+using rc::Size;
+using rc::Tensor;
+using testing_support::doubles;
+using testing_support::expect_close;
+using testing_support::expect_equal;
+
+/// What an operation gives where the parameter is made of n, the number of rows of x [n, 3].
+using WithSize = std::function<Tensor(Tensor x, Size n)>;
+
+/// x [n, 3] as [1, 1, 2n, 2n].
+Tensor plane(const Tensor& x, Size n) { return x.sum() * rc::ones({1, 1, 2 * n, 2 * n}, rc::float64); }
+Tensor square_of(const Tensor& x) { return x.matmul(x.t()); }  // [n, n]
+Tensor first(const std::pair<Tensor, Tensor>& both) { return both.first; }
+
+/// By `operation parameter`.
+const std::map<std::string, WithSize> open_parameters = {
+    {"as_strided offset", [](Tensor x, Size n) { return x.as_strided({2, 2}, {1, 1}, n); }},
+    {"as_strided size", [](Tensor x, Size n) { return x.as_strided({n, 2}, {3, 1}); }},
+    {"as_strided stride", [](Tensor x, Size n) { return x.as_strided({2, 2}, {n, 1}); }},
+    {"avg_pool2d kernel", [](Tensor x, Size n) { return rc::avg_pool2d(plane(x, n), n); }},
+    {"avg_pool2d stride", [](Tensor x, Size n) { return rc::avg_pool2d(plane(x, n), 2, n); }},
+    {"avg_pool2d padding", [](Tensor x, Size n) { return rc::avg_pool2d(plane(x, n), 2 * n, 1, {n, 0}); }},
+    {"max_pool2d kernel", [](Tensor x, Size n) { return rc::max_pool2d(plane(x, n), {n, 2}); }},
+    {"max_pool2d stride", [](Tensor x, Size n) { return rc::max_pool2d(plane(x, n), 2, n); }},
+    {"max_pool2d padding", [](Tensor x, Size n) { return rc::max_pool2d(plane(x, n), 2 * n, 1, {n, 0}); }},
+    {"max_pool2d dilation", [](Tensor x, Size n) { return rc::max_pool2d(plane(x, n), 2, 1, 0, n); }},
+    {"adaptive_avg_pool2d output_size", [](Tensor x, Size n) { return rc::adaptive_avg_pool2d(plane(x, n), {n, 2}); }},
+    {"conv1d stride",
+     [](Tensor x, Size n) {
+       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({1, 2 * n, 2}, rc::float64), rc::none, n, 0, 1, 1);
+     }},
+    {"conv1d padding",
+     [](Tensor x, Size n) {
+       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({1, 2 * n, 2}, rc::float64), rc::none, 1, n, 1, 1);
+     }},
+    {"conv1d dilation",
+     [](Tensor x, Size n) {
+       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({1, 2 * n, 2}, rc::float64), rc::none, 1, 0, n, 1);
+     }},
+    {"conv1d groups",
+     [](Tensor x, Size n) {
+       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({2 * n, 1, 2}, rc::float64), rc::none, 1, 0, 1,
+                         2 * n);
+     }},
+    {"conv1d options",
+     [](Tensor x, Size n) {
+       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({1, 2 * n, 2}, rc::float64),
+                         {.stride = n, .padding = n});
+     }},
+    {"conv2d stride",
+     [](Tensor x, Size n) {
+       return rc::conv2d(plane(x, n), rc::ones({1, 1, 2, 2}, rc::float64), rc::none, {n, 1}, 0, 1, 1);
+     }},
+    {"conv2d padding",
+     [](Tensor x, Size n) {
+       return rc::conv2d(plane(x, n), rc::ones({1, 1, 2, 2}, rc::float64), rc::none, 1, {1, n}, 1, 1);
+     }},
+    {"conv2d dilation",
+     [](Tensor x, Size n) {
+       return rc::conv2d(plane(x, n), rc::ones({1, 1, 2, 2}, rc::float64), rc::none, 1, 0, n, 1);
+     }},
+    {"conv2d groups",
+     [](Tensor x, Size n) {
+       return rc::conv2d(x.sum() * rc::ones({1, n, 2, 2}, rc::float64), rc::ones({n, 1, 2, 2}, rc::float64), rc::none,
+                         1, 0, 1, n);
+     }},
+    {"conv2d options",
+     [](Tensor x, Size n) {
+       return rc::conv2d(plane(x, n), rc::ones({1, 1, 2, 2}, rc::float64), {.stride = n, .dilation = n});
+     }},
+    {"diag_embed offset", [](Tensor x, Size n) { return rc::diag_embed(x, n, -2, -1); }},
+    {"diagonal offset", [](Tensor x, Size n) { return square_of(x).diagonal(n - 2, 0, 1); }},
+    {"diagonal_scatter offset",
+     [](Tensor x, Size n) { return rc::diagonal_scatter(square_of(x), rc::ones({2}, rc::float64), n - 2, 0, 1); }},
+    {"eye n", [](Tensor, Size n) { return rc::eye(n); }},
+    {"eye m", [](Tensor, Size n) { return rc::eye(2, n); }},
+    {"eye_rows first", [](Tensor, Size n) { return rc::eye_rows(n - 1, 2, 3, rc::float64); }},
+    {"eye_rows rows", [](Tensor, Size n) { return rc::eye_rows(1, n, 3, rc::float64); }},
+    {"eye_rows columns", [](Tensor, Size n) { return rc::eye_rows(1, 2, n, rc::float64); }},
+    {"group_norm groups", [](Tensor x, Size n) { return rc::group_norm(x.reshape({1, 3 * n}), n); }},
+    {"layer_norm normalized_shape", [](Tensor x, Size n) { return rc::layer_norm(x.t(), {n}); }},
+    {"linspace steps", [](Tensor, Size n) { return rc::linspace(0, 1, n); }},
+    {"masked_select options", [](Tensor x, Size n) { return rc::masked_select(x, x > 1, {.size = n}); }},
+    {"nonzero options", [](Tensor x, Size n) { return rc::nonzero(x > 1, {.size = n}); }},
+    {"unique options", [](Tensor x, Size n) { return rc::unique(x, {.size = n}); }},
+    {"multinomial samples", [](Tensor x, Size n) { return rc::multinomial(x[0], n, true); }},
+    {"narrow start", [](Tensor x, Size n) { return x.narrow(0, n - 2, 1); }},
+    {"narrow length", [](Tensor x, Size n) { return x.narrow(0, 1, n - 1); }},
+    {"one_hot classes", [](Tensor, Size n) { return rc::one_hot(rc::tensor({0, 1}), n); }},
+    {"pad widths", [](Tensor x, Size n) { return rc::pad(x, {1, n, n, 0}); }},
+    {"randint high", [](Tensor, Size n) { return rc::randint(n, {3}); }},
+    {"randint low", [](Tensor, Size n) { return rc::randint(n, 100, {3}); }},
+    {"randint_like high", [](Tensor x, Size n) { return rc::randint_like(x, n); }},
+    {"randint_like low", [](Tensor x, Size n) { return rc::randint_like(x, n, 2 * n); }},
+    {"randperm n", [](Tensor, Size n) { return rc::randperm(n); }},
+    {"repeat repeats", [](Tensor x, Size n) { return x.repeat({2, n}); }},
+    {"tile repeats", [](Tensor x, Size n) { return x.tile({n}); }},
+    {"repeat_interleave repeats", [](Tensor x, Size n) { return x.repeat_interleave(n, 1); }},
+    {"roll shift", [](Tensor x, Size n) { return x.roll(n); }},
+    {"roll shifts", [](Tensor x, Size n) { return x.roll({n / 2, 1}, {0, 1}); }},
+    {"select index", [](Tensor x, Size n) { return x.select(0, n - 1); }},
+    {"select_scatter index", [](Tensor x, Size n) { return rc::select_scatter(x, 0, 0, n / 2); }},
+    {"slice start", [](Tensor x, Size n) { return x.slice(0, n / 2, rc::none); }},
+    {"slice stop", [](Tensor x, Size n) { return x.slice(0, 0, n - 1); }},
+    {"slice step", [](Tensor x, Size n) { return x.slice(0, 0, rc::none, n - 1); }},
+    {"slice_scatter start", [](Tensor x, Size n) { return rc::slice_scatter(x, 0, 0, n - 1, n, 1); }},
+    {"slice_scatter stop", [](Tensor x, Size n) { return rc::slice_scatter(x, 0, 0, 1, n - 1, 1); }},
+    {"slice_scatter step", [](Tensor x, Size n) { return rc::slice_scatter(x, 0, 0, 0, n, n - 1); }},
+    {"split n", [](Tensor, Size n) { return rc::split(rc::Key(1), n).data; }},
+    {"split size", [](Tensor x, Size n) { return x.split(n - 1)[0]; }},
+    {"split sizes", [](Tensor x, Size n) { return x.split({1, n - 1}, 0)[1]; }},
+    {"tensor_split indices", [](Tensor x, Size n) { return x.tensor_split({1, n - 1})[1]; }},
+    {"std correction", [](Tensor x, Size n) { return rc::std(x, {0, 1}, n, false); }},
+    {"var correction", [](Tensor x, Size n) { return rc::var(x, {0, 1}, n, false); }},
+    {"topk k", [](Tensor x, Size n) { return first(rc::topk(x.reshape({-1}), n)); }},
+    {"tril diagonal", [](Tensor x, Size n) { return square_of(x).tril(1 - n / 2); }},
+    {"triu diagonal", [](Tensor x, Size n) { return square_of(x).triu(n / 2); }},
+    {"tril_pack diagonal", [](Tensor x, Size n) { return rc::tril_pack(square_of(x), n - 3); }},
+    {"tril_unpack diagonal",
+     [](Tensor x, Size n) { return rc::tril_unpack(rc::tril_pack(square_of(x), n - 3), n, n - 3); }},
+    {"tril_unpack rows", [](Tensor x, Size n) { return rc::tril_unpack(rc::tril_pack(square_of(x)), n); }},
+    {"unfold size", [](Tensor x, Size n) { return x.unfold(0, n - 1, 1); }},
+    {"unfold step", [](Tensor x, Size n) { return x.unfold(0, 2, n - 2); }},
+    {"broadcast_to shape", [](Tensor x, Size n) { return x[0].broadcast_to({n, 3}); }},
+    {"expand shape", [](Tensor x, Size n) { return x.unsqueeze(0).expand({n, -1, 3}); }},
+    {"reshape shape", [](Tensor x, Size n) { return x.reshape({3, n}); }},
+    {"view shape", [](Tensor x, Size n) { return x.view({3 * n}); }},
+    {"empty shape", [](Tensor, Size n) { return rc::empty({n, 2}).zero_(); }},
+    {"full shape", [](Tensor, Size n) { return rc::full({n, 2}, 3); }},
+    {"ones shape", [](Tensor, Size n) { return rc::ones(n, 2); }},
+    {"zeros shape", [](Tensor, Size n) { return rc::zeros(2, n); }},
+    {"rand shape", [](Tensor, Size n) { return rc::rand(n, 2); }},
+    {"randn shape", [](Tensor, Size n) { return rc::randn({n}); }},
+    {"randint shape", [](Tensor, Size n) { return rc::randint(9, {n}); }},
+    {"normal shape", [](Tensor, Size n) { return rc::normal(0., 1., {n}); }},
+    {"uniform shape", [](Tensor, Size n) { return rc::uniform(0., 1., {n}); }},
+    {"log_normal shape", [](Tensor, Size n) { return rc::log_normal(0., 1., {n}); }},
+    {"exponential shape", [](Tensor, Size n) { return rc::exponential(1., {n}); }},
+    {"cauchy shape", [](Tensor, Size n) { return rc::cauchy(0., 1., {n}); }},
+    {"laplace shape", [](Tensor, Size n) { return rc::laplace(0., 1., {n}); }},
+    {"gumbel shape", [](Tensor, Size n) { return rc::gumbel(0., 1., {n}); }},
+    {"truncated_normal shape", [](Tensor, Size n) { return rc::truncated_normal(0., 1., -1., 1., {n}); }},
+    {"bernoulli shape", [](Tensor, Size n) { return rc::bernoulli(0.5, {n}); }},
+    {"geometric shape", [](Tensor, Size n) { return rc::geometric(0.5, {n}); }},
+    {"poisson shape", [](Tensor, Size n) { return rc::poisson(3., {n}); }},
+    {"binomial shape", [](Tensor, Size n) { return rc::binomial(9., 0.5, {n}); }},
+    {"gamma shape", [](Tensor, Size n) { return rc::gamma(2., 1., {n}); }},
+    {"beta shape", [](Tensor, Size n) { return rc::beta(2., 1., {n}); }},
+};
+
+/// Numbers of results, of factors, of axes, and what a formula is chosen by: the program serves one size.
+const std::map<std::string, WithSize> fixed_parameters = {
+    {"chunk chunks", [](Tensor x, Size n) { return x.chunk(n)[0]; }},
+    {"tensor_split sections", [](Tensor x, Size n) { return x.tensor_split(n)[0]; }},
+    {"matrix_power n", [](Tensor x, Size n) { return rc::matrix_power(x.slice(0, 0, 3), n); }},
+    {"polygamma n", [](Tensor x, Size n) { return rc::polygamma(n, x); }},
+    {"tensordot dims", [](Tensor x, Size n) { return rc::tensordot(x, x, n - 2); }},
+};
+
+/// Lent memory has the size that it has.
+const std::set<std::string> of_no_program = {"from_blob shape"};
+
+/// `dim`, `dims` and their kin are axes.
+bool is_axis(const std::string& parameter, const std::string& type) {
+  static const std::set<std::string> names = {"dim", "dim1", "dim2", "a", "b", "start", "end"};
+  return type == "Axes" || (type == "std::int64_t" && names.contains(parameter));
+}
+
+Tensor filled(std::int64_t rows) { return (rc::arange(0, 3 * rows, 1, rc::float64) * 0.37 + 0.5).reshape({rows, 3}); }
+/// Each call draws from the start of the generator.
+Tensor by_shape(const WithSize& f, const Tensor& x) {
+  rc::manual_seed(3);
+  return f(x, x.shape()[0]);
+}
+rc::Program recorded(const WithSize& f, const Tensor& x) {
+  return rc::trace([&f](Tensor a) { return f(a, a.shape()[0]); })(x);
+}
+
+TEST(SizeParameters, OfTheHeadersAreAllHere) {
+  std::ifstream list(RICCI_SIZE_PARAMETERS);
+  std::string operation, parameter, type;
+  std::set<std::string> found;
+  while (list >> operation >> parameter >> type) {
+    const std::string name = operation + " " + parameter;
+    found.insert(name);
+    if (is_axis(parameter, type) || of_no_program.contains(name)) continue;
+    const bool is_open = open_parameters.contains(name), is_fixed = fixed_parameters.contains(name);
+    EXPECT_TRUE(is_open != is_fixed) << name << " takes a whole number, and this test does not say what of a size";
+    if (is_fixed) EXPECT_EQ(type, "std::int64_t") << name << " takes a size and fixes it";
+    if (is_open) EXPECT_NE(type, "std::int64_t") << name << " fixes a size by its type";
+  }
+  EXPECT_GE(found.size(), 100U);
+  for (const auto* parameters : {&open_parameters, &fixed_parameters})
+    for (const auto& [name, f] : *parameters) EXPECT_TRUE(found.contains(name)) << name << " is in no header";
+}
+
+TEST(SizeParameters, LeaveSizesOpen) {
+  for (const auto& [name, f] : open_parameters) {
+    SCOPED_TRACE(name);
+    try {
+      const rc::Program program = recorded(f, filled(5));
+      SCOPED_TRACE(to_string(program));
+      const rc::Program again = rc::parse_program(to_string(program), program.captured());
+      for (const std::int64_t rows : {5, 4, 7}) {
+        const Tensor x = filled(rows), wanted = by_shape(f, x);
+        rc::manual_seed(3);
+        expect_equal(program({x})[0], wanted);
+        rc::manual_seed(3);
+        expect_equal(again({x})[0], wanted);
+      }
+    } catch (const std::exception& error) { ADD_FAILURE() << error.what(); }
+  }
+}
+
+TEST(SizeParameters, ThatFixASizeSaySo) {
+  for (const auto& [name, f] : fixed_parameters) {
+    SCOPED_TRACE(name);
+    const rc::Program program = recorded(f, filled(3));
+    expect_equal(program({filled(3)})[0], by_shape(f, filled(3)));
+    try {
+      program({filled(4)});
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const rc::ValueError& error) {
+      EXPECT_NE(std::string(error.what()).find("record it again for these sizes"), std::string::npos) << error.what();
+    }
+  }
+}
+
+/// Where an operation takes a Tensor, a size is its number. Numbers may take another way than tensors, so that the last
+/// bits differ.
+TEST(SizeParameters, StandForNumbersInTensors) {
+  const std::map<std::string, WithSize> numbers = {
+      {"arange end", [](Tensor, Size n) { return rc::arange(n); }},
+      {"arange dtype", [](Tensor, Size n) { return rc::arange(n, {.dtype = rc::float32}); }},
+      {"arange start", [](Tensor, Size n) { return rc::arange(1, n); }},
+      {"arange down", [](Tensor, Size n) { return rc::arange(n - 1, -1, -1); }},
+      {"arange step", [](Tensor, Size n) { return rc::arange(0, 3 * n, n, rc::float64); }},
+      {"arange every other", [](Tensor, Size n) { return rc::arange(n / 2, 2 * n, 2); }},
+      {"full", [](Tensor, Size n) { return rc::full({2}, n); }},
+      {"fill_", [](Tensor x, Size n) { return x.clone().fill_(n); }},
+      {"linspace", [](Tensor, Size n) { return rc::linspace(0, n, n, rc::float64); }},
+      {"pow", [](Tensor x, Size n) { return rc::pow(x, n); }},
+      {"pow of", [](Tensor x, Size n) { return rc::pow(n, x); }},
+      {"clamp", [](Tensor x, Size n) { return x.clamp(1, n); }},
+      {"where", [](Tensor x, Size n) { return rc::where(x > 1, n, x); }},
+      {"maximum", [](Tensor x, Size n) { return x.max(n); }},
+      {"compare", [](Tensor x, Size n) { return (x < n) == (n > x); }},
+      {"+ - * /", [](Tensor x, Size n) { return (x + n) * n - n / (n - x + 0.125); }},
+      {"%", [](Tensor x, Size n) { return x % n; }},
+      {"+= *=",
+       [](Tensor x, Size n) {
+         const Tensor y = x.clone();
+         y += n;
+         y *= n;
+         y[0] -= n;
+         return y;
+       }},
+      {"x[i] = n",
+       [](Tensor x, Size n) {
+         const Tensor y = x.clone();
+         y[0] = n;
+         y.index({rc::Slice(1, n, n - 1)}) = 7;
+         return y;
+       }},
+      {"masked_fill", [](Tensor x, Size n) { return x.masked_fill(x > 1, n); }},
+      {"lerp", [](Tensor x, Size n) { return x.lerp(n, 0.5); }},
+  };
+  for (const auto& [name, f] : numbers) {
+    SCOPED_TRACE(name);
+    try {
+      const rc::Program program = recorded(f, filled(5));
+      SCOPED_TRACE(to_string(program));
+      for (const std::int64_t rows : {5, 4, 7}) expect_close(program({filled(rows)})[0], by_shape(f, filled(rows)));
+    } catch (const std::exception& error) { ADD_FAILURE() << error.what(); }
+  }
+}
+
+TEST(SizeParameters, OfLoopsAndKeysToo) {
+  const WithSize doubled = [](Tensor x, Size n) {
+    return rc::fori_loop(0, n, [](Tensor, Tensor y) { return 2 * y; }, x.sum());
+  };
+  const rc::Program program = recorded(doubled, filled(5));
+  expect_equal(program({filled(4)})[0], by_shape(doubled, filled(4)));
+}
+
+}  // namespace
