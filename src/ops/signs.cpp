@@ -80,11 +80,7 @@ double largest_number(DType dtype) {
 
 }  // namespace
 
-Tensor slope_of_abs(const Tensor& x) {
-  if (!x.is_complex()) return sign(x);
-  const Tensor size = abs(x);
-  return mul(div(x, where(eq(size, 0), 1, size)), edge(size));
-}
+Tensor slope_of_abs(const Tensor& x) { return x.is_complex() ? mul(sgn(x), edge(abs(x))) : sign(x); }
 
 namespace ops {
 

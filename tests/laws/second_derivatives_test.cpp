@@ -1,5 +1,5 @@
 // Laws of second derivatives where a function has a kink: with the kink removed by a square, the second derivative is
-// that of the square, or NaN. A finite number that is wrong would go unseen.
+// that of the square, or NaN where this file says why. A finite number that is wrong would go unseen.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -23,6 +23,13 @@ const std::map<std::string, const char*> as_in_pytorch{
     {"copysign", "0 where the magnitude is 0"},
     {"l1_loss", "0 where both are equal"},
     {"clamp", "1 where x equals both bounds"},
+};
+
+/// Those that may have NaN instead where all inputs are 0, and why.
+const std::map<std::string, const char*> may_be_nan_at_0{
+    {"hypot", "a kink: an outer function decides what the second derivative is"},
+    {"hypot_slope", "jumps there, in all directions but the axes"},
+    {"share_of_pair", "0 / 0, which is 0 only as long as nothing is divided by the gap again"},
 };
 
 double number_of(const Tensor& x) { return x.to(ricci::float64).item<double>(); }
@@ -61,7 +68,11 @@ double second_of_square(const Function& f, double x, double y) {
   return agree ? 2 * right * right : std::nan("");
 }
 
-void expect_right_or_nan(const Case& c, const List& x) {
+bool is_origin(const List& x) {
+  return std::ranges::all_of(x, [](const Tensor& t) { return number_of(t) == 0; });
+}
+
+void expect_right_or_nan(const Case& c, const List& x, bool may_be_nan) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (x[i].dtype() != ricci::float64) continue;
     const Function f = of_input(c, x, i);
@@ -75,8 +86,10 @@ void expect_right_or_nan(const Case& c, const List& x) {
                             number_of(slope_forward(slope_in_reverse(square))({x[i]})[0])};
     std::string at;
     for (const Tensor& t : x) at += " " + std::to_string(number_of(t));
+    // `wanted` comes from differences over a step of 1e-6, and sides that differ by a thousandth count as equal.
     for (const double d : found)
-      if (!std::isnan(d)) { EXPECT_NEAR(d, wanted, 1e-2 * std::max(1.0, wanted)) << "at" << at << ", by input " << i; }
+      if (!std::isnan(d) || !may_be_nan)
+        EXPECT_NEAR(d, wanted, 1e-2 * std::max(1.0, wanted)) << "at" << at << ", by input " << i;
   }
 }
 
@@ -98,7 +111,7 @@ TEST_P(SecondDerivatives, OfASquareThatRemovesAKinkAreRightOrNan) {
         x.push_back(ricci::full({}, points[digits % points.size()], ricci::float64).to(like.dtype()));
         digits /= points.size();
       }
-      expect_right_or_nan(c, x);
+      expect_right_or_nan(c, x, may_be_nan_at_0.contains(rules().name) && is_origin(x));
       count_case();
     }
   }
