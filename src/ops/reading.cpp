@@ -171,7 +171,7 @@ const T* Tensor::data() const {
   if (array->type.dtype != dtype_of<T>)
     raise<TypeError>("data: " + type_text(*this) + " was asked for as " + short_name(dtype_of<T>) +
                      "; ask for its own element type, or convert it first with to()");
-  if (!ricci::is_contiguous(array->type.shape, array->strides))
+  if (!is_contiguous() || !ricci::is_contiguous(array->type.shape, array->strides))
     raise<ValueError>("data: " + type_text(*this) + " is not contiguous; call contiguous() first");
   return static_cast<const T*>(array->data);
 }

@@ -385,6 +385,19 @@ TEST(Tape, MapsCotangentsWithoutRunningAgain) {
   expect_close(rc::jacrev(along)(vs[1]), rc::jacrev(f)(x).t());
 }
 
+TEST(Tape, GivesDataOfWhatIsContiguousAlone) {
+  const Tensor x = doubles({1, 2, 3});
+  rc::Tape tape;
+  tape.watch(x);
+  const Tensor table = rc::zeros({3, 3}, rc::float64);
+  table[0] = x;
+  const Tensor column = table.select(1, 0);
+  EXPECT_EQ((column * 2).sum().item<double>(), 2);
+  EXPECT_FALSE(column.is_contiguous());
+  EXPECT_THROW(column.data<double>(), rc::ValueError);
+  EXPECT_EQ(column.contiguous().data<double>()[0], 1);
+}
+
 TEST(Tape, TakesCotangentsThatAreOnIt) {
   const Tensor x = doubles({1, 2, 3}), scales = doubles({1, 10});
   rc::Tape tape;
