@@ -126,6 +126,15 @@ struct ExactValue;
 struct Formula;
 struct Accumulation;
 
+/// What the rule `overwrite` does.
+enum class Overwriting : std::uint8_t {
+  is_done,  ///< says whether the second input is, in memory, the part that would be replaced
+  keep,     ///< copies the elements that would be replaced; throws what is wrong with the inputs
+  replace,  ///< replaces them; throws as `keep` does
+  restore,  ///< puts those that were kept back, and neither allocates nor throws
+};
+inline constexpr std::size_t axes_on_the_stack = 6;  // of a Shape and Strides: those of more axes allocate
+
 /// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct; a rule the
 /// struct does not have is null. The first argument of every rule points at the parameters.
 struct Rules {
@@ -142,9 +151,10 @@ struct Rules {
 
   Types (*type)(const void*, const Types&) = nullptr;  // of the outputs; throws what is wrong with the inputs
   void (*eval)(const void*, Outputs, Inputs) = nullptr;
-  /// The result in the elements of the first of two inputs, of which it replaces a part as large as the second. Those
-  /// that are replaced are put into the first argument, unless that has no data.
-  void (*overwrite)(const void*, const Strided& before, Inputs) = nullptr;
+  /// The result in the elements of the first input, of which it replaces as many as the second has; no other input
+  /// shares them. The elements that are kept, or put back, stand in the third argument. False if the first input's
+  /// layout does not allow it.
+  bool (*overwrite)(const void*, Overwriting step, const Strided& kept, Inputs) = nullptr;
   bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
   bool is_view = false;
   const LoopTable* (*loops)() = nullptr;                // Elementwise
@@ -482,8 +492,10 @@ constexpr Rules make_rules() {
       };
       r.is_view = true;
     }
-    if constexpr (requires(const P& p, const Strided& s, Inputs i) { p.overwrite(s, i); })
-      r.overwrite = [](const void* op, const Strided& before, Inputs in) { erase::as<P>(op).overwrite(before, in); };
+    if constexpr (requires(const P& p, const Strided& s, Inputs i) { p.overwrite(Overwriting::keep, s, i); })
+      r.overwrite = [](const void* op, Overwriting step, const Strided& kept, Inputs in) {
+        return erase::as<P>(op).overwrite(step, kept, in);
+      };
     if constexpr (requires(const P& p) { p.home(); })
       r.home = [](const void* op) -> std::uint64_t { return erase::as<P>(op).home(); };
     if constexpr (requires { typename P::elements; }) r.accumulation = erase::accumulation_of<P>;

@@ -107,8 +107,10 @@ void TapeRecord::take_off_dropped() noexcept {
 
 namespace {
 
+/// `so_far`: what has been added to the cotangent of input 0; undefined if the rule has gone on from there.
 Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::span<const Tensor> cotangents,
-                           bool last_use) {
+                           bool last_use, Tensor& so_far) {
+  const bool may_add = so_far.defined() && narrowed_levels == 0 && type_of(so_far) == said.input_types[0];
   Mask wanted;
   for (int parent : said.parents) wanted.push_back(parent >= 0);
   return cotangents_of({node.rules, node.parameters.get()},
@@ -119,25 +121,63 @@ Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::
                         .output_types = {said.output_types.data(), said.output_types.size()},
                         .wanted = wanted,
                         .residual = said.residual,
-                        .last_use = last_use});
+                        .last_use = last_use,
+                        .so_far = may_add ? &so_far : nullptr});
 }
 
-/// Adds the cotangent of a part, which the view shows, to the sum for the whole, without a walk over the whole: a loop
-/// that reads a row a step adds a row a step on its way back. False where the view must say itself what it adds.
-bool add_to_part(Tensor& sum, const TapeNode& node, const Tensor& cotangent) {
-  if (!node.rules->is_view || !sum.defined() || recordings_of_programs != 0 || narrowed_levels != 0) return false;
-  const Type whole = type_of(sum), part = type_of(cotangent);
-  if (!GivenAway::pays_for(whole) || part.dtype != whole.dtype || 2 * part.shape.numel() > whole.shape.numel())
-    return false;
-  Type type = whole;
-  Strides strides = contiguous_strides(whole.shape);
-  void* data = nullptr;
-  if (!node.rules->alias(node.parameters.get(), type, strides, data) || overlaps_itself(type.shape, strides))
-    return false;
-  if (!sum.cell()->refs.is(1) || sum.cell()->link) sum = wrap(value_of(sum));
-  const Tensor* const base = &sum;
-  apply_one({node.rules, node.parameters.get()}, &base, 1).add_(cotangent);
-  return true;
+/// A view of a value that is on the tape: through views one after the other, if the tape has noted several.
+struct ViewOnTape {
+  SmallVector<Op, 2> views;  // that of the whole first
+  int whole = -1;            // its slot
+  Type type;                 // of the whole
+};
+
+/// Far back, as long as nothing else wants to know the cotangent of what is in between.
+template <class MayPass>
+ViewOnTape view_on_tape(const TapeNode& node, const UnpackedNode& said, const MayPass& may_pass) {
+  constexpr std::size_t most_views = 8;
+  ViewOnTape found{{{node.rules, node.parameters.get()}}, said.parents[0], said.input_types[0]};
+  const TapeNode* n = said.first;
+  while (n && found.views.size() < most_views && !n->is_dropped && n->rules->is_view && may_pass(n->first_slot)) {
+    const UnpackedNode before = TapeNodes::unpack(*n);
+    if (before.parents[0] < 0) break;
+    found.views.insert(0, Op{n->rules, n->parameters.get()});
+    found.whole = before.parents[0];
+    found.type = before.input_types[0];
+    n = before.first;
+  }
+  return found;
+}
+
+/// Whether the views show a small part of the whole, each element at most once, that one write can reach.
+bool is_small_part(const ViewOnTape& part, const Type& shown) {
+  if (shown.dtype != part.type.dtype || 2 * shown.shape.numel() > part.type.shape.numel()) return false;
+  Type type = part.type;
+  Strides strides = contiguous_strides(type.shape);
+  void* data = reinterpret_cast<void*>(std::uintptr_t{1} << 32);  // stands for the first element
+  for (Op view : part.views)
+    if (!view.rules->lifted || !view.rules->alias(view.parameters, type, strides, data)) return false;
+  return !overlaps_itself(type.shape, strides);
+}
+
+/// Adds the cotangent of a part, which the views show, to the sum for the whole, without a walk over the whole: a loop
+/// that reads a row a step adds a row a step on its way back. Requires: the part is small.
+void add_to_part(Tensor& sum, const ViewOnTape& part, const Tensor& cotangent) {
+  const auto shown = [&] {
+    Tensor of = sum;
+    for (Op view : part.views) {
+      const Tensor base = std::move(of), *const pointer = &base;
+      of = apply_one(view, &pointer, 1);
+    }
+    return of;
+  };
+  if (!innermost && sum.cell()->refs.is(1) && sole_array(sum.cell())) {
+    shown().add_(cotangent);
+    return;
+  }
+  const ValueRef added = read(add(shown(), cotangent), part.views.back().rules->name);
+  const std::span<const Op> views{part.views.begin(), part.views.size()};
+  sum = GivenAway::from_handle(sum, [&] { return wrap(put_through_views(views, value_of(sum), added)); });
 }
 
 }  // namespace
@@ -173,6 +213,20 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     if (is_passed(slot)) kept[at(slot)] = true;
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (is_passed(slots[i])) accumulate(by_slot[at(slots[i])], cotangents[i]);
+  const auto added_to_whole = [&](const TapeNode& view, const UnpackedNode& said) {
+    if (recordings_of_programs != 0 || narrowed_levels != 0) return false;
+    const auto may_pass = [&](int slot) { return is_passed(slot) && !kept[at(slot)] && !by_slot[at(slot)].defined(); };
+    const Tensor& cotangent = by_slot[at(view.first_slot)];
+    if (2 * type_of(cotangent).shape.numel() > said.input_types[0].shape.numel()) return false;
+    const ViewOnTape part = view_on_tape(view, said, may_pass);
+    if (!is_passed(part.whole) || !is_small_part(part, type_of(cotangent))) return false;
+    Tensor& sum = by_slot[at(part.whole)];
+    // For the first term, the view makes zeros itself.
+    if (sum.defined() ? !GivenAway::pays_for(*value_of(sum)) : part.views.size() == 1) return false;
+    if (!sum.defined()) sum = zeros_of(part.type);
+    add_to_part(sum, part, cotangent);
+    return true;
+  };
   while (node && node->first_slot > first) {
     const std::span<Tensor> outputs{by_slot.data() + at(node->first_slot), node->outputs};
     const bool reached = node->first_slot <= last &&
@@ -183,9 +237,10 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
       bool last_use = true;
       for (std::size_t i = 0; i < outputs.size(); ++i) last_use &= !kept[at(node->first_slot) + i];
       const int parent = said.parents.empty() ? -1 : said.parents[0];
-      const bool is_added = is_passed(parent) && add_to_part(by_slot[at(parent)], *node, outputs[0]);
+      Tensor none, &so_far = is_passed(parent) ? by_slot[at(parent)] : none;
       Tensors cts;
-      if (!is_added) cts = cotangents_of_node(*node, said, outputs, last_use);
+      if (!(node->rules->is_view && added_to_whole(*node, said)))
+        cts = cotangents_of_node(*node, said, outputs, last_use, so_far);
       for (std::size_t i = 0; i < cts.size(); ++i)
         if (is_passed(said.parents[i])) {
           Tensor term = std::move(cts[i]);

@@ -113,6 +113,9 @@ class Reader {
     return type;
   }
   int parent() const { return here().parent; }
+  const TapeNode* parent_node() const {
+    return parent() < 0 ? nullptr : *std::launder(reinterpret_cast<TapeNode**>(at_ + sizeof(Operand)));
+  }
 
   /// Gives up what the next operand holds, and gives the node that it was read from; null if there is none.
   TapeNode* end_next() noexcept {
@@ -236,6 +239,7 @@ void TapeNodes::clear() {
 UnpackedNode TapeNodes::unpack(const TapeNode& node) {
   UnpackedNode unpacked;
   Reader reader(node);
+  if (node.inputs > 0) unpacked.first = reader.parent_node();
   for (std::uint32_t i = 0; i < node.inputs; ++i) {
     unpacked.parents.push_back(reader.parent());
     unpacked.inputs.push_back({});

@@ -38,6 +38,7 @@ struct UnpackedNode {
   Types input_types;
   SmallVector<Type, 1> output_types;
   SmallVector<int, 3> parents;  // the inputs' slots; -1 where an input is not tracked
+  const TapeNode* first = nullptr;  // that gave the first input; null: an input of the tape, or not on it
   const Residual* residual;     // null unless it is of a custom operation
 };
 

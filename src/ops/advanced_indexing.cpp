@@ -239,11 +239,12 @@ const Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor
     while (type_of(values).rank() < rank) values = ops::unsqueeze(values, 0);
     values = moved_block(values, result_axis(r), 0, count);
   }
-  const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(*this, r));
   Axes back = order;
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-  assign_into(r.view, ops::permute(front, back), "index_put_");
+  SomeOverwritten some(r.view, "index_put_");
+  const Tensor front = put_front(ops::permute(r.view, order), values, r.indices, accumulate, place_of(*this, r));
+  some.assign(ops::permute(front, back));
   return *this;
 }
 

@@ -4,6 +4,7 @@
 #include "ops/indexing.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
+#include "primitive/given.h"
 #include "primitive/wording.h"
 #include "primitive/writing.h"
 
@@ -117,12 +118,37 @@ struct Scatter {
     kernels::scatter(accumulate ? kernels::Write::add : kernels::Write::set, out[0], static_cast<int>(axis), in[2],
                      in[1]);
   }
-  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    const Tensor& index = r.inputs[2];
-    if (i == 0) {
-      if (accumulate) return ct;
-      return apply(Scatter{axis, false, place}, ct, zeros_of({ct.dtype(), type_of(index).shape}), index);
+  bool overwrite(Overwriting step, const Strided& kept, Inputs in) const {
+    const Strided &x = in[0], &src = in[1], &index = in[2];
+    const Strided of_index{kept.data, kept.dtype, index.rank, index.shape, kept.strides};  // no larger than src
+    switch (step) {
+      case Overwriting::is_done: return false;
+      case Overwriting::keep:
+        check_indices(place, 0, index, x, axis);
+        kernels::gather(of_index, x, static_cast<int>(axis), index);
+        break;
+      case Overwriting::replace:
+        check_indices(place, 0, index, x, axis);
+        kernels::scatter(accumulate ? kernels::Write::add : kernels::Write::set, x, static_cast<int>(axis), index, src);
+        break;
+      case Overwriting::restore:
+        kernels::scatter(kernels::Write::set, x, static_cast<int>(axis), index, of_index);
+        break;
     }
+    return true;
+  }
+  /// The indices stand among the inputs of both cotangents.
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& ct = r.cotangents[0];
+    const Tensor of_src = r.wants(1) ? cotangent_of_src(ct, r) : Tensor();
+    if (!r.wants(0) || accumulate) return {r.wants(0) ? ct : Tensor(), of_src, Tensor()};
+    const auto cleared = [&] {
+      return apply(Scatter{axis, false, place}, ct, zeros_of({ct.dtype(), type_of(r.inputs[2]).shape}), r.inputs[2]);
+    };
+    return {r.last_use ? GivenAway::from_handle(ct, cleared) : cleared(), of_src, Tensor()};
+  }
+  Tensor cotangent_of_src(const Tensor& ct, const Reverse& r) const {
+    const Tensor& index = r.inputs[2];
     // What was written is read back; a src larger than the index has zeros beyond it.
     const auto read_from = [&](const Tensor& x) { return apply(Gather{axis, place}, x, index); };
     Tensor read = read_from(ct);
@@ -152,7 +178,8 @@ struct Scatter {
 };
 
 Tensor Gather::transpose(int, const Tensor& ct, const Reverse& r) const {
-  return apply(Scatter{axis, true, place}, zeros_of(r.input_types[0]), ct, r.inputs[1]);
+  const Tensor begun = r.begun();
+  return GivenAway::from_handle(begun, [&] { return apply(Scatter{axis, true, place}, begun, ct, r.inputs[1]); });
 }
 
 void require_rank_of(const char* op, const Tensor& x, const Tensor& index) {
@@ -243,11 +270,13 @@ Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const
 }
 
 const Tensor& Tensor::scatter_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
-  assign_into(*this, ops::scatter(*this, dim, index, src), "scatter_");
+  SomeOverwritten some(*this, "scatter_");
+  some.assign(ops::scatter(*this, dim, index, src));
   return *this;
 }
 const Tensor& Tensor::scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
-  assign_into(*this, ops::scatter_add(*this, dim, index, src), "scatter_add_");
+  SomeOverwritten some(*this, "scatter_add_");
+  some.assign(ops::scatter_add(*this, dim, index, src));
   return *this;
 }
 

@@ -16,6 +16,15 @@ const Tensor& written(const Tensor& target, const char* name, const Compute& com
   return target;
 }
 
+/// Where the operation replaces some of the target's elements.
+template <class Compute>
+const Tensor& overwritten(const Tensor& target, const char* name, const Compute& compute) {
+  const Called as(name, target);
+  SomeOverwritten some(target, name);
+  some.assign(compute());
+  return target;
+}
+
 }  // namespace
 
 const Tensor& Tensor::copy_(const Tensor& source) const {
@@ -58,10 +67,10 @@ const Tensor& Tensor::triu_(Size diagonal) const {
   return written(*this, "triu_", [&] { return ops::triu(*this, diagonal); });
 }
 const Tensor& Tensor::index_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const {
-  return written(*this, "index_add_", [&] { return ops::index_add(*this, dim, index, src); });
+  return overwritten(*this, "index_add_", [&] { return ops::index_add(*this, dim, index, src); });
 }
 const Tensor& Tensor::index_fill_(std::int64_t dim, const Tensor& index, const Tensor& value) const {
-  return written(*this, "index_fill_", [&] { return ops::index_fill(*this, dim, index, value); });
+  return overwritten(*this, "index_fill_", [&] { return ops::index_fill(*this, dim, index, value); });
 }
 
 const Tensor& copy_(const Tensor& x, const Tensor& source) { return x.copy_(source); }

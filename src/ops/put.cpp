@@ -10,17 +10,64 @@
 
 namespace ricci {
 
+Type ViewParameter::type_of_part(const Type& base) const {
+  Type type = base;
+  for (const InnerOp& view : views) type = types_of(view.op(), Types{type})[0];
+  return type;
+}
+
+Tensor ViewParameter::part_of(const Tensor& base) const {
+  Tensor part = base;
+  for (const InnerOp& view : views) {
+    const Tensor of = std::move(part);
+    part = apply_all(view.op(), {&of, 1})[0];
+  }
+  return part;
+}
+
+bool ViewParameter::alias(Type& type, Strides& strides, void*& data, std::size_t most_axes) const {
+  return std::all_of(views.begin(), views.end(), [&](const InnerOp& view) {
+    return view.rules->alias(view.parameters.get(), type, strides, data) && strides.size() <= most_axes;
+  });
+}
+
+ViewParameter ViewParameter::lifted(Size batch) const {
+  ViewParameter all;
+  for (const InnerOp& view : views) {
+    const OwnedParameters parameters = view.rules->lifted(view.parameters.get(), batch);
+    all.views.push_back(InnerOp({view.rules, parameters.get()}));
+  }
+  return all;
+}
+
+void ViewParameter::print_parameter(std::string& out) const {
+  for (const InnerOp& view : views) {
+    if (&view != views.begin()) out += ".";
+    view.print_parameter(out);
+  }
+}
+
 void ViewParameter::parse_parameter(std::string_view& text) {
-  const std::string_view name = text.substr(0, text.find_first_of("[,]"));
-  for (const Rules* candidate : registry())
-    if (name == candidate->name) inner.rules = candidate;
-  if (!inner.rules || !inner.rules->is_view)
-    throw ValueError("no view is called " + std::string(name) + "; only a view can be written through");
-  text.remove_prefix(name.size());
-  if (inner.rules->parameters.size == 0) return;
-  parameters::expect(text, "[");
-  inner.parameters = inner.rules->parameters.parse(text);
-  parameters::expect(text, "]");
+  do {
+    if (!views.empty()) text.remove_prefix(1);
+    const std::string_view name = text.substr(0, text.find_first_of("[,]."));
+    InnerOp view;
+    for (const Rules* candidate : registry())
+      if (name == candidate->name) view.rules = candidate;
+    if (!view.rules || !view.rules->is_view)
+      throw ValueError("no view is called " + std::string(name) + "; only a view can be written through");
+    text.remove_prefix(name.size());
+    if (view.rules->parameters.size != 0) {
+      parameters::expect(text, "[");
+      view.parameters = view.rules->parameters.parse(text);
+      parameters::expect(text, "]");
+    }
+    views.push_back(std::move(view));
+  } while (text.starts_with('.'));
+}
+
+void ViewParameter::visit_parameter_sizes(SizeVisitor& visitor) {
+  for (InnerOp& view : views) view.visit_parameter_sizes(visitor);
 }
 
 namespace {
@@ -33,26 +80,32 @@ struct Put {
   ViewParameter view;
 
   Type type(const Type& base, const Type& value) const {
-    const Type shown = types_of(view.op(), Types{base})[0];
-    require_shape(value.shape, shown.shape);
+    require_shape(value.shape, view.type_of_part(base).shape);
     return {base.dtype, base.shape};
   }
   void eval(Outputs out, Inputs in) const {
     kernels::copy(out[0], in[0]);
     const Strided base_and_value[] = {out[0], in[1]};
-    overwrite({}, base_and_value);
+    overwrite(Overwriting::replace, {}, base_and_value);
   }
-  /// Requires: in[0] is contiguous, which every view can show.
-  void overwrite(const Strided& before, Inputs in) const {
+  bool overwrite(Overwriting step, const Strided& kept, Inputs in) const {
     const Strided& base = in[0];
     Type type{base.dtype, Shape(base.shape, base.shape + base.rank)};
     Strides strides(base.strides, base.strides + base.rank);
     void* data = base.data;
-    const bool is_view = view.op().rules->alias(view.op().parameters, type, strides, data);
-    (void)is_view;
+    // What is undone is laid out once more, on the stack.
+    const std::size_t most_axes = step == Overwriting::keep ? axes_on_the_stack : ViewParameter::no_limit;
+    if (!view.alias(type, strides, data, most_axes)) return false;
     const Strided part{data, type.dtype, type.rank(), type.shape.host(), strides.data()};
-    if (before.data) kernels::copy(before, part);
-    kernels::copy(part, in[1]);
+    switch (step) {
+      case Overwriting::is_done:
+        return in[1].data == data && in[1].dtype == type.dtype &&
+               std::equal(strides.begin(), strides.end(), in[1].strides);
+      case Overwriting::keep: kernels::copy(kept, part); break;
+      case Overwriting::replace: kernels::copy(part, in[1]); break;
+      case Overwriting::restore: kernels::copy(part, kept); break;
+    }
+    return true;
   }
   /// A cotangent that nobody else needs becomes that of the base: the way back of a loop over a table of n rows clears
   /// a row a step, not the table.
@@ -60,8 +113,8 @@ struct Put {
     const Tensor& ct = r.cotangents[0];
     Tensor of_value, of_base;
     if (r.wants(1)) {
-      of_value = apply_all(view.op(), {&ct, 1})[0];
-      if (r.last_use && r.wants(0) && GivenAway::pays_for(r.input_types[0])) of_value = clone(of_value);
+      of_value = view.part_of(ct);
+      if (r.last_use && r.wants(0) && GivenAway::pays_for(*value_of(ct))) of_value = clone(of_value);
     }
     if (r.wants(0)) {
       const Tensor none = zeros_of(r.input_types[1]);
@@ -71,21 +124,25 @@ struct Put {
   }
   static std::vector<Sample<Put>> samples() {
     std::vector<Sample<Put>> all;
+    const auto add = [&](const Tensor& base, const ViewParameter& view) {
+      const Tensor shown = view.part_of(base);
+      if (shown.dtype() != base.dtype()) return;
+      const auto& layout = static_cast<const Array&>(*value_of(shown));
+      if (overlaps_itself(layout.type.shape, layout.strides)) return;  // such views cannot be written through
+      all.push_back({{view}, {rand(base.shape()), rand(shown.shape())}});
+    };
     for (const Rules* rules : registry()) {
       if (!rules->is_view || !rules->lifted || !rules->samples) continue;
       const ErasedSample sample = rules->samples()[0];
-      const Tensor shown = apply_all({rules, sample.op.get()}, sample.inputs)[0];
-      if (shown.dtype() != sample.inputs[0].dtype()) continue;
-      const auto& layout = static_cast<const Array&>(*value_of(shown));
-      if (overlaps_itself(layout.type.shape, layout.strides)) continue;  // such views cannot be written through
-      all.push_back({{{InnerOp({rules, sample.op.get()})}}, {rand(sample.inputs[0].shape()), rand(shown.shape())}});
+      const InnerOp first({rules, sample.op.get()});
+      add(sample.inputs[0], first);
+      ViewParameter two = first;
+      two.views.push_back(two.views[0]);
+      if (two.views.size() == 2 && first.op().rules->name == std::string_view("permute")) add(sample.inputs[0], two);
     }
     return all;
   }
-  Put lifted(Size batch) const {
-    const OwnedParameters parameters = view.op().rules->lifted(view.op().parameters, batch);
-    return {{InnerOp({view.op().rules, parameters.get()})}};
-  }
+  Put lifted(Size batch) const { return {view.lifted(batch)}; }
 };
 
 }  // namespace
@@ -93,19 +150,36 @@ struct Put {
 Tensor put(const Tensor& base, const Tensor& value, const ViewParameter& view) { return apply(Put{view}, base, value); }
 
 Tensor put_giving_away(const Tensor& base, const Tensor& value, const ViewParameter& view) {
-  if (!base.cell()->refs.is(1) || base.cell()->link || !GivenAway::pays_for(type_of(base)))
-    return put(base, value, view);
-  GivenAway given(*base.cell(), nullptr);
-  const GivenAway::Offer offer(&given);
-  return put(base, value, view);
+  return GivenAway::from_handle(base, [&] { return put(base, value, view); });
 }
 
-ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value) {
+namespace {
+
+/// What a base is whose every element these views show once, where the last of them shows `value`; undefined for other
+/// views. So no derivative of the old base is taken, of which nothing is left.
+Tensor seen_back_through(std::span<const Op> views, const Type& base, const Tensor& value) {
+  Types types{base};
+  for (Op view : views) types.push_back(types_of(view, Types{types.back()})[0]);
+  Tensor back = value;
+  for (std::size_t i = views.size(); i-- > 0 && back.defined();) back = seen_back(views[i], types[i], back);
+  return back;
+}
+
+}  // namespace
+
+ValueRef base_of_shown(std::span<const Op> views, const ValueRef& base, const ValueRef& shown) {
+  const Tensor whole = seen_back_through(views, base->type, wrap(shown));
+  return whole.defined() ? read(whole, "write") : put_through_views(views, base, shown);
+}
+
+ValueRef put_through_views(std::span<const Op> views, const ValueRef& base, const ValueRef& value) {
   // expand alone cannot be lifted. Where it may be written to, it repeats nothing: it shows the whole base, or nothing.
-  if (!view.rules->lifted)
+  if (!views[0].rules->lifted)
     return value->type.shape.numel() == base->type.shape.numel() ? read(reshape(wrap(value), base->type.shape), "write")
                                                                  : base;
-  return read(put(wrap(base), wrap(value), ViewParameter{InnerOp(view)}), "write");
+  ViewParameter all;
+  for (Op view : views) all.views.push_back(InnerOp(view));
+  return read(put(wrap(base), wrap(value), all), "write");
 }
 
 }  // namespace ricci

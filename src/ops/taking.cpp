@@ -7,6 +7,7 @@
 #include "ops/axes.h"
 #include "ops/indexing.h"
 #include "ops/patterns.h"
+#include "primitive/given.h"
 #include "primitive/promotion.h"
 #include "primitive/writing.h"
 
@@ -88,7 +89,8 @@ struct Take {
     kernels::take(out[0], in[0], in.subspan(1));
   }
   Tensor transpose(int, const Tensor& ct, const Reverse& r) const {
-    return put_front(zeros_of(r.input_types[0]), ct, r.inputs.subspan(1), true, place);
+    const Tensor begun = r.begun();
+    return GivenAway::from_handle(begun, [&] { return put_front(begun, ct, r.inputs.subspan(1), true, place); });
   }
   BatchedOutputs batch(const Batch& b) const {
     const std::vector<Tensor> indices = from(b.inputs, 1);
@@ -105,6 +107,32 @@ struct Take {
   }
   static std::vector<Sample<Take>> samples();
 };
+
+/// As kernels::put, tuple by tuple, without allocating. Requires: the operands have at most axes_on_the_stack axes.
+void put_back(const Strided& table, std::span<const Strided> indices, const Strided& values) {
+  const Strided& tuples = indices[0];
+  const auto indexed = static_cast<int>(indices.size());
+  std::int64_t tuple[axes_on_the_stack] = {}, count = 1;
+  for (int i = 0; i < tuples.rank; ++i) count *= tuples.shape[i];
+  for (; count > 0; --count) {
+    const auto step = [&](const Strided& of) {
+      std::int64_t offset = 0;
+      for (int i = 0; i < tuples.rank; ++i) offset += tuple[i] * of.strides[i];
+      return offset;
+    };
+    std::int64_t place = 0;
+    for (int k = 0; k < indexed; ++k) {
+      const std::int64_t index = static_cast<const std::int64_t*>(indices[at(k)].data)[step(indices[at(k)])];
+      place += (index < 0 ? index + table.shape[k] : index) * table.strides[k];
+    }
+    const int rank = table.rank - indexed;
+    kernels::copy({advance(table.data, table.dtype, place), table.dtype, rank, table.shape + indexed,
+                   table.strides + indexed},
+                  {advance(values.data, values.dtype, step(values)), values.dtype, rank, values.shape + tuples.rank,
+                   values.strides + tuples.rank});
+    for (int i = tuples.rank; i-- > 0 && ++tuple[i] == tuples.shape[i];) tuple[i] = 0;
+  }
+}
 
 /// Linear jointly in the base and the values.
 struct PutAt {
@@ -126,19 +154,41 @@ struct PutAt {
     kernels::copy(out[0], in[0]);
     kernels::put(accumulate ? kernels::Write::add : kernels::Write::set, out[0], in.subspan(2), in[1]);
   }
-  Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    const std::span<const Tensor> indices = r.inputs.subspan(2);
-    if (i == 1) {
-      const Tensor rows = take_front(ct, indices, place);
-      if (accumulate) return rows;
-      const Shape& table = r.input_types[0].shape;
-      const Type numbers{DType::int64, Shape(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(count()))};
-      return of_last_writes(
-          rows, type_of(indices[0]).shape,
-          [&](const Tensor& values) { return put_front(zeros_of(numbers), values, indices, false, place); },
-          [&](const Tensor& written) { return take_front(written, indices, place); });
+  bool overwrite(Overwriting step, const Strided& kept, Inputs in) const {
+    switch (step) {
+      case Overwriting::is_done: return false;
+      case Overwriting::keep:
+        check_all(place, in, 2);
+        kernels::take(kept, in[0], in.subspan(2));
+        break;
+      case Overwriting::replace:
+        check_all(place, in, 2);
+        kernels::put(accumulate ? kernels::Write::add : kernels::Write::set, in[0], in.subspan(2), in[1]);
+        break;
+      case Overwriting::restore: put_back(in[0], in.subspan(2), kept); break;
     }
-    return accumulate ? ct : put_front(ct, zeros_of(r.input_types[1]), indices, false, place);
+    return true;
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& ct = r.cotangents[0];
+    Tensors cotangents(r.input_types.size(), Tensor());
+    if (r.wants(1)) cotangents[1] = cotangent_of_values(ct, r);
+    if (!r.wants(0)) return cotangents;
+    const auto cleared = [&] { return put_front(ct, zeros_of(r.input_types[1]), r.inputs.subspan(2), false, place); };
+    if (accumulate) cotangents[0] = ct;
+    else cotangents[0] = r.last_use ? GivenAway::from_handle(ct, cleared) : cleared();
+    return cotangents;
+  }
+  Tensor cotangent_of_values(const Tensor& ct, const Reverse& r) const {
+    const std::span<const Tensor> indices = r.inputs.subspan(2);
+    const Tensor rows = take_front(ct, indices, place);
+    if (accumulate) return rows;
+    const Shape& table = r.input_types[0].shape;
+    const Type numbers{DType::int64, Shape(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(count()))};
+    return of_last_writes(
+        rows, type_of(indices[0]).shape,
+        [&](const Tensor& values) { return put_front(zeros_of(numbers), values, indices, false, place); },
+        [&](const Tensor& written) { return take_front(written, indices, place); });
   }
   BatchedOutputs batch(const Batch& b) const {
     const auto axes = static_cast<std::int64_t>(count());

@@ -382,6 +382,13 @@ struct AsStrided {
 
 }  // namespace
 
+Tensor seen_back(Op view, const Type& base, const Tensor& shown) {
+  if (view.rules == &rules_of<Permute>) return apply(erase::as<Permute>(view.parameters).inverse(), shown);
+  const bool shows_all = view.rules == &rules_of<Reshape> ||
+                         (view.rules == &rules_of<Expand> && type_of(shown).shape.numel() == base.shape.numel());
+  return shows_all ? apply(Reshape{base.shape}, shown) : Tensor();
+}
+
 Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset) {
   (void)&registered<AsStrided>;
   Sizes stride;

@@ -2,6 +2,7 @@
 #include "primitive/derive.h"
 
 #include <atomic>
+#include <utility>
 
 #include "primitive/custom.h"
 
@@ -61,6 +62,10 @@ Tensor Forward::tangent(int i) const {
 Tensor Reverse::cotangent(int i) const {
   const auto at = static_cast<std::size_t>(i);
   return cotangents[at].defined() ? cotangents[at] : zeros_of(output_types[at]);
+}
+
+Tensor Reverse::begun() const {
+  return so_far && so_far->defined() ? std::exchange(*so_far, Tensor()) : zeros_of(input_types[0]);
 }
 
 Tensor Batch::input(int i) const {

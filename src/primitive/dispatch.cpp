@@ -361,13 +361,23 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
 
 namespace {
 
-/// Where the arrays stand that are in a value, which nobody else holds.
-template <class Visit>
-void for_each_place(ValueRef& value, const Visit& visit) {
-  if (value->kind == ValueKind::array) visit(value);
-  else if (value->refs.is(1))
-    for (const ValueRef* part : {inner_of(*value), tangent_of(*value)})
-      if (part && *part) for_each_place(const_cast<ValueRef&>(*part), visit);
+/// Elements of its own for a part that shows less than half of what is behind it.
+void keep_part(ValueRef& part) {
+  for_each_place(part, [](ValueRef& value) {
+    const auto& shown = static_cast<const Array&>(*value);
+    const auto bytes = static_cast<std::size_t>(bytes_of(shown.type));
+    if (shown.storage == shown.home || 2 * bytes > shown.storage->bytes) return;
+    ArrayRef copy = make_array(shown.type);
+    kernels::copy(copy->strided(), shown.strided());
+    value = std::move(copy);
+  });
+}
+
+/// The same for its tangents.
+void keep_tangents(ValueRef& part) {
+  if (!part->refs.is(1)) return;
+  if (const ValueRef* tangent = tangent_of(*part); tangent && *tangent) keep_part(const_cast<ValueRef&>(*tangent));
+  if (const ValueRef* inner = inner_of(*part)) keep_tangents(const_cast<ValueRef&>(*inner));
 }
 
 }  // namespace
@@ -382,15 +392,7 @@ ValueRef part_to_keep(const Tensor& base, ValueRef part) {
   };
   const Interpreter* keeper = innermost;
   while (keeper && !may_keep(*keeper)) keeper = keeper->parent;
-  if (!keeper) return part;
-  for_each_place(part, [](ValueRef& value) {
-    const auto& shown = static_cast<const Array&>(*value);
-    const auto bytes = static_cast<std::size_t>(bytes_of(shown.type));
-    if (shown.storage == shown.home || 2 * bytes > shown.storage->bytes) return;
-    ArrayRef copy = make_array(shown.type);
-    kernels::copy(copy->strided(), shown.strided());
-    value = std::move(copy);
-  });
+  keeper ? keep_part(part) : keep_tangents(part);
   return part;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/elementwise.h"
+#include "tensor/lent.h"
 
 namespace ricci {
 
@@ -14,9 +15,11 @@ namespace {
 /// The values behind some cells, and how often each is referred to from there.
 class Holders {
  public:
+  /// A root, and those of its views that hold a current value: after a write, these compute it anew.
   void add_cell(const Cell& cell) {
     cells_.push_back(&cell);
     if (cell.value) add(*cell.value);
+    for (const Link* view = cell.current; view; view = view->next) add(*view->view->value);
   }
   void add(const Value& value) {
     auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.value == &value; });
@@ -70,15 +73,31 @@ void for_each_array(const Value& value, const Visit& visit) {
     if (part && *part) for_each_array(**part, visit);
 }
 
-/// Whether elements may be written to as if the array had just been made.
-bool is_as_made(const Array& array) {
-  return array.storage == array.home && !array.storage->lends && !array.type.weak &&
-         is_contiguous(array.type.shape, array.strides);
+bool lies_as_made(const Array& array) {
+  return array.storage == array.home && is_contiguous(array.type.shape, array.strides);
+}
+
+/// What is undone may not allocate: the layouts have to fit on the stack.
+bool can_be_undone(std::span<const ValueRef> inputs) {
+  const auto fits = [](const ValueRef& v) { return v->type.shape.size() <= axes_on_the_stack; };
+  return inputs.size() <= max_loop_inputs && std::all_of(inputs.begin(), inputs.end(), fits);
+}
+
+bool is_laid_out_as(const Array& a, const Array& b) {
+  return a.data == b.data && a.type == b.type && std::equal(a.strides.begin(), a.strides.end(), b.strides.begin());
 }
 
 }  // namespace
 
-GivenAway::GivenAway(const Cell& owner, const Value* incoming) {
+bool GivenAway::pays_for(const Value& whole) {
+  constexpr std::int64_t few = 1024;
+  const Value* elements = innermost_part(whole, ValueKind::array);
+  std::int64_t count = 1;
+  for (Size size : (elements ? elements : &whole)->type.shape) count *= size.hint();
+  return count >= few;
+}
+
+GivenAway::GivenAway(const Cell& owner, const Value* incoming, bool as_made) {
   if (!owner.value) return;
   Holders holders;
   holders.add_cell(owner);
@@ -93,44 +112,92 @@ GivenAway::GivenAway(const Cell& owner, const Value* incoming) {
   SmallVector<const Block*, 4> parts;
   for_each_array(*owner.value, [&](const Array& array) { parts.push_back(array.storage); });
   for_each_array(*owner.value, [&](Array& array) {
-    if (is_as_made(array) && holders.are_all_of(array) && std::count(parts.begin(), parts.end(), array.storage) == 1)
-      elements_.push_back({.array = &array});
+    const bool is_its_own = !is_lent(array) || home_of(&owner) == array.storage;  // lent memory is its handle's
+    if (!is_its_own || array.type.weak || (as_made && !lies_as_made(array)) || !holders.are_all_of(array)) return;
+    if (std::count(parts.begin(), parts.end(), array.storage) > 1) return;
+    elements_.push_back({});
+    elements_.back().array = ArrayRef::share(&array);
   });
 }
 
+Cell* GivenAway::sole_root(const Tensor& handle) {
+  Cell* cell = handle.cell();
+  for (;; cell = cell->link->base.cell()) {
+    if (!cell->refs.is(1)) return nullptr;
+    if (!cell->link) return cell;
+    if (cell->link->is_argument()) return nullptr;
+  }
+}
+
+GivenAway::Elements* GivenAway::find(const Value& value) {
+  if (value.kind != ValueKind::array) return nullptr;
+  const Block* storage = static_cast<const Array&>(value).storage;
+  for (Elements& e : elements_)
+    if (e.array->storage == storage) return &e;
+  return nullptr;
+}
+
 ValueRef GivenAway::overwritten(Op op, std::span<const ValueRef> inputs) {
-  if (!offered_) return {};
-  const auto is_first = [&](const Elements& e) { return e.array == inputs[0].get() && !e.rules; };
-  auto& all = offered_->elements_;
-  Elements* const found = std::find_if(all.begin(), all.end(), is_first);
-  if (found == all.end()) return {};
-  SmallVector<Strided, 3> in;
-  SmallVector<ArrayRef, 1> copies;
-  for (const ValueRef& v : inputs) {
-    const auto* array = static_cast<const Array*>(v.get());
-    if (array != found->array && array->storage == found->array->storage) {  // read before it is overwritten
-      copies.push_back(make_array({array->type.dtype, array->type.shape}));
-      kernels::copy(copies.back()->strided(), array->strided());
-      array = copies.back().get();
-    }
-    in.push_back(array->strided());
+  Elements* const found = offered_ ? offered_->find(*inputs[0]) : nullptr;
+  if (!found) return {};
+  const auto& base = static_cast<const Array&>(*inputs[0]);
+  if (overlaps_itself(base.type.shape, base.strides)) return {};
+  if (offered_->keeps_ && !can_be_undone(inputs)) return {};
+  SmallVector<Strided, 4> in;
+  const auto lay_out = [&](const Values& values) {
+    in.clear();
+    for (const ValueRef& v : values) in.push_back(static_cast<const Array&>(*v).strided());
+  };
+  const auto overwrite = [&](Overwriting step, const Strided& kept) {
+    return op.rules->overwrite(op.parameters, step, kept, {in.data(), in.size()});
+  };
+  Values operands;
+  for (const ValueRef& v : inputs) operands.push_back(v);
+  lay_out(operands);
+  if (found->rules) return overwrite(Overwriting::is_done, {}) ? ValueRef(found->array) : ValueRef();
+  for (std::size_t i = 1; i < operands.size(); ++i) {  // what is read before it is overwritten
+    const auto& operand = static_cast<const Array&>(*operands[i]);
+    if (operand.storage != base.storage) continue;
+    ArrayRef copy = make_array({operand.type.dtype, operand.type.shape});
+    kernels::copy(copy->strided(), operand.strided());
+    operands[i] = std::move(copy);
   }
+  lay_out(operands);
   if (offered_->keeps_) {
-    found->before = make_array({found->array->type.dtype, inputs[1]->type.shape});
+    found->before = make_array({base.type.dtype, inputs[1]->type.shape});
     found->parameters = OwnedParameters(op.rules->parameters, op.parameters);
+    if (!overwrite(Overwriting::keep, found->before->strided())) return {};
+    found->inputs = std::move(operands);
+    found->rules = op.rules;
   }
-  const Strided before = found->before ? found->before->strided() : Strided{};
-  op.rules->overwrite(op.parameters, before, {in.data(), in.size()});
+  if (!overwrite(Overwriting::replace, {})) return {};
   found->rules = op.rules;
-  return ValueRef::share(found->array);
+  return is_laid_out_as(base, *found->array) ? ValueRef(found->array) : inputs[0];
 }
 
 void GivenAway::undo() noexcept {
   for (const Elements& e : elements_) {
     if (!e.rules || !e.before) continue;
-    const Strided in[] = {e.array->strided(), e.before->strided()};
-    e.rules->overwrite(e.parameters.get(), {}, {in, 2});
+    Strided in[max_loop_inputs];
+    for (std::size_t i = 0; i < e.inputs.size(); ++i) in[i] = static_cast<const Array&>(*e.inputs[i]).strided();
+    e.rules->overwrite(e.parameters.get(), Overwriting::restore, e.before->strided(), {in, e.inputs.size()});
   }
+}
+
+bool GivenAway::has_overwritten(const Value& value) const {
+  bool found = false;
+  for_each_array(value, [&](const Array& array) {
+    for (const Elements& e : elements_) found |= e.rules && e.array->storage == array.storage;
+  });
+  return found;
+}
+
+ValueRef GivenAway::settled(ValueRef result) const {
+  for_each_place(result, [&](ValueRef& value) {
+    for (const Elements& e : elements_)
+      if (is_laid_out_as(static_cast<const Array&>(*value), *e.array)) value = e.array;
+  });
+  return result;
 }
 
 }  // namespace ricci

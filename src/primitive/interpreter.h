@@ -251,7 +251,8 @@ bool is_recorded(std::span<const ValueRef> values);
 Tensor wrap(ValueRef value);
 /// A view's value, just made of its base's. Where a tape may keep the value while the base is written to again and
 /// again, a small part of the base gets elements of its own: else the tape would hold on to every version of the base.
-/// Example: `D[i] = f(D[i - 1])` under grad keeps one row a step.
+/// Example: `D[i] = f(D[i - 1])` under grad keeps one row a step. So does a small part of a tangent, which is that of
+/// `D[i - 1] + 1` too: else that sum would hold on to the base's.
 ValueRef part_to_keep(const Tensor& base, ValueRef part);
 /// `tensor`'s value as operations take it: live, without the derivatives that no_grad has switched off, with the rows
 /// of the examples that run; inside a recording that sees everything, as a variable of it.
@@ -269,6 +270,14 @@ const ValueRef* tangent_of(const Value& value);
 /// it; of a recording among them, a variable that no derivative of the program goes through. Requires: `live` gives the
 /// value itself.
 ValueRef without_derivatives(const ValueRef& value, Level first, Level last);
+/// visit(place) for each place where an array stands that is in a value which nobody else holds.
+template <class Visit>
+void for_each_place(ValueRef& value, const Visit& visit) {
+  if (value->kind == ValueKind::array) visit(value);
+  else if (value->refs.is(1))
+    for (const ValueRef* part : {inner_of(*value), tangent_of(*value)})
+      if (part && *part) for_each_place(const_cast<ValueRef&>(*part), visit);
+}
 /// The innermost part of the value, itself included, for which `is(part)` holds; null if there is none.
 template <class Is>
 const Value* innermost_part(const Value& value, const Is& is) {

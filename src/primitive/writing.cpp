@@ -19,6 +19,11 @@
 #include "tensor/symbols.h"
 
 namespace ricci {
+
+/// As put_through_views, where `shown` stands in the base's own elements: where the views show all of them, the base is
+/// what is seen the other way round, and no derivative of the old base is taken. Lives in ops/, as an operation.
+ValueRef base_of_shown(std::span<const Op> views, const ValueRef& base, const ValueRef& shown);
+
 namespace {
 
 bool has_level(const Value& value, Level level) { return part_at(value, level) != nullptr; }
@@ -193,7 +198,8 @@ ValueRef OperationLink::value_of(const ValueRef& base_value) const {
 
 ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& value) const {
   const AllDerivatives kept;  // of the elements that the view does not show
-  return put_through_view(op(), base_value, value);
+  const Op self = op();
+  return put_through_views({&self, 1}, base_value, value);
 }
 
 namespace {
@@ -368,7 +374,7 @@ ValueRef read_to_write(const Tensor& source, const char* name) {
 void write_to_lender(Cell* target) {
   Cell* handle = callers_root(target);
   const ArrayRef memory = lent_elements(*handle);
-  if (!memory) return;
+  if (!memory || handle->value.get() == memory.get()) return;  // written where they are
   const auto& written = static_cast<const Array&>(*innermost_part(*handle->value, ValueKind::array));
   kernels::copy(memory->strided(), written.strided());
   show_lent_elements(*handle);
@@ -381,42 +387,108 @@ bool loses_derivative(const Tensor& tensor, const char* op) {
   return !left.is_same(tensor) && value_of(left).get() != alive.get();
 }
 
-/// Gives the cell `value` and passes it on to its base. All that may throw is computed before the first cell changes,
-/// and elements that were overwritten on the way get their values back.
-void assign(Cell* cell, ValueRef value) {
-  struct Change {
-    Cell* cell;
-    ValueRef value;
-  };
-  SmallVector<Change, 2> changes;  // each cell's base behind it
-  std::optional<GivenAway> given;
-  changes.push_back({cell, std::move(value)});
-  try {
-    for (const Cell* c = cell; c->link; c = changes.back().cell) {
-      Cell* const base = c->link->base.cell();
-      const bool is_first_root = !given && root_of(base) == base && c->link->operation() && base->value &&
-                                 GivenAway::pays_for(base->value->type);
-      if (!is_first_root) {
-        const ValueRef before = value_of(c->link->base);
-        changes.push_back({base, c->link->base_after(before, changes.back().value)});
-        continue;
-      }
-      forget_views(base);
-      given.emplace(*base, changes.back().value.get()).keep_what_is_overwritten();
-      const GivenAway::Offer offer(&*given);
-      changes.push_back({base, c->link->base_after(base->value, changes.back().value)});
-    }
-  } catch (...) {
-    if (given) given->undo();
-    throw;
+using Operations = SmallVector<Op, 2>;
+
+/// The operations of views, that of the root's first, where what is written through all of them replaces a part of the
+/// root's elements; else none.
+Operations as_one_view(const SmallVector<Cell*, 8>& views) {
+  Operations ops;
+  for (std::size_t i = views.size(); i-- > 0;) {
+    const OperationLink* link = views[i]->link->operation();
+    if (!link || !link->rules->lifted) return {};
+    if (i > 0 && link->cut_of_base != 0) return {};  // watched: it takes the new value itself
+    ops.push_back(link->op());
   }
+  if (ops.empty()) return ops;
+  Type type = root_of(views[0])->value->type;
+  for (Size& size : type.shape) size = size.hint();
+  Strides strides = contiguous_strides(type.shape);
+  for (std::int64_t& stride : strides) stride *= 2;  // as among examples of a vmap, which not every view can show
+  void* data = reinterpret_cast<void*>(std::uintptr_t{1} << 32);  // stands for the first element
+  return locate_views(views, type, strides, data) ? ops : Operations{};
+}
+
+/// A transform's argument may have been given elements of its own, since it was shown.
+bool have_other_elements(const Value& a, const Value& b) {
+  const Value *x = innermost_part(a, ValueKind::array), *y = innermost_part(b, ValueKind::array);
+  return x && y && static_cast<const Array*>(x)->storage != static_cast<const Array*>(y)->storage;
+}
+
+/// So that none of their values is taken for a reader of the elements.
+void forget_views_up_to_caller(Cell* root) {
+  forget_views(root);
+  while (root->link) forget_views(root = root_of(root->link->base.cell()));
+}
+
+struct Change {
+  Cell* cell;
+  ValueRef value;
+};
+using Changes = SmallVector<Change, 3>;  // each cell's base behind it
+
+void make(Changes& changes, const GivenAway* given) noexcept {
   for (; !changes.empty(); changes.pop_back()) {
     Change& change = changes.back();
     ++change.cell->version;
-    change.cell->value = std::move(change.value);
-    Link* link = change.cell->link;
-    if (link && !link->is_argument()) link->seen = link->root->version;
+    if (root_of(change.cell) == change.cell) {
+      change.cell->value = std::move(change.value);
+      continue;
+    }
+    // A part of what has been overwritten may have been read from another part: the view shows its own.
+    const bool is_overwritten = given && given->has_overwritten(*change.value);
+    show(change.cell, is_overwritten ? ValueRef() : std::move(change.value));
   }
+}
+
+/// Gives the cell `value` and passes it on to its base. All that may throw is computed before the first cell changes,
+/// and elements that were overwritten on the way get their values back. `given`: the root's elements, among which
+/// `value` has been computed.
+void assign(Cell* cell, ValueRef value, GivenAway* given = nullptr) {
+  const SmallVector<Cell*, 8> views = views_to_root(cell);
+  Cell* const root = root_of(cell);
+  const Operations ops = as_one_view(views);
+  const bool is_watched = cell->link && cell->link->cut_of_base != 0;
+  const bool is_large = root->value && GivenAway::pays_for(*root->value);
+  if (is_large) forget_views_up_to_caller(root);
+  std::optional<GivenAway> own;
+  if (!given && is_large && !views.empty() && !is_watched) {
+    given = &own.emplace(*root, value.get());
+    given->keep_what_is_overwritten();
+  }
+  Changes changes;
+  changes.push_back({cell, std::move(value)});
+  const auto pass_on = [&](const Cell* from) {  // to the base
+    Cell* const base = from->link->base.cell();
+    const ValueRef before = value_of(from->link->base);
+    changes.push_back({base, from->link->base_after(before, changes.back().value)});
+  };
+  try {
+    {
+      const GivenAway::Offer offer(given);
+      if (!ops.empty()) {
+        const AllDerivatives kept;  // of the elements that the views do not show
+        const Value* elements = innermost_part(*changes[0].value, ValueKind::array);
+        const auto base_after =
+            given && elements && given->has_overwritten(*elements) ? base_of_shown : put_through_views;
+        changes.push_back({root, base_after({ops.begin(), ops.size()}, root->value, changes[0].value)});
+      }
+      while (changes.back().cell != root) pass_on(changes.back().cell);
+      if (given) changes.back().value = given->settled(std::move(changes.back().value));
+    }
+    const ArgumentLink* const argument = root->link ? root->link->argument() : nullptr;
+    Interpreter* const transform = argument ? find_interpreter(argument->level) : nullptr;
+    if (transform && is_large && !ops.empty() && have_other_elements(*root->value, *value_of(argument->base))) {
+      const AtLevel outside(transform->parent);
+      const Tensor part = argument->part_of_caller(*transform, {ops.begin(), ops.size()});
+      assign(part.cell(), argument->value_of_caller(*transform, changes[0].value));
+    } else {
+      while (changes.back().cell->link) pass_on(changes.back().cell);
+    }
+  } catch (...) {
+    if (own) own->undo();
+    throw;
+  }
+  make(changes, given);
 }
 
 }  // namespace
@@ -427,11 +499,46 @@ void assign_into(const Tensor& target, const Tensor& source, const char* name) {
   if (target.is_same(source) && !loses_derivative(source, name)) return;
   if (!innermost && copy_directly(target, source, name)) return;
   const Type have = value_of(target)->type;
-  const ValueRef value = read_to_write(conform(source, have, name), name);
+  ValueRef value = read_to_write(conform(source, have, name), name);
   check_write(target, value, name);
   const Called as(name);
-  assign(target.cell(), value);
+  assign(target.cell(), std::move(value));
   write_to_lender(target.cell());
+}
+
+struct SomeOverwritten::Given {
+  GivenAway elements;
+  GivenAway::Offer offer;
+  explicit Given(const Cell& root) : elements(root, nullptr), offer(&elements) { elements.keep_what_is_overwritten(); }
+};
+
+SomeOverwritten::SomeOverwritten(const Tensor& target, const char* name) : target_(target), name_(name) {
+  require_defined(name, target, 0);
+  Cell* const root = root_of(target.cell());
+  if (!root->value || !GivenAway::pays_for(*root->value) || (target.cell()->link && target.cell()->link->cut_of_base))
+    return;
+  forget_views_up_to_caller(root);
+  given_ = std::make_unique<Given>(*root);
+}
+
+SomeOverwritten::~SomeOverwritten() {
+  if (given_) given_->elements.undo();
+}
+
+void SomeOverwritten::assign(Tensor result) {
+  ValueRef value = read(result, name_);
+  if (!given_ || !given_->elements.has_overwritten(*value)) {
+    given_.reset();
+    return assign_into(target_, result, name_);
+  }
+  result = Tensor();
+  if (!given_->elements.has_overwritten(*innermost_part(*value, ValueKind::array)))
+    value = read_to_write(wrap(std::move(value)), name_);
+  check_write(target_, value, name_);
+  const Called as(name_);
+  ricci::assign(target_.cell(), given_->elements.settled(std::move(value)), &given_->elements);
+  given_.reset();
+  write_to_lender(target_.cell());
 }
 
 namespace {

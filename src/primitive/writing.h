@@ -3,6 +3,8 @@
 // broadcasts a source are public operations.
 #pragma once
 
+#include <memory>
+
 #include "primitive/interpreter.h"
 
 namespace ricci {
@@ -41,6 +43,11 @@ struct ArgumentLink : Link {
   ValueRef value_of(const ValueRef& base) const override { return base; }
   bool locate(Type&, Strides&, void*&) const override { return true; }
   const ArgumentLink* argument() const override { return this; }
+  /// The part of the caller's tensor that these views, the first one of the argument, show of the argument. Requires,
+  /// here and below: `transform` is its own, and the innermost level is the one that it runs at.
+  virtual Tensor part_of_caller(const Interpreter& transform, std::span<const Op> views) const = 0;
+  /// What is written there where `value` is written to the same part of the argument.
+  virtual ValueRef value_of_caller(const Interpreter& transform, const ValueRef& value) const = 0;
 };
 
 /// Whether the elements behind the value are memory that the user lent.
@@ -54,8 +61,9 @@ Tensor in_own_cell(Tensor result);
 /// A handle of lent memory, once it holds plain elements again, which that memory has too, shows them there.
 void show_lent_elements(Cell& handle);
 
-/// `base` with the part that the view operation shows replaced by `value`. Lives in ops/, as an operation.
-ValueRef put_through_view(Op view, const ValueRef& base, const ValueRef& value);
+/// `base` with a part replaced by `value`: the one that the last of these views shows, each of the one before and the
+/// first of `base`. Requires: if they are several, all of them can be lifted. Lives in ops/, as an operation.
+ValueRef put_through_views(std::span<const Op> views, const ValueRef& base, const ValueRef& value);
 
 /// Throws TransformError if `target` holds one value for what `value` has per example of a running vmap, or was
 /// captured by a function under differentiation. `name` is the writing operation.
@@ -71,6 +79,23 @@ Tensor applied_in_place(Op op, const Tensors& operands);
 
 /// Shape and type checks of a write, then the write.
 void write_result(const Tensor& target, const Tensor& result, const char* name);
+/// A write by an operation that replaces some elements of its target: while it lives, the operation does that in the
+/// elements themselves, where nobody else can see them. They get their values back unless the result is assigned.
+///   SomeOverwritten some(x, "scatter_");  some.assign(scatter(x, dim, index, src));
+class SomeOverwritten {
+ public:
+  SomeOverwritten(const Tensor& target, const char* name);
+  SomeOverwritten(const SomeOverwritten&) = delete;
+  ~SomeOverwritten();
+  void assign(Tensor result);
+
+ private:
+  struct Given;
+  const Tensor target_;
+  const char* name_;
+  std::unique_ptr<Given> given_;  // null: the target is too small to pay for it
+};
+
 /// The source in the element type of what it is written to; TypeError where its imaginary parts would be lost.
 Tensor converted(const Tensor& source, DType target, const char* name);
 /// The source's value in the target's shape and type.

@@ -298,11 +298,10 @@ class RunningVariables {
 Tensors apply_last(Op op, const Tensors& operands) {
   if (op.rules->kind == Kind::elementwise && !innermost)
     if (Tensor result = applied_in_place(op, operands); result.defined()) return Tensors{std::move(result)};
-  const bool gives = op.rules->overwrite && operands[0].cell()->refs.is(1) && !operands[0].cell()->link;
-  std::optional<GivenAway> given;
-  if (gives) given.emplace(*operands[0].cell(), nullptr);
-  const GivenAway::Offer offer(given ? &*given : nullptr);
-  return apply_all(op, {operands.data(), operands.size()});
+  const auto apply = [&] { return apply_all(op, {operands.data(), operands.size()}); };
+  if (!op.rules->overwrite) return apply();
+  const bool ends = operands[1].cell()->refs.is(1);  // it may be a part of the first, which no cell says
+  return GivenAway::from_handle(operands[0], apply, ends ? value_of(operands[1]).get() : nullptr);
 }
 
 }  // namespace

@@ -29,9 +29,11 @@ constexpr std::size_t alignment = 64;
 constexpr std::size_t largest_small = std::size_t{1} << 20;
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::size_t kept_by_thread = std::size_t{16} << 20;
-/// The process keeps as much as is alive, and this much even where less is.
+/// Of large blocks that have ended, the process keeps at most as many bytes as are alive, or this many where fewer are
+/// alive.
 constexpr std::size_t kept_by_process = std::size_t{3} << 30;
-/// The process holds, alive and kept, a quarter more than was alive at one time, and this much even where less was.
+/// Blocks that are alive and blocks that are kept together take at most a quarter more than the most that was alive at
+/// one time, or this many bytes where that is less.
 constexpr std::size_t held_by_process = std::size_t{1} << 30;
 
 #if defined(RICCI_SANITIZE)
@@ -140,7 +142,8 @@ class Regions {
  public:
   static constexpr std::size_t size = huge_page, largest_block = least_of_pages, few = std::size_t{1} << 20;
 
-  /// Null where the class has no need of regions yet. Requires: its blocks take at most `largest_block`.
+  /// Null where the class has no need of regions yet: the system gives that block. Requires: its blocks take at most
+  /// `largest_block`.
   void* allocate(int c) {
     const std::lock_guard lock(mutex_);
     Class& of = classes_[static_cast<std::size_t>(c)];
@@ -162,6 +165,12 @@ class Regions {
     free_bytes_ -= bytes;
     if (!has_room(*region)) leave_ring(region);
     return block;
+  }
+  /// The system had no memory for a block that no region gave.
+  void not_given(int c) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::size_t& beside = classes_[static_cast<std::size_t>(c)].beside;
+    beside -= std::min(beside, class_bytes(c));
   }
   /// False if the block is not of a region.
   bool release(void* block, int c) noexcept {
@@ -241,8 +250,13 @@ Regions& regions() {
 void* small_from_process(int c) {
   const std::size_t bytes = class_bytes(c);
   if (bytes > Regions::largest_block) return allocate_large(bytes);
-  void* block = regions().allocate(c);
-  return block ? block : from_system(bytes);
+  if (void* block = regions().allocate(c)) return block;
+  try {
+    return from_system(bytes);
+  } catch (...) {
+    regions().not_given(c);
+    throw;
+  }
 }
 void small_to_process(void* block, int c) noexcept {
   const std::size_t bytes = class_bytes(c);
@@ -255,7 +269,9 @@ struct ThreadLists {
   std::atomic<std::size_t> kept = 0;  // written by its thread alone, so without locked instructions
   const std::size_t keeps_at_most = pooling() ? kept_by_thread : 0;
   std::uint64_t allocations = 0;
+  bool is_tested = false;  // one of the next two is set
   std::uint64_t fail_in = 0;
+  Costs* costs = nullptr;
   ThreadLists *before = nullptr, *after = nullptr;  // of other threads
   ThreadLists();
   ~ThreadLists();
@@ -382,8 +398,12 @@ void give_back(ThreadLists* lists) noexcept {
   malloc_trim(0);
 }
 
-[[gnu::noinline]] void count_down_to_failure(ThreadLists& lists) {
-  if (--lists.fail_in == 0) throw std::bad_alloc();
+/// What tests have asked for.
+[[gnu::noinline]] void test_allocation(ThreadLists& lists, std::size_t bytes) {
+  if (lists.costs) lists.costs->count(bytes);
+  if (lists.fail_in == 0 || --lists.fail_in > 0) return;
+  lists.is_tested = lists.costs != nullptr;
+  throw std::bad_alloc();
 }
 
 /// What no list of the thread's has.
@@ -416,8 +436,8 @@ void* allocate(std::size_t bytes) {
   ThreadLists* const lists = Lists::get();
   if (lists) [[likely]] {
     ++lists->allocations;
-    if (lists->fail_in) [[unlikely]]
-      count_down_to_failure(*lists);
+    if (lists->is_tested) [[unlikely]]
+      test_allocation(*lists, bytes);
     if (bytes <= largest_small) [[likely]] {
       const int c = class_of(bytes);
       FreeBlock*& head = lists->heads[static_cast<std::size_t>(c)];
@@ -462,7 +482,27 @@ std::size_t bytes_in_use() {
   return from_system_now.load(std::memory_order_relaxed) - kept - in_regions;
 }
 void fail_after(std::uint64_t allocations) {
-  if (ThreadLists* const lists = Lists::get()) lists->fail_in = allocations;
+  ThreadLists* const lists = Lists::get();
+  if (!lists) return;
+  lists->fail_in = allocations;
+  lists->is_tested = allocations > 0 || lists->costs;
+}
+
+Costs::Costs() : began_(bytes_in_use()) {
+  ThreadLists* const lists = Lists::get();
+  lists->costs = this;
+  lists->is_tested = true;
+}
+Costs::~Costs() {
+  ThreadLists* const lists = Lists::get();
+  lists->costs = nullptr;
+  lists->is_tested = lists->fail_in > 0;
+}
+void Costs::count(std::size_t more) noexcept {
+  ++allocations;
+  bytes += more;
+  const std::size_t in_use = bytes_in_use() + more;
+  peak = std::max(peak, in_use > began_ ? in_use - began_ : 0);
 }
 
 }  // namespace ricci::pool

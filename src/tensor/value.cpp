@@ -353,7 +353,22 @@ SmallVector<Cell*, 8> views_to_root(Cell* cell) {
 }
 
 void forget_views(Cell* root) {
-  while (root->current) forget_value(root->current->view);
+  for (Link* link = root->current; link;) {
+    if (link->cut_of_base != 0 && link->seen == root->version) {
+      link = link->next;
+      continue;
+    }
+    const ValueRef ends = forget_value(link->view);
+    link = root->current;  // what has ended may have ended other views
+  }
+}
+
+void show(Cell* view, ValueRef value) noexcept {
+  const ListLock lock(view->link->root);
+  std::swap(view->value, value);
+  if (!view->value) leave_list(*view->link);
+  else enter_list(view);
+  view->link->seen = view->value ? view->link->root->version : Link::never;
 }
 
 Array* sole_array(Cell* cell, const Value* reader) {

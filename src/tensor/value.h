@@ -211,9 +211,11 @@ Cell* root_of(Cell* cell);
 /// The views from a cell to its root, the cell first and the root not among them. They may be more than the stack is
 /// deep: nobody follows links by recursion.
 SmallVector<Cell*, 8> views_to_root(Cell* cell);
-/// The views of this root forget their values and compute them anew when they are read next. Requires: nobody else
-/// reads or writes the root or a view of it meanwhile.
+/// The views of this root forget their values and compute them anew when they are read next; those that a tape watches
+/// keep theirs until the root changes. Requires: nobody else reads or writes the root or a view of it meanwhile.
 void forget_views(Cell* root);
+/// What a view, not an argument, shows from now on, given that it has been written through. Null: it computes it anew.
+void show(Cell* view, ValueRef value) noexcept;
 /// The array of a base cell nobody else can see, where an in-place operation may write; else null. `reader` is a value
 /// that the caller holds: it may be a view of the elements.
 Array* sole_array(Cell* cell, const Value* reader = nullptr);

@@ -75,16 +75,45 @@ ValueRef DifferentiatedArgument::base_after(const ValueRef&, const ValueRef& val
   return without_level(without_tapes_inside(value, level), level);
 }
 
+Tensor DifferentiatedArgument::part_of_caller(const Interpreter&, std::span<const Op> views) const {
+  Tensor part = base;
+  for (Op view : views) {
+    const Tensor of = std::move(part), *const pointer = &of;
+    part = apply_one(view, &pointer, 1);
+  }
+  return part;
+}
+
+ValueRef DifferentiatedArgument::value_of_caller(const Interpreter&, const ValueRef& value) const {
+  return base_after({}, value);
+}
+
 ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& value) const {
   Interpreter* interpreter = find_interpreter(level);
   if (!interpreter) return base_value;
-  if (static_cast<const BatchInterpreter&>(*interpreter).lanes)
-    raise<NotImplementedError>("write: the target is an argument of " + transform_text(interpreter) +
-                               ", of whose examples only a part runs; write to a clone() of it");
   const AtLevel outside(interpreter->parent);
   const AllDerivatives kept;  // of what is beside a part that was written
-  const Tensor rows = rows_of(static_cast<const BatchInterpreter&>(*interpreter), without_tapes_inside(value, level));
-  return read(axis == 0 ? rows : contiguous(movedim(rows, 0, axis)), "write");
+  const ValueRef rows = value_of_caller(*interpreter, value);
+  return axis == 0 ? rows : read(contiguous(movedim(wrap(rows), 0, axis)), "write");
+}
+
+Tensor MappedArgument::part_of_caller(const Interpreter& transform, std::span<const Op> views) const {
+  const auto& batch = static_cast<const BatchInterpreter&>(transform);
+  Tensor part = axis == 0 ? base : movedim(base, axis, 0);
+  for (Op view : views) {
+    const OwnedParameters lifted = view.rules->lifted(view.parameters, batch.size);
+    const Tensor of = std::move(part), *const pointer = &of;
+    part = apply_one({view.rules, lifted.get()}, &pointer, 1);
+  }
+  return part;
+}
+
+ValueRef MappedArgument::value_of_caller(const Interpreter& transform, const ValueRef& value) const {
+  const auto& batch = static_cast<const BatchInterpreter&>(transform);
+  if (batch.lanes)
+    raise<NotImplementedError>("write: the target is an argument of " + transform_text(&batch) +
+                               ", of whose examples only a part runs; write to a clone() of it");
+  return read(rows_of(batch, without_tapes_inside(value, level)), "write");
 }
 
 bool MappedArgument::locate(Type& type, Strides& strides, void*&) const {

@@ -30,6 +30,8 @@ struct DifferentiatedArgument final : ArgumentLink {
     level = of;
   }
   ValueRef base_after(const ValueRef&, const ValueRef& value) const override;
+  Tensor part_of_caller(const Interpreter& transform, std::span<const Op> views) const override;
+  ValueRef value_of_caller(const Interpreter& transform, const ValueRef& value) const override;
 };
 
 /// The argument of vmap, mapped over `axis` of the caller's tensor.
@@ -41,6 +43,9 @@ struct MappedArgument final : ArgumentLink {
     level = of;
   }
   ValueRef base_after(const ValueRef& base_value, const ValueRef& value) const override;
+  Tensor part_of_caller(const Interpreter& transform, std::span<const Op> views) const override;
+  /// With the examples along axis 0.
+  ValueRef value_of_caller(const Interpreter& transform, const ValueRef& value) const override;
   /// One example of it.
   bool locate(Type& type, Strides& strides, void*& data) const override;
 };

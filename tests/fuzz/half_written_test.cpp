@@ -38,9 +38,10 @@ const std::vector<Around> arounds = {
 };
 
 /// Runs f on a fresh argument with the n-th allocation failing; what the tensors then hold. `done`: none failed.
-Elements after_failure(const Function& f, std::uint64_t n, bool& done) {
-  const Tensor x = rc::tensor({{0.5, -1.0, 2.0}, {1.5, 0.25, -2.0}, {3.0, 1.0, 0.75}}, rc::float64);
-  world().captured = {rc::tensor({1.0, 2.0, 3.0}, rc::float64)};
+/// The argument has `side` rows, as long.
+Elements after_failure(const Function& f, int side, std::uint64_t n, bool& done) {
+  const Tensor x = sin(rc::arange(side * side, rc::float64)).reshape({side, side}).clone();
+  world().captured = {rc::arange(side, rc::float64) + 1};
   done = false;
   try {
     rc::pool::fail_after(n);
@@ -82,7 +83,11 @@ TEST(MappedOperands, AreUnharmedWhenTheHeapRunsOut) {
   EXPECT_TRUE(done);
 }
 
-TEST(Writes, AreNeverHalfDoneWhenMemoryRunsOut) {
+/// A write to a few elements is computed apart; one to many may overwrite them, and puts them back.
+class Writes : public testing::TestWithParam<int> {};
+
+TEST_P(Writes, AreNeverHalfDoneWhenMemoryRunsOut) {
+  const int side = GetParam();
   constexpr std::uint64_t most_allocations = 1000;
   for (const fuzz::Operation& operation : fuzz::writing_operations()) {
     for (const Around& around : arounds) {
@@ -90,17 +95,19 @@ TEST(Writes, AreNeverHalfDoneWhenMemoryRunsOut) {
       const Function f = around.of([&operation](const Tensor& x) { return operation.run(x, 0); });
       bool done = false;
       rc::manual_seed(1);
-      const Elements whole = after_failure(f, 0, done),
-                     untouched = after_failure([](const Tensor& x) { return x; }, 0, done);
+      const Elements whole = after_failure(f, side, 0, done),
+                     untouched = after_failure([](const Tensor& x) { return x; }, side, 0, done);
       std::uint64_t n = 1;
       for (done = false; !done && n < most_allocations; ++n) {
         rc::manual_seed(1);
-        const Elements found = after_failure(f, n, done);
+        const Elements found = after_failure(f, side, n, done);
         EXPECT_TRUE(found == whole || found == untouched) << "half written where allocation " << n << " fails";
       }
       EXPECT_LT(n, most_allocations);
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(OfTensorsOfSide, Writes, testing::Values(3, 36), testing::PrintToStringParamName());
 
 }  // namespace

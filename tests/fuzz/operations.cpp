@@ -222,6 +222,18 @@ const std::vector<Operation>& writing_operations() {
          return x;
        }},
       {"uniform_", [](const Tensor& x, int) { return x.uniform_(); }},
+      {"copy_ of the rows before", [](const Tensor& x, int) {
+         const Tensor all = x.dim() > 0 ? x : x.unsqueeze(0);
+         return all.slice(0, 1, all.size(0)).copy_(all.slice(0, 0, all.size(0) - 1));
+       }},
+      {"index_add_", [](const Tensor& x, int) {
+         const Tensor row = x.dim() > 0 ? x.slice(0, 0, 1) : x.unsqueeze(0);
+         return (x.dim() > 0 ? x : row).index_add_(0, rc::tensor({0, 0}), rc::cat({row, row}));
+       }},
+      {"scatter_", [](const Tensor& x, int) {
+         const Tensor flat = x.reshape({-1});
+         return flat.scatter_(0, rc::tensor({0, 0}), rc::stack({flat[0] + 1, flat[0] + 2}));
+       }},
   };
   return all;
 }

@@ -1,5 +1,6 @@
 // Memory that the user lends: only the handle that from_blob gave, and its views, are that memory. What is written from
 // the handle is copied, and what is written to it reaches the memory, under every transform.
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -218,6 +219,31 @@ TEST(LentMemory, HoldsNoValuePerExample) {
   };
   EXPECT_THROW(rc::vmap(f)(ramp({3, 2})), rc::TransformError);
   EXPECT_EQ(values_in(memory), (Values{1, 2, 3, 4}));
+}
+
+TEST(LentMemory, TakesWhatIsWrittenToAPartOfItAlone) {
+  constexpr std::int64_t rows = 8, width = 512;
+  const auto expect_rest_untouched = [](const auto& around) {
+    std::vector<float> memory(rows * 2 * width, 1);
+    around(
+        [&](const Tensor& D) {
+          D[0] = D[1] * 2;  // from now on, D has elements of its own
+          memory.back() = 42;
+          D[2] = D[0] * 3;
+          return D[2].sum();
+        },
+        memory.data());
+    EXPECT_EQ(memory.back(), 42);
+    EXPECT_EQ(std::count(memory.begin(), memory.end(), 2.F), width * 2);
+    EXPECT_EQ(std::count(memory.begin(), memory.end(), 6.F), width * 2);
+  };
+  expect_rest_untouched([](const auto& f, float* m) { f(rc::from_blob(m, {rows, 2 * width}, rc::float32)); });
+  expect_rest_untouched([](const auto& f, float* m) { rc::grad(f)(rc::from_blob(m, {rows, 2 * width}, rc::float32)); });
+  expect_rest_untouched([](const auto& f, float* m) { rc::vmap(f)(rc::from_blob(m, {2, rows, width}, rc::float32)); });
+  expect_rest_untouched(
+      [](const auto& f, float* m) { rc::vmap(f, {.in_dims = 1})(rc::from_blob(m, {rows, 2, width}, rc::float32)); });
+  expect_rest_untouched(
+      [](const auto& f, float* m) { rc::vmap(f, {.in_dims = -1})(rc::from_blob(m, {rows, width, 2}, rc::float32)); });
 }
 
 }  // namespace

@@ -158,28 +158,96 @@ TEST(Tables, AreKeptOnceByATape) {
   expect_linear([](const Tensor& D, int i) { D[i][0] = D[i - 1][0] * D[i - 1][1]; });
 }
 
-TEST(Tables, ThatAFailedWriteHasTouchedAreAsTheyWere) {
+// ── large enough that elements are given away: a few are copied instead ──
+
+constexpr int long_row = 1024;
+
+/// [rows, long_row], of which row i holds i + x, and x.
+Tensor counted(const Tensor& x, int rows) {
+  const Tensor D = x.new_zeros({rows, long_row});
+  for (int i = 0; i < rows; ++i) D[i] = x + i;
+  return D;
+}
+
+TEST(Tables, AreReadBeforeTheyAreOverwrittenUnderEveryTransform) {
   const auto f = [](const Tensor& x) {
-    const Tensor D = rc::zeros({3, 2});
-    D[0] = x;
-    int failed = 0;
-    for (int at = 1; at < 40; ++at) {
-      rc::pool::fail_after(static_cast<std::uint64_t>(at));
-      try {
-        D[1] = x * 2;
-        at = 40;
-      } catch (const std::bad_alloc&) {
-        rc::pool::fail_after(0);
-        expect_values(D[1].detach(), Values{0, 0});
-        ++failed;
-      }
-      rc::pool::fail_after(0);
-    }
-    EXPECT_GT(failed, 3);
-    return D.sum();
+    const Tensor D = counted(x, 4), lower = D.slice(0, 0, 3), upper = D.slice(0, 1, 4), row = D[3], other = D[0];
+    upper.copy_(lower);                // 0 0 1 2
+    const Tensor sum = upper + lower;  // 0 1 3
+    row.copy_(other);                  // 0 0 1 0
+    D[0] = row + 7;                    // 7 0 1 0
+    return rc::cat({D, upper, sum, row.unsqueeze(0), other.unsqueeze(0)}).sum(1) / long_row;
   };
-  expect_values(rc::grad(f)(rc::ones({2})), {3, 3});
-  expect_values(std::get<1>(rc::jvp(f, rc::ones({2}), rc::ones({2}))), {6});
+  const Values expected{7, 0, 1, 0, 0, 1, 0, 0, 1, 3, 0, 7};
+  const Tensor x = rc::zeros({long_row});
+  const auto expect = [&](const char* transform, const Tensor& found) {
+    SCOPED_TRACE(transform);
+    expect_values(found, expected);
+  };
+  expect("nothing", f(x));
+  expect("vjp", rc::vjp(f, x).first);
+  expect("jvp", rc::jvp(f, x, rc::ones_like(x)).first);
+  expect("linearize", rc::linearize(f, x).first);
+  expect("vmap", rc::vmap(f)(x.unsqueeze(0))[0]);
+  expect("trace", rc::trace(f)(x)({x})[0]);
+  // Each row holds x once; `sum` holds it twice.
+  const Values slopes{1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1};
+  expect_values(rc::jvp(f, x, rc::ones_like(x)).second, slopes);
+  expect_values(rc::linearize(f, x).second(rc::ones_like(x)), slopes);
+}
+
+/// A write to D, of which every row holds 0 before and row 1 only afterwards.
+struct FailingWrite {
+  const char* name;
+  void (*write)(const Tensor& D, const Tensor& x);
+};
+const FailingWrite failing_writes[] = {
+    {"row", [](const Tensor& D, const Tensor& x) { D[1] = x * 2; }},
+    {"row of a transposed one", [](const Tensor& D, const Tensor& x) { D.t().t()[1] = x * 2; }},
+    {"index_put_",
+     [](const Tensor& D, const Tensor& x) {
+       D.index_put_({rc::tensor({1, -2})}, rc::stack({x, x * 2}));  // the last one stays
+     }},
+    {"index_add_",
+     [](const Tensor& D, const Tensor& x) { D.index_add_(0, rc::tensor({1, 1}), rc::stack({x * 1.5, x * 0.5})); }},
+    {"scatter_",
+     [](const Tensor& D, const Tensor& x) {
+       D.scatter_(0, rc::full({1, long_row}, 1, rc::int64), (x * 2).unsqueeze(0));
+     }},
+    {"scatter_add_",
+     [](const Tensor& D, const Tensor& x) {
+       D.scatter_add_(0, rc::full({2, long_row}, 1, rc::int64), rc::stack({x, x}));
+     }},
+};
+
+TEST(Tables, ThatAFailedWriteHasTouchedAreAsTheyWere) {
+  for (const FailingWrite& way : failing_writes) {
+    SCOPED_TRACE(way.name);
+    const auto f = [&](const Tensor& x) {
+      const Tensor D = x.new_zeros({3, long_row});
+      D[0] = x;
+      D[1] = x * 0;
+      int failed = 0;
+      for (int at = 1; at < 200; ++at) {
+        rc::pool::fail_after(static_cast<std::uint64_t>(at));
+        try {
+          way.write(D, x);
+          at = 200;
+        } catch (const std::bad_alloc&) {
+          rc::pool::fail_after(0);
+          EXPECT_EQ(D[1].detach().abs().sum().item<float>(), 0);
+          ++failed;
+        }
+        rc::pool::fail_after(0);
+      }
+      EXPECT_GT(failed, 3);
+      return D.sum() / long_row;
+    };
+    const Tensor x = rc::ones({long_row});
+    EXPECT_NEAR(rc::grad(f)(x).sum().item<float>(), 3, 1e-5);
+    EXPECT_NEAR(std::get<1>(rc::jvp(f, x, x)).item<float>(), 3, 1e-5);
+    EXPECT_NEAR(f(x).item<float>(), 3, 1e-5);
+  }
 }
 
 }  // namespace

@@ -18,6 +18,19 @@ void release(void* block, std::size_t bytes) noexcept;
 std::uint64_t allocation_count();
 /// Bytes of all blocks that are not released, on any thread. Tests find leaks with it.
 std::size_t bytes_in_use();
+/// What the allocations of this thread cost while it lives, for tests. One at a time.
+class Costs {
+ public:
+  Costs();
+  Costs(const Costs&) = delete;
+  ~Costs();
+  std::uint64_t allocations = 0, bytes = 0;  ///< asked for
+  std::size_t peak = 0;                      ///< the most bytes in use, above those in use when it began
+  void count(std::size_t more) noexcept;     ///< the pool's own call
+
+ private:
+  std::size_t began_ = 0;
+};
 /// Makes the n-th allocation from now on this thread fail; 0 switches the fault off. For tests.
 void fail_after(std::uint64_t allocations);
 

@@ -52,9 +52,13 @@ struct Reverse {
   const Residual* residual = nullptr;  // what the rule `keep` gave, of the examples that run
   const Residual* kept = nullptr;      // the same of all that ran then: for what is computed again
   bool last_use = false;               // nobody needs the cotangents after the rule: it may give them away
+  Tensor* so_far = nullptr;            // what others have added to the cotangent of input 0; see `begun`
   bool wants(int i) const { return wanted[static_cast<std::size_t>(i)]; }
   /// The cotangent of output i, zeros if it has none.
   Tensor cotangent(int i) const;
+  /// Where a rule begins that adds terms, element by element, to the cotangent of input 0: at zeros, or at what others
+  /// have added. It has the only handle, so that a loop that reads a few elements a step adds those on its way back.
+  Tensor begun() const;
 };
 
 /// What a batching rule sees: inputs with the batch as axis 0 where mapped.
