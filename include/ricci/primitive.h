@@ -89,9 +89,9 @@ inline constexpr std::size_t max_operands = 32;
 /// the outputs. Where the cotangents of different inputs read different operands, a list says it input by input, and
 /// what is kept depends on which inputs need a derivative; the last mask serves all further inputs:
 ///   static constexpr unsigned keeps[] = {input(1), input(0) | output(0)};
-/// One mask alone is less where more follows. The cotangent of a factor of a multilinear operation does not read the
-/// factor, and the other factors need not be named. Where an elementwise operation is linear in an input, that input's
-/// cotangent reads neither the inputs that the operation is linear in nor the output.
+/// With a single mask, the library drops what it can prove is not read. The cotangent of a factor of a multilinear
+/// operation does not read that factor, and need not name the others. Where an elementwise operation is linear in an
+/// input, that input's cotangent reads neither the inputs that the operation is linear in nor the output.
 inline constexpr std::size_t keepable_inputs = 8, keepable_outputs = 24;
 constexpr unsigned input(int i) { return 1U << i; }
 constexpr unsigned output(int i) { return 1U << (static_cast<int>(keepable_inputs) + i); }

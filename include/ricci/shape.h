@@ -112,7 +112,7 @@ template <Integer I> bool operator>(I a, Size b) { return Size(a) > b; }
 template <Integer I> bool operator<=(I a, Size b) { return Size(a) <= b; }
 template <Integer I> bool operator>=(I a, Size b) { return Size(a) >= b; }
 
-/// A number of any 64 bits, or a size: what bounds numbers that are drawn, where a Size alone would not reach so far.
+/// A bound of numbers that are drawn: any number of 64 bits, or a size. A Size holds no number below -2⁶².
 class Bound {
  public:
   template <Integer I>

@@ -281,10 +281,12 @@ std::optional<Size> size_behind(const char* op, const Tensor& x) {
   if (seen->kind != ValueKind::recorded) return std::nullopt;
   const auto* recording = static_cast<const RecordInterpreter*>(find_interpreter(seen->level));
   const Variable variable = static_cast<const Recorded&>(*seen).variable;
-  for (const Equation& equation : recording->body->equations)
-    if (equation.rules == &rules_of<SizeNumber> && equation.outputs[0] == variable)
-      return static_cast<const SizeNumber*>(equation.parameters.get())->size;
-  return std::nullopt;
+  const std::vector<Equation>& equations = recording->body->equations;
+  const auto made = std::find_if(equations.rbegin(), equations.rend(), [&](const Equation& equation) {
+    return std::find(equation.outputs.begin(), equation.outputs.end(), variable) != equation.outputs.end();
+  });
+  if (made == equations.rend() || made->rules != &rules_of<SizeNumber>) return std::nullopt;
+  return static_cast<const SizeNumber*>(made->parameters.get())->size;
 }
 
 /// Where one of the numbers is a size of a recorded program and the others are integers: nothing is read, so that the

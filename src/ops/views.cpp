@@ -205,7 +205,7 @@ struct SliceView {
   void alias(Type& type, Strides& strides, void*& data) const {
     const auto a = static_cast<std::size_t>(axis);
     if (data) data = advance(data, type.dtype, start.raw() * strides[a]);
-    if (size.raw() > 1) strides[a] *= step.raw();
+    if (size.raw() > 1 && !step.is_symbol()) strides[a] *= step.raw();
     type.shape[a] = size;
   }
   Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
@@ -307,7 +307,7 @@ struct Unfold {
     const Size every = step.is_symbol() ? step : Size(std::min(step.raw(), beyond_memory));
     const Size windows = (type.shape[a] - size) / every + 1;
     strides.push_back(strides[a]);
-    if (windows.raw() > 1) strides[a] *= step.raw();
+    if (windows.raw() > 1 && !step.is_symbol()) strides[a] *= step.raw();
     type.shape[a] = windows;
     type.shape.push_back(size);
   }

@@ -154,7 +154,8 @@ ValueRef GivenAway::overwritten(Op op, std::span<const ValueRef> inputs) {
   Values operands;
   for (const ValueRef& v : inputs) operands.push_back(v);
   lay_out(operands);
-  if (found->rules) return overwrite(Overwriting::is_done, {}) ? ValueRef(found->array) : ValueRef();
+  const auto result = [&] { return is_laid_out_as(base, *found->array) ? ValueRef(found->array) : inputs[0]; };
+  if (found->rules) return overwrite(Overwriting::is_done, {}) ? result() : ValueRef();
   for (std::size_t i = 1; i < operands.size(); ++i) {  // what is read before it is overwritten
     const auto& operand = static_cast<const Array&>(*operands[i]);
     if (operand.storage != base.storage) continue;
@@ -172,7 +173,7 @@ ValueRef GivenAway::overwritten(Op op, std::span<const ValueRef> inputs) {
   }
   if (!overwrite(Overwriting::replace, {})) return {};
   found->rules = op.rules;
-  return is_laid_out_as(base, *found->array) ? ValueRef(found->array) : inputs[0];
+  return result();
 }
 
 void GivenAway::undo() noexcept {

@@ -528,6 +528,7 @@ SomeOverwritten::~SomeOverwritten() {
 void SomeOverwritten::assign(Tensor result) {
   ValueRef value = read(result, name_);
   if (!given_ || !given_->elements.has_overwritten(*value)) {
+    if (given_) given_->elements.undo();
     given_.reset();
     return assign_into(target_, result, name_);
   }

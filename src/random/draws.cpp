@@ -63,20 +63,23 @@ struct Integers {
   }
 };
 
-/// From 0 to a size of a recorded program, less one: as Integers from 0.
-struct IntegersBelow {
-  static constexpr const char* name = "randint_below";
-  static constexpr const char* name_by_key = "randint_below_by_key";
-  static constexpr const char* name_at = "randint_below_at";
+/// As Integers, where a bound is a size of a recorded program.
+struct IntegersBySize {
+  static constexpr const char* name = "randint_by_size";
+  static constexpr const char* name_by_key = "randint_by_size_by_key";
+  static constexpr const char* name_at = "randint_by_size_at";
   static constexpr int whole_axes = 0;
-  Size count = 5;
+  Size low = 0, high = 5;
   DType dtype = DType::int64;
   void check(const Shape&) const {
     require_real(name, Type{dtype, {}});
-    require_between(1, count, INT64_MAX);
+    if (any_symbol(low, high)) return;
+    require_between(low.raw() + 1, high, INT64_MAX);
+    require_fits("randint", low.raw(), dtype);
+    require_fits("randint", high.raw() - 1, dtype);
   }
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
-    kernels::random_integers(out, 0, count, source, first);
+    kernels::random_integers(out, low, high, source, first);
   }
 };
 
@@ -371,7 +374,8 @@ Tensor draw_from(Generator& generator, const Numbers& numbers, const Shape& shap
 }  // namespace
 
 namespace {
-std::string text_of(Bound bound) { return std::to_string(bound.is_symbol() ? bound.size().hint() : bound.number()); }
+std::int64_t number_of(Bound bound) { return bound.is_symbol() ? bound.size().hint() : bound.number(); }
+std::string text_of(Bound bound) { return std::to_string(number_of(bound)); }
 std::string dtype_text(DType dtype) {
   return (is_complex(dtype) ? "the complex " : "") + std::string(short_name(dtype));
 }
@@ -414,11 +418,14 @@ Tensor Noise::integers(Bound low, Bound high, const Shape& shape, DType dtype) c
                       ") is empty; high must be above low");
   if (is_complex(dtype))
     raise<TypeError>(std::string(op_) + ": draws real numbers, not " + dtype_text(dtype) + "; use a real dtype");
-  if (!low.is_symbol()) require_fits(op_, low.number(), dtype);
-  if (!high.is_symbol()) require_fits(op_, high.number() - 1, dtype);
+  require_fits(op_, number_of(low), dtype);
+  require_fits(op_, number_of(high) - 1, dtype);
   if (!is_open) return draw(Integers{low.number(), high.number(), dtype}, shape);
-  const Tensor drawn = draw(IntegersBelow{high.size() - low.size(), DType::int64}, shape);
-  return to(!low.is_symbol() && low.number() == 0 ? drawn : drawn + low.size(), dtype);
+  for (Bound bound : {low, high})
+    if (!bound.is_symbol() && bound.size().raw() != bound.number())
+      raise<ValueError>(std::string(op_) + ": the bound " + text_of(bound) +
+                        " is too low beside a size of a recorded program; pass the size as a C++ number");
+  return draw(IntegersBySize{low.size(), high.size(), dtype}, shape);
 }
 Tensor Noise::permutation(Size size) const { return draw(Permutation(), {size}); }
 Tensor Noise::keys(const Shape& shape) const { return draw(Bits(), shape); }

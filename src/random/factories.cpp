@@ -35,7 +35,7 @@ Tensor randint(Bound low, Bound high, const Shape& shape, IntegerOptions options
 
 Tensor randperm(Size n) { return randperm(n, IntegerOptions{}); }
 Tensor randperm(Size n, IntegerOptions options) {
-  if (!n.is_symbol() && n > 0) require_fits("randperm", n.raw() - 1, options.dtype);
+  if (n.hint() > 0) require_fits("randperm", n.hint() - 1, options.dtype);
   return to(Noise("randperm", options.generator).permutation(n), options.dtype);
 }
 

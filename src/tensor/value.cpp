@@ -358,8 +358,8 @@ void forget_views(Cell* root) {
       link = link->next;
       continue;
     }
-    const ValueRef ends = forget_value(link->view);
-    link = root->current;  // what has ended may have ended other views
+    forget_value(link->view);  // what ends with it may be other views
+    link = root->current;
   }
 }
 

@@ -47,6 +47,9 @@ Tensor cut_like(Tensor of_caller, const Tensor& leaf) {
 void GivenArguments::note(const Tensor& leaf) {
   if (!leaf.defined()) return;
   const ValueRef& value = value_of(leaf);
+  const Value* elements = innermost_part(*value, ValueKind::array);
+  const auto* array = static_cast<const Array*>(elements);
+  if (array && overlaps_itself(array->type.shape, array->strides)) return;  // expanded: nobody writes to it
   leaves_.push_back({leaf, wrap(with_own_elements(value)), root_of(leaf.cell())->version});
 }
 
@@ -110,9 +113,11 @@ Tensor MappedArgument::part_of_caller(const Interpreter& transform, std::span<co
 
 ValueRef MappedArgument::value_of_caller(const Interpreter& transform, const ValueRef& value) const {
   const auto& batch = static_cast<const BatchInterpreter&>(transform);
-  if (batch.lanes)
+  if (batch.lanes) {
+    const AtLevel inside(find_interpreter(level));  // whom the error names
     raise<NotImplementedError>("write: the target is an argument of " + transform_text(&batch) +
                                ", of whose examples only a part runs; write to a clone() of it");
+  }
   return read(rows_of(batch, without_tapes_inside(value, level)), "write");
 }
 

@@ -76,7 +76,7 @@ struct BatchRun::State {
   bool ragged = false;
   std::vector<Dim> in_dims;   // wrapped; none where not mapped
   std::vector<Tensor> given;  // the arguments' leaves
-  GivenArguments unmapped;    // those of no example alone
+  GivenArguments unmapped;    // those that all examples share
   Size size = 0;
   std::int64_t entry_axis = 0;
   std::int64_t from = 0;  // first example of the running chunk
@@ -94,6 +94,8 @@ struct BatchRun::State {
   bool may_return_no_tensor() const { return !ragged && options.out_dims.leaf && !options.out_dims.dim; }
   std::string sizes_text(const tree::Walk& arguments) const;
   std::int64_t wrapped_axis(const tree::Walk& arguments, std::size_t leaf, std::int64_t axis) const;
+  /// Whether the leaf is a mapped one too, or a view of the same memory.
+  bool shares_with_mapped(const tree::Walk& arguments, std::size_t leaf) const;
   bool next_chunk();
   Collected collect(const Tensor& leaf) const;
   void require_same_tree(const tree::Walk& result);
@@ -221,6 +223,15 @@ BatchRun::BatchRun(const tree::Walk& arguments, const VmapOptions& options, Plac
 
 BatchRun::~BatchRun() = default;
 
+bool BatchRun::State::shares_with_mapped(const tree::Walk& arguments, std::size_t leaf) const {
+  const auto root = [&](std::size_t i) {
+    return arguments.leaves[i]->defined() ? root_of(arguments.leaves[i]->cell()) : nullptr;
+  };
+  for (std::size_t i = 0; i < in_dims.size(); ++i)
+    if (in_dims[i] && root(i) == root(leaf)) return true;
+  return false;
+}
+
 /// Moves on to the next chunk; false if there is none.
 bool BatchRun::State::next_chunk() {
   if (!first && (!options.chunk_size || from + count.host() >= size.host())) return false;
@@ -244,7 +255,7 @@ bool BatchRun::enter(const tree::Walk& arguments) {
     const bool may_run_again = s.options.chunk_size || s.options.lanes == Lanes::split;
     for (std::size_t i = 0; i < arguments.leaves.size(); ++i) {
       s.given.push_back(*arguments.leaves[i]);
-      if (may_run_again && !s.in_dims[i]) s.unmapped.note(s.given[i]);
+      if (may_run_again && !s.in_dims[i] && !s.shares_with_mapped(arguments, i)) s.unmapped.note(s.given[i]);
     }
   } else {
     s.unmapped.restore();

@@ -210,10 +210,8 @@ const FailingWrite failing_writes[] = {
      }},
     {"index_add_",
      [](const Tensor& D, const Tensor& x) { D.index_add_(0, rc::tensor({1, 1}), rc::stack({x * 1.5, x * 0.5})); }},
-    {"scatter_",
-     [](const Tensor& D, const Tensor& x) {
-       D.scatter_(0, rc::full({1, long_row}, 1, rc::int64), (x * 2).unsqueeze(0));
-     }},
+    {"scatter_", [](const Tensor& D,
+                    const Tensor& x) { D.scatter_(0, rc::full({1, long_row}, 1, rc::int64), (x * 2).unsqueeze(0)); }},
     {"scatter_add_",
      [](const Tensor& D, const Tensor& x) {
        D.scatter_add_(0, rc::full({2, long_row}, 1, rc::int64), rc::stack({x, x}));
@@ -247,6 +245,26 @@ TEST(Tables, ThatAFailedWriteHasTouchedAreAsTheyWere) {
     EXPECT_NEAR(rc::grad(f)(x).sum().item<float>(), 3, 1e-5);
     EXPECT_NEAR(std::get<1>(rc::jvp(f, x, x)).item<float>(), 3, 1e-5);
     EXPECT_NEAR(f(x).item<float>(), 3, 1e-5);
+  }
+}
+
+/// Views whose parts are no one part of the table in row-major order.
+TEST(Tables, AreWrittenAtIndicesThroughAnyTwoViews) {
+  const Tensor at = rc::tensor({1, 0});
+  for (bool under_vmap : {false, true}) {
+    const auto write = [&](Tensor table) {
+      table.as_strided({64, 32}, {64, 1})[3].index_fill_(0, at, 7);
+      rc::view_as_complex(table.reshape({64, 32, 2}))[5].index_fill_(0, at, 9);
+      table.as_strided({64, 32}, {64, 1}).slice(1, 2, 30)[4] = 5;
+      return table * 1;
+    };
+    const Tensor table = rc::zeros({64, 64}, rc::float64), wanted = rc::zeros({64, 64}, rc::float64);
+    wanted[3].slice(0, 0, 2).fill_(7);
+    wanted.index({5, 0}) = 9;
+    wanted.index({5, 2}) = 9;
+    wanted[4].slice(0, 2, 30).fill_(5);
+    if (under_vmap) expect_equal(rc::vmap(write)(rc::stack({table, table}))[1], wanted);
+    else expect_equal(write(table), wanted);
   }
 }
 

@@ -191,4 +191,14 @@ TEST(VmapChunks, OfGroupsFindTheUnmappedArgumentAsItWasGiven) {
   }
 }
 
+TEST(VmapChunks, OfATensorThatIsMappedAndSharedKeepTheWritesOfAllChunks) {
+  const auto f = [](Tensor x, Tensor all) {
+    x.mul_(2);
+    return x + all.size(0);
+  };
+  const Tensor x = doubles({1, 2, 3});
+  expect_values(rc::vmap(f, {.in_dims = {0, rc::none}, .chunk_size = 1})(x, x), {5, 7, 9});
+  expect_values(x, {2, 4, 6});
+}
+
 }  // namespace

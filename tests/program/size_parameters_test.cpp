@@ -298,4 +298,16 @@ TEST(SizeParameters, OfLoopsAndKeysToo) {
   expect_equal(program({filled(4)})[0], by_shape(doubled, filled(4)));
 }
 
+/// As where the bound is a number.
+TEST(SizeParameters, OfDrawsFitTheDtype) {
+  const WithSize drawn = [](Tensor, Size n) { return rc::randint(-100, 25 * n, {50}, {.dtype = rc::int8}); };
+  const rc::Program program = recorded(drawn, filled(5));
+  const Tensor wanted = by_shape(drawn, filled(4));
+  rc::manual_seed(3);
+  expect_equal(program({filled(4)})[0], wanted);
+  EXPECT_THROW(program({filled(6)}), rc::ValueError);
+  EXPECT_THROW(recorded(drawn, filled(6)), rc::ValueError);
+  EXPECT_THROW(recorded([](Tensor, Size n) { return rc::randint(INT64_MIN, n, {3}); }, filled(5)), rc::ValueError);
+}
+
 }  // namespace

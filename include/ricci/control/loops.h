@@ -76,7 +76,7 @@ void require_same_after_step(const char* name, S& before, S& after) {
                             tree::copy_values(tree::values(users_part(before))));
 }
 
-/// Of a loop, known while it is recorded.
+/// The bound of a loop, which is known while the loop is recorded.
 template <WholeNumber T>
 Size size_of_bound(T bound) {
   if constexpr (Integer<T>) return host_index(bound);
