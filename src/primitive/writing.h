@@ -47,7 +47,7 @@ struct ArgumentLink : Link {
   /// here and below: `transform` is its own, and the innermost level is the one that it runs at.
   virtual Tensor part_of_caller(const Interpreter& transform, std::span<const Op> views) const = 0;
   /// What is written there where `value` is written to the same part of the argument.
-  virtual ValueRef value_of_caller(const Interpreter& transform, const ValueRef& value) const = 0;
+  virtual ValueRef value_of_caller(Interpreter& transform, const ValueRef& value) const = 0;
 };
 
 /// Whether the elements behind the value are memory that the user lent.

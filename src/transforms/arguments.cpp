@@ -87,7 +87,7 @@ Tensor DifferentiatedArgument::part_of_caller(const Interpreter&, std::span<cons
   return part;
 }
 
-ValueRef DifferentiatedArgument::value_of_caller(const Interpreter&, const ValueRef& value) const {
+ValueRef DifferentiatedArgument::value_of_caller(Interpreter&, const ValueRef& value) const {
   return base_after({}, value);
 }
 
@@ -111,10 +111,10 @@ Tensor MappedArgument::part_of_caller(const Interpreter& transform, std::span<co
   return part;
 }
 
-ValueRef MappedArgument::value_of_caller(const Interpreter& transform, const ValueRef& value) const {
+ValueRef MappedArgument::value_of_caller(Interpreter& transform, const ValueRef& value) const {
   const auto& batch = static_cast<const BatchInterpreter&>(transform);
   if (batch.lanes) {
-    const AtLevel inside(find_interpreter(level));  // whom the error names
+    const AtLevel inside(&transform);  // which the error names
     raise<NotImplementedError>("write: the target is an argument of " + transform_text(&batch) +
                                ", of whose examples only a part runs; write to a clone() of it");
   }

@@ -31,7 +31,7 @@ struct DifferentiatedArgument final : ArgumentLink {
   }
   ValueRef base_after(const ValueRef&, const ValueRef& value) const override;
   Tensor part_of_caller(const Interpreter& transform, std::span<const Op> views) const override;
-  ValueRef value_of_caller(const Interpreter& transform, const ValueRef& value) const override;
+  ValueRef value_of_caller(Interpreter& transform, const ValueRef& value) const override;
 };
 
 /// The argument of vmap, mapped over `axis` of the caller's tensor.
@@ -45,7 +45,7 @@ struct MappedArgument final : ArgumentLink {
   ValueRef base_after(const ValueRef& base_value, const ValueRef& value) const override;
   Tensor part_of_caller(const Interpreter& transform, std::span<const Op> views) const override;
   /// With the examples along axis 0.
-  ValueRef value_of_caller(const Interpreter& transform, const ValueRef& value) const override;
+  ValueRef value_of_caller(Interpreter& transform, const ValueRef& value) const override;
   /// One example of it.
   bool locate(Type& type, Strides& strides, void*& data) const override;
 };
