@@ -65,8 +65,6 @@ void expect_derivatives(const Loss& loss, double number) {
 TEST(SaturatedLosses, HaveDerivativesWithAllTheirDigits) {
   for (const Loss& loss : losses)
     for (double number : {-80., -40., -10., -1., 1., 10., 40., 80.}) {
-      // Far on the wrong side, the slope of a softmax is computed as 1 - 1: only where the class is right is it a sum.
-      if (std::string(loss.name) == "of classes, the first is right" && number < 0) continue;
       expect_derivatives<float>(loss, number);
       expect_derivatives<double>(loss, number);
     }

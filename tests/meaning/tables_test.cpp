@@ -88,18 +88,21 @@ Tensor list(const Tensor& x, int rows) {
   return rc::stack(all);
 }
 
+/// Of float64: a table of six rows adds cotangents in another order than a list, some hundred terms below 100.
+constexpr double other_order = 1e-12;
+
 TEST(Tables, HaveTheDerivativesOfAListOfTensors) {
   const Tensor x = rc::rand({3}, rc::float64), xs = rc::rand({4, 3}, rc::float64);
   const auto by = [](auto fill) { return [=](const Tensor& x) { return square(fill(x, 6)).sum(); }; };
-  expect_close(rc::grad(by(table))(x), rc::grad(by(list))(x), 1e-12);
-  expect_close(rc::hessian(by(table))(x), rc::hessian(by(list))(x), 1e-12);
-  expect_close(rc::jacrev(rc::grad(by(table)))(x), rc::hessian(by(list))(x), 1e-12);
-  expect_close(rc::jacfwd(by(table))(x), rc::grad(by(list))(x), 1e-12);
-  expect_close(rc::vmap(rc::grad(by(table)))(xs), rc::vmap(rc::grad(by(list)))(xs), 1e-12);
+  expect_close(rc::grad(by(table))(x), rc::grad(by(list))(x), other_order);
+  expect_close(rc::hessian(by(table))(x), rc::hessian(by(list))(x), other_order);
+  expect_close(rc::jacrev(rc::grad(by(table)))(x), rc::hessian(by(list))(x), other_order);
+  expect_close(rc::jacfwd(by(table))(x), rc::grad(by(list))(x), other_order);
+  expect_close(rc::vmap(rc::grad(by(table)))(xs), rc::vmap(rc::grad(by(list)))(xs), other_order);
   const auto mapped = [&](auto fill) { return [=](const Tensor& xs) { return rc::vmap(by(fill))(xs).sum(); }; };
-  expect_close(rc::grad(mapped(table))(xs), rc::grad(mapped(list))(xs), 1e-12);
+  expect_close(rc::grad(mapped(table))(xs), rc::grad(mapped(list))(xs), other_order);
   auto [y, along] = rc::linearize(by(table), x);
-  expect_close(along(x), rc::sum(rc::grad(by(list))(x) * x), 1e-12);
+  expect_close(along(x), rc::sum(rc::grad(by(list))(x) * x), other_order);
 }
 
 TEST(Tables, OfTheCallerAreFilledUnderEveryTransform) {
