@@ -107,10 +107,11 @@ void TapeRecord::take_off_dropped() noexcept {
 
 namespace {
 
-/// `so_far`: what has been added to the cotangent of input 0; undefined if the rule has gone on from there.
+/// `so_far`: the sum of what has been added to the cotangent of input 0, which the rule may take over; null if input 0
+/// has none.
 Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::span<const Tensor> cotangents,
-                           bool last_use, Tensor& so_far) {
-  const bool may_add = so_far.defined() && narrowed_levels == 0 && type_of(so_far) == said.input_types[0];
+                           bool last_use, Tensor* so_far) {
+  const bool may_add = so_far && so_far->defined() && narrowed_levels == 0 && type_of(*so_far) == said.input_types[0];
   Mask wanted;
   for (int parent : said.parents) wanted.push_back(parent >= 0);
   return cotangents_of({node.rules, node.parameters.get()},
@@ -122,7 +123,7 @@ Tensors cotangents_of_node(const TapeNode& node, const UnpackedNode& said, std::
                         .wanted = wanted,
                         .residual = said.residual,
                         .last_use = last_use,
-                        .so_far = may_add ? &so_far : nullptr});
+                        .so_far = may_add ? so_far : nullptr});
 }
 
 /// A view of a value that is on the tape: through views one after the other, if the tape has noted several.
@@ -163,20 +164,12 @@ bool is_small_part(const ViewOnTape& part, const Type& shown) {
 /// Adds the cotangent of a part, which the views show, to the sum for the whole, without a walk over the whole: a loop
 /// that reads a row a step adds a row a step on its way back. Requires: the part is small.
 void add_to_part(Tensor& sum, const ViewOnTape& part, const Tensor& cotangent) {
-  const auto shown = [&] {
-    Tensor of = sum;
-    for (Op view : part.views) {
-      const Tensor base = std::move(of), *const pointer = &base;
-      of = apply_one(view, &pointer, 1);
-    }
-    return of;
-  };
+  const std::span<const Op> views{part.views.begin(), part.views.size()};
   if (!innermost && sum.cell()->refs.is(1) && sole_array(sum.cell())) {
-    shown().add_(cotangent);
+    shown_through(views, sum).add_(cotangent);
     return;
   }
-  const ValueRef added = read(add(shown(), cotangent), part.views.back().rules->name);
-  const std::span<const Op> views{part.views.begin(), part.views.size()};
+  const ValueRef added = read(add(shown_through(views, sum), cotangent), views.back().rules->name);
   sum = GivenAway::from_handle(sum, [&] { return wrap(put_through_views(views, value_of(sum), added)); });
 }
 
@@ -237,7 +230,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
       bool last_use = true;
       for (std::size_t i = 0; i < outputs.size(); ++i) last_use &= !kept[at(node->first_slot) + i];
       const int parent = said.parents.empty() ? -1 : said.parents[0];
-      Tensor none, &so_far = is_passed(parent) ? by_slot[at(parent)] : none;
+      Tensor* const so_far = is_passed(parent) ? &by_slot[at(parent)] : nullptr;
       Tensors cts;
       if (!(node->rules->is_view && added_to_whole(*node, said)))
         cts = cotangents_of_node(*node, said, outputs, last_use, so_far);

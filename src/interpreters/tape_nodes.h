@@ -37,9 +37,9 @@ struct UnpackedNode {
   Tensors inputs, outputs;  // undefined unless kept
   Types input_types;
   SmallVector<Type, 1> output_types;
-  SmallVector<int, 3> parents;  // the inputs' slots; -1 where an input is not tracked
-  const TapeNode* first = nullptr;  // that gave the first input; null: an input of the tape, or not on it
-  const Residual* residual;     // null unless it is of a custom operation
+  SmallVector<int, 3> parents;      // the inputs' slots; -1 where an input is not tracked
+  const TapeNode* first = nullptr;  // the node that gave the first input; null: an input of the tape, or not on it
+  const Residual* residual;         // null unless it is of a custom operation
 };
 
 /// Adds at its end and passes from there to its beginning. Nodes stay where they are until they are taken off. A node

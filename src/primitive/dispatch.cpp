@@ -331,6 +331,14 @@ ValueRef read(const Tensor& tensor, const char* op) {
   return as_it_runs(tensor, read_whole(tensor, value, op));
 }
 
+Tensor shown_through(std::span<const Op> views, Tensor base) {
+  for (Op view : views) {
+    const Tensor of = std::move(base), *const pointer = &of;
+    base = apply_one(view, &pointer, 1);
+  }
+  return base;
+}
+
 Tensor without_switched_off(const Tensor& tensor, const char* op) {
   const ValueRef& value = value_of(tensor);
   ValueRef left = read_whole(tensor, value, op);
@@ -361,7 +369,7 @@ Values dispatch(Op op, std::span<const ValueRef> inputs) {
 
 namespace {
 
-/// Elements of its own for a part that shows less than half of what is behind it.
+/// Gives a part elements of its own where it shows less than half of the array behind it.
 void keep_part(ValueRef& part) {
   for_each_place(part, [](ValueRef& value) {
     const auto& shown = static_cast<const Array&>(*value);
@@ -392,7 +400,8 @@ ValueRef part_to_keep(const Tensor& base, ValueRef part) {
   };
   const Interpreter* keeper = innermost;
   while (keeper && !may_keep(*keeper)) keeper = keeper->parent;
-  keeper ? keep_part(part) : keep_tangents(part);
+  if (keeper) keep_part(part);
+  else keep_tangents(part);
   return part;
 }
 

@@ -15,7 +15,7 @@ namespace {
 /// The values behind some cells, and how often each is referred to from there.
 class Holders {
  public:
-  /// A root, and those of its views that hold a current value: after a write, these compute it anew.
+  /// Of a root: its value and the current values of its views. After a write, the views compute theirs anew.
   void add_cell(const Cell& cell) {
     cells_.push_back(&cell);
     if (cell.value) add(*cell.value);

@@ -9,21 +9,20 @@
 namespace ricci {
 
 /// The elements behind a cell's value that nobody else can see, at whatever level they stand. While they are offered,
-/// an operation with the rule `overwrite` whose first operand shows them makes its result in them: `D[i] = y` under
-/// vmap then copies one row, not all of D.
+/// an operation with the rule `overwrite` may put its result into them, if its first operand shows them. Example:
+/// `D[i] = y` under vmap then copies one row, not all of D.
 ///   GivenAway given(cell, nullptr);  const GivenAway::Offer offer(&given);  result = put(base, value, view);
 class GivenAway {
  public:
-  /// Requires: `owner` is a root. Once the operation has succeeded, `owner` takes its result
-  /// or ends; so do the tensors that `owner` shows, if it is the argument of a transform. `incoming`, which the caller
-  /// holds once, may be a view of the elements.
+  /// Requires: `owner` is a root. Once the operation has succeeded, `owner` takes its result or ends; so do the tensors
+  /// that `owner` shows, if it is the argument of a transform. `incoming` may be a view of the elements, and the
+  /// caller holds it once.
   GivenAway(const Cell& owner, const Value* incoming) : GivenAway(owner, incoming, true) {}
   GivenAway(const GivenAway&) = delete;
   /// Whether a whole like this is large enough: to copy a few elements costs less than to find out who holds them.
   static bool pays_for(const Value& whole);
-  /// run(), an operation on the value of `handle`, which may have the elements if nobody but the handle, or the bases
-  /// that it is a view of and nobody else holds, shows them: the handle is not to be used again.
-  /// `incoming`: as above.
+  /// run(), an operation on the value of `handle`, with its elements offered where the handle holds them alone, or is a
+  /// view of bases that nobody else holds. The handle is not to be used again. `incoming`: as above.
   template <class Run>
   static auto from_handle(const Tensor& handle, const Run& run, const Value* incoming = nullptr);
 

@@ -258,6 +258,9 @@ ValueRef part_to_keep(const Tensor& base, ValueRef part);
 /// of the examples that run; inside a recording that sees everything, as a variable of it.
 ValueRef read(const Tensor& tensor, const char* op);
 
+/// What the last of these views shows, of which the first is one of `base` and each other one of the view before it.
+Tensor shown_through(std::span<const Op> views, Tensor base);
+
 /// The tensor itself, or what no_grad and derivatives that have ended leave of it, in a cell of its own, with the rows
 /// of all examples. Throws what `live` throws.
 Tensor without_switched_off(const Tensor& tensor, const char* op);

@@ -19,11 +19,6 @@
 #include "tensor/symbols.h"
 
 namespace ricci {
-
-/// As put_through_views, where `shown` stands in the base's own elements: where the views show all of them, the base is
-/// what is seen the other way round, and no derivative of the old base is taken. Lives in ops/, as an operation.
-ValueRef base_of_shown(std::span<const Op> views, const ValueRef& base, const ValueRef& shown);
-
 namespace {
 
 bool has_level(const Value& value, Level level) { return part_at(value, level) != nullptr; }

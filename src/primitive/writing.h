@@ -64,6 +64,9 @@ void show_lent_elements(Cell& handle);
 /// `base` with a part replaced by `value`: the one that the last of these views shows, each of the one before and the
 /// first of `base`. Requires: if they are several, all of them can be lifted. Lives in ops/, as an operation.
 ValueRef put_through_views(std::span<const Op> views, const ValueRef& base, const ValueRef& value);
+/// As put_through_views, where `shown` stands in the base's own elements: where the views show all of them, the base is
+/// what is seen the other way round, and no derivative of the old base is taken. Lives in ops/, as an operation.
+ValueRef base_of_shown(std::span<const Op> views, const ValueRef& base, const ValueRef& shown);
 
 /// Throws TransformError if `target` holds one value for what `value` has per example of a running vmap, or was
 /// captured by a function under differentiation. `name` is the writing operation.
@@ -79,8 +82,9 @@ Tensor applied_in_place(Op op, const Tensors& operands);
 
 /// Shape and type checks of a write, then the write.
 void write_result(const Tensor& target, const Tensor& result, const char* name);
-/// A write by an operation that replaces some elements of its target: while it lives, the operation does that in the
-/// elements themselves, where nobody else can see them. They get their values back unless the result is assigned.
+/// A write by an operation that replaces some elements of its target, as `scatter_` does. While the object lives, the
+/// operation replaces the elements where they stand, if nobody else can see them. The old values come back unless the
+/// result is assigned.
 ///   SomeOverwritten some(x, "scatter_");  some.assign(scatter(x, dim, index, src));
 class SomeOverwritten {
  public:

@@ -215,8 +215,7 @@ class Parser {
     const std::string_view before = text;
     Size size;
     parameters::parse(size, text);
-    if (!size.is_symbol() && (size.raw() < -most_of_a_size || size.raw() > most_of_a_size))
-      raise_expected("a size that memory can hold", before);
+    require_extent(size, before);
     return size;
   }
 

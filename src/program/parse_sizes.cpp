@@ -6,7 +6,14 @@
 #include "ricci/primitive/parameters.h"
 #include "tensor/symbols.h"
 
-namespace ricci::parameters {
+namespace ricci {
+
+void require_extent(Size size, std::string_view text) {
+  if (!size.is_symbol() && (size.raw() < -most_of_a_size || size.raw() > most_of_a_size))
+    raise_expected("a size that memory can hold", text);
+}
+
+namespace parameters {
 namespace {
 
 /// `2*s0*s1+1`, `((s0+1)/(2))`.
@@ -83,8 +90,8 @@ void parse(Size& value, std::string_view& text) {
   }
   const std::string_view before = text;
   value = SizeParser(text).sum();
-  if (!value.is_symbol() && (value.raw() < -most_of_a_size || value.raw() > most_of_a_size))
-    raise_expected("a size that memory can hold", before);
+  require_extent(value, before);
 }
 
-}  // namespace ricci::parameters
+}  // namespace parameters
+}  // namespace ricci

@@ -79,16 +79,21 @@ ValueRef DifferentiatedArgument::base_after(const ValueRef&, const ValueRef& val
 }
 
 Tensor DifferentiatedArgument::part_of_caller(const Interpreter&, std::span<const Op> views) const {
-  Tensor part = base;
-  for (Op view : views) {
-    const Tensor of = std::move(part), *const pointer = &of;
-    part = apply_one(view, &pointer, 1);
-  }
-  return part;
+  return shown_through(views, base);
 }
 
 ValueRef DifferentiatedArgument::value_of_caller(Interpreter&, const ValueRef& value) const {
   return base_after({}, value);
+}
+
+Tensor view_of_rows(Op view, const Tensor& rows, Size size) {
+  if (!view.rules->lifted) {
+    const bool mapped = true;
+    return view.rules->batch(view.parameters, {.size = size, .inputs = {&rows, 1}, .mapped = Mask{mapped}}).outputs[0];
+  }
+  const OwnedParameters lifted = view.rules->lifted(view.parameters, size);
+  const Tensor* input = &rows;
+  return apply_one({view.rules, lifted.get()}, &input, 1);
 }
 
 ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& value) const {
@@ -103,11 +108,7 @@ ValueRef MappedArgument::base_after(const ValueRef& base_value, const ValueRef& 
 Tensor MappedArgument::part_of_caller(const Interpreter& transform, std::span<const Op> views) const {
   const auto& batch = static_cast<const BatchInterpreter&>(transform);
   Tensor part = axis == 0 ? base : movedim(base, axis, 0);
-  for (Op view : views) {
-    const OwnedParameters lifted = view.rules->lifted(view.parameters, batch.size);
-    const Tensor of = std::move(part), *const pointer = &of;
-    part = apply_one({view.rules, lifted.get()}, &pointer, 1);
-  }
+  for (Op view : views) part = view_of_rows(view, part, batch.size);
   return part;
 }
 

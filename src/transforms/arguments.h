@@ -34,6 +34,9 @@ struct DifferentiatedArgument final : ArgumentLink {
   ValueRef value_of_caller(Interpreter& transform, const ValueRef& value) const override;
 };
 
+/// The view of every example, whose rows are along axis 0.
+Tensor view_of_rows(Op view, const Tensor& rows, Size size);
+
 /// The argument of vmap, mapped over `axis` of the caller's tensor.
 struct MappedArgument final : ArgumentLink {
   std::int64_t axis;

@@ -371,21 +371,6 @@ Tensor BatchRun::State::place(const Collected& found, Dim out_dim, const tree::W
   return found.is_callers ? repeated : in_own_cell(repeated);
 }
 
-namespace {
-
-/// The view of every example, whose rows are along axis 0.
-Tensor view_of_rows(Op view, const Tensor& rows, Size size) {
-  if (!view.rules->lifted) {
-    const bool mapped = true;
-    return view.rules->batch(view.parameters, {.size = size, .inputs = {&rows, 1}, .mapped = Mask{mapped}}).outputs[0];
-  }
-  const OwnedParameters lifted = view.rules->lifted(view.parameters, size);
-  const Tensor* input = &rows;
-  return apply_one({view.rules, lifted.get()}, &input, 1);
-}
-
-}  // namespace
-
 /// A result that is an argument, or a view of one, as the same view of the caller's tensor; else undefined. `shown` is
 /// the leaf as the first run gave it.
 Tensor BatchRun::State::view_of_argument(const Tensor& shown, std::size_t leaf, Dim out_dim,

@@ -360,7 +360,7 @@ TEST(Jacobian, LeavesUndefinedLeavesUndefined) {
   EXPECT_FALSE(h[&Linear::weight].bias.defined());
 }
 
-/// A function that runs once a chunk finds its arguments as they were given, and leaves them as one run does.
+/// Each chunk runs the function on the arguments as they were given. In the end the arguments are as after one run.
 TEST(Jacobian, InChunksOfAFunctionThatWritesToItsArguments) {
   const auto f = [](Tensor x, Tensor scale, std::vector<Tensor> rest) {
     scale.mul_(2);
