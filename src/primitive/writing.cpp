@@ -2,6 +2,7 @@
 // base. Outside transforms, where nobody else needs the old elements, the kernel writes into them directly.
 #include "primitive/writing.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <optional>
@@ -46,8 +47,62 @@ bool locate_in(Cell* cell, Array* array, Place& place) {
   return locate_views(views_to_root(cell), place.type, place.strides, place.data);
 }
 
+/// Whether what the view shows can be the value of its root, if nobody sees the root: no tape or no_grad has touched
+/// the view, and its elements lie in row-major order.
+bool can_be_value_of_root(const Cell& view) {
+  const Link& link = *view.link;
+  if (!view.value || !link.operation() || link.seen != link.root->version || link.cut_below || link.cut_of_base)
+    return false;
+  const Type& type = view.value->type;
+  const bool is_open = std::any_of(type.shape.begin(), type.shape.end(), [](Size s) { return s.is_symbol(); });
+  const auto* elements = static_cast<const Array*>(innermost_part(*view.value, ValueKind::array));
+  return !is_open && !type.weak && (!elements || is_contiguous(elements->type.shape, elements->strides));
+}
+
+/// The first of these views of the root, counted from the cell, whose elements are copies of the root's, if the cells
+/// between it and the root are held by one another alone; else null.
+Cell* copy_of_unseen(const SmallVector<Cell*, 8>& views, const Value& root) {
+  Shape shape = root.type.shape;
+  for (Size& size : shape) size = size.hint();
+  Type type{root.type.dtype, shape};
+  Strides strides = root.kind == ValueKind::array ? static_cast<const Array&>(root).strides : contiguous_strides(shape);
+  void* nowhere = nullptr;
+  Cell* copy = nullptr;
+  for (std::size_t i = views.size(); i-- > 0;) {
+    if (!views[i]->link->locate(type, strides, nowhere)) {
+      if (!can_be_value_of_root(*views[i])) return copy;
+      copy = views[i];
+      type = copy->value->type;
+      strides = contiguous_strides(type.shape);
+    }
+    if (!views[i]->refs.is(1)) break;
+  }
+  return copy;
+}
+
+/// After `y = y.t().reshape({-1, 3})`, which copies, no handle reaches the old y. The copy's value then becomes
+/// the root's, and the copy a view of all of it: a write to y passes through no other view, and the old elements end.
+void give_copy_to_unseen_root(Cell* cell) {
+  Cell* const root = root_of(cell);
+  if (!root->refs.is(1) || root == cell || root->link || home_of(root)->lends || narrowed_levels != 0) return;
+  const SmallVector<Cell*, 8> views = views_to_root(cell);
+  Cell* const copy = copy_of_unseen(views, *root->value);
+  if (!copy) return;
+  const Tensor handle = views.back()->link->base;
+  const ValueRef value = copy->value;
+  const Shape& shape = value->type.shape;
+  Owned<Link> all = strided_link(wrap(value), shape, contiguous_strides(shape), 0);
+  all->base = handle;
+  all->root = root;
+  all->seen = Link::never;
+  forget_views(root);
+  root->value = value;
+  delete std::exchange(copy->link, all.release());
+}
+
 /// The elements of a tensor outside transforms, if no one else can see them but the caller, who may read `reader`.
 std::optional<Place> sole_place(Cell* cell, const Value* reader = nullptr) {
+  give_copy_to_unseen_root(cell);
   Cell* root = root_of(cell);
   forget_views(root);
   Array* array = sole_array(root, reader);
@@ -439,6 +494,7 @@ void make(Changes& changes, const GivenAway* given) noexcept {
 /// and elements that were overwritten on the way get their values back. `given`: the root's elements, among which
 /// `value` has been computed.
 void assign(Cell* cell, ValueRef value, GivenAway* given = nullptr) {
+  if (!given) give_copy_to_unseen_root(cell);
   const SmallVector<Cell*, 8> views = views_to_root(cell);
   Cell* const root = root_of(cell);
   const Operations ops = as_one_view(views);
@@ -509,6 +565,7 @@ struct SomeOverwritten::Given {
 
 SomeOverwritten::SomeOverwritten(const Tensor& target, const char* name) : target_(target), name_(name) {
   require_defined(name, target, 0);
+  give_copy_to_unseen_root(target.cell());
   Cell* const root = root_of(target.cell());
   if (!root->value || !GivenAway::pays_for(*root->value) || (target.cell()->link && target.cell()->link->cut_of_base))
     return;

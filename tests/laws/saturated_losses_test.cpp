@@ -49,7 +49,8 @@ void expect_derivatives(const Loss& loss, double number) {
   SCOPED_TRACE(std::string(loss.name) + " at " + std::to_string(number));
   // A handful of roundings, each relative to a factor of the result.
   const auto expect = [](const Tensor& found, double wanted, const char* what) {
-    const double error = 16 * std::numeric_limits<T>::epsilon() * std::fabs(wanted) + std::numeric_limits<T>::min();
+    const double epsilon = std::numeric_limits<T>::epsilon(), smallest = std::numeric_limits<T>::min();
+    const double error = 16 * epsilon * std::fabs(wanted) + smallest;
     EXPECT_NEAR(found.to(rc::float64).item<double>(), wanted, error) << what;
   };
   const auto forward = [](auto g) { return [g](Tensor v) { return rc::jvp(g, v, ones_like(v)).second; }; };

@@ -88,8 +88,9 @@ void expect_right_or_nan(const Case& c, const List& x, bool may_be_nan) {
     for (const Tensor& t : x) at += " " + std::to_string(number_of(t));
     // `wanted` comes from differences over a step of 1e-6, and sides that differ by a thousandth count as equal.
     for (const double d : found)
-      if (!std::isnan(d) || !may_be_nan)
+      if (!std::isnan(d) || !may_be_nan) {
         EXPECT_NEAR(d, wanted, 1e-2 * std::max(1.0, wanted)) << "at" << at << ", by input " << i;
+      }
   }
 }
 

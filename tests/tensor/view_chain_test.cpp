@@ -87,6 +87,69 @@ TEST(ViewChain, ThatCopiesElementsKeepsTwoCopies) {
   expect_equal(x, expected);
 }
 
+TEST(ViewChain, ThatCopiesElementsAndIsWrittenInALoopDoesNotGrow) {
+  constexpr int rows = 200;
+  const auto steps = [](const Tensor& x, int n) {
+    Tensor y = x * 1;
+    for (int i = 0; i < n; ++i) {
+      y = y.t().reshape({rows, 3});
+      y.add_(1);
+    }
+    return y;
+  };
+  const auto with_clones = [](const Tensor& x, int n) {
+    Tensor y = x * 1;
+    for (int i = 0; i < n; ++i) y = y.t().clone().reshape({rows, 3}) + 1;
+    return y;
+  };
+  const Tensor x = rc::arange(3.0 * rows).reshape({rows, 3});
+  const auto cost = [&](const auto& f, int n) {
+    const rc::pool::Costs costs;
+    const Tensor result = f(n);
+    return std::pair<std::size_t, std::uint64_t>(costs.peak, costs.bytes);
+  };
+  const auto holds = [&](const char* transform, const auto& around) {
+    SCOPED_TRACE(transform);
+    const auto f = [&](int n) { return around([&](const Tensor& y) { return steps(y, n); }); };
+    expect_equal(f(7), around([&](const Tensor& y) { return with_clones(y, 7); }));
+    const auto [peak, bytes] = cost(f, 40);
+    const auto [peak_of_twice, bytes_of_twice] = cost(f, 80);
+    EXPECT_LE(bytes_of_twice, 2 * bytes + 4096);
+    return std::pair(peak, peak_of_twice);
+  };
+  const auto [peak, twice] = holds("nothing", [&](const auto& f) { return f(x); });
+  EXPECT_LE(twice, peak + 1024);
+  const auto [peak_of_vmap, twice_of_vmap] =
+      holds("vmap", [&](const auto& f) { return rc::vmap(f)(rc::stack({x, x})); });
+  EXPECT_LE(twice_of_vmap, peak_of_vmap + 1024);
+  holds("jvp", [&](const auto& f) { return rc::jvp(f, x, rc::ones_like(x)).second; });
+  holds("grad", [&](const auto& f) { return rc::grad([&](Tensor y) { return (f(y) * f(y)).sum(); })(x); });
+  holds("trace", [&](const auto& f) { return rc::trace(f)(x)(std::vector{x})[0]; });
+}
+
+/// A tensor that somebody still holds is written, as ever.
+TEST(ViewChain, ThatCopiesElementsOfATensorThatIsHeldIsTiedToIt) {
+  const Tensor base = rc::zeros({2, 3}), other = base;
+  Tensor x = base;
+  x = x.t().reshape({2, 3});
+  x.add_(1);
+  expect_values(base, Values(6, 1));
+  Tensor y = rc::zeros({2, 3});
+  const Tensor row = y[0];
+  y = y.t().reshape({2, 3});
+  y.add_(1);
+  expect_values(row, {1, 1, 1});
+  Tensor z = rc::zeros({2, 3});
+  Tensor shown = z.t().reshape({6});
+  z = z.t().reshape({2, 3});
+  shown.add_(1);
+  expect_values(z, Values(6, 1));
+  Tensor self = rc::ones({2, 3});
+  Tensor& same = self;
+  self = std::move(same);
+  expect_values(self, Values(6, 1));
+}
+
 /// A view that is tied to the root stands for the whole chain: slices, permutations and all.
 TEST(ViewChain, OfManyKindsShowsTheSamePlaces) {
   const Tensor base = rc::arange(24.0).reshape({4, 6}).clone();
