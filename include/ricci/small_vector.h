@@ -126,10 +126,12 @@ class SmallVector {
       other.clear();
     }
   }
-  /// Requires: trivially copyable elements, at most N of them.
+  /// Requires: trivially copyable elements, at most N of them. A few registers copy all places at once, those that hold
+  /// no element too, where a loop or a call would have to look how many do.
   void copy_inline(const SmallVector& other) {
     size_ = other.size_;
-    __builtin_memcpy(inline_, other.data(), size_ * sizeof(T));
+    if (sizeof(inline_) <= 64 && !other.heap_) __builtin_memcpy(inline_, other.inline_, sizeof(inline_));
+    else __builtin_memcpy(inline_, other.data(), size_ * sizeof(T));
   }
   [[gnu::noinline]] void grow(std::size_t count) {
     const auto wanted = static_cast<unsigned>(count < 2U * capacity_ ? 2U * capacity_ : count);

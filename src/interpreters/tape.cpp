@@ -199,7 +199,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
   for (int slot : slots) last = std::max(last, slot);
   const auto count = static_cast<std::size_t>(end - first);
   std::vector<Tensor> by_slot(count);
-  std::vector<bool> kept(count);
+  SmallVector<bool, 64> kept(count);
   const auto is_passed = [=](int slot) { return slot >= first; };
   const auto at = [=](int slot) { return static_cast<std::size_t>(slot - first); };
   for (int slot : wanted)
@@ -235,10 +235,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
       if (!(node->rules->is_view && added_to_whole(*node, said)))
         cts = cotangents_of_node(*node, said, outputs, last_use, so_far);
       for (std::size_t i = 0; i < cts.size(); ++i)
-        if (is_passed(said.parents[i])) {
-          Tensor term = std::move(cts[i]);
-          accumulate(by_slot[at(said.parents[i])], term);
-        }
+        if (is_passed(said.parents[i])) accumulate(by_slot[at(said.parents[i])], std::move(cts[i]));
     }
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (!kept[at(node->first_slot) + i]) outputs[i] = Tensor();

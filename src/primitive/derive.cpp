@@ -124,10 +124,10 @@ Tensors cotangents_of(Op op, const Reverse& rule) {
   return cts;
 }
 
-void accumulate(Tensor& sum, const Tensor& term) {
+void accumulate(Tensor& sum, Tensor term) {
   if (!term.defined()) return;
   if (!sum.defined()) {
-    sum = term;
+    sum = std::move(term);
     return;
   }
   const bool unshared = sum.cell()->refs.is(1) && sole_array(sum.cell()) && !innermost && type_of(sum) == type_of(term);

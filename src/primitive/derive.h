@@ -19,6 +19,6 @@ inline unsigned kept_for_input(const Rules& rules, std::size_t i) { return rules
 Tensor repeated(const Tensor& x, Size examples);
 
 /// `sum` plus `term`, in place where nobody else holds `sum`; either may be undefined, which is zero.
-void accumulate(Tensor& sum, const Tensor& term);
+void accumulate(Tensor& sum, Tensor term);
 
 }  // namespace ricci
