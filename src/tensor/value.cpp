@@ -227,16 +227,23 @@ Block* new_large_block(const Type& type, std::size_t bytes) {
   } catch (const std::bad_alloc&) { throw TooLarge(type); }
 }
 
-std::int64_t bytes_of(const Type& type) {
+namespace {
+
+/// Multiplies `count` elements by the sizes. Throws TooLarge.
+inline std::int64_t checked_bytes(const Type& type) {
   constexpr std::int64_t address_space = std::int64_t{1} << 47;
-  std::int64_t bytes = static_cast<std::int64_t>(element_size(type.dtype));
+  auto bytes = static_cast<std::int64_t>(element_size(type.dtype));
   for (Size size : type.shape)
     if (__builtin_mul_overflow(bytes, size.hint(), &bytes) || bytes > address_space || bytes < 0) throw TooLarge(type);
   return bytes;
 }
 
+}  // namespace
+
+std::int64_t bytes_of(const Type& type) { return checked_bytes(type); }
+
 ArrayRef make_array(const Type& type) {
-  const std::int64_t bytes = bytes_of(type);
+  const std::int64_t bytes = checked_bytes(type);
   Strides strides = contiguous_strides(type.shape);
   Block* block = new_large_block(type, data_at + static_cast<std::size_t>(bytes));
   return ArrayRef::adopt(new (bytes_of(block) + array_at)
