@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-# The index of operations, docs/operations.md, made of the declarations and comments of include/ricci/ops/*.h: `write`
+# The index of operations, docs/reference/operations.md, made of the declarations and comments of include/ricci/ops/*.h: `write`
 # writes it, `check` says whether it is what the headers say. Knows the headers' form, not C++.
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/operations.md"
+PAGE = ROOT / "docs/reference/operations.md"
 SECTION = re.compile(r"^// ── (.*?)( ──)?$")
 NAME = r"(?P<name>[a-z]\w*)"
 FUNCTION = re.compile(r"^(?:inline )?(?:[\w:<>, ]+?[>&]? |const Tensor& |Tensor )" + NAME + r"\((?P<arguments>.*?)\)\s*[;{]")
 SAMPLER = re.compile(r"^RICCI_SAMPLER_OF_(?:ONE|TWO)\(" + NAME + r", (?P<arguments>.*?)\)$")
 OPENING = """# Index of operations
 
-Made of the headers in `include/ricci/ops/` by `./dev index`: all operations by header and section, with the names of
-their arguments. The headers say the rest: shapes, types, errors, bounds.
+`./dev index` makes this page of the headers in `include/ricci/ops/`. The page lists all operations by header and
+section, with the names of their arguments. The headers say the rest: shapes, types, errors, bounds.
 """
 
 
@@ -106,7 +106,7 @@ def main():
         PAGE.write_text(page())
     elif sys.argv[1:] == ["check"]:
         if not PAGE.exists() or PAGE.read_text() != page():
-            sys.exit("docs/operations.md is not what the headers say; run ./dev index")
+            sys.exit("docs/reference/operations.md is not what the headers say; run ./dev index")
     else:
         sys.exit("usage: operation_index.py write | check")
 

@@ -5,8 +5,8 @@
 // another kind (zero, subnormal, finite, infinite, NaN, of another sign) lies a zero, a pole or a threshold; the law
 // closes in on it and looks at both of its sides. At last it looks around the worst arguments found.
 //
-//   RICCI_ACCURACY_TABLE=docs/12-accuracy.md   writes what it found
-//   RICCI_ACCURACY_DRAWS=50                    draws fifty times as many arguments
+//   RICCI_ACCURACY_TABLE=docs/reference/accuracy.md   writes what it found
+//   RICCI_ACCURACY_DRAWS=50                           draws fifty times as many arguments
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -365,8 +365,8 @@ TEST(AccuracyPage, ShowsTheBoundOfEveryOperation) {
   std::map<std::string, double> bounds;
   for (const ricci::Rules* rules : laws::elementwise_operations())
     if (is_floating_result(*rules, ricci::float64) && !std::isinf(rules->ulps)) bounds[rules->name] = rules->ulps;
-  EXPECT_EQ(bounds_on_the_page(), bounds) << "RICCI_ACCURACY_TABLE=docs/12-accuracy.md build/release/tests/test_laws "
-                                             "--gtest_filter='*Accuracy.*' writes it anew";
+  EXPECT_EQ(bounds_on_the_page(), bounds) << "RICCI_ACCURACY_TABLE=docs/reference/accuracy.md build/release/"
+                                             "tests/test_laws --gtest_filter='*Accuracy.*' writes it anew";
 }
 
 FOR_OPERATIONS(Accuracy, laws::elementwise_operations());

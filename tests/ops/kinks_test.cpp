@@ -542,7 +542,7 @@ TEST(Kinks, OfPowersLeaveNaNInProductsAndNotInOnePower) {
   expect_values(rc::grad(rc::grad(one_power))(number(0)), {0});
 }
 
-/// docs/12-accuracy.md says so.
+/// docs/reference/accuracy.md says so.
 TEST(Cotangents, OfATensorThatIsReadOftenAreAddedInItsType) {
   const auto sum_of_reads = [](Tensor x) {
     Tensor sum = rc::zeros({});

@@ -3,8 +3,8 @@
 // Types: inputs promote as PyTorch's (category first, then size; 0-dim tensors and numbers do not raise the size).
 // Integers and booleans become the default dtype where an operation is made for neither; TypeError where it knows some
 // of them, but not the one at hand. float16 and bfloat16 are computed in float32 and rounded once.
-// Errors: "n ulp" bounds the error of float32 and float64 results over the whole domain (docs/12-accuracy.md), in units
-// in the last place; where none stands, each arithmetic step rounds once. Complex results are those of <complex>.
+// Errors: "n ulp" bounds the error of float32 and float64 results over the whole domain (docs/reference/accuracy.md),
+// in ulp of the result; where none stands, each arithmetic step rounds once. Complex results are those of <complex>.
 // Derivatives: of every order, unless said otherwise; at kinks and ties they are PyTorch's.
 #pragma once
 
