@@ -152,7 +152,8 @@ struct Scatter {
     // What was written is read back; a src larger than the index has zeros beyond it.
     const auto read_from = [&](const Tensor& x) { return apply(Gather{axis, place}, x, index); };
     Tensor read = read_from(ct);
-    if (!accumulate)
+    const bool is_written_once = type_of(index).shape[static_cast<std::size_t>(axis)].raw() == 1;
+    if (!accumulate && !is_written_once)
       read = of_last_writes(
           read, type_of(index).shape,
           [&](const Tensor& numbers) {

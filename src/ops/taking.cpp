@@ -182,13 +182,15 @@ struct PutAt {
   Tensor cotangent_of_values(const Tensor& ct, const Reverse& r) const {
     const std::span<const Tensor> indices = r.inputs.subspan(2);
     const Tensor rows = take_front(ct, indices, place);
-    if (accumulate) return rows;
+    const Shape& written = type_of(indices[0]).shape;
+    const bool is_written_once = std::ranges::all_of(written, [](Size size) { return size.raw() == 1; });
+    if (accumulate || is_written_once) return rows;
     const Shape& table = r.input_types[0].shape;
     const Type numbers{DType::int64, Shape(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(count()))};
     return of_last_writes(
-        rows, type_of(indices[0]).shape,
+        rows, written,
         [&](const Tensor& values) { return put_front(zeros_of(numbers), values, indices, false, place); },
-        [&](const Tensor& written) { return take_front(written, indices, place); });
+        [&](const Tensor& numbered) { return take_front(numbered, indices, place); });
   }
   BatchedOutputs batch(const Batch& b) const {
     const auto axes = static_cast<std::int64_t>(count());
