@@ -42,6 +42,23 @@ struct LogSumExp {
   }
 };
 
+/// t less its mean of weights p that sum to 1, along an axis. Where a weight is all but 1, one subtraction leaves only
+/// what t and the mean were rounded by; the second subtracts the mean of what is left, and its error is relative to the
+/// other elements.
+Tensor without_mean(const Tensor& p, const Tensor& t, std::int64_t axis) {
+  const int rank = type_of(t).rank();
+  const auto less_mean = [&](const Tensor& v) { return v - beside(inner_along(p, v, {axis}), {axis}, rank); };
+  return less_mean(less_mean(t));
+}
+
+/// The transpose of that in t: ct less p times the sum of ct, twice.
+Tensor without_sum(const Tensor& p, const Tensor& ct, std::int64_t axis) {
+  const auto less_sum = [&](const Tensor& v) {
+    return v - p * beside(sum_along(v, {axis}), {axis}, type_of(v).rank());
+  };
+  return less_sum(less_sum(ct));
+}
+
 struct Softmax {
   using kind = Explicit;
   static constexpr const char* name = "softmax";
@@ -58,7 +75,7 @@ struct Softmax {
  private:
   /// The Jacobian, diag(y) - y yᵀ, is symmetric.
   Tensor derivative(const Tensor& y, const Tensor& t) const {
-    return y * (t - beside(inner_along(y, t, {axis}), {axis}, type_of(y).rank()));
+    return y * without_mean(y, t, axis);
   }
 };
 
@@ -71,13 +88,9 @@ struct LogSoftmax {
   Type type(const Type& x) const { return type_along(name, axis, x); }
   void eval(Outputs out, Inputs in) const { kernels::log_softmax(out[0], in[0], static_cast<int>(axis)); }
   Tensors jvp(const Forward& f) const {
-    const Tensor& t = f.tangents[0];
-    return {t - beside(inner_along(exp(f.outputs[0]), t, {axis}), {axis}, type_of(t).rank())};
+    return {without_mean(exp(f.outputs[0]), f.tangents[0], axis)};
   }
-  Tensors vjp(const Reverse& r) const {
-    const Tensor& ct = r.cotangents[0];
-    return {ct - exp(r.outputs[0]) * beside(sum_along(ct, {axis}), {axis}, type_of(ct).rank())};
-  }
+  Tensors vjp(const Reverse& r) const { return {without_sum(exp(r.outputs[0]), r.cotangents[0], axis)}; }
   LogSoftmax lifted() const { return {axis + 1}; }
   static std::vector<Sample<LogSoftmax>> samples() { return samples_along_axes<LogSoftmax>(); }
 };
