@@ -18,8 +18,8 @@ section, with the names of their arguments. The headers say the rest: shapes, ty
 """
 
 
-def parameters_of(arguments):
-    """`const Tensor& x, std::int64_t dim = 0` → [`const Tensor& x`, `std::int64_t dim`]."""
+def with_defaults(arguments):
+    """`const Tensor& x, std::int64_t dim = 0` → [`const Tensor& x`, `std::int64_t dim = 0`]."""
     depth, parts, part = 0, [], ""
     for letter in arguments:
         depth += letter in "<({"
@@ -30,7 +30,12 @@ def parameters_of(arguments):
         else:
             part += letter
     parts.append(part)
-    return [re.sub(r"\s*=.*$", "", p).strip() for p in parts if p.strip()]
+    return [p.strip() for p in parts if p.strip()]
+
+
+def parameters_of(arguments):
+    """The same without defaults: [`const Tensor& x`, `std::int64_t dim`]."""
+    return [re.sub(r"\s*=.*$", "", p) for p in with_defaults(arguments)]
 
 
 def argument_names(arguments):

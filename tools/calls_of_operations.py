@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# A call of every operation, as C++, made of the declarations in include/ricci/ops/*.h: `calls_of_operations.py FILE`
+# writes to FILE a line `{"sum", [](const In& in) { return rc::sum(in.a, in.n); }},` for each declaration: with both truth
+# values where it takes one, and also without the arguments that have defaults. tests/support/calls_of_operations.h says
+# what `in` is. A declaration with parameters of other types than those below is left to that file.
+import re
+import sys
+from pathlib import Path
+
+from operation_index import FUNCTION, SAMPLER, parameters_of, statements, with_defaults
+
+ROOT = Path(__file__).resolve().parent.parent
+# The argument for a parameter, by its type.
+ARGUMENTS = {
+    "std::int64_t": "in.n",
+    "Size": "in.n",
+    "Bound": "in.n",
+    "Sizes": "in.n",
+    "Axes": "in.n",
+    "I": "in.n",
+    "I...": "in.n",
+    "std::optional<Size>": "in.n",
+    "Shape": "rc::Shape{in.n}",
+    "double": "in.x",
+    "P": "in.x",
+    "DType": "rc::float32",
+    "Reduction": "rc::Reduction::mean",
+    "TensorOptions": "rc::TensorOptions{}",
+    "LikeOptions": "rc::LikeOptions{}",
+    "IntegerOptions": "rc::IntegerOptions{}",
+    "SizeOptions": "rc::SizeOptions{.size = in.n}",
+    "ConvOptions": "rc::ConvOptions{.stride = in.n}",
+    "TriangularOptions": "rc::TriangularOptions{.upper = false}",
+    "std::string_view": '"ij,jk->ik"',
+    "std::vector<Tensor>": "std::vector<Tensor>{in.a, in.b, in.c}",
+    "std::vector<Index>": "std::vector<rc::Index>{in.b, in.n}",
+    "std::initializer_list<Size>": "{in.n, 1}",
+}
+TENSORS = ("in.a", "in.b", "in.c")
+TRUTH_VALUES = ("bool", "std::same_as<bool> auto")
+
+
+def argument(parameter, tensors, writes, truth):
+    """The argument for `const Axes& dims`; None if there is none. `tensors`: how many of them stand before it."""
+    kind = parameter.replace("const ", "").replace("&", "").rpartition(" ")[0].strip()
+    if kind == "Tensor":
+        text = TENSORS[tensors % len(TENSORS)]
+        return f"copy({text})" if writes and tensors == 0 else text
+    return truth if kind in TRUTH_VALUES else ARGUMENTS.get(kind)
+
+
+def call(name, parameters, truth):
+    """`rc::sum(in.a, in.n)`, with `truth` for each truth value; None if there is no argument for one."""
+    arguments, tensors = [], 0
+    for parameter in parameters:
+        arguments.append(argument(parameter, tensors, name.endswith(("_", "_out")), truth))
+        tensors += "Tensor&" in parameter
+    return None if None in arguments else f"rc::{name}({', '.join(arguments)})"
+
+
+def declarations():
+    """(name, parameters with their defaults) of each declaration."""
+    for header in sorted((ROOT / "include/ricci/ops").glob("*.h")):
+        for _, _, statement in statements(header):
+            if match := SAMPLER.match(statement):
+                yield match["name"], [f"const Tensor& {name}" for name in parameters_of(match["arguments"])]
+            elif (match := FUNCTION.match(statement)) and not match["name"].startswith("operator"):
+                yield match["name"], with_defaults(match["arguments"])
+
+
+def lines():
+    for name, parameters in declarations():
+        required = [p for p in parameters if "=" not in p]
+        forms = (parameters_of(", ".join(parameters)), required)
+        for text in {call(name, form, truth) for form in forms for truth in ("false", "true")} - {None}:
+            taken = "const In& in" if "in." in text else "const In&"
+            yield f'{{"{name}", []({taken}) {{ return {text}; }}}},\n'
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text("".join(sorted(set(lines()))))
