@@ -2,6 +2,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/index.h"
 #include "ops/indexing.h"
+#include "ops/patterns.h"
 #include "ops/reading.h"
 #include "primitive/called.h"
 #include "primitive/given.h"
@@ -147,15 +148,33 @@ struct Scatter {
     };
     return {r.last_use ? GivenAway::from_handle(ct, cleared) : cleared(), of_src, Tensor()};
   }
+  /// Whether fewer pairs of indices are compared than the table has elements.
+  bool pays_in_pairs(const Shape& written, const Shape& table) const {
+    const Size pairs = written.numel() * written[at(axis)], elements = table.numel();
+    return !place.wraps && !any_symbol(pairs, elements) && pairs <= elements;
+  }
+  /// Where a later index along the axis names the same place.
+  Tensor is_overwritten(const Tensor& index) const {
+    const Size count = type_of(index).shape[at(axis)];
+    const Tensor number = places_along(count);
+    Shape in_pairs = Shape::filled(type_of(index).shape.size() - at(axis) + 1, 1);
+    in_pairs[0] = in_pairs[1] = count;
+    const Tensor is_later = reshape(gt(reshape(number, {1, count}), reshape(number, {count, 1})), in_pairs);
+    const Tensor is_same = eq(unsqueeze(index, axis + 1), unsqueeze(index, axis));
+    return any(logical_and(is_same, is_later), axis + 1);
+  }
   Tensor cotangent_of_src(const Tensor& ct, const Reverse& r) const {
     const Tensor& index = r.inputs[2];
     // What was written is read back; a src larger than the index has zeros beyond it.
     const auto read_from = [&](const Tensor& x) { return apply(Gather{axis, place}, x, index); };
     Tensor read = read_from(ct);
-    const bool is_written_once = type_of(index).shape[static_cast<std::size_t>(axis)].raw() == 1;
-    if (!accumulate && !is_written_once)
+    const Shape& written = type_of(index).shape;
+    const bool is_written_once = accumulate || written[at(axis)].raw() == 1;
+    if (!is_written_once && pays_in_pairs(written, r.input_types[0].shape))
+      read = where(is_overwritten(index), 0, read);
+    else if (!is_written_once)
       read = of_last_writes(
-          read, type_of(index).shape,
+          read, written,
           [&](const Tensor& numbers) {
             const Tensor none = zeros_of({DType::int64, r.input_types[0].shape});
             return apply(Scatter{axis, false, place}, none, numbers, index);
@@ -174,6 +193,8 @@ struct Scatter {
   static std::vector<Sample<Scatter>> samples() {
     return {{{1, true, test_place(1, {2, 3})}, {rand({2, 3}), rand({2, 2}), test_index({0, 0, 2, 1}, {2, 2})}},
             {{0, false, test_place(0, {4})}, {rand({4}), rand({4}), test_index({3, 0, 3, 3}, {4})}},
+            {{0, false, test_place(0, {9})}, {rand({9}), rand({3}), test_index({3, 0, 3}, {3})}},
+            {{0, false, test_place(0, {4, 2})}, {rand({4, 2}), rand({2, 2}), test_index({3, 0, 3, 1}, {2, 2})}},
             {{0, true, test_place(0, {4})}, {rand({4}), rand({3}), test_index({1, 1}, {2})}}};
   }
 };

@@ -175,6 +175,10 @@ const WayToWrite steps[] = {
      [](const Tensor& D, int i) { D.t().index_add_(1, place(i), next(D[i - 1]).unsqueeze(1)); }},
     {"index_fill_", [](const Tensor& D, int i) { D.index_fill_(0, place(i), D[i - 1][0]); }},
     {"scatter_", [](const Tensor& D, int i) { D.scatter_(0, places(i), as_rows(next(D[i - 1]))); }},
+    {"scatter_of_two_rows",
+     [](const Tensor& D, int i) {
+       D.scatter_(0, rc::cat({places(i - 1), places(i)}), next(D[i - 1]).expand({2, width}));
+     }},
     {"scatter_add_", [](const Tensor& D, int i) { D.scatter_add_(0, places(i), as_rows(next(D[i - 1]))); }},
 };
 
