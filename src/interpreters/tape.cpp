@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -150,9 +151,12 @@ ViewOnTape view_on_tape(const TapeNode& node, const UnpackedNode& said, const Ma
   return found;
 }
 
-/// Whether the views show a small part of the whole, each element at most once, that one write can reach.
-bool is_small_part(const ViewOnTape& part, const Type& shown) {
-  if (shown.dtype != part.type.dtype || 2 * shown.shape.numel() > part.type.shape.numel()) return false;
+/// Whether what has the shape `part` is few elements beside the whole: to walk over the whole for them does not pay.
+bool is_small(const Shape& part, const Type& whole) { return 2 * part.numel() <= whole.shape.numel(); }
+
+/// Whether the views show elements of the whole, each at most once, that one write can reach.
+bool shows_each_once(const ViewOnTape& part, DType shown) {
+  if (shown != part.type.dtype) return false;
   Type type = part.type;
   Strides strides = contiguous_strides(type.shape);
   void* data = reinterpret_cast<void*>(std::uintptr_t{1} << 32);  // stands for the first element
@@ -171,6 +175,25 @@ void add_to_part(Tensor& sum, const ViewOnTape& part, const Tensor& cotangent) {
   }
   const ValueRef added = read(add(shown_through(views, sum), cotangent), views.back().rules->name);
   sum = GivenAway::from_handle(sum, [&] { return wrap(put_through_views(views, value_of(sum), added)); });
+}
+
+/// The cotangents of an operation that reads a few elements of what the views show. Where its rule adds to the sum that
+/// has begun, it adds in the whole's sum, and input 0 is left without a cotangent of its own.
+template <class Cotangents>
+Tensors cotangents_added_through(Tensor& sum, const ViewOnTape& part, const Cotangents& cotangents) {
+  const std::span<const Op> views{part.views.begin(), part.views.size()};
+  if (!sum.cell()->refs.is(1) || sum.cell()->link) sum = wrap(value_of(sum));  // what others hold stays what it is
+  forget_views(sum.cell());
+  GivenAway given = GivenAway::from_ending(*sum.cell());
+  const GivenAway::Offer offer(&given);
+  Tensor begun = shown_through(views, sum);
+  Tensors cts = cotangents(&begun);
+  if (begun.defined()) return cts;
+  const ValueRef added = read(std::exchange(cts[0], Tensor()), views.back().rules->name);
+  const Value* const elements = innermost_part(*added, ValueKind::array);
+  const auto whole_of = elements && given.has_overwritten(*elements) ? base_of_shown : put_through_views;
+  sum = wrap(given.settled(whole_of(views, value_of(sum), added)));
+  return cts;
 }
 
 }  // namespace
@@ -206,19 +229,35 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     if (is_passed(slot)) kept[at(slot)] = true;
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (is_passed(slots[i])) accumulate(by_slot[at(slots[i])], cotangents[i]);
+  const auto may_pass = [&](int slot) { return is_passed(slot) && !kept[at(slot)] && !by_slot[at(slot)].defined(); };
   const auto added_to_whole = [&](const TapeNode& view, const UnpackedNode& said) {
     if (recordings_of_programs != 0 || narrowed_levels != 0) return false;
-    const auto may_pass = [&](int slot) { return is_passed(slot) && !kept[at(slot)] && !by_slot[at(slot)].defined(); };
     const Tensor& cotangent = by_slot[at(view.first_slot)];
-    if (2 * type_of(cotangent).shape.numel() > said.input_types[0].shape.numel()) return false;
+    const Type type = type_of(cotangent);
+    if (!is_small(type.shape, said.input_types[0])) return false;
     const ViewOnTape part = view_on_tape(view, said, may_pass);
-    if (!is_passed(part.whole) || !is_small_part(part, type_of(cotangent))) return false;
+    if (!is_passed(part.whole) || !is_small(type.shape, part.type) || !shows_each_once(part, type.dtype)) return false;
     Tensor& sum = by_slot[at(part.whole)];
     // For the first term, the view makes zeros itself.
     if (sum.defined() ? !GivenAway::pays_for(*value_of(sum)) : part.views.size() == 1) return false;
     if (!sum.defined()) sum = zeros_of(part.type);
     add_to_part(sum, part, cotangent);
     return true;
+  };
+  /// What a read at indices sees of a view: of what, if the sum for that has begun.
+  const auto whole_behind = [&](const TapeNode& read, const UnpackedNode& said) -> std::optional<ViewOnTape> {
+    const TapeNode* const view = said.first;
+    const bool may_be_at_indices = read.rules->kind == Kind::linear && said.parents.size() > 1 && read.outputs == 1;
+    if (!may_be_at_indices || !view || !view->rules->is_view || view->is_dropped) return {};
+    if (!may_pass(said.parents[0])) return {};
+    if (recordings_of_programs != 0 || narrowed_levels != 0) return {};
+    if (!is_small(type_of(by_slot[at(read.first_slot)]).shape, said.input_types[0])) return {};
+    ViewOnTape part = view_on_tape(*view, TapeNodes::unpack(*view), may_pass);
+    if (!is_passed(part.whole)) return {};
+    const Tensor& sum = by_slot[at(part.whole)];
+    if (!sum.defined() || !GivenAway::pays_for(*value_of(sum))) return {};
+    if (!shows_each_once(part, said.input_types[0].dtype)) return {};
+    return part;
   };
   while (node && node->first_slot > first) {
     const std::span<Tensor> outputs{by_slot.data() + at(node->first_slot), node->outputs};
@@ -231,9 +270,17 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
       for (std::size_t i = 0; i < outputs.size(); ++i) last_use &= !kept[at(node->first_slot) + i];
       const int parent = said.parents.empty() ? -1 : said.parents[0];
       Tensor* const so_far = is_passed(parent) ? &by_slot[at(parent)] : nullptr;
+      const auto cotangents_with = [&](Tensor* begun) {
+        return cotangents_of_node(*node, said, outputs, last_use, begun);
+      };
       Tensors cts;
-      if (!(node->rules->is_view && added_to_whole(*node, said)))
-        cts = cotangents_of_node(*node, said, outputs, last_use, so_far);
+      if (node->rules->is_view) {
+        if (!added_to_whole(*node, said)) cts = cotangents_with(so_far);
+      } else if (const auto part = whole_behind(*node, said)) {
+        cts = cotangents_added_through(by_slot[at(part->whole)], *part, cotangents_with);
+      } else {
+        cts = cotangents_with(so_far);
+      }
       for (std::size_t i = 0; i < cts.size(); ++i)
         if (is_passed(said.parents[i])) accumulate(by_slot[at(said.parents[i])], std::move(cts[i]));
     }

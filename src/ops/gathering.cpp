@@ -281,7 +281,9 @@ Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim) {
     wide_x[d] = wide_i[d] = n;
   }
   const IndexPlace place{"take_along_dim", {axis}, type_of(x).shape, true};
-  return gathered(expand(x, wide_x), axis, expand(places, wide_i), place);
+  // An expansion to the shape that x has would stand between the way back and the sum that has begun for x.
+  const Tensor wide = wide_x == type_of(x).shape ? x : expand(x, wide_x);
+  return gathered(wide, axis, expand(places, wide_i), place);
 }
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {

@@ -19,6 +19,8 @@ class GivenAway {
   /// caller holds it once.
   GivenAway(const Cell& owner, const Value* incoming) : GivenAway(owner, incoming, true) {}
   GivenAway(const GivenAway&) = delete;
+  /// As above, of an owner that ends afterwards: its elements may lie in any way.
+  static GivenAway from_ending(const Cell& owner) { return GivenAway(owner, nullptr, false); }
   /// Whether a whole like this is large enough: to copy a few elements costs less than to find out who holds them.
   static bool pays_for(const Value& whole);
   /// run(), an operation on the value of `handle`, with its elements offered where the handle holds them alone, or is a

@@ -238,23 +238,40 @@ INSTANTIATE_TEST_SUITE_P(, GrowthOfWrites,
                            return std::get<0>(given.param).name + "_under_" + std::get<1>(given.param).name;
                          });
 
-/// On the way back, what is read at indices is added where others have begun, not to zeros for the whole table.
-TEST(Growth, OfReadsAtIndicesIsThatOfTheRowsThatAreRead) {
-  const WayToWrite reads[] = {
-      {"index_select", [](const Tensor& D, int i) { D[i] = next(D.index_select(0, place(i - 1))[0]); }},
-      {"gather", [](const Tensor& D, int i) { D[i] = next(D.gather(0, places(i - 1))[0]); }},
-      {"embedding", [](const Tensor& D, int i) { D[i] = next(rc::embedding(place(i - 1), D)[0]); }},
-  };
-  for (const WayToWrite& read : reads)
-    for (const Around& around : arounds_of_growth) {
-      if (around.name != "grad" && around.name != "vmap_of_grad") continue;
-      SCOPED_TRACE(read.name + " under " + around.name);
-      cost_of(tables[0], read, around, 4);
-      const Cost once = cost_of(tables[0], read, around, 64), twice = cost_of(tables[0], read, around, 128);
-      EXPECT_LE(twice.bytes, once.bytes * 9 / 4) << once.bytes;
-      EXPECT_LE(twice.calls, once.calls * 9 / 4) << once.calls;
-    }
+/// On the way back, what is read at indices is added where others have begun, not to zeros for the whole table; also
+/// where the read sees the table through views, its own or those of the loop.
+class GrowthOfReads : public testing::TestWithParam<std::tuple<WayToWrite, Around>> {};
+
+const WayToWrite reads[] = {
+    {"index_select", [](const Tensor& D, int i) { D[i] = next(D.index_select(0, place(i - 1))[0]); }},
+    {"index_select_of_columns",
+     [](const Tensor& D, int i) { D[i] = next(D.t().index_select(1, place(i - 1)).t()[0]); }},
+    {"gather", [](const Tensor& D, int i) { D[i] = next(D.gather(0, places(i - 1))[0]); }},
+    {"take_along_dim", [](const Tensor& D, int i) { D[i] = next(take_along_dim(D, places(i - 1), 0)[0]); }},
+    {"take_along_dim_at_one_place",
+     [](const Tensor& D, int i) { D[i] = next(take_along_dim(D, rc::full({1, 1}, i - 1, rc::int64), 0)[0]); }},
+    {"embedding", [](const Tensor& D, int i) { D[i] = next(rc::embedding(place(i - 1), D)[0]); }},
+    {"index_of_tensor", [](const Tensor& D, int i) { D[i] = next(D.index({place(i - 1)})[0]); }},
+    {"row_at_a_tensor", [](const Tensor& D, int i) { D[i] = next(D[rc::tensor(i - 1)]); }},
+};
+
+TEST_P(GrowthOfReads, OfWhatALoopOverATableAsksForIsThatOfItsRows) {
+  const auto& [read, around] = GetParam();
+  constexpr int rows = 64;
+  for (const Table& table : tables) {
+    SCOPED_TRACE(table.name);
+    cost_of(table, read, around, 4);
+    const Cost once = cost_of(table, read, around, rows), twice = cost_of(table, read, around, 2 * rows);
+    EXPECT_LE(twice.bytes, once.bytes * 9 / 4) << once.bytes;
+    EXPECT_LE(twice.calls, once.calls * 9 / 4) << once.calls;
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(, GrowthOfReads,
+                         testing::Combine(testing::ValuesIn(reads), testing::ValuesIn(arounds_of_growth)),
+                         [](const auto& given) {
+                           return std::get<0>(given.param).name + "_under_" + std::get<1>(given.param).name;
+                         });
 
 /// Where the table is the caller's, who sees what is written there.
 struct CallersTable {

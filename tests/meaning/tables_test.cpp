@@ -271,4 +271,49 @@ TEST(Tables, AreWrittenAtIndicesThroughAnyTwoViews) {
   }
 }
 
+/// Rows 3, 0 and 3 of a table with 64 columns, each read at indices through other views; and all of the table.
+Tensor rows_at_indices(const Tensor& x) {
+  const Tensor table = x.t() * 1, at = rc::tensor({3, 0});
+  const Tensor first = table.t().index_select(0, at).square(), second = table[1].t().index_select(0, at).square(),
+               third = table.slice(0, 1, 3).t().index({rc::tensor(3)}).square(),
+               fourth = rc::vmap([](Tensor row) { return row.index({rc::tensor({3, 0})}); })(table).square();
+  return table.square().sum() + first.sum() + 2 * second.sum() + 3 * third.sum() + 4 * fourth.sum();
+}
+Tensor rows_by_products(const Tensor& x) {
+  const Tensor three = x[3], zero = x[0];
+  return x.square().sum() + 5 * (three.square().sum() + zero.square().sum()) +
+         2 * (three[1].square() + zero[1].square()) + 3 * (three[1].square() + three[2].square());
+}
+
+TEST(Tables, AreReadAtIndicesThroughViewsWithTheRightDerivatives) {
+  const Tensor x = rc::linspace(-1, 1, 64 * 64, rc::float64).reshape({64, 64}), v = (x * 7).sin();
+  const auto both = [&](const auto& transform) {
+    expect_close(transform(rows_at_indices), transform(rows_by_products), 1e-12);
+  };
+  both([&](auto f) { return f(x); });
+  both([&](auto f) { return rc::grad(f)(x); });
+  both([&](auto f) { return rc::vmap(rc::grad(f))(rc::stack({x, v})); });
+  both([&](auto f) { return rc::grad([=](Tensor x) { return rc::vmap(f)(x).sum(); })(rc::stack({x, v})); });
+  both([&](auto f) { return std::get<1>(rc::jvp(rc::grad(f), x, v)); });
+  both([&](auto f) {
+    return rc::grad([=](Tensor x) { return (rc::grad(f)(x) * v).sum(); })(x);
+  });
+  both([&](auto f) { return rc::trace(rc::grad(f))(x)({v})[0]; });
+}
+
+/// What is read at indices of a view is added to a cotangent that has begun with the caller's own.
+TEST(Tables, LeaveTheCotangentsOfTheCallerAsTheyAre) {
+  const Tensor x = rc::ones({64, 64}), given = rc::ones({64, 64}), of_rows = rc::ones({1, 64});
+  const auto [y, pullback] = rc::vjp(
+      [](Tensor x) {
+        const Tensor table = x * 2;
+        return std::pair(table, table.t().index_select(0, rc::tensor({5})));
+      },
+      x);
+  const Tensor first = pullback(std::pair(given, of_rows)) * 1;
+  EXPECT_EQ(given.sum().item<float>(), 64 * 64);
+  expect_equal(pullback(std::pair(given, of_rows)), first);
+  EXPECT_EQ(first.sum().item<float>(), 2 * (64 * 64 + 64));
+}
+
 }  // namespace
