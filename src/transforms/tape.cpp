@@ -54,13 +54,21 @@ ValueRef whole_value(const Tensor& tensor) {
   return read(tensor, "Tape");
 }
 
+/// Of no transform: a watched view of which nothing is cut has it, so that it counts as watched.
+constexpr Level cuts_nothing = 1;
+
 /// A view that was made under no_grad is a variable of the tape that watches it: what is cut from the tape inwards is
 /// cut of what the base gives, not of the view.
 void keep_what_is_watched(Link& view, const Interpreter* around) {
   const Level last = around ? around->level : 0;
-  if (view.cut_below <= last) return;
-  view.cut_of_base = std::max(view.cut_of_base, view.cut_below);
-  view.cut_below = last;
+  view.cut_of_base = std::max({view.cut_of_base, cuts_nothing, view.cut_below > last ? view.cut_below : 0});
+  view.cut_below = std::min(view.cut_below, last);
+}
+
+/// Once no tape watches the view, a write to it is one to its base again.
+void forget_that_it_is_watched(Cell& cell) {
+  if (cell.link && cell.link->cut_of_base == cuts_nothing && cell.value->kind != ValueKind::taped)
+    cell.link->cut_of_base = 0;
 }
 
 std::atomic<TapeInterpreter*> given_up = nullptr;
@@ -89,6 +97,7 @@ Tape::~Tape() {
   for (const auto& [tensor, before, inside] : state_->watched) {
     ValueRef left = without_ended(tensor.cell()->value);
     tensor.cell()->value = left.get() == inside.get() ? before : std::move(left);
+    forget_that_it_is_watched(*tensor.cell());
     show_lent_elements(*tensor.cell());
   }
   if (!ended) give_up(state_->interpreter.release());

@@ -385,6 +385,32 @@ TEST(Tape, MapsCotangentsWithoutRunningAgain) {
   expect_close(rc::jacrev(along)(vs[1]), rc::jacrev(f)(x).t());
 }
 
+/// A watched view is a variable of the tape. What is written to a part of it leaves the rest what was watched, whatever
+/// becomes of the base, which is not on the tape.
+TEST(Tape, KeepsThePlaceOfAWatchedViewThatIsWritten) {
+  using View = Tensor (*)(const Tensor&);
+  const std::pair<const char*, View> views[] = {
+      {"reshape", [](const Tensor& base) { return base.reshape({3, -1}); }},
+      {"row", [](const Tensor& base) -> Tensor { return base.reshape({1, 3, -1})[0]; }},
+      {"t", [](const Tensor& base) { return base.reshape({-1, 3}).t(); }},
+      {"copy", [](const Tensor& base) { return base.reshape({-1, 3}).t().reshape({3, -1}); }}};
+  const auto gradient = [](const View& view, const Tensor& x, bool is_plain) {
+    rc::Tape tape;
+    const Tensor base = x * 1, w = is_plain ? view(base).clone() : view(base);
+    tape.watch(w);
+    w[1] = w[0] * 3;
+    w[2].mul_(w[1]);
+    w.slice(1, 0, 2).add_(1);
+    return tape.gradient((w * w).sum(), w);
+  };
+  for (const std::int64_t columns : {3, 2000})
+    for (const auto& [name, view] : views) {
+      SCOPED_TRACE(name);
+      const Tensor x = rc::linspace(-1, 1, 3 * columns, rc::float64);
+      expect_equal(gradient(view, x, false), gradient(view, x, true));
+    }
+}
+
 TEST(Tape, GivesDataOfWhatIsContiguousAlone) {
   const Tensor x = doubles({1, 2, 3});
   rc::Tape tape;
