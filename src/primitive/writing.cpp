@@ -90,8 +90,7 @@ void give_copy_to_unseen_root(Cell* cell) {
   if (!copy) return;
   const Tensor handle = views.back()->link->base;
   const ValueRef value = copy->value;
-  const Shape& shape = value->type.shape;
-  Owned<Link> all = strided_link(wrap(value), shape, contiguous_strides(shape), 0);
+  Owned<Link> all = link_to_all(wrap(value), value->type.shape, *copy->link->operation());
   all->base = handle;
   all->root = root;
   all->seen = Link::never;
@@ -227,6 +226,12 @@ OperationLink::OperationLink(const Tensor& base_tensor, Op op)
   base = base_tensor;
   seen = root_of(base.cell())->version;
   cut_below = no_grad_below;
+}
+
+OperationLink::OperationLink(const Tensor& base_tensor, Op op, const OperationLink& replaced)
+    : OperationLink(base_tensor, op) {
+  cut_below = replaced.cut_below;
+  made_at_ = replaced.made_at_;
 }
 
 /// Computed where the view was made: a branch or a recording that has begun since may be the first to look at it, but
@@ -565,7 +570,6 @@ struct SomeOverwritten::Given {
 
 SomeOverwritten::SomeOverwritten(const Tensor& target, const char* name) : target_(target), name_(name) {
   require_defined(name, target, 0);
-  give_copy_to_unseen_root(target.cell());
   Cell* const root = root_of(target.cell());
   if (!root->value || !GivenAway::pays_for(*root->value) || (target.cell()->link && target.cell()->link->cut_of_base))
     return;

@@ -15,6 +15,8 @@ struct OperationLink final : Link {
   OwnedParameters parameters;
 
   OperationLink(const Tensor& base, Op op);
+  /// As if it had been made where and when the one was that it replaces.
+  OperationLink(const Tensor& base, Op op, const OperationLink& replaced);
   Op op() const { return {rules, parameters.get()}; }
   const OperationLink* operation() const override { return this; }
   ValueRef value_of(const ValueRef& base) const override;
@@ -35,6 +37,10 @@ struct OperationLink final : Link {
 Owned<Link> view_link(const Tensor& base, Op op);
 /// The view of the elements of `root` in row-major order that these strides show. Lives in ops/, as an operation.
 Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset);
+
+/// The view of all elements of `root` in row-major order, in this shape, in place of another view. Lives in ops/, as an
+/// operation.
+Owned<Link> link_to_all(const Tensor& root, const Shape& shape, const OperationLink& replaced);
 
 /// The argument of a running transform, which shows a tensor of the caller: it keeps its own value, and passes what is
 /// written to it on to the caller's tensor. It lies as the caller's tensor does.

@@ -229,7 +229,7 @@ Block* new_large_block(const Type& type, std::size_t bytes) {
 
 namespace {
 
-/// Multiplies `count` elements by the sizes. Throws TooLarge.
+/// Inlined into make_array, which every eager operation calls. Throws TooLarge.
 inline std::int64_t checked_bytes(const Type& type) {
   constexpr std::int64_t address_space = std::int64_t{1} << 47;
   auto bytes = static_cast<std::int64_t>(element_size(type.dtype));

@@ -127,6 +127,57 @@ TEST(ViewChain, ThatCopiesElementsAndIsWrittenInALoopDoesNotGrow) {
   holds("trace", [&](const auto& f) { return rc::trace(f)(x)(std::vector{x})[0]; });
 }
 
+/// A write leaves of a view what the view was made as: one that derivatives go through.
+TEST(ViewChain, ThatCopiesElementsKeepsItsDerivativeWhereItIsWrittenUnderNoGrad) {
+  const auto written = [](const Tensor& x) {
+    Tensor y = x * 1;
+    y = y.t().reshape({2, 3});
+    {
+      const rc::no_grad guard;
+      y[0] = 0;
+    }
+    return y * y;
+  };
+  const Tensor x = rc::arange(6.0).reshape({2, 3}), places = rc::tensor({{0., 0., 1.}, {0., 1., 1.}});
+  expect_equal(rc::grad([&](Tensor y) { return written(y).sum(); })(x), 2 * x * places);
+  const Tensor moved = (2 * x * places).t().reshape({2, 3}).clone();
+  expect_equal(rc::jvp(written, x, rc::ones_like(x)).second, moved);
+  rc::Tape tape;
+  Tensor w = (x * 1).t().reshape({2, 3});
+  {
+    const rc::no_grad guard;
+    w.mul_(2);
+  }
+  tape.watch(w);
+  const Tensor first = w[0].detach().clone();
+  w[1] = w[0] * 3;
+  expect_equal(tape.gradient((w * w).sum(), w), rc::stack({20 * first, rc::zeros({3})}));
+}
+
+TEST(ViewChain, ThatCopiesElementsIsAsItWasAfterAWriteThatFailsInARecording) {
+  const Tensor rows = rc::arange(12.0).reshape({2, 2, 3});
+  const auto f = [](const Tensor& x) {
+    Tensor y = x * 1;
+    y = y.t().reshape({2, 3});
+    const auto write = [&](const Tensor& z) {
+      y.scatter_(0, rc::zeros({1, 3}, rc::int64), z);
+      return z;
+    };
+    EXPECT_THROW(rc::trace(write)(rc::ones({1, 3})), rc::Error);
+    return y * 2;
+  };
+  expect_equal(rc::vmap(f)(rows), rc::vmap([](Tensor x) { return x.t().clone().reshape({2, 3}) * 2; })(rows));
+}
+
+/// Nobody but the chain holds the handle of lent memory, and a write reaches the memory none the less.
+TEST(ViewChain, ThatCopiesElementsOfLentMemoryWritesThere) {
+  float memory[6] = {0, 1, 2, 3, 4, 5};
+  Tensor y = rc::from_blob(memory, {2, 3}, rc::float32);
+  y = y.t().reshape({2, 3});
+  y.add_(10);
+  expect_values(rc::from_blob(memory, {2, 3}, rc::float32), {10, 11, 12, 13, 14, 15});
+}
+
 /// A tensor that somebody still holds is written, as ever.
 TEST(ViewChain, ThatCopiesElementsOfATensorThatIsHeldIsTiedToIt) {
   const Tensor base = rc::zeros({2, 3}), other = base;
