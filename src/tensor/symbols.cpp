@@ -75,9 +75,10 @@ std::optional<std::int64_t> SymbolTable::plain_number(const Polynomial& polynomi
 
 Size SymbolTable::size_of(const Polynomial& polynomial) {
   if (const auto number = plain_number(polynomial)) return *number;
-  const auto [at, is_new] = index_.try_emplace(polynomial, static_cast<std::int64_t>(expressions_.size()));
-  if (is_new) expressions_.push_back(polynomial);
-  return Size::symbol(at->second);
+  if (const auto known = index_.find(polynomial); known != index_.end()) return Size::symbol(known->second);
+  // In this order, since either may run out of memory: no symbol is without its expression.
+  expressions_.push_back(polynomial);
+  return Size::symbol(index_.try_emplace(polynomial, std::ssize(expressions_) - 1).first->second);
 }
 
 SymbolTable::Polynomial SymbolTable::sum(Polynomial a, const Polynomial& b, std::int64_t factor) {
