@@ -1,7 +1,8 @@
-// The ordinary operations of random programs: elementwise ones, reductions, views, writes, draws, and calls that are
-// wrong. Knows nothing of transforms.
+// The operations of random programs: those of the registry, calls as users write them, writes, draws, and calls that
+// are wrong. Knows nothing of transforms.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,11 @@ namespace fuzz {
 /// `pick` chooses among axes and variants when the operation runs, because sizes are known only then.
 struct Operation {
   const char* name;
-  Tensor (*run)(const Tensor& x, int pick);
+  std::function<Tensor(const Tensor& x, int pick)> run;
 };
 
+/// Every operation of the registry, as far as its rules or samples tell what it takes.
+const std::vector<Operation>& registered_operations();
 /// Those that write to nothing but what they made.
 const std::vector<Operation>& ordinary_operations();
 /// Those that write to their argument, or to a captured tensor.

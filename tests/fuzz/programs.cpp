@@ -20,7 +20,8 @@ Function piece(const Function& f) {
 
 Program operation(Dice& dice) {
   const bool writes = dice.chance(4), wrong = dice.chance(2);
-  const auto& table = writes ? writing_operations() : wrong ? wrong_operations() : ordinary_operations();
+  const auto& right = dice.chance(30) ? registered_operations() : ordinary_operations();
+  const auto& table = writes ? writing_operations() : wrong ? wrong_operations() : right;
   const Operation& chosen = dice.one_of(table);
   const int pick = dice.below(1 << 20);
   const auto run = chosen.run;

@@ -68,10 +68,19 @@ Tensor longer(const Tensor& x, std::int64_t more) {
 /// Why a function that runs may not be recorded: it looks at values; or a branch or body that does not run, which is
 /// recorded too, cannot run or gives another type.
 constexpr std::initializer_list<const char*> reasons = {
-    "is not known while", "the branches' results differ",
-    "inside switch_case", "inside cond",
-    "inside while_loop",  "inside fori_loop",
-    "inside scan",        "inside map",
+    "is not known while",
+    "the branches' results differ",
+    "where another returns",
+    "the state changes from",
+    "whose randomness mode is error",
+    "a derivative by forward mode was asked for",
+    "a function is more than its text",
+    "inside switch_case",
+    "inside cond",
+    "inside while_loop",
+    "inside fori_loop",
+    "inside scan",
+    "inside map",
 };
 
 class RecordedPrograms : public testing::TestWithParam<int> {
