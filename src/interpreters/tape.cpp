@@ -137,7 +137,7 @@ struct ViewOnTape {
 /// Far back, as long as nothing else wants to know the cotangent of what is in between.
 template <class MayPass>
 ViewOnTape view_on_tape(const TapeNode& node, const UnpackedNode& said, const MayPass& may_pass) {
-  constexpr std::size_t most_views = 8;
+  constexpr std::size_t most_views = 32;  // views of a longer chain are tied to its root
   ViewOnTape found{{{node.rules, node.parameters.get()}}, said.parents[0], said.input_types[0]};
   const TapeNode* n = said.first;
   while (n && found.views.size() < most_views && !n->is_dropped && n->rules->is_view && may_pass(n->first_slot)) {

@@ -389,18 +389,47 @@ Tensor seen_back(Op view, const Type& base, const Tensor& shown) {
   return shows_all ? apply(Reshape{base.shape}, shown) : Tensor();
 }
 
-Owned<Link> link_to_all(const Tensor& root, const Shape& shape, const OperationLink& replaced) {
-  (void)&registered<Reshape>;
-  const Reshape view{shape};
-  return new OperationLink(root, {&rules_of<Reshape>, &view}, replaced);
+namespace {
+
+template <class View, class... Replaced>
+Owned<Link> link_of(const Tensor& root, const View& view, const Replaced&... replaced) {
+  (void)&registered<View>;
+  return new OperationLink(root, {&rules_of<View>, &view}, replaced...);
 }
 
+/// The permutation of an array of this shape, in row-major order, that lies like the view; none if there is none.
+std::optional<Axes> axes_in_order_of(const Shape& whole, const Shape& view, const Strides& strides) {
+  if (whole.size() != view.size()) return std::nullopt;
+  const Strides of_whole = contiguous_strides(whole);
+  Axes axes;
+  SmallVector<bool, 6> is_used(whole.size());
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    std::size_t a = 0;
+    while (a < whole.size() && (is_used[a] || of_whole[a] != strides[i] || whole[a].raw() != view[i].raw())) ++a;
+    if (a == whole.size()) return std::nullopt;
+    is_used[a] = true;
+    axes.push_back(static_cast<std::int64_t>(a));
+  }
+  return axes;
+}
+
+}  // namespace
+
+Owned<Link> link_to_all(const Tensor& root, const Shape& shape, const OperationLink& replaced) {
+  return link_of(root, Reshape{shape}, replaced);
+}
+
+/// All elements, in order or permuted, need no strides: a write to a row of them is one to a row of the root, and the
+/// way back moves none of them.
 Owned<Link> strided_link(const Tensor& root, const Shape& shape, const Strides& strides, std::int64_t offset) {
-  (void)&registered<AsStrided>;
+  const Shape& whole = type_of(root).shape;
+  const bool shows_all = offset == 0 && shape.numel() == whole.numel();
+  if (shows_all && is_contiguous(shape, strides)) return link_of(root, Reshape{shape});
+  if (const auto axes = shows_all ? axes_in_order_of(whole, shape, strides) : std::nullopt)
+    return link_of(root, Permute{*axes});
   Sizes stride;
   stride.append(strides.begin(), strides.end());
-  const AsStrided view{shape, stride, offset, type_of(root).shape.numel()};
-  return new OperationLink(root, {&rules_of<AsStrided>, &view});
+  return link_of(root, AsStrided{shape, stride, offset, whole.numel()});
 }
 
 namespace {

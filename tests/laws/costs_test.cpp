@@ -214,6 +214,34 @@ Cost cost_of(const Table& table, const WayToWrite& step, const Around& around, i
   return {costs.allocations, costs.bytes};
 }
 
+/// `y = y.t()` in a loop ties y to the root again and again; a write to a row of y is one to a part of the root.
+TEST(Growth, OfRowsWrittenThroughATensorThatIsBoundToItsOwnViewIsThatOfTheRows) {
+  static constexpr int size = 512, steps = 64;
+  const std::pair<const char*, std::function<Tensor(const Tensor&)>> views[] = {
+      {"t", [](const Tensor& y) { return y.t(); }},
+      {"slice", [](const Tensor& y) { return y.slice(0, 0, size); }},
+      {"reshape", [](const Tensor& y) { return y.reshape({-1}).reshape({size, size}); }}};
+  for (const auto& [name, view] : views)
+    for (const Around& around : arounds_of_growth) {
+      SCOPED_TRACE(name + (" under " + around.name));
+      const auto f = [&](const Tensor& x) {
+        Tensor y = x.new_zeros({size, size});
+        y[0] = x;
+        for (int i = 1; i < steps; ++i) {
+          y = view(y);
+          y[i] += 0.5;
+        }
+        return y.sum(0);
+      };
+      const Tensor x = rc::linspace(0.1, 0.9, size);
+      const rc::pool::Costs costs;
+      around.run(f, x);
+      // Some tables are made once, for two examples or for a derivative too. A table a step would be 64 of them, and
+      // 128 for two examples.
+      EXPECT_LE(costs.bytes, 40 * size * size * sizeof(float));
+    }
+}
+
 /// A loop that copies its table in each step asks the pool for four times as many bytes where rows are twice as many.
 TEST_P(GrowthOfWrites, OfWhatALoopOverATableAsksForIsThatOfItsRows) {
   const auto& [step, around] = GetParam();
