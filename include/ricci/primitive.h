@@ -133,6 +133,13 @@ enum class Overwriting : std::uint8_t {
   replace,  ///< replaces them; throws as `keep` does
   restore,  ///< puts those that were kept back, and neither allocates nor throws
 };
+/// What an operation does beside giving its results. Whoever reorders, merges or drops operations keeps the number and
+/// the order of those that do anything.
+enum class Effect : std::uint8_t {
+  no_effect,
+  takes_place,    ///< moves a generator on
+  checks_values,  ///< throws where its operands have values that they must not have
+};
 inline constexpr std::size_t axes_on_the_stack = 6;  // of a Shape and Strides: those of more axes allocate
 
 /// Everything known about one primitive, with its C++ type erased. Made by the compiler from the struct; a rule the
@@ -148,6 +155,8 @@ struct Rules {
   unsigned linear_in = 0;         // Linear, Elementwise: the jointly linear inputs
   unsigned linear_in_each = 0;    // Elementwise: further inputs in which it is linear while all others are held
   bool locally_constant = false;  // derivative zero wherever it exists
+  Effect effect = Effect::no_effect;
+  bool undoes_itself = false;  // applied twice, with the same parameters, it gives its operand, bit for bit
 
   Types (*type)(const void*, const Types&) = nullptr;  // of the outputs; throws what is wrong with the inputs
   void (*eval)(const void*, Outputs, Inputs) = nullptr;
@@ -157,6 +166,8 @@ struct Rules {
   bool (*overwrite)(const void*, Overwriting step, const Strided& kept, Inputs) = nullptr;
   bool (*alias)(const void*, Type&, Strides&, void*&) = nullptr;  // a view: change the layout, share the elements
   bool is_view = false;
+  /// Of an operation without operands whose elements are all equal: the same for a result of another shape.
+  OwnedParameters (*filling)(const void*, const Shape&) = nullptr;
   const LoopTable* (*loops)() = nullptr;                // Elementwise
   Formula (*formula)(const void*) = nullptr;            // Elementwise: what it makes of real elements, written down
   Accumulation (*accumulation)(const void*) = nullptr;  // a reduction: how it joins real elements, written down
@@ -437,6 +448,10 @@ constexpr Rules make_rules() {
   r.name = P::name;
   r.parameters = parameter_rules<P>();
   r.locally_constant = erase::is_locally_constant<P>();
+  if constexpr (requires { P::effect; }) r.effect = P::effect;
+  if constexpr (requires { P::undoes_itself; }) r.undoes_itself = P::undoes_itself;
+  if constexpr (requires(const P& p, const Shape& s) { p.filling(s); })
+    r.filling = [](const void* op, const Shape& shape) { return own(erase::as<P>(op).filling(shape)); };
   if constexpr (requires { P::domain; }) r.domain = P::domain;
   if constexpr (requires { P::tolerance_factor; }) r.tolerance_factor = P::tolerance_factor;
   if constexpr (requires { P::samples(); }) r.samples = erase::samples_of<P>;

@@ -69,6 +69,7 @@ Tensor expanded_zero(const Type& type) { return expand(zeros_of({type.dtype, {}}
 struct CheckedIndex {
   using kind = Custom;
   static constexpr const char* name = "checked_index";
+  static constexpr Effect effect = Effect::checks_values;
   std::int64_t count;
 
   Types type(const Types& inputs) const {

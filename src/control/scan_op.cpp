@@ -7,6 +7,7 @@
 
 #include "control/assembly.h"
 #include "ops/axes.h"
+#include "program/pruning.h"
 #include "ricci/control.h"
 #include "ricci/control/recording.h"
 
@@ -45,6 +46,7 @@ struct Scan {
   std::optional<Size> length;  // in steps, where no tensor is scanned
 
   Roles roles(std::size_t count) const;
+  std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
   Types type(const Types& inputs) const;
   bool draws() const { return ricci::draws(step); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -96,7 +98,36 @@ Roles Scan::roles(std::size_t count) const {
                  count);
 }
 
-[[maybe_unused]] const bool named = name_operands<Scan>();
+[[maybe_unused]] const bool named = name_operands<Scan>(), prunable = can_be_pruned<Scan>();
+
+/// A part of the carry is left where its last value is needed, or where the step reads it for what is left: not the
+/// number of steps that a loop counts and does not look at. A scan that draws is left as it is.
+std::optional<Pruned> Scan::pruned(const Flags& needed, std::size_t operands) const {
+  if (streams > 0) return std::nullopt;
+  Flags results = needed, read;
+  for (bool is_stable = false; !is_stable;) {
+    is_stable = true;
+    read = inputs_read(step.body(), results);
+    for (std::size_t i = 0; i < carries(); ++i)
+      if (read[i] && !results[i]) {
+        results[i] = true;
+        is_stable = false;
+      }
+  }
+  Flags left;
+  for (std::size_t i = 0; i < operands; ++i) left.push_back(i < carries() ? results[i] : read[i]);
+  const auto slices = left.begin() + carried, captures = slices + scanned;
+  if (scanned > 0 && std::count(slices, captures, true) == 0) *slices = true;  // it tells how many steps there are
+  const auto is_left = [](bool flag) { return flag; };
+  if (std::ranges::all_of(left, is_left) && std::ranges::all_of(results, is_left)) return std::nullopt;
+  const Scan scan{.step = with_some(step, left, results),
+                  .carried = std::count(left.begin(), slices, true),
+                  .scanned = std::count(slices, captures, true),
+                  .streams = 0,
+                  .reverse = reverse,
+                  .length = length};
+  return Pruned{own(scan), left, results};
+}
 
 Types Scan::type(const Types& inputs) const {
   roles(inputs.size());

@@ -8,6 +8,7 @@
 
 #include "interpreters/tape.h"
 #include "primitive/interpreter.h"
+#include "program/pruning.h"
 
 namespace ricci {
 
@@ -28,7 +29,6 @@ struct InnerOp {
   }
 };
 
-using Flags = SmallVector<bool, 8>;
 Flags flags_of(const Mask& mask, std::size_t count);
 Flags defined_among(std::span<const Tensor> tensors);
 

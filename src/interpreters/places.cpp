@@ -34,6 +34,7 @@ struct TakePlace {
   using kind = Custom;
   static constexpr bool inlined = true;  // under a vmap inside the recording, whose streams have it
   static constexpr const char* name = "take_place";
+  static constexpr Effect effect = Effect::takes_place;
   GeneratorReference generator;
 
   Types type(const Types&) const { return {place_type}; }

@@ -123,6 +123,9 @@ class RecordInterpreter final : public Interpreter {
   const bool is_copy_ = false;
 };
 
+/// Whether the elements are the same, bit by bit: a nan is what it was.
+bool are_same_bits(const Strided& a, const Strided& b);
+
 /// Notes whose axes the variables behind a mapped value have.
 void note_vmaps(const Value& batched);
 

@@ -84,6 +84,7 @@ struct Div {
 struct Neg {
   using kind = Elementwise;
   static constexpr const char* name = "neg";
+  static constexpr bool undoes_itself = true;
   static constexpr unsigned linear_in = input(0);
   static constexpr double ulps = 0;
   static constexpr DTypes dtypes = DTypes::floating | DTypes::integral | DTypes::complex;

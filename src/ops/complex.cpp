@@ -45,6 +45,7 @@ struct ImaginaryPart {
 struct Conj {
   using kind = Elementwise;
   static constexpr const char* name = "conj";
+  static constexpr bool undoes_itself = true;
   static constexpr DTypes dtypes = DTypes::complex;
   template <class T> auto formula(T x) const { return scalar::conj(x); }
   Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return conj(t); }

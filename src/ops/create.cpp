@@ -30,6 +30,7 @@ struct Zeros {
 
   Type type() const { return {dtype, shape}; }
   void eval(Outputs out, Inputs) const { kernels::clear(out[0]); }
+  Zeros filling(const Shape& wanted) const { return {wanted, dtype}; }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Zeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };
@@ -74,6 +75,7 @@ struct Full {
     if (is_integral(dtype)) kernels::fill(out[0], integer);
     else kernels::fill(out[0], real, imaginary);
   }
+  Full filling(const Shape& wanted) const { return {wanted, dtype, integer, real, imaginary}; }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Full>> samples() {
     return {{{{2}, DType::float64, 0, 1.5, 0}, {}}, {{{2}, DType::int64, 7, 7, 0}, {}}};

@@ -80,6 +80,7 @@ struct BitwiseXor {
 struct BitwiseNot {
   using kind = Elementwise;
   static constexpr const char* name = "bitwise_not";
+  static constexpr bool undoes_itself = true;
   static constexpr DTypes dtypes = bits;
   static constexpr bool locally_constant = true;
   template <class T> auto formula(T x) const { return scalar::bit_not(x); }

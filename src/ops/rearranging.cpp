@@ -16,6 +16,7 @@ namespace {
 struct Flip {
   using kind = Linear;
   static constexpr const char* name = "flip";
+  static constexpr bool undoes_itself = true;
   Axes axes;
 
   Type type(const Type& x) const {

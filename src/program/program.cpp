@@ -12,6 +12,7 @@
 #include "primitive/wording.h"
 #include "primitive/writing.h"
 #include "program/constants.h"
+#include "program/pruning.h"
 #include "program/roles.h"
 #include "ricci/primitive/raise.h"
 
@@ -177,8 +178,7 @@ void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
     raise<ValueError>("program: called with " + count_of(std::ssize(inputs), "input", "inputs") + ", it has " +
                       std::to_string(body.inputs.size()) + "; pass one tensor for each");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Type have = type_of(inputs[i]);
-    const Type& want = body.types[static_cast<std::size_t>(body.inputs[i])];
+    const Type &have = value_of(inputs[i])->type, &want = body.types[static_cast<std::size_t>(body.inputs[i])];
     const bool fits =
         have.dtype == want.dtype && have.rank() == want.rank() && (body.symbols || have.shape == want.shape);
     if (!fits) raise_other_type(i, to_string(have), body);
@@ -229,6 +229,26 @@ bool add_roles(const Rules& rules, RolesOf roles) {
   return true;
 }
 
+namespace {
+
+std::vector<std::pair<const Rules*, PruningOf>>& all_prunings() {
+  static std::vector<std::pair<const Rules*, PruningOf>> all;
+  return all;
+}
+
+}  // namespace
+
+PruningOf pruning_of(const Rules& rules) {
+  for (const auto& [of, pruning] : all_prunings())
+    if (of == &rules) return pruning;
+  return nullptr;
+}
+
+bool add_pruning(const Rules& rules, PruningOf pruning) {
+  all_prunings().emplace_back(&rules, pruning);
+  return true;
+}
+
 int VmapsOfAxes::number_of(const Row& row) {
   auto known = std::find(rows_.rbegin(), rows_.rend(), row);  // the last are met again and again
   if (known == rows_.rend()) {
@@ -259,15 +279,18 @@ void Program::print_parameter(std::string& out) const {
   out.pop_back();  // the end of the last line
 }
 
-void Program::visit_parameter_sizes(SizeVisitor& visitor) {
-  auto body = std::make_unique<ProgramBody>(*body_);  // others may share the old one
+void Program::visit_parameter_sizes(SizeVisitor& visitor) { visitor.visit_program(*this); }
+
+void SizeVisitor::visit_program(Program& program) {
+  const ProgramBody& old = program.body();
+  auto body = std::make_unique<ProgramBody>(old);  // others may share the old one
   for (Type& type : body->types)
-    for (Size& size : type.shape) visitor.visit(size);
+    for (Size& size : type.shape) visit(size);
   for (Equation& e : body->equations) {
     e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
-    e.rules->parameters.visit_sizes(e.parameters.mutable_get(), visitor);
+    e.rules->parameters.visit_sizes(e.parameters.mutable_get(), *this);
   }
-  body_ = Shared<const ProgramBody>(body.release());
+  program = Program(Shared<const ProgramBody>(body.release()));
 }
 
 namespace {
@@ -289,8 +312,8 @@ class RunningVariables {
 
  private:
   static std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
-  std::vector<Tensor> tensors_;
-  std::vector<int> uses_;  // still to come
+  SmallVector<Tensor, 16> tensors_;
+  SmallVector<int, 16> uses_;  // still to come
 };
 
 /// The results of an operation whose operands nobody else needs where `operands` holds them alone: their elements may
@@ -342,6 +365,30 @@ Types output_types(const Program& program) {
   return types;
 }
 
+Program with_own_numbers(const ProgramBody& body) {
+  auto compact = std::make_unique<ProgramBody>();
+  std::vector<Variable> numbers(body.types.size(), -1);
+  const auto define = [&](Variable v) {
+    compact->types.push_back(body.types[static_cast<std::size_t>(v)]);
+    const auto number = static_cast<Variable>(compact->types.size() - 1);
+    if (const VmapsOfAxes::Row vmaps = body.vmaps.of(v); !vmaps.empty())
+      compact->vmaps.set(number, compact->vmaps.number_of(vmaps));
+    return numbers[static_cast<std::size_t>(v)] = number;
+  };
+  const auto number_of = [&](Variable v) { return numbers[static_cast<std::size_t>(v)]; };
+  compact->symbols = body.symbols;
+  for (const Variable v : body.inputs) compact->inputs.push_back(define(v));
+  for (const Constant& c : body.constants) compact->constants.push_back({define(c.variable), c.value});
+  for (const Capture& c : body.captures) compact->captures.push_back({define(c.variable), c.tensor});
+  for (Equation e : body.equations) {
+    for (Variable& v : e.inputs) v = number_of(v);
+    for (Variable& v : e.outputs) v = define(v);
+    compact->equations.push_back(std::move(e));
+  }
+  for (const Variable v : body.outputs) compact->outputs.push_back(number_of(v));
+  return Program(Shared<const ProgramBody>(compact.release()));
+}
+
 bool draws(const Program& program) {
   const std::vector<Equation>& equations = program.body().equations;
   return std::any_of(equations.begin(), equations.end(),
@@ -359,14 +406,38 @@ bool is_number_of_its_own(const Capture& capture) {
 
 }  // namespace
 
+Flags inputs_read(const ProgramBody& body, const Flags& outputs) {
+  std::vector<bool> needed(body.types.size());
+  const auto is_needed = [&](Variable v) { return needed[static_cast<std::size_t>(v)]; };
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i]) needed[static_cast<std::size_t>(body.outputs[i])] = true;
+  for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e)
+    if (is_computed(*e, is_needed))
+      for (const Variable v : e->inputs) needed[static_cast<std::size_t>(v)] = true;
+  Flags read;
+  for (const Variable v : body.inputs) read.push_back(is_needed(v));
+  return read;
+}
+
+Program with_some(const Program& program, const Flags& inputs, const Flags& outputs) {
+  ProgramBody body = program.body();
+  const auto keep = [](std::vector<Variable>& variables, const Flags& kept) {
+    std::vector<Variable> left;
+    for (std::size_t i = 0; i < variables.size(); ++i)
+      if (kept[i]) left.push_back(variables[i]);
+    variables = std::move(left);
+  };
+  keep(body.inputs, inputs);
+  keep(body.outputs, outputs);
+  return with_own_numbers(without_dead_equations(body));
+}
+
 ProgramBody without_dead_equations(const ProgramBody& body) {
   std::vector<bool> needed(body.types.size());
   for (Variable v : body.outputs) needed[static_cast<std::size_t>(v)] = true;
   std::vector<Equation> kept;
   for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
-    bool wanted = e->outputs.empty();  // it says what the program relies on
-    for (Variable v : e->outputs) wanted = wanted || needed[static_cast<std::size_t>(v)];
-    if (!wanted) continue;
+    if (!is_computed(*e, [&](Variable v) { return needed[static_cast<std::size_t>(v)]; })) continue;
     for (Variable v : e->inputs) needed[static_cast<std::size_t>(v)] = true;
     kept.push_back(*e);
   }

@@ -1,10 +1,12 @@
 // The data of a program. Knows the rules of operations, no operation by name.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "ricci/primitive.h"
+#include "program/pruning.h"
 #include "ricci/program.h"
 #include "tensor/symbols.h"
 #include "tensor/value.h"
@@ -14,7 +16,6 @@ namespace ricci {
 /// A variable is an index into ProgramBody::types.
 using Variable = int;
 
-/// Without outputs it says what the program relies on.
 struct Equation {
   const Rules* rules;
   OwnedParameters parameters;
@@ -80,10 +81,21 @@ Types output_types(const Program& program);
 /// Whether an operation in it draws from a place.
 bool draws(const Program& program);
 
-/// The body of a recording that has ended, without equations, constants and captures that no output needs. A captured
+/// Whether a program computes the equation: for its effect, or for an output that is needed.
+template <class IsNeeded>
+bool is_computed(const Equation& e, const IsNeeded& is_needed) {
+  return e.rules->effect != Effect::no_effect || std::ranges::any_of(e.outputs, is_needed);
+}
+/// The body without equations, constants and captures that neither an output nor an effect needs. A captured
 /// number that nobody else holds any more, such as the bound of a loop, is a constant.
 ProgramBody without_dead_equations(const ProgramBody& body);
-/// The same as a program that takes what was captured behind its inputs; appends those values.
+/// Which inputs the body reads for some of its outputs and for its effects.
+Flags inputs_read(const ProgramBody& body, const Flags& outputs);
+/// The program of some of its inputs and outputs. Requires: these outputs read no other input.
+Program with_some(const Program& program, const Flags& inputs, const Flags& outputs);
+/// The body as a program whose variables are numbered in their order, without those that stand in no equation.
+Program with_own_numbers(const ProgramBody& body);
+/// The body of a recording as a program that takes what was captured behind its inputs; appends those values.
 Program closed(const ProgramBody& body, Values& captured);
 
 }  // namespace ricci

@@ -54,6 +54,12 @@ void expect_same(const Tensor& actual, const Tensor& expected) {
   }
 }
 
+/// A nan is what it was, and -0 is not 0.
+std::string bits_of(const Tensor& x) {
+  const auto elements = x.to_vector<std::complex<double>>();
+  return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(elements[0])};
+}
+
 /// x with each axis longer than 1 longer by `more`: its elements again and again, with other signs.
 Tensor longer(const Tensor& x, std::int64_t more) {
   if (more == 0) return x;
@@ -119,6 +125,10 @@ class RecordedPrograms : public testing::TestWithParam<int> {
     const bool is_parsed = text.find("custom[") == std::string::npos;
     const rc::Program read = is_parsed ? rc::parse_program(text, recorded->captured()) : *recorded;
     EXPECT_EQ(rc::to_string(read), text);
+    const rc::Program simplified = recorded->simplified();
+    SCOPED_TRACE("simplified: " + rc::to_string(simplified));
+    rc::check(simplified);
+    EXPECT_EQ(rc::to_string(simplified.simplified()), rc::to_string(simplified));
     for (const std::int64_t more : {0, 1, 2}) {
       const Tensor x = longer(argument, more);
       const std::optional<Tensor> y = eager(x);
@@ -134,6 +144,10 @@ class RecordedPrograms : public testing::TestWithParam<int> {
         expect_same(*found, *y);
         other_sizes_ += more > 0;
       }
+      const auto found = outcome_of([&] { return simplified({x})[0]; });
+      const auto whole = outcome_of([&] { return (*recorded)({x})[0]; });
+      ASSERT_EQ(found.value.has_value(), whole.value.has_value()) << found.error << whole.error;
+      if (found.value) { EXPECT_TRUE(bits_of(*found.value) == bits_of(*whole.value)); }
     }
   }
 };

@@ -30,11 +30,33 @@ Program recorded(const Function& f, const List& x) {
   return Program(ricci::Shared<const ricci::ProgramBody>(new ricci::ProgramBody(*record.body)));
 }
 
+/// The elements in row-major order, each as its bits: a nan is what it was, and -0 is not 0.
+std::string bits_of(const Tensor& x) {
+  const Tensor rows = x.contiguous();
+  const auto& array = static_cast<const ricci::Array&>(*ricci::value_of(rows));
+  return {static_cast<const char*>(array.data), static_cast<std::size_t>(ricci::bytes_of(array.type))};
+}
+
+void expect_simplified(const Program& program, const List& x) {
+  const Program simplified = program.simplified();
+  SCOPED_TRACE("simplified: " + to_string(simplified));
+  check(simplified);
+  EXPECT_LE(simplified.equations(), program.equations());
+  EXPECT_EQ(to_string(simplified.simplified()), to_string(simplified));
+  const List expected = program(x), found = simplified(x);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(ricci::type_of(found[i]), ricci::type_of(expected[i]));
+    EXPECT_TRUE(bits_of(found[i]) == bits_of(expected[i])) << "output " << i;
+  }
+}
+
 void expect_program(const Function& f, const List& x, double tolerance, const char* what) {
   const Program program = recorded(f, x);
   SCOPED_TRACE(to_string(program));
   check(program);
   laws::expect_close(program(x), f(x), tolerance, what);
+  expect_simplified(program, x);
 }
 
 TEST_P(Programs, ComputeWhatWasRecorded) {
@@ -108,6 +130,7 @@ int expect_reads_back(const Function& f, const List& x, double tolerance) {
   SCOPED_TRACE(text);
   const Program again = ricci::parse_program(text, program.captured());
   EXPECT_EQ(to_string(again), text);
+  expect_simplified(program, x);
   laws::expect_close(again(x), f(x), tolerance, "program that was read back");
   int tried = 0;
   for (const std::int64_t more : {1, 3}) {
@@ -115,6 +138,8 @@ int expect_reads_back(const Function& f, const List& x, double tolerance) {
     const std::optional<List> expected = larger.empty() ? std::nullopt : result_of(f, larger);
     if (!expected) continue;
     laws::expect_close(again(larger), *expected, tolerance, "program that was read back, at other sizes");
+    expect_simplified(program, larger);
+    expect_simplified(again, larger);
     ++tried;
   }
   return tried;

@@ -15,9 +15,13 @@
 
 namespace ricci {
 
-/// Called with every Size and Shape inside a primitive's parameters.
+class Program;
+
+/// Called with every Size, and with every Program, inside a primitive's parameters.
 struct SizeVisitor {
   virtual void visit(Size& size) = 0;
+  /// Visits the sizes inside the program, which becomes another one for it.
+  virtual void visit_program(Program& program);
 
  protected:
   ~SizeVisitor() = default;

@@ -1,0 +1,266 @@
+// Simplified programs, as a reader sees them. That they compute the same, bit for bit, is a law in laws/programs_test.
+#include <cmath>
+#include <limits>
+
+#include "program/program.h"
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// Primitives that share a name.
+template <int difference>
+struct Moved {
+  using kind = rc::Explicit;
+  static constexpr const char* name = "moved";
+  static constexpr bool locally_constant = true;
+
+  rc::Type type(const rc::Type& x) const { return x; }
+  void eval(rc::Outputs out, rc::Inputs in) const {
+    const auto* from = static_cast<const float*>(in[0].data);
+    for (std::int64_t i = 0; i < in[0].shape[0]; ++i) static_cast<float*>(out[0].data)[i] = from[i] + difference;
+  }
+  Moved lifted() const { return {}; }
+  Tensor operator()(const Tensor& x) const { return rc::apply(*this, x); }
+};
+using OneMore = Moved<1>;
+using OneLess = Moved<-1>;
+
+std::string simplified(const char* text) { return rc::to_string(rc::parse_program(text, {}).simplified()); }
+
+TEST(Simplified, ComputesEqualThingsOnce) {
+  EXPECT_EQ(simplified("program(a: f32[s0]) {\n"
+                       "  b: f32[] = select[axis=0, index=1] a\n"
+                       "  c: f32[] = sin b\n"
+                       "  d: f32[] = select[axis=0, index=1] a\n"
+                       "  e: f32[] = sin d\n"
+                       "  f: f32[] = mul c e\n"
+                       "  return f e\n"
+                       "}\n"),
+            "program(a: f32[s0]) {\n"
+            "  b: f32[] = select[axis=0, index=1] a\n"
+            "  c: f32[] = sin b\n"
+            "  d: f32[] = mul c c\n"
+            "  return d c\n"
+            "}\n");
+}
+
+TEST(Simplified, LeavesOutViewsThatChangeNothingAndViewsOfViews) {
+  EXPECT_EQ(simplified("program(a: f32[s0,3]) {\n"
+                       "  b: f32[s0,3] = reshape[shape=(s0,3)] a\n"
+                       "  c: f32[3,s0] = permute[axes=(1,0)] b\n"
+                       "  d: f32[s0,3,1] = reshape[shape=(s0,3,1)] b\n"
+                       "  e: f32[s0,3] = reshape[shape=(s0,3)] d\n"
+                       "  f: f32[3*s0] = reshape[shape=(3*s0)] d\n"
+                       "  return c e f\n"
+                       "}\n"),
+            "program(a: f32[s0,3]) {\n"
+            "  b: f32[3,s0] = permute[axes=(1,0)] a\n"
+            "  c: f32[3*s0] = reshape[shape=(3*s0)] a\n"
+            "  return b a c\n"
+            "}\n");
+}
+
+/// A square that was transposed has the type that it had, and other elements in its places.
+TEST(Simplified, KeepsViewsThatChangeTheOrder) {
+  const char* const transposed =
+      "program(a: f32[s0,s0]) {\n"
+      "  b: f32[s0,s0] = permute[axes=(1,0)] a\n"
+      "  c: f32[s0*s0] = reshape[shape=(s0*s0)] b\n"
+      "  return b c\n"
+      "}\n";
+  EXPECT_EQ(simplified(transposed), transposed);
+}
+
+TEST(Simplified, MakesOneOfEqualElements) {
+  EXPECT_EQ(simplified("program(a: f32[s0]) {\n"
+                       "  b: f32[s0] = zeros[shape=(s0), dtype=f32]\n"
+                       "  c: f32[3,s0] = expand[shape=(3,s0)] b\n"
+                       "  d: f32[4] = zeros[shape=(4), dtype=f32]\n"
+                       "  e: f32[3,4] = expand[shape=(3,4)] d\n"
+                       "  return c e d\n"
+                       "}\n"),
+            "program(a: f32[s0]) {\n"
+            "  b: f32[] = zeros[shape=(), dtype=f32]\n"
+            "  c: f32[3,s0] = expand[shape=(3,s0)] b\n"
+            "  d: f32[4] = zeros[shape=(4), dtype=f32]\n"
+            "  e: f32[3,4] = expand[shape=(3,4)] b\n"
+            "  return c e d\n"
+            "}\n");
+}
+
+/// Sizes that are equal, or in a relation, where the program was recorded need not be when it runs.
+TEST(Simplified, TrustsNoSizesThatHappenToFit) {
+  const auto expect_kept = [](const auto& f, const Tensor& recorded_at, const Tensor& run_at) {
+    const rc::Program p = rc::trace(f)(recorded_at), s = p.simplified();
+    expect_equal(s({run_at})[0], p({run_at})[0]);
+  };
+  const Tensor x = rc::arange(40.0);
+  expect_kept([](Tensor y) { return y.t().reshape({-1}); }, x.slice(0, 0, 4).reshape({4, 1}), x.reshape({8, 5}));
+  expect_kept([](Tensor y) -> Tensor { return y.slice(0, -2, rc::none)[0]; }, rc::ones({2, 4}), x.reshape({10, 4}));
+  expect_kept([](Tensor y) { return y.slice(0, 0, 3).reshape({3, 1}); }, rc::ones({3}), x);
+  expect_kept([](Tensor y) { return y.unfold(0, 2, 1).reshape({-1}).sum(0); }, rc::ones({2}), x);
+}
+
+/// Two operations of one name are two operations.
+TEST(Simplified, MergesOperationsNotNames) {
+  const auto f = [](const Tensor& y) { return OneMore{}(y) * OneLess{}(y); };
+  const rc::Program s = rc::trace(f)(rc::ones({2})).simplified();
+  expect_values(s({rc::full({2}, 3.0)})[0], {8, 8});
+}
+
+TEST(Simplified, LeavesOutWhatUndoesItself) {
+  EXPECT_EQ(simplified("program(a: f32[s0]) {\n"
+                       "  b: f32[s0] = neg a\n"
+                       "  c: f32[s0] = neg b\n"
+                       "  d: f32[s0] = flip[axes=(0)] c\n"
+                       "  e: f32[s0] = flip[axes=(0)] d\n"
+                       "  f: f32[s0] = neg e\n"
+                       "  return f\n"
+                       "}\n"),
+            "program(a: f32[s0]) {\n"
+            "  b: f32[s0] = neg a\n"
+            "  return b\n"
+            "}\n");
+}
+
+TEST(Simplified, ComputesNumbersAtOnce) {
+  EXPECT_EQ(simplified("program(a: f32[s0]) {\n"
+                       "  b: weak f64[] = mul 2.0 3.0\n"
+                       "  c: weak i64[] = size_number[size=4]\n"
+                       "  d: weak i64[] = size_number[size=s0]\n"
+                       "  e: f32[s0] = mul a b\n"
+                       "  f: f32[s0] = mul e c\n"
+                       "  g: f32[s0] = mul f d\n"
+                       "  return g\n"
+                       "}\n"),
+            "program(a: f32[s0]) {\n"
+            "  b: weak i64[] = size_number[size=s0]\n"
+            "  c: f32[s0] = mul a 6.0\n"
+            "  d: f32[s0] = mul c 4\n"
+            "  e: f32[s0] = mul d b\n"
+            "  return e\n"
+            "}\n");
+}
+
+TEST(Simplified, DrawsAsOftenAsItDid) {
+  const auto f = [](const Tensor& x) { return x + rc::rand({3}) - rc::rand({3}); };
+  const rc::Program p = rc::trace(f)(rc::ones({3})), s = p.simplified();
+  rc::manual_seed(7);
+  const Tensor first = p({rc::ones({3})})[0], second = p({rc::ones({3})})[0];
+  rc::manual_seed(7);
+  expect_equal(s({rc::ones({3})})[0], first);
+  expect_equal(s({rc::ones({3})})[0], second);
+}
+
+TEST(Simplified, ThrowsWhereAnIndexIsNone) {
+  const auto f = [](const Tensor& i, const Tensor& x) {
+    return rc::switch_case(i, std::tuple{[](const Tensor& y) { return y * 1; }, [](const Tensor& y) { return -y; }}, x);
+  };
+  const rc::Program s = rc::trace(f)(rc::tensor(0), rc::ones({3})).simplified();
+  expect_values(s({rc::tensor(1), rc::ones({3})})[0], {-1, -1, -1});
+  EXPECT_THROW(s({rc::tensor(2), rc::ones({3})}), rc::IndexError);
+}
+
+TEST(Simplified, LooksIntoTheProgramsOfLoops) {
+  const auto f = [](const Tensor& x) {
+    return rc::fori_loop(0, 3, [](const Tensor&, const Tensor& y) { return sin(-(-y)) * sin(y); }, x);
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({3})), s = p.simplified();
+  const std::string text = rc::to_string(s);
+  EXPECT_EQ(text.find("neg"), std::string::npos) << text;
+  EXPECT_EQ(text.find("sin"), text.rfind("sin")) << text;
+  expect_equal(s({rc::ones({3})})[0], p({rc::ones({3})})[0]);
+}
+
+TEST(Simplified, LeavesOutStateOfLoopsThatNobodyReads) {
+  struct Carry {
+    Tensor sum, product, unread;
+  };
+  const auto f = [](const Tensor& x, const Tensor& rows) {
+    const auto step = [](const Carry& c, const Tensor& row) {
+      return std::pair{Carry{c.sum + row * c.product, c.product * 0.5, c.unread + c.sum}, row * 2};
+    };
+    return rc::scan(step, Carry{x, x, x}, rows).first.sum;
+  };
+  const rc::Program p = rc::trace(f)(rc::ones({3}), rc::ones({4, 3})), s = p.simplified();
+  const std::string text = rc::to_string(s);
+  EXPECT_NE(text.find("carried=2, scanned=1"), std::string::npos) << text;
+  EXPECT_EQ(rc::to_string(s.simplified()), text);
+  const Tensor x = rc::arange(3.0), rows = rc::arange(15.0).reshape({5, 3});
+  expect_equal(s({x, rows})[0], p({x, rows})[0]);
+  const auto nested = [](const Tensor& y, const Tensor& ys) {
+    const auto step = [](const Carry& c, const Tensor& row) {
+      const auto inner = [](const Tensor& z, const Tensor& element) { return std::pair{z + element, z * 2}; };
+      const auto [last, doubled] = rc::scan(inner, c.product.sum(), row);
+      return std::pair{Carry{c.sum + last, c.product, c.unread + doubled}, doubled};
+    };
+    return rc::scan(step, Carry{y, y, y}, ys).first.sum;
+  };
+  const rc::Program q = rc::trace(nested)(rc::ones({3}), rc::ones({4, 3})), r = q.simplified();
+  EXPECT_EQ(rc::to_string(r).find("mul"), std::string::npos) << r;
+  EXPECT_EQ(rc::to_string(r.simplified()), rc::to_string(r));
+  expect_equal(r({x, rows})[0], q({x, rows})[0]);
+  const auto counted = [](const Tensor& y) {
+    return rc::fori_loop(0, 3, [](const Tensor&, const Tensor& z) { return sin(z); }, y);
+  };
+  EXPECT_EQ(rc::to_string(rc::trace(counted)(x).simplified()),
+            "program(a: f32[s0]) {\n"
+            "  b: f32[s0] = scan[step=program(a: f32[s0]) {\n"
+            "      b: f32[s0] = sin a\n"
+            "      return b\n"
+            "    }, carried=1, scanned=0, streams=0, reverse=false, length=3] carry(a)\n"
+            "  return b\n"
+            "}\n");
+}
+
+/// The sizes in a loop's body are those of the program around it, numbers of each run.
+TEST(Simplified, LeavesSizesOpenInLoops) {
+  const auto f = [](const Tensor& x) {
+    return rc::fori_loop(
+        0, 2,
+        [](const Tensor&, const Tensor& y) {
+          return y / y.shape()[0] + rc::zeros({y.shape()[0]}).expand({2, y.shape()[0]}).sum(0);
+        },
+        x);
+  };
+  const rc::Program s = rc::trace(f)(rc::ones({3})).simplified();
+  expect_values(s({rc::ones({4})})[0], Values(4, 1. / 16));
+}
+
+/// A zero that the user wrote is a number: what is multiplied by it may be infinite, and -0 + 0 is 0.
+TEST(Simplified, KeepsSpecialValues) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto f = [](const Tensor& x) { return x * rc::zeros({3}) + rc::zeros({3}); };
+  const rc::Program s = rc::trace(f)(rc::ones({3})).simplified();
+  const Tensor y = s({rc::tensor({inf, -1.0, 1.0})})[0];
+  EXPECT_TRUE(std::isnan(y[0].item<double>()));
+  EXPECT_FALSE(std::signbit(y[1].item<double>()));
+}
+
+TEST(Simplified, OfAJacobianIsAThirdShorter) {
+  const auto g = [](const Tensor& c) {
+    const Tensor p = rc::stack({c[0] * c[1], sin(c[1]) + c[2], c[0]});
+    return p / p[2];
+  };
+  const rc::Program p = rc::trace(rc::jacrev(g))(rc::ones({3})), s = p.simplified();
+  EXPECT_LE(3 * s.equations(), 2 * p.equations() + 3) << s;
+  const Tensor x = rc::tensor({0.5, 2.0, 3.0});
+  expect_equal(s({x})[0], p({x})[0]);
+}
+
+/// A program is differentiated and mapped by running it: a simplified one too.
+TEST(Simplified, IsTransformed) {  // float32: cotangents are added in another order
+  const auto f = [](const Tensor& x) { return (sin(x) * sin(x) / x).sum(); };
+  const rc::Program s = rc::trace(f)(rc::ones({3})).simplified();
+  const auto g = [&](const Tensor& x) { return s({x})[0]; };
+  const Tensor x = rc::tensor({0.5, 2.0, 3.0});
+  expect_close(rc::grad(g)(x), rc::grad(f)(x), 1e-6);
+  expect_close(rc::hessian(g)(x), rc::hessian(f)(x), 1e-5);
+  expect_close(rc::vmap(rc::grad(g))(rc::stack({x, x * 2})), rc::vmap(rc::grad(f))(rc::stack({x, x * 2})), 1e-6);
+}
+
+}  // namespace
