@@ -2,10 +2,14 @@
 #include "custom/derived.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <utility>
 
 #include "custom/closing.h"
+#include "interpreters/record.h"
 #include "primitive/derive.h"
+#include "program/constants.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::function {
@@ -146,6 +150,54 @@ Recording record(const Program& f, const Flags& active, Runs runs, const Flags& 
   return r;
 }
 
+/// The constants and captures of a recording's first half, and the equations that compute the outputs.
+ProgramBody first_half(const Recording& r) {
+  ProgramBody half;
+  half.equations.assign(r.body.equations.begin(),
+                        r.body.equations.begin() + static_cast<std::ptrdiff_t>(r.forward_equations));
+  const auto is_of_it = [&](const auto& known) {
+    return static_cast<std::size_t>(known.variable) < r.forward_variables;
+  };
+  std::ranges::copy_if(r.body.constants, std::back_inserter(half.constants), is_of_it);
+  std::ranges::copy_if(r.body.captures, std::back_inserter(half.captures), is_of_it);
+  return half;
+}
+
+/// The parameters' text, without that of programs among them: a loop keeps the rows that its way back reads, and where
+/// cotangents are missing, those are fewer.
+std::string text_of_parameters(const Equation& e) {
+  struct Empty final : SizeVisitor {
+    void visit(Size&) override {}
+    void visit_program(Program& program) override { program = Program(); }
+  } empty;
+  OwnedParameters parameters(e.rules->parameters, e.parameters.get());
+  e.rules->parameters.visit_sizes(parameters.mutable_get(), empty);
+  std::string text;
+  e.rules->parameters.print(parameters.get(), text);
+  return text;
+}
+
+/// The same operation on the same variables: what a program among the parameters captures is among these.
+bool are_same(const Equation& a, const Equation& b) {
+  return a.rules == b.rules && a.inputs == b.inputs && a.outputs == b.outputs &&
+         text_of_parameters(a) == text_of_parameters(b);
+}
+/// A tensor that the rule makes, rather than finds, is made anew each time.
+bool are_same(const Capture& a, const Capture& b) {
+  const Value &x = *value_of(a.tensor), &y = *value_of(b.tensor);
+  const auto elements = [](const Value& value) { return static_cast<const Array&>(value).strided(); };
+  const auto is_array = [](const Value& value) { return value.kind == ValueKind::array; };
+  return a.variable == b.variable && (a.tensor.is_same(b.tensor) || &x == &y ||
+                                      (is_array(x) && is_array(y) && are_same_bits(elements(x), elements(y))));
+}
+bool are_same(const Constant& a, const Constant& b) {
+  return a.variable == b.variable && number_text(*a.value) == number_text(*b.value);
+}
+template <class Known>
+bool are_all_same(const std::vector<Known>& a, const std::vector<Known>& b) {
+  return std::ranges::equal(a, b, [](const Known& x, const Known& y) { return are_same(x, y); });
+}
+
 /// Some of the variables of a recording.
 class Variables {
  public:
@@ -159,10 +211,6 @@ class Variables {
   template <class List>
   bool have_all(const List& list) const {
     return std::all_of(list.begin(), list.end(), [this](Variable v) { return has(v); });
-  }
-  template <class List>
-  bool have_any(const List& list) const {
-    return std::any_of(list.begin(), list.end(), [this](Variable v) { return has(v); });
   }
 
  private:
@@ -186,7 +234,8 @@ struct Split::Read {
   Read(const Recording& r, const Flags& at_hand) : needed(r.body), available(r.body) {
     needed.add_all(r.gradients);
     for (std::size_t i = r.body.equations.size(); i-- > r.forward_equations;)
-      if (needed.have_any(r.body.equations[i].outputs)) needed.add_all(r.body.equations[i].inputs);
+      if (is_computed(r.body.equations[i], [&](Variable v) { return needed.has(v); }))
+        needed.add_all(r.body.equations[i].inputs);
     for (std::size_t i = 0; i < r.inputs.size(); ++i)
       if (at_hand[i]) available.add(r.inputs[i]);
     for (const Constant& constant : r.body.constants) available.add(constant.variable);
@@ -215,6 +264,7 @@ Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
     for (const Variable v : r.body.equations[i].outputs) keep(v);
   }
   active_outputs_ = r.active_outputs;
+  first_half_ = first_half(r);
   ProgramBody body = r.body;
   body.inputs = r.inputs;
   body.inputs.insert(body.inputs.end(), r.streams.begin(), r.streams.end());
@@ -248,6 +298,13 @@ std::pair<Recording, std::vector<Variable>> Split::record_for_all() const {
     }
     return {recorded(Flags(outputs, false)), std::move(needed)};
   }
+}
+
+/// Variables are paired with those of the first recording by number, so both must have computed the same until the cut.
+bool Split::begins_as_before(const Recording& r) const {
+  const ProgramBody now = first_half(r);
+  return are_all_same(now.equations, first_half_.equations) && are_all_same(now.captures, first_half_.captures) &&
+         are_all_same(now.constants, first_half_.constants);
 }
 
 /// None if this recording's backward half reads a value that the first one did not keep: a rule may compute differently
@@ -313,9 +370,14 @@ Closure pulled_back(const Program& f, const Flags& active, const Flags& cotangen
 }
 
 Backward Split::backward(const Flags& cotangents, const Flags& at_least, const Flags& summed) const {
-  const auto recorded = [&](const Flags& of) { return record(f_, active_, runs_, of, at_least, summed); };
-  if (std::optional<Backward> found = cut(recorded(cotangents))) return *std::move(found);
-  if (std::optional<Backward> found = cut(recorded(active_outputs_))) return *std::move(found);
+  for (const Flags& of : {cotangents, active_outputs_}) {
+    const Recording r = record(f_, active_, runs_, of, at_least, summed);
+    if (!begins_as_before(r))
+      raise<TransformError>(
+          "a function with a rule of its own computed or captured something else when it was written down again; make "
+          "it depend on its arguments alone");
+    if (std::optional<Backward> found = cut(r)) return *std::move(found);
+  }
   raise<TransformError>(
       "a backward rule computed something else when it was written down again; make it depend on its arguments alone");
 }

@@ -72,13 +72,15 @@ class Split {
   struct Read;
   std::pair<Recording, std::vector<Variable>> record_for_all() const;
   std::optional<Backward> cut(const Recording& recording) const;
+  bool begins_as_before(const Recording& recording) const;
 
   Program f_;
   Flags active_, at_hand_;
   Runs runs_;
   Closure forward_;
   Flags active_outputs_;
-  std::vector<Variable> kept_;  // of the recording
+  std::vector<Variable> kept_;  // of the first recording
+  ProgramBody first_half_;      // of the first recording: what computes the outputs, and what that captures
 };
 
 }  // namespace ricci::function

@@ -7,6 +7,7 @@
 #include "program/program.h"
 #include "ricci/primitive.h"
 #include "ricci/ricci.h"
+#include "support/expect_error.h"
 #include "support/expect_tensor.h"
 
 namespace rc = ricci;
@@ -211,6 +212,25 @@ TEST(Split, ItsHalvesCanBeMappedAndPushed) {
   inputs.push_back(da);
   inputs.push_back(rc::ones_like(a));
   expect_close(Whole{pushed.closure}(inputs)[1], -sin(a) * b * da);
+}
+
+/// What the forward rule of the first recording keeps, the backward half of a later one reads.
+TEST(Split, ARuleThatComputesOrCapturesSomethingElseWhenItIsWrittenDownAgainIsRefused) {
+  const Tensor captured[] = {doubles({1, 2, 3}), doubles({4, 5, 6})};
+  const auto is_refused = [&](const auto& forward) {
+    int calls = 0;
+    const auto rule = rc::custom_vjp([](Tensor x) { return x * 2; }, [&](Tensor x) { return forward(x, calls++); },
+                                     [](Tensor kept, Tensor ct) { return ct * kept; });
+    const auto f = [&](const Inputs& x) { return Inputs{rule(sin(x[0]))}; };
+    const Split split(written(f, {a}), {true}, none(1), Runs::once);
+    expect_error<rc::TransformError>([&] { gradients(split, {a}, {da}); },
+                                     "a function with a rule of its own computed or captured something else when it "
+                                     "was written down again; make it depend on its arguments alone");
+  };
+  is_refused([&](const Tensor& x, int call) { return std::pair{x * 2, captured[call > 0]}; });
+  is_refused([](const Tensor& x, int call) { return std::pair{x * 2, x * (call > 0 ? 3. : 2.)}; });
+  is_refused([](const Tensor& x, int call) { return std::pair{x * 2, call > 0 ? cos(x) : exp(x)}; });
+  is_refused([](const Tensor& x, int call) { return std::pair{x * 2, call > 0 ? exp(x) * x : exp(x)}; });
 }
 
 }  // namespace
