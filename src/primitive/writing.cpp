@@ -158,10 +158,15 @@ void for_each_younger(Cell* target, const Interpreter* from, const Visit& visit)
 void check_levels(Cell* target, const Value& value, const Type& target_type, const char* name) {
   const std::string start = std::string(name) + ": the target " + to_string(target_type);
   for_each_younger(target, innermost, [&](const Interpreter& i, const Cell* root) {
-    if (i.differentiates() && !switched_off(i) && !i.lets_write(root))
+    if (i.differentiates() && !switched_off(i) && !i.lets_write(root)) {
+      const SmallVector<Cell*, 8> views = views_to_root(target);
+      if (std::any_of(views.begin(), views.end(), [&](const Cell* view) { return i.lets_write(view); }))
+        raise<TransformError>(start + " is a watched view of a tensor from outside " + transform_text(&i) +
+                              ", which it would write to; watch that tensor before the view, or write to a clone()");
       raise<TransformError>(start + " was captured from outside " + transform_text(&i) +
                             "; a function under differentiation writes only to its arguments and to what it "
                             "creates: pass it as an argument, or write to a clone()");
+    }
     if (i.kind == ValueKind::batched && has_level(value, i.level))
       raise<TransformError>(start + " holds one value for all examples of " + transform_text(&i) +
                             ", but the new value " + to_string(value.type) +

@@ -123,4 +123,22 @@ TEST(TapeErrors, AWriteToACapturedTensorThatIsNotWatched) {
       {captured, x});
 }
 
+TEST(TapeErrors, AWriteToAWatchedViewOfATensorThatIsNotWatched) {
+  const Tensor base = rc::ones({2, 3}), row = base[0];
+  expect_error<rc::TransformError>(
+      [&] {
+        rc::Tape tape;
+        tape.watch(row);
+        row.slice(0, 0, 2).mul_(2);
+      },
+      "mul_: the target f32[2] is a watched view of a tensor from outside Tape{at}, which it would write to; watch "
+      "that tensor before the view, or write to a clone()\n  inside Tape{at}",
+      {base, row});
+  rc::Tape tape;
+  tape.watch(base);
+  tape.watch(row);
+  row.mul_(2);
+  expect_values(tape.gradient((row * row).sum(), base), {8, 8, 8, 0, 0, 0});
+}
+
 }  // namespace
