@@ -104,16 +104,8 @@ Roles Scan::roles(std::size_t count) const {
 /// number of steps that a loop counts and does not look at. A scan that draws is left as it is.
 std::optional<Pruned> Scan::pruned(const Flags& needed, std::size_t operands) const {
   if (streams > 0) return std::nullopt;
-  Flags results = needed, read;
-  for (bool is_stable = false; !is_stable;) {
-    is_stable = true;
-    read = inputs_read(step.body(), results);
-    for (std::size_t i = 0; i < carries(); ++i)
-      if (read[i] && !results[i]) {
-        results[i] = true;
-        is_stable = false;
-      }
-  }
+  Flags results = needed;
+  const Flags read = inputs_read_by_steps(step.body(), carries(), results);
   Flags left;
   for (std::size_t i = 0; i < operands; ++i) left.push_back(i < carries() ? results[i] : read[i]);
   const auto slices = left.begin() + carried, captures = slices + scanned;

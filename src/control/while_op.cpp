@@ -8,6 +8,7 @@
 #include "control/operands.h"
 #include "control/stages.h"
 #include "ops/axes.h"
+#include "program/pruning.h"
 #include "program/roles.h"
 #include "ricci/control.h"
 #include "ricci/primitive/raise.h"
@@ -52,6 +53,7 @@ struct WhileLoop {
   Checkpoints checkpoint;
 
   Roles roles(std::size_t count) const;
+  std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
   Types type(const Types& inputs) const;
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -84,7 +86,29 @@ Roles WhileLoop::roles(std::size_t count) const {
                  count);
 }
 
-[[maybe_unused]] const bool loop_named = name_operands<WhileLoop>();
+[[maybe_unused]] const bool loop_named = name_operands<WhileLoop>(), loop_prunable = can_be_pruned<WhileLoop>();
+
+/// A part of the state is left where its last value is needed, or where the condition, or the body for what is left,
+/// reads it. A loop that draws is left as it is.
+std::optional<Pruned> WhileLoop::pruned(const Flags& needed, std::size_t operands) const {
+  if (streams > 0) return std::nullopt;
+  Flags results = needed, of_condition = inputs_read(condition.body(), {true});
+  for (std::size_t i = 0; i < leaves(); ++i)
+    if (of_condition[i]) results[i] = true;
+  Flags of_body = inputs_read_by_steps(body.body(), leaves(), results), left = results;
+  std::copy(results.begin(), results.end(), of_condition.begin());
+  std::copy(results.begin(), results.end(), of_body.begin());
+  left.append(of_condition.begin() + static_cast<std::ptrdiff_t>(leaves()), of_condition.end());
+  left.append(of_body.begin() + static_cast<std::ptrdiff_t>(leaves()), of_body.end());
+  require_between(static_cast<std::int64_t>(operands), std::ssize(left), static_cast<std::int64_t>(operands));
+  if (std::ranges::all_of(left, [](bool flag) { return flag; })) return std::nullopt;
+  const WhileLoop loop{.condition = with_some(condition, of_condition, {true}),
+                       .body = with_some(body, of_body, results),
+                       .streams = 0,
+                       .max_steps = max_steps,
+                       .checkpoint = checkpoint};
+  return Pruned{own(loop), left, results};
+}
 
 Types WhileLoop::type(const Types& inputs) const {
   roles(inputs.size());

@@ -419,6 +419,19 @@ Flags inputs_read(const ProgramBody& body, const Flags& outputs) {
   return read;
 }
 
+Flags inputs_read_by_steps(const ProgramBody& step, std::size_t carried, Flags& outputs) {
+  for (;;) {
+    Flags read = inputs_read(step, outputs);
+    bool is_stable = true;
+    for (std::size_t i = 0; i < carried; ++i)
+      if (read[i] && !outputs[i]) {
+        outputs[i] = true;
+        is_stable = false;
+      }
+    if (is_stable) return read;
+  }
+}
+
 Program with_some(const Program& program, const Flags& inputs, const Flags& outputs) {
   ProgramBody body = program.body();
   const auto keep = [](std::vector<Variable>& variables, const Flags& kept) {

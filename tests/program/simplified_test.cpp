@@ -204,6 +204,21 @@ TEST(Simplified, LeavesOutStateOfLoopsThatNobodyReads) {
   EXPECT_EQ(rc::to_string(r).find("mul"), std::string::npos) << r;
   EXPECT_EQ(rc::to_string(r.simplified()), rc::to_string(r));
   expect_equal(r({x, rows})[0], q({x, rows})[0]);
+  const auto searched = [](const Tensor& y) {
+    const auto goes_on = [](const Carry& c) { return c.sum.sum() < 100; };
+    const auto next = [&](const Carry& c) {
+      return Carry{c.sum * 2 + y, sin(c.product), c.unread + c.product};
+    };
+    const Carry last = rc::while_loop(goes_on, next, Carry{y, y, y});
+    return std::pair{last.sum, last.product};
+  };
+  const auto first = [&](const Tensor& y) { return searched(y).first; };
+  const rc::Program v = rc::trace(first)(x).simplified(), w = rc::trace(searched)(x).simplified();
+  EXPECT_NE(rc::to_string(v).find("state(a)"), std::string::npos) << v;
+  EXPECT_NE(rc::to_string(w).find("state(a a)"), std::string::npos) << w;
+  expect_equal(v({x})[0], first(x));
+  expect_equal(w({x})[0], searched(x).first);
+  expect_equal(w({x})[1], searched(x).second);
   const auto counted = [](const Tensor& y) {
     return rc::fori_loop(0, 3, [](const Tensor&, const Tensor& z) { return sin(z); }, y);
   };
