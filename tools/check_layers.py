@@ -5,10 +5,9 @@
 # has at most ten lines; no line of C++ has more than 120 columns; CMake keeps nothing that it has found. Prints what is
 # wrong, or OK. Knows nothing of the preprocessor: an #include counts even where an #if hides it.
 import re
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from findings import ROOT, report
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 STANDARD = re.compile(r"[a-z0-9_]+")  # the C++ standard library's headers have no extension
 SYSTEM_HEADERS = {"arm_neon.h", "immintrin.h", "sleef.h", "sys/single_threaded.h"}  # public headers may
@@ -124,13 +123,7 @@ def opening_findings():
 
 
 def main():
-    findings = [*include_findings(read_layers()), *line_findings(), *finding_findings(), *opening_findings()]
-    findings = [finding for finding in findings if finding[2]]
-    for path, number, text in findings:
-        print(f"{path.relative_to(ROOT)}:{number}: {text}")
-    if findings:
-        sys.exit(f"check: {len(findings)} finding(s)")
-    print("check: OK")
+    report("check", [*include_findings(read_layers()), *line_findings(), *finding_findings(), *opening_findings()])
 
 
 if __name__ == "__main__":

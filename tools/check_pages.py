@@ -3,10 +3,9 @@
 # backquotes exists; a page that any file of the project names exists; a name between backquotes on a page about the
 # inside (ARCHITECTURE.md, docs/inside) stands in the source. Prints what is wrong, or OK. Knows nothing of C++.
 import re
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from findings import ROOT, report
+
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 QUOTED = re.compile(r"`([^`\n]+)`")
@@ -89,12 +88,7 @@ def main():
     files, names = project_files(), names_of_the_source()
     findings = [finding for path in files if path.suffix == ".md" for finding in page_findings(path, names)]
     findings += [finding for path in files for finding in mention_findings(path)]
-    findings = [finding for finding in findings if finding[2]]
-    for path, number, text in findings:
-        print(f"{path.relative_to(ROOT)}:{number}: {text}")
-    if findings:
-        sys.exit(f"pages: {len(findings)} finding(s)")
-    print("pages: OK")
+    report("pages", findings)
 
 
 if __name__ == "__main__":

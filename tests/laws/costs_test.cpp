@@ -242,29 +242,36 @@ TEST(Growth, OfRowsWrittenThroughATensorThatIsBoundToItsOwnViewIsThatOfTheRows) 
     }
 }
 
-/// A loop that copies its table in each step asks the pool for four times as many bytes where rows are twice as many.
+/// At twice the rows; a loop that copies its table in each step asks the pool for four times as many bytes there.
+void expect_growth_of_rows(const Table& table, const WayToWrite& step, const Around& around) {
+  constexpr int rows = 64;
+  cost_of(table, step, around, 4);  // what the first call finds and keeps for the next ones
+  const Cost once = cost_of(table, step, around, rows), twice = cost_of(table, step, around, 2 * rows);
+  // What a tape packs its operations into doubles as it grows.
+  EXPECT_LE(twice.bytes, once.bytes * 9 / 4) << once.bytes;
+  EXPECT_LE(twice.calls, once.calls * 9 / 4) << once.calls;
+}
+
+/// `row_under_grad`
+const auto name_of_growth = [](const auto& given) {
+  return std::get<0>(given.param).name + "_under_" + std::get<1>(given.param).name;
+};
+
 TEST_P(GrowthOfWrites, OfWhatALoopOverATableAsksForIsThatOfItsRows) {
   const auto& [step, around] = GetParam();
-  constexpr int rows = 64;
   for (const Table& table : tables) {
     SCOPED_TRACE(table.name);
     // A program that writes at indices of a view puts the whole view back.
     const bool is_by_index = step.name.starts_with("index_") || step.name.starts_with("scatter");
     const bool is_of_view = table.name != "rows" || step.name.ends_with("transposed");
     if (around.name == "trace" && is_by_index && is_of_view) continue;
-    cost_of(table, step, around, 4);  // what the first call finds and keeps for the next ones
-    const Cost once = cost_of(table, step, around, rows), twice = cost_of(table, step, around, 2 * rows);
-    // What a tape packs its operations into doubles as it grows.
-    EXPECT_LE(twice.bytes, once.bytes * 9 / 4) << once.bytes;
-    EXPECT_LE(twice.calls, once.calls * 9 / 4) << once.calls;
+    expect_growth_of_rows(table, step, around);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(, GrowthOfWrites,
                          testing::Combine(testing::ValuesIn(steps), testing::ValuesIn(arounds_of_growth)),
-                         [](const auto& given) {
-                           return std::get<0>(given.param).name + "_under_" + std::get<1>(given.param).name;
-                         });
+                         name_of_growth);
 
 /// On the way back, what is read at indices is added where others have begun, not to zeros for the whole table; also
 /// where the read sees the table through views, its own or those of the loop.
@@ -285,21 +292,15 @@ const WayToWrite reads[] = {
 
 TEST_P(GrowthOfReads, OfWhatALoopOverATableAsksForIsThatOfItsRows) {
   const auto& [read, around] = GetParam();
-  constexpr int rows = 64;
   for (const Table& table : tables) {
     SCOPED_TRACE(table.name);
-    cost_of(table, read, around, 4);
-    const Cost once = cost_of(table, read, around, rows), twice = cost_of(table, read, around, 2 * rows);
-    EXPECT_LE(twice.bytes, once.bytes * 9 / 4) << once.bytes;
-    EXPECT_LE(twice.calls, once.calls * 9 / 4) << once.calls;
+    expect_growth_of_rows(table, read, around);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(, GrowthOfReads,
                          testing::Combine(testing::ValuesIn(reads), testing::ValuesIn(arounds_of_growth)),
-                         [](const auto& given) {
-                           return std::get<0>(given.param).name + "_under_" + std::get<1>(given.param).name;
-                         });
+                         name_of_growth);
 
 /// Where the table is the caller's, who sees what is written there.
 struct CallersTable {
