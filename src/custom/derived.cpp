@@ -191,7 +191,7 @@ bool are_same(const Capture& a, const Capture& b) {
                                       (is_array(x) && is_array(y) && are_same_bits(elements(x), elements(y))));
 }
 bool are_same(const Constant& a, const Constant& b) {
-  return a.variable == b.variable && number_text(*a.value) == number_text(*b.value);
+  return a.variable == b.variable && bits_of(*a.value) == bits_of(*b.value);
 }
 template <class Known>
 bool are_all_same(const std::vector<Known>& a, const std::vector<Known>& b) {

@@ -276,7 +276,7 @@ class Parser {
       expect(text_, "]");
     }
     e.has_symbols = table_ && any_symbol(e.op());
-    if (const RolesOf roles = roles_of(*e.rules)) operands_by_role(e, roles);
+    if (const RolesOf roles = Facts<RolesOf>::of(*e.rules)) operands_by_role(e, roles);
     else
       while (take(text_, " ")) e.inputs.push_back(operand());
     body_.equations.push_back(std::move(e));

@@ -99,7 +99,7 @@ class Printer {
     text_ += "\n";
   }
   void operands(const Equation& e) {
-    const RolesOf roles = roles_of(*e.rules);
+    const RolesOf roles = Facts<RolesOf>::of(*e.rules);
     if (!roles) {
       for (Variable v : e.inputs) text_ += " " + name(v);
       return;
@@ -208,46 +208,6 @@ Types types_given(const Equation& e, const Types& in) try {
 } catch (const IndexError& error) { throw IndexError(std::string("check: ") + e.rules->name + ": " + error.what()); }
 
 }  // namespace
-
-namespace {
-
-std::vector<std::pair<const Rules*, RolesOf>>& all_roles() {
-  static std::vector<std::pair<const Rules*, RolesOf>> all;
-  return all;
-}
-
-}  // namespace
-
-RolesOf roles_of(const Rules& rules) {
-  for (const auto& [of, roles] : all_roles())
-    if (of == &rules) return roles;
-  return nullptr;
-}
-
-bool add_roles(const Rules& rules, RolesOf roles) {
-  all_roles().emplace_back(&rules, roles);
-  return true;
-}
-
-namespace {
-
-std::vector<std::pair<const Rules*, PruningOf>>& all_prunings() {
-  static std::vector<std::pair<const Rules*, PruningOf>> all;
-  return all;
-}
-
-}  // namespace
-
-PruningOf pruning_of(const Rules& rules) {
-  for (const auto& [of, pruning] : all_prunings())
-    if (of == &rules) return pruning;
-  return nullptr;
-}
-
-bool add_pruning(const Rules& rules, PruningOf pruning) {
-  all_prunings().emplace_back(&rules, pruning);
-  return true;
-}
 
 int VmapsOfAxes::number_of(const Row& row) {
   auto known = std::find(rows_.rbegin(), rows_.rend(), row);  // the last are met again and again
@@ -406,16 +366,25 @@ bool is_number_of_its_own(const Capture& capture) {
 
 }  // namespace
 
-Flags inputs_read(const ProgramBody& body, const Flags& outputs) {
+namespace {
+
+/// By variable: what these outputs and the effects read, they themselves included.
+std::vector<bool> needed_for(const ProgramBody& body, std::span<const Variable> outputs) {
   std::vector<bool> needed(body.types.size());
   const auto is_needed = [&](Variable v) { return needed[static_cast<std::size_t>(v)]; };
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i]) needed[static_cast<std::size_t>(body.outputs[i])] = true;
+  for (const Variable v : outputs) needed[static_cast<std::size_t>(v)] = true;
   for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e)
     if (is_computed(*e, is_needed))
       for (const Variable v : e->inputs) needed[static_cast<std::size_t>(v)] = true;
+  return needed;
+}
+
+}  // namespace
+
+Flags inputs_read(const ProgramBody& body, const Flags& outputs) {
+  const std::vector<bool> needed = needed_for(body, left_of(body.outputs, outputs));
   Flags read;
-  for (const Variable v : body.inputs) read.push_back(is_needed(v));
+  for (const Variable v : body.inputs) read.push_back(needed[static_cast<std::size_t>(v)]);
   return read;
 }
 
@@ -434,34 +403,24 @@ Flags inputs_read_by_steps(const ProgramBody& step, std::size_t carried, Flags& 
 
 Program with_some(const Program& program, const Flags& inputs, const Flags& outputs) {
   ProgramBody body = program.body();
-  const auto keep = [](std::vector<Variable>& variables, const Flags& kept) {
-    std::vector<Variable> left;
-    for (std::size_t i = 0; i < variables.size(); ++i)
-      if (kept[i]) left.push_back(variables[i]);
-    variables = std::move(left);
-  };
-  keep(body.inputs, inputs);
-  keep(body.outputs, outputs);
+  body.inputs = left_of(body.inputs, inputs);
+  body.outputs = left_of(body.outputs, outputs);
   return with_own_numbers(without_dead_equations(body));
 }
 
 ProgramBody without_dead_equations(const ProgramBody& body) {
-  std::vector<bool> needed(body.types.size());
-  for (Variable v : body.outputs) needed[static_cast<std::size_t>(v)] = true;
-  std::vector<Equation> kept;
-  for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
-    if (!is_computed(*e, [&](Variable v) { return needed[static_cast<std::size_t>(v)]; })) continue;
-    for (Variable v : e->inputs) needed[static_cast<std::size_t>(v)] = true;
-    kept.push_back(*e);
-  }
+  const std::vector<bool> needed = needed_for(body, body.outputs);
   ProgramBody live{.symbols = body.symbols,
                    .types = body.types,
                    .inputs = body.inputs,
                    .constants = {},
                    .captures = {},
-                   .equations = {kept.rbegin(), kept.rend()},
+                   .equations = {},
                    .outputs = body.outputs,
                    .vmaps = body.vmaps};
+  std::ranges::copy_if(body.equations, std::back_inserter(live.equations), [&](const Equation& e) {
+    return is_computed(e, [&](Variable v) { return needed[static_cast<std::size_t>(v)]; });
+  });
   const auto is_needed = [&](const auto& known) { return needed[static_cast<std::size_t>(known.variable)]; };
   std::ranges::copy_if(body.constants, std::back_inserter(live.constants), is_needed);
   for (const Capture& c : body.captures) {

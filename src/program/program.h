@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "ricci/primitive.h"
 #include "program/pruning.h"
 #include "ricci/program.h"
 #include "tensor/symbols.h"
@@ -98,7 +97,7 @@ Flags inputs_read_by_steps(const ProgramBody& step, std::size_t carried, Flags& 
 Program with_some(const Program& program, const Flags& inputs, const Flags& outputs);
 /// The body as a program whose variables are numbered in their order, without those that stand in no equation.
 Program with_own_numbers(const ProgramBody& body);
-/// The body of a recording as a program that takes what was captured behind its inputs; appends those values.
+/// The body of a recording as a program whose captured tensors are inputs, behind its own; appends their values.
 Program closed(const ProgramBody& body, Values& captured);
 
 }  // namespace ricci

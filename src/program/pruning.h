@@ -5,11 +5,20 @@
 
 #include <optional>
 
-#include "ricci/primitive.h"
+#include "program/facts.h"
 
 namespace ricci {
 
 using Flags = SmallVector<bool, 8>;
+
+/// Of a list, what the flags leave.
+template <class List>
+List left_of(const List& list, const Flags& flags) {
+  List left;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (flags[i]) left.push_back(list[i]);
+  return left;
+}
 
 /// The operation on fewer operands, for fewer results.
 struct Pruned {
@@ -19,14 +28,10 @@ struct Pruned {
 
 /// None if nothing can be left out. `needed`: by result.
 using PruningOf = std::optional<Pruned> (*)(const void* parameters, const Flags& needed, std::size_t operands);
-/// Null of an operation that cannot say.
-PruningOf pruning_of(const Rules& rules);
-
-bool add_pruning(const Rules& rules, PruningOf pruning);
 /// `const bool prunable = can_be_pruned<Scan>();`
 template <class P>
 bool can_be_pruned() {
-  return add_pruning(rules_of<P>, [](const void* op, const Flags& needed, std::size_t operands) {
+  return Facts<PruningOf>::add(rules_of<P>, [](const void* op, const Flags& needed, std::size_t operands) {
     return erase::as<P>(op).pruned(needed, operands);
   });
 }

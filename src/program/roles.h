@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ricci/primitive.h"
+#include "program/facts.h"
 
 namespace ricci {
 
@@ -17,14 +17,11 @@ using Roles = SmallVector<Role, 6>;
 
 /// The roles of an equation's operands; throws IndexError where the counts among its parameters do not fit.
 using RolesOf = Roles (*)(const void* parameters, std::size_t operands);
-/// Null of an operation whose operands' order tells enough.
-RolesOf roles_of(const Rules& rules);
-
-bool add_roles(const Rules& rules, RolesOf roles);
 /// `const bool named = name_operands<WhileLoop>();`
 template <class P>
 bool name_operands() {
-  return add_roles(rules_of<P>, [](const void* op, std::size_t count) { return erase::as<P>(op).roles(count); });
+  return Facts<RolesOf>::add(rules_of<P>,
+                             [](const void* op, std::size_t count) { return erase::as<P>(op).roles(count); });
 }
 
 }  // namespace ricci

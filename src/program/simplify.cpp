@@ -126,19 +126,13 @@ class Simplifier {
   bool keeps_needed_alone(Equation& e, const IsNeeded& is_needed) {
     Flags wanted;
     for (const Variable v : e.outputs) wanted.push_back(is_needed(v));
-    const PruningOf pruning = pruning_of(*e.rules);
+    const PruningOf pruning = Facts<PruningOf>::of(*e.rules);
     const std::optional<Pruned> left =
         pruning ? pruning(e.parameters.get(), wanted, e.inputs.size()) : std::optional<Pruned>();
     if (!left) return false;
-    const auto keep = [](auto& variables, const Flags& kept) {
-      std::remove_reference_t<decltype(variables)> some;
-      for (std::size_t i = 0; i < variables.size(); ++i)
-        if (kept[i]) some.push_back(variables[i]);
-      variables = std::move(some);
-    };
     e.parameters = left->parameters;
-    keep(e.inputs, left->operands);
-    keep(e.outputs, left->results);
+    e.inputs = left_of(e.inputs, left->operands);
+    e.outputs = left_of(e.outputs, left->results);
     simplify_programs_in(e);
     e.has_symbols = to_.symbols && any_symbol(e.op());
     return true;
