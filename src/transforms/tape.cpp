@@ -57,11 +57,14 @@ ValueRef whole_value(const Tensor& tensor) {
 /// Of no transform: a watched view of which nothing is cut has it, so that it counts as watched.
 constexpr Level cuts_nothing = 1;
 
+void count_as_watched(Link& view) { view.cut_of_base = std::max(view.cut_of_base, cuts_nothing); }
+
 /// A view that was made under no_grad is a variable of the tape that watches it: what is cut from the tape inwards is
 /// cut of what the base gives, not of the view.
 void keep_what_is_watched(Link& view, const Interpreter* around) {
   const Level last = around ? around->level : 0;
-  view.cut_of_base = std::max({view.cut_of_base, cuts_nothing, view.cut_below > last ? view.cut_below : 0});
+  count_as_watched(view);
+  if (view.cut_below > last) view.cut_of_base = std::max(view.cut_of_base, view.cut_below);
   view.cut_below = std::min(view.cut_below, last);
 }
 
@@ -145,7 +148,10 @@ void Tape::watch_leaves(const tree::Walk& walk) {
     const int slot = s.interpreter->record->keep(*taped_at(shown, s.interpreter->level));
     if (s.interpreter->watched.insert_or_assign(cell, slot).second)
       s.watched.push_back({*leaf, value_of(*leaf), value});
-    if (on_tape) continue;
+    if (on_tape) {
+      if (cell->link) count_as_watched(*cell->link);  // a view of a watched base is a variable of its own from here on
+      continue;
+    }
     cell->value = shown;
     if (cell->link) keep_what_is_watched(*cell->link, s.interpreter->parent);
     if (root_of(cell) == cell) ++cell->version;  // its views show the watched value too

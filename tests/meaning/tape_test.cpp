@@ -386,7 +386,7 @@ TEST(Tape, MapsCotangentsWithoutRunningAgain) {
 }
 
 /// A watched view is a variable of the tape. What is written to a part of it leaves the rest what was watched, whatever
-/// becomes of the base, which is not on the tape.
+/// becomes of the base, on the tape or not.
 TEST(Tape, KeepsThePlaceOfAWatchedViewThatIsWritten) {
   using View = Tensor (*)(const Tensor&);
   const std::pair<const char*, View> views[] = {
@@ -394,9 +394,11 @@ TEST(Tape, KeepsThePlaceOfAWatchedViewThatIsWritten) {
       {"row", [](const Tensor& base) -> Tensor { return base.reshape({1, 3, -1})[0]; }},
       {"t", [](const Tensor& base) { return base.reshape({-1, 3}).t(); }},
       {"copy", [](const Tensor& base) { return base.reshape({-1, 3}).t().reshape({3, -1}); }}};
-  const auto gradient = [](const View& view, const Tensor& x, bool is_plain) {
+  enum class Of { clone, base, watched_base };
+  const auto gradient = [](const View& view, const Tensor& x, Of of) {
     rc::Tape tape;
-    const Tensor base = x * 1, w = is_plain ? view(base).clone() : view(base);
+    const Tensor base = x * 1, w = of == Of::clone ? view(base).clone() : view(base);
+    if (of == Of::watched_base) tape.watch(base);
     tape.watch(w);
     w[1] = w[0] * 3;
     w[2].mul_(w[1]);
@@ -407,7 +409,8 @@ TEST(Tape, KeepsThePlaceOfAWatchedViewThatIsWritten) {
     for (const auto& [name, view] : views) {
       SCOPED_TRACE(name);
       const Tensor x = rc::linspace(-1, 1, 3 * columns, rc::float64);
-      expect_equal(gradient(view, x, false), gradient(view, x, true));
+      expect_equal(gradient(view, x, Of::base), gradient(view, x, Of::clone));
+      expect_equal(gradient(view, x, Of::watched_base), gradient(view, x, Of::clone));
     }
 }
 
