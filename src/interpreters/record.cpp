@@ -92,8 +92,9 @@ ArrayRef copy_of(const Strided& elements) {
 }  // namespace
 
 bool are_same_bits(const Strided& a, const Strided& b) {
+  if (a.dtype != b.dtype || !std::equal(a.shape, a.shape + a.rank, b.shape, b.shape + b.rank)) return false;
   const ArrayRef x = copy_of(a), y = copy_of(b);
-  return x->type == y->type && std::memcmp(x->data, y->data, static_cast<std::size_t>(bytes_of(x->type))) == 0;
+  return std::memcmp(x->data, y->data, static_cast<std::size_t>(bytes_of(x->type))) == 0;
 }
 
 namespace {

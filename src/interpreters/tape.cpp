@@ -244,7 +244,7 @@ std::vector<Tensor> TapeRecord::pull_back(std::span<const int> slots, std::span<
     add_to_part(sum, part, cotangent);
     return true;
   };
-  /// What a read at indices sees of a view: of what, if the sum for that has begun.
+  /// For a read at indices of a view: the tensor behind the view, if its cotangent sum has begun.
   const auto whole_behind = [&](const TapeNode& read, const UnpackedNode& said) -> std::optional<ViewOnTape> {
     const TapeNode* const view = said.first;
     const bool may_be_at_indices = read.rules->kind == Kind::linear && said.parents.size() > 1 && read.outputs == 1;

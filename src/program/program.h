@@ -90,8 +90,8 @@ bool is_computed(const Equation& e, const IsNeeded& is_needed) {
 ProgramBody without_dead_equations(const ProgramBody& body);
 /// Which inputs the body reads for some of its outputs and for its effects.
 Flags inputs_read(const ProgramBody& body, const Flags& outputs);
-/// Of the body of a step that gives the next state first: outputs that are left where those that `outputs` names are
-/// needed, with the state that the step reads for what is left. Gives the inputs that are read.
+/// Of the body of a step, whose first outputs are the next state. Adds to `outputs` the state that the step reads for
+/// them, until nothing more is read. Gives the inputs that are read.
 Flags inputs_read_by_steps(const ProgramBody& step, std::size_t carried, Flags& outputs);
 /// The program of some of its inputs and outputs. Requires: these outputs read no other input.
 Program with_some(const Program& program, const Flags& inputs, const Flags& outputs);

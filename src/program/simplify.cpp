@@ -1,6 +1,7 @@
 // Simplifying programs: program in, program out. It knows what the rules of operations say, no operation by name. Each
 // rule looks at one equation whose operands are simplified already, so that one pass over the equations is enough.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,59 +23,72 @@ bool are_same(const Type& a, const Type& b) {
   return a.dtype == b.dtype && a.weak == b.weak && std::ranges::equal(a.shape, b.shape, is_same);
 }
 
-/// Sizes in numbers: as they were recorded, and once more as larger ones that stand in no simple relation. What holds
-/// of both is no coincidence.
+std::int64_t prime_above(std::int64_t number) {
+  const auto is_prime = [](std::int64_t n) {
+    for (std::int64_t d = 2; d * d <= n; ++d)
+      if (n % d == 0) return false;
+    return true;
+  };
+  while (!is_prime(++number)) {}
+  return number;
+}
+
+/// Sizes in numbers: as they were recorded, and then twice as larger ones. What holds of all three is no coincidence:
+/// each larger size is the recorded one and a prime of its own, so that no two keep their difference or ratio, and no
+/// remainder stays what it was.
 struct SampleSizes {
+  static constexpr int samples = 3;  // number 0 is the recorded one
   const SymbolTable* table = nullptr;  // null: there are no symbols
-  std::vector<Size> larger;            // of the inputs
+  std::array<std::vector<Size>, samples - 1> larger;  // of the inputs
 
   SampleSizes() = default;
   explicit SampleSizes(const ProgramBody& body) : table(body.symbols.get()) {
-    constexpr std::int64_t primes[] = {101, 127, 149, 173, 197, 223, 251, 277};
+    std::int64_t prime = 100;
     for (const Variable v : body.inputs)
-      for (const Size size : body.types[at(v)].shape) {
-        const std::size_t i = larger.size();
-        larger.push_back(size.hint() + primes[i % std::size(primes)] + static_cast<std::int64_t>(i * i));
-      }
+      for (const Size size : body.types[at(v)].shape)
+        for (std::vector<Size>& sizes : larger) sizes.push_back(size.hint() + (prime = prime_above(prime)));
   }
-  void put(Size& size, bool as_recorded) const {
-    if (size.is_symbol()) size = as_recorded ? Size(size.hint()) : table->evaluate(size, larger);
+  void put(Size& size, int sample) const {
+    if (size.is_symbol())
+      size = sample == 0 ? Size(size.hint()) : table->evaluate(size, larger[static_cast<std::size_t>(sample - 1)]);
   }
-  Type put(Type type, bool as_recorded) const {
-    for (Size& size : type.shape) put(size, as_recorded);
+  Type put(Type type, int sample) const {
+    for (Size& size : type.shape) put(size, sample);
     return type;
   }
   /// The parameters of the equation in numbers.
-  OwnedParameters put(const Equation& e, bool as_recorded) const {
+  OwnedParameters put(const Equation& e, int sample) const {
     struct Numbers final : SizeVisitor {
       const SampleSizes& sizes;
-      bool as_recorded;
-      Numbers(const SampleSizes& sizes, bool as_recorded) : sizes(sizes), as_recorded(as_recorded) {}
-      void visit(Size& size) override { sizes.put(size, as_recorded); }
-    } numbers(*this, as_recorded);
+      int sample;
+      Numbers(const SampleSizes& sizes, int sample) : sizes(sizes), sample(sample) {}
+      void visit(Size& size) override { sizes.put(size, sample); }
+    } numbers(*this, sample);
     OwnedParameters parameters(e.rules->parameters, e.parameters.get());
     e.rules->parameters.visit_sizes(parameters.mutable_get(), numbers);
     return parameters;
   }
-  /// Whether it holds of both; not if an operation that it asks about does not fit its operands.
+  /// Whether it holds of all; not if an operation that it asks about does not fit its operands.
   template <class Question>
-  static bool of_both(const Question& question) try {
-    return question(true) && question(false);
+  static bool of_all(const Question& question) try {
+    for (int sample = 0; sample < samples; ++sample)
+      if (!question(sample)) return false;
+    return true;
   } catch (const Error&) { return false; }
 };
 
 /// Where elements lie, counted from those of an array in row-major order.
 class ElementLayout {
  public:
-  ElementLayout(const Type& whole, const SampleSizes& sizes, bool as_recorded)
-      : type_(sizes.put(whole, as_recorded)),
+  ElementLayout(const Type& whole, const SampleSizes& sizes, int sample)
+      : type_(sizes.put(whole, sample)),
         strides_(contiguous_strides(type_.shape)),
         data_(reinterpret_cast<void*>(std::uintptr_t{1} << 32)),
         sizes_(&sizes),
-        as_recorded_(as_recorded) {}
+        sample_(sample) {}
   /// False where no strides can say how the view lies. Throws what a run would, if the view does not fit.
   bool pass(const Equation& view) {
-    const OwnedParameters numbers = sizes_->put(view, as_recorded_);
+    const OwnedParameters numbers = sizes_->put(view, sample_);
     types_of({view.rules, numbers.get()}, {type_});
     return view.rules->alias(numbers.get(), type_, strides_, data_);
   }
@@ -89,8 +103,44 @@ class ElementLayout {
   Strides strides_;
   void* data_;
   const SampleSizes* sizes_;
-  bool as_recorded_;
+  int sample_;
 };
+
+Program pruned(ProgramBody body);
+
+/// False if nothing of the operation can be left out. What is left of a program in it may need less in turn.
+template <class IsNeeded>
+bool keeps_needed_alone(Equation& e, bool may_have_symbols, const IsNeeded& is_needed) {
+  Flags wanted;
+  for (const Variable v : e.outputs) wanted.push_back(is_needed(v));
+  const PruningOf pruning = Facts<PruningOf>::of(*e.rules);
+  const std::optional<Pruned> left =
+      pruning ? pruning(e.parameters.get(), wanted, e.inputs.size()) : std::optional<Pruned>();
+  if (!left) return false;
+  struct PrunePrograms final : SizeVisitor {
+    void visit(Size&) override {}
+    void visit_program(Program& program) override { program = pruned(program.body()); }
+  } programs;
+  e.parameters = left->parameters;
+  e.rules->parameters.visit_sizes(e.parameters.mutable_get(), programs);
+  e.inputs = left_of(e.inputs, left->operands);
+  e.outputs = left_of(e.outputs, left->results);
+  e.has_symbols = may_have_symbols && any_symbol(e.op());
+  return true;
+}
+
+/// Results that nobody reads are computed no more, where the operation can do without.
+Program pruned(ProgramBody body) {
+  std::vector<bool> needed(body.types.size());
+  const auto is_needed = [&](Variable v) { return needed[at(v)]; };
+  for (const Variable v : body.outputs) needed[at(v)] = true;
+  for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
+    if (!is_computed(*e, is_needed)) continue;
+    while (!std::ranges::all_of(e->outputs, is_needed) && keeps_needed_alone(*e, body.symbols != nullptr, is_needed)) {}
+    for (const Variable v : e->inputs) needed[at(v)] = true;
+  }
+  return with_own_numbers(without_dead_equations(body));
+}
 
 Program simplified(const Program& program, const SampleSizes& sizes);
 
@@ -104,40 +154,9 @@ class Simplifier {
     for (const Equation& e : from.equations) add(e);
     for (Variable& v : to_.outputs) v = same_as_[at(v)];
   }
-  Program result() {
-    prune();
-    return with_own_numbers(without_dead_equations(to_));
-  }
+  Program result() const { return pruned(to_); }
 
  private:
-  /// Results that nobody reads are computed no more, where the operation can do without.
-  void prune() {
-    std::vector<bool> needed(to_.types.size());
-    const auto is_needed = [&](Variable v) { return needed[at(v)]; };
-    for (const Variable v : to_.outputs) needed[at(v)] = true;
-    for (auto e = to_.equations.rbegin(); e != to_.equations.rend(); ++e) {
-      if (!is_computed(*e, is_needed)) continue;
-      while (!std::ranges::all_of(e->outputs, is_needed) && keeps_needed_alone(*e, is_needed)) {}
-      for (const Variable v : e->inputs) needed[at(v)] = true;
-    }
-  }
-  /// False if nothing of the operation can be left out. What is left of a program in it may need less in turn.
-  template <class IsNeeded>
-  bool keeps_needed_alone(Equation& e, const IsNeeded& is_needed) {
-    Flags wanted;
-    for (const Variable v : e.outputs) wanted.push_back(is_needed(v));
-    const PruningOf pruning = Facts<PruningOf>::of(*e.rules);
-    const std::optional<Pruned> left =
-        pruning ? pruning(e.parameters.get(), wanted, e.inputs.size()) : std::optional<Pruned>();
-    if (!left) return false;
-    e.parameters = left->parameters;
-    e.inputs = left_of(e.inputs, left->operands);
-    e.outputs = left_of(e.outputs, left->results);
-    simplify_programs_in(e);
-    e.has_symbols = to_.symbols && any_symbol(e.op());
-    return true;
-  }
-
   void simplify_programs_in(Equation& e) const {
     struct SimplifyPrograms final : SizeVisitor {
       const SampleSizes& sizes;
@@ -183,8 +202,8 @@ class Simplifier {
   bool sees_past_view(Equation& e) const {
     const Equation* const shown = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
     if (!shown || !shown->rules->is_view) return false;
-    const bool gives_the_same = SampleSizes::of_both([&](bool as_recorded) {
-      ElementLayout both(type_of(shown->inputs[0]), sizes_, as_recorded), alone = both;
+    const bool gives_the_same = SampleSizes::of_all([&](int sample) {
+      ElementLayout both(type_of(shown->inputs[0]), sizes_, sample), alone = both;
       return both.pass(*shown) && both.pass(e) && !both.is_empty() && alone.pass(e) && both == alone;
     });
     if (!gives_the_same) return false;
@@ -198,9 +217,9 @@ class Simplifier {
     const Equation* const equal = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
     if (!equal || !equal->rules->filling || type_of(e.inputs[0]).shape.empty()) return;
     const Type one{type_of(e.inputs[0]).dtype, {}, type_of(e.inputs[0]).weak};
-    const bool gives_the_same = SampleSizes::of_both([&](bool as_recorded) {
-      const OwnedParameters numbers = sizes_.put(e, as_recorded);
-      return are_same(types_of({e.rules, numbers.get()}, {one})[0], sizes_.put(type_of(e.outputs[0]), as_recorded));
+    const bool gives_the_same = SampleSizes::of_all([&](int sample) {
+      const OwnedParameters numbers = sizes_.put(e, sample);
+      return are_same(types_of({e.rules, numbers.get()}, {one})[0], sizes_.put(type_of(e.outputs[0]), sample));
     });
     if (!gives_the_same) return;
     to_.types.push_back(one);
@@ -215,8 +234,8 @@ class Simplifier {
   }
 
   bool shows_all_as_it_is(const Equation& view) const {
-    return SampleSizes::of_both([&](bool as_recorded) {
-      const ElementLayout before(type_of(view.inputs[0]), sizes_, as_recorded);
+    return SampleSizes::of_all([&](int sample) {
+      const ElementLayout before(type_of(view.inputs[0]), sizes_, sample);
       ElementLayout after = before;
       return after.pass(view) && before == after;
     });
@@ -228,7 +247,7 @@ class Simplifier {
     if (e.rules->is_view && are_same(type_of(e.inputs[0]), type_of(e.outputs[0])) && shows_all_as_it_is(e))
       return e.inputs[0];
     const Equation* const first = e.rules->undoes_itself ? maker(e.inputs[0]) : nullptr;
-    if (!first || first->rules != e.rules || text_of(*first, {}) != text_of(e, {})) return std::nullopt;
+    if (!first || !are_same_operation(*first, e)) return std::nullopt;
     return are_same(type_of(first->inputs[0]), type_of(e.outputs[0])) ? std::optional(first->inputs[0]) : std::nullopt;
   }
 
@@ -250,7 +269,10 @@ class Simplifier {
       operands.push_back(wrap(number->second));
     }
     const AtLevel outside(nullptr);
-    const ValueRef value = value_of(apply_all(e.op(), {operands.data(), operands.size()})[0]);
+    ValueRef value;
+    try {
+      value = value_of(apply_all(e.op(), {operands.data(), operands.size()})[0]);
+    } catch (const Error&) { return false; }  // each run throws it
     if (!is_number(*value) || !are_same(value->type, type)) return false;
     to_.constants.push_back({e.outputs[0], value});
     merge_constant(to_.constants.back());
@@ -261,12 +283,7 @@ class Simplifier {
   bool is_merged(const Equation& e) {
     if (!depends_on_operands_alone(e)) return false;
     std::vector<std::size_t>& alike = equations_[text_of(e, e.inputs)];
-    const auto is_same = [&](std::size_t number) {
-      const Equation& other = to_.equations[number];
-      const ParameterRules& parameters = e.rules->parameters;
-      return other.rules == e.rules &&
-             (parameters.size == 0 || parameters.equal(other.parameters.get(), e.parameters.get()));
-    };
+    const auto is_same = [&](std::size_t number) { return are_same_operation(to_.equations[number], e); };
     const auto first = std::ranges::find_if(alike, is_same);
     if (first == alike.end()) {
       alike.push_back(to_.equations.size());
@@ -275,6 +292,13 @@ class Simplifier {
     const auto& results = to_.equations[*first].outputs;
     for (std::size_t i = 0; i < results.size(); ++i) replace(e.outputs[i], results[i]);
     return true;
+  }
+
+  /// Equal sizes print alike, and parameters may print less than they are: both must agree.
+  static bool are_same_operation(const Equation& a, const Equation& b) {
+    if (a.rules != b.rules || text_of(a, {}) != text_of(b, {})) return false;
+    const ParameterRules& parameters = a.rules->parameters;
+    return parameters.size == 0 || parameters.equal(a.parameters.get(), b.parameters.get());
   }
 
   static std::string text_of(const Equation& e, const SmallVector<Variable, 3>& inputs) {

@@ -54,7 +54,7 @@ ValueRef whole_value(const Tensor& tensor) {
   return read(tensor, "Tape");
 }
 
-/// Of no transform: a watched view of which nothing is cut has it, so that it counts as watched.
+/// Marks a watched view of which nothing is cut: no transform has this level.
 constexpr Level cuts_nothing = 1;
 
 void count_as_watched(Link& view) { view.cut_of_base = std::max(view.cut_of_base, cuts_nothing); }

@@ -103,6 +103,18 @@ TEST(Simplified, TrustsNoSizesThatHappenToFit) {
   expect_kept([](Tensor y) -> Tensor { return y.slice(0, -2, rc::none)[0]; }, rc::ones({2, 4}), x.reshape({10, 4}));
   expect_kept([](Tensor y) { return y.slice(0, 0, 3).reshape({3, 1}); }, rc::ones({3}), x);
   expect_kept([](Tensor y) { return y.unfold(0, 2, 1).reshape({-1}).sum(0); }, rc::ones({2}), x);
+  const auto last_of_halves = [](Tensor y) {
+    const rc::Size n = y.shape()[1], even = n / 2 * 2;
+    return y.narrow(1, n - even, even).narrow(1, 0, 2);
+  };
+  for (const std::int64_t columns : {5, 7, 8, 10, 13})
+    expect_kept(last_of_halves, rc::ones({2, 8}), rc::arange(2. * columns).reshape({2, columns}));
+  const auto last_of_thirds = [](Tensor y) {
+    const rc::Size n = y.shape()[1], whole = n / 3 * 3;
+    return y.narrow(1, n - whole, whole).narrow(1, 0, 2);
+  };
+  for (const std::int64_t columns : {5, 7, 8, 9, 13})
+    expect_kept(last_of_thirds, rc::ones({2, 9}), rc::arange(2. * columns).reshape({2, columns}));
 }
 
 /// Two operations of one name are two operations.
