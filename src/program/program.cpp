@@ -366,6 +366,15 @@ bool is_number_of_its_own(const Capture& capture) {
 
 }  // namespace
 
+bool has_effect(Op op) {
+  if (op.rules->effect != Effect::no_effect) return true;
+  bool has = false;
+  for_each_program(op, [&has](const Program& program) {
+    has = has || std::ranges::any_of(program.body().equations, [](const Equation& e) { return has_effect(e.op()); });
+  });
+  return has;
+}
+
 namespace {
 
 /// By variable: what these outputs and the effects read, they themselves included.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "program/pruning.h"
@@ -80,10 +81,25 @@ Types output_types(const Program& program);
 /// Whether an operation in it draws from a place.
 bool draws(const Program& program);
 
+/// Calls f with each program among the parameters of the operation.
+template <class F>
+void for_each_program(Op op, const F& f) {
+  if (op.rules->kind != Kind::custom) return;
+  struct Visit final : SizeVisitor {
+    const F& f;
+    explicit Visit(const F& f) : f(f) {}
+    void visit(Size&) override {}
+    void visit_program(Program& program) override { f(std::as_const(program)); }
+  } visit(f);
+  OwnedParameters parameters(op.rules->parameters, op.parameters);
+  op.rules->parameters.visit_sizes(parameters.mutable_get(), visit);
+}
+/// Whether the operation does anything besides its results, itself or in a program among its parameters.
+bool has_effect(Op op);
 /// Whether a program computes the equation: for its effect, or for an output that is needed.
 template <class IsNeeded>
 bool is_computed(const Equation& e, const IsNeeded& is_needed) {
-  return e.rules->effect != Effect::no_effect || std::ranges::any_of(e.outputs, is_needed);
+  return std::ranges::any_of(e.outputs, is_needed) || has_effect(e.op());
 }
 /// The body without equations, constants and captures that neither an output nor an effect needs. A captured
 /// number that nobody else holds any more, such as the bound of a loop, is a constant.

@@ -184,6 +184,56 @@ TEST(Program, ExpectsWhatTheHostHasSeenOfCapturedTensors) {
   refuses([&] { around({x}); }, reason);
 }
 
+/// A loop or a branch does what the programs inside it do, at any depth.
+TEST(Program, ChecksInsideLoopsAndBranchesWhoseResultsNobodyReads) {
+  const Tensor flag = rc::tensor(true), x = rc::ones({3});
+  const rc::Program checks = rc::trace([&](Tensor y) { return flag.item<bool>() ? y * 2 : y; })(x);
+  const auto looped = [](auto f) {
+    return [f](Tensor y) {
+      rc::fori_loop(0, 2, [f](Tensor, Tensor z) { return f(z); }, y);
+      return y * 3;
+    };
+  };
+  const auto found = [](auto f) {
+    return [f](Tensor y) {
+      rc::while_loop([](Tensor z) { return z.sum() < 10; }, [f](Tensor z) { return f(z) + 1; }, y);
+      return y * 3;
+    };
+  };
+  const auto branched = [](auto f) {
+    return [f](Tensor y) {
+      rc::cond(y.sum() > 0, f, [](Tensor z) { return z; }, y);
+      return y * 3;
+    };
+  };
+  const auto mapped = [](auto f) { return [f](Tensor y) { return rc::vmap(f)(rc::stack({y, y * 0.5}))[0]; }; };
+  const auto recomputed = [](auto f) {
+    return [f](Tensor y) {
+      rc::checkpoint(f)(y);
+      return y * 3;
+    };
+  };
+  const auto call = [&checks](Tensor y) { return checks({y})[0]; };
+  const auto expect_check = [&](const auto& f) {
+    flag.fill_(true);
+    const rc::Program p = rc::trace(f)(x), s = p.simplified();
+    for (const rc::Program& program : {p, s}) {
+      flag.fill_(true);
+      expect_values(program({x})[0], {3, 3, 3});
+      flag.fill_(false);
+      EXPECT_THROW(program({x}), rc::TransformError) << program;
+    }
+  };
+  expect_check(looped(call));
+  expect_check(found(call));
+  expect_check(branched(call));
+  expect_check(recomputed(call));
+  expect_check(looped(branched(call)));
+  expect_check(branched(found(looped(call))));
+  expect_check(mapped(looped(call)));
+  expect_check(mapped(branched(call)));
+}
+
 TEST(Program, CalledInsideARecordingServesAllSizes) {
   const auto halves = [](const Tensor& x) {
     const auto half = x.shape()[0] / 2;
