@@ -23,7 +23,7 @@ struct Where {
   static constexpr unsigned keeps = input(0);
   template <class T> auto formula(scalar::Mask<T> condition, T a, T b) const { return scalar::select(condition, a, b); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    if (i == 0) return zeros(x[0].shape(), t.dtype());  // a floating condition: locally constant
+    if (i == 0) return zeros_of({t.dtype(), type_of(x[0]).shape});  // a floating condition: locally constant
     return i == 1 ? where(x[0], t, 0) : where(x[0], 0, t);
   }
   static double reference(double condition, double a, double b) { return condition != 0 ? a : b; }
@@ -43,7 +43,7 @@ struct MaskedFill {
   static constexpr unsigned keeps = input(1);
   template <class T> auto formula(T x, scalar::Mask<T> mask, T value) const { return scalar::select(mask, value, x); }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor&) const {
-    if (i == 1) return zeros(x[1].shape(), t.dtype());
+    if (i == 1) return zeros_of({t.dtype(), type_of(x[1]).shape});
     return i == 0 ? where(x[1], 0, t) : where(x[1], t, 0);
   }
   static double reference(double x, double mask, double value) { return mask != 0 ? value : x; }

@@ -13,6 +13,7 @@
 #include "ops/reading.h"
 #include "primitive/called.h"
 #include "primitive/writing.h"
+#include "program/structure.h"
 #include "tensor/default_dtype.h"
 #include "tensor/symbols.h"
 
@@ -34,6 +35,25 @@ struct Zeros {
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Zeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };
+
+/// What rules put where nothing is: a cotangent that nobody gave, the elements beside those that a view shows. Their
+/// values are those of `Zeros`. A reader of programs may take them for structure: a product with one is one, a sum with
+/// one the other term. A zero that the user wrote is a number.
+struct StructuralZeros {
+  using kind = Explicit;
+  static constexpr const char* name = "structural_zeros";
+  static constexpr bool locally_constant = true;
+  Shape shape;
+  DType dtype;
+
+  Type type() const { return {dtype, shape}; }
+  void eval(Outputs out, Inputs) const { kernels::clear(out[0]); }
+  StructuralZeros filling(const Shape& wanted) const { return {wanted, dtype}; }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<StructuralZeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
+};
+
+[[maybe_unused]] const bool marked = gives_structural_zeros<StructuralZeros>();
 
 /// The number of a size of a recorded program.
 struct SizeNumber {
@@ -351,6 +371,7 @@ Tensor eye_part(Size row, Size column, Size rows, Size columns, DType dtype) {
   require_sizes("eye", {rows, columns});
   return make("eye", EyePart{row, column, rows, columns, dtype});
 }
+Tensor zeros_of(const Type& type) { return make("zeros", StructuralZeros{type.shape, type.dtype}); }
 Tensor places_along(Size size) { return make("arange", ArangeIntegers{0, 1, size, DType::int64}); }
 
 namespace ops {

@@ -105,8 +105,8 @@ struct FirstExtreme {
   }
   Tensors vjp(const Reverse& r) const {
     const Type& x = r.input_types[0];
-    return {
-        scatter_add(zeros(x.shape, x.dtype), axis, unsqueeze(r.outputs[1], axis), unsqueeze(r.cotangents[0], axis))};
+    return {scatter_add(zeros_of({x.dtype, x.shape}), axis, unsqueeze(r.outputs[1], axis),
+                        unsqueeze(r.cotangents[0], axis))};
   }
   FirstExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<FirstExtreme>> samples() {

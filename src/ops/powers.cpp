@@ -61,7 +61,7 @@ struct PowBy {
   }
   template <class T> T exact(T x) const { return scalar::pow(x, T::in_element(exponent)); }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const {
-    if (exponent == 0) return zeros(t.shape(), t.dtype());
+    if (exponent == 0) return zeros_of(type_of(t));
     if (exponent == 1) return t;
     const Tensor lower = exponent == 2 ? x : apply(PowBy{exponent - 1}, x);
     return mul(t, mul(lower, exponent));

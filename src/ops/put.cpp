@@ -7,6 +7,7 @@
 #include "ops/axes.h"
 #include "primitive/given.h"
 #include "primitive/writing.h"
+#include "program/structure.h"
 
 namespace ricci {
 
@@ -144,6 +145,8 @@ struct Put {
   }
   Put lifted(Size batch) const { return {view.lifted(batch)}; }
 };
+
+[[maybe_unused]] const bool part_known = replaces_part<Put>();
 
 }  // namespace
 

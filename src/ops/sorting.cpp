@@ -24,7 +24,7 @@ Tensors picked_tangents(const Forward& f, std::int64_t axis) {
 }
 Tensors returned_cotangents(const Reverse& r, std::int64_t axis) {
   const Type& x = r.input_types[0];
-  return {scatter_add(zeros(x.shape, x.dtype), axis, r.outputs[1], r.cotangents[0])};
+  return {scatter_add(zeros_of({x.dtype, x.shape}), axis, r.outputs[1], r.cotangents[0])};
 }
 
 struct Sort {

@@ -51,7 +51,6 @@ Tensor scale_back(Op op, int i, const Reverse& rule) {
 
 }  // namespace
 
-Tensor zeros_of(const Type& type) { return zeros(type.shape, TensorOptions{.dtype = type.dtype}); }
 Tensor conj_if_complex(const Tensor& x) { return is_complex(type_of(x).dtype) ? conj(x) : x; }
 
 Tensor Forward::tangent(int i) const {

@@ -57,7 +57,7 @@ TEST(RecordedScan, ItsGradientIsAForwardScanThatKeepsRowsAndABackwardOne) {
       return f a f
     }, carried=1, scanned=1, streams=0, reverse=false, length=none] carry(f64(0.0)) xs(a) step(b)
   f: f64[] = full[shape=(), dtype=f64, integer=1, real=1, imaginary=0]
-  g: f64[] = zeros[shape=(), dtype=f64]
+  g: f64[] = structural_zeros[shape=(), dtype=f64]
   h: f64[], k: f64[], l: f64[s0] = scan[step=program(a: f64[], b: f64[], c: f64[], d: f64[], e: f64[]) {
       f: f64[] = tanh_slope a d
       g: f64[] = mul f c

@@ -41,7 +41,7 @@ program(a: f32[i=s0]) where s0!=1 {
   c: bool[s0] = logical_not b
   d: bool[] = any[axes=(0)] c
   e: f32[s0] = cond[operands=0, branches=(program() {
-      a: f32[] = zeros[shape=(), dtype=f32]
+      a: f32[] = structural_zeros[shape=(), dtype=f32]
       b: f32[s0] = expand[shape=(s0)] a
       return b
     },program(a: bool[s0], b: f32[s0]) {
@@ -51,7 +51,7 @@ program(a: f32[i=s0]) where s0!=1 {
     })] predicate(d) branch1(c a)
   f: bool[] = any[axes=(0)] b
   g: f32[s0] = cond[operands=0, branches=(program() {
-      a: f32[] = zeros[shape=(), dtype=f32]
+      a: f32[] = structural_zeros[shape=(), dtype=f32]
       b: f32[s0] = expand[shape=(s0)] a
       return b
     },program(a: bool[s0], b: f32[s0]) {
@@ -150,7 +150,7 @@ TEST(GoldenControl, TheWayBackOfALoopIsAPassOverTheStepsThatItTook) {
   expect_golden_whole(rc::trace(rc::grad(power))(rc::tensor(2.)), R"(
 program(a: f32[]) {
   b: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
-  c: f32[] = zeros[shape=(), dtype=f32]
+  c: f32[] = structural_zeros[shape=(), dtype=f32]
   d: f32[], e: f32[], f: f32[] = unwind[condition=program(a: f32[]) {
       b: bool[] = lt a 9
       return b
@@ -177,7 +177,7 @@ TEST(GoldenControl, TheWayBackOfExamplesThatAnswerDifferentlyIsOnePass) {
   expect_golden_whole(rc::trace(rc::vmap(rc::grad(power)))(rc::tensor({2., 5.})), R"(
 program(a: f32[i=s0]) where s0!=1 {
   b: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
-  c: f32[] = zeros[shape=(), dtype=f32]
+  c: f32[] = structural_zeros[shape=(), dtype=f32]
   d: bool[s0] = lt a 9
   e: f32[s0] = expand[shape=(s0)] b
   f: f32[s0] = expand[shape=(s0)] c
@@ -246,7 +246,7 @@ program(a: f32[], b: f32[s0]) {
       return f a f
     }, carried=1, scanned=1, streams=0, reverse=false, length=none] carry(c) xs(b) step(a)
   g: f32[] = full[shape=(), dtype=f32, integer=1, real=1, imaginary=0]
-  h: f32[] = zeros[shape=(), dtype=f32]
+  h: f32[] = structural_zeros[shape=(), dtype=f32]
   k: f32[], l: f32[] = scan[step=program(a: f32[], b: f32[], c: f32[], d: f32[], e: f32[]) {
       f: f32[] = tanh_slope a d
       g: f32[] = mul f c

@@ -119,7 +119,7 @@ TEST(Simplified, TrustsNoSizesThatHappenToFit) {
 
 /// Two operations of one name are two operations.
 TEST(Simplified, MergesOperationsNotNames) {
-  const auto f = [](const Tensor& y) { return OneMore{}(y) * OneLess{}(y); };
+  const auto f = [](const Tensor& y) { return OneMore{}(y)*OneLess{}(y); };
   const rc::Program s = rc::trace(f)(rc::ones({2})).simplified();
   expect_values(s({rc::full({2}, 3.0)})[0], {8, 8});
 }
@@ -218,9 +218,7 @@ TEST(Simplified, LeavesOutStateOfLoopsThatNobodyReads) {
   expect_equal(r({x, rows})[0], q({x, rows})[0]);
   const auto searched = [](const Tensor& y) {
     const auto goes_on = [](const Carry& c) { return c.sum.sum() < 100; };
-    const auto next = [&](const Carry& c) {
-      return Carry{c.sum * 2 + y, sin(c.product), c.unread + c.product};
-    };
+    const auto next = [&](const Carry& c) { return Carry{c.sum * 2 + y, sin(c.product), c.unread + c.product}; };
     const Carry last = rc::while_loop(goes_on, next, Carry{y, y, y});
     return std::pair{last.sum, last.product};
   };
@@ -266,6 +264,114 @@ TEST(Simplified, KeepsSpecialValues) {
   const Tensor y = s({rc::tensor({inf, -1.0, 1.0})})[0];
   EXPECT_TRUE(std::isnan(y[0].item<double>()));
   EXPECT_FALSE(std::signbit(y[1].item<double>()));
+}
+
+/// Those that rules wrote are structure: what is multiplied by one is zero, and what one is added to stays, -0 too.
+TEST(Simplified, TakesStructuralZerosForNothing) {
+  EXPECT_EQ(simplified("program(a: f32[s0,3], b: f32[3,2], p: bool[]) {\n"
+                       "  z: f32[s0,3] = structural_zeros[shape=(s0,3), dtype=f32]\n"
+                       "  c: f32[s0,3] = add a z\n"
+                       "  d: f32[s0,3] = sub c z\n"
+                       "  e: f32[s0,3] = mul z a\n"
+                       "  f: f32[s0,2] = matmul[form=0] e b\n"
+                       "  g: f32[2,s0] = permute[axes=(1,0)] f\n"
+                       "  h: f32[2] = sum[axes=(1)] g\n"
+                       "  i: f32[2,1] = reshape[shape=(2,1)] h\n"
+                       "  j: f32[s0,3] = where p e z\n"
+                       "  k: f32[s0,3] = div j a\n"
+                       "  l: f32[s0,3] = add d k\n"
+                       "  m: f32[s0,3] = sub z a\n"
+                       "  return l i m\n"
+                       "}\n"),
+            "program(a: f32[s0,3], b: f32[3,2], c: bool[]) {\n"
+            "  d: f32[s0,3] = structural_zeros[shape=(s0,3), dtype=f32]\n"
+            "  e: f32[2,1] = structural_zeros[shape=(2,1), dtype=f32]\n"
+            "  f: f32[s0,3] = sub d a\n"
+            "  return a e f\n"
+            "}\n");
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto f = [](const Tensor& x) { return x[0] * sin(x[1]) + x[2]; };
+  const rc::Program s = rc::trace(rc::grad(f))(rc::ones({3})).simplified();
+  const Tensor g = s({rc::tensor({inf, 0.0, -1.0})})[0];
+  EXPECT_EQ(g[0].item<double>(), 0);
+  EXPECT_EQ(g[1].item<double>(), inf);
+  EXPECT_EQ(g[2].item<double>(), 1);
+}
+
+/// What the views of one array give back on the way back is put together part by part.
+TEST(Simplified, PutsPartsTogether) {
+  EXPECT_EQ(simplified("program(a: f32[], b: f32[2], c: f32[], x: f32[4]) {\n"
+                       "  z: f32[4] = structural_zeros[shape=(4), dtype=f32]\n"
+                       "  d: f32[4] = put[view=select[axis=0, index=0]] z a\n"
+                       "  e: f32[4] = put[view=slice[axis=0, start=2, size=2, step=1]] z b\n"
+                       "  f: f32[4] = put[view=select[axis=0, index=0]] z c\n"
+                       "  g: f32[4] = add d e\n"
+                       "  h: f32[4] = add g f\n"
+                       "  i: f32[4] = add x d\n"
+                       "  j: f32[4] = add i e\n"
+                       "  return h j\n"
+                       "}\n"),
+            "program(a: f32[], b: f32[2], c: f32[], d: f32[4]) {\n"
+            "  e: f32[4] = structural_zeros[shape=(4), dtype=f32]\n"
+            "  f: f32[4] = put[view=select[axis=0, index=0]] e a\n"
+            "  g: f32[4] = put[view=slice[axis=0, start=2, size=2, step=1]] e b\n"
+            "  h: f32[4] = put[view=slice[axis=0, start=2, size=2, step=1]] f b\n"
+            "  k: f32[] = add a c\n"
+            "  l: f32[4] = put[view=select[axis=0, index=0]] g k\n"
+            "  m: f32[4] = add d h\n"
+            "  return l m\n"
+            "}\n");
+  const char* const overlapping =
+      "program(a: f32[2], b: f32[2]) {\n"
+      "  c: f32[4] = structural_zeros[shape=(4), dtype=f32]\n"
+      "  d: f32[4] = put[view=slice[axis=0, start=0, size=2, step=1]] c a\n"
+      "  e: f32[4] = put[view=slice[axis=0, start=1, size=2, step=1]] c b\n"
+      "  f: f32[4] = add d e\n"
+      "  return f\n"
+      "}\n";
+  EXPECT_EQ(simplified(overlapping), overlapping);
+}
+
+TEST(Simplified, ReadsBehindWrites) {
+  EXPECT_EQ(simplified("program(a: f32[4,3], b: f32[3], c: f32[s0], d: f32[s0]) {\n"
+                       "  e: f32[4,3] = put[view=select[axis=0, index=1]] a b\n"
+                       "  f: f32[3] = select[axis=0, index=1] e\n"
+                       "  g: f32[3] = select[axis=0, index=2] e\n"
+                       "  h: f32[2,3] = slice[axis=0, start=0, size=2, step=1] e\n"
+                       "  i: f32[2,3] = slice[axis=0, start=0, size=2, step=2] e\n"
+                       "  j: f32[s0] = put[view=slice[axis=0, start=0, size=s0, step=1]] c d\n"
+                       "  return f g h i j\n"
+                       "}\n"),
+            "program(a: f32[4,3], b: f32[3], c: f32[s0], d: f32[s0]) {\n"
+            "  e: f32[4,3] = put[view=select[axis=0, index=1]] a b\n"
+            "  f: f32[3] = select[axis=0, index=2] a\n"
+            "  g: f32[2,3] = slice[axis=0, start=0, size=2, step=1] e\n"
+            "  h: f32[2,3] = slice[axis=0, start=0, size=2, step=2] a\n"
+            "  return b f g h d\n"
+            "}\n");
+  const auto f = [](const Tensor& x) {  // apart at four rows, not at more
+    const Tensor y = x.clone();
+    y.slice(0, 0, 2).fill_(7);
+    return y.slice(0, -2, rc::none);
+  };
+  const rc::Program s = rc::trace(f)(rc::ones({4})).simplified();
+  for (const std::int64_t n : {3, 4, 6}) expect_equal(s({rc::arange(1. * n)})[0], f(rc::arange(1. * n)));
+  const auto g = [](const Tensor& x) {  // in the first row, not where that is shorter
+    const Tensor y = x.clone();
+    y.as_strided({3}, {1}, 0).fill_(7);
+    return y[1] * 1;
+  };
+  const rc::Program t = rc::trace(g)(rc::ones({2, 4})).simplified();
+  for (const std::int64_t n : {2, 4}) expect_equal(t({rc::ones({2, n})})[0], g(rc::ones({2, n})));
+  const auto h = [](const Tensor& x) {  // written in two halves, whose border may be anywhere, and read
+    const Tensor y = x.clone();
+    const rc::Size half = y.shape()[0] / 2;
+    y.slice(0, half, rc::none).fill_(7);
+    return y.slice(0, 0, half) * 1;
+  };
+  const rc::Program u = rc::trace(h)(rc::ones({4})).simplified();
+  EXPECT_EQ(u.equations(), 3U) << u;  // nothing is put
+  for (const std::int64_t n : {3, 4, 7}) expect_equal(u({rc::arange(1. * n)})[0], h(rc::arange(1. * n)));
 }
 
 TEST(Simplified, OfAJacobianIsAThirdShorter) {

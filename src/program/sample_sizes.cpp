@@ -1,0 +1,45 @@
+// Sizes that are open, as numbers to try.
+#include "program/sample_sizes.h"
+
+#include <algorithm>
+
+namespace ricci {
+namespace {
+
+std::int64_t prime_above(std::int64_t number) {
+  const auto is_prime = [](std::int64_t n) {
+    for (std::int64_t d = 2; d * d <= n; ++d)
+      if (n % d == 0) return false;
+    return true;
+  };
+  while (!is_prime(++number)) {}
+  return number;
+}
+
+}  // namespace
+
+SampleSizes::SampleSizes(const ProgramBody& body) : table(body.symbols.get()) {
+  std::int64_t prime = 100;
+  for (const Variable v : body.inputs)
+    for (const Size size : body.types[static_cast<std::size_t>(v)].shape)
+      for (std::vector<Size>& sizes : larger) sizes.push_back(size.hint() + (prime = prime_above(prime)));
+}
+
+OwnedParameters SampleSizes::put(const Equation& e, int sample) const {
+  struct Numbers final : SizeVisitor {
+    const SampleSizes& sizes;
+    int sample;
+    Numbers(const SampleSizes& sizes, int sample) : sizes(sizes), sample(sample) {}
+    void visit(Size& size) override { sizes.put(size, sample); }
+  } numbers(*this, sample);
+  OwnedParameters parameters(e.rules->parameters, e.parameters.get());
+  e.rules->parameters.visit_sizes(parameters.mutable_get(), numbers);
+  return parameters;
+}
+
+bool are_same(const Type& a, const Type& b) {
+  const auto is_same = [](Size x, Size y) { return x.raw() == y.raw(); };
+  return a.dtype == b.dtype && a.weak == b.weak && std::ranges::equal(a.shape, b.shape, is_same);
+}
+
+}  // namespace ricci

@@ -1,0 +1,107 @@
+// Rules of simplifying for views, and for parts of an array that are replaced.
+#include <algorithm>
+#include <vector>
+
+#include "primitive/interpreter.h"
+#include "program/simplifier.h"
+#include "program/structure.h"
+
+namespace ricci {
+
+/// `reshape[(6)] (reshape[(2,3)] x)` is `reshape[(6)] x`. In general: a view of a view is one of what that shows, if
+/// the second view alone gives the same places.
+bool Simplifier::sees_past_view(Equation& e) const {
+  const Equation* const shown = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
+  if (!shown || !shown->rules->is_view) return false;
+  const bool gives_the_same = SampleSizes::of_all([&](int sample) {
+    ElementLayout both(type_of(shown->inputs[0]), sizes_, sample), alone = both;
+    return both.pass(*shown) && both.pass(e) && !both.is_empty() && alone.pass(e) && both == alone;
+  });
+  if (!gives_the_same) return false;
+  e.inputs[0] = shown->inputs[0];
+  return true;
+}
+
+Simplifier::Lies Simplifier::how_parts_lie(const Equation& a, const Equation& b) const {
+  using enum ElementLayout::Rows;
+  std::vector<Separation> apart;
+  const auto all = [&](ElementLayout::Rows rows, const auto& compare) {
+    return SampleSizes::of_all([&](int sample) {
+      const auto pass = [](const Equation& e, ElementLayout& of) {
+        return e.rules->is_view ? of.pass(e) : of.pass_to_part(e);
+      };
+      ElementLayout of_a(type_of(a.inputs[0]), sizes_, sample, rows), of_b = of_a;
+      return pass(a, of_a) && pass(b, of_b) && compare(of_a, of_b, sample);
+    });
+  };
+  // A distance that depends on sizes may be none at smaller ones.
+  const bool are_apart = all(with_gaps, [&](const ElementLayout& x, const ElementLayout& y, int sample) {
+    const std::vector<Separation> now = x.apart_from(y);
+    if (sample == 0) apart = now;
+    for (std::size_t k = 0; k < apart.size(); ++k)
+      if (now.empty() || now[k] != apart[k]) apart[k] = {};
+    return std::ranges::any_of(apart, &Separation::is_one);
+  });
+  if (are_apart) return Lies::apart;
+  const bool are_same = all(dense, [](const ElementLayout& x, const ElementLayout& y, int) { return x == y; });
+  return are_same ? Lies::same : Lies::otherwise;
+}
+
+/// `select[index=1] (put[select[index=0]] a b)` is `select[index=1] a`: a view of an array of which another part was
+/// replaced.
+bool Simplifier::sees_past_part(Equation& e) const {
+  const Equation* const shown = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
+  if (!shown || !Facts<PartOf>::of(*shown->rules) || how_parts_lie(e, *shown) != Lies::apart) return false;
+  e.inputs[0] = shown->inputs[0];
+  return true;
+}
+
+/// `select[index=0] (put[select[index=0]] a b)` is b, and so is `put[slice[0:n]] a b` of an a of n rows.
+std::optional<Variable> Simplifier::value_behind_view(const Equation& e) const {
+  if (e.outputs.size() != 1) return std::nullopt;
+  const Equation* put = &e;
+  if (e.rules->is_view) {
+    put = maker(e.inputs[0]);
+    if (!put || !Facts<PartOf>::of(*put->rules) || how_parts_lie(e, *put) != Lies::same) return std::nullopt;
+  } else if (!Facts<PartOf>::of(*e.rules) || !SampleSizes::of_all([&](int sample) {
+               const ElementLayout whole(type_of(e.inputs[0]), sizes_, sample);
+               ElementLayout part = whole;
+               return part.pass_to_part(e) && part == whole;
+             })) {
+    return std::nullopt;
+  }
+  const Variable value = put->inputs[1];
+  return are_same(type_of(value), type_of(e.outputs[0])) ? std::optional(value) : std::nullopt;
+}
+
+/// `expand[(4,3)] (zeros[(3)])` is `expand[(4,3)] (zeros[()])`: where all elements are equal, one is enough, and all
+/// that are shown of it take no more memory.
+void Simplifier::sees_one_element(Equation& e) {
+  const Equation* const equal = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
+  if (!equal || !equal->rules->filling || type_of(e.inputs[0]).shape.empty()) return;
+  const Type one{type_of(e.inputs[0]).dtype, {}, type_of(e.inputs[0]).weak};
+  const bool gives_the_same = SampleSizes::of_all([&](int sample) {
+    const OwnedParameters numbers = sizes_.put(e, sample);
+    return are_same(types_of({e.rules, numbers.get()}, {one})[0], sizes_.put(type_of(e.outputs[0]), sample));
+  });
+  if (gives_the_same) e.inputs[0] = added(equal->rules, equal->rules->filling(equal->parameters.get(), {}), {}, one);
+}
+
+/// A view that shows all of its base as it is gives its base; what an operation undoes that undoes itself is given.
+std::optional<Variable> Simplifier::operand_it_gives(const Equation& e) const {
+  if (e.inputs.size() != 1 || e.outputs.size() != 1) return std::nullopt;
+  const auto shows_all_as_it_is = [&] {
+    return SampleSizes::of_all([&](int sample) {
+      const ElementLayout before(type_of(e.inputs[0]), sizes_, sample);
+      ElementLayout after = before;
+      return after.pass(e) && before == after;
+    });
+  };
+  if (e.rules->is_view && are_same(type_of(e.inputs[0]), type_of(e.outputs[0])) && shows_all_as_it_is())
+    return e.inputs[0];
+  const Equation* const first = e.rules->undoes_itself ? maker(e.inputs[0]) : nullptr;
+  if (!first || !are_same_operation(*first, e)) return std::nullopt;
+  return are_same(type_of(first->inputs[0]), type_of(e.outputs[0])) ? std::optional(first->inputs[0]) : std::nullopt;
+}
+
+}  // namespace ricci

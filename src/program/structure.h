@@ -1,0 +1,28 @@
+// What few operations say of the elements of their results: zeros that no user wrote, and a part that is replaced.
+// Knows no operation by name.
+#pragma once
+
+#include "program/facts.h"
+
+namespace ricci {
+
+/// Of an operation without operands whose results are structural zeros: the same for a result of this type.
+///   const bool marked = gives_structural_zeros<StructuralZeros>();
+using ZerosOf = OwnedParameters (*)(const Type& type);
+template <class P>
+bool gives_structural_zeros() {
+  return Facts<ZerosOf>::add(rules_of<P>, [](const Type& type) { return own(P{type.shape, type.dtype}); });
+}
+
+/// Of an operation that gives its first operand with a part replaced by its second: turns the first one's layout into
+/// that of the part, as `Rules::alias` does.
+///   const bool part_known = replaces_part<Put>();
+using PartOf = bool (*)(const void* parameters, Type& type, Strides& strides, void*& data);
+template <class P>
+bool replaces_part() {
+  return Facts<PartOf>::add(rules_of<P>, [](const void* op, Type& type, Strides& strides, void*& data) {
+    return erase::as<P>(op).view.alias(type, strides, data);
+  });
+}
+
+}  // namespace ricci
