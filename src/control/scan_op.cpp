@@ -8,6 +8,7 @@
 #include "control/assembly.h"
 #include "ops/axes.h"
 #include "program/pruning.h"
+#include "program/repeated.h"
 #include "ricci/control.h"
 #include "ricci/control/recording.h"
 
@@ -47,6 +48,7 @@ struct Scan {
 
   Roles roles(std::size_t count) const;
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
+  RepeatedPrograms repeated() { return {{&step, captures_begin(), captures_begin()}}; }
   Types type(const Types& inputs) const;
   bool draws() const { return ricci::draws(step); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -98,7 +100,8 @@ Roles Scan::roles(std::size_t count) const {
                  count);
 }
 
-[[maybe_unused]] const bool named = name_operands<Scan>(), prunable = can_be_pruned<Scan>();
+[[maybe_unused]] const bool named = name_operands<Scan>(), prunable = can_be_pruned<Scan>(),
+                            repeats = repeats_programs<Scan>();
 
 /// A part of the carry is left where its last value is needed, or where the step reads it for what is left: not the
 /// number of steps that a loop counts and does not look at. A scan that draws is left as it is.

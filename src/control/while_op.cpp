@@ -9,6 +9,7 @@
 #include "control/stages.h"
 #include "ops/axes.h"
 #include "program/pruning.h"
+#include "program/repeated.h"
 #include "program/roles.h"
 #include "ricci/control.h"
 #include "ricci/primitive/raise.h"
@@ -54,6 +55,9 @@ struct WhileLoop {
 
   Roles roles(std::size_t count) const;
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
+  RepeatedPrograms repeated() {
+    return {{&condition, leaves(), carried()}, {&body, carried(), carried() + condition.inputs() - leaves()}};
+  }
   Types type(const Types& inputs) const;
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -86,7 +90,8 @@ Roles WhileLoop::roles(std::size_t count) const {
                  count);
 }
 
-[[maybe_unused]] const bool loop_named = name_operands<WhileLoop>(), loop_prunable = can_be_pruned<WhileLoop>();
+[[maybe_unused]] const bool loop_named = name_operands<WhileLoop>(), loop_prunable = can_be_pruned<WhileLoop>(),
+                            loop_repeats = repeats_programs<WhileLoop>();
 
 /// A part of the state is left where its last value is needed, or where the condition, or the body for what is left,
 /// reads it. A loop that draws is left as it is.
@@ -146,6 +151,7 @@ struct Unwind {
   Checkpoints checkpoint;
 
   Roles roles(std::size_t count) const;
+  RepeatedPrograms repeated();
   Types type(const Types& inputs) const;
   bool draws() const {
     return std::any_of(stages.begin(), stages.end(), [](const Stage& s) { return ricci::draws(s.step); });
@@ -188,7 +194,17 @@ Roles Unwind::roles(std::size_t count) const {
   return checked(std::move(roles), count);
 }
 
-[[maybe_unused]] const bool unwind_named = name_operands<Unwind>();
+RepeatedPrograms Unwind::repeated() {
+  const Stages all = this->all();
+  RepeatedPrograms programs{{&condition, all.all[0].carries(), all.condition_begin()}};
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const std::size_t captures = stages[s].captures_begin();
+    programs.push_back({&stages[s].step, captures, all.operand(s, captures)});
+  }
+  return programs;
+}
+
+[[maybe_unused]] const bool unwind_named = name_operands<Unwind>(), unwind_repeats = repeats_programs<Unwind>();
 
 Types Unwind::type(const Types& inputs) const {
   roles(inputs.size());

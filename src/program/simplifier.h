@@ -1,6 +1,6 @@
 // One pass of simplifying over the equations of a program. Each rule looks at one equation whose operands are
-// simplified already. The rules stand in simplify.cpp, simplify_views.cpp and simplify_zeros.cpp; they know what the
-// rules of operations say, no operation by name. Start with `add`.
+// simplified already. The rules stand in simplify.cpp and simplify_….cpp; they know what the rules of operations say,
+// no operation by name. Start with `add`.
 #pragma once
 
 #include <map>
@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "primitive/interpreter.h"
 #include "program/constants.h"
 #include "program/element_layout.h"
 #include "program/program.h"
@@ -25,10 +26,14 @@ class Simplifier {
   /// Adds an equation whose operands stand there already, simplified, or has its results read from others.
   void add(Equation e);
   void simplify_programs_in(Equation& e) const;
+  /// The variable of a number.
+  Variable number(const ValueRef& value);
   /// A new equation of one result; gives the variable that has its value.
   Variable added(const Rules* rules, OwnedParameters parameters, const SmallVector<Variable, 3>& inputs,
                  const Type& type);
 
+  /// A program inside another one has no symbols of its own: its sizes are numbers where it runs.
+  bool has_symbols(Op op) const { return to_.symbols && any_symbol(op); }
   const Type& type_of(Variable v) const { return to_.types[static_cast<std::size_t>(v)]; }
   /// What gives the variable; null for an input, a constant or a capture.
   const Equation* maker(Variable v) const {
@@ -59,6 +64,12 @@ class Simplifier {
   bool joins_parts(Equation& e);
   bool joins_part(Equation& e, std::size_t parts, const Equation& part);
   bool joins_part_of_term(Equation& e, std::size_t sum, const Equation& part);
+
+  // Loops (simplify_loops.cpp).
+  template <class F>
+  void for_each_repeated(Equation& e, const F& change);
+  void share_captured(Equation& e);
+  void move_out_of_loop(Equation& e);
 
   // What is known already (simplify.cpp).
   bool is_number_now(const Equation& e);

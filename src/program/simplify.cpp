@@ -107,9 +107,22 @@ void Simplifier::merge_constant(const Constant& c) {
   else replace(c.variable, first->second);
 }
 
+Variable Simplifier::number(const ValueRef& value) {
+  const auto known = constants_.find(bits_of(*value));
+  if (known != constants_.end()) return known->second;
+  to_.types.push_back(value->type);
+  same_as_.push_back(static_cast<Variable>(to_.types.size() - 1));
+  made_by_.push_back(0);
+  to_.constants.push_back({same_as_.back(), value});
+  merge_constant(to_.constants.back());
+  return same_as_.back();
+}
+
 void Simplifier::add(Equation e) {
   for (Variable& v : e.inputs) v = same_as_[at(v)];
+  share_captured(e);
   simplify_programs_in(e);
+  move_out_of_loop(e);
   while (sees_past_view(e) || sees_past_part(e)) {}
   sees_one_element(e);
   if (const std::optional<Variable> known = operand_it_gives(e)) return replace(e.outputs[0], *known);
@@ -127,12 +140,9 @@ Variable Simplifier::added(const Rules* rules, OwnedParameters parameters, const
   const auto result = static_cast<Variable>(to_.types.size() - 1);
   same_as_.push_back(result);
   made_by_.push_back(0);
-  const bool has_symbols = any_symbol({rules, parameters.get()});
-  add({.rules = rules,
-       .parameters = std::move(parameters),
-       .inputs = inputs,
-       .outputs = {result},
-       .has_symbols = has_symbols});
+  Equation e{.rules = rules, .parameters = std::move(parameters), .inputs = inputs, .outputs = {result}};
+  e.has_symbols = has_symbols(e.op());
+  add(std::move(e));
   return same_as_[at(result)];
 }
 

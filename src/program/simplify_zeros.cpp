@@ -85,7 +85,7 @@ bool Simplifier::is_zero_now(Equation& e) const {
        .parameters = Facts<ZerosOf>::of(*zero->rules)(type_of(e.outputs[0])),
        .inputs = {},
        .outputs = e.outputs};
-  e.has_symbols = any_symbol(e.op());
+  e.has_symbols = has_symbols(e.op());
   return true;
 }
 

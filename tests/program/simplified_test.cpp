@@ -242,6 +242,69 @@ TEST(Simplified, LeavesOutStateOfLoopsThatNobodyReads) {
             "}\n");
 }
 
+/// What the steps of a loop compute alike is computed before it. What throws at some values stays, as a loop of no
+/// steps throws nothing.
+TEST(Simplified, MovesWhatIsTheSameAtEachStepOutOfLoops) {
+  EXPECT_EQ(simplified("program(a: f32[], b: f32[s0], c: f32[2,2], d: f32[], e: i64[]) {\n"
+                       "  f: f32[] = scan[step=program(a: f32[], b: f32[2,2], c: f32[], d: i64[], e: f32[]) {\n"
+                       "      f: f32[2] = select[axis=0, index=0] b\n"
+                       "      g: f32[2] = mul f c\n"
+                       "      h: f32[2] = sin g\n"
+                       "      i: f32[2] = mul h a\n"
+                       "      j: f32[] = sum[axes=(0)] i\n"
+                       "      k: f32[2,2] = cholesky b\n"
+                       "      l: f32[2,2] = mul k e\n"
+                       "      m: f32[] = sum[axes=(0,1)] l\n"
+                       "      n: f32[] = add j m\n"
+                       "      return n\n"
+                       "    }, carried=1, scanned=0, streams=0, reverse=false, length=s0] carry(a) step(c d e d)\n"
+                       "  return f\n"
+                       "}\n"),
+            "program(a: f32[], b: f32[s0], c: f32[2,2], d: f32[], e: i64[]) {\n"
+            "  f: f32[2] = select[axis=0, index=0] c\n"
+            "  g: f32[2] = mul f d\n"
+            "  h: f32[2] = sin g\n"
+            "  k: f32[] = scan[step=program(a: f32[], b: f32[2,2], c: f32[], d: f32[2]) {\n"
+            "      e: f32[2] = mul d a\n"
+            "      f: f32[] = sum[axes=(0)] e\n"
+            "      g: f32[2,2] = cholesky b\n"
+            "      h: f32[2,2] = mul g c\n"
+            "      k: f32[] = sum[axes=(0,1)] h\n"
+            "      l: f32[] = add f k\n"
+            "      return l\n"
+            "    }, carried=1, scanned=0, streams=0, reverse=false, length=s0] carry(a) step(c d h)\n"
+            "  return k\n"
+            "}\n");
+}
+
+TEST(Simplified, MovesOutOfConditionsPassesAndNestedLoops) {
+  const Tensor x = rc::linspace(0.5, 1.5, 3);
+  const auto expect_moved = [&](const auto& f) {
+    const rc::Program p = rc::trace(f)(x, x), s = p.simplified();
+    check(s);
+    const std::string text = rc::to_string(s);
+    EXPECT_LT(text.find("= exp "), text.find("program(", 1)) << text;  // of y, before all loops
+    EXPECT_EQ(text.find("= exp "), text.rfind("= exp ")) << text;
+    EXPECT_EQ(rc::to_string(s.simplified()), text);
+    const std::vector<Tensor> found = s({x, x * 0.5}), whole = p({x, x * 0.5});
+    for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], whole[i]);
+  };
+  const auto searched = [](const Tensor& z, const Tensor& y) {
+    return rc::while_loop([&](const Tensor& w) { return (w * exp(y)).sum() < 100; },
+                          [&](const Tensor& w) { return w * 1.5 + sin(exp(y)); }, z);
+  };
+  expect_moved(searched);
+  expect_moved([&](const Tensor& z, const Tensor& y) {
+    return rc::fori_loop(0, 3, [&](const Tensor&, const Tensor& w) { return searched(w * 0.01, y); }, z);
+  });
+  expect_moved([&](const Tensor& z, const Tensor& y) {
+    return rc::grad([&](const Tensor& w) { return searched(w, y).sum(); })(z);
+  });
+  expect_moved([&](const Tensor& z, const Tensor& y) {
+    return rc::vmap([&](const Tensor& w) { return searched(rc::stack({w, w * 2, w}), y); })(z);
+  });
+}
+
 /// The sizes in a loop's body are those of the program around it, numbers of each run.
 TEST(Simplified, LeavesSizesOpenInLoops) {
   const auto f = [](const Tensor& x) {
@@ -254,6 +317,17 @@ TEST(Simplified, LeavesSizesOpenInLoops) {
   };
   const rc::Program s = rc::trace(f)(rc::ones({3})).simplified();
   expect_values(s({rc::ones({4})})[0], Values(4, 1. / 16));
+  const rc::Program zeros = rc::parse_program(
+      "program(a: f32[s0]) {\n"
+      "  b: f32[s0] = scan[step=program(a: f32[s0]) {\n"
+      "      b: f32[s0] = structural_zeros[shape=(s0), dtype=f32]\n"
+      "      c: f32[s0] = mul a b\n"
+      "      return c\n"
+      "    }, carried=1, scanned=0, streams=0, reverse=false, length=2] carry(a)\n"
+      "  return b\n"
+      "}\n",
+      {});
+  expect_values(zeros.simplified()({rc::ones({4})})[0], {0, 0, 0, 0});
 }
 
 /// A zero that the user wrote is a number: what is multiplied by it may be infinite, and -0 + 0 is 0.
