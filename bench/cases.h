@@ -9,6 +9,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Case {
   std::string name;                                   // W3/fwd_4096
   std::function<void(benchmark::State&)> time;        // steps one by one
   std::function<std::vector<ricci::Tensor>()> check;  // one step's outputs
+  std::vector<Case> variants = {};                    // W3/fwd_4096/program
 };
 
 std::vector<Case> scalar_chain();            // W1
@@ -29,14 +31,27 @@ std::vector<Case> hessians();                // W8
 std::vector<Case> hessian_vector();          // W9
 std::vector<Case> differential_equations();  // W15
 std::vector<Case> greeks();                  // W16
+std::vector<Case> material_points();         // W19
 std::vector<Case> parting_lanes();           // lanes: no rival has them
 std::vector<Case> long_tapes();              // tape: no rival has them
 std::vector<Case> operations();              // single ones, for threads
 
 /// A step from a function and its inputs.
 template <class F, class... Inputs>
-auto call(F f, Inputs... inputs) {
-  return [f = std::move(f), ... inputs = std::move(inputs)] { return f(inputs...); };
+struct Call {
+  F f;
+  std::tuple<Inputs...> inputs;
+
+  auto operator()() const { return std::apply(f, inputs); }
+  /// The same step by the simplified program of f, which is recorded here.
+  auto as_program() const {
+    const auto trace = [this](const Inputs&... x) { return ricci::trace(f)(x...).simplified(); };
+    return [program = std::apply(trace, inputs), leaves = ricci::leaves(inputs)] { return program(leaves); };
+  }
+};
+template <class F, class... Inputs>
+Call<F, Inputs...> call(F f, Inputs... inputs) {
+  return {std::move(f), {std::move(inputs)...}};
 }
 
 /// Reports, beside the mean, the fastest and the median step in the counters min_ms and median_ms. A step includes
@@ -59,11 +74,18 @@ void time_steps(benchmark::State& state, const Step& step) {
   state.counters["median_ms"] = milliseconds[milliseconds.size() / 2];
 }
 
-/// `build` makes the inputs and gives the step: a callable without arguments that returns any tree.
+/// `build` makes the inputs and gives the step: a callable without arguments that returns any tree. A step that can be
+/// had as a program is timed as one too.
 template <class Build>
 Case make_case(std::string name, Build build) {
-  return {std::move(name), [build](benchmark::State& state) { time_steps(state, build()); },
-          [build] { return ricci::leaves(build()()); }};
+  const auto case_of = [](std::string called, auto make) -> Case {
+    return {std::move(called), [make](benchmark::State& state) { time_steps(state, make()); },
+            [make] { return ricci::leaves(make()()); }};
+  };
+  Case one = case_of(name, build);
+  if constexpr (requires { build().as_program(); })
+    one.variants.push_back(case_of(name + "/program", [build] { return build().as_program(); }));
+  return one;
 }
 
 }  // namespace bench

@@ -1,7 +1,9 @@
 // Runs the workloads: Google Benchmark's options choose and time cases, `--checks[=regex]` prints instead, per case, a
 // JSON line with size, sum, 2-norm and weighted sum of every output, for comparison with the rivals in peers/.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <string>
@@ -13,10 +15,15 @@ namespace {
 
 std::vector<bench::Case> all_cases() {
   std::vector<bench::Case> all;
-  for (const auto workload : {bench::scalar_chain, bench::tiny_net, bench::fusion_chain, bench::per_sample_gradients,
-                              bench::jacobians, bench::hessians, bench::hessian_vector, bench::differential_equations,
-                              bench::greeks, bench::parting_lanes, bench::long_tapes, bench::operations}) {
-    for (bench::Case& one : workload()) all.push_back(std::move(one));
+  for (const auto workload :
+       {bench::scalar_chain, bench::tiny_net, bench::fusion_chain, bench::per_sample_gradients, bench::jacobians,
+        bench::hessians, bench::hessian_vector, bench::differential_equations, bench::greeks, bench::material_points,
+        bench::parting_lanes, bench::long_tapes, bench::operations}) {
+    for (bench::Case& one : workload()) {
+      std::vector<bench::Case> variants = std::move(one.variants);
+      all.push_back(std::move(one));
+      std::ranges::move(variants, std::back_inserter(all));
+    }
   }
   return all;
 }
