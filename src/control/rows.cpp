@@ -2,7 +2,11 @@
 // sees the rows it fills.
 #include "control/rows.h"
 
+#include <cstddef>
+#include <cstring>
+
 #include "ops/axes.h"
+#include "primitive/interpreter.h"
 
 namespace ricci::runs {
 namespace {
@@ -36,7 +40,9 @@ struct FillRows {
   Tensors call(std::span<const Tensor> inputs) const {
     const Tensor &rows = inputs[0], &x = inputs[1];
     const Type type = type_of(x);
-    if (type.shape.numel() == 0 || all(rows).item<bool>()) return {x};
+    if (type.shape.numel() == 0) return {x};
+    if (rows.dim() == 1 && !innermost) return filled_at_once(rows, x);
+    if (all(rows).item<bool>()) return {x};
     const Tensor first = argmax(to(rows, DType::int64), -1, true);
     return {where(aligned(rows, type), x, take_along_dim(x, aligned(first, type), rows.dim() - 1))};
   }
@@ -50,6 +56,18 @@ struct FillRows {
     return {apply(*this, inputs), {only_rows(inputs[0], tangents[1])}};
   }
   BatchedOutputs batch(const Batch& batch) const { return {.outputs = {apply(*this, batch.input(0), batch.input(1))}}; }
+
+ private:
+  /// Outside transforms: a loop does it at each step, for each part of its state.
+  static Tensors filled_at_once(const Tensor& rows, const Tensor& x) {
+    const Tensor dense = rows.contiguous();
+    const auto* const flags = static_cast<const std::byte*>(static_cast<const Array&>(*value_of(dense)).data);
+    const auto count = static_cast<std::size_t>(type_of(dense).shape[0].host());
+    if (!std::memchr(flags, 0, count)) return {x};
+    const auto* const taken = static_cast<const std::byte*>(std::memchr(flags, 1, count));
+    const Tensor first = narrow(x, 0, taken ? taken - flags : 0, 1);
+    return {where(aligned(rows, type_of(x)), x, first)};
+  }
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "control/assembly.h"
+#include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "program/pruning.h"
 #include "program/repeated.h"
@@ -136,15 +137,62 @@ Types Scan::type(const Types& inputs) const {
   return types;
 }
 
+/// The slices along axis 0. Outside transforms each shows its part of the memory of all; elsewhere they are one
+/// operation, so that the way back is one.
+std::vector<Tensor> slices_of(const Tensor& xs) {
+  const ValueRef value = read(xs, Scan::name);
+  if (innermost || value->kind != ValueKind::array) return unstack(xs);
+  const auto& array = static_cast<const Array&>(*value);
+  Type one = array.type;
+  one.shape.erase(0);
+  const Strides strides(array.strides.begin() + 1, array.strides.end());
+  std::vector<Tensor> slices;
+  for (std::int64_t i = 0; i < array.type.shape[0]; ++i)
+    slices.push_back(
+        make_tensor(make_alias(array, one, strides, advance(array.data, one.dtype, i * array.strides[0])), 0));
+  return slices;
+}
+
+/// Rows that are given one by one, stacked. Outside transforms each is written to its place at once: its own memory
+/// serves the next step, and nobody holds all rows twice.
+class StackedRows {
+ public:
+  explicit StackedRows(std::int64_t count) : count_(count) {}
+  void set(std::int64_t i, const Tensor& row) {
+    const Value& value = *value_of(row);
+    if (!stacked_ && rows_.empty() && !innermost && value.kind == ValueKind::array && !value.type.weak) {
+      Type type = value.type;
+      type.shape.insert(0, count_);
+      stacked_ = make_array(type);
+    }
+    if (!stacked_) {
+      rows_.resize(static_cast<std::size_t>(count_));
+      rows_[static_cast<std::size_t>(i)] = row;
+      return;
+    }
+    const Strided from = static_cast<const Array&>(value).strided(), all = stacked_->strided();
+    kernels::copy(
+        {advance(all.data, all.dtype, i * all.strides[0]), all.dtype, all.rank - 1, all.shape + 1, all.strides + 1},
+        from);
+  }
+  /// Requires: all are given.
+  Tensor stacked() { return stacked_ ? make_tensor(std::move(stacked_), 0) : stack(rows_); }
+
+ private:
+  std::int64_t count_;
+  ArrayRef stacked_;
+  std::vector<Tensor> rows_;
+};
+
 Tensors Scan::call(std::span<const Tensor> inputs) const {
   const std::int64_t count = steps(inputs).host();
   const std::span<const Tensor> first = take(inputs, carries());
   std::vector<std::vector<Tensor>> slices;
   for (const Tensor& xs : take(inputs, static_cast<std::size_t>(scanned)))
-    slices.push_back(count > 0 ? unstack(xs) : std::vector<Tensor>());
+    slices.push_back(count > 0 ? slices_of(xs) : std::vector<Tensor>());
   const std::span<const Tensor> places = take(inputs, static_cast<std::size_t>(streams));
   State carry(first.begin(), first.end()), drawing(places.begin(), places.end());
-  std::vector<std::vector<Tensor>> rows(rows_end() - carries());
+  std::vector<StackedRows> rows(rows_end() - carries(), StackedRows(count));
   for (std::int64_t k = 0; k < count; ++k) {
     const auto i = static_cast<std::size_t>(reverse ? count - 1 - k : k);
     State given = std::move(carry);
@@ -154,15 +202,14 @@ Tensors Scan::call(std::span<const Tensor> inputs) const {
     const auto ys = found.begin() + carried, drawn = found.end() - streams;
     carry.assign(found.begin(), ys);
     drawing.assign(drawn, found.end());
-    for (auto y = ys; y != drawn; ++y) rows[static_cast<std::size_t>(y - ys)].push_back(*y);
+    for (auto y = ys; y != drawn; ++y) rows[static_cast<std::size_t>(y - ys)].set(static_cast<std::int64_t>(i), *y);
   }
   Tensors outputs(carry.begin(), carry.end());
   const Types types = output_types(step);
-  for (std::vector<Tensor>& of_one : rows) {
-    if (reverse) std::reverse(of_one.begin(), of_one.end());
+  for (StackedRows& of_one : rows) {
     Type none = types[outputs.size()];
     none.shape.insert(0, 0);
-    outputs.push_back(of_one.empty() ? zeros_of(none) : stack(of_one));
+    outputs.push_back(count > 0 ? of_one.stacked() : zeros_of(none));
   }
   return outputs;
 }

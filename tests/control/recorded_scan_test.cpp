@@ -271,6 +271,19 @@ TEST(RecordedScan, OfTensorsOfDifferentLengthsIsRefusedWhereItIsParsed) {
   EXPECT_THROW(rc::parse_program(text, {}), rc::Error) << text;
 }
 
+/// The way forward writes each row to its place, and the way back reads it there.
+TEST(RecordedScan, HoldsItsRowsOnce) {
+  const auto f = [](Tensor x) { return rc::fori_loop(0, 32, [](Tensor, Tensor y) { return sin(y); }, x).sum(); };
+  const Tensor x = rc::ones({1 << 18});
+  const rc::Program p = rc::trace(rc::grad(f))(x);
+  const Tensor expected = rc::grad(f)(x);
+  rc::empty_cache();
+  const std::size_t before = rc::memory_stats().reserved, rows = std::size_t{32} << 20;
+  rc::reset_peak_memory_stats();
+  expect_equal(p({x})[0], expected);
+  EXPECT_LT(rc::memory_stats().max_reserved - before, rows + rows / 2);
+}
+
 TEST(RecordedLoop, AsOftenAsASizeTellsServesAllSizes) {
   const auto f = [](Tensor x) {
     const auto body = [](Tensor i, Tensor y) { return y * 0.5 + i; };
