@@ -16,6 +16,11 @@ find_package(nlohmann_json REQUIRED)
 find_package(dnnl REQUIRED)
 get_target_property(RICCI_DNNL_INCLUDE_DIR DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)
 
+if(RICCI_COMPILE)
+  find_path(RICCI_LLVM_INCLUDE_DIR llvm/ExecutionEngine/Orc/LLJIT.h PATHS /usr/lib/llvm-19/include NO_CACHE REQUIRED)
+  find_library(RICCI_LLVM_LIBRARY NAMES LLVM-19 PATHS /usr/lib/llvm-19/lib NO_CACHE REQUIRED)
+endif()
+
 # libbacktrace lives in gcc's own directory. Its header is copied out: the headers beside it belong to gcc alone.
 if(CMAKE_CROSSCOMPILING)
   set(RICCI_GXX ${CMAKE_CXX_COMPILER})

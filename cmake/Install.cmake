@@ -7,6 +7,9 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/RicciConfig.cmake.in $
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/RicciConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
 install(TARGETS ricci ricci_primitives EXPORT RicciTargets)
+if(RICCI_COMPILE)
+  install(TARGETS ricci_code LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(RICCI_STATIC)
   install(TARGETS ricci_archive ricci_static EXPORT RicciTargets)
   cmake_path(GET installed_backtrace FILENAME backtrace_name)

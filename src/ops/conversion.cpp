@@ -4,6 +4,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "primitive/writing.h"
+#include "program/element_rules.h"
 #include "ricci/no_grad.h"
 
 namespace ricci {
@@ -40,6 +41,8 @@ struct Clone {
     return {{{}, {rand({2, 3})}}, {{}, {rand({})}}, {{}, {mT(rand({2, 3}))}}};
   }
 };
+
+[[maybe_unused]] const bool moves = moves_elements<Cast>() && moves_elements<Clone>();
 
 }  // namespace
 

@@ -6,6 +6,8 @@
 #include "interpreters/batch.h"
 #include "kernels/lapack.h"
 #include "ops/samples.h"
+#include "program/element_rules.h"
+#include "ricci/primitive/scalar.h"
 
 namespace ricci {
 
@@ -196,6 +198,27 @@ struct TriangularSolve {
     return {neg(triangle(outer)), ct};
   }
   BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
+  /// Row by row of the solution, as batches of small systems are solved.
+  template <class T>
+  Elements<T> expand(const Elements<T>& a, const Elements<T>& b) const {
+    Elements<T> x = b;
+    const std::int64_t n = b.size(2), columns = b.size(1), row_step = transpose ? 1 : n,
+                       column_step = transpose ? n : 1;
+    const bool forward = upper == transpose;
+    for (std::int64_t member = 0; member * n * columns < std::ssize(x.of); ++member) {
+      const auto in_a = [&](std::int64_t i, std::int64_t k) {
+        return a.of[at(member * n * n + i * row_step + k * column_step)];
+      };
+      const auto in_x = [&](std::int64_t i, std::int64_t c) -> T& { return x.of[at((member * n + i) * columns + c)]; };
+      for (std::int64_t step = 0; step < n; ++step) {
+        const std::int64_t k = forward ? step : n - 1 - step;
+        for (std::int64_t c = 0; c < columns && !unitriangular; ++c) in_x(k, c) = in_x(k, c) / in_a(k, k);
+        for (std::int64_t i = forward ? k + 1 : 0; i < (forward ? n : k); ++i)
+          for (std::int64_t c = 0; c < columns; ++c) in_x(i, c) = scalar::fma(-in_a(i, k), in_x(k, c), in_x(i, c));
+      }
+    }
+    return x;
+  }
   static std::vector<Sample<TriangularSolve>> samples() {
     return {{{false, false, false}, {regular({}, 3), uniform_around_zero({3, 2})}},
             {{true, false, false}, {regular({2}, 2), uniform_around_zero({2, 2, 1})}},
@@ -249,6 +272,29 @@ struct Cholesky {
     return {hermitian(solve_lower_adjoint(l, adjoint(half)))};
   }
   Cholesky lifted() const { return {}; }
+  /// Column by column, as batches of small matrices are factored.
+  template <class T>
+  Elements<T> expand(Checks& checks, const Elements<T>& a) const {
+    Elements<T> l = a;
+    const std::int64_t n = a.size(1);
+    for (std::int64_t member = 0; member * n * n < std::ssize(l.of); ++member) {
+      const auto in = [&](std::int64_t i, std::int64_t k) -> T& { return l.of[at((member * n + i) * n + k)]; };
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t k = 0; k < i; ++k) {
+          in(i, k) = T(0.5) * in(i, k) + T(0.5) * in(k, i);
+          in(k, i) = T(0);
+        }
+      for (std::int64_t j = 0; j < n; ++j) {
+        checks.require(scalar::greater(in(j, j), T(0)));
+        const T root = scalar::sqrt(in(j, j)), inverse = T(1) / root;
+        in(j, j) = root;
+        for (std::int64_t i = j + 1; i < n; ++i) in(i, j) = in(i, j) * inverse;
+        for (std::int64_t i = j + 1; i < n; ++i)
+          for (std::int64_t k = j + 1; k <= i; ++k) in(i, k) = scalar::fma(-in(i, j), in(k, j), in(i, k));
+      }
+    }
+    return l;
+  }
   static std::vector<Sample<Cholesky>> samples() {
     return {{{}, {regular({}, 3)}},
             {{}, {regular({2}, 2)}},
@@ -257,6 +303,8 @@ struct Cholesky {
             {{}, {regular({0}, 2)}}};
   }
 };
+
+[[maybe_unused]] const bool expands = expands_to_elements<TriangularSolve>() && expands_to_elements<Cholesky>();
 
 }  // namespace
 

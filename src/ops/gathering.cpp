@@ -8,6 +8,7 @@
 #include "primitive/given.h"
 #include "primitive/wording.h"
 #include "primitive/writing.h"
+#include "program/element_rules.h"
 
 namespace ricci {
 
@@ -107,6 +108,7 @@ struct Scatter {
   bool accumulate;
   IndexPlace place;
 
+  bool moves_elements() const { return !accumulate; }
   Type type(const Type& x, const Type& src, const Type& index) const {
     require_places(place, axis, x, index);
     require_dtype(x.dtype, src);
@@ -252,6 +254,9 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
     return apply(Scatter{axis, accumulate, place}, x, values, places);
   });
 }
+
+[[maybe_unused]] const bool moves =
+    moves_elements<Gather, input(0)>() && moves_elements<Scatter, input(0) | input(1)>();
 
 }  // namespace
 

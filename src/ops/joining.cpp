@@ -7,6 +7,7 @@
 #include "ops/axes.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
+#include "program/element_rules.h"
 
 namespace ricci {
 namespace {
@@ -178,6 +179,8 @@ std::vector<Tensor> promoted(const std::vector<Tensor>& tensors) {
     if (types[i].dtype != dtype || types[i].weak) same[i] = to(same[i], dtype);
   return same;
 }
+
+[[maybe_unused]] const bool moves = moves_elements<Cat>() && moves_elements<Stack>() && moves_elements<Unstack>();
 
 }  // namespace
 

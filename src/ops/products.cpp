@@ -7,6 +7,8 @@
 #include "ops/axes.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
+#include "program/element_rules.h"
+#include "ricci/primitive/scalar.h"
 
 namespace ricci {
 namespace {
@@ -125,6 +127,45 @@ struct Product {
     return {.outputs = {product(form, padded(b, 0, batch - batch_left), padded(b, 1, batch - batch_right))}};
   }
 
+  /// Each sum in the order of the inner axis, product by product.
+  template <class T>
+  Elements<T> expand(const Elements<T>& a, const Elements<T>& b) const {
+    const Cores c = cores_of(form);
+    Elements<T> y{type({DType::float32, a.shape}, {DType::float32, b.shape}).shape, {}};
+    const std::int64_t columns = form == Form::matrices ? b.size(1) : form == Form::outer ? b.size(1) : 1;
+    const std::int64_t rows = c.left == 2 ? a.size(2) : form == Form::outer ? a.size(1) : 1;
+    const std::int64_t inner = form == Form::outer ? 1 : a.size(1);
+    const Shape batch(y.shape.begin(), y.shape.end() - c.out);
+    const auto first = [&](const Elements<T>& x, int core, std::int64_t member) {  // of this member of the batch
+      std::int64_t place = 0, step = 1;
+      for (std::size_t i = x.shape.size(); i-- > x.shape.size() - static_cast<std::size_t>(core);)
+        step *= x.shape[i].host();
+      std::size_t own = x.shape.size() - static_cast<std::size_t>(core);
+      for (std::size_t i = batch.size(); i-- > 0 && own-- > 0; step *= x.shape[own].host()) {
+        place += x.shape[own].host() == 1 ? 0 : member % batch[i].host() * step;
+        member /= batch[i].host();
+      }
+      return place;
+    };
+    for (std::int64_t member = 0; member < batch.numel(); ++member) {
+      const std::int64_t left = first(a, c.left, member), right = first(b, c.right, member);
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j) {
+          const auto of = [&](std::int64_t p) {
+            return std::pair(a.of[at(left + i * inner + p)], b.of[at(right + p * columns + j)]);
+          };
+          if (inner == 0) {
+            y.of.push_back(T(0));
+            continue;
+          }
+          T sum = of(0).first * of(0).second;
+          for (std::int64_t p = 1; p < inner; ++p) sum = scalar::fma(of(p).first, of(p).second, sum);
+          y.of.push_back(sum);
+        }
+    }
+    return y;
+  }
+
   static Tensor product(Form form, const Tensor& a, const Tensor& b) { return apply(Product{form}, a, b); }
 
   static std::vector<Sample<Product>> samples() {
@@ -152,6 +193,8 @@ struct Product {
     return reshape(x, shape);
   }
 };
+
+[[maybe_unused]] const bool expands = expands_to_elements<Product>();
 
 std::string axes_text(const char* side, int axis, Size size) {
   return std::string(side) + " axis " + std::to_string(axis) + " (" + std::to_string(size.hint()) + ")";

@@ -7,6 +7,7 @@
 #include "ops/axes.h"
 #include "primitive/given.h"
 #include "primitive/writing.h"
+#include "program/element_rules.h"
 #include "program/structure.h"
 
 namespace ricci {
@@ -147,6 +148,8 @@ struct Put {
 };
 
 [[maybe_unused]] const bool part_known = replaces_part<Put>();
+
+[[maybe_unused]] const bool moves = moves_elements<Put>();
 
 }  // namespace
 

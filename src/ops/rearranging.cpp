@@ -9,6 +9,7 @@
 #include "ops/put.h"
 #include "primitive/called.h"
 #include "primitive/writing.h"
+#include "program/element_rules.h"
 
 namespace ricci {
 namespace {
@@ -107,6 +108,8 @@ Tensor cropped(const Tensor& x, Sizes& low, Sizes& high) {
   }
   return inside;
 }
+
+[[maybe_unused]] const bool moves = moves_elements<Flip>() && moves_elements<Pad>();
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "primitive/given.h"
 #include "primitive/promotion.h"
 #include "primitive/writing.h"
+#include "program/element_rules.h"
 
 namespace ricci {
 namespace {
@@ -126,10 +127,10 @@ void put_back(const Strided& table, std::span<const Strided> indices, const Stri
       place += (index < 0 ? index + table.shape[k] : index) * table.strides[k];
     }
     const int rank = table.rank - indexed;
-    kernels::copy({advance(table.data, table.dtype, place), table.dtype, rank, table.shape + indexed,
-                   table.strides + indexed},
-                  {advance(values.data, values.dtype, step(values)), values.dtype, rank, values.shape + tuples.rank,
-                   values.strides + tuples.rank});
+    kernels::copy(
+        {advance(table.data, table.dtype, place), table.dtype, rank, table.shape + indexed, table.strides + indexed},
+        {advance(values.data, values.dtype, step(values)), values.dtype, rank, values.shape + tuples.rank,
+         values.strides + tuples.rank});
     for (int i = tuples.rank; i-- > 0 && ++tuple[i] == tuples.shape[i];) tuple[i] = 0;
   }
 }
@@ -142,6 +143,7 @@ struct PutAt {
   bool accumulate;
   IndexPlace place;
 
+  bool moves_elements() const { return !accumulate; }
   Type type(const Types& in) const {
     require_an_index_each(name, in, 2, place);
     require_dtype(in[0].dtype, in[1]);
@@ -221,6 +223,8 @@ std::vector<Sample<PutAt>> PutAt::samples() {
       {{false, {"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), rand({2, 2}), places({1, 0}), places({2, 1})}},
       {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({4, 2}), places({2, 0, 2, -1})}}};
 }
+
+[[maybe_unused]] const bool moves = moves_elements<Take, input(0)>() && moves_elements<PutAt, input(0) | input(1)>();
 
 std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> indices) {
   Shape shape;

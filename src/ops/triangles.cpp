@@ -5,6 +5,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "primitive/called.h"
+#include "program/element_rules.h"
 #include "ricci/primitive/parallel.h"
 #include "tensor/symbols.h"
 
@@ -142,6 +143,9 @@ Tensor triangle(const char* op, const Tensor& x, bool upper, Size diagonal) {
   if (type_of(x).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(x));
   return apply(Triangle{upper, diagonal}, x);
 }
+
+[[maybe_unused]] const bool moves =
+    moves_elements<Triangle>() && moves_elements<TrilPack>() && moves_elements<TrilUnpack>();
 
 }  // namespace
 

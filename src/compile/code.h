@@ -1,0 +1,59 @@
+// Machine code of a lane plan. The generator is a module of its own, loaded when the first kernel is made, so that a
+// program which compiles nothing does not load LLVM. It reads plain data and calls nothing of the library but what it
+// is given here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compile/plan.h"
+
+namespace ricci::compile {
+
+/// What code reads and writes: contiguous tensors by number, the number of lanes, and the slots, 8 bytes each, of which
+/// the first holds the address of the kernel.
+using OnceFunction = void (*)(const void* const* in, void* const* out, std::int64_t lanes, std::uint64_t* slots);
+/// Lanes [begin, end), at least one register of them; the first `skip` of the first register take no part in totals.
+/// `totals` gets a partial total each.
+using LaneFunction = void (*)(const void* const* in, void* const* out, std::int64_t lanes, std::uint64_t* slots,
+                              std::int64_t begin, std::int64_t end, std::int64_t skip, std::uint64_t* totals);
+/// Joins `count` rows of partial totals into their slots.
+using JoinFunction = void (*)(const std::uint64_t* totals, std::int64_t count, std::uint64_t* slots);
+
+/// A function that is not needed is null.
+struct StageCode {
+  OnceFunction once = nullptr;
+  LaneFunction lane = nullptr;
+  JoinFunction join = nullptr;
+};
+
+struct Code {
+  std::vector<StageCode> stages;
+  int width = 1;  ///< lanes in a register
+  void* owner = nullptr;
+  void (*release)(void* owner) = nullptr;
+  std::string error;  ///< not empty: there is no code
+};
+
+/// What the generator is given beside the plan.
+struct Machine {
+  int register_bytes;
+  bool knows_exponents;
+  void* (*function_of)(Word word, DType dtype);
+  double (*circular_limit)(DType dtype);
+  /// Whether sin and cos are calls of the library's functions, which hold for every argument, and not their formulas.
+  bool is_careful;
+  /// What code calls where an argument was too large for a formula: all of a stage is computed again, carefully.
+  void (*careful_once)(const void* kernel, std::int64_t stage, const void* const* in, void* const* out,
+                       std::int64_t lanes, std::uint64_t* slots);
+  void (*careful_lanes)(const void* kernel, std::int64_t stage, const void* const* in, void* const* out,
+                        std::int64_t lanes, std::uint64_t* slots, std::int64_t lane, std::int64_t skip,
+                        std::uint64_t* totals);
+  std::string* dump;  ///< gets the code's text; null: none is wanted
+};
+
+/// The module's one function, `ricci_generate`.
+using Generate = void (*)(const LanePlan& plan, const Machine& machine, Code& code);
+
+}  // namespace ricci::compile

@@ -1,0 +1,728 @@
+// Programs run over numbers of elements. The size of the lane axis is bound to a small number; each element of a value
+// is a node of the scalar graph and the lane that it belongs to. What only moves elements is moved by its own eval. A
+// second run with another number of lanes must give the same nodes: so nothing depends on how many lanes there are, and
+// the places of elements follow from both.
+#include "compile/expansion.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "compile/words.h"
+#include "primitive/interpreter.h"
+#include "primitive/promotion.h"
+#include "program/constants.h"
+#include "program/element_rules.h"
+#include "program/structure.h"
+#include "ricci/primitive/loop_table.h"
+#include "ricci/primitive/reduction_axes.h"
+#include "ricci/primitive/reduction_loop.h"
+
+namespace ricci::compile {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+using Kind = ScalarStep::Kind;
+
+/// An element of a value: its node, and the lane it belongs to; lane -1 is that of what serves all lanes.
+struct Element {
+  Node node;
+  int lane;
+  bool operator==(const Element&) const = default;
+};
+constexpr int uniform = -1;
+
+struct Elements {
+  Type type;  // sizes are numbers
+  std::vector<Element> of;
+};
+
+/// Numbers of elements, as operations move them. A number below the first is one that the operation itself wrote.
+constexpr std::int64_t first_number = std::int64_t{1} << 40, lanes_at_most = 1 << 8;
+std::int64_t number_of(const Element& e) { return first_number + e.node * lanes_at_most + e.lane + 1; }
+Element element_of(std::int64_t number) {
+  const std::int64_t k = number - first_number;
+  return {static_cast<Node>(k / lanes_at_most), static_cast<int>(k % lanes_at_most) - 1};
+}
+
+DType computed_in(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype; }
+
+/// Memory of a contiguous tensor.
+struct Memory {
+  Type type;
+  Strides strides;
+  std::vector<std::uint64_t> words;
+
+  explicit Memory(Type t)
+      : type(std::move(t)),
+        strides(contiguous_strides(type.shape)),
+        words(at(type.shape.numel().raw()) * element_size(type.dtype) / 8 + 2) {}
+  Strided view() { return {words.data(), type.dtype, type.rank(), type.shape.host(), strides.data()}; }
+  void* element(std::int64_t i) { return advance(words.data(), type.dtype, i); }
+};
+
+/// f(index of the element in the view's shape, its place by the strides), row by row.
+template <class F>
+void for_each_place(const Shape& shape, const Strides& strides, const F& f) {
+  const std::int64_t count = shape.numel().raw();
+  std::vector<std::int64_t> index(shape.size());
+  std::int64_t place = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    f(i, place);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      place += strides[axis];
+      if (++index[axis] < shape[axis].raw()) break;
+      place -= strides[axis] * shape[axis].raw();
+      index[axis] = 0;
+    }
+  }
+}
+
+/// Strides that show a contiguous operand under the shape it broadcasts to.
+Strides broadcast_strides(const Shape& from, const Shape& to) {
+  const Strides own = contiguous_strides(from);
+  Strides strides;
+  strides.resize(to.size(), 0);
+  for (std::size_t i = 0; i < from.size(); ++i) strides[to.size() - from.size() + i] = from[i].raw() == 1 ? 0 : own[i];
+  return strides;
+}
+
+[[noreturn]] void refuse(const std::string& why) { throw NotExpandable{why}; }
+
+/// The sizes of the program's inputs for a number of lanes.
+class Sizes {
+ public:
+  Sizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options) : table_(body.symbols.get()) {
+    if (!table_) return;
+    std::vector<Size> wanted;
+    for (const Variable v : body.inputs)
+      for (const Size size : body.types[at(v)].shape) wanted.push_back(size);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const bool is_open = wanted[i].is_symbol() && is_unknown(wanted[i]);
+      sizes_.push_back(is_open ? size_of(wanted[i], i < options.sizes.size() ? options.sizes[i] : -1, lanes, options)
+                               : wanted[i]);
+    }
+    other_sizes_ = sizes_;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (is_lane(wanted[i])) other_sizes_[i] = lanes + 1;
+    for (std::vector<Size>* const sizes : {&sizes_, &other_sizes_})
+      for (Size& size : *sizes)
+        if (size.is_symbol()) size = table_->evaluate(size, *sizes);
+    if (const Guard* guard = table_->broken(sizes_))
+      refuse("it holds only where " + table_->print(guard->left) + to_string(guard->relation) +
+             table_->print(guard->right));
+  }
+  bool has_lanes() const { return !lane_.empty(); }
+  bool is_lane(Size size) const { return has_lanes() && size.is_symbol() && table_->print(size) == lane_; }
+  bool depends_on_lanes(Size size) const {
+    return size.is_symbol() && has_lanes() &&
+           table_->evaluate(size, sizes_).raw() != table_->evaluate(size, other_sizes_).raw();
+  }
+  void put(Size& size) const {
+    if (size.is_symbol()) size = table_->evaluate(size, sizes_);
+  }
+  Type put(Type type) const {
+    for (Size& size : type.shape) put(size);
+    return type;
+  }
+  OwnedParameters put(const Equation& e) const {
+    struct Numbers final : SizeVisitor {
+      const Sizes& sizes;
+      explicit Numbers(const Sizes& sizes) : sizes(sizes) {}
+      void visit(Size& size) override { sizes.put(size); }
+    } numbers(*this);
+    OwnedParameters parameters(e.rules->parameters, e.parameters.get());
+    if (table_ && e.has_symbols) e.rules->parameters.visit_sizes(parameters.mutable_get(), numbers);
+    return parameters;
+  }
+
+ private:
+  /// Not one that is said in others, or known to be a number.
+  bool is_unknown(Size size) const {
+    const std::string name = table_->print(size);
+    return name[0] == 's' && name.find_first_not_of("0123456789", 1) == std::string::npos;
+  }
+  Size size_of(Size unknown, std::int64_t given, std::int64_t lanes, const ExpandOptions& options) {
+    if (given >= 0) return given;
+    if (options.sizes.empty() && unknown.hint() <= options.most_unrolled) return unknown.hint();
+    const std::string name = table_->print(unknown);
+    if (lane_.empty()) lane_ = name;
+    if (lane_ != name) refuse("the sizes " + lane_ + " and " + name + " may both be others");
+    return lanes;
+  }
+
+  const SymbolTable* table_;
+  std::vector<Size> sizes_, other_sizes_;  // others: with one more lane
+  std::string lane_;                       // its name; empty: there is none
+};
+
+/// By place: which element of the inputs it is.
+using InputNumbers = std::map<std::array<std::int64_t, 4>, std::uint64_t>;
+
+/// One run of the program, for one number of lanes.
+class Run {
+ public:
+  Run(const ProgramBody& body, std::int64_t lanes, LaneProgram& to, InputNumbers& numbers, const ExpandOptions& options)
+      : body_(body),
+        sizes_(body, lanes, options),
+        lanes_(sizes_.has_lanes() ? lanes : 1),
+        to_(to),
+        graph_(to.graph),
+        options_(options),
+        values_(body.types.size()),
+        input_numbers_(numbers) {
+    for (const Constant& c : body.constants) constant(c);
+    int tensor = 0;
+    for (const Variable v : body.inputs) input(v, tensor++);
+    for (const Capture& c : body.captures) input(c.variable, tensor++);
+    for (const Equation& e : body.equations) {
+      try {
+        equation(e);
+      } catch (const NotExpandable& not_said) {
+        refuse(std::string(e.rules->name) + ": " + not_said.why);
+      } catch (const NoSuchWord& none) {
+        refuse(std::string(e.rules->name) + ": elements of type " + to_string(none.dtype) + " have no " +
+               name_of(none.word));
+      } catch (const Error& error) { refuse(std::string(e.rules->name) + ": " + error.what()); }
+    }
+  }
+
+  std::int64_t lanes() const { return lanes_; }
+  bool has_lanes() const { return sizes_.has_lanes(); }
+  const Elements& value(Variable v) const { return values_[at(v)]; }
+  /// The axis that is the lane axis as it is; -1: none.
+  int lane_axis(Variable v) const {
+    const Shape& shape = body_.types[at(v)].shape;
+    for (int i = 0; i < shape.rank(); ++i)
+      if (sizes_.is_lane(shape[at(i)])) return i;
+    return -1;
+  }
+  bool depends_on_lanes(Variable v) const {
+    return std::ranges::any_of(body_.types[at(v)].shape, [&](Size size) { return sizes_.depends_on_lanes(size); });
+  }
+
+ private:
+  Elements made(Variable v) const {
+    Elements e{sizes_.put(body_.types[at(v)]), {}};
+    if (is_complex(e.type.dtype)) refuse("complex elements");
+    const std::int64_t count = e.type.shape.numel().raw();
+    if (count > std::int64_t{1} << 16) refuse(to_string(e.type) + " is too large to be taken apart into elements");
+    e.of.resize(at(count), Element{no_node, uniform});
+    return e;
+  }
+
+  void constant(const Constant& c) {
+    Elements e = made(c.variable);
+    e.of[0] = {graph_.number(e.type.dtype, bits_of(*c.value).bits[0]), uniform};
+    values_[at(c.variable)] = std::move(e);
+  }
+
+  /// Elements of the inputs are numbered by where they lie.
+  void input(Variable v, int tensor) {
+    Elements e = made(v);
+    const int axis = lane_axis(v);
+    if (axis < 0 && depends_on_lanes(v)) refuse("an input whose size follows from the number of lanes");
+    const Shape& shape = e.type.shape;
+    const Strides strides = contiguous_strides(shape);
+    std::int64_t i = 0;
+    for (Element& element : e.of) {
+      Place place{tensor, 0, 0, 0};
+      for (int k = 0; k < shape.rank(); ++k) {
+        const std::int64_t index = i / strides[at(k)] % shape[at(k)].raw();
+        if (k == axis) element.lane = static_cast<int>(index), place.stride = strides[at(k)];
+        else if (k < axis) place.per_lane_count += index * (strides[at(k)] / lanes_);
+        else place.base += index * strides[at(k)];
+      }
+      element.node = graph_.input(number_of_input(e.type.dtype, place), e.type.dtype);
+      ++i;
+    }
+    values_[at(v)] = std::move(e);
+  }
+  std::uint64_t number_of_input(DType dtype, const Place& place) {
+    const std::array<std::int64_t, 4> key{place.tensor, place.base, place.per_lane_count, place.stride};
+    const auto [found, is_new] = input_numbers_.try_emplace(key, to_.inputs.size());
+    if (is_new) to_.inputs.push_back({dtype, place});
+    return found->second;
+  }
+
+  void equation(const Equation& e) {
+    const Rules& rules = *e.rules;
+    if (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home)
+      refuse("it is more than a function of its operands");
+    if (graph_.steps().size() > 4 * options_.most_steps)
+      refuse("more than " + std::to_string(options_.most_steps) + " steps");
+    const OwnedParameters numbers = sizes_.put(e);
+    const Op op{&rules, numbers.get()};
+    std::vector<const Elements*> operands;
+    for (const Variable v : e.inputs) operands.push_back(&values_[at(v)]);
+    std::vector<Elements> results;
+    for (const Variable v : e.outputs) results.push_back(made(v));
+    const MovedOperands moved = Facts<MovedOperands>::of(rules);
+    if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
+    else if (rules.is_view) view(op, *operands[0], results[0]);
+    else if (moved && moved(op.parameters)) move(op, moved(op.parameters), operands, results);
+    else if (rules.accumulation) reduce(op, operands, results[0]);
+    else if (const ExpansionOf expansion = Facts<ExpansionOf>::of(rules)) expand(expansion, op, operands, results[0]);
+    else if (are_numbers(operands)) compute(op, operands, results);
+    else refuse("it does not say what one element of its result is");
+    for (std::size_t k = 0; k < results.size(); ++k) values_[at(e.outputs[k])] = std::move(results[k]);
+  }
+  static constexpr ricci::Kind Kind_custom = ricci::Kind::custom;
+
+  // ── element by element ──
+
+  /// The lane of what is computed from both.
+  static int join(int a, int b) {
+    if (a == uniform || a == b) return b;
+    if (b != uniform) refuse("it mixes lanes");
+    return a;
+  }
+
+  void elementwise(Op op, const std::vector<const Elements*>& operands, Elements& y) {
+    SmallVector<const Type*, 4> types;
+    for (const Elements* x : operands) types.push_back(&x->type);
+    const Operands promoted = operands_of(op.rules->name, *op.rules, {types.data(), types.size()});
+    if (is_complex(promoted.dtype)) refuse("complex elements");
+    const Formula formula = op.rules->formula(op.parameters);
+    const DType element = computed_in(promoted.dtype);
+    std::vector<Node> row(operands.size());
+    std::vector<int> lanes(y.of.size(), uniform);
+    std::vector<std::vector<Node>> columns;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const bool is_promoted = promoted.promoted(static_cast<int>(k));
+      std::vector<Node>& column = columns.emplace_back(y.of.size());
+      for_each_place(y.type.shape, broadcast_strides(operands[k]->type.shape, y.type.shape),
+                     [&](std::int64_t i, std::int64_t place) {
+                       const Element& x = operands[k]->of[at(place)];
+                       lanes[at(i)] = join(lanes[at(i)], x.lane);
+                       column[at(i)] = is_promoted ? graph_.convert(element, graph_.convert(promoted.dtype, x.node))
+                                                   : graph_.convert(DType::boolean, x.node);
+                     });
+    }
+    for (std::size_t i = 0; i < y.of.size(); ++i) {
+      for (std::size_t k = 0; k < operands.size(); ++k) row[k] = columns[k][i];
+      y.of[i] = {graph_.convert(y.type.dtype, graph_.read(formula, element, row)), lanes[i]};
+    }
+  }
+
+  // ── moving ──
+
+  Memory numbers_of(const Elements& x) const {
+    Memory memory({DType::int64, x.type.shape});
+    auto* numbers = static_cast<std::int64_t*>(memory.element(0));
+    for (std::size_t i = 0; i < x.of.size(); ++i) numbers[i] = number_of(x.of[i]);
+    return memory;
+  }
+  Element in_type(Element e, DType dtype) { return {graph_.convert(dtype, e.node), e.lane}; }
+
+  void view(Op op, const Elements& x, Elements& y) {
+    Type type{DType::int64, x.type.shape};
+    Strides strides = contiguous_strides(type.shape);
+    Memory memory = numbers_of(x);
+    void* data = memory.element(0);
+    if (!op.rules->alias(op.parameters, type, strides, data)) refuse("a view that is none of contiguous elements");
+    for_each_place(type.shape, strides, [&](std::int64_t i, std::int64_t place) {
+      y.of[at(i)] = in_type(element_of(static_cast<const std::int64_t*>(data)[place]), y.type.dtype);
+    });
+  }
+
+  void move(Op op, unsigned moved, const std::vector<const Elements*>& operands, std::vector<Elements>& results) {
+    std::vector<Memory> in, out;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const bool chooses = !((moved >> k) & 1U);
+      if (chooses && !are_numbers({operands[k]})) refuse("places that are computed");
+      in.push_back(chooses ? memory_of(*operands[k]) : numbers_of(*operands[k]));
+    }
+    for (const Elements& y : results) out.emplace_back(Type{DType::int64, y.type.shape});
+    run(op, out, in);
+    std::optional<std::vector<Memory>> own;
+    for (std::size_t r = 0; r < results.size(); ++r)
+      for (std::size_t i = 0; i < results[r].of.size(); ++i) {
+        const std::int64_t number = static_cast<const std::int64_t*>(out[r].element(0))[i];
+        Element& y = results[r].of[i];
+        if (number >= first_number) y = in_type(element_of(number), results[r].type.dtype);
+        else {
+          if (!own) own = numbers_it_writes(op, moved, operands, results);
+          y = {number_at((*own)[r], i, true), uniform};
+        }
+      }
+  }
+  /// What the operation writes by itself, as it gives it for operands that are 0.
+  std::vector<Memory> numbers_it_writes(Op op, unsigned moved, const std::vector<const Elements*>& operands,
+                                        const std::vector<Elements>& results) const {
+    std::vector<Memory> in, out;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      in.push_back(((moved >> k) & 1U) ? Memory(operands[k]->type) : memory_of(*operands[k]));
+    for (const Elements& y : results) out.emplace_back(y.type);
+    run(op, out, in);
+    return out;
+  }
+
+  // ── numbers ──
+
+  bool are_numbers(const std::vector<const Elements*>& operands) const {
+    return std::ranges::all_of(operands, [&](const Elements* x) {
+      return std::ranges::all_of(x->of, [&](const Element& e) { return graph_.is_number(e.node); });
+    });
+  }
+  Memory memory_of(const Elements& x) const {
+    Memory memory(x.type);
+    for (std::size_t i = 0; i < x.of.size(); ++i)
+      std::memcpy(memory.element(static_cast<std::int64_t>(i)), &graph_[x.of[i].node].payload,
+                  element_size(x.type.dtype));
+    return memory;
+  }
+  Node number_at(Memory& memory, std::size_t i, bool is_structural) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, memory.element(static_cast<std::int64_t>(i)), element_size(memory.type.dtype));
+    const Node n = graph_.number(memory.type.dtype, bits, is_structural && bits == 0);
+    return n;
+  }
+  static void run(Op op, std::vector<Memory>& out, std::vector<Memory>& in) {
+    std::vector<Strided> outputs, inputs;
+    for (Memory& m : out) outputs.push_back(m.view());
+    for (Memory& m : in) inputs.push_back(m.view());
+    op.rules->eval(op.parameters, outputs, inputs);
+  }
+  void compute(Op op, const std::vector<const Elements*>& operands, std::vector<Elements>& results) {
+    std::vector<Memory> in, out;
+    for (const Elements* x : operands) in.push_back(memory_of(*x));
+    for (const Elements& y : results) out.emplace_back(y.type);
+    run(op, out, in);
+    const bool is_structural =
+        Facts<ZerosOf>::of(*op.rules) || (operands.empty() && options_.created_zeros_are_structural);
+    for (std::size_t r = 0; r < results.size(); ++r)
+      for (std::size_t i = 0; i < results[r].of.size(); ++i)
+        results[r].of[i] = {number_at(out[r], i, is_structural), uniform};
+  }
+
+  // ── reductions ──
+
+  /// What elements are before they are added: truth values, or numbers of the type that totals have.
+  struct ReducedAs {
+    DType element;
+    bool counts;  // elements are 1 where they are not 0
+  };
+  static ReducedAs reduced_as(Op op, const Accumulation& a, DType x, std::size_t rank, DType y) {
+    if (a.join.steps[at(a.join.result)].is_mask) return {DType::boolean, false};
+    if (y != DType::int64) return {computed_in(y), false};
+    if (!is_integral(x)) return {DType::int64, true};
+    if (x == DType::boolean) return {DType::int64, false};
+    std::vector<Memory> in, out;  // of one element, 2: counted, it is 1
+    in.emplace_back(Type{x, Shape::filled(rank, 1)});
+    out.emplace_back(Type{y, {}});
+    *static_cast<std::int8_t*>(in[0].element(0)) = 2;
+    run(op, out, in);
+    return {DType::int64, *static_cast<const std::int64_t*>(out[0].element(0)) == 1};
+  }
+
+  void reduce(Op op, const std::vector<const Elements*>& operands, Elements& y) {
+    const Accumulation a = op.rules->accumulation(op.parameters);
+    const Elements& x = *operands[0];
+    const std::vector<bool> reduced = reduced_axes(op, operands, y.type);
+    const ReducedAs as = reduced_as(op, a, x.type.dtype, x.type.shape.size(), y.type.dtype);
+    Reduction reduction{a, as.element, graph_.number(as.element, a.start), {}, operands.size()};
+    Strides kept, gone;
+    Shape kept_shape, gone_shape;
+    const Strides strides = contiguous_strides(x.type.shape);
+    for (std::size_t i = 0; i < reduced.size(); ++i) {
+      (reduced[i] ? gone : kept).push_back(strides[i]);
+      (reduced[i] ? gone_shape : kept_shape).push_back(x.type.shape[i]);
+    }
+    std::vector<std::int64_t> of_group;
+    std::int64_t row = 1;  // the elements of the innermost loop
+    loops_of(x.type, gone_shape, gone, of_group, row);
+    std::vector<std::int64_t> starts(y.of.size());
+    for_each_place(kept_shape, kept, [&](std::int64_t i, std::int64_t place) { starts[at(i)] = place; });
+    for (std::size_t i = 0; i < y.of.size(); ++i) {
+      std::vector<std::vector<Element>> group(operands.size());
+      for (const std::int64_t offset : of_group)
+        for (std::size_t k = 0; k < operands.size(); ++k) {
+          const Element& e = operands[k]->of[at(starts[i] + offset)];
+          Node n = e.node;
+          if (as.counts) n = graph_.convert(DType::boolean, n);
+          group[k].push_back({graph_.convert(as.element, n), e.lane});
+        }
+      y.of[i] = in_type(total_of(reduction, group, row), y.type.dtype);
+    }
+  }
+
+  /// The reduced axes are those whose sizes the type rule leaves out.
+  std::vector<bool> reduced_axes(Op op, const std::vector<const Elements*>& operands, const Type& y) const {
+    Types types;
+    for (const Elements* x : operands) {
+      Type type = x->type;
+      for (std::size_t i = 0; i < type.shape.size(); ++i) type.shape[i] = Size(101 + static_cast<std::int64_t>(i));
+      types.push_back(type);
+    }
+    const Shape left = types_of(op, types)[0].shape;
+    std::vector<bool> reduced(types[0].shape.size(), true);
+    for (const Size size : left) {
+      const std::int64_t axis = size.raw() - 101;
+      if (axis < 0 || axis >= static_cast<std::int64_t>(reduced.size()))
+        refuse("a reduction that keeps no axes as they are");
+      reduced[at(axis)] = false;
+    }
+    if (left.size() != y.shape.size()) refuse("a reduction that keeps no axes as they are");
+    return reduced;
+  }
+
+  /// Offsets of the elements of one total, in the order in which the library adds them; `row`: how many are one loop.
+  static void loops_of(const Type& x, const Shape& shape, const Strides& strides, std::vector<std::int64_t>& offsets,
+                       std::int64_t& row) {
+    kernels::AxisList list;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (shape[i].raw() != 1) kernels::insert_axis(list, {shape[i].raw(), 0, strides[i], strides[i]});
+    kernels::merge_axes(list);
+    (void)x;
+    row = list.last().size;
+    const std::int64_t count = shape.numel().raw();
+    if (count == 0) return;
+    for (kernels::Walk walk(list.axis, list.count); !walk.done; walk.next()) offsets.push_back(walk.at.x);
+  }
+
+  struct Reduction {
+    const Accumulation& a;
+    DType dtype;
+    Node start;
+    std::vector<Node> row;
+    std::size_t operands;
+  };
+  Node term(Reduction& r, const std::vector<Node>& x) { return graph_.read(r.a.term, r.dtype, x); }
+  Node add(Reduction& r, Node total, const std::vector<Node>& x) {
+    r.row.assign(1, total);
+    r.row.insert(r.row.end(), x.begin(), x.end());
+    return graph_.read(r.a.add, r.dtype, r.row);
+  }
+  Node joined(Reduction& r, Node a, Node b) {
+    if (a == no_node || b == no_node) return a == no_node ? b : a;
+    r.row = {a, b};
+    return graph_.read(r.a.join, r.dtype, r.row);
+  }
+
+  /// The elements of one result, as the library adds them: in each block one after the other to the partial sum of
+  /// their place in a register, blocks four by four, partial sums by halves.
+  Node within_lane(Reduction& r, const std::vector<std::vector<Node>>& elements, std::int64_t row) {
+    using Block = std::vector<Node>;
+    const std::int64_t width = 64 / static_cast<std::int64_t>(element_size(r.dtype)), longest = 16 * width;
+    std::vector<Block> levels(32, Block(at(width), no_node));
+    const auto join = [&](const Block& older, Block& newer) {
+      for (std::size_t i = 0; i < newer.size(); ++i) newer[i] = joined(r, older[i], newer[i]);
+    };
+    kernels::Cascade cascade(levels.data(), join);
+    const auto count = static_cast<std::int64_t>(elements.size());
+    for (std::int64_t begin = 0; begin < count; begin += row)
+      for (std::int64_t from = 0; from < row; from += longest) {
+        Block block(at(width), no_node);
+        for (std::int64_t k = 0; k < std::min(longest, row - from); ++k) {
+          Node& sum = block[at(k % width)];
+          const std::vector<Node>& x = elements[at(begin + from + k)];
+          sum = sum == no_node ? term(r, x) : add(r, sum, x);
+        }
+        cascade.push(block);
+      }
+    Block sums;
+    cascade.total(sums);
+    for (std::size_t step = sums.size() / 2; step > 0; step /= 2)
+      for (std::size_t i = 0; i < step; ++i) sums[i] = joined(r, sums[i], sums[i + step]);
+    return sums[0];
+  }
+
+  Element total_of(Reduction& r, const std::vector<std::vector<Element>>& group, std::int64_t row) {
+    const std::size_t count = group[0].size();
+    if (count == 0) return {finished(r, graph_.number(r.dtype, r.a.nothing), graph_.number(r.dtype, 0.0L)), uniform};
+    std::vector<int> lanes(count, uniform);
+    int lane = uniform;
+    bool mixes = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const auto& operand : group) lanes[i] = join(lanes[i], operand[i].lane);
+      mixes = mixes || (i > 0 && lanes[i] != lanes[0]);
+      if (lanes[i] != uniform) lane = lanes[i];
+    }
+    const auto nodes = [&](std::size_t i) {
+      std::vector<Node> x;
+      for (const auto& operand : group) x.push_back(operand[i].node);
+      return x;
+    };
+    const bool of_several_lanes = mixes && std::ranges::any_of(lanes, [&](int l) { return l != uniform && l != lane; });
+    if (!of_several_lanes) {
+      std::vector<std::vector<Node>> elements;
+      for (std::size_t i = 0; i < count; ++i) elements.push_back(nodes(i));
+      const Node total = within_lane(r, elements, row);
+      return {finished(r, total, graph_.number(r.dtype, static_cast<long double>(count))), lane};
+    }
+    std::vector<std::vector<std::vector<Node>>> by_lane(at(lanes_));
+    for (std::size_t i = 0; i < count; ++i) {
+      if (lanes[i] == uniform) refuse("it adds lanes and what serves all of them");
+      by_lane[at(lanes[i])].push_back(nodes(i));
+    }
+    for (const auto& elements : by_lane)
+      if (elements != by_lane[0]) refuse("it adds up a part of the lanes, or not the same of all");
+    const Formula& join = r.a.join;
+    const Formula::Step& word = join.steps[at(join.result)];
+    if (word.kind != Formula::Kind::word || join.steps.size() != 3)
+      refuse("totals of lanes are joined by more than one word");
+    const auto of_lane = static_cast<std::int64_t>(by_lane[0].size());
+    const Node partial = within_lane(r, by_lane[0], of_lane);
+    const Node total = graph_.total(word.word, partial, r.start);
+    const Node counted = graph_.word(Word::multiply, graph_.lanes(), graph_.number(DType::int64, of_lane * 1.0L));
+    return {finished(r, total, graph_.convert(r.dtype, counted)), uniform};
+  }
+  Node finished(Reduction& r, Node total, Node count) {
+    r.row = {total, count};
+    return graph_.read(r.a.finish, r.dtype, r.row);
+  }
+
+  // ── small dense algorithms ──
+
+  void expand(ExpansionOf expansion, Op op, const std::vector<const Elements*>& operands, Elements& y) {
+    std::vector<Shape> shapes;
+    std::vector<Element> elements;
+    for (const Elements* x : operands) {
+      shapes.push_back(x->type.shape);
+      elements.insert(elements.end(), x->of.begin(), x->of.end());
+    }
+    const ElementFormula all = expansion(op.parameters, shapes);
+    const DType dtype = computed_in(y.type.dtype);
+    std::vector<Element> made;
+    for (const Formula::Step& step : all.formula.steps) {
+      if (step.kind == Formula::Kind::input) {
+        made.push_back(in_type(elements[at(step.from[0])], dtype));
+        continue;
+      }
+      if (step.kind == Formula::Kind::number) {
+        made.push_back({graph_.number(dtype, step.number), uniform});
+        continue;
+      }
+      int lane = uniform;
+      std::array<Node, 3> from = {no_node, no_node, no_node};
+      for (std::size_t k = 0; k < 3; ++k)
+        if (step.from[k] >= 0) {
+          from[k] = made[at(step.from[k])].node;
+          lane = join(lane, made[at(step.from[k])].lane);
+        }
+      const bool selects = step.kind == Formula::Kind::select;
+      made.push_back(
+          {selects ? graph_.select(from[0], from[1], from[2]) : graph_.word(step.word, from[0], from[1], from[2]),
+           lane});
+    }
+    for (std::size_t i = 0; i < y.of.size(); ++i) y.of[i] = in_type(made[at(all.results[i])], y.type.dtype);
+    for (const int step : all.required) to_.required.push_back(made[at(step)].node);
+  }
+
+  const ProgramBody& body_;
+  const Sizes sizes_;
+  const std::int64_t lanes_;
+  LaneProgram& to_;
+  ScalarGraph& graph_;
+  const ExpandOptions& options_;
+  std::vector<Elements> values_;
+  InputNumbers& input_numbers_;
+};
+
+/// The places of one lane's elements in a result, in ascending order.
+struct OfLane {
+  std::vector<std::int64_t> places;
+  std::vector<Node> nodes;
+};
+
+std::vector<OfLane> by_lane(const Run& run, Variable v) {
+  const Elements& y = run.value(v);
+  std::vector<OfLane> lanes(at(run.lanes()));
+  const int axis = run.lane_axis(v);
+  const Strides strides = contiguous_strides(y.type.shape);
+  for (std::size_t i = 0; i < y.of.size(); ++i) {
+    int lane = y.of[i].lane;
+    if (axis >= 0) {
+      const auto along = static_cast<int>(static_cast<std::int64_t>(i) / strides[at(axis)] % run.lanes());
+      if (lane != uniform && lane != along) refuse("a result has its lanes in another order");
+      lane = along;
+    }
+    if (lane == uniform) refuse("a result holds what serves all lanes beside lanes");
+    lanes[at(lane)].places.push_back(static_cast<std::int64_t>(i));
+    lanes[at(lane)].nodes.push_back(y.of[i].node);
+  }
+  return lanes;
+}
+
+/// What must hold becomes one truth value, behind the outputs.
+void require(LaneProgram& to) {
+  ScalarGraph& graph = to.graph;
+  Node all = graph.number(DType::boolean, std::uint64_t{1});
+  std::vector<bool> seen(graph.steps().size());
+  for (const Node n : to.required) {
+    if (!seen[at(n)]) all = graph.word(Word::logical_and, all, n);
+    seen[at(n)] = true;
+  }
+  if (graph.is(all, 1)) return;
+  if (to.has_lanes) all = graph.total(Word::logical_and, all, graph.number(DType::boolean, std::uint64_t{1}));
+  to.outputs.push_back({all, {static_cast<int>(to.output_dtypes.size()), 0, 0, 0}});
+  to.output_dtypes.push_back(DType::boolean);
+}
+
+/// The outputs of both runs, as elements of one lane.
+void add_output(LaneProgram& to, int tensor, Variable v, const Run& a, const Run& b) {
+  if (!a.depends_on_lanes(v)) {
+    const Elements &x = a.value(v), &y = b.value(v);
+    if (x.of != y.of) refuse("a result depends on the number of lanes");
+    for (std::size_t i = 0; i < x.of.size(); ++i) {
+      if (x.of[i].lane != uniform) refuse("a result holds one lane alone");
+      to.outputs.push_back({x.of[i].node, {tensor, static_cast<std::int64_t>(i), 0, 0}});
+    }
+    return;
+  }
+  const std::vector<OfLane> of_a = by_lane(a, v), of_b = by_lane(b, v);
+  const auto same = [&](const OfLane& lane) { return lane.nodes == of_a[0].nodes; };
+  if (!std::ranges::all_of(of_a, same) || !std::ranges::all_of(of_b, same))
+    refuse("a result is not the same of all lanes");
+  for (std::size_t j = 0; j < of_a[0].nodes.size(); ++j) {
+    const std::int64_t stride = of_a[1].places[j] - of_a[0].places[j];
+    const std::int64_t per = (of_a[0].places[j] - of_b[0].places[j]) / (a.lanes() - b.lanes());
+    const Place place{tensor, of_a[0].places[j] - per * a.lanes(), per, stride};
+    for (const auto& [run, lanes] : {std::pair(&a, &of_a), std::pair(&b, &of_b)})
+      for (std::size_t lane = 0; lane < lanes->size(); ++lane)
+        if ((*lanes)[lane].places[j] != place.base + per * run->lanes() + static_cast<std::int64_t>(lane) * stride)
+          refuse("the lanes of a result lie in no regular order");
+    to.outputs.push_back({of_a[0].nodes[j], place});
+  }
+}
+
+}  // namespace
+
+std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options) try {
+  const ProgramBody& body = program.body();
+  std::optional<SymbolScope> scope;
+  if (body.symbols) scope.emplace(*body.symbols);
+  LaneProgram to;
+  InputNumbers numbers;
+  const Run first(body, 3, to, numbers, options), second(body, 2, to, numbers, options);
+  to.has_lanes = first.has_lanes();
+  int tensor = 0;
+  for (const Variable v : body.outputs) {
+    to.output_dtypes.push_back(body.types[at(v)].dtype);
+    add_output(to, tensor++, v, first, second);
+  }
+  require(to);
+  return to;
+} catch (const NotExpandable& not_said) { return not_said; }
+
+std::string to_string(const LaneProgram& program) {
+  const auto text = [](const Place& place) {
+    return std::to_string(place.tensor) + "[" + std::to_string(place.base) +
+           (place.per_lane_count ? " + " + std::to_string(place.per_lane_count) + " lanes" : "") +
+           (place.stride ? " + " + std::to_string(place.stride) + " lane" : "") + "]";
+  };
+  std::string all;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i)
+    all += "x" + std::to_string(i) + ": " + short_name(program.inputs[i].dtype) + " = input " +
+           text(program.inputs[i].place) + "\n";
+  std::vector<Node> nodes;
+  for (const Output& output : program.outputs) nodes.push_back(output.node);
+  all += to_string(program.graph, nodes) + "to";
+  for (const Output& output : program.outputs) all += " " + text(output.place);
+  return all + "\n";
+}
+
+}  // namespace ricci::compile

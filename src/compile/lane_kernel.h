@@ -1,0 +1,50 @@
+// A program whose work is independent along one axis, as machine code: small axes unrolled into scalars, one example a
+// lane of a register. Start with `lane_kernel`.
+//
+// The axis of lanes is the one whose size is a symbol; without one, there is one lane and the code is scalar. What is
+// reduced over the lanes is joined in pieces that depend on their number alone, so that threads change no bit.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "compile/code.h"
+#include "ricci/strided.h"
+
+namespace ricci::compile {
+
+class LaneKernel {
+ public:
+  LaneKernel(LanePlan plan, Code code) : plan_(std::move(plan)), code_(std::move(code)) {}
+  LaneKernel(const LaneKernel&) = delete;
+  ~LaneKernel();
+
+  /// Requires: inputs (the program's, then the captured tensors) and outputs are contiguous and of the program's types
+  /// for this number of lanes, which is at least 1; outputs overlap nothing. Several threads may call it. False: the
+  /// program throws for these values, so run it to learn what; the outputs are unspecified.
+  /// Neither locks nor throws, and allocates nothing where a lane's elements fit on the stack; but for the first time
+  /// that sin or cos gets an argument beyond what its formula holds for: then code is made that calls the functions.
+  bool run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const;
+
+  /// Scalar operations of one lane, and of what is computed once.
+  std::size_t steps() const;
+  const LanePlan& plan() const { return plan_; }
+
+ private:
+  struct Run;
+  friend struct Careful;
+  const Code& careful_code() const;
+
+  LanePlan plan_;
+  Code code_;
+  mutable Code careful_;
+  mutable std::once_flag careful_made_;
+};
+
+using MadeKernel = std::variant<std::shared_ptr<const LaneKernel>, NotExpandable>;
+
+/// Requires: the program is simplified. RICCI_DUMP=lanes,code prints its scalar operations and their code.
+MadeKernel lane_kernel(const Program& program, const ExpandOptions& options = {});
+
+}  // namespace ricci::compile

@@ -1,0 +1,112 @@
+// Scalar operations as a graph: what a compiler makes of a program once every tensor is taken apart into elements.
+// Equal operations are one node, and a node is simplified when it is made. Plain data: the code generator reads it
+// without the rest of the library. Knows nothing of tensors. Start with `ScalarGraph`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ricci/dtype.h"
+#include "ricci/primitive/symbolic.h"
+
+namespace ricci {
+
+struct Formula;
+
+namespace compile {
+
+using scalar::Word;
+
+/// A number of a node.
+using Node = std::int32_t;
+inline constexpr Node no_node = -1;
+
+/// One scalar operation. Truth values are of type boolean, half precision is computed in float32: a `convert` to
+/// float16 rounds, and one back to float32 reads what was rounded.
+struct ScalarStep {
+  enum class Kind : std::uint8_t {
+    input,    ///< element number `payload` of what the graph is given
+    number,   ///< the bits of an element of the type in `payload`
+    word,     ///< of one to three operands of one type
+    select,   ///< from[0] ? from[1] : from[2]
+    convert,  ///< to this type
+    lanes,    ///< how many lanes there are, an int64
+    total,    ///< from[0] of all lanes joined by `word`; from[1] joined with an element is that element
+  };
+  Kind kind;
+  Word word{};
+  DType dtype = DType::float32;  ///< of the result
+  bool is_structural = false;    ///< of a number: a rule put this zero there, so that 0 * x is 0 for every x
+  std::array<Node, 3> from = {no_node, no_node, no_node};
+  std::uint64_t payload = 0;
+
+  bool operator==(const ScalarStep&) const = default;
+};
+
+/// The rules that hold bit for bit are applied always: constants, equal operations, 1 and -1 as factors, signs. A
+/// structural zero vanishes from sums and makes products vanish.
+class ScalarGraph {
+ public:
+  const std::vector<ScalarStep>& steps() const { return steps_; }
+  const ScalarStep& operator[](Node n) const { return steps_[static_cast<std::size_t>(n)]; }
+
+  Node input(std::uint64_t element, DType dtype);
+  /// `bits`: an element of the type, in the first bytes.
+  Node number(DType dtype, std::uint64_t bits, bool is_structural = false);
+  /// Rounded to the type; infinities are the limits of integers.
+  Node number(DType dtype, long double value, bool is_structural = false);
+  /// Throws NoSuchWord where elements of the type have no such word.
+  Node word(Word word, Node a, Node b = no_node, Node c = no_node);
+  Node select(Node mask, Node yes, Node no);
+  Node convert(DType to, Node x);
+  Node lanes();
+  Node total(Word join, Node x, Node start);
+  /// What a formula makes of these operands. Its numbers are of type `dtype`. Throws NoSuchWord.
+  Node read(const Formula& formula, DType dtype, std::span<const Node> operands);
+
+  bool is_number(Node n) const { return (*this)[n].kind == ScalarStep::Kind::number; }
+  /// Whether it is this number, and not -0 for 0.
+  bool is(Node n, double value) const;
+  bool is_structural_zero(Node n) const;
+  /// The step, not simplified any more.
+  Node as_it_is(const ScalarStep& step) { return add(step); }
+  /// The nodes that these need, operands first: each behind what it needs, the first output's before the second's.
+  std::vector<Node> order(std::span<const Node> outputs) const;
+
+ private:
+  struct Hash {
+    std::size_t operator()(const ScalarStep& s) const;
+  };
+  Node add(const ScalarStep& step);
+  Node plain(Word word, Node a, Node b = no_node, Node c = no_node);
+  Node fold(const ScalarStep& step);
+  Node sum(Node a, Node b);
+  Node difference(Node a, Node b);
+  Node product(Node a, Node b);
+  Node quotient(Node a, Node b);
+  Node negative(Node a);
+  Node fused(Node a, Node b, Node c);
+  Node truth_word(Word word, Node a, Node b);
+  bool adds_nothing(Node n) const;
+  bool is_negated(Node n) const;
+  Node behind_sign(Node n) const { return (*this)[n].from[0]; }
+
+  std::vector<ScalarStep> steps_;
+  std::unordered_map<ScalarStep, Node, Hash> numbers_;
+};
+
+/// Elements of the type have no such word.
+struct NoSuchWord {
+  Word word;
+  DType dtype;
+};
+
+/// One operation a line: `a: f32 = mul x0 2`. Structural zeros print as `0!`.
+std::string to_string(const ScalarGraph& graph, std::span<const Node> outputs);
+
+}  // namespace compile
+}  // namespace ricci

@@ -1,0 +1,157 @@
+// The table of the words.
+#include "compile/words.h"
+
+#include <cstring>
+
+#include "ricci/primitive/scalar.h"
+#include "ricci/primitive/wide.h"
+
+namespace ricci::compile {
+namespace {
+
+using scalar::Pack;
+using scalar::Word;
+
+template <class E>
+using Register = typename Pack<E>::vector;
+
+template <class E>
+struct Functions {
+  using V = Register<E>;
+  using One = V (*)(V);
+  using Two = V (*)(V, V);
+  using Three = V (*)(V, V, V);
+};
+
+#define RICCI_ONE(name) \
+  case Word::name: return reinterpret_cast<void*>(+[](V a) -> V { return scalar::name(P(a)).v; });
+#define RICCI_TWO(name) \
+  case Word::name: return reinterpret_cast<void*>(+[](V a, V b) -> V { return scalar::name(P(a), P(b)).v; });
+#define RICCI_OPERATOR(name, symbol) \
+  case Word::name: return reinterpret_cast<void*>(+[](V a, V b) -> V { return (P(a) symbol P(b)).v; });
+
+// clang-format off
+template <class E>
+  requires std::is_floating_point_v<E>
+void* function(Word word) {
+  using P = Pack<E>;
+  using V = Register<E>;
+  switch (word) {
+    RICCI_OPERATOR(add, +) RICCI_OPERATOR(subtract, -) RICCI_OPERATOR(multiply, *) RICCI_OPERATOR(divide, /)
+    case Word::negative: return reinterpret_cast<void*>(+[](V a) -> V { return (-P(a)).v; });
+    case Word::fma: return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
+    RICCI_TWO(min) RICCI_TWO(max) RICCI_TWO(pow) RICCI_TWO(atan2) RICCI_TWO(hypot) RICCI_TWO(fmod)
+    RICCI_TWO(remainder) RICCI_TWO(floor_div) RICCI_TWO(trunc_div) RICCI_TWO(copysign)
+    RICCI_ONE(abs) RICCI_ONE(sign) RICCI_ONE(sqrt) RICCI_ONE(cbrt) RICCI_ONE(floor) RICCI_ONE(ceil)
+    RICCI_ONE(round) RICCI_ONE(trunc) RICCI_ONE(exp) RICCI_ONE(exp2) RICCI_ONE(expm1) RICCI_ONE(log)
+    RICCI_ONE(log2) RICCI_ONE(log10) RICCI_ONE(log1p) RICCI_ONE(sin) RICCI_ONE(cos) RICCI_ONE(tan)
+    RICCI_ONE(asin) RICCI_ONE(acos) RICCI_ONE(atan) RICCI_ONE(sinh) RICCI_ONE(cosh) RICCI_ONE(tanh)
+    RICCI_ONE(asinh) RICCI_ONE(acosh) RICCI_ONE(atanh) RICCI_ONE(erf) RICCI_ONE(erfc) RICCI_ONE(lgamma)
+    RICCI_ONE(digamma) RICCI_ONE(mills)
+#if RICCI_PACK_FMA
+    RICCI_TWO(scale) RICCI_ONE(exponent) RICCI_ONE(mantissa) RICCI_TWO(flip_sign) RICCI_ONE(odd_sign)
+    RICCI_TWO(smaller) RICCI_TWO(larger)
+#endif
+    default: return nullptr;
+  }
+}
+
+template <class E>
+  requires std::is_integral_v<E>
+void* function(Word word) {
+  using P = Pack<E>;
+  using V = Register<E>;
+  switch (word) {
+    RICCI_OPERATOR(add, +) RICCI_OPERATOR(subtract, -) RICCI_OPERATOR(multiply, *)
+    case Word::negative: return reinterpret_cast<void*>(+[](V a) -> V { return (-P(a)).v; });
+    case Word::fma: return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
+    RICCI_TWO(min) RICCI_TWO(max) RICCI_TWO(pow) RICCI_TWO(fmod) RICCI_TWO(remainder) RICCI_TWO(floor_div)
+    RICCI_TWO(trunc_div) RICCI_TWO(bit_and) RICCI_TWO(bit_or) RICCI_TWO(bit_xor) RICCI_TWO(left_shift)
+    RICCI_TWO(right_shift)
+    RICCI_ONE(abs) RICCI_ONE(sign) RICCI_ONE(floor) RICCI_ONE(ceil) RICCI_ONE(round) RICCI_ONE(trunc)
+    RICCI_ONE(bit_not)
+    default: return nullptr;
+  }
+}
+// clang-format on
+
+/// One element of each operand in every lane.
+template <class E>
+std::uint64_t element(Word word, const std::uint64_t* operands, void* f) {
+  using V = Register<E>;
+  V x[3] = {};
+  const int count = operands_of(word);
+  for (int k = 0; k < count; ++k) {
+    E value;
+    std::memcpy(&value, &operands[k], sizeof value);
+    x[k] = Pack<E>(value).v;
+  }
+  using F = Functions<E>;
+  const V y = count == 1   ? reinterpret_cast<typename F::One>(f)(x[0])
+              : count == 2 ? reinterpret_cast<typename F::Two>(f)(x[0], x[1])
+                           : reinterpret_cast<typename F::Three>(f)(x[0], x[1], x[2]);
+  const E result = y[0];
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &result, sizeof result);
+  return bits;
+}
+
+template <class F>
+auto visit_computed(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::float64: return f(std::type_identity<double>{});
+    case DType::int64: return f(std::type_identity<std::int64_t>{});
+    case DType::int32: return f(std::type_identity<std::int32_t>{});
+    case DType::int16: return f(std::type_identity<std::int16_t>{});
+    case DType::int8: return f(std::type_identity<std::int8_t>{});
+    case DType::uint8: return f(std::type_identity<std::uint8_t>{});
+    default: return f(std::type_identity<float>{});
+  }
+}
+
+bool is_computed(DType dtype) {
+  return dtype == DType::float32 || dtype == DType::float64 || (is_integral(dtype) && dtype != DType::boolean);
+}
+
+}  // namespace
+
+int operands_of(Word word) {
+  switch (word) {
+    case Word::fma: return 3;
+    case Word::isnan:
+    case Word::isinf:
+    case Word::isfinite:
+    case Word::logical_not:
+    case Word::bit_not:
+    case Word::exponent:
+    case Word::mantissa:
+    case Word::odd_sign: return 1;
+    default: return word >= Word::negative && word < Word::fma ? 1 : 2;
+  }
+}
+bool is_test(Word word) { return word >= Word::equal && word <= Word::logical_not; }
+const char* name_of(Word word) {
+  static constexpr const char* names[] = {
+#define RICCI_WORD(name) #name,
+      RICCI_WORDS(RICCI_WORD)
+#undef RICCI_WORD
+  };
+  return names[static_cast<int>(word)];
+}
+
+int register_bytes() { return scalar::pack_bytes; }
+int lanes_of_register(int bytes) { return scalar::pack_bytes / bytes; }
+bool knows_exponents() { return scalar::machine::knows_exponents; }
+bool fuses() { return scalar::machine::fuses; }
+
+void* function_of(Word word, DType dtype) {
+  if (!is_computed(dtype)) return nullptr;
+  return visit_computed(dtype, [&]<class E>(std::type_identity<E>) { return function<E>(word); });
+}
+
+std::uint64_t value_of(Word word, DType dtype, const std::uint64_t* operands) {
+  void* const f = function_of(word, dtype);
+  return visit_computed(dtype, [&]<class E>(std::type_identity<E>) { return element<E>(word, operands, f); });
+}
+
+}  // namespace ricci::compile
