@@ -12,6 +12,7 @@
 #include "control/rows.h"
 #include "custom/derived.h"
 #include "ops/axes.h"
+#include "program/pruning.h"
 #include "ricci/control.h"
 #include "ricci/control/recording.h"
 #include "ricci/primitive/raise.h"
@@ -30,6 +31,7 @@ struct Cond {
   std::vector<Program> branches;
 
   Roles roles(std::size_t count) const;
+  std::optional<Pruned> pruned(const Flags& needed, std::size_t inputs) const;
   Types type(const Types& inputs) const;
   bool draws() const { return std::any_of(branches.begin(), branches.end(), ricci::draws); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -144,7 +146,25 @@ Roles Cond::roles(std::size_t count) const {
   return checked(std::move(all), count);
 }
 
-[[maybe_unused]] const bool named = name_operands<Cond>();
+[[maybe_unused]] const bool named = name_operands<Cond>(), prunable = can_be_pruned<Cond>();
+
+/// An operand is left where any branch reads it for the results that are needed, a capture where its branch does.
+std::optional<Pruned> Cond::pruned(const Flags& needed, std::size_t inputs) const {
+  const std::vector<std::vector<std::size_t>> own = inputs_of_branches();
+  Flags left(inputs, false);
+  left[0] = true;
+  for (std::size_t b = 0; b < branches.size(); ++b) {
+    const Flags read = inputs_read(branches[b].body(), needed);
+    for (std::size_t i = 0; i < read.size(); ++i)
+      if (read[i]) left[own[b][i]] = true;
+  }
+  const auto is_left = [](bool flag) { return flag; };
+  if (std::ranges::all_of(left, is_left) && std::ranges::all_of(needed, is_left)) return std::nullopt;
+  Cond cond{.operands = std::count(left.begin() + 1, left.begin() + 1 + operands, true), .branches = {}};
+  for (std::size_t b = 0; b < branches.size(); ++b)
+    cond.branches.push_back(with_some(branches[b], chosen(left, own[b]), needed));
+  return Pruned{ricci::own(cond), left, needed};
+}
 
 Types Cond::type(const Types& inputs) const {
   roles(inputs.size());

@@ -54,12 +54,13 @@ class Simplifier {
   enum class Lies { apart, same, otherwise };
   Lies how_parts_lie(const Equation& a, const Equation& b) const;
 
-  // Structural zeros (simplify_zeros.cpp).
+  // Structural zeros, and ones (simplify_zeros.cpp).
   const Equation* zero_behind(Variable v) const;
   bool is_zero_now(Equation& e) const;
   bool has_formula(const Equation& e) const;
   bool adds(const Equation& e) const;
-  std::optional<Variable> term_beside_zero(const Equation& e) const;
+  bool is_one(Variable v) const;
+  std::optional<Variable> operand_of_formula(const Equation& e) const;
   std::vector<Equation> parts_of(Variable v) const;
   bool joins_parts(Equation& e);
   bool joins_part(Equation& e, std::size_t parts, const Equation& part);

@@ -42,7 +42,7 @@ Program pruned(ProgramBody body) {
   for (const Variable v : body.outputs) needed[at(v)] = true;
   for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
     if (!is_computed(*e, is_needed)) continue;
-    while (!std::ranges::all_of(e->outputs, is_needed) && keeps_needed_alone(*e, body.symbols != nullptr, is_needed)) {}
+    while (keeps_needed_alone(*e, body.symbols != nullptr, is_needed)) {}
     for (const Variable v : e->inputs) needed[at(v)] = true;
   }
   return with_own_numbers(without_dead_equations(body));
@@ -127,7 +127,7 @@ void Simplifier::add(Equation e) {
   sees_one_element(e);
   if (const std::optional<Variable> known = operand_it_gives(e)) return replace(e.outputs[0], *known);
   if (const std::optional<Variable> value = value_behind_view(e)) return replace(e.outputs[0], *value);
-  if (const std::optional<Variable> term = term_beside_zero(e)) return replace(e.outputs[0], *term);
+  if (const std::optional<Variable> term = operand_of_formula(e)) return replace(e.outputs[0], *term);
   if (!is_zero_now(e)) joins_parts(e);
   if (is_number_now(e) || is_merged(e)) return;
   to_.equations.push_back(std::move(e));

@@ -1,5 +1,6 @@
 // Rules of simplifying for structural zeros: those that differentiation put where nothing is. A product with one is
-// one, also where the other factor is infinite, and a sum with one is the other term, also where that is -0.
+// one, also where the other factor is infinite, and a sum with one is the other term, also where that is -0. And for
+// ones, whoever wrote them: a product with the number 1 is the other factor, bit for bit.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -13,20 +14,22 @@
 namespace ricci {
 namespace {
 
-/// What a formula gives where some of its inputs are zero: zero, one of its inputs, or something else.
+/// What a formula gives where some of its inputs are zero or one: zero, one of its inputs, or something else.
 struct Outcome {
-  static constexpr int zero = -1, else_ = -2;
+  static constexpr int zero = -1, one = -2, else_ = -3;
   int input = else_;  // its number
   bool is(int what) const { return input == what; }
 };
 
-template <class IsZero>
-Outcome outcome_of(const Formula& formula, const IsZero& is_zero) {
+/// `of_input(i)`: what input i is; itself where it is neither zero nor one.
+template <class OfInput>
+Outcome outcome_of(const Formula& formula, const OfInput& of_input) {
   std::vector<Outcome> outcomes;
   const auto of = [&](const Formula::Step& step) -> Outcome {
     const auto from = [&](std::size_t i) { return outcomes[static_cast<std::size_t>(step.from[i])]; };
+    const auto is_any = [](const Outcome& a, const Outcome& b, int what) { return a.is(what) || b.is(what); };
     using enum Formula::Kind;
-    if (step.kind == input) return {is_zero(step.from[0]) ? Outcome::zero : step.from[0]};
+    if (step.kind == input) return {of_input(step.from[0])};
     if (step.kind == select && from(1).is(Outcome::zero) && from(2).is(Outcome::zero)) return {Outcome::zero};
     if (step.kind != word) return {};
     const Outcome a = from(0), b = step.from[1] >= 0 ? from(1) : Outcome();
@@ -34,14 +37,20 @@ Outcome outcome_of(const Formula& formula, const IsZero& is_zero) {
       case scalar::Word::add: return a.is(Outcome::zero) ? b : b.is(Outcome::zero) ? a : Outcome();
       case scalar::Word::subtract: return b.is(Outcome::zero) ? a : Outcome();
       case scalar::Word::multiply:
-        return a.is(Outcome::zero) || b.is(Outcome::zero) ? Outcome{Outcome::zero} : Outcome();
-      case scalar::Word::divide:
+        if (is_any(a, b, Outcome::zero)) return {Outcome::zero};
+        return a.is(Outcome::one) ? b : b.is(Outcome::one) ? a : Outcome();
+      case scalar::Word::divide: return a.is(Outcome::zero) || b.is(Outcome::one) ? a : Outcome();
       case scalar::Word::negative: return a.is(Outcome::zero) ? a : Outcome();
       default: return {};
     }
   };
   for (const Formula::Step& step : formula.steps) outcomes.push_back(of(step));
   return outcomes[static_cast<std::size_t>(formula.result)];
+}
+
+bool holds_one(const ValueRef& number) {
+  const DType dtype = number->type.dtype;
+  return !is_complex(dtype) && dtype != DType::boolean && wrap(number).item<double>() == 1;
 }
 
 /// Whether the operation is linear in input i, the others held; `jointly`: they may be those in which it is linear
@@ -89,12 +98,26 @@ bool Simplifier::is_zero_now(Equation& e) const {
   return true;
 }
 
-/// `add x (structural_zeros …)` is x. In general: what a formula gives where some of its inputs are zero.
-std::optional<Variable> Simplifier::term_beside_zero(const Equation& e) const {
-  const auto is_zero = [&](int i) { return zero_behind(e.inputs[static_cast<std::size_t>(i)]) != nullptr; };
-  if (!has_formula(e) || std::ranges::none_of(e.inputs, [&](Variable v) { return zero_behind(v); }))
-    return std::nullopt;
-  const Outcome outcome = outcome_of(e.rules->formula(e.parameters.get()), is_zero);
+/// Whether all elements are 1: of a number, or of what `Rules::filling` can fill. Seeds of derivatives are.
+bool Simplifier::is_one(Variable v) const {
+  if (const auto number = numbers_.find(v); number != numbers_.end()) return holds_one(number->second);
+  const Equation* made = maker(v);
+  while (made && made->rules->is_view) made = maker(made->inputs[0]);
+  if (!made || !made->rules->filling) return false;
+  const AtLevel outside(nullptr);
+  const OwnedParameters element = made->rules->filling(made->parameters.get(), {});
+  return holds_one(value_of(apply_all({made->rules, element.get()}, {})[0]));
+}
+
+/// `add x (structural_zeros …)` is x, and so is `mul x 1`. In general: what a formula gives where some of its inputs
+/// are zero or one.
+std::optional<Variable> Simplifier::operand_of_formula(const Equation& e) const {
+  if (!has_formula(e) || e.inputs.size() < 2) return std::nullopt;
+  const auto of_input = [&](int i) {
+    const Variable v = e.inputs[static_cast<std::size_t>(i)];
+    return zero_behind(v) ? Outcome::zero : is_one(v) ? Outcome::one : i;
+  };
+  const Outcome outcome = outcome_of(e.rules->formula(e.parameters.get()), of_input);
   if (outcome.input < 0) return std::nullopt;
   const Variable term = e.inputs[static_cast<std::size_t>(outcome.input)];
   return are_same(type_of(term), type_of(e.outputs[0])) ? std::optional(term) : std::nullopt;
@@ -105,7 +128,7 @@ bool Simplifier::adds(const Equation& e) const {
   if (!has_formula(e) || e.inputs.size() != 2) return false;
   const Formula formula = e.rules->formula(e.parameters.get());
   return std::ranges::all_of(std::array{0, 1}, [&](int zero) {
-    return outcome_of(formula, [&](int i) { return i == zero; }).input == 1 - zero &&
+    return outcome_of(formula, [&](int i) { return i == zero ? Outcome::zero : i; }).input == 1 - zero &&
            are_same(type_of(e.inputs[static_cast<std::size_t>(zero)]), type_of(e.outputs[0]));
   });
 }
