@@ -521,6 +521,10 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs) try {
   require_operand_count(*op.rules, inputs.size());
   SmallVector<const Tensor*, 4> pointers;
   for (const Tensor& t : inputs) pointers.push_back(&t);
+  if (!innermost && !op.rules->is_view) {
+    Tensor result;
+    if (evaluate_directly(op, pointers.data(), pointers.size(), result)) return Tensors{std::move(result)};
+  }
   const Values values = read_all(op, pointers.data(), pointers.size());
   if (op.rules->transparent) {
     const std::span<const ValueRef> all{values.data(), values.size()};

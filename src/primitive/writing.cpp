@@ -366,8 +366,11 @@ Tensor applied_in_place(Op op, const Tensors& operands) {
     if (!t.defined()) return {};
     pointers.push_back(&t);
   }
+  // A small block that has just ended is still in the cache: the next result gets it for less than these checks cost.
+  constexpr std::int64_t fewest_bytes = 1 << 13;
   for (const Tensor& t : operands) {
     const Array* own = t.cell()->refs.is(1) ? sole_array(t.cell()) : nullptr;
+    if (own && bytes_of(own->type) < fewest_bytes) return {};
     if (own && !own->type.weak && !is_lent(*own) && write_directly(t, op, pointers.data(), pointers.size())) return t;
   }
   return {};
