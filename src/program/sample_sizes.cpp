@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "primitive/interpreter.h"
+
 namespace ricci {
 namespace {
 
@@ -26,6 +28,7 @@ SampleSizes::SampleSizes(const ProgramBody& body) : table(body.symbols.get()) {
 }
 
 OwnedParameters SampleSizes::put(const Equation& e, int sample) const {
+  if (!table || !any_symbol(e.op())) return e.parameters;
   struct Numbers final : SizeVisitor {
     const SampleSizes& sizes;
     int sample;

@@ -61,7 +61,7 @@ class Simplifier {
   bool adds(const Equation& e) const;
   bool is_one(Variable v) const;
   std::optional<Variable> operand_of_formula(const Equation& e) const;
-  std::vector<Equation> parts_of(Variable v) const;
+  std::vector<const Equation*> parts_of(Variable v) const;
   bool joins_parts(Equation& e);
   bool joins_part(Equation& e, std::size_t parts, const Equation& part);
   bool joins_part_of_term(Equation& e, std::size_t sum, const Equation& part);

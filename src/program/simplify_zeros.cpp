@@ -3,6 +3,7 @@
 // ones, whoever wrote them: a product with the number 1 is the other factor, bit for bit.
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -134,12 +135,14 @@ bool Simplifier::adds(const Equation& e) const {
 }
 
 /// Where what differs from zero was put: the equations that replace parts of structural zeros, the last first. Empty
-/// where the variable is made otherwise.
-std::vector<Equation> Simplifier::parts_of(Variable v) const {
-  std::vector<Equation> puts;
+/// where the variable is made otherwise, or of more parts than are worth comparing. They stand until one is added.
+std::vector<const Equation*> Simplifier::parts_of(Variable v) const {
+  constexpr std::size_t most = 32;
+  std::vector<const Equation*> puts;
   const Equation* put = maker(v);
-  for (; put && Facts<PartOf>::of(*put->rules); put = maker(put->inputs[0])) puts.push_back(*put);
-  return !puts.empty() && zero_behind(puts.back().inputs[0]) ? puts : std::vector<Equation>();
+  for (; put && Facts<PartOf>::of(*put->rules) && puts.size() <= most; put = maker(put->inputs[0])) puts.push_back(put);
+  const bool are_all = !puts.empty() && puts.size() <= most && zero_behind(puts.back()->inputs[0]);
+  return are_all ? puts : std::vector<const Equation*>();
 }
 
 /// `add (put[one part] zeros a) (put[another] zeros b)` is `put[another] (put[one part] zeros a) b`: the sum of what
@@ -147,29 +150,33 @@ std::vector<Equation> Simplifier::parts_of(Variable v) const {
 bool Simplifier::joins_parts(Equation& e) {
   if (!adds(e)) return false;
   for (const std::size_t last : {std::size_t{1}, std::size_t{0}}) {
-    const std::vector<Equation> part = parts_of(e.inputs[last]);
-    if (part.size() == 1 && (joins_part(e, 1 - last, part[0]) || joins_part_of_term(e, 1 - last, part[0]))) return true;
+    const std::vector<const Equation*> parts = parts_of(e.inputs[last]);
+    if (parts.size() != 1) continue;
+    const Equation part = *parts[0];
+    if (joins_part(e, 1 - last, part) || joins_part_of_term(e, 1 - last, part)) return true;
   }
   return false;
 }
 
 /// Operand number `parts` of the sum consists of parts; the other one is nothing but `part`.
 bool Simplifier::joins_part(Equation& e, std::size_t parts, const Equation& part) {
-  const std::vector<Equation> puts = parts_of(e.inputs[parts]);
+  const std::vector<const Equation*> puts = parts_of(e.inputs[parts]);
   if (puts.empty()) return false;
   Variable base = e.inputs[parts], value = part.inputs[1];
-  for (std::size_t i = 0; i < puts.size(); ++i) {
-    const Lies lies = how_parts_lie(puts[i], part);
-    if (lies == Lies::apart) continue;
-    const Variable before = puts[i].inputs[1];
-    const Type type = type_of(value);
-    if (lies == Lies::otherwise || !are_same(type, type_of(before))) return false;
+  const auto touched =
+      std::ranges::find_if(puts, [&](const Equation* put) { return how_parts_lie(*put, part) != Lies::apart; });
+  if (touched != puts.end()) {
     // Both at the same place: their sum takes it, and the others are put there without what stood here before.
+    const Variable before = (*touched)->inputs[1];
+    const Type type = type_of(value);
+    if (how_parts_lie(**touched, part) != Lies::same || !are_same(type, type_of(before))) return false;
+    base = (*touched)->inputs[0];
+    std::vector<Equation> others;
+    for (auto put = puts.begin(); put != touched; ++put) others.push_back(**put);
     value = parts == 0 ? added(e.rules, e.parameters, {before, value}, type)
                        : added(e.rules, e.parameters, {value, before}, type);
-    base = puts[i].inputs[0];
-    while (i-- > 0) base = added(puts[i].rules, puts[i].parameters, {base, puts[i].inputs[1]}, Type(type_of(base)));
-    break;
+    for (const Equation& other : std::views::reverse(others))
+      base = added(other.rules, other.parameters, {base, other.inputs[1]}, Type(type_of(base)));
   }
   e = {.rules = part.rules,
        .parameters = part.parameters,
@@ -185,8 +192,8 @@ bool Simplifier::joins_part_of_term(Equation& e, std::size_t sum, const Equation
   if (!first || !are_same_operation(*first, e)) return false;
   const SmallVector<Variable, 3> terms = first->inputs;
   for (std::size_t parts = 0; parts < terms.size(); ++parts) {
-    const std::vector<Equation> puts = parts_of(terms[parts]);
-    const auto is_apart = [&](const Equation& put) { return how_parts_lie(put, part) == Lies::apart; };
+    const std::vector<const Equation*> puts = parts_of(terms[parts]);
+    const auto is_apart = [&](const Equation* put) { return how_parts_lie(*put, part) == Lies::apart; };
     if (puts.empty() || !are_same(type_of(terms[parts]), type_of(e.outputs[0])) || !std::ranges::all_of(puts, is_apart))
       continue;
     e.inputs = terms;
