@@ -151,6 +151,7 @@ struct Unwind {
   Checkpoints checkpoint;
 
   Roles roles(std::size_t count) const;
+  std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
   RepeatedPrograms repeated();
   Types type(const Types& inputs) const;
   bool draws() const {
@@ -204,7 +205,54 @@ RepeatedPrograms Unwind::repeated() {
   return programs;
 }
 
-[[maybe_unused]] const bool unwind_named = name_operands<Unwind>(), unwind_repeats = repeats_programs<Unwind>();
+[[maybe_unused]] const bool unwind_named = name_operands<Unwind>(), unwind_prunable = can_be_pruned<Unwind>(),
+                            unwind_repeats = repeats_programs<Unwind>();
+
+/// Of each stage, from the last to the first, what is left of its carry, and of the rows that the stages behind it read.
+/// Stages that draw are left as they are.
+std::optional<Pruned> Unwind::pruned(const Flags& needed, std::size_t operands) const {
+  if (std::ranges::any_of(stages, [](const Stage& s) { return s.streams > 0; })) return std::nullopt;
+  std::size_t rows = 0, results_end = needed.size();
+  for (const Stage& stage : stages) rows += stage.rows();
+  Flags row_is_read(rows, false), of_condition = inputs_read(condition.body(), {true});
+  std::vector<Flags> inputs(stages.size()), outputs(stages.size());
+  for (std::size_t s = stages.size(); s-- > 0;) {
+    const Stage& stage = stages[s];
+    rows -= stage.rows();
+    results_end -= stage.carries();
+    for (std::size_t i = 0; i < stage.carries(); ++i)
+      outputs[s].push_back(needed[results_end + i] || (s == 0 && of_condition[i]));
+    for (std::size_t i = 0; i < stage.rows(); ++i) outputs[s].push_back(row_is_read[rows + i]);
+    inputs[s] = inputs_read_by_steps(stage.step.body(), stage.carries(), outputs[s]);
+    std::copy_n(outputs[s].begin(), stage.carries(), inputs[s].begin());
+    for (std::size_t i = 0; i < stage.reads.size(); ++i)
+      if (inputs[s][stage.carries() + i]) row_is_read[static_cast<std::size_t>(stage.reads[i])] = true;
+  }
+  std::copy_n(outputs[0].begin(), stages[0].carries(), of_condition.begin());
+  Unwind left{with_some(condition, of_condition, {true}), {}, max_steps, checkpoint};
+  Flags left_operands, left_results;
+  const auto add = [](Flags& flags, const Flags& from, std::size_t begin) {
+    flags.append(from.begin() + static_cast<std::ptrdiff_t>(begin), from.end());
+  };
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const Stage& stage = stages[s];
+    const auto carry_end = outputs[s].begin() + stage.carried;
+    Stage& pruned = left.stages.emplace_back(Stage{.step = with_some(stage.step, inputs[s], outputs[s]),
+                                                   .carried = std::count(outputs[s].begin(), carry_end, true)});
+    for (std::size_t i = 0; i < stage.reads.size(); ++i)
+      if (inputs[s][stage.carries() + i])
+        pruned.reads.push_back(std::count(row_is_read.begin(), row_is_read.begin() + stage.reads[i], true));
+    left_results.append(outputs[s].begin(), carry_end);
+    left_operands.append(outputs[s].begin(), carry_end);
+    if (s == 0) add(left_operands, of_condition, stage.carries());
+    add(left_operands, inputs[s], stage.captures_begin());
+  }
+  require_between(static_cast<std::int64_t>(operands), std::ssize(left_operands), static_cast<std::int64_t>(operands));
+  const auto is_left = [](const Flags& flags) { return std::ranges::all_of(flags, [](bool flag) { return flag; }); };
+  if (is_left(left_operands) && is_left(left_results) && is_left(row_is_read) && std::ranges::all_of(inputs, is_left))
+    return std::nullopt;
+  return Pruned{ricci::own(left), left_operands, left_results};
+}
 
 Types Unwind::type(const Types& inputs) const {
   roles(inputs.size());

@@ -1,4 +1,5 @@
 // Simplified programs, as a reader sees them. That they compute the same, bit for bit, is a law in laws/programs_test.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -303,6 +304,37 @@ TEST(Simplified, MovesOutOfConditionsPassesAndNestedLoops) {
   expect_moved([&](const Tensor& z, const Tensor& y) {
     return rc::vmap([&](const Tensor& w) { return searched(rc::stack({w, w * 2, w}), y); })(z);
   });
+}
+
+/// The way back of a loop keeps no state and no rows for results that nobody reads.
+TEST(Simplified, LeavesOutWhatPassesOverALoopDoNotNeed) {
+  struct State {
+    Tensor y, steps, product;
+  };
+  const auto f = [](const Tensor& x) {
+    const auto step = [](const State& s) { return State{s.y * 1.5 + sin(s.y), s.steps + 1, s.product * s.y}; };
+    const State last = rc::while_loop([](const State& s) { return s.y.sum() < 100; }, step, State{x, x * 0, x});
+    return std::pair{last.y.sum(), last.product.sum()};
+  };
+  const auto g = [&](const Tensor& x) {
+    const auto both = [&](const Tensor& y) {
+      const auto [sum, product] = f(y);
+      return rc::stack({sum, product});
+    };
+    const auto [values, back] = rc::vjp(both, x);
+    return back(rc::tensor({1., 0.}, rc::float32));
+  };
+  const Tensor x = rc::linspace(0.5, 1.5, 3);
+  const rc::Program p = rc::trace(g)(x), s = p.simplified();
+  check(s);
+  const auto count = [](const rc::Program& program) {
+    const std::string text = rc::to_string(program);
+    return std::ranges::count(text, '=');
+  };
+  EXPECT_LT(count(s), count(p)) << s;
+  EXPECT_NE(rc::to_string(s).find("state(a a)"), std::string::npos) << s;
+  expect_equal(s({x})[0], p({x})[0]);
+  expect_close(s({x})[0], rc::grad([&](const Tensor& y) { return f(y).first; })(x), 1e-6);
 }
 
 /// The sizes in a loop's body are those of the program around it, numbers of each run.
