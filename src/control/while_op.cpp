@@ -208,8 +208,8 @@ RepeatedPrograms Unwind::repeated() {
 [[maybe_unused]] const bool unwind_named = name_operands<Unwind>(), unwind_prunable = can_be_pruned<Unwind>(),
                             unwind_repeats = repeats_programs<Unwind>();
 
-/// Of each stage, from the last to the first, what is left of its carry, and of the rows that the stages behind it read.
-/// Stages that draw are left as they are.
+/// Of each stage, from the last to the first, what is left of its carry, and of the rows that the stages behind it
+/// read. Stages that draw are left as they are.
 std::optional<Pruned> Unwind::pruned(const Flags& needed, std::size_t operands) const {
   if (std::ranges::any_of(stages, [](const Stage& s) { return s.streams > 0; })) return std::nullopt;
   std::size_t rows = 0, results_end = needed.size();

@@ -40,6 +40,12 @@ class Simplifier {
     const std::size_t number = made_by_[static_cast<std::size_t>(v)];
     return number > 0 ? &to_.equations[number - 1] : nullptr;
   }
+  /// Whether elements lie in row-major order, as a result does that is no view. Where they do not, a product of
+  /// matrices may round otherwise. A vector's elements have one order.
+  bool lies_dense(Variable v) const {
+    const Equation* const made = maker(v);
+    return type_of(v).rank() <= 1 || (made && !made->rules->is_view && made->rules->kind != Kind::custom);
+  }
   /// From here on, what reads v reads the other variable.
   void replace(Variable v, Variable by);
   void merge_constant(const Constant& c);

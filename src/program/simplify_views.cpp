@@ -71,7 +71,9 @@ std::optional<Variable> Simplifier::value_behind_view(const Equation& e) const {
     return std::nullopt;
   }
   const Variable value = put->inputs[1];
-  return are_same(type_of(value), type_of(e.outputs[0])) ? std::optional(value) : std::nullopt;
+  const bool is_result = are_same(type_of(value), type_of(e.outputs[0])) && lies_dense(value) &&
+                         (!e.rules->is_view || type_of(value).rank() <= 1);
+  return is_result ? std::optional(value) : std::nullopt;
 }
 
 /// `expand[(4,3)] (zeros[(3)])` is `expand[(4,3)] (zeros[()])`: where all elements are equal, one is enough, and all

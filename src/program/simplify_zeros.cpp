@@ -121,7 +121,8 @@ std::optional<Variable> Simplifier::operand_of_formula(const Equation& e) const 
   const Outcome outcome = outcome_of(e.rules->formula(e.parameters.get()), of_input);
   if (outcome.input < 0) return std::nullopt;
   const Variable term = e.inputs[static_cast<std::size_t>(outcome.input)];
-  return are_same(type_of(term), type_of(e.outputs[0])) ? std::optional(term) : std::nullopt;
+  const bool is_result = are_same(type_of(term), type_of(e.outputs[0])) && lies_dense(term);
+  return is_result ? std::optional(term) : std::nullopt;
 }
 
 /// Whether the operation gives one of two operands where the other is zero.

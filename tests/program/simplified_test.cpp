@@ -376,7 +376,8 @@ TEST(Simplified, KeepsSpecialValues) {
 TEST(Simplified, TakesStructuralZerosForNothing) {
   EXPECT_EQ(simplified("program(a: f32[s0,3], b: f32[3,2], p: bool[]) {\n"
                        "  z: f32[s0,3] = structural_zeros[shape=(s0,3), dtype=f32]\n"
-                       "  c: f32[s0,3] = add a z\n"
+                       "  y: f32[s0,3] = sin a\n"
+                       "  c: f32[s0,3] = add y z\n"
                        "  d: f32[s0,3] = sub c z\n"
                        "  e: f32[s0,3] = mul z a\n"
                        "  f: f32[s0,2] = matmul[form=0] e b\n"
@@ -391,9 +392,10 @@ TEST(Simplified, TakesStructuralZerosForNothing) {
                        "}\n"),
             "program(a: f32[s0,3], b: f32[3,2], c: bool[]) {\n"
             "  d: f32[s0,3] = structural_zeros[shape=(s0,3), dtype=f32]\n"
-            "  e: f32[2,1] = structural_zeros[shape=(2,1), dtype=f32]\n"
-            "  f: f32[s0,3] = sub d a\n"
-            "  return a e f\n"
+            "  e: f32[s0,3] = sin a\n"
+            "  f: f32[2,1] = structural_zeros[shape=(2,1), dtype=f32]\n"
+            "  g: f32[s0,3] = sub d a\n"
+            "  return e f g\n"
             "}\n");
   const double inf = std::numeric_limits<double>::infinity();
   const auto f = [](const Tensor& x) { return x[0] * sin(x[1]) + x[2]; };
