@@ -52,6 +52,7 @@ Simplifier::Lies Simplifier::how_parts_lie(const Equation& a, const Equation& b)
 bool Simplifier::sees_past_part(Equation& e) const {
   const Equation* const shown = e.rules->is_view ? maker(e.inputs[0]) : nullptr;
   if (!shown || !Facts<PartOf>::of(*shown->rules) || how_parts_lie(e, *shown) != Lies::apart) return false;
+  if (type_of(e.outputs[0]).rank() > 1 && !lies_dense(shown->inputs[0])) return false;
   e.inputs[0] = shown->inputs[0];
   return true;
 }
@@ -102,7 +103,7 @@ std::optional<Variable> Simplifier::operand_it_gives(const Equation& e) const {
   if (e.rules->is_view && are_same(type_of(e.inputs[0]), type_of(e.outputs[0])) && shows_all_as_it_is())
     return e.inputs[0];
   const Equation* const first = e.rules->undoes_itself ? maker(e.inputs[0]) : nullptr;
-  if (!first || !are_same_operation(*first, e)) return std::nullopt;
+  if (!first || !are_same_operation(*first, e) || !lies_dense(first->inputs[0])) return std::nullopt;
   return are_same(type_of(first->inputs[0]), type_of(e.outputs[0])) ? std::optional(first->inputs[0]) : std::nullopt;
 }
 

@@ -440,8 +440,21 @@ TEST(Simplified, PutsPartsTogether) {
   EXPECT_EQ(simplified(overlapping), overlapping);
 }
 
+/// Of an input, whose elements may lie in any order, a sum of several axes is a copy in row-major order.
+TEST(Simplified, KeepsCopiesInRowMajorOrder) {
+  for (const char* const copied : {"  b: f32[s0,3] = mul a 1\n", "  b: f32[s0,3] = div a 1\n"}) {
+    const std::string text = "program(a: f32[s0,3]) {\n" + std::string(copied) +
+                             "  c: f32[3,s0] = permute[axes=(1,0)] b\n"
+                             "  d: f32[3,3] = matmul[form=0] c b\n"
+                             "  return d\n"
+                             "}\n";
+    EXPECT_EQ(simplified(text.c_str()), text);
+  }
+}
+
 TEST(Simplified, ReadsBehindWrites) {
-  EXPECT_EQ(simplified("program(a: f32[4,3], b: f32[3], c: f32[s0], d: f32[s0]) {\n"
+  EXPECT_EQ(simplified("program(x: f32[4,3], b: f32[3], c: f32[s0], d: f32[s0]) {\n"
+                       "  a: f32[4,3] = sin x\n"
                        "  e: f32[4,3] = put[view=select[axis=0, index=1]] a b\n"
                        "  f: f32[3] = select[axis=0, index=1] e\n"
                        "  g: f32[3] = select[axis=0, index=2] e\n"
@@ -451,11 +464,12 @@ TEST(Simplified, ReadsBehindWrites) {
                        "  return f g h i j\n"
                        "}\n"),
             "program(a: f32[4,3], b: f32[3], c: f32[s0], d: f32[s0]) {\n"
-            "  e: f32[4,3] = put[view=select[axis=0, index=1]] a b\n"
-            "  f: f32[3] = select[axis=0, index=2] a\n"
-            "  g: f32[2,3] = slice[axis=0, start=0, size=2, step=1] e\n"
-            "  h: f32[2,3] = slice[axis=0, start=0, size=2, step=2] a\n"
-            "  return b f g h d\n"
+            "  e: f32[4,3] = sin a\n"
+            "  f: f32[4,3] = put[view=select[axis=0, index=1]] e b\n"
+            "  g: f32[3] = select[axis=0, index=2] e\n"
+            "  h: f32[2,3] = slice[axis=0, start=0, size=2, step=1] f\n"
+            "  k: f32[2,3] = slice[axis=0, start=0, size=2, step=2] e\n"
+            "  return b g h k d\n"
             "}\n");
   const auto f = [](const Tensor& x) {  // apart at four rows, not at more
     const Tensor y = x.clone();
