@@ -44,7 +44,7 @@ struct RowPart {
 /// One function of a plan: values by node, `width` lanes a value.
 class Writer {
  public:
-  Writer(llvm::Module& module, const LanePlan& plan, const Machine& machine, std::size_t stage, int width)
+  Writer(llvm::Module& module, const LanePlan& plan, const Machine& machine, std::size_t stage, int width, int registers)
       : module_(module),
         context_(module.getContext()),
         b_(context_),
@@ -52,7 +52,11 @@ class Writer {
         graph_(plan.program.graph),
         machine_(machine),
         stage_(stage),
-        width_(width) {}
+        width_(width),
+        registers_(registers),
+        values_(at(registers)),
+        read_parts_(at(registers)),
+        lanes_(at(registers)) {}
 
   void begin(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
     auto* const type = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
@@ -95,8 +99,8 @@ class Writer {
     auto* const ptr = b_.getPtrTy();
     begin(name, {ptr, ptr, i64, ptr, i64, i64, i64, ptr});
     out_ = function_->getArg(1), lane_count_ = function_->getArg(2), slots_ = function_->getArg(3);
-    llvm::Value *const first = function_->getArg(4), *const end = function_->getArg(5),
-                       *const skip = function_->getArg(6), *const totals = function_->getArg(7);
+    llvm::Value *const first = function_->getArg(4), *const end = function_->getArg(5), *const skip = function_->getArg(6),
+                *const totals = function_->getArg(7);
     for (const Input& input : plan_.program.inputs)
       if (input.place.stride != 0) in_pointer(input.place.tensor);
     for (const Output& output : stage.lane_outputs) out_pointer(output.place.tensor);
@@ -109,42 +113,51 @@ class Writer {
     b_.SetInsertPoint(loop);
     llvm::PHINode* const from = b_.CreatePHI(i64, 2);
     llvm::PHINode* const given_skip = b_.CreatePHI(i64, 2);
-    std::vector<llvm::PHINode*> sums;
-    for (llvm::Value* start : starts) sums.push_back(b_.CreatePHI(start->getType(), 2));
-    from->addIncoming(first, before), given_skip->addIncoming(skip, before);
-    for (std::size_t k = 0; k < sums.size(); ++k) sums[k]->addIncoming(starts[k], before);
-    // The last register overlaps the one before.
-    llvm::Value* const behind = b_.CreateAdd(from, b_.getInt64(at(width_)));
-    llvm::Value* const is_last = b_.CreateICmpSGT(behind, end);
-    lane_ = b_.CreateSelect(is_last, b_.CreateSub(end, b_.getInt64(at(width_))), from);
-    values_.clear();
-    for (const Node n : stage.lane) set(n, computed(n));
-    llvm::Value* const overlap =
-        sums.empty() ? nullptr : b_.CreateSelect(is_last, b_.CreateSub(behind, end), given_skip);
-    std::vector<llvm::Value*> parts;  // of the totals
-    for (const Node n : stage.totals) parts.push_back(value(graph_[n].from[0]));
-    if (llvm::Value* const any = any_large()) parts = carefully(any, stage, parts, overlap, totals);
-    else store_outputs(stage.lane_outputs);
-    std::vector<llvm::Value*> next;
-    if (!sums.empty()) {
-      llvm::SmallVector<llvm::Constant*> numbers;
-      for (int i = 0; i < width_; ++i) numbers.push_back(b_.getInt64(at(i)));
-      llvm::Value* counts =
-          b_.CreateICmpSGE(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(at(width_), overlap));
-      for (std::size_t k = 0; k < sums.size(); ++k) {
-        const ScalarStep& s = graph_[stage.totals[k]];
-        llvm::Value* const joined = word(s.word, s.dtype, {sums[k], parts[k]});
-        next.push_back(b_.CreateSelect(counts, joined, sums[k]));
+    std::vector<std::vector<llvm::PHINode*>> sums(at(registers_));
+    for (auto& of_register : sums)
+      for (llvm::Value* start : starts) {
+        of_register.push_back(b_.CreatePHI(start->getType(), 2));
+        of_register.back()->addIncoming(start, before);
       }
-    }
+    from->addIncoming(first, before), given_skip->addIncoming(skip, before);
+    // The last registers overlap those before.
+    llvm::Value* const all_lanes = b_.getInt64(at(width_ * registers_));
+    llvm::Value* const behind = b_.CreateAdd(from, all_lanes);
+    llvm::Value* const is_last = b_.CreateICmpSGT(behind, end);
+    llvm::Value* const lane = b_.CreateSelect(is_last, b_.CreateSub(end, all_lanes), from);
+    for (int r = 0; r < registers_; ++r) lanes_[at(r)] = b_.CreateAdd(lane, b_.getInt64(at(r * width_)));
+    values_.assign(at(registers_), {});
+    for (const Node n : stage.lane) in_each_register([&] { set(n, computed(n)); });
+    llvm::Value* const overlap =
+        stage.totals.empty() ? nullptr : b_.CreateSelect(is_last, b_.CreateSub(behind, end), given_skip);
+    std::vector<std::vector<llvm::Value*>> parts(at(registers_));  // of the totals
+    for (const Node n : stage.totals) in_each_register([&] { parts[at(register_)].push_back(value(graph_[n].from[0])); });
+    if (llvm::Value* const any = any_large()) carefully(any, stage, parts, overlap, totals);
+    else in_each_register([&] { store_outputs(stage.lane_outputs); });
+    std::vector<std::vector<llvm::Value*>> next(at(registers_));
+    if (!stage.totals.empty()) in_each_register([&] {
+        llvm::SmallVector<llvm::Constant*> numbers;
+        for (int i = 0; i < width_; ++i) numbers.push_back(b_.getInt64(at(register_ * width_ + i)));
+        llvm::Value* const counts =
+            b_.CreateICmpSGE(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(at(width_), overlap));
+        for (std::size_t k = 0; k < starts.size(); ++k) {
+          const ScalarStep& s = graph_[stage.totals[k]];
+          llvm::Value* const sum = sums[at(register_)][k];
+          llvm::Value* const joined = word(s.word, s.dtype, {sum, parts[at(register_)][k]});
+          next[at(register_)].push_back(b_.CreateSelect(counts, joined, sum));
+        }
+      });
     llvm::BasicBlock* const last = b_.GetInsertBlock();
     from->addIncoming(behind, last), given_skip->addIncoming(b_.getInt64(0), last);
-    for (std::size_t k = 0; k < sums.size(); ++k) sums[k]->addIncoming(next[k], last);
+    for (int r = 0; r < registers_; ++r)
+      for (std::size_t k = 0; k < starts.size(); ++k) sums[at(r)][k]->addIncoming(next[at(r)][k], last);
     b_.CreateCondBr(b_.CreateICmpSLT(behind, end), loop, done);
     b_.SetInsertPoint(done);
-    for (std::size_t k = 0; k < next.size(); ++k) {
+    for (std::size_t k = 0; k < starts.size(); ++k) {
       const ScalarStep& s = graph_[stage.totals[k]];
-      store_memory(folded(s, next[k]), s.dtype, b_.CreateConstGEP1_64(b_.getInt64Ty(), totals, k));
+      llvm::Value* total = next[0][k];
+      for (int r = 1; r < registers_; ++r) total = word(s.word, s.dtype, {total, next[at(r)][k]});
+      store_memory(folded(s, total), s.dtype, b_.CreateConstGEP1_64(b_.getInt64Ty(), totals, k));
     }
     b_.CreateRetVoid();
   }
@@ -281,9 +294,9 @@ class Writer {
     const Input& input = plan_.program.inputs[graph_[n].payload];
     const Place& p = input.place;
     if (p.stride == 0 || width_ == 1)
-      return spread(load_memory(input.dtype, element(in_pointer(p.tensor), input.dtype, place(p, lane_))));
+      return spread(load_memory(input.dtype, element(in_pointer(p.tensor), input.dtype, place(p, lane()))));
     if (p.stride == 1) {
-      llvm::Value* const from = element(in_pointer(p.tensor), input.dtype, place(p, lane_));
+      llvm::Value* const from = element(in_pointer(p.tensor), input.dtype, place(p, lane()));
       return from_memory(b_.CreateAlignedLoad(wide(memory_type(input.dtype)), from, llvm::Align(1)), input.dtype);
     }
     const std::int64_t column = p.base % p.stride;
@@ -294,13 +307,13 @@ class Writer {
     } else {
       part.first = p.base - column, part.count = static_cast<int>(p.stride);
     }
-    auto& columns = read_parts_[part];
+    auto& columns = read_parts_[at(register_)][part];
     if (columns.empty()) columns = read_rows(part, input.dtype);
     return from_memory(columns[at(p.base - part.first)], input.dtype);
   }
   llvm::Value* row_pointer(llvm::Value* base, const RowPart& part, DType d, int row) {
     const Place p{part.tensor, part.first, part.per_lane_count, part.stride};
-    return element(base, d, b_.CreateAdd(place(p, lane_), b_.getInt64(static_cast<std::uint64_t>(row * part.stride))));
+    return element(base, d, b_.CreateAdd(place(p, lane()), b_.getInt64(static_cast<std::uint64_t>(row * part.stride))));
   }
   std::vector<llvm::Value*> read_rows(const RowPart& part, DType d) {
     llvm::Type* const t = memory_type(d);
@@ -310,7 +323,7 @@ class Writer {
       for (int k = 0; k < part.count; ++k) {
         const Place p{part.tensor, part.first + k * width_, part.per_lane_count, part.stride};
         registers.push_back(
-            b_.CreateAlignedLoad(wide(t), element(in_pointer(part.tensor), d, place(p, lane_)), llvm::Align(1)));
+            b_.CreateAlignedLoad(wide(t), element(in_pointer(part.tensor), d, place(p, lane())), llvm::Align(1)));
       }
       for (int c = 0; c < part.count; ++c) {
         llvm::Value* column = nullptr;
@@ -360,7 +373,7 @@ class Writer {
       const Place& p = output.place;
       const DType d = plan_.program.output_dtypes[at(p.tensor)];
       if (p.stride == 1 || width_ == 1) {
-        llvm::Value* const to = element(out_pointer(p.tensor), d, place(p, lane_));
+        llvm::Value* const to = element(out_pointer(p.tensor), d, place(p, lane()));
         b_.CreateAlignedStore(to_memory(value(output.node), d), to, llvm::Align(1));
       } else {
         rows[{p.tensor, p.stride, p.per_lane_count, 0, 0}].emplace_back(p.base, output.node);
@@ -433,22 +446,31 @@ class Writer {
         whole = b_.CreateShuffleVector(whole ? whole : columns[at(c)], columns[at(c)], mask);
       }
       const Place p{part.tensor, part.first + k * width_, part.per_lane_count, part.stride};
-      b_.CreateAlignedStore(whole, element(out_pointer(part.tensor), d, place(p, lane_)), llvm::Align(1));
+      b_.CreateAlignedStore(whole, element(out_pointer(part.tensor), d, place(p, lane())), llvm::Align(1));
     }
   }
 
   // ── values ──
 
-  void set(Node n, llvm::Value* x) { values_[n] = x; }
+  template <class F>
+  void in_each_register(const F& f) {
+    for (register_ = 0; register_ < registers_; ++register_) f();
+    register_ = 0;
+  }
+  /// What serves all lanes is the same in all registers.
+  std::unordered_map<Node, llvm::Value*>& values_of(Node n) { return values_[plan_.is_lane[at(n)] ? at(register_) : 0]; }
+  llvm::Value* lane() const { return lanes_[at(register_)]; }
+  void set(Node n, llvm::Value* x) { values_of(n)[n] = x; }
   llvm::Value* value(Node n) {
-    const auto found = values_.find(n);
-    if (found != values_.end()) return found->second;
+    auto& known = values_of(n);
+    const auto found = known.find(n);
+    if (found != known.end()) return found->second;
     const ScalarStep& s = graph_[n];
     if (s.kind == Kind::number) return bits_number(s.dtype, s.payload);
     llvm::Value* x = nullptr;
     if (s.kind == Kind::input) x = input(n);
     else x = spread(load_memory(s.dtype, slot(n)));
-    values_[n] = x;
+    known[n] = x;
     return x;
   }
   llvm::Value* computed(Node n) {
@@ -673,37 +695,38 @@ class Writer {
   }
   /// The outputs and what totals get, from the careful code where an argument was large. That code gives each total
   /// joined: it stands in the last lane, which always counts, and the others get the start.
-  std::vector<llvm::Value*> carefully(llvm::Value* any, const Stage& stage, const std::vector<llvm::Value*>& parts,
-                                      llvm::Value* overlap, llvm::Value* totals) {
+  void carefully(llvm::Value* any, const Stage& stage, std::vector<std::vector<llvm::Value*>>& parts,
+                 llvm::Value* overlap, llvm::Value* totals) {
     auto* const careful = llvm::BasicBlock::Create(context_, "careful", function_);
     auto* const usual = llvm::BasicBlock::Create(context_, "usual", function_);
     auto* const both = llvm::BasicBlock::Create(context_, "both", function_);
-    std::vector<llvm::Value*> starts;
+    std::vector<llvm::Value*> starts, joined;
     for (const Node n : stage.totals) starts.push_back(value(graph_[n].from[1]));
     b_.CreateCondBr(any, careful, usual, is_rare());
     b_.SetInsertPoint(careful);
-    call_library(
-        reinterpret_cast<const void*>(machine_.careful_lanes),
-        {kernel(), stage_number(), in_, out_, lane_count_, slots_, lane_, overlap ? overlap : b_.getInt64(0), totals});
-    std::vector<llvm::Value*> joined;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      llvm::Value* const total =
-          load_memory(graph_[stage.totals[k]].dtype, b_.CreateConstGEP1_64(b_.getInt64Ty(), totals, k));
-      joined.push_back(b_.CreateInsertElement(starts[k], total, at(width_ - 1)));
+    call_library(reinterpret_cast<const void*>(machine_.careful_lanes),
+                 {kernel(), stage_number(), in_, out_, lane_count_, slots_, lanes_[0],
+                  overlap ? overlap : b_.getInt64(0), totals});
+    for (std::size_t k = 0; k < starts.size(); ++k) {
+      llvm::Value* const place = b_.CreateConstGEP1_64(b_.getInt64Ty(), totals, k);
+      joined.push_back(
+          b_.CreateInsertElement(starts[k], load_memory(graph_[stage.totals[k]].dtype, place), at(width_ - 1)));
     }
     b_.CreateBr(both);
     b_.SetInsertPoint(usual);
-    store_outputs(stage.lane_outputs);
+    in_each_register([&] { store_outputs(stage.lane_outputs); });
     llvm::BasicBlock* const end_of_usual = b_.GetInsertBlock();
     b_.CreateBr(both);
     b_.SetInsertPoint(both);
-    std::vector<llvm::Value*> result;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      llvm::PHINode* const part = b_.CreatePHI(parts[k]->getType(), 2);
-      part->addIncoming(joined[k], careful), part->addIncoming(parts[k], end_of_usual);
-      result.push_back(part);
-    }
-    return result;
+    in_each_register([&] {
+      for (std::size_t k = 0; k < starts.size(); ++k) {
+        llvm::Value*& part = parts[at(register_)][k];
+        llvm::PHINode* const chosen = b_.CreatePHI(part->getType(), 2);
+        chosen->addIncoming(register_ == registers_ - 1 ? joined[k] : starts[k], careful);
+        chosen->addIncoming(part, end_of_usual);
+        part = chosen;
+      }
+    });
   }
 
   llvm::Value* converted(llvm::Value* x, DType from, DType to) {
@@ -768,13 +791,14 @@ class Writer {
   const ScalarGraph& graph_;
   const Machine& machine_;
   std::size_t stage_;
-  int width_;
+  int width_, registers_, register_ = 0;  // of which values are made
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
-  llvm::Value *in_ = nullptr, *out_ = nullptr, *lane_count_ = nullptr, *slots_ = nullptr, *lane_ = nullptr;
+  llvm::Value *in_ = nullptr, *out_ = nullptr, *lane_count_ = nullptr, *slots_ = nullptr;
   std::map<int, llvm::Value*> ins_, outs_;
-  std::unordered_map<Node, llvm::Value*> values_;
-  std::map<RowPart, std::vector<llvm::Value*>> read_parts_;
+  std::vector<std::unordered_map<Node, llvm::Value*>> values_;  // by register
+  std::vector<std::map<RowPart, std::vector<llvm::Value*>>> read_parts_;
+  std::vector<llvm::Value*> lanes_;  // the first lane of each register
   std::vector<llvm::Value*> totals_;
   std::map<DType, llvm::Value*> largest_;  // arguments of sin and cos
 };
@@ -808,6 +832,33 @@ int width_of(const LanePlan& plan, int register_bytes) {
   return std::min(register_bytes / static_cast<int>(widest), register_bytes / 4);
 }
 
+/// How many registers of lanes are computed side by side: as many as hide the latency of the longest chain of
+/// operations, where the code is so long that the processor sees no second one of it ahead.
+int registers_of(const LanePlan& plan) {
+  constexpr std::size_t seen_ahead = 150, longest = 12'000;
+  int registers = 1;
+  for (const Stage& stage : plan.stages) {
+    if (stage.lane.size() < seen_ahead) continue;
+    std::unordered_map<Node, double> ready;
+    double chain = 0, busy = 0;
+    for (const Node n : stage.lane) {
+      const ScalarStep& s = plan.program.graph[n];
+      double from = 0;
+      for (const Node operand : s.from)
+        if (const auto found = ready.find(operand); found != ready.end()) from = std::max(from, found->second);
+      const bool is_slow = s.kind == Kind::word && (s.word == Word::divide || s.word == Word::sqrt);
+      const bool is_value = s.kind == Kind::word || s.kind == Kind::convert;
+      const double latency = is_slow ? 16 : is_value ? 4 : 1;
+      busy += is_slow ? 12 : 1;
+      chain = std::max(chain, ready[n] = from + latency);
+    }
+    int wanted = std::clamp(static_cast<int>(chain / busy + 0.5), 1, 4);
+    while (wanted > 1 && stage.lane.size() * at(wanted) > longest) --wanted;
+    registers = std::max(registers, wanted);
+  }
+  return registers;
+}
+
 void generate(const LanePlan& plan, const Machine& machine, Code& code) {
   orc::LLJIT* const jit = session(code.error);
   if (!jit) return;
@@ -817,18 +868,20 @@ void generate(const LanePlan& plan, const Machine& machine, Code& code) {
   auto module = std::make_unique<llvm::Module>(prefix, *context);
   module->setDataLayout(jit->getDataLayout());
   module->setTargetTriple(jit->getTargetTriple().str());
-  code.width = plan.program.has_lanes ? width_of(plan, machine.register_bytes) : 1;
+  const int width = plan.program.has_lanes ? width_of(plan, machine.register_bytes) : 1;
+  const int registers = plan.program.has_lanes ? registers_of(plan) : 1;
+  code.width = width * registers;
   std::vector<std::array<std::string, 3>> names;
   for (std::size_t k = 0; k < plan.stages.size(); ++k) {
     const Stage& stage = plan.stages[k];
     auto& name = names.emplace_back();
     const std::string number = std::to_string(k);
     if (!stage.once.empty() || !stage.once_outputs.empty())
-      Writer(*module, plan, machine, k, 1).write_once(name[0] = prefix + "once" + number, stage);
+      Writer(*module, plan, machine, k, 1, 1).write_once(name[0] = prefix + "once" + number, stage);
     if (!stage.totals.empty() || !stage.lane_outputs.empty())
-      Writer(*module, plan, machine, k, code.width).write_lanes(name[1] = prefix + "lane" + number, stage);
+      Writer(*module, plan, machine, k, width, registers).write_lanes(name[1] = prefix + "lane" + number, stage);
     if (!stage.totals.empty())
-      Writer(*module, plan, machine, k, 1).write_join(name[2] = prefix + "join" + number, stage);
+      Writer(*module, plan, machine, k, 1, 1).write_join(name[2] = prefix + "join" + number, stage);
   }
   if (machine.dump) {
     llvm::raw_string_ostream text(*machine.dump);
