@@ -44,7 +44,8 @@ struct RowPart {
 /// One function of a plan: values by node, `width` lanes a value.
 class Writer {
  public:
-  Writer(llvm::Module& module, const LanePlan& plan, const Machine& machine, std::size_t stage, int width, int registers)
+  Writer(llvm::Module& module, const LanePlan& plan, const Machine& machine, std::size_t stage, int width,
+         int registers)
       : module_(module),
         context_(module.getContext()),
         b_(context_),
@@ -99,8 +100,8 @@ class Writer {
     auto* const ptr = b_.getPtrTy();
     begin(name, {ptr, ptr, i64, ptr, i64, i64, i64, ptr});
     out_ = function_->getArg(1), lane_count_ = function_->getArg(2), slots_ = function_->getArg(3);
-    llvm::Value *const first = function_->getArg(4), *const end = function_->getArg(5), *const skip = function_->getArg(6),
-                *const totals = function_->getArg(7);
+    llvm::Value *const first = function_->getArg(4), *const end = function_->getArg(5),
+                       *const skip = function_->getArg(6), *const totals = function_->getArg(7);
     for (const Input& input : plan_.program.inputs)
       if (input.place.stride != 0) in_pointer(input.place.tensor);
     for (const Output& output : stage.lane_outputs) out_pointer(output.place.tensor);
@@ -131,11 +132,13 @@ class Writer {
     llvm::Value* const overlap =
         stage.totals.empty() ? nullptr : b_.CreateSelect(is_last, b_.CreateSub(behind, end), given_skip);
     std::vector<std::vector<llvm::Value*>> parts(at(registers_));  // of the totals
-    for (const Node n : stage.totals) in_each_register([&] { parts[at(register_)].push_back(value(graph_[n].from[0])); });
+    for (const Node n : stage.totals)
+      in_each_register([&] { parts[at(register_)].push_back(value(graph_[n].from[0])); });
     if (llvm::Value* const any = any_large()) carefully(any, stage, parts, overlap, totals);
     else in_each_register([&] { store_outputs(stage.lane_outputs); });
     std::vector<std::vector<llvm::Value*>> next(at(registers_));
-    if (!stage.totals.empty()) in_each_register([&] {
+    if (!stage.totals.empty())
+      in_each_register([&] {
         llvm::SmallVector<llvm::Constant*> numbers;
         for (int i = 0; i < width_; ++i) numbers.push_back(b_.getInt64(at(register_ * width_ + i)));
         llvm::Value* const counts =
@@ -458,7 +461,9 @@ class Writer {
     register_ = 0;
   }
   /// What serves all lanes is the same in all registers.
-  std::unordered_map<Node, llvm::Value*>& values_of(Node n) { return values_[plan_.is_lane[at(n)] ? at(register_) : 0]; }
+  std::unordered_map<Node, llvm::Value*>& values_of(Node n) {
+    return values_[plan_.is_lane[at(n)] ? at(register_) : 0];
+  }
   llvm::Value* lane() const { return lanes_[at(register_)]; }
   void set(Node n, llvm::Value* x) { values_of(n)[n] = x; }
   llvm::Value* value(Node n) {
@@ -821,9 +826,20 @@ orc::LLJIT* session(std::string& error) {
   return jit;
 }
 
-/// The lanes of a register: by the widest elements that a lane computes with.
+/// The lanes of a register: by the widest elements that a lane computes with. Where those are few beside elements of
+/// half their size, such as sums of floats in double, they take two registers.
 int width_of(const LanePlan& plan, int register_bytes) {
-  std::size_t widest = 1;
+  std::size_t widest = 1, counts[17] = {};
+  bool calls = false;  // by a whole register
+  for (const Stage& stage : plan.stages)
+    for (const Node n : stage.lane) {
+      const ScalarStep& s = plan.program.graph[n];
+      ++counts[element_size(s.dtype)];
+      const bool is_simple =
+          s.kind != Kind::word || s.word <= Word::divide || s.word == Word::negative || s.word == Word::fma;
+      calls = calls || (!is_simple && element_size(s.dtype) == 8);
+    }
+  if (!calls && counts[8] * 3 < counts[4]) return register_bytes / 4;
   for (const Stage& stage : plan.stages)
     for (const Node n : stage.lane) widest = std::max(widest, element_size(plan.program.graph[n].dtype));
   for (const Stage& stage : plan.stages)

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "compile/lane_sizes.h"
 #include "compile/words.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
@@ -89,85 +90,18 @@ Strides broadcast_strides(const Shape& from, const Shape& to) {
   return strides;
 }
 
-[[noreturn]] void refuse(const std::string& why) { throw NotExpandable{why}; }
-
-/// The sizes of the program's inputs for a number of lanes.
-class Sizes {
- public:
-  Sizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options) : table_(body.symbols.get()) {
-    if (!table_) return;
-    std::vector<Size> wanted;
-    for (const Variable v : body.inputs)
-      for (const Size size : body.types[at(v)].shape) wanted.push_back(size);
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const bool is_open = wanted[i].is_symbol() && is_unknown(wanted[i]);
-      sizes_.push_back(is_open ? size_of(wanted[i], i < options.sizes.size() ? options.sizes[i] : -1, lanes, options)
-                               : wanted[i]);
-    }
-    other_sizes_ = sizes_;
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      if (is_lane(wanted[i])) other_sizes_[i] = lanes + 1;
-    for (std::vector<Size>* const sizes : {&sizes_, &other_sizes_})
-      for (Size& size : *sizes)
-        if (size.is_symbol()) size = table_->evaluate(size, *sizes);
-    if (const Guard* guard = table_->broken(sizes_))
-      refuse("it holds only where " + table_->print(guard->left) + to_string(guard->relation) +
-             table_->print(guard->right));
-  }
-  bool has_lanes() const { return !lane_.empty(); }
-  bool is_lane(Size size) const { return has_lanes() && size.is_symbol() && table_->print(size) == lane_; }
-  bool depends_on_lanes(Size size) const {
-    return size.is_symbol() && has_lanes() &&
-           table_->evaluate(size, sizes_).raw() != table_->evaluate(size, other_sizes_).raw();
-  }
-  void put(Size& size) const {
-    if (size.is_symbol()) size = table_->evaluate(size, sizes_);
-  }
-  Type put(Type type) const {
-    for (Size& size : type.shape) put(size);
-    return type;
-  }
-  OwnedParameters put(const Equation& e) const {
-    struct Numbers final : SizeVisitor {
-      const Sizes& sizes;
-      explicit Numbers(const Sizes& sizes) : sizes(sizes) {}
-      void visit(Size& size) override { sizes.put(size); }
-    } numbers(*this);
-    OwnedParameters parameters(e.rules->parameters, e.parameters.get());
-    if (table_ && e.has_symbols) e.rules->parameters.visit_sizes(parameters.mutable_get(), numbers);
-    return parameters;
-  }
-
- private:
-  /// Not one that is said in others, or known to be a number.
-  bool is_unknown(Size size) const {
-    const std::string name = table_->print(size);
-    return name[0] == 's' && name.find_first_not_of("0123456789", 1) == std::string::npos;
-  }
-  Size size_of(Size unknown, std::int64_t given, std::int64_t lanes, const ExpandOptions& options) {
-    if (given >= 0) return given;
-    if (options.sizes.empty() && unknown.hint() <= options.most_unrolled) return unknown.hint();
-    const std::string name = table_->print(unknown);
-    if (lane_.empty()) lane_ = name;
-    if (lane_ != name) refuse("the sizes " + lane_ + " and " + name + " may both be others");
-    return lanes;
-  }
-
-  const SymbolTable* table_;
-  std::vector<Size> sizes_, other_sizes_;  // others: with one more lane
-  std::string lane_;                       // its name; empty: there is none
-};
-
 /// By place: which element of the inputs it is.
 using InputNumbers = std::map<std::array<std::int64_t, 4>, std::uint64_t>;
 
-/// One run of the program, for one number of lanes.
+/// One run of the program, for one number of lanes. Where `apart` is given, an equation that cannot be said element by
+/// element is noted there, and its results are like inputs; else the run is refused.
 class Run {
  public:
-  Run(const ProgramBody& body, std::int64_t lanes, LaneProgram& to, InputNumbers& numbers, const ExpandOptions& options)
+  Run(const ProgramBody& body, const LaneSizes& sizes, LaneProgram& to, InputNumbers& numbers,
+      const ExpandOptions& options, std::vector<bool>* apart = nullptr)
       : body_(body),
-        sizes_(body, lanes, options),
-        lanes_(sizes_.has_lanes() ? lanes : 1),
+        sizes_(sizes),
+        lanes_(sizes.has_lanes() ? sizes.lanes() : 1),
         to_(to),
         graph_(to.graph),
         options_(options),
@@ -175,22 +109,22 @@ class Run {
         input_numbers_(numbers) {
     for (const Constant& c : body.constants) constant(c);
     int tensor = 0;
-    for (const Variable v : body.inputs) input(v, tensor++);
-    for (const Capture& c : body.captures) input(c.variable, tensor++);
+    const auto take = [&](Variable v) {
+      if (apart) opaque(v);
+      else input(v, tensor++);
+    };
+    for (const Variable v : body.inputs) take(v);
+    for (const Capture& c : body.captures) take(c.variable);
     for (const Equation& e : body.equations) {
-      try {
-        equation(e);
-      } catch (const NotExpandable& not_said) {
-        refuse(std::string(e.rules->name) + ": " + not_said.why);
-      } catch (const NoSuchWord& none) {
-        refuse(std::string(e.rules->name) + ": elements of type " + to_string(none.dtype) + " have no " +
-               name_of(none.word));
-      } catch (const Error& error) { refuse(std::string(e.rules->name) + ": " + error.what()); }
+      const std::string why = said(e);
+      if (why.empty()) continue;
+      if (!apart) refuse(std::string(e.rules->name) + ": " + why);
+      (*apart)[static_cast<std::size_t>(&e - body.equations.data())] = true;
+      for (const Variable v : e.outputs) opaque(v);
     }
   }
 
   std::int64_t lanes() const { return lanes_; }
-  bool has_lanes() const { return sizes_.has_lanes(); }
   const Elements& value(Variable v) const { return values_[at(v)]; }
   /// The axis that is the lane axis as it is; -1: none.
   int lane_axis(Variable v) const {
@@ -204,7 +138,28 @@ class Run {
   }
 
  private:
+  /// Why the equation cannot be said element by element; empty: it was.
+  std::string said(const Equation& e) try {
+    equation(e);
+    return {};
+  } catch (const NotExpandable& not_said) { return not_said.why; } catch (const NoSuchWord& none) {
+    return "elements of type " + to_string(none.dtype) + " have no " + name_of(none.word);
+  } catch (const Error& error) { return error.what(); }
+
+  /// Elements that come from elsewhere; none where it cannot have any.
+  void opaque(Variable v) try { input(v, v); } catch (const NotExpandable&) {
+    values_[at(v)] = {};
+  }
+  const Elements& operand(Variable v) const {
+    const Elements& x = values_[at(v)];
+    if (x.of.empty() && (x.type.shape.empty() || x.type.shape.numel() != 0))
+      refuse("an operand that has no elements here");
+    return x;
+  }
+
   Elements made(Variable v) const {
+    for (const Size size : body_.types[at(v)].shape)
+      if (sizes_.is_open(size)) refuse("a size that may be another and is not that of the lanes");
     Elements e{sizes_.put(body_.types[at(v)]), {}};
     if (is_complex(e.type.dtype)) refuse("complex elements");
     const std::int64_t count = e.type.shape.numel().raw();
@@ -251,14 +206,15 @@ class Run {
     const Rules& rules = *e.rules;
     if (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home)
       refuse("it is more than a function of its operands");
-    if (graph_.steps().size() > 4 * options_.most_steps)
+    if (graph_.steps().size() > 8 * options_.most_steps)
       refuse("more than " + std::to_string(options_.most_steps) + " steps");
     const OwnedParameters numbers = sizes_.put(e);
     const Op op{&rules, numbers.get()};
     std::vector<const Elements*> operands;
-    for (const Variable v : e.inputs) operands.push_back(&values_[at(v)]);
+    for (const Variable v : e.inputs) operands.push_back(&operand(v));
     std::vector<Elements> results;
     for (const Variable v : e.outputs) results.push_back(made(v));
+    check_types(op, operands, results);
     const MovedOperands moved = Facts<MovedOperands>::of(rules);
     if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
     else if (rules.is_view) view(op, *operands[0], results[0]);
@@ -270,6 +226,16 @@ class Run {
     for (std::size_t k = 0; k < results.size(); ++k) values_[at(e.outputs[k])] = std::move(results[k]);
   }
   static constexpr ricci::Kind Kind_custom = ricci::Kind::custom;
+
+  /// The type rule holds for so many lanes too, and gives what the recording says: a slice may be longer than they are.
+  static void check_types(Op op, const std::vector<const Elements*>& operands, const std::vector<Elements>& results) {
+    Types types;
+    for (const Elements* x : operands) types.push_back(x->type);
+    const Types given = types_of(op, types);
+    for (std::size_t k = 0; k < results.size(); ++k)
+      if (!(given[k].shape == results[k].type.shape))
+        refuse("for another number of lanes its result has another shape");
+  }
 
   // ── element by element ──
 
@@ -585,7 +551,7 @@ class Run {
       elements.insert(elements.end(), x->of.begin(), x->of.end());
     }
     const ElementFormula all = expansion(op.parameters, shapes);
-    const DType dtype = computed_in(y.type.dtype);
+    const DType dtype = all.computed_in ? all.computed_in(y.type.dtype) : computed_in(y.type.dtype);
     std::vector<Element> made;
     for (const Formula::Step& step : all.formula.steps) {
       if (step.kind == Formula::Kind::input) {
@@ -613,7 +579,7 @@ class Run {
   }
 
   const ProgramBody& body_;
-  const Sizes sizes_;
+  const LaneSizes& sizes_;
   const std::int64_t lanes_;
   LaneProgram& to_;
   ScalarGraph& graph_;
@@ -691,14 +657,12 @@ void add_output(LaneProgram& to, int tensor, Variable v, const Run& a, const Run
 
 }  // namespace
 
-std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options) try {
-  const ProgramBody& body = program.body();
-  std::optional<SymbolScope> scope;
-  if (body.symbols) scope.emplace(*body.symbols);
+std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& body, const LaneSizes& more, const LaneSizes& fewer,
+                                                const ExpandOptions& options) try {
   LaneProgram to;
   InputNumbers numbers;
-  const Run first(body, 3, to, numbers, options), second(body, 2, to, numbers, options);
-  to.has_lanes = first.has_lanes();
+  const Run first(body, more, to, numbers, options), second(body, fewer, to, numbers, options);
+  to.has_lanes = more.has_lanes();
   int tensor = 0;
   for (const Variable v : body.outputs) {
     to.output_dtypes.push_back(body.types[at(v)].dtype);
@@ -707,6 +671,23 @@ std::variant<LaneProgram, NotExpandable> expand(const Program& program, const Ex
   require(to);
   return to;
 } catch (const NotExpandable& not_said) { return not_said; }
+
+std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options) try {
+  const ProgramBody& body = program.body();
+  std::optional<SymbolScope> scope;
+  if (body.symbols) scope.emplace(*body.symbols);
+  const LaneSizes more(body, 3, options), fewer(body, 2, options);
+  more.require_no_open();
+  return expand(body, more, fewer, options);
+} catch (const NotExpandable& not_said) { return not_said; }
+
+std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes, const ExpandOptions& options) {
+  std::vector<bool> apart(body.equations.size());
+  LaneProgram to;
+  InputNumbers numbers;
+  const Run run(body, sizes, to, numbers, options, &apart);
+  return apart;
+}
 
 std::string to_string(const LaneProgram& program) {
   const auto text = [](const Place& place) {

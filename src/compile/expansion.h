@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "compile/lane_sizes.h"
 #include "compile/scalar_graph.h"
 #include "program/program.h"
 
@@ -38,23 +39,15 @@ struct LaneProgram {
   std::vector<Node> required;
 };
 
-/// A program that cannot be said element by element: why, with the equation.
-struct NotExpandable {
-  std::string why;
-};
-
-struct ExpandOptions {
-  /// Which number each size of the inputs is, in their order, where it is a symbol; -1: it is the number of lanes.
-  /// Empty: sizes are what they were in the recording, up to `most_unrolled`, and the lanes beyond.
-  std::vector<std::int64_t> sizes = {};
-  std::int64_t most_unrolled = 16;
-  std::size_t most_steps = 10'000;  ///< that are computed once or in a lane, elementary functions taken apart
-  /// Whether zeros that an operation without operands makes are structural, as those of seeds are.
-  bool created_zeros_are_structural = false;
-};
-
 /// Requires: the program is simplified.
 std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options = {});
+
+/// A part of a program, with the sizes that it has where the whole program has 3 lanes, and 2. Requires: the program's
+/// symbols are installed.
+std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const LaneSizes& more, const LaneSizes& fewer,
+                                                const ExpandOptions& options);
+/// By equation: whether it cannot be said element by element, or reads what has no elements.
+std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes, const ExpandOptions& options);
 
 /// The graph, and where its elements lie.
 std::string to_string(const LaneProgram& program);

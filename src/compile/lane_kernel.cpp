@@ -234,10 +234,11 @@ std::size_t LaneKernel::steps() const {
   return steps;
 }
 
-MadeKernel lane_kernel(const Program& program, const ExpandOptions& options) {
+namespace {
+
+MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, const ExpandOptions& options) {
   if (!generator()) return NotExpandable{"the library was built without a compiler (RICCI_COMPILE=OFF)"};
   if (!fuses()) return NotExpandable{"the library was built for a machine without fused multiply-add"};
-  std::variant<LaneProgram, NotExpandable> expanded = expand(program, options);
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
   const auto& lanes = std::get<LaneProgram>(expanded);
   if (dumps("lanes")) std::fputs(to_string(lanes).c_str(), stderr);
@@ -248,6 +249,18 @@ MadeKernel lane_kernel(const Program& program, const ExpandOptions& options) {
   Code code = code_of(plan, false);
   if (!code.error.empty()) return NotExpandable{code.error};
   return std::make_shared<const LaneKernel>(std::move(plan), std::move(code));
+}
+
+}  // namespace
+
+bool makes_kernels() { return generator() && fuses(); }
+
+MadeKernel lane_kernel(const Program& program, const ExpandOptions& options) {
+  return kernel_of(expand(program, options), options);
+}
+MadeKernel lane_kernel(const ProgramBody& part, const LaneSizes& more, const LaneSizes& fewer,
+                       const ExpandOptions& options) {
+  return kernel_of(expand(part, more, fewer, options), options);
 }
 
 }  // namespace ricci::compile

@@ -7,6 +7,7 @@
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "program/element_rules.h"
 #include "ricci/primitive/accumulators.h"
 #include "ricci/primitive/elementwise.h"
 
@@ -167,6 +168,22 @@ struct RunningSum {
   }
   Tensor transpose(const Tensor& ct) const { return apply(RunningSum{way.back()}, ct); }
   RunningSum lifted() const { return {way.lifted()}; }
+  static DType expanded_in(DType dtype) { return kernels::total_dtype(dtype); }
+  /// One element after the other.
+  template <class T>
+  Elements<T> expand(const Elements<T>& x) const {
+    Elements<T> y = x;
+    const std::int64_t n = x.shape[at(way.axis)].host();
+    std::int64_t step = 1;
+    for (std::size_t i = x.shape.size(); i-- > at(way.axis) + 1;) step *= x.shape[i].host();
+    for (std::int64_t first = 0; first < std::ssize(x.of); ++first) {
+      if (first / step % n != (way.reverse ? n - 1 : 0)) continue;
+      const std::int64_t by = way.reverse ? -step : step;
+      for (std::int64_t k = 1; k < n; ++k)
+        y.of[at(first + k * by)] = y.of[at(first + (k - 1) * by)] + x.of[at(first + k * by)];
+    }
+    return y;
+  }
   static std::vector<Sample<RunningSum>> samples() {
     return {{{{0, false}}, {real_sample({3})}},
             {{{1, true}}, {real_sample({2, 3})}},
@@ -174,6 +191,8 @@ struct RunningSum {
             {{{1, false}}, {real_sample({2, 0})}}};
   }
 };
+
+[[maybe_unused]] const bool expands = expands_to_elements<RunningSum>();
 
 /// x in the type that its kernel multiplies in, as derivatives must: rounded to x's own type, a product may be infinite
 /// where the factor that follows it makes it finite again, or 0.

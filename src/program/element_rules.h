@@ -12,7 +12,8 @@
 //   template <class T> Elements<T> expand(const Elements<T>& a, const Elements<T>& b) const;
 //   const bool expands = expands_to_elements<Product>();
 // One that throws for some values says what must hold: `expand(Checks& checks, a)` calls `checks.require(mask)`. Where
-// it does not hold, the operation itself is run, and throws.
+// it does not hold, the operation itself is run, and throws. `static DType expanded_in(DType)` says in which type it
+// computes results of a type, where that is another.
 #pragma once
 
 #include <span>
@@ -53,8 +54,9 @@ class Checks {
 
 /// The elements of a result in words, of the elements of all operands in one row.
 struct ElementFormula {
-  Formula formula;                     // its own result is not used
-  std::vector<int> results, required;  // steps
+  Formula formula;                                  // its own result is not used
+  std::vector<int> results, required;               // steps
+  DType (*computed_in)(DType of_result) = nullptr;  // null: halves in float, others as they are
 };
 using ExpansionOf = ElementFormula (*)(const void* op, std::span<const Shape> operands);
 
@@ -79,6 +81,7 @@ bool expands_to_elements() {
     }();
     for (const Written& element : result.of) written.results.push_back(element.step());
     written.required = checks.steps;
+    if constexpr (requires { P::expanded_in(DType::float32); }) written.computed_in = &P::expanded_in;
     return written;
   });
 }

@@ -27,7 +27,7 @@ struct Compiled {
   rc::Program program;
   rc::compile::MadeKernel made;
   explicit Compiled(const rc::Program& traced)
-      : program(traced.simplified()), made(rc::compile::lane_kernel(program)) {}
+      : program(traced.simplified()), made(rc::compile::lane_kernel(program, {.most_unrolled = 16})) {}
 
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs, std::int64_t lanes) const {
     const LaneKernel* const kernel = testing_support::kernel_of(made);

@@ -24,8 +24,8 @@ void expect_text(const std::string& found, std::string_view text) {
                                                  testing_support::lines_of(found));
 }
 
-void expect_lanes(const Program& program, std::string_view text, const ricci::compile::ExpandOptions& options = {}) {
-  const auto expanded = ricci::compile::expand(program.simplified(), options);
+void expect_lanes(const Program& program, std::string_view text) {
+  const auto expanded = ricci::compile::expand(program.simplified(), {.most_unrolled = 16});
   if (const auto* why = std::get_if<ricci::compile::NotExpandable>(&expanded)) FAIL() << why->why;
   expect_text(to_string(std::get<LaneProgram>(expanded)), text);
 }

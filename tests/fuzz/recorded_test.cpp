@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <optional>
 
+#include "compile/lane_steps.h"
 #include "programs.h"
 #include "support/simplified.h"
 
@@ -41,10 +42,10 @@ bool says_one_of(const std::string& error, std::initializer_list<const char*> re
 }
 
 /// Sums in another order differ in their last digits, and a loop of a random program amplifies those.
-void expect_same(const Tensor& actual, const Tensor& expected) {
+void expect_same(const Tensor& actual, const Tensor& expected, rc::DType computed_in) {
   ASSERT_EQ(actual.dtype(), expected.dtype());
   ASSERT_EQ(rc::to_string(actual.shape()), rc::to_string(expected.shape()));
-  const double digits = expected.dtype() == rc::float64 ? 1e-9 : expected.dtype() == rc::float32 ? 1e-3 : 0.05;
+  const double digits = computed_in == rc::float64 ? 1e-9 : computed_in == rc::float32 ? 1e-3 : 0.05;
   const auto x = actual.to_vector<std::complex<double>>(), y = expected.to_vector<std::complex<double>>();
   double size = 1;
   for (const auto& element : y)
@@ -130,10 +131,26 @@ class RecordedPrograms : public testing::TestWithParam<int> {
     SCOPED_TRACE("simplified: " + rc::to_string(simplified));
     rc::check(simplified);
     EXPECT_EQ(rc::to_string(simplified.simplified()), rc::to_string(simplified));
+    const rc::Program kernels = rc::compile::with_lane_kernels(simplified);  // along an open size
+    const rc::Program unrolled = rc::compile::with_lane_kernels(simplified, {.most_unrolled = 16});
     for (const std::int64_t more : {0, 1, 2}) {
       const Tensor x = longer(argument, more);
       const std::optional<Tensor> y = eager(x);
       if (!y || !y->defined()) continue;
+      for (const rc::Program* p : {&kernels, &unrolled}) {
+        if (p == &unrolled && more > 0) continue;
+        SCOPED_TRACE("with kernels: " + rc::to_string(*p));
+        const auto found = outcome_of([&] { return (*p)({x})[0]; });
+        // What was rounded to fewer digits on the way has no more.
+        const bool has_halves = text.find("f16[") != std::string::npos;
+        const rc::DType least = has_halves                               ? rc::float16
+                                : text.find("f32[") != std::string::npos ? rc::float32
+                                                                         : y->dtype();
+        if (found.value) expect_same(*found.value, *y, std::min(least, y->dtype()));
+        else
+          EXPECT_TRUE(more > 0 && says_one_of(found.error, {"record it again", "record the function again"}))
+              << found.error;
+      }
       for (const rc::Program* p : {&*recorded, &read}) {
         const auto [found, refusal_of_size] = outcome_of([&] { return (*p)({x})[0]; });
         if (!found && more > 0) {
@@ -142,7 +159,7 @@ class RecordedPrograms : public testing::TestWithParam<int> {
           continue;
         }
         ASSERT_TRUE(found) << "more " << more << ": " << refusal_of_size;
-        expect_same(*found, *y);
+        expect_same(*found, *y, y->dtype());
         other_sizes_ += more > 0;
       }
       const auto found = outcome_of([&] { return simplified({x})[0]; });

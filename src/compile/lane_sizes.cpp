@@ -1,0 +1,87 @@
+// Sizes in numbers.
+#include "compile/lane_sizes.h"
+
+#include <algorithm>
+
+namespace ricci::compile {
+namespace {
+
+/// Not one that is said in others, or known to be a number.
+bool is_unknown(const std::string& name) {
+  return name[0] == 's' && name.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
+}  // namespace
+
+LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options)
+    : table_(body.symbols.get()),
+      lanes_(lanes),
+      lane_number_(options.lane_number > 0 ? options.lane_number : -1),
+      lane_(options.lanes) {
+  if (!table_) return;
+  std::vector<std::string> names;
+  for (const Variable v : body.inputs)
+    for (const Size size : body.types[static_cast<std::size_t>(v)].shape) {
+      const std::size_t i = sizes_.size();
+      names.push_back(size.is_symbol() ? table_->print(size) : std::string("-"));
+      sizes_.push_back(size);
+      if (!is_unknown(names.back())) continue;
+      const std::int64_t given = i < options.sizes.size() ? options.sizes[i] : -1;
+      const bool is_small = options.sizes.empty() && size.hint() <= options.most_unrolled && names.back() != lane_;
+      if (given >= 0 || is_small) {
+        sizes_.back() = given >= 0 ? given : size.hint();
+        continue;
+      }
+      if (lane_.empty() && lane_number_ < 0) lane_ = names.back();
+      if (std::ranges::find(unknown_, names.back()) == unknown_.end()) unknown_.push_back(names.back());
+      const auto place = std::ranges::find(unknown_, names.back()) - unknown_.begin();
+      sizes_.back() = names.back() == lane_ ? lanes : 1009 + 10 * place;
+    }
+  with_more_lanes_ = with_others_open_ = sizes_;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_open = std::ranges::find(unknown_, names[i]) != unknown_.end();
+    if (is_open && names[i] == lane_) with_more_lanes_[i] = with_more_lanes_[i] + 1;
+    if (is_open && names[i] != lane_) with_others_open_[i] = with_others_open_[i] + 1;
+  }
+  for (std::vector<Size>* const sizes : {&sizes_, &with_more_lanes_, &with_others_open_})
+    for (Size& size : *sizes)
+      if (size.is_symbol()) size = table_->evaluate(size, *sizes);
+  if (const Guard* guard = table_->broken(sizes_))
+    refuse("it holds only where " + table_->print(guard->left) + to_string(guard->relation) +
+           table_->print(guard->right));
+}
+
+bool LaneSizes::changes_with(Size size, const std::vector<Size>& others) const {
+  return size.is_symbol() && table_->evaluate(size, sizes_).raw() != table_->evaluate(size, others).raw();
+}
+bool LaneSizes::is_lane(Size size) const {
+  return size.is_symbol() ? !lane_.empty() && table_->print(size) == lane_ : size.raw() == lane_number_;
+}
+bool LaneSizes::depends_on_lanes(Size size) const {
+  return size.is_symbol() ? !lane_.empty() && changes_with(size, with_more_lanes_) : size.raw() == lane_number_;
+}
+bool LaneSizes::is_open(Size size) const { return changes_with(size, with_others_open_); }
+
+void LaneSizes::require_no_open() const {
+  if (unknown_.size() > 1 || (lane_number_ > 0 && !unknown_.empty()))
+    refuse("the sizes " + unknown_.front() + " and " +
+           (lane_number_ > 0 ? std::to_string(lane_number_) : unknown_.back()) + " may both be others");
+}
+
+Type LaneSizes::put(Type type) const {
+  for (Size& size : type.shape) put(size);
+  return type;
+}
+
+OwnedParameters LaneSizes::put(const Equation& e) const {
+  struct Numbers final : SizeVisitor {
+    const LaneSizes& sizes;
+    explicit Numbers(const LaneSizes& sizes) : sizes(sizes) {}
+    void visit(Size& size) override { sizes.put(size); }
+  } numbers(*this);
+  OwnedParameters parameters(e.rules->parameters, e.parameters.get());
+  if ((table_ && e.has_symbols) || lane_number_ > 0) e.rules->parameters.visit_sizes(parameters.mutable_get(), numbers);
+  return parameters;
+}
+
+}  // namespace ricci::compile

@@ -1,0 +1,70 @@
+// The sizes of a program as lanes see them: one symbol is the number of lanes, the others are numbers. Knows nothing of
+// elements.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+
+namespace ricci::compile {
+
+/// A program that cannot be said element by element: why, with the equation.
+struct NotExpandable {
+  std::string why;
+};
+[[noreturn]] inline void refuse(const std::string& why) { throw NotExpandable{why}; }
+
+/// What a program is taken apart for.
+struct ExpandOptions {
+  /// Which number each size of the inputs is, in their order, where it is a symbol; -1: it stays open, and the lanes
+  /// may lie along it. Whoever gives numbers runs the result for these sizes alone.
+  std::vector<std::int64_t> sizes = {};
+  /// Where `sizes` is empty: open sizes up to this are what they were in the recording.
+  std::int64_t most_unrolled = 0;
+  /// The symbol that is the number of lanes, where several are open (`s0`); empty: the first.
+  std::string lanes = {};
+  /// A size that is the number of lanes wherever it stands as a number; 0: there is none.
+  std::int64_t lane_number = 0;
+  std::size_t most_steps = 10'000;  ///< that are computed once or in a lane, elementary functions taken apart
+  /// Whether zeros that an operation without operands makes are structural, as those of seeds are.
+  bool created_zeros_are_structural = false;
+};
+
+/// The sizes of a program for one number of lanes.
+class LaneSizes {
+ public:
+  /// Requires: the program's symbols are installed. Throws NotExpandable where a guard does not hold.
+  LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options);
+
+  std::int64_t lanes() const { return lanes_; }
+  bool has_lanes() const { return lane_number_ > 0 || !lane_.empty(); }
+  bool is_lane(Size size) const;
+  bool depends_on_lanes(Size size) const;
+  /// Whether it depends on a size that is neither the number of lanes nor known.
+  bool is_open(Size size) const;
+  /// Throws NotExpandable where there is one.
+  void require_no_open() const;
+  /// The names of all symbols that are not known.
+  const std::vector<std::string>& unknown() const { return unknown_; }
+
+  void put(Size& size) const {
+    if (size.is_symbol()) size = table_->evaluate(size, sizes_);
+    else if (size.raw() == lane_number_) size = lanes_;
+  }
+  Type put(Type type) const;
+  /// The parameters in numbers.
+  OwnedParameters put(const Equation& e) const;
+
+ private:
+  bool changes_with(Size size, const std::vector<Size>& others) const;
+
+  const SymbolTable* table_;
+  std::int64_t lanes_, lane_number_;
+  std::vector<Size> sizes_, with_more_lanes_, with_others_open_;
+  std::string lane_;  // its name; empty: there is none
+  std::vector<std::string> unknown_;
+};
+
+}  // namespace ricci::compile

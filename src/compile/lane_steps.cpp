@@ -1,0 +1,302 @@
+// Which equations go together, and the operation that runs their kernel.
+#include "compile/lane_steps.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "compile/lane_kernel.h"
+#include "kernels/elementwise.h"
+#include "primitive/interpreter.h"
+#include "program/element_rules.h"
+#include "ricci/primitive/scratch.h"
+
+namespace ricci::compile {
+namespace {
+
+std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
+
+/// A size of a result: `number + per_lane * lanes`.
+struct Extent {
+  std::int64_t number, per_lane;
+};
+struct Result {
+  DType dtype;
+  std::vector<Extent> sizes;
+  bool weak;
+};
+
+/// A group with its kernel.
+struct Group {
+  std::shared_ptr<const LaneKernel> kernel;
+  std::vector<Result> results;
+  int lane_input = -1, lane_axis = -1;  // whose size is the number of lanes; -1: there is one lane
+  Program whole, part;                  // to learn what the part throws
+  ExpandOptions options;
+
+  /// The part for so many lanes, in numbers.
+  Program part_in_numbers(std::int64_t lanes) const {
+    std::optional<SymbolScope> scope;
+    if (whole.body().symbols) scope.emplace(*whole.body().symbols);
+    const LaneSizes sizes(whole.body(), lanes, options);
+    auto body = std::make_unique<ProgramBody>(part.body());
+    for (Type& type : body->types) type = sizes.put(type);
+    for (Equation& e : body->equations) e.parameters = sizes.put(e), e.has_symbols = false;
+    body->symbols = nullptr;
+    return Program(Shared<const ProgramBody>(body.release()));
+  }
+};
+
+/// A group as a parameter.
+struct GroupParameter {
+  std::shared_ptr<const Group> group;
+  void print_parameter(std::string& out) const { out += std::to_string(group->kernel->steps()); }
+  bool operator==(const GroupParameter& other) const { return group == other.group; }
+};
+
+bool is_contiguous(const Strided& x) {
+  std::int64_t size = 1;
+  for (int i = x.rank - 1; i >= 0; --i) {
+    if (x.shape[i] != 1 && x.strides[i] != size) return false;
+    size *= x.shape[i];
+  }
+  return true;
+}
+
+std::int64_t count_of(const Strided& x) {
+  std::int64_t count = 1;
+  for (int i = 0; i < x.rank; ++i) count *= x.shape[i];
+  return count;
+}
+
+/// A group of equations, run by its kernel.
+struct LaneStep {
+  using kind = Explicit;
+  static constexpr const char* name = "lanes";
+  static constexpr bool locally_constant = true;  // no rule derives from it
+  GroupParameter steps;
+
+  Types type(const Types& in) const {
+    const Group& group = *steps.group;
+    const Size lanes = group.lane_input < 0 ? Size(1) : in[at(group.lane_input)].shape[at(group.lane_axis)];
+    Types types;
+    for (const Result& result : group.results) {
+      Shape shape;
+      for (const Extent& e : result.sizes)
+        shape.push_back(e.per_lane == 0 ? Size(e.number) : Size(e.number) + Size(e.per_lane) * lanes);
+      types.push_back({result.dtype, shape, result.weak});
+    }
+    return types;
+  }
+  void eval(Outputs out, Inputs in) const {
+    const Group& group = *steps.group;
+    std::vector<Strided> inputs(in.begin(), in.end());
+    std::vector<std::unique_ptr<kernels::Scratch<std::byte>>> copies;
+    std::vector<Strides> strides;
+    strides.reserve(in.size());
+    for (Strided& x : inputs) {
+      if (is_contiguous(x)) continue;
+      const auto bytes = count_of(x) * static_cast<std::int64_t>(element_size(x.dtype));
+      copies.push_back(std::make_unique<kernels::Scratch<std::byte>>(bytes));
+      strides.push_back(contiguous_strides(Shape(x.shape, x.shape + x.rank)));
+      const Strided copy{copies.back()->data(), x.dtype, x.rank, x.shape, strides.back().data()};
+      kernels::copy(copy, x);
+      x = copy;
+    }
+    const std::int64_t lanes = group.lane_input < 0 ? 1 : in[at(group.lane_input)].shape[group.lane_axis];
+    if (lanes == 0 || !group.kernel->run(inputs, out, lanes)) run_part(out, in, lanes);
+  }
+  BatchedOutputs batch(const Batch&) const {
+    throw TransformError("a program with lane kernels runs outside transforms");
+  }
+
+ private:
+  /// Equation by equation: throws what is wrong with the values.
+  void run_part(Outputs out, Inputs in, std::int64_t lanes) const {
+    std::vector<Tensor> inputs;
+    for (const Strided& x : in) {
+      ArrayRef array = make_array({x.dtype, Shape(x.shape, x.shape + x.rank)});
+      kernels::copy(array->strided(), x);
+      inputs.push_back(wrap(array));
+    }
+    const std::vector<Tensor> results = steps.group->part_in_numbers(lanes)(inputs);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
+  }
+};
+
+/// Whether the equation computes anything: by views and copies alone, no group is worth a kernel.
+bool computes(const Equation& e) {
+  return e.rules->formula || e.rules->accumulation || Facts<ExpansionOf>::of(*e.rules);
+}
+
+class Grouping {
+ public:
+  Grouping(const Program& program, const ExpandOptions& options)
+      : program_(program), body_(program.body()), options_(options) {
+    choose_lanes();
+    give_levels();
+  }
+
+  Program result() {
+    auto to = std::make_unique<ProgramBody>(body_);
+    to->equations.clear();
+    for (int level = 0; level <= last_level_; ++level) {
+      std::vector<std::size_t> grouped, others;
+      for (std::size_t i = 0; i < body_.equations.size(); ++i)
+        if (level_[i] == level) (apart_[i] ? others : grouped).push_back(i);
+      std::optional<Equation> lanes;
+      if (std::ranges::count_if(grouped, [&](std::size_t i) { return computes(body_.equations[i]); }) >= 2)
+        lanes = as_one(grouped);
+      if (lanes) to->equations.push_back(std::move(*lanes));
+      else
+        for (const std::size_t i : grouped) to->equations.push_back(body_.equations[i]);
+      for (const std::size_t i : others) to->equations.push_back(body_.equations[i]);
+    }
+    return Program(Shared<const ProgramBody>(to.release()));
+  }
+
+ private:
+  /// Of several open sizes, the one along which most equations are independent.
+  void choose_lanes() {
+    const std::vector<std::string> names = LaneSizes(body_, 3, options_).unknown();
+    std::ptrdiff_t most = -1;
+    ExpandOptions chosen = options_;
+    std::vector<ExpandOptions> all;
+    const auto add = [&](const std::string& name, std::int64_t number) {
+      all.push_back(options_);
+      all.back().lanes = name;
+      all.back().lane_number = number;
+    };
+    for (const std::string& name : names) add(name, 0);
+    for (const std::int64_t number : large_numbers()) add("", number);
+    if (all.empty()) add("", 0);
+    for (const ExpandOptions& options : all) {
+      std::vector<bool> apart = not_expandable(body_, LaneSizes(body_, 3, options), options);
+      std::ptrdiff_t count = 0;
+      for (std::size_t i = 0; i < apart.size(); ++i) count += !apart[i] && computes(body_.equations[i]);
+      if (count <= most) continue;
+      most = count;
+      apart_ = std::move(apart);
+      chosen = options;
+    }
+    options_ = chosen;
+  }
+  static constexpr std::int64_t unrolled_as_number = 64;
+  /// Sizes that stand in types as larger numbers: at most four, the most frequent first.
+  std::vector<std::int64_t> large_numbers() const {
+    std::map<std::int64_t, int> counts;
+    for (const Type& type : body_.types)
+      for (const Size size : type.shape)
+        if (!size.is_symbol() && size.raw() > unrolled_as_number) ++counts[size.raw()];
+    std::vector<std::int64_t> numbers;
+    for (const auto& [number, count] : counts) numbers.push_back(number);
+    std::ranges::stable_sort(numbers, [&](std::int64_t a, std::int64_t b) { return counts[a] > counts[b]; });
+    if (numbers.size() > 4) numbers.resize(4);
+    return numbers;
+  }
+
+  /// A group stands before the equations of its level that stay apart, which stand before the next group. What has an
+  /// effect keeps its order.
+  void give_levels() {
+    std::vector<int> of_variable(body_.types.size(), 0);
+    int effects = 0;
+    for (std::size_t i = 0; i < body_.equations.size(); ++i) {
+      const Equation& e = body_.equations[i];
+      int level = 0;
+      for (const Variable v : e.inputs) level = std::max(level, of_variable[at(v)]);
+      const bool may_matter = apart_[i] && (e.rules->effect != Effect::no_effect || e.rules->kind == Kind::custom);
+      if (may_matter) level = effects = std::max(level, effects);
+      level_.push_back(level);
+      last_level_ = std::max(last_level_, level);
+      for (const Variable v : e.outputs) of_variable[at(v)] = level + (apart_[i] ? 1 : 0);
+    }
+  }
+
+  std::optional<Equation> as_one(const std::vector<std::size_t>& equations) const {
+    std::vector<bool> made(body_.types.size()), read(body_.types.size()), is_number(body_.types.size());
+    for (const Constant& c : body_.constants) is_number[at(c.variable)] = true;
+    ProgramBody part{.symbols = body_.symbols,
+                     .types = body_.types,
+                     .inputs = {},
+                     .constants = body_.constants,
+                     .captures = {},
+                     .equations = {},
+                     .outputs = {},
+                     .vmaps = body_.vmaps};
+    std::vector<bool> is_inside(body_.equations.size());
+    for (const std::size_t i : equations) {
+      const Equation& e = body_.equations[i];
+      is_inside[i] = true;
+      for (const Variable v : e.inputs) {
+        if (!made[at(v)] && !read[at(v)] && !is_number[at(v)]) part.inputs.push_back(v);
+        read[at(v)] = true;
+      }
+      for (const Variable v : e.outputs) made[at(v)] = true;
+      part.equations.push_back(e);
+    }
+    std::vector<bool> wanted(body_.types.size());
+    for (const Variable v : body_.outputs) wanted[at(v)] = true;
+    for (std::size_t i = 0; i < body_.equations.size(); ++i)
+      if (!is_inside[i])
+        for (const Variable v : body_.equations[i].inputs) wanted[at(v)] = true;
+    for (const std::size_t i : equations)
+      for (const Variable v : body_.equations[i].outputs)
+        if (wanted[at(v)]) part.outputs.push_back(v);
+    return with_kernel(part);
+  }
+
+  std::optional<Equation> with_kernel(const ProgramBody& part) const {
+    const LaneSizes more(body_, 3, options_), fewer(body_, 2, options_);
+    if (part.inputs.empty()) return std::nullopt;
+    auto group = std::make_shared<Group>();
+    for (std::size_t i = 0; i < part.inputs.size(); ++i) {
+      const Shape& shape = body_.types[at(part.inputs[i])].shape;
+      for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        if (group->lane_input < 0 && more.is_lane(shape[axis]))
+          group->lane_input = static_cast<int>(i), group->lane_axis = static_cast<int>(axis);
+    }
+    for (const Variable v : part.outputs) {
+      Result result{body_.types[at(v)].dtype, {}, body_.types[at(v)].weak};
+      for (const Size size : body_.types[at(v)].shape) {
+        Size three = size, two = size;
+        more.put(three), fewer.put(two);
+        const std::int64_t per_lane = three.raw() - two.raw();
+        if (per_lane != 0 && group->lane_input < 0) return std::nullopt;
+        result.sizes.push_back({three.raw() - 3 * per_lane, per_lane});
+      }
+      group->results.push_back(result);
+    }
+    group->part = with_own_numbers(part);
+    const MadeKernel made = lane_kernel(group->part.body(), more, fewer, options_);
+    const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
+    if (!kernel) return std::nullopt;
+    group->kernel = *kernel;
+    group->whole = program_;
+    group->options = options_;
+    const LaneStep step{{std::move(group)}};
+    Equation e{.rules = &rules_of<LaneStep>, .parameters = own(step), .inputs = {}, .outputs = {}};
+    for (const Variable v : part.inputs) e.inputs.push_back(v);
+    for (const Variable v : part.outputs) e.outputs.push_back(v);
+    return e;
+  }
+
+  const Program& program_;
+  const ProgramBody& body_;
+  ExpandOptions options_;
+  std::vector<int> level_;  // by equation
+  std::vector<bool> apart_;
+  int last_level_ = 0;
+};
+
+}  // namespace
+
+Program with_lane_kernels(const Program& program, const ExpandOptions& options) try {
+  if (!makes_kernels() || program.equations() == 0) return program;
+  std::optional<SymbolScope> scope;
+  if (program.body().symbols) scope.emplace(*program.body().symbols);
+  return Grouping(program, options).result();
+} catch (const NotExpandable&) { return program; }
+
+}  // namespace ricci::compile

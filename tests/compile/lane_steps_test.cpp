@@ -1,0 +1,97 @@
+// Programs whose equations are put together into lane kernels: which go together, and that the results stay.
+#include "compile/lane_steps.h"
+
+#include <gtest/gtest.h>
+
+#include "support/golden.h"
+#include "support/lane_kernels.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+
+namespace {
+
+class LaneSteps : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!testing_support::makes_kernels()) GTEST_SKIP() << "built without a compiler";
+  }
+};
+
+rc::Program with_kernels(const rc::Program& traced) {
+  return rc::compile::with_lane_kernels(traced.simplified(), {.most_unrolled = 16});
+}
+
+void expect_text(const rc::Program& program, std::string_view text) {
+  if (text.starts_with('\n')) text.remove_prefix(1);
+  const std::string found = to_string(program);
+  if (found != text)
+    ADD_FAILURE() << testing_support::difference(testing_support::lines_of(std::string(text)),
+                                                 testing_support::lines_of(found));
+}
+
+void expect_close(const std::vector<Tensor>& found, const std::vector<Tensor>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i].dtype(), expected[i].dtype());
+    EXPECT_TRUE(allclose(found[i], expected[i], 1e-5, 1e-6)) << found[i] << expected[i];
+  }
+}
+
+// Nobody says what one element of a sorted vector is: sorting stands between two kernels.
+TEST_F(LaneSteps, WhatCannotBeSaidElementByElementStandsBetweenKernels) {
+  const auto f = [](const Tensor& x) {
+    const Tensor sorted = std::get<0>(sort(sin(x) * 2));
+    return exp(sorted) + tanh(sorted);
+  };
+  const Tensor x = rc::rand({100});
+  const rc::Program program = rc::trace(f)(x), kernels = with_kernels(program);
+  expect_text(kernels, R"(
+program(a: f32[s0]) {
+  b: f32[s0] = lanes[steps=21] a
+  c: f32[s0], d: i64[s0] = sort[axis=0, descending=false] b
+  e: f32[s0] = lanes[steps=37] c
+  return e
+}
+)");
+  for (const std::int64_t n : {100, 3, 1000}) {
+    const Tensor y = rc::rand({n}) * 4;
+    expect_close(kernels({y}), program({y}));
+  }
+}
+
+// The paths are a number of the function's own, and no size of an input.
+TEST_F(LaneSteps, LanesMayBeANumberOfTheFunction) {
+  const auto f = [](const Tensor& scale) {
+    const Tensor paths = rc::linspace(0, 1, 5000).reshape({1000, 5});
+    return exp(cumsum(paths * scale, 1)).mean(1).sum();
+  };
+  const rc::Program program = rc::trace(rc::value_and_grad(f))(rc::tensor(0.5F)), kernels = with_kernels(program);
+  EXPECT_LT(kernels.equations(), 9U) << kernels;
+  expect_close(kernels({rc::tensor(0.25F)}), program({rc::tensor(0.25F)}));
+}
+
+TEST_F(LaneSteps, OperandsOfAnyLayoutAreRead) {
+  const auto f = [](const Tensor& a, const Tensor& b) { return (a * b + 1).sum() * a[0]; };
+  const Tensor x = rc::rand({3, 100}).mT(), y = rc::rand({1, 3}).expand({100, 3});
+  const rc::Program program = rc::trace(rc::vmap(f))(x, y);
+  const rc::Program kernels = with_kernels(program);
+  EXPECT_EQ(kernels.equations(), 1U) << kernels;
+  expect_close(kernels({x, y}), program({x, y}));
+}
+
+TEST_F(LaneSteps, ErrorsOfValuesAreThoseOfTheOperation) {
+  const auto f = [](const Tensor& a) { return cholesky(a * 2).sum(); };
+  const Tensor a = rc::eye(3).expand({20, 3, 3}).contiguous();
+  const rc::Program program = rc::trace(rc::vmap(f))(a), kernels = with_kernels(program);
+  expect_close(kernels({a}), program({a}));
+  a[13].select(0, 2).fill_(-1);
+  try {
+    kernels({a});
+    ADD_FAILURE() << "threw nothing";
+  } catch (const rc::ValueError& error) {
+    EXPECT_NE(std::string(error.what()).find("is not positive definite"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
