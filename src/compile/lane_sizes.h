@@ -28,8 +28,6 @@ struct ExpandOptions {
   /// A size that is the number of lanes wherever it stands as a number; 0: there is none.
   std::int64_t lane_number = 0;
   std::size_t most_steps = 10'000;  ///< that are computed once or in a lane, elementary functions taken apart
-  /// Whether zeros that an operation without operands makes are structural, as those of seeds are.
-  bool created_zeros_are_structural = false;
 };
 
 /// The sizes of a program for one number of lanes.

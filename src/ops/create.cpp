@@ -133,6 +133,25 @@ struct EyePart {
   }
 };
 
+/// Seeds of derivatives: the same part of an identity. A reader of programs may take its zeros for structure.
+struct Seeds {
+  using kind = Explicit;
+  static constexpr const char* name = "seeds";
+  static constexpr bool locally_constant = true;
+  Size row, column, rows, columns;
+  DType dtype;
+
+  EyePart part() const { return {row, column, rows, columns, dtype}; }
+  Type type() const { return part().type(); }
+  void eval(Outputs out, Inputs in) const { part().eval(out, in); }
+  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
+  static std::vector<Sample<Seeds>> samples() {
+    return {{{1, 0, 2, 4, DType::float64}, {}}, {{0, 1, 3, 2, DType::float32}, {}}};
+  }
+};
+
+[[maybe_unused]] const bool has_zeros = has_structural_zeros<Seeds>();
+
 template <class T>
 T element(double value) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
@@ -367,9 +386,9 @@ Tensor make_arange(const Tensor& start, const Tensor& end, const Tensor& step, s
 
 }  // namespace
 
-Tensor eye_part(Size row, Size column, Size rows, Size columns, DType dtype) {
+Tensor seeds_part(Size row, Size column, Size rows, Size columns, DType dtype) {
   require_sizes("eye", {rows, columns});
-  return make("eye", EyePart{row, column, rows, columns, dtype});
+  return make("eye", Seeds{row, column, rows, columns, dtype});
 }
 Tensor zeros_of(const Type& type) { return make("zeros", StructuralZeros{type.shape, type.dtype}); }
 Tensor places_along(Size size) { return make("arange", ArangeIntegers{0, 1, size, DType::int64}); }

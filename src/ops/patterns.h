@@ -7,7 +7,7 @@ namespace ricci {
 
 /// The places along an axis of this size: 0, 1, … as int64.
 Tensor places_along(Size size);
-/// Part of an identity matrix: its rows from `row` on, its columns from `column` on.
-Tensor eye_part(Size row, Size column, Size rows, Size columns, DType dtype);
+/// Part of an identity matrix, as seeds of derivatives: its rows from `row` on, its columns from `column` on.
+Tensor seeds_part(Size row, Size column, Size rows, Size columns, DType dtype);
 
 }  // namespace ricci

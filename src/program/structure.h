@@ -14,6 +14,14 @@ bool gives_structural_zeros() {
   return Facts<ZerosOf>::add(rules_of<P>, [](const Type& type) { return own(P{type.shape, type.dtype}); });
 }
 
+/// Of an operation without operands that gives structural zeros beside other elements, as seeds of derivatives do.
+///   const bool has_zeros = has_structural_zeros<Seeds>();
+using HasStructuralZeros = bool (*)();
+template <class P>
+bool has_structural_zeros() {
+  return Facts<HasStructuralZeros>::add(rules_of<P>, [] { return true; });
+}
+
 /// Of an operation that gives its first operand with a part replaced by its second: turns the first one's layout into
 /// that of the part, as `Rules::alias` does.
 ///   const bool part_known = replaces_part<Put>();

@@ -77,7 +77,7 @@ std::vector<Tensor> ForwardJacobian::State::seeds() const {
     Shape shape = type.shape;
     shape.insert(0, rows);
     const Called as(name);
-    parts.push_back(reshape(eye_part(from, offset, rows, n, type.dtype), shape));
+    parts.push_back(reshape(seeds_part(from, offset, rows, n, type.dtype), shape));
     offset = offset + n;
   }
   return parts;

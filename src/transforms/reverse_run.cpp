@@ -222,7 +222,7 @@ std::vector<Tensor> rows_from(const Recording::State& s, std::size_t leaf, Size 
   seed_shape.insert(0, rows);
   const auto seeds_of_rows = [&] {
     const Called as(name);
-    return reshape(eye_part(examples.first, 0, rows, out.shape.numel(), out.dtype), seed_shape);
+    return reshape(seeds_part(examples.first, 0, rows, out.shape.numel(), out.dtype), seed_shape);
   };
   const Tensor seeds = seeds_of_rows();
   BatchInterpreter batch(rows, Entry{}, examples);
@@ -245,7 +245,7 @@ std::vector<Tensor> row_from(const Recording::State& s, std::size_t leaf, std::i
   std::vector<Tensor> cts(s.output_types.size());
   {
     const Called as(name);
-    cts[leaf] = reshape(eye_part(element, 0, 1, out.shape.numel(), out.dtype), out.shape);
+    cts[leaf] = reshape(seeds_part(element, 0, 1, out.shape.numel(), out.dtype), out.shape);
   }
   std::vector<Tensor> gradients = pull_back(s, cts, false);
   for (Tensor& g : gradients)

@@ -115,6 +115,26 @@ to 0[0 + 2 lane] 0[1 + 2 lane] 0[0 + 2 lanes + 1 lane]
 )");
 }
 
+// A Jacobian has zeros where its seeds do: 0 * x is none there. An identity that the user makes has numbers.
+TEST(LanePrograms, ZerosOfSeedsAreStructure) {
+  const auto square = [](const Tensor& x) { return x * x; };
+  expect_lanes(ricci::trace(ricci::jacfwd(square))(ricci::ones({2})), R"(
+x0: f32 = input 0[0]
+x1: f32 = input 0[1]
+a: f32 = add x0 x0
+b: f32 = add x1 x1
+return a 0! 0! b
+to 0[0] 0[1] 0[2] 0[3]
+)");
+  expect_lanes(ricci::trace([](const Tensor& x) { return x * ricci::eye(2)[0]; })(ricci::ones({2})), R"(
+x0: f32 = input 0[0]
+x1: f32 = input 0[1]
+a: f32 = multiply x1 0
+return x0 a
+to 0[0] 0[1]
+)");
+}
+
 TEST(LanePrograms, MixedLanesAreRefusedWithTheOperation) {
   const auto expanded =
       ricci::compile::expand(ricci::trace([](const Tensor& x) { return x + flip(x, {0}); })(ricci::ones({100})));

@@ -266,10 +266,10 @@ TEST(GoldenControl, AHessianOfABranchIsABranch) {
   };
   expect_golden_whole(rc::trace(rc::hessian(kink))(rc::tensor(2.)), R"(
 program(a: f32[]) {
-  b: f32[1,1] = eye[row=0, column=0, rows=1, columns=1, dtype=f32]
+  b: f32[1,1] = seeds[row=0, column=0, rows=1, columns=1, dtype=f32]
   c: f32[i=1] = reshape[shape=(1)] b
   d: bool[] = gt a 0
-  e: f32[1,1] = eye[row=0, column=0, rows=1, columns=1, dtype=f32]
+  e: f32[1,1] = seeds[row=0, column=0, rows=1, columns=1, dtype=f32]
   f: f32[j=1] = reshape[shape=(1)] e
   g: f32[j=1], h: f32[i=1,j=1] = cond[operands=3, branches=(program(a: f32[], b: f32[1], c: f32[1]) {
       d: f32[1] = sin_slope b a
