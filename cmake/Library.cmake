@@ -41,7 +41,8 @@ if(RICCI_COMPILE)
   target_include_directories(ricci_code SYSTEM PRIVATE ${RICCI_LLVM_INCLUDE_DIR})
   target_compile_features(ricci_code PRIVATE cxx_std_20)
   target_compile_options(ricci_code PRIVATE -fno-rtti -O1)
-  target_compile_definitions(ricci_compile PRIVATE RICCI_CODE_LIBRARY="$<TARGET_FILE_NAME:ricci_code>")
+  target_compile_definitions(ricci_compile PRIVATE RICCI_CODE_LIBRARY="$<TARGET_FILE_NAME:ricci_code>"
+                                                   RICCI_CODE_DIRECTORY="${CMAKE_INSTALL_FULL_LIBDIR}/")
   add_dependencies(ricci ricci_code)
 endif()
 

@@ -42,7 +42,7 @@ bool dumps(std::string_view pass) {
   return false;
 }
 
-/// Beside the library that this code is part of, or where the loader looks.
+/// Beside the library that this code is part of, where it is installed, or where the loader looks.
 Generate load_generator() {
 #ifdef RICCI_CODE_LIBRARY
   Dl_info self{};
@@ -51,7 +51,8 @@ Generate load_generator() {
     beside = self.dli_fname;
     beside.erase(beside.find_last_of('/') == std::string::npos ? 0 : beside.find_last_of('/') + 1);
   }
-  for (const std::string& path : {beside + RICCI_CODE_LIBRARY, std::string(RICCI_CODE_LIBRARY)})
+  for (const std::string& path : {beside + RICCI_CODE_LIBRARY, std::string(RICCI_CODE_DIRECTORY RICCI_CODE_LIBRARY),
+                                  std::string(RICCI_CODE_LIBRARY)})
     if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return reinterpret_cast<Generate>(dlsym(library, "ricci_generate"));
 #endif

@@ -3,6 +3,8 @@
 #include "ops/factorizations.h"
 #include "ops/samples.h"
 #include "primitive/called.h"
+#include "program/element_rules.h"
+#include "ricci/primitive/scalar.h"
 
 namespace ricci {
 namespace {
@@ -11,6 +13,47 @@ void require_regular(const char* op, const MatrixInfo& info) {
   if (const int pivot = info.first_failure())
     raise<ValueError>(std::string(op) + ": " + info.text() + " is singular: pivot " + std::to_string(pivot) +
                       " of its LU factorisation is zero");
+}
+
+/// x with a x = b for each member, as batches of small systems are solved: rows are exchanged lane by lane.
+template <class T>
+Elements<T> solved(Checks& checks, Elements<T> a, Elements<T> x) {
+  const std::int64_t n = x.size(2), columns = x.size(1);
+  for (std::int64_t member = 0; member * n * columns < std::ssize(x.of); ++member) {
+    const auto in_a = [&](std::int64_t i, std::int64_t k) -> T& { return a.of[at((member * n + i) * n + k)]; };
+    const auto in_x = [&](std::int64_t i, std::int64_t c) -> T& { return x.of[at((member * n + i) * columns + c)]; };
+    for (std::int64_t j = 0; j < n; ++j) {
+      T row(j), largest = scalar::abs(in_a(j, j));
+      for (std::int64_t i = j + 1; i < n; ++i) {
+        const T size = scalar::abs(in_a(i, j));
+        const auto is_larger = scalar::greater(size, largest);
+        row = scalar::select(is_larger, T(i), row);
+        largest = scalar::select(is_larger, size, largest);
+      }
+      for (std::int64_t i = j + 1; i < n; ++i) {
+        const auto here = scalar::equal(row, T(i));
+        const auto exchange = [&](T& upper, T& lower) {
+          const T old = upper;
+          upper = scalar::select(here, lower, upper);
+          lower = scalar::select(here, old, lower);
+        };
+        for (std::int64_t k = 0; k < n; ++k) exchange(in_a(j, k), in_a(i, k));
+        for (std::int64_t c = 0; c < columns; ++c) exchange(in_x(j, c), in_x(i, c));
+      }
+      checks.require(scalar::not_equal(in_a(j, j), T(0)));
+      for (std::int64_t i = j + 1; i < n; ++i) {
+        const T factor = in_a(i, j) / in_a(j, j);
+        for (std::int64_t k = j + 1; k < n; ++k) in_a(i, k) = scalar::fma(-factor, in_a(j, k), in_a(i, k));
+        for (std::int64_t c = 0; c < columns; ++c) in_x(i, c) = scalar::fma(-factor, in_x(j, c), in_x(i, c));
+      }
+    }
+    for (std::int64_t k = n; k-- > 0;)
+      for (std::int64_t c = 0; c < columns; ++c) {
+        in_x(k, c) = in_x(k, c) / in_a(k, k);
+        for (std::int64_t i = 0; i < k; ++i) in_x(i, c) = scalar::fma(-in_a(i, k), in_x(k, c), in_x(i, c));
+      }
+  }
+  return x;
 }
 
 /// x with a x = b.
@@ -44,6 +87,10 @@ struct Solve {
     return {r.wants(0) ? neg(matmul(ct, adjoint(r.outputs[0]))) : Tensor(), ct};
   }
   BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
+  template <class T>
+  Elements<T> expand(Checks& checks, const Elements<T>& a, const Elements<T>& b) const {
+    return solved(checks, a, b);
+  }
   static std::vector<Sample<Solve>> samples() {
     return {{{}, {regular({}, 3), uniform_around_zero({3, 2})}},
             {{}, {regular({2}, 2), uniform_around_zero({2, 2, 1})}},
@@ -75,10 +122,19 @@ struct Inverse {
     return {neg(matmul(matmul(x, r.cotangents[0]), x))};
   }
   Inverse lifted() const { return {}; }
+  template <class T>
+  Elements<T> expand(Checks& checks, const Elements<T>& a) const {
+    Elements<T> identity{a.shape, {}};
+    const std::int64_t n = a.size(1);
+    for (std::int64_t i = 0; i < std::ssize(a.of); ++i) identity.of.push_back(T(i % (n * n) % (n + 1) == 0 ? 1 : 0));
+    return solved(checks, a, identity);
+  }
   static std::vector<Sample<Inverse>> samples() {
     return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 1)}}, {{}, {regular({}, 0)}}};
   }
 };
+
+[[maybe_unused]] const bool expands = expands_to_elements<Solve>() && expands_to_elements<Inverse>();
 
 }  // namespace
 

@@ -4,9 +4,46 @@
 #include "kernels/reduce.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
+#include "program/element_rules.h"
+#include "ricci/primitive/scalar.h"
 
 namespace ricci {
 namespace {
+
+/// f(places of the elements that are summed for one result), for each result in its order.
+template <class F>
+void for_each_sum(const Shape& shape, const SmallVector<bool, 8>& reduced, const F& f) {
+  std::int64_t count = 1;
+  std::vector<std::vector<std::int64_t>> places(1);
+  for (std::size_t i = 0; i < shape.size(); ++i) count *= reduced[i] ? 1 : shape[i].host();
+  places.resize(at(count));
+  for (std::int64_t place = 0; place < shape.numel().host(); ++place) {
+    std::int64_t left = place, result = 0, step = 1;
+    for (std::size_t i = shape.size(); i-- > 0; left /= shape[i].host()) {
+      if (reduced[i]) continue;
+      result += left % shape[i].host() * step;
+      step *= shape[i].host();
+    }
+    places[at(result)].push_back(place);
+  }
+  for (const std::vector<std::int64_t>& of : places) f(of);
+}
+
+/// The greatest of some elements, and the sum of the exponentials of what they are less than `subtracted(greatest)`.
+template <class T>
+struct SumOfExponentials {
+  T subtracted, sum;
+  template <class F>
+  SumOfExponentials(const Elements<T>& x, const std::vector<std::int64_t>& places, const F& subtract)
+      : subtracted(subtract(greatest(x, places))), sum(T(0)) {
+    for (const std::int64_t place : places) sum = sum + scalar::exp(x.of[at(place)] - subtracted);
+  }
+  static T greatest(const Elements<T>& x, const std::vector<std::int64_t>& places) {
+    T most(-std::numeric_limits<double>::infinity());
+    for (const std::int64_t place : places) most = scalar::max(most, x.of[at(place)]);
+    return most;
+  }
+};
 
 /// log Σ exp x.
 struct LogSumExp {
@@ -26,6 +63,16 @@ struct LogSumExp {
     return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * weights(r.inputs[0], r.outputs[0])};
   }
   LogSumExp lifted() const { return {behind_batch(axes)}; }
+  template <class T>
+  Elements<T> expand(const Elements<T>& x) const {
+    Elements<T> y{{}, {}};
+    for_each_sum(x.shape, is_reduced(axes, x.shape.rank()), [&](const std::vector<std::int64_t>& places) {
+      const SumOfExponentials<T> s(x, places,
+                                   [](const T& most) { return scalar::select(scalar::isinf(most), T(0), most); });
+      y.of.push_back(scalar::log(s.sum) + s.subtracted);
+    });
+    return y;
+  }
   static std::vector<Sample<LogSumExp>> samples() {
     return {{{{0}}, {real_sample({3})}},
             {{{1}}, {real_sample({2, 3})}},
@@ -59,6 +106,17 @@ Tensor without_sum(const Tensor& p, const Tensor& ct, std::int64_t axis) {
   return less_sum(less_sum(ct));
 }
 
+/// f(x, sum of exponentials) for each element, along an axis.
+template <class T, class F>
+Elements<T> along(const Elements<T>& x, std::int64_t axis, const F& f) {
+  Elements<T> y = x;
+  for_each_sum(x.shape, is_reduced({axis}, x.shape.rank()), [&](const std::vector<std::int64_t>& places) {
+    const SumOfExponentials<T> s(x, places, [](const T& most) { return most; });
+    for (const std::int64_t place : places) y.of[at(place)] = f(x.of[at(place)], s);
+  });
+  return y;
+}
+
 struct Softmax {
   using kind = Explicit;
   static constexpr const char* name = "softmax";
@@ -70,13 +128,16 @@ struct Softmax {
   Tensors jvp(const Forward& f) const { return {derivative(f.outputs[0], f.tangents[0])}; }
   Tensors vjp(const Reverse& r) const { return {derivative(r.outputs[0], r.cotangents[0])}; }
   Softmax lifted() const { return {axis + 1}; }
+  template <class T>
+  Elements<T> expand(const Elements<T>& x) const {
+    return along(x, axis,
+                 [](const T& v, const SumOfExponentials<T>& s) { return scalar::exp(v - s.subtracted) / s.sum; });
+  }
   static std::vector<Sample<Softmax>> samples() { return samples_along_axes<Softmax>(); }
 
  private:
   /// The Jacobian, diag(y) - y yᵀ, is symmetric.
-  Tensor derivative(const Tensor& y, const Tensor& t) const {
-    return y * without_mean(y, t, axis);
-  }
+  Tensor derivative(const Tensor& y, const Tensor& t) const { return y * without_mean(y, t, axis); }
 };
 
 struct LogSoftmax {
@@ -87,13 +148,19 @@ struct LogSoftmax {
 
   Type type(const Type& x) const { return type_along(name, axis, x); }
   void eval(Outputs out, Inputs in) const { kernels::log_softmax(out[0], in[0], static_cast<int>(axis)); }
-  Tensors jvp(const Forward& f) const {
-    return {without_mean(exp(f.outputs[0]), f.tangents[0], axis)};
-  }
+  Tensors jvp(const Forward& f) const { return {without_mean(exp(f.outputs[0]), f.tangents[0], axis)}; }
   Tensors vjp(const Reverse& r) const { return {without_sum(exp(r.outputs[0]), r.cotangents[0], axis)}; }
   LogSoftmax lifted() const { return {axis + 1}; }
+  template <class T>
+  Elements<T> expand(const Elements<T>& x) const {
+    return along(x, axis,
+                 [](const T& v, const SumOfExponentials<T>& s) { return (v - s.subtracted) - scalar::log(s.sum); });
+  }
   static std::vector<Sample<LogSoftmax>> samples() { return samples_along_axes<LogSoftmax>(); }
 };
+
+[[maybe_unused]] const bool expands =
+    expands_to_elements<LogSumExp>() && expands_to_elements<Softmax>() && expands_to_elements<LogSoftmax>();
 
 }  // namespace
 
