@@ -1,14 +1,17 @@
-"""The workloads of ../w*.cpp for the rivals. `cases(rival)` gives, by name, (step, function that makes its inputs)."""
+"""W1 to W9 of ../w*.cpp for the rivals, and by `cases` all. `cases(rival)` gives, by name, (step, function that makes its
+inputs). The rest is in lane_workloads.py."""
 import functools
 import math
 
 import numpy
 
+import lane_workloads
 from inputs import dense, one_hot_labels, uniform
 
 
 def cases(rival):
-    groups = (scalar_chain, tiny_net, fusion_chain, per_sample_gradients, jacobians, hessians, hessian_vector)
+    groups = (scalar_chain, tiny_net, fusion_chain, per_sample_gradients, jacobians, hessians, hessian_vector,
+              *lane_workloads.groups)
     return functools.reduce(dict.__or__, (group(rival) for group in groups))
 
 
