@@ -163,7 +163,9 @@ class Run {
     Elements e{sizes_.put(body_.types[at(v)]), {}};
     if (is_complex(e.type.dtype)) refuse("complex elements");
     const std::int64_t count = e.type.shape.numel().raw();
-    if (count > std::int64_t{1} << 16) refuse(to_string(e.type) + " is too large to be taken apart into elements");
+    const std::int64_t most = sizes_.has_lanes() ? options_.most_of_lane : options_.most_of_one;
+    if (count > most * (depends_on_lanes(v) ? lanes_ : 1))
+      refuse(to_string(e.type) + " is too large to be taken apart into elements");
     e.of.resize(at(count), Element{no_node, uniform});
     return e;
   }

@@ -18,6 +18,8 @@ struct NotExpandable {
 
 /// What a program is taken apart for.
 struct ExpandOptions {
+  /// Elements of a value in one lane, or where there is one lane: values of more are better walked than unrolled.
+  std::int64_t most_of_lane = 256, most_of_one = 4096;
   /// Which number each size of the inputs is, in their order, where it is a symbol; -1: it stays open, and the lanes
   /// may lie along it. Whoever gives numbers runs the result for these sizes alone.
   std::vector<std::int64_t> sizes = {};

@@ -90,7 +90,21 @@ struct LaneStep {
     return types;
   }
   void eval(Outputs out, Inputs in) const {
+    if (std::ranges::all_of(in, is_contiguous)) run(out, in, in);
+    else run_copies(out, in);
+  }
+  BatchedOutputs batch(const Batch&) const {
+    throw TransformError("a program with lane kernels runs outside transforms");
+  }
+
+ private:
+  /// `contiguous`: the inputs, or copies of them.
+  void run(Outputs out, Inputs in, Inputs contiguous) const {
     const Group& group = *steps.group;
+    const std::int64_t lanes = group.lane_input < 0 ? 1 : in[at(group.lane_input)].shape[group.lane_axis];
+    if (lanes == 0 || !group.kernel->run(contiguous, out, lanes)) run_part(out, in, lanes);
+  }
+  void run_copies(Outputs out, Inputs in) const {
     std::vector<Strided> inputs(in.begin(), in.end());
     std::vector<std::unique_ptr<kernels::Scratch<std::byte>>> copies;
     std::vector<Strides> strides;
@@ -104,14 +118,8 @@ struct LaneStep {
       kernels::copy(copy, x);
       x = copy;
     }
-    const std::int64_t lanes = group.lane_input < 0 ? 1 : in[at(group.lane_input)].shape[group.lane_axis];
-    if (lanes == 0 || !group.kernel->run(inputs, out, lanes)) run_part(out, in, lanes);
+    run(out, in, inputs);
   }
-  BatchedOutputs batch(const Batch&) const {
-    throw TransformError("a program with lane kernels runs outside transforms");
-  }
-
- private:
   /// Equation by equation: throws what is wrong with the values.
   void run_part(Outputs out, Inputs in, std::int64_t lanes) const {
     std::vector<Tensor> inputs;
