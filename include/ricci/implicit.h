@@ -81,14 +81,6 @@ class Implicit : public Typed<Operation, X, X, std::vector<Tensor>> {
   }
 };
 
-/// A copy of `operation`, which is in the hands of others, with the sizes of its program `f` visited.
-template <class O>
-std::shared_ptr<const O> with_sizes_of(const O& operation, Program O::* f, SizeVisitor& visitor) {
-  const auto visited = std::make_shared<O>(operation);
-  (visited.get()->*f).visit_parameter_sizes(visitor);
-  return visited;
-}
-
 /// The root of a function of X with parameters: arguments are the initial guess and the parameters.
 template <class X, class Solve, class TangentSolve>
 class Root final : public Implicit<X> {
@@ -134,8 +126,11 @@ class Root final : public Implicit<X> {
         this->tangents_of("tangent_solve", negated(solution(name, "tangent_solve", tangent_solve_, slope, change)))};
   }
 
-  std::shared_ptr<const Operation> with_sizes(SizeVisitor& visitor) const override {
-    return with_sizes_of(*this, &Root::f_, visitor);
+  const Program* program() const override { return &f_; }
+  std::shared_ptr<const Operation> with_program(Program program) const override {
+    const auto other = std::make_shared<Root>(*this);
+    other->f_ = std::move(program);
+    return other;
   }
 
  private:
@@ -203,8 +198,11 @@ class LinearSolve final : public Implicit<X> {
     return {std::move(outputs), this->tangents_of("solve", run({matvec_, parameters}, rest, solve_, transpose_solve_))};
   }
 
-  std::shared_ptr<const Operation> with_sizes(SizeVisitor& visitor) const override {
-    return with_sizes_of(*this, &LinearSolve::matvec_, visitor);
+  const Program* program() const override { return &matvec_; }
+  std::shared_ptr<const Operation> with_program(Program program) const override {
+    const auto other = std::make_shared<LinearSolve>(*this);
+    other->matvec_ = std::move(program);
+    return other;
   }
 
  private:

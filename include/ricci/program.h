@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 namespace ricci {
 
 struct ProgramBody;  // src/program/program.h
+class CallSizes;     // src/program/sizes.h
 
 /// `std::cout << p` prints
 ///   program(x: f32[64,3], w: f32[3,4]) {
@@ -49,11 +51,17 @@ class Program {
   // As the parameter of an operation: sizes inside it may be symbols of the program that holds the operation.
   void print_parameter(std::string& out) const;
   void parse_parameter(std::string_view& text);
-  void visit_parameter_sizes(SizeVisitor& visitor);
-  bool operator==(const Program& other) const { return body_.operator->() == other.body_.operator->(); }
+  /// While the program around it runs: the same program, whose symbols are what they are in that call.
+  Program in_call(std::shared_ptr<const CallSizes> sizes) const;
+  const CallSizes* call_sizes() const { return sizes_.get(); }  ///< null: of no call
+  const std::shared_ptr<const CallSizes>& shared_call_sizes() const { return sizes_; }
+  bool operator==(const Program& other) const {
+    return body_.operator->() == other.body_.operator->() && sizes_ == other.sizes_;
+  }
 
  private:
   Shared<const ProgramBody> body_;
+  std::shared_ptr<const CallSizes> sizes_;
 };
 
 std::string to_string(const Program& program);

@@ -49,6 +49,11 @@ class Size {
     s.raw_ = INT64_MIN + index;
     return s;
   }
+  static Size from_raw(std::int64_t raw) {
+    Size s;
+    s.raw_ = raw;
+    return s;
+  }
   std::int64_t symbol_index() const { return raw_ - INT64_MIN; }
   constexpr std::int64_t raw() const { return raw_; }
 

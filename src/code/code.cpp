@@ -17,7 +17,7 @@
 #include <memory>
 #include <unordered_map>
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 using Kind = ScalarStep::Kind;
@@ -933,9 +933,9 @@ void generate(const LanePlan& plan, const Machine& machine, Code& code) {
 }
 
 }  // namespace
-}  // namespace ricci::compile
+}  // namespace ricci::compiled
 
-extern "C" void ricci_generate(const ricci::compile::LanePlan& plan, const ricci::compile::Machine& machine,
-                               ricci::compile::Code& code) {
-  ricci::compile::generate(plan, machine, code);
+extern "C" void ricci_generate(const ricci::compiled::LanePlan& plan, const ricci::compiled::Machine& machine,
+                               ricci::compiled::Code& code) {
+  ricci::compiled::generate(plan, machine, code);
 }

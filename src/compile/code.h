@@ -9,7 +9,7 @@
 
 #include "compile/plan.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 
 /// What code reads and writes: contiguous tensors by number, the number of lanes, and the slots, 8 bytes each, of which
 /// the first holds the address of the kernel.
@@ -56,4 +56,4 @@ struct Machine {
 /// The module's one function, `ricci_generate`.
 using Generate = void (*)(const LanePlan& plan, const Machine& machine, Code& code);
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

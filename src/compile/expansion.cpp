@@ -20,7 +20,7 @@
 #include "ricci/primitive/reduction_axes.h"
 #include "ricci/primitive/reduction_loop.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -210,6 +210,9 @@ class Run {
       refuse("it is more than a function of its operands");
     if (graph_.steps().size() > 8 * options_.most_steps)
       refuse("more than " + std::to_string(options_.most_steps) + " steps");
+    if (sizes_.reads_open(e)) refuse("a size among its parameters may be another");
+    const bool is_of_lanes = std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); });
+    if (e.inputs.empty() && !is_of_lanes && sizes_.reads_lanes(e)) refuse("it counts the lanes");
     const OwnedParameters numbers = sizes_.put(e);
     const Op op{&rules, numbers.get()};
     std::vector<const Elements*> operands;
@@ -678,6 +681,8 @@ std::variant<LaneProgram, NotExpandable> expand(const Program& program, const Ex
   std::optional<SymbolScope> scope;
   if (body.symbols) scope.emplace(*body.symbols);
   const LaneSizes more(body, 3, options), fewer(body, 2, options);
+  more.require_guards();
+  fewer.require_guards();
   more.require_no_open();
   return expand(body, more, fewer, options);
 } catch (const NotExpandable& not_said) { return not_said; }
@@ -707,4 +712,4 @@ std::string to_string(const LaneProgram& program) {
   return all + "\n";
 }
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -12,7 +12,7 @@
 #include "compile/scalar_graph.h"
 #include "program/program.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 
 /// Where an element of a contiguous tensor lies, in elements: at `base + per_lane_count * lanes + lane * stride`.
 struct Place {
@@ -52,4 +52,4 @@ std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes
 /// The graph, and where its elements lie.
 std::string to_string(const LaneProgram& program);
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

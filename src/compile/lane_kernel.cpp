@@ -10,11 +10,12 @@
 #include <string_view>
 
 #include "compile/lowering.h"
+#include "compile/switches.h"
 #include "compile/words.h"
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 /// Memory for a few elements on the stack, for more from the pool.
@@ -31,16 +32,6 @@ class Room {
   kernels::Scratch<T> more_;
   T* data_;
 };
-
-bool dumps(std::string_view pass) {
-  const char* const wanted = std::getenv("RICCI_DUMP");
-  for (std::string_view list = wanted ? wanted : ""; !list.empty();) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    if (list.substr(0, end) == pass) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
-}
 
 /// Beside the library that this code is part of, where it is installed, or where the loader looks.
 Generate load_generator() {
@@ -87,18 +78,26 @@ Generate generator() {
   return generate;
 }
 
+/// The generator's linker serves one thread.
+std::mutex& of_the_linker() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 Code code_of(const LanePlan& plan, bool is_careful) {
+  const std::lock_guard lock(of_the_linker());
   Code code;
   std::string text;
   generator()(plan,
               {register_bytes(), knows_exponents(), &function_of, &circular_limit, is_careful, &Careful::once,
-               &Careful::lanes, dumps("code") ? &text : nullptr},
+               &Careful::lanes, is_listed("RICCI_DUMP", "code") ? &text : nullptr},
               code);
   if (!text.empty()) std::fputs(text.c_str(), stderr);
   return code;
 }
 
 void release(const Code& code) {
+  const std::lock_guard lock(of_the_linker());
   if (code.release) code.release(code.owner);
 }
 
@@ -242,7 +241,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   if (!fuses()) return NotExpandable{"the library was built for a machine without fused multiply-add"};
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
   const auto& lanes = std::get<LaneProgram>(expanded);
-  if (dumps("lanes")) std::fputs(to_string(lanes).c_str(), stderr);
+  if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
   LanePlan plan = planned(lowered(lanes));
   std::size_t steps = 0;
   for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size();
@@ -264,4 +263,4 @@ MadeKernel lane_kernel(const ProgramBody& part, const LaneSizes& more, const Lan
   return kernel_of(expand(part, more, fewer, options), options);
 }
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

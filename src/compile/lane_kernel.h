@@ -12,7 +12,7 @@
 #include "compile/code.h"
 #include "ricci/strided.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 
 class LaneKernel {
  public:
@@ -52,4 +52,4 @@ MadeKernel lane_kernel(const ProgramBody& part, const LaneSizes& more, const Lan
 /// False where the library was built without a compiler, or for a machine that it knows no code for.
 bool makes_kernels();
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

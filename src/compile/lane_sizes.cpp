@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 /// Not one that is said in others, or known to be a number.
@@ -11,32 +11,39 @@ bool is_unknown(const std::string& name) {
   return name[0] == 's' && name.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
+std::vector<Size> sizes_of_inputs(const ProgramBody& body) {
+  std::vector<Size> sizes;
+  for (const Variable v : body.inputs)
+    for (const Size size : body.types[static_cast<std::size_t>(v)].shape) sizes.push_back(size);
+  return sizes;
+}
+
 }  // namespace
 
 LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options)
-    : table_(body.symbols.get()),
+    : table_(options.table ? options.table.get() : body.symbols.get()),
       lanes_(lanes),
       lane_number_(options.lane_number > 0 ? options.lane_number : -1),
       lane_(options.lanes) {
   if (!table_) return;
   std::vector<std::string> names;
-  for (const Variable v : body.inputs)
-    for (const Size size : body.types[static_cast<std::size_t>(v)].shape) {
-      const std::size_t i = sizes_.size();
-      names.push_back(size.is_symbol() ? table_->print(size) : std::string("-"));
-      sizes_.push_back(size);
-      if (!is_unknown(names.back())) continue;
-      const std::int64_t given = i < options.sizes.size() ? options.sizes[i] : -1;
-      const bool is_small = options.sizes.empty() && size.hint() <= options.most_unrolled && names.back() != lane_;
-      if (given >= 0 || is_small) {
-        sizes_.back() = given >= 0 ? given : size.hint();
-        continue;
-      }
-      if (lane_.empty() && lane_number_ < 0) lane_ = names.back();
-      if (std::ranges::find(unknown_, names.back()) == unknown_.end()) unknown_.push_back(names.back());
-      const auto place = std::ranges::find(unknown_, names.back()) - unknown_.begin();
-      sizes_.back() = names.back() == lane_ ? lanes : 1009 + 10 * place;
+  for (const Size size : options.table ? table_->inputs() : sizes_of_inputs(body)) {
+    const std::size_t i = sizes_.size();
+    names.push_back(size.is_symbol() ? table_->print(size) : std::string("-"));
+    sizes_.push_back(size);
+    if (!is_unknown(names.back())) continue;
+    const std::int64_t given = i < options.sizes.size() ? options.sizes[i] : -1;
+    const std::int64_t seen = table_->hint(size);
+    const bool is_small = options.sizes.empty() && seen <= options.most_unrolled && names.back() != lane_;
+    if (given >= 0 || is_small) {
+      sizes_.back() = given >= 0 ? given : seen;
+      continue;
     }
+    if (lane_.empty() && lane_number_ < 0) lane_ = names.back();
+    if (std::ranges::find(unknown_, names.back()) == unknown_.end()) unknown_.push_back(names.back());
+    const auto place = std::ranges::find(unknown_, names.back()) - unknown_.begin();
+    sizes_.back() = names.back() == lane_ ? lanes : 1009 + 10 * place;
+  }
   with_more_lanes_ = with_others_open_ = sizes_;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool is_open = std::ranges::find(unknown_, names[i]) != unknown_.end();
@@ -46,7 +53,10 @@ LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOp
   for (std::vector<Size>* const sizes : {&sizes_, &with_more_lanes_, &with_others_open_})
     for (Size& size : *sizes)
       if (size.is_symbol()) size = table_->evaluate(size, *sizes);
-  if (const Guard* guard = table_->broken(sizes_))
+}
+
+void LaneSizes::require_guards() const {
+  if (const Guard* guard = table_ ? table_->broken(sizes_) : nullptr)
     refuse("it holds only where " + table_->print(guard->left) + to_string(guard->relation) +
            table_->print(guard->right));
 }
@@ -62,6 +72,29 @@ bool LaneSizes::depends_on_lanes(Size size) const {
 }
 bool LaneSizes::is_open(Size size) const { return changes_with(size, with_others_open_); }
 
+namespace {
+
+template <class Is>
+bool any_size(const Equation& e, const Is& is) {
+  struct Look final : ParameterVisitor {
+    const Is& is;
+    bool found = false;
+    explicit Look(const Is& is) : ParameterVisitor(Mode::reads), is(is) {}
+    void size(Size& size) override { found = found || is(size); }
+  } look(is);
+  e.rules->parameters.walk(e.parameters.get(), look);
+  return look.found;
+}
+
+}  // namespace
+
+bool LaneSizes::reads_open(const Equation& e) const {
+  return any_size(e, [this](Size size) { return is_open(size); });
+}
+bool LaneSizes::reads_lanes(const Equation& e) const {
+  return any_size(e, [this](Size size) { return depends_on_lanes(size); });
+}
+
 void LaneSizes::require_no_open() const {
   if (unknown_.size() > 1 || (lane_number_ > 0 && !unknown_.empty()))
     refuse("the sizes " + unknown_.front() + " and " +
@@ -74,14 +107,13 @@ Type LaneSizes::put(Type type) const {
 }
 
 OwnedParameters LaneSizes::put(const Equation& e) const {
-  struct Numbers final : SizeVisitor {
+  struct Numbers final : ParameterVisitor {
     const LaneSizes& sizes;
-    explicit Numbers(const LaneSizes& sizes) : sizes(sizes) {}
-    void visit(Size& size) override { sizes.put(size); }
+    explicit Numbers(const LaneSizes& sizes) : ParameterVisitor(Mode::edits), sizes(sizes) {}
+    void size(Size& size) override { sizes.put(size); }
   } numbers(*this);
-  OwnedParameters parameters(e.rules->parameters, e.parameters.get());
-  if ((table_ && e.has_symbols) || lane_number_ > 0) e.rules->parameters.visit_sizes(parameters.mutable_get(), numbers);
-  return parameters;
+  if (!(table_ && e.has_symbols) && lane_number_ <= 0) return e.parameters;
+  return {e.rules->parameters, e.parameters.get(), numbers};
 }
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "program/program.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 
 /// A program that cannot be said element by element: why, with the equation.
 struct NotExpandable {
@@ -18,6 +19,9 @@ struct NotExpandable {
 
 /// What a program is taken apart for.
 struct ExpandOptions {
+  /// Of the symbols, where the program has no table of its own, as one derived from another program: the table's inputs
+  /// say what is open.
+  std::shared_ptr<const SymbolTable> table = nullptr;
   /// Elements of a value in one lane, or where there is one lane: values of more are better walked than unrolled.
   std::int64_t most_of_lane = 256, most_of_one = 4096;
   /// Which number each size of the inputs is, in their order, where it is a symbol; -1: it stays open, and the lanes
@@ -35,7 +39,6 @@ struct ExpandOptions {
 /// The sizes of a program for one number of lanes.
 class LaneSizes {
  public:
-  /// Requires: the program's symbols are installed. Throws NotExpandable where a guard does not hold.
   LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options);
 
   std::int64_t lanes() const { return lanes_; }
@@ -44,6 +47,13 @@ class LaneSizes {
   bool depends_on_lanes(Size size) const;
   /// Whether it depends on a size that is neither the number of lanes nor known.
   bool is_open(Size size) const;
+  /// Whether the program holds for these sizes, made up as they are.
+  bool guards_hold() const { return !table_ || !table_->broken(sizes_); }
+  /// Throws NotExpandable where a guard does not hold.
+  void require_guards() const;
+  /// Whether a size among the equation's parameters is open; whether one depends on the number of lanes.
+  bool reads_open(const Equation& e) const;
+  bool reads_lanes(const Equation& e) const;
   /// Throws NotExpandable where there is one.
   void require_no_open() const;
   /// The names of all symbols that are not known.
@@ -67,4 +77,4 @@ class LaneSizes {
   std::vector<std::string> unknown_;
 };
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -12,7 +12,7 @@
 #include "program/element_rules.h"
 #include "ricci/primitive/scratch.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 std::size_t at(Variable v) { return static_cast<std::size_t>(v); }
@@ -32,14 +32,15 @@ struct Group {
   std::shared_ptr<const LaneKernel> kernel;
   std::vector<Result> results;
   int lane_input = -1, lane_axis = -1;  // whose size is the number of lanes; -1: there is one lane
-  Program whole, part;                  // to learn what the part throws
+  ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
+  Program part;       // to learn what it throws
   ExpandOptions options;
 
   /// The part for so many lanes, in numbers.
   Program part_in_numbers(std::int64_t lanes) const {
     std::optional<SymbolScope> scope;
-    if (whole.body().symbols) scope.emplace(*whole.body().symbols);
-    const LaneSizes sizes(whole.body(), lanes, options);
+    if (whole.symbols) scope.emplace(*whole.symbols);
+    const LaneSizes sizes(whole, lanes, options);
     auto body = std::make_unique<ProgramBody>(part.body());
     for (Type& type : body->types) type = sizes.put(type);
     for (Equation& e : body->equations) e.parameters = sizes.put(e), e.has_symbols = false;
@@ -169,6 +170,7 @@ class Grouping {
   /// Of several open sizes, the one along which most equations are independent.
   void choose_lanes() {
     const std::vector<std::string> names = LaneSizes(body_, 3, options_).unknown();
+    apart_.assign(body_.equations.size(), true);  // where the guards hold along no axis
     std::ptrdiff_t most = -1;
     ExpandOptions chosen = options_;
     std::vector<ExpandOptions> all;
@@ -181,7 +183,9 @@ class Grouping {
     for (const std::int64_t number : large_numbers()) add("", number);
     if (all.empty()) add("", 0);
     for (const ExpandOptions& options : all) {
-      std::vector<bool> apart = not_expandable(body_, LaneSizes(body_, 3, options), options);
+      const LaneSizes sizes(body_, 3, options);
+      if (!sizes.guards_hold()) continue;  // along another axis they may
+      std::vector<bool> apart = not_expandable(body_, sizes, options);
       std::ptrdiff_t count = 0;
       for (std::size_t i = 0; i < apart.size(); ++i) count += !apart[i] && computes(body_.equations[i]);
       if (count <= most) continue;
@@ -257,7 +261,7 @@ class Grouping {
 
   std::optional<Equation> with_kernel(const ProgramBody& part) const {
     const LaneSizes more(body_, 3, options_), fewer(body_, 2, options_);
-    if (part.inputs.empty()) return std::nullopt;
+    if (part.inputs.empty() || !more.guards_hold() || !fewer.guards_hold()) return std::nullopt;
     auto group = std::make_shared<Group>();
     for (std::size_t i = 0; i < part.inputs.size(); ++i) {
       const Shape& shape = body_.types[at(part.inputs[i])].shape;
@@ -281,7 +285,9 @@ class Grouping {
     const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
     if (!kernel) return std::nullopt;
     group->kernel = *kernel;
-    group->whole = program_;
+    group->whole.symbols = body_.symbols;
+    group->whole.types = body_.types;
+    group->whole.inputs = body_.inputs;
     group->options = options_;
     const LaneStep step{{std::move(group)}};
     Equation e{.rules = &rules_of<LaneStep>, .parameters = own(step), .inputs = {}, .outputs = {}};
@@ -307,4 +313,4 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   return Grouping(program, options).result();
 } catch (const NotExpandable&) { return program; }
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -4,7 +4,7 @@
 #include "compile/lane_sizes.h"
 #include "program/program.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 
 /// The program with equations that are independent along one axis put together: each such group is one equation,
 /// `lanes`, that runs a lane kernel. What cannot be said element by element stays as it is and stands between groups.
@@ -12,4 +12,4 @@ namespace ricci::compile {
 /// it. Requires: the program is simplified.
 Program with_lane_kernels(const Program& program, const ExpandOptions& options = {});
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -4,7 +4,7 @@
 #include "compile/words.h"
 #include "ricci/primitive/scalar.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 using Kind = ScalarStep::Kind;
@@ -124,4 +124,4 @@ LaneProgram lowered(const LaneProgram& program) {
   return to;
 }
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

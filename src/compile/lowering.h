@@ -4,7 +4,7 @@
 
 #include "compile/expansion.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 
 /// The same program with these words taken apart. A `sin` or `cos` keeps its word, with what its formula gives as its
 /// second operand: where |x| is beyond `circular_limit`, the function itself gives the result.
@@ -13,4 +13,4 @@ LaneProgram lowered(const LaneProgram& program);
 /// From which size of x on the formulas of sin and cos do not hold.
 double circular_limit(DType dtype);
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 using Kind = ScalarStep::Kind;
@@ -76,4 +76,4 @@ LanePlan planned(LaneProgram from) {
   return plan;
 }
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

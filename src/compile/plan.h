@@ -4,7 +4,7 @@
 
 #include "compile/expansion.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 
 /// First what serves all lanes, then all lanes, then the totals of all lanes, which later stages read.
 struct Stage {
@@ -25,4 +25,4 @@ struct LanePlan {
 
 LanePlan planned(LaneProgram program);
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -12,7 +12,7 @@
 #include "primitive/wording.h"
 #include "ricci/primitive/formula.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 using Kind = ScalarStep::Kind;
@@ -406,4 +406,4 @@ std::string to_string(const ScalarGraph& graph, std::span<const Node> outputs) {
   return text + "\n";
 }
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -17,7 +17,7 @@ namespace ricci {
 
 struct Formula;
 
-namespace compile {
+namespace compiled {
 
 using scalar::Word;
 
@@ -108,5 +108,5 @@ struct NoSuchWord {
 /// One operation a line: `a: f32 = mul x0 2`. Structural zeros print as `0!`.
 std::string to_string(const ScalarGraph& graph, std::span<const Node> outputs);
 
-}  // namespace compile
+}  // namespace compiled
 }  // namespace ricci

@@ -6,7 +6,7 @@
 #include "ricci/primitive/scalar.h"
 #include "ricci/primitive/wide.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 namespace {
 
 using scalar::Pack;
@@ -154,4 +154,4 @@ std::uint64_t value_of(Word word, DType dtype, const std::uint64_t* operands) {
   return visit_computed(dtype, [&]<class E>(std::type_identity<E>) { return element<E>(word, operands, f); });
 }
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -7,7 +7,7 @@
 #include "ricci/dtype.h"
 #include "ricci/primitive/symbolic.h"
 
-namespace ricci::compile {
+namespace ricci::compiled {
 
 /// How many operands a word takes.
 int operands_of(scalar::Word word);
@@ -29,4 +29,4 @@ void* function_of(scalar::Word word, DType dtype);
 /// One element by that function. Requires: it has one.
 std::uint64_t value_of(scalar::Word word, DType dtype, const std::uint64_t* operands);
 
-}  // namespace ricci::compile
+}  // namespace ricci::compiled

@@ -12,7 +12,7 @@ namespace {
 
 /// The program with more inputs, like `more`, behind its first ones. The program does not use the new inputs.
 Program with_inputs(const Program& program, std::size_t behind, const State& more) {
-  ProgramBody body = program.body();
+  ProgramBody body = resolved(program).body();
   auto at = body.inputs.begin() + static_cast<std::ptrdiff_t>(behind);
   for (const Tensor& t : more) {
     at = body.inputs.insert(at, static_cast<Variable>(body.types.size())) + 1;
@@ -25,13 +25,13 @@ Program with_inputs(const Program& program, std::size_t behind, const State& mor
 
 void Stage::print_parameter(std::string& out) const {
   out += '{';
-  parameters::print_members(*this, out);
+  parameters::print_members(this, parameters::walk_members<Stage>, out);
   out += '}';
 }
 
 void Stage::parse_parameter(std::string_view& text) {
   parameters::expect(text, "{");
-  parameters::parse_members(*this, text);
+  parameters::parse_members(this, parameters::walk_members<Stage>, text);
   parameters::expect(text, "}");
 }
 

@@ -32,7 +32,7 @@ struct Stage {
 
   void print_parameter(std::string& out) const;
   void parse_parameter(std::string_view& text);
-  void visit_parameter_sizes(SizeVisitor& visitor) { step.visit_parameter_sizes(visitor); }
+  void walk_parameter(ParameterVisitor& visitor) { visitor.program(step); }
 };
 
 /// Stage 0 is the loop; the condition takes its carry, then what it captures. The stages after it run over its steps,

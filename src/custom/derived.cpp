@@ -17,8 +17,6 @@ namespace {
 
 constexpr const char* called = "a recorded program";
 
-Type type_of_variable(const Program& f, Variable v) { return f.body().types[static_cast<std::size_t>(v)]; }
-
 TensorFunction function_of(const Program& f) {
   return [&f](std::span<const Tensor> inputs) {
     const std::vector<Tensor> outputs = f(inputs);
@@ -166,12 +164,11 @@ ProgramBody first_half(const Recording& r) {
 /// The parameters' text, without that of programs among them: a loop keeps the rows that its way back reads, and where
 /// cotangents are missing, those are fewer.
 std::string text_of_parameters(const Equation& e) {
-  struct Empty final : SizeVisitor {
-    void visit(Size&) override {}
-    void visit_program(Program& program) override { program = Program(); }
+  struct Empty final : ParameterVisitor {
+    Empty() : ParameterVisitor(Mode::edits) {}
+    void program(Program& program) override { program = Program(); }
   } empty;
-  OwnedParameters parameters(e.rules->parameters, e.parameters.get());
-  e.rules->parameters.visit_sizes(parameters.mutable_get(), empty);
+  const OwnedParameters parameters(e.rules->parameters, e.parameters.get(), empty);
   std::string text;
   e.rules->parameters.print(parameters.get(), text);
   return text;

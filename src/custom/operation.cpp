@@ -21,8 +21,11 @@ namespace {
 struct Reference {
   std::shared_ptr<const Operation> operation;
   void print_parameter(std::string& out) const { out += operation->name(); }
-  void visit_parameter_sizes(SizeVisitor& visitor) {
-    if (auto visited = operation->with_sizes(visitor)) operation = std::move(visited);
+  void walk_parameter(ParameterVisitor& visitor) {
+    if (!operation->program()) return;
+    Program program = *operation->program();
+    visitor.program(program);
+    if (visitor.mode != ParameterVisitor::Mode::reads) operation = operation->with_program(std::move(program));
   }
   bool operator==(const Reference&) const = default;
 };

@@ -42,9 +42,9 @@ struct MappedExamples {
     parameters::print(count, out);
     out += scattered.empty() ? " from " + std::to_string(first) : " scattered";
   }
-  void visit_parameter_sizes(SizeVisitor& visitor) {
-    visitor.visit(size);
-    visitor.visit(count);
+  void walk_parameter(ParameterVisitor& visitor) {
+    visitor.size(size);
+    visitor.size(count);
   }
   bool operator==(const MappedExamples&) const = default;
 };

@@ -28,7 +28,6 @@ struct LanesOf {
     out += set ? std::to_string(set->numbers.size()) + " lanes" : std::string("all lanes");
   }
   void parse_parameter(std::string_view&) { refuse_to_parse(); }
-  void visit_parameter_sizes(SizeVisitor&) {}
   friend bool operator==(const LanesOf&, const LanesOf&) = default;
 };
 
@@ -77,7 +76,6 @@ struct PartsOf {
 
   void print_parameter(std::string& out) const { out += std::to_string(all->parts.size()) + " parts"; }
   void parse_parameter(std::string_view&) { refuse_to_parse(); }
-  void visit_parameter_sizes(SizeVisitor&) {}
   friend bool operator==(const PartsOf&, const PartsOf&) = default;
 };
 

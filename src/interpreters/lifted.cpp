@@ -25,9 +25,9 @@ void InnerOp::print_parameter(std::string& out) const {
   if (!text.empty()) out += "[" + text + "]";
 }
 
-void InnerOp::visit_parameter_sizes(SizeVisitor& visitor) {
-  parameters = OwnedParameters(rules->parameters, parameters.get());  // the old ones may be shared
-  rules->parameters.visit_sizes(parameters.mutable_get(), visitor);
+void InnerOp::walk_parameter(ParameterVisitor& visitor) {
+  if (visitor.mode == ParameterVisitor::Mode::reads) rules->parameters.walk(parameters.get(), visitor);
+  else parameters = OwnedParameters(rules->parameters, parameters.get(), visitor);
 }
 
 Flags flags_of(const Mask& mask, std::size_t count) {

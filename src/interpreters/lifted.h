@@ -23,7 +23,7 @@ struct InnerOp {
   Tensors call(std::span<const Tensor> inputs) const { return rules->call(parameters.get(), inputs); }
 
   void print_parameter(std::string& out) const;
-  void visit_parameter_sizes(SizeVisitor& visitor);
+  void walk_parameter(ParameterVisitor& visitor);
   friend bool operator==(const InnerOp& a, const InnerOp& b) {
     return a.rules == b.rules && (!a.rules || a.rules->parameters.equal(a.parameters.get(), b.parameters.get()));
   }

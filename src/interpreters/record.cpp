@@ -314,6 +314,20 @@ Values RecordInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   return results;
 }
 
+namespace {
+
+/// A program among them may be one that runs at the sizes of a call: those are written into it.
+OwnedParameters parameters_to_write(Op op) {
+  struct ResolvePrograms final : ParameterVisitor {
+    ResolvePrograms() : ParameterVisitor(Mode::edits) {}
+    void program(Program& program) override { program = resolved(program); }
+  } resolve;
+  if (op.rules->kind != Kind::custom) return {op.rules->parameters, op.parameters};
+  return {op.rules->parameters, op.parameters, resolve};
+}
+
+}  // namespace
+
 Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
   Types types;
   for (const ValueRef& v : inputs) types.push_back(v->type);
@@ -324,10 +338,7 @@ Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
     all.append(written.captured.begin(), written.captured.end());
     return write({written.rules, written.parameters.get()}, {all.data(), all.size()});
   }
-  Equation equation{.rules = op.rules,
-                    .parameters = OwnedParameters(op.rules->parameters, op.parameters),
-                    .inputs = {},
-                    .outputs = {}};
+  Equation equation{.rules = op.rules, .parameters = parameters_to_write(op), .inputs = {}, .outputs = {}};
   for (const ValueRef& v : inputs) equation.inputs.push_back(variable_of(v));
   Values results;
   for (const Type& type : types_of(op, types)) {
@@ -336,7 +347,7 @@ Values RecordInterpreter::write(Op op, std::span<const ValueRef> inputs) {
     equation.outputs.push_back(v);
     results.push_back(new_node<Recorded>(level, type, v));
   }
-  equation.has_symbols = body->symbols && any_symbol(op);
+  equation.has_symbols = has_symbols(op);
   body->equations.push_back(std::move(equation));
   return results;
 }

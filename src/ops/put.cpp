@@ -68,8 +68,8 @@ void ViewParameter::parse_parameter(std::string_view& text) {
   } while (text.starts_with('.'));
 }
 
-void ViewParameter::visit_parameter_sizes(SizeVisitor& visitor) {
-  for (InnerOp& view : views) view.visit_parameter_sizes(visitor);
+void ViewParameter::walk_parameter(ParameterVisitor& visitor) {
+  for (InnerOp& view : views) view.walk_parameter(visitor);
 }
 
 namespace {

@@ -24,7 +24,7 @@ struct ViewParameter {
 
   void print_parameter(std::string& out) const;
   void parse_parameter(std::string_view& text);
-  void visit_parameter_sizes(SizeVisitor& visitor);
+  void walk_parameter(ParameterVisitor& visitor);
   bool operator==(const ViewParameter&) const = default;
 };
 

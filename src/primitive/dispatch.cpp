@@ -73,9 +73,10 @@ Values read_all(Op op, const Tensor* const* inputs, std::size_t count) {
   return values;
 }
 
-struct FindSymbol final : SizeVisitor {
+struct FindSymbol final : ParameterVisitor {
+  FindSymbol() : ParameterVisitor(Mode::reads) {}
   bool found = false;
-  void visit(Size& size) override { found = found || size.is_symbol(); }
+  void size(Size& size) override { found = found || size.is_symbol(); }
 };
 
 Level deepest_level(std::span<const ValueRef> values) {
@@ -134,8 +135,7 @@ Interpreter* recorder_of_everything(Interpreter* from) {
 
 bool any_symbol(Op op) {
   FindSymbol find;
-  OwnedParameters copy(op.rules->parameters, op.parameters);
-  op.rules->parameters.visit_sizes(copy.mutable_get(), find);
+  op.rules->parameters.walk(op.parameters, find);
   return find.found;
 }
 
@@ -506,13 +506,11 @@ bool is_inlined(Op op, std::span<const ValueRef> values) {
 Tensors call_unrecorded(Op op, std::span<const Tensor> inputs, const Values& values) {
   const Level level = recorder_of_everything() ? outermost_mapped_level({values.data(), values.size()}) : 0;
   if (level == 0) return op.rules->call(op.parameters, inputs);
-  OwnedParameters parameters(op.rules->parameters, op.parameters);
-  if (inside_symbol_scope()) {
-    FixSizes fix;
-    op.rules->parameters.visit_sizes(parameters.mutable_get(), fix);
-  }
+  FixSizes fix;
+  const OwnedParameters fixed =
+      inside_symbol_scope() ? OwnedParameters(op.rules->parameters, op.parameters, fix) : OwnedParameters();
   const OutsideRecordings outside(level);
-  return op.rules->call(parameters.get(), inputs);
+  return op.rules->call(inside_symbol_scope() ? fixed.get() : op.parameters, inputs);
 }
 
 }  // namespace
@@ -572,6 +570,10 @@ OwnedParameters::OwnedParameters(const ParameterRules& rules, const void* from) 
     pool::release(std::exchange(box_, nullptr), offset + rules.size);
     throw;
   }
+}
+OwnedParameters::OwnedParameters(const ParameterRules& rules, const void* from, ParameterVisitor& edits)
+    : OwnedParameters(rules, from) {
+  rules.walk_members(mutable_get(), edits);
 }
 OwnedParameters::OwnedParameters(const OwnedParameters& other) : box_(other.box_) {
   if (box_) box_->refs.add();

@@ -239,8 +239,9 @@ Interpreter* recorder_of_everything(Interpreter* from = innermost);
 /// Whether a size that depends on a recording's inputs stands among the parameters.
 bool any_symbol(Op op);
 /// Replaces sizes that depend on a recording's inputs by the numbers they are, under a guard there.
-struct FixSizes final : SizeVisitor {
-  void visit(Size& size) override { size = size.host(); }
+struct FixSizes final : ParameterVisitor {
+  FixSizes() : ParameterVisitor(Mode::edits) {}
+  void size(Size& size) override { size = size.host(); }
 };
 /// Whether a program that is being recorded must hold an operation on these values.
 bool is_recorded(std::span<const ValueRef> values);

@@ -265,17 +265,17 @@ ValueRef OperationLink::base_after(const ValueRef& base_value, const ValueRef& v
 namespace {
 
 /// A layout is one of numbers: those that this recording has seen.
-struct SeenSizes final : SizeVisitor {
-  void visit(Size& size) override { size = size.hint(); }
+struct SeenSizes final : ParameterVisitor {
+  SeenSizes() : ParameterVisitor(Mode::edits) {}
+  void size(Size& size) override { size = size.hint(); }
 };
 
 }  // namespace
 
 bool OperationLink::locate(Type& type, Strides& strides, void*& data) const {
   if (!inside_symbol_scope()) return rules->alias(parameters.get(), type, strides, data);
-  OwnedParameters numbers(rules->parameters, parameters.get());
   SeenSizes seen_sizes;
-  rules->parameters.visit_sizes(numbers.mutable_get(), seen_sizes);
+  const OwnedParameters numbers(rules->parameters, parameters.get(), seen_sizes);
   return rules->alias(numbers.get(), type, strides, data);
 }
 

@@ -71,7 +71,53 @@ void parse(DType& value, std::string_view& text) {
   raise_expected("an element type", text);
 }
 
+namespace {
+
+/// Reads what a TextWriter wrote.
+class TextReader final : public ParameterVisitor {
+ public:
+  explicit TextReader(std::string_view& text) : ParameterVisitor(Mode::fills), text_(text) {}
+
+  void truth(bool& value) override { parse(value, text_); }
+  void integer(std::int64_t& value) override { parse(value, text_); }
+  void real(double& value) override { parse(value, text_); }
+  void dtype(DType& value) override { parse(value, text_); }
+  void size(Size& value) override { parse(value, text_); }
+  void text(std::string& value) override { parse(value, text_); }
+  void program(Program& program) override { program.parse_parameter(text_); }
+  void object(const ParameterObject& object) override { object.parse(object.value, text_); }
+
+  void member(std::size_t number, std::string_view name) override {
+    if (number > 0) expect(text_, ", ");
+    expect(text_, name);
+    expect(text_, "=");
+  }
+  void open(char bracket) override { expect(text_, {&bracket, 1}); }
+  void element(std::size_t number) override {
+    if (number > 0) expect(text_, ",");
+  }
+  void close(char bracket) override { expect(text_, {&bracket, 1}); }
+  bool is_there(bool) override { return !take(text_, "none"); }
+  bool has_ended() override { return text_.starts_with(')'); }
+
+ private:
+  std::string_view& text_;
+};
+
+}  // namespace
+
+void parse_members(void* op, Walk walk, std::string_view& text) {
+  TextReader reader(text);
+  walk(op, reader);
+}
+
 }  // namespace parameters
+
+OwnedParameters ParameterRules::parse(std::string_view& text) const {
+  OwnedParameters parsed = make();
+  parameters::parse_members(parsed.mutable_get(), walk_members, text);
+  return parsed;
+}
 
 namespace {
 
@@ -275,7 +321,7 @@ class Parser {
       e.parameters = e.rules->parameters.parse(text_);
       expect(text_, "]");
     }
-    e.has_symbols = table_ && any_symbol(e.op());
+    e.has_symbols = has_symbols(e.op());
     if (const RolesOf roles = Facts<RolesOf>::of(*e.rules)) operands_by_role(e, roles);
     else
       while (take(text_, " ")) e.inputs.push_back(operand());

@@ -14,6 +14,7 @@
 #include "program/constants.h"
 #include "program/pruning.h"
 #include "program/roles.h"
+#include "program/running.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -120,50 +121,49 @@ class Printer {
   std::string text_;
 };
 
-/// The sizes of one call's inputs, in their order: symbols where the call is recorded.
-struct CallSizes final : SizeVisitor {
-  const SymbolTable& table;
+std::shared_ptr<const CallSizes> sizes_of_call(const ProgramBody& body, std::span<const Tensor> inputs) {
   std::vector<Size> sizes;
+  for (const Tensor& t : inputs)
+    for (Size s : type_of(t).shape) sizes.push_back(s);
+  return std::make_shared<const CallSizes>(body.symbols, std::move(sizes));
+}
 
-  CallSizes(const SymbolTable& table, std::span<const Tensor> inputs) : table(table) {
-    for (const Tensor& t : inputs)
-      for (Size s : type_of(t).shape) sizes.push_back(s);
+std::string remedy_of(const Guard& guard) {
+  return (guard.remedy.empty() ? "" : guard.remedy + ", or ") + "record it again for these sizes";
+}
+
+/// Throws what a call of the user's relied on and does not hold; returns where nobody knows the call.
+void raise_in_terms_of_the_call(const ProgramBody& body, const CallSizes& call, std::span<const Tensor> inputs) {
+  std::vector<Size> numbers;
+  for (const Size size : call.inputs()) numbers.push_back(size.hint());
+  const Guard* guard = call.table().broken(numbers);
+  const std::string origin = guard && guard->origin ? guard->origin() : std::string();
+  if (origin.empty()) return;
+  std::string before, now;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Type recorded = body.types[static_cast<std::size_t>(body.inputs[i])];
+    for (Size& size : recorded.shape) size = call.table().hint(size);
+    const Type found = type_of(inputs[i]);
+    if (recorded.shape == found.shape) continue;
+    before += (before.empty() ? "input " : ", input ") + std::to_string(i) + " " + to_string(recorded);
+    now += (now.empty() ? "" : ", ") + to_string(found);
   }
-  void visit(Size& size) override { size = table.evaluate(size, sizes); }
-  /// Throws what a call of the user's relied on and does not hold; returns where nobody knows the call.
-  void raise_in_terms_of_the_call(const ProgramBody& body, std::span<const Tensor> inputs) const {
-    std::vector<Size> numbers;
-    for (const Size size : sizes) numbers.push_back(size.hint());
-    const Guard* guard = table.broken(numbers);
-    const std::string call = guard && guard->origin ? guard->origin() : std::string();
-    if (call.empty()) return;
-    std::string before, now;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      Type recorded = body.types[static_cast<std::size_t>(body.inputs[i])];
-      for (Size& size : recorded.shape) size = table.hint(size);
-      const Type found = type_of(inputs[i]);
-      if (recorded.shape == found.shape) continue;
-      before += (before.empty() ? "input " : ", input ") + std::to_string(i) + " " + to_string(recorded);
-      now += (now.empty() ? "" : ", ") + to_string(found);
-    }
-    raise<ValueError>("program: " + call + " was recorded for " + before + "; it is now " + now + "; " +
-                      remedy_of(*guard));
+  raise<ValueError>("program: " + origin + " was recorded for " + before + "; it is now " + now + "; " +
+                    remedy_of(*guard));
+}
+
+/// Throws where the recording relied on something that does not hold for these sizes.
+void check_guards(const ProgramBody& body, const CallSizes& call, std::span<const Tensor> inputs) {
+  for (const Guard& g : call.table().guards()) {
+    const Size left = call.table().evaluate(g.left, call.inputs());
+    const Size right = call.table().evaluate(g.right, call.inputs());
+    if (g.holds(left, right)) continue;
+    raise_in_terms_of_the_call(body, call, inputs);
+    raise<ValueError>("program: recorded where " + call.table().print(g.left) + to_string(g.relation) +
+                      call.table().print(g.right) + ", called where they are " + std::to_string(left.hint()) + " and " +
+                      std::to_string(right.hint()) + "; " + remedy_of(g));
   }
-  static std::string remedy_of(const Guard& guard) {
-    return (guard.remedy.empty() ? "" : guard.remedy + ", or ") + "record it again for these sizes";
-  }
-  /// Throws where the recording relied on something that does not hold for these sizes.
-  void check_guards(const ProgramBody& body, std::span<const Tensor> inputs) const {
-    for (const Guard& g : table.guards()) {
-      const Size left = table.evaluate(g.left, sizes), right = table.evaluate(g.right, sizes);
-      if (g.holds(left, right)) continue;
-      raise_in_terms_of_the_call(body, inputs);
-      raise<ValueError>("program: recorded where " + table.print(g.left) + to_string(g.relation) +
-                        table.print(g.right) + ", called where they are " + std::to_string(left.hint()) + " and " +
-                        std::to_string(right.hint()) + "; " + remedy_of(g));
-    }
-  }
-};
+}
 
 [[noreturn]] void raise_other_type(std::size_t input, const std::string& have, const ProgramBody& body) {
   std::optional<SymbolScope> scope;
@@ -173,28 +173,32 @@ struct CallSizes final : SizeVisitor {
                     "; pass one of that type, or record the function again for this one");
 }
 
-void check_inputs(const ProgramBody& body, std::span<const Tensor> inputs) {
+void check_inputs(const Program& program, std::span<const Tensor> inputs) {
+  const ProgramBody& body = program.body();
   if (inputs.size() != body.inputs.size())
     raise<ValueError>("program: called with " + count_of(std::ssize(inputs), "input", "inputs") + ", it has " +
                       std::to_string(body.inputs.size()) + "; pass one tensor for each");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Type &have = value_of(inputs[i])->type, &want = body.types[static_cast<std::size_t>(body.inputs[i])];
-    const bool fits =
-        have.dtype == want.dtype && have.rank() == want.rank() && (body.symbols || have.shape == want.shape);
+    const auto is_of_size = [&](Size found, Size wanted) {
+      return found == (program.call_sizes() ? program.call_sizes()->of(wanted) : wanted);
+    };
+    const bool fits = have.dtype == want.dtype && have.rank() == want.rank() &&
+                      (body.symbols || std::ranges::equal(have.shape, want.shape, is_of_size));
     if (!fits) raise_other_type(i, to_string(have), body);
   }
 }
 
 /// What a guard says of one size stands in the inputs' types.
 void check_sizes(const ProgramBody& body, const CallSizes& call, std::span<const Tensor> inputs) {
-  auto found = call.sizes.begin();
+  auto found = call.inputs().begin();
   for (std::size_t i = 0; i < inputs.size(); ++i)
     for (Size wanted : body.types[static_cast<std::size_t>(body.inputs[i])].shape)
-      if (call.table.evaluate(wanted, call.sizes) != *found++) {
-        call.raise_in_terms_of_the_call(body, inputs);
+      if (call.of(wanted) != *found++) {
+        raise_in_terms_of_the_call(body, call, inputs);
         raise_other_type(i, to_string(type_of(inputs[i])), body);
       }
-  call.check_guards(body, inputs);
+  check_guards(body, call, inputs);
 }
 
 [[noreturn]] void raise_number_of_results(const char* name, const Equation& e, std::size_t found) {
@@ -220,7 +224,7 @@ int VmapsOfAxes::number_of(const Row& row) {
 
 Program with_fixed_sizes(Program program) {
   FixSizes fix;
-  program.visit_parameter_sizes(fix);
+  fix.program(program);
   return program;
 }
 
@@ -237,20 +241,6 @@ std::vector<Tensor> Program::captured() const {
 void Program::print_parameter(std::string& out) const {
   out += to_string(*this);
   out.pop_back();  // the end of the last line
-}
-
-void Program::visit_parameter_sizes(SizeVisitor& visitor) { visitor.visit_program(*this); }
-
-void SizeVisitor::visit_program(Program& program) {
-  const ProgramBody& old = program.body();
-  auto body = std::make_unique<ProgramBody>(old);  // others may share the old one
-  for (Type& type : body->types)
-    for (Size& size : type.shape) visit(size);
-  for (Equation& e : body->equations) {
-    e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
-    e.rules->parameters.visit_sizes(e.parameters.mutable_get(), *this);
-  }
-  program = Program(Shared<const ProgramBody>(body.release()));
 }
 
 namespace {
@@ -289,12 +279,16 @@ Tensors apply_last(Op op, const Tensors& operands) {
 
 }  // namespace
 
-std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
-  const ProgramBody& body = *body_;
-  check_inputs(body, inputs);
-  std::optional<CallSizes> sizes;
+namespace {
+
+/// One run of a program. `step(e, compute)` calls `compute()`, which computes the equation.
+template <class Step>
+std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, const Step& step) {
+  const ProgramBody& body = program.body();
+  check_inputs(program, inputs);
+  std::shared_ptr<const CallSizes> sizes = program.shared_call_sizes();
   if (body.symbols) {
-    sizes.emplace(*body.symbols, inputs);
+    sizes = sizes_of_call(body, inputs);
     check_sizes(body, *sizes, inputs);
   }
   RunningVariables variables(body);
@@ -303,25 +297,37 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
   for (const Constant& c : body.constants) variables.set(c.variable, wrap(c.value));
   for (const Capture& c : body.captures) variables.set(c.variable, without_switched_off(c.tensor, "program"));
   for (const Equation& e : body.equations) {
-    Tensors operands;
-    for (Variable v : e.inputs) operands.push_back(variables.use(v));
-    OwnedParameters parameters = e.parameters;
-    if (e.has_symbols) {
-      parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
-      e.rules->parameters.visit_sizes(parameters.mutable_get(), *sizes);
-    }
-    Tensors results = apply_last({e.rules, parameters.get()}, operands);
-    if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
-    for (std::size_t i = 0; i < results.size(); ++i) variables.set(e.outputs[i], std::move(results[i]));
+    step(e, [&] {
+      Tensors operands;
+      for (Variable v : e.inputs) operands.push_back(variables.use(v));
+      OwnedParameters parameters = e.parameters;
+      if (e.has_symbols && sizes) {
+        PutSizes put(sizes);
+        parameters = OwnedParameters(e.rules->parameters, e.parameters.get(), put);
+      }
+      Tensors results = apply_last({e.rules, parameters.get()}, operands);
+      if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
+      for (std::size_t i = 0; i < results.size(); ++i) variables.set(e.outputs[i], std::move(results[i]));
+    });
   }
   std::vector<Tensor> outputs;
   for (Variable v : body.outputs) outputs.push_back(in_own_cell(variables.use(v)));
   return outputs;
 }
 
+}  // namespace
+
+std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
+  return run(*this, inputs, [](const Equation&, const auto& compute) { compute(); });
+}
+
+std::vector<Tensor> run_program(const Program& program, std::span<const Tensor> inputs, const AroundEquation& around) {
+  return run(program, inputs, [&](const Equation& e, const auto& compute) { around(e, compute); });
+}
+
 Types output_types(const Program& program) {
   Types types;
-  for (const Variable v : program.body().outputs) types.push_back(program.body().types[static_cast<std::size_t>(v)]);
+  for (const Variable v : program.body().outputs) types.push_back(type_of_variable(program, v));
   return types;
 }
 
@@ -348,6 +354,8 @@ Program with_own_numbers(const ProgramBody& body) {
   for (const Variable v : body.outputs) compact->outputs.push_back(number_of(v));
   return Program(Shared<const ProgramBody>(compact.release()));
 }
+
+bool has_symbols(Op op) { return inside_symbol_scope() && any_symbol(op); }
 
 bool draws(const Program& program) {
   const std::vector<Equation>& equations = program.body().equations;
@@ -486,7 +494,7 @@ void check(const Program& program) {
       throw ValueError("check: an output is never defined; return one that is, in\n" + to_string(program));
 }
 
-std::string to_string(const Program& program) { return Printer(program.body()).print(); }
+std::string to_string(const Program& program) { return Printer(resolved(program).body()).print(); }
 std::ostream& operator<<(std::ostream& out, const Program& program) { return out << to_string(program); }
 
 }  // namespace ricci

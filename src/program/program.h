@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "program/made_once.h"
 #include "program/pruning.h"
+#include "program/sizes.h"
 #include "ricci/program.h"
 #include "tensor/symbols.h"
 #include "tensor/value.h"
@@ -72,27 +74,34 @@ struct ProgramBody {
   std::vector<Equation> equations;
   std::vector<Variable> outputs;
   VmapsOfAxes vmaps;
+  MadeOnce made = {};  // from this program
 };
 
 /// Sizes of a surrounding recording become numbers, under a guard there: the program is called where those hold.
 Program with_fixed_sizes(Program program);
 
+/// With the sizes of the call that runs the program, if there is one.
+Type type_of_variable(const Program& program, Variable v);
 Types output_types(const Program& program);
+/// `Program::simplified` of a program whose symbols are those of `table`, which is installed.
+Program simplified_in(const SymbolTable& table, const Program& program);
+/// The program with the sizes of the call that runs it written into it, as an equation may hold it.
+Program resolved(const Program& program);
 /// Whether an operation in it draws from a place.
 bool draws(const Program& program);
 
+/// Whether a size among the operation's parameters is a symbol of the table that is installed: `Equation::has_symbols`.
+bool has_symbols(Op op);
 /// Calls f with each program among the parameters of the operation.
 template <class F>
 void for_each_program(Op op, const F& f) {
   if (op.rules->kind != Kind::custom) return;
-  struct Visit final : SizeVisitor {
+  struct Visit final : ParameterVisitor {
     const F& f;
-    explicit Visit(const F& f) : f(f) {}
-    void visit(Size&) override {}
-    void visit_program(Program& program) override { f(std::as_const(program)); }
+    explicit Visit(const F& f) : ParameterVisitor(Mode::reads), f(f) {}
+    void program(Program& program) override { f(std::as_const(program)); }
   } visit(f);
-  OwnedParameters parameters(op.rules->parameters, op.parameters);
-  op.rules->parameters.visit_sizes(parameters.mutable_get(), visit);
+  op.rules->parameters.walk(op.parameters, visit);
 }
 /// Whether the operation does anything besides its results, itself or in a program among its parameters.
 bool has_effect(Op op);

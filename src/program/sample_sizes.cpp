@@ -20,24 +20,21 @@ std::int64_t prime_above(std::int64_t number) {
 
 }  // namespace
 
-SampleSizes::SampleSizes(const ProgramBody& body) : table(body.symbols.get()) {
+SampleSizes::SampleSizes(const SymbolTable& of) : table(&of) {
   std::int64_t prime = 100;
-  for (const Variable v : body.inputs)
-    for (const Size size : body.types[static_cast<std::size_t>(v)].shape)
-      for (std::vector<Size>& sizes : larger) sizes.push_back(size.hint() + (prime = prime_above(prime)));
+  for (const std::int64_t hint : of.hints_of_inputs())
+    for (std::vector<Size>& sizes : larger) sizes.push_back(hint + (prime = prime_above(prime)));
 }
 
 OwnedParameters SampleSizes::put(const Equation& e, int sample) const {
   if (!table || !any_symbol(e.op())) return e.parameters;
-  struct Numbers final : SizeVisitor {
+  struct Numbers final : ParameterVisitor {
     const SampleSizes& sizes;
     int sample;
-    Numbers(const SampleSizes& sizes, int sample) : sizes(sizes), sample(sample) {}
-    void visit(Size& size) override { sizes.put(size, sample); }
+    Numbers(const SampleSizes& sizes, int sample) : ParameterVisitor(Mode::edits), sizes(sizes), sample(sample) {}
+    void size(Size& size) override { sizes.put(size, sample); }
   } numbers(*this, sample);
-  OwnedParameters parameters(e.rules->parameters, e.parameters.get());
-  e.rules->parameters.visit_sizes(parameters.mutable_get(), numbers);
-  return parameters;
+  return {e.rules->parameters, e.parameters.get(), numbers};
 }
 
 bool are_same(const Type& a, const Type& b) {

@@ -18,7 +18,7 @@ struct SampleSizes {
   std::array<std::vector<Size>, samples - 1> larger;  // of the inputs
 
   SampleSizes() = default;
-  explicit SampleSizes(const ProgramBody& body);
+  explicit SampleSizes(const SymbolTable& of);
   void put(Size& size, int sample) const {
     if (size.is_symbol())
       size = sample == 0 ? Size(size.hint()) : table->evaluate(size, larger[static_cast<std::size_t>(sample - 1)]);

@@ -33,7 +33,6 @@ class Simplifier {
                  const Type& type);
 
   /// A program inside another one has no symbols of its own: its sizes are numbers where it runs.
-  bool has_symbols(Op op) const { return to_.symbols && any_symbol(op); }
   const Type& type_of(Variable v) const { return to_.types[static_cast<std::size_t>(v)]; }
   /// What gives the variable; null for an input, a constant or a capture.
   const Equation* maker(Variable v) const {

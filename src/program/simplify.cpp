@@ -16,22 +16,21 @@ Program pruned(ProgramBody body);
 
 /// False if nothing of the operation can be left out. What is left of a program in it may need less in turn.
 template <class IsNeeded>
-bool keeps_needed_alone(Equation& e, bool may_have_symbols, const IsNeeded& is_needed) {
+bool keeps_needed_alone(Equation& e, const IsNeeded& is_needed) {
   Flags wanted;
   for (const Variable v : e.outputs) wanted.push_back(is_needed(v));
   const PruningOf pruning = Facts<PruningOf>::of(*e.rules);
   const std::optional<Pruned> left =
       pruning ? pruning(e.parameters.get(), wanted, e.inputs.size()) : std::optional<Pruned>();
   if (!left) return false;
-  struct PrunePrograms final : SizeVisitor {
-    void visit(Size&) override {}
-    void visit_program(Program& program) override { program = pruned(program.body()); }
+  struct PrunePrograms final : ParameterVisitor {
+    PrunePrograms() : ParameterVisitor(Mode::edits) {}
+    void program(Program& program) override { program = pruned(program.body()); }
   } programs;
-  e.parameters = left->parameters;
-  e.rules->parameters.visit_sizes(e.parameters.mutable_get(), programs);
+  e.parameters = OwnedParameters(e.rules->parameters, left->parameters.get(), programs);
   e.inputs = left_of(e.inputs, left->operands);
   e.outputs = left_of(e.outputs, left->results);
-  e.has_symbols = may_have_symbols && any_symbol(e.op());
+  e.has_symbols = has_symbols(e.op());
   return true;
 }
 
@@ -42,7 +41,7 @@ Program pruned(ProgramBody body) {
   for (const Variable v : body.outputs) needed[at(v)] = true;
   for (auto e = body.equations.rbegin(); e != body.equations.rend(); ++e) {
     if (!is_computed(*e, is_needed)) continue;
-    while (keeps_needed_alone(*e, body.symbols != nullptr, is_needed)) {}
+    while (keeps_needed_alone(*e, is_needed)) {}
     for (const Variable v : e->inputs) needed[at(v)] = true;
   }
   return with_own_numbers(without_dead_equations(body));
@@ -86,14 +85,12 @@ Simplifier::Simplifier(const ProgramBody& from, const SampleSizes& sizes)
 Program Simplifier::result() const { return pruned(to_); }
 
 void Simplifier::simplify_programs_in(Equation& e) const {
-  struct SimplifyPrograms final : SizeVisitor {
+  struct SimplifyPrograms final : ParameterVisitor {
     const SampleSizes& sizes;
-    explicit SimplifyPrograms(const SampleSizes& sizes) : sizes(sizes) {}
-    void visit(Size&) override {}
-    void visit_program(Program& program) override { program = simplified(program, sizes); }
+    explicit SimplifyPrograms(const SampleSizes& sizes) : ParameterVisitor(Mode::edits), sizes(sizes) {}
+    void program(Program& program) override { program = simplified(program, sizes); }
   } programs(sizes_);
-  e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get());
-  e.rules->parameters.visit_sizes(e.parameters.mutable_get(), programs);
+  e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get(), programs);
 }
 
 void Simplifier::replace(Variable v, Variable by) {
@@ -184,9 +181,13 @@ bool Simplifier::is_merged(const Equation& e) {
 }
 
 Program Program::simplified() const {
-  std::optional<SymbolScope> scope;
-  if (body_->symbols) scope.emplace(*body_->symbols);
-  return ricci::simplified(*this, body_->symbols ? SampleSizes(*body_) : SampleSizes());
+  if (!body_->symbols) return ricci::simplified(*this, SampleSizes());
+  const SymbolScope scope(*body_->symbols);
+  return simplified_in(*body_->symbols, *this);
+}
+
+Program simplified_in(const SymbolTable& table, const Program& program) {
+  return ricci::simplified(program, SampleSizes(table));
 }
 
 }  // namespace ricci

@@ -100,10 +100,12 @@ void Simplifier::share_captured(Equation& e) {
         std::ranges::replace(body.outputs, body.inputs[i], other);
       } else if (const Equation* const zero = zero_behind(captured)) {
         const Type& type = body.types[static_cast<std::size_t>(body.inputs[i])];
-        body.equations.insert(body.equations.begin(), {.rules = zero->rules,
-                                                       .parameters = Facts<ZerosOf>::of(*zero->rules)(type),
-                                                       .inputs = {},
-                                                       .outputs = {body.inputs[i]}});
+        Equation zeros{.rules = zero->rules,
+                       .parameters = Facts<ZerosOf>::of(*zero->rules)(type),
+                       .inputs = {},
+                       .outputs = {body.inputs[i]}};
+        zeros.has_symbols = has_symbols(zeros.op());
+        body.equations.insert(body.equations.begin(), std::move(zeros));
       } else {
         continue;
       }

@@ -392,6 +392,41 @@ const Guard* SymbolTable::broken(std::span<const Size> inputs) const {
   return at == guards_.end() ? nullptr : &*at;
 }
 
+SymbolTable SymbolTable::seen_at(std::span<const std::int64_t> inputs) const {
+  SymbolTable table = *this;
+  const auto hint_of = [&](int i) { return Size(table.unknowns_[static_cast<std::size_t>(i)].hint); };
+  for (Unknown& u : table.unknowns_)  // a quotient stands behind the unknowns in it
+    if (u.input >= 0) u.hint = inputs[static_cast<std::size_t>(u.input)];
+  for (Unknown& u : table.unknowns_) {
+    if (u.input >= 0) continue;
+    const std::int64_t below = value_of(u.denominator, hint_of).raw();
+    u.hint = below == 0 ? 0 : value_of(u.numerator, hint_of).raw() / below;
+  }
+  return table;
+}
+
+std::vector<Size> SymbolTable::inputs() const {
+  std::vector<Size> sizes(static_cast<std::size_t>(inputs_));
+  for (const Unknown& u : unknowns_)
+    if (u.input >= 0) sizes[static_cast<std::size_t>(u.input)] = u.size;
+  return sizes;
+}
+
+bool SymbolTable::serves(std::span<const Size> inputs) const {
+  const auto is_known = [&](const Unknown& u) {
+    return u.input < 0 || !u.is_solved || evaluate(u.size, inputs) == inputs[static_cast<std::size_t>(u.input)];
+  };
+  const auto holds = [&](const Guard& g) { return g.holds(evaluate(g.left, inputs), evaluate(g.right, inputs)); };
+  return std::ranges::all_of(unknowns_, is_known) && std::ranges::all_of(guards_, holds);
+}
+
+std::vector<std::int64_t> SymbolTable::hints_of_inputs() const {
+  std::vector<std::int64_t> hints(static_cast<std::size_t>(inputs_));
+  for (const Unknown& u : unknowns_)
+    if (u.input >= 0) hints[static_cast<std::size_t>(u.input)] = u.hint;
+  return hints;
+}
+
 std::optional<Size> SymbolTable::named(std::int64_t number) const {
   for (const Unknown& u : unknowns_)
     if (u.input >= 0 && number-- == 0) return u.size;

@@ -63,9 +63,20 @@ class SymbolTable {
   std::int64_t fix(Size size, const std::string& remedy = {});
   std::int64_t hint(Size size) const;
 
+  /// The sizes of the inputs in this recording, in order; 0 for those that are no unknowns.
+  std::vector<std::int64_t> hints_of_inputs() const;
+  /// The same symbols as in another recording, where the inputs have these sizes.
+  SymbolTable seen_at(std::span<const std::int64_t> inputs) const;
+  /// The sizes of the inputs as symbols, in order; 0 for those that are no unknowns.
+  std::vector<Size> inputs() const;
+  /// How many symbols there are: their indices begin at 0.
+  std::size_t symbols() const { return expressions_.size(); }
   /// Guards in the order in which they were found, none twice.
   const std::vector<Guard>& guards() const { return guards_; }
   bool is_text() const { return is_text_; }
+  /// Whether what the recording relied on holds for these sizes of the inputs: its guards, and what it knows sizes to
+  /// be.
+  bool serves(std::span<const Size> inputs) const;
   /// The first of the guards that do not hold for these sizes of the inputs; null if all do.
   const Guard* broken(std::span<const Size> inputs) const;
   /// ` where s0!=1, s0*s1=6`: those that the types of the inputs do not show; nothing where there are none.

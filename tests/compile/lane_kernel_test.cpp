@@ -10,7 +10,7 @@
 
 namespace rc = ricci;
 using rc::Tensor;
-using rc::compile::LaneKernel;
+using rc::compiled::LaneKernel;
 using testing_support::run;
 
 namespace {
@@ -25,9 +25,9 @@ class LaneKernels : public testing::Test {
 /// A program with its kernel.
 struct Compiled {
   rc::Program program;
-  rc::compile::MadeKernel made;
+  rc::compiled::MadeKernel made;
   explicit Compiled(const rc::Program& traced)
-      : program(traced.simplified()), made(rc::compile::lane_kernel(program, {.most_unrolled = 16})) {}
+      : program(traced.simplified()), made(rc::compiled::lane_kernel(program, {.most_unrolled = 16})) {}
 
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs, std::int64_t lanes) const {
     const LaneKernel* const kernel = testing_support::kernel_of(made);

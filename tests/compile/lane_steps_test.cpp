@@ -19,7 +19,7 @@ class LaneSteps : public testing::Test {
 };
 
 rc::Program with_kernels(const rc::Program& traced) {
-  return rc::compile::with_lane_kernels(traced.simplified(), {.most_unrolled = 16});
+  return rc::compiled::with_lane_kernels(traced.simplified(), {.most_unrolled = 16});
 }
 
 void expect_text(const rc::Program& program, std::string_view text) {

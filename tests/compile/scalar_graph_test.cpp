@@ -12,9 +12,9 @@ namespace {
 
 using ricci::Program;
 using ricci::Tensor;
-using ricci::compile::LaneProgram;
-using ricci::compile::Node;
-using ricci::compile::ScalarGraph;
+using ricci::compiled::LaneProgram;
+using ricci::compiled::Node;
+using ricci::compiled::ScalarGraph;
 using ricci::scalar::Word;
 
 void expect_text(const std::string& found, std::string_view text) {
@@ -25,8 +25,8 @@ void expect_text(const std::string& found, std::string_view text) {
 }
 
 void expect_lanes(const Program& program, std::string_view text) {
-  const auto expanded = ricci::compile::expand(program.simplified(), {.most_unrolled = 16});
-  if (const auto* why = std::get_if<ricci::compile::NotExpandable>(&expanded)) FAIL() << why->why;
+  const auto expanded = ricci::compiled::expand(program.simplified(), {.most_unrolled = 16});
+  if (const auto* why = std::get_if<ricci::compiled::NotExpandable>(&expanded)) FAIL() << why->why;
   expect_text(to_string(std::get<LaneProgram>(expanded)), text);
 }
 
@@ -137,8 +137,8 @@ to 0[0] 0[1]
 
 TEST(LanePrograms, MixedLanesAreRefusedWithTheOperation) {
   const auto expanded =
-      ricci::compile::expand(ricci::trace([](const Tensor& x) { return x + flip(x, {0}); })(ricci::ones({100})));
-  const auto* const why = std::get_if<ricci::compile::NotExpandable>(&expanded);
+      ricci::compiled::expand(ricci::trace([](const Tensor& x) { return x + flip(x, {0}); })(ricci::ones({100})));
+  const auto* const why = std::get_if<ricci::compiled::NotExpandable>(&expanded);
   ASSERT_TRUE(why);
   EXPECT_EQ(why->why, "add: it mixes lanes");
 }

@@ -131,8 +131,8 @@ class RecordedPrograms : public testing::TestWithParam<int> {
     SCOPED_TRACE("simplified: " + rc::to_string(simplified));
     rc::check(simplified);
     EXPECT_EQ(rc::to_string(simplified.simplified()), rc::to_string(simplified));
-    const rc::Program kernels = rc::compile::with_lane_kernels(simplified);  // along an open size
-    const rc::Program unrolled = rc::compile::with_lane_kernels(simplified, {.most_unrolled = 16});
+    const rc::Program kernels = rc::compiled::with_lane_kernels(simplified);  // along an open size
+    const rc::Program unrolled = rc::compiled::with_lane_kernels(simplified, {.most_unrolled = 16});
     for (const std::int64_t more : {0, 1, 2}) {
       const Tensor x = longer(argument, more);
       const std::optional<Tensor> y = eager(x);

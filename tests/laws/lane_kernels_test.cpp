@@ -17,7 +17,7 @@ using laws::Smooth;
 using ricci::DType;
 using ricci::Program;
 using ricci::Tensor;
-namespace compile = ricci::compile;
+namespace compiled = ricci::compiled;
 
 class LaneKernels : public laws::Law {
  protected:
@@ -38,11 +38,11 @@ double tolerance(const ricci::Rules& rules, DType dtype) {
 /// operation says nothing of its elements.
 struct Made {
   Program program;
-  compile::MadeKernel made;
+  compiled::MadeKernel made;
   Made(const Function& f, const List& x, std::vector<std::int64_t> sizes)
       : program(ricci::trace([&f](const List& inputs) { return f(inputs); })(x).simplified()),
-        made(compile::lane_kernel(program, {.sizes = std::move(sizes)})) {}
-  const compile::LaneKernel* kernel() const { return testing_support::kernel_of(made); }
+        made(compiled::lane_kernel(program, {.sizes = std::move(sizes)})) {}
+  const compiled::LaneKernel* kernel() const { return testing_support::kernel_of(made); }
   void expect(const List& x, std::int64_t lanes, double tolerance) const {
     SCOPED_TRACE(to_string(program));
     const List expected = program(x);

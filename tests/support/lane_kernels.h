@@ -26,7 +26,7 @@ inline std::vector<ricci::Tensor> room_for(const std::vector<ricci::Tensor>& res
 }
 
 /// What the kernel gives for these inputs; empty where it says that the program throws. `like`: the results' types.
-inline std::vector<ricci::Tensor> run(const ricci::compile::LaneKernel& kernel, const ricci::Program& program,
+inline std::vector<ricci::Tensor> run(const ricci::compiled::LaneKernel& kernel, const ricci::Program& program,
                                       std::vector<ricci::Tensor> inputs, const std::vector<ricci::Tensor>& like,
                                       std::int64_t lanes) {
   const std::vector<ricci::Tensor> captured = program.captured();
@@ -39,19 +39,19 @@ inline std::vector<ricci::Tensor> run(const ricci::compile::LaneKernel& kernel, 
   return kernel.run(in, out, lanes) ? outputs : std::vector<ricci::Tensor>();
 }
 
-inline const ricci::compile::LaneKernel* kernel_of(const ricci::compile::MadeKernel& made) {
-  const auto* const kernel = std::get_if<std::shared_ptr<const ricci::compile::LaneKernel>>(&made);
+inline const ricci::compiled::LaneKernel* kernel_of(const ricci::compiled::MadeKernel& made) {
+  const auto* const kernel = std::get_if<std::shared_ptr<const ricci::compiled::LaneKernel>>(&made);
   return kernel ? kernel->get() : nullptr;
 }
-inline std::string why_not(const ricci::compile::MadeKernel& made) {
-  const auto* const why = std::get_if<ricci::compile::NotExpandable>(&made);
+inline std::string why_not(const ricci::compiled::MadeKernel& made) {
+  const auto* const why = std::get_if<ricci::compiled::NotExpandable>(&made);
   return why ? why->why : "";
 }
 
 /// Whether kernels are made at all (RICCI_COMPILE).
 inline bool makes_kernels() {
   const ricci::Program program = ricci::trace([](const ricci::Tensor& x) { return -x; })(ricci::tensor(1.0));
-  return kernel_of(ricci::compile::lane_kernel(program)) != nullptr;
+  return kernel_of(ricci::compiled::lane_kernel(program)) != nullptr;
 }
 
 }  // namespace testing_support

@@ -56,8 +56,10 @@ class Operation : public std::enable_shared_from_this<Operation> {
   virtual Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const = 0;
   /// The rules, each under a batch level of its own, unless the function brings a rule.
   virtual BatchedOutputs batch(const Batch& batch) const;
-  /// The same with the sizes in its programs visited; null: it has no programs.
-  virtual std::shared_ptr<const Operation> with_sizes(SizeVisitor&) const { return nullptr; }
+  /// The program that it holds; null: it holds none.
+  virtual const Program* program() const { return nullptr; }
+  /// The same operation, holding another program. Requires: it holds one.
+  virtual std::shared_ptr<const Operation> with_program(Program) const { return nullptr; }
 
   /// Applies it at the current level, as an ordinary operation. It may draw where its caller may: TransformError if it
   /// does under a vmap of which it knows nothing, unless one draw is to serve all.
