@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "custom/derived.h"
-#include "interpreters/batch_level.h"
+#include "custom/call.h"
 #include "interpreters/replay.h"
 #include "interpreters/tape.h"
 #include "primitive/custom.h"
@@ -20,11 +19,7 @@ struct RecordedCheckpoint {
   static constexpr bool transparent = true;
   Program f;
 
-  Types type(const Types& inputs) const {
-    if (f.inputs() != static_cast<std::size_t>(inputs.size()))
-      throw IndexError("takes " + std::to_string(f.inputs()) + " operands, found " + std::to_string(inputs.size()));
-    return output_types(f);
-  }
+  Types type(const Types& inputs) const { return type_of_call(f, inputs); }
   bool draws() const { return ricci::draws(f); }
   Tensors call(std::span<const Tensor> inputs) const {
     const auto run = [f = f](const std::vector<Tensor>& x) { return f(x); };
@@ -32,34 +27,16 @@ struct RecordedCheckpoint {
     return {outputs.begin(), outputs.end()};
   }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-    const std::size_t outputs = output_types(f).size();
-    const Derived pushed = function::pushed(f, defined_among(tangents), Flags(outputs, false), Runs::once);
-    return paired(apply_derived(pushed.closure, inputs, tangents), pushed.outputs);
+    return push_call(apply, f, inputs, tangents);
   }
-  BatchedOutputs batch(const Batch& batch) const {
-    const Derived mapped = function::mapped(f, flags_of(batch.mapped, batch.inputs.size()),
-                                            Flags(output_types(f).size(), false), MappedExamples(batch), Runs::once);
-    BatchedOutputs all{.outputs = apply_derived(mapped.closure, batch.inputs, {}), .mapped = 0};
-    for (const bool one : mapped.outputs) all.mapped.push_back(one);
-    return all;
-  }
+  BatchedOutputs batch(const Batch& batch) const { return batch_call(apply, f, batch); }
   Kept keep(std::span<const Tensor> inputs, const Mask&) const {
-    return {.outputs = ricci::apply(*this, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+    return {.outputs = apply(f, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
   }
-  Tensors vjp(const Reverse& rule) const {
-    const Flags wanted = flags_of(rule.wanted, f.inputs());
-    const Closure back = pulled_back(f, wanted, defined_among(rule.cotangents));
-    return by_flag(apply_derived(back, rule.residual->tensors, rule.cotangents), wanted);
-  }
+  Tensors vjp(const Reverse& rule) const { return pull_call_again(apply, f, rule); }
 
- private:
-  /// A checkpoint of a program made from this one: of these inputs and, if they are defined, tangents or cotangents.
-  static Tensors apply_derived(const Closure& derived, std::span<const Tensor> inputs, std::span<const Tensor> along) {
-    Tensors all(inputs.begin(), inputs.end());
-    for (const Tensor& t : along)
-      if (t.defined()) all.push_back(t);
-    all.append(derived.captured.begin(), derived.captured.end());
-    return ricci::apply(RecordedCheckpoint{derived.program}, all);
+  static Tensors apply(const Program& f, std::span<const Tensor> inputs) {
+    return ricci::apply(RecordedCheckpoint{f}, inputs);
   }
 };
 
@@ -162,7 +139,7 @@ void raise_in_what_captures(const TransformError& error) {
 void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result) {
   Tensors inputs = defined_leaves(arguments);
   inputs.append(f.captured.begin(), f.captured.end());
-  const Tensors outputs = ricci::apply(RecordedCheckpoint{f.program}, inputs);
+  const Tensors outputs = RecordedCheckpoint::apply(f.program, inputs);
   std::span<const Tensor> rest = outputs;
   write_leaves(rest, result);
 }

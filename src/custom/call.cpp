@@ -1,0 +1,211 @@
+// The rules that all calls of programs share.
+#include "custom/call.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "interpreters/batch_level.h"
+#include "interpreters/lifted.h"
+#include "program/made_once.h"
+
+namespace ricci::function {
+namespace {
+
+std::string text_of(const char* name, const Flags& flags) {
+  std::string text = name;
+  for (const bool flag : flags) text += flag ? '1' : '0';
+  return text;
+}
+
+/// Something derived for all sizes that the symbols of `table` may stand for.
+template <class Made>
+struct ForSizes {
+  Made made;
+  std::shared_ptr<const SymbolTable> table;
+};
+
+bool captures(const Closure& closure) { return !closure.captured.empty() || !closure.streams.empty(); }
+bool captures(const Derived& derived) { return captures(derived.closure); }
+SmallVector<Program*, 2> programs_of(Closure& closure) { return {&closure.program}; }
+SmallVector<Program*, 2> programs_of(Derived& derived) { return {&derived.closure.program}; }
+
+/// What `make(f, examples)` makes of a program, kept with it under `key`, and the sizes at which its programs run; null
+/// where they are written into them. `examples`: a size besides those of the program's inputs. A program derived by a
+/// rule that captures tensors is not kept: the rule may capture others the next time.
+template <class Made>
+struct Found {
+  std::shared_ptr<const Made> made;
+  std::shared_ptr<const CallSizes> sizes;
+  Program at_sizes(const Program& program) const { return sizes ? program.in_call(sizes) : program; }
+};
+/// One that relies on comparisons of sizes serves the sizes for which they come out as they did; for others there is
+/// another variant.
+constexpr int most_variants = 8;
+template <class Made, class Make>
+Found<Made> made_once(const Program& f, const std::string& key, std::optional<Size> examples, const Make& make) {
+  const auto here = [&] { return std::make_shared<const Made>(make(resolved(f), examples)); };
+  const CallSizes* const sizes = f.call_sizes();
+  if (!sizes && inside_symbol_scope()) return {here(), nullptr};
+  if (!sizes) {
+    const std::string of_size = examples ? key + " of " + std::to_string(examples->host()) : key;
+    std::shared_ptr<const Made> now;
+    const auto known = f.body().made.get<Made>(of_size, [&] {
+      now = here();
+      return captures(*now) ? nullptr : now;
+    });
+    return {known ? known : now, nullptr};
+  }
+  std::vector<Size> inputs(sizes->inputs().begin(), sizes->inputs().end());
+  if (examples) inputs.push_back(*examples);
+  std::vector<std::int64_t> seen;
+  for (const Size size : inputs) seen.push_back(size.hint());
+  const auto make_open = [&]() -> std::shared_ptr<const ForSizes<Made>> {
+    const auto table = std::make_shared<SymbolTable>(
+        sizes->table().seen_at({seen.data(), sizes->inputs().size()}));
+    const SymbolScope scope(*table);
+    std::optional<Size> open;
+    if (examples) open = table->add_input(seen.back());
+    Made made = make(f.in_call(nullptr), open);
+    if (captures(made)) return nullptr;
+    for (Program* program : programs_of(made)) *program = simplified_in(*table, *program);
+    return std::make_shared<const ForSizes<Made>>(ForSizes<Made>{std::move(made), table});
+  };
+  for (int variant = 0; variant < most_variants; ++variant) {
+    const auto made = f.body().made.get<ForSizes<Made>>("open " + key + " " + std::to_string(variant), make_open);
+    if (!made) break;
+    auto at = std::make_shared<const CallSizes>(made->table, inputs);
+    if (at->table().serves(at->inputs())) return {std::shared_ptr<const Made>(made, &made->made), std::move(at)};
+  }
+  return {here(), nullptr};
+}
+
+/// The inputs, those tensors `along` that are defined, and what the derived program captured.
+Tensors operands(const Closure& derived, std::span<const Tensor> inputs, std::span<const Tensor> along) {
+  Tensors all(inputs.begin(), inputs.end());
+  for (const Tensor& t : along)
+    if (t.defined()) all.push_back(t);
+  all.append(derived.captured.begin(), derived.captured.end());
+  return all;
+}
+
+std::size_t outputs_of(const Program& f) { return f.body().outputs.size(); }
+
+/// A program that draws does so for the examples that run: it is derived anew for each call.
+Found<Derived> mapped_once(const Program& f, const Flags& is_mapped, const Batch& batch) {
+  const Flags none(outputs_of(f), false);
+  const MappedExamples examples(batch);
+  if (draws(f))
+    return {std::make_shared<const Derived>(mapped(resolved(f), is_mapped, none, examples, Runs::once)), nullptr};
+  const auto make = [&](const Program& program, std::optional<Size> size) {
+    MappedExamples open;
+    open.size = open.count = *size;
+    return mapped(program, is_mapped, none, open, Runs::once);
+  };
+  return made_once<Derived>(f, text_of("mapped ", is_mapped), batch.size, make);
+}
+
+}  // namespace
+
+Types type_of_call(const Program& f, const Types& inputs) {
+  if (f.inputs() != static_cast<std::size_t>(inputs.size()))
+    throw IndexError("takes " + std::to_string(f.inputs()) + " operands, found " + std::to_string(inputs.size()));
+  return output_types(f);
+}
+
+Tensors run_call(const Program& f, std::span<const Tensor> inputs) {
+  const std::vector<Tensor> outputs = f(inputs);
+  return {outputs.begin(), outputs.end()};
+}
+
+Pushed push_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
+  const Flags active = defined_among(tangents);
+  const auto make = [&](const Program& program, std::optional<Size>) {
+    return pushed(program, active, Flags(outputs_of(f), false), Runs::once);
+  };
+  const Found<Derived> found = made_once<Derived>(f, text_of("pushed ", active), {}, make);
+  const Closure& closure = found.made->closure;
+  return paired(apply(found.at_sizes(closure.program), operands(closure, inputs, tangents)), found.made->outputs);
+}
+
+BatchedOutputs batch_call(ApplyCall apply, const Program& f, const Batch& batch) {
+  const Found<Derived> found = mapped_once(f, flags_of(batch.mapped, batch.inputs.size()), batch);
+  const Closure& closure = found.made->closure;
+  BatchedOutputs all{.outputs = apply(found.at_sizes(closure.program), operands(closure, batch.inputs, {})),
+                     .mapped = 0};
+  for (const bool one : found.made->outputs) all.mapped.push_back(one);
+  return all;
+}
+
+Tensors pull_call_again(ApplyCall apply, const Program& f, const Reverse& rule) {
+  const Flags wanted = flags_of(rule.wanted, f.inputs()), has = defined_among(rule.cotangents);
+  const auto make = [&](const Program& program, std::optional<Size>) { return pulled_back(program, wanted, has); };
+  const Found<Closure> back =
+      made_once<Closure>(f, text_of("pulled back ", wanted) + text_of(" of ", has), {}, make);
+  const Tensors all = operands(*back.made, rule.residual->tensors, rule.cotangents);
+  return by_flag(apply(back.at_sizes(back.made->program), all), wanted);
+}
+
+namespace {
+
+/// Reverse mode of a program in two. The way back takes the cotangents of all outputs that depend on active inputs.
+struct Halves {
+  Closure forward;  // outputs: those of the program, then what is kept
+  Flags active_outputs;
+  Backward backward;
+};
+bool captures(const Halves& halves) { return captures(halves.forward) || captures(halves.backward.closure); }
+SmallVector<Program*, 2> programs_of(Halves& halves) {
+  return {&halves.forward.program, &halves.backward.closure.program};
+}
+
+/// What the way back needs besides tensors.
+struct HalvesRest {
+  Found<Halves> halves;
+};
+
+Found<Halves> halves_of(const Program& f, const Flags& active) {
+  const auto make = [&](const Program& program, std::optional<Size>) {
+    const Split split(program, active, Flags(program.inputs(), true), Runs::once);
+    const Flags none(program.inputs(), false);
+    return Halves{split.forward(), split.active_outputs(), split.backward(split.active_outputs(), none, none)};
+  };
+  return made_once<Halves>(f, text_of("halves ", active), {}, make);
+}
+
+}  // namespace
+
+Kept keep_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs, const Mask& wanted) {
+  const Flags active = flags_of(wanted, inputs.size());
+  std::shared_ptr<HalvesRest> rest;
+  try {
+    rest = std::make_shared<HalvesRest>(HalvesRest{halves_of(f, active)});
+  } catch (const Error&) {  // of a rule; thrown again where its cotangent is asked for
+    return {.outputs = apply(f, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
+  }
+  const auto& [forward, active_outputs, backward] = *rest->halves.made;
+  const Tensors found = apply(rest->halves.at_sizes(forward.program), operands(forward, inputs, {}));
+  const auto kept = found.begin() + static_cast<std::ptrdiff_t>(outputs_of(f));
+  Kept result{.outputs = {found.begin(), kept}, .residual = {}};
+  for (const Reads& read : backward.reads)
+    result.residual.tensors.push_back(read.of_input ? inputs[read.index]
+                                                    : kept[static_cast<std::ptrdiff_t>(read.index)]);
+  for (const bool depends : active_outputs) result.constant.push_back(!depends);
+  result.residual.rest = std::move(rest);
+  return result;
+}
+
+Tensors pull_call(ApplyCall apply, const Program& f, const Reverse& rule) {
+  if (!rule.residual->rest) return pull_call_again(apply, f, rule);
+  const Found<Halves>& halves = static_cast<const HalvesRest*>(rule.residual->rest.get())->halves;
+  const Backward& backward = halves.made->backward;
+  Tensors cotangents;
+  for (std::size_t i = 0; i < backward.taken.size(); ++i)
+    if (backward.taken[i]) cotangents.push_back(rule.cotangent(static_cast<int>(i)));
+  const Tensors all = operands(backward.closure, rule.residual->tensors, cotangents);
+  Tensors found = by_flag(apply(halves.at_sizes(backward.closure.program), all), backward.given);
+  found.resize(f.inputs());
+  return found;
+}
+
+}  // namespace ricci::function
