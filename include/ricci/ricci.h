@@ -1,6 +1,7 @@
 // Everything: `#include <ricci/ricci.h>` and `namespace rc = ricci;`.
 #pragma once
 
+#include "ricci/compile.h"
 #include "ricci/control.h"
 #include "ricci/custom_derivatives.h"
 #include "ricci/default_dtype.h"

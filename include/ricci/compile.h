@@ -1,0 +1,163 @@
+// compile: a function made into plans that run without its transforms, its trees and its C++.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "ricci/transforms/call.h"
+#include "ricci/tree/values.h"
+
+namespace ricci {
+
+struct CompileOptions {
+  /// Record the function again at each call, and throw TransformError where it has become another: by a number that it
+  /// captures, or a tensor that was bound anew. The environment's RICCI_COMPILE_CHECK=1 does so for all functions.
+  bool check = false;
+};
+
+namespace compiled {
+struct ProgramPlan;
+}
+
+/// What a compiled function does for one signature. `std::cout << plan` prints its steps, one a line, with the types of
+/// their results.
+class Plan {
+ public:
+  explicit Plan(std::shared_ptr<const compiled::ProgramPlan> state) : state_(std::move(state)) {}
+  std::size_t steps() const;
+  friend std::ostream& operator<<(std::ostream& out, const Plan& plan);
+
+ private:
+  std::shared_ptr<const compiled::ProgramPlan> state_;
+};
+
+/// Where the time of one call went: each step with its time, its floating-point operations and the bytes that it reads
+/// and writes. `std::cout << explanation` prints the table.
+class Explanation {
+ public:
+  explicit Explanation(std::string text) : text_(std::move(text)) {}
+  friend std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
+
+ private:
+  std::string text_;
+};
+
+namespace compiled {
+
+/// All that one compiled function holds, shared by its copies.
+struct Function;
+std::shared_ptr<Function> make_function(const char* file, unsigned line, const CompileOptions& options);
+std::size_t count_plans(const Function& function);
+
+/// One call of a compiled function.
+class CallRun {
+ public:
+  /// The leaves, the values and the C++ type of the arguments, of which the signature is made.
+  CallRun(const std::shared_ptr<Function>& function, const tree::Walk& arguments, const tree::Values& values,
+          const std::string_view* type);
+  CallRun(const CallRun&) = delete;
+  ~CallRun();
+  /// Whether the function is to be recorded: there is no plan yet, or it is to be checked.
+  bool records() const;
+  /// Makes the leaves of copies of the arguments the program's inputs.
+  void enter(const tree::Walk& copies);
+  /// Ends the recording. `tree` is a copy of the result, of which `leaves` shows the leaves: it stays for later calls.
+  void leave(const tree::Walk& result, std::shared_ptr<void> tree, const tree::Walk& leaves);
+  [[noreturn]] void refuse(const char* found);  ///< a function that returned no tensor
+  /// The result of the first call, without its tensors.
+  const void* result() const;
+  /// Fills in the result's tensors, and writes to the arguments what the function wrote to them.
+  void run(const tree::Walk& arguments, const tree::Walk& result);
+  Plan plan(const tree::Walk& arguments);
+  Explanation explain(const tree::Walk& arguments);
+
+ private:
+  struct State;
+  Owned<State> state_;
+};
+
+}  // namespace compiled
+
+/// What compile returns. Copies share their plans. Several threads may call one.
+template <class F>
+class Compiled {
+ public:
+  Compiled(F f, const CompileOptions& options, where_t where)
+      : f_(std::move(f)), function_(compiled::make_function(where.file_name(), where.line(), options)) {}
+
+  template <class... A>
+  auto operator()(const A&... a) const {
+    return with_plan(
+        [](compiled::CallRun& run, const tree::Walk& arguments, auto result) {
+          run.run(arguments, call::walk(result));
+          return result;
+        },
+        a...);
+  }
+  /// How many plans it holds.
+  std::size_t plans() const { return compiled::count_plans(*function_); }
+  /// The plan for arguments like these, made if there is none yet. Runs nothing but, to record it, the function.
+  template <class... A>
+  Plan plan(const A&... a) const {
+    const auto get = [](compiled::CallRun& run, const tree::Walk& arguments, const auto&) {
+      return run.plan(arguments);
+    };
+    return with_plan(get, a...);
+  }
+  /// Runs the plan for these arguments under timers.
+  template <class... A>
+  Explanation explain(const A&... a) const {
+    return with_plan(
+        [](compiled::CallRun& run, const tree::Walk& arguments, const auto&) { return run.explain(arguments); }, a...);
+  }
+
+ private:
+  template <class Use, class... A>
+  auto with_plan(const Use& use, const A&... a) const {
+    using Arguments = std::tuple<std::decay_t<const A>...>;
+    Arguments arguments(a...);
+    compiled::CallRun run(function_, call::walk(arguments), tree::values(arguments), &tree::type_name<Arguments>);
+    using R = decltype(call::result_of(run, f_, arguments));
+    if (run.records()) {
+      Arguments copies = arguments;
+      run.enter(call::walk(copies));
+      R result = call::result_of(run, f_, copies);
+      const auto tree = std::make_shared<R>(result);
+      run.leave(call::walk(result), tree, call::walk(*tree));
+    }
+    return use(run, call::walk(arguments), R(*static_cast<const R*>(run.result())));
+  }
+
+  F f_;
+  std::shared_ptr<compiled::Function> function_;
+};
+
+/// `f`, transforms included, made into a plan at its first call for a signature: the structure of the arguments, the
+/// dtypes and ranks of their tensors, their plain values, and sizes of at most 16. Later calls run the plan. A larger
+/// size is left open: one plan serves all, within the comparisons of sizes that f made. A small size that changes is
+/// left open from then on. The result is what f gives: values, errors, writes to its arguments, draws from generators;
+/// sums may be added in another order. f runs while it is recorded, and then no more: it may not look at values
+/// (TransformError), as in `trace`. Tensors that f captures are read anew at each call. What f captures besides stays
+/// what it was: pass it as an argument. A compiled function is one operation to every transform around it: its
+/// derivatives and its batch are plans of their own.
+///   auto fast = rc::compile(rc::vmap(rc::grad(loss))); Tensor g = fast(w, x);
+template <class F>
+  requires(!std::is_convertible_v<F, Tensor>)
+Compiled<F> compile(F f, const CompileOptions& options = {}, where_t where = where_t::current()) {
+  return {std::move(f), options, where};
+}
+inline Compiled<Unary*> compile(Unary* f, const CompileOptions& options = {}, where_t where = where_t::current()) {
+  return {f, options, where};
+}
+template <class = void>
+Compiled<Binary*> compile(Binary* f, const CompileOptions& options = {}, where_t where = where_t::current()) {
+  return {f, options, where};
+}
+
+}  // namespace ricci

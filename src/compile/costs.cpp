@@ -1,0 +1,69 @@
+// Costs of equations, and of the machine's memory.
+#include "compile/costs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "ricci/primitive/formula.h"
+
+namespace ricci::compiled {
+namespace {
+
+double elements(const Type& type) { return static_cast<double>(type.shape.numel().hint()); }
+
+double words_of(const Formula& formula) {
+  return static_cast<double>(std::ranges::count_if(formula.steps, [](const Formula::Step& step) {
+    return step.kind == Formula::Kind::word || step.kind == Formula::Kind::select;
+  }));
+}
+
+std::optional<double> flops_of(const Equation& e, const Types& in, const Types& out) {
+  const Rules& rules = *e.rules;
+  if (rules.is_view) return 0;
+  if (rules.formula) return words_of(rules.formula(e.parameters.get())) * elements(out[0]);
+  if (rules.accumulation) {
+    const Accumulation sums = rules.accumulation(e.parameters.get());
+    return std::max(1., words_of(sums.add)) * elements(in[0]);
+  }
+  if (rules.kind == Kind::multilinear && in.size() == 2 && elements(out[0]) > 0)
+    // Of matrices [m,k] and [k,n]: mk kn / mn is k squared. Of a batch it is too much by its root.
+    return 2 * elements(out[0]) * std::sqrt(elements(in[0]) * elements(in[1]) / elements(out[0]));
+  return std::nullopt;
+}
+
+}  // namespace
+
+Cost cost_of(const Program& program, const Equation& e) {
+  Types in, out;
+  for (const Variable v : e.inputs) in.push_back(type_of_variable(program, v));
+  for (const Variable v : e.outputs) out.push_back(type_of_variable(program, v));
+  Cost cost;
+  if (!e.rules->is_view)
+    for (const Types* types : {&in, &out})
+      for (const Type& type : *types)
+        cost.bytes += elements(type) * static_cast<double>(element_size(type.dtype));
+  cost.flops = flops_of(e, in, out);
+  return cost;
+}
+
+double copied_bytes_per_second() {
+  static const double speed = [] {
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    const std::vector<char> from(bytes, 1);
+    std::vector<char> to(bytes);
+    double best = 0;
+    for (int i = 0; i < 3; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      std::memcpy(to.data(), from.data(), bytes);
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      best = std::max(best, 2 * static_cast<double>(bytes) / seconds.count());
+    }
+    return best;
+  }();
+  return speed;
+}
+
+}  // namespace ricci::compiled

@@ -1,0 +1,363 @@
+// Compiled functions: signatures, the recordings that serve them, and calls. Knows nothing of how a plan runs.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "compile/program_plan.h"
+#include "interpreters/layout.h"
+#include "interpreters/record.h"
+#include "primitive/writing.h"
+#include "ricci/compile.h"
+#include "ricci/default_dtype.h"
+#include "ricci/primitive/raise.h"
+#include "transforms/arguments.h"
+
+namespace ricci::compiled {
+namespace {
+
+/// Of so many plans the one that was used longest ago goes when another is made.
+constexpr std::size_t most_plans = 64;
+constexpr std::int64_t most_of_a_small_size = 16;
+
+bool is_set(const char* variable, const char* value) {
+  const char* const found = std::getenv(variable);
+  return found && std::string(found) == value;
+}
+
+/// What two calls must share to be served by one recording: the C++ types and trees of the arguments, the default
+/// dtype, the dtypes and ranks of tensors, the plain values. Sizes come besides.
+struct Signature {
+  std::vector<std::int64_t> words;
+  std::vector<Size> sizes;  // of all tensors, one after the other
+
+  Signature(const tree::Walk& arguments, const std::string_view* type) {
+    words.reserve(2 + arguments.nodes.size() + arguments.leaves.size());
+    words.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(type)));
+    words.push_back(static_cast<std::int64_t>(default_dtype()));
+    for (const tree::Node& node : arguments.nodes)
+      words.push_back(static_cast<std::int64_t>(node.kind) << 32 | node.children);
+    for (const std::string_view key : arguments.keys)
+      words.push_back(static_cast<std::int64_t>(std::hash<std::string_view>{}(key)));
+    for (const Tensor* leaf : arguments.leaves) add(*leaf);
+  }
+
+ private:
+  void add(const Tensor& leaf) {
+    if (!leaf.defined()) return words.push_back(-1);
+    const Type& type = type_of(leaf);
+    const bool is_row_major = type.rank() < 2 || layout_of(leaf).is_row_major();  // a function may ask
+    words.push_back(static_cast<std::int64_t>(type.dtype) << 32 | static_cast<std::int64_t>(type.rank()) << 2 |
+                    static_cast<std::int64_t>(is_row_major) << 1 | static_cast<std::int64_t>(type.weak));
+    for (const Size size : type.shape) sizes.push_back(size);
+  }
+};
+
+const Cell* root_of(const Tensor& t) {
+  const Cell* cell = t.cell();
+  while (cell->link) cell = cell->link->base.cell();
+  return cell;
+}
+
+/// A function written down for a signature.
+struct Recording {
+  Signature signature;
+  tree::CopiedValues values;
+  std::vector<bool> is_open;  // by size of the signature
+  Program program;            // inputs: the tensors of the arguments, then what was captured
+  std::shared_ptr<const SymbolTable> table;
+  std::shared_ptr<const CallSizes> fixed_sizes;  // of all calls; null: some size is open
+  std::shared_ptr<const ProgramPlan> plan;   // of the program
+  Program relied_on;  // throws where a captured tensor that the function looked at has become another
+  std::vector<Tensor> captured;
+  std::shared_ptr<const void> result;  // the first call's, without its tensors
+  std::vector<bool> defined;           // by leaf of the result
+  std::vector<std::size_t> written;    // leaves of the arguments, whose values follow the result's
+  std::string text;                    // of the program, where calls are checked
+  mutable std::atomic<std::uint64_t> last_use = 0;
+
+  explicit Recording(Signature of) : signature(std::move(of)) {}
+
+  bool has_shape_of(const Signature& of) const {
+    for (std::size_t i = 0; i < is_open.size(); ++i) {
+      const Size size = of.sizes[i], recorded = signature.sizes[i];
+      const bool fits = size.is_symbol() ? is_open[i]
+                                         : is_open[i] ? size.raw() > 1 : size.raw() == recorded.raw();
+      if (!fits) return false;
+    }
+    return true;
+  }
+};
+
+/// The equations that throw where a captured tensor has become another. None where they need an argument or a draw.
+Program checks_of(ProgramBody body, std::size_t arguments) {
+  body.outputs.clear();
+  body = without_dead_equations(body);
+  const auto draws = [](const Equation& e) { return e.rules->effect == Effect::takes_place; };
+  const Flags read = inputs_read(body, {});
+  const auto first_captured = read.begin() + static_cast<std::ptrdiff_t>(arguments);
+  const bool reads_arguments = std::find(read.begin(), first_captured, true) != first_captured;
+  if (reads_arguments || std::ranges::any_of(body.equations, draws)) return {};
+  return Program(Shared<const ProgramBody>(new ProgramBody(std::move(body))));
+}
+
+}  // namespace
+
+struct Function {
+  runs::Place where;
+  CompileOptions options;
+  std::mutex mutex;
+  std::vector<std::shared_ptr<const Recording>> recordings;
+  std::atomic<std::uint64_t> calls = 0;
+};
+
+std::shared_ptr<Function> make_function(const char* file, unsigned line, const CompileOptions& options) {
+  auto function = std::make_shared<Function>();
+  function->where.file = file;
+  function->where.line = line;
+  function->options = options;
+  function->options.check |= is_set("RICCI_COMPILE_CHECK", "1");
+  return function;
+}
+
+std::size_t count_plans(const Function& function) {
+  auto& shared = const_cast<Function&>(function);
+  const std::lock_guard lock(shared.mutex);
+  return shared.recordings.size();
+}
+
+struct CallRun::State {
+  std::shared_ptr<Function> function;
+  Signature signature;
+  tree::CopiedValues values;
+  std::shared_ptr<const Recording> recording;
+  std::shared_ptr<const CallSizes> sizes;  // of the call
+
+  // While the function is recorded.
+  std::shared_ptr<Recording> next;
+  std::shared_ptr<SymbolTable> symbols;
+  std::unique_ptr<SymbolScope> scope;
+  std::unique_ptr<RecordInterpreter> record;
+  std::vector<Tensor> inputs;  // that the function got; undefined where its leaf is
+  std::vector<Variable> variables;
+
+  State(std::shared_ptr<Function> of, Signature with) : function(std::move(of)), signature(std::move(with)) {}
+
+  /// Finds a recording that serves the call.
+  void find(const tree::Walk& arguments, const tree::Values& now) {
+    const std::lock_guard lock(function->mutex);
+    for (const std::shared_ptr<const Recording>& known : function->recordings)
+      if (serves(*known, now) && is_as_seen(*known, arguments)) {
+        known->last_use = ++function->calls;
+        recording = known;
+        return;
+      }
+  }
+  /// Whether what the function looked at while it was recorded is what it was.
+  bool is_as_seen(const Recording& known, const tree::Walk& arguments) const {
+    if (known.relied_on.equations() == 0) return true;
+    try {
+      known.relied_on.in_call(sizes)(operands(known, arguments));
+      return true;
+    } catch (const TransformError&) { return false; }
+  }
+  bool is_alike(const Recording& known, const tree::Values& now) const {
+    return known.signature.words == signature.words && known.signature.sizes.size() == signature.sizes.size() &&
+           tree::first_difference(now, known.values) == now.size();
+  }
+  bool serves(const Recording& known, const tree::Values& now) {
+    if (!is_alike(known, now) || !known.has_shape_of(signature)) return false;
+    sizes = known.fixed_sizes;
+    if (sizes) return true;
+    sizes = std::make_shared<const CallSizes>(known.table, signature.sizes);
+    return known.table->serves(sizes->inputs());
+  }
+  /// Which sizes are left open: large ones, and small ones that have been others in a recording like this.
+  std::vector<bool> open_sizes(const tree::Values& now) const {
+    std::vector<bool> open;
+    for (const Size size : signature.sizes) open.push_back(size.is_symbol() || size.raw() > most_of_a_small_size);
+    const std::lock_guard lock(function->mutex);
+    for (const std::shared_ptr<const Recording>& known : function->recordings) {
+      if (!is_alike(*known, now)) continue;
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        const bool differs = known->is_open[i] || known->signature.sizes[i].raw() != signature.sizes[i].raw();
+        open[i] = open[i] || (differs && signature.sizes[i].raw() > 1);
+      }
+    }
+    return open;
+  }
+  static std::vector<Tensor> operands(const Recording& of, const tree::Walk& arguments) {
+    std::vector<Tensor> all;
+    for (const Tensor* leaf : arguments.leaves)
+      if (leaf->defined()) all.push_back(*leaf);
+    all.insert(all.end(), of.captured.begin(), of.captured.end());
+    return all;
+  }
+  Program program() const { return recording->program.in_call(sizes); }
+  /// Each argument was an input of its own while the function was recorded, so a write to one is seen in no other.
+  void require_written_apart(const tree::Walk& arguments) const {
+    for (const std::size_t written : recording->written) {
+      const Tensor& target = *arguments.leaves[written];
+      const auto shares = [&](const Tensor& t) {
+        return t.defined() && t.cell() != target.cell() && root_of(t) == root_of(target);
+      };
+      const auto is_twice = [&](const Tensor* leaf) { return leaf != &target && leaf->is_same(target); };
+      const bool stands_apart =
+          std::ranges::none_of(arguments.leaves, [&](const Tensor* leaf) { return is_twice(leaf) || shares(*leaf); }) &&
+          std::ranges::none_of(recording->captured, [&](const Tensor& t) { return t.is_same(target) || shares(t); });
+      if (!stands_apart)
+        raise_own<NotImplementedError>("compile: the function writes to " + tree::argument_name(arguments, written) +
+                                           ", which shares memory with another argument or a captured tensor; pass a "
+                                           "clone() of one of them",
+                                       function->where);
+    }
+  }
+};
+
+CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& arguments, const tree::Values& values,
+                 const std::string_view* type)
+    : state_(new State(function, Signature(arguments, type))) {
+  State& s = *state_;
+  s.find(arguments, values);
+  if (!records()) return;
+  s.values = tree::copy_values(values);
+  s.next = std::make_shared<Recording>(s.signature);
+  s.next->is_open = s.recording ? s.recording->is_open : s.open_sizes(values);
+  s.next->values = s.values;
+}
+CallRun::~CallRun() = default;
+
+bool CallRun::records() const { return !state_->recording || state_->function->options.check; }
+
+void CallRun::enter(const tree::Walk& copies) {
+  State& s = *state_;
+  s.symbols = std::make_shared<SymbolTable>();
+  std::vector<Type> types;
+  std::vector<Layout> layouts;
+  std::size_t next = 0;
+  for (const Tensor* leaf : copies.leaves) {
+    types.push_back(leaf->defined() ? Type{type_of(*leaf)} : Type{});
+    layouts.push_back(leaf->defined() ? layout_of(*leaf) : Layout{});
+    for (Size& size : types.back().shape) {
+      if (s.next->is_open[next++]) size = s.symbols->add_input(size.hint());
+      else s.symbols->skip_input();
+    }
+  }
+  s.record = std::make_unique<RecordInterpreter>(Records::program, entry_of("compile", s.function->where));
+  s.record->body->symbols = s.symbols;
+  s.scope = std::make_unique<SymbolScope>(*s.symbols);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    s.inputs.emplace_back();
+    s.variables.push_back(-1);
+    if (!copies.leaves[i]->defined()) continue;
+    const ValueRef value = s.record->add_input(types[i]);
+    s.variables.back() = static_cast<const Recorded&>(*value).variable;
+    s.inputs.back() = wrap(value);
+    if (!layouts[i].is_row_major()) s.record->note_strides(s.inputs.back(), layouts[i].strides);
+    *copies.leaves[i] = s.inputs.back();
+  }
+}
+
+void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const tree::Walk& leaves) {
+  State& s = *state_;
+  Recording& made = *s.next;
+  s.record->end_inside();
+  {
+    const AtLevel outside(s.record->parent);
+    require_some_tensor("compile", "result", result, s.function->where);
+  }
+  ProgramBody& body = *s.record->body;
+  for (const Tensor* leaf : result.leaves) {
+    made.defined.push_back(leaf->defined());
+    if (leaf->defined()) body.outputs.push_back(s.record->variable_of(read(*leaf, "compile")));
+  }
+  for (std::size_t i = 0; i < s.inputs.size(); ++i) {
+    if (!s.inputs[i].defined()) continue;
+    const Variable now = s.record->variable_of(read(s.inputs[i], "compile"));
+    if (now == s.variables[i]) continue;
+    made.written.push_back(i);
+    body.outputs.push_back(now);
+  }
+  Program program = Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(body)))).simplified();
+  s.inputs.clear();
+  s.record.reset();
+  s.scope.reset();
+  ProgramBody closed = program.body();
+  for (const Capture& capture : closed.captures) {
+    closed.inputs.push_back(capture.variable);
+    made.captured.push_back(capture.tensor);
+  }
+  closed.captures.clear();
+  made.table = s.symbols;
+  closed.symbols = nullptr;
+  made.relied_on = checks_of(closed, closed.inputs.size() - made.captured.size());
+  made.program = Program(Shared<const ProgramBody>(new ProgramBody(std::move(closed))));
+  for (Tensor* leaf : leaves.leaves) *leaf = Tensor();
+  made.result = std::move(tree);
+  if (s.function->options.check) made.text = to_string(program);
+  if (s.recording) {  // checked
+    const auto is_same = [](const Tensor& a, const Tensor& b) {
+      const Value &x = *value_of(a), &y = *value_of(b);
+      const bool are_arrays = x.kind == ValueKind::array && y.kind == ValueKind::array;
+      // A literal is another tensor at each recording.
+      const auto elements = [](const Value& value) { return static_cast<const Array&>(value).strided(); };
+      return a.is_same(b) || (are_arrays && a.cell()->refs.is(1) && b.cell()->refs.is(1) &&
+                              are_same_bits(elements(x), elements(y)));
+    };
+    const char* const what = s.recording->text != made.text ? "computes something else"
+                             : std::ranges::equal(s.recording->captured, made.captured, is_same)
+                                 ? nullptr
+                                 : "captures another tensor";
+    if (what)
+      raise_own<TransformError>(std::string("compile: the function ") + what +
+                                    " than it did when it was recorded; pass what changes as an argument",
+                                s.function->where);
+    return;
+  }
+  s.sizes = std::make_shared<const CallSizes>(made.table, s.signature.sizes);
+  if (std::ranges::find(made.is_open, true) == made.is_open.end()) made.fixed_sizes = s.sizes;
+  made.plan = plan_of(made.program.in_call(s.sizes));
+  const std::lock_guard lock(s.function->mutex);
+  auto& all = s.function->recordings;
+  made.last_use = ++s.function->calls;
+  if (all.size() == most_plans)
+    all.erase(std::ranges::min_element(all, {}, [](const auto& r) { return r->last_use.load(); }));
+  if (is_set("RICCI_LOG", "trace"))
+    std::clog << "compile (" << s.function->where.file << ":" << s.function->where.line << "): "
+              << (all.empty() ? "first call" : "no plan serves these arguments") << ", recorded " << program.equations()
+              << " equations\n";
+  all.push_back(s.next);
+  s.recording = s.next;
+}
+
+void CallRun::refuse(const char* found) {
+  state_->scope.reset();
+  state_->record.reset();
+  raise_no_tensor("compile", found, state_->function->where);
+}
+
+const void* CallRun::result() const { return state_->recording->result.get(); }
+
+void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
+  const State& s = *state_;
+  const std::vector<Tensor> operands = s.operands(*s.recording, arguments);
+  s.require_written_apart(arguments);
+  const Tensors found =
+      innermost ? apply_compiled(s.program(), operands) : s.recording->plan->run(s.sizes, operands);
+  auto next = found.begin();
+  for (std::size_t i = 0; i < result.leaves.size(); ++i)
+    if (s.recording->defined[i]) *result.leaves[i] = *next++;
+  for (const std::size_t leaf : s.recording->written) assign_into(*arguments.leaves[leaf], *next++, "compile");
+}
+
+Plan CallRun::plan(const tree::Walk&) { return Plan(state_->recording->plan); }
+
+Explanation CallRun::explain(const tree::Walk& arguments) {
+  const State& s = *state_;
+  return Explanation(s.recording->plan->explain(s.sizes, s.operands(*s.recording, arguments)));
+}
+
+}  // namespace ricci::compiled

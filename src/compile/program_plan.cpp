@@ -1,0 +1,143 @@
+// Plans, and the operation that runs them.
+#include "compile/program_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <ostream>
+#include <vector>
+
+#include "compile/costs.h"
+#include "compile/lane_steps.h"
+#include "compile/switches.h"
+#include "custom/call.h"
+#include "primitive/interpreter.h"
+#include "program/running.h"
+#include "ricci/compile.h"
+
+namespace ricci::compiled {
+
+Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
+  return function::run_call(program.in_call(sizes), inputs);
+}
+
+namespace {
+
+/// With RICCI_COMPILE_WITHOUT=lanes in the environment every program stays as it is.
+Program in_lanes(const Program& program, std::shared_ptr<const SymbolTable> table) {
+  if (is_listed("RICCI_COMPILE_WITHOUT", "lanes")) return program;
+  return with_lane_kernels(program, {.table = std::move(table)});
+}
+
+}  // namespace
+
+std::shared_ptr<const ProgramPlan> plan_of(const Program& program) {
+  const bool has_symbols_of_others = !program.call_sizes() && inside_symbol_scope();
+  if (has_symbols_of_others) return std::make_shared<const ProgramPlan>(ProgramPlan{program, {}});
+  return program.body().made.get<ProgramPlan>("plan", [&] {
+    // One with open sizes was simplified where it was made, with its symbols at hand.
+    const CallSizes* const sizes = program.call_sizes();
+    const Program at_no_call = program.in_call(nullptr);
+    const std::shared_ptr<const SymbolTable> table = sizes ? sizes->shared_table() : nullptr;
+    return std::make_shared<const ProgramPlan>(
+        ProgramPlan{in_lanes(sizes ? at_no_call : at_no_call.simplified(), table), table});
+  });
+}
+
+namespace {
+
+std::string in_columns(const std::vector<std::array<std::string, 6>>& rows) {
+  std::array<std::size_t, 6> widths = {};
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i)
+      text += std::string(widths[i] - row[i].size(), ' ') + row[i] + "  ";
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+std::string digits(double value, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g%s", value, unit);
+  return text;
+}
+
+}  // namespace
+
+std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
+  using Clock = std::chrono::steady_clock;
+  const Program at_call = program.in_call(sizes);
+  struct Step {
+    Cost cost;
+    double seconds;
+    std::string text;
+  };
+  std::vector<Step> steps;
+  double total = 0;
+  const auto time = [&](const Equation& e, const std::function<void()>& run) {
+    const auto start = Clock::now();
+    run();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    std::string text = e.rules->name;
+    for (const Variable v : e.outputs) text += " " + to_string(type_of_variable(at_call, v));
+    steps.push_back({cost_of(at_call, e), seconds, text});
+    total += seconds;
+  };
+  function::run_call(at_call, inputs);  // so that memory is there, as in later calls
+  run_program(at_call, inputs, time);
+  std::vector<std::array<std::string, 6>> rows = {{"us", "share", "flops", "bytes", "of memory's speed", "step"}};
+  for (const Step& step : steps)
+    rows.push_back({digits(step.seconds * 1e6, ""), digits(100 * step.seconds / total, " %"),
+                    step.cost.flops ? digits(*step.cost.flops, "") : "-", digits(step.cost.bytes, ""),
+                    digits(100 * step.cost.bytes / step.seconds / copied_bytes_per_second(), " %"), step.text});
+  rows.push_back({digits(total * 1e6, ""), "100 %", "", "", "", "in all"});
+  return in_columns(rows);
+}
+
+namespace {
+
+/// A compiled function as one operation. Operands: the program's inputs.
+struct CompiledCall {
+  using kind = Custom;
+  static constexpr const char* name = "compiled";
+  Program f;
+
+  Types type(const Types& inputs) const { return function::type_of_call(f, inputs); }
+  Tensors call(std::span<const Tensor> inputs) const { return plan_of(f)->run(f.shared_call_sizes(), inputs); }
+  Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
+    return function::keep_call(apply_compiled, f, inputs, wanted);
+  }
+  Tensors vjp(const Reverse& rule) const { return function::pull_call(apply_compiled, f, rule); }
+  Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
+    return function::push_call(apply_compiled, f, inputs, tangents);
+  }
+  BatchedOutputs batch(const Batch& batch) const { return function::batch_call(apply_compiled, f, batch); }
+};
+
+}  // namespace
+
+/// A program that draws runs under the transforms around it: they say what its examples draw.
+Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs) {
+  if (innermost && draws(program)) return function::run_call(program, inputs);
+  return ricci::apply(CompiledCall{program}, inputs);
+}
+
+}  // namespace ricci::compiled
+
+namespace ricci {
+
+std::size_t Plan::steps() const { return state_->steps(); }
+
+std::ostream& operator<<(std::ostream& out, const Plan& plan) {
+  if (!plan.state_->table) return out << plan.state_->program;
+  SymbolTable table(*plan.state_->table);
+  const SymbolScope scope(table);
+  return out << plan.state_->program;
+}
+std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << explanation.text_; }
+
+}  // namespace ricci

@@ -1,0 +1,30 @@
+// A program made ready to run many times. Start with `plan_of`.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "program/program.h"
+
+namespace ricci::compiled {
+
+/// Steps in order. A step is an equation that the eager kernels compute.
+struct ProgramPlan {
+  Program program;                           // simplified; its sizes are those of a call
+  std::shared_ptr<const SymbolTable> table;  // of its symbols; null: there are none
+
+  std::size_t steps() const { return program.equations(); }
+  /// `sizes`: of the call; null where the program has no open sizes. The results share memory with nothing.
+  Tensors run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const;
+  std::string explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const;
+};
+
+/// The plan of a program, made once and kept with it.
+std::shared_ptr<const ProgramPlan> plan_of(const Program& program);
+
+/// A call of the program as one operation, which every transform finds.
+Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs);
+
+}  // namespace ricci::compiled

@@ -1,0 +1,320 @@
+// What compile promises beside the law that it changes nothing: which calls share a plan, what is read anew, what is
+// written, drawn and thrown, and that every transform finds a compiled function.
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+#include "support/lane_kernels.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+Tensor energy(const Tensor& x) { return (sin(x) * x).sum(); }
+
+struct Layer {
+  Tensor weight, bias;
+  double scale = 1;
+};
+
+// --- Plans
+
+TEST(CompiledFunction, ServesAllLargeSizesWithOnePlanThatGivesWhatOneOfTheirOwnWould) {
+  const auto fast = rc::compile(energy);
+  for (const std::int64_t n : {20, 21, 64, 1000}) {
+    const Tensor x = rc::linspace(0, 1, n, rc::float64);
+    expect_close(fast(x), energy(x), 1e-14 * static_cast<double>(n));
+    expect_equal(fast(x), rc::compile(energy)(x));
+  }
+  EXPECT_EQ(fast.plans(), 1U);
+}
+
+TEST(CompiledFunction, ComputesWithSizesOfOtherArguments) {
+  const auto f = [](const Tensor& x, const Tensor& y) { return sin(y) * x.shape()[0] + cos(y / x.shape()[0]); };
+  const auto fast = rc::compile(f);
+  const auto g = [](const Tensor& x) { return sin(x.mean(-1)).sum(); };
+  const auto mean = rc::compile(g);
+  for (const std::int64_t n : {20, 35, 50}) {
+    const Tensor x = rc::ones({n}, rc::float64), y = rc::linspace(0, 1, n + 13, rc::float64);
+    expect_close(fast(x, y), f(x, y), 1e-12);
+    expect_close(fast(y, x), f(y, x), 1e-12);
+    const Tensor table = y * x.reshape({n, 1});
+    expect_close(rc::grad(mean)(table), rc::grad(g)(table), 1e-13);
+    expect_close(rc::vmap(rc::grad(mean))(rc::stack({table, table})), rc::vmap(rc::grad(g))(rc::stack({table, table})),
+                 1e-13);
+    expect_close(rc::compile(rc::grad(g))(table), rc::grad(g)(table), 1e-13);
+  }
+}
+
+TEST(CompiledFunction, FixesASmallSizeUntilItChanges) {
+  const auto fast = rc::compile(energy);
+  fast(rc::ones({3}));
+  fast(rc::ones({3}));
+  EXPECT_EQ(fast.plans(), 1U);
+  for (const std::int64_t n : {4, 5, 6, 7, 30}) fast(rc::ones({n}));
+  EXPECT_EQ(fast.plans(), 2U) << "the size is open from the second small one on";
+  fast(rc::ones({1}));
+  fast(rc::ones({0}));
+  EXPECT_EQ(fast.plans(), 4U) << "0 and 1 have plans of their own";
+}
+
+TEST(CompiledFunction, MakesAPlanForEachStructureDtypeRankAndPlainValue) {
+  const auto fast =
+      rc::compile([](const Layer& l, const Tensor& x) { return (matmul(x, l.weight) + l.bias) * l.scale; });
+  const Layer layer{rc::ones({3, 2}), rc::ones({2}), 2};
+  expect_equal(fast(layer, rc::ones({4, 3})), rc::full({4, 2}, 8.f));
+  fast(Layer{layer.weight, layer.bias, 3}, rc::ones({4, 3}));
+  EXPECT_EQ(fast.plans(), 2U);
+  expect_equal(fast(Layer{layer.weight, layer.bias, 3}, rc::ones({4, 3})), rc::full({4, 2}, 12.f));
+  EXPECT_EQ(fast.plans(), 2U);
+  fast(layer, rc::ones({4, 3}, rc::float64));
+  EXPECT_EQ(fast.plans(), 3U);
+  fast(layer, rc::ones({2, 4, 3}));
+  EXPECT_EQ(fast.plans(), 4U);
+}
+
+TEST(CompiledFunction, MakesAnotherPlanWhereAComparisonOfSizesComesOutDifferently) {
+  const auto f = [](const Tensor& x) { return x.shape()[0] < 100 ? x.sum() : x.mean(); };
+  const auto fast = rc::compile(f);
+  for (const std::int64_t n : {30, 40, 200, 300, 50}) {
+    const Tensor x = rc::arange(static_cast<double>(n));
+    expect_close(fast(x), f(x));
+  }
+  EXPECT_EQ(fast.plans(), 2U);
+}
+
+TEST(CompiledFunction, HoldsABoundedNumberOfPlans) {
+  const auto fast = rc::compile([](const Tensor& x, double factor) { return x * factor; });
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(fast(rc::tensor(1.f), 0.5 * i).item<float>(), 0.5F * static_cast<float>(i));
+  EXPECT_LE(fast.plans(), 64U);
+}
+
+TEST(CompiledFunction, GivesTheTreeThatTheFunctionGives) {
+  const auto fast = rc::compile([](const Tensor& x) {
+    return std::tuple(std::map<std::string, Tensor>{{"twice", x * 2}}, Layer{x + 1, Tensor(), 7}, 5);
+  });
+  for (int call = 0; call < 2; ++call) {
+    const auto [map, layer, number] = fast(rc::tensor({1.f, 2.f}));
+    expect_equal(map.at("twice"), rc::tensor({2.f, 4.f}));
+    expect_equal(layer.weight, rc::tensor({2.f, 3.f}));
+    EXPECT_FALSE(layer.bias.defined());
+    EXPECT_EQ(layer.scale, 7);
+    EXPECT_EQ(number, 5);
+  }
+}
+
+TEST(CompiledFunction, PrintsItsPlan) {
+  const auto fast = rc::compile(energy);
+  const rc::Plan plan = fast.plan(rc::ones({20}));
+  EXPECT_EQ(plan.steps(), testing_support::makes_kernels() ? 1U : 3U);
+  std::ostringstream text;
+  text << plan;
+  EXPECT_NE(text.str().find("(a: f32[s0])"), std::string::npos) << text.str();
+}
+
+// --- What comes from outside
+
+TEST(CompiledFunction, ReadsCapturedTensorsAnew) {
+  Tensor w = rc::tensor({1.f, 2.f});
+  const auto fast = rc::compile([w](const Tensor& x) { return x * w; });
+  expect_equal(fast(rc::ones({2})), rc::tensor({1.f, 2.f}));
+  w.fill_(5);
+  expect_equal(fast(rc::ones({2})), rc::tensor({5.f, 5.f}));
+  EXPECT_EQ(fast.plans(), 1U);
+}
+
+TEST(CompiledFunction, IsRecordedAgainWhereACapturedTensorThatItLookedAtHasBecomeAnother) {
+  Tensor flag = rc::tensor(1.f);
+  const auto fast = rc::compile([flag](const Tensor& x) { return flag.item<float>() > 0 ? x * 2 : x * 3; });
+  expect_equal(fast(rc::ones({2})), rc::full({2}, 2.f));
+  flag.fill_(-1);
+  expect_equal(fast(rc::ones({2})), rc::full({2}, 3.f));
+  flag.fill_(1);
+  expect_equal(fast(rc::ones({2})), rc::full({2}, 2.f));
+  EXPECT_EQ(fast.plans(), 2U);
+}
+
+TEST(CompiledFunction, AnswersWhetherAnArgumentIsContiguousForEachCall) {
+  const auto fast = rc::compile([](const Tensor& x) { return x.is_contiguous() ? x * 2 : x * 3; });
+  const Tensor x = rc::ones({2, 3});
+  expect_equal(fast(x), rc::full({2, 3}, 2.f));
+  expect_equal(fast(x.t()), rc::full({3, 2}, 3.f));
+}
+
+TEST(CompiledFunction, RefusesToWriteToAnArgumentThatSharesMemoryWithAnother) {
+  const auto fast = rc::compile([](Tensor a, const Tensor& b) {
+    a.add_(1);
+    return b * 2;
+  });
+  const Tensor t = rc::ones({2}), other = rc::ones({2});
+  expect_equal(fast(other, t), rc::full({2}, 2.f));
+  const std::string says = "compile: the function writes to argument 0, which shares memory with another argument or a "
+                           "captured tensor; pass a clone() of one of them{at}";
+  expect_error<rc::NotImplementedError>([&] { fast(t, t); }, says, {t});
+  expect_error<rc::NotImplementedError>([&] { fast(t, t.slice(0, 0, 2)); }, says, {t});
+}
+
+TEST(CompiledFunction, KeepsDerivedPlansThatServeManyExamplesAfterACallWithOne) {
+  const auto f = [](const Tensor& x) { return tanh(x.sum() * x).sum(); };
+  const auto fast = rc::compile(f);
+  for (const std::int64_t examples : {1, 100, 7, 1, 0, 300}) {
+    const Tensor rows = rc::linspace(0, 1, examples * 20, rc::float64).reshape({examples, 20});
+    expect_close(rc::vmap(fast)(rows), rc::vmap(f)(rows), 1e-12);
+    expect_close(rc::vmap(rc::grad(fast))(rows), rc::vmap(rc::grad(f))(rows), 1e-12);
+    expect_close(rc::compile(rc::vmap(fast))(rows), rc::vmap(f)(rows), 1e-12);
+  }
+}
+
+TEST(CompiledFunction, IsDifferentiatedThroughWhatItCaptures) {
+  const Tensor x = rc::tensor({1.f, 2.f, 3.f});
+  const auto loss = [&](const Tensor& w) { return rc::compile([w](const Tensor& t) { return (t * w).sum(); })(x); };
+  expect_equal(rc::grad(loss)(rc::ones({3})), x);
+  expect_equal(rc::vmap(loss)(rc::ones({2, 3})), rc::tensor({6.f, 6.f}));
+}
+
+TEST(CompiledFunction, SaysWhatChangedWhereItIsChecked) {
+  double factor = 2;
+  const auto fast = rc::compile([&factor](const Tensor& x) { return x * factor; }, {.check = true});
+  expect_equal(fast(rc::ones({2})), rc::full({2}, 2.f));
+  factor = 3;
+  expect_error<rc::TransformError>([&] { fast(rc::ones({2})); },
+                                   "compile: the function computes something else than it did when it was recorded; "
+                                   "pass what changes as an argument{at}");
+  Tensor w = rc::ones({2});
+  const auto other = rc::compile([&w](const Tensor& x) { return x * w; }, {.check = true});
+  other(rc::ones({2}));
+  w = rc::zeros({2});
+  expect_error<rc::TransformError>([&] { other(rc::ones({2})); },
+                                   "compile: the function captures another tensor than it did when it was recorded; "
+                                   "pass what changes as an argument{at}");
+}
+
+// --- What it does besides
+
+TEST(CompiledFunction, WritesToItsArguments) {
+  const auto f = [](Tensor a, const Tensor& b) {
+    a.mul_(b);
+    a[0] = a[0] + 1;
+    return a.sum();
+  };
+  const auto fast = rc::compile(f);
+  for (int call = 0; call < 2; ++call) {
+    Tensor a = rc::tensor({1.f, 2.f}), same = rc::tensor({1.f, 2.f});
+    const Tensor b = rc::tensor({3.f, 5.f});
+    EXPECT_EQ(fast(a, b).item<float>(), f(same, b).item<float>());
+    expect_equal(a, same);
+  }
+}
+
+TEST(CompiledFunction, DrawsWhatTheFunctionDraws) {
+  const auto f = [](const Tensor& x) { return rc::randn(x.shape()) + x; };
+  const auto fast = rc::compile(f);
+  std::vector<Tensor> expected, found;
+  rc::manual_seed(11);
+  for (int i = 0; i < 3; ++i) expected.push_back(f(rc::zeros({20})));
+  rc::manual_seed(11);
+  for (int i = 0; i < 3; ++i) found.push_back(fast(rc::zeros({20})));
+  for (std::size_t i = 0; i < 3; ++i) expect_equal(found[i], expected[i]);
+  rc::manual_seed(12);
+  const Tensor rows = rc::vmap(f, {.randomness = rc::Randomness::different})(rc::zeros({3, 20}));
+  rc::manual_seed(12);
+  expect_equal(rc::vmap(fast, {.randomness = rc::Randomness::different})(rc::zeros({3, 20})), rows);
+}
+
+TEST(CompiledFunction, ThrowsWhatTheFunctionThrowsAndGoesOn) {
+  bool fails = true;
+  const auto fast = rc::compile([&](const Tensor& x) {
+    if (fails) throw std::runtime_error("the user's own");
+    return x * 2;
+  });
+  EXPECT_THROW(fast(rc::ones({2})), std::runtime_error);
+  EXPECT_EQ(fast.plans(), 0U);
+  fails = false;
+  expect_equal(fast(rc::ones({2})), rc::full({2}, 2.f));
+  expect_error<rc::ValueError>([] { rc::compile([](const Tensor& x) { return matmul(x, x); })(rc::ones({2, 3})); },
+                               "matmul: inner sizes differ: left is f32[2,3], right is f32[2,3]; left axis 1 (3) must "
+                               "equal right axis 0 (2)\n  inside compile{at}");
+  const auto looks = [](const Tensor& x) { return x.sum().item<float>() > 0 ? x : -x; };
+  expect_error<rc::TransformError>([&] { rc::compile(looks)(rc::ones({3})); },
+                                   "item: needs the value of f32[], which is not known while compile{at} records the "
+                                   "function; use where, cond or while_loop\n  inside compile{at}");
+  expect_error<rc::TypeError>([] { rc::compile([](const Tensor&) { return 3; })(rc::ones({3})); },
+                              "compile: the function returned no tensor: the result is int; return a Tensor or a tree "
+                              "that holds one{at}");
+  expect_equal(rc::ones({2}) * 2, rc::full({2}, 2.f));
+}
+
+// --- Transforms
+
+TEST(CompiledFunction, ComposesWithTransformsInAnyOrder) {
+  const auto f = [](const Tensor& x) { return (exp(sin(x)) * x).sum(); };
+  const auto fast = rc::compile(f);
+  const Tensor x = rc::linspace(-1, 1, 20, rc::float64), rows = rc::stack({x, x * 2, x * 3});
+  const double digits = 1e-12;
+  expect_close(rc::grad(fast)(x), rc::grad(f)(x), digits);
+  expect_close(rc::hessian(fast)(x), rc::hessian(f)(x), digits);
+  expect_close(rc::jacfwd(rc::jacrev(fast))(x), rc::hessian(f)(x), digits);
+  expect_close(rc::jacrev(rc::jacfwd(fast))(x), rc::hessian(f)(x), digits);
+  expect_close(rc::vmap(rc::grad(fast))(rows), rc::vmap(rc::grad(f))(rows), digits);
+  expect_close(rc::compile(rc::vmap(rc::grad(fast)))(rows), rc::vmap(rc::grad(f))(rows), digits);
+  const auto sums = [](const auto& g) { return [g](const Tensor& t) { return rc::vmap(g)(t).sum(); }; };
+  expect_close(rc::grad(sums(fast))(rows), rc::grad(sums(f))(rows), digits);
+  expect_close(rc::compile(rc::grad(sums(rc::compile(rc::grad(sums(fast))))))(rc::stack({rows})),
+              rc::grad(sums(rc::grad(sums(f))))(rc::stack({rows})), digits);
+  const auto [value, slope] = rc::linearize(fast, x);
+  expect_close(value, f(x), digits);
+  expect_close(slope(x), rc::jvp(f, std::tuple(x), std::tuple(x)).second, digits);
+  rc::Tape tape;
+  Tensor watched = x.clone();
+  tape.watch(watched);
+  expect_close(tape.gradient(fast(watched), watched), rc::grad(f)(x), digits);
+}
+
+TEST(CompiledFunction, RunsInLoopsBranchesCheckpointsAndCustomFunctions) {
+  const auto step = [](const Tensor& x) { return sin(x) * 0.9; };
+  const auto fast = rc::compile(step);
+  const Tensor x = rc::linspace(0.1, 2, 20, rc::float64);
+  const auto by_loop = [](const auto& body) {
+    return [body](const Tensor& t) { return rc::fori_loop(0, 5, [&](auto, Tensor s) { return body(s); }, t).sum(); };
+  };
+  expect_close(rc::grad(by_loop(fast))(x), rc::grad(by_loop(step))(x), 1e-12);
+  expect_close(rc::compile(rc::grad(by_loop(fast)))(x), rc::grad(by_loop(step))(x), 1e-12);
+  const auto by_cond = [](const auto& body) {
+    return [body](const Tensor& t) {
+      return rc::cond(t.sum() > 0, [&](Tensor s) { return body(s); }, [&](Tensor s) { return s * 2; }, t).sum();
+    };
+  };
+  const Tensor both = rc::stack({x, -x});
+  expect_close(rc::vmap(rc::grad(by_cond(fast)))(both), rc::vmap(rc::grad(by_cond(step)))(both), 1e-12);
+  expect_close(rc::grad([&](const Tensor& t) { return rc::checkpoint(fast)(t).sum(); })(x),
+              rc::grad([&](const Tensor& t) { return step(t).sum(); })(x), 1e-12);
+  const auto custom = rc::custom_vjp(fast, [&](const Tensor& t) { return std::pair{fast(t), t}; },
+                                     [&](const Tensor& t, const Tensor& ct) { return fast(t) * ct; });
+  expect_close(rc::grad([&](const Tensor& t) { return custom(t).sum(); })(x), step(x), 1e-12);
+}
+
+TEST(CompiledFunction, MayBeCalledBySeveralThreads) {
+  const auto fast = rc::compile(energy);
+  std::vector<float> found(4);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (int call = 0; call < 50; ++call) found[i] = fast(rc::arange(20. + static_cast<double>(i))).item<float>();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], energy(rc::arange(20. + static_cast<double>(i))).item<float>(), 1e-4);
+}
+
+}  // namespace

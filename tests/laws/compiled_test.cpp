@@ -1,0 +1,63 @@
+// Laws of compiled functions: compile changes nothing but time, whatever stands inside it or around it.
+#include <string>
+
+#include "law.h"
+
+namespace {
+
+using laws::Case;
+using laws::Function;
+using laws::List;
+using laws::Mapped;
+using laws::Smooth;
+using ricci::Tensor;
+
+class Compiled : public laws::Law {};
+
+/// A new compiled function.
+Function compiled(const Function& f) {
+  return [fast = ricci::compile([f](const List& inputs) { return f(inputs); })](const List& x) { return fast(x); };
+}
+
+/// By the call that records and by one that finds the plan.
+void expect_same(const Function& fast, const Function& f, const List& x, double tolerance, const char* what) {
+  SCOPED_TRACE(what);
+  const List expected = f(x);
+  laws::expect_close(fast(x), expected, tolerance, "first call");
+  laws::expect_close(fast(x), expected, tolerance, "second call");
+}
+
+Function doubled(const Function& f) {
+  return [f](const List& x) {
+    List twice;
+    for (const Tensor& t : x) twice.push_back(ricci::stack({t, t}));
+    return laws::mapped(f, twice, Mapped(x.size(), ricci::Dim(0)));
+  };
+}
+
+TEST_P(Compiled, GivesWhatTheFunctionGives) {
+  for (const Case& c : laws::cases_of(rules())) {
+    SCOPED_TRACE(c.text());
+    count_case();
+    expect_same(compiled(c), c, c.inputs, 0, "compile(f)");
+    if (c.inputs.empty()) continue;  // there is nothing to map
+    expect_same(doubled(compiled(c)), doubled(c), c.inputs, 0, "vmap(compile(f))");
+    expect_same(compiled(doubled(c)), doubled(c), c.inputs, 0, "compile(vmap(f))");
+    const Smooth s = laws::smooth_part(c);
+    if (s.empty()) continue;
+    const double tolerance = laws::tolerance_of(ricci::float64) * rules().tolerance_factor;
+    const List with_tangents = laws::joined(s.x, laws::directions(s.x, 50));
+    const List with_cotangents = laws::joined(s.x, laws::directions(s.y, 60));
+    const Function jvp = laws::pushforward(s.f), vjp = laws::pullback(s.f, s.x.size());
+    expect_same(compiled(jvp), jvp, with_tangents, tolerance, "compile(jvp(f))");
+    expect_same(compiled(vjp), vjp, with_cotangents, tolerance, "compile(vjp(f))");
+    expect_same(laws::pushforward(compiled(s.f)), jvp, with_tangents, tolerance, "jvp(compile(f))");
+    expect_same(laws::pullback(compiled(s.f), s.x.size()), vjp, with_cotangents, tolerance, "vjp(compile(f))");
+    expect_same(compiled(doubled(laws::pullback(compiled(s.f), s.x.size()))), doubled(vjp), with_cotangents, tolerance,
+                "compile(vmap(vjp(compile(f))))");
+  }
+}
+
+FOR_ALL_OPERATIONS(Compiled);
+
+}  // namespace
