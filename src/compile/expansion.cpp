@@ -27,7 +27,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 using Kind = ScalarStep::Kind;
 
-/// An element of a value: its node, and the lane it belongs to; lane -1 is that of what serves all lanes.
+/// An element of a value: its node and its lane. The lane is -1 where one element serves all lanes, as a weight does.
 struct Element {
   Node node;
   int lane;

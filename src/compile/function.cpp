@@ -1,13 +1,13 @@
 // Compiled functions: signatures, the recordings that serve them, and calls. Knows nothing of how a plan runs.
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <iostream>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "compile/program_plan.h"
+#include "compile/switches.h"
 #include "interpreters/layout.h"
 #include "interpreters/record.h"
 #include "primitive/writing.h"
@@ -22,11 +22,6 @@ namespace {
 /// Of so many plans the one that was used longest ago goes when another is made.
 constexpr std::size_t most_plans = 64;
 constexpr std::int64_t most_of_a_small_size = 16;
-
-bool is_set(const char* variable, const char* value) {
-  const char* const found = std::getenv(variable);
-  return found && std::string(found) == value;
-}
 
 /// What two calls must share to be served by one recording: the C++ types and trees of the arguments, the default
 /// dtype, the dtypes and ranks of tensors, the plain values. Sizes come besides.
@@ -55,12 +50,6 @@ struct Signature {
     for (const Size size : type.shape) sizes.push_back(size);
   }
 };
-
-const Cell* root_of(const Tensor& t) {
-  const Cell* cell = t.cell();
-  while (cell->link) cell = cell->link->base.cell();
-  return cell;
-}
 
 /// A function written down for a signature.
 struct Recording {
@@ -119,7 +108,7 @@ std::shared_ptr<Function> make_function(const char* file, unsigned line, const C
   function->where.file = file;
   function->where.line = line;
   function->options = options;
-  function->options.check |= is_set("RICCI_COMPILE_CHECK", "1");
+  function->options.check |= is_listed("RICCI_COMPILE_CHECK", "1");
   return function;
 }
 
@@ -132,7 +121,6 @@ std::size_t count_plans(const Function& function) {
 struct CallRun::State {
   std::shared_ptr<Function> function;
   Signature signature;
-  tree::CopiedValues values;
   std::shared_ptr<const Recording> recording;
   std::shared_ptr<const CallSizes> sizes;  // of the call
 
@@ -202,7 +190,7 @@ struct CallRun::State {
     for (const std::size_t written : recording->written) {
       const Tensor& target = *arguments.leaves[written];
       const auto shares = [&](const Tensor& t) {
-        return t.defined() && t.cell() != target.cell() && root_of(t) == root_of(target);
+        return t.defined() && t.cell() != target.cell() && root_of(t.cell()) == root_of(target.cell());
       };
       const auto is_twice = [&](const Tensor* leaf) { return leaf != &target && leaf->is_same(target); };
       const bool stands_apart =
@@ -223,10 +211,9 @@ CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& ar
   State& s = *state_;
   s.find(arguments, values);
   if (!records()) return;
-  s.values = tree::copy_values(values);
   s.next = std::make_shared<Recording>(s.signature);
   s.next->is_open = s.recording ? s.recording->is_open : s.open_sizes(values);
-  s.next->values = s.values;
+  s.next->values = tree::copy_values(values);
 }
 CallRun::~CallRun() = default;
 
@@ -325,7 +312,7 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   made.last_use = ++s.function->calls;
   if (all.size() == most_plans)
     all.erase(std::ranges::min_element(all, {}, [](const auto& r) { return r->last_use.load(); }));
-  if (is_set("RICCI_LOG", "trace"))
+  if (is_listed("RICCI_LOG", "trace"))
     std::clog << "compile (" << s.function->where.file << ":" << s.function->where.line << "): "
               << (all.empty() ? "first call" : "no plan serves these arguments") << ", recorded " << program.equations()
               << " equations\n";

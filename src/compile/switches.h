@@ -1,5 +1,5 @@
-// Switches in the environment that are lists of passes: RICCI_DUMP=lanes,code prints what these passes give,
-// RICCI_COMPILE_WITHOUT=lanes leaves them out.
+// Switches in the environment that are lists of words: RICCI_DUMP=lanes,code prints what these passes give,
+// RICCI_COMPILE_WITHOUT=lanes leaves them out, RICCI_LOG=trace reports recordings.
 #pragma once
 
 #include <cstdlib>
@@ -7,12 +7,12 @@
 
 namespace ricci::compiled {
 
-/// Whether the variable's list, separated by commas, has the pass.
-inline bool is_listed(const char* variable, std::string_view pass) {
+/// Whether the variable's list, separated by commas, has the word.
+inline bool is_listed(const char* variable, std::string_view word) {
   const char* const listed = std::getenv(variable);
   for (std::string_view list = listed ? listed : ""; !list.empty();) {
     const std::size_t end = list.find(',') == std::string_view::npos ? list.size() : list.find(',');
-    if (list.substr(0, end) == pass) return true;
+    if (list.substr(0, end) == word) return true;
     list.remove_prefix(end == list.size() ? end : end + 1);
   }
   return false;

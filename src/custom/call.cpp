@@ -30,18 +30,18 @@ bool captures(const Derived& derived) { return captures(derived.closure); }
 SmallVector<Program*, 2> programs_of(Closure& closure) { return {&closure.program}; }
 SmallVector<Program*, 2> programs_of(Derived& derived) { return {&derived.closure.program}; }
 
-/// What `make(f, examples)` makes of a program, kept with it under `key`, and the sizes at which its programs run; null
-/// where they are written into them. `examples`: a size besides those of the program's inputs. A program derived by a
-/// rule that captures tensors is not kept: the rule may capture others the next time.
+/// What was made, and the sizes at which its programs run; null where these are written into them.
 template <class Made>
 struct Found {
   std::shared_ptr<const Made> made;
   std::shared_ptr<const CallSizes> sizes;
   Program at_sizes(const Program& program) const { return sizes ? program.in_call(sizes) : program; }
 };
-/// One that relies on comparisons of sizes serves the sizes for which they come out as they did; for others there is
-/// another variant.
 constexpr int most_variants = 8;
+/// What `make(f, examples)` makes of a program, kept with it under `key`. `examples`: a size besides those of the
+/// program's inputs. Where sizes are open, what is made serves all sizes for which its comparisons come out alike; for
+/// others there is another variant. A program inside a recording has symbols of that recording: what is made of it is
+/// not kept. Nor is a program derived by a rule that captures tensors: the rule may capture others the next time.
 template <class Made, class Make>
 Found<Made> made_once(const Program& f, const std::string& key, std::optional<Size> examples, const Make& make) {
   const auto here = [&] { return std::make_shared<const Made>(make(resolved(f), examples)); };
@@ -159,11 +159,6 @@ SmallVector<Program*, 2> programs_of(Halves& halves) {
   return {&halves.forward.program, &halves.backward.closure.program};
 }
 
-/// What the way back needs besides tensors.
-struct HalvesRest {
-  Found<Halves> halves;
-};
-
 Found<Halves> halves_of(const Program& f, const Flags& active) {
   const auto make = [&](const Program& program, std::optional<Size>) {
     const Split split(program, active, Flags(program.inputs(), true), Runs::once);
@@ -177,14 +172,14 @@ Found<Halves> halves_of(const Program& f, const Flags& active) {
 
 Kept keep_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs, const Mask& wanted) {
   const Flags active = flags_of(wanted, inputs.size());
-  std::shared_ptr<HalvesRest> rest;
+  std::shared_ptr<const Found<Halves>> rest;  // what the way back needs besides tensors
   try {
-    rest = std::make_shared<HalvesRest>(HalvesRest{halves_of(f, active)});
+    rest = std::make_shared<const Found<Halves>>(halves_of(f, active));
   } catch (const Error&) {  // of a rule; thrown again where its cotangent is asked for
     return {.outputs = apply(f, inputs), .residual = {{inputs.begin(), inputs.end()}, nullptr}};
   }
-  const auto& [forward, active_outputs, backward] = *rest->halves.made;
-  const Tensors found = apply(rest->halves.at_sizes(forward.program), operands(forward, inputs, {}));
+  const auto& [forward, active_outputs, backward] = *rest->made;
+  const Tensors found = apply(rest->at_sizes(forward.program), operands(forward, inputs, {}));
   const auto kept = found.begin() + static_cast<std::ptrdiff_t>(outputs_of(f));
   Kept result{.outputs = {found.begin(), kept}, .residual = {}};
   for (const Reads& read : backward.reads)
@@ -197,7 +192,7 @@ Kept keep_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs
 
 Tensors pull_call(ApplyCall apply, const Program& f, const Reverse& rule) {
   if (!rule.residual->rest) return pull_call_again(apply, f, rule);
-  const Found<Halves>& halves = static_cast<const HalvesRest*>(rule.residual->rest.get())->halves;
+  const auto& halves = *static_cast<const Found<Halves>*>(rule.residual->rest.get());
   const Backward& backward = halves.made->backward;
   Tensors cotangents;
   for (std::size_t i = 0; i < backward.taken.size(); ++i)

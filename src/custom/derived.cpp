@@ -10,6 +10,7 @@
 #include "interpreters/record.h"
 #include "primitive/derive.h"
 #include "program/constants.h"
+#include "program/edit.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::function {
@@ -164,11 +165,7 @@ ProgramBody first_half(const Recording& r) {
 /// The parameters' text, without that of programs among them: a loop keeps the rows that its way back reads, and where
 /// cotangents are missing, those are fewer.
 std::string text_of_parameters(const Equation& e) {
-  struct Empty final : ParameterVisitor {
-    Empty() : ParameterVisitor(Mode::edits) {}
-    void program(Program& program) override { program = Program(); }
-  } empty;
-  const OwnedParameters parameters(e.rules->parameters, e.parameters.get(), empty);
+  const OwnedParameters parameters = with_each_program(e.op(), [](const Program&) { return Program(); });
   std::string text;
   e.rules->parameters.print(parameters.get(), text);
   return text;

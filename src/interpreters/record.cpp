@@ -13,6 +13,7 @@
 #include "kernels/elementwise.h"
 #include "primitive/custom.h"
 #include "primitive/writing.h"
+#include "program/edit.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -318,12 +319,8 @@ namespace {
 
 /// A program among them may be one that runs at the sizes of a call: those are written into it.
 OwnedParameters parameters_to_write(Op op) {
-  struct ResolvePrograms final : ParameterVisitor {
-    ResolvePrograms() : ParameterVisitor(Mode::edits) {}
-    void program(Program& program) override { program = resolved(program); }
-  } resolve;
   if (op.rules->kind != Kind::custom) return {op.rules->parameters, op.parameters};
-  return {op.rules->parameters, op.parameters, resolve};
+  return with_each_program(op, resolved);
 }
 
 }  // namespace

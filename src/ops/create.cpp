@@ -22,36 +22,25 @@ namespace {
 
 // ── the operations ──
 
-struct Zeros {
+/// Structural zeros are what rules put where nothing is: a cotangent that nobody gave, the elements beside those that a
+/// view shows. A reader of programs may take them for structure: a product with one is one, a sum with one the other
+/// term. A zero that the user wrote is a number.
+template <bool are_structural>
+struct AllZeros {
   using kind = Explicit;
-  static constexpr const char* name = "zeros";
+  static constexpr const char* name = are_structural ? "structural_zeros" : "zeros";
   static constexpr bool locally_constant = true;
   Shape shape;
   DType dtype;
 
   Type type() const { return {dtype, shape}; }
   void eval(Outputs out, Inputs) const { kernels::clear(out[0]); }
-  Zeros filling(const Shape& wanted) const { return {wanted, dtype}; }
+  AllZeros filling(const Shape& wanted) const { return {wanted, dtype}; }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
-  static std::vector<Sample<Zeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
+  static std::vector<Sample<AllZeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
 };
-
-/// What rules put where nothing is: a cotangent that nobody gave, the elements beside those that a view shows. Their
-/// values are those of `Zeros`. A reader of programs may take them for structure: a product with one is one, a sum with
-/// one the other term. A zero that the user wrote is a number.
-struct StructuralZeros {
-  using kind = Explicit;
-  static constexpr const char* name = "structural_zeros";
-  static constexpr bool locally_constant = true;
-  Shape shape;
-  DType dtype;
-
-  Type type() const { return {dtype, shape}; }
-  void eval(Outputs out, Inputs) const { kernels::clear(out[0]); }
-  StructuralZeros filling(const Shape& wanted) const { return {wanted, dtype}; }
-  BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
-  static std::vector<Sample<StructuralZeros>> samples() { return {{{{2, 3}, DType::float64}, {}}}; }
-};
+using Zeros = AllZeros<false>;
+using StructuralZeros = AllZeros<true>;
 
 [[maybe_unused]] const bool marked = gives_structural_zeros<StructuralZeros>();
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "primitive/interpreter.h"
+#include "program/edit.h"
 #include "program/pruning.h"
 #include "program/simplifier.h"
 
@@ -23,11 +24,8 @@ bool keeps_needed_alone(Equation& e, const IsNeeded& is_needed) {
   const std::optional<Pruned> left =
       pruning ? pruning(e.parameters.get(), wanted, e.inputs.size()) : std::optional<Pruned>();
   if (!left) return false;
-  struct PrunePrograms final : ParameterVisitor {
-    PrunePrograms() : ParameterVisitor(Mode::edits) {}
-    void program(Program& program) override { program = pruned(program.body()); }
-  } programs;
-  e.parameters = OwnedParameters(e.rules->parameters, left->parameters.get(), programs);
+  e.parameters = with_each_program({e.rules, left->parameters.get()},
+                                   [](const Program& program) { return pruned(program.body()); });
   e.inputs = left_of(e.inputs, left->operands);
   e.outputs = left_of(e.outputs, left->results);
   e.has_symbols = has_symbols(e.op());
@@ -85,12 +83,7 @@ Simplifier::Simplifier(const ProgramBody& from, const SampleSizes& sizes)
 Program Simplifier::result() const { return pruned(to_); }
 
 void Simplifier::simplify_programs_in(Equation& e) const {
-  struct SimplifyPrograms final : ParameterVisitor {
-    const SampleSizes& sizes;
-    explicit SimplifyPrograms(const SampleSizes& sizes) : ParameterVisitor(Mode::edits), sizes(sizes) {}
-    void program(Program& program) override { program = simplified(program, sizes); }
-  } programs(sizes_);
-  e.parameters = OwnedParameters(e.rules->parameters, e.parameters.get(), programs);
+  e.parameters = with_each_program(e.op(), [this](const Program& program) { return simplified(program, sizes_); });
 }
 
 void Simplifier::replace(Variable v, Variable by) {
