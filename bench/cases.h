@@ -1,6 +1,6 @@
 // What a benchmark case is, and the list of workloads. A case builds its inputs and a step; the step is timed, and its
 // outputs are summed up by figures that the rivals in peers/ print too. Each workload is one file; main.cpp runs them.
-// Variants of a case compute the same by other means: program, by_hand.
+// Variants of a case compute the same by other means: program, compiled, by_hand.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -53,6 +53,10 @@ struct Call {
   auto as_program() const {
     const auto trace = [this](const Inputs&... x) { return ricci::trace(f)(x...).simplified(); };
     return [program = std::apply(trace, inputs), leaves = ricci::leaves(inputs)] { return program(leaves); };
+  }
+  /// The same step by a plan, which is made at the first step.
+  auto compiled() const {
+    return [fast = ricci::compile(f), inputs = inputs] { return std::apply(fast, inputs); };
   }
 };
 template <class F, class... Inputs>
@@ -109,12 +113,13 @@ Case make_single(std::string name, Build build) {
           }};
 }
 
-/// A case. A `Call` is timed, as a variant, as a program too.
+/// A case. A `Call` is timed, as variants, as a program and compiled too.
 template <class Build>
 Case make_case(const std::string& name, Build build) {
   Case one = make_single(name, build);
   if constexpr (requires { build().as_program(); }) {
     one.variants.push_back(make_single(name + "/program", [build] { return build().as_program(); }));
+    one.variants.push_back(make_single(name + "/compiled", [build] { return build().compiled(); }));
   }
   return one;
 }

@@ -53,7 +53,7 @@ namespace compiled {
 /// All that one compiled function holds, shared by its copies.
 struct Function;
 std::shared_ptr<Function> make_function(const char* file, unsigned line, const CompileOptions& options);
-std::size_t count_plans(const Function& function);
+std::size_t count_plans(Function& function);
 
 /// One call of a compiled function.
 class CallRun {
@@ -74,7 +74,7 @@ class CallRun {
   const void* result() const;
   /// Fills in the result's tensors, and writes to the arguments what the function wrote to them.
   void run(const tree::Walk& arguments, const tree::Walk& result);
-  Plan plan(const tree::Walk& arguments);
+  Plan plan();
   Explanation explain(const tree::Walk& arguments);
 
  private:
@@ -105,10 +105,7 @@ class Compiled {
   /// The plan for arguments like these, made if there is none yet. Runs nothing but, to record it, the function.
   template <class... A>
   Plan plan(const A&... a) const {
-    const auto get = [](compiled::CallRun& run, const tree::Walk& arguments, const auto&) {
-      return run.plan(arguments);
-    };
-    return with_plan(get, a...);
+    return with_plan([](compiled::CallRun& run, const tree::Walk&, const auto&) { return run.plan(); }, a...);
   }
   /// Runs the plan for these arguments under timers.
   template <class... A>

@@ -20,7 +20,8 @@
 // An elementwise operation that is linear says so: jointly in the inputs of `linear_in` (where), in each of those of
 // `linear_in_each` while the others are held (a product). So a reader of programs knows where zeros stay zeros.
 // A formula holds for any T that has the words of ricci::scalar. So it can also be written down, for a compiler to read
-// (`primitive/formula.h`); one that calls anything else says `static constexpr bool formula_is_opaque = true`.
+// (`primitive/formula.h`); one that calls anything else says `static constexpr bool formula_is_opaque = true`. Other
+// operations say what becomes of single elements by `moves_elements` or `on_elements` (`primitive/element_rules.h`).
 // An elementwise operation may bind itself to an error, `static constexpr double ulps`: units in the last place of
 // float32 and float64 results, over the whole domain. The laws hold it against `formula` in more digits, or against
 // `exact` of the same arguments where the formula itself rounds (a constant, a series). Where the terms of a sum cancel
@@ -95,7 +96,7 @@ inline constexpr std::size_t max_operands = 32;
 inline constexpr std::size_t keepable_inputs = 8, keepable_outputs = 24;
 constexpr unsigned input(int i) { return 1U << i; }
 constexpr unsigned output(int i) { return 1U << (static_cast<int>(keepable_inputs) + i); }
-inline constexpr unsigned nothing = 0;
+inline constexpr unsigned nothing = 0, all_inputs = ~0U;
 /// Whether `keeps` names this input or output; there may be more of them than it can name.
 constexpr bool keeps_input(unsigned keeps, std::size_t i) {
   return i < keepable_inputs && (keeps & input(static_cast<int>(i))) != 0;
@@ -125,6 +126,8 @@ struct Exact;
 struct ExactValue;
 struct Formula;
 struct Accumulation;
+struct ElementFormula;
+class Written;
 
 /// What the rule `overwrite` does.
 enum class Overwriting : std::uint8_t {
@@ -171,6 +174,10 @@ struct Rules {
   const LoopTable* (*loops)() = nullptr;                // Elementwise
   Formula (*formula)(const void*) = nullptr;            // Elementwise: what it makes of real elements, written down
   Accumulation (*accumulation)(const void*) = nullptr;  // a reduction: how it joins real elements, written down
+  /// A bit for each input whose elements move to the results; the others choose places. Null or 0: the operation
+  /// computes. In primitive/element_rules.h, as is `on_elements`.
+  unsigned (*moves_elements)(const void*) = nullptr;
+  ElementFormula (*on_elements)(const void*, std::span<const Shape>) = nullptr;
   /// Elementwise: a tangent of input i times the partial derivative there; undefined is zero.
   Tensor (*scale)(const void*, int i, const Tensor& tangent, std::span<const Tensor> inputs,
                   const Tensor& output) = nullptr;
@@ -221,6 +228,8 @@ Tensors apply_all(Op op, std::span<const Tensor> inputs);
 void apply_into(const Tensor& target, Op op, const Tensor* const* inputs, std::size_t count);
 /// Gives `target` the value of `source`, broadcast and converted; `name` is the operation errors speak of.
 void assign_into(const Tensor& target, const Tensor& source, const char* name);
+/// Zeros of that shape and dtype, as differentiation puts them where nothing depends: a compiler may take 0 * x for 0
+/// where the 0 is one of these.
 Tensor zeros_of(const Type& type);
 /// What a product's transpose multiplies by.
 Tensor conj_if_complex(const Tensor& x);
@@ -439,6 +448,9 @@ Formula formula_of(const void* op);
 // In primitive/reduction.h.
 template <class P>
 Accumulation accumulation_of(const void* op);
+// In primitive/element_rules.h.
+template <class P>
+ElementFormula element_formula_of(const void* op, std::span<const Shape> operands);
 
 }  // namespace erase
 
@@ -514,6 +526,11 @@ constexpr Rules make_rules() {
     if constexpr (requires(const P& p) { p.home(); })
       r.home = [](const void* op) -> std::uint64_t { return erase::as<P>(op).home(); };
     if constexpr (requires { typename P::elements; }) r.accumulation = erase::accumulation_of<P>;
+    if constexpr (requires { &P::template on_elements<Written>; }) r.on_elements = erase::element_formula_of<P>;
+    if constexpr (requires(const P& p) { p.moves_elements(); })
+      r.moves_elements = [](const void* op) -> unsigned { return erase::as<P>(op).moves_elements(); };
+    else if constexpr (requires { P::moves_elements; })
+      r.moves_elements = [](const void*) -> unsigned { return P::moves_elements; };
     static_assert(
         requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); } ||
             requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); } ||

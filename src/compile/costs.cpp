@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ricci/primitive/formula.h"
+#include "ricci/primitive/pack.h"
 
 namespace ricci::compiled {
 namespace {
@@ -23,6 +24,7 @@ double words_of(const Formula& formula) {
 std::optional<double> flops_of(const Equation& e, const Types& in, const Types& out) {
   const Rules& rules = *e.rules;
   if (rules.is_view) return 0;
+  if (const FlopsOf own = Facts<FlopsOf>::of(rules)) return own(e.parameters.get(), in);
   if (rules.formula) return words_of(rules.formula(e.parameters.get())) * elements(out[0]);
   if (rules.accumulation) {
     const Accumulation sums = rules.accumulation(e.parameters.get());
@@ -64,6 +66,38 @@ double copied_bytes_per_second() {
     return best;
   }();
   return speed;
+}
+
+namespace {
+
+/// By chains of multiplications and additions that do not wait for each other.
+template <class E>
+double measured_operations_per_second() {
+  using P = scalar::Pack<E>;
+  constexpr int chains = 8, rounds = 20'000;
+  constexpr double count = 2.0 * chains * rounds * static_cast<double>(sizeof(P) / sizeof(E));
+  double best = 0;
+  volatile E factor = E(0.999), sum = 0;
+  for (int i = 0; i < 5; ++i) {
+    P x[chains];
+    for (int k = 0; k < chains; ++k) x[k] = P(E(k));
+    const P a(factor), b(factor);
+    const auto start = std::chrono::steady_clock::now();
+    for (int round = 0; round < rounds; ++round)
+      for (P& chain : x) chain = chain * a + b;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    for (const P& chain : x) sum = sum + chain[0];
+    best = std::max(best, count / seconds.count());
+  }
+  return best;
+}
+
+}  // namespace
+
+double operations_per_second(DType dtype) {
+  static const double of_float = measured_operations_per_second<float>();
+  static const double of_double = measured_operations_per_second<double>();
+  return element_size(dtype) > sizeof(float) ? of_double : of_float;
 }
 
 }  // namespace ricci::compiled

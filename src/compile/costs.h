@@ -1,8 +1,10 @@
-// What an equation costs, told from its rules and its types: no operation by name.
+// What an equation costs, told from its rules and its types, and what the machine does in a second. Knows no operation
+// by name.
 #pragma once
 
 #include <optional>
 
+#include "program/facts.h"
 #include "program/program.h"
 
 namespace ricci::compiled {
@@ -12,10 +14,19 @@ struct Cost {
   std::optional<double> flops;  // none: its rules do not tell
 };
 
+/// Of an operation whose rules do not tell: its own count, for operands of these types.
+using FlopsOf = double (*)(const void* op, const Types& in);
+template <class P>
+bool counts_flops() {
+  return Facts<FlopsOf>::add(rules_of<P>, [](const void* op, const Types& in) { return erase::as<P>(op).flops(in); });
+}
+
 /// Of one run of the equation. `program` says the types of its variables.
 Cost cost_of(const Program& program, const Equation& e);
 
 /// How many bytes a second this machine copies, counting those read and those written; measured once.
 double copied_bytes_per_second();
+/// How many multiplications and additions a second one core of this machine does in registers; measured once.
+double operations_per_second(DType dtype);
 
 }  // namespace ricci::compiled

@@ -14,8 +14,8 @@
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
 #include "program/constants.h"
-#include "program/element_rules.h"
 #include "program/structure.h"
+#include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/reduction_axes.h"
 #include "ricci/primitive/reduction_loop.h"
@@ -220,12 +220,12 @@ class Run {
     std::vector<Elements> results;
     for (const Variable v : e.outputs) results.push_back(made(v));
     check_types(op, operands, results);
-    const MovedOperands moved = Facts<MovedOperands>::of(rules);
+    const unsigned moved = rules.moves_elements ? rules.moves_elements(op.parameters) : 0;
     if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
     else if (rules.is_view) view(op, *operands[0], results[0]);
-    else if (moved && moved(op.parameters)) move(op, moved(op.parameters), operands, results);
+    else if (moved) move(op, moved, operands, results);
     else if (rules.accumulation) reduce(op, operands, results[0]);
-    else if (const ExpansionOf expansion = Facts<ExpansionOf>::of(rules)) expand(expansion, op, operands, results[0]);
+    else if (rules.on_elements) expand(op, operands, results[0]);
     else if (are_numbers(operands)) compute(op, operands, results);
     else refuse("it does not say what one element of its result is");
     for (std::size_t k = 0; k < results.size(); ++k) values_[at(e.outputs[k])] = std::move(results[k]);
@@ -547,14 +547,14 @@ class Run {
 
   // ── small dense algorithms ──
 
-  void expand(ExpansionOf expansion, Op op, const std::vector<const Elements*>& operands, Elements& y) {
+  void expand(Op op, const std::vector<const Elements*>& operands, Elements& y) {
     std::vector<Shape> shapes;
     std::vector<Element> elements;
     for (const Elements* x : operands) {
       shapes.push_back(x->type.shape);
       elements.insert(elements.end(), x->of.begin(), x->of.end());
     }
-    const ElementFormula all = expansion(op.parameters, shapes);
+    const ElementFormula all = op.rules->on_elements(op.parameters, shapes);
     const DType dtype = all.computed_in ? all.computed_in(y.type.dtype) : computed_in(y.type.dtype);
     std::vector<Element> made;
     for (const Formula::Step& step : all.formula.steps) {

@@ -1,6 +1,5 @@
 // Compiled functions: signatures, the recordings that serve them, and calls. Knows nothing of how a plan runs.
 #include <algorithm>
-#include <atomic>
 #include <iostream>
 #include <mutex>
 #include <optional>
@@ -26,11 +25,10 @@ constexpr std::int64_t most_of_a_small_size = 16;
 /// What two calls must share to be served by one recording: the C++ types and trees of the arguments, the default
 /// dtype, the dtypes and ranks of tensors, the plain values. Sizes come besides.
 struct Signature {
-  std::vector<std::int64_t> words;
-  std::vector<Size> sizes;  // of all tensors, one after the other
+  SmallVector<std::int64_t, 24> words;
+  SmallVector<Size, 24> sizes;  // of all tensors, one after the other
 
   Signature(const tree::Walk& arguments, const std::string_view* type) {
-    words.reserve(2 + arguments.nodes.size() + arguments.leaves.size());
     words.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(type)));
     words.push_back(static_cast<std::int64_t>(default_dtype()));
     for (const tree::Node& node : arguments.nodes)
@@ -38,6 +36,9 @@ struct Signature {
     for (const std::string_view key : arguments.keys)
       words.push_back(static_cast<std::int64_t>(std::hash<std::string_view>{}(key)));
     for (const Tensor* leaf : arguments.leaves) add(*leaf);
+  }
+  std::shared_ptr<const CallSizes> sizes_of_call(std::shared_ptr<const SymbolTable> table) const {
+    return std::make_shared<const CallSizes>(std::move(table), std::vector<Size>(sizes.begin(), sizes.end()));
   }
 
  private:
@@ -66,7 +67,9 @@ struct Recording {
   std::vector<bool> defined;           // by leaf of the result
   std::vector<std::size_t> written;    // leaves of the arguments, whose values follow the result's
   std::string text;                    // of the program, where calls are checked
-  mutable std::atomic<std::uint64_t> last_use = 0;
+  // Of the last call, under the function's mutex.
+  mutable std::uint64_t last_use = 0;
+  mutable std::shared_ptr<const CallSizes> last_sizes;
 
   explicit Recording(Signature of) : signature(std::move(of)) {}
 
@@ -80,6 +83,17 @@ struct Recording {
     return true;
   }
 };
+
+/// One plan would serve all values of such a type, with the numbers of the first.
+void require_values_with_equality(const tree::Walk& arguments, const tree::Values& values, const runs::Place& where) {
+  const auto other = std::ranges::find_if(values, [](const tree::Value& value) { return !value.type->equal; });
+  if (other == values.end()) return;
+  raise_own<TransformError>("compile: among the arguments " +
+                                tree::described_value(arguments, static_cast<std::size_t>(other - values.begin())) +
+                                ", which has no ==, so a plan for one value cannot be told from a plan for another; "
+                                "give the type an ==, pass what it holds, or let the function capture it",
+                            where);
+}
 
 /// The equations that throw where a captured tensor has become another. None where they need an argument or a draw.
 Program checks_of(ProgramBody body, std::size_t arguments) {
@@ -100,7 +114,7 @@ struct Function {
   CompileOptions options;
   std::mutex mutex;
   std::vector<std::shared_ptr<const Recording>> recordings;
-  std::atomic<std::uint64_t> calls = 0;
+  std::uint64_t calls = 0;
 };
 
 std::shared_ptr<Function> make_function(const char* file, unsigned line, const CompileOptions& options) {
@@ -112,10 +126,9 @@ std::shared_ptr<Function> make_function(const char* file, unsigned line, const C
   return function;
 }
 
-std::size_t count_plans(const Function& function) {
-  auto& shared = const_cast<Function&>(function);
-  const std::lock_guard lock(shared.mutex);
-  return shared.recordings.size();
+std::size_t count_plans(Function& function) {
+  const std::lock_guard lock(function.mutex);
+  return function.recordings.size();
 }
 
 struct CallRun::State {
@@ -148,20 +161,28 @@ struct CallRun::State {
   bool is_as_seen(const Recording& known, const tree::Walk& arguments) const {
     if (known.relied_on.equations() == 0) return true;
     try {
-      known.relied_on.in_call(sizes)(operands(known, arguments));
+      const Tensors all = operands(known, arguments);
+      known.relied_on.in_call(sizes)(std::span<const Tensor>(all.data(), all.size()));
       return true;
     } catch (const TransformError&) { return false; }
   }
   bool is_alike(const Recording& known, const tree::Values& now) const {
-    return known.signature.words == signature.words && known.signature.sizes.size() == signature.sizes.size() &&
+    return std::ranges::equal(known.signature.words, signature.words) &&
+           known.signature.sizes.size() == signature.sizes.size() &&
            tree::first_difference(now, known.values) == now.size();
   }
   bool serves(const Recording& known, const tree::Values& now) {
     if (!is_alike(known, now) || !known.has_shape_of(signature)) return false;
+    const auto is_symbol = [](Size size) { return size.is_symbol(); };
+    const bool are_numbers = std::ranges::none_of(signature.sizes, is_symbol);
     sizes = known.fixed_sizes;
+    if (!sizes && are_numbers && known.last_sizes && std::ranges::equal(known.last_sizes->inputs(), signature.sizes))
+      sizes = known.last_sizes;
     if (sizes) return true;
-    sizes = std::make_shared<const CallSizes>(known.table, signature.sizes);
-    return known.table->serves(sizes->inputs());
+    sizes = signature.sizes_of_call(known.table);
+    const bool holds = known.table->serves(sizes->inputs());
+    if (holds && are_numbers) known.last_sizes = sizes;
+    return holds;
   }
   /// Which sizes are left open: large ones, and small ones that have been others in a recording like this.
   std::vector<bool> open_sizes(const tree::Values& now) const {
@@ -177,11 +198,11 @@ struct CallRun::State {
     }
     return open;
   }
-  static std::vector<Tensor> operands(const Recording& of, const tree::Walk& arguments) {
-    std::vector<Tensor> all;
+  static Tensors operands(const Recording& of, const tree::Walk& arguments) {
+    Tensors all;
     for (const Tensor* leaf : arguments.leaves)
       if (leaf->defined()) all.push_back(*leaf);
-    all.insert(all.end(), of.captured.begin(), of.captured.end());
+    all.append(of.captured.begin(), of.captured.end());
     return all;
   }
   Program program() const { return recording->program.in_call(sizes); }
@@ -211,6 +232,7 @@ CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& ar
   State& s = *state_;
   s.find(arguments, values);
   if (!records()) return;
+  require_values_with_equality(arguments, values, function->where);
   s.next = std::make_shared<Recording>(s.signature);
   s.next->is_open = s.recording ? s.recording->is_open : s.open_sizes(values);
   s.next->values = tree::copy_values(values);
@@ -304,14 +326,14 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
                                 s.function->where);
     return;
   }
-  s.sizes = std::make_shared<const CallSizes>(made.table, s.signature.sizes);
+  s.sizes = s.signature.sizes_of_call(made.table);
   if (std::ranges::find(made.is_open, true) == made.is_open.end()) made.fixed_sizes = s.sizes;
   made.plan = plan_of(made.program.in_call(s.sizes));
   const std::lock_guard lock(s.function->mutex);
   auto& all = s.function->recordings;
   made.last_use = ++s.function->calls;
   if (all.size() == most_plans)
-    all.erase(std::ranges::min_element(all, {}, [](const auto& r) { return r->last_use.load(); }));
+    all.erase(std::ranges::min_element(all, {}, [](const auto& r) { return r->last_use; }));
   if (is_listed("RICCI_LOG", "trace"))
     std::clog << "compile (" << s.function->where.file << ":" << s.function->where.line << "): "
               << (all.empty() ? "first call" : "no plan serves these arguments") << ", recorded " << program.equations()
@@ -330,21 +352,22 @@ const void* CallRun::result() const { return state_->recording->result.get(); }
 
 void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
   const State& s = *state_;
-  const std::vector<Tensor> operands = s.operands(*s.recording, arguments);
+  const Tensors operands = s.operands(*s.recording, arguments);
   s.require_written_apart(arguments);
-  const Tensors found =
-      innermost ? apply_compiled(s.program(), operands) : s.recording->plan->run(s.sizes, operands);
+  const std::span<const Tensor> all{operands.data(), operands.size()};
+  const Tensors found = innermost ? apply_compiled(s.program(), all) : s.recording->plan->run(s.sizes, all);
   auto next = found.begin();
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
     if (s.recording->defined[i]) *result.leaves[i] = *next++;
   for (const std::size_t leaf : s.recording->written) assign_into(*arguments.leaves[leaf], *next++, "compile");
 }
 
-Plan CallRun::plan(const tree::Walk&) { return Plan(state_->recording->plan); }
+Plan CallRun::plan() { return Plan(state_->recording->plan); }
 
 Explanation CallRun::explain(const tree::Walk& arguments) {
   const State& s = *state_;
-  return Explanation(s.recording->plan->explain(s.sizes, s.operands(*s.recording, arguments)));
+  const Tensors operands = s.operands(*s.recording, arguments);
+  return Explanation(s.recording->plan->explain(s.sizes, {operands.data(), operands.size()}));
 }
 
 }  // namespace ricci::compiled

@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
+#include "compile/costs.h"
 #include "compile/lane_kernel.h"
 #include "kernels/elementwise.h"
 #include "primitive/interpreter.h"
-#include "program/element_rules.h"
 #include "ricci/primitive/scratch.h"
 
 namespace ricci::compiled {
@@ -27,6 +27,8 @@ struct Result {
   bool weak;
 };
 
+}  // namespace
+
 /// A group with its kernel.
 struct Group {
   std::shared_ptr<const LaneKernel> kernel;
@@ -36,6 +38,21 @@ struct Group {
   Program part;       // to learn what it throws
   ExpandOptions options;
 
+  /// The number of lanes, a size of one of the operands; `size(operand, axis)` gives it.
+  template <class SizeOf>
+  auto lanes(const SizeOf& size) const {
+    return lane_input < 0 ? decltype(size(0, 0))(1) : size(lane_input, lane_axis);
+  }
+  Types types(Size lanes) const {
+    Types types;
+    for (const Result& result : results) {
+      Shape shape;
+      for (const Extent& e : result.sizes)
+        shape.push_back(e.per_lane == 0 ? Size(e.number) : Size(e.number) + Size(e.per_lane) * lanes);
+      types.push_back({result.dtype, shape, result.weak});
+    }
+    return types;
+  }
   /// The part for so many lanes, in numbers.
   Program part_in_numbers(std::int64_t lanes) const {
     std::optional<SymbolScope> scope;
@@ -48,6 +65,8 @@ struct Group {
     return Program(Shared<const ProgramBody>(body.release()));
   }
 };
+
+namespace {
 
 /// A group as a parameter.
 struct GroupParameter {
@@ -80,19 +99,21 @@ struct LaneStep {
 
   Types type(const Types& in) const {
     const Group& group = *steps.group;
-    const Size lanes = group.lane_input < 0 ? Size(1) : in[at(group.lane_input)].shape[at(group.lane_axis)];
-    Types types;
-    for (const Result& result : group.results) {
-      Shape shape;
-      for (const Extent& e : result.sizes)
-        shape.push_back(e.per_lane == 0 ? Size(e.number) : Size(e.number) + Size(e.per_lane) * lanes);
-      types.push_back({result.dtype, shape, result.weak});
-    }
-    return types;
+    return group.types(group.lanes([&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; }));
   }
   void eval(Outputs out, Inputs in) const {
     if (std::ranges::all_of(in, is_contiguous)) run(out, in, in);
     else run_copies(out, in);
+  }
+  /// Elementary functions are taken apart.
+  double flops(const Types& in) const {
+    const Group& group = *steps.group;
+    const Size lanes = group.lanes([&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; });
+    double flops = 0;
+    for (const Stage& stage : group.kernel->plan().stages)
+      flops += static_cast<double>(stage.once.size()) +
+               static_cast<double>(stage.lane.size()) * static_cast<double>(lanes.hint());
+    return flops;
   }
   BatchedOutputs batch(const Batch&) const {
     throw TransformError("a program with lane kernels runs outside transforms");
@@ -102,7 +123,7 @@ struct LaneStep {
   /// `contiguous`: the inputs, or copies of them.
   void run(Outputs out, Inputs in, Inputs contiguous) const {
     const Group& group = *steps.group;
-    const std::int64_t lanes = group.lane_input < 0 ? 1 : in[at(group.lane_input)].shape[group.lane_axis];
+    const std::int64_t lanes = group.lanes([&](int operand, int axis) { return in[at(operand)].shape[axis]; });
     if (lanes == 0 || !group.kernel->run(contiguous, out, lanes)) run_part(out, in, lanes);
   }
   void run_copies(Outputs out, Inputs in) const {
@@ -135,9 +156,11 @@ struct LaneStep {
   }
 };
 
+[[maybe_unused]] const bool costs = counts_flops<LaneStep>();
+
 /// Whether the equation computes anything: by views and copies alone, no group is worth a kernel.
 bool computes(const Equation& e) {
-  return e.rules->formula || e.rules->accumulation || Facts<ExpansionOf>::of(*e.rules);
+  return e.rules->formula || e.rules->accumulation || e.rules->on_elements;
 }
 
 class Grouping {
@@ -312,5 +335,39 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   if (program.body().symbols) scope.emplace(*program.body().symbols);
   return Grouping(program, options).result();
 } catch (const NotExpandable&) { return program; }
+
+std::optional<OneKernel> OneKernel::of(const Program& program) {
+  const ProgramBody& body = program.body();
+  if (body.equations.size() != 1 || body.equations[0].rules != &rules_of<LaneStep>) return std::nullopt;
+  const Equation& e = body.equations[0];
+  if (!std::ranges::equal(e.outputs, body.outputs)) return std::nullopt;
+  SmallVector<int, 8> operands;
+  for (const Variable v : e.inputs) {
+    const auto input = std::ranges::find(body.inputs, v);
+    if (input == body.inputs.end()) return std::nullopt;
+    operands.push_back(static_cast<int>(input - body.inputs.begin()));
+  }
+  return OneKernel(erase::as<LaneStep>(e.parameters.get()).steps.group, std::move(operands));
+}
+
+bool OneKernel::run(std::span<const Tensor> inputs, Tensors& results) const {
+  SmallVector<Strided, 8> in, out;
+  for (const int i : operands_) {
+    const Value& value = *value_of(inputs[at(i)]);
+    if (value.kind != ValueKind::array) return false;
+    in.push_back(static_cast<const Array&>(value).strided());
+    if (!is_contiguous(in.back())) return false;
+  }
+  const std::int64_t lanes = group_->lanes([&](int operand, int axis) { return in[at(operand)].shape[axis]; });
+  if (lanes == 0) return false;
+  for (const Type& type : group_->types(lanes)) {
+    const ArrayRef array = make_array(type);
+    out.push_back(array->strided());
+    results.push_back(wrap(array));
+  }
+  const bool holds = group_->kernel->run({in.data(), in.size()}, {out.data(), out.size()}, lanes);
+  if (!holds) results.clear();
+  return holds;
+}
 
 }  // namespace ricci::compiled

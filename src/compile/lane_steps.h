@@ -1,6 +1,9 @@
 // Lane kernels in a program: program in, program out. Knows the rules of operations, no operation by name.
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "compile/lane_sizes.h"
 #include "program/program.h"
 
@@ -11,5 +14,23 @@ namespace ricci::compiled {
 /// The result runs outside transforms, where the open sizes of the program are those of the call; no rule derives from
 /// it. Requires: the program is simplified.
 Program with_lane_kernels(const Program& program, const ExpandOptions& options = {});
+
+struct Group;
+
+/// A program that is one lane kernel: it runs without variables, operand lists and type rules.
+class OneKernel {
+ public:
+  /// None where the program is more, or gives other results than the kernel's.
+  static std::optional<OneKernel> of(const Program& program);
+  /// Appends the results. False, with nothing appended, where it does not say them: an operand is not contiguous or of
+  /// a transform, or the values are such that the program throws. Then run the program.
+  bool run(std::span<const Tensor> inputs, Tensors& results) const;
+
+ private:
+  OneKernel(std::shared_ptr<const Group> group, SmallVector<int, 8> operands)
+      : group_(std::move(group)), operands_(std::move(operands)) {}
+  std::shared_ptr<const Group> group_;
+  SmallVector<int, 8> operands_;  // by operand of the kernel: which input of the program
+};
 
 }  // namespace ricci::compiled

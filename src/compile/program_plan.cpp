@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compile/costs.h"
-#include "compile/lane_steps.h"
 #include "compile/switches.h"
 #include "custom/call.h"
 #include "primitive/interpreter.h"
@@ -19,6 +18,8 @@
 namespace ricci::compiled {
 
 Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
+  Tensors results;
+  if (kernel && !innermost && kernel->run(inputs, results)) return results;
   return function::run_call(program.in_call(sizes), inputs);
 }
 
@@ -73,8 +74,17 @@ std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
   const Program at_call = program.in_call(sizes);
   struct Step {
     Cost cost;
+    DType dtype;
     double seconds;
     std::string text;
+  };
+  const auto share = [](double part, double whole) { return digits(100 * part / whole, " %"); };
+  // What memory and arithmetic would allow at best: the larger share is the one that limits the step.
+  const auto share_of_limit = [&](const Step& step) {
+    const double by_memory = step.cost.bytes / copied_bytes_per_second(),
+                 by_arithmetic = step.cost.flops.value_or(0) / operations_per_second(step.dtype);
+    return by_memory >= by_arithmetic ? share(by_memory, step.seconds) + " of memory's speed"
+                                      : share(by_arithmetic, step.seconds) + " of arithmetic's";
   };
   std::vector<Step> steps;
   double total = 0;
@@ -84,16 +94,17 @@ std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     std::string text = e.rules->name;
     for (const Variable v : e.outputs) text += " " + to_string(type_of_variable(at_call, v));
-    steps.push_back({cost_of(at_call, e), seconds, text});
+    const DType dtype = e.outputs.empty() ? DType::float32 : type_of_variable(at_call, e.outputs[0]).dtype;
+    steps.push_back({cost_of(at_call, e), dtype, seconds, text});
     total += seconds;
   };
   function::run_call(at_call, inputs);  // so that memory is there, as in later calls
   run_program(at_call, inputs, time);
-  std::vector<std::array<std::string, 6>> rows = {{"us", "share", "flops", "bytes", "of memory's speed", "step"}};
+  std::vector<std::array<std::string, 6>> rows = {{"us", "share", "flops", "bytes", "of the limit", "step"}};
   for (const Step& step : steps)
-    rows.push_back({digits(step.seconds * 1e6, ""), digits(100 * step.seconds / total, " %"),
+    rows.push_back({digits(step.seconds * 1e6, ""), share(step.seconds, total),
                     step.cost.flops ? digits(*step.cost.flops, "") : "-", digits(step.cost.bytes, ""),
-                    digits(100 * step.cost.bytes / step.seconds / copied_bytes_per_second(), " %"), step.text});
+                    share_of_limit(step), step.text});
   rows.push_back({digits(total * 1e6, ""), "100 %", "", "", "", "in all"});
   return in_columns(rows);
 }

@@ -3,9 +3,11 @@
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "compile/lane_steps.h"
 #include "program/program.h"
 
 namespace ricci::compiled {
@@ -14,6 +16,7 @@ namespace ricci::compiled {
 struct ProgramPlan {
   Program program;                           // simplified; its sizes are those of a call
   std::shared_ptr<const SymbolTable> table;  // of its symbols; null: there are none
+  std::optional<OneKernel> kernel = OneKernel::of(program);
 
   std::size_t steps() const { return program.equations(); }
   /// `sizes`: of the call; null where the program has no open sizes. The results share memory with nothing.

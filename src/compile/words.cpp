@@ -30,27 +30,25 @@ struct Functions {
 #define RICCI_OPERATOR(name, symbol) \
   case Word::name: return reinterpret_cast<void*>(+[](V a, V b) -> V { return (P(a) symbol P(b)).v; });
 
-// clang-format off
 template <class E>
   requires std::is_floating_point_v<E>
 void* function(Word word) {
   using P = Pack<E>;
   using V = Register<E>;
   switch (word) {
-    RICCI_OPERATOR(add, +) RICCI_OPERATOR(subtract, -) RICCI_OPERATOR(multiply, *) RICCI_OPERATOR(divide, /)
+    RICCI_OPERATOR(add, +)
+    RICCI_OPERATOR(subtract, -)
+    RICCI_OPERATOR(multiply, *)
+    RICCI_OPERATOR(divide, /)
     case Word::negative: return reinterpret_cast<void*>(+[](V a) -> V { return (-P(a)).v; });
     case Word::fma: return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
-    RICCI_TWO(min) RICCI_TWO(max) RICCI_TWO(pow) RICCI_TWO(atan2) RICCI_TWO(hypot) RICCI_TWO(fmod)
-    RICCI_TWO(remainder) RICCI_TWO(floor_div) RICCI_TWO(trunc_div) RICCI_TWO(copysign)
-    RICCI_ONE(abs) RICCI_ONE(sign) RICCI_ONE(sqrt) RICCI_ONE(cbrt) RICCI_ONE(floor) RICCI_ONE(ceil)
-    RICCI_ONE(round) RICCI_ONE(trunc) RICCI_ONE(exp) RICCI_ONE(exp2) RICCI_ONE(expm1) RICCI_ONE(log)
-    RICCI_ONE(log2) RICCI_ONE(log10) RICCI_ONE(log1p) RICCI_ONE(sin) RICCI_ONE(cos) RICCI_ONE(tan)
-    RICCI_ONE(asin) RICCI_ONE(acos) RICCI_ONE(atan) RICCI_ONE(sinh) RICCI_ONE(cosh) RICCI_ONE(tanh)
-    RICCI_ONE(asinh) RICCI_ONE(acosh) RICCI_ONE(atanh) RICCI_ONE(erf) RICCI_ONE(erfc) RICCI_ONE(lgamma)
-    RICCI_ONE(digamma) RICCI_ONE(mills)
+    RICCI_WORDS_OF_TWO(RICCI_TWO)
+    RICCI_WORDS_OF_TWO_REALS(RICCI_TWO)
+    RICCI_WORDS_OF_ONE(RICCI_ONE)
+    RICCI_WORDS_OF_ONE_REAL(RICCI_ONE)
 #if RICCI_PACK_FMA
-    RICCI_TWO(scale) RICCI_ONE(exponent) RICCI_ONE(mantissa) RICCI_TWO(flip_sign) RICCI_ONE(odd_sign)
-    RICCI_TWO(smaller) RICCI_TWO(larger)
+    RICCI_STEPS_OF_TWO(RICCI_TWO)
+    RICCI_STEPS_OF_ONE(RICCI_ONE)
 #endif
     default: return nullptr;
   }
@@ -62,18 +60,18 @@ void* function(Word word) {
   using P = Pack<E>;
   using V = Register<E>;
   switch (word) {
-    RICCI_OPERATOR(add, +) RICCI_OPERATOR(subtract, -) RICCI_OPERATOR(multiply, *)
+    RICCI_OPERATOR(add, +)
+    RICCI_OPERATOR(subtract, -)
+    RICCI_OPERATOR(multiply, *)
     case Word::negative: return reinterpret_cast<void*>(+[](V a) -> V { return (-P(a)).v; });
     case Word::fma: return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
-    RICCI_TWO(min) RICCI_TWO(max) RICCI_TWO(pow) RICCI_TWO(fmod) RICCI_TWO(remainder) RICCI_TWO(floor_div)
-    RICCI_TWO(trunc_div) RICCI_TWO(bit_and) RICCI_TWO(bit_or) RICCI_TWO(bit_xor) RICCI_TWO(left_shift)
-    RICCI_TWO(right_shift)
-    RICCI_ONE(abs) RICCI_ONE(sign) RICCI_ONE(floor) RICCI_ONE(ceil) RICCI_ONE(round) RICCI_ONE(trunc)
-    RICCI_ONE(bit_not)
+    RICCI_WORDS_OF_TWO(RICCI_TWO)
+    RICCI_WORDS_OF_TWO_INTEGERS(RICCI_TWO)
+    RICCI_WORDS_OF_ONE(RICCI_ONE)
+    RICCI_WORDS_OF_ONE_INTEGER(RICCI_ONE)
     default: return nullptr;
   }
 }
-// clang-format on
 
 /// One element of each operand in every lane.
 template <class E>
@@ -114,30 +112,6 @@ bool is_computed(DType dtype) {
 }
 
 }  // namespace
-
-int operands_of(Word word) {
-  switch (word) {
-    case Word::fma: return 3;
-    case Word::isnan:
-    case Word::isinf:
-    case Word::isfinite:
-    case Word::logical_not:
-    case Word::bit_not:
-    case Word::exponent:
-    case Word::mantissa:
-    case Word::odd_sign: return 1;
-    default: return word >= Word::negative && word < Word::fma ? 1 : 2;
-  }
-}
-bool is_test(Word word) { return word >= Word::equal && word <= Word::logical_not; }
-const char* name_of(Word word) {
-  static constexpr const char* names[] = {
-#define RICCI_WORD(name) #name,
-      RICCI_WORDS(RICCI_WORD)
-#undef RICCI_WORD
-  };
-  return names[static_cast<int>(word)];
-}
 
 int register_bytes() { return scalar::pack_bytes; }
 int lanes_of_register(int bytes) { return scalar::pack_bytes / bytes; }

@@ -9,12 +9,6 @@
 
 namespace ricci::compiled {
 
-/// How many operands a word takes.
-int operands_of(scalar::Word word);
-/// Whether it gives a truth value.
-bool is_test(scalar::Word word);
-const char* name_of(scalar::Word word);
-
 /// Elements in one register of the library, by the bytes of one.
 int lanes_of_register(int bytes);
 int register_bytes();

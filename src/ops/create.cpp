@@ -423,6 +423,10 @@ Tensor full_like(const Tensor& x, const Tensor& value) {
   const Type type = type_of(x);
   return full_like_type("full_like", type.shape, value, type.dtype);
 }
+Tensor full_like(const Tensor& x, const Tensor& value, DType dtype) {
+  require_defined("full_like", x, 0);
+  return full_like_type("full_like", Type{type_of(x)}.shape, value, dtype);
+}
 
 Tensor Tensor::new_zeros(const Shape& shape) const {
   require_sizes("new_zeros", shape);

@@ -6,7 +6,7 @@
 #include "interpreters/batch.h"
 #include "kernels/lapack.h"
 #include "ops/samples.h"
-#include "program/element_rules.h"
+#include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
 namespace ricci {
@@ -200,7 +200,7 @@ struct TriangularSolve {
   BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
   /// Row by row of the solution, as batches of small systems are solved.
   template <class T>
-  Elements<T> expand(const Elements<T>& a, const Elements<T>& b) const {
+  Elements<T> on_elements(const Elements<T>& a, const Elements<T>& b) const {
     Elements<T> x = b;
     const std::int64_t n = b.size(2), columns = b.size(1), row_step = transpose ? 1 : n,
                        column_step = transpose ? n : 1;
@@ -274,7 +274,7 @@ struct Cholesky {
   Cholesky lifted() const { return {}; }
   /// Column by column, as batches of small matrices are factored.
   template <class T>
-  Elements<T> expand(Checks& checks, const Elements<T>& a) const {
+  Elements<T> on_elements(Checks& checks, const Elements<T>& a) const {
     Elements<T> l = a;
     const std::int64_t n = a.size(1);
     for (std::int64_t member = 0; member * n * n < std::ssize(l.of); ++member) {
@@ -303,8 +303,6 @@ struct Cholesky {
             {{}, {regular({0}, 2)}}};
   }
 };
-
-[[maybe_unused]] const bool expands = expands_to_elements<TriangularSolve>() && expands_to_elements<Cholesky>();
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 #include "primitive/given.h"
 #include "primitive/wording.h"
 #include "primitive/writing.h"
-#include "program/element_rules.h"
+#include "ricci/primitive/element_rules.h"
 
 namespace ricci {
 
@@ -79,6 +79,7 @@ void require_places(const IndexPlace& place, std::int64_t axis, const Type& x, c
 struct Gather {
   using kind = Linear;
   static constexpr const char* name = "gather";
+  static constexpr unsigned moves_elements = input(0);
   std::int64_t axis;
   IndexPlace place;
 
@@ -108,7 +109,7 @@ struct Scatter {
   bool accumulate;
   IndexPlace place;
 
-  bool moves_elements() const { return !accumulate; }
+  unsigned moves_elements() const { return accumulate ? nothing : input(0) | input(1); }
   Type type(const Type& x, const Type& src, const Type& index) const {
     require_places(place, axis, x, index);
     require_dtype(x.dtype, src);
@@ -254,9 +255,6 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
     return apply(Scatter{axis, accumulate, place}, x, values, places);
   });
 }
-
-[[maybe_unused]] const bool moves =
-    moves_elements<Gather, input(0)>() && moves_elements<Scatter, input(0) | input(1)>();
 
 }  // namespace
 

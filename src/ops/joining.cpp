@@ -7,7 +7,7 @@
 #include "ops/axes.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
-#include "program/element_rules.h"
+#include "ricci/primitive/element_rules.h"
 
 namespace ricci {
 namespace {
@@ -16,6 +16,7 @@ struct Cat {
   using kind = Linear;
   static constexpr const char* name = "cat";
   static constexpr unsigned linear_in = ~0U;
+  static constexpr unsigned moves_elements = all_inputs;
   std::int64_t axis;
 
   Type type(const Types& in) const {
@@ -54,6 +55,7 @@ struct Stack {
   using kind = Linear;
   static constexpr const char* name = "stack";
   static constexpr unsigned linear_in = ~0U;
+  static constexpr unsigned moves_elements = all_inputs;
   std::int64_t axis;
 
   Type type(const Types& in) const {
@@ -88,6 +90,7 @@ struct Unstack {
   using kind = Explicit;
   static constexpr const char* name = "unstack";
   static constexpr unsigned keeps = nothing;
+  static constexpr unsigned moves_elements = all_inputs;
   std::int64_t axis;
 
   Types type(const Type& in) const {
@@ -179,8 +182,6 @@ std::vector<Tensor> promoted(const std::vector<Tensor>& tensors) {
     if (types[i].dtype != dtype || types[i].weak) same[i] = to(same[i], dtype);
   return same;
 }
-
-[[maybe_unused]] const bool moves = moves_elements<Cat>() && moves_elements<Stack>() && moves_elements<Unstack>();
 
 }  // namespace
 

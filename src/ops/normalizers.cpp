@@ -4,7 +4,7 @@
 #include "kernels/reduce.h"
 #include "ops/dense.h"
 #include "ops/sums.h"
-#include "program/element_rules.h"
+#include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
 namespace ricci {
@@ -64,7 +64,7 @@ struct LogSumExp {
   }
   LogSumExp lifted() const { return {behind_batch(axes)}; }
   template <class T>
-  Elements<T> expand(const Elements<T>& x) const {
+  Elements<T> on_elements(const Elements<T>& x) const {
     Elements<T> y{{}, {}};
     for_each_sum(x.shape, is_reduced(axes, x.shape.rank()), [&](const std::vector<std::int64_t>& places) {
       const SumOfExponentials<T> s(x, places,
@@ -129,7 +129,7 @@ struct Softmax {
   Tensors vjp(const Reverse& r) const { return {derivative(r.outputs[0], r.cotangents[0])}; }
   Softmax lifted() const { return {axis + 1}; }
   template <class T>
-  Elements<T> expand(const Elements<T>& x) const {
+  Elements<T> on_elements(const Elements<T>& x) const {
     return along(x, axis,
                  [](const T& v, const SumOfExponentials<T>& s) { return scalar::exp(v - s.subtracted) / s.sum; });
   }
@@ -152,15 +152,12 @@ struct LogSoftmax {
   Tensors vjp(const Reverse& r) const { return {without_sum(exp(r.outputs[0]), r.cotangents[0], axis)}; }
   LogSoftmax lifted() const { return {axis + 1}; }
   template <class T>
-  Elements<T> expand(const Elements<T>& x) const {
+  Elements<T> on_elements(const Elements<T>& x) const {
     return along(x, axis,
                  [](const T& v, const SumOfExponentials<T>& s) { return (v - s.subtracted) - scalar::log(s.sum); });
   }
   static std::vector<Sample<LogSoftmax>> samples() { return samples_along_axes<LogSoftmax>(); }
 };
-
-[[maybe_unused]] const bool expands =
-    expands_to_elements<LogSumExp>() && expands_to_elements<Softmax>() && expands_to_elements<LogSoftmax>();
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include "ops/axes.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
-#include "program/element_rules.h"
+#include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
 namespace ricci {
@@ -129,7 +129,7 @@ struct Product {
 
   /// Each sum in the order of the inner axis, product by product.
   template <class T>
-  Elements<T> expand(const Elements<T>& a, const Elements<T>& b) const {
+  Elements<T> on_elements(const Elements<T>& a, const Elements<T>& b) const {
     const Cores c = cores_of(form);
     Elements<T> y{type({DType::float32, a.shape}, {DType::float32, b.shape}).shape, {}};
     const std::int64_t columns = form == Form::matrices ? b.size(1) : form == Form::outer ? b.size(1) : 1;
@@ -193,8 +193,6 @@ struct Product {
     return reshape(x, shape);
   }
 };
-
-[[maybe_unused]] const bool expands = expands_to_elements<Product>();
 
 std::string axes_text(const char* side, int axis, Size size) {
   return std::string(side) + " axis " + std::to_string(axis) + " (" + std::to_string(size.hint()) + ")";

@@ -7,8 +7,8 @@
 #include "ops/axes.h"
 #include "primitive/given.h"
 #include "primitive/writing.h"
-#include "program/element_rules.h"
 #include "program/structure.h"
+#include "ricci/primitive/element_rules.h"
 
 namespace ricci {
 
@@ -79,6 +79,7 @@ struct Put {
   using kind = Linear;
   static constexpr const char* name = "put";
   static constexpr unsigned linear_in = input(0) | input(1);
+  static constexpr unsigned moves_elements = all_inputs;
   ViewParameter view;
 
   Type type(const Type& base, const Type& value) const {
@@ -148,8 +149,6 @@ struct Put {
 };
 
 [[maybe_unused]] const bool part_known = replaces_part<Put>();
-
-[[maybe_unused]] const bool moves = moves_elements<Put>();
 
 }  // namespace
 

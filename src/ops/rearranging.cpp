@@ -9,7 +9,7 @@
 #include "ops/put.h"
 #include "primitive/called.h"
 #include "primitive/writing.h"
-#include "program/element_rules.h"
+#include "ricci/primitive/element_rules.h"
 
 namespace ricci {
 namespace {
@@ -18,6 +18,7 @@ struct Flip {
   using kind = Linear;
   static constexpr const char* name = "flip";
   static constexpr bool undoes_itself = true;
+  static constexpr unsigned moves_elements = all_inputs;
   Axes axes;
 
   Type type(const Type& x) const {
@@ -44,6 +45,7 @@ struct Flip {
 struct Pad {
   using kind = Explicit;
   static constexpr const char* name = "pad";
+  static constexpr unsigned moves_elements = all_inputs;
   Sizes low, high;
   double value;
 
@@ -108,8 +110,6 @@ Tensor cropped(const Tensor& x, Sizes& low, Sizes& high) {
   }
   return inside;
 }
-
-[[maybe_unused]] const bool moves = moves_elements<Flip>() && moves_elements<Pad>();
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
-#include "program/element_rules.h"
 #include "ricci/primitive/accumulators.h"
+#include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -168,10 +168,10 @@ struct RunningSum {
   }
   Tensor transpose(const Tensor& ct) const { return apply(RunningSum{way.back()}, ct); }
   RunningSum lifted() const { return {way.lifted()}; }
-  static DType expanded_in(DType dtype) { return kernels::total_dtype(dtype); }
+  static DType computed_in(DType dtype) { return kernels::total_dtype(dtype); }
   /// One element after the other.
   template <class T>
-  Elements<T> expand(const Elements<T>& x) const {
+  Elements<T> on_elements(const Elements<T>& x) const {
     Elements<T> y = x;
     const std::int64_t n = x.shape[at(way.axis)].host();
     std::int64_t step = 1;
@@ -191,8 +191,6 @@ struct RunningSum {
             {{{1, false}}, {real_sample({2, 0})}}};
   }
 };
-
-[[maybe_unused]] const bool expands = expands_to_elements<RunningSum>();
 
 /// x in the type that its kernel multiplies in, as derivatives must: rounded to x's own type, a product may be infinite
 /// where the factor that follows it makes it finite again, or 0.

@@ -10,7 +10,7 @@
 #include "primitive/given.h"
 #include "primitive/promotion.h"
 #include "primitive/writing.h"
-#include "program/element_rules.h"
+#include "ricci/primitive/element_rules.h"
 
 namespace ricci {
 namespace {
@@ -78,6 +78,7 @@ void check_all(const IndexPlace& place, Inputs in, std::size_t first) {
 struct Take {
   using kind = Linear;
   static constexpr const char* name = "index";
+  static constexpr unsigned moves_elements = input(0);
   IndexPlace place;
 
   std::size_t count() const { return place.axes.size(); }
@@ -143,7 +144,7 @@ struct PutAt {
   bool accumulate;
   IndexPlace place;
 
-  bool moves_elements() const { return !accumulate; }
+  unsigned moves_elements() const { return accumulate ? nothing : input(0) | input(1); }
   Type type(const Types& in) const {
     require_an_index_each(name, in, 2, place);
     require_dtype(in[0].dtype, in[1]);
@@ -223,8 +224,6 @@ std::vector<Sample<PutAt>> PutAt::samples() {
       {{false, {"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), rand({2, 2}), places({1, 0}), places({2, 1})}},
       {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({4, 2}), places({2, 0, 2, -1})}}};
 }
-
-[[maybe_unused]] const bool moves = moves_elements<Take, input(0)>() && moves_elements<PutAt, input(0) | input(1)>();
 
 std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> indices) {
   Shape shape;

@@ -5,7 +5,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "primitive/called.h"
-#include "program/element_rules.h"
+#include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/parallel.h"
 #include "tensor/symbols.h"
 
@@ -16,6 +16,7 @@ namespace {
 struct Triangle {
   using kind = Linear;
   static constexpr const char* name = "triangle";
+  static constexpr unsigned moves_elements = all_inputs;
   bool upper;
   Size diagonal;
 
@@ -85,6 +86,7 @@ struct TrilUnpack;
 struct TrilPack {
   using kind = Linear;
   static constexpr const char* name = "tril_pack";
+  static constexpr unsigned moves_elements = all_inputs;
   Size diagonal;
 
   Type type(const Type& x) const {
@@ -111,6 +113,7 @@ struct TrilPack {
 struct TrilUnpack {
   using kind = Linear;
   static constexpr const char* name = "tril_unpack";
+  static constexpr unsigned moves_elements = all_inputs;
   Size rows, diagonal;
 
   Type type(const Type& packed) const {
@@ -143,9 +146,6 @@ Tensor triangle(const char* op, const Tensor& x, bool upper, Size diagonal) {
   if (type_of(x).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(x));
   return apply(Triangle{upper, diagonal}, x);
 }
-
-[[maybe_unused]] const bool moves =
-    moves_elements<Triangle>() && moves_elements<TrilPack>() && moves_elements<TrilUnpack>();
 
 }  // namespace
 

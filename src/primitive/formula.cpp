@@ -7,6 +7,45 @@
 #include "primitive/wording.h"
 
 namespace ricci {
+namespace scalar {
+
+const char* name_of(Word word) {
+  static constexpr const char* names[] = {
+#define RICCI_WORD(name) #name,
+      RICCI_WORDS(RICCI_WORD)
+#undef RICCI_WORD
+  };
+  return names[static_cast<int>(word)];
+}
+
+int operands_of(Word word) {
+  switch (word) {
+#define RICCI_WORD(name) case Word::name:
+    RICCI_WORDS_OF_ONE(RICCI_WORD)
+    RICCI_WORDS_OF_ONE_REAL(RICCI_WORD)
+    RICCI_WORDS_OF_ONE_INTEGER(RICCI_WORD)
+    RICCI_TESTS_OF_ONE(RICCI_WORD)
+    RICCI_WORDS_OF_ONE_MASK(RICCI_WORD)
+    RICCI_STEPS_OF_ONE(RICCI_WORD)
+    case Word::negative: return 1;
+    case Word::fma: return 3;
+    default: return 2;
+  }
+}
+
+bool is_test(Word word) {
+  switch (word) {
+    RICCI_TESTS_OF_TWO(RICCI_WORD)
+    RICCI_TESTS_OF_ONE(RICCI_WORD)
+    RICCI_WORDS_OF_TWO_MASKS(RICCI_WORD)
+    RICCI_WORDS_OF_ONE_MASK(RICCI_WORD)
+    return true;
+    default: return false;
+#undef RICCI_WORD
+  }
+}
+
+}  // namespace scalar
 
 thread_local Formula* Written::now = nullptr;
 
@@ -16,16 +55,6 @@ int Written::add(const Formula::Step& step) {
 }
 
 namespace {
-
-const char* name_of(const Formula::Step& step) {
-  if (step.kind == Formula::Kind::select) return "select";
-  static constexpr const char* names[] = {
-#define RICCI_WORD(name) #name,
-      RICCI_WORDS(RICCI_WORD)
-#undef RICCI_WORD
-  };
-  return names[static_cast<int>(step.word)];
-}
 
 constexpr std::string_view letters_of_words = "abcdefghijklmnopqrstuvwyz";  // x is an input
 
@@ -45,7 +74,7 @@ std::string to_string(const Formula& formula) {
     else if (step.kind == Formula::Kind::number) names.push_back(number_text(step.number));
     else {
       names.push_back(ricci::name_of(words++, letters_of_words));
-      text += names.back() + " = " + name_of(step);
+      text += names.back() + " = " + (step.kind == Formula::Kind::select ? "select" : scalar::name_of(step.word));
       for (const int operand : step.from)
         if (operand >= 0) text += " " + names[static_cast<std::size_t>(operand)];
       text += "\n";

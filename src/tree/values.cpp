@@ -15,7 +15,11 @@ CopiedValues copy_values(const Values& values) {
 std::size_t first_difference(const Values& values, const CopiedValues& other) {
   assert(values.size() == other.size());
   std::size_t i = 0;
-  while (i < values.size() && values[i].type->equal(values[i].object, other[i].get())) ++i;
+  const auto equals = [&] {
+    const auto equal = values[i].type->equal;
+    return !equal || equal(values[i].object, other[i].get());
+  };
+  while (i < values.size() && equals()) ++i;
   return i;
 }
 

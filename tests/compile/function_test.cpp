@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
 
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -82,6 +85,32 @@ TEST(CompiledFunction, MakesAPlanForEachStructureDtypeRankAndPlainValue) {
   EXPECT_EQ(fast.plans(), 3U);
   fast(layer, rc::ones({2, 4, 3}));
   EXPECT_EQ(fast.plans(), 4U);
+}
+
+TEST(CompiledFunction, TellsMinusZeroFromZeroAmongPlainValues) {
+  const auto fast = rc::compile([](const Tensor& x, double y) { return x / y; });
+  const Tensor one = rc::tensor(1.0);
+  EXPECT_EQ(fast(one, 0.0).item<double>(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(fast(one, -0.0).item<double>(), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(fast.plans(), 2U);
+  fast(one, std::nan(""));
+  fast(one, -std::nan("1"));
+  EXPECT_EQ(fast.plans(), 3U) << "a NaN equals any other";
+}
+
+TEST(CompiledFunction, RefusesPlainValuesThatCannotBeCompared) {
+  struct Solver {
+    Tensor start;
+    std::function<Tensor(const Tensor&)> step;
+  };
+  const auto fast = rc::compile([](const Solver& s) { return s.step(s.start); });
+  const Solver twice{rc::tensor(1.0), [](const Tensor& x) { return 2 * x; }};
+  expect_error<rc::TransformError>(
+      [&] { fast(twice); },
+      "compile: among the arguments [0].step is of type std::function<ricci::ops::Tensor(const ricci::ops::Tensor&)>, "
+      "which has no ==, so a plan for one value cannot be told from a plan for another; give the type an ==, pass what "
+      "it holds, or let the function capture it{at}");
+  EXPECT_EQ(fast.plans(), 0U);
 }
 
 TEST(CompiledFunction, MakesAnotherPlanWhereAComparisonOfSizesComesOutDifferently) {

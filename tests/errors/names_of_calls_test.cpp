@@ -1,7 +1,6 @@
 // Errors begin with the name of what was called, also where that is made of other operations. Every operation of the
 // index of operations is called with operands of many kinds; most calls are mistakes.
 #include <fstream>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -71,9 +70,6 @@ TEST(NamesOfCalls, AreThoseOfTheIndexOfOperations) {
   EXPECT_EQ(names, names_of_the_index());
 }
 
-/// What else an error of an undefined operand may name, where a header's template asks the operand first.
-const std::map<std::string, std::string> first_asked = {{"bernoulli", "dtype"}, {"full_like", "to"}};
-
 TEST(NamesOfCalls, StandFirstInTheErrorsOfEveryOperation) {
   int errors = 0;
   for (const Call& call : calls()) {
@@ -82,9 +78,7 @@ TEST(NamesOfCalls, StandFirstInTheErrorsOfEveryOperation) {
       std::string text;
       const std::string name = name_in_error(call, in, text);
       errors += !name.empty();
-      const auto other = first_asked.find(call.name);
-      const bool is_known = other != first_asked.end() && name == other->second && !in.a.defined();
-      if (name.empty() || name == call.name || is_known || said) continue;
+      if (name.empty() || name == call.name || said) continue;
       said = true;
       ADD_FAILURE() << call.name << " says " << text;
     }

@@ -34,7 +34,6 @@ struct Slot {
 
 [[noreturn]] void raise_unknown() { throw std::logic_error("these elements have no such word"); }
 
-// clang-format off
 template <class E>
   requires std::is_floating_point_v<E>
 E element(scalar::Word word, E a, E b, E c) {
@@ -42,14 +41,10 @@ E element(scalar::Word word, E a, E b, E c) {
   switch (word) {
     case Word::divide: return a / b;
     case Word::fma: return scalar::fma(a, b, c);
-    RICCI_TWO(min) RICCI_TWO(max) RICCI_TWO(pow) RICCI_TWO(atan2) RICCI_TWO(hypot) RICCI_TWO(fmod)
-    RICCI_TWO(remainder) RICCI_TWO(floor_div) RICCI_TWO(trunc_div) RICCI_TWO(copysign)
-    RICCI_ONE(abs) RICCI_ONE(sign) RICCI_ONE(sqrt) RICCI_ONE(cbrt) RICCI_ONE(floor) RICCI_ONE(ceil)
-    RICCI_ONE(round) RICCI_ONE(trunc) RICCI_ONE(exp) RICCI_ONE(exp2) RICCI_ONE(expm1) RICCI_ONE(log)
-    RICCI_ONE(log2) RICCI_ONE(log10) RICCI_ONE(log1p) RICCI_ONE(sin) RICCI_ONE(cos) RICCI_ONE(tan)
-    RICCI_ONE(asin) RICCI_ONE(acos) RICCI_ONE(atan) RICCI_ONE(sinh) RICCI_ONE(cosh) RICCI_ONE(tanh)
-    RICCI_ONE(asinh) RICCI_ONE(acosh) RICCI_ONE(atanh) RICCI_ONE(erf) RICCI_ONE(erfc) RICCI_ONE(lgamma)
-    RICCI_ONE(digamma) RICCI_ONE(mills)
+    RICCI_WORDS_OF_TWO(RICCI_TWO)
+    RICCI_WORDS_OF_TWO_REALS(RICCI_TWO)
+    RICCI_WORDS_OF_ONE(RICCI_ONE)
+    RICCI_WORDS_OF_ONE_REAL(RICCI_ONE)
     default: raise_unknown();
   }
 }
@@ -60,15 +55,13 @@ E element(scalar::Word word, E a, E b, E c) {
   using scalar::Word;
   switch (word) {
     case Word::fma: return scalar::fma(a, b, c);
-    RICCI_TWO(min) RICCI_TWO(max) RICCI_TWO(pow) RICCI_TWO(fmod) RICCI_TWO(remainder) RICCI_TWO(floor_div)
-    RICCI_TWO(trunc_div) RICCI_TWO(bit_and) RICCI_TWO(bit_or) RICCI_TWO(bit_xor) RICCI_TWO(left_shift)
-    RICCI_TWO(right_shift)
-    RICCI_ONE(abs) RICCI_ONE(sign) RICCI_ONE(floor) RICCI_ONE(ceil) RICCI_ONE(round) RICCI_ONE(trunc)
-    RICCI_ONE(bit_not)
+    RICCI_WORDS_OF_TWO(RICCI_TWO)
+    RICCI_WORDS_OF_TWO_INTEGERS(RICCI_TWO)
+    RICCI_WORDS_OF_ONE(RICCI_ONE)
+    RICCI_WORDS_OF_ONE_INTEGER(RICCI_ONE)
     default: raise_unknown();
   }
 }
-// clang-format on
 #undef RICCI_ONE
 #undef RICCI_TWO
 

@@ -7,6 +7,7 @@
 #include <concepts>
 
 #include "ricci/ops/create.h"
+#include "ricci/primitive/raise.h"
 
 namespace ricci {
 
@@ -119,6 +120,7 @@ RICCI_SAMPLER_OF_ONE(bernoulli, p)
 /// As torch.bernoulli(x, p): in x's shape and dtype.
 template <std::floating_point P>
 Tensor bernoulli(const Tensor& x, P p) {
+  require_defined("bernoulli", x, 0);
   return bernoulli(p, x.shape(), TensorOptions{.dtype = x.dtype()});
 }
 /// The number of trials up to the first success, 1 + floor(log(1 - u) / log(1 - p)); derivative 0. 0 < p <= 1.

@@ -2,6 +2,7 @@
 // knowing their types. Not for users; control flow is written with it. Start with `values`.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -14,7 +15,6 @@
 
 namespace ricci::tree {
 
-/// A NaN equals any other. Values that have no == all count as equal.
 template <class T>
 inline constexpr bool has_equality = std::equality_comparable<T>;
 template <class T, class A>
@@ -23,25 +23,30 @@ inline constexpr bool has_equality<std::vector<T, A>> = has_equality<T>;  // vec
 /// What can be done with a value of a C++ type that only its tree knows.
 struct ValueType {
   std::shared_ptr<const void> (*copy)(const void* value);
+  /// By ==, but a NaN equals any other, and 0. is not -0. Null where the type has no ==.
   bool (*equal)(const void* left, const void* right);
   void (*assign)(void* to, const void* from);  ///< does nothing where the type cannot be assigned
 };
+
+template <class T>
+bool are_equal_values(const void* left, const void* right) {
+  const T &l = *static_cast<const T*>(left), &r = *static_cast<const T*>(right);
+  if constexpr (std::floating_point<T>) return l == r ? std::signbit(l) == std::signbit(r) : l != l && r != r;
+  else return static_cast<bool>(l == r);
+}
+
+template <class T>
+constexpr auto equality_of() -> bool (*)(const void*, const void*) {
+  if constexpr (has_equality<T>) return &are_equal_values<T>;
+  else return nullptr;
+}
 
 template <class T>
 inline constexpr ValueType value_type = {
     .copy = [](const void* value) -> std::shared_ptr<const void> {
       return std::make_shared<const T>(*static_cast<const T*>(value));
     },
-    .equal =
-        []([[maybe_unused]] const void* left, [[maybe_unused]] const void* right) {
-          if constexpr (has_equality<T>) {
-            const T &l = *static_cast<const T*>(left), &r = *static_cast<const T*>(right);
-            const bool are_nan = std::floating_point<T> && l != l && r != r;
-            return are_nan || static_cast<bool>(l == r);
-          } else {
-            return true;
-          }
-        },
+    .equal = equality_of<T>(),
     .assign =
         [](void* to, const void* from) {
           if constexpr (std::is_copy_assignable_v<T>) *static_cast<T*>(to) = *static_cast<const T*>(from);
@@ -88,7 +93,8 @@ Values values(T& tree) {
 }
 
 CopiedValues copy_values(const Values& values);
-/// The number of the first value that differs; how many there are if none does. Requires: copies of values of one tree.
+/// The number of the first value that differs; how many there are if none does. Values that have no == count as equal.
+/// Requires: copies of values of one tree.
 std::size_t first_difference(const Values& values, const CopiedValues& other);
 void assign_values(const Values& into, const CopiedValues& from);
 
