@@ -36,7 +36,8 @@ endif()
 
 # The generator of machine code is a module that the library loads when it first compiles something.
 if(RICCI_COMPILE)
-  add_library(ricci_code MODULE ${PROJECT_SOURCE_DIR}/src/code/code.cpp)
+  file(GLOB code_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/code/*.cpp)
+  add_library(ricci_code MODULE ${code_sources})
   target_link_libraries(ricci_code PRIVATE ricci_sources ${RICCI_LLVM_LIBRARY})
   target_include_directories(ricci_code SYSTEM PRIVATE ${RICCI_LLVM_INCLUDE_DIR})
   target_compile_features(ricci_code PRIVATE cxx_std_20)

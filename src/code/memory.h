@@ -1,0 +1,72 @@
+// What one function of a plan reads and writes: tensors and slots, and rows of elements as registers of lanes.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "code/lane_builder.h"
+#include "compile/plan.h"
+
+namespace ricci::compiled {
+
+/// The parameters of a function, and the places of elements.
+class Memory {
+ public:
+  Memory(LaneBuilder& b, const LanePlan& plan) : b_(b), plan_(plan) {}
+  LaneBuilder& builder() const { return b_; }
+
+  llvm::Value *in = nullptr, *out = nullptr, *lane_count = nullptr, *slots = nullptr;
+  llvm::BasicBlock* entry = nullptr;  ///< the first block of the function
+
+  llvm::Value* input(int tensor) { return pointer(in, ins_, tensor); }
+  llvm::Value* output(int tensor) { return pointer(out, outs_, tensor); }
+  DType output_dtype(int tensor) const { return plan_.program.output_dtypes[at(tensor)]; }
+  /// The place of an element in lane `lane` (null: it serves all), in elements.
+  llvm::Value* place(const Place& p, llvm::Value* lane);
+  llvm::Value* slot(Node n) { return b_.CreateConstGEP1_64(b_.getInt64Ty(), slots, at(plan_.slots[at(n)])); }
+
+ private:
+  llvm::Value* pointer(llvm::Value* list, std::map<int, llvm::Value*>& known, int tensor);
+
+  LaneBuilder& b_;
+  const LanePlan& plan_;
+  std::map<int, llvm::Value*> ins_, outs_;
+};
+
+/// Neighbouring elements of one row of an input or output, `width` rows of which are read or written together.
+struct RowPart {
+  int tensor;
+  std::int64_t stride, per_lane_count, first;  // the first element's place is `first`
+  int count;
+  auto key() const { return std::tuple(tensor, stride, per_lane_count, first, count); }
+  bool operator<(const RowPart& other) const { return key() < other.key(); }
+};
+
+/// Elements of the lanes from one on. What lies side by side in a lane's row is read and written together, and turned
+/// by a transposition.
+class Rows {
+ public:
+  explicit Rows(Memory& memory) : b_(memory.builder()), memory_(memory) {}
+
+  llvm::Value* read(const Input& input, llvm::Value* lane);
+  /// `outputs` with their values.
+  void write(const std::vector<std::pair<Output, llvm::Value*>>& outputs, llvm::Value* lane);
+
+ private:
+  using Column = std::pair<std::int64_t, llvm::Value*>;  // the place in its row, and the value
+  llvm::Value* row_pointer(llvm::Value* base, const RowPart& part, DType d, int row, llvm::Value* lane);
+  std::vector<llvm::Value*> read_rows(const RowPart& part, DType d, llvm::Value* lane);
+  std::vector<llvm::Value*> read_interleaved(const RowPart& part, DType d, llvm::Value* lane);
+  void write_run(const RowPart& of, llvm::ArrayRef<Column> columns, llvm::Value* lane);
+  void write_part(const RowPart& part, std::vector<llvm::Value*> columns, llvm::Value* lane);
+  void write_interleaved(const RowPart& part, const std::vector<llvm::Value*>& columns, llvm::Value* lane);
+  void write_first(llvm::Value* x, int count, llvm::Value* to);
+
+  LaneBuilder& b_;
+  Memory& memory_;
+  std::map<std::pair<llvm::Value*, RowPart>, std::vector<llvm::Value*>> read_;  // by first lane
+};
+
+}  // namespace ricci::compiled

@@ -1,0 +1,144 @@
+// Rows of elements in memory as registers of lanes, and back.
+#include <algorithm>
+
+#include "code/memory.h"
+
+namespace ricci::compiled {
+
+llvm::Value* Rows::read(const Input& input, llvm::Value* lane) {
+  const Place& p = input.place;
+  const int width = b_.width();
+  const auto pointer = [&] { return b_.element(memory_.input(p.tensor), input.dtype, memory_.place(p, lane)); };
+  if (p.stride == 0 || width == 1) return b_.spread(b_.load_element(input.dtype, pointer()));
+  if (p.stride == 1) return b_.from_memory(b_.load_neighbours(input.dtype, pointer()), input.dtype);
+  const std::int64_t column = p.base % p.stride;
+  RowPart part{p.tensor, p.stride, p.per_lane_count, p.base - column, static_cast<int>(p.stride)};
+  if (p.stride >= width) {
+    part.first += std::min(column / width * width, p.stride - width);
+    part.count = width;
+  }
+  auto& columns = read_[{lane, part}];
+  if (columns.empty())
+    columns = part.count < width ? read_interleaved(part, input.dtype, lane) : read_rows(part, input.dtype, lane);
+  return b_.from_memory(columns[at(p.base - part.first)], input.dtype);
+}
+
+llvm::Value* Rows::row_pointer(llvm::Value* base, const RowPart& part, DType d, int row, llvm::Value* lane) {
+  const Place p{part.tensor, part.first, part.per_lane_count, part.stride};
+  return b_.element(base, d, b_.CreateAdd(memory_.place(p, lane), b_.count(row * part.stride)));
+}
+
+std::vector<llvm::Value*> Rows::read_rows(const RowPart& part, DType d, llvm::Value* lane) {
+  std::vector<llvm::Value*> rows;
+  for (int row = 0; row < b_.width(); ++row)
+    rows.push_back(b_.load_neighbours(d, row_pointer(memory_.input(part.tensor), part, d, row, lane)));
+  return b_.transposed(rows);
+}
+
+/// Short rows without gaps: those of all lanes are `count` registers.
+std::vector<llvm::Value*> Rows::read_interleaved(const RowPart& part, DType d, llvm::Value* lane) {
+  const int width = b_.width();
+  std::vector<llvm::Value*> registers, columns;
+  for (int k = 0; k < part.count; ++k) {
+    const Place p{part.tensor, part.first + k * width, part.per_lane_count, part.stride};
+    registers.push_back(b_.load_neighbours(d, b_.element(memory_.input(part.tensor), d, memory_.place(p, lane))));
+  }
+  for (int c = 0; c < part.count; ++c) {
+    llvm::Value* column = nullptr;
+    for (int k = 0; k < part.count; ++k) {
+      llvm::SmallVector<int> mask;
+      bool any = false;
+      for (int i = 0; i < width; ++i) {
+        const int where = i * part.count + c;
+        const bool here = where / width == k;
+        any = any || here;
+        mask.push_back(here ? width + where % width : i);
+      }
+      if (any) column = b_.CreateShuffleVector(column ? column : registers[at(k)], registers[at(k)], mask);
+    }
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+void Rows::write(const std::vector<std::pair<Output, llvm::Value*>>& outputs, llvm::Value* lane) {
+  std::map<RowPart, std::vector<Column>> rows;  // by tensor and stride
+  for (const auto& [output, value] : outputs) {
+    const Place& p = output.place;
+    const DType d = memory_.output_dtype(p.tensor);
+    if (p.stride == 1 || b_.width() == 1)
+      b_.store(value, d, b_.element(memory_.output(p.tensor), d, memory_.place(p, lane)));
+    else rows[{p.tensor, p.stride, p.per_lane_count, 0, 0}].emplace_back(p.base, b_.to_memory(value, d));
+  }
+  for (auto& [of, columns] : rows) {
+    std::ranges::sort(columns, {}, &Column::first);
+    for (std::size_t first = 0; first < columns.size();) {
+      std::size_t last = first + 1;
+      while (last < columns.size() && columns[last].first == columns[last - 1].first + 1 &&
+             columns[last].first / of.stride == columns[first].first / of.stride)
+        ++last;
+      write_run(of, llvm::ArrayRef(columns).slice(first, last - first), lane);
+      first = last;
+    }
+  }
+}
+
+/// Neighbours in a row, `width` at a time; the last ones overlap those before.
+void Rows::write_run(const RowPart& of, llvm::ArrayRef<Column> columns, llvm::Value* lane) {
+  const int width = b_.width(), count = static_cast<int>(columns.size());
+  for (int from = 0; from < count; from += width) {
+    if (from + width > count && count >= width) from = count - width;
+    const int here = std::min(width, count - from);
+    std::vector<llvm::Value*> values;
+    for (int k = 0; k < width; ++k) values.push_back(columns[at(from + std::min(k, here - 1))].second);
+    write_part({of.tensor, of.stride, of.per_lane_count, columns[at(from)].first, here}, values, lane);
+  }
+}
+/// `columns`: the last of fewer than `width` repeats.
+void Rows::write_part(const RowPart& part, std::vector<llvm::Value*> columns, llvm::Value* lane) {
+  const DType d = memory_.output_dtype(part.tensor);
+  const int width = b_.width();
+  const auto to = [&](int row) { return row_pointer(memory_.output(part.tensor), part, d, row, lane); };
+  if (part.count == 1) {
+    for (int row = 0; row < width; ++row) b_.store_raw(b_.CreateExtractElement(columns[0], at(row)), to(row));
+    return;
+  }
+  if (part.count == part.stride && part.count <= 4) return write_interleaved(part, columns, lane);
+  const std::vector<llvm::Value*> rows = b_.transposed(std::move(columns));
+  for (int row = 0; row < width; ++row) {
+    if (part.count == width) b_.store_raw(rows[at(row)], to(row));
+    else write_first(rows[at(row)], part.count, to(row));
+  }
+}
+/// The first elements, in pieces of powers of two.
+void Rows::write_first(llvm::Value* x, int count, llvm::Value* to) {
+  auto* const t = llvm::cast<llvm::FixedVectorType>(x->getType())->getElementType();
+  int from = 0;
+  for (int piece = b_.width() / 2; piece > 0; piece /= 2) {
+    if (!(count & piece)) continue;
+    llvm::SmallVector<int> mask;
+    for (int i = 0; i < piece; ++i) mask.push_back(from + i);
+    llvm::Value* const part = piece == 1 ? b_.CreateExtractElement(x, at(from)) : b_.CreateShuffleVector(x, x, mask);
+    b_.store_raw(part, b_.CreateConstGEP1_64(t, to, at(from)));
+    from += piece;
+  }
+}
+void Rows::write_interleaved(const RowPart& part, const std::vector<llvm::Value*>& columns, llvm::Value* lane) {
+  const DType d = memory_.output_dtype(part.tensor);
+  const int width = b_.width();
+  for (int k = 0; k < part.count; ++k) {
+    llvm::Value* whole = nullptr;
+    for (int c = 0; c < part.count; ++c) {
+      llvm::SmallVector<int> mask;
+      for (int i = 0; i < width; ++i) {
+        const int where = k * width + i;
+        mask.push_back(where % part.count == c ? width + where / part.count : i);
+      }
+      whole = b_.CreateShuffleVector(whole ? whole : columns[at(c)], columns[at(c)], mask);
+    }
+    const Place p{part.tensor, part.first + k * width, part.per_lane_count, part.stride};
+    b_.store_raw(whole, b_.element(memory_.output(part.tensor), d, memory_.place(p, lane)));
+  }
+}
+
+}  // namespace ricci::compiled

@@ -1,0 +1,56 @@
+// The choice of widths, from a plan alone.
+#include "code/shape.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace ricci::compiled {
+
+using Kind = ScalarStep::Kind;
+
+int width_of(const LanePlan& plan, int register_bytes) {
+  std::size_t widest = 1, counts[17] = {};
+  bool calls = false;  // by a whole register
+  for (const Stage& stage : plan.stages)
+    for (const Node n : stage.lane) {
+      const ScalarStep& s = plan.program.graph[n];
+      ++counts[element_size(s.dtype)];
+      const bool is_simple =
+          s.kind != Kind::word || s.word <= Word::divide || s.word == Word::negative || s.word == Word::fma;
+      calls = calls || (!is_simple && element_size(s.dtype) == 8);
+    }
+  if (!calls && counts[8] * 3 < counts[4]) return register_bytes / 4;
+  for (const Stage& stage : plan.stages)
+    for (const Node n : stage.lane) widest = std::max(widest, element_size(plan.program.graph[n].dtype));
+  for (const Stage& stage : plan.stages)
+    for (const Output& output : stage.lane_outputs)
+      widest = std::max(widest, element_size(plan.program.graph[output.node].dtype));
+  return std::min(register_bytes / static_cast<int>(widest), register_bytes / 4);
+}
+
+int registers_of(const LanePlan& plan) {
+  constexpr std::size_t seen_ahead = 150, longest = 12'000;
+  int registers = 1;
+  for (const Stage& stage : plan.stages) {
+    if (stage.lane.size() < seen_ahead) continue;
+    std::unordered_map<Node, double> ready;
+    double chain = 0, busy = 0;
+    for (const Node n : stage.lane) {
+      const ScalarStep& s = plan.program.graph[n];
+      double from = 0;
+      for (const Node operand : s.from)
+        if (const auto found = ready.find(operand); found != ready.end()) from = std::max(from, found->second);
+      const bool is_slow = s.kind == Kind::word && (s.word == Word::divide || s.word == Word::sqrt);
+      const bool is_value = s.kind == Kind::word || s.kind == Kind::convert;
+      const double latency = is_slow ? 16 : is_value ? 4 : 1;
+      busy += is_slow ? 12 : 1;
+      chain = std::max(chain, ready[n] = from + latency);
+    }
+    int wanted = std::clamp(static_cast<int>(chain / busy + 0.5), 1, 4);
+    while (wanted > 1 && stage.lane.size() * static_cast<std::size_t>(wanted) > longest) --wanted;
+    registers = std::max(registers, wanted);
+  }
+  return registers;
+}
+
+}  // namespace ricci::compiled

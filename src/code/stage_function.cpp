@@ -1,0 +1,211 @@
+// Values by node, and the functions that are computed once and that join totals.
+#include "code/stage_function.h"
+
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+
+namespace ricci::compiled {
+
+using Kind = ScalarStep::Kind;
+
+StageFunction::StageFunction(llvm::Module& module, std::string name, const LanePlan& plan, const Machine& machine,
+                             std::size_t stage, int width, int registers)
+    : module_(module),
+      name_(std::move(name)),
+      b_(module.getContext(), width),
+      plan_(plan),
+      graph_(plan.program.graph),
+      machine_(machine),
+      stage_number_(stage),
+      stage_(plan.stages[stage]),
+      words_(b_, machine),
+      memory_(b_, plan),
+      rows_(memory_),
+      registers_(registers),
+      values_(at(registers)),
+      lanes_(at(registers)) {}
+
+void StageFunction::begin(llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* const type = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name_, module_);
+  const std::string bits = std::to_string(machine_.register_bytes * 8);
+  function_->addFnAttr("min-legal-vector-width", bits);
+  function_->addFnAttr("prefer-vector-width", bits);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  for (unsigned i = 0; i < function_->arg_size(); ++i)
+    if (parameters[i]->isPointerTy()) function_->addParamAttr(i, llvm::Attribute::NoAlias);
+  memory_.entry = block("entry");
+  b_.SetInsertPoint(memory_.entry);
+}
+
+void StageFunction::write_once() {
+  begin({b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()});
+  memory_.in = function_->getArg(0), memory_.out = function_->getArg(1);
+  memory_.lane_count = function_->getArg(2), memory_.slots = function_->getArg(3);
+  for (const Node n : stage_.once) {
+    compute(n);
+    if (plan_.slots[at(n)] >= 0) b_.store(value(n), graph_[n].dtype, memory_.slot(n));
+  }
+  for (const auto& [node, place] : stage_.once_outputs) {
+    const DType d = memory_.output_dtype(place.tensor);
+    b_.store(value(node), d, b_.element(memory_.output(place.tensor), d, memory_.place(place, nullptr)));
+  }
+  if (llvm::Value* const any = any_large()) once_more_carefully(any);
+  b_.CreateRetVoid();
+}
+
+void StageFunction::write_join() {
+  auto* const i64 = b_.getInt64Ty();
+  begin({b_.getPtrTy(), i64, b_.getPtrTy()});
+  llvm::Value *const rows = function_->getArg(0), *const count = function_->getArg(1);
+  memory_.slots = function_->getArg(2);
+  auto *const loop = block("rows"), *const done = block("done");
+  const std::size_t totals = stage_.totals.size();
+  const auto read = [&](llvm::Value* row, std::size_t k) {
+    llvm::Value* const place = b_.CreateAdd(b_.CreateMul(row, b_.getInt64(totals)), b_.getInt64(k));
+    return b_.load_element(graph_[stage_.totals[k]].dtype, b_.CreateGEP(i64, rows, place));
+  };
+  Values firsts, next;
+  for (std::size_t k = 0; k < totals; ++k) firsts.push_back(read(b_.getInt64(0), k));
+  b_.CreateCondBr(b_.CreateICmpSGT(count, b_.getInt64(1)), loop, done);
+  b_.SetInsertPoint(loop);
+  llvm::PHINode* const row = b_.CreatePHI(i64, 2);
+  std::vector<llvm::PHINode*> sums;
+  for (llvm::Value* first : firsts) sums.push_back(b_.CreatePHI(first->getType(), 2));
+  for (std::size_t k = 0; k < totals; ++k) {
+    const ScalarStep& s = graph_[stage_.totals[k]];
+    next.push_back(words_.word(s.word, s.dtype, {sums[k], read(row, k)}));
+  }
+  llvm::Value* const following = b_.CreateAdd(row, b_.getInt64(1));
+  row->addIncoming(b_.getInt64(1), memory_.entry), row->addIncoming(following, loop);
+  for (std::size_t k = 0; k < totals; ++k)
+    sums[k]->addIncoming(firsts[k], memory_.entry), sums[k]->addIncoming(next[k], loop);
+  b_.CreateCondBr(b_.CreateICmpSLT(following, count), loop, done);
+  b_.SetInsertPoint(done);
+  Values joined;
+  for (std::size_t k = 0; k < totals; ++k) {
+    llvm::PHINode* const total = b_.CreatePHI(firsts[k]->getType(), 2);
+    total->addIncoming(firsts[k], memory_.entry), total->addIncoming(next[k], loop);
+    joined.push_back(total);
+  }
+  for (std::size_t k = 0; k < totals; ++k)
+    b_.store(joined[k], graph_[stage_.totals[k]].dtype, memory_.slot(stage_.totals[k]));
+  b_.CreateRetVoid();
+}
+
+// ── values ──
+
+void StageFunction::compute(Node n) {
+  llvm::Value* const x = computed(n);
+  values_of(n)[n] = x;
+}
+
+llvm::Value* StageFunction::value(Node n) {
+  auto& known = values_of(n);
+  if (const auto found = known.find(n); found != known.end()) return found->second;
+  const ScalarStep& s = graph_[n];
+  if (s.kind == Kind::number) return b_.bits_number(s.dtype, s.payload);
+  return known[n] = s.kind == Kind::input ? rows_.read(plan_.program.inputs[s.payload], lane())
+                                          : b_.spread(b_.load_element(s.dtype, memory_.slot(n)));
+}
+
+llvm::Value* StageFunction::computed(Node n) {
+  const ScalarStep& s = graph_[n];
+  switch (s.kind) {
+    case Kind::select: return b_.CreateSelect(value(s.from[0]), value(s.from[1]), value(s.from[2]));
+    case Kind::convert: return words_.converted(value(s.from[0]), graph_[s.from[0]].dtype, s.dtype);
+    case Kind::lanes: return memory_.lane_count;  // computed once
+    case Kind::word: break;
+    default: return value(n);
+  }
+  llvm::SmallVector<llvm::Value*, 3> x;
+  for (const Node operand : s.from)
+    if (operand != no_node) x.push_back(value(operand));
+  if ((s.word == Word::sin || s.word == Word::cos) && x.size() == 2) return circular(s, x[0], x[1]);
+  return words_.word(s.word, graph_[s.from[0]].dtype, x);
+}
+
+// ── arguments of sin and cos that their formulas do not hold for ──
+
+/// The formula's result, which holds up to a size of the argument. Beyond, all of the stage is computed again with
+/// calls of the function itself: so the largest argument is all that code keeps.
+llvm::Value* StageFunction::circular(const ScalarStep& s, llvm::Value* x, llvm::Value* formula) {
+  if (machine_.is_careful) return words_.call(s.word, s.dtype, {x});
+  llvm::Value*& largest = largest_[s.dtype];
+  llvm::Value* const size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  largest = largest ? b_.CreateSelect(b_.CreateFCmpOGT(size, largest), size, largest) : size;
+  return formula;
+}
+
+/// Whether an argument was larger; null: there was none.
+llvm::Value* StageFunction::any_large() {
+  llvm::Value* any = nullptr;
+  for (const auto& [d, largest] : largest_) {
+    llvm::Value* const is_large = b_.CreateFCmpOGT(largest, b_.number(d, machine_.circular_limit(d)));
+    llvm::Value* const here = b_.width() == 1 ? is_large : b_.CreateOrReduce(is_large);
+    any = any ? b_.CreateOr(any, here) : here;
+  }
+  return any;
+}
+
+namespace {
+llvm::MDNode* is_rare(llvm::LLVMContext& context) { return llvm::MDBuilder(context).createBranchWeights(1, 1 << 20); }
+}  // namespace
+
+void StageFunction::call_library(const void* f, llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::SmallVector<llvm::Value*> all{b_.CreateLoad(b_.getInt64Ty(), memory_.slots),
+                                      b_.getInt64(stage_number_),
+                                      memory_.in,
+                                      memory_.out,
+                                      memory_.lane_count,
+                                      memory_.slots};
+  all.append(arguments.begin(), arguments.end());
+  llvm::SmallVector<llvm::Type*> types;
+  for (llvm::Value* x : all) types.push_back(x->getType());
+  llvm::Value* const address = b_.CreateIntToPtr(b_.getInt64(reinterpret_cast<std::uint64_t>(f)), b_.getPtrTy());
+  b_.CreateCall(llvm::FunctionType::get(b_.getVoidTy(), types, false), address, all)
+      ->addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+void StageFunction::once_more_carefully(llvm::Value* any) {
+  auto *const careful = block("careful"), *const done = block("done");
+  b_.CreateCondBr(any, careful, done, is_rare(b_.getContext()));
+  b_.SetInsertPoint(careful);
+  call_library(reinterpret_cast<const void*>(machine_.careful_once), {});
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+/// Stores the outputs, or has the careful code do so where an argument was large. That code gives each total joined: it
+/// stands in the last lane, which always counts, and the others get the start.
+void StageFunction::store_carefully(llvm::Value* any, OfTotals& parts, llvm::Value* overlap, llvm::Value* totals) {
+  auto *const careful = block("careful"), *const usual = block("usual"), *const both = block("both");
+  const Values starts = starts_of_totals();
+  Values joined;
+  b_.CreateCondBr(any, careful, usual, is_rare(b_.getContext()));
+  b_.SetInsertPoint(careful);
+  call_library(reinterpret_cast<const void*>(machine_.careful_lanes),
+               {lanes_[0], overlap ? overlap : b_.getInt64(0), totals});
+  for (std::size_t k = 0; k < starts.size(); ++k) {
+    llvm::Value* const place = b_.CreateConstGEP1_64(b_.getInt64Ty(), totals, k);
+    llvm::Value* const total = b_.load_element(graph_[stage_.totals[k]].dtype, place);
+    joined.push_back(b_.CreateInsertElement(starts[k], total, at(b_.width() - 1)));
+  }
+  b_.CreateBr(both);
+  b_.SetInsertPoint(usual);
+  store_lane_outputs();
+  llvm::BasicBlock* const end_of_usual = b_.GetInsertBlock();
+  b_.CreateBr(both);
+  b_.SetInsertPoint(both);
+  in_each_register([&] {
+    for (std::size_t k = 0; k < starts.size(); ++k) {
+      llvm::Value*& part = parts[at(register_)][k];
+      llvm::PHINode* const chosen = b_.CreatePHI(part->getType(), 2);
+      chosen->addIncoming(register_ == registers_ - 1 ? joined[k] : starts[k], careful);
+      chosen->addIncoming(part, end_of_usual);
+      part = chosen;
+    }
+  });
+}
+
+}  // namespace ricci::compiled

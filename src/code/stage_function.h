@@ -1,0 +1,78 @@
+// One function of a plan: its values by node, and the three kinds of function that a stage has.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "code/memory.h"
+#include "code/words.h"
+
+namespace ricci::compiled {
+
+/// Writes one function into a module. A node of lanes has a value in each of several registers of `width` lanes; one
+/// that serves all lanes has one value. Call one of the three, once.
+class StageFunction {
+ public:
+  /// `name`: of the function; `stage`: the number of the plan's stage.
+  StageFunction(llvm::Module& module, std::string name, const LanePlan& plan, const Machine& machine, std::size_t stage,
+                int width, int registers);
+
+  /// What is computed once, an element a value. Requires: width and registers are 1.
+  void write_once();
+  /// All lanes, in a loop over registers.
+  void write_lanes();
+  /// Rows of partial totals into slots, row after row. Requires: width and registers are 1.
+  void write_join();
+
+ private:
+  using Values = std::vector<llvm::Value*>;
+  struct Loop;
+  using OfTotals = std::vector<Values>;  // by register, by total of the stage
+
+  void begin(llvm::ArrayRef<llvm::Type*> parameters);
+  llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, function_); }
+
+  template <class F>
+  void in_each_register(const F& f) {
+    for (register_ = 0; register_ < registers_; ++register_) f();
+    register_ = 0;
+  }
+  std::unordered_map<Node, llvm::Value*>& values_of(Node n) {
+    return values_[plan_.is_lane[at(n)] ? at(register_) : 0];
+  }
+  llvm::Value* lane() const { return lanes_[at(register_)]; }
+  llvm::Value* value(Node n);
+  llvm::Value* computed(Node n);
+  void compute(Node n);
+  void store_lane_outputs();
+
+  llvm::Value* circular(const ScalarStep& s, llvm::Value* x, llvm::Value* formula);
+  llvm::Value* any_large();
+  void once_more_carefully(llvm::Value* any);
+  void store_carefully(llvm::Value* any, OfTotals& parts, llvm::Value* overlap, llvm::Value* totals);
+  void call_library(const void* f, llvm::ArrayRef<llvm::Value*> arguments);
+
+  Values starts_of_totals();
+  OfTotals joined(const OfTotals& sums, const OfTotals& parts, llvm::Value* overlap);
+
+  llvm::Module& module_;
+  std::string name_;
+  LaneBuilder b_;
+  const LanePlan& plan_;
+  const ScalarGraph& graph_;
+  const Machine& machine_;
+  std::size_t stage_number_;
+  const Stage& stage_;
+  Words words_;
+  Memory memory_;
+  Rows rows_;
+  int registers_, register_ = 0;  // of which values are made
+  llvm::Function* function_ = nullptr;
+  std::vector<std::unordered_map<Node, llvm::Value*>> values_;  // by register; what serves all lanes is in the first
+  Values lanes_;                                                // the first lane of each register
+  std::map<DType, llvm::Value*> largest_;                       // arguments of sin and cos
+};
+
+}  // namespace ricci::compiled

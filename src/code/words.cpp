@@ -1,0 +1,181 @@
+// Instructions of words.
+#include "code/words.h"
+
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <array>
+#include <cmath>
+
+namespace ricci::compiled {
+
+llvm::Value* Words::word(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  if (d == DType::boolean) return of_truth(w, x);
+  llvm::Value* const y = is_float(d) ? of_floats(w, d, x) : of_integers(w, d, x);
+  return y ? y : call(w, d, x);
+}
+
+llvm::Value* Words::of_truth(Word w, llvm::ArrayRef<llvm::Value*> x) {
+  switch (w) {
+    case Word::add:
+    case Word::max:
+    case Word::logical_or: return b_.CreateOr(x[0], x[1]);
+    case Word::multiply:
+    case Word::min:
+    case Word::logical_and: return b_.CreateAnd(x[0], x[1]);
+    case Word::logical_xor: return b_.CreateXor(x[0], x[1]);
+    default: return b_.CreateNot(x[0]);
+  }
+}
+
+llvm::Value* Words::of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  using I = llvm::Intrinsic::IndependentIntrinsics;
+  switch (w) {
+    case Word::add: return b_.CreateFAdd(x[0], x[1]);
+    case Word::subtract: return b_.CreateFSub(x[0], x[1]);
+    case Word::multiply: return b_.CreateFMul(x[0], x[1]);
+    case Word::divide: return b_.CreateFDiv(x[0], x[1]);
+    case Word::negative: return b_.CreateFNeg(x[0]);
+    case Word::fma: return b_.CreateIntrinsic(I::fma, {x[0]->getType()}, {x[0], x[1], x[2]});
+    case Word::abs: return unary(I::fabs, x[0]);
+    case Word::sqrt: return unary(I::sqrt, x[0]);
+    case Word::floor: return unary(I::floor, x[0]);
+    case Word::ceil: return unary(I::ceil, x[0]);
+    case Word::trunc: return unary(I::trunc, x[0]);
+    case Word::round: return unary(I::roundeven, x[0]);
+    case Word::copysign: return b_.CreateBinaryIntrinsic(I::copysign, x[0], x[1]);
+    case Word::smaller: return b_.CreateSelect(b_.CreateFCmpOLT(x[0], x[1]), x[0], x[1]);
+    case Word::larger: return b_.CreateSelect(b_.CreateFCmpOGT(x[0], x[1]), x[0], x[1]);
+    case Word::min:
+      return b_.CreateSelect(b_.CreateOr(b_.CreateFCmpOLT(x[0], x[1]), b_.CreateFCmpUNO(x[0], x[0])), x[0], x[1]);
+    case Word::max:
+      return b_.CreateSelect(b_.CreateOr(b_.CreateFCmpOGT(x[0], x[1]), b_.CreateFCmpUNO(x[0], x[0])), x[0], x[1]);
+    case Word::sign: {
+      llvm::Value* const positive =
+          b_.CreateSelect(b_.CreateFCmpOGT(x[0], b_.number(d, 0)), b_.number(d, 1), b_.number(d, 0));
+      return b_.CreateSelect(b_.CreateFCmpOLT(x[0], b_.number(d, 0)), b_.number(d, -1), positive);
+    }
+    case Word::equal: return b_.CreateFCmpOEQ(x[0], x[1]);
+    case Word::not_equal: return b_.CreateFCmpUNE(x[0], x[1]);
+    case Word::less: return b_.CreateFCmpOLT(x[0], x[1]);
+    case Word::less_equal: return b_.CreateFCmpOLE(x[0], x[1]);
+    case Word::greater: return b_.CreateFCmpOGT(x[0], x[1]);
+    case Word::greater_equal: return b_.CreateFCmpOGE(x[0], x[1]);
+    case Word::isnan: return b_.CreateFCmpUNO(x[0], x[0]);
+    case Word::isinf: return b_.CreateFCmpOEQ(unary(I::fabs, x[0]), b_.number(d, HUGE_VAL));
+    case Word::isfinite: return b_.CreateFCmpOLT(unary(I::fabs, x[0]), b_.number(d, HUGE_VAL));
+    case Word::flip_sign:
+    case Word::odd_sign: return of_bits(w, d, x);
+    case Word::scale:
+    case Word::exponent:
+    case Word::mantissa: return machine_.knows_exponents ? of_exponents(w, d, x) : nullptr;
+    default: return nullptr;
+  }
+}
+
+llvm::Value* Words::of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  using Test = llvm::CmpInst;
+  const bool u = is_unsigned(d);
+  const auto less = u ? Test::ICMP_ULT : Test::ICMP_SLT, less_equal = u ? Test::ICMP_ULE : Test::ICMP_SLE;
+  const auto greater = u ? Test::ICMP_UGT : Test::ICMP_SGT, greater_equal = u ? Test::ICMP_UGE : Test::ICMP_SGE;
+  switch (w) {
+    case Word::add: return b_.CreateAdd(x[0], x[1]);
+    case Word::subtract: return b_.CreateSub(x[0], x[1]);
+    case Word::multiply: return b_.CreateMul(x[0], x[1]);
+    case Word::negative: return b_.CreateNeg(x[0]);
+    case Word::fma: return b_.CreateAdd(b_.CreateMul(x[0], x[1]), x[2]);
+    case Word::abs:
+      return u ? x[0] : b_.CreateSelect(b_.CreateICmpSLT(x[0], b_.number(d, 0)), b_.CreateNeg(x[0]), x[0]);
+    case Word::floor:
+    case Word::ceil:
+    case Word::round:
+    case Word::trunc: return x[0];
+    case Word::min: return b_.CreateSelect(b_.CreateICmp(less, x[0], x[1]), x[0], x[1]);
+    case Word::max: return b_.CreateSelect(b_.CreateICmp(greater, x[0], x[1]), x[0], x[1]);
+    case Word::bit_and: return b_.CreateAnd(x[0], x[1]);
+    case Word::bit_or: return b_.CreateOr(x[0], x[1]);
+    case Word::bit_xor: return b_.CreateXor(x[0], x[1]);
+    case Word::bit_not: return b_.CreateNot(x[0]);
+    case Word::equal: return b_.CreateICmpEQ(x[0], x[1]);
+    case Word::not_equal: return b_.CreateICmpNE(x[0], x[1]);
+    case Word::less: return b_.CreateICmp(less, x[0], x[1]);
+    case Word::less_equal: return b_.CreateICmp(less_equal, x[0], x[1]);
+    case Word::greater: return b_.CreateICmp(greater, x[0], x[1]);
+    case Word::greater_equal: return b_.CreateICmp(greater_equal, x[0], x[1]);
+    case Word::isnan:
+    case Word::isinf: return b_.spread(b_.getFalse());
+    case Word::isfinite: return b_.spread(b_.getTrue());
+    default: return nullptr;
+  }
+}
+
+/// Words that are said by the bits of floats.
+llvm::Value* Words::of_bits(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  llvm::Type* const bits = b_.bits_type(d);
+  if (w == Word::flip_sign) {
+    llvm::Value* const sign = b_.CreateBitCast(b_.number(d, -0.0), bits);
+    llvm::Value* const flips = b_.CreateAnd(b_.CreateBitCast(x[1], bits), sign);
+    return b_.CreateBitCast(b_.CreateXor(b_.CreateBitCast(x[0], bits), flips), x[0]->getType());
+  }
+  const bool single = d == DType::float32;
+  llvm::Value* const shifted = b_.CreateFAdd(x[0], b_.number(d, single ? 0x1.8p23 : 0x1.8p52));
+  llvm::Value* const odd =
+      b_.CreateShl(b_.CreateBitCast(shifted, bits), llvm::ConstantInt::get(bits, single ? 31 : 63));
+  return b_.CreateBitCast(odd, x[0]->getType());
+}
+
+/// By the instructions of AVX-512 for exponents, on the narrowest register that has these lanes.
+llvm::Value* Words::of_exponents(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  using namespace llvm::Intrinsic;
+  const int element = d == DType::float32 ? 4 : 8, needed = b_.width() * element;
+  const int bytes = needed <= 16 ? 16 : needed <= 32 ? 32 : 64, lanes = bytes / element;
+  const int size = bytes == 64 ? 0 : bytes == 32 ? 1 : 2;
+  const auto pick = [&](std::array<ID, 6> ids) { return ids[at(size + (d == DType::float32 ? 3 : 0))]; };
+  llvm::SmallVector<llvm::Value*, 3> wide;
+  for (llvm::Value* v : x) wide.push_back(b_.widened(v, lanes));
+  llvm::Value* const all = llvm::ConstantInt::getAllOnesValue(b_.getIntNTy(lanes > 8 ? 16 : 8));
+  llvm::SmallVector<llvm::Value*, 5> arguments{wide[0]};
+  ID id = not_intrinsic;
+  if (w == Word::scale) {
+    id = pick({x86_avx512_mask_scalef_pd_512, x86_avx512_mask_scalef_pd_256, x86_avx512_mask_scalef_pd_128,
+               x86_avx512_mask_scalef_ps_512, x86_avx512_mask_scalef_ps_256, x86_avx512_mask_scalef_ps_128});
+    arguments.push_back(wide[1]);
+  } else if (w == Word::exponent) {
+    id = pick({x86_avx512_mask_getexp_pd_512, x86_avx512_mask_getexp_pd_256, x86_avx512_mask_getexp_pd_128,
+               x86_avx512_mask_getexp_ps_512, x86_avx512_mask_getexp_ps_256, x86_avx512_mask_getexp_ps_128});
+  } else {
+    id = pick({x86_avx512_mask_getmant_pd_512, x86_avx512_mask_getmant_pd_256, x86_avx512_mask_getmant_pd_128,
+               x86_avx512_mask_getmant_ps_512, x86_avx512_mask_getmant_ps_256, x86_avx512_mask_getmant_ps_128});
+    arguments.push_back(b_.getInt32(8));  // in [1, 2), NaN for negative numbers
+  }
+  arguments.push_back(wide[0]);
+  arguments.push_back(all);
+  if (size == 0) arguments.push_back(b_.getInt32(4));  // rounds as everything does
+  return b_.narrowed(b_.CreateIntrinsic(id, {}, arguments));
+}
+
+llvm::Value* Words::call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  const auto bits = static_cast<int>(b_.scalar_type(d)->getScalarSizeInBits());
+  const int lanes = machine_.register_bytes * 8 / bits;
+  llvm::Type* const whole = llvm::FixedVectorType::get(b_.scalar_type(d), at(lanes));
+  llvm::SmallVector<llvm::Value*, 3> arguments;
+  for (llvm::Value* v : x) arguments.push_back(b_.widened(v, lanes));
+  const llvm::SmallVector<llvm::Type*, 3> types(arguments.size(), whole);
+  auto* const signature = llvm::FunctionType::get(whole, types, false);
+  const auto address = reinterpret_cast<std::uint64_t>(machine_.function_of(w, d));
+  llvm::CallInst* const made =
+      b_.CreateCall(signature, b_.CreateIntToPtr(b_.getInt64(address), b_.getPtrTy()), arguments);
+  made->addFnAttr(llvm::Attribute::NoUnwind);
+  return b_.narrowed(made);
+}
+
+llvm::Value* Words::folded(Word w, DType d, llvm::Value* x) {
+  for (int half = b_.width() / 2; half > 0; half /= 2) {
+    llvm::SmallVector<int> low, high;
+    for (int i = 0; i < half; ++i) low.push_back(i), high.push_back(half + i);
+    const LaneBuilder::Width narrower(b_, half);
+    x = word(w, d, {b_.CreateShuffleVector(x, x, low), b_.CreateShuffleVector(x, x, high)});
+  }
+  return b_.CreateExtractElement(x, std::uint64_t{0});
+}
+
+}  // namespace ricci::compiled

@@ -1,0 +1,36 @@
+// Words of formulas, and conversions between types, as instructions. Knows nothing of plans.
+#pragma once
+
+#include "code/lane_builder.h"
+#include "compile/code.h"
+
+namespace ricci::compiled {
+
+/// Writes words at the builder's place, of the builder's width.
+class Words {
+ public:
+  Words(LaneBuilder& b, const Machine& machine) : b_(b), machine_(machine) {}
+
+  /// Of operands of type `d`. Where there is no instruction, a call of the library's function.
+  llvm::Value* word(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* converted(llvm::Value* x, DType from, DType to);
+  /// The library's own function of a whole register.
+  llvm::Value* call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  /// All lanes joined by the word, by halves.
+  llvm::Value* folded(Word w, DType d, llvm::Value* x);
+
+ private:
+  llvm::Value* of_truth(Word w, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* of_bits(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* of_exponents(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* unary(llvm::Intrinsic::ID id, llvm::Value* x) { return b_.CreateUnaryIntrinsic(id, x); }
+  llvm::Value* widened_bfloat16(llvm::Value* x);
+  llvm::Value* narrowed_bfloat16(llvm::Value* x);
+
+  LaneBuilder& b_;
+  const Machine& machine_;
+};
+
+}  // namespace ricci::compiled
