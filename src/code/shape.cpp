@@ -8,6 +8,23 @@ namespace ricci::compiled {
 
 using Kind = ScalarStep::Kind;
 
+namespace {
+/// Not a call of the library, as far as whole numbers and simple words of floats go.
+bool is_instruction(const ScalarGraph& graph, const ScalarStep& s) {
+  if (s.kind != Kind::word || s.word <= Word::divide || s.word == Word::negative || s.word == Word::fma) return true;
+  if (s.dtype != DType::int64) return false;
+  switch (s.word) {
+    case Word::bit_and:
+    case Word::bit_or:
+    case Word::bit_xor:
+    case Word::bit_not: return true;
+    case Word::left_shift:
+    case Word::right_shift: return graph.is_number(s.from[1]);
+    default: return false;
+  }
+}
+}  // namespace
+
 int width_of(const LanePlan& plan, int register_bytes) {
   std::size_t widest = 1, counts[17] = {};
   bool calls = false;  // by a whole register
@@ -15,11 +32,9 @@ int width_of(const LanePlan& plan, int register_bytes) {
     for (const Node n : stage.lane) {
       const ScalarStep& s = plan.program.graph[n];
       ++counts[element_size(s.dtype)];
-      const bool is_simple =
-          s.kind != Kind::word || s.word <= Word::divide || s.word == Word::negative || s.word == Word::fma;
-      calls = calls || (!is_simple && element_size(s.dtype) == 8);
+      calls = calls || (!is_instruction(plan.program.graph, s) && element_size(s.dtype) == 8);
     }
-  if (!calls && counts[8] * 3 < counts[4]) return register_bytes / 4;
+  if (!calls && counts[8] < counts[4]) return register_bytes / 4;
   for (const Stage& stage : plan.stages)
     for (const Node n : stage.lane) widest = std::max(widest, element_size(plan.program.graph[n].dtype));
   for (const Stage& stage : plan.stages)

@@ -21,6 +21,7 @@ StageFunction::StageFunction(llvm::Module& module, std::string name, const LaneP
       words_(b_, machine),
       memory_(b_, plan),
       rows_(memory_),
+      loads_(b_, graph_, stage_),
       registers_(registers),
       values_(at(registers)),
       lanes_(at(registers)) {}
@@ -113,7 +114,12 @@ llvm::Value* StageFunction::computed(Node n) {
   const ScalarStep& s = graph_[n];
   switch (s.kind) {
     case Kind::select: return b_.CreateSelect(value(s.from[0]), value(s.from[1]), value(s.from[2]));
-    case Kind::convert: return words_.converted(value(s.from[0]), graph_[s.from[0]].dtype, s.dtype);
+    case Kind::convert:
+      if (s.payload == 1) return b_.CreateUIToFP(value(s.from[0]), b_.type(s.dtype));
+      return words_.converted(value(s.from[0]), graph_[s.from[0]].dtype, s.dtype);
+    case Kind::bits: return b_.CreateBitCast(value(s.from[0]), b_.type(s.dtype));
+    case Kind::load: return loads_.read(s, value(s.from[0]), value(s.from[1]));
+    case Kind::lane: return lane_numbers(value(s.from[0]));
     case Kind::lanes: return memory_.lane_count;  // computed once
     case Kind::word: break;
     default: return value(n);
@@ -123,6 +129,14 @@ llvm::Value* StageFunction::computed(Node n) {
     if (operand != no_node) x.push_back(value(operand));
   if ((s.word == Word::sin || s.word == Word::cos) && x.size() == 2) return circular(s, x[0], x[1]);
   return words_.word(s.word, graph_[s.from[0]].dtype, x);
+}
+
+/// Lanes that only fill a register are the first.
+llvm::Value* StageFunction::lane_numbers(llvm::Value* filling) {
+  llvm::SmallVector<llvm::Constant*> numbers;
+  for (int i = 0; i < b_.width(); ++i) numbers.push_back(b_.getInt64(at(i)));
+  llvm::Value* const counted = b_.CreateAdd(b_.spread(lane()), llvm::ConstantVector::get(numbers));
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(counted, filling), b_.number(DType::int64, 0));
 }
 
 // ── arguments of sin and cos that their formulas do not hold for ──

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "code/loads.h"
 #include "code/memory.h"
 #include "code/words.h"
 
@@ -45,6 +46,7 @@ class StageFunction {
   llvm::Value* lane() const { return lanes_[at(register_)]; }
   llvm::Value* value(Node n);
   llvm::Value* computed(Node n);
+  llvm::Value* lane_numbers(llvm::Value* filling);
   void compute(Node n);
   void store_lane_outputs();
 
@@ -68,6 +70,7 @@ class StageFunction {
   Words words_;
   Memory memory_;
   Rows rows_;
+  Loads loads_;
   int registers_, register_ = 0;  // of which values are made
   llvm::Function* function_ = nullptr;
   std::vector<std::unordered_map<Node, llvm::Value*>> values_;  // by register; what serves all lanes is in the first

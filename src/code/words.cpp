@@ -72,6 +72,16 @@ llvm::Value* Words::of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   }
 }
 
+namespace {
+/// Whether bits are shifted by a number that is less than there are.
+bool is_within(llvm::Value* shift) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(shift);
+  if (constant && shift->getType()->isVectorTy()) constant = constant->getSplatValue();
+  const auto* const number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
+  return number && number->getValue().ult(shift->getType()->getScalarSizeInBits());
+}
+}  // namespace
+
 llvm::Value* Words::of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   using Test = llvm::CmpInst;
   const bool u = is_unsigned(d);
@@ -95,6 +105,10 @@ llvm::Value* Words::of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x)
     case Word::bit_or: return b_.CreateOr(x[0], x[1]);
     case Word::bit_xor: return b_.CreateXor(x[0], x[1]);
     case Word::bit_not: return b_.CreateNot(x[0]);
+    case Word::left_shift: return is_within(x[1]) ? b_.CreateShl(x[0], x[1]) : nullptr;
+    case Word::right_shift:
+      if (!is_within(x[1])) return nullptr;
+      return u ? b_.CreateLShr(x[0], x[1]) : b_.CreateAShr(x[0], x[1]);
     case Word::equal: return b_.CreateICmpEQ(x[0], x[1]);
     case Word::not_equal: return b_.CreateICmpNE(x[0], x[1]);
     case Word::less: return b_.CreateICmp(less, x[0], x[1]);

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "compile/lane_sizes.h"
+#include "compile/result_writer.h"
 #include "compile/words.h"
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
@@ -23,22 +24,7 @@
 namespace ricci::compiled {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 using Kind = ScalarStep::Kind;
-
-/// An element of a value: its node and its lane. The lane is -1 where one element serves all lanes, as a weight does.
-struct Element {
-  Node node;
-  int lane;
-  bool operator==(const Element&) const = default;
-};
-constexpr int uniform = -1;
-
-struct Elements {
-  Type type;  // sizes are numbers
-  std::vector<Element> of;
-};
 
 /// Numbers of elements, as operations move them. A number below the first is one that the operation itself wrote.
 constexpr std::int64_t first_number = std::int64_t{1} << 40, lanes_at_most = 1 << 8;
@@ -109,10 +95,7 @@ class Run {
         input_numbers_(numbers) {
     for (const Constant& c : body.constants) constant(c);
     int tensor = 0;
-    const auto take = [&](Variable v) {
-      if (apart) opaque(v);
-      else input(v, tensor++);
-    };
+    const auto take = [&](Variable v) { opaque(v, apart ? v : tensor++); };
     for (const Variable v : body.inputs) take(v);
     for (const Capture& c : body.captures) take(c.variable);
     for (const Equation& e : body.equations) {
@@ -120,7 +103,7 @@ class Run {
       if (why.empty()) continue;
       if (!apart) refuse(std::string(e.rules->name) + ": " + why);
       (*apart)[static_cast<std::size_t>(&e - body.equations.data())] = true;
-      for (const Variable v : e.outputs) opaque(v);
+      for (const Variable v : e.outputs) opaque(v, v);
     }
   }
 
@@ -146,14 +129,17 @@ class Run {
     return "elements of type " + to_string(none.dtype) + " have no " + name_of(none.word);
   } catch (const Error& error) { return error.what(); }
 
-  /// Elements that come from elsewhere; none where it cannot have any.
-  void opaque(Variable v) try { input(v, v); } catch (const NotExpandable&) {
-    values_[at(v)] = {};
+  /// Elements that come from elsewhere. Where it cannot have any, it still lies in memory.
+  void opaque(Variable v, int tensor) {
+    try {
+      input(v, tensor);
+    } catch (const NotExpandable&) { values_[at(v)] = {.type = sizes_.put(body_.types[at(v)])}; }
+    values_[at(v)].tensor = tensor;
   }
+  static bool has_elements(const Elements& x) { return !x.of.empty() || x.type.shape.numel() == 0; }
   const Elements& operand(Variable v) const {
     const Elements& x = values_[at(v)];
-    if (x.of.empty() && (x.type.shape.empty() || x.type.shape.numel() != 0))
-      refuse("an operand that has no elements here");
+    if (!has_elements(x)) refuse("an operand that has no elements here");
     return x;
   }
 
@@ -206,24 +192,26 @@ class Run {
 
   void equation(const Equation& e) {
     const Rules& rules = *e.rules;
-    if (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home)
+    const ElementRule rule = Facts<ElementRule>::of(rules);
+    if (!rule && (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home))
       refuse("it is more than a function of its operands");
     if (graph_.steps().size() > 8 * options_.most_steps)
       refuse("more than " + std::to_string(options_.most_steps) + " steps");
-    if (sizes_.reads_open(e)) refuse("a size among its parameters may be another");
+    if (!rule && sizes_.reads_open(e)) refuse("a size among its parameters may be another");
     const bool is_of_lanes = std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); });
     if (e.inputs.empty() && !is_of_lanes && sizes_.reads_lanes(e)) refuse("it counts the lanes");
     const OwnedParameters numbers = sizes_.put(e);
     const Op op{&rules, numbers.get()};
     std::vector<const Elements*> operands;
-    for (const Variable v : e.inputs) operands.push_back(&operand(v));
+    for (const Variable v : e.inputs) operands.push_back(rule ? &values_[at(v)] : &operand(v));
     std::vector<Elements> results;
     for (const Variable v : e.outputs) results.push_back(made(v));
     check_types(op, operands, results);
     const unsigned moved = rules.moves_elements ? rules.moves_elements(op.parameters) : 0;
     if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
     else if (rules.is_view) view(op, *operands[0], results[0]);
-    else if (moved) move(op, moved, operands, results);
+    else if (moved && (!rule || can_move(moved, operands))) move(op, moved, operands, results);
+    else if (rule && (is_of_lanes || !are_numbers(operands))) write(rule, e, op, operands, results);
     else if (rules.accumulation) reduce(op, operands, results[0]);
     else if (rules.on_elements) expand(op, operands, results[0]);
     else if (are_numbers(operands)) compute(op, operands, results);
@@ -278,8 +266,32 @@ class Run {
     }
   }
 
+  void write(ElementRule rule, const Equation& e, Op op, const std::vector<const Elements*>& operands,
+             std::vector<Elements>& results) {
+    constexpr std::size_t most_of_one = 128;
+    const std::size_t before = graph_.steps().size();
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      Elements& y = results[r];
+      if (!depends_on_lanes(e.outputs[r]) && y.of.size() > most_of_one)
+        refuse("its elements are better computed side by side");
+      ResultWriter writer(to_, body_, sizes_, e, operands, r);
+      for (std::size_t i = 0; i < y.of.size(); ++i) {
+        if (graph_.steps().size() - before > options_.most_steps / 2) refuse("its elements take too many steps");
+        y.of[i] = writer.element(rule, op, y, static_cast<std::int64_t>(i));
+      }
+    }
+  }
+
   // ── moving ──
 
+  /// What chooses places is known, and what moves has elements.
+  bool can_move(unsigned moved, const std::vector<const Elements*>& operands) const {
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const bool chooses = !((moved >> k) & 1U);
+      if (chooses ? !are_numbers({operands[k]}) : !has_elements(*operands[k])) return false;
+    }
+    return true;
+  }
   Memory numbers_of(const Elements& x) const {
     Memory memory({DType::int64, x.type.shape});
     auto* numbers = static_cast<std::int64_t*>(memory.element(0));
@@ -335,7 +347,7 @@ class Run {
 
   bool are_numbers(const std::vector<const Elements*>& operands) const {
     return std::ranges::all_of(operands, [&](const Elements* x) {
-      return std::ranges::all_of(x->of, [&](const Element& e) { return graph_.is_number(e.node); });
+      return has_elements(*x) && std::ranges::all_of(x->of, [&](const Element& e) { return graph_.is_number(e.node); });
     });
   }
   Memory memory_of(const Elements& x) const {
@@ -555,6 +567,7 @@ class Run {
       elements.insert(elements.end(), x->of.begin(), x->of.end());
     }
     const ElementFormula all = op.rules->on_elements(op.parameters, shapes);
+    if (all.formula.steps.size() > options_.most_steps) refuse("its elements take too many steps");
     const DType dtype = all.computed_in ? all.computed_in(y.type.dtype) : computed_in(y.type.dtype);
     std::vector<Element> made;
     for (const Formula::Step& step : all.formula.steps) {

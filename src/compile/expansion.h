@@ -30,9 +30,22 @@ struct Output {
   Place place;
 };
 
+/// What a run of the code is given beside elements, as an int64.
+struct Given {
+  enum class What : std::uint8_t {
+    address,  ///< of the first element of an input
+    size,     ///< of an input along an axis
+    filling,  ///< how many lanes stand in front that only fill a register: they repeat the first
+  };
+  What what;
+  int tensor = -1, axis = -1;
+  bool operator==(const Given&) const = default;
+};
+
 struct LaneProgram {
   ScalarGraph graph;
   std::vector<Input> inputs;  ///< by the graph's numbers of them
+  std::vector<Given> givens;  ///< by the graph's numbers of them
   std::vector<Output> outputs;
   bool has_lanes;                    ///< else one lane
   std::vector<DType> output_dtypes;  ///< by output tensor. One more than the program has: whether what must hold does

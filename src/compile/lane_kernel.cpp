@@ -163,6 +163,17 @@ std::int64_t extent(const Place& p, std::int64_t lanes) {
 }
 std::int64_t first_of(const Place& p, std::int64_t lanes) { return p.base + p.per_lane_count * lanes; }
 
+bool is_empty(const Strided& x) { return std::find(x.shape, x.shape + x.rank, 0) != x.shape + x.rank; }
+
+std::uint64_t value_of(const Given& given, std::span<const Strided> inputs, std::int64_t filled) {
+  const auto of = [&]() -> const Strided& { return inputs[static_cast<std::size_t>(given.tensor)]; };
+  switch (given.what) {
+    case Given::What::address: return reinterpret_cast<std::uint64_t>(of().data);
+    case Given::What::size: return static_cast<std::uint64_t>(of().shape[given.axis]);
+    default: return static_cast<std::uint64_t>(filled);
+  }
+}
+
 }  // namespace
 
 bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const {
@@ -175,14 +186,18 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
   out.data()[outputs.size()] = &holds;
   for (std::size_t i = 0; i < inputs.size(); ++i) in.data()[i] = inputs[i].data;
   for (std::size_t i = 0; i < outputs.size(); ++i) out.data()[i] = outputs[i].data;
-  const std::int64_t width = code_.width;
-  if (!program.has_lanes || lanes >= width) {
+  const std::int64_t width = code_.width, filled = program.has_lanes ? std::max<std::int64_t>(0, width - lanes) : 0;
+  for (std::size_t k = 0; k < program.givens.size(); ++k) {
+    const Given& given = program.givens[k];
+    if (given.what == Given::What::address && is_empty(inputs[static_cast<std::size_t>(given.tensor)])) return false;
+    if (plan_.given[k] >= 0) slots.data()[plan_.given[k]] = value_of(given, inputs, filled);
+  }
+  if (filled == 0) {
     Run{*this, in.data(), out.data(), program.has_lanes ? lanes : 1, 0, slots.data()}.all();
     return holds;
   }
 
   // Fewer lanes than a register has: copies with the first lane repeated in front.
-  const std::int64_t filled = width - lanes;
   std::size_t bytes = 0;
   const auto reserve = [&](std::vector<std::int64_t>& extents, std::size_t tensor, const Place& p) {
     extents[tensor] = std::max(extents[tensor], extent(p, width));

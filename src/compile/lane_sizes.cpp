@@ -11,14 +11,17 @@ bool is_unknown(const std::string& name) {
   return name[0] == 's' && name.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
-std::vector<Size> sizes_of_inputs(const ProgramBody& body) {
+}  // namespace
+
+std::vector<Size> LaneSizes::of_inputs(const ProgramBody& body, const ExpandOptions& options) {
   std::vector<Size> sizes;
-  for (const Variable v : body.inputs)
-    for (const Size size : body.types[static_cast<std::size_t>(v)].shape) sizes.push_back(size);
+  if (options.table)
+    for (const Size size : options.table->inputs()) sizes.push_back(size);
+  else
+    for (const Variable v : body.inputs)
+      for (const Size size : body.types[static_cast<std::size_t>(v)].shape) sizes.push_back(size);
   return sizes;
 }
-
-}  // namespace
 
 LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options)
     : table_(options.table ? options.table.get() : body.symbols.get()),
@@ -27,7 +30,7 @@ LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOp
       lane_(options.lanes) {
   if (!table_) return;
   std::vector<std::string> names;
-  for (const Size size : options.table ? table_->inputs() : sizes_of_inputs(body)) {
+  for (const Size size : of_inputs(body, options)) {
     const std::size_t i = sizes_.size();
     names.push_back(size.is_symbol() ? table_->print(size) : std::string("-"));
     sizes_.push_back(size);

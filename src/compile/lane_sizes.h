@@ -41,6 +41,9 @@ class LaneSizes {
  public:
   LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options);
 
+  /// The sizes that `ExpandOptions::sizes` gives numbers for, in this order.
+  static std::vector<Size> of_inputs(const ProgramBody& body, const ExpandOptions& options);
+
   std::int64_t lanes() const { return lanes_; }
   bool has_lanes() const { return lane_number_ > 0 || !lane_.empty(); }
   bool is_lane(Size size) const;

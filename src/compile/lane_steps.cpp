@@ -10,6 +10,7 @@
 #include "compile/lane_kernel.h"
 #include "kernels/elementwise.h"
 #include "primitive/interpreter.h"
+#include "program/element_writer.h"
 #include "ricci/primitive/scratch.h"
 
 namespace ricci::compiled {
@@ -33,7 +34,8 @@ struct Result {
 struct Group {
   std::shared_ptr<const LaneKernel> kernel;
   std::vector<Result> results;
-  int lane_input = -1, lane_axis = -1;  // whose size is the number of lanes; -1: there is one lane
+  int lane_input = -1, lane_axis = -1;  // whose size is the number of lanes; -1: there are `fixed_lanes`
+  std::int64_t fixed_lanes = 1;
   ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
   Program part;       // to learn what it throws
   ExpandOptions options;
@@ -41,7 +43,7 @@ struct Group {
   /// The number of lanes, a size of one of the operands; `size(operand, axis)` gives it.
   template <class SizeOf>
   auto lanes(const SizeOf& size) const {
-    return lane_input < 0 ? decltype(size(0, 0))(1) : size(lane_input, lane_axis);
+    return lane_input < 0 ? decltype(size(0, 0))(fixed_lanes) : size(lane_input, lane_axis);
   }
   Types types(Size lanes) const {
     Types types;
@@ -54,15 +56,28 @@ struct Group {
     return types;
   }
   /// The part for so many lanes, in numbers.
-  Program part_in_numbers(std::int64_t lanes) const {
+  Program part_in_numbers(std::int64_t lanes, Inputs in) const {
     std::optional<SymbolScope> scope;
     if (whole.symbols) scope.emplace(*whole.symbols);
-    const LaneSizes sizes(whole, lanes, options);
+    ExpandOptions known = options;
+    for (const Size size : LaneSizes::of_inputs(whole, options)) known.sizes.push_back(size_in(in, size));
+    const LaneSizes sizes(whole, lanes, known);
     auto body = std::make_unique<ProgramBody>(part.body());
     for (Type& type : body->types) type = sizes.put(type);
     for (Equation& e : body->equations) e.parameters = sizes.put(e), e.has_symbols = false;
     body->symbols = nullptr;
     return Program(Shared<const ProgramBody>(body.release()));
+  }
+
+ private:
+  /// What a symbol is, where it is the size of an operand; -1: it is of none.
+  std::int64_t size_in(Inputs in, Size symbol) const {
+    for (std::size_t i = 0; i < in.size() && symbol.is_symbol(); ++i) {
+      const Shape& shape = part.body().types[at(part.body().inputs[i])].shape;
+      for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        if (shape[axis].is_symbol() && shape[axis].raw() == symbol.raw()) return in[i].shape[axis];
+    }
+    return -1;
   }
 };
 
@@ -150,7 +165,7 @@ struct LaneStep {
       kernels::copy(array->strided(), x);
       inputs.push_back(wrap(array));
     }
-    const std::vector<Tensor> results = steps.group->part_in_numbers(lanes)(inputs);
+    const std::vector<Tensor> results = steps.group->part_in_numbers(lanes, in)(inputs);
     for (std::size_t i = 0; i < results.size(); ++i)
       kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
   }
@@ -160,7 +175,16 @@ struct LaneStep {
 
 /// Whether the equation computes anything: by views and copies alone, no group is worth a kernel.
 bool computes(const Equation& e) {
-  return e.rules->formula || e.rules->accumulation || e.rules->on_elements;
+  const Rules& rules = *e.rules;
+  const bool makes_elements = Facts<ElementRule>::of(rules) && !rules.moves_elements;
+  return rules.formula || rules.accumulation || rules.on_elements || makes_elements;
+}
+
+/// Whether results depend on which lanes there are, where no input does.
+bool counts_lanes(const LaneKernel& kernel) {
+  return std::ranges::any_of(kernel.plan().program.graph.steps(), [](const ScalarStep& s) {
+    return s.kind == ScalarStep::Kind::lane || s.kind == ScalarStep::Kind::lanes;
+  });
 }
 
 class Grouping {
@@ -298,7 +322,7 @@ class Grouping {
         Size three = size, two = size;
         more.put(three), fewer.put(two);
         const std::int64_t per_lane = three.raw() - two.raw();
-        if (per_lane != 0 && group->lane_input < 0) return std::nullopt;
+        if (per_lane != 0 && group->lane_input < 0 && options_.lane_number == 0) return std::nullopt;
         result.sizes.push_back({three.raw() - 3 * per_lane, per_lane});
       }
       group->results.push_back(result);
@@ -307,6 +331,8 @@ class Grouping {
     const MadeKernel made = lane_kernel(group->part.body(), more, fewer, options_);
     const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
     if (!kernel) return std::nullopt;
+    if (options_.lane_number > 0) group->fixed_lanes = options_.lane_number;
+    else if (group->lane_input < 0 && counts_lanes(**kernel)) return std::nullopt;
     group->kernel = *kernel;
     group->whole.symbols = body_.symbols;
     group->whole.types = body_.types;

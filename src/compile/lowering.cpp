@@ -1,6 +1,7 @@
 // Values that write the elementary formulas into a scalar graph.
 #include "compile/lowering.h"
 
+#include "compile/graph_writer.h"
 #include "compile/words.h"
 #include "ricci/primitive/scalar.h"
 
@@ -9,68 +10,18 @@ namespace {
 
 using Kind = ScalarStep::Kind;
 
-/// The graph that values of this thread are written into.
-thread_local ScalarGraph* written_graph = nullptr;
-
-class WritingInto {
- public:
-  explicit WritingInto(ScalarGraph& graph) { written_graph = &graph; }
-  WritingInto(const WritingInto&) = delete;
-  ~WritingInto() { written_graph = nullptr; }
-};
-
-struct Truth {
-  Node node;
-  friend Truth operator&&(Truth a, Truth b) { return {written_graph->word(Word::logical_and, a.node, b.node)}; }
-  friend Truth operator||(Truth a, Truth b) { return {written_graph->word(Word::logical_or, a.node, b.node)}; }
-  friend Truth operator^(Truth a, Truth b) { return {written_graph->word(Word::logical_xor, a.node, b.node)}; }
-  friend Truth operator!(Truth a) { return {written_graph->word(Word::logical_not, a.node)}; }
-};
-
-/// A symbolic value in the sense of symbolic.h.
-template <class E>
-struct Value {
-  using element = E;
-  using symbolic_mask = Truth;
-  Node node;
-
-  explicit Value(double constant) : node(written_graph->number(dtype_of<E>, static_cast<long double>(constant))) {}
-  struct Is {
-    Node node;
-  };
-  explicit Value(Is is) : node(is.node) {}
-
-  template <class... T>
-  static Value word(Word word, const T&... x) {
-    return Value(Is{written_graph->word(word, x.node...)});
-  }
-  template <class... T>
-  static Truth test(Word word, const T&... x) {
-    return {written_graph->word(word, x.node...)};
-  }
-  static Value select(const Truth& mask, const Value& yes, const Value& no) {
-    return Value(Is{written_graph->select(mask.node, yes.node, no.node)});
-  }
-  friend Value operator+(const Value& a, const Value& b) { return word(Word::add, a, b); }
-  friend Value operator-(const Value& a, const Value& b) { return word(Word::subtract, a, b); }
-  friend Value operator*(const Value& a, const Value& b) { return word(Word::multiply, a, b); }
-  friend Value operator/(const Value& a, const Value& b) { return word(Word::divide, a, b); }
-  friend Value operator-(const Value& a) { return word(Word::negative, a); }
-};
-
 #if RICCI_PACK_FMA
 template <class E>
 Node formula_of(Word word, Node operand) {
   namespace elementary = scalar::elementary;
-  using V = Value<E>;
-  const V x(typename V::Is{operand});
+  const auto x = Typed<E>::at(operand);
   switch (word) {
-    case Word::exp: return elementary::exp(x).node;
-    case Word::expm1: return elementary::expm1(x).node;
-    case Word::log: return elementary::log(x).node;
-    case Word::tanh: return elementary::tanh(x).node;
-    case Word::sin: return elementary::sin(x).node;
-    default: return elementary::cos(x).node;
+    case Word::exp: return elementary::exp(x).scalar();
+    case Word::expm1: return elementary::expm1(x).scalar();
+    case Word::log: return elementary::log(x).scalar();
+    case Word::tanh: return elementary::tanh(x).scalar();
+    case Word::sin: return elementary::sin(x).scalar();
+    default: return elementary::cos(x).scalar();
   }
 }
 #endif
@@ -100,8 +51,15 @@ double circular_limit(DType dtype) {
 }
 
 LaneProgram lowered(const LaneProgram& program) {
-  LaneProgram to{{}, program.inputs, program.outputs, program.has_lanes, program.output_dtypes, {}};
-  const WritingInto writing(to.graph);
+  LaneProgram to{.graph = {},
+                 .inputs = program.inputs,
+                 .givens = program.givens,
+                 .outputs = program.outputs,
+                 .has_lanes = program.has_lanes,
+                 .output_dtypes = program.output_dtypes,
+                 .required = {}};
+  GraphWriter writer(to.graph);
+  const WritingScalars writing(writer);
   std::vector<Node> outputs, made(program.graph.steps().size(), no_node);
   for (const Output& output : program.outputs) outputs.push_back(output.node);
   for (const Node n : program.graph.order(outputs)) {

@@ -12,11 +12,13 @@ std::size_t at(Node n) { return static_cast<std::size_t>(n); }
 
 /// Read where it is used.
 bool is_at_hand(const ScalarStep& s) { return s.kind == Kind::number || s.kind == Kind::input; }
+/// In a slot from the beginning.
+bool is_given(const ScalarStep& s) { return s.kind == Kind::given; }
 
 }  // namespace
 
 LanePlan planned(LaneProgram from) {
-  LanePlan plan{std::move(from), {}, {}, {}};
+  LanePlan plan{.program = std::move(from), .stages = {}, .is_lane = {}, .slots = {}, .given = {}};
   const ScalarGraph& graph = plan.program.graph;
   const std::size_t count = graph.steps().size();
   plan.is_lane.assign(count, false);
@@ -29,6 +31,7 @@ LanePlan planned(LaneProgram from) {
   for (const Node n : all) {
     const ScalarStep& s = graph[n];
     if (s.kind == Kind::input) plan.is_lane[at(n)] = plan.program.inputs[s.payload].place.stride != 0;
+    if (s.kind == Kind::lane) plan.is_lane[at(n)] = true;
     for (const Node operand : s.from)
       if (operand != no_node) {
         stage[at(n)] = std::max(stage[at(n)], stage[at(operand)]);
@@ -41,9 +44,13 @@ LanePlan planned(LaneProgram from) {
   const auto keep = [&](Node n) {
     if (plan.slots[at(n)] < 0 && !is_at_hand(graph[n])) plan.slots[at(n)] = plan.slot_count++;
   };
+  plan.given.assign(plan.program.givens.size(), -1);
   for (const Node n : all) {
     const ScalarStep& s = graph[n];
-    if (s.kind == Kind::total) {
+    if (is_given(s)) {
+      keep(n);
+      plan.given[s.payload] = plan.slots[at(n)];
+    } else if (s.kind == Kind::total) {
       keep(n);
       plan.stages[static_cast<std::size_t>(stage[at(n)] - 1)].totals.push_back(n);
     } else if (!plan.is_lane[at(n)] && !is_at_hand(s)) {

@@ -20,6 +20,7 @@ struct LanePlan {
   std::vector<Stage> stages;
   std::vector<bool> is_lane;  ///< by node: whether it differs by lane
   std::vector<int> slots;     ///< by node: where a value is kept for later functions; -1: nowhere
+  std::vector<int> given;     ///< by the program's givens: their slots; -1: not read
   int slot_count = 1;         ///< the first is not a node's
 };
 

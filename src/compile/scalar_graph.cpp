@@ -110,6 +110,16 @@ Node ScalarGraph::number(DType dtype, long double value, bool is_structural) {
   });
 }
 Node ScalarGraph::lanes() { return add({.kind = Kind::lanes, .dtype = DType::int64}); }
+Node ScalarGraph::lane(Node filling) {
+  return add({.kind = Kind::lane, .dtype = DType::int64, .from = {filling, no_node, no_node}});
+}
+Node ScalarGraph::given(std::uint64_t number) {
+  return add({.kind = Kind::given, .dtype = DType::int64, .payload = number});
+}
+Node ScalarGraph::load(DType dtype, Node address, Node place, std::int64_t offset, std::int64_t row) {
+  const auto payload = static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(offset);
+  return add({.kind = Kind::load, .dtype = dtype, .from = {address, place, no_node}, .payload = payload});
+}
 Node ScalarGraph::total(Word join, Node x, Node start) {
   return add({.kind = Kind::total, .word = join, .dtype = (*this)[x].dtype, .from = {x, start, no_node}});
 }
@@ -310,9 +320,25 @@ Node ScalarGraph::select(Node mask, Node yes, Node no) {
   return add({.kind = Kind::select, .dtype = (*this)[yes].dtype, .from = {mask, yes, no}});
 }
 
-Node ScalarGraph::convert(DType to, Node x) {
+Node ScalarGraph::bits(DType to, Node x) {
   const ScalarStep step = (*this)[x];
   if (step.dtype == to) return x;
+  if (step.kind == Kind::number) return number(to, step.payload);
+  if (step.kind == Kind::bits) return bits(to, step.from[0]);
+  return add({.kind = Kind::bits, .dtype = to, .from = {x, no_node, no_node}});
+}
+
+Node ScalarGraph::convert(DType to, Node x, bool is_unsigned) {
+  const ScalarStep step = (*this)[x];
+  if (step.dtype == to) return x;
+  if (is_unsigned && is_float(to)) {
+    if (step.kind != Kind::number)
+      return add({.kind = Kind::convert, .dtype = to, .from = {x, no_node, no_node}, .payload = 1});
+    return visit_dtype(to, [&]<class To>(std::type_identity<To>) {
+      if constexpr (std::is_floating_point_v<To>) return number(to, bits_of_element(static_cast<To>(step.payload)));
+      else return no_node;
+    });
+  }
   if (step.kind == Kind::number) {
     return visit_dtype(to, [&]<class To>(std::type_identity<To>) {
       if constexpr (std::is_class_v<To> && !std::is_convertible_v<To, float>) return no_node;
@@ -380,6 +406,18 @@ std::string number_text(const ScalarStep& s) {
   });
 }
 
+/// Of what stands in a line of its own where it is used; null: it is an operation.
+const char* name_of_leaf(Kind kind) {
+  switch (kind) {
+    case Kind::number: return "";
+    case Kind::lanes: return "lanes";
+    case Kind::lane: return "lane";
+    case Kind::given: return "given";
+    case Kind::input: return "x";
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
 std::string to_string(const ScalarGraph& graph, std::span<const Node> outputs) {
@@ -388,16 +426,20 @@ std::string to_string(const ScalarGraph& graph, std::span<const Node> outputs) {
   std::string text;
   for (const Node n : graph.order(outputs)) {
     const ScalarStep& s = graph[n];
-    if (s.kind == Kind::number || s.kind == Kind::input || s.kind == Kind::lanes) {
-      names[n] = s.kind == Kind::number  ? number_text(s)
-                 : s.kind == Kind::lanes ? "lanes"
-                                         : "x" + std::to_string(s.payload);
+    if (const char* const own = name_of_leaf(s.kind)) {
+      const bool is_numbered = s.kind == Kind::input || s.kind == Kind::given;
+      names[n] = s.kind == Kind::number ? number_text(s) : own + (is_numbered ? std::to_string(s.payload) : "");
       continue;
     }
-    std::string operation = s.kind == Kind::select ? "select" : s.kind == Kind::convert ? "convert" : name_of(s.word);
+    std::string operation = s.kind == Kind::select    ? "select"
+                            : s.kind == Kind::convert ? s.payload == 1 ? "convert[unsigned]" : "convert"
+                            : s.kind == Kind::load    ? "load"
+                            : s.kind == Kind::bits    ? "bits"
+                                                      : name_of(s.word);
     if (s.kind == Kind::total) operation = "total[" + operation + "]";
     for (const Node from : s.from)
       if (from != no_node) operation += " " + names[from];
+    if (s.kind == Kind::load) operation += " + " + std::to_string(s.offset());
     names[n] = ricci::name_of(used++, "abcdefghijklmnopqrstuvwyz");  // x is an input
     text += names[n] + ": " + short_name(s.dtype) + " = " + operation + "\n";
   }

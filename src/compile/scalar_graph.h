@@ -36,13 +36,21 @@ struct ScalarStep {
     convert,  ///< to this type
     lanes,    ///< how many lanes there are, an int64
     total,    ///< from[0] of all lanes joined by `word`; from[1] joined with an element is that element
+    lane,     ///< the number of the lane, an int64; from[0]: how many lanes stand in front that only fill a register
+    given,    ///< number `payload` of what a run of the code is given beside elements, an int64
+    load,     ///< the element at the address from[0], there at place from[1] + offset of `payload`
+    bits,     ///< the same bits as an element of this type
   };
   Kind kind;
   Word word{};
   DType dtype = DType::float32;  ///< of the result
   bool is_structural = false;    ///< of a number: a rule put this zero there, so that 0 * x is 0 for every x
   std::array<Node, 3> from = {no_node, no_node, no_node};
-  std::uint64_t payload = 0;
+  std::uint64_t payload = 0;  // of convert: 1 where the operand is a whole number without a sign
+
+  /// Of a load: elements [from[1], from[1] + row) lie in one row.
+  std::int64_t row() const { return static_cast<std::int64_t>(payload >> 32); }
+  std::int64_t offset() const { return static_cast<std::int64_t>(payload & 0xffffffffU); }
 
   bool operator==(const ScalarStep&) const = default;
 };
@@ -62,8 +70,14 @@ class ScalarGraph {
   /// Throws NoSuchWord where elements of the type have no such word.
   Node word(Word word, Node a, Node b = no_node, Node c = no_node);
   Node select(Node mask, Node yes, Node no);
-  Node convert(DType to, Node x);
+  Node convert(DType to, Node x, bool is_unsigned = false);
+  /// Requires: both types have elements of the same size.
+  Node bits(DType to, Node x);
   Node lanes();
+  Node lane(Node filling);
+  Node given(std::uint64_t number);
+  /// Requires: 0 <= offset < row < 2^31.
+  Node load(DType dtype, Node address, Node place, std::int64_t offset, std::int64_t row);
   Node total(Word join, Node x, Node start);
   /// What a formula makes of these operands. Its numbers are of type `dtype`. Throws NoSuchWord.
   Node read(const Formula& formula, DType dtype, std::span<const Node> operands);

@@ -35,11 +35,8 @@ struct Uniform32 {
   using Element = float;
   static Words32 make(std::uint64_t block, RandomSource source) {
     Words32 words = words32(block, source);
-    for (auto& word : words.word) {
-      const auto whole = (Pack<std::int32_t>::vector)(word >> (32 - Digits));
-      word = (Bits<std::uint32_t>)(__builtin_convertvector(whole, Pack<float>::vector) *
-                                   (1.0F / static_cast<float>(1 << Digits)));
-    }
+    using R = Registers<std::uint32_t>;
+    for (auto& word : words.word) word = R::bits(uniform<Digits, R>(word));
     return words;
   }
 };
@@ -48,10 +45,8 @@ struct Uniform64 {
   using Element = double;
   static Words64 make(std::uint64_t block, RandomSource source) {
     Words64 words = words64(block, source);
-    for (auto& word : words.word) {
-      const auto whole = (Pack<std::int64_t>::vector)(word >> 11);
-      word = (Bits<std::uint64_t>)(__builtin_convertvector(whole, Pack<double>::vector) * 0x1p-53);
-    }
+    using R = Registers<std::uint64_t>;
+    for (auto& word : words.word) word = R::bits(uniform<53, R>(word));
     return words;
   }
 };
@@ -188,9 +183,8 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::a
 }
 
 RandomSource derived_source(RandomSource parent, std::uint64_t number, Purpose purpose) {
-  // Odd multiples of the golden ratio's bits: far from the small seeds that users choose.
-  const std::uint64_t key = parent.seed ^ (2 * static_cast<std::uint64_t>(purpose) + 1) * 0x9e3779b97f4a7c15U;
-  const BlockWords words = philox_words(Bits<std::uint64_t>{} + number, {key, parent.stream});
+  const BlockWords words =
+      philox_words(Bits<std::uint64_t>{} + number, {parent.seed ^ bits_of(purpose), parent.stream});
   const auto joined = [&](int w) { return (words.word[w][0] & 0xffffffffU) | words.word[w + 1][0] << 32; };
   return {joined(0), joined(2)};
 }

@@ -20,6 +20,11 @@ struct RandomSource {
 
 /// What a source is derived for: sources for different purposes have nothing in common.
 enum class Purpose : std::uint8_t { scope, key, split, fold, element };
+/// What the parent's seed is mixed with: odd multiples of the golden ratio's bits, far from the small seeds that users
+/// choose.
+constexpr std::uint64_t bits_of(Purpose purpose) {
+  return (2 * static_cast<std::uint64_t>(purpose) + 1) * 0x9e3779b97f4a7c15U;
+}
 /// A source of its own for every number and purpose, and none that draws from `parent` itself: a block of Philox with
 /// another key than theirs.
 RandomSource derived_source(RandomSource parent, std::uint64_t number, Purpose purpose);

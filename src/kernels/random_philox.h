@@ -30,16 +30,43 @@ struct BlockWords {
   Bits<std::uint64_t> word[4];
 };
 
-RICCI_ALWAYS_INLINE BlockWords philox_words(Bits<std::uint64_t> block, RandomSource source) {
-  const Bits<std::uint64_t> zero = {}, m0 = zero + 0xD2511F53U, m1 = zero + 0xCD9E8D57U;
-  BlockWords c = {{block, block >> 32, zero + (source.stream & 0xffffffffU), zero + (source.stream >> 32)}};
-  auto k0 = static_cast<std::uint32_t>(source.seed), k1 = static_cast<std::uint32_t>(source.seed >> 32);
+/// The words that the ten rounds are written in, for registers: of 64 bits, of which the upper half is unspecified. A
+/// value that is written down brings its own (random/drawn_scalars.h).
+struct BlockRegisters {
+  using Word = Bits<std::uint64_t>;
+  using Key = std::uint32_t;
+  static Word of_key(Key key) { return Word{} + key; }
+  static Key number(std::uint32_t n) { return n; }
+  /// Of the lower half of x.
+  RICCI_ALWAYS_INLINE static Word product(std::uint32_t factor, Word x) { return multiply_low(Word{} + factor, x); }
+  static Word upper(Word x) { return x >> 32; }
+};
+
+template <class W>
+struct WordsOfBlock {
+  typename W::Word word[4];
+};
+
+/// `stream` and `key`: their lower and upper halves.
+template <class W>
+RICCI_ALWAYS_INLINE WordsOfBlock<W> philox(typename W::Word block, const typename W::Word (&stream)[2],
+                                           const typename W::Key (&key)[2]) {
+  typename W::Word c0 = block, c1 = W::upper(block), c2 = stream[0], c3 = stream[1];
+  typename W::Key k0 = key[0], k1 = key[1];
   for (int round = 0; round < 10; ++round) {
-    const auto product0 = multiply_low(m0, c.word[0]), product1 = multiply_low(m1, c.word[2]);
-    c = {{(product1 >> 32) ^ c.word[1] ^ (zero + k0), product1, (product0 >> 32) ^ c.word[3] ^ (zero + k1), product0}};
-    k0 += 0x9E3779B9U, k1 += 0xBB67AE85U;
+    const auto product0 = W::product(0xD2511F53U, c0), product1 = W::product(0xCD9E8D57U, c2);
+    c0 = W::upper(product1) ^ c1 ^ W::of_key(k0), c1 = product1;
+    c2 = W::upper(product0) ^ c3 ^ W::of_key(k1), c3 = product0;
+    k0 = k0 + W::number(0x9E3779B9U), k1 = k1 + W::number(0xBB67AE85U);
   }
-  return c;
+  return {{c0, c1, c2, c3}};
+}
+
+RICCI_ALWAYS_INLINE BlockWords philox_words(Bits<std::uint64_t> block, RandomSource source) {
+  const Bits<std::uint64_t> zero = {}, stream[] = {zero + (source.stream & 0xffffffffU), zero + (source.stream >> 32)};
+  const std::uint32_t key[] = {static_cast<std::uint32_t>(source.seed), static_cast<std::uint32_t>(source.seed >> 32)};
+  const auto words = philox<BlockRegisters>(block, stream, key);
+  return {{words.word[0], words.word[1], words.word[2], words.word[3]}};
 }
 
 // --- Elements of 32 bits: word w of block b is element 4 b + w.

@@ -13,6 +13,7 @@
 #include "ops/reading.h"
 #include "primitive/called.h"
 #include "primitive/writing.h"
+#include "program/element_writer.h"
 #include "program/structure.h"
 #include "tensor/default_dtype.h"
 #include "tensor/symbols.h"
@@ -161,6 +162,16 @@ void fill_by_place(const Strided& out, const F& value_at) {
   });
 }
 
+/// The place of an element, and a number of type float64 as an element of a floating type.
+Whole place_of(ElementWriter& y) {
+  std::int64_t first = 0, of_lane = 0;
+  y.number_by_lane(first, of_lane);  // there is one axis
+  return of_lane == 0 ? Whole(first) : Whole(first) + y.lane() * Whole(of_lane);
+}
+Scalar as_element(const Typed<double>& value, DType dtype) {
+  return is_floating(dtype) ? scalar_writer->converted(dtype, value.scalar(), false) : no_scalar;
+}
+
 /// Holds sums, differences and products of two 64-bit numbers.
 __extension__ using Wide = __int128;
 
@@ -190,6 +201,10 @@ struct ArangeIntegers {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) +
                                      static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(step));
   }
+  Scalar element(ElementWriter& y) const {
+    const Whole value = Whole(start) + place_of(y) * Whole(step);
+    return dtype == DType::int64 ? value.scalar() : as_element(value.to<double>(), dtype);
+  }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<ArangeIntegers>> samples() {
     return {{{1, 2, 4, DType::int64}, {}}, {{INT64_MIN, INT64_MAX, 3, DType::int64}, {}}};
@@ -208,9 +223,14 @@ struct Arange {
   void eval(Outputs out, Inputs) const {
     fill_by_place(out[0], [this](std::int64_t i) { return start + static_cast<double>(i) * step; });
   }
+  Scalar element(ElementWriter& y) const {
+    return as_element(Typed<double>(start) + place_of(y).to<double>() * Typed<double>(step), dtype);
+  }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Arange>> samples() { return {{{0.5, 0.25, 4, DType::float64}, {}}}; }
 };
+
+[[maybe_unused]] const bool say_elements = says_elements<ArangeIntegers>() && says_elements<Arange>();
 
 struct Linspace {
   using kind = Explicit;

@@ -8,8 +8,10 @@
 #include "ops/axes.h"
 #include "ops/factorizations.h"
 #include "ops/samples.h"
+#include "ops/small_lu.h"
 #include "ops/sums.h"
 #include "primitive/derive.h"
+#include "ricci/primitive/element_rules.h"
 
 namespace ricci {
 namespace {
@@ -177,6 +179,21 @@ struct Determinant {
   /// Jacobi's formula: tr(adj a da).
   Tensors jvp(const Forward& f) const { return {trace_of_product(adjugate(f.inputs[0]), f.tangents[0])}; }
   Tensors vjp(const Reverse& r) const { return {beside_matrix(r.cotangents[0]) * adjoint(adjugate(r.inputs[0]))}; }
+  /// The pivots one after the other, from the sign of the exchanges on.
+  template <class T>
+  Elements<T> on_elements(const Elements<T>& a) const {
+    const std::int64_t n = a.size(1);
+    Elements<T> y{without_matrix({DType::float32, a.shape}, DType::float32).shape, {}}, factors = a;
+    for (std::int64_t member = 0; member < y.shape.numel(); ++member) {
+      const auto in_a = [&](std::int64_t i, std::int64_t k) -> T& { return factors.of[at((member * n + i) * n + k)]; };
+      T product = eliminate<T>(
+          n, in_a, [](const auto&, std::int64_t, std::int64_t) {}, [](const T&, std::int64_t, std::int64_t) {},
+          [](const T& pivot) { return scalar::select(scalar::equal(pivot, T(0)), T(1), pivot); });
+      for (std::int64_t i = 0; i < n; ++i) product = product * in_a(i, i);
+      y.of.push_back(product);
+    }
+    return y;
+  }
   Determinant lifted() const { return {}; }
   static std::vector<Sample<Determinant>> samples() {
     return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 1)}},

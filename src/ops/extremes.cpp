@@ -6,6 +6,7 @@
 #include "ops/dense.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "program/element_writer.h"
 
 namespace ricci {
 namespace {
@@ -52,6 +53,34 @@ Type place_type(const Type& x, std::int64_t axis) {
   return places;
 }
 
+/// The first greatest (smallest) element along an axis of the operand, or the first NaN, and its place, as
+/// kernels::argreduce finds it. `y`: the axis is left out of its coordinates.
+struct Best {
+  Scalar element, place;
+};
+Best best_along(ElementWriter& y, std::int64_t axis, bool greatest) {
+  using scalar::Word;
+  const auto word = [](Word w, Scalar a, Scalar b = no_scalar) { return scalar_writer->word(w, a, b, no_scalar); };
+  const DType computed = computed_dtype(y.type(0).dtype);
+  std::vector<Coordinate> where = y.coordinates(y.type(0).rank() - 1);
+  where.insert(where.begin() + axis, Coordinate(0));
+  const auto element = [&](std::int64_t i) {
+    where[at(axis)] = i;
+    return y.element_of(0, where);
+  };
+  Best best{element(0), Whole(0).scalar()};
+  for (std::int64_t i = 1; i < y.type(0).shape[at(axis)].raw(); ++i) {
+    const Scalar x = element(i), wide = scalar_writer->converted(computed, x, false),
+                 before = scalar_writer->converted(computed, best.element, false);
+    const TypedMask is_better{word(greatest ? Word::greater : Word::less, wide, before)};
+    const TypedMask is_nan{word(Word::isnan, wide)}, was_nan{word(Word::isnan, before)};
+    const Scalar is_best = (is_better || (is_nan && !was_nan)).scalar;
+    best = {scalar_writer->select(is_best, x, best.element),
+            scalar_writer->select(is_best, Whole(i).scalar(), best.place)};
+  }
+  return best;
+}
+
 /// The place of the first greatest (smallest) element along an axis.
 template <bool greatest>
 struct ArgExtreme {
@@ -62,6 +91,7 @@ struct ArgExtreme {
 
   Type type(const Type& x) const { return place_type(x, axis); }
   void eval(Outputs out, Inputs in) const { kernels::argreduce(greatest, out[0], in[0], static_cast<int>(axis)); }
+  Scalar element(ElementWriter& y) const { return best_along(y, axis, greatest).place; }
   ArgExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<ArgExtreme>> samples() {
     return {{{0}, {real_sample({3})}},
@@ -108,6 +138,10 @@ struct FirstExtreme {
     return {scatter_add(zeros_of({x.dtype, x.shape}), axis, unsqueeze(r.outputs[1], axis),
                         unsqueeze(r.cotangents[0], axis))};
   }
+  Scalar element(ElementWriter& y) const {
+    const Best best = best_along(y, axis, greatest);
+    return y.result() == 0 ? best.element : best.place;
+  }
   FirstExtreme lifted() const { return {axis + 1}; }
   static std::vector<Sample<FirstExtreme>> samples() {
     return {{{0}, {real_sample({3})}},
@@ -116,6 +150,9 @@ struct FirstExtreme {
             {{1}, {real_sample({0, 2})}}};
   }
 };
+
+[[maybe_unused]] const bool say_elements = says_elements<ArgExtreme<true>>() && says_elements<ArgExtreme<false>>() &&
+                                           says_elements<FirstExtreme<true>>() && says_elements<FirstExtreme<false>>();
 
 template <bool greatest>
 std::pair<Tensor, Tensor> first_extreme(const Tensor& x, std::int64_t axis, bool keepdim) {

@@ -2,6 +2,7 @@
 #include "kernels/lapack.h"
 #include "ops/factorizations.h"
 #include "ops/samples.h"
+#include "ops/small_lu.h"
 #include "primitive/called.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
@@ -22,31 +23,20 @@ Elements<T> solved(Checks& checks, Elements<T> a, Elements<T> x) {
   for (std::int64_t member = 0; member * n * columns < std::ssize(x.of); ++member) {
     const auto in_a = [&](std::int64_t i, std::int64_t k) -> T& { return a.of[at((member * n + i) * n + k)]; };
     const auto in_x = [&](std::int64_t i, std::int64_t c) -> T& { return x.of[at((member * n + i) * columns + c)]; };
-    for (std::int64_t j = 0; j < n; ++j) {
-      T row(j), largest = scalar::abs(in_a(j, j));
-      for (std::int64_t i = j + 1; i < n; ++i) {
-        const T size = scalar::abs(in_a(i, j));
-        const auto is_larger = scalar::greater(size, largest);
-        row = scalar::select(is_larger, T(i), row);
-        largest = scalar::select(is_larger, size, largest);
+    const auto exchange = [&](const auto& here, std::int64_t j, std::int64_t i) {
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const T upper = in_x(j, c), lower = in_x(i, c);
+        in_x(j, c) = scalar::select(here, lower, upper);
+        in_x(i, c) = scalar::select(here, upper, lower);
       }
-      for (std::int64_t i = j + 1; i < n; ++i) {
-        const auto here = scalar::equal(row, T(i));
-        const auto exchange = [&](T& upper, T& lower) {
-          const T old = upper;
-          upper = scalar::select(here, lower, upper);
-          lower = scalar::select(here, old, lower);
-        };
-        for (std::int64_t k = 0; k < n; ++k) exchange(in_a(j, k), in_a(i, k));
-        for (std::int64_t c = 0; c < columns; ++c) exchange(in_x(j, c), in_x(i, c));
-      }
-      checks.require(scalar::not_equal(in_a(j, j), T(0)));
-      for (std::int64_t i = j + 1; i < n; ++i) {
-        const T factor = in_a(i, j) / in_a(j, j);
-        for (std::int64_t k = j + 1; k < n; ++k) in_a(i, k) = scalar::fma(-factor, in_a(j, k), in_a(i, k));
-        for (std::int64_t c = 0; c < columns; ++c) in_x(i, c) = scalar::fma(-factor, in_x(j, c), in_x(i, c));
-      }
-    }
+    };
+    const auto subtract = [&](const T& factor, std::int64_t j, std::int64_t i) {
+      for (std::int64_t c = 0; c < columns; ++c) in_x(i, c) = scalar::fma(-factor, in_x(j, c), in_x(i, c));
+    };
+    eliminate<T>(n, in_a, exchange, subtract, [&](const T& pivot) {
+      checks.require(scalar::not_equal(pivot, T(0)));
+      return pivot;
+    });
     for (std::int64_t k = n; k-- > 0;)
       for (std::int64_t c = 0; c < columns; ++c) {
         in_x(k, c) = in_x(k, c) / in_a(k, k);

@@ -1,6 +1,7 @@
 // Reading and writing along one axis with an index of the result's rank: gather, scatter, scatter_add.
 #include "kernels/elementwise.h"
 #include "kernels/index.h"
+#include "ops/dense.h"
 #include "ops/indexing.h"
 #include "ops/patterns.h"
 #include "ops/reading.h"
@@ -33,6 +34,25 @@ void check(const IndexPlace& place, std::size_t k, const Strided& index, std::in
 
 void check_indices(const IndexPlace& place, std::size_t k, Strided index, const Strided& x, std::int64_t axis) {
   check(place, k, index, x.rank == 0 ? 1 : x.shape[axis], x.dtype, {});
+}
+
+Scalar written(bool accumulate, const Type& x, const TypedMask& is_here, Scalar old, Scalar value) {
+  Scalar put = value;
+  if (accumulate) {
+    const DType computed = computed_dtype(x.dtype);
+    const auto wide = [&](Scalar s) { return scalar_writer->converted(computed, s, false); };
+    const Scalar sum = scalar_writer->word(scalar::Word::add, wide(old), wide(value), no_scalar);
+    put = scalar_writer->converted(x.dtype, sum, false);
+  }
+  return scalar_writer->select(is_here.scalar, put, old);
+}
+
+Coordinate named(ElementWriter& y, const IndexPlace& place, const Whole& index, const Whole& size) {
+  const TypedMask is_negative = scalar::less(index, Whole(0));
+  const Whole from_front = place.wraps ? scalar::select(is_negative, index + size, index) : index;
+  const TypedMask is_inside = scalar::greater_equal(from_front, Whole(0)) && scalar::less(from_front, size);
+  y.require(is_inside);
+  return scalar::select(is_inside, from_front, Whole(0));
 }
 
 void check_indices_of_examples(const IndexPlace& place, std::span<const Tensor> indices, DType dtype) {
@@ -90,6 +110,12 @@ struct Gather {
   void eval(Outputs out, Inputs in) const {
     check_indices(place, 0, in[1], in[0], axis);
     kernels::gather(out[0], in[0], static_cast<int>(axis), in[1]);
+  }
+  Scalar element(ElementWriter& y) const {
+    std::vector<Coordinate> where = y.coordinates(y.type(1).rank());
+    const Whole index = Whole::at(y.element_of(1, where));
+    where[at(axis)] = named(y, place, index, y.size(0, static_cast<int>(axis)));
+    return y.element_of(0, where);
   }
   Tensor transpose(int, const Tensor& ct, const Reverse& r) const;
   Gather lifted() const { return {axis + 1, place}; }
@@ -192,6 +218,28 @@ struct Scatter {
     corner.copy_(read);
     return wide;
   }
+  /// Each element looks at all indices that may name its place.
+  Scalar element(ElementWriter& y) const {
+    std::vector<Coordinate> where = y.coordinates(y.type(0).rank());
+    const Coordinate own = where[at(axis)];
+    const Scalar x = y.element_of(0, where);
+    const Shape &table = y.type(0).shape, &indices = y.type(2).shape;
+    const std::int64_t count = indices[at(axis)].raw();
+    if (own.is_lane || count * table[at(axis)].raw() > most_pairs_looked_at) return no_scalar;
+    for (std::size_t d = 0; d < where.size(); ++d) {
+      if (static_cast<std::int64_t>(d) == axis) continue;
+      if (where[d].is_lane && !(indices[d] == table[d])) return no_scalar;
+      if (where[d].number >= indices[d].raw()) return x;
+    }
+    Scalar value = x;
+    for (std::int64_t k = 0; k < count; ++k) {
+      where[at(axis)] = k;
+      const Whole index = Whole::at(y.element_of(2, where)), size = y.size(0, static_cast<int>(axis));
+      const TypedMask is_here = scalar::equal(named(y, place, index, size).value(), own.value());
+      value = written(accumulate, y.type(0), is_here, value, y.element_of(1, where));
+    }
+    return value;
+  }
   Scatter lifted() const { return {axis + 1, accumulate, place}; }
   static std::vector<Sample<Scatter>> samples() {
     return {{{1, true, test_place(1, {2, 3})}, {rand({2, 3}), rand({2, 2}), test_index({0, 0, 2, 1}, {2, 2})}},
@@ -255,6 +303,8 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
     return apply(Scatter{axis, accumulate, place}, x, values, places);
   });
 }
+
+[[maybe_unused]] const bool say_elements = says_elements<Gather>() && says_elements<Scatter>();
 
 }  // namespace
 

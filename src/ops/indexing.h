@@ -4,6 +4,8 @@
 #include <span>
 
 #include "ops/axes.h"
+#include "program/element_writer.h"
+#include "ricci/primitive/scalar.h"
 
 namespace ricci {
 
@@ -17,6 +19,14 @@ struct IndexPlace {
 
 /// IndexError if an index lies outside `axis` of x, which the user knows as axis `k` of the place.
 void check_indices(const IndexPlace& place, std::size_t k, Strided index, const Strided& x, std::int64_t axis);
+
+/// The same in an element rule: what the index names along an axis of this size.
+Coordinate named(ElementWriter& y, const IndexPlace& place, const Whole& index, const Whole& size);
+
+/// What stands at a place of x that held `old`, once `value` was put there, or added, if it is this place.
+Scalar written(bool accumulate, const Type& x, const TypedMask& is_here, Scalar old, Scalar value);
+/// Elements of a table times indices: of more, the operation is better run.
+inline constexpr std::int64_t most_pairs_looked_at = 256;
 
 /// For the error of check_indices where a user's call is mapped: says it again, with the example, as far as one of
 /// `indices`, those of the place, differs per example. `dtype` is that of what is indexed.

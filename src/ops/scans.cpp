@@ -54,6 +54,24 @@ struct ProductOrZero {
 };
 Tensor product_or_zero(const Tensor& a, const Tensor& t) { return apply(ProductOrZero{}, a, t); }
 
+/// One element after the other along each lane: of the last result and the next element, whose place is given too.
+template <class T, class Join>
+Elements<T> running(Way way, const Elements<T>& x, const Join& join) {
+  Elements<T> y = x;
+  const std::int64_t n = x.shape[at(way.axis)].host();
+  std::int64_t step = 1;
+  for (std::size_t i = x.shape.size(); i-- > at(way.axis) + 1;) step *= x.shape[i].host();
+  const std::int64_t by = way.reverse ? -step : step;
+  for (std::int64_t first = 0; first < std::ssize(x.of); ++first) {
+    if (first / step % n != (way.reverse ? n - 1 : 0)) continue;
+    for (std::int64_t k = 1; k < n; ++k) {
+      const std::int64_t place = first + k * by;
+      y.of[at(place)] = join(place, y.of[at(place - by)], x.of[at(place)]);
+    }
+  }
+  return y;
+}
+
 // ── linear recurrences ──
 
 /// s = a s + b along one lane; nothing is made of an s of 0, though a be infinite.
@@ -123,6 +141,12 @@ struct Recurrence {
       }
     });
   }
+  template <class T>
+  Elements<T> on_elements(const Elements<T>& a, const Elements<T>& b) const {
+    return running(way, b, [&a](std::int64_t place, const T& last, const T& next) {
+      return scalar::select(scalar::equal(last, T(0)), next, a.of[at(place)] * last + next);
+    });
+  }
   Tensors jvp(const Forward& f) const {
     Tensor driven = f.tangents[1];
     if (f.tangents[0].defined()) {
@@ -172,17 +196,7 @@ struct RunningSum {
   /// One element after the other.
   template <class T>
   Elements<T> on_elements(const Elements<T>& x) const {
-    Elements<T> y = x;
-    const std::int64_t n = x.shape[at(way.axis)].host();
-    std::int64_t step = 1;
-    for (std::size_t i = x.shape.size(); i-- > at(way.axis) + 1;) step *= x.shape[i].host();
-    for (std::int64_t first = 0; first < std::ssize(x.of); ++first) {
-      if (first / step % n != (way.reverse ? n - 1 : 0)) continue;
-      const std::int64_t by = way.reverse ? -step : step;
-      for (std::int64_t k = 1; k < n; ++k)
-        y.of[at(first + k * by)] = y.of[at(first + (k - 1) * by)] + x.of[at(first + k * by)];
-    }
-    return y;
+    return running(way, x, [](std::int64_t, const T& last, const T& next) { return last + next; });
   }
   static std::vector<Sample<RunningSum>> samples() {
     return {{{{0, false}}, {real_sample({3})}},
@@ -221,6 +235,11 @@ struct RunningProduct {
   /// The products of what comes before each element, for products y in the type of x or rounded.
   Tensor before(const Tensor& x, const Tensor& y) const {
     return one_before(x.dtype() == y.dtype() ? y : of(x, way), way, 1);
+  }
+  static DType computed_in(DType dtype) { return kernels::total_dtype(dtype); }
+  template <class T>
+  Elements<T> on_elements(const Elements<T>& x) const {
+    return running(way, x, [](std::int64_t, const T& last, const T& next) { return last * next; });
   }
   RunningProduct lifted() const { return {way.lifted()}; }
   static Tensor of(const Tensor& x, Way way) { return apply(RunningProduct{way}, x); }

@@ -6,6 +6,7 @@
 #include "ops/dense.h"
 #include "ops/indexing.h"
 #include "ops/sums.h"
+#include "program/element_writer.h"
 
 namespace ricci {
 namespace {
@@ -27,6 +28,50 @@ Tensors returned_cotangents(const Reverse& r, std::int64_t axis) {
   return {scatter_add(zeros_of({x.dtype, x.shape}), axis, r.outputs[1], r.cotangents[0])};
 }
 
+/// The element of the result, of the first `count` places of the sorted axis; `place`: which of these it is, where the
+/// result has no coordinate of its own for it. No more than a few elements are sorted so: neighbours exchange places,
+/// from the back, until the first place has its own, then the second.
+Scalar sorted_element(ElementWriter& y, std::int64_t axis, kernels::Order order, std::int64_t place) {
+  using scalar::Word;
+  constexpr std::int64_t most = 10;
+  const std::int64_t count = y.type(0).rank() == 0 ? 1 : y.type(0).shape[at(axis)].raw();
+  if (count > most) return no_scalar;
+  const DType computed = computed_dtype(y.type(0).dtype);
+  const auto word = [](Word w, Scalar a, Scalar b = no_scalar) {
+    return TypedMask{scalar_writer->word(w, a, b, no_scalar)};
+  };
+  struct Record {
+    Scalar element, wide, place;
+  };
+  std::vector<Record> records;
+  std::vector<Coordinate> where = y.coordinates(y.type(0).rank());
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!where.empty()) where[at(axis)] = i;
+    const Scalar x = y.element_of(0, where);
+    records.push_back({x, scalar_writer->converted(computed, x, false), Whole(i).scalar()});
+  }
+  for (std::int64_t first = 0; first <= place; ++first)
+    for (std::int64_t i = count - 1; i > first; --i) {
+      Record &upper = records[at(i - 1)], &lower = records[at(i)];
+      const Record a = upper, b = lower;
+      const TypedMask a_nan = word(Word::isnan, a.wide), b_nan = word(Word::isnan, b.wide);
+      const TypedMask exchanges = order == kernels::Order::ascending
+                                      ? word(Word::less, b.wide, a.wide) || (a_nan && !b_nan)
+                                      : word(Word::greater, b.wide, a.wide) || (b_nan && !a_nan);
+      const auto pick = [&](Scalar yes, Scalar no) { return scalar_writer->select(exchanges.scalar, yes, no); };
+      upper = {pick(b.element, a.element), pick(b.wide, a.wide), pick(b.place, a.place)};
+      lower = {pick(a.element, b.element), pick(a.wide, b.wide), pick(a.place, b.place)};
+    }
+  const Record& found = records[at(place)];
+  return y.result() == 0 ? found.element : found.place;
+}
+/// The same where the result has a coordinate along the axis.
+Scalar sorted_element(ElementWriter& y, std::int64_t axis, kernels::Order order) {
+  if (y.type(0).rank() == 0) return sorted_element(y, axis, order, 0);
+  const Coordinate own = y.coordinate(static_cast<int>(axis));
+  return own.is_lane ? no_scalar : sorted_element(y, axis, order, own.number);
+}
+
 struct Sort {
   using kind = Explicit;
   static constexpr const char* name = "sort";
@@ -43,6 +88,7 @@ struct Sort {
   }
   Tensors jvp(const Forward& f) const { return picked_tangents(f, axis); }
   Tensors vjp(const Reverse& r) const { return returned_cotangents(r, axis); }
+  Scalar element(ElementWriter& y) const { return sorted_element(y, axis, order_of(descending)); }
   Sort lifted() const { return {axis + 1, descending}; }
   static std::vector<Sample<Sort>> samples() {
     return {{{0, false}, {real_sample({4})}},
@@ -72,6 +118,7 @@ struct TopK {
   }
   Tensors jvp(const Forward& f) const { return picked_tangents(f, axis); }
   Tensors vjp(const Reverse& r) const { return returned_cotangents(r, axis); }
+  Scalar element(ElementWriter& y) const { return sorted_element(y, axis, order_of(largest)); }
   TopK lifted() const { return {axis + 1, count, largest}; }
   static std::vector<Sample<TopK>> samples() {
     return {{{0, 2, true}, {real_sample({4})}},
@@ -99,6 +146,7 @@ struct KthValue {
   }
   Tensors jvp(const Forward& f) const { return picked_tangents(f, axis); }
   Tensors vjp(const Reverse& r) const { return returned_cotangents(r, axis); }
+  Scalar element(ElementWriter& y) const { return sorted_element(y, axis, kernels::Order::ascending, place); }
   KthValue lifted() const { return {axis + 1, place}; }
   static std::vector<Sample<KthValue>> samples() {
     return {{{0, 2}, {real_sample({4})}}, {{1, 0}, {real_sample({2, 3})}}, {{0, 1}, {real_sample({3, 2})}}};
@@ -130,6 +178,12 @@ struct PickShared {
   Tensors vjp(const Reverse& r) const {
     return {r.cotangents[0] * even_share(r.inputs[0], r.outputs[0], {axis}), Tensor()};
   }
+  Scalar element(ElementWriter& y) const {
+    std::vector<Coordinate> where = y.coordinates(y.type(0).rank());
+    const Whole index = Whole::at(y.element_of(1, where));
+    where[at(axis)] = named(y, {name, {axis}, {}, false}, index, y.size(0, static_cast<int>(axis)));
+    return y.element_of(0, where);
+  }
   PickShared lifted() const { return {axis + 1}; }
   static std::vector<Sample<PickShared>> samples() {
     return {{{0}, {real_sample({4}), tensor(std::vector<std::int64_t>{2})}},
@@ -137,6 +191,9 @@ struct PickShared {
             {{0}, {real_sample({3, 2}), zeros({1, 2}, DType::int64)}}};
   }
 };
+
+[[maybe_unused]] const bool say_elements =
+    says_elements<Sort>() && says_elements<TopK>() && says_elements<KthValue>() && says_elements<PickShared>();
 
 std::pair<Tensor, Tensor> pair_of(Tensors outputs) { return {outputs[0], outputs[1]}; }
 

@@ -75,6 +75,13 @@ void check_all(const IndexPlace& place, Inputs in, std::size_t first) {
     check_indices(place, k, in[first + k], in[0], static_cast<std::int64_t>(k));
 }
 
+/// Whether the first index is the number of the lane, and of its row of the table: so it is where each example has a
+/// table of its own. `first`: the operand that is the first index.
+bool names_own_row(ElementWriter& y, std::span<const Coordinate> tuple, const Whole& index, int first) {
+  return !tuple.empty() && tuple[0].is_lane && index.scalar() == y.lane().scalar() &&
+         y.size(0, 0).scalar() == y.size(first, 0).scalar();
+}
+
 struct Take {
   using kind = Linear;
   static constexpr const char* name = "index";
@@ -89,6 +96,19 @@ struct Take {
   void eval(Outputs out, Inputs in) const {
     check_all(place, in, 1);
     kernels::take(out[0], in[0], in.subspan(1));
+  }
+  Scalar element(ElementWriter& y) const {
+    const int tuple_axes = y.type(1).rank();
+    const std::vector<Coordinate> tuple = y.coordinates(tuple_axes);
+    std::vector<Coordinate> where;
+    for (int k = 0; k < static_cast<int>(count()); ++k) {
+      const Whole index = Whole::at(y.element_of(1 + k, tuple));
+      if (k == 0 && names_own_row(y, tuple, index, 1)) where.push_back(tuple[0]);
+      else where.push_back(named(y, place, index, y.size(0, k)));
+    }
+    for (int i = static_cast<int>(count()); i < y.type(0).rank(); ++i)
+      where.push_back(y.coordinate(tuple_axes + i - static_cast<int>(count())));
+    return y.element_of(0, where);
   }
   Tensor transpose(int, const Tensor& ct, const Reverse& r) const {
     const Tensor begun = r.begun();
@@ -195,6 +215,41 @@ struct PutAt {
         [&](const Tensor& values) { return put_front(zeros_of(numbers), values, indices, false, place); },
         [&](const Tensor& numbered) { return take_front(numbered, indices, place); });
   }
+  /// Each element looks at all tuples that may name its place. Where examples have a table each, the first index is the
+  /// example's number: those of other examples name other places.
+  Scalar element(ElementWriter& y) const {
+    const auto indexed = static_cast<int>(count());
+    const std::vector<Coordinate> own = y.coordinates(y.type(0).rank());
+    const bool is_of_lane = indexed > 0 && own[0].is_lane;
+    const Shape& tuples = y.type(2).shape;
+    Scalar value = y.element_of(0, own);
+    std::int64_t looked_at = 1;
+    for (int i = is_of_lane ? 1 : 0; i < tuples.rank(); ++i) looked_at *= tuples[at(i)].raw();
+    for (int k = is_of_lane ? 1 : 0; k < indexed; ++k) {
+      if (own[at(k)].is_lane) return no_scalar;
+      if (looked_at * y.type(0).shape[at(k)].raw() > most_pairs_looked_at) return no_scalar;
+    }
+    if (is_of_lane && tuples.empty()) return no_scalar;
+    for (std::int64_t n = 0; n < looked_at; ++n) {
+      std::vector<Coordinate> from;  // of the value: the tuple, then the rest
+      std::int64_t step = looked_at;
+      for (int i = 0; i < tuples.rank(); ++i) {
+        if (i == 0 && is_of_lane) from.push_back(own[0]);
+        else step /= tuples[at(i)].raw(), from.emplace_back(n / step % tuples[at(i)].raw());
+      }
+      const std::span<const Coordinate> tuple(from.data(), at(tuples.rank()));
+      if (is_of_lane && !names_own_row(y, tuple, Whole::at(y.element_of(2, tuple)), 2)) return no_scalar;
+      TypedMask is_here = scalar::equal(Whole(0), Whole(0));
+      for (int k = is_of_lane ? 1 : 0; k < indexed; ++k) {
+        const Whole index = Whole::at(y.element_of(2 + k, tuple));
+        is_here = is_here && scalar::equal(named(y, place, index, y.size(0, k)).value(), own[at(k)].value());
+      }
+      std::vector<Coordinate> of_value(from);
+      of_value.insert(of_value.end(), own.begin() + indexed, own.end());
+      value = written(accumulate, y.type(0), is_here, value, y.element_of(1, of_value));
+    }
+    return value;
+  }
   BatchedOutputs batch(const Batch& b) const {
     const auto axes = static_cast<std::int64_t>(count());
     if (!any_mapped(b, 2)) {
@@ -224,6 +279,8 @@ std::vector<Sample<PutAt>> PutAt::samples() {
       {{false, {"sample", {0, 1}, {2, 3, 2}, true}}, {rand({2, 3, 2}), rand({2, 2}), places({1, 0}), places({2, 1})}},
       {{false, {"sample", {0}, {3, 2}, true}}, {rand({3, 2}), rand({4, 2}), places({2, 0, 2, -1})}}};
 }
+
+[[maybe_unused]] const bool say_elements = says_elements<Take>() && says_elements<PutAt>();
 
 std::vector<Tensor> broadcast_together(const char* op, std::span<const Tensor> indices) {
   Shape shape;

@@ -16,12 +16,14 @@
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "primitive/called.h"
+#include "random/drawn_scalars.h"
 
 namespace ricci {
 namespace {
 
 // ── what is drawn: `fill` gives elements [first, …) of a source, the last `whole_axes` axes together; `check` throws
-// where it cannot for a shape ──
+// where it cannot for a shape; `element` writes one of them down, of which a block of the source makes
+// `elements_of_block` ──
 
 struct Uniform {
   static constexpr const char* name = "rand";
@@ -33,6 +35,8 @@ struct Uniform {
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_uniform(out, source, first);
   }
+  std::int64_t elements_of_block() const { return dtype == DType::float64 ? 2 : 4; }
+  Scalar element(const DrawnElement& x) const { return uniform_scalar(x, dtype); }
 };
 
 struct Normal {
@@ -45,6 +49,8 @@ struct Normal {
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_normal(out, source, first);
   }
+  std::int64_t elements_of_block() const { return dtype == DType::float64 ? 2 : 4; }
+  Scalar element(const DrawnElement& x) const { return normal_scalar(x, dtype); }
 };
 
 struct Integers {
@@ -61,6 +67,8 @@ struct Integers {
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_integers(out, low, high, source, first);
   }
+  static constexpr std::int64_t elements_of_block() { return 2; }
+  Scalar element(const DrawnElement& x) const { return integer_scalar(x, low, high, dtype); }
 };
 
 /// As Integers, where a bound is a size of a recorded program.
@@ -106,6 +114,8 @@ struct Bits {
   void fill(Strided out, kernels::RandomSource source, std::uint64_t first) const {
     kernels::random_bits(out, source, first);
   }
+  static constexpr std::int64_t elements_of_block() { return 2; }
+  Scalar element(const DrawnElement& x) const { return x.word64(x.first).scalar(); }
 };
 
 // ── the primitives that draw it ──
@@ -123,6 +133,20 @@ int axes_of_parts(const Shape& shape, std::int64_t parts, int whole) {
     if (rows_in(shape, axes) % parts == 0) return axes;
   throw IndexError("the rows of " + to_string(shape) + " do not divide into " + std::to_string(parts) + " runs");
 }
+
+/// The element of a draw whose source, a seed and a stream, is the operand's row at `source`. no_scalar: lanes share
+/// blocks, or there are many elements of one lane: these are better drawn side by side.
+template <class Numbers>
+Scalar element_of_draw(const Numbers& numbers, ElementWriter& y, std::vector<Coordinate> source, std::uint64_t further,
+                       std::int64_t first, std::int64_t of_lane, bool is_of_many) {
+  if (of_lane % numbers.elements_of_block() != 0 || is_of_many) return no_scalar;
+  source.emplace_back(0);
+  const Whole seed = Whole::at(y.element_of(0, source));
+  source.back() = 1;
+  const Whole stream = Whole::at(y.element_of(0, source)) + Whole(further);
+  return numbers.element({seed, stream, first, of_lane, of_lane == 0 ? Whole(0) : y.lane()});
+}
+constexpr std::int64_t few_draws = 16;
 
 /// Equal parts of the rows of a row-major array, which its axes in front number.
 struct EqualParts {
@@ -219,6 +243,19 @@ struct DrawnByKey {
     for (std::int64_t i = 0; i < count; ++i)
       numbers.fill({parts.at(i).data, whole.dtype, shape.rank(), shape.host(), strides.data() + 1},
                    sources[static_cast<std::size_t>(i)], 0);
+  }
+  Scalar element(ElementWriter& y) const {
+    const int leading = y.type(0).rank() - 1;
+    std::vector<Coordinate> key;
+    for (int i = 0; i < leading; ++i) key.push_back(y.coordinate(i));
+    std::int64_t first = 0, of_lane = 0;
+    if (leading == 0 && !y.number_by_lane(first, of_lane)) return no_scalar;
+    for (int i = leading; leading > 0 && i < leading + shape.rank(); ++i) {
+      const Coordinate own = y.coordinate(i);
+      if (own.is_lane) return no_scalar;
+      first = first * shape[static_cast<std::size_t>(i - leading)].host() + own.number;
+    }
+    return element_of_draw(numbers, y, key, 0, first, of_lane, leading == 0 && of_lane == 0 && first >= few_draws);
   }
   DrawnByKey lifted() const { return *this; }
   static std::vector<Sample<DrawnByKey>> samples() {
@@ -338,6 +375,12 @@ struct DrawnAt {
     return {Type{numbers.dtype, shape}};
   }
   bool draws() const { return true; }
+  Scalar element(ElementWriter& y) const {
+    std::int64_t first = 0, of_lane = 0;
+    const bool are_all = which.starts.size() == 1 && which.starts[0] == 0;
+    if (!are_all || !y.number_by_lane(first, of_lane)) return no_scalar;
+    return element_of_draw(numbers, y, {}, draws_before, first, of_lane, of_lane == 0 && first >= few_draws);
+  }
   Tensors call(std::span<const Tensor> place) const {
     require_no_error_mode(Numbers::name);
     const DrawingExamples around;
@@ -358,6 +401,13 @@ struct DrawnAt {
     return {around.share_out(apply(drawn))};
   }
 };
+
+template <class Numbers>
+bool draws_say_elements() {
+  return says_elements<DrawnAt<Numbers>>() && says_elements<DrawnByKey<Numbers>>();
+}
+[[maybe_unused]] const bool say_elements = draws_say_elements<Uniform>() && draws_say_elements<Normal>() &&
+                                           draws_say_elements<Integers>() && draws_say_elements<Bits>();
 
 /// The draws of all examples together, of which each sees its own.
 template <class Numbers>

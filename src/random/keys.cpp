@@ -9,6 +9,7 @@
 #include "ops/patterns.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
+#include "random/drawn_scalars.h"
 
 namespace ricci {
 namespace {
@@ -42,11 +43,22 @@ struct ChildKey {
       ++source;
     }
   }
+  Scalar element(ElementWriter& y) const {
+    std::vector<Coordinate> key = y.coordinates(y.type(0).rank());
+    const bool is_stream = key.back().number == 1;
+    const Whole number = Whole::at(y.element_of(1, std::span(key.data(), key.size() - 1)));
+    key.back() = 0;
+    const Whole seed = Whole::at(y.element_of(0, key));
+    key.back() = 1;
+    return derived_scalar(seed, Whole::at(y.element_of(0, key)), number, purpose, is_stream);
+  }
   ChildKey lifted() const { return *this; }
   static std::vector<Sample<ChildKey>> samples() {
     return {{{Purpose::split}, {tensor({{7, -9}, {1, 2}}), tensor({3, 4})}}, {{Purpose::fold}, {tensor({5, 6}), 3}}};
   }
 };
+
+[[maybe_unused]] const bool says = says_elements<ChildKey>();
 
 /// A child for each of the keys and numbers, whose axes broadcast.
 Key children(const char* op, const Key& key, const Tensor& numbers, Purpose purpose) {
