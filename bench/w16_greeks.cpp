@@ -7,22 +7,13 @@
 #include "by_hand.h"
 #include "cases.h"
 #include "kernels/random_normal.h"
+#include "w16_path.h"
 
 namespace rc = ricci;
 using rc::Tensor;
+using namespace bench::greeks_of_path;
 
 namespace {
-
-constexpr std::int64_t dates = 64;
-constexpr double dt = 1.0 / dates, strike = 100;
-
-/// Discounted payoff of one path of normals z [64]; market: spot, rate, volatility.
-template <class Payoff>
-Tensor discounted(const Tensor& market, const Tensor& z, const Payoff& payoff) {
-  const Tensor spot = market[0], rate = market[1], volatility = market[2];
-  const Tensor logs = cumsum((rate - 0.5 * volatility * volatility) * dt + volatility * std::sqrt(dt) * z, 0);
-  return exp(-rate) * payoff((spot * exp(logs)).mean() - strike);
-}
 
 template <class Payoff>
 auto price_of(Payoff payoff) {
@@ -31,8 +22,6 @@ auto price_of(Payoff payoff) {
     return rc::vmap(one)(normals).mean();
   };
 }
-
-Tensor market() { return rc::tensor(std::vector<float>{100, 0.05F, 0.2F}); }
 
 std::pair<Tensor, Tensor> price_and_gradient(const Tensor& market, std::int64_t paths) {
   const Tensor normals = rc::randn({paths, dates});

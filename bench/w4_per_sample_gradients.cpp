@@ -2,31 +2,17 @@
 // written as three users would write it.
 #include "cases.h"
 #include "inputs.h"
+#include "w4_classifier.h"
 
 namespace rc = ricci;
 using bench::Net;
 using rc::Tensor;
+using namespace bench::classifier;
 
 namespace {
 
-/// Softmax cross-entropy of a batch or of one example. x: [..., 784], y: [..., 10] one-hot.
-Tensor loss(const Net& net, const Tensor& x, const Tensor& y) {
-  const Tensor hidden = relu(matmul(x, net[0].weight.t()) + net[0].bias);
-  const Tensor logits = matmul(hidden, net[1].weight.t()) + net[1].bias;
-  return (logsumexp(logits, -1) - (logits * y).sum(-1)).mean();
-}
-
 Net per_sample(const Net& net, const Tensor& x, const Tensor& y) {
   return rc::vmap(rc::grad(loss), {.in_dims = {rc::none, 0, 0}})(net, x, y);
-}
-
-/// What a gradient of this squared norm is multiplied by to have norm at most 1.
-Tensor clip_scale(const Tensor& squares) { return 1.0 / maximum(sqrt(squares), ones_like(squares)); }
-
-Tensor square_norm(const Net& gradient) {
-  Tensor squares = 0.0;
-  for (const Tensor& g : rc::leaves(gradient)) squares = squares + (g * g).sum();
-  return squares;
 }
 
 /// All gradients, their norms, a weighted sum.
@@ -39,12 +25,6 @@ Net dp_clip(const Net& net, const Tensor& x, const Tensor& y) {
   }
   const Tensor scale = clip_scale(squares) / 256.0;
   return rc::map_leaves([&scale](const Tensor& g) { return tensordot(scale, g, 1); }, gradients);
-}
-
-Net clipped_gradient(const Net& net, const Tensor& x, const Tensor& y) {
-  const Net gradient = rc::grad(loss)(net, x, y);
-  const Tensor scale = clip_scale(square_norm(gradient));
-  return rc::map_leaves([&scale](const Tensor& g) { return scale * g; }, gradient);
 }
 
 /// Clips inside the per-sample function, then averages.

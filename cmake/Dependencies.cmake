@@ -21,6 +21,27 @@ if(RICCI_COMPILE)
   find_library(RICCI_LLVM_LIBRARY NAMES LLVM-19 PATHS /usr/lib/llvm-19/lib NO_CACHE REQUIRED)
 endif()
 
+# An MPI of the system's, for the component mpi alone. Sanitizers and other processors do without, unless told.
+set(builds_mpi ${RICCI_MPI})
+if(RICCI_MPI STREQUAL AUTO AND (RICCI_SANITIZE OR CMAKE_CROSSCOMPILING))
+  set(builds_mpi OFF)
+endif()
+if(builds_mpi)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI COMPONENTS CXX QUIET)
+  if(NOT MPI_CXX_FOUND AND NOT RICCI_MPI STREQUAL AUTO)
+    message(FATAL_ERROR "RICCI_MPI is ON, but there is no MPI; Debian has it as libopenmpi-dev and openmpi-bin")
+  endif()
+  set(builds_mpi ${MPI_CXX_FOUND})
+endif()
+if(builds_mpi)  # how tests start ranks: Open MPI wants to be told of root, and of more ranks than processors
+  set(RICCI_MPIRUN ${MPIEXEC_EXECUTABLE})
+  if(MPI_CXX_LIBRARY_VERSION_STRING MATCHES "Open MPI" OR MPI_CXX_INCLUDE_DIRS MATCHES openmpi)
+    list(APPEND RICCI_MPIRUN --oversubscribe --bind-to none)
+    set(RICCI_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 RICCI_THREADS=1)
+  endif()
+endif()
+
 # libbacktrace lives in gcc's own directory. Its header is copied out: the headers beside it belong to gcc alone.
 if(CMAKE_CROSSCOMPILING)
   set(RICCI_GXX ${CMAKE_CXX_COMPILER})

@@ -15,44 +15,14 @@
 #include <stdexcept>
 #include <string>
 
-#include "digits.h"
+#include "digit_classifier.h"
 #include "gaussian_accountant.h"
 
 namespace rc = ricci;
+using digits::Mlp;
 using rc::Tensor;
 
 namespace {
-
-// ── the model: a struct, and functions of it ──
-
-struct Linear {
-  Tensor weight, bias;  // [out, in], [out]
-};
-
-struct Mlp {
-  Linear hidden, output;
-};
-
-Linear make_linear(std::int64_t in, std::int64_t out, rc::Generator& random) {
-  return {rc::randn({out, in}, {.generator = random}) / std::sqrt(static_cast<double>(in)), rc::zeros({out})};
-}
-
-Mlp make_mlp(std::int64_t width, rc::Generator& random) {
-  return {make_linear(digits::pixels, width, random), make_linear(width, digits::classes, random)};
-}
-
-/// x: [64] gives [10], [batch, 64] gives [batch, 10].
-Tensor predict(const Mlp& mlp, const Tensor& x) {
-  const Tensor hidden = rc::relu(rc::linear(x, mlp.hidden.weight, mlp.hidden.bias));
-  return rc::linear(hidden, mlp.output.weight, mlp.output.bias);
-}
-
-Tensor loss(const Mlp& mlp, const Tensor& x, const Tensor& y) { return rc::cross_entropy(predict(mlp, x), y); }
-
-double accuracy(const Mlp& mlp, const digits::Examples& data) {
-  const Tensor hits = predict(mlp, data.images).argmax(-1) == data.labels;
-  return hits.to(rc::float64).mean().item<double>();
-}
 
 // ── one private step ──
 
@@ -63,7 +33,7 @@ struct Clipped {
 
 /// All samples at once: `loss` is written for one sample, vmap gives every parameter's gradient a leading batch axis.
 Clipped clipped_gradients(const Mlp& mlp, const Tensor& x, const Tensor& y, double clip) {
-  const auto each_sample = rc::vmap(rc::value_and_grad(loss), {.in_dims = {rc::none, 0, 0}});
+  const auto each_sample = rc::vmap(rc::value_and_grad(digits::loss), {.in_dims = {rc::none, 0, 0}});
   const auto [losses, gradients] = each_sample(mlp, x, y);
   Tensor squared_norms = rc::zeros_like(losses);
   for (const Tensor& g : rc::leaves(gradients)) squared_norms = squared_norms + g.square().flatten(1, -1).sum(1);
@@ -75,7 +45,7 @@ Clipped clipped_gradients(const Mlp& mlp, const Tensor& x, const Tensor& y, doub
 Clipped clipped_gradients_by_loop(const Mlp& mlp, const Tensor& x, const Tensor& y, double clip) {
   Clipped result{rc::map_leaves([](const Tensor& p) { return rc::zeros_like(p); }, mlp), rc::zeros({x.size(0)})};
   for (std::int64_t i = 0; i < x.size(0); ++i) {
-    const auto [value, gradients] = rc::value_and_grad(loss)(mlp, x[i], y[i]);
+    const auto [value, gradients] = rc::value_and_grad(digits::loss)(mlp, x[i], y[i]);
     Tensor squared_norm = 0.0;
     for (const Tensor& g : rc::leaves(gradients)) squared_norm = squared_norm + g.square().sum();
     const Tensor scale = rc::clamp_max(clip / squared_norm.sqrt(), 1.0);
@@ -94,23 +64,13 @@ struct Settings {
   bool quick = false;
 };
 
-/// Gradient descent on (sum + noise) / batch. The divisor is the expected size of a batch, as the accountant requires.
 Mlp updated(const Mlp& mlp, const Mlp& gradients, const Settings& settings, rc::Generator& random) {
   const double spread = settings.noise > 0 ? settings.noise * settings.clip : 0;
-  const double rate = settings.rate / static_cast<double>(settings.batch);
-  const auto descend = [&](const Tensor& p, const Tensor& sum) {
-    return p - rate * (sum + spread * rc::randn(p.shape(), {.generator = random}));
-  };
-  return rc::map_leaves(descend, mlp, gradients);
+  return digits::noisy_step(mlp, gradients, settings.rate / static_cast<double>(settings.batch), spread, random);
 }
 
 double sampling_probability(const Settings& settings, const digits::Examples& data) {
   return static_cast<double>(settings.batch) / static_cast<double>(data.labels.size(0));
-}
-
-/// Poisson sampling: each example is in with probability `probability`, independently. int64 [size of the batch]
-Tensor sample_batch(std::int64_t examples, double probability, rc::Generator& random) {
-  return rc::nonzero(rc::rand({examples}, {.generator = random}) < probability).flatten();
 }
 
 // ── the run ──
@@ -140,11 +100,11 @@ Trained train(const digits::Examples& data, const Settings& settings) {
   rc::Generator random(settings.seed);
   const std::int64_t examples = data.labels.size(0);
   const double probability = sampling_probability(settings, data);
-  Trained result{make_mlp(settings.width, random)};
+  Trained result{digits::make_mlp(settings.width, random)};
   result.steps = std::max<std::int64_t>(1, std::llround(settings.epochs / probability));
   for (std::int64_t step = 1; step <= result.steps; ++step) {
     const double start = seconds();
-    const Tensor chosen = sample_batch(examples, probability, random);
+    const Tensor chosen = digits::sample_batch(examples, probability, random);
     const Tensor x = data.images.index_select(0, chosen), y = data.labels.index_select(0, chosen);
     const Clipped clipped = clipped_gradients(result.mlp, x, y, settings.clip);
     result.mlp = updated(result.mlp, clipped.gradients, settings, random);
@@ -190,7 +150,7 @@ void run(const Settings& settings) {
   const Trained trained = train(data.train, settings);
   for (const Tensor& p : rc::leaves(trained.mlp)) require(bool(rc::isfinite(p).all()), "all parameters are finite");
 
-  const double correct = accuracy(trained.mlp, data.test);
+  const double correct = digits::accuracy(trained.mlp, data.test);
   const double epsilon = accountant::epsilon(sampling_probability(settings, data.train), settings.noise,
                                              static_cast<double>(trained.steps), settings.delta);
   std::printf("test accuracy      %.4f\n", correct);

@@ -10,6 +10,7 @@
 #include "primitive/wording.h"
 #include "ricci/tree/match_dims.h"
 #include "transforms/arguments.h"
+#include "transforms/block.h"
 
 namespace ricci::runs {
 
@@ -78,6 +79,8 @@ struct BatchRun::State {
   std::vector<Tensor> given;  // the arguments' leaves
   GivenArguments unmapped;    // those that all examples share
   Size size = 0;
+  std::int64_t ahead = 0;     // examples of a larger run, of which this one is a block, in front of these
+  std::optional<Size> whole;  // the examples of that run; none: it is this one
   std::int64_t entry_axis = 0;
   std::int64_t from = 0;  // first example of the running chunk
   Size count = 0;         // of the running chunk
@@ -88,6 +91,14 @@ struct BatchRun::State {
   std::unique_ptr<BatchInterpreter> interpreter;
   tree::Structure result_structure;
   std::vector<Part> parts;
+
+  static State& of(BatchRun& run) { return *run.state_; }
+  // Defined here, where a BatchRun's state can be named; `used`, as nobody in this file calls it.
+  [[gnu::used]] friend void number_as_block(BatchRun& run, std::int64_t first, Size count) {
+    State& s = of(run);
+    s.ahead = first;
+    s.whole = count;
+  }
 
   void match(const tree::Walk& arguments);
   /// With none for the whole of out_dims, the function may return nothing that is stacked.
@@ -274,10 +285,12 @@ bool BatchRun::enter(const tree::Walk& arguments) {
   }
   Entry entry = entry_of("vmap", s.where);
   entry.axis = s.entry_axis;
-  entry.size = s.size.hint();
+  const Size examples_of_run = s.whole.value_or(s.size);
+  entry.size = examples_of_run.hint();
   const Parts parts = s.options.lanes == Lanes::split ? Parts::values : s.ragged ? Parts::sizes : Parts::nowhere;
   if (s.parts.size() > 0) s.streams.restart();
-  const Examples examples{.count = s.size, .first = s.from, .randomness = s.options.randomness, .streams = &s.streams};
+  const Examples examples{
+      .count = examples_of_run, .first = s.ahead + s.from, .randomness = s.options.randomness, .streams = &s.streams};
   s.interpreter = std::make_unique<BatchInterpreter>(s.count, entry, examples, parts, s.options.max_groups);
   s.level = s.interpreter->level;
   if (group) group = make_lanes(s.level, nullptr, group->numbers);

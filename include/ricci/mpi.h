@@ -1,0 +1,314 @@
+// One program on many machines: every rank of an MPI program runs the same C++, and vmap, sums and gathers work across
+// them. A part of its own: find_package(Ricci COMPONENTS mpi), Ricci::mpi; ricci.h does not include it.
+//
+// Two kinds of value meet here. A **shared** value is the same on every rank: parameters, a seed, a total. An **own**
+// value is what each rank has for itself: its rows, and what it computes of them. `replicated` makes an own value of a
+// shared one, `sum` a shared one of own ones; `mpi::vmap` and `sum_over` do both for you. Derivatives follow this
+// rule: the cotangent of a shared value is shared too.
+//
+// Every rank makes the same calls of this page, in the same order, with the same types. Where ranks differ, all of them
+// get an error that says which rank has what. Where one rank throws inside mpi::vmap or sum_over, all throw its text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "ricci/function/closure.h"
+#include "ricci/transforms.h"
+#include "ricci/tree.h"
+
+namespace ricci::mpi {
+
+struct WorldState;
+
+struct SessionOptions {
+  /// Compare what the ranks call, and with which types, before data moves: one message of 48 bytes to each other rank.
+  /// Without it, `sum`, `broadcast` and derivatives save that message, and ranks that differ there have no defined
+  /// result; they may wait for ever. The environment's RICCI_MPI_CHECK=off leaves it out too. The same on every rank.
+  bool checks = true;
+};
+
+/// MPI, from here to the end of main. An exception that leaves main on one rank prints its text and ends all ranks.
+/// Where another thread than this one calls MPI, only one may at a time. ValueError if there is a Session already.
+///   int main(int argc, char** argv) { rc::mpi::Session session(argc, argv); … }
+class Session {
+ public:
+  Session(int& argc, char**& argv, SessionOptions options = {}) : Session(&argc, &argv, options) {}
+  explicit Session(SessionOptions options = {}) : Session(nullptr, nullptr, options) {}
+  Session(const Session&) = delete;
+  ~Session();
+
+ private:
+  Session(int* argc, char*** argv, SessionOptions options);
+  struct State;
+  Owned<State> state_;
+};
+
+/// What this rank has sent to others through one World.
+struct Traffic {
+  std::int64_t calls = 0;  ///< of MPI, each of which every rank makes together
+  std::int64_t bytes = 0;  ///< that left this rank, counted once for each rank that needs them
+};
+
+/// A group of ranks. Copies are one World.
+///   rc::mpi::World world;  std::cout << world.rank() << " of " << world.size();
+class World {
+ public:
+  /// All ranks. ValueError where no Session lives.
+  World();
+  explicit World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
+  int rank() const;
+  int size() const;
+  /// The ranks of this world that give the same color, in their order here. All ranks call it together. ValueError if
+  /// the color is negative.
+  ///   rc::mpi::World row = world.split(world.rank() / 4);
+  World split(int color) const;
+  Traffic traffic() const;
+  const std::shared_ptr<WorldState>& state() const { return state_; }
+  friend bool operator==(const World& a, const World& b) { return a.state_ == b.state_; }
+
+ private:
+  std::shared_ptr<WorldState> state_;
+};
+
+/// Whether the rows of all ranks are meant, or those of this rank alone.
+enum class Rows : std::uint8_t { all, mine };
+inline constexpr Rows all_rows = Rows::all, my_rows = Rows::mine;
+
+/// As rc::VmapOptions, and which rows come in and go out.
+struct VmapOptions {
+  Dims in_dims = 0;
+  Dims out_dims = 0;
+  Randomness randomness = Randomness::error;
+  std::optional<std::int64_t> chunk_size = {};  ///< of this rank's examples
+  Rows rows = all_rows;     ///< all_rows: every rank gives all examples; my_rows: each gives its own, in rank order
+  Rows results = all_rows;  ///< all_rows: every rank gets the results of all examples; my_rows: those of its own
+  Lanes lanes = Lanes::together;
+  std::int64_t max_groups = 65536;
+};
+
+// ── what the templates below are written with; not for users ──
+
+namespace runs {
+
+using ricci::runs::Place;
+
+/// A function that computes with own values: what it is called with, and what becomes of what it throws.
+class OwnRun {
+ public:
+  OwnRun(const char* name, const World& world, Place where) : name_(name), world_(world), where_(where) {}
+  const char* name() const { return name_; }
+  /// Leaves of shared values become own ones.
+  void replicate(const tree::Walk& shared) const;
+  /// Whether what the function captures must become arguments: where a derivative may be asked for later.
+  bool writes_down() const;
+  /// The function's result, from the function written down; what it captures is shared.
+  void compute(const function::Closure& function, const tree::Walk& arguments, const tree::Walk& result) const;
+  /// In a handler: all ranks of the world throw what this one has caught.
+  [[noreturn]] void fail() const;
+
+ protected:
+  const char* name_;
+  World world_;
+  Place where_;
+};
+
+/// One call of mpi::vmap.
+class MapRun : public OwnRun {
+ public:
+  /// The arguments' leaves become this rank's own.
+  MapRun(const tree::Walk& arguments, const VmapOptions& options, const World& world, Place where);
+  /// The vmap of this rank's examples.
+  const ricci::VmapOptions& plain() const { return plain_; }
+  void number(ricci::runs::BatchRun& run) const;
+  /// The leaves, of this rank's examples, become what the options say.
+  void finish(const tree::Walk& result) const;
+
+ private:
+  void take_rows(const tree::Walk& arguments, const std::vector<Dim>& dims);
+
+  VmapOptions options_;
+  ricci::VmapOptions plain_;
+  bool inside_own_;  // the arguments are own values already, and so are the results
+  std::vector<std::int64_t> counts_;
+  std::int64_t first_ = 0, all_ = 0;
+};
+
+/// While it lives, a function computes with own values of this world's ranks: each with its own examples, or all with
+/// the same calls.
+class OwnValues {
+ public:
+  enum class Of : std::uint8_t { examples, ranks };
+  OwnValues(const World& world, Of of);
+  OwnValues(const OwnValues&) = delete;
+  ~OwnValues();
+
+  const World world;
+  const Of of;
+  const OwnValues* const outer;
+};
+
+template <class F, class... A>
+auto call(const OwnRun& run, const World& world, OwnValues::Of of, const F& f, std::tuple<A...>& arguments) {
+  using R = ricci::call::result_t<F, A...>;
+  static_assert(!std::is_void_v<R>, "ricci: mpi::sum_over: the function must return a Tensor, or a tree of Tensors");
+  try {
+    const bool writes_down = run.writes_down();
+    const OwnValues inside(world, of);
+    if (!writes_down) return R(ricci::call::invoke(f, arguments));
+    std::optional<R> result;
+    const function::Closure closure = function::write_down(run.name(), f, arguments, result);
+    run.compute(closure, ricci::call::walk(arguments), ricci::call::walk(*result));
+    return R(*std::move(result));
+  } catch (...) { run.fail(); }
+}
+
+void sum(const tree::Walk& leaves, const World& world);
+void replicate(const tree::Walk& leaves, const World& world);
+void broadcast(const tree::Walk& leaves, const World& world, int root);
+void gather(const tree::Walk& leaves, const World& world, int root);
+void all_gather(const tree::Walk& leaves, const World& world);
+void scatter_rows(const tree::Walk& leaves, const World& world, int root);
+
+}  // namespace runs
+
+/// What mpi::vmap returns.
+template <class F>
+struct Vmapped {
+  F f;
+  VmapOptions options;
+  World world;
+  where_t where;
+
+  template <class... A>
+  auto operator()(const A&... a) const {
+    std::tuple<std::decay_t<const A>...> mine(a...);
+    const runs::MapRun run(call::walk(mine), options, world, where);
+    const auto map_mine = [&](const std::decay_t<const A>&... own) {
+      const std::tuple<std::decay_t<const A>...> given(own...);
+      auto shown = given;
+      ricci::runs::BatchRun batch(call::walk(shown), run.plain(), where);
+      run.number(batch);
+      auto result = call::run_examples(batch, f, given, shown);
+      batch.finish(call::walk(result));
+      return result;
+    };
+    auto result = runs::call(run, world, runs::OwnValues::Of::examples, map_mine, mine);
+    run.finish(call::walk(result));
+    return result;
+  }
+};
+
+/// rc::vmap, whose examples are shared out to the ranks: each runs one contiguous block of them. The draws of example i
+/// are those of example i in one process, so the results are the same bits for any number of ranks and any chunk_size.
+/// Unmapped arguments, and what f captures, are shared values. What f writes to its arguments stays in f. The default
+/// generator is kept together; one of your own must be drawn from on every rank, as often as on the others.
+/// All ranks call it together; the last blocks may be empty. Where a derivative by reverse mode is taken around it, or
+/// a program recorded, f is recorded. Throws what rc::vmap throws, on every rank. ValueError if the ranks' arguments,
+/// options, results or generators differ; TransformError in a function that mpi::vmap runs, or that only some
+/// examples of a vmap run.
+///   Tensor prices = rc::mpi::vmap(price, {.in_dims = {rc::none, 0}}, world)(market, paths);
+template <class F>
+Vmapped<F> vmap(F f, VmapOptions options = {}, World world = World(), where_t where = where_t::current()) {
+  return {std::move(f), std::move(options), std::move(world), where};
+}
+inline Vmapped<Unary*> vmap(Unary* f, VmapOptions options = {}, World world = World(),
+                            where_t where = where_t::current()) {
+  return {f, std::move(options), std::move(world), where};
+}
+template <class = void>
+Vmapped<Binary*> vmap(Binary* f, VmapOptions options = {}, World world = World(), where_t where = where_t::current()) {
+  return {f, std::move(options), std::move(world), where};
+}
+
+/// Each Tensor's sum over the ranks, on every rank, added up in the order of the ranks: ((x₀ + x₁) + x₂) + …. A shared
+/// value; its transpose is `replicated`. ValueError if the trees or types differ between ranks; TypeError for bool.
+///   Tensor total = rc::mpi::sum(mine, world);
+template <class T>
+T sum(T tree, const World& world = World()) {
+  runs::sum(call::walk(tree), world);
+  return tree;
+}
+
+/// The same values, as own ones. Nothing is sent. Its transpose is `sum`: use it where shared values meet own ones
+/// under a derivative, so that every rank's share is added up. mpi::vmap and sum_over do so themselves.
+///   auto own = rc::mpi::replicated(parameters, world);
+template <class T>
+T replicated(T tree, const World& world = World()) {
+  runs::replicate(call::walk(tree), world);
+  return tree;
+}
+
+/// The root's values on every rank: a shared value. All ranks give the same types. ValueError if root is no rank.
+///   parameters = rc::mpi::broadcast(parameters, world);
+template <class T>
+T broadcast(T tree, const World& world = World(), int root = 0) {
+  runs::broadcast(call::walk(tree), world, root);
+  return tree;
+}
+
+/// Each Tensor's rows, of all ranks in their order, at the root: [rows of all, …]; [0, …] on the other ranks. Ranks may
+/// have different numbers of rows; on one rank, all Tensors have the same. ValueError for a Tensor without axes.
+///   Tensor all = rc::mpi::gather(mine, world);
+template <class T>
+T gather(T tree, const World& world = World(), int root = 0) {
+  runs::gather(call::walk(tree), world, root);
+  return tree;
+}
+
+/// The same on every rank: a shared value.
+template <class T>
+T all_gather(T tree, const World& world = World()) {
+  runs::all_gather(call::walk(tree), world);
+  return tree;
+}
+
+/// The block of the root's rows that mpi::vmap gives this rank: [own rows, …]. What the other ranks pass tells dtypes
+/// and the other axes; its rows do not count.
+///   Tensor mine = rc::mpi::scatter_rows(world.rank() == 0 ? load() : rc::zeros({0, 784}), world);
+template <class T>
+T scatter_rows(T tree, const World& world = World(), int root = 0) {
+  runs::scatter_rows(call::walk(tree), world, root);
+  return tree;
+}
+
+/// Returns when all ranks have called it.
+void barrier(const World& world = World());
+
+/// The rows of `count` that mpi::vmap gives this rank: from `first`, `count` of them.
+struct Block {
+  std::int64_t first = 0, count = 0;
+};
+Block block_of(std::int64_t count, const World& world = World());
+
+/// What sum_over returns.
+template <class F>
+struct SummedOver {
+  F f;
+  World world;
+  where_t where;
+
+  template <class S, class... A>
+  auto operator()(const S& shared, const A&... rows) const {
+    const runs::OwnRun run("mpi::sum_over", world, where);
+    std::tuple<S, A...> arguments(shared, rows...);
+    run.replicate(call::walk(std::get<0>(arguments)));
+    return sum(runs::call(run, world, runs::OwnValues::Of::ranks, f, arguments), world);
+  }
+};
+
+/// Σ over the ranks of f(shared, rows…), where `shared` is the same on every rank and the rows are each rank's own. The
+/// result is shared, and has every derivative by `shared`: a Hessian is that of the whole data. What f captures counts
+/// as shared too; where a derivative by reverse mode is taken around it, f is recorded.
+///   auto total = rc::mpi::sum_over(loss, world);  auto g = rc::grad(total)(parameters, my_x, my_y);
+template <class F>
+SummedOver<F> sum_over(F f, World world = World(), where_t where = where_t::current()) {
+  return {std::move(f), std::move(world), where};
+}
+
+}  // namespace ricci::mpi

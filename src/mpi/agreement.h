@@ -1,0 +1,29 @@
+// How ranks agree before data moves: each says what it calls and on what, or that it has failed, and all hear it. So a
+// rank that throws meets the others where they wait for it, and none waits for ever.
+// Knows nothing of tensors. Start with `agree`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpi/world.h"
+
+namespace ricci::mpi {
+
+/// What a rank tells the others beside what it calls: counts of rows, positions of generators.
+using Numbers = std::array<std::int64_t, 2>;
+
+/// All ranks call `call` on `about`; gives the numbers of each. On every rank it throws what a rank has thrown, in the
+/// class of that, or ValueError where ranks call different things.
+std::vector<Numbers> agree(WorldState& world, const std::string& call, const std::string& about, Numbers mine = {});
+
+/// In a handler: tells the other ranks what this one has caught; all throw. Throws on what they have all thrown.
+[[noreturn]] void fail(WorldState& world);
+
+/// Tells the others that this rank leaves the session, and waits until all do; what they call meanwhile is an error
+/// there. Where an exception ends this rank and the others do not come within 10 s, the process ends, and with it all.
+void leave(WorldState& world, bool by_exception);
+
+}  // namespace ricci::mpi

@@ -1,0 +1,342 @@
+// The compiled side of ricci/mpi.h: trees of tensors across ranks, mpi::vmap, and functions of own values.
+#include <algorithm>
+#include <map>
+
+#include "mpi/agreement.h"
+#include "mpi/operations.h"
+#include "primitive/interpreter.h"
+#include "primitive/writing.h"
+#include "ricci/primitive.h"
+#include "ricci/random.h"
+#include "ricci/tree/match_dims.h"
+#include "transforms/arguments.h"
+#include "transforms/block.h"
+
+namespace ricci::mpi {
+
+Block block_of(std::int64_t count, const World& world) {
+  const std::int64_t first = block_begin(count, world.rank(), world.size());
+  return {first, block_begin(count, world.rank() + 1, world.size()) - first};
+}
+
+namespace runs {
+namespace {
+
+/// `check()`, whose errors all ranks throw.
+template <class Check>
+auto together(const World& world, const Check& check) {
+  try {
+    return check();
+  } catch (...) { fail(*world.state()); }
+}
+
+/// The leaves that are defined, for one operation each, or for several by dtype.
+std::vector<Tensor*> defined(const tree::Walk& leaves) {
+  std::vector<Tensor*> found;
+  for (Tensor* leaf : leaves.leaves)
+    if (leaf->defined()) found.push_back(leaf);
+  return found;
+}
+
+/// `change(some)` on at most `max_operands` leaves of one dtype at a time.
+template <class Change>
+void by_dtype(const tree::Walk& leaves, const Change& change) {
+  std::map<DType, std::vector<Tensor*>> groups;
+  for (Tensor* leaf : defined(leaves)) groups[type_of(*leaf).dtype].push_back(leaf);
+  for (auto& [dtype, group] : groups)
+    for (std::size_t from = 0; from < group.size(); from += max_operands) {
+      const std::size_t until = std::min(group.size(), from + max_operands);
+      Tensors some;
+      for (std::size_t i = from; i < until; ++i) some.push_back(*group[i]);
+      const Tensors changed = change(std::span<const Tensor>(some.data(), some.size()));
+      for (std::size_t i = from; i < until; ++i) *group[i] = changed[i - from];
+    }
+}
+
+/// Whether a derivative may be asked of it, so that an identity is more than the value.
+bool may_have_derivative(const Tensor& x) { return is_differentiable(type_of(x).dtype) && value_of(x)->level != 0; }
+
+/// What is shared becomes an own value where these are.
+void own_if_inside(const tree::Walk& leaves, const World& world) {
+  if (are_own_values(world)) replicate(leaves, world);
+}
+
+/// A call of the page on this tree; `more` is what must agree beside it.
+std::vector<Numbers> begin(const char* call, const World& world, const std::string& about, Numbers mine = {}) {
+  require_place(call, *world.state());
+  return agree(*world.state(), call, about, mine);
+}
+void begin_checked(const char* call, const World& world, const tree::Walk& leaves, const std::string& more = "") {
+  require_place(call, *world.state());
+  if (checks_calls()) agree(*world.state(), call, tree::to_string(leaves) + more);
+}
+
+void require_root(const char* call, const World& world, int root) {
+  if (root < 0 || root >= world.size())
+    throw ValueError(std::string(call) + ": the root is " + std::to_string(root) + "; it must be a rank, from 0 to " +
+                     std::to_string(world.size() - 1));
+}
+
+std::string type_text(const Tensor& leaf, std::optional<std::int64_t> open_axis) {
+  if (!leaf.defined()) return "undefined";
+  const Type type = type_of(leaf);
+  std::string text = short_name(type.dtype);
+  text += '[';
+  for (std::int64_t axis = 0; axis < type.rank(); ++axis) {
+    if (axis > 0) text += ',';
+    text += axis == open_axis ? "rows" : to_string(Shape{type.shape[static_cast<std::size_t>(axis)]});
+    if (axis != open_axis) {
+      const std::size_t at = text.rfind('[');
+      text.erase(at, 1);
+      text.pop_back();
+    }
+  }
+  return text + ']';
+}
+
+/// The tree, and its types, of which the ranks' rows may differ.
+std::string text_with_rows(const tree::Walk& leaves, const std::vector<Dim>& axes) {
+  std::string text = tree::Structure(leaves).to_string() + " of ";
+  for (std::size_t i = 0; i < leaves.leaves.size(); ++i)
+    text += (i == 0 ? "" : ", ") + type_text(*leaves.leaves[i], axes[i]);
+  return text;
+}
+
+/// How many rows the leaves have along axis 0. Throws unless all have as many.
+std::int64_t rows_of_all(const char* call, const tree::Walk& leaves) {
+  std::optional<std::int64_t> rows;
+  for (std::size_t i = 0; i < leaves.leaves.size(); ++i) {
+    if (!leaves.leaves[i]->defined()) continue;
+    const Type type = type_of(*leaves.leaves[i]);
+    if (type.rank() == 0)
+      throw ValueError(std::string(call) + ": " + tree::described(leaves, i) +
+                       ", without an axis for the rows; give it one by unsqueeze(0)");
+    const std::int64_t here = type.shape[0].host();
+    if (rows && *rows != here)
+      throw ValueError(std::string(call) + ": " + tree::described(leaves, i) + ", where others have " +
+                       std::to_string(*rows) + " rows; all tensors of the tree must have equally many");
+    rows = here;
+  }
+  return rows.value_or(0);
+}
+
+std::vector<Dim> all_axis_0(const tree::Walk& leaves) { return std::vector<Dim>(leaves.leaves.size(), Dim(0)); }
+
+Counts counts_of(const std::vector<Numbers>& numbers) {
+  Counts counts;
+  for (const Numbers& n : numbers) counts.push_back(n[0]);
+  return counts;
+}
+
+/// Where the generator is: its next position, which stays the next.
+std::int64_t position_of(const Generator& generator) {
+  Generator copy = generator;
+  return static_cast<std::int64_t>(copy.next());
+}
+
+}  // namespace
+
+// ── trees across ranks ──
+
+void sum(const tree::Walk& leaves, const World& world) {
+  begin_checked("mpi::sum", world, leaves);
+  const Agreed agreed;
+  by_dtype(leaves, [&](std::span<const Tensor> some) { return sums(some, world); });
+  own_if_inside(leaves, world);
+}
+
+void replicate(const tree::Walk& leaves, const World& world) {
+  by_dtype(leaves, [&](std::span<const Tensor> some) {
+    const bool has_derivative = std::any_of(some.begin(), some.end(), may_have_derivative);
+    return has_derivative ? replicas(some, world) : Tensors(some.begin(), some.end());
+  });
+}
+
+void broadcast(const tree::Walk& leaves, const World& world, int root) {
+  begin_checked("mpi::broadcast", world, leaves, " from rank " + std::to_string(root));
+  require_root("mpi::broadcast", world, root);
+  const Agreed agreed;
+  for (Tensor* leaf : defined(leaves)) *leaf = of_root(*leaf, root, world);
+  own_if_inside(leaves, world);
+}
+
+void gather(const tree::Walk& leaves, const World& world, int root) {
+  const std::int64_t mine = together(world, [&] { return rows_of_all("mpi::gather", leaves); });
+  const std::string about = text_with_rows(leaves, all_axis_0(leaves)) + " to rank " + std::to_string(root);
+  const Counts counts = counts_of(begin("mpi::gather", world, about, {mine}));
+  require_root("mpi::gather", world, root);
+  const Agreed agreed;
+  for (Tensor* leaf : defined(leaves)) *leaf = rows_to_root(*leaf, counts, root, world);
+}
+
+void all_gather(const tree::Walk& leaves, const World& world) {
+  const std::int64_t mine = together(world, [&] { return rows_of_all("mpi::all_gather", leaves); });
+  const Counts counts = counts_of(begin("mpi::all_gather", world, text_with_rows(leaves, all_axis_0(leaves)), {mine}));
+  const Agreed agreed;
+  for (Tensor* leaf : defined(leaves)) *leaf = gathered(*leaf, counts, world);
+  own_if_inside(leaves, world);
+}
+
+void scatter_rows(const tree::Walk& leaves, const World& world, int root) {
+  const std::int64_t mine = together(world, [&] { return rows_of_all("mpi::scatter_rows", leaves); });
+  const std::string about = text_with_rows(leaves, all_axis_0(leaves)) + " from rank " + std::to_string(root);
+  const std::vector<Numbers> numbers = begin("mpi::scatter_rows", world, about, {mine});
+  require_root("mpi::scatter_rows", world, root);
+  const Counts counts = counts_of_blocks(numbers[static_cast<std::size_t>(root)][0], *world.state());
+  const Agreed agreed;
+  for (Tensor* leaf : defined(leaves)) {
+    const Tensor rows = world.rank() == root ? *leaf : narrow(*leaf, 0, 0, 0);
+    *leaf = rows_from_root(rows, counts, root, world);
+  }
+}
+
+// ── functions of own values ──
+
+void OwnRun::replicate(const tree::Walk& shared) const { runs::replicate(shared, world_); }
+
+/// Inside own values of these ranks, what the function captures is one already.
+bool OwnRun::writes_down() const {
+  if (are_own_values(world_)) return false;
+  for (const Interpreter* i = innermost; i; i = i->parent)
+    if (i->kind == ValueKind::taped || i->kind == ValueKind::recorded) return true;
+  return false;
+}
+
+void OwnRun::compute(const function::Closure& function, const tree::Walk& arguments, const tree::Walk& result) const {
+  std::vector<Tensor> captured = function.captured;
+  tree::Walk captured_leaves;
+  for (Tensor& leaf : captured) captured_leaves.tensor(&leaf);
+  runs::replicate(captured_leaves, world_);
+  Tensors inputs = function::defined_leaves(arguments);
+  inputs.append(captured.begin(), captured.end());
+  const std::vector<Tensor> outputs = function.program(std::span<const Tensor>(inputs.data(), inputs.size()));
+  std::span<const Tensor> left(outputs);
+  function::write_leaves(left, result);
+}
+
+void OwnRun::fail() const { mpi::fail(*world_.state()); }
+
+// ── mpi::vmap ──
+
+namespace {
+
+constexpr tree::DimsWords in_dims_words = {"vmap", "in_dims", "the arguments", "are", true};
+constexpr tree::DimsWords out_dims_words = {"vmap", "out_dims", "the result", "is", false};
+
+ricci::VmapOptions plain_options(const VmapOptions& options) {
+  return {.in_dims = options.in_dims,
+          .out_dims = options.out_dims,
+          .randomness = options.randomness,
+          .chunk_size = options.chunk_size,
+          .lanes = options.lanes,
+          .max_groups = options.max_groups};
+}
+
+std::int64_t wrapped(std::int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }
+
+/// The axes that are mapped, counted from the front. Throws what rc::vmap throws.
+std::vector<Dim> mapped_axes(const tree::Walk& arguments, const ricci::VmapOptions& options, Place where) {
+  const ricci::runs::BatchRun throws(arguments, options, where);
+  std::vector<Dim> axes = tree::match_dims(options.in_dims, arguments, in_dims_words);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (axes[i]) axes[i] = wrapped(*axes[i], type_of(*arguments.leaves[i]).rank());
+  return axes;
+}
+
+/// `change`, which works along axis 0, along another.
+template <class Change>
+Tensor along(std::int64_t axis, const Tensor& x, const Change& change) {
+  return axis == 0 ? change(x) : movedim(change(movedim(x, axis, 0)), 0, axis);
+}
+
+const char* text_of(Rows rows) { return rows == Rows::all ? "all_rows" : "my_rows"; }
+
+std::string options_text(const VmapOptions& options) {
+  std::string text = std::string(", rows ") + text_of(options.rows) + ", results " + text_of(options.results) +
+                     ", in_dims " + to_string(options.in_dims);
+  if (options.randomness == Randomness::error) return text;
+  const Generator& generator = default_generator();
+  return text + ", randomness " + (options.randomness == Randomness::same ? "same" : "different") +
+         ", default generator of seed " + std::to_string(generator.seed()) + " at position " +
+         std::to_string(position_of(generator));
+}
+
+}  // namespace
+
+MapRun::MapRun(const tree::Walk& arguments, const VmapOptions& options, const World& world, Place where)
+    : OwnRun("mpi::vmap", world, where),
+      options_(options),
+      plain_(plain_options(options)),
+      inside_own_(are_own_values(world)) {
+  require_place("mpi::vmap", *world.state());
+  const std::vector<Dim> axes = together(world, [&] {
+    if (inside_own_ && (options.rows == Rows::all || options.results == Rows::all))
+      raise_own<ValueError>(
+          "mpi::vmap: called in a function of mpi::sum_over, where each rank has rows of its own; "
+          "pass .rows = rc::mpi::my_rows and .results = rc::mpi::my_rows",
+          where);
+    return mapped_axes(arguments, plain_, where);
+  });
+  std::int64_t mine = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (axes[i]) mine = type_of(*arguments.leaves[i]).shape[static_cast<std::size_t>(*axes[i])].host();
+  const bool gives_all = options.rows == Rows::all;
+  const std::string types = gives_all ? tree::to_string(arguments) : text_with_rows(arguments, axes);
+  const std::vector<Numbers> numbers = agree(*world.state(), "mpi::vmap", types + options_text(options), {mine});
+  counts_ = gives_all ? counts_of_blocks(mine, *world.state()) : counts_of(numbers);
+  for (int r = 0; r < world.size(); ++r) {
+    if (r == world.rank()) first_ = all_;
+    all_ += counts_[static_cast<std::size_t>(r)];
+  }
+  take_rows(arguments, axes);
+}
+
+void MapRun::take_rows(const tree::Walk& arguments, const std::vector<Dim>& axes) {
+  tree::Walk shared;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    Tensor& leaf = *arguments.leaves[i];
+    if (!axes[i]) {
+      shared.tensor(&leaf);
+      continue;
+    }
+    if (options_.rows == Rows::mine) continue;
+    const bool is_plain = !may_have_derivative(leaf);
+    leaf = is_plain ? narrow(leaf, *axes[i], first_, counts_[static_cast<std::size_t>(world_.rank())])
+                    : along(*axes[i], leaf, [&](const Tensor& x) { return own_rows(x, counts_, world_); });
+  }
+  if (!inside_own_) replicate(shared);
+  function::own_cells("mpi::vmap", arguments);
+}
+
+void MapRun::number(ricci::runs::BatchRun& run) const { number_as_block(run, first_, all_); }
+
+void MapRun::finish(const tree::Walk& result) const {
+  const std::vector<Dim> dims = tree::match_dims(options_.out_dims, result, out_dims_words);
+  std::vector<Dim> axes = dims;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!result.leaves[i]->defined()) axes[i] = none;
+    if (axes[i]) axes[i] = wrapped(*axes[i], type_of(*result.leaves[i]).rank());
+  }
+  // Some ranks' examples may have drawn where no other rank's has.
+  Generator& generator = default_generator();
+  const bool draws = options_.randomness != Randomness::error && !recorder_of_everything();
+  const std::int64_t position = draws ? position_of(generator) : 0;
+  const std::vector<Numbers> numbers =
+      agree(*world_.state(), "the result of mpi::vmap", text_with_rows(result, axes), {position});
+  std::int64_t furthest = position;
+  for (const Numbers& n : numbers) furthest = std::max(furthest, n[0]);
+  for (std::int64_t at = position; at < furthest; ++at) generator.next();
+  if (world_.size() == 1) return;
+
+  const Agreed agreed;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    Tensor& leaf = *result.leaves[i];
+    if (!leaf.defined() || inside_own_) continue;
+    if (!axes[i] && may_have_derivative(leaf)) leaf = of_root(leaf, 0, world_);
+    if (axes[i] && options_.results == Rows::all)
+      leaf = along(*axes[i], leaf, [&](const Tensor& x) { return gathered(x, counts_, world_); });
+  }
+}
+
+}  // namespace runs
+}  // namespace ricci::mpi
