@@ -708,18 +708,36 @@ std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes
   return apart;
 }
 
+namespace {
+std::string text_of(const Given& given) {
+  if (given.what == Given::What::filling) return "lanes that fill a register\n";
+  const std::string input = "input " + std::to_string(given.tensor);
+  if (given.what == Given::What::address) return "address of " + input + "\n";
+  return "size of " + input + " along axis " + std::to_string(given.axis) + "\n";
+}
+}  // namespace
+
 std::string to_string(const LaneProgram& program) {
   const auto text = [](const Place& place) {
     return std::to_string(place.tensor) + "[" + std::to_string(place.base) +
            (place.per_lane_count ? " + " + std::to_string(place.per_lane_count) + " lanes" : "") +
            (place.stride ? " + " + std::to_string(place.stride) + " lane" : "") + "]";
   };
-  std::string all;
-  for (std::size_t i = 0; i < program.inputs.size(); ++i)
-    all += "x" + std::to_string(i) + ": " + short_name(program.inputs[i].dtype) + " = input " +
-           text(program.inputs[i].place) + "\n";
   std::vector<Node> nodes;
   for (const Output& output : program.outputs) nodes.push_back(output.node);
+  std::string all, givens;
+  std::vector<bool> is_read(program.inputs.size());
+  for (const Node n : program.graph.order(nodes)) {
+    const ScalarStep& s = program.graph[n];
+    if (s.kind == Kind::input) is_read[s.payload] = true;
+    if (s.kind == Kind::given)
+      givens += "given" + std::to_string(s.payload) + " = " + text_of(program.givens[s.payload]);
+  }
+  for (std::size_t i = 0; i < program.inputs.size(); ++i)
+    if (is_read[i])
+      all += "x" + std::to_string(i) + ": " + short_name(program.inputs[i].dtype) + " = input " +
+             text(program.inputs[i].place) + "\n";
+  all += givens;
   all += to_string(program.graph, nodes) + "to";
   for (const Output& output : program.outputs) all += " " + text(output.place);
   return all + "\n";

@@ -60,7 +60,8 @@ struct Group {
     std::optional<SymbolScope> scope;
     if (whole.symbols) scope.emplace(*whole.symbols);
     ExpandOptions known = options;
-    for (const Size size : LaneSizes::of_inputs(whole, options)) known.sizes.push_back(size_in(in, size));
+    known.sizes.assign(LaneSizes::of_inputs(whole, options).size(), -1);
+    for (std::size_t k = 0; k < known.sizes.size(); ++k) known.sizes[k] = size_from(in, lanes, known, k);
     const LaneSizes sizes(whole, lanes, known);
     auto body = std::make_unique<ProgramBody>(part.body());
     for (Type& type : body->types) type = sizes.put(type);
@@ -70,12 +71,22 @@ struct Group {
   }
 
  private:
-  /// What a symbol is, where it is the size of an operand; -1: it is of none.
-  std::int64_t size_in(Inputs in, Size symbol) const {
-    for (std::size_t i = 0; i < in.size() && symbol.is_symbol(); ++i) {
+  /// What size `k` of the whole program's inputs is, told from a size of an operand that is linear in it; -1: none is.
+  std::int64_t size_from(Inputs in, std::int64_t lanes, ExpandOptions options, std::size_t k) const {
+    const auto at_size = [&](Size size, std::int64_t n) {
+      options.sizes[k] = n;
+      LaneSizes(whole, lanes, options).put(size);
+      return size.raw();
+    };
+    for (std::size_t i = 0; i < in.size(); ++i) {
       const Shape& shape = part.body().types[at(part.body().inputs[i])].shape;
-      for (std::size_t axis = 0; axis < shape.size(); ++axis)
-        if (shape[axis].is_symbol() && shape[axis].raw() == symbol.raw()) return in[i].shape[axis];
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        constexpr std::int64_t some = 1000;
+        const std::int64_t found = in[i].shape[axis], first = at_size(shape[axis], some),
+                           step = at_size(shape[axis], some + 1) - first;
+        const std::int64_t n = step == 0 ? -1 : some + (found - first) / step;
+        if (n >= 0 && at_size(shape[axis], n) == found) return n;
+      }
     }
     return -1;
   }

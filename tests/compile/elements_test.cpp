@@ -110,6 +110,15 @@ TEST_F(CompiledElements, PlacesOutOfRangeAreErrorsOfTheOperation) {
     EXPECT_EQ(found.substr(0, expected.find('\n')), expected.substr(0, expected.find('\n')));
   }
   expect_same(fast(table, index), f(table, index), 0);
+  const auto longer = [](const Tensor& t, const Tensor& i) {
+    return sin(rc::cat({t, t.slice(0, 0, 1)}).index_select(0, i)) * 2;
+  };
+  const auto fast_longer = rc::compile(longer);
+  Tensor bad = index.clone();
+  expect_same(fast_longer(table, bad), longer(table, bad), 0);
+  bad[77].fill_(41);
+  EXPECT_NE(error_of(fast_longer, table, bad).find("index 41 is out of range for axis 0 of f32[41]"), std::string::npos)
+      << error_of(fast_longer, table, bad);
   const auto wrapping = [](const Tensor& t, const Tensor& i) { return sin(t[i]) * 2; };
   expect_same(rc::compile(wrapping)(table, index - 40), wrapping(table, index - 40), 0);
 }

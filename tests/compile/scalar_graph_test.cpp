@@ -93,6 +93,26 @@ to 0[0] 0[1] 0[2] 0[3]
 )");
 }
 
+// An index of the lane is held against the size, and chooses a row of an input. Its elements lie side by side.
+TEST(LanePrograms, ElementsAreLoadedWhereTheLaneSays) {
+  const auto f = [](const Tensor& table, const Tensor& index) { return table.index_select(0, index).sum(1); };
+  expect_lanes(ricci::trace(f)(ricci::rand({9, 2}), ricci::zeros({100}, ricci::int64)), R"(
+x18: i64 = input 1[0 + 1 lane]
+given1 = address of input 0
+a: bool = greater_equal x18 0
+b: bool = less x18 9
+c: bool = logical_and a b
+d: i64 = select c x18 0
+e: i64 = multiply d 2
+f: f32 = load given1 e + 0
+g: f32 = load given1 e + 1
+h: f32 = add f g
+i: bool = total[logical_and] c 1
+return h i
+to 0[0 + 1 lane] 1[0]
+)");
+}
+
 TEST(LanePrograms, TotalsOfAllLanesStandBetweenTwoRuns) {
   const auto f = [](const Tensor& x) { return x / (x * x).sum(); };
   expect_lanes(ricci::trace(f)(ricci::ones({100})), R"(
