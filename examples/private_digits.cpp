@@ -57,7 +57,7 @@ Clipped clipped_gradients_by_loop(const Mlp& mlp, const Tensor& x, const Tensor&
 }
 
 struct Settings {
-  std::string data = RICCI_DATA_DIR "/digits.csv.gz";
+  std::string data = RICCI_DATA_DIR "/digits.csv.gz", save;
   double epochs = 40, rate = 0.5, noise = 2, clip = 1, delta = 1e-5, at_least = 0;
   std::int64_t batch = 128, width = 128;
   std::uint64_t seed = 0;
@@ -157,6 +157,7 @@ void run(const Settings& settings) {
   std::printf("epsilon            %.3f at delta %g\n", epsilon, settings.delta);
   std::printf("samples a second   %.0f\n", static_cast<double>(trained.samples) / trained.seconds);
   std::printf("vmap over a loop   %.1f times faster\n", speedup_over_loop(trained.mlp, data.train, settings));
+  if (!settings.save.empty()) rc::save_npz(settings.save, rc::named_leaves(trained.mlp));
   require(correct >= settings.at_least, "the test accuracy is at least --at-least");
 }
 
@@ -175,6 +176,7 @@ int main(int argc, char** argv) try {
   app.add_option("--seed", settings.seed, "same seed, same numbers")->capture_default_str();
   app.add_option("--data", settings.data, "the digits, as gzipped CSV")->capture_default_str();
   app.add_option("--at-least", settings.at_least, "fail below this test accuracy")->capture_default_str();
+  app.add_option("--save", settings.save, "writes the parameters to this .npz file");
   app.add_flag("--quick", settings.quick, "two epochs: a test that the program runs");
   CLI11_PARSE(app, argc, argv);
   if (settings.quick) settings.epochs = 2;

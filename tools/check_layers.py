@@ -18,8 +18,8 @@ PROCESSOR = re.compile(r"\b(__(AVX|SSE|FMA|F16C|BMI|ARM|x86_64|aarch64|builtin_(
 FINDS = re.compile(r"^\s*(find_(?:program|library|path|file))\((?!.*\bNO_CACHE\b)")
 KNOWS_PROCESSORS = ("include/ricci/primitive/machine.h", "include/ricci/dtype.h", "src/kernels/machine.h")
 SOURCES = ("*.h", "*.cpp", "*.cmake", "CMakeLists.txt", "*.py")
-FOLDERS = ("include", "src", "tests", "examples", "bench", "tools", "cmake", "docs")
-CPP_FOLDERS = ("include", "src", "tests", "examples", "bench")
+FOLDERS = ("include", "src", "tests", "examples", "bench", "python", "tools", "cmake", "docs")
+CPP_FOLDERS = ("include", "src", "tests", "examples", "bench", "python")
 LONGEST_OPENING = 10
 WIDEST_LINE = 120
 

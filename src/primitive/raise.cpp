@@ -16,6 +16,7 @@
 #include "primitive/call_site.h"
 #include "primitive/called.h"
 #include "primitive/interpreter.h"
+#include "ricci/caller.h"
 #include "tensor/symbols.h"
 
 namespace ricci {
@@ -94,7 +95,10 @@ std::string to_string(const Frame& frame) {
   return *frame.file ? std::string(frame.file) + ":" + std::to_string(frame.line) : std::string();
 }
 
+CallerPlace caller_place = nullptr;  // set once, when a binding is loaded
+
 std::string place_of_user() {
+  if (caller_place) return caller_place();
   const std::lock_guard lock(one_walk());
   Frame frame;
   const auto visit_call = [](void* data, std::uintptr_t call) {
@@ -184,11 +188,17 @@ namespace {
 
 /// Guards ask the user's calls, of which the layer that leaves them knows nothing.
 [[maybe_unused]] const bool guards_know_their_calls = [] {
-  origin_of_guards = [] { return std::function<std::string()>([site = CallSite::here()] { return site.text(); }); };
+  origin_of_guards = [] {
+    if (caller_place)
+      return std::function<std::string()>([place = caller_place()] { return "a call (" + place + ")"; });
+    return std::function<std::string()>([site = CallSite::here()] { return site.text(); });
+  };
   return true;
 }();
 
 }  // namespace
+
+void set_caller_place(CallerPlace place) { caller_place = place; }
 
 BackwardPass::BackwardPass(const Entry& transform) : entry(transform), around(current_level()), outer(backward) {
   backward = this;

@@ -1,0 +1,502 @@
+// How the arguments of a call are bound to an overload and read.
+#include "call.h"
+
+#include <structmember.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "dtypes.h"
+#include "errors.h"
+#include "sizes.h"
+
+namespace ricci::python {
+namespace {
+
+struct OperationObject {
+  PyObject ob_base;
+  vectorcallfunc vectorcall;
+  const OperationTable* table;
+};
+const OperationTable& table_of(PyObject* o) { return *reinterpret_cast<OperationObject*>(o)->table; }
+
+bool is_list(PyObject* o) { return PyTuple_Check(o) || PyList_Check(o); }
+std::span<PyObject* const> items(PyObject* list) {
+  return {PySequence_Fast_ITEMS(list), static_cast<std::size_t>(PySequence_Fast_GET_SIZE(list))};
+}
+
+bool is_size_like(PyObject* o) { return is_int(o) || is_size(o); }
+bool is_operand(PyObject* o) { return is_tensor(o) || is_number(o); }
+
+/// Whether the argument is of this kind at all, which decides between overloads.
+bool fits(Kind kind, PyObject* o) {
+  const auto all = [o](auto is) { return is_list(o) && std::ranges::all_of(items(o), is); };
+  switch (kind) {
+    case Kind::tensor: return o == Py_None || is_operand(o);
+    case Kind::tensors: return all(is_operand);
+    case Kind::axes: return o == Py_None || is_int(o) || all(is_int);
+    case Kind::shape:
+    case Kind::sizes: return is_size_like(o) || all(is_size_like);
+    case Kind::integer: return is_int(o);
+    case Kind::size:
+    case Kind::bound: return is_size_like(o);
+    case Kind::optional_size: return o == Py_None || is_size_like(o);
+    case Kind::number: return !is_tensor(o) && is_number(o) && !PyBool_Check(o) && !PyComplex_Check(o);
+    case Kind::boolean: return PyBool_Check(o) || std::string_view(Py_TYPE(o)->tp_name).starts_with("numpy.bool");
+    case Kind::text:
+    case Kind::reduction: return PyUnicode_Check(o);
+    case Kind::dtype: {
+      DType dtype{};
+      return dtype_from(o, dtype);
+    }
+    case Kind::generator: return generator_from(o) != nullptr;
+    case Kind::indices: return true;
+    case Kind::key: return key_data_from(o).defined();
+  }
+  return false;
+}
+
+/// Whether None says that the argument is left out.
+bool none_is_left_out(const Parameter& p) {
+  const bool may_be_none = p.kind == Kind::tensor || p.kind == Kind::axes || p.kind == Kind::optional_size;
+  return (p.flags & keyword_only) != 0 || !may_be_none;
+}
+
+/// What is wrong with a call, for its error.
+struct Refusal {
+  std::string text;
+};
+
+/// The arguments of a call in the order of the parameters; null where one is left out.
+struct Binding {
+  std::array<PyObject*, most_parameters> given = {};
+  nb::object collected;  // a list that was given item by item
+
+  /// False, with a refusal if one is wanted, where the arguments are others.
+  bool bind(const Overload& o, std::span<PyObject* const> positional, PyObject* names, PyObject* const* named,
+            Refusal* refusal) {
+    const auto refuse = [refusal](auto... parts) {
+      if (refusal) refusal->text = (std::string() + ... + parts);
+      return false;
+    };
+    given.fill(nullptr);
+    std::size_t at = 0, parameter = 0;
+    while (at < positional.size()) {
+      while (parameter < o.count && (o.parameters[parameter].flags & keyword_only) != 0) ++parameter;
+      if (parameter == o.count)
+        return refuse("takes at most ", std::to_string(at), " arguments by position, not ",
+                      std::to_string(positional.size()));
+      const Parameter& p = o.parameters[parameter];
+      if ((p.flags & several) != 0 && !is_list(positional[at]) && collects(p, positional.subspan(at))) {
+        const std::size_t count = positional.size() - at;
+        collected = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+        for (std::size_t i = 0; i < count; ++i)
+          PyTuple_SET_ITEM(collected.ptr(), static_cast<Py_ssize_t>(i), Py_NewRef(positional[at + i]));
+        given[parameter++] = collected.ptr();
+        at += count;
+      } else {
+        given[parameter++] = positional[at++];
+      }
+    }
+    const Py_ssize_t count = names ? PyTuple_GET_SIZE(names) : 0;
+    for (Py_ssize_t k = 0; k < count; ++k) {
+      PyObject* const name = PyTuple_GET_ITEM(names, k);
+      const std::size_t i = find(o, name);
+      if (i == o.count) return refuse("has no argument ", PyUnicode_AsUTF8(name));
+      if (given[i]) return refuse("got ", PyUnicode_AsUTF8(name), " twice, by position and by name");
+      given[i] = named[k];
+    }
+    for (std::size_t i = 0; i < o.count; ++i) {
+      if (given[i] == Py_None && none_is_left_out(o.parameters[i])) given[i] = nullptr;
+      if (!given[i] && (o.parameters[i].flags & has_default) == 0)
+        return refuse("lacks its argument ", o.parameters[i].name);
+    }
+    return true;
+  }
+
+  static bool collects(const Parameter& p, std::span<PyObject* const> rest) {
+    if (p.kind == Kind::tensors) return std::ranges::all_of(rest, is_operand);
+    return rest.size() > 1 && std::ranges::all_of(rest, is_size_like);
+  }
+
+  static std::size_t find(const Overload& o, PyObject* name) {
+    for (std::size_t i = 0; i < o.count; ++i)
+      if (o.parameters[i].interned == name) return i;
+    for (std::size_t i = 0; i < o.count; ++i)
+      if (PyUnicode_CompareWithASCIIString(name, o.parameters[i].name) == 0) return i;
+    return o.count;
+  }
+
+  bool fits_kinds(const Overload& o) const {
+    for (std::size_t i = 0; i < o.count; ++i)
+      if (given[i] && !fits(o.parameters[i].kind, given[i])) return false;
+    return true;
+  }
+};
+
+/// `sum: no form takes (Tensor, str); there is sum(input, dim=None, keepdim=False)`
+[[noreturn]] void refuse_call(const OperationTable& table, std::span<PyObject* const> positional, PyObject* names,
+                              PyObject* const* named) {
+  std::string text = std::string(table.name) + ": no form takes (";
+  const char* comma = "";
+  for (PyObject* o : positional) text += std::exchange(comma, ", ") + name_of_type(o);
+  for (Py_ssize_t k = 0; k < (names ? PyTuple_GET_SIZE(names) : 0); ++k)
+    text += std::string(std::exchange(comma, ", ")) + PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, k)) + "=" +
+            name_of_type(named[k]);
+  const std::string_view doc = table.doc;
+  std::string forms(doc.substr(0, doc.find("\n\n")));
+  for (std::size_t at = 0; (at = forms.find('\n', at)) != std::string::npos;) forms.replace(at, 1, " or ");
+  const auto is_array = [](PyObject* o) { return std::string_view(Py_TYPE(o)->tp_name) == "numpy.ndarray"; };
+  const char* const hint =
+      std::ranges::any_of(positional, is_array)
+          ? "; make a Tensor of an array first: rc.tensor(array) copies, rc.from_numpy(array) shares its memory"
+          : "";
+  throw TypeError(text + "); there is " + forms + hint);
+}
+
+PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+  const OperationTable& table = table_of(self);
+  const std::span<PyObject* const> positional(args, static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
+  PyObject* const* const named = args + positional.size();
+  const auto run = [&](const Overload& overload, PyObject* const* given) {
+    Call c(table, overload, given);
+    try {
+      return overload.call(c);
+    } catch (...) {
+      c.back();
+      set_python_error();
+      return static_cast<PyObject*>(nullptr);
+    }
+  };
+  const bool is_one = table.count == 1;
+  // Most calls: every argument by position, none left out.
+  if (is_one && !names && positional.size() == table.overloads->count &&
+      (table.overloads->parameters[positional.size() - 1].flags & (several | keyword_only)) == 0)
+    return run(*table.overloads, args);
+  return guarded([&] {
+    Binding bound;
+    Refusal refusal;
+    for (std::size_t i = 0; i < table.count; ++i) {
+      const Overload& overload = table.overloads[i];
+      if (!bound.bind(overload, positional, names, named, is_one ? &refusal : nullptr)) continue;
+      if (!is_one && !bound.fits_kinds(overload)) continue;
+      return run(overload, bound.given.data());
+    }
+    if (is_one) {
+      const std::string_view doc = table.doc;
+      throw TypeError(std::string(table.name) + " " + refusal.text + "; it is " +
+                      std::string(doc.substr(0, doc.find('\n'))));
+    }
+    refuse_call(table, positional, names, named);
+  });
+}
+
+void deallocate(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+PyObject* bind_to(PyObject* self, PyObject* object, PyObject*) {
+  return object && object != Py_None ? PyMethod_New(self, object) : Py_NewRef(self);
+}
+PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(table_of(self).name); }
+PyObject* get_doc(PyObject* self, void*) { return PyUnicode_FromString(table_of(self).doc); }
+PyObject* get_module(PyObject*, void*) { return PyUnicode_FromString("ricci"); }
+PyObject* show(PyObject* self) { return PyUnicode_FromFormat("<operation ricci.%s>", table_of(self).name); }
+PyObject* reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(table_of(self).name); }
+
+}  // namespace
+
+PyTypeObject* make_operation_type() {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperationObject, vectorcall), READONLY, nullptr}, {}};
+  static PyGetSetDef properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
+                                     {"__qualname__", get_name, nullptr, nullptr, nullptr},
+                                     {"__module__", get_module, nullptr, nullptr, nullptr},
+                                     {"__doc__", get_doc, nullptr, nullptr, nullptr},
+                                     {}};
+  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {}};
+  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {Py_tp_descr_get, reinterpret_cast<void*>(bind_to)},
+                                {Py_tp_repr, reinterpret_cast<void*>(show)},
+                                {Py_tp_members, members},
+                                {Py_tp_getset, properties},
+                                {Py_tp_methods, methods},
+                                {0, nullptr}};
+  static PyType_Spec spec{"ricci.Operation", sizeof(OperationObject), 0,
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
+                              Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                          slots};
+  auto* const type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!type) throw nb::python_error();
+  return type;
+}
+
+nb::object make_operation(const OperationTable& table, PyTypeObject* type) {
+  for (const Overload& overload : std::span(table.overloads, table.count))
+    for (Parameter& p : std::span(overload.parameters, overload.count)) p.interned = PyUnicode_InternFromString(p.name);
+  auto* const self = PyObject_New(OperationObject, type);
+  if (!self) throw nb::python_error();
+  self->vectorcall = call_operation;
+  self->table = &table;
+  return nb::steal(reinterpret_cast<PyObject*>(self));
+}
+
+void Call::refuse(std::size_t i, const char* wanted) const {
+  const std::string name = std::string(table_.name) + ": " + overload_.parameters[i].name;
+  PyObject* const found = given_[i];
+  if (std::string_view(Py_TYPE(found)->tp_name) == "numpy.ndarray" && overload_.parameters[i].kind == Kind::tensor)
+    throw TypeError(name +
+                    " is a numpy.ndarray; make a Tensor of it first: rc.tensor(array) copies, "
+                    "rc.from_numpy(array) shares its memory");
+  throw TypeError(name + " must be " + wanted + ", not " + name_of_type(found));
+}
+
+In Call::tensor(std::size_t i) const {
+  PyObject* const o = given_[i];
+  if (o && is_tensor(o)) return In(&tensor_of(o));
+  Tensor number;
+  if (o && o != Py_None && !number_from(o, number)) refuse(i, "a Tensor or a number");
+  return In(std::move(number));
+}
+std::vector<Tensor> Call::tensors(std::size_t i) const {
+  if (!is_list(given_[i])) refuse(i, "a list or tuple of Tensors");
+  std::vector<Tensor> all;
+  for (PyObject* o : items(given_[i])) {
+    Tensor one;
+    if (is_tensor(o)) one = tensor_of(o);
+    else if (!number_from(o, one)) refuse(i, "a list of Tensors alone");
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+namespace {
+template <class List>
+bool list_from(PyObject* o, List& into) {
+  Size size;
+  std::int64_t number = 0;
+  const auto add = [&](PyObject* item) {
+    if constexpr (std::is_same_v<List, Axes>) {
+      if (!int_from(item, number)) return false;
+      into.push_back(number);
+    } else {
+      if (!size_from(item, size)) return false;
+      into.push_back(size);
+    }
+    return true;
+  };
+  if (is_list(o)) return std::ranges::all_of(items(o), add);
+  return add(o);
+}
+}  // namespace
+Axes Call::axes(std::size_t i) const {
+  Axes axes;
+  if (given_[i] && given_[i] != Py_None && !list_from(given_[i], axes)) refuse(i, "an int or a list of ints");
+  return axes;
+}
+Shape Call::shape(std::size_t i) const {
+  Shape shape;
+  if (given_[i] && !list_from(given_[i], shape)) refuse(i, "an int or a list of ints");
+  return shape;
+}
+Sizes Call::sizes(std::size_t i) const {
+  Sizes sizes;
+  if (given_[i] && !list_from(given_[i], sizes)) refuse(i, "an int or a list of ints");
+  return sizes;
+}
+std::int64_t Call::integer(std::size_t i) const {
+  std::int64_t value = 0;
+  if (!int_from(given_[i], value)) refuse(i, "an int");
+  return value;
+}
+Size Call::size(std::size_t i) const {
+  Size value;
+  if (!size_from(given_[i], value)) refuse(i, "an int");
+  return value;
+}
+ricci::Bound Call::bound(std::size_t i) const {
+  if (is_size(given_[i])) return size_of(given_[i]);
+  return integer(i);
+}
+std::optional<Size> Call::optional_size(std::size_t i) const {
+  if (!given_[i] || given_[i] == Py_None) return std::nullopt;
+  return size(i);
+}
+double Call::number(std::size_t i) const {
+  if (!fits(Kind::number, given_[i])) refuse(i, "a number");
+  const double value = PyFloat_AsDouble(given_[i]);
+  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  return value;
+}
+bool Call::boolean(std::size_t i) const {
+  if (!fits(Kind::boolean, given_[i])) refuse(i, "True or False");
+  return PyObject_IsTrue(given_[i]) == 1;
+}
+std::string Call::text(std::size_t i) const {
+  if (!PyUnicode_Check(given_[i])) refuse(i, "a str");
+  Py_ssize_t length = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(given_[i], &length);
+  if (!text) throw nb::python_error();
+  return {text, static_cast<std::size_t>(length)};
+}
+DType Call::dtype(std::size_t i) const {
+  DType dtype{};
+  if (!dtype_from(given_[i], dtype)) refuse(i, "a dtype, such as rc.float32");
+  return dtype;
+}
+Reduction Call::reduction(std::size_t i) const {
+  const std::string name = text(i);
+  if (name == "none") return Reduction::none;
+  if (name == "mean") return Reduction::mean;
+  if (name == "sum") return Reduction::sum;
+  throw ValueError(std::string(table_.name) + ": reduction is \"" + name +
+                   "\"; it must be \"none\", \"mean\" or \"sum\"");
+}
+std::vector<Index> Call::indices(std::size_t i) const {
+  std::vector<Index> all;
+  if (!index_from(given_[i], all)) refuse(i, "an index or a tuple of indices");
+  return all;
+}
+Key Call::key(std::size_t i) const {
+  Tensor data = key_data_from(given_[i]);
+  if (!data.defined()) refuse(i, "a Key");
+  return Key(std::move(data));
+}
+GeneratorOption Call::generator(std::size_t i) const {
+  if (!given_[i]) return {};
+  Generator* const generator = generator_from(given_[i]);
+  if (!generator) refuse(i, "a Generator");
+  return *generator;
+}
+TensorOptions Call::tensor_options(std::size_t first) const {
+  TensorOptions options;
+  if (given_[first]) options.dtype = dtype(first);
+  options.generator = generator(first + 1);
+  return options;
+}
+LikeOptions Call::like_options(std::size_t first) const {
+  LikeOptions options;
+  if (given_[first]) options.dtype = dtype(first);
+  options.generator = generator(first + 1);
+  return options;
+}
+IntegerOptions Call::integer_options(std::size_t first) const {
+  IntegerOptions options;
+  if (given_[first]) options.dtype = dtype(first);
+  options.generator = generator(first + 1);
+  return options;
+}
+RandomOptions Call::random_options(std::size_t first) const {
+  const GeneratorOption option = generator(first);
+  return {option.generator ? *option.generator : default_generator()};
+}
+SizeOptions Call::size_options(std::size_t first) const {
+  SizeOptions options{size(first)};
+  if (given_[first + 1]) options.fill = tensor(first + 1);
+  return options;
+}
+TriangularOptions Call::triangular_options(std::size_t first) const {
+  return {boolean(first, true), boolean(first + 1, false), boolean(first + 2, false)};
+}
+
+void Call::begin() {
+  // So many elements take longer than another thread's wait for the lock. Inside transforms Python may be called back.
+  constexpr std::int64_t many = 1 << 15;
+  if (inside_transform()) return;
+  const auto is_large = [](PyObject* o) {
+    return o && is_tensor(o) && tensor_of(o).defined() && tensor_of(o).numel() >= many;
+  };
+  if (std::ranges::any_of(std::span(given_, overload_.count), is_large)) released_ = PyEval_SaveThread();
+}
+void Call::back() {
+  if (released_) PyEval_RestoreThread(std::exchange(released_, nullptr));
+}
+PyObject* Call::end(Tensor result) {
+  back();
+  PyObject* const first = given_[0];
+  if (first && is_tensor(first) && tensor_of(first).is_same(result)) return Py_NewRef(first);
+  return wrap(std::move(result));
+}
+PyObject* Call::end(bool result) {
+  back();
+  return PyBool_FromLong(result ? 1 : 0);
+}
+PyObject* Call::end(const std::pair<Tensor, Tensor>& result) {
+  back();
+  return nb::make_tuple(wrapped(result.first), wrapped(result.second)).release().ptr();
+}
+PyObject* Call::end(const std::tuple<Tensor, Tensor, Tensor>& result) {
+  back();
+  return nb::make_tuple(wrapped(std::get<0>(result)), wrapped(std::get<1>(result)), wrapped(std::get<2>(result)))
+      .release()
+      .ptr();
+}
+PyObject* Call::end(const std::vector<Tensor>& result) {
+  back();
+  nb::list list;
+  for (const Tensor& t : result) list.append(wrapped(t));
+  return list.release().ptr();
+}
+PyObject* Call::end_same(std::size_t i) {
+  back();
+  PyObject* const o = given_[i];
+  return o && is_tensor(o) ? Py_NewRef(o) : wrap(tensor(i));
+}
+
+Randomness randomness_from(nb::handle o) {
+  const char* const name = PyUnicode_Check(o.ptr()) ? PyUnicode_AsUTF8(o.ptr()) : "";
+  const std::string_view text = name ? name : "";
+  if (text == "error") return Randomness::error;
+  if (text == "different") return Randomness::different;
+  if (text == "same") return Randomness::same;
+  throw ValueError("randomness must be \"error\", \"different\" or \"same\", not " +
+                   nb::cast<std::string>(nb::repr(o)));
+}
+
+namespace {
+/// None of a slice is none.
+bool bound_from(PyObject* o, std::optional<Size>& into) {
+  Size size;
+  if (o == Py_None) return true;
+  if (is_tensor(o)) return into = Size(tensor_of(o).item<std::int64_t>()), true;
+  if (!size_from(o, size)) return false;
+  into = size;
+  return true;
+}
+bool one_index_from(PyObject* o, std::vector<Index>& into) {
+  Size size;
+  if (is_tensor(o)) return into.emplace_back(tensor_of(o)), true;
+  if (o == Py_None) return into.emplace_back(std::nullopt), true;
+  if (o == Py_Ellipsis) return into.emplace_back(ellipsis), true;
+  if (PyBool_Check(o)) return into.emplace_back(ops::tensor(o == Py_True)), true;
+  if (PySlice_Check(o)) {
+    const auto* const s = reinterpret_cast<PySliceObject*>(o);
+    Slice slice;
+    std::optional<Size> step;
+    if (!bound_from(s->start, slice.start) || !bound_from(s->stop, slice.stop) || !bound_from(s->step, step))
+      return false;
+    slice.step = step.value_or(Size(1));
+    return into.emplace_back(slice), true;
+  }
+  if (size_from(o, size)) return into.emplace_back(size), true;
+  return false;
+}
+}  // namespace
+
+Tensor tensor_of_values(nb::handle values, std::optional<DType> dtype);  // create.cpp
+
+bool index_from(PyObject* o, std::vector<Index>& into) {
+  const auto add = [&](PyObject* item) {
+    if (one_index_from(item, into)) return true;
+    const bool is_array = std::string_view(Py_TYPE(item)->tp_name) == "numpy.ndarray";
+    if (!PyList_Check(item) && !is_array) return false;
+    Tensor places = tensor_of_values(item, std::nullopt);
+    into.emplace_back(places.numel() == 0 ? places.to(DType::int64) : places);
+    return true;
+  };
+  return PyTuple_Check(o) ? std::ranges::all_of(items(o), add) : add(o);
+}
+
+}  // namespace ricci::python

@@ -1,0 +1,152 @@
+// Calls of operations from Python: one table for each name (made by tools/python_operations.py), which holds an entry
+// for each C++ overload. A call is bound to the first entry that it fits. Start with `OperationTable` and `Call`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "object.h"
+#include "ricci/dims.h"
+#include "ricci/keys.h"
+#include "ricci/ops.h"
+#include "ricci/random.h"
+
+namespace ricci::python {
+
+/// What an argument is; the names are those of `Call`'s functions, and of ricci::Axes, Shape and Sizes.
+enum class Kind : std::uint8_t {
+  tensor,
+  tensors,
+  axes,
+  shape,
+  sizes,
+  integer,
+  size,
+  bound,
+  optional_size,
+  number,
+  boolean,
+  text,
+  dtype,
+  generator,
+  reduction,
+  indices,
+  key
+};
+
+inline constexpr int has_default = 1;   ///< it may be left out
+inline constexpr int keyword_only = 2;  ///< given by name
+inline constexpr int several = 4;       ///< the last arguments may be given one by one: zeros(2, 3)
+
+struct Parameter {
+  const char* name;
+  Kind kind;
+  int flags;
+  PyObject* interned = nullptr;  // the name, once the module is there
+};
+
+class Call;
+struct Overload {
+  Parameter* parameters;
+  std::size_t count;
+  PyObject* (*call)(Call&);
+};
+
+enum class Where : std::uint8_t {
+  function,  ///< of the module
+  method,    ///< and of Tensor
+  own,       ///< of Tensor alone
+  key        ///< of Key alone
+};
+
+struct OperationTable {
+  const char* name = nullptr;  ///< null behind the last table
+  const char* doc = nullptr;
+  const Overload* overloads = nullptr;  ///< those with fewer parameters first
+  std::size_t count = 0;
+  Where where = Where::function;
+};
+
+inline constexpr std::size_t most_parameters = 12;
+
+/// One call that is bound to an overload. Its functions give C++ the arguments by number; where one is left out, the
+/// second argument is the default. They throw TypeError for what does not fit.
+class Call {
+ public:
+  Call(const OperationTable& table, const Overload& overload, PyObject* const* given)
+      : table_(table), overload_(overload), given_(given) {}
+  Call(const Call&) = delete;
+  ~Call() { back(); }
+
+  In tensor(std::size_t i) const;
+  In tensor(std::size_t i, double missing) const { return given_[i] ? tensor(i) : In(Tensor(missing)); }
+  std::vector<Tensor> tensors(std::size_t i) const;
+  Axes axes(std::size_t i) const;
+  Shape shape(std::size_t i) const;
+  Sizes sizes(std::size_t i) const;
+  Sizes sizes(std::size_t i, std::int64_t missing) const { return given_[i] ? sizes(i) : Sizes(missing); }
+  std::int64_t integer(std::size_t i) const;
+  std::int64_t integer(std::size_t i, std::int64_t missing) const { return given_[i] ? integer(i) : missing; }
+  Size size(std::size_t i) const;
+  Size size(std::size_t i, std::int64_t missing) const { return given_[i] ? size(i) : Size(missing); }
+  Bound bound(std::size_t i) const;
+  std::optional<Size> optional_size(std::size_t i) const;
+  double number(std::size_t i) const;
+  double number(std::size_t i, double missing) const { return given_[i] ? number(i) : missing; }
+  bool boolean(std::size_t i) const;
+  bool boolean(std::size_t i, bool missing) const { return given_[i] ? boolean(i) : missing; }
+  std::string text(std::size_t i) const;
+  DType dtype(std::size_t i) const;
+  Reduction reduction(std::size_t i) const;
+  Reduction reduction(std::size_t i, Reduction missing) const { return given_[i] ? reduction(i) : missing; }
+  std::vector<Index> indices(std::size_t i) const;
+  Key key(std::size_t i) const;
+  TensorOptions tensor_options(std::size_t first) const;
+  LikeOptions like_options(std::size_t first) const;
+  IntegerOptions integer_options(std::size_t first) const;
+  RandomOptions random_options(std::size_t first) const;
+  SizeOptions size_options(std::size_t first) const;
+  TriangularOptions triangular_options(std::size_t first) const;
+
+  /// The arguments are read: other Python threads may run while C++ computes, where that takes long.
+  void begin();
+  /// What the operation gave, as a new reference.
+  PyObject* end(Tensor result);
+  PyObject* end(bool result);
+  PyObject* end(const std::pair<Tensor, Tensor>& result);
+  PyObject* end(const std::tuple<Tensor, Tensor, Tensor>& result);
+  PyObject* end(const std::vector<Tensor>& result);
+  /// The operation wrote to argument i and gives it back.
+  PyObject* end_same(std::size_t i);
+  /// Takes the interpreter's lock again.
+  void back();
+
+ private:
+  [[noreturn]] void refuse(std::size_t i, const char* wanted) const;
+  GeneratorOption generator(std::size_t i) const;
+
+  const OperationTable& table_;
+  const Overload& overload_;
+  PyObject* const* given_;
+  PyThreadState* released_ = nullptr;
+};
+
+/// `ricci.sum` as a Python object: callable, a method of Tensor too, pickled by name.
+PyTypeObject* make_operation_type();
+nb::object make_operation(const OperationTable& table, PyTypeObject* type);
+
+/// x[…]'s indices. False where `o` is no index.
+bool index_from(PyObject* o, std::vector<Index>& into);
+/// `error`, `different` or `same`; TypeError else.
+Randomness randomness_from(nb::handle o);
+/// Generators, made in random.cpp. Null where it is none.
+Generator* generator_from(PyObject* o);
+/// The data of a Key; undefined where it is none.
+Tensor key_data_from(PyObject* o);
+
+}  // namespace ricci::python

@@ -1,0 +1,57 @@
+// The extension module ricci._core.
+#include <nanobind/nanobind.h>
+
+#include "call.h"
+#include "dtypes.h"
+#include "errors.h"
+#include "operations.h"
+#include "random.h"
+#include "sharing.h"
+#include "sizes.h"
+#include "transforms.h"
+#include "tree.h"
+
+namespace ricci::python {
+namespace {
+
+void make_operations(nb::module_& m) {
+  PyTypeObject* const type = make_operation_type();
+  m.attr("Operation") = nb::handle(reinterpret_cast<PyObject*>(type));
+  const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type)), key(reinterpret_cast<PyObject*>(key_type));
+  nb::list names;
+  for (const OperationTable* table : all_operations)
+    for (; table->name; ++table) {
+      const nb::object operation = make_operation(*table, type);
+      if (table->where == Where::function || table->where == Where::method) {
+        m.attr(table->name) = operation;
+        names.append(table->name);
+      }
+      if (table->where == Where::method || table->where == Where::own) nb::setattr(tensor, table->name, operation);
+      if (table->where == Where::key) nb::setattr(key, table->name, operation);
+    }
+  m.attr("operations") = nb::tuple(names);
+}
+
+}  // namespace
+}  // namespace ricci::python
+
+NB_MODULE(_core, m) {
+  using namespace ricci::python;
+  nb::set_leak_warnings(false);
+  make_errors(m);
+  make_size(m);
+  make_dtypes(m);
+  make_tensor_type(m);
+  make_random(m);
+  make_operations(m);
+  make_sharing(m);
+  make_trees(m);
+  make_vmap(m);
+  make_derivatives(m);
+  make_jacobians(m);
+  make_control(m);
+  make_tape(m);
+  make_programs(m);
+  make_functions(m);
+  make_library(m);
+}

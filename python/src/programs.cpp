@@ -1,0 +1,193 @@
+// trace and compile of a Python function, and Program.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <sstream>
+
+#include "arguments.h"
+#include "ricci/compile.h"
+#include "ricci/program.h"
+#include "transforms.h"
+
+namespace ricci::python {
+namespace {
+
+template <class T>
+std::string text_of(const T& shown) {
+  std::ostringstream out;
+  out << shown;
+  return out.str();
+}
+
+nb::handle named_or_null(const nb::kwargs& named) {
+  return PyDict_GET_SIZE(named.ptr()) ? nb::handle(named) : nb::handle();
+}
+
+// ── trace ──
+
+struct Traced {
+  nb::object f;
+  runs::Place where;
+
+  Program operator()(nb::args arguments, nb::kwargs named) const {
+    Tree shown = tree_of(arguments);
+    runs::TraceRun run(where);
+    run.enter(walk_of(shown));
+    const nb::object returned = call(f, rebuild(shown), named_or_null(named));
+    Tree result = tree_of(returned);
+    if (result.leaves.empty()) run.refuse(described(returned).c_str());
+    Program program = run.leave(walk_of(result));
+    raise_dropped_interrupt();
+    return program;
+  }
+};
+
+std::vector<Tensor> tensors_of(nb::handle list) {
+  std::vector<Tensor> all;
+  for (nb::handle item : list) {
+    if (!is_tensor(item.ptr())) throw TypeError("Program: the inputs are Tensors, not " + name_of_type(item.ptr()));
+    all.push_back(tensor_of(item.ptr()));
+  }
+  return all;
+}
+nb::object list_of(const std::vector<Tensor>& tensors) {
+  nb::list list;
+  for (const Tensor& t : tensors) list.append(wrapped(t));
+  return nb::object(list);
+}
+
+// ── compile ──
+
+/// The containers of a call's arguments, which its plan must fit, as a value to compare.
+using Containers = std::shared_ptr<const Structure>;
+constexpr tree::ValueType containers_type = {
+    .copy = [](const void* value) -> std::shared_ptr<const void> {
+      return std::make_shared<const Containers>(*static_cast<const Containers*>(value));
+    },
+    .equal =
+        [](const void* left, const void* right) {
+          const nb::gil_scoped_acquire lock;
+          const Containers &l = *static_cast<const Containers*>(left), &r = *static_cast<const Containers*>(right);
+          return l == r || *l == *r;
+        },
+    .assign = [](void*, const void*) {},
+};
+
+constexpr std::string_view type_of_arguments = "Python arguments";
+
+struct PythonCompiled {
+  nb::object f;
+  runs::Place where;
+  std::shared_ptr<compiled::Function> function;
+
+  nb::object operator()(nb::args arguments, nb::kwargs named) const {
+    std::vector<PyObject*> known;
+    return with_plan(arguments, named, &known, [&](compiled::CallRun& run, Tree& given) {
+      Tree result = *static_cast<const Tree*>(run.result());
+      if (is_large(given)) {
+        const nb::gil_scoped_release others_may_run;
+        run.run(walk_of(given), walk_of(result));
+      } else {
+        run.run(walk_of(given), walk_of(result));
+      }
+      return rebuild(result, known);
+    });
+  }
+  nb::object plan(nb::args arguments, nb::kwargs named) const {
+    return with_plan(arguments, named, nullptr,
+                     [](compiled::CallRun& run, Tree&) { return nb::object(nb::str(text_of(run.plan()).c_str())); });
+  }
+  nb::object explain(nb::args arguments, nb::kwargs named) const {
+    return with_plan(arguments, named, nullptr, [](compiled::CallRun& run, Tree& given) {
+      return nb::object(nb::str(text_of(run.explain(walk_of(given))).c_str()));
+    });
+  }
+
+ private:
+  static bool is_large(const Tree& given) {
+    constexpr std::int64_t many = 1 << 15;
+    if (inside_transform()) return false;
+    for (const Tensor& leaf : given.leaves)
+      if (leaf.defined() && leaf.numel() >= many) return true;
+    return false;
+  }
+
+  template <class Use>
+  nb::object with_plan(const nb::args& arguments, const nb::kwargs& named, std::vector<PyObject*>* known,
+                       const Use& use) const {
+    Tree given = PyDict_GET_SIZE(named.ptr()) ? tree_of(nb::make_tuple(arguments, named), nullptr, known)
+                                              : tree_of(arguments, nullptr, known);
+    tree::Values values = tree::values(given);
+    values.push_back({&given.structure, &containers_type});
+    std::optional<compiled::CallRun> run;
+    {
+      // It waits for other threads that compare values, which may be Python's.
+      const nb::gil_scoped_release others_may_run;
+      run.emplace(function, walk_of(given), values, &type_of_arguments);
+    }
+    if (run->records()) record(*run, given, PyDict_GET_SIZE(named.ptr()) != 0);
+    return use(*run, given);
+  }
+  void record(compiled::CallRun& run, const Tree& given, bool has_named) const {
+    Tree copies = given;
+    run.enter(walk_of(copies));
+    const nb::object all = rebuild(copies);
+    const nb::object returned = has_named ? call(f, nb::object(all[0]), nb::object(all[1])) : call(f, all);
+    raise_dropped_interrupt();
+    Tree result = tree_of(returned);
+    if (result.leaves.empty()) run.refuse(described(returned).c_str());
+    const auto kept = std::make_shared<Tree>(result);
+    const nb::gil_scoped_release others_may_run;
+    run.leave(walk_of(result), kept, walk_of(*kept));
+  }
+};
+
+}  // namespace
+
+void make_programs(nb::module_& m) {
+  nb::class_<Program>(m, "Program", "A function written down as equations; str(program) prints one a line.")
+      .def(
+          "__call__", [](const Program& p, nb::args inputs) { return list_of(p(tensors_of(inputs))); },
+          "The outputs for these inputs, a list.")
+      .def("simplified", &Program::simplified, "A program that gives the same, bit for bit, with fewer equations.")
+      .def_prop_ro(
+          "captured", [](const Program& p) { return list_of(p.captured()); }, "The Tensors that it captured.")
+      .def_prop_ro("inputs", &Program::inputs, "How many inputs it has.")
+      .def_prop_ro("equations", &Program::equations, "How many equations it has.")
+      .def("__repr__", [](const Program& p) { return text_of(p); });
+  m.def(
+      "parse_program",
+      [](const std::string& text, nb::handle captured) { return parse_program(text, tensors_of(captured)); },
+      nb::arg("text"), nb::arg("captured") = nb::tuple(), "What str(program) gave, read back and checked.");
+
+  nb::class_<Traced> traced(m, "Traced", nb::type_slots(holds<&Traced::f>()));
+  traced.def("__call__", &Traced::operator());
+  show_function(traced);
+  m.def(
+      "trace_function", [](nb::object f) { return Traced{std::move(f), place_here()}; }, nb::arg("func"),
+      "trace(f)(*args): the Program of f at arguments like these.");
+
+  nb::class_<PythonCompiled> compiled(m, "Compiled", nb::type_slots(holds<&PythonCompiled::f>()));
+  compiled.def("__call__", &PythonCompiled::operator())
+      .def_prop_ro(
+          "plans", [](const PythonCompiled& c) { return compiled::count_plans(*c.function); },
+          "How many plans it holds.")
+      .def("plan", &PythonCompiled::plan, "The text of the plan for arguments like these; made if there is none yet.")
+      .def("explain", &PythonCompiled::explain, "Runs the plan under timers: a table of its steps with their times.");
+  show_function(compiled);
+  m.def(
+      "compile",
+      [](nb::object f, bool check) {
+        if (!PyCallable_Check(f.ptr())) throw TypeError("compile: a function is needed, not " + name_of_type(f.ptr()));
+        const runs::Place where = place_here();
+        const CompileOptions options{.check = check};
+        return PythonCompiled{std::move(f), where, compiled::make_function(where.file, where.line, options)};
+      },
+      nb::arg("func"), nb::kw_only(), nb::arg("check") = false,
+      "The function, transforms included, made into a plan at its first call for a signature: the containers of the "
+      "arguments, dtypes and ranks, values that are no Tensors, small sizes. Later calls run the plan, and no Python. "
+      "What the function captures besides Tensors stays what it was: pass it as an argument.");
+}
+
+}  // namespace ricci::python

@@ -1,0 +1,84 @@
+// Generators and keys in Python.
+#include "random.h"
+
+#include <nanobind/stl/string.h>
+
+#include "errors.h"
+#include "sizes.h"
+
+namespace ricci::python {
+
+PyTypeObject* key_type = nullptr;
+
+namespace {
+
+PyTypeObject* generator_type = nullptr;
+Key& key_of(PyObject* o) { return *nb::inst_ptr<Key>(o); }
+
+}  // namespace
+
+Generator* generator_from(PyObject* o) { return Py_TYPE(o) == generator_type ? nb::inst_ptr<Generator>(o) : nullptr; }
+Tensor key_data_from(PyObject* o) { return is_key(o) ? key_of(o).data : Tensor(); }
+nb::object wrap_key(Tensor data) { return nb::cast(Key(std::move(data))); }
+
+void make_random(nb::module_& m) {
+  nb::class_<Generator> generator(m, "Generator",
+                                  "A stream of draws: a draw is a function of seed, position and element.");
+  generator_type = reinterpret_cast<PyTypeObject*>(generator.ptr());
+  generator.def(nb::init<std::uint64_t>(), nb::arg("seed") = 0)
+      .def(
+          "manual_seed",
+          [](nb::object self, std::uint64_t seed) {
+            nb::inst_ptr<Generator>(self)->manual_seed(seed);
+            return self;
+          },
+          nb::arg("seed"), "Back to the start of the stream of `seed`.")
+      .def("seed", &Generator::seed, "The seed.")
+      .def("__copy__", [](const Generator& g) { return Generator(g); })
+      .def("__deepcopy__", [](const Generator& g, nb::handle) { return Generator(g); });
+  m.def(
+      "default_generator", []() -> Generator& { return default_generator(); }, nb::rv_policy::reference,
+      "The generator of draws without one.");
+  m.def(
+      "manual_seed", [](std::uint64_t seed) { manual_seed(seed); }, nb::arg("seed"),
+      "Seeds the generator of draws without one.");
+
+  nb::class_<Key> key(
+      m, "Key",
+      "Random numbers without a generator: a key says which, and says the same each time. A tree, which "
+      "maps and stacks. Its methods draw; use a key once, and split it for what else is random.");
+  key_type = reinterpret_cast<PyTypeObject*>(key.ptr());
+  key.def(
+         "__init__",
+         [](Key* self, nb::handle seed) {
+           std::int64_t number = 0;
+           if (is_tensor(seed.ptr())) new (self) Key(tensor_of(seed.ptr()));
+           else if (int_from(seed.ptr(), number)) new (self) Key(number);
+           else throw TypeError("Key: the seed must be an int, or another key's data, not " + name_of_type(seed.ptr()));
+         },
+         nb::arg("seed"))
+      .def_prop_ro(
+          "data", [](const Key& k) { return k.data; }, "int64 [..., 2].")
+      .def(
+          "split",
+          [](const Key& k, nb::handle n) -> nb::object {
+            Size count;
+            if (n.is_none()) {
+              const auto two = ops::split(k);
+              return nb::make_tuple(two[0], two[1]);
+            }
+            if (!size_from(n.ptr(), count)) throw TypeError("split: n must be an int, not " + name_of_type(n.ptr()));
+            return nb::cast(ops::split(k, count));
+          },
+          nb::arg("n") = nb::none(),
+          "Two keys that have nothing in common; n of them, as one Key with an axis n in front.")
+      .def(
+          "fold_in", [](const Key& k, const Tensor& number) { return ops::fold_in(k, number); }, nb::arg("number"),
+          "A key for a number, of a step for one.")
+      .def("__repr__", [](const Key& k) { return "Key(" + to_string(k.data) + ")"; })
+      .def("__reduce__", [](const Key& k) {
+        return nb::make_tuple(nb::handle(reinterpret_cast<PyObject*>(key_type)), nb::make_tuple(k.data));
+      });
+}
+
+}  // namespace ricci::python

@@ -1,0 +1,79 @@
+// Tape and no_grad in Python.
+#include "ricci/tape.h"
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "arguments.h"
+#include "transforms.h"
+
+namespace ricci::python {
+namespace {
+
+/// `with rc.no_grad():`; entered again before it is left, it stays off until the last is left.
+struct NoGrad {
+  std::vector<std::unique_ptr<no_grad>> guards;
+  NoGrad() = default;
+  NoGrad(const NoGrad&) = delete;
+};
+
+struct PythonTape {
+  std::unique_ptr<Tape> tape;
+
+  Tape& open() const {
+    if (!tape) throw TransformError("Tape: the tape has ended; use it inside `with rc.Tape() as tape:`");
+    return *tape;
+  }
+};
+
+where_t nowhere() { return where_t(); }
+
+}  // namespace
+
+void make_tape(nb::module_& m) {
+  nb::class_<NoGrad>(m, "no_grad",
+                     "While it is entered, what is computed or written has no derivative for any transform around it.")
+      .def(nb::init<>())
+      .def("__enter__",
+           [](nb::object self) {
+             nb::inst_ptr<NoGrad>(self)->guards.push_back(std::make_unique<no_grad>());
+             return self;
+           })
+      .def("__exit__", [](NoGrad& self, nb::args) { self.guards.pop_back(); })
+      .def(
+          "__call__",
+          [](nb::object, nb::object f) {
+            return nb::cpp_function([f](nb::args arguments, nb::kwargs named) {
+              const no_grad guard;
+              return call(f, arguments, named);
+            });
+          },
+          nb::arg("f"), "As a decorator: the function runs with derivatives off.");
+  nb::class_<PythonTape>(m, "Tape",
+                         "Imperative differentiation: records what its thread computes from watched Tensors, from when "
+                         "it is made until it ends.")
+      .def("__init__", [](PythonTape* self) { new (self) PythonTape{std::make_unique<Tape>(nowhere())}; })
+      .def("__enter__", [](nb::object self) { return self; })
+      .def("__exit__", [](PythonTape& self, nb::args) { self.tape.reset(); })
+      .def(
+          "watch", [](PythonTape& self, nb::handle tree) { self.open().watch(tree_of(tree)); }, nb::arg("tree"),
+          "From now on what is computed from the floating Tensors of the tree is recorded.")
+      .def(
+          "gradient",
+          [](PythonTape& self, nb::handle outputs, nb::handle tree, nb::handle cotangents) {
+            const Tree of = tree_of(tree);
+            if (!cotangents.is_none()) {
+              const Tree out = tree_of(outputs);
+              return rebuild(self.open().gradient(out, of, tree_of(cotangents, out.structure.get())));
+            }
+            if (!is_tensor(outputs.ptr()))
+              throw TypeError("Tape.gradient: the loss must be a Tensor, not " + name_of_type(outputs.ptr()) +
+                              "; of several outputs pass their cotangents");
+            return rebuild(self.open().gradient(tensor_of(outputs.ptr()), of));
+          },
+          nb::arg("outputs"), nb::arg("tree"), nb::arg("cotangents") = nb::none(),
+          "The gradient of a loss in the form of the tree; of outputs of any shape, with their cotangents.");
+}
+
+}  // namespace ricci::python

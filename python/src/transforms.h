@@ -1,0 +1,17 @@
+// What the module is made of, one function a file.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace ricci::python {
+
+void make_vmap(nanobind::module_& m);         // vmap.cpp
+void make_derivatives(nanobind::module_& m);  // derivatives.cpp
+void make_jacobians(nanobind::module_& m);    // jacobians.cpp
+void make_control(nanobind::module_& m);      // control.cpp
+void make_programs(nanobind::module_& m);     // programs.cpp
+void make_functions(nanobind::module_& m);    // functions.cpp
+void make_tape(nanobind::module_& m);         // tape.cpp
+void make_library(nanobind::module_& m);      // library.cpp
+
+}  // namespace ricci::python

@@ -1,0 +1,545 @@
+// Trees of Python's containers.
+#include "tree.h"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <unordered_map>
+
+#include "errors.h"
+#include "random.h"
+
+namespace ricci::python {
+
+/// What a class is in trees: a value, or a container that is taken apart and made again.
+struct TypeInfo {
+  enum class Kind : std::uint8_t { value, namedtuple, dataclass, registered };
+  Kind kind = Kind::value;
+  PyTypeObject* type = nullptr;
+  std::string name;
+  std::string_view shown;                     // the name, for walks
+  std::vector<PyObject*> fields = {};         // interned names of fields
+  std::vector<std::string> field_texts = {};  // the same
+  std::vector<std::string_view> field_names = {};
+  PyObject *flatten = nullptr, *unflatten = nullptr;
+};
+
+namespace {
+
+std::unordered_map<PyTypeObject*, TypeInfo*> types;  // never emptied; the interpreter's lock guards it
+
+void add_fields(TypeInfo& info, nb::handle names) {
+  for (nb::handle name : names) {
+    info.fields.push_back(Py_NewRef(name.ptr()));
+    info.field_texts.push_back(nb::cast<std::string>(name));
+  }
+  for (const std::string& text : info.field_texts) info.field_names.push_back(text);
+}
+
+TypeInfo* new_info(PyTypeObject* type) {
+  auto* info = new TypeInfo;
+  info->type = reinterpret_cast<PyTypeObject*>(Py_NewRef(reinterpret_cast<PyObject*>(type)));
+  const std::string_view full = type->tp_name;
+  info->name = full.substr(full.rfind('.') + 1);
+  info->shown = info->name;
+  return info;
+}
+
+const TypeInfo* info_of(PyTypeObject* type) {
+  const auto known = types.find(type);
+  if (known != types.end()) return known->second;
+  TypeInfo* const info = new_info(type);
+  const nb::handle cls(reinterpret_cast<PyObject*>(type));
+  if (PyType_IsSubtype(type, &PyTuple_Type) && nb::hasattr(cls, "_fields")) {
+    info->kind = TypeInfo::Kind::namedtuple;
+    add_fields(*info, cls.attr("_fields"));
+  } else if (nb::hasattr(cls, "__dataclass_fields__")) {
+    info->kind = TypeInfo::Kind::dataclass;
+    nb::list names;
+    for (nb::handle field : nb::module_::import_("dataclasses").attr("fields")(cls)) names.append(field.attr("name"));
+    add_fields(*info, names);
+  }
+  return types[type] = info;
+}
+
+using NodeKind = TreeNode::Kind;
+
+/// While it lives, a container is being read: one that holds itself is an error.
+class Deeper {
+ public:
+  Deeper() {
+    if (Py_EnterRecursiveCall(" in a tree, which holds itself or is too deep") != 0) throw nb::python_error();
+  }
+  Deeper(const Deeper&) = delete;
+  ~Deeper() { Py_LeaveRecursiveCall(); }
+};
+
+/// Takes an object apart.
+struct Reader {
+  Tree& tree;
+  Structure& structure;
+  std::vector<PyObject*>* objects;
+  const Structure* like;
+  std::size_t like_at = 0;  // the node of `like` that stands here
+  bool is_alike = true;     // whether `like` still has the same nodes
+
+  TreeNode& node(NodeKind kind, std::size_t children, const TypeInfo* type = nullptr) {
+    if (like && is_alike) {
+      const std::size_t at = like_at++;
+      is_alike = at < like->nodes.size() && like->nodes[at].children == children &&
+                 (like->nodes[at].kind == kind || (children == 0 && kind != NodeKind::none));
+    }
+    structure.nodes.push_back({.kind = kind, .children = static_cast<std::uint32_t>(children), .type = type});
+    return structure.nodes.back();
+  }
+  /// Whether None stands here for something of `like`.
+  bool stands_for_all() const {
+    return like && is_alike && like_at < like->nodes.size() && like->nodes[like_at].kind != NodeKind::none;
+  }
+  /// The node of `like` and all below it, with undefined Tensors and None for values.
+  void read_nothing() {
+    for (std::size_t open = 1; open > 0; --open) {
+      const TreeNode& n = like->nodes[like_at++];
+      open += n.children;
+      structure.nodes.push_back(n);
+      if (n.kind == NodeKind::tensor) {
+        tree.leaves.emplace_back();
+        if (objects) objects->push_back(nullptr);
+      }
+      if (n.kind == NodeKind::value) tree.values.emplace_back(nb::none());
+    }
+  }
+
+  void read(PyObject* o) {
+    if (is_tensor(o)) {
+      node(NodeKind::tensor, 0);
+      tree.leaves.push_back(tensor_of(o));
+      if (objects) objects->push_back(o);
+    } else if (o == Py_None) {
+      if (stands_for_all()) read_nothing();
+      else node(NodeKind::none, 0);
+    } else if (PyTuple_CheckExact(o) || PyList_CheckExact(o)) {
+      read_items(PyTuple_CheckExact(o) ? NodeKind::tuple : NodeKind::list, o, nullptr);
+    } else if (PyDict_Check(o)) {
+      read_dict(o);
+    } else if (is_key(o)) {
+      node(NodeKind::key, 1);
+      node(NodeKind::tensor, 0);
+      tree.leaves.push_back(key_data_from(o));
+      if (objects) objects->push_back(nullptr);
+    } else {
+      read_other(o);
+    }
+  }
+
+ private:
+  void read_items(NodeKind kind, PyObject* list, const TypeInfo* type) {
+    const Deeper deeper;
+    node(kind, static_cast<std::size_t>(PySequence_Fast_GET_SIZE(list)), type);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+      // A value's __eq__ or a class's flatten may run Python, which may change a list.
+      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(list, i));
+      read(item.ptr());
+    }
+  }
+
+  void read_dict(PyObject* dict) {
+    const Deeper deeper;
+    nb::object keys = nb::steal(PyDict_Keys(dict));
+    if (!keys.is_valid()) throw nb::python_error();
+    const auto count = static_cast<std::size_t>(PyList_GET_SIZE(keys.ptr()));
+    const auto key = [&](std::size_t i) { return PyList_GET_ITEM(keys.ptr(), static_cast<Py_ssize_t>(i)); };
+    bool are_strings = true;
+    for (std::size_t i = 0; i < count; ++i) are_strings &= PyUnicode_Check(key(i)) != 0;
+    std::vector<std::uint32_t> order;
+    const auto less = [&](std::uint32_t a, std::uint32_t b) { return PyUnicode_Compare(key(a), key(b)) < 0; };
+    const bool is_ordered = std::string_view(Py_TYPE(dict)->tp_name) == "collections.OrderedDict";
+    bool is_sorted = true;
+    if (are_strings && !is_ordered)
+      for (std::size_t i = 1; i < count; ++i) is_sorted &= PyUnicode_Compare(key(i - 1), key(i)) < 0;
+    if (!is_sorted) {
+      order.resize(count);
+      std::iota(order.begin(), order.end(), 0U);
+      std::ranges::sort(order, less);
+    }
+    std::vector<std::string_view> names;
+    nb::list texts;
+    for (std::size_t i = 0; i < count; ++i) {
+      PyObject* const k = key(order.empty() ? i : order[i]);
+      nb::object text = nb::borrow(k);
+      if (!PyUnicode_Check(k)) {
+        text = nb::str(text);
+        texts.append(text);
+      }
+      Py_ssize_t length = 0;
+      const char* const letters = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
+      if (!letters) throw nb::python_error();
+      names.emplace_back(letters, static_cast<std::size_t>(length));
+    }
+    std::vector<nb::object> parts;
+    for (std::size_t i = 0; i < count; ++i)
+      parts.push_back(nb::borrow(PyDict_GetItemWithError(dict, key(order.empty() ? i : order[i]))));
+    TreeNode& n = node(NodeKind::dict, count, PyDict_CheckExact(dict) ? nullptr : info_of(Py_TYPE(dict)));
+    n.order = std::move(order);
+    n.names = std::move(names);
+    // A subclass of dict, such as OrderedDict, is copied and filled again: it may keep more than its items.
+    if (PyDict_CheckExact(dict))
+      n.keys = Held(nb::len(texts) == 0 ? std::move(keys) : nb::object(nb::make_tuple(keys, texts)));
+    else n.keys = Held(nb::object(nb::make_tuple(keys, texts, nb::handle(dict).attr("copy")())));
+    for (const nb::object& part : parts) read(part.ptr());
+  }
+
+  void read_other(PyObject* o) {
+    const TypeInfo* const info = info_of(Py_TYPE(o));
+    switch (info->kind) {
+      case TypeInfo::Kind::namedtuple: return read_items(NodeKind::made, o, info);
+      case TypeInfo::Kind::dataclass: {
+        const Deeper deeper;
+        node(NodeKind::made, info->fields.size(), info);
+        for (PyObject* field : info->fields) {
+          const nb::object part = nb::steal(PyObject_GetAttr(o, field));
+          if (!part.is_valid()) throw_raised();
+          read(part.ptr());
+        }
+        return;
+      }
+      case TypeInfo::Kind::registered: {
+        const Deeper deeper;
+        const nb::object given = call(info->flatten, nb::make_tuple(nb::handle(o)));
+        if (!PyTuple_Check(given.ptr()) || PyTuple_GET_SIZE(given.ptr()) != 2)
+          throw TypeError("register_tree: flatten of " + info->name + " must return (children, rest)");
+        const nb::tuple children = nb::borrow<nb::tuple>(nb::steal(PySequence_Tuple(PyTuple_GET_ITEM(given.ptr(), 0))));
+        node(NodeKind::made, nb::len(children), info).keys = Held(nb::object(given[1]));
+        for (nb::handle child : children) read(child.ptr());
+        return;
+      }
+      case TypeInfo::Kind::value: break;
+    }
+    if (PyTuple_Check(o) || PyList_Check(o)) return read_items(NodeKind::made, o, info);  // of a class made from these
+    node(NodeKind::value, 0, info);
+    tree.values.emplace_back(nb::borrow(o));
+  }
+};
+
+/// Puts an object together again.
+class Writer {
+ public:
+  Writer(const Tree& tree, const std::function<nb::object(std::size_t)>* leaf, std::span<PyObject* const> known)
+      : tree_(tree), leaf_(leaf), known_(known) {}
+
+  nb::object write() {
+    const TreeNode& n = tree_.structure->nodes[node_++];
+    switch (n.kind) {
+      case NodeKind::tensor: return write_leaf();
+      case NodeKind::value: return nb::borrow(tree_.values[value_++].get());
+      case NodeKind::none: return nb::none();
+      case NodeKind::tuple: return write_tuple(n);
+      case NodeKind::list: {
+        nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(n.children)));
+        for (std::uint32_t i = 0; i < n.children; ++i)
+          PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), write().release().ptr());
+        return list;
+      }
+      case NodeKind::dict: return write_dict(n);
+      case NodeKind::key: {
+        nb::object data = write();
+        return is_tensor(data.ptr()) ? wrap_key(tensor_of(data.ptr())) : data;
+      }
+      case NodeKind::made: return write_made(n);
+    }
+    return nb::none();
+  }
+
+ private:
+  nb::object write_leaf() {
+    const std::size_t i = leaf_at_++;
+    if (leaf_) return (*leaf_)(i);
+    const Tensor& leaf = tree_.leaves[i];
+    for (PyObject* o : known_)
+      if (o && is_tensor(o) && tensor_of(o).is_same(leaf)) return nb::borrow(o);
+    return wrapped(leaf);
+  }
+  nb::object write_tuple(const TreeNode& n) {
+    nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(n.children)));
+    for (std::uint32_t i = 0; i < n.children; ++i)
+      PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), write().release().ptr());
+    return tuple;
+  }
+  nb::object write_dict(const TreeNode& n) {
+    std::vector<nb::object> parts(n.children);
+    for (std::uint32_t i = 0; i < n.children; ++i) parts[n.order.empty() ? i : n.order[i]] = write();
+    PyObject* keys = n.keys.get();
+    nb::object dict;
+    if (n.type) dict = nb::handle(PyTuple_GET_ITEM(keys, 2)).attr("copy")();
+    else dict = nb::dict();
+    if (PyTuple_Check(keys)) keys = PyTuple_GET_ITEM(keys, 0);
+    for (std::uint32_t i = 0; i < n.children; ++i)
+      if (PyObject_SetItem(dict.ptr(), PyList_GET_ITEM(keys, static_cast<Py_ssize_t>(i)), parts[i].ptr()) != 0)
+        throw nb::python_error();
+    return dict;
+  }
+  nb::object write_made(const TreeNode& n) {
+    const TypeInfo& info = *n.type;
+    const nb::handle cls(reinterpret_cast<PyObject*>(info.type));
+    const nb::object parts = write_tuple(n);
+    switch (info.kind) {
+      case TypeInfo::Kind::namedtuple: return call(cls, parts);
+      case TypeInfo::Kind::dataclass: {
+        // Without __init__, which may do more than keep its fields.
+        nb::object object = cls.attr("__new__")(cls);
+        for (std::size_t i = 0; i < info.fields.size(); ++i)
+          if (PyObject_GenericSetAttr(object.ptr(), info.fields[i],
+                                      PyTuple_GET_ITEM(parts.ptr(), static_cast<Py_ssize_t>(i))) != 0)
+            throw nb::python_error();
+        return object;
+      }
+      case TypeInfo::Kind::registered: return call(info.unflatten, nb::make_tuple(nb::handle(n.keys.get()), parts));
+      case TypeInfo::Kind::value: return call(cls, nb::make_tuple(parts));  // of a class made from tuple or list
+    }
+    return nb::none();
+  }
+
+  const Tree& tree_;
+  const std::function<nb::object(std::size_t)>* leaf_;
+  std::span<PyObject* const> known_;
+  std::size_t node_ = 0, leaf_at_ = 0, value_ = 0;
+};
+
+/// Whether two Python values are equal, of one type; a NaN equals any other, and 0. is not -0.
+bool are_equal(PyObject* a, PyObject* b) {
+  if (a == b) return true;
+  if (Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (PyFloat_CheckExact(a)) {
+    const double l = PyFloat_AS_DOUBLE(a), r = PyFloat_AS_DOUBLE(b);
+    return tree::are_equal_values<double>(&l, &r);
+  }
+  const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+  if (equal < 0) PyErr_Clear();  // an array's == has no one answer: equal where it is the same array
+  return equal == 1;
+}
+
+tree::NodeKind kind_in_walk(const TreeNode& n) {
+  switch (n.kind) {
+    case NodeKind::tensor: return tree::NodeKind::tensor;
+    case NodeKind::value: return tree::NodeKind::value;
+    case NodeKind::none: return tree::NodeKind::nothing;
+    case NodeKind::list: return tree::NodeKind::list;
+    case NodeKind::dict: return tree::NodeKind::map;
+    case NodeKind::made: return n.type->field_names.empty() ? tree::NodeKind::tuple : tree::NodeKind::fields;
+    case NodeKind::tuple:
+    case NodeKind::key: break;
+  }
+  return tree::NodeKind::tuple;
+}
+
+void walk_tree(const Tree& tree, tree::Walk& into) {
+  if (!tree.structure) return into.node(tree::NodeKind::nothing, 0);
+  into.nodes.reserve(into.nodes.size() + tree.structure->nodes.size());
+  into.leaves.reserve(into.leaves.size() + tree.leaves.size());
+  std::size_t leaf = 0;
+  for (const TreeNode& n : tree.structure->nodes) {
+    const tree::NodeKind kind = kind_in_walk(n);
+    if (kind == tree::NodeKind::tensor) {
+      into.tensor(&tree.leaves[leaf++]);
+    } else if (kind == tree::NodeKind::value) {
+      into.value(&n.type->shown);
+    } else {
+      into.node(kind, n.children, kind == tree::NodeKind::fields ? n.type->field_names.data() : nullptr);
+      for (const std::string_view name : n.names) into.key(name);
+    }
+  }
+}
+
+}  // namespace
+
+const tree::ValueType held_value = {
+    .copy = [](const void* value) -> std::shared_ptr<const void> {
+      return std::make_shared<const Held>(*static_cast<const Held*>(value));
+    },
+    .equal =
+        [](const void* left, const void* right) {
+          const nb::gil_scoped_acquire lock;
+          return are_equal(static_cast<const Held*>(left)->get(), static_cast<const Held*>(right)->get());
+        },
+    .assign = [](void* to, const void* from) { *static_cast<Held*>(to) = *static_cast<const Held*>(from); },
+};
+
+bool Structure::operator==(const Structure& other) const {
+  const auto same = [](const TreeNode& a, const TreeNode& b) {
+    if (a.kind != b.kind || a.children != b.children || a.names != b.names) return false;
+    if (a.kind == NodeKind::value) return true;  // values are compared on their own
+    if (a.type != b.type) return false;
+    return a.kind != NodeKind::made || a.keys.get() == b.keys.get() ||
+           (a.keys.get() && b.keys.get() && are_equal(a.keys.get(), b.keys.get()));
+  };
+  return std::ranges::equal(nodes, other.nodes, same);
+}
+
+Tree tree_of(nb::handle object, const Structure* like, std::vector<PyObject*>* objects) {
+  Tree tree;
+  auto structure = std::make_shared<Structure>();
+  Reader{tree, *structure, objects, like}.read(object.ptr());
+  tree.structure = std::move(structure);
+  return tree;
+}
+
+nb::object rebuild(const Tree& tree, std::span<PyObject* const> known) { return Writer(tree, nullptr, known).write(); }
+nb::object rebuild_with(const Tree& tree, const std::function<nb::object(std::size_t)>& leaf) {
+  return Writer(tree, &leaf, {}).write();
+}
+
+Tree joined(std::span<const Tree> parts) {
+  Tree tree;
+  auto structure = std::make_shared<Structure>();
+  structure->nodes.push_back({.kind = NodeKind::tuple, .children = static_cast<std::uint32_t>(parts.size())});
+  for (const Tree& part : parts) {
+    tree.leaves.insert(tree.leaves.end(), part.leaves.begin(), part.leaves.end());
+    tree.values.insert(tree.values.end(), part.values.begin(), part.values.end());
+    structure->nodes.insert(structure->nodes.end(), part.structure->nodes.begin(), part.structure->nodes.end());
+  }
+  tree.structure = std::move(structure);
+  return tree;
+}
+
+std::vector<Tree> parts_of(const Tree& tuple) {
+  std::vector<Tree> parts;
+  const auto& nodes = tuple.structure->nodes;
+  std::size_t node = 1, leaf = 0, value = 0;
+  for (std::uint32_t i = 0; i < nodes[0].children; ++i) {
+    Tree part;
+    auto structure = std::make_shared<Structure>();
+    for (std::size_t open = 1; open > 0; ++node) {
+      const TreeNode& n = nodes[node];
+      open += n.children;
+      --open;
+      if (n.kind == NodeKind::tensor) part.leaves.push_back(tuple.leaves[leaf++]);
+      if (n.kind == NodeKind::value) part.values.push_back(tuple.values[value++]);
+      structure->nodes.push_back(n);
+    }
+    part.structure = std::move(structure);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Dims dims_from(nb::handle o, const char* name) {
+  if (o.is_none()) return Dims(std::nullopt);
+  if (PyLong_Check(o.ptr()) && !PyBool_Check(o.ptr())) return Dims(nb::cast<std::int64_t>(o));
+  std::vector<Dims> parts;
+  if (PyTuple_Check(o.ptr()) || PyList_Check(o.ptr())) {
+    for (nb::handle part : nb::borrow<nb::object>(o)) parts.push_back(dims_from(part, name));
+    return Dims(std::move(parts));
+  }
+  if (PyDict_Check(o.ptr())) {
+    nb::list keys(nb::steal(PyDict_Keys(o.ptr())));
+    if (PyList_Sort(keys.ptr()) != 0) PyErr_Clear();
+    for (nb::handle key : keys) parts.push_back(dims_from(nb::handle(PyDict_GetItem(o.ptr(), key.ptr())), name));
+    return Dims(std::move(parts));
+  }
+  const TypeInfo* const info = info_of(Py_TYPE(o.ptr()));
+  if (info->kind == TypeInfo::Kind::dataclass) {
+    for (PyObject* field : info->fields) parts.push_back(dims_from(o.attr(nb::handle(field)), name));
+    return Dims(std::move(parts));
+  }
+  throw TypeError(std::string("vmap: ") + name + " must be an int, None, or tuples, lists and dicts of those, not " +
+                  name_of_type(o.ptr()));
+}
+
+nb::object dims_to(const Dims& dims) {
+  if (dims.leaf) return dims.dim ? nb::object(nb::int_(*dims.dim)) : nb::none();
+  nb::list parts;
+  for (const Dims& part : dims.children) parts.append(dims_to(part));
+  return nb::tuple(parts);
+}
+
+void make_trees(nb::module_& m) {
+  m.def(
+      "register_tree",
+      [](nb::handle cls, nb::handle flatten, nb::handle unflatten) {
+        if (!PyType_Check(cls.ptr()))
+          throw TypeError("register_tree: a class is needed, not " + name_of_type(cls.ptr()));
+        if (!PyCallable_Check(flatten.ptr()) || !PyCallable_Check(unflatten.ptr()))
+          throw TypeError("register_tree: flatten and unflatten must be functions");
+        auto* const type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+        TypeInfo* const info = new_info(type);
+        info->kind = TypeInfo::Kind::registered;
+        info->flatten = Py_NewRef(flatten.ptr());
+        info->unflatten = Py_NewRef(unflatten.ptr());
+        types[type] = info;  // trees that were read before keep the old one
+      },
+      nb::arg("cls"), nb::arg("flatten"), nb::arg("unflatten"),
+      "Makes a class a container: flatten(object) returns (children, rest), unflatten(rest, children) the object "
+      "again.");
+  m.def(
+      "leaves",
+      [](nb::handle tree) {
+        nb::list list;
+        for (const Tensor& leaf : tree_of(tree).leaves) list.append(wrapped(leaf));
+        return list;
+      },
+      nb::arg("tree").none(), "The Tensors of a tree, from left to right; of a dict in the order of its keys.");
+  m.def(
+      "map_leaves",
+      [](nb::handle f, nb::handle tree, nb::args more) {
+        Tree first = tree_of(tree);
+        std::vector<Tree> others;
+        for (nb::handle other : more) others.push_back(tree_of(other));
+        tree::Walk walk;
+        tree::walk(first, walk);
+        for (std::size_t k = 0; k < others.size(); ++k) {
+          tree::Walk other;
+          tree::walk(others[k], other);
+          tree::require_same_structure("map_leaves", walk, other, k + 2);
+        }
+        return rebuild_with(first, [&](std::size_t i) {
+          nb::list arguments;
+          arguments.append(wrapped(first.leaves[i]));
+          for (const Tree& other : others) arguments.append(wrapped(other.leaves[i]));
+          return call(f, nb::tuple(arguments));
+        });
+      },
+      nb::arg("f"), nb::arg("tree").none(), nb::arg("more"),
+      "The first tree with each Tensor replaced by f(that Tensor, the Tensors at its place in the other trees).");
+  m.def(
+      "stack_trees",
+      [](nb::handle trees) {
+        std::vector<Tree> all;
+        for (nb::handle t : trees) all.push_back(tree_of(t));
+        return rebuild(stack_trees(all));
+      },
+      nb::arg("trees"), "One tree of many: every Tensor gains axis 0, of the number of trees.");
+  m.def(
+      "unstack_trees",
+      [](nb::handle tree) {
+        nb::list list;
+        for (const Tree& one : unstack_trees(tree_of(tree))) list.append(rebuild(one));
+        return list;
+      },
+      nb::arg("tree"), "The reverse of stack_trees: one tree for each index of axis 0, as views.");
+}
+
+}  // namespace ricci::python
+
+namespace ricci::tree {
+template <>
+void walk(python::Tree& tree, Walk& into) {
+  python::walk_tree(tree, into);
+}
+template <>
+void walk(const python::Tree& tree, Walk& into) {
+  python::walk_tree(tree, into);
+}
+template <>
+void list_values(python::Tree& tree, Values& into) {
+  for (python::Held& value : tree.values) into.push_back({&value, &python::held_value});
+}
+template <>
+void list_values(const python::Tree& tree, Values& into) {
+  for (const python::Held& value : tree.values)
+    into.push_back({const_cast<python::Held*>(&value), &python::held_value});
+}
+}  // namespace ricci::tree

@@ -1,0 +1,31 @@
+"""What all tests of the Python package share."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ricci as rc
+
+SOURCE = Path(os.environ.get("RICCI_SOURCE", Path(__file__).resolve().parents[2]))
+
+
+@pytest.fixture
+def source():
+    """The folder of the project; skips where the tests run without it."""
+    if not (SOURCE / "include/ricci").exists():
+        pytest.skip("needs the project's source")
+    return SOURCE
+
+
+def expect(found, wanted, rtol=1e-5, atol=1e-6):
+    """A Tensor, or a list of them, holds these values."""
+    if isinstance(found, (list, tuple)):
+        assert len(found) == len(wanted)
+        for f, w in zip(found, wanted):
+            expect(f, w, rtol, atol)
+    else:
+        wanted = np.asarray(wanted)
+        assert tuple(found.shape) == wanted.shape
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=rtol, atol=atol)

@@ -1,0 +1,173 @@
+"""compile and trace: plans serve calls alike, trees and values are part of the signature, errors are the function's."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+from conftest import expect
+
+import ricci as rc
+
+Pair = namedtuple("Pair", "a b")
+
+
+def counted(f):
+    """f, and a list that grows with each run of its Python."""
+    runs = []
+
+    def g(*args, **kwargs):
+        runs.append(1)
+        return f(*args, **kwargs)
+
+    return g, runs
+
+
+def test_a_plan_runs_no_python():
+    f, runs = counted(lambda x: rc.sin(x) * 2)
+    fast = rc.compile(f)
+    for n in range(5):
+        expect(fast(rc.ones(3) * n), np.sin(np.ones(3) * n) * 2)
+    assert len(runs) == 1 and fast.plans == 1
+    fast(rc.ones(3, dtype=rc.float64))
+    fast(rc.ones(3, 1))
+    assert len(runs) == 3 and fast.plans == 3
+
+
+def test_large_sizes_are_open():
+    f, runs = counted(lambda x: x.reshape(-1, 2).sum(0) / x.shape[0])
+    fast = rc.compile(f)
+    for n in (100, 200, 300):
+        expect(fast(rc.ones(n)), [0.5, 0.5])
+    assert len(runs) == 1
+
+
+def test_structure_and_values_are_part_of_the_signature():
+    def f(tree, power=2, *, mode="sum"):
+        leaves = rc.leaves(tree)
+        return {"out": getattr(rc, mode)(leaves[0] ** power), "power": power}
+
+    fast = rc.compile(f)
+    x = rc.tensor([1.0, 2.0])
+    trees = [x, (x,), [x], {"a": x}, {"b": x}, Pair(x, x), (x, None), (x, 3), (x, 3.0), (x, True), (x, "a")]
+    for tree in trees:
+        assert fast(tree)["out"].item() == 5
+    assert fast.plans == len(trees)
+    for tree in trees:
+        assert fast(tree)["power"] == 2
+    assert fast.plans == len(trees)
+    assert fast(x, 3)["out"].item() == 9 and fast(x, 3)["power"] == 3
+    assert fast(x, power=3, mode="mean")["out"].item() == 4.5
+    assert fast(x, mode="mean", power=3)["out"].item() == 4.5
+    nan = float("nan")
+    before = fast.plans
+    fast((x, nan))
+    fast((x, float("nan")))
+    assert fast.plans == before + 1
+
+
+def test_results_keep_their_trees_and_identity():
+    fast = rc.compile(lambda p: p)
+    p = Pair(rc.ones(2), {"k": [rc.zeros(1), None, "text"]})
+    for _ in range(2):
+        q = fast(p)
+        assert type(q) is Pair and q.b["k"][2] == "text" and q.b["k"][1] is None
+
+    def write(x):
+        x += 1
+        return x
+
+    x = rc.zeros(2)
+    fast = rc.compile(write)
+    fast(x)
+    fast(x)
+    assert x.tolist() == [2, 2]
+
+
+def test_transforms_go_in_and_around():
+    loss = lambda w, x: rc.tanh(x @ w).sum()
+    w, xs = rc.randn(3, 2), rc.randn(5, 3)
+    inside = rc.compile(rc.vmap(rc.grad(loss), in_dims=(None, 0)))
+    around = rc.vmap(rc.grad(rc.compile(loss)), in_dims=(None, 0))
+    plain = rc.vmap(rc.grad(loss), in_dims=(None, 0))(w, xs)
+    for f in (inside, around):
+        for _ in range(2):
+            expect(f(w, xs), np.asarray(plain))
+    expect(rc.hessian(rc.compile(lambda x: (x**3).sum()))(w[0]), np.asarray(rc.hessian(lambda x: (x**3).sum())(w[0])))
+
+
+def test_captured_tensors_are_read_anew_and_draws_go_on():
+    c = rc.tensor([1.0])
+    fast = rc.compile(lambda x: x + c)
+    assert fast(rc.zeros(1)).item() == 1
+    c += 4
+    assert fast(rc.zeros(1)).item() == 5
+    g, h = rc.Generator(3), rc.Generator(3)
+    fast = rc.compile(lambda x: x + rc.randn(2, generator=g))
+    for _ in range(3):
+        expect(fast(rc.zeros(2)), rc.randn(2, generator=h).tolist())
+
+
+def test_errors_are_the_functions_own():
+    fast = rc.compile(lambda x, i: x.index_select(0, i))
+    x = rc.ones(3)
+    fast(x, rc.tensor([0, 2]))
+    with pytest.raises(IndexError):
+        fast(x, rc.tensor([0, 7]))
+    with pytest.raises(rc.TransformError):
+        rc.compile(lambda x: x if x.sum() > 0 else -x)(x)
+    f, runs = counted(lambda x: x.reshape(77))
+    fast = rc.compile(f)
+    for _ in range(2):
+        with pytest.raises(ValueError):
+            fast(x)
+    assert len(runs) == 2
+    number = [1.0]
+    checked = rc.compile(lambda x: x * number[0], check=True)
+    checked(x)
+    number[0] = 2.0
+    with pytest.raises(rc.TransformError, match="argument"):
+        checked(x)
+
+
+def test_plans_explain_themselves():
+    fast = rc.compile(rc.vmap(rc.grad(lambda x: rc.sin(x) ** 2)))
+    assert isinstance(fast.plan(rc.ones(100)), str) and fast.plan(rc.ones(100))
+    assert "ns" in fast.explain(rc.ones(100)) or "us" in fast.explain(rc.ones(100)) or fast.explain(rc.ones(100))
+
+
+def test_trace_writes_a_function_down():
+    w = rc.ones(3, 4)
+    program = rc.trace(lambda p: rc.tanh(p["x"] @ w))({"x": rc.ones(2, 3)})
+    assert "matmul" in str(program) and program.inputs == 1 and program.equations >= 2
+    assert program.captured[0].is_same(w)
+    expect(program(rc.ones(5, 3))[0], np.tanh(3) * np.ones((5, 4)))
+    again = rc.parse_program(str(program), [w])
+    assert str(again) == str(program)
+    for bad in ("nonsense", "program(x: f32[3]) {\n return y\n}", ""):
+        with pytest.raises(ValueError):
+            rc.parse_program(bad)
+    with pytest.raises(TypeError):
+        program(3)
+    with pytest.raises(ValueError):
+        program()
+    assert rc.trace(rc.tensor([[1.0, 5.0], [0.0, 2.0]])).item() == 3
+
+
+def test_sizes_stay_open_in_a_recording():
+    def f(x):
+        n = x.shape[0]
+        assert isinstance(n, rc.Size) and repr(n) == "Size(4)" and isinstance(n * 2 + 1, rc.Size)
+        return rc.arange(n) + rc.zeros(n * 2 + 1)[:n].sum() + x.sum() / n
+
+    program = rc.trace(f)(rc.ones(4))
+    expect(program(rc.ones(6))[0], np.arange(6) + 1.0)
+    fixed = rc.trace(lambda x: x + len(x))(rc.ones(4))
+    with pytest.raises(ValueError, match="test_compile.py"):
+        fixed(rc.ones(6))
+
+    def compared(x):
+        n = x.shape[0]
+        assert n == 4 and (n + 1) * 2 == 10 and n // 2 == 2 and 9 - n == 5 and n > 3 and not n < 4 and n % 3 == 1
+        return x + int(n) + n / 2 + 1 / n
+
+    expect(rc.trace(compared)(rc.ones(4))(rc.ones(4))[0], [7.25] * 4)

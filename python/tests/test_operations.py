@@ -1,0 +1,553 @@
+"""Every operation of the index, called with its arguments by name, against NumPy or a closed form."""
+
+import math
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from conftest import expect
+
+import ricci as rc
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((2, 3))
+Y = RNG.standard_normal((2, 3))
+P = RNG.uniform(0.1, 0.9, (2, 3))  # in (0, 1)
+I = np.array([[3, -5, 7], [2, 9, -4]])
+J = np.array([[2, 3, 1], [5, 2, 3]])
+B = np.array([[True, False, True], [False, False, True]])
+Z = X + 1j * Y
+S = RNG.standard_normal((3, 3))  # square
+SPD = S @ S.T + 3 * np.eye(3)
+SYM = (S + S.T) / 2
+V = RNG.standard_normal(3)
+W = RNG.standard_normal(3)
+IMG = RNG.standard_normal((2, 2, 4, 6))
+t = lambda a, dtype=None: rc.tensor(a, dtype=dtype)
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def convolution(x, w):
+    """[N, C, L], [O, C, K] without padding."""
+    k = w.shape[2]
+    return np.stack([np.einsum("nck,ock->no", x[:, :, i : i + k], w) for i in range(x.shape[2] - k + 1)], -1)
+
+
+def normalized(x, axes):
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 1e-5)
+
+
+def written(a, places, value, add=False):
+    out = a.copy()
+    if add:
+        np.add.at(out, places, value)
+    else:
+        out[places] = value
+    return out
+
+
+erf = np.vectorize(math.erf)
+lgamma = np.vectorize(math.lgamma)
+sigmoid = lambda x: 1 / (1 + np.exp(-x))
+EULER = 0.5772156649015329
+
+# name: (arguments by name, what it gives). A callable as arguments gives both itself.
+UNARY = {
+    "neg": -X,
+    "positive": X,
+    "floor": np.floor(X),
+    "ceil": np.ceil(X),
+    "round": np.round(X),
+    "trunc": np.trunc(X),
+    "frac": X - np.trunc(X),
+    "abs": np.abs(X),
+    "sign": np.sign(X),
+    "sgn": np.sign(X),
+    "nan_to_num": np.nan_to_num(X),
+    "square": X**2,
+    "cbrt": np.cbrt(X),
+    "reciprocal": 1 / X,
+    "exp": np.exp(X),
+    "exp2": np.exp2(X),
+    "expm1": np.expm1(X),
+    "sin": np.sin(X),
+    "cos": np.cos(X),
+    "tan": np.tan(X),
+    "atan": np.arctan(X),
+    "deg2rad": np.deg2rad(X),
+    "rad2deg": np.rad2deg(X),
+    "sinh": np.sinh(X),
+    "cosh": np.cosh(X),
+    "tanh": np.tanh(X),
+    "asinh": np.arcsinh(X),
+    "erf": erf(X),
+    "erfc": 1 - erf(X),
+    "sigmoid": sigmoid(X),
+    "logsigmoid": np.log(sigmoid(X)),
+    "relu": np.maximum(X, 0),
+    "gelu": X * (1 + erf(X / math.sqrt(2))) / 2,
+    "silu": X * sigmoid(X),
+    "real": X,
+    "imag": 0 * X,
+    "conj": X,
+    "angle": np.angle(X),
+    "detach": X,
+    "clone": X,
+    "isnan": np.isnan(X),
+    "isinf": np.isinf(X),
+    "isfinite": np.isfinite(X),
+    "logical_not": X == 0,
+    "count_nonzero": np.count_nonzero(X),
+    "contiguous": X,
+    "t": X.T,
+    "mT": X.T,
+    "unstack": list(X),
+    "zeros_like": 0 * X,
+    "ones_like": np.ones_like(X),
+    "tril_pack": None,
+    "svdvals": np.linalg.svd(X)[1],
+}
+POSITIVE = {
+    "sqrt": np.sqrt(P),
+    "rsqrt": 1 / np.sqrt(P),
+    "log": np.log(P),
+    "log2": np.log2(P),
+    "log10": np.log10(P),
+    "log1p": np.log1p(P),
+    "asin": np.arcsin(P),
+    "acos": np.arccos(P),
+    "acosh": None,
+    "atanh": np.arctanh(P),
+    "lgamma": lgamma(P),
+}
+BINARY = {
+    "add": X + Y,
+    "sub": X - Y,
+    "mul": X * Y,
+    "div": X / Y,
+    "floor_divide": np.floor_divide(X, Y),
+    "remainder": np.remainder(X, Y),
+    "fmod": np.fmod(X, Y),
+    "copysign": np.copysign(X, Y),
+    "hypot": np.hypot(X, Y),
+    "logaddexp": np.logaddexp(X, Y),
+    "atan2": np.arctan2(X, Y),
+    "maximum": np.maximum(X, Y),
+    "minimum": np.minimum(X, Y),
+    "fmax": np.fmax(X, Y),
+    "fmin": np.fmin(X, Y),
+    "max": np.maximum(X, Y),
+    "min": np.minimum(X, Y),
+    "eq": X == Y,
+    "ne": X != Y,
+    "lt": X < Y,
+    "le": X <= Y,
+    "gt": X > Y,
+    "ge": X >= Y,
+    "isclose": np.isclose(X, Y),
+    "logical_and": (X != 0) & (Y != 0),
+    "logical_or": (X != 0) | (Y != 0),
+    "logical_xor": (X != 0) ^ (Y != 0),
+    "equal": False,
+    "allclose": False,
+    "inner": np.inner(X, Y),
+    "kron": np.kron(X, Y),
+    "cross": np.cross(X, Y),
+}
+CASES = {name: (dict(input=t(X)), wanted) for name, wanted in UNARY.items() if wanted is not None}
+CASES |= {name: (dict(input=t(P)), wanted) for name, wanted in POSITIVE.items() if wanted is not None}
+CASES |= {name: (dict(input=t(X), other=t(Y)), wanted) for name, wanted in BINARY.items()}
+CASES |= {
+    "zeros": (dict(size=(2, 3), dtype=rc.int64), np.zeros((2, 3))),
+    "ones": (dict(size=[2], dtype="float64"), np.ones(2)),
+    "full": (dict(shape=2, value=7.5), [7.5, 7.5]),
+    "full_like": (dict(input=t(I), value=4), np.full((2, 3), 4)),
+    "eye_rows": (dict(first=1, rows=2, columns=4, dtype=rc.float32), np.eye(4)[1:3]),
+    "eye": (dict(n=2, m=3), np.eye(2, 3)),
+    "arange": (dict(start=1, end=8, step=3), [1, 4, 7]),
+    "linspace": (dict(start=0, end=1, steps=5), np.linspace(0, 1, 5)),
+    "pow": (dict(input=t(P), exponent=t(Y)), P**Y),
+    "addcmul": (dict(input=t(X), tensor1=t(Y), tensor2=t(P)), X + Y * P),
+    "addcdiv": (dict(input=t(X), tensor1=t(Y), tensor2=t(P)), X + Y / P),
+    "lerp": (dict(input=t(X), end=t(Y), weight=0.25), X + 0.25 * (Y - X)),
+    "xlogy": (dict(input=t(X), other=t(P)), X * np.log(P)),
+    "acosh": (dict(input=t(P + 1)), np.arccosh(P + 1)),
+    "digamma": (dict(input=t([1.0, 2.0], rc.float64)), [-EULER, 1 - EULER]),
+    "polygamma": (dict(n=1, input=t([1.0], rc.float64)), [math.pi**2 / 6]),
+    "leaky_relu": (dict(input=t(X), negative_slope=0.2), np.where(X > 0, X, 0.2 * X)),
+    "elu": (dict(input=t(X), alpha=2.0), np.where(X > 0, X, 2 * np.expm1(X))),
+    "threshold": (dict(input=t(X), threshold=0.5, value=9.0), np.where(X > 0.5, X, 9)),
+    "softplus": (dict(input=t(X), beta=2.0, threshold=20.0), np.log1p(np.exp(2 * X)) / 2),
+    "where": (dict(condition=t(B), input=t(X), other=t(Y)), np.where(B, X, Y)),
+    "clamp": (dict(input=t(X), min=-0.5, max=0.5), np.clip(X, -0.5, 0.5)),
+    "clamp_min": (dict(input=t(X), min=0.1), np.maximum(X, 0.1)),
+    "clamp_max": (dict(input=t(X), max=0.1), np.minimum(X, 0.1)),
+    "complex": (dict(real=t(X), imag=t(Y)), Z),
+    "view_as_real": (dict(input=t(Z)), np.stack([X, Y], -1)),
+    "view_as_complex": (dict(input=t(np.stack([X, Y], -1))), Z),
+    "to": (dict(input=t(X), dtype=rc.int64), X.astype(int)),
+    "bitwise_and": (dict(input=t(I), other=t(J)), I & J),
+    "bitwise_or": (dict(input=t(I), other=t(J)), I | J),
+    "bitwise_xor": (dict(input=t(I), other=t(J)), I ^ J),
+    "bitwise_not": (dict(input=t(I)), ~I),
+    "bitwise_left_shift": (dict(input=t(I), other=t(J)), I << J),
+    "bitwise_right_shift": (dict(input=t(I), other=t(J)), I >> J),
+    "index_select": (dict(input=t(X), dim=1, index=t([2, 0])), X[:, [2, 0]]),
+    "gather": (dict(input=t(X), dim=1, index=t([[2], [0]])), np.take_along_axis(X, np.array([[2], [0]]), 1)),
+    "take_along_dim": (dict(input=t(X), indices=t([[2], [0]]), dim=1), np.take_along_axis(X, np.array([[2], [0]]), 1)),
+    "take": (dict(input=t(X), index=t([5, 0])), X.ravel()[[5, 0]]),
+    "scatter": (
+        dict(input=t(X), dim=1, index=t([[2], [0]]), src=t([[7.0], [8.0]], rc.float64)),
+        written(X, ([0, 1], [2, 0]), [7, 8]),
+    ),
+    "scatter_add": (
+        dict(input=t(X), dim=1, index=t([[2, 2], [0, 1]]), src=t(np.ones((2, 2)))),
+        written(X, ([0, 0, 1, 1], [2, 2, 0, 1]), 1, add=True),
+    ),
+    "index_add": (dict(input=t(X), dim=0, index=t([1, 1]), src=t(Y)), np.stack([X[0], X[1] + Y[0] + Y[1]])),
+    "index_fill": (dict(input=t(X), dim=1, index=t([0]), value=5.0), written(X, (slice(None), 0), 5)),
+    "index": (dict(input=t(X), indices=(slice(None), [0, 2])), X[:, [0, 2]]),
+    "index_put": (
+        dict(input=t(X), indices=(t([0, 0]), t([1, 1])), value=2.0, accumulate=True),
+        written(X, ([0, 0], [1, 1]), 2, add=True),
+    ),
+    "masked_fill": (dict(input=t(X), mask=t(B), value=3.0), np.where(B, 3, X)),
+    "nonzero": (dict(input=t(B)), np.argwhere(B)),
+    "masked_select": (dict(input=t(X), mask=t(B), size=4, fill=-1.0), [*X[B], -1]),
+    "unique": (dict(input=t([3, 1, 3])), [1, 3]),
+    "embedding": (dict(input=t([1, 0, 1]), weight=t(X)), X[[1, 0, 1]]),
+    "one_hot": (dict(tensor=t([2, 0]), num_classes=3), np.eye(3)[[2, 0]]),
+    "searchsorted": (dict(sorted_sequence=t([1.0, 3.0, 5.0]), input=t([0.0, 3.0, 9.0])), [0, 1, 3]),
+    "matmul": (dict(input=t(X), other=t(S)), X @ S),
+    "mm": (dict(input=t(X), mat2=t(S)), X @ S),
+    "bmm": (dict(input=t(X[None]), mat2=t(S[None])), (X @ S)[None]),
+    "mv": (dict(input=t(X), vec=t(V)), X @ V),
+    "dot": (dict(input=t(V), tensor=t(W)), V @ W),
+    "vdot": (dict(input=t(Z[0]), other=t(Z[1])), np.vdot(Z[0], Z[1])),
+    "outer": (dict(input=t(V), vec2=t(W)), np.outer(V, W)),
+    "tensordot": (dict(a=t(X), b=t(S), dims=1), np.tensordot(X, S, 1)),
+    "einsum": (dict(equation="ij,kj->ik", operands=[t(X), t(S)]), X @ S.T),
+    "addmm": (dict(input=t(V), mat1=t(X), mat2=t(S)), V + X @ S),
+    "linear": (dict(input=t(X), weight=t(S), bias=t(V)), X @ S.T + V),
+    "multi_dot": (dict(tensors=[t(X), t(S), t(V)]), X @ S @ V),
+    "cholesky": (dict(input=t(SPD)), np.linalg.cholesky(SPD)),
+    "cholesky_solve": (dict(B=t(V), L=t(np.linalg.cholesky(SPD))), np.linalg.solve(SPD, V)),
+    "solve": (dict(A=t(S), B=t(V)), np.linalg.solve(S, V)),
+    "solve_triangular": (dict(A=t(S), B=t(V), upper=False), np.linalg.solve(np.tril(S), V)),
+    "triangular_solve": (dict(b=t(V), A=t(S), upper=True, transpose=True), np.linalg.solve(np.triu(S).T, V)),
+    "inverse": (dict(input=t(S)), np.linalg.inv(S)),
+    "inv": (dict(input=t(S)), np.linalg.inv(S)),
+    "det": (dict(input=t(S)), np.linalg.det(S)),
+    "slogdet": (dict(input=t(S)), np.linalg.slogdet(S)),
+    "logdet": (dict(input=t(SPD)), np.log(np.linalg.det(SPD))),
+    "matrix_power": (dict(input=t(S), n=3), S @ S @ S),
+    "eigvalsh": (dict(input=t(SYM)), np.linalg.eigvalsh(SYM)),
+    "conv1d": (dict(input=t(IMG[:, :, 0]), weight=t(IMG[:, :, 0, :2])), convolution(IMG[:, :, 0], IMG[:, :, 0, :2])),
+    "conv2d": (
+        dict(input=t(IMG), weight=t(IMG[:, :, :1, :1]), bias=None, stride=2, padding=0, dilation=1, groups=1),
+        np.einsum("nchw,oc->nohw", IMG[:, :, ::2, ::2], IMG[:, :, 0, 0]),
+    ),
+    "max_pool2d": (dict(input=t(IMG), kernel_size=2, stride=2, padding=0), IMG.reshape(2, 2, 2, 2, 3, 2).max((3, 5))),
+    "avg_pool2d": (dict(input=t(IMG), kernel_size=(2, 2)), IMG.reshape(2, 2, 2, 2, 3, 2).mean((3, 5))),
+    "adaptive_avg_pool2d": (dict(input=t(IMG), output_size=1), IMG.mean((2, 3), keepdims=True)),
+    "layer_norm": (dict(input=t(IMG), normalized_shape=[6]), normalized(IMG, (3,))),
+    "batch_norm": (dict(input=t(IMG), running_mean=None, running_var=None, training=True), normalized(IMG, (0, 2, 3))),
+    "group_norm": (dict(input=t(IMG), num_groups=1, eps=1e-5), normalized(IMG, (1, 2, 3))),
+    "instance_norm": (dict(input=t(IMG), use_input_stats=True), normalized(IMG, (2, 3))),
+    "mse_loss": (dict(input=t(X), target=t(Y), reduction="sum"), ((X - Y) ** 2).sum()),
+    "l1_loss": (dict(input=t(X), target=t(Y)), np.abs(X - Y).mean()),
+    "cross_entropy": (dict(input=t(X), target=t([2, 0]), reduction="none"), -np.log(softmax(X, 1))[[0, 1], [2, 0]]),
+    "nll_loss": (dict(input=t(X), target=t([2, 0])), -(X[0, 2] + X[1, 0]) / 2),
+    "binary_cross_entropy_with_logits": (
+        dict(input=t(X), target=t(P)),
+        (-P * np.log(sigmoid(X)) - (1 - P) * np.log(1 - sigmoid(X))).mean(),
+    ),
+    "binary_cross_entropy": (dict(input=t(P), target=t(1 - P)), (-(1 - P) * np.log(P) - P * np.log(1 - P)).mean()),
+    "huber_loss": (dict(input=t(X), target=t(X + 3), reduction="mean", delta=1.0), 2.5),
+    "sum": (dict(input=t(X), dim=(0, -1), keepdim=True), X.sum(keepdims=True)),
+    "mean": (dict(input=t(X), dim=0), X.mean(0)),
+    "prod": (dict(input=t(X), dim=1, keepdim=True), X.prod(1, keepdims=True)),
+    "trace": (dict(input=t(S)), np.trace(S)),
+    "amax": (dict(input=t(X), dim=0, keepdim=False), X.max(0)),
+    "amin": (dict(input=t(X), keepdim=True), X.min(keepdims=True)),
+    "argmax": (dict(input=t(X), dim=1), X.argmax(1)),
+    "argmin": (dict(input=t(X)), X.argmin()),
+    "any": (dict(input=t(B), dim=1), B.any(1)),
+    "all": (dict(input=t(B), dim=0, keepdim=True), B.all(0, keepdims=True)),
+    "var": (dict(input=t(X), dim=1, correction=0, keepdim=False), X.var(1)),
+    "std": (dict(input=t(X), unbiased=True), X.std(ddof=1)),
+    "norm": (dict(input=t(X), p=1, dim=1), np.abs(X).sum(1)),
+    "logsumexp": (dict(input=t(X), dim=1), np.log(np.exp(X).sum(1))),
+    "softmax": (dict(input=t(X), dim=1), softmax(X, 1)),
+    "log_softmax": (dict(input=t(X), dim=0), np.log(softmax(X, 0))),
+    "cumsum": (dict(input=t(X), dim=1), X.cumsum(1)),
+    "cumprod": (dict(input=t(X), dim=0), X.cumprod(0)),
+    "logcumsumexp": (dict(input=t(X), dim=1), np.logaddexp.accumulate(X, 1)),
+    "sort": (dict(input=t(X), dim=1, descending=True), (-np.sort(-X, 1), np.argsort(-X, 1))),
+    "argsort": (dict(input=t(X), dim=0), np.argsort(X, 0)),
+    "topk": (dict(input=t(X), k=2, dim=-1, largest=False), (np.sort(X, 1)[:, :2], np.argsort(X, 1)[:, :2])),
+    "median": (dict(input=t(X), dim=1), (np.sort(X, 1)[:, 1], np.argsort(X, 1)[:, 1])),
+    "reshape": (dict(input=t(X), shape=(3, -1)), X.reshape(3, 2)),
+    "view": (dict(input=t(X), shape=[6]), X.reshape(6)),
+    "expand": (dict(input=t(V), size=(2, -1)), np.broadcast_to(V, (2, 3))),
+    "broadcast_to": (dict(input=t(V), shape=(2, 3)), np.broadcast_to(V, (2, 3))),
+    "permute": (dict(input=t(IMG), dims=(3, 0, 1, 2)), IMG.transpose(3, 0, 1, 2)),
+    "transpose": (dict(input=t(IMG), dim0=1, dim1=-1), IMG.swapaxes(1, 3)),
+    "movedim": (dict(input=t(IMG), source=0, destination=2), np.moveaxis(IMG, 0, 2)),
+    "slice": (dict(input=t(X), dim=1, start=None, end=3, step=2), X[:, :3:2]),
+    "select": (dict(input=t(X), dim=1, index=2), X[:, 2]),
+    "narrow": (dict(input=t(X), dim=1, start=1, length=2), X[:, 1:3]),
+    "diagonal": (dict(input=t(S), offset=1), np.diagonal(S, 1)),
+    "unfold": (dict(input=t(V), dimension=0, size=2, step=1), [V[:2], V[1:]]),
+    "squeeze": (dict(input=t(X[None]), dim=0), X),
+    "unsqueeze": (dict(input=t(X), dim=-1), X[..., None]),
+    "flatten": (dict(input=t(IMG), start=1, end=2), IMG.reshape(2, 8, 6)),
+    "as_strided": (dict(input=t(X), size=(2, 2), stride=(1, 2), offset=1), [[X[0, 1], X[1, 0]], [X[0, 2], X[1, 1]]]),
+    "unbind": (dict(input=t(X), dim=1), list(X.T)),
+    "split": (dict(input=t(X), sizes=[1, 2], dim=1), [X[:, :1], X[:, 1:]]),
+    "chunk": (dict(input=t(X), chunks=2, dim=1), [X[:, :2], X[:, 2:]]),
+    "tensor_split": (dict(input=t(X), indices=[1], dim=1), [X[:, :1], X[:, 1:]]),
+    "cat": (dict(tensors=[t(X), t(Y)], dim=1), np.concatenate([X, Y], 1)),
+    "stack": (dict(tensors=(t(X), t(Y)), dim=2), np.stack([X, Y], 2)),
+    "repeat": (dict(input=t(X), repeats=(2, 1, 2)), np.tile(X, (2, 1, 2))),
+    "repeat_interleave": (dict(input=t(X), repeats=2, dim=1), X.repeat(2, 1)),
+    "tile": (dict(input=t(X), dims=(2,)), np.tile(X, (2,))),
+    "flip": (dict(input=t(X), dims=(0, 1)), X[::-1, ::-1]),
+    "roll": (dict(input=t(X), shifts=(1, -1), dims=(0, 1)), np.roll(X, (1, -1), (0, 1))),
+    "tril": (dict(input=t(S), diagonal=-1), np.tril(S, -1)),
+    "triu": (dict(input=t(S), diagonal=1), np.triu(S, 1)),
+    "tril_pack": (dict(input=t(S)), S[np.tril_indices(3)]),
+    "tril_unpack": (dict(packed=t(S[np.tril_indices(3)]), rows=3, diagonal=0), np.tril(S)),
+    "diag_embed": (dict(input=t(V), offset=0, dim1=0, dim2=1), np.diag(V)),
+    "diag": (dict(input=t(V)), np.diag(V)),
+    "pad": (dict(input=t(X), pad=(1, 2), value=5.0), np.pad(X, ((0, 0), (1, 2)), constant_values=5)),
+    "meshgrid": (dict(tensors=[t(V), t(W[:2])]), np.meshgrid(V, W[:2], indexing="ij")),
+    "slice_scatter": (
+        dict(input=t(X), src=t([[9.0], [9.0]], rc.float64), dim=1, start=1, end=2, step=1),
+        written(X, (slice(None), 1), 9),
+    ),
+    "select_scatter": (
+        dict(input=t(X), src=t([9.0, 9.0], rc.float64), dim=1, index=0),
+        written(X, (slice(None), 0), 9),
+    ),
+    "diagonal_scatter": (
+        dict(input=t(S), src=t([9.0, 9.0, 9.0], rc.float64), offset=0, dim1=0, dim2=1),
+        written(S, (range(3), range(3)), 9),
+    ),
+}
+# In-place forms that are functions too: the operation's name without its `_`, on a copy.
+IN_PLACE = {
+    "sin_",
+    "cos_",
+    "exp_",
+    "neg_",
+    "abs_",
+    "sqrt_",
+    "square_",
+    "tanh_",
+    "sigmoid_",
+    "relu_",
+    "add_",
+    "sub_",
+    "mul_",
+    "div_",
+}
+# Held against more than one number below.
+ELSEWHERE = {"copy_", "fill_", "zero_", "empty", "empty_like", "eigh", "svd"}
+RANDOM = {
+    "rand": (dict(size=(4000,)), 0.5),
+    "randn": (dict(size=4000), 0.0),
+    "randint": (dict(low=2, high=5, size=(4000,)), 3.0),
+    "randperm": (dict(n=5), 2.0),
+    "rand_like": (dict(input=rc.zeros(4000)), 0.5),
+    "randn_like": (dict(input=rc.zeros(4000)), 0.0),
+    "randint_like": (dict(input=rc.zeros(4000), high=3), 1.0),
+    "normal": (dict(mean=2.0, std=0.5, size=(4000,)), 2.0),
+    "uniform": (dict(low=1.0, high=3.0, size=(4000,)), 2.0),
+    "log_normal": (dict(mean=0.0, std=0.5, size=(4000,)), math.exp(0.125)),
+    "exponential": (dict(rate=2.0, size=(4000,)), 0.5),
+    "cauchy": (dict(median=1.0, sigma=0.1, size=(4000,)), None),
+    "laplace": (dict(loc=1.0, scale=0.5, size=(4000,)), 1.0),
+    "gumbel": (dict(loc=1.0, scale=0.5, size=(4000,)), 1 + 0.5 * EULER),
+    "truncated_normal": (dict(mean=0.0, std=1.0, low=-1.0, high=1.0, size=(4000,)), 0.0),
+    "bernoulli": (dict(p=0.25, size=(4000,)), 0.25),
+    "geometric": (dict(p=0.5, size=(4000,)), 2.0),
+    "poisson": (dict(rate=3.0, size=(4000,)), 3.0),
+    "binomial": (dict(count=10, probability=0.3, size=(4000,)), 3.0),
+    "gamma": (dict(concentration=2.0, rate=4.0, size=(4000,)), 0.5),
+    "beta": (dict(a=2.0, b=2.0, size=(4000,)), 0.5),
+    "dirichlet": (dict(concentration=rc.ones(4)), 0.25),
+    "multinomial": (dict(weights=rc.tensor([0.0, 1.0]), samples=10, replacement=True), 1.0),
+    "dropout": (dict(input=rc.ones(4000), p=0.5, training=True), 1.0),
+    "feature_dropout": (dict(input=rc.ones(400, 10), p=0.5, training=False), 1.0),
+    "alpha_dropout": (dict(input=rc.zeros(4000), p=0.0, training=True), 0.0),
+    "feature_alpha_dropout": (dict(input=rc.ones(40, 10), p=0.5, training=False), 1.0),
+}
+
+
+def names_of_index(source):
+    page = (source / "docs/reference/operations.md").read_text()
+    rows = re.findall(r"^\| (`.*?`) \|", page, re.M)
+    return {re.match(r"`(\w+)", row)[1] for row in rows} - {"add_out", "sub_out", "mul_out", "div_out", "from_blob"}
+
+
+def test_every_operation_of_the_index_is_here_and_tested(source):
+    assert not sorted(n for n in names_of_index(source) if not hasattr(rc, n))
+    assert names_of_index(source) - {"tensor"} == set(rc._core.operations)
+    assert set(rc._core.operations) == {*CASES, *IN_PLACE, *ELSEWHERE, *RANDOM}
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_operation_by_name(name):
+    arguments, wanted = CASES[name]
+    found = getattr(rc._core, name)(**arguments)
+    if isinstance(found, bool):
+        assert found is wanted
+    else:
+        expect(found, wanted)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_operation_by_position_gives_the_same(name):
+    arguments, _ = CASES[name]
+    operation = getattr(rc._core, name)
+    by_name = operation(**arguments)
+    signature = operation.__doc__.split("\n\n")[0].split("\n")
+    positional = next((a for s in signature if (a := arguments_in_order(s, arguments)) is not None), None)
+    if positional is None:
+        pytest.skip("takes some arguments by name alone")
+    by_position = operation(*positional)
+    if isinstance(by_name, bool):
+        assert by_position is by_name
+    else:
+        expect(
+            by_position, [np.asarray(f) for f in by_name] if isinstance(by_name, (list, tuple)) else np.asarray(by_name)
+        )
+
+
+def arguments_in_order(signature, arguments):
+    """The arguments as the signature orders them; None where it has others."""
+    inside = signature[signature.index("(") + 1 : signature.rindex(") ->")].split(", *,")[0]
+    names = re.findall(r"(\w+): ", inside)
+    given = [n for n in names if n in arguments]
+    return [arguments[n] for n in given] if names[: len(given)] == given and len(given) == len(arguments) else None
+
+
+@pytest.mark.parametrize("name", sorted(IN_PLACE))
+def test_operation_in_place_by_name(name):
+    x = rc.tensor(P)
+    more = [t(Y)] if name in ("add_", "sub_", "mul_", "div_") else []
+    assert getattr(rc, name)(x, *more) is x
+    expect(x, np.asarray(getattr(rc, name[:-1])(t(P), *more)))
+
+
+@pytest.mark.parametrize("name", sorted(RANDOM))
+def test_draws_have_their_mean_and_repeat_with_their_seed(name):
+    arguments, mean = RANDOM[name]
+    draw = lambda: getattr(rc, name)(**arguments, generator=rc.Generator(7))
+    first = draw()
+    assert rc.equal(first, draw())
+    if mean is not None:
+        assert abs(first.to(rc.float64).mean().item() - mean) < 0.06 * max(1, abs(mean))
+
+
+def test_writes_by_name():
+    x = rc.tensor(X)
+    assert rc.copy_(x, t(Y)) is x
+    expect(x, Y)
+    assert rc.fill_(x, 3) is x
+    expect(x, np.full((2, 3), 3))
+    assert rc.zero_(x) is x
+    expect(x, np.zeros((2, 3)))
+    assert rc.empty(2, 3).shape == (2, 3)
+    assert rc.empty_like(x, dtype=rc.int8).dtype is rc.int8
+
+
+def test_factorizations_multiply_to_their_matrix():
+    values, vectors = rc.eigh(input=t(SYM))
+    expect(vectors @ (values.reshape(3, 1) * vectors.mT), SYM)
+    u, s, vh = rc.svd(input=t(X))
+    expect((u * s) @ vh, X)
+
+
+def test_out_writes_and_is_returned():
+    for name, f in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide)):
+        out = rc.empty(2, 3, dtype=rc.float64)
+        assert getattr(rc, name)(t(X), t(Y), out=out) is out
+        expect(out, f(X, Y))
+
+
+def test_shapes_may_be_given_one_by_one():
+    assert rc.zeros(2, 3).shape == rc.zeros((2, 3)).shape == (2, 3)
+    x = t(IMG)
+    assert x.reshape(4, -1).shape == (4, 24)
+    assert x.permute(3, 2, 1, 0).shape == (6, 4, 2, 2)
+    assert rc.einsum("ij,jk", t(X), t(S)).shape == (2, 3)
+
+
+def test_methods_are_the_functions():
+    x = t(X)
+    assert rc.Tensor.sin is rc.sin
+    expect(x.sin(), np.sin(X))
+    expect(x.sum(dim=1, keepdim=True), X.sum(1, keepdims=True))
+    expect(x.where(t(B), t(Y)), np.where(B, X, Y))
+    expect(t([1.0], rc.float64).polygamma(1), [math.pi**2 / 6])
+    assert x.add_(1) is x
+    expect(x, X + 1)
+
+
+def test_defaults_are_those_of_the_shorter_overloads():
+    x, s = t(X), t(S)
+    for short, full in [
+        (rc.sort(x), rc.sort(x, dim=-1, descending=False)),
+        (rc.topk(x, 2), rc.topk(x, 2, dim=-1, largest=True)),
+        (rc.argsort(x), rc.argsort(x, dim=-1, descending=False)),
+    ]:
+        expect(short, [np.asarray(f) for f in full] if isinstance(full, tuple) else np.asarray(full))
+    pairs = [
+        ("var", (x,), dict(dim=None, correction=1, keepdim=False)),
+        ("std", (x,), dict(correction=1)),
+        ("norm", (x,), dict(p=2.0)),
+        ("flatten", (x,), dict(start=0, end=-1)),
+        ("tril", (s,), dict(diagonal=0)),
+        ("triu", (s,), dict(diagonal=0)),
+        ("tril_pack", (s,), dict(diagonal=0)),
+        ("diagonal", (s,), dict(offset=0, dim1=0, dim2=1)),
+        ("diag_embed", (x,), dict(offset=0, dim1=-2, dim2=-1)),
+        ("leaky_relu", (x,), dict(negative_slope=0.01)),
+        ("elu", (x,), dict(alpha=1.0)),
+        ("softplus", (x,), dict(beta=1.0, threshold=20.0)),
+        ("pad", (x, (1, 1)), dict(value=0.0)),
+        ("mse_loss", (x, t(Y)), dict(reduction="mean")),
+        ("huber_loss", (x, t(Y)), dict(reduction="mean", delta=1.0)),
+        ("isclose", (x, t(Y)), dict(rtol=1e-5, atol=1e-8)),
+        ("conv2d", (t(IMG), t(IMG[:, :, :2, :2])), dict(bias=None, stride=1, padding=0, dilation=1, groups=1)),
+        ("layer_norm", (t(IMG), (6,)), dict(eps=1e-5)),
+        ("group_norm", (t(IMG), 2), dict(eps=1e-5)),
+        ("instance_norm", (t(IMG),), dict(use_input_stats=True, momentum=0.1, eps=1e-5)),
+        ("cross", (x, t(Y)), dict(dim=-1)),
+        ("max_pool2d", (t(IMG), 2), dict(stride=2, padding=0, dilation=1)),
+        ("avg_pool2d", (t(IMG), 2), dict(stride=2, padding=0)),
+        ("as_strided", (x, (2,), (1,)), dict(offset=0)),
+        ("arange", (5,), dict()),
+        ("tensordot", (x, x), dict(dims=2)),
+        ("slice", (x, 0), dict(start=None, end=None, step=1)),
+        ("solve_triangular", (s, t(V)), dict(upper=True)),
+        ("triangular_solve", (t(V), s), dict(upper=True, transpose=False, unitriangular=False)),
+        ("clamp", (x, 0.0), dict(max=None)),
+    ]
+    for name, args, defaults in pairs:
+        expect(getattr(rc, name)(*args), np.asarray(getattr(rc, name)(*args, **defaults)))
+
+
+def test_every_operation_says_what_it_takes():
+    for name in rc._core.operations:
+        doc = getattr(rc._core, name).__doc__
+        assert doc.startswith(name + "(") and " -> " in doc
+    names = Counter(rc._core.operations)
+    assert max(names.values()) == 1

@@ -1,0 +1,173 @@
+"""Trees: every container, through every transform, comes back as what it was."""
+
+from collections import OrderedDict, defaultdict, namedtuple
+from dataclasses import dataclass, field
+
+import pytest
+from conftest import expect
+
+import ricci as rc
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclass
+class Layer:
+    weight: rc.Tensor
+    bias: rc.Tensor
+    name: str = "linear"
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: rc.Tensor
+    count: int = 3
+    later: object = field(default=None, init=False)
+
+
+class Box:
+    def __init__(self, inside, label):
+        self.inside, self.label = inside, label
+
+
+rc.register_tree(Box, lambda b: ((b.inside,), b.label), lambda label, children: Box(children[0], label))
+
+
+class MyList(list):
+    pass
+
+
+X = rc.tensor([1.0, 2.0])
+TREES = {
+    "a Tensor": X,
+    "a tuple": (X, X + 1),
+    "a list": [X, X * 2],
+    "a dict": {"b": X, "a": X + 1},
+    "nothing in it": (X, (), [], {}),
+    "a namedtuple": Point(X, X + 3),
+    "a dataclass": Layer(X, X),
+    "a frozen dataclass": Frozen(X),
+    "None": (X, None),
+    "an OrderedDict": OrderedDict([("z", X), ("a", X + 1)]),
+    "a defaultdict": defaultdict(list, {"k": X}),
+    "numbers as keys": {2: X, 1: X + 1},
+    "values": (X, 3, "text", 2.5, b"raw"),
+    "a registered class": Box(X, "mine"),
+    "deep": {"layers": [Layer(X, X), (Point({"x": X}, None), Frozen(X))]},
+    "a class of lists": MyList([X, X]),
+}
+
+
+def same(a, b):
+    """Whether two trees are of the same classes, with equal Tensors."""
+    assert type(a) is type(b)
+    if isinstance(a, rc.Tensor):
+        expect(a, b.tolist())
+    elif isinstance(a, dict):
+        assert list(a) == list(b)
+        [same(a[k], b[k]) for k in a]
+    elif isinstance(a, (tuple, list)):
+        assert len(a) == len(b)
+        [same(p, q) for p, q in zip(a, b)]
+    elif isinstance(a, Box):
+        assert a.label == b.label
+        same(a.inside, b.inside)
+    elif hasattr(a, "__dataclass_fields__"):
+        [same(getattr(a, f), getattr(b, f)) for f in a.__dataclass_fields__]
+    else:
+        assert a == b
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_a_tree_passes_through_every_transform(kind):
+    tree = TREES[kind]
+    total = lambda t: sum((leaf.sum() for leaf in rc.leaves(t)), rc.tensor(0.0))
+    ones = rc.map_leaves(rc.ones_like, tree)
+    same(rc.map_leaves(lambda x: x, tree), tree)
+    same(rc.vmap(lambda t: t)(tree), tree)
+    same(rc.grad(total)(tree), ones)
+    same(rc.vjp(lambda t: t, tree)[1](ones)[0], ones)
+    same(rc.jvp(lambda t: t, (tree,), (ones,))[1], ones)
+    same(rc.linearize(lambda t: t, tree)[1](ones), ones)
+    same(rc.compile(lambda t: rc.map_leaves(lambda x: x * 1, t))(tree), tree)
+    same(rc.checkpoint(lambda t: rc.map_leaves(lambda x: x * 1, t))(tree), tree)
+    same(rc.cond(True, lambda t: t, lambda t: t, tree), tree)
+    same(rc.while_loop(lambda t: rc.leaves(t)[0].sum() < 0, lambda t: t, tree), tree)
+    same(rc.unstack_trees(rc.stack_trees([tree, ones]))[0], tree)
+
+
+def test_leaves_of_a_dict_stand_in_the_order_of_its_keys():
+    assert [leaf.item() for leaf in rc.leaves({"b": rc.tensor(2.0), "a": rc.tensor(1.0)})] == [1, 2]
+    names = rc.leaf_names({"b": X, "a": [X, Layer(X, X)]})
+    assert [n.replace('"', "") for n in names] == ["[a][0]", "[a][1].weight", "[a][1].bias", "[b]"]
+
+
+def test_in_dims_follow_the_tree():
+    xs = rc.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    f = lambda p, y: p["w"] + p["b"] + y
+    expect(rc.vmap(f, in_dims=({"w": 0, "b": None}, None))({"w": xs, "b": X}, X), (xs + X + X).tolist())
+    expect(rc.vmap(f, in_dims=({"w": 0, "b": None}, 1))({"w": xs, "b": X}, rc.ones(2, 3)), (xs + X + 1).tolist())
+    layer = Layer(xs, X)
+    expect(rc.vmap(lambda m: m.weight * m.bias, in_dims=(Layer(0, None, None),))(layer), (xs * X).tolist())
+    out = rc.vmap(lambda x: (x, {"s": x.sum()}), out_dims=(1, 0))(xs)
+    assert out[0].shape == (2, 3) and out[1]["s"].shape == (3,)
+    with pytest.raises(TypeError, match="in_dims"):
+        rc.vmap(f, in_dims="a")
+    with pytest.raises(ValueError):
+        rc.vmap(f, in_dims=(0, 0, 0))(X, X)
+
+
+def test_none_stands_for_no_tangent_and_no_cotangent():
+    i = rc.tensor([1, 2])
+    f = lambda x, n: x * n
+    value, tangent = rc.jvp(f, (X, i), (rc.ones(2), None))
+    expect(tangent, [1, 2])
+    value, pullback = rc.vjp(lambda x: {"a": x * 2, "b": x * 5}, X)
+    expect(pullback({"a": rc.ones(2), "b": rc.zeros(2)})[0], [2, 2])
+    with pytest.raises(ValueError, match="b"):
+        pullback({"a": rc.ones(2), "b": None})
+
+
+def test_a_tree_that_holds_itself_is_refused():
+    loop = {}
+    loop["me"] = [loop]
+    for f in (rc.leaves, rc.vmap(lambda x: x), rc.compile(lambda x: x)):
+        with pytest.raises(RecursionError):
+            f(loop)
+
+
+def test_flatten_that_is_wrong_is_refused():
+    class Bad:
+        pass
+
+    rc.register_tree(Bad, lambda b: 3, lambda rest, children: Bad())
+    with pytest.raises(TypeError, match="flatten"):
+        rc.leaves(Bad())
+    for bad in ((3, len, len), (Bad, 3, len)):
+        with pytest.raises(TypeError):
+            rc.register_tree(*bad)
+
+    class Raises:
+        pass
+
+    def fail(b):
+        raise ZeroDivisionError("mine")
+
+    rc.register_tree(Raises, fail, fail)
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        rc.vmap(lambda x: x)(Raises())
+
+
+def test_trees_are_saved_and_loaded(tmp_path):
+    tree = {"layers": [Layer(X, rc.ones(3)), Layer(X * 2, rc.zeros(1))]}
+    for kind in ("npz", "safetensors"):
+        path = str(tmp_path / f"tree.{kind}")
+        rc.save(path, tree)
+        same(rc.load(path, like=rc.map_leaves(rc.zeros_like, tree)), tree)
+        assert len(rc.load(path)) == 4
+    rc.save_npy(str(tmp_path / "x.npy"), X)
+    expect(rc.load_npy(str(tmp_path / "x.npy")), [1, 2])
+    with pytest.raises(ValueError):
+        rc.save(str(tmp_path / "tree.txt"), tree)
+    with pytest.raises(ValueError):
+        rc.load(str(tmp_path / "absent.npz"))

@@ -1,0 +1,586 @@
+#!/usr/bin/env python3
+# The Python side of every operation, made of the declarations in include/ricci/ops/*.h, keys.h and the methods of
+# tensor.h: `python_operations.py FOLDER PARTS` writes operations_0.cpp … with a function for each overload, a table
+# for each name, and operations.pyi, the same for people and editors. Overloads of one name become one signature. What
+# Python adds is here: PyTorch's names of arguments, and the defaults that C++ expresses by shorter overloads.
+import re
+import sys
+from pathlib import Path
+
+from operation_index import SAMPLER, statements, with_defaults
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADERS = [*sorted((ROOT / "include/ricci/ops").glob("*.h")), ROOT / "include/ricci/keys.h"]
+
+# C++ type → kind, how the argument is taken from a call, and its type in Python.
+KINDS = {
+    "Tensor": ("tensor", "Tensor"),
+    "Key": ("key", "Key"),
+    "Axes": ("axes", "Ints"),
+    "Shape": ("shape", "Ints"),
+    "Sizes": ("sizes", "Ints"),
+    "std::int64_t": ("integer", "int"),
+    "I": ("integer", "int"),
+    "Size": ("size", "int"),
+    "Bound": ("bound", "int"),
+    "std::optional<Size>": ("optional_size", "int | None"),
+    "double": ("number", "float"),
+    "P": ("number", "float"),
+    "bool": ("boolean", "bool"),
+    "std::same_as<bool> auto": ("boolean", "bool"),
+    "std::vector<Tensor>": ("tensors", "Sequence[TensorLike]"),
+    "std::vector<Index>": ("indices", "Any"),
+    "std::string_view": ("text", "str"),
+    "DType": ("dtype", "DType"),
+    "Reduction": ("reduction", "str"),
+}
+# Options, as keyword-only arguments: (name, kind, default) of each, and how they are put together.
+OPTIONS = {
+    "TensorOptions": ([("dtype", "dtype", "None"), ("generator", "generator", "None")], "tensor_options"),
+    "LikeOptions": ([("dtype", "dtype", "None"), ("generator", "generator", "None")], "like_options"),
+    "IntegerOptions": ([("dtype", "dtype", "None"), ("generator", "generator", "None")], "integer_options"),
+    "RandomOptions": ([("generator", "generator", "None")], "random_options"),
+    "SizeOptions": ([("size", "size", None), ("fill", "tensor", "None")], "size_options"),
+    "TriangularOptions": (
+        [("upper", "boolean", "True"), ("transpose", "boolean", "False"), ("unitriangular", "boolean", "False")],
+        "triangular_options",
+    ),
+}
+ANNOTATIONS = {kind: text for kind, text in KINDS.values()} | {"generator": "Generator", "tensor": "TensorLike"}
+
+# PyTorch's names, where they are not the headers'. By operation: its parameters in order, as far as they differ.
+NAMES = {
+    "add": "input other",
+    "sub": "input other",
+    "mul": "input other",
+    "div": "input other",
+    "where": "condition input other",
+    "pow": "input exponent",
+    "addcmul": "input tensor1 tensor2",
+    "addcdiv": "input tensor1 tensor2",
+    "lerp": "input end weight",
+    "copysign": "input other",
+    "xlogy": "input other",
+    "atan2": "input other",
+    "clamp": "input min max",
+    "clamp_": "input min max",
+    "add_": "input other",
+    "sub_": "input other",
+    "mul_": "input other",
+    "div_": "input other",
+    "clamp_min": "input min",
+    "clamp_max": "input max",
+    "complex": "real imag",
+    "mm": "input mat2",
+    "bmm": "input mat2",
+    "mv": "input vec",
+    "dot": "input tensor",
+    "vdot": "input other",
+    "outer": "input vec2",
+    "addmm": "input mat1 mat2",
+    "tensordot": "a b dims",
+    "linear": "input weight bias",
+    "cholesky_solve": "B L",
+    "solve": "A B",
+    "solve_triangular": "A B",
+    "triangular_solve": "b A",
+    "transpose": "input dim0 dim1",
+    "flip": "input dims",
+    "permute": "input dims",
+    "roll": "input shifts dims",
+    "movedim": "input source destination",
+    "expand": "input size",
+    "take_along_dim": "input indices",
+    "searchsorted": "sorted_sequence input",
+    "meshgrid": "tensors",
+    "pad": "input pad",
+    "masked_select": "input mask",
+    "slice_scatter": "input src dim start end",
+    "select_scatter": "input src",
+    "diagonal_scatter": "input src",
+    "multi_dot": "tensors",
+    "embedding": "input weight",
+    "one_hot": "tensor num_classes",
+    "group_norm": "input num_groups",
+    "nll_loss": "input target",
+    "normal": "mean std size",
+    "cross": "input other",
+    "kron": "input other",
+    "beta": "a b",
+    "unsqueeze": "input dim",
+    "tile": "input dims",
+    "repeat": "input repeats",
+    "einsum": "equation operands",
+    "slice": "input dim start end step",
+    "unfold": "input dimension size step",
+}
+RENAMED = {"x": "input", "dims": "dim", "kernel": "kernel_size", "shape": "size", "from": "source", "to": "destination"}
+KEEPS_SHAPE = {"reshape", "view", "broadcast_to", "full"}  # PyTorch says shape, not size
+# What a shorter overload leaves out, by operation and by name in Python, as it reads in Python.
+KEEPDIM, LAST, FIRST, MEAN = {"dim": "None", "keepdim": "False"}, {"dim": "-1"}, {"dim": "0"}, {"reduction": '"mean"'}
+DEFAULTS = {
+    "sum": KEEPDIM,
+    "mean": KEEPDIM,
+    "amax": KEEPDIM,
+    "amin": KEEPDIM,
+    "any": KEEPDIM,
+    "all": KEEPDIM,
+    "logsumexp": KEEPDIM,
+    "prod": {"keepdim": "False"},
+    "argmax": {"keepdim": "False"},
+    "argmin": {"keepdim": "False"},
+    "var": KEEPDIM | {"correction": "1"},
+    "std": KEEPDIM | {"correction": "1"},
+    "norm": {"p": "2.0", "dim": "None", "keepdim": "False"},
+    "max": {"keepdim": "False"},
+    "min": {"keepdim": "False"},
+    "sort": LAST | {"descending": "False"},
+    "argsort": LAST | {"descending": "False"},
+    "topk": LAST | {"largest": "True"},
+    "unbind": FIRST,
+    "split": FIRST,
+    "chunk": FIRST,
+    "tensor_split": FIRST,
+    "cat": FIRST,
+    "stack": FIRST,
+    "cross": {},
+    "diagonal": {"offset": "0", "dim1": "0", "dim2": "1"},
+    "diag_embed": {"offset": "0", "dim1": "-2", "dim2": "-1"},
+    "flatten": {"start": "0", "end": "-1"},
+    "tril": {"diagonal": "0"},
+    "triu": {"diagonal": "0"},
+    "tril_pack": {"diagonal": "0"},
+    "tril_unpack": {"diagonal": "0"},
+    "pad": {"value": "0.0"},
+    "slice": {"start": "None", "end": "None", "step": "1"},
+    "slice_scatter": {},
+    "as_strided": {"offset": "0"},
+    "index_put": {"accumulate": "False"},
+    "index_put_": {"accumulate": "False"},
+    "isclose": {"rtol": "1e-5", "atol": "1e-8"},
+    "allclose": {"rtol": "1e-5", "atol": "1e-8"},
+    "leaky_relu": {"negative_slope": "0.01"},
+    "elu": {"alpha": "1.0"},
+    "softplus": {"beta": "1.0", "threshold": "20.0"},
+    "clamp": {"min": "None", "max": "None"},
+    "clamp_": {"min": "None", "max": "None"},
+    "conv1d": {"bias": "None", "stride": "1", "padding": "0", "dilation": "1", "groups": "1"},
+    "conv2d": {"bias": "None", "stride": "1", "padding": "0", "dilation": "1", "groups": "1"},
+    "max_pool2d": {"padding": "0", "dilation": "1"},
+    "avg_pool2d": {"padding": "0"},
+    "layer_norm": {"weight": "None", "bias": "None", "eps": "1e-5"},
+    "group_norm": {"weight": "None", "bias": "None", "eps": "1e-5"},
+    "batch_norm": {"weight": "None", "bias": "None", "training": "False", "momentum": "0.1", "eps": "1e-5"},
+    "instance_norm": {
+        "running_mean": "None",
+        "running_var": "None",
+        "weight": "None",
+        "bias": "None",
+        "use_input_stats": "True",
+        "momentum": "0.1",
+        "eps": "1e-5",
+    },
+    "linear": {"bias": "None"},
+    "tensordot": {"dims": "2"},
+    "huber_loss": {"delta": "1.0", "reduction": '"mean"'},
+    "solve_triangular": {"upper": "True"},
+    "dropout": {"p": "0.5", "training": "True"},
+    "feature_dropout": {"p": "0.5", "training": "True"},
+    "alpha_dropout": {"p": "0.5", "training": "True"},
+    "feature_alpha_dropout": {"p": "0.5", "training": "True"},
+    "mse_loss": MEAN,
+    "l1_loss": MEAN,
+    "cross_entropy": MEAN,
+    "nll_loss": MEAN,
+    "binary_cross_entropy": MEAN,
+    "binary_cross_entropy_with_logits": MEAN,
+    "multinomial": {"replacement": "False"},
+    "arange": {"step": "1"},
+    "normal_": {"mean": "0", "std": "1"},
+    "uniform_": {"low": "0", "high": "1"},
+    "log_normal_": {"mean": "1", "std": "2"},
+    "exponential_": {"rate": "1"},
+    "cauchy_": {"median": "0", "sigma": "1"},
+    "tril_": {"diagonal": "0"},
+    "triu_": {"diagonal": "0"},
+    "gamma": {"rate": "1"},
+}
+NOT_HERE = {"tensor", "copy_of_elements", "from_blob", "extreme_along", "require_length"}  # core.cpp, or not for users
+KEYS_OWN = {"split", "fold_in"}  # of keys.h: python/src/random.cpp
+SHORTER_BY_DEFAULTS = {("huber_loss", 3)}  # overloads, by number of parameters, that defaults make superfluous
+SEVERAL = {"permute", "flip"}  # whose axes may be given one by one, as every shape may
+OWN_METHODS = {"where", "polygamma"}  # whose tensor is not the first argument of the function of that name
+BOUND_BY_HAND = {"size", "dim", "numel", "strides", "data", "item", "index", "T", "mT", "real", "imag"}  # slots.cpp
+RETURNS = {
+    "Tensor",
+    "const Tensor&",
+    "bool",
+    "std::pair<Tensor, Tensor>",
+    "std::tuple<Tensor, Tensor, Tensor>",
+    "std::vector<Tensor>",
+}
+ORDER = [
+    "key",
+    "boolean",
+    "integer",
+    "size",
+    "bound",
+    "optional_size",
+    "number",
+    "text",
+    "dtype",
+    "reduction",
+    "generator",
+    "axes",
+    "shape",
+    "sizes",
+    "tensors",
+    "indices",
+    "tensor",
+]  # what decides between overloads first
+DECLARATION = re.compile(r"^(?:inline )?(?P<result>[\w:<>, ]+?[>&]?) (?P<name>[a-z]\w*)\((?P<rest>.*)$")
+METHOD = re.compile(r"^(?P<result>[\w:<>, ]+?&?) (?P<name>\w+)\((?P<rest>.*)$")
+
+
+class Parameter:
+    def __init__(self, name, kind, default=None, keyword_only=False, several=False):
+        self.name, self.kind, self.default = name, kind, default
+        self.keyword_only, self.several = keyword_only, several
+
+    def python(self):
+        annotation = ANNOTATIONS[self.kind] + (" | None" if self.default == "None" else "")
+        return f"{self.name}: {annotation}" + (f" = {self.default}" if self.default is not None else "")
+
+
+class Overload:
+    """One declaration: its parameters in Python, and the C++ that calls it with them."""
+
+    def __init__(self, name, result, declared, call, text=""):
+        self.name, self.result, self.text, self.call = name, result, text, call
+        self.parameters, self.arguments = [], []  # of Python; expressions of C++
+        for p in declared:
+            self.add(p)
+        names = NAMES.get(name, "").split()
+        is_keyed = any(p.kind == "key" for p in self.parameters)
+        for parameter, new in zip(self.parameters, [] if is_keyed else names):
+            if not parameter.keyword_only:
+                parameter.name = new
+        for p in self.parameters:
+            if p.default is None:
+                p.default = DEFAULTS.get(name, {}).get(p.name)
+
+    def add(self, declaration):
+        declaration = re.sub(r"\s*=.*$", "", declaration).strip()
+        if declaration in OPTIONS or declaration.split()[0] in OPTIONS:
+            parameters, put_together = OPTIONS[declaration.split()[0]]
+            first = len(self.parameters)
+            self.parameters += [Parameter(n, kind, default, keyword_only=True) for n, kind, default in parameters]
+            self.arguments.append(f"c.{put_together}({first})")
+            return
+        kind_text, _, name = declaration.rpartition(" ")
+        kind_text = kind_text.replace("const ", "").replace("&", "").strip()
+        kind = KINDS[kind_text][0]
+        if not (name == "shape" and self.name in KEEPS_SHAPE):
+            name = RENAMED.get(name, name)
+        first_two = [p.name for p in self.parameters]
+        if name == "a" and self.name not in NAMES and not self.parameters and kind == "tensor":
+            name = "input"
+        if name == "b" and first_two == ["input"] and kind == "tensor":
+            name = "other"
+        several = kind == "shape" or (kind in ("axes", "tensors") and self.name in SEVERAL | {"einsum", "meshgrid"})
+        self.parameters.append(Parameter(name, kind, "None" if kind == "optional_size" else None, several=several))
+        self.arguments.append(f"c.{kind}({len(self.parameters) - 1})")
+
+    def rank(self):
+        return len(self.parameters), [ORDER.index(p.kind) for p in self.parameters]
+
+    def key(self):
+        return [(p.name, p.kind, p.keyword_only) for p in self.parameters]
+
+
+def argument_text(rest):
+    """What stands between a `(` that is gone and its `)`."""
+    depth = 0
+    for i, letter in enumerate(rest):
+        depth += letter == "("
+        depth -= letter == ")"
+        if depth < 0:
+            return rest[:i]
+    return rest
+
+
+def function_overloads():
+    """name → overloads, of the free functions; and what has no form in Python."""
+    found, left_out = {}, []
+    for header in HEADERS[:-1]:
+        for _, text, statement in statements(header):
+            if match := SAMPLER.match(statement):
+                name, tensors = match["name"], [f"const Tensor& {t.strip()}" for t in match["arguments"].split(",")]
+                tails = [[], ["RandomOptions"], ["const Shape& shape"], ["const Shape& shape", "TensorOptions options"]]
+                forms = [("Tensor", name, tensors + tail) for tail in tails]
+            elif match := DECLARATION.match(statement):
+                forms = [(match["result"], match["name"], with_defaults(argument_text(match["rest"])))]
+            else:
+                continue
+            for result, name, declared in forms:
+                if name in NOT_HERE or name.startswith("operator"):
+                    continue
+                add(found, left_out, name, result, declared, f"ricci::ops::{name}", text)
+    for overloads in found.values():
+        overloads[:] = [o for o in overloads if not is_superfluous(o, overloads)]
+    for target in ("add", "sub", "mul", "div"):
+        out = found.pop(target + "_out")[0]
+        call = "ricci::ops::" + target + "_out"
+        overload = Overload(target, "const Tensor&", ["const Tensor& a", "const Tensor& b", "const Tensor& out"], call)
+        overload.parameters[2].keyword_only = True
+        overload.arguments = [overload.arguments[2], *overload.arguments[:2]]
+        overload.same_as = 2
+        found[target].append(overload)
+    return found, left_out
+
+
+def is_superfluous(overload, overloads):
+    """Whether a dtype is given by position where another overload takes it by name, or defaults say the same."""
+    before, last = overload.key()[:-1], overload.parameters[-1]
+    by_name = any(
+        o.key()[: len(before)] == before
+        and o.parameters[len(before) :]
+        and o.parameters[len(before)].name == "dtype"
+        and o.parameters[len(before)].keyword_only
+        for o in overloads
+    )
+    return (last.kind == "dtype" and not last.keyword_only and by_name) or (
+        overload.name,
+        len(overload.parameters),
+    ) in SHORTER_BY_DEFAULTS
+
+
+def add(found, left_out, name, result, declared, call, text):
+    if result not in RETURNS or any("..." in p for p in declared) or any("initializer_list" in p for p in declared):
+        return
+    if any("keepdim" in p and "auto" in p for p in declared):
+        return  # of all axes: dim is None unless given
+    if any("ConvOptions" in p for p in declared):
+        return  # their options are arguments of the longest overload
+    try:
+        overload = Overload(name, result, declared, call, text)
+    except KeyError as missing:
+        left_out.append(f"{name}({', '.join(declared)}): {missing}")
+        return
+    overloads = found.setdefault(name, [])
+    if all(overload.key() != other.key() for other in overloads):
+        overloads.append(overload)
+
+
+def key_overloads():
+    """name → overloads of the samplers that draw from a key: methods of Key."""
+    found, left_out = {}, []
+    for _, text, statement in statements(HEADERS[-1]):
+        match = DECLARATION.match(statement)
+        if match and match["name"] not in KEYS_OWN:
+            declared = with_defaults(argument_text(match["rest"]))
+            add(found, left_out, match["name"], match["result"], declared, f"ricci::ops::{match['name']}", text)
+    assert not left_out, left_out
+    return found
+
+
+def method_overloads(functions):
+    """(names of functions that are methods too, name → overloads of the other methods)."""
+    text = (ROOT / "include/ricci/tensor.h").read_text()
+    body = text[text.index("  // ── views ──") : text.index("  const Tensor& operator+=")]
+    body = re.sub(r"\{[^{}]*\}", ";", re.sub(r"//.*", "", body))
+    shared, own, left_out = [], {}, []
+    for statement in re.sub(r"\s+", " ", body).split(";"):
+        match = METHOD.match(re.sub(r"^template <[^>]*> ", "", statement.strip()))
+        if not match or match["name"] in BOUND_BY_HAND:
+            continue
+        name = match["name"]
+        is_shared = name in functions and name not in OWN_METHODS and not name.endswith("_")
+        if is_shared and all(o.parameters[0].kind == "tensor" for o in functions[name]):
+            shared += [name] if name not in shared else []
+            continue
+        declared = ["const Tensor& self", *with_defaults(argument_text(match["rest"]))]
+        add(own, left_out, name, match["result"], declared, "self." + name, "")
+    assert not left_out, left_out
+    return shared, own
+
+
+def cpp(overload, number):
+    """The function of an overload and the table of its parameters."""
+    flags = (
+        lambda p: ("has_default " if p.default is not None else "")
+        + ("keyword_only " if p.keyword_only else "")
+        + ("several" if p.several else "")
+    )
+    rows = [
+        f'    {{"{p.name}", Kind::{p.kind}, {" | ".join(flags(p).split()) or "0"}}},\n' for p in overload.parameters
+    ]
+    names = [f"v{i}" for i in range(len(overload.arguments))]
+    lines = [f"Parameter parameters_{number}[] = {{\n", *rows, "};\n", f"PyObject* call_{number}(Call& c) {{\n"]
+    lines += [f"  const auto {n} = {with_default(a, overload)};\n" for n, a in zip(names, overload.arguments)]
+    if overload.call.startswith("self."):
+        call = f"static_cast<const Tensor&>({names[0]}){overload.call[4:]}({', '.join(names[1:])})"
+    else:
+        call = f"{overload.call}({', '.join(names)})"
+    lines.append("  c.begin();\n")
+    if overload.result == "const Tensor&":
+        lines.append(f"  {call};\n  return c.end_same({getattr(overload, 'same_as', 0)});\n}}\n")
+    else:
+        lines.append(f"  return c.end({call});\n}}\n")
+    return "".join(lines)
+
+
+CPP_LITERALS = {"True": "true", "False": "false", '"mean"': "Reduction::mean"}
+
+
+def with_default(argument, overload):
+    """`c.boolean(2)` → `c.boolean(2, false)` where the parameter has a default that is a value."""
+    match = re.match(r"c\.(\w+)\((\d+)\)$", argument)
+    parameter = overload.parameters[int(match[2])]
+    if match[1].endswith("_options") or parameter.default in (None, "None"):
+        return argument
+    literal = CPP_LITERALS.get(parameter.default, parameter.default)
+    return f"c.{match[1]}({match[2]}, {literal})"
+
+
+def merged(overloads):
+    """One signature for all overloads; None where they do not say one thing."""
+    longest = max(overloads, key=lambda o: len(o.parameters))
+    names = [p.name for p in longest.parameters]
+    for o in overloads:
+        places = [names.index(p.name) if p.name in names else -1 for p in o.parameters]
+        if -1 in places or places != sorted(places):
+            return None
+        positional = [p.name for p in o.parameters if not p.keyword_only]
+        if positional != names[: len(positional)] and len(positional) > 1:
+            return None
+        if any(p.kind != longest.parameters[at].kind for p, at in zip(o.parameters, places)):
+            return None
+    parameters = []
+    for p in longest.parameters:
+        optional = any(p.name not in [q.name for q in o.parameters] for o in overloads)
+        default = p.default if p.default is not None else ("None" if optional else None)
+        if default is None and any(q.default is not None for q in parameters) and not p.keyword_only:
+            return None
+        parameters.append(Parameter(p.name, p.kind, default, p.keyword_only, p.several))
+    return parameters
+
+
+def signature(parameters):
+    texts, star = [], False
+    for p in parameters:
+        if p.keyword_only and not star:
+            texts.append("*")
+            star = True
+        texts.append(p.python())
+    return f"({', '.join(texts)})"
+
+
+PYTHON_RESULTS = {
+    "Tensor": "Tensor",
+    "const Tensor&": "Tensor",
+    "bool": "bool",
+    "std::pair<Tensor, Tensor>": "tuple[Tensor, Tensor]",
+    "std::tuple<Tensor, Tensor, Tensor>": "tuple[Tensor, Tensor, Tensor]",
+    "std::vector<Tensor>": "list[Tensor]",
+}
+
+
+def signatures(overloads):
+    """The signatures that Python shows: one where the overloads say one thing."""
+    one = merged(overloads)
+    results = {PYTHON_RESULTS[o.result] for o in overloads}
+    if one is not None and len(results) == 1:
+        return [signature(one) + " -> " + results.pop()]
+    return list(dict.fromkeys(signature(o.parameters) + " -> " + PYTHON_RESULTS[o.result] for o in overloads))
+
+
+def text_of(overloads):
+    return next((o.text for o in overloads if o.text), "")
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def write(folder, parts):
+    functions, _ = function_overloads()
+    shared, own = method_overloads(functions)
+    chunks = [[] for _ in range(parts)]
+    tables = [[] for _ in range(parts)]
+    all_names = [(n, functions[n], "method" if n in shared else "function") for n in functions]
+    all_names += [(n, own[n], "own") for n in own]
+    keyed = key_overloads()
+    all_names += [(n, keyed[n], "key") for n in keyed]
+    number = 0
+    for i, (name, overloads, where) in enumerate(all_names):
+        overloads.sort(key=Overload.rank)
+        rows = []
+        for o in overloads:
+            chunks[i % parts].append(cpp(o, number))
+            rows.append(f"{{parameters_{number}, {len(o.parameters)}, call_{number}}}")
+            number += 1
+        chunks[i % parts].append(f"const Overload overloads_{i}[] = {{{', '.join(rows)}}};\n")
+        shown = signatures(overloads)
+        doc = "\n".join(name + s for s in shown) + ("\n\n" + text_of(overloads) + "." if text_of(overloads) else "")
+        tables[i % parts].append(f'    {{"{name}", {quoted(doc)}, overloads_{i}, {len(rows)}, Where::{where}}},\n')
+    for part in range(parts):
+        (folder / f"operations_{part}.cpp").write_text(
+            '// Made by tools/python_operations.py.\n#include "call.h"\n\nnamespace ricci::python {\nnamespace {\n\n'
+            + "".join(chunks[part])
+            + "\n}  // namespace\n\nextern const OperationTable operations_"
+            + str(part)
+            + "[];\n"
+            + f"const OperationTable operations_{part}[] = {{\n"
+            + "".join(tables[part])
+            + "    {}};\n"
+            + "}  // namespace ricci::python\n"
+        )
+    lists = "".join(f"extern const OperationTable operations_{p}[];\n" for p in range(parts))
+    names = ", ".join(f"operations_{p}" for p in range(parts))
+    (folder / "operations.h").write_text(
+        '// Made by tools/python_operations.py.\n#pragma once\n#include "call.h"\nnamespace ricci::python {\n'
+        + lists
+        + f"inline const OperationTable* const all_operations[] = {{{names}}};\n}}\n"
+    )
+    (folder / "operations.pyi").write_text(stub(functions, shared, own))
+
+
+def stub(functions, shared, own):
+    lines = [
+        "# Made by tools/python_operations.py of the C++ headers.\n",
+        "from typing import Any, Sequence, overload\n",
+        "from ._core import DType, Generator, Key, Tensor\n",
+        "TensorLike = Tensor | float | int | bool | complex\n",
+        "Ints = int | Sequence[int]\n",
+    ]
+    for name, overloads in functions.items():
+        shown, text = signatures(overloads), text_of(overloads)
+        for s in shown:
+            body = f'\n    """{text}."""\n' if text and s is shown[-1] else " ...\n"
+            lines.append(("@overload\n" if len(shown) > 1 else "") + f"def {name}{s}:{body}")
+    return "".join(lines)
+
+
+def share():
+    """Of all names: how many have one signature."""
+    functions, left_out = function_overloads()
+    one = sum(len(signatures(o)) == 1 for o in functions.values())
+    return one, len(functions), left_out
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["share"]:
+        print(*share(), sep="\n")
+        print(
+            *(
+                n + " " + " | ".join(signatures(o))
+                for n, o in function_overloads()[0].items()
+                if len(signatures(o)) > 1
+            ),
+            sep="\n",
+        )
+    else:
+        folder = Path(sys.argv[1])
+        folder.mkdir(parents=True, exist_ok=True)
+        write(folder, int(sys.argv[2]))
