@@ -110,6 +110,20 @@ std::pair<Tensor, Tensor> sorted_and_new(const Tensor& x) {
   return {values, cat({ones({1}, DType::boolean), differs}, 0)};
 }
 
+struct IndexOfClass {
+  static constexpr const char* name = "check_class";
+  Size classes;
+
+  void look(const Strided& index, const Vmaps& vmaps) const {
+    const auto bad = kernels::find_out_of_range(index, 0, classes.host());
+    if (!bad) return;
+    const std::int64_t place = first_place(index, [&](std::int64_t n) { return n == *bad; });
+    raise<IndexError>("one_hot: index " + std::to_string(*bad) +
+                      place_text(place, Shape(index.shape, index.shape + index.rank), vmaps) + " is out of range for " +
+                      count_of(classes.host(), "class", "classes") + "; " + legal_range(0, classes.host() - 1));
+  }
+};
+
 }  // namespace
 
 Tensor nonzero_of(const char* op, const Tensor& x, const Tensor& about) {
@@ -160,14 +174,7 @@ Tensor one_hot(const Tensor& index, Size classes) {
   if (classes < 1)
     raise<ValueError>("one_hot: classes is " + std::to_string(classes.hint()) + "; it must be at least 1");
   const Tensor places = to(index, DType::int64);
-  if (const auto [seen, vmaps] = elements_of_all_examples("one_hot", places); seen && !classes.is_symbol()) {
-    if (const auto bad = kernels::find_out_of_range(seen->strided(), 0, classes.raw()))
-      raise<IndexError>(
-          "one_hot: index " + std::to_string(*bad) +
-          place_text(first_place(seen->strided(), [&](std::int64_t n) { return n == *bad; }), seen->type.shape, vmaps) +
-          " is out of range for " + count_of(classes.raw(), "class", "classes") + "; " +
-          legal_range(0, classes.raw() - 1));
-  }
+  check_elements("one_hot", places, IndexOfClass{classes}, !classes.is_symbol());
   return to(eq(unsqueeze(places, -1), places_along(classes)), DType::int64);
 }
 

@@ -25,6 +25,28 @@ struct AllExamples {
 /// For checks from which only an error follows. The elements are null while x is being recorded.
 AllExamples elements_of_all_examples(const char* op, const Tensor& x);
 
+/// A check of values as an operation without results, for programs. `Check::look(elements, vmaps)` throws what is wrong.
+template <class Check>
+struct Checked {
+  using kind = Explicit;
+  static constexpr const char* name = Check::name;
+  static constexpr Effect effect = Effect::checks_values;
+  static constexpr bool locally_constant = true;
+  Check check;
+
+  Types type(const Type&) const { return {}; }
+  void eval(Outputs, Inputs in) const { check.look(in[0], {}); }
+  Checked lifted() const { return *this; }
+};
+/// Looks at the elements of x for all running examples. While x, or a size that the check reads, is being recorded the
+/// check becomes part of the program, which looks each time it runs.
+template <class Check>
+void check_elements(const char* op, const Tensor& x, const Check& check, bool knows_sizes = true) {
+  const AllExamples all = elements_of_all_examples(op, x);
+  if (all.elements && knows_sizes) check.look(all.elements->strided(), all.vmaps);
+  else ricci::apply(Checked<Check>{check}, std::span<const Tensor>(&x, 1));
+}
+
 /// The row-major place of the first of these integers for which `is_bad(number)`, -1 if there is none. One by one: for
 /// errors.
 template <class F>

@@ -101,15 +101,16 @@ struct Fmod {
 };
 
 /// One pass, as wide as the processor: the division that follows costs fifty times as much.
-bool has_zero(const Array& x) {
-  if (!is_contiguous(x.type.shape, x.strides)) return kernels::count_nonzero(x.strided()) != x.numel();
-  const std::int64_t n = x.numel();
+bool has_zero(const Strided& x) {
+  const Shape shape(x.shape, x.shape + x.rank);
+  const std::int64_t n = shape.numel().raw();
+  if (!is_contiguous(shape, Strides(x.strides, x.strides + x.rank))) return kernels::count_nonzero(x) != n;
   const auto any_zero = [n]<class T>(const T* element) {
     T zeros = 0;
     for (std::int64_t i = 0; i < n; ++i) zeros |= static_cast<T>(element[i] == 0);
     return zeros != 0;
   };
-  switch (element_size(x.type.dtype)) {
+  switch (element_size(x.dtype)) {
     case 1: return any_zero(static_cast<const std::uint8_t*>(x.data));
     case 2: return any_zero(static_cast<const std::uint16_t*>(x.data));
     case 4: return any_zero(static_cast<const std::uint32_t*>(x.data));
@@ -117,26 +118,29 @@ bool has_zero(const Array& x) {
   }
 }
 
-[[noreturn]] void raise_zero(const char* op, const Type& type, const AllExamples& divisors) {
-  const std::int64_t place = first_place(divisors.elements->strided(), [](std::int64_t n) { return n == 0; });
-  raise<ValueError>(std::string(op) + ": the divisor " + to_string(type) + " is 0" +
-                    place_text(place, divisors.elements->type.shape, divisors.vmaps) +
-                    ", and integers have no infinity; divide by where(b == 0, 1, b), or convert with "
-                    "x.to(rc::float32)");
-}
+struct NonzeroDivisor {
+  static constexpr const char* name = "check_divisor";
+  std::string op;
+  Shape shape;  // of one example
 
-/// Throws ValueError if an integer would be divided by 0: `b` is the divisor. Looks at `b` alone, in the examples of
-/// all running vmaps; not while a program is recorded.
+  void look(const Strided& divisor, const Vmaps& vmaps) const {
+    if (!has_zero(divisor)) return;
+    const std::int64_t place = first_place(divisor, [](std::int64_t n) { return n == 0; });
+    raise<ValueError>(op + ": the divisor " + to_string(Type{divisor.dtype, shape}) + " is 0" +
+                      place_text(place, Shape(divisor.shape, divisor.shape + divisor.rank), vmaps) +
+                      ", and integers have no infinity; divide by where(b == 0, 1, b), or convert with "
+                      "x.to(rc::float32)");
+  }
+};
+
+/// Throws ValueError if an integer would be divided by 0: `b` is the divisor. Looks at `b` alone.
 void require_divisors(const char* op, const Tensor& a, const Tensor& b) {
   require_defined(op, a, 0);
   require_defined(op, b, 1);
   const ValueRef &divided = value_of(a), &divisor = value_of(b);
   if (category(divided->type.dtype) > 1 || category(divisor->type.dtype) > 1) return;
-  if (divisor->kind == ValueKind::array && !has_zero(static_cast<const Array&>(*divisor))) return;
-  const AllExamples seen = elements_of_all_examples(op, b);
-  if (!seen.elements || !has_zero(*seen.elements)) return;
-  const ArrayRef all_divided = elements_of_all_examples(op, a).elements;
-  if (all_divided && all_divided->numel() > 0) raise_zero(op, divisor->type, seen);
+  if (divisor->kind == ValueKind::array && !has_zero(static_cast<const Array&>(*divisor).strided())) return;
+  if (divided->type.shape.numel().hint() > 0) check_elements(op, b, NonzeroDivisor{op, divisor->type.shape});
 }
 
 }  // namespace

@@ -98,22 +98,28 @@ Tensor without_replacement(const Noise& noise, const Tensor& weights, Size sampl
   return topk(scores, samples, -1).second;
 }
 
-/// Throws ValueError unless every row of the weights that can be seen has a class to draw.
+struct AClassInEachRow {
+  static constexpr const char* name = "check_weights";
+
+  void look(const Strided& weights, const Vmaps& vmaps) const {
+    const ArrayRef elements = row_major_copy(weights, DType::float64);
+    const auto* element = static_cast<const double*>(elements->data);
+    const std::int64_t n = elements->type.shape.back().raw(), rows = elements->numel() / n;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const double* row = element + i * n;
+      if (std::any_of(row, row + n, [](double weight) { return weight > 0; })) continue;
+      Shape leading = elements->type.shape;
+      leading.pop_back();
+      raise<ValueError>("multinomial: the weights are all 0" + place_text(i, leading, vmaps) +
+                        "; a row needs a class to draw");
+    }
+  }
+};
+
+/// Throws ValueError unless every row of the weights has a class to draw.
 void require_weights(const Tensor& weights) {
   require_elements_in_range("multinomial", "a weight", weights, Range::weight);
-  const auto [seen, vmaps] = elements_of_all_examples("multinomial", weights);
-  if (!seen) return;
-  const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);
-  const auto* element = static_cast<const double*>(elements->data);
-  const std::int64_t n = elements->type.shape.back(), rows = elements->numel() / n;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const double* row = element + i * n;
-    if (std::any_of(row, row + n, [](double weight) { return weight > 0; })) continue;
-    Shape leading = seen->type.shape;
-    leading.pop_back();
-    raise<ValueError>("multinomial: the weights are all 0" + place_text(i, leading, vmaps) +
-                      "; a row needs a class to draw");
-  }
+  check_elements("multinomial", weights, AClassInEachRow{});
 }
 
 Tensor classes(const Noise& noise, const Tensor& weights, Size samples, bool replacement) {

@@ -57,6 +57,25 @@ std::optional<double> number_of(const char* op, const Tensor& x) {
   return only_element<double>(op, static_cast<const Array&>(*value), "");
 }
 
+struct ElementsInRange {
+  static constexpr const char* name = "check_range";
+  std::string op, parameter;
+  Range range;
+
+  void look(const Strided& x, const Vmaps& vmaps) const {
+    const ArrayRef elements = row_major_copy(x, DType::float64);
+    const auto* element = static_cast<const double*>(elements->data);
+    const Bounds bounds = bounds_of(range);
+    const std::int64_t n = elements->numel();
+    bool all_hold = true;
+    for (std::int64_t i = 0; i < n; ++i) all_hold &= bounds.hold(element[i]);
+    if (all_hold) return;
+    const std::int64_t i = std::find_if_not(element, element + n, [&](double e) { return bounds.hold(e); }) - element;
+    raise<ValueError>(op + ": " + parameter + " is " + printed(element[i]) + place_text(i, elements->type.shape, vmaps) +
+                      "; it must be " + text_of(range));
+  }
+};
+
 void check(const char* op, const Parameter& parameter, int operand) {
   require_defined(op, parameter.value, operand);
   const Type type = type_of(parameter.value);
@@ -95,18 +114,7 @@ void require_in_range(const char* op, const char* name, double number, Range ran
 void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range) {
   if (range == Range::any) return;
   if (const std::optional<double> number = number_of(op, x)) return require_in_range(op, name, *number, range);
-  const auto [seen, vmaps] = elements_of_all_examples(op, x);
-  if (!seen) return;
-  const ArrayRef elements = row_major_copy(seen->strided(), DType::float64);
-  const auto* element = static_cast<const double*>(elements->data);
-  const Bounds bounds = bounds_of(range);
-  const std::int64_t n = elements->numel();
-  bool all_hold = true;
-  for (std::int64_t i = 0; i < n; ++i) all_hold &= bounds.hold(element[i]);
-  if (all_hold) return;
-  const std::int64_t i = std::find_if_not(element, element + n, [&](double x) { return bounds.hold(x); }) - element;
-  raise<ValueError>(std::string(op) + ": " + name + " is " + printed(element[i]) +
-                    place_text(i, seen->type.shape, vmaps) + "; it must be " + text_of(range));
+  check_elements(op, x, ElementsInRange{op, name, range});
 }
 
 Tensor Request::open_uniform() const { return maximum(uniform(), half_step(dtype)); }

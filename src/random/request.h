@@ -16,7 +16,7 @@ void require_in_range(const char* op, const char* name, double number, Range ran
 
 /// Throws ValueError `op: name is -1 at [0,2] in example 3; it must be positive` of the first element that is none of
 /// the range, among those of all examples of the running vmaps. Nothing but that error follows from looking, so an
-/// example may be told from others; of a program that is being recorded, elements are not known and not looked at.
+/// example may be told from others. A program that is being recorded looks when it runs.
 void require_elements_in_range(const char* op, const char* name, const Tensor& x, Range range);
 
 /// A parameter as errors name it.

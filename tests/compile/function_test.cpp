@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "support/expect_error.h"
@@ -282,6 +283,49 @@ TEST(CompiledFunction, ThrowsWhatTheFunctionThrowsAndGoesOn) {
                               "compile: the function returned no tensor: the result is int; return a Tensor or a tree "
                               "that holds one{at}");
   expect_equal(rc::ones({2}) * 2, rc::full({2}, 2.f));
+}
+
+/// What f throws, without the place and the transforms behind it; empty: nothing.
+template <class F>
+std::string thrown_by(const F& f) {
+  try {
+    f();
+    return "";
+  } catch (const rc::Error& error) {
+    const std::string text = error.what();
+    return text.substr(0, text.find('\n'));
+  }
+}
+
+// An integer divided by 0, a probability of 2, a row without a class, a class that is none: the function looks at
+// values, so the program looks each time it runs.
+TEST(CompiledFunction, ChecksTheValuesThatTheFunctionChecks) {
+  const std::vector<std::pair<std::function<Tensor(const Tensor&)>, std::pair<Tensor, Tensor>>> cases = {
+      {[](const Tensor& b) { return floor_divide(rc::tensor({7, 8}), b) * 2; }, {rc::tensor({2, 1}), rc::tensor({1, 0})}},
+      {[](const Tensor& b) { return remainder(rc::tensor({7, 8}), b); }, {rc::tensor({2, 1}), rc::tensor({1, 0})}},
+      {[](const Tensor& b) { return fmod(rc::tensor({7, 8}), b); }, {rc::tensor({2, 1}), rc::tensor({0, 4})}},
+      {[](const Tensor& p) { return rc::bernoulli(p); }, {rc::tensor({0.5, 1.0}), rc::tensor({0.5, 2.0})}},
+      {[](const Tensor& std) { return rc::normal(0.0, std); }, {rc::tensor({0.5, 1.0}), rc::tensor({0.5, -1.0})}},
+      {[](const Tensor& w) { return rc::multinomial(w, 1, true); }, {rc::tensor({0.0, 1.0}), rc::tensor({0.0, 0.0})}},
+      {[](const Tensor& i) { return rc::one_hot(i, 3); }, {rc::tensor({0, 2}), rc::tensor({1, 3})}},
+  };
+  for (const auto& [f, x] : cases) {
+    const auto& [good, bad] = x;
+    const std::string expected = thrown_by([&, &f = f, &bad = bad] { f(bad); });
+    ASSERT_NE(expected, "");
+    const auto fast = rc::compile(f);
+    EXPECT_EQ(thrown_by([&, &good = good] { fast(good); }), "");
+    EXPECT_EQ(thrown_by([&, &bad = bad] { fast(bad); }), expected);
+    EXPECT_EQ(fast.plans(), 1U);
+    const rc::Program program = rc::trace(f)(good);
+    EXPECT_EQ(thrown_by([&, &bad = bad] { program({bad}); }), expected);
+    EXPECT_EQ(thrown_by([&, &bad = bad] { program.simplified()({bad}); }), expected);
+    const Tensor rows = rc::stack({good, bad});
+    EXPECT_NE(thrown_by([&, &f = f] { rc::compile(rc::vmap(f, {.randomness = rc::Randomness::different}))(rows); }), "");
+    EXPECT_NE(thrown_by([&] { rc::vmap(fast, {.randomness = rc::Randomness::different})(rows); }), "");
+    const auto step = [&f = f](const Tensor& state, const Tensor& row) { return std::pair(state, f(row)); };
+    EXPECT_NE(thrown_by([&] { rc::scan(step, rc::tensor(0.0), rows); }), "");
+  }
 }
 
 // --- Transforms

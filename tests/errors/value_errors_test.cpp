@@ -69,10 +69,22 @@ TEST(DivisionErrors, OnlyWhereIntegersAreDivided) {
   EXPECT_TRUE(rc::equal(rc::vmap(f)(rc::tensor({0, 5, 0, 7})), rc::tensor({0, 2, 0, 5})));
 }
 
-TEST(DivisionErrors, AProgramDoesNotLook) {
+TEST(DivisionErrors, AProgramLooksWhenItRuns) {
   const Tensor a = rc::tensor({7, 8}), b = rc::tensor({2, 0});
   const rc::Program program = rc::trace([](Tensor x, Tensor y) { return x % y; })(a, b);
-  EXPECT_EQ(program.equations(), 1U);
+  expect_error<rc::ValueError>([&] { program({a, b}); },
+                               "remainder: the divisor i64[2] is 0 at [1], and integers have no infinity; divide by "
+                               "where(b == 0, 1, b), or convert with x.to(rc::float32)",
+                               {a, b});
+  EXPECT_TRUE(rc::equal(program({a, b + 1})[0], rc::tensor({1, 0})));
+  // A condition keeps examples with a zero away from the division, in programs too.
+  const auto f = [](Tensor d) {
+    return rc::cond(d == 0, [](Tensor x) { return x; }, [](Tensor x) { return 12 % x; }, d);
+  };
+  const Tensor d = rc::tensor({0, 5, 0, 7}), expected = rc::tensor({0, 2, 0, 5});
+  EXPECT_TRUE(rc::equal(rc::trace(rc::vmap(f))(d)({d})[0], expected));
+  EXPECT_TRUE(rc::equal(rc::compile(rc::vmap(f))(d), expected));
+  EXPECT_TRUE(rc::equal(rc::vmap(rc::compile(f))(d), expected));
 }
 
 TEST(PowerErrors, AnIntegerToANegativeNumber) {
