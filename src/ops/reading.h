@@ -25,7 +25,8 @@ struct AllExamples {
 /// For checks from which only an error follows. The elements are null while x is being recorded.
 AllExamples elements_of_all_examples(const char* op, const Tensor& x);
 
-/// A check of values as an operation without results, for programs. `Check::look(elements, vmaps)` throws what is wrong.
+/// A check of values as an operation without results, for programs. `Check::look(elements, vmaps)` throws what is
+/// wrong.
 template <class Check>
 struct Checked {
   using kind = Explicit;

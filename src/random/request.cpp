@@ -71,8 +71,8 @@ struct ElementsInRange {
     for (std::int64_t i = 0; i < n; ++i) all_hold &= bounds.hold(element[i]);
     if (all_hold) return;
     const std::int64_t i = std::find_if_not(element, element + n, [&](double e) { return bounds.hold(e); }) - element;
-    raise<ValueError>(op + ": " + parameter + " is " + printed(element[i]) + place_text(i, elements->type.shape, vmaps) +
-                      "; it must be " + text_of(range));
+    raise<ValueError>(op + ": " + parameter + " is " + printed(element[i]) +
+                      place_text(i, elements->type.shape, vmaps) + "; it must be " + text_of(range));
   }
 };
 
