@@ -71,6 +71,7 @@ void StageFunction::write_lanes() {
   llvm::Value* const lane = b_.CreateSelect(is_last, b_.CreateSub(end, all_lanes), from);
   for (int r = 0; r < registers_; ++r) lanes_[at(r)] = b_.CreateAdd(lane, b_.count(r * b_.width()));
   values_.assign(at(registers_), {});
+  find_companions(stage_.lane);
   for (const Node n : stage_.lane) in_each_register([&] { compute(n); });
   llvm::Value* const overlap =
       total_count == 0 ? nullptr : b_.CreateSelect(is_last, b_.CreateSub(behind, end), given_skip);

@@ -31,8 +31,9 @@ int width_of(const LanePlan& plan, int register_bytes) {
   for (const Stage& stage : plan.stages)
     for (const Node n : stage.lane) {
       const ScalarStep& s = plan.program.graph[n];
-      ++counts[element_size(s.dtype)];
-      calls = calls || (!is_instruction(plan.program.graph, s) && element_size(s.dtype) == 8);
+      const CalledFunction* const f = plan.called_by(s);
+      counts[element_size(s.dtype)] += f ? f->steps() : 1;
+      calls = calls || (!f && !is_instruction(plan.program.graph, s) && element_size(s.dtype) == 8);
     }
   if (!calls && counts[8] < counts[4]) return register_bytes / 4;
   for (const Stage& stage : plan.stages)
@@ -57,8 +58,9 @@ int registers_of(const LanePlan& plan) {
         if (const auto found = ready.find(operand); found != ready.end()) from = std::max(from, found->second);
       const bool is_slow = s.kind == Kind::word && (s.word == Word::divide || s.word == Word::sqrt);
       const bool is_value = s.kind == Kind::word || s.kind == Kind::convert;
-      const double latency = is_slow ? 16 : is_value ? 4 : 1;
-      busy += is_slow ? 12 : 1;
+      const CalledFunction* const f = plan.called_by(s);
+      const double latency = f ? 4 * static_cast<double>(f->steps()) : is_slow ? 16 : is_value ? 4 : 1;
+      busy += f ? static_cast<double>(f->steps()) : is_slow ? 12 : 1;
       chain = std::max(chain, ready[n] = from + latency);
     }
     int wanted = std::clamp(static_cast<int>(chain / busy + 0.5), 1, 4);

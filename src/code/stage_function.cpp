@@ -8,8 +8,14 @@ namespace ricci::compiled {
 
 using Kind = ScalarStep::Kind;
 
+namespace {
+bool is_circular(const ScalarStep& s) {
+  return s.kind == Kind::word && (s.word == Word::sin || s.word == Word::cos) && is_float(s.dtype);
+}
+}  // namespace
+
 StageFunction::StageFunction(llvm::Module& module, std::string name, const LanePlan& plan, const Machine& machine,
-                             std::size_t stage, int width, int registers)
+                             ElementaryFunctions& elementary, std::size_t stage, int width, int registers)
     : module_(module),
       name_(std::move(name)),
       b_(module.getContext(), width),
@@ -19,6 +25,7 @@ StageFunction::StageFunction(llvm::Module& module, std::string name, const LaneP
       stage_number_(stage),
       stage_(plan.stages[stage]),
       words_(b_, machine),
+      elementary_(elementary),
       memory_(b_, plan),
       rows_(memory_),
       loads_(b_, graph_, stage_),
@@ -29,10 +36,7 @@ StageFunction::StageFunction(llvm::Module& module, std::string name, const LaneP
 void StageFunction::begin(llvm::ArrayRef<llvm::Type*> parameters) {
   auto* const type = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name_, module_);
-  const std::string bits = std::to_string(machine_.register_bytes * 8);
-  function_->addFnAttr("min-legal-vector-width", bits);
-  function_->addFnAttr("prefer-vector-width", bits);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  set_attributes(*function_, machine_);
   for (unsigned i = 0; i < function_->arg_size(); ++i)
     if (parameters[i]->isPointerTy()) function_->addParamAttr(i, llvm::Attribute::NoAlias);
   memory_.entry = block("entry");
@@ -43,6 +47,7 @@ void StageFunction::write_once() {
   begin({b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()});
   memory_.in = function_->getArg(0), memory_.out = function_->getArg(1);
   memory_.lane_count = function_->getArg(2), memory_.slots = function_->getArg(3);
+  find_companions(stage_.once);
   for (const Node n : stage_.once) {
     compute(n);
     if (plan_.slots[at(n)] >= 0) b_.store(value(n), graph_[n].dtype, memory_.slot(n));
@@ -97,6 +102,7 @@ void StageFunction::write_join() {
 // ── values ──
 
 void StageFunction::compute(Node n) {
+  if (values_of(n).contains(n)) return;  // its companion's call gave it
   llvm::Value* const x = computed(n);
   values_of(n)[n] = x;
 }
@@ -113,22 +119,46 @@ llvm::Value* StageFunction::value(Node n) {
 llvm::Value* StageFunction::computed(Node n) {
   const ScalarStep& s = graph_[n];
   switch (s.kind) {
-    case Kind::select: return b_.CreateSelect(value(s.from[0]), value(s.from[1]), value(s.from[2]));
-    case Kind::convert:
-      if (s.payload == 1) return b_.CreateUIToFP(value(s.from[0]), b_.type(s.dtype));
-      return words_.converted(value(s.from[0]), graph_[s.from[0]].dtype, s.dtype);
-    case Kind::bits: return b_.CreateBitCast(value(s.from[0]), b_.type(s.dtype));
     case Kind::load: return loads_.read(s, value(s.from[0]), value(s.from[1]));
     case Kind::lane: return lane_numbers(value(s.from[0]));
     case Kind::lanes: return memory_.lane_count;  // computed once
+    case Kind::select:
+    case Kind::convert:
+    case Kind::bits:
     case Kind::word: break;
     default: return value(n);
   }
   llvm::SmallVector<llvm::Value*, 3> x;
   for (const Node operand : s.from)
     if (operand != no_node) x.push_back(value(operand));
-  if ((s.word == Word::sin || s.word == Word::cos) && x.size() == 2) return circular(s, x[0], x[1]);
-  return words_.word(s.word, graph_[s.from[0]].dtype, x);
+  const DType d = graph_[s.from[0]].dtype;
+  const bool is_called = plan_.called_by(s);
+  const bool turns = is_circular(s) && (is_called || x.size() == 2);  // else it is the library's function
+  if (!is_called && !turns) return words_.result(s, d, x);
+  if (turns && machine_.is_careful) return words_.call(s.word, d, {x[0]});
+  if (turns) note_argument(d, x[0]);
+  return is_called ? called(n, x[0]) : x[1];
+}
+
+/// Sine and cosine of one argument are one call.
+llvm::Value* StageFunction::called(Node n, llvm::Value* x) {
+  const ScalarStep& s = graph_[n];
+  const auto found = companions_.find(n);
+  if (found == companions_.end()) return elementary_.call(b_, {s.word}, s.dtype, x)[0];
+  const Values both = elementary_.call(b_, {Word::sin, Word::cos}, s.dtype, x);
+  const bool is_sine = s.word == Word::sin;
+  values_of(n)[found->second] = both[is_sine ? 1 : 0];
+  return both[is_sine ? 0 : 1];
+}
+
+void StageFunction::find_companions(const std::vector<Node>& nodes) {
+  std::unordered_map<Node, Node> by_argument;
+  for (const Node n : nodes) {
+    const ScalarStep& s = graph_[n];
+    if (!is_circular(s) || !plan_.called_by(s)) continue;
+    const auto [known, is_first] = by_argument.try_emplace(s.from[0], n);
+    if (!is_first) companions_[known->second] = n;
+  }
 }
 
 /// Lanes that only fill a register are the first.
@@ -141,14 +171,12 @@ llvm::Value* StageFunction::lane_numbers(llvm::Value* filling) {
 
 // ── arguments of sin and cos that their formulas do not hold for ──
 
-/// The formula's result, which holds up to a size of the argument. Beyond, all of the stage is computed again with
-/// calls of the function itself: so the largest argument is all that code keeps.
-llvm::Value* StageFunction::circular(const ScalarStep& s, llvm::Value* x, llvm::Value* formula) {
-  if (machine_.is_careful) return words_.call(s.word, s.dtype, {x});
-  llvm::Value*& largest = largest_[s.dtype];
+/// The formulas hold up to a size of the argument. Beyond, all of the stage is computed again with calls of the
+/// functions themselves: so the largest argument is all that code keeps.
+void StageFunction::note_argument(DType d, llvm::Value* x) {
+  llvm::Value*& largest = largest_[d];
   llvm::Value* const size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   largest = largest ? b_.CreateSelect(b_.CreateFCmpOGT(size, largest), size, largest) : size;
-  return formula;
 }
 
 /// Whether an argument was larger; null: there was none.

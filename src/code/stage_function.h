@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "code/elementary_functions.h"
 #include "code/loads.h"
 #include "code/memory.h"
 #include "code/words.h"
@@ -17,8 +18,8 @@ namespace ricci::compiled {
 class StageFunction {
  public:
   /// `name`: of the function; `stage`: the number of the plan's stage.
-  StageFunction(llvm::Module& module, std::string name, const LanePlan& plan, const Machine& machine, std::size_t stage,
-                int width, int registers);
+  StageFunction(llvm::Module& module, std::string name, const LanePlan& plan, const Machine& machine,
+                ElementaryFunctions& elementary, std::size_t stage, int width, int registers);
 
   /// What is computed once, an element a value. Requires: width and registers are 1.
   void write_once();
@@ -50,7 +51,9 @@ class StageFunction {
   void compute(Node n);
   void store_lane_outputs();
 
-  llvm::Value* circular(const ScalarStep& s, llvm::Value* x, llvm::Value* formula);
+  llvm::Value* called(Node n, llvm::Value* x);
+  void find_companions(const std::vector<Node>& nodes);
+  void note_argument(DType d, llvm::Value* x);
   llvm::Value* any_large();
   void once_more_carefully(llvm::Value* any);
   void store_carefully(llvm::Value* any, OfTotals& parts, llvm::Value* overlap, llvm::Value* totals);
@@ -68,14 +71,16 @@ class StageFunction {
   std::size_t stage_number_;
   const Stage& stage_;
   Words words_;
+  ElementaryFunctions& elementary_;
   Memory memory_;
   Rows rows_;
   Loads loads_;
   int registers_, register_ = 0;  // of which values are made
   llvm::Function* function_ = nullptr;
   std::vector<std::unordered_map<Node, llvm::Value*>> values_;  // by register; what serves all lanes is in the first
+  std::unordered_map<Node, Node> companions_;                   // of a sine: the cosine of its argument, and back
   Values lanes_;                                                // the first lane of each register
-  std::map<DType, llvm::Value*> largest_;                       // arguments of sin and cos
+  std::map<DType, llvm::Value*> largest_;                       // of the arguments of sin and cos, by type
 };
 
 }  // namespace ricci::compiled

@@ -8,6 +8,23 @@
 
 namespace ricci::compiled {
 
+void set_attributes(llvm::Function& f, const Machine& machine) {
+  const std::string bits = std::to_string(machine.register_bytes * 8);
+  f.addFnAttr("min-legal-vector-width", bits);
+  f.addFnAttr("prefer-vector-width", bits);
+  f.addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+llvm::Value* Words::result(const ScalarStep& s, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  switch (s.kind) {
+    case ScalarStep::Kind::select: return b_.CreateSelect(x[0], x[1], x[2]);
+    case ScalarStep::Kind::convert:
+      return s.payload == 1 ? b_.CreateUIToFP(x[0], b_.type(s.dtype)) : converted(x[0], d, s.dtype);
+    case ScalarStep::Kind::bits: return b_.CreateBitCast(x[0], b_.type(s.dtype));
+    default: return word(s.word, d, x);
+  }
+}
+
 llvm::Value* Words::word(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   if (d == DType::boolean) return of_truth(w, x);
   llvm::Value* const y = is_float(d) ? of_floats(w, d, x) : of_integers(w, d, x);

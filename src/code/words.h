@@ -6,11 +6,16 @@
 
 namespace ricci::compiled {
 
+/// Of every function: registers as wide as the library's, and no exceptions.
+void set_attributes(llvm::Function& f, const Machine& machine);
+
 /// Writes words at the builder's place, of the builder's width.
 class Words {
  public:
   Words(LaneBuilder& b, const Machine& machine) : b_(b), machine_(machine) {}
 
+  /// What a step gives for these operands, the first of which is of type `d` (of a `select`, the truth value).
+  llvm::Value* result(const ScalarStep& s, DType d, llvm::ArrayRef<llvm::Value*> x);
   /// Of operands of type `d`. Where there is no instruction, a call of the library's function.
   llvm::Value* word(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* converted(llvm::Value* x, DType from, DType to);

@@ -12,7 +12,7 @@
 namespace ricci::compiled {
 
 /// What code reads and writes: contiguous tensors by number, the number of lanes, and the slots, 8 bytes each, of which
-/// the first holds the address of the kernel.
+/// the first holds the address of the call.
 using OnceFunction = void (*)(const void* const* in, void* const* out, std::int64_t lanes, std::uint64_t* slots);
 /// Lanes [begin, end), at least one register of them; the first `skip` of the first register take no part in totals.
 /// `totals` gets a partial total each.
@@ -45,11 +45,11 @@ struct Machine {
   /// Whether sin and cos are calls of the library's functions, which hold for every argument, and not their formulas.
   bool is_careful;
   /// What code calls where an argument was too large for a formula: all of a stage is computed again, carefully.
-  void (*careful_once)(const void* kernel, std::int64_t stage, const void* const* in, void* const* out,
-                       std::int64_t lanes, std::uint64_t* slots);
-  void (*careful_lanes)(const void* kernel, std::int64_t stage, const void* const* in, void* const* out,
-                        std::int64_t lanes, std::uint64_t* slots, std::int64_t lane, std::int64_t skip,
-                        std::uint64_t* totals);
+  /// Throws nothing.
+  void (*careful_once)(void* call, std::int64_t stage, const void* const* in, void* const* out, std::int64_t lanes,
+                       std::uint64_t* slots);
+  void (*careful_lanes)(void* call, std::int64_t stage, const void* const* in, void* const* out, std::int64_t lanes,
+                        std::uint64_t* slots, std::int64_t lane, std::int64_t skip, std::uint64_t* totals);
   std::string* dump;  ///< gets the code's text; null: none is wanted
 };
 

@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <string_view>
 
 #include "compile/lowering.h"
@@ -50,68 +52,21 @@ Generate load_generator() {
   return nullptr;
 }
 
-/// Nanoseconds that a lane takes, roughly.
-double nanoseconds(const Stage& stage, int width) {
-  return static_cast<double>(stage.lane.size() + stage.lane_outputs.size()) * 0.4 / width;
+/// Nanoseconds that a lane of each stage takes, roughly.
+std::vector<double> nanoseconds(const LanePlan& plan, int width) {
+  std::vector<double> all;
+  for (const Stage& stage : plan.stages) {
+    auto steps = static_cast<double>(stage.lane.size() + stage.lane_outputs.size());
+    for (const Node n : stage.lane) {
+      const CalledFunction* const f = plan.called_by(plan.program.graph[n]);
+      if (f) steps += static_cast<double>(f->steps());
+    }
+    all.push_back(steps * 0.4 / width);
+  }
+  return all;
 }
 
 }  // namespace
-
-/// What code calls where an argument was large.
-struct Careful {
-  static void once(const void* kernel, std::int64_t stage, const void* const* in, void* const* out, std::int64_t lanes,
-                   std::uint64_t* slots) {
-    static_cast<const LaneKernel*>(kernel)->careful_code().stages[static_cast<std::size_t>(stage)].once(in, out, lanes,
-                                                                                                        slots);
-  }
-  static void lanes(const void* kernel, std::int64_t stage, const void* const* in, void* const* out, std::int64_t lanes,
-                    std::uint64_t* slots, std::int64_t lane, std::int64_t skip, std::uint64_t* totals) {
-    const Code& code = static_cast<const LaneKernel*>(kernel)->careful_code();
-    code.stages[static_cast<std::size_t>(stage)].lane(in, out, lanes, slots, lane, lane + code.width, skip, totals);
-  }
-};
-
-namespace {
-
-Generate generator() {
-  static const Generate generate = load_generator();
-  return generate;
-}
-
-/// The generator's linker serves one thread.
-std::mutex& of_the_linker() {
-  static std::mutex mutex;
-  return mutex;
-}
-
-Code code_of(const LanePlan& plan, bool is_careful) {
-  const std::lock_guard lock(of_the_linker());
-  Code code;
-  std::string text;
-  generator()(plan,
-              {register_bytes(), knows_exponents(), &function_of, &circular_limit, is_careful, &Careful::once,
-               &Careful::lanes, is_listed("RICCI_DUMP", "code") ? &text : nullptr},
-              code);
-  if (!text.empty()) std::fputs(text.c_str(), stderr);
-  return code;
-}
-
-void release(const Code& code) {
-  const std::lock_guard lock(of_the_linker());
-  if (code.release) code.release(code.owner);
-}
-
-}  // namespace
-
-LaneKernel::~LaneKernel() {
-  release(code_);
-  release(careful_);
-}
-
-const Code& LaneKernel::careful_code() const {
-  std::call_once(careful_made_, [this] { careful_ = code_of(plan_, true); });
-  return careful_;
-}
 
 /// One call.
 struct LaneKernel::Run {
@@ -121,6 +76,7 @@ struct LaneKernel::Run {
   std::int64_t lanes;
   std::int64_t skip;  // lanes at the front that are there to fill a register
   std::uint64_t* slots;
+  std::atomic<bool> failed = false;  // no careful code could be made
 
   /// Pieces of lanes that code runs on, one after the other or side by side: of equal length but the last, which is
   /// longer.
@@ -134,17 +90,21 @@ struct LaneKernel::Run {
     std::int64_t end(std::int64_t piece) const { return piece + 1 == count ? lanes : begin(piece + 1); }
   };
 
-  void all() const {
-    for (std::size_t k = 0; k < kernel.code_.stages.size(); ++k) stage(kernel.plan_.stages[k], kernel.code_.stages[k]);
+  /// False: the code gave no results.
+  bool all() {
+    slots[0] = reinterpret_cast<std::uint64_t>(this);
+    for (std::size_t k = 0; k < kernel.code_.stages.size(); ++k) stage(k);
+    return !failed;
   }
-  void stage(const Stage& of, const StageCode& code) const {
+  void stage(std::size_t k) const {
+    const StageCode& code = kernel.code_.stages[k];
     if (code.once) code.once(in, out, lanes - skip, slots);
     if (!code.lane) return;
-    const std::size_t totals = of.totals.size();
+    const std::size_t totals = kernel.plan_.stages[k].totals.size();
     const int width = kernel.code_.width;
     const Pieces pieces(lanes, 64 * width, totals > 0 ? 64 : INT64_MAX, width);
     Room<std::uint64_t, 256> partial(totals * static_cast<std::size_t>(pieces.count));
-    const double of_piece = nanoseconds(of, width) * static_cast<double>(pieces.length);
+    const double of_piece = kernel.nanoseconds_[k] * static_cast<double>(pieces.length);
     kernels::parallel_for({pieces.count, of_piece}, [&](std::int64_t begin, std::int64_t end) {
       if (totals == 0) return code.lane(in, out, lanes, slots, pieces.begin(begin), pieces.end(end - 1), skip, nullptr);
       for (std::int64_t p = begin; p < end; ++p)
@@ -153,7 +113,74 @@ struct LaneKernel::Run {
     });
     if (code.join) code.join(partial.data(), pieces.count, slots);
   }
+
+  // What code calls where an argument was large. Nothing may be thrown through code.
+  static void once_carefully(void* call, std::int64_t stage, const void* const* in, void* const* out,
+                             std::int64_t lanes, std::uint64_t* slots) noexcept {
+    carefully(call,
+              [&](const Code& code) { code.stages[static_cast<std::size_t>(stage)].once(in, out, lanes, slots); });
+  }
+  static void lanes_carefully(void* call, std::int64_t stage, const void* const* in, void* const* out,
+                              std::int64_t lanes, std::uint64_t* slots, std::int64_t lane, std::int64_t skip,
+                              std::uint64_t* totals) noexcept {
+    carefully(call, [&](const Code& code) {
+      code.stages[static_cast<std::size_t>(stage)].lane(in, out, lanes, slots, lane, lane + code.width, skip, totals);
+    });
+  }
+
+ private:
+  template <class F>
+  static void carefully(void* call, const F& f) {
+    Run& run = *static_cast<Run*>(call);
+    const Code* code = nullptr;
+    try {
+      code = &run.kernel.careful_code();
+    } catch (...) { run.failed = true; }
+    if (code) f(*code);
+  }
 };
+
+namespace {
+
+Generate generator() {
+  static const Generate generate = load_generator();
+  return generate;
+}
+
+/// Throws std::bad_alloc; an error of another kind stands in the result.
+Code code_of(const LanePlan& plan, bool is_careful) {
+  Code code;
+  std::string text;
+  generator()(
+      plan,
+      {register_bytes(), knows_exponents(), &function_of, &circular_limit, is_careful, &LaneKernel::Run::once_carefully,
+       &LaneKernel::Run::lanes_carefully, is_listed("RICCI_DUMP", "code") ? &text : nullptr},
+      code);
+  if (!text.empty()) std::fputs(text.c_str(), stderr);
+  return code;
+}
+
+void release(const Code& code) {
+  if (code.release) code.release(code.owner);
+}
+
+}  // namespace
+
+LaneKernel::LaneKernel(LanePlan plan, Code code)
+    : plan_(std::move(plan)), code_(std::move(code)), nanoseconds_(nanoseconds(plan_, code_.width)) {}
+LaneKernel::~LaneKernel() {
+  release(code_);
+  release(careful_);
+}
+
+const Code& LaneKernel::careful_code() const {
+  std::call_once(careful_made_, [this] {
+    Code made = code_of(plan_, true);
+    if (!made.error.empty()) throw std::runtime_error(made.error);
+    careful_ = std::move(made);
+  });
+  return careful_;
+}
 
 namespace {
 
@@ -179,7 +206,6 @@ std::uint64_t value_of(const Given& given, std::span<const Strided> inputs, std:
 bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const {
   const LaneProgram& program = plan_.program;
   Room<std::uint64_t, 128> slots(static_cast<std::size_t>(plan_.slot_count));
-  slots.data()[0] = reinterpret_cast<std::uint64_t>(this);
   Room<const void*, 32> in(inputs.size());
   Room<void*, 32> out(outputs.size() + 1);
   bool holds = true;
@@ -193,8 +219,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
     if (plan_.given[k] >= 0) slots.data()[plan_.given[k]] = value_of(given, inputs, filled);
   }
   if (filled == 0) {
-    Run{*this, in.data(), out.data(), program.has_lanes ? lanes : 1, 0, slots.data()}.all();
-    return holds;
+    return Run{*this, in.data(), out.data(), program.has_lanes ? lanes : 1, 0, slots.data()}.all() && holds;
   }
 
   // Fewer lanes than a register has: copies with the first lane repeated in front.
@@ -229,7 +254,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
                   advance(inputs[tensor].data, input.dtype, from), size);
     }
   }
-  Run{*this, in.data(), out.data(), width, filled, slots.data()}.all();
+  if (!Run{*this, in.data(), out.data(), width, filled, slots.data()}.all() || !holds) return false;
   for (const Output& output : program.outputs) {
     const Place& p = output.place;
     if (p.stride == 0) continue;
@@ -240,7 +265,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
                   advance(out.data()[tensor], dtype, first_of(p, width) + (lane + filled) * p.stride),
                   element_size(dtype));
   }
-  return holds;
+  return true;
 }
 
 std::size_t LaneKernel::steps() const {
@@ -257,7 +282,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
   const auto& lanes = std::get<LaneProgram>(expanded);
   if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
-  LanePlan plan = planned(lowered(lanes));
+  LanePlan plan = planned_for_code(lanes);
   std::size_t steps = 0;
   for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size();
   if (steps > options.most_steps) return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps"};

@@ -16,13 +16,14 @@ namespace ricci::compiled {
 
 class LaneKernel {
  public:
-  LaneKernel(LanePlan plan, Code code) : plan_(std::move(plan)), code_(std::move(code)) {}
+  LaneKernel(LanePlan plan, Code code);
   LaneKernel(const LaneKernel&) = delete;
   ~LaneKernel();
 
   /// Requires: inputs (the program's, then the captured tensors) and outputs are contiguous and of the program's types
   /// for this number of lanes, which is at least 1; outputs overlap nothing. Several threads may call it. False: the
-  /// program throws for these values, so run it to learn what; the outputs are unspecified.
+  /// program throws for these values, so run it to learn what, or the code for them could not be made; the outputs are
+  /// unspecified.
   /// Neither locks nor throws, and allocates nothing where a lane's elements fit on the stack; but for the first time
   /// that sin or cos gets an argument beyond what its formula holds for: then code is made that calls the functions.
   bool run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const;
@@ -31,13 +32,14 @@ class LaneKernel {
   std::size_t steps() const;
   const LanePlan& plan() const { return plan_; }
 
+  struct Run;  ///< one call
+
  private:
-  struct Run;
-  friend struct Careful;
   const Code& careful_code() const;
 
   LanePlan plan_;
   Code code_;
+  std::vector<double> nanoseconds_;  // of a lane, by stage
   mutable Code careful_;
   mutable std::once_flag careful_made_;
 };

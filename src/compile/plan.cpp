@@ -2,7 +2,12 @@
 #include "compile/plan.h"
 
 #include <algorithm>
-#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "compile/lowering.h"
+#include "compile/words.h"
 
 namespace ricci::compiled {
 namespace {
@@ -80,6 +85,71 @@ LanePlan planned(LaneProgram from) {
   for (std::size_t k = 0; k < plan.stages.size(); ++k)
     for (const Output& output : plan.stages[k].once_outputs)
       if (static_cast<std::size_t>(stage[at(output.node)]) < k) keep(output.node);
+  return plan;
+}
+
+// ── elementary functions ──
+
+namespace {
+
+std::size_t steps_of(const LaneProgram& program) {
+  std::vector<Node> outputs;
+  for (const Output& output : program.outputs) outputs.push_back(output.node);
+  return program.graph.order(outputs).size();
+}
+
+/// The word, with its companion, of one argument. None where lowering leaves the word as it is.
+std::optional<CalledFunction> function_for(Word word, DType dtype) {
+  const bool turns = word == Word::sin || word == Word::cos;
+  CalledFunction f{dtype, turns ? std::vector{Word::sin, Word::cos} : std::vector{word}, {}};
+  f.program.inputs = {{dtype, {0, 0, 0, 1}}};
+  f.program.has_lanes = true;
+  const Node x = f.program.graph.input(0, dtype);
+  for (const Word each : f.words) {
+    f.program.outputs.push_back({f.program.graph.word(each, x), {static_cast<int>(f.program.outputs.size()), 0, 0, 1}});
+    f.program.output_dtypes.push_back(dtype);
+  }
+  f.program = lowered(f.program);
+  for (Output& output : f.program.outputs) {
+    const ScalarStep& s = f.program.graph[output.node];
+    if (turns) output.node = s.from[1];  // the formula alone
+    if (output.node == no_node || (!turns && s.word == word)) return std::nullopt;
+  }
+  return f;
+}
+
+/// One for each elementary function that can be taken apart.
+std::vector<CalledFunction> functions_of(const LaneProgram& program) {
+  LanePlan known;
+  std::set<std::pair<Word, DType>> seen;
+  for (const ScalarStep& s : program.graph.steps()) {
+    const bool is_new = s.kind == Kind::word && operands_of(s.word) == 1 && seen.emplace(s.word, s.dtype).second;
+    if (!is_new || known.function_of(s.word, s.dtype)) continue;
+    if (auto f = function_for(s.word, s.dtype)) known.functions.push_back(std::move(*f));
+  }
+  return std::move(known.functions);
+}
+
+}  // namespace
+
+const CalledFunction* LanePlan::function_of(Word word, DType dtype) const {
+  const auto found = std::ranges::find_if(functions, [&](const CalledFunction& f) {
+    return f.dtype == dtype && std::ranges::find(f.words, word) != f.words.end();
+  });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+const CalledFunction* LanePlan::called_by(const ScalarStep& s) const {
+  return s.kind == Kind::word && !functions.empty() ? function_of(s.word, s.dtype) : nullptr;
+}
+
+LanePlan planned_for_code(const LaneProgram& program) {
+  constexpr std::size_t few = 500;
+  LaneProgram apart = lowered(program);
+  const std::size_t steps = steps_of(apart);
+  if (steps <= few || steps < 2 * steps_of(program)) return planned(std::move(apart));
+  LanePlan plan = planned(program);
+  plan.functions = functions_of(program);
   return plan;
 }
 

@@ -15,6 +15,15 @@ struct Stage {
   std::vector<Node> totals;  ///< of nodes in `lane`
 };
 
+/// An elementary function that a plan's code calls, because it stands there too often to be spelled out each time.
+struct CalledFunction {
+  DType dtype;
+  std::vector<Word> words;  ///< sin and cos come together
+  LaneProgram program;      ///< one input; a result for each word
+
+  std::size_t steps() const { return program.graph.steps().size(); }
+};
+
 struct LanePlan {
   LaneProgram program;
   std::vector<Stage> stages;
@@ -22,8 +31,16 @@ struct LanePlan {
   std::vector<int> slots;     ///< by node: where a value is kept for later functions; -1: nowhere
   std::vector<int> given;     ///< by the program's givens: their slots; -1: not read
   int slot_count = 1;         ///< the first is not a node's
+  std::vector<CalledFunction> functions = {};
+
+  /// The function that stands for a word; null: the word is an instruction, or a call of the library.
+  const CalledFunction* function_of(Word word, DType dtype) const;
+  const CalledFunction* called_by(const ScalarStep& s) const;
 };
 
 LanePlan planned(LaneProgram program);
+/// Its elementary functions are taken apart (lowering.h), or called where that makes the code much shorter: a compiler
+/// takes its time for each operation.
+LanePlan planned_for_code(const LaneProgram& program);
 
 }  // namespace ricci::compiled

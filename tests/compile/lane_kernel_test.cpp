@@ -74,6 +74,29 @@ TEST_F(LaneKernels, LargeArgumentsOfSineStandInTotalsToo) {
   }
 }
 
+// Twenty rounds of seven elementary functions: the code calls them instead of spelling them out.
+TEST_F(LaneKernels, ManyElementaryFunctionsAreCalledAndGiveTheSameBits) {
+  const auto many = [](const Tensor& x) {
+    Tensor y = x;
+    for (int i = 0; i < 20; ++i) y = sin(y) * cos(y) + tanh(exp(-y * y)) + log(2 + y * y) + expm1(y * 0.1) + cos(2 * y);
+    return y;
+  };
+  for (const rc::DType dtype : {rc::float32, rc::float64}) {
+    const Compiled lanes(rc::trace(many)(rc::rand({100}, dtype))), one(rc::trace(many)(rc::rand({}, dtype)));
+    for (const Compiled* compiled : {&lanes, &one}) {
+      ASSERT_TRUE(testing_support::kernel_of(compiled->made));
+      EXPECT_EQ(testing_support::kernel_of(compiled->made)->plan().functions.size(), 5U);
+    }
+    const Tensor x = rc::rand({100}, dtype) * 8 - 4;
+    lanes.expect_equal({x}, 100);
+    lanes.expect_equal({x.slice(0, 0, 3).contiguous()}, 3);
+    one.expect_equal({x[0].clone()}, 1);
+    x[41].fill_(1e12), x[42].fill_(std::numeric_limits<double>::quiet_NaN());  // beyond the formulas, and no number
+    lanes.expect_equal({x}, 100);
+    one.expect_equal({x[41].clone()}, 1);
+  }
+}
+
 TEST_F(LaneKernels, TotalsDoNotDependOnTheNumberOfThreads) {
   const auto f = [](const Tensor& x) { return std::vector<Tensor>{exp(x).sum(), (x * x).mean(), x.amax()}; };
   const Compiled totals(rc::trace(f)(rc::rand({100})));

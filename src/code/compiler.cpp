@@ -1,0 +1,134 @@
+// One compiler a thread, and a linker for objects in memory: sessions, symbol tables and threads of LLVM's larger
+// linkers cost more than the code of a small plan.
+#include "code/compiler.h"
+
+#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
+#include <llvm/ExecutionEngine/RuntimeDyld.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace ricci::compiled {
+namespace {
+
+std::size_t in_pages(std::size_t bytes) {
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+std::size_t aligned(std::size_t place, unsigned alignment) {
+  const std::size_t to = std::max(alignment, 1U);
+  return (place + to - 1) / to * to;
+}
+
+}  // namespace
+
+Pages::~Pages() {
+  if (memory_) munmap(memory_, bytes_);
+}
+
+void Pages::reserveAllocationSpace(std::uintptr_t code, llvm::Align, std::uintptr_t read, llvm::Align,
+                                   std::uintptr_t written, llvm::Align) {
+  code_bytes_ = in_pages(code), bytes_ = code_bytes_ + in_pages(read + written);
+  void* const found = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (found != MAP_FAILED) memory_ = static_cast<std::uint8_t*>(found);
+  next_data_ = code_bytes_;
+}
+
+std::uint8_t* Pages::allocateCodeSection(std::uintptr_t size, unsigned alignment, unsigned, llvm::StringRef) {
+  const std::size_t place = aligned(next_code_, alignment);
+  next_code_ = place + size;
+  return memory_ ? memory_ + place : nullptr;
+}
+std::uint8_t* Pages::allocateDataSection(std::uintptr_t size, unsigned alignment, unsigned, llvm::StringRef, bool) {
+  const std::size_t place = aligned(next_data_, alignment);
+  next_data_ = place + size;
+  return memory_ ? memory_ + place : nullptr;
+}
+
+bool Pages::finalizeMemory(std::string* error) {
+  if (code_bytes_ == 0 || mprotect(memory_, code_bytes_, PROT_READ | PROT_EXEC) == 0) return false;
+  if (error) *error = "the system does not let memory be executed";
+  return true;
+}
+
+namespace {
+
+/// This thread's. Null, with the reason, where LLVM knows no code for this machine.
+std::unique_ptr<llvm::TargetMachine>& target(std::string& error) {
+  static const bool is_known = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  thread_local std::unique_ptr<llvm::TargetMachine> machine;
+  if (machine) return machine;
+  auto builder =
+      is_known ? llvm::orc::JITTargetMachineBuilder::detectHost()
+               : llvm::make_error<llvm::StringError>("LLVM does not know this machine", llvm::inconvertibleErrorCode());
+  if (!builder) return error = llvm::toString(builder.takeError()), machine;
+  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
+  builder->setRelocationModel(llvm::Reloc::PIC_);
+  builder->setCodeModel(llvm::CodeModel::Small);
+  builder->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  auto made = builder->createTargetMachine();
+  if (made) machine = std::move(*made);
+  else error = llvm::toString(made.takeError());
+  return machine;
+}
+
+}  // namespace
+
+std::string prepare(llvm::Module& module) {
+  std::string error;
+  if (const auto& machine = target(error)) {
+    module.setDataLayout(machine->createDataLayout());
+    module.setTargetTriple(machine->getTargetTriple().str());
+  }
+  return error;
+}
+
+namespace {
+
+/// The module as an object file; empty, where LLVM knows no way.
+llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  const Held<llvm::legacy::PassManager> passes;
+  llvm::MCContext* context = nullptr;
+  if (!machine.addPassesToEmitMC(*passes, context, out, true)) passes->run(module);
+  return bytes;
+}
+
+}  // namespace
+
+MachineCode machine_code(llvm::Module& module) {
+  MachineCode result;
+  auto& machine = target(result.error);
+  if (!machine) return result;
+  llvm::SmallVector<char, 0> bytes;
+  try {
+    bytes = object_of(module, *machine);
+  } catch (...) {  // memory ran out inside LLVM
+    static_cast<void>(machine.release());
+    throw;
+  }
+  const llvm::SmallVectorMemoryBuffer buffer(std::move(bytes), false);
+  auto object = llvm::object::ObjectFile::createObjectFile(buffer.getMemBufferRef());
+  if (!object) {
+    result.error = llvm::toString(object.takeError());
+    return result;
+  }
+  result.pages = std::make_unique<Pages>();
+  llvm::RuntimeDyld linker(*result.pages, *result.pages);
+  linker.loadObject(**object);
+  linker.resolveRelocations();
+  if (linker.hasError()) result.error = linker.getErrorString().str();
+  else result.pages->finalizeMemory(&result.error);
+  for (const llvm::Function& f : module)
+    if (!f.isDeclaration() && f.hasExternalLinkage())
+      result.addresses[f.getName().str()] = linker.getSymbol(f.getName()).getAddress();
+  return result;
+}
+
+}  // namespace ricci::compiled
