@@ -20,6 +20,7 @@ class ResultWriter final : public GraphWriterOf<ElementWriter> {
   Element element(ElementRule rule, Op op, const Elements& y, std::int64_t i);
 
   int result() const override { return result_; }
+  int operands() const override { return static_cast<int>(operands_.size()); }
   const Type& type(int operand) const override { return operands_[at(operand)]->type; }
   Coordinate coordinate(int axis) override { return coordinates_[at(axis)]; }
   bool number_by_lane(std::int64_t& first, std::int64_t& of_lane) override {

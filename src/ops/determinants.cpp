@@ -1,6 +1,7 @@
 // Determinants, by LU with partial pivoting: a = P L U, so det a is the product of U's diagonal with P's sign.
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "kernels/lapack.h"
 #include "kernels/matmul_offsets.h"
@@ -11,6 +12,7 @@
 #include "ops/small_lu.h"
 #include "ops/sums.h"
 #include "primitive/derive.h"
+#include "program/element_writer.h"
 #include "ricci/primitive/element_rules.h"
 
 namespace ricci {
@@ -106,6 +108,12 @@ struct Adjugate {
     }
     return cts;
   }
+  /// Of regular matrices of no direction.
+  Scalar element(ElementWriter& y) const {
+    const std::int64_t n = y.type(0).shape.back().raw();
+    if (y.operands() > 1 || n == 0 || n > 4) return no_scalar;
+    return y.type(0).dtype == DType::float64 ? element_in<double>(y, n) : element_in<float>(y, n);
+  }
   Adjugate lifted() const { return {}; }
   static std::vector<Sample<Adjugate>> samples() {
     const Tensor singular = matmul(rand({3, 1}) + 1, rand({1, 3}) + 1);
@@ -133,6 +141,46 @@ struct Adjugate {
     return ricci::apply(Adjugate{}, all)[0];
   }
 
+  /// The same for one element: the column of the identity, scaled by the determinant, goes the way of the rows.
+  template <class E>
+  static Scalar element_in(ElementWriter& y, std::int64_t n) {
+    using T = Typed<E>;
+    std::vector<Coordinate> where = y.coordinates(y.type(0).rank());
+    Coordinate &row = where[where.size() - 2], &column = where.back();
+    if (row.is_lane || column.is_lane) return no_scalar;
+    const std::int64_t own_row = row.number, own_column = column.number;
+    std::vector<T> factors, x;
+    for (std::int64_t i = 0; i < n * n; ++i) {
+      row = i / n, column = i % n;
+      factors.push_back(T::at(scalar_writer->converted(dtype_of<E>, y.element_of(0, where), false)));
+    }
+    const auto in_a = [&](std::int64_t i, std::int64_t k) -> T& { return factors[at(i * n + k)]; };
+    std::vector<std::function<void()>> steps;
+    T product = eliminate<T>(
+        n, in_a,
+        [&](const TypedMask& here, std::int64_t j, std::int64_t i) {
+          steps.emplace_back([&x, here, j, i] {
+            const T upper = x[at(j)], lower = x[at(i)];
+            x[at(j)] = scalar::select(here, lower, upper), x[at(i)] = scalar::select(here, upper, lower);
+          });
+        },
+        [&](const T& factor, std::int64_t j, std::int64_t i) {
+          steps.emplace_back([&x, factor, j, i] { x[at(i)] = scalar::fma(-factor, x[at(j)], x[at(i)]); });
+        },
+        [](const T& pivot) { return pivot; });
+    for (std::int64_t i = 0; i < n; ++i) {
+      y.require(scalar::not_equal(in_a(i, i), T(0)));
+      product = product * in_a(i, i);
+    }
+    for (std::int64_t i = 0; i < n; ++i) x.push_back(i == own_column ? product : T(0));
+    for (const std::function<void()>& step : steps) step();
+    for (std::int64_t k = n; k-- > 0;) {
+      x[at(k)] = x[at(k)] / in_a(k, k);
+      for (std::int64_t i = 0; i < k; ++i) x[at(i)] = scalar::fma(-in_a(i, k), x[at(k)], x[at(i)]);
+    }
+    return scalar_writer->converted(y.type(0).dtype, x[at(own_row)].scalar(), false);
+  }
+
   /// det(a) a⁻¹; where a pivot is 0, by minors.
   static void of_no_direction(Strided y, Strided a) {
     const Factors factors(a);
@@ -158,6 +206,8 @@ struct Adjugate {
     return {advance(all.data, all.dtype, offset), all.dtype, 2, all.shape + leading, all.strides + leading};
   }
 };
+
+[[maybe_unused]] const bool says = says_elements<Adjugate>();
 
 Tensor adjugate(const Tensor& a) { return ricci::apply(Adjugate{}, std::span(&a, 1))[0]; }
 

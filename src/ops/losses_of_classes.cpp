@@ -4,6 +4,8 @@
 #include "kernels/reduce.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
+#include "ops/exponential_sums.h"
+#include "ops/indexing.h"
 #include "ops/losses.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -48,6 +50,9 @@ struct CrossEntropy {
     const Tensor others = scatter(softmax(r.inputs[0], -1), -1, place, 0);
     return {scatter(others, -1, place, neg(sum(others, {-1}, true))) * ct, Tensor()};
   }
+  Scalar element(ElementWriter& y) const {
+    return y.type(0).dtype == DType::float64 ? element_in<double>(y) : element_in<float>(y);
+  }
   CrossEntropy lifted() const { return {}; }
   static std::vector<Sample<CrossEntropy>> samples() {
     const auto x = [](Shape shape) { return rand(shape) * 4 - 2; };
@@ -58,6 +63,30 @@ struct CrossEntropy {
   }
 
  private:
+  /// The logarithm of softmax for the element that the class names.
+  template <class E>
+  static Scalar element_in(ElementWriter& y) {
+    constexpr std::int64_t most_classes = 64;
+    const std::int64_t count = y.type(0).shape.back().raw();
+    if (count == 0 || count > most_classes) return no_scalar;
+    std::vector<Coordinate> where = y.coordinates(y.type(1).rank());
+    const Whole target = Whole::at(scalar_writer->converted(DType::int64, y.element_of(1, where), false));
+    const Whole place = named(y, {name, {}, {}, false}, target, y.size(0, y.type(1).rank())).value();
+    where.emplace_back(0);
+    Elements<Typed<E>> row{{count}, {}};
+    std::vector<std::int64_t> places;
+    for (std::int64_t c = 0; c < count; ++c) {
+      where.back() = c;
+      row.of.push_back(Typed<E>::at(scalar_writer->converted(dtype_of<E>, y.element_of(0, where), false)));
+      places.push_back(c);
+    }
+    const SumOfExponentials<Typed<E>> s(row, places, [](const Typed<E>& most) { return most; });
+    Typed<E> picked = row.of[0];
+    for (std::int64_t c = 1; c < count; ++c)
+      picked = scalar::select(scalar::equal(place, Whole(c)), row.of[static_cast<std::size_t>(c)], picked);
+    const Typed<E> loss = -((picked - s.subtracted) - scalar::log(s.sum));
+    return scalar_writer->converted(y.type(0).dtype, loss.scalar(), false);
+  }
   template <class T>
   static void pick(T* out, const T* logs, const std::int64_t* classes, const Shape& shape, std::int64_t count) {
     const std::int64_t rows = shape.numel();
@@ -73,6 +102,8 @@ struct CrossEntropy {
     }
   }
 };
+
+[[maybe_unused]] const bool says = says_elements<CrossEntropy>();
 
 /// The axis of classes; throws unless there is one.
 std::int64_t class_axis(const char* op, const Tensor& input) {

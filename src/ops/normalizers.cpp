@@ -3,6 +3,7 @@
 
 #include "kernels/reduce.h"
 #include "ops/dense.h"
+#include "ops/exponential_sums.h"
 #include "ops/sums.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
@@ -28,22 +29,6 @@ void for_each_sum(const Shape& shape, const SmallVector<bool, 8>& reduced, const
   }
   for (const std::vector<std::int64_t>& of : places) f(of);
 }
-
-/// The greatest of some elements, and the sum of the exponentials of what they are less than `subtracted(greatest)`.
-template <class T>
-struct SumOfExponentials {
-  T subtracted, sum;
-  template <class F>
-  SumOfExponentials(const Elements<T>& x, const std::vector<std::int64_t>& places, const F& subtract)
-      : subtracted(subtract(greatest(x, places))), sum(T(0)) {
-    for (const std::int64_t place : places) sum = sum + scalar::exp(x.of[at(place)] - subtracted);
-  }
-  static T greatest(const Elements<T>& x, const std::vector<std::int64_t>& places) {
-    T most(-std::numeric_limits<double>::infinity());
-    for (const std::int64_t place : places) most = scalar::max(most, x.of[at(place)]);
-    return most;
-  }
-};
 
 /// log Σ exp x.
 struct LogSumExp {

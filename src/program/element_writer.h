@@ -32,6 +32,7 @@ struct Coordinate {
 class ElementWriter : public ScalarWriter {
  public:
   virtual int result() const = 0;  ///< which one the element is of
+  virtual int operands() const = 0;
   /// Of operands. Sizes that are not known are large numbers.
   virtual const Type& type(int operand) const = 0;
   virtual Coordinate coordinate(int axis) = 0;  ///< of the element in the result

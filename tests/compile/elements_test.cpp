@@ -83,6 +83,40 @@ TEST_F(CompiledElements, ElementsOfTheLaneAreChosen) {
   expect_in_lanes(1, 0, f, rc::randn({100, 4}), places(200, 4).reshape({100, 2}));
 }
 
+TEST_F(CompiledElements, ClassesChooseInTheLane) {
+  const auto loss = [](const Tensor& x, const Tensor& c) { return rc::cross_entropy(x * 2, c); };
+  const Tensor x = rc::randn({100, 5}), classes = places(100, 5);
+  expect_in_lanes(1, 1e-6, [&](const Tensor& a, const Tensor& c) { return rc::vmap(loss)(a, c); }, x, classes);
+  expect_in_lanes(
+      1, 1e-6, [&](const Tensor& a, const Tensor& c) { return rc::vmap(rc::grad(loss))(a, c); }, x, classes);
+}
+
+TEST_F(CompiledElements, SmallAxesAreSortedInTheLane) {
+  const auto f = [](const Tensor& x) {
+    const auto one = [](const Tensor& row) {
+      const auto [sorted, order] = (row * 2).sort();
+      return sorted.cumsum(0) + order + row.argmax() + row.max(0, false).second;
+    };
+    return rc::vmap(one)(x);
+  };
+  for (const rc::DType dtype : {rc::float32, rc::float64, rc::int32})
+    expect_in_lanes(1, 0, f, (rc::randn({100, 6}) * 3).to(dtype));
+}
+
+TEST_F(CompiledElements, SmallDeterminantsHaveTheirGradientsInTheLane) {
+  const auto energy = [](const Tensor& f) { return (f * f).sum() + log(rc::det(f)); };
+  const Tensor f = rc::eye(3) + rc::rand({100, 3, 3}) * 0.3;
+  for (const rc::DType dtype : {rc::float32, rc::float64})
+    expect_in_lanes(
+        1, dtype == rc::float32 ? 1e-5 : 1e-13, [&](const Tensor& x) { return rc::vmap(rc::grad(energy))(x); },
+        f.to(dtype));
+  const auto gradient = [](const Tensor& x) {
+    return rc::vmap(rc::grad([](const Tensor& a) { return rc::det(a); }))(x);
+  };
+  const Tensor singular = rc::ones({100, 3, 3});
+  expect_same(rc::compile(gradient)(singular), gradient(singular), 1e-6);
+}
+
 TEST_F(CompiledElements, TypesOfAnySizeAreRead) {
   const auto f = [](const Tensor& x, const Tensor& i) { return rc::where(x[i] > 0, x[i] + x[i], x[i]); };
   for (const rc::DType dtype : {rc::float16, rc::bfloat16, rc::int8, rc::uint8, rc::int16, rc::int32, rc::int64})
