@@ -77,7 +77,7 @@ double seconds() { return std::chrono::duration<double>(std::chrono::steady_cloc
 
 /// Of the slowest rank.
 double time_of(const Step& step, const World& world) {
-  rc::mpi::barrier(world);
+  world.barrier();
   const double start = seconds();
   step.run();
   return rc::mpi::all_gather(rc::tensor({seconds() - start}, rc::float64), world).max().item<double>();

@@ -17,6 +17,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ricci/function/closure.h"
 #include "ricci/transforms.h"
@@ -68,6 +69,8 @@ class World {
   /// the color is negative.
   ///   rc::mpi::World row = world.split(world.rank() / 4);
   World split(int color) const;
+  /// Returns when all ranks have called it.
+  void barrier() const;
   Traffic traffic() const;
   const std::shared_ptr<WorldState>& state() const { return state_; }
   friend bool operator==(const World& a, const World& b) { return a.state_ == b.state_; }
@@ -245,18 +248,18 @@ T replicated(T tree, const World& world = World()) {
 }
 
 /// The root's values on every rank: a shared value. All ranks give the same types. ValueError if root is no rank.
-///   parameters = rc::mpi::broadcast(parameters, world);
+///   parameters = rc::mpi::broadcast(parameters, 0, world);
 template <class T>
-T broadcast(T tree, const World& world = World(), int root = 0) {
+T broadcast(T tree, int root = 0, const World& world = World()) {
   runs::broadcast(call::walk(tree), world, root);
   return tree;
 }
 
 /// Each Tensor's rows, of all ranks in their order, at the root: [rows of all, …]; [0, …] on the other ranks. Ranks may
 /// have different numbers of rows; on one rank, all Tensors have the same. ValueError for a Tensor without axes.
-///   Tensor all = rc::mpi::gather(mine, world);
+///   Tensor all = rc::mpi::gather(mine, 0, world);
 template <class T>
-T gather(T tree, const World& world = World(), int root = 0) {
+T gather(T tree, int root = 0, const World& world = World()) {
   runs::gather(call::walk(tree), world, root);
   return tree;
 }
@@ -270,15 +273,12 @@ T all_gather(T tree, const World& world = World()) {
 
 /// The block of the root's rows that mpi::vmap gives this rank: [own rows, …]. What the other ranks pass tells dtypes
 /// and the other axes; its rows do not count.
-///   Tensor mine = rc::mpi::scatter_rows(world.rank() == 0 ? load() : rc::zeros({0, 784}), world);
+///   Tensor mine = rc::mpi::scatter_rows(world.rank() == 0 ? load() : rc::zeros({0, 784}), 0, world);
 template <class T>
-T scatter_rows(T tree, const World& world = World(), int root = 0) {
+T scatter_rows(T tree, int root = 0, const World& world = World()) {
   runs::scatter_rows(call::walk(tree), world, root);
   return tree;
 }
-
-/// Returns when all ranks have called it.
-void barrier(const World& world = World());
 
 /// The rows of `count` that mpi::vmap gives this rank: from `first`, `count` of them.
 struct Block {

@@ -50,6 +50,10 @@ bool environment_checks() {
 
 struct Session::State : Running {};
 
+void require_session() {
+  if (!session) throw ValueError("mpi: the rc::mpi::Session of this World has ended; keep it to the end of main");
+}
+
 bool checks_calls() { return !session || session->checks; }
 
 Session::Session(int* argc, char*** argv, SessionOptions options) {
@@ -104,6 +108,6 @@ World World::split(int color) const {
   return world_of(part);
 }
 
-void barrier(const World& world) { agree(*world.state(), "mpi::barrier", ""); }
+void World::barrier() const { agree(*state_, "mpi::World::barrier", ""); }
 
 }  // namespace ricci::mpi

@@ -65,6 +65,7 @@ WorldState::~WorldState() {
 }
 
 void all_gather_bytes(WorldState& world, const void* mine, std::size_t bytes, void* all) {
+  require_session();
   must(MPI_Allgather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, world.comm),
        "MPI_Allgather");
   ++world.traffic.calls;
@@ -88,6 +89,7 @@ std::vector<std::string> all_gather_texts(WorldState& world, const std::string& 
 
 void all_gather_rows(WorldState& world, const void* mine, void* all, std::span<const std::int64_t> counts,
                      std::int64_t row_bytes) {
+  require_session();
   const Layout layout(counts);
   const RowType row(row_bytes);
   const int own = layout.counts[static_cast<std::size_t>(world.rank)];
@@ -99,6 +101,7 @@ void all_gather_rows(WorldState& world, const void* mine, void* all, std::span<c
 
 void gather_rows(WorldState& world, const void* mine, void* all, std::span<const std::int64_t> counts,
                  std::int64_t row_bytes, int root) {
+  require_session();
   const Layout layout(counts);
   const RowType row(row_bytes);
   const int own = layout.counts[static_cast<std::size_t>(world.rank)];
@@ -110,6 +113,7 @@ void gather_rows(WorldState& world, const void* mine, void* all, std::span<const
 
 void scatter_rows(WorldState& world, const void* all, void* mine, std::span<const std::int64_t> counts,
                   std::int64_t row_bytes, int root) {
+  require_session();
   const Layout layout(counts);
   const RowType row(row_bytes);
   const int own = layout.counts[static_cast<std::size_t>(world.rank)];
@@ -120,6 +124,7 @@ void scatter_rows(WorldState& world, const void* all, void* mine, std::span<cons
 }
 
 void broadcast_bytes(WorldState& world, void* bytes, std::int64_t count, int root) {
+  require_session();
   for (std::int64_t from = 0; from < count; from += most_bytes) {
     const std::int64_t now = std::min(most_bytes, count - from);
     must(MPI_Bcast(static_cast<std::byte*>(bytes) + from, static_cast<int>(now), MPI_BYTE, root, world.comm),
@@ -130,6 +135,7 @@ void broadcast_bytes(WorldState& world, void* bytes, std::int64_t count, int roo
 }
 
 void exchange_parts(WorldState& world, const void* mine, void* received, std::span<const int> parts) {
+  require_session();
   const auto ranks = static_cast<std::size_t>(world.size);
   const int own = parts[static_cast<std::size_t>(world.rank)];
   std::vector<int> begins(ranks), counts_of_own(ranks, own), begins_of_own(ranks);

@@ -26,6 +26,8 @@ struct WorldState {
 
 /// Whether the session compares what ranks call.
 bool checks_calls();
+/// Throws ValueError where there is no session any more: a World, or a program that holds one, may outlive it.
+void require_session();
 
 /// Throws Error where MPI says that a call has failed.
 void must(int code, const char* call);

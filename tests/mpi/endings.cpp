@@ -23,12 +23,22 @@ int run(const std::string& how) {
     if (is_last_but_one) return 0;
     rc::mpi::sum(rc::ones({3}), world);
   }
-  rc::mpi::barrier(world);
+  world.barrier();
   std::puts("reached the end");
   return 0;
 }
 
+/// A world that outlives its session.
+rc::mpi::World kept(int argc, char** argv) {
+  rc::mpi::Session session(argc, argv);
+  return {};
+}
+
 int run_session(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "after_session") {
+    rc::mpi::sum(rc::ones({3}), kept(argc, argv));
+    return 0;
+  }
   rc::mpi::Session session(argc, argv);
   return run(argc > 1 ? argv[1] : "");
 }

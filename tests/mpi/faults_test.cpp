@@ -59,7 +59,7 @@ TEST_F(MpiFaults, SayWhichRankHasAnotherDtypeOrTree) {
   expect_has(text_of<rc::ValueError>([&] { rc::mpi::all_gather(list); }), "the ranks differ");
   const std::map<std::string, Tensor> map{{is_last() ? "w" : "v", rc::zeros({2})}};
   expect_has(text_of<rc::ValueError>([&] { rc::mpi::sum(map); }), "the ranks differ");
-  expect_has(text_of<rc::ValueError>([&] { rc::mpi::broadcast(rc::zeros({1}), world, is_last() ? 0 : 1); }),
+  expect_has(text_of<rc::ValueError>([&] { rc::mpi::broadcast(rc::zeros({1}), is_last() ? 0 : 1, world); }),
              "from rank 1");
   expect_has(text_of<rc::ValueError>([&] { rc::mpi::vmap(rc::sin)(rc::zeros({is_last() ? 4 : 5})); }),
              "mpi::vmap: the ranks differ");
@@ -68,12 +68,12 @@ TEST_F(MpiFaults, SayWhichRankHasAnotherDtypeOrTree) {
 TEST_F(MpiFaults, SayThatRanksMakeDifferentCalls) {
   if (world.size() == 1) return;
   const std::string text = text_of<rc::ValueError>([&] {
-    if (is_last()) rc::mpi::barrier(world);
+    if (is_last()) world.barrier();
     else rc::mpi::sum(rc::zeros({3}), world);
   });
   expect_has(text, "mpi: the ranks make different calls: rank");
   expect_has(text, "mpi::sum on f32[3]");
-  expect_has(text, "rank " + last() + " calls mpi::barrier");
+  expect_has(text, "rank " + last() + " calls mpi::World::barrier");
 }
 
 TEST_F(MpiFaults, OfOneRankInMpiVmapAreThoseOfAll) {
@@ -175,7 +175,7 @@ TEST_F(MpiFaults, RefuseWhatHasNoRowsOrCannotBeAddedUp) {
   expect_has(text_of<rc::ValueError>([] { rc::mpi::all_gather(std::pair{rc::ones({2}), rc::ones({3})}); }),
              "equally many");
   expect_has(text_of<rc::TypeError>([] { rc::mpi::sum(rc::tensor(true)); }), "cannot be added up");
-  expect_has(text_of<rc::ValueError>([&] { rc::mpi::broadcast(rc::ones({1}), world, 9); }), "the root is 9");
+  expect_has(text_of<rc::ValueError>([&] { rc::mpi::broadcast(rc::ones({1}), 9, world); }), "the root is 9");
   expect_has(text_of<rc::ValueError>([&] { world.split(is_last() ? -1 : 0); }), "gives the color -1");
 }
 

@@ -84,21 +84,21 @@ TEST(MpiGather, PutsRowsOneBehindTheOther) {
   const Tensor expected = rc::cat(all, 0);
   expect_equal(rc::mpi::all_gather(rows(world.rank()), world), expected);
   const int root = world.size() - 1;
-  const Tensor at_root = rc::mpi::gather(rows(world.rank()), world, root);
+  const Tensor at_root = rc::mpi::gather(rows(world.rank()), root, world);
   expect_equal(at_root, world.rank() == root ? expected : expected.slice(0, 0, 0));
 }
 
 TEST(MpiScatter, GivesEachRankTheBlockThatMpiVmapGivesIt) {
   const World world;
   const Tensor all = ramp({7, 2});
-  const Tensor mine = rc::mpi::scatter_rows(world.rank() == 0 ? all : rc::zeros({0, 2}, rc::float64), world);
+  const Tensor mine = rc::mpi::scatter_rows(world.rank() == 0 ? all : rc::zeros({0, 2}, rc::float64), 0, world);
   expect_equal(mine, own(all));
 }
 
 TEST(MpiBroadcast, GivesTheRootsValues) {
   const World world;
   const int root = world.size() - 1;
-  const auto found = rc::mpi::broadcast(std::pair{part(world.rank()), rc::tensor(world.rank())}, world, root);
+  const auto found = rc::mpi::broadcast(std::pair{part(world.rank()), rc::tensor(world.rank())}, root, world);
   expect_equal(found.first, part(root));
   EXPECT_EQ(found.second.item<std::int64_t>(), root);
 }
@@ -106,7 +106,7 @@ TEST(MpiBroadcast, GivesTheRootsValues) {
 TEST(MpiWorld, CountsWhatItSends) {
   const World world;
   const rc::mpi::Traffic before = world.traffic();
-  rc::mpi::broadcast(rc::zeros({1000}), world);
+  rc::mpi::broadcast(rc::zeros({1000}), 0, world);
   const std::int64_t others = world.size() - 1, checks = 48 * others;
   const std::int64_t sent = world.traffic().bytes - before.bytes;
   EXPECT_TRUE(sent == (world.rank() == 0 ? 4000 * others : 0) + checks ||
@@ -232,14 +232,14 @@ TEST(MpiGather, HasTheDerivativesOfTheWhole) {
 TEST(MpiScatter, HasTheDerivativesOfTheWholeAtTheRoot) {
   const World world;
   const Data d;
-  const auto f = [&](Tensor all) { return rc::mpi::sum(rc::mpi::scatter_rows(all, world).pow(3).sum(), world); };
+  const auto f = [&](Tensor all) { return rc::mpi::sum(rc::mpi::scatter_rows(all, 0, world).pow(3).sum(), world); };
   const Tensor all = world.rank() == 0 ? d.x : rc::zeros({0, 3}, rc::float64);
   expect_close(rc::grad(f)(all), 3 * all.square());
 }
 
 TEST(MpiBroadcast, HasTheDerivativesByTheRootsValues) {
   const World world;
-  const auto f = [&](Tensor x) { return rc::mpi::broadcast(x, world).pow(3).sum(); };
+  const auto f = [&](Tensor x) { return rc::mpi::broadcast(x, 0, world).pow(3).sum(); };
   const Tensor found = rc::grad(f)(part(world.rank()));
   expect_close(found, world.rank() == 0 ? 3 * part(0).square() : rc::zeros({4}, rc::float64));
 }
