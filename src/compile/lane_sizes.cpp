@@ -58,6 +58,14 @@ LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOp
       if (size.is_symbol()) size = table_->evaluate(size, *sizes);
 }
 
+bool LaneSizes::choices_hold() const {
+  const auto holds = [this](const Guard& g) {
+    return g.relation > Guard::Relation::different ||
+           g.holds(table_->evaluate(g.left, sizes_), table_->evaluate(g.right, sizes_));
+  };
+  return !table_ || std::ranges::all_of(table_->guards(), holds);
+}
+
 void LaneSizes::require_guards() const {
   if (const Guard* guard = table_ ? table_->broken(sizes_) : nullptr)
     refuse("it holds only where " + table_->print(guard->left) + to_string(guard->relation) +

@@ -50,8 +50,9 @@ class LaneSizes {
   bool depends_on_lanes(Size size) const;
   /// Whether it depends on a size that is neither the number of lanes nor known.
   bool is_open(Size size) const;
-  /// Whether the program holds for these sizes, made up as they are.
-  bool guards_hold() const { return !table_ || !table_->broken(sizes_); }
+  /// Whether sizes that the program tells apart, or takes for equal, are so among these, made up as they are. That one
+  /// is below another need not hold: where an equation needs it (a slice of 100 elements), its type rule fails.
+  bool choices_hold() const;
   /// Throws NotExpandable where a guard does not hold.
   void require_guards() const;
   /// Whether a size among the equation's parameters is open; whether one depends on the number of lanes.

@@ -242,7 +242,7 @@ class Grouping {
     if (all.empty()) add("", 0);
     for (const ExpandOptions& options : all) {
       const LaneSizes sizes(body_, 3, options);
-      if (!sizes.guards_hold()) continue;  // along another axis they may
+      if (!sizes.choices_hold()) continue;  // along another axis they may
       std::vector<bool> apart = not_expandable(body_, sizes, options);
       std::ptrdiff_t count = 0;
       for (std::size_t i = 0; i < apart.size(); ++i) count += !apart[i] && computes(body_.equations[i]);
@@ -319,7 +319,7 @@ class Grouping {
 
   std::optional<Equation> with_kernel(const ProgramBody& part) const {
     const LaneSizes more(body_, 3, options_), fewer(body_, 2, options_);
-    if (part.inputs.empty() || !more.guards_hold() || !fewer.guards_hold()) return std::nullopt;
+    if (part.inputs.empty() || !more.choices_hold() || !fewer.choices_hold()) return std::nullopt;
     auto group = std::make_shared<Group>();
     for (std::size_t i = 0; i < part.inputs.size(); ++i) {
       const Shape& shape = body_.types[at(part.inputs[i])].shape;

@@ -71,6 +71,22 @@ TEST_F(LaneSteps, LanesMayBeANumberOfTheFunction) {
   expect_close(kernels({rc::tensor(0.25F)}), program({rc::tensor(0.25F)}));
 }
 
+// The slice holds for no two or three lanes: it stands apart, the rest is expanded for them all the same.
+TEST_F(LaneSteps, AFunctionThatSlicesFiftyElementsIsExpandedForFewerLanes) {
+  const auto f = [](const Tensor& x, const Tensor& w) {
+    const Tensor head = x.slice(0, 0, 50).sum(), tail = x.slice(0, -50, rc::none).sum();
+    return tanh(w * x.unsqueeze(1) * head).sum(1) - tail * sin(x);
+  };
+  const rc::Program program = rc::trace(f)(rc::rand({100}), rc::rand({100, 3})), kernels = with_kernels(program);
+  EXPECT_NE(to_string(kernels).find("lanes"), std::string::npos) << kernels;
+  EXPECT_LT(kernels.equations(), 6U) << kernels;
+  for (const std::int64_t n : {100, 50, 51, 200, 1000}) {
+    const std::vector<Tensor> inputs = {rc::rand({n}) - 0.5, rc::rand({n, 3})};
+    expect_close(kernels(inputs), program(inputs));
+  }
+  EXPECT_THROW(kernels({rc::rand({49}), rc::rand({49, 3})}), rc::ValueError);
+}
+
 TEST_F(LaneSteps, OperandsOfAnyLayoutAreRead) {
   const auto f = [](const Tensor& a, const Tensor& b) { return (a * b + 1).sum() * a[0]; };
   const Tensor x = rc::rand({3, 100}).mT(), y = rc::rand({1, 3}).expand({100, 3});
