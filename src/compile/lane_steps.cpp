@@ -2,6 +2,7 @@
 #include "compile/lane_steps.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -204,6 +205,7 @@ class Grouping {
       : program_(program), body_(program.body()), options_(options) {
     choose_lanes();
     give_levels();
+    move_to_readers();
   }
 
   Program result() {
@@ -281,6 +283,34 @@ class Grouping {
       level_.push_back(level);
       last_level_ = std::max(last_level_, level);
       for (const Variable v : e.outputs) of_variable[at(v)] = level + (apart_[i] ? 1 : 0);
+    }
+  }
+
+  /// What is not larger to read than its results are is made where it is read first: so small values, and what is
+  /// spread out of them, are no results of a group before.
+  void move_to_readers() {
+    constexpr int nobody = std::numeric_limits<int>::max();
+    constexpr std::int64_t many_lanes = 1000;
+    constexpr double small = 64;
+    const LaneSizes sizes(body_, many_lanes, options_);
+    const auto weight = [&](const auto& variables) {
+      double all = 0;
+      for (const Variable v : variables) {
+        double elements = 1;
+        for (const Size size : sizes.put(body_.types[at(v)]).shape) elements *= static_cast<double>(size.raw());
+        if (elements > small) all += elements;
+      }
+      return all;
+    };
+    std::vector<int> reader(body_.types.size(), nobody);
+    for (const Variable v : body_.outputs) reader[at(v)] = 0;
+    for (std::size_t i = body_.equations.size(); i-- > 0;) {
+      const Equation& e = body_.equations[i];
+      int first = nobody;
+      for (const Variable v : e.outputs) first = std::min(first, reader[at(v)]);
+      const bool moves = !apart_[i] && first != nobody && first > level_[i] && weight(e.inputs) <= weight(e.outputs);
+      if (moves) level_[i] = first;
+      for (const Variable v : e.inputs) reader[at(v)] = std::min(reader[at(v)], level_[i]);
     }
   }
 
