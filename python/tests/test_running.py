@@ -2,12 +2,16 @@
 
 import gc
 import os
+import re
 import resource
+import shutil
+import subprocess
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 from conftest import expect
 
 import ricci as rc
@@ -151,3 +155,12 @@ def test_transforms_are_freed_with_what_they_hold():
     del model, wraps, f, value, pullback
     gc.collect()
     assert seen() is None
+
+
+def test_the_module_takes_no_thread_locals_of_other_libraries():
+    """A host that has loaded many libraries, PyTorch for one, has no place left for those of a late one."""
+    if not shutil.which("readelf"):
+        pytest.skip("needs readelf")
+    relocations = subprocess.run(["readelf", "-rW", rc._core.__file__], capture_output=True, text=True, check=True).stdout
+    assert "TPOFF" in relocations
+    assert not re.findall(r"TPOFF64\s+\S+ (\S+@\S+)", relocations)

@@ -174,11 +174,12 @@ LaneKernel::~LaneKernel() {
 }
 
 const Code& LaneKernel::careful_code() const {
-  std::call_once(careful_made_, [this] {
-    Code made = code_of(plan_, true);
-    if (!made.error.empty()) throw std::runtime_error(made.error);
-    careful_ = std::move(made);
-  });
+  const std::lock_guard lock(careful_mutex_);
+  if (is_careful_made_) return careful_;
+  Code made = code_of(plan_, true);
+  if (!made.error.empty()) throw std::runtime_error(made.error);
+  careful_ = std::move(made);
+  is_careful_made_ = true;
   return careful_;
 }
 

@@ -41,7 +41,9 @@ class LaneKernel {
   Code code_;
   std::vector<double> nanoseconds_;  // of a lane, by stage
   mutable Code careful_;
-  mutable std::once_flag careful_made_;
+  // No std::once_flag: it reads thread-locals of libstdc++, for which a host that loads the library late has no place.
+  mutable std::mutex careful_mutex_;
+  mutable bool is_careful_made_ = false;
 };
 
 using MadeKernel = std::variant<std::shared_ptr<const LaneKernel>, NotExpandable>;

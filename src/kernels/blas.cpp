@@ -38,11 +38,17 @@ class Setting {
   const char* name_;
 };
 
+/// Where it was when the library was built, or, in a package that brings it along, where the loader looks for it.
+void* open_library(int flags) {
+  void* const library = dlopen(RICCI_OPENBLAS_LIBRARY, flags);
+  return library != nullptr ? library : dlopen("libopenblas.so.0", flags);
+}
+
 void* load_with_our_settings() {
   std::optional<Setting> kernels;
   if (cpu_has_avx512()) kernels.emplace("OPENBLAS_CORETYPE", "SKYLAKEX");
   const Setting threads("OPENBLAS_NUM_THREADS", "1");  // which starts none
-  return dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  return open_library(RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
 /// The library, and whether the program had it before.
@@ -52,8 +58,7 @@ struct Loaded {
 };
 
 Loaded load() {
-  if (void* library = dlopen(RICCI_OPENBLAS_LIBRARY, RTLD_NOW | RTLD_NOLOAD); library != nullptr)
-    return {library, true};
+  if (void* library = open_library(RTLD_NOW | RTLD_NOLOAD); library != nullptr) return {library, true};
   if (void* library = load_with_our_settings(); library != nullptr) return {library, false};
   throw std::runtime_error(std::string("ricci: cannot load OpenBLAS (") + dlerror() +
                            "); install libopenblas0, or build with RICCI_OPENBLAS_LIBRARY naming the library");
