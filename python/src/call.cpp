@@ -202,7 +202,6 @@ PyObject* bind_to(PyObject* self, PyObject* object, PyObject*) {
 }
 PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(table_of(self).name); }
 PyObject* get_doc(PyObject* self, void*) { return PyUnicode_FromString(table_of(self).doc); }
-PyObject* get_module(PyObject*, void*) { return PyUnicode_FromString("ricci"); }
 PyObject* show(PyObject* self) { return PyUnicode_FromFormat("<operation ricci.%s>", table_of(self).name); }
 PyObject* reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(table_of(self).name); }
 
@@ -213,7 +212,6 @@ PyTypeObject* make_operation_type() {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperationObject, vectorcall), READONLY, nullptr}, {}};
   static PyGetSetDef properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
                                      {"__qualname__", get_name, nullptr, nullptr, nullptr},
-                                     {"__module__", get_module, nullptr, nullptr, nullptr},
                                      {"__doc__", get_doc, nullptr, nullptr, nullptr},
                                      {}};
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {}};

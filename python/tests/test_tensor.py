@@ -221,6 +221,7 @@ def test_printing_is_that_of_the_library():
     assert repr(rc.tensor([1.0, 2.0])) == "[1, 2] f32[2]"
     assert repr(rc.float32) == "ricci.float32" and str(rc.bool) == "ricci.bool"
     assert repr(rc.sum) == "<operation ricci.sum>"
+    assert rc.sum.__module__ == rc.Operation.__module__ == rc.Tensor.__module__ == "ricci"
 
 
 def test_dtypes_have_numpys_names():
