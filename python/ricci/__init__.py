@@ -35,12 +35,12 @@ def save(path, tree):
     """Writes the Tensors of a tree, or of a dict by name, to a .npz or .safetensors file."""
     by_name = type(tree) is dict and _all_are_tensors(tree.values())
     named = tree if by_name else _core.named_leaves(tree)
-    _writer(path)(path, named)
+    _writer(path)(_os.fspath(path), named)
 
 
 def load(path, like=None):
     """The Tensors of a .npz or .safetensors file by name; with `like` a tree as `like`, filled with them."""
-    named = _reader(path)(path)
+    named = _reader(path)(_os.fspath(path))
     return named if like is None else _core.load_leaves(like, named)
 
 

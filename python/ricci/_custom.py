@@ -51,7 +51,11 @@ class Function:
         return _core.apply_function(cls, *args)
 
 
-def once_differentiable(cls):
-    """A class decorator: a second derivative is an error."""
-    cls.once_differentiable = True
-    return cls
+def once_differentiable(of):
+    """A decorator of a Function, or of its backward as in PyTorch: a second derivative is an error."""
+    if not callable(of) and not isinstance(of, staticmethod):
+        raise _core.TypeError(
+            f"once_differentiable: a Function or its backward is needed, not {type(of).__name__}; write it above one"
+        )
+    getattr(of, "__func__", of).once_differentiable = True
+    return of

@@ -16,9 +16,7 @@ from ricci import grad, grad_and_value, linearize, vjp  # noqa: F401: they are t
 __all__ = [
     "associative_scan",
     "cond",
-    "debug_unwrap",
     "functional_call",
-    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",
@@ -27,7 +25,6 @@ __all__ = [
     "jvp",
     "linearize",
     "map",
-    "replace_all_batch_norm_modules_",
     "scan",
     "stack_module_state",
     "vjp",
@@ -49,7 +46,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     return rc.jvp(func, primals, tangents, strict=strict, has_aux=has_aux)
 
 
-def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
     """torch.func.jacrev."""
     return rc.jacrev(func, argnums, has_aux, chunk_size=chunk_size)
 
@@ -62,21 +59,6 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 def hessian(func, argnums=0):
     """torch.func.hessian."""
     return rc.hessian(func, argnums)
-
-
-def functionalize(func, *, remove="mutations"):
-    """torch.func.functionalize: writes are values here, so the function itself; ricci.trace writes it down."""
-    return func
-
-
-def debug_unwrap(tensor, *, recurse=True):
-    """torch.func.debug_unwrap prints what a transform wraps; here every Tensor prints its nest: the text of it."""
-    return str(tensor)
-
-
-def replace_all_batch_norm_modules_(root):
-    """Nothing to replace: pass no running statistics to ricci.batch_norm, or use ricci.group_norm."""
-    return root
 
 
 # ── modules ──
@@ -105,7 +87,7 @@ def state_dict(module):
     return {_name(n): leaf for n, leaf in zip(rc.leaf_names(tree), rc.leaves(tree))}
 
 
-def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, strict=False):
     """The module's result with these Tensors for those of its own that have their names."""
     tree, function = _parts(module)
     given = parameter_and_buffer_dicts

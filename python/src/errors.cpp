@@ -194,7 +194,7 @@ void make_errors(nb::module_& m) {
       make("NotImplementedError", error_type, PyExc_NotImplementedError, "Asked for something that is not there.");
   passing = PyErr_NewException("ricci._core.Passing", PyExc_BaseException, nullptr);
   m.attr("Passing") = nb::handle(passing);
-  m.def("set_package", [](const std::string& folder) { package = folder; });
+  m.def("set_package", [](const std::string& folder) { package = folder + "/"; });
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

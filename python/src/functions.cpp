@@ -170,8 +170,10 @@ class Application final : public function::FunctionOperation {
     if (!PyTuple_Check(returned.ptr()) || PyTuple_GET_SIZE(returned.ptr()) != 2)
       throw TypeError(name() + ": vmap must return a tuple (output, out_dims)");
     Tree result = tree_of(nb::object(returned[0]));
+    const nb::object out_dims(returned[1]);
+    if (has_dict(out_dims)) require_keys(out_dims, *result.structure, "out_dims");
     BatchedOutputs outputs = function::batch_in_front(name(), walk_of(result),
-                                                      dims_from(nb::object(returned[1]), "out_dims"), info.batch_size);
+                                                      dims_from(out_dims, "out_dims"), info.batch_size);
     tensors_of(std::move(result));
     return outputs;
   }
@@ -210,7 +212,8 @@ nb::object apply(nb::handle cls, nb::args given) {
                               .has_jvp = has_rule(cls, "jvp"),
                               .has_vmap = has_vmap,
                               .generates_vmap = generates,
-                              .once_differentiable = nb::cast<bool>(cls.attr("once_differentiable"))};
+                              .once_differentiable = nb::cast<bool>(cls.attr("once_differentiable")) ||
+                                                     nb::hasattr(cls.attr("backward"), "once_differentiable")};
   const auto application =
       std::make_shared<const Application>(cls, name, facts, arguments.trees, has_rule(cls, "setup_context"));
   return application->result(application->apply_and_write(inputs), known);

@@ -12,6 +12,7 @@
 #include "ricci/ragged.h"
 #include "ricci/threads.h"
 #include "ricci/tree_names.h"
+#include "scopes.h"
 #include "transforms.h"
 #include "tree.h"
 
@@ -35,10 +36,16 @@ nb::dict dict_of(const Named& named) {
   return dict;
 }
 
+thread_local Scopes<Inside> entered_nests;
+
 /// `with rc.Inside(nest):`
 struct PythonInside {
+  explicit PythonInside(const Nest& n) : nest(n) {}
+  PythonInside(const PythonInside&) = delete;
+  ~PythonInside() {
+    while (entered_nests.leave(this)) {}
+  }
   Nest nest;
-  std::unique_ptr<Inside> inside;
 };
 
 }  // namespace
@@ -107,15 +114,18 @@ void make_library(nb::module_& m) {
   m.def("current_nest", &current_nest, "The transforms that run on this thread, for another one to enter.");
   nb::class_<PythonInside>(m, "Inside", "`with rc.Inside(nest):` runs this thread inside the nest.")
       .def(
-          "__init__", [](PythonInside* self, const Nest& nest) { new (self) PythonInside{nest, nullptr}; },
+          "__init__", [](PythonInside* self, const Nest& nest) { new (self) PythonInside(nest); },
           nb::arg("nest"))
       .def("__enter__",
            [](nb::object self) {
-             auto& inside = *nb::inst_ptr<PythonInside>(self);
-             inside.inside = std::make_unique<Inside>(inside.nest);
+             auto* const inside = nb::inst_ptr<PythonInside>(self);
+             entered_nests.enter(inside, std::make_unique<Inside>(inside->nest));
              return self;
            })
-      .def("__exit__", [](PythonInside& self, nb::args) { self.inside.reset(); });
+      .def("__exit__", [](PythonInside& self, nb::args) {
+        if (!entered_nests.leave(&self))
+          throw TransformError("Inside: it is left without having been entered on this thread; use `with`");
+      });
 
   m.def("ragged_pad", [](const Tensor& values, const Tensor& offsets, const Tensor& fill) {
     return Ragged{values, offsets}.pad(fill);

@@ -98,8 +98,11 @@ bool number_from(PyObject* o, Tensor& into) {
   else if (PyComplex_Check(o))
     into = Tensor(std::complex<double>(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
   else if (is_size(o)) into = Tensor(size_of(o));
-  else if (is_numpy_scalar(o)) return number_from(nb::object(nb::handle(o).attr("item")()).ptr(), into);
-  else return false;
+  else if (const nb::object item = numpy_item(o); item.is_valid()) {
+    if (is_numpy_scalar(item.ptr()))
+      throw TypeError(name_of_type(o) + " has no dtype here; convert it with float() or complex()");
+    return number_from(item.ptr(), into);
+  } else return false;
   return true;
 }
 

@@ -59,6 +59,12 @@ nb::object list_of(const std::vector<Tensor>& tensors) {
 
 // ── compile ──
 
+bool is_array(PyObject* o) {
+  for (const PyTypeObject* type = Py_TYPE(o); type; type = type->tp_base)
+    if (std::string_view(type->tp_name) == "numpy.ndarray") return true;
+  return false;
+}
+
 /// The containers of a call's arguments, which its plan must fit, as a value to compare.
 using Containers = std::shared_ptr<const Structure>;
 constexpr tree::ValueType containers_type = {
@@ -118,6 +124,10 @@ struct PythonCompiled {
                        const Use& use) const {
     Tree given = PyDict_GET_SIZE(named.ptr()) ? tree_of(nb::make_tuple(arguments, named), nullptr, known)
                                               : tree_of(arguments, nullptr, known);
+    for (const Held& value : given.values)
+      if (is_array(value.get()))
+        throw TypeError("compile: a NumPy array among the arguments would be fixed in the plan; pass "
+                        "ricci.from_numpy(a) or ricci.tensor(a)");
     tree::Values values = tree::values(given);
     values.push_back({&given.structure, &containers_type});
     std::optional<compiled::CallRun> run;
@@ -165,7 +175,11 @@ void make_programs(nb::module_& m) {
   traced.def("__call__", &Traced::operator());
   show_function(traced);
   m.def(
-      "trace_function", [](nb::object f) { return Traced{std::move(f), place_here()}; }, nb::arg("func"),
+      "trace_function", [](nb::object f) {
+        if (!PyCallable_Check(f.ptr())) throw TypeError("trace: a function is needed, not " + name_of_type(f.ptr()));
+        return Traced{std::move(f), place_here()};
+      },
+      nb::arg("func"),
       "trace(f)(*args): the Program of f at arguments like these.");
 
   nb::class_<PythonCompiled> compiled(m, "Compiled", nb::type_slots(holds<&PythonCompiled::f>()));

@@ -15,6 +15,16 @@ namespace {
 PyTypeObject* generator_type = nullptr;
 Key& key_of(PyObject* o) { return *nb::inst_ptr<Key>(o); }
 
+std::int64_t seed_from(PyObject* o) {
+  const nb::object number = nb::steal(PyNumber_Index(o));
+  if (!number.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long seed = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) throw ValueError("Key: the seed must fit 64 bits; take it % 2**63");
+  if (seed == -1 && PyErr_Occurred()) throw nb::python_error();
+  return seed;
+}
+
 }  // namespace
 
 Generator* generator_from(PyObject* o) { return Py_TYPE(o) == generator_type ? nb::inst_ptr<Generator>(o) : nullptr; }
@@ -51,9 +61,8 @@ void make_random(nb::module_& m) {
   key.def(
          "__init__",
          [](Key* self, nb::handle seed) {
-           std::int64_t number = 0;
            if (is_tensor(seed.ptr())) new (self) Key(tensor_of(seed.ptr()));
-           else if (int_from(seed.ptr(), number)) new (self) Key(number);
+           else if (is_int(seed.ptr())) new (self) Key(seed_from(seed.ptr()));
            else throw TypeError("Key: the seed must be an int, or another key's data, not " + name_of_type(seed.ptr()));
          },
          nb::arg("seed"))

@@ -22,29 +22,23 @@ namespace {
 
 // ── lent memory ──
 
-/// First address behind each piece of lent memory → its first, and how many tensors lend it.
-struct Lent {
-  const char* first;
-  int count;
-};
-std::map<const char*, Lent> lent;
+/// First address behind each piece of lent memory → its first. Pieces may lie within others.
+std::multimap<const char*, const char*> lent;
 std::mutex lent_mutex;
 
-bool is_lent(const void* address) {
+bool is_lent(const char* address) {
   const std::lock_guard lock(lent_mutex);
-  const auto at = lent.upper_bound(static_cast<const char*>(address));
-  return at != lent.end() && at->second.first <= static_cast<const char*>(address);
+  return std::any_of(lent.upper_bound(address), lent.end(), [&](const auto& piece) { return piece.second <= address; });
 }
 void note_lent(const char* first, const char* last) {
   const std::lock_guard lock(lent_mutex);
-  Lent& entry = lent.try_emplace(last, Lent{first, 0}).first->second;
-  entry.first = std::min(entry.first, first);
-  ++entry.count;
+  lent.emplace(last, first);
 }
-void forget_lent(const char* last) {
+void forget_lent(const char* first, const char* last) {
   const std::lock_guard lock(lent_mutex);
-  const auto at = lent.find(last);
-  if (at != lent.end() && --at->second.count == 0) lent.erase(at);
+  const auto [begin, end] = lent.equal_range(last);
+  const auto at = std::find_if(begin, end, [&](const auto& piece) { return piece.second == first; });
+  if (at != end) lent.erase(at);
 }
 
 /// A tensor over memory that `owner` keeps. Strides are in elements, none negative.
@@ -54,8 +48,8 @@ Tensor lend(char* data, const Shape& shape, const std::vector<std::int64_t>& str
   for (std::size_t i = 0; i < strides.size(); ++i) count += (shape[i].host() - 1) * strides[i];
   const char* const last = data + count * static_cast<std::int64_t>(element_size(dtype));
   note_lent(data, last);
-  const auto end = [owner = std::move(owner), last](void*) mutable {
-    forget_lent(last);
+  const auto end = [owner = std::move(owner), first = static_cast<const char*>(data), last](void*) mutable {
+    forget_lent(first, last);
     owner = Held();
   };
   std::int64_t row_major = 1;

@@ -6,16 +6,21 @@
 #include <memory>
 
 #include "arguments.h"
+#include "scopes.h"
 #include "transforms.h"
 
 namespace ricci::python {
 namespace {
 
+thread_local Scopes<no_grad> switched_off;
+
 /// `with rc.no_grad():`; entered again before it is left, it stays off until the last is left.
 struct NoGrad {
-  std::vector<std::unique_ptr<no_grad>> guards;
   NoGrad() = default;
   NoGrad(const NoGrad&) = delete;
+  ~NoGrad() {
+    while (switched_off.leave(this)) {}
+  }
 };
 
 struct PythonTape {
@@ -37,10 +42,14 @@ void make_tape(nb::module_& m) {
       .def(nb::init<>())
       .def("__enter__",
            [](nb::object self) {
-             nb::inst_ptr<NoGrad>(self)->guards.push_back(std::make_unique<no_grad>());
+             switched_off.enter(nb::inst_ptr<NoGrad>(self), std::make_unique<no_grad>());
              return self;
            })
-      .def("__exit__", [](NoGrad& self, nb::args) { self.guards.pop_back(); })
+      .def("__exit__",
+           [](NoGrad& self, nb::args) {
+             if (!switched_off.leave(&self))
+               throw TransformError("no_grad: it is left without having been entered on this thread; use `with`");
+           })
       .def(
           "__call__",
           [](nb::object, nb::object f) {

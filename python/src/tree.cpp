@@ -26,11 +26,13 @@ struct TypeInfo {
   std::vector<std::string> field_texts = {};  // the same
   std::vector<std::string_view> field_names = {};
   PyObject *flatten = nullptr, *unflatten = nullptr;
+  PyObject* watch = nullptr;  // a weak reference, for a class that may end: its nodes hold the class
 };
 
 namespace {
 
-std::unordered_map<PyTypeObject*, TypeInfo*> types;  // never emptied; the interpreter's lock guards it
+/// What is known of each class; registered ones stay, others leave when they end. The interpreter's lock guards it.
+std::unordered_map<PyTypeObject*, TypeInfo*> types;
 
 void add_fields(TypeInfo& info, nb::handle names) {
   for (nb::handle name : names) {
@@ -42,11 +44,35 @@ void add_fields(TypeInfo& info, nb::handle names) {
 
 TypeInfo* new_info(PyTypeObject* type) {
   auto* info = new TypeInfo;
-  info->type = reinterpret_cast<PyTypeObject*>(Py_NewRef(reinterpret_cast<PyObject*>(type)));
+  info->type = type;
   const std::string_view full = type->tp_name;
   info->name = full.substr(full.rfind('.') + 1);
   info->shown = info->name;
   return info;
+}
+
+/// A class has ended; no node holds it.
+PyObject* forget_class(PyObject* self, PyObject* /*watch*/) noexcept {
+  auto* const type = static_cast<PyTypeObject*>(PyCapsule_GetPointer(self, nullptr));
+  const auto known = types.find(type);
+  if (known != types.end() && known->second->watch) {
+    TypeInfo* const info = known->second;
+    types.erase(known);
+    for (PyObject* field : info->fields) Py_DECREF(field);
+    Py_DECREF(info->watch);
+    delete info;
+  }
+  Py_RETURN_NONE;
+}
+
+/// Calls forget_class when the class ends. Built-in classes do not.
+void watch_class(TypeInfo& info) {
+  static PyMethodDef forget = {"forget_class", forget_class, METH_O, nullptr};
+  if (!(info.type->tp_flags & Py_TPFLAGS_HEAPTYPE)) return;
+  const nb::object address = nb::steal(PyCapsule_New(info.type, nullptr, nullptr));
+  const nb::object callback = nb::steal(PyCFunction_New(&forget, address.ptr()));
+  info.watch = PyWeakref_NewRef(reinterpret_cast<PyObject*>(info.type), callback.ptr());
+  if (!info.watch) throw nb::python_error();
 }
 
 const TypeInfo* info_of(PyTypeObject* type) {
@@ -63,6 +89,7 @@ const TypeInfo* info_of(PyTypeObject* type) {
     for (nb::handle field : nb::module_::import_("dataclasses").attr("fields")(cls)) names.append(field.attr("name"));
     add_fields(*info, names);
   }
+  watch_class(*info);
   return types[type] = info;
 }
 
@@ -77,6 +104,56 @@ class Deeper {
   Deeper(const Deeper&) = delete;
   ~Deeper() { Py_LeaveRecursiveCall(); }
 };
+
+/// The keys of a dict, in their own order and in that of a tree: the same for dicts with the same keys, however they
+/// were filled. Texts and ints are sorted, others by their classes' names and their texts.
+struct DictKeys {
+  explicit DictKeys(PyObject* dict) : list(nb::steal(PyDict_Keys(dict))) {
+    if (!list.is_valid()) throw nb::python_error();
+    count = static_cast<std::size_t>(PyList_GET_SIZE(list.ptr()));
+    std::vector<std::string_view> names_by_place;
+    bool are_ints = true, are_texts = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      nb::object text = nb::borrow(key(i));
+      are_ints &= PyLong_CheckExact(text.ptr()) != 0;
+      if (!PyUnicode_Check(text.ptr())) {
+        are_texts = false;
+        text = nb::str(text);
+        texts.append(text);
+      }
+      Py_ssize_t length = 0;
+      const char* const letters = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
+      if (!letters) throw nb::python_error();
+      names_by_place.emplace_back(letters, static_cast<std::size_t>(length));
+    }
+    const auto less = [&](std::uint32_t a, std::uint32_t b) {
+      if (are_ints) return PyObject_RichCompareBool(key(a), key(b), Py_LT) == 1;
+      if (are_texts) return names_by_place[a] < names_by_place[b];
+      const std::string_view class_a = Py_TYPE(key(a))->tp_name, class_b = Py_TYPE(key(b))->tp_name;
+      return class_a != class_b ? class_a < class_b : names_by_place[a] < names_by_place[b];
+    };
+    bool is_sorted = true;
+    for (std::uint32_t i = 1; i < count; ++i) is_sorted &= !less(i, i - 1);
+    if (is_sorted) {
+      names = std::move(names_by_place);
+      return;
+    }
+    order.resize(count);
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, less);
+    for (const std::uint32_t i : order) names.push_back(names_by_place[i]);
+  }
+  PyObject* key(std::size_t i) const { return PyList_GET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i)); }
+  PyObject* in_order(std::size_t i) const { return key(order.empty() ? i : order[i]); }
+
+  nb::object list;
+  std::size_t count = 0;
+  std::vector<std::uint32_t> order;     // places in `list`, where that is not in order
+  std::vector<std::string_view> names;  // in order
+  nb::list texts;                       // of keys that are none; `names` are parts of them and of the keys
+};
+
+nb::object copied(nb::handle object) { return nb::module_::import_("copy").attr("copy")(object); }
 
 /// Takes an object apart.
 struct Reader {
@@ -94,7 +171,9 @@ struct Reader {
                  (like->nodes[at].kind == kind || (children == 0 && kind != NodeKind::none));
     }
     structure.nodes.push_back({.kind = kind, .children = static_cast<std::uint32_t>(children), .type = type});
-    return structure.nodes.back();
+    TreeNode& made = structure.nodes.back();
+    if (type && type->watch) made.keys = Held(nb::borrow(reinterpret_cast<PyObject*>(type->type)));
+    return made;
   }
   /// Whether None stands here for something of `like`.
   bool stands_for_all() const {
@@ -149,47 +228,27 @@ struct Reader {
 
   void read_dict(PyObject* dict) {
     const Deeper deeper;
-    nb::object keys = nb::steal(PyDict_Keys(dict));
-    if (!keys.is_valid()) throw nb::python_error();
-    const auto count = static_cast<std::size_t>(PyList_GET_SIZE(keys.ptr()));
-    const auto key = [&](std::size_t i) { return PyList_GET_ITEM(keys.ptr(), static_cast<Py_ssize_t>(i)); };
-    bool are_strings = true;
-    for (std::size_t i = 0; i < count; ++i) are_strings &= PyUnicode_Check(key(i)) != 0;
-    std::vector<std::uint32_t> order;
-    const auto less = [&](std::uint32_t a, std::uint32_t b) { return PyUnicode_Compare(key(a), key(b)) < 0; };
-    const bool is_ordered = std::string_view(Py_TYPE(dict)->tp_name) == "collections.OrderedDict";
-    bool is_sorted = true;
-    if (are_strings && !is_ordered)
-      for (std::size_t i = 1; i < count; ++i) is_sorted &= PyUnicode_Compare(key(i - 1), key(i)) < 0;
-    if (!is_sorted) {
-      order.resize(count);
-      std::iota(order.begin(), order.end(), 0U);
-      std::ranges::sort(order, less);
-    }
-    std::vector<std::string_view> names;
-    nb::list texts;
-    for (std::size_t i = 0; i < count; ++i) {
-      PyObject* const k = key(order.empty() ? i : order[i]);
-      nb::object text = nb::borrow(k);
-      if (!PyUnicode_Check(k)) {
-        text = nb::str(text);
-        texts.append(text);
-      }
-      Py_ssize_t length = 0;
-      const char* const letters = PyUnicode_AsUTF8AndSize(text.ptr(), &length);
-      if (!letters) throw nb::python_error();
-      names.emplace_back(letters, static_cast<std::size_t>(length));
-    }
+    DictKeys keys(dict);
     std::vector<nb::object> parts;
-    for (std::size_t i = 0; i < count; ++i)
-      parts.push_back(nb::borrow(PyDict_GetItemWithError(dict, key(order.empty() ? i : order[i]))));
-    TreeNode& n = node(NodeKind::dict, count, PyDict_CheckExact(dict) ? nullptr : info_of(Py_TYPE(dict)));
-    n.order = std::move(order);
-    n.names = std::move(names);
-    // A subclass of dict, such as OrderedDict, is copied and filled again: it may keep more than its items.
-    if (PyDict_CheckExact(dict))
-      n.keys = Held(nb::len(texts) == 0 ? std::move(keys) : nb::object(nb::make_tuple(keys, texts)));
-    else n.keys = Held(nb::object(nb::make_tuple(keys, texts, nb::handle(dict).attr("copy")())));
+    for (std::size_t i = 0; i < keys.count; ++i) {
+      PyObject* const part = PyDict_GetItemWithError(dict, keys.in_order(i));
+      if (!part) throw TypeError("a dict in a tree was changed by the comparison of its keys, or lacks a key it lists");
+      parts.push_back(nb::borrow(part));
+    }
+    const bool is_plain = PyDict_CheckExact(dict) != 0;
+    TreeNode& n = node(NodeKind::dict, keys.count, is_plain ? nullptr : info_of(Py_TYPE(dict)));
+    n.order = std::move(keys.order);
+    n.names = std::move(keys.names);
+    // A subclass of dict, such as defaultdict, is copied and filled again: it may keep more than its items.
+    if (is_plain && nb::len(keys.texts) == 0) {
+      n.keys = Held(std::move(keys.list));
+    } else if (is_plain) {
+      n.keys = Held(nb::object(nb::make_tuple(keys.list, keys.texts)));
+    } else {
+      const nb::object empty = copied(dict);
+      empty.attr("clear")();
+      n.keys = Held(nb::object(nb::make_tuple(keys.list, keys.texts, empty)));
+    }
     for (const nb::object& part : parts) read(part.ptr());
   }
 
@@ -229,7 +288,11 @@ struct Reader {
 class Writer {
  public:
   Writer(const Tree& tree, const std::function<nb::object(std::size_t)>* leaf, std::span<PyObject* const> known)
-      : tree_(tree), leaf_(leaf), known_(known) {}
+      : tree_(tree), leaf_(leaf), known_(known) {
+    if (known.size() < 8 || tree.leaves.size() < 8) return;
+    for (PyObject* o : known)
+      if (o && is_tensor(o)) by_cell_.try_emplace(tensor_of(o).cell(), o);
+  }
 
   nb::object write() {
     const TreeNode& n = tree_.structure->nodes[node_++];
@@ -259,6 +322,10 @@ class Writer {
     const std::size_t i = leaf_at_++;
     if (leaf_) return (*leaf_)(i);
     const Tensor& leaf = tree_.leaves[i];
+    if (!by_cell_.empty()) {
+      const auto at = by_cell_.find(leaf.cell());
+      return at == by_cell_.end() ? wrapped(leaf) : nb::borrow(at->second);
+    }
     for (PyObject* o : known_)
       if (o && is_tensor(o) && tensor_of(o).is_same(leaf)) return nb::borrow(o);
     return wrapped(leaf);
@@ -274,7 +341,7 @@ class Writer {
     for (std::uint32_t i = 0; i < n.children; ++i) parts[n.order.empty() ? i : n.order[i]] = write();
     PyObject* keys = n.keys.get();
     nb::object dict;
-    if (n.type) dict = nb::handle(PyTuple_GET_ITEM(keys, 2)).attr("copy")();
+    if (n.type) dict = copied(PyTuple_GET_ITEM(keys, 2));
     else dict = nb::dict();
     if (PyTuple_Check(keys)) keys = PyTuple_GET_ITEM(keys, 0);
     for (std::uint32_t i = 0; i < n.children; ++i)
@@ -306,6 +373,7 @@ class Writer {
   const Tree& tree_;
   const std::function<nb::object(std::size_t)>* leaf_;
   std::span<PyObject* const> known_;
+  std::unordered_map<const void*, PyObject*> by_cell_;  // the same, where there are many
   std::size_t node_ = 0, leaf_at_ = 0, value_ = 0;
 };
 
@@ -317,9 +385,30 @@ bool are_equal(PyObject* a, PyObject* b) {
     const double l = PyFloat_AS_DOUBLE(a), r = PyFloat_AS_DOUBLE(b);
     return tree::are_equal_values<double>(&l, &r);
   }
+  if (PyTuple_CheckExact(a)) {
+    if (PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b)) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); ++i)
+      if (!are_equal(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) return false;
+    return true;
+  }
+  if (const nb::object item = numpy_item(a); item.is_valid() && !numpy_item(item.ptr()).is_valid())
+    return are_equal(item.ptr(), numpy_item(b).ptr());
   const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
   if (equal < 0) PyErr_Clear();  // an array's == has no one answer: equal where it is the same array
   return equal == 1;
+}
+
+/// The keys of a node that is a dict, in the order they were put in.
+PyObject* keys_of(const TreeNode& dict) {
+  PyObject* const keys = dict.keys.get();
+  return PyTuple_Check(keys) ? PyTuple_GET_ITEM(keys, 0) : keys;
+}
+
+bool have_equal_keys(const TreeNode& a, const TreeNode& b) {
+  PyObject *const l = keys_of(a), *const r = keys_of(b);
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(l); ++i)
+    if (!are_equal(PyList_GET_ITEM(l, i), PyList_GET_ITEM(r, i))) return false;
+  return true;
 }
 
 tree::NodeKind kind_in_walk(const TreeNode& n) {
@@ -373,6 +462,7 @@ bool Structure::operator==(const Structure& other) const {
     if (a.kind != b.kind || a.children != b.children || a.names != b.names) return false;
     if (a.kind == NodeKind::value) return true;  // values are compared on their own
     if (a.type != b.type) return false;
+    if (a.kind == NodeKind::dict) return a.order == b.order && have_equal_keys(a, b);  // a function may see the order
     return a.kind != NodeKind::made || a.keys.get() == b.keys.get() ||
            (a.keys.get() && b.keys.get() && are_equal(a.keys.get(), b.keys.get()));
   };
@@ -435,9 +525,9 @@ Dims dims_from(nb::handle o, const char* name) {
     return Dims(std::move(parts));
   }
   if (PyDict_Check(o.ptr())) {
-    nb::list keys(nb::steal(PyDict_Keys(o.ptr())));
-    if (PyList_Sort(keys.ptr()) != 0) PyErr_Clear();
-    for (nb::handle key : keys) parts.push_back(dims_from(nb::handle(PyDict_GetItem(o.ptr(), key.ptr())), name));
+    const DictKeys keys(o.ptr());
+    for (std::size_t i = 0; i < keys.count; ++i)
+      parts.push_back(dims_from(nb::handle(PyDict_GetItem(o.ptr(), keys.in_order(i))), name));
     return Dims(std::move(parts));
   }
   const TypeInfo* const info = info_of(Py_TYPE(o.ptr()));
@@ -448,6 +538,72 @@ Dims dims_from(nb::handle o, const char* name) {
   throw TypeError(std::string("vmap: ") + name + " must be an int, None, or tuples, lists and dicts of those, not " +
                   name_of_type(o.ptr()));
 }
+
+namespace {
+
+/// Goes through dims and the nodes of a tree side by side; where they part, C++ has the errors.
+class KeyCheck {
+ public:
+  KeyCheck(const Structure& tree, const char* name) : tree_(tree), name_(name) {}
+
+  void check(nb::handle dims) {
+    const TreeNode& n = tree_.nodes[at_];
+    if (PyDict_Check(dims.ptr())) return check_dict(dims, n);
+    const bool is_list = PyTuple_Check(dims.ptr()) || PyList_Check(dims.ptr());
+    const TypeInfo* const info = is_list || dims.is_none() ? nullptr : info_of(Py_TYPE(dims.ptr()));
+    if (is_list && nb::len(dims) == n.children) {
+      ++at_;
+      for (nb::handle part : nb::borrow<nb::object>(dims)) check(part);
+    } else if (info && info->kind == TypeInfo::Kind::dataclass && info->fields.size() == n.children) {
+      ++at_;
+      for (PyObject* field : info->fields) check(dims.attr(nb::handle(field)));
+    } else {
+      for (std::size_t open = 1; open > 0; --open) open += tree_.nodes[at_++].children;
+    }
+  }
+
+ private:
+  void check_dict(nb::handle dims, const TreeNode& n) {
+    if (n.kind == NodeKind::none) return void(++at_);
+    if (n.kind != NodeKind::dict)
+      throw ValueError(std::string("vmap: ") + name_ + " has a dict where the tree has none; give the axes in the " +
+                       "form of the tree, in_dims as a tuple with one part for each argument");
+    const DictKeys keys(dims.ptr());
+    PyObject* const own = keys_of(n);
+    const auto key = [&](std::size_t i) {
+      return PyList_GET_ITEM(own, static_cast<Py_ssize_t>(n.order.empty() ? i : n.order[i]));
+    };
+    bool are_same = keys.count == n.children;
+    for (std::size_t i = 0; are_same && i < keys.count; ++i) are_same = are_equal(keys.in_order(i), key(i));
+    if (!are_same)
+      throw ValueError(std::string("vmap: ") + name_ + " has the keys " + nb::cast<std::string>(nb::repr(keys.list)) +
+                       ", the tree has " + nb::cast<std::string>(nb::repr(nb::handle(own))) +
+                       "; name each key once, with None where it is not mapped");
+    ++at_;
+    for (std::size_t i = 0; i < keys.count; ++i) check(nb::handle(PyDict_GetItem(dims.ptr(), keys.in_order(i))));
+  }
+
+  const Structure& tree_;
+  const char* name_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+bool has_dict(nb::handle dims) {
+  if (PyDict_Check(dims.ptr())) return true;
+  if (PyTuple_Check(dims.ptr()) || PyList_Check(dims.ptr())) {
+    for (nb::handle part : nb::borrow<nb::object>(dims))
+      if (has_dict(part)) return true;
+    return false;
+  }
+  if (dims.is_none() || PyLong_Check(dims.ptr())) return false;
+  const TypeInfo* const info = info_of(Py_TYPE(dims.ptr()));
+  return info->kind == TypeInfo::Kind::dataclass &&
+         std::ranges::any_of(info->fields, [&](PyObject* f) { return has_dict(dims.attr(nb::handle(f))); });
+}
+
+void require_keys(nb::handle dims, const Structure& tree, const char* name) { KeyCheck(tree, name).check(dims); }
 
 nb::object dims_to(const Dims& dims) {
   if (dims.leaf) return dims.dim ? nb::object(nb::int_(*dims.dim)) : nb::none();
@@ -469,6 +625,7 @@ void make_trees(nb::module_& m) {
         info->kind = TypeInfo::Kind::registered;
         info->flatten = Py_NewRef(flatten.ptr());
         info->unflatten = Py_NewRef(unflatten.ptr());
+        Py_INCREF(cls.ptr());
         types[type] = info;  // trees that were read before keep the old one
       },
       nb::arg("cls"), nb::arg("flatten"), nb::arg("unflatten"),

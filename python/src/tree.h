@@ -32,14 +32,13 @@ struct TreeNode {
   Kind kind;
   std::uint32_t children = 0;
   const TypeInfo* type = nullptr;            // value: for its name; dict and made: how it is made
-  Held keys = {};                            // dict: its keys in their own order; made: what the class keeps beside
+  Held keys = {};  // dict: its keys in their own order; registered: what the class keeps beside; else the class
   std::vector<std::uint32_t> order = {};     // dict: places among the keys, where these are not in order
   std::vector<std::string_view> names = {};  // dict: the keys in order, as texts
 };
 
 struct Structure {
   std::vector<TreeNode> nodes;
-  Held texts;  // what the names are parts of
   bool operator==(const Structure& other) const;
 };
 
@@ -65,6 +64,9 @@ std::vector<Tree> parts_of(const Tree& tuple);
 /// in_dims and out_dims: None, an int, or containers of those. `name` is what errors call them.
 Dims dims_from(nb::handle o, const char* name);
 nb::object dims_to(const Dims& dims);
+/// Whether they hold a dict; such dims must have the keys of the tree that they are for, ValueError else.
+bool has_dict(nb::handle dims);
+void require_keys(nb::handle dims, const Structure& tree, const char* name);
 
 void make_trees(nb::module_& m);
 

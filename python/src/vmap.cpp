@@ -20,10 +20,12 @@ struct Vmapped {
   VmapOptions options;
   bool is_ragged = false;
   runs::Place where;
+  nb::object in_keys = {}, out_keys = {};  // the dims, where they hold dicts
 
   nb::object operator()(nb::args arguments, nb::kwargs named) const {
     std::vector<PyObject*> known;
     const Tree given = tree_of(arguments, nullptr, &known);
+    if (in_keys.is_valid()) require_keys(in_keys, *given.structure, "in_dims");
     Tree shown = given;
     runs::BatchRun run(walk_of(shown), options, where, is_ragged);
     run.enter(walk_of(shown));
@@ -40,6 +42,7 @@ struct Vmapped {
     const nb::object returned = call(f, rebuild(shown), PyDict_GET_SIZE(named.ptr()) ? named : nb::handle());
     Tree result = tree_of(returned);
     if (result.leaves.empty() && returned.is_none()) run.refuse("None");
+    if (out_keys.is_valid()) require_keys(out_keys, *result.structure, "out_dims");
     run.leave(walk_of(result));
     return result;
   }
@@ -58,6 +61,8 @@ Vmapped vmap(nb::object f, nb::handle in_dims, nb::handle out_dims, nb::handle r
   result.is_ragged = nb::isinstance<RaggedMark>(out_dims);
   result.options.in_dims = dims_from(in_dims, "in_dims");
   if (!result.is_ragged) result.options.out_dims = dims_from(out_dims, "out_dims");
+  if (has_dict(in_dims)) result.in_keys = nb::borrow(in_dims);
+  if (!result.is_ragged && has_dict(out_dims)) result.out_keys = nb::borrow(out_dims);
   result.options.randomness = randomness_from(randomness);
   result.options.chunk_size = chunk_from(chunk_size, "vmap");
   if (lanes != "together" && lanes != "split")

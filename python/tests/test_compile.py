@@ -171,3 +171,27 @@ def test_sizes_stay_open_in_a_recording():
         return x + int(n) + n / 2 + 1 / n
 
     expect(rc.trace(compared)(rc.ones(4))(rc.ones(4))[0], [7.25] * 4)
+
+
+def test_a_function_sees_its_own_dict():
+    ones, zeros = rc.ones(2), rc.zeros(2)
+    first = rc.compile(lambda d: list(d.values())[0] * 1)
+    assert first({"a": ones, "b": zeros}).tolist() == [1, 1]
+    assert first({"b": zeros, "a": ones}).tolist() == [0, 0]
+    whole = rc.compile(lambda d: d)
+    for key in (1, "1", 1.0, True, (1,), (True,), "2"):
+        (found,) = whole({key: ones})
+        assert type(found) is type(key) and found == key
+        if isinstance(key, tuple):
+            assert type(found[0]) is type(key[0])
+
+
+def test_values_of_numpy_are_compared_and_arrays_are_refused():
+    f = rc.compile(lambda x, v: x * 2)
+    for value in (np.float32("nan"), np.float32("nan"), np.float64("nan"), np.float64("nan"), np.int32(3), np.int32(3)):
+        f(rc.ones(2), value)
+    assert f.plans == 3
+    for array in (np.ones(2), np.zeros(3).view(np.recarray)):
+        with pytest.raises(TypeError, match="from_numpy"):
+            f(rc.ones(2), array)
+    assert f.plans == 3

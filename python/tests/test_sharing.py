@@ -164,3 +164,21 @@ def test_numpy_leaves_operators_to_us():
     with pytest.raises(TypeError):
         np.ones(2) + x
     assert (np.float32(2) * x).tolist() == [2, 2] and isinstance(np.float64(2) * x, rc.Tensor)
+
+
+def test_memory_stays_lent_when_a_part_of_it_was_lent_too():
+    a = np.zeros(100)
+    x = rc.from_numpy(a)
+    y = rc.from_numpy(a[20:50])
+    z = rc.from_numpy(a[60:])
+    for tensor in (x, y, z, x[55:57]):
+        assert np.asarray(tensor).flags.writeable
+    shown = np.asarray(x)
+    x[0] = 5
+    assert shown[0] == 5 and a[0] == 5
+    del z
+    gc.collect()
+    assert np.asarray(x).flags.writeable
+    del x, shown, tensor
+    gc.collect()
+    assert np.asarray(y).flags.writeable and not np.asarray(rc.zeros(100)).flags.writeable

@@ -285,3 +285,20 @@ def test_a_tensor_cannot_be_made_by_its_class_or_derived_from():
         rc.Tensor()
     with pytest.raises(TypeError):
         type("Mine", (rc.Tensor,), {})
+
+
+def test_scalars_without_a_dtype_are_refused():
+    for bad in (np.longdouble(1), np.clongdouble(1)):
+        for use in (lambda: rc.ones(2) + bad, lambda: bad * rc.ones(2), lambda: rc.add(rc.ones(2), bad)):
+            with pytest.raises(TypeError):
+                use()
+        with pytest.raises((TypeError, ValueError)):
+            rc.tensor([bad])
+    assert (rc.ones(2) + np.longlong(1)).tolist() == [2, 2]
+
+
+def test_a_seed_beyond_64_bits_is_refused():
+    for seed in (2**63, 2**64, -(2**63) - 1):
+        with pytest.raises(ValueError, match="64 bits"):
+            rc.Key(seed)
+    rc.Key(2**63 - 1)

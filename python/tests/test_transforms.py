@@ -376,3 +376,78 @@ def test_transformed_functions_show_what_they_wrap():
         assert t.__wrapped__ is named and t.__name__ == "named"
         with pytest.raises(AttributeError):
             t.nothing
+
+
+def test_scopes_end_in_any_order():
+    square = lambda x: (x * x).sum()
+    both = [rc.no_grad(), rc.no_grad()]
+
+    def f(x):
+        for scope in both:
+            scope.__enter__()
+        for scope in both:
+            scope.__exit__(None, None, None)
+        return square(x)
+
+    assert rc.grad(f)(rc.tensor([2.0])).tolist() == [4]
+
+    def with_generators(x):
+        def steps():
+            with rc.no_grad():
+                yield
+
+        a, b = steps(), steps()
+        next(a), next(b)
+        a.close()
+        inner = square(x)
+        b.close()
+        return square(x) + inner
+
+    assert rc.grad(with_generators)(rc.tensor([2.0])).tolist() == [4]
+
+    def forgotten(x):
+        rc.no_grad().__enter__()
+        return square(x)
+
+    assert rc.grad(forgotten)(rc.tensor([2.0])).tolist() == [4]
+    with pytest.raises(rc.TransformError, match="entered"):
+        rc.no_grad().__exit__(None, None, None)
+
+
+def test_a_nest_is_entered_and_left_in_pairs():
+    def f(x):
+        inside = rc.Inside(rc.current_nest())
+        with inside, inside:
+            y = x * x
+        with pytest.raises(rc.TransformError, match="entered"):
+            inside.__exit__(None, None, None)
+        return y * x
+
+    assert rc.grad(f)(rc.tensor(2.0)).item() == 12
+
+
+def test_once_differentiable_stands_above_backward_too():
+    class Square(rc.Function):
+        @staticmethod
+        def forward(x):
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        @rc.once_differentiable
+        def backward(ctx, g):
+            return g * 2 * ctx.saved_tensors[0]
+
+    assert rc.grad(Square.apply)(rc.tensor(3.0)).item() == 6
+    with pytest.raises(rc.Error, match="once_differentiable"):
+        rc.grad(rc.grad(Square.apply))(rc.tensor(3.0))
+    with pytest.raises(TypeError, match="once_differentiable"):
+        rc.once_differentiable(3)
+
+
+def test_what_is_no_function_is_refused_at_once():
+    with pytest.raises(TypeError, match="trace: a function"):
+        rc.trace(3)

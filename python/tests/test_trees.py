@@ -1,5 +1,7 @@
 """Trees: every container, through every transform, comes back as what it was."""
 
+import gc
+import weakref
 from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass, field
 
@@ -167,7 +169,84 @@ def test_trees_are_saved_and_loaded(tmp_path):
         assert len(rc.load(path)) == 4
     rc.save_npy(str(tmp_path / "x.npy"), X)
     expect(rc.load_npy(str(tmp_path / "x.npy")), [1, 2])
+    rc.save(tmp_path / "path.npz", tree)
+    assert len(rc.load(tmp_path / "path.npz")) == 4
     with pytest.raises(ValueError):
         rc.save(str(tmp_path / "tree.txt"), tree)
     with pytest.raises(ValueError):
         rc.load(str(tmp_path / "absent.npz"))
+
+
+def test_axes_in_a_dict_go_to_the_tensors_of_their_keys():
+    ones, zeros = rc.ones(3, 3), rc.zeros(3, 3)
+    ordered = OrderedDict([("b", ones), ("a", zeros)])
+    shapes = lambda d: {k: rc.tensor(float(d[k].dim())) for k in d}
+    found = rc.vmap(shapes, in_dims=({"b": 0, "a": None},))(ordered)
+    expect(found["b"], [1, 1, 1])
+    expect(found["a"], [2, 2, 2])
+    found = rc.vmap(shapes, in_dims=({2: 0, 1: None},))({1: zeros, 2: ones})
+    expect(found[2], [1, 1, 1])
+    expect(found[1], [2, 2, 2])
+    found = rc.vmap(lambda x: OrderedDict([("b", x), ("a", x)]), out_dims={"a": 0, "b": 1})(rc.ones(2, 3))
+    assert found["a"].shape == (2, 3) and found["b"].shape == (3, 2)
+    mixed = {"x": zeros, 1: ones, (1, 2): zeros}
+    found = rc.vmap(shapes, in_dims=({(1, 2): None, "x": None, 1: 1},))(mixed)
+    expect(found[1], [1, 1, 1])
+    assert list(found) == list(mixed)
+
+
+@pytest.mark.parametrize("dims", [{"q": 0, "z": None}, {"a": 0}, {"a": 0, "b": None, "c": None}, {1: 0, "a": 0}])
+def test_axes_for_other_keys_are_refused(dims):
+    tree = {"a": rc.ones(3), "b": rc.ones(3)}
+    with pytest.raises(ValueError, match="in_dims.*keys"):
+        rc.vmap(lambda d: d["a"], in_dims=(dims,))(tree)
+    with pytest.raises(ValueError, match="out_dims.*keys"):
+        rc.vmap(lambda d: d, out_dims=dims)(tree)
+    assert not rc.inside_transform()
+
+
+def test_axes_in_a_dict_for_what_is_none_are_refused():
+    with pytest.raises(ValueError, match="dict"):
+        rc.vmap(lambda x: x, in_dims=({"a": 0},))(rc.ones(3))
+    with pytest.raises(ValueError, match="tuple"):
+        rc.vmap(lambda d: d["a"], in_dims={"a": 0})({"a": rc.ones(3)})
+
+
+def test_a_class_ends_though_it_was_in_a_tree():
+    def use():
+        @dataclass
+        class Local:
+            x: rc.Tensor
+
+        class Value:
+            pass
+
+        rc.vmap(lambda t: t)((Local(X), X))
+        rc.compile(lambda t, v: t.x * 2)(Local(X), Value())
+        rc.leaves((Value(), MyList([X])))
+        return weakref.ref(Local), weakref.ref(Value)
+
+    ended = [use() for _ in range(3)]
+    gc.collect()
+    assert all(r() is None for pair in ended for r in pair)
+    same(rc.map_leaves(lambda x: x, Layer(X, X)), Layer(X, X))
+
+
+def test_a_class_of_dicts_comes_back_as_it_is():
+    class Config(dict):
+        pass
+
+    config = Config(b=X, a=X + 1)
+    config.note = "kept"
+    for back in (rc.map_leaves(lambda x: x, config), rc.compile(lambda c: c)(config)):
+        same(back, config)
+        assert back.note == "kept"
+
+
+def test_many_tensors_are_given_back_as_they_are():
+    tree = {f"k{i}": rc.tensor([float(i)]) for i in range(40)}
+    back = rc.vmap(lambda t: t)(tree)
+    assert all(back[k] is tree[k] for k in tree)
+    tree["k3"] = tree["k7"]
+    back = rc.compile(lambda t: {k: v + 1 for k, v in t.items()})(tree)
+    assert back["k3"].tolist() == [8] and back["k39"].tolist() == [40]
