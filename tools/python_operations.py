@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # The Python side of every operation, made of the declarations in include/ricci/ops/*.h, keys.h and the methods of
-# tensor.h: `python_operations.py FOLDER PARTS` writes operations_0.cpp … with a function for each overload, a table
-# for each name, and operations.pyi, the same for people and editors. Overloads of one name become one signature. What
-# Python adds is here: PyTorch's names of arguments, and the defaults that C++ expresses by shorter overloads.
+# tensor.h: `python_operations.py FOLDER PARTS` writes operations_0.cpp … with a function for each overload and a
+# table for each name, with the signatures as its doc. Overloads of one name become one signature. What Python adds is
+# here: PyTorch's names of arguments, and the defaults that C++ expresses by shorter overloads.
 import re
 import sys
 from pathlib import Path
@@ -543,23 +543,6 @@ def write(folder, parts):
         + lists
         + f"inline const OperationTable* const all_operations[] = {{{names}}};\n}}\n"
     )
-    (folder / "operations.pyi").write_text(stub(functions, shared, own))
-
-
-def stub(functions, shared, own):
-    lines = [
-        "# Made by tools/python_operations.py of the C++ headers.\n",
-        "from typing import Any, Sequence, overload\n",
-        "from ._core import DType, Generator, Key, Tensor\n",
-        "TensorLike = Tensor | float | int | bool | complex\n",
-        "Ints = int | Sequence[int]\n",
-    ]
-    for name, overloads in functions.items():
-        shown, text = signatures(overloads), text_of(overloads)
-        for s in shown:
-            body = f'\n    """{text}."""\n' if text and s is shown[-1] else " ...\n"
-            lines.append(("@overload\n" if len(shown) > 1 else "") + f"def {name}{s}:{body}")
-    return "".join(lines)
 
 
 def share():

@@ -1,5 +1,5 @@
-"""Random programs written in Python obey the laws that programs in C++ do: a recorded program gives what Python computed,
-to the bit; to rounding, vmap is a loop, a plan gives what Python computed, transforms may change places."""
+"""Random programs written in Python obey the laws that programs in C++ do: a recorded program gives what Python
+computed, to the bit; to rounding, vmap is a loop, a plan gives the same, transforms may change places."""
 
 import os
 
