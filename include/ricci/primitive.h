@@ -527,10 +527,15 @@ constexpr Rules make_rules() {
       r.home = [](const void* op) -> std::uint64_t { return erase::as<P>(op).home(); };
     if constexpr (requires { typename P::elements; }) r.accumulation = erase::accumulation_of<P>;
     if constexpr (requires { &P::template on_elements<Written>; }) r.on_elements = erase::element_formula_of<P>;
-    if constexpr (requires(const P& p) { p.moves_elements(); })
+    if constexpr (requires(const P& p) { p.moves_elements(); }) {
+      static_assert(std::same_as<decltype(std::declval<const P&>().moves_elements()), unsigned>,
+                    "ricci: moves_elements is of type unsigned: bits of inputs, such as `rc::input(0)`");
       r.moves_elements = [](const void* op) -> unsigned { return erase::as<P>(op).moves_elements(); };
-    else if constexpr (requires { P::moves_elements; })
+    } else if constexpr (requires { P::moves_elements; }) {
+      static_assert(std::same_as<decltype(P::moves_elements), const unsigned>,
+                    "ricci: moves_elements is of type unsigned: bits of inputs, such as `rc::all_inputs`");
       r.moves_elements = [](const void*) -> unsigned { return P::moves_elements; };
+    }
     static_assert(
         requires(const P& p, Outputs o, Inputs i) { p.eval(o, i); } ||
             requires(const P& p, Type& t, Strides& s, void*& d) { p.alias(t, s, d); } ||

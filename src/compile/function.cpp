@@ -84,7 +84,7 @@ struct Recording {
   }
 };
 
-/// One plan would serve all values of such a type, with the numbers of the first.
+/// Throws TransformError where an argument holds a value without ==: one plan would serve all of them.
 void require_values_with_equality(const tree::Walk& arguments, const tree::Values& values, const runs::Place& where) {
   const auto other = std::ranges::find_if(values, [](const tree::Value& value) { return !value.type->equal; });
   if (other == values.end()) return;
@@ -327,6 +327,9 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
     return;
   }
   s.sizes = s.signature.sizes_of_call(made.table);
+  // It serves its own call. Where that is made inside another recording, what the function decided by its sizes becomes
+  // what that recording relies on.
+  if (!made.table->serves(s.sizes->inputs())) throw Error("compile: a recording does not serve its own call");
   if (std::ranges::find(made.is_open, true) == made.is_open.end()) made.fixed_sizes = s.sizes;
   made.plan = plan_of(made.program.in_call(s.sizes));
   const std::lock_guard lock(s.function->mutex);

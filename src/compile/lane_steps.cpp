@@ -56,40 +56,19 @@ struct Group {
     }
     return types;
   }
-  /// The part for so many lanes, in numbers.
-  Program part_in_numbers(std::int64_t lanes, Inputs in) const {
+  /// The part for so many lanes, in numbers. `of_inputs`: the sizes of the call's inputs; none where the lanes alone
+  /// are open.
+  Program part_in_numbers(std::int64_t lanes, const Shape& of_inputs) const {
     std::optional<SymbolScope> scope;
     if (whole.symbols) scope.emplace(*whole.symbols);
     ExpandOptions known = options;
-    known.sizes.assign(LaneSizes::of_inputs(whole, options).size(), -1);
-    for (std::size_t k = 0; k < known.sizes.size(); ++k) known.sizes[k] = size_from(in, lanes, known, k);
+    for (const Size size : of_inputs) known.sizes.push_back(size.raw());
     const LaneSizes sizes(whole, lanes, known);
     auto body = std::make_unique<ProgramBody>(part.body());
     for (Type& type : body->types) type = sizes.put(type);
     for (Equation& e : body->equations) e.parameters = sizes.put(e), e.has_symbols = false;
     body->symbols = nullptr;
     return Program(Shared<const ProgramBody>(body.release()));
-  }
-
- private:
-  /// What size `k` of the whole program's inputs is, told from a size of an operand that is linear in it; -1: none is.
-  std::int64_t size_from(Inputs in, std::int64_t lanes, ExpandOptions options, std::size_t k) const {
-    const auto at_size = [&](Size size, std::int64_t n) {
-      options.sizes[k] = n;
-      LaneSizes(whole, lanes, options).put(size);
-      return size.raw();
-    };
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      const Shape& shape = part.body().types[at(part.body().inputs[i])].shape;
-      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        constexpr std::int64_t some = 1000;
-        const std::int64_t found = in[i].shape[axis], first = at_size(shape[axis], some),
-                           step = at_size(shape[axis], some + 1) - first;
-        const std::int64_t n = step == 0 ? -1 : some + (found - first) / step;
-        if (n >= 0 && at_size(shape[axis], n) == found) return n;
-      }
-    }
-    return -1;
   }
 };
 
@@ -98,8 +77,12 @@ namespace {
 /// A group as a parameter.
 struct GroupParameter {
   std::shared_ptr<const Group> group;
+  Shape sizes = {};  // of the whole program's inputs, where more than the number of lanes is open
   void print_parameter(std::string& out) const { out += std::to_string(group->kernel->steps()); }
-  bool operator==(const GroupParameter& other) const { return group == other.group; }
+  void walk_parameter(ParameterVisitor& visitor) {
+    for (Size& size : sizes) visitor.size(size);
+  }
+  bool operator==(const GroupParameter& other) const { return group == other.group && sizes == other.sizes; }
 };
 
 bool is_contiguous(const Strided& x) {
@@ -177,7 +160,7 @@ struct LaneStep {
       kernels::copy(array->strided(), x);
       inputs.push_back(wrap(array));
     }
-    const std::vector<Tensor> results = steps.group->part_in_numbers(lanes, in)(inputs);
+    const std::vector<Tensor> results = steps.group->part_in_numbers(lanes, steps.sizes)(inputs);
     for (std::size_t i = 0; i < results.size(); ++i)
       kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
   }
@@ -188,7 +171,8 @@ struct LaneStep {
 /// Whether the equation computes anything: by views and copies alone, no group is worth a kernel.
 bool computes(const Equation& e) {
   const Rules& rules = *e.rules;
-  const bool makes_elements = Facts<ElementRule>::of(rules) && !rules.moves_elements;
+  const bool moves = rules.moves_elements && rules.moves_elements(e.parameters.get()) != 0;
+  const bool makes_elements = Facts<ElementRule>::of(rules) && !moves;
   return rules.formula || rules.accumulation || rules.on_elements || makes_elements;
 }
 
@@ -379,8 +363,15 @@ class Grouping {
     group->whole.types = body_.types;
     group->whole.inputs = body_.inputs;
     group->options = options_;
-    const LaneStep step{{std::move(group)}};
-    Equation e{.rules = &rules_of<LaneStep>, .parameters = own(step), .inputs = {}, .outputs = {}};
+    LaneStep step{{std::move(group)}};
+    if (more.unknown().size() > (more.has_lanes() && options_.lane_number == 0 ? 1U : 0U))
+      for (const Size size : LaneSizes::of_inputs(body_, options_)) step.steps.sizes.push_back(size);
+    const bool has_symbols = std::ranges::any_of(step.steps.sizes, [](Size size) { return size.is_symbol(); });
+    Equation e{.rules = &rules_of<LaneStep>,
+               .parameters = own(step),
+               .inputs = {},
+               .outputs = {},
+               .has_symbols = has_symbols};
     for (const Variable v : part.inputs) e.inputs.push_back(v);
     for (const Variable v : part.outputs) e.outputs.push_back(v);
     return e;

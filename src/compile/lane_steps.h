@@ -22,8 +22,8 @@ class OneKernel {
  public:
   /// None where the program is more, or gives other results than the kernel's.
   static std::optional<OneKernel> of(const Program& program);
-  /// Appends the results. False, with nothing appended, where it does not say them: an operand is not contiguous or of
-  /// a transform, or the values are such that the program throws. Then run the program.
+  /// Fills `results`. False, with `results` empty, where an operand is not contiguous or of a transform, where there
+  /// are no lanes, and where the values are such that the program throws. Then run the program.
   bool run(std::span<const Tensor> inputs, Tensors& results) const;
 
  private:

@@ -100,7 +100,7 @@ std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
   };
   function::run_call(at_call, inputs);  // so that memory is there, as in later calls
   run_program(at_call, inputs, time);
-  std::vector<std::array<std::string, 6>> rows = {{"us", "share", "flops", "bytes", "of the limit", "step"}};
+  std::vector<std::array<std::string, 6>> rows = {{"us", "share", "flops", "bytes", "of one core", "step"}};
   for (const Step& step : steps)
     rows.push_back({digits(step.seconds * 1e6, ""), share(step.seconds, total),
                     step.cost.flops ? digits(*step.cost.flops, "") : "-", digits(step.cost.bytes, ""),

@@ -50,6 +50,12 @@ Whole ResultWriter::lane() {
   return Whole::at(graph_.lane(given({Given::What::filling})));
 }
 
+std::int64_t ResultWriter::known_size(int operand, int axis) const {
+  const Size size = symbolic_shape(operand)[at(axis)];
+  const bool may_be_another = sizes_.is_lane(size) || sizes_.depends_on_lanes(size) || sizes_.is_open(size);
+  return may_be_another ? INT64_MAX : type(operand).shape[at(axis)].raw();
+}
+
 Whole ResultWriter::size(int operand, int axis) {
   const Size size = symbolic_shape(operand)[at(axis)];
   if (sizes_.is_lane(size)) return Whole::at(graph_.lanes());

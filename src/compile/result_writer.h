@@ -27,6 +27,7 @@ class ResultWriter final : public GraphWriterOf<ElementWriter> {
     first = first_, of_lane = of_lane_;
     return is_numbered_;
   }
+  std::int64_t known_size(int operand, int axis) const override;
   Whole lane() override;
   Whole size(int operand, int axis) override;
   Scalar element_of(int operand, std::span<const Coordinate> place) override;

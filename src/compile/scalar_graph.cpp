@@ -406,7 +406,7 @@ std::string number_text(const ScalarStep& s) {
   });
 }
 
-/// Of what stands in a line of its own where it is used; null: it is an operation.
+/// The name of a leaf, which is printed where it is used; null: an operation, with a line of its own.
 const char* name_of_leaf(Kind kind) {
   switch (kind) {
     case Kind::number: return "";

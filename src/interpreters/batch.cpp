@@ -252,7 +252,7 @@ std::string place_text(std::int64_t place, const Shape& shape, const Vmaps& vmap
   Shape at = shape;
   for (std::size_t axis = shape.size(); axis-- > 0; place /= shape[axis].host()) at[axis] = place % shape[axis].host();
   for (std::size_t axis = 0; axis < vmaps.size(); ++axis)
-    at[axis] = number_of_row(vmaps[axis]->numbers(), at[axis].host());
+    if (vmaps[axis]) at[axis] = number_of_row(vmaps[axis]->numbers(), at[axis].host());
   const Shape example(at.begin(), at.begin() + vmaps.size()), inside(at.begin() + vmaps.size(), at.end());
   std::string text;
   if (!inside.empty()) text += " at " + to_string(inside);

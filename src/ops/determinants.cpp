@@ -110,7 +110,7 @@ struct Adjugate {
   }
   /// Of regular matrices of no direction.
   Scalar element(ElementWriter& y) const {
-    const std::int64_t n = y.type(0).shape.back().raw();
+    const std::int64_t n = y.known_size(0, y.type(0).rank() - 1);
     if (y.operands() > 1 || n == 0 || n > 4) return no_scalar;
     return y.type(0).dtype == DType::float64 ? element_in<double>(y, n) : element_in<float>(y, n);
   }

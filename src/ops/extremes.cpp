@@ -54,12 +54,15 @@ Type place_type(const Type& x, std::int64_t axis) {
 }
 
 /// The first greatest (smallest) element along an axis of the operand, or the first NaN, and its place, as
-/// kernels::argreduce finds it. `y`: the axis is left out of its coordinates.
+/// kernels::argreduce finds it. `y`: the axis is left out of its coordinates. No scalars where there are many elements.
 struct Best {
   Scalar element, place;
 };
 Best best_along(ElementWriter& y, std::int64_t axis, bool greatest) {
   using scalar::Word;
+  constexpr std::int64_t most = 64;
+  const std::int64_t count = y.known_size(0, static_cast<int>(axis));
+  if (count > most) return {no_scalar, no_scalar};
   const auto word = [](Word w, Scalar a, Scalar b = no_scalar) { return scalar_writer->word(w, a, b, no_scalar); };
   const DType computed = computed_dtype(y.type(0).dtype);
   std::vector<Coordinate> where = y.coordinates(y.type(0).rank() - 1);
@@ -69,7 +72,7 @@ Best best_along(ElementWriter& y, std::int64_t axis, bool greatest) {
     return y.element_of(0, where);
   };
   Best best{element(0), Whole(0).scalar()};
-  for (std::int64_t i = 1; i < y.type(0).shape[at(axis)].raw(); ++i) {
+  for (std::int64_t i = 1; i < count; ++i) {
     const Scalar x = element(i), wide = scalar_writer->converted(computed, x, false),
                  before = scalar_writer->converted(computed, best.element, false);
     const TypedMask is_better{word(greatest ? Word::greater : Word::less, wide, before)};

@@ -36,14 +36,14 @@ void check_indices(const IndexPlace& place, std::size_t k, Strided index, const 
   check(place, k, index, x.rank == 0 ? 1 : x.shape[axis], x.dtype, {});
 }
 
-Scalar written(bool accumulate, const Type& x, const TypedMask& is_here, Scalar old, Scalar value) {
-  Scalar put = value;
-  if (accumulate) {
-    const DType computed = computed_dtype(x.dtype);
-    const auto wide = [&](Scalar s) { return scalar_writer->converted(computed, s, false); };
-    const Scalar sum = scalar_writer->word(scalar::Word::add, wide(old), wide(value), no_scalar);
-    put = scalar_writer->converted(x.dtype, sum, false);
-  }
+DType dtype_of_total(bool accumulate, DType dtype) {
+  if (!accumulate) return dtype;
+  return is_floating(dtype) ? DType::float64 : computed_dtype(dtype);
+}
+
+Scalar written(bool accumulate, DType total, const TypedMask& is_here, Scalar old, Scalar value) {
+  Scalar put = scalar_writer->converted(total, value, false);
+  if (accumulate) put = scalar_writer->word(scalar::Word::add, old, put, no_scalar);
   return scalar_writer->select(is_here.scalar, put, old);
 }
 
@@ -231,14 +231,15 @@ struct Scatter {
       if (where[d].is_lane && !(indices[d] == table[d])) return no_scalar;
       if (where[d].number >= indices[d].raw()) return x;
     }
-    Scalar value = x;
+    const DType total = dtype_of_total(accumulate, y.type(0).dtype);
+    Scalar value = scalar_writer->converted(total, x, false);
     for (std::int64_t k = 0; k < count; ++k) {
       where[at(axis)] = k;
       const Whole index = Whole::at(y.element_of(2, where)), size = y.size(0, static_cast<int>(axis));
       const TypedMask is_here = scalar::equal(named(y, place, index, size).value(), own.value());
-      value = written(accumulate, y.type(0), is_here, value, y.element_of(1, where));
+      value = written(accumulate, total, is_here, value, y.element_of(1, where));
     }
-    return value;
+    return scalar_writer->converted(y.type(0).dtype, value, false);
   }
   Scatter lifted() const { return {axis + 1, accumulate, place}; }
   static std::vector<Sample<Scatter>> samples() {

@@ -23,8 +23,10 @@ void check_indices(const IndexPlace& place, std::size_t k, Strided index, const 
 /// The same in an element rule: what the index names along an axis of this size.
 Coordinate named(ElementWriter& y, const IndexPlace& place, const Whole& index, const Whole& size);
 
-/// What stands at a place of x that held `old`, once `value` was put there, or added, if it is this place.
-Scalar written(bool accumulate, const Type& x, const TypedMask& is_here, Scalar old, Scalar value);
+/// In which type elements of `dtype` are added at places; else it is theirs.
+DType dtype_of_total(bool accumulate, DType dtype);
+/// What stands at a place that held `old`, of type `total`, once `value` was put there, or added, if it is this place.
+Scalar written(bool accumulate, DType total, const TypedMask& is_here, Scalar old, Scalar value);
 /// Elements of a table times indices: of more, the operation is better run.
 inline constexpr std::int64_t most_pairs_looked_at = 256;
 

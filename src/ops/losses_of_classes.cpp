@@ -67,7 +67,7 @@ struct CrossEntropy {
   template <class E>
   static Scalar element_in(ElementWriter& y) {
     constexpr std::int64_t most_classes = 64;
-    const std::int64_t count = y.type(0).shape.back().raw();
+    const std::int64_t count = y.known_size(0, y.type(0).rank() - 1);
     if (count == 0 || count > most_classes) return no_scalar;
     std::vector<Coordinate> where = y.coordinates(y.type(1).rank());
     const Whole target = Whole::at(scalar_writer->converted(DType::int64, y.element_of(1, where), false));

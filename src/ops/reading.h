@@ -34,10 +34,11 @@ struct Checked {
   static constexpr Effect effect = Effect::checks_values;
   static constexpr bool locally_constant = true;
   Check check;
+  std::int64_t vmaps = 0;  // axes of examples in front
 
   Types type(const Type&) const { return {}; }
-  void eval(Outputs, Inputs in) const { check.look(in[0], {}); }
-  Checked lifted() const { return *this; }
+  void eval(Outputs, Inputs in) const { check.look(in[0], Vmaps(static_cast<std::size_t>(vmaps), nullptr)); }
+  Checked lifted() const { return {check, vmaps + 1}; }
 };
 /// Looks at the elements of x for all running examples. While x, or a size that the check reads, is being recorded the
 /// check becomes part of the program, which looks each time it runs.

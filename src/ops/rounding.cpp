@@ -133,14 +133,22 @@ struct NonzeroDivisor {
   }
 };
 
-/// Throws ValueError if an integer would be divided by 0: `b` is the divisor. Looks at `b` alone.
+/// Whether there is no element for any example of the running vmaps.
+bool is_empty_for_all_examples(const char* op, const Tensor& x) {
+  if (type_of(x).shape.numel().hint() == 0) return true;
+  const ArrayRef elements = innermost ? elements_of_all_examples(op, x).elements : ArrayRef();
+  return elements && elements->numel() == 0;
+}
+
+/// Throws ValueError if an integer would be divided by 0: `b` is the divisor.
 void require_divisors(const char* op, const Tensor& a, const Tensor& b) {
   require_defined(op, a, 0);
   require_defined(op, b, 1);
   const ValueRef &divided = value_of(a), &divisor = value_of(b);
   if (category(divided->type.dtype) > 1 || category(divisor->type.dtype) > 1) return;
-  if (divisor->kind == ValueKind::array && !has_zero(static_cast<const Array&>(*divisor).strided())) return;
-  if (divided->type.shape.numel().hint() > 0) check_elements(op, b, NonzeroDivisor{op, divisor->type.shape});
+  const bool stays_what_it_is = divisor->kind == ValueKind::array && (is_number(*divisor) || !recorder_of_everything());
+  if (stays_what_it_is && !has_zero(static_cast<const Array&>(*divisor).strided())) return;
+  if (!is_empty_for_all_examples(op, a)) check_elements(op, b, NonzeroDivisor{op, divisor->type.shape});
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Tensors returned_cotangents(const Reverse& r, std::int64_t axis) {
 Scalar sorted_element(ElementWriter& y, std::int64_t axis, kernels::Order order, std::int64_t place) {
   using scalar::Word;
   constexpr std::int64_t most = 10;
-  const std::int64_t count = y.type(0).rank() == 0 ? 1 : y.type(0).shape[at(axis)].raw();
+  const std::int64_t count = y.type(0).rank() == 0 ? 1 : y.known_size(0, static_cast<int>(axis));
   if (count > most) return no_scalar;
   const DType computed = computed_dtype(y.type(0).dtype);
   const auto word = [](Word w, Scalar a, Scalar b = no_scalar) {

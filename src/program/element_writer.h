@@ -20,7 +20,7 @@ using Whole = Typed<std::int64_t>;
 struct Coordinate {
   std::int64_t number = 0;
   Scalar computed = no_scalar;  // no_scalar: it is the number
-  bool is_lane = false;         // it is both: the number of the lane that is being written
+  bool is_lane = false;         // `number` is that of the lane which is being written, so another one in another lane
 
   Coordinate(std::int64_t number) : number(number) {}
   Coordinate(const Whole& value) : computed(value.scalar()) {}
@@ -33,11 +33,13 @@ class ElementWriter : public ScalarWriter {
  public:
   virtual int result() const = 0;  ///< which one the element is of
   virtual int operands() const = 0;
-  /// Of operands. Sizes that are not known are large numbers.
+  /// Of operands. Sizes that are not known are made up: `known_size` tells which.
   virtual const Type& type(int operand) const = 0;
   virtual Coordinate coordinate(int axis) = 0;  ///< of the element in the result
   /// The element's number in the result, row by row: `first + of_lane * lane`. False: it is no such number.
   virtual bool number_by_lane(std::int64_t& first, std::int64_t& of_lane) = 0;
+  /// INT64_MAX where it may be another: a rule that goes through an axis gives up where there are too many.
+  virtual std::int64_t known_size(int operand, int axis) const = 0;
   virtual Whole lane() = 0;
   virtual Whole size(int operand, int axis) = 0;
   /// Requires: computed coordinates are in range, also where `require` says that something does not hold.

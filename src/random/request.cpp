@@ -62,14 +62,27 @@ struct ElementsInRange {
   std::string op, parameter;
   Range range;
 
+  template <class E>
+  static bool all_hold(const Bounds& bounds, const E* element, std::int64_t n) {
+    bool hold = true;
+    for (std::int64_t i = 0; i < n; ++i) hold &= bounds.hold(static_cast<double>(element[i]));
+    return hold;
+  }
+  /// False also where x has another type, or does not lie row by row.
+  static bool are_floats_in(const Bounds& bounds, const Strided& x) {
+    const Shape shape(x.shape, x.shape + x.rank);
+    if (!is_contiguous(shape, Strides(x.strides, x.strides + x.rank))) return false;
+    const std::int64_t n = shape.numel().raw();
+    if (x.dtype == DType::float32) return all_hold(bounds, static_cast<const float*>(x.data), n);
+    return x.dtype == DType::float64 && all_hold(bounds, static_cast<const double*>(x.data), n);
+  }
   void look(const Strided& x, const Vmaps& vmaps) const {
+    const Bounds bounds = bounds_of(range);
+    if (are_floats_in(bounds, x)) return;
     const ArrayRef elements = row_major_copy(x, DType::float64);
     const auto* element = static_cast<const double*>(elements->data);
-    const Bounds bounds = bounds_of(range);
     const std::int64_t n = elements->numel();
-    bool all_hold = true;
-    for (std::int64_t i = 0; i < n; ++i) all_hold &= bounds.hold(element[i]);
-    if (all_hold) return;
+    if (all_hold(bounds, element, n)) return;
     const std::int64_t i = std::find_if_not(element, element + n, [&](double e) { return bounds.hold(e); }) - element;
     raise<ValueError>(op + ": " + parameter + " is " + printed(element[i]) +
                       place_text(i, elements->type.shape, vmaps) + "; it must be " + text_of(range));

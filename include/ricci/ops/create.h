@@ -225,8 +225,8 @@ Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const Tensor& x);
 Tensor empty_like(const Tensor& x);
 Tensor full_like(const Tensor& x, const Tensor& value);
-/// The same with another dtype.
 Tensor full_like(const Tensor& x, const Tensor& value, DType dtype);
+/// The same with another dtype.
 inline Tensor zeros_like(const Tensor& x, DType dtype) { return zeros_like(x).to(dtype); }
 inline Tensor ones_like(const Tensor& x, DType dtype) { return ones_like(x).to(dtype); }
 inline Tensor empty_like(const Tensor& x, DType dtype) { return empty_like(x).to(dtype); }

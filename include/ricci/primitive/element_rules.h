@@ -63,6 +63,9 @@ Elements<Written> elements_of(const P& op, Checks& checks, const std::vector<Ele
 
 template <class P, class... X>
 constexpr std::size_t operands_of(Elements<Written> (P::*)(X...) const) {
+  static_assert(((std::is_same_v<X, const Elements<Written>&> || std::is_same_v<X, Checks&>) && ...),
+                "ricci: on_elements takes its operands as `const Elements<T>&`, and `Checks&` before them where it "
+                "throws for some values");
   return (0 + ... + std::is_same_v<X, const Elements<Written>&>);
 }
 

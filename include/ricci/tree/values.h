@@ -2,7 +2,9 @@
 // knowing their types. Not for users; control flow is written with it. Start with `values`.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -23,16 +25,29 @@ inline constexpr bool has_equality<std::vector<T, A>> = has_equality<T>;  // vec
 /// What can be done with a value of a C++ type that only its tree knows.
 struct ValueType {
   std::shared_ptr<const void> (*copy)(const void* value);
-  /// By ==, but a NaN equals any other, and 0. is not -0. Null where the type has no ==.
+  /// By ==, but among numbers, complex numbers and vectors of numbers a NaN equals any other, and 0. is not -0. Null
+  /// where the type has no ==.
   bool (*equal)(const void* left, const void* right);
   void (*assign)(void* to, const void* from);  ///< does nothing where the type cannot be assigned
 };
 
 template <class T>
-bool are_equal_values(const void* left, const void* right) {
-  const T &l = *static_cast<const T*>(left), &r = *static_cast<const T*>(right);
+bool are_equal(const T& l, const T& r) {
   if constexpr (std::floating_point<T>) return l == r ? std::signbit(l) == std::signbit(r) : l != l && r != r;
   else return static_cast<bool>(l == r);
+}
+template <class E>
+bool are_equal(const std::complex<E>& l, const std::complex<E>& r) {
+  return tree::are_equal(l.real(), r.real()) && tree::are_equal(l.imag(), r.imag());
+}
+template <class T, class A>
+bool are_equal(const std::vector<T, A>& l, const std::vector<T, A>& r) {
+  const auto equal = [](const T& a, const T& b) { return tree::are_equal(a, b); };
+  return std::equal(l.begin(), l.end(), r.begin(), r.end(), equal);
+}
+template <class T>
+bool are_equal_values(const void* left, const void* right) {
+  return tree::are_equal(*static_cast<const T*>(left), *static_cast<const T*>(right));
 }
 
 template <class T>
