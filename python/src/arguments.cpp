@@ -92,9 +92,9 @@ std::optional<std::int64_t> chunk_from(nb::handle o, const char* transform) {
   return size;
 }
 
-JacobianOptions jacobian_options(nb::handle chunk_size, nb::handle randomness) {
+JacobianOptions jacobian_options(nb::handle chunk_size, nb::handle randomness, const char* transform) {
   JacobianOptions options;
-  options.chunk_size = chunk_from(chunk_size, "jacobian");
+  options.chunk_size = chunk_from(chunk_size, transform);
   options.randomness = randomness_from(randomness);
   return options;
 }

@@ -41,7 +41,7 @@ Result result_of(nb::handle function, nb::handle arguments, nb::handle named, bo
 /// How errors call a result without Tensors.
 std::string described(nb::handle o);
 
-JacobianOptions jacobian_options(nb::handle chunk_size, nb::handle randomness);
+JacobianOptions jacobian_options(nb::handle chunk_size, nb::handle randomness, const char* transform);
 std::optional<std::int64_t> chunk_from(nb::handle o, const char* transform);
 
 /// Lets Python's collector see the objects that a class of ours holds in these members, so that cycles go:

@@ -416,7 +416,13 @@ void make_functions(nb::module_& m) {
   checkpoint.def("__call__", &PythonCheckpoint::operator());
   show_function(checkpoint);
   m.def(
-      "checkpoint", [](nb::object f) { return PythonCheckpoint{std::move(f)}; }, nb::arg("f"),
+      "checkpoint",
+      [](nb::object f) {
+        if (!PyCallable_Check(f.ptr()))
+          throw TypeError("checkpoint: a function is needed, not " + name_of_type(f.ptr()));
+        return PythonCheckpoint{std::move(f)};
+      },
+      nb::arg("f"),
       "f, of which reverse mode keeps the arguments alone and computes the rest again.");
   m.def("custom_root", custom_root, nb::arg("f"), nb::arg("initial"), nb::arg("solve"), nb::arg("tangent_solve"),
         "The root of f that solve(f, initial) returns, differentiated by the implicit function theorem; "

@@ -90,7 +90,7 @@ Jacobian jacobian(nb::object f, bool is_reverse, nb::handle argnums, bool has_au
           .is_reverse = is_reverse,
           .argnums = argnums_from(argnums, name),
           .has_aux = has_aux,
-          .options = jacobian_options(chunk_size, randomness),
+          .options = jacobian_options(chunk_size, randomness, name),
           .name = name,
           .where = place_here()};
 }

@@ -201,7 +201,8 @@ void make_programs(nb::module_& m) {
       nb::arg("func"), nb::kw_only(), nb::arg("check") = false,
       "The function, transforms included, made into a plan at its first call for a signature: the containers of the "
       "arguments, dtypes and ranks, values that are no Tensors, small sizes. Later calls run the plan, and no Python. "
-      "What the function captures besides Tensors stays what it was: pass it as an argument.");
+      "What the function captures besides Tensors stays what it was: pass it as an argument. A value that equals no "
+      "earlier one makes a plan; NumPy arrays are refused, for they may change: pass ricci.from_numpy(a).");
 }
 
 }  // namespace ricci::python

@@ -196,8 +196,12 @@ PyObject* numel(PyObject* x, PyObject*) noexcept {
   return guarded([&] { return wrap_size(tensor_of(x).shape().numel()); });
 }
 /// size(), all of them; size(dim), one.
-PyObject* size(PyObject* x, PyObject* const* args, Py_ssize_t count) noexcept {
+PyObject* size(PyObject* x, PyObject* const* args, Py_ssize_t count, PyObject* names) noexcept {
   return guarded([&] {
+    if (names && PyTuple_GET_SIZE(names) > 0) {
+      if (++count > 1 || PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "dim") != 0)
+        throw TypeError("size takes one axis, dim, or nothing");
+    }
     const Shape shape = tensor_of(x).shape();
     if (count == 0) return wrap_shape(shape);
     std::int64_t axis = 0;
@@ -332,7 +336,7 @@ PyMethodDef* tensor_methods() {
       {"tolist", to_list, METH_NOARGS, "The elements as Python numbers in nested lists."},
       {"dim", dim, METH_NOARGS, "The number of axes."},
       {"numel", numel, METH_NOARGS, "The number of elements."},
-      {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(size)), METH_FASTCALL,
+      {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(size)), METH_FASTCALL | METH_KEYWORDS,
        "size(): the shape; size(dim): the size along an axis."},
       {"stride", stride, METH_NOARGS, "The strides, in elements."},
       {"is_contiguous", is_contiguous, METH_NOARGS, "Whether the elements lie in row-major order."},

@@ -302,3 +302,11 @@ def test_a_seed_beyond_64_bits_is_refused():
         with pytest.raises(ValueError, match="64 bits"):
             rc.Key(seed)
     rc.Key(2**63 - 1)
+
+
+def test_size_takes_its_axis_by_name():
+    x = rc.ones(2, 3)
+    assert x.size(dim=1) == x.size(-1) == 3 and x.size() == (2, 3)
+    for call in (lambda: x.size(axis=1), lambda: x.size(0, dim=1), lambda: x.size(dim="a"), lambda: x.size(0, 1)):
+        with pytest.raises(TypeError, match="size takes"):
+            call()

@@ -449,5 +449,9 @@ def test_once_differentiable_stands_above_backward_too():
 
 
 def test_what_is_no_function_is_refused_at_once():
-    with pytest.raises(TypeError, match="trace: a function"):
-        rc.trace(3)
+    for name in ("trace", "checkpoint", "vmap", "grad", "jacrev", "compile"):
+        with pytest.raises(TypeError, match=f"{name}: a function is needed, not int"):
+            getattr(rc, name)(3)
+    for name in ("jacrev", "jacfwd", "hessian", "vmap"):
+        with pytest.raises(TypeError, match=f"{name}: chunk_size"):
+            getattr(rc, name)(cube, chunk_size="a")
