@@ -162,15 +162,21 @@ struct Flat {
 
   void add(nb::handle o, std::size_t axis) {
     if (PyList_Check(o.ptr()) || PyTuple_Check(o.ptr())) {
-      const auto count = static_cast<std::int64_t>(nb::len(o));
+      if (Py_EnterRecursiveCall(" in a list of numbers, which holds itself or is too deep") != 0)
+        throw nb::python_error();
+      const std::unique_ptr<void, void (*)(void*)> level(this, [](void*) { Py_LeaveRecursiveCall(); });
+      const Py_ssize_t count = PySequence_Fast_GET_SIZE(o.ptr());  // a class made from list may say another
       if (axis == shape.size()) {
         if (!integers.empty()) throw ValueError("tensor: a list stands beside a number; all must be as deep");
-        shape.push_back(count);
+        shape.push_back(static_cast<std::int64_t>(count));
       }
       if (shape[axis] != count)
         throw ValueError("tensor: lists side by side must be as long: one of " + std::to_string(count) +
                          " stands beside one of " + std::to_string(shape[axis].host()));
-      for (nb::handle item : nb::borrow<nb::object>(o)) add(item, axis + 1);
+      for (Py_ssize_t i = 0; i < count; ++i) {
+        if (PySequence_Fast_GET_SIZE(o.ptr()) != count) throw ValueError("tensor: a list was changed while being read");
+        add(nb::borrow(PySequence_Fast_GET_ITEM(o.ptr(), i)), axis + 1);
+      }
       return;
     }
     if (axis != shape.size()) throw ValueError("tensor: a number stands beside a list; all must be as deep");

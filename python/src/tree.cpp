@@ -551,9 +551,10 @@ class KeyCheck {
     if (PyDict_Check(dims.ptr())) return check_dict(dims, n);
     const bool is_list = PyTuple_Check(dims.ptr()) || PyList_Check(dims.ptr());
     const TypeInfo* const info = is_list || dims.is_none() ? nullptr : info_of(Py_TYPE(dims.ptr()));
-    if (is_list && nb::len(dims) == n.children) {
+    if (is_list && PySequence_Fast_GET_SIZE(dims.ptr()) == static_cast<Py_ssize_t>(n.children)) {
       ++at_;
-      for (nb::handle part : nb::borrow<nb::object>(dims)) check(part);
+      for (std::uint32_t i = 0; i < n.children; ++i)
+        check(nb::handle(PySequence_Fast_GET_ITEM(dims.ptr(), static_cast<Py_ssize_t>(i))));
     } else if (info && info->kind == TypeInfo::Kind::dataclass && info->fields.size() == n.children) {
       ++at_;
       for (PyObject* field : info->fields) check(dims.attr(nb::handle(field)));

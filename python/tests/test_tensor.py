@@ -310,3 +310,18 @@ def test_size_takes_its_axis_by_name():
     for call in (lambda: x.size(axis=1), lambda: x.size(0, dim=1), lambda: x.size(dim="a"), lambda: x.size(0, 1)):
         with pytest.raises(TypeError, match="size takes"):
             call()
+
+
+def test_lists_that_hold_themselves_or_lie_are_no_danger():
+    class Liar(list):
+        def __len__(self):
+            return 100000
+
+    loop, deep = [], []
+    loop.append(loop)
+    for _ in range(100000):
+        deep = [deep]
+    for bad in (loop, deep):
+        with pytest.raises(RecursionError):
+            rc.tensor(bad)
+    assert rc.tensor(Liar([1])).tolist() == [1] and rc.ones(3)[Liar([1])].tolist() == [1]
