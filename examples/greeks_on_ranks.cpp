@@ -5,9 +5,12 @@
 #include <ricci/ricci.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -81,7 +84,14 @@ int main(int argc, char** argv) {
   rc::mpi::Session session(argc, argv);
   Settings settings;
   CLI::App app{"Price and Greeks of an Asian call, the paths shared out to the ranks."};
-  app.add_option("--paths", settings.paths, "how many, a multiple of 1024")->capture_default_str();
+  app.add_option("--paths", settings.paths, "how many, a multiple of 1024")
+      ->capture_default_str()
+      ->check([&](const std::string& text) -> std::string {
+        const std::int64_t paths = std::strtoll(text.c_str(), nullptr, 10), block = settings.paths_in_block;
+        if (paths > 0 && paths % block == 0) return "";
+        const std::int64_t more = (std::max<std::int64_t>(paths, 1) + block - 1) / block * block;
+        return text + " is no multiple of " + std::to_string(block) + "; give " + std::to_string(more);
+      });
   app.add_option("--chunk", settings.chunk_size, "blocks of 1024 paths at a time")->capture_default_str();
   app.add_option("--seed", settings.seed, "same seed, same numbers")->capture_default_str();
   app.add_flag("--quick", settings.quick, "few paths: a test that the program runs");

@@ -6,8 +6,12 @@
 // shared one, `sum` a shared one of own ones; `mpi::vmap` and `sum_over` do both for you. Derivatives follow this
 // rule: the cotangent of a shared value is shared too.
 //
-// Every rank makes the same calls of this page, in the same order, with the same types. Where ranks differ, all of them
-// get an error that says which rank has what. Where one rank throws inside mpi::vmap or sum_over, all throw its text.
+// Every rank of a World makes the same calls between its ranks, in the same order, with the same types. Where ranks
+// differ, all of them get an error that says which rank has what. Where one rank throws inside mpi::vmap or sum_over,
+// all throw its text: in the same class if that is one of ricci's, else as rc::Error. Where a rank leaves main, the
+// calls of the others between all ranks throw; those between a part of the ranks that it belongs to end all ranks.
+// Nothing finds out that ranks wait for each other in two different worlds: rank 0 in a call between all ranks, rank 1
+// in one between a part of them. They wait for ever.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +24,7 @@
 #include <vector>
 
 #include "ricci/function/closure.h"
+#include "ricci/random.h"
 #include "ricci/transforms.h"
 #include "ricci/tree.h"
 
@@ -29,13 +34,15 @@ struct WorldState;
 
 struct SessionOptions {
   /// Compare what the ranks call, and with which types, before data moves: one message of 48 bytes to each other rank.
-  /// Without it, `sum`, `broadcast` and derivatives save that message, and ranks that differ there have no defined
-  /// result; they may wait for ever. The environment's RICCI_MPI_CHECK=off leaves it out too. The same on every rank.
+  /// Without it, `sum`, `broadcast` and derivatives save that message. Where one rank differs, throws or leaves while
+  /// another is in one of these, there is no defined result; ranks may wait for ever. `mpi::vmap` and `sum_over`
+  /// compare always. The environment's RICCI_MPI_CHECK=off leaves it out too. The same on every rank.
   bool checks = true;
 };
 
 /// MPI, from here to the end of main. An exception that leaves main on one rank prints its text and ends all ranks.
-/// Where another thread than this one calls MPI, only one may at a time. ValueError if there is a Session already.
+/// Where another thread than this one calls MPI, only one may at a time. ValueError if there is a Session already;
+/// NotImplementedError if MPI lets one thread alone call it.
 ///   int main(int argc, char** argv) { rc::mpi::Session session(argc, argv); … }
 class Session {
  public:
@@ -53,7 +60,7 @@ class Session {
 /// What this rank has sent to others through one World.
 struct Traffic {
   std::int64_t calls = 0;  ///< of MPI, each of which every rank makes together
-  std::int64_t bytes = 0;  ///< that left this rank, counted once for each rank that needs them
+  std::int64_t bytes = 0;  ///< of this rank's that others need, counted once for each of them
 };
 
 /// A group of ranks. Copies are one World.
@@ -104,7 +111,10 @@ using ricci::runs::Place;
 /// A function that computes with own values: what it is called with, and what becomes of what it throws.
 class OwnRun {
  public:
-  OwnRun(const char* name, const World& world, Place where) : name_(name), world_(world), where_(where) {}
+  OwnRun(const char* name, const World& world, Place where);
+  OwnRun(const OwnRun&) = delete;
+  /// After an error, the default generator is where it was before: ranks that got further have drawn more.
+  ~OwnRun();
   const char* name() const { return name_; }
   /// Leaves of shared values become own ones.
   void replicate(const tree::Walk& shared) const;
@@ -114,11 +124,17 @@ class OwnRun {
   void compute(const function::Closure& function, const tree::Walk& arguments, const tree::Walk& result) const;
   /// In a handler: all ranks of the world throw what this one has caught.
   [[noreturn]] void fail() const;
+  /// The leaves become their sums over the ranks, once all have come here.
+  void add_up(const tree::Walk& result) const;
 
  protected:
   const char* name_;
   World world_;
   Place where_;
+
+ private:
+  const Generator generator_before_;
+  const int exceptions_before_;
 };
 
 /// One call of mpi::vmap.
@@ -212,9 +228,9 @@ struct Vmapped {
 /// Unmapped arguments, and what f captures, are shared values. What f writes to its arguments stays in f. The default
 /// generator is kept together; one of your own must be drawn from on every rank, as often as on the others.
 /// All ranks call it together; the last blocks may be empty. Where a derivative by reverse mode is taken around it, or
-/// a program recorded, f is recorded. Throws what rc::vmap throws, on every rank. ValueError if the ranks' arguments,
-/// options, results or generators differ; TransformError in a function that mpi::vmap runs, or that only some
-/// examples of a vmap run.
+/// a program recorded, f is recorded. Throws what rc::vmap throws, on every rank, and leaves the default generator
+/// where it was. ValueError if the ranks' arguments, options, results or generators differ; TransformError in a
+/// function that mpi::vmap runs, or that only some examples of a vmap run.
 ///   Tensor prices = rc::mpi::vmap(price, {.in_dims = {rc::none, 0}}, world)(market, paths);
 template <class F>
 Vmapped<F> vmap(F f, VmapOptions options = {}, World world = World(), where_t where = where_t::current()) {
@@ -298,7 +314,9 @@ struct SummedOver {
     const runs::OwnRun run("mpi::sum_over", world, where);
     std::tuple<S, A...> arguments(shared, rows...);
     run.replicate(call::walk(std::get<0>(arguments)));
-    return sum(runs::call(run, world, runs::OwnValues::Of::ranks, f, arguments), world);
+    auto result = runs::call(run, world, runs::OwnValues::Of::ranks, f, arguments);
+    run.add_up(call::walk(result));
+    return result;
   }
 };
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "ricci/error.h"
 
@@ -55,9 +56,9 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-std::vector<Notice> exchange(WorldState& world, const Notice& mine) {
+std::vector<Notice> exchange(WorldState& world, const Notice& mine, const std::string& call) {
   std::vector<Notice> notices(static_cast<std::size_t>(world.size));
-  all_gather_bytes(world, &mine, sizeof mine, notices.data());
+  meet(world, &mine, sizeof mine, notices.data(), call);
   return notices;
 }
 
@@ -208,7 +209,7 @@ std::vector<Numbers> agree(WorldState& world, const std::string& call, const std
   const std::string text = call + "\n" + about;
   const Notice notice{
       .state = calls, .about = hash_of(text), .length = static_cast<std::int64_t>(text.size()), .numbers = mine};
-  const std::vector<Notice> notices = exchange(world, notice);
+  const std::vector<Notice> notices = exchange(world, notice, call);
   const auto has_failed = [](const Notice& n) { return n.state != calls; };
   if (std::any_of(notices.begin(), notices.end(), has_failed)) raise_failure(world, notices, text);
   const auto differs = [&](const Notice& n) { return n.about != notice.about || n.length != notice.length; };
@@ -225,7 +226,8 @@ std::vector<Numbers> agree(WorldState& world, const std::string& call, const std
 
 void fail(WorldState& world) {
   const Caught found = caught(world);
-  const std::vector<Notice> notices = exchange(world, {.state = found.state});
+  const std::string call = "a call that has failed here (" + found.text + ")";
+  const std::vector<Notice> notices = exchange(world, {.state = found.state}, call);
   raise_failure(world, notices, found.text);
 }
 
@@ -233,11 +235,13 @@ void leave(WorldState& world, bool by_exception) {
   std::optional<Deadline> deadline;
   if (by_exception) deadline.emplace(world);
   const std::string text = by_exception ? "an exception ended it" : "its main has ended";
+  std::vector<MPI_Request> sent = tell_that_this_rank_leaves(world);
   while (true) {
-    const std::vector<Notice> notices = exchange(world, {.state = has_left});
-    if (std::all_of(notices.begin(), notices.end(), [](const Notice& n) { return n.state == has_left; })) return;
+    const std::vector<Notice> notices = exchange(world, {.state = has_left}, "~Session");
+    if (std::all_of(notices.begin(), notices.end(), [](const Notice& n) { return n.state == has_left; })) break;
     all_gather_texts(world, text);
   }
+  hear_that_all_leave(world, std::move(sent));
 }
 
 }  // namespace ricci::mpi

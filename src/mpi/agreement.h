@@ -1,5 +1,5 @@
 // How ranks agree before data moves: each says what it calls and on what, or that it has failed, and all hear it. So a
-// rank that throws meets the others where they wait for it, and none waits for ever.
+// rank that throws meets the others where they wait for it in the same world.
 // Knows nothing of tensors. Start with `agree`.
 #pragma once
 
@@ -22,8 +22,9 @@ std::vector<Numbers> agree(WorldState& world, const std::string& call, const std
 /// In a handler: tells the other ranks what this one has caught; all throw. Throws on what they have all thrown.
 [[noreturn]] void fail(WorldState& world);
 
-/// Tells the others that this rank leaves the session, and waits until all do; what they call meanwhile is an error
-/// there. Where an exception ends this rank and the others do not come within 10 s, the process ends, and with it all.
-void leave(WorldState& world, bool by_exception);
+/// Tells the others that this rank leaves the session, and waits until all do. What they call meanwhile between all
+/// ranks is an error there; what they call between a part of the ranks ends all after some 10 s. Where an exception
+/// ends this rank and the others do not come within 10 s, the process ends, and with it all.
+void leave(WorldState& all, bool by_exception);
 
 }  // namespace ricci::mpi

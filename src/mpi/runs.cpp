@@ -1,5 +1,6 @@
 // The compiled side of ricci/mpi.h: trees of tensors across ranks, mpi::vmap, and functions of own values.
 #include <algorithm>
+#include <exception>
 #include <map>
 
 #include "mpi/agreement.h"
@@ -71,6 +72,13 @@ void begin_checked(const char* call, const World& world, const tree::Walk& leave
   if (checks_calls()) agree(*world.state(), call, tree::to_string(leaves) + more);
 }
 
+/// The leaves' sums, where the ranks have agreed on their types.
+void add_up_agreed(const tree::Walk& leaves, const World& world) {
+  const Agreed agreed;
+  by_dtype(leaves, [&](std::span<const Tensor> some) { return sums(some, world); });
+  own_if_inside(leaves, world);
+}
+
 void require_root(const char* call, const World& world, int root) {
   if (root < 0 || root >= world.size())
     throw ValueError(std::string(call) + ": the root is " + std::to_string(root) + "; it must be a rank, from 0 to " +
@@ -80,18 +88,12 @@ void require_root(const char* call, const World& world, int root) {
 std::string type_text(const Tensor& leaf, std::optional<std::int64_t> open_axis) {
   if (!leaf.defined()) return "undefined";
   const Type type = type_of(leaf);
-  std::string text = short_name(type.dtype);
-  text += '[';
+  std::string axes;
   for (std::int64_t axis = 0; axis < type.rank(); ++axis) {
-    if (axis > 0) text += ',';
-    text += axis == open_axis ? "rows" : to_string(Shape{type.shape[static_cast<std::size_t>(axis)]});
-    if (axis != open_axis) {
-      const std::size_t at = text.rfind('[');
-      text.erase(at, 1);
-      text.pop_back();
-    }
+    const std::string size = to_string(Shape{type.shape[static_cast<std::size_t>(axis)]});  // `[3]`
+    axes += (axis == 0 ? "" : ",") + (axis == open_axis ? "rows" : size.substr(1, size.size() - 2));
   }
-  return text + ']';
+  return std::string(short_name(type.dtype)) + "[" + axes + "]";
 }
 
 /// The tree, and its types, of which the ranks' rows may differ.
@@ -140,9 +142,7 @@ std::int64_t position_of(const Generator& generator) {
 
 void sum(const tree::Walk& leaves, const World& world) {
   begin_checked("mpi::sum", world, leaves);
-  const Agreed agreed;
-  by_dtype(leaves, [&](std::span<const Tensor> some) { return sums(some, world); });
-  own_if_inside(leaves, world);
+  add_up_agreed(leaves, world);
 }
 
 void replicate(const tree::Walk& leaves, const World& world) {
@@ -192,6 +192,17 @@ void scatter_rows(const tree::Walk& leaves, const World& world, int root) {
 
 // ── functions of own values ──
 
+OwnRun::OwnRun(const char* name, const World& world, Place where)
+    : name_(name),
+      world_(world),
+      where_(where),
+      generator_before_(default_generator()),
+      exceptions_before_(std::uncaught_exceptions()) {}
+
+OwnRun::~OwnRun() {
+  if (std::uncaught_exceptions() > exceptions_before_) default_generator() = generator_before_;
+}
+
 void OwnRun::replicate(const tree::Walk& shared) const { runs::replicate(shared, world_); }
 
 /// Inside own values of these ranks, what the function captures is one already.
@@ -215,6 +226,12 @@ void OwnRun::compute(const function::Closure& function, const tree::Walk& argume
 }
 
 void OwnRun::fail() const { mpi::fail(*world_.state()); }
+
+/// Compares without checks too: another rank may tell here that its function has thrown.
+void OwnRun::add_up(const tree::Walk& result) const {
+  begin(name_, world_, tree::to_string(result));
+  add_up_agreed(result, world_);
+}
 
 // ── mpi::vmap ──
 

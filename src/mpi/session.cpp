@@ -23,23 +23,15 @@ struct Running {
 Running* session = nullptr;  // one for the process, as MPI is
 
 /// An exception that nobody catches: its text, and the end of all ranks.
-[[noreturn]] void end_all_ranks() {
+[[noreturn]] void end_by_exception() {
   std::string text = "terminated";
   try {
     if (std::current_exception()) throw;
   } catch (const std::exception& e) { text = e.what(); } catch (...) {
     text = "an exception that is no std::exception";
   }
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::fprintf(stderr, "rc::mpi: rank %d of %d ends all ranks: %s\n", rank, size, text.c_str());
-  std::fflush(stderr);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
+  end_all_ranks(text);
 }
-
-World world_of(MPI_Comm comm) { return World(std::make_shared<WorldState>(comm)); }
 
 bool environment_checks() {
   const char* word = std::getenv("RICCI_MPI_CHECK");
@@ -63,14 +55,19 @@ Session::Session(int* argc, char*** argv, SessionOptions options) {
   MPI_Finalized(&is_over);
   if (is_over) throw ValueError("mpi::Session: MPI has ended in this process, and begins only once; keep one Session");
   if (!is_initialised) must(MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
+  else must(MPI_Query_thread(&level), "MPI_Query_thread");
+  if (level < MPI_THREAD_SERIALIZED)
+    throw NotImplementedError(
+        "mpi::Session: this MPI lets one thread alone call it, and Ricci's may be another; start it with "
+        "MPI_Init_thread and MPI_THREAD_SERIALIZED, or use an MPI that grants that");
   MPI_Comm all;
   must(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
-  state_ = new State{{.world = world_of(all),
+  state_ = new State{{.world = World(std::make_shared<WorldState>(all)),
                       .checks = options.checks && environment_checks(),
                       .initialised_here = !is_initialised,
                       .exceptions = std::uncaught_exceptions()}};
   session = state_.get();
-  session->before = std::set_terminate(end_all_ranks);
+  session->before = std::set_terminate(end_by_exception);
 }
 
 Session::~Session() {
@@ -103,9 +100,15 @@ World World::split(int color) const {
     if (colors[r][0] < 0)
       throw ValueError("mpi::World::split: rank " + std::to_string(r) + " gives the color " +
                        std::to_string(colors[r][0]) + "; it must be at least 0");
+  const std::shared_ptr<WorldState> all = state_->all ? state_->all : state_;
+  all->has_parts = true;
   MPI_Comm part;
   must(MPI_Comm_split(state_->comm, color, state_->rank, &part), "MPI_Comm_split");
-  return world_of(part);
+  std::vector<int> members;
+  for (int r = 0; r < size(); ++r)
+    if (colors[static_cast<std::size_t>(r)][0] == color)
+      members.push_back(state_->all ? state_->members[static_cast<std::size_t>(r)] : r);
+  return World(std::make_shared<WorldState>(part, all, std::move(members)));
 }
 
 void World::barrier() const { agree(*state_, "mpi::World::barrier", ""); }

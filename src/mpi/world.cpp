@@ -2,8 +2,13 @@
 #include "mpi/world.h"
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
+#include <cstdio>
+#include <cstdlib>
 #include <numeric>
+#include <optional>
+#include <thread>
 
 #include "ricci/error.h"
 
@@ -31,12 +36,12 @@ struct Layout {
   std::int64_t all = 0;
   explicit Layout(std::span<const std::int64_t> rows) {
     for (std::int64_t count : rows) {
-      if (count > INT_MAX || all > INT_MAX)
-        throw NotImplementedError("mpi: " + std::to_string(count) + " rows are too many for one message; gather parts");
       counts.push_back(static_cast<int>(count));
       begins.push_back(static_cast<int>(all));
       all += count;
     }
+    if (all > INT_MAX)
+      throw NotImplementedError("mpi: " + std::to_string(all) + " rows are too many for one message; gather parts");
   }
 };
 
@@ -52,7 +57,18 @@ void must(int code, const char* call) {
   throw Error(std::string("mpi: ") + call + " has failed: " + std::string(text, static_cast<std::size_t>(length)));
 }
 
-WorldState::WorldState(MPI_Comm own) : comm(own) {
+void end_all_ranks(const std::string& why) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::fprintf(stderr, "rc::mpi: rank %d of %d ends all ranks: %s\n", rank, size, why.c_str());
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+
+WorldState::WorldState(MPI_Comm own, std::shared_ptr<WorldState> of_all, std::vector<int> ranks)
+    : comm(own), all(std::move(of_all)), members(std::move(ranks)) {
   must(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   must(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   must(MPI_Comm_size(comm, &size), "MPI_Comm_size");
@@ -70,6 +86,76 @@ void all_gather_bytes(WorldState& world, const void* mine, std::size_t bytes, vo
        "MPI_Allgather");
   ++world.traffic.calls;
   world.traffic.bytes += static_cast<std::int64_t>(bytes) * (world.size - 1);
+}
+
+namespace {
+
+constexpr int departure = 1;  // the tag of its message, which is empty
+
+void hear_departures(WorldState& all) {
+  int is_there = 0;
+  while (true) {
+    MPI_Status status;
+    must(MPI_Iprobe(MPI_ANY_SOURCE, departure, all.comm, &is_there, &status), "MPI_Iprobe");
+    if (!is_there) return;
+    must(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, departure, all.comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    all.have_left.insert(status.MPI_SOURCE);
+  }
+}
+
+/// A member of this part that has left, as far as this rank has heard.
+std::optional<int> missing_member(WorldState& part) {
+  hear_departures(*part.all);
+  for (const int member : part.members)
+    if (part.all->have_left.contains(member)) return member;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void meet(WorldState& world, const void* mine, std::size_t bytes, void* all, const std::string& call) {
+  if (!world.all) return all_gather_bytes(world, mine, bytes, all);
+  require_session();
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds patience(1000), between_looks(100);
+  // Who has left after this call has sent its bytes, so that they come within that time.
+  constexpr auto time_of_a_message = std::chrono::seconds(10);
+  MPI_Request request;
+  must(MPI_Iallgather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, world.comm,
+                      &request),
+       "MPI_Iallgather");
+  auto next_look = Clock::now() + patience;
+  std::optional<Clock::time_point> heard;
+  for (int is_done = 0;;) {
+    must(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (is_done) break;
+    std::this_thread::yield();
+    if (Clock::now() < next_look) continue;
+    next_look = Clock::now() + between_looks;
+    const std::optional<int> missing = missing_member(world);
+    if (!missing) continue;
+    if (!heard) heard = Clock::now();
+    if (Clock::now() - *heard > time_of_a_message)
+      end_all_ranks("it waits in " + call + ", between " + std::to_string(world.size) + " ranks, for rank " +
+                    std::to_string(*missing) + ", which has left its rc::mpi::Session");
+  }
+  ++world.traffic.calls;
+  world.traffic.bytes += static_cast<std::int64_t>(bytes) * (world.size - 1);
+}
+
+std::vector<MPI_Request> tell_that_this_rank_leaves(WorldState& all) {
+  std::vector<MPI_Request> sent;
+  if (!all.has_parts) return sent;
+  for (int r = 0; r < all.size; ++r)
+    if (r != all.rank)
+      must(MPI_Isend(nullptr, 0, MPI_BYTE, r, departure, all.comm, &sent.emplace_back()), "MPI_Isend");
+  return sent;
+}
+
+void hear_that_all_leave(WorldState& all, std::vector<MPI_Request> sent) {
+  if (!all.has_parts) return;
+  while (std::ssize(all.have_left) < all.size - 1) hear_departures(all);
+  must(MPI_Waitall(static_cast<int>(sent.size()), sent.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
 std::vector<std::string> all_gather_texts(WorldState& world, const std::string& mine) {

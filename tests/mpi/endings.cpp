@@ -23,6 +23,16 @@ int run(const std::string& how) {
     if (is_last_but_one) return 0;
     rc::mpi::sum(rc::ones({3}), world);
   }
+  if (how == "left_a_part" || how == "parts") {
+    const rc::mpi::World part = world.split(world.rank() / 2);  // ranks 0 and 1
+    if (how == "parts") {
+      part.barrier();
+      if (world.rank() == 0) std::puts("all ranks have ended");
+      return 0;
+    }
+    if (is_last_but_one) return 0;
+    part.barrier();
+  }
   world.barrier();
   std::puts("reached the end");
   return 0;

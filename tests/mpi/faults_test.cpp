@@ -170,6 +170,33 @@ TEST_F(MpiFaults, RefuseGeneratorsThatDiffer) {
   expect_has(text, "default generator of seed 7 at position 0");
 }
 
+TEST_F(MpiFaults, LeaveTheDefaultGeneratorWhereItWas) {
+  const auto f = [&](Tensor x) {
+    if (is_last()) throw rc::ValueError("no such path");
+    return x + rc::rand({});
+  };
+  const auto in_sum = [&](Tensor w, Tensor x) { return (w + f(x)).sum(); };
+  rc::manual_seed(4);
+  const Tensor expected = rc::rand({2});
+  rc::manual_seed(4);
+  const auto mapped = rc::mpi::vmap(f, {.randomness = rc::Randomness::different});
+  expect_has(text_of<rc::ValueError>([&] { mapped(rc::ones({5})); }), "no such path");
+  expect_has(text_of<rc::ValueError>([&] { rc::mpi::sum_over(in_sum)(rc::ones({2}), rc::ones({2})); }), "no such path");
+  expect_equal(rc::rand({2}), expected);
+  const auto draws = [](Tensor x) { return x + rc::rand({}); };
+  EXPECT_EQ(rc::mpi::vmap(draws, {.randomness = rc::Randomness::different})(rc::ones({5})).size(0), 5);
+}
+
+TEST_F(MpiFaults, InSumOverAreThoseOfAllWithoutChecksToo) {
+  // What rank r gives has the size of what a rank tells that fails.
+  const auto f = [&](Tensor w) {
+    if (is_last()) throw rc::IndexError("no such material");
+    return w;
+  };
+  const auto run = [&] { rc::mpi::sum_over(f)(rc::ones({12}, rc::float32)); };
+  expect_has(text_of<rc::IndexError>(run), "no such material");
+}
+
 TEST_F(MpiFaults, RefuseWhatHasNoRowsOrCannotBeAddedUp) {
   expect_has(text_of<rc::ValueError>([] { rc::mpi::all_gather(rc::tensor(1.)); }), "unsqueeze(0)");
   expect_has(text_of<rc::ValueError>([] { rc::mpi::all_gather(std::pair{rc::ones({2}), rc::ones({3})}); }),
