@@ -464,6 +464,18 @@ TEST(CompiledFunction, RunsInLoopsBranchesCheckpointsAndCustomFunctions) {
   expect_close(rc::grad([&](const Tensor& t) { return custom(t).sum(); })(x), step(x), 1e-12);
 }
 
+// The check reads the cotangent, so it is no part of the forward half.
+TEST(CompiledFunction, ChecksWhatABackwardRuleChecksOnTheWayBack) {
+  const auto doubled = rc::custom_vjp(
+      [](const Tensor& x) { return x * 2; }, [](const Tensor& x) { return std::pair{x * 2, 0}; },
+      [](int, const Tensor& ct) { return ct * (rc::tensor(7) % ct.to(rc::int64)).to(ct.dtype()); });
+  const auto fast = rc::compile([doubled](const Tensor& x) { return doubled(x).sum(); });
+  const Tensor x = rc::ones({3});
+  expect_equal(rc::grad([&](const Tensor& t) { return fast(t) * 3; })(x), rc::full({3}, 3.f));
+  EXPECT_THROW(rc::grad([&](const Tensor& t) { return fast(t) * 0; })(x), rc::ValueError);
+  expect_equal(fast(x), rc::tensor(6.f));
+}
+
 TEST(CompiledFunction, MayBeCalledBySeveralThreads) {
   const auto fast = rc::compile(energy);
   std::vector<float> found(4);
