@@ -189,10 +189,21 @@ class Grouping {
       : program_(program), body_(program.body()), options_(options) {
     choose_lanes();
     give_levels();
-    move_to_readers();
   }
 
+  /// What moves to its reader may keep the reader's group from having a kernel: then nothing moves.
   Program result() {
+    const std::vector<int> levels = level_;
+    move_to_readers();
+    bool all_have_kernels = true;
+    Program moved = put_together(all_have_kernels);
+    if (all_have_kernels || levels == level_) return moved;
+    level_ = levels;
+    return put_together(all_have_kernels);
+  }
+
+ private:
+  Program put_together(bool& all_have_kernels) const {
     auto to = std::make_unique<ProgramBody>(body_);
     to->equations.clear();
     for (int level = 0; level <= last_level_; ++level) {
@@ -200,8 +211,10 @@ class Grouping {
       for (std::size_t i = 0; i < body_.equations.size(); ++i)
         if (level_[i] == level) (apart_[i] ? others : grouped).push_back(i);
       std::optional<Equation> lanes;
-      if (std::ranges::count_if(grouped, [&](std::size_t i) { return computes(body_.equations[i]); }) >= 2)
+      if (std::ranges::count_if(grouped, [&](std::size_t i) { return computes(body_.equations[i]); }) >= 2) {
         lanes = as_one(grouped);
+        all_have_kernels = all_have_kernels && lanes;
+      }
       if (lanes) to->equations.push_back(std::move(*lanes));
       else
         for (const std::size_t i : grouped) to->equations.push_back(body_.equations[i]);
@@ -210,7 +223,6 @@ class Grouping {
     return Program(Shared<const ProgramBody>(to.release()));
   }
 
- private:
   /// Of several open sizes, the one along which most equations are independent.
   void choose_lanes() {
     const std::vector<std::string> names = LaneSizes(body_, 3, options_).unknown();
