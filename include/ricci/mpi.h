@@ -224,7 +224,8 @@ struct Vmapped {
 };
 
 /// rc::vmap, whose examples are shared out to the ranks: each runs one contiguous block of them. The draws of example i
-/// are those of example i in one process, so the results are the same bits for any number of ranks and any chunk_size.
+/// are those of example i in one process, so the results are the same bits for any number of ranks and any chunk_size,
+/// but for products with a shared matrix and solvers, which choose their way by the number of examples.
 /// Unmapped arguments, and what f captures, are shared values. What f writes to its arguments stays in f. The default
 /// generator is kept together; one of your own must be drawn from on every rank, as often as on the others.
 /// All ranks call it together; the last blocks may be empty. Where a derivative by reverse mode is taken around it, or
