@@ -34,6 +34,21 @@ if(builds_mpi)
   endif()
   set(builds_mpi ${MPI_CXX_FOUND})
 endif()
+
+# Where the program includes ricci/mpi.h: sets `mpi` to what it links with, and `lacks_mpi` if that is not built.
+function(ricci_look_for_mpi program)
+  file(STRINGS ${program} includes_mpi REGEX "^#include <ricci/mpi.h>")
+  set(mpi)
+  set(lacks_mpi OFF)
+  if(includes_mpi AND builds_mpi)
+    set(mpi Ricci::mpi)
+  elseif(includes_mpi)
+    set(lacks_mpi ON)
+  endif()
+  set(mpi ${mpi} PARENT_SCOPE)
+  set(lacks_mpi ${lacks_mpi} PARENT_SCOPE)
+endfunction()
+
 if(builds_mpi)  # how tests start ranks: Open MPI wants to be told of root, and of more ranks than processors
   set(RICCI_MPIRUN ${MPIEXEC_EXECUTABLE})
   if(MPI_CXX_LIBRARY_VERSION_STRING MATCHES "Open MPI" OR MPI_CXX_INCLUDE_DIRS MATCHES openmpi)

@@ -2,16 +2,17 @@
 // them. A part of its own: find_package(Ricci COMPONENTS mpi), Ricci::mpi; ricci.h does not include it.
 //
 // Two kinds of value meet here. A **shared** value is the same on every rank: parameters, a seed, a total. An **own**
-// value is what each rank has for itself: its rows, and what it computes of them. `replicated` makes an own value of a
-// shared one, `sum` a shared one of own ones; `mpi::vmap` and `sum_over` do both for you. Derivatives follow this
+// value differs between ranks: a rank's rows, and results computed from these rows. `replicated` makes an own value of
+// a shared one, `sum` a shared one of own ones; `mpi::vmap` and `sum_over` do both for you. Derivatives follow this
 // rule: the cotangent of a shared value is shared too.
 //
 // Every rank of a World makes the same calls between its ranks, in the same order, with the same types. Where ranks
 // differ, all of them get an error that says which rank has what. Where one rank throws inside mpi::vmap or sum_over,
 // all throw its text: in the same class if that is one of ricci's, else as rc::Error. Where a rank leaves main, the
 // calls of the others between all ranks throw; those between a part of the ranks that it belongs to end all ranks.
-// Nothing finds out that ranks wait for each other in two different worlds: rank 0 in a call between all ranks, rank 1
-// in one between a part of them. They wait for ever.
+// Two mistakes hang. Ranks wait for each other in two different worlds: rank 0 in a call between all ranks, rank 1 in
+// one between a part of them. One rank takes a derivative by reverse mode around an mpi::vmap, another calls the
+// mpi::vmap plainly.
 #pragma once
 
 #include <cstdint>
@@ -108,7 +109,8 @@ namespace runs {
 
 using ricci::runs::Place;
 
-/// A function that computes with own values: what it is called with, and what becomes of what it throws.
+/// One call of a function that computes with own values: its arguments, and the exception that it throws, which reaches
+/// all ranks.
 class OwnRun {
  public:
   OwnRun(const char* name, const World& world, Place where);

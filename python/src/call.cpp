@@ -368,24 +368,16 @@ GeneratorOption Call::generator(std::size_t i) const {
   if (!generator) refuse(i, "a Generator");
   return *generator;
 }
-TensorOptions Call::tensor_options(std::size_t first) const {
-  TensorOptions options;
+template <class Options>
+Options Call::dtype_and_generator(std::size_t first) const {
+  Options options;
   if (given_[first]) options.dtype = dtype(first);
   options.generator = generator(first + 1);
   return options;
 }
-LikeOptions Call::like_options(std::size_t first) const {
-  LikeOptions options;
-  if (given_[first]) options.dtype = dtype(first);
-  options.generator = generator(first + 1);
-  return options;
-}
-IntegerOptions Call::integer_options(std::size_t first) const {
-  IntegerOptions options;
-  if (given_[first]) options.dtype = dtype(first);
-  options.generator = generator(first + 1);
-  return options;
-}
+TensorOptions Call::tensor_options(std::size_t first) const { return dtype_and_generator<TensorOptions>(first); }
+LikeOptions Call::like_options(std::size_t first) const { return dtype_and_generator<LikeOptions>(first); }
+IntegerOptions Call::integer_options(std::size_t first) const { return dtype_and_generator<IntegerOptions>(first); }
 RandomOptions Call::random_options(std::size_t first) const {
   const GeneratorOption option = generator(first);
   return {option.generator ? *option.generator : default_generator()};

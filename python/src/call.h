@@ -127,6 +127,8 @@ class Call {
   void back();
 
  private:
+  template <class Options>
+  Options dtype_and_generator(std::size_t first) const;
   [[noreturn]] void refuse(std::size_t i, const char* wanted) const;
   GeneratorOption generator(std::size_t i) const;
 

@@ -7,8 +7,8 @@
 
 namespace ricci::python {
 
-/// The scopes that are open on a thread. One that is left before another that was entered after it, as two suspended
-/// generators do, ends together with that one.
+/// The scopes that are open on a thread. Scopes may be left in any order: where A was entered before B and is left
+/// first, as two suspended generators do, A ends together with B.
 template <class Guard>
 class Scopes {
  public:

@@ -173,12 +173,13 @@ struct CallRun::State {
   }
   bool serves(const Recording& known, const tree::Values& now) {
     if (!is_alike(known, now) || !known.has_shape_of(signature)) return false;
-    const auto is_symbol = [](Size size) { return size.is_symbol(); };
-    const bool are_numbers = std::ranges::none_of(signature.sizes, is_symbol);
     sizes = known.fixed_sizes;
-    if (!sizes && are_numbers && known.last_sizes && std::ranges::equal(known.last_sizes->inputs(), signature.sizes))
-      sizes = known.last_sizes;
     if (sizes) return true;
+    const bool are_numbers = std::ranges::none_of(signature.sizes, &Size::is_symbol);
+    if (are_numbers && known.last_sizes && std::ranges::equal(known.last_sizes->inputs(), signature.sizes)) {
+      sizes = known.last_sizes;
+      return true;
+    }
     sizes = signature.sizes_of_call(known.table);
     const bool holds = known.table->serves(sizes->inputs());
     if (holds && are_numbers) known.last_sizes = sizes;

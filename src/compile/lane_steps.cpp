@@ -10,6 +10,7 @@
 #include "compile/costs.h"
 #include "compile/lane_kernel.h"
 #include "kernels/elementwise.h"
+#include "kernels/strided.h"
 #include "primitive/interpreter.h"
 #include "program/element_writer.h"
 #include "ricci/primitive/scratch.h"
@@ -85,21 +86,6 @@ struct GroupParameter {
   bool operator==(const GroupParameter& other) const { return group == other.group && sizes == other.sizes; }
 };
 
-bool is_contiguous(const Strided& x) {
-  std::int64_t size = 1;
-  for (int i = x.rank - 1; i >= 0; --i) {
-    if (x.shape[i] != 1 && x.strides[i] != size) return false;
-    size *= x.shape[i];
-  }
-  return true;
-}
-
-std::int64_t count_of(const Strided& x) {
-  std::int64_t count = 1;
-  for (int i = 0; i < x.rank; ++i) count *= x.shape[i];
-  return count;
-}
-
 /// A group of equations, run by its kernel.
 struct LaneStep {
   using kind = Explicit;
@@ -112,7 +98,7 @@ struct LaneStep {
     return group.types(group.lanes([&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; }));
   }
   void eval(Outputs out, Inputs in) const {
-    if (std::ranges::all_of(in, is_contiguous)) run(out, in, in);
+    if (std::ranges::all_of(in, kernels::is_contiguous)) run(out, in, in);
     else run_copies(out, in);
   }
   /// Elementary functions are taken apart.
@@ -142,8 +128,8 @@ struct LaneStep {
     std::vector<Strides> strides;
     strides.reserve(in.size());
     for (Strided& x : inputs) {
-      if (is_contiguous(x)) continue;
-      const auto bytes = count_of(x) * static_cast<std::int64_t>(element_size(x.dtype));
+      if (kernels::is_contiguous(x)) continue;
+      const auto bytes = kernels::element_count(x) * static_cast<std::int64_t>(element_size(x.dtype));
       copies.push_back(std::make_unique<kernels::Scratch<std::byte>>(bytes));
       strides.push_back(contiguous_strides(Shape(x.shape, x.shape + x.rank)));
       const Strided copy{copies.back()->data(), x.dtype, x.rank, x.shape, strides.back().data()};
@@ -426,7 +412,7 @@ bool OneKernel::run(std::span<const Tensor> inputs, Tensors& results) const {
     const Value& value = *value_of(inputs[at(i)]);
     if (value.kind != ValueKind::array) return false;
     in.push_back(static_cast<const Array&>(value).strided());
-    if (!is_contiguous(in.back())) return false;
+    if (!kernels::is_contiguous(in.back())) return false;
   }
   const std::int64_t lanes = group_->lanes([&](int operand, int axis) { return in[at(operand)].shape[axis]; });
   if (lanes == 0) return false;

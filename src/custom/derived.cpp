@@ -162,23 +162,6 @@ ProgramBody first_half(const Recording& r) {
   return half;
 }
 
-/// The equations of the first half, and those of the second that only say where streams end: what the second does
-/// besides, such as a check of values, waits for cotangents.
-std::vector<Equation> forward_half(const Recording& r) {
-  std::vector<bool> needed(r.body.types.size());
-  const auto is_needed = [&](Variable v) { return needed[static_cast<std::size_t>(v)]; };
-  for (const Variable v : r.ended_streams) needed[static_cast<std::size_t>(v)] = true;
-  std::vector<Equation> half;  // the last first
-  for (std::size_t i = r.body.equations.size(); i-- > 0;) {
-    const Equation& e = r.body.equations[i];
-    if (i >= r.forward_equations && std::ranges::none_of(e.outputs, is_needed)) continue;
-    half.push_back(e);
-    for (const Variable v : e.inputs) needed[static_cast<std::size_t>(v)] = true;
-  }
-  std::ranges::reverse(half);
-  return half;
-}
-
 /// The parameters' text, without that of programs among them: a loop keeps the rows that its way back reads, and where
 /// cotangents are missing, those are fewer.
 std::string text_of_parameters(const Equation& e) {
@@ -227,6 +210,22 @@ class Variables {
  private:
   std::vector<bool> has_;
 };
+
+/// The equations of the second half that say where streams end. What else it does, such as a check of values, waits for
+/// cotangents.
+std::vector<Equation> ends_of_streams(const Recording& r) {
+  Variables needed(r.body);
+  needed.add_all(r.ended_streams);
+  std::vector<Equation> ends;  // the last first
+  for (std::size_t i = r.body.equations.size(); i-- > r.forward_equations;) {
+    const Equation& e = r.body.equations[i];
+    if (std::ranges::none_of(e.outputs, [&](Variable v) { return needed.has(v); })) continue;
+    ends.push_back(e);
+    needed.add_all(e.inputs);
+  }
+  std::ranges::reverse(ends);
+  return ends;
+}
 
 /// Whether it costs less to compute the equation again than to keep its result. A number must be computed again: what
 /// is kept gets a dtype.
@@ -277,7 +276,8 @@ Split::Split(Program f, const Flags& active, const Flags& at_hand, Runs runs)
   active_outputs_ = r.active_outputs;
   first_half_ = first_half(r);
   ProgramBody body = r.body;
-  body.equations = forward_half(r);
+  body.equations = first_half_.equations;
+  std::ranges::copy(ends_of_streams(r), std::back_inserter(body.equations));
   body.inputs = r.inputs;
   body.inputs.insert(body.inputs.end(), r.streams.begin(), r.streams.end());
   for (const auto& more : {r.outputs, kept_, r.ended_streams})

@@ -8,26 +8,11 @@
 #include "kernels/convolution_geometry.h"
 #include "kernels/convolution_onednn.h"
 #include "kernels/convolution_unfold.h"
+#include "kernels/strided.h"
 #include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {
-
-[[maybe_unused]] bool is_contiguous(const Strided& x) {
-  std::int64_t step = 1;
-  for (int i = x.rank - 1; i >= 0; --i) {
-    if (x.shape[i] == 0) return true;
-    if (x.shape[i] != 1 && x.strides[i] != step) return false;
-    step *= x.shape[i];
-  }
-  return true;
-}
-
-std::int64_t element_count(const Strided& x) {
-  std::int64_t count = 1;
-  for (int i = 0; i < x.rank; ++i) count *= x.shape[i];
-  return count;
-}
 
 /// The spatial part of x, which axes it lacks leads with `fill`.
 template <class Sizes>

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels/elementwise.h"
+#include "kernels/strided.h"
 #include "mpi/agreement.h"
 #include "primitive/interpreter.h"
 #include "ricci/primitive.h"
@@ -47,12 +48,9 @@ class Dense {
   ArrayRef copy_;
 };
 
-std::int64_t numel(const Strided& x) {
-  std::int64_t count = 1;
-  for (int i = 0; i < x.rank; ++i) count *= x.shape[i];
-  return count;
+std::int64_t bytes_of(const Strided& x) {
+  return kernels::element_count(x) * static_cast<std::int64_t>(element_size(x.dtype));
 }
-std::int64_t bytes_of(const Strided& x) { return numel(x) * static_cast<std::int64_t>(element_size(x.dtype)); }
 std::int64_t row_bytes(const Strided& x) {
   std::int64_t bytes = static_cast<std::int64_t>(element_size(x.dtype));
   for (int i = 1; i < x.rank; ++i) bytes *= x.shape[i];
@@ -143,7 +141,7 @@ struct Sum {
     WorldState& world = *ranks.state;
     before_sending("mpi::sum", world, in, false);
     std::int64_t elements = 0;
-    for (const Strided& x : in) elements += numel(x);
+    for (const Strided& x : in) elements += kernels::element_count(x);
     if (elements == 0) return;
     const DType dtype = in[0].dtype;
     if (in.size() == 1) return sum_over_ranks(world, Dense(in[0]).data, out[0].data, dtype, elements);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/index.h"
+#include "kernels/strided.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
 #include "ricci/primitive/elementwise.h"
@@ -102,9 +103,8 @@ struct Fmod {
 
 /// One pass, as wide as the processor: the division that follows costs fifty times as much.
 bool has_zero(const Strided& x) {
-  const Shape shape(x.shape, x.shape + x.rank);
-  const std::int64_t n = shape.numel().raw();
-  if (!is_contiguous(shape, Strides(x.strides, x.strides + x.rank))) return kernels::count_nonzero(x) != n;
+  const std::int64_t n = kernels::element_count(x);
+  if (!kernels::is_contiguous(x)) return kernels::count_nonzero(x) != n;
   const auto any_zero = [n]<class T>(const T* element) {
     T zeros = 0;
     for (std::int64_t i = 0; i < n; ++i) zeros |= static_cast<T>(element[i] == 0);
@@ -148,6 +148,8 @@ void require_divisors(const char* op, const Tensor& a, const Tensor& b) {
   if (category(divided->type.dtype) > 1 || category(divisor->type.dtype) > 1) return;
   const bool stays_what_it_is = divisor->kind == ValueKind::array && (is_number(*divisor) || !recorder_of_everything());
   if (stays_what_it_is && !has_zero(static_cast<const Array&>(*divisor).strided())) return;
+  const ArrayRef seen = elements_of_all_examples(op, b).elements;  // null: they are being recorded
+  if (seen && !has_zero(seen->strided())) return;
   if (!is_empty_for_all_examples(op, a)) check_elements(op, b, NonzeroDivisor{op, divisor->type.shape});
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "kernels/strided.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
 #include "primitive/promotion.h"
@@ -70,9 +71,8 @@ struct ElementsInRange {
   }
   /// False also where x has another type, or does not lie row by row.
   static bool are_floats_in(const Bounds& bounds, const Strided& x) {
-    const Shape shape(x.shape, x.shape + x.rank);
-    if (!is_contiguous(shape, Strides(x.strides, x.strides + x.rank))) return false;
-    const std::int64_t n = shape.numel().raw();
+    if (!kernels::is_contiguous(x)) return false;
+    const std::int64_t n = kernels::element_count(x);
     if (x.dtype == DType::float32) return all_hold(bounds, static_cast<const float*>(x.data), n);
     return x.dtype == DType::float64 && all_hold(bounds, static_cast<const double*>(x.data), n);
   }

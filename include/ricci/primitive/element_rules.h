@@ -1,6 +1,6 @@
-// What an operation says about single elements of its results, for a compiler that unrolls small axes: its own eval
-// tells which element moves where, or a small dense algorithm is written over a scalar type. An elementwise operation
-// says so by its formula.
+// What an operation says about single elements of its results, for a compiler that unrolls small axes. An operation
+// that moves elements says that it does; the compiler runs its eval to learn which element goes where. A small dense
+// algorithm is written over a scalar type. An elementwise operation has its formula.
 //
 // An operation moves elements where each element of its results is an element of an operand or a number, chosen by
 // types, parameters and the other operands alone. What it puts between elements (padding, the other half of a triangle)
