@@ -139,6 +139,7 @@ struct CallRun::State {
 
   // While the function is recorded.
   std::shared_ptr<Recording> next;
+  tree::Values values;  // of the arguments
   std::shared_ptr<SymbolTable> symbols;
   std::unique_ptr<SymbolScope> scope;
   std::unique_ptr<RecordInterpreter> record;
@@ -171,19 +172,33 @@ struct CallRun::State {
            known.signature.sizes.size() == signature.sizes.size() &&
            tree::first_difference(now, known.values) == now.size();
   }
+  /// Finds a recording that another thread has made since `find` found none. One that relies on captured values is
+  /// left out: `find` may have seen that it does not serve. Requires: the function's mutex is held.
+  bool find_made_meanwhile() {
+    for (const std::shared_ptr<const Recording>& known : function->recordings)
+      if (known->relied_on.equations() == 0 && serves(*known, values)) {
+        recording = known;
+        return true;
+      }
+    return false;
+  }
+  /// Where it serves, `sizes` are the call's.
   bool serves(const Recording& known, const tree::Values& now) {
     if (!is_alike(known, now) || !known.has_shape_of(signature)) return false;
-    sizes = known.fixed_sizes;
-    if (sizes) return true;
-    const bool are_numbers = std::ranges::none_of(signature.sizes, &Size::is_symbol);
-    if (are_numbers && known.last_sizes && std::ranges::equal(known.last_sizes->inputs(), signature.sizes)) {
-      sizes = known.last_sizes;
-      return true;
+    std::shared_ptr<const CallSizes> own = known.fixed_sizes;
+    if (!own) {
+      const bool are_numbers = std::ranges::none_of(signature.sizes, &Size::is_symbol);
+      const auto& last = known.last_sizes;
+      if (are_numbers && last && std::ranges::equal(last->inputs(), signature.sizes)) {
+        own = last;
+      } else {
+        own = signature.sizes_of_call(known.table);
+        if (!known.table->serves(own->inputs())) return false;
+        if (are_numbers) known.last_sizes = own;
+      }
     }
-    sizes = signature.sizes_of_call(known.table);
-    const bool holds = known.table->serves(sizes->inputs());
-    if (holds && are_numbers) known.last_sizes = sizes;
-    return holds;
+    sizes = std::move(own);
+    return true;
   }
   /// Which sizes are left open: large ones, and small ones that have been others in a recording like this.
   std::vector<bool> open_sizes(const tree::Values& now) const {
@@ -237,6 +252,7 @@ CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& ar
   s.next = std::make_shared<Recording>(s.signature);
   s.next->is_open = s.recording ? s.recording->is_open : s.open_sizes(values);
   s.next->values = tree::copy_values(values);
+  s.values = values;
 }
 CallRun::~CallRun() = default;
 
@@ -334,6 +350,7 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   if (std::ranges::find(made.is_open, true) == made.is_open.end()) made.fixed_sizes = s.sizes;
   made.plan = plan_of(made.program.in_call(s.sizes));
   const std::lock_guard lock(s.function->mutex);
+  if (s.find_made_meanwhile()) return;
   auto& all = s.function->recordings;
   made.last_use = ++s.function->calls;
   if (all.size() == most_plans)

@@ -4,6 +4,7 @@
 #include <ricci/ricci.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -487,6 +488,18 @@ TEST(CompiledFunction, MayBeCalledBySeveralThreads) {
   for (std::thread& thread : threads) thread.join();
   for (std::size_t i = 0; i < found.size(); ++i)
     EXPECT_NEAR(found[i], energy(rc::arange(20. + static_cast<double>(i))).item<float>(), 1e-4);
+}
+
+TEST(CompiledFunction, HasOnePlanWhereSeveralThreadsCallItFirst) {
+  std::barrier all_inside(4);
+  const auto fast = rc::compile([&](const Tensor& x) {
+    all_inside.arrive_and_wait();
+    return x * 2;
+  });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { expect_equal(fast(rc::ones({3})), rc::full({3}, 2.f)); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(fast.plans(), 1U);
 }
 
 }  // namespace
