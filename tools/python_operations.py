@@ -34,7 +34,9 @@ KINDS = {
     "DType": ("dtype", "DType"),
     "Reduction": ("reduction", "str"),
 }
-# Options, as keyword-only arguments: (name, kind, default) of each, and how they are put together.
+REDUCTION, CLASS_WEIGHT = ("reduction", "reduction", '"mean"'), ("weight", "tensor", "None")
+# Options, as keyword-only arguments: (name, kind, default) of each, and how they are put together: by a member of Call,
+# or, if None, from fields of these names.
 OPTIONS = {
     "TensorOptions": ([("dtype", "dtype", "None"), ("generator", "generator", "None")], "tensor_options"),
     "LikeOptions": ([("dtype", "dtype", "None"), ("generator", "generator", "None")], "like_options"),
@@ -44,6 +46,38 @@ OPTIONS = {
     "TriangularOptions": (
         [("upper", "boolean", "True"), ("transpose", "boolean", "False"), ("unitriangular", "boolean", "False")],
         "triangular_options",
+    ),
+    "CrossEntropyOptions": (
+        [CLASS_WEIGHT, ("ignore_index", "integer", "-100"), ("label_smoothing", "number", "0.0"), REDUCTION],
+        None,
+    ),
+    "NllLossOptions": ([CLASS_WEIGHT, ("ignore_index", "integer", "-100"), REDUCTION], None),
+    "WeightedLossOptions": ([CLASS_WEIGHT, REDUCTION], None),
+    "LogitsLossOptions": ([CLASS_WEIGHT, ("pos_weight", "tensor", "None"), REDUCTION], None),
+    "HuberLossOptions": ([("delta", "number", "1.0"), CLASS_WEIGHT, REDUCTION], None),
+    "SmoothL1LossOptions": ([("beta", "number", "1.0"), REDUCTION], None),
+    "KlDivOptions": (
+        [("log_target", "boolean", "False"), ("batch_mean", "boolean", "False"), REDUCTION],
+        None,
+    ),
+    "PoissonLossOptions": (
+        [("log_input", "boolean", "True"), ("full", "boolean", "False"), ("eps", "number", "1e-8"), REDUCTION],
+        None,
+    ),
+    "GaussianLossOptions": ([("full", "boolean", "False"), ("eps", "number", "1e-6"), REDUCTION], None),
+    "MultiMarginLossOptions": (
+        [("p", "integer", "1"), ("margin", "number", "1.0"), CLASS_WEIGHT, REDUCTION],
+        None,
+    ),
+    "TripletLossOptions": (
+        [
+            ("margin", "number", "1.0"),
+            ("p", "number", "2.0"),
+            ("eps", "number", "1e-6"),
+            ("swap", "boolean", "False"),
+            REDUCTION,
+        ],
+        None,
     ),
 }
 ANNOTATIONS = {kind: text for kind, text in KINDS.values()} | {"generator": "Generator", "tensor": "TensorLike"}
@@ -103,6 +137,11 @@ NAMES = {
     "one_hot": "tensor num_classes",
     "group_norm": "input num_groups",
     "nll_loss": "input target",
+    "pairwise_distance": "x1 x2",
+    "cosine_similarity": "x1 x2",
+    "cdist": "x1 x2",
+    "bilinear": "input1 input2 weight bias",
+    "rms_norm": "input normalized_shape weight eps",
     "normal": "mean std size",
     "cross": "input other",
     "kron": "input other",
@@ -194,6 +233,20 @@ DEFAULTS = {
     "nll_loss": MEAN,
     "binary_cross_entropy": MEAN,
     "binary_cross_entropy_with_logits": MEAN,
+    "soft_margin_loss": MEAN,
+    "multilabel_margin_loss": MEAN,
+    "margin_ranking_loss": MEAN | {"margin": "0.0"},
+    "hinge_embedding_loss": MEAN | {"margin": "1.0"},
+    "cosine_embedding_loss": MEAN | {"margin": "0.0"},
+    "linear_cross_entropy": {"linear_bias": "None"},
+    "pairwise_distance": {"p": "2.0", "eps": "1e-6", "keepdim": "False"},
+    "cdist": {"p": "2.0"},
+    "pdist": {"p": "2.0"},
+    "cosine_similarity": {"dim": "1", "eps": "1e-8"},
+    "normalize": {"p": "2.0", "dim": "1", "eps": "1e-12"},
+    "local_response_norm": {"alpha": "1e-4", "beta": "0.75", "k": "1.0"},
+    "rms_norm": {"weight": "None", "eps": "None"},
+    "bilinear": {"bias": "None"},
     "multinomial": {"replacement": "False"},
     "arange": {"step": "1"},
     "normal_": {"mean": "0", "std": "1"},
@@ -205,7 +258,15 @@ DEFAULTS = {
     "triu_": {"diagonal": "0"},
     "gamma": {"rate": "1"},
 }
-NOT_HERE = {"tensor", "copy_of_elements", "from_blob", "extreme_along", "require_length"}  # core.cpp, or not for users
+# core.cpp, not for users, or of functions of C++
+NOT_HERE = {
+    "tensor",
+    "copy_of_elements",
+    "from_blob",
+    "extreme_along",
+    "require_length",
+    "triplet_margin_with_distance_loss",
+}
 KEYS_OWN = {"split", "fold_in"}  # of keys.h: python/src/random.cpp
 SHORTER_BY_DEFAULTS = {("huber_loss", 3)}  # overloads, by number of parameters, that defaults make superfluous
 SEVERAL = {"permute", "flip"}  # whose axes may be given one by one, as every shape may
@@ -275,7 +336,11 @@ class Overload:
             parameters, put_together = OPTIONS[declaration.split()[0]]
             first = len(self.parameters)
             self.parameters += [Parameter(n, kind, default, keyword_only=True) for n, kind, default in parameters]
-            self.arguments.append(f"c.{put_together}({first})")
+            if put_together:
+                self.arguments.append(f"c.{put_together}({first})")
+                return
+            fields = [f".{p.name} = {taken(p, first + i)}" for i, p in enumerate(self.parameters[first:])]
+            self.arguments.append(f"{declaration.split()[0]}{{{', '.join(fields)}}}")
             return
         kind_text, _, name = declaration.rpartition(" ")
         kind_text = kind_text.replace("const ", "").replace("&", "").strip()
@@ -433,9 +498,17 @@ def cpp(overload, number):
 CPP_LITERALS = {"True": "true", "False": "false", '"mean"': "Reduction::mean"}
 
 
+def taken(parameter, place):
+    """`c.boolean(2, false)`: the argument, or the default if that is a value."""
+    default = CPP_LITERALS.get(parameter.default, parameter.default)
+    return f"c.{parameter.kind}({place}{'' if default == 'None' else ', ' + default})"
+
+
 def with_default(argument, overload):
     """`c.boolean(2)` → `c.boolean(2, false)` where the parameter has a default that is a value."""
     match = re.match(r"c\.(\w+)\((\d+)\)$", argument)
+    if not match:
+        return argument
     parameter = overload.parameters[int(match[2])]
     if match[1].endswith("_options") or parameter.default in (None, "None"):
         return argument

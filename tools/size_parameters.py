@@ -10,6 +10,7 @@ from operation_index import FUNCTION, SAMPLER, parameters_of, statements
 ROOT = Path(__file__).resolve().parent.parent
 NUMBER = re.compile(r"\b(Size|Sizes|Shape|Axes|Bound|std::int64_t|WholeNumber|\w+Options)\b")
 NO_NUMBERS = {"TensorOptions", "LikeOptions", "IntegerOptions", "RandomOptions", "TriangularOptions"}
+OF_A_LOSS = re.compile(r"(Loss|CrossEntropy|KlDiv)Options$")
 
 
 def lines():
@@ -24,7 +25,7 @@ def lines():
                 continue
             for parameter in parameters_of(match["arguments"]):
                 number = NUMBER.search(parameter)
-                if number and number[1] not in NO_NUMBERS:
+                if number and number[1] not in NO_NUMBERS and not OF_A_LOSS.search(number[1]):
                     yield f"{match['name']} {re.split(r'[ &*]+', parameter)[-1]} {number[1]}"
 
 

@@ -14,6 +14,8 @@
 #include "ricci/nest.h"
 #include "ricci/no_grad.h"
 #include "ricci/ops.h"
+#include "ricci/ops/distances.h"
+#include "ricci/ops/losses.h"
 #include "ricci/program.h"
 #include "ricci/ragged.h"
 #include "ricci/random.h"

@@ -7,6 +7,8 @@
 
 #include "ops/axes.h"
 #include "ops/logistic.h"
+#include "primitive/called.h"
+#include "ricci/ops/losses.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -155,12 +157,24 @@ struct BinaryCrossEntropy {
 };
 
 void require_one_shape(const char* op, const Tensor& input, const Tensor& target) {
-  require_defined(op, input, 0);
-  require_defined(op, target, 1);
   if (!(type_of(input).shape == type_of(target).shape))
     raise<ValueError>(std::string(op) + ": the target " + type_text(target) + " must have the shape of the input " +
                       type_text(input) + "; expand it to that shape");
 }
+
+/// The mean of the losses by their weights, which have the input's shape.
+Tensor reduced_by_weights(const char* op, const Tensor& losses, const Tensor& input,
+                          const WeightedLossOptions& options) {
+  if (!options.weight.defined()) return reduced(losses, options.reduction);
+  if (!(type_of(options.weight).shape == type_of(input).shape))
+    raise<ValueError>(std::string(op) + ": the weight " + type_text(options.weight) +
+                      " must have the shape of the input " + type_text(input) + "; expand it to that shape");
+  const Tensor weighted = losses * options.weight;
+  if (options.reduction != Reduction::mean) return reduced(weighted, options.reduction);
+  return sum(weighted) / sum(options.weight);
+}
+
+Tensor weighted(const Tensor& losses, const Tensor& weight) { return weight.defined() ? losses * weight : losses; }
 
 }  // namespace
 
@@ -175,35 +189,68 @@ Tensor mse_loss(const Tensor& input, const Tensor& target) { return mse_loss(inp
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
   return reduced(apply(SquaredError{}, input, target), reduction);
 }
+Tensor mse_loss(const Tensor& input, const Tensor& target, WeightedLossOptions options) {
+  const Called as("mse_loss", input, target);
+  return reduced_by_weights("mse_loss", apply(SquaredError{}, input, target), input, options);
+}
 
 Tensor l1_loss(const Tensor& input, const Tensor& target) { return l1_loss(input, target, Reduction::mean); }
 Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
   return reduced(apply(AbsoluteError{}, input, target), reduction);
 }
+Tensor l1_loss(const Tensor& input, const Tensor& target, WeightedLossOptions options) {
+  const Called as("l1_loss", input, target);
+  return reduced_by_weights("l1_loss", apply(AbsoluteError{}, input, target), input, options);
+}
 
-Tensor huber_loss(const Tensor& input, const Tensor& target) { return huber_loss(input, target, 1); }
+Tensor huber_loss(const Tensor& input, const Tensor& target) { return huber_loss(input, target, HuberLossOptions{}); }
 Tensor huber_loss(const Tensor& input, const Tensor& target, double delta) {
-  return huber_loss(input, target, Reduction::mean, delta);
+  return huber_loss(input, target, HuberLossOptions{.delta = delta});
 }
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
-  if (!(delta > 0)) raise<ValueError>("huber_loss: delta is " + std::to_string(delta) + "; it must be greater than 0");
-  return reduced(apply(Huber{delta}, input, target), reduction);
+  return huber_loss(input, target, HuberLossOptions{.delta = delta, .reduction = reduction});
+}
+Tensor huber_loss(const Tensor& input, const Tensor& target, HuberLossOptions options) {
+  const Called as("huber_loss", input, target);
+  if (!(options.delta > 0))
+    raise<ValueError>("huber_loss: delta is " + std::to_string(options.delta) + "; it must be greater than 0");
+  return reduced(weighted(apply(Huber{options.delta}, input, target), options.weight), options.reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target) { return smooth_l1_loss(input, target, {}); }
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, SmoothL1LossOptions options) {
+  const Called as("smooth_l1_loss", input, target);
+  if (!(options.beta >= 0))
+    raise<ValueError>("smooth_l1_loss: beta is " + std::to_string(options.beta) + "; it must be at least 0");
+  if (options.beta == 0) return l1_loss(input, target, options.reduction);
+  return reduced(apply(Huber{options.beta}, input, target) / options.beta, options.reduction);
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target) {
   return binary_cross_entropy_with_logits(input, target, Reduction::mean);
 }
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, Reduction reduction) {
+  return binary_cross_entropy_with_logits(input, target, LogitsLossOptions{.reduction = reduction});
+}
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, LogitsLossOptions options) {
+  const Called as("binary_cross_entropy_with_logits", input, target);
   require_one_shape("binary_cross_entropy_with_logits", input, target);
-  return reduced(apply(BinaryCrossEntropyWithLogits{}, input, target), reduction);
+  Tensor losses = apply(BinaryCrossEntropyWithLogits{}, input, target);
+  // What belongs to the target 1, -target log σ(input), once more for each further weight.
+  if (options.pos_weight.defined()) losses = losses - (options.pos_weight - 1) * (target * logsigmoid(input));
+  return reduced(weighted(losses, options.weight), options.reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target) {
   return binary_cross_entropy(input, target, Reduction::mean);
 }
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction) {
+  return binary_cross_entropy(input, target, WeightedLossOptions{.reduction = reduction});
+}
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, WeightedLossOptions options) {
+  const Called as("binary_cross_entropy", input, target);
   require_one_shape("binary_cross_entropy", input, target);
-  return reduced(apply(BinaryCrossEntropy{}, input, target), reduction);
+  return reduced(weighted(apply(BinaryCrossEntropy{}, input, target), options.weight), options.reduction);
 }
 
 }  // namespace ops

@@ -7,8 +7,10 @@
 #include "ops/exponential_sums.h"
 #include "ops/indexing.h"
 #include "ops/losses.h"
+#include "ops/reading.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "ricci/ops/losses.h"
 
 namespace ricci {
 namespace {
@@ -129,12 +131,90 @@ Tensor checked_classes(const char* op, const Tensor& input, std::int64_t axis, c
   return type.dtype == DType::int64 ? target : to(target, DType::int64);
 }
 
-/// Against probabilities: -Σ p log softmax(x) over the classes.
-Tensor cross_entropy_of_probabilities(const Tensor& input, std::int64_t axis, const Tensor& target) {
+/// What the target says of the examples.
+struct Targets {
+  Tensor classes;  // those that are ignored stand as 0
+  Tensor counts;   // boolean, which are not ignored; undefined: all count
+  Tensor weights;  // of the examples; undefined: 1 where they count
+};
+
+/// Where no value says otherwise, an example may be ignored. Outside recordings the classes are looked at: an operation
+/// that ignores none is the one without options.
+bool may_ignore(const char* op, const Tensor& classes, std::int64_t ignored) {
+  const AllExamples all = elements_of_all_examples(op, classes);
+  return !all.elements || first_place(all.elements->strided(), [&](std::int64_t c) { return c == ignored; }) >= 0;
+}
+
+/// Throws unless `weight` is undefined or [C].
+void require_class_weights(const char* op, const Tensor& input, std::int64_t axis, const Tensor& weight) {
+  if (!weight.defined()) return;
+  const Size classes = type_of(input).shape[at(axis)];
+  if (type_of(weight).rank() != 1 || !(type_of(weight).shape[0] == classes))
+    raise<ValueError>(std::string(op) + ": the weight " + type_text(weight) + " must have one number for each of the " +
+                      count_of(classes.hint(), "class", "classes") + " of " + type_text(input));
+}
+
+Targets targets_of(const char* op, const Tensor& target, const Tensor& weight, std::int64_t ignored) {
+  Targets all{target, {}, {}};
+  if (may_ignore(op, target, ignored)) {
+    all.counts = ne(target, ignored);
+    all.classes = where(all.counts, target, 0);
+  }
+  if (!weight.defined()) return all;
+  all.weights = reshape(index_select(weight, 0, flatten(all.classes)), type_of(all.classes).shape);
+  if (all.counts.defined()) all.weights = where(all.counts, all.weights, 0);
+  return all;
+}
+
+/// Losses of examples, those that are ignored set to 0 and the mean taken of the others, by their weights.
+Tensor reduced(const Tensor& losses, const Targets& targets, Reduction reduction) {
+  if (!targets.counts.defined() && !targets.weights.defined()) return ricci::reduced(losses, reduction);
+  if (reduction != Reduction::mean) return ricci::reduced(losses, reduction);
+  const DType dtype = type_of(losses).dtype;
+  return sum(losses) / sum(to(targets.weights.defined() ? targets.weights : targets.counts, dtype));
+}
+
+/// 0 for the examples that are ignored.
+Tensor counted(const Tensor& losses, const Targets& targets) {
+  return targets.counts.defined() ? where(targets.counts, losses, 0) : losses;
+}
+
+/// -weight[class] log p[class].
+Tensor picked(const Tensor& log_probabilities, std::int64_t axis, const Targets& targets) {
+  const Tensor of_class = gather(log_probabilities, axis, unsqueeze(targets.classes, axis));
+  const Tensor losses = counted(neg(squeeze(of_class, axis)), targets);
+  return targets.weights.defined() ? losses * targets.weights : losses;
+}
+
+/// The weights of classes, shaped to broadcast along the axis of classes.
+Tensor along_classes(const Tensor& weight, std::int64_t axis, const Tensor& input) {
+  Shape shape = Shape::filled(static_cast<std::size_t>(type_of(input).rank()), 1);
+  shape[at(axis)] = type_of(weight).shape[0];
+  return reshape(weight, shape);
+}
+
+/// Against classes that give e of their probability to all classes evenly.
+Tensor smoothed_cross_entropy(const Tensor& input, std::int64_t axis, const Targets& targets,
+                              const CrossEntropyOptions& options) {
+  const Tensor logs = log_softmax(input, axis);
+  const Tensor weighted = options.weight.defined() ? logs * along_classes(options.weight, axis, input) : logs;
+  const Tensor of_all = counted(neg(mean(weighted, axis)), targets);
+  const double e = options.label_smoothing;
+  return reduced(picked(logs, axis, targets) * (1 - e) + of_all * e, targets, options.reduction);
+}
+
+/// Against probabilities: -Σ w p log softmax(x) over the classes.
+Tensor cross_entropy_of_probabilities(const Tensor& input, std::int64_t axis, const Tensor& target,
+                                      const CrossEntropyOptions& options) {
   if (!(type_of(target).shape == type_of(input).shape))
     raise<ValueError>("cross_entropy: the input " + type_text(input) +
                       " takes probabilities of its own shape or integer classes, found " + type_text(target));
-  return neg(sum(log_softmax(input, axis) * target, axis));
+  const double e = options.label_smoothing;
+  Tensor p = target;
+  if (e > 0) p = target * (1 - e) + e / Tensor(type_of(input).shape[at(axis)]);
+  Tensor terms = log_softmax(input, axis) * p;
+  if (options.weight.defined()) terms = terms * along_classes(options.weight, axis, input);
+  return ricci::reduced(neg(sum(terms, axis)), options.reduction);
 }
 
 }  // namespace
@@ -142,28 +222,50 @@ Tensor cross_entropy_of_probabilities(const Tensor& input, std::int64_t axis, co
 namespace ops {
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target) {
-  return cross_entropy(input, target, Reduction::mean);
+  return cross_entropy(input, target, CrossEntropyOptions{});
 }
 Tensor cross_entropy(const Tensor& input, const Tensor& target, Reduction reduction) {
+  return cross_entropy(input, target, CrossEntropyOptions{.reduction = reduction});
+}
+Tensor cross_entropy(const Tensor& input, const Tensor& target, CrossEntropyOptions options) {
+  const Called as("cross_entropy", input, target);
   const std::int64_t axis = class_axis("cross_entropy", input);
-  require_defined("cross_entropy", target, 1);
-  if (is_floating(type_of(target).dtype))
-    return reduced(cross_entropy_of_probabilities(input, axis, target), reduction);
+  if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
+    raise<ValueError>("cross_entropy: label_smoothing is " + std::to_string(options.label_smoothing) +
+                      "; it must be between 0 and 1");
+  require_class_weights("cross_entropy", input, axis, options.weight);
+  if (is_floating(type_of(target).dtype)) return cross_entropy_of_probabilities(input, axis, target, options);
   const Tensor classes = checked_classes("cross_entropy", input, axis, target);
+  const Targets targets = targets_of("cross_entropy", classes, options.weight, options.ignore_index);
+  if (options.label_smoothing > 0) return smoothed_cross_entropy(input, axis, targets, options);
   const bool classes_last = type_of(input).rank() <= 2;
-  return reduced(apply(CrossEntropy{}, classes_last ? input : movedim(input, axis, -1), classes), reduction);
+  const Tensor logits = classes_last ? input : movedim(input, axis, -1);
+  const Tensor losses = counted(apply(CrossEntropy{}, logits, targets.classes), targets);
+  return reduced(targets.weights.defined() ? losses * targets.weights : losses, targets, options.reduction);
 }
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target) {
-  return nll_loss(log_probabilities, target, Reduction::mean);
+  return nll_loss(log_probabilities, target, NllLossOptions{});
 }
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction) {
-  const Called as("nll_loss", log_probabilities);
+  return nll_loss(log_probabilities, target, NllLossOptions{.reduction = reduction});
+}
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, NllLossOptions options) {
+  const Called as("nll_loss", log_probabilities, target);
   const std::int64_t axis = class_axis("nll_loss", log_probabilities);
-  require_defined("nll_loss", target, 1);
+  require_class_weights("nll_loss", log_probabilities, axis, options.weight);
   const Tensor classes = checked_classes("nll_loss", log_probabilities, axis, target);
-  const Tensor picked = squeeze(gather(log_probabilities, axis, unsqueeze(classes, axis)), axis);
-  return reduced(neg(picked), reduction);
+  const Targets targets = targets_of("nll_loss", classes, options.weight, options.ignore_index);
+  return reduced(picked(log_probabilities, axis, targets), targets, options.reduction);
+}
+
+Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target) {
+  return linear_cross_entropy(input, linear_weight, target, {}, {});
+}
+Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target,
+                            const Tensor& linear_bias, CrossEntropyOptions options) {
+  const Called as("linear_cross_entropy", input, linear_weight, target);
+  return cross_entropy(linear(input, linear_weight, linear_bias), target, options);
 }
 
 }  // namespace ops

@@ -73,6 +73,11 @@ inline std::vector<Call> calls() {
       {"instance_norm", [](const In& in) { return rc::instance_norm(in.a, {}, {}, in.b, in.c, true, in.x, in.x); }},
       {"split", [](const In& in) { return rc::split(in.a, {in.n, 1}, in.n); }},
       {"tensor", [](const In&) { return rc::tensor({{1., 2.}, {3.}}); }},
+      {"triplet_margin_with_distance_loss",
+       [](const In& in) {
+         const auto distance = [](const Tensor&, const Tensor&) { return rc::zeros({}); };
+         return rc::triplet_margin_with_distance_loss(in.a, in.b, in.c, distance, {});
+       }},
       {"triangular_solve",
        [](const In& in) { return rc::triangular_solve(in.a, in.b, {.upper = false, .transpose = true}); }},
   };

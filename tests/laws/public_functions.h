@@ -1,0 +1,17 @@
+// Public functions that are made of others, by the names of the cases in tests/data/values_of_torch.txt: the laws of
+// primitives hold their parts, these the whole.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "functions.h"
+
+namespace laws {
+
+/// What to call for a case. Families stand in public_functions_of_*.cpp.
+using Table = std::map<std::string, Function>;
+const Table& losses();
+const Table& distances();
+
+}  // namespace laws
