@@ -69,7 +69,7 @@ def statements(path):
             comment = []
         elif statement or not line.startswith((" ", "}", "template", "namespace", "struct", "class", "using")):
             statement = f"{statement} {code.strip()}".strip()
-            if ";" in code or "{" in code or statement.startswith("RICCI"):
+            if ";" in code or "{" in code.replace("= {}", "") or statement.startswith("RICCI"):
                 text = first_sentence(trailing.strip() or " ".join(comment))
                 if not text.startswith(("Does not compile", "Not for users")):
                     yield section, text, statement

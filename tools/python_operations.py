@@ -2,7 +2,8 @@
 # The Python side of every operation, made of the declarations in include/ricci/ops/*.h, keys.h and the methods of
 # tensor.h: `python_operations.py FOLDER PARTS` writes operations_0.cpp … with a function for each overload and a
 # table for each name, with the signatures as its doc. Overloads of one name become one signature. What Python adds is
-# here: PyTorch's names of arguments, and the defaults that C++ expresses by shorter overloads.
+# here, PyTorch's names of arguments and the defaults that C++ expresses by shorter overloads, and in
+# python/src/forms.h, PyTorch's forms that C++ has not.
 import re
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from operation_index import SAMPLER, statements, with_defaults
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = [*sorted((ROOT / "include/ricci/ops").glob("*.h")), ROOT / "include/ricci/keys.h"]
+FORMS = ROOT / "python/src/forms.h"
 
 # C++ type → kind, how the argument is taken from a call, and its type in Python.
 KINDS = {
@@ -33,8 +35,15 @@ KINDS = {
     "std::string_view": ("text", "str"),
     "DType": ("dtype", "DType"),
     "Reduction": ("reduction", "str"),
+    "std::string": ("text", "str"),
+    "std::pair<Axes, Axes>": ("axes_pair", "tuple[Ints, Ints]"),
+    "std::optional<DType>": ("dtype", "DType"),
+    "std::optional<std::string>": ("text", "str"),
+    "std::optional<Axes>": ("axes", "Ints"),
 }
 REDUCTION, CLASS_WEIGHT = ("reduction", "reduction", '"mean"'), ("weight", "tensor", "None")
+# Those of which C++ has a value for "not given".
+OPTIONAL = re.compile(r"std::optional<(DType|std::string|Axes)>$")
 # Options, as keyword-only arguments: (name, kind, default) of each, and how they are put together: by a member of Call,
 # or, if None, from fields of these names.
 OPTIONS = {
@@ -91,17 +100,41 @@ NAMES = {
     "where": "condition input other",
     "pow": "input exponent",
     "addcmul": "input tensor1 tensor2",
+    "addcmul_": "self tensor1 tensor2",
+    "addcdiv_": "self tensor1 tensor2",
+    "addmm_": "self mat1 mat2",
+    "atan2_": "self other",
+    "copysign_": "self other",
+    "xlogy_": "self other",
+    "clamp_min_": "self min",
+    "clamp_max_": "self max",
+    "copy_": "self src",
+    "new_full": "self size fill_value",
+    "full": "size fill_value",
+    "full_like": "input fill_value",
+    "flatten": "input start_dim end_dim",
+    "as_strided": "input size stride storage_offset",
+    "split": "input split_size_or_sections dim",
+    "tensor_split": "input indices_or_sections dim",
+    "index_add": "input dim index source",
+    "index_add_": "self dim index source",
+    "index_put": "input indices values accumulate",
+    "index_put_": "self indices values accumulate",
+    "multinomial": "input num_samples replacement",
+    "bernoulli": "input",
+    "poisson": "input size",
+    "binomial": "count prob size",
     "addcdiv": "input tensor1 tensor2",
     "lerp": "input end weight",
     "copysign": "input other",
     "xlogy": "input other",
     "atan2": "input other",
     "clamp": "input min max",
-    "clamp_": "input min max",
-    "add_": "input other",
-    "sub_": "input other",
-    "mul_": "input other",
-    "div_": "input other",
+    "clamp_": "self min max",
+    "add_": "self other",
+    "sub_": "self other",
+    "mul_": "self other",
+    "div_": "self other",
     "clamp_min": "input min",
     "clamp_max": "input max",
     "complex": "real imag",
@@ -114,10 +147,10 @@ NAMES = {
     "addmm": "input mat1 mat2",
     "tensordot": "a b dims",
     "linear": "input weight bias",
-    "cholesky_solve": "B L",
+    "cholesky_solve": "input input2",
     "solve": "A B",
-    "solve_triangular": "A B",
-    "triangular_solve": "b A",
+    "solve_triangular": "input B",
+    "triangular_solve": "input A",
     "transpose": "input dim0 dim1",
     "flip": "input dims",
     "permute": "input dims",
@@ -130,11 +163,11 @@ NAMES = {
     "pad": "input pad",
     "masked_select": "input mask",
     "slice_scatter": "input src dim start end",
-    "select_scatter": "input src",
-    "diagonal_scatter": "input src",
+    "select_scatter": "input src dim index",
+    "diagonal_scatter": "input src offset dim1 dim2",
     "multi_dot": "tensors",
     "embedding": "input weight",
-    "one_hot": "tensor num_classes",
+    "one_hot": "input num_classes",
     "group_norm": "input num_groups",
     "nll_loss": "input target",
     "pairwise_distance": "x1 x2",
@@ -154,7 +187,20 @@ NAMES = {
     "unfold": "input dimension size step",
 }
 RENAMED = {"x": "input", "dims": "dim", "kernel": "kernel_size", "shape": "size", "from": "source", "to": "destination"}
-KEEPS_SHAPE = {"reshape", "view", "broadcast_to", "full"}  # PyTorch says shape, not size
+# Arguments that are given by name, for PyTorch has others in their places.
+NAMED = {
+    "pad": {"value"},
+    "cross_entropy": {"reduction"},
+    "nll_loss": {"reduction"},
+    "binary_cross_entropy": {"reduction"},
+    "binary_cross_entropy_with_logits": {"reduction"},
+}
+# Operations that take `out`: those of these headers, and of others these. Some of torch.nn.functional take `inplace`.
+OUT_HEADERS = {"compare", "create", "elementwise", "index", "linalg", "reduce"}
+OUT = "cat stack tril triu diag kron rand randn randint randperm normal bernoulli multinomial".split()
+NO_OUT = "index embedding one_hot real imag detach clone to positive view_as_real view_as_complex linear".split()
+INPLACE = "relu leaky_relu elu silu threshold dropout feature_dropout alpha_dropout feature_alpha_dropout".split()
+KEEPS_SHAPE = {"reshape"}  # PyTorch says shape, not size
 # What a shorter overload leaves out, by operation and by name in Python, as it reads in Python.
 KEEPDIM, LAST, FIRST, MEAN = {"dim": "None", "keepdim": "False"}, {"dim": "-1"}, {"dim": "0"}, {"reduction": '"mean"'}
 DEFAULTS = {
@@ -185,15 +231,16 @@ DEFAULTS = {
     "cross": {},
     "diagonal": {"offset": "0", "dim1": "0", "dim2": "1"},
     "diag_embed": {"offset": "0", "dim1": "-2", "dim2": "-1"},
-    "flatten": {"start": "0", "end": "-1"},
+    "flatten": {"start_dim": "0", "end_dim": "-1"},
     "tril": {"diagonal": "0"},
     "triu": {"diagonal": "0"},
     "tril_pack": {"diagonal": "0"},
     "tril_unpack": {"diagonal": "0"},
     "pad": {"value": "0.0"},
     "slice": {"start": "None", "end": "None", "step": "1"},
-    "slice_scatter": {},
-    "as_strided": {"offset": "0"},
+    "as_strided": {"storage_offset": "0"},
+    "diagonal_scatter": {"offset": "0", "dim1": "0", "dim2": "1"},
+    "roll": {"dims": "None"},
     "index_put": {"accumulate": "False"},
     "index_put_": {"accumulate": "False"},
     "isclose": {"rtol": "1e-5", "atol": "1e-8"},
@@ -280,6 +327,8 @@ RETURNS = {
     "std::tuple<Tensor, Tensor, Tensor>",
     "std::vector<Tensor>",
 }
+WRITTEN_OUT = {"Tensor", "std::pair<Tensor, Tensor>", "std::tuple<Tensor, Tensor, Tensor>"}  # results that `out` gets
+MORE = {}  # name → what `takes` gives
 ORDER = [
     "key",
     "boolean",
@@ -293,6 +342,7 @@ ORDER = [
     "reduction",
     "generator",
     "axes",
+    "axes_pair",
     "shape",
     "sizes",
     "tensors",
@@ -304,38 +354,50 @@ METHOD = re.compile(r"^(?P<result>[\w:<>, ]+?&?) (?P<name>\w+)\((?P<rest>.*)$")
 
 
 class Parameter:
-    def __init__(self, name, kind, default=None, keyword_only=False, several=False):
+    def __init__(self, name, kind, default=None, keyword_only=False, several=False, annotation=None):
         self.name, self.kind, self.default = name, kind, default
         self.keyword_only, self.several = keyword_only, several
+        self.annotation = annotation or ANNOTATIONS[kind]
 
     def python(self):
-        annotation = ANNOTATIONS[self.kind] + (" | None" if self.default == "None" else "")
+        kinds = self.annotation.split(" | ") + (["None"] if self.default == "None" else [])
+        annotation = " | ".join(dict.fromkeys(kinds))
         return f"{self.name}: {annotation}" + (f" = {self.default}" if self.default is not None else "")
 
 
 class Overload:
     """One declaration: its parameters in Python, and the C++ that calls it with them."""
 
-    def __init__(self, name, result, declared, call, text=""):
+    def __init__(self, name, result, declared, call, text="", is_form=False):
         self.name, self.result, self.text, self.call = name, result, text, call
+        self.is_form, self.is_named = is_form, False
         self.parameters, self.arguments = [], []  # of Python; expressions of C++
         for p in declared:
             self.add(p)
+        if is_form:
+            return
         names = NAMES.get(name, "").split()
         is_keyed = any(p.kind == "key" for p in self.parameters)
         for parameter, new in zip(self.parameters, [] if is_keyed else names):
             if not parameter.keyword_only:
                 parameter.name = new
         for p in self.parameters:
+            p.keyword_only |= p.name in NAMED.get(name, ())
             if p.default is None:
                 p.default = DEFAULTS.get(name, {}).get(p.name)
 
     def add(self, declaration):
-        declaration = re.sub(r"\s*=.*$", "", declaration).strip()
+        declaration, _, literal = (part.strip() for part in declaration.partition(" ="))
+        if declaration == "Named":
+            self.is_named = True
+            self.arguments.append("ricci::python::forms::Named()")
+            return
         if declaration in OPTIONS or declaration.split()[0] in OPTIONS:
             parameters, put_together = OPTIONS[declaration.split()[0]]
             first = len(self.parameters)
-            self.parameters += [Parameter(n, kind, default, keyword_only=True) for n, kind, default in parameters]
+            for n, kind, default in parameters:
+                by_name = n != "weight" or "reduction" not in NAMED.get(self.name, ())
+                self.parameters.append(Parameter(n, kind, default, keyword_only=by_name))
             if put_together:
                 self.arguments.append(f"c.{put_together}({first})")
                 return
@@ -345,6 +407,13 @@ class Overload:
         kind_text, _, name = declaration.rpartition(" ")
         kind_text = kind_text.replace("const ", "").replace("&", "").strip()
         kind = KINDS[kind_text][0]
+        if self.is_form:
+            default = PYTHON_LITERALS.get(literal, literal) or None
+            several = kind in ("axes", "tensors") and self.name in SEVERAL | {"meshgrid"}
+            self.parameters.append(Parameter(name, kind, default, self.is_named, several))
+            optional = "optional_" if OPTIONAL.match(kind_text) else ""
+            self.arguments.append(f"c.{optional}{kind}({len(self.parameters) - 1})")
+            return
         if not (name == "shape" and self.name in KEEPS_SHAPE):
             name = RENAMED.get(name, name)
         first_two = [p.name for p in self.parameters]
@@ -374,6 +443,16 @@ def argument_text(rest):
     return rest
 
 
+def takes(name, header):
+    """The arguments that every form of an operation takes besides its own: those that say where the result goes."""
+    more = []
+    if (header in OUT_HEADERS or name in OUT) and name not in NO_OUT and not name.endswith("_"):
+        more.append(Parameter("out", "tensor", "None", keyword_only=True, annotation="Tensor"))
+    if name in INPLACE:
+        more.append(Parameter("inplace", "boolean", "False", keyword_only=True))
+    return more
+
+
 def function_overloads():
     """name → overloads, of the free functions; and what has no form in Python."""
     found, left_out = {}, []
@@ -390,7 +469,10 @@ def function_overloads():
             for result, name, declared in forms:
                 if name in NOT_HERE or name.startswith("operator"):
                     continue
+                if result in WRITTEN_OUT:
+                    MORE[name] = takes(name, header.stem)
                 add(found, left_out, name, result, declared, f"ricci::ops::{name}", text)
+    add_forms(found, left_out, lambda name: not name.endswith("_") and not name.startswith("new_"))
     for overloads in found.values():
         overloads[:] = [o for o in overloads if not is_superfluous(o, overloads)]
     for target in ("add", "sub", "mul", "div"):
@@ -402,6 +484,16 @@ def function_overloads():
         overload.same_as = 2
         found[target].append(overload)
     return found, left_out
+
+
+def add_forms(found, left_out, is_wanted):
+    """The forms of forms.h whose names are wanted; a helper there has no operation's name."""
+    for _, _, statement in statements(FORMS):
+        match = DECLARATION.match(statement)
+        if match and match["name"] in found and is_wanted(match["name"]):
+            declared = with_defaults(argument_text(match["rest"]))
+            call = "ricci::python::forms::" + match["name"]
+            add(found, left_out, match["name"], match["result"], declared, call, "", is_form=True)
 
 
 def is_superfluous(overload, overloads):
@@ -420,7 +512,7 @@ def is_superfluous(overload, overloads):
     ) in SHORTER_BY_DEFAULTS
 
 
-def add(found, left_out, name, result, declared, call, text):
+def add(found, left_out, name, result, declared, call, text, is_form=False):
     if result not in RETURNS or any("..." in p for p in declared) or any("initializer_list" in p for p in declared):
         return
     if any("keepdim" in p and "auto" in p for p in declared):
@@ -428,7 +520,7 @@ def add(found, left_out, name, result, declared, call, text):
     if any("ConvOptions" in p for p in declared):
         return  # their options are arguments of the longest overload
     try:
-        overload = Overload(name, result, declared, call, text)
+        overload = Overload(name, result, declared, call, text, is_form)
     except KeyError as missing:
         left_out.append(f"{name}({', '.join(declared)}): {missing}")
         return
@@ -453,7 +545,9 @@ def method_overloads(functions):
     """(names of functions that are methods too, name → overloads of the other methods)."""
     text = (ROOT / "include/ricci/tensor.h").read_text()
     body = text[text.index("  // ── views ──") : text.index("  const Tensor& operator+=")]
-    body = re.sub(r"\{[^{}]*\}", ";", re.sub(r"//.*", "", body))
+    body = re.sub(r"//.*", "", body)
+    while "{" in body:
+        body = re.sub(r"\{[^{}]*\}", ";", body)
     shared, own, left_out = [], {}, []
     for statement in re.sub(r"\s+", " ", body).split(";"):
         match = METHOD.match(re.sub(r"^template <[^>]*> ", "", statement.strip()))
@@ -466,6 +560,7 @@ def method_overloads(functions):
             continue
         declared = ["const Tensor& self", *with_defaults(argument_text(match["rest"]))]
         add(own, left_out, name, match["result"], declared, "self." + name, "")
+    add_forms(own, left_out, lambda name: name not in functions or name.endswith("_"))
     assert not left_out, left_out
     return shared, own
 
@@ -496,6 +591,7 @@ def cpp(overload, number):
 
 
 CPP_LITERALS = {"True": "true", "False": "false", '"mean"': "Reduction::mean"}
+PYTHON_LITERALS = {cpp: python for python, cpp in CPP_LITERALS.items()} | {"{}": "None"}
 
 
 def taken(parameter, place):
@@ -507,7 +603,7 @@ def taken(parameter, place):
 def with_default(argument, overload):
     """`c.boolean(2)` → `c.boolean(2, false)` where the parameter has a default that is a value."""
     match = re.match(r"c\.(\w+)\((\d+)\)$", argument)
-    if not match:
+    if match is None:
         return argument
     parameter = overload.parameters[int(match[2])]
     if match[1].endswith("_options") or parameter.default in (None, "None"):
@@ -517,26 +613,25 @@ def with_default(argument, overload):
 
 
 def merged(overloads):
-    """One signature for all overloads; None where they do not say one thing."""
-    longest = max(overloads, key=lambda o: len(o.parameters))
-    names = [p.name for p in longest.parameters]
+    """One signature for all overloads; None where they do not say one thing. Its named arguments are those of all."""
+    of_place = lambda o: [p for p in o.parameters if not p.keyword_only]
+    longest = max((of_place(o) for o in overloads), key=len)
+    parameters = {p.name: [] for p in longest}
     for o in overloads:
-        places = [names.index(p.name) if p.name in names else -1 for p in o.parameters]
-        if -1 in places or places != sorted(places):
+        if any(p.name != q.name for p, q in zip(of_place(o), longest)):
             return None
-        positional = [p.name for p in o.parameters if not p.keyword_only]
-        if positional != names[: len(positional)] and len(positional) > 1:
+        for p in o.parameters:
+            parameters.setdefault(p.name, []).append(p)
+    merged_ones = []
+    for name, forms in parameters.items():
+        annotation = " | ".join(dict.fromkeys(p.annotation for p in forms))
+        defaults = [p.default for p in forms if p.default is not None]
+        default = defaults[0] if defaults else "None" if len(forms) < len(overloads) else None
+        one = forms[-1]
+        if default is None and not one.keyword_only and any(p.default for p in merged_ones if not p.keyword_only):
             return None
-        if any(p.kind != longest.parameters[at].kind for p, at in zip(o.parameters, places)):
-            return None
-    parameters = []
-    for p in longest.parameters:
-        optional = any(p.name not in [q.name for q in o.parameters] for o in overloads)
-        default = p.default if p.default is not None else ("None" if optional else None)
-        if default is None and any(q.default is not None for q in parameters) and not p.keyword_only:
-            return None
-        parameters.append(Parameter(p.name, p.kind, default, p.keyword_only, p.several))
-    return parameters
+        merged_ones.append(Parameter(name, one.kind, default, one.keyword_only, one.several, annotation))
+    return sorted(merged_ones, key=lambda p: p.keyword_only)
 
 
 def signature(parameters):
@@ -563,9 +658,17 @@ def signatures(overloads):
     """The signatures that Python shows: one where the overloads say one thing."""
     one = merged(overloads)
     results = {PYTHON_RESULTS[o.result] for o in overloads}
+    is_function = not overloads[0].call.startswith("self.")
+
+    def text(parameters, result):
+        own = [p.name for p in parameters]
+        more = MORE.get(overloads[0].name, ()) if is_function and not result.startswith(("list", "bool")) else ()
+        more = [p for p in more if p.name not in own]
+        return signature([*parameters, *more]) + " -> " + result
+
     if one is not None and len(results) == 1:
-        return [signature(one) + " -> " + results.pop()]
-    return list(dict.fromkeys(signature(o.parameters) + " -> " + PYTHON_RESULTS[o.result] for o in overloads))
+        return [text(one, results.pop())]
+    return list(dict.fromkeys(text(o.parameters, PYTHON_RESULTS[o.result]) for o in overloads))
 
 
 def text_of(overloads):
@@ -574,6 +677,12 @@ def text_of(overloads):
 
 def quoted(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def flags(name, where):
+    """What call.h calls what an operation takes besides its arguments."""
+    names = [f"takes_{p.name}" for p in MORE.get(name, ()) if where in ("function", "method")]
+    return " | ".join(names) or "0"
 
 
 def write(folder, parts):
@@ -596,10 +705,13 @@ def write(folder, parts):
         chunks[i % parts].append(f"const Overload overloads_{i}[] = {{{', '.join(rows)}}};\n")
         shown = signatures(overloads)
         doc = "\n".join(name + s for s in shown) + ("\n\n" + text_of(overloads) + "." if text_of(overloads) else "")
-        tables[i % parts].append(f'    {{"{name}", {quoted(doc)}, overloads_{i}, {len(rows)}, Where::{where}}},\n')
+        facts = f"overloads_{i}, {len(rows)}, Where::{where}, {flags(name, where)}"
+        tables[i % parts].append(f'    {{"{name}", {quoted(doc)}, {facts}}},\n')
     for part in range(parts):
         (folder / f"operations_{part}.cpp").write_text(
-            '// Made by tools/python_operations.py.\n#include "call.h"\n\nnamespace ricci::python {\nnamespace {\n\n'
+            '// Made by tools/python_operations.py.\n#include "call.h"\n#include "forms.h"\n'
+            + "".join(f'#include "ricci/ops/{header.name}"\n' for header in HEADERS[:-1])
+            + "namespace ricci::python {\nnamespace {\n\n"
             + "".join(chunks[part])
             + "\n}  // namespace\n\nextern const OperationTable operations_"
             + str(part)

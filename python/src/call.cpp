@@ -9,7 +9,9 @@
 
 #include "dtypes.h"
 #include "errors.h"
+#include "sharing.h"
 #include "sizes.h"
+#include "threads.h"
 
 namespace ricci::python {
 namespace {
@@ -36,6 +38,10 @@ bool fits(Kind kind, PyObject* o) {
     case Kind::tensor: return o == Py_None || is_operand(o);
     case Kind::tensors: return all(is_operand);
     case Kind::axes: return o == Py_None || is_int(o) || all(is_int);
+    case Kind::axes_pair: {
+      const auto are_axes = [](PyObject* axes) { return fits(Kind::axes, axes); };
+      return is_list(o) && items(o).size() == 2 && !all(is_int) && all(are_axes);
+    }
     case Kind::shape:
     case Kind::sizes: return is_size_like(o) || all(is_size_like);
     case Kind::integer: return is_int(o);
@@ -62,6 +68,27 @@ bool none_is_left_out(const Parameter& p) {
   const bool may_be_none = p.kind == Kind::tensor || p.kind == Kind::axes || p.kind == Kind::optional_size;
   return (p.flags & keyword_only) != 0 || !may_be_none;
 }
+
+/// Other names that PyTorch, or NumPy as PyTorch takes it, has for arguments, and ours.
+constexpr std::pair<const char*, const char*> other_names[] = {
+    {"axis", "dim"},
+    {"keepdims", "keepdim"},
+    {"x", "input"},
+    {"a", "input"},
+    {"x1", "input"},
+    {"A", "input"},
+    {"B", "input"},
+    {"L", "input2"},
+    {"var", "variance"},
+    {"tensor", "input"},
+    {"x2", "other"},
+    {"split_size", "split_size_or_sections"},
+    {"sections", "indices_or_sections"},
+    {"indices", "indices_or_sections"},
+    {"from", "low"},
+    {"to", "high"},
+    {"lambd", "rate"},
+};
 
 /// What is wrong with a call, for its error.
 struct Refusal {
@@ -125,13 +152,18 @@ struct Binding {
       if (o.parameters[i].interned == name) return i;
     for (std::size_t i = 0; i < o.count; ++i)
       if (PyUnicode_CompareWithASCIIString(name, o.parameters[i].name) == 0) return i;
+    for (const auto& [other, own] : other_names)
+      if (PyUnicode_CompareWithASCIIString(name, other) == 0)
+        for (std::size_t i = 0; i < o.count; ++i)
+          if (std::string_view(own) == o.parameters[i].name) return i;
     return o.count;
   }
 
-  bool fits_kinds(const Overload& o) const {
+  /// The name of the first argument that is of another kind; null where all fit.
+  const char* misfit(const Overload& o) const {
     for (std::size_t i = 0; i < o.count; ++i)
-      if (given[i] && !fits(o.parameters[i].kind, given[i])) return false;
-    return true;
+      if (given[i] && !fits(o.parameters[i].kind, given[i])) return o.parameters[i].name;
+    return nullptr;
   }
 };
 
@@ -147,12 +179,77 @@ struct Binding {
   const std::string_view doc = table.doc;
   std::string forms(doc.substr(0, doc.find("\n\n")));
   for (std::size_t at = 0; (at = forms.find('\n', at)) != std::string::npos;) forms.replace(at, 1, " or ");
-  const auto is_array = [](PyObject* o) { return std::string_view(Py_TYPE(o)->tp_name) == "numpy.ndarray"; };
   const char* const hint =
       std::ranges::any_of(positional, is_array)
           ? "; make a Tensor of an array first: rc.tensor(array) copies, rc.from_numpy(array) shares its memory"
           : "";
   throw TypeError(text + "); there is " + forms + hint);
+}
+
+/// Writes a result, a Tensor or a tuple of them, to what `out` names; a new reference to that.
+PyObject* written_to(const OperationTable& table, PyObject* out, PyObject* result) {
+  const std::string name = table.name;
+  if (PyTuple_Check(result)) {
+    if (!is_list(out) || items(out).size() != items(result).size())
+      throw TypeError(name + ": out must be a tuple of " + std::to_string(items(result).size()) + " Tensors, not " +
+                      name_of_type(out));
+    for (std::size_t i = 0; i < items(result).size(); ++i)
+      Py_DECREF(written_to(table, items(out)[i], items(result)[i]));
+    return Py_NewRef(out);
+  }
+  if (!is_tensor(out)) throw TypeError(name + ": out must be a Tensor, not " + name_of_type(out));
+  const Tensor &to = tensor_of(out), &from = tensor_of(result);
+  if (to.shape() != from.shape())
+    throw ValueError(name + ": out has the shape " + to_string(to.shape()) + ", the result " + to_string(from.shape()) +
+                     "; make out with the result's shape");
+  if (category(from.dtype()) > category(to.dtype()))
+    throw TypeError(name + ": the result is " + std::string(to_string(from.dtype())) + ", which out, " +
+                    std::string(to_string(to.dtype())) + ", cannot hold; make out with the result's dtype");
+  to.copy_(from);
+  return Py_NewRef(out);
+}
+
+/// Whether the overloads agree on what an argument is.
+bool has_one_kind(const OperationTable& table, std::string_view name) {
+  std::optional<Kind> kind;
+  for (const Overload& overload : std::span(table.overloads, table.count))
+    for (const Parameter& p : std::span(overload.parameters, overload.count))
+      if (name == p.name && kind.value_or(p.kind) != p.kind) return false;
+      else if (name == p.name) kind = p.kind;
+  return true;
+}
+
+PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names);
+
+/// The call without `out` and `inplace`, its result written to where they say. Null where neither is given.
+PyObject* call_with_target(PyObject* self, std::span<PyObject* const> positional, PyObject* names,
+                           PyObject* const* named) {
+  const OperationTable& table = table_of(self);
+  std::vector<PyObject*> given(positional.begin(), positional.end());
+  nb::list others;
+  PyObject* target = nullptr;
+  bool is_found = false;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) {
+    PyObject* const name = PyTuple_GET_ITEM(names, k);
+    const auto is = [name](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
+    if ((table.takes & takes_out) != 0 && is("out")) {
+      is_found = true;
+      if (named[k] != Py_None) target = named[k];
+    } else if ((table.takes & takes_inplace) != 0 && is("inplace")) {
+      is_found = true;
+      if (!fits(Kind::boolean, named[k])) throw TypeError(std::string(table.name) + ": inplace must be True or False");
+      if (PyObject_IsTrue(named[k]) == 1) target = positional.empty() ? nullptr : positional[0];
+    } else {
+      given.push_back(named[k]);
+      others.append(nb::handle(name));
+    }
+  }
+  if (!is_found) return nullptr;
+  const nb::object other_names_given = nb::tuple(others);
+  nb::object result = nb::steal(
+      call_operation(self, given.data(), positional.size(), nb::len(others) > 0 ? other_names_given.ptr() : nullptr));
+  if (!result.is_valid()) throw nb::python_error();
+  return target ? written_to(table, target, result.ptr()) : result.release().ptr();
 }
 
 PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
@@ -177,12 +274,27 @@ PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flag
   return guarded([&] {
     Binding bound;
     Refusal refusal;
+    // Where all overloads that take as many arguments refuse the same one, the first says what it wants there.
+    const Overload* first_to_refuse = nullptr;
+    std::string_view refused;
+    bool is_same = true;
     for (std::size_t i = 0; i < table.count; ++i) {
       const Overload& overload = table.overloads[i];
       if (!bound.bind(overload, positional, names, named, is_one ? &refusal : nullptr)) continue;
-      if (!is_one && !bound.fits_kinds(overload)) continue;
-      return run(overload, bound.given.data());
+      const char* const misfit = is_one ? nullptr : bound.misfit(overload);
+      if (!misfit) return run(overload, bound.given.data());
+      if (!first_to_refuse) {
+        first_to_refuse = &overload;
+        refused = misfit;
+      }
+      is_same &= refused == misfit;
     }
+    if (first_to_refuse && is_same && has_one_kind(table, refused)) {
+      bound.bind(*first_to_refuse, positional, names, named, nullptr);
+      return run(*first_to_refuse, bound.given.data());
+    }
+    if (names && table.takes != 0)
+      if (PyObject* const result = call_with_target(self, positional, names, named)) return result;
     if (is_one) {
       const std::string_view doc = table.doc;
       throw TypeError(std::string(table.name) + " " + refusal.text + "; it is " +
@@ -245,7 +357,7 @@ nb::object make_operation(const OperationTable& table, PyTypeObject* type) {
 void Call::refuse(std::size_t i, const char* wanted) const {
   const std::string name = std::string(table_.name) + ": " + overload_.parameters[i].name;
   PyObject* const found = given_[i];
-  if (std::string_view(Py_TYPE(found)->tp_name) == "numpy.ndarray" && overload_.parameters[i].kind == Kind::tensor)
+  if (is_array(found) && overload_.parameters[i].kind == Kind::tensor)
     throw TypeError(name +
                     " is a numpy.ndarray; make a Tensor of it first: rc.tensor(array) copies, "
                     "rc.from_numpy(array) shares its memory");
@@ -294,6 +406,17 @@ Axes Call::axes(std::size_t i) const {
   if (given_[i] && given_[i] != Py_None && !list_from(given_[i], axes)) refuse(i, "an int or a list of ints");
   return axes;
 }
+std::optional<Axes> Call::optional_axes(std::size_t i) const {
+  if (!given_[i] || given_[i] == Py_None) return std::nullopt;
+  return axes(i);
+}
+std::pair<Axes, Axes> Call::axes_pair(std::size_t i) const {
+  std::pair<Axes, Axes> both;
+  if (!fits(Kind::axes_pair, given_[i]) || !list_from(items(given_[i])[0], both.first) ||
+      !list_from(items(given_[i])[1], both.second))
+    refuse(i, "a pair of lists of ints");
+  return both;
+}
 Shape Call::shape(std::size_t i) const {
   Shape shape;
   if (given_[i] && !list_from(given_[i], shape)) refuse(i, "an int or a list of ints");
@@ -338,6 +461,12 @@ std::string Call::text(std::size_t i) const {
   const char* const text = PyUnicode_AsUTF8AndSize(given_[i], &length);
   if (!text) throw nb::python_error();
   return {text, static_cast<std::size_t>(length)};
+}
+std::optional<std::string> Call::optional_text(std::size_t i) const {
+  return given_[i] ? std::optional(text(i)) : std::nullopt;
+}
+std::optional<DType> Call::optional_dtype(std::size_t i) const {
+  return given_[i] ? std::optional(dtype(i)) : std::nullopt;
 }
 DType Call::dtype(std::size_t i) const {
   DType dtype{};
@@ -391,14 +520,27 @@ TriangularOptions Call::triangular_options(std::size_t first) const {
   return {boolean(first, true), boolean(first + 1, false), boolean(first + 2, false)};
 }
 
+namespace {
+/// Whether an argument speaks of so many elements that other threads should run meanwhile.
+bool is_large(Kind kind, PyObject* o) {
+  if (is_tensor(o)) return takes_long(tensor_of(o));
+  std::int64_t count = 1, one = 0;
+  const auto multiply = [&](PyObject* size) { return !int_from(size, one) || (count *= one) < many_elements; };
+  switch (kind) {
+    case Kind::tensors: return std::ranges::any_of(items(o), [](PyObject* t) { return is_large(Kind::tensor, t); });
+    case Kind::shape: return is_list(o) ? !std::ranges::all_of(items(o), multiply) : !multiply(o);
+    case Kind::tensor:  // arange(end)
+    case Kind::integer:
+    case Kind::size: return PyLong_CheckExact(o) && !multiply(o);
+    default: return false;
+  }
+}
+}  // namespace
+
 void Call::begin() {
-  // So many elements take longer than another thread's wait for the lock. Inside transforms Python may be called back.
-  constexpr std::int64_t many = 1 << 15;
   if (inside_transform()) return;
-  const auto is_large = [](PyObject* o) {
-    return o && is_tensor(o) && tensor_of(o).defined() && tensor_of(o).numel() >= many;
-  };
-  if (std::ranges::any_of(std::span(given_, overload_.count), is_large)) released_ = PyEval_SaveThread();
+  for (std::size_t i = 0; i < overload_.count; ++i)
+    if (given_[i] && is_large(overload_.parameters[i].kind, given_[i])) return void(released_ = PyEval_SaveThread());
 }
 void Call::back() {
   if (released_) PyEval_RestoreThread(std::exchange(released_, nullptr));
@@ -475,13 +617,10 @@ bool one_index_from(PyObject* o, std::vector<Index>& into) {
 }
 }  // namespace
 
-Tensor tensor_of_values(nb::handle values, std::optional<DType> dtype);  // create.cpp
-
 bool index_from(PyObject* o, std::vector<Index>& into) {
   const auto add = [&](PyObject* item) {
     if (one_index_from(item, into)) return true;
-    const bool is_array = std::string_view(Py_TYPE(item)->tp_name) == "numpy.ndarray";
-    if (!PyList_Check(item) && !is_array) return false;
+    if (!PyList_Check(item) && !is_array(item)) return false;
     Tensor places = tensor_of_values(item, std::nullopt);
     into.emplace_back(places.numel() == 0 ? places.to(DType::int64) : places);
     return true;

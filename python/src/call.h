@@ -23,6 +23,7 @@ enum class Kind : std::uint8_t {
   tensor,
   tensors,
   axes,
+  axes_pair,
   shape,
   sizes,
   integer,
@@ -64,12 +65,17 @@ enum class Where : std::uint8_t {
   key        ///< of Key alone
 };
 
+// What an operation takes besides the arguments of its overloads, by name.
+inline constexpr int takes_out = 1;      ///< the Tensor, or the tuple of them, that gets the result
+inline constexpr int takes_inplace = 2;  ///< whether the first argument gets it
+
 struct OperationTable {
   const char* name = nullptr;  ///< null behind the last table
   const char* doc = nullptr;
   const Overload* overloads = nullptr;  ///< those with fewer parameters first
   std::size_t count = 0;
   Where where = Where::function;
+  int takes = 0;
 };
 
 inline constexpr std::size_t most_parameters = 12;
@@ -87,6 +93,8 @@ class Call {
   In tensor(std::size_t i, double missing) const { return given_[i] ? tensor(i) : In(Tensor(missing)); }
   std::vector<Tensor> tensors(std::size_t i) const;
   Axes axes(std::size_t i) const;
+  std::optional<Axes> optional_axes(std::size_t i) const;
+  std::pair<Axes, Axes> axes_pair(std::size_t i) const;
   Shape shape(std::size_t i) const;
   Sizes sizes(std::size_t i) const;
   Sizes sizes(std::size_t i, std::int64_t missing) const { return given_[i] ? sizes(i) : Sizes(missing); }
@@ -101,7 +109,10 @@ class Call {
   bool boolean(std::size_t i) const;
   bool boolean(std::size_t i, bool missing) const { return given_[i] ? boolean(i) : missing; }
   std::string text(std::size_t i) const;
+  std::string text(std::size_t i, const char* missing) const { return given_[i] ? text(i) : missing; }
+  std::optional<std::string> optional_text(std::size_t i) const;
   DType dtype(std::size_t i) const;
+  std::optional<DType> optional_dtype(std::size_t i) const;
   Reduction reduction(std::size_t i) const;
   Reduction reduction(std::size_t i, Reduction missing) const { return given_[i] ? reduction(i) : missing; }
   std::vector<Index> indices(std::size_t i) const;

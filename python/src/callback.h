@@ -12,8 +12,7 @@ namespace ricci::python {
 class Callback {
  public:
   Callback(nb::handle f, const char* user, bool spreads = false) : f_(nb::borrow(f)), user_(user), spreads_(spreads) {
-    if (!PyCallable_Check(f.ptr()))
-      throw TypeError(std::string(user) + ": a function is needed, not " + name_of_type(f.ptr()));
+    require_function(f, user);
   }
 
   /// What it returns for these, as a tree.

@@ -66,11 +66,6 @@ struct Differentiated {
   }
 };
 
-void require_function(const nb::object& f, const char* transform) {
-  if (!PyCallable_Check(f.ptr()))
-    throw TypeError(std::string(transform) + ": a function is needed, not " + name_of_type(f.ptr()));
-}
-
 template <Gives gives>
 Differentiated differentiated(nb::object f, nb::handle argnums, bool has_aux) {
   Differentiated result{.f = std::move(f), .has_aux = has_aux, .gives = gives, .where = place_here()};

@@ -10,6 +10,7 @@
 
 #include "object.h"
 #include "ricci/caller.h"
+#include "threads.h"
 
 namespace ricci::python {
 namespace {
@@ -133,6 +134,8 @@ void set_python_error() noexcept {
   } catch (nb::python_error& e) { e.restore(); } catch (const Error& e) {
     if (const auto* from = dynamic_cast<const FromPython*>(&e)) restore(from->raised.get());
     else PyErr_SetString(type_of_error(e), in_python(e.what()).c_str());
+  } catch (const nb::cast_error&) {
+    PyErr_SetString(type_error, "an argument is of another type than it must be; the function's doc says which");
   } catch (const std::bad_alloc&) { PyErr_NoMemory(); } catch (const std::exception& e) {
     PyErr_SetString(error_type, e.what());
   } catch (...) { pass(std::current_exception()); }
@@ -163,6 +166,7 @@ void throw_raised() {
 }
 
 nb::object call(nb::handle f, nb::handle arguments, nb::handle named) {
+  let_python_in();  // a function of C++, rc.sin for one, does not
   PyObject* const result = PyObject_Call(f.ptr(), arguments.ptr(), named.ptr());
   if (!result) throw_raised();
   if (interrupt) Py_CLEAR(interrupt);  // an earlier one, which has reached the program
@@ -203,6 +207,7 @@ void make_errors(nb::module_& m) {
     }
   });
   set_caller_place(place_of_caller);
+  watch_signals();
 }
 
 }  // namespace ricci::python

@@ -172,8 +172,8 @@ class Application final : public function::FunctionOperation {
     Tree result = tree_of(nb::object(returned[0]));
     const nb::object out_dims(returned[1]);
     if (has_dict(out_dims)) require_keys(out_dims, *result.structure, "out_dims");
-    BatchedOutputs outputs = function::batch_in_front(name(), walk_of(result),
-                                                      dims_from(out_dims, "out_dims"), info.batch_size);
+    BatchedOutputs outputs =
+        function::batch_in_front(name(), walk_of(result), dims_from(out_dims, "out_dims"), info.batch_size);
     tensors_of(std::move(result));
     return outputs;
   }
@@ -418,12 +418,10 @@ void make_functions(nb::module_& m) {
   m.def(
       "checkpoint",
       [](nb::object f) {
-        if (!PyCallable_Check(f.ptr()))
-          throw TypeError("checkpoint: a function is needed, not " + name_of_type(f.ptr()));
+        require_function(f, "checkpoint");
         return PythonCheckpoint{std::move(f)};
       },
-      nb::arg("f"),
-      "f, of which reverse mode keeps the arguments alone and computes the rest again.");
+      nb::arg("f"), "f, of which reverse mode keeps the arguments alone and computes the rest again.");
   m.def("custom_root", custom_root, nb::arg("f"), nb::arg("initial"), nb::arg("solve"), nb::arg("tangent_solve"),
         "The root of f that solve(f, initial) returns, differentiated by the implicit function theorem; "
         "tangent_solve(g, y) returns the x with g(x) = y of a linear g.");

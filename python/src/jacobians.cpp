@@ -84,8 +84,7 @@ struct Jacobian {
 
 Jacobian jacobian(nb::object f, bool is_reverse, nb::handle argnums, bool has_aux, nb::handle chunk_size,
                   nb::handle randomness, const char* name) {
-  if (!PyCallable_Check(f.ptr()))
-    throw TypeError(std::string(name) + ": a function is needed, not " + name_of_type(f.ptr()));
+  require_function(f, name);
   return {.f = std::move(f),
           .is_reverse = is_reverse,
           .argnums = argnums_from(argnums, name),

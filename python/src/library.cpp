@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -13,6 +14,7 @@
 #include "ricci/threads.h"
 #include "ricci/tree_names.h"
 #include "scopes.h"
+#include "sizes.h"
 #include "transforms.h"
 #include "tree.h"
 
@@ -102,9 +104,14 @@ void make_library(nb::module_& m) {
       "set_print_options",
       [](nb::handle precision, nb::handle threshold, nb::handle edge_items) {
         PrintOptions options = print_options();
-        if (!precision.is_none()) options.precision = nb::cast<int>(precision);
-        if (!threshold.is_none()) options.threshold = nb::cast<std::int64_t>(threshold);
-        if (!edge_items.is_none()) options.edge_items = nb::cast<std::int64_t>(edge_items);
+        const auto given = [](nb::handle o, std::int64_t otherwise) {
+          if (!o.is_none() && !int_from(o.ptr(), otherwise))
+            throw TypeError("set_print_options: an option must be an int, not " + name_of_type(o.ptr()));
+          return otherwise;
+        };
+        options.precision = static_cast<int>(std::clamp<std::int64_t>(given(precision, options.precision), 0, 100));
+        options.threshold = given(threshold, options.threshold);
+        options.edge_items = given(edge_items, options.edge_items);
         set_print_options(options);
       },
       nb::kw_only(), nb::arg("precision") = nb::none(), nb::arg("threshold") = nb::none(),
@@ -114,11 +121,10 @@ void make_library(nb::module_& m) {
   m.def("current_nest", &current_nest, "The transforms that run on this thread, for another one to enter.");
   nb::class_<PythonInside>(m, "Inside", "`with rc.Inside(nest):` runs this thread inside the nest.")
       .def(
-          "__init__", [](PythonInside* self, const Nest& nest) { new (self) PythonInside(nest); },
-          nb::arg("nest"))
+          "__init__", [](PythonInside* self, const Nest& nest) { new (self) PythonInside(nest); }, nb::arg("nest"))
       .def("__enter__",
            [](nb::object self) {
-             auto* const inside = nb::inst_ptr<PythonInside>(self);
+             auto* const inside = nb::cast<PythonInside*>(self);
              entered_nests.enter(inside, std::make_unique<Inside>(inside->nest));
              return self;
            })

@@ -106,6 +106,17 @@ bool number_from(PyObject* o, Tensor& into) {
   return true;
 }
 
+bool is_array(PyObject* o) {
+  for (const PyTypeObject* type = Py_TYPE(o); type; type = type->tp_base)
+    if (std::string_view(type->tp_name) == "numpy.ndarray") return true;
+  return false;
+}
+
+void require_function(nb::handle f, const char* user) {
+  if (!PyCallable_Check(f.ptr()))
+    throw TypeError(std::string(user) + ": a function is needed, not " + name_of_type(f.ptr()));
+}
+
 std::string name_of_type(PyObject* o) {
   if (o == Py_None) return "None";
   if (!is_tensor(o)) return Py_TYPE(o)->tp_name;

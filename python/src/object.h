@@ -42,6 +42,12 @@ bool is_number(PyObject* o);
 /// `bool`, `int`, `float` of NumPy's scalars and arrays of one element: what their `item()` gives. Null: not of NumPy.
 nb::object numpy_item(PyObject* o);
 
+/// Whether it is an array of NumPy, or of a class made from that.
+bool is_array(PyObject* o);
+
+/// A Python function, or what can be called like one. TypeError else, which names who wants it.
+void require_function(nb::handle f, const char* user);
+
 /// An operand: a Tensor, or a number.
 class In {
  public:

@@ -2,12 +2,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
 #include "arguments.h"
 #include "ricci/compile.h"
 #include "ricci/program.h"
+#include "threads.h"
 #include "transforms.h"
 
 namespace ricci::python {
@@ -59,12 +61,6 @@ nb::object list_of(const std::vector<Tensor>& tensors) {
 
 // ── compile ──
 
-bool is_array(PyObject* o) {
-  for (const PyTypeObject* type = Py_TYPE(o); type; type = type->tp_base)
-    if (std::string_view(type->tp_name) == "numpy.ndarray") return true;
-  return false;
-}
-
 /// The containers of a call's arguments, which its plan must fit, as a value to compare.
 using Containers = std::shared_ptr<const Structure>;
 constexpr tree::ValueType containers_type = {
@@ -111,13 +107,7 @@ struct PythonCompiled {
   }
 
  private:
-  static bool is_large(const Tree& given) {
-    constexpr std::int64_t many = 1 << 15;
-    if (inside_transform()) return false;
-    for (const Tensor& leaf : given.leaves)
-      if (leaf.defined() && leaf.numel() >= many) return true;
-    return false;
-  }
+  static bool is_large(const Tree& given) { return std::ranges::any_of(given.leaves, takes_long); }
 
   template <class Use>
   nb::object with_plan(const nb::args& arguments, const nb::kwargs& named, std::vector<PyObject*>* known,
@@ -126,8 +116,9 @@ struct PythonCompiled {
                                               : tree_of(arguments, nullptr, known);
     for (const Held& value : given.values)
       if (is_array(value.get()))
-        throw TypeError("compile: a NumPy array among the arguments would be fixed in the plan; pass "
-                        "ricci.from_numpy(a) or ricci.tensor(a)");
+        throw TypeError(
+            "compile: a NumPy array among the arguments would be fixed in the plan; pass "
+            "ricci.from_numpy(a) or ricci.tensor(a)");
     tree::Values values = tree::values(given);
     values.push_back({&given.structure, &containers_type});
     std::optional<compiled::CallRun> run;
@@ -175,12 +166,12 @@ void make_programs(nb::module_& m) {
   traced.def("__call__", &Traced::operator());
   show_function(traced);
   m.def(
-      "trace_function", [](nb::object f) {
-        if (!PyCallable_Check(f.ptr())) throw TypeError("trace: a function is needed, not " + name_of_type(f.ptr()));
+      "trace_function",
+      [](nb::object f) {
+        require_function(f, "trace");
         return Traced{std::move(f), place_here()};
       },
-      nb::arg("func"),
-      "trace(f)(*args): the Program of f at arguments like these.");
+      nb::arg("func"), "trace(f)(*args): the Program of f at arguments like these.");
 
   nb::class_<PythonCompiled> compiled(m, "Compiled", nb::type_slots(holds<&PythonCompiled::f>()));
   compiled.def("__call__", &PythonCompiled::operator())
@@ -193,7 +184,7 @@ void make_programs(nb::module_& m) {
   m.def(
       "compile",
       [](nb::object f, bool check) {
-        if (!PyCallable_Check(f.ptr())) throw TypeError("compile: a function is needed, not " + name_of_type(f.ptr()));
+        require_function(f, "compile");
         const runs::Place where = place_here();
         const CompileOptions options{.check = check};
         return PythonCompiled{std::move(f), where, compiled::make_function(where.file, where.line, options)};

@@ -27,8 +27,11 @@ std::int64_t seed_from(PyObject* o) {
 
 }  // namespace
 
-Generator* generator_from(PyObject* o) { return Py_TYPE(o) == generator_type ? nb::inst_ptr<Generator>(o) : nullptr; }
-Tensor key_data_from(PyObject* o) { return is_key(o) ? key_of(o).data : Tensor(); }
+// `Key.__new__(Key)` gives an object without a key.
+Generator* generator_from(PyObject* o) {
+  return Py_TYPE(o) == generator_type && nb::inst_ready(o) ? nb::inst_ptr<Generator>(o) : nullptr;
+}
+Tensor key_data_from(PyObject* o) { return is_key(o) && nb::inst_ready(o) ? key_of(o).data : Tensor(); }
 nb::object wrap_key(Tensor data) { return nb::cast(Key(std::move(data))); }
 
 void make_random(nb::module_& m) {
@@ -39,7 +42,7 @@ void make_random(nb::module_& m) {
       .def(
           "manual_seed",
           [](nb::object self, std::uint64_t seed) {
-            nb::inst_ptr<Generator>(self)->manual_seed(seed);
+            nb::cast<Generator&>(self).manual_seed(seed);
             return self;
           },
           nb::arg("seed"), "Back to the start of the stream of `seed`.")

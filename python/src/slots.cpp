@@ -7,7 +7,9 @@
 #include "call.h"
 #include "dtypes.h"
 #include "errors.h"
+#include "sharing.h"
 #include "sizes.h"
+#include "threads.h"
 
 namespace ricci::python {
 namespace {
@@ -15,19 +17,32 @@ namespace {
 using Binary = Tensor(const Tensor&, const Tensor&);
 using Unary = Tensor(const Tensor&);
 
-/// Not a Tensor and no number: the operand is asked what it can do with one.
+/// A Tensor, a number, or an array, which is copied. Anything else is asked what it can do with a Tensor.
 bool operand_from(PyObject* o, Tensor& into) {
   if (is_tensor(o)) return into = tensor_of(o), true;
-  return number_from(o, into);
+  if (number_from(o, into)) return true;
+  if (!is_array(o)) return false;
+  if (nb::hasattr(o, "mask"))
+    throw TypeError("a masked array is no operand: its mask would be lost; fill it first, with array.filled(0)");
+  return into = tensor_of_values(o, std::nullopt), true;
+}
+
+/// `f()`, while other Python threads run if one of the operands is large.
+template <class F>
+Tensor computed(const F& f, const Tensor& a, const Tensor& b) {
+  if (!takes_long(a) && !takes_long(b)) return f();
+  const nb::gil_scoped_release others_may_run;
+  return f();
 }
 
 template <Binary* op>
 PyObject* binary(PyObject* a, PyObject* b) noexcept {
   return guarded([&] {
-    if (is_tensor(a) && is_tensor(b)) return wrap(op(tensor_of(a), tensor_of(b)));
+    const auto of = [](const Tensor& l, const Tensor& r) { return wrap(computed([&] { return op(l, r); }, l, r)); };
+    if (is_tensor(a) && is_tensor(b)) return of(tensor_of(a), tensor_of(b));
     Tensor left, right;
     if (!operand_from(a, left) || !operand_from(b, right)) return Py_NewRef(Py_NotImplemented);
-    return wrap(op(left, right));
+    return of(left, right);
   });
 }
 template <Binary* op>
@@ -36,7 +51,10 @@ PyObject* ternary(PyObject* a, PyObject* b, PyObject*) noexcept {
 }
 template <Unary* op>
 PyObject* unary(PyObject* x) noexcept {
-  return guarded([&] { return wrap(op(tensor_of(x))); });
+  return guarded([&] {
+    const Tensor& of = tensor_of(x);
+    return wrap(computed([&] { return op(of); }, of, of));
+  });
 }
 
 using Write = const Tensor& (Tensor::*)(const Tensor&) const;
@@ -45,7 +63,8 @@ PyObject* in_place(PyObject* self, PyObject* b) noexcept {
   return guarded([&] {
     Tensor right;
     if (!operand_from(b, right)) return Py_NewRef(Py_NotImplemented);
-    (tensor_of(self).*op)(right);
+    const Tensor& left = tensor_of(self);
+    computed([&] { return (left.*op)(right); }, left, right);
     return Py_NewRef(self);
   });
 }
@@ -143,7 +162,7 @@ int set_item(PyObject* x, PyObject* index, PyObject* value) noexcept {
     Tensor v;
     if (!operand_from(value, v))
       throw TypeError("index: the value must be a Tensor or a number, not " + name_of_type(value) +
-                      "; rc.tensor(value) makes one of lists and arrays");
+                      "; rc.tensor(value) makes one of lists");
     tensor_of(x).index(indices(index)) = v;
   });
 }
@@ -237,6 +256,7 @@ PyObject* copy(PyObject* x, PyObject*) noexcept {
 }
 PyObject* format(PyObject* x, PyObject* spec) noexcept {
   return guarded([&] {
+    if (!PyUnicode_Check(spec)) throw TypeError("format: the form must be a str, not " + name_of_type(spec));
     if (PyUnicode_GetLength(spec) == 0 || !tensor_of(x).shape().empty()) return show(x);
     const nb::object number = nb::steal(item(tensor_of(x)));
     return PyObject_Format(number.ptr(), spec);

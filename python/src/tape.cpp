@@ -23,6 +23,15 @@ struct NoGrad {
   }
 };
 
+/// What `@rc.no_grad()` makes of a function.
+struct WithoutDerivatives {
+  nb::object f;
+  nb::object operator()(nb::args arguments, nb::kwargs named) const {
+    const no_grad guard;
+    return call(f, arguments, named);
+  }
+};
+
 struct PythonTape {
   std::unique_ptr<Tape> tape;
 
@@ -37,12 +46,15 @@ where_t nowhere() { return where_t(); }
 }  // namespace
 
 void make_tape(nb::module_& m) {
+  nb::class_<WithoutDerivatives> without(m, "WithoutDerivatives", nb::type_slots(holds<&WithoutDerivatives::f>()));
+  without.def("__call__", &WithoutDerivatives::operator());
+  show_function(without);
   nb::class_<NoGrad>(m, "no_grad",
                      "While it is entered, what is computed or written has no derivative for any transform around it.")
       .def(nb::init<>())
       .def("__enter__",
            [](nb::object self) {
-             switched_off.enter(nb::inst_ptr<NoGrad>(self), std::make_unique<no_grad>());
+             switched_off.enter(nb::cast<NoGrad*>(self), std::make_unique<no_grad>());
              return self;
            })
       .def("__exit__",
@@ -53,10 +65,8 @@ void make_tape(nb::module_& m) {
       .def(
           "__call__",
           [](nb::object, nb::object f) {
-            return nb::cpp_function([f](nb::args arguments, nb::kwargs named) {
-              const no_grad guard;
-              return call(f, arguments, named);
-            });
+            require_function(f, "no_grad");
+            return WithoutDerivatives{std::move(f)};
           },
           nb::arg("f"), "As a decorator: the function runs with derivatives off.");
   nb::class_<PythonTape>(m, "Tape",

@@ -12,6 +12,7 @@
 
 #include "errors.h"
 #include "random.h"
+#include "sizes.h"
 
 namespace ricci::python {
 
@@ -75,10 +76,22 @@ void watch_class(TypeInfo& info) {
   if (!info.watch) throw nb::python_error();
 }
 
-const TypeInfo* info_of(PyTypeObject* type) {
+TypeInfo* register_class(PyTypeObject* type, nb::handle flatten, nb::handle unflatten) {
+  TypeInfo* const info = new_info(type);
+  info->kind = TypeInfo::Kind::registered;
+  info->flatten = Py_NewRef(flatten.ptr());
+  info->unflatten = Py_NewRef(unflatten.ptr());
+  Py_INCREF(reinterpret_cast<PyObject*>(type));
+  return info;
+}
+
+/// What is known of a class; `o` is one of its objects, if there is one. A class that is registered with optree or JAX
+/// is asked for with its first object: these libraries tell of objects alone.
+const TypeInfo* info_of(PyTypeObject* type, PyObject* o = nullptr) {
   const auto known = types.find(type);
   if (known != types.end()) return known->second;
-  TypeInfo* const info = new_info(type);
+  std::unique_ptr<TypeInfo> made(new_info(type));
+  TypeInfo* const info = made.get();
   const nb::handle cls(reinterpret_cast<PyObject*>(type));
   if (PyType_IsSubtype(type, &PyTuple_Type) && nb::hasattr(cls, "_fields")) {
     info->kind = TypeInfo::Kind::namedtuple;
@@ -88,9 +101,13 @@ const TypeInfo* info_of(PyTypeObject* type) {
     nb::list names;
     for (nb::handle field : nb::module_::import_("dataclasses").attr("fields")(cls)) names.append(field.attr("name"));
     add_fields(*info, names);
+  } else if (o && (type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+    const nb::object parts_of = nb::module_::import_("ricci._registries").attr("parts_of");
+    const nb::object parts = call(parts_of, nb::make_tuple(nb::handle(o)));
+    if (!parts.is_none()) return types[type] = register_class(type, parts[0], parts[1]);
   }
   watch_class(*info);
-  return types[type] = info;
+  return types[type] = made.release();
 }
 
 using NodeKind = TreeNode::Kind;
@@ -253,7 +270,7 @@ struct Reader {
   }
 
   void read_other(PyObject* o) {
-    const TypeInfo* const info = info_of(Py_TYPE(o));
+    const TypeInfo* const info = info_of(Py_TYPE(o), o);
     switch (info->kind) {
       case TypeInfo::Kind::namedtuple: return read_items(NodeKind::made, o, info);
       case TypeInfo::Kind::dataclass: {
@@ -517,8 +534,10 @@ std::vector<Tree> parts_of(const Tree& tuple) {
 }
 
 Dims dims_from(nb::handle o, const char* name) {
+  std::int64_t axis = 0;
   if (o.is_none()) return Dims(std::nullopt);
-  if (PyLong_Check(o.ptr()) && !PyBool_Check(o.ptr())) return Dims(nb::cast<std::int64_t>(o));
+  if (PyLong_Check(o.ptr()) && int_from(o.ptr(), axis)) return Dims(axis);
+  const Deeper deeper;
   std::vector<Dims> parts;
   if (PyTuple_Check(o.ptr()) || PyList_Check(o.ptr())) {
     for (nb::handle part : nb::borrow<nb::object>(o)) parts.push_back(dims_from(part, name));
@@ -592,6 +611,7 @@ class KeyCheck {
 }  // namespace
 
 bool has_dict(nb::handle dims) {
+  const Deeper deeper;
   if (PyDict_Check(dims.ptr())) return true;
   if (PyTuple_Check(dims.ptr()) || PyList_Check(dims.ptr())) {
     for (nb::handle part : nb::borrow<nb::object>(dims))
@@ -619,15 +639,9 @@ void make_trees(nb::module_& m) {
       [](nb::handle cls, nb::handle flatten, nb::handle unflatten) {
         if (!PyType_Check(cls.ptr()))
           throw TypeError("register_tree: a class is needed, not " + name_of_type(cls.ptr()));
-        if (!PyCallable_Check(flatten.ptr()) || !PyCallable_Check(unflatten.ptr()))
-          throw TypeError("register_tree: flatten and unflatten must be functions");
+        for (nb::handle f : {flatten, unflatten}) require_function(f, "register_tree");
         auto* const type = reinterpret_cast<PyTypeObject*>(cls.ptr());
-        TypeInfo* const info = new_info(type);
-        info->kind = TypeInfo::Kind::registered;
-        info->flatten = Py_NewRef(flatten.ptr());
-        info->unflatten = Py_NewRef(unflatten.ptr());
-        Py_INCREF(cls.ptr());
-        types[type] = info;  // trees that were read before keep the old one
+        types[type] = register_class(type, flatten, unflatten);  // trees that were read before keep the old one
       },
       nb::arg("cls"), nb::arg("flatten"), nb::arg("unflatten"),
       "Makes a class a container: flatten(object) returns (children, rest), unflatten(rest, children) the object "

@@ -31,7 +31,7 @@ struct TreeNode {
   };  // made: of a class, by TypeInfo
   Kind kind;
   std::uint32_t children = 0;
-  const TypeInfo* type = nullptr;            // value: for its name; dict and made: how it is made
+  const TypeInfo* type = nullptr;  // value: for its name; dict and made: how it is made
   Held keys = {};  // dict: its keys in their own order; registered: what the class keeps beside; else the class
   std::vector<std::uint32_t> order = {};     // dict: places among the keys, where these are not in order
   std::vector<std::string_view> names = {};  // dict: the keys in order, as texts

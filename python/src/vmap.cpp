@@ -56,7 +56,7 @@ struct Vmapped {
 
 Vmapped vmap(nb::object f, nb::handle in_dims, nb::handle out_dims, nb::handle randomness, nb::handle chunk_size,
              const std::string& lanes, std::int64_t max_groups) {
-  if (!PyCallable_Check(f.ptr())) throw TypeError("vmap: a function is needed, not " + name_of_type(f.ptr()));
+  require_function(f, "vmap");
   Vmapped result{.f = std::move(f), .where = place_here()};
   result.is_ragged = nb::isinstance<RaggedMark>(out_dims);
   result.options.in_dims = dims_from(in_dims, "in_dims");

@@ -6,6 +6,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -139,6 +140,151 @@ def test_a_hundred_thousand_calls_leak_nothing():
     assert len(gc.get_objects()) - objects < 100
     assert rc.memory_stats()["allocated"] - held < 100_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 30_000  # KiB
+
+
+# A loop of C++ operations, small and endless: what begins it, and what runs it.
+ENDLESS = {
+    "a compiled loop": (
+        "f = rc.compile(lambda x: rc.while_loop(lambda s: s < 1e30, lambda s: rc.cos(s), x)); f(rc.tensor(1e31))",
+        "f(rc.tensor(1.0))",
+    ),
+    "a compiled loop of matrices": (
+        "f = rc.compile(lambda x, n: rc.fori_loop(0, n, lambda i, s: s @ s * 0.01, x)); f(rc.ones(9, 9), rc.tensor(2))",
+        "f(rc.ones(9, 9), rc.tensor(900_000_000))",
+    ),
+    "a compiled scan": (
+        "f = rc.compile(lambda x, n: rc.while_loop(lambda s: s < n, lambda s: rc.scan(lambda c, y: (rc.cos(c), c), s,"
+        " rc.ones(9))[0], x)); f(rc.tensor(2.0), rc.tensor(1.0))",
+        "f(rc.tensor(1.0), rc.tensor(9.0))",
+    ),
+    "a program's loop": (
+        "f = rc.trace(lambda x: rc.while_loop(lambda s: s < 9, rc.cos, x))(rc.tensor(1.0))",
+        "f(rc.tensor(1.0))",
+    ),
+    "a loop over operations": ("", "rc.while_loop(rc.isfinite, rc.cos, rc.tensor(1.0))"),
+    "a loop over functions": ("", "rc.while_loop(lambda s: s < 9, lambda s: rc.cos(s), rc.tensor(1.0))"),
+    "a mapped loop": ("", "rc.vmap(lambda x: rc.while_loop(lambda s: s < 9, rc.cos, x))(rc.ones(3))"),
+}
+
+
+@pytest.mark.parametrize("case", ENDLESS)
+def test_an_interrupt_ends_a_loop_and_other_threads_run_meanwhile(case):
+    setup, run = ENDLESS[case]
+    program = f"""
+import os, signal, threading, time
+import ricci as rc
+{setup}
+ticks = 0
+def tick():
+    global ticks
+    while ticks < 20:
+        ticks += 1
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+try:
+    threading.Thread(target=tick, daemon=True).start()
+    {run}
+except KeyboardInterrupt:
+    print(ticks, rc.inside_transform(), rc.grad(rc.sin)(rc.tensor(0.0)).item())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "20 False 1.0\n", done.stderr
+
+
+def test_other_threads_run_while_large_operations_do():
+    """The lock is free: another thread comes to its turn in the middle of one operation."""
+    x, seen, stop = rc.ones(1 << 22), [], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            seen.append(None)
+            stop.wait(0.0005)
+
+    for work in (lambda: x * x, lambda: rc.randn(1 << 22), lambda: rc.arange(1 << 22), lambda: x.clone().add_(x)):
+        stop.clear()
+        thread = threading.Thread(target=count)
+        thread.start()
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(100)  # nobody is asked to give the lock away
+        try:
+            start, tries = len(seen), 0
+            while len(seen) < start + 3 and tries < 1000:
+                work()
+                tries += 1
+            assert len(seen) >= start + 3
+        finally:
+            sys.setswitchinterval(before)
+            stop.set()
+            thread.join()
+
+
+def test_cycles_are_collected():
+    """100,000 cycles through what holds Python's objects: nothing stays."""
+
+    class Own(rc.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.me = ctx  # the context holds itself
+            ctx.save_for_backward(inputs[0])
+
+        @staticmethod
+        def backward(ctx, ct):
+            return ct * 2
+
+    def made(kind, x):
+        def f(v):
+            return kept and (v * v).sum()
+
+        kept = [kind(f)]  # f holds what holds f
+
+    kinds = [
+        rc.vmap,
+        rc.grad,
+        rc.jacrev,
+        rc.hessian,
+        rc.compile,
+        rc.trace,
+        rc.checkpoint,
+        rc.no_grad(),
+        lambda f: rc.custom_vjp(f, f, f),
+        lambda f: rc.custom_jvp(f, f),
+    ]
+
+    def classes():
+        class Short(rc.Function):
+            @staticmethod
+            def forward(x):
+                return Short and x * 2
+
+            @staticmethod
+            def backward(ctx, ct):
+                return ct * 2
+
+        rc.grad(lambda v: Short.apply(v).sum())(x)
+        return weakref.ref(Short)
+
+    x = rc.ones(2)
+
+    def cycles(n):
+        for k in range(n):
+            made(kinds[k % len(kinds)], x)
+            if k % 10 == 0:
+                rc.grad(lambda v: Own.apply(v).sum())(x)
+                rc.vjp(lambda v: v * 2, x)
+
+    cycles(1000)
+    gone = [classes() for _ in range(20)]
+    gc.collect()
+    objects, held = len(gc.get_objects()), rc.memory_stats()["allocated"]
+    assert all(ref() is None for ref in gone)
+    cycles(100_000)
+    gc.collect()
+    assert len(gc.get_objects()) - objects < 100
+    assert rc.memory_stats()["allocated"] - held < 10_000
 
 
 def test_transforms_are_freed_with_what_they_hold():

@@ -2,6 +2,7 @@
 
 import array
 import gc
+import operator as op
 import weakref
 
 import numpy as np
@@ -161,8 +162,36 @@ def test_values_of_examples_are_shown_to_nobody():
 
 def test_numpy_leaves_operators_to_us():
     x = rc.ones(2)
-    with pytest.raises(TypeError):
-        np.ones(2) + x
+    for a, b in [(np.array([1.0, 2.0]), x), (x, np.array([1.0, 2.0]))]:
+        for operator in (op.add, op.sub, op.mul, op.truediv, op.floordiv, op.mod, op.pow):
+            found = operator(a, b)
+            assert isinstance(found, rc.Tensor) and found.dtype is rc.float64
+            assert found.tolist() == operator(np.asarray(a), np.asarray(b)).tolist()
+        for operator in (op.eq, op.ne, op.lt, op.le, op.gt, op.ge):
+            found = operator(a, b)
+            assert isinstance(found, rc.Tensor) and found.dtype is rc.bool
+            assert found.tolist() == operator(np.asarray(a), np.asarray(b)).tolist()
+    assert (np.arange(2.0) @ x).item() == (x @ np.arange(2.0)).item() == 1
+    assert (np.array([1, 3]) & rc.tensor([3, 2])).tolist() == [1, 2]
+    y = x.clone()
+    y += np.array([1.0, 2.0])
+    y[0] = np.array(9.0)
+    assert y.dtype is rc.float32 and y.tolist() == [9, 3]
+    class Own(np.ndarray):
+        pass
+
+    own = np.array([1.0, 2.0]).view(Own)
+    assert (own == x).tolist() == (x == own).tolist() == [True, False]
+    for wrong, error in [
+        (np.array(["a", "b"]), rc.TypeError),
+        (np.ones(2, dtype=object), rc.TypeError),
+        (np.ma.array([1.0, 2.0], mask=[True, False]), rc.TypeError),
+        (np.ones(3), rc.ValueError),
+    ]:
+        for operator in (op.eq, op.add, op.lt):
+            with pytest.raises(error):
+                operator(x, wrong)
+    assert (x == None) is False and (x == [1, 1]) is False  # noqa: E711: no array, so not equal, as in PyTorch
     assert (np.float32(2) * x).tolist() == [2, 2] and isinstance(np.float64(2) * x, rc.Tensor)
 
 

@@ -250,3 +250,47 @@ def test_many_tensors_are_given_back_as_they_are():
     tree["k3"] = tree["k7"]
     back = rc.compile(lambda t: {k: v + 1 for k, v in t.items()})(tree)
     assert back["k3"].tolist() == [8] and back["k39"].tolist() == [40]
+
+
+class Pair:
+    def __init__(self, first, rest):
+        self.first, self.rest = first, rest
+
+
+def registered(register):
+    """A new class that a library knows as a container."""
+    cls = type("Other", (Pair,), {})
+    register(cls, lambda o: ((o.first, o.rest), "aux"), lambda aux, parts: cls(*parts))
+    return cls
+
+
+def check_container(cls):
+    a = rc.tensor([1.0, 2.0])
+    one = cls(a, {"b": [cls(a * 3, None)]})
+    assert [leaf.tolist() for leaf in rc.leaves(one)] == [[1, 2], [3, 6]]
+    slopes = rc.grad(lambda o: (o.first * o.rest["b"][0].first).sum())(one)
+    assert type(slopes) is cls and slopes.first.tolist() == [3, 6] and slopes.rest["b"][0].first.tolist() == [1, 2]
+    assert slopes.rest["b"][0].rest is None
+    doubled = rc.vmap(lambda o: cls(o.first * 2, o.rest))(one)
+    assert type(doubled) is cls and doubled.first.tolist() == [2, 4]
+    compiled = rc.compile(lambda o: cls(o.first + 1, 5))
+    assert compiled(one).first.tolist() == [2, 3] and compiled(one).rest == 5 and compiled.plans == 1
+
+
+def test_classes_registered_with_optree_are_containers():
+    optree = pytest.importorskip("optree")
+
+    def register(cls, flatten, unflatten):
+        optree.register_pytree_node(cls, flatten, unflatten, namespace="somewhere")
+
+    check_container(registered(register))
+
+
+def test_classes_registered_with_jax_are_containers():
+    jax = pytest.importorskip("jax")
+    check_container(registered(jax.tree_util.register_pytree_node))
+
+
+def test_a_class_that_nobody_registered_is_a_value():
+    one = Pair(rc.ones(2), None)
+    assert rc.leaves([one, rc.ones(3)])[0].shape == (3,) and len(rc.leaves(one)) == 0

@@ -15,6 +15,7 @@
 #include "program/pruning.h"
 #include "program/roles.h"
 #include "program/running.h"
+#include "ricci/interruption.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -284,6 +285,7 @@ namespace {
 /// One run of a program. `step(e, compute)` calls `compute()`, which computes the equation.
 template <class Step>
 std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, const Step& step) {
+  allow_interruption();
   const ProgramBody& body = program.body();
   check_inputs(program, inputs);
   std::shared_ptr<const CallSizes> sizes = program.shared_call_sizes();

@@ -1,0 +1,163 @@
+// Forms of operations that take more than a line of C++.
+#include "forms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace ricci::python::forms {
+
+void require_option(const char* name, const char* option, const std::string& given, const std::string& only) {
+  if (given != only)
+    throw ValueError(std::string(name) + ": " + option + " must be \"" + only + "\", not \"" + given + "\"");
+}
+
+Tensor div(const Tensor& input, const Tensor& other, Named, const std::optional<std::string>& rounding_mode) {
+  if (!rounding_mode) return ops::div(input, other);
+  if (*rounding_mode == "floor") return ops::floor_divide(input, other);
+  if (*rounding_mode != "trunc")
+    throw ValueError("div: rounding_mode must be None, \"trunc\" or \"floor\", not \"" + *rounding_mode + "\"");
+  // Of integers without a way through floating numbers, which do not hold all of them.
+  const auto is_whole = [](const Tensor& x) { return !x.is_floating_point() && !x.is_complex(); };
+  if (!is_whole(input) || !is_whole(other)) return ops::trunc(ops::div(input, other));
+  return ops::floor_divide(ops::sub(input, ops::fmod(input, other)), other);
+}
+
+Tensor round(const Tensor& input, Named, std::int64_t decimals) {
+  if (decimals == 0 || !input.is_floating_point()) return ops::round(input);
+  const double factor = std::pow(10., static_cast<double>(std::abs(decimals)));
+  return decimals > 0 ? ops::div(ops::round(ops::mul(input, factor)), factor)
+                      : ops::mul(ops::round(ops::div(input, factor)), factor);
+}
+
+Tensor nan_to_num(const Tensor& input, const Tensor& nan, const Tensor& posinf, const Tensor& neginf) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Tensor found = ops::nan_to_num(input);
+  if (!input.is_floating_point()) return found;
+  if (nan.defined()) found = ops::where(ops::isnan(input), nan, found);
+  if (posinf.defined()) found = ops::where(ops::eq(input, infinity), posinf, found);
+  if (neginf.defined()) found = ops::where(ops::eq(input, -infinity), neginf, found);
+  return found;
+}
+
+Tensor gelu(const Tensor& input, const std::string& approximate) {
+  if (approximate == "none") return ops::gelu(input);
+  if (approximate != "tanh")
+    throw ValueError("gelu: approximate must be \"none\" or \"tanh\", not \"" + approximate + "\"");
+  const double factor = std::sqrt(2 / std::numbers::pi);
+  const Tensor inner = factor * (input + 0.044715 * input * input * input);
+  return 0.5 * input * (1 + ops::tanh(inner));
+}
+
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, bool out_int32, bool right,
+                    const std::optional<std::string>& side) {
+  if (side && *side != "left" && *side != "right")
+    throw ValueError("searchsorted: side must be \"left\" or \"right\", not \"" + *side + "\"");
+  if (side && *side == "left" && right) throw ValueError("searchsorted: side is \"left\" and right is True; give one");
+  Tensor places;
+  if (right || (side && *side == "right")) {
+    // As many are not above a value as all without those that are: below it, of what is negated and turned around.
+    if (sorted_sequence.dtype() == DType::uint8 || sorted_sequence.dtype() == DType::boolean)
+      throw TypeError("searchsorted: from the right it needs signed numbers; convert both with x.to(rc.int64)");
+    const Tensor turned = ops::neg(ops::flip(sorted_sequence, {-1}));
+    places = Tensor(sorted_sequence.shape()[static_cast<std::size_t>(sorted_sequence.dim() - 1)]) -
+             ops::searchsorted(turned, ops::neg(input));
+  } else {
+    places = ops::searchsorted(sorted_sequence, input);
+  }
+  return out_int32 ? places.to(DType::int32) : places;
+}
+
+Tensor of_triangle(const char* name, const Tensor& a, const std::string& triangle) {
+  const bool is_lower = triangle == "L" || triangle == "l";
+  if (!is_lower && triangle != "U" && triangle != "u")
+    throw ValueError(std::string(name) + ": UPLO must be \"L\" or \"U\", not \"" + triangle + "\"");
+  const Tensor lower = is_lower ? a : adjoint(a);
+  return ops::tril(lower) + adjoint(ops::tril(lower, -1));
+}
+
+Tensor tensordot(const Tensor& a, const Tensor& b, const std::pair<Axes, Axes>& dims) {
+  const auto& [of_a, of_b] = dims;
+  if (of_a.size() != of_b.size())
+    throw ValueError("tensordot: dims names " + std::to_string(of_a.size()) + " axes of a and " +
+                     std::to_string(of_b.size()) + " of b; name as many of each");
+  const auto count = static_cast<std::int64_t>(of_a.size());
+  Axes last, first;
+  for (std::int64_t i = 0; i < count; ++i) {
+    last.push_back(i - count);
+    first.push_back(i);
+  }
+  return ops::tensordot(ops::movedim(a, of_a, last), ops::movedim(b, of_b, first), count);
+}
+
+Tensor squeeze(const Tensor& input, const std::optional<Axes>& dim) {
+  if (!dim) return ops::squeeze(input);
+  std::vector<std::int64_t> axes;
+  const std::int64_t rank = input.dim();
+  for (const std::int64_t axis : *dim) {
+    if (axis < -std::max<std::int64_t>(rank, 1) || axis >= std::max<std::int64_t>(rank, 1))
+      throw IndexError("squeeze: axis " + std::to_string(axis) + " is out of range for a Tensor of " +
+                       std::to_string(rank) + " axes");
+    axes.push_back(axis < 0 ? axis + rank : axis);
+  }
+  std::ranges::sort(axes, std::greater());
+  Tensor result = input;
+  for (const std::int64_t axis : axes) result = ops::squeeze(result, axis);
+  return result;
+}
+
+Tensor slice_scatter(const Tensor& input, const Tensor& src, std::int64_t dim, std::optional<Size> start,
+                     std::optional<Size> end, Size step) {
+  const std::int64_t rank = input.dim();
+  if (dim < -rank || dim >= rank)
+    throw IndexError("slice_scatter: axis " + std::to_string(dim) + " is out of range for a Tensor of " +
+                     std::to_string(rank) + " axes");
+  const Size whole = input.shape()[static_cast<std::size_t>(dim < 0 ? dim + rank : dim)];
+  return ops::slice_scatter(input, src, dim, start.value_or(Size(0)), end.value_or(whole), step);
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, Named, const std::string& indexing) {
+  if (indexing != "ij" && indexing != "xy")
+    throw ValueError("meshgrid: indexing must be \"ij\" or \"xy\", not \"" + indexing + "\"");
+  std::vector<Tensor> grids = ops::meshgrid(tensors);
+  if (indexing == "xy" && grids.size() > 1)
+    for (Tensor& grid : grids) grid = ops::transpose(grid, 0, 1);
+  return grids;
+}
+
+// ── convolutions ──
+
+namespace {
+
+/// The input with so many zeros around it that a convolution with stride 1 keeps its sizes.
+Tensor padded(const char* name, const Tensor& input, const Tensor& weight, const Sizes& stride,
+              const std::string& padding, const Sizes& dilation) {
+  if (padding == "valid") return input;
+  require_option(name, "padding, where it is a text,", padding, "same");
+  const auto rank = static_cast<std::size_t>(weight.dim() - 2);
+  Sizes widths;
+  for (std::size_t i = rank; i-- > 0;) {
+    const auto of = [i](const Sizes& sizes) { return sizes.size() == 1 ? sizes[0] : sizes[i]; };
+    if (of(stride) != 1) throw ValueError(std::string(name) + ": padding=\"same\" needs a stride of 1");
+    const std::int64_t all = of(dilation).host() * (weight.shape()[i + 2].host() - 1);
+    widths.push_back(all / 2);
+    widths.push_back(all - all / 2);
+  }
+  return ops::pad(input, widths);
+}
+
+}  // namespace
+
+Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Sizes& stride,
+              const std::string& padding, const Sizes& dilation, Size groups) {
+  return ops::conv1d(padded("conv1d", input, weight, stride, padding, dilation), weight, bias, stride, 0, dilation,
+                     groups);
+}
+Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Sizes& stride,
+              const std::string& padding, const Sizes& dilation, Size groups) {
+  return ops::conv2d(padded("conv2d", input, weight, stride, padding, dilation), weight, bias, stride, 0, dilation,
+                     groups);
+}
+
+}  // namespace ricci::python::forms

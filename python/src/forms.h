@@ -1,0 +1,246 @@
+// Forms of operations that PyTorch has and C++ writes as two operations: `add(x, y, alpha=2)`. The declarations are
+// read by tools/python_operations.py, like those of include/ricci/ops: names and defaults here are those of Python, and
+// what stands behind `Named` is given by name. An undefined Tensor is one that is not given.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ricci/error.h"
+#include "ricci/ops.h"
+#include "ricci/tensor.h"
+
+namespace ricci::python::forms {
+
+/// Stands for the `*` of a signature.
+struct Named {};
+
+/// Throws ValueError unless the option has the value that there is.
+void require_option(const char* name, const char* option, const std::string& given, const std::string& only);
+
+inline Tensor in_dtype(const Tensor& x, std::optional<DType> dtype) { return dtype ? x.to(*dtype) : x; }
+
+// ── sums and products with factors ──
+
+inline Tensor add(const Tensor& input, const Tensor& other, Named, const Tensor& alpha = 1) {
+  return ops::add(input, ops::mul(other, alpha));
+}
+inline Tensor sub(const Tensor& input, const Tensor& other, Named, const Tensor& alpha = 1) {
+  return ops::sub(input, ops::mul(other, alpha));
+}
+inline const Tensor& add_(const Tensor& self, const Tensor& other, Named, const Tensor& alpha = 1) {
+  return self.add_(ops::mul(other, alpha));
+}
+inline const Tensor& sub_(const Tensor& self, const Tensor& other, Named, const Tensor& alpha = 1) {
+  return self.sub_(ops::mul(other, alpha));
+}
+inline Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, Named,
+                      const Tensor& value = 1) {
+  return ops::addcmul(input, ops::mul(tensor1, value), tensor2);
+}
+inline Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2, Named,
+                      const Tensor& value = 1) {
+  return ops::addcdiv(input, ops::mul(tensor1, value), tensor2);
+}
+inline const Tensor& addcmul_(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Named,
+                              const Tensor& value = 1) {
+  return self.addcmul_(ops::mul(tensor1, value), tensor2);
+}
+inline const Tensor& addcdiv_(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Named,
+                              const Tensor& value = 1) {
+  return self.addcdiv_(ops::mul(tensor1, value), tensor2);
+}
+inline Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Named, const Tensor& beta = 1,
+                    const Tensor& alpha = 1) {
+  return ops::add(ops::mul(input, beta), ops::mul(ops::mm(mat1, mat2), alpha));
+}
+inline const Tensor& addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Named, const Tensor& beta = 1,
+                            const Tensor& alpha = 1) {
+  return self.copy_(addmm(self, mat1, mat2, {}, beta, alpha));
+}
+inline Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, Named,
+                        const Tensor& alpha = 1) {
+  return ops::index_add(input, dim, index, ops::mul(source, alpha));
+}
+inline const Tensor& index_add_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& source, Named,
+                                const Tensor& alpha = 1) {
+  return self.index_add_(dim, index, ops::mul(source, alpha));
+}
+
+// ── rounding and choice ──
+
+Tensor div(const Tensor& input, const Tensor& other, Named, const std::optional<std::string>& rounding_mode = {});
+inline const Tensor& div_(const Tensor& self, const Tensor& other, Named,
+                          const std::optional<std::string>& rounding_mode = {}) {
+  return self.copy_(div(self, other, {}, rounding_mode));
+}
+Tensor round(const Tensor& input, Named, std::int64_t decimals = 0);
+Tensor nan_to_num(const Tensor& input, const Tensor& nan = {}, const Tensor& posinf = {}, const Tensor& neginf = {});
+inline const Tensor& nan_to_num_(const Tensor& self, const Tensor& nan = {}, const Tensor& posinf = {},
+                                 const Tensor& neginf = {}) {
+  return self.copy_(nan_to_num(self, nan, posinf, neginf));
+}
+Tensor gelu(const Tensor& input, const std::string& approximate = "none");
+inline Tensor isclose(const Tensor& input, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+                      bool equal_nan = false) {
+  const Tensor close = ops::isclose(input, other, rtol, atol);
+  return equal_nan ? ops::logical_or(close, ops::logical_and(ops::isnan(input), ops::isnan(other))) : close;
+}
+inline bool allclose(const Tensor& input, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+                     bool equal_nan = false) {
+  return static_cast<bool>(ops::all(isclose(input, other, rtol, atol, equal_nan)));
+}
+inline std::vector<Tensor> where(const Tensor& condition) { return ops::unbind(ops::nonzero(condition), 1); }
+
+// ── reductions in another dtype ──
+
+inline Tensor sum(const Tensor& input, const Axes& dim = {}, bool keepdim = false, Named = {},
+                  std::optional<DType> dtype = {}) {
+  return ops::sum(in_dtype(input, dtype), dim, keepdim);
+}
+inline Tensor mean(const Tensor& input, const Axes& dim = {}, bool keepdim = false, Named = {},
+                   std::optional<DType> dtype = {}) {
+  return ops::mean(in_dtype(input, dtype), dim, keepdim);
+}
+inline Tensor norm(const Tensor& input, double p = 2.0, const Axes& dim = {}, bool keepdim = false, Named = {},
+                   std::optional<DType> dtype = {}) {
+  return ops::norm(in_dtype(input, dtype), p, dim, keepdim);
+}
+inline Tensor prod(const Tensor& input, Named, std::optional<DType> dtype = {}) {
+  return ops::prod(in_dtype(input, dtype));
+}
+inline Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim = false, Named = {},
+                   std::optional<DType> dtype = {}) {
+  return ops::prod(in_dtype(input, dtype), dim, keepdim);
+}
+inline Tensor cumsum(const Tensor& input, std::int64_t dim, Named, std::optional<DType> dtype = {}) {
+  return ops::cumsum(in_dtype(input, dtype), dim);
+}
+inline Tensor cumprod(const Tensor& input, std::int64_t dim, Named, std::optional<DType> dtype = {}) {
+  return ops::cumprod(in_dtype(input, dtype), dim);
+}
+inline Tensor softmax(const Tensor& input, std::int64_t dim, std::optional<DType> dtype = {}) {
+  return ops::softmax(in_dtype(input, dtype), dim);
+}
+inline Tensor log_softmax(const Tensor& input, std::int64_t dim, std::optional<DType> dtype = {}) {
+  return ops::log_softmax(in_dtype(input, dtype), dim);
+}
+inline Tensor count_nonzero(const Tensor& input, const Axes& dim) { return ops::sum(ops::ne(input, 0), dim, false); }
+inline std::pair<Tensor, Tensor> median(const Tensor& input, std::int64_t dim, bool keepdim = false) {
+  auto [values, places] = ops::median(input, dim);
+  if (!keepdim) return {values, places};
+  return {ops::unsqueeze(values, dim), ops::unsqueeze(places, dim)};
+}
+/// Every sort is stable.
+inline std::pair<Tensor, Tensor> sort(const Tensor& input, std::int64_t dim = -1, bool descending = false, Named = {},
+                                      bool stable = false) {
+  (void)stable;
+  return ops::sort(input, dim, descending);
+}
+inline Tensor argsort(const Tensor& input, std::int64_t dim = -1, bool descending = false, Named = {},
+                      bool stable = false) {
+  (void)stable;
+  return ops::argsort(input, dim, descending);
+}
+/// They are always sorted.
+inline std::pair<Tensor, Tensor> topk(const Tensor& input, Size k, std::int64_t dim = -1, bool largest = true,
+                                      bool sorted = true) {
+  (void)sorted;
+  return ops::topk(input, k, dim, largest);
+}
+
+// ── indices ──
+
+inline Tensor take_along_dim(const Tensor& input, const Tensor& indices) {
+  return ops::take_along_dim(ops::reshape(input, {-1}), ops::reshape(indices, {-1}), 0);
+}
+inline Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& value) {
+  return ops::scatter(input, dim, index, value);
+}
+inline const Tensor& scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value) {
+  return self.scatter_(dim, index, value);
+}
+/// As many classes as the greatest index needs.
+inline Tensor one_hot(const Tensor& input) {
+  return ops::one_hot(input, input.numel() == 0 ? 0 : ops::amax(input).item<std::int64_t>() + 1);
+}
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, bool out_int32 = false,
+                    bool right = false, const std::optional<std::string>& side = {});
+
+// ── matrices ──
+
+inline Tensor adjoint(const Tensor& a) { return ops::conj(ops::mT(a)); }
+inline Tensor cholesky(const Tensor& input, bool upper = false) {
+  return upper ? adjoint(ops::cholesky(input)) : ops::cholesky(input);
+}
+inline Tensor cholesky_solve(const Tensor& input, const Tensor& input2, bool upper = false) {
+  return ops::cholesky_solve(input, upper ? adjoint(input2) : input2);
+}
+/// The matrix of which the named triangle is a half.
+Tensor of_triangle(const char* name, const Tensor& a, const std::string& triangle);
+inline std::pair<Tensor, Tensor> eigh(const Tensor& input, const std::string& UPLO = "L") {
+  return ops::eigh(of_triangle("eigh", input, UPLO));
+}
+inline Tensor eigvalsh(const Tensor& input, const std::string& UPLO = "L") {
+  return ops::eigvalsh(of_triangle("eigvalsh", input, UPLO));
+}
+inline Tensor solve(const Tensor& A, const Tensor& B, Named, bool left = true) {
+  return left ? ops::solve(A, B) : ops::mT(ops::solve(ops::mT(A), ops::mT(B)));
+}
+inline Tensor solve_triangular(const Tensor& input, const Tensor& B, Named, bool upper = true, bool left = true,
+                               bool unitriangular = false) {
+  if (left) return ops::triangular_solve(B, input, {.upper = upper, .unitriangular = unitriangular});
+  const TriangularOptions options{.upper = !upper, .unitriangular = unitriangular};
+  return ops::mT(ops::triangular_solve(ops::mT(B), ops::mT(input), options));
+}
+/// Over these axes of each.
+Tensor tensordot(const Tensor& a, const Tensor& b, const std::pair<Axes, Axes>& dims);
+inline Tensor norm(const Tensor& input, const std::string& p, const Axes& dim = {}, bool keepdim = false) {
+  require_option("norm", "p", p, "fro");
+  return ops::norm(input, 2, dim, keepdim);
+}
+
+// ── shapes ──
+
+Tensor squeeze(const Tensor& input, const std::optional<Axes>& dim);
+inline Tensor diag(const Tensor& input, std::int64_t diagonal) {
+  return input.dim() == 1 ? ops::diag_embed(input, diagonal, 0, 1) : ops::clone(ops::diagonal(input, diagonal, 0, 1));
+}
+inline Tensor pad(const Tensor& input, const Sizes& pad, const std::string& mode = "constant", Named = {},
+                  double value = 0.0) {
+  require_option("pad", "mode", mode, "constant");
+  return ops::pad(input, pad, value);
+}
+Tensor slice_scatter(const Tensor& input, const Tensor& src, std::int64_t dim = 0, std::optional<Size> start = {},
+                     std::optional<Size> end = {}, Size step = 1);
+inline Tensor repeat_interleave(const Tensor& input, Size repeats) {
+  return ops::repeat_interleave(ops::reshape(input, {-1}), repeats, 0);
+}
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, Named, const std::string& indexing = "ij");
+inline Tensor to(const Tensor& input, DType dtype, bool non_blocking = false, bool copy = false) {
+  (void)non_blocking;
+  return copy && dtype == input.dtype() ? ops::clone(input) : input.to(dtype);
+}
+inline Tensor new_zeros(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
+  return in_dtype(self.new_zeros(size), dtype);
+}
+inline Tensor new_ones(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
+  return in_dtype(self.new_ones(size), dtype);
+}
+inline Tensor new_empty(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
+  return in_dtype(self.new_empty(size), dtype);
+}
+inline Tensor new_full(const Tensor& self, const Shape& size, const Tensor& fill_value, Named,
+                       std::optional<DType> dtype) {
+  return in_dtype(self, dtype).new_full(size, fill_value);
+}
+
+/// "valid", or "same": as many elements out as in, with a stride of 1.
+Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const Sizes& stride = 1,
+              const std::string& padding = "valid", const Sizes& dilation = 1, Size groups = 1);
+Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const Sizes& stride = 1,
+              const std::string& padding = "valid", const Sizes& dilation = 1, Size groups = 1);
+
+}  // namespace ricci::python::forms

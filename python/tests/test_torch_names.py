@@ -1,0 +1,112 @@
+"""The names of arguments are PyTorch's: against the signatures of the PyTorch that is installed."""
+
+import inspect
+import re
+
+import pytest
+
+import ricci as rc
+
+torch = pytest.importorskip("torch")
+
+# Names of ours that also stand for others: python/src/call.cpp.
+ALSO = {
+    "input": {"x", "a", "x1", "A", "B", "tensor"},
+    "other": {"x2"},
+    "dim": {"axis"},
+    "keepdim": {"keepdims"},
+    "input2": {"L"},
+    "split_size_or_sections": {"split_size"},
+    "indices_or_sections": {"sections", "indices"},
+    "low": {"from"},
+    "high": {"to"},
+    "rate": {"lambd"},
+    "variance": {"var"},
+}
+# What no function has here: one kind of memory and device, no leaves with gradients, no names of axes; `out` of what is
+# not computed but drawn, looked up or viewed; names that only PyTorch's C++ has.
+NOWHERE = {
+    *("device", "layout", "pin_memory", "memory_format", "requires_grad", "names", "args", "kwargs", "_stacklevel"),
+    *("out", "cudnn_enabled", "train", "self", "b", "values", "indices", "non_blocking"),
+}
+# What remains, and why.
+LACKS = {
+    "to": ({"other"}, "write x.to(other.dtype)"),
+    "gather": ({"sparse_grad"}, "gradients are dense"),
+    "scatter": ({"reduce"}, "scatter_add adds"),
+    "scatter_": ({"reduce"}, "scatter_add_ adds"),
+    "index": ({"el", "end", "start", "substr"}, "of Python's lists and texts"),
+    "embedding": ({"max_norm", "norm_type", "padding_idx", "scale_grad_by_freq", "sparse"}, "plain rows"),
+    "searchsorted": ({"sorter"}, "sort first"),
+    "mm": ({"out_dtype"}, "convert the result"),
+    "bmm": ({"out_dtype"}, "convert the result"),
+    "triangular_solve": ({"M", "X"}, "one result, not a pair with A"),
+    "slogdet": ({"logabsdet", "sign"}, "names of out's parts"),
+    "eigh": ({"eigvals", "eigvecs"}, "names of out's parts"),
+    "svd": (
+        {"S", "U", "V", "Vh", "some", "compute_uv", "full_matrices", "driver"},
+        "torch.linalg.svd(full_matrices=False)",
+    ),
+    "svdvals": ({"driver"}, "LAPACK's gesdd"),
+    "max": ({"max", "max_values"}, "names of out's parts"),
+    "min": ({"min", "min_indices"}, "names of out's parts"),
+    "max_pool2d": ({"ceil_mode"}, "sizes are rounded down"),
+    "avg_pool2d": ({"ceil_mode", "count_include_pad", "divisor_override"}, "the padding counts"),
+    "mse_loss": ({"reduce", "size_average"}, "old names of reduction"),
+    "l1_loss": ({"reduce", "size_average"}, "old names of reduction"),
+    "cross_entropy": ({"reduce", "size_average"}, "old names of reduction"),
+    "nll_loss": ({"reduce", "size_average"}, "old names of reduction"),
+    "binary_cross_entropy": ({"reduce", "size_average"}, "old names of reduction"),
+    "binary_cross_entropy_with_logits": ({"reduce", "size_average"}, "old names of reduction"),
+    "norm": ({"ord"}, "torch.linalg.norm is another function"),
+    "normal": ({"input"}, "mean and std have their names"),
+    "view": ({"dtype"}, "elements are not read as others"),
+    "unfold": ({"dilation", "kernel_size", "padding", "stride"}, "Tensor.unfold, not that of torch.nn.functional"),
+    "tensor_split": ({"tensor_indices_or_sections"}, "a list of ints"),
+    "repeat_interleave": ({"output_size"}, "it is known"),
+    "solve": ({"input"}, "torch.linalg.solve, not the old torch.solve"),
+}
+# Of TorchScript's overloads for lists and numbers.
+NAME_OF_CPP = re.compile(
+    r"(Dimname|t\[\]|bool\[\]|str\[\]|\[\]\(a!\)|AnyEnum|\.int_list|Scalar a|int a,|float a|bool a|complex a|Device a)"
+)
+
+
+def names_of_schemas(name):
+    for schema in torch._C._jit_get_schemas_for_operator("aten::" + name):
+        if not NAME_OF_CPP.search(str(schema)):
+            yield {"input" if a.name == "self" else a.name for a in schema.arguments}
+
+
+def names_there(name):
+    """The names that any of PyTorch's functions of this name takes."""
+    found = set()
+    for space, prefix in ((torch, ""), (torch.linalg, "linalg_"), (torch.nn.functional, "")):
+        function = getattr(space, name, None)
+        if inspect.isfunction(function):
+            found |= set(inspect.signature(function).parameters)
+        elif function is not None:
+            found |= set().union(*names_of_schemas(prefix + name))
+    if not found and hasattr(torch.Tensor, name):
+        found |= set().union(*names_of_schemas(name))
+    return found - NOWHERE
+
+
+def names_here(name):
+    doc = getattr(rc._core, name).__doc__.split("\n\n")[0]
+    own = set(re.findall(r"(\w+): ", doc))
+    return own | {also for n in own for also in ALSO.get(n, ())}
+
+
+@pytest.mark.parametrize("name", [n for n in rc._core.operations if not n.endswith("_")])
+def test_the_names_are_those_of_pytorch(name):
+    missing = names_there(name) - names_here(name)
+    assert missing == LACKS.get(name, (set(), ""))[0] & names_there(name)
+    assert missing == LACKS.get(name, (set(), ""))[0], "LACKS says more than is missing"
+
+
+def test_other_names_are_taken():
+    x = rc.ones(2, 3)
+    assert rc.sum(x, axis=0).shape == (3,) and rc.sum(a=x, dim=0, keepdims=True).shape == (1, 3)
+    assert rc.add(x1=x, x2=x).sum().item() == 12 and len(x.split(split_size=1)) == 2
+    assert 0 <= rc.empty(3).uniform_(**{"from": 0, "to": 1}).max().item() < 1
