@@ -52,12 +52,8 @@ LACKS = {
     "min": ({"min", "min_indices"}, "names of out's parts"),
     "max_pool2d": ({"ceil_mode"}, "sizes are rounded down"),
     "avg_pool2d": ({"ceil_mode", "count_include_pad", "divisor_override"}, "the padding counts"),
-    "mse_loss": ({"reduce", "size_average"}, "old names of reduction"),
-    "l1_loss": ({"reduce", "size_average"}, "old names of reduction"),
-    "cross_entropy": ({"reduce", "size_average"}, "old names of reduction"),
-    "nll_loss": ({"reduce", "size_average"}, "old names of reduction"),
-    "binary_cross_entropy": ({"reduce", "size_average"}, "old names of reduction"),
-    "binary_cross_entropy_with_logits": ({"reduce", "size_average"}, "old names of reduction"),
+    "cdist": ({"compute_mode"}, "it is chosen"),
+    "linear_cross_entropy": ({"options"}, "its options have names"),
     "norm": ({"ord"}, "torch.linalg.norm is another function"),
     "normal": ({"input"}, "mean and std have their names"),
     "view": ({"dtype"}, "elements are not read as others"),
@@ -89,6 +85,8 @@ def names_there(name):
             found |= set().union(*names_of_schemas(prefix + name))
     if not found and hasattr(torch.Tensor, name):
         found |= set().union(*names_of_schemas(name))
+    if "size_average" in found:
+        found -= {"size_average", "reduce"}  # old names of reduction
     return found - NOWHERE
 
 
