@@ -101,13 +101,15 @@ void measure(const Step& step, const World& world, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  rc::mpi::Session session(argc, argv);
   int rounds = 7;
   std::string only;
+  bool any_bits = false;
   CLI::App app{"Workloads shared out to ranks."};
   app.add_option("--rounds", rounds, "timed steps")->capture_default_str();
   app.add_option("--only", only, "the workloads whose names begin so");
+  app.add_flag("--any-bits", any_bits, "without rc::mpi::SessionOptions::same_bits");
   CLI11_PARSE(app, argc, argv);
+  rc::mpi::Session session(argc, argv, {.same_bits = !any_bits});
   const World world;
   for (const Step& step :
        {w16(world, 1 << 20), w4(world), w19(world, 20000, rc::mpi::my_rows), w19(world, 20000, rc::mpi::all_rows)})

@@ -10,9 +10,8 @@
 // differ, all of them get an error that says which rank has what. Where one rank throws inside mpi::vmap or sum_over,
 // all throw its text: in the same class if that is one of ricci's, else as rc::Error. Where a rank leaves main, the
 // calls of the others between all ranks throw; those between a part of the ranks that it belongs to end all ranks.
-// Two mistakes hang. Ranks wait for each other in two different worlds: rank 0 in a call between all ranks, rank 1 in
-// one between a part of them. One rank takes a derivative by reverse mode around an mpi::vmap, another calls the
-// mpi::vmap plainly.
+// One mistake hangs: ranks wait for each other in two different worlds, rank 0 in a call between all ranks, rank 1 in
+// one between a part of them. One thread of a rank calls at a time; a second one that comes meanwhile gets an error.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +33,20 @@ namespace ricci::mpi {
 struct WorldState;
 
 struct SessionOptions {
-  /// Compare what the ranks call, and with which types, before data moves: one message of 48 bytes to each other rank.
+  /// Compare what the ranks call, and with which types, before data moves: one message of 32 bytes to each other rank.
   /// Without it, `sum`, `broadcast` and derivatives save that message. Where one rank differs, throws or leaves while
   /// another is in one of these, there is no defined result; ranks may wait for ever. `mpi::vmap` and `sum_over`
   /// compare always. The environment's RICCI_MPI_CHECK=off leaves it out too. The same on every rank.
   bool checks = true;
+  /// Compute each row of a product, each solution and each image of a convolution as it would be computed alone, in the
+  /// whole program, so that results have the same bits for any number of ranks and any chunk_size. Without it, kernels
+  /// choose their way by the number of rows, which is faster for products with few rows (docs/13-many-machines.md has
+  /// figures), and another number of ranks may change last bits. The same on every rank.
+  bool same_bits = true;
 };
 
 /// MPI, from here to the end of main. An exception that leaves main on one rank prints its text and ends all ranks.
-/// Where another thread than this one calls MPI, only one may at a time. ValueError if there is a Session already;
+/// Other threads than this one may call between ranks too, one at a time. ValueError if there is a Session already;
 /// NotImplementedError if MPI lets one thread alone call it.
 ///   int main(int argc, char** argv) { rc::mpi::Session session(argc, argv); … }
 class Session {
@@ -74,10 +78,11 @@ class World {
   int rank() const;
   int size() const;
   /// The ranks of this world that give the same color, in their order here. All ranks call it together. ValueError if
-  /// the color is negative.
+  /// the color is negative; TransformError where `barrier` throws it.
   ///   rc::mpi::World row = world.split(world.rank() / 4);
   World split(int color) const;
-  /// Returns when all ranks have called it.
+  /// Returns when all ranks have called it. TransformError in a function that mpi::vmap runs, or that only some
+  /// examples of a vmap run: other ranks may not come there.
   void barrier() const;
   Traffic traffic() const;
   const std::shared_ptr<WorldState>& state() const { return state_; }
@@ -109,6 +114,15 @@ namespace runs {
 
 using ricci::runs::Place;
 
+/// While it lives, this thread calls between ranks, and no other thread of the process may. Throws Error where another
+/// one does so now: the order of two threads' calls could differ between ranks.
+class Turn {
+ public:
+  explicit Turn(const char* call);
+  Turn(const Turn&) = delete;
+  ~Turn();
+};
+
 /// One call of a function that computes with own values: its arguments, and the exception that it throws, which reaches
 /// all ranks.
 class OwnRun {
@@ -135,6 +149,7 @@ class OwnRun {
   Place where_;
 
  private:
+  const Turn turn_;
   const Generator generator_before_;
   const int exceptions_before_;
 };
@@ -227,7 +242,7 @@ struct Vmapped {
 
 /// rc::vmap, whose examples are shared out to the ranks: each runs one contiguous block of them. The draws of example i
 /// are those of example i in one process, so the results are the same bits for any number of ranks and any chunk_size,
-/// but for products with a shared matrix and solvers, which choose their way by the number of examples.
+/// unless SessionOptions::same_bits is off. They are those of rc::vmap in a program of one rank.
 /// Unmapped arguments, and what f captures, are shared values. What f writes to its arguments stays in f. The default
 /// generator is kept together; one of your own must be drawn from on every rank, as often as on the others.
 /// All ranks call it together; the last blocks may be empty. Where a derivative by reverse mode is taken around it, or
@@ -249,7 +264,8 @@ Vmapped<Binary*> vmap(Binary* f, VmapOptions options = {}, World world = World()
 }
 
 /// Each Tensor's sum over the ranks, on every rank, added up in the order of the ranks: ((x₀ + x₁) + x₂) + …. A shared
-/// value; its transpose is `replicated`. ValueError if the trees or types differ between ranks; TypeError for bool.
+/// value; its transpose is `replicated`. ValueError if the trees or types differ between ranks, or if no Tensor is
+/// defined; TypeError for bool.
 ///   Tensor total = rc::mpi::sum(mine, world);
 template <class T>
 T sum(T tree, const World& world = World()) {
@@ -299,7 +315,7 @@ T scatter_rows(T tree, int root = 0, const World& world = World()) {
   return tree;
 }
 
-/// The rows of `count` that mpi::vmap gives this rank: from `first`, `count` of them.
+/// The rows of `count` that mpi::vmap gives this rank: from `first`, `count` of them. ValueError if count is negative.
 struct Block {
   std::int64_t first = 0, count = 0;
 };

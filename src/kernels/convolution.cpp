@@ -5,6 +5,7 @@
 #include <cassert>
 #include <complex>
 
+#include "kernels/alone.h"
 #include "kernels/convolution_geometry.h"
 #include "kernels/convolution_onednn.h"
 #include "kernels/convolution_unfold.h"
@@ -59,8 +60,10 @@ ConvolutionGeometry geometry_of(ConvolutionKind kind, const Strided& input, cons
 /// Where oneDNN has kernels of its own; elsewhere it unfolds too, or fills registers with zeros. Unfolding is as fast
 /// for pointwise convolutions (250 GF/s), and faster for a single channel (64 x 1 x 28 x 28 to 32: input gradient
 /// 0.18 ms, oneDNN 0.34) and for groups of few channels, which is what per-sample gradients of first layers are.
+/// Where rows stand alone, everything is unfolded: oneDNN's sums may depend on how many images there are, and examples
+/// may be groups.
 bool suits_onednn(const ConvolutionGeometry& g) {
-  if (g.is_pointwise()) return false;
+  if (g.is_pointwise() || rows_stand_alone()) return false;
   if (g.groups == 1) return g.channels > 3 || g.kind == ConvolutionKind::weight_gradient;
   const bool is_depthwise = g.group_channels() == 1 && g.group_out_channels() == 1;
   return is_depthwise || (g.group_channels() % 16 == 0 && g.group_out_channels() % 16 == 0);

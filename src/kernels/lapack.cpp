@@ -99,7 +99,7 @@ void cholesky(Strided l, Strided a, std::int32_t* info) {
     const MatrixBatch<T> to(l);
     const MatrixBatch<const T> from(a);
     if constexpr (std::is_floating_point_v<T>) {
-      if (is_small(from.first.rows, from.size())) return cholesky_small(to, from, info);
+      if (are_small_factors(from.first.rows, from.size())) return cholesky_small(to, from, info);
     }
     for_each_matrix(from.size(), multiply_adds_of_factoring(from.first) / 3,
                     [&](std::int64_t i) { info[i] = cholesky_large(to[i], from[i]); });
@@ -115,7 +115,7 @@ void lu_factor(Strided lu, Strided pivots, Strided a, std::int32_t* info) {
     const MatrixBatch<T> to(lu);
     const MatrixBatch<const T> from(a);
     if constexpr (std::is_floating_point_v<T>) {
-      if (is_small(from.first.rows, from.size())) return lu_factor_small(to, exchanges, from, info);
+      if (are_small_factors(from.first.rows, from.size())) return lu_factor_small(to, exchanges, from, info);
     }
     for_each_matrix(from.size(), multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = lu_factor_large(to[i], exchanges[i], from[i]); });
@@ -161,7 +161,7 @@ void inverse(Strided out, Strided a, std::int32_t* info) {
     const MatrixBatch<T> to(out);
     const MatrixBatch<const T> from(a);
     if constexpr (std::is_floating_point_v<T>) {
-      if (is_small(from.first.rows, from.size())) return inverse_small(to, from, info);
+      if (are_small_factors(from.first.rows, from.size())) return inverse_small(to, from, info);
     }
     for_each_matrix(from.size(), 3 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = inverse_large(to[i], from[i]); });

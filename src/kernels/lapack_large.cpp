@@ -5,7 +5,9 @@
 
 #include <complex>
 
+#include "kernels/alone.h"
 #include "kernels/blas.h"
+#include "kernels/lapack_substitution.h"
 #include "kernels/matmul_copy.h"
 #include "ricci/primitive/scratch.h"
 
@@ -81,6 +83,7 @@ Triangular<T> triangular(const Matrix<const T>& a, TriangularKind kind, Scratch<
 /// Requires: x has contiguous rows and holds the right side, which the solution replaces.
 template <class T>
 void solve_in_place(const Matrix<T>& x, const Matrix<const T>& a, TriangularKind kind) {
+  if (rows_stand_alone()) return substitute(x, a, kind);
   Scratch<T> copy;
   const Triangular<T> t = triangular(a, kind, copy);
   const int n = as_int(x.rows), r = as_int(x.cols), ldx = std::max(1, as_int(x.row_stride));

@@ -5,12 +5,18 @@
 
 #include <cstdint>
 
+#include "kernels/alone.h"
 #include "kernels/lapack_batch.h"
 
 namespace ricci::kernels {
 
 /// Whether these beat LAPACK, which they do when the lanes are filled, or when a call costs more than the work.
 constexpr bool is_small(std::int64_t n, std::int64_t batch_size) { return n <= 4 || (n <= 32 && batch_size >= 4); }
+/// The same of factorisations: where rows stand alone, the number of matrices does not count, as LAPACK's factors have
+/// other bits. (Its solutions are then not used: kernels/lapack_substitution.h.)
+inline bool are_small_factors(std::int64_t n, std::int64_t batch_size) {
+  return is_small(n, rows_stand_alone() ? 4 : batch_size);
+}
 
 template <class T>
 void cholesky_small(const MatrixBatch<T>& l, const MatrixBatch<const T>& a, std::int32_t* info);

@@ -7,6 +7,7 @@
 #include <complex>
 #include <type_traits>
 
+#include "kernels/alone.h"
 #include "kernels/blas.h"
 #include "kernels/matmul_blocked.h"
 #include "kernels/matmul_copy.h"
@@ -179,17 +180,61 @@ bool is_blocked(const Product<T>& p) {
 template <class T>
 void multiply_floats(const BatchedProduct<T>& batch) {
   const Product<T>& p = batch.product;
-  if (is_outer(p)) return multiply_outer(batch);
-  if (has_narrow_columns(batch)) return multiply_gathered(batch, multiply_floats<T>);
-  if (has_narrow_rows(batch)) return multiply_gathered(batch.transposed(), multiply_floats<T>);
+  const bool alone = rows_stand_alone();
+  if (!alone || p.accumulate == Accumulate::no) {  // else what is there would be the last to be added, not the first
+    if (is_outer(p)) return multiply_outer(batch);
+    if (has_narrow_columns(batch)) return multiply_gathered(batch, multiply_floats<T>);
+    if (has_narrow_rows(batch)) return multiply_gathered(batch.transposed(), multiply_floats<T>);
+  }
   if (is_tiny(p)) return cut_batch(batch, nanoseconds_of_tiny<T>, multiply_tiny<T>);
-  if (is_blocked(p) || !sizes_fit_blas(p)) return multiply_each(batch, multiply_blocked<T>);
+  if (alone || is_blocked(p) || !sizes_fit_blas(p)) return multiply_each(batch, multiply_blocked<T>);
   multiply_each(batch, multiply_by_library<T>);
+}
+
+/// The real or the imaginary part of a matrix, times `factor`, in `memory`.
+template <class T>
+Matrix<T> part_of(const Matrix<const std::complex<T>>& x, bool imaginary, T factor, T* memory) {
+  const Matrix<T> part = row_major(memory, x.rows, x.cols);
+  for (std::int64_t i = 0; i < x.rows; ++i)
+    for (std::int64_t j = 0; j < x.cols; ++j) part(i, j) = factor * (imaginary ? x(i, j).imag() : x(i, j).real());
+  return part;
+}
+
+/// By four products of real matrices, so that sums run in their order.
+template <class T>
+void multiply_parts(const Product<std::complex<T>>& p) {
+  const Scratch<T> a_memory(3 * p.m() * p.k()), b_memory(2 * p.k() * p.n()), c_memory(2 * p.m() * p.n());
+  const auto constant = [](const Matrix<T>& x) {
+    return Matrix<const T>{x.data, x.rows, x.cols, x.row_stride, x.col_stride};
+  };
+  const std::int64_t of_a = p.m() * p.k(), of_b = p.k() * p.n(), of_c = p.m() * p.n();
+  const auto a_real = constant(part_of<T>(p.a, false, 1, a_memory.data())),
+             a_imag = constant(part_of<T>(p.a, true, 1, a_memory.data() + of_a)),
+             a_minus = constant(part_of<T>(p.a, true, -1, a_memory.data() + 2 * of_a)),
+             b_real = constant(part_of<T>(p.b, false, 1, b_memory.data())),
+             b_imag = constant(part_of<T>(p.b, true, 1, b_memory.data() + of_b));
+  const Matrix<const std::complex<T>> before = {p.c.data, p.c.rows, p.c.cols, p.c.row_stride, p.c.col_stride};
+  const bool adds = p.accumulate == Accumulate::yes;
+  const auto begin = [&](bool imaginary, T* memory) {
+    return adds ? part_of<T>(before, imaginary, 1, memory) : row_major(memory, p.m(), p.n());
+  };
+  const Matrix<T> real = begin(false, c_memory.data()), imag = begin(true, c_memory.data() + of_c);
+  multiply_floats(BatchedProduct<T>(real, a_real, b_real, p.accumulate));
+  multiply_floats(BatchedProduct<T>(real, a_minus, b_imag, Accumulate::yes));
+  multiply_floats(BatchedProduct<T>(imag, a_real, b_imag, p.accumulate));
+  multiply_floats(BatchedProduct<T>(imag, a_imag, b_real, Accumulate::yes));
+  for (std::int64_t i = 0; i < p.m(); ++i)
+    for (std::int64_t j = 0; j < p.n(); ++j) p.c(i, j) = {real(i, j), imag(i, j)};
 }
 
 template <class T>
 void multiply_complex(const BatchedProduct<T>& batch) {
   const Product<T>& p = batch.product;
+  if (rows_stand_alone()) {  // k is no number of rows
+    constexpr std::int64_t few = 16;
+    if (p.k() <= few) return multiply_plainly(batch);
+    return multiply_each(batch, multiply_parts<typename T::value_type>);
+  }
   if (p.m() * p.n() * p.k() <= 512 || !sizes_fit_blas(p)) return multiply_plainly(batch);
   multiply_each(batch, multiply_by_library<T>);
 }
@@ -213,32 +258,29 @@ class ToFloat {
   const T* last_ = nullptr;
 };
 
-template <class T>
-void multiply_part_of_halves(const BatchedProduct<T>& batch) {
+template <class T, class MultiplyFloats>
+void multiply_part_of_halves(const BatchedProduct<T>& batch, const MultiplyFloats& multiply_in_floats) {
   const Product<T>& p = batch.product;
   ToFloat<T> a_to_float(p.a), b_to_float(p.b);
   const Scratch<float> memory(p.m() * p.n());
   const Matrix<float> sum = row_major(memory.data(), p.m(), p.n());
   for_each_product(batch, [&](T* c, const T* a, const T* b) {
     if (p.accumulate == Accumulate::yes) copy_matrix(sum, p.c.with(c));
-    multiply_floats(BatchedProduct<float>(sum, a_to_float(a), b_to_float(b), p.accumulate));
+    multiply_in_floats(BatchedProduct<float>(sum, a_to_float(a), b_to_float(b), p.accumulate));
     copy_matrix(p.c.with(c), sum);
   });
 }
 
-template <class T>
-void multiply_halves(const BatchedProduct<T>& batch) {
-  cut_batch(batch, nanoseconds_of_tiny<float>, multiply_part_of_halves<T>);
-}
-
-template <class T>
-void multiply(BatchedProduct<T>&& batch) {
+/// multiply_in_floats(batch) for float and double, and in float for shorter types.
+template <class T, class MultiplyFloats>
+void multiply(const BatchedProduct<T>& batch, const MultiplyFloats& multiply_in_floats) {
   const Product<T>& p = batch.product;
   if (p.m() == 0 || p.n() == 0 || batch.batch_size() == 0) return;
   if (p.k() == 0) return p.accumulate == Accumulate::yes ? void() : clear(batch);
-  fold_batch(batch);
-  if constexpr (std::is_floating_point_v<T>) multiply_floats(batch);
-  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) multiply_halves(batch);
+  if constexpr (std::is_floating_point_v<T>) multiply_in_floats(batch);
+  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    cut_batch(batch, nanoseconds_of_tiny<float>,
+              [&](const BatchedProduct<T>& part) { multiply_part_of_halves(part, multiply_in_floats); });
   else if constexpr (std::is_integral_v<T>) multiply_plainly(batch);
   else multiply_complex(batch);
 }
@@ -255,7 +297,20 @@ void multiply(BatchedProduct<T>&& batch) {
 
 void matmul(Strided out, Strided a, Strided b, Accumulate accumulate) {
   assert(agree(out, a, b));
-  visit_dtype(out.dtype, [&]<class T>(std::type_identity<T>) { multiply(read_views<T>(out, a, b, accumulate)); });
+  visit_dtype(out.dtype, [&]<class T>(std::type_identity<T>) {
+    BatchedProduct<T> batch = read_views<T>(out, a, b, accumulate);
+    fold_batch(batch);
+    multiply(batch, []<class U>(const BatchedProduct<U>& floats) { multiply_floats(floats); });
+  });
+}
+
+void dot_products(Strided out, Strided a, Strided b) {
+  assert(agree(out, a, b) && out.shape[out.rank - 2] == 1 && out.shape[out.rank - 1] == 1);
+  if (!rows_stand_alone()) return matmul(out, a, b);
+  visit_dtype(out.dtype, [&]<class T>(std::type_identity<T>) {
+    multiply(read_views<T>(out, a, b, Accumulate::no),
+             []<class U>(const BatchedProduct<U>& floats) { multiply_dots(floats); });
+  });
 }
 
 }  // namespace ricci::kernels

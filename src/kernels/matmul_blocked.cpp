@@ -13,8 +13,9 @@ namespace {
 constexpr std::int64_t depth = 256;   // of k
 constexpr std::int64_t height = 256;  // of rows of a, where they must be copied
 constexpr std::int64_t row_bytes = 1024;
-constexpr std::int64_t fewest_rows = 32;  // for which a thread packs b
-constexpr std::int64_t padding = 16;      // elements: rows a power of two apart would share a few cache sets
+constexpr std::int64_t fewest_rows = 32;              // for which a thread packs b
+constexpr std::int64_t few_rows = 4, few_steps = 32;  // of k, whose rows of b are read side by side
+constexpr std::int64_t padding = 16;  // elements: rows a power of two apart would share a few cache sets
 
 template <class T>
 constexpr std::int64_t width = row_bytes / static_cast<std::int64_t>(sizeof(T));
@@ -29,6 +30,14 @@ Matrix<const T> packed(const Matrix<const T>& x, T* memory, std::int64_t most_co
 /// On this thread. Requires: c is contiguous along n.
 template <class T>
 void multiply_part(const Product<T>& p) {
+  if (p.m() <= few_rows && p.b.col_stride == 1) {  // a copy of b would cost more than the product
+    for (std::int64_t k = 0; k < p.k(); k += few_steps) {
+      const std::int64_t ks = std::min(few_steps, p.k() - k);
+      multiply_tiny(BatchedProduct<T>(p.c, p.a.part(0, p.m(), k, ks), p.b.part(k, ks, 0, p.n()),
+                                      k > 0 ? Accumulate::yes : p.accumulate));
+    }
+    return;
+  }
   const bool pack_a = p.a.col_stride != 1;
   const std::int64_t most_rows = pack_a ? height : p.m();
   const Scratch<T> a_memory(pack_a ? (height + fewest_rows) * (depth + padding) : 0),

@@ -21,7 +21,7 @@ std::int64_t last_cache_bytes() {
 
 template <class T>
 void scale(T* __restrict to, const T* __restrict from, T factor, std::int64_t count) {
-  for (std::int64_t j = 0; j < count; ++j) to[j] = factor * from[j];
+  for (std::int64_t j = 0; j < count; ++j) to[j] = factor * from[j] + T(0);  // never -0, as in other products
 }
 
 template <class T>
@@ -36,7 +36,7 @@ void stream_scaled(T* to, const T* from, T factor, std::int64_t count) {
   const auto head = misaligned == 0 ? 0 : static_cast<std::int64_t>((register_bytes - misaligned) / sizeof(T));
   std::int64_t j = std::min(head, count);
   scale(to, from, factor, j);
-  for (; j + N <= count; j += N) stream<N, T>(to + j, factor * load<N>(from + j));
+  for (; j + N <= count; j += N) stream<N, T>(to + j, factor * load<N>(from + j) + T(0));
   scale(to + j, from + j, factor, count - j);
 }
 

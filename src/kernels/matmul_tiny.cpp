@@ -5,6 +5,7 @@
 // Operands with other strides are packed. Start with `multiply_tiny`.
 #include "kernels/matmul_tiny.h"
 
+#include "kernels/alone.h"
 #include "kernels/matmul_blocks.h"
 #include "kernels/matmul_copy.h"
 #include "ricci/primitive/scratch.h"
@@ -60,6 +61,18 @@ inline void block_of_row(const Product<T>& p, T* c, const T* a, const T* b, int 
     sum[0] = fused<T, N>(x, load_columns<N, Partial>(b + k * p.b.row_stride, count), sum[0]);
   }
   store_columns<N, Partial, T>(c, (sum[0] + sum[1]) + (sum[2] + sum[3]), count);
+}
+
+/// As `by_columns` sums it, in strips as wide as the sums need to hide each other's latency.
+template <class T>
+void by_row_in_order(const Product<T>& p, T* c, const T* a, const T* b) {
+  with_lanes_for<T>(p.c.cols, [&]<int N>() {
+    std::int64_t j = 0;
+    for (; j + 4 * N <= p.c.cols; j += 4 * N) block_by_columns<T, N, 1, 4, false>(p, c + j, a, b + j, N);
+    for (; j + 2 * N <= p.c.cols; j += 2 * N) block_by_columns<T, N, 1, 2, false>(p, c + j, a, b + j, N);
+    for (; j + N <= p.c.cols; j += N) block_by_columns<T, N, 1, 1, false>(p, c + j, a, b + j, N);
+    if (j < p.c.cols) block_by_columns<T, N, 1, 1, true>(p, c + j, a, b + j, static_cast<int>(p.c.cols - j));
+  });
 }
 
 template <class T>
@@ -161,8 +174,15 @@ Plan<T> plan_for_dots(const Product<T>& p, Kernel<T> kernel) {
   return {kernel, !unit_along_rows(p.a), !unit_along_columns(p.b), false, true};
 }
 
+/// Every sum from its first product to its last, whatever the sizes.
+template <class T>
+Plan<T> plan_in_order(const Product<T>& p) {
+  return {p.m() == 1 ? by_row_in_order<T> : by_columns<T>, false, !unit_along_rows(p.b), !unit_along_rows(p.c), false};
+}
+
 template <class T>
 Plan<T> plan_for(const Product<T>& p) {
+  if (rows_stand_alone()) return plan_in_order(p);
   if (p.m() == 1 && p.n() == 1) return plan_for_dots(p, single_dot<T>);
   if (p.m() == 1 && !unit_along_rows(p.b) && unit_along_columns(p.b)) return plan_for_dots(p, by_dots<T>);
   const bool few_rows = p.m() <= 3 || (p.m() <= 8 && p.k() >= 32);
@@ -224,9 +244,14 @@ void multiply_as_planned(const BatchedProduct<T>& batch, const Plan<T>& plan) {
   for_each_product(batch, [&](T* c, const T* a, const T* b) { plan.kernel(batch.product, c, a, b); });
 }
 
-/// Whether the transposed product has the better layout: out contiguous along n, or at least more than one column.
+/// Whether the transposed product has the better layout: out contiguous along n, or at least more than one column. In
+/// order, a column is computed row by row where its transpose would have to be copied first.
 template <class T>
 bool better_transposed(const Product<T>& p) {
+  if (rows_stand_alone()) {
+    if (p.n() == 1) return p.m() > 1 && unit_along_columns(p.a);
+    if (p.m() == 1) return !unit_along_rows(p.b);
+  }
   if (p.n() == 1) return p.m() > 1;
   return p.m() > 1 && p.c.col_stride != 1 && p.c.row_stride == 1;
 }
@@ -257,9 +282,17 @@ void multiply_tiny(const BatchedProduct<T>& batch) {
            [&](const Product<T>& part) { multiply_as_planned(BatchedProduct<T>(part), plan); });
 }
 
+template <class T>
+void multiply_dots(const BatchedProduct<T>& batch) {
+  const Plan<T> plan = plan_for_dots(batch.product, single_dot<T>);
+  cut_batch(batch, nanoseconds_of_tiny<T>, [&](const BatchedProduct<T>& part) { multiply_as_planned(part, plan); });
+}
+
 template bool is_tiny(const Product<float>&);
 template bool is_tiny(const Product<double>&);
 template void multiply_tiny(const BatchedProduct<float>&);
 template void multiply_tiny(const BatchedProduct<double>&);
+template void multiply_dots(const BatchedProduct<float>&);
+template void multiply_dots(const BatchedProduct<double>&);
 
 }  // namespace ricci::kernels

@@ -18,4 +18,8 @@ bool is_tiny(const Product<T>& product);
 template <class T>
 void multiply_tiny(const BatchedProduct<T>& batch);
 
+/// The same for dot products, each by itself. Requires: m == n == 1.
+template <class T>
+void multiply_dots(const BatchedProduct<T>& batch);
+
 }  // namespace ricci::kernels

@@ -34,10 +34,9 @@ struct Notice {
   std::int64_t state = calls;
   std::uint64_t about = 0;  // of what the rank calls, and on what
   std::int64_t length = 0;  // of that text, so that two texts of one hash differ
-  Numbers numbers = {};
-  std::int64_t reserved = 0;
+  std::int64_t number = 0;
 };
-static_assert(sizeof(Notice) == 48);  // ricci/mpi.h says so
+static_assert(sizeof(Notice) == 32);  // ricci/mpi.h says so
 
 /// Beside the class of an error that all ranks of a world throw together.
 struct Together {
@@ -205,19 +204,20 @@ class Deadline {
 
 }  // namespace
 
-std::vector<Numbers> agree(WorldState& world, const std::string& call, const std::string& about, Numbers mine) {
+std::vector<std::int64_t> agree(WorldState& world, const std::string& call, const std::string& about,
+                                std::int64_t mine) {
   const std::string text = call + "\n" + about;
   const Notice notice{
-      .state = calls, .about = hash_of(text), .length = static_cast<std::int64_t>(text.size()), .numbers = mine};
+      .state = calls, .about = hash_of(text), .length = static_cast<std::int64_t>(text.size()), .number = mine};
   const std::vector<Notice> notices = exchange(world, notice, call);
   const auto has_failed = [](const Notice& n) { return n.state != calls; };
   if (std::any_of(notices.begin(), notices.end(), has_failed)) raise_failure(world, notices, text);
   const auto differs = [&](const Notice& n) { return n.about != notice.about || n.length != notice.length; };
-  std::vector<Numbers> numbers;
+  std::vector<std::int64_t> numbers;
   bool do_differ = false;
   for (const Notice& n : notices) {
     do_differ |= differs(n);
-    numbers.push_back(n.numbers);
+    numbers.push_back(n.number);
   }
   // Every rank sees the same notices: either all differ from some, or none does.
   if (do_differ) raise_difference(world, text);

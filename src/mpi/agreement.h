@@ -3,7 +3,6 @@
 // Knows nothing of tensors. Start with `agree`.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,12 +11,11 @@
 
 namespace ricci::mpi {
 
-/// What a rank tells the others beside what it calls: counts of rows, positions of generators.
-using Numbers = std::array<std::int64_t, 2>;
-
-/// All ranks call `call` on `about`; gives the numbers of each. On every rank it throws what a rank has thrown, in the
-/// class of that, or ValueError where ranks call different things.
-std::vector<Numbers> agree(WorldState& world, const std::string& call, const std::string& about, Numbers mine = {});
+/// All ranks call `call` on `about`; gives the number that each tells beside: how many rows it has, where its generator
+/// is. On every rank it throws what a rank has thrown, in the class of that, or ValueError where ranks call different
+/// things.
+std::vector<std::int64_t> agree(WorldState& world, const std::string& call, const std::string& about,
+                                std::int64_t mine = 0);
 
 /// In a handler: tells the other ranks what this one has caught; all throw. Throws on what they have all thrown.
 [[noreturn]] void fail(WorldState& world);

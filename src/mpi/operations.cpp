@@ -57,20 +57,18 @@ std::int64_t row_bytes(const Strided& x) {
   return bytes;
 }
 
-std::string text_of(const Strided& x, bool has_rows) {
-  const Type type{x.dtype, Shape(x.shape, x.shape + x.rank)};
-  if (!has_rows) return to_string(type);
-  return "rows of " + to_string(Type{type.dtype, Shape(type.shape.begin() + 1, type.shape.end())});
-}
-
 /// Before an operation sends: throws where it may not stand, or where ranks differ.
 void before_sending(const char* call, WorldState& world, std::span<const Strided> values, bool has_rows,
                     const std::string& more = "") {
   if (agreed && !of_the_user && !innermost) return;
+  const runs::Turn turn(call);
   require_place(call, world);
   if (!checks_calls()) return;
   std::string about;
-  for (const Strided& x : values) about += (about.empty() ? "" : ", ") + text_of(x, has_rows);
+  for (const Strided& x : values) {
+    const Type type{x.dtype, Shape(x.shape, x.shape + x.rank)};
+    about += (about.empty() ? "" : ", ") + to_text(type, has_rows ? std::optional<std::int64_t>(0) : std::nullopt);
+  }
   agree(world, call, about + more);
 }
 
@@ -132,7 +130,7 @@ struct Sum {
     Types sums;
     for (const Type& type : own) {
       if (type.dtype == DType::boolean)
-        throw TypeError(to_string(type) + " cannot be added up; convert it with .to(rc::int64)");
+        throw TypeError("mpi::sum: " + to_string(type) + " cannot be added up; convert it with .to(rc::int64)");
       sums.push_back({type.dtype, type.shape});
     }
     return sums;
@@ -338,15 +336,24 @@ Counts counts_of_blocks(std::int64_t count, const WorldState& world) {
   return counts;
 }
 
+std::string to_text(const Type& type, std::optional<std::int64_t> axis_of_rows) {
+  if (!axis_of_rows) return to_string(type);
+  Type row{type.dtype, type.shape};
+  row.shape.erase(static_cast<std::size_t>(*axis_of_rows));
+  const std::string along = *axis_of_rows == 0 ? "" : "along axis " + std::to_string(*axis_of_rows) + " ";
+  return "rows " + along + "of " + to_string(row);
+}
+
 Agreed::Agreed() : before_(agreed) { agreed = true; }
 Agreed::~Agreed() { agreed = before_; }
 
 void require_place(const char* call, WorldState& world) {
   for (const runs::OwnValues* own = innermost_own; own && world.size > 1; own = own->outer) {
     if (own->of == runs::OwnValues::Of::examples)
-      raise<TransformError>(std::string(call) +
-                            ": called in a function that mpi::vmap runs, on each rank for other examples; return the "
-                            "value, and call it on the result of mpi::vmap");
+      raise<TransformError>(
+          std::string(call) +
+          ": called in a function that mpi::vmap runs, on each rank for other examples; return what it "
+          "needs, and call it outside, on the result of mpi::vmap");
     // A rank that throws there tells the ranks of that world, not those that wait for it in another one.
     if (own->world.state().get() != &world)
       raise<TransformError>(std::string(call) +

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "mpi/world.h"
@@ -34,6 +36,9 @@ class Agreed {
  private:
   const bool before_;
 };
+
+/// `f32[4,3]`; of rows along `axis`, of which another rank may have more, `rows of f32[3]` or `rows along axis 1 of …`.
+std::string to_text(const Type& type, std::optional<std::int64_t> axis_of_rows);
 
 // Own values to shared ones, and their transposes below.
 Tensors sums(std::span<const Tensor> own, const World& world);  // of one dtype, not bool; at most 32

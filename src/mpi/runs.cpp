@@ -16,6 +16,7 @@
 namespace ricci::mpi {
 
 Block block_of(std::int64_t count, const World& world) {
+  if (count < 0) throw ValueError("mpi::block_of: the count is " + std::to_string(count) + "; it must be at least 0");
   const std::int64_t first = block_begin(count, world.rank(), world.size());
   return {first, block_begin(count, world.rank() + 1, world.size()) - first};
 }
@@ -62,14 +63,39 @@ void own_if_inside(const tree::Walk& leaves, const World& world) {
   if (are_own_values(world)) replicate(leaves, world);
 }
 
-/// A call of the page on this tree; `more` is what must agree beside it.
-std::vector<Numbers> begin(const char* call, const World& world, const std::string& about, Numbers mine = {}) {
+/// The transforms around a call, which decide how often its operations send: `, inside vmap, a recording`.
+std::string text_of_transforms() {
+  std::string text;
+  for (const Interpreter* i = innermost; i; i = i->parent) {
+    if (i->is_given_up()) continue;
+    text += text.empty() ? ", inside " : ", ";
+    switch (i->kind) {
+      case ValueKind::batched: text += "vmap"; break;
+      case ValueKind::dual: text += "a derivative by forward mode"; break;
+      case ValueKind::taped: text += "a derivative by reverse mode"; break;
+      case ValueKind::recorded: text += "a recording"; break;
+      case ValueKind::array: break;
+    }
+  }
+  return text;
+}
+
+/// A call of the page on what `about` says, which all ranks must agree on; `mine` may differ.
+std::vector<std::int64_t> begin(const char* call, const World& world, const std::string& about, std::int64_t mine = 0) {
   require_place(call, *world.state());
-  return agree(*world.state(), call, about, mine);
+  return agree(*world.state(), call, about + text_of_transforms(), mine);
 }
 void begin_checked(const char* call, const World& world, const tree::Walk& leaves, const std::string& more = "") {
   require_place(call, *world.state());
-  if (checks_calls()) agree(*world.state(), call, tree::to_string(leaves) + more);
+  if (checks_calls()) agree(*world.state(), call, tree::to_string(leaves) + more + text_of_transforms());
+}
+
+/// Throws on all ranks where there are tensors, and none of them has a value.
+void require_defined(const char* call, const World& world, const tree::Walk& leaves) {
+  if (leaves.leaves.empty() || !defined(leaves).empty()) return;
+  together(world, [&] {
+    throw ValueError(std::string(call) + ": the Tensor is undefined; give it a value first, such as rc::zeros({3})");
+  });
 }
 
 /// The leaves' sums, where the ranks have agreed on their types.
@@ -85,22 +111,13 @@ void require_root(const char* call, const World& world, int root) {
                      std::to_string(world.size() - 1));
 }
 
-std::string type_text(const Tensor& leaf, std::optional<std::int64_t> open_axis) {
-  if (!leaf.defined()) return "undefined";
-  const Type type = type_of(leaf);
-  std::string axes;
-  for (std::int64_t axis = 0; axis < type.rank(); ++axis) {
-    const std::string size = to_string(Shape{type.shape[static_cast<std::size_t>(axis)]});  // `[3]`
-    axes += (axis == 0 ? "" : ",") + (axis == open_axis ? "rows" : size.substr(1, size.size() - 2));
-  }
-  return std::string(short_name(type.dtype)) + "[" + axes + "]";
-}
-
 /// The tree, and its types, of which the ranks' rows may differ.
 std::string text_with_rows(const tree::Walk& leaves, const std::vector<Dim>& axes) {
   std::string text = tree::Structure(leaves).to_string() + " of ";
-  for (std::size_t i = 0; i < leaves.leaves.size(); ++i)
-    text += (i == 0 ? "" : ", ") + type_text(*leaves.leaves[i], axes[i]);
+  for (std::size_t i = 0; i < leaves.leaves.size(); ++i) {
+    const Tensor& leaf = *leaves.leaves[i];
+    text += (i == 0 ? "" : ", ") + (leaf.defined() ? to_text(type_of(leaf), axes[i]) : "undefined");
+  }
   return text;
 }
 
@@ -124,12 +141,6 @@ std::int64_t rows_of_all(const char* call, const tree::Walk& leaves) {
 
 std::vector<Dim> all_axis_0(const tree::Walk& leaves) { return std::vector<Dim>(leaves.leaves.size(), Dim(0)); }
 
-Counts counts_of(const std::vector<Numbers>& numbers) {
-  Counts counts;
-  for (const Numbers& n : numbers) counts.push_back(n[0]);
-  return counts;
-}
-
 /// Where the generator is: its next position, which stays the next.
 std::int64_t position_of(const Generator& generator) {
   Generator copy = generator;
@@ -141,6 +152,8 @@ std::int64_t position_of(const Generator& generator) {
 // ── trees across ranks ──
 
 void sum(const tree::Walk& leaves, const World& world) {
+  const Turn turn("mpi::sum");
+  require_defined("mpi::sum", world, leaves);
   begin_checked("mpi::sum", world, leaves);
   add_up_agreed(leaves, world);
 }
@@ -153,6 +166,8 @@ void replicate(const tree::Walk& leaves, const World& world) {
 }
 
 void broadcast(const tree::Walk& leaves, const World& world, int root) {
+  const Turn turn("mpi::broadcast");
+  require_defined("mpi::broadcast", world, leaves);
   begin_checked("mpi::broadcast", world, leaves, " from rank " + std::to_string(root));
   require_root("mpi::broadcast", world, root);
   const Agreed agreed;
@@ -161,28 +176,34 @@ void broadcast(const tree::Walk& leaves, const World& world, int root) {
 }
 
 void gather(const tree::Walk& leaves, const World& world, int root) {
+  const Turn turn("mpi::gather");
+  require_defined("mpi::gather", world, leaves);
   const std::int64_t mine = together(world, [&] { return rows_of_all("mpi::gather", leaves); });
   const std::string about = text_with_rows(leaves, all_axis_0(leaves)) + " to rank " + std::to_string(root);
-  const Counts counts = counts_of(begin("mpi::gather", world, about, {mine}));
+  const Counts counts = begin("mpi::gather", world, about, mine);
   require_root("mpi::gather", world, root);
   const Agreed agreed;
   for (Tensor* leaf : defined(leaves)) *leaf = rows_to_root(*leaf, counts, root, world);
 }
 
 void all_gather(const tree::Walk& leaves, const World& world) {
+  const Turn turn("mpi::all_gather");
+  require_defined("mpi::all_gather", world, leaves);
   const std::int64_t mine = together(world, [&] { return rows_of_all("mpi::all_gather", leaves); });
-  const Counts counts = counts_of(begin("mpi::all_gather", world, text_with_rows(leaves, all_axis_0(leaves)), {mine}));
+  const Counts counts = begin("mpi::all_gather", world, text_with_rows(leaves, all_axis_0(leaves)), mine);
   const Agreed agreed;
   for (Tensor* leaf : defined(leaves)) *leaf = gathered(*leaf, counts, world);
   own_if_inside(leaves, world);
 }
 
 void scatter_rows(const tree::Walk& leaves, const World& world, int root) {
+  const Turn turn("mpi::scatter_rows");
+  require_defined("mpi::scatter_rows", world, leaves);
   const std::int64_t mine = together(world, [&] { return rows_of_all("mpi::scatter_rows", leaves); });
   const std::string about = text_with_rows(leaves, all_axis_0(leaves)) + " from rank " + std::to_string(root);
-  const std::vector<Numbers> numbers = begin("mpi::scatter_rows", world, about, {mine});
+  const Counts rows_of_ranks = begin("mpi::scatter_rows", world, about, mine);
   require_root("mpi::scatter_rows", world, root);
-  const Counts counts = counts_of_blocks(numbers[static_cast<std::size_t>(root)][0], *world.state());
+  const Counts counts = counts_of_blocks(rows_of_ranks[static_cast<std::size_t>(root)], *world.state());
   const Agreed agreed;
   for (Tensor* leaf : defined(leaves)) {
     const Tensor rows = world.rank() == root ? *leaf : narrow(*leaf, 0, 0, 0);
@@ -196,6 +217,7 @@ OwnRun::OwnRun(const char* name, const World& world, Place where)
     : name_(name),
       world_(world),
       where_(where),
+      turn_(name),
       generator_before_(default_generator()),
       exceptions_before_(std::uncaught_exceptions()) {}
 
@@ -299,8 +321,8 @@ MapRun::MapRun(const tree::Walk& arguments, const VmapOptions& options, const Wo
     if (axes[i]) mine = type_of(*arguments.leaves[i]).shape[static_cast<std::size_t>(*axes[i])].host();
   const bool gives_all = options.rows == Rows::all;
   const std::string types = gives_all ? tree::to_string(arguments) : text_with_rows(arguments, axes);
-  const std::vector<Numbers> numbers = agree(*world.state(), "mpi::vmap", types + options_text(options), {mine});
-  counts_ = gives_all ? counts_of_blocks(mine, *world.state()) : counts_of(numbers);
+  const Counts rows = agree(*world.state(), "mpi::vmap", types + options_text(options) + text_of_transforms(), mine);
+  counts_ = gives_all ? counts_of_blocks(mine, *world.state()) : rows;
   for (int r = 0; r < world.size(); ++r) {
     if (r == world.rank()) first_ = all_;
     all_ += counts_[static_cast<std::size_t>(r)];
@@ -338,10 +360,9 @@ void MapRun::finish(const tree::Walk& result) const {
   Generator& generator = default_generator();
   const bool draws = options_.randomness != Randomness::error && !recorder_of_everything();
   const std::int64_t position = draws ? position_of(generator) : 0;
-  const std::vector<Numbers> numbers =
-      agree(*world_.state(), "the result of mpi::vmap", text_with_rows(result, axes), {position});
-  std::int64_t furthest = position;
-  for (const Numbers& n : numbers) furthest = std::max(furthest, n[0]);
+  const std::vector<std::int64_t> positions =
+      agree(*world_.state(), "the result of mpi::vmap", text_with_rows(result, axes), position);
+  const std::int64_t furthest = *std::max_element(positions.begin(), positions.end());
   for (std::int64_t at = position; at < furthest; ++at) generator.next();
   if (world_.size() == 1) return;
 

@@ -5,7 +5,9 @@
 #include <exception>
 #include <optional>
 
+#include "kernels/alone.h"
 #include "mpi/agreement.h"
+#include "mpi/operations.h"
 #include "mpi/world.h"
 #include "ricci/primitive/raise.h"
 
@@ -68,6 +70,7 @@ Session::Session(int* argc, char*** argv, SessionOptions options) {
                       .exceptions = std::uncaught_exceptions()}};
   session = state_.get();
   session->before = std::set_terminate(end_by_exception);
+  kernels::let_rows_stand_alone(options.same_bits);
 }
 
 Session::~Session() {
@@ -75,6 +78,7 @@ Session::~Session() {
   try {
     leave(*state_->world.state(), by_exception);
   } catch (const std::exception& e) { std::fprintf(stderr, "rc::mpi: the session ends badly: %s\n", e.what()); }
+  kernels::let_rows_stand_alone(false);
   std::set_terminate(state_->before);
   session = nullptr;
   const bool finalises = state_->initialised_here;
@@ -95,22 +99,30 @@ int World::size() const { return state_->size; }
 Traffic World::traffic() const { return state_->traffic; }
 
 World World::split(int color) const {
-  const std::vector<Numbers> colors = agree(*state_, "mpi::World::split", "", {color});
+  constexpr const char* call = "mpi::World::split";
+  const runs::Turn turn(call);
+  require_place(call, *state_);
+  const std::vector<std::int64_t> colors = agree(*state_, call, "", color);
   for (std::size_t r = 0; r < colors.size(); ++r)
-    if (colors[r][0] < 0)
-      throw ValueError("mpi::World::split: rank " + std::to_string(r) + " gives the color " +
-                       std::to_string(colors[r][0]) + "; it must be at least 0");
+    if (colors[r] < 0)
+      throw ValueError(std::string(call) + ": rank " + std::to_string(r) + " gives the color " +
+                       std::to_string(colors[r]) + "; it must be at least 0");
   const std::shared_ptr<WorldState> all = state_->all ? state_->all : state_;
   all->has_parts = true;
   MPI_Comm part;
   must(MPI_Comm_split(state_->comm, color, state_->rank, &part), "MPI_Comm_split");
   std::vector<int> members;
   for (int r = 0; r < size(); ++r)
-    if (colors[static_cast<std::size_t>(r)][0] == color)
+    if (colors[static_cast<std::size_t>(r)] == color)
       members.push_back(state_->all ? state_->members[static_cast<std::size_t>(r)] : r);
   return World(std::make_shared<WorldState>(part, all, std::move(members)));
 }
 
-void World::barrier() const { agree(*state_, "mpi::World::barrier", ""); }
+void World::barrier() const {
+  constexpr const char* call = "mpi::World::barrier";
+  const runs::Turn turn(call);
+  require_place(call, *state_);
+  agree(*state_, call, "");
+}
 
 }  // namespace ricci::mpi

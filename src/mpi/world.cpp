@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -14,6 +15,11 @@
 
 namespace ricci::mpi {
 namespace {
+
+/// Of the process: the thread that calls between ranks now, and how many of its calls stand inside each other.
+std::mutex turns;
+std::thread::id whose_turn;
+int depth = 0;
 
 /// A row as MPI sees it, so that counts and places are counts of rows.
 class RowType {
@@ -65,6 +71,21 @@ void end_all_ranks(const std::string& why) {
   std::fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
+}
+
+runs::Turn::Turn(const char* call) {
+  const std::lock_guard lock(turns);
+  const std::thread::id mine = std::this_thread::get_id();
+  if (depth > 0 && whose_turn != mine)
+    throw Error(std::string(call) +
+                ": another thread of this rank calls between ranks now; let one thread at a time call, on every rank "
+                "in the same order");
+  whose_turn = mine;
+  ++depth;
+}
+runs::Turn::~Turn() {
+  const std::lock_guard lock(turns);
+  --depth;
 }
 
 WorldState::WorldState(MPI_Comm own, std::shared_ptr<WorldState> of_all, std::vector<int> ranks)
@@ -147,8 +168,7 @@ std::vector<MPI_Request> tell_that_this_rank_leaves(WorldState& all) {
   std::vector<MPI_Request> sent;
   if (!all.has_parts) return sent;
   for (int r = 0; r < all.size; ++r)
-    if (r != all.rank)
-      must(MPI_Isend(nullptr, 0, MPI_BYTE, r, departure, all.comm, &sent.emplace_back()), "MPI_Isend");
+    if (r != all.rank) must(MPI_Isend(nullptr, 0, MPI_BYTE, r, departure, all.comm, &sent.emplace_back()), "MPI_Isend");
   return sent;
 }
 

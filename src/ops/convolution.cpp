@@ -11,6 +11,7 @@
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/spatial.h"
+#include "ops/sums.h"
 
 namespace ricci {
 namespace {
@@ -59,15 +60,28 @@ Type without_batch(const Tensor& x, bool mapped) {
   return type;
 }
 
+/// The result for no examples, [0, …], which depends on the operands as it does for some: whether a derivative reaches
+/// an operand must not depend on the number of examples.
+template <class P>
+Tensor result_of_none(const P& op, const Batch& b) {
+  const auto total = [&](int i) {
+    const Tensor& x = b.inputs[static_cast<std::size_t>(i)];
+    Axes own;
+    for (std::int64_t axis = b.is_mapped(i) ? 1 : 0; axis < x.dim(); ++axis) own.push_back(axis);
+    return sum_along(x, own);
+  };
+  Type type = op.type(without_batch(b.inputs[0], b.is_mapped(0)), without_batch(b.inputs[1], b.is_mapped(1)));
+  type.shape.insert(0, 0);
+  Shape column = Shape::filled(type.shape.size(), 1);
+  column[0] = 0;
+  return expand(reshape(total(0) * total(1), column), type.shape);
+}
+
 template <class P>
 BatchedOutputs batch_by_folding(const P& op, const Batch& b) {
   const Tensor &first = b.inputs[0], &second = b.inputs[1];
   const Size groups = op.shape.groups;
-  if (b.size == 0) {
-    Type type = op.type(without_batch(first, b.is_mapped(0)), without_batch(second, b.is_mapped(1)));
-    type.shape.insert(0, 0);
-    return {.outputs = {zeros_of(type)}};
-  }
+  if (b.size == 0) return {.outputs = {result_of_none(op, b)}};
   if (b.is_mapped(0) && b.is_mapped(1)) {
     P grouped = op;
     grouped.shape.groups = groups * b.size;

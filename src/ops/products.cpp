@@ -93,7 +93,8 @@ struct Product {
     Matrices b(in[1], c.right, batch, form == Form::outer, form == Form::dot || form == Form::matvec);
     a.broadcast_to(y.shape);
     b.broadcast_to(y.shape);
-    kernels::matmul(y.view, a.view, b.view);
+    if (form == Form::dot) kernels::dot_products(y.view, a.view, b.view);
+    else kernels::matmul(y.view, a.view, b.view);
   }
 
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {

@@ -3,6 +3,7 @@
 #include <ricci/mpi.h>
 
 #include <stdexcept>
+#include <thread>
 
 #include "support/expect_tensor.h"
 
@@ -138,9 +139,78 @@ TEST_F(MpiFaults, RefuseACollectiveInsideMpiVmap) {
   const auto f = [](Tensor x) { return rc::mpi::sum(x); };
   const std::string text = text_of<rc::TransformError>([&] { rc::mpi::vmap(f)(rc::ones({5})); });
   expect_has(text, "mpi::sum: called in a function that mpi::vmap runs");
-  expect_has(text, "; return the value, and call it on the result of mpi::vmap");
+  expect_has(text, "; return what it needs, and call it outside, on the result of mpi::vmap");
   const auto nested = [](Tensor x) { return rc::mpi::vmap(rc::sin)(x); };
   expect_has(text_of<rc::TransformError>([&] { rc::mpi::vmap(nested)(rc::ones({5, 2})); }), "mpi::vmap: called in");
+}
+
+TEST_F(MpiFaults, RefuseABarrierAndASplitInsideMpiVmap) {
+  if (world.size() == 1) return;
+  const auto waits = [&](Tensor x) {
+    world.barrier();
+    return x;
+  };
+  const auto splits = [&](Tensor x) { return x + world.split(0).size(); };
+  expect_has(text_of<rc::TransformError>([&] { rc::mpi::vmap(waits)(rc::ones({5})); }),
+             "mpi::World::barrier: called in a function that mpi::vmap runs");
+  expect_has(text_of<rc::TransformError>([&] { rc::mpi::vmap(splits)(rc::ones({5})); }),
+             "mpi::World::split: called in a function that mpi::vmap runs");
+  // All ranks' calls are the same in a function of sum_over.
+  const auto in_sum = [&](Tensor w, Tensor x) { return waits(w * x); };
+  const Tensor expected = rc::full({2}, static_cast<double>(world.size()));
+  expect_equal(rc::mpi::sum_over(in_sum)(rc::ones({2}), rc::ones({2})), expected);
+}
+
+TEST_F(MpiFaults, RefuseABarrierThatOnlySomeExamplesReach) {
+  const auto waits = [&](Tensor x) {
+    world.barrier();
+    return x;
+  };
+  const auto f = [&](Tensor x) { return rc::cond(x > 2.5, waits, [](Tensor x) { return x; }, x); };
+  expect_has(text_of<rc::TransformError>([&] { rc::vmap(f)(rc::arange(6).to(rc::float32)); }),
+             "mpi::World::barrier: called where only a part of a vmap's examples runs");
+}
+
+TEST_F(MpiFaults, SayWhichRanksTakeADerivative) {
+  if (world.size() == 1) return;
+  const Tensor x = rc::ones({5});
+  const auto mapped = [&](Tensor w) {
+    return rc::mpi::vmap([](Tensor w, Tensor x) { return w * x; }, {.in_dims = {rc::none, 0}})(w, x).sum();
+  };
+  const auto summed = [&](Tensor w) { return rc::mpi::sum(w * x.sum(), world); };
+  const Tensor w = rc::ones({}), ws = rc::ones({3});
+  const auto reverse = [&](const auto& f) { return rc::grad(f)(w); };
+  const auto forward = [&](const auto& f) { return rc::jvp(f, w, w).second; };
+  const auto outer = [&](const auto& f) { return rc::vmap(f)(ws); };
+  const auto recorded = [&](const auto& f) { return rc::trace(f)(w)({w})[0]; };
+  const auto plain = [&](const auto& f) { return f(w); };
+  const auto expect_difference = [&](const auto& f, const auto& differently, const std::string& what) {
+    const std::string text = text_of<rc::ValueError>([&] { is_last() ? differently(f) : plain(f); });
+    expect_has(text, "the ranks differ");
+    expect_has(text, ", inside " + what);
+  };
+  expect_difference(mapped, reverse, "a derivative by reverse mode");
+  expect_difference(mapped, forward, "a derivative by forward mode");
+  expect_difference(mapped, outer, "vmap");
+  expect_difference(mapped, recorded, "a recording");
+  expect_difference(summed, reverse, "a derivative by reverse mode");
+  expect_difference(summed, forward, "a derivative by forward mode");
+}
+
+TEST_F(MpiFaults, RefuseASecondThreadThatCallsMeanwhile) {
+  std::string text;
+  const auto f = [&](Tensor x) {
+    std::thread second([&] { text = text_of<rc::Error>([&] { rc::mpi::sum(rc::ones({2}), world); }); });
+    second.join();
+    return x;
+  };
+  rc::mpi::vmap(f)(rc::ones({5}));
+  expect_has(text, "mpi::sum: another thread of this rank calls between ranks now; let one thread at a time call");
+  // One after the other, they may.
+  double total = 0;
+  std::thread second([&] { total = rc::mpi::sum(rc::ones({}), world).item<double>(); });
+  second.join();
+  EXPECT_EQ(total, world.size());
 }
 
 TEST_F(MpiFaults, RefuseACollectiveThatOnlySomeExamplesReach) {
@@ -193,7 +263,7 @@ TEST_F(MpiFaults, InSumOverAreThoseOfAllWithoutChecksToo) {
     if (is_last()) throw rc::IndexError("no such material");
     return w;
   };
-  const auto run = [&] { rc::mpi::sum_over(f)(rc::ones({12}, rc::float32)); };
+  const auto run = [&] { rc::mpi::sum_over(f)(rc::ones({8}, rc::float32)); };
   expect_has(text_of<rc::IndexError>(run), "no such material");
 }
 
@@ -201,9 +271,14 @@ TEST_F(MpiFaults, RefuseWhatHasNoRowsOrCannotBeAddedUp) {
   expect_has(text_of<rc::ValueError>([] { rc::mpi::all_gather(rc::tensor(1.)); }), "unsqueeze(0)");
   expect_has(text_of<rc::ValueError>([] { rc::mpi::all_gather(std::pair{rc::ones({2}), rc::ones({3})}); }),
              "equally many");
-  expect_has(text_of<rc::TypeError>([] { rc::mpi::sum(rc::tensor(true)); }), "cannot be added up");
+  expect_has(text_of<rc::TypeError>([] { rc::mpi::sum(rc::tensor(true)); }), "mpi::sum: bool[] cannot be added up");
   expect_has(text_of<rc::ValueError>([&] { rc::mpi::broadcast(rc::ones({1}), 9, world); }), "the root is 9");
   expect_has(text_of<rc::ValueError>([&] { world.split(is_last() ? -1 : 0); }), "gives the color -1");
+  expect_has(text_of<rc::ValueError>([&] { rc::mpi::block_of(-3, world); }), "mpi::block_of: the count is -3");
+  expect_has(text_of<rc::ValueError>([&] { rc::mpi::sum(Tensor(), world); }), "mpi::sum: the Tensor is undefined");
+  expect_has(text_of<rc::ValueError>([&] { rc::mpi::all_gather(std::pair{Tensor(), Tensor()}); }),
+             "mpi::all_gather: the Tensor is undefined");
+  EXPECT_TRUE(rc::mpi::sum(std::vector<Tensor>{}, world).empty());
 }
 
 TEST_F(MpiFaults, RefuseWholeRowsInSumOver) {
