@@ -20,6 +20,9 @@ NO_METHOD = {
     "solve": "torch.Tensor.solve throws: it is gone from PyTorch",
     "triangular_solve": "PyTorch deprecates it; its arguments stand in another order",
 }
+# Their operations are functions alone. A method costs every file that reads tensor.h a declaration; those that users
+# chain become methods together.
+FUNCTIONS_ALONE = {"activations.h", "arrangement.h", "distances.h", "losses.h", "special.h", "statistics.h"}
 NO_IN_PLACE_FORM = {
     name: "a write keeps its target's shape, and other handles see the same tensor: assign the view to a name"
     for name in ("as_strided_", "detach_", "squeeze_", "t_", "transpose_", "unsqueeze_")
@@ -69,6 +72,8 @@ def findings():
     methods = declared(METHOD, tensor[tensor.index("class Tensor {") :])
     functions = {}
     for header in sorted((ROOT / "include/ricci/ops").glob("*.h")):
+        if header.name in FUNCTIONS_ALONE:
+            continue
         for name, overloads in declared(FUNCTION, plain(header)).items():
             of_tensors = {o for o in overloads if isinstance(o, int) or (o and o[0] == "const Tensor&")}
             if of_tensors:

@@ -422,7 +422,17 @@ IN_PLACE = {
     "div_",
 }
 # Held against more than one number below.
-ELSEWHERE = {"copy_", "fill_", "zero_", "empty", "empty_like", "eigh", "svd"}
+# Held to PyTorch's values and gradients by tests/laws/public_functions_test.cpp.
+IN_CPP = """
+    addbmm addmv addr aminmax as_strided_scatter atleast_1d atleast_2d atleast_3d baddbmm bincount block_diag
+    broadcast_tensors cartesian_prod celu column_stack combinations corrcoef cov cumulative_trapezoid diagflat diff
+    dist dsplit dstack entr erfinv fliplr flipud float_power glu gradient gumbel_softmax hardshrink hardsigmoid
+    hardswish hardtanh heaviside histc histogram hsplit hstack index_copy isin isneginf isposinf isreal kthvalue
+    ldexp logaddexp2 logit mH masked_scatter mish msort mvlgamma nanmean nanmedian nanquantile nansum ndtr ndtri
+    polar prelu put quantile relu6 renorm rot90 rrelu selu signbit softmin softshrink softsign std_mean sum_to_size
+    tanhshrink trapezoid tril_indices triu_indices unique_consecutive unravel_index var_mean vsplit vstack xlog1py
+""".split()
+ELSEWHERE = {"copy_", "fill_", "zero_", "empty", "empty_like", "eigh", "svd", *IN_CPP}
 RANDOM = {
     "rand": (dict(size=(4000,)), 0.5),
     "randn": (dict(size=4000), 0.0),

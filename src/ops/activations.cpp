@@ -387,7 +387,10 @@ Tensor leaky_relu(const Tensor& x, double negative_slope) { return apply(LeakyRe
 Tensor elu(const Tensor& x) { return elu(x, 1); }
 Tensor elu(const Tensor& x, double alpha) { return apply(Elu{alpha}, x); }
 Tensor gelu(const Tensor& x) { return apply(Gelu{}, x); }
-Tensor silu(const Tensor& x) { return apply(Silu{}, x); }
+Tensor silu(const Tensor& x) {
+  const Called as("silu", x);
+  return x.is_complex() ? x * sigmoid(x) : apply(Silu{}, x);
+}
 Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value) {
   const Called as("threshold", x, threshold, value);
   require_order("threshold", x);

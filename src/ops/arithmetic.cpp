@@ -1,6 +1,7 @@
 // Sums, products, quotients and what is made of them. Start with `Mul`.
 #include <limits>
 
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -157,7 +158,12 @@ Tensor neg(const Tensor& x) { return apply(Neg{}, x); }
 Tensor positive(const Tensor& x) { return x; }
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b) { return apply(Addcmul{}, x, a, b); }
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b) { return apply(Addcdiv{}, x, a, b); }
-Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) { return apply(Lerp{}, start, end, weight); }
+Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
+  const Called as("lerp", start, end, weight);
+  if (!start.is_complex() && !end.is_complex() && !weight.is_complex()) return apply(Lerp{}, start, end, weight);
+  const Tensor way = end - start;
+  return where(abs(weight) < 0.5, start + weight * way, end - way * (1 - weight));
+}
 
 const Tensor& add_out(const Tensor& out, const Tensor& a, const Tensor& b) { return apply_into(out, Add{}, a, b); }
 const Tensor& sub_out(const Tensor& out, const Tensor& a, const Tensor& b) { return apply_into(out, Sub{}, a, b); }

@@ -53,6 +53,12 @@ Tensor pdist(const Tensor& x, double p) {
   return flip(tril_pack(flip(norm(apart, p, -1), {0, 1}), -1), 0);
 }
 
+Tensor dist(const Tensor& a, const Tensor& b) { return dist(a, b, 2); }
+Tensor dist(const Tensor& a, const Tensor& b, double p) {
+  const Called as("dist", a, b);
+  return norm(a - b, p);
+}
+
 Tensor cosine_similarity(const Tensor& a, const Tensor& b) { return cosine_similarity(a, b, 1); }
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim) {
   return cosine_similarity(a, b, dim, 1e-8);
@@ -71,6 +77,18 @@ Tensor normalize(const Tensor& x, double p, std::int64_t dim) { return normalize
 Tensor normalize(const Tensor& x, double p, std::int64_t dim, double eps) {
   const Called as("normalize", x);
   return x / clamp_min(norm(x, p, dim, true), eps);
+}
+
+Tensor renorm(const Tensor& x, double p, std::int64_t dim, double most) {
+  const Called as("renorm", x);
+  require_matrices("renorm", x);
+  if (!(most >= 0))
+    raise<ValueError>("renorm: the greatest norm is " + std::to_string(most) + "; it must be at least 0");
+  Axes others;
+  for (std::int64_t axis = 0, along = wrap_axis("renorm", dim, x); axis < type_of(x).rank(); ++axis)
+    if (axis != along) others.push_back(axis);
+  const Tensor length = norm(x, p, others, true);
+  return x * where(length > most, most / (length + 1e-7), 1);
 }
 
 Tensor local_response_norm(const Tensor& x, Size size) { return local_response_norm(x, size, 1e-4, 0.75, 1); }

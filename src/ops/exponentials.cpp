@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -160,7 +161,12 @@ Tensor log(const Tensor& x) { return apply(Log{}, x); }
 Tensor log2(const Tensor& x) { return apply(Log2{}, x); }
 Tensor log10(const Tensor& x) { return apply(Log10{}, x); }
 Tensor log1p(const Tensor& x) { return apply(Log1p{}, x); }
-Tensor logaddexp(const Tensor& a, const Tensor& b) { return apply(Logaddexp{}, a, b); }
+Tensor logaddexp(const Tensor& a, const Tensor& b) {
+  const Called as("logaddexp", a, b);
+  if (!a.is_complex() && !b.is_complex()) return apply(Logaddexp{}, a, b);
+  const Tensor most = detach(maximum(real(a), real(b))), shift = where(isfinite(most), most, 0);
+  return log(exp(a - shift) + exp(b - shift)) + shift;
+}
 Tensor xlogy(const Tensor& x, const Tensor& y) { return apply(Xlogy{}, x, y); }
 
 const Tensor& Tensor::exp_() const { return apply_into(*this, Exp{}, *this); }

@@ -174,6 +174,13 @@ Tensor reduced_by_weights(const char* op, const Tensor& losses, const Tensor& in
   return sum(weighted) / sum(options.weight);
 }
 
+/// |input - target|, of complex numbers too.
+Tensor absolute_errors(const Tensor& input, const Tensor& target) {
+  const Called as("l1_loss", input, target);
+  const bool is_complex = input.is_complex() || target.is_complex();
+  return is_complex ? abs(input - target) : apply(AbsoluteError{}, input, target);
+}
+
 Tensor weighted(const Tensor& losses, const Tensor& weight) { return weight.defined() ? losses * weight : losses; }
 
 }  // namespace
@@ -196,11 +203,11 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, WeightedLossOptions o
 
 Tensor l1_loss(const Tensor& input, const Tensor& target) { return l1_loss(input, target, Reduction::mean); }
 Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  return reduced(apply(AbsoluteError{}, input, target), reduction);
+  return reduced(absolute_errors(input, target), reduction);
 }
 Tensor l1_loss(const Tensor& input, const Tensor& target, WeightedLossOptions options) {
   const Called as("l1_loss", input, target);
-  return reduced_by_weights("l1_loss", apply(AbsoluteError{}, input, target), input, options);
+  return reduced_by_weights("l1_loss", absolute_errors(input, target), input, options);
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target) { return huber_loss(input, target, HuberLossOptions{}); }

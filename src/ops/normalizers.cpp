@@ -5,6 +5,7 @@
 #include "ops/dense.h"
 #include "ops/exponential_sums.h"
 #include "ops/sums.h"
+#include "primitive/called.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
@@ -144,6 +145,17 @@ struct LogSoftmax {
   static std::vector<Sample<LogSoftmax>> samples() { return samples_along_axes<LogSoftmax>(); }
 };
 
+/// Complex x less the greatest real part along `axes`, so that no exponential overflows; and what was taken.
+struct Shifted {
+  Tensor rest, most;
+};
+Shifted shifted(const Tensor& x, const Axes& axes) {
+  const bool is_empty = size_along(axes, type_of(x).shape) == 0;
+  if (is_empty) return {x, zeros_like(sum(real(x), axes, true))};
+  const Tensor most = detach(amax(real(x), axes, true)), finite = where(isfinite(most), most, 0);
+  return {x - finite, finite};
+}
+
 }  // namespace
 
 namespace ops {
@@ -151,17 +163,36 @@ namespace ops {
 Tensor logsumexp(const Tensor& x) { return logsumexp(x, {}, false); }
 Tensor logsumexp(const Tensor& x, const Axes& dims) { return logsumexp(x, dims, false); }
 Tensor logsumexp(const Tensor& x, const Axes& dims, bool keepdim) {
-  require_real_floating("logsumexp", x);
+  const Called as("logsumexp", x);
+  if (is_integral(type_of(x).dtype)) return logsumexp(to(x, default_dtype()), dims, keepdim);
+  if (x.is_complex()) {
+    const Axes axes = wrap_axes("logsumexp", dims, x);
+    const Shifted s = shifted(x, axes);
+    const Tensor y = log(sum(exp(s.rest), axes, true)) + s.most;
+    return keepdim ? y : reshape(y, without_axes(type_of(x), axes, type_of(x).dtype).shape);
+  }
   const LogSumExp op{wrap_axes("logsumexp", dims, x)};
   return kept(apply(op, x), op.axes, keepdim);
 }
 
 Tensor softmax(const Tensor& x, std::int64_t dim) {
+  const Called as("softmax", x);
+  if (x.is_complex())
+    return along_axis("softmax", x, dim, [](const Tensor& v, std::int64_t axis) {
+      const Tensor e = exp(shifted(v, axis).rest);
+      return e / sum(e, axis, true);
+    });
   require_real_floating("softmax", x);
   return along_axis("softmax", x, dim, [](const Tensor& v, std::int64_t axis) { return apply(Softmax{axis}, v); });
 }
 
 Tensor log_softmax(const Tensor& x, std::int64_t dim) {
+  const Called as("log_softmax", x);
+  if (x.is_complex())
+    return along_axis("log_softmax", x, dim, [](const Tensor& v, std::int64_t axis) {
+      const Tensor rest = shifted(v, axis).rest;
+      return rest - log(sum(exp(rest), axis, true));
+    });
   require_real_floating("log_softmax", x);
   return along_axis("log_softmax", x, dim,
                     [](const Tensor& v, std::int64_t axis) { return apply(LogSoftmax{axis}, v); });

@@ -244,7 +244,10 @@ Tensor pow(const Tensor& base, const Tensor& exponent) {
   if (const auto constant = constant_exponent("pow", base, exponent)) return apply(PowBy{*constant}, base);
   return apply(Pow{}, base, exponent);
 }
-Tensor square(const Tensor& x) { return apply(Square{}, x); }
+Tensor square(const Tensor& x) {
+  require_defined("square", x, 0);
+  return x.dtype() == DType::boolean ? to(x, DType::int64) : apply(Square{}, x);
+}
 Tensor sqrt(const Tensor& x) { return apply(Sqrt{}, x); }
 Tensor rsqrt(const Tensor& x) { return apply(Rsqrt{}, x); }
 Tensor cbrt(const Tensor& x) { return apply(Cbrt{}, x); }

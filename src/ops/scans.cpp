@@ -386,7 +386,19 @@ Tensor cumprod(const Tensor& x, std::int64_t dim) {
   return along_axis("cumprod", x, dim,
                     [](const Tensor& v, std::int64_t axis) { return RunningProduct::of(v, {axis, false}); });
 }
+/// Of complex numbers: each sum doubles its reach until it begins at the first element.
+static Tensor complex_logcumsumexp(const Tensor& x, std::int64_t axis) {
+  const std::int64_t n = type_of(x).shape[at(axis)];
+  Tensor y = x;
+  for (std::int64_t reach = 1; reach < n; reach *= 2) {
+    const Tensor later = slice(y, axis, reach, {}), earlier = slice(y, axis, {}, n - reach);
+    y = cat({slice(y, axis, {}, reach), logaddexp(later, earlier)}, axis);
+  }
+  return y;
+}
 Tensor logcumsumexp(const Tensor& x, std::int64_t dim) {
+  const Called as("logcumsumexp", x);
+  if (x.is_complex()) return along_axis("logcumsumexp", x, dim, complex_logcumsumexp);
   require_real_floating("logcumsumexp", x);
   return along_axis("logcumsumexp", x, dim,
                     [](const Tensor& v, std::int64_t axis) { return apply(RunningLogSumExp{axis}, v); });

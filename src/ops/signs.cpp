@@ -96,6 +96,7 @@ Tensor copysign(const Tensor& magnitude, const Tensor& sign) { return apply(Copy
 Tensor nan_to_num(const Tensor& x) {
   require_defined("nan_to_num", x, 0);
   const DType dtype = x.dtype();
+  if (is_complex(dtype)) return complex(nan_to_num(real(x)), nan_to_num(imag(x)));
   return is_integral(dtype) ? clone(x) : apply(NanToNum{largest_number(dtype)}, x);
 }
 

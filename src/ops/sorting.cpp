@@ -7,6 +7,7 @@
 #include "ops/indexing.h"
 #include "ops/sums.h"
 #include "program/element_writer.h"
+#include "ricci/ops/statistics.h"
 
 namespace ricci {
 namespace {
@@ -242,6 +243,24 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, Size k, std::int64_t dim, bool l
     if (type_of(x).rank() == 0 && k == 0)
       raise<ValueError>("topk: k is 0, but " + type_text(x) + " has no axis to shorten; choose k = 1");
     return pair_of(ricci::apply(TopK{axis, k, largest}, std::span(&v, 1)));
+  });
+}
+
+std::pair<Tensor, Tensor> kthvalue(const Tensor& x, std::int64_t k) { return kthvalue(x, k, -1); }
+std::pair<Tensor, Tensor> kthvalue(const Tensor& x, std::int64_t k, std::int64_t dim) {
+  return kthvalue(x, k, dim, false);
+}
+std::pair<Tensor, Tensor> kthvalue(const Tensor& x, std::int64_t k, std::int64_t dim, bool keepdim) {
+  require_order("kthvalue", x);
+  return along_axis("kthvalue", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    const Size n = type_of(v).shape[static_cast<std::size_t>(axis)];
+    if (k < 1 || n < k)
+      raise<ValueError>("kthvalue: k is " + std::to_string(k) + ", but axis " + std::to_string(axis) + " of " +
+                        type_text(x) + " has " + count_of(n.hint(), "element", "elements") +
+                        "; choose k between 1 and that");
+    const Tensors found = ricci::apply(KthValue{axis, k - 1}, std::span(&v, 1));
+    if (keepdim && type_of(x).rank() > 0) return pair_of(found);
+    return std::pair{squeeze(found[0], axis), squeeze(found[1], axis)};
   });
 }
 

@@ -42,6 +42,7 @@ const std::map<std::string_view, Allowance> allowances{
     {"digamma", {.halves = false, .reason = "half-way between two poles the parts of polygamma(2, x) cancel"}},
     {"polygamma", {.halves = false, .reason = "half-way between two poles its parts cancel where n is even"}},
     {"gelu", {.absolute = 1, .reason = "Phi(x) + x phi(x), which cancel near -0.75"}},
+    {"erfinv", {.ulps = 256, .reason = "by its value y: exp(y^2) magnifies the rounding of y by 2 y^2"}},
     {"softplus", {.ulps = 128, .reason = "beta is rounded to float32, and exp magnifies that by beta x"}},
     {"huber_loss", {.orders = 1, .reason = "the second derivative is a step, whose side a rounded difference decides"}},
     {"logaddexp", {.ulps = 128, .reason = "exp of a difference that is rounded: |a - b| ulp, as far as exp is not 0"}},

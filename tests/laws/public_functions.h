@@ -13,5 +13,10 @@ namespace laws {
 using Table = std::map<std::string, Function>;
 const Table& losses();
 const Table& distances();
+const Table& activations();
+const Table& elementwise();
+const Table& statistics();
+const Table& arrangement();
+const Table& complex_numbers();
 
 }  // namespace laws

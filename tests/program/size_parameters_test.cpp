@@ -128,6 +128,22 @@ const std::map<std::string, WithSize> open_parameters = {
     {"split size", [](Tensor x, Size n) { return x.split(n - 1)[0]; }},
     {"split sizes", [](Tensor x, Size n) { return x.split({1, n - 1}, 0)[1]; }},
     {"tensor_split indices", [](Tensor x, Size n) { return x.tensor_split({1, n - 1})[1]; }},
+    {"as_strided_scatter size",
+     [](Tensor x, Size n) { return rc::as_strided_scatter(x, rc::ones({n, 2}, rc::float64), {n, 2}, {3, 1}); }},
+    {"as_strided_scatter stride",
+     [](Tensor x, Size n) { return rc::as_strided_scatter(x, rc::ones({2, 2}, rc::float64), {2, 2}, {n, 1}); }},
+    {"as_strided_scatter offset",
+     [](Tensor x, Size n) { return rc::as_strided_scatter(x, rc::ones({2, 2}, rc::float64), {2, 2}, {3, 1}, n); }},
+    {"cov options", [](Tensor x, Size n) { return rc::cov(x.t(), {.correction = n - 2}); }},
+    {"diagflat offset", [](Tensor x, Size n) { return rc::diagflat(x[0], n - 2); }},
+    {"dsplit indices", [](Tensor x, Size n) { return rc::dsplit(x.t().unsqueeze(0), rc::Shape{1, n - 1})[1]; }},
+    {"hsplit indices", [](Tensor x, Size n) { return rc::hsplit(x.t(), rc::Shape{1, n - 1})[1]; }},
+    {"vsplit indices", [](Tensor x, Size n) { return rc::vsplit(x, rc::Shape{1, n - 1})[1]; }},
+    {"histc bins", [](Tensor x, Size n) { return rc::histc(x, n); }},
+    {"std_mean correction", [](Tensor x, Size n) { return first(rc::std_mean(x, {0, 1}, n, false)); }},
+    {"sum_to_size shape", [](Tensor x, Size n) { return rc::sum_to_size(x, {n, 1}); }},
+    {"unravel_index shape", [](Tensor, Size n) { return rc::unravel_index(rc::tensor({7, 3}), {n, 3})[0]; }},
+    {"var_mean correction", [](Tensor x, Size n) { return first(rc::var_mean(x, {0, 1}, n, false)); }},
     {"std correction", [](Tensor x, Size n) { return rc::std(x, {0, 1}, n, false); }},
     {"var correction", [](Tensor x, Size n) { return rc::var(x, {0, 1}, n, false); }},
     {"topk k", [](Tensor x, Size n) { return first(rc::topk(x.reshape({-1}), n)); }},
@@ -172,11 +188,25 @@ const std::map<std::string, WithSize> fixed_parameters = {
     {"tensor_split sections", [](Tensor x, Size n) { return x.tensor_split(n)[0]; }},
     {"matrix_power n", [](Tensor x, Size n) { return rc::matrix_power(x.slice(0, 0, 3), n); }},
     {"polygamma n", [](Tensor x, Size n) { return rc::polygamma(n, x); }},
+    {"combinations r", [](Tensor x, Size n) { return rc::combinations(x.t()[0].slice(0, 0, 3), n - 1); }},
+    {"diff n", [](Tensor x, Size n) { return rc::diff(x, n - 2); }},
+    {"dsplit sections", [](Tensor x, Size n) { return rc::dsplit(x.unsqueeze(0), n)[0]; }},
+    {"hsplit sections", [](Tensor x, Size n) { return rc::hsplit(x, n)[0]; }},
+    {"vsplit sections", [](Tensor x, Size n) { return rc::vsplit(x, n)[0]; }},
+    {"kthvalue k", [](Tensor x, Size n) { return first(rc::kthvalue(x, n)); }},
+    {"mvlgamma p", [](Tensor x, Size n) { return rc::mvlgamma(x + 9, n); }},
+    {"rot90 k", [](Tensor x, Size n) { return rc::rot90(x, n); }},
+    {"tril_indices rows", [](Tensor, Size n) { return rc::tril_indices(n, 3); }},
+    {"tril_indices columns", [](Tensor, Size n) { return rc::tril_indices(3, n); }},
+    {"tril_indices offset", [](Tensor, Size n) { return rc::tril_indices(3, 4, n - 3); }},
+    {"triu_indices rows", [](Tensor, Size n) { return rc::triu_indices(n, 3); }},
+    {"triu_indices columns", [](Tensor, Size n) { return rc::triu_indices(3, n); }},
+    {"triu_indices offset", [](Tensor, Size n) { return rc::triu_indices(3, 4, n - 3); }},
     {"tensordot dims", [](Tensor x, Size n) { return rc::tensordot(x, x, n - 2); }},
 };
 
-/// Lent memory has the size that it has.
-const std::set<std::string> of_no_program = {"from_blob shape"};
+/// Lent memory has the size that it has, and how often numbers stand somewhere is read.
+const std::set<std::string> of_no_program = {"bincount minlength", "from_blob shape"};
 
 /// `dim`, `dims` and their kin are axes.
 bool is_axis(const std::string& parameter, const std::string& type) {

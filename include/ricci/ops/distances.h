@@ -24,6 +24,9 @@ Tensor cdist(const Tensor& a, const Tensor& b, double p);
 /// ValueError unless x is a matrix.
 Tensor pdist(const Tensor& x);
 Tensor pdist(const Tensor& x, double p);
+/// The norm of all elements of a - b; complex tensors too.
+Tensor dist(const Tensor& a, const Tensor& b);
+Tensor dist(const Tensor& a, const Tensor& b, double p);
 /// Σ a b / (max(|a|, eps) max(|b|, eps)) along an axis (1 if not given); eps = 1e-8. The two broadcast.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b);
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim);
@@ -37,6 +40,9 @@ Tensor normalize(const Tensor& x);
 Tensor normalize(const Tensor& x, double p);
 Tensor normalize(const Tensor& x, double p, std::int64_t dim);
 Tensor normalize(const Tensor& x, double p, std::int64_t dim, double eps);
+/// x with each slice along an axis whose norm exceeds `most` multiplied by most / (norm + 1e-7). ValueError for fewer
+/// than two axes or a negative norm.
+Tensor renorm(const Tensor& x, double p, std::int64_t dim, double most);
 /// x / (k + alpha m)^beta, where m is the mean of x² over `size` neighbouring channels, zeros beyond the ends, of x
 /// [N, C, …]. alpha = 1e-4, beta = 0.75, k = 1. ValueError for fewer than three axes, or size < 1. Krizhevsky et al.,
 /// 2012.

@@ -1,0 +1,86 @@
+// Further shapes, joins, products and ways of indexing, made of those in ricci/ops/shape.h, index.h and linalg.h; with
+// their conventions. `dim` may be negative; one out of range is an IndexError.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "ricci/tensor.h"
+
+namespace ricci::ops {
+
+// ── shapes: every element type ──
+
+Tensor atleast_1d(const Tensor& x);  ///< x itself, a number as [1]
+Tensor atleast_2d(const Tensor& x);  ///< a number as [1,1], a vector as [1,n]
+Tensor atleast_3d(const Tensor& x);  ///< a number as [1,1,1], a vector as [1,n,1], a matrix as [m,n,1]
+std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors);  ///< expanded to their common shape
+Tensor fliplr(const Tensor& x);  ///< flip along axis 1; ValueError for fewer than two axes
+Tensor flipud(const Tensor& x);  ///< flip along axis 0; ValueError for no axes
+/// Turned by k right angles (1 if not given) from the first of two axes towards the second, {0, 1} if not given.
+Tensor rot90(const Tensor& x);
+Tensor rot90(const Tensor& x, std::int64_t k);
+Tensor rot90(const Tensor& x, std::int64_t k, const Axes& dims);
+/// The elements, row-major, as a diagonal of a square matrix of zeros.
+Tensor diagflat(const Tensor& x);
+Tensor diagflat(const Tensor& x, Size offset);
+Tensor mH(const Tensor& x);  ///< the conjugate, its last two axes swapped
+/// Summed along the axes that broadcasting would repeat, until it has the shape. ValueError if that broadcasts to
+/// another shape than x's.
+Tensor sum_to_size(const Tensor& x, const Shape& shape);
+
+// ── joining and splitting; the axes are made by atleast_… first ──
+
+Tensor hstack(const std::vector<Tensor>& tensors);        ///< along axis 1, vectors along axis 0
+Tensor vstack(const std::vector<Tensor>& tensors);        ///< along axis 0, vectors as rows
+Tensor dstack(const std::vector<Tensor>& tensors);        ///< along axis 2
+Tensor column_stack(const std::vector<Tensor>& tensors);  ///< along axis 1, vectors as columns
+/// tensor_split along axis 1 (0 of a vector), 0 and 2. ValueError for fewer axes, or if `sections` does not divide the
+/// size.
+std::vector<Tensor> hsplit(const Tensor& x, std::int64_t sections);
+std::vector<Tensor> hsplit(const Tensor& x, const Shape& indices);
+std::vector<Tensor> vsplit(const Tensor& x, std::int64_t sections);
+std::vector<Tensor> vsplit(const Tensor& x, const Shape& indices);
+std::vector<Tensor> dsplit(const Tensor& x, std::int64_t sections);
+std::vector<Tensor> dsplit(const Tensor& x, const Shape& indices);
+
+// ── products ──
+
+Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& v);    ///< x + a v
+Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b);     ///< x + outer(a, b)
+Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b);   ///< x + the sum of the products of bmm(a, b)
+Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b);  ///< x + bmm(a, b)
+/// The matrices one below the other along the diagonal, zeros elsewhere; vectors are rows. ValueError for more than two
+/// axes or none given.
+Tensor block_diag(const std::vector<Tensor>& matrices);
+/// All choices of one element of each vector, the last varying fastest: [n₀ n₁ …, vectors]. One vector is itself.
+Tensor cartesian_prod(const std::vector<Tensor>& vectors);
+/// All choices of r elements of a vector (2 if not given), in order: [choices, r]. The size of x is fixed in a program.
+Tensor combinations(const Tensor& x);
+Tensor combinations(const Tensor& x, std::int64_t r);
+Tensor combinations(const Tensor& x, std::int64_t r, bool with_replacement);
+
+// ── indexing ──
+
+/// x with the slices of src at the places index [n] along an axis, where src has size n.
+Tensor index_copy(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
+/// x with the elements of `source`, row-major, in the places where the mask is true, in order; the mask broadcasts to
+/// x. ValueError if source has no elements.
+Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source);
+/// x with `source` at places counted row-major; negative ones count from the back. With `accumulate` it is added.
+Tensor put(const Tensor& x, const Tensor& index, const Tensor& source);
+Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate);
+/// Boolean: which elements stand in `among`. All pairs are compared.
+Tensor isin(const Tensor& elements, const Tensor& among);
+/// x with `src` in the elements that as_strided(x, size, stride, offset) shows.
+Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& size, const Sizes& stride);
+Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& size, const Sizes& stride, Size offset);
+/// The coordinates, one tensor for each axis of `shape`, of places counted row-major.
+std::vector<Tensor> unravel_index(const Tensor& index, const Shape& shape);
+/// The places [2, count] of the lower (upper) triangle of a matrix, row after row, as int64.
+Tensor tril_indices(std::int64_t rows, std::int64_t columns);
+Tensor tril_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset);
+Tensor triu_indices(std::int64_t rows, std::int64_t columns);
+Tensor triu_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset);
+
+}  // namespace ricci::ops
