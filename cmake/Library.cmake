@@ -42,6 +42,10 @@ if(RICCI_COMPILE)
   target_include_directories(ricci_code SYSTEM PRIVATE ${RICCI_LLVM_INCLUDE_DIR})
   target_compile_features(ricci_code PRIVATE cxx_std_20)
   target_compile_options(ricci_code PRIVATE -fno-rtti -O1)
+  # A program may keep the library's symbols to itself, as Python's package does: the module needs none of them.
+  if(NOT RICCI_SANITIZE)
+    target_link_options(ricci_code PRIVATE -Wl,--no-undefined)
+  endif()
   target_compile_definitions(ricci_compile PRIVATE RICCI_CODE_LIBRARY="$<TARGET_FILE_NAME:ricci_code>"
                                                    RICCI_CODE_DIRECTORY="${CMAKE_INSTALL_FULL_LIBDIR}/")
   add_dependencies(ricci ricci_code)

@@ -1,6 +1,7 @@
 """compile and trace: plans serve calls alike, trees and values are part of the signature, errors are the function's."""
 
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,6 +128,14 @@ def test_errors_are_the_functions_own():
     number[0] = 2.0
     with pytest.raises(rc.TransformError, match="argument"):
         checked(x)
+
+
+def test_compiled_functions_are_machine_code():
+    folder = Path(rc._core.__file__).parent
+    if not (folder / "libricci_code.so").exists():
+        pytest.skip("needs a package that was built with RICCI_COMPILE")
+    fast = rc.compile(lambda x: rc.sin(x) * 2 + 1)
+    assert "lanes[" in fast.plan(rc.ones(100))
 
 
 def test_plans_explain_themselves():

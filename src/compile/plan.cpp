@@ -132,17 +132,6 @@ std::vector<CalledFunction> functions_of(const LaneProgram& program) {
 
 }  // namespace
 
-const CalledFunction* LanePlan::function_of(Word word, DType dtype) const {
-  const auto found = std::ranges::find_if(functions, [&](const CalledFunction& f) {
-    return f.dtype == dtype && std::ranges::find(f.words, word) != f.words.end();
-  });
-  return found == functions.end() ? nullptr : &*found;
-}
-
-const CalledFunction* LanePlan::called_by(const ScalarStep& s) const {
-  return s.kind == Kind::word && !functions.empty() ? function_of(s.word, s.dtype) : nullptr;
-}
-
 LanePlan planned_for_code(const LaneProgram& program) {
   constexpr std::size_t few = 500;
   LaneProgram apart = lowered(program);

@@ -2,6 +2,8 @@
 // between. Plain data, like the graph. Start with `LanePlan`.
 #pragma once
 
+#include <algorithm>
+
 #include "compile/expansion.h"
 
 namespace ricci::compiled {
@@ -37,6 +39,17 @@ struct LanePlan {
   const CalledFunction* function_of(Word word, DType dtype) const;
   const CalledFunction* called_by(const ScalarStep& s) const;
 };
+
+// Inline, as the generator of machine code calls them too, which does not see the library's symbols.
+inline const CalledFunction* LanePlan::function_of(Word word, DType dtype) const {
+  const auto found = std::ranges::find_if(functions, [&](const CalledFunction& f) {
+    return f.dtype == dtype && std::ranges::find(f.words, word) != f.words.end();
+  });
+  return found == functions.end() ? nullptr : &*found;
+}
+inline const CalledFunction* LanePlan::called_by(const ScalarStep& s) const {
+  return s.kind == ScalarStep::Kind::word && !functions.empty() ? function_of(s.word, s.dtype) : nullptr;
+}
 
 LanePlan planned(LaneProgram program);
 /// Its elementary functions are taken apart (lowering.h), or called where that makes the code much shorter: a compiler

@@ -113,6 +113,29 @@ class ScalarGraph {
   std::unordered_map<ScalarStep, Node, Hash> numbers_;
 };
 
+// Inline, as the generator of machine code calls it too, which does not see the library's symbols.
+inline std::vector<Node> ScalarGraph::order(std::span<const Node> outputs) const {
+  std::vector<Node> order, open;
+  std::vector<bool> seen(steps_.size()), is_open(steps_.size());
+  for (const Node output : outputs) {
+    open.push_back(output);
+    while (!open.empty()) {
+      const Node n = open.back();
+      const auto at = static_cast<std::size_t>(n);
+      if (seen[at] || is_open[at]) {
+        open.pop_back();
+        if (!seen[at]) order.push_back(n);
+        seen[at] = true;
+        continue;
+      }
+      is_open[at] = true;
+      for (auto from = steps_[at].from.rbegin(); from != steps_[at].from.rend(); ++from)
+        if (*from != no_node && !seen[static_cast<std::size_t>(*from)]) open.push_back(*from);
+    }
+  }
+  return order;
+}
+
 /// Elements of the type have no such word.
 struct NoSuchWord {
   Word word;
