@@ -31,6 +31,7 @@ foreach(layer IN LISTS layers)
   endif()
 endforeach()
 if(TARGET ricci_kernels)
+  target_include_directories(ricci_kernels SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/third_party)
   target_compile_definitions(ricci_kernels PRIVATE RICCI_OPENBLAS_LIBRARY="${RICCI_OPENBLAS_LIBRARY_TO_LOAD}")
 endif()
 

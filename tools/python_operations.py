@@ -262,6 +262,8 @@ INPLACE = "relu leaky_relu elu silu threshold dropout feature_dropout alpha_drop
 KEEPS_SHAPE = {"reshape"}  # PyTorch says shape, not size
 # What a shorter overload leaves out, by operation and by name in Python, as it reads in Python.
 KEEPDIM, LAST, FIRST, MEAN = {"dim": "None", "keepdim": "False"}, {"dim": "-1"}, {"dim": "0"}, {"reduction": '"mean"'}
+FOURIER = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
+NORM = {"norm": '"backward"'}
 DEFAULTS = {
     "sum": KEEPDIM,
     "mean": KEEPDIM,
@@ -389,6 +391,12 @@ DEFAULTS = {
     "tril_": {"diagonal": "0"},
     "triu_": {"diagonal": "0"},
     "gamma": {"rate": "1"},
+    **{name: {"n": "None", "dim": "-1"} | NORM for name in FOURIER},
+    **{name + axes: {"s": "None", "dim": "None"} | NORM for name in FOURIER for axes in ("2", "n")},
+    "fftshift": {"dim": "None"},
+    "ifftshift": {"dim": "None"},
+    "fftfreq": {"d": "1.0"},
+    "rfftfreq": {"d": "1.0"},
 }
 # core.cpp, not for users, or of functions of C++
 NOT_HERE = {

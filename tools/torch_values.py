@@ -496,7 +496,47 @@ def complex_numbers():
     yield "square boolean", torch.square, lambda: (torch.tensor([True, False]),)
 
 
-FAMILIES = [losses, distances, activations, elementwise, statistics, arrangement, complex_numbers]
+def fourier():
+    fft = torch.fft
+    yield "fft", lambda a: fft.fft(a), lambda: (x(2, 5),)
+    yield "fft complex", lambda a: fft.fft(a, dim=0, norm="ortho"), lambda: (z(6, 2),)
+    yield "fft longer", lambda a: fft.fft(a, n=7, dim=1, norm="forward"), lambda: (z(2, 4, 2),)
+    yield "fft shorter", lambda a: fft.fft(a, n=3), lambda: (x(5),)
+    yield "ifft", lambda a: fft.ifft(a), lambda: (z(2, 5),)
+    yield "ifft norm", lambda a: fft.ifft(a, n=4, dim=0, norm="forward"), lambda: (z(6),)
+    yield "rfft", lambda a: fft.rfft(a), lambda: (x(2, 5),)
+    yield "rfft even", lambda a: fft.rfft(a, n=6, dim=0, norm="ortho"), lambda: (x(8, 2),)
+    yield "irfft", lambda a: fft.irfft(a), lambda: (z(2, 4),)
+    yield "irfft odd", lambda a: fft.irfft(a, n=7, norm="ortho"), lambda: (z(2, 5),)
+    yield "irfft longer", lambda a: fft.irfft(a, n=8, dim=0, norm="forward"), lambda: (z(3, 2),)
+    yield "hfft", lambda a: fft.hfft(a), lambda: (z(2, 4),)
+    yield "hfft odd", lambda a: fft.hfft(a, n=5, norm="ortho"), lambda: (z(3),)
+    yield "ihfft", lambda a: fft.ihfft(a), lambda: (x(2, 5),)
+    yield "ihfft norm", lambda a: fft.ihfft(a, n=4, dim=0, norm="forward"), lambda: (x(4, 2),)
+    yield "fft2", lambda a: fft.fft2(a), lambda: (x(2, 3, 4),)
+    yield "fft2 sizes", lambda a: fft.fft2(a, s=(2, 5), dim=(0, 1), norm="ortho"), lambda: (z(3, 3, 2),)
+    yield "ifft2", lambda a: fft.ifft2(a), lambda: (z(3, 4),)
+    yield "rfft2", lambda a: fft.rfft2(a), lambda: (x(2, 3, 4),)
+    yield "irfft2", lambda a: fft.irfft2(a), lambda: (z(2, 3, 3),)
+    yield "hfft2", lambda a: fft.hfft2(a), lambda: (z(2, 3, 3),)
+    yield "ihfft2", lambda a: fft.ihfft2(a, norm="ortho"), lambda: (x(2, 3, 4),)
+    yield "fftn", lambda a: fft.fftn(a), lambda: (x(2, 3, 4),)
+    yield "fftn sizes", lambda a: fft.fftn(a, s=(2, -1), norm="forward"), lambda: (z(2, 3, 4),)
+    yield "ifftn", lambda a: fft.ifftn(a, dim=(0, 2)), lambda: (z(2, 3, 4),)
+    yield "rfftn", lambda a: fft.rfftn(a), lambda: (x(2, 3, 4),)
+    yield "rfftn axes", lambda a: fft.rfftn(a, dim=(2, 0)), lambda: (x(4, 2, 3),)
+    yield "irfftn", lambda a: fft.irfftn(a, s=(3, 5)), lambda: (z(2, 3, 3),)
+    yield "hfftn", lambda a: fft.hfftn(a, norm="ortho"), lambda: (z(2, 3, 3),)
+    yield "ihfftn", lambda a: fft.ihfftn(a), lambda: (x(2, 3, 4),)
+    yield "fftshift", lambda a: fft.fftshift(a), lambda: (x(3, 4),)
+    yield "fftshift axis", lambda a: fft.fftshift(a, dim=(1,)), lambda: (z(2, 5),)
+    yield "ifftshift", lambda a: fft.ifftshift(a), lambda: (x(3, 4),)
+    yield "fftfreq", lambda a: a * fft.fftfreq(5, d=0.5, dtype=a.dtype), lambda: (x(5),)
+    yield "fftfreq even", lambda a: a * fft.fftfreq(6, dtype=a.dtype), lambda: (x(6),)
+    yield "rfftfreq", lambda a: a * fft.rfftfreq(7, d=0.25, dtype=a.dtype), lambda: (x(4),)
+
+
+FAMILIES = [losses, distances, activations, elementwise, statistics, arrangement, complex_numbers, fourier]
 
 
 def text(t):

@@ -17,6 +17,7 @@
 #include "ricci/ops/activations.h"
 #include "ricci/ops/arrangement.h"
 #include "ricci/ops/distances.h"
+#include "ricci/ops/fft.h"
 #include "ricci/ops/losses.h"
 #include "ricci/ops/special.h"
 #include "ricci/ops/statistics.h"

@@ -424,7 +424,7 @@ Shape Call::shape(std::size_t i) const {
 }
 Sizes Call::sizes(std::size_t i) const {
   Sizes sizes;
-  if (given_[i] && !list_from(given_[i], sizes)) refuse(i, "an int or a list of ints");
+  if (given_[i] && given_[i] != Py_None && !list_from(given_[i], sizes)) refuse(i, "an int or a list of ints");
   return sizes;
 }
 std::int64_t Call::integer(std::size_t i) const {

@@ -18,5 +18,6 @@ const Table& elementwise();
 const Table& statistics();
 const Table& arrangement();
 const Table& complex_numbers();
+const Table& fourier();
 
 }  // namespace laws

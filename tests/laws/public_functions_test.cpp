@@ -51,7 +51,7 @@ Tensor tensor_of(std::istream& line) {
 const std::vector<const Table*>& tables() {
   static const std::vector<const Table*> all = {&laws::losses(),         &laws::distances(),  &laws::activations(),
                                                 &laws::elementwise(),    &laws::statistics(), &laws::arrangement(),
-                                                &laws::complex_numbers()};
+                                                &laws::complex_numbers(), &laws::fourier()};
   return all;
 }
 

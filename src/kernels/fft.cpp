@@ -1,0 +1,69 @@
+// Views taken apart into lines.
+#include "kernels/fft.h"
+
+#include <array>
+#include <cassert>
+#include <utility>
+
+#include "kernels/fft_engine.h"
+#include "kernels/fft_lines.h"
+
+namespace ricci::kernels {
+namespace {
+
+/// The view with `axis` last.
+struct AxisLast {
+  std::array<std::int64_t, max_batch_rank> shape, strides;
+  Strided view;
+
+  AxisLast(const Strided& x, int axis) : view{x.data, x.dtype, x.rank, shape.data(), strides.data()} {
+    assert(x.rank <= max_batch_rank);
+    std::size_t to = 0;
+    for (int i = 0; i < x.rank; ++i) {
+      if (i == axis) continue;
+      shape[to] = x.shape[i];
+      strides[to++] = x.strides[i];
+    }
+    shape[to] = x.shape[axis];
+    strides[to] = x.strides[axis];
+  }
+  AxisLast(const AxisLast&) = delete;
+  std::int64_t step() const { return view.strides[view.rank - 1]; }
+};
+
+void run(Transform transform, const Strided& y, const Strided& x, int axis, double factor) {
+  const AxisLast to(y, axis), from(x, axis);
+  const std::int64_t n = transform == Transform::complex_to_real ? y.shape[axis] : x.shape[axis];
+  const FftLines lines{n, BatchOffsets(from.view, 1), BatchOffsets(to.view, 1), from.step(), to.step(), factor};
+  if (n == 0 || lines.y.size() == 0) return;
+  if (real_dtype(y.dtype) == DType::float32) return fft_lines<float>(transform, y.data, x.data, lines);
+  assert(real_dtype(y.dtype) == DType::float64);
+  fft_lines<double>(transform, y.data, x.data, lines);
+}
+
+}  // namespace
+
+void fft(Strided y, Strided x, int axis, bool backward, double factor) {
+  run(backward ? Transform::backward : Transform::forward, y, x, axis, factor);
+}
+void rfft(Strided y, Strided x, int axis, double factor) { run(Transform::real_to_complex, y, x, axis, factor); }
+void irfft(Strided y, Strided x, int axis, double factor) { run(Transform::complex_to_real, y, x, axis, factor); }
+
+}  // namespace ricci::kernels
+
+// What a plan calls to cut a long transform among threads. Here it runs as a whole: lines are cut elsewhere.
+void ricci::ducc0::detail_threading::execStatic(std::size_t work, std::size_t, std::size_t,
+                                                std::function<void(Scheduler&)> run) {
+  class Whole final : public Scheduler {
+   public:
+    explicit Whole(std::size_t size) : left_(0, size) {}
+    std::size_t num_threads() const override { return 1; }
+    std::size_t thread_num() const override { return 0; }
+    Range getNext() override { return std::exchange(left_, Range()); }
+
+   private:
+    Range left_;
+  };
+  Whole whole(work);
+  run(whole);
+}
