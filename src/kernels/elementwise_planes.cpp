@@ -45,6 +45,12 @@ void gather_rows(char* to, const char* from, std::int64_t size, std::int64_t row
   }
   if (row_stride == size && column_stride != 0)
     return turn_plane(to, row_bytes, from, column_stride, rows, columns, size);
+  constexpr std::int64_t few_columns = 8;
+  if (columns < few_columns && columns < rows) {
+    for (std::int64_t c = 0; c < columns; ++c)
+      copy_run(to + c * size, row_bytes, from + c * column_stride, row_stride, size, rows);
+    return;
+  }
   for (std::int64_t r = 0; r < rows; ++r)
     copy_run(to + r * row_bytes, size, from + r * row_stride, column_stride, size, columns);
 }
@@ -102,6 +108,13 @@ int turned_axis(const LoopCall& call, const Axes& axes) {
   return -1;
 }
 
+/// Makes it the axis of the runs where they become longer.
+void bring_inside(Axes& axes, int axis) {
+  const int last = axes.count - 1;
+  if (axes.axis[axis].size > axes.axis[last].size)
+    std::rotate(axes.axis + axis, axes.axis + axis + 1, axes.axis + axes.count);
+}
+
 void run_turned(const LoopCall& call, const Axis& row, const Axis& column, char* const* data) {
   Buffer buffers[max_operands];
   bool turned[max_operands] = {};
@@ -145,7 +158,11 @@ bool run_planes(const LoopCall& call, Axes& axes, char* const* data) {
     return true;
   }
   const int turned = turned_axis(call, axes);
-  if (turned < 0 || column.size < tile_rows) return false;
+  if (turned < 0) return false;
+  if (column.size < tile_rows) {
+    bring_inside(axes, turned);
+    return false;
+  }
   std::rotate(axes.axis + turned, axes.axis + turned + 1, axes.axis + axes.count - 1);
   for_each_plane(axes.axis, outer, call.operands, data, [&](char* const* at) { run_turned(call, *row, column, at); });
   return true;

@@ -18,8 +18,8 @@ struct LoopCall {
   }
 };
 
-/// Runs everything if that takes gathering planes into buffers; false, having done nothing, if runs along the last
-/// axis do as well.
+/// Runs everything if that takes gathering planes into buffers. False: nothing has run, and runs along the last axis,
+/// which may be another than before, do as well.
 bool run_planes(const LoopCall& call, loop_axes::Axes& axes, char* const* data);
 
 }  // namespace ricci::kernels
