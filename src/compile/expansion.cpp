@@ -80,7 +80,8 @@ Strides broadcast_strides(const Shape& from, const Shape& to) {
 using InputNumbers = std::map<std::array<std::int64_t, 4>, std::uint64_t>;
 
 /// One run of the program, for one number of lanes. Where `apart` is given, an equation that cannot be said element by
-/// element is noted there, and its results are like inputs; else the run is refused.
+/// element is noted there, and its results are like inputs, as are those of equations that are noted already; else the
+/// run is refused.
 class Run {
  public:
   Run(const ProgramBody& body, const LaneSizes& sizes, LaneProgram& to, InputNumbers& numbers,
@@ -98,11 +99,12 @@ class Run {
     const auto take = [&](Variable v) { opaque(v, apart ? v : tensor++); };
     for (const Variable v : body.inputs) take(v);
     for (const Capture& c : body.captures) take(c.variable);
-    for (const Equation& e : body.equations) {
-      const std::string why = said(e);
+    for (std::size_t i = 0; i < body.equations.size(); ++i) {
+      const Equation& e = body.equations[i];
+      const std::string why = apart && (*apart)[i] ? "it is apart" : said(e);
       if (why.empty()) continue;
       if (!apart) refuse(std::string(e.rules->name) + ": " + why);
-      (*apart)[static_cast<std::size_t>(&e - body.equations.data())] = true;
+      (*apart)[i] = true;
       for (const Variable v : e.outputs) opaque(v, v);
     }
   }
@@ -118,6 +120,18 @@ class Run {
   }
   bool depends_on_lanes(Variable v) const {
     return std::ranges::any_of(body_.types[at(v)].shape, [&](Size size) { return sizes_.depends_on_lanes(size); });
+  }
+  /// How many of the elements stand at the first position of the outer axis: all where the value has none. Refuses a
+  /// value that has it elsewhere than in front.
+  std::int64_t first_of_outer(Variable v) const {
+    const Shape& shape = body_.types[at(v)].shape;
+    const std::int64_t count = sizes_.put(body_.types[at(v)]).shape.numel().raw();
+    if (options_.are_apart) return count;  // here the outer axis is the lanes, and theirs is a small number
+    const auto is_outer = [&](Size size) { return sizes_.is_outer(size); };
+    const std::ptrdiff_t times = std::ranges::count_if(shape, is_outer);
+    if (times == 0) return count;
+    if (times > 1 || !is_outer(shape[0])) refuse("the outer axis is not the first one");
+    return count / LaneSizes::outer_count;
   }
 
  private:
@@ -144,16 +158,26 @@ class Run {
   }
 
   Elements made(Variable v) const {
-    for (const Size size : body_.types[at(v)].shape)
+    for (const Size size : body_.types[at(v)].shape) {
       if (sizes_.is_open(size)) refuse("a size that may be another and is not that of the lanes");
+      if (sizes_.depends_on_outer(size) && !sizes_.is_outer(size)) refuse("a size that follows from the outer one");
+    }
+    first_of_outer(v);
     Elements e{sizes_.put(body_.types[at(v)]), {}};
     if (is_complex(e.type.dtype)) refuse("complex elements");
     const std::int64_t count = e.type.shape.numel().raw();
     const std::int64_t most = sizes_.has_lanes() ? options_.most_of_lane : options_.most_of_one;
-    if (count > most * (depends_on_lanes(v) ? lanes_ : 1))
+    if (count > most * (depends_on_lanes(v) ? lanes_ : 1) * (has_outer(std::array{v}) ? LaneSizes::outer_count : 1))
       refuse(to_string(e.type) + " is too large to be taken apart into elements");
     e.of.resize(at(count), Element{no_node, uniform});
     return e;
+  }
+
+  template <class Variables>
+  bool has_outer(const Variables& variables) const {
+    return std::ranges::any_of(variables, [&](Variable v) {
+      return std::ranges::any_of(body_.types[at(v)].shape, [&](Size size) { return sizes_.is_outer(size); });
+    });
   }
 
   void constant(const Constant& c) {
@@ -198,6 +222,7 @@ class Run {
     if (graph_.steps().size() > 8 * options_.most_steps)
       refuse("more than " + std::to_string(options_.most_steps) + " steps");
     if (!rule && sizes_.reads_open(e)) refuse("a size among its parameters may be another");
+    if (!options_.are_apart && has_outer(e.inputs) && !has_outer(e.outputs)) refuse("it leaves the outer axis");
     const bool is_of_lanes = std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); });
     if (e.inputs.empty() && !is_of_lanes && sizes_.reads_lanes(e)) refuse("it counts the lanes");
     const OwnedParameters numbers = sizes_.put(e);
@@ -274,7 +299,7 @@ class Run {
       Elements& y = results[r];
       if (!depends_on_lanes(e.outputs[r]) && y.of.size() > most_of_one)
         refuse("its elements are better computed side by side");
-      ResultWriter writer(to_, body_, sizes_, e, operands, r);
+      ResultWriter writer(to_, body_, sizes_, options_.are_apart, e, operands, r);
       for (std::size_t i = 0; i < y.of.size(); ++i) {
         if (graph_.steps().size() - before > options_.most_steps / 2) refuse("its elements take too many steps");
         y.of[i] = writer.element(rule, op, y, static_cast<std::int64_t>(i));
@@ -535,6 +560,7 @@ class Run {
       const Node total = within_lane(r, elements, row);
       return {finished(r, total, graph_.number(r.dtype, static_cast<long double>(count))), lane};
     }
+    if (options_.are_apart) refuse("it adds up lanes");
     std::vector<std::vector<std::vector<Node>>> by_lane(at(lanes_));
     for (std::size_t i = 0; i < count; ++i) {
       if (lanes[i] == uniform) refuse("it adds lanes and what serves all of them");
@@ -605,7 +631,7 @@ class Run {
   InputNumbers& input_numbers_;
 };
 
-/// The places of one lane's elements in a result, in ascending order.
+/// The places of one lane's elements in a result, in ascending order, at the first position of the outer axis.
 struct OfLane {
   std::vector<std::int64_t> places;
   std::vector<Node> nodes;
@@ -616,7 +642,8 @@ std::vector<OfLane> by_lane(const Run& run, Variable v) {
   std::vector<OfLane> lanes(at(run.lanes()));
   const int axis = run.lane_axis(v);
   const Strides strides = contiguous_strides(y.type.shape);
-  for (std::size_t i = 0; i < y.of.size(); ++i) {
+  const std::size_t count = at(run.first_of_outer(v));
+  for (std::size_t i = 0; i < count; ++i) {
     int lane = y.of[i].lane;
     if (axis >= 0) {
       const auto along = static_cast<int>(static_cast<std::int64_t>(i) / strides[at(axis)] % run.lanes());
@@ -650,7 +677,8 @@ void add_output(LaneProgram& to, int tensor, Variable v, const Run& a, const Run
   if (!a.depends_on_lanes(v)) {
     const Elements &x = a.value(v), &y = b.value(v);
     if (x.of != y.of) refuse("a result depends on the number of lanes");
-    for (std::size_t i = 0; i < x.of.size(); ++i) {
+    const std::size_t count = at(a.first_of_outer(v));
+    for (std::size_t i = 0; i < count; ++i) {
       if (x.of[i].lane != uniform) refuse("a result holds one lane alone");
       to.outputs.push_back({x.of[i].node, {tensor, static_cast<std::int64_t>(i), 0, 0}});
     }
@@ -674,8 +702,10 @@ void add_output(LaneProgram& to, int tensor, Variable v, const Run& a, const Run
 
 }  // namespace
 
-std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& body, const LaneSizes& more, const LaneSizes& fewer,
-                                                const ExpandOptions& options) try {
+namespace {
+
+LaneProgram expanded(const ProgramBody& body, const LaneSizes& more, const LaneSizes& fewer,
+                     const ExpandOptions& options) {
   LaneProgram to;
   InputNumbers numbers;
   const Run first(body, more, to, numbers, options), second(body, fewer, to, numbers, options);
@@ -687,6 +717,24 @@ std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& body, const L
   }
   require(to);
   return to;
+}
+
+}  // namespace
+
+ExpandOptions along_outer(const ExpandOptions& options) {
+  ExpandOptions along = options;
+  std::swap(along.lanes, along.outer);
+  along.are_apart = true;
+  return along;
+}
+
+std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& body, const LaneSizes& more, const LaneSizes& fewer,
+                                                const ExpandOptions& options) try {
+  if (options.outer.is_given()) {
+    const ExpandOptions along = along_outer(options);
+    expanded(body, LaneSizes(body, 3, along), LaneSizes(body, 2, along), along);
+  }
+  return expanded(body, more, fewer, options);
 } catch (const NotExpandable& not_said) { return not_said; }
 
 std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options) try {
@@ -702,9 +750,17 @@ std::variant<LaneProgram, NotExpandable> expand(const Program& program, const Ex
 
 std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes, const ExpandOptions& options) {
   std::vector<bool> apart(body.equations.size());
-  LaneProgram to;
-  InputNumbers numbers;
-  const Run run(body, sizes, to, numbers, options, &apart);
+  const auto note = [&](const LaneSizes& with, const ExpandOptions& how) {
+    LaneProgram to;
+    InputNumbers numbers;
+    const std::vector<bool> before = apart;
+    const Run run(body, with, to, numbers, how, &apart);
+    return apart != before;
+  };
+  note(sizes, options);
+  if (!options.outer.is_given()) return apart;
+  const ExpandOptions along = along_outer(options);
+  while (note(LaneSizes(body, 3, along), along) && note(sizes, options)) {}
   return apart;
 }
 

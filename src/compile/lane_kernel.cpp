@@ -53,7 +53,7 @@ Generate load_generator() {
 }
 
 /// Nanoseconds that a lane of each stage takes, roughly.
-std::vector<double> nanoseconds(const LanePlan& plan, int width) {
+std::vector<double> nanoseconds_of_lane(const LanePlan& plan, int width) {
   std::vector<double> all;
   for (const Stage& stage : plan.stages) {
     auto steps = static_cast<double>(stage.lane.size() + stage.lane_outputs.size());
@@ -105,12 +105,14 @@ struct LaneKernel::Run {
     const Pieces pieces(lanes, 64 * width, totals > 0 ? 64 : INT64_MAX, width);
     Room<std::uint64_t, 256> partial(totals * static_cast<std::size_t>(pieces.count));
     const double of_piece = kernel.nanoseconds_[k] * static_cast<double>(pieces.length);
-    kernels::parallel_for({pieces.count, of_piece}, [&](std::int64_t begin, std::int64_t end) {
+    const auto run = [&](std::int64_t begin, std::int64_t end) {
       if (totals == 0) return code.lane(in, out, lanes, slots, pieces.begin(begin), pieces.end(end - 1), skip, nullptr);
       for (std::int64_t p = begin; p < end; ++p)
         code.lane(in, out, lanes, slots, pieces.begin(p), pieces.end(p), skip,
                   partial.data() + static_cast<std::size_t>(p) * totals);
-    });
+    };
+    if (pieces.count == 1) run(0, 1);
+    else kernels::parallel_for({pieces.count, of_piece}, run);
     if (code.join) code.join(partial.data(), pieces.count, slots);
   }
 
@@ -167,7 +169,7 @@ void release(const Code& code) {
 }  // namespace
 
 LaneKernel::LaneKernel(LanePlan plan, Code code)
-    : plan_(std::move(plan)), code_(std::move(code)), nanoseconds_(nanoseconds(plan_, code_.width)) {}
+    : plan_(std::move(plan)), code_(std::move(code)), nanoseconds_(nanoseconds_of_lane(plan_, code_.width)) {}
 LaneKernel::~LaneKernel() {
   release(code_);
   release(careful_);
@@ -204,26 +206,83 @@ std::uint64_t value_of(const Given& given, std::span<const Strided> inputs, std:
 
 }  // namespace
 
-bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const {
-  const LaneProgram& program = plan_.program;
-  Room<std::uint64_t, 128> slots(static_cast<std::size_t>(plan_.slot_count));
-  Room<const void*, 32> in(inputs.size());
-  Room<void*, 32> out(outputs.size() + 1);
-  bool holds = true;
-  out.data()[outputs.size()] = &holds;
-  for (std::size_t i = 0; i < inputs.size(); ++i) in.data()[i] = inputs[i].data;
-  for (std::size_t i = 0; i < outputs.size(); ++i) out.data()[i] = outputs[i].data;
-  const std::int64_t width = code_.width, filled = program.has_lanes ? std::max<std::int64_t>(0, width - lanes) : 0;
-  for (std::size_t k = 0; k < program.givens.size(); ++k) {
-    const Given& given = program.givens[k];
-    if (given.what == Given::What::address && is_empty(inputs[static_cast<std::size_t>(given.tensor)])) return false;
-    if (plan_.given[k] >= 0) slots.data()[plan_.given[k]] = value_of(given, inputs, filled);
-  }
-  if (filled == 0) {
-    return Run{*this, in.data(), out.data(), program.has_lanes ? lanes : 1, 0, slots.data()}.all() && holds;
-  }
+namespace {
 
-  // Fewer lanes than a register has: copies with the first lane repeated in front.
+/// The pointers and words that code reads.
+struct Frame {
+  Room<std::uint64_t, 128> slots;
+  Room<const void*, 32> in;
+  Room<void*, 32> out;
+
+  Frame(const LanePlan& plan, std::span<const Strided> inputs, std::span<const Strided> outputs, bool& holds,
+        std::int64_t filled)
+      : slots(static_cast<std::size_t>(plan.slot_count)), in(inputs.size()), out(outputs.size() + 1) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) in.data()[i] = inputs[i].data;
+    for (std::size_t i = 0; i < outputs.size(); ++i) out.data()[i] = outputs[i].data;
+    out.data()[outputs.size()] = &holds;
+    for (std::size_t k = 0; k < plan.program.givens.size(); ++k)
+      if (plan.given[k] >= 0) slots.data()[plan.given[k]] = value_of(plan.program.givens[k], inputs, filled);
+  }
+  void move(const LanePlan& plan, const LaneKernel::Positions& positions, std::int64_t by) {
+    for (std::size_t i = 0; i < positions.in.size(); ++i)
+      in.data()[i] = static_cast<const char*>(in.data()[i]) + by * positions.in[i];
+    for (std::size_t i = 0; i < positions.out.size(); ++i)
+      out.data()[i] = static_cast<char*>(out.data()[i]) + by * positions.out[i];
+    for (std::size_t k = 0; k < plan.program.givens.size(); ++k) {
+      const Given& given = plan.program.givens[k];
+      if (plan.given[k] >= 0 && given.what == Given::What::address)
+        slots.data()[plan.given[k]] = reinterpret_cast<std::uint64_t>(in.data()[given.tensor]);
+    }
+  }
+};
+
+}  // namespace
+
+bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes,
+                     const Positions& positions) const {
+  for (const Given& given : plan_.program.givens)
+    if (given.what == Given::What::address && is_empty(inputs[static_cast<std::size_t>(given.tensor)])) return false;
+  if (!plan_.program.has_lanes) lanes = 1;
+  else if (lanes < code_.width) return run_few(inputs, outputs, lanes, positions);
+  std::atomic<bool> all_hold = true;
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
+    bool holds = true;
+    Frame frame(plan_, inputs, outputs, holds, 0);
+    if (begin > 0) frame.move(plan_, positions, begin);
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (!Run{*this, frame.in.data(), frame.out.data(), lanes, 0, frame.slots.data()}.all() || !holds) {
+        all_hold = false;
+        return;
+      }
+      if (i + 1 < end) frame.move(plan_, positions, 1);
+    }
+  };
+  // Of few positions, the lanes are cut.
+  if (positions.count < kernels::thread_count() || positions.count == 1) run(0, positions.count);
+  else kernels::parallel_for({positions.count, nanoseconds(lanes)}, run);
+  return all_hold;
+}
+
+/// Fewer lanes than a register has.
+bool LaneKernel::run_few(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes,
+                         const Positions& positions) const {
+  SmallVector<Strided, 8> x(inputs.begin(), inputs.end()), y(outputs.begin(), outputs.end());
+  for (std::int64_t i = 0; i < positions.count; ++i) {
+    if (!run_few({x.data(), x.size()}, {y.data(), y.size()}, lanes)) return false;
+    for (std::size_t k = 0; k < positions.in.size(); ++k) x[k].data = static_cast<char*>(x[k].data) + positions.in[k];
+    for (std::size_t k = 0; k < positions.out.size(); ++k) y[k].data = static_cast<char*>(y[k].data) + positions.out[k];
+  }
+  return true;
+}
+bool LaneKernel::run_few(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const {
+  const LaneProgram& program = plan_.program;
+  const std::int64_t width = code_.width, filled = width - lanes;
+  bool holds = true;
+  Frame frame(plan_, inputs, outputs, holds, filled);
+  auto& in = frame.in;
+  auto& out = frame.out;
+
+  // Copies, with the first lane repeated in front.
   std::size_t bytes = 0;
   const auto reserve = [&](std::vector<std::int64_t>& extents, std::size_t tensor, const Place& p) {
     extents[tensor] = std::max(extents[tensor], extent(p, width));
@@ -255,7 +314,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
                   advance(inputs[tensor].data, input.dtype, from), size);
     }
   }
-  if (!Run{*this, in.data(), out.data(), width, filled, slots.data()}.all() || !holds) return false;
+  if (!Run{*this, in.data(), out.data(), width, filled, frame.slots.data()}.all() || !holds) return false;
   for (const Output& output : program.outputs) {
     const Place& p = output.place;
     if (p.stride == 0) continue;
@@ -267,6 +326,18 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
                   element_size(dtype));
   }
   return true;
+}
+
+double LaneKernel::nanoseconds(std::int64_t lanes) const {
+  constexpr double of_call = 10;
+  double all = of_call;
+  for (const double of_lane : nanoseconds_) all += of_lane * static_cast<double>(lanes);
+  return all;
+}
+
+std::int64_t LaneKernel::fewest_lanes() const {
+  const bool has_totals = std::ranges::any_of(plan_.stages, [](const Stage& stage) { return !stage.totals.empty(); });
+  return has_totals ? 4 * code_.width : code_.width;
 }
 
 std::size_t LaneKernel::steps() const {

@@ -26,8 +26,8 @@ std::vector<Size> LaneSizes::of_inputs(const ProgramBody& body, const ExpandOpti
 LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOptions& options)
     : table_(options.table ? options.table.get() : body.symbols.get()),
       lanes_(lanes),
-      lane_number_(options.lane_number > 0 ? options.lane_number : -1),
-      lane_(options.lanes) {
+      lane_(options.lanes),
+      outer_(options.outer) {
   if (!table_) return;
   std::vector<std::string> names;
   for (const Size size : of_inputs(body, options)) {
@@ -37,23 +37,28 @@ LaneSizes::LaneSizes(const ProgramBody& body, std::int64_t lanes, const ExpandOp
     if (!is_unknown(names.back())) continue;
     const std::int64_t given = i < options.sizes.size() ? options.sizes[i] : -1;
     const std::int64_t seen = table_->hint(size);
-    const bool is_small = options.sizes.empty() && seen <= options.most_unrolled && names.back() != lane_;
+    const bool is_chosen = names.back() == lane_.symbol || names.back() == outer_.symbol;
+    const bool is_small = options.sizes.empty() && seen <= options.most_unrolled && !is_chosen;
     if (given >= 0 || is_small) {
       sizes_.back() = given >= 0 ? given : seen;
       continue;
     }
-    if (lane_.empty() && lane_number_ < 0) lane_ = names.back();
+    if (!lane_.is_given() && names.back() != outer_.symbol) lane_.symbol = names.back();
     if (std::ranges::find(unknown_, names.back()) == unknown_.end()) unknown_.push_back(names.back());
     const auto place = std::ranges::find(unknown_, names.back()) - unknown_.begin();
-    sizes_.back() = names.back() == lane_ ? lanes : 1009 + 10 * place;
+    sizes_.back() = names.back() == lane_.symbol    ? lanes
+                    : names.back() == outer_.symbol ? outer_count
+                                                    : 1009 + 10 * place;
   }
-  with_more_lanes_ = with_others_open_ = sizes_;
+  with_more_lanes_ = with_more_outer_ = with_others_open_ = sizes_;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_open = std::ranges::find(unknown_, names[i]) != unknown_.end();
-    if (is_open && names[i] == lane_) with_more_lanes_[i] = with_more_lanes_[i] + 1;
-    if (is_open && names[i] != lane_) with_others_open_[i] = with_others_open_[i] + 1;
+    if (std::ranges::find(unknown_, names[i]) == unknown_.end()) continue;
+    std::vector<Size>& more = names[i] == lane_.symbol    ? with_more_lanes_
+                              : names[i] == outer_.symbol ? with_more_outer_
+                                                          : with_others_open_;
+    more[i] = more[i] + 1;
   }
-  for (std::vector<Size>* const sizes : {&sizes_, &with_more_lanes_, &with_others_open_})
+  for (std::vector<Size>* const sizes : {&sizes_, &with_more_lanes_, &with_more_outer_, &with_others_open_})
     for (Size& size : *sizes)
       if (size.is_symbol()) size = table_->evaluate(size, *sizes);
 }
@@ -75,11 +80,11 @@ void LaneSizes::require_guards() const {
 bool LaneSizes::changes_with(Size size, const std::vector<Size>& others) const {
   return size.is_symbol() && table_->evaluate(size, sizes_).raw() != table_->evaluate(size, others).raw();
 }
-bool LaneSizes::is_lane(Size size) const {
-  return size.is_symbol() ? !lane_.empty() && table_->print(size) == lane_ : size.raw() == lane_number_;
+bool LaneSizes::is(Size size, const OpenSize& open) const {
+  return size.is_symbol() ? !open.symbol.empty() && table_->print(size) == open.symbol : open.is_number(size);
 }
-bool LaneSizes::depends_on_lanes(Size size) const {
-  return size.is_symbol() ? !lane_.empty() && changes_with(size, with_more_lanes_) : size.raw() == lane_number_;
+bool LaneSizes::depends(Size size, const OpenSize& open, const std::vector<Size>& with_more) const {
+  return size.is_symbol() ? !open.symbol.empty() && changes_with(size, with_more) : open.is_number(size);
 }
 bool LaneSizes::is_open(Size size) const { return changes_with(size, with_others_open_); }
 
@@ -107,9 +112,9 @@ bool LaneSizes::reads_lanes(const Equation& e) const {
 }
 
 void LaneSizes::require_no_open() const {
-  if (unknown_.size() > 1 || (lane_number_ > 0 && !unknown_.empty()))
+  if (unknown_.size() > 1 || (lane_.number > 0 && !unknown_.empty()))
     refuse("the sizes " + unknown_.front() + " and " +
-           (lane_number_ > 0 ? std::to_string(lane_number_) : unknown_.back()) + " may both be others");
+           (lane_.number > 0 ? std::to_string(lane_.number) : unknown_.back()) + " may both be others");
 }
 
 Type LaneSizes::put(Type type) const {
@@ -123,7 +128,7 @@ OwnedParameters LaneSizes::put(const Equation& e) const {
     explicit Numbers(const LaneSizes& sizes) : ParameterVisitor(Mode::edits), sizes(sizes) {}
     void size(Size& size) override { sizes.put(size); }
   } numbers(*this);
-  if (!(table_ && e.has_symbols) && lane_number_ <= 0) return e.parameters;
+  if (!(table_ && e.has_symbols) && lane_.number <= 0 && outer_.number <= 0) return e.parameters;
   return {e.rules->parameters, e.parameters.get(), numbers};
 }
 

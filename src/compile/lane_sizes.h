@@ -1,5 +1,5 @@
-// The sizes of a program as lanes see them: one symbol is the number of lanes, the others are numbers. Knows nothing of
-// elements.
+// The sizes of a program as lanes see them: one is the number of lanes, another may be walked around them, the others
+// are numbers. Knows nothing of elements.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,15 @@ struct NotExpandable {
 };
 [[noreturn]] inline void refuse(const std::string& why) { throw NotExpandable{why}; }
 
+/// A size that may be any number: a symbol (`s0`), or a number wherever it stands in a shape.
+struct OpenSize {
+  std::string symbol = {};
+  std::int64_t number = 0;
+  bool is_given() const { return !symbol.empty() || number > 0; }
+  bool is_number(Size size) const { return number > 0 && size.raw() == number; }
+  bool operator==(const OpenSize&) const = default;
+};
+
 /// What a program is taken apart for.
 struct ExpandOptions {
   /// Of the symbols, where the program has no table of its own, as one derived from another program: the table's inputs
@@ -29,10 +38,13 @@ struct ExpandOptions {
   std::vector<std::int64_t> sizes = {};
   /// Where `sizes` is empty: open sizes up to this are what they were in the recording.
   std::int64_t most_unrolled = 0;
-  /// The symbol that is the number of lanes, where several are open (`s0`); empty: the first.
-  std::string lanes = {};
-  /// A size that is the number of lanes wherever it stands as a number; 0: there is none.
-  std::int64_t lane_number = 0;
+  /// The number of lanes; not given: the first symbol.
+  OpenSize lanes = {};
+  /// A size that stands in front of others and is walked outside of the kernel, which runs for one position after the
+  /// other: so work on [examples, features] has the features as lanes. Not given: there is none.
+  OpenSize outer = {};
+  /// Lanes know nothing of each other, nor of their number and place: no totals, no numbers of lanes, no addresses.
+  bool are_apart = false;
   std::size_t most_steps = 10'000;  ///< that are computed once or in a lane, elementary functions taken apart
 };
 
@@ -45,10 +57,14 @@ class LaneSizes {
   static std::vector<Size> of_inputs(const ProgramBody& body, const ExpandOptions& options);
 
   std::int64_t lanes() const { return lanes_; }
-  bool has_lanes() const { return lane_number_ > 0 || !lane_.empty(); }
-  bool is_lane(Size size) const;
-  bool depends_on_lanes(Size size) const;
-  /// Whether it depends on a size that is neither the number of lanes nor known.
+  bool has_lanes() const { return lane_.is_given(); }
+  bool is_lane(Size size) const { return is(size, lane_); }
+  bool depends_on_lanes(Size size) const { return depends(size, lane_, with_more_lanes_); }
+  /// How many positions the outer axis is given.
+  static constexpr std::int64_t outer_count = 5;
+  bool is_outer(Size size) const { return is(size, outer_); }
+  bool depends_on_outer(Size size) const { return depends(size, outer_, with_more_outer_); }
+  /// Whether it depends on a size that is neither the number of lanes, nor the outer one, nor known.
   bool is_open(Size size) const;
   /// Whether sizes that the program tells apart, or takes for equal, are so among these, made up as they are. That one
   /// is below another need not hold: where an equation needs it (a slice of 100 elements), its type rule fails.
@@ -65,19 +81,22 @@ class LaneSizes {
 
   void put(Size& size) const {
     if (size.is_symbol()) size = table_->evaluate(size, sizes_);
-    else if (size.raw() == lane_number_) size = lanes_;
+    else if (lane_.is_number(size)) size = lanes_;
+    else if (outer_.is_number(size)) size = outer_count;
   }
   Type put(Type type) const;
   /// The parameters in numbers.
   OwnedParameters put(const Equation& e) const;
 
  private:
+  bool is(Size size, const OpenSize& open) const;
+  bool depends(Size size, const OpenSize& open, const std::vector<Size>& with_more) const;
   bool changes_with(Size size, const std::vector<Size>& others) const;
 
   const SymbolTable* table_;
-  std::int64_t lanes_, lane_number_;
-  std::vector<Size> sizes_, with_more_lanes_, with_others_open_;
-  std::string lane_;  // its name; empty: there is none
+  std::int64_t lanes_;
+  OpenSize lane_, outer_;
+  std::vector<Size> sizes_, with_more_lanes_, with_more_outer_, with_others_open_;
   std::vector<std::string> unknown_;
 };
 

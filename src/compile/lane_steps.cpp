@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "compile/costs.h"
@@ -26,8 +27,19 @@ struct Extent {
 };
 struct Result {
   DType dtype;
-  std::vector<Extent> sizes;
-  bool weak;
+  std::vector<Extent> sizes;  // but the outer one, which stands in front
+  bool has_outer, weak;
+};
+
+/// Where an open size stands among the operands, or a number.
+struct SizeInCall {
+  std::int64_t number = 1;
+  int operand = -1, axis = -1;
+  /// `size(operand, axis)` gives it.
+  template <class SizeOf>
+  auto in(const SizeOf& size) const {
+    return operand < 0 ? decltype(size(0, 0))(number) : size(operand, axis);
+  }
 };
 
 }  // namespace
@@ -36,41 +48,70 @@ struct Result {
 struct Group {
   std::shared_ptr<const LaneKernel> kernel;
   std::vector<Result> results;
-  int lane_input = -1, lane_axis = -1;  // whose size is the number of lanes; -1: there are `fixed_lanes`
-  std::int64_t fixed_lanes = 1;
+  SizeInCall lanes, outer;
+  std::vector<bool> has_outer;  // by operand
   ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
   Program part;       // to learn what it throws
   ExpandOptions options;
 
-  /// The number of lanes, a size of one of the operands; `size(operand, axis)` gives it.
-  template <class SizeOf>
-  auto lanes(const SizeOf& size) const {
-    return lane_input < 0 ? decltype(size(0, 0))(fixed_lanes) : size(lane_input, lane_axis);
-  }
-  Types types(Size lanes) const {
+  Types types(Size lanes, Size outer) const {
     Types types;
     for (const Result& result : results) {
       Shape shape;
+      if (result.has_outer) shape.push_back(outer);
       for (const Extent& e : result.sizes)
         shape.push_back(e.per_lane == 0 ? Size(e.number) : Size(e.number) + Size(e.per_lane) * lanes);
       types.push_back({result.dtype, shape, result.weak});
     }
     return types;
   }
+  /// False where there is nothing to run, where few lanes stand at many positions, for which the equations do better,
+  /// and where the kernel gives no results.
+  bool run(std::span<const Strided> in, std::span<const Strided> out) const {
+    const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
+    const std::int64_t count = lanes.in(size), times = outer.in(size);
+    if (count == 0 || times == 0) return false;
+    if (!options.outer.is_given()) return kernel->run(in, out, count);
+    constexpr std::int64_t few_positions = 8;
+    if (count < kernel->fewest_lanes() && times > few_positions) return false;
+    SmallVector<std::int64_t, 16> of_in, of_out;
+    for (std::size_t k = 0; k < in.size(); ++k) of_in.push_back(has_outer[k] ? bytes_of_position(in[k]) : 0);
+    for (const Strided& y : out) of_out.push_back(bytes_of_position(y));
+    return kernel->run(in, out, count, {times, {of_in.data(), of_in.size()}, {of_out.data(), of_out.size()}});
+  }
   /// The part for so many lanes, in numbers. `of_inputs`: the sizes of the call's inputs; none where the lanes alone
   /// are open.
-  Program part_in_numbers(std::int64_t lanes, const Shape& of_inputs) const {
+  Program part_in_numbers(std::int64_t count, const Shape& of_inputs) const {
+    const std::lock_guard lock(mutex_);
+    if (!last_ || last_lanes_ != count || !(last_sizes_ == of_inputs)) {
+      last_ = make_part(count, of_inputs);
+      last_lanes_ = count, last_sizes_ = of_inputs;
+    }
+    return *last_;
+  }
+
+ private:
+  Program make_part(std::int64_t count, const Shape& of_inputs) const {
     std::optional<SymbolScope> scope;
     if (whole.symbols) scope.emplace(*whole.symbols);
     ExpandOptions known = options;
+    known.outer = {};
     for (const Size size : of_inputs) known.sizes.push_back(size.raw());
-    const LaneSizes sizes(whole, lanes, known);
+    const LaneSizes sizes(whole, count, known);
     auto body = std::make_unique<ProgramBody>(part.body());
     for (Type& type : body->types) type = sizes.put(type);
     for (Equation& e : body->equations) e.parameters = sizes.put(e), e.has_symbols = false;
     body->symbols = nullptr;
     return Program(Shared<const ProgramBody>(body.release()));
   }
+  static std::int64_t bytes_of_position(const Strided& x) {
+    return kernels::element_count(x) / x.shape[0] * static_cast<std::int64_t>(element_size(x.dtype));
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::optional<Program> last_;
+  mutable std::int64_t last_lanes_ = 0;
+  mutable Shape last_sizes_;
 };
 
 namespace {
@@ -95,7 +136,8 @@ struct LaneStep {
 
   Types type(const Types& in) const {
     const Group& group = *steps.group;
-    return group.types(group.lanes([&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; }));
+    const auto size = [&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; };
+    return group.types(group.lanes.in(size), group.outer.in(size));
   }
   void eval(Outputs out, Inputs in) const {
     if (std::ranges::all_of(in, kernels::is_contiguous)) run(out, in, in);
@@ -104,12 +146,13 @@ struct LaneStep {
   /// Elementary functions are taken apart.
   double flops(const Types& in) const {
     const Group& group = *steps.group;
-    const Size lanes = group.lanes([&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; });
+    const auto size = [&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; };
+    const Size lanes = group.lanes.in(size), outer = group.outer.in(size);
     double flops = 0;
     for (const Stage& stage : group.kernel->plan().stages)
       flops += static_cast<double>(stage.once.size()) +
                static_cast<double>(stage.lane.size()) * static_cast<double>(lanes.hint());
-    return flops;
+    return flops * static_cast<double>(outer.hint());
   }
   BatchedOutputs batch(const Batch&) const {
     throw TransformError("a program with lane kernels runs outside transforms");
@@ -118,9 +161,7 @@ struct LaneStep {
  private:
   /// `contiguous`: the inputs, or copies of them.
   void run(Outputs out, Inputs in, Inputs contiguous) const {
-    const Group& group = *steps.group;
-    const std::int64_t lanes = group.lanes([&](int operand, int axis) { return in[at(operand)].shape[axis]; });
-    if (lanes == 0 || !group.kernel->run(contiguous, out, lanes)) run_part(out, in, lanes);
+    if (!steps.group->run(contiguous, out)) run_part(out, in);
   }
   void run_copies(Outputs out, Inputs in) const {
     std::vector<Strided> inputs(in.begin(), in.end());
@@ -138,8 +179,10 @@ struct LaneStep {
     }
     run(out, in, inputs);
   }
-  /// Equation by equation: throws what is wrong with the values.
-  void run_part(Outputs out, Inputs in, std::int64_t lanes) const {
+  /// Equation by equation: throws what is wrong with the values, if anything is.
+  void run_part(Outputs out, Inputs in) const {
+    const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
+    const std::int64_t lanes = steps.group->lanes.in(size);
     std::vector<Tensor> inputs;
     for (const Strided& x : in) {
       ArrayRef array = make_array({x.dtype, Shape(x.shape, x.shape + x.rank)});
@@ -173,6 +216,7 @@ class Grouping {
  public:
   Grouping(const Program& program, const ExpandOptions& options)
       : program_(program), body_(program.body()), options_(options) {
+    computing_ = std::ranges::count_if(body_.equations, computes);
     choose_lanes();
     give_levels();
   }
@@ -193,49 +237,71 @@ class Grouping {
     auto to = std::make_unique<ProgramBody>(body_);
     to->equations.clear();
     for (int level = 0; level <= last_level_; ++level) {
-      std::vector<std::size_t> grouped, others;
+      // What has no outer axis is computed once, before the others of its level: none of these is read by it.
+      std::vector<std::size_t> once, by_outer, others;
       for (std::size_t i = 0; i < body_.equations.size(); ++i)
-        if (level_[i] == level) (apart_[i] ? others : grouped).push_back(i);
-      std::optional<Equation> lanes;
-      if (std::ranges::count_if(grouped, [&](std::size_t i) { return computes(body_.equations[i]); }) >= 2) {
-        lanes = as_one(grouped);
-        all_have_kernels = all_have_kernels && lanes;
+        if (level_[i] == level) (apart_[i] ? others : has_outer_[i] ? by_outer : once).push_back(i);
+      for (const auto* group : {&once, &by_outer}) {
+        std::optional<Equation> lanes;
+        if (std::ranges::count_if(*group, [&](std::size_t i) { return computes(body_.equations[i]); }) >= 2) {
+          lanes = as_one(*group, group == &by_outer);
+          all_have_kernels = all_have_kernels && lanes;
+        }
+        if (lanes) to->equations.push_back(std::move(*lanes));
+        else
+          for (const std::size_t i : *group) to->equations.push_back(body_.equations[i]);
       }
-      if (lanes) to->equations.push_back(std::move(*lanes));
-      else
-        for (const std::size_t i : grouped) to->equations.push_back(body_.equations[i]);
       for (const std::size_t i : others) to->equations.push_back(body_.equations[i]);
     }
     return Program(Shared<const ProgramBody>(to.release()));
   }
 
-  /// Of several open sizes, the one along which most equations are independent.
+  /// Of several open sizes, the one along which most equations are independent; then another to walk around it, if
+  /// that makes them more.
   void choose_lanes() {
-    const std::vector<std::string> names = LaneSizes(body_, 3, options_).unknown();
+    const std::vector<OpenSize> all = open_sizes();
     apart_.assign(body_.equations.size(), true);  // where the guards hold along no axis
-    std::ptrdiff_t most = -1;
     ExpandOptions chosen = options_;
-    std::vector<ExpandOptions> all;
-    const auto add = [&](const std::string& name, std::int64_t number) {
-      all.push_back(options_);
-      all.back().lanes = name;
-      all.back().lane_number = number;
-    };
-    for (const std::string& name : names) add(name, 0);
-    for (const std::int64_t number : large_numbers()) add("", number);
-    if (all.empty()) add("", 0);
-    for (const ExpandOptions& options : all) {
-      const LaneSizes sizes(body_, 3, options);
-      if (!sizes.choices_hold()) continue;  // along another axis they may
+    std::ptrdiff_t most = -1;
+    const auto try_out = [&](const ExpandOptions& options) {
+      const LaneSizes sizes(body_, 2, options);  // what holds for 2 lanes, as a slice in range, holds for 3
+      if (!sizes.choices_hold()) return;         // along another axis they may
       std::vector<bool> apart = not_expandable(body_, sizes, options);
       std::ptrdiff_t count = 0;
       for (std::size_t i = 0; i < apart.size(); ++i) count += !apart[i] && computes(body_.equations[i]);
-      if (count <= most) continue;
+      if (count <= most) return;
       most = count;
       apart_ = std::move(apart);
       chosen = options;
-    }
+    };
+    const auto try_lanes = [&](const OpenSize& lanes, const OpenSize& outer) {
+      ExpandOptions options = options_;
+      options.lanes = lanes, options.outer = outer;
+      try_out(options);
+    };
+    if (all.empty()) try_out(options_);
+    for (const OpenSize& lanes : all) try_lanes(lanes, {});
+    if (most < computing_)
+      for (const OpenSize& outer : all)
+        for (const OpenSize& lanes : all)
+          if (lanes != outer) try_lanes(lanes, outer);
     options_ = chosen;
+    const LaneSizes sizes(body_, 3, options_);
+    for (const Equation& e : body_.equations) {
+      const auto some_size = [&](const auto& is) {
+        return std::ranges::any_of(e.outputs,
+                                   [&](Variable v) { return std::ranges::any_of(body_.types[at(v)].shape, is); });
+      };
+      has_outer_.push_back(some_size([&](Size size) { return sizes.is_outer(size); }));
+      has_lanes_.push_back(some_size([&](Size size) { return sizes.depends_on_lanes(size); }));
+    }
+  }
+  std::vector<OpenSize> open_sizes() const {
+    std::vector<OpenSize> all;
+    const LaneSizes sizes(body_, 3, options_);
+    for (const std::string& name : sizes.unknown()) all.push_back({.symbol = name});
+    for (const std::int64_t number : large_numbers()) all.push_back({.number = number});
+    return all;
   }
   static constexpr std::int64_t unrolled_as_number = 64;
   /// Sizes that stand in types as larger numbers: at most four, the most frequent first.
@@ -296,7 +362,8 @@ class Grouping {
     }
   }
 
-  std::optional<Equation> as_one(const std::vector<std::size_t>& equations) const {
+  /// `by_outer`: for one position of the outer axis after the other.
+  std::optional<Equation> as_one(const std::vector<std::size_t>& equations, bool by_outer) const {
     std::vector<bool> made(body_.types.size()), read(body_.types.size()), is_number(body_.types.size());
     for (const Constant& c : body_.constants) is_number[at(c.variable)] = true;
     ProgramBody part{.symbols = body_.symbols,
@@ -326,44 +393,63 @@ class Grouping {
     for (const std::size_t i : equations)
       for (const Variable v : body_.equations[i].outputs)
         if (wanted[at(v)]) part.outputs.push_back(v);
-    return with_kernel(part);
+    ExpandOptions options = options_;
+    if (!by_outer) options.outer = {};
+    const bool has_lanes = std::ranges::any_of(equations, [&](std::size_t i) { return has_lanes_[i]; });
+    if (by_outer && !has_lanes) {
+      options.lanes = options.outer, options.outer = {};
+      if (std::optional<Equation> along_outer = with_kernel(part, options)) return along_outer;
+      options = options_;
+    }
+    return with_kernel(part, options);
   }
 
-  std::optional<Equation> with_kernel(const ProgramBody& part) const {
-    const LaneSizes more(body_, 3, options_), fewer(body_, 2, options_);
+  std::optional<Equation> with_kernel(const ProgramBody& part, const ExpandOptions& options) const {
+    const LaneSizes more(body_, 3, options), fewer(body_, 2, options);
     if (part.inputs.empty() || !more.choices_hold() || !fewer.choices_hold()) return std::nullopt;
     auto group = std::make_shared<Group>();
+    group->has_outer.resize(part.inputs.size());
     for (std::size_t i = 0; i < part.inputs.size(); ++i) {
       const Shape& shape = body_.types[at(part.inputs[i])].shape;
-      for (std::size_t axis = 0; axis < shape.size(); ++axis)
-        if (group->lane_input < 0 && more.is_lane(shape[axis]))
-          group->lane_input = static_cast<int>(i), group->lane_axis = static_cast<int>(axis);
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const SizeInCall here{.operand = static_cast<int>(i), .axis = static_cast<int>(axis)};
+        if (group->lanes.operand < 0 && more.is_lane(shape[axis])) group->lanes = here;
+        if (!more.is_outer(shape[axis])) continue;
+        group->outer = here;
+        group->has_outer[i] = true;
+      }
     }
     for (const Variable v : part.outputs) {
-      Result result{body_.types[at(v)].dtype, {}, body_.types[at(v)].weak};
-      for (const Size size : body_.types[at(v)].shape) {
-        Size three = size, two = size;
+      const Type& type = body_.types[at(v)];
+      Result result{type.dtype, {}, type.shape.rank() > 0 && more.is_outer(type.shape[0]), type.weak};
+      for (std::size_t axis = result.has_outer ? 1 : 0; axis < type.shape.size(); ++axis) {
+        Size three = type.shape[axis], two = three;
         more.put(three), fewer.put(two);
         const std::int64_t per_lane = three.raw() - two.raw();
-        if (per_lane != 0 && group->lane_input < 0 && options_.lane_number == 0) return std::nullopt;
+        if (per_lane != 0 && group->lanes.operand < 0 && options.lanes.number == 0) return std::nullopt;
         result.sizes.push_back({three.raw() - 3 * per_lane, per_lane});
       }
       group->results.push_back(result);
     }
+    if (options.outer.is_given()) {
+      if (options.outer.number > 0) group->outer = {.number = options.outer.number};
+      const bool all_have_outer = std::ranges::all_of(group->results, &Result::has_outer);
+      if (!all_have_outer || (group->outer.operand < 0 && options.outer.number == 0)) return std::nullopt;
+    }
     group->part = with_own_numbers(part);
-    const MadeKernel made = lane_kernel(group->part.body(), more, fewer, options_);
+    const MadeKernel made = lane_kernel(group->part.body(), more, fewer, options);
     const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
     if (!kernel) return std::nullopt;
-    if (options_.lane_number > 0) group->fixed_lanes = options_.lane_number;
-    else if (group->lane_input < 0 && counts_lanes(**kernel)) return std::nullopt;
+    if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
+    else if (group->lanes.operand < 0 && counts_lanes(**kernel)) return std::nullopt;
     group->kernel = *kernel;
     group->whole.symbols = body_.symbols;
     group->whole.types = body_.types;
     group->whole.inputs = body_.inputs;
-    group->options = options_;
+    group->options = options;
     LaneStep step{{std::move(group)}};
-    if (more.unknown().size() > (more.has_lanes() && options_.lane_number == 0 ? 1U : 0U))
-      for (const Size size : LaneSizes::of_inputs(body_, options_)) step.steps.sizes.push_back(size);
+    if (more.unknown().size() > (more.has_lanes() && options.lanes.number == 0 ? 1U : 0U))
+      for (const Size size : LaneSizes::of_inputs(body_, options)) step.steps.sizes.push_back(size);
     const bool has_symbols = std::ranges::any_of(step.steps.sizes, [](Size size) { return size.is_symbol(); });
     Equation e{.rules = &rules_of<LaneStep>,
                .parameters = own(step),
@@ -379,7 +465,8 @@ class Grouping {
   const ProgramBody& body_;
   ExpandOptions options_;
   std::vector<int> level_;  // by equation
-  std::vector<bool> apart_;
+  std::vector<bool> apart_, has_outer_, has_lanes_;
+  std::ptrdiff_t computing_ = 0;  // equations
   int last_level_ = 0;
 };
 
@@ -389,7 +476,16 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   if (!makes_kernels() || program.equations() == 0) return program;
   std::optional<SymbolScope> scope;
   if (program.body().symbols) scope.emplace(*program.body().symbols);
-  return Grouping(program, options).result();
+  // What is left over may be independent along another axis.
+  const auto kernels = [](const Program& p) {
+    return std::ranges::count(p.body().equations, &rules_of<LaneStep>, &Equation::rules);
+  };
+  Program last = program;
+  for (;;) {
+    Program next = Grouping(last, options).result();
+    if (kernels(next) == kernels(last)) return last;
+    last = std::move(next);
+  }
 } catch (const NotExpandable&) { return program; }
 
 std::optional<OneKernel> OneKernel::of(const Program& program) {
@@ -414,14 +510,13 @@ bool OneKernel::run(std::span<const Tensor> inputs, Tensors& results) const {
     in.push_back(static_cast<const Array&>(value).strided());
     if (!kernels::is_contiguous(in.back())) return false;
   }
-  const std::int64_t lanes = group_->lanes([&](int operand, int axis) { return in[at(operand)].shape[axis]; });
-  if (lanes == 0) return false;
-  for (const Type& type : group_->types(lanes)) {
+  const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
+  for (const Type& type : group_->types(group_->lanes.in(size), group_->outer.in(size))) {
     const ArrayRef array = make_array(type);
     out.push_back(array->strided());
     results.push_back(wrap(array));
   }
-  const bool holds = group_->kernel->run({in.data(), in.size()}, {out.data(), out.size()}, lanes);
+  const bool holds = group_->run({in.data(), in.size()}, {out.data(), out.size()});
   if (!holds) results.clear();
   return holds;
 }

@@ -5,12 +5,13 @@
 
 namespace ricci::compiled {
 
-ResultWriter::ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, const Equation& e,
-                           const std::vector<const Elements*>& operands, std::size_t result)
+ResultWriter::ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, bool are_apart,
+                           const Equation& e, const std::vector<const Elements*>& operands, std::size_t result)
     : GraphWriterOf(to.graph),
       to_(to),
       body_(body),
       sizes_(sizes),
+      are_apart_(are_apart),
       equation_(e),
       operands_(operands),
       result_(static_cast<int>(result)) {
@@ -46,21 +47,26 @@ Element ResultWriter::element(ElementRule rule, Op op, const Elements& y, std::i
 
 Whole ResultWriter::lane() {
   if (lane_axis_ < 0) return Whole(0);
+  if (are_apart_) refuse("it asks which lane it is");
   join(own_lane_);
   return Whole::at(graph_.lane(given({Given::What::filling})));
 }
 
 std::int64_t ResultWriter::known_size(int operand, int axis) const {
   const Size size = symbolic_shape(operand)[at(axis)];
-  const bool may_be_another = sizes_.is_lane(size) || sizes_.depends_on_lanes(size) || sizes_.is_open(size);
-  return may_be_another ? INT64_MAX : type(operand).shape[at(axis)].raw();
+  return may_be_another(size) ? INT64_MAX : type(operand).shape[at(axis)].raw();
+}
+
+bool ResultWriter::may_be_another(Size size) const {
+  return sizes_.depends_on_lanes(size) || sizes_.depends_on_outer(size) || sizes_.is_open(size);
 }
 
 Whole ResultWriter::size(int operand, int axis) {
   const Size size = symbolic_shape(operand)[at(axis)];
+  if (are_apart_ && sizes_.depends_on_lanes(size)) refuse("it counts the lanes");
   if (sizes_.is_lane(size)) return Whole::at(graph_.lanes());
   if (sizes_.depends_on_lanes(size)) refuse("an operand whose size follows from the number of lanes");
-  if (!sizes_.is_open(size)) return Whole(type(operand).shape[at(axis)].raw());
+  if (!may_be_another(size)) return Whole(type(operand).shape[at(axis)].raw());
   if (operands_[at(operand)]->tensor < 0) refuse("an operand whose size may be another");
   return Whole::at(given({Given::What::size, operands_[at(operand)]->tensor, axis}));
 }
@@ -110,7 +116,7 @@ Scalar ResultWriter::element_at(const Elements& x, std::int64_t number) {
 bool ResultWriter::is_known_from(int operand, std::size_t axis) const {
   const Shape& shape = symbolic_shape(operand);
   return std::none_of(shape.begin() + static_cast<std::ptrdiff_t>(axis), shape.end(),
-                      [&](Size size) { return sizes_.depends_on_lanes(size) || sizes_.is_open(size); });
+                      [&](Size size) { return may_be_another(size); });
 }
 
 /// From memory: at a place that is computed, plus the part of it that is known, in the row behind the last coordinate
@@ -118,6 +124,8 @@ bool ResultWriter::is_known_from(int operand, std::size_t axis) const {
 Scalar ResultWriter::loaded(int operand, std::span<const Coordinate> place, std::ptrdiff_t last_computed) {
   const Elements& x = *operands_[at(operand)];
   if (is_complex(x.type.dtype)) refuse("complex elements");
+  const auto is_of_lanes = [&](Size size) { return sizes_.depends_on_lanes(size); };
+  if (are_apart_ && std::ranges::any_of(symbolic_shape(operand), is_of_lanes)) refuse("it may read another lane");
   std::size_t row_begin = at(last_computed) + 1;
   for (std::size_t i = row_begin; i < place.size(); ++i)
     if (place[i].is_lane || !is_known_from(operand, i)) row_begin = i + 1;

@@ -12,8 +12,8 @@ namespace ricci::compiled {
 
 class ResultWriter final : public GraphWriterOf<ElementWriter> {
  public:
-  /// Of result number `result` of the equation. Throws NotExpandable.
-  ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, const Equation& e,
+  /// Of result number `result` of the equation; `are_apart` as in ExpandOptions. Throws NotExpandable.
+  ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, bool are_apart, const Equation& e,
                const std::vector<const Elements*>& operands, std::size_t result);
 
   /// Element `i`, row by row. Throws NotExpandable.
@@ -35,6 +35,7 @@ class ResultWriter final : public GraphWriterOf<ElementWriter> {
 
  private:
   const Shape& symbolic_shape(int operand) const { return body_.types[at(equation_.inputs[at(operand)])].shape; }
+  bool may_be_another(Size size) const;
   void join(int lane);
   Node given(const Given& what);
   Scalar element_at(const Elements& x, std::int64_t number);
@@ -48,6 +49,7 @@ class ResultWriter final : public GraphWriterOf<ElementWriter> {
   LaneProgram& to_;
   const ProgramBody& body_;
   const LaneSizes& sizes_;
+  const bool are_apart_;
   const Equation& equation_;
   const std::vector<const Elements*>& operands_;
   const int result_;

@@ -5,6 +5,7 @@
 
 #include "support/golden.h"
 #include "support/lane_kernels.h"
+#include "support/threads.h"
 
 namespace rc = ricci;
 using rc::Tensor;
@@ -94,6 +95,55 @@ TEST_F(LaneSteps, OperandsOfAnyLayoutAreRead) {
   const rc::Program kernels = with_kernels(program);
   EXPECT_EQ(kernels.equations(), 1U) << kernels;
   expect_close(kernels({x, y}), program({x, y}));
+}
+
+std::size_t kernels_in(const rc::Program& program) {
+  std::size_t count = 0;
+  const std::string text = to_string(program);
+  for (std::size_t at = text.find("lanes["); at != std::string::npos; at = text.find("lanes[", at + 1)) ++count;
+  return count;
+}
+
+// A layer: its bias has one open size, what is added to has two. Each example is walked, the features are lanes.
+TEST_F(LaneSteps, OneOpenSizeMayBeWalkedAroundTheLanes) {
+  const auto f = [](const Tensor& x, const Tensor& bias) {
+    const Tensor y = x + bias;
+    return exp(y - y.sum(1, true)) * bias;
+  };
+  const rc::Program program = rc::trace(f)(rc::rand({26, 33}), rc::rand({33})), kernels = with_kernels(program);
+  EXPECT_EQ(kernels.equations(), 1U) << kernels;
+  for (const auto& [examples, features] : {std::pair{26, 33}, {2, 5}, {100, 2}, {3, 1000}}) {
+    const std::vector<Tensor> inputs = {rc::rand({examples, features}), rc::rand({features})};
+    expect_close(kernels(inputs), program(inputs));
+  }
+  const std::vector<Tensor> many = {rc::rand({1000, 300}), rc::rand({300})};
+  testing_support::expect_same_with_any_threads([&] { return kernels(many)[0].to_vector<float>(); }, "a layer");
+}
+
+// The mean over examples joins them; it stands between the kernels before and behind it.
+TEST_F(LaneSteps, WhatJoinsTheWalkedPositionsStandsBetweenKernels) {
+  const auto f = [](const Tensor& x, const Tensor& bias) {
+    const Tensor y = tanh(x + bias) * 2;
+    return exp(y - y.mean(0)) + y[0];
+  };
+  const rc::Program program = rc::trace(f)(rc::rand({26, 33}), rc::rand({33})), kernels = with_kernels(program);
+  EXPECT_EQ(kernels_in(kernels), 2U) << kernels;
+  for (const auto& [examples, features] : {std::pair{26, 33}, {2, 5}, {100, 2}, {3, 1000}}) {
+    const std::vector<Tensor> inputs = {rc::rand({examples, features}), rc::rand({features})};
+    expect_close(kernels(inputs), program(inputs));
+  }
+}
+
+TEST_F(LaneSteps, ErrorsOfValuesAtAWalkedPositionAreThoseOfTheOperation) {
+  const auto f = [](const Tensor& x, const Tensor& by) { return (x / 2) * floor_divide(rc::tensor(12), by); };
+  const auto mapped = rc::vmap(rc::vmap(f), {.in_dims = {0, 0}});
+  const Tensor x = rc::rand({26, 33});
+  Tensor by = rc::ones({26, 33}, rc::int64);
+  const rc::Program program = rc::trace(mapped)(x, by), kernels = with_kernels(program);
+  EXPECT_EQ(kernels_in(kernels), 1U) << kernels;
+  expect_close(kernels({x, by}), program({x, by}));
+  by[20].select(0, 7).fill_(0);
+  EXPECT_THROW(kernels({x, by}), rc::ValueError);
 }
 
 TEST_F(LaneSteps, ErrorsOfValuesAreThoseOfTheOperation) {

@@ -57,6 +57,23 @@ void expect_same_for_any_number(const Function& f, const List& x, double toleran
   }
 }
 
+/// A plan for any number of sets of any number of examples, of which the first operand alone differs from set to set.
+void expect_same_for_sets(const Function& f, const List& x, double tolerance) {
+  SCOPED_TRACE("compile(vmap(vmap(f)))");
+  const auto mapped = [](const Function& g, const Mapped& axes) {
+    return [g, axes](const List& all) { return laws::mapped(g, all, axes); };
+  };
+  Mapped first(x.size());
+  first[0] = ricci::Dim(0);
+  const Function of_sets = mapped(mapped(f, Mapped(x.size(), ricci::Dim(0))), first);
+  const Function fast = compiled(of_sets);
+  for (const auto& [sets, count] : {std::pair<std::size_t, std::size_t>{17, 18}, {3, 33}, {20, 2}}) {
+    List all = examples(x, count);
+    all[0] = examples({all[0]}, sets)[0];
+    laws::expect_close(fast(all), of_sets(all), tolerance, (std::to_string(sets) + " sets").c_str());
+  }
+}
+
 TEST_P(Compiled, GivesWhatTheFunctionGives) {
   for (const Case& c : laws::cases_of(rules())) {
     SCOPED_TRACE(c.text());
@@ -65,6 +82,7 @@ TEST_P(Compiled, GivesWhatTheFunctionGives) {
     if (c.inputs.empty()) continue;  // there is nothing to map
     expect_same(doubled(compiled(c)), doubled(c), c.inputs, 0, "vmap(compile(f))");
     expect_same_for_any_number(c, c.inputs, 0, "compile(vmap(f))");
+    expect_same_for_sets(c, c.inputs, 0);
     const Smooth s = laws::smooth_part(c);
     if (s.empty()) continue;
     const double tolerance = laws::tolerance_of(ricci::float64) * rules().tolerance_factor;
