@@ -284,7 +284,7 @@ class Grouping {
     if (most < computing_)
       for (const OpenSize& outer : all)
         for (const OpenSize& lanes : all)
-          if (lanes != outer) try_lanes(lanes, outer);
+          if (stands_in_front(outer, lanes)) try_lanes(lanes, outer);
     options_ = chosen;
     const LaneSizes sizes(body_, 3, options_);
     for (const Equation& e : body_.equations) {
@@ -295,6 +295,17 @@ class Grouping {
       has_outer_.push_back(some_size([&](Size size) { return sizes.is_outer(size); }));
       has_lanes_.push_back(some_size([&](Size size) { return sizes.depends_on_lanes(size); }));
     }
+  }
+  /// Whether some value has the one as its first axis and the other behind it.
+  bool stands_in_front(const OpenSize& outer, const OpenSize& lanes) const {
+    ExpandOptions options = options_;
+    options.lanes = lanes, options.outer = outer;
+    const LaneSizes sizes(body_, 2, options);
+    return std::ranges::any_of(body_.types, [&](const Type& type) {
+      const auto is_lane = [&](Size size) { return sizes.is_lane(size); };
+      return type.rank() > 1 && sizes.is_outer(type.shape[0]) &&
+             std::any_of(type.shape.begin() + 1, type.shape.end(), is_lane);
+    });
   }
   std::vector<OpenSize> open_sizes() const {
     std::vector<OpenSize> all;
