@@ -114,6 +114,7 @@ llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachi
   // As addPassesToEmitMC does, which leaves no choice of passes.
   llvm::TargetPassConfig* const config = machine.createPassConfig(*passes);
   auto* const functions = new llvm::MachineModuleInfoWrapperPass(&machine);
+  config->setDisableVerify(true);  // the module is verified
   if (!is_worth_scheduling(module)) config->disablePass(&llvm::MachineSchedulerID);
   passes->add(config);
   passes->add(functions);

@@ -64,7 +64,8 @@ class Held {
 
 /// The target and the layout of data that modules are made for. Gives what is wrong, or an empty text.
 std::string prepare(llvm::Module& module);
-/// Requires: the module is prepared. Several threads may call it, each with a module in a context of its own.
+/// Requires: the module is prepared and verifies. Several threads may call it, each with a module in a context of its
+/// own.
 MachineCode machine_code(llvm::Module& module);
 
 }  // namespace ricci::compiled

@@ -21,13 +21,13 @@ double words_of(const Formula& formula) {
   }));
 }
 
-std::optional<double> flops_of(const Equation& e, const Types& in, const Types& out) {
-  const Rules& rules = *e.rules;
+std::optional<double> flops_of(const Rules& rules, const OwnedParameters& parameters, const Types& in,
+                               const Types& out) {
   if (rules.is_view) return 0;
-  if (const FlopsOf own = Facts<FlopsOf>::of(rules)) return own(e.parameters.get(), in);
-  if (rules.formula) return words_of(rules.formula(e.parameters.get())) * elements(out[0]);
+  if (const FlopsOf own = Facts<FlopsOf>::of(rules)) return own(parameters.get(), in);
+  if (rules.formula) return words_of(rules.formula(parameters.get())) * elements(out[0]);
   if (rules.accumulation) {
-    const Accumulation sums = rules.accumulation(e.parameters.get());
+    const Accumulation sums = rules.accumulation(parameters.get());
     return std::max(1., words_of(sums.add)) * elements(in[0]);
   }
   if (rules.kind == Kind::multilinear && in.size() == 2 && elements(out[0]) > 0)
@@ -47,7 +47,7 @@ Cost cost_of(const Program& program, const Equation& e) {
     for (const Types* types : {&in, &out})
       for (const Type& type : *types)
         cost.bytes += elements(type) * static_cast<double>(element_size(type.dtype));
-  cost.flops = flops_of(e, in, out);
+  cost.flops = flops_of(*e.rules, parameters_in_call(e, program.shared_call_sizes()), in, out);
   return cost;
 }
 

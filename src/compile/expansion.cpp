@@ -162,6 +162,8 @@ class Run {
       if (sizes_.is_open(size)) refuse("a size that may be another and is not that of the lanes");
       if (sizes_.depends_on_outer(size) && !sizes_.is_outer(size)) refuse("a size that follows from the outer one");
     }
+    const auto is_of_lanes = [&](Size size) { return sizes_.depends_on_lanes(size); };
+    if (std::ranges::count_if(body_.types[at(v)].shape, is_of_lanes) > 1) refuse("two axes of lanes");
     first_of_outer(v);
     Elements e{sizes_.put(body_.types[at(v)]), {}};
     if (is_complex(e.type.dtype)) refuse("complex elements");
@@ -221,7 +223,7 @@ class Run {
       refuse("it is more than a function of its operands");
     if (graph_.steps().size() > 8 * options_.most_steps)
       refuse("more than " + std::to_string(options_.most_steps) + " steps");
-    if (!rule && sizes_.reads_open(e)) refuse("a size among its parameters may be another");
+    if ((!rule || e.inputs.empty()) && sizes_.reads_open(e)) refuse("a size among its parameters may be another");
     if (!options_.are_apart && has_outer(e.inputs) && !has_outer(e.outputs)) refuse("it leaves the outer axis");
     const bool is_of_lanes = std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); });
     if (e.inputs.empty() && !is_of_lanes && sizes_.reads_lanes(e)) refuse("it counts the lanes");
@@ -704,22 +706,20 @@ void add_output(LaneProgram& to, int tensor, Variable v, const Run& a, const Run
 
 namespace {
 
-LaneProgram expanded(const ProgramBody& body, const LaneSizes& more, const LaneSizes& fewer,
-                     const ExpandOptions& options) {
+LaneProgram expanded(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options) {
+  const LaneSizes more(whole, 3, options), fewer(whole, 2, options);
   LaneProgram to;
   InputNumbers numbers;
-  const Run first(body, more, to, numbers, options), second(body, fewer, to, numbers, options);
+  const Run first(part, more, to, numbers, options), second(part, fewer, to, numbers, options);
   to.has_lanes = more.has_lanes();
   int tensor = 0;
-  for (const Variable v : body.outputs) {
-    to.output_dtypes.push_back(body.types[at(v)].dtype);
+  for (const Variable v : part.outputs) {
+    to.output_dtypes.push_back(part.types[at(v)].dtype);
     add_output(to, tensor++, v, first, second);
   }
   require(to);
   return to;
 }
-
-}  // namespace
 
 ExpandOptions along_outer(const ExpandOptions& options) {
   ExpandOptions along = options;
@@ -728,24 +728,24 @@ ExpandOptions along_outer(const ExpandOptions& options) {
   return along;
 }
 
-std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& body, const LaneSizes& more, const LaneSizes& fewer,
+}  // namespace
+
+std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const ProgramBody& whole,
                                                 const ExpandOptions& options) try {
-  if (options.outer.is_given()) {
-    const ExpandOptions along = along_outer(options);
-    expanded(body, LaneSizes(body, 3, along), LaneSizes(body, 2, along), along);
-  }
-  return expanded(body, more, fewer, options);
+  if (options.outer.is_given()) expanded(part, whole, along_outer(options));
+  return expanded(part, whole, options);
 } catch (const NotExpandable& not_said) { return not_said; }
 
 std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options) try {
   const ProgramBody& body = program.body();
   std::optional<SymbolScope> scope;
   if (body.symbols) scope.emplace(*body.symbols);
-  const LaneSizes more(body, 3, options), fewer(body, 2, options);
-  more.require_guards();
-  fewer.require_guards();
-  more.require_no_open();
-  return expand(body, more, fewer, options);
+  for (const std::int64_t lanes : {3, 2}) {
+    const LaneSizes sizes(body, lanes, options);
+    sizes.require_guards();
+    sizes.require_no_open();
+  }
+  return expand(body, body, options);
 } catch (const NotExpandable& not_said) { return not_said; }
 
 std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes, const ExpandOptions& options) {

@@ -55,9 +55,9 @@ struct LaneProgram {
 /// Requires: the program is simplified.
 std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options = {});
 
-/// A part of a program, with the sizes that it has where the whole program has 3 lanes, and 2. Where there is an outer
-/// axis: the first position of it, as all others are the same. Requires: the program's symbols are installed.
-std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const LaneSizes& more, const LaneSizes& fewer,
+/// A part of the whole program, whose sizes and symbols it has. Where there is an outer axis: the first position of it,
+/// as all others are the same. Requires: the whole program's symbols are installed.
+std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const ProgramBody& whole,
                                                 const ExpandOptions& options);
 /// By equation: whether it cannot be said element by element, or reads what has no elements.
 std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes, const ExpandOptions& options);

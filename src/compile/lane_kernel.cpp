@@ -370,9 +370,8 @@ bool makes_kernels() { return generator() && fuses(); }
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options) {
   return kernel_of(expand(program, options), options);
 }
-MadeKernel lane_kernel(const ProgramBody& part, const LaneSizes& more, const LaneSizes& fewer,
-                       const ExpandOptions& options) {
-  return kernel_of(expand(part, more, fewer, options), options);
+MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options) {
+  return kernel_of(expand(part, whole, options), options);
 }
 
 }  // namespace ricci::compiled

@@ -67,8 +67,7 @@ using MadeKernel = std::variant<std::shared_ptr<const LaneKernel>, NotExpandable
 /// Requires: the program is simplified. RICCI_DUMP=lanes,code prints its scalar operations and their code.
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options = {});
 /// Of a part of a program, as `expand` takes it.
-MadeKernel lane_kernel(const ProgramBody& part, const LaneSizes& more, const LaneSizes& fewer,
-                       const ExpandOptions& options);
+MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
 /// False where the library was built without a compiler, or for a machine that it knows no code for.
 bool makes_kernels();
 

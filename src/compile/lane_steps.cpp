@@ -31,14 +31,19 @@ struct Result {
   bool has_outer, weak;
 };
 
-/// Where an open size stands among the operands, or a number.
+/// An open size in a call: that of an operand, or one of the sizes of the call, or a number.
 struct SizeInCall {
   std::int64_t number = 1;
   int operand = -1, axis = -1;
-  /// `size(operand, axis)` gives it.
+  int of_call = -1;
+
+  bool is_known() const { return operand >= 0 || of_call >= 0; }
+  /// `size(operand, axis)` gives that of an operand, as it is known: a Size or a number.
   template <class SizeOf>
-  auto in(const SizeOf& size) const {
-    return operand < 0 ? decltype(size(0, 0))(number) : size(operand, axis);
+  auto in(const Shape& call, const SizeOf& size) const {
+    using Known = decltype(size(0, 0));
+    if (operand >= 0) return size(operand, axis);
+    return of_call >= 0 ? Known(call[at(of_call)]) : Known(number);
   }
 };
 
@@ -54,6 +59,7 @@ struct Group {
   Program part;       // to learn what it throws
   ExpandOptions options;
 
+  bool asks_call() const { return lanes.of_call >= 0 || outer.of_call >= 0; }
   Types types(Size lanes, Size outer) const {
     Types types;
     for (const Result& result : results) {
@@ -65,11 +71,11 @@ struct Group {
     }
     return types;
   }
-  /// False where there is nothing to run, where few lanes stand at many positions, for which the equations do better,
-  /// and where the kernel gives no results.
-  bool run(std::span<const Strided> in, std::span<const Strided> out) const {
+  /// `call`: the sizes of the call. False where there is nothing to run, where few lanes stand at many positions, for
+  /// which the equations do better, and where the kernel gives no results.
+  bool run(std::span<const Strided> in, std::span<const Strided> out, const Shape& call) const {
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
-    const std::int64_t count = lanes.in(size), times = outer.in(size);
+    const std::int64_t count = lanes.in(call, size), times = outer.in(call, size);
     if (count == 0 || times == 0) return false;
     if (!options.outer.is_given()) return kernel->run(in, out, count);
     constexpr std::int64_t few_positions = 8;
@@ -119,7 +125,7 @@ namespace {
 /// A group as a parameter.
 struct GroupParameter {
   std::shared_ptr<const Group> group;
-  Shape sizes = {};  // of the whole program's inputs, where more than the number of lanes is open
+  Shape sizes = {};  // of the whole program's inputs, where an operand does not tell all that is open
   void print_parameter(std::string& out) const { out += std::to_string(group->kernel->steps()); }
   void walk_parameter(ParameterVisitor& visitor) {
     for (Size& size : sizes) visitor.size(size);
@@ -137,7 +143,7 @@ struct LaneStep {
   Types type(const Types& in) const {
     const Group& group = *steps.group;
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; };
-    return group.types(group.lanes.in(size), group.outer.in(size));
+    return group.types(group.lanes.in(steps.sizes, size), group.outer.in(steps.sizes, size));
   }
   void eval(Outputs out, Inputs in) const {
     if (std::ranges::all_of(in, kernels::is_contiguous)) run(out, in, in);
@@ -147,7 +153,7 @@ struct LaneStep {
   double flops(const Types& in) const {
     const Group& group = *steps.group;
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[at(axis)]; };
-    const Size lanes = group.lanes.in(size), outer = group.outer.in(size);
+    const Size lanes = group.lanes.in(steps.sizes, size), outer = group.outer.in(steps.sizes, size);
     double flops = 0;
     for (const Stage& stage : group.kernel->plan().stages)
       flops += static_cast<double>(stage.once.size()) +
@@ -161,7 +167,7 @@ struct LaneStep {
  private:
   /// `contiguous`: the inputs, or copies of them.
   void run(Outputs out, Inputs in, Inputs contiguous) const {
-    if (!steps.group->run(contiguous, out)) run_part(out, in);
+    if (!steps.group->run(contiguous, out, steps.sizes)) run_part(out, in);
   }
   void run_copies(Outputs out, Inputs in) const {
     std::vector<Strided> inputs(in.begin(), in.end());
@@ -182,7 +188,7 @@ struct LaneStep {
   /// Equation by equation: throws what is wrong with the values, if anything is.
   void run_part(Outputs out, Inputs in) const {
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
-    const std::int64_t lanes = steps.group->lanes.in(size);
+    const std::int64_t lanes = steps.group->lanes.in(steps.sizes, size);
     std::vector<Tensor> inputs;
     for (const Strided& x : in) {
       ArrayRef array = make_array({x.dtype, Shape(x.shape, x.shape + x.rank)});
@@ -418,6 +424,7 @@ class Grouping {
   std::optional<Equation> with_kernel(const ProgramBody& part, const ExpandOptions& options) const {
     const LaneSizes more(body_, 3, options), fewer(body_, 2, options);
     if (part.inputs.empty() || !more.choices_hold() || !fewer.choices_hold()) return std::nullopt;
+    const std::vector<Size> of_call = LaneSizes::of_inputs(body_, options);
     auto group = std::make_shared<Group>();
     group->has_outer.resize(part.inputs.size());
     for (std::size_t i = 0; i < part.inputs.size(); ++i) {
@@ -430,6 +437,12 @@ class Grouping {
         group->has_outer[i] = true;
       }
     }
+    const auto find_in_call = [&](SizeInCall& size, const auto& is) {
+      const auto found = std::ranges::find_if(of_call, is);
+      if (size.operand < 0 && found != of_call.end()) size.of_call = static_cast<int>(found - of_call.begin());
+    };
+    if (!options.lanes.symbol.empty()) find_in_call(group->lanes, [&](Size size) { return more.is_lane(size); });
+    if (!options.outer.symbol.empty()) find_in_call(group->outer, [&](Size size) { return more.is_outer(size); });
     for (const Variable v : part.outputs) {
       const Type& type = body_.types[at(v)];
       Result result{type.dtype, {}, type.shape.rank() > 0 && more.is_outer(type.shape[0]), type.weak};
@@ -437,7 +450,7 @@ class Grouping {
         Size three = type.shape[axis], two = three;
         more.put(three), fewer.put(two);
         const std::int64_t per_lane = three.raw() - two.raw();
-        if (per_lane != 0 && group->lanes.operand < 0 && options.lanes.number == 0) return std::nullopt;
+        if (per_lane != 0 && !group->lanes.is_known() && options.lanes.number == 0) return std::nullopt;
         result.sizes.push_back({three.raw() - 3 * per_lane, per_lane});
       }
       group->results.push_back(result);
@@ -445,22 +458,23 @@ class Grouping {
     if (options.outer.is_given()) {
       if (options.outer.number > 0) group->outer = {.number = options.outer.number};
       const bool all_have_outer = std::ranges::all_of(group->results, &Result::has_outer);
-      if (!all_have_outer || (group->outer.operand < 0 && options.outer.number == 0)) return std::nullopt;
+      if (!all_have_outer || (!group->outer.is_known() && options.outer.number == 0)) return std::nullopt;
     }
     group->part = with_own_numbers(part);
-    const MadeKernel made = lane_kernel(group->part.body(), more, fewer, options);
+    const MadeKernel made = lane_kernel(group->part.body(), body_, options);
     const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
     if (!kernel) return std::nullopt;
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
-    else if (group->lanes.operand < 0 && counts_lanes(**kernel)) return std::nullopt;
+    else if (!group->lanes.is_known() && counts_lanes(**kernel)) return std::nullopt;
     group->kernel = *kernel;
+    const bool asks_call = group->asks_call();
     group->whole.symbols = body_.symbols;
     group->whole.types = body_.types;
     group->whole.inputs = body_.inputs;
     group->options = options;
     LaneStep step{{std::move(group)}};
-    if (more.unknown().size() > (more.has_lanes() && options.lanes.number == 0 ? 1U : 0U))
-      for (const Size size : LaneSizes::of_inputs(body_, options)) step.steps.sizes.push_back(size);
+    if (asks_call || more.unknown().size() > (more.has_lanes() && options.lanes.number == 0 ? 1U : 0U))
+      for (const Size size : of_call) step.steps.sizes.push_back(size);
     const bool has_symbols = std::ranges::any_of(step.steps.sizes, [](Size size) { return size.is_symbol(); });
     Equation e{.rules = &rules_of<LaneStep>,
                .parameters = own(step),
@@ -503,14 +517,15 @@ std::optional<OneKernel> OneKernel::of(const Program& program) {
   const ProgramBody& body = program.body();
   if (body.equations.size() != 1 || body.equations[0].rules != &rules_of<LaneStep>) return std::nullopt;
   const Equation& e = body.equations[0];
-  if (!std::ranges::equal(e.outputs, body.outputs)) return std::nullopt;
+  const auto& group = erase::as<LaneStep>(e.parameters.get()).steps.group;
+  if (group->asks_call() || !std::ranges::equal(e.outputs, body.outputs)) return std::nullopt;
   SmallVector<int, 8> operands;
   for (const Variable v : e.inputs) {
     const auto input = std::ranges::find(body.inputs, v);
     if (input == body.inputs.end()) return std::nullopt;
     operands.push_back(static_cast<int>(input - body.inputs.begin()));
   }
-  return OneKernel(erase::as<LaneStep>(e.parameters.get()).steps.group, std::move(operands));
+  return OneKernel(group, std::move(operands));
 }
 
 bool OneKernel::run(std::span<const Tensor> inputs, Tensors& results) const {
@@ -522,12 +537,12 @@ bool OneKernel::run(std::span<const Tensor> inputs, Tensors& results) const {
     if (!kernels::is_contiguous(in.back())) return false;
   }
   const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
-  for (const Type& type : group_->types(group_->lanes.in(size), group_->outer.in(size))) {
+  for (const Type& type : group_->types(group_->lanes.in({}, size), group_->outer.in({}, size))) {
     const ArrayRef array = make_array(type);
     out.push_back(array->strided());
     results.push_back(wrap(array));
   }
-  const bool holds = group_->run({in.data(), in.size()}, {out.data(), out.size()});
+  const bool holds = group_->run({in.data(), in.size()}, {out.data(), out.size()}, {});
   if (!holds) results.clear();
   return holds;
 }

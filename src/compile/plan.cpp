@@ -123,7 +123,8 @@ std::vector<CalledFunction> functions_of(const LaneProgram& program) {
   LanePlan known;
   std::set<std::pair<Word, DType>> seen;
   for (const ScalarStep& s : program.graph.steps()) {
-    const bool is_new = s.kind == Kind::word && operands_of(s.word) == 1 && seen.emplace(s.word, s.dtype).second;
+    const bool is_function = s.kind == Kind::word && operands_of(s.word) == 1 && !scalar::is_test(s.word);
+    const bool is_new = is_function && seen.emplace(s.word, s.dtype).second;
     if (!is_new || known.function_of(s.word, s.dtype)) continue;
     if (auto f = function_for(s.word, s.dtype)) known.functions.push_back(std::move(*f));
   }

@@ -15,6 +15,7 @@
 #include "primitive/writing.h"
 #include "program/element_writer.h"
 #include "program/structure.h"
+#include "ricci/primitive/scalar.h"
 #include "tensor/default_dtype.h"
 #include "tensor/symbols.h"
 
@@ -123,6 +124,16 @@ struct EyePart {
   }
 };
 
+/// The place of an element, and a number of type float64 as an element of a floating type.
+Whole place_of(ElementWriter& y) {
+  std::int64_t first = 0, of_lane = 0;
+  y.number_by_lane(first, of_lane);  // there is one axis
+  return of_lane == 0 ? Whole(first) : Whole(first) + y.lane() * Whole(of_lane);
+}
+Scalar as_element(const Typed<double>& value, DType dtype) {
+  return is_floating(dtype) ? scalar_writer->converted(dtype, value.scalar(), false) : no_scalar;
+}
+
 /// Seeds of derivatives: the same part of an identity. A reader of programs may take its zeros for structure.
 struct Seeds {
   using kind = Explicit;
@@ -134,13 +145,26 @@ struct Seeds {
   EyePart part() const { return {row, column, rows, columns, dtype}; }
   Type type() const { return part().type(); }
   void eval(Outputs out, Inputs in) const { part().eval(out, in); }
+  Scalar element(ElementWriter& y) const {
+    const auto place = [&](int axis, Size first) {
+      const Coordinate c = y.coordinate(axis);
+      return (c.is_lane ? y.lane() : c.value()) + Whole(first.raw());
+    };
+    const Typed<double> one(1), zero(0);
+    return as_element(scalar::select(scalar::equal(place(0, row), place(1, column)), one, zero), dtype);
+  }
+  Seeds part_of(const Run& run) const {
+    return run.axis == 0 ? Seeds{row + run.start, column, run.size, columns, dtype}
+                         : Seeds{row, column + run.start, rows, run.size, dtype};
+  }
   BatchedOutputs batch(const Batch&) const { return {.outputs = {apply(*this)}, .mapped = 0}; }
   static std::vector<Sample<Seeds>> samples() {
     return {{{1, 0, 2, 4, DType::float64}, {}}, {{0, 1, 3, 2, DType::float32}, {}}};
   }
 };
 
-[[maybe_unused]] const bool has_zeros = has_structural_zeros<Seeds>();
+[[maybe_unused]] const bool has_zeros = has_structural_zeros<Seeds>(), has_elements = says_elements<Seeds>(),
+                            makes_runs = makes_run<Seeds>();
 
 template <class T>
 T element(double value) {
@@ -160,16 +184,6 @@ void fill_by_place(const Strided& out, const F& value_at) {
     auto* elements = static_cast<T*>(out.data);
     for (std::int64_t i = 0; i < out.shape[0]; ++i) elements[i] = element<T>(value_at(i));
   });
-}
-
-/// The place of an element, and a number of type float64 as an element of a floating type.
-Whole place_of(ElementWriter& y) {
-  std::int64_t first = 0, of_lane = 0;
-  y.number_by_lane(first, of_lane);  // there is one axis
-  return of_lane == 0 ? Whole(first) : Whole(first) + y.lane() * Whole(of_lane);
-}
-Scalar as_element(const Typed<double>& value, DType dtype) {
-  return is_floating(dtype) ? scalar_writer->converted(dtype, value.scalar(), false) : no_scalar;
 }
 
 /// Holds sums, differences and products of two 64-bit numbers.

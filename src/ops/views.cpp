@@ -1,12 +1,14 @@
 // Views: each is a change of layout, written once as `alias`; its value, its batching and what a write through it does
 // follow. Every view is linear: its transpose puts the cotangent back into zeros.
 #include <algorithm>
+#include <optional>
 
 #include "ops/axes.h"
 #include "ops/patterns.h"
 #include "ops/put.h"
 #include "primitive/called.h"
 #include "primitive/writing.h"
+#include "program/structure.h"
 #include "tensor/symbols.h"
 
 namespace ricci {
@@ -210,6 +212,10 @@ struct SliceView {
   }
   Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
   SliceView lifted() const { return {axis + 1, start, size, step}; }
+  std::optional<Run> run() const {
+    const bool is_one = !step.is_symbol() && step.raw() == 1;
+    return is_one ? std::optional(Run{axis, start, size}) : std::nullopt;
+  }
   static std::vector<Sample<SliceView>> samples() {
     return {{{0, 1, 2, 1}, {rand({4})}}, {{1, 0, 2, 2}, {rand({2, 4})}}, {{0, 2, 0, 1}, {rand({2, 3})}}};
   }
@@ -226,6 +232,8 @@ struct SliceView {
     require_between(0, last, n - 1 - first);
   }
 };
+
+[[maybe_unused]] const bool run_known = shows_run<SliceView>();
 
 struct Select {
   using kind = Linear;

@@ -302,11 +302,7 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
     step(e, [&] {
       Tensors operands;
       for (Variable v : e.inputs) operands.push_back(variables.use(v));
-      OwnedParameters parameters = e.parameters;
-      if (e.has_symbols && sizes) {
-        PutSizes put(sizes);
-        parameters = OwnedParameters(e.rules->parameters, e.parameters.get(), put);
-      }
+      const OwnedParameters parameters = parameters_in_call(e, sizes);
       Tensors results = apply_last({e.rules, parameters.get()}, operands);
       if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
       for (std::size_t i = 0; i < results.size(); ++i) variables.set(e.outputs[i], std::move(results[i]));
@@ -355,6 +351,12 @@ Program with_own_numbers(const ProgramBody& body) {
   }
   for (const Variable v : body.outputs) compact->outputs.push_back(number_of(v));
   return Program(Shared<const ProgramBody>(compact.release()));
+}
+
+OwnedParameters parameters_in_call(const Equation& e, const std::shared_ptr<const CallSizes>& sizes) {
+  if (!e.has_symbols || !sizes) return e.parameters;
+  PutSizes put(sizes);
+  return {e.rules->parameters, e.parameters.get(), put};
 }
 
 bool has_symbols(Op op) { return inside_symbol_scope() && any_symbol(op); }

@@ -92,6 +92,8 @@ bool draws(const Program& program);
 
 /// Whether a size among the operation's parameters is a symbol of the table that is installed: `Equation::has_symbols`.
 bool has_symbols(Op op);
+/// The equation's parameters with the sizes of a call; as they are where there are none.
+OwnedParameters parameters_in_call(const Equation& e, const std::shared_ptr<const CallSizes>& sizes);
 /// Calls f with each program among the parameters of the operation.
 template <class F>
 void for_each_program(Op op, const F& f) {

@@ -53,6 +53,7 @@ class Simplifier {
   bool sees_past_view(Equation& e) const;
   bool sees_past_part(Equation& e) const;
   void sees_one_element(Equation& e);
+  void makes_what_is_shown(Equation& e) const;
   std::optional<Variable> operand_it_gives(const Equation& e) const;
   std::optional<Variable> value_behind_view(const Equation& e) const;
   /// How the part of an array that the first of two equations shows or replaces lies to that of the second one.

@@ -115,6 +115,7 @@ void Simplifier::add(Equation e) {
   move_out_of_loop(e);
   while (sees_past_view(e) || sees_past_part(e)) {}
   sees_one_element(e);
+  makes_what_is_shown(e);
   if (const std::optional<Variable> known = operand_it_gives(e)) return replace(e.outputs[0], *known);
   if (const std::optional<Variable> value = value_behind_view(e)) return replace(e.outputs[0], *value);
   if (const std::optional<Variable> term = operand_of_formula(e)) return replace(e.outputs[0], *term);

@@ -90,6 +90,19 @@ void Simplifier::sees_one_element(Equation& e) {
   if (gives_the_same) e.inputs[0] = added(equal->rules, equal->rules->filling(equal->parameters.get(), {}), {}, one);
 }
 
+/// `slice[start=4, size=2] (seeds[column=0, columns=9])` is `seeds[column=4, columns=2]`.
+void Simplifier::makes_what_is_shown(Equation& e) const {
+  const ShownRun shown = Facts<ShownRun>::of(*e.rules);
+  const Equation* const made = shown ? maker(e.inputs[0]) : nullptr;
+  const MadeRun part = made ? Facts<MadeRun>::of(*made->rules) : nullptr;
+  const std::optional<Run> run = part ? shown(e.parameters.get()) : std::nullopt;
+  if (!run) return;
+  e.parameters = part(made->parameters.get(), *run);
+  e.rules = made->rules;
+  e.inputs.clear();
+  e.has_symbols = has_symbols(e.op());
+}
+
 /// A view that shows all of its base as it is gives its base; what an operation undoes that undoes itself is given.
 std::optional<Variable> Simplifier::operand_it_gives(const Equation& e) const {
   if (e.inputs.size() != 1 || e.outputs.size() != 1) return std::nullopt;

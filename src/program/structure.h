@@ -1,6 +1,9 @@
-// What few operations say of the elements of their results: zeros that no user wrote, and a part that is replaced.
+// What few operations say of the elements of their results: zeros that no user wrote, a part that is replaced, and a
+// part that is shown.
 // Knows no operation by name.
 #pragma once
+
+#include <optional>
 
 #include "program/facts.h"
 
@@ -31,6 +34,28 @@ bool replaces_part() {
   return Facts<PartOf>::add(rules_of<P>, [](const void* op, Type& type, Strides& strides, void*& data) {
     return erase::as<P>(op).view.alias(type, strides, data);
   });
+}
+
+/// Some positions of an axis, side by side.
+struct Run {
+  std::int64_t axis;
+  Size start, size;
+};
+/// Of a view that shows a run of its operand: which one; none where the parameters show something else.
+///   const bool run_known = shows_run<SliceView>();
+using ShownRun = std::optional<Run> (*)(const void* parameters);
+template <class P>
+bool shows_run() {
+  return Facts<ShownRun>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).run(); });
+}
+
+/// Of an operation without operands that gives a run of its result by other parameters: these.
+///   const bool makes_runs = makes_run<Seeds>();
+using MadeRun = OwnedParameters (*)(const void* parameters, const Run& run);
+template <class P>
+bool makes_run() {
+  return Facts<MadeRun>::add(rules_of<P>,
+                             [](const void* op, const Run& run) { return own(erase::as<P>(op).part_of(run)); });
 }
 
 }  // namespace ricci

@@ -52,6 +52,17 @@ TEST_F(LaneKernels, OneKernelServesAnyNumberOfLanes) {
     wave_of.expect_equal({rc::rand({lanes}) * 8 - 4}, lanes);
 }
 
+// Where many are computed, elementary functions become functions of the code; a test of a number is none of its type.
+TEST_F(LaneKernels, TestsOfNumbersStandBesideManyElementaryFunctions) {
+  const auto f = [](const Tensor& x) {
+    Tensor y = x;
+    for (int i = 0; i < 30; ++i) y = where(isfinite(y - 2), sin(y) * 1.5, y / 0);
+    return where(isnan(y), exp(y), y);
+  };
+  const Compiled compiled(rc::trace(f)(rc::rand({100})));
+  compiled.expect_equal({rc::rand({100}) * 8 - 4}, 100);
+}
+
 // Beyond a size of the argument the formulas of sin and cos do not hold; the library then has another function.
 TEST_F(LaneKernels, LargeArgumentsOfSineGetWhatTheFunctionGives) {
   const Compiled wave_of(rc::trace(wave)(rc::rand({100})));
