@@ -96,8 +96,9 @@ std::string prepare(llvm::Module& module) {
 
 namespace {
 
-/// LLVM's scheduler looks at each pair of accesses to memory. Where there are many it takes half of the time that code
-/// takes to be made, and gains nothing; where there are few it makes code up to 9 % faster.
+/// LLVM's scheduler looks at each pair of accesses to memory. Where a function of the module has many it takes half of
+/// the time that code takes to be made, and gains nothing (the Jacobian of bundle adjustment, on a Zen 4); where all
+/// have few it makes code up to 9 % faster (sixteen normal draws and their exponentials).
 bool is_worth_scheduling(const llvm::Module& module) {
   constexpr std::ptrdiff_t few = 100;
   const auto accesses = [](const llvm::Function& f) {
@@ -111,7 +112,7 @@ llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachi
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   const Held<llvm::legacy::PassManager> passes;
-  // As addPassesToEmitMC does, which leaves no choice of passes.
+  // addPassesToEmitFile written out, since it lets nobody leave out a pass.
   llvm::TargetPassConfig* const config = machine.createPassConfig(*passes);
   auto* const functions = new llvm::MachineModuleInfoWrapperPass(&machine);
   config->setDisableVerify(true);  // the module is verified

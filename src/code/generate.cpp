@@ -50,8 +50,10 @@ void generate(const LanePlan& plan, const Machine& machine, Code& code) {
     llvm::raw_string_ostream text(*machine.dump);
     module.print(text, nullptr);
   }
-  if (llvm::verifyModule(module)) {  // code that is wrong would give numbers that are
-    code.error = "the code does not verify";
+  std::string wrong;  // wrong code would give wrong numbers
+  llvm::raw_string_ostream reason(wrong);
+  if (llvm::verifyModule(module, &reason)) {
+    code.error = "the code does not verify: " + wrong;
     return;
   }
   MachineCode made = machine_code(module);

@@ -126,7 +126,7 @@ class Run {
   std::int64_t first_of_outer(Variable v) const {
     const Shape& shape = body_.types[at(v)].shape;
     const std::int64_t count = sizes_.put(body_.types[at(v)]).shape.numel().raw();
-    if (options_.are_apart) return count;  // here the outer axis is the lanes, and theirs is a small number
+    if (options_.are_independent) return count;  // here the outer axis is the lanes, and theirs is a small number
     const auto is_outer = [&](Size size) { return sizes_.is_outer(size); };
     const std::ptrdiff_t times = std::ranges::count_if(shape, is_outer);
     if (times == 0) return count;
@@ -224,11 +224,14 @@ class Run {
     if (graph_.steps().size() > 8 * options_.most_steps)
       refuse("more than " + std::to_string(options_.most_steps) + " steps");
     if ((!rule || e.inputs.empty()) && sizes_.reads_open(e)) refuse("a size among its parameters may be another");
-    if (!options_.are_apart && has_outer(e.inputs) && !has_outer(e.outputs)) refuse("it leaves the outer axis");
+    const auto lacks_outer = [&](Variable v) { return !has_outer(std::array{v}); };
+    if (!options_.are_independent && has_outer(e.inputs) && std::ranges::any_of(e.outputs, lacks_outer))
+      refuse("it leaves the outer axis");
     const bool is_of_lanes = std::ranges::any_of(e.outputs, [&](Variable v) { return depends_on_lanes(v); });
     if (e.inputs.empty() && !is_of_lanes && sizes_.reads_lanes(e)) refuse("it counts the lanes");
     const OwnedParameters numbers = sizes_.put(e);
     const Op op{&rules, numbers.get()};
+    const std::size_t required = to_.required.size();
     std::vector<const Elements*> operands;
     for (const Variable v : e.inputs) operands.push_back(rule ? &values_[at(v)] : &operand(v));
     std::vector<Elements> results;
@@ -243,6 +246,8 @@ class Run {
     else if (rules.on_elements) expand(op, operands, results[0]);
     else if (are_numbers(operands)) compute(op, operands, results);
     else refuse("it does not say what one element of its result is");
+    // What must hold would have to hold at each position; the kernel looks at the first one alone.
+    if (to_.required.size() > required && options_.outer.is_given()) refuse("it may throw");
     for (std::size_t k = 0; k < results.size(); ++k) values_[at(e.outputs[k])] = std::move(results[k]);
   }
   static constexpr ricci::Kind Kind_custom = ricci::Kind::custom;
@@ -301,7 +306,7 @@ class Run {
       Elements& y = results[r];
       if (!depends_on_lanes(e.outputs[r]) && y.of.size() > most_of_one)
         refuse("its elements are better computed side by side");
-      ResultWriter writer(to_, body_, sizes_, options_.are_apart, e, operands, r);
+      ResultWriter writer(to_, body_, sizes_, options_.are_independent, e, operands, r);
       for (std::size_t i = 0; i < y.of.size(); ++i) {
         if (graph_.steps().size() - before > options_.most_steps / 2) refuse("its elements take too many steps");
         y.of[i] = writer.element(rule, op, y, static_cast<std::int64_t>(i));
@@ -562,7 +567,7 @@ class Run {
       const Node total = within_lane(r, elements, row);
       return {finished(r, total, graph_.number(r.dtype, static_cast<long double>(count))), lane};
     }
-    if (options_.are_apart) refuse("it adds up lanes");
+    if (options_.are_independent) refuse("it adds up lanes");
     std::vector<std::vector<std::vector<Node>>> by_lane(at(lanes_));
     for (std::size_t i = 0; i < count; ++i) {
       if (lanes[i] == uniform) refuse("it adds lanes and what serves all of them");
@@ -702,10 +707,6 @@ void add_output(LaneProgram& to, int tensor, Variable v, const Run& a, const Run
   }
 }
 
-}  // namespace
-
-namespace {
-
 LaneProgram expanded(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options) {
   const LaneSizes more(whole, 3, options), fewer(whole, 2, options);
   LaneProgram to;
@@ -724,7 +725,7 @@ LaneProgram expanded(const ProgramBody& part, const ProgramBody& whole, const Ex
 ExpandOptions along_outer(const ExpandOptions& options) {
   ExpandOptions along = options;
   std::swap(along.lanes, along.outer);
-  along.are_apart = true;
+  along.are_independent = true;
   return along;
 }
 
@@ -748,19 +749,19 @@ std::variant<LaneProgram, NotExpandable> expand(const Program& program, const Ex
   return expand(body, body, options);
 } catch (const NotExpandable& not_said) { return not_said; }
 
-std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes, const ExpandOptions& options) {
+std::vector<bool> not_expandable(const ProgramBody& body, const ExpandOptions& options) {
   std::vector<bool> apart(body.equations.size());
-  const auto note = [&](const LaneSizes& with, const ExpandOptions& how) {
+  const auto finds_more = [&](const ExpandOptions& how) {
     LaneProgram to;
     InputNumbers numbers;
     const std::vector<bool> before = apart;
-    const Run run(body, with, to, numbers, how, &apart);
+    const LaneSizes sizes(body, 2, how);  // what holds for 2 lanes, as a slice in range, holds for 3
+    const Run run(body, sizes, to, numbers, how, &apart);
     return apart != before;
   };
-  note(sizes, options);
+  finds_more(options);
   if (!options.outer.is_given()) return apart;
-  const ExpandOptions along = along_outer(options);
-  while (note(LaneSizes(body, 3, along), along) && note(sizes, options)) {}
+  while (finds_more(along_outer(options)) && finds_more(options)) {}
   return apart;
 }
 

@@ -60,7 +60,7 @@ std::variant<LaneProgram, NotExpandable> expand(const Program& program, const Ex
 std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const ProgramBody& whole,
                                                 const ExpandOptions& options);
 /// By equation: whether it cannot be said element by element, or reads what has no elements.
-std::vector<bool> not_expandable(const ProgramBody& body, const LaneSizes& sizes, const ExpandOptions& options);
+std::vector<bool> not_expandable(const ProgramBody& body, const ExpandOptions& options);
 
 /// The graph, and where its elements lie.
 std::string to_string(const LaneProgram& program);

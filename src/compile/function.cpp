@@ -151,12 +151,17 @@ struct CallRun::State {
   /// Finds a recording that serves the call.
   void find(const tree::Walk& arguments, const tree::Values& now) {
     const std::lock_guard lock(function->mutex);
+    find_where(now, [&](const Recording& known) { return is_as_seen(known, arguments); });
+  }
+  template <class Fits>
+  bool find_where(const tree::Values& now, const Fits& fits) {
     for (const std::shared_ptr<const Recording>& known : function->recordings)
-      if (serves(*known, now) && is_as_seen(*known, arguments)) {
+      if (serves(*known, now) && fits(*known)) {
         known->last_use = ++function->calls;
         recording = known;
-        return;
+        return true;
       }
+    return false;
   }
   /// Whether what the function looked at while it was recorded is what it was.
   bool is_as_seen(const Recording& known, const tree::Walk& arguments) const {
@@ -172,15 +177,10 @@ struct CallRun::State {
            known.signature.sizes.size() == signature.sizes.size() &&
            tree::first_difference(now, known.values) == now.size();
   }
-  /// Finds a recording that another thread has made since `find` found none. One that relies on captured values is
-  /// left out: `find` may have seen that it does not serve. Requires: the function's mutex is held.
+  /// Finds a recording that another thread has made since `find` found none, of a function that relies on no captured
+  /// values: else `find` may have seen that it does not serve. Requires: the function's mutex is held.
   bool find_made_meanwhile() {
-    for (const std::shared_ptr<const Recording>& known : function->recordings)
-      if (known->relied_on.equations() == 0 && serves(*known, values)) {
-        recording = known;
-        return true;
-      }
-    return false;
+    return find_where(values, [](const Recording& known) { return known.relied_on.equations() == 0; });
   }
   /// Where it serves, `sizes` are the call's.
   bool serves(const Recording& known, const tree::Values& now) {

@@ -28,7 +28,7 @@ class LaneKernel {
   /// Requires: inputs (the program's, then the captured tensors) and outputs are contiguous and of the program's types
   /// for this number of lanes, which is at least 1; outputs overlap nothing. Several threads may call it. False: the
   /// program throws for these values, so run it to learn what, or the code for them could not be made; the outputs are
-  /// unspecified.
+  /// unspecified. Several positions take as many lanes as a register has at least.
   /// Neither locks nor throws, and allocates nothing where a lane's elements fit on the stack; but for the first time
   /// that sin or cos gets an argument beyond what its formula holds for: then code is made that calls the functions.
   bool run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const {
@@ -36,9 +36,8 @@ class LaneKernel {
   }
   bool run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes,
            const Positions& positions) const;
-  /// Fewer lanes than these at each of many positions take longer than the program's equations one after the other:
-  /// registers are not full, or totals are joined for a handful of lanes.
-  std::int64_t fewest_lanes() const;
+  /// Fewer lanes than these at each position take longer than so many equations do one after the other.
+  std::int64_t fewest_lanes(std::ptrdiff_t equations) const;
 
   /// Scalar operations of one lane, and of what is computed once.
   std::size_t steps() const;
@@ -48,8 +47,6 @@ class LaneKernel {
 
  private:
   const Code& careful_code() const;
-  bool run_few(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes,
-               const Positions& positions) const;
   bool run_few(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const;
   double nanoseconds(std::int64_t lanes) const;  // of a position, roughly
 

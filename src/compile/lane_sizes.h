@@ -44,7 +44,7 @@ struct ExpandOptions {
   /// other: so work on [examples, features] has the features as lanes. Not given: there is none.
   OpenSize outer = {};
   /// Lanes know nothing of each other, nor of their number and place: no totals, no numbers of lanes, no addresses.
-  bool are_apart = false;
+  bool are_independent = false;
   std::size_t most_steps = 10'000;  ///< that are computed once or in a lane, elementary functions taken apart
 };
 
@@ -58,6 +58,7 @@ class LaneSizes {
 
   std::int64_t lanes() const { return lanes_; }
   bool has_lanes() const { return lane_.is_given(); }
+  bool is(Size size, const OpenSize& open) const;
   bool is_lane(Size size) const { return is(size, lane_); }
   bool depends_on_lanes(Size size) const { return depends(size, lane_, with_more_lanes_); }
   /// How many positions the outer axis is given.
@@ -89,7 +90,6 @@ class LaneSizes {
   OwnedParameters put(const Equation& e) const;
 
  private:
-  bool is(Size size, const OpenSize& open) const;
   bool depends(Size size, const OpenSize& open, const std::vector<Size>& with_more) const;
   bool changes_with(Size size, const std::vector<Size>& others) const;
 

@@ -2,11 +2,14 @@
 #include "compile/lane_steps.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "compile/costs.h"
 #include "compile/lane_kernel.h"
@@ -14,7 +17,6 @@
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
 #include "program/element_writer.h"
-#include "ricci/primitive/scratch.h"
 
 namespace ricci::compiled {
 namespace {
@@ -54,7 +56,8 @@ struct Group {
   std::shared_ptr<const LaneKernel> kernel;
   std::vector<Result> results;
   SizeInCall lanes, outer;
-  std::vector<bool> has_outer;  // by operand
+  std::vector<bool> has_outer;    // by operand
+  std::int64_t fewest_lanes = 0;  // at each position of the outer axis: with fewer, the equations do better
   ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
   Program part;       // to learn what it throws
   ExpandOptions options;
@@ -71,15 +74,14 @@ struct Group {
     }
     return types;
   }
-  /// `call`: the sizes of the call. False where there is nothing to run, where few lanes stand at many positions, for
-  /// which the equations do better, and where the kernel gives no results.
+  /// `call`: the sizes of the call. False where the equations are to run: there are no lanes or too few of them, or the
+  /// kernel gives no results.
   bool run(std::span<const Strided> in, std::span<const Strided> out, const Shape& call) const {
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
     const std::int64_t count = lanes.in(call, size), times = outer.in(call, size);
     if (count == 0 || times == 0) return false;
     if (!options.outer.is_given()) return kernel->run(in, out, count);
-    constexpr std::int64_t few_positions = 8;
-    if (count < kernel->fewest_lanes() && times > few_positions) return false;
+    if (count < fewest_lanes) return false;
     SmallVector<std::int64_t, 16> of_in, of_out;
     for (std::size_t k = 0; k < in.size(); ++k) of_in.push_back(has_outer[k] ? bytes_of_position(in[k]) : 0);
     for (const Strided& y : out) of_out.push_back(bytes_of_position(y));
@@ -146,7 +148,7 @@ struct LaneStep {
     return group.types(group.lanes.in(steps.sizes, size), group.outer.in(steps.sizes, size));
   }
   void eval(Outputs out, Inputs in) const {
-    if (std::ranges::all_of(in, kernels::is_contiguous)) run(out, in, in);
+    if (std::ranges::all_of(in, kernels::is_contiguous)) run(out, in);
     else run_copies(out, in);
   }
   /// Elementary functions are taken apart.
@@ -165,36 +167,27 @@ struct LaneStep {
   }
 
  private:
-  /// `contiguous`: the inputs, or copies of them.
-  void run(Outputs out, Inputs in, Inputs contiguous) const {
-    if (!steps.group->run(contiguous, out, steps.sizes)) run_part(out, in);
+  /// Requires: the inputs are contiguous.
+  void run(Outputs out, Inputs in) const {
+    if (!steps.group->run(in, out, steps.sizes)) run_part(out, in);
   }
   void run_copies(Outputs out, Inputs in) const {
     std::vector<Strided> inputs(in.begin(), in.end());
-    std::vector<std::unique_ptr<kernels::Scratch<std::byte>>> copies;
-    std::vector<Strides> strides;
-    strides.reserve(in.size());
-    for (Strided& x : inputs) {
-      if (kernels::is_contiguous(x)) continue;
-      const auto bytes = kernels::element_count(x) * static_cast<std::int64_t>(element_size(x.dtype));
-      copies.push_back(std::make_unique<kernels::Scratch<std::byte>>(bytes));
-      strides.push_back(contiguous_strides(Shape(x.shape, x.shape + x.rank)));
-      const Strided copy{copies.back()->data(), x.dtype, x.rank, x.shape, strides.back().data()};
-      kernels::copy(copy, x);
-      x = copy;
-    }
-    run(out, in, inputs);
+    std::deque<kernels::RowMajorCopy> copies;
+    for (Strided& x : inputs)
+      if (!kernels::is_contiguous(x)) x = copies.emplace_back(x).view();
+    run(out, inputs);
+  }
+  /// The elements of a contiguous operand as an array, while it lives.
+  static ArrayRef seen(const Strided& x) {
+    return make_lent({x.dtype, Shape(x.shape, x.shape + x.rank)}, x.data, [](void*, void*) {}, nullptr);
   }
   /// Equation by equation: throws what is wrong with the values, if anything is.
   void run_part(Outputs out, Inputs in) const {
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
     const std::int64_t lanes = steps.group->lanes.in(steps.sizes, size);
     std::vector<Tensor> inputs;
-    for (const Strided& x : in) {
-      ArrayRef array = make_array({x.dtype, Shape(x.shape, x.shape + x.rank)});
-      kernels::copy(array->strided(), x);
-      inputs.push_back(wrap(array));
-    }
+    for (const Strided& x : in) inputs.push_back(wrap(seen(x)));
     const std::vector<Tensor> results = steps.group->part_in_numbers(lanes, steps.sizes)(inputs);
     for (std::size_t i = 0; i < results.size(); ++i)
       kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
@@ -243,13 +236,14 @@ class Grouping {
     auto to = std::make_unique<ProgramBody>(body_);
     to->equations.clear();
     for (int level = 0; level <= last_level_; ++level) {
-      // What has no outer axis is computed once, before the others of its level: none of these is read by it.
+      // Equations without the outer axis come first: they read nothing that has it.
       std::vector<std::size_t> once, by_outer, others;
       for (std::size_t i = 0; i < body_.equations.size(); ++i)
         if (level_[i] == level) (apart_[i] ? others : has_outer_[i] ? by_outer : once).push_back(i);
       for (const auto* group : {&once, &by_outer}) {
         std::optional<Equation> lanes;
-        if (std::ranges::count_if(*group, [&](std::size_t i) { return computes(body_.equations[i]); }) >= 2) {
+        const std::ptrdiff_t least = group == &by_outer ? least_of_walked : 2;
+        if (std::ranges::count_if(*group, [&](std::size_t i) { return computes(body_.equations[i]); }) >= least) {
           lanes = as_one(*group, group == &by_outer);
           all_have_kernels = all_have_kernels && lanes;
         }
@@ -270,9 +264,8 @@ class Grouping {
     ExpandOptions chosen = options_;
     std::ptrdiff_t most = -1;
     const auto try_out = [&](const ExpandOptions& options) {
-      const LaneSizes sizes(body_, 2, options);  // what holds for 2 lanes, as a slice in range, holds for 3
-      if (!sizes.choices_hold()) return;         // along another axis they may
-      std::vector<bool> apart = not_expandable(body_, sizes, options);
+      if (!LaneSizes(body_, 2, options).choices_hold()) return;  // along another axis they may
+      std::vector<bool> apart = not_expandable(body_, options);
       std::ptrdiff_t count = 0;
       for (std::size_t i = 0; i < apart.size(); ++i) count += !apart[i] && computes(body_.equations[i]);
       if (count <= most) return;
@@ -288,9 +281,7 @@ class Grouping {
     if (all.empty()) try_out(options_);
     for (const OpenSize& lanes : all) try_lanes(lanes, {});
     if (most < computing_)
-      for (const OpenSize& outer : all)
-        for (const OpenSize& lanes : all)
-          if (stands_in_front(outer, lanes)) try_lanes(lanes, outer);
+      for (const auto& [outer, lanes] : frequent_pairs(all)) try_lanes(lanes, outer);
     options_ = chosen;
     const LaneSizes sizes(body_, 3, options_);
     for (const Equation& e : body_.equations) {
@@ -302,16 +293,34 @@ class Grouping {
       has_lanes_.push_back(some_size([&](Size size) { return sizes.depends_on_lanes(size); }));
     }
   }
-  /// Whether some value has the one as its first axis and the other behind it.
-  bool stands_in_front(const OpenSize& outer, const OpenSize& lanes) const {
-    ExpandOptions options = options_;
-    options.lanes = lanes, options.outer = outer;
-    const LaneSizes sizes(body_, 2, options);
-    return std::ranges::any_of(body_.types, [&](const Type& type) {
-      const auto is_lane = [&](Size size) { return sizes.is_lane(size); };
-      return type.rank() > 1 && sizes.is_outer(type.shape[0]) &&
-             std::any_of(type.shape.begin() + 1, type.shape.end(), is_lane);
-    });
+  /// Of equations that are apart, sizes of which results have the one in front and the other behind it: the two pairs
+  /// that most have, of those that are worth a kernel.
+  std::vector<std::pair<OpenSize, OpenSize>> frequent_pairs(const std::vector<OpenSize>& all) const {
+    constexpr std::size_t most_pairs = 2;
+    const LaneSizes sizes(body_, 2, options_);
+    std::map<std::pair<std::size_t, std::size_t>, std::ptrdiff_t> counts;
+    for (std::size_t i = 0; i < apart_.size(); ++i) {
+      const Equation& e = body_.equations[i];
+      if (!apart_[i] || !computes(e)) continue;
+      const Shape& shape = body_.types[at(e.outputs[0])].shape;
+      std::vector<std::size_t> open;  // numbers in `all`, by axis
+      for (const Size size : shape) {
+        const auto is = [&](const OpenSize& o) { return sizes.is(size, o); };
+        open.push_back(static_cast<std::size_t>(std::ranges::find_if(all, is) - all.begin()));
+      }
+      if (open.empty() || open[0] == all.size()) continue;
+      std::set<std::size_t> behind(open.begin() + 1, open.end());
+      behind.erase(all.size()), behind.erase(open[0]);
+      for (const std::size_t lanes : behind) ++counts[{open[0], lanes}];
+    }
+    std::vector<std::pair<std::ptrdiff_t, std::pair<std::size_t, std::size_t>>> frequent;
+    for (const auto& [pair, count] : counts)
+      if (count >= least_of_walked) frequent.emplace_back(-count, pair);
+    std::ranges::sort(frequent);
+    if (frequent.size() > most_pairs) frequent.resize(most_pairs);
+    std::vector<std::pair<OpenSize, OpenSize>> pairs;
+    for (const auto& [count, pair] : frequent) pairs.emplace_back(all[pair.first], all[pair.second]);
+    return pairs;
   }
   std::vector<OpenSize> open_sizes() const {
     std::vector<OpenSize> all;
@@ -320,6 +329,8 @@ class Grouping {
     for (const std::int64_t number : large_numbers()) all.push_back({.number = number});
     return all;
   }
+  /// A kernel of fewer equations gains too little on them for what it costs to be made.
+  static constexpr std::ptrdiff_t least_of_walked = 4;
   static constexpr std::int64_t unrolled_as_number = 64;
   /// Sizes that stand in types as larger numbers: at most four, the most frequent first.
   std::vector<std::int64_t> large_numbers() const {
@@ -439,9 +450,12 @@ class Grouping {
     }
     const auto find_in_call = [&](SizeInCall& size, const auto& is) {
       const auto found = std::ranges::find_if(of_call, is);
-      if (size.operand < 0 && found != of_call.end()) size.of_call = static_cast<int>(found - of_call.begin());
+      if (!size.is_known() && found != of_call.end()) size.of_call = static_cast<int>(found - of_call.begin());
     };
-    if (!options.lanes.symbol.empty()) find_in_call(group->lanes, [&](Size size) { return more.is_lane(size); });
+    const auto find_lanes = [&] {
+      if (!options.lanes.symbol.empty()) find_in_call(group->lanes, [&](Size size) { return more.is_lane(size); });
+      return group->lanes.is_known() || options.lanes.number > 0;
+    };
     if (!options.outer.symbol.empty()) find_in_call(group->outer, [&](Size size) { return more.is_outer(size); });
     for (const Variable v : part.outputs) {
       const Type& type = body_.types[at(v)];
@@ -450,7 +464,7 @@ class Grouping {
         Size three = type.shape[axis], two = three;
         more.put(three), fewer.put(two);
         const std::int64_t per_lane = three.raw() - two.raw();
-        if (per_lane != 0 && !group->lanes.is_known() && options.lanes.number == 0) return std::nullopt;
+        if (per_lane != 0 && !find_lanes()) return std::nullopt;
         result.sizes.push_back({three.raw() - 3 * per_lane, per_lane});
       }
       group->results.push_back(result);
@@ -464,9 +478,10 @@ class Grouping {
     const MadeKernel made = lane_kernel(group->part.body(), body_, options);
     const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
     if (!kernel) return std::nullopt;
+    if (counts_lanes(**kernel) && !find_lanes()) return std::nullopt;
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
-    else if (!group->lanes.is_known() && counts_lanes(**kernel)) return std::nullopt;
     group->kernel = *kernel;
+    group->fewest_lanes = (*kernel)->fewest_lanes(std::ranges::count_if(part.equations, computes));
     const bool asks_call = group->asks_call();
     group->whole.symbols = body_.symbols;
     group->whole.types = body_.types;
@@ -501,16 +516,19 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   if (!makes_kernels() || program.equations() == 0) return program;
   std::optional<SymbolScope> scope;
   if (program.body().symbols) scope.emplace(*program.body().symbols);
-  // What is left over may be independent along another axis.
   const auto kernels = [](const Program& p) {
     return std::ranges::count(p.body().equations, &rules_of<LaneStep>, &Equation::rules);
   };
+  // What is left over may be independent along another axis.
+  constexpr int most_rounds = 4;
   Program last = program;
-  for (;;) {
+  for (int round = 0; round < most_rounds; ++round) {
     Program next = Grouping(last, options).result();
-    if (kernels(next) == kernels(last)) return last;
+    const bool has_more = kernels(next) > kernels(last), has_rest = next.equations() > 1;
     last = std::move(next);
+    if (!has_more || !has_rest) break;
   }
+  return last;
 } catch (const NotExpandable&) { return program; }
 
 std::optional<OneKernel> OneKernel::of(const Program& program) {

@@ -5,13 +5,13 @@
 
 namespace ricci::compiled {
 
-ResultWriter::ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, bool are_apart,
+ResultWriter::ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, bool are_independent,
                            const Equation& e, const std::vector<const Elements*>& operands, std::size_t result)
     : GraphWriterOf(to.graph),
       to_(to),
       body_(body),
       sizes_(sizes),
-      are_apart_(are_apart),
+      are_independent_(are_independent),
       equation_(e),
       operands_(operands),
       result_(static_cast<int>(result)) {
@@ -47,7 +47,7 @@ Element ResultWriter::element(ElementRule rule, Op op, const Elements& y, std::i
 
 Whole ResultWriter::lane() {
   if (lane_axis_ < 0) return Whole(0);
-  if (are_apart_) refuse("it asks which lane it is");
+  if (are_independent_) refuse("it asks which lane it is");
   join(own_lane_);
   return Whole::at(graph_.lane(given({Given::What::filling})));
 }
@@ -63,7 +63,7 @@ bool ResultWriter::may_be_another(Size size) const {
 
 Whole ResultWriter::size(int operand, int axis) {
   const Size size = symbolic_shape(operand)[at(axis)];
-  if (are_apart_ && sizes_.depends_on_lanes(size)) refuse("it counts the lanes");
+  if (are_independent_ && sizes_.depends_on_lanes(size)) refuse("it counts the lanes");
   if (sizes_.is_lane(size)) return Whole::at(graph_.lanes());
   if (sizes_.depends_on_lanes(size)) refuse("an operand whose size follows from the number of lanes");
   if (!may_be_another(size)) return Whole(type(operand).shape[at(axis)].raw());
@@ -125,7 +125,7 @@ Scalar ResultWriter::loaded(int operand, std::span<const Coordinate> place, std:
   const Elements& x = *operands_[at(operand)];
   if (is_complex(x.type.dtype)) refuse("complex elements");
   const auto is_of_lanes = [&](Size size) { return sizes_.depends_on_lanes(size); };
-  if (are_apart_ && std::ranges::any_of(symbolic_shape(operand), is_of_lanes)) refuse("it may read another lane");
+  if (are_independent_ && std::ranges::any_of(symbolic_shape(operand), is_of_lanes)) refuse("it may read another lane");
   std::size_t row_begin = at(last_computed) + 1;
   for (std::size_t i = row_begin; i < place.size(); ++i)
     if (place[i].is_lane || !is_known_from(operand, i)) row_begin = i + 1;

@@ -12,8 +12,8 @@ namespace ricci::compiled {
 
 class ResultWriter final : public GraphWriterOf<ElementWriter> {
  public:
-  /// Of result number `result` of the equation; `are_apart` as in ExpandOptions. Throws NotExpandable.
-  ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, bool are_apart, const Equation& e,
+  /// Of result number `result` of the equation; `are_independent` as in ExpandOptions. Throws NotExpandable.
+  ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, bool are_independent, const Equation& e,
                const std::vector<const Elements*>& operands, std::size_t result);
 
   /// Element `i`, row by row. Throws NotExpandable.
@@ -49,7 +49,7 @@ class ResultWriter final : public GraphWriterOf<ElementWriter> {
   LaneProgram& to_;
   const ProgramBody& body_;
   const LaneSizes& sizes_;
-  const bool are_apart_;
+  const bool are_independent_;
   const Equation& equation_;
   const std::vector<const Elements*>& operands_;
   const int result_;

@@ -8,6 +8,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/elementwise_axes.h"
 #include "kernels/elementwise_run.h"
+#include "kernels/strided.h"
 #include "kernels/strided_run.h"
 #include "kernels/transpose.h"
 #include "ricci/primitive/accumulators.h"
@@ -110,6 +111,15 @@ void clear(Strided out) {
   parallel_for({bytes, nanoseconds_per_byte(bytes), 64 * line_step()}, [&](std::int64_t begin, std::int64_t end) {
     std::memset(static_cast<char*>(out.data) + begin, 0, static_cast<std::size_t>(end - begin));
   });
+}
+
+RowMajorCopy::RowMajorCopy(const Strided& x)
+    : room_(element_count(x) * static_cast<std::int64_t>(element_size(x.dtype))),
+      strides_(static_cast<std::size_t>(x.rank)),
+      view_{room_.data(), x.dtype, x.rank, x.shape, strides_.data()} {
+  std::int64_t step = 1;
+  for (std::size_t i = strides_.size(); i-- > 0; step *= x.shape[i]) strides_[i] = step;
+  copy(view_, x);
 }
 
 }  // namespace ricci::kernels

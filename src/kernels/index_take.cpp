@@ -2,6 +2,7 @@
 // row where a row is a run of memory, else tuple by tuple.
 #include <algorithm>
 #include <cassert>
+#include <optional>
 
 #include "kernels/elementwise.h"
 #include "kernels/index_add.h"
@@ -161,33 +162,23 @@ void for_each_element(const Places& places, Rows* rows, Table* table, Move move)
                });
 }
 
-}  // namespace
-
-namespace {
-
-/// Whether the table's rows lie in short pieces, and are read so often that one copy of all of them is less work.
-bool is_better_copied(const Strided& table, std::size_t indices, const Strided& rows, const Places& places) {
+/// Whether the table's rows lie in short pieces, and are read so often that one copy of all of them is less work: of
+/// [544,26,3] with the 26 outermost, 1,600 rows take 65 us for 162.
+bool is_better_copied(const Strided& table, std::size_t indices, const Strided& rows) {
   constexpr std::int64_t short_run = 16;
   const auto k = static_cast<int>(indices);
   const Strided row{table.data, table.dtype, table.rank - k, table.shape + k, table.strides + k};
-  const Axis run = places.rest.last();
-  const bool lies_in_pieces = run.y == 1 && run.size < short_run && !is_contiguous(row);
-  return lies_in_pieces && element_count(table) <= element_count(rows);
+  const bool is_short = row.rank > 0 && row.strides[row.rank - 1] == 1 && row.shape[row.rank - 1] < short_run;
+  return is_short && !is_contiguous(row) && element_count(table) <= element_count(rows);
 }
 
 }  // namespace
 
 void take(Strided out, Strided in, std::span<const Strided> indices) {
   assert(out.dtype == in.dtype);
+  std::optional<RowMajorCopy> copied;
+  if (is_better_copied(in, indices.size(), out)) in = copied.emplace(in).view();
   const Places places(in, indices, out);
-  if (is_better_copied(in, indices.size(), out, places)) {
-    const Scratch<std::byte> room(element_count(in) * static_cast<std::int64_t>(element_size(in.dtype)));
-    std::int64_t strides[max_axes], step = 1;
-    for (int i = in.rank; i-- > 0; step *= in.shape[i]) strides[i] = step;
-    const Strided rows{room.data(), in.dtype, in.rank, in.shape, strides};
-    copy(rows, in);
-    return take(out, rows, indices);
-  }
   visit_size(out.dtype, [&]<class T>(std::type_identity<T>) {
     for_each_element<Tuples::apart>(places, static_cast<T*>(out.data), static_cast<const T*>(in.data),
                                     [](T& to, const T& from) { to = from; });

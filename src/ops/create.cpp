@@ -153,7 +153,7 @@ struct Seeds {
     const Typed<double> one(1), zero(0);
     return as_element(scalar::select(scalar::equal(place(0, row), place(1, column)), one, zero), dtype);
   }
-  Seeds part_of(const Run& run) const {
+  Seeds part_of(const AxisRun& run) const {
     return run.axis == 0 ? Seeds{row + run.start, column, run.size, columns, dtype}
                          : Seeds{row, column + run.start, rows, run.size, dtype};
   }

@@ -212,9 +212,9 @@ struct SliceView {
   }
   Tensor transpose(const Tensor& ct, const Type& input) const { return put_into_zeros(*this, ct, input); }
   SliceView lifted() const { return {axis + 1, start, size, step}; }
-  std::optional<Run> run() const {
+  std::optional<AxisRun> run() const {
     const bool is_one = !step.is_symbol() && step.raw() == 1;
-    return is_one ? std::optional(Run{axis, start, size}) : std::nullopt;
+    return is_one ? std::optional(AxisRun{axis, start, size}) : std::nullopt;
   }
   static std::vector<Sample<SliceView>> samples() {
     return {{{0, 1, 2, 1}, {rand({4})}}, {{1, 0, 2, 2}, {rand({2, 4})}}, {{0, 2, 0, 1}, {rand({2, 3})}}};

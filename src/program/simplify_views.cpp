@@ -95,7 +95,7 @@ void Simplifier::makes_what_is_shown(Equation& e) const {
   const ShownRun shown = Facts<ShownRun>::of(*e.rules);
   const Equation* const made = shown ? maker(e.inputs[0]) : nullptr;
   const MadeRun part = made ? Facts<MadeRun>::of(*made->rules) : nullptr;
-  const std::optional<Run> run = part ? shown(e.parameters.get()) : std::nullopt;
+  const std::optional<AxisRun> run = part ? shown(e.parameters.get()) : std::nullopt;
   if (!run) return;
   e.parameters = part(made->parameters.get(), *run);
   e.rules = made->rules;

@@ -37,13 +37,13 @@ bool replaces_part() {
 }
 
 /// Some positions of an axis, side by side.
-struct Run {
+struct AxisRun {
   std::int64_t axis;
   Size start, size;
 };
 /// Of a view that shows a run of its operand: which one; none where the parameters show something else.
 ///   const bool run_known = shows_run<SliceView>();
-using ShownRun = std::optional<Run> (*)(const void* parameters);
+using ShownRun = std::optional<AxisRun> (*)(const void* parameters);
 template <class P>
 bool shows_run() {
   return Facts<ShownRun>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).run(); });
@@ -51,11 +51,11 @@ bool shows_run() {
 
 /// Of an operation without operands that gives a run of its result by other parameters: these.
 ///   const bool makes_runs = makes_run<Seeds>();
-using MadeRun = OwnedParameters (*)(const void* parameters, const Run& run);
+using MadeRun = OwnedParameters (*)(const void* parameters, const AxisRun& run);
 template <class P>
 bool makes_run() {
   return Facts<MadeRun>::add(rules_of<P>,
-                             [](const void* op, const Run& run) { return own(erase::as<P>(op).part_of(run)); });
+                             [](const void* op, const AxisRun& run) { return own(erase::as<P>(op).part_of(run)); });
 }
 
 }  // namespace ricci

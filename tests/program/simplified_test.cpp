@@ -94,24 +94,6 @@ TEST(Simplified, MakesOneOfEqualElements) {
 }
 
 /// Sizes that are equal, or in a relation, where the program was recorded need not be when it runs.
-// A function that cuts its vector into weights is differentiated along each of them.
-TEST(Simplified, MakesThePartOfSeedsThatIsShown) {
-  EXPECT_EQ(simplified("program(a: f32[s0]) {\n"
-                       "  b: f32[s0,s0] = seeds[row=0, column=0, rows=s0, columns=s0, dtype=f32]\n"
-                       "  c: f32[s0,8] = slice[axis=1, start=32, size=8, step=1] b\n"
-                       "  d: f32[4,8] = slice[axis=0, start=2, size=4, step=1] c\n"
-                       "  e: f32[s0,3] = slice[axis=1, start=0, size=3, step=2] b\n"
-                       "  return c d e\n"
-                       "}\n"),
-            "program(a: f32[s0]) {\n"
-            "  b: f32[s0,s0] = seeds[row=0, column=0, rows=s0, columns=s0, dtype=f32]\n"
-            "  c: f32[s0,8] = seeds[row=0, column=32, rows=s0, columns=8, dtype=f32]\n"
-            "  d: f32[4,8] = seeds[row=2, column=32, rows=4, columns=8, dtype=f32]\n"
-            "  e: f32[s0,3] = slice[axis=1, start=0, size=3, step=2] b\n"
-            "  return c d e\n"
-            "}\n");
-}
-
 TEST(Simplified, TrustsNoSizesThatHappenToFit) {
   const auto expect_kept = [](const auto& f, const Tensor& recorded_at, const Tensor& run_at) {
     const rc::Program p = rc::trace(f)(recorded_at), s = p.simplified();
@@ -137,6 +119,24 @@ TEST(Simplified, TrustsNoSizesThatHappenToFit) {
 }
 
 /// Two operations of one name are two operations.
+// A function that cuts its vector into weights is differentiated along each of them.
+TEST(Simplified, MakesThePartOfSeedsThatIsShown) {
+  EXPECT_EQ(simplified("program(a: f32[s0]) {\n"
+                       "  b: f32[s0,s0] = seeds[row=0, column=0, rows=s0, columns=s0, dtype=f32]\n"
+                       "  c: f32[s0,8] = slice[axis=1, start=32, size=8, step=1] b\n"
+                       "  d: f32[4,8] = slice[axis=0, start=2, size=4, step=1] c\n"
+                       "  e: f32[s0,3] = slice[axis=1, start=0, size=3, step=2] b\n"
+                       "  return c d e\n"
+                       "}\n"),
+            "program(a: f32[s0]) {\n"
+            "  b: f32[s0,s0] = seeds[row=0, column=0, rows=s0, columns=s0, dtype=f32]\n"
+            "  c: f32[s0,8] = seeds[row=0, column=32, rows=s0, columns=8, dtype=f32]\n"
+            "  d: f32[4,8] = seeds[row=2, column=32, rows=4, columns=8, dtype=f32]\n"
+            "  e: f32[s0,3] = slice[axis=1, start=0, size=3, step=2] b\n"
+            "  return c d e\n"
+            "}\n");
+}
+
 TEST(Simplified, MergesOperationsNotNames) {
   const auto f = [](const Tensor& y) { return OneMore{}(y)*OneLess{}(y); };
   const rc::Program s = rc::trace(f)(rc::ones({2})).simplified();
