@@ -13,8 +13,8 @@ namespace ricci::compiled {
 class ResultWriter final : public GraphWriterOf<ElementWriter> {
  public:
   /// Of result number `result` of the equation; `are_independent` as in ExpandOptions. Throws NotExpandable.
-  ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, bool are_independent, const Equation& e,
-               const std::vector<const Elements*>& operands, std::size_t result);
+  ResultWriter(LaneProgram& to, const ProgramBody& body, const LaneSizes& sizes, bool are_independent,
+               const Equation& e, const std::vector<const Elements*>& operands, std::size_t result);
 
   /// Element `i`, row by row. Throws NotExpandable.
   Element element(ElementRule rule, Op op, const Elements& y, std::int64_t i);

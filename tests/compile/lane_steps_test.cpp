@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "support/golden.h"
 #include "support/lane_kernels.h"
 #include "support/threads.h"
@@ -135,6 +137,16 @@ TEST_F(LaneSteps, WhatJoinsTheWalkedPositionsStandsBetweenKernels) {
   for (const auto& [examples, features] : {std::pair{26, 33}, {2, 5}, {100, 2}, {3, 1000}}) {
     const std::vector<Tensor> inputs = {rc::rand({examples, features}), rc::rand({features})};
     expect_close(kernels(inputs), program(inputs));
+  }
+}
+
+// A size of 0 is a number in the plan; the other two are open.
+TEST_F(LaneSteps, AWalkedKernelMayHaveOperandsWithoutElements) {
+  const auto f = rc::vmap([](const Tensor& row) { return exp(sin(row * 2) + row) - row; }, {.in_dims = 1});
+  const auto fast = rc::compile(f);
+  for (const auto& shape : {rc::Shape{0, 30, 40}, {30, 0, 40}, {30, 40, 0}, {20, 30, 40}, {0, 31, 41}}) {
+    const Tensor x = rc::rand(shape);
+    expect_close({fast(x)}, {f(x)});
   }
 }
 
