@@ -199,7 +199,8 @@ Extent extent_of(const char* op, const Tensor& x, const Sizes& lengths, Axes axe
       raise<ValueError>(std::string(op) + ": there are " + std::to_string(count) + " lengths for " + type_text(x));
     for (std::size_t i = shape.size() - count; i < shape.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   }
-  if (axes.empty()) raise<ValueError>(std::string(op) + ": " + type_text(x) + " has no axis; give it one with reshape");
+  if (axes.empty() || shape.empty())
+    raise<ValueError>(std::string(op) + ": " + type_text(x) + " has no axis; give it one with reshape");
   Extent extent{wrap_axes(op, axes, x), {}};
   if (!lengths.empty() && lengths.size() != extent.axes.size())
     raise<ValueError>(std::string(op) + ": there are " + count_of(lengths.size(), "length", "lengths") + " for " +
@@ -280,7 +281,7 @@ Tensor shifted(const char* op, const Tensor& x, const Axes& dims, bool back) {
   const Called as(op, x);
   const Shape shape = type_of(x).shape;
   const Axes axes = wrap_axes(op, dims, x);
-  if (axes.empty()) return x;
+  if (axes.empty() || shape.empty()) return x;
   Sizes shifts;
   for (std::int64_t axis : axes) {
     const Size half = shape[at(axis)] / 2;

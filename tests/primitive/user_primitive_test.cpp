@@ -16,7 +16,7 @@ using testing_support::expect_close;
 
 namespace {
 
-struct Softsign {
+struct GentleSign {
   using kind = rc::Elementwise;
   static constexpr const char* name = "test_softsign";
   static constexpr unsigned keeps = rc::input(0);
@@ -26,7 +26,7 @@ struct Softsign {
   }
   Tensor partial(const Tensor& x, const Tensor&) const { return reciprocal(square(1 + abs(x))); }
 };
-Tensor softsign(const Tensor& x) { return rc::apply(Softsign{}, x); }
+Tensor gentle_sign(const Tensor& x) { return rc::apply(GentleSign{}, x); }
 
 /// One that says it is not locally constant: the same as saying nothing.
 struct Doubled {
@@ -151,15 +151,15 @@ TEST(UserPrimitive, MayKeepForEachInputWhatItsCotangentReads) {
 }
 
 TEST(UserPrimitive, AnElementwiseOneBroadcastsAndPromotes) {
-  const auto y = softsign(rc::tensor({-2, 0, 3})).to_vector<double>();
-  EXPECT_EQ(softsign(rc::tensor({1, 2})).dtype(), rc::float32);
+  const auto y = gentle_sign(rc::tensor({-2, 0, 3})).to_vector<double>();
+  EXPECT_EQ(gentle_sign(rc::tensor({1, 2})).dtype(), rc::float32);
   EXPECT_NEAR(y[0], value(-2), 1e-7);
   EXPECT_NEAR(y[2], value(3), 1e-7);
 }
 
 TEST(UserPrimitive, AnElementwiseOneHasItsFormulaWrittenDown) {
   const auto text_of = []<class P>(const P& op) { return to_string(rc::rules_of<P>.formula(&op)); };
-  EXPECT_EQ(text_of(Softsign{}), "a = abs x0\nb = add 1 a\nc = divide x0 b\nreturn c\n");
+  EXPECT_EQ(text_of(GentleSign{}), "a = abs x0\nb = add 1 a\nc = divide x0 b\nreturn c\n");
   EXPECT_EQ(text_of(Doubled{}), "a = add x0 x0\nreturn a\n");
   EXPECT_EQ(rc::rules_of<Lanes>.formula, nullptr);
   EXPECT_EQ(rc::apply(Lanes{}, rc::tensor(3.0)).item<double>(), 3);
@@ -167,9 +167,9 @@ TEST(UserPrimitive, AnElementwiseOneHasItsFormulaWrittenDown) {
 
 TEST(UserPrimitive, AnElementwiseOneWorksUnderEveryNestingOfTransforms) {
   const Tensor x = rc::tensor(std::vector<double>{-1.5, 0.25, 2.0});
-  const auto first = rc::vmap(rc::grad(softsign))(x).to_vector<double>();
-  const auto forward = rc::jvp(softsign, x, rc::ones_like(x)).second.to_vector<double>();
-  const auto second = rc::vmap(rc::grad(rc::grad(softsign)))(x).to_vector<double>();
+  const auto first = rc::vmap(rc::grad(gentle_sign))(x).to_vector<double>();
+  const auto forward = rc::jvp(gentle_sign, x, rc::ones_like(x)).second.to_vector<double>();
+  const auto second = rc::vmap(rc::grad(rc::grad(gentle_sign)))(x).to_vector<double>();
   const double points[] = {-1.5, 0.25, 2.0};
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_NEAR(first[i], slope(points[i]), 1e-12);
