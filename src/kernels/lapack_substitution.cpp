@@ -4,7 +4,9 @@
 #include "kernels/lapack_substitution.h"
 
 #include <complex>
+#include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/machine.h"
 #include "kernels/matmul.h"
@@ -75,20 +77,50 @@ void subtract_product(const Matrix<T>& to, const Triangle<T>& a, std::int64_t ro
 /// to[j] -= factor * from[j]
 template <class T>
 void subtract_row(T* to, T factor, const T* from, std::int64_t count) {
-  if constexpr (std::is_floating_point_v<T>) {
-    constexpr int N = max_lanes<T>;
-    const Lanes<T, N> minus = splat<N>(-factor);
-    if (count == 1) {  // without the masks, whose stores are slow to be read back
-      *to = fused<T, N>(minus, splat<N>(*from), splat<N>(*to))[0];
-      return;
-    }
-    std::int64_t j = 0;
-    for (; j + N <= count; j += N) store<N, T>(to + j, fused<T, N>(minus, load<N>(from + j), load<N>(to + j)));
-    if (const int left = static_cast<int>(count - j); left > 0)
-      store_first<N, T>(to + j, fused<T, N>(minus, load_first<N>(from + j, left), load_first<N>(to + j, left)), left);
-  } else {
-    for (std::int64_t j = 0; j < count; ++j) to[j] -= factor * from[j];
+  constexpr int N = max_lanes<T>;
+  const Lanes<T, N> minus = splat<N>(-factor);
+  if (count == 1) {  // without the masks, whose stores are slow to be read back
+    *to = fused<T, N>(minus, splat<N>(*from), splat<N>(*to))[0];
+    return;
   }
+  std::int64_t j = 0;
+  for (; j + N <= count; j += N) store<N, T>(to + j, fused<T, N>(minus, load<N>(from + j), load<N>(to + j)));
+  if (const int left = static_cast<int>(count - j); left > 0)
+    store_first<N, T>(to + j, fused<T, N>(minus, load_first<N>(from + j, left), load_first<N>(to + j, left)), left);
+}
+
+template <class T, int N>
+Lanes<T, N> swap_neighbours(Lanes<T, N> x) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return __builtin_shufflevector(x, x, static_cast<int>(I ^ 1)...);
+  }(std::make_index_sequence<N>{});
+}
+
+/// Real and imaginary parts side by side in the lanes: first the products by the factor's real part are subtracted,
+/// then those by its imaginary part. A compiler's own choice would depend on how many there are.
+template <class T>
+void subtract_row(std::complex<T>* to, std::complex<T> factor, const std::complex<T>* from, std::int64_t count) {
+  const auto subtract = [&]<int N>(Lanes<T, N> y, Lanes<T, N> x) {
+    Lanes<T, N> imag;
+    for (int i = 0; i < N; ++i) imag[i] = i % 2 == 0 ? factor.imag() : -factor.imag();
+    return fused<T, N>(imag, swap_neighbours<T, N>(x), fused<T, N>(splat<N>(-factor.real()), x, y));
+  };
+  if (count == 1) {
+    constexpr int N = 16 / sizeof(T);
+    const Lanes<T, N> y = {to->real(), to->imag()}, x = {from->real(), from->imag()};
+    const Lanes<T, N> result = subtract.template operator()<N>(y, x);
+    *to = {result[0], result[1]};
+    return;
+  }
+  constexpr int N = max_lanes<T>;
+  T* const y = reinterpret_cast<T*>(to);
+  const T* const x = reinterpret_cast<const T*>(from);
+  std::int64_t j = 0;
+  for (; j + N <= 2 * count; j += N)
+    store<N, T>(y + j, subtract.template operator()<N>(load<N>(y + j), load<N>(x + j)));
+  if (const int left = static_cast<int>(2 * count - j); left > 0)
+    store_first<N, T>(y + j, subtract.template operator()<N>(load_first<N>(y + j, left), load_first<N>(x + j, left)),
+                      left);
 }
 
 /// Requires: x has contiguous rows.

@@ -191,50 +191,77 @@ void multiply_floats(const BatchedProduct<T>& batch) {
   multiply_each(batch, multiply_by_library<T>);
 }
 
-/// The real or the imaginary part of a matrix, times `factor`, in `memory`.
+/// The real parts of a matrix; each imaginary part lies behind its real part.
 template <class T>
-Matrix<T> part_of(const Matrix<const std::complex<T>>& x, bool imaginary, T factor, T* memory) {
-  const Matrix<T> part = row_major(memory, x.rows, x.cols);
-  for (std::int64_t i = 0; i < x.rows; ++i)
-    for (std::int64_t j = 0; j < x.cols; ++j) part(i, j) = factor * (imaginary ? x(i, j).imag() : x(i, j).real());
-  return part;
+Matrix<const T> real_parts(const Matrix<const std::complex<T>>& x) {
+  return {reinterpret_cast<const T*>(x.data), x.rows, x.cols, 2 * x.row_stride, 2 * x.col_stride};
 }
 
-/// By four products of real matrices, so that sums run in their order.
+/// Real and imaginary parts side by side, in rows twice as long. Requires: x is contiguous along its rows.
 template <class T>
-void multiply_parts(const Product<std::complex<T>>& p) {
-  const Scratch<T> a_memory(3 * p.m() * p.k()), b_memory(2 * p.k() * p.n()), c_memory(2 * p.m() * p.n());
-  const auto constant = [](const Matrix<T>& x) {
-    return Matrix<const T>{x.data, x.rows, x.cols, x.row_stride, x.col_stride};
-  };
-  const std::int64_t of_a = p.m() * p.k(), of_b = p.k() * p.n(), of_c = p.m() * p.n();
-  const auto a_real = constant(part_of<T>(p.a, false, 1, a_memory.data())),
-             a_imag = constant(part_of<T>(p.a, true, 1, a_memory.data() + of_a)),
-             a_minus = constant(part_of<T>(p.a, true, -1, a_memory.data() + 2 * of_a)),
-             b_real = constant(part_of<T>(p.b, false, 1, b_memory.data())),
-             b_imag = constant(part_of<T>(p.b, true, 1, b_memory.data() + of_b));
-  const Matrix<const std::complex<T>> before = {p.c.data, p.c.rows, p.c.cols, p.c.row_stride, p.c.col_stride};
-  const bool adds = p.accumulate == Accumulate::yes;
-  const auto begin = [&](bool imaginary, T* memory) {
-    return adds ? part_of<T>(before, imaginary, 1, memory) : row_major(memory, p.m(), p.n());
-  };
-  const Matrix<T> real = begin(false, c_memory.data()), imag = begin(true, c_memory.data() + of_c);
-  multiply_floats(BatchedProduct<T>(real, a_real, b_real, p.accumulate));
-  multiply_floats(BatchedProduct<T>(real, a_minus, b_imag, Accumulate::yes));
-  multiply_floats(BatchedProduct<T>(imag, a_real, b_imag, p.accumulate));
-  multiply_floats(BatchedProduct<T>(imag, a_imag, b_real, Accumulate::yes));
+Matrix<const T> parts_side_by_side(const Matrix<const std::complex<T>>& x) {
+  return {reinterpret_cast<const T*>(x.data), x.rows, 2 * x.cols, 2 * x.row_stride, 1};
+}
+
+/// c, of four sums of real products: those of a's real parts by b's real and imaginary ones, and those of a's imaginary
+/// parts. Each runs from its first term to its last, and two at a time are added at the end, so that the transposed
+/// product has the same bits.
+template <class T>
+std::complex<T> complex_of(const std::complex<T>& c, Accumulate accumulate, const T* by_real, const T* by_imag) {
+  const T real = by_real[0] - by_imag[1], imag = by_real[1] + by_imag[0];
+  if (accumulate == Accumulate::no) return {real, imag};
+  return {c.real() + real, c.imag() + imag};
+}
+
+template <class T>
+void multiply_few_complex(const Product<std::complex<T>>& p) {
+  constexpr int N = 16 / sizeof(T);
   for (std::int64_t i = 0; i < p.m(); ++i)
-    for (std::int64_t j = 0; j < p.n(); ++j) p.c(i, j) = {real(i, j), imag(i, j)};
+    for (std::int64_t j = 0; j < p.n(); ++j) {
+      Lanes<T, N> by_real{}, by_imag{};
+      for (std::int64_t k = 0; k < p.k(); ++k) {
+        const std::complex<T> x = p.a(i, k), y = p.b(k, j);
+        const Lanes<T, N> parts = {y.real(), y.imag()};
+        by_real = fused<T, N>(splat<N>(x.real()), parts, by_real);
+        by_imag = fused<T, N>(splat<N>(x.imag()), parts, by_imag);
+      }
+      const T of_real[] = {by_real[0], by_real[1]}, of_imag[] = {by_imag[0], by_imag[1]};
+      p.c(i, j) = complex_of(p.c(i, j), p.accumulate, of_real, of_imag);
+    }
+}
+
+/// By two products of real matrices. Requires: b is contiguous along its rows.
+template <class T>
+void multiply_as_reals(const Product<std::complex<T>>& p) {
+  const std::int64_t size = p.m() * 2 * p.n();
+  const Scratch<T> memory(2 * size);
+  const Matrix<T> by_real = row_major(memory.data(), p.m(), 2 * p.n()), by_imag = by_real.with(by_real.data + size);
+  BatchedProduct<T> both(by_real, real_parts(p.a), parts_side_by_side(p.b), Accumulate::no);
+  both.axes[both.rank++] = {.size = 2, .c = size, .a = 1, .b = 0};
+  multiply_floats(both);
+  for (std::int64_t i = 0; i < p.m(); ++i)
+    for (std::int64_t j = 0; j < p.n(); ++j)
+      p.c(i, j) = complex_of(p.c(i, j), p.accumulate, &by_real(i, 2 * j), &by_imag(i, 2 * j));
+}
+
+template <class T>
+void multiply_complex_in_order(const Product<std::complex<T>>& p) {
+  constexpr std::int64_t few = 128;
+  if (p.m() * p.n() * p.k() <= few) return multiply_few_complex(p);
+  if (p.n() > 1 && p.b.col_stride == 1) return multiply_as_reals(p);
+  if (p.m() > 1 && p.a.row_stride == 1) return multiply_as_reals(p.transposed());
+  if (p.n() == 1) return multiply_as_reals(p);
+  if (p.m() == 1) return multiply_as_reals(p.transposed());
+  const Scratch<std::complex<T>> memory(p.k() * p.n());
+  const Matrix<std::complex<T>> b = row_major(memory.data(), p.k(), p.n());
+  copy_matrix(b, p.b);
+  multiply_as_reals<T>({p.c, p.a, {b.data, b.rows, b.cols, b.row_stride, 1}, p.accumulate});
 }
 
 template <class T>
 void multiply_complex(const BatchedProduct<T>& batch) {
   const Product<T>& p = batch.product;
-  if (rows_stand_alone()) {  // k is no number of rows
-    constexpr std::int64_t few = 16;
-    if (p.k() <= few) return multiply_plainly(batch);
-    return multiply_each(batch, multiply_parts<typename T::value_type>);
-  }
+  if (rows_stand_alone()) return multiply_each(batch, multiply_complex_in_order<typename T::value_type>);
   if (p.m() * p.n() * p.k() <= 512 || !sizes_fit_blas(p)) return multiply_plainly(batch);
   multiply_each(batch, multiply_by_library<T>);
 }

@@ -78,12 +78,30 @@ std::string ranks_text(const std::vector<int>& ranks) {
 }
 
 struct Said {
-  std::string call, about;
+  std::string call;
+  std::vector<std::string> about;
 };
 /// `mpi::sum` and `f32[3]`, of one text.
 Said split(const std::string& text) {
-  const std::size_t at = text.find('\n');
-  return {text.substr(0, at), text.substr(at + 1)};
+  std::vector<std::string> lines;
+  for (std::size_t from = 0, until = 0; until != std::string::npos; from = until + 1) {
+    until = text.find('\n', from);
+    lines.push_back(text.substr(from, until - from));
+  }
+  return {lines[0], {lines.begin() + 1, lines.end()}};
+}
+
+/// The parts in which the ranks' texts differ; all parts where ranks have more of them than others.
+std::vector<std::size_t> differing_parts(const std::vector<Said>& said) {
+  std::vector<std::size_t> differ, all;
+  bool are_as_many = true;
+  for (std::size_t i = 0; i < said[0].about.size(); ++i) {
+    const auto is_another = [&](const Said& s) { return i >= s.about.size() || s.about[i] != said[0].about[i]; };
+    all.push_back(i);
+    if (std::any_of(said.begin(), said.end(), is_another)) differ.push_back(i);
+  }
+  for (const Said& s : said) are_as_many &= s.about.size() == said[0].about.size();
+  return are_as_many ? differ : all;
 }
 
 template <class E>
@@ -126,22 +144,28 @@ template <class E>
 
 [[noreturn]] void raise_difference(WorldState& world, const std::string& mine) {
   const std::vector<std::string> texts = all_gather_texts(world, mine);
+  std::vector<Said> said;
+  for (const std::string& text : texts) said.push_back(split(text));
+  const bool is_one_call = std::all_of(said.begin(), said.end(), [&](const Said& s) { return s.call == said[0].call; });
+  const std::vector<std::size_t> parts = differing_parts(said);
+  const auto shown = [&](const Said& s) {
+    if (!is_one_call) return s.call + (s.about.empty() || s.about[0].empty() ? "" : " on " + s.about[0]);
+    std::string text;
+    for (const std::size_t i : parts)
+      if (i < s.about.size()) text += (text.empty() ? "" : ", ") + s.about[i];
+    return text;
+  };
   std::map<std::string, std::vector<int>> groups;
-  for (int r = 0; r < world.size; ++r) groups[texts[static_cast<std::size_t>(r)]].push_back(r);
+  for (int r = 0; r < world.size; ++r) groups[shown(said[static_cast<std::size_t>(r)])].push_back(r);
   std::vector<std::pair<std::string, std::vector<int>>> in_order(groups.begin(), groups.end());
   std::sort(in_order.begin(), in_order.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const std::string call = split(texts[0]).call;
-  const bool is_one_call =
-      std::all_of(texts.begin(), texts.end(), [&](const std::string& text) { return split(text).call == call; });
-  std::string text = is_one_call ? call + ": the ranks differ: " : "mpi: the ranks make different calls: ";
+  std::string text = is_one_call ? said[0].call + ": the ranks differ: " : "mpi: the ranks make different calls: ";
   constexpr std::size_t most = 8;
   for (std::size_t i = 0; i < std::min(most, in_order.size()); ++i) {
-    const auto& [said, ranks] = in_order[i];
-    const auto [name, about] = split(said);
+    const auto& [what, ranks] = in_order[i];
+    const bool is_one = ranks.size() == 1;
     if (i > 0) text += ", ";
-    text += ranks_text(ranks);
-    if (is_one_call) text += (ranks.size() == 1 ? " has " : " have ") + about;
-    else text += (ranks.size() == 1 ? " calls " : " call ") + name + (about.empty() ? "" : " on " + about);
+    text += ranks_text(ranks) + (is_one_call ? is_one ? " has " : " have " : is_one ? " calls " : " call ") + what;
   }
   if (in_order.size() > most) text += ", … " + std::to_string(in_order.size() - most) + " more";
   text += is_one_call ? "; every rank must pass the same" : "; every rank must make the same calls in the same order";

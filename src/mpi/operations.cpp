@@ -69,7 +69,7 @@ void before_sending(const char* call, WorldState& world, std::span<const Strided
     const Type type{x.dtype, Shape(x.shape, x.shape + x.rank)};
     about += (about.empty() ? "" : ", ") + to_text(type, has_rows ? std::optional<std::int64_t>(0) : std::nullopt);
   }
-  agree(world, call, about + more);
+  agree(world, call, about + more + outside_transforms);
 }
 
 // ── sums ──

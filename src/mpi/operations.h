@@ -37,6 +37,9 @@ class Agreed {
   const bool before_;
 };
 
+/// Where a call stands that no transform surrounds: the last part of what ranks agree on before they send.
+inline constexpr const char* outside_transforms = "\na call outside all transforms";
+
 /// `f32[4,3]`; of rows along `axis`, of which another rank may have more, `rows of f32[3]` or `rows along axis 1 of …`.
 std::string to_text(const Type& type, std::optional<std::int64_t> axis_of_rows);
 

@@ -63,12 +63,14 @@ void own_if_inside(const tree::Walk& leaves, const World& world) {
   if (are_own_values(world)) replicate(leaves, world);
 }
 
-/// The transforms around a call, which decide how often its operations send: `, inside vmap, a recording`.
+/// The transforms around a call, which decide how often its operations send: `a call inside vmap, a recording`.
 std::string text_of_transforms() {
   std::string text;
+  bool is_recorded = false;
   for (const Interpreter* i = innermost; i; i = i->parent) {
     if (i->is_given_up()) continue;
-    text += text.empty() ? ", inside " : ", ";
+    text += text.empty() ? "\na call inside " : ", ";
+    is_recorded |= i->kind == ValueKind::recorded;
     switch (i->kind) {
       case ValueKind::batched: text += "vmap"; break;
       case ValueKind::dual: text += "a derivative by forward mode"; break;
@@ -77,7 +79,8 @@ std::string text_of_transforms() {
       case ValueKind::array: break;
     }
   }
-  return text;
+  if (is_recorded) text += " (which rc::compile makes where sizes are new; let them be new on all ranks or on none)";
+  return text.empty() ? outside_transforms : text;
 }
 
 /// A call of the page on what `about` says, which all ranks must agree on; `mine` may differ.
@@ -291,11 +294,11 @@ Tensor along(std::int64_t axis, const Tensor& x, const Change& change) {
 const char* text_of(Rows rows) { return rows == Rows::all ? "all_rows" : "my_rows"; }
 
 std::string options_text(const VmapOptions& options) {
-  std::string text = std::string(", rows ") + text_of(options.rows) + ", results " + text_of(options.results) +
-                     ", in_dims " + to_string(options.in_dims);
-  if (options.randomness == Randomness::error) return text;
+  std::string text = std::string("\nrows ") + text_of(options.rows) + "\nresults " + text_of(options.results) +
+                     "\nin_dims " + to_string(options.in_dims) + "\nrandomness ";
+  if (options.randomness == Randomness::error) return text + "error";
   const Generator& generator = default_generator();
-  return text + ", randomness " + (options.randomness == Randomness::same ? "same" : "different") +
+  return text + (options.randomness == Randomness::same ? "same" : "different") +
          ", default generator of seed " + std::to_string(generator.seed()) + " at position " +
          std::to_string(position_of(generator));
 }

@@ -19,12 +19,15 @@ struct Function {
   const char* name;
   Tensor (*f)(Tensor w, Tensor x);
   std::int64_t most = 200, least = 1;  // of n
+  bool takes_complex = true;
 };
 
 Tensor own_matrix(const Tensor& w, const Tensor& x) { return rc::outer(x, x) + w; }
 /// Far from singular.
-Tensor shared_regular(const Tensor& w) { return rc::matmul(w, w.mT()) + rc::eye(w.size(0), w.dtype()); }
-Tensor own_regular(const Tensor& w, const Tensor& x) { return shared_regular(w) + rc::outer(x, x); }
+Tensor shared_regular(const Tensor& w) { return rc::matmul(w, rc::conj(w).mT()) + rc::eye(w.size(0), w.dtype()); }
+Tensor own_regular(const Tensor& w, const Tensor& x) { return shared_regular(w) + rc::outer(x, rc::conj(x)); }
+/// The sum of the squares of what complex numbers are made of.
+Tensor squares(const Tensor& y) { return y.is_complex() ? rc::real(y * rc::conj(y)).sum() : y.square().sum(); }
 /// Two images of 6 x 5. Requires: n >= 33, so that there are numbers enough.
 Tensor images(const Tensor& w, std::int64_t channels) {
   return rc::cat({w, w, w}, 0).reshape({-1}).slice(0, 0, 2 * channels * 6 * 5).reshape({2, channels, 6, 5});
@@ -72,62 +75,65 @@ const Function functions[] = {
      [](Tensor w, Tensor x) { return rc::cholesky_solve(x.unsqueeze(1), rc::cholesky(shared_regular(w))); }},
     {"inverse", [](Tensor w, Tensor x) { return rc::inverse(own_regular(w, x)); }},
     {"slogdet", [](Tensor w, Tensor x) { return rc::slogdet(own_regular(w, x)).second; }},
-    {"eigvalsh", [](Tensor w, Tensor x) { return rc::eigvalsh(own_matrix(w, x) + w.mT()); }, 33},
+    {"eigvalsh", [](Tensor w, Tensor x) { return rc::eigvalsh(own_matrix(w, x) + w.mT()); }, 33, 1,
+     false},
     {"conv1d", [](Tensor w, Tensor x) { return rc::conv1d(x.view({1, 1, -1}), w.slice(1, 0, 3).unsqueeze(1)); }},
     {"conv2d", [](Tensor w, Tensor x) { return rc::conv2d(images(w, 4) * x[0], kernels_of(w, 16, 4)); }, 200, 33},
     {"conv2d_with_own_weight", [](Tensor w, Tensor x) { return rc::conv2d(images(w, 4), kernels_of(w, 8, 4) * x[0]); },
      200, 33},
     {"gradient_of_conv2d",
      [](Tensor w, Tensor x) {
-       const auto loss = [&](Tensor v) { return rc::conv2d(images(w, 4) * x[0], v).square().sum(); };
+       const auto loss = [&](Tensor v) { return squares(rc::conv2d(images(w, 4) * x[0], v)); };
        return rc::grad(loss)(kernels_of(w, 16, 4));
      },
      200, 33},
     {"gradient_of_layer",
      [](Tensor w, Tensor x) {
-       return rc::grad([&](Tensor v) { return rc::tanh(rc::matmul(v, x)).square().sum(); })(w);
+       return rc::grad([&](Tensor v) { return squares(rc::tanh(rc::matmul(v, x))); })(w);
      }},
     {"gradient_of_net",
      [](Tensor w, Tensor x) {
-       const auto net = [&](Tensor v) { return rc::linear(rc::tanh(rc::linear(x, v)), v.mT()).square().sum(); };
+       const auto net = [&](Tensor v) { return squares(rc::linear(rc::tanh(rc::linear(x, v)), v.mT())); };
        return rc::grad(net)(w);
      }},
     {"gradient_by_input",
      [](Tensor w, Tensor x) {
-       return rc::grad([&](Tensor x) { return rc::linear(rc::tanh(rc::linear(x, w)), w).square().sum(); })(x);
+       return rc::grad([&](Tensor x) { return squares(rc::linear(rc::tanh(rc::linear(x, w)), w)); })(x);
      }},
     {"hessian_by_input",
      [](Tensor w, Tensor x) {
-       return rc::hessian([&](Tensor x) { return rc::tanh(rc::matmul(w, x)).square().sum(); })(x);
+       return rc::hessian([&](Tensor x) { return squares(rc::tanh(rc::matmul(w, x))); })(x);
      },
-     33},
+     33, 1, false},
     {"gradient_of_solution",
      [](Tensor w, Tensor x) {
-       return rc::grad([&](Tensor x) { return rc::solve(shared_regular(w), x).square().sum(); })(x);
+       return rc::grad([&](Tensor x) { return squares(rc::solve(shared_regular(w), x)); })(x);
      }},
     {"jvp_of_matmul",
      [](Tensor w, Tensor x) { return rc::jvp([&](Tensor x) { return rc::tanh(rc::matmul(w, x)); }, x, w[0]).second; }},
 };
 
-/// Those that take w, all of one size n.
-std::vector<const Function*> functions_for(std::int64_t n) {
+/// Those that take w.
+std::vector<const Function*> functions_for(const Tensor& w) {
+  const std::int64_t n = w.size(0);
   std::vector<const Function*> some;
   for (const Function& function : functions)
-    if (n <= function.most && n >= function.least) some.push_back(&function);
+    if (n <= function.most && n >= function.least && (function.takes_complex || !w.is_complex()))
+      some.push_back(&function);
   return some;
 }
 
 /// The results of all functions, in one call, so that ranks meet seldom.
 std::vector<Tensor> results(Tensor w, Tensor x) {
   std::vector<Tensor> all;
-  for (const Function* function : functions_for(w.size(0))) all.push_back(function->f(w, x));
+  for (const Function* function : functions_for(w)) all.push_back(function->f(w, x));
   return all;
 }
 
 /// `check(w, examples)`, the examples along axis 0, for sizes on both sides of what kernels choose by.
 template <class Check>
 void for_sizes(std::int64_t most, const Check& check) {
-  for (const rc::DType dtype : {rc::float32, rc::float64})
+  for (const rc::DType dtype : {rc::float32, rc::float64, rc::complex64, rc::complex128})
     for (const std::int64_t n : {3, 8, 33, 200})
       for (const std::int64_t examples : {3, 7, 40}) {
         if (n > most || (n == 200 && examples != 7)) continue;
@@ -139,8 +145,8 @@ void for_sizes(std::int64_t most, const Check& check) {
       }
 }
 
-void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& expected, std::int64_t n) {
-  const auto names = functions_for(n);
+void expect_same(const std::vector<Tensor>& found, const std::vector<Tensor>& expected, const Tensor& w) {
+  const auto names = functions_for(w);
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_TRUE(rc::equal(found[i], expected[i])) << names[i]->name;
 }
 
@@ -158,12 +164,11 @@ const rc::VmapOptions here{.in_dims = {rc::none, 0}};
 TEST(MpiBits, AreThoseOfVmap) {
   for_sizes(200, [](const Tensor& w, const Tensor& x) {
     const std::vector<Tensor> expected = own(rc::vmap(results, here)(w, x));
-    const std::int64_t n = w.size(0);
-    expect_same(rc::mpi::vmap(results, {.in_dims = {rc::none, 0}, .results = my_rows})(w, x), expected, n);
+    expect_same(rc::mpi::vmap(results, {.in_dims = {rc::none, 0}, .results = my_rows})(w, x), expected, w);
     expect_same(rc::mpi::vmap(results, {.in_dims = {rc::none, 0}, .chunk_size = 2, .results = my_rows})(w, x), expected,
-                n);
+                w);
     const Tensor columns = x.mT().contiguous();
-    expect_same(rc::mpi::vmap(results, {.in_dims = {rc::none, 1}, .results = my_rows})(w, columns), expected, n);
+    expect_same(rc::mpi::vmap(results, {.in_dims = {rc::none, 1}, .results = my_rows})(w, columns), expected, w);
   });
 }
 
@@ -175,21 +180,67 @@ TEST(MpiBits, OfVmapAreThoseOfVmapInChunks) {
     const Tensor columns = x.mT().contiguous();
     for (const std::int64_t chunk : {1, 3, 5}) {
       SCOPED_TRACE("chunks of " + std::to_string(chunk));
-      expect_same(rc::vmap(results, {.in_dims = {rc::none, 0}, .chunk_size = chunk})(w, x), expected, w.size(0));
-      expect_same(rc::vmap(results, {.in_dims = {rc::none, 1}, .chunk_size = chunk})(w, columns), expected, w.size(0));
+      expect_same(rc::vmap(results, {.in_dims = {rc::none, 0}, .chunk_size = chunk})(w, x), expected, w);
+      expect_same(rc::vmap(results, {.in_dims = {rc::none, 1}, .chunk_size = chunk})(w, columns), expected, w);
     }
   });
 }
 
+TEST(MpiBits, OfProductsAreThoseOfEachExampleAlone) {
+  const rc::mpi::World world;
+  if (world.size() > 1) return;
+  for_sizes(200, [](const Tensor& w, const Tensor& x) {
+    const std::vector<Tensor> mapped = rc::vmap(results, here)(w, x);
+    for (std::int64_t i = 0; i < x.size(0); ++i) {
+      std::vector<Tensor> example;
+      for (const Tensor& result : mapped) example.push_back(result[i]);
+      expect_same(results(w, x[i]), example, w);
+    }
+  });
+}
+
+TEST(MpiBits, OfComplexProductsBelongToTheRightNumbers) {
+  const rc::mpi::World world;
+  if (world.size() > 1) return;
+  rc::manual_seed(2);
+  for (const std::int64_t m : {1, 2, 5, 40})
+    for (const std::int64_t n : {1, 3, 33})
+      for (const std::int64_t k : {1, 4, 70})
+        for (const bool a_by_columns : {false, true})
+          for (const bool b_by_columns : {false, true}) {
+            const Tensor a = a_by_columns ? rc::randn({k, m}, rc::complex128).mT() : rc::randn({m, k}, rc::complex128),
+                         b = b_by_columns ? rc::randn({n, k}, rc::complex128).mT() : rc::randn({k, n}, rc::complex128);
+            const Tensor ar = rc::real(a), ai = rc::imag(a), br = rc::real(b), bi = rc::imag(b);
+            expect_close(rc::matmul(a, b), rc::complex(rc::matmul(ar, br) - rc::matmul(ai, bi),
+                                                       rc::matmul(ar, bi) + rc::matmul(ai, br)));
+          }
+}
+
+TEST(MpiBits, OfComplexSolutionsBelongToTheRightNumbers) {
+  const rc::mpi::World world;
+  if (world.size() > 1) return;
+  rc::manual_seed(3);
+  for (const std::int64_t n : {1, 5, 40, 70})
+    for (const std::int64_t columns : {1, 2, 9}) {
+      const Tensor a = rc::randn({n, n}, rc::complex128) + 2 * n * rc::eye(n, rc::complex128);
+      const Tensor b = rc::randn({n, columns}, rc::complex128);
+      expect_close(rc::matmul(a, rc::solve(a, b)), b);
+      expect_close(rc::matmul(a.mT(), rc::solve(a.mT(), b)), b);
+      expect_close(rc::matmul(rc::triu(a), rc::solve_triangular(a, b, true)), b);
+      // The first columns alone have the bits that they have beside others.
+      EXPECT_TRUE(rc::equal(rc::solve(a, b.slice(1, 0, 1)), rc::solve(a, b).slice(1, 0, 1)));
+    }
+}
+
 TEST(MpiBits, OfDerivativesByOwnRowsAreThoseOfVmap) {
-  const auto squares = [](Tensor w, Tensor x) {
+  const auto all_squares = [](Tensor w, Tensor x) {
     std::vector<Tensor> sums;
-    for (const Tensor& y : results(w, x)) sums.push_back(y.square().sum());
+    for (const Tensor& y : results(w, x)) sums.push_back(squares(y));
     return rc::stack(sums);
   };
   for_sizes(33, [&](const Tensor& w, const Tensor& x) {
-    const auto one = [&](Tensor x) { return rc::vmap(squares, here)(w, x).sum(); };
-    const auto many = [&](Tensor x) { return rc::mpi::vmap(squares, {.in_dims = {rc::none, 0}})(w, x).sum(); };
+    const auto one = [&](Tensor x) { return rc::vmap(all_squares, here)(w, x).sum(); };
+    const auto many = [&](Tensor x) { return rc::mpi::vmap(all_squares, {.in_dims = {rc::none, 0}})(w, x).sum(); };
     EXPECT_TRUE(rc::equal(rc::grad(many)(x), rc::grad(one)(x)));
     EXPECT_TRUE(rc::equal(rc::jvp(many, x, x).second, rc::jvp(one, x, x).second));
   });

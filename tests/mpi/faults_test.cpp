@@ -187,7 +187,9 @@ TEST_F(MpiFaults, SayWhichRanksTakeADerivative) {
   const auto expect_difference = [&](const auto& f, const auto& differently, const std::string& what) {
     const std::string text = text_of<rc::ValueError>([&] { is_last() ? differently(f) : plain(f); });
     expect_has(text, "the ranks differ");
-    expect_has(text, ", inside " + what);
+    expect_has(text, "a call outside all transforms");
+    expect_has(text, "a call inside " + what);
+    EXPECT_EQ(text.find("f32"), std::string::npos) << "the types do not differ, but stand in: " << text;
   };
   expect_difference(mapped, reverse, "a derivative by reverse mode");
   expect_difference(mapped, forward, "a derivative by forward mode");
@@ -195,6 +197,18 @@ TEST_F(MpiFaults, SayWhichRanksTakeADerivative) {
   expect_difference(mapped, recorded, "a recording");
   expect_difference(summed, reverse, "a derivative by reverse mode");
   expect_difference(summed, forward, "a derivative by forward mode");
+}
+
+TEST_F(MpiFaults, SayThatSizesAreNewToACompiledFunctionOnSomeRanks) {
+  const auto f = rc::compile([&](Tensor x) { return rc::mpi::sum(x.sum(), world) * 2; });
+  const auto call = [&](std::int64_t rows) { return f(rc::ones({rows})).template item<double>(); };
+  EXPECT_EQ(call(4), 8 * world.size());
+  if (world.size() == 1) return;
+  // New on one rank: it records, and the others run their plan.
+  const std::string text = text_of<rc::ValueError>([&] { call(is_last() ? 3 : 4); });
+  expect_has(text, "rank " + last() + " has a call inside a recording (which rc::compile makes where sizes are new");
+  expect_has(text, "let them be new on all ranks or on none");
+  EXPECT_EQ(call(is_last() ? 6 : 5), 2 * (5 * world.size() + 1));
 }
 
 TEST_F(MpiFaults, RefuseASecondThreadThatCallsMeanwhile) {
