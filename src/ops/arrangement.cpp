@@ -63,13 +63,24 @@ Tensor places_of_triangle(const char* op, std::int64_t rows, std::int64_t column
   if (rows < 0 || columns < 0)
     raise<ValueError>(std::string(op) + ": a matrix of " + std::to_string(rows) + " rows and " +
                       std::to_string(columns) + " columns has no places; neither may be negative");
+  __extension__ using Wide = __int128;
+  constexpr Wide most = Wide{1} << 40;  // rows that are gone through, and places
+  const auto too_many = [&] {
+    raise<ValueError>(std::string(op) + ": the places of a matrix of " + std::to_string(rows) + " rows and " +
+                      std::to_string(columns) + " columns are more than memory holds");
+  };
+  // Row i has the columns from `first` up to `last`; rows before `begin` and from `end` on have none.
+  const Wide begin = is_lower ? std::clamp<Wide>(-Wide{offset}, 0, rows) : 0;
+  const Wide end = is_lower ? Wide{rows} : std::clamp<Wide>(Wide{columns} - offset, 0, rows);
+  if (columns > 0 && end - begin > most) too_many();
   std::vector<std::int64_t> above, below;
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      if (is_lower ? j - i <= offset : j - i >= offset) {
-        above.push_back(i);
-        below.push_back(j);
-      }
+  for (Wide i = begin; columns > 0 && i < end; ++i) {
+    const Wide first = is_lower ? 0 : std::clamp<Wide>(i + offset, 0, columns);
+    const Wide last = is_lower ? std::clamp<Wide>(i + offset + 1, 0, columns) : Wide{columns};
+    if (static_cast<Wide>(above.size()) + last - first > most) too_many();
+    above.insert(above.end(), static_cast<std::size_t>(last - first), static_cast<std::int64_t>(i));
+    for (Wide j = first; j < last; ++j) below.push_back(static_cast<std::int64_t>(j));
+  }
   const auto count = static_cast<std::int64_t>(above.size());
   above.insert(above.end(), below.begin(), below.end());
   return matrix_of(above, 2, count);
