@@ -65,10 +65,6 @@ OPTIONS = {
     "LogitsLossOptions": ([CLASS_WEIGHT, ("pos_weight", "tensor", "None"), REDUCTION], None),
     "HuberLossOptions": ([("delta", "number", "1.0"), CLASS_WEIGHT, REDUCTION], None),
     "SmoothL1LossOptions": ([("beta", "number", "1.0"), REDUCTION], None),
-    "KlDivOptions": (
-        [("log_target", "boolean", "False"), ("batch_mean", "boolean", "False"), REDUCTION],
-        None,
-    ),
     "PoissonLossOptions": (
         [("log_input", "boolean", "True"), ("full", "boolean", "False"), ("eps", "number", "1e-8"), REDUCTION],
         None,
@@ -422,6 +418,18 @@ RETURNS = {
     "std::vector<Tensor>",
 }
 WRITTEN_OUT = {"Tensor", "std::pair<Tensor, Tensor>", "std::tuple<Tensor, Tensor, Tensor>"}  # results that `out` gets
+# The named tuples of several results, with the names of PyTorch's, and what gives them.
+RESULT_TYPES = {
+    "ValuesAndIndices": ("values indices", "max min sort topk median nanmedian kthvalue"),
+    "MinAndMax": ("min max", "aminmax"),
+    "VarianceAndMean": ("var mean", "var_mean"),
+    "DeviationAndMean": ("std mean", "std_mean"),
+    "HistogramAndEdges": ("hist bin_edges", "histogram"),
+    "SignAndLogabsdet": ("sign logabsdet", "slogdet"),
+    "EigenvaluesAndEigenvectors": ("eigenvalues eigenvectors", "eigh"),
+    "SingularValueDecomposition": ("U S Vh", "svd"),
+}
+RESULT_TYPE_OF = {name: i for i, (_, names) in enumerate(RESULT_TYPES.values()) for name in names.split()}
 MORE = {}  # name → what `takes` gives
 ORDER = [
     "key",
@@ -611,8 +619,8 @@ def add(found, left_out, name, result, declared, call, text, is_form=False):
         return
     if any("keepdim" in p and "auto" in p for p in declared):
         return  # of all axes: dim is None unless given
-    if any("ConvOptions" in p for p in declared):
-        return  # their options are arguments of the longest overload
+    if any("ConvOptions" in p or "KlDivOptions" in p for p in declared):
+        return  # their options are arguments of another overload, or of a form
     try:
         overload = Overload(name, result, declared, call, text, is_form)
     except KeyError as missing:
@@ -684,14 +692,20 @@ def cpp(overload, number):
     return "".join(lines)
 
 
-CPP_LITERALS = {"True": "true", "False": "false", '"mean"': "Reduction::mean"}
+CPP_LITERALS = {"True": "true", "False": "false"}
 PYTHON_LITERALS = {cpp: python for python, cpp in CPP_LITERALS.items()} | {"{}": "None"}
+
+
+def default_in_cpp(parameter):
+    if parameter.kind == "reduction":
+        return "Reduction::" + parameter.default.strip('"')
+    return CPP_LITERALS.get(parameter.default, parameter.default)
 
 
 def taken(parameter, place):
     """`c.boolean(2, false)`: the argument, or the default if that is a value."""
-    default = CPP_LITERALS.get(parameter.default, parameter.default)
-    return f"c.{parameter.kind}({place}{'' if default == 'None' else ', ' + default})"
+    default = "" if parameter.default == "None" else ", " + default_in_cpp(parameter)
+    return f"c.{parameter.kind}({place}{default})"
 
 
 def with_default(argument, overload):
@@ -702,8 +716,7 @@ def with_default(argument, overload):
     parameter = overload.parameters[int(match[2])]
     if match[1].endswith("_options") or parameter.default in (None, "None"):
         return argument
-    literal = CPP_LITERALS.get(parameter.default, parameter.default)
-    return f"c.{match[1]}({match[2]}, {literal})"
+    return f"c.{match[1]}({match[2]}, {default_in_cpp(parameter)})"
 
 
 def merged(overloads):
@@ -742,16 +755,18 @@ PYTHON_RESULTS = {
     "Tensor": "Tensor",
     "const Tensor&": "Tensor",
     "bool": "bool",
-    "std::pair<Tensor, Tensor>": "tuple[Tensor, Tensor]",
-    "std::tuple<Tensor, Tensor, Tensor>": "tuple[Tensor, Tensor, Tensor]",
     "std::vector<Tensor>": "list[Tensor]",
 }
+
+
+def python_result(overload):
+    return PYTHON_RESULTS.get(overload.result) or list(RESULT_TYPES)[RESULT_TYPE_OF[overload.name]]
 
 
 def signatures(overloads):
     """The signatures that Python shows: one where the overloads say one thing."""
     one = merged(overloads)
-    results = {PYTHON_RESULTS[o.result] for o in overloads}
+    results = {python_result(o) for o in overloads}
     is_function = not overloads[0].call.startswith("self.")
 
     def text(parameters, result):
@@ -762,7 +777,7 @@ def signatures(overloads):
 
     if one is not None and len(results) == 1:
         return [text(one, results.pop())]
-    return list(dict.fromkeys(text(o.parameters, PYTHON_RESULTS[o.result]) for o in overloads))
+    return list(dict.fromkeys(text(o.parameters, python_result(o)) for o in overloads))
 
 
 def text_of(overloads):
@@ -799,13 +814,17 @@ def write(folder, parts):
         chunks[i % parts].append(f"const Overload overloads_{i}[] = {{{', '.join(rows)}}};\n")
         shown = signatures(overloads)
         doc = "\n".join(name + s for s in shown) + ("\n\n" + text_of(overloads) + "." if text_of(overloads) else "")
-        facts = f"overloads_{i}, {len(rows)}, Where::{where}, {flags(name, where)}"
+        result = f", result_types + {RESULT_TYPE_OF[name]}" if name in RESULT_TYPE_OF else ""
+        facts = f"overloads_{i}, {len(rows)}, Where::{where}, {flags(name, where)}{result}"
         tables[i % parts].append(f'    {{"{name}", {quoted(doc)}, {facts}}},\n')
+    types = ", ".join(f'{{"{name}", "{fields}"}}' for name, (fields, _) in RESULT_TYPES.items())
     for part in range(parts):
         (folder / f"operations_{part}.cpp").write_text(
-            '// Made by tools/python_operations.py.\n#include "call.h"\n#include "forms.h"\n'
+            '// Made by tools/python_operations.py.\n#include "forms.h"\n#include "operations.h"\n'
             + "".join(f'#include "ricci/ops/{header.name}"\n' for header in HEADERS[:-1])
-            + "namespace ricci::python {\nnamespace {\n\n"
+            + "namespace ricci::python {\n"
+            + (f"ResultType result_types[] = {{{types}}};\n" if part == 0 else "")
+            + "namespace {\n\n"
             + "".join(chunks[part])
             + "\n}  // namespace\n\nextern const OperationTable operations_"
             + str(part)
@@ -820,7 +839,8 @@ def write(folder, parts):
     (folder / "operations.h").write_text(
         '// Made by tools/python_operations.py.\n#pragma once\n#include "call.h"\nnamespace ricci::python {\n'
         + lists
-        + f"inline const OperationTable* const all_operations[] = {{{names}}};\n}}\n"
+        + f"inline const OperationTable* const all_operations[] = {{{names}}};\n"
+        + f"extern ResultType result_types[{len(RESULT_TYPES)}];\n}}\n"
     )
 
 

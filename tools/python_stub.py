@@ -11,7 +11,7 @@ HEADER = '''"""Made by tools/python_stub.py of the module that was built."""
 
 import builtins
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
-from typing import Any, Sequence, overload
+from typing import Any, NamedTuple, Sequence, overload
 
 TensorLike = Tensor | _float | _int | _bool | _complex
 Ints = _int | Sequence[_int]
@@ -70,6 +70,8 @@ def several(name, forms, indent):
 
 
 def of_class(name, cls):
+    if hasattr(cls, "_fields"):
+        return f"class {name}(NamedTuple):\n" + "".join(f"    {field}: Tensor\n" for field in cls._fields)
     bases = [("" if b.__module__.startswith("ricci") else "builtins.") + b.__name__ for b in cls.__bases__]
     text = f"class {name}({', '.join(bases)}):"
     text += body(cls.__doc__, "") if isinstance(cls.__doc__, str) else "\n"

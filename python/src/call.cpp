@@ -9,6 +9,7 @@
 
 #include "dtypes.h"
 #include "errors.h"
+#include "forms.h"
 #include "sharing.h"
 #include "sizes.h"
 #include "threads.h"
@@ -354,6 +355,13 @@ nb::object make_operation(const OperationTable& table, PyTypeObject* type) {
   return nb::steal(reinterpret_cast<PyObject*>(self));
 }
 
+nb::object make_result_type(ResultType& result) {
+  const nb::object namedtuple = nb::module_::import_("collections").attr("namedtuple");
+  nb::object cls = namedtuple(result.name, result.fields, nb::arg("module") = "ricci");
+  result.type = reinterpret_cast<PyTypeObject*>(nb::object(cls).release().ptr());
+  return cls;
+}
+
 void Call::refuse(std::size_t i, const char* wanted) const {
   const std::string name = std::string(table_.name) + ": " + overload_.parameters[i].name;
   PyObject* const found = given_[i];
@@ -473,14 +481,7 @@ DType Call::dtype(std::size_t i) const {
   if (!dtype_from(given_[i], dtype)) refuse(i, "a dtype, such as rc.float32");
   return dtype;
 }
-Reduction Call::reduction(std::size_t i) const {
-  const std::string name = text(i);
-  if (name == "none") return Reduction::none;
-  if (name == "mean") return Reduction::mean;
-  if (name == "sum") return Reduction::sum;
-  throw ValueError(std::string(table_.name) + ": reduction is \"" + name +
-                   "\"; it must be \"none\", \"mean\" or \"sum\"");
-}
+Reduction Call::reduction(std::size_t i) const { return forms::reduction_named(table_.name, text(i)); }
 std::vector<Index> Call::indices(std::size_t i) const {
   std::vector<Index> all;
   if (!index_from(given_[i], all)) refuse(i, "an index or a tuple of indices");
@@ -557,13 +558,19 @@ PyObject* Call::end(bool result) {
 }
 PyObject* Call::end(const std::pair<Tensor, Tensor>& result) {
   back();
-  return nb::make_tuple(wrapped(result.first), wrapped(result.second)).release().ptr();
+  return named_tuple({&result.first, &result.second});
 }
 PyObject* Call::end(const std::tuple<Tensor, Tensor, Tensor>& result) {
   back();
-  return nb::make_tuple(wrapped(std::get<0>(result)), wrapped(std::get<1>(result)), wrapped(std::get<2>(result)))
-      .release()
-      .ptr();
+  return named_tuple({&std::get<0>(result), &std::get<1>(result), &std::get<2>(result)});
+}
+PyObject* Call::named_tuple(std::initializer_list<const Tensor*> parts) const {
+  PyTypeObject* const type = table_.result->type;
+  const nb::object tuple = nb::steal(type->tp_alloc(type, static_cast<Py_ssize_t>(parts.size())));
+  if (!tuple.is_valid()) throw nb::python_error();
+  Py_ssize_t place = 0;
+  for (const Tensor* part : parts) PyTuple_SET_ITEM(tuple.ptr(), place++, wrapped(*part).release().ptr());
+  return Py_NewRef(tuple.ptr());
 }
 PyObject* Call::end(const std::vector<Tensor>& result) {
   back();
@@ -625,7 +632,9 @@ bool index_from(PyObject* o, std::vector<Index>& into) {
     into.emplace_back(places.numel() == 0 ? places.to(DType::int64) : places);
     return true;
   };
-  return PyTuple_Check(o) ? std::ranges::all_of(items(o), add) : add(o);
+  // As in PyTorch a list that holds Tensors is a list of indices; one of numbers is one index.
+  const bool is_several = PyTuple_Check(o) || (PyList_Check(o) && std::ranges::any_of(items(o), is_tensor));
+  return is_several ? std::ranges::all_of(items(o), add) : add(o);
 }
 
 }  // namespace ricci::python

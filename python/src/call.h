@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -51,6 +52,14 @@ struct Parameter {
   PyObject* interned = nullptr;  // the name, once the module is there
 };
 
+/// What an operation with several results gives: a named tuple, as in PyTorch. Operations whose results have the same
+/// names share its class, so that branches of a conditional may give `max` or `sort`.
+struct ResultType {
+  const char* name;
+  const char* fields;            // "values indices"
+  PyTypeObject* type = nullptr;  // once the module is there
+};
+
 class Call;
 struct Overload {
   Parameter* parameters;
@@ -76,6 +85,7 @@ struct OperationTable {
   std::size_t count = 0;
   Where where = Where::function;
   int takes = 0;
+  const ResultType* result = nullptr;  ///< of several results
 };
 
 inline constexpr std::size_t most_parameters = 12;
@@ -138,6 +148,7 @@ class Call {
   void back();
 
  private:
+  PyObject* named_tuple(std::initializer_list<const Tensor*> parts) const;
   template <class Options>
   Options dtype_and_generator(std::size_t first) const;
   [[noreturn]] void refuse(std::size_t i, const char* wanted) const;
@@ -152,6 +163,8 @@ class Call {
 /// `ricci.sum` as a Python object: callable, a method of Tensor too, pickled by name.
 PyTypeObject* make_operation_type();
 nb::object make_operation(const OperationTable& table, PyTypeObject* type);
+/// Makes its class, a named tuple of the module `ricci`, and gives it back.
+nb::object make_result_type(ResultType& result);
 
 /// x[…]'s indices. False where `o` is no index.
 bool index_from(PyObject* o, std::vector<Index>& into);

@@ -19,15 +19,24 @@ nb::object cond(const Tensor& pred, nb::handle true_fn, nb::handle false_fn, nb:
   return given_back(cond_of(pred, {true_fn, "cond", true}, {false_fn, "cond", true}, tree_of(operands)));
 }
 
-/// More than two branches are two halves.
-Tree switch_of(const Tensor& index, std::span<const Callback> branches, const Tree& operands) {
-  if (branches.size() == 1) return branches[0](operands);
+constexpr std::size_t most_branches = 8;  // of one switch_case of C++
+
+/// As many branches as the array has.
+template <std::size_t... K>
+Tree switch_of(const Tensor& index, std::span<const Callback> branches, const Tree& operands,
+               std::index_sequence<K...> those) {
+  if (branches.size() == those.size()) return ricci::switch_case(index, std::tuple{branches[K]...}, operands);
+  if constexpr (those.size() < most_branches)
+    return switch_of(index, branches, operands, std::make_index_sequence<those.size() + 1>());
+  // More are two halves.
   const std::size_t half = branches.size() / 2;
-  const auto first = [&](const Tree& t) { return switch_of(index, branches.first(half), t); };
-  const auto second = [&](const Tree& t) {
-    return switch_of(index - static_cast<std::int64_t>(half), branches.subspan(half), t);
+  const auto part = [&](std::span<const Callback> some, std::size_t from) {
+    return [&index, some, from](const Tree& t) {
+      return switch_of(index - static_cast<std::int64_t>(from), some, t, std::make_index_sequence<1>());
+    };
   };
-  return ricci::cond(ops::lt(index, static_cast<std::int64_t>(half)), first, second, operands);
+  return ricci::cond(ops::lt(index, static_cast<std::int64_t>(half)), part(branches.first(half), 0),
+                     part(branches.subspan(half), half), operands);
 }
 
 nb::object switch_case(const Tensor& index, nb::handle given, nb::args operands) {
@@ -35,7 +44,7 @@ nb::object switch_case(const Tensor& index, nb::handle given, nb::args operands)
   for (nb::handle f : given) branches.emplace_back(f, "switch_case", true);
   if (branches.empty()) throw ValueError("switch_case: there is no branch; pass a list of functions");
   const Tensor checked = runs::checked_index(index, static_cast<std::int64_t>(branches.size()));
-  return given_back(switch_of(checked, branches, tree_of(operands)));
+  return given_back(switch_of(checked, branches, tree_of(operands), std::make_index_sequence<1>()));
 }
 
 LoopOptions loop_options(std::int64_t max_steps, const std::string& checkpoint) {

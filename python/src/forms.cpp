@@ -13,6 +13,20 @@ void require_option(const char* name, const char* option, const std::string& giv
     throw ValueError(std::string(name) + ": " + option + " must be \"" + only + "\", not \"" + given + "\"");
 }
 
+Reduction reduction_named(const char* name, const std::string& given, const char* more) {
+  if (given == "none") return Reduction::none;
+  if (given == "mean") return Reduction::mean;
+  if (given == "sum") return Reduction::sum;
+  throw ValueError(std::string(name) + ": reduction is \"" + given + "\"; it must be " + more +
+                   "\"none\", \"mean\" or \"sum\"");
+}
+
+Tensor kl_div(const Tensor& input, const Tensor& target, Named, const std::string& reduction, bool log_target) {
+  const bool batch_mean = reduction == "batchmean";
+  const Reduction kind = batch_mean ? Reduction::mean : reduction_named("kl_div", reduction, "\"batchmean\", ");
+  return ops::kl_div(input, target, {.log_target = log_target, .batch_mean = batch_mean, .reduction = kind});
+}
+
 Tensor div(const Tensor& input, const Tensor& other, Named, const std::optional<std::string>& rounding_mode) {
   if (!rounding_mode) return ops::div(input, other);
   if (*rounding_mode == "floor") return ops::floor_divide(input, other);

@@ -10,6 +10,7 @@
 
 #include "ricci/error.h"
 #include "ricci/ops.h"
+#include "ricci/ops/losses.h"
 #include "ricci/tensor.h"
 
 namespace ricci::python::forms {
@@ -19,6 +20,9 @@ struct Named {};
 
 /// Throws ValueError unless the option has the value that there is.
 void require_option(const char* name, const char* option, const std::string& given, const std::string& only);
+
+/// Throws ValueError, that names `more` options besides, unless it is "none", "mean" or "sum".
+Reduction reduction_named(const char* name, const std::string& given, const char* more = "");
 
 inline Tensor in_dtype(const Tensor& x, std::optional<DType> dtype) { return dtype ? x.to(*dtype) : x; }
 
@@ -150,6 +154,12 @@ inline std::pair<Tensor, Tensor> topk(const Tensor& input, Size k, std::int64_t 
   (void)sorted;
   return ops::topk(input, k, dim, largest);
 }
+
+// ── losses ──
+
+/// "batchmean": the sum over the number of examples.
+Tensor kl_div(const Tensor& input, const Tensor& target, Named, const std::string& reduction = "mean",
+              bool log_target = false);
 
 // ── indices ──
 

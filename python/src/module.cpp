@@ -19,6 +19,7 @@ void make_operations(nb::module_& m) {
   m.attr("Operation") = nb::handle(reinterpret_cast<PyObject*>(type));
   const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type)), key(reinterpret_cast<PyObject*>(key_type));
   nb::list names;
+  for (ResultType& result : result_types) m.attr(result.name) = make_result_type(result);
   for (const OperationTable* table : all_operations)
     for (; table->name; ++table) {
       const nb::object operation = make_operation(*table, type);

@@ -1,6 +1,8 @@
 """PyTorch's forms of operations, `add(x, y, alpha=2)`: against NumPy and, where it is installed, against PyTorch."""
 
+import importlib.util
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -146,6 +148,9 @@ FORMS = {
     "op('binary_cross_entropy')(p, p, weight=w)": (-w * (p * np.log(p) + (1 - p) * np.log(1 - p))).mean(),
     "op('binary_cross_entropy_with_logits')(x, p, pos_weight=w)": LOGITS.mean(),
     "op('binary_cross_entropy_with_logits')(x, p, weight=w, pos_weight=w, reduction='sum')": (w * LOGITS).sum(),
+    "op('kl_div')(x, p, reduction='batchmean')": (p * (np.log(p) - x)).sum() / 3,
+    "op('kl_div')(x, y, reduction='sum', log_target=True)": (np.exp(y) * (y - x)).sum(),
+    "op('kl_div')(x, p, log_target=False)": (p * (np.log(p) - x)).mean(),
 }
 
 
@@ -196,6 +201,62 @@ def test_out_gets_the_result():
         rc.t(a, out=b)
 
 
+@pytest.mark.parametrize(
+    "name, arguments, fields",
+    [
+        ("max", (0,), "values indices"),
+        ("min", (1, True), "values indices"),
+        ("sort", (), "values indices"),
+        ("topk", (2,), "values indices"),
+        ("median", (0,), "values indices"),
+        ("nanmedian", (0,), "values indices"),
+        ("kthvalue", (2,), "values indices"),
+        ("aminmax", (), "min max"),
+        ("var_mean", (), "var mean"),
+        ("std_mean", (), "std mean"),
+        ("histogram", (4,), "hist bin_edges"),
+        ("slogdet", (), "sign logabsdet"),
+        ("eigh", (), "eigenvalues eigenvectors"),
+        ("svd", (), "U S Vh"),
+    ],
+)
+def test_several_results_have_names(name, arguments, fields):
+    a = rc.tensor(SPD)
+    result = getattr(rc, name)(a, *arguments)
+    assert isinstance(result, tuple) and result._fields == tuple(fields.split())
+    assert all(getattr(result, field) is part for field, part in zip(result._fields, result, strict=True))
+    assert type(result) is getattr(rc, type(result).__name__)
+    if hasattr(a, name):
+        assert type(getattr(a, name)(*arguments)) is type(result)
+    restored = pickle.loads(pickle.dumps(result))
+    assert type(restored) is type(result)
+    expect(restored, [np.asarray(part) for part in result])
+    if importlib.util.find_spec("torch"):
+        torch = importlib.import_module("torch")
+        theirs = getattr(torch.linalg, name, None) or getattr(torch, name)
+        theirs = theirs(torch.from_numpy(SPD), *arguments)
+        assert type(theirs) is tuple or all(hasattr(theirs, field) for field in result._fields)
+
+
+def test_a_list_that_holds_tensors_is_a_list_of_indices():
+    a, rows, columns = rc.tensor(x), rc.tensor([0, 2]), rc.tensor([1, 1])
+    wanted = x.copy()
+    wanted[[0, 2], [1, 1]] = 1.5
+    for indices in ([rows, columns], (rows, columns)):
+        expect(rc.index_put(a, indices, 1.5), wanted)
+        expect(a[indices], x[[0, 2], [1, 1]])
+    expect(a[[0, 2]], x[[0, 2]])
+
+
+def test_named_results_are_trees():
+    a = rc.tensor(x)
+    assert rc.vmap(lambda row: rc.max(row, 0))(a).values.tolist() == rc.max(a, 1).values.tolist()
+    assert rc.compile(rc.sort)(a).indices.tolist() == rc.sort(a).indices.tolist()
+    ends = rc.vmap(lambda row: rc.cond(row[0] > 0, lambda r: rc.max(r, 0), lambda r: rc.min(r, 0), row))(a)
+    assert ends.values.tolist() == [row.max() if row[0] > 0 else row.min() for row in x]
+    assert rc.grad(lambda v: rc.topk(v, 2).values.sum())(a[0]).sum().item() == 2
+
+
 def test_forms_work_under_transforms():
     a, b = rc.tensor(x), rc.tensor(y)
     f = lambda u, v: rc.cross_entropy(rc.add(u, v, alpha=2)[None], rc.tensor([1]), label_smoothing=0.1)
@@ -219,6 +280,8 @@ def test_options_that_are_not_there_are_errors_that_name_those_that_are():
         (lambda: rc.conv1d(rc.ones(1, 1, 5), rc.ones(1, 1, 3), stride=2, padding="same"), "stride of 1"),
         (lambda: rc.conv1d(rc.ones(1, 1, 5), rc.ones(1, 1, 3), padding="full"), 'must be "same"'),
         (lambda: rc.cross_entropy(a, rc.tensor([0, 1]), label_smoothing=2.0), "between 0 and 1"),
+        (lambda: rc.kl_div(a, a, reduction="batch"), '"batchmean", "none", "mean" or "sum"'),
+        (lambda: rc.mse_loss(a, a, reduction="batchmean"), 'must be "none", "mean" or "sum"'),
         (lambda: rc.tensordot(a, a, dims=([0, 1], [0])), "as many of each"),
     ]:
         with pytest.raises(rc.ValueError, match=words):

@@ -455,3 +455,20 @@ def test_what_is_no_function_is_refused_at_once():
     for name in ("jacrev", "jacfwd", "hessian", "vmap"):
         with pytest.raises(TypeError, match=f"{name}: chunk_size"):
             getattr(rc, name)(cube, chunk_size="a")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 9, 17])
+def test_switch_case_takes_any_number_of_branches(count):
+    branches = [lambda x, k=k: x + k for k in range(count)]
+    choose = lambda i, x: rc.switch_case(i, branches, x)
+    indices = rc.arange(count)
+    assert rc.vmap(choose)(indices, rc.zeros(count)).tolist() == list(range(count))
+    assert [choose(i, rc.zeros(())).item() for i in indices.unbind()] == list(range(count))
+    with pytest.raises(rc.IndexError, match="switch_case"):
+        choose(rc.tensor(count), rc.zeros(()))
+
+
+def test_branches_of_switch_case_that_no_example_takes_must_agree():
+    branches = (rc.sin, lambda x: rc.cos(x).unsqueeze(0), rc.sin)
+    with pytest.raises(rc.ValueError, match="switch_case"):
+        rc.vmap(lambda i, x: rc.switch_case(i, branches, x))(rc.tensor([0, 0]), rc.ones(2))
