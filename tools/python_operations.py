@@ -42,6 +42,7 @@ KINDS = {
     "std::optional<Axes>": ("axes", "Ints"),
 }
 REDUCTION, CLASS_WEIGHT = ("reduction", "reduction", '"mean"'), ("weight", "tensor", "None")
+TAKEN_BY_VALUE = {"integer", "size", "bound", "number", "boolean", "reduction", "key", "tensors", "indices"}
 # Those of which C++ has a value for "not given".
 OPTIONAL = re.compile(r"std::optional<(DType|std::string|Axes)>$")
 # Options, as keyword-only arguments: (name, kind, default) of each, and how they are put together: by a member of Call,
@@ -251,10 +252,17 @@ NAMED = {
     "binary_cross_entropy_with_logits": {"reduction"},
 }
 # Operations that take `out`: those of these headers, and of others these. Some of torch.nn.functional take `inplace`.
-OUT_HEADERS = {"compare", "create", "elementwise", "index", "linalg", "reduce"}
-OUT = "cat stack tril triu diag kron rand randn randint randperm normal bernoulli multinomial".split()
+OUT_HEADERS = {"compare", "create", "elementwise", "fft", "index", "linalg", "reduce"}
+OUT = (
+    "cat stack tril triu diag kron rand randn randint randperm normal bernoulli multinomial hstack vstack dstack "
+    "column_stack index_copy renorm hardshrink softshrink heaviside signbit isposinf isneginf float_power ldexp "
+    "logaddexp2 logit polar erfinv mvlgamma nansum nanmean nanmedian msort quantile nanquantile histc diff"
+).split()
 NO_OUT = "index embedding one_hot real imag detach clone to positive view_as_real view_as_complex linear".split()
-INPLACE = "relu leaky_relu elu silu threshold dropout feature_dropout alpha_dropout feature_alpha_dropout".split()
+INPLACE = (
+    "relu leaky_relu elu silu threshold dropout feature_dropout alpha_dropout feature_alpha_dropout hardtanh relu6 "
+    "hardsigmoid hardswish rrelu selu celu mish"
+).split()
 KEEPS_SHAPE = {"reshape"}  # PyTorch says shape, not size
 # What a shorter overload leaves out, by operation and by name in Python, as it reads in Python.
 KEEPDIM, LAST, FIRST, MEAN = {"dim": "None", "keepdim": "False"}, {"dim": "-1"}, {"dim": "0"}, {"reduction": '"mean"'}
@@ -309,8 +317,6 @@ DEFAULTS = {
     "clamp_": {"min": "None", "max": "None"},
     "conv1d": {"bias": "None", "stride": "1", "padding": "0", "dilation": "1", "groups": "1"},
     "conv2d": {"bias": "None", "stride": "1", "padding": "0", "dilation": "1", "groups": "1"},
-    "max_pool2d": {"padding": "0", "dilation": "1"},
-    "avg_pool2d": {"padding": "0"},
     "layer_norm": {"weight": "None", "bias": "None", "eps": "1e-5"},
     "group_norm": {"weight": "None", "bias": "None", "eps": "1e-5"},
     "batch_norm": {"weight": "None", "bias": "None", "training": "False", "momentum": "0.1", "eps": "1e-5"},
@@ -404,6 +410,7 @@ NOT_HERE = {
     "histogram_of_bins",
     "triplet_margin_with_distance_loss",
 }
+REPLACED = {"eigh", "eigvalsh", "max_pool2d", "avg_pool2d"}  # by a form, which takes all that its overloads take
 KEYS_OWN = {"split", "fold_in"}  # of keys.h: python/src/random.cpp
 SHORTER_BY_DEFAULTS = {("huber_loss", 3)}  # overloads, by number of parameters, that defaults make superfluous
 SEVERAL = {"permute", "flip"}  # whose axes may be given one by one, as every shape may
@@ -595,7 +602,10 @@ def add_forms(found, left_out, is_wanted):
         if match and match["name"] in found and is_wanted(match["name"]):
             declared = with_defaults(argument_text(match["rest"]))
             call = "ricci::python::forms::" + match["name"]
-            add(found, left_out, match["name"], match["result"], declared, call, "", is_form=True)
+            text = ""
+            if match["name"] in REPLACED:
+                text = text_of(found.pop(match["name"]))
+            add(found, left_out, match["name"], match["result"], declared, call, text, is_form=True)
 
 
 def is_superfluous(overload, overloads):
@@ -670,7 +680,7 @@ def method_overloads(functions):
 def cpp(overload, number):
     """The function of an overload and the table of its parameters."""
     flags = (
-        lambda p: ("has_default " if p.default is not None else "")
+        lambda p: ("has_default " if may_be_left_out(p) else "")
         + ("keyword_only " if p.keyword_only else "")
         + ("several" if p.several else "")
     )
@@ -706,6 +716,13 @@ def taken(parameter, place):
     """`c.boolean(2, false)`: the argument, or the default if that is a value."""
     default = "" if parameter.default == "None" else ", " + default_in_cpp(parameter)
     return f"c.{parameter.kind}({place}{default})"
+
+
+def may_be_left_out(parameter):
+    """Whether Call gives C++ a value where it is left out; of None that is so where C++ has a value for it."""
+    if parameter.default == "None":
+        return parameter.kind not in TAKEN_BY_VALUE
+    return parameter.default is not None
 
 
 def with_default(argument, overload):
@@ -777,7 +794,16 @@ def signatures(overloads):
 
     if one is not None and len(results) == 1:
         return [text(one, results.pop())]
-    return list(dict.fromkeys(text(o.parameters, python_result(o)) for o in overloads))
+    return list(dict.fromkeys(text(shown_of(o), python_result(o)) for o in overloads))
+
+
+def shown_of(overload):
+    """The parameters of one overload, with no default before a parameter by position that has none."""
+    last = max((i for i, p in enumerate(overload.parameters) if not p.keyword_only and p.default is None), default=0)
+    return [
+        Parameter(p.name, p.kind, None if i < last and not p.keyword_only else p.default, p.keyword_only, p.several)
+        for i, p in enumerate(overload.parameters)
+    ]
 
 
 def text_of(overloads):
@@ -814,8 +840,16 @@ def write(folder, parts):
         chunks[i % parts].append(f"const Overload overloads_{i}[] = {{{', '.join(rows)}}};\n")
         shown = signatures(overloads)
         doc = "\n".join(name + s for s in shown) + ("\n\n" + text_of(overloads) + "." if text_of(overloads) else "")
-        result = f", result_types + {RESULT_TYPE_OF[name]}" if name in RESULT_TYPE_OF else ""
-        facts = f"overloads_{i}, {len(rows)}, Where::{where}, {flags(name, where)}{result}"
+        one = merged(overloads) or [] if len(shown) == 1 and len(overloads) > 1 else []
+        if one:
+            rows_shown = [
+                f'{{"{p.name}", {quoted(p.default) if p.default else "nullptr"}, {str(p.keyword_only).lower()}}}'
+                for p in one
+            ]
+            chunks[i % parts].append(f"Shown shown_{i}[] = {{{', '.join(rows_shown)}}};\n")
+        facts = f"overloads_{i}, {len(rows)}, Where::{where}, {flags(name, where)}"
+        facts += f", shown_{i}, {len(one)}" if one else ", nullptr, 0"
+        facts += f", result_types + {RESULT_TYPE_OF[name]}" if name in RESULT_TYPE_OF else ""
         tables[i % parts].append(f'    {{"{name}", {quoted(doc)}, {facts}}},\n')
     types = ", ".join(f'{{"{name}", "{fields}"}}' for name, (fields, _) in RESULT_TYPES.items())
     for part in range(parts):

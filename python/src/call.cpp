@@ -187,26 +187,26 @@ struct Binding {
   throw TypeError(text + "); there is " + forms + hint);
 }
 
-/// Writes a result, a Tensor or a tuple of them, to what `out` names; a new reference to that.
-PyObject* written_to(const OperationTable& table, PyObject* out, PyObject* result) {
+constexpr forms::Target out_target = {"out", "make out with the result's shape and dtype"};
+constexpr forms::Target inplace_target = {"the input", "leave inplace=True out"};
+
+/// Writes a result, a Tensor or a tuple of them, to what `out` or `inplace` names; all of it, or nothing where a part
+/// does not fit. A new reference to what is written.
+PyObject* written_to(const OperationTable& table, const forms::Target& target, PyObject* out, PyObject* result) {
   const std::string name = table.name;
-  if (PyTuple_Check(result)) {
-    if (!is_list(out) || items(out).size() != items(result).size())
-      throw TypeError(name + ": out must be a tuple of " + std::to_string(items(result).size()) + " Tensors, not " +
-                      name_of_type(out));
-    for (std::size_t i = 0; i < items(result).size(); ++i)
-      Py_DECREF(written_to(table, items(out)[i], items(result)[i]));
-    return Py_NewRef(out);
+  const bool is_tuple = PyTuple_Check(result);
+  if (is_tuple && (!is_list(out) || items(out).size() != items(result).size()))
+    throw TypeError(name + ": out must be a tuple of " + std::to_string(items(result).size()) + " Tensors, not " +
+                    name_of_type(out));
+  const auto targets = is_tuple ? items(out) : std::span<PyObject* const>(&out, 1);
+  const auto parts = is_tuple ? items(result) : std::span<PyObject* const>(&result, 1);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!is_tensor(targets[i]))
+      throw TypeError(name + ": " + target.text + " must be a Tensor, not " + name_of_type(targets[i]) + "; " +
+                      target.remedy);
+    forms::require_room(name, target, tensor_of(targets[i]), tensor_of(parts[i]));
   }
-  if (!is_tensor(out)) throw TypeError(name + ": out must be a Tensor, not " + name_of_type(out));
-  const Tensor &to = tensor_of(out), &from = tensor_of(result);
-  if (to.shape() != from.shape())
-    throw ValueError(name + ": out has the shape " + to_string(to.shape()) + ", the result " + to_string(from.shape()) +
-                     "; make out with the result's shape");
-  if (category(from.dtype()) > category(to.dtype()))
-    throw TypeError(name + ": the result is " + std::string(to_string(from.dtype())) + ", which out, " +
-                    std::string(to_string(to.dtype())) + ", cannot hold; make out with the result's dtype");
-  to.copy_(from);
+  for (std::size_t i = 0; i < parts.size(); ++i) tensor_of(targets[i]).copy_(tensor_of(parts[i]));
   return Py_NewRef(out);
 }
 
@@ -220,6 +220,58 @@ bool has_one_kind(const OperationTable& table, std::string_view name) {
   return true;
 }
 
+/// Whether an argument is the default that the operation's doc shows.
+bool is_default(PyObject* o, Shown& shown) {
+  if (!shown.text) return false;
+  if (!shown.value) shown.value = nb::module_::import_("ast").attr("literal_eval")(shown.text).release().ptr();
+  PyObject* const value = shown.value;
+  if (o == value) return true;
+  if (PyBool_Check(o) || PyBool_Check(value)) return false;
+  const bool are_numbers = (PyLong_CheckExact(o) || PyFloat_CheckExact(o)) && is_number(value);
+  const bool are_texts = PyUnicode_CheckExact(o) && PyUnicode_CheckExact(value);
+  return (are_numbers || are_texts) && PyObject_RichCompareBool(o, value, Py_EQ) == 1;
+}
+
+/// A call without the arguments that are the defaults which the one signature for all overloads shows: where C++ has
+/// them by a shorter overload, no overload takes them. `prod(x, dim=None, keepdim=False)` is `prod(x)`.
+struct WithoutDefaults {
+  std::vector<PyObject*> given;  // by position, then by name
+  std::size_t by_position = 0;
+  nb::object names;
+
+  /// False where nothing is left out.
+  bool bind(const OperationTable& table, std::span<PyObject* const> positional, PyObject* all_names,
+            PyObject* const* named) {
+    const std::span shown(table.shown, table.shown_count);
+    if (positional.size() > shown.size()) return false;
+    nb::list kept_names;
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i < positional.size(); ++i) {
+      if (shown[i].keyword_only) return false;
+      if (is_default(positional[i], shown[i])) {
+        ++left_out;
+        continue;
+      }
+      given.push_back(positional[i]);
+      if (left_out == 0) ++by_position;
+      else kept_names.append(nb::str(shown[i].name));
+    }
+    for (Py_ssize_t k = 0; k < (all_names ? PyTuple_GET_SIZE(all_names) : 0); ++k) {
+      PyObject* const name = PyTuple_GET_ITEM(all_names, k);
+      const auto one = std::ranges::find_if(
+          shown, [name](const Shown& s) { return PyUnicode_CompareWithASCIIString(name, s.name) == 0; });
+      if (one != shown.end() && is_default(named[k], *one)) {
+        ++left_out;
+        continue;
+      }
+      given.push_back(named[k]);
+      kept_names.append(nb::handle(name));
+    }
+    if (nb::len(kept_names) > 0) names = nb::tuple(kept_names);
+    return left_out > 0;
+  }
+};
+
 PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names);
 
 /// The call without `out` and `inplace`, its result written to where they say. Null where neither is given.
@@ -228,29 +280,33 @@ PyObject* call_with_target(PyObject* self, std::span<PyObject* const> positional
   const OperationTable& table = table_of(self);
   std::vector<PyObject*> given(positional.begin(), positional.end());
   nb::list others;
-  PyObject* target = nullptr;
-  bool is_found = false;
+  PyObject *out = nullptr, *first = positional.empty() ? nullptr : positional[0];
+  bool is_found = false, is_inplace = false;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) {
     PyObject* const name = PyTuple_GET_ITEM(names, k);
     const auto is = [name](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
     if ((table.takes & takes_out) != 0 && is("out")) {
       is_found = true;
-      if (named[k] != Py_None) target = named[k];
+      if (named[k] != Py_None) out = named[k];
     } else if ((table.takes & takes_inplace) != 0 && is("inplace")) {
       is_found = true;
       if (!fits(Kind::boolean, named[k])) throw TypeError(std::string(table.name) + ": inplace must be True or False");
-      if (PyObject_IsTrue(named[k]) == 1) target = positional.empty() ? nullptr : positional[0];
+      is_inplace = PyObject_IsTrue(named[k]) == 1;
     } else {
+      if (Binding::find(*table.overloads, name) == 0) first = named[k];
       given.push_back(named[k]);
       others.append(nb::handle(name));
     }
   }
   if (!is_found) return nullptr;
+  if (out && is_inplace) throw TypeError(std::string(table.name) + ": give out or inplace=True, not both");
   const nb::object other_names_given = nb::tuple(others);
   nb::object result = nb::steal(
       call_operation(self, given.data(), positional.size(), nb::len(others) > 0 ? other_names_given.ptr() : nullptr));
   if (!result.is_valid()) throw nb::python_error();
-  return target ? written_to(table, target, result.ptr()) : result.release().ptr();
+  if (out) return written_to(table, out_target, out, result.ptr());
+  if (is_inplace) return written_to(table, inplace_target, first, result.ptr());
+  return result.release().ptr();
 }
 
 PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
@@ -289,6 +345,14 @@ PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flag
         refused = misfit;
       }
       is_same &= refused == misfit;
+    }
+    if (WithoutDefaults rest; rest.bind(table, positional, names, named)) {
+      const std::span<PyObject* const> given(rest.given);
+      PyObject* const* const rest_named = given.data() + rest.by_position;
+      for (const Overload& overload : std::span(table.overloads, table.count))
+        if (bound.bind(overload, given.first(rest.by_position), rest.names.ptr(), rest_named, nullptr) &&
+            !bound.misfit(overload))
+          return run(overload, bound.given.data());
     }
     if (first_to_refuse && is_same && has_one_kind(table, refused)) {
       bound.bind(*first_to_refuse, positional, names, named, nullptr);
@@ -365,6 +429,7 @@ nb::object make_result_type(ResultType& result) {
 void Call::refuse(std::size_t i, const char* wanted) const {
   const std::string name = std::string(table_.name) + ": " + overload_.parameters[i].name;
   PyObject* const found = given_[i];
+  if (!found) throw TypeError(name + " is missing; it must be " + wanted);
   if (is_array(found) && overload_.parameters[i].kind == Kind::tensor)
     throw TypeError(name +
                     " is a numpy.ndarray; make a Tensor of it first: rc.tensor(array) copies, "
@@ -380,7 +445,7 @@ In Call::tensor(std::size_t i) const {
   return In(std::move(number));
 }
 std::vector<Tensor> Call::tensors(std::size_t i) const {
-  if (!is_list(given_[i])) refuse(i, "a list or tuple of Tensors");
+  if (!given_[i] || !is_list(given_[i])) refuse(i, "a list or tuple of Tensors");
   std::vector<Tensor> all;
   for (PyObject* o : items(given_[i])) {
     Tensor one;
@@ -420,7 +485,7 @@ std::optional<Axes> Call::optional_axes(std::size_t i) const {
 }
 std::pair<Axes, Axes> Call::axes_pair(std::size_t i) const {
   std::pair<Axes, Axes> both;
-  if (!fits(Kind::axes_pair, given_[i]) || !list_from(items(given_[i])[0], both.first) ||
+  if (!given_[i] || !fits(Kind::axes_pair, given_[i]) || !list_from(items(given_[i])[0], both.first) ||
       !list_from(items(given_[i])[1], both.second))
     refuse(i, "a pair of lists of ints");
   return both;
@@ -437,16 +502,16 @@ Sizes Call::sizes(std::size_t i) const {
 }
 std::int64_t Call::integer(std::size_t i) const {
   std::int64_t value = 0;
-  if (!int_from(given_[i], value)) refuse(i, "an int");
+  if (!given_[i] || !int_from(given_[i], value)) refuse(i, "an int");
   return value;
 }
 Size Call::size(std::size_t i) const {
   Size value;
-  if (!size_from(given_[i], value)) refuse(i, "an int");
+  if (!given_[i] || !size_from(given_[i], value)) refuse(i, "an int");
   return value;
 }
 ricci::Bound Call::bound(std::size_t i) const {
-  if (is_size(given_[i])) return size_of(given_[i]);
+  if (given_[i] && is_size(given_[i])) return size_of(given_[i]);
   return integer(i);
 }
 std::optional<Size> Call::optional_size(std::size_t i) const {
@@ -454,41 +519,41 @@ std::optional<Size> Call::optional_size(std::size_t i) const {
   return size(i);
 }
 double Call::number(std::size_t i) const {
-  if (!fits(Kind::number, given_[i])) refuse(i, "a number");
+  if (!given_[i] || !fits(Kind::number, given_[i])) refuse(i, "a number");
   const double value = PyFloat_AsDouble(given_[i]);
   if (value == -1 && PyErr_Occurred()) throw nb::python_error();
   return value;
 }
 bool Call::boolean(std::size_t i) const {
-  if (!fits(Kind::boolean, given_[i])) refuse(i, "True or False");
+  if (!given_[i] || !fits(Kind::boolean, given_[i])) refuse(i, "True or False");
   return PyObject_IsTrue(given_[i]) == 1;
 }
 std::string Call::text(std::size_t i) const {
-  if (!PyUnicode_Check(given_[i])) refuse(i, "a str");
+  if (!given_[i] || !PyUnicode_Check(given_[i])) refuse(i, "a str");
   Py_ssize_t length = 0;
   const char* const text = PyUnicode_AsUTF8AndSize(given_[i], &length);
   if (!text) throw nb::python_error();
   return {text, static_cast<std::size_t>(length)};
 }
 std::optional<std::string> Call::optional_text(std::size_t i) const {
-  return given_[i] ? std::optional(text(i)) : std::nullopt;
+  return given_[i] && given_[i] != Py_None ? std::optional(text(i)) : std::nullopt;
 }
 std::optional<DType> Call::optional_dtype(std::size_t i) const {
-  return given_[i] ? std::optional(dtype(i)) : std::nullopt;
+  return given_[i] && given_[i] != Py_None ? std::optional(dtype(i)) : std::nullopt;
 }
 DType Call::dtype(std::size_t i) const {
   DType dtype{};
-  if (!dtype_from(given_[i], dtype)) refuse(i, "a dtype, such as rc.float32");
+  if (!given_[i] || !dtype_from(given_[i], dtype)) refuse(i, "a dtype, such as rc.float32");
   return dtype;
 }
 Reduction Call::reduction(std::size_t i) const { return forms::reduction_named(table_.name, text(i)); }
 std::vector<Index> Call::indices(std::size_t i) const {
   std::vector<Index> all;
-  if (!index_from(given_[i], all)) refuse(i, "an index or a tuple of indices");
+  if (!given_[i] || !index_from(given_[i], all)) refuse(i, "an index or a tuple of indices");
   return all;
 }
 Key Call::key(std::size_t i) const {
-  Tensor data = key_data_from(given_[i]);
+  Tensor data = given_[i] ? key_data_from(given_[i]) : Tensor();
   if (!data.defined()) refuse(i, "a Key");
   return Key(std::move(data));
 }
@@ -526,7 +591,11 @@ namespace {
 bool is_large(Kind kind, PyObject* o) {
   if (is_tensor(o)) return takes_long(tensor_of(o));
   std::int64_t count = 1, one = 0;
-  const auto multiply = [&](PyObject* size) { return !int_from(size, one) || (count *= one) < many_elements; };
+  const auto multiply = [&](PyObject* size) {
+    if (!int_from(size, one)) return true;
+    if (one >= many_elements) return count == 0;  // a product of more could be too great for an int
+    return (count *= std::max<std::int64_t>(one, 0)) < many_elements;
+  };
   switch (kind) {
     case Kind::tensors: return std::ranges::any_of(items(o), [](PyObject* t) { return is_large(Kind::tensor, t); });
     case Kind::shape: return is_list(o) ? !std::ranges::all_of(items(o), multiply) : !multiply(o);

@@ -78,6 +78,14 @@ enum class Where : std::uint8_t {
 inline constexpr int takes_out = 1;      ///< the Tensor, or the tuple of them, that gets the result
 inline constexpr int takes_inplace = 2;  ///< whether the first argument gets it
 
+/// A parameter of the one signature that the doc shows for all overloads.
+struct Shown {
+  const char* name;
+  const char* text;  ///< its default in Python; null where it has none
+  bool keyword_only;
+  PyObject* value = nullptr;  // the default, once it is asked for
+};
+
 struct OperationTable {
   const char* name = nullptr;  ///< null behind the last table
   const char* doc = nullptr;
@@ -85,6 +93,8 @@ struct OperationTable {
   std::size_t count = 0;
   Where where = Where::function;
   int takes = 0;
+  Shown* shown = nullptr;  ///< none where the doc shows several signatures
+  std::size_t shown_count = 0;
   const ResultType* result = nullptr;  ///< of several results
 };
 

@@ -27,6 +27,20 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Named, const std::strin
   return ops::kl_div(input, target, {.log_target = log_target, .batch_mean = batch_mean, .reduction = kind});
 }
 
+void require_room(const std::string& name, const Target& target, const Tensor& to, const Tensor& result) {
+  if (to.shape() != result.shape())
+    throw ValueError(name + ": " + target.text + " has the shape " + to_string(to.shape()) + ", the result " +
+                     to_string(result.shape()) + "; " + target.remedy);
+  if (category(result.dtype()) > category(to.dtype()))
+    throw TypeError(name + ": the result is " + std::string(to_string(result.dtype())) + ", which " + target.text +
+                    ", " + std::string(to_string(to.dtype())) + ", cannot hold; " + target.remedy);
+}
+
+const Tensor& overwritten(const char* name, const Tensor& self, const Tensor& result) {
+  require_room(name, {"self", "use the form without _ at the end"}, self, result);
+  return self.copy_(result);
+}
+
 Tensor div(const Tensor& input, const Tensor& other, Named, const std::optional<std::string>& rounding_mode) {
   if (!rounding_mode) return ops::div(input, other);
   if (*rounding_mode == "floor") return ops::floor_divide(input, other);
@@ -40,7 +54,7 @@ Tensor div(const Tensor& input, const Tensor& other, Named, const std::optional<
 
 Tensor round(const Tensor& input, Named, std::int64_t decimals) {
   if (decimals == 0 || !input.is_floating_point()) return ops::round(input);
-  const double factor = std::pow(10., static_cast<double>(std::abs(decimals)));
+  const double factor = std::pow(10., std::abs(static_cast<double>(decimals)));
   return decimals > 0 ? ops::div(ops::round(ops::mul(input, factor)), factor)
                       : ops::mul(ops::round(ops::div(input, factor)), factor);
 }
@@ -69,24 +83,26 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, b
   if (side && *side != "left" && *side != "right")
     throw ValueError("searchsorted: side must be \"left\" or \"right\", not \"" + *side + "\"");
   if (side && *side == "left" && right) throw ValueError("searchsorted: side is \"left\" and right is True; give one");
-  Tensor places;
-  if (right || (side && *side == "right")) {
-    // As many are not above a value as all without those that are: below it, of what is negated and turned around.
-    if (sorted_sequence.dtype() == DType::uint8 || sorted_sequence.dtype() == DType::boolean)
-      throw TypeError("searchsorted: from the right it needs signed numbers; convert both with x.to(rc.int64)");
-    const Tensor turned = ops::neg(ops::flip(sorted_sequence, {-1}));
-    places = Tensor(sorted_sequence.shape()[static_cast<std::size_t>(sorted_sequence.dim() - 1)]) -
-             ops::searchsorted(turned, ops::neg(input));
-  } else {
-    places = ops::searchsorted(sorted_sequence, input);
+  Tensor places = ops::searchsorted(sorted_sequence, input);
+  if (right || (side && *side == "right")) {  // behind those that are equal too
+    const Tensor table = sorted_sequence.dim() == 1 ? sorted_sequence : ops::unsqueeze(sorted_sequence, -2);
+    places = places + ops::sum(ops::eq(table, ops::unsqueeze(input, -1)).to(DType::int64), -1);
   }
   return out_int32 ? places.to(DType::int32) : places;
+}
+
+Tensor one_hot(const Tensor& input) {
+  if (input.numel() == 0)
+    throw ValueError("one_hot: an empty index does not say how many classes there are; give num_classes");
+  // An index below 0 is for ops::one_hot to refuse.
+  return ops::one_hot(input, std::max<std::int64_t>(ops::amax(input).item<std::int64_t>() + 1, 1));
 }
 
 Tensor of_triangle(const char* name, const Tensor& a, const std::string& triangle) {
   const bool is_lower = triangle == "L" || triangle == "l";
   if (!is_lower && triangle != "U" && triangle != "u")
     throw ValueError(std::string(name) + ": UPLO must be \"L\" or \"U\", not \"" + triangle + "\"");
+  if (a.dim() < 2 || a.shape().back() != a.shape()[a.shape().size() - 2]) return a;  // the operation says what is wrong
   const Tensor lower = is_lower ? a : adjoint(a);
   return ops::tril(lower) + adjoint(ops::tril(lower, -1));
 }
@@ -144,12 +160,14 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, Named, const st
 
 namespace {
 
-/// The input with so many zeros around it that a convolution with stride 1 keeps its sizes.
-Tensor padded(const char* name, const Tensor& input, const Tensor& weight, const Sizes& stride,
+/// The input with so many zeros around it that a convolution over `rank` axes with stride 1 keeps their sizes. Lists
+/// and weights of another length are left for the convolution to refuse.
+Tensor padded(const char* name, std::size_t rank, const Tensor& input, const Tensor& weight, const Sizes& stride,
               const std::string& padding, const Sizes& dilation) {
   if (padding == "valid") return input;
   require_option(name, "padding, where it is a text,", padding, "same");
-  const auto rank = static_cast<std::size_t>(weight.dim() - 2);
+  const auto has_rank = [rank](const Sizes& sizes) { return sizes.size() == 1 || sizes.size() == rank; };
+  if (weight.shape().size() != rank + 2 || !has_rank(stride) || !has_rank(dilation)) return input;
   Sizes widths;
   for (std::size_t i = rank; i-- > 0;) {
     const auto of = [i](const Sizes& sizes) { return sizes.size() == 1 ? sizes[0] : sizes[i]; };
@@ -165,12 +183,12 @@ Tensor padded(const char* name, const Tensor& input, const Tensor& weight, const
 
 Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Sizes& stride,
               const std::string& padding, const Sizes& dilation, Size groups) {
-  return ops::conv1d(padded("conv1d", input, weight, stride, padding, dilation), weight, bias, stride, 0, dilation,
+  return ops::conv1d(padded("conv1d", 1, input, weight, stride, padding, dilation), weight, bias, stride, 0, dilation,
                      groups);
 }
 Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias, const Sizes& stride,
               const std::string& padding, const Sizes& dilation, Size groups) {
-  return ops::conv2d(padded("conv2d", input, weight, stride, padding, dilation), weight, bias, stride, 0, dilation,
+  return ops::conv2d(padded("conv2d", 2, input, weight, stride, padding, dilation), weight, bias, stride, 0, dilation,
                      groups);
 }
 

@@ -24,6 +24,16 @@ void require_option(const char* name, const char* option, const std::string& giv
 /// Throws ValueError, that names `more` options besides, unless it is "none", "mean" or "sum".
 Reduction reduction_named(const char* name, const std::string& given, const char* more = "");
 
+/// What a result is written to, in words for errors.
+struct Target {
+  const char* text;    ///< "out"
+  const char* remedy;  ///< "make out with the result's shape and dtype"
+};
+/// Throws ValueError where the shapes differ, TypeError where `to` cannot hold the result: integers hold no floats.
+void require_room(const std::string& name, const Target& target, const Tensor& to, const Tensor& result);
+/// Writes the result of an operation in place, if it has room there.
+const Tensor& overwritten(const char* name, const Tensor& self, const Tensor& result);
+
 inline Tensor in_dtype(const Tensor& x, std::optional<DType> dtype) { return dtype ? x.to(*dtype) : x; }
 
 // ── sums and products with factors ──
@@ -62,7 +72,7 @@ inline Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2,
 }
 inline const Tensor& addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Named, const Tensor& beta = 1,
                             const Tensor& alpha = 1) {
-  return self.copy_(addmm(self, mat1, mat2, {}, beta, alpha));
+  return overwritten("addmm_", self, addmm(self, mat1, mat2, {}, beta, alpha));
 }
 inline Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, Named,
                         const Tensor& alpha = 1) {
@@ -78,13 +88,13 @@ inline const Tensor& index_add_(const Tensor& self, std::int64_t dim, const Tens
 Tensor div(const Tensor& input, const Tensor& other, Named, const std::optional<std::string>& rounding_mode = {});
 inline const Tensor& div_(const Tensor& self, const Tensor& other, Named,
                           const std::optional<std::string>& rounding_mode = {}) {
-  return self.copy_(div(self, other, {}, rounding_mode));
+  return overwritten("div_", self, div(self, other, {}, rounding_mode));
 }
 Tensor round(const Tensor& input, Named, std::int64_t decimals = 0);
 Tensor nan_to_num(const Tensor& input, const Tensor& nan = {}, const Tensor& posinf = {}, const Tensor& neginf = {});
 inline const Tensor& nan_to_num_(const Tensor& self, const Tensor& nan = {}, const Tensor& posinf = {},
                                  const Tensor& neginf = {}) {
-  return self.copy_(nan_to_num(self, nan, posinf, neginf));
+  return overwritten("nan_to_num_", self, nan_to_num(self, nan, posinf, neginf));
 }
 Tensor gelu(const Tensor& input, const std::string& approximate = "none");
 inline Tensor isclose(const Tensor& input, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
@@ -98,11 +108,11 @@ inline bool allclose(const Tensor& input, const Tensor& other, double rtol = 1e-
 }
 inline std::vector<Tensor> where(const Tensor& condition) { return ops::unbind(ops::nonzero(condition), 1); }
 
-// ── reductions in another dtype ──
+// ── reductions in another dtype, which the result has too, where sums of small integers are int64 else ──
 
 inline Tensor sum(const Tensor& input, const Axes& dim = {}, bool keepdim = false, Named = {},
                   std::optional<DType> dtype = {}) {
-  return ops::sum(in_dtype(input, dtype), dim, keepdim);
+  return in_dtype(ops::sum(in_dtype(input, dtype), dim, keepdim), dtype);
 }
 inline Tensor mean(const Tensor& input, const Axes& dim = {}, bool keepdim = false, Named = {},
                    std::optional<DType> dtype = {}) {
@@ -113,17 +123,17 @@ inline Tensor norm(const Tensor& input, double p = 2.0, const Axes& dim = {}, bo
   return ops::norm(in_dtype(input, dtype), p, dim, keepdim);
 }
 inline Tensor prod(const Tensor& input, Named, std::optional<DType> dtype = {}) {
-  return ops::prod(in_dtype(input, dtype));
+  return in_dtype(ops::prod(in_dtype(input, dtype)), dtype);
 }
 inline Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim = false, Named = {},
                    std::optional<DType> dtype = {}) {
-  return ops::prod(in_dtype(input, dtype), dim, keepdim);
+  return in_dtype(ops::prod(in_dtype(input, dtype), dim, keepdim), dtype);
 }
 inline Tensor cumsum(const Tensor& input, std::int64_t dim, Named, std::optional<DType> dtype = {}) {
-  return ops::cumsum(in_dtype(input, dtype), dim);
+  return in_dtype(ops::cumsum(in_dtype(input, dtype), dim), dtype);
 }
 inline Tensor cumprod(const Tensor& input, std::int64_t dim, Named, std::optional<DType> dtype = {}) {
-  return ops::cumprod(in_dtype(input, dtype), dim);
+  return in_dtype(ops::cumprod(in_dtype(input, dtype), dim), dtype);
 }
 inline Tensor softmax(const Tensor& input, std::int64_t dim, std::optional<DType> dtype = {}) {
   return ops::softmax(in_dtype(input, dtype), dim);
@@ -173,9 +183,7 @@ inline const Tensor& scatter_(const Tensor& self, std::int64_t dim, const Tensor
   return self.scatter_(dim, index, value);
 }
 /// As many classes as the greatest index needs.
-inline Tensor one_hot(const Tensor& input) {
-  return ops::one_hot(input, input.numel() == 0 ? 0 : ops::amax(input).item<std::int64_t>() + 1);
-}
+Tensor one_hot(const Tensor& input);
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, bool out_int32 = false,
                     bool right = false, const std::optional<std::string>& side = {});
 
@@ -207,9 +215,10 @@ inline Tensor solve_triangular(const Tensor& input, const Tensor& B, Named, bool
 }
 /// Over these axes of each.
 Tensor tensordot(const Tensor& a, const Tensor& b, const std::pair<Axes, Axes>& dims);
-inline Tensor norm(const Tensor& input, const std::string& p, const Axes& dim = {}, bool keepdim = false) {
+inline Tensor norm(const Tensor& input, const std::string& p, const Axes& dim = {}, bool keepdim = false, Named = {},
+                   std::optional<DType> dtype = {}) {
   require_option("norm", "p", p, "fro");
-  return ops::norm(input, 2, dim, keepdim);
+  return norm(input, 2.0, dim, keepdim, {}, dtype);
 }
 
 // ── shapes ──
@@ -234,17 +243,31 @@ inline Tensor to(const Tensor& input, DType dtype, bool non_blocking = false, bo
   return copy && dtype == input.dtype() ? ops::clone(input) : input.to(dtype);
 }
 inline Tensor new_zeros(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
-  return in_dtype(self.new_zeros(size), dtype);
+  (void)self;
+  return ops::zeros(size, dtype.value());
 }
 inline Tensor new_ones(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
-  return in_dtype(self.new_ones(size), dtype);
+  (void)self;
+  return ops::ones(size, dtype.value());
 }
 inline Tensor new_empty(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
-  return in_dtype(self.new_empty(size), dtype);
+  (void)self;
+  return ops::empty(size, dtype.value());
 }
 inline Tensor new_full(const Tensor& self, const Shape& size, const Tensor& fill_value, Named,
                        std::optional<DType> dtype) {
-  return in_dtype(self, dtype).new_full(size, fill_value);
+  (void)self;
+  return ops::full(size, fill_value, dtype.value());
+}
+
+/// The stride is that of the kernel's size if none is given.
+inline Tensor max_pool2d(const Tensor& input, const Sizes& kernel_size, const Sizes& stride = {},
+                         const Sizes& padding = 0, const Sizes& dilation = 1) {
+  return ops::max_pool2d(input, kernel_size, stride.empty() ? kernel_size : stride, padding, dilation);
+}
+inline Tensor avg_pool2d(const Tensor& input, const Sizes& kernel_size, const Sizes& stride = {},
+                         const Sizes& padding = 0) {
+  return ops::avg_pool2d(input, kernel_size, stride.empty() ? kernel_size : stride, padding);
 }
 
 /// "valid", or "same": as many elements out as in, with a stride of 1.

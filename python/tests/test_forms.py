@@ -288,3 +288,121 @@ def test_options_that_are_not_there_are_errors_that_name_those_that_are():
             call()
     with pytest.raises(rc.IndexError):
         rc.squeeze(a, (0, 5))
+
+
+def test_inplace_writes_to_the_first_argument_however_it_is_given():
+    for give in (lambda a: rc.relu(a, inplace=True), lambda a: rc.relu(input=a, inplace=True)):
+        a = rc.tensor([-1.0, 1.0])
+        assert give(a) is a and a.tolist() == [0, 1]
+    a = rc.tensor([-1.0, 1.0])
+    with pytest.raises(rc.TypeError, match="relu: give out or inplace=True, not both"):
+        rc.relu(a, inplace=True, out=rc.zeros(2))
+    with pytest.raises(rc.TypeError, match="relu: the input must be a Tensor, not float; leave inplace=True out"):
+        rc.relu(-1.0, inplace=True)
+    with pytest.raises(rc.TypeError, match="elu: .* which the input, int64, cannot hold; leave inplace=True out"):
+        rc.elu(rc.tensor([-1]), inplace=True)
+    assert a.tolist() == [-1, 1] and rc.relu(a, inplace=True, out=None) is a
+
+
+def test_out_is_written_as_a_whole_or_not_at_all():
+    values = rc.zeros(2)
+    for wrong in (rc.zeros(3, dtype=rc.int64), rc.zeros(2, dtype=rc.bool), 3):
+        with pytest.raises(rc.Error):
+            rc.sort(rc.tensor([2.0, 1.0]), out=(values, wrong))
+    assert values.tolist() == [0, 0]
+
+
+def test_eigenvalues_are_those_of_the_lower_triangle():
+    a = np.array([[1.0, 9.0], [2.0, 3.0]])
+    wanted = np.linalg.eigvalsh(a)
+    for found in (rc.eigvalsh(rc.tensor(a)), rc.eigvalsh(rc.tensor(a), UPLO="L"), rc.eigh(rc.tensor(a))[0]):
+        expect(found, wanted)
+    expect(rc.eigvalsh(rc.tensor(a), "U"), np.linalg.eigvalsh(a, "U"))
+    with pytest.raises(rc.ValueError, match="eigh: .*f32\\[2,3\\]"):
+        rc.eigh(rc.ones(2, 3), UPLO="U")
+
+
+@pytest.mark.parametrize(
+    "table, value",
+    [
+        ([1.0, 2.0, math.nan], 2.0),
+        ([1.0, 2.0, 2.0, math.inf], math.inf),
+        ([-(2**63), 0, 5], -(2**63)),
+        ([0, 5, 2**63 - 1], 2**63 - 1),
+        (np.array([0, 5, 255], dtype=np.uint8), np.uint8(5)),
+    ],
+)
+def test_searchsorted_from_the_right(table, value):
+    table, value = np.asarray(table), np.asarray([value])
+    expect(rc.searchsorted(rc.tensor(table), rc.tensor(value), right=True), np.searchsorted(table, value, "right"))
+    expect(rc.searchsorted(rc.tensor(table), rc.tensor(value)), np.searchsorted(table, value))
+
+
+def test_searchsorted_from_the_right_in_rows():
+    table, values = np.array([[1, 2, 2], [2, 3, 4]]), np.array([[2, 0], [2, 9]])
+    found = rc.searchsorted(rc.tensor(table), rc.tensor(values), side="right")
+    expect(found, np.stack([np.searchsorted(t, v, "right") for t, v in zip(table, values)]))
+
+
+def test_convolutions_with_same_padding_refuse_weights_and_lists_of_another_length():
+    for call, words in [
+        (lambda: rc.conv1d(rc.ones(1, 1, 4), rc.ones(3), padding="same"), "conv1d: .*\\[O, C / groups, K\\]"),
+        (lambda: rc.conv1d(rc.ones(1, 1, 4), rc.ones(()), padding="same"), "conv1d: .*\\[O, C / groups, K\\]"),
+        (lambda: rc.conv2d(rc.ones(1, 1, 4, 4), rc.ones(1, 1, 2, 2), dilation=(), padding="same"), "dilation"),
+        (lambda: rc.conv2d(rc.ones(1, 1, 4, 4), rc.ones(1, 1, 2, 2), stride=[], padding="same"), "stride"),
+        (lambda: rc.conv2d(rc.ones(1, 1, 4, 4), rc.ones(1, 1, 2, 2), stride=[1, 1, 1], padding="same"), "stride"),
+    ]:
+        with pytest.raises(rc.ValueError, match=words):
+            call()
+
+
+def test_numbers_at_the_end_of_their_range():
+    assert rc.round(rc.tensor([1.5]), decimals=-(2**63)).shape == (1,)
+    for sizes in ((3, 2**62), (2**62, 2**62), (2**40, 2**40)):
+        with pytest.raises((rc.Error, MemoryError)):
+            rc.zeros(*sizes)
+    assert rc.zeros(2**40, 0).shape == (2**40, 0)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "int64", "float32"])
+def test_dtype_is_that_of_the_result(dtype):
+    a = np.array([[100, 200], [3, 1]])
+    ours, theirs = getattr(rc, dtype), np.dtype(dtype)
+    for name, arguments in [("sum", ()), ("sum", (1,)), ("prod", ()), ("prod", (1,)), ("cumsum", (1,)), ("cumprod", (1,))]:
+        found = getattr(rc, name)(rc.tensor(a), *arguments, dtype=ours)
+        assert found.dtype is ours
+        expect(found, getattr(np, name)(a, *arguments, dtype=theirs))
+
+
+def test_forms_in_place_refuse_what_they_cannot_hold():
+    whole = rc.tensor([[7]])
+    for call in (
+        lambda: whole.div_(rc.tensor([2.5]), rounding_mode=None),
+        lambda: whole.div_(rc.tensor([2.5]), rounding_mode="floor"),
+        lambda: whole.addmm_(rc.ones(1, 1), rc.ones(1, 1), beta=2),
+    ):
+        with pytest.raises(rc.TypeError, match="which self, int64, cannot hold"):
+            call()
+    assert whole.div_(2, rounding_mode="floor").item() == 3
+
+
+def test_an_index_without_classes_is_refused_in_its_own_words():
+    with pytest.raises(rc.IndexError, match="-1"):
+        rc.one_hot(rc.tensor([-1]))
+    with pytest.raises(rc.ValueError, match="give num_classes"):
+        rc.one_hot(rc.zeros(0, dtype=rc.int64))
+
+
+def test_new_tensors_with_a_dtype():
+    big = rc.zeros(2, 2)
+    for made, value in [
+        (big.new_full((2,), 1.5, dtype=rc.float64), 1.5),
+        (big.new_ones((2,), dtype=rc.float64), 1),
+        (big.new_zeros((2,), dtype=rc.float64), 0),
+    ]:
+        assert made.dtype is rc.float64 and made.tolist() == [value] * 2
+    assert big.new_full((1,), 0.1, dtype=rc.float64).item() == np.float64(0.1)
+
+
+def test_the_norm_of_frobenius_takes_a_dtype():
+    assert rc.norm(rc.tensor(i), p="fro", dtype=rc.float64).dtype is rc.float64

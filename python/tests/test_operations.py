@@ -421,7 +421,6 @@ IN_PLACE = {
     "mul_",
     "div_",
 }
-# Held against more than one number below.
 # Held to PyTorch's values and gradients by tests/laws/public_functions_test.cpp.
 IN_CPP = """
     addbmm addmv addr aminmax as_strided_scatter atleast_1d atleast_2d atleast_3d baddbmm bincount block_diag
@@ -432,7 +431,15 @@ IN_CPP = """
     polar prelu put quantile relu6 renorm rot90 rrelu selu signbit softmin softshrink softsign std_mean sum_to_size
     tanhshrink trapezoid tril_indices triu_indices unique_consecutive unravel_index var_mean vsplit vstack xlog1py
 """.split()
-ELSEWHERE = {"copy_", "fill_", "zero_", "empty", "empty_like", "eigh", "svd", *IN_CPP}
+# Held to NumPy's functions of the same names below.
+FOURIER = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
+FOURIER_OF_SEVERAL = ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"]
+FOURIER_OF_HALVES = ["hfft2", "ihfft2", "hfftn", "ihfftn"]  # NumPy has none
+SHIFTS = ["fftshift", "ifftshift"]
+FREQUENCIES = ["fftfreq", "rfftfreq"]
+IN_FFT = {*FOURIER, *FOURIER_OF_SEVERAL, *FOURIER_OF_HALVES, *SHIFTS, *FREQUENCIES}
+# Held against more than one number below, but for those of C++.
+ELSEWHERE = {*IN_FFT, "copy_", "fill_", "zero_", "empty", "empty_like", "eigh", "svd", *IN_CPP}
 RANDOM = {
     "rand": (dict(size=(4000,)), 0.5),
     "randn": (dict(size=4000), 0.0),
@@ -521,6 +528,36 @@ def test_operation_in_place_by_name(name):
     more = [t(Y)] if name in ("add_", "sub_", "mul_", "div_") else []
     assert getattr(rc, name)(x, *more) is x
     expect(x, np.asarray(getattr(rc, name[:-1])(t(P), *more)))
+
+
+@pytest.mark.parametrize("name", FOURIER + FOURIER_OF_SEVERAL)
+def test_fourier_transforms_are_those_of_numpy(name):
+    x, numpys = RNG.standard_normal((3, 4, 6)), getattr(np.fft, name)
+    of_one = [dict(n=5), dict(dim=1), dict(n=None, dim=0, norm="ortho"), dict(norm="forward")]
+    of_several = [dict(s=(3, 5)), dict(dim=(0, 2)), dict(s=(2, 5), dim=(1, 2), norm="ortho"), dict(norm="ortho")]
+    for options in [{}, *(of_one if name in FOURIER else of_several)]:
+        in_numpy = {"axis" if name in FOURIER and k == "dim" else k: v for k, v in options.items()}
+        if "dim" in in_numpy or "s" in in_numpy:
+            in_numpy["axes"] = in_numpy.pop("dim", tuple(range(-len(options.get("s", ())), 0)))
+        expect(getattr(rc, name)(input=t(x), **options), numpys(x, **in_numpy))
+
+
+@pytest.mark.parametrize("ending", ["2", "n"])
+def test_fourier_transforms_of_halves_are_inverses(ending):
+    half = rc.rfft2(t(IMG))
+    forward, backward = getattr(rc, "hfft" + ending), getattr(rc, "ihfft" + ending)
+    there = forward(half, s=(4, 6), dim=(2, 3), norm="ortho")
+    assert not there.is_complex()
+    expect(backward(there, dim=(2, 3), norm="ortho"), np.asarray(half))
+
+
+def test_shifts_and_frequencies_are_those_of_numpy():
+    for name in SHIFTS:
+        for dim in (None, 0, (0, 1)):
+            expect(getattr(rc, name)(t(X), dim=dim), getattr(np.fft, name)(X, dim))
+    for name in FREQUENCIES:
+        expect(getattr(rc, name)(5, dtype=rc.float64), getattr(np.fft, name)(5))
+        expect(getattr(rc, name)(n=6, d=0.5, dtype=rc.float64), getattr(np.fft, name)(6, 0.5))
 
 
 @pytest.mark.parametrize("name", sorted(RANDOM))

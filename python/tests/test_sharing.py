@@ -160,7 +160,7 @@ def test_values_of_examples_are_shown_to_nobody():
     assert not rc.inside_transform()
 
 
-def test_numpy_leaves_operators_to_us():
+def test_arrays_are_operands():
     x = rc.ones(2)
     for a, b in [(np.array([1.0, 2.0]), x), (x, np.array([1.0, 2.0]))]:
         for operator in (op.add, op.sub, op.mul, op.truediv, op.floordiv, op.mod, op.pow):

@@ -23,11 +23,11 @@ ALSO = {
     "rate": {"lambd"},
     "variance": {"var"},
 }
-# What no function has here: one kind of memory and device, no leaves with gradients, no names of axes; `out` of what is
-# not computed but drawn, looked up or viewed; names that only PyTorch's C++ has.
+# What no function has here: one kind of memory and device, no leaves with gradients, no names of axes; names that only
+# PyTorch's C++ has.
 NOWHERE = {
     *("device", "layout", "pin_memory", "memory_format", "requires_grad", "names", "args", "kwargs", "_stacklevel"),
-    *("out", "cudnn_enabled", "train", "self", "b", "values", "indices", "non_blocking"),
+    *("cudnn_enabled", "non_blocking"),
 }
 # What remains, and why.
 LACKS = {
@@ -36,7 +36,7 @@ LACKS = {
     "scatter": ({"reduce"}, "scatter_add adds"),
     "scatter_": ({"reduce"}, "scatter_add_ adds"),
     "index": ({"el", "end", "start", "substr"}, "of Python's lists and texts"),
-    "embedding": ({"max_norm", "norm_type", "padding_idx", "scale_grad_by_freq", "sparse"}, "plain rows"),
+    "embedding": ({"indices", "max_norm", "norm_type", "padding_idx", "scale_grad_by_freq", "sparse"}, "plain rows"),
     "searchsorted": ({"sorter"}, "sort first"),
     "mm": ({"out_dtype"}, "convert the result"),
     "bmm": ({"out_dtype"}, "convert the result"),
@@ -61,7 +61,42 @@ LACKS = {
     "tensor_split": ({"tensor_indices_or_sections"}, "a list of ints"),
     "repeat_interleave": ({"output_size"}, "it is known"),
     "solve": ({"input"}, "torch.linalg.solve, not the old torch.solve"),
+    "rrelu": ({"generator"}, "it draws where training is True, from the default generator"),
+    "softmin": ({"dtype"}, "convert the input"),
+    "gumbel_softmax": ({"eps"}, "it has no use in PyTorch"),
+    "atleast_1d": ({"tensors"}, "of one Tensor"),
+    "atleast_2d": ({"tensors"}, "of one Tensor"),
+    "atleast_3d": ({"tensors"}, "of one Tensor"),
+    "tril_indices": ({"dtype"}, "int64"),
+    "triu_indices": ({"dtype"}, "int64"),
+    "ldexp": ({"i"}, "the name of C++"),
+    "polar": ({"A", "H", "U"}, "the old torch.linalg.polar"),
+    "aminmax": ({"max", "min"}, "names of out's parts"),
+    "var_mean": ({"out0", "out1", "unbiased"}, "names of out's parts; correction is the newer name"),
+    "std_mean": ({"out0", "out1", "unbiased"}, "names of out's parts; correction is the newer name"),
+    "nansum": ({"dtype"}, "convert the input"),
+    "nanmean": ({"dtype"}, "convert the input"),
+    "nanmedian": ({"keepdim"}, "unsqueeze the result"),
+    "histogram": ({"bin_edges", "hist"}, "names of out's parts"),
+    "gradient": ({"dim"}, "dims, as there may be several"),
+    "trapezoid": ({"dx"}, "x may be a number"),
+    "cumulative_trapezoid": ({"dx"}, "x may be a number"),
 }
+# Names of one kind, by the operations that lack them.
+for lacked, reason, names in [
+    ("out", "it is drawn, looked up or viewed; only C++ has out there", "clone index embedding linear poisson binomial"),
+    ("out", "as above", "rand_like randn_like randint_like repeat_interleave roll diag_embed slice_scatter"),
+    ("out", "as above", "select_scatter diagonal_scatter avg_pool2d binary_cross_entropy_with_logits"),
+    ("out", "as above", "masked_scatter tril_indices triu_indices dist normalize bincount"),
+    ("b", "the name of C++", "add eq ne lt le gt ge"),
+    ("train", "the name of C++; it is training", "dropout feature_dropout alpha_dropout feature_alpha_dropout"),
+    ("values indices", "names of out's parts", "sort topk median nanmedian kthvalue"),
+    ("tensors", "given one by one", "block_diag cartesian_prod"),
+    ("input", "it is self", "view_as reshape_as expand_as"),
+]:
+    for name in names.split():
+        known, why = LACKS.get(name, (set(), reason))
+        LACKS[name] = (known | set(lacked.split()), why)
 # Of TorchScript's overloads for lists and numbers.
 NAME_OF_CPP = re.compile(
     r"(Dimname|t\[\]|bool\[\]|str\[\]|\[\]\(a!\)|AnyEnum|\.int_list|Scalar a|int a,|float a|bool a|complex a|Device a)"
@@ -77,7 +112,7 @@ def names_of_schemas(name):
 def names_there(name):
     """The names that any of PyTorch's functions of this name takes."""
     found = set()
-    for space, prefix in ((torch, ""), (torch.linalg, "linalg_"), (torch.nn.functional, "")):
+    for space, prefix in ((torch, ""), (torch.linalg, "linalg_"), (torch.nn.functional, ""), (torch.fft, "fft_")):
         function = getattr(space, name, None)
         if inspect.isfunction(function):
             found |= set(inspect.signature(function).parameters)
