@@ -5,26 +5,37 @@
 #include "nestings.h"
 #include "operations.h"
 #include "primitive/interpreter.h"
+#include "python_text.h"
 
 namespace fuzz {
 namespace {
 
-Function conditional(Dice& dice, const Function& f, const Function& g) {
+Written conditional(Dice& dice, const Function& f, const Function& g) {
   const double threshold = dice.below(4) - 1;
-  return [=](const Tensor& x) { return rc::cond(x.sum() > threshold, f, g, x); };
+  return {[=](const Tensor& x) { return rc::cond(x.sum() > threshold, f, g, x); },
+          "rc.cond(x.sum() > " + std::to_string(threshold) + ", f, g, x)"};
 }
 
-Function switched(Dice& dice, const Function& f, const Function& g) {
+Written switched(Dice& dice, const Function& f, const Function& g) {
   const int indices = dice.chance(10) ? 4 : 3;  // of which the fourth is out of range
-  return [=](const Tensor& x) {
+  const auto run = [=](const Tensor& x) {
     return rc::switch_case(rc::remainder(rc::argmax(rc::sin(x)), indices), std::tuple{f, g, f}, x);
   };
+  return {run, "rc.switch_case(rc.remainder(rc.argmax(rc.sin(x)), " + std::to_string(indices) + "), (f, g, f), x)"};
 }
 
 /// Keeps the type of x: what f gives is added as one number.
 Function kept_type(const Function& f) {
-  return [f](const Tensor& x) { return x * 1.5 + (f(x).sum() * 0.01).to(x.dtype()); };
+  return [f](const Tensor& x) {
+    const Tensor more = x * 1.5;
+    return more + (f(x).sum() * 0.01).to(x.dtype());
+  };
 }
+
+constexpr const char* kept_type_in_python = R"(
+def kept_type(f):
+    return lambda x: x * 1.5 + (f(x).sum() * 0.01).to(x.dtype)
+)";
 
 rc::LoopOptions random_loop(Dice& dice) {
   return {
@@ -32,42 +43,63 @@ rc::LoopOptions random_loop(Dice& dice) {
       .checkpoint = dice.one_of(std::vector{rc::Checkpoints::every_step, rc::Checkpoints::sqrt, rc::Checkpoints::log})};
 }
 
-Function looped(Dice& dice, const Function& f, const Function&) {
-  const rc::LoopOptions options = random_loop(dice);
-  const Function body = dice.chance(10) ? f : kept_type(f);
-  const Function goes_on = [](const Tensor& x) { return x.norm() < 4; };
-  return [=](const Tensor& x) { return rc::while_loop(goes_on, body, x, options); };
+const char* in_python(rc::Checkpoints checkpoint) {
+  switch (checkpoint) {
+    case rc::Checkpoints::every_step: return "'every_step'";
+    case rc::Checkpoints::sqrt: return "'sqrt'";
+    case rc::Checkpoints::log: return "'log'";
+  }
+  return "";
 }
 
-Function counted(Dice& dice, const Function& f, const Function&) {
+Written looped(Dice& dice, const Function& f, const Function&) {
+  const rc::LoopOptions options = random_loop(dice);
+  const bool is_any = dice.chance(10);
+  const Function body = is_any ? f : kept_type(f);
+  const Function goes_on = [](const Tensor& x) { return x.norm() < 4; };
+  return {[=](const Tensor& x) { return rc::while_loop(goes_on, body, x, options); },
+          std::string("rc.while_loop(lambda x: x.norm() < 4, ") + (is_any ? "f" : "kept_type(f)") + ", x, max_steps=" +
+              std::to_string(options.max_steps) + ", checkpoint=" + in_python(options.checkpoint) + ")"};
+}
+
+Written counted(Dice& dice, const Function& f, const Function&) {
   const int steps = dice.below(4);
   const Function body = kept_type(f);
-  return [=](const Tensor& x) {
+  const auto run = [=](const Tensor& x) {
     const auto step = [&](const Tensor& i, const Tensor& state) { return body(state) + (i * 0).to(state.dtype()); };
     return rc::fori_loop(0, steps, step, x);
   };
+  return {run, "rc.fori_loop(0, " + std::to_string(steps) +
+                   ", lambda i, state: kept_type(f)(state) + (i * 0).to(state.dtype), x)"};
 }
 
-Function scanned(Dice& dice, const Function& f, const Function& g) {
+Written scanned(Dice& dice, const Function& f, const Function& g) {
   const bool reverse = dice.chance(30);
-  return [=](const Tensor& x) {
+  const auto run = [=](const Tensor& x) {
     const auto step = [&](const Tensor& carry, const Tensor& row) {
       return std::pair{(carry + f(row).sum()).to(carry.dtype()), g(row)};
     };
     const auto [carry, ys] = rc::scan(step, rc::zeros({}, x.dtype()), vector(x), {.reverse = reverse});
     return ys + carry;
   };
+  return {run, std::string("step = lambda carry, row: ((carry + f(row).sum()).to(carry.dtype), g(row))\n"
+                           "carry, ys = rc.scan(step, rc.zeros((), dtype=x.dtype), vector(x), reverse=") +
+                   (reverse ? "True" : "False") + ")\nreturn ys + carry"};
 }
 
-Function mapped_in_turn(Dice&, const Function& f, const Function&) {
-  return [=](const Tensor& x) { return rc::map(f, vector(x)); };
+Written mapped_in_turn(Dice&, const Function& f, const Function&) {
+  return {[=](const Tensor& x) { return rc::map(f, vector(x)); }, "rc.map(f, vector(x))"};
 }
 
-Function scanned_associatively(Dice&, const Function& f, const Function&) {
-  return [=](const Tensor& x) {
-    const auto combine = [&](const Tensor& a, const Tensor& b) { return a + b + f(b).sum() * 0; };
+Written scanned_associatively(Dice&, const Function& f, const Function&) {
+  const auto run = [=](const Tensor& x) {
+    const auto combine = [&](const Tensor& a, const Tensor& b) {
+      const Tensor sum = a + b;
+      return sum + f(b).sum() * 0;
+    };
     return rc::associative_scan(combine, vector(x), 0);
   };
+  return {run, "rc.associative_scan(lambda a, b: a + b + f(b).sum() * 0, vector(x), 0)"};
 }
 
 // ── functions with rules of their own ──
@@ -110,34 +142,77 @@ struct InPlaceSine : rc::Function<InPlaceSine> {
   static constexpr bool generate_vmap_rule = true;
 };
 
-Function by_class(Dice& dice, const Function& f, const Function&) {
+constexpr const char* classes_in_python = R"(
+class Cube(rc.Function):
+    @staticmethod
+    def forward(x):
+        world.step()
+        return x * x * x
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        world.step()
+        ctx.save_for_backward(inputs[0])
+        ctx.save_for_forward(inputs[0])
+    @staticmethod
+    def backward(ctx, ct):
+        world.step()
+        return 3 * ctx.saved_tensors[0] * ctx.saved_tensors[0] * ct
+    @staticmethod
+    def jvp(ctx, t):
+        world.step()
+        return 3 * ctx.saved_tensors[0] * ctx.saved_tensors[0] * t
+
+class GeneratedCube(Cube):
+    generate_vmap_rule = True
+
+class WrittenCube(Cube):
+    @staticmethod
+    def vmap(info, in_dims, x):
+        world.step()
+        return WrittenCube.apply(x), in_dims[0]
+
+class InPlaceSine(rc.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(x):
+        return x.sin_()
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.mark_dirty(inputs[0])
+)";
+
+Written by_class(Dice& dice, const Function& f, const Function&) {
   const int which = dice.below(3);
-  return [=](const Tensor& x) {
-    if (which == 0) return f(GeneratedCube::apply(x));
-    return which == 1 ? f(WrittenCube::apply(x)) : f(InPlaceSine::apply(x.clone()));
-  };
+  if (which == 0) return {[=](const Tensor& x) { return f(GeneratedCube::apply(x)); }, "f(GeneratedCube.apply(x))"};
+  if (which == 1) return {[=](const Tensor& x) { return f(WrittenCube::apply(x)); }, "f(WrittenCube.apply(x))"};
+  return {[=](const Tensor& x) { return f(InPlaceSine::apply(x.clone())); }, "f(InPlaceSine.apply(x.clone()))"};
 }
 
-Function with_vjp(Dice&, const Function& f, const Function& g) {
+Written with_vjp(Dice&, const Function& f, const Function& g) {
   const auto forward = [=](const Tensor& x) { return std::pair{f(x), x}; };
-  const auto backward = [=](const Tensor& x, const Tensor& ct) { return x * ct.sum() + g(x).sum() * 0; };
-  return [=](const Tensor& x) { return rc::custom_vjp(f, forward, backward)(x); };
+  const auto backward = [=](const Tensor& x, const Tensor& ct) {
+    const Tensor scaled = x * ct.sum();
+    return scaled + g(x).sum() * 0;
+  };
+  return {[=](const Tensor& x) { return rc::custom_vjp(f, forward, backward)(x); },
+          "rc.custom_vjp(f, lambda x: (f(x), x), lambda x, ct: x * ct.sum() + g(x).sum() * 0)(x)"};
 }
 
-Function with_jvp(Dice&, const Function& f, const Function&) {
+Written with_jvp(Dice&, const Function& f, const Function&) {
   const auto rule = [=](const std::tuple<Tensor>& x, const std::tuple<Tensor>& t) {
     return rc::jvp(f, std::get<0>(x), std::get<0>(t));
   };
-  return [=](const Tensor& x) { return rc::custom_jvp(f, rule)(x); };
+  return {[=](const Tensor& x) { return rc::custom_jvp(f, rule)(x); },
+          "rc.custom_jvp(f, lambda x, t: rc.jvp(f, x, t))(x)"};
 }
 
-Function checkpointed(Dice&, const Function& f, const Function& g) {
-  return [=](const Tensor& x) { return g(rc::checkpoint(f)(x)); };
+Written checkpointed(Dice&, const Function& f, const Function& g) {
+  return {[=](const Tensor& x) { return g(rc::checkpoint(f)(x)); }, "g(rc.checkpoint(f)(x))"};
 }
 
 /// y with y + y^3 = x, whose derivative is that of the equation.
-Function root(Dice&, const Function& f, const Function&) {
-  return [=](const Tensor& x) {
+Written root(Dice&, const Function& f, const Function&) {
+  const auto run = [=](const Tensor& x) {
     const Tensor right = f(x);
     const auto equation = [&](const Tensor& y) { return y + y * y * y - right; };
     const auto solve = [](const auto& residual, Tensor y) {
@@ -147,6 +222,13 @@ Function root(Dice&, const Function& f, const Function&) {
     const auto solve_linear = [](const auto& map, const Tensor& b) { return b / map(rc::ones_like(b)); };
     return rc::custom_root(equation, right * 0, solve, solve_linear);
   };
+  return {run, R"(right = f(x)
+def solve(residual, y):
+    for _ in range(4):
+        y = y - residual(y) / (1 + 3 * y * y)
+    return y
+solve_linear = lambda linear, b: b / linear(rc.ones_like(b))
+return rc.custom_root(lambda y: y + y * y * y - right, right * 0, solve, solve_linear))"};
 }
 
 // ── surroundings ──
@@ -163,8 +245,8 @@ std::vector<rc::LaneSetRef> running_lanes() {
 }
 
 /// A catch goes on in the transform where it stands, whatever was thrown further in.
-Function caught(Dice&, const Function& f, const Function& g) {
-  return [=](const Tensor& x) {
+Written caught(Dice&, const Function& f, const Function& g) {
+  const auto run = [=](const Tensor& x) {
     const rc::Interpreter* const here = rc::innermost;
     const rc::Level quiet = rc::no_grad_below;
     const auto running = running_lanes();
@@ -177,10 +259,11 @@ Function caught(Dice&, const Function& f, const Function& g) {
     }
     return g(x);
   };
+  return {run, "try:\n    return f(x)\nexcept ANYTHING:\n    return g(x)"};
 }
 
-Function on_another_thread(Dice&, const Function& f, const Function& g) {
-  return [=](const Tensor& x) {
+Written on_another_thread(Dice&, const Function& f, const Function& g) {
+  const auto run = [=](const Tensor& x) {
     Tensor y;
     std::thread([&] {
       try {
@@ -190,9 +273,24 @@ Function on_another_thread(Dice&, const Function& f, const Function& g) {
     }).join();
     return y.defined() ? y : g(x);
   };
+  return {run, R"(found = []
+def run():
+    try:
+        found.append(f(x))
+    except ANYTHING:
+        pass
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+return found[0] if found else g(x))"};
 }
 
 }  // namespace
+
+const char* nestings_in_python() {
+  static const std::string text = std::string(kept_type_in_python) + classes_in_python;
+  return text.c_str();
+}
 
 const std::vector<Nesting>& control_flow() {
   static const std::vector<Nesting> all = {

@@ -2,16 +2,23 @@
 // user's program does besides, such as catching an error. Knows nothing of how programs are put together.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "world.h"
 
 namespace fuzz {
 
+/// A function, and the same in Python, as python_text.h says.
+struct Written {
+  Function run;
+  std::string python;
+};
+
 /// `around` makes of f a function that contains it; `g` is a second one, where two are needed. The dice choose options.
 struct Nesting {
   const char* name;
-  Function (*around)(Dice& dice, const Function& f, const Function& g);
+  Written (*around)(Dice& dice, const Function& f, const Function& g);
 };
 
 /// vmap, grad, vjp, jvp, linearize, Tape, no_grad, trace.
@@ -27,5 +34,7 @@ const std::vector<Nesting>& surroundings();
 
 /// The sum of what f returns.
 Function summed(const Function& f);
+/// The functions and classes that nestings in Python call.
+const char* nestings_in_python();
 
 }  // namespace fuzz

@@ -14,6 +14,7 @@ namespace fuzz {
 struct Operation {
   const char* name;
   std::function<Tensor(const Tensor& x, int pick)> run;
+  std::string python;  // the same, as python_text.h says
 };
 
 /// Every operation of the registry, as far as its rules or samples tell what it takes.
@@ -29,5 +30,7 @@ const std::vector<Operation>& wrong_operations();
 Tensor vector(const Tensor& x);
 /// x itself, or a part of it with at most `most` elements and three axes, so that programs stay small.
 Tensor small(const Tensor& x, std::int64_t most);
+/// The functions that operations in Python call.
+const char* helpers_in_python();
 
 }  // namespace fuzz

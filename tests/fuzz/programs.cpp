@@ -25,7 +25,8 @@ Program operation(Dice& dice) {
   const Operation& chosen = dice.one_of(table);
   const int pick = dice.below(1 << 20);
   const auto run = chosen.run;
-  return {piece([run, pick](const Tensor& x) { return run(x, pick); }), chosen.name, writes};
+  const auto write = [python = chosen.python, pick](PythonText& to) { return to.operation(python, pick); };
+  return {piece([run, pick](const Tensor& x) { return run(x, pick); }), chosen.name, write, writes};
 }
 
 const Nesting& random_nesting(Dice& dice, int depth) {
@@ -41,8 +42,12 @@ Program nested(Dice& dice, int depth) {
   const Nesting& nesting = random_nesting(dice, depth);
   const Program f = random_program(dice, depth - 1);
   const Program g = random_program(dice, std::min(1, depth - 1));
-  return {piece(nesting.around(dice, f.run, g.run)), nesting.name + ("(" + f.text) + " | " + g.text + ")",
-          f.writes || g.writes};
+  const Written whole = nesting.around(dice, f.run, g.run);
+  const auto write = [python = whole.python, f = f.write, g = g.write](PythonText& to) {
+    const std::string inner = f(to), other = g(to);
+    return to.nesting(python, inner, other);
+  };
+  return {piece(whole.run), nesting.name + ("(" + f.text) + " | " + g.text + ")", write, f.writes || g.writes};
 }
 
 }  // namespace
@@ -52,7 +57,11 @@ Program random_program(Dice& dice, int depth) {
   for (int more = dice.below(4); more > 0; --more) {
     const Program next = depth > 1 && dice.chance(15) ? nested(dice, depth - 1) : operation(dice);
     const auto first = whole.run, second = next.run;
-    whole = {[first, second](const Tensor& x) { return second(first(x)); }, whole.text + ", " + next.text,
+    const auto write = [first = whole.write, second = next.write](PythonText& to) {
+      const std::string before = first(to);
+      return to.chain(before, second(to));
+    };
+    whole = {[first, second](const Tensor& x) { return second(first(x)); }, whole.text + ", " + next.text, write,
              whole.writes || next.writes};
   }
   return whole;
@@ -73,6 +82,11 @@ Tensor random_tensor(Dice& dice) {
 
 std::vector<Tensor> random_captured(Dice& dice) {
   return {random_tensor(dice), ricci::tensor(0.5), ricci::tensor({0.25, -1.0, 2.0})};
+}
+
+std::string start_in_python() {
+  return world_in_python() + ("\nmost_elements, most_steps = " + std::to_string(most_elements)) + ", " +
+         std::to_string(World::most_steps) + "\n" + helpers_in_python() + nestings_in_python();
 }
 
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "python_text.h"
 #include "world.h"
 
 namespace fuzz {
@@ -13,7 +15,8 @@ namespace fuzz {
 struct Program {
   Function run;
   std::string text;
-  bool writes = false;  // to its argument or to a captured tensor, if it comes to that
+  std::function<std::string(PythonText&)> write = {};  // adds the same in Python, and gives its name
+  bool writes = false;                                 // to its argument or to a captured tensor, if it comes to that
 
   static constexpr int deepest = 4;
 };
@@ -22,6 +25,8 @@ struct Program {
 Program random_program(Dice& dice, int depth);
 /// A tensor of at most three axes, of sizes from 0 to 4, mostly floating.
 Tensor random_tensor(Dice& dice);
+/// What stands above programs in Python.
+std::string start_in_python();
 /// What a program captures.
 std::vector<Tensor> random_captured(Dice& dice);
 

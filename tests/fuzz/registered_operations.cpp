@@ -53,6 +53,8 @@ Tensor at_sample(const Rules& rules, const ricci::ErasedSample& sample, const Te
   return outputs[static_cast<std::size_t>(pick) % outputs.size()];
 }
 
+constexpr const char* in_python = "# Python has no calls of the registry, whose operations take dtypes of their own";
+
 bool depends_on_numbers(const ricci::ErasedSample& sample) {
   return std::any_of(sample.inputs.begin(), sample.inputs.end(),
                      [](const Tensor& x) { return ricci::is_differentiable(x.dtype()); });
@@ -64,16 +66,18 @@ std::vector<Operation> made_of_the_registry() {
   std::vector<Operation> operations;
   for (const Rules* rules : all) {
     if (rules->kind == ricci::Kind::elementwise && rules->parameters.size == 0)
-      operations.push_back({rules->name, [rules](const Tensor& x, int) { return elementwise(*rules, x); }});
+      operations.push_back({rules->name, [rules](const Tensor& x, int) { return elementwise(*rules, x); }, in_python});
     if (!rules->samples || rules->kind == ricci::Kind::custom) continue;
     rc::manual_seed(7);  // samples may draw
     std::vector<ricci::ErasedSample> samples = rules->samples();
     std::erase_if(samples, [](const ricci::ErasedSample& sample) { return !depends_on_numbers(sample); });
     if (samples.empty()) continue;
-    operations.push_back({rules->name, [rules, samples](const Tensor& x, int pick) {
+    operations.push_back({rules->name,
+                          [rules, samples](const Tensor& x, int pick) {
                             return at_sample(*rules, samples[static_cast<std::size_t>(pick) / 8 % samples.size()], x,
                                              pick);
-                          }});
+                          },
+                          in_python});
   }
   return operations;
 }
