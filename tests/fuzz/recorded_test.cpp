@@ -157,11 +157,19 @@ class RecordedPrograms : public testing::TestWithParam<int> {
     const rc::Program kernels = rc::compiled::with_lane_kernels(simplified);  // along an open size
     const rc::Program unrolled = rc::compiled::with_lane_kernels(simplified, {.most_unrolled = 16});
     const auto compiled = rc::compile([&](const Tensor& x) { return program.run(x); });
+    // What was rounded to fewer digits on the way has no more.
+    const auto digits_of = [&](const Tensor& y) {
+      const bool has_halves = text.find("f16[") != std::string::npos;
+      const rc::DType least = has_halves                               ? rc::float16
+                              : text.find("f32[") != std::string::npos ? rc::float32
+                                                                       : y.dtype();
+      return std::min(least, y.dtype());
+    };
     const auto expect_compiled = [&](const Tensor& x, const Tensor& y, const char* when) {
       const auto [found, refusal_of_call] = outcome_of([&] { return compiled(x); });
       if (!found && says_one_of(refusal_of_call, reasons)) return;
       ASSERT_TRUE(found) << when << ": " << refusal_of_call;
-      expect_same(*found, y, y.dtype(), change_where_nudged(eager, x, y));
+      expect_same(*found, y, digits_of(y), change_where_nudged(eager, x, y));
     };
     for (const std::int64_t more : {0, 1, 2}) {
       const Tensor x = longer(argument, more);
@@ -171,12 +179,7 @@ class RecordedPrograms : public testing::TestWithParam<int> {
         if (p == &unrolled && more > 0) continue;
         SCOPED_TRACE("with kernels: " + rc::to_string(*p));
         const auto found = outcome_of([&] { return (*p)({x})[0]; });
-        // What was rounded to fewer digits on the way has no more.
-        const bool has_halves = text.find("f16[") != std::string::npos;
-        const rc::DType least = has_halves                               ? rc::float16
-                                : text.find("f32[") != std::string::npos ? rc::float32
-                                                                         : y->dtype();
-        if (found.value) expect_same(*found.value, *y, std::min(least, y->dtype()));
+        if (found.value) expect_same(*found.value, *y, digits_of(*y));
         else
           EXPECT_TRUE(more > 0 && says_one_of(found.error, {"record it again", "record the function again"}))
               << found.error;
