@@ -79,9 +79,9 @@ Strides broadcast_strides(const Shape& from, const Shape& to) {
 /// By place: which element of the inputs it is.
 using InputNumbers = std::map<std::array<std::int64_t, 4>, std::uint64_t>;
 
-/// One run of the program, for one number of lanes. Where `apart` is given, an equation that cannot be said element by
-/// element is noted there, and its results are like inputs, as are those of equations that are noted already; else the
-/// run is refused.
+/// One run of the program, for one number of lanes. Without `apart`, an equation that cannot be said element by
+/// element refuses the run. With `apart`, the equation is noted there. The results of all equations that are noted
+/// there, before this run or in it, are like inputs.
 class Run {
  public:
   Run(const ProgramBody& body, const LaneSizes& sizes, LaneProgram& to, InputNumbers& numbers,

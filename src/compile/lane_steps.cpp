@@ -81,8 +81,7 @@ struct Group {
     const std::int64_t count = lanes.in(call, size), times = outer.in(call, size);
     if (count == 0 || times == 0) return false;
     if (!options.outer.is_given()) return kernel->run(in, out, count);
-    const auto is_empty = [](const Strided& x) { return kernels::element_count(x) == 0; };
-    if (std::ranges::any_of(in, is_empty) || std::ranges::any_of(out, is_empty)) return false;
+    if (std::ranges::any_of(in, kernels::is_empty) || std::ranges::any_of(out, kernels::is_empty)) return false;
     if (count < fewest_lanes) return false;
     SmallVector<std::int64_t, 16> of_in, of_out;
     for (std::size_t k = 0; k < in.size(); ++k) of_in.push_back(has_outer[k] ? bytes_of_position(in[k]) : 0);

@@ -10,6 +10,7 @@
 #include "kernels/lapack_large.h"
 #include "kernels/lapack_small.h"
 #include "kernels/lapack_spectral.h"
+#include "kernels/strided.h"
 #include "ricci/primitive/parallel.h"
 
 namespace ricci::kernels {
@@ -31,14 +32,6 @@ void visit_real_dtype(DType dtype, F&& f) {
   if (dtype == DType::float32) return f(std::type_identity<float>{});
   assert(dtype == DType::float64 && "only float32 and float64");
   f(std::type_identity<double>{});
-}
-
-/// Whether the batch has no element to compute.
-bool is_empty(const Strided& x) {
-  for (int i = 0; i < x.rank; ++i) {
-    if (x.shape[i] == 0) return true;
-  }
-  return false;
 }
 
 [[maybe_unused]] bool is_square(const Strided& a) {

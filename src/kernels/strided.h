@@ -1,6 +1,7 @@
 // Questions about a view of memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "ricci/strided.h"
@@ -12,6 +13,9 @@ inline std::int64_t element_count(const Strided& x) {
   for (int i = 0; i < x.rank; ++i) count *= x.shape[i];
   return count;
 }
+
+/// However large the other sizes are.
+inline bool is_empty(const Strided& x) { return std::find(x.shape, x.shape + x.rank, 0) != x.shape + x.rank; }
 
 /// Whether the elements lie row by row, without gaps. A view without elements does.
 inline bool is_contiguous(const Strided& x) {
