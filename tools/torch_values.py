@@ -19,6 +19,8 @@ import zlib
 
 import torch
 import torch.nn.functional as F
+import torch_values_of_core
+from torch_inputs import at, classes, positive, sign, unit, x, z
 
 NAMES = {
     torch.float64: "f64",
@@ -29,34 +31,6 @@ NAMES = {
     torch.uint8: "u8",
     torch.bool: "bool",
 }
-
-
-def x(*shape):
-    return torch.rand(shape, dtype=torch.float64) * 4 - 2
-
-
-def positive(*shape):
-    return torch.rand(shape, dtype=torch.float64) * 2 + 0.25
-
-
-def unit(*shape):
-    return torch.rand(shape, dtype=torch.float64) * 0.9 + 0.05
-
-
-def sign(*shape):
-    return torch.randint(0, 2, shape).to(torch.float64) * 2 - 1
-
-
-def classes(count, *shape):
-    return torch.randint(0, count, shape)
-
-
-def z(*shape):
-    return torch.complex(x(*shape), x(*shape))
-
-
-def at(*numbers):
-    return torch.tensor(numbers, dtype=torch.float64)
 
 
 def losses():
@@ -536,10 +510,20 @@ def fourier():
     yield "rfftfreq", lambda a: a * fft.rfftfreq(7, d=0.25, dtype=a.dtype), lambda: (x(4),)
 
 
-FAMILIES = [losses, distances, activations, elementwise, statistics, arrangement, complex_numbers, fourier]
+FAMILIES = torch_values_of_core.FAMILIES + [
+    losses,
+    distances,
+    activations,
+    elementwise,
+    statistics,
+    arrangement,
+    complex_numbers,
+    fourier,
+]
 
 
 def text(t):
+    t = torch.zeros_like(t) if t._is_zerotensor() else t
     if t.is_complex():
         numbers = torch.view_as_real(t.resolve_conj()).flatten().tolist()
     else:

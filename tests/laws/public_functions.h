@@ -11,6 +11,16 @@ namespace laws {
 
 /// What to call for a case. Families stand in public_functions_of_*.cpp.
 using Table = std::map<std::string, Function>;
+using X = const List&;  // the inputs of a case
+const Table& arithmetic();
+const Table& kinds();
+const Table& writes();
+const Table& reductions();
+const Table& shapes();
+const Table& indexing();
+const Table& creation();
+const Table& products();
+const Table& layers();
 const Table& losses();
 const Table& distances();
 const Table& activations();

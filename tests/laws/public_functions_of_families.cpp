@@ -10,7 +10,6 @@ namespace laws {
 namespace {
 
 namespace rc = ricci;
-using X = const List&;
 
 List both(const std::pair<Tensor, Tensor>& results) { return {results.first, results.second}; }
 /// One function of one tensor.

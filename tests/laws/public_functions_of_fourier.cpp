@@ -8,7 +8,6 @@ namespace laws {
 namespace rc = ricci;
 
 const Table& fourier() {
-  using X = const List&;
   static const Table table = {
       {"fft", [](X x) { return List{fft(x[0])}; }},
       {"fft complex", [](X x) { return List{fft(x[0], {}, 0, "ortho")}; }},

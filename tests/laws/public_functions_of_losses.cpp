@@ -15,7 +15,6 @@ constexpr rc::Reduction none = rc::Reduction::none, sum = rc::Reduction::sum;
 }  // namespace
 
 const Table& losses() {
-  using X = const List&;
   static const Table table = {
       {"cross_entropy", [](X x) { return List{cross_entropy(x[0], x[1])}; }},
       {"cross_entropy of one", [](X x) { return List{cross_entropy(x[0], x[1])}; }},
@@ -101,7 +100,6 @@ const Table& losses() {
 }
 
 const Table& distances() {
-  using X = const List&;
   static const Table table = {
       {"pairwise_distance", [](X x) { return List{pairwise_distance(x[0], x[1])}; }},
       {"pairwise_distance p", [](X x) { return List{pairwise_distance(x[0], x[1], 3, 1e-3, true)}; }},

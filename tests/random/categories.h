@@ -65,6 +65,7 @@ inline std::vector<Category> all_categories() {
       {"dropout", shape, [](Tensor) { return rc::dropout(rc::ones({60}), 0.4); }},
       {"alpha_dropout", shape, [](Tensor) { return rc::alpha_dropout(rc::ones({60}), 0.4, true); }},
       {"feature_dropout", shape, [](Tensor) { return rc::feature_dropout(rc::ones({10, 6, 2}), 0.4, true); }},
+      {"gumbel_softmax", parameters, [](Tensor x) { return rc::gumbel_softmax(x); }, true},
       {"feature_alpha_dropout", shape,
        [](Tensor) { return rc::feature_alpha_dropout(rc::ones({10, 6, 2}), 0.4, true); }},
   };

@@ -1,0 +1,31 @@
+"""Inputs of the cases of tools/torch_values.py. A dtype that is not said is float64; numbers are uniform where a name
+says no more."""
+import torch
+
+
+def x(*shape):
+    return torch.rand(shape, dtype=torch.float64) * 4 - 2
+
+
+def positive(*shape):
+    return torch.rand(shape, dtype=torch.float64) * 2 + 0.25
+
+
+def unit(*shape):
+    return torch.rand(shape, dtype=torch.float64) * 0.9 + 0.05
+
+
+def sign(*shape):
+    return torch.randint(0, 2, shape).to(torch.float64) * 2 - 1
+
+
+def classes(count, *shape):
+    return torch.randint(0, count, shape)
+
+
+def z(*shape):
+    return torch.complex(x(*shape), x(*shape))
+
+
+def at(*numbers):
+    return torch.tensor(numbers, dtype=torch.float64)
