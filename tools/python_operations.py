@@ -17,6 +17,7 @@ FORMS = ROOT / "python/src/forms.h"
 # C++ type → kind, how the argument is taken from a call, and its type in Python.
 KINDS = {
     "Tensor": ("tensor", "Tensor"),
+    "In": ("tensor", "Tensor"),
     "Key": ("key", "Key"),
     "Axes": ("axes", "Ints"),
     "Shape": ("shape", "Ints"),
@@ -256,7 +257,8 @@ OUT_HEADERS = {"compare", "create", "elementwise", "fft", "index", "linalg", "re
 OUT = (
     "cat stack tril triu diag kron rand randn randint randperm normal bernoulli multinomial hstack vstack dstack "
     "column_stack index_copy renorm hardshrink softshrink heaviside signbit isposinf isneginf float_power ldexp "
-    "logaddexp2 logit polar erfinv mvlgamma nansum nanmean nanmedian msort quantile nanquantile histc diff"
+    "logaddexp2 logit polar erfinv mvlgamma nansum nanmean nanmedian msort quantile nanquantile histc diff "
+    "addmv addr addbmm baddbmm"
 ).split()
 NO_OUT = "index embedding one_hot real imag detach clone to positive view_as_real view_as_complex linear".split()
 INPLACE = (
@@ -483,6 +485,8 @@ class Overload:
         self.parameters, self.arguments = [], []  # of Python; expressions of C++
         for p in declared:
             self.add(p)
+        for i, p in enumerate(self.parameters):  # one that is needed behind it would get nothing
+            p.several &= all(q.keyword_only or q.default is not None for q in self.parameters[i + 1 :])
         if is_form:
             return
         names = NAMES.get(name, "").split()

@@ -34,7 +34,7 @@ try() {
   "$environment/bin/pip" install --quiet --disable-pip-version-check "${@:2}" "$1"
   "$environment/bin/pip" list --format=freeze --disable-pip-version-check | grep -v -e '^pip=' -e '^setuptools='
   (cd "$environment" && bin/python -X importtime -c 'import ricci' 2>&1 | tail -1)
-  "$environment/bin/pip" install --quiet --disable-pip-version-check numpy pytest
+  "$environment/bin/pip" install --quiet --disable-pip-version-check numpy pytest optree
   cp -r python/tests "$environment/tests"
   (cd "$environment" && bin/python -B -m pytest -q -p no:cacheprovider tests)
   rm -r "$environment"

@@ -4,6 +4,7 @@
     python3 tools/torch_answers.py axes > tests/ops/axes_of_torch.txt            # needs PyTorch
     python3 tools/torch_answers.py calls > tests/ops/calls_of_torch.txt
     python3 tools/torch_answers.py promotion > tests/ops/promotion_of_torch.txt
+    python3 tools/torch_answers.py python > python/tests/answers_of_torch.json
 
 axes: lines `operation shape: answer…`, one answer for every axis from -rank-1 to rank (a 0-dim tensor counts as rank 1):
 the shapes of the results, joined by `+`, or `error`.
@@ -11,8 +12,18 @@ calls: lines `call: shapes`, of tensors of ones n (0-dim), e ([0]), v ([3]), m (
 as indices i (0-dim), j ([0]), k ([2]).
 promotion: lines `left: type…`, the type of the result for each right operand of the heading, in its order. `f32[1]` has
 an axis, `f32[]` has none, `float` is a number.
+python: JSON. `arguments`: the names of arguments of each public function; `forms`, `results`: what the forms and the
+operations with several results of python/tests/written_for_both.py give; `programs`: the programs of the page *From
+torch.func* with the tensors that they leave, of those that draw the shapes alone.
 """
+import contextlib
+import inspect
+import io
+import json
+import re
 import sys
+from pathlib import Path
+
 import torch
 
 SHAPES = [(), (0,), (1,), (3,), (0, 3), (2, 0), (2, 0, 3)]
@@ -241,7 +252,93 @@ def promotion():
             print(f"{left}:", *(names[torch.result_type(x, y)] for _, y in operands()))
 
 
+# --- For the Python package
+
+# Of TorchScript's overloads for lists and numbers.
+OF_TORCHSCRIPT = re.compile(
+    r"(Dimname|t\[\]|bool\[\]|str\[\]|\[\]\(a!\)|AnyEnum|\.int_list|(Scalar|int|float|bool|complex|Device) a\b)"
+)
+SPACES = {torch: "", torch.linalg: "linalg_", torch.nn.functional: "", torch.fft: "fft_"}
+
+
+def names_of_schemas(name):
+    for schema in torch._C._jit_get_schemas_for_operator("aten::" + name):
+        if not OF_TORCHSCRIPT.search(str(schema)):
+            yield {"input" if a.name == "self" else a.name for a in schema.arguments}
+
+
+def names_of_arguments(name):
+    """Of all functions of this name; of the method where there is no function."""
+    found = set()
+    for space, prefix in SPACES.items():
+        function = getattr(space, name, None)
+        if inspect.isfunction(function):
+            found |= set(inspect.signature(function).parameters)
+        elif function is not None:
+            found |= set().union(*names_of_schemas(prefix + name))
+    return found or set().union(*names_of_schemas(name))
+
+
+def is_function(name, value):
+    return callable(value) and not isinstance(value, type) and name.islower() and name[0] != "_" and name[-1] != "_"
+
+
+def as_json(value, with_elements=True):
+    if isinstance(value, (tuple, list)):
+        return [as_json(part) for part in value]
+    x = value.detach()
+    answer = {"dtype": str(x.dtype).removeprefix("torch."), "shape": list(x.shape)}
+    return answer | {"elements": x.tolist()} if with_elements else answer
+
+
+def form_answers(both):
+    for form in both.FORMS:
+        # Where both have a name, the newer one is meant: torch.solve says only that it is gone.
+        namespaces = [torch.linalg, torch.nn.functional, torch]
+        if any(f"'{n}'" in form for n in ("norm", "tensordot", "diagonal", "round")):
+            namespaces.reverse()
+        yield form, as_json(both.value_of(form, torch, namespaces, torch.from_numpy))
+
+
+def result_answers(both):
+    for name, arguments, _ in both.NAMED_RESULTS:
+        result = (getattr(torch.linalg, name, None) or getattr(torch, name))(torch.from_numpy(both.SPD), *arguments)
+        if hasattr(result, "__match_args__"):
+            yield name, list(result.__match_args__)
+
+
+def program_answers(both, page):
+    scope = {}
+    for program, _ in both.programs_of(page):
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(program, "page", "exec"), scope)
+        values = {}
+        for name in sorted(both.names_set_by(program) & scope.keys()):
+            # Through arrays, as the test sees ours.
+            arrays = [torch.from_numpy(a.copy()) for a in both.arrays_in(scope[name])]
+            values[name] = [as_json(a, not both.is_random(program)) for a in arrays]
+        yield {"program": program, "values": {name: value for name, value in values.items() if value}}
+
+
+def answers_for_python():
+    root = Path(__file__).resolve().parent.parent
+    sys.path.insert(0, str(root / "python/tests"))
+    import written_for_both as both
+    page = (root / "docs/14-from-torch-func-in-python.md").read_text()
+    public = {n for space in [*SPACES, torch.Tensor] for n in dir(space) if is_function(n, getattr(space, n))}
+    arguments = {name: " ".join(sorted(names_of_arguments(name))) for name in sorted(public)}
+    lines = lambda pairs: "{\n" + ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in pairs) + "\n}"
+    print(f'{{"torch": {json.dumps(torch.__version__.split("+")[0])}, "written by": "tools/torch_answers.py python",')
+    print('"arguments":', lines((k, v) for k, v in arguments.items() if v) + ",")
+    print('"forms":', lines(form_answers(both)) + ",")
+    print('"results":', lines(result_answers(both)) + ",")
+    print('"programs": [\n ', ",\n  ".join(json.dumps(p) for p in program_answers(both, page)) + "\n]}")
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "python":
+        answers_for_python()
+        sys.exit()
     table = {"axes": axes, "calls": calls, "promotion": promotion}[sys.argv[1]]
     print(f"# PyTorch {torch.__version__.split('+')[0]}; written and explained by tools/torch_answers.py.")
     table()

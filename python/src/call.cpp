@@ -32,7 +32,7 @@ std::span<PyObject* const> items(PyObject* list) {
 bool is_size_like(PyObject* o) { return is_int(o) || is_size(o); }
 bool is_operand(PyObject* o) { return is_tensor(o) || is_number(o); }
 
-/// Whether the argument is of this kind at all, which decides between overloads.
+/// Whether an argument is of this kind. The first overload whose kinds all fit is called.
 bool fits(Kind kind, PyObject* o) {
   const auto all = [o](auto is) { return is_list(o) && std::ranges::all_of(items(o), is); };
   switch (kind) {
@@ -64,13 +64,13 @@ bool fits(Kind kind, PyObject* o) {
   return false;
 }
 
-/// Whether None says that the argument is left out.
+/// Whether None means the same as leaving the argument out.
 bool none_is_left_out(const Parameter& p) {
   const bool may_be_none = p.kind == Kind::tensor || p.kind == Kind::axes || p.kind == Kind::optional_size;
   return (p.flags & keyword_only) != 0 || !may_be_none;
 }
 
-/// Other names that PyTorch, or NumPy as PyTorch takes it, has for arguments, and ours.
+/// Names of arguments that PyTorch accepts too, some of them NumPy's, each with the name that it has here.
 constexpr std::pair<const char*, const char*> other_names[] = {
     {"axis", "dim"},
     {"keepdims", "keepdim"},
@@ -99,9 +99,9 @@ struct Refusal {
 /// The arguments of a call in the order of the parameters; null where one is left out.
 struct Binding {
   std::array<PyObject*, most_parameters> given = {};
-  nb::object collected;  // a list that was given item by item
+  nb::object collected;  // the list, where its items were given one by one: reshape(x, 2, 3)
 
-  /// False, with a refusal if one is wanted, where the arguments are others.
+  /// False where the arguments do not match the overload; `refusal`, if there is one, then says why.
   bool bind(const Overload& o, std::span<PyObject* const> positional, PyObject* names, PyObject* const* named,
             Refusal* refusal) {
     const auto refuse = [refusal](auto... parts) {
@@ -160,7 +160,7 @@ struct Binding {
     return o.count;
   }
 
-  /// The name of the first argument that is of another kind; null where all fit.
+  /// The name of the first argument whose kind does not fit; null where all fit.
   const char* misfit(const Overload& o) const {
     for (std::size_t i = 0; i < o.count; ++i)
       if (given[i] && !fits(o.parameters[i].kind, given[i])) return o.parameters[i].name;
@@ -190,8 +190,8 @@ struct Binding {
 constexpr forms::Target out_target = {"out", "make out with the result's shape and dtype"};
 constexpr forms::Target inplace_target = {"the input", "leave inplace=True out"};
 
-/// Writes a result, a Tensor or a tuple of them, to what `out` or `inplace` names; all of it, or nothing where a part
-/// does not fit. A new reference to what is written.
+/// Writes a result, a Tensor or a tuple of Tensors, to what `out` or `inplace` names. Writes nothing where one of them
+/// does not fit. Returns a new reference to what was written.
 PyObject* written_to(const OperationTable& table, const forms::Target& target, PyObject* out, PyObject* result) {
   const std::string name = table.name;
   const bool is_tuple = PyTuple_Check(result);
@@ -210,7 +210,7 @@ PyObject* written_to(const OperationTable& table, const forms::Target& target, P
   return Py_NewRef(out);
 }
 
-/// Whether the overloads agree on what an argument is.
+/// Whether an argument has the same kind in all overloads.
 bool has_one_kind(const OperationTable& table, std::string_view name) {
   std::optional<Kind> kind;
   for (const Overload& overload : std::span(table.overloads, table.count))
@@ -220,7 +220,7 @@ bool has_one_kind(const OperationTable& table, std::string_view name) {
   return true;
 }
 
-/// Whether an argument is the default that the operation's doc shows.
+/// Whether an argument equals the default that the doc shows.
 bool is_default(PyObject* o, Shown& shown) {
   if (!shown.text) return false;
   if (!shown.value) shown.value = nb::module_::import_("ast").attr("literal_eval")(shown.text).release().ptr();
@@ -232,14 +232,14 @@ bool is_default(PyObject* o, Shown& shown) {
   return (are_numbers || are_texts) && PyObject_RichCompareBool(o, value, Py_EQ) == 1;
 }
 
-/// A call without the arguments that are the defaults which the one signature for all overloads shows: where C++ has
-/// them by a shorter overload, no overload takes them. `prod(x, dim=None, keepdim=False)` is `prod(x)`.
+/// A call without the arguments that equal their defaults: `prod(x, dim=None, keepdim=False)` becomes `prod(x)`. Some
+/// defaults of the one signature that the doc shows are a shorter overload in C++; no overload takes them as values.
 struct WithoutDefaults {
-  std::vector<PyObject*> given;  // by position, then by name
+  std::vector<PyObject*> given;  // first those by position, then those by name
   std::size_t by_position = 0;
   nb::object names;
 
-  /// False where nothing is left out.
+  /// False where no argument equals its default.
   bool bind(const OperationTable& table, std::span<PyObject* const> positional, PyObject* all_names,
             PyObject* const* named) {
     const std::span shown(table.shown, table.shown_count);
@@ -274,7 +274,7 @@ struct WithoutDefaults {
 
 PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names);
 
-/// The call without `out` and `inplace`, its result written to where they say. Null where neither is given.
+/// Calls without `out` and `inplace`, and writes the result to what they name. Null where neither was given.
 PyObject* call_with_target(PyObject* self, std::span<PyObject* const> positional, PyObject* names,
                            PyObject* const* named) {
   const OperationTable& table = table_of(self);
@@ -331,7 +331,7 @@ PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flag
   return guarded([&] {
     Binding bound;
     Refusal refusal;
-    // Where all overloads that take as many arguments refuse the same one, the first says what it wants there.
+    // If every overload with so many arguments refuses the same argument, the first overload says what it needs there.
     const Overload* first_to_refuse = nullptr;
     std::string_view refused;
     bool is_same = true;
@@ -587,13 +587,13 @@ TriangularOptions Call::triangular_options(std::size_t first) const {
 }
 
 namespace {
-/// Whether an argument speaks of so many elements that other threads should run meanwhile.
+/// Whether an argument has or asks for so many elements that other threads should run meanwhile.
 bool is_large(Kind kind, PyObject* o) {
   if (is_tensor(o)) return takes_long(tensor_of(o));
   std::int64_t count = 1, one = 0;
   const auto multiply = [&](PyObject* size) {
     if (!int_from(size, one)) return true;
-    if (one >= many_elements) return count == 0;  // a product of more could be too great for an int
+    if (one >= many_elements) return count == 0;  // the product could overflow; with a size 0 it is 0
     return (count *= std::max<std::int64_t>(one, 0)) < many_elements;
   };
   switch (kind) {
@@ -664,7 +664,7 @@ Randomness randomness_from(nb::handle o) {
 }
 
 namespace {
-/// None of a slice is none.
+/// One bound of a slice; None leaves it open.
 bool bound_from(PyObject* o, std::optional<Size>& into) {
   Size size;
   if (o == Py_None) return true;
@@ -701,7 +701,7 @@ bool index_from(PyObject* o, std::vector<Index>& into) {
     into.emplace_back(places.numel() == 0 ? places.to(DType::int64) : places);
     return true;
   };
-  // As in PyTorch a list that holds Tensors is a list of indices; one of numbers is one index.
+  // As in PyTorch, a list that holds Tensors is a list of indices, and a list of numbers is one index.
   const bool is_several = PyTuple_Check(o) || (PyList_Check(o) && std::ranges::any_of(items(o), is_tensor));
   return is_several ? std::ranges::all_of(items(o), add) : add(o);
 }

@@ -41,6 +41,12 @@ const Tensor& overwritten(const char* name, const Tensor& self, const Tensor& re
   return self.copy_(result);
 }
 
+Tensor with_factors(const Tensor& input, const In& beta, const Tensor& product, const In& alpha) {
+  const Tensor added = alpha.is(1) ? product : ops::mul(product, alpha);
+  if (beta.is(0)) return ops::add(ops::zeros_like(input), added);
+  return ops::add(beta.is(1) ? input : ops::mul(input, beta), added);
+}
+
 Tensor div(const Tensor& input, const Tensor& other, Named, const std::optional<std::string>& rounding_mode) {
   if (!rounding_mode) return ops::div(input, other);
   if (*rounding_mode == "floor") return ops::floor_divide(input, other);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "object.h"
 #include "ricci/error.h"
 #include "ricci/ops.h"
 #include "ricci/ops/losses.h"
@@ -66,13 +67,32 @@ inline const Tensor& addcdiv_(const Tensor& self, const Tensor& tensor1, const T
                               const Tensor& value = 1) {
   return self.addcdiv_(ops::mul(tensor1, value), tensor2);
 }
-inline Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Named, const Tensor& beta = 1,
-                    const Tensor& alpha = 1) {
-  return ops::add(ops::mul(input, beta), ops::mul(ops::mm(mat1, mat2), alpha));
+/// beta · input + alpha · product. With the number 0 as beta, only the input's shape and dtype count: its NaN are gone,
+/// as in PyTorch.
+Tensor with_factors(const Tensor& input, const In& beta, const Tensor& product, const In& alpha);
+inline Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Named, const In& beta = 1,
+                    const In& alpha = 1) {
+  return with_factors(input, beta, ops::mm(mat1, mat2), alpha);
 }
-inline const Tensor& addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Named, const Tensor& beta = 1,
-                            const Tensor& alpha = 1) {
+inline const Tensor& addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Named, const In& beta = 1,
+                            const In& alpha = 1) {
   return overwritten("addmm_", self, addmm(self, mat1, mat2, {}, beta, alpha));
+}
+inline Tensor addmv(const Tensor& input, const Tensor& mat, const Tensor& vec, Named, const In& beta = 1,
+                    const In& alpha = 1) {
+  return with_factors(input, beta, ops::mv(mat, vec), alpha);
+}
+inline Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, Named, const In& beta = 1,
+                   const In& alpha = 1) {
+  return with_factors(input, beta, ops::outer(vec1, vec2), alpha);
+}
+inline Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, Named, const In& beta = 1,
+                     const In& alpha = 1) {
+  return with_factors(input, beta, ops::sum(ops::bmm(batch1, batch2), 0), alpha);
+}
+inline Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, Named, const In& beta = 1,
+                      const In& alpha = 1) {
+  return with_factors(input, beta, ops::bmm(batch1, batch2), alpha);
 }
 inline Tensor index_add(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, Named,
                         const Tensor& alpha = 1) {

@@ -112,6 +112,10 @@ bool is_array(PyObject* o) {
   return false;
 }
 
+bool In::is(double number) const {
+  return number_.defined() && !number_.is_complex() && number_.item<double>() == number;
+}
+
 void require_function(nb::handle f, const char* user) {
   if (!PyCallable_Check(f.ptr()))
     throw TypeError(std::string(user) + ": a function is needed, not " + name_of_type(f.ptr()));

@@ -21,7 +21,7 @@ struct TensorObject {
   Tensor tensor;
 };
 
-extern PyTypeObject* tensor_type;  ///< final: a class of its own cannot be made from it
+extern PyTypeObject* tensor_type;  ///< Python cannot derive a class from it
 
 inline bool is_tensor(PyObject* o) { return Py_TYPE(o) == tensor_type; }
 /// Requires: is_tensor(o).
@@ -34,34 +34,39 @@ inline nb::object wrapped(Tensor tensor) { return nb::steal(wrap(std::move(tenso
 /// Makes the type `ricci.Tensor`; its slots come from slots.cpp and sharing.cpp.
 void make_tensor_type(nb::module_& m);
 
-/// Python's numbers, NumPy's scalars and sizes, which are weak 0-dim tensors. False for anything else; throws for an
+/// Makes a weak 0-dim tensor of a Python number, a NumPy scalar or a Size. False for anything else. ValueError for an
 /// integer beyond 64 bits.
 bool number_from(PyObject* o, Tensor& into);
-/// Whether `number_from` would take it, asked without making a tensor.
+/// Whether `number_from` takes it; makes no tensor.
 bool is_number(PyObject* o);
-/// `bool`, `int`, `float` of NumPy's scalars and arrays of one element: what their `item()` gives. Null: not of NumPy.
+/// What `item()` of a NumPy scalar gives: a `bool`, `int`, `float` or `complex`. Null for anything else.
 nb::object numpy_item(PyObject* o);
 
-/// Whether it is an array of NumPy, or of a class made from that.
+/// Whether it is a `numpy.ndarray` or of a class derived from that.
 bool is_array(PyObject* o);
 
-/// A Python function, or what can be called like one. TypeError else, which names who wants it.
+/// Throws TypeError, in the name of `user`, unless `f` can be called.
 void require_function(nb::handle f, const char* user);
 
 /// An operand: a Tensor, or a number.
 class In {
  public:
   In() = default;
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  In(T number) : number_(number) {}  // NOLINT(google-explicit-constructor)
   explicit In(const Tensor* tensor) : tensor_(tensor) {}
   explicit In(Tensor number) : number_(std::move(number)) {}
   operator const Tensor&() const { return tensor_ ? *tensor_ : number_; }  // NOLINT(google-explicit-constructor)
+  /// Whether this number was given. A Tensor is no number: it may hold another one in another call.
+  bool is(double number) const;
 
  private:
   Tensor number_;
   const Tensor* tensor_ = nullptr;
 };
 
-/// How errors call what was given: `float`, `Tensor f32[3]`, `None`.
+/// What errors call an argument: `float`, `Tensor`, `None`.
 std::string name_of_type(PyObject* o);
 
 /// A reference to a Python object that C++ may copy and drop on any thread, with or without the interpreter's lock.
@@ -87,8 +92,8 @@ class Held {
 
 NAMESPACE_BEGIN(NB_NAMESPACE)
 NAMESPACE_BEGIN(detail)
-/// Functions bound by nanobind take and give Tensors; numbers count as such, None as an undefined one where the
-/// argument allows it.
+/// Lets functions bound by nanobind take and return Tensors. They take numbers too, and None as an undefined Tensor
+/// where the argument may be None.
 template <>
 struct type_caster<ricci::Tensor> {
   NB_TYPE_CASTER(ricci::Tensor, const_name("Tensor"))

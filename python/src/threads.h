@@ -12,7 +12,7 @@ inline constexpr std::int64_t many_elements = 1 << 15;
 /// size that is read is fixed in the program.
 inline bool takes_long(const Tensor& t) { return t.defined() && !inside_transform() && t.numel() >= many_elements; }
 
-/// From now on long runs of programs let other threads run, and raise what a signal's handler raises.
+/// From now on long work lets other threads run, and raises what a signal's handler raises.
 void watch_signals();
 
 /// Every 20 ms: lets other threads run, and throws what a signal's handler raised. Any thread may call it, with the

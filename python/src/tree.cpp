@@ -16,7 +16,7 @@
 
 namespace ricci::python {
 
-/// What a class is in trees: a value, or a container that is taken apart and made again.
+/// What trees do with objects of a class: keep them as values, or take them apart and make them again.
 struct TypeInfo {
   enum class Kind : std::uint8_t { value, namedtuple, dataclass, registered };
   Kind kind = Kind::value;
@@ -27,12 +27,13 @@ struct TypeInfo {
   std::vector<std::string> field_texts = {};  // the same
   std::vector<std::string_view> field_names = {};
   PyObject *flatten = nullptr, *unflatten = nullptr;
-  PyObject* watch = nullptr;  // a weak reference, for a class that may end: its nodes hold the class
+  PyObject* watch = nullptr;  // a weak reference to a class that Python may free; nodes of its objects hold the class
 };
 
 namespace {
 
-/// What is known of each class; registered ones stay, others leave when they end. The interpreter's lock guards it.
+/// What is known of each class. Registered classes stay; others leave when Python frees them. The interpreter's lock
+/// guards it.
 std::unordered_map<PyTypeObject*, TypeInfo*> types;
 
 void add_fields(TypeInfo& info, nb::handle names) {
@@ -52,7 +53,7 @@ TypeInfo* new_info(PyTypeObject* type) {
   return info;
 }
 
-/// A class has ended; no node holds it.
+/// Python frees a class, so no node holds it.
 PyObject* forget_class(PyObject* self, PyObject* /*watch*/) noexcept {
   auto* const type = static_cast<PyTypeObject*>(PyCapsule_GetPointer(self, nullptr));
   const auto known = types.find(type);
@@ -66,7 +67,7 @@ PyObject* forget_class(PyObject* self, PyObject* /*watch*/) noexcept {
   Py_RETURN_NONE;
 }
 
-/// Calls forget_class when the class ends. Built-in classes do not.
+/// Has forget_class called when Python frees the class. Built-in classes are never freed.
 void watch_class(TypeInfo& info) {
   static PyMethodDef forget = {"forget_class", forget_class, METH_O, nullptr};
   if (!(info.type->tp_flags & Py_TPFLAGS_HEAPTYPE)) return;
@@ -85,34 +86,42 @@ TypeInfo* register_class(PyTypeObject* type, nb::handle flatten, nb::handle unfl
   return info;
 }
 
-/// What is known of a class; `o` is one of its objects, if there is one. A class that is registered with optree or JAX
-/// is asked for with its first object: these libraries tell of objects alone.
+/// The class of `o` as optree or JAX know it, if one of them is imported and knows it; null else.
+TypeInfo* register_as_elsewhere(PyObject* o) {
+  const nb::object parts_of = nb::module_::import_("ricci._registries").attr("parts_of");
+  const nb::object parts = call(parts_of, nb::make_tuple(nb::handle(o)));
+  return parts.is_none() ? nullptr : register_class(Py_TYPE(o), parts[0], parts[1]);
+}
+
+/// What is known of a class; `o` is one of its objects, if there is one. optree and JAX are asked about objects: they
+/// do not tell which classes they know. They are asked again about each further object, because a class may be
+/// registered late.
 const TypeInfo* info_of(PyTypeObject* type, PyObject* o = nullptr) {
   const auto known = types.find(type);
-  if (known != types.end()) return known->second;
-  std::unique_ptr<TypeInfo> made(new_info(type));
-  TypeInfo* const info = made.get();
+  const bool is_known = known != types.end();
+  if (is_known && known->second->kind != TypeInfo::Kind::value) return known->second;
+  std::unique_ptr<TypeInfo> made(is_known ? nullptr : new_info(type));
   const nb::handle cls(reinterpret_cast<PyObject*>(type));
-  if (PyType_IsSubtype(type, &PyTuple_Type) && nb::hasattr(cls, "_fields")) {
-    info->kind = TypeInfo::Kind::namedtuple;
-    add_fields(*info, cls.attr("_fields"));
-  } else if (nb::hasattr(cls, "__dataclass_fields__")) {
-    info->kind = TypeInfo::Kind::dataclass;
+  if (made && PyType_IsSubtype(type, &PyTuple_Type) && nb::hasattr(cls, "_fields")) {
+    made->kind = TypeInfo::Kind::namedtuple;
+    add_fields(*made, cls.attr("_fields"));
+  } else if (made && nb::hasattr(cls, "__dataclass_fields__")) {
+    made->kind = TypeInfo::Kind::dataclass;
     nb::list names;
     for (nb::handle field : nb::module_::import_("dataclasses").attr("fields")(cls)) names.append(field.attr("name"));
-    add_fields(*info, names);
+    add_fields(*made, names);
   } else if (o && (type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
-    const nb::object parts_of = nb::module_::import_("ricci._registries").attr("parts_of");
-    const nb::object parts = call(parts_of, nb::make_tuple(nb::handle(o)));
-    if (!parts.is_none()) return types[type] = register_class(type, parts[0], parts[1]);
+    // Trees that were read before keep the old one.
+    if (TypeInfo* const registered = register_as_elsewhere(o)) return types[type] = registered;
   }
-  watch_class(*info);
+  if (is_known) return types.at(type);
+  watch_class(*made);
   return types[type] = made.release();
 }
 
 using NodeKind = TreeNode::Kind;
 
-/// While it lives, a container is being read: one that holds itself is an error.
+/// One more level of containers, while it is read. RecursionError where they are too many: a list may hold itself.
 class Deeper {
  public:
   Deeper() {
@@ -122,8 +131,9 @@ class Deeper {
   ~Deeper() { Py_LeaveRecursiveCall(); }
 };
 
-/// The keys of a dict, in their own order and in that of a tree: the same for dicts with the same keys, however they
-/// were filled. Texts and ints are sorted, others by their classes' names and their texts.
+/// The keys of a dict, in the dict's order and in sorted order. Trees use the sorted order, so that two dicts with the
+/// same keys have the same tree. Texts and ints are sorted as such, other keys by the names of their classes, then as
+/// texts.
 struct DictKeys {
   explicit DictKeys(PyObject* dict) : list(nb::steal(PyDict_Keys(dict))) {
     if (!list.is_valid()) throw nb::python_error();
@@ -167,7 +177,7 @@ struct DictKeys {
   std::size_t count = 0;
   std::vector<std::uint32_t> order;     // places in `list`, where that is not in order
   std::vector<std::string_view> names;  // in order
-  nb::list texts;                       // of keys that are none; `names` are parts of them and of the keys
+  nb::list texts;                       // of keys that are no texts; `names` point into these and into the keys
 };
 
 nb::object copied(nb::handle object) { return nb::module_::import_("copy").attr("copy")(object); }
@@ -192,11 +202,11 @@ struct Reader {
     if (type && type->watch) made.keys = Held(nb::borrow(reinterpret_cast<PyObject*>(type->type)));
     return made;
   }
-  /// Whether None stands here for something of `like`.
+  /// Whether None is read where `like` has something else.
   bool stands_for_all() const {
     return like && is_alike && like_at < like->nodes.size() && like->nodes[like_at].kind != NodeKind::none;
   }
-  /// The node of `like` and all below it, with undefined Tensors and None for values.
+  /// Copies the node of `like` and all below it, with undefined Tensors as leaves and None as values.
   void read_nothing() {
     for (std::size_t open = 1; open > 0; --open) {
       const TreeNode& n = like->nodes[like_at++];
@@ -237,7 +247,7 @@ struct Reader {
     const Deeper deeper;
     node(kind, static_cast<std::size_t>(PySequence_Fast_GET_SIZE(list)), type);
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
-      // A value's __eq__ or a class's flatten may run Python, which may change a list.
+      // Reading an item may run Python (flatten of a class), which may change the list: so the item is held.
       const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(list, i));
       read(item.ptr());
     }
@@ -256,7 +266,7 @@ struct Reader {
     TreeNode& n = node(NodeKind::dict, keys.count, is_plain ? nullptr : info_of(Py_TYPE(dict)));
     n.order = std::move(keys.order);
     n.names = std::move(keys.names);
-    // A subclass of dict, such as defaultdict, is copied and filled again: it may keep more than its items.
+    // An object of a subclass of dict may keep more than its items (defaultdict), so an empty copy of it is kept.
     if (is_plain && nb::len(keys.texts) == 0) {
       n.keys = Held(std::move(keys.list));
     } else if (is_plain) {
@@ -295,7 +305,7 @@ struct Reader {
       }
       case TypeInfo::Kind::value: break;
     }
-    if (PyTuple_Check(o) || PyList_Check(o)) return read_items(NodeKind::made, o, info);  // of a class made from these
+    if (PyTuple_Check(o) || PyList_Check(o)) return read_items(NodeKind::made, o, info);  // of a subclass
     node(NodeKind::value, 0, info);
     tree.values.emplace_back(nb::borrow(o));
   }
@@ -373,7 +383,7 @@ class Writer {
     switch (info.kind) {
       case TypeInfo::Kind::namedtuple: return call(cls, parts);
       case TypeInfo::Kind::dataclass: {
-        // Without __init__, which may do more than keep its fields.
+        // __init__ is not called: it may do more than set the fields.
         nb::object object = cls.attr("__new__")(cls);
         for (std::size_t i = 0; i < info.fields.size(); ++i)
           if (PyObject_GenericSetAttr(object.ptr(), info.fields[i],
@@ -382,7 +392,7 @@ class Writer {
         return object;
       }
       case TypeInfo::Kind::registered: return call(info.unflatten, nb::make_tuple(nb::handle(n.keys.get()), parts));
-      case TypeInfo::Kind::value: return call(cls, nb::make_tuple(parts));  // of a class made from tuple or list
+      case TypeInfo::Kind::value: return call(cls, nb::make_tuple(parts));  // a subclass of tuple or list
     }
     return nb::none();
   }
@@ -390,11 +400,11 @@ class Writer {
   const Tree& tree_;
   const std::function<nb::object(std::size_t)>* leaf_;
   std::span<PyObject* const> known_;
-  std::unordered_map<const void*, PyObject*> by_cell_;  // the same, where there are many
+  std::unordered_map<const void*, PyObject*> by_cell_;  // the known objects, by their tensors, where they are many
   std::size_t node_ = 0, leaf_at_ = 0, value_ = 0;
 };
 
-/// Whether two Python values are equal, of one type; a NaN equals any other, and 0. is not -0.
+/// Whether two Python values have the same type and are equal. NaN equals NaN here, and 0.0 is not -0.0.
 bool are_equal(PyObject* a, PyObject* b) {
   if (a == b) return true;
   if (Py_TYPE(a) != Py_TYPE(b)) return false;
@@ -411,11 +421,11 @@ bool are_equal(PyObject* a, PyObject* b) {
   if (const nb::object item = numpy_item(a); item.is_valid() && !numpy_item(item.ptr()).is_valid())
     return are_equal(item.ptr(), numpy_item(b).ptr());
   const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
-  if (equal < 0) PyErr_Clear();  // an array's == has no one answer: equal where it is the same array
+  if (equal < 0) PyErr_Clear();  // == of an array gives an array: only the same array is equal
   return equal == 1;
 }
 
-/// The keys of a node that is a dict, in the order they were put in.
+/// The keys of a dict's node, in the dict's own order.
 PyObject* keys_of(const TreeNode& dict) {
   PyObject* const keys = dict.keys.get();
   return PyTuple_Check(keys) ? PyTuple_GET_ITEM(keys, 0) : keys;
@@ -479,7 +489,7 @@ bool Structure::operator==(const Structure& other) const {
     if (a.kind != b.kind || a.children != b.children || a.names != b.names) return false;
     if (a.kind == NodeKind::value) return true;  // values are compared on their own
     if (a.type != b.type) return false;
-    if (a.kind == NodeKind::dict) return a.order == b.order && have_equal_keys(a, b);  // a function may see the order
+    if (a.kind == NodeKind::dict) return a.order == b.order && have_equal_keys(a, b);  // functions can see the order
     return a.kind != NodeKind::made || a.keys.get() == b.keys.get() ||
            (a.keys.get() && b.keys.get() && are_equal(a.keys.get(), b.keys.get()));
   };
@@ -560,7 +570,8 @@ Dims dims_from(nb::handle o, const char* name) {
 
 namespace {
 
-/// Goes through dims and the nodes of a tree side by side; where they part, C++ has the errors.
+/// Walks dims and a tree side by side and compares the keys of dicts. Where their structures differ, it goes on behind
+/// that part: vmap in C++ reports it.
 class KeyCheck {
  public:
   KeyCheck(const Structure& tree, const char* name) : tree_(tree), name_(name) {}

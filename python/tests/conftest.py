@@ -1,5 +1,6 @@
 """What all tests of the Python package share."""
 
+import json
 import os
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 
 import ricci as rc
 
+# What PyTorch says to test data of ours: names of arguments, values. Written by tools/torch_answers.py python.
+ANSWERS_OF_TORCH = json.loads((Path(__file__).parent / "answers_of_torch.json").read_text())
 SOURCE = Path(os.environ.get("RICCI_SOURCE", Path(__file__).resolve().parents[2]))
 
 
@@ -29,3 +32,8 @@ def expect(found, wanted, rtol=1e-5, atol=1e-6):
         wanted = np.asarray(wanted)
         assert tuple(found.shape) == wanted.shape
         np.testing.assert_allclose(np.asarray(found), wanted, rtol=rtol, atol=atol)
+
+
+def array_of(answer):
+    """A tensor of PyTorch as the answers write it."""
+    return np.array(answer["elements"], answer["dtype"]).reshape(answer["shape"])

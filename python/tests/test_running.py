@@ -142,8 +142,8 @@ def test_a_hundred_thousand_calls_leak_nothing():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 30_000  # KiB
 
 
-# A loop of C++ operations, small and endless: what begins it, and what runs it.
-ENDLESS = {
+# Long work in C++, most of it an endless loop of small operations: what begins it, and what runs it.
+LONG = {
     "a compiled loop": (
         "f = rc.compile(lambda x: rc.while_loop(lambda s: s < 1e30, lambda s: rc.cos(s), x)); f(rc.tensor(1e31))",
         "f(rc.tensor(1.0))",
@@ -163,16 +163,27 @@ ENDLESS = {
     ),
     "a loop over operations": ("", "rc.while_loop(rc.isfinite, rc.cos, rc.tensor(1.0))"),
     "a loop over functions": ("", "rc.while_loop(lambda s: s < 9, lambda s: rc.cos(s), rc.tensor(1.0))"),
+    "the planning of a large program": (
+        "def f(x):\n"
+        "    for i in range(40_000):\n"
+        "        x = rc.sin(x) * 1.01 if i % 3 else x @ x\n"
+        "    return x.sum()\n"
+        "f = rc.compile(rc.grad(f))",
+        "f(rc.ones(4, 4))",
+    ),
+    "one large operation": ("x = rc.ones(1, 1).expand(1 << 22, 1 << 22)", "x.sum(1)"),
     "a mapped loop": ("", "rc.vmap(lambda x: rc.while_loop(lambda s: s < 9, rc.cos, x))(rc.ones(3))"),
 }
 
 
-@pytest.mark.parametrize("case", ENDLESS)
-def test_an_interrupt_ends_a_loop_and_other_threads_run_meanwhile(case):
-    setup, run = ENDLESS[case]
+@pytest.mark.parametrize("case", LONG)
+def test_an_interrupt_ends_long_work_and_other_threads_run_meanwhile(case):
+    setup, run = LONG[case]
     program = f"""
-import os, signal, threading, time
+import os, signal, sys, threading, time
 import ricci as rc
+sys.setswitchinterval(100)  # Python asks nobody to give the lock away
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 {setup}
 ticks = 0
 def tick():

@@ -1,13 +1,11 @@
-"""The names of arguments are PyTorch's: against the signatures of the PyTorch that is installed."""
+"""The names of arguments are PyTorch's."""
 
-import inspect
 import re
 
 import pytest
+from conftest import ANSWERS_OF_TORCH
 
 import ricci as rc
-
-torch = pytest.importorskip("torch")
 
 # Names of ours that also stand for others: python/src/call.cpp.
 ALSO = {
@@ -38,8 +36,6 @@ LACKS = {
     "index": ({"el", "end", "start", "substr"}, "of Python's lists and texts"),
     "embedding": ({"indices", "max_norm", "norm_type", "padding_idx", "scale_grad_by_freq", "sparse"}, "plain rows"),
     "searchsorted": ({"sorter"}, "sort first"),
-    "mm": ({"out_dtype"}, "convert the result"),
-    "bmm": ({"out_dtype"}, "convert the result"),
     "triangular_solve": ({"M", "X"}, "one result, not a pair with A"),
     "slogdet": ({"logabsdet", "sign"}, "names of out's parts"),
     "eigh": ({"eigvals", "eigvecs"}, "names of out's parts"),
@@ -54,6 +50,10 @@ LACKS = {
     "avg_pool2d": ({"ceil_mode", "count_include_pad", "divisor_override"}, "the padding counts"),
     "cdist": ({"compute_mode"}, "it is chosen"),
     "linear_cross_entropy": ({"options"}, "its options have names"),
+    "isin": (
+        {"assume_unique", "element", "test_element", "invert", "out"},
+        "uniqueness does not matter; numbers have the names of Tensors; write ~isin(…)",
+    ),
     "norm": ({"ord"}, "torch.linalg.norm is another function"),
     "normal": ({"input"}, "mean and std have their names"),
     "view": ({"dtype"}, "elements are not read as others"),
@@ -88,6 +88,8 @@ for lacked, reason, names in [
     ("out", "as above", "rand_like randn_like randint_like repeat_interleave roll diag_embed slice_scatter"),
     ("out", "as above", "select_scatter diagonal_scatter avg_pool2d binary_cross_entropy_with_logits"),
     ("out", "as above", "masked_scatter tril_indices triu_indices dist normalize bincount"),
+    ("out_dtype", "convert the result", "mm bmm addmm baddbmm"),
+    ("out", "only C++ has it there", "celu put"),
     ("b", "the name of C++", "add eq ne lt le gt ge"),
     ("train", "the name of C++; it is training", "dropout feature_dropout alpha_dropout feature_alpha_dropout"),
     ("values indices", "names of out's parts", "sort topk median nanmedian kthvalue"),
@@ -97,29 +99,11 @@ for lacked, reason, names in [
     for name in names.split():
         known, why = LACKS.get(name, (set(), reason))
         LACKS[name] = (known | set(lacked.split()), why)
-# Of TorchScript's overloads for lists and numbers.
-NAME_OF_CPP = re.compile(
-    r"(Dimname|t\[\]|bool\[\]|str\[\]|\[\]\(a!\)|AnyEnum|\.int_list|Scalar a|int a,|float a|bool a|complex a|Device a)"
-)
-
-
-def names_of_schemas(name):
-    for schema in torch._C._jit_get_schemas_for_operator("aten::" + name):
-        if not NAME_OF_CPP.search(str(schema)):
-            yield {"input" if a.name == "self" else a.name for a in schema.arguments}
 
 
 def names_there(name):
-    """The names that any of PyTorch's functions of this name takes."""
-    found = set()
-    for space, prefix in ((torch, ""), (torch.linalg, "linalg_"), (torch.nn.functional, ""), (torch.fft, "fft_")):
-        function = getattr(space, name, None)
-        if inspect.isfunction(function):
-            found |= set(inspect.signature(function).parameters)
-        elif function is not None:
-            found |= set().union(*names_of_schemas(prefix + name))
-    if not found and hasattr(torch.Tensor, name):
-        found |= set().union(*names_of_schemas(name))
+    """The names that any of PyTorch's functions of this name takes; none where there is no such function."""
+    found = set(ANSWERS_OF_TORCH["arguments"].get(name, "").split())
     if "size_average" in found:
         found -= {"size_average", "reduce"}  # old names of reduction
     return found - NOWHERE

@@ -5,6 +5,7 @@ import weakref
 from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass, field
 
+import optree
 import pytest
 from conftest import expect
 
@@ -277,17 +278,27 @@ def check_container(cls):
     assert compiled(one).first.tolist() == [2, 3] and compiled(one).rest == 5 and compiled.plans == 1
 
 
+def register_with_optree(cls, flatten, unflatten):
+    optree.register_pytree_node(cls, flatten, unflatten, namespace="somewhere")
+
+
 def test_classes_registered_with_optree_are_containers():
-    optree = pytest.importorskip("optree")
+    check_container(registered(register_with_optree))
 
-    def register(cls, flatten, unflatten):
-        optree.register_pytree_node(cls, flatten, unflatten, namespace="somewhere")
 
-    check_container(registered(register))
+def test_a_class_may_be_registered_after_its_first_object():
+    cls = type("Late", (Pair,), {})
+    one = cls(rc.ones(2), None)
+    plans = rc.compile(lambda o, x: x + 1)
+    assert rc.leaves(one) == [] and plans(one, rc.ones(2)).tolist() == [2, 2]
+    register_with_optree(cls, lambda o: ((o.first, o.rest), "aux"), lambda aux, parts: cls(*parts))
+    assert [leaf.tolist() for leaf in rc.leaves(one)] == [[1, 1]]
+    assert plans(one, rc.ones(2)).tolist() == [2, 2] and plans.plans == 2
+    check_container(cls)
 
 
 def test_classes_registered_with_jax_are_containers():
-    jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax", reason="needs JAX, which is too large for the project's environment")
     check_container(registered(jax.tree_util.register_pytree_node))
 
 

@@ -16,6 +16,7 @@
 #include "primitive/promotion.h"
 #include "program/constants.h"
 #include "program/structure.h"
+#include "ricci/interruption.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/loop_table.h"
 #include "ricci/primitive/reduction_axes.h"
@@ -100,6 +101,7 @@ class Run {
     for (const Variable v : body.inputs) take(v);
     for (const Capture& c : body.captures) take(c.variable);
     for (std::size_t i = 0; i < body.equations.size(); ++i) {
+      allow_interruption();
       const Equation& e = body.equations[i];
       const std::string why = apart && (*apart)[i] ? "it is apart" : said(e);
       if (why.empty()) continue;

@@ -17,6 +17,7 @@
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
 #include "program/element_writer.h"
+#include "ricci/interruption.h"
 
 namespace ricci::compiled {
 namespace {
@@ -236,11 +237,17 @@ class Grouping {
   Program put_together(bool& all_have_kernels) const {
     auto to = std::make_unique<ProgramBody>(body_);
     to->equations.clear();
-    for (int level = 0; level <= last_level_; ++level) {
+    struct Level {
+      std::vector<std::size_t> once, by_outer, others;  // equations
+    };
+    std::vector<Level> levels(static_cast<std::size_t>(last_level_) + 1);
+    for (std::size_t i = 0; i < body_.equations.size(); ++i) {
+      Level& level = levels[static_cast<std::size_t>(level_[i])];
+      (apart_[i] ? level.others : has_outer_[i] ? level.by_outer : level.once).push_back(i);
+    }
+    for (const auto& [once, by_outer, others] : levels) {
+      allow_interruption();
       // Equations without the outer axis come first: they read nothing that has it.
-      std::vector<std::size_t> once, by_outer, others;
-      for (std::size_t i = 0; i < body_.equations.size(); ++i)
-        if (level_[i] == level) (apart_[i] ? others : has_outer_[i] ? by_outer : once).push_back(i);
       for (const auto* group : {&once, &by_outer}) {
         std::optional<Equation> lanes;
         const std::ptrdiff_t least = group == &by_outer ? least_of_walked : 2;

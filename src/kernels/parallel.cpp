@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "kernels/machine.h"
+#include "ricci/interruption.h"
 
 namespace ricci::kernels {
 namespace {
@@ -30,6 +31,8 @@ constexpr double least_of_piece = 800, least_work = 2 * least_of_piece;
 /// A range is cut into pieces of this so that who is early can help.
 constexpr double usual_piece = 20'000;
 constexpr std::int64_t pieces_of_range = 8;
+/// A range is also cut into pieces of this, so that the caller may be interrupted between them.
+constexpr double longest_piece = 20'000'000;
 /// How long a worker waits awake, and how much work it must miss before it is worth a wake.
 constexpr std::chrono::microseconds awake{200};
 constexpr double worth_waking = 100'000;
@@ -60,6 +63,7 @@ struct Job {
   const void* work;
   std::int64_t piece;  // units
   int shares;
+  bool is_long;
   std::atomic<bool> failed = false;
   std::exception_ptr error;
   Range ranges[most_threads];
@@ -68,15 +72,10 @@ struct Job {
 
   /// Throws nothing.
   void run_piece(std::int64_t begin, std::int64_t end) {
-    if (failed.load(std::memory_order_relaxed)) return;
-    try {
-      run(work, begin, end);
-    } catch (...) {
-      if (!failed.exchange(true, std::memory_order_relaxed)) error = std::current_exception();
-    }
+    unless_failed([&] { run(work, begin, end); });
   }
 
-  /// Takes pieces from the ranges, first that of its own share.
+  /// Takes pieces from the ranges, first that of its own share. Share 0 is the caller's.
   void help(int share) {
     for (int i = 0; i < shares; ++i) {
       Range& range = ranges[(share + i) % shares];
@@ -85,8 +84,20 @@ struct Job {
         if (next.load(std::memory_order_relaxed) >= range.end) break;
         const std::int64_t begin = next.fetch_add(piece, std::memory_order_relaxed);
         if (begin >= range.end) break;
+        if (is_long && share == 0) unless_failed(allow_interruption);
         run_piece(begin, std::min(begin + piece, range.end));
       }
+    }
+  }
+
+ private:
+  template <class F>
+  void unless_failed(const F& f) {
+    if (failed.load(std::memory_order_relaxed)) return;
+    try {
+      f();
+    } catch (...) {
+      if (!failed.exchange(true, std::memory_order_relaxed)) error = std::current_exception();
     }
   }
 };
@@ -212,8 +223,24 @@ int threads_now(const Cuts& cuts) {
 std::int64_t piece_of(const Cuts& cuts, int threads) {
   const std::int64_t share = (cuts.steps() + threads - 1) / threads;
   const double of_share = static_cast<double>(share * cuts.step) * cuts.nanoseconds;
-  const auto pieces = std::clamp<std::int64_t>(static_cast<std::int64_t>(of_share / usual_piece), 1, pieces_of_range);
+  const auto most = std::max(pieces_of_range, static_cast<std::int64_t>(of_share / longest_piece));
+  const auto pieces = std::clamp<std::int64_t>(static_cast<std::int64_t>(of_share / usual_piece), 1, most);
   return std::max<std::int64_t>(1, share / pieces) * cuts.step;
+}
+
+bool is_long(const Cuts& cuts, int threads) {
+  return static_cast<double>(cuts.size) * cuts.nanoseconds / threads > longest_piece;
+}
+
+/// On this thread alone. Long work is cut too, so that it may be interrupted.
+void run_alone(parallel::Run run, const void* work, const Cuts& cuts) {
+  if (cuts.size <= 0) return;
+  if (inside || !is_long(cuts, 1)) return run(work, 0, cuts.size);
+  const std::int64_t piece = piece_of(cuts, 1);
+  for (std::int64_t begin = 0; begin < cuts.size; begin += piece) {
+    allow_interruption();
+    run(work, begin, std::min(begin + piece, cuts.size));
+  }
 }
 
 /// Recomputes `worth_cutting` and `crowded`. Another thread may change the number of threads meanwhile; so it repeats
@@ -241,10 +268,7 @@ bool would_be_cut(const Cuts& cuts) { return threads_now(cuts) > 1; }
 
 void run(Run run, const void* work, const Cuts& cuts) {
   int threads = threads_now(cuts);
-  if (threads == 1 || pool.taken.exchange(true, std::memory_order_acquire)) {
-    if (cuts.size > 0) run(work, 0, cuts.size);
-    return;
-  }
+  if (threads == 1 || pool.taken.exchange(true, std::memory_order_acquire)) return run_alone(run, work, cuts);
   const double nanoseconds = static_cast<double>(cuts.size) * cuts.nanoseconds / threads;
   Worker* workers[most_threads];
   int ready = 0;
@@ -253,7 +277,7 @@ void run(Run run, const void* work, const Cuts& cuts) {
   }
   if (ready == 0) {
     pool.taken.store(false, std::memory_order_release);
-    return run(work, 0, cuts.size);
+    return run_alone(run, work, cuts);
   }
   threads = ready + 1;
   const std::int64_t steps = cuts.steps();
@@ -263,6 +287,7 @@ void run(Run run, const void* work, const Cuts& cuts) {
   job.work = work;
   job.shares = threads;
   job.piece = piece_of(cuts, threads);
+  job.is_long = is_long(cuts, threads);
   const std::uint64_t mode = float_mode();
   const auto end_of_first = [&](int share) { return std::min(begin_of(share) + job.piece, begin_of(share + 1)); };
   for (int i = 0; i < threads; ++i) job.ranges[i] = {end_of_first(i), begin_of(i + 1)};

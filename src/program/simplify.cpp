@@ -7,6 +7,7 @@
 #include "program/edit.h"
 #include "program/pruning.h"
 #include "program/simplifier.h"
+#include "ricci/interruption.h"
 
 namespace ricci {
 namespace {
@@ -76,7 +77,10 @@ Simplifier::Simplifier(const ProgramBody& from, const SampleSizes& sizes)
   for (std::size_t v = 0; v < same_as_.size(); ++v) same_as_[v] = static_cast<Variable>(v);
   to_.equations.clear();
   for (const Constant& c : from.constants) merge_constant(c);
-  for (const Equation& e : from.equations) add(e);
+  for (const Equation& e : from.equations) {
+    allow_interruption();
+    add(e);
+  }
   for (Variable& v : to_.outputs) v = same_as_[at(v)];
 }
 

@@ -1,4 +1,4 @@
-// The one function that may end a run.
+// The one function that may end long work.
 #include "ricci/interruption.h"
 
 #include <atomic>
