@@ -104,6 +104,18 @@ OPTIONS = {
         [("spacing", "tensor", "1"), ("dims", "axes", "None"), ("edge_order", "integer", "1")],
         None,
     ),
+    "StftOptions": (
+        [
+            ("hop_length", "optional_size", "None"),
+            ("win_length", "optional_size", "None"),
+            ("window", "tensor", "None"),
+            ("center", "boolean", "True"),
+            ("normalized", "boolean", "False"),
+            ("onesided", "boolean", "True"),
+        ],
+        None,
+    ),
+    "WindowOptions": ([("periodic", "boolean", "True"), ("dtype", "dtype", "None")], "window_options"),
     "GaussianLossOptions": ([("full", "boolean", "False"), ("eps", "number", "1e-6"), REDUCTION], None),
     "MultiMarginLossOptions": (
         [("p", "integer", "1"), ("margin", "number", "1.0"), CLASS_WEIGHT, REDUCTION],
@@ -190,6 +202,7 @@ NAMES = {
     "expand": "input size",
     "take_along_dim": "input indices",
     "searchsorted": "sorted_sequence input",
+    "diag": "input diagonal",
     "meshgrid": "tensors",
     "pad": "input pad",
     "masked_select": "input mask",
@@ -219,6 +232,12 @@ NAMES = {
     "baddbmm": "input batch1 batch2",
     "index_copy": "input dim index source",
     "isin": "elements test_elements",
+    "bucketize": "input boundaries right",
+    "scatter_reduce": "input dim index src reduce include_self",
+    "index_reduce": "input dim index source reduce include_self",
+    "nextafter": "input other",
+    **{f"{w}_window": "window_length" for w in "hann hamming blackman nuttall bartlett cosine".split()},
+    "istft": "input n_fft",
     "quantile": "input q dim keepdim interpolation",
     "nanquantile": "input q dim keepdim interpolation",
     "heaviside": "input values",
@@ -258,7 +277,8 @@ OUT = (
     "cat stack tril triu diag kron rand randn randint randperm normal bernoulli multinomial hstack vstack dstack "
     "column_stack index_copy renorm hardshrink softshrink heaviside signbit isposinf isneginf float_power ldexp "
     "logaddexp2 logit polar erfinv mvlgamma nansum nanmean nanmedian msort quantile nanquantile histc diff "
-    "addmv addr addbmm baddbmm"
+    "addmv addr addbmm baddbmm index_reduce scatter_reduce bucketize cummax cummin mode gcd lcm nextafter frexp sinc "
+    "logspace"
 ).split()
 NO_OUT = "index embedding one_hot real imag detach clone to positive view_as_real view_as_complex linear".split()
 INPLACE = (
@@ -310,8 +330,8 @@ DEFAULTS = {
     "roll": {"dims": "None"},
     "index_put": {"accumulate": "False"},
     "index_put_": {"accumulate": "False"},
-    "isclose": {"rtol": "1e-5", "atol": "1e-8"},
-    "allclose": {"rtol": "1e-5", "atol": "1e-8"},
+    "isclose": {"rtol": "1e-5", "atol": "1e-8", "equal_nan": "False"},
+    "allclose": {"rtol": "1e-5", "atol": "1e-8", "equal_nan": "False"},
     "leaky_relu": {"negative_slope": "0.01"},
     "elu": {"alpha": "1.0"},
     "softplus": {"beta": "1.0", "threshold": "20.0"},
@@ -380,6 +400,10 @@ DEFAULTS = {
     "cumulative_trapezoid": {"x": "1", "dim": "-1"},
     "rot90": {"k": "1"},
     "diagflat": {"offset": "0"},
+    "scatter_reduce": {"include_self": "True"},
+    "index_reduce": {"include_self": "True"},
+    "bucketize": {"right": "False"},
+    "mode": LAST | {"keepdim": "False"},
     "combinations": {"r": "2", "with_replacement": "False"},
     "put": {"accumulate": "False"},
     "as_strided_scatter": {"offset": "0"},
@@ -410,10 +434,14 @@ NOT_HERE = {
     "extreme_along",
     "require_length",
     "histogram_of_bins",
+    "histogramdd",
     "triplet_margin_with_distance_loss",
 }
 REPLACED = {"eigh", "eigvalsh", "max_pool2d", "avg_pool2d"}  # by a form, which takes all that its overloads take
 KEYS_OWN = {"split", "fold_in"}  # of keys.h: python/src/random.cpp
+# Overloads that a form says, by number of parameters, or by a dtype among these.
+SAID_BY_FORMS = {("median", 3), ("tensordot", 4), ("addmm", 5)}
+TAKE_DTYPE = {"sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax"}
 SHORTER_BY_DEFAULTS = {("huber_loss", 3)}  # overloads, by number of parameters, that defaults make superfluous
 SEVERAL = {"permute", "flip"}  # whose axes may be given one by one, as every shape may
 OWN_METHODS = {"where", "polygamma"}  # whose tensor is not the first argument of the function of that name
@@ -429,11 +457,14 @@ RETURNS = {
 WRITTEN_OUT = {"Tensor", "std::pair<Tensor, Tensor>", "std::tuple<Tensor, Tensor, Tensor>"}  # results that `out` gets
 # The named tuples of several results, with the names of PyTorch's, and what gives them.
 RESULT_TYPES = {
-    "ValuesAndIndices": ("values indices", "max min sort topk median nanmedian kthvalue"),
+    "ValuesAndIndices": ("values indices", "max min sort topk median nanmedian kthvalue cummax cummin mode"),
     "MinAndMax": ("min max", "aminmax"),
     "VarianceAndMean": ("var mean", "var_mean"),
     "DeviationAndMean": ("std mean", "std_mean"),
     "HistogramAndEdges": ("hist bin_edges", "histogram"),
+    "MantissaAndExponent": ("mantissa exponent", "frexp"),
+    "ValuesAndInverse": ("values inverse_indices", "unique_inverse"),
+    "ValuesAndCounts": ("values counts", "unique_counts"),
     "SignAndLogabsdet": ("sign logabsdet", "slogdet"),
     "EigenvaluesAndEigenvectors": ("eigenvalues eigenvectors", "eigh"),
     "SingularValueDecomposition": ("U S Vh", "svd"),
@@ -633,8 +664,10 @@ def add(found, left_out, name, result, declared, call, text, is_form=False):
         return
     if any("keepdim" in p and "auto" in p for p in declared):
         return  # of all axes: dim is None unless given
-    if any("ConvOptions" in p or "KlDivOptions" in p for p in declared):
+    if any(kind in p for p in declared for kind in ("ConvOptions", "KlDivOptions", "NanToNumOptions", "RepeatOptions", "SearchOptions")):
         return  # their options are arguments of another overload, or of a form
+    if not is_form and ((name, len(declared)) in SAID_BY_FORMS or (name in TAKE_DTYPE and "DType dtype" in declared)):
+        return
     try:
         overload = Overload(name, result, declared, call, text, is_form)
     except KeyError as missing:

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NUMBER = re.compile(r"\b(Size|Sizes|Shape|Axes|Bound|std::int64_t|WholeNumber|\w+Options)\b")
 NO_NUMBERS = {"TensorOptions", "LikeOptions", "IntegerOptions", "RandomOptions", "TriangularOptions"}
 NO_NUMBERS |= {"RreluOptions", "GumbelOptions", "HistogramOptions", "GradientOptions"}
+NO_NUMBERS |= {"SearchOptions", "WindowOptions"}
 OF_A_LOSS = re.compile(r"(Loss|CrossEntropy|KlDiv)Options$")
 
 

@@ -20,6 +20,7 @@ import zlib
 import torch
 import torch.nn.functional as F
 import torch_values_of_core
+import torch_values_of_signals
 from torch_inputs import at, classes, positive, sign, unit, x, z
 
 NAMES = {
@@ -510,7 +511,7 @@ def fourier():
     yield "rfftfreq", lambda a: a * fft.rfftfreq(7, d=0.25, dtype=a.dtype), lambda: (x(4),)
 
 
-FAMILIES = torch_values_of_core.FAMILIES + [
+FAMILIES = torch_values_of_core.FAMILIES + torch_values_of_signals.FAMILIES + [
     losses,
     distances,
     activations,

@@ -52,6 +52,14 @@ def arithmetic():
     yield "pow of number", lambda a: torch.pow(a, 3), lambda: (x(2, 3),)
     yield "addcmul", torch.addcmul, lambda: (x(2, 3), x(3), x(2, 1))
     yield "addcdiv", torch.addcdiv, lambda: (x(2, 3), x(3), positive(2, 1))
+    yield "add alpha", lambda a, b: torch.add(a, b, alpha=2), pair
+    yield "sub alpha", lambda a, b: torch.sub(a, b, alpha=0.5), pair
+    yield "addcmul value", lambda a, b, c: torch.addcmul(a, b, c, value=0.5), lambda: (x(2, 3), x(3), x(2, 1))
+    yield "addcdiv value", lambda a, b, c: torch.addcdiv(a, b, c, value=-2), lambda: (x(2, 3), x(3), positive(2, 1))
+    for how in ("trunc", "floor"):
+        f = lambda a, b, how=how: torch.div(a, b, rounding_mode=how)
+        yield f"div {how} kink", f, lambda: (at(7, -7, 5.5, -1), at(2, 2, -3, 4))
+        yield f"div {how} whole", f, wholes
     yield "floor_divide kink", torch.floor_divide, lambda: (at(7, -7, 5.5, -1), at(2, 2, -3, 4))
     yield "floor_divide whole", torch.floor_divide, wholes
     yield "remainder", torch.remainder, lambda: (at(7, -7, 5.5, -1), at(2.5, 2.2, -3, 4))
@@ -81,6 +89,9 @@ def arithmetic():
         yield f"{name} complex", getattr(torch, name), lambda: (z(2, 3),)
     for name in "floor ceil round trunc frac".split():
         yield f"{name} kink", getattr(torch, name), lambda: (at(-2.5, -1.2, -0.5, 0.5, 1.5, 2.7, 3),)
+    for decimals in (2, -1):
+        f = lambda a, n=decimals: torch.round(a, decimals=n)
+        yield f"round {decimals} kink", f, lambda: (at(1.234, -25.678, 0.125, 1005),)
     yield "abs whole", torch.abs, lambda: (whole(-3, 0, 4),)
     yield "abs kink", torch.abs, lambda: (at(-1, 0, 2),)
     yield "sign kink", torch.sign, lambda: (at(-1, 0, 2),)
@@ -96,6 +107,10 @@ def arithmetic():
     yield "elu", F.elu, lambda: (x(2, 3),)
     yield "elu alpha", lambda a: F.elu(a, 0.5), lambda: (x(2, 3),)
     yield "gelu", F.gelu, lambda: (x(2, 3),)
+    yield "gelu_tanh", lambda a: F.gelu(a, approximate="tanh"), lambda: (x(2, 3),)
+    extremes = lambda: (at(1, NAN, INF, -INF, -2),)
+    yield "nan_to_num kink", torch.nan_to_num, extremes
+    yield "nan_to_num options kink", lambda a: torch.nan_to_num(a, 7.0, 8.0, -9.0), extremes
     yield "threshold", lambda a: F.threshold(a, 0.25, 7.0), lambda: (x(2, 3),)
     yield "softplus", F.softplus, lambda: (x(2, 3),)
     yield "softplus beta threshold", lambda a: F.softplus(a, 2.0, 1.5), lambda: (x(2, 3),)
@@ -127,9 +142,19 @@ def kinds():
         yield name, getattr(torch, name), lambda: (at(1, INF, -INF, NAN),)
     yield "isclose", torch.isclose, lambda: (at(1, 1, NAN, INF), at(1.000001, 1.1, NAN, INF))
     yield "isclose bounds", lambda a, b: torch.isclose(a, b, 0.1, 0.01), lambda: (at(1, 1, 0), at(1.09, 1.2, 0.005))
+    yield (
+        "isclose equal_nan",
+        lambda a, b: torch.isclose(a, b, 0.1, 0.01, True),
+        lambda: (at(1, 1, NAN, NAN), at(1.09, 1.2, NAN, 1)),
+    )
     yield "equal reads", lambda a, b: torch.tensor(torch.equal(a, b)), lambda: (at(1, 2), at(1, 2))
     yield "equal reads other", lambda a, b: torch.tensor(torch.equal(a, b)), lambda: (at(1, 2), at(1, 3))
     yield "allclose reads", lambda a, b: torch.tensor(torch.allclose(a, b)), lambda: (at(1, 2), at(1, 2.000001))
+    yield (
+        "allclose reads equal_nan",
+        lambda a, b: torch.tensor(torch.allclose(a, b, equal_nan=True)),
+        lambda: (at(1, NAN), at(1, NAN)),
+    )
     yield (
         "allclose reads bounds",
         lambda a, b: torch.tensor(torch.allclose(a, b, 0.1, 0.01)),
@@ -191,6 +216,19 @@ def reductions():
         yield f"{name} dims keepdim", lambda a, f=f: f(a, (1,), keepdim=True), bits
         yield f"{name} keepdim", lambda a, f=f: f(a, (0, 1, 2), keepdim=True), bits
         yield f"{name} of numbers", f, lambda: (at(0, NAN, 2),)
+    wide = torch.float64
+    narrow = lambda: (torch.tensor([[1, 2, 3], [4, 5, 6]], dtype=torch.int32),)
+    yield "sum dtype", lambda a: torch.sum(a, dtype=wide), narrow
+    yield "sum dims dtype", lambda a: torch.sum(a, (1,), True, dtype=wide), narrow
+    yield "sum narrow dtype", lambda a: torch.sum(a, dtype=torch.int32), narrow
+    yield "mean dtype", lambda a: torch.mean(a, dtype=wide), narrow
+    yield "mean dims dtype", lambda a: torch.mean(a, (0,), True, dtype=wide), narrow
+    yield "prod dtype", lambda a: torch.prod(a, dtype=wide), narrow
+    yield "prod dim dtype", lambda a: torch.prod(a, 1, True, dtype=wide), narrow
+    yield "cumsum dtype", lambda a: torch.cumsum(a, 1, dtype=wide), narrow
+    yield "cumprod dtype", lambda a: torch.cumprod(a, 1, dtype=wide), narrow
+    yield "softmax dtype", lambda a: torch.softmax(a, 1, dtype=wide), narrow
+    yield "log_softmax dtype", lambda a: torch.log_softmax(a, 1, dtype=wide), narrow
     yield "sum whole", torch.sum, lambda: (torch.tensor([[1, 2], [3, 4]], dtype=torch.int32),)
     yield "sum complex", lambda a: torch.sum(a, 0), lambda: (z(2, 3),)
     yield "mean complex", lambda a: torch.mean(a, 0), lambda: (z(2, 3),)
@@ -212,6 +250,7 @@ def reductions():
         yield f"{name} dim", lambda a, f=f: f(a.detach(), 0), one
         yield f"{name} dim keepdim", lambda a, f=f: f(a.detach(), -1, keepdim=True), one
     yield "count_nonzero", lambda a: torch.count_nonzero(a.detach()), lambda: (at(0, 1, NAN, 0),)
+    yield "count_nonzero dims", lambda a: torch.count_nonzero(a.detach(), (0,)), lambda: (at(0, 1, NAN, 0).reshape(2, 2),)
     for name in "var std".split():
         f = getattr(torch, name)
         yield name, f, one
@@ -244,6 +283,7 @@ def reductions():
     yield "topk smallest", lambda a: torch.topk(a, 3, -1, False), one
     yield "median", torch.median, one
     yield "median dim", lambda a: torch.median(a, 1), one
+    yield "median keepdim", lambda a: torch.median(a, 0, True), one
 
 
 def shapes():
@@ -268,13 +308,16 @@ def shapes():
     yield "narrow", lambda a: torch.narrow(a, 1, 1, 2), one
     yield "diagonal", torch.diagonal, one
     yield "diagonal offset", lambda a: torch.diagonal(a, -1, 0, 2), three
+    yield "diagonal offset alone", lambda a: torch.diagonal(a, 1), one
     yield "unfold", lambda a: a.unfold(1, 2, 2), lambda: (x(3, 7),)
     yield "unfold overlapping", lambda a: a.unfold(0, 3, 1), lambda: (x(5, 2),)
     yield "squeeze", torch.squeeze, lambda: (x(1, 3, 1),)
     yield "squeeze dim", lambda a: torch.squeeze(a, 0), lambda: (x(1, 3, 1),)
     yield "squeeze of another dim", lambda a: torch.squeeze(a, 1), lambda: (x(1, 3, 1),)
+    yield "squeeze dims", lambda a: torch.squeeze(a, (0, 1)), lambda: (x(1, 3, 1),)
     yield "unsqueeze", lambda a: torch.unsqueeze(a, -1), one
     yield "flatten", torch.flatten, three
+    yield "flatten start", lambda a: torch.flatten(a, 1), three
     yield "flatten dims", lambda a: torch.flatten(a, 1, -1), three
     yield "as_strided", lambda a: torch.as_strided(a, (2, 2), (1, 2)), lambda: (x(6),)
     yield "as_strided offset", lambda a: torch.as_strided(a, (3, 2), (1, 1), 2), lambda: (x(6),)
@@ -298,6 +341,17 @@ def shapes():
     yield "unstack", torch.unbind, one
     yield "repeat", lambda a: a.repeat(2, 1, 3), one
     yield "repeat_interleave", lambda a: torch.repeat_interleave(a, 2, 1), one
+    yield "repeat_interleave of all", lambda a: torch.repeat_interleave(a, 2), one
+    yield (
+        "repeat_interleave reads repeats",
+        lambda a, n: torch.repeat_interleave(a, n, 0),
+        lambda: (x(3, 2), torch.tensor([1, 0, 2])),
+    )
+    yield (
+        "repeat_interleave sized",
+        lambda a, n: torch.repeat_interleave(a, n, 1, output_size=3),
+        lambda: (x(2, 3), torch.tensor([1, 0, 2])),
+    )
     yield "tile", lambda a: torch.tile(a, (2,)), one
     yield "tile more", lambda a: torch.tile(a, (2, 1, 2)), one
     yield "flip", lambda a: torch.flip(a, (0, 1)), one
@@ -316,14 +370,18 @@ def shapes():
     yield "tril_unpack", lambda a: back(a, 3, 0), lambda: (x(6),)
     yield "tril_unpack diagonal", lambda a: back(a, 4, -1), lambda: (x(6),)
     yield "diag_embed", lambda a: torch.diag_embed(a), one
+    yield "diag_embed offset alone", lambda a: torch.diag_embed(a, -1), one
     yield "diag_embed offset", lambda a: torch.diag_embed(a, 1, 0, 2), one
     yield "diag", torch.diag, lambda: (x(3),)
     yield "diag of matrix", torch.diag, one
+    yield "diag k", lambda a: torch.diag(a, -1), lambda: (x(3),)
+    yield "diag k of matrix", lambda a: torch.diag(a, 1), one
     yield "pad", lambda a: F.pad(a, (1, 2)), one
     yield "pad value", lambda a: F.pad(a, (1, 0, 0, 2), value=1.5), one
     yield "pad less", lambda a: F.pad(a, (-1, 1)), one
     yield "contiguous", lambda a: a.t().contiguous(), one
     yield "meshgrid", lambda a, b: torch.meshgrid(a, b, indexing="ij"), lambda: (x(2), x(3))
+    yield "meshgrid xy", lambda a, b, c: torch.meshgrid(a, b, c, indexing="xy"), lambda: (x(2), x(3), x(2))
     yield "slice_scatter", lambda a, b: torch.slice_scatter(a, b, 1, 1, 4, 2), lambda: (x(3, 5), x(3, 2))
     yield "select_scatter", lambda a, b: torch.select_scatter(a, b, 1, -1), lambda: (x(3, 5), x(3))
     yield "diagonal_scatter", lambda a, b: torch.diagonal_scatter(a, b, 1, 0, 1), lambda: (x(3, 4), x(3))
@@ -335,10 +393,16 @@ def indexing():
     places = torch.tensor([[0, 2], [1, 1], [2, 0]])
     yield "gather", lambda a, i: torch.gather(a, 1, i), lambda: (x(3, 4), places)
     yield "take_along_dim", lambda a, i: torch.take_along_dim(a, i, 0), lambda: (x(3, 2), places)
+    yield "take_along_dim of all", lambda a, i: torch.take_along_dim(a, i), lambda: (x(3, 2), whole(5, 0, 2))
     yield "take", torch.take, lambda: (x(3, 4), torch.tensor([[0, -1], [5, 5]]))
     yield "scatter", lambda a, i, b: torch.scatter(a, 1, i, b), lambda: (x(3, 4), torch.tensor([[0, 2], [1, 3], [2, 0]]), x(3, 2))
     yield "scatter_add", lambda a, i, b: torch.scatter_add(a, 1, i, b), lambda: (x(3, 4), places, x(3, 2))
     yield "index_add", lambda a, i, b: torch.index_add(a, 0, i, b), lambda: (x(3, 4), whole(2, 0, 2), x(3, 4))
+    yield (
+        "index_add alpha",
+        lambda a, i, b: torch.index_add(a, 0, i, b, alpha=0.5),
+        lambda: (x(3, 4), whole(2, 0, 2), x(3, 4)),
+    )
     yield "index_fill", lambda a, i, v: torch.index_fill(a, 1, i, v), lambda: (x(3, 4), whole(3, 0), x())
     yield "index", lambda a, i: a[i], lambda: (x(3, 4), whole(2, 0, -1))
     yield "index pairs", lambda a, i, j: a[i, j], lambda: (x(3, 4), whole(2, 0), whole(-1, 3))
@@ -357,6 +421,7 @@ def indexing():
     yield "unique reads", torch.unique, lambda: (torch.tensor([[3, 1], [1, 2]]),)
     yield "embedding", F.embedding, lambda: (torch.tensor([[0, 2], [1, 2]]), x(3, 4))
     yield "one_hot", lambda i: F.one_hot(i, 4), lambda: (torch.tensor([[0, 2], [3, 2]]),)
+    yield "one_hot reads", lambda i: F.one_hot(i), lambda: (whole(0, 2, 1),)
     yield "searchsorted", torch.searchsorted, lambda: (at(1, 2, 2, 5), at(0, 1, 2, 3, 9))
     yield "searchsorted rows", torch.searchsorted, lambda: (at(1, 2, 3, 2, 4, 6).reshape(2, 3), at(1.5, 3, 5, 2).reshape(2, 2))
 
@@ -411,10 +476,18 @@ def products():
     yield "outer", torch.outer, lambda: (x(2), x(3))
     yield "inner", torch.inner, lambda: (x(2, 3), x(4, 3))
     yield "tensordot", lambda a, b: torch.tensordot(a, b, 2), lambda: (x(2, 3, 4), x(3, 4, 2))
+    yield (
+        "tensordot axes",
+        lambda a, b: torch.tensordot(a, b, ([0, -1], [1, 0])),
+        lambda: (x(2, 3, 4), x(4, 2, 5)),
+    )
+    yield "tensordot none", lambda a, b: torch.tensordot(a, b, ([], [])), lambda: (x(2), x(3))
     yield "einsum", lambda a, b: torch.einsum("bij,bjk->ik", a, b), lambda: (x(2, 3, 4), x(2, 4, 2))
     yield "einsum of three", lambda a, b, c: torch.einsum("i,ij,j", a, b, c), lambda: (x(3), x(3, 2), x(2))
     yield "einsum dots", lambda a, b: torch.einsum("...ij,...j->...i", a, b), lambda: (x(2, 3, 4), x(2, 4))
     yield "addmm", torch.addmm, lambda: (x(3), x(2, 4), x(4, 3))
+    yield "addmm factors", lambda a, b, c: torch.addmm(a, b, c, beta=0.5, alpha=2), lambda: (x(3), x(2, 4), x(4, 3))
+    yield "addmm without bias", lambda a, b, c: torch.addmm(a, b, c, beta=0), lambda: (at(NAN, 1, 2), x(2, 4), x(4, 3))
     yield "linear", F.linear, lambda: (x(2, 2, 3), x(4, 3))
     yield "linear bias", F.linear, lambda: (x(2, 3), x(4, 3), x(4))
     yield "multi_dot", lambda a, b, c: torch.linalg.multi_dot((a, b, c)), lambda: (x(2, 5), x(5, 3), x(3, 4))

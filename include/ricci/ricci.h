@@ -19,6 +19,8 @@
 #include "ricci/ops/distances.h"
 #include "ricci/ops/fft.h"
 #include "ricci/ops/losses.h"
+#include "ricci/ops/polynomials.h"
+#include "ricci/ops/sequences.h"
 #include "ricci/ops/special.h"
 #include "ricci/ops/statistics.h"
 #include "ricci/program.h"

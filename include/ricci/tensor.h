@@ -27,6 +27,8 @@ namespace ops {
 class Tensor;
 class Rows;
 struct SizeOptions;
+struct NanToNumOptions;
+struct RepeatOptions;
 }  // namespace ops
 using namespace ops;  // argument-dependent lookup finds operations, and never a transform or a tree function
 
@@ -172,12 +174,15 @@ class Tensor {
   Tensor select(std::int64_t dim, Size index) const;
   Tensor narrow(std::int64_t dim, Size start, Size length) const;
   Tensor diagonal() const;
+  Tensor diagonal(Size offset) const;
   Tensor diagonal(Size offset, std::int64_t dim1, std::int64_t dim2) const;
   Tensor unfold(std::int64_t dim, Size size, Size step) const;
   Tensor squeeze() const;
   Tensor squeeze(std::int64_t dim) const;
+  Tensor squeeze(const Axes& dims) const;
   Tensor unsqueeze(std::int64_t dim) const;
   Tensor flatten() const;
+  Tensor flatten(std::int64_t start) const;
   Tensor flatten(std::int64_t start, std::int64_t end) const;
   Tensor as_strided(const Shape& size, const Sizes& stride) const;
   Tensor as_strided(const Shape& size, const Sizes& stride, Size offset) const;
@@ -203,13 +208,17 @@ class Tensor {
   Tensor roll(const Sizes& shifts, const Axes& dims) const;
   Tensor repeat(const Shape& repeats) const;
   Tensor tile(const Shape& repeats) const;
+  Tensor repeat_interleave(Size repeats) const;
   Tensor repeat_interleave(Size repeats, std::int64_t dim) const;
+  Tensor repeat_interleave(RepeatOptions options) const;
   Tensor tril() const;
   Tensor tril(Size diagonal) const;
   Tensor triu() const;
   Tensor triu(Size diagonal) const;
   Tensor diag() const;
+  Tensor diag(Size k) const;
   Tensor diag_embed() const;
+  Tensor diag_embed(Size offset) const;
   Tensor diag_embed(Size offset, std::int64_t dim1, std::int64_t dim2) const;
   Tensor slice_scatter(const Tensor& value, std::int64_t dim, Size start, Size stop, Size step) const;
   Tensor select_scatter(const Tensor& value, std::int64_t dim, Size index) const;
@@ -236,9 +245,12 @@ class Tensor {
   Tensor floor() const;
   Tensor ceil() const;
   Tensor round() const;
+  /// To so many decimals, or to tens, hundreds, … for negative ones; integers stay as they are.
+  Tensor round(std::int64_t decimals) const;
   Tensor trunc() const;
   Tensor frac() const;
   Tensor nan_to_num() const;
+  Tensor nan_to_num(NanToNumOptions options) const;
   Tensor square() const;
   Tensor sqrt() const;
   Tensor rsqrt() const;
@@ -281,15 +293,21 @@ class Tensor {
   Tensor logical_not() const;
   Tensor bitwise_not() const;
   Tensor add(const Tensor& other) const;
+  Tensor add(const Tensor& other, double alpha) const;  ///< + alpha other
   Tensor sub(const Tensor& other) const;
+  Tensor sub(const Tensor& other, double alpha) const;
   Tensor mul(const Tensor& other) const;
   Tensor div(const Tensor& other) const;
+  /// The quotient rounded towards 0, "trunc", or downwards, "floor": integers stay integers. ValueError for others.
+  Tensor div(const Tensor& other, std::string_view rounding_mode) const;
   Tensor pow(const Tensor& exponent) const;
   Tensor floor_divide(const Tensor& other) const;
   Tensor remainder(const Tensor& other) const;
   Tensor fmod(const Tensor& other) const;
   Tensor addcmul(const Tensor& a, const Tensor& b) const;
+  Tensor addcmul(const Tensor& a, const Tensor& b, double value) const;  ///< + value a b
   Tensor addcdiv(const Tensor& a, const Tensor& b) const;
+  Tensor addcdiv(const Tensor& a, const Tensor& b, double value) const;
   Tensor lerp(const Tensor& end, const Tensor& weight) const;
   Tensor hypot(const Tensor& other) const;
   Tensor atan2(const Tensor& x) const;
@@ -312,8 +330,10 @@ class Tensor {
   Tensor ge(const Tensor& other) const;
   Tensor isclose(const Tensor& other) const;
   Tensor isclose(const Tensor& other, double rtol, double atol) const;
+  Tensor isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const;
   bool allclose(const Tensor& other) const;
   bool allclose(const Tensor& other, double rtol, double atol) const;
+  bool allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const;
   bool equal(const Tensor& other) const;
   Tensor logical_and(const Tensor& other) const;
   Tensor logical_or(const Tensor& other) const;
@@ -337,6 +357,7 @@ class Tensor {
   Tensor cross(const Tensor& other) const;
   Tensor cross(const Tensor& other, std::int64_t dim) const;
   Tensor addmm(const Tensor& a, const Tensor& b) const;
+  Tensor addmm(const Tensor& a, const Tensor& b, double beta, double alpha) const;
   Tensor inverse() const;
   Tensor det() const;
   Tensor logdet() const;
@@ -350,14 +371,20 @@ class Tensor {
   Tensor sum() const;
   Tensor sum(const Axes& dims) const;
   Tensor sum(const Axes& dims, bool keepdim) const;
+  Tensor sum(DType dtype) const;
+  Tensor sum(const Axes& dims, bool keepdim, DType dtype) const;
   Tensor sum(std::same_as<bool> auto keepdim) const { return sum({}, keepdim); }
   Tensor mean() const;
   Tensor mean(const Axes& dims) const;
   Tensor mean(const Axes& dims, bool keepdim) const;
+  Tensor mean(DType dtype) const;
+  Tensor mean(const Axes& dims, bool keepdim, DType dtype) const;
   Tensor mean(std::same_as<bool> auto keepdim) const { return mean({}, keepdim); }
   Tensor prod() const;
   Tensor prod(std::int64_t dim) const;
   Tensor prod(std::int64_t dim, bool keepdim) const;
+  Tensor prod(DType dtype) const;
+  Tensor prod(std::int64_t dim, bool keepdim, DType dtype) const;
   Tensor trace() const;
   Tensor max() const;
   Tensor max(const Tensor& other) const;
@@ -402,6 +429,7 @@ class Tensor {
   Tensor all(const Axes& dims, bool keepdim) const;
   Tensor all(std::same_as<bool> auto keepdim) const { return all({}, keepdim); }
   Tensor count_nonzero() const;
+  Tensor count_nonzero(const Axes& dims) const;
   Tensor var() const;
   Tensor var(const Axes& dims) const;
   Tensor var(const Axes& dims, Size correction, bool keepdim) const;
@@ -417,13 +445,17 @@ class Tensor {
   Tensor norm(double p, const Axes& dims) const;
   Tensor norm(double p, const Axes& dims, bool keepdim) const;
   Tensor softmax(std::int64_t dim) const;
+  Tensor softmax(std::int64_t dim, DType dtype) const;
   Tensor log_softmax(std::int64_t dim) const;
+  Tensor log_softmax(std::int64_t dim, DType dtype) const;
   Tensor logsumexp() const;
   Tensor logsumexp(const Axes& dims) const;
   Tensor logsumexp(const Axes& dims, bool keepdim) const;
   Tensor logsumexp(std::same_as<bool> auto keepdim) const { return logsumexp({}, keepdim); }
   Tensor cumsum(std::int64_t dim) const;
+  Tensor cumsum(std::int64_t dim, DType dtype) const;
   Tensor cumprod(std::int64_t dim) const;
+  Tensor cumprod(std::int64_t dim, DType dtype) const;
   Tensor logcumsumexp(std::int64_t dim) const;
   std::pair<Tensor, Tensor> sort() const;
   std::pair<Tensor, Tensor> sort(std::int64_t dim) const;
@@ -436,6 +468,7 @@ class Tensor {
   std::pair<Tensor, Tensor> topk(Size k, std::int64_t dim, bool largest) const;
   Tensor median() const;
   std::pair<Tensor, Tensor> median(std::int64_t dim) const;
+  std::pair<Tensor, Tensor> median(std::int64_t dim, bool keepdim) const;
 
   // ── indexing by tensors: ops/index.h; draws: ops/random.h ──
   Tensor gather(std::int64_t dim, const Tensor& index) const;
@@ -444,7 +477,9 @@ class Tensor {
   Tensor scatter_add(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor take(const Tensor& index) const;
   Tensor take_along_dim(const Tensor& index, std::int64_t dim) const;
+  Tensor take_along_dim(const Tensor& index) const;
   Tensor index_add(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor index_add(std::int64_t dim, const Tensor& index, const Tensor& src, double alpha) const;
   Tensor index_fill(std::int64_t dim, const Tensor& index, const Tensor& value) const;
   Tensor index_put(const std::vector<Index>& indices, const Tensor& value) const;
   Tensor index_put(const std::vector<Index>& indices, const Tensor& value, bool accumulate) const;

@@ -572,6 +572,12 @@ Options Call::dtype_and_generator(std::size_t first) const {
 }
 TensorOptions Call::tensor_options(std::size_t first) const { return dtype_and_generator<TensorOptions>(first); }
 LikeOptions Call::like_options(std::size_t first) const { return dtype_and_generator<LikeOptions>(first); }
+WindowOptions Call::window_options(std::size_t first) const {
+  WindowOptions options;
+  if (given_[first]) options.periodic = boolean(first);
+  if (given_[first + 1]) options.dtype = dtype(first + 1);
+  return options;
+}
 IntegerOptions Call::integer_options(std::size_t first) const { return dtype_and_generator<IntegerOptions>(first); }
 RandomOptions Call::random_options(std::size_t first) const {
   const GeneratorOption option = generator(first);

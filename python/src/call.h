@@ -15,6 +15,7 @@
 #include "ricci/dims.h"
 #include "ricci/keys.h"
 #include "ricci/ops.h"
+#include "ricci/ops/sequences.h"
 #include "ricci/random.h"
 
 namespace ricci::python {
@@ -139,6 +140,7 @@ class Call {
   Key key(std::size_t i) const;
   TensorOptions tensor_options(std::size_t first) const;
   LikeOptions like_options(std::size_t first) const;
+  WindowOptions window_options(std::size_t first) const;
   IntegerOptions integer_options(std::size_t first) const;
   RandomOptions random_options(std::size_t first) const;
   SizeOptions size_options(std::size_t first) const;

@@ -48,21 +48,7 @@ Tensor with_factors(const Tensor& input, const In& beta, const Tensor& product, 
 }
 
 Tensor div(const Tensor& input, const Tensor& other, Named, const std::optional<std::string>& rounding_mode) {
-  if (!rounding_mode) return ops::div(input, other);
-  if (*rounding_mode == "floor") return ops::floor_divide(input, other);
-  if (*rounding_mode != "trunc")
-    throw ValueError("div: rounding_mode must be None, \"trunc\" or \"floor\", not \"" + *rounding_mode + "\"");
-  // Of integers without a way through floating numbers, which do not hold all of them.
-  const auto is_whole = [](const Tensor& x) { return !x.is_floating_point() && !x.is_complex(); };
-  if (!is_whole(input) || !is_whole(other)) return ops::trunc(ops::div(input, other));
-  return ops::floor_divide(ops::sub(input, ops::fmod(input, other)), other);
-}
-
-Tensor round(const Tensor& input, Named, std::int64_t decimals) {
-  if (decimals == 0 || !input.is_floating_point()) return ops::round(input);
-  const double factor = std::pow(10., std::abs(static_cast<double>(decimals)));
-  return decimals > 0 ? ops::div(ops::round(ops::mul(input, factor)), factor)
-                      : ops::mul(ops::round(ops::div(input, factor)), factor);
+  return rounding_mode ? input.div(other, *rounding_mode) : ops::div(input, other);
 }
 
 Tensor nan_to_num(const Tensor& input, const Tensor& nan, const Tensor& posinf, const Tensor& neginf) {
@@ -77,31 +63,18 @@ Tensor nan_to_num(const Tensor& input, const Tensor& nan, const Tensor& posinf, 
 
 Tensor gelu(const Tensor& input, const std::string& approximate) {
   if (approximate == "none") return ops::gelu(input);
-  if (approximate != "tanh")
-    throw ValueError("gelu: approximate must be \"none\" or \"tanh\", not \"" + approximate + "\"");
-  const double factor = std::sqrt(2 / std::numbers::pi);
-  const Tensor inner = factor * (input + 0.044715 * input * input * input);
-  return 0.5 * input * (1 + ops::tanh(inner));
+  if (approximate == "tanh") return ops::gelu_tanh(input);
+  throw ValueError("gelu: approximate must be \"none\" or \"tanh\", not \"" + approximate + "\"");
 }
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, bool out_int32, bool right,
-                    const std::optional<std::string>& side) {
+                    const std::optional<std::string>& side, const Tensor& sorter) {
   if (side && *side != "left" && *side != "right")
     throw ValueError("searchsorted: side must be \"left\" or \"right\", not \"" + *side + "\"");
   if (side && *side == "left" && right) throw ValueError("searchsorted: side is \"left\" and right is True; give one");
-  Tensor places = ops::searchsorted(sorted_sequence, input);
-  if (right || (side && *side == "right")) {  // behind those that are equal too
-    const Tensor table = sorted_sequence.dim() == 1 ? sorted_sequence : ops::unsqueeze(sorted_sequence, -2);
-    places = places + ops::sum(ops::eq(table, ops::unsqueeze(input, -1)).to(DType::int64), -1);
-  }
+  const bool is_right = right || (side && *side == "right");
+  const Tensor places = ops::searchsorted(sorted_sequence, input, {.right = is_right, .sorter = sorter});
   return out_int32 ? places.to(DType::int32) : places;
-}
-
-Tensor one_hot(const Tensor& input) {
-  if (input.numel() == 0)
-    throw ValueError("one_hot: an empty index does not say how many classes there are; give num_classes");
-  // An index below 0 is for ops::one_hot to refuse.
-  return ops::one_hot(input, std::max<std::int64_t>(ops::amax(input).item<std::int64_t>() + 1, 1));
 }
 
 Tensor of_triangle(const char* name, const Tensor& a, const std::string& triangle) {

@@ -110,22 +110,13 @@ inline const Tensor& div_(const Tensor& self, const Tensor& other, Named,
                           const std::optional<std::string>& rounding_mode = {}) {
   return overwritten("div_", self, div(self, other, {}, rounding_mode));
 }
-Tensor round(const Tensor& input, Named, std::int64_t decimals = 0);
+inline Tensor round(const Tensor& input, Named, std::int64_t decimals = 0) { return input.round(decimals); }
 Tensor nan_to_num(const Tensor& input, const Tensor& nan = {}, const Tensor& posinf = {}, const Tensor& neginf = {});
 inline const Tensor& nan_to_num_(const Tensor& self, const Tensor& nan = {}, const Tensor& posinf = {},
                                  const Tensor& neginf = {}) {
   return overwritten("nan_to_num_", self, nan_to_num(self, nan, posinf, neginf));
 }
 Tensor gelu(const Tensor& input, const std::string& approximate = "none");
-inline Tensor isclose(const Tensor& input, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
-                      bool equal_nan = false) {
-  const Tensor close = ops::isclose(input, other, rtol, atol);
-  return equal_nan ? ops::logical_or(close, ops::logical_and(ops::isnan(input), ops::isnan(other))) : close;
-}
-inline bool allclose(const Tensor& input, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
-                     bool equal_nan = false) {
-  return static_cast<bool>(ops::all(isclose(input, other, rtol, atol, equal_nan)));
-}
 inline std::vector<Tensor> where(const Tensor& condition) { return ops::unbind(ops::nonzero(condition), 1); }
 
 // ── reductions in another dtype, which the result has too, where sums of small integers are int64 else ──
@@ -161,11 +152,8 @@ inline Tensor softmax(const Tensor& input, std::int64_t dim, std::optional<DType
 inline Tensor log_softmax(const Tensor& input, std::int64_t dim, std::optional<DType> dtype = {}) {
   return ops::log_softmax(in_dtype(input, dtype), dim);
 }
-inline Tensor count_nonzero(const Tensor& input, const Axes& dim) { return ops::sum(ops::ne(input, 0), dim, false); }
 inline std::pair<Tensor, Tensor> median(const Tensor& input, std::int64_t dim, bool keepdim = false) {
-  auto [values, places] = ops::median(input, dim);
-  if (!keepdim) return {values, places};
-  return {ops::unsqueeze(values, dim), ops::unsqueeze(places, dim)};
+  return ops::median(input, dim, keepdim);
 }
 /// Every sort is stable.
 inline std::pair<Tensor, Tensor> sort(const Tensor& input, std::int64_t dim = -1, bool descending = false, Named = {},
@@ -193,9 +181,6 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Named, const std::strin
 
 // ── indices ──
 
-inline Tensor take_along_dim(const Tensor& input, const Tensor& indices) {
-  return ops::take_along_dim(ops::reshape(input, {-1}), ops::reshape(indices, {-1}), 0);
-}
 inline Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& value) {
   return ops::scatter(input, dim, index, value);
 }
@@ -203,9 +188,8 @@ inline const Tensor& scatter_(const Tensor& self, std::int64_t dim, const Tensor
   return self.scatter_(dim, index, value);
 }
 /// As many classes as the greatest index needs.
-Tensor one_hot(const Tensor& input);
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, bool out_int32 = false,
-                    bool right = false, const std::optional<std::string>& side = {});
+                    bool right = false, const std::optional<std::string>& side = {}, const Tensor& sorter = {});
 
 // ── matrices ──
 
@@ -244,9 +228,6 @@ inline Tensor norm(const Tensor& input, const std::string& p, const Axes& dim = 
 // ── shapes ──
 
 Tensor squeeze(const Tensor& input, const std::optional<Axes>& dim);
-inline Tensor diag(const Tensor& input, std::int64_t diagonal) {
-  return input.dim() == 1 ? ops::diag_embed(input, diagonal, 0, 1) : ops::clone(ops::diagonal(input, diagonal, 0, 1));
-}
 inline Tensor pad(const Tensor& input, const Sizes& pad, const std::string& mode = "constant", Named = {},
                   double value = 0.0) {
   require_option("pad", "mode", mode, "constant");
@@ -254,9 +235,6 @@ inline Tensor pad(const Tensor& input, const Sizes& pad, const std::string& mode
 }
 Tensor slice_scatter(const Tensor& input, const Tensor& src, std::int64_t dim = 0, std::optional<Size> start = {},
                      std::optional<Size> end = {}, Size step = 1);
-inline Tensor repeat_interleave(const Tensor& input, Size repeats) {
-  return ops::repeat_interleave(ops::reshape(input, {-1}), repeats, 0);
-}
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, Named, const std::string& indexing = "ij");
 inline Tensor to(const Tensor& input, DType dtype, bool non_blocking = false, bool copy = false) {
   (void)non_blocking;

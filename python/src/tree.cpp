@@ -88,9 +88,8 @@ TypeInfo* register_class(PyTypeObject* type, nb::handle flatten, nb::handle unfl
 
 /// The class of `o` as optree or JAX know it, if one of them is imported and knows it; null else.
 TypeInfo* register_as_elsewhere(PyObject* o) {
-  static PyObject* parts_of = nullptr;  // the interpreter's lock guards it
-  if (!parts_of) parts_of = nb::object(nb::module_::import_("ricci._registries").attr("parts_of")).release().ptr();
-  const nb::object parts = call(nb::handle(parts_of), nb::make_tuple(nb::handle(o)));
+  const nb::object parts_of = nb::module_::import_("ricci._registries").attr("parts_of");
+  const nb::object parts = call(parts_of, nb::make_tuple(nb::handle(o)));
   return parts.is_none() ? nullptr : register_class(Py_TYPE(o), parts[0], parts[1]);
 }
 

@@ -168,6 +168,8 @@ class Run {
     if (std::ranges::count_if(body_.types[at(v)].shape, is_of_lanes) > 1) refuse("two axes of lanes");
     first_of_outer(v);
     Elements e{sizes_.put(body_.types[at(v)]), {}};
+    if (std::ranges::any_of(e.type.shape, [](Size size) { return size.raw() < 0; }))
+      refuse("a size that is negative for so few lanes");
     if (is_complex(e.type.dtype)) refuse("complex elements");
     const std::int64_t count = e.type.shape.numel().raw();
     const std::int64_t most = sizes_.has_lanes() ? options_.most_of_lane : options_.most_of_one;

@@ -11,15 +11,15 @@
 
 namespace ricci::kernels {
 
-enum class Write : bool { set, add };
+enum class Write : std::uint8_t { set, add, greatest, least };
 
 /// out[i…] = in[i… with i[axis] replaced by index[i…]]. Requires: out and index have one shape, no larger than in's
 /// along the other axes; of rank 0, axis is 0 and the index 0.
 void gather(Strided out, Strided in, int axis, Strided index);
 
-/// inout[i… with i[axis] replaced by index[i…]] = or += src[i…], over the index's shape. Requires: index no larger than
-/// src, and no larger than inout along the other axes. Of several writes to one place the last in row-major order wins;
-/// additions are made in that order.
+/// inout[i… with i[axis] replaced by index[i…]] = or += src[i…], or the greatest or least of both, NaN before all, over
+/// the index's shape. Requires: index no larger than src, and no larger than inout along the other axes. Of several
+/// writes to one place the last in row-major order wins; additions are made in that order.
 void scatter(Write write, Strided inout, int axis, Strided index, Strided src);
 
 /// out[p…, r…] = in[index₀[p…], index₁[p…], …, r…]. Requires: the indices have one shape p (stride 0 where they were

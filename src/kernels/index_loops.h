@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/index.h"
+#include "ricci/primitive/accumulators.h"
 #include "ricci/primitive/reduction_axes.h"
 
 namespace ricci::kernels {
@@ -49,11 +50,32 @@ struct Adder {
     }
   }
 };
-/// Calls f(std::type_identity<T>{}, Setter or Adder): setting needs the size of `dtype` only.
+template <bool greatest>
+struct Chooser {
+  template <class T>
+  static void write(T& place, const T& value) {
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      if (wins(static_cast<float>(value), static_cast<float>(place))) place = value;
+    } else if (wins(value, place)) {
+      place = value;
+    }
+  }
+  template <class T>
+  static bool wins(T value, T place) {
+    return (greatest ? value > place : value < place) || value != value;
+  }
+};
+/// Calls f(std::type_identity<T>{}, what writes): setting needs the size of `dtype` only.
 template <class F>
 void visit_write(Write write, DType dtype, F&& f) {
-  if (write == Write::set) visit_size(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Setter()); });
-  else visit_dtype(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Adder()); });
+  switch (write) {
+    case Write::set: return visit_size(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Setter()); });
+    case Write::add: return visit_dtype(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Adder()); });
+    case Write::greatest:
+      return visit_real(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Chooser<true>()); });
+    case Write::least:
+      return visit_real(dtype, [&]<class T>(std::type_identity<T> type) { f(type, Chooser<false>()); });
+  }
 }
 
 /// The axes of x in their own order.

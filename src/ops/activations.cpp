@@ -387,6 +387,11 @@ Tensor leaky_relu(const Tensor& x, double negative_slope) { return apply(LeakyRe
 Tensor elu(const Tensor& x) { return elu(x, 1); }
 Tensor elu(const Tensor& x, double alpha) { return apply(Elu{alpha}, x); }
 Tensor gelu(const Tensor& x) { return apply(Gelu{}, x); }
+Tensor gelu_tanh(const Tensor& x) {
+  const Called as("gelu_tanh", x);
+  const double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  return mul(mul(x, 0.5), add(tanh(mul(add(x, mul(mul(square(x), x), 0.044715)), factor)), 1));
+}
 Tensor silu(const Tensor& x) {
   const Called as("silu", x);
   return x.is_complex() ? x * sigmoid(x) : apply(Silu{}, x);

@@ -1,8 +1,11 @@
 // Sums, products, quotients and what is made of them. Start with `Mul`.
+#include <cmath>
 #include <limits>
 
+#include "ops/sums.h"
 #include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
+#include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
@@ -148,6 +151,12 @@ struct Lerp {
 
 }  // namespace
 
+/// Integers stay integers where the factor is whole.
+Tensor times(double factor, const Tensor& x) {
+  const bool is_whole = is_integral(x.dtype()) && factor == std::nearbyint(factor);
+  return mul(x, is_whole ? Tensor(static_cast<std::int64_t>(factor)) : Tensor(factor));
+}
+
 namespace ops {
 
 Tensor add(const Tensor& a, const Tensor& b) { return apply(Add{}, a, b); }
@@ -190,6 +199,35 @@ const Tensor& sub_(const Tensor& x, const Tensor& y) { return x.sub_(y); }
 const Tensor& mul_(const Tensor& x, const Tensor& y) { return x.mul_(y); }
 const Tensor& div_(const Tensor& x, const Tensor& y) { return x.div_(y); }
 const Tensor& neg_(const Tensor& x) { return x.neg_(); }
+
+// Factors and rounding are arguments of methods alone: the functions are passed on by their names.
+
+Tensor Tensor::add(const Tensor& other, double alpha) const {
+  const Called as("add", *this, other);
+  return ops::add(*this, times(alpha, other));
+}
+Tensor Tensor::sub(const Tensor& other, double alpha) const {
+  const Called as("sub", *this, other);
+  return ops::sub(*this, times(alpha, other));
+}
+Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, double value) const {
+  const Called as("addcmul", *this, a, b);
+  return ops::addcmul(*this, times(value, a), b);
+}
+Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, double value) const {
+  const Called as("addcdiv", *this, a, b);
+  return ops::addcdiv(*this, times(value, a), b);
+}
+Tensor Tensor::div(const Tensor& other, std::string_view rounding_mode) const {
+  const Called as("div", *this, other);
+  if (rounding_mode == "floor") return ops::floor_divide(*this, other);
+  if (rounding_mode != "trunc")
+    raise<ValueError>("div: the rounding mode is \"" + std::string(rounding_mode) +
+                      "\"; it must be \"trunc\" or \"floor\"");
+  const bool are_whole = is_integral(dtype()) && is_integral(other.dtype());
+  return are_whole ? ops::floor_divide(ops::sub(*this, ops::fmod(*this, other)), other)
+                   : ops::trunc(ops::div(*this, other));
+}
 
 }  // namespace ops
 }  // namespace ricci

@@ -297,10 +297,6 @@ Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accu
                       " must have as many elements");
   return reshape(index_put(flatten(x), {flatten(index)}, flatten(source), accumulate), type_of(x).shape);
 }
-Tensor isin(const Tensor& elements, const Tensor& among) {
-  const Called as("isin", elements, among);
-  return any(unsqueeze(elements, -1) == flatten(among), -1);
-}
 Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& size, const Sizes& stride) {
   return as_strided_scatter(x, src, size, stride, 0);
 }

@@ -152,15 +152,22 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol) {
   return apply(Isclose{rtol, atol}, whole ? to(a, DType::float64) : a, b);
 }
 
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  const Called as("isclose", a, b);
+  const Tensor close = isclose(a, b, rtol, atol);
+  return equal_nan ? logical_or(close, logical_and(isnan(a), isnan(b))) : close;
+}
+
 bool equal(const Tensor& a, const Tensor& b) {
   const Tensor left = concrete_tensor("equal", a), right = concrete_tensor("equal", b);
   return type_of(left).shape == type_of(right).shape && all_true("equal", eq(left, right));
 }
 bool allclose(const Tensor& a, const Tensor& b) { return allclose(a, b, 1e-5, 1e-8); }
-bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol) {
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol) { return allclose(a, b, rtol, atol, false); }
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
   const Called as("allclose", a, b);
   const Tensor left = concrete_tensor("allclose", a), right = concrete_tensor("allclose", b);
-  return all_true("allclose", isclose(left, right, rtol, atol));
+  return all_true("allclose", isclose(left, right, rtol, atol, equal_nan));
 }
 
 const Tensor& Tensor::eq_(const Tensor& other) const { return apply_into(*this, Eq{}, *this, other); }

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "ops/axes.h"
+#include "primitive/called.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/elementwise.h"
 
@@ -19,28 +20,6 @@ template <class P>
 std::vector<Sample<P>> complex_samples() {
   return {{{}, {random_complex({2, 3})}}, {{}, {random_complex({})}}};
 }
-
-struct RealPart {
-  using kind = Elementwise;
-  using result = Real;
-  static constexpr const char* name = "real";
-  static constexpr DTypes dtypes = DTypes::complex;
-  template <class T> auto formula(T x) const { return scalar::real(x); }
-  Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const { return real(t); }
-  static std::vector<Sample<RealPart>> samples() { return complex_samples<RealPart>(); }
-};
-
-struct ImaginaryPart {
-  using kind = Elementwise;
-  using result = Real;
-  static constexpr const char* name = "imag";
-  static constexpr DTypes dtypes = DTypes::complex;
-  template <class T> auto formula(T x) const { return scalar::imag(x); }
-  Tensor scale(const Tensor& t, const Tensor&, const Tensor&) const {
-    return t.is_complex() ? imag(t) : mul(t, imaginary_unit());
-  }
-  static std::vector<Sample<ImaginaryPart>> samples() { return complex_samples<ImaginaryPart>(); }
-};
 
 struct Conj {
   using kind = Elementwise;
@@ -133,12 +112,12 @@ void require_real_floating(const char* op, const Tensor& x) {
 namespace ops {
 
 Tensor real(const Tensor& x) {
-  require_defined("real", x, 0);
-  return x.is_complex() ? apply(RealPart{}, x) : x;
+  const Called as("real", x);
+  return x.is_complex() ? select(view_as_real(x), -1, 0) : x;
 }
 Tensor imag(const Tensor& x) {
-  require_defined("imag", x, 0);
-  return x.is_complex() ? apply(ImaginaryPart{}, x) : zeros(type_of(x).shape, x.dtype());
+  const Called as("imag", x);
+  return x.is_complex() ? select(view_as_real(x), -1, 1) : zeros(type_of(x).shape, x.dtype());
 }
 Tensor conj(const Tensor& x) {
   require_defined("conj", x, 0);

@@ -75,7 +75,10 @@ Tensor all(const Tensor& x, const Axes& dims, bool keepdim) {
   return kept(apply(op, x), op.axes, keepdim);
 }
 
-Tensor count_nonzero(const Tensor& x) { return apply(CountNonzero{wrap_axes("count_nonzero", {}, x)}, x); }
+Tensor count_nonzero(const Tensor& x) { return count_nonzero(x, {}); }
+Tensor count_nonzero(const Tensor& x, const Axes& dims) {
+  return apply(CountNonzero{wrap_axes("count_nonzero", dims, x)}, x);
+}
 
 }  // namespace ops
 }  // namespace ricci

@@ -167,6 +167,13 @@ Tensor unique(const Tensor& x, SizeOptions options) {
   return taken(values, apply(NonzeroOfSize{options.size}, is_new), options.fill);
 }
 
+Tensor one_hot(const Tensor& index) {
+  const Called as("one_hot", index);
+  if (type_of(index).shape.numel() == 0)
+    raise<ValueError>("one_hot: " + type_text(index) + " has no elements that say how many classes there are; pass it");
+  const std::int64_t most = size_of_result("one_hot", to(amax(index), DType::int64), index);
+  return one_hot(index, std::max<std::int64_t>(most, 0) + 1);  // an index below 0 is refused there
+}
 Tensor one_hot(const Tensor& index, Size classes) {
   const Called as("one_hot", index);
   if (category(type_of(index).dtype) != 1)
@@ -176,28 +183,6 @@ Tensor one_hot(const Tensor& index, Size classes) {
   const Tensor places = to(index, DType::int64);
   check_elements("one_hot", places, IndexOfClass{classes}, !classes.is_symbol());
   return to(eq(unsqueeze(places, -1), places_along(classes)), DType::int64);
-}
-
-/// Counts, for each value, the sorted elements below it: a comparison of all pairs, so for short tables.
-Tensor searchsorted(const Tensor& sorted_values, const Tensor& values) {
-  const Called as("searchsorted", sorted_values, values);
-  const int rank = type_of(sorted_values).rank();
-  if (rank == 0)
-    raise<ValueError>("searchsorted: the sorted values " + type_text(sorted_values) + " must have at least 1 axis");
-  if (rank > 1 && type_of(values).rank() != rank)
-    raise<ValueError>("searchsorted: the values " + type_text(values) + " have " +
-                      count_of(type_of(values).rank(), "axis", "axes") + ", the sorted values " +
-                      type_text(sorted_values) + " have " + std::to_string(rank) +
-                      "; give both the same number of axes, or pass sorted values with 1 axis");
-  for (int axis = 0; axis + 1 < rank; ++axis) {
-    const Size rows = type_of(sorted_values).shape[at(axis)], wanted = type_of(values).shape[at(axis)];
-    if (!(rows == wanted) && !(rows == 1) && !(wanted == 1))
-      raise<ValueError>("searchsorted: the values " + type_text(values) + " and the sorted values " +
-                        type_text(sorted_values) + " differ along axis " + std::to_string(axis) +
-                        "; give both one size there");
-  }
-  const Tensor table = rank == 1 ? sorted_values : unsqueeze(sorted_values, -2);
-  return sum(to(lt(table, unsqueeze(values, -1)), DType::int64), -1);
 }
 
 }  // namespace ops

@@ -282,9 +282,20 @@ Tensor gathered(const Tensor& x, std::int64_t axis, const Tensor& places, const 
   });
 }
 
-/// A 0-dim index, or x, counts as a vector of one element.
 Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t dim, const Tensor& index,
                  const Tensor& src) {
+  const Scattered s = scattered_operands(op, x, dim, index, src);
+  const Tensor y = naming_the_example(s.place, {&s.index, 1}, x,
+                                      [&] { return apply(Scatter{s.axis, accumulate, s.place}, s.x, s.src, s.index); });
+  return type_of(x).rank() == 0 ? reshape(y, {}) : y;
+}
+
+[[maybe_unused]] const bool say_elements = says_elements<Gather>() && says_elements<Scatter>();
+
+}  // namespace
+
+Scattered scattered_operands(const char* op, const Tensor& x, std::int64_t dim, const Tensor& index,
+                             const Tensor& src) {
   const std::int64_t axis = wrap_axis(op, dim, x);
   Tensor places = require_indices(op, index, 2);
   require_defined(op, src, 3);
@@ -298,16 +309,8 @@ Tensor scattered(const char* op, bool accumulate, const Tensor& x, std::int64_t 
     raise<ValueError>(std::string(op) + ": the source " + type_text(src) + " must have as many axes as the index " +
                       type_text(index));
   require_not_larger(op, places, values, -1);
-  const IndexPlace place{op, {axis}, tx.shape, false};
-  return naming_the_example(place, {&places, 1}, x, [&] {
-    if (tx.rank() == 0) return reshape(apply(Scatter{0, accumulate, place}, reshape(x, {1}), values, places), {});
-    return apply(Scatter{axis, accumulate, place}, x, values, places);
-  });
+  return {tx.rank() == 0 ? reshape(x, {1}) : x, axis, places, values, {op, {axis}, tx.shape, false}};
 }
-
-[[maybe_unused]] const bool say_elements = says_elements<Gather>() && says_elements<Scatter>();
-
-}  // namespace
 
 namespace ops {
 
@@ -338,6 +341,11 @@ Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim) {
   // An expansion to the shape that x has would stand between the way back and the sum that has begun for x.
   const Tensor wide = wide_x == type_of(x).shape ? x : expand(x, wide_x);
   return gathered(wide, axis, expand(places, wide_i), place);
+}
+
+Tensor take_along_dim(const Tensor& x, const Tensor& index) {
+  const Called as("take_along_dim", x, index);
+  return take_along_dim(flatten(x), flatten(index), 0);
 }
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src) {

@@ -47,6 +47,16 @@ Tensor naming_the_example(const IndexPlace& place, std::span<const Tensor> indic
 /// int64 indices; TypeError for other types than integers, booleans excluded.
 Tensor require_indices(const char* op, const Tensor& index, int operand);
 
+/// The operands of an operation that scatters, checked and in x's dtype: a 0-dim index, or x, has become a vector of
+/// one element. src may be larger than the index.
+struct Scattered {
+  Tensor x;
+  std::int64_t axis;
+  Tensor index, src;
+  IndexPlace place;
+};
+Scattered scattered_operands(const char* op, const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
+
 /// x: [n₀, n₁, …, r…] read at index tuples: [p…, r…], where the indices broadcast to p.
 Tensor take_front(const Tensor& x, std::span<const Tensor> indices, const IndexPlace& place);
 /// base with [p…, r…] values written (or added) at the index tuples.

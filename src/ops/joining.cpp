@@ -5,6 +5,8 @@
 
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
+#include "ops/patterns.h"
+#include "ops/reading.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/element_rules.h"
@@ -252,6 +254,31 @@ Tensor repeat_interleave(const Tensor& x, Size repeats, std::int64_t dim) {
   return reshape(clone(expand(unsqueeze(rows, axis + 1), wide)), result);
 }
 
+Tensor repeat_interleave(const Tensor& x, Size repeats) {
+  const Called as("repeat_interleave", x);
+  return repeat_interleave(flatten(x), repeats, 0);
+}
+Tensor repeat_interleave(const Tensor& x, RepeatOptions options) {
+  const Called as("repeat_interleave", x, options.repeats);
+  const std::int64_t axis = wrap_axis("repeat_interleave", options.dim, x);
+  const Tensor rows = type_of(x).rank() == 0 ? reshape(x, {1}) : x;
+  const Size count = type_of(rows).shape[at(axis)];
+  const Type given = type_of(options.repeats);
+  if (category(given.dtype) != 1)
+    raise<TypeError>("repeat_interleave: the repeats " + to_string(given) + " are not integers");
+  if (given.rank() > 1 || (given.rank() == 1 && !(given.shape[0] == count) && !(given.shape[0] == 1)))
+    raise<ValueError>("repeat_interleave: the repeats " + to_string(given) + " must be one number for each of the " +
+                      count_of(count.hint(), "slice", "slices") + " along axis " + std::to_string(axis) + " of " +
+                      type_text(x));
+  const Tensor repeats = expand(to(options.repeats, DType::int64), {count});
+  const AllExamples seen = elements_of_all_examples("repeat_interleave", repeats);
+  if (seen.elements && any(lt(wrap(seen.elements), 0)).item<bool>())
+    raise<ValueError>("repeat_interleave: a number of repeats is negative; it must be at least 0");
+  const Size total = options.output_size ? *options.output_size
+                                         : Size(size_of_result("repeat_interleave", sum(repeats), options.repeats));
+  return index_select(rows, axis, searchsorted(cumsum(repeats, 0), places_along(total), {.right = true}));
+}
+
 Tensor tile(const Tensor& x, const Shape& repeats) {
   const Called as("tile", x);
   Shape all = repeats;
@@ -298,6 +325,15 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes) {
     along[i] = shape[i];
     grids.push_back(expand(reshape(axes[i], along), shape));
   }
+  return grids;
+}
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, std::string_view indexing) {
+  const Called as("meshgrid");
+  if (indexing != "ij" && indexing != "xy")
+    raise<ValueError>("meshgrid: the indexing is \"" + std::string(indexing) + "\"; it must be \"ij\" or \"xy\"");
+  std::vector<Tensor> grids = meshgrid(axes);
+  if (indexing == "xy" && grids.size() > 1)
+    for (Tensor& grid : grids) grid = transpose(grid, 0, 1);
   return grids;
 }
 

@@ -379,4 +379,43 @@ Rows Tensor::begin() const {
 }
 Rows Tensor::end() const { return {{}, size(0)}; }
 
+// ── options of operations ──
+
+Tensor Tensor::diagonal(Size offset) const { return ops::diagonal(*this, offset); }
+Tensor Tensor::squeeze(const Axes& dims) const { return ops::squeeze(*this, dims); }
+Tensor Tensor::flatten(std::int64_t start) const { return ops::flatten(*this, start); }
+Tensor Tensor::repeat_interleave(Size repeats) const { return ops::repeat_interleave(*this, repeats); }
+Tensor Tensor::repeat_interleave(RepeatOptions options) const { return ops::repeat_interleave(*this, options); }
+Tensor Tensor::diag(Size k) const { return ops::diag(*this, k); }
+Tensor Tensor::diag_embed(Size offset) const { return ops::diag_embed(*this, offset); }
+Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return ops::isclose(*this, other, rtol, atol, equal_nan);
+}
+bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return ops::allclose(*this, other, rtol, atol, equal_nan);
+}
+Tensor Tensor::addmm(const Tensor& a, const Tensor& b, double beta, double alpha) const {
+  return ops::addmm(*this, a, b, beta, alpha);
+}
+Tensor Tensor::sum(DType dtype) const { return ops::sum(*this, dtype); }
+Tensor Tensor::sum(const Axes& dims, bool keepdim, DType dtype) const { return ops::sum(*this, dims, keepdim, dtype); }
+Tensor Tensor::mean(DType dtype) const { return ops::mean(*this, dtype); }
+Tensor Tensor::mean(const Axes& dims, bool keepdim, DType dtype) const {
+  return ops::mean(*this, dims, keepdim, dtype);
+}
+Tensor Tensor::prod(DType dtype) const { return ops::prod(*this, dtype); }
+Tensor Tensor::prod(std::int64_t dim, bool keepdim, DType dtype) const { return ops::prod(*this, dim, keepdim, dtype); }
+Tensor Tensor::count_nonzero(const Axes& dims) const { return ops::count_nonzero(*this, dims); }
+Tensor Tensor::softmax(std::int64_t dim, DType dtype) const { return ops::softmax(*this, dim, dtype); }
+Tensor Tensor::log_softmax(std::int64_t dim, DType dtype) const { return ops::log_softmax(*this, dim, dtype); }
+Tensor Tensor::cumsum(std::int64_t dim, DType dtype) const { return ops::cumsum(*this, dim, dtype); }
+Tensor Tensor::cumprod(std::int64_t dim, DType dtype) const { return ops::cumprod(*this, dim, dtype); }
+std::pair<Tensor, Tensor> Tensor::median(std::int64_t dim, bool keepdim) const {
+  return ops::median(*this, dim, keepdim);
+}
+Tensor Tensor::take_along_dim(const Tensor& index) const { return ops::take_along_dim(*this, index); }
+Tensor Tensor::index_add(std::int64_t dim, const Tensor& index, const Tensor& src, double alpha) const {
+  return ops::index_add(*this, dim, index, src, alpha);
+}
+
 }  // namespace ricci::ops

@@ -175,6 +175,14 @@ Tensor logsumexp(const Tensor& x, const Axes& dims, bool keepdim) {
   return kept(apply(op, x), op.axes, keepdim);
 }
 
+Tensor softmax(const Tensor& x, std::int64_t dim, DType dtype) {
+  const Called as("softmax", x);
+  return softmax(to(x, dtype), dim);
+}
+Tensor log_softmax(const Tensor& x, std::int64_t dim, DType dtype) {
+  const Called as("log_softmax", x);
+  return log_softmax(to(x, dtype), dim);
+}
 Tensor softmax(const Tensor& x, std::int64_t dim) {
   const Called as("softmax", x);
   if (x.is_complex())

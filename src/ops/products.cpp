@@ -2,6 +2,7 @@
 // products, with leading axes as broadcast batches, so that a small product makes no views and a mapped one finds its
 // GEMM.
 #include <algorithm>
+#include <array>
 
 #include "kernels/matmul.h"
 #include "ops/axes.h"
@@ -313,6 +314,32 @@ Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims) {
 Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
   const Called as("addmm", bias, a, b);
   return add(bias, mm(a, b));
+}
+
+Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b, double beta, double alpha) {
+  const Called as("addmm", bias, a, b);
+  const Tensor product = mm(a, b), part = alpha == 1 ? product : mul(product, alpha);
+  return beta == 0 ? add(zeros_like(bias), part) : add(beta == 1 ? bias : mul(bias, beta), part);
+}
+
+Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& dims_a, const Axes& dims_b) {
+  const Called as("tensordot", a, b);
+  if (dims_a.size() != dims_b.size())
+    raise<ValueError>("tensordot: there are " + count_of(dims_a.size(), "axis", "axes") + " of a and " +
+                      std::to_string(dims_b.size()) + " of b; give one of b for each of a");
+  const auto chosen = [](const Tensor& x, const Axes& dims) {
+    return dims.empty() ? Axes() : wrap_axes("tensordot", dims, x);
+  };
+  const auto moved = [](const Tensor& x, const Axes& axes, bool to_the_back) {
+    Axes order, rest;
+    for (std::int64_t axis = 0; axis < type_of(x).rank(); ++axis)
+      if (std::ranges::find(axes, axis) == axes.end()) rest.push_back(axis);
+    for (const Axes& part : to_the_back ? std::array{rest, axes} : std::array{axes, rest})
+      for (const std::int64_t axis : part) order.push_back(axis);
+    return permute(x, order);
+  };
+  const Axes of_a = chosen(a, dims_a), of_b = chosen(b, dims_b);
+  return tensordot(moved(a, of_a, true), moved(b, of_b, false), static_cast<std::int64_t>(of_a.size()));
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight) {

@@ -121,6 +121,7 @@ Tensor flip(const Tensor& x, const Axes& dims) {
 }
 
 Tensor diag_embed(const Tensor& x) { return diag_embed(x, 0, -2, -1); }
+Tensor diag_embed(const Tensor& x, Size offset) { return diag_embed(x, offset, -2, -1); }
 Tensor diag_embed(const Tensor& x, Size offset, std::int64_t dim1, std::int64_t dim2) {
   const Called as("diag_embed", x);
   const Type type = type_of(x);
@@ -136,12 +137,13 @@ Tensor diag_embed(const Tensor& x, Size offset, std::int64_t dim1, std::int64_t 
   return diagonal_scatter(zeros_of({type.dtype, shape}), x, offset, a, b);
 }
 
-Tensor diag(const Tensor& x) {
+Tensor diag(const Tensor& x) { return diag(x, 0); }
+Tensor diag(const Tensor& x, Size k) {
   require_defined("diag", x, 0);
   const int rank = type_of(x).rank();
-  if (rank == 1) return diag_embed(x);
+  if (rank == 1) return diag_embed(x, k);
   if (rank != 2) raise<ValueError>("diag: needs a vector or a matrix, found " + type_text(x));
-  return clone(diagonal(x));
+  return clone(diagonal(x, k));
 }
 
 Tensor pad(const Tensor& x, const Sizes& widths) { return pad(x, widths, 0); }

@@ -5,6 +5,8 @@
 #include "kernels/strided.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
+#include "ops/sums.h"
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -191,6 +193,14 @@ const Tensor& Tensor::remainder_(const Tensor& other) const {
 const Tensor& Tensor::fmod_(const Tensor& other) const {
   require_divisors("fmod_", *this, other);
   return apply_into(*this, Fmod{}, *this, other);
+}
+
+Tensor Tensor::round(std::int64_t decimals) const {
+  const Called as("round", *this);
+  if (decimals == 0 || is_integral(dtype())) return ops::round(*this);
+  const double power = std::pow(10., static_cast<double>(std::abs(decimals)));
+  return decimals > 0 ? ops::div(ops::round(ops::mul(*this, power)), power)
+                      : ops::mul(ops::round(ops::div(*this, power)), power);
 }
 
 }  // namespace ops

@@ -386,6 +386,14 @@ Tensor cumprod(const Tensor& x, std::int64_t dim) {
   return along_axis("cumprod", x, dim,
                     [](const Tensor& v, std::int64_t axis) { return RunningProduct::of(v, {axis, false}); });
 }
+Tensor cumsum(const Tensor& x, std::int64_t dim, DType dtype) {
+  const Called as("cumsum", x);
+  return to(cumsum(to(x, dtype), dim), dtype);
+}
+Tensor cumprod(const Tensor& x, std::int64_t dim, DType dtype) {
+  const Called as("cumprod", x);
+  return to(cumprod(to(x, dtype), dim), dtype);
+}
 /// Of complex numbers: each sum doubles its reach until it begins at the first element.
 static Tensor complex_logcumsumexp(const Tensor& x, std::int64_t axis) {
   const std::int64_t n = type_of(x).shape[at(axis)];
@@ -407,6 +415,14 @@ Tensor logcumsumexp(const Tensor& x, std::int64_t dim) {
 Tensor prod(const Tensor& x) {
   const Called as("prod", x);
   return apply(Product{0}, flatten(x));
+}
+Tensor prod(const Tensor& x, DType dtype) {
+  const Called as("prod", x);
+  return to(prod(to(x, dtype)), dtype);
+}
+Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim, DType dtype) {
+  const Called as("prod", x);
+  return to(prod(to(x, dtype), dim, keepdim), dtype);
 }
 Tensor prod(const Tensor& x, std::int64_t dim) { return prod(x, dim, false); }
 Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim) {

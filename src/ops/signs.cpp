@@ -4,6 +4,7 @@
 
 #include "ops/axes.h"
 #include "ops/edge.h"
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -49,23 +50,25 @@ struct Copysign {
   static double reference(double magnitude, double sign) { return std::copysign(magnitude, sign); }
 };
 
-/// `largest` is the greatest finite number of the element type in memory, which may be smaller than the formula's.
+/// What stands for NaN and the infinities.
 struct NanToNum {
   using kind = Elementwise;
   static constexpr const char* name = "nan_to_num";
   static constexpr double ulps = 0;
   static constexpr unsigned keeps = input(0);
-  double largest;
+  double nan, positive, negative;
 
   template <class T> auto formula(T x) const {
-    const T limited = scalar::min(scalar::max(x, T(-largest)), T(largest));
-    return scalar::select(scalar::isnan(x), T(0), limited);
+    const T finite =
+        scalar::select(scalar::isinf(x), scalar::select(scalar::less(x, T(0)), T(negative), T(positive)), x);
+    return scalar::select(scalar::isnan(x), T(nan), finite);
   }
   Tensor scale(const Tensor& t, const Tensor& x, const Tensor&) const { return where(isfinite(x), t, 0); }
-  double reference(double x) const { return std::isnan(x) ? 0 : std::fmin(std::fmax(x, -largest), largest); }
+  double reference(double x) const { return std::isnan(x) ? nan : std::isinf(x) ? (x < 0 ? negative : positive) : x; }
   static std::vector<Sample<NanToNum>> samples() {
-    return {{{std::numeric_limits<float>::max()}, {div(sub(rand({8}), 0.5), floor(mul(rand({8}), 2)))}},
-            {{std::numeric_limits<float>::max()}, {rand({2, 3})}}};
+    constexpr double largest = std::numeric_limits<float>::max();
+    return {{{0, largest, -largest}, {div(sub(rand({8}), 0.5), floor(mul(rand({8}), 2)))}},
+            {{1, 2, -3}, {div(sub(rand({8}), 0.5), floor(mul(rand({8}), 2)))}}};
   }
 };
 
@@ -93,11 +96,13 @@ Tensor sgn(const Tensor& x) {
   return where(zero, 0, div(x, where(zero, 1, size)));
 }
 Tensor copysign(const Tensor& magnitude, const Tensor& sign) { return apply(Copysign{}, magnitude, sign); }
-Tensor nan_to_num(const Tensor& x) {
-  require_defined("nan_to_num", x, 0);
-  const DType dtype = x.dtype();
-  if (is_complex(dtype)) return complex(nan_to_num(real(x)), nan_to_num(imag(x)));
-  return is_integral(dtype) ? clone(x) : apply(NanToNum{largest_number(dtype)}, x);
+Tensor nan_to_num(const Tensor& x) { return x.nan_to_num(NanToNumOptions{}); }
+Tensor Tensor::nan_to_num(NanToNumOptions options) const {
+  const Called as("nan_to_num", *this);
+  if (is_complex()) return ops::complex(ops::real(*this).nan_to_num(options), ops::imag(*this).nan_to_num(options));
+  if (is_integral(dtype())) return ops::clone(*this);
+  const double largest = largest_number(dtype());
+  return apply(NanToNum{options.nan, options.posinf.value_or(largest), options.neginf.value_or(-largest)}, *this);
 }
 
 const Tensor& Tensor::abs_() const { return apply_into(*this, Abs{}, *this); }

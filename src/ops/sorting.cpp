@@ -264,11 +264,13 @@ std::pair<Tensor, Tensor> kthvalue(const Tensor& x, std::int64_t k, std::int64_t
   });
 }
 
-std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim) {
+std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim) { return median(x, dim, false); }
+std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim) {
   require_order("median", x);
-  return along_axis("median", x, dim, [](const Tensor& v, std::int64_t axis) {
-    const Tensor place = place_of_median(v, axis);
-    return std::pair{squeeze(gather(v, axis, place), axis), squeeze(place, axis)};
+  return along_axis("median", x, dim, [&](const Tensor& v, std::int64_t axis) {
+    const Tensor place = place_of_median(v, axis), value = gather(v, axis, place);
+    if (keepdim && type_of(x).rank() > 0) return std::pair{value, place};
+    return std::pair{squeeze(value, axis), squeeze(place, axis)};
   });
 }
 Tensor median(const Tensor& x) {

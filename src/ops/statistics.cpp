@@ -8,6 +8,8 @@
 #include "ops/reading.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "primitive/wording.h"
+#include "ricci/ops/arrangement.h"
 
 namespace ricci {
 namespace {
@@ -113,13 +115,16 @@ std::pair<Tensor, Tensor> range_of(const char* op, const Tensor& x, double low, 
   return {where(is_point, first - 1, first), where(is_point, last + 1, last)};
 }
 
-std::pair<Tensor, Tensor> histogram_of(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
+/// The interval of each element between ascending edges, and whether it lies in one.
+std::pair<Tensor, Tensor> intervals(const Tensor& x, const Tensor& edges) {
   const Size bins = type_of(edges).shape[0] - 1;
-  const Tensor all = flatten(x), last = select(edges, 0, -1);
-  const Tensor below = sum(to(edges <= unsqueeze(all, -1), DType::int64), -1);  // edges up to the element
-  const Tensor places = where(all == last, Tensor(bins) - 1, below - 1);
-  const Tensor counts = logical_and(all >= select(edges, 0, 0), all <= last);
-  Tensor y = added_up(places, counts, options.weight, bins, type_of(x).dtype);
+  const Tensor last = select(edges, 0, -1), below = bucketize(x, edges, true);
+  return {where(x == last, Tensor(bins) - 1, below - 1), logical_and(x >= select(edges, 0, 0), x <= last)};
+}
+
+std::pair<Tensor, Tensor> histogram_of(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
+  const auto [places, counts] = intervals(flatten(x), edges);
+  Tensor y = added_up(places, counts, options.weight, type_of(edges).shape[0] - 1, type_of(x).dtype);
   if (options.density) y = y / (sum(y) * diff(edges));
   return {y, edges};
 }
@@ -365,6 +370,56 @@ std::pair<Tensor, Tensor> histogram(const Tensor& x, const Tensor& edges, Histog
   if (type_of(edges).rank() != 1 || type_of(edges).shape[0] < 2)
     raise<ValueError>("histogram: the edges " + type_text(edges) + " must be a vector of at least two");
   return histogram_of(x, edges, options);
+}
+
+std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const Sizes& bins) {
+  return histogramdd(x, bins, HistogramOptions{});
+}
+std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const Sizes& bins, HistogramOptions options) {
+  const Called as("histogramdd", x);
+  require_real_floating("histogramdd", x);
+  std::vector<Tensor> edges;
+  if (type_of(x).rank() == 2)
+    for (std::size_t i = 0; i < bins.size() && !(type_of(x).shape[1] < Size(static_cast<std::int64_t>(i + 1))); ++i) {
+      if (bins[i] < 1)
+        raise<ValueError>("histogramdd: bins is " + std::to_string(bins[i].hint()) + "; it must be at least 1");
+      const auto [first, last] =
+          range_of("histogramdd", select(x, 1, static_cast<std::int64_t>(i)), options.low, options.high);
+      edges.push_back(linspace(first, last, bins[i] + 1, type_of(x).dtype));
+    }
+  while (edges.size() < bins.size()) edges.push_back(Tensor());
+  return histogramdd(x, edges, options);
+}
+std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const std::vector<Tensor>& edges) {
+  return histogramdd(x, edges, HistogramOptions{});
+}
+std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const std::vector<Tensor>& edges,
+                                                   HistogramOptions options) {
+  const Called as("histogramdd", x);
+  require_real_floating("histogramdd", x);
+  if (type_of(x).rank() != 2 || edges.empty() ||
+      !(type_of(x).shape[1] == Size(static_cast<std::int64_t>(edges.size()))))
+    raise<ValueError>("histogramdd: there are edges along " + count_of(edges.size(), "axis", "axes") +
+                      " for the points " + type_text(x) + "; points are [n, d], and d edges belong to them");
+  Tensor place = 0, counts = true, volume = 1;
+  Shape shape;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    require_defined("histogramdd", edges[i], 1);
+    if (type_of(edges[i]).rank() != 1 || type_of(edges[i]).shape[0] < 2)
+      raise<ValueError>("histogramdd: the edges " + type_text(edges[i]) + " must be a vector of at least two");
+    const auto [own, counts_here] = intervals(select(x, 1, static_cast<std::int64_t>(i)), edges[i]);
+    const Size bins = type_of(edges[i]).shape[0] - 1;
+    place = place * Tensor(bins) + own;
+    counts = logical_and(counts, counts_here);
+    volume = unsqueeze(volume, -1) * diff(edges[i]);
+    shape.push_back(bins);
+  }
+  if (options.weight.defined() && !(type_of(options.weight).shape == Shape{type_of(x).shape[0]}))
+    raise<ValueError>("histogramdd: the weight " + type_text(options.weight) +
+                      " must have one number for each of the " + "points " + type_text(x));
+  Tensor y = reshape(added_up(place, counts, options.weight, shape.numel(), type_of(x).dtype), shape);
+  if (options.density) y = y / (sum(y) * volume);
+  return {y, edges};
 }
 
 Tensor unique_consecutive(const Tensor& x) {

@@ -7,6 +7,7 @@
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
+#include "primitive/called.h"
 
 namespace ricci {
 
@@ -153,6 +154,16 @@ Tensor sum(const Tensor& x, const Axes& dims, bool keepdim) {
   return kept(apply(op, x), op.axes, keepdim);
 }
 
+Tensor sum(const Tensor& x, DType dtype) { return sum(x, {}, false, dtype); }
+Tensor sum(const Tensor& x, const Axes& dims, bool keepdim, DType dtype) {
+  const Called as("sum", x);
+  return to(sum(to(x, dtype), dims, keepdim), dtype);
+}
+Tensor mean(const Tensor& x, DType dtype) { return mean(x, {}, false, dtype); }
+Tensor mean(const Tensor& x, const Axes& dims, bool keepdim, DType dtype) {
+  const Called as("mean", x);
+  return mean(to(x, dtype), dims, keepdim);
+}
 Tensor mean(const Tensor& x) { return mean(x, {}, false); }
 Tensor mean(const Tensor& x, const Axes& dims) { return mean(x, dims, false); }
 Tensor mean(const Tensor& x, const Axes& dims, bool keepdim) {

@@ -20,6 +20,8 @@ Tensor kept(Tensor y, const Axes& axes, bool keepdim);
 /// How many elements `axes` of `shape` hold together.
 Size size_along(const Axes& axes, const Shape& shape);
 
+/// A number times x, in x's type if both are whole.
+Tensor times(double factor, const Tensor& x);
 Tensor sum_along(const Tensor& x, const Axes& axes);
 /// The sum of a * b, without the product in memory. Requires: equal shapes and types.
 Tensor inner_along(const Tensor& a, const Tensor& b, const Axes& axes);

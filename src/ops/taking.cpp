@@ -7,6 +7,8 @@
 #include "ops/axes.h"
 #include "ops/indexing.h"
 #include "ops/patterns.h"
+#include "ops/sums.h"
+#include "primitive/called.h"
 #include "primitive/given.h"
 #include "primitive/promotion.h"
 #include "primitive/writing.h"
@@ -378,6 +380,11 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
     return put_along(v, rows_for("index_add", src, v, axis, places), places, true,
                      {"index_add", {axis}, type_of(x).shape, false});
   });
+}
+
+Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src, double alpha) {
+  const Called as("index_add", x, index, src);
+  return index_add(x, dim, index, times(alpha, src));
 }
 
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value) {

@@ -616,6 +616,7 @@ Tensor narrow(const Tensor& x, std::int64_t dim, Size start, Size length) {
 }
 
 Tensor diagonal(const Tensor& x) { return diagonal(x, 0, 0, 1); }
+Tensor diagonal(const Tensor& x, Size offset) { return diagonal(x, offset, 0, 1); }
 Tensor diagonal(const Tensor& x, Size offset, std::int64_t dim1, std::int64_t dim2) {
   const std::int64_t a = wrap_axis("diagonal", dim1, x), b = wrap_axis("diagonal", dim2, x);
   if (a == b)
@@ -654,6 +655,15 @@ Tensor squeeze(const Tensor& x, std::int64_t dim) {
   if (!shape.empty() && shape[static_cast<std::size_t>(axis)] == 1) shape.erase(static_cast<std::size_t>(axis));
   return apply(Reshape{shape}, x);
 }
+Tensor squeeze(const Tensor& x, const Axes& dims) {
+  const Called as("squeeze", x);
+  const Axes axes = dims.empty() ? Axes() : wrap_axes("squeeze", dims, x);
+  const Shape old = type_of(x).shape;
+  Shape shape;
+  for (std::size_t i = 0; i < old.size(); ++i)
+    if (!(old[i] == 1) || std::ranges::find(axes, static_cast<std::int64_t>(i)) == axes.end()) shape.push_back(old[i]);
+  return apply(Reshape{shape}, x);
+}
 Tensor unsqueeze(const Tensor& x, std::int64_t dim) {
   const std::int64_t axis = wrap_new_axis("unsqueeze", dim, x);
   Shape shape = type_of(x).shape;
@@ -661,6 +671,7 @@ Tensor unsqueeze(const Tensor& x, std::int64_t dim) {
   return apply(Reshape{shape}, x);
 }
 Tensor flatten(const Tensor& x) { return flatten(x, 0, -1); }
+Tensor flatten(const Tensor& x, std::int64_t start) { return flatten(x, start, -1); }
 Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end) {
   const auto from = static_cast<std::size_t>(wrap_axis("flatten", start, x)),
              until = static_cast<std::size_t>(wrap_axis("flatten", end, x));

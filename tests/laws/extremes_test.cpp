@@ -41,6 +41,7 @@ const std::map<std::string_view, Allowance> allowances{
     {"addcdiv", {.normal_inputs = true, .reason = "the quotient of a subnormal number is rounded on the way"}},
     {"digamma", {.halves = false, .reason = "half-way between two poles the parts of polygamma(2, x) cancel"}},
     {"polygamma", {.halves = false, .reason = "half-way between two poles its parts cancel where n is even"}},
+    {"sinc", {.absolute = 128, .reason = "differences of waves of size pi^4, which cancel where they are 0"}},
     {"gelu", {.absolute = 1, .reason = "Phi(x) + x phi(x), which cancel near -0.75"}},
     {"erfinv", {.ulps = 256, .reason = "by its value y: exp(y^2) magnifies the rounding of y by 2 y^2"}},
     {"softplus", {.ulps = 128, .reason = "beta is rounded to float32, and exp magnifies that by beta x"}},

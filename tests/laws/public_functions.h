@@ -29,5 +29,6 @@ const Table& statistics();
 const Table& arrangement();
 const Table& complex_numbers();
 const Table& fourier();
+const Table& signals();
 
 }  // namespace laws

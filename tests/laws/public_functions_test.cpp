@@ -3,6 +3,7 @@
 #include "public_functions.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -41,7 +42,7 @@ Tensor tensor_of(std::istream& line) {
   std::istringstream sizes(type.substr(bracket + 1));
   for (std::string size; std::getline(sizes, size, ',') && size != "]";) shape.push_back(std::stoll(size));
   std::vector<double> numbers;
-  for (std::string number; line >> number;) numbers.push_back(std::stod(number));
+  for (std::string number; line >> number;) numbers.push_back(std::strtod(number.c_str(), nullptr));
   if (!rc::is_complex(dtype)) return rc::tensor(numbers).to(dtype).reshape(shape).clone();
   std::vector<std::complex<double>> pairs;
   for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) pairs.emplace_back(numbers[i], numbers[i + 1]);
@@ -50,10 +51,10 @@ Tensor tensor_of(std::istream& line) {
 
 const std::vector<const Table*>& tables() {
   static const std::vector<const Table*> all = {
-      &laws::arithmetic(), &laws::kinds(),     &laws::writes(),          &laws::reductions(), &laws::shapes(),
-      &laws::indexing(),   &laws::creation(),  &laws::products(),        &laws::layers(),     &laws::losses(),
-      &laws::distances(),  &laws::activations(), &laws::elementwise(),   &laws::statistics(), &laws::arrangement(),
-      &laws::complex_numbers(), &laws::fourier()};
+      &laws::arithmetic(),      &laws::kinds(),       &laws::writes(),      &laws::reductions(), &laws::shapes(),
+      &laws::indexing(),        &laws::creation(),    &laws::products(),    &laws::layers(),     &laws::losses(),
+      &laws::distances(),       &laws::activations(), &laws::elementwise(), &laws::statistics(), &laws::arrangement(),
+      &laws::complex_numbers(), &laws::fourier(),     &laws::signals()};
   return all;
 }
 

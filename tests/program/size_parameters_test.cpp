@@ -200,6 +200,42 @@ const std::map<std::string, WithSize> open_parameters = {
     {"binomial shape", [](Tensor, Size n) { return rc::binomial(9., 0.5, {n}); }},
     {"gamma shape", [](Tensor, Size n) { return rc::gamma(2., 1., {n}); }},
     {"beta shape", [](Tensor, Size n) { return rc::beta(2., 1., {n}); }},
+    {"diag k", [](Tensor x, Size n) { return rc::diag(x.flatten(), n); }},
+    {"repeat_interleave options",
+     [](Tensor x, Size n) {
+       const Tensor repeats = rc::stack({Tensor(1), Tensor(0), Tensor(n - 1)});
+       return rc::repeat_interleave(x, {.repeats = repeats, .dim = 1, .output_size = n});
+     }},
+    {"logspace steps", [](Tensor, Size n) { return rc::logspace(0, 1, n); }},
+    {"geomspace steps", [](Tensor, Size n) { return rc::geomspace(1, 8, n); }},
+    {"tri n", [](Tensor, Size n) { return rc::tri(n, 4); }},
+    {"tri m", [](Tensor, Size n) { return rc::tri(3, n); }},
+    {"tri diagonal", [](Tensor, Size n) { return rc::tri(3, 9, n); }},
+    {"stft n_fft", [](Tensor x, Size n) { return rc::view_as_real(rc::stft(x.flatten(), n, {.hop_length = 2})); }},
+    {"stft options", [](Tensor x, Size n) { return rc::view_as_real(rc::stft(x.flatten(), 4, {.hop_length = n})); }},
+    {"istft n_fft",
+     [](Tensor x, Size n) {
+       return rc::istft(rc::stft(x.flatten(), n, {.hop_length = 1}), n, {.hop_length = 1});
+     }},
+    {"istft options",
+     [](Tensor x, Size n) {
+       return rc::istft(rc::stft(x.flatten(), 2 * n, {.hop_length = n}), 2 * n, {.hop_length = n});
+     }},
+    {"istft length",
+     [](Tensor x, Size n) {
+       return rc::istft(rc::stft(x.flatten(), 4, {.hop_length = 2}), 4, {.hop_length = 2}, n);
+     }},
+    {"histogramdd bins", [](Tensor x, Size n) { return rc::histogramdd(x, rc::Sizes{n, 2, 2}).first; }},
+    {"hann_window n", [](Tensor, Size n) { return rc::hann_window(n); }},
+    {"hamming_window n", [](Tensor, Size n) { return rc::hamming_window(n); }},
+    {"blackman_window n", [](Tensor, Size n) { return rc::blackman_window(n); }},
+    {"nuttall_window n", [](Tensor, Size n) { return rc::nuttall_window(n); }},
+    {"bartlett_window n", [](Tensor, Size n) { return rc::bartlett_window(n); }},
+    {"cosine_window n", [](Tensor, Size n) { return rc::cosine_window(n); }},
+    {"general_hamming_window n", [](Tensor, Size n) { return rc::general_hamming_window(n, 0.6); }},
+    {"exponential_window n", [](Tensor, Size n) { return rc::exponential_window(n, 0.6); }},
+    {"gaussian_window n", [](Tensor, Size n) { return rc::gaussian_window(n, 0.6); }},
+    {"general_cosine_window n", [](Tensor, Size n) { return rc::general_cosine_window(n, rc::tensor({0.5, 0.4})); }},
 };
 
 /// Numbers of results, of factors, of axes, and what a formula is chosen by: the program serves one size.
@@ -207,6 +243,18 @@ const std::map<std::string, WithSize> fixed_parameters = {
     {"chunk chunks", [](Tensor x, Size n) { return x.chunk(n)[0]; }},
     {"tensor_split sections", [](Tensor x, Size n) { return x.tensor_split(n)[0]; }},
     {"matrix_power n", [](Tensor x, Size n) { return rc::matrix_power(x.slice(0, 0, 3), n); }},
+    {"chebyshev_polynomial_t n", [](Tensor x, Size n) { return rc::chebyshev_polynomial_t(x, n); }},
+    {"shifted_chebyshev_polynomial_t n", [](Tensor x, Size n) { return rc::shifted_chebyshev_polynomial_t(x, n); }},
+    {"chebyshev_polynomial_u n", [](Tensor x, Size n) { return rc::chebyshev_polynomial_u(x, n); }},
+    {"shifted_chebyshev_polynomial_u n", [](Tensor x, Size n) { return rc::shifted_chebyshev_polynomial_u(x, n); }},
+    {"chebyshev_polynomial_v n", [](Tensor x, Size n) { return rc::chebyshev_polynomial_v(x, n); }},
+    {"shifted_chebyshev_polynomial_v n", [](Tensor x, Size n) { return rc::shifted_chebyshev_polynomial_v(x, n); }},
+    {"chebyshev_polynomial_w n", [](Tensor x, Size n) { return rc::chebyshev_polynomial_w(x, n); }},
+    {"shifted_chebyshev_polynomial_w n", [](Tensor x, Size n) { return rc::shifted_chebyshev_polynomial_w(x, n); }},
+    {"hermite_polynomial_h n", [](Tensor x, Size n) { return rc::hermite_polynomial_h(x, n); }},
+    {"hermite_polynomial_he n", [](Tensor x, Size n) { return rc::hermite_polynomial_he(x, n); }},
+    {"laguerre_polynomial_l n", [](Tensor x, Size n) { return rc::laguerre_polynomial_l(x, n); }},
+    {"legendre_polynomial_p n", [](Tensor x, Size n) { return rc::legendre_polynomial_p(x, n); }},
     {"polygamma n", [](Tensor x, Size n) { return rc::polygamma(n, x); }},
     {"combinations r", [](Tensor x, Size n) { return rc::combinations(x.t()[0].slice(0, 0, 3), n - 1); }},
     {"diff n", [](Tensor x, Size n) { return rc::diff(x, n - 2); }},

@@ -2,6 +2,7 @@
 // their conventions. `dim` may be negative; one out of range is an IndexError.
 #pragma once
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,8 +71,29 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
 /// x with `source` at places counted row-major; negative ones count from the back. With `accumulate` it is added.
 Tensor put(const Tensor& x, const Tensor& index, const Tensor& source);
 Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate);
-/// Boolean: which elements stand in `among`. All pairs are compared.
+/// x with a reduction at each place that scatter would write to: of the values of src that belong there, and of x's own
+/// if `include_self` (true if not given). It is "sum", "prod", "mean", "amax" or "amin". Extremes that tie share
+/// the derivative evenly. Means of integers are rounded down. ValueError for another reduction; shapes as in `scatter`.
+///   rc::scatter_reduce(x, 0, index, src, "amax")
+Tensor scatter_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src,
+                      std::string_view reduction);
+Tensor scatter_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src,
+                      std::string_view reduction, bool include_self);
+/// The same of the slices of src at the places index [n] along an axis, where src has size n.
+Tensor index_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src,
+                    std::string_view reduction);
+Tensor index_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src,
+                    std::string_view reduction, bool include_self);
+/// Boolean: which elements stand in `among`. By bisection; of complex elements all pairs are compared.
 Tensor isin(const Tensor& elements, const Tensor& among);
+/// For each value the number of boundaries [n], which ascend, below it; if `right`, not above it. int64, in the values'
+/// shape. The values stand first, as in PyTorch. ValueError unless the boundaries are a vector.
+Tensor bucketize(const Tensor& values, const Tensor& boundaries);
+Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right);
+/// {unique(x), the place of each element of x among these}. Reads values, as `unique` does.
+///   auto [values, places] = rc::unique_inverse(x);  // take(values, places) == x
+std::pair<Tensor, Tensor> unique_inverse(const Tensor& x);
+std::pair<Tensor, Tensor> unique_counts(const Tensor& x);  ///< {unique(x), how often each stands in x}
 /// x with `src` in the elements that as_strided(x, size, stride, offset) shows.
 Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& size, const Sizes& stride);
 Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& size, const Sizes& stride, Size offset);

@@ -9,10 +9,18 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 
 #include "ricci/tensor.h"
 
 namespace ricci::ops {
+
+/// What becomes of NaN and infinities in `x.nan_to_num({.nan = 1})`. Not given, an infinity becomes the greatest or the
+/// least finite number of the type.
+struct NanToNumOptions {
+  double nan = 0;
+  std::optional<double> posinf = {}, neginf = {};
+};
 
 // ── arithmetic: all numbers ──
 
@@ -147,6 +155,8 @@ Tensor leaky_relu(const Tensor& x, double negative_slope);
 Tensor elu(const Tensor& x);
 Tensor elu(const Tensor& x, double alpha);
 Tensor gelu(const Tensor& x);  ///< x Phi(x), with Phi the normal distribution; 4 ulp
+/// x / 2 (1 + tanh(√(2/π) (x + 0.044715 x³))), with which older models approximate it.
+Tensor gelu_tanh(const Tensor& x);
 Tensor silu(const Tensor& x);  ///< x sigmoid(x); 3 ulp
 /// x above the threshold, else value; NaN stays. Of all real types.
 Tensor threshold(const Tensor& x, const Tensor& threshold, const Tensor& value);
@@ -174,8 +184,8 @@ Tensor clamp_max(const Tensor& x, const Tensor& high);
 
 // ── complex numbers. A gradient by z is the one by its real part plus i times the one by its imaginary part ──
 
-Tensor real(const Tensor& x);   ///< x itself if it is real
-Tensor imag(const Tensor& x);   ///< zeros if x is real
+Tensor real(const Tensor& x);   ///< a view; x itself if it is real
+Tensor imag(const Tensor& x);   ///< a view; zeros if x is real
 Tensor conj(const Tensor& x);   ///< x itself if it is real
 Tensor angle(const Tensor& x);  ///< in (-pi, pi]; slope 0 at 0
 /// re + i im, elementwise; c128 if either is f64, else c64. TypeError unless both are floating.
@@ -219,12 +229,14 @@ Tensor isfinite(const Tensor& x);
 /// or atol is negative.
 Tensor isclose(const Tensor& a, const Tensor& b);
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol);
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan);  ///< NaN is close to NaN
 /// The same shape and values, whatever the types; NaN equals nothing. Reads values: TransformError if they differ per
 /// example of a vmap.
 bool equal(const Tensor& a, const Tensor& b);
 /// isclose everywhere, after broadcasting. Reads values.
 bool allclose(const Tensor& a, const Tensor& b);
 bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol);
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan);
 
 // ── logic: what is not 0 is true; boolean results ──
 

@@ -17,7 +17,19 @@
 
 #include "ricci/tensor.h"
 
-namespace ricci::ops {
+namespace ricci {
+
+/// Of short-time Fourier transforms. Frames of n_fft samples stand hop_length apart.
+struct StftOptions {
+  std::optional<Size> hop_length = {};  ///< n_fft / 4 if not given
+  std::optional<Size> win_length = {};  ///< of the window, in the middle of a frame; n_fft if not given
+  Tensor window = {};                   ///< [win_length]; ones if not given
+  bool center = true;       ///< frame k is centred at sample k hop_length: the signal is reflected at its ends
+  bool normalized = false;  ///< times 1 / √n_fft
+  bool onesided = true;     ///< of a real signal: n_fft / 2 + 1 frequencies, not n_fft
+};
+
+namespace ops {
 
 // ── along one axis, the last if not given ──
 
@@ -107,4 +119,20 @@ Tensor rfftfreq(Size n);  ///< of the elements of `rfft`: 0, 1, …, n / 2 over 
 Tensor rfftfreq(Size n, double d);
 Tensor rfftfreq(Size n, double d, DType dtype);
 
-}  // namespace ricci::ops
+// ── short-time transforms ──
+
+/// The spectra of frames of a signal [..., n], each times the window: complex [..., frequencies, frames], with
+/// 1 + (n - n_fft) / hop_length frames, n_fft more samples if centred. ValueError if the signal is shorter than a
+/// frame, or the window longer.
+///   Tensor spectrogram = rc::abs(rc::stft(signal, 400, {.window = rc::hann_window(400)}));
+Tensor stft(const Tensor& x, Size n_fft);
+Tensor stft(const Tensor& x, Size n_fft, StftOptions options);
+/// The inverse: frames are added where they overlap, and the sum is divided by that of the windows' squares. It has
+/// `length` samples, if given: what is missing is 0. Real unless `onesided` is false. ValueError where that sum of
+/// squares is 0.
+Tensor istft(const Tensor& spectra, Size n_fft);
+Tensor istft(const Tensor& spectra, Size n_fft, StftOptions options);
+Tensor istft(const Tensor& spectra, Size n_fft, StftOptions options, Size length);
+
+}  // namespace ops
+}  // namespace ricci

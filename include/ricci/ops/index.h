@@ -14,6 +14,7 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index);
 /// gather, but x and index broadcast along the other axes, and negative indices count from the back.
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim);
+Tensor take_along_dim(const Tensor& x, const Tensor& index);  ///< of x and index as vectors, row-major
 /// The elements of x, counted row-major as of one vector, at the places `index`, in whose shape; negative indices count
 /// from the back.
 Tensor take(const Tensor& x, const Tensor& index);
@@ -27,6 +28,8 @@ Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const
 /// x with the slices of src added at the places index [n] along an axis, where src has size n; it broadcasts to that
 /// shape, else ValueError.
 Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src);
+Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src,
+                 double alpha);  ///< alpha times src
 /// x with `value`, a number or 0-dim, at the places index [n] along an axis; negative ones count from the back.
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& value);
 /// NumPy's advanced indexing; boolean masks read values.
@@ -62,9 +65,16 @@ Tensor embedding(const Tensor& index, const Tensor& weight);
 /// int64 [..., classes]: 1 at each index, else 0. IndexError where an index is not in [0, classes), with its place; a
 /// program that is being recorded does not look, and has zeros there when it runs.
 Tensor one_hot(const Tensor& index, Size classes);
+Tensor one_hot(const Tensor& index);  ///< of as many classes as the greatest index asks for, which is read
+struct SearchOptions {
+  bool right = false;  ///< behind the elements that equal a value, not before them
+  Tensor sorter = {};  ///< the places that sort the values, as of argsort, if they are in another order
+};
 /// The place, int64, at which each value goes into the sorted ones along their last axis: the number of elements below
-/// it. Of sorted [n], values have any shape, which is the result's; of sorted [..., n], values are [..., m]. ValueError
-/// if `sorted` has no axis.
+/// it, NaN above all. Of sorted [n], values have any shape, which is the result's; of sorted [..., n], values are
+/// [..., m]. By bisection. ValueError if `sorted` has no axis.
+///   rc::searchsorted(edges, x, {.right = true})
 Tensor searchsorted(const Tensor& sorted, const Tensor& values);
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, SearchOptions options);
 
 }  // namespace ricci::ops

@@ -35,6 +35,9 @@ Tensor outer(const Tensor& a, const Tensor& b);  ///< [m] [n] → [m, n]; no con
 Tensor inner(const Tensor& a, const Tensor& b);
 /// Contracts the last `dims` axes of a with the first `dims` of b, in order.
 Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims);
+/// Over these axes of a and those of b, pair by pair.
+///   rc::tensordot(a, b, {0, 2}, {1, 0})
+Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& dims_a, const Axes& dims_b);
 /// Einstein's summation: `einsum("bij,bjk->bik", a, b)`. A letter names an axis; letters that the result does not name
 /// are summed; a letter twice in one term is a diagonal; `...` stands for any further axes, which broadcast. Without
 /// an arrow the result has the letters that appear once, in alphabetical order. A size of 1 broadcasts against the
@@ -47,6 +50,8 @@ Tensor einsum(std::string_view equation, const Tensor& first, const T&... rest) 
   return einsum(equation, std::vector<Tensor>{first, rest...});
 }
 Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b);  ///< bias + mm(a, b); bias broadcasts
+/// beta bias + alpha a b; of a beta of 0 the bias is not read.
+Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b, double beta, double alpha);
 /// A linear layer: x [..., inputs], weight [outputs, inputs], bias [outputs] or undefined; gives x weightᵀ + bias. A
 /// weight [inputs] is one output without its axis: [...].
 Tensor linear(const Tensor& x, const Tensor& weight);

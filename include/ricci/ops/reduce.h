@@ -17,16 +17,24 @@ Tensor sum(const Tensor& x);
 Tensor sum(const Tensor& x, const Axes& dims);
 Tensor sum(const Tensor& x, const Axes& dims, bool keepdim);
 inline Tensor sum(const Tensor& x, std::same_as<bool> auto keepdim) { return sum(x, Axes(), keepdim); }
+/// Of x converted to a dtype, which is the result's too; so for all that take one.
+///   Tensor total = sum(x, rc::float64);
+Tensor sum(const Tensor& x, DType dtype);
+Tensor sum(const Tensor& x, const Axes& dims, bool keepdim, DType dtype);
 /// The sum over the number of elements; NaN of nothing. TypeError for integers and booleans.
 Tensor mean(const Tensor& x);
 Tensor mean(const Tensor& x, const Axes& dims);
 Tensor mean(const Tensor& x, const Axes& dims, bool keepdim);
 inline Tensor mean(const Tensor& x, std::same_as<bool> auto keepdim) { return mean(x, Axes(), keepdim); }
+Tensor mean(const Tensor& x, DType dtype);
+Tensor mean(const Tensor& x, const Axes& dims, bool keepdim, DType dtype);
 /// The product, in the types of `sum`; 1 of nothing. Its derivatives are right where factors are zero, and finite where
 /// the product without one or two factors is.
 Tensor prod(const Tensor& x);
 Tensor prod(const Tensor& x, std::int64_t dim);
 Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim);
+Tensor prod(const Tensor& x, DType dtype);
+Tensor prod(const Tensor& x, std::int64_t dim, bool keepdim, DType dtype);
 /// The sum of the diagonal of a matrix; ValueError unless x has two axes.
 Tensor trace(const Tensor& x);
 
@@ -77,7 +85,8 @@ Tensor all(const Tensor& x);
 Tensor all(const Tensor& x, const Axes& dims);
 Tensor all(const Tensor& x, const Axes& dims, bool keepdim);
 inline Tensor all(const Tensor& x, std::same_as<bool> auto keepdim) { return all(x, Axes(), keepdim); }
-Tensor count_nonzero(const Tensor& x);  ///< int64, of all elements
+Tensor count_nonzero(const Tensor& x);  ///< int64
+Tensor count_nonzero(const Tensor& x, const Axes& dims);
 
 // ── moments and norms: floating and complex tensors, else TypeError; the result is real ──
 
@@ -116,13 +125,17 @@ Tensor logsumexp(const Tensor& x, const Axes& dims, bool keepdim);
 inline Tensor logsumexp(const Tensor& x, std::same_as<bool> auto keepdim) { return logsumexp(x, Axes(), keepdim); }
 /// exp x / Σ exp x along an axis; where the greatest element is infinite, all are NaN, as in PyTorch.
 Tensor softmax(const Tensor& x, std::int64_t dim);
+Tensor softmax(const Tensor& x, std::int64_t dim, DType dtype);
 Tensor log_softmax(const Tensor& x, std::int64_t dim);  ///< its logarithm, x - log Σ exp x
+Tensor log_softmax(const Tensor& x, std::int64_t dim, DType dtype);
 
 // ── scans: element i of the result joins elements 0 to i along an axis ──
 
 Tensor cumsum(const Tensor& x, std::int64_t dim);  ///< in the types of sum
-Tensor cumprod(const Tensor& x,
-               std::int64_t dim);  ///< in the types of sum; derivatives are right where factors are zero
+Tensor cumsum(const Tensor& x, std::int64_t dim, DType dtype);
+/// In the types of sum; derivatives are right where factors are zero.
+Tensor cumprod(const Tensor& x, std::int64_t dim);
+Tensor cumprod(const Tensor& x, std::int64_t dim, DType dtype);
 Tensor logcumsumexp(const Tensor& x, std::int64_t dim);  ///< floating, else TypeError
 
 // ── sorting: real types, else TypeError; along the last axis unless given; NaN counts as greater than every number ──
@@ -143,6 +156,7 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, Size k, std::int64_t dim, bool l
 /// one. The median of all elements has no place: those that tie with it share the derivative evenly. ValueError of
 /// nothing.
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim);
+std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim);
 Tensor median(const Tensor& x);
 
 /// Not for users: what the templates max and min along an axis stand for.

@@ -2,9 +2,19 @@
 // out of range is an IndexError. Every operation keeps the dtype and is linear (pad: affine) in its tensors.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "ricci/tensor.h"
 
 namespace ricci::ops {
+
+/// How often each slice along an axis comes: `{.repeats = counts, .dim = 0}`.
+struct RepeatOptions {
+  Tensor repeats;  ///< integers [n], or a number for all
+  std::int64_t dim = 0;
+  std::optional<Size> output_size = {};  ///< their sum: with it, the values of repeats are not read
+};
 
 // ── views ──
 
@@ -35,14 +45,17 @@ Tensor select(const Tensor& x, std::int64_t dim, Size index);
 Tensor narrow(const Tensor& x, std::int64_t dim, Size start, Size length);
 /// The elements (i, i + offset) of two axes (0 and 1 if not given), as a new last axis.
 Tensor diagonal(const Tensor& x);
+Tensor diagonal(const Tensor& x, Size offset);
 Tensor diagonal(const Tensor& x, Size offset, std::int64_t dim1, std::int64_t dim2);
 /// All windows of `size` elements, every `step`-th, along an axis; the windows' elements are the new last axis. Of a
 /// 0-dim tensor the one window, [size].
 Tensor unfold(const Tensor& x, std::int64_t dim, Size size, Size step);
 Tensor squeeze(const Tensor& x);                      ///< without its axes of size 1
 Tensor squeeze(const Tensor& x, std::int64_t dim);    ///< without this one, if its size is 1
+Tensor squeeze(const Tensor& x, const Axes& dims);    ///< without those of these whose size is 1
 Tensor unsqueeze(const Tensor& x, std::int64_t dim);  ///< a new axis of size 1 before axis `dim`
 Tensor flatten(const Tensor& x);
+Tensor flatten(const Tensor& x, std::int64_t start);
 Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end);  ///< axes start … end become one
 /// A view of x's elements in row-major order: element (i, j, …) is element offset + i·stride₀ + j·stride₁ + ….
 /// ValueError if one lies outside.
@@ -93,8 +106,13 @@ std::vector<Tensor> unstack(const Tensor& x);
 /// The whole of x repeats[i] times along axis i; more repeats than axes make new axes in front. ValueError for fewer.
 ///   rc::repeat(x, {2, 1})  // [3,4] → [6,4]
 Tensor repeat(const Tensor& x, const Shape& repeats);
-/// Each element `repeats` times along an axis: a a b b.
+/// Each element `repeats` times along an axis, or of all in row-major order: a a b b.
+Tensor repeat_interleave(const Tensor& x, Size repeats);
 Tensor repeat_interleave(const Tensor& x, Size repeats, std::int64_t dim);
+/// Each slice along an axis as often as its number says. Reads these numbers, as `nonzero` does, but not if
+/// `output_size` is given; ValueError if one is negative, or if there are not as many as slices.
+///   rc::repeat_interleave(x, {.repeats = rc::tensor({1, 0, 2})})  // rows a b c → a c c
+Tensor repeat_interleave(const Tensor& x, RepeatOptions options);
 Tensor tile(const Tensor& x, const Shape& repeats);  ///< repeat; missing repeats in front are 1
 Tensor flip(const Tensor& x, const Axes& dims);      ///< backwards along these axes
 /// Shifted towards higher indices, what falls off comes in at the front: element i moves to i + shift. Without axes, of
@@ -121,8 +139,10 @@ Tensor tril_unpack(const Tensor& packed, Size rows, Size diagonal);
 /// The last axis as the diagonal of matrices of zeros, in the last two axes or in dim1 and dim2 of the result.
 ///   rc::diag_embed(x)  // [2,3] → [2,3,3]
 Tensor diag_embed(const Tensor& x);
+Tensor diag_embed(const Tensor& x, Size offset);
 Tensor diag_embed(const Tensor& x, Size offset, std::int64_t dim1, std::int64_t dim2);
 Tensor diag(const Tensor& x);  ///< a vector as a diagonal matrix; a copy of a matrix's diagonal
+Tensor diag(const Tensor& x, Size k);  ///< the k-th diagonal, above the main one for k > 0
 /// A constant (0 if not given) around x: widths before and behind each axis, the last axis first, {left, right, top,
 /// bottom, …} as torch.nn.functional.pad; negative ones cut off. ValueError if there are too many, or an odd number.
 ///   rc::pad(x, {1, 1})  // [2,3] → [2,5]
@@ -131,6 +151,8 @@ Tensor pad(const Tensor& x, const Sizes& widths, double value);
 Tensor contiguous(const Tensor& x);  ///< x itself if it lies in row-major order, in a transform as outside; else a copy
 /// Element (i, j, …) of result k is element i, j, … of axis k: views of shape [n₀, n₁, …] ("ij" indexing).
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes);
+/// "xy": the first two axes of the results are exchanged, as in NumPy. ValueError unless "ij" or "xy".
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, std::string_view indexing);
 
 // ── advanced: what views' transposes are made of ──
 /// A copy of `base` with the region that slice, select or diagonal shows replaced by `value`, broadcast and converted.

@@ -1,6 +1,8 @@
 // Special functions and further elementwise operations. Shapes, types and errors are those of ricci/ops/elementwise.h.
 #pragma once
 
+#include <utility>
+
 #include "ricci/tensor.h"
 
 namespace ricci::ops {
@@ -13,6 +15,17 @@ Tensor signbit(const Tensor& x);   ///< boolean: below 0, or -0; real
 Tensor isposinf(const Tensor& x);  ///< boolean; real
 Tensor isneginf(const Tensor& x);
 Tensor isreal(const Tensor& x);  ///< boolean: the imaginary part is 0
+
+/// The next number after x on the way to `towards`, x itself where they are equal; its derivative is that of x. float32
+/// or float64, else TypeError.
+Tensor nextafter(const Tensor& x, const Tensor& towards);
+/// {m, e} with x = m 2^e and |m| in [0.5, 1), e of int32; {x, 0} for 0, infinities and NaN. Floating.
+std::pair<Tensor, Tensor> frexp(const Tensor& x);
+
+// ── whole numbers: TypeError for others ──
+
+Tensor gcd(const Tensor& a, const Tensor& b);  ///< the greatest common divisor, not negative; of 0 and 0 it is 0
+Tensor lcm(const Tensor& a, const Tensor& b);  ///< the least common multiple, not negative; 0 if one is 0
 
 // ── powers and exponentials ──
 
@@ -31,6 +44,10 @@ Tensor logit(const Tensor& x);
 Tensor logit(const Tensor& x, double eps);
 /// radius (cos angle + i sin angle): complex. TypeError unless both are of one floating type.
 Tensor polar(const Tensor& radius, const Tensor& angle);
+
+/// sin(pi x) / (pi x), 1 at 0, with derivatives of every order there too; real. 4 ulp of the greater of |sinc x| and
+/// 1 / |pi x|.
+Tensor sinc(const Tensor& x);
 
 // ── the normal distribution and the gamma function ──
 

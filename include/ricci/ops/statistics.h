@@ -66,6 +66,16 @@ std::pair<Tensor, Tensor> kthvalue(const Tensor& x, std::int64_t k);
 std::pair<Tensor, Tensor> kthvalue(const Tensor& x, std::int64_t k, std::int64_t dim);
 std::pair<Tensor, Tensor> kthvalue(const Tensor& x, std::int64_t k, std::int64_t dim, bool keepdim);
 Tensor msort(const Tensor& x);  ///< sorted along the first axis
+/// The greatest (smallest) element up to each along an axis, and its place, the latest of equal ones, to which the
+/// derivative belongs; from the first NaN on NaN.
+///   auto [values, places] = rc::cummax(x, 0);
+std::pair<Tensor, Tensor> cummax(const Tensor& x, std::int64_t dim);
+std::pair<Tensor, Tensor> cummin(const Tensor& x, std::int64_t dim);
+/// The most frequent value along an axis (the last if not given), of several the smallest, and its last place, to which
+/// the derivative belongs. ValueError of nothing.
+std::pair<Tensor, Tensor> mode(const Tensor& x);
+std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim);
+std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim, bool keepdim);
 /// The value below which a part q of the elements lies, of all elements or along an axis: of n sorted ones that at
 /// q (n - 1), between two neighbours by "linear" interpolation (if not given), "lower", "higher", "nearest" or
 /// "midpoint". NaN where there is one. q is a number or a tensor [Q] in [0, 1], whose axis comes first in the result.
@@ -109,6 +119,16 @@ template <WholeNumber I>
 std::pair<Tensor, Tensor> histogram(const Tensor& x, I bins, HistogramOptions options);
 std::pair<Tensor, Tensor> histogram(const Tensor& x, const Tensor& edges);
 std::pair<Tensor, Tensor> histogram(const Tensor& x, const Tensor& edges, HistogramOptions options);
+/// Counts of points x [n, d] in the boxes of a grid: {the counts [bins…], the edges along each axis}. The edges are
+/// given, or `bins` of one width each along an axis between the least and the greatest coordinate. The last box along
+/// an axis has both its ends. Floating; differentiable in the weight. ValueError unless there are edges for each of the
+/// d coordinates.
+///   auto [counts, edges] = rc::histogramdd(points, rc::Sizes{3, 4});  // [n, 2] → [3, 4]
+std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const Sizes& bins);
+std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const Sizes& bins, HistogramOptions options);
+std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const std::vector<Tensor>& edges);
+std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const std::vector<Tensor>& edges,
+                                                   HistogramOptions options);
 /// The elements, row-major, without those that equal the one before. Reads values as `unique` does.
 Tensor unique_consecutive(const Tensor& x);
 

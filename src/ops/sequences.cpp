@@ -1,0 +1,148 @@
+// Geometric sequences, triangles of ones, windows.
+#include "ricci/ops/sequences.h"
+
+#include <numbers>
+
+#include "ops/axes.h"
+#include "ops/patterns.h"
+#include "primitive/called.h"
+#include "primitive/given.h"
+#include "primitive/wording.h"
+#include "ricci/ops.h"
+
+namespace ricci {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+/// k = 0, 1, …, n - 1 of a window, and N.
+struct Samples {
+  Tensor k, period;
+};
+Samples samples_of(const char* op, Size n, const WindowOptions& options) {
+  if (n < 0) raise<ValueError>(std::string(op) + ": n is " + std::to_string(n.hint()) + "; it must be at least 0");
+  if (!is_floating(options.dtype))
+    raise<TypeError>(std::string(op) + ": a window has fractions; pass a floating dtype, such as rc::float64");
+  const Tensor count = Tensor(n) - (options.periodic ? 0 : 1);
+  return {to(places_along(n), options.dtype), to(clamp_min(count, 1), options.dtype)};
+}
+/// A window of one sample is 1.
+Tensor or_one(Size n, const Tensor& window) { return n == 1 ? ones_like(window) : window; }
+
+void require_number(const char* op, const char* what, const Tensor& x) {
+  if (type_of(x).rank() != 0)
+    raise<ValueError>(std::string(op) + ": " + what + " is " + type_text(x) +
+                      "; it must be a number or a 0-dim tensor: map over it by vmap");
+}
+
+Tensor sum_of_cosines(const char* op, Size n, const Tensor& coefficients, const WindowOptions& options) {
+  const Called as(op, coefficients);
+  if (type_of(coefficients).rank() != 1)
+    raise<ValueError>(std::string(op) + ": the coefficients " + type_text(coefficients) + " must be a vector");
+  const auto [k, period] = samples_of(op, n, options);
+  const Tensor j = places_along(type_of(coefficients).shape[0]);
+  const Tensor signs = 1 - 2 * remainder(j, 2), angles = unsqueeze(k, -1) * (2 * pi / period) * j;
+  return or_one(n, matmul(cos(angles), to(coefficients * signs, options.dtype)));
+}
+Tensor sum_of_cosines(const char* op, Size n, std::vector<double> coefficients, const WindowOptions& options) {
+  const Called as(op);
+  return sum_of_cosines(op, n, tensor(coefficients, DType::float64), options);
+}
+
+/// k - N / 2 over `width`.
+Tensor from_centre(const char* op, Size n, const char* what, const Tensor& width, const WindowOptions& options) {
+  require_number(op, what, width);
+  const auto [k, period] = samples_of(op, n, options);
+  return (k - period / 2) / to(width, options.dtype);
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor logspace(const Tensor& start, const Tensor& end, Size steps) { return logspace(start, end, steps, 10); }
+Tensor logspace(const Tensor& start, const Tensor& end, Size steps, const Tensor& base) {
+  return logspace(start, end, steps, base, default_dtype());
+}
+Tensor logspace(const Tensor& start, const Tensor& end, Size steps, const Tensor& base, DType dtype) {
+  const Called as("logspace", start, end, base);
+  require_number("logspace", "the base", base);
+  const DType computed = is_integral(dtype) ? DType::float64 : dtype;
+  return to(pow(to(base, computed), linspace(start, end, steps, computed)), dtype);
+}
+
+Tensor geomspace(const Tensor& start, const Tensor& end, Size steps) {
+  return geomspace(start, end, steps, default_dtype());
+}
+Tensor geomspace(const Tensor& start, const Tensor& end, Size steps, DType dtype) {
+  const Called as("geomspace", start, end);
+  for (const auto& [what, bound] : {std::pair{"the start", &start}, std::pair{"the end", &end}})
+    require_number("geomspace", what, *bound);
+  if (!inside_transform() && !(start.item<double>() * end.item<double>() > 0))
+    raise<ValueError>("geomspace: from " + std::to_string(start.item<double>()) + " to " +
+                      std::to_string(end.item<double>()) + "; neither may be 0, and both must have one sign");
+  const DType computed = is_integral(dtype) ? DType::float64 : dtype;
+  const Tensor first = to(start, computed), last = to(end, computed), k = places_along(steps);
+  const Tensor inner = first * pow(last / first, linspace(0, 1, steps, computed));
+  return to(where(eq(k, 0), first, where(eq(k, Tensor(steps) - 1), last, inner)), dtype);
+}
+
+Tensor tri(Size n) { return tri(n, n); }
+Tensor tri(Size n, Size m) { return tri(n, m, 0); }
+Tensor tri(Size n, Size m, Size diagonal) { return tri(n, m, diagonal, default_dtype()); }
+Tensor tri(Size n, Size m, Size diagonal, DType dtype) {
+  const Called as("tri");
+  return tril(ones({n, m}, dtype), diagonal);
+}
+
+Tensor hann_window(Size n) { return hann_window(n, WindowOptions{}); }
+Tensor hann_window(Size n, WindowOptions options) { return sum_of_cosines("hann_window", n, {0.5, 0.5}, options); }
+Tensor hamming_window(Size n) { return hamming_window(n, WindowOptions{}); }
+Tensor hamming_window(Size n, WindowOptions options) {
+  return sum_of_cosines("hamming_window", n, {0.54, 0.46}, options);
+}
+Tensor blackman_window(Size n) { return blackman_window(n, WindowOptions{}); }
+Tensor blackman_window(Size n, WindowOptions options) {
+  return sum_of_cosines("blackman_window", n, {0.42, 0.5, 0.08}, options);
+}
+Tensor nuttall_window(Size n) { return nuttall_window(n, WindowOptions{}); }
+Tensor nuttall_window(Size n, WindowOptions options) {
+  return sum_of_cosines("nuttall_window", n, {0.3635819, 0.4891775, 0.1365995, 0.0106411}, options);
+}
+Tensor bartlett_window(Size n) { return bartlett_window(n, WindowOptions{}); }
+Tensor bartlett_window(Size n, WindowOptions options) {
+  const Called as("bartlett_window");
+  const auto [k, period] = samples_of("bartlett_window", n, options);
+  return or_one(n, 1 - abs(2 * k / period - 1));
+}
+Tensor cosine_window(Size n) { return cosine_window(n, WindowOptions{}); }
+Tensor cosine_window(Size n, WindowOptions options) {
+  const Called as("cosine_window");
+  const auto [k, period] = samples_of("cosine_window", n, options);
+  return or_one(n, sin((k + 0.5) * (pi / (period + 1))));
+}
+Tensor general_cosine_window(Size n, const Tensor& coefficients) {
+  return general_cosine_window(n, coefficients, WindowOptions{});
+}
+Tensor general_cosine_window(Size n, const Tensor& coefficients, WindowOptions options) {
+  return sum_of_cosines("general_cosine_window", n, coefficients, options);
+}
+Tensor general_hamming_window(Size n, const Tensor& alpha) { return general_hamming_window(n, alpha, WindowOptions{}); }
+Tensor general_hamming_window(Size n, const Tensor& alpha, WindowOptions options) {
+  const Called as("general_hamming_window", alpha);
+  require_number("general_hamming_window", "alpha", alpha);
+  return sum_of_cosines("general_hamming_window", n, stack({alpha, 1 - alpha}), options);
+}
+Tensor exponential_window(Size n, const Tensor& tau) { return exponential_window(n, tau, WindowOptions{}); }
+Tensor exponential_window(Size n, const Tensor& tau, WindowOptions options) {
+  const Called as("exponential_window", tau);
+  return or_one(n, exp(-abs(from_centre("exponential_window", n, "tau", tau, options))));
+}
+Tensor gaussian_window(Size n, const Tensor& std) { return gaussian_window(n, std, WindowOptions{}); }
+Tensor gaussian_window(Size n, const Tensor& std, WindowOptions options) {
+  const Called as("gaussian_window", std);
+  return or_one(n, exp(square(from_centre("gaussian_window", n, "std", std, options)) / -2));
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,89 @@
+// sin(pi x) / (pi x), and its derivatives, which are right at 0.
+#include <cmath>
+#include <numbers>
+
+#include "ops/bounded_number.h"
+#include "ricci/ops/special.h"
+#include "ricci/primitive/elementwise.h"
+
+namespace ricci {
+namespace {
+
+constexpr long double pi = std::numbers::pi_v<long double>;
+
+/// The derivative of some order. Near 0 it is the series of Σ (-1)^m (pi x)^(2m) / (2m + 1)!, differentiated term by
+/// term; farther away x f⁽ᵏ⁾ + k f⁽ᵏ⁻¹⁾ = pi^(k-1) sin(pi x + k pi / 2), which is the k-th derivative of
+/// x f = sin(pi x) / pi. The border lies where neither loses more than three digits.
+struct SincDerivative {
+  using kind = Elementwise;
+  static constexpr const char* name = "sinc";
+  static constexpr double ulps = 8;
+  static constexpr unsigned keeps = input(0);
+  static constexpr double tolerance_factor = 64;
+  static constexpr std::int64_t most = 16;
+  BoundedNumber<0, most> order;
+
+  template <class T> auto formula(T x) const {
+    const auto is_near = scalar::less(scalar::abs(x), T(0.5 + 0.1 * static_cast<double>(order)));
+    return scalar::select(is_near, series(scalar::select(is_near, x, T(0)), 14 + order / 2),
+                          recurrence(scalar::select(is_near, T(1), x)));
+  }
+  /// What a rounding of pi x, or of a term of the recurrence, may change.
+  template <class T> T unit(T x) const {
+    return number<T>(std::pow(pi, static_cast<double>(order))) / scalar::max(T(1), scalar::abs(x) * number<T>(pi));
+  }
+  Tensor partial(const Tensor& x, const Tensor&) const {
+    return order < most ? apply(SincDerivative{{order + 1}}, x) : full_like(x, std::nan(""));
+  }
+  double reference(double x) const { return static_cast<double>(series(static_cast<long double>(x), 60)); }
+  static std::vector<Sample<SincDerivative>> samples() {
+    return {{{{0}}, {mul(sub(rand({2, 3}), 0.5), 4)}}, {{{1}}, {tensor({0., 0.25, -0.5, 3.})}}, {{{2}}, {rand({3})}}};
+  }
+
+ private:
+  template <class T>
+  static T number(long double x) {
+    if constexpr (std::is_same_v<T, long double>) return x;
+    else return T(static_cast<double>(x));
+  }
+  template <class T>
+  T series(T x, std::int64_t terms) const {
+    const std::int64_t k = order, first = (k + 1) / 2;
+    const T square = x * x;
+    T sum(1);
+    for (std::int64_t m = first + terms; m-- > first;) sum = sum * square * number<T>(quotient(m)) + T(1);
+    const T start = number<T>(coefficient(first));
+    return 2 * first > k ? sum * start * x : sum * start;
+  }
+  /// Of the series: what x^(2m-k) is multiplied by, and that of the next term over it.
+  long double coefficient(std::int64_t m) const {
+    const auto n = static_cast<long double>(2 * m), k = static_cast<long double>(order);
+    return (m % 2 == 0 ? 1 : -1) * std::pow(pi, n) / ((n + 1) * std::tgamma(n - k + 1));
+  }
+  long double quotient(std::int64_t m) const {
+    const auto n = static_cast<long double>(2 * m), k = static_cast<long double>(order);
+    return -pi * pi * (n + 1) / ((n + 3) * (n + 2 - k) * (n + 1 - k));
+  }
+  template <class T>
+  T recurrence(T x) const {
+    const T whole = scalar::round(x), odd = whole - T(2) * scalar::round(whole * T(0.5));
+    const T sign = T(1) - T(2) * odd * odd, angle = (x - whole) * number<T>(pi);
+    const T sine = sign * scalar::sin(angle), cosine = sign * scalar::cos(angle);
+    T y = sine / (x * number<T>(pi));
+    long double power = 1;  // pi^(k - 1)
+    for (std::int64_t k = 1; k <= order; ++k, power *= pi) {
+      const long double factor = k % 4 == 2 || k % 4 == 3 ? -power : power;
+      y = ((k % 2 == 1 ? cosine : sine) * number<T>(factor) - T(static_cast<double>(k)) * y) / x;
+    }
+    return y;
+  }
+};
+
+}  // namespace
+
+namespace ops {
+
+Tensor sinc(const Tensor& x) { return apply(SincDerivative{{0}}, x); }
+
+}  // namespace ops
+}  // namespace ricci
