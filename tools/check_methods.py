@@ -22,7 +22,10 @@ NO_METHOD = {
 }
 # Their operations are functions alone. A method costs every file that reads tensor.h a declaration; those that users
 # chain become methods together.
-FUNCTIONS_ALONE = {"activations.h", "arrangement.h", "distances.h", "fft.h", "losses.h", "special.h", "statistics.h"}
+FUNCTIONS_ALONE = set(
+    "activations.h arrangement.h convolution.h decompositions.h distances.h fft.h losses.h padding.h pooling.h "
+    "special.h statistics.h".split()
+)
 NO_IN_PLACE_FORM = {
     name: "a write keeps its target's shape, and other handles see the same tensor: assign the view to a name"
     for name in ("as_strided_", "detach_", "squeeze_", "t_", "transpose_", "unsqueeze_")

@@ -41,11 +41,15 @@ KINDS = {
     "std::optional<DType>": ("dtype", "DType"),
     "std::optional<std::string>": ("text", "str"),
     "std::optional<Axes>": ("axes", "Ints"),
+    "std::optional<double>": ("number", "float"),
+    "std::optional<bool>": ("boolean", "bool"),
+    "std::vector<double>": ("numbers", "float | Sequence[float]"),
 }
 REDUCTION, CLASS_WEIGHT = ("reduction", "reduction", '"mean"'), ("weight", "tensor", "None")
 TAKEN_BY_VALUE = {"integer", "size", "bound", "number", "boolean", "reduction", "key", "tensors", "indices"}
+TEXTS = {"text", "reduction"}
 # Those of which C++ has a value for "not given".
-OPTIONAL = re.compile(r"std::optional<(DType|std::string|Axes)>$")
+OPTIONAL = re.compile(r"std::optional<(DType|std::string|Axes|double|bool)>$")
 # Options, as keyword-only arguments: (name, kind, default) of each, and how they are put together: by a member of Call,
 # or, if None, from fields of these names.
 OPTIONS = {
@@ -58,6 +62,12 @@ OPTIONS = {
         [("upper", "boolean", "True"), ("transpose", "boolean", "False"), ("unitriangular", "boolean", "False")],
         "triangular_options",
     ),
+    "SolveTriangularOptions": (
+        [("upper", "boolean", "True"), ("left", "boolean", "True"), ("unitriangular", "boolean", "False")],
+        None,
+    ),
+    "LuSolveOptions": ([("left", "boolean", "True"), ("adjoint", "boolean", "False")], None),
+    "OrmqrOptions": ([("left", "boolean", "True"), ("transpose", "boolean", "False")], None),
     "CrossEntropyOptions": (
         [CLASS_WEIGHT, ("ignore_index", "integer", "-100"), ("label_smoothing", "number", "0.0"), REDUCTION],
         None,
@@ -134,7 +144,8 @@ OPTIONS = {
 }
 ANNOTATIONS = {kind: text for kind, text in KINDS.values()} | {"generator": "Generator", "tensor": "TensorLike"}
 
-# PyTorch's names, where they are not the headers'. By operation: its parameters in order, as far as they differ.
+# PyTorch's names, where they are not the headers'. By operation, or by it and the number of its parameters: their names
+# in order, as far as they differ.
 NAMES = {
     "add": "input other",
     "sub": "input other",
@@ -193,6 +204,14 @@ NAMES = {
     "cholesky_solve": "input input2",
     "solve": "A B",
     "solve_triangular": "input B",
+    "cholesky_inverse": "input upper",
+    "lu_unpack": "LU_data LU_pivots",
+    "lu_solve": "LU pivots B",
+    "solve_ex": "A B",
+    "lstsq": "A B",
+    "tensorsolve": "A B dims",
+    "vecdot": "x y dim",
+    "vander": "x N",
     "triangular_solve": "input A",
     "transpose": "input dim0 dim1",
     "flip": "input dims",
@@ -260,7 +279,7 @@ NAMES = {
     "repeat": "input repeats",
     "einsum": "equation operands",
     "slice": "input dim start end step",
-    "unfold": "input dimension size step",
+    ("unfold", 4): "input dimension size step",
 }
 RENAMED = {"x": "input", "dims": "dim", "kernel": "kernel_size", "shape": "size", "from": "source", "to": "destination"}
 # Arguments that are given by name, for PyTorch has others in their places.
@@ -272,7 +291,7 @@ NAMED = {
     "binary_cross_entropy_with_logits": {"reduction"},
 }
 # Operations that take `out`: those of these headers, and of others these. Some of torch.nn.functional take `inplace`.
-OUT_HEADERS = {"compare", "create", "elementwise", "fft", "index", "linalg", "reduce"}
+OUT_HEADERS = {"compare", "create", "decompositions", "elementwise", "fft", "index", "linalg", "reduce"}
 OUT = (
     "cat stack tril triu diag kron rand randn randint randperm normal bernoulli multinomial hstack vstack dstack "
     "column_stack index_copy renorm hardshrink softshrink heaviside signbit isposinf isneginf float_power ldexp "
@@ -290,6 +309,11 @@ KEEPS_SHAPE = {"reshape"}  # PyTorch says shape, not size
 KEEPDIM, LAST, FIRST, MEAN = {"dim": "None", "keepdim": "False"}, {"dim": "-1"}, {"dim": "0"}, {"reduction": '"mean"'}
 FOURIER = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 NORM = {"norm": '"backward"'}
+AXES = ["1d", "2d", "3d"]
+CONVOLUTION = {"bias": "None", "stride": "1", "padding": "0", "dilation": "1", "groups": "1"}
+WINDOWS = {"dilation": "1", "padding": "0", "stride": "1"}
+MAX_POOL = {"stride": "None", "padding": "0", "dilation": "1", "ceil_mode": "False"}
+AVG_POOL = {"stride": "None", "padding": "0", "ceil_mode": "False", "count_include_pad": "True"}
 DEFAULTS = {
     "sum": KEEPDIM,
     "mean": KEEPDIM,
@@ -323,7 +347,7 @@ DEFAULTS = {
     "triu": {"diagonal": "0"},
     "tril_pack": {"diagonal": "0"},
     "tril_unpack": {"diagonal": "0"},
-    "pad": {"value": "0.0"},
+    "pad": {"mode": '"constant"', "value": "0.0"},
     "slice": {"start": "None", "end": "None", "step": "1"},
     "as_strided": {"storage_offset": "0"},
     "diagonal_scatter": {"offset": "0", "dim1": "0", "dim2": "1"},
@@ -337,8 +361,14 @@ DEFAULTS = {
     "softplus": {"beta": "1.0", "threshold": "20.0"},
     "clamp": {"min": "None", "max": "None"},
     "clamp_": {"min": "None", "max": "None"},
-    "conv1d": {"bias": "None", "stride": "1", "padding": "0", "dilation": "1", "groups": "1"},
-    "conv2d": {"bias": "None", "stride": "1", "padding": "0", "dilation": "1", "groups": "1"},
+    **{f"conv{axes}": CONVOLUTION for axes in AXES},
+    **{f"conv_transpose{axes}": CONVOLUTION | {"output_padding": "0"} for axes in AXES},
+    "unfold": WINDOWS,
+    "fold": WINDOWS,
+    **{f"max_pool{axes}{indices}": MAX_POOL for axes in AXES for indices in ("", "_with_indices")},
+    **{f"avg_pool{axes}": AVG_POOL for axes in AXES},
+    **{f"lp_pool{axes}": {"stride": "None", "ceil_mode": "False"} for axes in AXES},
+    **{f"max_unpool{axes}": {"stride": "None", "padding": "0", "output_size": "None"} for axes in AXES},
     "layer_norm": {"weight": "None", "bias": "None", "eps": "1e-5"},
     "group_norm": {"weight": "None", "bias": "None", "eps": "1e-5"},
     "batch_norm": {"weight": "None", "bias": "None", "training": "False", "momentum": "0.1", "eps": "1e-5"},
@@ -421,6 +451,24 @@ DEFAULTS = {
     "gamma": {"rate": "1"},
     **{name: {"n": "None", "dim": "-1"} | NORM for name in FOURIER},
     **{name + axes: {"s": "None", "dim": "None"} | NORM for name in FOURIER for axes in ("2", "n")},
+    "cholesky": {"upper": "False"},
+    "cholesky_solve": {"upper": "False"},
+    "cholesky_ex": {"upper": "False"},
+    "cholesky_inverse": {"upper": "False"},
+    "svd": {"full_matrices": "False"},
+    "qr": {"mode": '"reduced"'},
+    "svd_lowrank": {"q": "6", "niter": "2"},
+    "pca_lowrank": {"q": "None", "center": "True", "niter": "2"},
+    "pinv": {"rtol": "None"},
+    "matrix_rank": {"rtol": "None"},
+    "matrix_norm": {"ord": '"fro"', "keepdim": "False"},
+    "condition_number": {"p": "2.0"},
+    "tensorinv": {"ind": "2"},
+    "tensorsolve": {"dims": "None"},
+    "vecdot": {"dim": "-1"},
+    "vander": {"N": "None"},
+    "affine_grid": {"align_corners": "False"},
+    **{f"{name}_cell": {"b_ih": "None", "b_hh": "None"} for name in ("rnn_tanh", "rnn_relu", "gru", "lstm")},
     "fftshift": {"dim": "None"},
     "ifftshift": {"dim": "None"},
     "fftfreq": {"d": "1.0"},
@@ -437,7 +485,11 @@ NOT_HERE = {
     "histogramdd",
     "triplet_margin_with_distance_loss",
 }
-REPLACED = {"eigh", "eigvalsh", "max_pool2d", "avg_pool2d"}  # by a form, which takes all that its overloads take
+REPLACED = {"eigh", "eigvalsh", "solve", "solve_triangular"}
+REPLACED |= set(
+    "scaled_dot_product_attention multi_head_attention_forward embedding embedding_bag rnn_tanh rnn_relu gru lstm "
+    "ctc_loss interpolate upsample_nearest upsample_bilinear grid_sample".split()
+)  # by a form, which takes all that its overloads take
 KEYS_OWN = {"split", "fold_in"}  # of keys.h: python/src/random.cpp
 # Overloads that a form says, by number of parameters, or by a dtype among these.
 SAID_BY_FORMS = {("median", 3), ("tensordot", 4), ("addmm", 5)}
@@ -457,7 +509,12 @@ RETURNS = {
 WRITTEN_OUT = {"Tensor", "std::pair<Tensor, Tensor>", "std::tuple<Tensor, Tensor, Tensor>"}  # results that `out` gets
 # The named tuples of several results, with the names of PyTorch's, and what gives them.
 RESULT_TYPES = {
-    "ValuesAndIndices": ("values indices", "max min sort topk median nanmedian kthvalue cummax cummin mode"),
+    "ValuesAndIndices": (
+        "values indices",
+        "max min sort topk median nanmedian kthvalue cummax cummin mode max_pool1d_with_indices "
+        "max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices "
+        "adaptive_max_pool3d_with_indices fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices",
+    ),
     "MinAndMax": ("min max", "aminmax"),
     "VarianceAndMean": ("var mean", "var_mean"),
     "DeviationAndMean": ("std mean", "std_mean"),
@@ -466,11 +523,26 @@ RESULT_TYPES = {
     "ValuesAndInverse": ("values inverse_indices", "unique_inverse"),
     "ValuesAndCounts": ("values counts", "unique_counts"),
     "SignAndLogabsdet": ("sign logabsdet", "slogdet"),
-    "EigenvaluesAndEigenvectors": ("eigenvalues eigenvectors", "eigh"),
+    "EigenvaluesAndEigenvectors": ("eigenvalues eigenvectors", "eigh eig"),
+    "PermutedLu": ("P L U", "lu lu_unpack"),
+    "LuAndPivots": ("LU pivots", "lu_factor"),
+    "LuPivotsAndInfo": ("LU pivots info", "lu_factor_ex"),
+    "InverseAndInfo": ("inverse info", "inv_ex"),
+    "ResultAndInfo": ("result info", "solve_ex"),
+    "CholeskyAndInfo": ("L info", "cholesky_ex"),
+    "OrthogonalAndTriangular": ("Q R", "qr"),
+    "PackedReflections": ("a tau", "geqrf"),
+    "PolarFactors": ("U H", "polar_decomposition"),
+    "SingularValuesOfLowRank": ("U S V", "svd_lowrank pca_lowrank"),
     "SingularValueDecomposition": ("U S Vh", "svd"),
+    "OutputAndWeights": ("output weights", "multi_head_attention_forward"),
+    "OutputAndState": ("output hn", "rnn_tanh rnn_relu gru"),
+    "OutputAndStates": ("output hn cn", "lstm"),
+    "LstmState": ("h c", "lstm_cell"),
 }
 RESULT_TYPE_OF = {name: i for i, (_, names) in enumerate(RESULT_TYPES.values()) for name in names.split()}
 MORE = {}  # name → what `takes` gives
+REPLACED_TEXTS = {}  # of those that are replaced by a form
 ORDER = [
     "key",
     "boolean",
@@ -479,6 +551,7 @@ ORDER = [
     "bound",
     "optional_size",
     "number",
+    "numbers",
     "text",
     "dtype",
     "reduction",
@@ -500,6 +573,7 @@ class Parameter:
         self.name, self.kind, self.default = name, kind, default
         self.keyword_only, self.several = keyword_only, several
         self.annotation = annotation or ANNOTATIONS[kind]
+        self.is_optional = False  # whether C++ has a value for "not given" besides those of the kind
 
     def python(self):
         kinds = self.annotation.split(" | ") + (["None"] if self.default == "None" else [])
@@ -520,15 +594,16 @@ class Overload:
             p.several &= all(q.keyword_only or q.default is not None for q in self.parameters[i + 1 :])
         if is_form:
             return
-        names = NAMES.get(name, "").split()
+        names = NAMES.get((name, len(self.parameters)), NAMES.get(name, "")).split()
         is_keyed = any(p.kind == "key" for p in self.parameters)
         for parameter, new in zip(self.parameters, [] if is_keyed else names):
             if not parameter.keyword_only:
                 parameter.name = new
         for p in self.parameters:
             p.keyword_only |= p.name in NAMED.get(name, ())
-            if p.default is None:
-                p.default = DEFAULTS.get(name, {}).get(p.name)
+            default = DEFAULTS.get(name, {}).get(p.name)
+            if p.default is None and (default in (None, "None") or default.startswith('"') == (p.kind in TEXTS)):
+                p.default = default
 
     def add(self, declaration):
         declaration, _, literal = (part.strip() for part in declaration.partition(" ="))
@@ -556,6 +631,7 @@ class Overload:
             several = kind in ("axes", "tensors") and self.name in SEVERAL | {"meshgrid"}
             self.parameters.append(Parameter(name, kind, default, self.is_named, several))
             optional = "optional_" if OPTIONAL.match(kind_text) else ""
+            self.parameters[-1].is_optional = bool(optional)
             self.arguments.append(f"c.{optional}{kind}({len(self.parameters) - 1})")
             return
         if not (name == "shape" and self.name in KEEPS_SHAPE):
@@ -615,6 +691,10 @@ def function_overloads():
                     continue
                 if result in WRITTEN_OUT:
                     MORE[name] = takes(name, header.stem)
+                if name in REPLACED:
+                    REPLACED_TEXTS.setdefault(name, text)
+                    found.setdefault(name, [])
+                    continue
                 add(found, left_out, name, result, declared, f"ricci::ops::{name}", text)
     add_forms(found, left_out, lambda name: not name.endswith("_") and not name.startswith("new_"))
     for overloads in found.values():
@@ -637,9 +717,7 @@ def add_forms(found, left_out, is_wanted):
         if match and match["name"] in found and is_wanted(match["name"]):
             declared = with_defaults(argument_text(match["rest"]))
             call = "ricci::python::forms::" + match["name"]
-            text = ""
-            if match["name"] in REPLACED:
-                text = text_of(found.pop(match["name"]))
+            text = REPLACED_TEXTS.get(match["name"], "")
             add(found, left_out, match["name"], match["result"], declared, call, text, is_form=True)
 
 
@@ -664,7 +742,7 @@ def add(found, left_out, name, result, declared, call, text, is_form=False):
         return
     if any("keepdim" in p and "auto" in p for p in declared):
         return  # of all axes: dim is None unless given
-    if any(kind in p for p in declared for kind in ("ConvOptions", "KlDivOptions", "NanToNumOptions", "RepeatOptions", "SearchOptions")):
+    if any(re.search("(Conv|ConvTranspose|Unfold|KlDiv|NanToNum|Repeat|Search)Options|ConvPadding", p) for p in declared):
         return  # their options are arguments of another overload, or of a form
     if not is_form and ((name, len(declared)) in SAID_BY_FORMS or (name in TAKE_DTYPE and "DType dtype" in declared)):
         return
@@ -758,7 +836,7 @@ def taken(parameter, place):
 def may_be_left_out(parameter):
     """Whether Call gives C++ a value where it is left out; of None that is so where C++ has a value for it."""
     if parameter.default == "None":
-        return parameter.kind not in TAKEN_BY_VALUE
+        return parameter.is_optional or parameter.kind not in TAKEN_BY_VALUE
     return parameter.default is not None
 
 

@@ -11,16 +11,21 @@ floating results times cos(1), cos(2), … by each floating input:
     output f64[] 1.25
     gradient f64[2,3] …                                                          # or `none`, where PyTorch has none
 
-The name's first word is the function. "kink" in a name says that there are no difference quotients there. Numbers are
-row-major, those of complex elements in pairs. Inputs are drawn anew for each case, from a seed made of its name.
+The name's first word is the function. "kink" in a name says that there are no difference quotients there; "reads" and
+"draws", that there is no vmap, for it reads values or draws random numbers. Numbers are row-major, those of complex
+elements in pairs. Inputs are drawn anew for each case, from a seed made of its name.
 """
 import math
 import zlib
 
 import torch
 import torch.nn.functional as F
+import torch_values_of_algebra
 import torch_values_of_core
+import torch_values_of_distributions
 import torch_values_of_signals
+import torch_values_of_windows
+import torch_values_of_networks
 from torch_inputs import at, classes, positive, sign, unit, x, z
 
 NAMES = {
@@ -520,6 +525,10 @@ FAMILIES = torch_values_of_core.FAMILIES + torch_values_of_signals.FAMILIES + [
     arrangement,
     complex_numbers,
     fourier,
+    *torch_values_of_algebra.FAMILIES,
+    torch_values_of_windows.windows,
+    *torch_values_of_networks.FAMILIES,
+    torch_values_of_distributions.distributions,
 ]
 
 

@@ -29,7 +29,7 @@ class Digamma(torch.autograd.Function):
     @staticmethod
     def forward(ctx, a):
         ctx.save_for_backward(a)
-        return torch.digamma(a)
+        return torch.special.digamma(a)
 
     @staticmethod
     def backward(ctx, cotangent):
@@ -487,6 +487,8 @@ def products():
     yield "einsum dots", lambda a, b: torch.einsum("...ij,...j->...i", a, b), lambda: (x(2, 3, 4), x(2, 4))
     yield "addmm", torch.addmm, lambda: (x(3), x(2, 4), x(4, 3))
     yield "addmm factors", lambda a, b, c: torch.addmm(a, b, c, beta=0.5, alpha=2), lambda: (x(3), x(2, 4), x(4, 3))
+    whole_matrices = lambda: (whole(1, 2), whole(1, 2, 3, 4).reshape(2, 2), whole(1, 0, 2, 1).reshape(2, 2))
+    yield "addmm whole", lambda a, b, c: torch.addmm(a, b, c, beta=2, alpha=3), whole_matrices
     yield "addmm without bias", lambda a, b, c: torch.addmm(a, b, c, beta=0), lambda: (at(NAN, 1, 2), x(2, 4), x(4, 3))
     yield "linear", F.linear, lambda: (x(2, 2, 3), x(4, 3))
     yield "linear bias", F.linear, lambda: (x(2, 3), x(4, 3), x(4))

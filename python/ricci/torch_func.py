@@ -140,8 +140,7 @@ def while_loop(cond_fn, body_fn, carried_inputs):
 
 def scan(combine_fn, init, xs, *, dim=0, reverse=False):
     """torch's scan."""
-    moved = rc.map_leaves(lambda x: rc.movedim(x, dim, 0), xs) if dim else xs
-    return rc.scan(combine_fn, init, moved, reverse=reverse)
+    return rc.scan(combine_fn, init, xs, dim=dim, reverse=reverse)
 
 
 def associative_scan(combine_fn, xs, dim=0, reverse=False, combine_mode="generic"):

@@ -49,6 +49,10 @@ bool fits(Kind kind, PyObject* o) {
     case Kind::size:
     case Kind::bound: return is_size_like(o);
     case Kind::optional_size: return o == Py_None || is_size_like(o);
+    case Kind::numbers: {
+      const auto is_one = [](PyObject* number) { return fits(Kind::number, number); };
+      return is_one(o) || all(is_one);
+    }
     case Kind::number: return !is_tensor(o) && is_number(o) && !PyBool_Check(o) && !PyComplex_Check(o);
     case Kind::boolean: return PyBool_Check(o) || std::string_view(Py_TYPE(o)->tp_name).starts_with("numpy.bool");
     case Kind::text:
@@ -523,6 +527,22 @@ double Call::number(std::size_t i) const {
   const double value = PyFloat_AsDouble(given_[i]);
   if (value == -1 && PyErr_Occurred()) throw nb::python_error();
   return value;
+}
+std::optional<double> Call::optional_number(std::size_t i) const {
+  return given_[i] && given_[i] != Py_None ? std::optional(number(i)) : std::nullopt;
+}
+std::vector<double> Call::numbers(std::size_t i) const {
+  if (!given_[i] || given_[i] == Py_None) return {};
+  if (!fits(Kind::numbers, given_[i])) refuse(i, "a number or a list of numbers");
+  std::vector<double> all;
+  for (PyObject* o : is_list(given_[i]) ? items(given_[i]) : std::span<PyObject* const>(&given_[i], 1)) {
+    all.push_back(PyFloat_AsDouble(o));
+    if (all.back() == -1 && PyErr_Occurred()) throw nb::python_error();
+  }
+  return all;
+}
+std::optional<bool> Call::optional_boolean(std::size_t i) const {
+  return given_[i] && given_[i] != Py_None ? std::optional(boolean(i)) : std::nullopt;
 }
 bool Call::boolean(std::size_t i) const {
   if (!given_[i] || !fits(Kind::boolean, given_[i])) refuse(i, "True or False");

@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   bound,
   optional_size,
   number,
+  numbers,
   boolean,
   text,
   dtype,
@@ -99,7 +100,7 @@ struct OperationTable {
   const ResultType* result = nullptr;  ///< of several results
 };
 
-inline constexpr std::size_t most_parameters = 12;
+inline constexpr std::size_t most_parameters = 24;
 
 /// One call that is bound to an overload. Its functions give C++ the arguments by number; where one is left out, the
 /// second argument is the default. They throw TypeError for what does not fit.
@@ -127,7 +128,10 @@ class Call {
   std::optional<Size> optional_size(std::size_t i) const;
   double number(std::size_t i) const;
   double number(std::size_t i, double missing) const { return given_[i] ? number(i) : missing; }
+  std::optional<double> optional_number(std::size_t i) const;
+  std::vector<double> numbers(std::size_t i) const;
   bool boolean(std::size_t i) const;
+  std::optional<bool> optional_boolean(std::size_t i) const;
   bool boolean(std::size_t i, bool missing) const { return given_[i] ? boolean(i) : missing; }
   std::string text(std::size_t i) const;
   std::string text(std::size_t i, const char* missing) const { return given_[i] ? text(i) : missing; }

@@ -73,9 +73,9 @@ nb::object fori_loop(nb::handle lower, nb::handle upper, nb::handle body_fn, nb:
   return given_back(ricci::fori_loop(nb::cast<Tensor>(lower), nb::cast<Tensor>(upper), body, tree_of(state), options));
 }
 
-nb::object scan(nb::handle step, nb::handle carry, nb::handle xs, bool reverse) {
+nb::object scan(nb::handle step, nb::handle carry, nb::handle xs, std::int64_t dim, bool reverse) {
   const PairCallback f(step, "scan", "the step must return a tuple (carry, y)");
-  const auto [last, ys] = ricci::scan(f, tree_of(carry), tree_of(xs), {.reverse = reverse});
+  const auto [last, ys] = ricci::scan(f, tree_of(carry), tree_of(xs), {.dim = dim, .reverse = reverse});
   return nb::make_tuple(given_back(last), rebuild(ys));
 }
 
@@ -83,7 +83,7 @@ nb::object map(nb::handle f, nb::handle xs) { return given_back(ricci::map(Callb
 
 nb::object associative_scan(nb::handle combine, nb::handle xs, std::int64_t dim, bool reverse) {
   const Callback f(combine, "associative_scan");
-  return given_back(ricci::associative_scan(f, tree_of(xs), dim, ScanOptions{.reverse = reverse}));
+  return given_back(ricci::associative_scan(f, tree_of(xs), ScanOptions{.dim = dim, .reverse = reverse}));
 }
 
 }  // namespace
@@ -101,9 +101,10 @@ void make_control(nb::module_& m) {
   m.def("fori_loop", fori_loop, nb::arg("lower"), nb::arg("upper"), nb::arg("body_fn"), nb::arg("state").none(),
         nb::kw_only(), nb::arg("max_steps") = 1'000'000'000, nb::arg("checkpoint") = "every_step",
         "for i in range(lower, upper): state = body_fn(i, state), with i an int64 Tensor.");
-  m.def("scan", scan, nb::arg("step"), nb::arg("carry").none(), nb::arg("xs"), nb::kw_only(),
+  m.def("scan", scan, nb::arg("step"), nb::arg("carry").none(), nb::arg("xs"), nb::kw_only(), nb::arg("dim") = 0,
         nb::arg("reverse") = false,
-        "(carry, ys) of carry, y = step(carry, x) over the slices x of xs along axis 0; the ys are stacked.");
+        "(carry, ys) of carry, y = step(carry, x) over the slices x of xs along axis dim; the ys are stacked along "
+        "axis 0.");
   m.def("map", map, nb::arg("f"), nb::arg("xs"),
         "f on every slice of xs along axis 0, one after the other; the results are stacked.");
   m.def("associative_scan", associative_scan, nb::arg("combine"), nb::arg("xs"), nb::arg("dim") = 0, nb::kw_only(),

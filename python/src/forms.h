@@ -11,7 +11,13 @@
 #include "object.h"
 #include "ricci/error.h"
 #include "ricci/ops.h"
+#include "ricci/ops/attention.h"
+#include "ricci/ops/convolution.h"
+#include "ricci/ops/decompositions.h"
+#include "ricci/ops/embedding.h"
 #include "ricci/ops/losses.h"
+#include "ricci/ops/resampling.h"
+#include "ricci/ops/recurrent.h"
 #include "ricci/tensor.h"
 
 namespace ricci::python::forms {
@@ -123,34 +129,34 @@ inline std::vector<Tensor> where(const Tensor& condition) { return ops::unbind(o
 
 inline Tensor sum(const Tensor& input, const Axes& dim = {}, bool keepdim = false, Named = {},
                   std::optional<DType> dtype = {}) {
-  return in_dtype(ops::sum(in_dtype(input, dtype), dim, keepdim), dtype);
+  return dtype ? ops::sum(input, dim, keepdim, *dtype) : ops::sum(input, dim, keepdim);
 }
 inline Tensor mean(const Tensor& input, const Axes& dim = {}, bool keepdim = false, Named = {},
                    std::optional<DType> dtype = {}) {
-  return ops::mean(in_dtype(input, dtype), dim, keepdim);
+  return dtype ? ops::mean(input, dim, keepdim, *dtype) : ops::mean(input, dim, keepdim);
 }
 inline Tensor norm(const Tensor& input, double p = 2.0, const Axes& dim = {}, bool keepdim = false, Named = {},
                    std::optional<DType> dtype = {}) {
   return ops::norm(in_dtype(input, dtype), p, dim, keepdim);
 }
 inline Tensor prod(const Tensor& input, Named, std::optional<DType> dtype = {}) {
-  return in_dtype(ops::prod(in_dtype(input, dtype)), dtype);
+  return dtype ? ops::prod(input, *dtype) : ops::prod(input);
 }
 inline Tensor prod(const Tensor& input, std::int64_t dim, bool keepdim = false, Named = {},
                    std::optional<DType> dtype = {}) {
-  return in_dtype(ops::prod(in_dtype(input, dtype), dim, keepdim), dtype);
+  return dtype ? ops::prod(input, dim, keepdim, *dtype) : ops::prod(input, dim, keepdim);
 }
 inline Tensor cumsum(const Tensor& input, std::int64_t dim, Named, std::optional<DType> dtype = {}) {
-  return in_dtype(ops::cumsum(in_dtype(input, dtype), dim), dtype);
+  return dtype ? ops::cumsum(input, dim, *dtype) : ops::cumsum(input, dim);
 }
 inline Tensor cumprod(const Tensor& input, std::int64_t dim, Named, std::optional<DType> dtype = {}) {
-  return in_dtype(ops::cumprod(in_dtype(input, dtype), dim), dtype);
+  return dtype ? ops::cumprod(input, dim, *dtype) : ops::cumprod(input, dim);
 }
 inline Tensor softmax(const Tensor& input, std::int64_t dim, std::optional<DType> dtype = {}) {
-  return ops::softmax(in_dtype(input, dtype), dim);
+  return dtype ? ops::softmax(input, dim, *dtype) : ops::softmax(input, dim);
 }
 inline Tensor log_softmax(const Tensor& input, std::int64_t dim, std::optional<DType> dtype = {}) {
-  return ops::log_softmax(in_dtype(input, dtype), dim);
+  return dtype ? ops::log_softmax(input, dim, *dtype) : ops::log_softmax(input, dim);
 }
 inline std::pair<Tensor, Tensor> median(const Tensor& input, std::int64_t dim, bool keepdim = false) {
   return ops::median(input, dim, keepdim);
@@ -187,55 +193,41 @@ inline Tensor scatter(const Tensor& input, std::int64_t dim, const Tensor& index
 inline const Tensor& scatter_(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& value) {
   return self.scatter_(dim, index, value);
 }
-/// As many classes as the greatest index needs.
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, bool out_int32 = false,
                     bool right = false, const std::optional<std::string>& side = {}, const Tensor& sorter = {});
 
 // ── matrices ──
 
-inline Tensor adjoint(const Tensor& a) { return ops::conj(ops::mT(a)); }
-inline Tensor cholesky(const Tensor& input, bool upper = false) {
-  return upper ? adjoint(ops::cholesky(input)) : ops::cholesky(input);
-}
-inline Tensor cholesky_solve(const Tensor& input, const Tensor& input2, bool upper = false) {
-  return ops::cholesky_solve(input, upper ? adjoint(input2) : input2);
-}
-/// The matrix of which the named triangle is a half.
-Tensor of_triangle(const char* name, const Tensor& a, const std::string& triangle);
+/// One triangle is read, the lower one if not given.
 inline std::pair<Tensor, Tensor> eigh(const Tensor& input, const std::string& UPLO = "L") {
-  return ops::eigh(of_triangle("eigh", input, UPLO));
+  return ops::eigh(input, UPLO);
 }
-inline Tensor eigvalsh(const Tensor& input, const std::string& UPLO = "L") {
-  return ops::eigvalsh(of_triangle("eigvalsh", input, UPLO));
-}
-inline Tensor solve(const Tensor& A, const Tensor& B, Named, bool left = true) {
-  return left ? ops::solve(A, B) : ops::mT(ops::solve(ops::mT(A), ops::mT(B)));
-}
+inline Tensor eigvalsh(const Tensor& input, const std::string& UPLO = "L") { return ops::eigvalsh(input, UPLO); }
+inline Tensor solve(const Tensor& A, const Tensor& B, Named, bool left = true) { return ops::solve(A, B, left); }
 inline Tensor solve_triangular(const Tensor& input, const Tensor& B, Named, bool upper = true, bool left = true,
                                bool unitriangular = false) {
-  if (left) return ops::triangular_solve(B, input, {.upper = upper, .unitriangular = unitriangular});
-  const TriangularOptions options{.upper = !upper, .unitriangular = unitriangular};
-  return ops::mT(ops::triangular_solve(ops::mT(B), ops::mT(input), options));
+  return ops::solve_triangular(input, B, {.upper = upper, .left = left, .unitriangular = unitriangular});
 }
 /// Over these axes of each.
-Tensor tensordot(const Tensor& a, const Tensor& b, const std::pair<Axes, Axes>& dims);
+inline Tensor tensordot(const Tensor& a, const Tensor& b, const std::pair<Axes, Axes>& dims) {
+  return ops::tensordot(a, b, dims.first, dims.second);
+}
 inline Tensor norm(const Tensor& input, const std::string& p, const Axes& dim = {}, bool keepdim = false, Named = {},
                    std::optional<DType> dtype = {}) {
-  require_option("norm", "p", p, "fro");
-  return norm(input, 2.0, dim, keepdim, {}, dtype);
+  const Axes axes = dim.empty() && p != "fro" ? Axes{-2, -1} : dim;
+  return ops::norm(dtype ? input.to(*dtype) : input, p, axes, keepdim);
 }
 
 // ── shapes ──
 
-Tensor squeeze(const Tensor& input, const std::optional<Axes>& dim);
-inline Tensor pad(const Tensor& input, const Sizes& pad, const std::string& mode = "constant", Named = {},
-                  double value = 0.0) {
-  require_option("pad", "mode", mode, "constant");
-  return ops::pad(input, pad, value);
+inline Tensor squeeze(const Tensor& input, const std::optional<Axes>& dim) {
+  return dim ? ops::squeeze(input, *dim) : ops::squeeze(input);
 }
 Tensor slice_scatter(const Tensor& input, const Tensor& src, std::int64_t dim = 0, std::optional<Size> start = {},
                      std::optional<Size> end = {}, Size step = 1);
-std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, Named, const std::string& indexing = "ij");
+inline std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, Named, const std::string& indexing = "ij") {
+  return ops::meshgrid(tensors, indexing);
+}
 inline Tensor to(const Tensor& input, DType dtype, bool non_blocking = false, bool copy = false) {
   (void)non_blocking;
   return copy && dtype == input.dtype() ? ops::clone(input) : input.to(dtype);
@@ -258,20 +250,100 @@ inline Tensor new_full(const Tensor& self, const Shape& size, const Tensor& fill
   return ops::full(size, fill_value, dtype.value());
 }
 
-/// The stride is that of the kernel's size if none is given.
-inline Tensor max_pool2d(const Tensor& input, const Sizes& kernel_size, const Sizes& stride = {},
-                         const Sizes& padding = 0, const Sizes& dilation = 1) {
-  return ops::max_pool2d(input, kernel_size, stride.empty() ? kernel_size : stride, padding, dilation);
+/// With the padding as a word.
+inline Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const Sizes& stride = 1,
+                     const std::string& padding = "valid", const Sizes& dilation = 1, Size groups = 1) {
+  return ops::conv1d(input, weight, bias, stride, padding, dilation, groups);
 }
-inline Tensor avg_pool2d(const Tensor& input, const Sizes& kernel_size, const Sizes& stride = {},
-                         const Sizes& padding = 0) {
-  return ops::avg_pool2d(input, kernel_size, stride.empty() ? kernel_size : stride, padding);
+inline Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const Sizes& stride = 1,
+                     const std::string& padding = "valid", const Sizes& dilation = 1, Size groups = 1) {
+  return ops::conv2d(input, weight, bias, stride, padding, dilation, groups);
+}
+inline Tensor conv3d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const Sizes& stride = 1,
+                     const std::string& padding = "valid", const Sizes& dilation = 1, Size groups = 1) {
+  return ops::conv3d(input, weight, bias, stride, padding, dilation, groups);
 }
 
-/// "valid", or "same": as many elements out as in, with a stride of 1.
-Tensor conv1d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const Sizes& stride = 1,
-              const std::string& padding = "valid", const Sizes& dilation = 1, Size groups = 1);
-Tensor conv2d(const Tensor& input, const Tensor& weight, const Tensor& bias = {}, const Sizes& stride = 1,
-              const std::string& padding = "valid", const Sizes& dilation = 1, Size groups = 1);
+// ── networks ──
+
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                           const Tensor& attn_mask = {}, double dropout_p = 0.0, bool is_causal = false,
+                                           std::optional<double> scale = {}, bool enable_gqa = false) {
+  return ops::scaled_dot_product_attention(query, key, value, {attn_mask, dropout_p, is_causal, scale, enable_gqa});
+}
+/// The separate weights are used if they are given.
+inline std::pair<Tensor, Tensor> multi_head_attention_forward(
+    const Tensor& query, const Tensor& key, const Tensor& value, Size embed_dim_to_check, Size num_heads,
+    const Tensor& in_proj_weight, const Tensor& in_proj_bias, const Tensor& bias_k, const Tensor& bias_v,
+    bool add_zero_attn, double dropout_p, const Tensor& out_proj_weight, const Tensor& out_proj_bias,
+    bool training = true, const Tensor& key_padding_mask = {}, bool need_weights = true, const Tensor& attn_mask = {},
+    bool use_separate_proj_weight = false, const Tensor& q_proj_weight = {}, const Tensor& k_proj_weight = {},
+    const Tensor& v_proj_weight = {}, bool average_attn_weights = true, bool is_causal = false) {
+  if (!(query.size(-1) == embed_dim_to_check))
+    throw ValueError("multi_head_attention_forward: embed_dim_to_check is " +
+                     std::to_string(embed_dim_to_check.hint()) + ", the query has " + std::to_string(query.size(-1)) +
+                     " numbers along its last axis");
+  return ops::multi_head_attention_forward(
+      query, key, value, num_heads,
+      {use_separate_proj_weight ? Tensor() : in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias,
+       bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask,
+       need_weights, attn_mask, average_attn_weights, is_causal});
+}
+inline Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<Size> padding_idx = {}) {
+  return padding_idx ? ops::embedding(input, weight, *padding_idx) : ops::embedding(input, weight);
+}
+inline Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& offsets = {}, Named = {},
+                            const std::string& mode = "mean", const Tensor& per_sample_weights = {},
+                            bool include_last_offset = false, std::optional<Size> padding_idx = {}) {
+  return ops::embedding_bag(input, weight, {offsets, mode, per_sample_weights, include_last_offset, padding_idx});
+}
+
+inline std::pair<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params,
+                                          bool has_biases = true, std::int64_t num_layers = 1, double dropout = 0.0,
+                                          bool train = false, bool bidirectional = false, bool batch_first = false) {
+  return ops::rnn_tanh(input, hx, params, {has_biases, num_layers, dropout, train, bidirectional, batch_first});
+}
+inline std::pair<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params,
+                                          bool has_biases = true, std::int64_t num_layers = 1, double dropout = 0.0,
+                                          bool train = false, bool bidirectional = false, bool batch_first = false) {
+  return ops::rnn_relu(input, hx, params, {has_biases, num_layers, dropout, train, bidirectional, batch_first});
+}
+inline std::pair<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, const std::vector<Tensor>& params,
+                                     bool has_biases = true, std::int64_t num_layers = 1, double dropout = 0.0,
+                                     bool train = false, bool bidirectional = false, bool batch_first = false) {
+  return ops::gru(input, hx, params, {has_biases, num_layers, dropout, train, bidirectional, batch_first});
+}
+inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, const std::vector<Tensor>& hx,
+                                               const std::vector<Tensor>& params, bool has_biases = true,
+                                               std::int64_t num_layers = 1, double dropout = 0.0, bool train = false,
+                                               bool bidirectional = false, bool batch_first = false) {
+  return ops::lstm(input, hx, params, {has_biases, num_layers, dropout, train, bidirectional, batch_first});
+}
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                       const Tensor& target_lengths, Size blank = 0, const std::string& reduction = "mean",
+                       bool zero_infinity = false) {
+  return ops::ctc_loss(log_probs, targets, input_lengths, target_lengths,
+                       {blank, zero_infinity, reduction_named("ctc_loss", reduction)});
+}
+
+inline Tensor interpolate(const Tensor& input, const Sizes& size = {}, const std::vector<double>& scale_factor = {},
+                          const std::string& mode = "nearest", std::optional<bool> align_corners = {},
+                          std::optional<bool> recompute_scale_factor = {}, bool antialias = false) {
+  return ops::interpolate(input,
+                          {size, scale_factor, mode, align_corners, recompute_scale_factor.value_or(false), antialias});
+}
+inline Tensor upsample_nearest(const Tensor& input, const Sizes& size = {},
+                               const std::vector<double>& scale_factor = {}) {
+  return ops::upsample_nearest(input, {size, scale_factor});
+}
+inline Tensor upsample_bilinear(const Tensor& input, const Sizes& size = {},
+                                const std::vector<double>& scale_factor = {}) {
+  return ops::upsample_bilinear(input, {size, scale_factor});
+}
+inline Tensor grid_sample(const Tensor& input, const Tensor& grid, const std::string& mode = "bilinear",
+                          const std::string& padding_mode = "zeros", bool align_corners = false) {
+  return ops::grid_sample(input, grid, {mode, padding_mode, align_corners});
+}
+
 
 }  // namespace ricci::python::forms

@@ -24,6 +24,11 @@ SYM = (S + S.T) / 2
 V = RNG.standard_normal(3)
 W = RNG.standard_normal(3)
 IMG = RNG.standard_normal((2, 2, 4, 6))
+LINE = IMG[:, :, 0]
+PAIRS = LINE.reshape(2, 2, 3, 2)  # windows of two elements, of the last axis
+CUBES = IMG.reshape(2, 1, 2, 2, 2, 3, 2)  # windows of two elements each way, of IMG as two volumes
+GREATEST_OF_PLANES = IMG.max((2, 3), keepdims=True), IMG.reshape(2, 2, 24).argmax(2)[:, :, None, None]
+GREATEST_OF_VOLUMES = IMG.max((1, 2, 3), keepdims=True), IMG.reshape(2, 48).argmax(1)[:, None, None, None]
 t = lambda a, dtype=None: rc.tensor(a, dtype=dtype)
 
 
@@ -62,6 +67,8 @@ erf = np.vectorize(math.erf)
 lgamma = np.vectorize(math.lgamma)
 sigmoid = lambda x: 1 / (1 + np.exp(-x))
 EULER = 0.5772156649015329
+TURN = np.array([[math.cos(1), math.sin(1)], [-math.sin(1), math.cos(1)]])
+LU_SOLUTION = np.linalg.solve(np.array([[1, 0], [0.5, 1]]) @ np.array([[2.0, 1], [0, 4]]), S[:2])
 
 # name: (arguments by name, what it gives). A callable as arguments gives both itself.
 UNARY = {
@@ -254,6 +261,27 @@ CASES |= {
     "logdet": (dict(input=t(SPD)), np.log(np.linalg.det(SPD))),
     "matrix_power": (dict(input=t(S), n=3), S @ S @ S),
     "eigvalsh": (dict(input=t(SYM)), np.linalg.eigvalsh(SYM)),
+    "lstsq": (dict(A=t(X.T), B=t(V)), np.linalg.lstsq(X.T, V, rcond=None)[0]),
+    "pinv": (dict(input=t(X), rtol=1e-10), np.linalg.pinv(X)),
+    "matrix_rank": (dict(input=t(np.outer(V, W)), rtol=1e-8), 1),
+    "matrix_norm": (dict(input=t(X), ord="nuc", dim=(0, 1), keepdim=False), np.linalg.norm(X, "nuc")),
+    "condition_number": (dict(input=t(S), p=1.0), np.linalg.cond(S, 1)),
+    "inv_ex": (dict(A=t(S)), [np.linalg.inv(S), 0]),
+    "solve_ex": (dict(A=t(S), B=t(V)), [np.linalg.solve(S, V), 0]),
+    "cholesky_ex": (dict(input=t(SPD), upper=True), [np.linalg.cholesky(SPD).T, 0]),
+    "cholesky_inverse": (dict(input=t(np.linalg.cholesky(SPD))), np.linalg.inv(SPD)),
+    "lu_factor": (dict(A=t(np.diag([3.0, 2.0]))), [np.diag([3.0, 2.0]), [1, 2]]),
+    "lu_factor_ex": (dict(A=t(np.diag([3.0, 0.0]))), [np.diag([3.0, 0.0]), [1, 2], 2]),
+    "lu_solve": (dict(LU=t([[2.0, 1.0], [0.5, 4.0]]), pivots=t([1, 2], rc.int32), B=t(S[:2])), LU_SOLUTION),
+    "matrix_exp": (dict(input=t([[0.0, 1.0], [-1.0, 0.0]])), TURN),
+    "matrix_sqrth": (dict(input=t(SPD @ SPD)), SPD),
+    "eigvals": (dict(input=t([[0.0, 1.0], [-1.0, 0.0]])), [1j, -1j]),
+    "householder_product": (dict(input=t([[1.0], [1.0]]), tau=t([1.0])), [[0.0], [-1.0]]),
+    "ormqr": (dict(input=t([[1.0], [1.0]]), tau=t([1.0]), other=t(S[:2]), transpose=True), -S[[1, 0]]),
+    "tensorinv": (dict(input=t(S.reshape(1, 3, 3)), ind=2), np.linalg.inv(S).reshape(3, 1, 3)),
+    "tensorsolve": (dict(A=t(S), B=t(V)), np.linalg.solve(S, V)),
+    "vecdot": (dict(x=t(Z), y=t(Y), dim=1), (Z.conj() * Y).sum(1)),
+    "vander": (dict(x=t(V), N=4), np.vander(V, 4, increasing=True)),
     "conv1d": (dict(input=t(IMG[:, :, 0]), weight=t(IMG[:, :, 0, :2])), convolution(IMG[:, :, 0], IMG[:, :, 0, :2])),
     "conv2d": (
         dict(input=t(IMG), weight=t(IMG[:, :, :1, :1]), bias=None, stride=2, padding=0, dilation=1, groups=1),
@@ -261,7 +289,70 @@ CASES |= {
     ),
     "max_pool2d": (dict(input=t(IMG), kernel_size=2, stride=2, padding=0), IMG.reshape(2, 2, 2, 2, 3, 2).max((3, 5))),
     "avg_pool2d": (dict(input=t(IMG), kernel_size=(2, 2)), IMG.reshape(2, 2, 2, 2, 3, 2).mean((3, 5))),
+    "conv3d": (dict(input=t(IMG), weight=t(S[:, :2, None, None, None])), np.einsum("cdhw,oc->odhw", IMG, S[:, :2])),
+    "conv_transpose1d": (
+        dict(input=t(LINE), weight=t(X[:, :, None]), stride=1, padding=0, output_padding=0, dilation=1),
+        np.einsum("ncl,co->nol", LINE, X),
+    ),
+    "conv_transpose2d": (
+        dict(input=t(IMG), weight=t(X[:, :, None, None]), bias=t(V), groups=1),
+        np.einsum("nchw,co->nohw", IMG, X) + V[:, None, None],
+    ),
+    "conv_transpose3d": (dict(input=t(IMG), weight=t(X[:, :, None, None, None])), np.einsum("cdhw,co->odhw", IMG, X)),
+    "fold": (
+        dict(input=t(IMG[0, 0, :, :2]), output_size=(2, 4), kernel_size=2, dilation=1, padding=0, stride=2),
+        IMG[0, 0, :, :2].reshape(2, 2, 2).transpose(0, 2, 1).reshape(1, 2, 4),
+    ),
+    "max_pool1d": (dict(input=t(LINE), kernel_size=2, ceil_mode=False), PAIRS.max(3)),
+    "max_pool3d": (dict(input=t(IMG), kernel_size=2, padding=0, dilation=1), CUBES.max((2, 4, 6))),
+    "max_pool1d_with_indices": (dict(input=t(LINE), kernel_size=2), (PAIRS.max(3), PAIRS.argmax(3) + [0, 2, 4])),
+    "max_pool2d_with_indices": (dict(input=t(IMG), kernel_size=(4, 6), stride=1), GREATEST_OF_PLANES),
+    "max_pool3d_with_indices": (dict(input=t(IMG), kernel_size=(2, 4, 6), ceil_mode=True), GREATEST_OF_VOLUMES),
+    "avg_pool1d": (dict(input=t(LINE), kernel_size=2, stride=2, padding=0, ceil_mode=False), PAIRS.mean(3)),
+    "avg_pool3d": (dict(input=t(IMG), kernel_size=2, divisor_override=4), CUBES.sum((2, 4, 6)) / 4),
+    "lp_pool1d": (dict(input=t(LINE), norm_type=2, kernel_size=2), np.sqrt((PAIRS**2).sum(3))),
+    "lp_pool2d": (
+        dict(input=t(IMG), norm_type=2.0, kernel_size=(4, 6), stride=1),
+        np.sqrt((IMG**2).sum((2, 3), keepdims=True)),
+    ),
+    "lp_pool3d": (
+        dict(input=t(IMG), norm_type=2.0, kernel_size=2, ceil_mode=False),
+        np.sqrt((CUBES**2).sum((2, 4, 6))),
+    ),
+    "max_unpool1d": (dict(input=t(V[None, :2]), indices=t([[1, 2]]), kernel_size=2), [[0, V[0], V[1], 0]]),
+    "max_unpool2d": (
+        dict(input=t(V[None, None, :2]), indices=t([[[7, 2]]]), kernel_size=2, stride=2, padding=0),
+        [[[0, 0, V[1], 0], [0, 0, 0, V[0]]]],
+    ),
+    "max_unpool3d": (
+        dict(input=t(V[None, None, None, :1]), indices=t([[[[1]]]]), kernel_size=(1, 1, 2), output_size=(1, 1, 3)),
+        [[[[0, V[0], 0]]]],
+    ),
+    "adaptive_avg_pool1d": (dict(input=t(LINE), output_size=3), PAIRS.mean(3)),
     "adaptive_avg_pool2d": (dict(input=t(IMG), output_size=1), IMG.mean((2, 3), keepdims=True)),
+    "adaptive_avg_pool3d": (dict(input=t(IMG), output_size=(1, 2, 3)), CUBES.mean((2, 4, 6))),
+    "adaptive_max_pool1d": (dict(input=t(LINE), output_size=3), PAIRS.max(3)),
+    "adaptive_max_pool2d": (dict(input=t(IMG), output_size=1), IMG.max((2, 3), keepdims=True)),
+    "adaptive_max_pool3d": (dict(input=t(IMG), output_size=(1, 2, 3)), CUBES.max((2, 4, 6))),
+    "adaptive_max_pool1d_with_indices": (
+        dict(input=t(LINE), output_size=3),
+        (PAIRS.max(3), PAIRS.argmax(3) + [0, 2, 4]),
+    ),
+    "adaptive_max_pool2d_with_indices": (dict(input=t(IMG), output_size=1), GREATEST_OF_PLANES),
+    "adaptive_max_pool3d_with_indices": (dict(input=t(IMG), output_size=1), GREATEST_OF_VOLUMES),
+    "fractional_max_pool2d": (
+        dict(input=t(IMG), kernel_size=1, output_size=(4, 6), random_samples=rc.full((2, 2, 2), 0.5)),
+        IMG,
+    ),
+    "fractional_max_pool3d": (
+        dict(input=t(IMG), kernel_size=(2, 4, 6), output_size=1),
+        IMG.max((1, 2, 3), keepdims=True),
+    ),
+    "fractional_max_pool2d_with_indices": (dict(input=t(IMG), kernel_size=(4, 6), output_size=1), GREATEST_OF_PLANES),
+    "fractional_max_pool3d_with_indices": (
+        dict(input=t(IMG), kernel_size=(2, 4, 6), output_size=1, random_samples=rc.zeros(1, 2, 3)),
+        GREATEST_OF_VOLUMES,
+    ),
     "layer_norm": (dict(input=t(IMG), normalized_shape=[6]), normalized(IMG, (3,))),
     "batch_norm": (dict(input=t(IMG), running_mean=None, running_var=None, training=True), normalized(IMG, (0, 2, 3))),
     "group_norm": (dict(input=t(IMG), num_groups=1, eps=1e-5), normalized(IMG, (1, 2, 3))),
@@ -403,6 +494,46 @@ CASES |= {
         dict(input=t(S), src=t([9.0, 9.0, 9.0], rc.float64), offset=0, dim1=0, dim2=1),
         written(S, (range(3), range(3)), 9),
     ),
+    # ── running and scattered reductions, searching, sequences, signals ──
+    "cummax": (dict(input=t([1.0, 3.0, 2.0]), dim=0), (np.array([1.0, 3.0, 3.0]), np.array([0, 1, 1]))),
+    "cummin": (dict(input=t([2.0, 3.0, 1.0]), dim=0), (np.array([2.0, 2.0, 1.0]), np.array([0, 0, 2]))),
+    "mode": (dict(input=t([[3, 1, 3], [2, 2, 0]]), dim=1), (np.array([3, 2]), np.array([2, 1]))),
+    "scatter_reduce": (
+        dict(input=t([1.0, 2.0, 3.0]), dim=0, index=t([0, 0, 2]), src=t([5.0, 4.0, 1.0]), reduce="amax"),
+        np.array([5.0, 2.0, 3.0]),
+    ),
+    "index_reduce": (
+        dict(input=t([1.0, 2.0]), dim=0, index=t([1, 1]), source=t([5.0, 4.0]), reduce="prod", include_self=False),
+        np.array([1.0, 20.0]),
+    ),
+    "bucketize": (dict(input=t([0.0, 2.0, 9.0]), boundaries=t([1.0, 2.0]), right=True), np.array([0, 2, 2])),
+    "unique_inverse": (dict(input=t([3, 1, 3])), (np.array([1, 3]), np.array([1, 0, 1]))),
+    "unique_counts": (dict(input=t([3, 1, 3])), (np.array([1, 3]), np.array([1, 2]))),
+    "gcd": (dict(input=t([12, -18]), other=t([8, 27])), np.gcd([12, -18], [8, 27])),
+    "lcm": (dict(input=t([12, -18]), other=t([8, 27])), np.lcm([12, -18], [8, 27])),
+    "nextafter": (dict(input=t([1.0], rc.float64), other=2.0), np.nextafter([1.0], 2.0)),
+    "frexp": (dict(input=t(X)), np.frexp(X)),
+    "sinc": (dict(input=t(X)), np.sinc(X)),
+    "gelu_tanh": (
+        dict(input=t(X)),
+        0.5 * X * (1 + np.tanh(math.sqrt(2 / math.pi) * (X + 0.044715 * X**3))),
+    ),
+    "logspace": (dict(start=0.0, end=2.0, steps=3, base=2.0, dtype=rc.float64), np.array([1.0, 2.0, 4.0])),
+    "geomspace": (dict(start=1.0, end=8.0, steps=4, dtype=rc.float64), np.geomspace(1, 8, 4)),
+    "tri": (dict(n=3, m=4, diagonal=1, dtype=rc.float64), np.tri(3, 4, 1)),
+    "hann_window": (dict(window_length=6, periodic=False, dtype=rc.float64), np.hanning(6)),
+    "hamming_window": (dict(window_length=6, periodic=False, dtype=rc.float64), np.hamming(6)),
+    "blackman_window": (dict(window_length=6, periodic=False, dtype=rc.float64), np.blackman(6)),
+    "bartlett_window": (dict(window_length=6, periodic=False, dtype=rc.float64), np.bartlett(6)),
+    "chebyshev_polynomial_t": (dict(input=t(X), n=4), np.polynomial.chebyshev.chebval(X, [0, 0, 0, 0, 1])),
+    "hermite_polynomial_h": (dict(input=t(X), n=4), np.polynomial.hermite.hermval(X, [0, 0, 0, 0, 1])),
+    "hermite_polynomial_he": (dict(input=t(X), n=4), np.polynomial.hermite_e.hermeval(X, [0, 0, 0, 0, 1])),
+    "laguerre_polynomial_l": (dict(input=t(X), n=4), np.polynomial.laguerre.lagval(X, [0, 0, 0, 0, 1])),
+    "legendre_polynomial_p": (dict(input=t(X), n=4), np.polynomial.legendre.legval(X, [0, 0, 0, 0, 1])),
+    "stft": (
+        dict(input=t(np.arange(8.0)), n_fft=4, hop_length=4, center=False),
+        np.fft.rfft(np.arange(8.0).reshape(2, 4)).T,
+    ),
 }
 # In-place forms that are functions too: the operation's name without its `_`, on a copy.
 IN_PLACE = {
@@ -428,8 +559,9 @@ FOURIER_OF_HALVES = ["hfft2", "ihfft2", "hfftn", "ihfftn"]  # NumPy has none
 SHIFTS = ["fftshift", "ifftshift"]
 FREQUENCIES = ["fftfreq", "rfftfreq"]
 IN_FFT = {*FOURIER, *FOURIER_OF_SEVERAL, *FOURIER_OF_HALVES, *SHIFTS, *FREQUENCIES}
+IN_FACTORS = {"lu", "lu_unpack", "qr", "geqrf", "polar_decomposition", "eig", "svd_lowrank", "pca_lowrank"}
 # Held against more than one number below.
-ELSEWHERE = {*IN_FFT, "gumbel_softmax", "copy_", "fill_", "zero_", "empty", "empty_like", "eigh", "svd"}
+ELSEWHERE = {*IN_FFT, *IN_FACTORS, "gumbel_softmax", "copy_", "fill_", "zero_", "empty", "empty_like", "eigh", "svd"}
 RANDOM = {
     "rand": (dict(size=(4000,)), 0.5),
     "randn": (dict(size=4000), 0.0),
@@ -593,6 +725,36 @@ def test_factorizations_multiply_to_their_matrix():
     expect(vectors @ (values.reshape(3, 1) * vectors.mT), SYM)
     u, s, vh = rc.svd(input=t(X))
     expect((u * s) @ vh, X)
+    u, s, vh = rc.svd(t(X), full_matrices=True)
+    assert u.shape == (2, 2) and vh.shape == (3, 3)
+    expect((u * s) @ vh[:2], X)
+    p, l, upper = rc.lu(A=t(S))
+    expect(p @ l @ upper, S)
+    expect(rc.lu_unpack(*rc.lu_factor(t(S))).P, np.asarray(p))
+    q, r = rc.qr(A=t(X.T))
+    expect(q @ r, X.T)
+    assert rc.qr(t(X.T), mode="complete").Q.shape == (3, 3) and rc.qr(t(X.T), mode="r").Q.shape == (0,)
+    expect(rc.householder_product(*rc.geqrf(t(X.T))), np.asarray(q))
+    q, h = rc.polar_decomposition(t(S))
+    expect(q @ h, S)
+    expect(h, np.asarray(h).T)
+    values, vectors = rc.eig(input=t(S))
+    expect(t(S).to(rc.complex128) @ vectors, np.asarray(vectors * values))
+    u, s, v = rc.svd_lowrank(t(X), q=2, niter=1)
+    expect((u * s) @ v.mT, X)
+    u, s, v = rc.pca_lowrank(t(X), q=2, center=False)
+    expect((u * s) @ v.mT, X)
+    hermitian = Z @ Z.conj().T
+    expect(rc.eigvalsh(t(hermitian)), np.linalg.eigvalsh(hermitian))
+    expect(rc.svdvals(t(Z)), np.linalg.svd(Z, compute_uv=False))
+
+
+def test_norms_by_name_are_those_of_numpy():
+    for order in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        expect(rc.matrix_norm(t(S), order), np.linalg.norm(S, order))
+        expect(rc.condition_number(t(S), order), np.linalg.cond(S, order))
+    expect(rc.norm(t(X), p="nuc"), np.linalg.norm(X, "nuc"))
+    expect(rc.norm(t(X), p="fro", dim=1), np.linalg.norm(X, axis=1))
 
 
 def test_out_writes_and_is_returned():
@@ -642,7 +804,7 @@ def test_defaults_are_those_of_the_shorter_overloads():
         ("leaky_relu", (x,), dict(negative_slope=0.01)),
         ("elu", (x,), dict(alpha=1.0)),
         ("softplus", (x,), dict(beta=1.0, threshold=20.0)),
-        ("pad", (x, (1, 1)), dict(value=0.0)),
+        ("pad", (x, (1, 1)), dict(mode="constant", value=0.0)),
         ("mse_loss", (x, t(Y)), dict(reduction="mean")),
         ("huber_loss", (x, t(Y)), dict(reduction="mean", delta=1.0)),
         ("isclose", (x, t(Y)), dict(rtol=1e-5, atol=1e-8)),
@@ -651,8 +813,9 @@ def test_defaults_are_those_of_the_shorter_overloads():
         ("group_norm", (t(IMG), 2), dict(eps=1e-5)),
         ("instance_norm", (t(IMG),), dict(use_input_stats=True, momentum=0.1, eps=1e-5)),
         ("cross", (x, t(Y)), dict(dim=-1)),
-        ("max_pool2d", (t(IMG), 2), dict(stride=2, padding=0, dilation=1)),
-        ("avg_pool2d", (t(IMG), 2), dict(stride=2, padding=0)),
+        ("max_pool2d", (t(IMG), 2), dict(stride=None, padding=0, dilation=1, ceil_mode=False)),
+        ("avg_pool2d", (t(IMG), 2), dict(padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)),
+        ("unfold", (t(IMG), 2), dict(dilation=1, padding=0, stride=1)),
         ("as_strided", (x, (2,), (1,)), dict(storage_offset=0)),
         ("arange", (5,), dict()),
         ("tensordot", (x, x), dict(dims=2)),

@@ -211,6 +211,14 @@ def test_control_flow_parts_examples():
     expect(rc.map(lambda x: x * 2, X), 2 * np.asarray(X))
     expect(rc.associative_scan(lambda a, b: a + b, X), np.cumsum(X))
     expect(rc.associative_scan(rc.mul, X, reverse=True), np.cumprod(np.asarray(X)[::-1])[::-1])
+    rows = np.arange(6.0).reshape(2, 3)
+    last, sums = rc.scan(lambda c, x: (c + x, c + x), rc.zeros(2, dtype=rc.float64), rc.tensor(rows), dim=1)
+    expect(last, rows.sum(1))
+    expect(sums, np.cumsum(rows, 1).T)
+    _, back = rc.scan(lambda c, x: (c + x, c + x), rc.zeros(2, dtype=rc.float64), rc.tensor(rows), dim=-1, reverse=True)
+    expect(back, np.cumsum(rows[:, ::-1], 1)[:, ::-1].T)
+    with pytest.raises(IndexError):
+        rc.scan(lambda c, x: (c, x), X, X, dim=3)
     for mode in ("every_step", "sqrt", "log"):
         loop = lambda x: rc.fori_loop(0, 9, lambda i, s: rc.sin(s), x, checkpoint=mode)
         slope = rc.grad(loop)(rc.tensor(1.0, rc.float64)).item()

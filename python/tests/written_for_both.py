@@ -154,6 +154,40 @@ FORMS = {
     "op('kl_div')(x, p, reduction='batchmean')": (p * (np.log(p) - x)).sum() / 3,
     "op('kl_div')(x, y, reduction='sum', log_target=True)": (np.exp(y) * (y - x)).sum(),
     "op('kl_div')(x, p, log_target=False)": (p * (np.log(p) - x)).mean(),
+    "op('scaled_dot_product_attention')(m, m, m, is_causal=True, scale=0.3)": None,
+    "op('scaled_dot_product_attention')(m, m, m, s > 0)": None,
+    "op('scaled_dot_product_attention')(query=m[None], key=m[None, :1], value=m[None, :1], enable_gqa=True)": None,
+    "list(op('multi_head_attention_forward')(m, m, m, 4, 2, op('cat')([x, y, p, x]), op('cat')([w, w, w]), None, None,"
+    " False, 0.0, op('cat')([x, y[:1]]), w))": None,
+    "list(op('multi_head_attention_forward')(m, m, m, 4, 2, None, None, None, None, True, 0.0, op('cat')([x, y[:1]]),"
+    " w, need_weights=False, use_separate_proj_weight=True, q_proj_weight=op('cat')([x, p[:1]]),"
+    " k_proj_weight=op('cat')([y, p[:1]]), v_proj_weight=op('cat')([p, x[:1]])))[:1]": None,
+    "op('embedding')(d, op('cat')([x, y[:1]]), padding_idx=1)": None,
+    "op('embedding_bag')(k, s, mode='max')": None,
+    "op('embedding_bag')(d, op('cat')([x, y[:1]]), k[0, :2], mode='sum', per_sample_weights=p[0, :3])": None,
+    "op('embedding_bag')(d, op('cat')([x, y[:1]]), k[0, :2], include_last_offset=True, padding_idx=3)": None,
+    "list(op('rnn_tanh')(m, s[None], [x, s, v, v], True, 1, 0.0, False, False, False))": None,
+    "list(op('rnn_relu')(m, s[None], [x, s], False, 1, 0.0, False, False, False))": None,
+    "list(op('gru')(m, op('cat')([s, s])[None, :2], [op('cat')([x, y, p]), op('cat')([s, s, s])], False, 1, 0.0, False,"
+    " False, True))": None,
+    "list(op('lstm')(m, [s[None], s[None]], [op('cat')([x, y, p, x]), op('cat')([s, s, s, s])], False, 1, 0.0, False,"
+    " False, False))": None,
+    "list(op('lstm_cell')(x, [s, s], op('cat')([x, y, p, x]), op('cat')([s, s, s, s])))": None,
+    "op('gru_cell')(x, s, op('cat')([x, y, p]), op('cat')([s, s, s]))": None,
+    "op('rnn_relu_cell')(x, s, x, s, b_ih=v, b_hh=v)": None,
+    "op('rnn_tanh_cell')(x, s, x, s)": np.tanh(x @ x.T + s @ s.T),
+    "op('ctc_loss')(op('log_softmax')(m, dim=-1), k[:, :1] + 1, k[2] * 0 + 2, k[2] * 0 + 1, blank=0, reduction='sum',"
+    " zero_infinity=True)": None,
+    "op('interpolate')(image, size=7)": None,
+    "op('interpolate')(image, None, (1.5, 2.0), 'bicubic', align_corners=False)": None,
+    "op('interpolate')(image, scale_factor=1.5, mode='bilinear', recompute_scale_factor=True, antialias=True)": None,
+    "op('upsample_nearest')(image, scale_factor=2)": ARRAYS["image"].repeat(2, 2).repeat(2, 3),
+    "op('upsample_bilinear')(image, size=(3, 4))": None,
+    "op('grid_sample')(image, m[:1, :, None, :2], padding_mode='border', align_corners=True)": None,
+    "op('affine_grid')(m[:, :2, :3], (2, 1, 3, 4), align_corners=False)": None,
+    "op('pixel_shuffle')(op('cat')([image, image], 1), 2)": None,
+    "op('pixel_unshuffle')(image[:, :, :4], 2)": None,
+    "op('channel_shuffle')(op('cat')([image, image], 1), groups=2)": None,
 }
 
 

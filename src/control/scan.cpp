@@ -19,7 +19,7 @@ std::string scanned_leaf(const tree::Walk& xs, std::size_t leaf) {
 
 }  // namespace
 
-Size scanned_size(const char* name, const tree::Walk& xs) {
+Size scanned_size(const char* name, const tree::Walk& xs, std::int64_t dim) {
   if (xs.leaves.empty())
     raise<ValueError>(std::string(name) + ": there is no Tensor to scan over: xs is " + tree::to_string(xs));
   for (const std::size_t leaf : tree::leaves_of_ragged(xs))
@@ -28,11 +28,14 @@ Size scanned_size(const char* name, const tree::Walk& xs) {
                       "or loop over its rows r[i]");
   std::optional<Size> size;
   for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
+    const std::string axis_text = "axis " + std::to_string(dim);
     if (!xs.leaves[i]->defined() || type_of(*xs.leaves[i]).rank() == 0)
-      raise<ValueError>(std::string(name) + ": " + scanned_leaf(xs, i) + "; every Tensor needs an axis 0 to scan over");
-    const Size found = type_of(*xs.leaves[i]).shape[0];
+      raise<ValueError>(std::string(name) + ": " + scanned_leaf(xs, i) + "; every Tensor needs an " + axis_text +
+                        " to scan over");
+    const auto axis = static_cast<std::size_t>(wrap_own_axis(name, dim, *xs.leaves[i]));
+    const Size found = type_of(*xs.leaves[i]).shape[axis];
     if (size && !(*size == found))
-      raise<ValueError>(std::string(name) + ": sizes along axis 0 differ: " + scanned_leaf(xs, 0) + ", " +
+      raise<ValueError>(std::string(name) + ": sizes along " + axis_text + " differ: " + scanned_leaf(xs, 0) + ", " +
                         scanned_leaf(xs, i));
     size = found;
   }
@@ -62,14 +65,6 @@ void make_empty(const tree::Walk& leaves) {
     Type rows = type_of(*leaf);
     rows.shape.insert(0, 0);
     *leaf = zeros_of(rows);
-  }
-}
-
-void require_axis(const tree::Walk& xs, std::int64_t dim) {
-  for (std::size_t i = 0; i < xs.leaves.size(); ++i) {
-    if (!xs.leaves[i]->defined())
-      raise<ValueError>("associative_scan: " + scanned_leaf(xs, i) + "; every Tensor needs an axis to scan over");
-    wrap_own_axis("associative_scan", dim, *xs.leaves[i]);
   }
 }
 

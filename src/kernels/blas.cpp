@@ -84,12 +84,18 @@ Blas<T> look_up_all(void* library, const std::string& letter) {
 }
 
 template <class T>
-Decompositions<T> look_up_decompositions(void* library, const std::string& letter) {
-  Decompositions<T> table;
-  look_up(library, table.syevd, letter + "syevd_");
-  look_up(library, table.gesdd, letter + "gesdd_");
-  return table;
-}
+struct Factors {
+  Orthogonal<T> orthogonal;
+  Spectra<T> spectra;
+
+  Factors(void* library, const std::string& letter) {
+    look_up(library, orthogonal.geqrf, letter + "geqrf_");
+    look_up(library, orthogonal.orgqr, letter + (std::is_floating_point_v<T> ? "orgqr_" : "ungqr_"));
+    look_up(library, spectra.geev, letter + "geev_");
+    look_up(library, spectra.syevd, letter + (std::is_floating_point_v<T> ? "syevd_" : "heevd_"));
+    look_up(library, spectra.gesdd, letter + "gesdd_");
+  }
+};
 
 struct OpenBlas {
   Loaded loaded = load();
@@ -98,8 +104,18 @@ struct OpenBlas {
   Blas<double> d = look_up_all<double>(library, "d");
   Blas<std::complex<float>> c = look_up_all<std::complex<float>>(library, "c");
   Blas<std::complex<double>> z = look_up_all<std::complex<double>>(library, "z");
-  Decompositions<float> s_decompositions = look_up_decompositions<float>(library, "s");
-  Decompositions<double> d_decompositions = look_up_decompositions<double>(library, "d");
+  Factors<float> s_factors{library, "s"};
+  Factors<double> d_factors{library, "d"};
+  Factors<std::complex<float>> c_factors{library, "c"};
+  Factors<std::complex<double>> z_factors{library, "z"};
+
+  template <class T>
+  const Factors<T>& factors() const {
+    if constexpr (std::is_same_v<T, float>) return s_factors;
+    else if constexpr (std::is_same_v<T, double>) return d_factors;
+    else if constexpr (std::is_same_v<T, std::complex<float>>) return c_factors;
+    else return z_factors;
+  }
   int (*get_num_threads)();
   void (*set_num_threads)(int);
   char* (*get_corename)();
@@ -146,14 +162,22 @@ template <>
 OnOneThread<Blas<std::complex<double>>> blas<std::complex<double>>() {
   return OnOneThread(open_blas().z);
 }
-template <>
-OnOneThread<Decompositions<float>> decompositions<float>() {
-  return OnOneThread(open_blas().s_decompositions);
+
+template <class T>
+OnOneThread<Orthogonal<T>> orthogonal() {
+  return OnOneThread(open_blas().factors<T>().orthogonal);
 }
-template <>
-OnOneThread<Decompositions<double>> decompositions<double>() {
-  return OnOneThread(open_blas().d_decompositions);
+template <class T>
+OnOneThread<Spectra<T>> spectra() {
+  return OnOneThread(open_blas().factors<T>().spectra);
 }
+#define RICCI_FACTORS(T)                               \
+  template OnOneThread<Orthogonal<T>> orthogonal<T>(); \
+  template OnOneThread<Spectra<T>> spectra<T>();
+RICCI_FACTORS(float)
+RICCI_FACTORS(double)
+RICCI_FACTORS(std::complex<float>)
+RICCI_FACTORS(std::complex<double>)
 
 OneOpenMpThread::OneOpenMpThread() {
   const OpenMp& omp = open_mp();

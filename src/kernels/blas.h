@@ -28,13 +28,38 @@ struct Blas {
   void (*getri)(const int* n, T* a, const int* lda, const int* pivots, T* work, const int* work_size, int* info);
 };
 
-/// Decompositions of real matrices: T is float or double.
+/// Orthogonal factors: T is float, double or a complex of them.
 template <class T>
-struct Decompositions {
+struct Orthogonal {
+  void (*geqrf)(const int* m, const int* n, T* a, const int* lda, T* scales, T* work, const int* work_size, int* info);
+  /// orgqr, ungqr for complex numbers.
+  void (*orgqr)(const int* m, const int* n, const int* k, T* a, const int* lda, const T* scales, T* work,
+                const int* work_size, int* info);
+};
+
+/// Eigenvalues and singular values. Of general matrices, real ones give the two parts of a value apart.
+template <class T>
+struct Spectra {
+  void (*geev)(const char* left, const char* right, const int* n, T* a, const int* lda, T* re, T* im, T* vl,
+               const int* ldvl, T* vr, const int* ldvr, T* work, const int* work_size, int* info, std::size_t,
+               std::size_t);
   void (*syevd)(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* values, T* work,
                 const int* work_size, int* integers, const int* integers_size, int* info, std::size_t, std::size_t);
   void (*gesdd)(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu, T* vt,
                 const int* ldvt, T* work, const int* work_size, int* integers, int* info, std::size_t);
+};
+template <class T>
+struct Spectra<std::complex<T>> {
+  using C = std::complex<T>;
+  void (*geev)(const char* left, const char* right, const int* n, C* a, const int* lda, C* values, C* vl,
+               const int* ldvl, C* vr, const int* ldvr, C* work, const int* work_size, T* reals, int* info, std::size_t,
+               std::size_t);
+  /// heevd.
+  void (*syevd)(const char* job, const char* uplo, const int* n, C* a, const int* lda, T* values, C* work,
+                const int* work_size, T* reals, const int* reals_size, int* integers, const int* integers_size,
+                int* info, std::size_t, std::size_t);
+  void (*gesdd)(const char* job, const int* m, const int* n, C* a, const int* lda, T* s, C* u, const int* ldu, C* vt,
+                const int* ldvt, C* work, const int* work_size, T* reals, int* integers, int* info, std::size_t);
 };
 
 // The libraries compute on the thread that calls them: how they would cut a product among threads of their own, and so
@@ -80,9 +105,10 @@ class OnOneThread {
 /// Throws std::runtime_error if OpenBLAS cannot be loaded.
 template <class T>
 OnOneThread<Blas<T>> blas();
-/// The same for float and double.
 template <class T>
-OnOneThread<Decompositions<T>> decompositions();
+OnOneThread<Orthogonal<T>> orthogonal();
+template <class T>
+OnOneThread<Spectra<T>> spectra();
 
 /// The CPU family whose kernels OpenBLAS runs, e.g. "SkylakeX".
 const char* blas_core();

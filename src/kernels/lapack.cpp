@@ -2,11 +2,14 @@
 // LAPACK's at every size.
 #include "kernels/lapack.h"
 
+#include <algorithm>
 #include <cassert>
 #include <complex>
 
 #include "kernels/blas.h"
 #include "kernels/lapack_batch.h"
+#include "kernels/lapack_functions.h"
+#include "kernels/lapack_general.h"
 #include "kernels/lapack_large.h"
 #include "kernels/lapack_small.h"
 #include "kernels/lapack_spectral.h"
@@ -27,13 +30,6 @@ void visit_lapack_dtype(DType dtype, F&& f) {
   }
 }
 
-template <class F>
-void visit_real_dtype(DType dtype, F&& f) {
-  if (dtype == DType::float32) return f(std::type_identity<float>{});
-  assert(dtype == DType::float64 && "only float32 and float64");
-  f(std::type_identity<double>{});
-}
-
 [[maybe_unused]] bool is_square(const Strided& a) {
   return a.rank >= 2 && a.rank <= max_batch_rank && a.shape[a.rank - 2] == a.shape[a.rank - 1] &&
          fits_blas(a.shape[a.rank - 1]);
@@ -50,6 +46,17 @@ void visit_real_dtype(DType dtype, F&& f) {
 void clear_info(const Strided& a, std::int32_t* info) {
   const BatchOffsets offsets(a, 2);
   for (std::int64_t i = 0; i < offsets.size(); ++i) info[i] = 0;
+}
+
+void set_identity(const Strided& x) {
+  if (is_empty(x)) return;
+  visit_lapack_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> all(x);
+    for (std::int64_t matrix = 0; matrix < all.size(); ++matrix) {
+      for (std::int64_t i = 0; i < all.first.rows; ++i)
+        for (std::int64_t j = 0; j < all.first.cols; ++j) all[matrix](i, j) = i == j ? T(1) : T(0);
+    }
+  });
 }
 
 char letter(Transpose transpose) {
@@ -80,7 +87,7 @@ double multiply_adds_of_solving(const Matrix<T>& a, const Matrix<T>& b) {
 
 template <class T>
 double multiply_adds_of_factoring(const Matrix<T>& a) {
-  return multiply_adds_of_solving(a, a);
+  return static_cast<double>(std::min(a.rows, a.cols)) * static_cast<double>(a.rows) * static_cast<double>(a.cols);
 }
 
 }  // namespace
@@ -100,7 +107,7 @@ void cholesky(Strided l, Strided a, std::int32_t* info) {
 }
 
 void lu_factor(Strided lu, Strided pivots, Strided a, std::int32_t* info) {
-  assert(is_square(a) && is_square(lu) && lu.rank == a.rank && lu.dtype == a.dtype);
+  assert(a.rank >= 2 && lu.rank == a.rank && lu.dtype == a.dtype);
   assert(pivots.dtype == DType::int32 && pivots.rank == a.rank - 1);
   if (is_empty(a)) return clear_info(a, info);
   const VectorBatch<std::int32_t> exchanges(pivots);
@@ -108,7 +115,8 @@ void lu_factor(Strided lu, Strided pivots, Strided a, std::int32_t* info) {
     const MatrixBatch<T> to(lu);
     const MatrixBatch<const T> from(a);
     if constexpr (std::is_floating_point_v<T>) {
-      if (are_small_factors(from.first.rows, from.size())) return lu_factor_small(to, exchanges, from, info);
+      if (from.first.rows == from.first.cols && are_small_factors(from.first.rows, from.size()))
+        return lu_factor_small(to, exchanges, from, info);
     }
     for_each_matrix(from.size(), multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = lu_factor_large(to[i], exchanges[i], from[i]); });
@@ -161,12 +169,49 @@ void inverse(Strided out, Strided a, std::int32_t* info) {
   });
 }
 
+void qr(Strided q, Strided r, Strided a) {
+  assert(a.rank >= 2 && q.rank == a.rank && r.rank == a.rank && q.dtype == a.dtype && r.dtype == a.dtype);
+  if (is_empty(q)) return;
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> columns(q), triangle(r);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 2 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { qr_of_one(columns[i], triangle[i], from[i]); });
+  });
+}
+
+void geqrf(Strided packed, Strided scales, Strided a) {
+  assert(a.rank >= 2 && packed.rank == a.rank && scales.rank == a.rank - 1);
+  assert(packed.dtype == a.dtype && scales.dtype == a.dtype);
+  if (is_empty(a)) return;
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(packed);
+    const VectorBatch<T> tau(scales);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { geqrf_of_one(to[i], tau[i], from[i]); });
+  });
+}
+
+void eig(Strided values, Strided vectors, Strided a, std::int32_t* info) {
+  assert(is_square(a) && is_square(vectors) && vectors.rank == a.rank && values.rank == a.rank - 1);
+  assert(values.dtype == complex_dtype(a.dtype) && vectors.dtype == values.dtype);
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const VectorBatch<complex_of<T>> to(values);
+    const MatrixBatch<complex_of<T>> columns(vectors);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 25 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { info[i] = eig_of_one<T>(to[i], columns[i], from[i]); });
+  });
+}
+
 void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info) {
   assert(is_square(a) && is_square(vectors) && vectors.rank == a.rank && vectors.dtype == a.dtype);
-  assert(values.rank == a.rank - 1 && values.dtype == a.dtype);
+  assert(values.rank == a.rank - 1 && values.dtype == real_dtype(a.dtype));
   if (is_empty(a)) return clear_info(a, info);
-  visit_real_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
-    const VectorBatch<T> to(values);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const VectorBatch<real_of<T>> to(values);
     const MatrixBatch<T> columns(vectors);
     const MatrixBatch<const T> from(a);
     for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
@@ -176,14 +221,62 @@ void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info) {
 
 void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info) {
   assert(a.rank >= 2 && u.rank == a.rank && vh.rank == a.rank && s.rank == a.rank - 1);
-  assert(u.dtype == a.dtype && s.dtype == a.dtype && vh.dtype == a.dtype);
-  if (is_empty(a)) return clear_info(a, info);
-  visit_real_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+  assert(u.dtype == a.dtype && s.dtype == real_dtype(a.dtype) && vh.dtype == a.dtype);
+  if (is_empty(a)) {
+    set_identity(u);
+    set_identity(vh);
+    return clear_info(a, info);
+  }
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
     const MatrixBatch<T> left(u), right(vh);
-    const VectorBatch<T> values(s);
+    const VectorBatch<real_of<T>> values(s);
     const MatrixBatch<const T> from(a);
     for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = svd_of_one(left[i], values[i], right[i], from[i]); });
+  });
+}
+
+void hermitian_sylvester(Strided x, Strided h, Strided c, std::int32_t* info) {
+  assert(are_right_sides(x, h, c) && is_square(c));
+  if (is_empty(h)) return clear_info(h, info);
+  visit_lapack_dtype(h.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(x);
+    const MatrixBatch<const T> from(h), right(c);
+    for_each_matrix(from.size(), 14 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { info[i] = hermitian_sylvester_of_one<T>(to[i], from[i], right[i]); });
+  });
+}
+
+void hermitian_sqrt(Strided x, Strided a, std::int32_t* info) {
+  assert(is_square(a) && is_square(x) && x.rank == a.rank && x.dtype == a.dtype);
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(x);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 11 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { info[i] = hermitian_sqrt_of_one<T>(to[i], from[i]); });
+  });
+}
+
+void polar(Strided q, Strided h, Strided a, std::int32_t* info) {
+  assert(a.rank >= 2 && q.rank == a.rank && is_square(h) && q.dtype == a.dtype && h.dtype == a.dtype);
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> columns(q), factor(h);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 12 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { info[i] = polar_of_one<T>(columns[i], factor[i], from[i]); });
+  });
+}
+
+void matrix_exp(Strided out, Strided a) {
+  assert(is_square(a) && is_square(out) && out.rank == a.rank && out.dtype == a.dtype);
+  if (is_empty(a)) return;
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(out);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { exp_of_one<T>(to[i], from[i]); });
   });
 }
 

@@ -1,6 +1,5 @@
-// Factorisations of batches of matrices and solutions of square systems over raw strided views: float32, float64, and,
-// but for `eigh` and `svd`, complex64 and complex128. Knows nothing of tensors or error messages: `info` says which
-// matrix failed, and where.
+// Factorisations of batches of matrices and solutions of square systems over raw strided views: float32, float64,
+// complex64 and complex128. Knows nothing of tensors or error messages: `info` says which matrix failed, and where.
 //
 // Everywhere: all leading axes are batch axes and agree in size (stride 0 where an input was broadcast); any strides;
 // an output overlaps no input. `info` has one entry per matrix, in row-major order of the batch.
@@ -21,8 +20,8 @@ enum class Transpose : std::uint8_t { no, yes, conjugate };
 /// info: 0, or the order of the first leading minor that is not positive, counted from 1; then l is meaningless.
 void cholesky(Strided l, Strided a, std::int32_t* info);
 
-/// a = P L U: lu [..., n, n] holds U and, below it, L without its unit diagonal. pivots [..., n], int32, as LAPACK and
-/// PyTorch have them: row i was exchanged with row pivots[i], counted from 1.
+/// a [..., m, n] = P L U: lu [..., m, n] holds U and, below it, L without its unit diagonal. pivots [..., k], k the
+/// smaller of m and n, int32, as LAPACK and PyTorch have them: row i was exchanged with row pivots[i], counted from 1.
 /// info: 0, or the first zero on the diagonal of U, counted from 1.
 void lu_factor(Strided lu, Strided pivots, Strided a, std::int32_t* info);
 
@@ -36,13 +35,39 @@ void triangular_solve(Strided x, Strided a, Strided b, Triangle triangle, Transp
 /// out [..., n, n]. info: as in `lu_factor`; then out is meaningless.
 void inverse(Strided out, Strided a, std::int32_t* info);
 
+/// a [..., m, n] = q r: q [..., m, k] with orthonormal columns, r [..., k, n] upper triangular; k is the smaller of m
+/// and n, or m.
+void qr(Strided q, Strided r, Strided a);
+
+/// Of the same, r in packed [..., m, n] and, below the diagonal, reflections 1 - scales_i v_i v_iᴴ, scales [..., k],
+/// of which q is the product; v_i has a 1 on the diagonal.
+void geqrf(Strided packed, Strided scales, Strided a);
+
+/// values [..., n], in no order, and vectors [..., n, n] in columns, of a's complex type: a vectors = vectors
+/// diag(values). Each vector has length 1 and a real greatest element. info: as in `eigh`.
+void eig(Strided values, Strided vectors, Strided a, std::int32_t* info);
+
 /// values [..., n], ascending, and vectors [..., n, n] in columns: s vectors = vectors diag(values), where s is the
-/// symmetric part (a + aᵀ) / 2.
+/// Hermitian part (a + aᴴ) / 2. Values are of a's real type; complex vectors have a real greatest element.
 /// info: 0; -1 if an element is not finite; else how many values did not converge. Then the outputs are meaningless.
 void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info);
 
-/// a [..., m, n] = u diag(s) vh: u [..., m, k], s [..., k], descending, and vh [..., k, n], k being the smaller of m
-/// and n. info: as in `eigh`.
+/// a [..., m, n] = u diag(s) vh: s [..., k], descending, of a's real type, k the smaller of m and n; u [..., m, k] or
+/// [..., m, m], vh [..., k, n] or [..., n, n]. Complex vectors of u have a real greatest element. info: as in `eigh`.
 void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info);
+
+/// x [..., n, n] with s x + x s = c, where s is the Hermitian part of h; 0 in the place of 0 / 0. info: as in `eigh`.
+void hermitian_sylvester(Strided x, Strided h, Strided c, std::int32_t* info);
+
+/// The root x [..., n, n], Hermitian, of the Hermitian part of a; NaN where that has a value below 0. info: as in
+/// `eigh`.
+void hermitian_sqrt(Strided x, Strided a, std::int32_t* info);
+
+/// a [..., m, n] = q h for m >= n: q [..., m, n] with orthonormal columns, h [..., n, n] Hermitian without values below
+/// 0. info: as in `eigh`.
+void polar(Strided q, Strided h, Strided a, std::int32_t* info);
+
+/// out [..., n, n] = 1 + a + a² / 2 + a³ / 6 + …; NaN where a matrix has an element that is not finite.
+void matrix_exp(Strided out, Strided a);
 
 }  // namespace ricci::kernels

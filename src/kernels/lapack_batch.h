@@ -2,12 +2,14 @@
 // Knows nothing of what is done with the matrices.
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <type_traits>
 
 #include "kernels/matmul_offsets.h"
 #include "kernels/matmul_product.h"
+#include "ricci/primitive/scratch.h"
 #include "ricci/strided.h"
 
 namespace ricci::kernels {
@@ -48,6 +50,52 @@ T hermitian_element(const Matrix<const T>& a, std::int64_t i, std::int64_t j) {
     using Real = typename T::value_type;
     return a(i, j) * Real(0.5) + std::conj(a(j, i)) * Real(0.5);
   }
+}
+
+/// float of float and of std::complex<float>.
+template <class T> using real_of = decltype(std::real(T()));
+
+template <class T>
+struct ComplexOf {
+  using type = std::complex<T>;
+};
+template <class T>
+struct ComplexOf<std::complex<T>> {
+  using type = std::complex<T>;
+};
+/// The complex type of T's precision.
+template <class T> using complex_of = typename ComplexOf<T>::type;
+
+/// A row-major copy, and its transpose as LAPACK sees it.
+template <class T>
+struct Copy {
+  Scratch<T> memory;
+  Matrix<T> rows;
+
+  explicit Copy(std::int64_t m, std::int64_t n) : memory(m * n), rows(row_major(memory.data(), m, n)) {}
+  T* data() const { return memory.data(); }
+};
+
+/// LAPACK promises neither an end nor silence where an element is not finite: then info is `not_finite`.
+constexpr int not_finite = -1;
+template <class T>
+bool is_finite(const Matrix<T>& a) {
+  bool finite = true;
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    for (std::int64_t j = 0; j < a.cols; ++j)
+      finite &=
+          static_cast<bool>(std::isfinite(std::real(a(i, j)))) && static_cast<bool>(std::isfinite(std::imag(a(i, j))));
+  }
+  return finite;
+}
+
+/// The factors of size 1 that make the greatest element of each column, the first of equal ones, real and positive.
+template <class T>
+T phase_of_greatest(const Matrix<T>& vectors, std::int64_t column) {
+  T greatest = 0;
+  for (std::int64_t i = 0; i < vectors.rows; ++i)
+    if (std::norm(vectors(i, column)) > std::norm(greatest)) greatest = vectors(i, column);
+  return greatest == T(0) ? T(1) : std::conj(greatest) / std::abs(greatest);
 }
 
 struct TriangularKind {

@@ -3,6 +3,7 @@
 // (lu_factor).
 #include "kernels/lapack_large.h"
 
+#include <algorithm>
 #include <complex>
 
 #include "kernels/alone.h"
@@ -116,15 +117,15 @@ int cholesky_large(Matrix<T> l, Matrix<const T> a) {
 
 template <class T>
 int lu_factor_large(Matrix<T> lu, Matrix<std::int32_t> pivots, Matrix<const T> a) {
-  const int n = as_int(a.rows);
+  const int m = as_int(a.rows), n = as_int(a.cols), exchanges = std::min(m, n);
   const Scratch<T> memory(a.rows * a.cols);
-  const Scratch<int> pivot_memory(n);
-  const Matrix<T> columns = row_major(memory.data(), a.rows, a.cols).transposed();
+  const Scratch<int> pivot_memory(exchanges);
+  const Matrix<T> columns = row_major(memory.data(), a.cols, a.rows).transposed();
   copy_matrix(columns, a);
   int info = 0;
-  blas<T>()->getrf(&n, &n, memory.data(), &n, pivot_memory.data(), &info);
+  blas<T>()->getrf(&m, &n, memory.data(), &m, pivot_memory.data(), &info);
   copy_matrix(lu, columns);
-  copy_matrix(pivots, row_major(pivot_memory.data(), n, 1));
+  copy_matrix(pivots, row_major(pivot_memory.data(), exchanges, 1));
   return info;
 }
 

@@ -1,5 +1,5 @@
-// Eigenvalues and singular values of one real matrix by LAPACK. Knows nothing of batches.
-// T is float or double; any strides; sizes that `fits_blas`.
+// Eigenvalues of one Hermitian matrix and singular values of one matrix by LAPACK. Knows nothing of batches.
+// T is float, double or a complex of them; any strides; sizes that `fits_blas`.
 #pragma once
 
 #include "kernels/lapack_batch.h"
@@ -8,8 +8,8 @@ namespace ricci::kernels {
 
 /// See lapack.h for what each computes; each returns info. Vectors of values are matrices of one column.
 template <class T>
-int eigh_of_one(Matrix<T> values, Matrix<T> vectors, Matrix<const T> a);
+int eigh_of_one(Matrix<real_of<T>> values, Matrix<T> vectors, Matrix<const T> a);
 template <class T>
-int svd_of_one(Matrix<T> u, Matrix<T> s, Matrix<T> vh, Matrix<const T> a);
+int svd_of_one(Matrix<T> u, Matrix<real_of<T>> s, Matrix<T> vh, Matrix<const T> a);
 
 }  // namespace ricci::kernels

@@ -1,42 +1,22 @@
-// Every plane is computed by itself, one row of outputs at a time: for each position in the window, a loop over the
+// Every volume is computed by itself, one row of outputs at a time: for each position in the window, a loop over the
 // outputs of the row whose window holds an input there. Start with `for_each_tap`.
 #include "kernels/pooling.h"
 
 #include <algorithm>
 #include <cassert>
-#include <complex>
-#include <limits>
-#include <type_traits>
+#include <optional>
 #include <vector>
 
 #include "kernels/known_step.h"
-#include "kernels/matmul_copy.h"
-#include "kernels/matmul_offsets.h"
-#include "ricci/primitive/parallel.h"
-#include "ricci/primitive/scratch.h"
+#include "kernels/pooling_volumes.h"
+#include "kernels/pooling_windows.h"
 
 namespace ricci::kernels {
 namespace {
 
-/// The pooled axes of a view as matrices; a single axis is a row.
-template <class T>
-struct Planes {
-  Matrix<T> first;
-  BatchOffsets offsets;
-
-  Planes(const Strided& x, int spatial) : offsets(x, spatial) {
-    const int last = x.rank - 1;
-    const bool flat = spatial == 1;
-    first = {static_cast<T*>(x.data), flat ? 1 : x.shape[last - 1], x.shape[last], flat ? 0 : x.strides[last - 1],
-             x.strides[last]};
-  }
-
-  Matrix<T> operator[](std::int64_t index) const { return first.with(first.data + offsets(index)); }
-};
-
 /// One pooled axis: output i sees inputs i * stride + k * dilation - padding.
 struct Axis {
-  std::int64_t window, stride, padding, dilation;
+  std::int64_t window = 1, stride = 1, padding = 0, dilation = 1;
 
   std::int64_t input(std::int64_t output, std::int64_t k) const { return output * stride + k * dilation - padding; }
 };
@@ -53,289 +33,238 @@ Tap tap_at(const Axis& axis, std::int64_t k, std::int64_t width, std::int64_t co
   return {begin, std::max(begin, end), axis.input(begin, k)};
 }
 
-/// The positions of a window, for rows of `count` outputs over planes of a given height and width.
+/// The positions of a window, for rows of outputs over volumes of given sizes.
 struct Window {
-  Axis y, x;
-  std::int64_t height, count;
-  std::vector<Tap> taps;  // of one row of the window
+  std::array<Axis, 3> axes;
+  std::array<std::int64_t, 3> sizes;  // of the input
+  std::int64_t count;                 // outputs of a row
+  std::vector<Tap> taps;              // of one row of the window
 
-  Window(const PoolingShape& s, std::int64_t plane_height, std::int64_t width, std::int64_t outputs)
-      : height(plane_height), count(outputs) {
-    const auto axis = [&](int at) {
-      const auto i = static_cast<std::size_t>(at);
-      return Axis{s.window[i], s.stride[i], s.padding[i], s.dilation[i]};
-    };
-    y = s.spatial == 1 ? Axis{1, 1, 0, 1} : axis(0);
-    x = axis(s.spatial - 1);
-    for (std::int64_t k = 0; k < x.window; ++k) {
-      const Tap tap = tap_at(x, k, width, count);
+  template <class In, class Out>
+  Window(const PoolingShape& s, const Volume<In>& in, const Volume<Out>& out)
+      : sizes{in.sizes[0], in.sizes[1], in.sizes[2]}, count(out.sizes[2]) {
+    for (int i = 0; i < s.spatial; ++i) {
+      const auto from = static_cast<std::size_t>(i), to = static_cast<std::size_t>(3 - s.spatial + i);
+      axes[to] = {s.window[from], s.stride[from], s.padding[from], s.dilation[from]};
+    }
+    for (std::int64_t k = 0; k < axes[2].window && axes[2].input(0, k) < sizes[2]; ++k) {
+      const Tap tap = tap_at(axes[2], k, sizes[2], count);
       if (tap.begin < tap.end) taps.push_back(tap);
     }
   }
 
-  std::int64_t size() const { return y.window * x.window; }
+  /// How many inputs an output sees at most.
+  std::int64_t size() const {
+    std::int64_t all = 1;
+    for (std::size_t i = 0; i < 3; ++i) all *= std::min(axes[i].window, sizes[i]);
+    return all;
+  }
 };
 
-/// Calls `f(input row, tap)` for every position of the window over one row of outputs that sees inputs.
+/// Calls `f(input z, input y, tap)` for every position of the window over one row of outputs that sees inputs.
 template <class F>
-void for_each_tap(const Window& window, std::int64_t output_row, F&& f) {
-  for (std::int64_t k = 0; k < window.y.window; ++k) {
-    const std::int64_t row = window.y.input(output_row, k);
-    if (row < 0 || row >= window.height) continue;
-    for (const Tap& tap : window.taps) f(row, tap);
+void for_each_tap(const Window& window, std::int64_t out_z, std::int64_t out_y, F&& f) {
+  for (std::int64_t i = 0; i < window.axes[0].window; ++i) {
+    const std::int64_t z = window.axes[0].input(out_z, i);
+    if (z >= window.sizes[0]) break;
+    if (z < 0) continue;
+    for (std::int64_t k = 0; k < window.axes[1].window; ++k) {
+      const std::int64_t y = window.axes[1].input(out_y, k);
+      if (y >= window.sizes[1]) break;
+      if (y < 0) continue;
+      for (const Tap& tap : window.taps) f(z, y, tap);
+    }
   }
+}
+
+/// work(z, y) for each row of a volume.
+template <class T, class Work>
+void for_each_row(const Volume<T>& volume, const Work& work) {
+  for (std::int64_t z = 0; z < volume.sizes[0]; ++z)
+    for (std::int64_t y = 0; y < volume.sizes[1]; ++y) work(z, y);
 }
 
 constexpr std::int64_t block = 16;
 
 constexpr std::int64_t whole_blocks(std::int64_t count) { return (count + block - 1) / block * block; }
 
-/// Whether whole blocks of outputs, the last of which ends the row, find elements of the plane to read: rows of pooled
+/// Whether whole blocks of outputs, the last of which ends the row, find elements of the volume to read: rows of pooled
 /// images are shorter than the vector loops that compilers make of an unknown count.
 template <class T>
-bool may_overrun(const Matrix<const T>& plane, const T* from, std::int64_t step, const Tap& tap, std::int64_t count) {
-  const T* last = &plane(plane.rows - 1, plane.cols - 1);
+bool may_overrun(const Volume<const T>& in, const T* from, std::int64_t step, const Tap& tap, std::int64_t count) {
+  const T* last = &in(in.sizes[0] - 1, in.sizes[1] - 1, in.sizes[2] - 1);
   return tap.end == count && (whole_blocks(tap.end - tap.begin) - 1) * step <= last - from;
 }
 
-/// Sets element j of a row to `f(j)`.
-template <class T, class F>
-void write_row(const Matrix<T>& to, std::int64_t row, F&& f) {
-  T* __restrict data = to.data + row * to.row_stride;
-  if (to.col_stride == 1) {
-    for (std::int64_t j = 0; j < to.cols; ++j) data[j] = static_cast<T>(f(j));
-  } else {
-    for (std::int64_t j = 0; j < to.cols; ++j) data[j * to.col_stride] = static_cast<T>(f(j));
-  }
-}
-
-/// Positions within a plane, as wide as the elements where that helps vectorising.
 template <class T>
-using Position = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-
-template <class T>
-constexpr T lowest() {
-  if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::lowest();
-  else return T(-std::numeric_limits<float>::infinity());
-}
-
-template <class T>
-bool is_nan(T x) {
-  if constexpr (std::is_integral_v<T>) return false;
-  else return x != x;
-}
-
-template <class T>
-struct Largest {
-  T* __restrict value;
-  Position<T>* __restrict place;  // -1: nothing yet
-};
-
-/// Compares `count` inputs, the first at `place` and `place_step` apart there, with what the outputs have.
-template <class T, class Step>
-void take_larger(Largest<T> largest, const T* __restrict from, Step step, Position<T> place, Position<T> place_step,
-                 std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const T x = from[i * step];
-    const bool larger = x > largest.value[i], nan = is_nan(x), first = largest.place[i] < 0;
-    const bool take = larger | nan | first;  // without branches
-    largest.value[i] = take ? x : largest.value[i];
-    largest.place[i] = take ? place + static_cast<Position<T>>(i) * place_step : largest.place[i];
-  }
-}
-
-template <class T>
-void max_of_row(const Matrix<const T>& in, const Window& window, std::int64_t row, Largest<T> largest) {
+void max_of_row(const Volume<const T>& in, const Window& window, std::int64_t out_z, std::int64_t out_y,
+                Largest<T> largest) {
   std::fill_n(largest.value, window.count, lowest<T>());
   std::fill_n(largest.place, window.count, -1);
-  const auto place_step = static_cast<Position<T>>(window.x.stride);
-  for_each_tap(window, row, [&](std::int64_t in_row, const Tap& tap) {
-    const T* from = &in(in_row, tap.column);
-    const auto place = static_cast<Position<T>>(in_row * in.cols + tap.column);
+  const std::int64_t stride = window.axes[2].stride;
+  const auto place_step = static_cast<Place<T>>(stride);
+  for_each_tap(window, out_z, out_y, [&](std::int64_t z, std::int64_t y, const Tap& tap) {
+    const T* from = &in(z, y, tap.column);
+    const auto place = static_cast<Place<T>>((z * in.sizes[1] + y) * in.sizes[2] + tap.column);
     const Largest<T> to = {largest.value + tap.begin, largest.place + tap.begin};
-    with_step<1, 2>(window.x.stride * in.col_stride, [&](auto step) {
+    with_step<1, 2>(stride * in.strides[2], [&](auto step) {
       const std::int64_t count = tap.end - tap.begin;
       if (!may_overrun(in, from, step, tap, window.count)) return take_larger(to, from, step, place, place_step, count);
       for (std::int64_t i = 0; i < count; i += block) {
         const Largest<T> part = {to.value + i, to.place + i};
-        take_larger(part, from + i * step, step, place + static_cast<Position<T>>(i) * place_step, place_step, block);
+        take_larger(part, from + i * step, step, place + static_cast<Place<T>>(i) * place_step, place_step, block);
       }
     });
   });
 }
 
-/// work(begin, end) for planes [begin, end), on several threads; `taps` of the window for each of `outputs`.
-template <class Work>
-void cut_planes(std::int64_t planes, std::int64_t outputs, std::int64_t taps, const Work& work) {
-  constexpr double nanoseconds_per_tap = 0.3;
-  parallel_for({planes, nanoseconds_per_tap * static_cast<double>(outputs * taps)}, work);
-}
-
 template <class T>
 void max_pool_as(const Strided& values, const Strided& indices, const Strided& input, const PoolingShape& shape) {
-  const Planes<T> out(values, shape.spatial);
-  const Planes<std::int64_t> places(indices, shape.spatial);
-  const Planes<const T> in(input, shape.spatial);
-  const std::int64_t count = out.first.cols;
-  const Window window(shape, in.first.rows, in.first.cols, count);
-  cut_planes(out.offsets.size(), out.first.rows * count, window.size(), [&](std::int64_t begin, std::int64_t end) {
-    const Scratch<T> value_memory(whole_blocks(count) + block);
-    const Scratch<Position<T>> place_memory(whole_blocks(count) + block);
+  const Volumes<T> out(values, shape.spatial);
+  const Volumes<std::int64_t> places(indices, shape.spatial);
+  const Volumes<const T> in(input, shape.spatial);
+  const Window window(shape, in.first, out.first);
+  cut_volumes(out.offsets.size(), out.first.elements() * window.size(), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> value_memory(whole_blocks(window.count) + block);
+    const Scratch<Place<T>> place_memory(whole_blocks(window.count) + block);
     const Largest<T> largest = {value_memory.data(), place_memory.data()};
     for (std::int64_t i = begin; i < end; ++i) {
-      const Matrix<const T> plane = in[i];
-      const Matrix<T> value = out[i];
-      const Matrix<std::int64_t> place = places[i];
-      for (std::int64_t row = 0; row < value.rows; ++row) {
-        max_of_row(plane, window, row, largest);
-        write_row(value, row, [from = largest.value](std::int64_t j) { return from[j]; });
-        write_row(place, row, [from = largest.place](std::int64_t j) { return from[j]; });
-      }
+      const Volume<const T> volume = in[i];
+      const Volume<T> value = out[i];
+      const Volume<std::int64_t> place = places[i];
+      for_each_row(value, [&](std::int64_t z, std::int64_t y) {
+        max_of_row(volume, window, z, y, largest);
+        write_row(value, z, y, [from = largest.value](std::int64_t j) { return from[j]; });
+        write_row(place, z, y, [from = largest.place](std::int64_t j) { return from[j]; });
+      });
     }
   });
 }
 
-/// What elements are added up in.
-template <class T>
-struct SumOf {
-  using type = T;
-};
-template <>
-struct SumOf<Half> {
-  using type = float;
-};
-template <>
-struct SumOf<BFloat16> {
-  using type = float;
-};
-template <class T>
-  requires std::is_integral_v<T>
-struct SumOf<T> {
-  using type = std::int64_t;
-};
-template <class T>
-using Sum = typename SumOf<T>::type;
-
-template <class T>
-Sum<T> divided(Sum<T> sum, std::int64_t count) {
-  if constexpr (std::is_integral_v<T>) return sum / count;
-  else if constexpr (is_complex(dtype_of<T>)) return sum / static_cast<typename T::value_type>(count);
-  else return sum / static_cast<Sum<T>>(count);
-}
-
-/// A plane of sums, which the transposes add into before it is rounded to the elements.
-template <class T>
-class Accumulator {
- public:
-  explicit Accumulator(const Matrix<T>& shape)
-      : memory_(shape.rows * shape.cols), rows_(shape.rows), cols_(shape.cols) {}
-
-  Sum<T>* cleared() const {
-    std::fill_n(memory_.data(), rows_ * cols_, Sum<T>{});
-    return memory_.data();
-  }
-  void write(const Matrix<T>& to) const { copy_matrix(to, row_major(memory_.data(), rows_, cols_)); }
-
- private:
-  Scratch<Sum<T>> memory_;
-  std::int64_t rows_, cols_;
-};
-
 template <class T>
 void max_pool_gradient_as(const Strided& input_gradient, const Strided& cotangent, const Strided& indices,
-                          const PoolingShape& shape) {
-  const Planes<T> in(input_gradient, shape.spatial);
-  const Planes<const T> out(cotangent, shape.spatial);
-  const Planes<const std::int64_t> places(indices, shape.spatial);
-  cut_planes(in.offsets.size(), out.first.rows * out.first.cols, 2, [&](std::int64_t begin, std::int64_t end) {
+                          int spatial) {
+  const Volumes<T> in(input_gradient, spatial);
+  const Volumes<const T> out(cotangent, spatial);
+  const Volumes<const std::int64_t> places(indices, spatial);
+  cut_volumes(in.offsets.size(), 2 * out.first.elements(), [&](std::int64_t begin, std::int64_t end) {
     const Accumulator<T> accumulator(in.first);
     for (std::int64_t i = begin; i < end; ++i) {
       Sum<T>* sums = accumulator.cleared();
-      const Matrix<const T> ct = out[i];
-      const Matrix<const std::int64_t> place = places[i];
-      for (std::int64_t row = 0; row < ct.rows; ++row) {
-        for (std::int64_t column = 0; column < ct.cols; ++column) {
-          const std::int64_t at = place(row, column);
-          if (at >= 0) sums[at] += static_cast<Sum<T>>(ct(row, column));
-        }
-      }
+      const Volume<const T> ct = out[i];
+      const Volume<const std::int64_t> place = places[i];
+      for_each_row(ct, [&](std::int64_t z, std::int64_t y) {
+        const T* from = ct.row(z, y);
+        const std::int64_t* at = place.row(z, y);
+        for (std::int64_t x = 0; x < ct.sizes[2]; ++x, from += ct.strides[2], at += place.strides[2])
+          if (*at >= 0) sums[*at] += static_cast<Sum<T>>(*from);
+      });
       accumulator.write(in[i]);
     }
   });
 }
 
-/// to[i * to_step] += from[i * from_step]
-template <class To, class From, class ToStep, class FromStep>
-void add_strided(To* __restrict to, ToStep to_step, const From* __restrict from, FromStep from_step,
-                 std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) to[i * to_step] += static_cast<To>(from[i * from_step]);
-}
+/// How many elements the means of the outputs along each axis count.
+class Divisors {
+ public:
+  template <class Out>
+  Divisors(const Window& window, const Volume<Out>& out, const Averaging& averaging) : divisor_(averaging.divisor) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const Axis& a = window.axes[axis];
+      const std::int64_t outside = averaging.counts_padding ? a.padding : 0;
+      for (std::int64_t i = 0; i < out.sizes[axis]; ++i) {
+        const std::int64_t first = a.input(i, 0);
+        const std::int64_t end = std::min(first + a.window, window.sizes[axis] + outside);
+        counts_[axis].push_back(std::max<std::int64_t>(1, end - std::max(first, -outside)));
+      }
+    }
+    const std::vector<std::int64_t>& along = counts_[2];
+    is_even_ = divisor_ != 0 || along.empty() || std::equal(along.begin() + 1, along.end(), along.begin());
+  }
 
-constexpr std::integral_constant<std::int64_t, 1> one{};
+  /// f(divisor), where divisor(j) is that of output j of a row.
+  template <class F>
+  void for_row(std::int64_t z, std::int64_t y, F&& f) const {
+    if (counts_[2].empty()) return;
+    const std::int64_t outer = divisor_ != 0 ? divisor_ : counts_[0][z] * counts_[1][y];
+    const std::int64_t* along = counts_[2].data();
+    if (is_even_) return f([all = divisor_ != 0 ? outer : outer * along[0]](std::int64_t) { return all; });
+    f([=](std::int64_t j) { return outer * along[j]; });
+  }
+
+ private:
+  std::int64_t divisor_;
+  bool is_even_;
+  std::vector<std::int64_t> counts_[3];
+};
 
 template <class T>
-void sum_of_row(const Matrix<const T>& in, const Window& window, std::int64_t row, Sum<T>* sums) {
+void sum_of_row(const Volume<const T>& in, const Window& window, std::int64_t out_z, std::int64_t out_y, Sum<T>* sums) {
   std::fill_n(sums, window.count, Sum<T>{});
-  for_each_tap(window, row, [&](std::int64_t in_row, const Tap& tap) {
-    const T* from = &in(in_row, tap.column);
+  for_each_tap(window, out_z, out_y, [&](std::int64_t z, std::int64_t y, const Tap& tap) {
+    const T* from = &in(z, y, tap.column);
     Sum<T>* to = sums + tap.begin;
-    with_step<1, 2>(window.x.stride * in.col_stride, [&](auto step) {
+    with_step<1, 2>(window.axes[2].stride * in.strides[2], [&](auto step) {
       const std::int64_t count = tap.end - tap.begin;
-      if (!may_overrun(in, from, step, tap, window.count)) return add_strided(to, one, from, step, count);
-      for (std::int64_t i = 0; i < count; i += block) add_strided(to + i, one, from + i * step, step, block);
+      if (!may_overrun(in, from, step, tap, window.count)) return add_strided(to, unit_step, from, step, count);
+      for (std::int64_t i = 0; i < count; i += block) add_strided(to + i, unit_step, from + i * step, step, block);
     });
   });
 }
 
 template <class T>
-void avg_pool_as(const Strided& output, const Strided& input, const PoolingShape& shape) {
-  const Planes<T> out(output, shape.spatial);
-  const Planes<const T> in(input, shape.spatial);
-  const std::int64_t count = out.first.cols;
-  const Window window(shape, in.first.rows, in.first.cols, count);
-  cut_planes(out.offsets.size(), out.first.rows * count, window.size(), [&](std::int64_t begin, std::int64_t end) {
-    const Scratch<Sum<T>> sums(whole_blocks(count) + block);
+void avg_pool_as(const Strided& output, const Strided& input, const PoolingShape& shape, const Averaging& averaging) {
+  const Volumes<T> out(output, shape.spatial);
+  const Volumes<const T> in(input, shape.spatial);
+  const Window window(shape, in.first, out.first);
+  const Divisors divisors(window, out.first, averaging);
+  cut_volumes(out.offsets.size(), out.first.elements() * window.size(), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<Sum<T>> sums(whole_blocks(window.count) + block);
     for (std::int64_t i = begin; i < end; ++i) {
-      const Matrix<const T> plane = in[i];
-      const Matrix<T> mean = out[i];
-      for (std::int64_t row = 0; row < mean.rows; ++row) {
-        sum_of_row(plane, window, row, sums.data());
-        write_row(mean, row, [from = sums.data(), elements = window.size()](std::int64_t j) {
-          return divided<T>(from[j], elements);
+      const Volume<const T> volume = in[i];
+      const Volume<T> mean = out[i];
+      for_each_row(mean, [&](std::int64_t z, std::int64_t y) {
+        sum_of_row(volume, window, z, y, sums.data());
+        divisors.for_row(z, y, [&](auto divisor) {
+          write_row(mean, z, y,
+                    [from = sums.data(), divisor](std::int64_t j) { return divided<T>(from[j], divisor(j)); });
         });
-      }
+      });
     }
   });
 }
 
 /// Adds the shares of one row of outputs to the inputs they were the means of.
 template <class T>
-void spread_row(const Sum<T>* shares, const Window& window, std::int64_t row, std::int64_t width, Sum<T>* sums) {
-  for_each_tap(window, row, [&](std::int64_t in_row, const Tap& tap) {
-    Sum<T>* to = sums + in_row * width + tap.column;
-    with_step<1, 2>(window.x.stride,
-                    [&](auto step) { add_strided(to, step, shares + tap.begin, one, tap.end - tap.begin); });
+void spread_row(const Sum<T>* shares, const Window& window, std::int64_t out_z, std::int64_t out_y, Sum<T>* sums) {
+  for_each_tap(window, out_z, out_y, [&](std::int64_t z, std::int64_t y, const Tap& tap) {
+    Sum<T>* to = sums + (z * window.sizes[1] + y) * window.sizes[2] + tap.column;
+    with_step<1, 2>(window.axes[2].stride,
+                    [&](auto step) { add_strided(to, step, shares + tap.begin, unit_step, tap.end - tap.begin); });
   });
 }
 
 template <class T>
-void avg_pool_gradient_as(const Strided& input_gradient, const Strided& cotangent, const PoolingShape& shape) {
-  const Planes<T> in(input_gradient, shape.spatial);
-  const Planes<const T> out(cotangent, shape.spatial);
-  const std::int64_t count = out.first.cols;
-  const Window window(shape, in.first.rows, in.first.cols, count);
-  cut_planes(in.offsets.size(), out.first.rows * count, window.size(), [&](std::int64_t begin, std::int64_t end) {
+void avg_pool_gradient_as(const Strided& input_gradient, const Strided& cotangent, const PoolingShape& shape,
+                          const Averaging& averaging) {
+  const Volumes<T> in(input_gradient, shape.spatial);
+  const Volumes<const T> out(cotangent, shape.spatial);
+  const Window window(shape, in.first, out.first);
+  const Divisors divisors(window, out.first, averaging);
+  cut_volumes(in.offsets.size(), out.first.elements() * window.size(), [&](std::int64_t begin, std::int64_t end) {
     const Accumulator<T> accumulator(in.first);
-    const Scratch<Sum<T>> shares(count);
+    const Scratch<Sum<T>> shares(window.count);
     for (std::int64_t i = begin; i < end; ++i) {
       Sum<T>* sums = accumulator.cleared();
-      const Matrix<const T> ct = out[i];
-      for (std::int64_t row = 0; row < ct.rows; ++row) {
-        for (std::int64_t j = 0; j < count; ++j) {
-          shares.data()[j] = divided<T>(static_cast<Sum<T>>(ct(row, j)), window.size());
-        }
-        spread_row<T>(shares.data(), window, row, in.first.cols, sums);
-      }
+      const Volume<const T> ct = out[i];
+      for_each_row(ct, [&](std::int64_t z, std::int64_t y) {
+        const T* from = ct.row(z, y);
+        divisors.for_row(z, y, [&](auto divisor) {
+          for (std::int64_t j = 0; j < window.count; ++j)
+            shares.data()[j] = divided<T>(static_cast<Sum<T>>(from[j * ct.strides[2]]), divisor(j));
+        });
+        spread_row<T>(shares.data(), window, z, y, sums);
+      });
       accumulator.write(in[i]);
     }
   });
@@ -345,21 +274,51 @@ void avg_pool_gradient_as(const Strided& input_gradient, const Strided& cotangen
   return a.rank == b.rank && std::equal(a.shape, a.shape + a.rank, b.shape);
 }
 
+[[maybe_unused]] bool have_same_batch(const Strided& a, const Strided& b, int spatial) {
+  const int batch_rank = a.rank - spatial;
+  return spatial >= 1 && spatial <= 3 && a.rank == b.rank && batch_rank >= 0 && batch_rank <= max_batch_rank &&
+         std::equal(a.shape, a.shape + batch_rank, b.shape);
+}
+
 [[maybe_unused]] bool agree(const Strided& out, const Strided& in, const PoolingShape& shape) {
-  if (shape.spatial < 1 || shape.spatial > 2 || in.rank < shape.spatial || out.rank != in.rank) return false;
-  const int batch_rank = in.rank - shape.spatial;
-  const auto at = static_cast<std::size_t>(batch_rank);
-  if (batch_rank > max_batch_rank || !std::equal(in.shape, in.shape + batch_rank, out.shape)) return false;
+  if (!have_same_batch(out, in, shape.spatial)) return false;
+  const auto at = static_cast<std::size_t>(in.rank - shape.spatial);
   for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
     if (shape.window[i] < 1 || shape.stride[i] < 1 || shape.padding[i] < 0 || shape.dilation[i] < 1) return false;
-    if (out.shape[at + i] != pooling_size(in.shape[at + i], shape, i)) return false;
+    if (out.shape[at + i] > pooling_size(in.shape[at + i], shape, i) + 1) return false;
   }
   return true;
 }
 
+/// The windows one by one, where rows of outputs are short and windows wide, so that loops along a row of outputs do
+/// little; else nothing.
+std::optional<Windows> windows_one_by_one(const Strided& out, const Strided& in, const PoolingShape& shape,
+                                          const Averaging& averaging) {
+  const int last = shape.spatial - 1;
+  if (shape.window[static_cast<std::size_t>(last)] < 2 * out.shape[out.rank - 1]) return {};
+  Windows windows;
+  for (int k = 0; k < shape.spatial; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    if (shape.dilation[i] != 1) return {};
+    const std::int64_t outputs = out.shape[out.rank - shape.spatial + k], size = in.shape[in.rank - shape.spatial + k];
+    const std::int64_t outside = averaging.counts_padding ? shape.padding[i].host() : 0;
+    WindowsOfAxis& w = windows[static_cast<std::size_t>(3 - shape.spatial + k)];
+    w = {{}, {}, {}};
+    for (std::int64_t o = 0; o < outputs; ++o) {
+      const std::int64_t first = o * shape.stride[i].host() - shape.padding[i].host();
+      const std::int64_t end = first + shape.window[i].host();
+      w.begin.push_back(std::max<std::int64_t>(first, 0));
+      w.end.push_back(std::min(end, size));
+      w.count.push_back(std::min(end, size + outside) - std::max(first, -outside));
+      if (w.begin.back() >= w.end.back()) return {};
+    }
+  }
+  return windows;
+}
+
 /// Averages have no dilation.
 PoolingShape undilated(PoolingShape shape) {
-  shape.dilation = {1, 1};
+  shape.dilation = {1, 1, 1};
   return shape;
 }
 
@@ -368,28 +327,36 @@ PoolingShape undilated(PoolingShape shape) {
 void max_pool(Strided values, Strided indices, Strided input, const PoolingShape& shape) {
   assert(agree(values, input, shape) && is_like(values, indices));
   assert(values.dtype == input.dtype && indices.dtype == DType::int64 && !is_complex(input.dtype));
+  if (const auto windows = windows_one_by_one(values, input, shape, {}))
+    return max_of_windows(values, indices, input, shape.spatial, *windows);
   visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (!is_complex(dtype_of<T>)) max_pool_as<T>(values, indices, input, shape);
   });
 }
 
-void max_pool_gradient(Strided input_gradient, Strided cotangent, Strided indices, const PoolingShape& shape) {
-  assert(agree(cotangent, input_gradient, shape) && is_like(cotangent, indices));
+void max_pool_gradient(Strided input_gradient, Strided cotangent, Strided indices, int spatial) {
+  assert(have_same_batch(input_gradient, cotangent, spatial) && is_like(cotangent, indices));
   assert(cotangent.dtype == input_gradient.dtype && indices.dtype == DType::int64);
   visit_dtype(cotangent.dtype, [&]<class T>(std::type_identity<T>) {
-    max_pool_gradient_as<T>(input_gradient, cotangent, indices, shape);
+    max_pool_gradient_as<T>(input_gradient, cotangent, indices, spatial);
   });
 }
 
-void avg_pool(Strided out, Strided input, const PoolingShape& shape) {
+void avg_pool(Strided out, Strided input, const PoolingShape& shape, const Averaging& averaging) {
   assert(agree(out, input, undilated(shape)) && out.dtype == input.dtype);
-  visit_dtype(out.dtype, [&]<class T>(std::type_identity<T>) { avg_pool_as<T>(out, input, undilated(shape)); });
+  if (const auto windows = windows_one_by_one(out, input, undilated(shape), averaging))
+    return mean_of_windows(out, input, shape.spatial, *windows, averaging.divisor);
+  visit_dtype(out.dtype,
+              [&]<class T>(std::type_identity<T>) { avg_pool_as<T>(out, input, undilated(shape), averaging); });
 }
 
-void avg_pool_gradient(Strided input_gradient, Strided cotangent, const PoolingShape& shape) {
+void avg_pool_gradient(Strided input_gradient, Strided cotangent, const PoolingShape& shape,
+                       const Averaging& averaging) {
   assert(agree(cotangent, input_gradient, undilated(shape)) && cotangent.dtype == input_gradient.dtype);
+  if (const auto windows = windows_one_by_one(cotangent, input_gradient, undilated(shape), averaging))
+    return mean_of_windows_gradient(input_gradient, cotangent, shape.spatial, *windows, averaging.divisor);
   visit_dtype(cotangent.dtype, [&]<class T>(std::type_identity<T>) {
-    avg_pool_gradient_as<T>(input_gradient, cotangent, undilated(shape));
+    avg_pool_gradient_as<T>(input_gradient, cotangent, undilated(shape), averaging);
   });
 }
 

@@ -1,6 +1,7 @@
 // The algorithms, in double precision.
 #include "kernels/random_samplers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -132,6 +133,23 @@ double binomial_sample(std::uint64_t key, double count, double probability) {
   const double successes = count * probability < 10 ? binomial_by_gaps(random, count, probability)
                                                     : binomial_by_rejection(random, count, probability);
   return swapped ? count - successes : successes;
+}
+
+double von_mises_sample(std::uint64_t key, double concentration) {
+  if (!(concentration > 0 && concentration < infinity)) return not_a_number;
+  KeyStream random(key);
+  // With rho = (tau - sqrt(2 tau)) / (2 k), tau = 1 + sqrt(1 + 4 k²), the envelope has r = (1 + rho²) / (2 rho), and
+  // (1 - rho)² / (2 rho) is r - 1. For small k rho is k / 2.
+  const double k = concentration, root = std::hypot(1, 2 * k), tau = 1 + root;
+  const double rho = k < 1e-4 ? k / 2 : (tau - std::sqrt(2 * tau)) / (2 * k);
+  const double r = (1 + rho * rho) / (2 * rho), beyond = (1 - rho) * (1 - rho) / (2 * rho);
+  for (;;) {
+    const double half_turn = std::numbers::pi / 2 * random.uniform(), sine = std::sin(half_turn);
+    const double z = 1 - 2 * sine * sine, lacking = beyond * 2 * sine * sine / (r + z);  // 1 - cos of the angle
+    const double c = k * (beyond + lacking), u = random.uniform();
+    if (c * (2 - c) > u || std::log(c / u) + 1 >= c)
+      return std::copysign(2 * std::asin(std::sqrt(std::min(lacking / 2, 1.0))), random.uniform() - 0.5);
+  }
 }
 
 }  // namespace ricci::kernels

@@ -21,4 +21,9 @@ double poisson_sample(std::uint64_t key, double rate);
 /// "Non-uniform random variate generation", 1986, X.4.3). NaN unless count >= 0 and 0 <= probability <= 1.
 double binomial_sample(std::uint64_t key, double count, double probability);
 
+/// An angle of the von Mises distribution around 0. Best and Fisher, "Efficient simulation of the von Mises
+/// distribution", 1979; what their numbers lack to 1 is computed as such, so that large concentrations keep digits.
+/// NaN unless 0 < concentration < infinity.
+double von_mises_sample(std::uint64_t key, double concentration);
+
 }  // namespace ricci::kernels

@@ -1,13 +1,10 @@
 // Convolution. The product of input x, weight w and output y is linear in each; Convolution gives y of x and w,
 // ConvolutionInput x of y and w, ConvolutionWeight w of x and y, and each one's transposes are the other two. Mapped
 // operands become rows, channels or groups of one larger convolution.
-// x: [N, C, …], w: [O, C / groups, …], y: [N, O, …]; 1 to 3 spatial axes. Start with `Convolution`.
-#include "kernels/convolution.h"
+// x: [N, C, …], w: [O, C / groups, …], y: [N, O, …]; 1 to 3 spatial axes. Start with `Convolution`. What users call
+// stands in convolution_calls.cpp.
+#include "ops/convolution.h"
 
-#include <algorithm>
-#include <array>
-
-#include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/samples.h"
 #include "ops/spatial.h"
@@ -125,16 +122,12 @@ void require_related(const ConvolutionShape& shape, const Shape& x, const Shape&
   }
 }
 
-Shape spatial_sizes(const Type& type) { return Shape(type.shape.begin() + 2, type.shape.end()); }
-
 /// A sample with uniform operands of these shapes.
 template <class P>
 Sample<P> sample_of(P op, Shape first, Shape second) {
   return {std::move(op), {uniform_around_zero(first), uniform_around_zero(second)}};
 }
 
-Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape);
-Tensor convolution_input(const Tensor& y, const Tensor& w, const ConvolutionShape& shape, const Type& x);
 Tensor convolution_weight(const Tensor& x, const Tensor& y, const ConvolutionShape& shape, const Type& w);
 
 /// y[n, o, i] = Σ w[o, c, k] x[n, c, stride i + dilation k - padding], c in the group of o.
@@ -161,7 +154,8 @@ struct Convolution {
                  [&](Outputs y, Inputs operand) { kernels::convolution(y[0], operand[0], operand[1], shape); });
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    if (i == 0) return convolution_input(ct, conj_if_complex(r.inputs[1]), shape, r.input_types[0]);
+    if (i == 0)
+      return convolution_input(ct, conj_if_complex(r.inputs[1]), shape, spatial_sizes(r.input_types[0], shape.spatial));
     return convolution_weight(conj_if_complex(r.inputs[0]), ct, shape, r.input_types[1]);
   }
   BatchedOutputs batch(const Batch& b) const { return batch_by_folding(*this, b); }
@@ -209,6 +203,8 @@ struct ConvolutionInput {
     return {sample_of<ConvolutionInput>({{1, {1}, {0}, {0}, {1}, 1}, {5}}, {2, 3, 3}, {3, 2, 3}),
             sample_of<ConvolutionInput>({{1, {2}, {1}, {1}, {1}, 2}, {5}}, {1, 2, 3}, {2, 2, 2}),
             sample_of<ConvolutionInput>({{2, {2, 1}, {0, 2}, {0, 2}, {1, 2}, 2}, {4, 3}}, {1, 4, 2, 5}, {4, 1, 2, 2}),
+            sample_of<ConvolutionInput>({{3, {1, 2, 1}, {0, 1, 0}, {0, 0, 0}, {1, 1, 1}, 1}, {2, 4, 2}},
+                                        {1, 2, 2, 2, 1}, {2, 1, 1, 2, 2}),
             sample_of<ConvolutionInput>({{1, {1}, {0}, {0}, {1}, 1}, {3}}, {0, 2, 2}, {2, 2, 2})};
   }
 };
@@ -236,7 +232,8 @@ struct ConvolutionWeight {
     });
   }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
-    if (i == 0) return convolution_input(conj_if_complex(r.inputs[1]), ct, shape, r.input_types[0]);
+    if (i == 0)
+      return convolution_input(conj_if_complex(r.inputs[1]), ct, shape, spatial_sizes(r.input_types[0], shape.spatial));
     return convolution(conj_if_complex(r.inputs[0]), ct, shape);
   }
   BatchedOutputs batch(const Batch& b) const { return batch_by_folding(*this, b); }
@@ -248,118 +245,17 @@ struct ConvolutionWeight {
   }
 };
 
-Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape) {
-  return apply(Convolution{shape}, x, w);
-}
-Tensor convolution_input(const Tensor& y, const Tensor& w, const ConvolutionShape& shape, const Type& x) {
-  return apply(ConvolutionInput{shape, spatial_sizes(x)}, y, w);
-}
 Tensor convolution_weight(const Tensor& x, const Tensor& y, const ConvolutionShape& shape, const Type& w) {
-  return apply(ConvolutionWeight{shape, spatial_sizes(w)}, x, y);
-}
-
-// ── what users call ──
-
-std::array<Size, 3> per_axis(const char* op, const char* what, const Sizes& given, int spatial, std::int64_t least) {
-  const Sizes numbers = one_per_axis(op, what, given, spatial, least);
-  std::array<Size, 3> array{};
-  std::copy(numbers.begin(), numbers.end(), array.begin());
-  return array;
-}
-
-ConvolutionShape shape_from(const char* op, int spatial, const ConvOptions& options) {
-  require_of_a_window(op, "groups", options.groups, 1);
-  const std::array<Size, 3> padding = per_axis(op, "padding", options.padding, spatial, 0);
-  return {spatial, per_axis(op, "stride", options.stride, spatial, 1),     padding,
-          padding, per_axis(op, "dilation", options.dilation, spatial, 1), options.groups};
-}
-
-/// x: [N, C, …].
-void check_operands(const std::string& op, const Tensor& x, const Tensor& w, const ConvolutionShape& shape,
-                    const std::string& x_text) {
-  const Type tx = type_of(x), tw = type_of(w);
-  if (!(tx.shape[1] == tw.shape[1] * shape.groups))
-    raise<ValueError>(op + ": the input " + x_text + " has " + count_of(tx.shape[1].hint(), "channel", "channels") +
-                      ", the weight " + to_string(tw) + " takes " +
-                      std::to_string((tw.shape[1] * shape.groups).hint()) + " (groups " +
-                      std::to_string(shape.groups.hint()) + ")");
-  if (!(tw.shape[0] / shape.groups * shape.groups == tw.shape[0]))
-    raise<ValueError>(op + ": the weight " + to_string(tw) + " gives " +
-                      count_of(tw.shape[0].hint(), "channel", "channels") + ", which do not divide into groups " +
-                      std::to_string(shape.groups.hint()));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.spatial); ++i) {
-    const Size padded = tx.shape[i + 2] + shape.padding_low[i] + shape.padding_high[i],
-               reach = shape.dilation[i] * (tw.shape[i + 2] - 1) + 1;
-    if (tw.shape[i + 2] < 1) raise<ValueError>(op + ": the weight " + to_string(tw) + " has an empty kernel");
-    if (reach > padded)
-      raise<ValueError>(op + ": the kernel of the weight " + to_string(tw) + " does not fit the input " + x_text +
-                        ": on spatial axis " + std::to_string(i) + " it reaches over " +
-                        count_of(reach.hint(), "element", "elements") + ", the padded input has " +
-                        std::to_string(padded.hint()));
-  }
-}
-
-Tensor convolve(const char* op, int spatial, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                const ConvOptions& options) {
-  require_defined(op, weight, 1);
-  require_floating(op, x);
-  require_floating(op, weight);
-  const ConvolutionShape shape = shape_from(op, spatial, options);
-  const int rank = type_of(x).rank();
-  require_axes(op, "input", x, rank == spatial + 1 || rank == spatial + 2,
-               spatial == 1 ? "[N, C, L] or [C, L]" : "[N, C, H, W] or [C, H, W]");
-  require_axes(op, "weight", weight, type_of(weight).rank() == spatial + 2,
-               spatial == 1 ? "[O, C / groups, K]" : "[O, C / groups, KH, KW]");
-  const bool one_example = rank == spatial + 1;
-  const Tensor images = one_example ? unsqueeze(x, 0) : x;
-  check_operands(op, images, weight, shape, type_text(x));
-  const Size outputs = type_of(weight).shape[0];
-  if (bias.defined() && !(type_of(bias).shape == Shape{outputs}))
-    raise<ValueError>(std::string(op) + ": the bias must be " + to_string(Shape{outputs}) +
-                      ", one number for each channel of the result, it is " + type_text(bias));
-  const DType dtype = promote(type_of(x).dtype, type_of(weight).dtype);
-  Tensor y = convolution(to(images, dtype), to(weight, dtype), shape);
-  if (bias.defined()) {
-    Shape column = Shape::filled(static_cast<std::size_t>(spatial + 1), 1);
-    column[0] = outputs;
-    y = y + reshape(bias, column);
-  }
-  return one_example ? squeeze(y, 0) : y;
+  return apply(ConvolutionWeight{shape, spatial_sizes(w, shape.spatial)}, x, y);
 }
 
 }  // namespace
 
-namespace ops {
-
-Tensor conv1d(const Tensor& x, const Tensor& weight) { return convolve("conv1d", 1, x, weight, {}, {}); }
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return convolve("conv1d", 1, x, weight, bias, {});
+Tensor convolution(const Tensor& x, const Tensor& w, const ConvolutionShape& shape) {
+  return apply(Convolution{shape}, x, w);
 }
-Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options) {
-  return convolve("conv1d", 1, x, weight, {}, options);
-}
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
-  return convolve("conv1d", 1, x, weight, bias, options);
-}
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
-              const Sizes& dilation, Size groups) {
-  return convolve("conv1d", 1, x, weight, bias, {stride, padding, dilation, groups});
+Tensor convolution_input(const Tensor& y, const Tensor& w, const ConvolutionShape& shape, const Shape& sizes) {
+  return apply(ConvolutionInput{shape, sizes}, y, w);
 }
 
-Tensor conv2d(const Tensor& x, const Tensor& weight) { return convolve("conv2d", 2, x, weight, {}, {}); }
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return convolve("conv2d", 2, x, weight, bias, {});
-}
-Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options) {
-  return convolve("conv2d", 2, x, weight, {}, options);
-}
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
-  return convolve("conv2d", 2, x, weight, bias, options);
-}
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
-              const Sizes& dilation, Size groups) {
-  return convolve("conv2d", 2, x, weight, bias, {stride, padding, dilation, groups});
-}
-
-}  // namespace ops
 }  // namespace ricci

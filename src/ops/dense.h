@@ -61,4 +61,15 @@ void run_computed(Layout layout, Outputs out, Inputs in, Kernel&& kernel) {
     if (to[i].dtype != out[i].dtype) kernels::copy(out[i], to[i]);
 }
 
+/// kernel(elements of the result, operands) with all of these row-major and of computed types; the result is not.
+template <class Kernel>
+void run_row_major(Outputs out, Inputs in, Kernel&& kernel) {
+  run_computed(Layout::row_major, out.first(0), in, [&](Outputs, Inputs given) {
+    if (is_row_major(out[0])) return kernel(out[0].data, given);
+    const ArrayRef found = array_like(out[0], out[0].dtype);
+    kernel(found->data, given);
+    kernels::copy(out[0], found->strided());
+  });
+}
+
 }  // namespace ricci

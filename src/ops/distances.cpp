@@ -96,7 +96,8 @@ Tensor local_response_norm(const Tensor& x, Size size, double alpha, double beta
   const Called as("local_response_norm", x);
   if (type_of(x).rank() < 3)
     raise<ValueError>("local_response_norm: " + type_text(x) + " must be [N, C, …] with at least three axes");
-  if (size < 1) raise<ValueError>("local_response_norm: size is " + to_string(size) + "; it must be at least 1");
+  if (size < 1)
+    raise<ValueError>("local_response_norm: size is " + std::to_string(size.hint()) + "; it must be at least 1");
   Sizes widths;
   for (int axis = type_of(x).rank(); axis-- > 2;)
     for (int side = 0; side < 2; ++side) widths.push_back(0);

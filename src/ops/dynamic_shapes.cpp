@@ -102,14 +102,6 @@ Tensor masked_select_of(const char* op, const Tensor& x, const Tensor& mask, con
   return index_select(elements, 0, squeeze(nonzero_of(op, chosen, about), 1));
 }
 
-/// Sorted, and where an element differs from the one before it.
-std::pair<Tensor, Tensor> sorted_and_new(const Tensor& x) {
-  const Tensor values = sort(reshape(x, {-1})).first;
-  if (type_of(values).shape.numel() < 2) return {values, ones_like(ne(values, 0))};
-  const Tensor differs = ne(slice(values, 0, 1, std::nullopt), slice(values, 0, std::nullopt, -1));
-  return {values, cat({ones({1}, DType::boolean), differs}, 0)};
-}
-
 struct IndexOfClass {
   static constexpr const char* name = "check_class";
   Size classes;
@@ -125,6 +117,13 @@ struct IndexOfClass {
 };
 
 }  // namespace
+
+std::pair<Tensor, Tensor> sorted_and_new(const Tensor& x) {
+  const Tensor values = sort(reshape(x, {-1})).first;
+  if (type_of(values).shape.numel() < 2) return {values, ones_like(ne(values, 0))};
+  const Tensor differs = ne(slice(values, 0, 1, std::nullopt), slice(values, 0, std::nullopt, -1));
+  return {values, cat({ones({1}, DType::boolean), differs}, 0)};
+}
 
 Tensor nonzero_of(const char* op, const Tensor& x, const Tensor& about) {
   if (differs_per_example(op, x)) return apply(NonzeroOfSize{size_of_result(op, count_nonzero(x), about)}, x);

@@ -2,12 +2,15 @@
 #include "ops/factorizations.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "interpreters/batch.h"
 #include "kernels/lapack.h"
 #include "ops/samples.h"
+#include "ricci/ops/decompositions.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
+#include "tensor/symbols.h"
 
 namespace ricci {
 
@@ -31,6 +34,24 @@ void require_right_sides(const char* op, const Type& a, const Type& b) {
   require_shape(Shape(b.shape.begin(), b.shape.end() - 1), Shape(a.shape.begin(), a.shape.end() - 1));
 }
 
+void require_matrices(const char* op, const Tensor& a) {
+  require_floating(op, a);
+  if (type_of(a).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(a));
+}
+
+void require_matrix_type(const char* op, const Type& a) {
+  require_floating(op, a);
+  require_rank_of_at_least(2, a);
+}
+
+void require_sizes_of_lapack(const char* op, const Type& a, std::int64_t greatest) {
+  const Size m = a.shape[a.shape.size() - 2], n = a.shape.back();
+  if (any_symbol(m, n)) return;
+  if (std::min(m, n) > greatest || std::max(m, n) > std::numeric_limits<int>::max())
+    raise<ValueError>(std::string(op) + ": " + to_string(a) + " is greater than LAPACK's 32-bit sizes; the smaller " +
+                      "size may be " + std::to_string(greatest));
+}
+
 MatrixInfo::MatrixInfo(Strided a)
     : matrix_{a.dtype, Shape(a.shape + a.rank - 2, a.shape + a.rank)}, leading_(a.shape, a.shape + a.rank - 2) {
   info_.resize(static_cast<std::size_t>(leading_.numel().host()), 0);
@@ -48,10 +69,28 @@ std::string MatrixInfo::text() const {
   return to_string(matrix_) + place_text(place, leading_, vmaps_of_kernel(leading_));
 }
 
+void require_convergence(const char* op, const MatrixInfo& info) {
+  const int failure = info.first_failure();
+  if (failure < 0)
+    raise<ValueError>(std::string(op) + ": " + info.text() + " holds an infinity or NaN; pass finite elements only");
+  if (failure > 0)
+    raise<ValueError>(std::string(op) + ": " + std::to_string(failure) + " values of " + info.text() +
+                      " did not converge; scale the matrix, or compute in float64");
+}
+
 Tensor regular(Shape leading, std::int64_t n) {
   leading.push_back(n);
   leading.push_back(n);
   return rand(leading) + eye(n) * static_cast<double>(n);
+}
+
+double epsilon_of(DType dtype) {
+  switch (real_dtype(dtype)) {
+    case DType::float64: return 0x1p-52;
+    case DType::float32: return 0x1p-23;
+    case DType::float16: return 0x1p-10;
+    default: return 0x1p-7;  // bfloat16
+  }
 }
 
 LuFactors::LuFactors(Strided a, MatrixInfo& info)
@@ -143,6 +182,14 @@ RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor&
   const Shape common = common_leading_axes(op, a, b);
   a = with_leading_axes(a, common);
   b = with_leading_axes(b, common);
+}
+
+void require_right_factor(const char* op, const Tensor& a, const Tensor& b) {
+  require_square(op, a);
+  if (type_of(b).rank() >= 2 && type_of(b).shape.back() == type_of(a).shape.back()) return;
+  const std::string columns = std::to_string(type_of(a).shape.back().hint());
+  raise<ValueError>(std::string(op) + ": " + type_text(b) + " has no factor " + type_text(a) +
+                    " on its right; it must be [..., k, " + columns + "]");
 }
 
 Tensor RightHandSide::result(const Tensor& solution) const {
@@ -240,7 +287,20 @@ Tensor solve_lower_adjoint(const Tensor& l, const Tensor& b) {
   return apply(TriangularSolve{false, true, false}, conj_if_complex(l), b);
 }
 
-/// L with L Lᴴ = (a + aᴴ) / 2. Rules: Iain Murray, "Differentiation of the Cholesky decomposition", 2016.
+// Rules of L with L Lᴴ = (a + aᴴ) / 2: Iain Murray, "Differentiation of the Cholesky decomposition", 2016.
+
+/// L Φ(L⁻¹ da L⁻ᴴ).
+Tensor cholesky_tangent(const Tensor& l, const Tensor& t) {
+  const Tensor half = solve_lower(l, hermitian(t));
+  return matmul(l, half_lower(solve_lower(l, adjoint(half))));
+}
+/// The Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹.
+Tensor cholesky_cotangent(const Tensor& l, const Tensor& ct) {
+  const Tensor half = solve_lower_adjoint(l, half_lower(matmul(adjoint(l), ct)));
+  return hermitian(solve_lower_adjoint(l, adjoint(half)));
+}
+
+/// L with L Lᴴ = (a + aᴴ) / 2.
 struct Cholesky {
   using kind = Explicit;
   static constexpr const char* name = "cholesky";
@@ -259,18 +319,8 @@ struct Cholesky {
                           std::to_string(order) + " is not positive");
     });
   }
-  /// L Φ(L⁻¹ da L⁻ᴴ).
-  Tensors jvp(const Forward& f) const {
-    const Tensor& l = f.outputs[0];
-    const Tensor half = solve_lower(l, hermitian(f.tangents[0]));
-    return {matmul(l, half_lower(solve_lower(l, adjoint(half))))};
-  }
-  /// The Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹.
-  Tensors vjp(const Reverse& r) const {
-    const Tensor& l = r.outputs[0];
-    const Tensor half = solve_lower_adjoint(l, half_lower(matmul(adjoint(l), r.cotangents[0])));
-    return {hermitian(solve_lower_adjoint(l, adjoint(half)))};
-  }
+  Tensors jvp(const Forward& f) const { return {cholesky_tangent(f.outputs[0], f.tangents[0])}; }
+  Tensors vjp(const Reverse& r) const { return {cholesky_cotangent(r.outputs[0], r.cotangents[0])}; }
   Cholesky lifted() const { return {}; }
   /// Column by column, as batches of small matrices are factored.
   template <class T>
@@ -304,6 +354,33 @@ struct Cholesky {
   }
 };
 
+/// The same and, for each matrix, info [...]: 0, or the order of the first leading minor that is not positive.
+struct CholeskyEx {
+  using kind = Explicit;
+  static constexpr const char* name = "cholesky_ex";
+  static constexpr unsigned keeps = output(0);
+
+  Types type(const Type& a) const {
+    require_square_type(name, a);
+    return {a, {DType::int32, Shape(a.shape.begin(), a.shape.end() - 2)}};
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+      MatrixInfo info(a[0]);
+      kernels::cholesky(y[0], a[0], info.data());
+      const ArrayRef orders = array_like(y[1], DType::int32);
+      std::copy_n(info.data(), info.count(), static_cast<std::int32_t*>(orders->data));
+      kernels::copy(y[1], orders->strided());
+    });
+  }
+  Tensors jvp(const Forward& f) const { return {cholesky_tangent(f.outputs[0], f.tangents[0]), Tensor()}; }
+  Tensors vjp(const Reverse& r) const { return {cholesky_cotangent(r.outputs[0], r.cotangents[0])}; }
+  CholeskyEx lifted() const { return {}; }
+  static std::vector<Sample<CholeskyEx>> samples() {
+    return {{{}, {regular({}, 3)}}, {{}, {regular({2}, 2)}}, {{}, {regular({}, 0)}}, {{}, {regular({0}, 2)}}};
+  }
+};
+
 }  // namespace
 
 namespace ops {
@@ -312,15 +389,35 @@ Tensor cholesky(const Tensor& a) {
   require_square("cholesky", a);
   return apply(Cholesky{}, a);
 }
+Tensor cholesky(const Tensor& a, bool upper) { return upper ? adjoint(cholesky(a)) : cholesky(a); }
+
+std::pair<Tensor, Tensor> cholesky_ex(const Tensor& a) { return cholesky_ex(a, false); }
+std::pair<Tensor, Tensor> cholesky_ex(const Tensor& a, bool upper) {
+  require_square("cholesky_ex", a);
+  const Tensors both = ricci::apply(CholeskyEx{}, std::span(&a, 1));
+  return {upper ? adjoint(both[0]) : both[0], both[1]};
+}
 
 Tensor cholesky_solve(const Tensor& b, const Tensor& l) {
   const RightHandSide side("cholesky_solve", l, b);
   return side.result(solve_lower_adjoint(side.a, solve_lower(side.a, side.b)));
 }
+Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper) {
+  if (!upper) return cholesky_solve(b, l);
+  require_square("cholesky_solve", l);
+  return cholesky_solve(b, adjoint(l));
+}
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper) {
+  return solve_triangular(a, b, SolveTriangularOptions{.upper = upper});
+}
+Tensor solve_triangular(const Tensor& a, const Tensor& b, SolveTriangularOptions options) {
+  if (!options.left) {
+    require_right_factor("solve_triangular", a, b);
+    return mT(solve_triangular(mT(a), mT(b), {.upper = !options.upper, .unitriangular = options.unitriangular}));
+  }
   const RightHandSide side("solve_triangular", a, b);
-  return side.result(apply(TriangularSolve{upper, false, false}, side.a, side.b));
+  return side.result(apply(TriangularSolve{options.upper, false, options.unitriangular}, side.a, side.b));
 }
 Tensor triangular_solve(const Tensor& b, const Tensor& a) { return triangular_solve(b, a, TriangularOptions{}); }
 Tensor triangular_solve(const Tensor& b, const Tensor& a, TriangularOptions options) {

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <limits>
 
 #include "ops/axes.h"
 #include "ops/dense.h"
@@ -17,6 +18,16 @@ void require_square(const char* op, const Tensor& a);
 void require_square_type(const char* op, const Type& a);
 /// And of the right-hand sides b of a solver: [..., n, k], of a's leading axes and element type.
 void require_right_sides(const char* op, const Type& a, const Type& b);
+
+/// Throws unless a is [..., m, n] and floating or complex.
+void require_matrices(const char* op, const Tensor& a);
+void require_matrix_type(const char* op, const Type& a);
+
+/// Of eigenvalues and singular values LAPACK counts working memory, up to four times the square of the smaller size,
+/// in 32 bits.
+inline constexpr std::int64_t greatest_spectrum = 23000;
+/// Throws ValueError if LAPACK cannot count the sizes or, with a smaller size above `greatest`, its working memory.
+void require_sizes_of_lapack(const char* op, const Type& a, std::int64_t greatest = std::numeric_limits<int>::max());
 
 /// What a kernel says of each matrix of a stack: 0, or where it failed, counted from 1.
 class MatrixInfo {
@@ -38,8 +49,14 @@ class MatrixInfo {
   SmallVector<std::int32_t, 8> info_;
 };
 
+/// Throws if eigenvalues or singular values of a matrix could not be found, as `info` of kernels::eigh says.
+void require_convergence(const char* op, const MatrixInfo& info);
+
 /// Random matrices [leading..., n, n] with a heavy diagonal, for samples.
 Tensor regular(Shape leading, std::int64_t n);
+
+/// From 1 to the next number of the type, or of that of its parts.
+double epsilon_of(DType dtype);
 
 /// a = P L U of every matrix of a stack, as kernels::lu_factor gives it.
 struct LuFactors {
@@ -51,6 +68,15 @@ struct LuFactors {
 Tensor adjoint(const Tensor& x);
 /// The Hermitian part: (x + xᴴ) / 2.
 Tensor hermitian(const Tensor& x);
+
+/// The tangent of L and U in one matrix from that of their product, and the other way round. With the square parts L
+/// and U, of k rows and columns, and F = L⁻¹ d(L U) U⁻¹, L changes by L (F's part below the diagonal) and U by (F's
+/// upper triangle) U; what is below L or beside U follows.
+Tensor lu_tangent(const Tensor& lu, const Tensor& tangent);
+Tensor lu_cotangent(const Tensor& lu, const Tensor& cotangent);
+
+/// The sum of the singular values of a [..., m, n]; its derivative divides by no gap between them.
+Tensor nuclear_norm(const Tensor& a);
 
 /// f(std::type_identity<T>{}) with the C++ type of a computed element type: float, double or a complex of these.
 template <class F>
@@ -79,6 +105,9 @@ BatchedOutputs batch_right_hand_sides(const Solver& solver, const Batch& b) {
 /// axes of the matrices. By the second rule a batch of 2 matrices of size 2 takes [2, 2] for two vectors, and a batch
 /// of 3 takes it for one matrix.
 enum class Vectors : std::uint8_t { alone, one_for_each_matrix };
+
+/// Throws unless x a = b can be solved for x: b is [..., k, n].
+void require_right_factor(const char* op, const Tensor& a, const Tensor& b);
 
 /// The operands of a solver as users pass them, b being [..., n, k] or a vector, made ready: leading axes broadcast,
 /// one element type. One matrix for many right-hand sides takes them as columns.

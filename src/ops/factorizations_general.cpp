@@ -4,6 +4,7 @@
 #include "ops/samples.h"
 #include "ops/small_lu.h"
 #include "primitive/called.h"
+#include "ricci/ops/decompositions.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
@@ -131,6 +132,12 @@ namespace ops {
 Tensor solve(const Tensor& a, const Tensor& b) {
   const RightHandSide side("solve", a, b, Vectors::one_for_each_matrix);
   return side.result(apply(Solve{}, side.a, side.b));
+}
+
+Tensor solve(const Tensor& a, const Tensor& b, bool left) {
+  if (left) return solve(a, b);
+  require_right_factor("solve", a, b);
+  return mT(solve(mT(a), mT(b)));
 }
 
 Tensor inverse(const Tensor& a) {

@@ -274,6 +274,10 @@ Tensor repeat_interleave(const Tensor& x, RepeatOptions options) {
   const AllExamples seen = elements_of_all_examples("repeat_interleave", repeats);
   if (seen.elements && any(lt(wrap(seen.elements), 0)).item<bool>())
     raise<ValueError>("repeat_interleave: a number of repeats is negative; it must be at least 0");
+  if (seen.elements && options.output_size && !options.output_size->is_symbol() &&
+      !all(eq(sum(wrap(seen.elements), -1), Tensor(*options.output_size))).item<bool>())
+    raise<ValueError>("repeat_interleave: output_size is " + std::to_string(options.output_size->hint()) +
+                      ", the repeats add up to another number; pass their sum");
   const Size total = options.output_size ? *options.output_size
                                          : Size(size_of_result("repeat_interleave", sum(repeats), options.repeats));
   return index_select(rows, axis, searchsorted(cumsum(repeats, 0), places_along(total), {.right = true}));

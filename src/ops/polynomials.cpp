@@ -17,8 +17,8 @@ Tensor recurrence(const char* op, const Tensor& x, std::int64_t n, First first, 
   const Called as(op, x);
   constexpr std::int64_t most = 100'000;
   if (n > most)
-    raise<ValueError>(std::string(op) + ": the degree is " + std::to_string(n) +
-                      "; its recurrence takes as many steps, " + "which ends at " + std::to_string(most));
+    raise<ValueError>(std::string(op) + ": the degree is " + std::to_string(n) + "; pass one of at most " +
+                      std::to_string(most));
   const Tensor values = is_differentiable(x.dtype()) ? x : to(x, default_dtype());
   if (n <= 0) return full_like(values, n < 0 ? 0 : 1);
   Tensor before = ones_like(values), now = values * first.factor + first.offset;

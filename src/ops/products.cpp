@@ -6,6 +6,7 @@
 
 #include "kernels/matmul.h"
 #include "ops/axes.h"
+#include "ops/sums.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
 #include "ricci/primitive/element_rules.h"
@@ -318,8 +319,8 @@ Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
 
 Tensor addmm(const Tensor& bias, const Tensor& a, const Tensor& b, double beta, double alpha) {
   const Called as("addmm", bias, a, b);
-  const Tensor product = mm(a, b), part = alpha == 1 ? product : mul(product, alpha);
-  return beta == 0 ? add(zeros_like(bias), part) : add(beta == 1 ? bias : mul(bias, beta), part);
+  const Tensor product = mm(a, b), part = alpha == 1 ? product : times(alpha, product);
+  return beta == 0 ? add(zeros_like(bias), part) : add(beta == 1 ? bias : times(beta, bias), part);
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& dims_a, const Axes& dims_b) {

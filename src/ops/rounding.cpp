@@ -199,6 +199,7 @@ Tensor Tensor::round(std::int64_t decimals) const {
   const Called as("round", *this);
   if (decimals == 0 || is_integral(dtype())) return ops::round(*this);
   const double power = std::pow(10., static_cast<double>(std::abs(decimals)));
+  if (std::isinf(power)) return decimals > 0 ? *this : ops::mul(*this, 0);
   return decimals > 0 ? ops::div(ops::round(ops::mul(*this, power)), power)
                       : ops::mul(ops::round(ops::div(*this, power)), power);
 }

@@ -111,8 +111,8 @@ Tensor multiplied(const Tensor& x, std::int64_t axis, const Tensor& index, const
   return x * where(is_named, total, 1);
 }
 
-/// A number of the type that every other one is at least (at most) as great as.
-Tensor far_from(bool greatest, DType dtype) {
+/// What a greatest (least) element starts from: a number that no other one of the type is below (above).
+Tensor neutral_of(bool greatest, DType dtype) {
   if (!is_integral(dtype)) return greatest ? -INFINITY : INFINITY;
   Tensor number;
   kernels::visit_real(dtype, [&]<class T>(std::type_identity<T>) {
@@ -127,11 +127,13 @@ Tensor reduced(const char* op, const Scattered& s, Reduced reduction, bool inclu
   const DType dtype = type_of(s.x).dtype;
   const bool is_extreme = reduction == Reduced::amax || reduction == Reduced::amin;
   if (is_extreme) require_order(op, s.x);
-  const Tensor nothing = is_extreme ? far_from(reduction == Reduced::amax, dtype) : reduction == Reduced::prod ? 1 : 0;
+  const Tensor nothing = is_extreme                   ? neutral_of(reduction == Reduced::amax, dtype)
+                         : reduction == Reduced::prod ? 1
+                                                      : 0;
   const Tensor start = include_self ? s.x : scatter(s.x, s.axis, s.index, nothing);
   switch (reduction) {
     case Reduced::sum: return scatter_add(start, s.axis, s.index, s.src);
-    case Reduced::prod: return multiplied(start, s.axis, s.index, s.src);
+    case Reduced::prod: return to(multiplied(start, s.axis, s.index, s.src), dtype);
     case Reduced::amax: return apply(ScatterExtreme<true>{s.axis, s.place}, start, s.src, s.index);
     case Reduced::amin: return apply(ScatterExtreme<false>{s.axis, s.place}, start, s.src, s.index);
     case Reduced::mean: break;

@@ -3,6 +3,7 @@
 
 #include "ops/axes.h"
 #include "ops/dense.h"
+#include "ops/dynamic_shapes.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
@@ -35,10 +36,9 @@ struct SearchSorted {
     return {DType::int64, values.shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out.first(0), in, [&](Outputs, Inputs given) {
-      const ArrayRef places = array_like(out[0], DType::int64);
-      kernels::visit_real(given[0].dtype, [&]<class T>(std::type_identity<T>) { search<T>(*places, given); });
-      kernels::copy(out[0], places->strided());
+    run_row_major(out, in, [&](void* to, Inputs given) {
+      kernels::visit_real(given[0].dtype,
+                          [&]<class T>(std::type_identity<T>) { search<T>(static_cast<std::int64_t*>(to), given); });
     });
   }
   Scalar element(ElementWriter& y) const {
@@ -82,13 +82,12 @@ struct SearchSorted {
     else return a < b;
   }
   template <class T>
-  void search(Array& places, Inputs in) const {
-    const std::int64_t n = in[0].shape[leading], count = places.numel();
+  void search(std::int64_t* place, Inputs in) const {
+    const std::int64_t n = in[0].shape[leading], count = shape_of(in[1]).numel();
     if (count == 0) return;
     std::int64_t lanes = 1;
     for (std::int64_t axis = 0; axis < leading; ++axis) lanes *= in[0].shape[axis];
     const T *sorted = static_cast<const T*>(in[0].data), *values = static_cast<const T*>(in[1].data);
-    auto* place = static_cast<std::int64_t*>(places.data);
     for (std::int64_t i = 0; i < count; ++i) {
       const T* lane = sorted + i / (count / lanes) * n;
       const T* found = right ? std::upper_bound(lane, lane + n, values[i], is_less<T>)
@@ -104,14 +103,6 @@ Tensor placed(const Tensor& sorted_values, const Tensor& values, bool right, std
   const Type of_sorted = type_of(sorted_values), of_values = type_of(values), *types[] = {&of_sorted, &of_values};
   const DType dtype = result_dtype(types);
   return apply(SearchSorted{right, leading}, to(sorted_values, dtype), to(values, dtype));
-}
-
-/// Sorted, and where an element differs from the one before it.
-std::pair<Tensor, Tensor> sorted_and_new(const Tensor& x) {
-  const Tensor values = sort(reshape(x, {-1})).first;
-  if (type_of(values).shape.numel() < 2) return {values, ones_like(values, DType::boolean)};
-  const Tensor differs = ne(slice(values, 0, 1, std::nullopt), slice(values, 0, std::nullopt, -1));
-  return {values, cat({ones({1}, DType::boolean), differs}, 0)};
 }
 
 }  // namespace

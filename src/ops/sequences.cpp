@@ -15,6 +15,9 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
+/// Halves are computed in float32 and rounded once.
+DType computed_in(DType dtype) { return dtype == DType::float64 ? dtype : DType::float32; }
+
 /// k = 0, 1, …, n - 1 of a window, and N.
 struct Samples {
   Tensor k, period;
@@ -24,10 +27,13 @@ Samples samples_of(const char* op, Size n, const WindowOptions& options) {
   if (!is_floating(options.dtype))
     raise<TypeError>(std::string(op) + ": a window has fractions; pass a floating dtype, such as rc::float64");
   const Tensor count = Tensor(n) - (options.periodic ? 0 : 1);
-  return {to(places_along(n), options.dtype), to(clamp_min(count, 1), options.dtype)};
+  const DType dtype = computed_in(options.dtype);
+  return {to(places_along(n), dtype), to(clamp_min(count, 1), dtype)};
 }
-/// A window of one sample is 1.
-Tensor or_one(Size n, const Tensor& window) { return n == 1 ? ones_like(window) : window; }
+/// The window in its own type; one of one sample is 1.
+Tensor finished(Size n, const Tensor& window, const WindowOptions& options) {
+  return to(n == 1 ? ones_like(window) : window, options.dtype);
+}
 
 void require_number(const char* op, const char* what, const Tensor& x) {
   if (type_of(x).rank() != 0)
@@ -42,7 +48,7 @@ Tensor sum_of_cosines(const char* op, Size n, const Tensor& coefficients, const 
   const auto [k, period] = samples_of(op, n, options);
   const Tensor j = places_along(type_of(coefficients).shape[0]);
   const Tensor signs = 1 - 2 * remainder(j, 2), angles = unsqueeze(k, -1) * (2 * pi / period) * j;
-  return or_one(n, matmul(cos(angles), to(coefficients * signs, options.dtype)));
+  return finished(n, matmul(cos(angles), to(coefficients * signs, computed_in(options.dtype))), options);
 }
 Tensor sum_of_cosines(const char* op, Size n, std::vector<double> coefficients, const WindowOptions& options) {
   const Called as(op);
@@ -53,7 +59,7 @@ Tensor sum_of_cosines(const char* op, Size n, std::vector<double> coefficients, 
 Tensor from_centre(const char* op, Size n, const char* what, const Tensor& width, const WindowOptions& options) {
   require_number(op, what, width);
   const auto [k, period] = samples_of(op, n, options);
-  return (k - period / 2) / to(width, options.dtype);
+  return (k - period / 2) / to(width, computed_in(options.dtype));
 }
 
 }  // namespace
@@ -81,9 +87,11 @@ Tensor geomspace(const Tensor& start, const Tensor& end, Size steps, DType dtype
   if (!inside_transform() && !(start.item<double>() * end.item<double>() > 0))
     raise<ValueError>("geomspace: from " + std::to_string(start.item<double>()) + " to " +
                       std::to_string(end.item<double>()) + "; neither may be 0, and both must have one sign");
+  if (steps < 0) raise<ValueError>("geomspace: steps is " + std::to_string(steps.hint()) + "; it must be at least 0");
   const DType computed = is_integral(dtype) ? DType::float64 : dtype;
   const Tensor first = to(start, computed), last = to(end, computed), k = places_along(steps);
-  const Tensor inner = first * pow(last / first, linspace(0, 1, steps, computed));
+  const Tensor part = linspace(0, 1, steps, computed);  // the quotient of the ends may be infinite
+  const Tensor inner = sign(first) * pow(abs(first), 1 - part) * pow(abs(last), part);
   return to(where(eq(k, 0), first, where(eq(k, Tensor(steps) - 1), last, inner)), dtype);
 }
 
@@ -113,13 +121,13 @@ Tensor bartlett_window(Size n) { return bartlett_window(n, WindowOptions{}); }
 Tensor bartlett_window(Size n, WindowOptions options) {
   const Called as("bartlett_window");
   const auto [k, period] = samples_of("bartlett_window", n, options);
-  return or_one(n, 1 - abs(2 * k / period - 1));
+  return finished(n, 1 - abs(2 * k / period - 1), options);
 }
 Tensor cosine_window(Size n) { return cosine_window(n, WindowOptions{}); }
 Tensor cosine_window(Size n, WindowOptions options) {
   const Called as("cosine_window");
   const auto [k, period] = samples_of("cosine_window", n, options);
-  return or_one(n, sin((k + 0.5) * (pi / (period + 1))));
+  return finished(n, sin((k + 0.5) * (pi / (period + 1))), options);
 }
 Tensor general_cosine_window(Size n, const Tensor& coefficients) {
   return general_cosine_window(n, coefficients, WindowOptions{});
@@ -136,12 +144,12 @@ Tensor general_hamming_window(Size n, const Tensor& alpha, WindowOptions options
 Tensor exponential_window(Size n, const Tensor& tau) { return exponential_window(n, tau, WindowOptions{}); }
 Tensor exponential_window(Size n, const Tensor& tau, WindowOptions options) {
   const Called as("exponential_window", tau);
-  return or_one(n, exp(-abs(from_centre("exponential_window", n, "tau", tau, options))));
+  return finished(n, exp(-abs(from_centre("exponential_window", n, "tau", tau, options))), options);
 }
 Tensor gaussian_window(Size n, const Tensor& std) { return gaussian_window(n, std, WindowOptions{}); }
 Tensor gaussian_window(Size n, const Tensor& std, WindowOptions options) {
   const Called as("gaussian_window", std);
-  return or_one(n, exp(square(from_centre("gaussian_window", n, "std", std, options)) / -2));
+  return finished(n, exp(square(from_centre("gaussian_window", n, "std", std, options)) / -2), options);
 }
 
 }  // namespace ops

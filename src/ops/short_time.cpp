@@ -6,6 +6,7 @@
 #include "primitive/wording.h"
 #include "ricci/ops.h"
 #include "ricci/ops/fft.h"
+#include "ricci/ops/padding.h"
 
 namespace ricci {
 namespace {
@@ -36,13 +37,6 @@ Frames frames_of(const char* op, Size n_fft, const StftOptions& options, DType d
   return {n_fft, hop, pad(window, {left, n_fft - length - left})};
 }
 
-/// The signal with `width` samples more at either end, mirrored there.
-Tensor reflected(const Tensor& x, Size width) {
-  const Size n = type_of(x).shape.back();
-  const Tensor front = flip(narrow(x, -1, 1, width), -1), back = flip(narrow(x, -1, n - 1 - width, width), -1);
-  return cat({front, x, back}, -1);
-}
-
 /// Frames [..., count, length] added up, `hop` samples apart.
 Tensor overlapped(const Tensor& frames, Size hop) {
   const Shape shape = type_of(frames).shape;
@@ -69,7 +63,7 @@ Tensor stft(const Tensor& x, Size n_fft, StftOptions options) {
     raise<ValueError>("stft: a signal of " + count_of(n.hint(), "sample", "samples") +
                       " is too short for n_fft = " + std::to_string(n_fft.hint()) + "; " +
                       (options.center ? "reflected ends need more than half of that" : "pass a shorter n_fft"));
-  Tensor y = unfold(options.center ? reflected(signal, n_fft / 2) : signal, -1, n_fft, frames.hop);
+  Tensor y = unfold(options.center ? pad(signal, {n_fft / 2, n_fft / 2}, "reflect") : signal, -1, n_fft, frames.hop);
   if (frames.window.defined()) y = y * frames.window;
   const std::string_view norm = options.normalized ? "ortho" : "backward";
   return mT(onesided ? rfft(y, {}, -1, norm) : fft(y, {}, -1, norm));
@@ -100,7 +94,8 @@ static Tensor signal_of(const Tensor& spectra, Size n_fft, const StftOptions& op
   signal = slice(signal, -1, first, last);
   squares = slice(squares, -1, first, last);
   const AllExamples seen = elements_of_all_examples("istft", squares);
-  if (seen.elements && !all(gt(wrap(seen.elements), 1e-11)).item<bool>())
+  constexpr double least = 1e-11;  // as PyTorch
+  if (seen.elements && !all(gt(wrap(seen.elements), least)).item<bool>())
     raise<ValueError>(
         "istft: the windows leave samples without weight; pass a window, hop_length and center under which "
         "frames overlap where the window is not 0");
@@ -113,6 +108,7 @@ Tensor istft(const Tensor& spectra, Size n_fft, StftOptions options) {
   return signal_of(spectra, n_fft, options, std::nullopt);
 }
 Tensor istft(const Tensor& spectra, Size n_fft, StftOptions options, Size length) {
+  if (length < 0) raise<ValueError>("istft: length is " + std::to_string(length.hint()) + "; it must be at least 0");
   return signal_of(spectra, n_fft, options, length);
 }
 

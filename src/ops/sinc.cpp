@@ -17,7 +17,7 @@ constexpr long double pi = std::numbers::pi_v<long double>;
 struct SincDerivative {
   using kind = Elementwise;
   static constexpr const char* name = "sinc";
-  static constexpr double ulps = 8;
+  static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0);
   static constexpr double tolerance_factor = 64;
   static constexpr std::int64_t most = 16;

@@ -1,5 +1,7 @@
-// Checks of options of sliding windows.
+// Checks of options of sliding windows and of their operands.
 #include "ops/spatial.h"
+
+#include <algorithm>
 
 namespace ricci {
 
@@ -28,8 +30,30 @@ Sizes one_per_axis(const char* op, const char* what, const Sizes& given, int cou
   return numbers;
 }
 
+std::array<Size, 3> array_per_axis(const char* op, const char* what, const Sizes& given, int count,
+                                   std::int64_t least) {
+  const Sizes numbers = one_per_axis(op, what, given, count, least);
+  std::array<Size, 3> array{};
+  std::copy(numbers.begin(), numbers.end(), array.begin());
+  return array;
+}
+
 void require_axes(const char* op, const char* what, const Tensor& x, bool fits, const char* wanted) {
   if (!fits) raise<ValueError>(std::string(op) + ": the " + what + " must be " + wanted + ", it is " + type_text(x));
+}
+
+void require_images(const char* op, const Tensor& x, int spatial) {
+  static constexpr const char* wanted[] = {"[N, C, L] or [C, L]", "[N, C, H, W] or [C, H, W]",
+                                           "[N, C, D, H, W] or [C, D, H, W]"};
+  const int rank = type_of(x).rank();
+  require_axes(op, "input", x, rank == spatial + 1 || rank == spatial + 2, wanted[spatial - 1]);
+}
+
+Shape spatial_sizes(const Type& type, int spatial) { return Shape(type.shape.end() - spatial, type.shape.end()); }
+
+Type with_spatial_sizes(Type type, const Shape& sizes) {
+  std::copy(sizes.begin(), sizes.end(), type.shape.end() - sizes.rank());
+  return type;
 }
 
 }  // namespace ricci

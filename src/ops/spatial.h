@@ -1,6 +1,8 @@
-// Options of operations that slide a window over spatial axes, checked. Knows nothing of convolution or pooling.
+// Operations over spatial axes, the last one to three: what their operands look like, and their options, checked.
+// Knows nothing of convolution or pooling.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "ops/axes.h"
@@ -17,10 +19,22 @@ void require_of_a_window(const char* op, const char* what, Size number, std::int
 /// One number for each of `count` spatial axes, given as one for all or as one for each; ValueError if there are others
 /// or one is out of range. `what` is the option's name.
 Sizes one_per_axis(const char* op, const char* what, const Sizes& given, int count, std::int64_t least);
+/// The same as an array, the first `count` of which are set.
+std::array<Size, 3> array_per_axis(const char* op, const char* what, const Sizes& given, int count, std::int64_t least);
 
+inline Shape shape_of(const Sizes& numbers) { return Shape(numbers.begin(), numbers.end()); }
 std::string list_of(const Sizes& numbers);  ///< `[2,3]`
 
 /// Throws ValueError unless `x`, the user's `what`, has a rank that `fits`; `wanted` are the shapes it may have.
 void require_axes(const char* op, const char* what, const Tensor& x, bool fits, const char* wanted);
+/// Throws ValueError unless x, the input, is of images with so many spatial axes, [N, C, …], or one image [C, …].
+void require_images(const char* op, const Tensor& x, int spatial);
+/// Whether it is one image.
+inline bool is_one_image(const Tensor& x, int spatial) { return type_of(x).rank() == spatial + 1; }
+
+/// The last `spatial` sizes.
+Shape spatial_sizes(const Type& type, int spatial);
+/// The type with other last sizes.
+Type with_spatial_sizes(Type type, const Shape& sizes);
 
 }  // namespace ricci

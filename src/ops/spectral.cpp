@@ -1,14 +1,14 @@
-// Eigenvalues of symmetric matrices and singular values, with their vectors. Vectors are determined up to their sign,
-// and are differentiable where the values are distinct; then so are derivatives of any order. `shares_of_vectors` says
-// what holds where two values are equal.
-#include <algorithm>
-#include <limits>
-
+// Eigenvalues of Hermitian matrices and singular values, with their vectors. Real vectors are determined up to their
+// sign, complex ones up to a factor of size 1, which makes the greatest element real. They are differentiable where the
+// values are distinct; then so are derivatives of any order. `shares_of_vectors` says what holds where two values are
+// equal.
 #include "kernels/lapack.h"
 #include "ops/factorizations.h"
+#include "ops/orthonormal.h"
 #include "ops/samples.h"
 #include "primitive/called.h"
 #include "primitive/derive.h"
+#include "ricci/ops/decompositions.h"
 #include "ricci/primitive/elementwise.h"
 #include "tensor/symbols.h"
 
@@ -38,7 +38,10 @@ struct ShareOfPair {
   }
   static double reference(double x, double gap) { return x == 0 && gap == 0 ? 0 : x / gap; }
 };
-Tensor share(const Tensor& x, const Tensor& gap) { return apply(ShareOfPair{}, x, gap); }
+Tensor share(const Tensor& x, const Tensor& gap) {
+  if (is_complex(type_of(x).dtype)) return complex(share(real(x), gap), share(imag(x), gap));
+  return apply(ShareOfPair{}, x, gap);
+}
 
 Tensor identity_like(const Tensor& matrices) {
   const Type type = type_of(matrices);
@@ -52,14 +55,7 @@ Tensor gaps(const Tensor& c) {
   return apart + identity_like(apart);
 }
 
-double epsilon_of(DType dtype) {
-  switch (dtype) {
-    case DType::float64: return 0x1p-52;
-    case DType::float32: return 0x1p-23;
-    case DType::float16: return 0x1p-10;
-    default: return 0x1p-7;  // bfloat16
-  }
-}
+Tensor real_part(const Tensor& x) { return x.is_complex() ? real(x) : x; }
 
 /// change, which is made of elements of x, without what is rounding error there and would be divided by a gap that is
 /// rounding error of the values c. Derivatives keep it: their numerators are others.
@@ -71,7 +67,7 @@ Tensor without_noise(const Tensor& change, const Tensor& x, const Tensor& apart,
   return change - detach(where(is_noise, change, 0));
 }
 
-/// The symmetric part of F ∘ x for x = vᵀ ct, F_ij = 1 / (c_j - c_i), which is (x_ij - x_ji) / (c_j - c_i) / 2.
+/// The Hermitian part of F ∘ x for x = vᴴ ct, F_ij = 1 / (c_j - c_i): (x_ij - conj(x_ji)) / (c_j - c_i) / 2.
 ///
 /// At equal values of a pair this is 0 / 0 for every smooth function. A function of the vectors alone, ct_values
 /// undefined, has the share 0 there: by invariance under rotations of the pair, the share is half the derivative of the
@@ -81,29 +77,9 @@ Tensor without_noise(const Tensor& change, const Tensor& x, const Tensor& apart,
 /// pair hands back is 0, of values and of vectors, and NaN otherwise.
 Tensor shares_of_vectors(const Tensor& x, const Tensor& c, const Tensor& ct_values) {
   const Tensor apart = gaps(c);
-  if (!ct_values.defined()) return share(without_noise((x - mT(x)) * 0.5, x, apart, c), apart);
+  if (!ct_values.defined()) return share(without_noise((x - adjoint(x)) * 0.5, x, apart, c), apart);
   const Tensor each = share(without_diagonal(x) * 0.5, apart), size = abs(ct_values);
-  return each + mT(each) + 0 * share(without_diagonal(by_columns(size) + by_rows(size)), apart);
-}
-
-void require_convergence(const char* op, const MatrixInfo& info) {
-  const int failure = info.first_failure();
-  if (failure < 0)
-    raise<ValueError>(std::string(op) + ": " + info.text() + " holds an infinity or NaN; pass finite elements only");
-  if (failure > 0)
-    raise<ValueError>(std::string(op) + ": " + std::to_string(failure) + " values of " + info.text() +
-                      " did not converge; scale the matrix, or compute in float64");
-}
-
-/// LAPACK counts its workspace, up to four times the square of the smaller size, in 32 bits.
-constexpr std::int64_t greatest_size = 23000;
-
-void require_sizes_of_lapack(const char* op, const Type& a) {
-  const Size m = a.shape[a.shape.size() - 2], n = a.shape.back();
-  if (any_symbol(m, n)) return;
-  if (std::min(m, n) > greatest_size || std::max(m, n) > std::numeric_limits<int>::max())
-    raise<ValueError>(std::string(op) + ": " + to_string(a) + " is greater than LAPACK's 32-bit sizes; the smaller " +
-                      "size may be " + std::to_string(greatest_size));
+  return each + adjoint(each) + 0 * share(without_diagonal(by_columns(size) + by_rows(size)), apart);
 }
 
 /// Matrices [leading..., m, n] whose eigenvalues and singular values are well apart.
@@ -113,7 +89,13 @@ Tensor with_gaps(Shape leading, std::int64_t m, std::int64_t n) {
   return uniform_around_zero(leading) * 0.5 + eye(m, n) * (arange(n) * 3 + 2);
 }
 
-/// Of the symmetric part (a + aᵀ) / 2: values, ascending, and vectors in columns. With P = Vᵀ da V for a symmetric
+/// Complex ones, with another real part for every seed of the generator.
+Tensor complex_with_gaps(Shape leading, std::int64_t m, std::int64_t n) {
+  Tensor re = with_gaps(leading, m, n);
+  return complex(re, uniform_around_zero(type_of(re).shape));
+}
+
+/// Of the Hermitian part (a + aᴴ) / 2: values, ascending, and vectors in columns. With P = Vᴴ da V for a Hermitian
 /// change da, the values change by P's diagonal and the vectors by V (F ∘ P), F being the reciprocal gaps: Magnus,
 /// "On differentiating eigenvalues and eigenvectors", 1985.
 struct Eigh {
@@ -122,10 +104,9 @@ struct Eigh {
   static constexpr unsigned keeps = output(0) | output(1);
 
   Types type(const Type& a) const {
-    require_real(name, a);
     require_square_type(name, a);
-    require_sizes_of_lapack(name, a);
-    return {{a.dtype, Shape(a.shape.begin(), a.shape.end() - 1)}, {a.dtype, a.shape}};
+    require_sizes_of_lapack(name, a, greatest_spectrum);
+    return {{real_dtype(a.dtype), Shape(a.shape.begin(), a.shape.end() - 1)}, {a.dtype, a.shape}};
   }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
@@ -136,48 +117,51 @@ struct Eigh {
   }
   Tensors jvp(const Forward& f) const {
     const Tensor& v = f.outputs[1];
-    const Tensor change = matmul(mT(v), matmul(hermitian(f.tangents[0]), v));
-    return {diagonal(change, 0, -2, -1), matmul(v, share(without_diagonal(change), gaps(f.outputs[0])))};
+    const Tensor change = matmul(adjoint(v), matmul(hermitian(f.tangents[0]), v));
+    Tensor dv = matmul(v, share(without_diagonal(change), gaps(f.outputs[0])));
+    if (v.is_complex()) dv = dv - times_i(v * Phases(v).turn(dv));
+    return {real_part(diagonal(change, 0, -2, -1)), dv};
   }
   Tensors vjp(const Reverse& r) const {
     const Tensor& v = r.outputs[1];
     Tensor inner;
-    if (r.cotangents[0].defined()) inner = diag_embed(r.cotangents[0]);
-    if (r.cotangents[1].defined())
-      accumulate(inner, shares_of_vectors(matmul(mT(v), r.cotangents[1]), r.outputs[0], r.cotangents[0]));
-    return {hermitian(matmul(v, matmul(inner, mT(v))))};
+    if (r.cotangents[0].defined()) inner = to(diag_embed(r.cotangents[0]), type_of(v).dtype);
+    if (Tensor ct = r.cotangents[1]; ct.defined()) {
+      if (v.is_complex()) ct = ct - Phases(v).cotangent(imag(sum(conj(v) * ct, {-2}, true)));
+      accumulate(inner, shares_of_vectors(matmul(adjoint(v), ct), r.outputs[0], r.cotangents[0]));
+    }
+    return {hermitian(matmul(v, matmul(inner, adjoint(v))))};
   }
   Eigh lifted() const { return {}; }
   static std::vector<Sample<Eigh>> samples() {
-    return {{{}, {with_gaps({}, 3, 3)}},
-            {{}, {with_gaps({2}, 2, 2)}},
-            {{}, {with_gaps({}, 1, 1)}},
-            {{}, {with_gaps({}, 0, 0)}},
-            {{}, {with_gaps({0}, 2, 2)}}};
+    return {{{}, {with_gaps({}, 3, 3)}}, {{}, {with_gaps({2}, 2, 2)}}, {{}, {complex_with_gaps({}, 3, 3)}},
+            {{}, {with_gaps({}, 1, 1)}}, {{}, {with_gaps({}, 0, 0)}},  {{}, {with_gaps({0}, 2, 2)}}};
   }
 };
 
-/// a [..., m, n] = u diag(s) vh, thin. With P = uᵀ da v, s changes by P's diagonal, u by u (F ∘ (P s + s Pᵀ)) and v by
-/// v (F ∘ (s P + Pᵀ s)), F being the reciprocal gaps of s²; where a is not square, also by what da adds to the space
+/// a [..., m, n] = u diag(s) vh, thin. With P = uᴴ da v, s changes by P's diagonal, u by u (F ∘ (P s + s Pᴴ)) and v by
+/// v (F ∘ (s P + Pᴴ s)), F being the reciprocal gaps of s²; where a is not square, also by what da adds to the space
 /// that the vectors span: Townsend, "Differentiating the singular value decomposition", 2016. Since s_j² - s_i² is
-/// (s_j - s_i)(s_j + s_i), these are S + A and S - A, S being P's symmetric part over s_j - s_i and A its antisymmetric
-/// part over s_j + s_i: no square overflows, and equal values concern S alone.
+/// (s_j - s_i)(s_j + s_i), these are S + A and S - A, S being P's Hermitian part over s_j - s_i A its skew part over
+/// s_j + s_i: no square overflows, and equal values concern S alone. A's diagonal, which is imaginary, shares between
+/// the two vectors of a value how the product of their factors turns. `full`: u is [..., m, m], vh [..., n, n].
 struct Svd {
   using kind = Explicit;
   static constexpr const char* name = "svd";
   static constexpr unsigned keeps = output(0) | output(1) | output(2);
+  bool full;
 
   Types type(const Type& a) const {
-    require_real(name, a);
-    require_floating(name, a);
-    require_rank_of_at_least(2, a);
-    require_sizes_of_lapack(name, a);
+    require_matrix_type(name, a);
+    require_sizes_of_lapack(name, a, greatest_spectrum);
     const std::size_t rank = a.shape.size();
-    const Size k = smaller(a.shape[rank - 2], a.shape[rank - 1]);
-    Type u = a, s{a.dtype, Shape(a.shape.begin(), a.shape.end() - 1)}, vh = a;
-    u.shape[rank - 1] = k;
+    const Size m = a.shape[rank - 2], n = a.shape[rank - 1], k = smaller(m, n);
+    Type u = a, s{real_dtype(a.dtype), Shape(a.shape.begin(), a.shape.end() - 1)}, vh = a;
+    u.shape[rank - 1] = full ? m : k;
     s.shape[rank - 2] = k;
-    vh.shape[rank - 2] = k;
+    vh.shape[rank - 2] = full ? n : k;
+    u.shape[rank - 2] = m;
+    vh.shape[rank - 1] = n;
     return {u, s, vh};
   }
   void eval(Outputs out, Inputs in) const {
@@ -188,65 +172,92 @@ struct Svd {
     });
   }
   Tensors jvp(const Forward& f) const {
-    const Tensor &u = f.outputs[0], &s = f.outputs[1], v = mT(f.outputs[2]), &t = f.tangents[0];
-    const Tensor tv = matmul(t, v), tu = matmul(mT(t), u), change = matmul(mT(u), tv);  // [m,k] [n,k] [k,k]
-    const Tensor half = change * 0.5, together = share(without_diagonal(half + mT(half)), gaps(s));
-    const Tensor against = share(half - mT(half), by_columns(s) + by_rows(s));
+    const Tensor &s = f.outputs[1], &t = f.tangents[0], all_v = adjoint(f.outputs[2]);
+    const Tensor u = front(f.outputs[0], columns_of(s)), v = front(all_v, columns_of(s));
+    const Tensor tv = matmul(t, v), tu = matmul(adjoint(t), u), change = matmul(adjoint(u), tv);  // [m,k] [n,k] [k,k]
+    const Tensor half = change * 0.5, together = share(without_diagonal(half + adjoint(half)), gaps(s));
+    const Tensor against = share(half - adjoint(half), by_columns(s) + by_rows(s));
     Tensor du = matmul(u, together + against), dv = matmul(v, together - against);
     add_outside(du, u, share(tv, by_columns(s)));
     add_outside(dv, v, share(tu, by_columns(s)));
-    return {du, diagonal(change, 0, -2, -1), mT(dv)};
+    if (u.is_complex()) {
+      const Tensor turn = Phases(u).turn(du);
+      du = du - times_i(u * turn);
+      dv = dv - times_i(v * turn);
+    }
+    return {with_rest(f.outputs[0], u, du), real_part(diagonal(change, 0, -2, -1)), adjoint(with_rest(all_v, v, dv))};
   }
   Tensors vjp(const Reverse& r) const {
-    const Tensor &u = r.outputs[0], &s = r.outputs[1], &vh = r.outputs[2], v = mT(vh);
-    const Tensor &du = r.cotangents[0], &ds = r.cotangents[1];
-    const Tensor dv = r.cotangents[2].defined() ? mT(r.cotangents[2]) : Tensor();
+    const Tensor &s = r.outputs[1], &ds = r.cotangents[1], all_v = adjoint(r.outputs[2]);
+    const Tensor u = front(r.outputs[0], columns_of(s)), v = front(all_v, columns_of(s));
+    Tensor du = without_rest(r.outputs[0], u, r.cotangents[0]);
+    const Tensor dv = without_rest(all_v, v, r.cotangents[2].defined() ? adjoint(r.cotangents[2]) : Tensor());
     Tensor inner, total;  // total = u inner vh, and what is outside the spaces of the vectors
-    if (ds.defined()) inner = diag_embed(ds);
+    if (ds.defined()) inner = to(diag_embed(ds), type_of(u).dtype);
     if (du.defined() || dv.defined()) {
       Tensor turn_u, turn_v;
-      if (du.defined()) turn_u = matmul(mT(u), du);
-      if (dv.defined()) turn_v = matmul(vh, dv);
+      if (u.is_complex()) {
+        Tensor along;
+        if (du.defined()) along = sum(conj(u) * du, {-2}, true);
+        if (dv.defined()) accumulate(along, sum(conj(v) * dv, {-2}, true));
+        accumulate(du, neg(Phases(u).cotangent(imag(along))));
+      }
+      if (du.defined()) turn_u = matmul(adjoint(u), du);
+      if (dv.defined()) turn_v = matmul(adjoint(v), dv);
       accumulate(inner, shares_of_pairs(turn_u, turn_v, s, ds));
     }
-    if (inner.defined()) total = matmul(matmul(u, inner), vh);
-    if (du.defined() && !spans_all(u)) accumulate(total, matmul(outside(u, share(du, by_columns(s))), vh));
-    if (dv.defined() && !spans_all(v)) accumulate(total, matmul(u, mT(outside(v, share(dv, by_columns(s))))));
+    if (inner.defined()) total = matmul(matmul(u, inner), adjoint(v));
+    if (du.defined() && !spans_all(u)) accumulate(total, matmul(outside(u, share(du, by_columns(s))), adjoint(v)));
+    if (dv.defined() && !spans_all(v)) accumulate(total, matmul(u, adjoint(outside(v, share(dv, by_columns(s))))));
     return {total};
   }
-  Svd lifted() const { return {}; }
+  Svd lifted() const { return {full}; }
   static std::vector<Sample<Svd>> samples() {
-    return {{{}, {with_gaps({}, 3, 3)}}, {{}, {with_gaps({}, 3, 2)}}, {{}, {with_gaps({2}, 2, 3)}},
-            {{}, {with_gaps({}, 1, 2)}}, {{}, {with_gaps({}, 0, 2)}}, {{}, {with_gaps({0}, 2, 2)}}};
+    return {{{false}, {with_gaps({}, 3, 3)}},         {{false}, {with_gaps({}, 3, 2)}},
+            {{false}, {with_gaps({2}, 2, 3)}},        {{false}, {complex_with_gaps({}, 2, 2)}},
+            {{false}, {complex_with_gaps({}, 3, 2)}}, {{false}, {complex_with_gaps({}, 2, 3)}},
+            {{false}, {with_gaps({}, 1, 2)}},         {{false}, {with_gaps({}, 0, 2)}},
+            {{false}, {with_gaps({0}, 2, 2)}},        {{true}, {with_gaps({}, 2, 2)}}};
   }
 
  private:
-  /// (X + Y) / (s_j - s_i) / 2 + (X - Y) / (s_j + s_i) / 2, X and Y being x - xᵀ and y - yᵀ; either may be undefined.
+  /// (X + Y) / (s_j - s_i) / 2 + (X - Y) / (s_j + s_i) / 2, X and Y being x - xᴴ and y - yᴴ; either may be undefined.
   static Tensor shares_of_pairs(const Tensor& x, const Tensor& y, const Tensor& s, const Tensor& ct_values) {
     const Tensor sums = by_columns(s) + by_rows(s);
-    if (!y.defined()) return shares_of_vectors(x, s, ct_values) + share((x - mT(x)) * 0.5, sums);
-    if (!x.defined()) return shares_of_vectors(y, s, ct_values) - share((y - mT(y)) * 0.5, sums);
-    const Tensor against = share((x - y - mT(x - y)) * 0.5, sums);
+    if (!y.defined()) return shares_of_vectors(x, s, ct_values) + share((x - adjoint(x)) * 0.5, sums);
+    if (!x.defined()) return shares_of_vectors(y, s, ct_values) - share((y - adjoint(y)) * 0.5, sums);
+    const Tensor against = share((x - y - adjoint(x - y)) * 0.5, sums);
     if (!ct_values.defined()) return shares_of_vectors(x + y, s, ct_values) + against;
     // Each alone, so that two that cancel at equal values are not taken for two that are 0.
     return shares_of_vectors(x, s, ct_values) + shares_of_vectors(y, s, ct_values) + against;
   }
 
-  static bool spans_all(const Tensor& basis) {
-    const Shape shape = type_of(basis).shape;
-    return shape.back() == shape[shape.size() - 2];
-  }
+  static bool spans_all(const Tensor& basis) { return columns_of(basis) == rows_of(basis); }
   /// The part of x [..., n, k] outside the space that the orthonormal columns of basis [..., n, k] span.
-  static Tensor outside(const Tensor& basis, const Tensor& x) { return x - matmul(basis, matmul(mT(basis), x)); }
+  static Tensor outside(const Tensor& basis, const Tensor& x) { return x - matmul(basis, matmul(adjoint(basis), x)); }
   static void add_outside(Tensor& sum, const Tensor& basis, const Tensor& x) {
     if (!spans_all(basis)) sum = sum + outside(basis, x);
   }
+  /// The change of all columns, of which the vectors of values are the first, and the other way round.
+  Tensor with_rest(const Tensor& all, const Tensor& basis, const Tensor& change) const {
+    if (!full || spans_all(basis)) return change;
+    return cat({change, tangent_of_rest(basis, behind(all, columns_of(basis)), change)}, -1);
+  }
+  Tensor without_rest(const Tensor& all, const Tensor& basis, const Tensor& ct) const {
+    if (!full || spans_all(basis) || !ct.defined()) return ct;
+    const Size k = columns_of(basis);
+    return front(ct, k) + cotangent_by_rest(basis, behind(all, k), behind(ct, k));
+  }
 };
 
-void require_real_matrices(const char* op, const Tensor& a) {
-  require_floating(op, a);
-  require_real(op, type_of(a));
-  if (type_of(a).rank() < 2) raise<ValueError>(std::string(op) + ": needs matrices, found " + type_text(a));
+/// The Hermitian matrix of which a has the lower or the upper triangle.
+Tensor of_triangle(const char* op, const Tensor& a, std::string_view triangle) {
+  require_square(op, a);
+  const bool is_lower = triangle == "L" || triangle == "l";
+  if (!is_lower && triangle != "U" && triangle != "u")
+    raise<ValueError>(std::string(op) + R"(: UPLO must be "L" or "U", not ")" + shortened(triangle) + "\"");
+  const Tensor lower = is_lower ? a : adjoint(a);
+  return tril(lower) + adjoint(tril(lower, -1));
 }
 
 }  // namespace
@@ -255,18 +266,26 @@ namespace ops {
 
 std::pair<Tensor, Tensor> eigh(const Tensor& a) {
   require_square("eigh", a);
-  require_real_matrices("eigh", a);
   const Tensors both = ricci::apply(Eigh{}, std::span(&a, 1));
   return {both[0], both[1]};
+}
+std::pair<Tensor, Tensor> eigh(const Tensor& a, std::string_view UPLO) {
+  const Called as("eigh", a);
+  return eigh(of_triangle("eigh", a, UPLO));
 }
 Tensor eigvalsh(const Tensor& a) {
   const Called as("eigvalsh", a);
   return eigh(a).first;
 }
+Tensor eigvalsh(const Tensor& a, std::string_view UPLO) {
+  const Called as("eigvalsh", a);
+  return eigh(a, UPLO).first;
+}
 
-std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a) {
-  require_real_matrices("svd", a);
-  const Tensors all = ricci::apply(Svd{}, std::span(&a, 1));
+std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a) { return svd(a, false); }
+std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices) {
+  require_matrices("svd", a);
+  const Tensors all = ricci::apply(Svd{full_matrices}, std::span(&a, 1));
   return {all[0], all[1], all[2]};
 }
 Tensor svdvals(const Tensor& a) {

@@ -103,8 +103,8 @@ void require_weight(const char* op, const Tensor& x, const Tensor& weight) {
                       type_text(x));
 }
 
-/// The ends of a range; where they are equal those of the elements, and where these are equal too, 1 around them.
-std::pair<Tensor, Tensor> range_of(const char* op, const Tensor& x, double low, double high) {
+/// The ends of a range; where they are equal those of the elements, and where these are equal too, `around` them.
+std::pair<Tensor, Tensor> range_of(const char* op, const Tensor& x, double low, double high, double around) {
   if (!(low <= high))
     raise<ValueError>(std::string(op) + ": low is " + std::to_string(low) + ", high is " + std::to_string(high) +
                       "; low must not be above high");
@@ -112,7 +112,7 @@ std::pair<Tensor, Tensor> range_of(const char* op, const Tensor& x, double low, 
   const bool is_empty = type_of(x).shape.numel() == 0;
   const Tensor first = is_empty ? Tensor(0) : amin(x), last = is_empty ? Tensor(1) : amax(x);
   const Tensor is_point = first == last;
-  return {where(is_point, first - 1, first), where(is_point, last + 1, last)};
+  return {where(is_point, first - around, first), where(is_point, last + around, last)};
 }
 
 /// The interval of each element between ascending edges, and whether it lies in one.
@@ -345,7 +345,7 @@ Tensor histc(const Tensor& x, Size bins, double low, double high) {
   const Called as("histc", x);
   require_order("histc", x);
   if (bins < 1) raise<ValueError>("histc: bins is " + std::to_string(bins.hint()) + "; it must be at least 1");
-  const auto [first, last] = range_of("histc", x, low, high);
+  const auto [first, last] = range_of("histc", x, low, high, 1);
   const Tensor all = flatten(x), counts = logical_and(all >= first, all <= last);
   const Tensor place = floor((where(counts, all, first) - first) * Tensor(bins) / (last - first));
   const Tensor places = minimum(to(place, DType::int64), Tensor(bins) - 1);
@@ -357,7 +357,7 @@ std::pair<Tensor, Tensor> histogram_of_bins(const Tensor& x, Size bins, Histogra
   require_real_floating("histogram", x);
   require_weight("histogram", x, options.weight);
   if (bins < 1) raise<ValueError>("histogram: bins is " + std::to_string(bins.hint()) + "; it must be at least 1");
-  const auto [first, last] = range_of("histogram", x, options.low, options.high);
+  const auto [first, last] = range_of("histogram", x, options.low, options.high, 0.5);
   return histogram_of(x, linspace(first, last, bins + 1, type_of(x).dtype), options);
 }
 std::pair<Tensor, Tensor> histogram(const Tensor& x, const Tensor& edges) {
@@ -384,7 +384,7 @@ std::pair<Tensor, std::vector<Tensor>> histogramdd(const Tensor& x, const Sizes&
       if (bins[i] < 1)
         raise<ValueError>("histogramdd: bins is " + std::to_string(bins[i].hint()) + "; it must be at least 1");
       const auto [first, last] =
-          range_of("histogramdd", select(x, 1, static_cast<std::int64_t>(i)), options.low, options.high);
+          range_of("histogramdd", select(x, 1, static_cast<std::int64_t>(i)), options.low, options.high, 0.5);
       edges.push_back(linspace(first, last, bins[i] + 1, type_of(x).dtype));
     }
   while (edges.size() < bins.size()) edges.push_back(Tensor());

@@ -13,6 +13,15 @@
 namespace ricci {
 namespace {
 
+std::int64_t numel(const Strided& x) { return shape_of(x).numel(); }
+
+/// to[i] = f(a[i], b[i]), of row-major operands of one shape.
+template <class T, class F>
+void each(T* to, Inputs in, const F& f) {
+  const T *a = static_cast<const T*>(in[0].data), *b = static_cast<const T*>(in[1].data);
+  for (std::int64_t i = 0; i < numel(in[0]); ++i) to[i] = f(a[i], b[i]);
+}
+
 struct Gcd {
   using kind = Explicit;
   static constexpr const char* name = "gcd";
@@ -24,15 +33,10 @@ struct Gcd {
     return a;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out.first(0), in, [&](Outputs, Inputs given) {
-      const ArrayRef found = array_like(out[0], out[0].dtype);
+    run_row_major(out, in, [&](void* to, Inputs given) {
       kernels::visit_real(out[0].dtype, [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_integral_v<T>)
-          for (std::int64_t i = 0; i < found->numel(); ++i)
-            static_cast<T*>(found->data)[i] =
-                of(static_cast<const T*>(given[0].data)[i], static_cast<const T*>(given[1].data)[i]);
+        if constexpr (std::is_integral_v<T>) each(static_cast<T*>(to), given, [](T a, T b) { return of(a, b); });
       });
-      kernels::copy(out[0], found->strided());
     });
   }
   Gcd lifted() const { return {}; }
@@ -62,22 +66,24 @@ struct BinaryExponent {
     return {DType::int32, x.shape};
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out.first(0), in, [&](Outputs, Inputs given) {
-      const ArrayRef found = array_like(out[0], DType::int32);
+    run_row_major(out, in, [&](void* to, Inputs given) {
       kernels::visit_floating(given[0].dtype, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_floating_point_v<T>)
-          for (std::int64_t i = 0; i < found->numel(); ++i) {
-            const T x = static_cast<const T*>(given[0].data)[i];
-            int exponent = 0;
-            if (std::isfinite(x)) std::frexp(x, &exponent);
-            static_cast<std::int32_t*>(found->data)[i] = exponent;
-          }
+          for (std::int64_t i = 0; i < numel(given[0]); ++i)
+            static_cast<std::int32_t*>(to)[i] = of(static_cast<const T*>(given[0].data)[i]);
       });
-      kernels::copy(out[0], found->strided());
     });
   }
   BinaryExponent lifted() const { return {}; }
   static std::vector<Sample<BinaryExponent>> samples() { return {{{}, {tensor({0.3, -7.5, 0., 1e-310, 1024.})}}}; }
+
+ private:
+  template <class T>
+  static std::int32_t of(T x) {
+    int exponent = 0;
+    if (std::isfinite(x)) std::frexp(x, &exponent);
+    return exponent;
+  }
 };
 
 /// Halves are computed in float32, where their neighbours are others: they are not taken.
@@ -91,15 +97,11 @@ struct NextAfter {
     return x;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::row_major, out.first(0), in, [&](Outputs, Inputs given) {
-      const ArrayRef found = array_like(out[0], out[0].dtype);
+    run_row_major(out, in, [&](void* to, Inputs given) {
       kernels::visit_floating(out[0].dtype, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_floating_point_v<T>)
-          for (std::int64_t i = 0; i < found->numel(); ++i)
-            static_cast<T*>(found->data)[i] =
-                std::nextafter(static_cast<const T*>(given[0].data)[i], static_cast<const T*>(given[1].data)[i]);
+          each(static_cast<T*>(to), given, [](T x, T towards) { return std::nextafter(x, towards); });
       });
-      kernels::copy(out[0], found->strided());
     });
   }
   Tensors jvp(const Forward& f) const { return {f.tangents[0]}; }

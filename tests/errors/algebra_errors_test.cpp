@@ -43,13 +43,6 @@ TEST(LinearAlgebraErrors, AnExampleWithoutRowsUnderVmap) {
   expect_error<rc::ValueError>([&] { rc::vmap([](Tensor x) { return rc::det(x); })(xs); }, "det" + rest, {xs});
 }
 
-TEST(SpectralErrors, ComplexMatrices) {
-  const Tensor a = rc::zeros({2, 2}, rc::complex64);
-  const std::string rest = ": not defined for the complex c64[2,2]; pass its real and imaginary part";
-  expect_error<rc::TypeError>([&] { rc::eigh(a); }, "eigh" + rest, {a});
-  expect_error<rc::TypeError>([&] { rc::svd(a); }, "svd" + rest, {a});
-}
-
 TEST(SpectralErrors, ElementsThatAreNotFinite) {
   const Tensor a = doubles({1, NAN, 0, 1}, {2, 2}), b = doubles({1, INFINITY}, {1, 2});
   expect_error<rc::ValueError>([&] { rc::eigh(a); },

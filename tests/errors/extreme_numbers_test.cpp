@@ -148,6 +148,29 @@ std::vector<Call> calls_of_the_rest() {
       {"avg_pool2d", [=](Number n) { rc::avg_pool2d(image, n, 1, n / 2); }},
       {"avg_pool2d", [=](Number n) { rc::avg_pool2d(image, 2, n); }},
       {"adaptive_avg_pool2d", [=](Number n) { rc::adaptive_avg_pool2d(image, {1, n}); }},
+      {"adaptive_max_pool2d", [=](Number n) { rc::adaptive_max_pool2d(image, {1, n}); }},
+      {"max_pool2d", [=](Number n) { rc::max_pool2d(image, 2, n, 1, 1, true); }},
+      {"max_pool2d", [=](Number) { rc::max_pool2d(image, 1 << 30, 1 << 30, 0, 1, true); }},
+      {"max_pool2d", [=](Number) { rc::max_pool2d(image, 1 << 30, 1 << 30, 0, 1 << 30, true); }},
+      {"avg_pool2d", [=](Number n) { rc::avg_pool2d(image, 2, 2, 1, true, true, n); }},
+      {"lp_pool2d", [=](Number n) { rc::lp_pool2d(image, 2, n, n, true); }},
+      {"fractional_max_pool2d", [=](Number n) { rc::fractional_max_pool2d(image, n, 1, rc::ones({1, 2, 2})); }},
+      {"fractional_max_pool2d", [=](Number n) { rc::fractional_max_pool2d(image, 1, n, rc::ones({1, 2, 2})); }},
+      {"max_unpool1d", [=](Number n) { rc::max_unpool1d(row, rc::zeros({1, 2, 5}, rc::int64), n, n, n); }},
+      {"max_unpool1d", [=](Number n) { rc::max_unpool1d(row, rc::zeros({1, 2, 5}, rc::int64), 2, n, 0); }},
+      {"max_unpool1d", [=](Number n) { rc::max_unpool1d(row, rc::zeros({1, 2, 5}, rc::int64), 2, 2, 0, n); }},
+      {"conv_transpose1d", [=](Number n) { rc::conv_transpose1d(row, row_weight, {.stride = n}); }},
+      {"conv_transpose1d", [=](Number n) { rc::conv_transpose1d(row, row_weight, {.padding = n}); }},
+      {"conv_transpose1d", [=](Number n) { rc::conv_transpose1d(row, row_weight, {.output_padding = n}); }},
+      {"conv_transpose1d", [=](Number n) { rc::conv_transpose1d(row, row_weight, {.groups = n}); }},
+      {"conv_transpose1d", [=](Number n) { rc::conv_transpose1d(row, row_weight, {.dilation = n}); }},
+      {"conv_transpose2d",
+       [=](Number) { rc::conv_transpose2d(image, weight, {.stride = 1 << 30, .dilation = 1 << 30}); }},
+      {"unfold", [=](Number n) { rc::unfold(image, n); }},
+      {"unfold", [=](Number n) { rc::unfold(image, 2, {.dilation = n, .padding = n, .stride = n}); }},
+      {"unfold", [=](Number) { rc::unfold(image, 2, {.padding = 1 << 30}); }},
+      {"fold", [=](Number n) { rc::fold(rc::ones({4, 4}), n, 2); }},
+      {"fold", [=](Number n) { rc::fold(rc::ones({4, 4}), 3, n); }},
       {"vmap", [=](Number n) { rc::vmap([](Tensor a) { return a; }, {.chunk_size = n})(m); }},
       {"jacfwd", [=](Number n) { rc::jacfwd([](Tensor a) { return a * a; }, {.chunk_size = n})(m); }},
       {"jacrev", [=](Number n) { rc::jacrev([](Tensor a) { return a * a; }, {.chunk_size = n})(m); }},
@@ -214,6 +237,9 @@ TEST(ExtremeNumbers, AreNamedWithTheirBound) {
   expect_error<rc::ValueError>([&] { rc::linspace(0, 1, INT64_MAX); },
                                "linspace: f32[9223372036854775807] has more elements than memory can hold; make it "
                                "smaller");
+  expect_error<rc::ValueError>([] { rc::pad(rc::ones({2}), {INT64_MAX, 0}, "reflect"); },
+                               "pad: axis 0 of f32[2] cannot fill a width of 9223372036854775807; a width of "
+                               "reflections must be less than the size");
   expect_error<rc::ValueError>([] { rc::pad(rc::ones({2}), {INT64_MIN, 0}); },
                                "pad: the widths cut more than axis 0 of f32[2] has");
 }

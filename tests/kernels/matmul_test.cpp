@@ -301,7 +301,7 @@ bool one_thread_while_tables_live() {
   }
   all_right &= current_threads() == 2;
   {
-    const auto table = decompositions<double>();
+    const auto table = spectra<double>();
     all_right &= current_threads() == 1;
   }
   return all_right && current_threads() == 2;

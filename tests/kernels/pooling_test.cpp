@@ -107,7 +107,7 @@ void check_max(const Case& c, bool transposed, std::int64_t gap) {
   fill(ct, 2);
   fill(gradient, 3);
   max_pool(out.view(), index.view(), in.view(), c.shape);
-  max_pool_gradient(gradient.view(), ct.view(), index.view(), c.shape);
+  max_pool_gradient(gradient.view(), ct.view(), index.view(), c.shape.spatial);
   for (std::int64_t p = 0; p < c.planes; ++p) {
     std::vector<double> sums(static_cast<std::size_t>(c.height * c.width));
     for (std::int64_t oy = 0; oy < oh; ++oy) {
@@ -136,7 +136,7 @@ void check_max(const Case& c, bool transposed, std::int64_t gap) {
 template <class T>
 void check_avg(const Case& c, bool transposed, std::int64_t gap) {
   PoolingShape plain = c.shape;
-  plain.dilation = {1, 1};
+  plain.dilation = {1, 1, 1};
   const std::int64_t oh = pooling_size(c.height, plain, 0), ow = pooling_size(c.width, plain, 1);
   Planes<T> in(c.planes, c.height, c.width, transposed, gap), out(c.planes, oh, ow, !transposed, gap),
       gradient(c.planes, c.height, c.width, !transposed, gap), ct(c.planes, oh, ow, transposed, gap);
@@ -202,8 +202,8 @@ TEST(Pooling, over_one_axis_is_pooling_over_planes_of_height_one) {
   max_pool(b.view(), ib.view(), in.view(), plane);
   EXPECT_EQ(a.storage, b.storage);
   EXPECT_EQ(ia.storage, ib.storage);
-  max_pool_gradient(ga.line_view(), a.line_view(), ia.line_view(), line);
-  max_pool_gradient(gb.view(), b.view(), ib.view(), plane);
+  max_pool_gradient(ga.line_view(), a.line_view(), ia.line_view(), 1);
+  max_pool_gradient(gb.view(), b.view(), ib.view(), 2);
   EXPECT_EQ(ga.storage, gb.storage);
   avg_pool(a.line_view(), in.line_view(), line);
   avg_pool(b.view(), in.view(), plane);

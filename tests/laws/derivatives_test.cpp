@@ -31,8 +31,11 @@ List difference_quotient(const Function& f, const List& x, const List& t) {
 }
 
 /// Samples by rejection jump as functions of their parameters; their derivatives are those of the quantile function,
-/// and tests/random holds them against it.
-bool jumps(const ricci::Rules& rules) { return rules.name == std::string_view("log_gamma_by_keys"); }
+/// and tests/random and tests/distributions hold them against it.
+bool jumps(const ricci::Rules& rules) {
+  const std::string_view name = rules.name;
+  return name == "log_gamma_by_keys" || name == "von_mises_by_keys";
+}
 
 void expect_tangents(const Function& f, const List& x, double factor, const char* what) {
   const List t = laws::directions(x, 100);

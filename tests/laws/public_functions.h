@@ -29,6 +29,14 @@ const Table& statistics();
 const Table& arrangement();
 const Table& complex_numbers();
 const Table& fourier();
+const Table& algebra();
 const Table& signals();
+const Table& windows();
+const Table& attention();
+const Table& embeddings();
+const Table& recurrent();
+const Table& ctc();
+const Table& resampling();
+const Table& distributions();
 
 }  // namespace laws

@@ -28,6 +28,7 @@ const Table& products() {
       {"tensordot axes", [](X x) { return List{tensordot(x[0], x[1], {0, -1}, {1, 0})}; }},
       {"tensordot none", [](X x) { return List{tensordot(x[0], x[1], {}, {})}; }},
       {"addmm factors", [](X x) { return List{addmm(x[0], x[1], x[2], 0.5, 2)}; }},
+      {"addmm whole", [](X x) { return List{addmm(x[0], x[1], x[2], 2, 3)}; }},
       {"addmm without bias", [](X x) { return List{addmm(x[0], x[1], x[2], 0, 1)}; }},
       {"einsum", [](X x) { return List{rc::einsum("bij,bjk->ik", x[0], x[1])}; }},
       {"einsum of three", [](X x) { return List{rc::einsum("i,ij,j", {x[0], x[1], x[2]})}; }},

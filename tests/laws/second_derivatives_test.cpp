@@ -20,6 +20,7 @@ class SecondDerivatives : public laws::Law {};
 /// Those that have PyTorch's derivatives at kinks, and which: constants, so that their second derivatives are 0.
 const std::map<std::string, const char*> as_in_pytorch{
     {"abs", "0 at 0"},
+    {"i0e", "0 at 0"},
     {"copysign", "0 where the magnitude is 0"},
     {"l1_loss", "0 where both are equal"},
     {"clamp", "1 where x equals both bounds"},

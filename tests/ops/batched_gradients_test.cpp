@@ -48,6 +48,8 @@ std::vector<Named> all_functions() {
       {"threshold", [](Tensor x) { return rc::threshold(x * x, 1, 0.5) * x; }},
       {"where", [](Tensor x) { return rc::where(x > other, x * x, sin(x)); }},
       {"diagonal", [](Tensor x) { return x.diagonal().square(); }},
+      {"scaled_dot_product_attention",
+       [](Tensor x) { return rc::scaled_dot_product_attention(x, x * 2, sin(x), {.is_causal = true}); }},
   };
 }
 

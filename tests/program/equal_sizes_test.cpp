@@ -21,6 +21,7 @@ namespace {
 /// Functions whose meaning does depend on it, and why it must.
 const std::map<std::string, std::string> reasons = {
     {"solve", "torch.linalg.solve takes [..., n] of the very leading axes of the matrices for vectors"},
+    {"solve_ex", "as solve"},
 };
 
 enum class Elements { floating, integers, flags };

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "size_parameters_of_windows.h"
 #include "support/expect_error.h"
 #include "support/expect_tensor.h"
 
@@ -23,68 +24,17 @@ using testing_support::expect_equal;
 using WithSize = std::function<Tensor(Tensor x, Size n)>;
 
 /// x [n, 3] as [1, 1, 2n, 2n].
-Tensor plane(const Tensor& x, Size n) { return x.sum() * rc::ones({1, 1, 2 * n, 2 * n}, rc::float64); }
+Tensor plane(const Tensor& x, Size n) { return size_parameters::image(x, 1, 2 * n, 2); }
 Tensor square_of(const Tensor& x) { return x.matmul(x.t()); }  // [n, n]
 Tensor first(const std::pair<Tensor, Tensor>& both) { return both.first; }
 
 /// By `operation parameter`.
-const std::map<std::string, WithSize> open_parameters = {
+const std::map<std::string, WithSize> other_open_parameters = {
     {"as_strided offset", [](Tensor x, Size n) { return x.as_strided({2, 2}, {1, 1}, n); }},
     {"as_strided size", [](Tensor x, Size n) { return x.as_strided({n, 2}, {3, 1}); }},
     {"as_strided stride", [](Tensor x, Size n) { return x.as_strided({2, 2}, {n, 1}); }},
-    {"avg_pool2d kernel", [](Tensor x, Size n) { return rc::avg_pool2d(plane(x, n), n); }},
-    {"avg_pool2d stride", [](Tensor x, Size n) { return rc::avg_pool2d(plane(x, n), 2, n); }},
-    {"avg_pool2d padding", [](Tensor x, Size n) { return rc::avg_pool2d(plane(x, n), 2 * n, 1, {n, 0}); }},
     {"local_response_norm size",
      [](Tensor x, Size n) { return rc::local_response_norm(x.unsqueeze(0).unsqueeze(-1), n); }},
-    {"max_pool2d kernel", [](Tensor x, Size n) { return rc::max_pool2d(plane(x, n), {n, 2}); }},
-    {"max_pool2d stride", [](Tensor x, Size n) { return rc::max_pool2d(plane(x, n), 2, n); }},
-    {"max_pool2d padding", [](Tensor x, Size n) { return rc::max_pool2d(plane(x, n), 2 * n, 1, {n, 0}); }},
-    {"max_pool2d dilation", [](Tensor x, Size n) { return rc::max_pool2d(plane(x, n), 2, 1, 0, n); }},
-    {"adaptive_avg_pool2d output_size", [](Tensor x, Size n) { return rc::adaptive_avg_pool2d(plane(x, n), {n, 2}); }},
-    {"conv1d stride",
-     [](Tensor x, Size n) {
-       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({1, 2 * n, 2}, rc::float64), rc::none, n, 0, 1, 1);
-     }},
-    {"conv1d padding",
-     [](Tensor x, Size n) {
-       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({1, 2 * n, 2}, rc::float64), rc::none, 1, n, 1, 1);
-     }},
-    {"conv1d dilation",
-     [](Tensor x, Size n) {
-       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({1, 2 * n, 2}, rc::float64), rc::none, 1, 0, n, 1);
-     }},
-    {"conv1d groups",
-     [](Tensor x, Size n) {
-       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({2 * n, 1, 2}, rc::float64), rc::none, 1, 0, 1,
-                         2 * n);
-     }},
-    {"conv1d options",
-     [](Tensor x, Size n) {
-       return rc::conv1d(plane(x, n)[0][0].unsqueeze(0), rc::ones({1, 2 * n, 2}, rc::float64),
-                         {.stride = n, .padding = n});
-     }},
-    {"conv2d stride",
-     [](Tensor x, Size n) {
-       return rc::conv2d(plane(x, n), rc::ones({1, 1, 2, 2}, rc::float64), rc::none, {n, 1}, 0, 1, 1);
-     }},
-    {"conv2d padding",
-     [](Tensor x, Size n) {
-       return rc::conv2d(plane(x, n), rc::ones({1, 1, 2, 2}, rc::float64), rc::none, 1, {1, n}, 1, 1);
-     }},
-    {"conv2d dilation",
-     [](Tensor x, Size n) {
-       return rc::conv2d(plane(x, n), rc::ones({1, 1, 2, 2}, rc::float64), rc::none, 1, 0, n, 1);
-     }},
-    {"conv2d groups",
-     [](Tensor x, Size n) {
-       return rc::conv2d(x.sum() * rc::ones({1, n, 2, 2}, rc::float64), rc::ones({n, 1, 2, 2}, rc::float64), rc::none,
-                         1, 0, 1, n);
-     }},
-    {"conv2d options",
-     [](Tensor x, Size n) {
-       return rc::conv2d(plane(x, n), rc::ones({1, 1, 2, 2}, rc::float64), {.stride = n, .dilation = n});
-     }},
     {"diag_embed offset", [](Tensor x, Size n) { return rc::diag_embed(x, n, -2, -1); }},
     {"diagonal offset", [](Tensor x, Size n) { return square_of(x).diagonal(n - 2, 0, 1); }},
     {"diagonal_scatter offset",
@@ -167,6 +117,9 @@ const std::map<std::string, WithSize> open_parameters = {
     {"std correction", [](Tensor x, Size n) { return rc::std(x, {0, 1}, n, false); }},
     {"var correction", [](Tensor x, Size n) { return rc::var(x, {0, 1}, n, false); }},
     {"topk k", [](Tensor x, Size n) { return first(rc::topk(x.reshape({-1}), n)); }},
+    {"svd_lowrank q", [](Tensor x, Size n) { return std::get<1>(rc::svd_lowrank(x, n / 3)); }},
+    {"pca_lowrank q", [](Tensor x, Size n) { return std::get<1>(rc::pca_lowrank(x, n / 3)); }},
+    {"vander n", [](Tensor x, Size n) { return rc::vander(x[0], n); }},
     {"tril diagonal", [](Tensor x, Size n) { return square_of(x).tril(1 - n / 2); }},
     {"triu diagonal", [](Tensor x, Size n) { return square_of(x).triu(n / 2); }},
     {"tril_pack diagonal", [](Tensor x, Size n) { return rc::tril_pack(square_of(x), n - 3); }},
@@ -236,7 +189,35 @@ const std::map<std::string, WithSize> open_parameters = {
     {"exponential_window n", [](Tensor, Size n) { return rc::exponential_window(n, 0.6); }},
     {"gaussian_window n", [](Tensor, Size n) { return rc::gaussian_window(n, 0.6); }},
     {"general_cosine_window n", [](Tensor, Size n) { return rc::general_cosine_window(n, rc::tensor({0.5, 0.4})); }},
+    {"affine_grid size", [](Tensor x, Size n) { return rc::affine_grid(x.slice(0, 0, 2).unsqueeze(0), {1, 1, n, 2}); }},
+    {"channel_shuffle groups", [](Tensor x, Size n) { return rc::channel_shuffle(x.reshape({1, 3 * n, 1}), n); }},
+    {"embedding padding_idx", [](Tensor x, Size n) { return rc::embedding(rc::tensor({0, 2}), x, n - 3); }},
+    {"embedding_bag options",
+     [](Tensor x, Size n) { return rc::embedding_bag(rc::tensor({{0, 2}, {1, 1}}), x, {.padding_idx = n - 3}); }},
+    {"interpolate options",
+     [](Tensor x, Size n) {
+       const Tensor image = x.reshape({1, 1, n, 3});
+       return rc::interpolate(rc::interpolate(image, {.size = {2 * n, n}, .mode = "bilinear"}), {.size = n + 1});
+     }},
+    {"multi_head_attention_forward num_heads",
+     [](Tensor x, Size n) {
+       const Tensor rows = x.t().unsqueeze(1) / 9, w = square_of(x / 9);
+       return first(rc::multi_head_attention_forward(
+           rows, rows, rows, n, {.q_proj_weight = w, .k_proj_weight = w, .v_proj_weight = w, .out_proj_weight = w}));
+     }},
+    {"pixel_shuffle upscale_factor",
+     [](Tensor x, Size n) { return rc::pixel_shuffle(x.sum() * rc::ones({n * n, 2, 1}, rc::float64), n); }},
+    {"pixel_unshuffle downscale_factor", [](Tensor x, Size n) { return rc::pixel_unshuffle(plane(x, n), n); }},
+    {"upsample_bilinear options",
+     [](Tensor x, Size n) { return rc::upsample_bilinear(x.reshape({1, 1, n, 3}), {.size = {n, 2 * n}}); }},
+    {"upsample_nearest options",
+     [](Tensor x, Size n) { return rc::upsample_nearest(x.reshape({1, 1, n, 3}), {.size = {n, 2 * n}}); }},
 };
+const std::map<std::string, WithSize> open_parameters = [] {
+  std::map<std::string, WithSize> all = size_parameters::of_windows();
+  all.insert(other_open_parameters.begin(), other_open_parameters.end());
+  return all;
+}();
 
 /// Numbers of results, of factors, of axes, and what a formula is chosen by: the program serves one size.
 const std::map<std::string, WithSize> fixed_parameters = {
@@ -270,6 +251,9 @@ const std::map<std::string, WithSize> fixed_parameters = {
     {"triu_indices rows", [](Tensor, Size n) { return rc::triu_indices(n, 3); }},
     {"triu_indices columns", [](Tensor, Size n) { return rc::triu_indices(3, n); }},
     {"triu_indices offset", [](Tensor, Size n) { return rc::triu_indices(3, 4, n - 3); }},
+    {"svd_lowrank niter", [](Tensor x, Size n) { return std::get<1>(rc::svd_lowrank(x, 2, n - 3)) > -1; }},
+    {"pca_lowrank niter", [](Tensor x, Size n) { return std::get<1>(rc::pca_lowrank(x, 2, false, n - 3)) > -1; }},
+    {"tensorinv ind", [](Tensor x, Size n) { return rc::tensorinv(x.slice(0, 0, 3) + rc::eye(3), n - 2); }},
     {"tensordot dims", [](Tensor x, Size n) { return rc::tensordot(x, x, n - 2); }},
 };
 

@@ -11,21 +11,11 @@ namespace ricci {
 namespace runs {
 /// The rows first, odd[0], even[0], odd[1], even[1], …
 Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd);
-/// ValueError if a Tensor is undefined, IndexError if one does not have the axis that is scanned.
-void require_axis(const tree::Walk& xs, std::int64_t dim);
 /// ValueError unless what was combined has the structure and shapes of these elements.
 void require_combined(const tree::Walk& elements, const tree::Walk& combined);
 }  // namespace runs
 
 namespace call {
-/// The tree with every leaf replaced by f(leaf).
-template <class X, class F>
-X each_leaf(X tree, const F& f) {
-  const tree::Walk into = walk(tree);
-  for (Tensor* leaf : into.leaves) *leaf = f(*leaf);
-  return tree;
-}
-
 template <class F, class X>
 X prefixes_of(const F& combine_all, const X& xs, std::int64_t count) {
   if (count < 2) return xs;
@@ -44,42 +34,47 @@ X prefixes_of(const F& combine_all, const X& xs, std::int64_t count) {
 }
 }  // namespace call
 
-/// All prefixes of xs along `dim`, combined: y[i] = combine(…combine(x[0], x[1])…, x[i]), in about 2 log2(n) calls of
-/// vmap(combine). `combine(a, b)` takes two elements, trees like xs without the scanned axis, and must be associative.
-/// With `.reverse = true` all suffixes: y[i] = combine(…combine(x[n-1], x[n-2])…, x[i]). IndexError if a tensor of xs
-/// has no axis `dim`, ValueError if their sizes along it differ or combine gives another structure or shape.
-///   Tensor sums = rc::associative_scan(rc::add, x, 0);
+/// All prefixes of xs along `dim`, 0 unless told, combined: y[i] = combine(…combine(x[0], x[1])…, x[i]), in about 2
+/// log2(n) calls of vmap(combine). `combine(a, b)` takes two elements, trees like xs without the scanned axis, and must
+/// be associative; what it writes to them stays in it. The result has the shapes of xs. With `.reverse = true` all
+/// suffixes: y[i] = combine(…combine(x[n-1], x[n-2])…, x[i]). IndexError if a tensor of xs has axes, but not `dim`,
+/// ValueError if it has none, if their sizes along it differ or if combine gives another structure or shape.
+///   Tensor sums = rc::associative_scan(rc::add, x, {.dim = 1, .reverse = true});
 template <class F, class X>
-auto associative_scan(const F& combine, const X& xs, std::int64_t dim, ScanOptions options) {
+auto associative_scan(const F& combine, const X& xs, ScanOptions options) {
   using Tree = std::decay_t<const X>;
   static_assert(call::takes<F, Tree, Tree>, "ricci: the function of associative_scan must take two elements");
   static_assert(!call::takes<F, Tree, Tree> || std::is_convertible_v<call::result_t<F, Tree, Tree>, Tree>,
                 "ricci: the function of associative_scan must return an element");
   Tree given = xs;
-  runs::require_axis(call::walk(given), dim);
+  function::own_cells("associative_scan", call::walk(given));  // a lone element is its own prefix
+  const std::int64_t count = runs::scanned_size("associative_scan", call::walk(given), options.dim).host();
   Tree front = call::each_leaf(given, [&](const Tensor& x) {
-    const Tensor rows = movedim(x, dim, 0);
+    const Tensor rows = movedim(x, options.dim, 0);
     return options.reverse ? flip(rows, 0) : rows;
   });
-  const std::int64_t count = runs::scanned_size("associative_scan", call::walk(front)).host();
-  const Tree prefixes = call::prefixes_of(vmap(combine), front, count);
-  return call::each_leaf(prefixes, [&](const Tensor& x) { return movedim(options.reverse ? flip(x, 0) : x, 0, dim); });
+  const auto on_copies = [&combine](const Tree& a, const Tree& b) {
+    return Tree(call::on_copies("associative_scan", combine, a, b));  // it may write to them
+  };
+  const Tree prefixes = call::prefixes_of(vmap(on_copies), front, count);
+  return call::each_leaf(prefixes,
+                         [&](const Tensor& x) { return movedim(options.reverse ? flip(x, 0) : x, 0, options.dim); });
 }
+/// The axis as a number: `associative_scan(combine, xs, 1)`, `associative_scan(combine, xs, 1, {.reverse = true})`.
 template <class F, class X>
-auto associative_scan(const F& combine, const X& xs, std::int64_t dim) {
-  return associative_scan(combine, xs, dim, ScanOptions{});
+auto associative_scan(const F& combine, const X& xs, std::int64_t dim = 0, ScanOptions options = {}) {
+  options.dim = dim;
+  return associative_scan(combine, xs, options);
 }
-template <class F, class X>
-auto associative_scan(const F& combine, const X& xs) {
-  return associative_scan(combine, xs, 0);
+/// Of an operation by its name.
+template <class X>
+auto associative_scan(Binary* combine, const X& xs, ScanOptions options) {
+  return associative_scan([combine](const Tensor& a, const Tensor& b) { return combine(a, b); }, xs, options);
 }
 template <class X>
-auto associative_scan(Binary* combine, const X& xs, std::int64_t dim, ScanOptions options) {
-  return associative_scan([combine](const Tensor& a, const Tensor& b) { return combine(a, b); }, xs, dim, options);
-}
-template <class X>
-auto associative_scan(Binary* combine, const X& xs, std::int64_t dim) {
-  return associative_scan(combine, xs, dim, ScanOptions{});
+auto associative_scan(Binary* combine, const X& xs, std::int64_t dim = 0, ScanOptions options = {}) {
+  options.dim = dim;
+  return associative_scan(combine, xs, options);
 }
 
 }  // namespace ricci

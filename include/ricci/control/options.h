@@ -17,6 +17,7 @@ struct LoopOptions {
 };
 
 struct ScanOptions {
+  std::int64_t dim = 0;  ///< the axis of xs whose slices are scanned; ys are stacked along axis 0
   bool reverse = false;  ///< from the last slice to the first; ys stay in the order of xs
 };
 

@@ -26,11 +26,27 @@ class Slices {
 };
 /// No rows of what every leaf is one of: [shape…] → [0, shape…].
 void make_empty(const tree::Walk& leaves);
-/// The size of axis 0 that all leaves share; ValueError if there is none.
-Size scanned_size(const char* name, const tree::Walk& xs);
+/// The size along `dim` that all leaves share; ValueError if there is none, IndexError if a leaf has no such axis.
+Size scanned_size(const char* name, const tree::Walk& xs, std::int64_t dim = 0);
 }  // namespace runs
 
 namespace call {
+/// The tree with every leaf replaced by f(leaf).
+template <class X, class F>
+X each_leaf(X tree, const F& f) {
+  const tree::Walk into = walk(tree);
+  for (Tensor* leaf : into.leaves) *leaf = f(*leaf);
+  return tree;
+}
+
+/// xs with the axis that is scanned in front.
+template <class X>
+X rows_along(const char* name, std::int64_t dim, X xs) {
+  if (dim == 0) return xs;  // Slices asks for it
+  runs::scanned_size(name, walk(xs), dim);
+  return each_leaf(std::move(xs), [&](const Tensor& x) { return movedim(x, dim, 0); });
+}
+
 /// Whether the step fits carry and slices; where it does not, one sentence says why.
 template <class F, class C, class X>
 consteval bool is_step() {
@@ -75,6 +91,7 @@ std::pair<C, Y> run_scan(const char* name, const F& step, C carry, const X& xs, 
     ys.push_back(std::move(y));
   }
   if (options.reverse) std::reverse(ys.begin(), ys.end());
+  function::own_cells(name, walk(carry));
   return std::pair{std::move(carry), tree::stacked(name, ys)};
 }
 
@@ -89,16 +106,18 @@ auto scan(const char* name, const F& step, C carry, const X& xs, ScanOptions opt
 }
 }  // namespace call
 
-/// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis 0; ys are stacked along
-/// axis 0. The work of reverse mode is that of the steps. Over no slices the step runs once on zeros, to learn what y
-/// is. Values in y that are no Tensors are those of the first step.
-/// ValueError if xs have no axis 0, or differing ones, if xs hold an rc::Ragged, which has no axis over its rows, if a
-/// step changes the carry's structure, shapes or dtypes, or if the ys of two steps differ in structure or shape. Where
-/// a program is recorded, a step that changes values of the carry that are no Tensors is a TransformError.
+/// `std::pair{carry, ys}` of `carry, y = step(carry, x)` over the slices x of xs along axis `options.dim`, 0 unless
+/// told; ys are stacked along axis 0. The work of reverse mode is that of the steps. Over no slices the step runs once
+/// on zeros, to learn what y is. Values in y that are no Tensors are those of the first step.
+/// ValueError if a Tensor of xs has no axes or their sizes along `dim` differ, if xs hold an rc::Ragged, which has no
+/// axis over its rows, if a step changes the carry's structure, shapes or dtypes, or if the ys of two steps differ in
+/// structure or shape. IndexError if a Tensor of xs has axes, but not `dim`. Where a program is recorded, a step that
+/// changes values of the carry that are no Tensors is a TransformError.
 ///   auto [total, sums] = rc::scan([](Tensor c, Tensor x) { return std::pair{c + x, c + x}; }, rc::tensor(0.), xs);
 template <class F, class C, class X>
 auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) {
-  return call::scan("scan", step, std::decay_t<const C>(carry), std::decay_t<const X>(xs), options);
+  const auto rows = call::rows_along("scan", options.dim, std::decay_t<const X>(xs));
+  return call::scan("scan", step, std::decay_t<const C>(carry), rows, options);
 }
 
 /// f on every slice of xs along axis 0, one after the other; the results are stacked. What vmap computes at once, in

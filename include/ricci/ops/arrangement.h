@@ -72,8 +72,9 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
 Tensor put(const Tensor& x, const Tensor& index, const Tensor& source);
 Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate);
 /// x with a reduction at each place that scatter would write to: of the values of src that belong there, and of x's own
-/// if `include_self` (true if not given). It is "sum", "prod", "mean", "amax" or "amin". Extremes that tie share
-/// the derivative evenly. Means of integers are rounded down. ValueError for another reduction; shapes as in `scatter`.
+/// if `include_self` (true if not given). `reduction` is "sum", "prod", "mean", "amax" or "amin". Extremes that tie
+/// share the derivative evenly. Means of integers are rounded down. ValueError for another reduction. Shapes are as in
+/// `scatter`.
 ///   rc::scatter_reduce(x, 0, index, src, "amax")
 Tensor scatter_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& src,
                       std::string_view reduction);

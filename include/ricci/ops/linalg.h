@@ -115,17 +115,17 @@ Tensor logdet(const Tensor& a);  ///< log det; NaN where a real determinant is n
 /// a multiplied by itself n times, in about log₂ n products; the identity for n = 0, powers of the inverse for n < 0.
 Tensor matrix_power(const Tensor& a, std::int64_t n);
 
-// ── spectra: real matrices; TypeError for complex ones, ValueError where an element is not finite ──
+// ── spectra: ValueError where an element is not finite ──
 
-/// The eigenvalues [..., n] of symmetric a [..., n, n], ascending, and orthonormal eigenvectors in the columns of
-/// [..., n, n]. Both triangles are read: where they differ, those of (a + aᵀ) / 2 are taken, so gradients are
-/// symmetric. Vectors are determined up to their sign. Values are differentiable; derivatives of vectors, and second
-/// ones of values, divide by the gaps between values (Magnus, 1985).
+/// The real eigenvalues [..., n] of Hermitian a [..., n, n], ascending, and orthonormal eigenvectors in the columns of
+/// [..., n, n]. Both triangles are read: where they differ, those of (a + aᴴ) / 2 are taken; gradients are Hermitian.
+/// Vectors have either sign; of complex ones the greatest element is real and positive, in derivatives too. Derivatives
+/// of vectors, and second ones of values, divide by the gaps between values (Magnus, 1985).
 ///
 /// Where two values are equal, their vectors have no derivative. First derivatives in reverse mode are right for a
 /// smooth function that reads vectors but no values (a projector onto the space of all vectors of equal values), and
 /// for one that hands back 0 to the pair, to values and vectors (the projector onto another vector, times its value).
-/// Others give infinities or NaN: vectors · f(values) · vectorsᵀ where values are equal (a square root or logarithm at
+/// Others give infinities or NaN: vectors · f(values) · vectorsᴴ where values are equal (a square root or logarithm at
 /// the identity), second derivatives of Σ f(values), and second ones of vectors. A function that reads the pair but
 /// hands back 0 by chance counts as one that does not: element (0, 1) of a logarithm made so has the gradient 0 at the
 /// identity. Forward mode gives what reads neither vector of the pair, and directions that do not mix the two. Nearly
@@ -135,7 +135,7 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a);
 Tensor eigvalsh(const Tensor& a);  ///< the values alone
 /// u [..., m, k], s [..., k], vh [..., k, n] with a = u diag(s) vh, k the smaller of m and n: orthonormal columns,
 /// singular values from the greatest to the least, orthonormal rows; torch.linalg.svd with full_matrices = false. Pairs
-/// of vectors are determined up to their sign. Derivatives of vectors, and second ones of values, divide by the gaps
+/// have either sign; complex ones as for `eigh`. Derivatives of vectors, and second ones of values, divide by the gaps
 /// between values and by their sums, and by the values where a is not square (Townsend, 2016). Equal values are as for
 /// `eigh`: in reverse mode, what reads the vectors of all of them but no values is right (the polar factor u vh), and
 /// so is what reads nothing of the pair (an approximation of low rank, by greater values). u · f(s) · vh with equal

@@ -17,7 +17,7 @@ Tensor sum(const Tensor& x);
 Tensor sum(const Tensor& x, const Axes& dims);
 Tensor sum(const Tensor& x, const Axes& dims, bool keepdim);
 inline Tensor sum(const Tensor& x, std::same_as<bool> auto keepdim) { return sum(x, Axes(), keepdim); }
-/// Of x converted to a dtype, which is the result's too; so for all that take one.
+/// Converts x to `dtype` first, and the result has that dtype: so do all that take one.
 ///   Tensor total = sum(x, rc::float64);
 Tensor sum(const Tensor& x, DType dtype);
 Tensor sum(const Tensor& x, const Axes& dims, bool keepdim, DType dtype);

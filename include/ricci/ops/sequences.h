@@ -8,8 +8,7 @@
 
 namespace ricci {
 
-/// A window of n samples is periodic where it repeats after n samples, as of a Fourier transform; else its last sample
-/// is as its first.
+/// A periodic window of n samples is the first n of a symmetric window of n + 1; a symmetric one ends as it begins.
 struct WindowOptions {
   bool periodic = true;
   DType dtype = default_dtype();

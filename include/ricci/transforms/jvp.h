@@ -39,6 +39,7 @@ inline constexpr bool tangents_fit<std::tuple<P...>, std::tuple<T...>> = [] {
 
 template <bool aux, bool is_strict, class F, class... P, class T>
 auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
+  static_assert(sizeof...(P) > 0, "ricci: jvp needs a primal to differentiate along");
   static_assert(tangents_fit<std::tuple<P...>, T>, "ricci: the tangents must have the C++ types of the primals");
   (check_differentiable<P>(), ...);
   std::tuple<P...> tangents(given);

@@ -1,0 +1,283 @@
+// Each block of queries walks over the blocks of keys. A row of scores is kept with its greatest element so far, the
+// sum of exponentials, and the sum of values times exponentials; both sums shrink where a greater element comes.
+#include "kernels/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/elementwise.h"
+#include "kernels/matmul.h"
+#include "ricci/primitive/parallel.h"
+#include "ricci/primitive/scratch.h"
+#include "ricci/primitive/wide.h"
+
+namespace ricci::kernels {
+namespace {
+
+using scalar::load_wide;
+using scalar::store_wide;
+using scalar::Wide;
+
+// Borders of blocks follow from the sizes alone. A block of scores fits in half of a cache of 512 KiB.
+constexpr std::int64_t queries_in_block = 64, keys_in_block = 512;
+constexpr double nanoseconds_of_score = 0.05;  // for each element that is multiplied
+
+template <class T>
+constexpr T infinity = std::numeric_limits<T>::infinity();
+
+/// One matrix, whose rows and columns may lie anywhere.
+template <class T>
+struct Plane {
+  T* data;
+  std::int64_t rows, cols, row_stride, col_stride;
+
+  T* row(std::int64_t i) const { return data + i * row_stride; }
+  Plane of_rows(std::int64_t begin, std::int64_t count) const {
+    return {data + begin * row_stride, count, cols, row_stride, col_stride};
+  }
+  Plane of_cols(std::int64_t begin, std::int64_t count) const {
+    return {data + begin * col_stride, rows, count, row_stride, col_stride};
+  }
+  Plane transposed() const { return {data, cols, rows, col_stride, row_stride}; }
+};
+
+template <class T>
+void multiply(const Plane<T>& c, const Plane<T>& a, const Plane<T>& b, Accumulate accumulate) {
+  const auto shown = [](const Plane<T>& x, std::int64_t* sizes, std::int64_t* strides) {
+    sizes[0] = x.rows, sizes[1] = x.cols, strides[0] = x.row_stride, strides[1] = x.col_stride;
+    return Strided{x.data, dtype_of<T>, 2, sizes, strides};
+  };
+  std::int64_t sizes[3][2], strides[3][2];
+  matmul(shown(c, sizes[0], strides[0]), shown(a, sizes[1], strides[1]), shown(b, sizes[2], strides[2]), accumulate);
+}
+
+/// The members of a batch in row-major order.
+std::int64_t members(const Strided& x, int own_axes) {
+  std::int64_t count = 1;
+  for (int axis = 0; axis + own_axes < x.rank; ++axis) count *= x.shape[axis];
+  return count;
+}
+template <class T>
+T* member(const Strided& x, int own_axes, std::int64_t number) {
+  std::int64_t offset = 0;
+  for (int axis = x.rank - own_axes; axis-- > 0; number /= x.shape[axis])
+    offset += number % x.shape[axis] * x.strides[axis];
+  return static_cast<T*>(x.data) + offset;
+}
+template <class T>
+Plane<T> plane(const Strided& x, std::int64_t number) {
+  const std::int64_t *shape = x.shape + x.rank - 2, *strides = x.strides + x.rank - 2;
+  return {member<T>(x, 2, number), shape[0], shape[1], strides[0], strides[1]};
+}
+/// One number for each query.
+template <class T>
+Plane<T> column(const Strided& x, std::int64_t number) {
+  return {member<T>(x, 1, number), x.shape[x.rank - 1], 1, x.strides[x.rank - 1], 0};
+}
+
+template <class T>
+std::int64_t padded(std::int64_t cols) {
+  return (cols + Wide<T>::lanes - 1) / Wide<T>::lanes * Wide<T>::lanes;
+}
+
+/// Memory for a block of rows, each of whole vectors.
+template <class T>
+class Block {
+ public:
+  Block(std::int64_t rows, std::int64_t most_cols) : stride_(padded<T>(most_cols)), memory_(rows * stride_) {}
+  Plane<T> plane(std::int64_t rows, std::int64_t cols) const { return {memory_.data(), rows, cols, stride_, 1}; }
+
+ private:
+  std::int64_t stride_;
+  Scratch<T> memory_;
+};
+
+/// The operands of one member of the batch.
+template <class T>
+struct Member {
+  Plane<T> q, k, v, mask;
+  bool has_mask, causal;
+
+  Member(const AttentionInputs& in, std::int64_t number)
+      : q(plane<T>(in.q, number)),
+        k(plane<T>(in.k, number)),
+        v(plane<T>(in.v, number)),
+        mask(in.mask ? plane<T>(*in.mask, number) : Plane<T>{}),
+        has_mask(in.mask != nullptr),
+        causal(in.causal) {}
+
+  /// How many keys the queries before `end` see together.
+  std::int64_t keys_before(std::int64_t end) const { return causal ? std::min(k.rows, end) : k.rows; }
+
+  /// Scores of the queries from i on by the keys from j on; -∞ behind the last one of each row.
+  void score(const Plane<T>& scores, std::int64_t i, std::int64_t j) const {
+    const std::int64_t cols = scores.cols;
+    multiply(scores, q.of_rows(i, scores.rows), k.of_rows(j, cols).transposed(), Accumulate::no);
+    for (std::int64_t r = 0; r < scores.rows; ++r) {
+      T* row = scores.row(r);
+      if (has_mask) add_mask(row, mask.row(i + r) + j * mask.col_stride, cols);
+      const std::int64_t seen = causal ? std::clamp<std::int64_t>(i + r + 1 - j, 0, cols) : cols;
+      std::fill(row + seen, row + padded<T>(cols), -infinity<T>);
+    }
+  }
+  void add_mask(T* row, const T* of_mask, std::int64_t cols) const {
+    if (mask.col_stride == 1)
+      for (std::int64_t c = 0; c < cols; ++c) row[c] += of_mask[c];
+    else
+      for (std::int64_t c = 0; c < cols; ++c) row[c] += of_mask[c * mask.col_stride];
+  }
+};
+
+template <class T>
+T greatest(const T* row, std::int64_t cols) {
+  Wide<T> most(-infinity<T>);
+  for (std::int64_t c = 0; c < cols; c += Wide<T>::lanes) most = max(most, load_wide<T>(row + c));
+  return fold(most, [](Wide<T> a, Wide<T> b) { return max(a, b); }).part[0].v[0];
+}
+
+/// The row becomes exp(row - shift); the sum of that.
+template <class T>
+T exponentials(T* row, std::int64_t cols, T shift) {
+  Wide<T> sum(T(0));
+  const Wide<T> shifts(shift);
+  for (std::int64_t c = 0; c < cols; c += Wide<T>::lanes) {
+    const Wide<T> e = exp(load_wide<T>(row + c) - shifts);
+    store_wide(row + c, e);
+    sum = sum + e;
+  }
+  return fold(sum, [](Wide<T> a, Wide<T> b) { return a + b; }).part[0].v[0];
+}
+
+/// The row becomes weights (row - offset).
+template <class T>
+void slopes(T* row, const T* weights, std::int64_t cols, T offset) {
+  const Wide<T> offsets(offset);
+  for (std::int64_t c = 0; c < cols; c += Wide<T>::lanes)
+    store_wide(row + c, load_wide<T>(weights + c) * (load_wide<T>(row + c) - offsets));
+}
+
+/// y and l of the queries [begin, end) of one member.
+template <class T>
+void attend(const Plane<T>& y, const Plane<T>& l, const Member<T>& of, std::int64_t begin, std::int64_t end,
+            const Block<T>& score_block, const Block<T>& value_block) {
+  const std::int64_t rows = end - begin, keys = of.keys_before(end);
+  const Plane<T> values = value_block.plane(rows, of.v.cols);
+  T most[queries_in_block], sums[queries_in_block];
+  std::fill_n(most, rows, -infinity<T>);
+  std::fill_n(sums, rows, T(0));
+  for (std::int64_t j = 0; j < keys; j += keys_in_block) {
+    const Plane<T> scores = score_block.plane(rows, std::min(keys_in_block, keys - j));
+    of.score(scores, begin, j);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const T now = scalar::max(most[r], greatest(scores.row(r), scores.cols));
+      const T sum = exponentials(scores.row(r), scores.cols, now == -infinity<T> ? T(0) : now);
+      if (j > 0 && now != most[r]) {
+        const T shrunk = std::exp(most[r] - now);
+        sums[r] *= shrunk;
+        for (std::int64_t c = 0; c < values.cols; ++c) values.row(r)[c] *= shrunk;
+      }
+      sums[r] += sum;
+      most[r] = now;
+    }
+    multiply(values, scores, of.v.of_rows(j, scores.cols), j > 0 ? Accumulate::yes : Accumulate::no);
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const bool has_none = sums[r] == 0;
+    *l.row(begin + r) = has_none ? infinity<T> : most[r] + std::log(sums[r]);
+    const T share = has_none ? T(0) : 1 / sums[r];
+    T* to = y.row(begin + r);
+    const T* from = values.row(r);
+    if (has_none)
+      for (std::int64_t c = 0; c < y.cols; ++c) to[c * y.col_stride] = 0;
+    else if (y.col_stride == 1)
+      for (std::int64_t c = 0; c < y.cols; ++c) to[c] = from[c] * share;
+    else
+      for (std::int64_t c = 0; c < y.cols; ++c) to[c * y.col_stride] = from[c] * share;
+  }
+}
+
+template <class T>
+void attend_all(Strided y, Strided l, const AttentionInputs& in) {
+  const std::int64_t batch = members(in.q, 2), queries = in.q.shape[in.q.rank - 2], keys = in.k.shape[in.k.rank - 2];
+  const std::int64_t width = in.q.shape[in.q.rank - 1] + in.v.shape[in.v.rank - 1];
+  const std::int64_t blocks = (queries + queries_in_block - 1) / queries_in_block;
+  const double nanoseconds = nanoseconds_of_score * static_cast<double>(std::min(queries, queries_in_block) * keys) *
+                             static_cast<double>(width);
+  parallel_for({batch * blocks, nanoseconds}, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t rows = std::min(queries, queries_in_block);
+    const Block<T> scores(rows, std::min(keys, keys_in_block)), values(rows, in.v.shape[in.v.rank - 1]);
+    for (std::int64_t unit = first; unit < last; ++unit) {
+      const std::int64_t number = unit / blocks, begin = unit % blocks * queries_in_block;
+      attend(plane<T>(y, number), column<T>(l, number), Member<T>(in, number), begin,
+             std::min(queries, begin + queries_in_block), scores, values);
+    }
+  });
+}
+
+template <class T>
+void clear(const Plane<T>& x) {
+  for (std::int64_t i = 0; i < x.rows; ++i)
+    for (std::int64_t c = 0; c < x.cols; ++c) x.row(i)[c * x.col_stride] = 0;
+}
+
+/// Of one member of the batch.
+template <class T>
+struct Gradients {
+  Plane<T> dq, dk, dv, dmask;
+  bool of_mask;
+  Plane<T> ct, l, offset;
+
+  void find(const Member<T>& of, const Block<T>& weight_block, const Block<T>& slope_block) const {
+    for (const Plane<T>& x : {dq, dk, dv}) clear(x);
+    if (of_mask) clear(dmask);
+    for (std::int64_t i = 0; i < dq.rows; i += queries_in_block) {
+      const std::int64_t rows = std::min(queries_in_block, dq.rows - i), keys = of.keys_before(i + rows);
+      for (std::int64_t j = 0; j < keys; j += keys_in_block) {
+        const std::int64_t cols = std::min(keys_in_block, keys - j);
+        const Plane<T> weights = weight_block.plane(rows, cols), slope = slope_block.plane(rows, cols);
+        of.score(weights, i, j);
+        for (std::int64_t r = 0; r < rows; ++r) exponentials(weights.row(r), cols, *l.row(i + r));
+        multiply(dv.of_rows(j, cols), weights.transposed(), ct.of_rows(i, rows), Accumulate::yes);
+        multiply(slope, ct.of_rows(i, rows), of.v.of_rows(j, cols).transposed(), Accumulate::no);
+        for (std::int64_t r = 0; r < rows; ++r) slopes(slope.row(r), weights.row(r), cols, *offset.row(i + r));
+        multiply(dq.of_rows(i, rows), slope, of.k.of_rows(j, cols), Accumulate::yes);
+        multiply(dk.of_rows(j, cols), slope.transposed(), of.q.of_rows(i, rows), Accumulate::yes);
+        if (of_mask)
+          for (std::int64_t r = 0; r < rows; ++r)
+            for (std::int64_t c = 0; c < cols; ++c) dmask.row(i + r)[(j + c) * dmask.col_stride] = slope.row(r)[c];
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void attention(Strided y, Strided l, const AttentionInputs& in) {
+  if (in.q.dtype == DType::float64) attend_all<double>(y, l, in);
+  else attend_all<float>(y, l, in);
+}
+
+void attention_gradients(Strided dq, Strided dk, Strided dv, const Strided* dmask, Strided ct, Strided l,
+                         Strided offset, const AttentionInputs& in) {
+  const auto find_all = [&]<class T>(std::type_identity<T>) {
+    const std::int64_t queries = in.q.shape[in.q.rank - 2], keys = in.k.shape[in.k.rank - 2];
+    const std::int64_t width = in.q.shape[in.q.rank - 1] + in.v.shape[in.v.rank - 1];
+    const double nanoseconds =
+        3 * nanoseconds_of_score * static_cast<double>(queries * keys) * static_cast<double>(width);
+    parallel_for({members(in.q, 2), nanoseconds}, [&](std::int64_t first, std::int64_t last) {
+      const std::int64_t rows = std::min(queries, queries_in_block), cols = std::min(keys, keys_in_block);
+      const Block<T> weights(rows, cols), slope(rows, cols);
+      for (std::int64_t number = first; number < last; ++number)
+        Gradients<T>{plane<T>(dq, number), plane<T>(dk, number),
+                     plane<T>(dv, number), dmask ? plane<T>(*dmask, number) : Plane<T>{},
+                     dmask != nullptr,     plane<T>(ct, number),
+                     column<T>(l, number), column<T>(offset, number)}
+            .find(Member<T>(in, number), weights, slope);
+    });
+  };
+  if (in.q.dtype == DType::float64) find_all(std::type_identity<double>());
+  else find_all(std::type_identity<float>());
+}
+
+}  // namespace ricci::kernels

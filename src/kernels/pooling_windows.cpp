@@ -1,0 +1,251 @@
+// One row of outputs at a time: the rows of inputs that its windows reach over become one row, of maxima or of sums,
+// whose elements each output's window then goes through.
+#include "kernels/pooling_windows.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "kernels/pooling_volumes.h"
+
+namespace ricci::kernels {
+namespace {
+
+/// f(input z, input y) for the rows that the windows of a row of outputs reach over.
+template <class F>
+void for_each_input_row(const Windows& w, std::int64_t out_z, std::int64_t out_y, F&& f) {
+  for (std::int64_t z = w[0].begin[out_z]; z < w[0].end[out_z]; ++z)
+    for (std::int64_t y = w[1].begin[out_y]; y < w[1].end[out_y]; ++y) f(z, y);
+}
+
+template <class F>
+void for_each_row(const Windows& w, F&& f) {
+  for (std::size_t z = 0; z < w[0].begin.size(); ++z)
+    for (std::size_t y = 0; y < w[1].begin.size(); ++y) f(static_cast<std::int64_t>(z), static_cast<std::int64_t>(y));
+}
+
+/// The steps that one volume takes, roughly.
+std::int64_t steps_of(const Windows& w, std::int64_t width) {
+  std::int64_t rows = 1;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    std::int64_t reached = 0;
+    for (std::size_t i = 0; i < w[axis].begin.size(); ++i) reached += w[axis].end[i] - w[axis].begin[i];
+    rows *= reached;
+  }
+  return 2 * rows * width;
+}
+
+/// The greatest of the columns from `begin` on, each of which has its first maximum or last nan.
+template <class T>
+std::int64_t column_of_maximum(const Largest<T>& columns, std::int64_t begin, std::int64_t end) {
+  std::int64_t best = begin;
+  for (std::int64_t i = begin + 1; i < end; ++i) {
+    const T x = columns.value[i], y = columns.value[best];
+    const bool comes_first = columns.place[i] < columns.place[best];
+    if (is_nan(x) ? !is_nan(y) || !comes_first : x > y || (x == y && comes_first)) best = i;
+  }
+  return best;
+}
+
+template <class T>
+void max_of_volume(const Volume<T>& values, const Volume<std::int64_t>& places, const Volume<const T>& in,
+                   const Windows& w, const Largest<T>& columns) {
+  const std::int64_t width = in.sizes[2], outputs = values.sizes[2];
+  for_each_row(w, [&](std::int64_t z, std::int64_t y) {
+    std::fill_n(columns.value, width, lowest<T>());
+    std::fill_n(columns.place, width, -1);
+    for_each_input_row(w, z, y, [&](std::int64_t in_z, std::int64_t in_y) {
+      const auto place = static_cast<Place<T>>((in_z * in.sizes[1] + in_y) * width);
+      const T* row = in.row(in_z, in_y);
+      if (in.strides[2] == 1) take_larger<T>(columns, row, unit_step, place, 1, width);
+      else take_larger<T>(columns, row, in.strides[2], place, 1, width);
+    });
+    T* value = values.row(z, y);
+    std::int64_t* at = places.row(z, y);
+    for (std::int64_t i = 0; i < outputs; ++i, value += values.strides[2], at += places.strides[2]) {
+      const std::int64_t column = column_of_maximum(columns, w[2].begin[i], w[2].end[i]);
+      *value = columns.value[column];
+      *at = columns.place[column];
+    }
+  });
+}
+
+template <class T>
+void max_of_windows_as(const Strided& values, const Strided& indices, const Strided& input, int spatial,
+                       const Windows* shared, const WindowsOfVolume& each) {
+  const Volumes<T> out(values, spatial);
+  const Volumes<std::int64_t> places(indices, spatial);
+  const Volumes<const T> in(input, spatial);
+  const std::int64_t width = in.first.sizes[2], volumes = out.offsets.size();
+  if (volumes == 0 || out.first.elements() == 0) return;
+  cut_volumes(volumes, steps_of(shared ? *shared : each(0), width), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> value_memory(width);
+    const Scratch<Place<T>> place_memory(width);
+    const Largest<T> columns = {value_memory.data(), place_memory.data()};
+    for (std::int64_t i = begin; i < end; ++i)
+      max_of_volume(out[i], places[i], in[i], shared ? *shared : each(i), columns);
+  });
+}
+
+/// In partial sums, which do not wait for each other.
+template <std::int64_t parts, class S, class T>
+S sum_in_parts(const T* x, std::int64_t count) {
+  S sums[parts] = {};
+  std::int64_t i = 0;
+  for (; i + parts <= count; i += parts)
+    for (std::int64_t k = 0; k < parts; ++k) sums[k] += static_cast<S>(x[i + k]);
+  for (std::int64_t k = 0; i < count; ++i, ++k) sums[k] += static_cast<S>(x[i]);
+  for (std::int64_t half = parts / 2; half > 0; half /= 2)
+    for (std::int64_t k = 0; k < half; ++k) sums[k] += sums[k + half];
+  return sums[0];
+}
+template <class S, class T>
+S sum_of(const T* x, std::int64_t count) {
+  return count < 32 ? sum_in_parts<4, S>(x, count) : sum_in_parts<16, S>(x, count);
+}
+
+/// Whether each window is as wide as the volume, whose rows lie one behind the other.
+template <class T>
+bool are_runs(const Windows& w, const Volume<T>& in) {
+  const WindowsOfAxis& x = w[2];
+  return x.begin.size() == 1 && x.begin[0] == 0 && x.end[0] == in.sizes[2] && in.strides[2] == 1 &&
+         (in.sizes[1] == 1 || in.strides[1] == in.sizes[2]);
+}
+
+template <class T>
+void mean_of_windows_as(const Strided& output, const Strided& input, int spatial, const Windows& w,
+                        std::int64_t divisor) {
+  const Volumes<T> out(output, spatial);
+  const Volumes<const T> in(input, spatial);
+  const std::int64_t width = in.first.sizes[2];
+  const bool runs = are_runs(w, in.first);
+  cut_volumes(out.offsets.size(), steps_of(w, width), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<Sum<T>> columns(width);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Volume<const T> volume = in[i];
+      const Volume<T> mean = out[i];
+      for_each_row(w, [&](std::int64_t z, std::int64_t y) {
+        if (runs) {
+          Sum<T> sum{};
+          for (std::int64_t in_z = w[0].begin[z]; in_z < w[0].end[z]; ++in_z)
+            sum += sum_of<Sum<T>>(volume.row(in_z, w[1].begin[y]), (w[1].end[y] - w[1].begin[y]) * width);
+          const std::int64_t count = w[0].count[z] * w[1].count[y] * w[2].count[0];
+          mean(z, y, 0) = static_cast<T>(divided<T>(sum, divisor != 0 ? divisor : count));
+          return;
+        }
+        std::fill_n(columns.data(), width, Sum<T>{});
+        for_each_input_row(w, z, y, [&](std::int64_t in_z, std::int64_t in_y) {
+          const T* row = volume.row(in_z, in_y);
+          if (volume.strides[2] == 1) add_strided(columns.data(), unit_step, row, unit_step, width);
+          else add_strided(columns.data(), unit_step, row, volume.strides[2], width);
+        });
+        const std::int64_t rows = w[0].count[z] * w[1].count[y];
+        write_row(mean, z, y, [&](std::int64_t j) {
+          const auto sum = sum_of<Sum<T>>(columns.data() + w[2].begin[j], w[2].end[j] - w[2].begin[j]);
+          return divided<T>(sum, divisor != 0 ? divisor : rows * w[2].count[j]);
+        });
+      });
+    }
+  });
+}
+
+template <class T>
+void mean_of_windows_gradient_as(const Strided& input_gradient, const Strided& cotangent, int spatial, const Windows& w,
+                                 std::int64_t divisor) {
+  const Volumes<T> in(input_gradient, spatial);
+  const Volumes<const T> out(cotangent, spatial);
+  const std::int64_t width = in.first.sizes[2];
+  cut_volumes(in.offsets.size(), steps_of(w, width), [&](std::int64_t begin, std::int64_t end) {
+    const Accumulator<T> accumulator(in.first);
+    const Scratch<Sum<T>> columns(width);
+    for (std::int64_t i = begin; i < end; ++i) {
+      Sum<T>* sums = accumulator.cleared();
+      const Volume<const T> ct = out[i];
+      for_each_row(w, [&](std::int64_t z, std::int64_t y) {
+        std::fill_n(columns.data(), width, Sum<T>{});
+        const std::int64_t rows = w[0].count[z] * w[1].count[y];
+        for (std::int64_t j = 0; j < ct.sizes[2]; ++j) {
+          const auto share =
+              divided<T>(static_cast<Sum<T>>(ct(z, y, j)), divisor != 0 ? divisor : rows * w[2].count[j]);
+          for (std::int64_t x = w[2].begin[j]; x < w[2].end[j]; ++x) columns.data()[x] += share;
+        }
+        for_each_input_row(w, z, y, [&](std::int64_t in_z, std::int64_t in_y) {
+          Sum<T>* row = sums + (in_z * in.first.sizes[1] + in_y) * width;
+          add_strided(row, unit_step, columns.data(), unit_step, width);
+        });
+      });
+      accumulator.write(in[i]);
+    }
+  });
+}
+
+[[maybe_unused]] bool agree(const Strided& out, const Strided& in, int spatial, const Windows& windows) {
+  const int batch_rank = in.rank - spatial;
+  if (spatial < 1 || spatial > 3 || out.rank != in.rank || batch_rank < 0 || batch_rank > max_batch_rank) return false;
+  if (!std::equal(in.shape, in.shape + batch_rank, out.shape)) return false;
+  for (int i = 0; i < spatial; ++i) {
+    const WindowsOfAxis& w = windows[static_cast<std::size_t>(3 - spatial + i)];
+    if (static_cast<std::int64_t>(w.begin.size()) != out.shape[batch_rank + i] || w.begin.size() != w.end.size() ||
+        w.begin.size() != w.count.size())
+      return false;
+    for (std::size_t k = 0; k < w.begin.size(); ++k)
+      if (w.begin[k] < 0 || w.begin[k] >= w.end[k] || w.end[k] > in.shape[batch_rank + i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+WindowsOfAxis dividing_windows(std::int64_t inputs, std::int64_t outputs) {
+  WindowsOfAxis w{{}, {}, {}};
+  // i inputs / outputs and its remainder, by steps: the product may overflow.
+  const std::int64_t step = outputs > 0 ? inputs / outputs : 0, rest = outputs > 0 ? inputs % outputs : 0;
+  std::int64_t whole = 0, part = 0;
+  for (std::int64_t i = 0; i < outputs; ++i) {
+    w.begin.push_back(whole);
+    whole += step;
+    part += rest;
+    if (part >= outputs) {
+      part -= outputs;
+      ++whole;
+    }
+    w.end.push_back(whole + (part > 0 ? 1 : 0));
+    w.count.push_back(w.end.back() - w.begin.back());
+  }
+  return w;
+}
+
+Windows dividing_windows(const Strided& input, const Strided& output, int spatial) {
+  Windows w;
+  for (int i = 1; i <= spatial; ++i)
+    w[static_cast<std::size_t>(3 - i)] = dividing_windows(input.shape[input.rank - i], output.shape[output.rank - i]);
+  return w;
+}
+
+void max_of_windows(Strided values, Strided indices, Strided input, int spatial, const WindowsOfVolume& windows) {
+  visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!is_complex(dtype_of<T>)) max_of_windows_as<T>(values, indices, input, spatial, nullptr, windows);
+  });
+}
+
+void max_of_windows(Strided values, Strided indices, Strided input, int spatial, const Windows& windows) {
+  assert(agree(values, input, spatial, windows));
+  visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!is_complex(dtype_of<T>)) max_of_windows_as<T>(values, indices, input, spatial, &windows, {});
+  });
+}
+
+void mean_of_windows(Strided out, Strided input, int spatial, const Windows& windows, std::int64_t divisor) {
+  assert(agree(out, input, spatial, windows));
+  visit_dtype(out.dtype,
+              [&]<class T>(std::type_identity<T>) { mean_of_windows_as<T>(out, input, spatial, windows, divisor); });
+}
+
+void mean_of_windows_gradient(Strided input_gradient, Strided cotangent, int spatial, const Windows& windows,
+                              std::int64_t divisor) {
+  assert(agree(cotangent, input_gradient, spatial, windows));
+  visit_dtype(cotangent.dtype, [&]<class T>(std::type_identity<T>) {
+    mean_of_windows_gradient_as<T>(input_gradient, cotangent, spatial, windows, divisor);
+  });
+}
+
+}  // namespace ricci::kernels

@@ -1,0 +1,139 @@
+// Rows of tables with options, and bags of rows. A bag's sum is `index_add` of its rows; its greatest elements are read
+// at places that a primitive without derivative finds.
+#include "ricci/ops/embedding.h"
+
+#include "kernels/bags.h"
+#include "kernels/index.h"
+#include "ops/axes.h"
+#include "ops/dense.h"
+#include "ops/patterns.h"
+#include "ops/samples.h"
+#include "ops/sums.h"
+#include "primitive/called.h"
+
+namespace ricci {
+namespace {
+
+/// Inputs: rows [..., n, D], the bag of each [..., n]. Where the greatest element of each bag stands, as
+/// kernels::bag_argmax. int64 [..., bags, D].
+struct BagArgmax {
+  using kind = Explicit;
+  static constexpr const char* name = "bag_argmax";
+  static constexpr bool locally_constant = true;
+  Size bags;
+
+  Type type(const Type& rows, const Type& of) const {
+    require_real(name, rows);
+    require_floating(name, rows);
+    require_rank_of_at_least(2, rows);
+    require_dtype(DType::int64, of);
+    require_shape(of.shape, Shape(rows.shape.begin(), rows.shape.end() - 1));
+    Type type{DType::int64, rows.shape};
+    type.shape[type.shape.size() - 2] = bags;
+    return type;
+  }
+  void eval(Outputs out, Inputs in) const {
+    if (const auto bad = kernels::find_out_of_range(in[1], 0, bags.host()))
+      raise<IndexError>(std::string(name) + ": bag " + std::to_string(*bad) + " is out of range; " +
+                        legal_range(0, bags.host() - 1));
+    run_computed(Layout::row_major, out, in,
+                 [](Outputs places, Inputs x) { kernels::bag_argmax(places[0], x[0], x[1]); });
+  }
+  BagArgmax lifted() const { return *this; }
+  static std::vector<Sample<BagArgmax>> samples() {
+    const Tensor bags = tensor({0, 2, 2, 0});
+    return {{{3}, {uniform_around_zero({4, 2}), bags}},
+            {{3}, {uniform_around_zero({2, 4, 1}), stack({bags, flip(bags, 0)})}},
+            {{2}, {uniform_around_zero({0, 2}), zeros({0}, DType::int64)}}};
+  }
+};
+
+/// padding_idx as a row's number, checked.
+Size padding_row(const char* op, Size padding_idx, const Tensor& weight) {
+  if (type_of(weight).rank() != 2)
+    raise<ValueError>(std::string(op) + ": the weight " + type_text(weight) + " must have 2 axes");
+  return wrap_index(op, padding_idx, 0, weight);
+}
+
+void require_integers(const char* op, const char* what, const Tensor& x) {
+  if (!is_integral(type_of(x).dtype) || type_of(x).dtype == DType::boolean)
+    raise<TypeError>(std::string(op) + ": the " + what + " " + type_text(x) + " must be integers");
+}
+
+}  // namespace
+
+namespace ops {
+
+Tensor embedding(const Tensor& index, const Tensor& weight, Size padding_idx) {
+  const Called as("embedding", index, weight);
+  const Size padding = padding_row("embedding", padding_idx, weight);
+  const Tensor rows = embedding(index, weight);
+  return where(unsqueeze(eq(index, padding), -1), detach(rows), rows);
+}
+
+Tensor embedding_bag(const Tensor& index, const Tensor& weight) {
+  return embedding_bag(index, weight, EmbeddingBagOptions{});
+}
+Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOptions options) {
+  const char* op = "embedding_bag";
+  const Called as(op, index, weight);
+  const int rank = type_of(index).rank();
+  require_integers(op, "index", index);
+  require_real_floating(op, weight);
+  if (options.mode != "sum" && options.mode != "mean" && options.mode != "max")
+    raise<ValueError>(std::string(op) + ": mode is \"" + options.mode + "\"; it must be \"sum\", \"mean\" or \"max\"");
+  if (options.per_sample_weights.defined()) {
+    if (options.mode != "sum")
+      raise<ValueError>(std::string(op) + ": per_sample_weights go with the mode \"sum\", it is \"" + options.mode +
+                        "\"");
+    if (!(type_of(options.per_sample_weights).shape == type_of(index).shape))
+      raise<ValueError>(std::string(op) + ": per_sample_weights " + type_text(options.per_sample_weights) +
+                        " must have the shape of the index " + type_text(index));
+  }
+  if (rank == 2 ? options.offsets.defined() : rank != 1 || !options.offsets.defined())
+    raise<ValueError>(std::string(op) + ": the index " + type_text(index) +
+                      " must be [bags, n] without offsets, or [n] with them; offsets are " +
+                      type_text(options.offsets));
+
+  // Each index's bag. Indices in no bag have the last one, which is left out of the result.
+  const Tensor places = flatten(index);
+  const Size count = type_of(places).shape[0];
+  Tensor bag;
+  Size bags;
+  if (rank == 2) {
+    bags = type_of(index).shape[0];
+    bag = flatten(expand(unsqueeze(places_along(bags), 1), type_of(index).shape));
+  } else {
+    require_integers(op, "offsets", options.offsets);
+    if (type_of(options.offsets).rank() != 1)
+      raise<ValueError>(std::string(op) + ": offsets " + type_text(options.offsets) + " must be a vector");
+    bags = type_of(options.offsets).shape[0];
+    if (options.include_last_offset) {
+      if (bags == 0) raise<ValueError>(std::string(op) + ": offsets are empty; include_last_offset wants one at least");
+      bags = bags - 1;
+    }
+    const Tensor begins = to(narrow(options.offsets, 0, 0, bags), DType::int64);
+    bag = searchsorted(begins, places_along(count) + 1) - 1;
+  }
+  if (options.padding_idx) bag = where(eq(places, padding_row(op, *options.padding_idx, weight)), Tensor(bags), bag);
+
+  Tensor rows = embedding(places, weight);  // [count, width]
+  const Size width = type_of(rows).shape[1];
+  if (options.per_sample_weights.defined()) rows = rows * unsqueeze(flatten(options.per_sample_weights), 1);
+  const DType dtype = type_of(rows).dtype;
+  Tensor y;
+  if (options.mode == "max") {
+    const Tensor best = apply(BagArgmax{bags + 1}, rows, bag);  // `count` for a bag without rows, which reads a 0
+    y = gather(cat({rows, zeros({1, width}, {.dtype = dtype})}, 0), 0, best);
+  } else {
+    y = index_add(zeros({bags + 1, width}, {.dtype = dtype}), 0, bag, rows);
+  }
+  if (options.mode == "mean") {
+    const Tensor counts = index_add(zeros({bags + 1}, {.dtype = dtype}), 0, bag, ones({count}, {.dtype = dtype}));
+    y = y / unsqueeze(clamp_min(counts, 1), 1);
+  }
+  return narrow(y, 0, 0, bags);
+}
+
+}  // namespace ops
+}  // namespace ricci

@@ -1,0 +1,281 @@
+// Attention, bags, recurrent layers, resampling and the loss of sequences: what the laws cannot say. Memory, dropout,
+// short element types, empty sizes, what lies behind a sequence's end, error texts.
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "support/expect_error.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+/// Values between -1 and 1 without a pattern.
+Tensor waves(const Sizes& sizes) { return sin(ramp(sizes) * 9.1); }
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// ── attention ──
+
+std::size_t peak_of(const std::function<void()>& f) {
+  rc::empty_cache();
+  rc::reset_peak_memory_stats();
+  const std::size_t before = rc::memory_stats().reserved;
+  f();
+  return rc::memory_stats().max_reserved - before;
+}
+
+/// All scores of 4,096 queries by 4,096 keys would take 64 MiB.
+TEST(Attention, NeverHasAllScoresInMemory) {
+  const Tensor q = rc::randn({4096, 8}), k = rc::randn({4096, 8}), v = rc::randn({4096, 8}), ct = rc::randn({4096, 8});
+  const auto f = [](Tensor a, Tensor b, Tensor c) { return scaled_dot_product_attention(a, b, c); };
+  EXPECT_LT(peak_of([&] { f(q, k, v); }), 16U << 20);
+  EXPECT_LT(peak_of([&] {
+              const auto [y, pull] = rc::vjp(f, q, k, v);
+              pull(ct);
+            }),
+            16U << 20);
+}
+
+TEST(Attention, OfManyKeysIsTheSoftmaxWrittenOut) {
+  const Tensor q = waves({2, 70, 3}), k = waves({2, 600, 3}) * 2, v = waves({2, 600, 5});
+  const Tensor weights = softmax(matmul(q, k.mT()) * 0.25, -1);
+  const auto f = [](Tensor a, Tensor b, Tensor c) { return scaled_dot_product_attention(a, b, c, {.scale = 0.25}); };
+  expect_close(f(q, k, v), matmul(weights, v), 1e-13);
+  const auto plain = [](Tensor a, Tensor b, Tensor c) { return matmul(softmax(matmul(a, b.mT()) * 0.25, -1), c); };
+  const auto loss = [](auto g) { return [g](Tensor a, Tensor b, Tensor c) { return square(g(a, b, c)).sum(); }; };
+  const auto found = rc::grad<0, 1, 2>(loss(f))(q, k, v), wanted = rc::grad<0, 1, 2>(loss(plain))(q, k, v);
+  expect_close(std::get<0>(found), std::get<0>(wanted), 1e-11);
+  expect_close(std::get<1>(found), std::get<1>(wanted), 1e-11);
+  expect_close(std::get<2>(found), std::get<2>(wanted), 1e-11);
+}
+
+TEST(Attention, DropsWeightsAndScalesTheOthers) {
+  rc::manual_seed(1);
+  const Tensor zeros = rc::zeros({1, 4}), v = rc::eye(1000);
+  const Tensor y = scaled_dot_product_attention(zeros, rc::zeros({1000, 4}), v, {.dropout_p = 0.25});
+  const Tensor kept = y > 0;  // each key's weight is 1 / 1000
+  expect_close(y, where(kept, 1.0 / 750, 0.0).to(rc::float32), 1e-8);
+  EXPECT_NEAR(mean(kept.to(rc::float64)).item<double>(), 0.75, 0.05);
+  const auto dropped = [](Tensor q) { return scaled_dot_product_attention(q, q, q, {.dropout_p = 0.5}); };
+  EXPECT_THROW(rc::vmap(dropped)(rc::ones({3, 2, 2})), rc::TransformError);
+}
+
+TEST(Attention, OfShortFloatsIsSummedInFloat) {
+  const Tensor q = waves({5, 8}), k = waves({300, 8}), v = waves({300, 4});
+  const Tensor wanted = scaled_dot_product_attention(q, k, v);
+  for (const rc::DType dtype : {rc::float16, rc::bfloat16}) {
+    const Tensor y = scaled_dot_product_attention(q.to(dtype), k.to(dtype), v.to(dtype));
+    EXPECT_EQ(y.dtype(), dtype);
+    expect_close(y.to(rc::float64), wanted, dtype == rc::float16 ? 2e-3 : 2e-2);
+  }
+  EXPECT_EQ(scaled_dot_product_attention(q.to(rc::float32), k, v).dtype(), rc::float64);
+}
+
+TEST(Attention, WithoutQueriesKeysOrExamplesHasAResult) {
+  const auto shape = [](const Sizes& q, const Sizes& k) {
+    return scaled_dot_product_attention(rc::ones(rc::Shape(q)), rc::ones(rc::Shape(k)), rc::ones(rc::Shape(k))).shape();
+  };
+  EXPECT_EQ(shape({0, 3}, {4, 3}), (rc::Shape{0, 3}));
+  EXPECT_EQ(shape({0, 2, 3}, {0, 4, 3}), (rc::Shape{0, 2, 3}));
+  EXPECT_EQ(shape({2, 0}, {4, 0}), (rc::Shape{2, 0}));
+  expect_equal(scaled_dot_product_attention(rc::ones({2, 3}), rc::ones({0, 3}), rc::ones({0, 3})), rc::zeros({2, 3}));
+}
+
+TEST(Attention, SaysWhatDoesNotFit) {
+  const Tensor x = rc::ones({2, 3}), y = rc::ones({4, 5});
+  expect_error<rc::ValueError>([&] { return scaled_dot_product_attention(x, y, y); },
+                               "scaled_dot_product_attention: the query f32[2,3] and the key f32[4,5] must have one "
+                               "size along their last axis");
+  expect_error<rc::ValueError>([&] { return scaled_dot_product_attention(x, x, y); },
+                               "scaled_dot_product_attention: the key f32[2,3] and the value f32[4,5] must have one "
+                               "size along axis -2: a value for each key");
+  expect_error<rc::ValueError>(
+      [&] { return scaled_dot_product_attention(x, x, x, {.attn_mask = rc::ones({3, 2}) > 0}); },
+      "scaled_dot_product_attention: the mask f32[3,2] does not broadcast to [..., 2,2], its queries and keys");
+  expect_error<rc::ValueError>(
+      [&] { return scaled_dot_product_attention(x, x, x, {.attn_mask = rc::ones({2, 2}), .is_causal = true}); },
+      "scaled_dot_product_attention: there is a mask, and is_causal; put what is causal into the mask");
+  expect_error<rc::ValueError>(
+      [&] {
+        const Tensor q = rc::ones({3, 2, 2}), k = rc::ones({2, 2, 2});
+        return scaled_dot_product_attention(q, k, k, {.enable_gqa = true});
+      },
+      "scaled_dot_product_attention: the heads of the query f32[3,2,2] must be a multiple of those of the key "
+      "f32[2,2,2], and of as many of the value f32[2,2,2]");
+  expect_error<rc::ValueError>(
+      [&] { return multi_head_attention_forward(x, x, x, 2, {}).first; },
+      "multi_head_attention_forward: the width of the query f32[2,1,3] does not divide into 2 heads");
+  expect_error<rc::ValueError>([&] { return multi_head_attention_forward(x, x, x, 3, {.in_proj_weight = x}).first; },
+                               "multi_head_attention_forward: in_proj_weight must be [9,3], it is f32[2,3]");
+}
+
+// ── bags ──
+
+TEST(EmbeddingBag, WithoutIndicesIsZeros) {
+  const Tensor none = rc::zeros({0}, rc::int64), table = rc::ones({3, 2});
+  for (const std::string mode : {"sum", "mean", "max"}) {
+    const rc::EmbeddingBagOptions options{.offsets = rc::tensor({0, 0}), .mode = mode};
+    expect_equal(embedding_bag(none, table, options), rc::zeros({2, 2}));
+    expect_equal(rc::grad([&](Tensor t) { return embedding_bag(none, t, options).sum(); })(table), rc::zeros({3, 2}));
+    expect_equal(embedding_bag(rc::zeros({2, 0}, rc::int64), table, {.mode = mode}), rc::zeros({2, 2}));
+  }
+}
+
+TEST(EmbeddingBag, SaysWhatDoesNotFit) {
+  const Tensor index = rc::tensor({0, 1}), table = rc::ones({3, 2});
+  expect_error<rc::ValueError>([&] { return embedding_bag(index, table); },
+                               "embedding_bag: the index i64[2] must be [bags, n] without offsets, or [n] with them; "
+                               "offsets are undefined");
+  expect_error<rc::ValueError>([&] { return embedding_bag(index, table, {.offsets = index, .mode = "least"}); },
+                               "embedding_bag: mode is \"least\"; it must be \"sum\", \"mean\" or \"max\"");
+  expect_error<rc::ValueError>(
+      [&] { return embedding_bag(index, table, {.offsets = index, .per_sample_weights = rc::ones({2})}); },
+      "embedding_bag: per_sample_weights go with the mode \"sum\", it is \"mean\"");
+  EXPECT_THROW(embedding_bag(index, table, {.offsets = rc::tensor({1})}), rc::IndexError);
+  EXPECT_THROW(embedding_bag(rc::tensor({0, 3}), table, {.offsets = rc::tensor({0})}), rc::IndexError);
+}
+
+// ── recurrent layers ──
+
+std::vector<Tensor> weights(std::int64_t gates, std::int64_t inputs, std::int64_t hidden) {
+  return {waves({gates * hidden, inputs}), waves({gates * hidden, hidden}), waves({gates * hidden}),
+          waves({gates * hidden})};
+}
+
+TEST(Recurrent, LayersWithoutStepsKeepTheirStates) {
+  const Tensor x = rc::zeros({0, 2, 3}, rc::float64), h = waves({1, 2, 4});
+  const auto [y, last] = gru(x, h, weights(3, 3, 4));
+  EXPECT_EQ(y.shape(), (rc::Shape{0, 2, 4}));
+  expect_equal(last, h);
+}
+
+TEST(Recurrent, DropoutIsBetweenLayersInTrainingOnly) {
+  std::vector<Tensor> params = weights(1, 3, 4), second = weights(1, 4, 4);
+  params.insert(params.end(), second.begin(), second.end());
+  const Tensor x = waves({5, 2, 3}), h = waves({2, 2, 4});
+  const auto run = [&](double p, bool train) {
+    rc::manual_seed(2);
+    return rnn_tanh(x, h, params, {.num_layers = 2, .dropout = p, .train = train});
+  };
+  expect_equal(run(0.5, false).first, run(0, true).first);
+  const auto [y, last] = run(0.5, true);
+  EXPECT_FALSE(bool(eq(y, run(0, true).first).all()));
+  expect_equal(last[0], run(0, true).second[0]);  // of the first layer, before what is dropped
+}
+
+TEST(Recurrent, LayersSayWhatDoesNotFit) {
+  const Tensor x = waves({5, 2, 3}), h = waves({1, 2, 4});
+  expect_error<rc::ValueError>([&] { return gru(x, h, {h, h}).first; },
+                               "gru: params holds 2 weights; 1 layer and direction with 4 weights each take 4");
+  expect_error<rc::ValueError>([&] { return gru(x, h, weights(1, 3, 4)).first; },
+                               "gru: w_ih of layer 0 is f64[4,3]; it must be [12,3]");
+  expect_error<rc::ValueError>([&] { return gru(x, waves({2, 2, 4}), weights(3, 3, 4)).first; },
+                               "gru: hx is f64[2,2,4]; it must be [1,2,4]");
+  expect_error<rc::ValueError>([&] { return std::get<0>(lstm(x, {h}, weights(4, 3, 4))); },
+                               "lstm: hx must be {h, c}, it has 1 tensor");
+  expect_error<rc::ValueError>([&] { return gru_cell(x[0], h[0], x, x); },
+                               "gru_cell: w_ih is f64[5,2,3]; it must be [12,3]");
+}
+
+// ── resampling ──
+
+TEST(Interpolate, TakesAnyDtypeWhereItTakesElements) {
+  const Tensor x = rc::tensor({{1, 2}, {3, 4}}).to(rc::uint8).reshape({1, 1, 2, 2});
+  const Tensor y = interpolate(x, {.scale_factor = {2, 1}});
+  EXPECT_EQ(y.dtype(), rc::uint8);
+  expect_equal(y.reshape({4, 2}), rc::tensor({{1, 2}, {1, 2}, {3, 4}, {3, 4}}).to(rc::uint8));
+  EXPECT_THROW(interpolate(x, {.size = 4, .mode = "bilinear"}), rc::TypeError);
+}
+
+/// A window holds no elements beside it: an infinite one spoils its neighbours alone.
+TEST(Interpolate, ReadsNothingBesideItsWindows) {
+  Tensor x = rc::zeros({1, 1, 6}, rc::float64);
+  x[0][0][5] = infinity;
+  expect_equal(interpolate(x, {.size = 4, .mode = "area"})[0][0], doubles({0., 0., 0., infinity}));
+  const Tensor y = interpolate(x, {.size = 12, .mode = "linear"})[0][0];
+  EXPECT_TRUE(bool(eq(y.slice(0, 0, 9), 0).all()));
+}
+
+TEST(Interpolate, SaysWhatDoesNotFit) {
+  const Tensor x = rc::ones({1, 1, 2, 2});
+  expect_error<rc::ValueError>([&] { return interpolate(x, {}); }, "interpolate: give either size or scale_factor");
+  expect_error<rc::ValueError>([&] { return interpolate(x, {.size = 3, .mode = "linear"}); },
+                               "interpolate: the mode \"linear\" is for 1 spatial axis, the input f32[1,1,2,2] has 2");
+  expect_error<rc::ValueError>(
+      [&] { return interpolate(x, {.size = 3, .align_corners = true}); },
+      "interpolate: align_corners is for linear, bilinear, bicubic and trilinear, not for \"nearest\"");
+  expect_error<rc::ValueError>([&] { return interpolate(x, {.scale_factor = 0.1, .mode = "bilinear"}); },
+                               "interpolate: scale_factor 0.100000 of f32[1,1,2,2] leaves axis 2 empty");
+  expect_error<rc::ValueError>([&] { return interpolate(rc::ones({2, 2}), {.size = 3}); },
+                               "interpolate: the input is f32[2,2]; it must be [N, C, …] with one to three spatial "
+                               "axes");
+  expect_error<rc::ValueError>([&] { return pixel_shuffle(rc::ones({3, 2, 2}), 2); },
+                               "pixel_shuffle: the channels of f32[3,2,2] do not divide into squares of 2 by 2");
+  expect_error<rc::ValueError>(
+      [&] { return grid_sample(x, rc::ones({1, 3, 3, 3})); },
+      "grid_sample: the input is f32[1,1,2,2], the grid f32[1,3,3,3]; they must be [N, C, H, W] and [N, h, w, 2], or "
+      "[N, C, D, H, W] and [N, d, h, w, 3]");
+  expect_error<rc::ValueError>([&] { return affine_grid(rc::ones({2, 3}), {2, 1, 3, 3}); },
+                               "affine_grid: theta is f32[2,3]; for the size [2,1,3,3] it must be [2,2,3]");
+}
+
+TEST(GridSample, OfTheIdentityIsTheImage) {
+  const Tensor x = waves({2, 3, 4, 5});
+  Tensor theta = rc::zeros({2, 2, 3}, rc::float64);
+  theta.select(1, 0).select(1, 0).fill_(1);
+  theta.select(1, 1).select(1, 1).fill_(1);
+  for (const bool corners : {false, true})
+    for (const std::string mode : {"bilinear", "nearest", "bicubic"})
+      expect_close(grid_sample(x, affine_grid(theta, x.shape(), corners), {.mode = mode, .align_corners = corners}), x,
+                   1e-12);
+}
+
+// ── the loss of sequences ──
+
+TEST(CtcLoss, IsTheSumOverAllAlignments) {
+  const Tensor p = softmax(waves({3, 1, 3}), -1), q = p.squeeze(1);  // [T, C]
+  const auto of = [&](int a, int b, int c) { return (q[0][a] * q[1][b] * q[2][c]).item<double>(); };
+  const double wanted = of(0, 1, 2) + of(1, 0, 2) + of(1, 2, 0) + of(1, 1, 2) + of(1, 2, 2);
+  const Tensor found =
+      ctc_loss(log(p), rc::tensor({{1, 2}}), rc::tensor({3}), rc::tensor({2}), {.reduction = rc::Reduction::sum});
+  EXPECT_NEAR(found.item<double>(), -std::log(wanted), 1e-13);
+}
+
+TEST(CtcLoss, ReadsNothingBehindTheEndsOfSequences) {
+  const Tensor x = log_softmax(waves({4, 2, 3}), -1);
+  const auto loss = [](Tensor a, const Tensor& targets) {
+    return ctc_loss(a, targets, rc::tensor({4, 2}), rc::tensor({2, 1}), {.reduction = rc::Reduction::none});
+  };
+  Tensor changed = x.clone();
+  changed.slice(0, 2, 4).select(1, 1).fill_(std::nan(""));
+  const Tensor wanted = loss(x, rc::tensor({{1, 2}, {2, 1}}));
+  expect_equal(loss(changed, rc::tensor({{1, 2}, {2, 99}})), wanted);
+  expect_equal(loss(x, rc::tensor({{1, 2}, {2, -1}})), wanted);
+}
+
+TEST(CtcLoss, IsInfiniteWhereTheTargetHasNoAlignment) {
+  const Tensor x = log_softmax(waves({2, 1, 3}), -1);
+  const auto loss = [](Tensor a) {
+    return ctc_loss(a, rc::tensor({{1, 1}}), rc::tensor({2}), rc::tensor({2}), {.reduction = rc::Reduction::sum});
+  };
+  EXPECT_EQ(loss(x).item<double>(), infinity);
+  expect_equal(rc::grad(loss)(x), rc::zeros({2, 1, 3}, rc::float64));
+  const Tensor sure = rc::log(rc::tensor({{0., 1., 0.}, {1., 0., 0.}}));  // of -∞ and 0
+  EXPECT_EQ(ctc_loss(sure, rc::tensor({1}), rc::tensor(2), rc::tensor(1)).item<double>(), 0);
+}
+
+TEST(CtcLoss, SaysWhatDoesNotFit) {
+  const Tensor x = rc::zeros({4, 2, 3}), two = rc::tensor({2, 2});
+  expect_error<rc::ValueError>([&] { return ctc_loss(x, rc::tensor({1, 2, 1}), two, two); },
+                               "ctc_loss: target_lengths add up to 4, the targets i64[3] are one after the other");
+  expect_error<rc::ValueError>([&] { return ctc_loss(x, rc::tensor({{1, 2}}), two, two); },
+                               "ctc_loss: targets are i64[1,2]; they must be [2, S], or one after the other");
+  expect_error<rc::ValueError>([&] { return ctc_loss(x, rc::tensor({{1, 2}, {1, 2}}), two, two, {.blank = 3}); },
+                               "ctc_loss: blank is 3; the legal range is [0, 2]");
+  EXPECT_THROW(ctc_loss(x, rc::tensor({{1, 3}, {1, 2}}), two, two), rc::IndexError);
+}
+
+}  // namespace
