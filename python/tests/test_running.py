@@ -182,6 +182,7 @@ def test_an_interrupt_ends_long_work_and_other_threads_run_meanwhile(case):
     program = f"""
 import os, signal, sys, threading, time
 import ricci as rc
+sys.setswitchinterval(100)  # Python asks nobody to give the lock away
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 {setup}
 ticks = 0
