@@ -66,13 +66,13 @@ struct ComplexOf<std::complex<T>> {
 /// The complex type of T's precision.
 template <class T> using complex_of = typename ComplexOf<T>::type;
 
-/// A row-major copy, and its transpose as LAPACK sees it.
+/// Memory for m × n elements, not set: row-major, the transpose of what LAPACK sees there.
 template <class T>
-struct Copy {
+struct RowMajor {
   Scratch<T> memory;
   Matrix<T> rows;
 
-  explicit Copy(std::int64_t m, std::int64_t n) : memory(m * n), rows(row_major(memory.data(), m, n)) {}
+  explicit RowMajor(std::int64_t m, std::int64_t n) : memory(m * n), rows(row_major(memory.data(), m, n)) {}
   T* data() const { return memory.data(); }
 };
 
@@ -89,7 +89,7 @@ bool is_finite(const Matrix<T>& a) {
   return finite;
 }
 
-/// The factors of size 1 that make the greatest element of each column, the first of equal ones, real and positive.
+/// The factor of size 1 that makes the greatest element of a column, the first of equal ones, real and positive.
 template <class T>
 T phase_of_greatest(const Matrix<T>& vectors, std::int64_t column) {
   T greatest = 0;

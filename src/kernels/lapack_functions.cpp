@@ -20,7 +20,7 @@ Matrix<const T> read(const Matrix<T>& x) {
 
 /// c = op(a) op(b) of row-major matrices; an op is 'N', or 'C' for the conjugate transpose.
 template <class T>
-void multiply(const Copy<T>& c, char op_a, const Copy<T>& a, char op_b, const Copy<T>& b) {
+void multiply(const RowMajor<T>& c, char op_a, const RowMajor<T>& a, char op_b, const RowMajor<T>& b) {
   const int m = static_cast<int>(c.rows.rows), n = static_cast<int>(c.rows.cols),
             k = static_cast<int>(op_a == 'N' ? a.rows.cols : a.rows.rows);
   const int lda = std::max(1, static_cast<int>(a.rows.cols)), ldb = std::max(1, static_cast<int>(b.rows.cols));
@@ -39,31 +39,32 @@ void scale_rows(const Matrix<T>& x, const Matrix<real_of<T>>& by) {
     for (std::int64_t j = 0; j < x.cols; ++j) x(i, j) *= by(i, 0);
 }
 
-/// Padé approximants of exp of degrees 3, 5, 7, 9 and 13, and up to which 1-norm each rounds to nothing: Higham, "The
-/// scaling and squaring method for the matrix exponential revisited", 2005.
+/// A Padé approximant of exp, and up to which 1-norm it rounds to nothing, in double and in single precision: Higham,
+/// "The scaling and squaring method for the matrix exponential revisited", 2005.
 struct Approximant {
   int degree;
-  double most;
+  double most_in_double, most_in_single;
   double numerator[14];
+
+  template <class T> double most() const { return std::is_same_v<real_of<T>, float> ? most_in_single : most_in_double; }
 };
-constexpr Approximant approximants_double[] = {
-    {3, 1.495585217958292e-2, {120, 60, 12, 1}},
-    {5, 2.539398330063230e-1, {30240, 15120, 3360, 420, 30, 1}},
-    {7, 9.504178996162932e-1, {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}},
-    {9, 2.097847961257068, {17643225600, 8821612800, 2075673600, 302702400, 30270240, 2162160, 110880, 3960, 90, 1}},
+constexpr Approximant approximants[] = {
+    {3, 1.495585217958292e-2, 4.258730016922831e-1, {120, 60, 12, 1}},
+    {5, 2.539398330063230e-1, 1.880152677804762, {30240, 15120, 3360, 420, 30, 1}},
+    {7, 9.504178996162932e-1, 3.925724783138660, {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}},
+    {9, 2.097847961257068, 0, {17643225600, 8821612800, 2075673600, 302702400, 30270240, 2162160, 110880, 3960, 90, 1}},
     {13,
      5.371920351148152,
+     0,
      {64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
       670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1}}};
-constexpr Approximant approximants_float[] = {
-    {3, 4.258730016922831e-1, {120, 60, 12, 1}},
-    {5, 1.880152677804762, {30240, 15120, 3360, 420, 30, 1}},
-    {7, 3.925724783138660, {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}}};
 
+/// Those that a precision needs.
 template <class T>
-std::span<const Approximant> approximants() {
-  if constexpr (std::is_same_v<real_of<T>, float>) return approximants_float;
-  else return approximants_double;
+std::span<const Approximant> approximants_of() {
+  constexpr std::size_t in_single = 3;
+  const std::span<const Approximant> all = approximants;
+  return std::is_same_v<real_of<T>, float> ? all.first(in_single) : all;
 }
 
 template <class T>
@@ -77,9 +78,9 @@ double one_norm(const Matrix<T>& a) {
   return greatest;
 }
 
-/// The parts of the approximant: `odd` without its factor a, and `even`; powers are a², a⁴, a⁶ … as far as needed.
+/// Every other coefficient from `first` on times the powers a⁰, a², a⁴, … of which a⁰ is not among those given.
 template <class T>
-void sum_powers(const Approximant& by, std::span<const Copy<T>* const> powers, int first, T* to, std::int64_t n) {
+void sum_powers(const Approximant& by, std::span<const RowMajor<T>* const> powers, int first, T* to, std::int64_t n) {
   for (std::int64_t e = 0; e < n * n; ++e) {
     T sum = e % (n + 1) == 0 ? static_cast<T>(by.numerator[first]) : T(0);
     for (std::size_t p = 0; p < powers.size(); ++p)
@@ -90,20 +91,20 @@ void sum_powers(const Approximant& by, std::span<const Copy<T>* const> powers, i
 
 /// odd and even such that (even - odd)⁻¹ (even + odd) is the approximant of exp(a).
 template <class T>
-void numerator(const Approximant& by, const Copy<T>& a, const Copy<T>& odd, const Copy<T>& even) {
+void parts_of(const Approximant& by, const RowMajor<T>& a, const RowMajor<T>& odd, const RowMajor<T>& even) {
   const std::int64_t n = a.rows.rows;
-  const Copy<T> a2(n, n), a4(n, n), a6(n, n), a8(n, n), inner(n, n);
-  const Copy<T>* const powers[] = {&a2, &a4, &a6, &a8};
+  const RowMajor<T> a2(n, n), a4(n, n), a6(n, n), a8(n, n), inner(n, n);
+  const RowMajor<T>* const powers[] = {&a2, &a4, &a6, &a8};
   multiply(a2, 'N', a, 'N', a);
   if (by.degree > 3) multiply(a4, 'N', a2, 'N', a2);
   if (by.degree > 5) multiply(a6, 'N', a4, 'N', a2);
   if (by.degree == 9) multiply(a8, 'N', a4, 'N', a4);
   const std::size_t count = by.degree == 13 ? 3 : static_cast<std::size_t>(by.degree / 2);
-  const std::span<const Copy<T>* const> used(powers, count);
+  const std::span<const RowMajor<T>* const> used(powers, count);
   sum_powers(by, used, 0, even.data(), n);
   sum_powers(by, used, 1, inner.data(), n);
   if (by.degree == 13) {  // a⁶ times the highest powers
-    const Copy<T> high(n, n), product(n, n);
+    const RowMajor<T> high(n, n), product(n, n);
     const auto add_high = [&](int first, T* to) {
       for (std::int64_t e = 0; e < n * n; ++e)
         high.data()[e] = static_cast<real_of<T>>(by.numerator[first]) * a2.data()[e] +
@@ -123,8 +124,8 @@ void numerator(const Approximant& by, const Copy<T>& a, const Copy<T>& odd, cons
 template <class T>
 int hermitian_sylvester_of_one(Matrix<T> x, Matrix<const T> h, Matrix<const T> c) {
   const std::int64_t n = h.rows;
-  const Copy<real_of<T>> values(n, 1);
-  const Copy<T> v(n, n), right(n, n), inner(n, n);
+  const RowMajor<real_of<T>> values(n, 1);
+  const RowMajor<T> v(n, n), right(n, n), inner(n, n);
   if (const int info = eigh_of_one(values.rows, v.rows, h); info != 0) return info;
   copy_matrix(right.rows, c);
   multiply(inner, 'C', v, 'N', right);
@@ -143,8 +144,8 @@ int hermitian_sylvester_of_one(Matrix<T> x, Matrix<const T> h, Matrix<const T> c
 template <class T>
 int hermitian_sqrt_of_one(Matrix<T> x, Matrix<const T> a) {
   const std::int64_t n = a.rows;
-  const Copy<real_of<T>> values(n, 1);
-  const Copy<T> v(n, n), scaled(n, n), result(n, n);
+  const RowMajor<real_of<T>> values(n, 1);
+  const RowMajor<T> v(n, n), scaled(n, n), result(n, n);
   if (const int info = eigh_of_one(values.rows, v.rows, a); info != 0) return info;
   for (std::int64_t i = 0; i < n; ++i) values.rows(i, 0) = std::sqrt(values.rows(i, 0));
   copy_matrix(scaled.rows, v.rows);
@@ -157,8 +158,8 @@ int hermitian_sqrt_of_one(Matrix<T> x, Matrix<const T> a) {
 template <class T>
 int polar_of_one(Matrix<T> q, Matrix<T> h, Matrix<const T> a) {
   const std::int64_t m = a.rows, n = a.cols;
-  const Copy<real_of<T>> values(n, 1);
-  const Copy<T> u(m, n), vh(n, n), scaled(n, n), unitary(m, n), hermitian(n, n);
+  const RowMajor<real_of<T>> values(n, 1);
+  const RowMajor<T> u(m, n), vh(n, n), scaled(n, n), unitary(m, n), hermitian(n, n);
   if (const int info = svd_of_one(u.rows, values.rows, vh.rows, a); info != 0) return info;
   multiply(unitary, 'N', u, 'N', vh);
   copy_matrix(scaled.rows, vh.rows);
@@ -172,20 +173,20 @@ int polar_of_one(Matrix<T> q, Matrix<T> h, Matrix<const T> a) {
 template <class T>
 void exp_of_one(Matrix<T> out, Matrix<const T> a) {
   const std::int64_t n = a.rows;
-  const Copy<T> x(n, n), odd(n, n), even(n, n), sum(n, n);
+  const RowMajor<T> x(n, n), odd(n, n), even(n, n), sum(n, n);
   copy_matrix(x.rows, a);
   const double size = one_norm(x.rows);
   if (!std::isfinite(size)) {
     std::fill_n(x.data(), n * n, std::numeric_limits<real_of<T>>::quiet_NaN());
     return copy_matrix(out, x.rows);
   }
-  const std::span<const Approximant> all = approximants<T>();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Approximant& by) { return size <= by.most; });
+  const std::span<const Approximant> all = approximants_of<T>();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Approximant& by) { return size <= by.most<T>(); });
   const Approximant& by = found == all.end() ? all.back() : *found;
-  const int halvings = size > by.most ? static_cast<int>(std::ceil(std::log2(size / by.most))) : 0;
+  const int halvings = size > by.most<T>() ? static_cast<int>(std::ceil(std::log2(size / by.most<T>()))) : 0;
   if (halvings > 0)
     for (std::int64_t e = 0; e < n * n; ++e) x.data()[e] *= static_cast<real_of<T>>(std::ldexp(1.0, -halvings));
-  numerator(by, x, odd, even);
+  parts_of(by, x, odd, even);
   for (std::int64_t e = 0; e < n * n; ++e) {
     sum.data()[e] = even.data()[e] + odd.data()[e];
     even.data()[e] -= odd.data()[e];

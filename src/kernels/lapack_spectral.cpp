@@ -31,8 +31,8 @@ int size_of_work(T asked) {
 template <class T>
 int eigh_of_one(Matrix<real_of<T>> values, Matrix<T> vectors, Matrix<const T> a) {
   const int n = static_cast<int>(a.rows), integers_size = 3 + 5 * n;
-  const Copy<T> x(n, n);
-  const Copy<real_of<T>> w(n, 1);
+  const RowMajor<T> x(n, n);
+  const RowMajor<real_of<T>> w(n, 1);
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j <= i; ++j) {
       x.rows(j, i) = hermitian_element(a, i, j);
@@ -69,8 +69,8 @@ int svd_of_one(Matrix<T> u, Matrix<real_of<T>> s, Matrix<T> vh, Matrix<const T> 
   const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols), k = std::min(m, n), ask = -1;
   const int left_size = static_cast<int>(u.cols), right_size = static_cast<int>(vh.rows);
   const char* const job = std::max(left_size, right_size) > k ? "A" : "S";
-  const Copy<T> x(m, n), left(m, left_size), right(right_size, n);
-  const Copy<real_of<T>> values(k, 1);
+  const RowMajor<T> x(m, n), left(m, left_size), right(right_size, n);
+  const RowMajor<real_of<T>> values(k, 1);
   copy_matrix(x.rows, a);
   if (!is_finite(x.rows)) return not_finite;
   int info = 0;

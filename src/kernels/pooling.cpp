@@ -164,7 +164,13 @@ void max_pool_gradient_as(const Strided& input_gradient, const Strided& cotangen
   });
 }
 
-/// How many elements the means of the outputs along each axis count.
+/// How many elements a mean counts along an axis, one at least: those of its window, from `first` up to `end`, that lie
+/// among the `size` elements of the input or `outside` of padding around them.
+std::int64_t counted(std::int64_t first, std::int64_t end, std::int64_t size, std::int64_t outside) {
+  return std::max<std::int64_t>(1, std::min(end, size + outside) - std::max(first, -outside));
+}
+
+/// That of the means of the outputs along each axis.
 class Divisors {
  public:
   template <class Out>
@@ -174,8 +180,7 @@ class Divisors {
       const std::int64_t outside = averaging.counts_padding ? a.padding : 0;
       for (std::int64_t i = 0; i < out.sizes[axis]; ++i) {
         const std::int64_t first = a.input(i, 0);
-        const std::int64_t end = std::min(first + a.window, window.sizes[axis] + outside);
-        counts_[axis].push_back(std::max<std::int64_t>(1, end - std::max(first, -outside)));
+        counts_[axis].push_back(counted(first, first + a.window, window.sizes[axis], outside));
       }
     }
     const std::vector<std::int64_t>& along = counts_[2];
@@ -309,7 +314,7 @@ std::optional<Windows> windows_one_by_one(const Strided& out, const Strided& in,
       const std::int64_t end = first + shape.window[i].host();
       w.begin.push_back(std::max<std::int64_t>(first, 0));
       w.end.push_back(std::min(end, size));
-      w.count.push_back(std::min(end, size + outside) - std::max(first, -outside));
+      w.count.push_back(counted(first, end, size, outside));
       if (w.begin.back() >= w.end.back()) return {};
     }
   }

@@ -103,6 +103,11 @@ void require_fits(const char* op, std::int64_t number, DType dtype) {
                       "; use a wider dtype");
 }
 
+void require_integers(const char* op, const char* what, const Tensor& x) {
+  if (category(type_of(x).dtype) != 1)
+    raise<TypeError>(std::string(op) + ": the " + what + " " + type_text(x) + " must be integers");
+}
+
 void require_floating(const char* op, const Tensor& x) {
   require_defined(op, x, 0);
   if (!is_differentiable(x.dtype()))

@@ -43,6 +43,8 @@ void require_countable(const char* op, const Shape& shape);
 void require_sizes(const char* op, const Shape& shape);
 /// Throws ValueError where a dtype of integers has no such number.
 void require_fits(const char* op, std::int64_t number, DType dtype);
+/// Throws TypeError unless x, an operand that errors call `what`, holds integers; booleans are none.
+void require_integers(const char* op, const char* what, const Tensor& x);
 /// Throws TypeError unless x is floating or complex.
 void require_floating(const char* op, const Tensor& x);
 

@@ -19,11 +19,6 @@ namespace {
 
 constexpr double impossible = -1e30, least_possible = -1e29;
 
-void require_integers(const char* op, const char* what, const Tensor& x) {
-  if (!is_integral(type_of(x).dtype) || type_of(x).dtype == DType::boolean)
-    raise<TypeError>(std::string(op) + ": the " + what + " " + type_text(x) + " must be integers");
-}
-
 /// Targets one after the other as [N, longest], filled up with `blank`.
 Tensor padded_targets(const Tensor& targets, const Tensor& lengths, Size blank) {
   const std::int64_t total = type_of(targets).shape[0].host(), count = type_of(lengths).shape[0].host();

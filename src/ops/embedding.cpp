@@ -55,11 +55,6 @@ Size padding_row(const char* op, Size padding_idx, const Tensor& weight) {
   return wrap_index(op, padding_idx, 0, weight);
 }
 
-void require_integers(const char* op, const char* what, const Tensor& x) {
-  if (!is_integral(type_of(x).dtype) || type_of(x).dtype == DType::boolean)
-    raise<TypeError>(std::string(op) + ": the " + what + " " + type_text(x) + " must be integers");
-}
-
 }  // namespace
 
 namespace ops {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/axes.h"
+#include "ops/keys_kernel.h"
 #include "ops/patterns.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -57,10 +58,9 @@ struct ReadAxis {
     return {tap(below, 1 - t), tap(below + 1, t)};
   }
   std::vector<Tap> cubic(const Tensor& x) const {
-    constexpr double a = -0.75;
     const Tensor place = in_elements(x), below = floor(place), t = place - below;
-    const auto near = [](const Tensor& d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };  // d < 1
-    const auto far = [](const Tensor& d) { return (((d - 5) * d + 8) * d - 4) * a; };       // 1 <= d < 2
+    const auto near = [](const Tensor& d) { return keys_near(d, keys_slope); };
+    const auto far = [](const Tensor& d) { return keys_far(d, keys_slope); };
     const auto at = [&](int offset, const Tensor& weight) { return tap(inside(below + offset), weight); };
     return {at(-1, far(1 + t)), at(0, near(t)), at(1, near(1 - t)), at(2, far(2 - t))};
   }

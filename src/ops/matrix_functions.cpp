@@ -4,14 +4,13 @@
 #include "ops/factorizations.h"
 #include "ops/orthonormal.h"
 #include "ops/samples.h"
+#include "ops/sums.h"
 #include "primitive/called.h"
 #include "ricci/ops/decompositions.h"
 #include "tensor/symbols.h"
 
 namespace ricci {
 namespace {
-
-Tensor complex_sample(const Shape& shape) { return complex(uniform_around_zero(shape), uniform_around_zero(shape)); }
 
 /// exp(a) = 1 + a + a² / 2 + …. Its derivative along e is the upper right quarter of exp([[a, e], [0, a]]): Van Loan,
 /// "Computing integrals involving the matrix exponential", 1978.

@@ -5,6 +5,7 @@
 #include "ops/factorizations.h"
 #include "ops/orthonormal.h"
 #include "ops/samples.h"
+#include "ops/sums.h"
 #include "primitive/called.h"
 #include "primitive/derive.h"
 #include "ricci/ops/decompositions.h"
@@ -84,14 +85,11 @@ struct Qr {
   }
   Qr lifted() const { return {complete}; }
   static std::vector<Sample<Qr>> samples() {
-    const auto complex = [](const Shape& shape) {
-      return add(uniform_around_zero(shape), mul(uniform_around_zero(shape), std::complex<double>(0, 1)));
-    };
     return {{{false}, {regular({}, 3)}},
             {{false}, {uniform_around_zero({2, 4, 2}) + eye(4, 2)}},
             {{false}, {uniform_around_zero({2, 3}) + eye(2, 3)}},
-            {{false}, {complex({4, 3}) + eye(4, 3)}},
-            {{false}, {complex({2, 3}) + eye(2, 3)}},
+            {{false}, {complex_sample({4, 3}) + eye(4, 3)}},
+            {{false}, {complex_sample({2, 3}) + eye(2, 3)}},
             {{false}, {uniform_around_zero({3, 0})}},
             {{false}, {uniform_around_zero({0, 3})}},
             {{false}, {regular({0}, 2)}}};
@@ -156,13 +154,10 @@ struct Geqrf {
   }
   Geqrf lifted() const { return {}; }
   static std::vector<Sample<Geqrf>> samples() {
-    const auto complex_ones = [](const Shape& shape) {
-      return complex(uniform_around_zero(shape), uniform_around_zero(shape));
-    };
     return {{{}, {regular({}, 3)}},
             {{}, {uniform_around_zero({2, 4, 2}) + eye(4, 2)}},
             {{}, {uniform_around_zero({2, 3}) + eye(2, 3)}},
-            {{}, {complex_ones({4, 2}) + eye(4, 2)}},
+            {{}, {complex_sample({4, 2}) + eye(4, 2)}},
             {{}, {uniform_around_zero({3, 0})}},
             {{}, {regular({0}, 2)}}};
   }

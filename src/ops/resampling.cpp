@@ -8,16 +8,18 @@
 #include "kernels/resample.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
+#include "ops/keys_kernel.h"
 #include "ops/patterns.h"
 #include "ops/samples.h"
 #include "ops/spatial.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "ricci/ops/pooling.h"
 
 namespace ricci {
 namespace {
 
-enum class Filter : std::uint8_t { linear, cubic, area };
+enum class Filter : std::uint8_t { linear, cubic };
 
 /// What the windows of one axis follow from.
 struct Resampling {
@@ -36,8 +38,8 @@ struct Resampling {
 /// Keys' kernel at distance x, 0 from 2 on.
 double cubic(double x, double a) {
   x = std::abs(x);
-  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+  if (x < 1) return keys_near(x, a);
+  return x < 2 ? keys_far(x, a) : 0;
 }
 
 /// Weights of neighbours that may lie outside of n elements, where the outermost ones stand for them.
@@ -73,12 +75,6 @@ kernels::WeightedWindows windows_of(const Resampling& r) {
   const std::int64_t n = r.from.host(), m = r.to.host();
   const double step = r.step_of_sizes();
   for (std::int64_t i = 0; i < m; ++i) {
-    if (r.filter == Filter::area) {
-      const std::int64_t begin = i * n / m, end = ((i + 1) * n + m - 1) / m;
-      const std::vector<double> weights(static_cast<std::size_t>(end - begin), 1 / static_cast<double>(end - begin));
-      windows.append(begin, end - begin, weights.data());
-      continue;
-    }
     if (r.antialias) {
       append_antialiased(windows, r, step, i, n);
       continue;
@@ -91,7 +87,8 @@ kernels::WeightedWindows windows_of(const Resampling& r) {
       const double weights[] = {1 - t, t};
       append_clamped(windows, first, weights, 2, n);
     } else {
-      const double weights[] = {cubic(1 + t, -0.75), cubic(t, -0.75), cubic(1 - t, -0.75), cubic(2 - t, -0.75)};
+      const double weights[] = {keys_far(1 + t, keys_slope), keys_near(t, keys_slope), keys_near(1 - t, keys_slope),
+                                keys_far(2 - t, keys_slope)};
       append_clamped(windows, first - 1, weights, 4, n);
     }
   }
@@ -129,7 +126,6 @@ struct Resample {
     return {{{1, {Filter::linear, false, false, 3, 7, 0}}, {uniform_around_zero({2, 3})}},
             {{0, {Filter::cubic, true, false, 4, 3, 0}}, {uniform_around_zero({4, 2})}},
             {{1, {Filter::cubic, false, true, 5, 2, 0}}, {uniform_around_zero({1, 5, 2})}},
-            {{0, {Filter::area, false, false, 5, 3, 0}}, {uniform_around_zero({5})}},
             {{1, {Filter::linear, false, false, 3, 5, 0.7}, true}, {uniform_around_zero({2, 5})}},
             {{1, {Filter::linear, false, false, 2, 3, 0}}, {uniform_around_zero({0, 2})}}};
   }
@@ -215,7 +211,11 @@ Tensor interpolated(const char* op, const Tensor& x, const InterpolateOptions& o
                       count_of(wanted, "spatial axis", "spatial axes") + ", the input " + type_text(x) + " has " +
                       std::to_string(spatial));
   require_real_floating(op, x);
-  const Filter filter = mode == "area" ? Filter::area : mode == "bicubic" ? Filter::cubic : Filter::linear;
+  if (mode == "area")
+    return spatial == 1   ? adaptive_avg_pool1d(x, request.sizes)
+           : spatial == 2 ? adaptive_avg_pool2d(x, request.sizes)
+                          : adaptive_avg_pool3d(x, request.sizes);
+  const Filter filter = mode == "bicubic" ? Filter::cubic : Filter::linear;
   const bool align = options.align_corners.value_or(false);
   for (int i = spatial; i-- > 0;) {  // the last axis first: it is the dearest, and the others may grow
     const Size from = type_of(x).shape[at(i + 2)];

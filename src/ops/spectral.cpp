@@ -160,8 +160,6 @@ struct Svd {
     u.shape[rank - 1] = full ? m : k;
     s.shape[rank - 2] = k;
     vh.shape[rank - 2] = full ? n : k;
-    u.shape[rank - 2] = m;
-    vh.shape[rank - 1] = n;
     return {u, s, vh};
   }
   void eval(Outputs out, Inputs in) const {
