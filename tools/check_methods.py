@@ -23,8 +23,8 @@ NO_METHOD = {
 # Their operations are functions alone. A method costs every file that reads tensor.h a declaration; those that users
 # chain become methods together.
 FUNCTIONS_ALONE = set(
-    "activations.h arrangement.h convolution.h decompositions.h distances.h fft.h losses.h padding.h pooling.h "
-    "special.h statistics.h".split()
+    "activations.h arrangement.h bessel.h convolution.h decompositions.h distances.h fft.h incomplete.h losses.h "
+    "padding.h pooling.h special.h statistics.h".split()
 )
 NO_IN_PLACE_FORM = {
     name: "a write keeps its target's shape, and other handles see the same tensor: assign the view to a name"

@@ -255,6 +255,8 @@ NAMES = {
     "scatter_reduce": "input dim index src reduce include_self",
     "index_reduce": "input dim index source reduce include_self",
     "nextafter": "input other",
+    "igamma": "input other",
+    "igammac": "input other",
     **{f"{w}_window": "window_length" for w in "hann hamming blackman nuttall bartlett cosine".split()},
     "istft": "input n_fft",
     "quantile": "input q dim keepdim interpolation",
@@ -297,7 +299,7 @@ OUT = (
     "column_stack index_copy renorm hardshrink softshrink heaviside signbit isposinf isneginf float_power ldexp "
     "logaddexp2 logit polar erfinv mvlgamma nansum nanmean nanmedian msort quantile nanquantile histc diff "
     "addmv addr addbmm baddbmm index_reduce scatter_reduce bucketize cummax cummin mode gcd lcm nextafter frexp sinc "
-    "logspace"
+    "logspace i0 igamma igammac"
 ).split()
 NO_OUT = "index embedding one_hot real imag detach clone to positive view_as_real view_as_complex linear".split()
 INPLACE = (

@@ -25,15 +25,15 @@
 // out of the support are no error: log_prob is -infinity, cdf 0 or 1.
 #pragma once
 
-#include "ricci/distributions/bessel.h"
 #include "ricci/distributions/classes.h"
 #include "ricci/distributions/counts.h"
 #include "ricci/distributions/divergence.h"
 #include "ricci/distributions/half_line.h"
-#include "ricci/distributions/incomplete.h"
 #include "ricci/distributions/interval.h"
 #include "ricci/distributions/mixture.h"
 #include "ricci/distributions/real_line.h"
 #include "ricci/distributions/transformed.h"
 #include "ricci/distributions/transforms.h"
 #include "ricci/distributions/vectors.h"
+#include "ricci/ops/bessel.h"
+#include "ricci/ops/incomplete.h"

@@ -16,7 +16,7 @@
 
 namespace ricci::python {
 
-/// What trees do with objects of a class: keep them as values, or take them apart and make them again.
+/// How trees treat the objects of a class: as values, or as containers, which are taken apart and made again.
 struct TypeInfo {
   enum class Kind : std::uint8_t { value, namedtuple, dataclass, registered };
   Kind kind = Kind::value;
@@ -86,16 +86,17 @@ TypeInfo* register_class(PyTypeObject* type, nb::handle flatten, nb::handle unfl
   return info;
 }
 
-/// The class of `o` as optree or JAX know it, if one of them is imported and knows it; null else.
+/// Registers the class of `o` as optree or JAX have registered it. Null if neither is imported, or neither knows the
+/// class.
 TypeInfo* register_as_elsewhere(PyObject* o) {
   const nb::object parts_of = nb::module_::import_("ricci._registries").attr("parts_of");
   const nb::object parts = call(parts_of, nb::make_tuple(nb::handle(o)));
   return parts.is_none() ? nullptr : register_class(Py_TYPE(o), parts[0], parts[1]);
 }
 
-/// What is known of a class; `o` is one of its objects, if there is one. optree and JAX are asked about objects: they
-/// do not tell which classes they know. They are asked again about each further object, because a class may be
-/// registered late.
+/// The entry of a class; `o` is an object of the class, or null. optree and JAX answer questions about objects alone,
+/// not about classes. Each further object of an unknown class is asked about again, because a class may be registered
+/// late.
 const TypeInfo* info_of(PyTypeObject* type, PyObject* o = nullptr) {
   const auto known = types.find(type);
   const bool is_known = known != types.end();

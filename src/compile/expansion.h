@@ -55,8 +55,9 @@ struct LaneProgram {
 /// Requires: the program is simplified.
 std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options = {});
 
-/// A part of the whole program, whose sizes and symbols it has. Where there is an outer axis: the first position of it,
-/// as all others are the same. Requires: the whole program's symbols are installed.
+/// Says a part of the whole program element by element. The part has the sizes and symbols of the whole. Along an
+/// outer axis the first position is said, because all positions are the same. Requires: the whole program's symbols are
+/// installed.
 std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const ProgramBody& whole,
                                                 const ExpandOptions& options);
 /// By equation: whether it cannot be said element by element, or reads what has no elements.

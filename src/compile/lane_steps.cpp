@@ -301,8 +301,8 @@ class Grouping {
       has_lanes_.push_back(some_size([&](Size size) { return sizes.depends_on_lanes(size); }));
     }
   }
-  /// Of equations that are apart, sizes of which results have the one in front and the other behind it: the two pairs
-  /// that most have, of those that are worth a kernel.
+  /// Pairs of open sizes of equations that no group holds: results have the first size in front and the second behind
+  /// it, as n and m in x [n, m]. The two most frequent pairs of those that are worth a kernel.
   std::vector<std::pair<OpenSize, OpenSize>> frequent_pairs(const std::vector<OpenSize>& all) const {
     constexpr std::size_t most_pairs = 2;
     const LaneSizes sizes(body_, 2, options_);

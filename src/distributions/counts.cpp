@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "distributions/chance.h"
-#include "ricci/distributions/incomplete.h"
+#include "ricci/ops/incomplete.h"
 #include "ricci/ops/special.h"
 
 namespace ricci::distributions {

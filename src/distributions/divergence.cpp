@@ -7,7 +7,7 @@
 
 #include "distributions/chance.h"
 #include "distributions/normal_factor.h"
-#include "ricci/distributions/bessel.h"
+#include "ricci/ops/bessel.h"
 
 namespace ricci::distributions {
 namespace {

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "distributions/parameters.h"
-#include "ricci/distributions/incomplete.h"
+#include "ricci/ops/incomplete.h"
 #include "ricci/ops/special.h"
 
 namespace ricci::distributions {

@@ -11,7 +11,7 @@
 #include "ops/bounded_number.h"
 #include "ops/incomplete.h"
 #include "random/element_samplers.h"
-#include "ricci/distributions/bessel.h"
+#include "ricci/ops/bessel.h"
 #include "ricci/distributions/interval.h"
 #include "ricci/primitive/elementwise.h"
 

@@ -57,7 +57,7 @@ void for_each_run(const ConvolutionGeometry& g, F&& f) {
   }
 }
 
-/// Of one image and one group. Columns that see the padding keep what they hold.
+/// The columns of one image and one group. Elements of columns that lie in the padding are not written.
 template <class T>
 void unfold(const ConvolutionGeometry& g, const T* image, T* columns) {
   const std::int64_t step = g.stride[2];

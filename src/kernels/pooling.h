@@ -34,8 +34,8 @@ void max_pool(Strided values, Strided indices, Strided input, const PoolingShape
 /// Adds each cotangent to the input, of `spatial` pooled axes, that was the maximum; inputs that were none get 0.
 void max_pool_gradient(Strided input_gradient, Strided cotangent, Strided indices, int spatial);
 
-/// What the sum of a window is divided by: `divisor`, or if that is 0 the number of its elements, those in the padding
-/// included or not. What reaches beyond the padding does not count.
+/// The number that the sum of a window is divided by: `divisor` or, if that is 0, the number of elements of the window.
+/// Elements in the padding count if `counts_padding`; elements beyond the padding never count.
 struct Averaging {
   Size divisor = 0;
   bool counts_padding = true;

@@ -11,9 +11,9 @@
 
 namespace ricci::mpi {
 
-/// All ranks call `call` on `about`, whose parts stand in lines of their own; an error names those that differ. Gives
-/// the number that each tells beside: how many rows it has, where its generator is. On every rank it throws what a rank
-/// has thrown, in the class of that, or ValueError where ranks call different things.
+/// All ranks call `call` on `about`, whose parts stand in lines of their own; an error names the parts that differ. The
+/// result is the number `mine` of each rank, such as how many rows that rank has or where its generator is. If a rank
+/// has thrown, every rank throws an error of the same class; ValueError where ranks make different calls.
 std::vector<std::int64_t> agree(WorldState& world, const std::string& call, const std::string& about,
                                 std::int64_t mine = 0);
 

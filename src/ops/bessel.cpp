@@ -1,5 +1,5 @@
 // Modified Bessel functions of the first kind and their exponentially scaled forms. Start with `scaled`.
-#include "ricci/distributions/bessel.h"
+#include "ricci/ops/bessel.h"
 
 #include <cmath>
 #include <numbers>

@@ -6,7 +6,7 @@
 #include "ops/incomplete.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
-#include "ricci/distributions/incomplete.h"
+#include "ricci/ops/incomplete.h"
 
 namespace ricci {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "ops/sums.h"
 #include "primitive/called.h"
-#include "ricci/distributions/incomplete.h"
+#include "ricci/ops/incomplete.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {

@@ -1,6 +1,6 @@
 // The incomplete gamma and beta functions against figures of mpmath 1.3 (50 digits), in both tails and for small and
 // large parameters; PyTorch's own have nine digits there.
-#include <ricci/distributions/incomplete.h>
+#include <ricci/ops/incomplete.h>
 
 #include <cmath>
 

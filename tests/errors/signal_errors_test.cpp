@@ -45,13 +45,21 @@ TEST(RunningErrors, OfOrderAndNothing) {
                                "mode: f32[2,0] has no elements along axis 1; reduce at least 1 element");
 }
 
-TEST(SearchErrors, OfBoundariesAndModes) {
+TEST(BucketizeErrors, OfBoundariesThatAreNoVector) {
   const Tensor x = rc::ones({2, 2});
   expect_error<rc::ValueError>([&] { bucketize(x, x); }, "bucketize: the boundaries f32[2,2] must be a vector", {x});
+}
+
+TEST(OptionErrors, NameTheWordsThatThereAre) {
+  const Tensor x = rc::ones({2, 2});
   expect_error<rc::ValueError>([&] { x.div(x, "ceil"); },
                                "div: the rounding mode is \"ceil\"; it must be \"trunc\" or \"floor\"", {x});
   expect_error<rc::ValueError>([&] { rc::meshgrid({x[0], x[1]}, "ji"); },
                                "meshgrid: the indexing is \"ji\"; it must be \"ij\" or \"xy\"", {x});
+}
+
+TEST(HistogramErrors, OfEdgesForAnotherNumberOfCoordinates) {
+  const Tensor x = rc::ones({2, 2});
   expect_error<rc::ValueError>([&] { rc::histogramdd(x, rc::Sizes{2}); },
                                "histogramdd: there are edges along 1 axis for the points f32[2,2]; points are [n, d], "
                                "and d edges belong to them",

@@ -1,7 +1,7 @@
 // Distributions and the special functions under them, as the cases of tools/torch_values_of_distributions.py call them.
 #include <ricci/distributions.h>
-#include <ricci/distributions/bessel.h>
-#include <ricci/distributions/incomplete.h>
+#include <ricci/ops/bessel.h>
+#include <ricci/ops/incomplete.h>
 #include <ricci/transforms.h>
 
 #include "public_functions.h"

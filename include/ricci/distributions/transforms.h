@@ -1,6 +1,6 @@
-// Invertible elementwise functions of random numbers, for TransformedDistribution. Each maps `t(x)`, back by
-// `t.inverse(y)`, says the logarithm of its slope, and which y it reaches. All are monotone. One of your own is a
-// struct with the same members.
+// Invertible elementwise functions of random numbers, for TransformedDistribution. A transform t maps x to `t(x)`, maps
+// y back by `t.inverse(y)`, and has members for the logarithm of its slope and for the range of y. All transforms are
+// monotone. A transform of your own is a struct with the same members.
 #pragma once
 
 #include "ricci/tensor.h"

@@ -35,7 +35,7 @@ struct MultiHeadAttentionOptions {
   /// [L, S] or [N heads, L, S]; boolean: true where a query does not see a key, unlike AttentionOptions; or is added.
   Tensor attn_mask = {};
   bool average_attn_weights = true;  ///< the weights are means over the heads
-  bool is_causal = false;            ///< query i sees the keys 0 … i
+  bool is_causal = false;            ///< query i sees the keys 0 … i; not read where attn_mask is given, as in PyTorch
 };
 
 namespace ops {

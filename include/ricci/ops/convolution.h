@@ -1,7 +1,7 @@
 // Convolutions over three axes, transposed ones, and the windows they read, with PyTorch's conventions and names;
 // `conv1d` and `conv2d` with numbers for the padding are in ricci/ops/nn.h. x is [N, C, L] or
 // [C, L] where a name ends in 1d, [N, C, H, W] or [C, H, W] in 2d, [N, C, D, H, W] or [C, D, H, W] in 3d; the result
-// has the same axes. An option that is one number serves every spatial axis, else there is one for each. All are
+// has the same axes. An option is one number for all spatial axes, or one number for each of them. All functions are
 // differentiable to any order, in both modes, for floating and complex numbers; int64 works too. ValueError if sizes do
 // not fit. Under vmap, examples join the rows, the channels or the groups of one larger convolution.
 #pragma once

@@ -53,8 +53,8 @@ std::pair<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, const Sizes& 
 std::pair<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, const Sizes& kernel);
 std::pair<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& stride,
                                                   const Sizes& padding, const Sizes& dilation, bool ceil_mode);
-/// The inverse as far as there is one: zeros, with each element of x at its place in `indices`, int64 of x's shape; of
-/// several for one place the last one stays. Along an axis of n elements the result has
+/// The inverse of max_pool, as far as a maximum can be undone: zeros, and each element of x at its place in `indices`,
+/// int64 of x's shape. Of several elements for one place the last one stays. Along an axis of n elements the result has
 /// (n - 1) stride + kernel - 2 padding, or output_size, which may differ from that by less than a stride. IndexError
 /// where a place is outside.
 ///   rc::max_unpool2d(values, indices, 2)  // [N, C, 4, 4] → [N, C, 8, 8]

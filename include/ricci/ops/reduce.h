@@ -152,9 +152,9 @@ Tensor argsort(const Tensor& x, std::int64_t dim, bool descending);
 std::pair<Tensor, Tensor> topk(const Tensor& x, Size k);
 std::pair<Tensor, Tensor> topk(const Tensor& x, Size k, std::int64_t dim);
 std::pair<Tensor, Tensor> topk(const Tensor& x, Size k, std::int64_t dim, bool largest);
-/// The median, of an even number of elements the lower one, and its place, which has the derivative; NaN where there is
-/// one. The median of all elements has no place: those that tie with it share the derivative evenly. ValueError of
-/// nothing.
+/// The median and its place. Of an even number of elements the median is the lower middle one; of elements with a NaN
+/// it is NaN. The element at that place has the derivative. The median of all elements has no place: the elements that
+/// equal it share the derivative evenly. ValueError of nothing.
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim);
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim);
 Tensor median(const Tensor& x);
