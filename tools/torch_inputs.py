@@ -1,5 +1,7 @@
 """Inputs of the cases of tools/torch_values.py. A dtype that is not said is float64; numbers are uniform where a name
 says no more."""
+import math
+
 import torch
 
 
@@ -29,3 +31,13 @@ def z(*shape):
 
 def at(*numbers):
     return torch.tensor(numbers, dtype=torch.float64)
+
+
+def whole(*numbers):
+    return torch.tensor(numbers)
+
+
+def apart(*shape):
+    """Numbers in random order, at least 0.1 apart: extremes and orders have no kink near them."""
+    count = math.prod(shape)
+    return ((torch.randperm(count).double() - count / 2) * 0.25 + torch.rand(count).double() * 0.1).reshape(shape)

@@ -4,23 +4,13 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch_inputs import at, classes, positive, unit, x, z
+from torch_inputs import apart, at, positive, unit, whole, x, z
 
 INF, NAN = math.inf, math.nan
 
 
-def whole(*numbers):
-    return torch.tensor(numbers)
-
-
 def truth(*values):
     return torch.tensor([bool(v) for v in values])
-
-
-def apart(*shape):
-    """Numbers that are at least 0.1 apart, in random order: extremes and orders have no kink near them."""
-    count = math.prod(shape)
-    return ((torch.randperm(count).double() - count / 2) * 0.25 + torch.rand(count).double() * 0.1).reshape(shape)
 
 
 class Digamma(torch.autograd.Function):

@@ -2,19 +2,9 @@
 tools/torch_values.py."""
 import numpy
 import torch
-from torch_inputs import at, positive, x, z
+from torch_inputs import apart, at, positive, whole, x, z
 
 WINDOWS = torch.signal.windows
-
-
-def apart(*shape):
-    """Numbers in random order, at least 0.1 apart."""
-    count = torch.Size(shape).numel()
-    return ((torch.randperm(count).double() - count / 2) * 0.25 + torch.rand(count).double() * 0.1).reshape(shape)
-
-
-def whole(*numbers):
-    return torch.tensor(numbers)
 
 
 def running():

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "functions.h"
 
@@ -12,6 +14,30 @@ namespace laws {
 /// What to call for a case. Families stand in public_functions_of_*.cpp.
 using Table = std::map<std::string, Function>;
 using X = const List&;  // the inputs of a case
+
+/// What cases call: a function of one, two or three tensors, or of a list.
+inline Function of(Tensor (*f)(const Tensor&)) {
+  return [f](X x) { return List{f(x[0])}; };
+}
+inline Function of(Tensor (*f)(const Tensor&, const Tensor&)) {
+  return [f](X x) { return List{f(x[0], x[1])}; };
+}
+inline Function of(Tensor (*f)(const Tensor&, const Tensor&, const Tensor&)) {
+  return [f](X x) { return List{f(x[0], x[1], x[2])}; };
+}
+inline Function of(Tensor (*f)(const std::vector<Tensor>&)) {
+  return [f](X x) { return List{f(x)}; };
+}
+/// The results of a function that gives two, of which the second may be undefined, or three.
+template <class Two>
+List both(const Two& results) {
+  if (!results.second.defined()) return {results.first};
+  return {results.first, results.second};
+}
+inline List all(const std::tuple<Tensor, Tensor, Tensor>& results) {
+  return {std::get<0>(results), std::get<1>(results), std::get<2>(results)};
+}
+
 const Table& arithmetic();
 const Table& kinds();
 const Table& writes();

@@ -14,8 +14,6 @@ using Three = std::tuple<Tensor, Tensor, Tensor>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-List both(const Two& x) { return {x.first, x.second}; }
-List all(const Three& x) { return {std::get<0>(x), std::get<1>(x), std::get<2>(x)}; }
 Tensor adjoint(const Tensor& x) { return x.is_complex() ? conj(mT(x)) : mT(x); }
 Tensor positive_definite(const Tensor& a) { return matmul(a, adjoint(a)) + rc::eye(a.size(-1)); }
 

@@ -12,12 +12,6 @@ namespace {
 namespace rc = ricci;
 namespace rd = ricci::distributions;
 
-Function of_one(Tensor (*f)(const Tensor&)) {
-  return [f](X x) { return List{f(x[0])}; };
-}
-Function of_two(Tensor (*f)(const Tensor&, const Tensor&)) {
-  return [f](X x) { return List{f(x[0], x[1])}; };
-}
 
 /// The distribution whose parameters are the first inputs.
 template <class D, std::size_t count>
@@ -94,19 +88,19 @@ void add_divergence(Table& table, const std::string& name) {
 
 Table special_functions() {
   return {
-      {"i0", of_one(rc::i0)},
-      {"i1", of_one(rc::i1)},
-      {"i0e", of_one(rc::i0e)},
-      {"i1e", of_one(rc::i1e)},
-      {"i0 at 0", of_one(rc::i0)},
-      {"i1 at 0", of_one(rc::i1)},
-      {"i1e at 0 kink", of_one(rc::i1e)},
-      {"erfcx", of_one(rc::erfcx)},
-      {"log_ndtr", of_one(rc::log_ndtr)},
-      {"igamma", of_two(rc::igamma)},
+      {"i0", of(rc::i0)},
+      {"i1", of(rc::i1)},
+      {"i0e", of(rc::i0e)},
+      {"i1e", of(rc::i1e)},
+      {"i0 at 0", of(rc::i0)},
+      {"i1 at 0", of(rc::i1)},
+      {"i1e at 0 kink", of(rc::i1e)},
+      {"erfcx", of(rc::erfcx)},
+      {"log_ndtr", of(rc::log_ndtr)},
+      {"igamma", of(rc::igamma)},
       {"igamma values", [](X x) { return List{igamma(x[0], x[1])}; }},
       {"igamma edge kink", [](X x) { return List{rc::detach(igamma(x[0], x[1]))}; }},
-      {"igammac", of_two(rc::igammac)},
+      {"igammac", of(rc::igammac)},
       {"igammac values", [](X x) { return List{igammac(x[0], x[1])}; }},
       {"betainc", [](X x) { return List{betainc(x[0], x[1], x[2])}; }},
   };

@@ -2,22 +2,8 @@
 #include "public_functions.h"
 
 namespace laws {
-namespace {
 
 namespace rc = ricci;
-
-/// How a case of one, two or three tensors calls a function.
-Function of(Tensor (*f)(const Tensor&)) {
-  return [f](X x) { return List{f(x[0])}; };
-}
-Function of(Tensor (*f)(const Tensor&, const Tensor&)) {
-  return [f](X x) { return List{f(x[0], x[1])}; };
-}
-Function of(Tensor (*f)(const Tensor&, const Tensor&, const Tensor&)) {
-  return [f](X x) { return List{f(x[0], x[1], x[2])}; };
-}
-
-}  // namespace
 
 const Table& arithmetic() {
   static const Table table = {
@@ -248,13 +234,13 @@ Function into(const Tensor& (*f)(const Tensor&, const Tensor&, const Tensor&)) {
 
 const Table& writes() {
   static const Table table = {
-      {"sin_", on_copy(rc::sin_)},         {"cos_", on_copy(rc::cos_)},     {"exp_", on_copy(rc::exp_)},
-      {"neg_", on_copy(rc::neg_)},         {"abs_", on_copy(rc::abs_)},     {"sqrt_", on_copy(rc::sqrt_)},
-      {"square_", on_copy(rc::square_)},   {"tanh_", on_copy(rc::tanh_)},   {"sigmoid_", on_copy(rc::sigmoid_)},
-      {"relu_", on_copy(rc::relu_)},       {"add_", on_copy(rc::add_)},     {"sub_", on_copy(rc::sub_)},
-      {"mul_", on_copy(rc::mul_)},         {"div_", on_copy(rc::div_)},     {"add_out", into(rc::add_out)},
-      {"sub_out", into(rc::sub_out)},      {"mul_out", into(rc::mul_out)},  {"div_out", into(rc::div_out)},
-      {"copy_", on_copy(rc::copy_)},       {"fill_", on_copy(rc::fill_)},   {"zero_", on_copy(rc::zero_)},
+      {"sin_", on_copy(rc::sin_)},       {"cos_", on_copy(rc::cos_)},    {"exp_", on_copy(rc::exp_)},
+      {"neg_", on_copy(rc::neg_)},       {"abs_", on_copy(rc::abs_)},    {"sqrt_", on_copy(rc::sqrt_)},
+      {"square_", on_copy(rc::square_)}, {"tanh_", on_copy(rc::tanh_)},  {"sigmoid_", on_copy(rc::sigmoid_)},
+      {"relu_", on_copy(rc::relu_)},     {"add_", on_copy(rc::add_)},    {"sub_", on_copy(rc::sub_)},
+      {"mul_", on_copy(rc::mul_)},       {"div_", on_copy(rc::div_)},    {"add_out", into(rc::add_out)},
+      {"sub_out", into(rc::sub_out)},    {"mul_out", into(rc::mul_out)}, {"div_out", into(rc::div_out)},
+      {"copy_", on_copy(rc::copy_)},     {"fill_", on_copy(rc::fill_)},  {"zero_", on_copy(rc::zero_)},
   };
   return table;
 }

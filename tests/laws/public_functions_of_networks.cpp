@@ -12,13 +12,6 @@ namespace {
 namespace rc = ricci;
 using rc::Reduction;
 
-List both(const std::pair<Tensor, Tensor>& results) {
-  if (!results.second.defined()) return {results.first};
-  return {results.first, results.second};
-}
-List all(const std::tuple<Tensor, Tensor, Tensor>& results) {
-  return {std::get<0>(results), std::get<1>(results), std::get<2>(results)};
-}
 /// The inputs from i on.
 List from(X x, std::size_t i) { return List(x.begin() + static_cast<std::ptrdiff_t>(i), x.end()); }
 

@@ -9,7 +9,6 @@ namespace {
 namespace rc = ricci;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-List both(const std::pair<Tensor, Tensor>& results) { return {results.first, results.second}; }
 
 }  // namespace
 

@@ -15,7 +15,6 @@ namespace {
 namespace rc = ricci;
 constexpr rc::WindowOptions periodic = {.dtype = rc::float64}, symmetric = {.periodic = false, .dtype = rc::float64};
 
-List both(const std::pair<Tensor, Tensor>& results) { return {results.first, results.second}; }
 List all(const std::pair<Tensor, std::vector<Tensor>>& results) {
   List y = {results.first};
   y.insert(y.end(), results.second.begin(), results.second.end());

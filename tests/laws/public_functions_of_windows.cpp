@@ -14,7 +14,6 @@ namespace rc = ricci;
 using X = const List&;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-List both(const std::pair<Tensor, Tensor>& pair) { return {pair.first, pair.second}; }
 
 Table convolutions() {
   return {
