@@ -1,10 +1,7 @@
 // Forms of operations that take more than a line of C++.
 #include "forms.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace ricci::python::forms {
 

@@ -215,7 +215,7 @@ inline Tensor tensordot(const Tensor& a, const Tensor& b, const std::pair<Axes, 
 inline Tensor norm(const Tensor& input, const std::string& p, const Axes& dim = {}, bool keepdim = false, Named = {},
                    std::optional<DType> dtype = {}) {
   const Axes axes = dim.empty() && p != "fro" ? Axes{-2, -1} : dim;
-  return ops::norm(dtype ? input.to(*dtype) : input, p, axes, keepdim);
+  return ops::norm(in_dtype(input, dtype), p, axes, keepdim);
 }
 
 // ── shapes ──

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/axes.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
-#include "ricci/primitive/raise.h"
 
 namespace ricci {
 namespace {
@@ -220,10 +220,8 @@ Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, double value) const {
 }
 Tensor Tensor::div(const Tensor& other, std::string_view rounding_mode) const {
   const Called as("div", *this, other);
-  if (rounding_mode == "floor") return ops::floor_divide(*this, other);
-  if (rounding_mode != "trunc")
-    raise<ValueError>("div: the rounding mode is \"" + std::string(rounding_mode) +
-                      "\"; it must be \"trunc\" or \"floor\"");
+  const bool is_floor = word_among("div", "the rounding mode", rounding_mode, {"trunc", "floor"}) == 1;
+  if (is_floor) return ops::floor_divide(*this, other);
   const bool are_whole = is_integral(dtype()) && is_integral(other.dtype());
   return are_whole ? ops::floor_divide(ops::sub(*this, ops::fmod(*this, other)), other)
                    : ops::trunc(ops::div(*this, other));

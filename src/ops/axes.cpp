@@ -103,6 +103,18 @@ void require_fits(const char* op, std::int64_t number, DType dtype) {
                       "; use a wider dtype");
 }
 
+std::size_t word_among(const char* op, const char* what, std::string_view given,
+                       std::initializer_list<std::string_view> words) {
+  if (const auto found = std::ranges::find(words, given); found != words.end())
+    return static_cast<std::size_t>(found - words.begin());
+  std::string list;
+  for (const std::string_view& word : words) {
+    const auto left = words.end() - &word;
+    list += (&word == words.begin() ? "\"" : left == 1 ? " or \"" : ", \"") + std::string(word) + "\"";
+  }
+  raise<ValueError>(std::string(op) + ": " + what + " is \"" + std::string(given) + "\"; it must be " + list);
+}
+
 void require_integers(const char* op, const char* what, const Tensor& x) {
   if (category(type_of(x).dtype) != 1)
     raise<TypeError>(std::string(op) + ": the " + what + " " + type_text(x) + " must be integers");

@@ -2,6 +2,9 @@
 // operation.
 #pragma once
 
+#include <initializer_list>
+#include <string_view>
+
 #include "primitive/parameter_checks.h"
 #include "primitive/wording.h"
 #include "ricci/primitive.h"
@@ -43,6 +46,9 @@ void require_countable(const char* op, const Shape& shape);
 void require_sizes(const char* op, const Shape& shape);
 /// Throws ValueError where a dtype of integers has no such number.
 void require_fits(const char* op, std::int64_t number, DType dtype);
+/// Which of `words` is given; ValueError `quantile: the interpolation is "up"; it must be "lower", "higher" or …`.
+std::size_t word_among(const char* op, const char* what, std::string_view given,
+                       std::initializer_list<std::string_view> words);
 /// Throws TypeError unless x, an operand that errors call `what`, holds integers; booleans are none.
 void require_integers(const char* op, const char* what, const Tensor& x);
 /// Throws TypeError unless x is floating or complex.

@@ -75,8 +75,7 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOpti
   const int rank = type_of(index).rank();
   require_integers(op, "index", index);
   require_real_floating(op, weight);
-  if (options.mode != "sum" && options.mode != "mean" && options.mode != "max")
-    raise<ValueError>(std::string(op) + ": mode is \"" + options.mode + "\"; it must be \"sum\", \"mean\" or \"max\"");
+  word_among(op, "mode", options.mode, {"sum", "mean", "max"});
   if (options.per_sample_weights.defined()) {
     if (options.mode != "sum")
       raise<ValueError>(std::string(op) + ": per_sample_weights go with the mode \"sum\", it is \"" + options.mode +

@@ -333,10 +333,9 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes) {
 }
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& axes, std::string_view indexing) {
   const Called as("meshgrid");
-  if (indexing != "ij" && indexing != "xy")
-    raise<ValueError>("meshgrid: the indexing is \"" + std::string(indexing) + "\"; it must be \"ij\" or \"xy\"");
+  const bool is_xy = word_among("meshgrid", "the indexing", indexing, {"ij", "xy"}) == 1;
   std::vector<Tensor> grids = meshgrid(axes);
-  if (indexing == "xy" && grids.size() > 1)
+  if (is_xy && grids.size() > 1)
     for (Tensor& grid : grids) grid = transpose(grid, 0, 1);
   return grids;
 }

@@ -1,5 +1,4 @@
 // Reductions of what is scattered to one place.
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -83,11 +82,7 @@ struct ScatterExtreme {
 
 enum class Reduced : std::uint8_t { sum, prod, mean, amax, amin };
 Reduced reduction_of(const char* op, std::string_view name) {
-  constexpr std::array<std::string_view, 5> names = {"sum", "prod", "mean", "amax", "amin"};
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<Reduced>(i);
-  raise<ValueError>(std::string(op) + ": the reduction is \"" + std::string(name) +
-                    "\"; it must be \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\"");
+  return static_cast<Reduced>(word_among(op, "the reduction", name, {"sum", "prod", "mean", "amax", "amin"}));
 }
 
 /// x times the product of what belongs to each place: what belongs together is sorted to stand side by side, and each

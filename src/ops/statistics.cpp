@@ -1,7 +1,6 @@
 // Statistics, histograms, differences and integrals, made of other operations.
 #include "ricci/ops/statistics.h"
 
-#include <array>
 #include <cmath>
 
 #include "ops/axes.h"
@@ -37,11 +36,8 @@ void require_part(const char* op, const Tensor& q) {
 
 enum class Between : std::uint8_t { linear, lower, higher, nearest, midpoint };
 Between interpolation_of(const char* op, std::string_view name) {
-  constexpr std::array<std::string_view, 5> names = {"linear", "lower", "higher", "nearest", "midpoint"};
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<Between>(i);
-  raise<ValueError>(std::string(op) + ": the interpolation is \"" + std::string(name) +
-                    "\"; it must be \"linear\", \"lower\", \"higher\", \"nearest\" or \"midpoint\"");
+  return static_cast<Between>(
+      word_among(op, "the interpolation", name, {"linear", "lower", "higher", "nearest", "midpoint"}));
 }
 
 /// Values between those of `sorted` [..., n] at the places `rank` [..., Q].
