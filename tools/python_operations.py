@@ -257,6 +257,7 @@ NAMES = {
     "nextafter": "input other",
     "igamma": "input other",
     "igammac": "input other",
+    "betainc": "a b x",
     **{f"{w}_window": "window_length" for w in "hann hamming blackman nuttall bartlett cosine".split()},
     "istft": "input n_fft",
     "quantile": "input q dim keepdim interpolation",
@@ -643,6 +644,8 @@ class Overload:
             name = "input"
         if name == "b" and first_two == ["input"] and kind == "tensor":
             name = "other"
+        if name in first_two:
+            raise SystemExit(f"{self.name} has two arguments {name} in Python: name them in NAMES")
         several = kind == "shape" or (kind in ("axes", "tensors") and self.name in SEVERAL | {"einsum", "meshgrid"})
         self.parameters.append(Parameter(name, kind, "None" if kind == "optional_size" else None, several=several))
         self.arguments.append(f"c.{kind}({len(self.parameters) - 1})")
