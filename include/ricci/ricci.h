@@ -5,6 +5,7 @@
 #include "ricci/control.h"
 #include "ricci/custom_derivatives.h"
 #include "ricci/default_dtype.h"
+#include "ricci/detect_anomaly.h"
 #include "ricci/error.h"
 #include "ricci/function.h"
 #include "ricci/implicit.h"

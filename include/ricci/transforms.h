@@ -5,6 +5,7 @@
 
 #include "ricci/transforms/grad.h"
 #include "ricci/transforms/jacobian.h"
+#include "ricci/transforms/jet.h"
 #include "ricci/transforms/jvp.h"
 #include "ricci/transforms/linearize.h"
 #include "ricci/transforms/trace.h"

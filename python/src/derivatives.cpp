@@ -1,4 +1,4 @@
-// grad, vjp, jvp and linearize of a Python function.
+// grad, vjp, jvp, jet and linearize of a Python function.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "arguments.h"
+#include "ricci/transforms/jet.h"
 #include "transforms.h"
 
 namespace ricci::python {
@@ -116,11 +117,11 @@ nb::object vjp(nb::object f, nb::args primals, bool has_aux) {
   return has_aux ? nb::make_tuple(value, pullback, rebuild(result.aux)) : nb::make_tuple(value, pullback);
 }
 
-nb::object as_tuple(nb::handle o, const char* what) {
+nb::object as_tuple(nb::handle o, const char* name, const char* what) {
   if (PyTuple_Check(o.ptr())) return nb::borrow(o);
   if (PyList_Check(o.ptr())) return nb::steal(PySequence_Tuple(o.ptr()));
   if (is_tensor(o.ptr())) return nb::make_tuple(o);
-  throw TypeError(std::string("jvp: ") + what + " must be a tuple, one for each argument, not " +
+  throw TypeError(std::string(name) + ": " + what + " must be a tuple, one for each argument, not " +
                   name_of_type(o.ptr()));
 }
 
@@ -136,8 +137,8 @@ std::vector<Tree> tangents_like(nb::handle given, const std::vector<Tree>& prima
 
 nb::object jvp(nb::object f, nb::handle given_primals, nb::handle given_tangents, bool strict, bool has_aux) {
   require_function(f, "jvp");
-  Arguments primals(as_tuple(given_primals, "primals"));
-  std::vector<Tree> tangents = tangents_like(as_tuple(given_tangents, "tangents"), primals.trees);
+  Arguments primals(as_tuple(given_primals, "jvp", "primals"));
+  std::vector<Tree> tangents = tangents_like(as_tuple(given_tangents, "jvp", "tangents"), primals.trees);
   if (tangents.size() != primals.trees.size())
     throw ValueError("jvp: there are " + std::to_string(primals.trees.size()) + " primals and " +
                      std::to_string(tangents.size()) + " tangents; there must be one tangent for each primal");
@@ -154,6 +155,53 @@ nb::object jvp(nb::object f, nb::handle given_primals, nb::handle given_tangents
   raise_dropped_interrupt();
   const nb::object value = rebuild(result.output), along = rebuild(tangent);
   return has_aux ? nb::make_tuple(value, along, rebuild(result.aux)) : nb::make_tuple(value, along);
+}
+
+/// The coefficients of one argument.
+std::vector<nb::object> coefficients_from(nb::handle o) {
+  if (!PyTuple_Check(o.ptr()) && !PyList_Check(o.ptr()))
+    throw TypeError("jet: the coefficients of an argument must be a list, not " + name_of_type(o.ptr()));
+  std::vector<nb::object> coefficients;
+  for (const nb::handle coefficient : nb::iter(o)) coefficients.push_back(nb::borrow(coefficient));
+  return coefficients;
+}
+
+nb::object jet(nb::object f, nb::handle given_primals, nb::handle given_series) {
+  require_function(f, "jet");
+  using Trees = std::vector<Tree>;  // one for each argument
+  const runs::Place where = place_here();
+  Arguments primals(as_tuple(given_primals, "jet", "primals"));
+  std::vector<std::vector<nb::object>> coefficients;
+  std::vector<std::size_t> orders;
+  const nb::object given = as_tuple(given_series, "jet", "series");
+  for (const nb::handle of_argument : nb::borrow<nb::tuple>(given)) {
+    coefficients.push_back(coefficients_from(of_argument));
+    orders.push_back(coefficients.back().size());
+  }
+  if (orders.empty() || orders.size() != primals.trees.size())
+    throw ValueError("jet: there are " + std::to_string(primals.trees.size()) + " primals and " +
+                     std::to_string(orders.size()) + " lists of coefficients; there must be one for each primal");
+  runs::require_equal_orders(orders, where);
+  std::vector<Trees> series;
+  const std::vector<tree::Walk> primal_walks = primals.walks();
+  for (std::size_t k = 0; k < orders[0]; ++k) {
+    series.emplace_back();
+    std::vector<tree::Walk> walks;
+    for (std::size_t a = 0; a < orders.size(); ++a)
+      series[k].push_back(tree_of(coefficients[a][k], primals.trees[a].structure.get()));
+    for (Tree& coefficient : series[k]) walks.push_back(walk_of(coefficient));
+    runs::require_coefficients(k + 1, primal_walks, walks, where);
+  }
+  const auto value_of = [&f](const Trees& arguments) {
+    nb::list list;
+    for (const Tree& argument : arguments) list.append(rebuild(argument));
+    return result_of(f, nb::tuple(list), {}, false, "jet").output;
+  };
+  const auto [value, derivatives] = call::jet(value_of, std::tuple<Trees>(primals.trees), std::tuple(series), where);
+  raise_dropped_interrupt();
+  nb::list rebuilt;
+  for (const Tree& derivative : derivatives) rebuilt.append(rebuild(derivative));
+  return nb::make_tuple(rebuild(value), rebuilt);
 }
 
 /// A function's derivative at one point.
@@ -215,6 +263,9 @@ void make_derivatives(nb::module_& m) {
         nb::arg("has_aux") = false,
         "(value, tangent): the derivative along tangents, a tuple like that of the primals. With has_aux (value, "
         "tangent, aux).");
+  m.def("jet", jet, nb::arg("func"), nb::arg("primals"), nb::arg("series"),
+        "(value, derivatives): the derivatives by t at 0, first, second, …, of func along x + x1 t + x2 t²/2! + …, as "
+        "JAX's jet. series: for each primal the list [x1, x2, …].");
   nb::class_<LinearMap>(m, "LinearMap").def("__call__", &LinearMap::operator());
   m.def("linearize", linearize, nb::arg("func"), nb::arg("primals"),
         "(value, map): map(*tangents) is the derivative along them, computed without running the function again.");

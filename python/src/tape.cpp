@@ -1,4 +1,4 @@
-// Tape and no_grad in Python.
+// Tape, no_grad and detect_anomaly in Python.
 #include "ricci/tape.h"
 
 #include <nanobind/nanobind.h>
@@ -6,22 +6,42 @@
 #include <memory>
 
 #include "arguments.h"
+#include "ricci/detect_anomaly.h"
 #include "scopes.h"
 #include "transforms.h"
 
 namespace ricci::python {
 namespace {
 
-thread_local Scopes<no_grad> switched_off;
+template <class Guard>
+thread_local Scopes<Guard> open_scopes;
 
-/// `with rc.no_grad():`; entered again before it is left, it stays off until the last is left.
-struct NoGrad {
-  NoGrad() = default;
-  NoGrad(const NoGrad&) = delete;
-  ~NoGrad() {
-    while (switched_off.leave(this)) {}
+/// `with rc.no_grad():`; entered again before it is left, it lasts until the last is left.
+template <class Guard>
+struct With {
+  With() = default;
+  With(const With&) = delete;
+  ~With() {
+    while (open_scopes<Guard>.leave(this)) {}
   }
 };
+
+template <class Guard>
+nb::class_<With<Guard>> make_scope(nb::module_& m, const char* name, const char* text) {
+  nb::class_<With<Guard>> scope(m, name, text);
+  scope.def(nb::init<>())
+      .def("__enter__",
+           [](nb::object self) {
+             open_scopes<Guard>.enter(nb::cast<With<Guard>*>(self), std::make_unique<Guard>());
+             return self;
+           })
+      .def("__exit__", [name](With<Guard>& self, nb::args) {
+        if (!open_scopes<Guard>.leave(&self))
+          throw TransformError(std::string(name) +
+                               ": it is left without having been entered on this thread; use `with`");
+      });
+  return scope;
+}
 
 /// What `@rc.no_grad()` makes of a function.
 struct WithoutDerivatives {
@@ -49,19 +69,8 @@ void make_tape(nb::module_& m) {
   nb::class_<WithoutDerivatives> without(m, "WithoutDerivatives", nb::type_slots(holds<&WithoutDerivatives::f>()));
   without.def("__call__", &WithoutDerivatives::operator());
   show_function(without);
-  nb::class_<NoGrad>(m, "no_grad",
-                     "While it is entered, what is computed or written has no derivative for any transform around it.")
-      .def(nb::init<>())
-      .def("__enter__",
-           [](nb::object self) {
-             switched_off.enter(nb::cast<NoGrad*>(self), std::make_unique<no_grad>());
-             return self;
-           })
-      .def("__exit__",
-           [](NoGrad& self, nb::args) {
-             if (!switched_off.leave(&self))
-               throw TransformError("no_grad: it is left without having been entered on this thread; use `with`");
-           })
+  make_scope<no_grad>(m, "no_grad",
+                      "While it is entered, what is computed or written has no derivative for any transform around it.")
       .def(
           "__call__",
           [](nb::object, nb::object f) {
@@ -69,6 +78,9 @@ void make_tape(nb::module_& m) {
             return WithoutDerivatives{std::move(f)};
           },
           nb::arg("f"), "As a decorator: the function runs with derivatives off.");
+  make_scope<detect_anomaly>(m, "detect_anomaly",
+                             "While it is entered, the first derivative of an operation that holds NaN is a ValueError "
+                             "which names the operation.");
   nb::class_<PythonTape>(m, "Tape",
                          "Imperative differentiation: records what its thread computes from watched Tensors, from when "
                          "it is made until it ends.")

@@ -102,7 +102,7 @@ def test_wrong_values_are_refused():
 def test_no_object_without_its_parts_or_of_another_class_ends_the_program():
     """`__new__` without `__init__`, methods called with another class's object."""
     left_out = {"__class__", "__init_subclass__", "__subclasshook__", "__getattribute__", "__init__", "__new__"}
-    for cls in (rc.Inside, rc.no_grad, rc.Tape, rc.Key, rc.Generator, rc.Context, rc.Program, rc.Nest, rc.DType):
+    for cls in (rc.Inside, rc.no_grad, rc.detect_anomaly, rc.Tape, rc.Key, rc.Generator, rc.Context, rc.Program, rc.Nest, rc.DType):
         bare = cls.__new__(cls)
         for name in set(dir(cls)) - left_out:
             for self in (bare, 5, rc.ones(2)):
@@ -212,6 +212,7 @@ def test_no_argument_crashes_a_transform():
         "value_and_grad",
         "vjp",
         "jvp",
+        "jet",
         "linearize",
         "jacrev",
         "jacfwd",

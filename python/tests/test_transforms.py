@@ -386,6 +386,46 @@ def test_transformed_functions_show_what_they_wrap():
             t.nothing
 
 
+def test_jet_gives_the_derivatives_along_a_curve():
+    x, one, zero = rc.tensor(0.5), rc.tensor(1.0), rc.tensor(0.0)
+    value, derivatives = rc.jet(rc.sin, (x,), ([one, zero, zero],))
+    expect(value, math.sin(0.5))
+    for derivative, wanted in zip(derivatives, (math.cos(0.5), -math.sin(0.5), -math.cos(0.5)), strict=True):
+        expect(derivative, wanted)
+
+    product = lambda p, z: {"y": p["a"] * z}
+    value, derivatives = rc.jet(product, ({"a": x}, one), ([{"a": one}, {"a": zero}], [one, one]))
+    expect(value["y"], 0.5)
+    expect(derivatives[0]["y"], 1.5)  # x' z + x z'
+    expect(derivatives[1]["y"], 2.5)  # 2 x' z' + x z''
+    expect(rc.grad(lambda x: rc.jet(rc.sin, (x,), ([one, zero],))[1][1])(x), -math.cos(0.5))
+
+
+def test_jet_refuses_what_does_not_fit():
+    x = rc.tensor([0.5, 1.0])
+    for primals, series, words in (
+        ((x,), ([rc.ones(3)],), "coefficient 1 of argument 0 is f32"),
+        ((x, x), ([x], [x, x]), "argument 0 has 1 coefficients, argument 1 has 2"),
+        ((x,), ([x], [x]), "1 primals and 2 lists"),
+        (({"a": x},), ([{"b": x}],), "coefficient"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            rc.jet(lambda *a: a[0], primals, series)
+    with pytest.raises(TypeError, match="must be a list"):
+        rc.jet(rc.sin, (x,), (x,))
+
+
+def test_detect_anomaly_names_the_operation_whose_derivative_is_nan():
+    roots = lambda x: rc.sqrt(x).sum()
+    x = rc.tensor([-1.0, 4.0])
+    with rc.detect_anomaly():
+        with pytest.raises(ValueError, match="sqrt: the gradient of operand 0"):
+            rc.grad(roots)(x)
+    assert math.isnan(rc.grad(roots)(x).tolist()[0])
+    with pytest.raises(rc.TransformError, match="entered"):
+        rc.detect_anomaly().__exit__(None, None, None)
+
+
 def test_scopes_end_in_any_order():
     square = lambda x: (x * x).sum()
     both = [rc.no_grad(), rc.no_grad()]

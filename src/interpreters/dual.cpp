@@ -3,7 +3,6 @@
 
 #include "interpreters/node_memory.h"
 #include "primitive/custom.h"
-#include "primitive/derive.h"
 
 namespace ricci {
 
@@ -24,9 +23,9 @@ Values DualInterpreter::process(Op op, std::span<const ValueRef> inputs) {
   Tensors primal_tensors, outputs;
   for (ValueRef& p : primals) primal_tensors.push_back(wrap(std::move(p)));
   for (const ValueRef& r : results) outputs.push_back(wrap(r));
-  const Tensors out_tangents = tangents_of(op, {.inputs = {primal_tensors.data(), primal_tensors.size()},
-                                                .tangents = {tangents.data(), tangents.size()},
-                                                .outputs = {outputs.data(), outputs.size()}});
+  const Tensors out_tangents = this->tangents(op, {.inputs = {primal_tensors.data(), primal_tensors.size()},
+                                                   .tangents = {tangents.data(), tangents.size()},
+                                                   .outputs = {outputs.data(), outputs.size()}});
   join(results, out_tangents, op);
   return results;
 }
@@ -41,6 +40,24 @@ void DualInterpreter::join(Values& results, const Tensors& tangents, Op op) {
   for (std::size_t i = 0; i < results.size(); ++i)
     if (tangents[i].defined() && is_differentiable(results[i]->type.dtype))
       results[i] = new_node<Dual>(level, results[i], read(tangents[i], op.rules->name));
+}
+
+Values JetInterpreter::process(Op op, std::span<const ValueRef> inputs) {
+  static thread_local int operations_inside = 0;
+  struct Inside {
+    JetInterpreter* innermost;
+    Inside(JetInterpreter* jet) : innermost(jet) { ++operations_inside; }
+    ~Inside() {
+      if (--operations_inside > 0) return;
+      for (Interpreter* i = innermost; auto* jet = dynamic_cast<JetInterpreter*>(i); i = i->parent) jet->met_.clear();
+    }
+  } const inside(this);
+  if (op.rules->kind == Kind::custom || op.rules->effect == Effect::takes_place)
+    return DualInterpreter::process(op, inputs);
+  if (const Values* known = met_.find(op, inputs)) return *known;
+  Values results = DualInterpreter::process(op, inputs);
+  met_.add(op, inputs, results);
+  return results;
 }
 
 }  // namespace ricci

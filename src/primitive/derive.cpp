@@ -4,17 +4,19 @@
 #include <atomic>
 #include <utility>
 
+#include "primitive/anomaly.h"
 #include "primitive/custom.h"
 
 namespace ricci {
 namespace {
 
-Tensors elementwise_tangents(Op op, const Forward& rule) {
+/// `scaled(i)` is the tangent of input i times the partial derivative.
+template <class Scaled>
+Tensors elementwise_tangents(const Forward& rule, const Scaled& scaled) {
   const Tensor& y = rule.outputs[0];
   Tensor total;
   for (std::size_t i = 0; i < rule.inputs.size(); ++i)
-    if (rule.tangents[i].defined())
-      accumulate(total, op.rules->scale(op.parameters, static_cast<int>(i), rule.tangents[i], rule.inputs, y));
+    if (rule.tangents[i].defined()) accumulate(total, scaled(i));
   if (!total.defined()) return {Tensor()};
   const Type want = type_of(y), have = type_of(total);
   Tensor t = have.dtype == want.dtype ? total : to(total, want.dtype);
@@ -94,10 +96,14 @@ Tensor fit(const Tensor& x, const Type& type) {
   return fitted.dtype() == type.dtype ? fitted : to(fitted, type.dtype);
 }
 
-Tensors tangents_of(Op op, const Forward& rule) {
-  if (op.rules->locally_constant) return Tensors(rule.outputs.size(), Tensor());
+namespace {
+
+Tensors tangents_by_kind(Op op, const Forward& rule) {
   switch (op.rules->kind) {
-    case Kind::elementwise: return elementwise_tangents(op, rule);
+    case Kind::elementwise:
+      return elementwise_tangents(rule, [&](std::size_t i) {
+        return op.rules->scale(op.parameters, static_cast<int>(i), rule.tangents[i], rule.inputs, rule.outputs[0]);
+      });
     case Kind::linear: return linear_tangents(op, rule);
     case Kind::multilinear: return multilinear_tangents(op, rule);
     case Kind::explicit_: return op.rules->jvp(op.parameters, rule);
@@ -106,7 +112,7 @@ Tensors tangents_of(Op op, const Forward& rule) {
   __builtin_unreachable();
 }
 
-Tensors cotangents_of(Op op, const Reverse& rule) {
+Tensors cotangents_by_kind(Op op, const Reverse& rule) {
   if (op.rules->kind == Kind::custom) return custom::vjp(op, rule);
   if (op.rules->vjp) return op.rules->vjp(op.parameters, rule);
   Tensors cts;
@@ -121,6 +127,39 @@ Tensors cotangents_of(Op op, const Reverse& rule) {
     cts.push_back(std::move(ct));
   }
   return cts;
+}
+
+}  // namespace
+
+Tensors tangents_of(Op op, const Forward& rule) {
+  if (op.rules->locally_constant) return Tensors(rule.outputs.size(), Tensor());
+  Tensors tangents = tangents_by_kind(op, rule);
+  look_for_nan(op, "tangent of result", {tangents.data(), tangents.size()});
+  return tangents;
+}
+
+Tensors tangents_by_factors(Op op, const Forward& rule) {
+  const unsigned linear = op.rules->linear_in | op.rules->linear_in_each;
+  const auto is_linear = [&](std::size_t i) { return (linear >> i & 1U) != 0; };
+  const auto is_complex_tensor = [](const Tensor& x) { return is_complex(type_of(x).dtype); };
+  bool is_nonlinear = false;
+  for (std::size_t i = 0; i < rule.inputs.size(); ++i) is_nonlinear |= !is_linear(i);
+  const bool has_factors = op.rules->kind == Kind::elementwise && is_nonlinear && !op.rules->locally_constant &&
+                           std::ranges::none_of(rule.inputs, is_complex_tensor);
+  if (!has_factors) return tangents_of(op, rule);
+  Tensors tangents = elementwise_tangents(rule, [&](std::size_t i) {
+    const Tensor one(1.0);
+    const Tensor factor = op.rules->scale(op.parameters, static_cast<int>(i), one, rule.inputs, rule.outputs[0]);
+    return factor.defined() ? mul(factor, rule.tangents[i]) : Tensor();
+  });
+  look_for_nan(op, "tangent of result", {tangents.data(), tangents.size()});
+  return tangents;
+}
+
+Tensors cotangents_of(Op op, const Reverse& rule) {
+  Tensors cotangents = cotangents_by_kind(op, rule);
+  look_for_nan(op, "gradient of operand", {cotangents.data(), cotangents.size()});
+  return cotangents;
 }
 
 void accumulate(Tensor& sum, Tensor term) {

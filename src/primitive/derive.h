@@ -10,6 +10,10 @@ namespace ricci {
 
 /// The tangents of an operation's outputs; undefined where they are zero.
 Tensors tangents_of(Op op, const Forward& rule);
+/// The same; of an elementwise operation on real elements that is not linear in each input, as products with the
+/// partial derivatives. Where those are differentiated in turn, the tangents do not go into them: the n-th derivative
+/// of cos(x) x' needs n derivatives of cos(x), and not 2^n of terms such as sin(x) x' x'.
+Tensors tangents_by_factors(Op op, const Forward& rule);
 /// The cotangents of an operation's inputs, each in its input's type; undefined where zero or not wanted.
 Tensors cotangents_of(Op op, const Reverse& rule);
 /// The bits of `keeps` that cotangents_of reads for the cotangent of input i.

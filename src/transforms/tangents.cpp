@@ -53,20 +53,18 @@ Expected::Expected(std::span<const tree::Walk> primals) : text(tree_of(primals))
 }
 
 std::vector<Tensor> checked_tangents(const char* name, const Expected& primals, std::span<const tree::Walk> tangents,
-                                     Place where) {
-  const Misfit misfit{.name = name,
-                      .what = "the tangents do not fit the primals",
-                      .remedy = "pass tangents like the primals",
-                      .where = where};
+                                     Place where, const TangentWords& words) {
+  const Misfit misfit{.name = name, .what = words.what, .remedy = words.remedy, .where = where};
   std::vector<Tensor> fitted;
   std::size_t at = 0;
   for (std::size_t a = 0; a < tangents.size(); ++a) {
     if (!(tree::Structure(tangents[a]) == primals.structures[a]))
-      misfit.raise<ValueError>("the tangents are " + tree_of(tangents) + ", the primals are " + primals.text);
+      misfit.raise<ValueError>("the " + words.given + "s are " + tree_of(tangents) + ", the " + words.like + "s are " +
+                               primals.text);
     const std::string number = std::to_string(a);
     for (std::size_t i = 0; i < tangents[a].leaves.size(); ++i)
-      fitted.push_back(
-          fitted_leaf(misfit, "tangent " + number, "primal " + number, tangents[a], i, primals.types[at++]));
+      fitted.push_back(fitted_leaf(misfit, words.given + " " + number, words.like + " " + number, tangents[a], i,
+                                   primals.types[at++]));
   }
   return fitted;
 }

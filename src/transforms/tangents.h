@@ -31,9 +31,16 @@ struct Expected {
   explicit Expected(std::span<const tree::Walk> primals);
 };
 
+/// How errors name what is held against the primals.
+struct TangentWords {
+  const char* what = "the tangents do not fit the primals";
+  const char* remedy = "pass tangents like the primals";
+  std::string given = "tangent", like = "primal";  // with the number of the argument behind
+};
+
 /// Throws unless the tangents are like the primals; gives them in the primals' dtypes, undefined where a primal has no
 /// derivative and none was given.
 std::vector<Tensor> checked_tangents(const char* name, const Expected& primals, std::span<const tree::Walk> tangents,
-                                     Place where);
+                                     Place where, const TangentWords& words = {});
 
 }  // namespace ricci::runs

@@ -90,10 +90,10 @@ std::vector<Tensor> reverse_jacobian(const Recording& recording, const tree::Wal
                                      std::span<const tree::Walk> inputs, std::span<const int> positions,
                                      const JacobianOptions& options, const char* name, Place where);
 
-/// One call of a function under forward differentiation.
+/// One call of a function under forward differentiation, of a function that takes `order` derivatives with it.
 class ForwardRun {
  public:
-  ForwardRun(const char* name, Place where);
+  ForwardRun(const char* name, Place where, int order = 1);
   /// Makes the leaves of the primals carry the tangents; throws where these do not fit.
   void enter(std::span<const tree::Walk> primals, std::span<const tree::Walk> tangents);
   /// Ends the level: output leaves become primals; `tangent`, a copy of output, receives the tangents. With `strict` an
@@ -105,6 +105,12 @@ class ForwardRun {
   struct State;
   Owned<State> state_;
 };
+
+/// Throws ValueError unless the arguments of a jet have equally many coefficients; `orders` counts those of each.
+void require_equal_orders(std::span<const std::size_t> orders, Place where);
+/// Throws unless the coefficients of this order, counted from 1, are like the arguments of a jet.
+void require_coefficients(std::size_t order, std::span<const tree::Walk> arguments,
+                          std::span<const tree::Walk> coefficients, Place where);
 
 /// One call of a function for its Jacobian by forward mode: `f` runs once per chunk of input elements.
 class ForwardJacobian {

@@ -1,0 +1,91 @@
+// jet: the value at a point of a curve, and the derivatives there along the curve (Taylor mode).
+#pragma once
+
+#include <vector>
+
+#include "ricci/transforms/jvp.h"
+
+namespace ricci {
+
+namespace call {
+
+/// Where a curve is, and its derivatives there: first, second, … Each holds the arguments of a function.
+template <class... P>
+using Curve = std::vector<std::tuple<P...>>;
+
+/// f along a curve: the value, and its derivatives, first, second, … Each is the derivative of those before it where
+/// every derivative of the curve moves along the next one.
+template <class F, class... P>
+std::vector<result_t<F, P...>> along_curve(const F& f, const Curve<P...>& curve, int order, runs::Place where) {
+  std::vector<result_t<F, P...>> derivatives;
+  if (curve.size() == 1) {
+    std::tuple<P...> arguments = curve.front();
+    derivatives.push_back(call::invoke(f, arguments));
+    return derivatives;
+  }
+  std::tuple places(Curve<P...>(curve.begin(), curve.end() - 1));
+  std::tuple directions(Curve<P...>(curve.begin() + 1, curve.end()));
+  runs::ForwardRun run("jet", where, order);
+  const auto place_walks = walks(places), direction_walks = walks(directions);
+  run.enter(place_walks, direction_walks);
+  derivatives = along_curve(f, std::get<0>(places), order, where);
+  auto next = derivatives;
+  run.leave(walk(derivatives), walk(next), nullptr, false);
+  derivatives.push_back(std::move(next.back()));
+  return derivatives;
+}
+
+template <class F, class... P, class... C>
+auto jet(const F& f, const std::tuple<P...>& x, const std::tuple<std::vector<C>...>& series, runs::Place where) {
+  static_assert(sizeof...(P) > 0, "ricci: jet needs an argument to go along");
+  static_assert(tangents_fit<std::tuple<P...>, std::tuple<C...>>,
+                "ricci: the coefficients must have the C++ types of the arguments");
+  static_assert(!std::is_void_v<result_t<F, P...>>,
+                "ricci: jet needs a function that returns a Tensor, or a tree of "
+                "Tensors");
+  (check_differentiable<P>(), ...);
+  const std::array<std::size_t, sizeof...(P)> orders =
+      std::apply([](const auto&... c) { return std::array{c.size()...}; }, series);
+  runs::require_equal_orders(orders, where);
+  Curve<P...> curve{x};
+  for (std::size_t k = 0; k < orders[0]; ++k) {
+    curve.push_back(std::apply([&](const auto&... c) { return std::tuple<P...>(c[k]...); }, series));
+    runs::require_coefficients(k + 1, walks(curve.front()), walks(curve.back()), where);
+  }
+  auto derivatives = along_curve(f, curve, static_cast<int>(orders[0]), where);
+  auto y = std::move(derivatives.front());
+  derivatives.erase(derivatives.begin());
+  return std::pair{std::move(y), std::move(derivatives)};
+}
+}  // namespace call
+
+/// `auto [y, series] = rc::jet(f, x, std::vector{x1, x2, x3})`: y = f(x), and the first, second and third derivative by
+/// t at 0 of f(x + x1 t + x2 t²/2! + x3 t³/3!), as JAX has them. They are trees like y, as many as there are
+/// coefficients; a coefficient is a tree like x. Several arguments stand in a tuple, their coefficients in a tuple of
+/// vectors: `rc::jet(f, std::tuple{x, z}, std::tuple{std::vector{x1, x2}, std::vector{z1, z2}})`. f runs once. Example:
+/// the derivatives of sin at x are those along `std::vector{one, zero, zero}`.
+/// ValueError if coefficients differ from x in structure or shape, or in number from one argument to another, or if an
+/// output is undefined. TypeError if they differ in dtype, if an output is of integers or holds no Tensor, and for
+/// arguments without a derivative, as jvp.
+template <class F, class X, class C>
+  requires std::is_same_v<typename call::ArgumentList<X>::type, std::tuple<X>>
+auto jet(const F& f, const X& x, const std::vector<C>& series, where_t where = where_t::current()) {
+  return call::jet(f, std::tuple<X>(x), std::tuple(series), where);
+}
+template <class F, class... P, class... C>
+auto jet(const F& f, const std::tuple<P...>& x, const std::tuple<std::vector<C>...>& series,
+         where_t where = where_t::current()) {
+  return call::jet(f, x, series, where);
+}
+/// Of an overloaded operation passed by name.
+template <class C>
+auto jet(Unary* f, const Tensor& x, const std::vector<C>& series, where_t where = where_t::current()) {
+  return jet<Unary*, Tensor, C>(f, x, series, where);
+}
+template <class... P, class... C>
+auto jet(BinaryName f, const std::tuple<P...>& x, const std::tuple<std::vector<C>...>& series,
+         where_t where = where_t::current()) {
+  return call::jet(f, x, series, where);
+}
+
+}  // namespace ricci
