@@ -49,11 +49,17 @@ def first_sentence(text):
     return (match.group(1) if match else text).rstrip(".:").replace("|", "\\|")
 
 
+def name_of(statement):
+    match = SAMPLER.match(statement) or FUNCTION.match(statement)
+    return match["name"] if match else ""
+
+
 def statements(path):
     """(section, text, declaration) of each declaration in the header, up to its `;` or its body. The text is what stands
-    behind the declaration, or right above it. A declaration whose comment begins "Does not compile", for wrong calls, or
-    "Not for users" is no operation."""
-    section, comment, statement, in_macro, in_title = "", [], "", False, False
+    behind the declaration, or right above it. Where nothing does, it is "As f" after an f with a text above and no empty
+    line between: that comment is for all of them. A declaration whose comment begins "Does not compile", for wrong
+    calls, or "Not for users" is no operation."""
+    section, comment, statement, in_macro, in_title, commented = "", [], "", False, False, ""
     for line in path.read_text().splitlines():
         if in_macro or line.startswith("#"):
             in_macro = line.endswith("\\")
@@ -66,12 +72,17 @@ def statements(path):
         elif line.startswith("///"):
             comment += [line[4:]] if not line.startswith("///  ") else []
         elif not line or line.startswith("//"):
-            comment = []
+            comment, commented = [], ""
         elif statement or not line.startswith((" ", "}", "template", "namespace", "struct", "class", "using")):
             statement = f"{statement} {code.strip()}".strip()
             if ";" in code or "{" in code.replace("= {}", "") or statement.startswith("RICCI"):
                 text = first_sentence(trailing.strip() or " ".join(comment))
-                if not text.startswith(("Does not compile", "Not for users")):
+                name, is_shown = name_of(statement), not text.startswith(("Does not compile", "Not for users"))
+                if text:
+                    commented = name if comment and is_shown else ""
+                elif commented not in ("", name):
+                    text = f"As {commented}"
+                if is_shown:
                     yield section, text, statement
                 comment, statement = [], ""
 

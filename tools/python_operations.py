@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 
+import check_methods
 from operation_index import SAMPLER, statements, with_defaults
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -794,6 +795,11 @@ def method_overloads(functions):
         add(own, left_out, name, match["result"], declared, "self." + name, "")
     add_forms(own, left_out, lambda name: name not in functions or name.endswith("_"))
     assert not left_out, left_out
+    # In C++ a method costs every file that reads tensor.h a declaration (tools/check_methods.py); here it costs nothing.
+    of_torch = set((ROOT / "tools/torch_methods.txt").read_text().split()) - check_methods.NO_METHOD.keys()
+    for name in sorted(of_torch & functions.keys() - own.keys() - set(shared) - BOUND_BY_HAND):
+        if all(o.parameters and o.parameters[0].kind == "tensor" for o in functions[name]):
+            shared.append(name)
     return shared, own
 
 

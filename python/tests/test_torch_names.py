@@ -161,3 +161,11 @@ def test_other_names_are_taken():
     assert rc.sum(x, axis=0).shape == (3,) and rc.sum(a=x, dim=0, keepdims=True).shape == (1, 3)
     assert rc.add(x1=x, x2=x).sum().item() == 12 and len(x.split(split_size=1)) == 2
     assert 0 <= rc.empty(3).uniform_(**{"from": 0, "to": 1}).max().item() < 1
+
+
+def test_functions_that_pytorch_has_as_methods_are_methods():
+    x = rc.tensor([[3.0, 1.0], [2.0, 5.0]])
+    assert x.cummax(1)[0].tolist() == rc.cummax(x, 1)[0].tolist() == [[3, 3], [2, 5]]
+    assert x.quantile(0.5).item() == 2.5 and x.kthvalue(k=1, dim=1)[0].tolist() == [1, 2]
+    assert x.diff().tolist() == [[-2], [3]] and x.logit(eps=0.1).shape == x.qr()[0].shape == (2, 2)
+    assert not hasattr(x, "triangular_solve"), "PyTorch deprecates it"

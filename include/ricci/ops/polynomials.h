@@ -18,7 +18,7 @@ Tensor shifted_chebyshev_polynomial_v(const Tensor& x, std::int64_t n);
 Tensor shifted_chebyshev_polynomial_w(const Tensor& x, std::int64_t n);
 Tensor hermite_polynomial_h(const Tensor& x, std::int64_t n);   ///< the physicists', of the weight exp(-x²)
 Tensor hermite_polynomial_he(const Tensor& x, std::int64_t n);  ///< the probabilists', of the weight exp(-x²/2)
-Tensor laguerre_polynomial_l(const Tensor& x, std::int64_t n);
-Tensor legendre_polynomial_p(const Tensor& x, std::int64_t n);
+Tensor laguerre_polynomial_l(const Tensor& x, std::int64_t n);  ///< of the weight exp(-x) on x > 0
+Tensor legendre_polynomial_p(const Tensor& x, std::int64_t n);  ///< of the weight 1 on [-1, 1]
 
 }  // namespace ricci::ops
