@@ -23,6 +23,7 @@ KINDS = {
     "Axes": ("axes", "Ints"),
     "Shape": ("shape", "Ints"),
     "Sizes": ("sizes", "Ints"),
+    "ConvPadding": ("sizes", "Ints"),  # a word is another form: python/src/forms.h
     "std::int64_t": ("integer", "int"),
     "I": ("integer", "int"),
     "Size": ("size", "int"),
@@ -748,7 +749,7 @@ def add(found, left_out, name, result, declared, call, text, is_form=False):
         return
     if any("keepdim" in p and "auto" in p for p in declared):
         return  # of all axes: dim is None unless given
-    if any(re.search("(Conv|ConvTranspose|Unfold|KlDiv|NanToNum|Repeat|Search)Options|ConvPadding", p) for p in declared):
+    if any(re.search("(Conv|ConvTranspose|Unfold|KlDiv|NanToNum|Repeat|Search)Options", p) for p in declared):
         return  # their options are arguments of another overload, or of a form
     if not is_form and ((name, len(declared)) in SAID_BY_FORMS or (name in TAKE_DTYPE and "DType dtype" in declared)):
         return

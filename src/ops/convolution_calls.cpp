@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <variant>
 
 #include "ops/convolution.h"
 #include "ops/spatial.h"
@@ -74,16 +73,13 @@ Tensor finished(const char* op, int spatial, const Tensor& y, const Tensor& bias
   return is_one ? squeeze(result, 0) : result;
 }
 
-/// How many zeros stand before and behind each spatial axis.
-using Padding = std::variant<Sizes, std::string>;
-
 /// Sets the padding of the shape, whose other members are set, for a kernel of these sizes.
-void set_padding(const char* op, const Padding& padding, const Shape& kernel, ConvolutionShape& shape) {
-  if (const Sizes* widths = std::get_if<Sizes>(&padding)) {
+void set_padding(const char* op, const ConvPadding& padding, const Shape& kernel, ConvolutionShape& shape) {
+  if (const Sizes* widths = padding.numbers()) {
     shape.padding_low = shape.padding_high = array_per_axis(op, "padding", *widths, shape.spatial, 0);
     return;
   }
-  const std::string& word = std::get<std::string>(padding);
+  const std::string& word = padding.word();
   if (word == "valid") return;
   if (word != "same")
     raise<ValueError>(std::string(op) + ": there is no padding \"" + shortened(word) +
@@ -99,7 +95,7 @@ void set_padding(const char* op, const Padding& padding, const Shape& kernel, Co
 }
 
 Tensor convolve(const char* op, int spatial, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                const Sizes& stride, const Padding& padding, const Sizes& dilation, Size groups) {
+                const Sizes& stride, const ConvPadding& padding, const Sizes& dilation, Size groups) {
   const Called as(op, x, weight);
   const Operands o = operands_of(op, spatial, x, weight, weights[spatial - 1]);
   require_of_a_window(op, "groups", groups, 1);
@@ -187,13 +183,9 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options) {
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
   return convolve("conv1d", 1, x, weight, bias, options);
 }
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
-              const Sizes& dilation, Size groups) {
-  return convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups);
-}
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
               const ConvPadding& padding, const Sizes& dilation, Size groups) {
-  return convolve("conv1d", 1, x, weight, bias, stride, padding.word(), dilation, groups);
+  return convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups);
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight) { return convolve("conv2d", 2, x, weight, {}, {}); }
@@ -206,13 +198,9 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options) {
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
   return convolve("conv2d", 2, x, weight, bias, options);
 }
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
-              const Sizes& dilation, Size groups) {
-  return convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups);
-}
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
               const ConvPadding& padding, const Sizes& dilation, Size groups) {
-  return convolve("conv2d", 2, x, weight, bias, stride, padding.word(), dilation, groups);
+  return convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups);
 }
 
 Tensor conv3d(const Tensor& x, const Tensor& weight) { return convolve("conv3d", 3, x, weight, {}, {}); }
@@ -225,13 +213,9 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, ConvOptions options) {
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options) {
   return convolve("conv3d", 3, x, weight, bias, options);
 }
-Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
-              const Sizes& dilation, Size groups) {
-  return convolve("conv3d", 3, x, weight, bias, stride, padding, dilation, groups);
-}
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
               const ConvPadding& padding, const Sizes& dilation, Size groups) {
-  return convolve("conv3d", 3, x, weight, bias, stride, padding.word(), dilation, groups);
+  return convolve("conv3d", 3, x, weight, bias, stride, padding, dilation, groups);
 }
 
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight) {

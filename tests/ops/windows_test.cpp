@@ -101,6 +101,16 @@ TEST(Windows, FractionalPoolingDrawsWhatItIsNotGiven) {
   expect_equal(rc::fractional_max_pool2d(x[0], 2, {4, 5}, samples.slice(0, 0, 1)), y[0]);
 }
 
+TEST(Windows, PaddingAmongTheOptionsIsNumbersOrAWord) {
+  const Tensor x = rc::randn({1, 2, 5, 6}), w = rc::randn({3, 2, 3, 3});
+  const Tensor same = rc::conv2d(x, w, rc::none, 1, "same", 1, 1);
+  expect_equal(rc::conv2d(x, w, {.padding = "same"}), same);
+  expect_equal(rc::conv2d(x, w, {.padding = {1, 1}}), same);
+  expect_equal(rc::conv2d(x, w, {.padding = 1}), same);
+  expect_equal(rc::conv2d(x, w, rc::none, 1, {1, 1}, 1, 1), same);
+  expect_equal(rc::conv2d(x, w, {.padding = "valid"}), rc::conv2d(x, w));
+}
+
 TEST(Windows, MistakesAreNamed) {
   const Tensor x = rc::ones({1, 2, 5, 5}), line = rc::ones({1, 2, 5}), w = rc::ones({2, 3, 2, 2});
   using rc::ValueError;

@@ -43,7 +43,8 @@ using AdaptivePool = Result (*)(const Tensor&, const Sizes&);
 template <class Result>
 using FractionalPool = Result (*)(const Tensor&, const Sizes&, const Sizes&, const Tensor&);
 using Unpool = Tensor (*)(const Tensor&, const Tensor&, const Sizes&, const Sizes&, const Sizes&, const Sizes&);
-using Conv = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const Sizes&, const Sizes&, const Sizes&, Size);
+using Conv = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const Sizes&, const rc::ConvPadding&, const Sizes&,
+                        Size);
 using ConvByOptions = Tensor (*)(const Tensor&, const Tensor&, rc::ConvOptions);
 using ConvTranspose = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const Sizes&, const Sizes&, const Sizes&,
                                  Size, const Sizes&);

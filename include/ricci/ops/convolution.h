@@ -1,31 +1,15 @@
 // Convolutions over three axes, transposed ones, and the windows they read, with PyTorch's conventions and names;
-// `conv1d` and `conv2d` with numbers for the padding are in ricci/ops/nn.h. x is [N, C, L] or
+// `conv1d` and `conv2d` are in ricci/ops/nn.h. x is [N, C, L] or
 // [C, L] where a name ends in 1d, [N, C, H, W] or [C, H, W] in 2d, [N, C, D, H, W] or [C, D, H, W] in 3d; the result
 // has the same axes. An option is one number for all spatial axes, or one number for each of them. All functions are
 // differentiable to any order, in both modes, for floating and complex numbers; int64 works too. ValueError if sizes do
 // not fit. Under vmap, examples join the rows, the channels or the groups of one larger convolution.
 #pragma once
 
-#include <string>
-#include <utility>
-
 #include "ricci/ops/nn.h"
 #include "ricci/tensor.h"
 
 namespace ricci {
-
-/// A word for the padding of a convolution: "valid" is none; "same" is as many zeros as keep the sizes at a stride of
-/// 1, an odd one of them behind.
-class ConvPadding {
- public:
-  template <std::size_t n>
-  ConvPadding(const char (&word)[n]) : word_(word) {}
-  ConvPadding(std::string word) : word_(std::move(word)) {}
-  const std::string& word() const { return word_; }
-
- private:
-  std::string word_;
-};
 
 /// `{.stride = 2, .output_padding = 1}`; one number serves every spatial axis.
 struct ConvTransposeOptions {
@@ -41,12 +25,6 @@ struct UnfoldOptions {
 
 namespace ops {
 
-/// `conv1d` and `conv2d` with the padding as a word.
-///   rc::conv2d(x, weight, bias, 1, "same", 1, 1)  // x [N, C, H, W] → [N, O, H, W]
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-              const ConvPadding& padding, const Sizes& dilation, Size groups);
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
-              const ConvPadding& padding, const Sizes& dilation, Size groups);
 /// As `conv2d`, for three spatial axes: weight [O, C / groups, KD, KH, KW], bias [O] or undefined.
 ///   rc::conv3d(x, weight, bias, {.padding = 1})
 Tensor conv3d(const Tensor& x, const Tensor& weight);
@@ -54,8 +32,6 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
 Tensor conv3d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv3d(x, weight, bias, stride, padding, dilation, groups).
-Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
-              const Sizes& dilation, Size groups);
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
               const ConvPadding& padding, const Sizes& dilation, Size groups);
 

@@ -3,15 +3,39 @@
 #pragma once
 
 #include <concepts>
+#include <string>
+#include <utility>
+#include <variant>
 
 #include "ricci/tensor.h"
 
 namespace ricci {
 
-/// `{.stride = 2, .padding = {1, 1}, .dilation = 1, .groups = 1}`; one number serves every spatial axis. Padding is
-/// zeros, on both sides.
+/// The padding of a convolution, zeros on both sides: as many as the numbers say, one for every spatial axis or one for
+/// each of them, or a word. "valid" is none; "same" is as many as keep the sizes at a stride of 1, an odd one of them
+/// behind.
+class ConvPadding {
+ public:
+  template <std::convertible_to<Sizes> N>
+  ConvPadding(const N& numbers) : given_(Sizes(numbers)) {}
+  ConvPadding(std::initializer_list<Size> numbers) : given_(Sizes(numbers)) {}
+  template <std::size_t n>
+  ConvPadding(const char (&word)[n]) : given_(std::string(word)) {}
+  ConvPadding(std::string word) : given_(std::move(word)) {}
+
+  const Sizes* numbers() const { return std::get_if<Sizes>(&given_); }       ///< null for a word
+  const std::string& word() const { return std::get<std::string>(given_); }  ///< requires: there are no numbers
+
+ private:
+  std::variant<Sizes, std::string> given_;
+};
+
+/// `{.stride = 2, .padding = {1, 1}, .dilation = 1, .groups = 1}`, `{.padding = "same"}`; one number serves every
+/// spatial axis.
 struct ConvOptions {
-  Sizes stride = 1, padding = 0, dilation = 1;
+  Sizes stride = 1;
+  ConvPadding padding = 0;
+  Sizes dilation = 1;
   Size groups = 1;
 };
 
@@ -35,8 +59,8 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
 Tensor conv1d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv1d(x, weight, bias, stride, padding, dilation, groups).
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
-              const Sizes& dilation, Size groups);
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
+              const ConvPadding& padding, const Sizes& dilation, Size groups);
 
 /// The same over images [N, C, H, W] or [C, H, W], weight [O, C / groups, KH, KW].
 Tensor conv2d(const Tensor& x, const Tensor& weight);
@@ -44,8 +68,8 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias);
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, ConvOptions options);
 Tensor conv2d(const Tensor& x, const Tensor& weight, ConvOptions options);
 /// As torch: conv2d(x, weight, bias, stride, padding, dilation, groups).
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride, const Sizes& padding,
-              const Sizes& dilation, Size groups);
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Sizes& stride,
+              const ConvPadding& padding, const Sizes& dilation, Size groups);
 
 // ── pooling: [N, C, H, W] or [C, H, W]; one number serves both axes ──
 
