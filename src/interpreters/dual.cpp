@@ -49,7 +49,8 @@ Values JetInterpreter::process(Op op, std::span<const ValueRef> inputs) {
     Inside(JetInterpreter* jet) : innermost(jet) { ++operations_inside; }
     ~Inside() {
       if (--operations_inside > 0) return;
-      for (Interpreter* i = innermost; auto* jet = dynamic_cast<JetInterpreter*>(i); i = i->parent) jet->met_.clear();
+      for (Interpreter* i = innermost; i; i = i->parent)
+        if (auto* jet = dynamic_cast<JetInterpreter*>(i)) jet->met_.clear();
     }
   } const inside(this);
   if (op.rules->kind == Kind::custom || op.rules->effect == Effect::takes_place)
