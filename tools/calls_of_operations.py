@@ -36,6 +36,7 @@ ARGUMENTS = {
     "TriangularOptions": "rc::TriangularOptions{.upper = false}",
     "SolveTriangularOptions": "rc::SolveTriangularOptions{.upper = true, .left = false}",
     "LuSolveOptions": "rc::LuSolveOptions{.left = false}",
+    "LdlOptions": "rc::LdlOptions{.hermitian = true}",
     "OrmqrOptions": "rc::OrmqrOptions{.left = false}",
     "CrossEntropyOptions": "rc::CrossEntropyOptions{.weight = in.b, .label_smoothing = in.x}",
     "NllLossOptions": "rc::NllLossOptions{.weight = in.b, .ignore_index = in.n}",

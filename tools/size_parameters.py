@@ -10,7 +10,7 @@ from operation_index import FUNCTION, SAMPLER, parameters_of, statements
 ROOT = Path(__file__).resolve().parent.parent
 NUMBER = re.compile(r"\b(Size|Sizes|Shape|Axes|Bound|std::int64_t|WholeNumber|\w+Options)\b")
 NO_NUMBERS = {"TensorOptions", "LikeOptions", "IntegerOptions", "RandomOptions", "TriangularOptions"}
-NO_NUMBERS |= {"SolveTriangularOptions", "LuSolveOptions", "OrmqrOptions"}
+NO_NUMBERS |= {"SolveTriangularOptions", "LuSolveOptions", "LdlOptions", "OrmqrOptions"}
 NO_NUMBERS |= {"RreluOptions", "GumbelOptions", "HistogramOptions", "GradientOptions"}
 NO_NUMBERS |= {"SearchOptions", "WindowOptions"}
 NO_NUMBERS |= {"AttentionOptions", "MultiHeadAttentionOptions", "RecurrentOptions", "GridSampleOptions"}

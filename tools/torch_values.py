@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes PyTorch's values and gradients of public functions, which tests/laws/public_functions_test.cpp holds ours against.
 
-    python3 tools/torch_values.py > tests/data/values_of_torch.txt               # needs PyTorch
+    python3 tools/torch_values.py > tests/data/values_of_torch.txt               # needs PyTorch and SciPy
 
 A case is a function of tensors, the inputs that it is tried on, its results, and the gradients of the sum of all
 floating results times cos(1), cos(2), … by each floating input:
@@ -23,9 +23,10 @@ import torch.nn.functional as F
 import torch_values_of_algebra
 import torch_values_of_core
 import torch_values_of_distributions
-import torch_values_of_signals
-import torch_values_of_windows
 import torch_values_of_networks
+import torch_values_of_signals
+import torch_values_of_special
+import torch_values_of_windows
 from torch_inputs import at, classes, positive, sign, unit, x, z
 
 NAMES = {
@@ -529,6 +530,7 @@ FAMILIES = torch_values_of_core.FAMILIES + torch_values_of_signals.FAMILIES + [
     torch_values_of_windows.windows,
     *torch_values_of_networks.FAMILIES,
     torch_values_of_distributions.distributions,
+    *torch_values_of_special.FAMILIES,
 ]
 
 

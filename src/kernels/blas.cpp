@@ -86,11 +86,14 @@ Blas<T> look_up_all(void* library, const std::string& letter) {
 template <class T>
 struct Factors {
   Orthogonal<T> orthogonal;
+  Indefinite<T> indefinite;
   Spectra<T> spectra;
 
   Factors(void* library, const std::string& letter) {
     look_up(library, orthogonal.geqrf, letter + "geqrf_");
     look_up(library, orthogonal.orgqr, letter + (std::is_floating_point_v<T> ? "orgqr_" : "ungqr_"));
+    look_up(library, indefinite.sytrf, letter + "sytrf_");
+    look_up(library, indefinite.hetrf, letter + (std::is_floating_point_v<T> ? "sytrf_" : "hetrf_"));
     look_up(library, spectra.geev, letter + "geev_");
     look_up(library, spectra.syevd, letter + (std::is_floating_point_v<T> ? "syevd_" : "heevd_"));
     look_up(library, spectra.gesdd, letter + "gesdd_");
@@ -168,11 +171,16 @@ OnOneThread<Orthogonal<T>> orthogonal() {
   return OnOneThread(open_blas().factors<T>().orthogonal);
 }
 template <class T>
+OnOneThread<Indefinite<T>> indefinite() {
+  return OnOneThread(open_blas().factors<T>().indefinite);
+}
+template <class T>
 OnOneThread<Spectra<T>> spectra() {
   return OnOneThread(open_blas().factors<T>().spectra);
 }
 #define RICCI_FACTORS(T)                               \
   template OnOneThread<Orthogonal<T>> orthogonal<T>(); \
+  template OnOneThread<Indefinite<T>> indefinite<T>(); \
   template OnOneThread<Spectra<T>> spectra<T>();
 RICCI_FACTORS(float)
 RICCI_FACTORS(double)

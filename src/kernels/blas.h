@@ -37,6 +37,14 @@ struct Orthogonal {
                 const int* work_size, int* info);
 };
 
+/// L D Lᵀ and L D Lᴴ of indefinite matrices; those of real numbers are one.
+template <class T>
+struct Indefinite {
+  using Factor = void (*)(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work,
+                          const int* work_size, int* info, std::size_t);
+  Factor sytrf, hetrf;
+};
+
 /// Eigenvalues and singular values. Of general matrices, real ones give the two parts of a value apart.
 template <class T>
 struct Spectra {
@@ -107,6 +115,8 @@ template <class T>
 OnOneThread<Blas<T>> blas();
 template <class T>
 OnOneThread<Orthogonal<T>> orthogonal();
+template <class T>
+OnOneThread<Indefinite<T>> indefinite();
 template <class T>
 OnOneThread<Spectra<T>> spectra();
 

@@ -10,6 +10,7 @@
 #include "kernels/lapack_batch.h"
 #include "kernels/lapack_functions.h"
 #include "kernels/lapack_general.h"
+#include "kernels/lapack_indefinite.h"
 #include "kernels/lapack_large.h"
 #include "kernels/lapack_small.h"
 #include "kernels/lapack_spectral.h"
@@ -169,6 +170,19 @@ void inverse(Strided out, Strided a, std::int32_t* info) {
   });
 }
 
+void ldl_factor(Strided ld, Strided pivots, Strided a, bool hermitian, std::int32_t* info) {
+  assert(is_square(a) && is_square(ld) && ld.rank == a.rank && ld.dtype == a.dtype);
+  assert(pivots.dtype == DType::int32 && pivots.rank == a.rank - 1);
+  if (is_empty(a)) return clear_info(a, info);
+  const VectorBatch<std::int32_t> exchanges(pivots);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(ld);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), multiply_adds_of_factoring(from.first) / 3,
+                    [&](std::int64_t i) { info[i] = ldl_of_one<T>(to[i], exchanges[i], from[i], hermitian); });
+  });
+}
+
 void qr(Strided q, Strided r, Strided a) {
   assert(a.rank >= 2 && q.rank == a.rank && r.rank == a.rank && q.dtype == a.dtype && r.dtype == a.dtype);
   if (is_empty(q)) return;
@@ -206,6 +220,17 @@ void eig(Strided values, Strided vectors, Strided a, std::int32_t* info) {
   });
 }
 
+void eigvals(Strided values, Strided a, std::int32_t* info) {
+  assert(is_square(a) && values.rank == a.rank - 1 && values.dtype == complex_dtype(a.dtype));
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const VectorBatch<complex_of<T>> to(values);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { info[i] = eigvals_of_one<T>(to[i], from[i]); });
+  });
+}
+
 void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info) {
   assert(is_square(a) && is_square(vectors) && vectors.rank == a.rank && vectors.dtype == a.dtype);
   assert(values.rank == a.rank - 1 && values.dtype == real_dtype(a.dtype));
@@ -216,6 +241,17 @@ void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info) {
     const MatrixBatch<const T> from(a);
     for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = eigh_of_one(to[i], columns[i], from[i]); });
+  });
+}
+
+void eigvalsh(Strided values, Strided a, std::int32_t* info) {
+  assert(is_square(a) && values.rank == a.rank - 1 && values.dtype == real_dtype(a.dtype));
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const VectorBatch<real_of<T>> to(values);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 2 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { info[i] = eigvalsh_of_one<T>(to[i], from[i]); });
   });
 }
 
@@ -233,6 +269,17 @@ void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info) {
     const MatrixBatch<const T> from(a);
     for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = svd_of_one(left[i], values[i], right[i], from[i]); });
+  });
+}
+
+void svdvals(Strided s, Strided a, std::int32_t* info) {
+  assert(a.rank >= 2 && s.rank == a.rank - 1 && s.dtype == real_dtype(a.dtype));
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const VectorBatch<real_of<T>> values(s);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 3 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { info[i] = svdvals_of_one<T>(values[i], from[i]); });
   });
 }
 

@@ -35,6 +35,10 @@ void triangular_solve(Strided x, Strided a, Strided b, Triangle triangle, Transp
 /// out [..., n, n]. info: as in `lu_factor`; then out is meaningless.
 void inverse(Strided out, Strided a, std::int32_t* info);
 
+/// ld [..., n, n], lower, of the symmetric part of a, or of its Hermitian part: L and the blocks of D in one matrix,
+/// and pivots [..., n], int32, as LAPACK's sytrf leaves them. info: 0, or the first zero on D's diagonal, from 1 on.
+void ldl_factor(Strided ld, Strided pivots, Strided a, bool hermitian, std::int32_t* info);
+
 /// a [..., m, n] = q r: q [..., m, k] with orthonormal columns, r [..., k, n] upper triangular; k is the smaller of m
 /// and n, or m.
 void qr(Strided q, Strided r, Strided a);
@@ -46,15 +50,18 @@ void geqrf(Strided packed, Strided scales, Strided a);
 /// values [..., n], in no order, and vectors [..., n, n] in columns, of a's complex type: a vectors = vectors
 /// diag(values). Each vector has length 1 and a real greatest element. info: as in `eigh`.
 void eig(Strided values, Strided vectors, Strided a, std::int32_t* info);
+void eigvals(Strided values, Strided a, std::int32_t* info);  ///< the values alone
 
 /// values [..., n], ascending, and vectors [..., n, n] in columns: s vectors = vectors diag(values), where s is the
 /// Hermitian part (a + aᴴ) / 2. Values are of a's real type; complex vectors have a real greatest element.
 /// info: 0; -1 if an element is not finite; else how many values did not converge. Then the outputs are meaningless.
 void eigh(Strided values, Strided vectors, Strided a, std::int32_t* info);
+void eigvalsh(Strided values, Strided a, std::int32_t* info);  ///< the values alone
 
 /// a [..., m, n] = u diag(s) vh: s [..., k], descending, of a's real type, k the smaller of m and n; u [..., m, k] or
 /// [..., m, m], vh [..., k, n] or [..., n, n]. Complex vectors of u have a real greatest element. info: as in `eigh`.
 void svd(Strided u, Strided s, Strided vh, Strided a, std::int32_t* info);
+void svdvals(Strided s, Strided a, std::int32_t* info);  ///< the values alone
 
 /// x [..., n, n] with s x + x s = c, where s is the Hermitian part of h; 0 in the place of 0 / 0. info: as in `eigh`.
 void hermitian_sylvester(Strided x, Strided h, Strided c, std::int32_t* info);

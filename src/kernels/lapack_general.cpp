@@ -50,33 +50,36 @@ void factor(int m, int n, T* a, T* scales) {
   orthogonal<T>()->geqrf(&m, &n, a, &m, scales, work.data(), &size, &info);
 }
 
+/// Values, and the vectors unless `vectors` is null; a is used up.
 template <class T>
-int run_geev(int n, const Columns<T>& a, complex_of<T>* values, const Columns<complex_of<T>>& vectors) {
+int run_geev(int n, const Columns<T>& a, complex_of<T>* values, const Columns<complex_of<T>>* vectors) {
   int info = 0;
   const int one = 1;
+  const char* const job = vectors ? "V" : "N";
   if constexpr (std::is_floating_point_v<T>) {
-    const Columns<T> right(n, n);
+    const Columns<T> right(vectors ? n : 1, vectors ? n : 1);
     const Scratch<T> re(n), im(n);
     with_work<T>([&](T* work, const int* size) {
-      spectra<T>()->geev("N", "V", &n, a.data(), &n, re.data(), im.data(), nullptr, &one, right.data(), &n, work, size,
+      spectra<T>()->geev("N", job, &n, a.data(), &n, re.data(), im.data(), nullptr, &one, right.data(), &n, work, size,
                          &info, 1, 1);
     });
     if (info != 0) return info;
     for (std::int64_t j = 0; j < n; ++j) values[j] = {re.data()[j], im.data()[j]};
+    if (!vectors) return 0;
     for (std::int64_t j = 0; j < n; ++j) {  // of a conjugate pair the real part is in one column, the other in the next
       const bool is_pair = im.data()[j] != T(0);
       for (std::int64_t i = 0; i < n; ++i) {
         const T x = right.matrix(i, j), y = is_pair ? right.matrix(i, j + 1) : T(0);
-        vectors.matrix(i, j) = {x, y};
-        if (is_pair) vectors.matrix(i, j + 1) = {x, -y};
+        vectors->matrix(i, j) = {x, y};
+        if (is_pair) vectors->matrix(i, j + 1) = {x, -y};
       }
       j += is_pair ? 1 : 0;
     }
   } else {
     const Scratch<typename T::value_type> reals(2 * n);
     with_work<T>([&](T* work, const int* size) {
-      spectra<T>()->geev("N", "V", &n, a.data(), &n, values, nullptr, &one, vectors.data(), &n, work, size,
-                         reals.data(), &info, 1, 1);
+      spectra<T>()->geev("N", job, &n, a.data(), &n, values, nullptr, &one, vectors ? vectors->data() : nullptr, &n,
+                         work, size, reals.data(), &info, 1, 1);
     });
   }
   return info;
@@ -120,7 +123,7 @@ int eig_of_one(Matrix<complex_of<T>> values, Matrix<complex_of<T>> vectors, Matr
   copy_matrix(x.matrix, a);
   const Scratch<complex_of<T>> w(n);
   const Columns<complex_of<T>> v(n, n);
-  const int info = run_geev<T>(n, x, w.data(), v);
+  const int info = run_geev<T>(n, x, w.data(), &v);
   if (info != 0) return info;
   copy_matrix(values, row_major(w.data(), n, 1));
   for (std::int64_t j = 0; j < n; ++j) {
@@ -130,10 +133,23 @@ int eig_of_one(Matrix<complex_of<T>> values, Matrix<complex_of<T>> vectors, Matr
   return 0;
 }
 
-#define RICCI_LAPACK_GENERAL(T)                                      \
-  template void qr_of_one(Matrix<T>, Matrix<T>, Matrix<const T>);    \
-  template void geqrf_of_one(Matrix<T>, Matrix<T>, Matrix<const T>); \
-  template int eig_of_one<T>(Matrix<complex_of<T>>, Matrix<complex_of<T>>, Matrix<const T>);
+template <class T>
+int eigvals_of_one(Matrix<complex_of<T>> values, Matrix<const T> a) {
+  const int n = static_cast<int>(a.rows);
+  if (!is_finite(a)) return not_finite;
+  const Columns<T> x(n, n);
+  copy_matrix(x.matrix, a);
+  const Scratch<complex_of<T>> w(n);
+  const int info = run_geev<T>(n, x, w.data(), nullptr);
+  copy_matrix(values, row_major(w.data(), n, 1));
+  return info;
+}
+
+#define RICCI_LAPACK_GENERAL(T)                                                              \
+  template void qr_of_one(Matrix<T>, Matrix<T>, Matrix<const T>);                            \
+  template void geqrf_of_one(Matrix<T>, Matrix<T>, Matrix<const T>);                         \
+  template int eig_of_one<T>(Matrix<complex_of<T>>, Matrix<complex_of<T>>, Matrix<const T>); \
+  template int eigvals_of_one<T>(Matrix<complex_of<T>>, Matrix<const T>);
 RICCI_LAPACK_GENERAL(float)
 RICCI_LAPACK_GENERAL(double)
 RICCI_LAPACK_GENERAL(std::complex<float>)

@@ -6,12 +6,14 @@
 
 namespace ricci::kernels {
 
-/// See lapack.h for what each computes; `eig_of_one` returns info. Values are a matrix of one column.
+/// See lapack.h for what each computes; those of eigenvalues return info. Values are a matrix of one column.
 template <class T>
 void qr_of_one(Matrix<T> q, Matrix<T> r, Matrix<const T> a);
 template <class T>
 void geqrf_of_one(Matrix<T> packed, Matrix<T> scales, Matrix<const T> a);
 template <class T>
 int eig_of_one(Matrix<complex_of<T>> values, Matrix<complex_of<T>> vectors, Matrix<const T> a);
+template <class T>
+int eigvals_of_one(Matrix<complex_of<T>> values, Matrix<const T> a);
 
 }  // namespace ricci::kernels

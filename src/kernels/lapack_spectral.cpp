@@ -26,70 +26,107 @@ int size_of_work(T asked) {
   return static_cast<int>(std::nextafter(std::real(asked), std::numeric_limits<real_of<T>>::max()));
 }
 
-}  // namespace
-
+/// (a + aᴴ) / 2, handed over transposed.
 template <class T>
-int eigh_of_one(Matrix<real_of<T>> values, Matrix<T> vectors, Matrix<const T> a) {
-  const int n = static_cast<int>(a.rows), integers_size = 3 + 5 * n;
-  const RowMajor<T> x(n, n);
-  const RowMajor<real_of<T>> w(n, 1);
-  for (std::int64_t i = 0; i < n; ++i) {
+void copy_hermitian(const Matrix<T>& x, const Matrix<const T>& a) {
+  for (std::int64_t i = 0; i < a.rows; ++i) {
     for (std::int64_t j = 0; j <= i; ++j) {
-      x.rows(j, i) = hermitian_element(a, i, j);
-      x.rows(i, j) = conjugate(x.rows(j, i));
+      x(j, i) = hermitian_element(a, i, j);
+      x(i, j) = conjugate(x(j, i));
     }
   }
-  if (!is_finite(x.rows)) return not_finite;
+}
+
+/// Values, ascending; with the job "V" the vectors take the place of x, in rows.
+template <class T>
+int run_syevd(const char* job, const RowMajor<T>& x, const RowMajor<real_of<T>>& values) {
+  const bool has_vectors = *job == 'V';
+  const std::int64_t square = has_vectors ? x.rows.rows * x.rows.rows : 0;
+  const int n = static_cast<int>(x.rows.rows), integers_size = has_vectors ? 3 + 5 * n : 1;
   const Scratch<int> integers(integers_size);
   int info = 0;
   if constexpr (is_complex<T>) {
-    const int work_size = n * (n + 2), reals_size = 1 + 5 * n + 2 * n * n;
+    const int work_size = static_cast<int>(2 * n + square), reals_size = static_cast<int>(1 + 5 * n + 2 * square);
     const Scratch<T> work(work_size);
     const Scratch<real_of<T>> reals(reals_size);
-    spectra<T>()->syevd("V", "U", &n, x.data(), &n, w.data(), work.data(), &work_size, reals.data(), &reals_size,
+    spectra<T>()->syevd(job, "U", &n, x.data(), &n, values.data(), work.data(), &work_size, reals.data(), &reals_size,
                         integers.data(), &integers_size, &info, 1, 1);
-    const Matrix<T> columns = x.rows.transposed();
-    for (std::int64_t j = 0; j < n; ++j) {
-      const T phase = phase_of_greatest(columns, j);
-      for (std::int64_t i = 0; i < n; ++i) columns(i, j) *= phase;
-    }
   } else {
-    const int work_size = 1 + 6 * n + 2 * n * n;
+    const int work_size = static_cast<int>(1 + 6 * n + 2 * square);
     const Scratch<T> work(work_size);
-    spectra<T>()->syevd("V", "U", &n, x.data(), &n, w.data(), work.data(), &work_size, integers.data(), &integers_size,
-                        &info, 1, 1);
+    spectra<T>()->syevd(job, "U", &n, x.data(), &n, values.data(), work.data(), &work_size, integers.data(),
+                        &integers_size, &info, 1, 1);
   }
-  copy_matrix(values, w.rows);
-  copy_matrix(vectors, x.rows.transposed());
   return info;
 }
 
+/// Values, descending; with the jobs "S" and "A" the vectors: vh is what LAPACK calls u, and u its vt. x is used up.
 template <class T>
-int svd_of_one(Matrix<T> u, Matrix<real_of<T>> s, Matrix<T> vh, Matrix<const T> a) {
-  const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols), k = std::min(m, n), ask = -1;
-  const int left_size = static_cast<int>(u.cols), right_size = static_cast<int>(vh.rows);
-  const char* const job = std::max(left_size, right_size) > k ? "A" : "S";
-  const RowMajor<T> x(m, n), left(m, left_size), right(right_size, n);
-  const RowMajor<real_of<T>> values(k, 1);
-  copy_matrix(x.rows, a);
-  if (!is_finite(x.rows)) return not_finite;
+int run_gesdd(const char* job, const RowMajor<T>& x, const RowMajor<real_of<T>>& values, T* u, int u_columns, T* vh) {
+  const int m = static_cast<int>(x.rows.rows), n = static_cast<int>(x.rows.cols), k = std::min(m, n), ask = -1;
   int info = 0;
   T best_size = 0;
   const Scratch<int> integers(8 * k);
   const std::int64_t less = k, more = std::max(m, n);
-  const Scratch<real_of<T>> reals(is_complex<T> ? less * std::max(5 * less + 7, 2 * more + 2 * less + 1) : 0);
+  const std::int64_t reals_size = *job == 'N' ? 7 * less : less * std::max(5 * less + 7, 2 * more + 2 * less + 1);
+  const Scratch<real_of<T>> reals(is_complex<T> ? reals_size : 0);
   const auto run = [&](T* work, const int* work_size) {
     if constexpr (is_complex<T>)
-      spectra<T>()->gesdd(job, &n, &m, x.data(), &n, values.data(), right.data(), &n, left.data(), &left_size, work,
-                          work_size, reals.data(), integers.data(), &info, 1);
+      spectra<T>()->gesdd(job, &n, &m, x.data(), &n, values.data(), vh, &n, u, &u_columns, work, work_size,
+                          reals.data(), integers.data(), &info, 1);
     else
-      spectra<T>()->gesdd(job, &n, &m, x.data(), &n, values.data(), right.data(), &n, left.data(), &left_size, work,
-                          work_size, integers.data(), &info, 1);
+      spectra<T>()->gesdd(job, &n, &m, x.data(), &n, values.data(), vh, &n, u, &u_columns, work, work_size,
+                          integers.data(), &info, 1);
   };
   run(&best_size, &ask);
   const int work_size = size_of_work(best_size);
   const Scratch<T> work(work_size);
   run(work.data(), &work_size);
+  return info;
+}
+
+}  // namespace
+
+template <class T>
+int eigh_of_one(Matrix<real_of<T>> values, Matrix<T> vectors, Matrix<const T> a) {
+  const std::int64_t n = a.rows;
+  const RowMajor<T> x(n, n);
+  const RowMajor<real_of<T>> w(n, 1);
+  copy_hermitian(x.rows, a);
+  if (!is_finite(x.rows)) return not_finite;
+  const int info = run_syevd("V", x, w);
+  const Matrix<T> columns = x.rows.transposed();
+  if constexpr (is_complex<T>) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const T phase = phase_of_greatest(columns, j);
+      for (std::int64_t i = 0; i < n; ++i) columns(i, j) *= phase;
+    }
+  }
+  copy_matrix(values, w.rows);
+  copy_matrix(vectors, columns);
+  return info;
+}
+
+template <class T>
+int eigvalsh_of_one(Matrix<real_of<T>> values, Matrix<const T> a) {
+  const RowMajor<T> x(a.rows, a.rows);
+  const RowMajor<real_of<T>> w(a.rows, 1);
+  copy_hermitian(x.rows, a);
+  if (!is_finite(x.rows)) return not_finite;
+  const int info = run_syevd("N", x, w);
+  copy_matrix(values, w.rows);
+  return info;
+}
+
+template <class T>
+int svd_of_one(Matrix<T> u, Matrix<real_of<T>> s, Matrix<T> vh, Matrix<const T> a) {
+  const std::int64_t m = a.rows, n = a.cols, k = std::min(m, n);
+  const RowMajor<T> x(m, n), left(m, u.cols), right(vh.rows, n);
+  const RowMajor<real_of<T>> values(k, 1);
+  copy_matrix(x.rows, a);
+  if (!is_finite(x.rows)) return not_finite;
+  const char* const job = std::max(u.cols, vh.rows) > k ? "A" : "S";
+  const int info = run_gesdd(job, x, values, left.data(), static_cast<int>(u.cols), right.data());
   if constexpr (is_complex<T>) {
     for (std::int64_t j = 0; j < k; ++j) {
       const T phase = phase_of_greatest(left.rows, j);
@@ -103,9 +140,22 @@ int svd_of_one(Matrix<T> u, Matrix<real_of<T>> s, Matrix<T> vh, Matrix<const T> 
   return info;
 }
 
-#define RICCI_LAPACK_SPECTRAL(T)                                            \
-  template int eigh_of_one(Matrix<real_of<T>>, Matrix<T>, Matrix<const T>); \
-  template int svd_of_one(Matrix<T>, Matrix<real_of<T>>, Matrix<T>, Matrix<const T>);
+template <class T>
+int svdvals_of_one(Matrix<real_of<T>> s, Matrix<const T> a) {
+  const RowMajor<T> x(a.rows, a.cols);
+  const RowMajor<real_of<T>> values(std::min(a.rows, a.cols), 1);
+  copy_matrix(x.rows, a);
+  if (!is_finite(x.rows)) return not_finite;
+  const int info = run_gesdd<T>("N", x, values, nullptr, 1, nullptr);
+  copy_matrix(s, values.rows);
+  return info;
+}
+
+#define RICCI_LAPACK_SPECTRAL(T)                                                      \
+  template int eigh_of_one(Matrix<real_of<T>>, Matrix<T>, Matrix<const T>);           \
+  template int eigvalsh_of_one<T>(Matrix<real_of<T>>, Matrix<const T>);               \
+  template int svd_of_one(Matrix<T>, Matrix<real_of<T>>, Matrix<T>, Matrix<const T>); \
+  template int svdvals_of_one<T>(Matrix<real_of<T>>, Matrix<const T>);
 RICCI_LAPACK_SPECTRAL(float)
 RICCI_LAPACK_SPECTRAL(double)
 RICCI_LAPACK_SPECTRAL(std::complex<float>)

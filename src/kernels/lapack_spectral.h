@@ -10,6 +10,10 @@ namespace ricci::kernels {
 template <class T>
 int eigh_of_one(Matrix<real_of<T>> values, Matrix<T> vectors, Matrix<const T> a);
 template <class T>
+int eigvalsh_of_one(Matrix<real_of<T>> values, Matrix<const T> a);
+template <class T>
 int svd_of_one(Matrix<T> u, Matrix<real_of<T>> s, Matrix<T> vh, Matrix<const T> a);
+template <class T>
+int svdvals_of_one(Matrix<real_of<T>> s, Matrix<const T> a);
 
 }  // namespace ricci::kernels

@@ -1,28 +1,13 @@
 // Modified Bessel functions of the first kind and their exponentially scaled forms. Start with `scaled`.
-#include "ricci/ops/bessel.h"
+#include "ops/bessel.h"
 
 #include <cmath>
 #include <numbers>
 
-#include "ops/sums.h"
-#include "primitive/called.h"
-#include "ricci/primitive/elementwise.h"
+#include "ricci/ops/bessel.h"
 
 namespace ricci {
 namespace {
-
-/// A Chebyshev series at t in [-1, 1], by Clenshaw's recurrence.
-template <class T, std::size_t n>
-T chebyshev(T t, const double (&c)[n]) {
-  const T twice = t + t;
-  T last(c[n - 1]), before(0);
-  for (std::size_t i = n - 2; i > 0; --i) {
-    const T next = scalar::fma(twice, last, T(c[i]) - before);
-    before = last;
-    last = next;
-  }
-  return scalar::fma(t, last, T(c[0]) - before);
-}
 
 /// exp(-|x|) I₀(x): a series in |x| / 4 - 1 up to 8, beyond it one in 16 / |x| - 1 over the root of |x|. Interpolations
 /// at the Chebyshev nodes.
@@ -106,16 +91,6 @@ T exact_value(T x, bool is_scaled) {
   return Order::order == 1 ? scalar::copysign(y, x) : y;
 }
 
-/// The derivative of I₁, which is I₀(x) - I₁(x) / x, times a factor that both values and the factor have; next to 0 by
-/// its power series (DLMF 10.25.2), of which all derivatives are right.
-Tensor slope_of_i1(const Tensor& x, const Tensor& i0, const Tensor& i1, const Tensor& factor) {
-  constexpr double c[] = {1. / 2, 3. / 16, 5. / 384, 7. / 18432, 9. / 1474560, 11. / 176947200, 13. / 29727129600};
-  const Tensor near = lt(abs(x), 0.25), z = square(where(near, x, 0));
-  Tensor series = add(mul(z, c[6]), c[5]);
-  for (int k = 4; k >= 0; --k) series = add(mul(series, z), c[k]);
-  return where(near, mul(series, factor), sub(i0, div(i1, where(near, 1, x))));
-}
-
 struct I0e {
   using kind = Elementwise;
   static constexpr const char* name = "i0e";
@@ -137,7 +112,7 @@ struct I1e {
   template <class T> auto formula(T x) const { return scaled<Order1>(x); }
   template <class T> T exact(T x) const { return exact_value<Order1>(x, true); }
   Tensor partial(const Tensor& x, const Tensor& y) const {
-    return sub(slope_of_i1(x, i0e(x), y, exp(neg(abs(x)))), mul(sign(x), y));
+    return sub(slope_of_order1(x, i0e(x), y, exp(neg(abs(x))), 1), mul(sign(x), y));
   }
   static double reference(double x) {
     return std::copysign(std::exp(-std::fabs(x)) * std::cyl_bessel_i(1, std::fabs(x)), x);
@@ -171,7 +146,7 @@ struct I1 {
   static constexpr double tolerance_factor = 4;  // a series of 30 terms
   template <class T> auto formula(T x) const { return unscaled<Order1>(x); }
   template <class T> T exact(T x) const { return exact_value<Order1>(x, false); }
-  Tensor partial(const Tensor& x, const Tensor& y) const { return slope_of_i1(x, i0(x), y, 1); }
+  Tensor partial(const Tensor& x, const Tensor& y) const { return slope_of_order1(x, i0(x), y, 1, 1); }
   static double reference(double x) { return std::copysign(std::cyl_bessel_i(1, std::fabs(x)), x); }
 };
 
@@ -179,26 +154,12 @@ struct I1 {
 
 namespace ops {
 
-Tensor i0(const Tensor& x) {
-  const Called as("i0", x);
-  require_order("i0", x);
-  return apply(I0{}, x);
-}
-Tensor i1(const Tensor& x) {
-  const Called as("i1", x);
-  require_order("i1", x);
-  return apply(I1{}, x);
-}
-Tensor i0e(const Tensor& x) {
-  const Called as("i0e", x);
-  require_order("i0e", x);
-  return apply(I0e{}, x);
-}
-Tensor i1e(const Tensor& x) {
-  const Called as("i1e", x);
-  require_order("i1e", x);
-  return apply(I1e{}, x);
-}
+Tensor i0(const Tensor& x) { return of_real(I0{}, "i0", x); }
+Tensor i1(const Tensor& x) { return of_real(I1{}, "i1", x); }
+Tensor i0e(const Tensor& x) { return of_real(I0e{}, "i0e", x); }
+Tensor i1e(const Tensor& x) { return of_real(I1e{}, "i1e", x); }
+Tensor modified_bessel_i0(const Tensor& x) { return of_real(I0{}, "modified_bessel_i0", x); }
+Tensor modified_bessel_i1(const Tensor& x) { return of_real(I1{}, "modified_bessel_i1", x); }
 
 }  // namespace ops
 }  // namespace ricci

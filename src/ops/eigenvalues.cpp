@@ -20,6 +20,19 @@ Tensor reciprocal_gaps(const Tensor& w) {
   return (1 - one) / (apart + one);
 }
 
+/// Matrices whose eigenvalues are well apart.
+template <class P>
+std::vector<Sample<P>> samples_of_matrices() {
+  const auto spread = [](Shape shape) {
+    const std::int64_t n = shape.back();
+    return uniform_around_zero(shape) + eye(n) * (arange(n) * 2 + 1);
+  };
+  const Tensor turns = tensor({{0.5, -1.5, 0.1}, {1.2, 0.4, -0.2}, {0.3, 0.2, 2.}});
+  const Tensor complex = add(spread({2, 2}), mul(uniform_around_zero({2, 2}), std::complex<double>(0, 1)));
+  return {{{}, {spread({3, 3})}}, {{}, {turns}},        {{}, {complex}},        {{}, {spread({2, 2, 2})}},
+          {{}, {spread({1, 1})}}, {{}, {rand({0, 0})}}, {{}, {rand({0, 2, 2})}}};
+}
+
 /// Values w [..., n] and vectors v [..., n, n] in columns, complex: a v = v diag(w). A vector has length 1 and a real
 /// greatest element; the derivative keeps to that. With P = v⁻¹ da v, w changes by P's diagonal, and v_j by
 /// u_j - v_j (Re v_jᴴ u_j + i Im u_kj / v_kj), where u = v (F ∘ P), F being the reciprocal gaps of w, k the place of
@@ -62,16 +75,39 @@ struct Eig {
     return {is_complex(r.input_types[0].dtype) ? total : to(real(total), r.input_types[0].dtype)};
   }
   Eig lifted() const { return {}; }
-  static std::vector<Sample<Eig>> samples() {
-    const auto spread = [](Shape shape) {
-      const std::int64_t n = shape.back();
-      return uniform_around_zero(shape) + eye(n) * (arange(n) * 2 + 1);
-    };
-    const Tensor turns = tensor({{0.5, -1.5, 0.1}, {1.2, 0.4, -0.2}, {0.3, 0.2, 2.}});
-    const Tensor complex = add(spread({2, 2}), mul(uniform_around_zero({2, 2}), std::complex<double>(0, 1)));
-    return {{{}, {spread({3, 3})}}, {{}, {turns}},        {{}, {complex}},        {{}, {spread({2, 2, 2})}},
-            {{}, {spread({1, 1})}}, {{}, {rand({0, 0})}}, {{}, {rand({0, 2, 2})}}};
+  static std::vector<Sample<Eig>> samples() { return samples_of_matrices<Eig>(); }
+};
+
+/// The values alone, which is faster. A derivative needs the vectors: then both are computed, and a tangent reads both,
+/// so that its own derivative knows of equal values.
+struct Eigvals {
+  using kind = Explicit;
+  static constexpr const char* name = "eigvals";
+  static constexpr unsigned keeps = nothing;
+
+  Type type(const Type& a) const { return Eig().type(a)[0]; }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+      MatrixInfo info(a[0]);
+      kernels::eigvals(y[0], a[0], info.data());
+      require_convergence(name, info);
+    });
   }
+  Kept keep(std::span<const Tensor> in, const Mask&) const {
+    const auto [w, v] = eig(in[0]);
+    return {.outputs = {w}, .residual = {{v}, nullptr}};
+  }
+  Tensors jvp(const Forward& f) const {
+    const Tensors both = ricci::apply(Eig{}, f.inputs);
+    const Tensor& v = both[1];
+    return {diagonal(solve(v, matmul(to(f.tangents[0], type_of(v).dtype), v)), 0, -2, -1) + 0 * both[0]};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor rows = adjoint(r.residual->tensors[0]), total = solve(rows, unsqueeze(r.cotangents[0], -1) * rows);
+    return {is_complex(r.input_types[0].dtype) ? total : to(real(total), r.input_types[0].dtype)};
+  }
+  Eigvals lifted() const { return {}; }
+  static std::vector<Sample<Eigvals>> samples() { return samples_of_matrices<Eigvals>(); }
 };
 
 }  // namespace
@@ -84,8 +120,8 @@ std::pair<Tensor, Tensor> eig(const Tensor& a) {
   return {both[0], both[1]};
 }
 Tensor eigvals(const Tensor& a) {
-  const Called as("eigvals", a);
-  return eig(a).first;
+  require_square("eigvals", a);
+  return ricci::apply(Eigvals{}, a);
 }
 
 }  // namespace ops

@@ -9,6 +9,7 @@
 #include "primitive/given.h"
 #include "primitive/wording.h"
 #include "ricci/ops.h"
+#include "ricci/ops/bessel.h"
 
 namespace ricci {
 namespace {
@@ -150,6 +151,16 @@ Tensor gaussian_window(Size n, const Tensor& std) { return gaussian_window(n, st
 Tensor gaussian_window(Size n, const Tensor& std, WindowOptions options) {
   const Called as("gaussian_window", std);
   return finished(n, exp(square(from_centre("gaussian_window", n, "std", std, options)) / -2), options);
+}
+Tensor kaiser_window(Size n) { return kaiser_window(n, 12); }
+Tensor kaiser_window(Size n, const Tensor& beta) { return kaiser_window(n, beta, WindowOptions{}); }
+Tensor kaiser_window(Size n, const Tensor& beta, WindowOptions options) {
+  const Called as("kaiser_window", beta);
+  require_number("kaiser_window", "beta", beta);
+  const auto [k, period] = samples_of("kaiser_window", n, options);
+  const Tensor whole = abs(to(beta, computed_in(options.dtype)));
+  const Tensor part = whole * (2 * sqrt(clamp_min(k * (period - k), 0)) / period);
+  return finished(n, i0e(part) / i0e(whole) * exp(part - whole), options);  // neither factor overflows
 }
 
 }  // namespace ops

@@ -1,22 +1,54 @@
-// sin(pi x) / (pi x), and its derivatives, which are right at 0.
+// sin(w x) / (w x) for w = pi and for w = 1, and its derivatives, which are right at 0.
 #include <cmath>
 #include <numbers>
 
 #include "ops/bounded_number.h"
+#include "ops/series.h"
+#include "ricci/ops/bessel.h"
 #include "ricci/ops/special.h"
-#include "ricci/primitive/elementwise.h"
 
 namespace ricci {
 namespace {
 
-constexpr long double pi = std::numbers::pi_v<long double>;
+template <class T>
+T number(long double x) {
+  if constexpr (std::is_same_v<T, long double>) return x;
+  else return T(static_cast<double>(x));
+}
 
-/// The derivative of some order. Near 0 it is the series of Σ (-1)^m (pi x)^(2m) / (2m + 1)!, differentiated term by
-/// term; farther away x f⁽ᵏ⁾ + k f⁽ᵏ⁻¹⁾ = pi^(k-1) sin(pi x + k pi / 2), which is the k-th derivative of
-/// x f = sin(pi x) / pi. The border lies where neither loses more than three digits.
+template <class T>
+struct Circle {
+  T sine, cosine;
+};
+/// w, and the sine and cosine of w x, of which whole turns are taken off x where w is pi.
+struct HalfTurn {
+  static constexpr const char* name = "sinc";
+  static constexpr long double w = std::numbers::pi_v<long double>;
+  template <class T>
+  static Circle<T> circle(T x) {
+    const T whole = scalar::round(x), odd = whole - T(2) * scalar::round(whole * T(0.5));
+    const T sign = T(1) - T(2) * odd * odd, angle = (x - whole) * number<T>(w);
+    return {sign * scalar::sin(angle), sign * scalar::cos(angle)};
+  }
+};
+struct Radian {
+  static constexpr const char* name = "spherical_bessel_j0";
+  static constexpr long double w = 1;
+  template <class T>
+  static Circle<T> circle(T x) {
+    const T turned = scalar::select(scalar::isinf(x), T(0), x);
+    return {scalar::sin(turned), scalar::cos(turned)};
+  }
+};
+
+/// The derivative of some order. Near 0 it is the series of Σ (-1)^m (w x)^(2m) / (2m + 1)!, differentiated term by
+/// term; farther away x f⁽ᵏ⁾ + k f⁽ᵏ⁻¹⁾ = w^(k-1) sin(w x + k pi / 2), which is the k-th derivative of
+/// x f = sin(w x) / w. The border lies where neither loses more than three digits.
+template <class Unit>
 struct SincDerivative {
   using kind = Elementwise;
-  static constexpr const char* name = "sinc";
+  static constexpr const char* name = Unit::name;
+  static constexpr long double w = Unit::w;
   static constexpr double ulps = 4;
   static constexpr unsigned keeps = input(0);
   static constexpr double tolerance_factor = 64;
@@ -24,13 +56,14 @@ struct SincDerivative {
   BoundedNumber<0, most> order;
 
   template <class T> auto formula(T x) const {
-    const auto is_near = scalar::less(scalar::abs(x), T(0.5 + 0.1 * static_cast<double>(order)));
+    const auto border = static_cast<double>(std::numbers::pi / w) * (0.5 + 0.1 * static_cast<double>(order));
+    const auto is_near = scalar::less(scalar::abs(x), T(border));
     return scalar::select(is_near, series(scalar::select(is_near, x, T(0)), 14 + order / 2),
                           recurrence(scalar::select(is_near, T(1), x)));
   }
-  /// What a rounding of pi x, or of a term of the recurrence, may change.
+  /// What a rounding of w x, or of a term of the recurrence, may change.
   template <class T> T unit(T x) const {
-    return number<T>(std::pow(pi, static_cast<double>(order))) / scalar::max(T(1), scalar::abs(x) * number<T>(pi));
+    return number<T>(std::pow(w, static_cast<double>(order))) / scalar::max(T(1), scalar::abs(x) * number<T>(w));
   }
   Tensor partial(const Tensor& x, const Tensor&) const {
     return order < most ? apply(SincDerivative{{order + 1}}, x) : full_like(x, std::nan(""));
@@ -41,11 +74,6 @@ struct SincDerivative {
   }
 
  private:
-  template <class T>
-  static T number(long double x) {
-    if constexpr (std::is_same_v<T, long double>) return x;
-    else return T(static_cast<double>(x));
-  }
   template <class T>
   T series(T x, std::int64_t terms) const {
     const std::int64_t k = order, first = (k + 1) / 2;
@@ -58,20 +86,18 @@ struct SincDerivative {
   /// Of the series: what x^(2m-k) is multiplied by, and that of the next term over it.
   long double coefficient(std::int64_t m) const {
     const auto n = static_cast<long double>(2 * m), k = static_cast<long double>(order);
-    return (m % 2 == 0 ? 1 : -1) * std::pow(pi, n) / ((n + 1) * std::tgamma(n - k + 1));
+    return (m % 2 == 0 ? 1 : -1) * std::pow(w, n) / ((n + 1) * std::tgamma(n - k + 1));
   }
   long double quotient(std::int64_t m) const {
     const auto n = static_cast<long double>(2 * m), k = static_cast<long double>(order);
-    return -pi * pi * (n + 1) / ((n + 3) * (n + 2 - k) * (n + 1 - k));
+    return -w * w * (n + 1) / ((n + 3) * (n + 2 - k) * (n + 1 - k));
   }
   template <class T>
   T recurrence(T x) const {
-    const T whole = scalar::round(x), odd = whole - T(2) * scalar::round(whole * T(0.5));
-    const T sign = T(1) - T(2) * odd * odd, angle = (x - whole) * number<T>(pi);
-    const T sine = sign * scalar::sin(angle), cosine = sign * scalar::cos(angle);
-    T y = sine / (x * number<T>(pi));
-    long double power = 1;  // pi^(k - 1)
-    for (std::int64_t k = 1; k <= order; ++k, power *= pi) {
+    const auto [sine, cosine] = Unit::circle(x);
+    T y = sine / (x * number<T>(w));
+    long double power = 1;  // w^(k - 1)
+    for (std::int64_t k = 1; k <= order; ++k, power *= w) {
       const long double factor = k % 4 == 2 || k % 4 == 3 ? -power : power;
       y = ((k % 2 == 1 ? cosine : sine) * number<T>(factor) - T(static_cast<double>(k)) * y) / x;
     }
@@ -83,7 +109,10 @@ struct SincDerivative {
 
 namespace ops {
 
-Tensor sinc(const Tensor& x) { return apply(SincDerivative{{0}}, x); }
+Tensor sinc(const Tensor& x) { return apply(SincDerivative<HalfTurn>{{0}}, x); }
+Tensor spherical_bessel_j0(const Tensor& x) {
+  return of_real(SincDerivative<Radian>{{0}}, "spherical_bessel_j0", x);
+}
 
 }  // namespace ops
 }  // namespace ricci

@@ -95,6 +95,12 @@ Tensor complex_with_gaps(Shape leading, std::int64_t m, std::int64_t n) {
   return complex(re, uniform_around_zero(type_of(re).shape));
 }
 
+template <class P>
+std::vector<Sample<P>> samples_of_squares() {
+  return {{{}, {with_gaps({}, 3, 3)}}, {{}, {with_gaps({2}, 2, 2)}}, {{}, {complex_with_gaps({}, 3, 3)}},
+          {{}, {with_gaps({}, 1, 1)}}, {{}, {with_gaps({}, 0, 0)}},  {{}, {with_gaps({0}, 2, 2)}}};
+}
+
 /// Of the Hermitian part (a + aᴴ) / 2: values, ascending, and vectors in columns. With P = Vᴴ da V for a Hermitian
 /// change da, the values change by P's diagonal and the vectors by V (F ∘ P), F being the reciprocal gaps: Magnus,
 /// "On differentiating eigenvalues and eigenvectors", 1985.
@@ -133,10 +139,39 @@ struct Eigh {
     return {hermitian(matmul(v, matmul(inner, adjoint(v))))};
   }
   Eigh lifted() const { return {}; }
-  static std::vector<Sample<Eigh>> samples() {
-    return {{{}, {with_gaps({}, 3, 3)}}, {{}, {with_gaps({2}, 2, 2)}}, {{}, {complex_with_gaps({}, 3, 3)}},
-            {{}, {with_gaps({}, 1, 1)}}, {{}, {with_gaps({}, 0, 0)}},  {{}, {with_gaps({0}, 2, 2)}}};
+  static std::vector<Sample<Eigh>> samples() { return samples_of_squares<Eigh>(); }
+};
+
+/// The values alone, which is faster. A derivative needs the vectors: then both are computed, and a tangent reads both,
+/// so that its own derivative knows of equal values.
+struct Eigvalsh {
+  using kind = Explicit;
+  static constexpr const char* name = "eigvalsh";
+  static constexpr unsigned keeps = nothing;
+
+  Type type(const Type& a) const { return Eigh().type(a)[0]; }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+      MatrixInfo info(a[0]);
+      kernels::eigvalsh(y[0], a[0], info.data());
+      require_convergence(name, info);
+    });
   }
+  Kept keep(std::span<const Tensor> in, const Mask&) const {
+    const Tensors both = ricci::apply(Eigh{}, in);
+    return {.outputs = {both[0]}, .residual = {{both[1]}, nullptr}};
+  }
+  Tensors jvp(const Forward& f) const {
+    const Tensors both = ricci::apply(Eigh{}, f.inputs);
+    const Tensor& v = both[1];
+    return {real_part(sum(conj_if_complex(v) * matmul(hermitian(f.tangents[0]), v), {-2})) + 0 * both[0]};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& v = r.residual->tensors[0];
+    return {hermitian(matmul(v * to(by_columns(r.cotangents[0]), type_of(v).dtype), adjoint(v)))};
+  }
+  Eigvalsh lifted() const { return {}; }
+  static std::vector<Sample<Eigvalsh>> samples() { return samples_of_squares<Eigvalsh>(); }
 };
 
 /// a [..., m, n] = u diag(s) vh, thin. With P = uᴴ da v, s changes by P's diagonal, u by u (F ∘ (P s + s Pᴴ)) and v by
@@ -248,6 +283,41 @@ struct Svd {
   }
 };
 
+/// The values alone, as of `Eigvalsh`.
+struct Svdvals {
+  using kind = Explicit;
+  static constexpr const char* name = "svdvals";
+  static constexpr unsigned keeps = nothing;
+
+  Type type(const Type& a) const { return Svd{false}.type(a)[1]; }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+      MatrixInfo info(a[0]);
+      kernels::svdvals(y[0], a[0], info.data());
+      require_convergence(name, info);
+    });
+  }
+  Kept keep(std::span<const Tensor> in, const Mask&) const {
+    const Tensors all = ricci::apply(Svd{false}, in);
+    return {.outputs = {all[1]}, .residual = {{all[0], all[2]}, nullptr}};
+  }
+  Tensors jvp(const Forward& f) const {
+    const Tensors all = ricci::apply(Svd{false}, f.inputs);
+    const Tensor turned = matmul(f.tangents[0], adjoint(all[2]));
+    return {real_part(sum(conj_if_complex(all[0]) * turned, {-2})) + 0 * all[1]};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor &u = r.residual->tensors[0], &vh = r.residual->tensors[1];
+    return {matmul(u * to(by_columns(r.cotangents[0]), type_of(u).dtype), vh)};
+  }
+  Svdvals lifted() const { return {}; }
+  static std::vector<Sample<Svdvals>> samples() {
+    return {{{}, {with_gaps({}, 3, 3)}},         {{}, {with_gaps({}, 3, 2)}}, {{}, {with_gaps({2}, 2, 3)}},
+            {{}, {complex_with_gaps({}, 2, 3)}}, {{}, {with_gaps({}, 1, 2)}}, {{}, {with_gaps({}, 0, 2)}},
+            {{}, {with_gaps({0}, 2, 2)}}};
+  }
+};
+
 /// The Hermitian matrix of which a has the lower or the upper triangle.
 Tensor of_triangle(const char* op, const Tensor& a, std::string_view triangle) {
   require_square(op, a);
@@ -272,12 +342,12 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a, std::string_view UPLO) {
   return eigh(of_triangle("eigh", a, UPLO));
 }
 Tensor eigvalsh(const Tensor& a) {
-  const Called as("eigvalsh", a);
-  return eigh(a).first;
+  require_square("eigvalsh", a);
+  return ricci::apply(Eigvalsh{}, a);
 }
 Tensor eigvalsh(const Tensor& a, std::string_view UPLO) {
   const Called as("eigvalsh", a);
-  return eigh(a, UPLO).first;
+  return eigvalsh(of_triangle("eigvalsh", a, UPLO));
 }
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a) { return svd(a, false); }
@@ -287,8 +357,8 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices) {
   return {all[0], all[1], all[2]};
 }
 Tensor svdvals(const Tensor& a) {
-  const Called as("svdvals", a);
-  return std::get<1>(svd(a));
+  require_matrices("svdvals", a);
+  return ricci::apply(Svdvals{}, a);
 }
 
 }  // namespace ops

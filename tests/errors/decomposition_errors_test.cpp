@@ -47,6 +47,10 @@ TEST(DecompositionErrors, SingularMatrices) {
                                "lu_factor: f64[2,2] is singular: pivot 2 is zero, by which lu_solve would divide; lu "
                                "and lu_factor_ex factor it all the same");
   EXPECT_EQ(std::get<2>(rc::lu_factor_ex(singular)).item<int>(), 2);
+  expect_error<rc::ValueError>([] { rc::ldl_factor(rc::zeros({2, 2})); },
+                               "ldl_factor: f32[2,2] is singular: element 1 of D is zero, by which ldl_solve would "
+                               "divide; ldl_factor_ex factors it all the same");
+  EXPECT_EQ(std::get<2>(rc::ldl_factor_ex(rc::zeros({2, 2}))).item<int>(), 1);
   EXPECT_EQ(rc::inv_ex(singular).second.item<int>(), 2);
   EXPECT_EQ(rc::solve_ex(singular, a22).second.item<int>(), 2);
   EXPECT_EQ(rc::cholesky_ex(-a22).second.item<int>(), 1);
@@ -74,6 +78,14 @@ TEST(DecompositionErrors, OperandsThatDoNotFit) {
   expect_error<rc::ValueError>([&] { rc::lu_solve(factors.first, factors.second, v); },
                                "lu_solve: the right-hand side f64[3] must be matrices; pass a vector with "
                                ".unsqueeze(-1)");
+  expect_error<rc::ValueError>([&] { rc::ldl_solve(a22, three, b32); },
+                               "ldl_solve: the pivots i32[3] do not fit the factors f64[2,2]; pass those that "
+                               "ldl_factor gives");
+  expect_error<rc::ValueError>([&] { rc::ldl_solve(a22, three.narrow(0, 1, 2), b32.narrow(0, 0, 2)); },
+                               "ldl_solve: the pivots of a matrix have 3 at 1; pass those that ldl_factor gives");
+  expect_error<rc::ValueError>([&] { rc::ldl_solve(a22, three.narrow(0, 0, 2), b32); },
+                               "ldl_solve: the right-hand side f64[3,2] does not fit the factors f64[2,2]; it must "
+                               "have as many rows");
   expect_error<rc::ValueError>([&] { rc::lu_unpack(factors.first, three); },
                                "lu_unpack: the pivots i32[3] do not fit the factors f64[2,2]; pass those that "
                                "lu_factor gives");

@@ -84,6 +84,9 @@ TEST(WindowErrors, OfSizesAndTypes) {
   expect_error<rc::ValueError>([] { rc::gaussian_window(4, rc::ones({2})); },
                                "gaussian_window: std is f32[2]; it must be a number or a 0-dim tensor: map over it by "
                                "vmap");
+  expect_error<rc::ValueError>([] { rc::kaiser_window(4, rc::ones({2})); },
+                               "kaiser_window: beta is f32[2]; it must be a number or a 0-dim tensor: map over it by "
+                               "vmap");
   expect_error<rc::ValueError>([] { rc::geomspace(-1, 1, 3); },
                                "geomspace: from -1.000000 to 1.000000; neither may be 0, and both must have one sign");
 }

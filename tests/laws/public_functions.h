@@ -64,5 +64,6 @@ const Table& recurrent();
 const Table& ctc();
 const Table& resampling();
 const Table& distributions();
+const Table& special();
 
 }  // namespace laws

@@ -54,12 +54,13 @@ Tensor tensor_of(std::istream& line) {
 
 const std::vector<const Table*>& tables() {
   static const std::vector<const Table*> all = {
-      &laws::arithmetic(),      &laws::kinds(),       &laws::writes(),      &laws::reductions(), &laws::shapes(),
-      &laws::indexing(),        &laws::creation(),    &laws::products(),    &laws::layers(),     &laws::losses(),
-      &laws::distances(),       &laws::activations(), &laws::elementwise(), &laws::statistics(), &laws::arrangement(),
-      &laws::complex_numbers(), &laws::fourier(),     &laws::signals(),
-      &laws::algebra(),         &laws::windows(),     &laws::attention(), &laws::embeddings(), &laws::recurrent(),
-      &laws::ctc(),             &laws::resampling(),  &laws::distributions()};
+      &laws::arithmetic(), &laws::kinds(), &laws::writes(), &laws::reductions(),
+      &laws::shapes(), &laws::indexing(), &laws::creation(), &laws::products(),
+      &laws::layers(), &laws::losses(), &laws::distances(), &laws::activations(),
+      &laws::elementwise(), &laws::statistics(), &laws::arrangement(), &laws::complex_numbers(),
+      &laws::fourier(), &laws::signals(), &laws::algebra(), &laws::windows(),
+      &laws::attention(), &laws::embeddings(), &laws::recurrent(), &laws::ctc(),
+      &laws::resampling(), &laws::distributions(), &laws::special()};
   return all;
 }
 

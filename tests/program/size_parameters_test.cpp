@@ -188,6 +188,7 @@ const std::map<std::string, WithSize> other_open_parameters = {
     {"general_hamming_window n", [](Tensor, Size n) { return rc::general_hamming_window(n, 0.6); }},
     {"exponential_window n", [](Tensor, Size n) { return rc::exponential_window(n, 0.6); }},
     {"gaussian_window n", [](Tensor, Size n) { return rc::gaussian_window(n, 0.6); }},
+    {"kaiser_window n", [](Tensor, Size n) { return rc::kaiser_window(n, 0.6); }},
     {"general_cosine_window n", [](Tensor, Size n) { return rc::general_cosine_window(n, rc::tensor({0.5, 0.4})); }},
     {"affine_grid size", [](Tensor x, Size n) { return rc::affine_grid(x.slice(0, 0, 2).unsqueeze(0), {1, 1, n, 2}); }},
     {"channel_shuffle groups", [](Tensor x, Size n) { return rc::channel_shuffle(x.reshape({1, 3 * n, 1}), n); }},

@@ -19,6 +19,10 @@ struct SolveTriangularOptions {
 struct LuSolveOptions {
   bool left = true, adjoint = false;
 };
+/// `{.hermitian = true}`: of complex matrices L D Lᴴ; else L D Lᵀ.
+struct LdlOptions {
+  bool hermitian = false;
+};
 /// `{.transpose = true}`
 struct OrmqrOptions {
   bool left = true, transpose = false;
@@ -57,6 +61,25 @@ std::pair<Tensor, Tensor> solve_ex(const Tensor& a, const Tensor& b);
 /// nothing, or 0. With `upper`, the factor is U with Uᴴ U = a.
 std::pair<Tensor, Tensor> cholesky_ex(const Tensor& a);
 std::pair<Tensor, Tensor> cholesky_ex(const Tensor& a, bool upper);
+
+// ── factors of symmetric matrices that need not be positive ──
+
+/// L D Lᵀ of a symmetric a [..., n, n], or L D Lᴴ of a Hermitian one, in one matrix as LAPACK's sytrf leaves them, L
+/// unit lower triangular, D of blocks of one and two rows; and the pivots, int32 [..., n], negative for blocks of two.
+/// `ldl_solve` takes both. Both triangles are read, and the symmetric part is factored, so gradients are symmetric.
+/// Derivatives hold for fixed pivots (PyTorch has none). ValueError if D has a zero on its diagonal, by which
+/// `ldl_solve` would divide, or a is not square.
+///   auto [ld, pivots] = rc::ldl_factor(a);  // then rc::ldl_solve(ld, pivots, b)
+std::pair<Tensor, Tensor> ldl_factor(const Tensor& a);
+std::pair<Tensor, Tensor> ldl_factor(const Tensor& a, LdlOptions options);
+/// The same without that error, and, int32 [...], the first zero on D's diagonal, counted from 1; 0 if there is none.
+std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& a);
+std::tuple<Tensor, Tensor, Tensor> ldl_factor_ex(const Tensor& a, LdlOptions options);
+/// x [..., n, k] with a x = b, of `ldl_factor`'s results for a [..., n, n] and with its option; leading axes broadcast.
+/// Differentiable in the factors and b (PyTorch: in neither). A zero in D gives infinity or NaN. ValueError if sizes do
+/// not fit.
+Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b);
+Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, LdlOptions options);
 
 // ── orthogonal factors ──
 

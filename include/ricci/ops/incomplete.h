@@ -1,5 +1,6 @@
-// Functions that are integrals up to a limit: the tail of the normal distribution, and the incomplete gamma and beta
-// functions, which are the distribution functions of gamma, Poisson, beta, binomial and Student's t numbers.
+// Functions that are integrals up to a limit: the tail of the normal distribution, the exponential integrals, and the
+// incomplete gamma and beta functions, which are the distribution functions of gamma, Poisson, beta, binomial and
+// Student's t numbers.
 // Shapes, types and errors are those of ricci/ops/elementwise.h; tensors are real.
 #pragma once
 
@@ -14,6 +15,15 @@ Tensor erfcx(const Tensor& x);
 /// The logarithm of `ndtr`, to the last digits in both tails; 5 ulp. PyTorch's torch.special.log_ndtr.
 ///   rc::Tensor log_p = rc::log_ndtr((x - mean) / std);
 Tensor log_ndtr(const Tensor& x);
+
+// ── exponential integrals ──
+
+/// E₁(x) = ∫ exp(-t) / t dt over t > x; infinite at 0, NaN below; 5 ulp. SciPy's exp1.
+Tensor exp1(const Tensor& x);
+/// Ei(x) = -E₁(-x) for x < 0, and beyond 0 the principal value: the integral of exp(t) / t over t < x. -infinity at 0;
+/// 7 ulp, next to its zero 0.3725 too. SciPy's expi.
+///   rc::Tensor primes = rc::expi(rc::log(n));
+Tensor expi(const Tensor& x);
 
 // ── incomplete gamma and beta functions; in double precision, whatever the type. Differentiable by every argument ──
 

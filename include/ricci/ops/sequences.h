@@ -58,6 +58,10 @@ Tensor exponential_window(Size n, const Tensor& tau);  ///< exp(-|k - N/2| / tau
 Tensor exponential_window(Size n, const Tensor& tau, WindowOptions options);
 Tensor gaussian_window(Size n, const Tensor& std);  ///< exp(-((k - N/2) / std)² / 2)
 Tensor gaussian_window(Size n, const Tensor& std, WindowOptions options);
+/// I₀(beta sqrt(1 - (2k/N - 1)²)) / I₀(beta); beta is 12 if not given.
+Tensor kaiser_window(Size n);
+Tensor kaiser_window(Size n, const Tensor& beta);
+Tensor kaiser_window(Size n, const Tensor& beta, WindowOptions options);
 
 }  // namespace ops
 }  // namespace ricci

@@ -57,5 +57,9 @@ Tensor erfinv(const Tensor& x);  ///< the inverse of erf; 8 ulp; infinite at -1 
 /// log of the multivariate gamma function of dimension p: Σ lgamma(x - i / 2) over i < p, and p (p - 1) / 4 log pi.
 /// ValueError for p < 1.
 Tensor mvlgamma(const Tensor& x, std::int64_t p);
+/// The Hurwitz zeta function: the sum of (q + k)^-s over k = 0, 1, …; Riemann's for q = 1. Infinite at s = 1 and at
+/// q = 0, NaN for s < 1 and q < 0; 12 ulp. Derivatives by both arguments, by s up to the eighth; PyTorch's by q alone.
+///   rc::Tensor basel = rc::zeta(2, 1);  // pi² / 6
+Tensor zeta(const Tensor& s, const Tensor& q);
 
 }  // namespace ricci::ops
