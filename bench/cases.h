@@ -41,7 +41,7 @@ std::vector<Case> arms();                    // arm
 std::vector<Case> parting_lanes();           // lanes: no rival has them
 std::vector<Case> long_tapes();              // tape: no rival has them
 std::vector<Case> operations();              // single ones, for threads
-std::vector<Case> windows();                 // convolutions and pooling
+std::vector<Case> layers();                  // of networks, one by one
 
 /// A step: a function and its inputs.
 template <class F, class... Inputs>

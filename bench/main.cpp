@@ -21,7 +21,7 @@ std::vector<bench::Case> all_cases() {
        {bench::scalar_chain, bench::tiny_net, bench::fusion_chain, bench::per_sample_gradients, bench::jacobians,
         bench::hessians, bench::hessian_vector, bench::bundle_adjustment, bench::hand_tracking,
         bench::differential_equations, bench::greeks, bench::material_points, bench::arms, bench::parting_lanes,
-        bench::long_tapes, bench::operations, bench::windows}) {
+        bench::long_tapes, bench::operations, bench::layers}) {
     for (bench::Case& one : workload()) {
       std::vector<bench::Case> variants = std::move(one.variants);
       for (bench::Case& variant : variants) variant.tolerance = one.tolerance, variant.reference = one.reference;

@@ -14,24 +14,6 @@ Tensor positive_definite(std::int64_t count, std::int64_t n) {
   return matmul(a, a.transpose(1, 2)) + static_cast<double>(n) * rc::eye(n);
 }
 
-/// Queries, keys or values of 4 examples and 8 heads.
-Tensor heads() { return bench::uniform({4, 8, 256, 64}, 92, -1.0, 1.0); }
-Tensor attended(const Tensor& q, const Tensor& k, const Tensor& v) { return rc::scaled_dot_product_attention(q, k, v); }
-Tensor attended_causally(const Tensor& q, const Tensor& k, const Tensor& v) {
-  return rc::scaled_dot_product_attention(q, k, v, {.is_causal = true});
-}
-auto gradients_of(Tensor (*f)(const Tensor&, const Tensor&, const Tensor&)) {
-  return [f](const Tensor& q, const Tensor& k, const Tensor& v) {
-    const auto loss = [f](const Tensor& a, const Tensor& b, const Tensor& c) { return f(a, b, c).square().sum(); };
-    return rc::grad<0, 1, 2>(loss)(q, k, v);
-  };
-}
-
-Tensor images() { return bench::uniform({4, 16, 64, 64}, 93, -1.0, 1.0); }
-auto enlarged(const char* mode) {
-  return [mode](const Tensor& x) { return rc::interpolate(x, {.size = {128, 128}, .mode = mode}); };
-}
-
 }  // namespace
 
 std::vector<bench::Case> bench::operations() {
@@ -51,10 +33,6 @@ std::vector<bench::Case> bench::operations() {
                 [] { return call([](const Tensor& a) { return cholesky(a); }, positive_definite(256, 64)); }),
       make_case("op/solve_4096x16",
                 [] { return call([](const Tensor& a) { return solve(a, a); }, positive_definite(4096, 16)); }),
-      make_case("op/qr_1024", [=] { return call([](const Tensor& x) { return qr(x).second; }, table(1024, 1024)); }),
-      make_case("op/qr_4096x64", [=] { return call([](const Tensor& x) { return qr(x).second; }, table(4096, 64)); }),
-      make_case("op/qr_1024x16",
-                [] { return call([](const Tensor& a) { return qr(a).second; }, positive_definite(1024, 16)); }),
       make_case("op/flip", [=] { return call([](const Tensor& x) { return flip(x, {0, 1}); }, table(1024, 1024)); }),
       make_case("op/zeros", [] { return call([] { return rc::zeros({1024, 1024}); }); }),
       make_case("op/tril", [=] { return call([](const Tensor& x) { return tril(x); }, table(1024, 1024)); }),
@@ -74,13 +52,6 @@ std::vector<bench::Case> bench::operations() {
                   return call([places](const Tensor& x, const Tensor& y) { return scatter_add(x, 0, places, y); },
                               table(1000, 1024), table(1024, 1024));
                 }),
-      make_case("op/attention", [] { return call(attended, heads(), heads(), heads()); }),
-      make_case("op/attention_causal", [] { return call(attended_causally, heads(), heads(), heads()); }),
-      make_case("op/attention_grad", [] { return call(gradients_of(attended), heads(), heads(), heads()); }),
-      make_case("op/attention_causal_grad",
-                [] { return call(gradients_of(attended_causally), heads(), heads(), heads()); }),
-      make_case("op/interpolate_bilinear", [] { return call(enlarged("bilinear"), images()); }),
-      make_case("op/interpolate_bicubic", [] { return call(enlarged("bicubic"), images()); }),
       make_case("op/matmul_1024",
                 [=] { return call([](const Tensor& x) { return matmul(x, x); }, table(1024, 1024)); }),
   };

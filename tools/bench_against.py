@@ -8,8 +8,8 @@
     tools/bench_against.py W1,W2 --rounds 0                      nothing is timed: do our variants agree?
 
 Of each case: ours eager and its variants (as a program, compiled, a loop by hand), the rivals, how many times faster
-than the best of them ours is, and the first call of the compiled function, which records and compiles it. Every check
-of ours is held against every rival's, against eager's, and against ADBench's reference values.
+than the best of them ours is (of eager by medians too), and the first call of the compiled function, which records and
+compiles it. Every check of ours is held against every rival's, against eager's, and against ADBench's reference values.
 Rivals: torch, torch_compile, jax (their side: bench/peers). The rival's Python is $RICCI_BENCH_PYTHON, else
 .venv/bin/python, else python3; a rival that it lacks is left out. Knows nothing of the workloads.
 """
@@ -193,7 +193,7 @@ def compare(bench, pythons, arguments):
     present = {base_of(name)[1] for name in names}
     variants = [variant for variant in ("eager", *VARIANTS) if variant in present]
     by_variant = lambda base, variant: base if variant == "eager" else f"{base}/{variant}"
-    counter = "median_ms" if arguments.median else "min_ms"
+    counter, other_counter = ("median_ms", "min_ms") if arguments.median else ("min_ms", "median_ms")
     made = "compiled" if "compiled" in present else "program"  # what a loop by hand is the measure of
 
     if not arguments.rounds:
@@ -201,6 +201,7 @@ def compare(bench, pythons, arguments):
         return bool(wrong)
     ratios = {variant: [] for variant in variants if variant != "by_hand"} if pythons else {}
     rows = [["case", *variants, *pythons, *(f"best / {variant}" for variant in ratios),
+             *([f"by {'minima' if arguments.median else 'medians'}"] if ratios else []),
              *([f"{made} / by_hand"] if {made, "by_hand"} <= present else []),
              *(["first call"] if "compiled" in present else []), "check"]]
     for base in bases:
@@ -211,6 +212,9 @@ def compare(bench, pythons, arguments):
         for variant, found in ratios.items():
             row.append(figure(ratio(best, mine[variant])))
             found += [ratio(best, mine[variant])] if ratio(best, mine[variant]) else []
+        if ratios:
+            others = (summarise(rounds, base, other_counter) for rounds in theirs.values())
+            row.append(figure(ratio(min(filter(None, others), default=None), summarise(ours, base, other_counter))))
         if {made, "by_hand"} <= present:
             row.append(figure(ratio(mine[made], mine["by_hand"])))
         if "compiled" in present:

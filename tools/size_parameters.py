@@ -8,7 +8,7 @@ from pathlib import Path
 from operation_index import FUNCTION, SAMPLER, parameters_of, statements
 
 ROOT = Path(__file__).resolve().parent.parent
-NUMBER = re.compile(r"\b(Size|Sizes|Shape|Axes|Bound|std::int64_t|WholeNumber|\w+Options)\b")
+NUMBER = re.compile(r"\b(Size|Sizes|ConvPadding|Shape|Axes|Bound|std::int64_t|WholeNumber|\w+Options)\b")
 NO_NUMBERS = {"TensorOptions", "LikeOptions", "IntegerOptions", "RandomOptions", "TriangularOptions"}
 NO_NUMBERS |= {"SolveTriangularOptions", "LuSolveOptions", "LdlOptions", "OrmqrOptions"}
 NO_NUMBERS |= {"RreluOptions", "GumbelOptions", "HistogramOptions", "GradientOptions"}

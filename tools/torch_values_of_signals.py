@@ -156,6 +156,7 @@ def short_time():
         lambda a, w: stft(a, 8, hop_length=3, win_length=6, window=w, center=False, normalized=True),
         lambda: (x(2, 20), window()),
     )
+    yield "stft pad_mode", lambda a: stft(a, 8, pad_mode="constant", window=torch.ones(8).double()), lambda: (x(3),)
     yield "stft odd", lambda a: stft(a, 7, hop_length=2, window=torch.ones(7).double()), lambda: (x(15),)
     yield "stft complex", lambda a: stft(a, 4, window=torch.ones(4).double()), lambda: (z(10),)
     yield "stft two sides", lambda a: stft(a, 4, onesided=False, window=torch.ones(4).double()), lambda: (x(10),)

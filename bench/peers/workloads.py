@@ -1,18 +1,18 @@
-"""W1 to W9 of ../w*.cpp and some of ../operations.cpp for the rivals, and by `cases` all. `cases(rival)` gives, by name, (step, function that makes its
-inputs). The rest is in lane_workloads.py."""
+"""W1 to W9 of ../w*.cpp for the rivals, and by `cases` all: by name, (step, function that makes its inputs). The rest is
+in lane_workloads.py and layer_workloads.py."""
 import functools
 import math
 
 import numpy
 
 import lane_workloads
-import window_workloads
+import layer_workloads
 from inputs import dense, one_hot_labels, uniform
 
 
 def cases(rival):
     groups = (scalar_chain, tiny_net, fusion_chain, per_sample_gradients, jacobians, hessians, hessian_vector,
-              factorizations, networks, window_workloads.windows, *lane_workloads.groups)
+              layer_workloads.layers, *lane_workloads.groups)
     return functools.reduce(dict.__or__, (group(rival) for group in groups))
 
 
@@ -196,49 +196,4 @@ def hessian_vector(r):
         "W9/mlp_hvp": (net_product, lambda: (*large(), [r.array(w) for w in dense(sizes, 111)])),
         "W9/rosenbrock_1e6_grad": (r.grad(rosenbrock), lambda: (start(),)),
         "W9/rosenbrock_1e6_hvp": (rosenbrock_product, lambda: (start(), r.array(uniform((1000000,), 121)))),
-    }
-
-
-def factorizations(r):
-    """Of ../operations.cpp, those that a library of factorisations decides."""
-    table = lambda m, n: lambda: (r.array(uniform((m, n), 91)),)
-
-    def small():
-        a = uniform((1024, 16, 16), 90)
-        return (r.array(a @ a.transpose(0, 2, 1) + 16 * numpy.eye(16, dtype=numpy.float32)),)
-
-    triangle = lambda a: r.np.linalg.qr(a)[1]
-    return {
-        "op/qr_1024": (triangle, table(1024, 1024)),
-        "op/qr_4096x64": (triangle, table(4096, 64)),
-        "op/qr_1024x16": (triangle, small),
-    }
-
-
-def networks(r):
-    """Of ../operations.cpp, attention and resampling."""
-    if r.family != "torch":
-        return {}
-    import torch
-
-    attend = torch.nn.functional.scaled_dot_product_attention
-    causal = functools.partial(attend, is_causal=True)
-
-    def gradients(f):
-        def step(*inputs):
-            return torch.autograd.grad((f(*inputs) ** 2).sum(), inputs)
-
-        return step
-
-    heads = lambda: tuple(r.array(uniform((4, 8, 256, 64), 92)) for _ in range(3))
-    trained = lambda: tuple(x.requires_grad_() for x in heads())
-    images = lambda: (r.array(uniform((4, 16, 64, 64), 93)),)
-    enlarge = lambda mode: lambda x: torch.nn.functional.interpolate(x, (128, 128), mode=mode)
-    return {
-        "op/attention": (attend, heads),
-        "op/attention_causal": (causal, heads),
-        "op/attention_grad": (gradients(attend), trained),
-        "op/attention_causal_grad": (gradients(causal), trained),
-        "op/interpolate_bilinear": (enlarge("bilinear"), images),
-        "op/interpolate_bicubic": (enlarge("bicubic"), images),
     }

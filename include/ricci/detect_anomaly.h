@@ -3,10 +3,10 @@
 
 namespace ricci {
 
-/// While it lives, the first derivative of an operation on this thread that holds NaN throws ValueError, which names
-/// the operation: in a gradient and, beyond PyTorch, in a tangent. Without it NaN goes on, and a gradient of NaN is all
-/// that is seen. Values are not looked at, only derivatives; of those in recordings and compiled functions none. It
-/// reads every derivative once, so it is for finding faults.
+/// While a detect_anomaly lives, ValueError as soon as the derivative of an operation on this thread holds NaN; the
+/// error names the operation. It looks at gradients and, beyond PyTorch, at tangents; not at values, and not inside
+/// recordings or compiled functions. Without it only the final gradient is seen to be NaN. It reads every derivative
+/// once more: use it to find faults.
 ///   { rc::detect_anomaly guard; g = rc::grad(loss)(x); }
 ///   // sqrt: the gradient of operand 0, f64[3], holds NaN; …
 class detect_anomaly {

@@ -21,7 +21,7 @@ Reduction reduction_named(const char* name, const std::string& given, const char
 Tensor kl_div(const Tensor& input, const Tensor& target, Named, const std::string& reduction, bool log_target) {
   const bool batch_mean = reduction == "batchmean";
   const Reduction kind = batch_mean ? Reduction::mean : reduction_named("kl_div", reduction, "\"batchmean\", ");
-  return ops::kl_div(input, target, {.log_target = log_target, .batch_mean = batch_mean, .reduction = kind});
+  return ops::kl_div(input, target, {.reduction = kind, .log_target = log_target, .batch_mean = batch_mean});
 }
 
 void require_room(const std::string& name, const Target& target, const Tensor& to, const Tensor& result) {

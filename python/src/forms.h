@@ -323,7 +323,7 @@ inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Ten
                        const Tensor& target_lengths, Size blank = 0, const std::string& reduction = "mean",
                        bool zero_infinity = false) {
   return ops::ctc_loss(log_probs, targets, input_lengths, target_lengths,
-                       {blank, zero_infinity, reduction_named("ctc_loss", reduction)});
+                       {blank, reduction_named("ctc_loss", reduction), zero_infinity});
 }
 
 inline Tensor interpolate(const Tensor& input, const Sizes& size = {}, const std::vector<double>& scale_factor = {},

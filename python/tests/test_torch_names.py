@@ -78,7 +78,7 @@ LACKS = {
     "norm": ({"ord"}, "torch.linalg.norm is another function"),
     "normal": ({"input"}, "mean and std have their names"),
     "view": ({"dtype"}, "elements are not read as others"),
-    "stft": ({"align_to_window", "pad_mode", "return_complex"}, "always complex; ends are reflected"),
+    "stft": ({"align_to_window", "return_complex"}, "always complex; frames are centred or not"),
     "istft": ({"return_complex"}, "real where onesided, else complex"),
     "frexp": ({"exponent", "mantissa"}, "names of out's parts"),
     "bucketize": ({"out_int32"}, "int64"),

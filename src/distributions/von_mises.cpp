@@ -51,7 +51,7 @@ const std::array<Node, node_count>& unit_nodes() {
 struct VonMisesTailMoment {
   using kind = Elementwise;
   static constexpr const char* name = "von_mises_tail_moment";
-  static constexpr double ulps = 400;  // a sum of forty exponentials
+  static constexpr double ulps = 100;  // a sum of forty exponentials
   static constexpr unsigned keeps[] = {input(0) | input(1), input(0) | input(1) | output(0)};
   static constexpr double tolerance_factor = 64;  // a sum of exponentials whose exponents are differences
   BoundedNumber<0, 170> n;

@@ -43,6 +43,9 @@ void DualInterpreter::join(Values& results, const Tensors& tangents, Op op) {
 }
 
 Values JetInterpreter::process(Op op, std::span<const ValueRef> inputs) {
+  // What a function of the user's runs is many operations, and each is forgotten by itself.
+  if (op.rules->kind == Kind::custom || op.rules->effect == Effect::takes_place)
+    return DualInterpreter::process(op, inputs);
   static thread_local int operations_inside = 0;
   struct Inside {
     JetInterpreter* innermost;
@@ -53,8 +56,6 @@ Values JetInterpreter::process(Op op, std::span<const ValueRef> inputs) {
         if (auto* jet = dynamic_cast<JetInterpreter*>(i)) jet->met_.clear();
     }
   } const inside(this);
-  if (op.rules->kind == Kind::custom || op.rules->effect == Effect::takes_place)
-    return DualInterpreter::process(op, inputs);
   if (const Values* known = met_.find(op, inputs)) return *known;
   Values results = DualInterpreter::process(op, inputs);
   met_.add(op, inputs, results);

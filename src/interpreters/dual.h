@@ -32,14 +32,15 @@ class DualInterpreter : public Interpreter {
   void join(Values& results, const Tensors& tangents, Op op);
 };
 
-/// One level of a jet, which is as many levels as its order. The rules of one operation meet the same operations on the
-/// same values again and again there: x y, the derivative of x' y + x y' among them, asks for x' y' twice. Each is
-/// computed once, so that an operation costs a power of the order, and not two to the order. What is remembered is
-/// forgotten when the operation is done that the user asked for.
+/// One level of a jet; a jet of order n has n of them. The rules of an operation apply the same operations to the same
+/// values many times: the second derivative of x y asks for x' y' twice. Each level computes such an operation once and
+/// looks it up afterwards, so an operation costs a power of the order, and not two to the order. When an operation of
+/// the user's is done, the levels forget all they remember.
 class JetInterpreter final : public DualInterpreter {
  public:
   explicit JetInterpreter(const Entry& entry) : DualInterpreter(entry) {}
   Values process(Op op, std::span<const ValueRef> inputs) override;
+  bool stands_with_others() const override { return true; }
   std::unique_ptr<Interpreter> copy() override { return std::unique_ptr<Interpreter>(new JetInterpreter(*this)); }
 
  private:

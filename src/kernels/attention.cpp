@@ -228,12 +228,14 @@ struct Gradients {
   bool of_mask;
   Plane<T> ct, l, offset;
 
-  void find(const Member<T>& of, const Block<T>& weight_block, const Block<T>& slope_block) const {
-    for (const Plane<T>& x : {dq, dk, dv}) clear(x);
-    if (of_mask) clear(dmask);
+  /// dk and dv of the keys [begin, end), and in dq what these keys add to it.
+  void find(const Member<T>& of, std::int64_t begin, std::int64_t end, const Block<T>& weight_block,
+            const Block<T>& slope_block) const {
+    for (const Plane<T>& x : {dq, dk.of_rows(begin, end - begin), dv.of_rows(begin, end - begin)}) clear(x);
+    if (of_mask) clear(dmask.of_cols(begin, end - begin));
     for (std::int64_t i = 0; i < dq.rows; i += queries_in_block) {
-      const std::int64_t rows = std::min(queries_in_block, dq.rows - i), keys = of.keys_before(i + rows);
-      for (std::int64_t j = 0; j < keys; j += keys_in_block) {
+      const std::int64_t rows = std::min(queries_in_block, dq.rows - i), keys = std::min(end, of.keys_before(i + rows));
+      for (std::int64_t j = begin; j < keys; j += keys_in_block) {
         const std::int64_t cols = std::min(keys_in_block, keys - j);
         const Plane<T> weights = weight_block.plane(rows, cols), slope = slope_block.plane(rows, cols);
         of.score(weights, i, j);
@@ -251,6 +253,58 @@ struct Gradients {
   }
 };
 
+/// Cuts the keys of each member into pieces so that there are about 16 in all: threads share a member where there are
+/// few. The cut follows from the sizes alone, so results do not depend on the number of threads. Every piece but the
+/// first adds up its own share of dq.
+struct KeyPieces {
+  std::int64_t count, size;
+
+  KeyPieces(std::int64_t members, std::int64_t keys) {
+    constexpr std::int64_t most = 16, least_size = 128;
+    const std::int64_t wanted = members > 0 ? (most + members - 1) / members : 1;
+    size = std::max(least_size, (keys + wanted - 1) / wanted);
+    count = keys > size ? (keys + size - 1) / size : 1;
+  }
+};
+
+/// `gradients_of(number)`: those of a member of the batch.
+template <class T, class Of>
+void find_all(const AttentionInputs& in, const Of& gradients_of) {
+  const std::int64_t batch = members(in.q, 2), queries = in.q.shape[in.q.rank - 2], keys = in.k.shape[in.k.rank - 2];
+  const std::int64_t features = in.q.shape[in.q.rank - 1], width = features + in.v.shape[in.v.rank - 1];
+  const KeyPieces pieces(batch, keys);
+  const std::int64_t shares_of_one = (pieces.count - 1) * queries * features;
+  const Scratch<T> shares(batch * shares_of_one);
+  const auto share = [&](std::int64_t number, std::int64_t piece) {
+    return Plane<T>{shares.data() + number * shares_of_one + (piece - 1) * queries * features, queries, features,
+                    features, 1};
+  };
+  const double nanoseconds = 3 * nanoseconds_of_score * static_cast<double>(queries * std::min(keys, pieces.size)) *
+                             static_cast<double>(width);
+  parallel_for({batch * pieces.count, nanoseconds}, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t rows = std::min(queries, queries_in_block), cols = std::min(keys, keys_in_block);
+    const Block<T> weights(rows, cols), slope(rows, cols);
+    for (std::int64_t unit = first; unit < last; ++unit) {
+      const std::int64_t number = unit / pieces.count, piece = unit % pieces.count, begin = piece * pieces.size;
+      Gradients<T> gradients = gradients_of(number);
+      if (piece > 0) gradients.dq = share(number, piece);
+      gradients.find(Member<T>(in, number), begin, std::min(keys, begin + pieces.size), weights, slope);
+    }
+  });
+  if (pieces.count == 1) return;
+  parallel_for({batch * queries, static_cast<double>(pieces.count * features)},
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t unit = first; unit < last; ++unit) {
+                   const Plane<T> dq = gradients_of(unit / queries).dq;
+                   T* to = dq.row(unit % queries);
+                   for (std::int64_t piece = 1; piece < pieces.count; ++piece) {
+                     const T* from = share(unit / queries, piece).row(unit % queries);
+                     for (std::int64_t c = 0; c < features; ++c) to[c * dq.col_stride] += from[c];
+                   }
+                 }
+               });
+}
+
 }  // namespace
 
 void attention(Strided y, Strided l, const AttentionInputs& in) {
@@ -260,24 +314,16 @@ void attention(Strided y, Strided l, const AttentionInputs& in) {
 
 void attention_gradients(Strided dq, Strided dk, Strided dv, const Strided* dmask, Strided ct, Strided l,
                          Strided offset, const AttentionInputs& in) {
-  const auto find_all = [&]<class T>(std::type_identity<T>) {
-    const std::int64_t queries = in.q.shape[in.q.rank - 2], keys = in.k.shape[in.k.rank - 2];
-    const std::int64_t width = in.q.shape[in.q.rank - 1] + in.v.shape[in.v.rank - 1];
-    const double nanoseconds =
-        3 * nanoseconds_of_score * static_cast<double>(queries * keys) * static_cast<double>(width);
-    parallel_for({members(in.q, 2), nanoseconds}, [&](std::int64_t first, std::int64_t last) {
-      const std::int64_t rows = std::min(queries, queries_in_block), cols = std::min(keys, keys_in_block);
-      const Block<T> weights(rows, cols), slope(rows, cols);
-      for (std::int64_t number = first; number < last; ++number)
-        Gradients<T>{plane<T>(dq, number), plane<T>(dk, number),
-                     plane<T>(dv, number), dmask ? plane<T>(*dmask, number) : Plane<T>{},
-                     dmask != nullptr,     plane<T>(ct, number),
-                     column<T>(l, number), column<T>(offset, number)}
-            .find(Member<T>(in, number), weights, slope);
+  const auto find = [&]<class T>(std::type_identity<T>) {
+    find_all<T>(in, [&](std::int64_t number) {
+      return Gradients<T>{plane<T>(dq, number), plane<T>(dk, number),
+                          plane<T>(dv, number), dmask ? plane<T>(*dmask, number) : Plane<T>{},
+                          dmask != nullptr,     plane<T>(ct, number),
+                          column<T>(l, number), column<T>(offset, number)};
     });
   };
-  if (in.q.dtype == DType::float64) find_all(std::type_identity<double>());
-  else find_all(std::type_identity<float>());
+  if (in.q.dtype == DType::float64) find(std::type_identity<double>());
+  else find(std::type_identity<float>());
 }
 
 }  // namespace ricci::kernels

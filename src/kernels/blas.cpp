@@ -94,6 +94,9 @@ struct Factors {
     look_up(library, orthogonal.orgqr, letter + (std::is_floating_point_v<T> ? "orgqr_" : "ungqr_"));
     look_up(library, indefinite.sytrf, letter + "sytrf_");
     look_up(library, indefinite.hetrf, letter + (std::is_floating_point_v<T> ? "sytrf_" : "hetrf_"));
+    look_up(library, orthogonal.geqr2, letter + "geqr2_");
+    look_up(library, orthogonal.larft, letter + "larft_");
+    look_up(library, orthogonal.larfb, letter + "larfb_");
     look_up(library, spectra.geev, letter + "geev_");
     look_up(library, spectra.syevd, letter + (std::is_floating_point_v<T> ? "syevd_" : "heevd_"));
     look_up(library, spectra.gesdd, letter + "gesdd_");

@@ -35,6 +35,15 @@ struct Orthogonal {
   /// orgqr, ungqr for complex numbers.
   void (*orgqr)(const int* m, const int* n, const int* k, T* a, const int* lda, const T* scales, T* work,
                 const int* work_size, int* info);
+  /// geqrf, one reflection after another.
+  void (*geqr2)(const int* m, const int* n, T* a, const int* lda, T* scales, T* work, int* info);
+  /// The triangle t with which k reflections v are 1 - v t vᴴ.
+  void (*larft)(const char* direction, const char* storage, const int* m, const int* k, const T* v, const int* ldv,
+                const T* scales, T* t, const int* ldt, std::size_t, std::size_t);
+  /// Applies these to c.
+  void (*larfb)(const char* side, const char* op, const char* direction, const char* storage, const int* m,
+                const int* n, const int* k, const T* v, const int* ldv, const T* t, const int* ldt, T* c,
+                const int* ldc, T* work, const int* ldwork, std::size_t, std::size_t, std::size_t, std::size_t);
 };
 
 /// L D Lᵀ and L D Lᴴ of indefinite matrices; those of real numbers are one.

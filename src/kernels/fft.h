@@ -2,8 +2,8 @@
 // Everywhere: shapes agree but for the axis, where n is the size of the complex or real operand; any strides;
 // outputs overlap no input. Real parts are float32 or float64, the same in both operands.
 //
-// Several lines are computed side by side, a line in a lane of a vector register, and one alone is not: its last bits
-// may be others. Among several, a line's bits do not depend on its place.
+// Several short lines are computed side by side, a line in a lane of a vector register; a long one, and one alone, is
+// not: its last bits may be others. Among several, a line's bits do not depend on its place.
 #pragma once
 
 #include "ricci/strided.h"

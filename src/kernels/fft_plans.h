@@ -10,6 +10,7 @@
 
 #include "kernels/fft_engine.h"
 #include "kernels/fft_lines.h"
+#include "kernels/fft_steps.h"
 #include "kernels/transpose.h"
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
@@ -180,6 +181,27 @@ void spectra_to_lines(const engine::pocketfft_r<T>& plan, T* y, const std::compl
 template <class T>
 constexpr std::int64_t longest_side_by_side = 32768 / sizeof(T);
 
+/// Whether lines are computed one by one in two steps: alone, or of 512 elements or more, from where one line in two
+/// steps takes less time than lines side by side.
+template <class Plan>
+bool takes_two_steps(const FftLines& lines) {
+  constexpr std::int64_t least = 512, most = 1 << 20;
+  return Plan::fits(lines.n) && lines.x_step == 1 && lines.y_step == 1 && lines.n <= most &&
+         (lines.y.size() == 1 || lines.n >= least);
+}
+
+template <class T, int lanes>
+void lines_in_two_steps(bool backward, std::complex<T>* y, const std::complex<T>* x, const FftLines& lines,
+                        double nanoseconds) {
+  using Plan = TwoSteps<T, lanes>;
+  const auto plan = plan_for<Plan>(lines.n, true);
+  parallel_for({lines.y.size(), nanoseconds}, [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<typename Plan::V> work(plan->work_size());
+    for (std::int64_t line = begin; line < end; ++line)
+      plan->transform(y + lines.y(line), x + lines.x(line), work.data(), T(lines.factor), backward);
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -188,8 +210,8 @@ void fft_lines(Transform transform, void* y, const void* x, const FftLines& line
   using V = typename ducc0::simd_select<T, lanes>::type;
   const bool one_by_one = lines.y.size() == 1 || lines.n > longest_side_by_side<T>;
   const bool to_real = transform == Transform::complex_to_real;
+  const double nanoseconds = 0.3 * static_cast<double>(lines.n) * std::log2(static_cast<double>(lines.n + 1));
   const auto cut = [&](const auto& one, const auto& several) {
-    const double nanoseconds = 0.3 * static_cast<double>(lines.n) * std::log2(static_cast<double>(lines.n + 1));
     parallel_for({lines.y.size(), nanoseconds, one_by_one ? 1 : lanes}, [&](std::int64_t begin, std::int64_t end) {
       if (one_by_one) one(begin, end);
       else several(begin, end);
@@ -199,6 +221,13 @@ void fft_lines(Transform transform, void* y, const void* x, const FftLines& line
   const auto* const complex_x = static_cast<const std::complex<T>*>(x);
   if (transform == Transform::forward || transform == Transform::backward) {
     const bool back = transform == Transform::backward;
+    constexpr int widest = static_cast<int>(ducc0::native_simd<T>::size());
+    if constexpr (widest >= 4)
+      if (takes_two_steps<TwoSteps<T, widest>>(lines))
+        return lines_in_two_steps<T, widest>(back, complex_y, complex_x, lines, nanoseconds);
+    if constexpr (widest >= 8)
+      if (takes_two_steps<TwoSteps<T, widest / 2>>(lines))
+        return lines_in_two_steps<T, widest / 2>(back, complex_y, complex_x, lines, nanoseconds);
     const auto plan = plan_for<engine::pocketfft_c<T>>(lines.n, one_by_one);
     return cut(
         [&](auto begin, auto end) { complex_lines<T, 1>(*plan, back, complex_y, complex_x, lines, begin, end); },

@@ -1,5 +1,6 @@
-// Every volume is computed by itself, one row of outputs at a time: for each position in the window, a loop over the
-// outputs of the row whose window holds an input there. Start with `for_each_tap`.
+// Every volume is computed by itself, one row of outputs at a time. Places of maxima: for each position in the
+// window, a loop over the outputs of the row whose window holds an input there (`for_each_tap`). Maxima alone and
+// means: as many outputs as fit a register, each of which sees all positions before the next ones begin (`fold_row`).
 #include "kernels/pooling.h"
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 #include "kernels/known_step.h"
 #include "kernels/pooling_volumes.h"
 #include "kernels/pooling_windows.h"
+#include "kernels/strided.h"
+#include "ricci/primitive/scalar.h"
+#include "ricci/small_vector.h"
 
 namespace ricci::kernels {
 namespace {
@@ -141,6 +145,186 @@ void max_pool_as(const Strided& values, const Strided& indices, const Strided& i
   });
 }
 
+/// The greater of two, nan if one is.
+struct Greater {
+  template <class T>
+  T operator()(T so_far, T x) const {
+    return x > so_far || is_nan(x) ? x : so_far;
+  }
+  template <class T>
+  scalar::Pack<T> operator()(scalar::Pack<T> so_far, scalar::Pack<T> x) const {
+    return scalar::max(x, so_far);
+  }
+};
+struct Plus {
+  template <class S, class T>
+  S operator()(S so_far, T x) const {
+    return so_far + static_cast<S>(x);
+  }
+};
+
+/// One position in the windows of a row of outputs: output j of begin <= j < end sees from[j * step] there.
+template <class T>
+struct Position {
+  const T* from;
+  std::int64_t begin, end;
+};
+
+/// from[i * step] in lane i.
+template <int step, class T>
+scalar::Pack<T> load_apart(const T* from) {
+  using Pack = scalar::Pack<T>;
+  static_assert(step == 1 || step == 2);
+  const auto low = load(from, std::type_identity<Pack>());
+  if constexpr (step == 1) return low;
+  // The second half begins one element early, to read none behind the last.
+  const auto high = load(from + Pack::lanes - 1, std::type_identity<Pack>());
+  return [&]<int... lane>(std::integer_sequence<int, lane...>) {
+    constexpr int half = Pack::lanes / 2;
+    return Pack(__builtin_shufflevector(low.v, high.v, (lane < half ? 2 * lane : 2 * lane + 1)...));
+  }(std::make_integer_sequence<int, Pack::lanes>());
+}
+/// The same of the first `count` lanes; the others hold anything, and their elements are not read.
+template <int step, class T>
+scalar::Pack<T> load_apart(const T* from, int count) {
+  using Pack = scalar::Pack<T>;
+  const int reach = (count - 1) * step + 1;
+  const auto low =
+      reach < Pack::lanes ? load(from, reach, std::type_identity<Pack>()) : load(from, std::type_identity<Pack>());
+  if constexpr (step == 1) return low;
+  const auto high =
+      reach > Pack::lanes ? load(from + Pack::lanes, reach - Pack::lanes, std::type_identity<Pack>()) : Pack(0);
+  return [&]<int... lane>(std::integer_sequence<int, lane...>) {
+    return Pack(__builtin_shufflevector(low.v, high.v, (2 * lane)...));
+  }(std::make_integer_sequence<int, Pack::lanes>());
+}
+
+/// The rows of outputs of one volume after another. What an output sees is folded in the order of the positions.
+template <class T, class S, class Fold>
+class RowsOfWindows {
+ public:
+  RowsOfWindows(const Window& window, S start, Fold fold) : window_(window), start_(start), fold_(fold) {}
+
+  /// to[j]: what output j of a row sees, after `start`.
+  void fold_row(const Volume<const T>& in, std::int64_t out_z, std::int64_t out_y, S* to) {
+    const std::int64_t stride = window_.axes[2].stride, count = window_.count;
+    positions_.clear();
+    std::int64_t begin = 0, end = count;  // of the outputs that see an input at each position
+    for_each_tap(window_, out_z, out_y, [&](std::int64_t z, std::int64_t y, const Tap& tap) {
+      const T* from = in.row(z, y) + (tap.column - tap.begin * stride) * in.strides[2];
+      positions_.push_back({from, tap.begin, tap.end});
+      begin = std::max(begin, tap.begin);
+      end = std::min(end, tap.end);
+    });
+    with_step<1, 2>(stride * in.strides[2], [&]<class Step>(Step step) {
+      if constexpr (std::is_same_v<T, S> && std::is_arithmetic_v<T> && !std::is_same_v<Step, std::int64_t>) {
+        if (begin < end) {
+          fold_alike<Step::value>(to, begin, end);
+          fold_by_position(to, 0, begin, step);
+          return fold_by_position(to, end, count, step);
+        }
+      }
+      fold_by_position(to, 0, count, step);
+    });
+  }
+
+ private:
+  /// Outputs [begin, end), which see an input at each position.
+  template <int step>
+  void fold_alike(T* to, std::int64_t begin, std::int64_t end) const {
+    using Pack = scalar::Pack<T>;
+    for (; begin + Pack::lanes <= end; begin += Pack::lanes) {
+      Pack folded(start_);
+      for (const Position<T>& p : positions_) folded = fold_(folded, load_apart<step>(p.from + begin * step));
+      store(to + begin, folded);
+    }
+    if (begin == end) return;
+    const int rest = static_cast<int>(end - begin);
+    Pack folded(start_);
+    for (const Position<T>& p : positions_) folded = fold_(folded, load_apart<step>(p.from + begin * step, rest));
+    store(to + begin, folded, rest);
+  }
+  template <class Step>
+  void fold_by_position(S* __restrict to, std::int64_t begin, std::int64_t end, Step step) const {
+    std::fill(to + begin, to + std::max(begin, end), start_);
+    for (const Position<T>& p : positions_) {
+      const std::int64_t last = std::min(end, p.end);
+      for (std::int64_t j = std::max(begin, p.begin); j < last; ++j) to[j] = fold_(to[j], p.from[j * step]);
+    }
+  }
+
+  const Window& window_;
+  S start_;
+  Fold fold_;
+  std::vector<Position<T>> positions_;
+};
+
+/// Pools volumes whose channels lie side by side: a register holds one output of several channels. `finish(folded, z,
+/// y, j)` turns the folded inputs of output (z, y, j) into its value. Each row of outputs is computed with channels
+/// last, then copied transposed to the output.
+template <class T, class Fold, class Finish>
+void fold_channels(const Strided& output, const Strided& input, int spatial, const Window& window, T start, Fold fold,
+                   const Finish& finish) {
+  using Pack = scalar::Pack<T>;
+  const int axis = input.rank - spatial - 1;
+  const std::int64_t channels = input.shape[axis], to_channel = output.strides[axis];
+  const BatchOffsets from(input, spatial + 1), to(output, spatial + 1);
+  const Volume<const T> in = Volumes<const T>(input, spatial).first;
+  const Volume<T> out = Volumes<T>(output, spatial).first;
+  const std::int64_t rows = out.rows(), columns = out.sizes[2], step = window.axes[2].stride * in.strides[2];
+  cut_volumes(from.size() * rows, columns * channels * window.size(), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> results(columns * channels);
+    std::vector<Position<T>> positions;
+    for (std::int64_t unit = begin; unit < end; ++unit) {
+      const std::int64_t z = unit % rows / out.sizes[1], y = unit % rows % out.sizes[1];
+      const T* const data = from(unit / rows) + in.data;
+      positions.clear();
+      for_each_tap(window, z, y, [&](std::int64_t in_z, std::int64_t in_y, const Tap& tap) {
+        const T* row = data + in_z * in.strides[0] + in_y * in.strides[1];
+        positions.push_back({row + tap.column * in.strides[2] - tap.begin * step, tap.begin, tap.end});
+      });
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t c = 0; c < channels; c += Pack::lanes) {
+          const int count = static_cast<int>(std::min<std::int64_t>(Pack::lanes, channels - c));
+          Pack folded(start);
+          for (const Position<T>& p : positions)
+            if (p.begin <= j && j < p.end) folded = fold(folded, load_apart<1>(p.from + j * step + c, count));
+          T* result = results.data() + j * channels + c;
+          if (count == Pack::lanes) store(result, finish(folded, z, y, j));
+          else store(result, finish(folded, z, y, j), count);
+        }
+      T* const row = out.data + to(unit / rows) + z * out.strides[0] + y * out.strides[1];
+      const Matrix<T> turned = {row, channels, columns, to_channel, out.strides[2]};
+      copy_matrix(turned, row_major(results.data(), columns, channels).transposed());
+    }
+  });
+}
+
+template <class T>
+void max_values_as(const Strided& values, const Strided& input, const PoolingShape& shape) {
+  const Volumes<T> out(values, shape.spatial);
+  const Volumes<const T> in(input, shape.spatial);
+  const Window window(shape, in.first, out.first);
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (are_channels_last(input, shape.spatial))
+      return fold_channels(values, input, shape.spatial, window, lowest<T>(), Greater(),
+                           [](auto folded, std::int64_t, std::int64_t, std::int64_t) { return folded; });
+  }
+  cut_volumes(out.offsets.size(), out.first.elements() * window.size(), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> row(window.count);
+    RowsOfWindows<T, T, Greater> rows(window, lowest<T>(), {});
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Volume<const T> volume = in[i];
+      const Volume<T> value = out[i];
+      for_each_row(value, [&](std::int64_t z, std::int64_t y) {
+        if (value.strides[2] == 1) return rows.fold_row(volume, z, y, value.row(z, y));
+        rows.fold_row(volume, z, y, row.data());
+        write_row(value, z, y, [from = row.data()](std::int64_t j) { return from[j]; });
+      });
+    }
+  });
+}
+
 template <class T>
 void max_pool_gradient_as(const Strided& input_gradient, const Strided& cotangent, const Strided& indices,
                           int spatial) {
@@ -170,7 +354,7 @@ std::int64_t counted(std::int64_t first, std::int64_t end, std::int64_t size, st
   return std::max<std::int64_t>(1, std::min(end, size + outside) - std::max(first, -outside));
 }
 
-/// That of the means of the outputs along each axis.
+/// How many elements the mean of each output counts along each axis.
 class Divisors {
  public:
   template <class Out>
@@ -187,6 +371,9 @@ class Divisors {
     is_even_ = divisor_ != 0 || along.empty() || std::equal(along.begin() + 1, along.end(), along.begin());
   }
 
+  std::int64_t operator()(std::int64_t z, std::int64_t y, std::int64_t j) const {
+    return divisor_ != 0 ? divisor_ : counts_[0][z] * counts_[1][y] * counts_[2][j];
+  }
   /// f(divisor), where divisor(j) is that of output j of a row.
   template <class F>
   void for_row(std::int64_t z, std::int64_t y, F&& f) const {
@@ -204,32 +391,26 @@ class Divisors {
 };
 
 template <class T>
-void sum_of_row(const Volume<const T>& in, const Window& window, std::int64_t out_z, std::int64_t out_y, Sum<T>* sums) {
-  std::fill_n(sums, window.count, Sum<T>{});
-  for_each_tap(window, out_z, out_y, [&](std::int64_t z, std::int64_t y, const Tap& tap) {
-    const T* from = &in(z, y, tap.column);
-    Sum<T>* to = sums + tap.begin;
-    with_step<1, 2>(window.axes[2].stride * in.strides[2], [&](auto step) {
-      const std::int64_t count = tap.end - tap.begin;
-      if (!may_overrun(in, from, step, tap, window.count)) return add_strided(to, unit_step, from, step, count);
-      for (std::int64_t i = 0; i < count; i += block) add_strided(to + i, unit_step, from + i * step, step, block);
-    });
-  });
-}
-
-template <class T>
 void avg_pool_as(const Strided& output, const Strided& input, const PoolingShape& shape, const Averaging& averaging) {
   const Volumes<T> out(output, shape.spatial);
   const Volumes<const T> in(input, shape.spatial);
   const Window window(shape, in.first, out.first);
   const Divisors divisors(window, out.first, averaging);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (are_channels_last(input, shape.spatial))
+      return fold_channels(output, input, shape.spatial, window, T(0), Plus(),
+                           [&](scalar::Pack<T> folded, std::int64_t z, std::int64_t y, std::int64_t j) {
+                             return folded / scalar::Pack<T>(divisors(z, y, j));
+                           });
+  }
   cut_volumes(out.offsets.size(), out.first.elements() * window.size(), [&](std::int64_t begin, std::int64_t end) {
-    const Scratch<Sum<T>> sums(whole_blocks(window.count) + block);
+    const Scratch<Sum<T>> sums(window.count);
+    RowsOfWindows<T, Sum<T>, Plus> rows(window, Sum<T>{}, {});
     for (std::int64_t i = begin; i < end; ++i) {
       const Volume<const T> volume = in[i];
       const Volume<T> mean = out[i];
       for_each_row(mean, [&](std::int64_t z, std::int64_t y) {
-        sum_of_row(volume, window, z, y, sums.data());
+        rows.fold_row(volume, z, y, sums.data());
         divisors.for_row(z, y, [&](auto divisor) {
           write_row(mean, z, y,
                     [from = sums.data(), divisor](std::int64_t j) { return divided<T>(from[j], divisor(j)); });
@@ -336,6 +517,21 @@ void max_pool(Strided values, Strided indices, Strided input, const PoolingShape
     return max_of_windows(values, indices, input, shape.spatial, *windows);
   visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (!is_complex(dtype_of<T>)) max_pool_as<T>(values, indices, input, shape);
+  });
+}
+
+void max_pool(Strided values, Strided input, const PoolingShape& shape) {
+  assert(agree(values, input, shape) && values.dtype == input.dtype && !is_complex(input.dtype));
+  if (const auto windows = windows_one_by_one(values, input, shape, {})) {
+    const Scratch<std::int64_t> places(element_count(values));
+    SmallVector<std::int64_t, max_batch_rank> strides;
+    strides.resize(static_cast<std::size_t>(values.rank), 1);
+    for (int i = values.rank - 1; i > 0; --i) strides[i - 1] = strides[i] * values.shape[i];
+    const Strided indices{places.data(), DType::int64, values.rank, values.shape, strides.data()};
+    return max_of_windows(values, indices, input, shape.spatial, *windows);
+  }
+  visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!is_complex(dtype_of<T>)) max_values_as<T>(values, input, shape);
   });
 }
 

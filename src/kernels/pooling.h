@@ -30,6 +30,8 @@ inline Size pooling_size(Size input, const PoolingShape& shape, std::size_t axis
 /// where in the volume it was found, counted row-major; of equal ones the first, of several nans the last; -1 where the
 /// window holds no input, and then the value is the lowest there is. Real dtypes.
 void max_pool(Strided values, Strided indices, Strided input, const PoolingShape& shape);
+/// The values alone, in less time.
+void max_pool(Strided values, Strided input, const PoolingShape& shape);
 
 /// Adds each cotangent to the input, of `spatial` pooled axes, that was the maximum; inputs that were none get 0.
 void max_pool_gradient(Strided input_gradient, Strided cotangent, Strided indices, int spatial);

@@ -48,6 +48,13 @@ struct Volumes {
   }
 };
 
+/// Whether the axis in front of the pooled ones, that of channels, has its elements side by side in memory, and enough
+/// of them to compute these together.
+inline bool are_channels_last(const Strided& x, int spatial) {
+  const int axis = x.rank - spatial - 1;
+  return axis >= 0 && x.strides[axis] == 1 && x.strides[x.rank - 1] != 1 && x.shape[axis] >= 16;
+}
+
 /// Sets the elements of a row to `f(j)`.
 template <class T, class F>
 void write_row(const Volume<T>& to, std::int64_t z, std::int64_t y, F&& f) {

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
+#include <utility>
 
+#include "kernels/matmul_lanes.h"
 #include "kernels/pooling_volumes.h"
+#include "ricci/primitive/scalar.h"
 
 namespace ricci::kernels {
 namespace {
@@ -34,16 +38,45 @@ std::int64_t steps_of(const Windows& w, std::int64_t width) {
   return 2 * rows * width;
 }
 
-/// The greatest of the columns from `begin` on, each of which has its first maximum or last nan.
+/// The greatest of at least as many numbers as a register holds, nan if one is.
 template <class T>
-std::int64_t column_of_maximum(const Largest<T>& columns, std::int64_t begin, std::int64_t end) {
+T greatest_of(const T* x, std::int64_t count) {
+  using Pack = scalar::Pack<T>;
+  const auto at = [x](std::int64_t i) { return load(x + i, std::type_identity<Pack>()); };
+  Pack greatest = at(count - Pack::lanes);
+  for (std::int64_t i = 0; i + Pack::lanes <= count; i += Pack::lanes) greatest = scalar::max(at(i), greatest);
+  T result = greatest[0];
+  for (int lane = 1; lane < Pack::lanes; ++lane) {
+    const T y = greatest[lane];
+    result = y > result || is_nan(y) ? y : result;
+  }
+  return result;
+}
+
+/// The greatest of columns [begin, end), each of which has its first maximum or last nan, and where that stands.
+template <class T>
+std::pair<T, Place<T>> maximum_of_columns(const Largest<T>& columns, std::int64_t begin, std::int64_t end) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (end - begin >= scalar::Pack<T>::lanes) {
+      const T greatest = greatest_of<T>(columns.value + begin, end - begin);
+      Place<T> last = -1, first = std::numeric_limits<Place<T>>::max();
+      if (is_nan(greatest)) {
+        for (std::int64_t i = begin; i < end; ++i)
+          last = std::max(last, is_nan(columns.value[i]) ? columns.place[i] : Place<T>(-1));
+        return {greatest, last};
+      }
+      for (std::int64_t i = begin; i < end; ++i)
+        first = std::min(first, columns.value[i] == greatest ? columns.place[i] : std::numeric_limits<Place<T>>::max());
+      return {greatest, first};
+    }
+  }
   std::int64_t best = begin;
   for (std::int64_t i = begin + 1; i < end; ++i) {
     const T x = columns.value[i], y = columns.value[best];
     const bool comes_first = columns.place[i] < columns.place[best];
     if (is_nan(x) ? !is_nan(y) || !comes_first : x > y || (x == y && comes_first)) best = i;
   }
-  return best;
+  return {columns.value[best], columns.place[best]};
 }
 
 template <class T>
@@ -62,9 +95,9 @@ void max_of_volume(const Volume<T>& values, const Volume<std::int64_t>& places, 
     T* value = values.row(z, y);
     std::int64_t* at = places.row(z, y);
     for (std::int64_t i = 0; i < outputs; ++i, value += values.strides[2], at += places.strides[2]) {
-      const std::int64_t column = column_of_maximum(columns, w[2].begin[i], w[2].end[i]);
-      *value = columns.value[column];
-      *at = columns.place[column];
+      const auto [greatest, place] = maximum_of_columns(columns, w[2].begin[i], w[2].end[i]);
+      *value = greatest;
+      *at = place;
     }
   });
 }
@@ -103,6 +136,31 @@ S sum_of(const T* x, std::int64_t count) {
   return count < 32 ? sum_in_parts<4, S>(x, count) : sum_in_parts<16, S>(x, count);
 }
 
+template <class T, int N>
+T sum_of_lanes(Lanes<T, N> x) {
+  if constexpr (N == 1) return x[0];
+  else return sum_of_lanes<T, N / 2>(add_halves<T, N>(x));
+}
+
+/// Of a run of floating numbers, in registers.
+template <class T>
+T sum_of_run(const T* x, std::int64_t count) {
+  using Pack = scalar::Pack<T>;
+  constexpr std::int64_t lanes = Pack::lanes, at_once = 4;
+  if (count < lanes) return sum_of<T>(x, count);
+  Pack sums[at_once] = {Pack(0), Pack(0), Pack(0), Pack(0)};
+  std::int64_t i = 0;
+  for (; i + at_once * lanes <= count; i += at_once * lanes)
+    for (std::int64_t k = 0; k < at_once; ++k)
+      sums[k] = sums[k] + load(x + i + k * lanes, std::type_identity<Pack>());
+  for (std::int64_t k = 0; i + lanes <= count; i += lanes, ++k)
+    sums[k] = sums[k] + load(x + i, std::type_identity<Pack>());
+  const std::int64_t rest = count - i;
+  const T last = rest == 1 ? x[i] : T(0);
+  if (rest > 1) sums[3] = sums[3] + load(x + i, static_cast<int>(rest), std::type_identity<Pack>());
+  return last + sum_of_lanes<T, Pack::lanes>(((sums[0] + sums[1]) + (sums[2] + sums[3])).v);
+}
+
 /// Whether each window is as wide as the volume, whose rows lie one behind the other.
 template <class T>
 bool are_runs(const Windows& w, const Volume<T>& in) {
@@ -111,12 +169,44 @@ bool are_runs(const Windows& w, const Volume<T>& in) {
          (in.sizes[1] == 1 || in.strides[1] == in.sizes[2]);
 }
 
+/// Volumes whose channels, the axis in front, lie side by side in memory: all channels of an output at once.
+template <class T>
+void mean_of_channels(const Strided& output, const Strided& input, int spatial, const Windows& w,
+                      std::int64_t divisor) {
+  const int axis = input.rank - spatial - 1;
+  const std::int64_t channels = input.shape[axis], to_channel = output.strides[axis];
+  const BatchOffsets from(input, spatial + 1), to(output, spatial + 1);
+  const Volume<const T> in = Volumes<const T>(input, spatial).first;
+  const Volume<T> out = Volumes<T>(output, spatial).first;
+  cut_volumes(from.size(), steps_of(w, in.sizes[2]) * channels, [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> memory(channels);
+    T* const sums = memory.data();
+    for (std::int64_t member = begin; member < end; ++member)
+      for_each_row(w, [&](std::int64_t z, std::int64_t y) {
+        for (std::int64_t j = 0; j < out.sizes[2]; ++j) {
+          std::fill_n(sums, channels, T(0));
+          for_each_input_row(w, z, y, [&](std::int64_t in_z, std::int64_t in_y) {
+            const T* pixel = from(member) + in.row(in_z, in_y) + w[2].begin[j] * in.strides[2];
+            for (std::int64_t x = w[2].begin[j]; x < w[2].end[j]; ++x, pixel += in.strides[2])
+              add_strided(sums, unit_step, pixel, unit_step, channels);
+          });
+          const std::int64_t count = divisor != 0 ? divisor : w[0].count[z] * w[1].count[y] * w[2].count[j];
+          T* mean = out.row(z, y) + to(member) + j * out.strides[2];
+          for (std::int64_t c = 0; c < channels; ++c) mean[c * to_channel] = divided<T>(sums[c], count);
+        }
+      });
+  });
+}
+
 template <class T>
 void mean_of_windows_as(const Strided& output, const Strided& input, int spatial, const Windows& w,
                         std::int64_t divisor) {
   const Volumes<T> out(output, spatial);
   const Volumes<const T> in(input, spatial);
   const std::int64_t width = in.first.sizes[2];
+  if constexpr (std::is_floating_point_v<T>) {
+    if (are_channels_last(input, spatial)) return mean_of_channels<T>(output, input, spatial, w, divisor);
+  }
   const bool runs = are_runs(w, in.first);
   cut_volumes(out.offsets.size(), steps_of(w, width), [&](std::int64_t begin, std::int64_t end) {
     const Scratch<Sum<T>> columns(width);
@@ -126,8 +216,12 @@ void mean_of_windows_as(const Strided& output, const Strided& input, int spatial
       for_each_row(w, [&](std::int64_t z, std::int64_t y) {
         if (runs) {
           Sum<T> sum{};
-          for (std::int64_t in_z = w[0].begin[z]; in_z < w[0].end[z]; ++in_z)
-            sum += sum_of<Sum<T>>(volume.row(in_z, w[1].begin[y]), (w[1].end[y] - w[1].begin[y]) * width);
+          for (std::int64_t in_z = w[0].begin[z]; in_z < w[0].end[z]; ++in_z) {
+            const T* run = volume.row(in_z, w[1].begin[y]);
+            const std::int64_t elements = (w[1].end[y] - w[1].begin[y]) * width;
+            if constexpr (std::is_floating_point_v<T>) sum += sum_of_run(run, elements);
+            else sum += sum_of<Sum<T>>(run, elements);
+          }
           const std::int64_t count = w[0].count[z] * w[1].count[y] * w[2].count[0];
           mean(z, y, 0) = static_cast<T>(divided<T>(sum, divisor != 0 ? divisor : count));
           return;

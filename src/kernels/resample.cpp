@@ -36,6 +36,10 @@ void sum_rows(T* to, const T* from, std::int64_t width, const Weights<T>& weight
     const T* first = from + w.begin[static_cast<std::size_t>(i)] * width;
     const std::int64_t count = w.count[static_cast<std::size_t>(i)];
     T* row = to + i * width;
+    if (count == 1 && weight[0] == T(1)) {
+      std::copy_n(first, width, row);
+      continue;
+    }
     std::int64_t c = 0;
     const auto sum_vectors = [&]<int N>(std::integral_constant<int, N>) {
       for (; c + N * lanes <= width; c += N * lanes) {

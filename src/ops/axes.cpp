@@ -116,7 +116,7 @@ std::size_t word_among(const char* op, const char* what, std::string_view given,
 }
 
 void require_integers(const char* op, const char* what, const Tensor& x) {
-  if (category(type_of(x).dtype) != 1)
+  if (const DType dtype = type_of(x).dtype; !is_integral(dtype) || dtype == DType::boolean)
     raise<TypeError>(std::string(op) + ": the " + what + " " + type_text(x) + " must be integers");
 }
 

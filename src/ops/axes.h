@@ -49,7 +49,7 @@ void require_fits(const char* op, std::int64_t number, DType dtype);
 /// Which of `words` is given; ValueError `quantile: the interpolation is "up"; it must be "lower", "higher" or …`.
 std::size_t word_among(const char* op, const char* what, std::string_view given,
                        std::initializer_list<std::string_view> words);
-/// Throws TypeError unless x, an operand that errors call `what`, holds integers; booleans are none.
+/// Throws TypeError unless x, an operand that errors call `what`, holds integers; booleans are refused.
 void require_integers(const char* op, const char* what, const Tensor& x);
 /// Throws TypeError unless x is floating or complex.
 void require_floating(const char* op, const Tensor& x);

@@ -6,8 +6,8 @@
 namespace ricci {
 
 /// The derivative of a Bessel function of order 1 that is 0 at 0: order0 - order1 / x, times a factor that both values
-/// and the factor have. Next to 0 by the power series (DLMF 10.2.2, 10.25.2), of which all derivatives are right; its
-/// terms alternate for J₁, where `side` is -1.
+/// and the factor have. Next to 0 by the power series (DLMF 10.2.2, 10.25.2): seven terms, right to rounding for
+/// the value and its first derivatives; each further one loses digits. The terms alternate for J₁, where `side` is -1.
 inline Tensor slope_of_order1(const Tensor& x, const Tensor& order0, const Tensor& order1, const Tensor& factor,
                               double side) {
   constexpr double c[] = {1. / 2, 3. / 16, 5. / 384, 7. / 18432, 9. / 1474560, 11. / 176947200, 13. / 29727129600};

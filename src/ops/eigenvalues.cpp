@@ -78,8 +78,9 @@ struct Eig {
   static std::vector<Sample<Eig>> samples() { return samples_of_matrices<Eig>(); }
 };
 
-/// The values alone, which is faster. A derivative needs the vectors: then both are computed, and a tangent reads both,
-/// so that its own derivative knows of equal values.
+/// The values alone, which is faster. A derivative needs the vectors, so it computes both. A tangent adds 0 times the
+/// values of Eig: only so does its own derivative see values and vectors read together, and is NaN, not wrong, where
+/// values are equal.
 struct Eigvals {
   using kind = Explicit;
   static constexpr const char* name = "eigvals";
@@ -120,6 +121,7 @@ std::pair<Tensor, Tensor> eig(const Tensor& a) {
   return {both[0], both[1]};
 }
 Tensor eigvals(const Tensor& a) {
+  const Called as("eigvals", a);
   require_square("eigvals", a);
   return ricci::apply(Eigvals{}, a);
 }

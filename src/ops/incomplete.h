@@ -70,14 +70,6 @@ T stirling_rest(T z) {
   return scalar::select(scalar::less(z, T(10)), scalar::lgamma(z) - main, series * r);
 }
 
-/// wⁿ.
-template <class T>
-T power(T w, std::int64_t n) {
-  T y(1);
-  for (std::int64_t k = 0; k < n; ++k) y = y * w;
-  return y;
-}
-
 /// The type of a floating result: what the operands promote to, the default type for whole numbers and numbers alone.
 template <class... X>
 DType floating_dtype_of(const X&... x) {

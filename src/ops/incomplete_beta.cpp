@@ -44,7 +44,7 @@ T tail_moment(std::int64_t n, std::int64_t m, T a, T b, T x) {
 struct BetaTailMoment {
   using kind = Elementwise;
   static constexpr const char* name = "beta_tail_moment";
-  static constexpr double ulps = 400;  // a sum of more than a hundred exponentials
+  static constexpr double ulps = 100;  // a sum of more than a hundred exponentials
   static constexpr unsigned operands = input(0) | input(1) | input(2);
   static constexpr unsigned keeps[] = {operands, operands, operands | output(0)};
   static constexpr double tolerance_factor = 64;  // a sum of more than a hundred terms

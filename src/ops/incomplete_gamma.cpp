@@ -206,7 +206,8 @@ struct IncompleteGamma {
     const Tensor at = where(inside, x[1], 1), y = log(at);
     const Tensor slope = add(mul(sub(y, digamma(x[0])), gamma_tail_moment(0, x[0], y)), gamma_tail_moment(1, x[0], y));
     const Tensor whole = mul(mul(apply(GammaDensity{}, x[0], at), at), slope);
-    return where(inside, mul(where(gamma_tail_is_lower(x[0], y), side, -side), whole), 0);
+    const Tensor at_the_ends = where(logical_and(ge(x[0], 0), ge(x[1], 0)), 0, std::nan(""));
+    return where(inside, mul(where(gamma_tail_is_lower(x[0], y), side, -side), whole), at_the_ends);
   }
   /// By the power series (DLMF 8.11.4).
   double reference(double a, double x) const {

@@ -95,12 +95,14 @@ class Ldl {
     diagonal_ = diagonal(proper, 0, -2, -1);
   }
 
-  /// D⁻¹ x.
+  /// D⁻¹ x. A block of two is divided by its elements off the diagonal first: its determinant may overflow.
   Tensor over_d(const Tensor& x) const {
     const Tensor is_alone = eq(partner_, arange(type_of(partner_).shape.back(), DType::int64));
-    const Tensor other = where(is_alone, 1, gather(diagonal_, -1, partner_));
-    const Tensor determinant = diagonal_ * other - off_ * beside(off_);
-    return (unsqueeze(other, -1) * x - unsqueeze(off_, -1) * in_rows(x, partner_)) / unsqueeze(determinant, -1);
+    const Tensor mine = where(is_alone, 1, off_), others = beside(mine), pair = unsqueeze(where(is_alone, 0, 1), -1);
+    const Tensor row = unsqueeze(diagonal_ / others, -1);
+    const Tensor other = unsqueeze(where(is_alone, 1, gather(diagonal_, -1, partner_)) / mine, -1);
+    const Tensor scaled = x / unsqueeze(others, -1), beside_it = in_rows(x, partner_) / unsqueeze(others, -1);
+    return (other * scaled - pair * beside_it) / (row * other - pair);
   }
   Tensor over_l(const Tensor& x) const { return triangular_solve(x, l_, {.upper = false, .unitriangular = true}); }
   Tensor over_l_adjoint(const Tensor& x) const {

@@ -215,7 +215,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, double delta) {
   return huber_loss(input, target, HuberLossOptions{.delta = delta});
 }
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
-  return huber_loss(input, target, HuberLossOptions{.delta = delta, .reduction = reduction});
+  return huber_loss(input, target, HuberLossOptions{.reduction = reduction, .delta = delta});
 }
 Tensor huber_loss(const Tensor& input, const Tensor& target, HuberLossOptions options) {
   const Called as("huber_loss", input, target);

@@ -92,10 +92,22 @@ struct Placed {
   }
 };
 
+/// Windows of a maximum to try.
+template <class Op>
+std::vector<Sample<Op>> samples_of_maxima() {
+  return {{{{2, {2, 2}, {2, 2}}, {2, 2}}, {uniform_around_zero({1, 4, 5})}},
+          {{{2, {3, 2}, {1, 2}, {1, 1}}, {3, 2}}, {uniform_around_zero({2, 1, 3, 3})}},
+          {{{2, {2, 2}, {1, 1}, {0, 0}, {2, 1}}, {2, 3}}, {uniform_around_zero({4, 4})}},
+          {{{2, {2, 2}, {2, 2}}, {2, 3}}, {uniform_around_zero({1, 4, 5})}},  // the last windows reach beyond
+          {{{1, {3}, {2}, {1}}, {3}}, {uniform_around_zero({2, 5})}},
+          {{{3, {2, 1, 2}, {1, 1, 2}}, {1, 2, 2}}, {uniform_around_zero({1, 2, 2, 4})}},
+          {{{2, {2, 2}, {2, 2}}, {1, 1}}, {uniform_around_zero({0, 2, 2})}}};
+}
+
 /// The greatest element of each window, and its place.
-struct MaxPool {
+struct MaxPoolWithPlaces {
   using kind = Explicit;
-  static constexpr const char* name = "max_pool";
+  static constexpr const char* name = "max_pool_with_places";
   static constexpr unsigned keeps = output(1);
   PoolingShape shape;
   Shape outputs;
@@ -107,16 +119,35 @@ struct MaxPool {
   void eval(Outputs out, Inputs in) const { kernels::max_pool(out[0], out[1], in[0], shape); }
   Tensors jvp(const Forward& f) const { return tangents_of_maxima(f, shape.spatial); }
   Tensors vjp(const Reverse& r) const { return cotangents_of_maxima(r, shape.spatial); }
-  MaxPool lifted() const { return *this; }
-  static std::vector<Sample<MaxPool>> samples() {
-    return {{{{2, {2, 2}, {2, 2}}, {2, 2}}, {uniform_around_zero({1, 4, 5})}},
-            {{{2, {3, 2}, {1, 2}, {1, 1}}, {3, 2}}, {uniform_around_zero({2, 1, 3, 3})}},
-            {{{2, {2, 2}, {1, 1}, {0, 0}, {2, 1}}, {2, 3}}, {uniform_around_zero({4, 4})}},
-            {{{2, {2, 2}, {2, 2}}, {2, 3}}, {uniform_around_zero({1, 4, 5})}},  // the last windows reach beyond
-            {{{1, {3}, {2}, {1}}, {3}}, {uniform_around_zero({2, 5})}},
-            {{{3, {2, 1, 2}, {1, 1, 2}}, {1, 2, 2}}, {uniform_around_zero({1, 2, 2, 4})}},
-            {{{2, {2, 2}, {2, 2}}, {1, 1}}, {uniform_around_zero({0, 2, 2})}}};
+  MaxPoolWithPlaces lifted() const { return *this; }
+  static std::vector<Sample<MaxPoolWithPlaces>> samples() { return samples_of_maxima<MaxPoolWithPlaces>(); }
+};
+
+/// The greatest element of each window alone: places, which take longer to write, are found where a derivative needs
+/// them.
+struct MaxPool {
+  using kind = Explicit;
+  static constexpr const char* name = "max_pool";
+  static constexpr unsigned keeps = nothing;
+  PoolingShape shape;
+  Shape outputs;
+
+  Type type(const Type& x) const {
+    pooled_type(x, shape, outputs);
+    return types_of_maxima(name, x, outputs)[0];
   }
+  void eval(Outputs out, Inputs in) const { kernels::max_pool(out[0], in[0], shape); }
+  Tensors with_places(std::span<const Tensor> x) const { return ricci::apply(MaxPoolWithPlaces{shape, outputs}, x); }
+  Kept keep(std::span<const Tensor> x, const Mask&) const {
+    const Tensors both = with_places(x);
+    return {.outputs = {both[0]}, .residual = {.tensors = {both[1]}, .rest = {}}};
+  }
+  Tensors jvp(const Forward& f) const { return {taken(f.tangents[0], with_places(f.inputs)[1], shape.spatial)}; }
+  Tensors vjp(const Reverse& r) const {
+    return {apply(Placed{spatial_sizes(r.input_types[0], shape.spatial)}, r.cotangents[0], r.residual->tensors[0])};
+  }
+  MaxPool lifted() const { return *this; }
+  static std::vector<Sample<MaxPool>> samples() { return samples_of_maxima<MaxPool>(); }
 };
 
 Tensor avg_pool_transposed(const Tensor& y, const PoolingShape& shape, const Averaging& averaging, const Shape& sizes);
@@ -224,12 +255,19 @@ Sliding sliding(const char* op, const Tensor& x, int spatial, const Sizes& kerne
 
 using Both = std::pair<Tensor, Tensor>;
 
-Both max_pool(const char* op, int spatial, const Tensor& x, const Sizes& kernel, const Sizes& stride,
-              const Sizes& padding, const Sizes& dilation, bool ceil_mode) {
+Tensor max_pool(const char* op, int spatial, const Tensor& x, const Sizes& kernel, const Sizes& stride,
+                const Sizes& padding, const Sizes& dilation, bool ceil_mode) {
   const Called as(op, x);
   require_pooled_images(op, x, spatial, Pooled::maxima);
   const Sliding s = sliding(op, x, spatial, kernel, stride, padding, dilation, ceil_mode);
-  const Tensors both = ricci::apply(MaxPool{s.shape, s.outputs}, std::span(&x, 1));
+  return apply(MaxPool{s.shape, s.outputs}, x);
+}
+Both max_pool_with_indices(const char* op, int spatial, const Tensor& x, const Sizes& kernel, const Sizes& stride,
+                           const Sizes& padding, const Sizes& dilation, bool ceil_mode) {
+  const Called as(op, x);
+  require_pooled_images(op, x, spatial, Pooled::maxima);
+  const Sliding s = sliding(op, x, spatial, kernel, stride, padding, dilation, ceil_mode);
+  const Tensors both = ricci::apply(MaxPoolWithPlaces{s.shape, s.outputs}, std::span(&x, 1));
   return {both[0], both[1]};
 }
 
@@ -252,8 +290,8 @@ Tensor lp_pool(const char* op, int spatial, const Tensor& x, double p, const Siz
   if (p == 0) raise<ValueError>(std::string(op) + ": the norm type is 0; pass another");
   if (std::isinf(p)) {
     const Tensor size = abs(x);
-    if (p > 0) return max_pool(op, spatial, size, kernel, stride, 0, 1, ceil_mode).first;
-    return neg(max_pool(op, spatial, neg(size), kernel, stride, 0, 1, ceil_mode).first);
+    if (p > 0) return max_pool(op, spatial, size, kernel, stride, 0, 1, ceil_mode);
+    return neg(max_pool(op, spatial, neg(size), kernel, stride, 0, 1, ceil_mode));
   }
   Size elements = 1;
   for (Size n : one_per_axis(op, "kernel", kernel, spatial, 1)) elements = elements * n;
@@ -306,14 +344,14 @@ Tensor max_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride, con
 }
 Tensor max_pool1d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
                   const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool1d", 1, x, kernel, stride, padding, dilation, ceil_mode).first;
+  return max_pool("max_pool1d", 1, x, kernel, stride, padding, dilation, ceil_mode);
 }
 Both max_pool1d_with_indices(const Tensor& x, const Sizes& kernel) {
   return max_pool1d_with_indices(x, kernel, {}, 0, 1, false);
 }
 Both max_pool1d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
                              const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool1d_with_indices", 1, x, kernel, stride, padding, dilation, ceil_mode);
+  return max_pool_with_indices("max_pool1d_with_indices", 1, x, kernel, stride, padding, dilation, ceil_mode);
 }
 
 Tensor max_pool2d(const Tensor& x, const Sizes& kernel) { return max_pool2d(x, kernel, {}, 0, 1, false); }
@@ -329,14 +367,14 @@ Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, con
 }
 Tensor max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
                   const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool2d", 2, x, kernel, stride, padding, dilation, ceil_mode).first;
+  return max_pool("max_pool2d", 2, x, kernel, stride, padding, dilation, ceil_mode);
 }
 Both max_pool2d_with_indices(const Tensor& x, const Sizes& kernel) {
   return max_pool2d_with_indices(x, kernel, {}, 0, 1, false);
 }
 Both max_pool2d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
                              const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool2d_with_indices", 2, x, kernel, stride, padding, dilation, ceil_mode);
+  return max_pool_with_indices("max_pool2d_with_indices", 2, x, kernel, stride, padding, dilation, ceil_mode);
 }
 
 Tensor max_pool3d(const Tensor& x, const Sizes& kernel) { return max_pool3d(x, kernel, {}, 0, 1, false); }
@@ -352,14 +390,14 @@ Tensor max_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride, con
 }
 Tensor max_pool3d(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
                   const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool3d", 3, x, kernel, stride, padding, dilation, ceil_mode).first;
+  return max_pool("max_pool3d", 3, x, kernel, stride, padding, dilation, ceil_mode);
 }
 Both max_pool3d_with_indices(const Tensor& x, const Sizes& kernel) {
   return max_pool3d_with_indices(x, kernel, {}, 0, 1, false);
 }
 Both max_pool3d_with_indices(const Tensor& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
                              const Sizes& dilation, bool ceil_mode) {
-  return max_pool("max_pool3d_with_indices", 3, x, kernel, stride, padding, dilation, ceil_mode);
+  return max_pool_with_indices("max_pool3d_with_indices", 3, x, kernel, stride, padding, dilation, ceil_mode);
 }
 
 Tensor avg_pool1d(const Tensor& x, const Sizes& kernel) { return avg_pool1d(x, kernel, {}, 0, false, true); }

@@ -19,7 +19,7 @@
 namespace ricci {
 namespace {
 
-enum class Filter : std::uint8_t { linear, cubic };
+enum class Filter : std::uint8_t { linear, cubic, nearest, nearest_exact };
 
 /// What the windows of one axis follow from.
 struct Resampling {
@@ -70,9 +70,25 @@ void append_antialiased(kernels::WeightedWindows& windows, const Resampling& r, 
   windows.append(begin, end - begin, weights.data());
 }
 
-kernels::WeightedWindows windows_of(const Resampling& r) {
+/// The one element that result i is, or its middle, as PyTorch computes it: in numbers F.
+template <class F>
+std::int64_t nearest_place(const Resampling& r, std::int64_t i) {
+  const auto n = static_cast<F>(r.from.host()), m = static_cast<F>(r.to.host());
+  const F scale = r.step > 0 ? static_cast<F>(r.step) : n / m;
+  const F place = static_cast<F>(i) + (r.filter == Filter::nearest_exact ? F(0.5) : F(0));
+  return std::min(static_cast<std::int64_t>(std::floor(place * scale)), r.from.host() - 1);
+}
+
+/// For elements of this type.
+kernels::WeightedWindows windows_of(const Resampling& r, DType dtype) {
   kernels::WeightedWindows windows;
   const std::int64_t n = r.from.host(), m = r.to.host();
+  if (r.filter == Filter::nearest || r.filter == Filter::nearest_exact) {
+    const double one = 1;
+    for (std::int64_t i = 0; i < m; ++i)
+      windows.append(dtype == DType::float64 ? nearest_place<double>(r, i) : nearest_place<float>(r, i), 1, &one);
+    return windows;
+  }
   const double step = r.step_of_sizes();
   for (std::int64_t i = 0; i < m; ++i) {
     if (r.antialias) {
@@ -114,7 +130,7 @@ struct Resample {
     return type;
   }
   void eval(Outputs out, Inputs in) const {
-    const kernels::WeightedWindows windows = windows_of(by);
+    const kernels::WeightedWindows windows = windows_of(by, in[0].dtype);
     run_computed(Layout::row_major, out, in, [&](Outputs y, Inputs x) {
       kernels::resample(y[0], x[0], static_cast<int>(axis),
                         is_transposed ? kernels::transposed(windows, by.from.host()) : windows);
@@ -127,11 +143,14 @@ struct Resample {
             {{0, {Filter::cubic, true, false, 4, 3, 0}}, {uniform_around_zero({4, 2})}},
             {{1, {Filter::cubic, false, true, 5, 2, 0}}, {uniform_around_zero({1, 5, 2})}},
             {{1, {Filter::linear, false, false, 3, 5, 0.7}, true}, {uniform_around_zero({2, 5})}},
+            {{1, {Filter::nearest, false, false, 3, 5, 0}}, {uniform_around_zero({2, 3})}},
+            {{0, {Filter::nearest_exact, false, false, 4, 3, 1.3}}, {uniform_around_zero({4, 2})}},
             {{1, {Filter::linear, false, false, 2, 3, 0}}, {uniform_around_zero({0, 2})}}};
   }
 };
 
-/// The element that is nearest to each place of the result, or to its middle.
+/// The element that is nearest to each place of the result, or to its middle: as `nearest_place`, for types that are
+/// not weighed.
 Tensor nearest(const Tensor& x, std::int64_t axis, Size to_size, double step, bool of_middle) {
   const Size from = type_of(x).shape[at(axis)];
   const DType dtype = type_of(x).dtype == DType::float64 ? DType::float64 : DType::float32;  // as PyTorch computes it
@@ -198,7 +217,16 @@ Tensor interpolated(const char* op, const Tensor& x, const InterpolateOptions& o
   if (options.antialias && mode != "bilinear" && mode != "bicubic")
     raise<ValueError>(std::string(op) + ": antialias is for bilinear and bicubic, not for \"" + mode + "\"");
   Tensor y = x;
+  const auto resample = [&](Filter filter, bool align) {
+    for (int i = spatial; i-- > 0;) {  // the last axis first: it is the dearest, and the others may grow
+      const Size from = type_of(x).shape[at(i + 2)];
+      y = apply(Resample{i + 2, {filter, align, options.antialias, from, request.sizes[at(i)], request.steps[at(i)]}},
+                y);
+    }
+    return y;
+  };
   if (mode == "nearest" || exact) {
+    if (is_floating(type_of(x).dtype)) return resample(exact ? Filter::nearest_exact : Filter::nearest, false);
     for (int i = 0; i < spatial; ++i) y = nearest(y, i + 2, request.sizes[at(i)], request.steps[at(i)], exact);
     return y;
   }
@@ -215,13 +243,7 @@ Tensor interpolated(const char* op, const Tensor& x, const InterpolateOptions& o
     return spatial == 1   ? adaptive_avg_pool1d(x, request.sizes)
            : spatial == 2 ? adaptive_avg_pool2d(x, request.sizes)
                           : adaptive_avg_pool3d(x, request.sizes);
-  const Filter filter = mode == "bicubic" ? Filter::cubic : Filter::linear;
-  const bool align = options.align_corners.value_or(false);
-  for (int i = spatial; i-- > 0;) {  // the last axis first: it is the dearest, and the others may grow
-    const Size from = type_of(x).shape[at(i + 2)];
-    y = apply(Resample{i + 2, {filter, align, options.antialias, from, request.sizes[at(i)], request.steps[at(i)]}}, y);
-  }
-  return y;
+  return resample(mode == "bicubic" ? Filter::cubic : Filter::linear, options.align_corners.value_or(false));
 }
 
 /// Sizes of x from axis -3 on: channels, height, width.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -21,6 +22,14 @@ T chebyshev(T t, const double (&c)[n]) {
     last = next;
   }
   return scalar::fma(t, last, T(c[0]) - before);
+}
+
+/// xⁿ for a whole n >= 0.
+template <class T>
+T power(T x, std::int64_t n) {
+  T y(1);
+  for (std::int64_t k = 0; k < n; ++k) y = y * x;
+  return y;
 }
 
 /// Euler's constant, in as many digits as T has.

@@ -59,11 +59,13 @@ Tensor stft(const Tensor& x, Size n_fft, StftOptions options) {
   const Tensor signal = is_differentiable(x.dtype()) ? x : to(x, default_dtype());
   const Frames frames = frames_of("stft", n_fft, options, real_dtype(signal.dtype()));
   const Size n = type_of(signal).shape.back();
-  if (options.center ? !(n_fft / 2 < n) : n < n_fft)
+  const bool is_reflected = options.center && options.pad_mode == "reflect";
+  if (is_reflected ? !(n_fft / 2 < n) : !options.center && n < n_fft)
     raise<ValueError>("stft: a signal of " + count_of(n.hint(), "sample", "samples") +
                       " is too short for n_fft = " + std::to_string(n_fft.hint()) + "; " +
-                      (options.center ? "reflected ends need more than half of that" : "pass a shorter n_fft"));
-  Tensor y = unfold(options.center ? pad(signal, {n_fft / 2, n_fft / 2}, "reflect") : signal, -1, n_fft, frames.hop);
+                      (is_reflected ? "reflected ends need more than half of that" : "pass a shorter n_fft"));
+  Tensor y =
+      unfold(options.center ? pad(signal, {n_fft / 2, n_fft / 2}, options.pad_mode) : signal, -1, n_fft, frames.hop);
   if (frames.window.defined()) y = y * frames.window;
   const std::string_view norm = options.normalized ? "ortho" : "backward";
   return mT(onesided ? rfft(y, {}, -1, norm) : fft(y, {}, -1, norm));

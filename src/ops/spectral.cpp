@@ -47,24 +47,34 @@ Tensor identity_like(const Tensor& matrices) {
   const Type type = type_of(matrices);
   return eye(type.shape.back(), type.dtype);
 }
+double few_roundings(const Tensor& x) { return 4 * epsilon_of(type_of(x).dtype); }
 Tensor without_diagonal(const Tensor& x) { return x * (1 - identity_like(x)); }
 
-/// c_j - c_i at row i and column j; 1 on the diagonal, where no pair is.
+/// c_j - c_i at row i and column j; 1 on the diagonal, where no pair is. Exactly 0 where it is no more than the values'
+/// rounding error: they are equal then as far as anyone knows. Its derivatives are those of c_j - c_i.
 Tensor gaps(const Tensor& c) {
-  const Tensor apart = by_columns(c) - by_rows(c);
-  return apart + identity_like(apart);
+  const Tensor apart = by_columns(c) - by_rows(c), greatest = amax(pad(abs(detach(c)), {0, 1}), {-1});
+  const Tensor is_noise = le(abs(apart), few_roundings(c) * by_rows(by_rows(greatest)));
+  return apart - detach(where(is_noise, apart, 0)) + identity_like(apart);
 }
 
 Tensor real_part(const Tensor& x) { return x.is_complex() ? real(x) : x; }
 
-/// change, which is made of elements of x, without what is rounding error there and would be divided by a gap that is
-/// rounding error of the values c. Derivatives keep it: their numerators are others.
-Tensor without_noise(const Tensor& change, const Tensor& x, const Tensor& apart, const Tensor& c) {
-  const double few = 4 * epsilon_of(type_of(x).dtype);
-  const Tensor size = sum(abs(x), {-2}), spread = unsqueeze(unsqueeze(sum(abs(c), {-1}), -1), -1);
+/// change, which is made of elements of x, without what is rounding error there and would be divided by a gap of 0.
+/// Derivatives keep it: their numerators are others.
+Tensor without_noise(const Tensor& change, const Tensor& x, const Tensor& apart) {
+  const Tensor size = sum(abs(x), {-2});
   const Tensor is_noise =
-      logical_and(le(abs(change), few * (by_columns(size) + by_rows(size))), le(abs(apart), few * spread));
+      logical_and(le(abs(change), few_roundings(x) * (by_columns(size) + by_rows(size))), eq(apart, 0));
   return change - detach(where(is_noise, change, 0));
+}
+
+/// F ∘ change off the diagonal. Where values are equal and the change would part them, it is infinite: how the vectors
+/// turn depends on where else the matrix goes. A function that reads neither of them, such as a projector, has a
+/// gradient there, and NaN for a tangent.
+Tensor shares_of_change(const Tensor& change, const Tensor& c) {
+  const Tensor apart = gaps(c);
+  return share(without_noise(without_diagonal(change), change, apart), apart);
 }
 
 /// The Hermitian part of F ∘ x for x = vᴴ ct, F_ij = 1 / (c_j - c_i): (x_ij - conj(x_ji)) / (c_j - c_i) / 2.
@@ -77,7 +87,7 @@ Tensor without_noise(const Tensor& change, const Tensor& x, const Tensor& apart,
 /// pair hands back is 0, of values and of vectors, and NaN otherwise.
 Tensor shares_of_vectors(const Tensor& x, const Tensor& c, const Tensor& ct_values) {
   const Tensor apart = gaps(c);
-  if (!ct_values.defined()) return share(without_noise((x - adjoint(x)) * 0.5, x, apart, c), apart);
+  if (!ct_values.defined()) return share(without_noise((x - adjoint(x)) * 0.5, x, apart), apart);
   const Tensor each = share(without_diagonal(x) * 0.5, apart), size = abs(ct_values);
   return each + adjoint(each) + 0 * share(without_diagonal(by_columns(size) + by_rows(size)), apart);
 }
@@ -124,7 +134,7 @@ struct Eigh {
   Tensors jvp(const Forward& f) const {
     const Tensor& v = f.outputs[1];
     const Tensor change = matmul(adjoint(v), matmul(hermitian(f.tangents[0]), v));
-    Tensor dv = matmul(v, share(without_diagonal(change), gaps(f.outputs[0])));
+    Tensor dv = matmul(v, shares_of_change(change, f.outputs[0]));
     if (v.is_complex()) dv = dv - times_i(v * Phases(v).turn(dv));
     return {real_part(diagonal(change, 0, -2, -1)), dv};
   }
@@ -142,8 +152,9 @@ struct Eigh {
   static std::vector<Sample<Eigh>> samples() { return samples_of_squares<Eigh>(); }
 };
 
-/// The values alone, which is faster. A derivative needs the vectors: then both are computed, and a tangent reads both,
-/// so that its own derivative knows of equal values.
+/// The values alone, which is faster. A derivative needs the vectors, so it computes both. A tangent adds 0 times the
+/// values of Eigh: only so does its own derivative see values and vectors read together, and is NaN, not wrong, where
+/// values are equal.
 struct Eigvalsh {
   using kind = Explicit;
   static constexpr const char* name = "eigvalsh";
@@ -208,7 +219,7 @@ struct Svd {
     const Tensor &s = f.outputs[1], &t = f.tangents[0], all_v = adjoint(f.outputs[2]);
     const Tensor u = front(f.outputs[0], columns_of(s)), v = front(all_v, columns_of(s));
     const Tensor tv = matmul(t, v), tu = matmul(adjoint(t), u), change = matmul(adjoint(u), tv);  // [m,k] [n,k] [k,k]
-    const Tensor half = change * 0.5, together = share(without_diagonal(half + adjoint(half)), gaps(s));
+    const Tensor half = change * 0.5, together = shares_of_change(half + adjoint(half), s);
     const Tensor against = share(half - adjoint(half), by_columns(s) + by_rows(s));
     Tensor du = matmul(u, together + against), dv = matmul(v, together - against);
     add_outside(du, u, share(tv, by_columns(s)));
@@ -342,6 +353,7 @@ std::pair<Tensor, Tensor> eigh(const Tensor& a, std::string_view UPLO) {
   return eigh(of_triangle("eigh", a, UPLO));
 }
 Tensor eigvalsh(const Tensor& a) {
+  const Called as("eigvalsh", a);
   require_square("eigvalsh", a);
   return ricci::apply(Eigvalsh{}, a);
 }
@@ -357,6 +369,7 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a, bool full_matrices) {
   return {all[0], all[1], all[2]};
 }
 Tensor svdvals(const Tensor& a) {
+  const Called as("svdvals", a);
   require_matrices("svdvals", a);
   return ricci::apply(Svdvals{}, a);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/bounded_number.h"
+#include "ops/series.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "ricci/ops/special.h"
@@ -42,14 +43,6 @@ class Powers {
   std::array<T, most_orders + 1> c_{T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0)};
 };
 
-/// logⁿ.
-template <class T>
-T whole_power(T x, std::int64_t n) {
-  T y(1);
-  for (std::int64_t k = 0; k < n; ++k) y = y * x;
-  return y;
-}
-
 /// The sum of logⁿ(q + k) (q + k)^-s over k = 0, 1, … for s > 1 and q > 0: so many terms, and for the rest the
 /// Euler-Maclaurin formula (DLMF 2.10.1) with twelve derivatives, whose error is below an ulp of the sum for 16 terms
 /// or more, whatever s and q are. Where s is far greater than q + terms the rest is nothing beside the sum; there its
@@ -80,7 +73,7 @@ T sum_of_powers(std::int64_t n, T s, T q, int terms) {
   const T less_one = s - T(1);
   T integral(0), factor = T(1) / less_one;  // over `first`
   for (std::int64_t m = 0; m <= n; ++m) {
-    integral = integral + factor * whole_power(f.logarithm(), n - m);
+    integral = integral + factor * power(f.logarithm(), n - m);
     factor = factor * T(static_cast<double>(n - m)) / less_one;
   }
   T rest = f.value() * T(0.5);
@@ -94,7 +87,7 @@ T sum_of_powers(std::int64_t n, T s, T q, int terms) {
   sum = sum * (T(1) - lost);
   for (int k = terms; k-- > 0;) {
     const T base = at(k, off), root = scalar::pow(base, s * T(-0.5));
-    const T logarithms = n == 0 ? T(1) : whole_power(scalar::log(base), n);
+    const T logarithms = n == 0 ? T(1) : power(scalar::log(base), n);
     sum = sum + root * (T(1) - s * (off / base)) * logarithms * root;  // in this order what overflows does at last
   }
   return sum;
@@ -118,7 +111,7 @@ struct Zeta {
   template <class T> T unit(T s, T q) const {
     if (n % 2 == 0 || !scalar::less(q, T(1))) return T(0);
     const T root = scalar::pow(q, s * T(-0.5));
-    return root * whole_power(-scalar::log(q), n) * root;
+    return root * power(-scalar::log(q), n) * root;
   }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     if (n == most_orders) return full_like(i == 0 ? x[0] : x[1], std::nan(""));

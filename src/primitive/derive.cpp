@@ -140,16 +140,16 @@ Tensors tangents_of(Op op, const Forward& rule) {
 
 Tensors tangents_by_factors(Op op, const Forward& rule) {
   const unsigned linear = op.rules->linear_in | op.rules->linear_in_each;
-  const auto is_linear = [&](std::size_t i) { return (linear >> i & 1U) != 0; };
   const auto is_complex_tensor = [](const Tensor& x) { return is_complex(type_of(x).dtype); };
   bool is_nonlinear = false;
-  for (std::size_t i = 0; i < rule.inputs.size(); ++i) is_nonlinear |= !is_linear(i);
+  for (std::size_t i = 0; i < rule.inputs.size(); ++i)
+    is_nonlinear |= rule.tangents[i].defined() && (linear >> i & 1U) == 0;
   const bool has_factors = op.rules->kind == Kind::elementwise && is_nonlinear && !op.rules->locally_constant &&
                            std::ranges::none_of(rule.inputs, is_complex_tensor);
   if (!has_factors) return tangents_of(op, rule);
   Tensors tangents = elementwise_tangents(rule, [&](std::size_t i) {
-    const Tensor one(1.0);
-    const Tensor factor = op.rules->scale(op.parameters, static_cast<int>(i), one, rule.inputs, rule.outputs[0]);
+    const Tensor factor =
+        op.rules->scale(op.parameters, static_cast<int>(i), Tensor(1.0), rule.inputs, rule.outputs[0]);
     return factor.defined() ? mul(factor, rule.tangents[i]) : Tensor();
   });
   look_for_nan(op, "tangent of result", {tangents.data(), tangents.size()});

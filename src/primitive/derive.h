@@ -10,9 +10,10 @@ namespace ricci {
 
 /// The tangents of an operation's outputs; undefined where they are zero.
 Tensors tangents_of(Op op, const Forward& rule);
-/// The same; of an elementwise operation on real elements that is not linear in each input, as products with the
-/// partial derivatives. Where those are differentiated in turn, the tangents do not go into them: the n-th derivative
-/// of cos(x) x' needs n derivatives of cos(x), and not 2^n of terms such as sin(x) x' x'.
+/// The same; of an elementwise operation on real elements, where an input moves in which it is not linear, as products
+/// with the partial derivatives: the tangents do not go into those when they are differentiated in turn. The n-th
+/// derivative of x' cos(x) needs n derivatives of cos(x), and not 2^n of terms such as x' x' sin(x). The price: an
+/// infinite tangent times a partial derivative of 0, as that of relu below 0, is NaN.
 Tensors tangents_by_factors(Op op, const Forward& rule);
 /// The cotangents of an operation's inputs, each in its input's type; undefined where zero or not wanted.
 Tensors cotangents_of(Op op, const Reverse& rule);

@@ -70,6 +70,8 @@ class Interpreter {
   virtual bool answers_draws() const { return false; }
   /// The level of the vmap of which only a part of the examples runs in this scope; 0: this is no such scope.
   virtual Level narrows() const { return 0; }
+  /// True for one of several levels that stand for one transform of the user's.
+  virtual bool stands_with_others() const { return false; }
   /// True for a cell from outside that may nevertheless take values of this level.
   virtual bool lets_write(const Cell*) const { return false; }
   bool differentiates() const { return (kind == ValueKind::dual || kind == ValueKind::taped) && !is_given_up(); }

@@ -125,7 +125,8 @@ std::string name_of_function(const char* symbol) {
 
 thread_local constinit const BackwardPass* backward = nullptr;
 
-/// Those that the user entered, the innermost first; one for which levels of two kinds stand is named once.
+/// Those that the user entered, the innermost first; one for which several levels stand is named once: those of two
+/// kinds, or those of a jet.
 std::string nest() {
   std::string text;
   const auto add = [&text](const Entry& entry) {
@@ -138,7 +139,8 @@ std::string nest() {
   const Interpreter* inner = nullptr;
   for (const Interpreter* i : whole_nest()) {
     add_passes_inside(i->level);
-    const bool said = inner && inner->kind != i->kind && to_string(inner->entry) == to_string(i->entry);
+    const bool may_be_one = inner && (inner->kind != i->kind || inner->stands_with_others());
+    const bool said = may_be_one && to_string(inner->entry) == to_string(i->entry);
     if (!said) add(i->entry);
     inner = i;
   }

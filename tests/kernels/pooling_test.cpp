@@ -59,6 +59,8 @@ std::vector<Case> cases() {
   return {
       {3, 6, 8, {.window = {2, 2}, .stride = {2, 2}}},
       {2, 24, 24, {.window = {2, 2}, .stride = {2, 2}}},
+      {2, 5, 151, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}},
+      {1, 3, 150, {.window = {2, 3}, .stride = {1, 1}}},
       {2, 7, 40, {.window = {3, 3}, .stride = {1, 1}, .padding = {1, 1}}},
       {2, 9, 11, {.window = {3, 2}, .stride = {2, 3}, .padding = {1, 1}}},
       {2, 9, 12, {.window = {2, 3}, .stride = {1, 2}, .padding = {1, 1}, .dilation = {3, 2}}},
@@ -107,6 +109,8 @@ void check_max(const Case& c, bool transposed, std::int64_t gap) {
   fill(ct, 2);
   fill(gradient, 3);
   max_pool(out.view(), index.view(), in.view(), c.shape);
+  Planes<T> alone(c.planes, oh, ow, transposed, gap);
+  max_pool(alone.view(), in.view(), c.shape);
   max_pool_gradient(gradient.view(), ct.view(), index.view(), c.shape.spatial);
   for (std::int64_t p = 0; p < c.planes; ++p) {
     std::vector<double> sums(static_cast<std::size_t>(c.height * c.width));
@@ -118,6 +122,7 @@ void check_max(const Case& c, bool transposed, std::int64_t gap) {
             place = y * c.width + x;
         });
         ASSERT_EQ(index(p, oy, ox), place) << p << " " << oy << " " << ox;
+        ASSERT_EQ(as_double(alone(p, oy, ox)), as_double(out(p, oy, ox))) << p << " " << oy << " " << ox;
         if (place < 0) continue;
         ASSERT_EQ(as_double(out(p, oy, ox)), as_double(in(p, place / c.width, place % c.width)));
         sums[place] += as_double(ct(p, oy, ox));
@@ -223,6 +228,26 @@ TEST(Pooling, maxima_keep_nan_and_find_the_lowest_numbers) {
   EXPECT_EQ(index(0, 0, 0), 4);
   EXPECT_EQ(out(0, 0, 1), low);
   EXPECT_EQ(index(0, 0, 1), 2);
+}
+
+TEST(Pooling, maxima_alone_keep_nan_wherever_it_stands) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const std::int64_t stride : {1, 2, 3}) {
+    const PoolingShape shape = {.window = {1, 3}, .stride = {1, stride}, .padding = {0, 1}};
+    const std::int64_t count = pooling_size(90, shape, 1);
+    for (std::int64_t place = 0; place < 90; ++place) {
+      Planes<float> in(1, 1, 90), out(1, 1, count), alone(1, 1, count);
+      Planes<std::int64_t> index(1, 1, count);
+      fill(in, 1);
+      in(0, 0, place) = nan;
+      max_pool(out.view(), index.view(), in.view(), shape);
+      max_pool(alone.view(), in.view(), shape);
+      for (std::int64_t i = 0; i < count; ++i) {
+        ASSERT_EQ(std::isnan(out(0, 0, i)), std::abs(i * stride - place) <= 1);
+        ASSERT_TRUE(alone(0, 0, i) == out(0, 0, i) || (std::isnan(alone(0, 0, i)) && std::isnan(out(0, 0, i))));
+      }
+    }
+  }
 }
 
 TEST(Pooling, averages_complex_numbers) {

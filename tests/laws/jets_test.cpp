@@ -35,6 +35,7 @@ TEST_P(Jets, AreNestedForwardDerivatives) {
       for (std::size_t k = 0; k < series.size(); ++k) {
         curve = laws::joined(curve, series[k]);
         SCOPED_TRACE(k + 1);
+        // Three derivatives one in the other, each with its own roundings.
         laws::expect_close(found[k], orders[k](curve), 1e3 * laws::tolerance_of(ricci::float64), "jet");
       }
       count_case();

@@ -152,7 +152,7 @@ const Table& ctc() {
       {"ctc_loss of one", [](X x) { return loss(x, {}); }},
       {"ctc_loss of none", [](X x) { return loss(x, {.reduction = Reduction::none}); }},
       {"ctc_loss zero_infinity kink",
-       [](X x) { return loss(x, {.zero_infinity = true, .reduction = Reduction::none}); }},
+       [](X x) { return loss(x, {.reduction = Reduction::none, .zero_infinity = true}); }},
   };
   return table;
 }

@@ -100,6 +100,7 @@ const Table& signals() {
            return List{
                stft(x[0], 8, {.hop_length = 3, .win_length = 6, .window = x[1], .center = false, .normalized = true})};
          }},
+        {"stft pad_mode", [](X x) { return List{stft(x[0], 8, {.pad_mode = "constant"})}; }},
         {"stft odd", [](X x) { return List{stft(x[0], 7, {.hop_length = 2})}; }},
         {"stft complex", [](X x) { return List{stft(x[0], 4)}; }},
         {"stft two sides", [](X x) { return List{stft(x[0], 4, {.onesided = false})}; }},

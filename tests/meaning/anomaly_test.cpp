@@ -39,9 +39,11 @@ TEST(DetectAnomaly, NamesTheOperationWhoseTangentIsNaN) {
 
 TEST(DetectAnomaly, OfASecondDerivative) {
   const rc::detect_anomaly guard;
-  const auto power = [](Tensor x) { return pow(x, 1.5).sum(); };  // 1.5 √x, 0.75 / √x: inf, not NaN, at 0
+  const auto power = [](Tensor x) { return pow(x, 1.5).sum(); };
   const auto slope = [&](Tensor x) { return (rc::grad(power)(x) * x).sum(); };
-  EXPECT_THROW(rc::grad(slope)(doubles({-1})), rc::ValueError);
+  const Tensor x = doubles({0});  // 1.5 √x is 0 there, and its derivative infinite: times x, NaN
+  EXPECT_NO_THROW(rc::grad(power)(x));
+  EXPECT_THROW(rc::grad(slope)(x), rc::ValueError);
 }
 
 TEST(DetectAnomaly, LetsValuesBeNaN) {

@@ -102,6 +102,24 @@ TEST(Jet, TwiceTheOrderCostsAPowerOfTwoAndNotTwoToTheOrder) {
   EXPECT_LT(equations(12), equations(6) * 32);  // nested jvp: at least 2^6 times as many
 }
 
+TEST(Jet, WhatAConditionLeavesOutHasNoDerivative) {
+  const Tensor x = doubles({0, 4});
+  const auto root = [](Tensor a) { return rc::where(a > 0, sqrt(a), 0.); };
+  expect_series(std::get<1>(rc::jet(root, x, along_line(x, 2))), {doubles({0, 0.25}), doubles({0, -1. / 32})});
+}
+
+TEST(Jet, ErrorsInsideNameItOnce) {
+  const auto f = [](Tensor a) { return a.reshape({7}); };
+  try {
+    rc::jet(f, ramp({3}), along_line(ramp({3}), 3));
+    FAIL() << "nothing was thrown";
+  } catch (const rc::ValueError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("inside jet"), std::string::npos) << text;
+    EXPECT_EQ(text.find("inside jet"), text.rfind("inside jet")) << text;
+  }
+}
+
 TEST(Jet, TakesAndGivesTrees) {
   const Mlp model = make_mlp();
   const Tensor x = ramp({3});

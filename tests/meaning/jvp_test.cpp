@@ -181,4 +181,14 @@ TEST(Jvp, TakesTensorsInBracesForATupleOfThem) {
   expect_close(std::get<1>(rc::jvp(f, rc::strict, {x, y}, {ones, 2 * ones})), expected);
 }
 
+TEST(Jvp, TakesAuxAndStrictTogether) {
+  const Tensor x = ramp({3}), t = doubles({1, 10, 100});
+  const auto square = [](Tensor a) { return std::pair{a * a, a + 1}; };
+  const auto [out, tangent, aux] = rc::jvp(square, rc::has_aux, rc::strict, x, t);
+  expect_close(tangent, 2 * x * t);
+  expect_close(aux, x + 1);
+  const auto constant = [](Tensor a) { return std::pair{rc::ones({3}), a}; };
+  EXPECT_THROW(rc::jvp(constant, rc::has_aux, rc::strict, x, t), rc::TransformError);
+}
+
 }  // namespace

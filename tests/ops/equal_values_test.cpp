@@ -90,6 +90,16 @@ TEST(EqualEigenvalues, TheProjectorOntoTheirOwnSpaceIsRightInReverse) {
   }
 }
 
+/// A gap of rounding error's size is none: divided by it, a tangent would be a finite number that is wrong.
+TEST(EqualEigenvalues, TheProjectorOntoTheirOwnSpaceIsNotANumberRatherThanWrongInForwardMode) {
+  const Function f = [](Tensor a) { return (projector(rc::eigh(a).second.narrow(-1, 0, 2)) * weight).sum(); };
+  for (const Tensor& a : {diagonal({4, 1, 1}), turned({1, 1, 4}), turned({1, 1 + 1e-15, 4})}) {
+    EXPECT_FALSE(all_finite(forward_gradient(f, a)));
+    EXPECT_FALSE(all_finite(rc::jacfwd(rc::grad(f))(a)));
+    EXPECT_FALSE(all_finite(rc::jacrev(rc::grad(f))(a)));
+  }
+}
+
 TEST(EqualEigenvalues, DirectionsThatDoNotMixThemAreRightInForwardMode) {
   const Function f = [](Tensor a) {
     const auto [w, v] = rc::eigh(a);
@@ -153,6 +163,14 @@ const Function rank_one = [](Tensor a) {
   return (matmul(u.narrow(-1, 0, 1) * s[0], vh.narrow(-2, 0, 1)) * weight).sum();
 };
 
+/// Gaps of a large matrix are small beside the sum of its values, and still gaps.
+TEST(EqualEigenvalues, ValuesOfALargeMatrixAreNotTakenForEqual) {
+  rc::manual_seed(7);
+  const Tensor a = rc::randn({300, 300}, rc::float32);
+  const Function f = [](Tensor x) { return (rc::eigh(x + x.mT()).second.narrow(-1, 5, 1) * 2).sum(); };
+  EXPECT_TRUE(all_finite(rc::grad(f)(a)));
+}
+
 TEST(EqualSingularValues, AnApproximationOfRankOneIsRightInBothModes) {
   for (const double rest : {1.0, 0.0}) {
     const Tensor a = diagonal({4, rest, rest}), expected = gradient_of_rank_one(4, rest);
@@ -189,6 +207,15 @@ TEST(EqualSingularValues, OfATallMatrixOfRankOne) {
   expect_gradient(f, a, expected);
   const Function g = [&f](Tensor x) { return f(x.mT()); };
   expect_gradient(g, a.mT().clone(), expected.mT());
+}
+
+TEST(EqualSingularValues, ThePolarFactorIsNotANumberRatherThanWrongInForwardMode) {
+  const Function f = [](Tensor a) {
+    const auto [u, s, vh] = rc::svd(a);
+    return (matmul(u, vh) * weight).sum();
+  };
+  const Tensor q = rc::eigh(weight + weight.mT()).second;
+  for (const double gap : {0., 1e-15}) EXPECT_FALSE(all_finite(forward_gradient(f, q * doubles({2, 2, 2 + gap}))));
 }
 
 /// For a = s q with q orthogonal, the polar factor changes by (da - q daᵀ q) / (2 s).

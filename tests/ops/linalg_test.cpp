@@ -376,4 +376,12 @@ TEST(LinearAlgebraErrors, SquareAndFloating) {
                               {integers});
 }
 
+TEST(LdlSolve, OfABlockWhoseDeterminantIsBeyondTheRangeOfItsNumbers) {
+  const Tensor swap = rc::tensor({{0.F, 1.F}, {1.F, 0.F}}), b = rc::tensor({{1.F}, {2.F}});
+  for (const float size : {1e25F, 1e-25F}) {
+    const auto [ld, pivots] = rc::ldl_factor(swap * size);
+    expect_close(rc::ldl_solve(ld, pivots, b) * size, rc::tensor({{2.F}, {1.F}}), 1e-6);
+  }
+}
+
 }  // namespace

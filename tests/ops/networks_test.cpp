@@ -52,6 +52,21 @@ TEST(Attention, OfManyKeysIsTheSoftmaxWrittenOut) {
   expect_close(std::get<2>(found), std::get<2>(wanted), 1e-11);
 }
 
+/// One head: its keys are shared out among threads.
+TEST(Attention, HasTheGradientsOfTheSoftmaxWhereQueriesSeeEarlierKeysAlone) {
+  const Tensor q = waves({300, 3}), k = waves({300, 3}) * 2, v = waves({300, 5}), ct = waves({300, 5});
+  const auto found = rc::vjp([](Tensor a, Tensor b, Tensor c) {
+                       return scaled_dot_product_attention(a, b, c, {.is_causal = true, .scale = 0.25});
+                     }, q, k, v).second(ct);
+  const Tensor hidden = rc::where(rc::triu(rc::ones({300, 300}), 1) > 0, -1e300, 0.0);
+  const auto wanted = rc::vjp([=](Tensor a, Tensor b, Tensor c) {
+                        return matmul(softmax(matmul(a, b.mT()) * 0.25 + hidden, -1), c);
+                      }, q, k, v).second(ct);
+  expect_close(std::get<0>(found), std::get<0>(wanted), 1e-11);
+  expect_close(std::get<1>(found), std::get<1>(wanted), 1e-11);
+  expect_close(std::get<2>(found), std::get<2>(wanted), 1e-11);
+}
+
 TEST(Attention, DropsWeightsAndScalesTheOthers) {
   rc::manual_seed(1);
   const Tensor zeros = rc::zeros({1, 4}), v = rc::eye(1000);

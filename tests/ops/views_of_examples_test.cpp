@@ -275,7 +275,7 @@ TEST(ExtremeCrossEntropy, HasTheJacobiansOfItsFormulaForEveryOption) {
   const Tensor kept = (classes != 2).to(rc::float64).unsqueeze(1);
   check({.ignore_index = 2, .reduction = rc::Reduction::sum}, kept * slope);
   check({.ignore_index = 2}, kept * slope / 2);
-  check({.label_smoothing = 0.3, .reduction = rc::Reduction::sum}, soft - (0.7 * chosen + 0.1));
+  check({.reduction = rc::Reduction::sum, .label_smoothing = 0.3}, soft - (0.7 * chosen + 0.1));
 }
 
 TEST(ExtremeCrossEntropy, OfProbabilitiesAndOfMoreAxesStaysFinite) {

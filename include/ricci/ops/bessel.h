@@ -1,5 +1,5 @@
 // Bessel functions of order 0 and 1, and Airy's function. Shapes, types and errors are those of
-// ricci/ops/elementwise.h; tensors are real. All have derivatives of every order, where PyTorch's have few or none.
+// ricci/ops/elementwise.h; tensors are real. All have higher derivatives, where PyTorch's have few or none.
 #pragma once
 
 #include "ricci/tensor.h"
@@ -15,7 +15,7 @@ Tensor bessel_j0(const Tensor& x);
 Tensor bessel_j1(const Tensor& x);  ///< J₁, of order 1; 9 ulp
 Tensor bessel_y0(const Tensor& x);  ///< Y₀, of the second kind; -infinity at 0, NaN below; 12 ulp
 Tensor bessel_y1(const Tensor& x);  ///< Y₁, likewise; 12 ulp
-/// sin(x) / x, 1 at 0, with derivatives of every order there too; 4 ulp of the greater of it and 1 / |x|.
+/// sin(x) / x, 1 at 0; 4 ulp of the greater of it and 1 / |x|. Derivatives up to the 16th, at 0 too; NaN beyond.
 Tensor spherical_bessel_j0(const Tensor& x);
 
 // ── modified Bessel functions of the first kind: they grow ──

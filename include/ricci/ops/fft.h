@@ -13,6 +13,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "ricci/tensor.h"
@@ -24,9 +25,10 @@ struct StftOptions {
   std::optional<Size> hop_length = {};  ///< n_fft / 4 if not given
   std::optional<Size> win_length = {};  ///< of the window, in the middle of a frame; n_fft if not given
   Tensor window = {};                   ///< [win_length]; ones if not given
-  bool center = true;       ///< frame k is centred at sample k hop_length: the signal is reflected at its ends
-  bool normalized = false;  ///< times 1 / √n_fft
-  bool onesided = true;     ///< of a real signal: n_fft / 2 + 1 frequencies, not n_fft
+  bool center = true;                   ///< frame k is centred at sample k hop_length: the signal is padded at its ends
+  std::string pad_mode = "reflect";     ///< how, as `pad` has it; `istft` reads none of what is padded
+  bool normalized = false;              ///< times 1 / √n_fft
+  bool onesided = true;                 ///< of a real signal: n_fft / 2 + 1 frequencies, not n_fft
 };
 
 namespace ops {

@@ -10,12 +10,12 @@
 
 namespace ricci {
 
-/// `{.weight = w, .ignore_index = 0, .label_smoothing = 0.1, .reduction = rc::Reduction::sum}`
+/// `{.weight = w, .ignore_index = 0, .reduction = rc::Reduction::sum, .label_smoothing = 0.1}`
 struct CrossEntropyOptions {
   Tensor weight = {};                ///< of the classes, [C]; undefined: all 1
   std::int64_t ignore_index = -100;  ///< examples of this class have the loss 0 and do not count in the mean
-  double label_smoothing = 0;        ///< what the target gives to all classes evenly, in [0, 1]
   Reduction reduction = Reduction::mean;
+  double label_smoothing = 0;  ///< what the target gives to all classes evenly, in [0, 1]
 };
 struct NllLossOptions {
   Tensor weight = {};
@@ -29,22 +29,22 @@ struct WeightedLossOptions {
 };
 struct LogitsLossOptions {
   Tensor weight = {};
-  Tensor pos_weight = {};  ///< multiplies what belongs to the target 1; broadcasts against the losses
   Reduction reduction = Reduction::mean;
+  Tensor pos_weight = {};  ///< multiplies what belongs to the target 1; broadcasts against the losses
 };
 struct HuberLossOptions {
+  Reduction reduction = Reduction::mean;
   double delta = 1;
   Tensor weight = {};
-  Reduction reduction = Reduction::mean;
 };
 struct SmoothL1LossOptions {
-  double beta = 1;
   Reduction reduction = Reduction::mean;
+  double beta = 1;
 };
 struct KlDivOptions {
+  Reduction reduction = Reduction::mean;
   bool log_target = false;  ///< the target holds logarithms
   bool batch_mean = false;  ///< the sum over the size of the first axis, in place of the reduction
-  Reduction reduction = Reduction::mean;
 };
 struct PoissonLossOptions {
   bool log_input = true;  ///< the input holds the logarithm of the rate

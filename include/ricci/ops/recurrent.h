@@ -23,8 +23,8 @@ struct RecurrentOptions {
 /// `{.blank = 0, .reduction = rc::Reduction::sum}`
 struct CtcLossOptions {
   Size blank = 0;              ///< the class between labels
-  bool zero_infinity = false;  ///< a loss that is infinite, as its target has no alignment, counts as 0
   Reduction reduction = Reduction::mean;
+  bool zero_infinity = false;  ///< a loss that is infinite, as its target has no alignment, counts as 0
 };
 
 namespace ops {

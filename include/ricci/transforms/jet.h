@@ -1,6 +1,10 @@
 // jet: the value at a point of a curve, and the derivatives there along the curve (Taylor mode).
 #pragma once
 
+#include <array>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ricci/transforms/jvp.h"
@@ -9,12 +13,14 @@ namespace ricci {
 
 namespace call {
 
-/// Where a curve is, and its derivatives there: first, second, … Each holds the arguments of a function.
+/// A point of a curve, then the curve's first, second, … derivative there. Each element holds all arguments of a
+/// function.
 template <class... P>
 using Curve = std::vector<std::tuple<P...>>;
 
-/// f along a curve: the value, and its derivatives, first, second, … Each is the derivative of those before it where
-/// every derivative of the curve moves along the next one.
+/// The value of f at the curve's point, then the derivatives of f along the curve. One forward level lets every element
+/// of the curve but the last move along the next element; the elements but the last are again a curve, of one order
+/// less.
 template <class F, class... P>
 std::vector<result_t<F, P...>> along_curve(const F& f, const Curve<P...>& curve, int order, runs::Place where) {
   std::vector<result_t<F, P...>> derivatives;

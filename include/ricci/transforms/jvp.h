@@ -64,8 +64,8 @@ auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
 /// `auto [out, tangent] = rc::jvp(f, std::tuple{x, y}, std::tuple{tx, ty})`: the value, and the derivative along the
 /// tangents. A lone tree stands for a 1-tuple; Tensors in braces, `rc::jvp(f, {x, y}, {tx, ty})`, for a tuple of them.
 /// `auto [out, tangent, aux] = rc::jvp(f, rc::has_aux, x, tx)`: f returns std::pair{out, aux}, and aux comes back
-/// without derivatives. With rc::strict, TransformError if an output does not depend on the primals; its tangent is
-/// else zero.
+/// without derivatives. With rc::strict, behind rc::has_aux if both are given, TransformError if an output does not
+/// depend on the primals; its tangent is else zero.
 /// ValueError if the tangents differ from the primals in structure or shape, or if an output is undefined. TypeError if
 /// they differ in dtype, if an output is of integers or f returns no Tensor, and for primals without a derivative, as
 /// vjp; but a tensor of integers may stand beside others with an undefined tangent, `{dx, rc::none}`.
@@ -76,6 +76,10 @@ auto jvp(const F& f, const P& primals, const T& tangents, where_t where = where_
 template <class F, class P, class T>
 auto jvp(const F& f, has_aux_t, const P& primals, const T& tangents, where_t where = where_t::current()) {
   return call::jvp<true, false>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
+}
+template <class F, class P, class T>
+auto jvp(const F& f, has_aux_t, strict_t, const P& primals, const T& tangents, where_t where = where_t::current()) {
+  return call::jvp<true, true>(f, call::ArgumentList<P>::of(primals), call::ArgumentList<T>::of(tangents), where);
 }
 template <class F, class P, class T>
 auto jvp(const F& f, strict_t, const P& primals, const T& tangents, where_t where = where_t::current()) {
