@@ -25,7 +25,7 @@ bench::Case layer(const std::string& name, const Shapes& shapes, F f) {
   });
 }
 
-/// The cotangents of all inputs of f but the last one, which is that of its output.
+/// The gradients of f: the last input is the cotangent of f's output, and all inputs before it get one.
 template <class F>
 auto gradient_of(F f) {
   return [f](const Tensors& x) {

@@ -56,10 +56,7 @@ Values JetInterpreter::process(Op op, std::span<const ValueRef> inputs) {
         if (auto* jet = dynamic_cast<JetInterpreter*>(i)) jet->met_.clear();
     }
   } const inside(this);
-  if (const Values* known = met_.find(op, inputs)) return *known;
-  Values results = DualInterpreter::process(op, inputs);
-  met_.add(op, inputs, results);
-  return results;
+  return met_.get(op, inputs, [&] { return DualInterpreter::process(op, inputs); });
 }
 
 }  // namespace ricci

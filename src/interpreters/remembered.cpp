@@ -2,7 +2,6 @@
 #include "interpreters/remembered.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <string_view>
 
@@ -24,7 +23,14 @@ bool are_same(const ValueRef& a, const ValueRef& b) {
   return !element.empty() && a->type == b->type && element == element_shown(*b);
 }
 
-std::size_t hash_of(Op op, std::span<const ValueRef> inputs) {
+bool have_same_parameters(Op a, const void* b) {
+  const ParameterRules& rules = a.rules->parameters;
+  return rules.size == 0 || rules.equal(a.parameters, b);
+}
+
+}  // namespace
+
+std::size_t RememberedOperations::hash_of(Op op, std::span<const ValueRef> inputs) {
   std::size_t hash = std::hash<const void*>()(op.rules);
   for (const ValueRef& input : inputs) {
     const std::string_view element = element_shown(*input);
@@ -34,15 +40,8 @@ std::size_t hash_of(Op op, std::span<const ValueRef> inputs) {
   return hash;
 }
 
-bool have_same_parameters(Op a, const void* b) {
-  const ParameterRules& rules = a.rules->parameters;
-  return rules.size == 0 || rules.equal(a.parameters, b);
-}
-
-}  // namespace
-
-const Values* RememberedOperations::find(Op op, std::span<const ValueRef> inputs) const {
-  const auto [first, last] = operations_.equal_range(hash_of(op, inputs));
+const Values* RememberedOperations::find(std::size_t hash, Op op, std::span<const ValueRef> inputs) const {
+  const auto [first, last] = operations_.equal_range(hash);
   for (auto at = first; at != last; ++at) {
     const Operation& known = at->second;
     if (known.rules == op.rules && have_same_parameters(op, known.parameters.get()) &&
@@ -52,11 +51,11 @@ const Values* RememberedOperations::find(Op op, std::span<const ValueRef> inputs
   return nullptr;
 }
 
-void RememberedOperations::add(Op op, std::span<const ValueRef> inputs, const Values& results) {
-  operations_.emplace(hash_of(op, inputs), Operation{.rules = op.rules,
-                                                     .parameters = {op.rules->parameters, op.parameters},
-                                                     .inputs = Values(inputs.begin(), inputs.end()),
-                                                     .results = results});
+void RememberedOperations::add(std::size_t hash, Op op, std::span<const ValueRef> inputs, const Values& results) {
+  operations_.emplace(hash, Operation{.rules = op.rules,
+                                      .parameters = {op.rules->parameters, op.parameters},
+                                      .inputs = Values(inputs.begin(), inputs.end()),
+                                      .results = results});
 }
 
 }  // namespace ricci

@@ -348,8 +348,8 @@ void max_pool_gradient_as(const Strided& input_gradient, const Strided& cotangen
   });
 }
 
-/// How many elements a mean counts along an axis, one at least: those of its window, from `first` up to `end`, that lie
-/// among the `size` elements of the input or `outside` of padding around them.
+/// How many elements a mean counts along an axis, one at least. The window reaches from `first` up to `end`; elements
+/// count that lie among the `size` elements of the input, or in the `outside` elements of padding on either side.
 std::int64_t counted(std::int64_t first, std::int64_t end, std::int64_t size, std::int64_t outside) {
   return std::max<std::int64_t>(1, std::min(end, size + outside) - std::max(first, -outside));
 }

@@ -104,7 +104,8 @@ Waves<T> exact_waves(int order, T x) {
   return {size * (p * c - q * s), size * (p * s + q * c)};
 }
 
-/// Next to its zeros a wave is right in units of its amplitude. Short of the first zero it has no unit but its own.
+/// The unit in which errors of a wave count: next to zeros of the wave, its amplitude. Below the first zero there is
+/// none, 0, and errors count in units of the value.
 template <class T>
 T amplitude(T x) {
   const T size = scalar::abs(x);

@@ -1,4 +1,4 @@
-// What the operations that pool have in common: places of maxima, and derivatives that read and write there. Knows
+// What all pooling operations share: places of maxima, and the derivatives that read and write at these places. Knows
 // nothing of where windows lie.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Images of other sizes. Every mode that weighs elements is one linear primitive along one axis, whose windows follow
-// from sizes and mode; its transpose is the same primitive with the windows transposed. Start with `Resample`.
+// Images of other sizes. Every mode that weighs elements is the linear primitive `Resample` along one axis. Sizes and
+// mode tell the windows; the transpose is `Resample` with transposed windows. Start with `Resample`.
 #include "ricci/ops/resampling.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ void append_antialiased(kernels::WeightedWindows& windows, const Resampling& r, 
   windows.append(begin, end - begin, weights.data());
 }
 
-/// The one element that result i is, or its middle, as PyTorch computes it: in numbers F.
+/// The place of the element that result i copies: the nearest one, computed in F as PyTorch does, rounding included.
 template <class F>
 std::int64_t nearest_place(const Resampling& r, std::int64_t i) {
   const auto n = static_cast<F>(r.from.host()), m = static_cast<F>(r.to.host());

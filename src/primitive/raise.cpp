@@ -125,8 +125,8 @@ std::string name_of_function(const char* symbol) {
 
 thread_local constinit const BackwardPass* backward = nullptr;
 
-/// Those that the user entered, the innermost first; one for which several levels stand is named once: those of two
-/// kinds, or those of a jet.
+/// The transforms that the user entered, the innermost first. A transform with several levels is named once: a jet, or
+/// one whose levels are of two kinds.
 std::string nest() {
   std::string text;
   const auto add = [&text](const Entry& entry) {

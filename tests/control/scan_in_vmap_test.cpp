@@ -24,7 +24,7 @@ Tensor loss(Tensor c, Tensor xs) {
   return last.sum() + ys.square().sum();
 }
 
-/// f over the examples of its two arguments, one by one; a shared one has in_dim none.
+/// Holds vmap(f) against f on one example after the other. An argument that all examples share has the in_dim none.
 template <class F>
 void expect_examples(const F& f, const Tensor& c, const Tensor& xs, const rc::Dims& in_dims, bool c_mapped,
                      bool xs_mapped) {
