@@ -76,6 +76,7 @@ class CallRun {
   void run(const tree::Walk& arguments, const tree::Walk& result);
   Plan plan();
   Explanation explain(const tree::Walk& arguments);
+  void export_to(const std::string& path, const tree::Walk& arguments, const tree::Walk& result);
 
  private:
   struct State;
@@ -112,6 +113,13 @@ class Compiled {
   Explanation explain(const A&... a) const {
     return with_plan(
         [](compiled::CallRun& run, const tree::Walk& arguments, const auto&) { return run.explain(arguments); }, a...);
+  }
+  /// `export_object` (ricci/export.h).
+  template <class... A>
+  void export_to(const std::string& path, const A&... a) const {
+    with_plan([&path](compiled::CallRun& run, const tree::Walk& arguments,
+                      auto result) { run.export_to(path, arguments, call::walk(result)); },
+              a...);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "ricci/default_dtype.h"
 #include "ricci/detect_anomaly.h"
 #include "ricci/error.h"
+#include "ricci/export.h"
 #include "ricci/function.h"
 #include "ricci/implicit.h"
 #include "ricci/io.h"

@@ -105,6 +105,14 @@ struct PythonCompiled {
       return nb::object(nb::str(text_of(run.explain(walk_of(given))).c_str()));
     });
   }
+  void export_to(const std::string& path, nb::args arguments, nb::kwargs named) const {
+    with_plan(arguments, named, nullptr, [&](compiled::CallRun& run, Tree& given) {
+      Tree result = *static_cast<const Tree*>(run.result());
+      const nb::gil_scoped_release others_may_run;
+      run.export_to(path, walk_of(given), walk_of(result));
+      return nb::object();
+    });
+  }
 
  private:
   static bool is_large(const Tree& given) { return std::ranges::any_of(given.leaves, takes_long); }
@@ -181,6 +189,15 @@ void make_programs(nb::module_& m) {
       .def("plan", &PythonCompiled::plan, "The text of the plan for arguments like these; made if there is none yet.")
       .def("explain", &PythonCompiled::explain, "Runs the plan under timers: a table of its steps with their times.");
   show_function(compiled);
+  m.def(
+      "export_object",
+      [](const PythonCompiled& f, const std::string& path, nb::args arguments, nb::kwargs named) {
+        f.export_to(path, arguments, named);
+      },
+      nb::arg("f"), nb::arg("path"), nb::arg("args"), nb::arg("kwargs"),
+      "Writes `path`.o and `path`.h: the compiled function, for arguments like these, as a function in C that needs\n"
+      "nothing of this library. NotImplementedError for operations that have no code but the library's; ValueError\n"
+      "where the path's last part is no name in C or a file cannot be written.");
   m.def(
       "compile",
       [](nb::object f, bool check) {

@@ -1,5 +1,8 @@
 """compile and trace: plans serve calls alike, trees and values are part of the signature, errors are the function's."""
 
+import ctypes
+import shutil
+import subprocess
 from collections import namedtuple
 from pathlib import Path
 
@@ -204,3 +207,22 @@ def test_values_of_numpy_are_compared_and_arrays_are_refused():
         with pytest.raises(TypeError, match="from_numpy"):
             f(rc.ones(2), array)
     assert f.plans == 3
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="[SKIP] needs a C compiler")
+def test_functions_are_exported_to_c(tmp_path):
+    fast = rc.compile(lambda p, x: (rc.sin(x) * p["w"]).sum())
+    x, w = rc.linspace(0, 1, 50), rc.linspace(1, 2, 50)
+    rc.export_object(fast, str(tmp_path / "model"), {"w": w}, x)
+    header = (tmp_path / "model.h").read_text()
+    assert "argument_0_w /* f32[50] */" in header and "argument_1 /* f32[50] */" in header
+    library = tmp_path / "model.so"
+    subprocess.run(["c++", "-shared", "-o", library, tmp_path / "model.o", "-lm"], check=True)
+    result, workspace = np.zeros(1, np.float32), np.zeros(1 << 16, np.uint8)
+    addresses = [ctypes.c_void_p(a.ctypes.data) for a in (w.numpy(), x.numpy(), result, workspace)]
+    assert ctypes.CDLL(str(library)).model(*addresses) == 0
+    assert result[0] == fast({"w": w}, x).item()
+    with pytest.raises(ValueError, match="no name"):
+        rc.export_object(fast, str(tmp_path / "3d"), {"w": w}, x)
+    with pytest.raises(rc.NotImplementedError, match="sort"):
+        rc.export_object(rc.compile(lambda x: rc.sort(x)[0]), str(tmp_path / "f"), x)

@@ -129,19 +129,32 @@ llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachi
   return bytes;
 }
 
-}  // namespace
-
-MachineCode machine_code(llvm::Module& module) {
-  MachineCode result;
-  auto& machine = target(result.error);
-  if (!machine) return result;
-  llvm::SmallVector<char, 0> bytes;
+/// By this thread's compiler. Empty, with the reason, where LLVM knows no way.
+llvm::SmallVector<char, 0> object_of(llvm::Module& module, std::string& error) {
+  auto& machine = target(error);
+  if (!machine) return {};
   try {
-    bytes = object_of(module, static_cast<llvm::LLVMTargetMachine&>(*machine));
+    llvm::SmallVector<char, 0> bytes = object_of(module, static_cast<llvm::LLVMTargetMachine&>(*machine));
+    if (bytes.empty()) error = "LLVM writes no object files for this machine";
+    return bytes;
   } catch (...) {  // memory ran out inside LLVM
     static_cast<void>(machine.release());
     throw;
   }
+}
+
+}  // namespace
+
+void write_object(llvm::Module& module, ObjectFile& file) {
+  const llvm::SmallVector<char, 0> bytes = object_of(module, file.error);
+  file.bytes.assign(bytes.begin(), bytes.end());
+  if (file.error.empty()) file.processor = target(file.error)->getTargetCPU().str();
+}
+
+MachineCode machine_code(llvm::Module& module) {
+  MachineCode result;
+  llvm::SmallVector<char, 0> bytes = object_of(module, result.error);
+  if (!result.error.empty()) return result;
   const llvm::SmallVectorMemoryBuffer buffer(std::move(bytes), false);
   auto object = llvm::object::ObjectFile::createObjectFile(buffer.getMemBufferRef());
   if (!object) {

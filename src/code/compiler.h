@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "compile/code.h"
+
 namespace ricci::compiled {
 
 /// Pages with the code and the constants of one module, side by side, so that code reaches constants by near addresses.
@@ -67,5 +69,7 @@ std::string prepare(llvm::Module& module);
 /// Requires: the module is prepared and verifies. Several threads may call it, each with a module in a context of its
 /// own.
 MachineCode machine_code(llvm::Module& module);
+/// The module as an object file. Requires: as machine_code.
+void write_object(llvm::Module& module, ObjectFile& file);
 
 }  // namespace ricci::compiled

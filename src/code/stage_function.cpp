@@ -35,7 +35,8 @@ StageFunction::StageFunction(llvm::Module& module, std::string name, const LaneP
 
 void StageFunction::begin(llvm::ArrayRef<llvm::Type*> parameters) {
   auto* const type = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
-  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name_, module_);
+  function_ = llvm::cast<llvm::Function>(module_.getOrInsertFunction(name_, type).getCallee());
+  if (machine_.stands_alone()) function_->setLinkage(llvm::Function::InternalLinkage);
   set_attributes(*function_, machine_);
   for (unsigned i = 0; i < function_->arg_size(); ++i)
     if (parameters[i]->isPointerTy()) function_->addParamAttr(i, llvm::Attribute::NoAlias);
@@ -194,26 +195,29 @@ namespace {
 llvm::MDNode* is_rare(llvm::LLVMContext& context) { return llvm::MDBuilder(context).createBranchWeights(1, 1 << 20); }
 }  // namespace
 
-void StageFunction::call_library(const void* f, llvm::ArrayRef<llvm::Value*> arguments) {
-  llvm::SmallVector<llvm::Value*> all{b_.CreateLoad(b_.getInt64Ty(), memory_.slots),
-                                      b_.getInt64(stage_number_),
-                                      memory_.in,
-                                      memory_.out,
-                                      memory_.lane_count,
-                                      memory_.slots};
-  all.append(arguments.begin(), arguments.end());
+/// The careful code of this stage: the library makes it when it is asked for; code that stands alone has it beside
+/// this.
+void StageFunction::call_careful(const void* by_library, llvm::ArrayRef<llvm::Value*> own,
+                                 llvm::ArrayRef<llvm::Value*> for_library) {
+  llvm::SmallVector<llvm::Value*> all;
+  if (!machine_.stands_alone()) all = {b_.CreateLoad(b_.getInt64Ty(), memory_.slots), b_.getInt64(stage_number_)};
+  all.append({memory_.in, memory_.out, memory_.lane_count, memory_.slots});
+  const llvm::ArrayRef<llvm::Value*> more = machine_.stands_alone() ? own : for_library;
+  all.append(more.begin(), more.end());
   llvm::SmallVector<llvm::Type*> types;
   for (llvm::Value* x : all) types.push_back(x->getType());
-  llvm::Value* const address = b_.CreateIntToPtr(b_.getInt64(reinterpret_cast<std::uint64_t>(f)), b_.getPtrTy());
-  b_.CreateCall(llvm::FunctionType::get(b_.getVoidTy(), types, false), address, all)
-      ->addFnAttr(llvm::Attribute::NoUnwind);
+  auto* const type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
+  llvm::Value* f = nullptr;
+  if (machine_.stands_alone()) f = module_.getOrInsertFunction(careful_name(name_), type).getCallee();
+  else f = b_.CreateIntToPtr(b_.getInt64(reinterpret_cast<std::uint64_t>(by_library)), b_.getPtrTy());
+  b_.CreateCall(type, f, all)->addFnAttr(llvm::Attribute::NoUnwind);
 }
 
 void StageFunction::once_more_carefully(llvm::Value* any) {
   auto *const careful = block("careful"), *const done = block("done");
   b_.CreateCondBr(any, careful, done, is_rare(b_.getContext()));
   b_.SetInsertPoint(careful);
-  call_library(reinterpret_cast<const void*>(machine_.careful_once), {});
+  call_careful(reinterpret_cast<const void*>(machine_.careful_once), {}, {});
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
 }
@@ -226,8 +230,10 @@ void StageFunction::store_carefully(llvm::Value* any, OfTotals& parts, llvm::Val
   Values joined;
   b_.CreateCondBr(any, careful, usual, is_rare(b_.getContext()));
   b_.SetInsertPoint(careful);
-  call_library(reinterpret_cast<const void*>(machine_.careful_lanes),
-               {lanes_[0], overlap ? overlap : b_.getInt64(0), totals});
+  llvm::Value* const skipped = overlap ? overlap : b_.getInt64(0);
+  llvm::Value* const end = b_.CreateAdd(lanes_[0], b_.count(b_.width() * registers_));
+  call_careful(reinterpret_cast<const void*>(machine_.careful_lanes), {lanes_[0], end, skipped, totals},
+               {lanes_[0], skipped, totals});
   for (std::size_t k = 0; k < starts.size(); ++k) {
     llvm::Value* const place = b_.CreateConstGEP1_64(b_.getInt64Ty(), totals, k);
     llvm::Value* const total = b_.load_element(graph_[stage_.totals[k]].dtype, place);

@@ -13,6 +13,9 @@
 
 namespace ricci::compiled {
 
+/// Of the function that does the same with calls of sin and cos, where code stands alone.
+inline std::string careful_name(const std::string& name) { return name + "_careful"; }
+
 /// Writes one function into a module. A node of lanes has a value in each of several registers of `width` lanes; one
 /// that serves all lanes has one value. Call one of the three, once.
 class StageFunction {
@@ -57,7 +60,7 @@ class StageFunction {
   llvm::Value* any_large();
   void once_more_carefully(llvm::Value* any);
   void store_carefully(llvm::Value* any, OfTotals& parts, llvm::Value* overlap, llvm::Value* totals);
-  void call_library(const void* f, llvm::ArrayRef<llvm::Value*> arguments);
+  void call_careful(const void* by_library, llvm::ArrayRef<llvm::Value*> own, llvm::ArrayRef<llvm::Value*> for_library);
 
   Values starts_of_totals();
   OfTotals joined(const OfTotals& sums, const OfTotals& parts, llvm::Value* overlap);

@@ -2,6 +2,7 @@
 #include "code/words.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Module.h>
 
 #include <array>
 #include <cmath>
@@ -184,7 +185,32 @@ llvm::Value* Words::of_exponents(Word w, DType d, llvm::ArrayRef<llvm::Value*> x
   return b_.narrowed(b_.CreateIntrinsic(id, {}, arguments));
 }
 
+/// libm's functions take one element.
+llvm::Value* Words::call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  const char* const name = machine_.name_in_libm(w, d);
+  llvm::Type* const one = b_.scalar_type(d);
+  const llvm::SmallVector<llvm::Type*, 3> types(x.size(), one);
+  llvm::Module& module = *b_.GetInsertBlock()->getModule();
+  if (!name) machine_.lacking->emplace_back(w, d);
+  const llvm::FunctionCallee f =
+      module.getOrInsertFunction(name ? name : "lacking", llvm::FunctionType::get(one, types, false));
+  const auto call = [&](const llvm::SmallVector<llvm::Value*, 3>& arguments) {
+    llvm::CallInst* const made = b_.CreateCall(f, arguments);
+    made->addFnAttr(llvm::Attribute::NoUnwind);
+    return made;
+  };
+  if (b_.width() == 1) return call({x.begin(), x.end()});
+  llvm::Value* all = llvm::PoisonValue::get(x[0]->getType());
+  for (int lane = 0; lane < b_.width(); ++lane) {
+    llvm::SmallVector<llvm::Value*, 3> arguments;
+    for (llvm::Value* v : x) arguments.push_back(b_.CreateExtractElement(v, at(lane)));
+    all = b_.CreateInsertElement(all, call(arguments), at(lane));
+  }
+  return all;
+}
+
 llvm::Value* Words::call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  if (machine_.stands_alone()) return call_in_libm(w, d, x);
   const auto bits = static_cast<int>(b_.scalar_type(d)->getScalarSizeInBits());
   const int lanes = machine_.register_bytes * 8 / bits;
   llvm::Type* const whole = llvm::FixedVectorType::get(b_.scalar_type(d), at(lanes));

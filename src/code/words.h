@@ -19,12 +19,13 @@ class Words {
   /// Of operands of type `d`. Where there is no instruction, a call of the library's function.
   llvm::Value* word(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* converted(llvm::Value* x, DType from, DType to);
-  /// The library's own function of a whole register.
+  /// The library's own function of a whole register, or libm's of each element where code stands alone.
   llvm::Value* call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   /// All lanes joined by the word, by halves.
   llvm::Value* folded(Word w, DType d, llvm::Value* x);
 
  private:
+  llvm::Value* call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_truth(Word w, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);

@@ -5,9 +5,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "compile/plan.h"
+#include "compile/exported_plan.h"
 
 namespace ricci::compiled {
 
@@ -51,9 +52,23 @@ struct Machine {
   void (*careful_lanes)(void* call, std::int64_t stage, const void* const* in, void* const* out, std::int64_t lanes,
                         std::uint64_t* slots, std::int64_t lane, std::int64_t skip, std::uint64_t* totals);
   std::string* dump;  ///< gets the code's text; null: none is wanted
+  /// Of code that stands alone, without the library: libm's function for a word, null where libm has none. Such words
+  /// are noted. Null: code calls the library.
+  const char* (*name_in_libm)(Word word, DType dtype) = nullptr;
+  std::vector<std::pair<Word, DType>>* lacking = nullptr;
+
+  bool stands_alone() const { return name_in_libm != nullptr; }
 };
 
-/// The module's one function, `ricci_generate`.
+/// An object file with a function in C.
+struct ObjectFile {
+  std::string bytes;
+  std::string processor;  ///< that it is made for
+  std::string error;      ///< not empty: there is none
+};
+
+/// The module's functions, `ricci_generate` and `ricci_export`.
 using Generate = void (*)(const LanePlan& plan, const Machine& machine, Code& code);
+using Export = void (*)(const ExportedPlan& plan, const Machine& machine, ObjectFile& file);
 
 }  // namespace ricci::compiled

@@ -18,6 +18,7 @@ namespace ricci::compiled {
 struct Place {
   int tensor;  ///< which input (captured tensors behind them), or which output
   std::int64_t base, per_lane_count, stride;
+  std::int64_t first(std::int64_t lanes) const { return base + per_lane_count * lanes; }  ///< that of the first lane
   bool operator==(const Place&) const = default;
 };
 

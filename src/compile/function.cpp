@@ -1,10 +1,13 @@
 // Compiled functions: signatures, the recordings that serve them, and calls. Knows nothing of how a plan runs.
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "compile/export.h"
 #include "compile/program_plan.h"
 #include "compile/switches.h"
 #include "interpreters/layout.h"
@@ -60,7 +63,7 @@ struct Recording {
   Program program;            // inputs: the tensors of the arguments, then what was captured
   std::shared_ptr<const SymbolTable> table;
   std::shared_ptr<const CallSizes> fixed_sizes;  // of all calls; null: some size is open
-  std::shared_ptr<const ProgramPlan> plan;   // of the program
+  std::shared_ptr<const ProgramPlan> plan;       // of the program
   Program relied_on;  // throws where a captured tensor that the function looked at has become another
   std::vector<Tensor> captured;
   std::shared_ptr<const void> result;  // the first call's, without its tensors
@@ -76,8 +79,7 @@ struct Recording {
   bool has_shape_of(const Signature& of) const {
     for (std::size_t i = 0; i < is_open.size(); ++i) {
       const Size size = of.sizes[i], recorded = signature.sizes[i];
-      const bool fits = size.is_symbol() ? is_open[i]
-                                         : is_open[i] ? size.raw() > 1 : size.raw() == recorded.raw();
+      const bool fits = size.is_symbol() ? is_open[i] : is_open[i] ? size.raw() > 1 : size.raw() == recorded.raw();
       if (!fits) return false;
     }
     return true;
@@ -330,8 +332,8 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
       const bool are_arrays = x.kind == ValueKind::array && y.kind == ValueKind::array;
       // A literal is another tensor at each recording.
       const auto elements = [](const Value& value) { return static_cast<const Array&>(value).strided(); };
-      return a.is_same(b) || (are_arrays && a.cell()->refs.is(1) && b.cell()->refs.is(1) &&
-                              are_same_bits(elements(x), elements(y)));
+      return a.is_same(b) ||
+             (are_arrays && a.cell()->refs.is(1) && b.cell()->refs.is(1) && are_same_bits(elements(x), elements(y)));
     };
     const char* const what = s.recording->text != made.text ? "computes something else"
                              : std::ranges::equal(s.recording->captured, made.captured, is_same)
@@ -353,12 +355,11 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   if (s.find_made_meanwhile()) return;
   auto& all = s.function->recordings;
   made.last_use = ++s.function->calls;
-  if (all.size() == most_plans)
-    all.erase(std::ranges::min_element(all, {}, [](const auto& r) { return r->last_use; }));
+  if (all.size() == most_plans) all.erase(std::ranges::min_element(all, {}, [](const auto& r) { return r->last_use; }));
   if (is_listed("RICCI_LOG", "trace"))
-    std::clog << "compile (" << s.function->where.file << ":" << s.function->where.line << "): "
-              << (all.empty() ? "first call" : "no plan serves these arguments") << ", recorded " << program.equations()
-              << " equations\n";
+    std::clog << "compile (" << s.function->where.file << ":" << s.function->where.line
+              << "): " << (all.empty() ? "first call" : "no plan serves these arguments") << ", recorded "
+              << program.equations() << " equations\n";
   all.push_back(s.next);
   s.recording = s.next;
 }
@@ -389,6 +390,43 @@ Explanation CallRun::explain(const tree::Walk& arguments) {
   const State& s = *state_;
   const Tensors operands = s.operands(*s.recording, arguments);
   return Explanation(s.recording->plan->explain(s.sizes, {operands.data(), operands.size()}));
+}
+
+namespace {
+
+/// `argument 1 (layers[0].weight)` as a name in C: `argument_1_layers_0_weight`.
+std::string name_in_c(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    const bool is_of_names = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (is_of_names) name += c;
+    else if (!name.empty() && name.back() != '_') name += '_';
+  }
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+void CallRun::export_to(const std::string& path, const tree::Walk& arguments, const tree::Walk& result) {
+  const State& s = *state_;
+  const Recording& recording = *s.recording;
+  if (innermost)
+    raise_own<TransformError>("export_object: it writes a function down for arrays; call it outside of transforms",
+                              s.function->where);
+  ExportedNames names;
+  std::set<std::string> taken;
+  const auto add = [&](std::vector<std::string>& to, const std::string& text) {
+    std::string name = name_in_c(text);
+    while (!taken.insert(name).second) name += "_";  // `a.b` and `a_b`
+    to.push_back(name);
+  };
+  for (std::size_t i = 0; i < arguments.leaves.size(); ++i)
+    if (arguments.leaves[i]->defined()) add(names.arguments, tree::argument_name(arguments, i));
+  for (std::size_t i = 0; i < result.leaves.size(); ++i)
+    if (recording.defined[i]) add(names.results, "result " + tree::leaf_path(result, i));
+  for (const std::size_t i : recording.written) add(names.results, "written " + tree::argument_name(arguments, i));
+  export_program(s.program(), recording.captured, names, path, s.function->where);
 }
 
 }  // namespace ricci::compiled

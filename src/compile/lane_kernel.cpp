@@ -1,8 +1,6 @@
 // Making kernels and running them.
 #include "compile/lane_kernel.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -11,7 +9,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "compile/lowering.h"
+#include "compile/generator.h"
+#include "compile/pieces.h"
 #include "compile/switches.h"
 #include "compile/words.h"
 #include "kernels/strided.h"
@@ -35,23 +34,6 @@ class Room {
   kernels::Scratch<T> more_;
   T* data_;
 };
-
-/// Beside the library that this code is part of, where it is installed, or where the loader looks.
-Generate load_generator() {
-#ifdef RICCI_CODE_LIBRARY
-  Dl_info self{};
-  std::string beside;
-  if (dladdr(reinterpret_cast<const void*>(&load_generator), &self) && self.dli_fname) {
-    beside = self.dli_fname;
-    beside.erase(beside.find_last_of('/') == std::string::npos ? 0 : beside.find_last_of('/') + 1);
-  }
-  for (const std::string& path : {beside + RICCI_CODE_LIBRARY, std::string(RICCI_CODE_DIRECTORY RICCI_CODE_LIBRARY),
-                                  std::string(RICCI_CODE_LIBRARY)})
-    if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
-      return reinterpret_cast<Generate>(dlsym(library, "ricci_generate"));
-#endif
-  return nullptr;
-}
 
 /// Nanoseconds that a lane of each stage takes, roughly.
 std::vector<double> nanoseconds_of_lane(const LanePlan& plan, int width) {
@@ -79,18 +61,6 @@ struct LaneKernel::Run {
   std::uint64_t* slots;
   std::atomic<bool> failed = false;  // no careful code could be made
 
-  /// Pieces of lanes that code runs on, one after the other or side by side: of equal length but the last, which is
-  /// longer.
-  struct Pieces {
-    std::int64_t length, count, lanes;
-    Pieces(std::int64_t lanes, std::int64_t least, std::int64_t most_pieces, int width) : lanes(lanes) {
-      length = std::max(least, (lanes / most_pieces + width - 1) / width * width);
-      count = std::max<std::int64_t>(1, lanes / length);
-    }
-    std::int64_t begin(std::int64_t piece) const { return piece * length; }
-    std::int64_t end(std::int64_t piece) const { return piece + 1 == count ? lanes : begin(piece + 1); }
-  };
-
   /// False: the code gave no results.
   bool all() {
     slots[0] = reinterpret_cast<std::uint64_t>(this);
@@ -102,8 +72,7 @@ struct LaneKernel::Run {
     if (code.once) code.once(in, out, lanes - skip, slots);
     if (!code.lane) return;
     const std::size_t totals = kernel.plan_.stages[k].totals.size();
-    const int width = kernel.code_.width;
-    const Pieces pieces(lanes, 64 * width, totals > 0 ? 64 : INT64_MAX, width);
+    const Pieces pieces(lanes, kernel.code_.width, totals);
     Room<std::uint64_t, 256> partial(totals * static_cast<std::size_t>(pieces.count));
     const double of_piece = kernel.nanoseconds_[k] * static_cast<double>(pieces.length);
     const auto run = [&](std::int64_t begin, std::int64_t end) {
@@ -145,20 +114,15 @@ struct LaneKernel::Run {
 
 namespace {
 
-Generate generator() {
-  static const Generate generate = load_generator();
-  return generate;
-}
-
 /// Throws std::bad_alloc; an error of another kind stands in the result.
 Code code_of(const LanePlan& plan, bool is_careful) {
   Code code;
   std::string text;
-  generator()(
-      plan,
-      {register_bytes(), knows_exponents(), &function_of, &circular_limit, is_careful, &LaneKernel::Run::once_carefully,
-       &LaneKernel::Run::lanes_carefully, is_listed("RICCI_DUMP", "code") ? &text : nullptr},
-      code);
+  Machine machine = this_machine(text);
+  machine.is_careful = is_careful;
+  machine.careful_once = &LaneKernel::Run::once_carefully;
+  machine.careful_lanes = &LaneKernel::Run::lanes_carefully;
+  generator().generate(plan, machine, code);
   if (!text.empty()) std::fputs(text.c_str(), stderr);
   return code;
 }
@@ -187,12 +151,6 @@ const Code& LaneKernel::careful_code() const {
 }
 
 namespace {
-
-/// Elements that places of a tensor reach to.
-std::int64_t extent(const Place& p, std::int64_t lanes) {
-  return p.base + p.per_lane_count * lanes + (lanes - 1) * p.stride + 1;
-}
-std::int64_t first_of(const Place& p, std::int64_t lanes) { return p.base + p.per_lane_count * lanes; }
 
 std::uint64_t value_of(const Given& given, std::span<const Strided> inputs, std::int64_t filled) {
   const auto of = [&]() -> const Strided& { return inputs[static_cast<std::size_t>(given.tensor)]; };
@@ -274,34 +232,20 @@ bool LaneKernel::run_few(std::span<const Strided> inputs, std::span<const Stride
   auto& out = frame.out;
 
   // Copies, with the first lane repeated in front.
-  std::size_t bytes = 0;
-  const auto reserve = [&](std::vector<std::int64_t>& extents, std::size_t tensor, const Place& p) {
-    extents[tensor] = std::max(extents[tensor], extent(p, width));
-  };
-  std::vector<std::int64_t> in_extents(inputs.size()), out_extents(outputs.size());
-  for (const Input& input : program.inputs)
-    if (input.place.stride != 0) reserve(in_extents, static_cast<std::size_t>(input.place.tensor), input.place);
-  for (const Output& output : program.outputs)
-    if (output.place.stride != 0) reserve(out_extents, static_cast<std::size_t>(output.place.tensor), output.place);
-  const auto bytes_of = [](std::int64_t extent, DType dtype) {
-    return (static_cast<std::size_t>(extent) * element_size(dtype) + 63) / 64 * 64;
-  };
-  for (std::size_t i = 0; i < inputs.size(); ++i) bytes += bytes_of(in_extents[i], inputs[i].dtype);
-  for (std::size_t i = 0; i < outputs.size(); ++i) bytes += bytes_of(out_extents[i], outputs[i].dtype);
-  Room<std::byte, 16384> room(bytes);
-  std::byte* next = room.data();
+  const FilledCopies copies = filled_copies(program, inputs.size(), width);
+  Room<std::byte, 16384> room(static_cast<std::size_t>(copies.bytes));
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (in_extents[i] > 0) in.data()[i] = next, next += bytes_of(in_extents[i], inputs[i].dtype);
+    if (copies.in[i] >= 0) in.data()[i] = room.data() + copies.in[i];
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (out_extents[i] > 0) out.data()[i] = next, next += bytes_of(out_extents[i], outputs[i].dtype);
+    if (copies.out[i] >= 0) out.data()[i] = room.data() + copies.out[i];
   for (const Input& input : program.inputs) {
     const Place& p = input.place;
     if (p.stride == 0) continue;
     const auto tensor = static_cast<std::size_t>(p.tensor);
     const std::size_t size = element_size(input.dtype);
     for (std::int64_t lane = 0; lane < width; ++lane) {
-      const std::int64_t from = first_of(p, lanes) + std::max<std::int64_t>(0, lane - filled) * p.stride;
-      std::memcpy(advance(const_cast<void*>(in.data()[tensor]), input.dtype, first_of(p, width) + lane * p.stride),
+      const std::int64_t from = p.first(lanes) + std::max<std::int64_t>(0, lane - filled) * p.stride;
+      std::memcpy(advance(const_cast<void*>(in.data()[tensor]), input.dtype, p.first(width) + lane * p.stride),
                   advance(inputs[tensor].data, input.dtype, from), size);
     }
   }
@@ -312,9 +256,8 @@ bool LaneKernel::run_few(std::span<const Strided> inputs, std::span<const Stride
     const auto tensor = static_cast<std::size_t>(p.tensor);
     const DType dtype = outputs[tensor].dtype;
     for (std::int64_t lane = 0; lane < lanes; ++lane)
-      std::memcpy(advance(outputs[tensor].data, dtype, first_of(p, lanes) + lane * p.stride),
-                  advance(out.data()[tensor], dtype, first_of(p, width) + (lane + filled) * p.stride),
-                  element_size(dtype));
+      std::memcpy(advance(outputs[tensor].data, dtype, p.first(lanes) + lane * p.stride),
+                  advance(out.data()[tensor], dtype, p.first(width) + (lane + filled) * p.stride), element_size(dtype));
   }
   return true;
 }
@@ -349,7 +292,7 @@ std::size_t LaneKernel::steps() const {
 namespace {
 
 MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, const ExpandOptions& options) {
-  if (!generator()) return NotExpandable{"the library was built without a compiler (RICCI_COMPILE=OFF)"};
+  if (!generator().generate) return NotExpandable{"the library was built without a compiler (RICCI_COMPILE=OFF)"};
   if (!fuses()) return NotExpandable{"the library was built for a machine without fused multiply-add"};
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
   const auto& lanes = std::get<LaneProgram>(expanded);
@@ -365,7 +308,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
 
 }  // namespace
 
-bool makes_kernels() { return generator() && fuses(); }
+bool makes_kernels() { return generator().generate && fuses(); }
 
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options) {
   return kernel_of(expand(program, options), options);

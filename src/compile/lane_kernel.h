@@ -42,6 +42,7 @@ class LaneKernel {
   /// Scalar operations of one lane, and of what is computed once.
   std::size_t steps() const;
   const LanePlan& plan() const { return plan_; }
+  int width() const { return code_.width; }  ///< lanes in a register
 
   struct Run;  ///< one call
 

@@ -46,6 +46,9 @@ struct ExpandOptions {
   /// Lanes know nothing of each other, nor of their number and place: no totals, no numbers of lanes, no addresses.
   bool are_independent = false;
   std::size_t most_steps = 10'000;  ///< that are computed once or in a lane, elementary functions taken apart
+  std::int64_t most_unrolled_number = 64;  ///< a larger number in a shape may be that of the lanes
+  /// Nothing but kernels runs the program: there is one for every equation that can be said, however little it gains.
+  bool wants_all = false;
 };
 
 /// The sizes of a program for one number of lanes.

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "compile/costs.h"
-#include "compile/lane_kernel.h"
 #include "kernels/elementwise.h"
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
@@ -59,8 +58,8 @@ struct Group {
   SizeInCall lanes, outer;
   std::vector<bool> has_outer;    // by operand
   std::int64_t fewest_lanes = 0;  // at each position of the outer axis: with fewer, the equations do better
-  ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
-  Program part;       // to learn what it throws
+  ProgramBody whole;              // its symbols and inputs alone: the plan of the whole program holds this group
+  Program part;                   // to learn what it throws
   ExpandOptions options;
 
   bool asks_call() const { return lanes.of_call >= 0 || outer.of_call >= 0; }
@@ -198,8 +197,10 @@ struct LaneStep {
 
 [[maybe_unused]] const bool costs = counts_flops<LaneStep>();
 
-/// Whether the equation computes anything: by views and copies alone, no group is worth a kernel.
-bool computes(const Equation& e) {
+/// Whether the equation computes anything: by views and copies alone, no group is worth a kernel. Where all is wanted,
+/// copies are worth one too.
+bool computes(const Equation& e, const ExpandOptions& options) {
+  if (options.wants_all) return !e.rules->is_view;
   const Rules& rules = *e.rules;
   const bool moves = rules.moves_elements && rules.moves_elements(e.parameters.get()) != 0;
   const bool makes_elements = Facts<ElementRule>::of(rules) && !moves;
@@ -217,7 +218,7 @@ class Grouping {
  public:
   Grouping(const Program& program, const ExpandOptions& options)
       : program_(program), body_(program.body()), options_(options) {
-    computing_ = std::ranges::count_if(body_.equations, computes);
+    computing_ = std::ranges::count_if(body_.equations, [&](const Equation& e) { return computes(e, options_); });
     choose_lanes();
     give_levels();
   }
@@ -250,8 +251,9 @@ class Grouping {
       // Equations without the outer axis come first: they read nothing that has it.
       for (const auto* group : {&once, &by_outer}) {
         std::optional<Equation> lanes;
-        const std::ptrdiff_t least = group == &by_outer ? least_of_walked : 2;
-        if (std::ranges::count_if(*group, [&](std::size_t i) { return computes(body_.equations[i]); }) >= least) {
+        const std::ptrdiff_t least = options_.wants_all ? 1 : group == &by_outer ? least_of_walked : 2;
+        if (std::ranges::count_if(*group, [&](std::size_t i) { return computes(body_.equations[i], options_); }) >=
+            least) {
           lanes = as_one(*group, group == &by_outer);
           all_have_kernels = all_have_kernels && lanes;
         }
@@ -275,7 +277,7 @@ class Grouping {
       if (!LaneSizes(body_, 2, options).choices_hold()) return;  // along another axis they may
       std::vector<bool> apart = not_expandable(body_, options);
       std::ptrdiff_t count = 0;
-      for (std::size_t i = 0; i < apart.size(); ++i) count += !apart[i] && computes(body_.equations[i]);
+      for (std::size_t i = 0; i < apart.size(); ++i) count += !apart[i] && computes(body_.equations[i], options_);
       if (count <= most) return;
       most = count;
       apart_ = std::move(apart);
@@ -309,7 +311,7 @@ class Grouping {
     std::map<std::pair<std::size_t, std::size_t>, std::ptrdiff_t> counts;
     for (std::size_t i = 0; i < apart_.size(); ++i) {
       const Equation& e = body_.equations[i];
-      if (!apart_[i] || !computes(e)) continue;
+      if (!apart_[i] || !computes(e, options_)) continue;
       const Shape& shape = body_.types[at(e.outputs[0])].shape;
       std::vector<std::size_t> open;  // numbers in `all`, by axis
       for (const Size size : shape) {
@@ -323,7 +325,7 @@ class Grouping {
     }
     std::vector<std::pair<std::ptrdiff_t, std::pair<std::size_t, std::size_t>>> frequent;
     for (const auto& [pair, count] : counts)
-      if (count >= least_of_walked) frequent.emplace_back(-count, pair);
+      if (count >= (options_.wants_all ? 1 : least_of_walked)) frequent.emplace_back(-count, pair);
     std::ranges::sort(frequent);
     if (frequent.size() > most_pairs) frequent.resize(most_pairs);
     std::vector<std::pair<OpenSize, OpenSize>> pairs;
@@ -339,13 +341,12 @@ class Grouping {
   }
   /// A kernel of fewer equations gains too little on them for what it costs to be made.
   static constexpr std::ptrdiff_t least_of_walked = 4;
-  static constexpr std::int64_t unrolled_as_number = 64;
   /// Sizes that stand in types as larger numbers: at most four, the most frequent first.
   std::vector<std::int64_t> large_numbers() const {
     std::map<std::int64_t, int> counts;
     for (const Type& type : body_.types)
       for (const Size size : type.shape)
-        if (!size.is_symbol() && size.raw() > unrolled_as_number) ++counts[size.raw()];
+        if (!size.is_symbol() && size.raw() > options_.most_unrolled_number) ++counts[size.raw()];
     std::vector<std::int64_t> numbers;
     for (const auto& [number, count] : counts) numbers.push_back(number);
     std::ranges::stable_sort(numbers, [&](std::int64_t a, std::int64_t b) { return counts[a] > counts[b]; });
@@ -489,7 +490,8 @@ class Grouping {
     if (counts_lanes(**kernel) && !find_lanes()) return std::nullopt;
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
     group->kernel = *kernel;
-    group->fewest_lanes = (*kernel)->fewest_lanes(std::ranges::count_if(part.equations, computes));
+    group->fewest_lanes = (*kernel)->fewest_lanes(
+        std::ranges::count_if(part.equations, [&](const Equation& e) { return computes(e, options_); }));
     const bool asks_call = group->asks_call();
     group->whole.symbols = body_.symbols;
     group->whole.types = body_.types;
@@ -499,11 +501,8 @@ class Grouping {
     if (asks_call || more.unknown().size() > (more.has_lanes() && options.lanes.number == 0 ? 1U : 0U))
       for (const Size size : of_call) step.steps.sizes.push_back(size);
     const bool has_symbols = std::ranges::any_of(step.steps.sizes, [](Size size) { return size.is_symbol(); });
-    Equation e{.rules = &rules_of<LaneStep>,
-               .parameters = own(step),
-               .inputs = {},
-               .outputs = {},
-               .has_symbols = has_symbols};
+    Equation e{
+        .rules = &rules_of<LaneStep>, .parameters = own(step), .inputs = {}, .outputs = {}, .has_symbols = has_symbols};
     for (const Variable v : part.inputs) e.inputs.push_back(v);
     for (const Variable v : part.outputs) e.outputs.push_back(v);
     return e;
@@ -538,6 +537,19 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   }
   return last;
 } catch (const NotExpandable&) { return program; }
+
+std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) {
+  if (e.rules != &rules_of<LaneStep>) return std::nullopt;
+  const LaneStep& step = erase::as<LaneStep>(e.parameters.get());
+  const Group& group = *step.steps.group;
+  const auto size = [&](int operand, int axis) { return operands[at(operand)].shape[at(axis)]; };
+  KernelCall call{.kernel = group.kernel,
+                  .lanes = Size(group.lanes.in(step.steps.sizes, size)).raw(),
+                  .positions = Size(group.outer.in(step.steps.sizes, size)).raw(),
+                  .has_outer = group.has_outer};
+  for (const Result& result : group.results) call.result_has_outer.push_back(result.has_outer);
+  return call;
+}
 
 std::optional<OneKernel> OneKernel::of(const Program& program) {
   const ProgramBody& body = program.body();

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "compile/lane_sizes.h"
+#include "compile/lane_kernel.h"
 #include "program/program.h"
 
 namespace ricci::compiled {
@@ -14,6 +14,15 @@ namespace ricci::compiled {
 /// The result runs outside transforms, where the open sizes of the program are those of the call; no rule derives from
 /// it. Requires: the program is simplified.
 Program with_lane_kernels(const Program& program, const ExpandOptions& options = {});
+
+/// What an equation that runs a lane kernel runs it for.
+struct KernelCall {
+  std::shared_ptr<const LaneKernel> kernel;
+  std::int64_t lanes, positions;                  // positions: of the outer axis
+  std::vector<bool> has_outer, result_has_outer;  // by operand, by result: whether it has the outer axis, in front
+};
+/// None where the equation is another one. Requires: the sizes of the operands are numbers.
+std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands);
 
 struct Group;
 

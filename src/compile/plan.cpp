@@ -88,6 +88,29 @@ LanePlan planned(LaneProgram from) {
   return plan;
 }
 
+FilledCopies filled_copies(const LaneProgram& program, std::size_t inputs, int width) {
+  FilledCopies copies;
+  std::vector<std::int64_t> in(inputs, 0), out(program.output_dtypes.size(), 0);  // bytes of each copy
+  const auto reach = [&](std::vector<std::int64_t>& bytes, const Place& p, DType dtype) {
+    if (p.stride == 0) return;
+    const std::int64_t elements = p.first(width) + (width - 1) * p.stride + 1;
+    std::int64_t& of = bytes[static_cast<std::size_t>(p.tensor)];
+    of = std::max(of, elements * static_cast<std::int64_t>(element_size(dtype)));
+  };
+  for (const Input& input : program.inputs) reach(in, input.place, input.dtype);
+  for (const Output& output : program.outputs)
+    reach(out, output.place, program.output_dtypes[static_cast<std::size_t>(output.place.tensor)]);
+  const auto place = [&](const std::vector<std::int64_t>& bytes, std::vector<std::int64_t>& offsets) {
+    for (const std::int64_t of : bytes) {
+      offsets.push_back(of > 0 ? copies.bytes : -1);
+      copies.bytes += (of + 63) / 64 * 64;
+    }
+  };
+  place(in, copies.in);
+  place(out, copies.out);
+  return copies;
+}
+
 // ── elementary functions ──
 
 namespace {

@@ -51,6 +51,14 @@ inline const CalledFunction* LanePlan::called_by(const ScalarStep& s) const {
   return s.kind == ScalarStep::Kind::word && !functions.empty() ? function_of(s.word, s.dtype) : nullptr;
 }
 
+/// Where fewer lanes than a register has stand in copies that fill one: the offset of each tensor's copy, in bytes; -1
+/// where a tensor has no lanes.
+struct FilledCopies {
+  std::vector<std::int64_t> in, out;
+  std::int64_t bytes = 0;
+};
+FilledCopies filled_copies(const LaneProgram& program, std::size_t inputs, int width);
+
 LanePlan planned(LaneProgram program);
 /// Its elementary functions are taken apart (lowering.h), or called where that makes the code much shorter: a compiler
 /// takes its time for each operation.

@@ -13,6 +13,7 @@
 #include "custom/derived.h"
 #include "ops/axes.h"
 #include "program/pruning.h"
+#include "program/stand_alone.h"
 #include "ricci/control.h"
 #include "ricci/control/recording.h"
 #include "ricci/primitive/raise.h"
@@ -33,6 +34,7 @@ struct Cond {
   Roles roles(std::size_t count) const;
   std::optional<Pruned> pruned(const Flags& needed, std::size_t inputs) const;
   Types type(const Types& inputs) const;
+  std::vector<Branch> taken_branches() const;
   bool draws() const { return std::any_of(branches.begin(), branches.end(), ricci::draws); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
@@ -61,6 +63,12 @@ std::vector<std::vector<std::size_t>> Cond::inputs_of_branches() const {
     for (std::size_t i = 0; i < given(); ++i) own.push_back(1 + i);
     while (own.size() < branch.inputs()) own.push_back(next++);
   }
+  return all;
+}
+
+std::vector<Branch> Cond::taken_branches() const {
+  std::vector<Branch> all;
+  for (const std::vector<std::size_t>& inputs : inputs_of_branches()) all.push_back({&branches[all.size()], inputs});
   return all;
 }
 
@@ -146,7 +154,8 @@ Roles Cond::roles(std::size_t count) const {
   return checked(std::move(all), count);
 }
 
-[[maybe_unused]] const bool named = name_operands<Cond>(), prunable = can_be_pruned<Cond>();
+[[maybe_unused]] const bool named = name_operands<Cond>(), prunable = can_be_pruned<Cond>(),
+                            has_branches = takes_branches<Cond>();
 
 /// An operand is left where any branch reads it for the results that are needed, a capture where its branch does.
 std::optional<Pruned> Cond::pruned(const Flags& needed, std::size_t inputs) const {

@@ -10,6 +10,7 @@
 #include "ops/axes.h"
 #include "program/pruning.h"
 #include "program/repeated.h"
+#include "program/stand_alone.h"
 #include "ricci/control.h"
 #include "ricci/control/recording.h"
 
@@ -51,6 +52,15 @@ struct Scan {
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
   RepeatedPrograms repeated() { return {{&step, captures_begin(), captures_begin()}}; }
   Types type(const Types& inputs) const;
+  std::optional<Turns> turns(const Types& inputs) const {
+    if (streams > 0) return std::nullopt;
+    return Turns{.body = &step,
+                 .state = carries(),
+                 .rows = static_cast<std::size_t>(scanned),
+                 .read_by_body = captures_begin(),
+                 .count = steps(inputs.begin() + carried),
+                 .is_backward = reverse};
+  }
   bool draws() const { return ricci::draws(step); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const;
@@ -102,7 +112,7 @@ Roles Scan::roles(std::size_t count) const {
 }
 
 [[maybe_unused]] const bool named = name_operands<Scan>(), prunable = can_be_pruned<Scan>(),
-                            repeats = repeats_programs<Scan>();
+                            repeats = repeats_programs<Scan>(), has_turns = takes_turns<Scan>();
 
 /// A part of the carry is left where its last value is needed, or where the step reads it for what is left: not the
 /// number of steps that a loop counts and does not look at. A scan that draws is left as it is.

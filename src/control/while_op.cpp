@@ -11,6 +11,7 @@
 #include "program/pruning.h"
 #include "program/repeated.h"
 #include "program/roles.h"
+#include "program/stand_alone.h"
 #include "ricci/control.h"
 #include "ricci/primitive/raise.h"
 
@@ -59,6 +60,15 @@ struct WhileLoop {
     return {{&condition, leaves(), carried()}, {&body, carried(), carried() + condition.inputs() - leaves()}};
   }
   Types type(const Types& inputs) const;
+  std::optional<Turns> turns(const Types&) const {
+    if (streams > 0) return std::nullopt;
+    return Turns{.condition = &condition,
+                 .body = &body,
+                 .state = leaves(),
+                 .read_by_condition = carried(),
+                 .read_by_body = carried() + condition.inputs() - leaves(),
+                 .count = max_steps};
+  }
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
@@ -91,7 +101,7 @@ Roles WhileLoop::roles(std::size_t count) const {
 }
 
 [[maybe_unused]] const bool loop_named = name_operands<WhileLoop>(), loop_prunable = can_be_pruned<WhileLoop>(),
-                            loop_repeats = repeats_programs<WhileLoop>();
+                            loop_repeats = repeats_programs<WhileLoop>(), has_turns = takes_turns<WhileLoop>();
 
 /// A part of the state is left where its last value is needed, or where the condition, or the body for what is left,
 /// reads it. A loop that draws is left as it is.

@@ -9,6 +9,7 @@
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "primitive/promotion.h"
+#include "program/stand_alone.h"
 #include "ricci/primitive/element_rules.h"
 #include "ricci/primitive/scalar.h"
 
@@ -169,6 +170,11 @@ struct Product {
     return y;
   }
 
+  ProductAxes product_axes() const {
+    const Cores c = cores_of(form);
+    return {c.left, c.right, form == Form::outer};
+  }
+
   static Tensor product(Form form, const Tensor& a, const Tensor& b) { return apply(Product{form}, a, b); }
 
   static std::vector<Sample<Product>> samples() {
@@ -196,6 +202,8 @@ struct Product {
     return reshape(x, shape);
   }
 };
+
+[[maybe_unused]] const bool multiplies = multiplies_matrices<Product>();
 
 std::string axes_text(const char* side, int axis, Size size) {
   return std::string(side) + " axis " + std::to_string(axis) + " (" + std::to_string(size.hint()) + ")";

@@ -1,0 +1,25 @@
+// export_object: a compiled function as an object file for programs in C.
+#pragma once
+
+#include <string>
+
+#include "ricci/compile.h"
+
+namespace ricci {
+
+/// Writes `path`.o, an object file, and `path`.h, its header. The object has one function in C, called as the last part
+/// of the path. That function computes what f gives for arguments like these: of these trees, dtypes and shapes, with
+/// these plain values. Captured tensors have the values that they have now, as constants of the object. The header says
+/// what the parameters are: the arrays of the arguments, those of the results (then new values of the arguments that f
+/// writes to), and a workspace of a fixed size. The function allocates nothing, throws nothing, keeps nothing between
+/// calls, and needs no library but C's: sin, exp, log, tanh, sqrt and arithmetic are in the object and give the bits of
+/// f; others, such as pow and erf, are calls of -lm. It runs on the calling thread, on processors like this one.
+/// NotImplementedError for an operation that has no code but the library's (large products, sort, convolutions, loops,
+/// draws): the message names it. ValueError where the path's last part is no name in C, or a file cannot be written.
+///   auto step = rc::compile(rc::jacfwd(arm)); rc::export_object(step, "arm_jacobian", angles);
+template <class F, class... A>
+void export_object(const Compiled<F>& f, const std::string& path, const A&... args) {
+  f.export_to(path, args...);
+}
+
+}  // namespace ricci

@@ -1,0 +1,364 @@
+// Steps of an exported plan as code. Everything but elements is a number here.
+#include "code/exported_function.h"
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "code/plan_functions.h"
+#include "code/words.h"
+#include "compile/pieces.h"
+
+namespace ricci::compiled {
+namespace {
+
+class ExportedFunction {
+ public:
+  ExportedFunction(llvm::Module& module, const ExportedPlan& plan, const Machine& machine)
+      : module_(module), plan_(plan), machine_(machine), b_(module.getContext(), 1) {}
+
+  void write() {
+    begin();
+    run(plan_.steps);
+    b_.CreateRet(b_.getInt32(0));
+    b_.SetInsertPoint(fails_);
+    b_.CreateRet(b_.getInt32(1));
+  }
+
+ private:
+  using Value = llvm::Value*;
+
+  void begin() {
+    const llvm::SmallVector<llvm::Type*> parameters(plan_.arguments + plan_.results + 1, b_.getPtrTy());
+    auto* const type = llvm::FunctionType::get(b_.getInt32Ty(), parameters, false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, plan_.name, module_);
+    set_attributes(*function_, machine_);
+    entry_ = block("entry"), fails_ = block("fails");
+    b_.SetInsertPoint(entry_);
+    for (const std::string& bytes : plan_.constants) {
+      auto* const data = llvm::ConstantDataArray::getString(b_.getContext(), bytes, false);
+      auto* const constant = new llvm::GlobalVariable(module_, data->getType(), true,
+                                                      llvm::GlobalValue::InternalLinkage, data, "constant");
+      constant->setAlignment(llvm::Align(64));
+      constants_.push_back(constant);
+    }
+  }
+  llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, function_); }
+  Value count(std::int64_t n) { return b_.count(n); }
+
+  Value workspace() { return function_->getArg(static_cast<unsigned>(plan_.arguments + plan_.results)); }
+  Value in_workspace(std::int64_t offset) { return moved(workspace(), count(offset)); }
+  Value moved(Value pointer, Value bytes) { return b_.CreateGEP(b_.getInt8Ty(), pointer, bytes); }
+  Value pointer(const Location& l) {
+    const auto number = static_cast<unsigned>(l.number);
+    switch (l.in) {
+      case Location::In::argument: return moved(function_->getArg(number), count(l.offset));
+      case Location::In::result:
+        return moved(function_->getArg(static_cast<unsigned>(plan_.arguments) + number), count(l.offset));
+      case Location::In::constant: return moved(constants_[l.number], count(l.offset));
+      default: return in_workspace(l.offset);
+    }
+  }
+  /// Memory on the stack, once for all turns of a loop around it.
+  Value on_stack(llvm::Type* type, std::size_t elements) {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_, entry_->begin());
+    return b_.CreateAlloca(type, b_.getInt64(elements));
+  }
+
+  /// f(i) for each i below n.
+  void repeat(std::int64_t n, const std::function<void(Value)>& f) {
+    if (n == 1) return f(count(0));
+    auto *const loop = block("loop"), *const done = block("done"), *const before = b_.GetInsertBlock();
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    llvm::PHINode* const i = b_.CreatePHI(b_.getInt64Ty(), 2);
+    f(i);
+    Value const next = b_.CreateAdd(i, count(1));
+    i->addIncoming(count(0), before), i->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateICmpSLT(next, count(n)), loop, done);
+    b_.SetInsertPoint(done);
+  }
+
+  void run(const std::vector<Step>& steps) {
+    for (const Step& step : steps) std::visit([&](const auto& s) { run(s); }, step.what);
+  }
+
+  // ── copies ──
+
+  void copy_element(Value to, Value from, std::int64_t bytes) {
+    llvm::Type* const type = b_.getIntNTy(static_cast<unsigned>(8 * bytes));
+    b_.CreateAlignedStore(b_.CreateAlignedLoad(type, from, llvm::Align(1)), to, llvm::Align(1));
+  }
+
+  void run(const CopyStep& s) { copy_axis(s, 0, pointer(s.from), count(0)); }
+  /// `row`: the number of the row in the result, of those along the axes before this one.
+  void copy_axis(const CopyStep& s, std::size_t axis, Value from, Value row) {
+    if (axis == s.shape.size()) {
+      const Value to = moved(pointer(s.to), b_.CreateMul(row, count(s.element_bytes)));
+      return copy_element(to, from, s.element_bytes);
+    }
+    repeat(s.shape[axis], [&](Value i) {
+      const Value next = moved(from, b_.CreateMul(i, count(s.strides[axis] * s.element_bytes)));
+      copy_axis(s, axis + 1, next, b_.CreateAdd(b_.CreateMul(row, count(s.shape[axis])), i));
+    });
+  }
+
+  void run(const MoveStep& s) {
+    const Value from = pointer(s.from), to = pointer(s.to), table = pointer(s.table);
+    repeat(s.count, [&](Value i) {
+      const auto element = [&](std::uint64_t of_pair, Value base) {
+        Value const place = b_.CreateAdd(b_.CreateMul(i, count(2)), b_.getInt64(of_pair));
+        Value const number = b_.CreateLoad(b_.getInt32Ty(), b_.CreateGEP(b_.getInt32Ty(), table, place));
+        return moved(base, b_.CreateMul(b_.CreateZExt(number, b_.getInt64Ty()), count(s.element_bytes)));
+      };
+      copy_element(element(0, to), element(1, from), s.element_bytes);
+    });
+  }
+
+  // ── products ──
+
+  void run(const ProductStep& s) { multiply(s, 0, pointer(s.a.where), pointer(s.b.where), pointer(s.c), s.m * s.n); }
+  void multiply(const ProductStep& s, std::size_t axis, Value a, Value b, Value c, std::int64_t elements) {
+    const auto bytes = static_cast<std::int64_t>(element_size(s.dtype));
+    if (axis < s.batch.size()) {
+      std::int64_t inner = elements;
+      for (std::size_t i = axis + 1; i < s.batch.size(); ++i) inner *= s.batch[i];
+      return repeat(s.batch[axis], [&](Value i) {
+        const auto next = [&](Value p, std::int64_t step) { return moved(p, b_.CreateMul(i, count(step * bytes))); };
+        multiply(s, axis + 1, next(a, s.a.steps[axis]), next(b, s.b.steps[axis]), next(c, inner), elements);
+      });
+    }
+    constexpr std::uint32_t row_major = 101, as_it_is = 111, transposed = 112;  // of cblas.h
+    llvm::Type *const i32 = b_.getInt32Ty(), *const ptr = b_.getPtrTy(), *const real = b_.scalar_type(s.dtype);
+    auto* const type = llvm::FunctionType::get(
+        b_.getVoidTy(), {i32, i32, i32, i32, i32, i32, real, ptr, i32, ptr, i32, real, ptr, i32}, false);
+    const auto number = [&](std::int64_t n) { return b_.getInt32(static_cast<std::uint32_t>(n)); };
+    const auto order = [&](bool turned) { return b_.getInt32(turned ? transposed : as_it_is); };
+    const llvm::FunctionCallee gemm =
+        module_.getOrInsertFunction(s.dtype == DType::float64 ? "cblas_dgemm" : "cblas_sgemm", type);
+    b_.CreateCall(gemm, {b_.getInt32(row_major), order(s.a.is_transposed), order(s.b.is_transposed), number(s.m),
+                         number(s.n), number(s.k), b_.number(s.dtype, 1), a, number(s.a.leading), b,
+                         number(s.b.leading), b_.number(s.dtype, 0), c, number(std::max<std::int64_t>(s.n, 1))});
+  }
+
+  // ── loops and branches ──
+
+  void run(const LoopStep& s) {
+    auto *const head = block("head"), *const turn = block("turn"), *const done = block("done");
+    auto* const before = b_.GetInsertBlock();
+    b_.CreateBr(head);
+    b_.SetInsertPoint(head);
+    llvm::PHINode* const i = b_.CreatePHI(b_.getInt64Ty(), 2);
+    i->addIncoming(count(0), before);
+    Value const has_turns = b_.CreateICmpSLT(i, count(s.count));
+    if (s.condition.empty()) {
+      b_.CreateCondBr(has_turns, turn, done);
+    } else {
+      run(s.condition);
+      auto* const goes_on = block("goes_on");
+      b_.CreateCondBr(is_true(pointer(s.truth)), goes_on, done);
+      b_.SetInsertPoint(goes_on);
+      b_.CreateCondBr(has_turns, turn, fails_);
+    }
+    b_.SetInsertPoint(turn);
+    Value const row = s.is_backward ? b_.CreateSub(count(s.count - 1), i) : static_cast<Value>(i);
+    for (const RowCopy& copy : s.reads) copy_bytes(pointer(copy.row), row_of(copy, row), copy.bytes);
+    run(s.body);
+    for (const RowCopy& copy : s.writes) copy_bytes(row_of(copy, row), pointer(copy.row), copy.bytes);
+    for (const CopyStep& copy : s.next) run(copy);
+    i->addIncoming(b_.CreateAdd(i, count(1)), b_.GetInsertBlock());
+    b_.CreateBr(head);
+    b_.SetInsertPoint(done);
+  }
+  Value row_of(const RowCopy& copy, Value row) {
+    return moved(pointer(copy.stack), b_.CreateMul(row, count(copy.bytes)));
+  }
+  void copy_bytes(Value to, Value from, std::int64_t bytes) {
+    std::int64_t part = 8;
+    while (bytes % part != 0) part /= 2;
+    if (bytes == 0) return;
+    repeat(bytes / part, [&](Value i) {
+      Value const offset = b_.CreateMul(i, count(part));
+      copy_element(moved(to, offset), moved(from, offset), part);
+    });
+  }
+  Value is_true(Value place) { return b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), place), b_.getInt8(0)); }
+
+  void run(const BranchStep& s) {
+    auto* const done = block("done");
+    const Value read = b_.load_element(s.dtype, pointer(s.question));
+    const Value answer = s.dtype == DType::boolean || is_unsigned(s.dtype) ? b_.CreateZExt(read, b_.getInt64Ty())
+                                                                           : b_.CreateSExt(read, b_.getInt64Ty());
+    auto* const choice = b_.CreateSwitch(answer, fails_, static_cast<unsigned>(s.branches.size()));
+    for (std::size_t k = 0; k < s.branches.size(); ++k) {
+      auto* const branch = block("branch");
+      choice->addCase(b_.getInt64(k), branch);
+      b_.SetInsertPoint(branch);
+      run(s.branches[k]);
+      b_.CreateBr(done);
+    }
+    b_.SetInsertPoint(done);
+  }
+
+  // ── kernels ──
+
+  const PlanFunctions& functions_of(const LanePlan& plan) {
+    const auto found = functions_.find(&plan);
+    if (found != functions_.end()) return found->second;
+    const std::string prefix = plan_.name + "_" + std::to_string(functions_.size()) + "_";
+    return functions_[&plan] = write_functions(module_, plan, machine_, prefix);
+  }
+
+  /// What the code of a kernel reads.
+  struct Frame {
+    Value in, out, slots, holds;
+    std::int64_t lanes, filled;
+  };
+
+  void run(const KernelStep& s) {
+    const bool is_filled = s.filled() > 0;
+    const Frame frame{on_stack(b_.getPtrTy(), s.in.size()),
+                      on_stack(b_.getPtrTy(), s.out.size() + 1),
+                      in_workspace(s.slots),
+                      on_stack(b_.getInt8Ty(), 1),
+                      is_filled ? s.width : s.lanes,
+                      s.filled()};
+    repeat(s.positions, [&](Value i) {
+      std::vector<Value> in, out;
+      for (std::size_t k = 0; k < s.in.size(); ++k) in.push_back(at_position(s.in[k], s.in_steps[k], i));
+      for (std::size_t k = 0; k < s.out.size(); ++k) out.push_back(at_position(s.out[k], s.out_steps[k], i));
+      for (std::size_t k = 0; k < in.size(); ++k) put(frame.in, k, in_copy(s, k, in[k]));
+      for (std::size_t k = 0; k < out.size(); ++k) put(frame.out, k, out_copy(s, k, out[k]));
+      put(frame.out, out.size(), frame.holds);
+      give(s, frame, in);
+      if (is_filled) fill(s, in);
+      run_stages(s, frame);
+      if (is_filled) take_results(s, out);
+      if (s.plan->program.output_dtypes.size() > s.out.size()) leave_where_false(frame.holds);
+    });
+  }
+  Value at_position(const Location& l, std::int64_t step, Value i) {
+    return moved(pointer(l), b_.CreateMul(i, count(step)));
+  }
+  void put(Value list, std::size_t k, Value pointer) {
+    b_.CreateStore(pointer, b_.CreateConstGEP1_64(b_.getPtrTy(), list, k));
+  }
+  Value in_copy(const KernelStep& s, std::size_t k, Value own) {
+    const bool is_copied = s.filled() > 0 && s.copies.in[k] >= 0;
+    return is_copied ? in_workspace(s.copied + s.copies.in[k]) : own;
+  }
+  Value out_copy(const KernelStep& s, std::size_t k, Value own) {
+    const bool is_copied = s.filled() > 0 && s.copies.out[k] >= 0;
+    return is_copied ? in_workspace(s.copied + s.copies.out[k]) : own;
+  }
+
+  void give(const KernelStep& s, const Frame& frame, const std::vector<Value>& in) {
+    const std::vector<Given>& givens = s.plan->program.givens;
+    for (std::size_t k = 0; k < givens.size(); ++k) {
+      if (s.plan->given[k] < 0) continue;
+      const Given::What what = givens[k].what;
+      const Value value = what == Given::What::address ? b_.CreatePtrToInt(in[at(givens[k].tensor)], b_.getInt64Ty())
+                          : what == Given::What::size  ? count(s.sizes[k])
+                                                       : count(frame.filled);
+      b_.CreateStore(value, b_.CreateConstGEP1_64(b_.getInt64Ty(), frame.slots, at(s.plan->given[k])));
+    }
+  }
+
+  /// Lanes that stand in a copy, with the first one repeated in front.
+  void fill(const KernelStep& s, const std::vector<Value>& in) {
+    for (const Input& input : s.plan->program.inputs) {
+      const Place& p = input.place;
+      if (p.stride == 0) continue;
+      const auto bytes = static_cast<std::int64_t>(element_size(input.dtype));
+      const Value to = moved(in_copy(s, at(p.tensor), nullptr), count(p.first(s.width) * bytes));
+      const Value from = moved(in[at(p.tensor)], count(p.first(s.lanes) * bytes));
+      b_.CreateCall(lane_copy(bytes), {to, from, count(p.stride * bytes), count(s.filled()), count(s.width)});
+    }
+  }
+  void take_results(const KernelStep& s, const std::vector<Value>& out) {
+    for (const Output& output : s.plan->program.outputs) {
+      const Place& p = output.place;
+      if (p.stride == 0) continue;
+      const auto bytes = static_cast<std::int64_t>(element_size(s.plan->program.output_dtypes[at(p.tensor)]));
+      const Value to = moved(out[at(p.tensor)], count(p.first(s.lanes) * bytes));
+      const std::int64_t first = p.first(s.width) + s.filled() * p.stride;
+      const Value from = moved(out_copy(s, at(p.tensor), nullptr), count(first * bytes));
+      b_.CreateCall(lane_copy(bytes), {to, from, count(p.stride * bytes), count(0), count(s.lanes)});
+    }
+  }
+  /// A function (to, from, stride, filled, lanes): to[lane] = from[max(lane - filled, 0)], with the stride in bytes.
+  llvm::Function* lane_copy(std::int64_t bytes) {
+    const std::string name = plan_.name + "_copy" + std::to_string(bytes);
+    if (llvm::Function* const known = module_.getFunction(name)) return known;
+    llvm::Type *const ptr = b_.getPtrTy(), *const i64 = b_.getInt64Ty();
+    auto* const type = llvm::FunctionType::get(b_.getVoidTy(), {ptr, ptr, i64, i64, i64}, false);
+    auto* const f = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module_);
+    set_attributes(*f, machine_);
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    auto* const before = llvm::BasicBlock::Create(b_.getContext(), "entry", f);
+    auto* const loop = llvm::BasicBlock::Create(b_.getContext(), "lanes", f);
+    auto* const done = llvm::BasicBlock::Create(b_.getContext(), "done", f);
+    b_.SetInsertPoint(before);
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    llvm::PHINode* const lane = b_.CreatePHI(i64, 2);
+    Value const behind = b_.CreateSub(lane, f->getArg(3));
+    Value const source = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, behind, count(0));
+    copy_element(moved(f->getArg(0), b_.CreateMul(lane, f->getArg(2))),
+                 moved(f->getArg(1), b_.CreateMul(source, f->getArg(2))), bytes);
+    Value const next = b_.CreateAdd(lane, count(1));
+    lane->addIncoming(count(0), before), lane->addIncoming(next, loop);
+    b_.CreateCondBr(b_.CreateICmpSLT(next, f->getArg(4)), loop, done);
+    b_.SetInsertPoint(done);
+    b_.CreateRetVoid();
+    return f;
+  }
+
+  void run_stages(const KernelStep& s, const Frame& frame) {
+    const PlanFunctions& functions = functions_of(*s.plan);
+    const auto call = [&](const std::string& name, llvm::ArrayRef<Value> arguments) {
+      if (!name.empty()) b_.CreateCall(module_.getFunction(name), arguments);
+    };
+    const Value lanes = count(frame.lanes), own_lanes = count(frame.lanes - frame.filled);
+    const Value skip = count(frame.filled);
+    for (std::size_t k = 0; k < functions.stages.size(); ++k) {
+      const StageNames& of = functions.stages[k];
+      call(of.once, {frame.in, frame.out, own_lanes, frame.slots});
+      if (of.lane.empty()) continue;
+      const auto totals = static_cast<std::int64_t>(s.plan->stages[k].totals.size());
+      const Pieces pieces(frame.lanes, s.width, at(totals));
+      const auto run = [&](std::int64_t begin, std::int64_t end, Value to) {
+        call(of.lane, {frame.in, frame.out, lanes, frame.slots, count(begin), count(end), skip, to});
+      };
+      if (totals == 0) run(0, frame.lanes, in_workspace(s.totals));
+      for (std::int64_t p = 0; totals > 0 && p < pieces.count; ++p)
+        run(pieces.begin(p), pieces.end(p), in_workspace(s.totals + p * totals * 8));
+      call(of.join, {in_workspace(s.totals), count(pieces.count), frame.slots});
+    }
+  }
+
+  void leave_where_false(Value truth) {
+    auto* const holds = block("holds");
+    b_.CreateCondBr(is_true(truth), holds, fails_);
+    b_.SetInsertPoint(holds);
+  }
+
+  llvm::Module& module_;
+  const ExportedPlan& plan_;
+  const Machine& machine_;
+  LaneBuilder b_;
+  llvm::Function* function_ = nullptr;
+  llvm::BasicBlock *entry_ = nullptr, *fails_ = nullptr;
+  std::vector<llvm::GlobalVariable*> constants_;
+  std::map<const LanePlan*, PlanFunctions> functions_;
+};
+
+}  // namespace
+
+void write_exported(llvm::Module& module, const ExportedPlan& plan, const Machine& machine) {
+  ExportedFunction(module, plan, machine).write();
+}
+
+}  // namespace ricci::compiled

@@ -1,0 +1,70 @@
+// Which functions a plan needs.
+#include "code/plan_functions.h"
+
+#include "code/shape.h"
+#include "code/stage_function.h"
+
+namespace ricci::compiled {
+namespace {
+
+class Writer {
+ public:
+  Writer(llvm::Module& module, const LanePlan& plan, const Machine& machine)
+      : module_(module),
+        plan_(plan),
+        careful_(machine),
+        width_(plan.program.has_lanes ? width_of(plan, machine.register_bytes) : 1),
+        registers_(plan.program.has_lanes ? registers_of(plan) : 1),
+        elementary_(module, plan, machine),
+        machine_(machine) {
+    careful_.is_careful = true;
+  }
+  int lanes() const { return width_ * registers_; }
+
+  void once(const std::string& name, std::size_t stage) {
+    with_careful(name, [&](const std::string& of, const Machine& machine) {
+      StageFunction(module_, of, plan_, machine, elementary_, stage, 1, 1).write_once();
+    });
+  }
+  void lane(const std::string& name, std::size_t stage) {
+    with_careful(name, [&](const std::string& of, const Machine& machine) {
+      StageFunction(module_, of, plan_, machine, elementary_, stage, width_, registers_).write_lanes();
+    });
+  }
+  void join(const std::string& name, std::size_t stage) {
+    StageFunction(module_, name, plan_, machine_, elementary_, stage, 1, 1).write_join();
+  }
+
+ private:
+  template <class Write>
+  void with_careful(const std::string& name, const Write& write) {
+    write(name, machine_);
+    if (machine_.stands_alone() && module_.getFunction(careful_name(name))) write(careful_name(name), careful_);
+  }
+
+  llvm::Module& module_;
+  const LanePlan& plan_;
+  Machine careful_;
+  int width_, registers_;
+  ElementaryFunctions elementary_;
+  const Machine& machine_;
+};
+
+}  // namespace
+
+PlanFunctions write_functions(llvm::Module& module, const LanePlan& plan, const Machine& machine,
+                              const std::string& prefix) {
+  Writer writer(module, plan, machine);
+  PlanFunctions functions{{}, writer.lanes()};
+  for (std::size_t k = 0; k < plan.stages.size(); ++k) {
+    const Stage& stage = plan.stages[k];
+    const auto named = [&](const char* kind) { return prefix + kind + std::to_string(k); };
+    StageNames& of = functions.stages.emplace_back();
+    if (!stage.once.empty() || !stage.once_outputs.empty()) writer.once(of.once = named("once"), k);
+    if (!stage.totals.empty() || !stage.lane_outputs.empty()) writer.lane(of.lane = named("lane"), k);
+    if (!stage.totals.empty()) writer.join(of.join = named("join"), k);
+  }
+  return functions;
+}
+
+}  // namespace ricci::compiled

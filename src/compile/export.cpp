@@ -1,0 +1,161 @@
+// An object file and a header of an exported plan.
+#include "compile/export.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "compile/export_steps.h"
+#include "compile/generator.h"
+#include "compile/lane_kernel.h"
+#include "transforms/arguments.h"
+
+namespace ricci::compiled {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+const char* name_in_libm(Word word, DType dtype) {
+  struct Name {
+    Word word;
+    const char *of_double, *of_float;
+  };
+#define RICCI_IN_LIBM(name) {Word::name, #name, #name "f"},
+  static constexpr Name names[] = {
+      RICCI_IN_LIBM(exp) RICCI_IN_LIBM(exp2) RICCI_IN_LIBM(expm1) RICCI_IN_LIBM(log) RICCI_IN_LIBM(log2)
+          RICCI_IN_LIBM(log10) RICCI_IN_LIBM(log1p) RICCI_IN_LIBM(sin) RICCI_IN_LIBM(cos) RICCI_IN_LIBM(tan)
+              RICCI_IN_LIBM(asin) RICCI_IN_LIBM(acos) RICCI_IN_LIBM(atan) RICCI_IN_LIBM(sinh) RICCI_IN_LIBM(cosh)
+                  RICCI_IN_LIBM(tanh) RICCI_IN_LIBM(asinh) RICCI_IN_LIBM(acosh) RICCI_IN_LIBM(atanh) RICCI_IN_LIBM(cbrt)
+                      RICCI_IN_LIBM(erf) RICCI_IN_LIBM(erfc) RICCI_IN_LIBM(pow) RICCI_IN_LIBM(fmod) RICCI_IN_LIBM(atan2)
+                          RICCI_IN_LIBM(hypot)};
+#undef RICCI_IN_LIBM
+  const auto* const found = std::ranges::find(names, word, &Name::word);
+  if (found == std::end(names)) return nullptr;
+  return dtype == DType::float64 ? found->of_double : dtype == DType::float32 ? found->of_float : nullptr;
+}
+
+ObjectFile object_file(const ExportedPlan& plan, const runs::Place& where) {
+  std::vector<std::pair<Word, DType>> lacking;
+  std::string text;
+  Machine machine = this_machine(text);
+  machine.name_in_libm = &name_in_libm;
+  machine.lacking = &lacking;
+  ObjectFile file;
+  generator().export_plan(plan, machine, file);
+  if (!text.empty()) std::fputs(text.c_str(), stderr);
+  if (!lacking.empty())
+    raise_own<NotImplementedError>(std::string("export_object: the C library has no ") +
+                                       scalar::name_of(lacking[0].first) + " of " + to_string(lacking[0].second) +
+                                       ", and an exported function calls no other library",
+                                   where);
+  if (!file.error.empty()) raise_own<NotImplementedError>("export_object: " + file.error, where);
+  return file;
+}
+
+const char* name_in_c(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+    case DType::complex128: return "double";
+    case DType::float16:
+    case DType::bfloat16: return "uint16_t";
+    case DType::int64: return "int64_t";
+    case DType::int32: return "int32_t";
+    case DType::int16: return "int16_t";
+    case DType::int8: return "int8_t";
+    case DType::uint8:
+    case DType::boolean: return "uint8_t";
+    default: return "float";
+  }
+}
+
+std::string header(const ExportedPlan& plan, const ProgramBody& body, const ExportedNames& names,
+                   const std::string& processor) {
+  std::string upper = plan.name;
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string indent(plan.name.size() + 5, ' ');
+  std::string parameters;
+  const auto add = [&](Variable v, const char* access, const std::string& name) {
+    const Type& type = body.types[at(v)];
+    parameters +=
+        std::string(access) + name_in_c(type.dtype) + " *" + name + " /* " + to_string(type) + " */,\n" + indent;
+  };
+  for (std::size_t i = 0; i < plan.arguments; ++i) add(body.inputs[i], "const ", names.arguments[i]);
+  for (std::size_t k = 0; k < plan.results; ++k) add(body.outputs[k], "", names.results[k]);
+  const std::string function = "int " + plan.name + "(" + parameters + "void *workspace)";
+  return "/* Written by Ricci for this processor: " + processor + ". Link " + plan.name + ".o" +
+         (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") +
+         " and the C library's functions, -lm. */\n"
+         "#ifndef RICCI_EXPORTED_" +
+         upper + "_H\n#define RICCI_EXPORTED_" + upper +
+         "_H\n\n"
+         "#include <stdint.h>\n\n"
+         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+         "/* How many bytes a workspace has. It stands at a multiple of 64. */\n"
+         "#define " +
+         upper + "_WORKSPACE_BYTES " + std::to_string(std::max<std::int64_t>(plan.workspace_bytes, 64)) +
+         "\n\n"
+         "/* Gives 0. Gives 1, and leaves the results unspecified, where the function throws for these values, or "
+         "where\n"
+         "   its code does not hold for them, as the derivative of a determinant at a singular matrix. Arrays lie row "
+         "by\n"
+         "   row, and a result overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their bits, "
+         "complex\n"
+         "   numbers are pairs. Nothing is allocated, and nothing is kept between calls: threads may call it side by\n"
+         "   side, each with a workspace of its own. */\n" +
+         function + ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+void write_file(const std::string& path, const std::string& bytes, const runs::Place& where) {
+  const auto refuse = [&] {
+    raise_own<ValueError>("export_object: cannot write " + path + ": " + std::strerror(errno), where);
+  };
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (!file) refuse();
+  const bool is_written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (std::fclose(file) != 0 || !is_written) refuse();
+}
+
+/// Throws ValueError where C takes the last part of the path for no name.
+std::string function_name(const std::string& path, const runs::Place& where) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  const auto is_of_names = [](unsigned char c) { return c < 128 && (std::isalnum(c) != 0 || c == '_'); };
+  // The words of C17 and C++20 that are lower case.
+  static const std::set<std::string> words = {
+      "alignas", "alignof",   "and",       "asm",      "auto",     "bitand",   "bitor",    "bool",      "break",
+      "case",    "catch",     "char",      "class",    "compl",    "concept",  "const",    "constexpr", "continue",
+      "default", "delete",    "do",        "double",   "else",     "enum",     "explicit", "export",    "extern",
+      "false",   "float",     "for",       "friend",   "goto",     "if",       "inline",   "int",       "long",
+      "main",    "mutable",   "namespace", "new",      "noexcept", "not",      "nullptr",  "operator",  "or",
+      "private", "protected", "public",    "register", "requires", "restrict", "return",   "short",     "signed",
+      "sizeof",  "static",    "struct",    "switch",   "template", "this",     "throw",    "true",      "try",
+      "typedef", "typeid",    "typename",  "union",    "unsigned", "using",    "virtual",  "void",      "volatile",
+      "while",   "xor"};
+  if (name.empty() || words.contains(name) || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
+      !std::ranges::all_of(name, is_of_names))
+    raise_own<ValueError>("export_object: the function in C is called as the files, and \"" + name +
+                              "\" is no name there; give a path that ends in letters, digits and _",
+                          where);
+  return name;
+}
+
+}  // namespace
+
+void export_program(const Program& program, std::span<const Tensor> captured, const ExportedNames& names,
+                    const std::string& path, const runs::Place& where) {
+  const std::string name = function_name(path, where);
+  if (!makes_kernels())
+    raise_own<NotImplementedError>("export_object: the library was built without a compiler (RICCI_COMPILE=OFF)",
+                                   where);
+  const WithKernels kernels = with_kernels(program, captured);
+  const Planned made = planned(kernels, name, where);
+  const ObjectFile object = object_file(made.plan, where);
+  write_file(path + ".o", object.bytes, where);
+  write_file(path + ".h", header(made.plan, kernels.program.body(), names, object.processor), where);
+}
+
+}  // namespace ricci::compiled

@@ -1,0 +1,23 @@
+// Which equations of a program kernels run, where nothing of the library is there to run the others.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "program/program.h"
+
+namespace ricci::compiled {
+
+/// A program whose sizes are numbers.
+struct WithKernels {
+  Program program;                // its inputs: the arguments, then `constants`
+  std::vector<Tensor> constants;  // what follows from captured tensors alone
+};
+
+/// With kernels for as many equations as can be. Requires: where sizes are open, the program is in a call; its last
+/// inputs are captured tensors, of these values.
+WithKernels with_kernels(const Program& program, std::span<const Tensor> captured);
+
+Types operand_types(const ProgramBody& body, const Equation& e);
+
+}  // namespace ricci::compiled

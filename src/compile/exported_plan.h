@@ -1,0 +1,104 @@
+// A program as an exported function runs it: kernels and copies, whose every size and place is a number. Plain data,
+// which the generator of machine code reads. Start with `ExportedPlan`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compile/plan.h"
+
+namespace ricci::compiled {
+
+/// Where the elements of a tensor lie while an exported function runs.
+struct Location {
+  enum class In : std::uint8_t { argument, result, constant, workspace };
+  In in = In::workspace;
+  std::size_t number = 0;   ///< of the argument, the result or the constant
+  std::int64_t offset = 0;  ///< in bytes
+};
+
+/// One kernel, run for each position of an outer axis.
+struct KernelStep {
+  const LanePlan* plan;
+  int width;  ///< lanes in a register
+  std::vector<Location> in, out;
+  std::int64_t lanes = 1, positions = 1;
+  std::vector<std::int64_t> in_steps, out_steps;   ///< by tensor: how far the next position is, in bytes
+  std::vector<std::int64_t> sizes;                 ///< by the program's givens: the size that one is, if it is one
+  FilledCopies copies = {};                        ///< where a register has more lanes than there are
+  std::int64_t slots = 0, totals = 0, copied = 0;  ///< offsets in the workspace
+
+  std::int64_t filled() const { return plan->program.has_lanes && lanes < width ? width - lanes : 0; }
+};
+
+/// The elements of a strided view, row by row.
+struct CopyStep {
+  Location from, to;
+  std::int64_t element_bytes;
+  std::vector<std::int64_t> shape, strides;  ///< strides in elements, of what is read
+};
+
+/// Single elements from one place to another, by a table of pairs of 32-bit numbers: of the element that is written,
+/// and of the element that is read.
+struct MoveStep {
+  Location from, to, table;
+  std::int64_t element_bytes, count;
+};
+
+/// Products of matrices by CBLAS, one for each member of a batch: a [m, k] times b [k, n] is c [m, n], row by row.
+struct ProductStep {
+  struct Factor {
+    Location where;
+    bool is_transposed;               ///< it lies column by column
+    std::int64_t leading;             ///< elements from one row, or column, to the next
+    std::vector<std::int64_t> steps;  ///< in elements, by axis of the batch
+  };
+  DType dtype;  ///< float32 or float64
+  std::int64_t m, n, k;
+  Factor a, b;
+  Location c;
+  std::vector<std::int64_t> batch;
+};
+
+/// One row of a stack, the row that has the number of the turn.
+struct RowCopy {
+  Location stack, row;
+  std::int64_t bytes;
+};
+
+struct Step;
+
+/// Turns of a loop.
+struct LoopStep {
+  std::vector<Step> condition;  ///< computed before each turn; empty: there are `count` turns
+  Location truth = {};          ///< whether there is a turn
+  std::int64_t count;           ///< with a condition: after so many turns the function throws
+  bool is_backward;
+  std::vector<RowCopy> reads, writes;  ///< before the body and behind it
+  std::vector<Step> body;
+  std::vector<CopyStep> next;  ///< the state of the next turn
+};
+
+struct BranchStep {
+  Location question;
+  DType dtype;  ///< of the question
+  std::vector<std::vector<Step>>
+      branches;  ///< by number; of a truth value: what is done where it is false is the first
+};
+
+struct Step {
+  std::variant<KernelStep, CopyStep, MoveStep, ProductStep, LoopStep, BranchStep> what;
+};
+
+struct ExportedPlan {
+  std::string name;  ///< of the function
+  std::size_t arguments, results;
+  std::vector<std::string> constants;  ///< the bytes of each
+  std::vector<Step> steps;
+  std::int64_t workspace_bytes = 0;
+  bool calls_blas = false;
+};
+
+}  // namespace ricci::compiled

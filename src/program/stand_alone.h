@@ -1,0 +1,54 @@
+// What few operations say of themselves to code that runs without the library: which programs they run and how often,
+// and which matrices they multiply. Knows no operation by name.
+#pragma once
+
+#include <optional>
+
+#include "program/facts.h"
+#include "program/program.h"
+
+namespace ricci {
+
+/// Turns of a loop. Operands: the state, tensors of which each turn reads one row, then what the programs read besides.
+/// Results: the state after the last turn, then what the turns gave, stacked.
+struct Turns {
+  const Program* condition = nullptr;  // of the state; null: there are `count` turns
+  const Program* body = nullptr;       // of the state and the rows
+  std::size_t state = 0, rows = 0;
+  std::size_t read_by_condition = 0, read_by_body = 0;  // the first operands that these read besides
+  Size count = 0;                                       // with a condition: the most there may be, else it throws
+  bool is_backward = false;                             // from the last row to the first
+};
+/// None of a loop that draws.
+///   const bool has_turns = takes_turns<Scan>();
+using TurnsOf = std::optional<Turns> (*)(const void* op, const Types& operands);
+template <class P>
+bool takes_turns() {
+  return Facts<TurnsOf>::add(rules_of<P>,
+                             [](const void* op, const Types& operands) { return erase::as<P>(op).turns(operands); });
+}
+
+/// One of several programs, which the first operand chooses: by its number, or the first where it is true.
+struct Branch {
+  const Program* program;
+  std::vector<std::size_t> operands;
+};
+using BranchesOf = std::vector<Branch> (*)(const void* op);
+template <class P>
+bool takes_branches() {
+  return Facts<BranchesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).taken_branches(); });
+}
+
+/// Products of matrices: how many axes of each operand, from behind, are the matrix. The axes before are batches, which
+/// broadcast. A single axis is a row on the left and a column on the right; the other way round in an outer product.
+struct ProductAxes {
+  int left, right;
+  bool is_outer;
+};
+using ProductAxesOf = ProductAxes (*)(const void* op);
+template <class P>
+bool multiplies_matrices() {
+  return Facts<ProductAxesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).product_axes(); });
+}
+
+}  // namespace ricci

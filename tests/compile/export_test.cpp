@@ -1,0 +1,285 @@
+// What export_object promises: functions in C that give what the compiled function gives, and need nothing of the
+// library.
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+#include "support/exported.h"
+#include "support/lane_kernels.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+class Exported : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+  }
+  /// Exports, links and calls one function of tensors that gives a tensor.
+  template <class F, class... A>
+  Tensor result(const F& f, const A&... a) {
+    Exports exports;
+    const auto fast = rc::compile(f);
+    rc::export_object(fast, exports.path("f"), a...);
+    exports.link();
+    std::vector<Tensor> results{fast(a...)};
+    EXPECT_EQ(exports.call("f", {a...}, results), 0);
+    return results[0];
+  }
+  template <class F, class... A>
+  void expect_bits(const F& f, const A&... a) {
+    expect_equal(result(f, a...), rc::compile(f)(a...));
+  }
+};
+
+Tensor wave(const Tensor& x) { return sin(x) * exp(-x * x) + tanh(x) / (1 + sqrt(abs(x))); }
+
+Tensor arm(const Tensor& angles) {
+  const Tensor sums = cumsum(angles, 0);
+  return rc::stack({cos(sums).sum(), sin(sums).sum()});
+}
+
+struct Layer {
+  Tensor weight, bias;
+};
+
+TEST_F(Exported, GivesTheBitsOfTheCompiledFunction) {
+  rc::manual_seed(1);
+  for (const rc::DType dtype : {rc::float32, rc::float64})
+    for (const std::int64_t n : {1, 3, 16, 17, 100, 5000}) {
+      const Tensor x = rc::randn({n}).to(dtype);
+      expect_bits(wave, x);
+      expect_bits([](const Tensor& v) { return wave(v).sum(); }, x);
+    }
+}
+
+TEST_F(Exported, RunsDerivativesOfOneExampleAndOfMany) {
+  rc::manual_seed(2);
+  expect_bits(rc::jacfwd(arm), rc::randn({7}));
+  expect_bits(rc::hessian([](const Tensor& x) { return arm(x).square().sum(); }), rc::randn({7}));
+  for (const std::int64_t examples : {2, 3, 40}) expect_bits(rc::vmap(rc::jacrev(arm)), rc::randn({examples, 7}));
+}
+
+TEST_F(Exported, WalksTwoSizesAndMovesElements) {
+  rc::manual_seed(3);
+  expect_bits([](const Tensor& x, const Tensor& y) { return tanh(x) * y; }, rc::randn({300, 300}), rc::randn({300}));
+  expect_bits([](const Tensor& x) { return x.mT(); }, rc::randn({40, 50}));
+  expect_bits([](const Tensor& x) { return x.mT().slice(0, 3, 20, 2) + 1; }, rc::randn({40, 50}));
+  expect_bits([](const Tensor& x) { return x; }, rc::randn({5}));
+  expect_bits([](const Tensor& x) { return flip(x, {0}); }, rc::randn({500}));
+  expect_bits([](const Tensor& x) { return rc::pad(rc::cat({x, rc::roll(x, 1, 0)}), {2, 3}, 7.0); }, rc::randn({500}));
+  const Tensor places = rc::tensor({499, 3, 3, 0});
+  expect_bits([places](const Tensor& x) { return x.index_select(0, places); }, rc::randn({500, 300}));
+}
+
+TEST_F(Exported, RunsLoopsAndTheirDerivatives) {
+  rc::manual_seed(4);
+  const auto steps = [](const Tensor& x) {
+    return rc::fori_loop(0, 20, [](const Tensor&, const Tensor& y) { return y + 0.01 * sin(y); }, x);
+  };
+  expect_bits(steps, rc::randn({3}));
+  expect_bits(rc::grad([steps](const Tensor& x) { return steps(x).sum(); }), rc::randn({3}));
+  const auto rows = [](const Tensor& xs, const Tensor& w) {
+    const auto step = [w](const Tensor& c, const Tensor& x) {
+      const Tensor next = tanh(matmul(w, c) + x);
+      return std::pair(next, next * 2);
+    };
+    return rc::scan(step, rc::zeros({4}), xs).second;
+  };
+  const Tensor xs = rc::randn({30, 4}), w = rc::randn({4, 4});
+  expect_close(result(rows, xs, w), rows(xs, w), 1e-5);
+  const auto gradient = rc::grad([rows](const Tensor& x, const Tensor& v) { return rows(x, v).square().sum(); });
+  expect_close(result(gradient, xs, w), gradient(xs, w), 1e-4);
+  const auto swapping = [](const Tensor& x, const Tensor& y) {
+    const auto both = rc::fori_loop(
+        0, 3, [](const Tensor&, const std::pair<Tensor, Tensor>& s) { return std::pair(s.second, s.first); },
+        std::pair(x, y));
+    return both.first - 2 * both.second;
+  };
+  expect_bits(swapping, rc::randn({3}), rc::randn({3}));
+}
+
+TEST_F(Exported, RunsWhileLoopsUntilTheyEnd) {
+  const auto shrink = [](const Tensor& x) {
+    return rc::while_loop([](const Tensor& y) { return (y * y).sum() > 0.5; }, [](const Tensor& y) { return y * 0.9; },
+                          x);
+  };
+  expect_bits(shrink, rc::tensor({3.0, -1.0, 2.0}));
+  expect_bits(shrink, rc::tensor({0.1, 0.0, 0.0}));
+}
+
+TEST_F(Exported, TakesTheBranchThatTheValuesChoose) {
+  const auto f = [](const Tensor& x) {
+    return rc::cond(x.sum() > 0, [](const Tensor& v) { return sin(v); }, [](const Tensor& v) { return v * 2; }, x);
+  };
+  expect_bits(f, rc::tensor({1.0, 2.0}));
+  expect_bits(f, rc::tensor({-1.0, -2.0}));
+}
+
+TEST_F(Exported, CallsBlasForLargeProductsAndItsHeaderSaysSo) {
+  rc::manual_seed(5);
+  const auto loss = [](const Tensor& w, const Tensor& x) { return tanh(matmul(x, w)).square().mean(); };
+  const Tensor w = rc::randn({200, 300}), x = rc::randn({64, 200});
+  expect_close(result(rc::grad(loss), w, x), rc::grad(loss)(w, x), 1e-6);
+  const auto products = [](const Tensor& a, const Tensor& b) { return matmul(a, b.mT()); };
+  const Tensor a = rc::randn({3, 1, 32, 40}), b = rc::randn({4, 50, 40}), v = rc::randn({300});
+  expect_close(result(products, a, b), products(a, b), 1e-4);
+  const auto on_vector = [](const Tensor& m, const Tensor& u) { return matmul(m, u); };
+  expect_close(result(on_vector, w, v), matmul(w, v), 1e-4);
+  Exports exports;
+  rc::export_object(rc::compile(loss), exports.path("loss"), w, x);
+  EXPECT_NE(exports.header("loss").find("CBLAS"), std::string::npos);
+  rc::export_object(rc::compile(wave), exports.path("wave"), v);
+  EXPECT_EQ(exports.header("wave").find("CBLAS"), std::string::npos);
+}
+
+TEST_F(Exported, HoldsCapturedTensorsAsTheyWere) {
+  Tensor w = rc::tensor({{1.0, 2.0}, {3.0, 4.0}});
+  const auto fast = rc::compile([w](const Tensor& x) { return matmul(matmul(w, w), x); });
+  const Tensor x = rc::tensor({1.0, -1.0});
+  std::vector<Tensor> results{fast(x)};
+  const Tensor before = results[0];
+  Exports exports;
+  rc::export_object(fast, exports.path("f"), x);
+  exports.link();
+  w.fill_(0);
+  EXPECT_EQ(exports.call("f", {x}, results), 0);
+  expect_equal(results[0], before);
+}
+
+TEST_F(Exported, NamesParametersAsTheTreesAreNamedAndPassesThemInTheirOrder) {
+  const auto f = [](const Layer& layer, const Tensor& x) {
+    return std::pair(matmul(layer.weight, x) + layer.bias, Layer{layer.weight * 2, {}});
+  };
+  const Layer layer{rc::tensor({{1.0, 2.0}, {3.0, 4.0}}), rc::tensor({5.0, 6.0})};
+  const Tensor x = rc::tensor({1.0, -1.0});
+  Exports exports;
+  rc::export_object(rc::compile(f), exports.path("layer"), layer, x);
+  exports.link();
+  const std::string header = exports.header("layer");
+  for (const char* name : {"argument_0_weight /* f32[2,2] */", "argument_0_bias /* f32[2] */",
+                           "argument_1 /* f32[2] */", "result_0 /* f32[2] */", "result_1_weight /* f32[2,2] */"})
+    EXPECT_NE(header.find(name), std::string::npos) << name << " in\n" << header;
+  std::vector<Tensor> results{x, layer.weight};
+  EXPECT_EQ(exports.call("layer", {layer.weight, layer.bias, x}, results), 0);
+  expect_equal(results[0], rc::tensor({4.0, 5.0}));
+  expect_equal(results[1], layer.weight * 2);
+}
+
+TEST_F(Exported, GivesNewValuesOfArgumentsThatTheFunctionWritesTo) {
+  const auto f = [](Tensor x) {
+    x.mul_(2);
+    return x.sum();
+  };
+  Exports exports;
+  const Tensor x = rc::tensor({1.0, 2.0});
+  rc::export_object(rc::compile(f), exports.path("f"), x);
+  exports.link();
+  EXPECT_NE(exports.header("f").find("written_argument_0"), std::string::npos);
+  expect_equal(x, rc::tensor({1.0, 2.0}));
+  std::vector<Tensor> results{rc::tensor(0.0), x};
+  EXPECT_EQ(exports.call("f", {x}, results), 0);
+  expect_equal(results[0], rc::tensor(6.0));
+  expect_equal(results[1], rc::tensor({2.0, 4.0}));
+}
+
+TEST_F(Exported, GivesOneWhereTheFunctionThrows) {
+  const auto factor = [](const Tensor& a) { return rc::cholesky(a); };
+  const auto forever = [](const Tensor& x) {
+    return rc::while_loop([](const Tensor& y) { return y.sum() < 1; }, [](const Tensor& y) { return y * 1; }, x,
+                          {.max_steps = 10});
+  };
+  Exports exports;
+  const Tensor good = rc::eye(3), bad = -rc::eye(3), at_once = rc::ones({2}), never = rc::zeros({2});
+  rc::export_object(rc::compile(factor), exports.path("factor"), good);
+  rc::export_object(rc::compile(forever), exports.path("forever"), at_once);
+  exports.link();
+  std::vector<Tensor> results{good};
+  EXPECT_EQ(exports.call("factor", {good}, results), 0);
+  expect_equal(results[0], good);
+  EXPECT_EQ(exports.call("factor", {bad}, results), 1);
+  results = {at_once};
+  EXPECT_EQ(exports.call("forever", {at_once}, results), 0);
+  EXPECT_EQ(exports.call("forever", {never}, results), 1);
+}
+
+TEST_F(Exported, IsCalledByThreadsSideBySide) {
+  rc::manual_seed(6);
+  const Tensor x = rc::randn({500});
+  const auto fast = rc::compile([](const Tensor& v) { return wave(v) - wave(v).mean(); });
+  Exports exports;
+  rc::export_object(fast, exports.path("f"), x);
+  exports.link();
+  const Tensor expected = fast(x);
+  std::vector<std::vector<Tensor>> results(4, {expected});
+  std::vector<std::thread> threads;
+  for (auto& of_thread : results)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) EXPECT_EQ(exports.call("f", {x}, of_thread), 0);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& of_thread : results) expect_equal(of_thread[0], expected);
+}
+
+TEST_F(Exported, TakesLargeAnglesAsTheFunctionDoes) {
+  const Tensor x = rc::linspace(0, 1e9, 100, rc::float64);
+  expect_close(result([](const Tensor& v) { return sin(v) + cos(v).sum(); }, x), sin(x) + cos(x).sum(), 1e-12);
+}
+
+TEST_F(Exported, HasAHeaderForCAndForCpp) {
+  Exports exports;
+  rc::export_object(rc::compile(wave), exports.path("wave"), rc::ones({3}));
+  for (const char* language : {"c -std=c99", "c++ -std=c++20"}) {
+    const std::string command = std::string(RICCI_TEST_COMPILER) + " -x " + language +
+                                " -Wall -Wextra -Wpedantic -Werror -fsyntax-only " + exports.path("wave.h");
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  }
+}
+
+TEST_F(Exported, RefusesWhatHasNoCodeByName) {
+  Exports exports;
+  const Tensor x = rc::ones({300});
+  const auto refuse = [&](const auto& f, const std::string& why) {
+    const auto fast = rc::compile(f);
+    expect_error<rc::NotImplementedError>([&] { rc::export_object(fast, exports.path("f"), x); },
+                                          "export_object: " + why + "{at}", {x});
+  };
+  refuse([](const Tensor& v) { return rc::sort(v).first; },
+         "sort of f32[300] is computed by the library, and an exported function runs without it");
+  refuse([](const Tensor& v) { return digamma(v); },
+         "the C library has no digamma of float32, and an exported function calls no other library");
+  refuse([](const Tensor& v) { return v + rc::randn({300}); },
+         "the function draws random numbers; let it take them as an argument");
+  EXPECT_FALSE(std::filesystem::exists(exports.path("f") + ".o"));
+}
+
+TEST_F(Exported, RefusesNamesThatAreNoneInCAndFilesThatCannotBeWritten) {
+  const auto fast = rc::compile(wave);
+  const Tensor x = rc::ones({3});
+  for (const char* path : {"a-b", "3d", "", "int"})
+    expect_error<rc::ValueError>([&] { rc::export_object(fast, path, x); },
+                                 "export_object: the function in C is called as the files, and \"" + std::string(path) +
+                                     "\" is no name there; give a path that ends in letters, digits and _{at}",
+                                 {x});
+  expect_error<rc::ValueError>([&] { rc::export_object(fast, "/no/such/folder/f", x); },
+                               "export_object: cannot write /no/such/folder/f.o: No such file or directory{at}", {x});
+  const auto inside = [&](const Tensor& v) {
+    rc::export_object(fast, "f", v);
+    return v;
+  };
+  const Tensor rows = rc::ones({2, 3});
+  expect_error<rc::TransformError>([&] { rc::vmap(inside)(rows); },
+                                   "export_object: it writes a function down for arrays; call it outside of "
+                                   "transforms{at}\n  inside vmap over axis 0 of 2{at}",
+                                   {rows});
+}
+
+}  // namespace

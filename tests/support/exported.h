@@ -1,0 +1,137 @@
+// Exported functions, linked and called as programs in C call them.
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "primitive/interpreter.h"
+
+namespace testing_support {
+
+/// Bytes with a page behind them that nobody may read or write.
+class GuardedBytes {
+ public:
+  explicit GuardedBytes(std::size_t bytes) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    pages_ = (bytes + page - 1) / page * page;
+    memory_ =
+        static_cast<char*>(mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    all_ = pages_ + page;
+    mprotect(memory_ + pages_, page, PROT_NONE);
+    data_ = memory_ + pages_ - bytes;
+  }
+  GuardedBytes(GuardedBytes&& other) noexcept { *this = std::move(other); }
+  GuardedBytes& operator=(GuardedBytes&& other) noexcept {
+    std::swap(memory_, other.memory_), std::swap(data_, other.data_);
+    std::swap(pages_, other.pages_), std::swap(all_, other.all_);
+    return *this;
+  }
+  ~GuardedBytes() {
+    if (memory_) munmap(memory_, all_);
+  }
+  void* data() const { return data_; }
+
+ private:
+  char *memory_ = nullptr, *data_ = nullptr;
+  std::size_t pages_ = 0, all_ = 0;
+};
+
+/// A folder of exported functions, gone when this ends.
+class Exports {
+ public:
+  using Tensors = std::vector<ricci::Tensor>;
+
+  Exports() {
+    std::string name = (std::filesystem::temp_directory_path() / "ricci_exports_XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  Exports(const Exports&) = delete;
+  ~Exports() {
+    if (library_) dlclose(library_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string header(const std::string& name) const {
+    std::ifstream file(path(name) + ".h");
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+  /// All objects in one library, which finds what it calls in libm and a CBLAS alone.
+  void link() {
+    const std::string command = std::string(RICCI_TEST_COMPILER) + " -shared -nostdlib -Wl,--no-undefined -o " +
+                                path("all.so") + " " + folder_ + "/*.o " + RICCI_OPENBLAS_LIBRARY + " -lm";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    library_ = dlopen(path("all.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_TRUE(library_) << dlerror();
+  }
+  /// What the function returns. Its results are written over `results`. Each array ends where memory ends.
+  int call(const std::string& name, const Tensors& arguments, Tensors& results) const {
+    std::vector<GuardedBytes> memory;
+    std::vector<void*> pointers;
+    const auto bytes_of = [](const ricci::Tensor& x) {
+      return static_cast<std::size_t>(x.numel()) * ricci::element_size(x.dtype());
+    };
+    const auto bytes_at = [](const ricci::Tensor& x) {
+      return static_cast<const ricci::Array&>(*ricci::value_of(x)).strided().data;
+    };
+    for (const ricci::Tensor& x : arguments) {
+      const ricci::Tensor rows = x.contiguous();
+      pointers.push_back(memory.emplace_back(bytes_of(rows)).data());
+      std::memcpy(pointers.back(), bytes_at(rows), bytes_of(rows));
+    }
+    for (ricci::Tensor& y : results) {
+      y = ricci::clone(y.contiguous());
+      pointers.push_back(memory.emplace_back(bytes_of(y)).data());
+      std::memset(pointers.back(), 0x5a, bytes_of(y));
+    }
+    pointers.push_back(memory.emplace_back(workspace_bytes(name)).data());
+    const int answer = call(dlsym(library_, name.c_str()), pointers);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      std::memcpy(bytes_at(results[i]), pointers[arguments.size() + i], bytes_of(results[i]));
+    return answer;
+  }
+
+ private:
+  std::size_t workspace_bytes(const std::string& name) const {
+    const std::string text = header(name), word = "_WORKSPACE_BYTES ";
+    return std::stoul(text.substr(text.find(word) + word.size()));
+  }
+  template <std::size_t... I>
+  static int call_with(void* f, void* const* p, std::index_sequence<I...>) {
+    return reinterpret_cast<int (*)(decltype(static_cast<void>(I), static_cast<void*>(nullptr))...)>(f)(p[I]...);
+  }
+  /// By the number of pointers.
+  static int call(void* f, const std::vector<void*>& p) {
+    constexpr std::size_t most = 24;
+    int answer = -1;
+    const auto one = [&]<std::size_t N>(std::integral_constant<std::size_t, N>) {
+      if (p.size() == N) answer = call_with(f, p.data(), std::make_index_sequence<N>{});
+    };
+    [&]<std::size_t... N>(std::index_sequence<N...>) {
+      (one(std::integral_constant<std::size_t, N>{}), ...);
+    }(std::make_index_sequence<most>{});
+    return f ? answer : -2;
+  }
+
+  std::string folder_;
+  void* library_ = nullptr;
+};
+
+}  // namespace testing_support
