@@ -16,6 +16,7 @@
 #include "kernels/lapack_spectral.h"
 #include "kernels/strided.h"
 #include "ricci/primitive/parallel.h"
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {
@@ -189,6 +190,16 @@ void qr(Strided q, Strided r, Strided a) {
   visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
     const MatrixBatch<T> columns(q), triangle(r);
     const MatrixBatch<const T> from(a);
+    if constexpr (std::is_floating_point_v<T>) {
+      const std::int64_t longest = std::max({from.first.rows, from.first.cols, columns.first.cols});
+      if (are_small_factors(longest, from.size())) {
+        const Scratch<std::int32_t> unsafe(from.size());
+        qr_small(columns, triangle, from, unsafe.data());
+        for (std::int64_t i = 0; i < from.size(); ++i)
+          if (unsafe.data()[i] != 0) qr_of_one(columns[i], triangle[i], from[i]);
+        return;
+      }
+    }
     for_each_matrix(from.size(), 2 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { qr_of_one(columns[i], triangle[i], from[i]); });
   });

@@ -2,12 +2,17 @@
 // array of n * n registers, row-major. Knows nothing of where the matrices come from.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/matmul_lanes.h"
 
 namespace ricci::kernels {
+
+/// The most rows or columns that a matrix has here.
+inline constexpr int most_of_small = 32;
 
 /// Integers as wide as T, one per lane; also what comparing registers of T gives: all bits set or none.
 template <class T>
@@ -116,6 +121,66 @@ void triangular_lanes(const Register<T>* a, Register<T>* b, int n, int r, bool u
     for (int i = first; i < last; ++i) {
       const Register<T> factor = a[i * row_step + k * col_step];
       for (int c = 0; c < r; ++c) b[i * r + c] = subtract<T>(b[i * r + c], factor, b[k * r + c]);
+    }
+  }
+}
+
+/// Replaces a [m, n] by R and, below it, the reflections I - scale v vᵀ of each column, whose v begins with 1: those of
+/// LAPACK. Gives the lanes where a norm may over- or underflow, which then hold anything.
+template <class T>
+LaneIndex<T> qr_lanes(Register<T>* a, Register<T>* scales, int m, int n) {
+  constexpr T least = sizeof(T) == 4 ? T(1e-26) : T(1e-280), most = sizeof(T) == 4 ? T(1e34) : T(1e300);
+  LaneIndex<T> unsafe{};
+  Register<T> products[most_of_small];
+  for (int k = 0; k < std::min(m, n); ++k) {
+    Register<T> square{};
+    LaneIndex<T> is_zero = ~LaneIndex<T>{};  // below the diagonal
+    for (int i = k + 1; i < m; ++i) {
+      const Register<T> x = a[i * n + k];
+      square = fused<T, max_lanes<T>>(x, x, square);
+      is_zero &= x == T(0);
+    }
+    const Register<T> diagonal = a[k * n + k], all = fused<T, max_lanes<T>>(diagonal, diagonal, square);
+    unsafe |= ~is_zero & ~((all >= least) & (all <= most));  // nan is unsafe too
+    const Register<T> norm = square_root<T>(all);
+    LaneIndex<T> bits;
+    std::memcpy(&bits, &diagonal, sizeof bits);
+    const Register<T> image = is_zero ? diagonal : bits < 0 ? norm : -norm;
+    scales[k] = is_zero ? Register<T>{} : (image - diagonal) / image;
+    const Register<T> inverse = is_zero ? Register<T>{} : T(1) / (diagonal - image);
+    a[k * n + k] = image;
+    for (int j = k + 1; j < n; ++j) products[j] = a[k * n + j];
+    for (int i = k + 1; i < m; ++i) {
+      const Register<T> v = a[i * n + k] *= inverse;
+      for (int j = k + 1; j < n; ++j) products[j] = fused<T, max_lanes<T>>(v, a[i * n + j], products[j]);
+    }
+    for (int j = k + 1; j < n; ++j) a[k * n + j] -= products[j] *= scales[k];
+    for (int i = k + 1; i < m; ++i) {
+      const Register<T> v = a[i * n + k];
+      for (int j = k + 1; j < n; ++j) a[i * n + j] = subtract<T>(a[i * n + j], v, products[j]);
+    }
+  }
+  return unsafe;
+}
+
+/// The first columns of Q, q [m, columns], by the reflections that `qr_lanes` leaves in a [m, n].
+template <class T>
+void reflections_lanes(const Register<T>* a, const Register<T>* scales, Register<T>* q, int m, int n, int columns) {
+  Register<T> products[most_of_small];
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < columns; ++j) q[i * columns + j] = Register<T>{} + T(i == j ? 1 : 0);
+  for (int k = std::min({m, n, columns}) - 1; k >= 0; --k) {
+    for (int j = k + 1; j < columns; ++j) products[j] = Register<T>{};
+    for (int i = k + 1; i < m; ++i) {
+      const Register<T> v = a[i * n + k];
+      for (int j = k + 1; j < columns; ++j) products[j] = fused<T, max_lanes<T>>(v, q[i * columns + j], products[j]);
+    }
+    for (int j = k + 1; j < columns; ++j) q[k * columns + j] = -(products[j] *= scales[k]);
+    q[k * columns + k] = T(1) - scales[k];
+    for (int i = k + 1; i < m; ++i) {
+      const Register<T> v = a[i * n + k];
+      q[i * columns + k] = -scales[k] * v;
+      for (int j = k + 1; j < columns; ++j) q[i * columns + j] = subtract<T>(q[i * columns + j], v, products[j]);
     }
   }
 }

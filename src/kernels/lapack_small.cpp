@@ -195,6 +195,24 @@ void inverse_small(const MatrixBatch<T>& out, const MatrixBatch<const T>& a, std
 }
 
 template <class T>
+void qr_small(const MatrixBatch<T>& q, const MatrixBatch<T>& r, const MatrixBatch<const T>& a, std::int32_t* info) {
+  const int m = static_cast<int>(a.first.rows), n = static_cast<int>(a.first.cols);
+  const int columns = static_cast<int>(q.first.cols), rows = static_cast<int>(r.first.rows);
+  cut_members<T>(a.size(), 4 * cube(std::max(m, n)), [&](Members members) {
+    const Interleaved<T> x(m, n), product(m, columns), scales(std::min(m, n), 1);
+    for_each_group<T>(members, [&](Group group) {
+      x.load(a.first, a.offsets, group);
+      const LaneIndex<T> unsafe = qr_lanes<T>(x.data(), scales.data(), m, n);
+      reflections_lanes<T>(x.data(), scales.data(), product.data(), m, n, columns);
+      product.store(q.first, q.offsets, group);
+      for (int i = 1; i < rows; ++i) std::fill_n(x.data() + i * n, std::min(i, n), Register<T>{});
+      x.store(r.first, r.offsets, group);
+      store_info<T>(info, -unsafe, group);
+    });
+  });
+}
+
+template <class T>
 void triangular_solve_small(const MatrixBatch<T>& x, const MatrixBatch<const T>& a, const MatrixBatch<const T>& b,
                             TriangularKind kind) {
   const int n = static_cast<int>(a.first.rows);
@@ -241,6 +259,7 @@ void lu_solve_small(const MatrixBatch<T>& x, const MatrixBatch<const T>& lu,
   template void lu_factor_small(const MatrixBatch<T>&, const VectorBatch<std::int32_t>&, const MatrixBatch<const T>&, \
                                 std::int32_t*);                                                                       \
   template void inverse_small(const MatrixBatch<T>&, const MatrixBatch<const T>&, std::int32_t*);                     \
+  template void qr_small(const MatrixBatch<T>&, const MatrixBatch<T>&, const MatrixBatch<const T>&, std::int32_t*);   \
   template void triangular_solve_small(const MatrixBatch<T>&, const MatrixBatch<const T>&,                            \
                                        const MatrixBatch<const T>&, TriangularKind);                                  \
   template void lu_solve_small(const MatrixBatch<T>&, const MatrixBatch<const T>&,                                    \

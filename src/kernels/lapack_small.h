@@ -26,6 +26,11 @@ void lu_factor_small(const MatrixBatch<T>& lu, const VectorBatch<std::int32_t>& 
 template <class T>
 void inverse_small(const MatrixBatch<T>& out, const MatrixBatch<const T>& a, std::int32_t* info);
 
+/// info: 0, or 1 where a norm may over- or underflow, so that q and r are not to be used. Requires: at most 32 rows and
+/// columns.
+template <class T>
+void qr_small(const MatrixBatch<T>& q, const MatrixBatch<T>& r, const MatrixBatch<const T>& a, std::int32_t* info);
+
 /// Requires: kind.op is not 'C'.
 template <class T>
 void triangular_solve_small(const MatrixBatch<T>& x, const MatrixBatch<const T>& a, const MatrixBatch<const T>& b,

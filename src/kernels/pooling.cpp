@@ -13,7 +13,6 @@
 #include "kernels/pooling_windows.h"
 #include "kernels/strided.h"
 #include "ricci/primitive/scalar.h"
-#include "ricci/small_vector.h"
 
 namespace ricci::kernels {
 namespace {
@@ -260,42 +259,53 @@ class RowsOfWindows {
 };
 
 /// Pools volumes whose channels lie side by side: a register holds one output of several channels. `finish(folded, z,
-/// y, j)` turns the folded inputs of output (z, y, j) into its value. Each row of outputs is computed with channels
-/// last, then copied transposed to the output.
+/// y, j)` turns the folded inputs of output (z, y, j) into its value. Some rows of outputs are computed with channels
+/// last, then copied transposed to the output: of rows that follow each other, so that a channel's part is long.
 template <class T, class Fold, class Finish>
 void fold_channels(const Strided& output, const Strided& input, int spatial, const Window& window, T start, Fold fold,
                    const Finish& finish) {
   using Pack = scalar::Pack<T>;
+  constexpr std::int64_t at_once = 65536 / static_cast<std::int64_t>(sizeof(T));
   const int axis = input.rank - spatial - 1;
   const std::int64_t channels = input.shape[axis], to_channel = output.strides[axis];
   const BatchOffsets from(input, spatial + 1), to(output, spatial + 1);
   const Volume<const T> in = Volumes<const T>(input, spatial).first;
   const Volume<T> out = Volumes<T>(output, spatial).first;
   const std::int64_t rows = out.rows(), columns = out.sizes[2], step = window.axes[2].stride * in.strides[2];
-  cut_volumes(from.size() * rows, columns * channels * window.size(), [&](std::int64_t begin, std::int64_t end) {
-    const Scratch<T> results(columns * channels);
+  const bool follow = out.strides[1] == columns * out.strides[2] && out.strides[0] == out.sizes[1] * out.strides[1];
+  const std::int64_t rows_of_block =
+      follow ? std::clamp<std::int64_t>(at_once / std::max<std::int64_t>(columns * channels, 1), 1, rows) : 1;
+  const std::int64_t blocks = (rows + rows_of_block - 1) / rows_of_block;
+  const std::int64_t steps = rows_of_block * columns * channels * window.size();
+  cut_volumes(from.size() * blocks, steps, [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> results(rows_of_block * columns * channels);
     std::vector<Position<T>> positions;
     for (std::int64_t unit = begin; unit < end; ++unit) {
-      const std::int64_t z = unit % rows / out.sizes[1], y = unit % rows % out.sizes[1];
-      const T* const data = from(unit / rows) + in.data;
-      positions.clear();
-      for_each_tap(window, z, y, [&](std::int64_t in_z, std::int64_t in_y, const Tap& tap) {
-        const T* row = data + in_z * in.strides[0] + in_y * in.strides[1];
-        positions.push_back({row + tap.column * in.strides[2] - tap.begin * step, tap.begin, tap.end});
-      });
-      for (std::int64_t j = 0; j < columns; ++j)
-        for (std::int64_t c = 0; c < channels; c += Pack::lanes) {
-          const int count = static_cast<int>(std::min<std::int64_t>(Pack::lanes, channels - c));
-          Pack folded(start);
-          for (const Position<T>& p : positions)
-            if (p.begin <= j && j < p.end) folded = fold(folded, load_apart<1>(p.from + j * step + c, count));
-          T* result = results.data() + j * channels + c;
-          if (count == Pack::lanes) store(result, finish(folded, z, y, j));
-          else store(result, finish(folded, z, y, j), count);
-        }
-      T* const row = out.data + to(unit / rows) + z * out.strides[0] + y * out.strides[1];
-      const Matrix<T> turned = {row, channels, columns, to_channel, out.strides[2]};
-      copy_matrix(turned, row_major(results.data(), columns, channels).transposed());
+      const std::int64_t first = unit % blocks * rows_of_block, last = std::min(first + rows_of_block, rows);
+      const T* const data = from(unit / blocks) + in.data;
+      T* result = results.data();
+      for (std::int64_t row = first; row < last; ++row) {
+        const std::int64_t z = row / out.sizes[1], y = row % out.sizes[1];
+        positions.clear();
+        for_each_tap(window, z, y, [&](std::int64_t in_z, std::int64_t in_y, const Tap& tap) {
+          const T* place = data + in_z * in.strides[0] + in_y * in.strides[1];
+          positions.push_back({place + tap.column * in.strides[2] - tap.begin * step, tap.begin, tap.end});
+        });
+        for (std::int64_t j = 0; j < columns; ++j, result += channels)
+          for (std::int64_t c = 0; c < channels; c += Pack::lanes) {
+            const int count = static_cast<int>(std::min<std::int64_t>(Pack::lanes, channels - c));
+            Pack folded(start);
+            for (const Position<T>& p : positions)
+              if (p.begin <= j && j < p.end) folded = fold(folded, load_apart<1>(p.from + j * step + c, count));
+            if (count == Pack::lanes) store(result + c, finish(folded, z, y, j));
+            else store(result + c, finish(folded, z, y, j), count);
+          }
+      }
+      const std::int64_t outputs = (last - first) * columns;
+      T* const block =
+          out.data + to(unit / blocks) + first / out.sizes[1] * out.strides[0] + first % out.sizes[1] * out.strides[1];
+      const Matrix<T> turned = {block, channels, outputs, to_channel, out.strides[2]};
+      copy_matrix(turned, row_major(results.data(), outputs, channels).transposed());
     }
   });
 }
@@ -522,14 +532,8 @@ void max_pool(Strided values, Strided indices, Strided input, const PoolingShape
 
 void max_pool(Strided values, Strided input, const PoolingShape& shape) {
   assert(agree(values, input, shape) && values.dtype == input.dtype && !is_complex(input.dtype));
-  if (const auto windows = windows_one_by_one(values, input, shape, {})) {
-    const Scratch<std::int64_t> places(element_count(values));
-    SmallVector<std::int64_t, max_batch_rank> strides;
-    strides.resize(static_cast<std::size_t>(values.rank), 1);
-    for (int i = values.rank - 1; i > 0; --i) strides[i - 1] = strides[i] * values.shape[i];
-    const Strided indices{places.data(), DType::int64, values.rank, values.shape, strides.data()};
-    return max_of_windows(values, indices, input, shape.spatial, *windows);
-  }
+  if (const auto windows = windows_one_by_one(values, input, shape, {}))
+    return max_of_windows(values, input, shape.spatial, *windows);
   visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (!is_complex(dtype_of<T>)) max_values_as<T>(values, input, shape);
   });

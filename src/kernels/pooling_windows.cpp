@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/known_step.h"
 #include "kernels/matmul_lanes.h"
 #include "kernels/pooling_volumes.h"
 #include "ricci/primitive/scalar.h"
@@ -38,6 +39,12 @@ std::int64_t steps_of(const Windows& w, std::int64_t width) {
   return 2 * rows * width;
 }
 
+/// The greater of two, nan if one is.
+template <class T>
+T greater(T a, T b) {
+  return b > a || is_nan(b) ? b : a;
+}
+
 /// The greatest of at least as many numbers as a register holds, nan if one is.
 template <class T>
 T greatest_of(const T* x, std::int64_t count) {
@@ -46,11 +53,19 @@ T greatest_of(const T* x, std::int64_t count) {
   Pack greatest = at(count - Pack::lanes);
   for (std::int64_t i = 0; i + Pack::lanes <= count; i += Pack::lanes) greatest = scalar::max(at(i), greatest);
   T result = greatest[0];
-  for (int lane = 1; lane < Pack::lanes; ++lane) {
-    const T y = greatest[lane];
-    result = y > result || is_nan(y) ? y : result;
-  }
+  for (int lane = 1; lane < Pack::lanes; ++lane) { result = greater(result, static_cast<T>(greatest[lane])); }
   return result;
+}
+
+/// The greatest of any number of numbers.
+template <class T>
+T greatest_of_some(const T* x, std::int64_t count) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (count >= scalar::Pack<T>::lanes) return greatest_of(x, count);
+  }
+  T greatest = lowest<T>();
+  for (std::int64_t i = 0; i < count; ++i) greatest = greater(greatest, x[i]);
+  return greatest;
 }
 
 /// The greatest of columns [begin, end), each of which has its first maximum or last nan, and where that stands.
@@ -99,6 +114,40 @@ void max_of_volume(const Volume<T>& values, const Volume<std::int64_t>& places, 
       *value = greatest;
       *at = place;
     }
+  });
+}
+
+/// Maxima alone. A window of one row is gone through where it lies.
+template <class T>
+void max_values_of_volume(const Volume<T>& values, const Volume<const T>& in, const Windows& w, T* columns) {
+  const std::int64_t width = in.sizes[2];
+  for_each_row(w, [&](std::int64_t z, std::int64_t y) {
+    const bool is_one_row = w[0].end[z] - w[0].begin[z] == 1 && w[1].end[y] - w[1].begin[y] == 1;
+    const T* from = columns;
+    if (is_one_row && in.strides[2] == 1) {
+      from = in.row(w[0].begin[z], w[1].begin[y]);
+    } else {
+      std::fill_n(columns, width, lowest<T>());
+      for_each_input_row(w, z, y, [&](std::int64_t in_z, std::int64_t in_y) {
+        const T* row = in.row(in_z, in_y);
+        with_step<1>(in.strides[2], [&](auto step) {
+          for (std::int64_t i = 0; i < width; ++i) columns[i] = greater(columns[i], row[i * step]);
+        });
+      });
+    }
+    write_row(values, z, y,
+              [&](std::int64_t i) { return greatest_of_some(from + w[2].begin[i], w[2].end[i] - w[2].begin[i]); });
+  });
+}
+
+template <class T>
+void max_values_as(const Strided& values, const Strided& input, int spatial, const Windows& w) {
+  const Volumes<T> out(values, spatial);
+  const Volumes<const T> in(input, spatial);
+  const std::int64_t width = in.first.sizes[2];
+  cut_volumes(out.offsets.size(), steps_of(w, width), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> columns(width);
+    for (std::int64_t i = begin; i < end; ++i) max_values_of_volume<T>(out[i], in[i], w, columns.data());
   });
 }
 
@@ -151,8 +200,7 @@ T sum_of_run(const T* x, std::int64_t count) {
   Pack sums[at_once] = {Pack(0), Pack(0), Pack(0), Pack(0)};
   std::int64_t i = 0;
   for (; i + at_once * lanes <= count; i += at_once * lanes)
-    for (std::int64_t k = 0; k < at_once; ++k)
-      sums[k] = sums[k] + load(x + i + k * lanes, std::type_identity<Pack>());
+    for (std::int64_t k = 0; k < at_once; ++k) sums[k] = sums[k] + load(x + i + k * lanes, std::type_identity<Pack>());
   for (std::int64_t k = 0; i + lanes <= count; i += lanes, ++k)
     sums[k] = sums[k] + load(x + i, std::type_identity<Pack>());
   const std::int64_t rest = count - i;
@@ -325,6 +373,13 @@ void max_of_windows(Strided values, Strided indices, Strided input, int spatial,
   assert(agree(values, input, spatial, windows));
   visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (!is_complex(dtype_of<T>)) max_of_windows_as<T>(values, indices, input, spatial, &windows, {});
+  });
+}
+
+void max_of_windows(Strided values, Strided input, int spatial, const Windows& windows) {
+  assert(agree(values, input, spatial, windows));
+  visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!is_complex(dtype_of<T>)) max_values_as<T>(values, input, spatial, windows);
   });
 }
 

@@ -32,6 +32,9 @@ void max_of_windows(Strided values, Strided indices, Strided input, int spatial,
 /// With the same windows for all volumes.
 void max_of_windows(Strided values, Strided indices, Strided input, int spatial, const Windows& windows);
 
+/// The values alone, in less time.
+void max_of_windows(Strided values, Strided input, int spatial, const Windows& windows);
+
 /// The sum of each window over `divisor`, or if that is 0 over the product of the axes' counts. Integers are divided
 /// towards zero.
 void mean_of_windows(Strided out, Strided input, int spatial, const Windows& windows, std::int64_t divisor = 0);

@@ -53,12 +53,6 @@ Type type_of_pooled(const Type& y, const PoolingShape& shape, const Shape& sizes
   return type;
 }
 
-/// Elements of each volume of x, its last axes, at `places`, which count row-major.
-Tensor taken(const Tensor& x, const Tensor& places, int spatial) {
-  if (spatial == 1) return gather(x, -1, places);
-  return reshape(gather(flatten(x, -spatial, -1), -1, flatten(places, -spatial, -1)), type_of(places).shape);
-}
-
 /// Zeros of these last sizes, with each element of y added at its place: the transpose of `taken`. Inputs: y, places.
 struct Placed {
   using kind = Linear;
@@ -92,22 +86,10 @@ struct Placed {
   }
 };
 
-/// Windows of a maximum to try.
-template <class Op>
-std::vector<Sample<Op>> samples_of_maxima() {
-  return {{{{2, {2, 2}, {2, 2}}, {2, 2}}, {uniform_around_zero({1, 4, 5})}},
-          {{{2, {3, 2}, {1, 2}, {1, 1}}, {3, 2}}, {uniform_around_zero({2, 1, 3, 3})}},
-          {{{2, {2, 2}, {1, 1}, {0, 0}, {2, 1}}, {2, 3}}, {uniform_around_zero({4, 4})}},
-          {{{2, {2, 2}, {2, 2}}, {2, 3}}, {uniform_around_zero({1, 4, 5})}},  // the last windows reach beyond
-          {{{1, {3}, {2}, {1}}, {3}}, {uniform_around_zero({2, 5})}},
-          {{{3, {2, 1, 2}, {1, 1, 2}}, {1, 2, 2}}, {uniform_around_zero({1, 2, 2, 4})}},
-          {{{2, {2, 2}, {2, 2}}, {1, 1}}, {uniform_around_zero({0, 2, 2})}}};
-}
-
 /// The greatest element of each window, and its place.
 struct MaxPoolWithPlaces {
   using kind = Explicit;
-  static constexpr const char* name = "max_pool_with_places";
+  static constexpr const char *name = "max_pool_with_places", *name_alone = "max_pool";
   static constexpr unsigned keeps = output(1);
   PoolingShape shape;
   Shape outputs;
@@ -117,37 +99,20 @@ struct MaxPoolWithPlaces {
     return types_of_maxima(name, x, outputs);
   }
   void eval(Outputs out, Inputs in) const { kernels::max_pool(out[0], out[1], in[0], shape); }
+  void eval_alone(const Strided& values, const Strided& x) const { kernels::max_pool(values, x, shape); }
+  int spatial() const { return shape.spatial; }
   Tensors jvp(const Forward& f) const { return tangents_of_maxima(f, shape.spatial); }
   Tensors vjp(const Reverse& r) const { return cotangents_of_maxima(r, shape.spatial); }
   MaxPoolWithPlaces lifted() const { return *this; }
-  static std::vector<Sample<MaxPoolWithPlaces>> samples() { return samples_of_maxima<MaxPoolWithPlaces>(); }
-};
-
-/// The greatest element of each window alone: places, which take longer to write, are found where a derivative needs
-/// them.
-struct MaxPool {
-  using kind = Explicit;
-  static constexpr const char* name = "max_pool";
-  static constexpr unsigned keeps = nothing;
-  PoolingShape shape;
-  Shape outputs;
-
-  Type type(const Type& x) const {
-    pooled_type(x, shape, outputs);
-    return types_of_maxima(name, x, outputs)[0];
+  static std::vector<Sample<MaxPoolWithPlaces>> samples() {
+    return {{{{2, {2, 2}, {2, 2}}, {2, 2}}, {uniform_around_zero({1, 4, 5})}},
+            {{{2, {3, 2}, {1, 2}, {1, 1}}, {3, 2}}, {uniform_around_zero({2, 1, 3, 3})}},
+            {{{2, {2, 2}, {1, 1}, {0, 0}, {2, 1}}, {2, 3}}, {uniform_around_zero({4, 4})}},
+            {{{2, {2, 2}, {2, 2}}, {2, 3}}, {uniform_around_zero({1, 4, 5})}},  // the last windows reach beyond
+            {{{1, {3}, {2}, {1}}, {3}}, {uniform_around_zero({2, 5})}},
+            {{{3, {2, 1, 2}, {1, 1, 2}}, {1, 2, 2}}, {uniform_around_zero({1, 2, 2, 4})}},
+            {{{2, {2, 2}, {2, 2}}, {1, 1}}, {uniform_around_zero({0, 2, 2})}}};
   }
-  void eval(Outputs out, Inputs in) const { kernels::max_pool(out[0], in[0], shape); }
-  Tensors with_places(std::span<const Tensor> x) const { return ricci::apply(MaxPoolWithPlaces{shape, outputs}, x); }
-  Kept keep(std::span<const Tensor> x, const Mask&) const {
-    const Tensors both = with_places(x);
-    return {.outputs = {both[0]}, .residual = {.tensors = {both[1]}, .rest = {}}};
-  }
-  Tensors jvp(const Forward& f) const { return {taken(f.tangents[0], with_places(f.inputs)[1], shape.spatial)}; }
-  Tensors vjp(const Reverse& r) const {
-    return {apply(Placed{spatial_sizes(r.input_types[0], shape.spatial)}, r.cotangents[0], r.residual->tensors[0])};
-  }
-  MaxPool lifted() const { return *this; }
-  static std::vector<Sample<MaxPool>> samples() { return samples_of_maxima<MaxPool>(); }
 };
 
 Tensor avg_pool_transposed(const Tensor& y, const PoolingShape& shape, const Averaging& averaging, const Shape& sizes);
@@ -260,7 +225,7 @@ Tensor max_pool(const char* op, int spatial, const Tensor& x, const Sizes& kerne
   const Called as(op, x);
   require_pooled_images(op, x, spatial, Pooled::maxima);
   const Sliding s = sliding(op, x, spatial, kernel, stride, padding, dilation, ceil_mode);
-  return apply(MaxPool{s.shape, s.outputs}, x);
+  return apply(MaximaAlone<MaxPoolWithPlaces>{{s.shape, s.outputs}}, x);
 }
 Both max_pool_with_indices(const char* op, int spatial, const Tensor& x, const Sizes& kernel, const Sizes& stride,
                            const Sizes& padding, const Sizes& dilation, bool ceil_mode) {
@@ -302,6 +267,14 @@ Tensor lp_pool(const char* op, int spatial, const Tensor& x, double p, const Siz
 
 }  // namespace
 
+/// Elements of each volume of x, its last axes, at `places`, which count row-major.
+Tensor taken(const Tensor& x, const Tensor& places, int spatial) {
+  if (spatial == 1) return gather(x, -1, places);
+  return reshape(gather(flatten(x, -spatial, -1), -1, flatten(places, -spatial, -1)), type_of(places).shape);
+}
+
+Tensor placed(const Tensor& y, const Tensor& places, const Shape& sizes) { return apply(Placed{sizes}, y, places); }
+
 Types types_of_maxima(const char* op, const Type& x, const Shape& outputs) {
   require_real(op, x);
   const Type values = with_spatial_sizes(x, outputs);
@@ -313,8 +286,7 @@ Tensors tangents_of_maxima(const Forward& f, int spatial) {
 }
 Tensors cotangents_of_maxima(const Reverse& r, int spatial) {
   Tensors cotangents(r.input_types.size());
-  if (r.wants(0))
-    cotangents[0] = apply(Placed{spatial_sizes(r.input_types[0], spatial)}, r.cotangents[0], r.outputs[1]);
+  if (r.wants(0)) cotangents[0] = placed(r.cotangents[0], r.outputs[1], spatial_sizes(r.input_types[0], spatial));
   return cotangents;
 }
 

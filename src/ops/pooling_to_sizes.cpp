@@ -69,9 +69,9 @@ Tensor AdaptiveAvgPool::transpose(const Tensor& ct, const Type& x) const {
 }
 
 /// The greatest elements of windows that divide the last axes, and their places.
-struct AdaptiveMaxPool {
+struct AdaptiveMaxPoolWithPlaces {
   using kind = Explicit;
-  static constexpr const char* name = "adaptive_max_pool";
+  static constexpr const char *name = "adaptive_max_pool_with_places", *name_alone = "adaptive_max_pool";
   static constexpr unsigned keeps = output(1);
   Shape outputs;
 
@@ -83,10 +83,14 @@ struct AdaptiveMaxPool {
     const int spatial = outputs.rank();
     kernels::max_of_windows(out[0], out[1], in[0], spatial, kernels::dividing_windows(in[0], out[0], spatial));
   }
+  void eval_alone(const Strided& values, const Strided& x) const {
+    kernels::max_of_windows(values, x, spatial(), kernels::dividing_windows(x, values, spatial()));
+  }
+  int spatial() const { return outputs.rank(); }
   Tensors jvp(const Forward& f) const { return tangents_of_maxima(f, outputs.rank()); }
   Tensors vjp(const Reverse& r) const { return cotangents_of_maxima(r, outputs.rank()); }
-  AdaptiveMaxPool lifted() const { return *this; }
-  static std::vector<Sample<AdaptiveMaxPool>> samples() {
+  AdaptiveMaxPoolWithPlaces lifted() const { return *this; }
+  static std::vector<Sample<AdaptiveMaxPoolWithPlaces>> samples() {
     return {{{{2, 2}}, {uniform_around_zero({1, 4, 5})}},
             {{{3}}, {uniform_around_zero({2, 5})}},
             {{{2, 1, 2}}, {uniform_around_zero({1, 3, 2, 4})}},
@@ -181,11 +185,18 @@ Tensor adaptive_avg_pool(const char* op, int spatial, const Tensor& x, const Siz
   return apply(AdaptiveAvgPool{shape_of(one_per_axis(op, "output_size", output_size, spatial, 1))}, x);
 }
 
-Both adaptive_max_pool(const char* op, int spatial, const Tensor& x, const Sizes& output_size) {
-  const Called as(op, x);
+/// The operation of one call, checked against its input.
+AdaptiveMaxPoolWithPlaces adaptive_maxima(const char* op, int spatial, const Tensor& x, const Sizes& output_size) {
   require_pooled_images(op, x, spatial, Pooled::maxima);
-  const AdaptiveMaxPool pool{shape_of(one_per_axis(op, "output_size", output_size, spatial, 1))};
-  const Tensors both = ricci::apply(pool, std::span(&x, 1));
+  return {shape_of(one_per_axis(op, "output_size", output_size, spatial, 1))};
+}
+Tensor adaptive_max_pool(const char* op, int spatial, const Tensor& x, const Sizes& output_size) {
+  const Called as(op, x);
+  return apply(MaximaAlone<AdaptiveMaxPoolWithPlaces>{adaptive_maxima(op, spatial, x, output_size)}, x);
+}
+Both adaptive_max_pool_with_indices(const char* op, int spatial, const Tensor& x, const Sizes& output_size) {
+  const Called as(op, x);
+  const Tensors both = ricci::apply(adaptive_maxima(op, spatial, x, output_size), std::span(&x, 1));
   return {both[0], both[1]};
 }
 
@@ -276,22 +287,22 @@ Tensor adaptive_avg_pool3d(const Tensor& x, const Sizes& output_size) {
 }
 
 Tensor adaptive_max_pool1d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool1d", 1, x, output_size).first;
+  return adaptive_max_pool("adaptive_max_pool1d", 1, x, output_size);
 }
 Tensor adaptive_max_pool2d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool2d", 2, x, output_size).first;
+  return adaptive_max_pool("adaptive_max_pool2d", 2, x, output_size);
 }
 Tensor adaptive_max_pool3d(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool3d", 3, x, output_size).first;
+  return adaptive_max_pool("adaptive_max_pool3d", 3, x, output_size);
 }
 Both adaptive_max_pool1d_with_indices(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool1d_with_indices", 1, x, output_size);
+  return adaptive_max_pool_with_indices("adaptive_max_pool1d_with_indices", 1, x, output_size);
 }
 Both adaptive_max_pool2d_with_indices(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool2d_with_indices", 2, x, output_size);
+  return adaptive_max_pool_with_indices("adaptive_max_pool2d_with_indices", 2, x, output_size);
 }
 Both adaptive_max_pool3d_with_indices(const Tensor& x, const Sizes& output_size) {
-  return adaptive_max_pool("adaptive_max_pool3d_with_indices", 3, x, output_size);
+  return adaptive_max_pool_with_indices("adaptive_max_pool3d_with_indices", 3, x, output_size);
 }
 
 Tensor fractional_max_pool2d(const Tensor& x, const Sizes& kernel, const Sizes& output_size) {

@@ -319,6 +319,87 @@ TYPED_TEST(Lapack, inverse_times_the_matrix_is_one) {
   }
 }
 
+/// Real numbers are compared over `size`, that of the elements.
+template <class T>
+void expect_orthogonal_factors(Matrices<T>& q, Matrices<T>& r, Matrices<T>& a, double size) {
+  const double least = tolerance<T>(std::max(a.rows(), a.cols()));
+  for (std::int64_t b = 0; b < a.batch(); ++b) {
+    for (std::int64_t i = 0; i < a.rows(); ++i)
+      for (std::int64_t j = 0; j < a.cols(); ++j) {
+        Wide<T> sum = 0.0;
+        for (std::int64_t k = 0; k < r.rows(); ++k)
+          sum += static_cast<Wide<T>>(q(b, i, k)) * (static_cast<Wide<T>>(r(b, k, j)) / size);
+        ASSERT_LE(std::abs(sum - static_cast<Wide<T>>(a(b, i, j)) / size), least) << b << ": " << i << ", " << j;
+      }
+    for (std::int64_t i = 0; i < q.cols(); ++i)
+      for (std::int64_t j = 0; j < q.cols(); ++j) {
+        Wide<T> sum = 0.0;
+        for (std::int64_t k = 0; k < q.rows(); ++k)
+          sum += static_cast<Wide<T>>(conjugate(q(b, k, i))) * static_cast<Wide<T>>(q(b, k, j));
+        ASSERT_LE(std::abs(sum - (i == j ? 1.0 : 0.0)), least) << b << ": " << i << ", " << j;
+      }
+    for (std::int64_t i = 0; i < r.rows(); ++i)
+      for (std::int64_t j = 0; j < std::min(i, r.cols()); ++j) ASSERT_EQ(r(b, i, j), T(0.0f));
+  }
+}
+
+TYPED_TEST(Lapack, qr_gives_orthogonal_columns_and_a_triangle_of_every_shape) {
+  using T = TypeParam;
+  for (const auto& [m, n] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 3}, {5, 2}, {2, 5}, {16, 16}, {32, 7}, {33, 16}, {40, 40}})
+    for (const std::int64_t batch : {1, 3, 17})
+      for (const bool complete : {false, true})
+        for (const Layout layout : layouts) {
+          SCOPED_TRACE(::testing::Message() << m << "x" << n << " batch " << batch << " layout " << int(layout));
+          const std::int64_t columns = complete ? m : std::min(m, n);
+          Matrices<T> a(batch, m, n, layout), q(batch, m, columns, layout), r(batch, columns, n, layout);
+          fill(a, 11);
+          qr(q.view(), r.view(), a.view());
+          expect_orthogonal_factors(q, r, a, 1);
+        }
+}
+
+TYPED_TEST(Lapack, qr_of_one_matrix_is_that_in_a_batch_but_for_rounding_signs_of_its_diagonal_included) {
+  using T = TypeParam;
+  for (const std::int64_t n : orders) {
+    Matrices<T> a(9, n, n), q(9, n, n), r(9, n, n), one_q(1, n, n), one_r(1, n, n);
+    fill(a, 12);
+    for (std::int64_t i = 0; i < n; ++i) a(3, i, 0) = T(0.0f), a(4, i, n - 1) = a(4, i, 0);
+    qr(q.view(), r.view(), a.view());
+    for (std::int64_t b = 0; b < 9; ++b) {
+      Matrices<T> one(1, n, n);
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) one(0, i, j) = a(b, i, j);
+      qr(one_q.view(), one_r.view(), one.view());
+      for (std::int64_t i = 0; i + 1 < n; ++i)  // the last column may be what is left of one that depends on others
+        for (std::int64_t j = 0; j < n; ++j)
+          ASSERT_LE(std::abs(one_r(0, i, j) - r(b, i, j)), tolerance<T>(n)) << n << ": " << b;
+    }
+  }
+}
+
+TYPED_TEST(Lapack, qr_neither_overflows_nor_underflows_where_its_factors_do_not) {
+  using T = TypeParam;
+  const bool is_single = real_dtype(dtype_of<T>) == DType::float32;
+  for (const double size : {is_single ? 1e-36 : 1e-300, is_single ? 1e36 : 1e300}) {
+    Matrices<T> a(9, 6, 4), q(9, 6, 4), r(9, 4, 4);
+    fill(a, 13);
+    for (std::int64_t b = 0; b < 9; b += 2)
+      for (std::int64_t i = 0; i < 6; ++i)
+        for (std::int64_t j = 0; j < 4; ++j) a(b, i, j) *= static_cast<decltype(std::real(T()))>(size);
+    qr(q.view(), r.view(), a.view());
+    for (std::int64_t b = 0; b < 9; ++b) {
+      Matrices<T> one(1, 6, 4), one_q(1, 6, 4), one_r(1, 4, 4);
+      for (std::int64_t i = 0; i < 6; ++i)
+        for (std::int64_t j = 0; j < 4; ++j) {
+          one(0, i, j) = a(b, i, j), one_q(0, i, j) = q(b, i, j);
+          if (i < 4) one_r(0, i, j) = r(b, i, j);
+        }
+      expect_orthogonal_factors(one_q, one_r, one, b % 2 == 0 ? size : 1);
+    }
+  }
+}
+
 TYPED_TEST(Lapack, runs_over_several_and_broadcast_batch_axes) {
   using T = TypeParam;
   const std::int64_t n = 5;
