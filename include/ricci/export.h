@@ -11,11 +11,13 @@ namespace ricci {
 /// of the path. That function computes what f gives for arguments like these: of these trees, dtypes and shapes, with
 /// these plain values. Captured tensors have the values that they have now, as constants of the object. The header says
 /// what the parameters are: the arrays of the arguments, those of the results (then new values of the arguments that f
-/// writes to), and a workspace of a fixed size. The function allocates nothing, throws nothing, keeps nothing between
-/// calls, and needs no library but C's: sin, exp, log, tanh, sqrt and arithmetic are in the object and give the bits of
-/// f; others, such as pow and erf, are calls of -lm. It runs on the calling thread, on processors like this one.
-/// NotImplementedError for an operation that has no code but the library's (large products, sort, convolutions, loops,
-/// draws): the message names it. ValueError where the path's last part is no name in C, or a file cannot be written.
+/// writes to), and a workspace of a fixed size. The function allocates nothing, throws nothing, and keeps nothing
+/// between calls. It needs C's library alone, and a CBLAS where the header says so: for products of large matrices. It
+/// runs on the calling thread, on processors like this one. Results have the bits of f's, but for sums of many
+/// elements, products of matrices, functions that are calls of C's library (pow, erf), and sin and cos of large
+/// angles: those may round another way.
+/// NotImplementedError, with its name, for an operation that has no code but the library's (sort, svd, convolutions,
+/// draws). ValueError where the path's last part is no name in C, or a file cannot be written; then neither is there.
 ///   auto step = rc::compile(rc::jacfwd(arm)); rc::export_object(step, "arm_jacobian", angles);
 template <class F, class... A>
 void export_object(const Compiled<F>& f, const std::string& path, const A&... args) {

@@ -1,4 +1,4 @@
-// Steps of an exported plan as code. Everything but elements is a number here.
+// Steps of an exported plan as code. Sizes and places are numbers here.
 #include "code/exported_function.h"
 
 #include <functional>
@@ -18,12 +18,16 @@ class ExportedFunction {
   ExportedFunction(llvm::Module& module, const ExportedPlan& plan, const Machine& machine)
       : module_(module), plan_(plan), machine_(machine), b_(module.getContext(), 1) {}
 
-  void write() {
+  std::string write() {
     begin();
     run(plan_.steps);
     b_.CreateRet(b_.getInt32(0));
     b_.SetInsertPoint(fails_);
     b_.CreateRet(b_.getInt32(1));
+    if (module_.getFunction(plan_.name))
+      return "the object calls a function called " + plan_.name + "; choose another name";
+    function_->setName(plan_.name);
+    return {};
   }
 
  private:
@@ -32,7 +36,8 @@ class ExportedFunction {
   void begin() {
     const llvm::SmallVector<llvm::Type*> parameters(plan_.arguments + plan_.results + 1, b_.getPtrTy());
     auto* const type = llvm::FunctionType::get(b_.getInt32Ty(), parameters, false);
-    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, plan_.name, module_);
+    // Its name comes last: a function that the code calls may have that name.
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "exported", module_);
     set_attributes(*function_, machine_);
     entry_ = block("entry"), fails_ = block("fails");
     b_.SetInsertPoint(entry_);
@@ -69,6 +74,7 @@ class ExportedFunction {
 
   /// f(i) for each i below n.
   void repeat(std::int64_t n, const std::function<void(Value)>& f) {
+    if (n == 0) return;
     if (n == 1) return f(count(0));
     auto *const loop = block("loop"), *const done = block("done"), *const before = b_.GetInsertBlock();
     b_.CreateBr(loop);
@@ -152,7 +158,7 @@ class ExportedFunction {
     b_.SetInsertPoint(head);
     llvm::PHINode* const i = b_.CreatePHI(b_.getInt64Ty(), 2);
     i->addIncoming(count(0), before);
-    Value const has_turns = b_.CreateICmpSLT(i, count(s.count));
+    Value const has_turns = b_.CreateICmpSLT(i, count(s.most_turns));
     if (s.condition.empty()) {
       b_.CreateCondBr(has_turns, turn, done);
     } else {
@@ -163,7 +169,7 @@ class ExportedFunction {
       b_.CreateCondBr(has_turns, turn, fails_);
     }
     b_.SetInsertPoint(turn);
-    Value const row = s.is_backward ? b_.CreateSub(count(s.count - 1), i) : static_cast<Value>(i);
+    Value const row = s.is_backward ? b_.CreateSub(count(s.most_turns - 1), i) : static_cast<Value>(i);
     for (const RowCopy& copy : s.reads) copy_bytes(pointer(copy.row), row_of(copy, row), copy.bytes);
     run(s.body);
     for (const RowCopy& copy : s.writes) copy_bytes(row_of(copy, row), pointer(copy.row), copy.bytes);
@@ -204,7 +210,7 @@ class ExportedFunction {
 
   // ── kernels ──
 
-  const PlanFunctions& functions_of(const LanePlan& plan) {
+  const std::vector<StageNames>& functions_of(const LanePlan& plan) {
     const auto found = functions_.find(&plan);
     if (found != functions_.end()) return found->second;
     const std::string prefix = plan_.name + "_" + std::to_string(functions_.size()) + "_";
@@ -232,11 +238,11 @@ class ExportedFunction {
       for (std::size_t k = 0; k < in.size(); ++k) put(frame.in, k, in_copy(s, k, in[k]));
       for (std::size_t k = 0; k < out.size(); ++k) put(frame.out, k, out_copy(s, k, out[k]));
       put(frame.out, out.size(), frame.holds);
-      give(s, frame, in);
-      if (is_filled) fill(s, in);
+      store_givens(s, frame, in);
+      if (is_filled) fill_lanes(s, in);
       run_stages(s, frame);
-      if (is_filled) take_results(s, out);
-      if (s.plan->program.output_dtypes.size() > s.out.size()) leave_where_false(frame.holds);
+      if (is_filled) copy_results_back(s, out);
+      if (s.plan->program.output_dtypes.size() > s.out.size()) return_one_unless(frame.holds);
     });
   }
   Value at_position(const Location& l, std::int64_t step, Value i) {
@@ -254,7 +260,7 @@ class ExportedFunction {
     return is_copied ? in_workspace(s.copied + s.copies.out[k]) : own;
   }
 
-  void give(const KernelStep& s, const Frame& frame, const std::vector<Value>& in) {
+  void store_givens(const KernelStep& s, const Frame& frame, const std::vector<Value>& in) {
     const std::vector<Given>& givens = s.plan->program.givens;
     for (std::size_t k = 0; k < givens.size(); ++k) {
       if (s.plan->given[k] < 0) continue;
@@ -267,7 +273,7 @@ class ExportedFunction {
   }
 
   /// Lanes that stand in a copy, with the first one repeated in front.
-  void fill(const KernelStep& s, const std::vector<Value>& in) {
+  void fill_lanes(const KernelStep& s, const std::vector<Value>& in) {
     for (const Input& input : s.plan->program.inputs) {
       const Place& p = input.place;
       if (p.stride == 0) continue;
@@ -277,7 +283,7 @@ class ExportedFunction {
       b_.CreateCall(lane_copy(bytes), {to, from, count(p.stride * bytes), count(s.filled()), count(s.width)});
     }
   }
-  void take_results(const KernelStep& s, const std::vector<Value>& out) {
+  void copy_results_back(const KernelStep& s, const std::vector<Value>& out) {
     for (const Output& output : s.plan->program.outputs) {
       const Place& p = output.place;
       if (p.stride == 0) continue;
@@ -317,14 +323,14 @@ class ExportedFunction {
   }
 
   void run_stages(const KernelStep& s, const Frame& frame) {
-    const PlanFunctions& functions = functions_of(*s.plan);
+    const std::vector<StageNames>& functions = functions_of(*s.plan);
     const auto call = [&](const std::string& name, llvm::ArrayRef<Value> arguments) {
       if (!name.empty()) b_.CreateCall(module_.getFunction(name), arguments);
     };
     const Value lanes = count(frame.lanes), own_lanes = count(frame.lanes - frame.filled);
     const Value skip = count(frame.filled);
-    for (std::size_t k = 0; k < functions.stages.size(); ++k) {
-      const StageNames& of = functions.stages[k];
+    for (std::size_t k = 0; k < functions.size(); ++k) {
+      const StageNames& of = functions[k];
       call(of.once, {frame.in, frame.out, own_lanes, frame.slots});
       if (of.lane.empty()) continue;
       const auto totals = static_cast<std::int64_t>(s.plan->stages[k].totals.size());
@@ -339,7 +345,7 @@ class ExportedFunction {
     }
   }
 
-  void leave_where_false(Value truth) {
+  void return_one_unless(Value truth) {
     auto* const holds = block("holds");
     b_.CreateCondBr(is_true(truth), holds, fails_);
     b_.SetInsertPoint(holds);
@@ -352,13 +358,13 @@ class ExportedFunction {
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock *entry_ = nullptr, *fails_ = nullptr;
   std::vector<llvm::GlobalVariable*> constants_;
-  std::map<const LanePlan*, PlanFunctions> functions_;
+  std::map<const LanePlan*, std::vector<StageNames>> functions_;
 };
 
 }  // namespace
 
-void write_exported(llvm::Module& module, const ExportedPlan& plan, const Machine& machine) {
-  ExportedFunction(module, plan, machine).write();
+std::string write_exported(llvm::Module& module, const ExportedPlan& plan, const Machine& machine) {
+  return ExportedFunction(module, plan, machine).write();
 }
 
 }  // namespace ricci::compiled

@@ -28,20 +28,21 @@ std::string what_is_wrong(const llvm::Module& module) {
 }
 
 void generate(const LanePlan& plan, const Machine& machine, Code& code) {
+  code.width = lanes_together(plan, machine);
+  if (machine.measures_only) return;
   const Held<llvm::LLVMContext> context;
   const Held<llvm::Module> made_module("lanes", *context);
   llvm::Module& module = *made_module;
   code.error = prepare(module);
   if (!code.error.empty()) return;
-  const PlanFunctions functions = write_functions(module, plan, machine, "");
-  code.width = functions.lanes;
+  const std::vector<StageNames> functions = write_functions(module, plan, machine, "");
   dump(module, machine);
   code.error = what_is_wrong(module);
   if (!code.error.empty()) return;
   MachineCode made = machine_code(module);
   code.error = made.error;
   if (!code.error.empty()) return;
-  for (const StageNames& of : functions.stages)
+  for (const StageNames& of : functions)
     code.stages.push_back({reinterpret_cast<OnceFunction>(made.address(of.once)),
                            reinterpret_cast<LaneFunction>(made.address(of.lane)),
                            reinterpret_cast<JoinFunction>(made.address(of.join))});
@@ -55,8 +56,8 @@ void generate(const ExportedPlan& plan, const Machine& machine, ObjectFile& file
   llvm::Module& module = *made_module;
   file.error = prepare(module);
   if (!file.error.empty()) return;
-  write_exported(module, plan, machine);
-  if (!machine.lacking->empty()) return;
+  file.error = write_exported(module, plan, machine);
+  if (!file.error.empty() || !machine.lacking->empty()) return;
   dump(module, machine);
   file.error = what_is_wrong(module);
   if (file.error.empty()) write_object(module, file);

@@ -19,8 +19,6 @@ class Writer {
         machine_(machine) {
     careful_.is_careful = true;
   }
-  int lanes() const { return width_ * registers_; }
-
   void once(const std::string& name, std::size_t stage) {
     with_careful(name, [&](const std::string& of, const Machine& machine) {
       StageFunction(module_, of, plan_, machine, elementary_, stage, 1, 1).write_once();
@@ -52,19 +50,23 @@ class Writer {
 
 }  // namespace
 
-PlanFunctions write_functions(llvm::Module& module, const LanePlan& plan, const Machine& machine,
-                              const std::string& prefix) {
+int lanes_together(const LanePlan& plan, const Machine& machine) {
+  return plan.program.has_lanes ? width_of(plan, machine.register_bytes) * registers_of(plan) : 1;
+}
+
+std::vector<StageNames> write_functions(llvm::Module& module, const LanePlan& plan, const Machine& machine,
+                                        const std::string& prefix) {
   Writer writer(module, plan, machine);
-  PlanFunctions functions{{}, writer.lanes()};
+  std::vector<StageNames> all;
   for (std::size_t k = 0; k < plan.stages.size(); ++k) {
     const Stage& stage = plan.stages[k];
     const auto named = [&](const char* kind) { return prefix + kind + std::to_string(k); };
-    StageNames& of = functions.stages.emplace_back();
+    StageNames& of = all.emplace_back();
     if (!stage.once.empty() || !stage.once_outputs.empty()) writer.once(of.once = named("once"), k);
     if (!stage.totals.empty() || !stage.lane_outputs.empty()) writer.lane(of.lane = named("lane"), k);
     if (!stage.totals.empty()) writer.join(of.join = named("join"), k);
   }
-  return functions;
+  return all;
 }
 
 }  // namespace ricci::compiled

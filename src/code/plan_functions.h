@@ -14,13 +14,11 @@ namespace ricci::compiled {
 struct StageNames {
   std::string once, lane, join;  // empty: the stage has no such function
 };
-struct PlanFunctions {
-  std::vector<StageNames> stages;
-  int lanes;  // that are computed together
-};
+/// The lanes that code of a plan computes together.
+int lanes_together(const LanePlan& plan, const Machine& machine);
 
 /// `prefix`: of their names. Where code stands alone, the careful functions that they call stand beside them.
-PlanFunctions write_functions(llvm::Module& module, const LanePlan& plan, const Machine& machine,
-                              const std::string& prefix);
+std::vector<StageNames> write_functions(llvm::Module& module, const LanePlan& plan, const Machine& machine,
+                                        const std::string& prefix);
 
 }  // namespace ricci::compiled

@@ -51,9 +51,10 @@ struct Machine {
                        std::uint64_t* slots);
   void (*careful_lanes)(void* call, std::int64_t stage, const void* const* in, void* const* out, std::int64_t lanes,
                         std::uint64_t* slots, std::int64_t lane, std::int64_t skip, std::uint64_t* totals);
-  std::string* dump;  ///< gets the code's text; null: none is wanted
-  /// Of code that stands alone, without the library: libm's function for a word, null where libm has none. Such words
-  /// are noted. Null: code calls the library.
+  std::string* dump;           ///< gets the code's text; null: none is wanted
+  bool measures_only = false;  ///< only `Code::width` is asked for
+  /// Of code that stands alone, without the library: libm's function for a word. Words that libm lacks, for which it is
+  /// null, are added to `lacking`. Null: code calls the library.
   const char* (*name_in_libm)(Word word, DType dtype) = nullptr;
   std::vector<std::pair<Word, DType>>* lacking = nullptr;
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "compile/lane_sizes.h"
+#include "compile/moves.h"
 #include "compile/result_writer.h"
 #include "compile/words.h"
 #include "primitive/interpreter.h"
@@ -348,20 +349,23 @@ class Run {
   }
 
   void move(Op op, unsigned moved, const std::vector<const Elements*>& operands, std::vector<Elements>& results) {
-    std::vector<Memory> in, out;
+    std::vector<Memory> in;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const bool chooses = !((moved >> k) & 1U);
       if (chooses && !are_numbers({operands[k]})) refuse("places that are computed");
-      in.push_back(chooses ? memory_of(*operands[k]) : numbers_of(*operands[k]));
+      in.push_back(chooses ? memory_of(*operands[k]) : Memory(operands[k]->type));
     }
-    for (const Elements& y : results) out.emplace_back(Type{DType::int64, y.type.shape});
-    run(op, out, in);
+    std::vector<Strided> values;
+    for (Memory& m : in) values.push_back(m.view());
+    Types types;
+    for (const Elements& y : results) types.push_back(y.type);
+    const std::vector<std::vector<Source>> sources = sources_of(op, moved, values, types);
     std::optional<std::vector<Memory>> own;
     for (std::size_t r = 0; r < results.size(); ++r)
       for (std::size_t i = 0; i < results[r].of.size(); ++i) {
-        const std::int64_t number = static_cast<const std::int64_t*>(out[r].element(0))[i];
+        const auto [operand, element] = sources[r][i];
         Element& y = results[r].of[i];
-        if (number >= first_number) y = in_type(element_of(number), results[r].type.dtype);
+        if (operand >= 0) y = in_type(operands[at(operand)]->of[at(element)], results[r].type.dtype);
         else {
           if (!own) own = numbers_it_writes(op, moved, operands, results);
           y = {number_at((*own)[r], i, true), uniform};

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "compile/export_steps.h"
 #include "compile/generator.h"
@@ -57,7 +58,7 @@ ObjectFile object_file(const ExportedPlan& plan, const runs::Place& where) {
   return file;
 }
 
-const char* name_in_c(DType dtype) {
+const char* type_in_c(DType dtype) {
   switch (dtype) {
     case DType::float64:
     case DType::complex128: return "double";
@@ -82,7 +83,7 @@ std::string header(const ExportedPlan& plan, const ProgramBody& body, const Expo
   const auto add = [&](Variable v, const char* access, const std::string& name) {
     const Type& type = body.types[at(v)];
     parameters +=
-        std::string(access) + name_in_c(type.dtype) + " *" + name + " /* " + to_string(type) + " */,\n" + indent;
+        std::string(access) + type_in_c(type.dtype) + " *" + name + " /* " + to_string(type) + " */,\n" + indent;
   };
   for (std::size_t i = 0; i < plan.arguments; ++i) add(body.inputs[i], "const ", names.arguments[i]);
   for (std::size_t k = 0; k < plan.results; ++k) add(body.outputs[k], "", names.results[k]);
@@ -97,7 +98,8 @@ std::string header(const ExportedPlan& plan, const ProgramBody& body, const Expo
          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
          "/* How many bytes a workspace has. It stands at a multiple of 64. */\n"
          "#define " +
-         upper + "_WORKSPACE_BYTES " + std::to_string(std::max<std::int64_t>(plan.workspace_bytes, 64)) +
+         upper + "_WORKSPACE_BYTES " +
+         std::to_string((plan.workspace_bytes + 63) / 64 * 64 + (plan.workspace_bytes == 0 ? 64 : 0)) +
          "\n\n"
          "/* Gives 0. Gives 1, and leaves the results unspecified, where the function throws for these values, or "
          "where\n"
@@ -110,31 +112,141 @@ std::string header(const ExportedPlan& plan, const ProgramBody& body, const Expo
          function + ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-void write_file(const std::string& path, const std::string& bytes, const runs::Place& where) {
-  const auto refuse = [&] {
-    raise_own<ValueError>("export_object: cannot write " + path + ": " + std::strerror(errno), where);
+/// The files, all or none: they get their names when all are written.
+void write_files(const std::vector<std::pair<std::string, std::string>>& files, const runs::Place& where) {
+  const auto written = [](const std::string& path) { return path + ".part"; };
+  const auto refuse = [&](const std::string& path, int error) {
+    for (const auto& file : files) std::remove(written(file.first).c_str());
+    raise_own<ValueError>("export_object: cannot write " + path + ": " + std::strerror(error), where);
   };
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
-  if (!file) refuse();
-  const bool is_written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (std::fclose(file) != 0 || !is_written) refuse();
+  for (const auto& [path, bytes] : files) {
+    std::FILE* const file = std::fopen(written(path).c_str(), "wb");
+    if (!file) refuse(path, errno);
+    const bool is_written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+    int error = errno;
+    const bool is_closed = std::fclose(file) == 0;
+    if (is_written && !is_closed) error = errno;
+    if (!is_written || !is_closed) refuse(path, error);
+    if (std::filesystem::is_directory(path)) refuse(path, EISDIR);
+  }
+  for (const auto& [path, bytes] : files)
+    if (std::rename(written(path).c_str(), path.c_str()) != 0) refuse(path, errno);
 }
 
 /// Throws ValueError where C takes the last part of the path for no name.
 std::string function_name(const std::string& path, const runs::Place& where) {
   const std::string name = std::filesystem::path(path).filename().string();
   const auto is_of_names = [](unsigned char c) { return c < 128 && (std::isalnum(c) != 0 || c == '_'); };
-  // The words of C17 and C++20 that are lower case.
-  static const std::set<std::string> words = {
-      "alignas", "alignof",   "and",       "asm",      "auto",     "bitand",   "bitor",    "bool",      "break",
-      "case",    "catch",     "char",      "class",    "compl",    "concept",  "const",    "constexpr", "continue",
-      "default", "delete",    "do",        "double",   "else",     "enum",     "explicit", "export",    "extern",
-      "false",   "float",     "for",       "friend",   "goto",     "if",       "inline",   "int",       "long",
-      "main",    "mutable",   "namespace", "new",      "noexcept", "not",      "nullptr",  "operator",  "or",
-      "private", "protected", "public",    "register", "requires", "restrict", "return",   "short",     "signed",
-      "sizeof",  "static",    "struct",    "switch",   "template", "this",     "throw",    "true",      "try",
-      "typedef", "typeid",    "typename",  "union",    "unsigned", "using",    "virtual",  "void",      "volatile",
-      "while",   "xor"};
+  // The words of C17 and C++20, and functions that every program in C has.
+  static const std::set<std::string> words = {"_Alignas",
+                                              "_Alignof",
+                                              "_Atomic",
+                                              "_Bool",
+                                              "_Complex",
+                                              "_Generic",
+                                              "_Imaginary",
+                                              "_Noreturn",
+                                              "_Static_assert",
+                                              "_Thread_local",
+                                              "alignas",
+                                              "alignof",
+                                              "and",
+                                              "and_eq",
+                                              "asm",
+                                              "auto",
+                                              "bitand",
+                                              "bitor",
+                                              "bool",
+                                              "break",
+                                              "case",
+                                              "catch",
+                                              "char",
+                                              "char16_t",
+                                              "char32_t",
+                                              "char8_t",
+                                              "class",
+                                              "co_await",
+                                              "co_return",
+                                              "co_yield",
+                                              "compl",
+                                              "concept",
+                                              "const",
+                                              "const_cast",
+                                              "consteval",
+                                              "constexpr",
+                                              "constinit",
+                                              "continue",
+                                              "decltype",
+                                              "default",
+                                              "delete",
+                                              "do",
+                                              "double",
+                                              "dynamic_cast",
+                                              "else",
+                                              "enum",
+                                              "explicit",
+                                              "export",
+                                              "extern",
+                                              "false",
+                                              "float",
+                                              "for",
+                                              "friend",
+                                              "goto",
+                                              "if",
+                                              "inline",
+                                              "int",
+                                              "linux",
+                                              "long",
+                                              "main",
+                                              "memcpy",
+                                              "memmove",
+                                              "memset",
+                                              "mutable",
+                                              "namespace",
+                                              "new",
+                                              "noexcept",
+                                              "not",
+                                              "not_eq",
+                                              "nullptr",
+                                              "operator",
+                                              "or",
+                                              "or_eq",
+                                              "private",
+                                              "protected",
+                                              "public",
+                                              "register",
+                                              "reinterpret_cast",
+                                              "requires",
+                                              "restrict",
+                                              "return",
+                                              "short",
+                                              "signed",
+                                              "sizeof",
+                                              "static",
+                                              "static_assert",
+                                              "static_cast",
+                                              "struct",
+                                              "switch",
+                                              "template",
+                                              "this",
+                                              "thread_local",
+                                              "throw",
+                                              "true",
+                                              "try",
+                                              "typedef",
+                                              "typeid",
+                                              "typename",
+                                              "union",
+                                              "unix",
+                                              "unsigned",
+                                              "using",
+                                              "virtual",
+                                              "void",
+                                              "volatile",
+                                              "wchar_t",
+                                              "while",
+                                              "xor",
+                                              "xor_eq"};
   if (name.empty() || words.contains(name) || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
       !std::ranges::all_of(name, is_of_names))
     raise_own<ValueError>("export_object: the function in C is called as the files, and \"" + name +
@@ -154,8 +266,9 @@ void export_program(const Program& program, std::span<const Tensor> captured, co
   const WithKernels kernels = with_kernels(program, captured);
   const Planned made = planned(kernels, name, where);
   const ObjectFile object = object_file(made.plan, where);
-  write_file(path + ".o", object.bytes, where);
-  write_file(path + ".h", header(made.plan, kernels.program.body(), names, object.processor), where);
+  write_files(
+      {{path + ".o", object.bytes}, {path + ".h", header(made.plan, kernels.program.body(), names, object.processor)}},
+      where);
 }
 
 }  // namespace ricci::compiled

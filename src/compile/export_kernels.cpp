@@ -1,4 +1,4 @@
-// What captured tensors alone say, and the choice of lanes.
+// Folds what depends on captured tensors only, and chooses the lanes.
 #include "compile/export_kernels.h"
 
 #include <algorithm>
@@ -21,13 +21,19 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// The program without the equations that need no argument, and what they give.
-struct Folded {
-  ProgramBody body;  // its inputs: the arguments, then `constants`
-  std::vector<Tensor> constants;
-};
+Program program_of(ProgramBody body) { return Program(Shared<const ProgramBody>(new ProgramBody(std::move(body)))); }
 
-Folded folded(const Program& program, std::span<const Tensor> captured) {
+/// Whether the equation is computed when the object is written. A kernel fills large tensors in less memory.
+bool folds(const ProgramBody& body, const Equation& e, const std::vector<bool>& is_known) {
+  constexpr std::int64_t most_filled = 4096;
+  if (e.has_symbols || (e.rules->effect != Effect::no_effect && e.rules->effect != Effect::checks_values)) return false;
+  const auto is_small = [&](Variable v) { return body.types[at(v)].shape.numel().raw() <= most_filled; };
+  if (e.inputs.empty()) return std::ranges::all_of(e.outputs, is_small);
+  return std::ranges::all_of(e.inputs, [&](Variable v) { return is_known[at(v)]; });
+}
+
+/// The program without the equations that need no argument; what they give is among its constants.
+WithKernels folded(const Program& program, std::span<const Tensor> captured) {
   const ProgramBody& all = program.body();
   const std::size_t arguments = all.inputs.size() - captured.size();
   std::vector<bool> is_known(all.types.size(), true);
@@ -37,10 +43,9 @@ Folded folded(const Program& program, std::span<const Tensor> captured) {
   known.inputs.assign(all.inputs.begin() + static_cast<std::ptrdiff_t>(arguments), all.inputs.end());
   rest.inputs.resize(arguments);
   for (const Equation& e : all.equations) {
-    const bool needs_none = std::ranges::all_of(e.inputs, [&](Variable v) { return is_known[at(v)]; });
-    const bool folds = needs_none && e.rules->effect == Effect::no_effect;
-    (folds ? known : rest).equations.push_back(e);
-    for (const Variable v : e.outputs) is_known[at(v)] = folds;
+    const bool is_folded = folds(all, e, is_known);
+    (is_folded ? known : rest).equations.push_back(e);
+    for (const Variable v : e.outputs) is_known[at(v)] = is_folded;
   }
   std::set<Variable> wanted;
   const auto want = [&](Variable v) {
@@ -51,44 +56,49 @@ Folded folded(const Program& program, std::span<const Tensor> captured) {
   std::ranges::for_each(all.outputs, want);
   known.outputs.assign(wanted.begin(), wanted.end());
   rest.inputs.insert(rest.inputs.end(), wanted.begin(), wanted.end());
-  const Program first(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(known))));
-  return {std::move(rest), first(captured)};
+  return {program_of(std::move(rest)), program_of(without_dead_equations(known))(captured)};
 }
 
 /// Equations that no code but the library's computes.
 std::ptrdiff_t count_others(const Program& program) {
   return std::ranges::count_if(program.body().equations, [&](const Equation& e) {
-    const bool is_known = e.rules->is_view || e.rules->moves_elements || Facts<TurnsOf>::of(*e.rules) ||
-                          Facts<BranchesOf>::of(*e.rules) || Facts<ProductAxesOf>::of(*e.rules);
+    const bool is_known = e.rules->is_view || e.rules->moves_elements || runs_in_a_row(program.body(), e) ||
+                          Facts<TurnsOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules) ||
+                          Facts<ProductAxesOf>::of(*e.rules);
     return !is_known && !kernel_call(e, operand_types(program.body(), e));
   });
 }
 
 /// Lanes along an open size, as the compiled function has them: so both give the same bits.
-WithKernels along_open_sizes(const Program& program, std::span<const Tensor> captured) {
-  const CallSizes& sizes = *program.call_sizes();
-  const Program made = with_lane_kernels(program.in_call(nullptr), {.table = sizes.shared_table(), .wants_all = true});
-  Folded parts = folded(resolved(made.in_call(program.shared_call_sizes())), captured);
-  return {Program(Shared<const ProgramBody>(new ProgramBody(std::move(parts.body)))), std::move(parts.constants)};
+Program along_open_sizes(const Program& program, const std::shared_ptr<const CallSizes>& sizes) {
+  const Program made = with_lane_kernels(program, {.table = sizes->shared_table(), .is_exported = true});
+  return resolved(made.in_call(sizes));
 }
 /// Lanes along an axis of more elements than these.
-WithKernels along_numbers(const Folded& parts, std::int64_t most_unrolled) {
-  const Program plain{Shared<const ProgramBody>(new ProgramBody(parts.body))};
-  return {with_lane_kernels(plain, {.most_unrolled_number = most_unrolled, .wants_all = true}), parts.constants};
+Program along_numbers(const Program& program, std::int64_t most_unrolled) {
+  return with_lane_kernels(program, {.most_unrolled_number = most_unrolled, .is_exported = true});
 }
 
 }  // namespace
 
+bool runs_in_a_row(const ProgramBody& body, const Equation& e) {
+  return e.rules->kind == Kind::elementwise && e.rules->formula && body.types[at(e.outputs[0])].rank() > 1;
+}
+
 WithKernels with_kernels(const Program& program, std::span<const Tensor> captured) {
   std::optional<WithKernels> best;
-  const auto is_enough = [&](WithKernels made) {
-    if (!best || count_others(made.program) < count_others(best->program)) best = std::move(made);
+  const auto is_enough = [&](Program made, const std::vector<Tensor>& constants) {
+    if (!best || count_others(made) < count_others(best->program)) best = WithKernels{std::move(made), constants};
     return count_others(best->program) == 0;
   };
-  if (program.call_sizes() && is_enough(along_open_sizes(program, captured))) return std::move(*best);
-  const Folded parts = folded(resolved(program).simplified(), captured);
+  WithKernels parts = folded(program.in_call(nullptr), captured);
+  if (const auto& sizes = program.shared_call_sizes()) {
+    if (is_enough(along_open_sizes(parts.program, sizes), parts.constants)) return std::move(*best);
+    parts = folded(resolved(parts.program.in_call(sizes)), parts.constants);
+  }
+  parts = folded(parts.program.simplified(), parts.constants);
   for (const std::int64_t most_unrolled : {64, 15, 3})
-    if (is_enough(along_numbers(parts, most_unrolled))) break;
+    if (is_enough(along_numbers(parts.program, most_unrolled), parts.constants)) break;
   return std::move(*best);
 }
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "compile/lane_steps.h"
+#include "compile/moves.h"
 #include "compile/pieces.h"
 #include "kernels/strided.h"
 #include "program/stand_alone.h"
@@ -26,6 +28,7 @@ class Workspace {
  public:
   /// From step `from` to step `to`, both included.
   std::int64_t take(std::int64_t bytes, std::size_t from, std::size_t to) {
+    assert(from <= to);
     if (bytes == 0) return 0;
     std::erase_if(taken_, [&](const Part& part) { return part.last < from; });
     std::ranges::sort(taken_, {}, &Part::begin);
@@ -117,6 +120,7 @@ class Planner {
  private:
   const ProgramBody& body() const { return program_.body(); }
   const Type& type(Variable v) const { return body().types[at(v)]; }
+  bool is_empty(Variable v) const { return type(v).shape.numel() == 0; }
   void put(Variable v, const Location& l) { placed_[at(v)] = Placed{l, contiguous_strides(type(v).shape)}; }
   void put_constant(Variable v, const Tensor& x) {
     constants_[v] = x;
@@ -132,6 +136,7 @@ class Planner {
       const Equation& e = body().equations[i];
       std::size_t last = i;
       if (e.rules->is_view) last = std::max(last, last_use_[at(e.outputs[0])]);
+      for (const Variable v : e.outputs) last_use_[at(v)] = std::max(last_use_[at(v)], i);  // read by none
       for (const Variable v : e.inputs) last_use_[at(v)] = std::max(last_use_[at(v)], last);
     }
   }
@@ -143,12 +148,15 @@ class Planner {
   Location room_for(Variable v) { return room(bytes_of(type(v)), last_use_[at(v)]); }
 
   void run(const Equation& e) {
+    if (std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(v); }))
+      return static_cast<void>(std::ranges::for_each(e.outputs, [&](Variable v) { place_result(v); }));
     if (e.rules->is_view && view(e)) return;
     if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) return kernel(e, *call);
     if (const auto turns = Facts<TurnsOf>::of(*e.rules))
       if (const std::optional<Turns> loop = turns(e.parameters.get(), operand_types(body(), e))) return turn(e, *loop);
     if (const auto branches = Facts<BranchesOf>::of(*e.rules)) return branch(e, branches(e.parameters.get()));
     if (moves(e)) return;
+    if (runs_in_a_row(body(), e)) return run_in_a_row(e);
     if (e.rules->effect == Effect::takes_place)
       refuse("the function draws random numbers; let it take them as an argument");
     const DType dtype = type(e.outputs[0]).dtype;
@@ -206,9 +214,8 @@ class Planner {
   }
 
   void kernel(const Equation& e, const KernelCall& call) {
-    const auto is_empty = [&](Variable v) { return type(v).shape.numel() == 0; };
-    if (std::ranges::any_of(e.inputs, is_empty) || std::ranges::any_of(e.outputs, is_empty))
-      refuse("a tensor is empty");
+    const auto empty = std::ranges::find_if(e.inputs, [&](Variable v) { return is_empty(v); });
+    if (empty != e.inputs.end()) refuse("an operand is empty: " + to_string(type(*empty)));
     KernelStep step{.plan = &call.kernel->plan(), .width = call.kernel->width(), .in = {}, .out = {}};
     step.lanes = step.plan->program.has_lanes ? call.lanes : 1;
     step.positions = call.positions;
@@ -246,64 +253,101 @@ class Planner {
 
   /// False where the equation does more than move elements to places that are known.
   bool moves(const Equation& e) {
-    const void* const op = e.parameters.get();
-    const unsigned moved = e.rules->moves_elements ? e.rules->moves_elements(op) : 0;
+    const unsigned moved = e.rules->moves_elements ? e.rules->moves_elements(e.parameters.get()) : 0;
+    if (moved == 0 || e.outputs.size() != 1) return false;
     const Type& result = type(e.outputs[0]);
-    if (moved == 0 || e.outputs.size() != 1 || result.shape.numel().raw() > INT32_MAX) return false;
-    std::vector<Tensor> numbers, zeros;                    // as operands: the numbers of elements, and nothing
-    std::vector<std::int64_t> firsts;                      // by operand: the number of its first element
-    constexpr std::int64_t first = std::int64_t{1} << 40;  // a number below is one that the operation itself writes
-    std::int64_t next = first;
+    std::vector<Tensor> zeros;  // as operands
+    bool converts = false;
     for (std::size_t k = 0; k < e.inputs.size(); ++k) {
       const Type& of = type(e.inputs[k]);
-      firsts.push_back(next);
-      if (!((moved >> k) & 1U)) {
-        if (!constants_.contains(e.inputs[k])) return false;
-        numbers.push_back(constants_.at(e.inputs[k]));
-        zeros.push_back(numbers.back());
-        continue;
-      }
-      if (of.dtype != result.dtype) return false;
-      const std::int64_t count = of.shape.numel().raw();
-      numbers.push_back(ops::arange(next, next + count, 1, DType::int64).reshape(of.shape));
-      zeros.push_back(ops::zeros(of.shape, of.dtype));
-      next += count;
+      if (std::max(of.shape.numel().raw(), result.shape.numel().raw()) > INT32_MAX) return false;
+      const bool chooses = !((moved >> k) & 1U);
+      if (chooses && !constants_.contains(e.inputs[k])) return false;
+      zeros.push_back(chooses ? constants_.at(e.inputs[k]) : ops::zeros(of.shape, of.dtype));
+      converts = converts || (!chooses && of.dtype != result.dtype);
     }
-    const Tensor places = evaluated(*e.rules, op, numbers, {DType::int64, result.shape});
-    write_moves(e, firsts, places, evaluated(*e.rules, op, zeros, result));
+    std::vector<Strided> operands;
+    for (const Tensor& x : zeros) operands.push_back(elements_of(x));
+    const std::vector<Source> sources = sources_of(e.op(), moved, operands, {result})[0];
+    if (converts) {
+      const bool is_in_place = result.rank() > 1 && e.inputs.size() == 1 && stays(sources);
+      if (is_in_place) run_in_a_row(e);
+      return is_in_place;
+    }
+    write_moves(e, sources, operands);
     return true;
   }
-  static Tensor evaluated(const Rules& rules, const void* op, const std::vector<Tensor>& operands, const Type& result) {
-    std::vector<Strided> in;
-    for (const Tensor& x : operands) in.push_back(elements_of(x));
-    const ArrayRef made = make_array(result);
-    const std::array<Strided, 1> out = {made->strided()};
-    rules.eval(op, out, in);
-    return wrap(made);
+  static bool stays(const std::vector<Source>& sources) {
+    std::int64_t i = 0;
+    return std::ranges::all_of(sources, [&](const Source& s) { return s.operand == 0 && s.element == i++; });
   }
-  /// `places`: the number of each element of the result; `own`: what the operation writes by itself.
-  void write_moves(const Equation& e, const std::vector<std::int64_t>& firsts, const Tensor& places,
-                   const Tensor& own) {
-    const auto* const numbers = static_cast<const std::int64_t*>(elements_of(places).data);
-    const std::int64_t count = places.numel();
-    std::vector<std::vector<std::int32_t>> tables(firsts.size() + 1);  // by operand; the last: of `own`
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto behind = std::ranges::upper_bound(firsts, numbers[i]);
-      const std::size_t from = numbers[i] < firsts[0] ? firsts.size() : at(behind - firsts.begin()) - 1;
-      const std::int64_t element = from == firsts.size() ? i : numbers[i] - firsts[from];
-      tables[from].push_back(static_cast<std::int32_t>(i));
-      tables[from].push_back(static_cast<std::int32_t>(element));
+  /// `zeros`: operands for which the operation gives what it writes by itself.
+  void write_moves(const Equation& e, const std::vector<Source>& sources, const std::vector<Strided>& zeros) {
+    std::vector<std::vector<std::int32_t>> tables(zeros.size() + 1);  // by operand; the last: of its own numbers
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const bool is_own = sources[i].operand < 0;
+      std::vector<std::int32_t>& table = is_own ? tables.back() : tables[at(sources[i].operand)];
+      table.push_back(static_cast<std::int32_t>(i));
+      table.push_back(static_cast<std::int32_t>(is_own ? static_cast<std::int64_t>(i) : sources[i].element));
     }
-    std::vector<Location> sources;
-    for (std::size_t k = 0; k < firsts.size(); ++k)
-      sources.push_back(tables[k].empty() ? Location() : contiguous(e.inputs[k]));
-    sources.push_back(tables.back().empty() ? Location() : whole_.constant(own));
+    std::vector<Location> from;
+    for (std::size_t k = 0; k < zeros.size(); ++k)
+      from.push_back(tables[k].empty() ? Location() : contiguous(e.inputs[k]));
+    if (!tables.back().empty()) {
+      const ArrayRef own = make_array(type(e.outputs[0]));
+      const std::array<Strided, 1> out = {own->strided()};
+      e.rules->eval(e.parameters.get(), out, zeros);
+      from.push_back(whole_.constant(wrap(own)));
+    }
     const Location to = place_result(e.outputs[0]);
     const auto bytes = static_cast<std::int64_t>(element_size(type(e.outputs[0]).dtype));
     for (std::size_t k = 0; k < tables.size(); ++k) {
       const auto length = static_cast<std::int64_t>(tables[k].size());
-      if (length > 0) steps_.push_back({MoveStep{sources[k], to, whole_.table(tables[k]), bytes, length / 2}});
+      if (length > 0) steps_.push_back({MoveStep{from[k], to, whole_.table(tables[k]), bytes, length / 2}});
     }
+  }
+
+  // ── elements in a row ──
+
+  /// The equation on operands spread under the result's shape, as one axis.
+  void run_in_a_row(const Equation& e) {
+    const auto row = [&](Variable v) {
+      const bool is_one = type(v).shape.numel() == 1;
+      return Type{type(v).dtype, is_one ? Shape{} : Shape{type(e.outputs[0]).shape.numel()}, type(v).weak};
+    };
+    ProgramBody flat;
+    Equation same = e;
+    same.inputs = {}, same.outputs = {};
+    std::vector<Placed> operands;
+    for (const Variable v : e.inputs) {
+      const bool is_one = type(v).shape.numel() == 1;
+      const auto here = static_cast<Variable>(flat.types.size());
+      flat.types.push_back(row(v));
+      flat.inputs.push_back(here), same.inputs.push_back(here);
+      operands.push_back({is_one ? placed_[at(v)]->where : spread(v, type(e.outputs[0]).shape), {}});
+      operands.back().strides = contiguous_strides(flat.types.back().shape);
+    }
+    const auto result = static_cast<Variable>(flat.types.size());
+    flat.types.push_back(row(e.outputs[0]));
+    flat.outputs.push_back(result), same.outputs.push_back(result);
+    flat.equations.push_back(std::move(same));
+    const Program program{Shared<const ProgramBody>(new ProgramBody(std::move(flat)))};
+    for (Step& step : steps_of(program, operands, {place_result(e.outputs[0])})) steps_.push_back(std::move(step));
+  }
+  /// Row by row under this shape.
+  Location spread(Variable v, const Shape& shape) {
+    if (type(v).shape == shape) return contiguous(v);
+    const Shape& own = type(v).shape;
+    Placed view = *placed_[at(v)];
+    Strides strides;
+    strides.resize(shape.size(), 0);
+    const std::size_t missing = shape.size() - own.size();
+    for (std::size_t i = 0; i < own.size(); ++i) strides[missing + i] = own[i].raw() == 1 ? 0 : view.strides[i];
+    view.strides = strides;
+    const Type wide{type(v).dtype, shape};
+    const Location to = room(bytes_of(wide), now_);
+    steps_.push_back({copy_step(wide, view, to)});
+    return to;
   }
 
   // ── products ──
@@ -329,6 +373,8 @@ class Planner {
     const auto columns_of_b = [&] { return axes.right == 2 || axes.is_outer ? axis(b, 1) : one; };
     if (!is_matrix(rows_of_a(), inner_of_a())) put(a, copied(a));
     if (!is_matrix(inner_of_b(), columns_of_b())) put(b, copied(b));
+    if (std::max({rows_of_a().size, inner_of_a().size, columns_of_b().size}) > INT32_MAX)
+      refuse("a CBLAS does not take matrices as large as " + to_string(type(a)) + " and " + to_string(type(b)));
     step.m = rows_of_a().size, step.k = inner_of_a().size, step.n = columns_of_b().size;
     step.a = factor(a, axes.left, rows_of_a(), inner_of_a(), step.batch);
     step.b = factor(b, axes.right, inner_of_b(), columns_of_b(), step.batch);
@@ -374,7 +420,7 @@ class Planner {
     const ProgramBody& body = turns.body->body();
     const auto type_in = [&](Variable v) -> const Type& { return body.types[at(v)]; };
     LoopStep loop{.condition = {},
-                  .count = turns.count.raw(),
+                  .most_turns = turns.most_turns.raw(),
                   .is_backward = turns.is_backward,
                   .reads = {},
                   .writes = {},

@@ -1,5 +1,5 @@
-// A program as an exported function runs it: kernels and copies, whose every size and place is a number. Plain data,
-// which the generator of machine code reads. Start with `ExportedPlan`.
+// A program as an exported function runs it: steps whose every size and place is a number. Plain data, which the
+// generator of machine code reads. Start with `ExportedPlan`.
 #pragma once
 
 #include <cstdint>
@@ -72,9 +72,9 @@ struct Step;
 
 /// Turns of a loop.
 struct LoopStep {
-  std::vector<Step> condition;  ///< computed before each turn; empty: there are `count` turns
-  Location truth = {};          ///< whether there is a turn
-  std::int64_t count;           ///< with a condition: after so many turns the function throws
+  std::vector<Step> condition;  ///< computed before each turn; empty: there is none
+  Location truth = {};          ///< of the condition: whether there is a turn
+  std::int64_t most_turns;      ///< without a condition there are so many; with one, the function throws after these
   bool is_backward;
   std::vector<RowCopy> reads, writes;  ///< before the body and behind it
   std::vector<Step> body;

@@ -115,11 +115,12 @@ struct LaneKernel::Run {
 namespace {
 
 /// Throws std::bad_alloc; an error of another kind stands in the result.
-Code code_of(const LanePlan& plan, bool is_careful) {
+Code code_of(const LanePlan& plan, bool is_careful, bool measures_only = false) {
   Code code;
   std::string text;
   Machine machine = this_machine(text);
   machine.is_careful = is_careful;
+  machine.measures_only = measures_only;
   machine.careful_once = &LaneKernel::Run::once_carefully;
   machine.careful_lanes = &LaneKernel::Run::lanes_carefully;
   generator().generate(plan, machine, code);
@@ -301,7 +302,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   std::size_t steps = 0;
   for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size();
   if (steps > options.most_steps) return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps"};
-  Code code = code_of(plan, false);
+  Code code = code_of(plan, false, options.is_exported);
   if (!code.error.empty()) return NotExpandable{code.error};
   return std::make_shared<const LaneKernel>(std::move(plan), std::move(code));
 }

@@ -197,10 +197,10 @@ struct LaneStep {
 
 [[maybe_unused]] const bool costs = counts_flops<LaneStep>();
 
-/// Whether the equation computes anything: by views and copies alone, no group is worth a kernel. Where all is wanted,
-/// copies are worth one too.
+/// Whether the equation computes anything: by views and copies alone, no group is worth a kernel. In an exported
+/// program, copies are worth one too.
 bool computes(const Equation& e, const ExpandOptions& options) {
-  if (options.wants_all) return !e.rules->is_view;
+  if (options.is_exported) return !e.rules->is_view;
   const Rules& rules = *e.rules;
   const bool moves = rules.moves_elements && rules.moves_elements(e.parameters.get()) != 0;
   const bool makes_elements = Facts<ElementRule>::of(rules) && !moves;
@@ -251,7 +251,7 @@ class Grouping {
       // Equations without the outer axis come first: they read nothing that has it.
       for (const auto* group : {&once, &by_outer}) {
         std::optional<Equation> lanes;
-        const std::ptrdiff_t least = options_.wants_all ? 1 : group == &by_outer ? least_of_walked : 2;
+        const std::ptrdiff_t least = options_.is_exported ? 1 : group == &by_outer ? least_of_walked : 2;
         if (std::ranges::count_if(*group, [&](std::size_t i) { return computes(body_.equations[i], options_); }) >=
             least) {
           lanes = as_one(*group, group == &by_outer);
@@ -325,7 +325,7 @@ class Grouping {
     }
     std::vector<std::pair<std::ptrdiff_t, std::pair<std::size_t, std::size_t>>> frequent;
     for (const auto& [pair, count] : counts)
-      if (count >= (options_.wants_all ? 1 : least_of_walked)) frequent.emplace_back(-count, pair);
+      if (count >= (options_.is_exported ? 1 : least_of_walked)) frequent.emplace_back(-count, pair);
     std::ranges::sort(frequent);
     if (frequent.size() > most_pairs) frequent.resize(most_pairs);
     std::vector<std::pair<OpenSize, OpenSize>> pairs;

@@ -58,7 +58,7 @@ struct Scan {
                  .state = carries(),
                  .rows = static_cast<std::size_t>(scanned),
                  .read_by_body = captures_begin(),
-                 .count = steps(inputs.begin() + carried),
+                 .most_turns = steps(inputs.begin() + carried),
                  .is_backward = reverse};
   }
   bool draws() const { return ricci::draws(step); }

@@ -67,7 +67,7 @@ struct WhileLoop {
                  .state = leaves(),
                  .read_by_condition = carried(),
                  .read_by_body = carried() + condition.inputs() - leaves(),
-                 .count = max_steps};
+                 .most_turns = max_steps};
   }
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;

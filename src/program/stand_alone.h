@@ -12,12 +12,12 @@ namespace ricci {
 /// Turns of a loop. Operands: the state, tensors of which each turn reads one row, then what the programs read besides.
 /// Results: the state after the last turn, then what the turns gave, stacked.
 struct Turns {
-  const Program* condition = nullptr;  // of the state; null: there are `count` turns
+  const Program* condition = nullptr;  // of the state; null: there is none
   const Program* body = nullptr;       // of the state and the rows
   std::size_t state = 0, rows = 0;
   std::size_t read_by_condition = 0, read_by_body = 0;  // the first operands that these read besides
-  Size count = 0;                                       // with a condition: the most there may be, else it throws
-  bool is_backward = false;                             // from the last row to the first
+  Size most_turns = 0;       // without a condition there are so many; with one, the loop throws after these
+  bool is_backward = false;  // from the last row to the first
 };
 /// None of a loop that draws.
 ///   const bool has_turns = takes_turns<Scan>();
@@ -28,7 +28,7 @@ bool takes_turns() {
                              [](const void* op, const Types& operands) { return erase::as<P>(op).turns(operands); });
 }
 
-/// One of several programs, which the first operand chooses: by its number, or the first where it is true.
+/// One of several programs, which the first operand chooses by its number: false is 0, true is 1.
 struct Branch {
   const Program* program;
   std::vector<std::size_t> operands;

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
 
+#include <limits>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "support/expect_error.h"
@@ -105,6 +107,106 @@ TEST_F(Exported, RunsLoopsAndTheirDerivatives) {
     return both.first - 2 * both.second;
   };
   expect_bits(swapping, rc::randn({3}), rc::randn({3}));
+}
+
+TEST_F(Exported, KeepsTheMemoryOfStatesThatNobodyReadsForAsLongAsTheLoopRuns) {
+  rc::manual_seed(7);
+  using Pair = std::pair<Tensor, Tensor>;
+  const auto swapping = [](const Tensor& a, const Tensor& xs) {
+    const Tensor first = rc::fori_loop(0, 3, [](const Tensor&, const Tensor& y) { return sin(y) * 0.5; }, a);
+    const auto step = [](const Pair& c, const Tensor& x) { return std::pair(Pair(c.second, c.first), c.first + x); };
+    return rc::scan(step, Pair(first, first * 2), xs).second;
+  };
+  for (const std::int64_t n : {4, 37, 100}) expect_bits(swapping, rc::randn({n}), rc::randn({5, n}));
+  const auto behind_a_view = [](const Tensor& a, const Tensor& xs) {
+    const auto step = [](const Tensor& c, const Tensor& x) {
+      const Tensor next = tanh(c + x);
+      return std::pair(next, next * 2);
+    };
+    return rc::scan(step, a, xs.mT()).second;
+  };
+  expect_bits(behind_a_view, rc::randn({100}), rc::randn({100, 33}));
+}
+
+TEST_F(Exported, RunsLoopsAndBranchesInsideEachOther) {
+  rc::manual_seed(8);
+  const auto f = [](const Tensor& x) {
+    const auto inner = [](const Tensor& y) {
+      return rc::cond(
+          y.sum() > 1, [](const Tensor& v) { return v * 0.5; },
+          [](const Tensor& v) {
+            return rc::fori_loop(0, 2, [](const Tensor&, const Tensor& u) { return u + 0.25; }, v);
+          },
+          y);
+    };
+    return rc::fori_loop(0, 5, [inner](const Tensor&, const Tensor& y) { return inner(y) + 0.1; }, x);
+  };
+  expect_bits(f, rc::randn({3}));
+  const auto reverse = [](const Tensor& xs) {
+    const auto step = [](const Tensor& c, const Tensor& x) { return std::pair(c * 0.5 + x, c); };
+    return rc::scan(step, rc::zeros({3}), xs, {.reverse = true}).second;
+  };
+  expect_bits(reverse, rc::randn({20, 3}));
+  expect_bits(
+      [](const Tensor& x) { return rc::fori_loop(0, 0, [](const Tensor&, const Tensor& y) { return y * 2; }, x); },
+      rc::randn({3}));
+  const auto choose = [](const Tensor& which, const Tensor& x) {
+    const auto times = [](double n) { return [n](const Tensor& v) { return v * n; }; };
+    return rc::switch_case(which, std::tuple(times(1), times(2), times(3)), x);
+  };
+  for (const int i : {0, 1, 2}) expect_bits(choose, rc::tensor(i), rc::randn({3}));
+}
+
+TEST_F(Exported, ComputesElementByElementWhereTwoAxesHaveOneSize) {
+  rc::manual_seed(9);
+  const auto f = [](const Tensor& x) {
+    const Tensor h = x.to(rc::float16);
+    return (matmul(x, x) + h.to(rc::float32)) * x.mT() + x.select(0, 0);
+  };
+  const Tensor x = rc::randn({64, 64});
+  expect_close(result(f, x), f(x), 1e-5);
+}
+
+TEST_F(Exported, MovesElementsOfEveryValue) {
+  const Tensor x = rc::randn({500});
+  for (const double value : {2e12, 1.0, -1.0, std::numeric_limits<double>::infinity()})
+    expect_bits([value](const Tensor& v) { return flip(rc::pad(v, {2, 3}, value), {0}); }, x);
+}
+
+TEST_F(Exported, TakesOtherTypesOfElements) {
+  rc::manual_seed(10);
+  const Tensor x = rc::randn({40});
+  expect_bits([](const Tensor& v) { return v > 0; }, x);
+  expect_bits([](const Tensor& v) { return cumsum(v.to(rc::int64), 0); }, rc::randn({20}) * 10);
+  expect_bits([](const Tensor& v) { return (v.to(rc::float16) * 3).to(rc::bfloat16); }, x);
+  expect_bits([](const Tensor& v) { return argmax(v.reshape({8, 5}), 1); }, x);
+}
+
+TEST_F(Exported, TakesTensorsWithoutElements) {
+  expect_bits([](const Tensor& x, const Tensor& y) { return matmul(x, y); }, rc::zeros({0, 64, 70}),
+              rc::ones({70, 80}));
+  expect_bits([](const Tensor& x) { return x + 1; }, rc::zeros({0, 3}));
+}
+
+TEST_F(Exported, WritesOneVariableToEachOfItsResults) {
+  const auto f = [](const Tensor& x) {
+    const Tensor y = sin(x);
+    return std::tuple(y, y, x, rc::ones({2}), Tensor(2.5));
+  };
+  Exports exports;
+  const Tensor x = rc::randn({3});
+  rc::export_object(rc::compile(f), exports.path("f"), x);
+  exports.link();
+  const auto [y, same, argument, ones, number] = f(x);
+  const std::vector<Tensor> expected{y, same, argument, ones, number};
+  std::vector<Tensor> results = expected;
+  EXPECT_EQ(exports.call("f", {x}, results), 0);
+  for (std::size_t i = 0; i < expected.size(); ++i) expect_equal(results[i], expected[i]);
+}
+
+TEST_F(Exported, TakesDecisionsThatCapturedValuesMade) {
+  const Tensor is_large = rc::tensor(true);
+  expect_bits([is_large](const Tensor& x) { return is_large.item<bool>() ? x * 2 : x; }, rc::randn({3}));
 }
 
 TEST_F(Exported, RunsWhileLoopsUntilTheyEnd) {
@@ -258,7 +360,23 @@ TEST_F(Exported, RefusesWhatHasNoCodeByName) {
          "the C library has no digamma of float32, and an exported function calls no other library");
   refuse([](const Tensor& v) { return v + rc::randn({300}); },
          "the function draws random numbers; let it take them as an argument");
-  EXPECT_FALSE(std::filesystem::exists(exports.path("f") + ".o"));
+  EXPECT_TRUE(std::filesystem::is_empty(exports.path("")));
+}
+
+TEST_F(Exported, WritesBothFilesOrNone) {
+  Exports exports;
+  std::filesystem::create_directory(exports.path("f.h"));
+  EXPECT_THROW(rc::export_object(rc::compile(wave), exports.path("f"), rc::ones({3})), rc::ValueError);
+  EXPECT_FALSE(std::filesystem::exists(exports.path("f.o")));
+  EXPECT_FALSE(std::filesystem::exists(exports.path("f.o.part")));
+}
+
+TEST_F(Exported, RefusesTheNameOfAFunctionThatItCalls) {
+  Exports exports;
+  const Tensor x = rc::ones({3});
+  expect_error<rc::NotImplementedError>(
+      [&] { rc::export_object(rc::compile([](const Tensor& v) { return erf(v); }), exports.path("erff"), x); },
+      "export_object: the object calls a function called erff; choose another name{at}", {x});
 }
 
 TEST_F(Exported, RefusesNamesThatAreNoneInCAndFilesThatCannotBeWritten) {

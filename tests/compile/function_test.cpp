@@ -46,6 +46,14 @@ TEST(CompiledFunction, ServesAllLargeSizesWithOnePlanThatGivesWhatOneOfTheirOwnW
   EXPECT_EQ(fast.plans(), 1U);
 }
 
+TEST(CompiledFunction, PadsWithEveryNumber) {
+  const Tensor x = rc::ones({5}, rc::float64);
+  for (const double value : {0.0, 1.0, -1.0, 2e12, 1e300, -std::numeric_limits<double>::infinity()}) {
+    const auto f = [value](const Tensor& v) { return flip(rc::pad(v, {2, 3}, value), {0}) * 2; };
+    expect_equal(rc::compile(f)(x), f(x));
+  }
+}
+
 TEST(CompiledFunction, ComputesWithSizesOfOtherArguments) {
   const auto f = [](const Tensor& x, const Tensor& y) { return sin(y) * x.shape()[0] + cos(y / x.shape()[0]); };
   const auto fast = rc::compile(f);

@@ -46,6 +46,7 @@ std::vector<Export> functions_of(const std::vector<Case>& cases) {
 TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
   testing_support::Exports exports;
   std::vector<Export> made;
+  const bool is_said = rules().is_view || (rules().kind == ricci::Kind::elementwise && rules().formula);
   for (const Export& e : functions_of(laws::cases_of(rules()))) {
     SCOPED_TRACE(e.text);
     count_case();
@@ -54,7 +55,9 @@ TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
       ricci::export_object(fast, exports.path(e.name), e.x);
       made.push_back(e);
     } catch (const ricci::NotImplementedError& refused) {
-      EXPECT_EQ(std::string(refused.what()).find("export_object: "), 0U) << refused.what();
+      const std::string why = refused.what();
+      EXPECT_EQ(why.find("export_object: "), 0U) << why;
+      EXPECT_TRUE(!is_said || why.find("the C library has no") != std::string::npos) << why;
     }
   }
   if (made.empty()) return;
@@ -64,8 +67,8 @@ TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
     const List expected = e.f(e.x);
     std::vector<Tensor> results(expected.begin(), expected.end());
     const int answer = exports.call(e.name, {e.x.begin(), e.x.end()}, results);
-    // The small algorithms give up where the library takes another way, as at a singular matrix.
-    if (answer == 1 && rules().on_elements) continue;
+    // The derivative of a determinant takes another way at a singular matrix, which the object lacks.
+    if (answer == 1 && rules().on_elements && e.text.starts_with("vjp")) continue;
     ASSERT_EQ(answer, 0);
     const double tolerance = laws::tolerance_of(ricci::float64) * rules().tolerance_factor;
     laws::expect_close(List(results.begin(), results.end()), expected, tolerance, "exported");

@@ -101,7 +101,10 @@ class Exports {
       pointers.push_back(memory.emplace_back(bytes_of(y)).data());
       std::memset(pointers.back(), 0x5a, bytes_of(y));
     }
-    pointers.push_back(memory.emplace_back(workspace_bytes(name)).data());
+    const std::size_t workspace = workspace_bytes(name);
+    pointers.push_back(memory.emplace_back(workspace).data());
+    std::memset(pointers.back(), 0x5a, workspace);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pointers.back()) % 64, 0U);
     const int answer = call(dlsym(library_, name.c_str()), pointers);
     for (std::size_t i = 0; i < results.size(); ++i)
       std::memcpy(bytes_at(results[i]), pointers[arguments.size() + i], bytes_of(results[i]));
@@ -120,14 +123,16 @@ class Exports {
   /// By the number of pointers.
   static int call(void* f, const std::vector<void*>& p) {
     constexpr std::size_t most = 24;
+    EXPECT_TRUE(f);
+    EXPECT_LT(p.size(), most);
     int answer = -1;
     const auto one = [&]<std::size_t N>(std::integral_constant<std::size_t, N>) {
-      if (p.size() == N) answer = call_with(f, p.data(), std::make_index_sequence<N>{});
+      if (f && p.size() == N) answer = call_with(f, p.data(), std::make_index_sequence<N>{});
     };
     [&]<std::size_t... N>(std::index_sequence<N...>) {
       (one(std::integral_constant<std::size_t, N>{}), ...);
     }(std::make_index_sequence<most>{});
-    return f ? answer : -2;
+    return answer;
   }
 
   std::string folder_;
