@@ -1,6 +1,8 @@
-"""Linear algebra beyond products and solvers: torch.linalg's factors, spectra, norms."""
+"""Linear algebra beyond products and solvers: torch.linalg's factors, spectra, norms, and the Schur form of SciPy."""
 import math
 
+import numpy
+import scipy.linalg
 import torch
 
 from torch_inputs import at, x, z
@@ -39,6 +41,74 @@ def geqrf(a):
 def powers(values, vectors):
     """v w² v⁻¹, which reads neither order nor length nor phase."""
     return vectors @ (values.square().unsqueeze(-1) * torch.linalg.inv(vectors))
+
+
+def schur_form(a):
+    """SciPy's t and z; in blocks the greater element above the diagonal, the greatest elements of z's columns positive."""
+    t, z = scipy.linalg.schur(a)
+    for j in range(len(t) - 1):
+        if abs(t[j + 1, j]) > abs(t[j, j + 1]) and t[j + 1, j] != 0:
+            order = numpy.arange(len(t))
+            order[[j, j + 1]] = j + 1, j
+            t, z = t[order][:, order], z[:, order]
+    greatest = z[abs(z).argmax(0), range(len(z))]
+    phases = greatest.conj() / abs(greatest)
+    return phases.conj()[:, None] * t * phases, z * phases
+
+
+def schur_changes(t, z, da):
+    """How t and z change: of da = d(z t zᴴ), written out for all elements of dt and zᴴ dz, the least squares."""
+    n, is_complex = len(t), numpy.iscomplexobj(t)
+    greatest = abs(z).argmax(0)
+    parts = (1, 1j) if is_complex else (1,)
+    below = [(i, j) for i in range(n) for j in range(i) if t[i, j] == 0]
+    pairs = [i for i in range(n - 1) if t[i + 1, i] != 0]
+    flat = lambda x: numpy.concatenate([x.real.ravel(), x.imag.ravel()])
+
+    def equations(dt, w):
+        dz = z @ w
+        must_be_0 = [dt[i, j] for i, j in below] + [dt[i, i] - dt[i + 1, i + 1] for i in pairs]
+        turns = [dz[k, j].imag for j, k in enumerate(greatest)]
+        return numpy.concatenate([flat(x) for x in (dt + w @ t - t @ w, w + w.conj().T, numpy.array(must_be_0 + turns))])
+
+    unknowns = []  # a change of one element of dt or w
+    for which in range(2):
+        for k in range(n * n):
+            for part in parts:
+                both = numpy.zeros((2, n, n), t.dtype)
+                both[which].flat[k] = part
+                unknowns.append(both)
+    matrix = numpy.stack([equations(*u) for u in unknowns], 1)
+    right = numpy.zeros(len(matrix))
+    right[: 2 * n * n] = flat(z.conj().T @ da @ z)
+    found = numpy.linalg.lstsq(matrix, right, rcond=None)[0]
+    assert numpy.allclose(matrix @ found, right, atol=1e-10)
+    dt, w = numpy.tensordot(found, numpy.stack(unknowns), 1)
+    return dt, z @ w
+
+
+class Schur(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        both = [schur_form(one) for one in a.reshape(-1, *a.shape[-2:]).numpy()]
+        ctx.both = both
+        return tuple(torch.as_tensor(numpy.stack(x)).reshape(a.shape) for x in zip(*both))
+
+    @staticmethod
+    def backward(ctx, *cts):
+        n = cts[0].shape[-1]
+        of_each = [ct.reshape(-1, n, n).numpy() for ct in cts]
+        gradients = []
+        for (t, z), ct_t, ct_z in zip(ctx.both, *of_each):
+            gradient = numpy.zeros(n * n, t.dtype)
+            for k in range(n * n):
+                for part in (1, 1j) if numpy.iscomplexobj(t) else (1,):
+                    da = numpy.zeros((n, n), t.dtype)
+                    da.flat[k] = part
+                    dt, dz = schur_changes(t, z, da)
+                    gradient[k] += part * (numpy.vdot(ct_t, dt) + numpy.vdot(ct_z, dz)).real
+            gradients.append(gradient)
+        return torch.as_tensor(numpy.stack(gradients)).reshape(cts[0].shape)
 
 
 def algebra():
@@ -120,6 +190,12 @@ def algebra():
     turns = torch.tensor([[0.5, -1.5, 0.1], [1.2, 0.4, -0.2], [0.3, 0.2, 2.0]], dtype=torch.float64)
     yield "eig turns", lambda a: powers(*linalg.eig(a)), lambda: (turns,)
     yield "eig complex", lambda a: powers(*linalg.eig(a)), complex_square
+    yield "schur", Schur.apply, lambda: (spread(2, 3, 3),)
+    two_turns = at(0.5, -1.5, 0.1, 0.2, 1.2, 0.4, -0.2, 0.3, 0.3, 0.2, 5, 2, -0.4, 0.1, -1, 6).reshape(4, 4)
+    yield "schur pair", Schur.apply, lambda: (turns,)
+    yield "schur pairs", Schur.apply, lambda: (torch.stack([two_turns, two_turns.mT]) + x(2, 4, 4) / 10,)
+    yield "schur complex", Schur.apply, complex_square
+    yield "schur to complex", lambda a: Schur.apply(torch.complex(a, torch.zeros_like(a))), lambda: (turns,)
     sides = lambda a: (a + a.mH) / 2  # both triangles are read
     yield "eigh complex", lambda a: hermitian_powers(*linalg.eigh(sides(a))), complex_square
     yield "eigvalsh complex", lambda a: linalg.eigvalsh(sides(a)), complex_square

@@ -559,7 +559,7 @@ FOURIER_OF_HALVES = ["hfft2", "ihfft2", "hfftn", "ihfftn"]  # NumPy has none
 SHIFTS = ["fftshift", "ifftshift"]
 FREQUENCIES = ["fftfreq", "rfftfreq"]
 IN_FFT = {*FOURIER, *FOURIER_OF_SEVERAL, *FOURIER_OF_HALVES, *SHIFTS, *FREQUENCIES}
-IN_FACTORS = {"lu", "lu_unpack", "qr", "geqrf", "polar_decomposition", "eig", "svd_lowrank", "pca_lowrank"}
+IN_FACTORS = {"lu", "lu_unpack", "qr", "geqrf", "polar_decomposition", "eig", "schur", "svd_lowrank", "pca_lowrank"}
 # Held against more than one number below.
 ELSEWHERE = {*IN_FFT, *IN_FACTORS, "gumbel_softmax", "copy_", "fill_", "zero_", "empty", "empty_like", "eigh", "svd"}
 RANDOM = {
@@ -740,6 +740,10 @@ def test_factorizations_multiply_to_their_matrix():
     expect(h, np.asarray(h).T)
     values, vectors = rc.eig(input=t(S))
     expect(t(S).to(rc.complex128) @ vectors, np.asarray(vectors * values))
+    form, z = rc.schur(t(S))
+    expect(z @ form @ z.mT, S)
+    both = rc.schur(t(S), output="complex")
+    expect(both.Z @ both.T @ both.Z.conj().mT, S.astype(complex))
     u, s, v = rc.svd_lowrank(t(X), q=2, niter=1)
     expect((u * s) @ v.mT, X)
     u, s, v = rc.pca_lowrank(t(X), q=2, center=False)

@@ -98,6 +98,7 @@ struct Factors {
     look_up(library, orthogonal.larft, letter + "larft_");
     look_up(library, orthogonal.larfb, letter + "larfb_");
     look_up(library, spectra.geev, letter + "geev_");
+    look_up(library, spectra.gees, letter + "gees_");
     look_up(library, spectra.syevd, letter + (std::is_floating_point_v<T> ? "syevd_" : "heevd_"));
     look_up(library, spectra.gesdd, letter + "gesdd_");
   }

@@ -60,6 +60,9 @@ struct Spectra {
   void (*geev)(const char* left, const char* right, const int* n, T* a, const int* lda, T* re, T* im, T* vl,
                const int* ldvl, T* vr, const int* ldvr, T* work, const int* work_size, int* info, std::size_t,
                std::size_t);
+  void (*gees)(const char* job, const char* sort, void (*select)(), const int* n, T* a, const int* lda, int* sorted,
+               T* re, T* im, T* z, const int* ldz, T* work, const int* work_size, int* flags, int* info, std::size_t,
+               std::size_t);
   void (*syevd)(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* values, T* work,
                 const int* work_size, int* integers, const int* integers_size, int* info, std::size_t, std::size_t);
   void (*gesdd)(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu, T* vt,
@@ -71,6 +74,9 @@ struct Spectra<std::complex<T>> {
   void (*geev)(const char* left, const char* right, const int* n, C* a, const int* lda, C* values, C* vl,
                const int* ldvl, C* vr, const int* ldvr, C* work, const int* work_size, T* reals, int* info, std::size_t,
                std::size_t);
+  void (*gees)(const char* job, const char* sort, void (*select)(), const int* n, C* a, const int* lda, int* sorted,
+               C* values, C* z, const int* ldz, C* work, const int* work_size, T* reals, int* flags, int* info,
+               std::size_t, std::size_t);
   /// heevd.
   void (*syevd)(const char* job, const char* uplo, const int* n, C* a, const int* lda, T* values, C* work,
                 const int* work_size, T* reals, const int* reals_size, int* integers, const int* integers_size,

@@ -14,6 +14,7 @@
 #include "kernels/lapack_large.h"
 #include "kernels/lapack_small.h"
 #include "kernels/lapack_spectral.h"
+#include "kernels/lapack_sylvester.h"
 #include "kernels/strided.h"
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
@@ -239,6 +240,29 @@ void eigvals(Strided values, Strided a, std::int32_t* info) {
     const MatrixBatch<const T> from(a);
     for_each_matrix(from.size(), 10 * multiply_adds_of_factoring(from.first),
                     [&](std::int64_t i) { info[i] = eigvals_of_one<T>(to[i], from[i]); });
+  });
+}
+
+void schur(Strided t, Strided z, Strided a, std::int32_t* info) {
+  assert(is_square(a) && is_square(t) && is_square(z) && t.dtype == a.dtype && z.dtype == a.dtype);
+  if (is_empty(a)) return clear_info(a, info);
+  visit_lapack_dtype(a.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> form(t), vectors(z);
+    const MatrixBatch<const T> from(a);
+    for_each_matrix(from.size(), 25 * multiply_adds_of_factoring(from.first),
+                    [&](std::int64_t i) { info[i] = schur_of_one(form[i], vectors[i], from[i]); });
+  });
+}
+
+void masked_sylvester(Strided x, Strided t, Strided below, Strided c, bool adjoint) {
+  assert(are_right_sides(x, t, c) && is_square(c) && is_square(below) && below.dtype == DType::boolean);
+  if (is_empty(x)) return;
+  const MatrixBatch<const bool> masks(below);
+  visit_lapack_dtype(x.dtype, [&]<class T>(std::type_identity<T>) {
+    const MatrixBatch<T> to(x);
+    const MatrixBatch<const T> forms(t), right(c);
+    for_each_matrix(to.size(), 2 * multiply_adds_of_factoring(to.first),
+                    [&](std::int64_t i) { masked_sylvester_of_one<T>(to[i], forms[i], masks[i], right[i], adjoint); });
   });
 }
 

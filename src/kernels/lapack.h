@@ -52,6 +52,17 @@ void geqrf(Strided packed, Strided scales, Strided a);
 void eig(Strided values, Strided vectors, Strided a, std::int32_t* info);
 void eigvals(Strided values, Strided a, std::int32_t* info);  ///< the values alone
 
+/// a [..., n, n] = z t zᴴ: z unitary, t upper triangular; of real matrices with blocks [[x, b], [c, x]], b c < 0 and
+/// |b| >= |c|, for pairs of complex eigenvalues. Columns of z have real and positive greatest elements. info: as in
+/// `eigh`.
+void schur(Strided t, Strided z, Strided a, std::int32_t* info);
+
+/// x [..., n, n] of which only elements in `below` are not 0, with x t - t x = c there; with `adjoint`, x tᴴ - tᴴ x. t
+/// is upper triangular with blocks of one and two rows; its elements in `below`, bool [..., n, n], are not read. A
+/// block has two rows where the element beside its diagonal is not in `below`. Infinite or NaN where two blocks of t
+/// have an eigenvalue in common.
+void masked_sylvester(Strided x, Strided t, Strided below, Strided c, bool adjoint);
+
 /// values [..., n], ascending, and vectors [..., n, n] in columns: s vectors = vectors diag(values), where s is the
 /// Hermitian part (a + aᴴ) / 2. Values are of a's real type; complex vectors have a real greatest element.
 /// info: 0; -1 if an element is not finite; else how many values did not converge. Then the outputs are meaningless.

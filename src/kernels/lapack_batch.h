@@ -95,7 +95,8 @@ T phase_of_greatest(const Matrix<T>& vectors, std::int64_t column) {
   T greatest = 0;
   for (std::int64_t i = 0; i < vectors.rows; ++i)
     if (std::norm(vectors(i, column)) > std::norm(greatest)) greatest = vectors(i, column);
-  return greatest == T(0) ? T(1) : std::conj(greatest) / std::abs(greatest);
+  if constexpr (std::is_floating_point_v<T>) return greatest < T(0) ? T(-1) : T(1);
+  else return greatest == T(0) ? T(1) : std::conj(greatest) / std::abs(greatest);
 }
 
 struct TriangularKind {

@@ -151,6 +151,39 @@ int run_geev(int n, const Columns<T>& a, complex_of<T>* values, const Columns<co
   return info;
 }
 
+/// Overwrites a with t.
+template <class T>
+int run_gees(int n, const Columns<T>& a, const Columns<T>& z) {
+  int info = 0, sorted = 0;
+  const Scratch<complex_of<T>> values(n);
+  if constexpr (std::is_floating_point_v<T>) {
+    T* const parts = reinterpret_cast<T*>(values.data());
+    with_work<T>([&](T* work, const int* size) {
+      spectra<T>()->gees("V", "N", nullptr, &n, a.data(), &n, &sorted, parts, parts + n, z.data(), &n, work, size,
+                         nullptr, &info, 1, 1);
+    });
+  } else {
+    const Scratch<real_of<T>> reals(n);
+    with_work<T>([&](T* work, const int* size) {
+      spectra<T>()->gees("V", "N", nullptr, &n, a.data(), &n, &sorted, values.data(), z.data(), &n, work, size,
+                         reals.data(), nullptr, &info, 1, 1);
+    });
+  }
+  return info;
+}
+
+/// Puts the greater element beside the diagonal of a block above it. Where LAPACK has it changes with the number of its
+/// iterations.
+template <class T>
+void order_in_blocks(const Matrix<T>& t, const Matrix<T>& z) {
+  for (std::int64_t j = 0; j + 1 < t.rows; ++j) {
+    if (std::abs(t(j + 1, j)) <= std::abs(t(j, j + 1)) || t(j + 1, j) == T(0)) continue;
+    for (std::int64_t i = 0; i < t.rows; ++i) std::swap(t(j, i), t(j + 1, i));
+    for (std::int64_t i = 0; i < t.rows; ++i) std::swap(t(i, j), t(i, j + 1));
+    for (std::int64_t i = 0; i < t.rows; ++i) std::swap(z(i, j), z(i, j + 1));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -224,11 +257,41 @@ int eigvals_of_one(Matrix<complex_of<T>> values, Matrix<const T> a) {
   return info;
 }
 
+template <class T>
+int schur_of_one(Matrix<T> t, Matrix<T> z, Matrix<const T> a) {
+  constexpr bool is_real = std::is_floating_point_v<T>;
+  const int n = static_cast<int>(a.rows);
+  if (!is_finite(a)) return not_finite;
+  const Columns<T> form(n, n), vectors(n, n);
+  copy_matrix(form.matrix, a);
+  if (const int info = run_gees(n, form, vectors); info != 0) return info;
+  if constexpr (is_real) order_in_blocks(form.matrix, vectors.matrix);
+  for (std::int64_t j = 0; j < n; ++j) {  // column j of z times a factor of size 1, row j of t divided by it
+    const T factor = phase_of_greatest(vectors.matrix, j);
+    T inverse = factor;
+    if constexpr (!is_real) inverse = std::conj(factor);
+    for (std::int64_t i = 0; i < n; ++i) {
+      vectors.matrix(i, j) *= factor;
+      if (i == j) continue;
+      form.matrix(i, j) *= factor;
+      form.matrix(j, i) *= inverse;
+    }
+  }
+  const std::int64_t beside = is_real ? 1 : 0;  // the diagonal, in blocks of two
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = j + 1; i < n; ++i)
+      if (i > j + beside || form.matrix(i, j) == T(0)) form.matrix(i, j) = T(0);  // and not -0
+  copy_matrix(t, form.matrix);
+  copy_matrix(z, vectors.matrix);
+  return 0;
+}
+
 #define RICCI_LAPACK_GENERAL(T)                                                              \
   template void qr_of_one(Matrix<T>, Matrix<T>, Matrix<const T>);                            \
   template void geqrf_of_one(Matrix<T>, Matrix<T>, Matrix<const T>);                         \
   template int eig_of_one<T>(Matrix<complex_of<T>>, Matrix<complex_of<T>>, Matrix<const T>); \
-  template int eigvals_of_one<T>(Matrix<complex_of<T>>, Matrix<const T>);
+  template int eigvals_of_one<T>(Matrix<complex_of<T>>, Matrix<const T>);                    \
+  template int schur_of_one(Matrix<T>, Matrix<T>, Matrix<const T>);
 RICCI_LAPACK_GENERAL(float)
 RICCI_LAPACK_GENERAL(double)
 RICCI_LAPACK_GENERAL(std::complex<float>)

@@ -1,4 +1,4 @@
-// Orthogonal factors and eigenvalues of one general matrix by LAPACK. Knows nothing of batches.
+// Orthogonal factors, eigenvalues and the Schur form of one general matrix by LAPACK. Knows nothing of batches.
 // T is float, double or a complex of them; any strides; sizes that `fits_blas`.
 #pragma once
 
@@ -15,5 +15,8 @@ template <class T>
 int eig_of_one(Matrix<complex_of<T>> values, Matrix<complex_of<T>> vectors, Matrix<const T> a);
 template <class T>
 int eigvals_of_one(Matrix<complex_of<T>> values, Matrix<const T> a);
+
+template <class T>
+int schur_of_one(Matrix<T> t, Matrix<T> z, Matrix<const T> a);
 
 }  // namespace ricci::kernels

@@ -24,6 +24,7 @@ TEST(DecompositionErrors, NoMatrices) {
   expect_error<rc::ValueError>([] { rc::matrix_rank(v); }, "matrix_rank: needs matrices, found f64[3]");
   expect_error<rc::ValueError>([] { rc::condition_number(v); }, "condition_number: needs matrices, found f64[3]");
   expect_error<rc::ValueError>([] { rc::eig(a23); }, "eig: needs square matrices, found f64[2,3]");
+  expect_error<rc::ValueError>([] { rc::schur(a23); }, "schur: needs square matrices, found f64[2,3]");
   expect_error<rc::ValueError>([] { rc::matrix_exp(a23); }, "matrix_exp: needs square matrices, found f64[2,3]");
   expect_error<rc::ValueError>([] { rc::matrix_sqrth(a23); }, "matrix_sqrth: needs square matrices, found f64[2,3]");
   expect_error<rc::ValueError>([] { rc::cholesky_ex(a23); }, "cholesky_ex: needs square matrices, found f64[2,3]");
@@ -36,6 +37,7 @@ TEST(DecompositionErrors, NoMatrices) {
 TEST(DecompositionErrors, ElementsThatAreNotFinite) {
   const std::string rest = ": f64[2,2] holds an infinity or NaN; pass finite elements only";
   expect_error<rc::ValueError>([] { rc::eig(not_finite); }, "eig" + rest);
+  expect_error<rc::ValueError>([] { rc::schur(not_finite); }, "schur" + rest);
   expect_error<rc::ValueError>([] { rc::pinv(not_finite); }, "pinv" + rest);
   expect_error<rc::ValueError>([] { rc::matrix_sqrth(not_finite); }, "matrix_sqrth" + rest);
   expect_error<rc::ValueError>([] { rc::polar_decomposition(not_finite); }, "polar_decomposition" + rest);
@@ -61,6 +63,7 @@ TEST(DecompositionErrors, Words) {
   expect_error<rc::ValueError>([] { rc::qr(a23, "full"); },
                                R"(qr: there is no mode "full"; pass "reduced", "complete" or "r")");
   expect_error<rc::ValueError>([] { rc::eigh(a22, "l "); }, R"(eigh: UPLO must be "L" or "U", not "l ")");
+  expect_error<rc::ValueError>([] { rc::schur(a22, "r"); }, R"(schur: output must be "real" or "complex", not "r")");
   const std::string rest = R"(; pass "fro", "nuc", 1, -1, 2, -2 or an infinity)";
   expect_error<rc::ValueError>([] { rc::matrix_norm(a22, "max"); }, R"(matrix_norm: there is no norm "max")" + rest);
   expect_error<rc::ValueError>([] { rc::matrix_norm(a22, 3); }, "matrix_norm: there is no norm 3.000000" + rest);

@@ -118,6 +118,16 @@ std::pair<Tensor, Tensor> polar_decomposition(const Tensor& a);
 ///   auto [values, vectors] = rc::eig(a);  // matmul(a, vectors) = vectors * values
 std::pair<Tensor, Tensor> eig(const Tensor& a);
 Tensor eigvals(const Tensor& a);  ///< the values alone
+/// t and z [..., n, n] with a = z t zᴴ: z unitary, t upper triangular, its diagonal a's eigenvalues in no order. With
+/// the output "real", which holds if none is given, a real a has real factors, and t has a block [[x, b], [c, x]] for
+/// every pair of complex values x ± i sqrt(-b c), |b| >= |c|. With "complex", a real a is converted first. Columns of z
+/// have real and positive greatest elements. (SciPy has LAPACK's signs, phases and blocks.) Derivatives keep all this.
+/// They divide by gaps between eigenvalues, and by b + c: infinite or NaN where two values are equal, or where b = -c,
+/// as in rotations; there "complex" has derivatives. ValueError for another output, or an element that is not finite.
+/// By LAPACK's gees: a is z t zᴴ and z is unitary up to roundings, some n of the greatest element.
+///   auto [t, z] = rc::schur(a);  // a real a is matmul(z, matmul(t, z.mT()))
+std::pair<Tensor, Tensor> schur(const Tensor& a);
+std::pair<Tensor, Tensor> schur(const Tensor& a, std::string_view output);
 /// u [..., m, q], s [..., q] and v [..., n, q] with u diag(s) vᴴ nearly a, from random projections of a: exact where a
 /// has no more than q singular values that are not 0 (q is 6 if not given). `niter` rounds of iteration (2 if not
 /// given) sharpen the subspace. ValueError unless q is from 0 to the smaller of m and n. It draws; under vmap,
