@@ -1,6 +1,6 @@
 // Single layers as networks are made of them, against those of the rivals: Fourier transforms, attention, QR,
-// resampling, transposed convolutions and pooling; forward, and with gradients by all inputs. Images are [N, C, H, W]
-// one behind the other or, in the cases named `…_channels_last`, views of [N, H, W, C].
+// resampling, transposed convolutions, pooling and bags of rows; forward, and with gradients by all inputs. Images are
+// [N, C, H, W] one behind the other or, in the cases named `…_channels_last`, views of [N, H, W, C].
 #include <optional>
 
 #include "cases.h"
@@ -134,6 +134,7 @@ std::vector<bench::Case> factors() {
 
 std::vector<bench::Case> resampling() {
   const rc::Shape images{4, 16, 64, 64}, last{4, 64, 64, 16}, large{4, 16, 128, 128};
+  const auto read_at = [](const Tensors& x) { return rc::grid_sample(x[0], x[1]); };
   return {
       layer("interpolate_nearest", {images}, resized("nearest", {128, 128})),
       layer("interpolate_nearest_down", {large}, resized("nearest", {64, 64})),
@@ -143,6 +144,8 @@ std::vector<bench::Case> resampling() {
       layer("interpolate_bilinear_channels_last", {last}, channels_last(resized("bilinear", {128, 128}))),
       layer("interpolate_linear", {{16, 64, 512}}, resized("linear", {1024})),
       layer("interpolate_trilinear", {{2, 8, 16, 32, 32}}, resized("trilinear", {32, 64, 64})),
+      layer("grid_sample", {{8, 16, 64, 64}, {8, 64, 64, 2}}, read_at),
+      layer("grad_of_grid_sample", {{8, 16, 64, 64}, {8, 64, 64, 2}, {8, 16, 64, 64}}, gradient_of(read_at)),
       layer("grad_of_interpolate_bilinear", {images, large}, gradient_of(resized("bilinear", {128, 128}))),
       layer("grad_of_interpolate_bicubic", {images, large}, gradient_of(resized("bicubic", {128, 128}))),
   };
@@ -196,11 +199,51 @@ std::vector<bench::Case> pooling() {
   };
 }
 
+/// Bags of rows of a table: `f(index)` is the function of the inputs, which come from seeds 96, 97, …; the index comes
+/// from seed 95.
+template <class F>
+bench::Case bags(const std::string& name, const Shapes& shapes, F f) {
+  constexpr std::int64_t rows = 100000;
+  return bench::make_single("layers/" + name, [=] {
+    const Tensor index = to(bench::uniform({4096, 20}, 95, 0, rows), rc::int64);
+    Tensors x = {bench::uniform({rows, 64}, 96)};
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      x.push_back(bench::uniform(shapes[i], 97 + static_cast<std::uint32_t>(i)));
+    return [step = f(index), x] { return step(x); };
+  });
+}
+
+std::vector<bench::Case> embedding() {
+  const auto bagged = [](const char* mode) {
+    return [=](const Tensor& index) {
+      return [=](const Tensors& x) { return rc::embedding_bag(index, x[0], {.mode = mode}); };
+    };
+  };
+  const auto weighted = [](const Tensor& index) {
+    return
+        [=](const Tensors& x) { return rc::embedding_bag(index, x[0], {.mode = "sum", .per_sample_weights = x[1]}); };
+  };
+  const auto begun = [](const Tensor& index) {
+    const Tensor flat = rc::flatten(index), begins = rc::arange(0, 81920, 20);
+    return [=](const Tensors& x) { return rc::embedding_bag(flat, x[0], {.offsets = begins, .mode = "sum"}); };
+  };
+  const auto gradient = [](auto f) { return [=](const Tensor& index) { return gradient_of(f(index)); }; };
+  return {
+      bags("embedding_bag", {}, bagged("sum")),
+      bags("embedding_bag_mean", {}, bagged("mean")),
+      bags("embedding_bag_weighted", {{4096, 20}}, weighted),
+      bags("embedding_bag_with_offsets", {}, begun),
+      bags("grad_of_embedding_bag", {{4096, 64}}, gradient(bagged("sum"))),
+      bags("grad_of_embedding_bag_mean", {{4096, 64}}, gradient(bagged("mean"))),
+      bags("grad_of_embedding_bag_weighted", {{4096, 20}, {4096, 64}}, gradient(weighted)),
+  };
+}
+
 }  // namespace
 
 std::vector<bench::Case> bench::layers() {
   std::vector<Case> all;
-  for (const auto group : {fourier, attention, factors, resampling, convolutions, pooling})
+  for (const auto group : {fourier, attention, factors, resampling, convolutions, pooling, embedding})
     std::ranges::move(group(), std::back_inserter(all));
   return all;
 }

@@ -5,7 +5,7 @@ from inputs import uniform
 
 
 def layers(r):
-    groups = (fourier, attention, factors, resampling, convolutions, pooling) if r.family == "torch" else (factors,)
+    groups = (fourier, attention, factors, resampling, convolutions, pooling, embedding) if r.family == "torch" else (factors,)
     return {f"layers/{name}": case for group in groups for name, case in group(r).items()}
 
 
@@ -89,6 +89,8 @@ def resampling(r):
 
     resized = lambda mode, *size: lambda x: torch.nn.functional.interpolate(x, size, mode=mode)
     images, last, large = (4, 16, 64, 64), (4, 64, 64, 16), (4, 16, 128, 128)
+    images_read, grid = (8, 16, 64, 64), (8, 64, 64, 2)
+    read_at = lambda x, places: torch.nn.functional.grid_sample(x, places, align_corners=False)
     return {
         "interpolate_nearest": (resized("nearest", 128, 128), of(r, images)),
         "interpolate_nearest_down": (resized("nearest", 64, 64), of(r, large)),
@@ -98,6 +100,8 @@ def resampling(r):
         "interpolate_bilinear_channels_last": (channels_last(resized("bilinear", 128, 128)), of(r, last)),
         "interpolate_linear": (resized("linear", 1024), of(r, (16, 64, 512))),
         "interpolate_trilinear": (resized("trilinear", 32, 64, 64), of(r, (2, 8, 16, 32, 32))),
+        "grid_sample": (read_at, of(r, images_read, grid)),
+        "grad_of_grid_sample": (gradient_of(read_at), of(r, images_read, grid, images_read)),
         "grad_of_interpolate_bilinear": (gradient_of(resized("bilinear", 128, 128)), of(r, images, large)),
         "grad_of_interpolate_bicubic": (gradient_of(resized("bicubic", 128, 128)), of(r, images, large)),
     }
@@ -153,4 +157,27 @@ def pooling(r):
         "grad_of_max_pool2d": (gradient_of(pooled), of(r, large, halves)),
         "grad_of_avg_pool2d": (gradient_of(averaged), of(r, images, quarter)),
         "grad_of_adaptive_avg_pool2d": (gradient_of(lambda x: f.adaptive_avg_pool2d(x, 7)), of(r, images, (32, 64, 7, 7))),
+    }
+
+
+def embedding(r):
+    import torch
+
+    index = functools.cache(lambda: torch.from_numpy(uniform((4096, 20), 95, 0, 100000).astype("int64")))
+    begins = torch.arange(0, 81920, 20)
+    bag = torch.nn.functional.embedding_bag
+    bagged = lambda mode: lambda table: bag(index(), table, mode=mode)
+    weighted = lambda table, weights: bag(index(), table, mode="sum", per_sample_weights=weights)
+    begun = lambda table: bag(index().flatten(), table, begins, mode="sum")
+    of_table = lambda *shapes: lambda: tuple(
+        r.array(uniform(shape, 96 + i)) for i, shape in enumerate(((100000, 64), *shapes))
+    )
+    return {
+        "embedding_bag": (bagged("sum"), of_table()),
+        "embedding_bag_mean": (bagged("mean"), of_table()),
+        "embedding_bag_weighted": (weighted, of_table((4096, 20))),
+        "embedding_bag_with_offsets": (begun, of_table()),
+        "grad_of_embedding_bag": (gradient_of(bagged("sum")), of_table((4096, 64))),
+        "grad_of_embedding_bag_mean": (gradient_of(bagged("mean")), of_table((4096, 64))),
+        "grad_of_embedding_bag_weighted": (gradient_of(weighted), of_table((4096, 20), (4096, 64))),
     }

@@ -218,15 +218,20 @@ bool replaces(A x, A best) {
 template <bool greatest, class T>
 void scan_extreme_lane(T* values, std::int64_t* places, const T* x, const Axis& lane, bool reverse) {
   using A = comparable<T>;
-  A best{};
-  std::int64_t place = 0;
-  for (std::int64_t step = 0; step < lane.size; ++step) {
-    const std::int64_t i = reverse ? lane.size - 1 - step : step;
-    const A element = static_cast<A>(x[i * lane.x]);
-    if (step == 0 || replaces<greatest>(element, best)) best = element, place = i;
-    values[i * lane.out] = static_cast<T>(best);
-    places[i * lane.y] = place;
-  }
+  const auto scan = [&](auto x_step, auto out_step, auto y_step) {
+    A best{};
+    std::int64_t place = 0;
+    for (std::int64_t step = 0; step < lane.size; ++step) {
+      const std::int64_t i = reverse ? lane.size - 1 - step : step;
+      const A element = static_cast<A>(x[i * x_step]);
+      if (step == 0 || replaces<greatest>(element, best)) best = element, place = i;
+      values[i * out_step] = static_cast<T>(best);
+      places[i * y_step] = place;
+    }
+  };
+  constexpr std::integral_constant<std::int64_t, 1> one;
+  if (lane.x == 1 && lane.out == 1 && lane.y == 1) scan(one, one, one);
+  else scan(lane.x, lane.out, lane.y);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Rows of tables with options, and bags of rows. A bag's sum is `index_add` of its rows; its greatest elements are read
-// at places that a primitive without derivative finds.
+// Rows of tables with options, and bags of rows. A bag's sum is `sum_rows`; its greatest elements are read at places
+// that a primitive without derivative finds.
 #include "ricci/ops/embedding.h"
 
 #include "kernels/bags.h"
@@ -7,6 +7,7 @@
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/patterns.h"
+#include "ops/row_sums.h"
 #include "ops/samples.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
@@ -48,11 +49,17 @@ struct BagArgmax {
   }
 };
 
-/// padding_idx as a row's number, checked.
-Size padding_row(const char* op, Size padding_idx, const Tensor& weight) {
+void require_table(const char* op, const Tensor& weight) {
   if (type_of(weight).rank() != 2)
     raise<ValueError>(std::string(op) + ": the weight " + type_text(weight) + " must have 2 axes");
-  return wrap_index(op, padding_idx, 0, weight);
+}
+
+/// The sums of the bags' rows, each times the weight of its index if there are weights: [bags, width].
+Tensor bag_sums(const Tensor& places, const Tensor& table, const Tensor& bag, Size bags, const Tensor& weights) {
+  const Type type = type_of(table);
+  const Tensor factors = weights.defined() ? flatten(weights) : ones({}, {.dtype = type.dtype});
+  return sum_rows(table, expand(factors, type_of(places).shape), {places, {"embedding_bag", {0}, type.shape, false}},
+                  {bag, {"embedding_bag", {0}, {bags, type.shape[1]}, false}}, {bags});
 }
 
 }  // namespace
@@ -61,7 +68,8 @@ namespace ops {
 
 Tensor embedding(const Tensor& index, const Tensor& weight, Size padding_idx) {
   const Called as("embedding", index, weight);
-  const Size padding = padding_row("embedding", padding_idx, weight);
+  require_table("embedding", weight);
+  const Size padding = wrap_index("embedding", padding_idx, 0, weight);
   const Tensor rows = embedding(index, weight);
   return where(unsqueeze(eq(index, padding), -1), detach(rows), rows);
 }
@@ -75,6 +83,7 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOpti
   const int rank = type_of(index).rank();
   require_integers(op, "index", index);
   require_real_floating(op, weight);
+  require_table(op, weight);
   word_among(op, "mode", options.mode, {"sum", "mean", "max"});
   if (options.per_sample_weights.defined()) {
     if (options.mode != "sum")
@@ -89,8 +98,8 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOpti
                       " must be [bags, n] without offsets, or [n] with them; offsets are " +
                       type_text(options.offsets));
 
-  // Each index's bag. Indices in no bag have the last one, which is left out of the result.
-  const Tensor places = flatten(index);
+  // Each index's bag. Indices in no bag have one more, the last, which is left out of the result.
+  const Tensor places = require_indices(op, flatten(index), 0);
   const Size count = type_of(places).shape[0];
   Tensor bag;
   Size bags;
@@ -107,26 +116,25 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOpti
       bags = bags - 1;
     }
     const Tensor begins = to(narrow(options.offsets, 0, 0, bags), DType::int64);
-    bag = searchsorted(begins, places_along(count) + 1) - 1;
+    const Tensor begun = index_add(zeros({count + 1}, DType::int64), 0, begins, Tensor(1));  // bags at each place
+    bag = narrow(cumsum(begun, 0), 0, 0, count) - 1;
   }
-  if (options.padding_idx) bag = where(eq(places, padding_row(op, *options.padding_idx, weight)), Tensor(bags), bag);
+  const Size all = options.padding_idx ? bags + 1 : bags;
+  if (options.padding_idx) bag = where(eq(places, wrap_index(op, *options.padding_idx, 0, weight)), Tensor(bags), bag);
 
-  Tensor rows = embedding(places, weight);  // [count, width]
-  const Size width = type_of(rows).shape[1];
-  if (options.per_sample_weights.defined()) rows = rows * unsqueeze(flatten(options.per_sample_weights), 1);
-  const DType dtype = type_of(rows).dtype;
   Tensor y;
   if (options.mode == "max") {
-    const Tensor best = apply(BagArgmax{bags + 1}, rows, bag);  // `count` for a bag without rows, which reads a 0
-    y = gather(cat({rows, zeros({1, width}, {.dtype = dtype})}, 0), 0, best);
+    const Tensor rows = embedding(places, weight);         // [count, width]
+    const Tensor best = apply(BagArgmax{all}, rows, bag);  // `count` for a bag without rows, which reads a 0
+    y = gather(cat({rows, zeros({1, type_of(rows).shape[1]}, {.dtype = type_of(rows).dtype})}, 0), 0, best);
   } else {
-    y = index_add(zeros({bags + 1, width}, {.dtype = dtype}), 0, bag, rows);
+    y = bag_sums(places, weight, bag, all, options.per_sample_weights);
   }
   if (options.mode == "mean") {
-    const Tensor counts = index_add(zeros({bags + 1}, {.dtype = dtype}), 0, bag, ones({count}, {.dtype = dtype}));
-    y = y / unsqueeze(clamp_min(counts, 1), 1);
+    const Tensor one = ones({1, 1}, {.dtype = type_of(y).dtype});
+    y = y / clamp_min(bag_sums(zeros_like(places), one, bag, all, {}), 1);
   }
-  return narrow(y, 0, 0, bags);
+  return options.padding_idx ? narrow(y, 0, 0, bags) : y;
 }
 
 }  // namespace ops

@@ -1,10 +1,11 @@
 // Images read at places that a grid gives. Along each axis a place is a few elements with weights; the result is the
-// sum over all choices of one element an axis.
+// sum over all choices of one element an axis, whose channels are a row.
 #include <cmath>
 
 #include "ops/axes.h"
 #include "ops/keys_kernel.h"
 #include "ops/patterns.h"
+#include "ops/row_sums.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
 #include "ricci/ops/resampling.h"
@@ -80,6 +81,15 @@ Tensor ends_or_middles(Size size, bool align_corners, DType dtype) {
   return size == 1 ? place : 2 * place / (size - 1) - 1;
 }
 
+/// The elements of images [N, elements, C] at places [N, P, taps], each times its weight, added up: [N, P, C].
+Tensor read_with_weights(const Tensor& images, const Tensor& places, const Tensor& weights) {
+  const Shape shape = type_of(places).shape, of_images = type_of(images).shape;
+  const Tensor result = flatten(expand(unsqueeze(places_along(shape[1]), 1), shape), 1, 2);
+  return sum_rows(images, flatten(weights, 1, 2),
+                  {flatten(places, 1, 2), {"grid_sample", {0}, {of_images[1], of_images[2]}, false}},
+                  {result, {"grid_sample", {0}, {shape[1], of_images[2]}, false}}, {shape[0], shape[1]});
+}
+
 }  // namespace
 
 namespace ops {
@@ -115,21 +125,20 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, GridSampleOptions option
                    : options.mode == "nearest" ? axis.nearest(place)
                                                : axis.cubic(place));
   }
-  const Tensor flat = flatten(x, 2, -1);  // [N, C, elements]
-  Tensor y;
-  const auto add_all = [&](auto&& self, std::size_t axis, const Tap& chosen) -> void {
+  std::vector<Tensor> places, weights;
+  const auto choose = [&](auto&& self, std::size_t axis, const Tap& chosen) -> void {
     if (axis == taps.size()) {
-      const Tensor read = take_along_dim(flat, unsqueeze(chosen.place, 1), 2) * unsqueeze(chosen.weight, 1);
-      y = y.defined() ? y + read : read;
+      places.push_back(chosen.place), weights.push_back(chosen.weight);
       return;
     }
     for (const Tap& tap : taps[axis])
       self(self, axis + 1, axis == 0 ? tap : Tap{chosen.place * sx[axis + 2] + tap.place, chosen.weight * tap.weight});
   };
-  add_all(add_all, 0, {});
+  choose(choose, 0, {});
+  const Tensor y = read_with_weights(mT(flatten(x, 2, -1)), stack(places, -1), stack(weights, -1));
   Shape shape = {sx[0], sx[1]};
   shape.append(sg.begin() + 1, sg.end() - 1);
-  return reshape(y, shape);
+  return reshape(mT(y), shape);
 }
 
 Tensor affine_grid(const Tensor& theta, const Shape& size) { return affine_grid(theta, size, false); }

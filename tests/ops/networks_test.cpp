@@ -55,13 +55,16 @@ TEST(Attention, OfManyKeysIsTheSoftmaxWrittenOut) {
 /// One head: its keys are shared out among threads.
 TEST(Attention, HasTheGradientsOfTheSoftmaxWhereQueriesSeeEarlierKeysAlone) {
   const Tensor q = waves({300, 3}), k = waves({300, 3}) * 2, v = waves({300, 5}), ct = waves({300, 5});
-  const auto found = rc::vjp([](Tensor a, Tensor b, Tensor c) {
-                       return scaled_dot_product_attention(a, b, c, {.is_causal = true, .scale = 0.25});
-                     }, q, k, v).second(ct);
+  const auto found =
+      rc::vjp([](Tensor a, Tensor b,
+                 Tensor c) { return scaled_dot_product_attention(a, b, c, {.is_causal = true, .scale = 0.25}); },
+              q, k, v)
+          .second(ct);
   const Tensor hidden = rc::where(rc::triu(rc::ones({300, 300}), 1) > 0, -1e300, 0.0);
-  const auto wanted = rc::vjp([=](Tensor a, Tensor b, Tensor c) {
-                        return matmul(softmax(matmul(a, b.mT()) * 0.25 + hidden, -1), c);
-                      }, q, k, v).second(ct);
+  const auto wanted =
+      rc::vjp([=](Tensor a, Tensor b, Tensor c) { return matmul(softmax(matmul(a, b.mT()) * 0.25 + hidden, -1), c); },
+              q, k, v)
+          .second(ct);
   expect_close(std::get<0>(found), std::get<0>(wanted), 1e-11);
   expect_close(std::get<1>(found), std::get<1>(wanted), 1e-11);
   expect_close(std::get<2>(found), std::get<2>(wanted), 1e-11);
@@ -139,6 +142,43 @@ TEST(EmbeddingBag, WithoutIndicesIsZeros) {
   }
 }
 
+/// Rows wider than several vectors, and tables whose rows do not lie side by side.
+TEST(EmbeddingBag, HasTheSumsAndGradientsOfTheRowsWrittenOut) {
+  rc::manual_seed(4);
+  const Tensor index = to(rc::rand({40, 7}) * 30, rc::int64), weights = waves({40, 7}), wide = waves({30, 83});
+  const auto plain = [&](Tensor t, Tensor w) { return (t.index({index}) * w.unsqueeze(-1)).sum(1); };
+  const auto bag = [&](Tensor t, Tensor w) {
+    return embedding_bag(index, t, {.mode = "sum", .per_sample_weights = w});
+  };
+  const auto bag_with_offsets = [&](Tensor t, Tensor w) {
+    return embedding_bag(index.flatten(), t,
+                         {.offsets = rc::arange(0, 280, 7), .mode = "sum", .per_sample_weights = w.flatten()});
+  };
+  for (const Tensor& table : {wide, wide.t().contiguous().t(), rc::expand(wide.slice(1, 0, 1), {30, 83})})
+    for (const auto& f : std::vector<std::function<Tensor(Tensor, Tensor)>>{bag, bag_with_offsets}) {
+      expect_close(f(table, weights), plain(table, weights), 1e-14);
+      const auto slope = [](auto g) { return rc::grad<0, 1>([g](Tensor t, Tensor w) { return sin(g(t, w)).sum(); }); };
+      const auto [of_table, of_weights] = slope(f)(table, weights);
+      const auto [table_wanted, weights_wanted] = slope(plain)(table, weights);
+      expect_close(of_table, table_wanted, 1e-13);
+      expect_close(of_weights, weights_wanted, 1e-13);
+    }
+}
+
+/// The rows of 262,144 indices would take 64 MiB; the indices take 2 MiB.
+TEST(EmbeddingBag, NeverHasARowForEachIndexInMemory) {
+  const Tensor index = to(rc::rand({64, 4096}) * 50, rc::int64), table = rc::randn({50, 64});
+  const Tensor weights = rc::randn({64, 4096}), ct = rc::randn({64, 64});
+  const auto bag = [&](Tensor t, Tensor w) {
+    return embedding_bag(index, t, {.mode = "sum", .per_sample_weights = w});
+  };
+  const auto slope = rc::grad<0, 1>([&](Tensor t, Tensor w) { return (bag(t, w) * ct).sum(); });
+  EXPECT_LT(peak_of([&] { bag(table, weights); }), 24U << 20);
+  EXPECT_LT(peak_of([&] { embedding_bag(index, table); }), 24U << 20);
+  EXPECT_LT(peak_of([&] { slope(table, weights); }), 32U << 20);
+  EXPECT_LT(peak_of([&] { rc::jvp(slope, std::tuple(table, weights), std::tuple(table, weights)); }), 48U << 20);
+}
+
 TEST(EmbeddingBag, SaysWhatDoesNotFit) {
   const Tensor index = rc::tensor({0, 1}), table = rc::ones({3, 2});
   expect_error<rc::ValueError>([&] { return embedding_bag(index, table); },
@@ -149,8 +189,17 @@ TEST(EmbeddingBag, SaysWhatDoesNotFit) {
   expect_error<rc::ValueError>(
       [&] { return embedding_bag(index, table, {.offsets = index, .per_sample_weights = rc::ones({2})}); },
       "embedding_bag: per_sample_weights go with the mode \"sum\", it is \"mean\"");
+  expect_error<rc::ValueError>([&] { return embedding_bag(rc::tensor({{0}}), rc::ones({3})); },
+                               "embedding_bag: the weight f32[3] must have 2 axes");
   EXPECT_THROW(embedding_bag(index, table, {.offsets = rc::tensor({1})}), rc::IndexError);
-  EXPECT_THROW(embedding_bag(rc::tensor({0, 3}), table, {.offsets = rc::tensor({0})}), rc::IndexError);
+  EXPECT_THROW(embedding_bag(index, table, {.offsets = rc::tensor({0, 3})}), rc::IndexError);
+  expect_error<rc::IndexError>(
+      [&] { return embedding_bag(rc::tensor({0, 3}), table, {.offsets = rc::tensor({0}), .mode = "sum"}); },
+      "embedding_bag: index 3 is out of range for axis 0 of f32[3,2]; the legal range is [0, 2]");
+  expect_error<rc::IndexError>(
+      [&] { return rc::vmap([&](Tensor i) { return embedding_bag(i, table); })(rc::tensor({{{0}}, {{3}}})); },
+      "embedding_bag: index 3 at [0] in example 1 is out of range for axis 0 of f32[3,2]; the legal range is [0, 2]\n"
+      "  inside vmap over axis 0 of 2{at}");
 }
 
 // ── recurrent layers ──

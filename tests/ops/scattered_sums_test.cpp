@@ -39,9 +39,16 @@ Tensor flat(const Tensor& index, const Tensor& table) {
   return index.unsqueeze(1) * table.size(1) + rc::arange(0, table.size(1), 1);
 }
 
+/// A bag for each index; of complex rows, the parts apart.
+Tensor bagged(const Tensor& table, const Tensor& index) {
+  if (rc::is_complex(table.dtype())) return rc::complex(bagged(real(table), index), bagged(imag(table), index));
+  return embedding_bag(index.unsqueeze(1), table, {.mode = "sum"});
+}
+
 /// The ways in which rows are added to a table of zeros, and to any.
 const std::vector<std::pair<const char*, Way>> from_zero{
     {"the gradient of embedding", gradient_of([](Tensor t, Tensor i) { return rc::embedding(i, t); })},
+    {"the gradient of embedding_bag", gradient_of(bagged)},
     {"the gradient of x[index]", gradient_of([](Tensor t, Tensor i) { return t[i]; })},
     {"the gradient of gather",
      gradient_of([](Tensor t, Tensor i) { return gather(t, 0, i.unsqueeze(1).expand({i.size(0), t.size(1)})); })},

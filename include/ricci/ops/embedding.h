@@ -27,9 +27,10 @@ Tensor embedding(const Tensor& index, const Tensor& weight, Size padding_idx);
 
 /// The sum, mean or greatest elements of the rows of weight [rows, width] that a bag of indices names: [bags, width].
 /// index is [bags, n], or [n] with offsets [bags]. A bag without rows gives 0. Of equal elements the first is the
-/// greatest one, and gets the gradient. TypeError unless index and offsets are integers and the weight floating;
-/// ValueError for other shapes, or weights of rows in another mode than "sum"; IndexError where an index is out of
-/// range, or offsets do not begin with 0.
+/// greatest one, and gets the gradient. Sums and means, and their derivatives of any order, have no row for each index
+/// in memory. TypeError unless index and offsets are integers and the weight floating; ValueError for other shapes, or
+/// weights of rows in another mode than "sum"; IndexError where an index is out of range, or offsets do not begin with
+/// 0 or go beyond the indices.
 ///   Tensor y = rc::embedding_bag(words, table, {.offsets = begins, .mode = "sum"});
 Tensor embedding_bag(const Tensor& index, const Tensor& weight);
 Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOptions options);
