@@ -8,6 +8,7 @@
 
 #include "compile/lane_steps.h"
 #include "program/stand_alone.h"
+#include "ricci/ops.h"
 
 namespace ricci::compiled {
 
@@ -32,31 +33,50 @@ bool folds(const ProgramBody& body, const Equation& e, const std::vector<bool>& 
   return std::ranges::all_of(e.inputs, [&](Variable v) { return is_known[at(v)]; });
 }
 
-/// The program without the equations that need no argument; what they give is among its constants.
+bool has_open_size(const Type& type) { return std::ranges::any_of(type.shape, &Size::is_symbol); }
+bool is_empty(const Type& type) {
+  return std::ranges::any_of(type.shape, [](Size size) { return !size.is_symbol() && size.raw() == 0; });
+}
+
+/// The program without the equations that need no element of an argument; what they give is among its constants.
 WithKernels folded(const Program& program, std::span<const Tensor> captured) {
   const ProgramBody& all = program.body();
   const std::size_t arguments = all.inputs.size() - captured.size();
   std::vector<bool> is_known(all.types.size(), true);
-  for (std::size_t i = 0; i < arguments; ++i) is_known[at(all.inputs[i])] = false;
   ProgramBody known = all, rest = all;
+  std::vector<Tensor> given(captured.begin(), captured.end());
   known.equations.clear(), known.outputs.clear(), rest.equations.clear();
   known.inputs.assign(all.inputs.begin() + static_cast<std::ptrdiff_t>(arguments), all.inputs.end());
   rest.inputs.resize(arguments);
+  /// Not computed: known only if it is empty.
+  const auto leave = [&](Variable v) {
+    is_known[at(v)] = is_empty(all.types[at(v)]) && !has_open_size(all.types[at(v)]);
+    if (!is_known[at(v)]) return;
+    known.inputs.push_back(v);
+    given.push_back(ops::zeros(all.types[at(v)].shape, all.types[at(v)].dtype));
+  };
+  for (const Variable v : rest.inputs) leave(v);
   for (const Equation& e : all.equations) {
     const bool is_folded = folds(all, e, is_known);
     (is_folded ? known : rest).equations.push_back(e);
-    for (const Variable v : e.outputs) is_known[at(v)] = is_folded;
+    for (const Variable v : e.outputs)
+      if (is_folded) is_known[at(v)] = true;
+      else leave(v);
   }
   std::set<Variable> wanted;
   const auto want = [&](Variable v) {
     const bool is_number = std::ranges::find(all.constants, v, &Constant::variable) != all.constants.end();
-    if (is_known[at(v)] && !is_number) wanted.insert(v);
+    const bool is_argument = std::ranges::find(rest.inputs, v) != rest.inputs.end();
+    if (is_known[at(v)] && !is_number && !is_argument) wanted.insert(v);
   };
   for (const Equation& e : rest.equations) std::ranges::for_each(e.inputs, want);
   std::ranges::for_each(all.outputs, want);
   known.outputs.assign(wanted.begin(), wanted.end());
   rest.inputs.insert(rest.inputs.end(), wanted.begin(), wanted.end());
-  return {program_of(std::move(rest)), program_of(without_dead_equations(known))(captured)};
+  std::erase_if(rest.equations, [&](const Equation& e) {
+    return !e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_known[at(v)]; });
+  });
+  return {program_of(std::move(rest)), program_of(without_dead_equations(known))(given)};
 }
 
 /// Equations that no code but the library's computes.

@@ -257,9 +257,15 @@ class Grouping {
           lanes = as_one(*group, group == &by_outer);
           all_have_kernels = all_have_kernels && lanes;
         }
-        if (lanes) to->equations.push_back(std::move(*lanes));
-        else
-          for (const std::size_t i : *group) to->equations.push_back(body_.equations[i]);
+        if (lanes) {
+          to->equations.push_back(std::move(*lanes));
+          continue;
+        }
+        for (const std::size_t i : *group) {
+          const bool is_alone = options_.is_exported && group->size() > 1 && computes(body_.equations[i], options_);
+          std::optional<Equation> alone = is_alone ? as_one({i}, group == &by_outer) : std::nullopt;
+          to->equations.push_back(alone ? std::move(*alone) : body_.equations[i]);
+        }
       }
       for (const std::size_t i : others) to->equations.push_back(body_.equations[i]);
     }

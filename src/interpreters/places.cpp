@@ -55,6 +55,19 @@ struct DerivedPlace {
   }
 };
 
+/// So many draws further on. The number is a parameter: a tensor made of it would be a capture of the program.
+struct AdvancedPlace {
+  using kind = Custom;
+  static constexpr const char* name = "advanced_place";
+  std::int64_t count;
+
+  Types type(const Types& place) const { return DerivedPlace().type(place); }
+  Tensors call(std::span<const Tensor> inputs) const {
+    const StreamPosition from = position_at(inputs[0]);
+    return {tensor_of(from.seed, from.position + as_unsigned(count))};
+  }
+};
+
 }  // namespace
 
 const Type place_type{DType::int64, {2}};
@@ -74,7 +87,7 @@ Tensor place_of(const StreamPosition& position) {
 }
 
 Tensor advanced_place(const Tensor& place, std::uint64_t count) {
-  return count == 0 ? place : add(place, tensor_of(0, count));
+  return count == 0 ? place : apply(AdvancedPlace{as_signed(count)}, place);
 }
 
 StreamPosition position_at(const Tensor& place) {

@@ -196,9 +196,9 @@ void qr(Strided q, Strided r, Strided a) {
       if (are_small_factors(longest, from.size())) {
         const Scratch<std::int32_t> unsafe(from.size());
         qr_small(columns, triangle, from, unsafe.data());
-        for (std::int64_t i = 0; i < from.size(); ++i)
+        return for_each_matrix(from.size(), 2 * multiply_adds_of_factoring(from.first), [&](std::int64_t i) {
           if (unsafe.data()[i] != 0) qr_of_one(columns[i], triangle[i], from[i]);
-        return;
+        });
       }
     }
     for_each_matrix(from.size(), 2 * multiply_adds_of_factoring(from.first),

@@ -125,8 +125,9 @@ void triangular_lanes(const Register<T>* a, Register<T>* b, int n, int r, bool u
   }
 }
 
-/// Replaces a [m, n] by R and, below it, the reflections I - scale v vᵀ of each column, whose v begins with 1: those of
-/// LAPACK. Gives the lanes where a norm may over- or underflow, which then hold anything.
+/// Replaces a [m, n] by R and, below it, the reflections, as LAPACK's geqrf leaves them: I - scale v vᵀ, where v begins
+/// with a 1 that is not stored. Gives the lanes where a norm may over- or underflow or an element is not finite, which
+/// then hold anything.
 template <class T>
 LaneIndex<T> qr_lanes(Register<T>* a, Register<T>* scales, int m, int n) {
   constexpr T least = sizeof(T) == 4 ? T(1e-26) : T(1e-280), most = sizeof(T) == 4 ? T(1e34) : T(1e300);
@@ -160,6 +161,7 @@ LaneIndex<T> qr_lanes(Register<T>* a, Register<T>* scales, int m, int n) {
       for (int j = k + 1; j < n; ++j) a[i * n + j] = subtract<T>(a[i * n + j], v, products[j]);
     }
   }
+  for (int i = 0; i < m * n; ++i) unsafe |= ~(a[i] - a[i] == T(0));  // what is not finite takes LAPACK's way
   return unsafe;
 }
 

@@ -26,8 +26,8 @@ void lu_factor_small(const MatrixBatch<T>& lu, const VectorBatch<std::int32_t>& 
 template <class T>
 void inverse_small(const MatrixBatch<T>& out, const MatrixBatch<const T>& a, std::int32_t* info);
 
-/// info: 0, or 1 where a norm may over- or underflow, so that q and r are not to be used. Requires: at most 32 rows and
-/// columns.
+/// info: 0, or 1 where a norm may over- or underflow or an element is not finite, so that q and r are not to be used.
+/// Requires: at most 32 rows and columns.
 template <class T>
 void qr_small(const MatrixBatch<T>& q, const MatrixBatch<T>& r, const MatrixBatch<const T>& a, std::int32_t* info);
 

@@ -53,7 +53,7 @@ Type type_of_pooled(const Type& y, const PoolingShape& shape, const Shape& sizes
   return type;
 }
 
-/// Zeros of these last sizes, with each element of y added at its place: the transpose of `taken`. Inputs: y, places.
+/// `placed` as an operation.
 struct Placed {
   using kind = Linear;
   static constexpr const char* name = "max_pool_placed";
@@ -267,7 +267,6 @@ Tensor lp_pool(const char* op, int spatial, const Tensor& x, double p, const Siz
 
 }  // namespace
 
-/// Elements of each volume of x, its last axes, at `places`, which count row-major.
 Tensor taken(const Tensor& x, const Tensor& places, int spatial) {
   if (spatial == 1) return gather(x, -1, places);
   return reshape(gather(flatten(x, -spatial, -1), -1, flatten(places, -spatial, -1)), type_of(places).shape);

@@ -46,6 +46,15 @@ TEST(CompiledFunction, ServesAllLargeSizesWithOnePlanThatGivesWhatOneOfTheirOwnW
   EXPECT_EQ(fast.plans(), 1U);
 }
 
+TEST(CompiledFunction, IsRecordedAlikeWhereItDrawsInALoop) {
+  const auto f = [](const Tensor& x) {
+    return rc::fori_loop(0, 3, [](const Tensor&, const Tensor& y) { return y + rc::randn({}) + rc::randn({}); }, x);
+  };
+  const auto checked = rc::compile(f, {.check = true});
+  const Tensor x = rc::tensor(1.0);
+  EXPECT_NE(checked(x).item<float>(), checked(x).item<float>());
+}
+
 TEST(CompiledFunction, PadsWithEveryNumber) {
   const Tensor x = rc::ones({5}, rc::float64);
   for (const double value : {0.0, 1.0, -1.0, 2e12, 1e300, -std::numeric_limits<double>::infinity()}) {
