@@ -338,6 +338,7 @@ DEFAULTS = {
     "var": KEEPDIM | {"correction": "1"},
     "std": KEEPDIM | {"correction": "1"},
     "norm": {"p": "2.0", "dim": "None", "keepdim": "False"},
+    "vector_norm": {"ord": "2.0", "dim": "None", "keepdim": "False"},
     "max": {"keepdim": "False"},
     "min": {"keepdim": "False"},
     "sort": LAST | {"descending": "False"},
@@ -509,7 +510,7 @@ TAKE_DTYPE = {"sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softma
 SHORTER_BY_DEFAULTS = {("huber_loss", 3)}  # overloads, by number of parameters, that defaults make superfluous
 SEVERAL = {"permute", "flip"}  # whose axes may be given one by one, as every shape may
 OWN_METHODS = {"where", "polygamma"}  # whose tensor is not the first argument of the function of that name
-BOUND_BY_HAND = {"size", "dim", "numel", "strides", "data", "item", "index", "T", "mT", "real", "imag"}  # slots.cpp
+BOUND_BY_HAND = {"size", "dim", "numel", "strides", "data", "item", "index", "T", "mT", "mH", "H", "real", "imag"}  # slots.cpp
 RETURNS = {
     "Tensor",
     "const Tensor&",

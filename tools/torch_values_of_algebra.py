@@ -232,6 +232,8 @@ def algebra():
     yield "pinv kink", lambda a: linalg.pinv(a), lambda: (torch.outer(at(1, 2, 3), at(1, -1)),)
     yield "lstsq", lambda a, b: linalg.lstsq(a, b).solution, lambda: (*tall(), x(2, 4, 2))
     yield "lstsq wide", lambda a, b: linalg.lstsq(a, b).solution, lambda: (x(2, 3), x(2, 1))
+    yield "lstsq complex", lambda a, b: linalg.lstsq(a, b).solution, lambda: (z(3, 2), z(3, 1))
+    yield "lstsq complex wide", lambda a, b: linalg.lstsq(a, b).solution, lambda: (z(2, 3), z(2, 1))
     yield "matrix_rank", lambda a: linalg.matrix_rank(a), lambda: (torch.outer(at(1, 2, 3), at(1, -1)),)
     yield "matrix_rank rtol", lambda a: linalg.matrix_rank(a, rtol=0.5), lambda: (torch.diag(at(1, 2, 3)),)
     yield "matrix_norm", lambda a: linalg.matrix_norm(a), lambda: (x(2, 3, 4),)

@@ -257,6 +257,8 @@ def reductions():
     yield "norm dims keepdim", lambda a: torch.linalg.vector_norm(a, 1, (1,), True), three
     yield "norm kink", torch.linalg.vector_norm, lambda: (at(0, 0),)
     yield "norm complex", torch.linalg.vector_norm, lambda: (z(4),)
+    yield "vector_norm", torch.linalg.vector_norm, one
+    yield "vector_norm dims keepdim", lambda a: torch.linalg.vector_norm(a, 3, (0, 2), True), three
     yield "cumsum", lambda a: torch.cumsum(a, 1), one
     yield "cumsum whole", lambda a: torch.cumsum(a, 0), lambda: (whole(1, 2, 3),)
     yield "cumprod", lambda a: torch.cumprod(a, 0), one

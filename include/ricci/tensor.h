@@ -168,6 +168,8 @@ class Tensor {
   Tensor t() const;
   Tensor T() const;   ///< all axes in reverse order
   Tensor mT() const;  ///< the last two swapped
+  Tensor mH() const;  ///< the conjugate of mT()
+  Tensor H() const;   ///< the same of a matrix; of a 0-dim tensor the conjugate. ValueError for another number of axes
   Tensor movedim(const Axes& from, const Axes& to) const;
   Tensor slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop) const;
   Tensor slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop, Size step) const;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ricci/tree/values.h"
 #include "ricci/tree/walk.h"
 
 namespace ricci {
@@ -16,6 +17,8 @@ namespace ricci {
 namespace tree {
 
 std::vector<Tensor> copy_leaves(const Walk& walk);
+/// Throws ValueError unless the values of tree number `position` are those of the first.
+void require_same_values(const Walk& first, const Values& values, const Values& other, std::size_t position);
 void stack_leaves(const char* name, const std::vector<Walk>& trees, const Walk& into);
 
 /// For each leaf its slices along axis 0, all equally many. ValueError if a leaf has no axis 0 or the sizes differ.
@@ -91,13 +94,20 @@ T stacked(const char* name, const std::vector<T>& trees) {
 }
 }  // namespace tree
 
-/// One tree of many: every Tensor leaf gains axis 0, of the number of trees. Values that are no Tensors are the first
-/// tree's. ValueError if there is no tree, or if their structures or the shapes of one leaf differ.
+/// One tree of many: every Tensor leaf gains axis 0, of the number of trees. ValueError if there is no tree, if their
+/// structures or the shapes of one leaf differ, or if a value that is no Tensor differs; one without == is the first
+/// tree's.
 ///   Mlp ensemble = stack_trees(std::vector<Mlp>{m1, m2, m3});
 template <class T>
 T stack_trees(const std::vector<T>& trees) {
   if (trees.empty()) tree::refuse_no_trees();
-  return tree::stacked("stack_trees", trees);
+  T result = tree::stacked("stack_trees", trees);
+  tree::Walk first;
+  tree::walk(trees[0], first);
+  const tree::Values values = tree::values(trees[0]);
+  for (std::size_t i = 1; i < trees.size(); ++i)
+    tree::require_same_values(first, values, tree::values(trees[i]), i + 1);
+  return result;
 }
 
 /// The reverse of stack_trees: one tree for each index of axis 0, as views. ValueError if there is no Tensor leaf, a

@@ -284,6 +284,12 @@ PyObject* get_transposed(PyObject* x, void*) noexcept {
 PyObject* get_matrices_transposed(PyObject* x, void*) noexcept {
   return guarded([&] { return wrap(tensor_of(x).mT()); });
 }
+PyObject* get_adjoints(PyObject* x, void*) noexcept {
+  return guarded([&] { return wrap(tensor_of(x).mH()); });
+}
+PyObject* get_adjoint(PyObject* x, void*) noexcept {
+  return guarded([&] { return wrap(tensor_of(x).H()); });
+}
 PyObject* get_real(PyObject* x, void*) noexcept {
   return guarded([&] { return wrap(ops::real(tensor_of(x))); });
 }
@@ -384,6 +390,8 @@ PyGetSetDef* tensor_properties() {
       {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
       {"T", get_transposed, nullptr, "All axes in reverse order.", nullptr},
       {"mT", get_matrices_transposed, nullptr, "The last two axes swapped.", nullptr},
+      {"mH", get_adjoints, nullptr, "The conjugate, its last two axes swapped.", nullptr},
+      {"H", get_adjoint, nullptr, "The conjugate of a matrix, its axes swapped.", nullptr},
       {"real", get_real, nullptr, "The real part.", nullptr},
       {"imag", get_imag, nullptr, "The imaginary part.", nullptr},
       {}};

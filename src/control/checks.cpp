@@ -139,13 +139,14 @@ void raise_undefined_in_one(const char* name, const Type& type) {
 void require_same_type(const char* name, const Type& one, const Type& other) {
   if (one.shape == other.shape && one.dtype == other.dtype) return;
   raise<ValueError>(std::string(name) + ": the branches' results differ in type: " + to_string(one) + " and " +
-                    to_string(other) + "; every branch must return one shape and dtype");
+                    to_string(other) +
+                    "; every branch must return one shape and dtype: convert with to(dtype), or expand to one shape");
 }
 
 void require_one_element(const char* name, const Type& type) {
   if (type.shape.numel() != 1)
     raise<ValueError>(std::string(name) + ": the predicate or index is " + to_string(type) +
-                      "; it must have one element");
+                      "; it must have one element: reduce it with any() or all(), or vmap over it");
 }
 
 void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after) {

@@ -22,7 +22,8 @@ Tensor whole_number(const char* name, const char* what, const Tensor& number) {
   if (const Type type = type_of(number); category(type.dtype) > 1)
     raise<TypeError>(std::string(name) + ": " + what + " is " + to_string(type) + "; it must be an integer");
   if (const Type type = type_of(number); type.shape.numel() != 1)
-    raise<ValueError>(std::string(name) + ": " + what + " is " + to_string(type) + "; it must have one element");
+    raise<ValueError>(std::string(name) + ": " + what + " is " + to_string(type) +
+                      "; it must have one element: take one, for example x[0]");
   return to(number, DType::int64);
 }
 

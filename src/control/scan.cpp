@@ -36,7 +36,7 @@ Size scanned_size(const char* name, const tree::Walk& xs, std::int64_t dim) {
     const Size found = type_of(*xs.leaves[i]).shape[axis];
     if (size && !(*size == found))
       raise<ValueError>(std::string(name) + ": sizes along " + axis_text + " differ: " + scanned_leaf(xs, 0) + ", " +
-                        scanned_leaf(xs, i));
+                        scanned_leaf(xs, i) + "; slice or pad them to one size");
     size = found;
   }
   return *size;

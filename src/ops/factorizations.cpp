@@ -162,8 +162,10 @@ void require_rows(const char* op, const Tensor& matrix, const Tensor& right, con
 
 }  // namespace
 
-RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor& right, Vectors vectors) {
-  require_square(op, matrix);
+RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor& right, Vectors vectors,
+                             Matrices matrices) {
+  if (matrices == Matrices::square) require_square(op, matrix);
+  else require_matrices(op, matrix);
   require_floating(op, right);
   is_vector =
       type_of(right).rank() == 1 || (vectors == Vectors::one_for_each_matrix && is_one_vector_for_each(matrix, right));
@@ -171,7 +173,7 @@ RightHandSide::RightHandSide(const char* op, const Tensor& matrix, const Tensor&
   a = to(matrix, dtype);
   b = to(is_vector ? unsqueeze(right, -1) : right, dtype);
   const Shape sizes = type_of(b).shape;
-  const Size n = type_of(a).shape.back();
+  const Size n = type_of(a).shape[type_of(a).rank() - 2];
   require_rows(op, matrix, right, sizes, n);
   if (type_of(a).rank() == 2 && sizes.size() > 2) {
     leading = leading_axes(b);

@@ -106,6 +106,9 @@ BatchedOutputs batch_right_hand_sides(const Solver& solver, const Batch& b) {
 /// of 3 takes it for one matrix.
 enum class Vectors : std::uint8_t { alone, one_for_each_matrix };
 
+/// What a solver takes; of matrices that are not square, b has the rows.
+enum class Matrices : std::uint8_t { square, any };
+
 /// Throws unless x a = b can be solved for x: b is [..., k, n].
 void require_right_factor(const char* op, const Tensor& a, const Tensor& b);
 
@@ -117,7 +120,8 @@ struct RightHandSide {
   Shape leading;  // the axes of b that have become columns
   Size columns;   // of b before that
 
-  RightHandSide(const char* op, const Tensor& matrix, const Tensor& right, Vectors vectors = Vectors::alone);
+  RightHandSide(const char* op, const Tensor& matrix, const Tensor& right, Vectors vectors = Vectors::alone,
+                Matrices matrices = Matrices::square);
   /// What the user gets of the solver's result.
   Tensor result(const Tensor& solution) const;
 };

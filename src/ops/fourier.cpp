@@ -303,31 +303,37 @@ Tensor over_duration(const Tensor& k, Size n, double d, DType dtype) { return to
 namespace ops {
 
 Tensor fft(const Tensor& x) { return fft(x, {}, -1, usual); }
+Tensor fft(const Tensor& x, std::optional<Size> n) { return fft(x, n, -1, usual); }
 Tensor fft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return fft(x, n, dim, usual); }
 Tensor fft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
   return complex_transform("fft", x, one(n), {dim}, norm, Way::forward);
 }
 Tensor ifft(const Tensor& x) { return ifft(x, {}, -1, usual); }
+Tensor ifft(const Tensor& x, std::optional<Size> n) { return ifft(x, n, -1, usual); }
 Tensor ifft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return ifft(x, n, dim, usual); }
 Tensor ifft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
   return complex_transform("ifft", x, one(n), {dim}, norm, Way::backward);
 }
 Tensor rfft(const Tensor& x) { return rfft(x, {}, -1, usual); }
+Tensor rfft(const Tensor& x, std::optional<Size> n) { return rfft(x, n, -1, usual); }
 Tensor rfft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return rfft(x, n, dim, usual); }
 Tensor rfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
   return real_to_half("rfft", x, one(n), {dim}, norm);
 }
 Tensor irfft(const Tensor& x) { return irfft(x, {}, -1, usual); }
+Tensor irfft(const Tensor& x, std::optional<Size> n) { return irfft(x, n, -1, usual); }
 Tensor irfft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return irfft(x, n, dim, usual); }
 Tensor irfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
   return half_to_real("irfft", x, one(n), {dim}, norm);
 }
 Tensor hfft(const Tensor& x) { return hfft(x, {}, -1, usual); }
+Tensor hfft(const Tensor& x, std::optional<Size> n) { return hfft(x, n, -1, usual); }
 Tensor hfft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return hfft(x, n, dim, usual); }
 Tensor hfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
   return half_to_spectrum("hfft", x, one(n), {dim}, norm);
 }
 Tensor ihfft(const Tensor& x) { return ihfft(x, {}, -1, usual); }
+Tensor ihfft(const Tensor& x, std::optional<Size> n) { return ihfft(x, n, -1, usual); }
 Tensor ihfft(const Tensor& x, std::optional<Size> n, std::int64_t dim) { return ihfft(x, n, dim, usual); }
 Tensor ihfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm) {
   return spectrum_to_half("ihfft", x, one(n), {dim}, norm);

@@ -1,12 +1,17 @@
 // What is made of singular values and of QR: pseudo-inverses, least squares, ranks, condition numbers, matrix norms.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "kernels/lapack.h"
 #include "kernels/matmul.h"
 #include "ops/factorizations.h"
+#include "ops/orthonormal.h"
 #include "ops/samples.h"
+#include "ops/sums.h"
 #include "primitive/called.h"
 #include "primitive/derive.h"
 #include "ricci/ops/decompositions.h"
@@ -21,6 +26,185 @@ double usual_tolerance(const Type& a) {
   return static_cast<double>(std::max(m.host(), n.host())) * epsilon_of(a.dtype);
 }
 
+/// x with its last two axes swapped.
+struct Swapped {
+  SmallVector<std::int64_t, 6> shape, strides;
+  Strided view;
+  explicit Swapped(Strided x)
+      : shape(x.shape, x.shape + x.rank),
+        strides(x.strides, x.strides + x.rank),
+        view{x.data, x.dtype, x.rank, &shape[0], &strides[0]} {
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    std::swap(strides[strides.size() - 1], strides[strides.size() - 2]);
+  }
+  Swapped(const Swapped&) = delete;
+};
+
+std::int64_t count_of_matrices(Strided stack) {
+  std::int64_t count = 1;
+  for (int axis = 0; axis + 2 < stack.rank; ++axis) count *= stack.shape[axis];
+  return count;
+}
+
+/// Number i, in row-major order of the leading axes.
+Strided matrix_of(Strided stack, std::int64_t i) {
+  std::int64_t offset = 0;
+  for (int axis = stack.rank - 2; axis-- > 0;) {
+    offset += i % stack.shape[axis] * stack.strides[axis];
+    i /= stack.shape[axis];
+  }
+  const int last = stack.rank - 2;
+  return {advance(stack.data, stack.dtype, offset), stack.dtype, 2, stack.shape + last, stack.strides + last};
+}
+
+/// Conjugates a row-major x in place; nothing if it is real.
+void conjugate(Strided x) {
+  visit_computed(x.dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!std::is_floating_point_v<T>) {
+      T* element = static_cast<T*>(x.data);
+      const std::int64_t count = shape_of(x).numel().host();
+      for (std::int64_t i = 0; i < count; ++i) element[i] = std::conj(element[i]);
+    }
+  });
+}
+
+/// Rows of vh times 1 / s, or 0; both are row-major.
+template <class T>
+void scale_rows(Strided vh, Strided s, double least) {
+  const std::int64_t k = s.shape[s.rank - 1], n = vh.shape[vh.rank - 1];
+  if (k == 0 || n == 0) return;
+  using Real = decltype(std::real(T()));
+  T* rows = static_cast<T*>(vh.data);
+  const Real* value = static_cast<const Real*>(s.data);
+  for (std::int64_t matrix = 0; matrix < count_of_matrices(vh); ++matrix, value += k)
+    for (std::int64_t i = 0; i < k; ++i, rows += n) {
+      const Real factor = value[i] > value[0] * static_cast<Real>(least) ? Real(1) / value[i] : Real(0);
+      for (std::int64_t j = 0; j < n; ++j) rows[j] *= factor;
+    }
+}
+
+/// y = a⁺ by singular values; those that are the greatest one times `least`, or less, count as 0.
+void invert_by_values(const char* name, Strided y, Strided a, double least) {
+  const Shape shape = shape_of(a);
+  const std::size_t rank = shape.size();
+  const Size k = std::min(shape[rank - 2], shape[rank - 1]);
+  Shape left = shape, values(shape.begin(), shape.end() - 1), right = shape;
+  left[rank - 1] = values[rank - 2] = right[rank - 2] = k;
+  const ArrayRef u = make_array({a.dtype, left}), s = make_array({real_dtype(a.dtype), values}),
+                 vh = make_array({a.dtype, right});
+  MatrixInfo info(a);
+  kernels::svd(u->strided(), s->strided(), vh->strided(), a, info.data());
+  require_convergence(name, info);
+  visit_computed(a.dtype, [&]<class T>(std::type_identity<T>) { scale_rows<T>(vh->strided(), s->strided(), least); });
+  conjugate(u->strided());
+  conjugate(vh->strided());
+  kernels::matmul(Swapped(y).view, u->strided(), vh->strided());  // yᵀ = conj(u s⁻¹ vh)
+}
+
+/// The root of the sum of squares of a row-major [n, n]; squares neither overflow nor underflow.
+template <class T>
+double frobenius_norm(Strided x) {
+  const std::span elements(static_cast<const T*>(x.data), static_cast<std::size_t>(x.shape[0] * x.shape[1]));
+  double greatest = 0, sum = 0;
+  for (const T& element : elements) greatest = std::max(greatest, static_cast<double>(std::abs(element)));
+  if (greatest == 0) return 0;
+  for (const T& element : elements) {
+    const double share = static_cast<double>(std::abs(element)) / greatest;
+    sum += share * share;
+  }
+  return greatest * std::sqrt(sum);
+}
+
+/// A bound on the greatest singular value of r⁻¹, in n² steps: with |r_ii| on the diagonal and -|r_ij| beside it, the
+/// inverse has sums of rows that are no smaller. Infinite where it overflows. Higham, "A survey of condition number
+/// estimation for triangular matrices", 1987.
+template <class T>
+double bound_of_inverse(Strided triangle) {
+  const std::int64_t n = triangle.shape[0];
+  const T* r = static_cast<const T*>(triangle.data);
+  std::vector<double> sums(static_cast<std::size_t>(n));
+  double greatest = 0;
+  for (std::int64_t i = n; i-- > 0;) {
+    double sum = 1;
+    for (std::int64_t j = i + 1; j < n; ++j)
+      sum += static_cast<double>(std::abs(r[i * n + j])) * sums[static_cast<std::size_t>(j)];
+    sum /= static_cast<double>(std::abs(r[i * n + i]));
+    if (!std::isfinite(sum)) return std::numeric_limits<double>::infinity();
+    sums[static_cast<std::size_t>(i)] = sum;
+    greatest = std::max(greatest, sum);
+  }
+  return greatest * std::sqrt(static_cast<double>(n));
+}
+
+ArrayRef inverse_of_triangle(Strided r) {
+  const ArrayRef one = array_like(r, r.dtype), inverse = array_like(r, r.dtype);
+  const std::int64_t n = r.shape[0];
+  visit_computed(r.dtype, [&]<class T>(std::type_identity<T>) {
+    T* element = static_cast<T*>(one->strided().data);
+    for (std::int64_t i = 0; i < n * n; ++i) element[i] = T(i % (n + 1) == 0 ? 1 : 0);
+  });
+  kernels::triangular_solve(inverse->strided(), r, one->strided(), kernels::Triangle::upper);
+  return inverse;
+}
+
+/// Whether an upper triangular r [n, n], row-major, has a singular value that is the greatest one times `least`, or
+/// less. Bounds answer for most matrices, the singular values for the others. False if an element is not finite.
+template <class T>
+bool is_deficient(const char* name, Strided r, double least) {
+  if (r.shape[0] == 0) return false;
+  const double size = frobenius_norm<T>(r);
+  if (!std::isfinite(size)) return false;
+  if (size * bound_of_inverse<T>(r) * least < 1) return false;
+  if (size * frobenius_norm<T>(inverse_of_triangle(r)->strided()) * least < 0.5) return false;  // half for roundings
+  require_sizes_of_lapack(name, {r.dtype, shape_of(r)}, greatest_spectrum);
+  using Real = decltype(std::real(T()));
+  const ArrayRef values = make_array({real_dtype(r.dtype), {r.shape[0]}});
+  MatrixInfo info(r);
+  kernels::svdvals(values->strided(), r, info.data());
+  if (info.first_failure() < 0) return false;
+  require_convergence(name, info);
+  const Real* s = static_cast<const Real*>(values->strided().data);
+  return !(s[r.shape[0] - 1] > s[0] * static_cast<Real>(least));
+}
+
+/// x = r⁺ b, or rᴴ⁺ b with Form::adjoint, for the upper triangles r [..., n, n], row-major, of a QR factorisation: by
+/// substitution, and by singular values those of too small a rank. Conjugates r for the adjoint.
+enum class Form : std::uint8_t { plain, adjoint };
+void solve_by_rank(const char* name, Strided x, Strided r, Strided b, Form form, double least) {
+  if (form == Form::adjoint) conjugate(r);
+  const Swapped transposed(r);
+  const Strided a = form == Form::adjoint ? transposed.view : r;
+  kernels::triangular_solve(x, a, b, form == Form::adjoint ? kernels::Triangle::lower : kernels::Triangle::upper);
+  visit_computed(r.dtype, [&]<class T>(std::type_identity<T>) {
+    for (std::int64_t i = 0; i < count_of_matrices(r); ++i) {
+      const Strided triangle = matrix_of(r, i);
+      if (!is_deficient<T>(name, triangle, least)) continue;
+      const ArrayRef inverse = array_like(triangle, r.dtype);
+      invert_by_values(name, inverse->strided(), matrix_of(a, i), least);
+      kernels::matmul(matrix_of(x, i), inverse->strided(), matrix_of(b, i));
+    }
+  });
+}
+
+/// a [..., m, n] = q r for m >= n.
+struct QrFactors {
+  ArrayRef q, r;
+  explicit QrFactors(Strided a) : q(array_like(a, a.dtype)) {
+    Shape shape = shape_of(a);
+    shape[shape.size() - 2] = shape.back();
+    r = make_array({a.dtype, shape});
+    kernels::qr(q->strided(), r->strided(), a);
+  }
+};
+
+/// y = a⁺ for m >= n.
+void invert_by_qr(const char* name, Strided y, Strided a, double least) {
+  const QrFactors factors(a);
+  conjugate(factors.q->strided());
+  const Swapped right(factors.q->strided());
+  solve_by_rank(name, y, factors.r->strided(), right.view, Form::plain, least);
+}
+
 /// The pseudo-inverse y of a; singular values that are the greatest one times `tolerance`, or less, count as 0. As long
 /// as the rank stays, it changes by -y da y + y yᴴ daᴴ (1 - a y) + (1 - y a) daᴴ yᴴ y: no gap between singular values
 /// divides that. Golub and Pereyra, 1973.
@@ -29,6 +213,7 @@ struct Pinv {
   static constexpr const char* name = "pinv";
   static constexpr unsigned keeps = input(0) | output(0);
   std::optional<double> tolerance;  // `usual_tolerance` if not given
+  bool by_qr = false;               // for m >= n: without singular values where the rank is n beyond doubt
 
   Type type(const Type& a) const {
     require_matrix_type(name, a);
@@ -38,7 +223,11 @@ struct Pinv {
     return y;
   }
   void eval(Outputs out, Inputs in) const {
-    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) { invert(y[0], a[0]); });
+    run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
+      const double least = tolerance.value_or(usual_tolerance({a[0].dtype, shape_of(a[0])}));
+      if (by_qr) invert_by_qr(name, y[0], a[0], least);
+      else invert_by_values(name, y[0], a[0], least);
+    });
   }
   Tensors jvp(const Forward& f) const {
     const Tensor &a = f.inputs[0], &y = f.outputs[0], &t = f.tangents[0];
@@ -57,56 +246,97 @@ struct Pinv {
     return {{{}, {regular({}, 3)}},
             {{1e-15}, {narrow(regular({2}, 3), -1, 0, 2)}},
             {{1e-15}, {narrow(regular({}, 3), 0, 0, 2)}},
-            {{1e-15}, {rand({0, 2})}}};
+            {{1e-15}, {rand({0, 2})}},
+            {{{}, true}, {narrow(regular({2}, 3), -1, 0, 2)}},
+            {{{}, true}, {complex_sample({3, 2}) + eye(3, 2)}}};
+  }
+};
+
+/// a⁺ where only a derivative needs it.
+Tensor pinv_by_qr(const Tensor& a) {
+  if (rows_of(a) >= columns_of(a)) return apply(Pinv{{}, true}, a);
+  return adjoint(apply(Pinv{{}, true}, adjoint(a)));
+}
+
+/// x = a⁺ b. By QR, of aᴴ for m < n; matrices whose rank is less than the smaller of m and n by singular values of the
+/// triangle. The rules are those of `Pinv`, times b.
+struct Lstsq {
+  using kind = Explicit;
+  static constexpr const char* name = "lstsq";
+  static constexpr unsigned keeps[] = {input(0) | input(1) | output(0), input(0)};
+
+  Type type(const Type& a, const Type& b) const {
+    require_matrix_type(name, a);
+    require_sizes_of_lapack(name, a);
+    require_dtype(a.dtype, b);
+    require_rank_of_at_least(2, b);
+    require_shape(Shape(b.shape.begin(), b.shape.end() - 1), Shape(a.shape.begin(), a.shape.end() - 1));
+    Type x = b;
+    x.shape[x.shape.size() - 2] = a.shape.back();
+    return x;
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs x, Inputs operand) {
+      const Strided a = operand[0];
+      if (a.shape[a.rank - 2] >= a.shape[a.rank - 1]) solve_tall(x[0], a, operand[1]);
+      else solve_wide(x[0], a, operand[1]);
+    });
+  }
+  Tensors jvp(const Forward& f) const {
+    const Tensor &a = f.inputs[0], &x = f.outputs[0], &ta = f.tangents[0], y = pinv_by_qr(a);
+    Tensor change = f.tangents[1], total;
+    if (ta.defined()) {
+      const Tensor star = adjoint(ta), yt = adjoint(y);
+      const Tensor residual = matmul(yt, matmul(star, f.inputs[1] - matmul(a, x)));
+      const Tensor inside = matmul(star, matmul(yt, x));
+      change = change.defined() ? change - matmul(ta, x) : neg(matmul(ta, x));
+      total = matmul(y, residual) + inside - matmul(y, matmul(a, inside));
+    }
+    accumulate(total, matmul(y, change));
+    return {total};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor &a = r.inputs[0], &ct = r.cotangents[0], y = pinv_by_qr(a), yt = adjoint(y);
+    const Tensor ct_b = matmul(yt, ct);
+    if (!r.wants(0)) return {Tensor(), ct_b};
+    const Tensor& x = r.outputs[0];
+    const Tensor residual = r.inputs[1] - matmul(a, x), outside = ct - matmul(y, matmul(a, ct));
+    return {
+        matmul(residual, adjoint(matmul(y, ct_b))) + matmul(matmul(yt, x), adjoint(outside)) - matmul(ct_b, adjoint(x)),
+        ct_b};
+  }
+  BatchedOutputs batch(const Batch& b) const { return batch_right_hand_sides(*this, b); }
+  static std::vector<Sample<Lstsq>> samples() {
+    return {{{}, {narrow(regular({}, 3), -1, 0, 2), uniform_around_zero({3, 2})}},
+            {{}, {narrow(regular({2}, 3), -2, 0, 2), uniform_around_zero({2, 2, 1})}},
+            {{}, {complex_sample({3, 2}) + eye(3, 2), complex_sample({3, 1})}},
+            {{}, {complex_sample({2, 3}) + eye(2, 3), complex_sample({2, 1})}},
+            {{}, {rand({0, 2}), rand({0, 1})}},
+            {{}, {rand({2, 0}), rand({2, 1})}}};
   }
 
  private:
-  void invert(Strided y, Strided a) const {
-    const Shape shape = shape_of(a);
-    const std::size_t rank = shape.size();
-    const Size k = std::min(shape[rank - 2], shape[rank - 1]);
-    Shape left = shape, values(shape.begin(), shape.end() - 1), right = shape;
-    left[rank - 1] = values[rank - 2] = right[rank - 2] = k;
-    const ArrayRef u = make_array({a.dtype, left}), s = make_array({real_dtype(a.dtype), values}),
-                   vh = make_array({a.dtype, right});
-    const double least = tolerance.value_or(usual_tolerance({a.dtype, shape}));
-    MatrixInfo info(a);
-    kernels::svd(u->strided(), s->strided(), vh->strided(), a, info.data());
-    require_convergence(name, info);
-    visit_computed(a.dtype, [&]<class T>(std::type_identity<T>) {
-      scale_rows<T>(vh->strided(), s->strided(), least);
-      if constexpr (!std::is_floating_point_v<T>) {
-        conjugate<T>(u->strided());
-        conjugate<T>(vh->strided());
-      }
-    });
-    SmallVector<std::int64_t, 6> sizes(y.shape, y.shape + y.rank), steps(y.strides, y.strides + y.rank);
-    std::swap(sizes[rank - 1], sizes[rank - 2]);
-    std::swap(steps[rank - 1], steps[rank - 2]);
-    kernels::matmul({y.data, y.dtype, y.rank, &sizes[0], &steps[0]}, u->strided(),
-                    vh->strided());  // yᵀ = conj(u s⁻¹ vh)
+  static double least_of(Strided a) { return usual_tolerance({a.dtype, shape_of(a)}); }
+  /// r⁺ qᴴ b.
+  static void solve_tall(Strided x, Strided a, Strided b) {
+    const QrFactors factors(a);
+    conjugate(factors.q->strided());
+    const ArrayRef right = array_like(x, x.dtype);
+    kernels::matmul(right->strided(), Swapped(factors.q->strided()).view, b);
+    solve_by_rank(name, x, factors.r->strided(), right->strided(), Form::plain, least_of(a));
   }
-  template <class T>
-  static void conjugate(Strided x) {
-    T* element = static_cast<T*>(x.data);
-    const std::int64_t count = shape_of(x).numel().host();
-    for (std::int64_t i = 0; i < count; ++i) element[i] = std::conj(element[i]);
-  }
-  /// Rows of vh times 1 / s, or 0; both are row-major.
-  template <class T>
-  static void scale_rows(Strided vh, Strided s, double least) {
-    const std::int64_t k = s.shape[s.rank - 1], n = vh.shape[vh.rank - 1];
-    if (k == 0 || n == 0) return;
-    std::int64_t count = 1;
-    for (int i = 0; i + 1 < s.rank; ++i) count *= s.shape[i];
-    using Real = decltype(std::real(T()));
-    T* rows = static_cast<T*>(vh.data);
-    const Real* value = static_cast<const Real*>(s.data);
-    for (std::int64_t matrix = 0; matrix < count; ++matrix, value += k)
-      for (std::int64_t i = 0; i < k; ++i, rows += n) {
-        const Real factor = value[i] > value[0] * static_cast<Real>(least) ? Real(1) / value[i] : Real(0);
-        for (std::int64_t j = 0; j < n; ++j) rows[j] *= factor;
-      }
+  /// q rᴴ⁺ b, with aᴴ = q r.
+  static void solve_wide(Strided x, Strided a, Strided b) {
+    ArrayRef conjugated;
+    if (is_complex(a.dtype)) {
+      conjugated = array_like(a, a.dtype);
+      kernels::copy(conjugated->strided(), a);
+      conjugate(conjugated->strided());
+    }
+    const QrFactors factors(Swapped(conjugated ? conjugated->strided() : a).view);
+    const ArrayRef inner = array_like(b, b.dtype);
+    solve_by_rank(name, inner->strided(), factors.r->strided(), b, Form::adjoint, least_of(a));
+    kernels::matmul(x, factors.q->strided(), inner->strided());
   }
 };
 
@@ -203,24 +433,8 @@ Tensor condition_number(const Tensor& a, double p) {
 
 Tensor lstsq(const Tensor& a, const Tensor& b) {
   const Called as("lstsq", a, b);
-  require_matrices("lstsq", a);
-  require_floating("lstsq", b);
-  const Shape left = type_of(a).shape, right = type_of(b).shape;
-  const Size m = left[left.size() - 2], n = left.back();
-  const bool is_vector = right.size() == 1;
-  if (!(right.size() > 0 && right[right.size() - (is_vector ? 1 : 2)] == m))
-    raise<ValueError>("lstsq: the right-hand side " + type_text(b) + " does not fit the matrix " + type_text(a) +
-                      "; it must be [..., " + std::to_string(m.hint()) + ", k] or [" + std::to_string(m.hint()) + "]");
-  const Tensor columns = is_vector ? unsqueeze(b, -1) : b;
-  Tensor x;
-  if (m >= n) {
-    const auto [q, r] = qr(a);
-    x = solve_triangular(r, matmul(adjoint(q), columns), true);
-  } else {
-    const auto [q, r] = qr(adjoint(a));
-    x = matmul(q, solve_triangular(adjoint(r), columns, false));
-  }
-  return is_vector ? squeeze(x, -1) : x;
+  const RightHandSide side("lstsq", a, b, Vectors::alone, Matrices::any);
+  return side.result(apply(Lstsq{}, side.a, side.b));
 }
 
 }  // namespace ops

@@ -127,7 +127,9 @@ Tensor checked_classes(const char* op, const Tensor& input, std::int64_t axis, c
                      " holds no classes; convert it first, for example with x.to(rc::int64)");
   if (!(type.shape == shape))
     raise<ValueError>(std::string(op) + ": the input " + type_text(input) + " takes classes of shape " +
-                      to_string(shape) + ", found " + type_text(target));
+                      to_string(shape) + ", found " + type_text(target) +
+                      "; reshape the target, or move the input's axis of classes to " + std::to_string(axis) +
+                      " with movedim");
   return type.dtype == DType::int64 ? target : to(target, DType::int64);
 }
 
@@ -151,7 +153,8 @@ void require_class_weights(const char* op, const Tensor& input, std::int64_t axi
   const Size classes = type_of(input).shape[at(axis)];
   if (type_of(weight).rank() != 1 || !(type_of(weight).shape[0] == classes))
     raise<ValueError>(std::string(op) + ": the weight " + type_text(weight) + " must have one number for each of the " +
-                      count_of(classes.hint(), "class", "classes") + " of " + type_text(input));
+                      count_of(classes.hint(), "class", "classes") + " of " + type_text(input) +
+                      "; pass one of shape [" + std::to_string(classes.hint()) + "]");
 }
 
 Targets targets_of(const char* op, const Tensor& target, const Tensor& weight, std::int64_t ignored) {
@@ -208,7 +211,8 @@ Tensor cross_entropy_of_probabilities(const Tensor& input, std::int64_t axis, co
                                       const CrossEntropyOptions& options) {
   if (!(type_of(target).shape == type_of(input).shape))
     raise<ValueError>("cross_entropy: the input " + type_text(input) +
-                      " takes probabilities of its own shape or integer classes, found " + type_text(target));
+                      " takes probabilities of its own shape or integer classes, found " + type_text(target) +
+                      "; reshape the probabilities, or convert classes, for example with x.to(rc::int64)");
   const double e = options.label_smoothing;
   Tensor p = target;
   if (e > 0) p = target * (1 - e) + e / Tensor(type_of(input).shape[at(axis)]);

@@ -5,6 +5,7 @@
 #include "primitive/called.h"
 #include "primitive/wording.h"
 #include "ricci/ops.h"
+#include "ricci/ops/arrangement.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::ops {
@@ -26,6 +27,14 @@ Tensor Tensor::T() const {
   return ops::permute(*this, reversed);
 }
 Tensor Tensor::mT() const { return ops::mT(*this); }
+Tensor Tensor::mH() const { return ops::mH(*this); }
+Tensor Tensor::H() const {
+  if (dim() == 0) return ops::conj(*this);
+  if (dim() != 2)
+    raise<ValueError>("H: needs a matrix, found " + type_text(*this) +
+                      "; mH() serves matrices along the last two axes");
+  return ops::mH(*this);
+}
 Tensor Tensor::movedim(const Axes& from, const Axes& to) const { return ops::movedim(*this, from, to); }
 Tensor Tensor::slice(std::int64_t dim, std::optional<Size> start, std::optional<Size> stop) const {
   return ops::slice(*this, dim, start, stop);

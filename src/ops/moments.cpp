@@ -6,6 +6,7 @@
 #include "ops/dense.h"
 #include "ops/edge.h"
 #include "ops/sums.h"
+#include "primitive/called.h"
 #include "ricci/primitive/elementwise.h"
 
 namespace ricci {
@@ -206,6 +207,14 @@ Tensor norm(const Tensor& x, double p, const Axes& dims, bool keepdim) {
   require_floating("norm", x);
   const Axes axes = wrap_axes("norm", dims, x);
   return kept(norm_along(x, p, axes), axes, keepdim);
+}
+
+Tensor vector_norm(const Tensor& x) { return vector_norm(x, 2, {}, false); }
+Tensor vector_norm(const Tensor& x, double ord) { return vector_norm(x, ord, {}, false); }
+Tensor vector_norm(const Tensor& x, double ord, const Axes& dims) { return vector_norm(x, ord, dims, false); }
+Tensor vector_norm(const Tensor& x, double ord, const Axes& dims, bool keepdim) {
+  const Called as("vector_norm", x);
+  return norm(x, ord, dims, keepdim);
 }
 
 }  // namespace ops

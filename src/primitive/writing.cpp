@@ -178,7 +178,8 @@ void check_levels(Cell* target, const Value& value, const Type& target_type, con
                             " takes; return the new value from the branch instead");
     if (i.kind == ValueKind::recorded && i.sees_everything())
       raise<NotImplementedError>(start + " was captured from outside " + transform_text(&i) +
-                                 "; a recorded function writes only to its arguments and to what it creates");
+                                 "; a recorded function writes only to its arguments and to what it creates: pass it "
+                                 "as an argument, or return the new value");
   });
 }
 

@@ -43,6 +43,14 @@ void require_same_shapes(const char* name, const Walk& first, const Walk& other,
 
 void refuse_no_trees() { raise<ValueError>("stack_trees: there is no tree to stack; pass a vector that holds one"); }
 
+void require_same_values(const Walk& first, const Values& values, const Values& other, std::size_t position) {
+  const std::size_t i = first_difference(values, other);
+  if (i == values.size()) return;
+  raise<ValueError>("stack_trees: the first tree and number " + std::to_string(position) +
+                    " hold different values that are no Tensors (" + described_value(first, i) +
+                    "); give all trees one value, or make it a Tensor, which is stacked");
+}
+
 void stack_leaves(const char* name, const std::vector<Walk>& trees, const Walk& into) {
   refuse_ragged(name, into);
   for (std::size_t i = 0; i < into.leaves.size(); ++i)

@@ -12,15 +12,29 @@ CopiedValues copy_values(const Values& values) {
   return copies;
 }
 
-std::size_t first_difference(const Values& values, const CopiedValues& other) {
-  assert(values.size() == other.size());
+namespace {
+
+/// Of `values` and as many others, of which others(i) is number i.
+template <class Others>
+std::size_t first_difference_from(const Values& values, const Others& others) {
   std::size_t i = 0;
   const auto equals = [&] {
     const auto equal = values[i].type->equal;
-    return !equal || equal(values[i].object, other[i].get());
+    return !equal || equal(values[i].object, others(i));
   };
   while (i < values.size() && equals()) ++i;
   return i;
+}
+
+}  // namespace
+
+std::size_t first_difference(const Values& values, const CopiedValues& other) {
+  assert(values.size() == other.size());
+  return first_difference_from(values, [&](std::size_t i) { return other[i].get(); });
+}
+std::size_t first_difference(const Values& values, const Values& other) {
+  assert(values.size() == other.size());
+  return first_difference_from(values, [&](std::size_t i) -> const void* { return other[i].object; });
 }
 
 void assign_values(const Values& into, const CopiedValues& from) {

@@ -67,7 +67,7 @@ TEST(AssociativeScanAlong, AnAxisThatIsNotThereOrOfDifferentSizesIsRefused) {
   EXPECT_THROW(rc::associative_scan(both, Pair{rc::ones({2, 3}), rc::ones({2})}, 1), rc::IndexError);
   expect_error<rc::ValueError>([&] { rc::associative_scan(both, Pair{rc::ones({2, 3}), rc::ones({2, 4})}, 1); },
                                "associative_scan: sizes along axis 1 differ: xs ([0]) is f32[2,3], xs ([1]) is "
-                               "f32[2,4]");
+                               "f32[2,4]; slice or pad them to one size");
   EXPECT_THROW(rc::associative_scan(rc::add, number(1)), rc::ValueError);
 }
 

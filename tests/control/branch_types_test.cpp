@@ -9,7 +9,8 @@ using namespace testing_support;
 
 namespace {
 
-const std::string differ = "; every branch must return one shape and dtype";
+const std::string differ =
+    "; every branch must return one shape and dtype: convert with to(dtype), or expand to one shape";
 
 /// `f` under vmap over predicates that agree on either answer, and that disagree.
 template <class F>

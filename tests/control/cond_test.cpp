@@ -314,15 +314,18 @@ TEST(Cond, BranchesOfDifferentShapesAreRefused) {
   const auto f = [](Tensor x) {
     return rc::cond(x > 0, [](Tensor y) { return y; }, [](Tensor) { return rc::zeros({2}, rc::float64); }, x);
   };
-  expect_error<rc::ValueError>([&] { rc::vmap(f)(some); },
-                               "cond: the branches' results differ in type: f64[2] and f64[]; every branch must return "
-                               "one shape and dtype\n  inside vmap over axis 0 of 5{at}",
-                               {some});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap(f)(some); },
+      "cond: the branches' results differ in type: f64[2] and f64[]; every branch must return "
+      "one shape and dtype: convert with to(dtype), or expand to one shape\n  inside vmap over axis 0 of 5{at}",
+      {some});
 }
 
 TEST(Cond, APredicateWithManyElementsIsRefused) {
   expect_error<rc::ValueError>([&] { rc::cond(some > 0, [] { return number(1); }, [] { return number(2); }); },
-                               "cond: the predicate or index is bool[5]; it must have one element", {some});
+                               "cond: the predicate or index is bool[5]; it must have one element: reduce it with "
+                               "any() or all(), or vmap over it",
+                               {some});
 }
 
 TEST(Cond, RandomNumbersInABranchAreThoseTheExampleDrawsAlone) {

@@ -89,9 +89,10 @@ TEST(RecordedCond, ReturnsTrees) {
 
 TEST(RecordedCond, BranchesOfOtherTypesAreAnError) {
   const auto f = [](Tensor x) { return rc::cond(x.sum() > 0, [&] { return x; }, [&] { return x.sum(); }); };
-  expect_error<rc::ValueError>([&] { rc::trace(f)(up); },
-                               "cond: the branches' results differ in type: f64[] and f64[3]; every branch must return "
-                               "one shape and dtype\n  inside trace{at}");
+  expect_error<rc::ValueError>(
+      [&] { rc::trace(f)(up); },
+      "cond: the branches' results differ in type: f64[] and f64[3]; every branch must return "
+      "one shape and dtype: convert with to(dtype), or expand to one shape\n  inside trace{at}");
 }
 
 TEST(RecordedCond, BranchesOfOtherTreesAreAnError) {

@@ -103,10 +103,13 @@ TEST(ScanAlong, AnAxisThatIsNotThereOrOfDifferentSizesIsRefused) {
   const auto step = [](Tensor c, Pair p) { return Pair{c, p.first}; };
   expect_error<rc::IndexError>([&] { rc::scan(add_up, number(0), x, {.dim = 2}); },
                                "scan: axis 2 is out of range: f32[4,3] has 2 axes; the legal range is [-2, 1]", {x});
-  expect_error<rc::ValueError>([&] { rc::scan(step, number(0), Pair{x, rc::ones({4, 2})}, {.dim = 1}); },
-                               "scan: sizes along axis 1 differ: xs ([0]) is f32[4,3], xs ([1]) is f32[4,2]", {x});
-  expect_error<rc::ValueError>([&] { rc::scan(step, number(0), Pair{x, x[0]}); },
-                               "scan: sizes along axis 0 differ: xs ([0]) is f32[4,3], xs ([1]) is f32[3]", {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::scan(step, number(0), Pair{x, rc::ones({4, 2})}, {.dim = 1}); },
+      "scan: sizes along axis 1 differ: xs ([0]) is f32[4,3], xs ([1]) is f32[4,2]; slice or pad them to one size",
+      {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::scan(step, number(0), Pair{x, x[0]}); },
+      "scan: sizes along axis 0 differ: xs ([0]) is f32[4,3], xs ([1]) is f32[3]; slice or pad them to one size", {x});
   expect_error<rc::ValueError>([&] { rc::scan(add_up, number(0), number(1), {.dim = 1}); },
                                "scan: xs is f64[]; every Tensor needs an axis 1 to scan over");
 }

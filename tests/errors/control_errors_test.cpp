@@ -32,11 +32,12 @@ TEST(BranchErrors, TypesThatDiffer) {
   const auto f = [](Tensor a) {
     return rc::cond(a > 0, [](Tensor b) { return b; }, [](Tensor b) { return b.unsqueeze(0); }, a);
   };
-  expect_error<rc::ValueError>([&] { rc::vmap(f)(x); },
-                               std::string("cond: the branches' results differ in type: f64[1] and f64[]; every branch "
-                                           "must return one shape and dtype") +
-                                   inside_vmap,
-                               {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::vmap(f)(x); },
+      std::string("cond: the branches' results differ in type: f64[1] and f64[]; every branch "
+                  "must return one shape and dtype: convert with to(dtype), or expand to one shape") +
+          inside_vmap,
+      {x});
 }
 
 TEST(BranchErrors, AnUndefinedTensorInOneOfThem) {
@@ -54,7 +55,8 @@ TEST(BranchErrors, AnUndefinedTensorInOneOfThem) {
 TEST(BranchErrors, APredicateOfSeveralElements) {
   const auto same = [](Tensor a) { return a; };
   expect_error<rc::ValueError>([&] { rc::cond(rc::ones({2}), same, same, rc::ones({2})); },
-                               "cond: the predicate or index is f32[2]; it must have one element");
+                               "cond: the predicate or index is f32[2]; it must have one element: reduce it with any() "
+                               "or all(), or vmap over it");
 }
 
 TEST(LaneErrors, GroupsThatReturnDifferentTrees) {
@@ -217,8 +219,9 @@ TEST(LoopErrors, ABoundThatIsNoInteger) {
                               "fori_loop: the upper bound is f32[]; it must be an integer", {x});
   expect_error<rc::ValueError>([&] { rc::fori_loop(0, Tensor(), step, x); },
                                "fori_loop: the upper bound is an undefined Tensor; give it a value first", {x});
-  expect_error<rc::ValueError>([&] { rc::fori_loop(0, rc::arange(3), step, x); },
-                               "fori_loop: the upper bound is i64[3]; it must have one element", {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::fori_loop(0, rc::arange(3), step, x); },
+      "fori_loop: the upper bound is i64[3]; it must have one element: take one, for example x[0]", {x});
 }
 
 TEST(LoopErrors, AStateOfForiLoopThatChanges) {

@@ -294,6 +294,11 @@ TEST(CapturedWriteErrors, UnderEveryDerivativeTransform) {
   expect_error<rc::TransformError>([&] { rc::grad_and_value(f)(x); },
                                    captured_text("add_", "f32[3]", "grad_and_value{at}"), {captured, x});
   expect_error<rc::TransformError>([&] { rc::vjp(f, x); }, captured_text("add_", "f32[3]", "vjp{at}"), {captured, x});
+  expect_error<rc::NotImplementedError>(
+      [&] { rc::trace(f)(x); },
+      "add_: the target f32[3] was captured from outside trace{at}; a recorded function writes only to its arguments "
+      "and to what it creates: pass it as an argument, or return the new value\n  inside trace{at}",
+      {captured, x});
   expect_error<rc::TransformError>([&] { rc::jvp(f, x, x); }, captured_text("add_", "f32[3]", "jvp{at}"),
                                    {captured, x});
   expect_error<rc::TransformError>([&] { rc::linearize(f, x); }, captured_text("add_", "f32[3]", "linearize{at}"),

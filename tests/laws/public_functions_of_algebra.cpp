@@ -158,6 +158,8 @@ const Table& algebra() {
       {"pinv kink", [](X x) { return List{pinv(x[0])}; }},
       {"lstsq", [](X x) { return List{lstsq(x[0], x[1])}; }},
       {"lstsq wide", [](X x) { return List{lstsq(x[0], x[1])}; }},
+      {"lstsq complex", [](X x) { return List{lstsq(x[0], x[1])}; }},
+      {"lstsq complex wide", [](X x) { return List{lstsq(x[0], x[1])}; }},
       {"matrix_rank", [](X x) { return List{matrix_rank(x[0])}; }},
       {"matrix_rank rtol", [](X x) { return List{matrix_rank(x[0], 0.5)}; }},
       {"matrix_norm", [](X x) { return List{matrix_norm(x[0])}; }},

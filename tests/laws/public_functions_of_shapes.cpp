@@ -105,6 +105,8 @@ const Table& reductions() {
       {"norm dims keepdim", [](X x) { return List{norm(x[0], 1, {1}, true)}; }},
       {"norm kink", [](X x) { return List{norm(x[0])}; }},
       {"norm complex", [](X x) { return List{norm(x[0])}; }},
+      {"vector_norm", [](X x) { return List{vector_norm(x[0])}; }},
+      {"vector_norm dims keepdim", [](X x) { return List{vector_norm(x[0], 3, {0, 2}, true)}; }},
       {"cumsum", [](X x) { return List{cumsum(x[0], 1)}; }},
       {"cumsum whole", [](X x) { return List{cumsum(x[0], 0)}; }},
       {"cumprod", [](X x) { return List{cumprod(x[0], 0)}; }},

@@ -162,6 +162,13 @@ TEST(Blob, IsFreedWhenTheLastViewIsGone) {
 
 TEST(Factory, FillsWithOneValue) {
   expect_values(rc::zeros(2, 3), Values(6, 0));
+  const Tensor with_dtype[] = {rc::zeros(2, 3, rc::float64), rc::ones(2, 3, rc::float64), rc::empty(2, 3, rc::float64),
+                               rc::rand(2, 3, rc::float64), rc::randn(2, 3, rc::float64)};
+  for (const Tensor& x : with_dtype) {
+    EXPECT_EQ(x.dtype(), rc::float64);
+    EXPECT_EQ(x.shape(), (rc::Shape{2, 3}));
+  }
+  expect_values(rc::ones(rc::Size(2), rc::int64), {1, 1});
   expect_values(rc::ones({2}, rc::int16), {1, 1});
   expect_values(rc::full({3}, 2.5), Values(3, 2.5));
   EXPECT_EQ(rc::full({3}, 2.5).dtype(), rc::float32);

@@ -376,6 +376,81 @@ TEST(LinearAlgebraErrors, SquareAndFloating) {
                               {integers});
 }
 
+// ── least squares ──
+
+TEST(LeastSquares, OfTooSmallARankIsTheShortestSolution) {
+  const Tensor a = rc::tensor({{1., 2.}, {2., 4.}, {3., 6.}}, rc::float64),
+               b = rc::tensor({{1.}, {2.}, {4.}}, rc::float64);
+  expect_near(rc::lstsq(a, b), rc::tensor({{17. / 70}, {34. / 70}}, rc::float64));
+  expect_near(rc::lstsq(a, b.squeeze(-1)), rc::tensor({17. / 70, 34. / 70}, rc::float64));
+  expect_near(rc::lstsq(mT(a), narrow(b, 0, 0, 2)), matmul(rc::pinv(mT(a)), narrow(b, 0, 0, 2)));
+  expect_near(rc::lstsq(a * 1e-200, b * 1e-200), rc::lstsq(a, b));
+  expect_equal(rc::lstsq(rc::zeros(3, 2, rc::float64), b), rc::zeros(2, 1, rc::float64));
+}
+
+/// Matrices of rank 2, the last of a stack of full rank.
+Tensor of_rank_two(std::int64_t m, std::int64_t n) {
+  const Tensor low = matmul(sin(ramp({m, 2}) * 7.3), cos(ramp({2, n}) * 3.1)),
+               full = sin(ramp({m, n}) * 5.1) + rc::eye(m, n, rc::float64) * 3;
+  return rc::stack({low, low * 1e3, full});
+}
+
+TEST(LeastSquares, IsThePseudoInverseTimesTheRightHandSideAtEveryRank) {
+  const Tensor i = Tensor(std::complex<double>(0, 1));
+  for (const auto& [m, n] : {std::pair{5, 3}, std::pair{3, 5}, std::pair{4, 4}, std::pair{40, 30}}) {
+    const Tensor a = of_rank_two(m, n), b = cos(ramp({3, m, 2}));
+    expect_near(rc::lstsq(a, b), matmul(rc::pinv(a), b));
+    expect_near(rc::lstsq(a[0], b), matmul(rc::pinv(a[0]), b));
+    expect_near(rc::vmap([](Tensor m, Tensor right) { return rc::lstsq(m, right); })(a, b), matmul(rc::pinv(a), b));
+    const Tensor turned = a * exp(i * ramp({3, m, 1})), right = b * exp(i * 0.3);
+    expect_near(parts(rc::lstsq(turned, right)), parts(matmul(rc::pinv(turned), right)));
+  }
+  const Tensor single = of_rank_two(5, 3).to(rc::float32), right = cos(ramp({3, 5, 2})).to(rc::float32);
+  expect_close(rc::lstsq(single, right), matmul(rc::pinv(single), right), 1e-4);
+}
+
+TEST(LeastSquares, DerivativesAreThoseOfThePseudoInverseAtEveryRank) {
+  const auto solved = [](Tensor a, Tensor b) { return sin(rc::lstsq(a, b)).sum(); };
+  const auto inverted = [](Tensor a, Tensor b) { return sin(matmul(rc::pinv(a), b)).sum(); };
+  for (const auto& [m, n] : {std::pair{5, 3}, std::pair{3, 5}, std::pair{4, 4}}) {
+    const Tensor all = of_rank_two(m, n), b = cos(ramp({m, 2})), tangent = sin(ramp({m, n}) * 2.3);
+    for (const Tensor& a : {all[0], all[2]}) {
+      const auto [by_a, by_b] = rc::grad<0, 1>(solved)(a, b);
+      const auto [expected_a, expected_b] = rc::grad<0, 1>(inverted)(a, b);
+      expect_near(by_a, expected_a);
+      expect_near(by_b, expected_b);
+      const auto along = [&](auto f) {
+        return rc::jvp([&](Tensor x) { return f(x, b); }, std::tuple(a), std::tuple(tangent)).second;
+      };
+      expect_near(along(solved), along(inverted));
+      const auto twice = [&](auto f) {
+        return rc::grad([&](Tensor x) { return (rc::grad(f)(x, b) * tangent).sum(); })(a);
+      };
+      expect_close(twice(solved), twice(inverted), 1e-6);
+    }
+  }
+}
+
+TEST(LeastSquares, NearADeficientRankCountSingularValuesAsThePseudoInverseDoes) {
+  const Tensor u = regular(4), b = cos(ramp({4, 1}));
+  const Tensor q = rc::qr(u).first, v = rc::qr(sin(u)).first;
+  for (const double least : {1e-10, 1e-13, 1e-14, 1e-17}) {  // the tolerance is 8.9e-16
+    const Tensor a = matmul(q * rc::tensor({1., 0.5, 0.1, least}, rc::float64), mT(v));
+    const double size = rc::norm(rc::lstsq(a, b)).item();
+    if (least > 1e-15) EXPECT_GT(size, 0.01 / least);
+    else EXPECT_LT(size, 100);
+  }
+}
+
+TEST(Adjoints, AreConjugatesWithTwoAxesSwapped) {
+  const Tensor z = rc::stack({complex_regular(3), complex_regular(3) * 2});
+  expect_equal(parts(z.mH()), parts(conj(z.mT())));
+  expect_equal(parts(z[0].H()), parts(conj(z[0].t())));
+  expect_equal(rc::tensor(2.).H(), rc::tensor(2.));
+  expect_error<rc::ValueError>([&] { (void)z.H(); },
+                               "H: needs a matrix, found c128[2,3,3]; mH() serves matrices along the last two axes");
+}
+
 TEST(LdlSolve, OfABlockWhoseDeterminantIsBeyondTheRangeOfItsNumbers) {
   const Tensor swap = rc::tensor({{0.F, 1.F}, {1.F, 0.F}}), b = rc::tensor({{1.F}, {2.F}});
   for (const float size : {1e25F, 1e-25F}) {

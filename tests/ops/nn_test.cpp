@@ -393,10 +393,17 @@ TEST(CrossEntropyErrors, ClassesAndShapes) {
   expect_error<rc::IndexError>([&] { rc::cross_entropy(x, rc::tensor({0, 3})); },
                                "cross_entropy: class 3 is out of range for 3 classes; the legal range is [0, 2]", {x});
   expect_error<rc::ValueError>([&] { rc::cross_entropy(x, rc::tensor({0, 1, 2})); },
-                               "cross_entropy: the input f32[2,3] takes classes of shape [2], found i64[3]", {x});
-  expect_error<rc::ValueError>([&] { rc::cross_entropy(x, rc::ones({2})); },
-                               "cross_entropy: the input f32[2,3] takes probabilities of its own shape or integer "
-                               "classes, found f32[2]",
+                               "cross_entropy: the input f32[2,3] takes classes of shape [2], found i64[3]; reshape "
+                               "the target, or move the input's axis of classes to 1 with movedim",
+                               {x});
+  expect_error<rc::ValueError>(
+      [&] { rc::cross_entropy(x, rc::ones({2})); },
+      "cross_entropy: the input f32[2,3] takes probabilities of its own shape or integer "
+      "classes, found f32[2]; reshape the probabilities, or convert classes, for example with x.to(rc::int64)",
+      {x});
+  expect_error<rc::ValueError>([&] { rc::cross_entropy(x, rc::tensor({0, 1}), {.weight = rc::ones(2)}); },
+                               "cross_entropy: the weight f32[2] must have one number for each of the 3 classes of "
+                               "f32[2,3]; pass one of shape [3]",
                                {x});
   expect_error<rc::ValueError>([&] { rc::cross_entropy(rc::ones({}), rc::tensor(0)); },
                                "cross_entropy: the input f32[] has no axis of classes; it must be [C], [N, C] or "

@@ -1,6 +1,7 @@
 // leaves, map_leaves, stack_trees and unstack_trees.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,7 +25,8 @@ struct Mlp {
   double dropout = 0.1;
 };
 
-Mlp mlp(double value) { return {{{value, value + 1}}, value}; }
+Mlp mlp(double value, double dropout) { return {{{{value, value + 1}}}, dropout}; }
+Mlp mlp(double value) { return mlp(value, value); }
 
 std::vector<double> numbers(const std::vector<Tensor>& tensors) {
   std::vector<double> values;
@@ -87,16 +89,30 @@ TEST(MapLeaves, RefusesTreesOfDifferentStructure) {
 
 TEST(StackTrees, GivesEveryLeafANewAxisInFront) {
   const Mlp ensemble =
-      rc::stack_trees(std::vector<Mlp>{{{{rc::zeros({2}), rc::zeros({})}}, 7}, {{{rc::zeros({2}), rc::zeros({})}}, 8}});
+      rc::stack_trees(std::vector<Mlp>{{{{rc::zeros({2}), rc::zeros({})}}, 7}, {{{rc::zeros({2}), rc::zeros({})}}, 7}});
   EXPECT_EQ(ensemble.layers[0].weight.shape(), (rc::Shape{2, 2}));
   EXPECT_EQ(ensemble.layers[0].bias.shape(), (rc::Shape{2}));
   EXPECT_EQ(ensemble.dropout, 7);
 }
 
 TEST(StackTrees, IsUndoneByUnstackTrees) {
-  const std::vector<Mlp> back = rc::unstack_trees(rc::stack_trees(std::vector<Mlp>{mlp(1), mlp(5), mlp(9)}));
+  const std::vector<Mlp> back = rc::unstack_trees(rc::stack_trees(std::vector<Mlp>{mlp(1, 7), mlp(5, 7), mlp(9, 7)}));
   ASSERT_EQ(back.size(), 3U);
   EXPECT_EQ(numbers(rc::leaves(back[2])), (std::vector<double>{9, 10}));
+}
+
+TEST(StackTrees, RefusesValuesThatDiffer) {
+  EXPECT_EQ(error_of([] { rc::stack_trees(std::vector<Mlp>{mlp(1, 7), mlp(5, 7), mlp(9, 8)}); }),
+            "stack_trees: the first tree and number 3 hold different values that are no Tensors (dropout is of type "
+            "double); give all trees one value, or make it a Tensor, which is stacked");
+  using Tagged = std::tuple<Tensor, std::vector<int>>;
+  EXPECT_EQ(error_of([] { rc::stack_trees(std::vector<Tagged>{{1., {1, 2}}, {2., {1, 2, 3}}}); }),
+            "stack_trees: the first tree and number 2 hold different values that are no Tensors ([1] is of type "
+            "std::vector<int>); give all trees one value, or make it a Tensor, which is stacked");
+}
+
+TEST(StackTrees, KeepsANumberThatIsNaNInAllTrees) {
+  EXPECT_TRUE(std::isnan(rc::stack_trees(std::vector<Mlp>{mlp(1, NAN), mlp(5, NAN)}).dropout));
 }
 
 TEST(StackTrees, RefusesNoTrees) {

@@ -41,6 +41,34 @@ struct IntegerOptions {
   GeneratorOption generator = {};
 };
 
+/// Sizes one by one, then a dtype or none: what stands in `zeros(2, 3)` and in `zeros(2, 3, rc::float64)`.
+template <class... A>
+inline constexpr bool are_extents = false;
+template <WholeNumber I>
+inline constexpr bool are_extents<I> = true;
+template <WholeNumber I>
+inline constexpr bool are_extents<I, DType> = true;
+template <WholeNumber I, WholeNumber J, class... More>
+inline constexpr bool are_extents<I, J, More...> = are_extents<J, More...>;
+template <class... A>
+concept Extents = are_extents<A...>;
+
+/// The shape and the dtype that such arguments name, the default one if they name none.
+struct ShapeAndOptions {
+  Shape shape;
+  TensorOptions options = {};
+
+  template <class... A>
+    requires Extents<A...>
+  explicit ShapeAndOptions(A... extents) {
+    (add(extents), ...);
+  }
+
+ private:
+  void add(Size size) { shape.push_back(size); }
+  void add(DType dtype) { options.dtype = dtype; }
+};
+
 template <class T>
 concept Number =
     std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
@@ -187,7 +215,7 @@ Tensor from_blob(void* data, const Shape& shape, DType dtype, F deleter) {
 
 // ── one value everywhere ──
 
-/// `zeros({2, 3})`, `zeros(2, 3)`, `zeros({2, 3}, rc::int64)`.
+/// `zeros({2, 3})`, `zeros(2, 3)`, `zeros({2, 3}, rc::int64)`, `zeros(2, 3, rc::int64)`.
 Tensor zeros(const Shape& shape);
 Tensor zeros(const Shape& shape, TensorOptions options);
 Tensor ones(const Shape& shape);
@@ -204,20 +232,23 @@ inline Tensor empty(const Shape& shape, DType dtype) { return empty(shape, Tenso
 inline Tensor full(const Shape& shape, const Tensor& value, DType dtype) {
   return full(shape, value, TensorOptions{.dtype = dtype});
 }
-template <WholeNumber... I>
-  requires(sizeof...(I) > 0)
-Tensor zeros(I... sizes) {
-  return zeros(Shape(sizes...));
+template <class... A>
+  requires Extents<A...>
+Tensor zeros(A... extents) {
+  const ShapeAndOptions made(extents...);
+  return zeros(made.shape, made.options);
 }
-template <WholeNumber... I>
-  requires(sizeof...(I) > 0)
-Tensor ones(I... sizes) {
-  return ones(Shape(sizes...));
+template <class... A>
+  requires Extents<A...>
+Tensor ones(A... extents) {
+  const ShapeAndOptions made(extents...);
+  return ones(made.shape, made.options);
 }
-template <WholeNumber... I>
-  requires(sizeof...(I) > 0)
-Tensor empty(I... sizes) {
-  return empty(Shape(sizes...));
+template <class... A>
+  requires Extents<A...>
+Tensor empty(A... extents) {
+  const ShapeAndOptions made(extents...);
+  return empty(made.shape, made.options);
 }
 
 /// The shape and dtype of x, as one example sees them inside vmap.

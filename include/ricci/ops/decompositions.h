@@ -163,8 +163,10 @@ Tensor cholesky_inverse(const Tensor& l, bool upper);
 /// and divides by no gap between singular values.
 Tensor pinv(const Tensor& a);
 Tensor pinv(const Tensor& a, double rtol);
-/// x with the least |a x - b|, and for m < n the shortest of those with a x = b, by QR: [..., m, n], b [..., m, k] or
-/// [m] → [..., n, k] or [n]. a must have full rank; `matmul(pinv(a), b)` serves others. ValueError if sizes do not fit.
+/// x with the least |a x - b|, and of those the shortest, by QR: [..., m, n], b [..., m, k] or [m] → [..., n, k] or
+/// [n]. Where the rank is less than the smaller of m and n, counted as by `matrix_rank`, that is `matmul(pinv(a), b)`,
+/// by singular values. The derivative is along changes that keep the rank, as that of `pinv`. ValueError if sizes do
+/// not fit.
 ///   Tensor x = rc::lstsq(a, b);
 Tensor lstsq(const Tensor& a, const Tensor& b);
 /// How many singular values are greater than the greatest one times `rtol` (as in `pinv`): [..., m, n] → i64[...].

@@ -36,28 +36,34 @@ namespace ops {
 // ── along one axis, the last if not given ──
 
 Tensor fft(const Tensor& x);  ///< the spectrum, complex, of a real or complex x. `rc::fft(x)`: f32[8] → c64[8]
+Tensor fft(const Tensor& x, std::optional<Size> n);
 Tensor fft(const Tensor& x, std::optional<Size> n, std::int64_t dim);
 Tensor fft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm);
 Tensor ifft(const Tensor& x);  ///< the inverse: x_j = Σ_k y_k exp(2πi j k / n) / n
+Tensor ifft(const Tensor& x, std::optional<Size> n);
 Tensor ifft(const Tensor& x, std::optional<Size> n, std::int64_t dim);
 Tensor ifft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm);
 /// Of a real x, the first n / 2 + 1 elements of the spectrum; the others are conjugates of these. TypeError for a
 /// complex x.
 ///   Tensor spectrum = rc::rfft(signal);  // f32[1000] → c64[501]
 Tensor rfft(const Tensor& x);
+Tensor rfft(const Tensor& x, std::optional<Size> n);
 Tensor rfft(const Tensor& x, std::optional<Size> n, std::int64_t dim);
 Tensor rfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm);
 /// The inverse of `rfft`, real; n is the length of the result, 2 (m - 1) for m elements of x if not given: pass it
 /// where it is odd. The imaginary parts of element 0, and for even n of element n / 2, are not read.
-///   Tensor signal = rc::irfft(spectrum, 1000, -1);
+///   Tensor signal = rc::irfft(spectrum, 1000);
 Tensor irfft(const Tensor& x);
+Tensor irfft(const Tensor& x, std::optional<Size> n);
 Tensor irfft(const Tensor& x, std::optional<Size> n, std::int64_t dim);
 Tensor irfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm);
 /// The spectrum, real, of a signal of which x is the first half: the others are conjugates of these. n as in `irfft`.
 Tensor hfft(const Tensor& x);
+Tensor hfft(const Tensor& x, std::optional<Size> n);
 Tensor hfft(const Tensor& x, std::optional<Size> n, std::int64_t dim);
 Tensor hfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm);
 Tensor ihfft(const Tensor& x);  ///< the inverse of `hfft`: the first half of the signal of a real spectrum
+Tensor ihfft(const Tensor& x, std::optional<Size> n);
 Tensor ihfft(const Tensor& x, std::optional<Size> n, std::int64_t dim);
 Tensor ihfft(const Tensor& x, std::optional<Size> n, std::int64_t dim, std::string_view norm);
 

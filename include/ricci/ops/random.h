@@ -30,15 +30,17 @@ inline Tensor rand(const Shape& shape, DType dtype) { return rand(shape, TensorO
 Tensor randn(const Shape& shape);
 Tensor randn(const Shape& shape, TensorOptions options);
 inline Tensor randn(const Shape& shape, DType dtype) { return randn(shape, TensorOptions{.dtype = dtype}); }
-template <WholeNumber... I>
-  requires(sizeof...(I) > 0)
-Tensor rand(I... sizes) {
-  return rand(Shape(sizes...));
+template <class... A>
+  requires Extents<A...>
+Tensor rand(A... extents) {
+  const ShapeAndOptions made(extents...);
+  return rand(made.shape, made.options);
 }
-template <WholeNumber... I>
-  requires(sizeof...(I) > 0)
-Tensor randn(I... sizes) {
-  return randn(Shape(sizes...));
+template <class... A>
+  requires Extents<A...>
+Tensor randn(A... extents) {
+  const ShapeAndOptions made(extents...);
+  return randn(made.shape, made.options);
 }
 /// Uniform on {low, …, high - 1}; int64, low is 0 if not given. ValueError if there is no such number.
 Tensor randint(Bound high, const Shape& shape);

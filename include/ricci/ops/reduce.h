@@ -115,6 +115,11 @@ Tensor norm(const Tensor& x);
 Tensor norm(const Tensor& x, double p);
 Tensor norm(const Tensor& x, double p, const Axes& dims);
 Tensor norm(const Tensor& x, double p, const Axes& dims, bool keepdim);
+/// `norm`, under the name of torch.linalg.vector_norm.
+Tensor vector_norm(const Tensor& x);
+Tensor vector_norm(const Tensor& x, double ord);
+Tensor vector_norm(const Tensor& x, double ord, const Axes& dims);
+Tensor vector_norm(const Tensor& x, double ord, const Axes& dims, bool keepdim);
 
 // ── exponentials: floating tensors, else TypeError; the greatest element is taken out first, so nothing overflows ──
 

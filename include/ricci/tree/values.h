@@ -109,8 +109,9 @@ Values values(T& tree) {
 
 CopiedValues copy_values(const Values& values);
 /// The number of the first value that differs; how many there are if none does. Values that have no == count as equal.
-/// Requires: copies of values of one tree.
+/// Requires: values of trees of one structure, or copies of them.
 std::size_t first_difference(const Values& values, const CopiedValues& other);
+std::size_t first_difference(const Values& values, const Values& other);
 void assign_values(const Values& into, const CopiedValues& from);
 
 /// Value i and its C++ type: `rate is of type double`.
