@@ -112,7 +112,7 @@ std::size_t word_among(const char* op, const char* what, std::string_view given,
     const auto left = words.end() - &word;
     list += (&word == words.begin() ? "\"" : left == 1 ? " or \"" : ", \"") + std::string(word) + "\"";
   }
-  raise<ValueError>(std::string(op) + ": " + what + " is \"" + std::string(given) + "\"; it must be " + list);
+  raise<ValueError>(std::string(op) + ": " + what + " is \"" + shortened(given) + "\"; it must be " + list);
 }
 
 void require_integers(const char* op, const char* what, const Tensor& x) {

@@ -35,7 +35,7 @@ std::vector<Sample<P>> samples_of_matrices() {
 
 /// Values w [..., n] and vectors v [..., n, n] in columns, complex: a v = v diag(w). A vector has length 1 and a real
 /// greatest element; the derivative keeps to that. With P = v⁻¹ da v, w changes by P's diagonal, and v_j by
-/// u_j - v_j (Re v_jᴴ u_j + i Im u_kj / v_kj), where u = v (F ∘ P), F being the reciprocal gaps of w, k the place of
+/// u_j - v_j (Re v_jᴴ u_j + i Im (u_kj / v_kj)), where u = v (F ∘ P), F being the reciprocal gaps of w, k the place of
 /// the greatest element: Magnus, "On differentiating eigenvalues and eigenvectors", 1985.
 struct Eig {
   using kind = Explicit;

@@ -32,19 +32,21 @@ inline Tensor cotangent_by_rest(const Tensor& q, const Tensor& rest, const Tenso
   return neg(matmul(rest, matmul(adjoint(ct_rest), q)));
 }
 
-/// Complex vectors [..., n, k] in columns, of which the greatest element of each, the first of equal ones, is real.
+/// Complex vectors [..., n, k] in columns, of which derivatives keep the phase of the greatest element, the first of
+/// equal ones. Kernels make it real before their last rounding; where elements tie, that may be another one than the
+/// one picked here, which is not taken for real.
 class Phases {
  public:
   explicit Phases(const Tensor& v) {
     const Tensor size = square(real(v)) + square(imag(v));
     const Tensor place = unsqueeze(arange(rows_of(v), DType::int64), -1);
     const Tensor greatest = rows_of(v) == 0 ? to(size, DType::boolean) : eq(place, argmax(size, -2, true));
-    weight_ = where(greatest, 1 / where(greatest, real(v), 1), 0);
+    weight_ = where(greatest, 1 / where(greatest, v, 1), 0);
   }
   /// The angle [..., 1, k] by which a change of the vectors turns their greatest elements.
-  Tensor turn(const Tensor& dv) const { return sum(imag(dv) * weight_, {-2}, true); }
+  Tensor turn(const Tensor& dv) const { return sum(imag(dv * weight_), {-2}, true); }
   /// The cotangent of the change from that of the angle.
-  Tensor cotangent(const Tensor& ct_turn) const { return times_i(weight_ * ct_turn); }
+  Tensor cotangent(const Tensor& ct_turn) const { return times_i(conj(weight_) * ct_turn); }
 
  private:
   Tensor weight_;  // one over the greatest elements, in their places; 0 in others

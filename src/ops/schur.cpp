@@ -20,6 +20,14 @@ Tensor below_blocks(const Tensor& t) {
 }
 Tensor without(const Tensor& below, const Tensor& x) { return where(below, 0, x); }
 
+/// Some roundings of the Frobenius norm [..., 1, 1], of which no square overflows.
+Tensor rounding_of(const Tensor& t) {
+  const DType dtype = type_of(t).dtype;
+  const Tensor size = abs(to(detach(t), computed_dtype(dtype)));
+  const Tensor greatest = amax(pad(size, {0, 1, 0, 1}), {-2, -1}, true);
+  return 16 * epsilon_of(dtype) * greatest * sqrt(sum(square(size / greatest), {-2, -1}, true));
+}
+
 /// x y - y x.
 Tensor commutator(const Tensor& x, const Tensor& y) { return matmul(x, y) - matmul(y, x); }
 
@@ -102,8 +110,7 @@ class SchurChange {
  public:
   SchurChange(const Tensor& t, const Tensor& z) : t_(t), z_(z), below_(below_blocks(t)) {
     if (t.is_complex()) return;
-    const Tensor sums = t + mT(t), size = sum(abs(detach(t)), {-2, -1}, true);
-    const Tensor is_noise = le(abs(sums), 4 * epsilon_of(type_of(t).dtype) * size);
+    const Tensor sums = t + mT(t), is_noise = le(abs(sums), rounding_of(t));
     const Tensor beside = logical_and(logical_not(below_), tril(ones_like(detach(t)), -1));
     angles_ = where(beside, 0.5 / where(beside, sums - detach(where(is_noise, sums, 0)), 1), 0);
   }
@@ -143,8 +150,8 @@ class SchurChange {
 
  private:
   Tensor t_, z_, below_;
-  Tensor
-      angles_;  // of real matrices, 1 / 2 / (b + c) in the place of each c; infinite where the sum is a rounding error
+  /// Of real matrices, 1 / 2 / (b + c) in the place of each c; infinite where the sum is a rounding error.
+  Tensor angles_;
 };
 
 struct Schur {
@@ -197,10 +204,9 @@ std::pair<Tensor, Tensor> schur(const Tensor& a) { return schur(a, "real"); }
 std::pair<Tensor, Tensor> schur(const Tensor& a, std::string_view output) {
   const Called as("schur", a);
   require_square("schur", a);
-  if (output != "real" && output != "complex")
-    raise<ValueError>(R"(schur: output must be "real" or "complex", not ")" + shortened(output) + "\"");
+  const bool is_complex = word_among("schur", "the output", output, {"real", "complex"}) == 1;
   const DType dtype = type_of(a).dtype;
-  const Tensor given = output == "complex" ? to(a, complex_dtype(computed_dtype(dtype))) : a;
+  const Tensor given = is_complex ? to(a, complex_dtype(computed_dtype(dtype))) : a;
   const Tensors both = ricci::apply(Schur{}, std::span(&given, 1));
   return {both[0], both[1]};
 }

@@ -63,7 +63,8 @@ TEST(DecompositionErrors, Words) {
   expect_error<rc::ValueError>([] { rc::qr(a23, "full"); },
                                R"(qr: there is no mode "full"; pass "reduced", "complete" or "r")");
   expect_error<rc::ValueError>([] { rc::eigh(a22, "l "); }, R"(eigh: UPLO must be "L" or "U", not "l ")");
-  expect_error<rc::ValueError>([] { rc::schur(a22, "r"); }, R"(schur: output must be "real" or "complex", not "r")");
+  expect_error<rc::ValueError>([] { rc::schur(a22, "r"); },
+                               R"(schur: the output is "r"; it must be "real" or "complex")");
   const std::string rest = R"(; pass "fro", "nuc", 1, -1, 2, -2 or an infinity)";
   expect_error<rc::ValueError>([] { rc::matrix_norm(a22, "max"); }, R"(matrix_norm: there is no norm "max")" + rest);
   expect_error<rc::ValueError>([] { rc::matrix_norm(a22, 3); }, "matrix_norm: there is no norm 3.000000" + rest);

@@ -118,12 +118,12 @@ std::pair<Tensor, Tensor> polar_decomposition(const Tensor& a);
 ///   auto [values, vectors] = rc::eig(a);  // matmul(a, vectors) = vectors * values
 std::pair<Tensor, Tensor> eig(const Tensor& a);
 Tensor eigvals(const Tensor& a);  ///< the values alone
-/// t and z [..., n, n] with a = z t zᴴ: z unitary, t upper triangular, its diagonal a's eigenvalues in no order. With
-/// the output "real", which holds if none is given, a real a has real factors, and t has a block [[x, b], [c, x]] for
-/// every pair of complex values x ± i sqrt(-b c), |b| >= |c|. With "complex", a real a is converted first. Columns of z
-/// have real and positive greatest elements. (SciPy has LAPACK's signs, phases and blocks.) Derivatives keep all this.
-/// They divide by gaps between eigenvalues, and by b + c: infinite or NaN where two values are equal, or where b = -c,
-/// as in rotations; there "complex" has derivatives. ValueError for another output, or an element that is not finite.
+/// t and z [..., n, n] with a = z t zᴴ: z unitary, t upper triangular, with blocks of two on its diagonal for complex
+/// eigenvalues of real matrices. A block is [[x, b], [c, x]] for x ± i sqrt(-b c), |b| >= |c|. Values are in no order.
+/// With the output "complex" ("real" if not given) a real a is converted first. Columns of z have real and positive
+/// greatest elements. (SciPy has LAPACK's signs, phases and blocks.) Derivatives keep signs, phases and the two equal x
+/// of a block. They divide by gaps between values and by b + c: infinite or NaN where two are equal, or b = -c, as in
+/// rotations; there "complex" has derivatives. ValueError for another output, or an element that is not finite.
 /// By LAPACK's gees: a is z t zᴴ and z is unitary up to roundings, some n of the greatest element.
 ///   auto [t, z] = rc::schur(a);  // a real a is matmul(z, matmul(t, z.mT()))
 std::pair<Tensor, Tensor> schur(const Tensor& a);
