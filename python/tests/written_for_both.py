@@ -165,7 +165,7 @@ FORMS = {
     "op('embedding')(d, op('cat')([x, y[:1]]), padding_idx=1)": None,
     "op('embedding_bag')(k, s, mode='max')": None,
     "op('embedding_bag')(d, op('cat')([x, y[:1]]), k[0, :2], mode='sum', per_sample_weights=p[0, :3])": None,
-    "op('embedding_bag')(d, op('cat')([x, y[:1]]), k[0, :2], include_last_offset=True, padding_idx=3)": None,
+    "op('embedding_bag')(d, op('cat')([x, y[:1]]), k[0, :2] * 3 // 2, include_last_offset=True, padding_idx=3)": None,
     "list(op('rnn_tanh')(m, s[None], [x, s, v, v], True, 1, 0.0, False, False, False))": None,
     "list(op('rnn_relu')(m, s[None], [x, s], False, 1, 0.0, False, False, False))": None,
     "list(op('gru')(m, op('cat')([s, s])[None, :2], [op('cat')([x, y, p]), op('cat')([s, s, s])], False, 1, 0.0, False,"

@@ -7,6 +7,7 @@
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/patterns.h"
+#include "ops/reading.h"
 #include "ops/row_sums.h"
 #include "ops/samples.h"
 #include "ops/sums.h"
@@ -54,12 +55,38 @@ void require_table(const char* op, const Tensor& weight) {
     raise<ValueError>(std::string(op) + ": the weight " + type_text(weight) + " must have 2 axes");
 }
 
+struct OffsetsOfBags {
+  static constexpr const char* name = "check_offsets";
+  Size indices;       // how many
+  bool with_the_end;  // the last offset is the end of the last bag
+
+  void look(const Strided& offsets, const Vmaps& vmaps) const {
+    const std::int64_t count = offsets.shape[offsets.rank - 1], most = indices.host();
+    std::int64_t i = 0, offset = 0, lowest = 0, highest = 0;
+    const std::int64_t place = first_place(offsets, [&](std::int64_t n) {
+      const bool is_first = i == 0, is_end = with_the_end && i + 1 == count;
+      lowest = is_end ? most : is_first ? 0 : offset;
+      highest = is_first ? 0 : most;
+      offset = n, i = (i + 1) % count;
+      return n < lowest || n > highest;
+    });
+    if (place < 0) return;
+    raise<IndexError>("embedding_bag: offset " + std::to_string(offset) + place_text(place, shape_of(offsets), vmaps) +
+                      " is out of range; " + legal_range(lowest, highest) + ": offsets begin with 0, ascend, and " +
+                      (with_the_end ? "end with" : "are at most") + " the number of indices");
+  }
+};
+
 /// The sums of the bags' rows, each times the weight of its index if there are weights: [bags, width].
-Tensor bag_sums(const Tensor& places, const Tensor& table, const Tensor& bag, Size bags, const Tensor& weights) {
+Tensor bag_sums(const Tensor& index, const Tensor& table, const Tensor& bag, Size bags, const Tensor& weights) {
   const Type type = type_of(table);
+  const Tensor places = flatten(index);
   const Tensor factors = weights.defined() ? flatten(weights) : ones({}, {.dtype = type.dtype});
-  return sum_rows(table, expand(factors, type_of(places).shape), {places, {"embedding_bag", {0}, type.shape, false}},
-                  {bag, {"embedding_bag", {0}, {bags, type.shape[1]}, false}}, {bags});
+  const IndexPlace told{"embedding_bag", {0}, type.shape, false};
+  return naming_the_example(told, {&index, 1}, table, [&] {
+    return sum_rows(table, expand(factors, type_of(places).shape), {places, told},
+                    {bag, {"embedding_bag", {0}, {bags, type.shape[1]}, false}}, {bags});
+  });
 }
 
 }  // namespace
@@ -99,7 +126,7 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOpti
                       type_text(options.offsets));
 
   // Each index's bag. Indices in no bag have one more, the last, which is left out of the result.
-  const Tensor places = require_indices(op, flatten(index), 0);
+  const Tensor named = require_indices(op, index, 0), places = flatten(named);
   const Size count = type_of(places).shape[0];
   Tensor bag;
   Size bags;
@@ -110,31 +137,35 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOpti
     require_integers(op, "offsets", options.offsets);
     if (type_of(options.offsets).rank() != 1)
       raise<ValueError>(std::string(op) + ": offsets " + type_text(options.offsets) + " must be a vector");
-    bags = type_of(options.offsets).shape[0];
+    const Tensor offsets = to(options.offsets, DType::int64);
+    bags = type_of(offsets).shape[0];
     if (options.include_last_offset) {
       if (bags == 0) raise<ValueError>(std::string(op) + ": offsets are empty; include_last_offset wants one at least");
       bags = bags - 1;
     }
-    const Tensor begins = to(narrow(options.offsets, 0, 0, bags), DType::int64);
+    check_elements(op, offsets, OffsetsOfBags{count, options.include_last_offset}, !count.is_symbol());
+    const Tensor begins = narrow(offsets, 0, 0, bags);
     const Tensor begun = index_add(zeros({count + 1}, DType::int64), 0, begins, Tensor(1));  // bags at each place
     bag = narrow(cumsum(begun, 0), 0, 0, count) - 1;
+    if (bags == 0) bag = zeros_like(bag);
   }
-  const Size all = options.padding_idx ? bags + 1 : bags;
+  const bool some_are_in_none = options.padding_idx || bags == 0;
+  const Size all = some_are_in_none ? bags + 1 : bags;
   if (options.padding_idx) bag = where(eq(places, wrap_index(op, *options.padding_idx, 0, weight)), Tensor(bags), bag);
 
   Tensor y;
   if (options.mode == "max") {
-    const Tensor rows = embedding(places, weight);         // [count, width]
-    const Tensor best = apply(BagArgmax{all}, rows, bag);  // `count` for a bag without rows, which reads a 0
+    const Tensor rows = flatten(embedding(named, weight), 0, -2);  // [count, width]
+    const Tensor best = apply(BagArgmax{all}, rows, bag);          // `count` for a bag without rows, which reads a 0
     y = gather(cat({rows, zeros({1, type_of(rows).shape[1]}, {.dtype = type_of(rows).dtype})}, 0), 0, best);
+  } else if (options.mode == "mean") {
+    const DType dtype = type_of(weight).dtype, computed = computed_dtype(dtype);
+    const Tensor rows = bag_sums(zeros_like(named), ones({1, 1}, {.dtype = computed}), bag, all, {});  // how many
+    y = to(bag_sums(named, to(weight, computed), bag, all, {}) / clamp_min(rows, 1), dtype);
   } else {
-    y = bag_sums(places, weight, bag, all, options.per_sample_weights);
+    y = bag_sums(named, weight, bag, all, options.per_sample_weights);
   }
-  if (options.mode == "mean") {
-    const Tensor one = ones({1, 1}, {.dtype = type_of(y).dtype});
-    y = y / clamp_min(bag_sums(zeros_like(places), one, bag, all, {}), 1);
-  }
-  return options.padding_idx ? narrow(y, 0, 0, bags) : y;
+  return some_are_in_none ? narrow(y, 0, 0, bags) : y;
 }
 
 }  // namespace ops

@@ -1,6 +1,7 @@
 // Images read at places that a grid gives. Along each axis a place is a few elements with weights; the result is the
 // sum over all choices of one element an axis, whose channels are a row.
 #include <cmath>
+#include <utility>
 
 #include "ops/axes.h"
 #include "ops/keys_kernel.h"
@@ -81,13 +82,31 @@ Tensor ends_or_middles(Size size, bool align_corners, DType dtype) {
   return size == 1 ? place : 2 * place / (size - 1) - 1;
 }
 
-/// The elements of images [N, elements, C] at places [N, P, taps], each times its weight, added up: [N, P, C].
-Tensor read_with_weights(const Tensor& images, const Tensor& places, const Tensor& weights) {
-  const Shape shape = type_of(places).shape, of_images = type_of(images).shape;
-  const Tensor result = flatten(expand(unsqueeze(places_along(shape[1]), 1), shape), 1, 2);
-  return sum_rows(images, flatten(weights, 1, 2),
-                  {flatten(places, 1, 2), {"grid_sample", {0}, {of_images[1], of_images[2]}, false}},
-                  {result, {"grid_sample", {0}, {shape[1], of_images[2]}, false}}, {shape[0], shape[1]});
+/// Each choice of one tap of each axis: their places in an image whose axes have these sizes, and the products of their
+/// weights, [N, P, choices].
+Tap all_choices(const std::vector<std::vector<Tap>>& taps, const Shape& sizes) {
+  std::vector<Tensor> places, weights;
+  const auto choose = [&](auto&& self, std::size_t axis, const Tap& chosen) -> void {
+    if (axis == taps.size()) {
+      places.push_back(chosen.place), weights.push_back(chosen.weight);
+      return;
+    }
+    for (const Tap& tap : taps[axis])
+      self(self, axis + 1, axis == 0 ? tap : Tap{chosen.place * sizes[axis] + tap.place, chosen.weight * tap.weight});
+  };
+  choose(choose, 0, {});
+  return {stack(places, -1), stack(weights, -1)};
+}
+
+/// The elements of images [N, elements, C] at places [N, P, choices], each times its weight, added up: [N, P, C].
+Tensor read_with_weights(const Tensor& images, const Tap& chosen) {
+  const Shape shape = type_of(chosen.place).shape, of_images = type_of(images).shape;
+  const Tensor place = flatten(chosen.place, 1, 2);
+  const Tensor result = flatten(expand(unsqueeze(places_along(shape[1]), 1), {shape[1], shape[2]}));  // of one image
+  return sum_rows(images, flatten(chosen.weight, 1, 2),
+                  {place, {"grid_sample", {0}, {of_images[1], of_images[2]}, false}},
+                  {expand(result, type_of(place).shape), {"grid_sample", {0}, {shape[1], of_images[2]}, false}},
+                  {shape[0], shape[1]});
 }
 
 }  // namespace
@@ -125,17 +144,8 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, GridSampleOptions option
                    : options.mode == "nearest" ? axis.nearest(place)
                                                : axis.cubic(place));
   }
-  std::vector<Tensor> places, weights;
-  const auto choose = [&](auto&& self, std::size_t axis, const Tap& chosen) -> void {
-    if (axis == taps.size()) {
-      places.push_back(chosen.place), weights.push_back(chosen.weight);
-      return;
-    }
-    for (const Tap& tap : taps[axis])
-      self(self, axis + 1, axis == 0 ? tap : Tap{chosen.place * sx[axis + 2] + tap.place, chosen.weight * tap.weight});
-  };
-  choose(choose, 0, {});
-  const Tensor y = read_with_weights(mT(flatten(x, 2, -1)), stack(places, -1), stack(weights, -1));
+  const Tap chosen = all_choices(std::exchange(taps, {}), Shape(sx.begin() + 2, sx.end()));
+  const Tensor y = read_with_weights(mT(flatten(x, 2, -1)), chosen);
   Shape shape = {sx[0], sx[1]};
   shape.append(sg.begin() + 1, sg.end() - 1);
   return reshape(mT(y), shape);

@@ -28,9 +28,11 @@ Tensor embedding(const Tensor& index, const Tensor& weight, Size padding_idx);
 /// The sum, mean or greatest elements of the rows of weight [rows, width] that a bag of indices names: [bags, width].
 /// index is [bags, n], or [n] with offsets [bags]. A bag without rows gives 0. Of equal elements the first is the
 /// greatest one, and gets the gradient. Sums and means, and their derivatives of any order, have no row for each index
-/// in memory. TypeError unless index and offsets are integers and the weight floating; ValueError for other shapes, or
-/// weights of rows in another mode than "sum"; IndexError where an index is out of range, or offsets do not begin with
-/// 0 or go beyond the indices.
+/// in memory. A table whose rows do not lie side by side is copied, if it is no larger than the rows that are read; for
+/// means, float16 and bfloat16 are converted to float32. TypeError unless index and offsets are integers and the weight
+/// floating; ValueError for other shapes, or weights of rows in another mode than "sum"; IndexError where an index is
+/// out of range, or offsets do not begin with 0, do not ascend, go beyond the indices, or end with another number than
+/// theirs under include_last_offset.
 ///   Tensor y = rc::embedding_bag(words, table, {.offsets = begins, .mode = "sum"});
 Tensor embedding_bag(const Tensor& index, const Tensor& weight);
 Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOptions options);
