@@ -88,6 +88,7 @@ LACKS = {
     "solve": ({"input"}, "torch.linalg.solve, not the old torch.solve"),
     "rrelu": ({"generator"}, "it draws where training is True, from the default generator"),
     "softmin": ({"dtype"}, "convert the input"),
+    "vector_norm": ({"dtype"}, "convert the input"),
     "gumbel_softmax": ({"eps"}, "it has no use in PyTorch"),
     "atleast_1d": ({"tensors"}, "of one Tensor"),
     "atleast_2d": ({"tensors"}, "of one Tensor"),
