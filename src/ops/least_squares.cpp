@@ -213,7 +213,7 @@ struct Pinv {
   static constexpr const char* name = "pinv";
   static constexpr unsigned keeps = input(0) | output(0);
   std::optional<double> tolerance;  // `usual_tolerance` if not given
-  bool by_qr = false;               // for m >= n: without singular values where the rank is n beyond doubt
+  bool by_qr = false;               // without singular values where m >= n and the rank is n beyond doubt
 
   Type type(const Type& a) const {
     require_matrix_type(name, a);
@@ -225,7 +225,8 @@ struct Pinv {
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [&](Outputs y, Inputs a) {
       const double least = tolerance.value_or(usual_tolerance({a[0].dtype, shape_of(a[0])}));
-      if (by_qr) invert_by_qr(name, y[0], a[0], least);
+      const bool is_tall = a[0].shape[a[0].rank - 2] >= a[0].shape[a[0].rank - 1];
+      if (by_qr && is_tall) invert_by_qr(name, y[0], a[0], least);
       else invert_by_values(name, y[0], a[0], least);
     });
   }
@@ -248,6 +249,7 @@ struct Pinv {
             {{1e-15}, {narrow(regular({}, 3), 0, 0, 2)}},
             {{1e-15}, {rand({0, 2})}},
             {{{}, true}, {narrow(regular({2}, 3), -1, 0, 2)}},
+            {{{}, true}, {narrow(regular({}, 3), 0, 0, 2)}},
             {{{}, true}, {complex_sample({3, 2}) + eye(3, 2)}}};
   }
 };
