@@ -251,13 +251,11 @@ class ExportedFunction {
   void put(Value list, std::size_t k, Value pointer) {
     b_.CreateStore(pointer, b_.CreateConstGEP1_64(b_.getPtrTy(), list, k));
   }
-  Value in_copy(const KernelStep& s, std::size_t k, Value own) {
-    const bool is_copied = s.filled() > 0 && s.copies.in[k] >= 0;
-    return is_copied ? in_workspace(s.copied + s.copies.in[k]) : own;
-  }
-  Value out_copy(const KernelStep& s, std::size_t k, Value own) {
-    const bool is_copied = s.filled() > 0 && s.copies.out[k] >= 0;
-    return is_copied ? in_workspace(s.copied + s.copies.out[k]) : own;
+  /// Where a tensor's lanes stand: in its copy, where it has one.
+  Value in_copy(const KernelStep& s, std::size_t k, Value own) { return copy_of(s, s.copies.in, k, own); }
+  Value out_copy(const KernelStep& s, std::size_t k, Value own) { return copy_of(s, s.copies.out, k, own); }
+  Value copy_of(const KernelStep& s, const std::vector<std::int64_t>& offsets, std::size_t k, Value own) {
+    return s.filled() > 0 && offsets[k] >= 0 ? in_workspace(s.copied + offsets[k]) : own;
   }
 
   void store_givens(const KernelStep& s, const Frame& frame, const std::vector<Value>& in) {

@@ -195,8 +195,8 @@ namespace {
 llvm::MDNode* is_rare(llvm::LLVMContext& context) { return llvm::MDBuilder(context).createBranchWeights(1, 1 << 20); }
 }  // namespace
 
-/// The careful code of this stage: the library makes it when it is asked for; code that stands alone has it beside
-/// this.
+/// Calls the careful code of this stage. The library makes that code at its first call; code that stands alone has the
+/// careful function in the same module.
 void StageFunction::call_careful(const void* by_library, llvm::ArrayRef<llvm::Value*> own,
                                  llvm::ArrayRef<llvm::Value*> for_library) {
   llvm::SmallVector<llvm::Value*> all;

@@ -7,10 +7,11 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compile/elements.h"
 #include "compile/export_steps.h"
 #include "compile/generator.h"
 #include "compile/lane_kernel.h"
@@ -19,22 +20,20 @@
 namespace ricci::compiled {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 const char* name_in_libm(Word word, DType dtype) {
   struct Name {
     Word word;
     const char *of_double, *of_float;
   };
-#define RICCI_IN_LIBM(name) {Word::name, #name, #name "f"},
+// clang-format off: one function after the other, without commas
+#define IN_LIBM(name) {Word::name, #name, #name "f"},
   static constexpr Name names[] = {
-      RICCI_IN_LIBM(exp) RICCI_IN_LIBM(exp2) RICCI_IN_LIBM(expm1) RICCI_IN_LIBM(log) RICCI_IN_LIBM(log2)
-          RICCI_IN_LIBM(log10) RICCI_IN_LIBM(log1p) RICCI_IN_LIBM(sin) RICCI_IN_LIBM(cos) RICCI_IN_LIBM(tan)
-              RICCI_IN_LIBM(asin) RICCI_IN_LIBM(acos) RICCI_IN_LIBM(atan) RICCI_IN_LIBM(sinh) RICCI_IN_LIBM(cosh)
-                  RICCI_IN_LIBM(tanh) RICCI_IN_LIBM(asinh) RICCI_IN_LIBM(acosh) RICCI_IN_LIBM(atanh) RICCI_IN_LIBM(cbrt)
-                      RICCI_IN_LIBM(erf) RICCI_IN_LIBM(erfc) RICCI_IN_LIBM(pow) RICCI_IN_LIBM(fmod) RICCI_IN_LIBM(atan2)
-                          RICCI_IN_LIBM(hypot)};
-#undef RICCI_IN_LIBM
+      IN_LIBM(exp) IN_LIBM(exp2) IN_LIBM(expm1) IN_LIBM(log) IN_LIBM(log2) IN_LIBM(log10) IN_LIBM(log1p) IN_LIBM(sin)
+      IN_LIBM(cos) IN_LIBM(tan) IN_LIBM(asin) IN_LIBM(acos) IN_LIBM(atan) IN_LIBM(sinh) IN_LIBM(cosh) IN_LIBM(tanh)
+      IN_LIBM(asinh) IN_LIBM(acosh) IN_LIBM(atanh) IN_LIBM(cbrt) IN_LIBM(erf) IN_LIBM(erfc) IN_LIBM(pow) IN_LIBM(fmod)
+      IN_LIBM(atan2) IN_LIBM(hypot)};
+#undef IN_LIBM
+  // clang-format on
   const auto* const found = std::ranges::find(names, word, &Name::word);
   if (found == std::end(names)) return nullptr;
   return dtype == DType::float64 ? found->of_double : dtype == DType::float32 ? found->of_float : nullptr;
@@ -88,28 +87,33 @@ std::string header(const ExportedPlan& plan, const ProgramBody& body, const Expo
   for (std::size_t i = 0; i < plan.arguments; ++i) add(body.inputs[i], "const ", names.arguments[i]);
   for (std::size_t k = 0; k < plan.results; ++k) add(body.outputs[k], "", names.results[k]);
   const std::string function = "int " + plan.name + "(" + parameters + "void *workspace)";
+  const std::int64_t bytes = std::max<std::int64_t>((plan.workspace_bytes + 63) / 64 * 64, 64);
   return "/* Written by Ricci for this processor: " + processor + ". Link " + plan.name + ".o" +
-         (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") +
-         " and the C library's functions, -lm. */\n"
-         "#ifndef RICCI_EXPORTED_" +
-         upper + "_H\n#define RICCI_EXPORTED_" + upper +
-         "_H\n\n"
-         "#include <stdint.h>\n\n"
-         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-         "/* How many bytes a workspace has. It stands at a multiple of 64. */\n"
-         "#define " +
-         upper + "_WORKSPACE_BYTES " +
-         std::to_string((plan.workspace_bytes + 63) / 64 * 64 + (plan.workspace_bytes == 0 ? 64 : 0)) +
-         "\n\n"
-         "/* Gives 0. Gives 1, and leaves the results unspecified, where the function throws for these values, or "
-         "where\n"
-         "   its code does not hold for them, as the derivative of a determinant at a singular matrix. Arrays lie row "
-         "by\n"
-         "   row, and a result overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their bits, "
-         "complex\n"
-         "   numbers are pairs. Nothing is allocated, and nothing is kept between calls: threads may call it side by\n"
-         "   side, each with a workspace of its own. */\n" +
-         function + ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+         (plan.calls_blas ? ", a CBLAS, such as -lopenblas," : "") + " and the C library's functions, -lm. */\n" +
+         "#ifndef RICCI_EXPORTED_" + upper + "_H\n#define RICCI_EXPORTED_" + upper + "_H" + R"(
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How many bytes a workspace has. It stands at a multiple of 64. */
+#define )" + upper + "_WORKSPACE_BYTES " + std::to_string(bytes) + R"(
+
+/* Gives 0. Gives 1, and leaves the results unspecified, where the function throws for these values, or where its code
+   does not hold for them, as the derivative of a determinant at a singular matrix. Arrays lie row by row, and a result
+   overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their bits, complex numbers are pairs. Nothing
+   is allocated, and nothing is kept between calls: threads may call the function side by side, each with a workspace
+   of its own. */
+)" + function + R"(;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+)";
 }
 
 /// The files, all or none: they get their names when all are written.
@@ -138,116 +142,17 @@ std::string function_name(const std::string& path, const runs::Place& where) {
   const std::string name = std::filesystem::path(path).filename().string();
   const auto is_of_names = [](unsigned char c) { return c < 128 && (std::isalnum(c) != 0 || c == '_'); };
   // The words of C17 and C++20, and functions that every program in C has.
-  static const std::set<std::string> words = {"_Alignas",
-                                              "_Alignof",
-                                              "_Atomic",
-                                              "_Bool",
-                                              "_Complex",
-                                              "_Generic",
-                                              "_Imaginary",
-                                              "_Noreturn",
-                                              "_Static_assert",
-                                              "_Thread_local",
-                                              "alignas",
-                                              "alignof",
-                                              "and",
-                                              "and_eq",
-                                              "asm",
-                                              "auto",
-                                              "bitand",
-                                              "bitor",
-                                              "bool",
-                                              "break",
-                                              "case",
-                                              "catch",
-                                              "char",
-                                              "char16_t",
-                                              "char32_t",
-                                              "char8_t",
-                                              "class",
-                                              "co_await",
-                                              "co_return",
-                                              "co_yield",
-                                              "compl",
-                                              "concept",
-                                              "const",
-                                              "const_cast",
-                                              "consteval",
-                                              "constexpr",
-                                              "constinit",
-                                              "continue",
-                                              "decltype",
-                                              "default",
-                                              "delete",
-                                              "do",
-                                              "double",
-                                              "dynamic_cast",
-                                              "else",
-                                              "enum",
-                                              "explicit",
-                                              "export",
-                                              "extern",
-                                              "false",
-                                              "float",
-                                              "for",
-                                              "friend",
-                                              "goto",
-                                              "if",
-                                              "inline",
-                                              "int",
-                                              "linux",
-                                              "long",
-                                              "main",
-                                              "memcpy",
-                                              "memmove",
-                                              "memset",
-                                              "mutable",
-                                              "namespace",
-                                              "new",
-                                              "noexcept",
-                                              "not",
-                                              "not_eq",
-                                              "nullptr",
-                                              "operator",
-                                              "or",
-                                              "or_eq",
-                                              "private",
-                                              "protected",
-                                              "public",
-                                              "register",
-                                              "reinterpret_cast",
-                                              "requires",
-                                              "restrict",
-                                              "return",
-                                              "short",
-                                              "signed",
-                                              "sizeof",
-                                              "static",
-                                              "static_assert",
-                                              "static_cast",
-                                              "struct",
-                                              "switch",
-                                              "template",
-                                              "this",
-                                              "thread_local",
-                                              "throw",
-                                              "true",
-                                              "try",
-                                              "typedef",
-                                              "typeid",
-                                              "typename",
-                                              "union",
-                                              "unix",
-                                              "unsigned",
-                                              "using",
-                                              "virtual",
-                                              "void",
-                                              "volatile",
-                                              "wchar_t",
-                                              "while",
-                                              "xor",
-                                              "xor_eq"};
-  if (name.empty() || words.contains(name) || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
+  static constexpr std::string_view words =
+      " _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local alignas"
+      " alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await"
+      " co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default"
+      " delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int"
+      " linux long main memcpy memmove memset mutable namespace new noexcept not not_eq nullptr operator or or_eq"
+      " private protected public register reinterpret_cast requires restrict return short signed sizeof static"
+      " static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename"
+      " union unix unsigned using virtual void volatile wchar_t while xor xor_eq ";
+  const bool is_taken = words.find(" " + name + " ") != std::string_view::npos;
+  if (name.empty() || is_taken || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
       !std::ranges::all_of(name, is_of_names))
     raise_own<ValueError>("export_object: the function in C is called as the files, and \"" + name +
                               "\" is no name there; give a path that ends in letters, digits and _",

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "compile/elements.h"
 #include "compile/lane_steps.h"
 #include "program/stand_alone.h"
 #include "ricci/ops.h"
@@ -14,13 +15,11 @@ namespace ricci::compiled {
 
 Types operand_types(const ProgramBody& body, const Equation& e) {
   Types types;
-  for (const Variable v : e.inputs) types.push_back(body.types[static_cast<std::size_t>(v)]);
+  for (const Variable v : e.inputs) types.push_back(body.types[at(v)]);
   return types;
 }
 
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Program program_of(ProgramBody body) { return Program(Shared<const ProgramBody>(new ProgramBody(std::move(body)))); }
 

@@ -19,7 +19,7 @@ struct WithKernels {
 WithKernels with_kernels(const Program& program, std::span<const Tensor> captured);
 
 /// Whether an equation that has no kernel of its own can be computed element by element, its operands spread under one
-/// shape. So it is where two axes have one size, of which no kernel can tell one as the lanes.
+/// shape. Example: the sum of two [64, 64], where a kernel cannot tell which of the axes holds the lanes.
 bool runs_in_a_row(const ProgramBody& body, const Equation& e);
 
 Types operand_types(const ProgramBody& body, const Equation& e);

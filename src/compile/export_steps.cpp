@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "compile/elements.h"
 #include "compile/lane_steps.h"
 #include "compile/moves.h"
 #include "compile/pieces.h"
@@ -20,8 +21,6 @@
 
 namespace ricci::compiled {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Bytes of the workspace, given out for as long as they are needed.
 class Workspace {
@@ -59,6 +58,8 @@ struct Placed {
   Strides strides;
   bool is_contiguous(const Shape& shape) const { return ricci::is_contiguous(shape, strides); }
 };
+
+Placed row_by_row(const Location& where, const Type& type) { return {where, contiguous_strides(type.shape)}; }
 
 /// Requires: x is an array.
 Strided elements_of(const Tensor& x) { return static_cast<const Array&>(*value_of(x)).strided(); }
@@ -121,7 +122,7 @@ class Planner {
   const ProgramBody& body() const { return program_.body(); }
   const Type& type(Variable v) const { return body().types[at(v)]; }
   bool is_empty(Variable v) const { return type(v).shape.numel() == 0; }
-  void put(Variable v, const Location& l) { placed_[at(v)] = Placed{l, contiguous_strides(type(v).shape)}; }
+  void put(Variable v, const Location& l) { placed_[at(v)] = row_by_row(l, type(v)); }
   void put_constant(Variable v, const Tensor& x) {
     constants_[v] = x;
     put(v, whole_.constant(x));
@@ -140,10 +141,11 @@ class Planner {
       for (const Variable v : e.inputs) last_use_[at(v)] = std::max(last_use_[at(v)], last);
     }
   }
+  /// The step, of the program around this one if there is one.
+  std::size_t during() const { return during_.value_or(now_); }
   /// In the workspace, from now to step `last`. Memory of a program in a loop is its own for the whole loop.
   Location room(std::int64_t bytes, std::size_t last) {
-    const std::size_t from = during_.value_or(now_), to = during_.value_or(last);
-    return {Location::In::workspace, 0, whole_.workspace.take(bytes, from, to)};
+    return {Location::In::workspace, 0, whole_.workspace.take(bytes, during(), during_.value_or(last))};
   }
   Location room_for(Variable v) { return room(bytes_of(type(v)), last_use_[at(v)]); }
 
@@ -324,8 +326,8 @@ class Planner {
       const auto here = static_cast<Variable>(flat.types.size());
       flat.types.push_back(row(v));
       flat.inputs.push_back(here), same.inputs.push_back(here);
-      operands.push_back({is_one ? placed_[at(v)]->where : spread(v, type(e.outputs[0]).shape), {}});
-      operands.back().strides = contiguous_strides(flat.types.back().shape);
+      const Location where = is_one ? placed_[at(v)]->where : spread(v, type(e.outputs[0]).shape);
+      operands.push_back(row_by_row(where, flat.types.back()));
     }
     const auto result = static_cast<Variable>(flat.types.size());
     flat.types.push_back(row(e.outputs[0]));
@@ -405,12 +407,10 @@ class Planner {
 
   // ── loops and branches ──
 
-  std::size_t during() const { return during_.value_or(now_); }
   std::vector<Step> steps_of(const Program& program, const std::vector<Placed>& arguments,
                              const std::vector<Location>& results) {
     return Planner(whole_, with_kernels(program, {}), during()).steps(arguments, results);
   }
-  Placed row_by_row(const Location& where, const Type& type) { return {where, contiguous_strides(type.shape)}; }
   /// The operands from number `first` on that a program reads beside `own` inputs.
   void add_read(const Equation& e, std::size_t first, const Program& program, std::vector<Placed>& own) {
     for (std::size_t i = first; own.size() < program.inputs(); ++i) own.push_back(*placed_[at(e.inputs[i])]);
@@ -494,7 +494,7 @@ Planned planned(const WithKernels& kernels, const std::string& name, const runs:
   std::vector<Placed> arguments;
   std::vector<Location> results;
   for (std::size_t i = 0; i < made.plan.arguments; ++i)
-    arguments.push_back({{Location::In::argument, i}, contiguous_strides(body.types[at(body.inputs[i])].shape)});
+    arguments.push_back(row_by_row({Location::In::argument, i}, body.types[at(body.inputs[i])]));
   for (std::size_t k = 0; k < made.plan.results; ++k) results.push_back({Location::In::result, k});
   made.plan.steps = Planner(whole, kernels, std::nullopt).steps(arguments, results);
   made.plan.workspace_bytes = whole.workspace.bytes();

@@ -47,8 +47,8 @@ struct ExpandOptions {
   bool are_independent = false;
   std::size_t most_steps = 10'000;  ///< that are computed once or in a lane, elementary functions taken apart
   std::int64_t most_unrolled_number = 64;  ///< a larger number in a shape may be that of the lanes
-  /// Nothing but kernels runs the program: there is one for every equation that can be said, however little it gains.
-  /// They are plans without code in memory, so they do not run here.
+  /// Nothing but kernels runs the program, so every equation that can be said element by element gets one. These
+  /// kernels are plans without code in memory: they do not run here.
   bool is_exported = false;
 };
 

@@ -179,6 +179,13 @@ struct Triangle {
   }
 };
 
+template <class T>
+double length(const std::vector<T>& x) {
+  double square = 0;
+  for (const T& element : x) square += std::norm(std::complex<double>(element));
+  return std::sqrt(square);
+}
+
 /// The greatest singular value of a matrix m, estimated from below by the power method: `step(x)` makes m x of x, then
 /// mᴴ m x. Not finite where it overflows.
 template <class T, class Step>
@@ -189,22 +196,13 @@ double estimated_norm(std::int64_t n, const Step& step) {
     x.push_back(static_cast<T>(static_cast<float>(1 + static_cast<double>((i * 7919 + 13) % 101) / 101)));
   double norm = 0;
   for (int k = 0; k < steps; ++k) {
-    double square = 0;
-    for (const T& element : x) square += std::norm(std::complex<double>(element));
-    const auto scale = static_cast<decltype(std::real(T()))>(1 / std::sqrt(square));
+    const auto scale = static_cast<decltype(std::real(T()))>(1 / length(x));
     for (T& element : x) element *= scale;
     norm = step(x);
     if (!std::isfinite(norm) || norm == 0) break;
   }
   return norm;
 }
-template <class T>
-double length(const std::vector<T>& x) {
-  double square = 0;
-  for (const T& element : x) square += std::norm(std::complex<double>(element));
-  return std::sqrt(square);
-}
-
 /// About the greatest singular value of r times that of its inverse.
 template <class T>
 double estimated_condition(Strided triangle) {

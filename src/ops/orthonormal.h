@@ -33,8 +33,8 @@ inline Tensor cotangent_by_rest(const Tensor& q, const Tensor& rest, const Tenso
 }
 
 /// Complex vectors [..., n, k] in columns, of which derivatives keep the phase of the greatest element, the first of
-/// equal ones. Kernels make it real before their last rounding; where elements tie, that may be another one than the
-/// one picked here, which is not taken for real.
+/// equal ones. A kernel makes the greatest element real before its last rounding. Where several elements tie, the
+/// kernel and this class may pick different ones, so the element picked here is not taken for real.
 class Phases {
  public:
   explicit Phases(const Tensor& v) {
