@@ -14,6 +14,7 @@
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -64,15 +65,25 @@ bool Pages::finalizeMemory(std::string* error) {
 
 namespace {
 
-/// This thread's. Null, with the reason, where LLVM knows no code for this machine.
-std::unique_ptr<llvm::TargetMachine>& target(std::string& error) {
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> target_builder(const char* processor) {
   static const bool is_known = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  if (!is_known)
+    return llvm::make_error<llvm::StringError>("LLVM does not know this machine", llvm::inconvertibleErrorCode());
+  if (!processor) return llvm::orc::JITTargetMachineBuilder::detectHost();
+  llvm::orc::JITTargetMachineBuilder builder{llvm::Triple(llvm::sys::getProcessTriple())};
+  builder.setCPU(processor);
+  return builder;
+}
+
+/// This thread's: every call asks for the same processor. Null, with the reason, where LLVM knows no code for it.
+std::unique_ptr<llvm::TargetMachine>& target(const Machine& of, std::string& error) {
   thread_local std::unique_ptr<llvm::TargetMachine> machine;
   if (machine) return machine;
-  auto builder =
-      is_known ? llvm::orc::JITTargetMachineBuilder::detectHost()
-               : llvm::make_error<llvm::StringError>("LLVM does not know this machine", llvm::inconvertibleErrorCode());
+  auto builder = target_builder(of.processor);
   if (!builder) return error = llvm::toString(builder.takeError()), machine;
+  // LLVM would clear the upper halves of registers where a function returns, also of those that it keeps for its caller.
+  // `clear_upper_halves` stands where code of others goes on.
+  if (builder->getTargetTriple().isX86()) builder->addFeatures({"-vzeroupper"});
   builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
   builder->setRelocationModel(llvm::Reloc::PIC_);
   builder->setCodeModel(llvm::CodeModel::Small);
@@ -85,11 +96,11 @@ std::unique_ptr<llvm::TargetMachine>& target(std::string& error) {
 
 }  // namespace
 
-std::string prepare(llvm::Module& module) {
+std::string prepare(llvm::Module& module, const Machine& machine) {
   std::string error;
-  if (const auto& machine = target(error)) {
-    module.setDataLayout(machine->createDataLayout());
-    module.setTargetTriple(machine->getTargetTriple().str());
+  if (const auto& made = target(machine, error)) {
+    module.setDataLayout(made->createDataLayout());
+    module.setTargetTriple(made->getTargetTriple().str());
   }
   return error;
 }
@@ -130,30 +141,30 @@ llvm::SmallVector<char, 0> object_of(llvm::Module& module, llvm::LLVMTargetMachi
 }
 
 /// By this thread's compiler. Empty, with the reason, where LLVM knows no way.
-llvm::SmallVector<char, 0> object_of(llvm::Module& module, std::string& error) {
-  auto& machine = target(error);
-  if (!machine) return {};
+llvm::SmallVector<char, 0> object_of(llvm::Module& module, const Machine& machine, std::string& error) {
+  auto& made = target(machine, error);
+  if (!made) return {};
   try {
-    llvm::SmallVector<char, 0> bytes = object_of(module, static_cast<llvm::LLVMTargetMachine&>(*machine));
+    llvm::SmallVector<char, 0> bytes = object_of(module, static_cast<llvm::LLVMTargetMachine&>(*made));
     if (bytes.empty()) error = "LLVM writes no object files for this machine";
     return bytes;
   } catch (...) {  // memory ran out inside LLVM
-    static_cast<void>(machine.release());
+    static_cast<void>(made.release());
     throw;
   }
 }
 
 }  // namespace
 
-void write_object(llvm::Module& module, ObjectFile& file) {
-  const llvm::SmallVector<char, 0> bytes = object_of(module, file.error);
+void write_object(llvm::Module& module, const Machine& machine, ObjectFile& file) {
+  const llvm::SmallVector<char, 0> bytes = object_of(module, machine, file.error);
   file.bytes.assign(bytes.begin(), bytes.end());
-  if (file.error.empty()) file.processor = target(file.error)->getTargetCPU().str();
+  if (file.error.empty()) file.processor = target(machine, file.error)->getTargetCPU().str();
 }
 
-MachineCode machine_code(llvm::Module& module) {
+MachineCode machine_code(llvm::Module& module, const Machine& machine) {
   MachineCode result;
-  llvm::SmallVector<char, 0> bytes = object_of(module, result.error);
+  llvm::SmallVector<char, 0> bytes = object_of(module, machine, result.error);
   if (!result.error.empty()) return result;
   const llvm::SmallVectorMemoryBuffer buffer(std::move(bytes), false);
   auto object = llvm::object::ObjectFile::createObjectFile(buffer.getMemBufferRef());

@@ -65,11 +65,11 @@ class Held {
 };
 
 /// The target and the layout of data that modules are made for. Gives what is wrong, or an empty text.
-std::string prepare(llvm::Module& module);
+std::string prepare(llvm::Module& module, const Machine& machine);
 /// Requires: the module is prepared and verifies. Several threads may call it, each with a module in a context of its
 /// own.
-MachineCode machine_code(llvm::Module& module);
+MachineCode machine_code(llvm::Module& module, const Machine& machine);
 /// The module as an object file. Requires: as machine_code.
-void write_object(llvm::Module& module, ObjectFile& file);
+void write_object(llvm::Module& module, const Machine& machine, ObjectFile& file);
 
 }  // namespace ricci::compiled

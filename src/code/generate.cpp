@@ -33,13 +33,13 @@ void generate(const LanePlan& plan, const Machine& machine, Code& code) {
   const Held<llvm::LLVMContext> context;
   const Held<llvm::Module> made_module("lanes", *context);
   llvm::Module& module = *made_module;
-  code.error = prepare(module);
+  code.error = prepare(module, machine);
   if (!code.error.empty()) return;
   const std::vector<StageNames> functions = write_functions(module, plan, machine, "");
   dump(module, machine);
   code.error = what_is_wrong(module);
   if (!code.error.empty()) return;
-  MachineCode made = machine_code(module);
+  MachineCode made = machine_code(module, machine);
   code.error = made.error;
   if (!code.error.empty()) return;
   for (const StageNames& of : functions)
@@ -54,13 +54,13 @@ void generate(const ExportedPlan& plan, const Machine& machine, ObjectFile& file
   const Held<llvm::LLVMContext> context;
   const Held<llvm::Module> made_module(plan.name, *context);
   llvm::Module& module = *made_module;
-  file.error = prepare(module);
+  file.error = prepare(module, machine);
   if (!file.error.empty()) return;
   file.error = write_exported(module, plan, machine);
   if (!file.error.empty() || !machine.lacking->empty()) return;
   dump(module, machine);
   file.error = what_is_wrong(module);
-  if (file.error.empty()) write_object(module, file);
+  if (file.error.empty()) write_object(module, machine, file);
 }
 
 }  // namespace

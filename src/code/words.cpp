@@ -16,6 +16,10 @@ void set_attributes(llvm::Function& f, const Machine& machine) {
   f.addFnAttr(llvm::Attribute::NoUnwind);
 }
 
+void clear_upper_halves(LaneBuilder& b, const Machine& machine) {
+  if (machine.register_bytes > 16) b.CreateIntrinsic(llvm::Intrinsic::x86_avx_vzeroupper, {}, {});
+}
+
 llvm::Value* Words::result(const ScalarStep& s, DType d, llvm::ArrayRef<llvm::Value*> x) {
   switch (s.kind) {
     case ScalarStep::Kind::select: return b_.CreateSelect(x[0], x[1], x[2]);
@@ -83,9 +87,9 @@ llvm::Value* Words::of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
     case Word::isfinite: return b_.CreateFCmpOLT(unary(I::fabs, x[0]), b_.number(d, HUGE_VAL));
     case Word::flip_sign:
     case Word::odd_sign: return of_bits(w, d, x);
-    case Word::scale:
-    case Word::exponent:
-    case Word::mantissa: return machine_.knows_exponents ? of_exponents(w, d, x) : nullptr;
+    case Word::scale: return machine_.knows_exponents ? of_exponents(w, d, x) : scaled(d, x[0], x[1]);
+    case Word::exponent: return machine_.knows_exponents ? of_exponents(w, d, x) : exponent(d, x[0]);
+    case Word::mantissa: return machine_.knows_exponents ? of_exponents(w, d, x) : mantissa(d, x[0]);
     default: return nullptr;
   }
 }
@@ -185,6 +189,67 @@ llvm::Value* Words::of_exponents(Word w, DType d, llvm::ArrayRef<llvm::Value*> x
   return b_.narrowed(b_.CreateIntrinsic(id, {}, arguments));
 }
 
+// Where there are no such instructions: the steps of ricci/primitive/elementary.h, so the same bits.
+
+namespace {
+/// Of the bits of a floating number.
+struct Layout {
+  int mantissa_bits, bias;
+  double two_to_mantissa_bits, smallest_normal;
+
+  explicit Layout(DType d)
+      : mantissa_bits(d == DType::float32 ? 23 : 52),
+        bias(d == DType::float32 ? 127 : 1023),
+        two_to_mantissa_bits(d == DType::float32 ? 0x1p23 : 0x1p52),
+        smallest_normal(d == DType::float32 ? 0x1p-126 : 0x1p-1022) {}
+};
+}  // namespace
+
+/// x * 2^n, in two steps: 2^n alone may overflow.
+llvm::Value* Words::scaled(DType d, llvm::Value* x, llvm::Value* n) {
+  const Layout layout(d);
+  llvm::Type* const bits = b_.bits_type(d);
+  const auto power_of_two = [&](llvm::Value* k) {
+    llvm::Value* const biased = b_.CreateFAdd(k, b_.number(d, 1.5 * layout.two_to_mantissa_bits + layout.bias));
+    llvm::Value* const places = llvm::ConstantInt::get(bits, at(layout.mantissa_bits));
+    return b_.CreateBitCast(b_.CreateShl(b_.CreateBitCast(biased, bits), places), x->getType());
+  };
+  llvm::Value* const half = unary(llvm::Intrinsic::floor, b_.CreateFMul(n, b_.number(d, 0.5)));
+  return b_.CreateFMul(b_.CreateFMul(x, power_of_two(half)), power_of_two(b_.CreateFSub(n, half)));
+}
+
+llvm::Value* Words::exponent(DType d, llvm::Value* x) {
+  const Layout layout(d);
+  llvm::Type *const bits = b_.bits_type(d), *const numbers = x->getType();
+  llvm::Value* const shift = b_.number(d, layout.two_to_mantissa_bits);
+  llvm::Value* const size = unary(llvm::Intrinsic::fabs, x);
+  llvm::Value* const is_subnormal = b_.CreateFCmpOLT(size, b_.number(d, layout.smallest_normal));
+  llvm::Value* const normal = b_.CreateSelect(is_subnormal, b_.CreateFMul(size, shift), size);
+  llvm::Value* const places = llvm::ConstantInt::get(bits, at(layout.mantissa_bits));
+  llvm::Value* const field = b_.CreateLShr(b_.CreateBitCast(normal, bits), places);
+  llvm::Value* const shifted = b_.CreateBitCast(b_.CreateOr(field, b_.CreateBitCast(shift, bits)), numbers);
+  llvm::Value* const bias =
+      b_.CreateSelect(is_subnormal, b_.number(d, layout.bias + layout.mantissa_bits), b_.number(d, layout.bias));
+  llvm::Value* const found = b_.CreateFSub(b_.CreateFSub(shifted, shift), bias);
+  llvm::Value* const finite = b_.CreateFCmpOLT(size, b_.number(d, HUGE_VAL));
+  llvm::Value* const is_zero = b_.CreateFCmpOEQ(size, b_.number(d, 0));
+  return b_.CreateSelect(is_zero, b_.number(d, -HUGE_VAL), b_.CreateSelect(finite, found, size));
+}
+
+llvm::Value* Words::mantissa(DType d, llvm::Value* x) {
+  const Layout layout(d);
+  llvm::Type *const bits = b_.bits_type(d), *const numbers = x->getType();
+  llvm::Value *const zero = b_.number(d, 0), *const one = b_.number(d, 1);
+  llvm::Value* const is_subnormal = b_.CreateFCmpOLT(x, b_.number(d, layout.smallest_normal));
+  llvm::Value* const normal =
+      b_.CreateSelect(is_subnormal, b_.CreateFMul(x, b_.number(d, layout.two_to_mantissa_bits)), x);
+  llvm::Value* const ones = llvm::ConstantInt::get(bits, (std::uint64_t{1} << layout.mantissa_bits) - 1);
+  llvm::Value* const fraction = b_.CreateAnd(b_.CreateBitCast(normal, bits), ones);
+  llvm::Value* const found = b_.CreateBitCast(b_.CreateOr(fraction, b_.CreateBitCast(one, bits)), numbers);
+  llvm::Value* const result = b_.CreateSelect(b_.CreateFCmpOEQ(x, zero), one, found);
+  return b_.CreateSelect(b_.CreateFCmpOGE(x, zero), result, b_.number(d, std::nan("")));
+}
+
 /// libm's functions take one element.
 llvm::Value* Words::call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   const char* const name = machine_.name_in_libm(w, d);
@@ -212,10 +277,11 @@ llvm::Value* Words::call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x
 llvm::Value* Words::call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   if (machine_.stands_alone()) return call_in_libm(w, d, x);
   const auto bits = static_cast<int>(b_.scalar_type(d)->getScalarSizeInBits());
-  const int lanes = machine_.register_bytes * 8 / bits;
+  const int lanes = machine_.library_register_bytes * 8 / bits;
   llvm::Type* const whole = llvm::FixedVectorType::get(b_.scalar_type(d), at(lanes));
   llvm::SmallVector<llvm::Value*, 3> arguments;
   for (llvm::Value* v : x) arguments.push_back(b_.widened(v, lanes));
+  if (machine_.call_in_memory) return b_.narrowed(call_in_memory(w, d, whole, arguments));
   const llvm::SmallVector<llvm::Type*, 3> types(arguments.size(), whole);
   auto* const signature = llvm::FunctionType::get(whole, types, false);
   const auto address = reinterpret_cast<std::uint64_t>(machine_.function_of(w, d));
@@ -223,6 +289,24 @@ llvm::Value* Words::call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
       b_.CreateCall(signature, b_.CreateIntToPtr(b_.getInt64(address), b_.getPtrTy()), arguments);
   made->addFnAttr(llvm::Attribute::NoUnwind);
   return b_.narrowed(made);
+}
+
+llvm::Value* Words::call_in_memory(Word w, DType d, llvm::Type* whole, llvm::ArrayRef<llvm::Value*> x) {
+  llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+  const auto room = [&](std::size_t registers) {
+    return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(whole, b_.getInt64(registers));
+  };
+  llvm::Value *const operands = room(x.size()), *const result = room(1);
+  for (unsigned k = 0; k < x.size(); ++k) b_.store_raw(x[k], b_.CreateConstGEP1_64(whole, operands, k));
+  auto* const ptr = b_.getPtrTy();
+  auto* const i32 = b_.getInt32Ty();
+  auto* const signature = llvm::FunctionType::get(b_.getVoidTy(), {i32, i32, ptr, ptr}, false);
+  const auto address = reinterpret_cast<std::uint64_t>(machine_.call_in_memory);
+  b_.CreateCall(
+        signature, b_.CreateIntToPtr(b_.getInt64(address), ptr),
+        {b_.getInt32(static_cast<std::uint32_t>(w)), b_.getInt32(static_cast<std::uint32_t>(d)), operands, result})
+      ->addFnAttr(llvm::Attribute::NoUnwind);
+  return b_.CreateAlignedLoad(whole, result, llvm::Align(1));
 }
 
 llvm::Value* Words::folded(Word w, DType d, llvm::Value* x) {

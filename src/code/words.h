@@ -6,8 +6,12 @@
 
 namespace ricci::compiled {
 
-/// Of every function: registers as wide as the library's, and no exceptions.
+/// Of every function: registers as wide as the machine's, and no exceptions.
 void set_attributes(llvm::Function& f, const Machine& machine);
+
+/// Stands before a return to code that may know nothing of registers wider than 16 bytes (x86's): such code is slow while
+/// their upper halves are in use.
+void clear_upper_halves(LaneBuilder& b, const Machine& machine);
 
 /// Writes words at the builder's place, of the builder's width.
 class Words {
@@ -26,11 +30,15 @@ class Words {
 
  private:
   llvm::Value* call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* call_in_memory(Word w, DType d, llvm::Type* whole, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_truth(Word w, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_bits(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_exponents(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* scaled(DType d, llvm::Value* x, llvm::Value* n);
+  llvm::Value* exponent(DType d, llvm::Value* x);
+  llvm::Value* mantissa(DType d, llvm::Value* x);
   llvm::Value* unary(llvm::Intrinsic::ID id, llvm::Value* x) { return b_.CreateUnaryIntrinsic(id, x); }
   llvm::Value* widened_bfloat16(llvm::Value* x);
   llvm::Value* narrowed_bfloat16(llvm::Value* x);

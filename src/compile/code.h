@@ -39,9 +39,14 @@ struct Code {
 
 /// What the generator is given beside the plan.
 struct Machine {
-  int register_bytes;
+  int register_bytes, library_register_bytes;
   bool knows_exponents;
+  /// The processor that code is made for, by LLVM's name; null: the one that runs.
+  const char* processor;
+  /// What code calls for a word that is no instruction: a function for registers of the library, or, where those of code
+  /// are narrower and that function cannot be called, `call_in_memory`.
   void* (*function_of)(Word word, DType dtype);
+  void (*call_in_memory)(Word word, DType dtype, const void* operands, void* result);
   double (*circular_limit)(DType dtype);
   /// Whether sin and cos are calls of the library's functions, which hold for every argument, and not their formulas.
   bool is_careful;

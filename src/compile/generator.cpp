@@ -37,8 +37,11 @@ const Generator& generator() {
 
 Machine this_machine(std::string& dump) {
   return {.register_bytes = register_bytes(),
+          .library_register_bytes = library_register_bytes(),
           .knows_exponents = knows_exponents(),
+          .processor = has_narrow_registers() ? "x86-64-v3" : nullptr,
           .function_of = &function_of,
+          .call_in_memory = has_narrow_registers() ? &call_in_memory : nullptr,
           .circular_limit = &circular_limit,
           .is_careful = false,
           .careful_once = nullptr,

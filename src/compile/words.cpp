@@ -1,6 +1,7 @@
 // The table of the words.
 #include "compile/words.h"
 
+#include <cstdlib>
 #include <cstring>
 
 #include "ricci/primitive/scalar.h"
@@ -41,14 +42,15 @@ void* function(Word word) {
     RICCI_OPERATOR(multiply, *)
     RICCI_OPERATOR(divide, /)
     case Word::negative: return reinterpret_cast<void*>(+[](V a) -> V { return (-P(a)).v; });
-    case Word::fma: return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
-    RICCI_WORDS_OF_TWO(RICCI_TWO)
-    RICCI_WORDS_OF_TWO_REALS(RICCI_TWO)
-    RICCI_WORDS_OF_ONE(RICCI_ONE)
-    RICCI_WORDS_OF_ONE_REAL(RICCI_ONE)
+    case Word::fma:
+      return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
+      RICCI_WORDS_OF_TWO(RICCI_TWO)
+      RICCI_WORDS_OF_TWO_REALS(RICCI_TWO)
+      RICCI_WORDS_OF_ONE(RICCI_ONE)
+      RICCI_WORDS_OF_ONE_REAL(RICCI_ONE)
 #if RICCI_PACK_FMA
-    RICCI_STEPS_OF_TWO(RICCI_TWO)
-    RICCI_STEPS_OF_ONE(RICCI_ONE)
+      RICCI_STEPS_OF_TWO(RICCI_TWO)
+      RICCI_STEPS_OF_ONE(RICCI_ONE)
 #endif
     default: return nullptr;
   }
@@ -64,31 +66,37 @@ void* function(Word word) {
     RICCI_OPERATOR(subtract, -)
     RICCI_OPERATOR(multiply, *)
     case Word::negative: return reinterpret_cast<void*>(+[](V a) -> V { return (-P(a)).v; });
-    case Word::fma: return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
-    RICCI_WORDS_OF_TWO(RICCI_TWO)
-    RICCI_WORDS_OF_TWO_INTEGERS(RICCI_TWO)
-    RICCI_WORDS_OF_ONE(RICCI_ONE)
-    RICCI_WORDS_OF_ONE_INTEGER(RICCI_ONE)
+    case Word::fma:
+      return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
+      RICCI_WORDS_OF_TWO(RICCI_TWO)
+      RICCI_WORDS_OF_TWO_INTEGERS(RICCI_TWO)
+      RICCI_WORDS_OF_ONE(RICCI_ONE)
+      RICCI_WORDS_OF_ONE_INTEGER(RICCI_ONE)
     default: return nullptr;
+  }
+}
+
+template <class E>
+Register<E> result_of(Word word, const Register<E>* x) {
+  void* const f = function<E>(word);
+  using F = Functions<E>;
+  switch (operands_of(word)) {
+    case 1: return reinterpret_cast<typename F::One>(f)(x[0]);
+    case 2: return reinterpret_cast<typename F::Two>(f)(x[0], x[1]);
+    default: return reinterpret_cast<typename F::Three>(f)(x[0], x[1], x[2]);
   }
 }
 
 /// One element of each operand in every lane.
 template <class E>
-std::uint64_t element(Word word, const std::uint64_t* operands, void* f) {
-  using V = Register<E>;
-  V x[3] = {};
-  const int count = operands_of(word);
-  for (int k = 0; k < count; ++k) {
+std::uint64_t element(Word word, const std::uint64_t* operands) {
+  Register<E> x[3] = {};
+  for (int k = 0; k < operands_of(word); ++k) {
     E value;
     std::memcpy(&value, &operands[k], sizeof value);
     x[k] = Pack<E>(value).v;
   }
-  using F = Functions<E>;
-  const V y = count == 1   ? reinterpret_cast<typename F::One>(f)(x[0])
-              : count == 2 ? reinterpret_cast<typename F::Two>(f)(x[0], x[1])
-                           : reinterpret_cast<typename F::Three>(f)(x[0], x[1], x[2]);
-  const E result = y[0];
+  const E result = result_of<E>(word, x)[0];
   std::uint64_t bits = 0;
   std::memcpy(&bits, &result, sizeof result);
   return bits;
@@ -113,9 +121,16 @@ bool is_computed(DType dtype) {
 
 }  // namespace
 
-int register_bytes() { return scalar::pack_bytes; }
-int lanes_of_register(int bytes) { return scalar::pack_bytes / bytes; }
-bool knows_exponents() { return scalar::machine::knows_exponents; }
+int library_register_bytes() { return scalar::pack_bytes; }
+int register_bytes() {
+  static const int bytes = [] {
+    const char* const wanted = std::getenv("RICCI_COMPILE_REGISTERS");
+    const int narrow = wanted ? std::atoi(wanted) : 0;
+    return (narrow == 16 || narrow == 32) && narrow < scalar::pack_bytes ? narrow : scalar::pack_bytes;
+  }();
+  return bytes;
+}
+bool knows_exponents() { return scalar::machine::knows_exponents && !has_narrow_registers(); }
 bool fuses() { return scalar::machine::fuses; }
 
 void* function_of(Word word, DType dtype) {
@@ -123,9 +138,17 @@ void* function_of(Word word, DType dtype) {
   return visit_computed(dtype, [&]<class E>(std::type_identity<E>) { return function<E>(word); });
 }
 
+void call_in_memory(Word word, DType dtype, const void* operands, void* result) {
+  visit_computed(dtype, [&]<class E>(std::type_identity<E>) {
+    Register<E> x[3] = {};
+    std::memcpy(x, operands, sizeof x[0] * static_cast<std::size_t>(operands_of(word)));
+    const Register<E> y = result_of<E>(word, x);
+    std::memcpy(result, &y, sizeof y);
+  });
+}
+
 std::uint64_t value_of(Word word, DType dtype, const std::uint64_t* operands) {
-  void* const f = function_of(word, dtype);
-  return visit_computed(dtype, [&]<class E>(std::type_identity<E>) { return element<E>(word, operands, f); });
+  return visit_computed(dtype, [&]<class E>(std::type_identity<E>) { return element<E>(word, operands); });
 }
 
 }  // namespace ricci::compiled

@@ -9,17 +9,22 @@
 
 namespace ricci::compiled {
 
-/// Elements in one register of the library, by the bytes of one.
-int lanes_of_register(int bytes);
+/// The bytes of one register of the library.
+int library_register_bytes();
+/// The bytes of one register of the code that is made: the library's, or as many as RICCI_COMPILE_REGISTERS says, if
+/// fewer (16 or 32). So one machine tries the code of others.
 int register_bytes();
-/// Whether the words of the elementary formulas (scale, exponent, mantissa) are instructions.
+inline bool has_narrow_registers() { return register_bytes() < library_register_bytes(); }
+/// Whether the words of the elementary formulas (scale, exponent, mantissa) are single instructions of that code.
 bool knows_exponents();
 /// Whether a * b + c, rounded once, is one.
 bool fuses();
 
-/// A function that takes and gives registers of these elements, by the calling convention of the library's machine;
-/// null where the type has no such word. Truth values, half precision and complex elements have none.
+/// A function that takes and gives registers of the library with these elements, by the calling convention of the
+/// library's machine; null where the type has no such word. Truth values, half precision and complex elements have none.
 void* function_of(scalar::Word word, DType dtype);
+/// That function, for registers in memory, the operands one behind the other. Requires: there is one.
+void call_in_memory(scalar::Word word, DType dtype, const void* operands, void* result);
 /// One element by that function. Requires: it has one.
 std::uint64_t value_of(scalar::Word word, DType dtype, const std::uint64_t* operands);
 
