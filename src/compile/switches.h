@@ -1,5 +1,6 @@
 // Switches in the environment that are lists of words: RICCI_DUMP=lanes,code prints what these passes give,
-// RICCI_COMPILE_WITHOUT=lanes leaves them out, RICCI_LOG=trace reports recordings.
+// RICCI_COMPILE_WITHOUT=lanes leaves them out, RICCI_LOG=trace reports recordings. One switch is a number:
+// RICCI_COMPILE_REGISTERS=16 makes code for registers of so many bytes (words.h).
 #pragma once
 
 #include <cstdlib>
