@@ -43,8 +43,8 @@ struct Machine {
   bool knows_exponents;
   /// The processor that code is made for, by LLVM's name; null: the one that runs.
   const char* processor;
-  /// What code calls for a word that is no instruction: a function for registers of the library, or, where those of code
-  /// are narrower and that function cannot be called, `call_in_memory`.
+  /// What code calls for a word that is no instruction: a function for registers of the library. Where the registers of
+  /// code are narrower, code cannot call that function, and calls `call_in_memory`.
   void* (*function_of)(Word word, DType dtype);
   void (*call_in_memory)(Word word, DType dtype, const void* operands, void* result);
   double (*circular_limit)(DType dtype);

@@ -20,8 +20,8 @@ bool knows_exponents();
 /// Whether a * b + c, rounded once, is one.
 bool fuses();
 
-/// A function that takes and gives registers of the library with these elements, by the calling convention of the
-/// library's machine; null where the type has no such word. Truth values, half precision and complex elements have none.
+/// A function that takes and gives registers of the library with these elements, by the calling convention of its
+/// machine; null where the type has no such word. Truth values, half precision and complex elements have none.
 void* function_of(scalar::Word word, DType dtype);
 /// That function, for registers in memory, the operands one behind the other. Requires: there is one.
 void call_in_memory(scalar::Word word, DType dtype, const void* operands, void* result);
