@@ -1,0 +1,16 @@
+#!/bin/sh
+# What CMake starts for each file, `compile.sh [ccache] compiler arguments`: compiles it, and notes beside the object,
+# in OBJECT.times, the processor time that took. tools/build_times.py reads those; times on the clock depend on what
+# else the machine does.
+
+# Precompiled headers are no reason to pass by ccache.
+export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}pch_defines,time_macros"
+
+"$@"
+status=$?
+
+while [ $# -gt 0 ]; do
+  [ "$1" != -o ] || times >"$2.times"
+  shift
+done
+exit $status
