@@ -379,6 +379,7 @@ def statistics():
     )
     yield "diff", lambda a: torch.diff(a), one
     yield "diff n", lambda a: torch.diff(a, 2, 0), one
+    yield "diff of no order", lambda a, b, c: torch.diff(a, 0, -1, b, c), lambda: (x(3, 4), x(3, 1), x(3, 2))
     yield "diff prepend append", lambda a, b, c: torch.diff(a, 1, -1, b, c), lambda: (x(3, 4), x(3, 1), x(3, 2))
     yield "gradient", lambda a: torch.gradient(a), one
     yield "gradient spacing", lambda a: torch.gradient(a, spacing=0.3, dim=1, edge_order=2), lambda: (x(3, 5),)

@@ -41,10 +41,10 @@ StreamScope::~StreamScope() {
 
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   for (Stream& stream : root_.streams_)
-    if (stream.state == generator.state()) return stream;
+    if (stream.state == generator.identity()) return stream;
   const StreamPosition from = root_.next_around(generator);
   Stream stream{
-      .generator = &generator, .state = generator.state(), .seed = 0, .position = 0, .place = {}, .taken = {}};
+      .generator = &generator, .state = generator.identity(), .seed = 0, .position = 0, .place = {}, .taken = {}};
   if (root_.passes_on_) note(stream, from);
   if (from.place.defined()) stream.place = derived_place(place_of(from));
   else stream.seed = derived_seed(from.seed, from.position);

@@ -433,6 +433,7 @@ Tensor diff(const Tensor& x, std::int64_t n, std::int64_t dim, const Tensor& pre
   const Called as("diff", x);
   if (n < 0) raise<ValueError>("diff: n is " + std::to_string(n) + "; it must be at least 0");
   const std::int64_t axis = wrap_own_axis("diff", dim, x);
+  if (n == 0) return clone(x);
   std::vector<Tensor> parts;
   for (const Tensor& piece : {prepend, x, append})
     if (piece.defined()) parts.push_back(piece);

@@ -2,10 +2,12 @@
 #include "transforms/arguments.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "interpreters/batch.h"
 #include "interpreters/dual.h"
 #include "interpreters/tape.h"
+#include "primitive/running.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci {
@@ -50,12 +52,57 @@ void GivenArguments::note(const Tensor& leaf) {
   const Value* elements = innermost_part(*value, ValueKind::array);
   const auto* array = static_cast<const Array*>(elements);
   if (array && overlaps_itself(array->type.shape, array->strides)) return;  // expanded: nobody writes to it
-  leaves_.push_back({leaf, wrap(with_own_elements(value)), root_of(leaf.cell())->version});
+  const Cell* root = root_of(leaf.cell());
+  leaves_.push_back({.tensor = leaf,
+                     .before = wrap(with_own_elements(value)),
+                     .root = is_lent(*root->value) ? ValueRef() : root->value,
+                     .version = root->version});
+}
+
+namespace {
+
+/// Whether the value is what a tape shows that watches the cell: another value of the same elements.
+bool is_watched(const Value& value, const Cell* cell) {
+  const Interpreter* tape = value.kind == ValueKind::taped ? find_interpreter(value.level) : nullptr;
+  return tape && tape->lets_write(cell);
+}
+
+/// Whether both hold the same elements, to the bit.
+bool have_same_bits(const Tensor& a, const Tensor& b) {
+  const AtLevel eager(nullptr);
+  const auto elements = [](const Tensor& t) {
+    ValueRef value = value_of(t);
+    while (value->kind != ValueKind::array) value = ValueRef(*inner_of(*value));
+    return contiguous(wrap(std::move(value)));
+  };
+  const Tensor x = elements(a), y = elements(b);
+  const auto address = [](const Tensor& t) { return static_cast<const Array&>(*value_of(t)).data; };
+  const auto bytes = static_cast<std::size_t>(bytes_of(type_of(x)));
+  return bytes == 0 || std::memcmp(address(x), address(y), bytes) == 0;
+}
+
+}  // namespace
+
+/// A write gives the root another value, for this holds the one that it had. Lent memory alone is overwritten where it
+/// stands.
+bool GivenArguments::Leaf::is_written() const {
+  const Cell* cell = root_of(tensor.cell());
+  if (cell->version == version) return false;
+  if (!root) return !innermost_part(*value_of(tensor), ValueKind::array) || !have_same_bits(tensor, before);
+  const Value* now = cell->value.get();
+  while (now != root.get() && is_watched(*now, cell)) now = inner_of(*now)->get();
+  return now != root.get();
 }
 
 void GivenArguments::restore() const {
   for (const Leaf& leaf : leaves_)
-    if (root_of(leaf.tensor.cell())->version != leaf.version) leaf.tensor.copy_(leaf.before);
+    if (leaf.is_written()) leaf.tensor.copy_(leaf.before);
+}
+
+bool runs::is_on_tape(const Tensor& x) {
+  const ValueRef value = read(x, "requires_grad");
+  return innermost_part(*value,
+                        [](const Value& part) { return part.kind == ValueKind::taped && is_running(part.level); });
 }
 
 ValueRef without_level(const ValueRef& value, Level level) {

@@ -65,7 +65,9 @@ class GivenArguments {
  private:
   struct Leaf {
     Tensor tensor, before;
+    ValueRef root;  // what its root held; none: lent memory
     std::uint64_t version;
+    bool is_written() const;
   };
   std::vector<Leaf> leaves_;
 };

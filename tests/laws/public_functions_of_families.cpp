@@ -118,6 +118,7 @@ const Table& statistics() {
       {"unique_consecutive reads", of(rc::unique_consecutive)},
       {"diff", of(rc::diff)},
       {"diff n", [](X x) { return List{diff(x[0], 2, 0)}; }},
+      {"diff of no order", [](X x) { return List{diff(x[0], 0, -1, x[1], x[2])}; }},
       {"diff prepend append", [](X x) { return List{diff(x[0], 1, -1, x[1], x[2])}; }},
       {"gradient", [](X x) { return gradient(x[0]); }},
       {"gradient spacing", [](X x) { return gradient(x[0], {.spacing = 0.3, .dims = {1}, .edge_order = 2}); }},

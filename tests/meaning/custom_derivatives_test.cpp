@@ -492,9 +492,9 @@ TEST(Checkpoint, LeavesTheDrawsOfOtherThreadsAlone) {
                             return a * rc::rand({2}, rc::float64);
                           }),
                           x));
-  const std::uint64_t state = rc::default_generator().state(), before = rc::default_generator().next();
+  const std::uint64_t state = rc::default_generator().identity(), before = rc::default_generator().next();
   pullback(x);
-  EXPECT_EQ(rc::default_generator().state(), state);
+  EXPECT_EQ(rc::default_generator().identity(), state);
   EXPECT_EQ(rc::default_generator().next(), before + 3);
 }
 

@@ -1,5 +1,6 @@
 // rc::Tape records what is computed from watched tensors; it works inside every transform and every transform inside
 // it.
+#include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -438,6 +439,56 @@ TEST(Tape, TakesCotangentsThatAreOnIt) {
   expect_values(mapped, {3, 24, 81, 30, 240, 810});
   expect_values(tape.gradient(mapped.sum(), x), {0, 0, 0});  // a gradient is not on the tape that gave it
   expect_values(std::get<1>(rc::jvp(under, scales[0], scales[1])), {30, 240, 810});
+}
+
+TEST(Tape, MayWatchWhatTheRunsOfAnotherTransformShare) {
+  const auto squares = [](Tensor a, Tensor x) {
+    rc::Tape tape;
+    tape.watch(a);
+    return tape.gradient((a * a * x).sum(), a) * x;  // 2 a x²
+  };
+  const auto jacobian = [&](rc::JacobianOptions options) {
+    return [=](Tensor a, Tensor x) {
+      return rc::jacfwd([&](Tensor b) { return squares(a, b); }, options)(x).sum() +
+             rc::jacfwd<1>(squares, options)(a, x).sum();
+    };
+  };
+  const auto mapped = [&](rc::VmapOptions options) {
+    options.in_dims = {rc::none, 0};
+    return [=](Tensor a, Tensor x) { return rc::vmap(squares, options)(a, x).sum(); };
+  };
+  using Function = std::function<Tensor(Tensor, Tensor)>;
+  const std::pair<Function, Function> inside[] = {
+      {mapped({.chunk_size = 1}), mapped({})},
+      {mapped({.chunk_size = 2}), mapped({})},
+      {mapped({.lanes = rc::Lanes::split}), mapped({})},
+      {jacobian({.chunk_size = 1}), jacobian({})},
+  };
+  using Outer = std::function<Tensor(std::function<Tensor(Tensor)>, Tensor)>;
+  const Outer outside[] = {
+      [](auto f, Tensor x) { return rc::grad(f)(x); },
+      [](auto f, Tensor x) { return std::get<1>(rc::jvp(f, x, x)); },
+      [](auto f, Tensor x) { return rc::jacrev(f)(x); },
+      [](auto f, Tensor x) { return rc::jacfwd(f)(x); },
+      [](auto f, Tensor x) { return rc::hessian(f)(x); },
+      [](auto f, Tensor x) { return std::get<1>(rc::linearize(f, x))(x); },
+      [](auto f, Tensor x) { return rc::vmap(f)(rc::stack({x, x + 1})); },
+      [](auto f, Tensor x) { return rc::vmap(rc::grad(f), {.chunk_size = 1})(rc::stack({x, x + 1})); },
+  };
+  std::vector<double> memory{1, 2, 3};
+  const Tensor wide = ramp({2, 3});
+  const Tensor shared[] = {ramp({3}), wide[1], wide.slice(1, 0, 2).sum().expand({3}),
+                           rc::from_blob(memory.data(), {3}, rc::float64)};
+  const Tensor x = doubles({0.5, -1, 2});
+  for (std::size_t a = 0; a < std::size(shared); ++a)
+    for (std::size_t i = 0; i < std::size(inside); ++i)
+      for (std::size_t o = 0; o < std::size(outside); ++o) {
+        SCOPED_TRACE(std::to_string(a) + " " + std::to_string(i) + " " + std::to_string(o));
+        const Tensor before = shared[a].clone();
+        const auto of = [&](const Function& f) { return outside[o]([&](Tensor y) { return f(shared[a], y); }, x); };
+        expect_close(of(inside[i].first), of(inside[i].second));
+        expect_equal(shared[a], before);
+      }
 }
 
 TEST(Tape, LetsAnOlderTapeDifferentiateAGradientUnderCotangents) {

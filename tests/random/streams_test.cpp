@@ -54,6 +54,64 @@ TEST(Streams, NumbersOutsideTransformsAreThoseOfTheSeedAndPosition) {
   expect_values(drawn, expected, 1e-300);
 }
 
+// ── states ──
+
+TEST(Streams, AStateThatIsPutBackRepeatsWhatWasDrawn) {
+  const auto draws = [](rc::Generator& g) {
+    const Tensor first = rc::rand({3}, {.generator = g});
+    const Tensor mapped = rc::vmap([&](Tensor x) { return x + rc::randn({2}, {.generator = g}); },
+                                   {.randomness = Randomness::different})(rc::zeros({4, 2}));
+    return rc::cat({first, mapped.flatten(), rc::randperm(5, {.generator = g}).to(rc::float32)});
+  };
+  rc::Generator g(9), other(9);
+  draws(g);
+  const rc::GeneratorState state = g.get_state();
+  const Tensor drawn = draws(g);
+  EXPECT_FALSE(g.get_state() == state);
+  g.set_state(state);
+  EXPECT_EQ(g.get_state(), state);
+  expect_equal(draws(g), drawn);
+  other.set_state(state);
+  expect_equal(draws(other), drawn);
+  g.manual_seed(state.seed);
+  draws(g);
+  expect_equal(draws(g), drawn);
+  rc::manual_seed(3);
+  rc::rand({2});
+  const rc::GeneratorState before = rc::get_rng_state();
+  const Tensor x = rc::rand({2});
+  rc::set_rng_state(before);
+  expect_equal(rc::rand({2}), x);
+}
+
+TEST(Streams, AStateThatIsPutBackInAFunctionSeedsItAnew) {
+  rc::Generator g(9);
+  rc::rand({2}, {.generator = g});
+  const rc::GeneratorState state = g.get_state();
+  const auto twice = [&](Tensor x) {
+    g.set_state(state);
+    const Tensor first = rc::rand({2}, {.generator = g});
+    g.set_state(state);
+    return x + first - rc::rand({2}, {.generator = g});
+  };
+  const Tensor zeros = rc::zeros({3, 2});
+  expect_equal(mapped(twice, zeros), zeros);
+  expect_equal(mapped(twice, zeros, 2), zeros);
+  expect_equal(rc::trace(twice)(zeros[0])({zeros[0]})[0], zeros[0]);
+}
+
+TEST(Streams, AStateIsAskedForOutsideOfFunctionsWithStreamsOfTheirOwn) {
+  const auto ask = [](Tensor x) {
+    rc::get_rng_state();
+    return x.sum();
+  };
+  const Tensor x = ramp({3});
+  EXPECT_NO_THROW(rc::grad(ask)(x));
+  EXPECT_THROW(mapped(ask, x), rc::TransformError);
+  EXPECT_THROW(rc::grad([&](Tensor y) { return rc::vmap(ask)(y).sum(); })(x), rc::TransformError);
+  EXPECT_THROW(rc::trace(ask)(x), rc::TransformError);
+}
+
 TEST(Streams, AMillionNumbersAreAllDifferentAndTheSameInChunks) {
   const Function draw = [](Tensor) { return rc::rand({1000}, rc::float64); };
   const Tensor x = rc::zeros({1000});

@@ -134,11 +134,11 @@ Tensor unique_consecutive(const Tensor& x);
 
 // ── differences and integrals of samples; complex tensors too ──
 
-/// x[1:] - x[:-1] along an axis (the last if not given), n times (once). Of booleans, whether they differ.
+/// x[1:] - x[:-1] along an axis (the last if not given), n times (once). Of booleans, whether they differ. 0 times: x.
 Tensor diff(const Tensor& x);
 Tensor diff(const Tensor& x, std::int64_t n);
 Tensor diff(const Tensor& x, std::int64_t n, std::int64_t dim);
-/// With `prepend` and `append`, either undefined or of x's shape but for that axis, joined to x first.
+/// With `prepend` and `append`, undefined or of x's shape but for that axis, joined to x first; 0 times: x alone.
 Tensor diff(const Tensor& x, std::int64_t n, std::int64_t dim, const Tensor& prepend, const Tensor& append);
 /// Estimates of the derivative along each of the axes: second-order differences inside, differences of edge_order (1 or
 /// 2) at the ends. Floating and complex. ValueError for axes of edge_order elements or fewer.

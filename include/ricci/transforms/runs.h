@@ -14,6 +14,9 @@
 
 namespace ricci::runs {
 
+/// Whether a running reverse transform or tape records what is computed from it.
+bool is_on_tape(const Tensor& x);
+
 /// The user's file and line.
 struct Place {
   const char* file = "";
