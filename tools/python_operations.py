@@ -46,6 +46,8 @@ KINDS = {
     "std::optional<double>": ("number", "float"),
     "std::optional<bool>": ("boolean", "bool"),
     "std::vector<double>": ("numbers", "float | Sequence[float]"),
+    "Terms": ("terms", "Sequence[TensorLike | Sequence[int]]"),
+    "OnlyDevice": ("device", "device | str"),
 }
 REDUCTION, CLASS_WEIGHT = ("reduction", "reduction", '"mean"'), ("weight", "tensor", "None")
 TAKEN_BY_VALUE = {"integer", "size", "bound", "number", "boolean", "reduction", "key", "tensors", "indices"}
@@ -111,10 +113,6 @@ OPTIONS = {
             ("weight", "tensor", "None"),
             ("density", "boolean", "False"),
         ],
-        None,
-    ),
-    "GradientOptions": (
-        [("spacing", "tensor", "1"), ("dims", "axes", "None"), ("edge_order", "integer", "1")],
         None,
     ),
     "StftOptions": (
@@ -228,7 +226,6 @@ NAMES = {
     "searchsorted": "sorted_sequence input",
     "diag": "input diagonal",
     "meshgrid": "tensors",
-    "pad": "input pad",
     "masked_select": "input mask",
     "slice_scatter": "input src dim start end",
     "select_scatter": "input src dim index",
@@ -288,13 +285,14 @@ NAMES = {
     "tile": "input dims",
     "repeat": "input repeats",
     "einsum": "equation operands",
+    "block_diag": "tensors",
+    "cartesian_prod": "tensors",
     "slice": "input dim start end step",
     ("unfold", 4): "input dimension size step",
 }
 RENAMED = {"x": "input", "dims": "dim", "kernel": "kernel_size", "shape": "size", "from": "source", "to": "destination"}
 # Arguments that are given by name, for PyTorch has others in their places.
 NAMED = {
-    "pad": {"value"},
     "cross_entropy": {"reduction"},
     "nll_loss": {"reduction"},
     "binary_cross_entropy": {"reduction"},
@@ -358,7 +356,6 @@ DEFAULTS = {
     "triu": {"diagonal": "0"},
     "tril_pack": {"diagonal": "0"},
     "tril_unpack": {"diagonal": "0"},
-    "pad": {"mode": '"constant"', "value": "0.0"},
     "slice": {"start": "None", "end": "None", "step": "1"},
     "as_strided": {"storage_offset": "0"},
     "diagonal_scatter": {"offset": "0", "dim1": "0", "dim2": "1"},
@@ -501,14 +498,18 @@ NOT_HERE = {
 REPLACED = {"eigh", "eigvalsh", "solve", "solve_triangular"}
 REPLACED |= set(
     "scaled_dot_product_attention multi_head_attention_forward embedding embedding_bag rnn_tanh rnn_relu gru lstm "
-    "ctc_loss interpolate upsample_nearest upsample_bilinear grid_sample".split()
+    "pad gradient ctc_loss interpolate upsample_nearest upsample_bilinear grid_sample".split()
 )  # by a form, which takes all that its overloads take
+# Forms of names that C++ has not: functions that are methods too, and methods.
+ADDED = "argwhere ravel unflatten".split()
+ADDED_METHODS = "detach_ squeeze_ t_ transpose_ type_as unsqueeze_".split()
 KEYS_OWN = {"split", "fold_in"}  # of keys.h: python/src/random.cpp
 # Overloads that a form says, by number of parameters, or by a dtype among these.
 SAID_BY_FORMS = {("median", 3), ("tensordot", 4), ("addmm", 5)}
 TAKE_DTYPE = {"sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax"}
 SHORTER_BY_DEFAULTS = {("huber_loss", 3)}  # overloads, by number of parameters, that defaults make superfluous
-SEVERAL = {"permute", "flip"}  # whose axes may be given one by one, as every shape may
+# Their axes or Tensors may be given one by one, as every shape may.
+SEVERAL = {"permute", "flip", "einsum", "meshgrid", "block_diag", "broadcast_tensors", "cartesian_prod"}
 OWN_METHODS = {"where", "polygamma"}  # whose tensor is not the first argument of the function of that name
 BOUND_BY_HAND = {"size", "dim", "numel", "strides", "data", "item", "index", "T", "mT", "mH", "H", "real", "imag"}  # slots.cpp
 RETURNS = {
@@ -518,6 +519,8 @@ RETURNS = {
     "std::pair<Tensor, Tensor>",
     "std::tuple<Tensor, Tensor, Tensor>",
     "std::vector<Tensor>",
+    "OneOrSeveral",
+    "Rebound",
 }
 WRITTEN_OUT = {"Tensor", "std::pair<Tensor, Tensor>", "std::tuple<Tensor, Tensor, Tensor>"}  # results that `out` gets
 # The named tuples of several results, with the names of PyTorch's, and what gives them.
@@ -558,6 +561,15 @@ RESULT_TYPES = {
 }
 RESULT_TYPE_OF = {name: i for i, (_, names) in enumerate(RESULT_TYPES.values()) for name in names.split()}
 MORE = {}  # name → what `takes` gives
+# New tensors: they take PyTorch's words for where a tensor lies.
+FACTORIES = (
+    "zeros ones empty full zeros_like ones_like empty_like full_like eye arange linspace logspace geomspace tri "
+    "tril_indices triu_indices fftfreq rfftfreq rand randn randint randperm rand_like randn_like randint_like "
+    "hann_window hamming_window blackman_window nuttall_window bartlett_window cosine_window general_cosine_window "
+    "general_hamming_window exponential_window gaussian_window kaiser_window new_zeros new_ones new_empty new_full "
+    "new_empty_strided"
+).split()
+TAKE_MEMORY_FORMAT = "clone contiguous to".split()
 REPLACED_TEXTS = {}  # of those that are replaced by a form
 ORDER = [
     "key",
@@ -578,6 +590,8 @@ ORDER = [
     "sizes",
     "tensors",
     "indices",
+    "terms",
+    "device",
     "tensor",
 ]  # what decides between overloads first
 DECLARATION = re.compile(r"^(?:inline )?(?P<result>[\w:<>, ]+?[>&]?) (?P<name>[a-z]\w*)\((?P<rest>.*)$")
@@ -589,12 +603,26 @@ class Parameter:
         self.name, self.kind, self.default = name, kind, default
         self.keyword_only, self.several = keyword_only, several
         self.annotation = annotation or ANNOTATIONS[kind]
+        self.flag = None  # the one of call.h, for several arguments
         self.is_optional = False  # whether C++ has a value for "not given" besides those of the kind
 
     def python(self):
         kinds = self.annotation.split(" | ") + (["None"] if self.default == "None" else [])
         annotation = " | ".join(dict.fromkeys(kinds))
         return f"{self.name}: {annotation}" + (f" = {self.default}" if self.default is not None else "")
+
+
+def place(name, kind, default, annotation, flag):
+    parameter = Parameter(name, kind, default, keyword_only=True, annotation=annotation)
+    parameter.flag = flag
+    return parameter
+
+
+PLACE = [
+    place("device", "device", "None", "device | str", "takes_device"),  # layout and pin_memory are not shown
+    place("requires_grad", "boolean", "False", "bool", "takes_requires_grad"),
+    place("memory_format", "text", "None", "Any", "takes_memory_format"),
+]
 
 
 class Overload:
@@ -644,7 +672,7 @@ class Overload:
         kind = KINDS[kind_text][0]
         if self.is_form:
             default = PYTHON_LITERALS.get(literal, literal) or None
-            several = kind in ("axes", "tensors") and self.name in SEVERAL | {"meshgrid"}
+            several = kind in ("axes", "tensors", "terms") and self.name in SEVERAL
             self.parameters.append(Parameter(name, kind, default, self.is_named, several))
             optional = "optional_" if OPTIONAL.match(kind_text) else ""
             self.parameters[-1].is_optional = bool(optional)
@@ -659,7 +687,7 @@ class Overload:
             name = "other"
         if name in first_two:
             raise SystemExit(f"{self.name} has two arguments {name} in Python: name them in NAMES")
-        several = kind == "shape" or (kind in ("axes", "tensors") and self.name in SEVERAL | {"einsum", "meshgrid"})
+        several = kind == "shape" or (kind in ("axes", "tensors") and self.name in SEVERAL)
         self.parameters.append(Parameter(name, kind, "None" if kind == "optional_size" else None, several=several))
         self.arguments.append(f"c.{kind}({len(self.parameters) - 1})")
 
@@ -681,6 +709,16 @@ def argument_text(rest):
     return rest
 
 
+def takes_of(name):
+    """The flags of call.h, of PyTorch's words that change nothing here."""
+    is_factory = name in FACTORIES
+    return (
+        ({"takes_device", "takes_requires_grad"} if is_factory else set())
+        | ({"takes_memory_format"} if name.endswith("_like") or name in TAKE_MEMORY_FORMAT else set())
+        | ({"takes_device"} if name == "to" else set())
+    )
+
+
 def takes(name, header):
     """The arguments that every form of an operation takes besides its own: those that say where the result goes."""
     more = []
@@ -688,7 +726,7 @@ def takes(name, header):
         more.append(Parameter("out", "tensor", "None", keyword_only=True, annotation="Tensor"))
     if name in INPLACE:
         more.append(Parameter("inplace", "boolean", "False", keyword_only=True))
-    return more
+    return more + [p for p in PLACE if p.flag in takes_of(name)]
 
 
 def function_overloads():
@@ -714,7 +752,7 @@ def function_overloads():
                     found.setdefault(name, [])
                     continue
                 add(found, left_out, name, result, declared, f"ricci::ops::{name}", text)
-    add_forms(found, left_out, lambda name: not name.endswith("_") and not name.startswith("new_"))
+    add_forms(found, left_out, lambda name: not name.endswith("_") and not name.startswith("new_"), ADDED)
     for overloads in found.values():
         overloads[:] = [o for o in overloads if not is_superfluous(o, overloads)]
     for target in ("add", "sub", "mul", "div"):
@@ -728,14 +766,14 @@ def function_overloads():
     return found, left_out
 
 
-def add_forms(found, left_out, is_wanted):
+def add_forms(found, left_out, is_wanted, added):
     """The forms of forms.h whose names are wanted; a helper there has no operation's name."""
-    for _, _, statement in statements(FORMS):
+    for _, own_text, statement in statements(FORMS):
         match = DECLARATION.match(statement)
-        if match and match["name"] in found and is_wanted(match["name"]):
+        if match and match["name"] in {*found, *added} and is_wanted(match["name"]):
             declared = with_defaults(argument_text(match["rest"]))
             call = "ricci::python::forms::" + match["name"]
-            text = REPLACED_TEXTS.get(match["name"], "")
+            text = own_text if match["name"] in added else REPLACED_TEXTS.get(match["name"], "")
             add(found, left_out, match["name"], match["result"], declared, call, text, is_form=True)
 
 
@@ -805,7 +843,7 @@ def method_overloads(functions):
             continue
         declared = ["const Tensor& self", *with_defaults(argument_text(match["rest"]))]
         add(own, left_out, name, match["result"], declared, "self." + name, "")
-    add_forms(own, left_out, lambda name: name not in functions or name.endswith("_"))
+    add_forms(own, left_out, lambda name: name not in functions or name.endswith("_"), ADDED_METHODS)
     assert not left_out, left_out
     # In C++ a method costs every file that reads tensor.h a declaration (tools/check_methods.py); here it costs nothing.
     of_torch = set((ROOT / "tools/torch_methods.txt").read_text().split()) - check_methods.NO_METHOD.keys()
@@ -910,7 +948,9 @@ PYTHON_RESULTS = {
     "Tensor": "Tensor",
     "const Tensor&": "Tensor",
     "bool": "bool",
-    "std::vector<Tensor>": "list[Tensor]",
+    "std::vector<Tensor>": "tuple[Tensor, ...]",
+    "OneOrSeveral": "Tensor | tuple[Tensor, ...]",
+    "Rebound": "Tensor",
 }
 
 
@@ -922,12 +962,13 @@ def signatures(overloads):
     """The signatures that Python shows: one where the overloads say one thing."""
     one = merged(overloads)
     results = {python_result(o) for o in overloads}
-    is_function = not overloads[0].call.startswith("self.")
+    if PYTHON_RESULTS["OneOrSeveral"] in results:  # of all overloads
+        results -= {"Tensor"}
 
     def text(parameters, result):
         own = [p.name for p in parameters]
-        more = MORE.get(overloads[0].name, ()) if is_function and not result.startswith(("list", "bool")) else ()
-        more = [p for p in more if p.name not in own]
+        is_written_out = not result.startswith(("tuple", "bool"))
+        more = [p for p in more_of(overloads) if p.name not in own and (is_written_out or p.name != "out")]
         return signature([*parameters, *more]) + " -> " + result
 
     if one is not None and len(results) == 1:
@@ -944,6 +985,16 @@ def shown_of(overload):
     ]
 
 
+def more_of(overloads):
+    """What a name takes besides the arguments of its overloads."""
+    is_key = any(p.kind == "key" for o in overloads for p in o.parameters)
+    is_own = overloads[0].call.startswith("self.")
+    name = overloads[0].name
+    if is_key:
+        return []
+    return [p for p in PLACE if p.flag in takes_of(name)] if is_own else MORE.get(name, [])
+
+
 def text_of(overloads):
     return next((o.text for o in overloads if o.text), "")
 
@@ -952,10 +1003,9 @@ def quoted(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def flags(name, where):
+def flags(overloads):
     """What call.h calls what an operation takes besides its arguments."""
-    names = [f"takes_{p.name}" for p in MORE.get(name, ()) if where in ("function", "method")]
-    return " | ".join(names) or "0"
+    return " | ".join(dict.fromkeys(p.flag or f"takes_{p.name}" for p in more_of(overloads))) or "0"
 
 
 def write(folder, parts):
@@ -985,7 +1035,7 @@ def write(folder, parts):
                 for p in one
             ]
             chunks[i % parts].append(f"Shown shown_{i}[] = {{{', '.join(rows_shown)}}};\n")
-        facts = f"overloads_{i}, {len(rows)}, Where::{where}, {flags(name, where)}"
+        facts = f"overloads_{i}, {len(rows)}, Where::{where}, {flags(overloads)}"
         facts += f", shown_{i}, {len(one)}" if one else ", nullptr, 0"
         facts += f", result_types + {RESULT_TYPE_OF[name]}" if name in RESULT_TYPE_OF else ""
         tables[i % parts].append(f'    {{"{name}", {quoted(doc)}, {facts}}},\n')

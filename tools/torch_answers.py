@@ -12,7 +12,7 @@ calls: lines `call: shapes`, of tensors of ones n (0-dim), e ([0]), v ([3]), m (
 as indices i (0-dim), j ([0]), k ([2]).
 promotion: lines `left: type…`, the type of the result for each right operand of the heading, in its order. `f32[1]` has
 an axis, `f32[]` has none, `float` is a number.
-python: JSON. `arguments`: the names of arguments of each public function; `forms`, `results`: what the forms and the
+python: JSON. `arguments`: the names of arguments of each public function; `spaces`: the names of the public functions in torch's spaces of names; `forms`, `results`: what the forms and the
 operations with several results of python/tests/written_for_both.py give; `programs`: the programs of the page *From
 torch.func* with the tensors that they leave, of those that draw the shapes alone.
 """
@@ -283,6 +283,15 @@ def is_function(name, value):
     return callable(value) and not isinstance(value, type) and name.islower() and name[0] != "_" and name[-1] != "_"
 
 
+def is_public(space, name):
+    """Whether it is a function of this space: not what its module has imported, nor what only PyTorch calls."""
+    value = getattr(space, name)
+    inner = ("assert_", "has_torch_function", "handle_torch_function", "boolean_dispatch", "scaled_mm", "scaled_addmm", "scaled_grouped_mm")
+    inner += ("native_", "grouped_mm")
+    own = getattr(value, "__module__", None) not in ("typing", "collections.abc")
+    return callable(value) and not isinstance(value, type) and name[0].islower() and own and not name.startswith(inner)
+
+
 def as_json(value, with_elements=True):
     if isinstance(value, (tuple, list)):
         return [as_json(part) for part in value]
@@ -329,6 +338,9 @@ def answers_for_python():
     arguments = {name: " ".join(sorted(names_of_arguments(name))) for name in sorted(public)}
     lines = lambda pairs: "{\n" + ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in pairs) + "\n}"
     print(f'{{"torch": {json.dumps(torch.__version__.split("+")[0])}, "written by": "tools/torch_answers.py python",')
+    spaces = {"linalg": torch.linalg, "special": torch.special, "fft": torch.fft, "nn.functional": torch.nn.functional}
+    names = lambda space: " ".join(n for n in sorted(dir(space)) if is_public(space, n))
+    print('"spaces":', lines((name, names(space)) for name, space in spaces.items()) + ",")
     print('"arguments":', lines((k, v) for k, v in arguments.items() if v) + ",")
     print('"forms":', lines(form_answers(both)) + ",")
     print('"results":', lines(result_answers(both)) + ",")

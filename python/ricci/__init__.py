@@ -3,11 +3,13 @@
     import ricci as rc
     per_sample = rc.vmap(rc.grad(loss), in_dims=(None, 0, 0))(params, x, y)
 
-Operations are functions here and methods of Tensor, with PyTorch's names of arguments. Arguments and results of
-transformed functions are trees: Tensors in tuples, lists, dicts, namedtuples and dataclasses.
+Operations are functions here and methods of Tensor, with PyTorch's names of arguments; `rc.linalg`, `rc.special`,
+`rc.fft` and `rc.nn.functional` have them under PyTorch's names. Arguments and results of transformed functions are
+trees: Tensors in tuples, lists, dicts, namedtuples and dataclasses.
 """
 
 import os as _os
+from importlib import import_module as _import_module
 
 from . import _core
 from ._core import *  # noqa: F403
@@ -15,6 +17,7 @@ from ._core import Passing as _Passing  # noqa: F401: a C++ exception on its way
 from ._custom import Function, VmapInfo, once_differentiable
 from ._files import load, save
 from ._ragged import Ragged
+from ._words import channels_last, channels_last_3d, contiguous_format, preserve_format, strided  # noqa: F401
 
 _core.set_package(_os.path.dirname(_os.path.abspath(__file__)))
 _trace_of_matrix = _core.trace
@@ -32,4 +35,7 @@ def rebuild_tensor(elements, shape, dtype):
     return _core.rebuild_tensor(elements, shape, dtype)
 
 
+from . import linalg, nn, special  # noqa: E402, F401: PyTorch's spaces of names
+
+fft = _import_module(".fft", __name__)  # in place of the operation of this name, which it is too
 from . import torch_func as func  # noqa: E402: it is written with what stands above

@@ -138,9 +138,22 @@ def while_loop(cond_fn, body_fn, carried_inputs):
     return rc.while_loop(lambda s: cond_fn(*s), lambda s: tuple(body_fn(*s)), state)
 
 
-def scan(combine_fn, init, xs, *, dim=0, reverse=False):
-    """torch's scan."""
-    return rc.scan(combine_fn, init, xs, dim=dim, reverse=reverse)
+def scan(combine_fn, init, xs, *, dim=0, reverse=False, length=None):
+    """torch's scan: the outputs are stacked along `dim` where they have such an axis, and along axis 0 else. Where xs
+    is None, the function is called `length` times."""
+    leaves = rc.leaves(xs)
+    if not leaves and length is None:
+        return init, []
+    if not leaves:
+        return rc.scan(lambda carry, _: combine_fn(carry, None), init, rc.zeros(length), reverse=reverse)
+    if not -leaves[0].ndim <= dim < leaves[0].ndim:
+        raise rc.IndexError(f"scan: dim {dim} is out of range for {leaves[0].ndim} axes")
+    if length is not None and length != leaves[0].shape[dim]:
+        raise rc.ValueError(f"scan: length is {length}, and xs has {leaves[0].shape[dim]} slices along dim {dim}")
+    axis = dim % leaves[0].ndim
+    carry, outputs = rc.scan(combine_fn, init, xs, dim=axis, reverse=reverse)
+    placed = rc.map_leaves(lambda y: y.movedim(0, axis) if 0 < axis < y.ndim else y, outputs)
+    return carry, placed
 
 
 def associative_scan(combine_fn, xs, dim=0, reverse=False, combine_mode="generic"):
@@ -153,46 +166,11 @@ def map(f, xs, *args):
     return rc.map(lambda x: f(x, *args), xs)
 
 
-# ── factories, with PyTorch's arguments ──
+# ── factories: those of ricci take PyTorch's arguments ──
 
-
-def _factory(name):
-    operation = getattr(rc, name)
-
-    def make(*args, device=None, requires_grad=False, layout=None, pin_memory=False, out=None, **named):
-        if device is not None and str(device) != "cpu":
-            raise rc.ValueError(f"{name}: there is no device {device}; Tensors lie in the processor's memory")
-        if requires_grad:
-            raise rc.ValueError(f"{name}: requires_grad does nothing here; use grad, vjp or ricci.Tape")
-        result = operation(*args, **named)
-        return result if out is None else out.copy_(result)
-
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"torch.{name}, on the processor.\n\n{operation.__doc__}"
-    return make
-
-
-for _of in (
-    "arange",
-    "empty",
-    "empty_like",
-    "eye",
-    "full",
-    "full_like",
-    "linspace",
-    "ones",
-    "ones_like",
-    "rand",
-    "rand_like",
-    "randint",
-    "randint_like",
-    "randn",
-    "randn_like",
-    "randperm",
-    "tensor",
-    "zeros",
-    "zeros_like",
-):
-    globals()[_of] = _factory(_of)
-    __all__.append(_of)
-del _of
+_factories = """
+    arange empty empty_like eye full full_like linspace ones ones_like rand rand_like randint randint_like randn randn_like
+    randperm tensor zeros zeros_like
+""".split()
+globals().update({_of: getattr(rc, _of) for _of in _factories})
+__all__ += _factories

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "device.h"
 #include "dtypes.h"
 #include "errors.h"
 #include "forms.h"
@@ -31,6 +32,18 @@ std::span<PyObject* const> items(PyObject* list) {
 
 bool is_size_like(PyObject* o) { return is_int(o) || is_size(o); }
 bool is_operand(PyObject* o) { return is_tensor(o) || is_number(o); }
+
+/// `a, [0, 1], b, [1, 2]`, and at the end perhaps `[0, 2]`: operands and the numbers of their axes.
+bool is_terms(std::span<PyObject* const> all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_axes = is_list(all[i]) && std::ranges::all_of(items(all[i]), [](PyObject* axis) {
+                           return is_int(axis) || axis == Py_Ellipsis;
+                         });
+    const bool is_last = i + 1 == all.size();
+    if (i % 2 == 1 || (is_last && i > 0) ? !is_axes : !is_operand(all[i]) || is_last) return false;
+  }
+  return true;
+}
 
 /// Whether an argument is of this kind. The first overload whose kinds all fit is called.
 bool fits(Kind kind, PyObject* o) {
@@ -63,6 +76,8 @@ bool fits(Kind kind, PyObject* o) {
     }
     case Kind::generator: return generator_from(o) != nullptr;
     case Kind::indices: return true;
+    case Kind::terms: return is_list(o) && !items(o).empty() && is_terms(items(o));
+    case Kind::device: return is_device(o);
     case Kind::key: return key_data_from(o).defined();
   }
   return false;
@@ -148,6 +163,7 @@ struct Binding {
   }
 
   static bool collects(const Parameter& p, std::span<PyObject* const> rest) {
+    if (p.kind == Kind::terms) return is_terms(rest);
     if (p.kind == Kind::tensors) return std::ranges::all_of(rest, is_operand);
     return rest.size() > 1 && std::ranges::all_of(rest, is_size_like);
   }
@@ -278,7 +294,19 @@ struct WithoutDefaults {
 
 PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names);
 
-/// Calls without `out` and `inplace`, and writes the result to what they name. Null where neither was given.
+/// Checks a word of PyTorch that changes nothing here. False for any other argument.
+bool is_idle(const OperationTable& table, PyObject* name, PyObject* value) {
+  const auto is = [name](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
+  if ((table.takes & takes_device) != 0 && is("device")) return require_here(value, table.name), true;
+  if ((table.takes & takes_device) != 0 && (is("layout") || is("pin_memory"))) return true;
+  if ((table.takes & takes_memory_format) != 0 && is("memory_format")) return true;
+  if ((table.takes & takes_requires_grad) == 0 || !is("requires_grad")) return false;
+  if (PyObject_IsTrue(value) == 1) refuse_requires_grad(table.name);
+  return true;
+}
+
+/// Calls without `out`, `inplace` and what changes nothing, and writes the result to what the former name. Null where
+/// none of them was given.
 PyObject* call_with_target(PyObject* self, std::span<PyObject* const> positional, PyObject* names,
                            PyObject* const* named) {
   const OperationTable& table = table_of(self);
@@ -289,7 +317,9 @@ PyObject* call_with_target(PyObject* self, std::span<PyObject* const> positional
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) {
     PyObject* const name = PyTuple_GET_ITEM(names, k);
     const auto is = [name](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
-    if ((table.takes & takes_out) != 0 && is("out")) {
+    if (is_idle(table, name, named[k])) {
+      is_found = true;
+    } else if ((table.takes & takes_out) != 0 && is("out")) {
       is_found = true;
       if (named[k] != Py_None) out = named[k];
     } else if ((table.takes & takes_inplace) != 0 && is("inplace")) {
@@ -572,6 +602,30 @@ std::vector<Index> Call::indices(std::size_t i) const {
   if (!given_[i] || !index_from(given_[i], all)) refuse(i, "an index or a tuple of indices");
   return all;
 }
+Terms Call::terms(std::size_t i) const {
+  if (!given_[i] || !fits(Kind::terms, given_[i])) refuse(i, "Tensors, each with the list of its axes");
+  const auto all = items(given_[i]);
+  Terms terms;
+  const auto axes_of = [](PyObject* list) {
+    Axes axes;
+    std::int64_t number = 0;
+    for (PyObject* o : items(list)) axes.push_back(int_from(o, number) ? number : Terms::others);
+    return axes;
+  };
+  for (std::size_t k = 0; k + 1 < all.size(); k += 2) {
+    Tensor operand;
+    if (is_tensor(all[k])) operand = tensor_of(all[k]);
+    else number_from(all[k], operand);
+    terms.operands.push_back(std::move(operand));
+    terms.axes.push_back(axes_of(all[k + 1]));
+  }
+  if (all.size() % 2 == 1) terms.result = axes_of(all.back());
+  return terms;
+}
+OnlyDevice Call::device(std::size_t i) const {
+  require_here(given_[i], table_.name);
+  return {};
+}
 Key Call::key(std::size_t i) const {
   Tensor data = given_[i] ? key_data_from(given_[i]) : Tensor();
   if (!data.defined()) refuse(i, "a Key");
@@ -669,9 +723,20 @@ PyObject* Call::named_tuple(std::initializer_list<const Tensor*> parts) const {
 }
 PyObject* Call::end(const std::vector<Tensor>& result) {
   back();
-  nb::list list;
-  for (const Tensor& t : result) list.append(wrapped(t));
-  return list.release().ptr();
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(result.size())));
+  if (!tuple.is_valid()) throw nb::python_error();
+  Py_ssize_t place = 0;
+  for (const Tensor& t : result) PyTuple_SET_ITEM(tuple.ptr(), place++, wrapped(t).release().ptr());
+  return tuple.release().ptr();
+}
+PyObject* Call::end(const OneOrSeveral& result) {
+  return std::visit([this](const auto& r) { return end(r); }, result);
+}
+PyObject* Call::end(Rebound result) {
+  back();
+  if (!is_tensor(given_[0])) refuse(0, "a Tensor");
+  tensor_of(given_[0]) = std::move(result.tensor);
+  return Py_NewRef(given_[0]);
 }
 PyObject* Call::end_same(std::size_t i) {
   back();

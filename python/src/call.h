@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "object.h"
@@ -40,6 +41,8 @@ enum class Kind : std::uint8_t {
   generator,
   reduction,
   indices,
+  terms,
+  device,
   key
 };
 
@@ -79,6 +82,10 @@ enum class Where : std::uint8_t {
 // What an operation takes besides the arguments of its overloads, by name.
 inline constexpr int takes_out = 1;      ///< the Tensor, or the tuple of them, that gets the result
 inline constexpr int takes_inplace = 2;  ///< whether the first argument gets it
+// Words of PyTorch that change no value here: there is one device, and elements stand in row-major order.
+inline constexpr int takes_device = 4;         ///< with layout and pin_memory
+inline constexpr int takes_requires_grad = 8;  ///< which may be False
+inline constexpr int takes_memory_format = 16;
 
 /// A parameter of the one signature that the doc shows for all overloads.
 struct Shown {
@@ -101,6 +108,22 @@ struct OperationTable {
 };
 
 inline constexpr std::size_t most_parameters = 24;
+
+/// What gives a Tensor, or several where an argument asks for more: `nonzero(x, as_tuple=True)`.
+using OneOrSeveral = std::variant<Tensor, std::vector<Tensor>>;
+/// What the first argument, a Python object, stands for from now on: `x.unsqueeze_(0)`. Other handles of the tensor
+/// that it stood for, views and the tensors of C++ keep their shapes.
+struct Rebound {
+  Tensor tensor;
+};
+/// The operands of an einsum, each with the numbers of its axes, and the numbers of the result's.
+struct Terms {
+  static constexpr std::int64_t others = INT64_MIN;  ///< `...` among the axes
+  std::vector<Tensor> operands;
+  std::vector<Axes> axes;
+  std::optional<Axes> result;
+};
+struct OnlyDevice {};
 
 /// One call that is bound to an overload. Its functions give C++ the arguments by number; where one is left out, the
 /// second argument is the default. They throw TypeError for what does not fit.
@@ -142,6 +165,8 @@ class Call {
   Reduction reduction(std::size_t i, Reduction missing) const { return given_[i] ? reduction(i) : missing; }
   std::vector<Index> indices(std::size_t i) const;
   Key key(std::size_t i) const;
+  Terms terms(std::size_t i) const;
+  OnlyDevice device(std::size_t i) const;
   TensorOptions tensor_options(std::size_t first) const;
   LikeOptions like_options(std::size_t first) const;
   WindowOptions window_options(std::size_t first) const;
@@ -158,6 +183,8 @@ class Call {
   PyObject* end(const std::pair<Tensor, Tensor>& result);
   PyObject* end(const std::tuple<Tensor, Tensor, Tensor>& result);
   PyObject* end(const std::vector<Tensor>& result);
+  PyObject* end(const OneOrSeveral& result);
+  PyObject* end(Rebound result);
   /// The operation wrote to argument i and gives it back.
   PyObject* end_same(std::size_t i);
   /// Takes the interpreter's lock again.

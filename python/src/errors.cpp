@@ -15,7 +15,8 @@
 namespace ricci::python {
 namespace {
 
-PyObject *error_type, *value_error, *index_error, *type_error, *transform_error, *not_implemented_error;
+PyObject *error_type, *value_error, *index_error, *type_error, *transform_error, *not_implemented_error,
+    *attribute_error;
 PyObject* passing;    // a C++ exception on its way through Python
 std::string package;  // the folder of this package, whose frames are nobody's program
 thread_local PyObject* interrupt = nullptr;
@@ -23,6 +24,10 @@ thread_local PyObject* interrupt = nullptr;
 /// What errors of C++ say about options, and how it is written in Python.
 constexpr std::pair<std::string_view, std::string_view> spellings[] = {
     {".randomness = rc::Randomness::different", "randomness=\"different\""},
+    {"static auto backward(rc::Context& ctx, cotangents…)", "backward(ctx, *cotangents), a static method"},
+    {"static auto jvp(rc::Context& ctx, tangents…)", "jvp(ctx, *tangents), a static method"},
+    {"static constexpr bool generate_vmap_rule = true", "generate_vmap_rule = True"},
+    {"static auto vmap(const rc::VmapInfo& info, in_dims, arguments…)", "vmap(info, in_dims, *args), a static method"},
     {"rc::Randomness::same", "\"same\""},
     {".lanes = rc::Lanes::split", "lanes=\"split\""},
     {"rc::Lanes::split", "lanes=\"split\""},
@@ -141,6 +146,17 @@ void set_python_error() noexcept {
   } catch (...) { pass(std::current_exception()); }
 }
 
+void set_attribute_error() noexcept {
+  set_python_error();
+  if (!PyErr_ExceptionMatches(error_type)) return;
+  for (PyObject* const kind : {index_error, value_error, type_error})
+    if (PyErr_ExceptionMatches(kind)) {
+      const nb::object raised = fetch();
+      PyErr_SetObject(attribute_error, nb::str(raised).ptr());
+      return;
+    }
+}
+
 void throw_raised() {
   if (PyErr_ExceptionMatches(passing)) {
     const nb::object raised = fetch();
@@ -196,6 +212,7 @@ void make_errors(nb::module_& m) {
   transform_error = make("TransformError", error_type, nullptr, "A rule of a transform broken.");
   not_implemented_error =
       make("NotImplementedError", error_type, PyExc_NotImplementedError, "Asked for something that is not there.");
+  attribute_error = make("AttributeError", error_type, PyExc_AttributeError, "An attribute that this Tensor has not.");
   passing = PyErr_NewException("ricci._core.Passing", PyExc_BaseException, nullptr);
   m.attr("Passing") = nb::handle(passing);
   m.def("set_package", [](const std::string& folder) { package = folder + "/"; });

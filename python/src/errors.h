@@ -36,6 +36,18 @@ PyObject* guarded(const F& f) noexcept {
     return nullptr;
   }
 }
+/// The same for an attribute: a Tensor that an attribute does not fit lacks it, so an IndexError, ValueError or
+/// TypeError of C++ is Python's AttributeError, which `hasattr` takes for an answer.
+void set_attribute_error() noexcept;
+template <class F>
+PyObject* guarded_attribute(const F& f) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    set_attribute_error();
+    return nullptr;
+  }
+}
 template <class F>
 int guarded_int(const F& f) noexcept {
   try {

@@ -1,7 +1,10 @@
 // Forms of operations that take more than a line of C++.
 #include "forms.h"
 
+#include <algorithm>
 #include <limits>
+
+#include "ricci/no_grad.h"
 
 namespace ricci::python::forms {
 
@@ -77,13 +80,100 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, b
   return out_int32 ? places.to(DType::int32) : places;
 }
 
+OneOrSeveral unique(const Tensor& input, bool sorted, bool return_inverse, bool return_counts) {
+  (void)sorted;
+  if (!return_inverse && !return_counts) return ops::unique(input);
+  std::vector<Tensor> all{ops::unique(input)};
+  if (return_inverse) all.push_back(ops::unique_inverse(input).second);
+  if (return_counts) all.push_back(ops::unique_counts(input).second);
+  return all;
+}
+
+OneOrSeveral unique_consecutive(const Tensor& input, bool return_inverse, bool return_counts) {
+  if (!return_inverse && !return_counts) return ops::unique_consecutive(input);
+  const Tensor flat = ops::flatten(input), zero = ops::zeros(Shape{flat.shape()[0] == 0 ? 0 : 1}, DType::int64);
+  const Tensor differs =
+      ops::ne(ops::slice(flat, 0, Size(1), std::nullopt), ops::slice(flat, 0, std::nullopt, Size(-1)));
+  const Tensor places = ops::cat({zero, ops::cumsum(differs, 0)});
+  std::vector<Tensor> all{ops::unique_consecutive(input)};
+  if (return_inverse) all.push_back(ops::reshape(places, input.shape()));
+  if (return_counts) all.push_back(ops::bincount(places));
+  return all;
+}
+
+std::vector<Tensor> gradient(const Tensor& input, Named, const Tensor& spacing, const Axes& dim,
+                             std::int64_t edge_order) {
+  return ops::gradient(input, {.spacing = spacing, .dims = dim, .edge_order = edge_order});
+}
+
+std::vector<Tensor> gradient(const Tensor& input, Named, const std::vector<Tensor>& spacing, const Axes& dim,
+                             std::int64_t edge_order) {
+  Axes axes = dim;
+  for (std::int64_t axis = 0; dim.empty() && axis < input.dim(); ++axis) axes.push_back(axis);
+  if (spacing.size() != axes.size())
+    throw ValueError("gradient: there are " + std::to_string(spacing.size()) + " spacings for " +
+                     std::to_string(axes.size()) + " axes; give one for each");
+  std::vector<Tensor> all;
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    all.push_back(gradient(input, {}, spacing[i], Axes{axes[i]}, edge_order)[0]);
+  return all;
+}
+
+Tensor einsum(const Terms& operands) {
+  const auto text = [](const Axes& axes) {
+    std::string letters;
+    for (const std::int64_t axis : axes) {
+      if (axis != Terms::others && (axis < 0 || axis >= 52))
+        throw ValueError("einsum: axis " + std::to_string(axis) + " has no letter; numbers of axes are 0 to 51");
+      if (axis == Terms::others) letters += "...";
+      else letters += static_cast<char>(axis < 26 ? 'A' + axis : 'a' + axis - 26);
+    }
+    return letters;
+  };
+  std::string equation;
+  for (const Axes& axes : operands.axes)
+    equation += (equation.empty() && &axes == &operands.axes[0] ? "" : ",") + text(axes);
+  if (operands.result) equation += "->" + text(*operands.result);
+  return ops::einsum(equation, operands.operands);
+}
+
+namespace {
+
+/// The axis counted from the front.
+std::size_t own_axis(const char* name, const Tensor& x, std::int64_t axis) {
+  const std::int64_t rank = x.dim();
+  if (axis < -rank || axis >= rank)
+    throw IndexError(std::string(name) + ": axis " + std::to_string(axis) + " is out of range for a Tensor of " +
+                     std::to_string(rank) + " axes");
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+}
+
+}  // namespace
+
+Tensor unflatten(const Tensor& input, std::int64_t dim, const Shape& sizes) {
+  const std::size_t axis = own_axis("unflatten", input, dim);
+  Shape shape = input.shape(), known = sizes;
+  const auto open = std::ranges::find_if(known, [](const Size& s) { return !s.is_symbol() && s == -1; });
+  if (open != known.end()) {
+    *open = 1;
+    *open = known.numel() == 0 ? Size(0) : shape[axis] / known.numel();
+  }
+  if (!(known.numel() == shape[axis]))
+    throw ValueError("unflatten: axis " + std::to_string(dim) + " has the size " + to_string(Shape{shape[axis]}) +
+                     ", which are not the sizes " + to_string(sizes) + " together");
+  shape.erase(axis);
+  for (std::size_t i = 0; i < known.size(); ++i) shape.insert(axis + i, known[i]);
+  return ops::reshape(input, shape);
+}
+
+Tensor without_derivative(const Tensor& x) {
+  const no_grad guard;
+  return ops::select(ops::unsqueeze(x, 0), 0, 0);
+}
+
 Tensor slice_scatter(const Tensor& input, const Tensor& src, std::int64_t dim, std::optional<Size> start,
                      std::optional<Size> end, Size step) {
-  const std::int64_t rank = input.dim();
-  if (dim < -rank || dim >= rank)
-    throw IndexError("slice_scatter: axis " + std::to_string(dim) + " is out of range for a Tensor of " +
-                     std::to_string(rank) + " axes");
-  const Size whole = input.shape()[static_cast<std::size_t>(dim < 0 ? dim + rank : dim)];
+  const Size whole = input.shape()[own_axis("slice_scatter", input, dim)];
   return ops::slice_scatter(input, src, dim, start.value_or(Size(0)), end.value_or(whole), step);
 }
 

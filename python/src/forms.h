@@ -8,16 +8,21 @@
 #include <utility>
 #include <vector>
 
+#include "call.h"
 #include "object.h"
 #include "ricci/error.h"
 #include "ricci/ops.h"
+#include "ricci/ops/arrangement.h"
 #include "ricci/ops/attention.h"
 #include "ricci/ops/convolution.h"
 #include "ricci/ops/decompositions.h"
 #include "ricci/ops/embedding.h"
 #include "ricci/ops/losses.h"
-#include "ricci/ops/resampling.h"
+#include "ricci/ops/padding.h"
+#include "ricci/ops/pooling.h"
 #include "ricci/ops/recurrent.h"
+#include "ricci/ops/resampling.h"
+#include "ricci/ops/statistics.h"
 #include "ricci/tensor.h"
 
 namespace ricci::python::forms {
@@ -124,6 +129,19 @@ inline const Tensor& nan_to_num_(const Tensor& self, const Tensor& nan = {}, con
 }
 Tensor gelu(const Tensor& input, const std::string& approximate = "none");
 inline std::vector<Tensor> where(const Tensor& condition) { return ops::unbind(ops::nonzero(condition), 1); }
+inline OneOrSeveral nonzero(const Tensor& input, Named, bool as_tuple = false) {
+  if (as_tuple) return ops::unbind(ops::nonzero(input), 1);
+  return ops::nonzero(input);
+}
+/// Where the input is not zero, row-major: int64 [count, input.dim()].
+inline Tensor argwhere(const Tensor& input) { return ops::nonzero(input); }
+/// The values are sorted in any case.
+OneOrSeveral unique(const Tensor& input, bool sorted = true, bool return_inverse = false, bool return_counts = false);
+OneOrSeveral unique_consecutive(const Tensor& input, bool return_inverse = false, bool return_counts = false);
+/// Of input's shape: 1 with the probability p, else 0.
+inline Tensor bernoulli(const Tensor& input, double p, RandomOptions options) {
+  return ops::bernoulli(p, input.shape(), {.dtype = input.dtype(), .generator = options.generator});
+}
 
 // ── reductions in another dtype, which the result has too, where sums of small integers are int64 else ──
 
@@ -196,7 +214,18 @@ inline const Tensor& scatter_(const Tensor& self, std::int64_t dim, const Tensor
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& input, Named, bool out_int32 = false,
                     bool right = false, const std::optional<std::string>& side = {}, const Tensor& sorter = {});
 
+// ── differences ──
+
+/// Spacings are a number for all axes, or for each axis a number or the coordinates of its elements.
+std::vector<Tensor> gradient(const Tensor& input, Named, const Tensor& spacing = 1, const Axes& dim = {},
+                             std::int64_t edge_order = 1);
+std::vector<Tensor> gradient(const Tensor& input, Named, const std::vector<Tensor>& spacing, const Axes& dim = {},
+                             std::int64_t edge_order = 1);
+
 // ── matrices ──
+
+/// Operands are each followed by the list of their axes' numbers; at the end stands that of the result, if it is given.
+Tensor einsum(const Terms& operands);
 
 /// One triangle is read, the lower one if not given.
 inline std::pair<Tensor, Tensor> eigh(const Tensor& input, const std::string& UPLO = "L") {
@@ -223,15 +252,46 @@ inline Tensor norm(const Tensor& input, const std::string& p, const Axes& dim = 
 inline Tensor squeeze(const Tensor& input, const std::optional<Axes>& dim) {
   return dim ? ops::squeeze(input, *dim) : ops::squeeze(input);
 }
+/// An axis as several of these sizes, of which one may be -1.
+Tensor unflatten(const Tensor& input, std::int64_t dim, const Shape& sizes);
+/// All elements along one axis, row-major.
+inline Tensor ravel(const Tensor& input) { return ops::flatten(input); }
+inline Tensor pad(const Tensor& input, const Sizes& pad, const std::string& mode = "constant",
+                  std::optional<double> value = {}) {
+  return ops::pad(input, pad, mode, value.value_or(0));
+}
+/// A view of the same elements without derivatives.
+Tensor without_derivative(const Tensor& x);
+/// The Python object becomes this view of the tensor that it was.
+inline Rebound unsqueeze_(const Tensor& self, std::int64_t dim) { return {ops::unsqueeze(self, dim)}; }
+inline Rebound squeeze_(const Tensor& self, const std::optional<Axes>& dim = {}) {
+  return {dim ? ops::squeeze(self, *dim) : ops::squeeze(self)};
+}
+inline Rebound transpose_(const Tensor& self, std::int64_t dim0, std::int64_t dim1) {
+  return {ops::transpose(self, dim0, dim1)};
+}
+inline Rebound t_(const Tensor& self) { return {ops::t(self)}; }
+inline Rebound detach_(const Tensor& self) { return {without_derivative(self)}; }
 Tensor slice_scatter(const Tensor& input, const Tensor& src, std::int64_t dim = 0, std::optional<Size> start = {},
                      std::optional<Size> end = {}, Size step = 1);
 inline std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, Named, const std::string& indexing = "ij") {
   return ops::meshgrid(tensors, indexing);
 }
-inline Tensor to(const Tensor& input, DType dtype, bool non_blocking = false, bool copy = false) {
+inline Tensor to(const Tensor& input, std::optional<DType> dtype = {}, bool non_blocking = false, bool copy = false) {
   (void)non_blocking;
-  return copy && dtype == input.dtype() ? ops::clone(input) : input.to(dtype);
+  const DType wanted = dtype.value_or(input.dtype());
+  return copy && wanted == input.dtype() ? ops::clone(input) : input.to(wanted);
 }
+inline Tensor to(const Tensor& input, const OnlyDevice& device, std::optional<DType> dtype = {},
+                 bool non_blocking = false, bool copy = false) {
+  (void)device;
+  return to(input, dtype, non_blocking, copy);
+}
+inline Tensor to(const Tensor& input, const Tensor& other, bool non_blocking = false, bool copy = false) {
+  return to(input, other.dtype(), non_blocking, copy);
+}
+/// x.to(other.dtype).
+inline Tensor type_as(const Tensor& input, const Tensor& other) { return in_dtype(input, other.dtype()); }
 inline Tensor new_zeros(const Tensor& self, const Shape& size, Named, std::optional<DType> dtype) {
   (void)self;
   return ops::zeros(size, dtype.value());
@@ -289,6 +349,39 @@ inline std::pair<Tensor, Tensor> multi_head_attention_forward(
        bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask,
        need_weights, attn_mask, average_attn_weights, is_causal});
 }
+inline std::vector<Tensor> list_of(std::pair<Tensor, Tensor> both) {
+  return {std::move(both.first), std::move(both.second)};
+}
+inline OneOrSeveral max_pool1d(const Tensor& input, const Sizes& kernel_size, const Sizes& stride = {},
+                               const Sizes& padding = 0, const Sizes& dilation = 1, bool ceil_mode = false,
+                               bool return_indices = false) {
+  if (!return_indices) return ops::max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode);
+  return list_of(ops::max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode));
+}
+inline OneOrSeveral adaptive_max_pool1d(const Tensor& input, const Sizes& output_size, bool return_indices = false) {
+  if (!return_indices) return ops::adaptive_max_pool1d(input, output_size);
+  return list_of(ops::adaptive_max_pool1d_with_indices(input, output_size));
+}
+inline OneOrSeveral max_pool2d(const Tensor& input, const Sizes& kernel_size, const Sizes& stride = {},
+                               const Sizes& padding = 0, const Sizes& dilation = 1, bool ceil_mode = false,
+                               bool return_indices = false) {
+  if (!return_indices) return ops::max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode);
+  return list_of(ops::max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode));
+}
+inline OneOrSeveral adaptive_max_pool2d(const Tensor& input, const Sizes& output_size, bool return_indices = false) {
+  if (!return_indices) return ops::adaptive_max_pool2d(input, output_size);
+  return list_of(ops::adaptive_max_pool2d_with_indices(input, output_size));
+}
+inline OneOrSeveral max_pool3d(const Tensor& input, const Sizes& kernel_size, const Sizes& stride = {},
+                               const Sizes& padding = 0, const Sizes& dilation = 1, bool ceil_mode = false,
+                               bool return_indices = false) {
+  if (!return_indices) return ops::max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode);
+  return list_of(ops::max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode));
+}
+inline OneOrSeveral adaptive_max_pool3d(const Tensor& input, const Sizes& output_size, bool return_indices = false) {
+  if (!return_indices) return ops::adaptive_max_pool3d(input, output_size);
+  return list_of(ops::adaptive_max_pool3d_with_indices(input, output_size));
+}
 inline Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<Size> padding_idx = {}) {
   return padding_idx ? ops::embedding(input, weight, *padding_idx) : ops::embedding(input, weight);
 }
@@ -344,6 +437,5 @@ inline Tensor grid_sample(const Tensor& input, const Tensor& grid, const std::st
                           const std::string& padding_mode = "zeros", bool align_corners = false) {
   return ops::grid_sample(input, grid, {mode, padding_mode, align_corners});
 }
-
 
 }  // namespace ricci::python::forms

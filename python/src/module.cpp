@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "call.h"
+#include "device.h"
 #include "dtypes.h"
 #include "errors.h"
 #include "operations.h"
@@ -42,6 +43,7 @@ NB_MODULE(_core, m) {
   make_errors(m);
   make_size(m);
   make_dtypes(m);
+  make_device(m);
   make_tensor_type(m);
   make_random(m);
   make_operations(m);

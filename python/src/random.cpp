@@ -13,6 +13,19 @@ PyTypeObject* key_type = nullptr;
 namespace {
 
 PyTypeObject* generator_type = nullptr;
+
+/// A state as a Tensor of its seed and position, so that whatever keeps Tensors keeps it.
+Tensor tensor_of_state(const GeneratorState& state) {
+  return ops::tensor(std::vector{static_cast<std::int64_t>(state.seed), static_cast<std::int64_t>(state.position)});
+}
+GeneratorState state_of(nb::handle given, const char* user) {
+  if (!is_tensor(given.ptr()) || tensor_of(given.ptr()).dtype() != DType::int64 ||
+      tensor_of(given.ptr()).shape() != Shape{2})
+    throw TypeError(std::string(user) + ": a state is what get_state or get_rng_state gave, an int64 Tensor [2], not " +
+                    name_of_type(given.ptr()));
+  const auto numbers = tensor_of(given.ptr()).to_vector<std::int64_t>();
+  return {static_cast<std::uint64_t>(numbers[0]), static_cast<std::uint64_t>(numbers[1])};
+}
 Key& key_of(PyObject* o) { return *nb::inst_ptr<Key>(o); }
 
 std::int64_t seed_from(PyObject* o) {
@@ -47,6 +60,17 @@ void make_random(nb::module_& m) {
           },
           nb::arg("seed"), "Back to the start of the stream of `seed`.")
       .def("seed", &Generator::seed, "The seed.")
+      .def("initial_seed", &Generator::seed, "The seed.")
+      .def(
+          "get_state", [](const Generator& g) { return tensor_of_state(g.get_state()); },
+          "Where it stands, as a Tensor to keep. TransformError inside vmap and in a function that is being recorded.")
+      .def(
+          "set_state",
+          [](nb::object self, nb::handle state) {
+            nb::cast<Generator&>(self).set_state(state_of(state, "set_state"));
+            return self;
+          },
+          nb::arg("state"), "What is drawn next is what was drawn next when get_state gave the state.")
       .def("__copy__", [](const Generator& g) { return Generator(g); })
       .def("__deepcopy__", [](const Generator& g, nb::handle) { return Generator(g); });
   m.def(
@@ -55,6 +79,13 @@ void make_random(nb::module_& m) {
   m.def(
       "manual_seed", [](std::uint64_t seed) { manual_seed(seed); }, nb::arg("seed"),
       "Seeds the generator of draws without one.");
+  m.def("initial_seed", [] { return default_generator().seed(); }, "The seed of the generator of draws without one.");
+  m.def(
+      "get_rng_state", [] { return tensor_of_state(get_rng_state()); },
+      "get_state of the generator of draws without one.");
+  m.def(
+      "set_rng_state", [](nb::handle state) { set_rng_state(state_of(state, "set_rng_state")); }, nb::arg("new_state"),
+      "set_state of the generator of draws without one.");
 
   nb::class_<Key> key(
       m, "Key",

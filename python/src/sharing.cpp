@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 
+#include "device.h"
 #include "dtypes.h"
 #include "errors.h"
 #include "object.h"
@@ -535,6 +536,20 @@ std::optional<DType> given_dtype(nb::handle o) {
   return dtype;
 }
 
+/// x.new_tensor(data): a copy of the data, in x's dtype unless given another one.
+PyObject* new_tensor(PyObject* self, PyObject* args, PyObject* named) noexcept {
+  static const char* names[] = {"data", "dtype", "device", "requires_grad", "layout", "pin_memory", nullptr};
+  PyObject *data = nullptr, *dtype = Py_None, *device = Py_None, *requires_grad = Py_False, *other = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "O|$OOOOO", const_cast<char**>(names), &data, &dtype, &device,
+                                   &requires_grad, &other, &other))
+    return nullptr;
+  return guarded([&] {
+    require_here(device, "new_tensor");
+    if (PyObject_IsTrue(requires_grad) == 1) refuse_requires_grad("new_tensor");
+    return wrap(tensor_of_values(data, given_dtype(dtype).value_or(tensor_of(self).dtype())));
+  });
+}
+
 }  // namespace
 
 void sharing_slots(std::vector<PyType_Slot>& slots) {
@@ -548,6 +563,10 @@ void sharing_methods(std::vector<PyMethodDef>& methods) {
   methods.push_back({"numpy", to_numpy, METH_NOARGS,
                      "A NumPy array of the elements, without a copy; it can be written where the memory was lent by "
                      "from_numpy or from_dlpack, and else shows the elements as they are now."});
+  methods.push_back(
+      {"new_tensor", named(new_tensor), METH_VARARGS | METH_KEYWORDS,
+       "new_tensor(data, *, dtype=None): a copy of numbers or lists of them, in this Tensor's dtype unless "
+       "another one is given."});
   methods.push_back({"__dlpack__", named(to_dlpack), METH_VARARGS | METH_KEYWORDS, nullptr});
   methods.push_back({"__dlpack_device__", dlpack_device, METH_NOARGS, nullptr});
   methods.push_back({"__reduce__", reduce, METH_NOARGS, nullptr});
@@ -555,8 +574,14 @@ void sharing_methods(std::vector<PyMethodDef>& methods) {
 
 void make_sharing(nb::module_& m) {
   m.def(
-      "tensor", [](nb::handle data, nb::handle dtype) { return tensor_of_values(data, given_dtype(dtype)); },
-      nb::arg("data").none(), nb::arg("dtype") = nb::none(),
+      "tensor",
+      [](nb::handle data, nb::handle dtype, nb::handle device, bool requires_grad, bool) {
+        require_here(device.ptr(), "tensor");
+        if (requires_grad) refuse_requires_grad("tensor");
+        return tensor_of_values(data, given_dtype(dtype));
+      },
+      nb::arg("data").none(), nb::arg("dtype") = nb::none(), nb::kw_only(), nb::arg("device") = nb::none(),
+      nb::arg("requires_grad") = false, nb::arg("pin_memory") = false,
       "A copy of a number, of lists within lists of numbers, or of an array. Floats get the default dtype.");
   m.def("from_numpy", from_numpy, nb::arg("array"),
         "A Tensor over the memory of an array: writes to either are seen by both. ValueError for a read-only array and "

@@ -5,8 +5,11 @@
 #include <cstring>
 
 #include "call.h"
+#include "device.h"
 #include "dtypes.h"
 #include "errors.h"
+#include "forms.h"
+#include "ricci/transforms/runs.h"
 #include "sharing.h"
 #include "sizes.h"
 #include "threads.h"
@@ -177,6 +180,32 @@ Py_hash_t hash(PyObject* x) noexcept { return static_cast<Py_hash_t>(reinterpret
 
 // ── methods ──
 
+int set_requires_grad(PyObject* x, PyObject* value, void*) noexcept;
+
+/// x.double(): x in this dtype.
+template <DType dtype>
+PyObject* in_dtype(PyObject* x, PyObject* args, PyObject* named) noexcept {
+  static const char* names[] = {"memory_format", nullptr};
+  PyObject* format = Py_None;  // the elements stand in row-major order whatever it says
+  if (!PyArg_ParseTupleAndKeywords(args, named, "|$O", const_cast<char**>(names), &format)) return nullptr;
+  return guarded([&] {
+    if (tensor_of(x).dtype() == dtype) return Py_NewRef(x);
+    return wrap(tensor_of(x).to(dtype));
+  });
+}
+PyObject* to_processor(PyObject* x, PyObject* args, PyObject* named) noexcept {
+  static const char* names[] = {"memory_format", nullptr};
+  PyObject* format = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "|$O", const_cast<char**>(names), &format)) return nullptr;
+  return Py_NewRef(x);
+}
+PyObject* requires_grad_(PyObject* x, PyObject* args, PyObject* named) noexcept {
+  static const char* names[] = {"requires_grad", nullptr};
+  PyObject* value = Py_True;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "|O", const_cast<char**>(names), &value)) return nullptr;
+  return set_requires_grad(x, value, nullptr) == 0 ? Py_NewRef(x) : nullptr;
+}
+
 PyObject* method_item(PyObject* x, PyObject*) noexcept {
   return guarded([&] { return item(tensor_of(x)); });
 }
@@ -272,29 +301,44 @@ PyObject* as_complex(PyObject* x, PyObject*) noexcept {
 // ── properties ──
 
 PyObject* get_shape(PyObject* x, void*) noexcept {
-  return guarded([&] { return wrap_shape(tensor_of(x).shape()); });
+  return guarded_attribute([&] { return wrap_shape(tensor_of(x).shape()); });
 }
 PyObject* get_dtype(PyObject* x, void*) noexcept {
-  return guarded([&] { return wrap_dtype(tensor_of(x).dtype()); });
+  return guarded_attribute([&] { return wrap_dtype(tensor_of(x).dtype()); });
+}
+PyObject* get_device(PyObject*, void*) noexcept {
+  return guarded_attribute([&] { return device_here().release().ptr(); });
+}
+PyObject* get_data(PyObject* x, void*) noexcept {
+  return guarded_attribute([&] { return wrap(forms::without_derivative(tensor_of(x))); });
+}
+PyObject* get_requires_grad(PyObject* x, void*) noexcept {
+  return guarded_attribute([&] { return PyBool_FromLong(runs::is_on_tape(tensor_of(x)) ? 1 : 0); });
+}
+int set_requires_grad(PyObject* x, PyObject* value, void*) noexcept {
+  return guarded_int([&] {
+    if (!value) throw TypeError("requires_grad: it cannot be deleted");
+    if (value != Py_False || runs::is_on_tape(tensor_of(x))) refuse_requires_grad("requires_grad");
+  });
 }
 PyObject* get_ndim(PyObject* x, void*) noexcept { return dim(x, nullptr); }
 PyObject* get_transposed(PyObject* x, void*) noexcept {
-  return guarded([&] { return wrap(tensor_of(x).T()); });
+  return guarded_attribute([&] { return wrap(tensor_of(x).T()); });
 }
 PyObject* get_matrices_transposed(PyObject* x, void*) noexcept {
-  return guarded([&] { return wrap(tensor_of(x).mT()); });
+  return guarded_attribute([&] { return wrap(tensor_of(x).mT()); });
 }
 PyObject* get_adjoints(PyObject* x, void*) noexcept {
-  return guarded([&] { return wrap(tensor_of(x).mH()); });
+  return guarded_attribute([&] { return wrap(tensor_of(x).mH()); });
 }
 PyObject* get_adjoint(PyObject* x, void*) noexcept {
-  return guarded([&] { return wrap(tensor_of(x).H()); });
+  return guarded_attribute([&] { return wrap(tensor_of(x).H()); });
 }
 PyObject* get_real(PyObject* x, void*) noexcept {
-  return guarded([&] { return wrap(ops::real(tensor_of(x))); });
+  return guarded_attribute([&] { return wrap(ops::real(tensor_of(x))); });
 }
 PyObject* get_imag(PyObject* x, void*) noexcept {
-  return guarded([&] { return wrap(ops::imag(tensor_of(x))); });
+  return guarded_attribute([&] { return wrap(ops::imag(tensor_of(x))); });
 }
 
 template <class F>
@@ -356,7 +400,24 @@ std::vector<PyType_Slot> tensor_slots() {
 }
 
 PyMethodDef* tensor_methods() {
+  const auto named = [](auto* f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)); };
+  constexpr int by_name = METH_VARARGS | METH_KEYWORDS;
   static std::vector<PyMethodDef> methods = {
+      {"bool", named(in_dtype<DType::boolean>), by_name, "x.to(rc.bool)."},
+      {"byte", named(in_dtype<DType::uint8>), by_name, "x.to(rc.uint8)."},
+      {"char", named(in_dtype<DType::int8>), by_name, "x.to(rc.int8)."},
+      {"short", named(in_dtype<DType::int16>), by_name, "x.to(rc.int16)."},
+      {"int", named(in_dtype<DType::int32>), by_name, "x.to(rc.int32)."},
+      {"long", named(in_dtype<DType::int64>), by_name, "x.to(rc.int64)."},
+      {"half", named(in_dtype<DType::float16>), by_name, "x.to(rc.float16)."},
+      {"bfloat16", named(in_dtype<DType::bfloat16>), by_name, "x.to(rc.bfloat16)."},
+      {"float", named(in_dtype<DType::float32>), by_name, "x.to(rc.float32)."},
+      {"double", named(in_dtype<DType::float64>), by_name, "x.to(rc.float64)."},
+      {"cfloat", named(in_dtype<DType::complex64>), by_name, "x.to(rc.complex64)."},
+      {"cdouble", named(in_dtype<DType::complex128>), by_name, "x.to(rc.complex128)."},
+      {"cpu", named(to_processor), by_name, "The Tensor itself, which lies there."},
+      {"requires_grad_", named(requires_grad_), by_name,
+       "An error that names rc.grad and rc.Tape, unless False is given."},
       {"item", method_item, METH_NOARGS,
        "The one element, as a Python number. ValueError if there is not exactly one."},
       {"tolist", to_list, METH_NOARGS, "The elements as Python numbers in nested lists."},
@@ -388,6 +449,14 @@ PyGetSetDef* tensor_properties() {
       {"shape", get_shape, nullptr, "The sizes, a tuple; in a vmapped function those of one example.", nullptr},
       {"dtype", get_dtype, nullptr, "The element type.", nullptr},
       {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
+      {"device", get_device, nullptr, "Where the elements lie: `cpu`.", nullptr},
+      {"data", get_data, nullptr,
+       "A view of the same elements without derivatives: what is written to it is written here.", nullptr},
+      {"requires_grad", get_requires_grad, set_requires_grad,
+       "Whether a function under grad, vjp or jacrev, or a Tape, records what is computed from it. It is not set: "
+       "rc.grad "
+       "and Tape.watch ask for derivatives.",
+       nullptr},
       {"T", get_transposed, nullptr, "All axes in reverse order.", nullptr},
       {"mT", get_matrices_transposed, nullptr, "The last two axes swapped.", nullptr},
       {"mH", get_adjoints, nullptr, "The conjugate, its last two axes swapped.", nullptr},

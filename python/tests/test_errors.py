@@ -10,6 +10,21 @@ import pytest
 import ricci as rc
 
 
+def test_a_rule_that_is_missing_is_named_in_python():
+    class Without(rc.Function):
+        forward = staticmethod(lambda x: x * 1)
+
+    x = rc.ones(3)
+    for ask, words in (
+        (lambda: rc.grad(lambda y: Without.apply(y).sum())(x), "backward(ctx, *cotangents)"),
+        (lambda: rc.jvp(Without.apply, (x,), (x,)), "jvp(ctx, *tangents)"),
+        (lambda: rc.vmap(Without.apply)(x), "generate_vmap_rule = True`, or `vmap(info, in_dims, *args)"),
+    ):
+        with pytest.raises(NotImplementedError) as error:
+            ask()
+        assert words in str(error.value) and "static auto" not in str(error.value)
+
+
 def test_errors_are_ours_and_pythons():
     for name in ("ValueError", "IndexError", "TypeError", "NotImplementedError"):
         assert issubclass(getattr(rc, name), (rc.Error, getattr(builtins, name)))

@@ -1,6 +1,7 @@
 """Every operation of the index, called with its arguments by name, against NumPy or a closed form."""
 
 import math
+import pickle
 import re
 from collections import Counter
 
@@ -232,6 +233,9 @@ CASES |= {
     ),
     "masked_fill": (dict(input=t(X), mask=t(B), value=3.0), np.where(B, 3, X)),
     "nonzero": (dict(input=t(B)), np.argwhere(B)),
+    "argwhere": (dict(input=t(B)), np.argwhere(B)),
+    "ravel": (dict(input=t(IMG)), IMG.ravel()),
+    "unflatten": (dict(input=t(IMG), dim=-1, sizes=(3, -1)), IMG.reshape(2, 2, 4, 3, 2)),
     "masked_select": (dict(input=t(X), mask=t(B), size=4, fill=-1.0), [*X[B], -1]),
     "unique": (dict(input=t([3, 1, 3])), [1, 3]),
     "embedding": (dict(input=t([1, 0, 1]), weight=t(X)), X[[1, 0, 1]]),
@@ -607,6 +611,7 @@ def test_gumbel_softmax_draws_one_of_each_row():
 
 # Of a function of C++, and with a list in a pair.
 OF_CPP = {"triplet_margin_with_distance_loss", "histogramdd"}
+OF_PYTHON = {"argwhere", "ravel", "unflatten"}  # which C++ says by others
 
 
 def held_to_torch_in_cpp(source):
@@ -616,7 +621,7 @@ def held_to_torch_in_cpp(source):
 
 def test_every_operation_of_the_index_is_here_and_tested(source):
     assert not sorted(n for n in names_of_index(source) - OF_CPP if not hasattr(rc, n))
-    assert names_of_index(source) - OF_CPP - {"tensor"} == set(rc._core.operations)
+    assert names_of_index(source) - OF_CPP - {"tensor"} == set(rc._core.operations) - OF_PYTHON
     tested = {*CASES, *IN_PLACE, *ELSEWHERE, *RANDOM}
     assert not tested - set(rc._core.operations)
     assert not set(rc._core.operations) - tested - held_to_torch_in_cpp(source)
@@ -706,6 +711,38 @@ def test_draws_have_their_mean_and_repeat_with_their_seed(name):
     assert rc.equal(first, draw())
     if mean is not None:
         assert abs(first.to(rc.float64).mean().item() - mean) < 0.06 * max(1, abs(mean))
+
+
+def test_bernoulli_of_a_tensor_and_a_probability_has_the_tensors_form():
+    x = rc.zeros(4000, dtype=rc.float64)
+    draw = lambda *more, **named: rc.bernoulli(x, *more, generator=rc.Generator(3), **named)
+    for drawn in (draw(0.25), draw(p=0.25), x.bernoulli(0.25, generator=rc.Generator(3))):
+        assert drawn.shape == x.shape and drawn.dtype is x.dtype and abs(drawn.mean().item() - 0.25) < 0.03
+        assert drawn.tolist() == draw(0.25).tolist()
+    assert draw(1).mean().item() == 1 and draw(0).mean().item() == 0
+    assert rc.bernoulli(0.5, (2, 3)).shape == rc.bernoulli(0.5, size=(2, 3)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", ["the default one", "of one's own"])
+def test_a_generators_state_is_read_and_put_back(name):
+    g = rc.default_generator() if name == "the default one" else rc.Generator(5)
+    get, put = (rc.get_rng_state, rc.set_rng_state) if name == "the default one" else (g.get_state, g.set_state)
+    noisy = rc.vmap(lambda v: v + rc.randn(2, generator=g), randomness="different")
+    draws = lambda: [f().tolist() for f in (lambda: rc.rand(3, generator=g), lambda: noisy(rc.zeros(4, 2)))]
+    draws()
+    state = pickle.loads(pickle.dumps(get()))
+    drawn = draws()
+    assert not rc.equal(get(), state)
+    put(state)
+    assert rc.equal(get(), state) and draws() == drawn
+    other = rc.Generator(1)
+    assert other.set_state(state) is other and other.initial_seed() == g.initial_seed()
+    assert rc.rand(3, generator=other).tolist() == drawn[0]
+    with pytest.raises(rc.TransformError, match="ask for the state outside"):
+        rc.vmap(lambda v: v + get()[0])(rc.zeros(2))
+    for wrong in (3, rc.zeros(2), rc.zeros(3, dtype=rc.int64)):
+        with pytest.raises(TypeError, match="a state is what get_state or get_rng_state gave"):
+            put(wrong)
 
 
 def test_writes_by_name():
@@ -835,6 +872,7 @@ def test_defaults_are_those_of_the_shorter_overloads():
 def test_every_operation_says_what_it_takes():
     for name in rc._core.operations:
         doc = getattr(rc._core, name).__doc__
+        assert "list[" not in doc, "several results are a tuple, as in PyTorch"
         assert doc.startswith(name + "(") and " -> " in doc
     names = Counter(rc._core.operations)
     assert max(names.values()) == 1

@@ -13,6 +13,8 @@ SIGNATURES = [
 ]
 # Some argument for each annotation, the first that it holds.
 ARGUMENTS = {
+    "Sequence[TensorLike | Sequence[int]]": [rc.ones(3, 3), [0, 1]],
+    "device | str": "cpu",
     "Sequence[TensorLike]": [rc.ones(3, 3), rc.ones(3, 3)],
     "TensorLike": rc.ones(3, 3),
     "tuple[Ints, Ints]": ((0,), (0,)),

@@ -259,6 +259,109 @@ def test_a_default_dtype_holds_until_it_is_set_back():
         rc.set_default_dtype(rc.int64)
 
 
+PROPERTIES = [n for n, v in vars(rc.Tensor).items() if type(v).__name__ == "getset_descriptor"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(), (3,), (0,), (2, 3), (2, 3, 4)])
+def test_a_tensor_has_a_property_or_lacks_it(shape, dtype):
+    def look(x):
+        for name in PROPERTIES:
+            if hasattr(x, name):
+                getattr(x, name)
+                continue
+            with pytest.raises(rc.AttributeError) as lacks:
+                getattr(x, name)
+            assert isinstance(lacks.value, AttributeError) and str(lacks.value)
+        return x
+
+    x = rc.ones(shape).to(dtype)
+    look(x)
+    rc.vmap(look)(x.unsqueeze(0))
+    if dtype == "float32":
+        rc.grad(lambda x: look(x).sum())(x)
+    assert {"mT", "mH", "H", "T", "real", "imag", "shape", "dtype", "ndim", "device", "data"} <= set(PROPERTIES)
+    assert hasattr(x, "mT") == hasattr(x, "mH") == (len(shape) > 1) and hasattr(x, "H") == (len(shape) in (0, 2))
+
+
+def test_a_tensor_lies_in_the_processors_memory():
+    x = rc.ones(2)
+    assert x.device == rc.device("cpu") == rc.device("cpu", 0) == rc.device("cpu:0") and x.cpu() is x.to("cpu") is x
+    assert str(x.device) == x.device.type == "cpu" and x.device.index is None
+    assert pickle.loads(pickle.dumps(x.device)) == x.device and {x.device: 1}[rc.device("cpu")] == 1
+    for elsewhere in (
+        lambda: rc.device("cuda"),
+        lambda: rc.device("cpu", 1),
+        lambda: x.to("cuda:0"),
+        lambda: rc.zeros(2, device="cuda"),
+        lambda: rc.rand_like(x, device="mps"),
+        lambda: rc.tensor([1], device="cuda"),
+        lambda: x.new_tensor([1], device="cuda"),
+        lambda: x.new_zeros(2, device="cuda"),
+    ):
+        with pytest.raises(ValueError, match='there is no device .*; Tensors lie in the processor\'s memory, "cpu"'):
+            elsewhere()
+    with pytest.raises(TypeError, match="device must be"):
+        rc.zeros(2, device=3)
+
+
+def test_requires_grad_says_what_to_do_instead():
+    x = rc.ones(2)
+    assert x.requires_grad is False
+    x.requires_grad = False
+    assert x.requires_grad_(False) is x
+    for ask in (
+        lambda: setattr(x, "requires_grad", True),
+        lambda: x.requires_grad_(),
+        lambda: rc.zeros(2, requires_grad=True),
+        lambda: rc.tensor([1.0], requires_grad=True),
+        lambda: x.new_tensor([1.0], requires_grad=True),
+    ):
+        with pytest.raises(ValueError, match="rc.grad or rc.vjp, or watch the Tensor on a rc.Tape"):
+            ask()
+    seen = []
+    rc.grad(lambda y: (seen.append((y.requires_grad, y.detach().requires_grad, x.requires_grad)), y.sum())[1])(x)
+    assert seen == [(True, False, False)]
+    with rc.Tape() as tape:
+        tape.watch(x)
+        assert x.requires_grad and (x * 2).requires_grad and not x.data.requires_grad
+    assert not x.requires_grad
+
+
+def test_data_is_a_view_without_derivatives():
+    x = rc.tensor([1.0, 2.0])
+    x.data.mul_(3)
+    assert x.tolist() == [3, 6]
+    assert rc.grad(lambda y: (y * y.data).sum())(x).tolist() == [3, 6]
+    assert rc.tensor(2.0).data.shape == ()
+
+
+def test_shapes_in_place_are_those_of_the_object():
+    x = rc.zeros(2, 3)
+    same, view = x, x[0]
+    assert x.unsqueeze_(0) is x and same.shape == (1, 2, 3) and view.shape == (3,)
+    x.squeeze_(0).t_().fill_(5)
+    assert same.shape == (3, 2) and view.tolist() == [5, 5, 5]
+    assert rc.grad(lambda y: (y.unsqueeze_(0).transpose_(0, 1) * rc.ones(3, 1)).sum())(rc.ones(3)).tolist() == [1, 1, 1]
+    assert rc.vmap(lambda y: y.unsqueeze_(-1))(rc.ones(4, 3)).shape == (4, 3, 1)
+    y = rc.ones(3)
+    assert rc.grad(lambda z: (z * z.clone().detach_()).sum())(y).tolist() == [1, 1, 1]
+    with pytest.raises(IndexError):
+        y.unsqueeze_(5)
+    assert y.shape == (3,)
+
+
+def test_dtypes_by_methods_work_under_transforms():
+    x = rc.tensor([1.5, -2.5])
+    assert x.float() is x and x.double().dtype is rc.float64 and x.bool().tolist() == [True, True]
+    assert rc.grad(lambda y: (y.double() * y.long().double()).sum())(x).tolist() == [1, -2]
+    assert rc.vmap(lambda y: y.half().unflatten(0, (2, 1)))(rc.ones(3, 2)).dtype is rc.float16
+    program = rc.trace(lambda y: y.unflatten(0, (-1, 2)).ravel())(rc.ones(6))
+    assert program(rc.ones(10))[0].shape == (10,)
+    with pytest.raises(ValueError, match="unflatten: axis 0"):
+        rc.ones(6).unflatten(0, (4, 2))
+
+
 def test_tensors_can_be_watched_and_go():
     x = rc.ones(3)
     seen = weakref.ref(x)

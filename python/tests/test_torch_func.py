@@ -111,10 +111,79 @@ def test_control_flow_spreads_its_operands():
     expect(x, 8 * np.asarray(X))
     carry, ys = func.scan(lambda c, x: (c + x, c), rc.tensor(0.0, rc.float64), X)
     expect(carry, 3.5)
-    rows, _ = func.scan(lambda c, x: (c + x, c), rc.zeros(2), rc.ones(2, 5), dim=1)
-    expect(rows, [5, 5])
+    count = lambda c, x: (c + 1, c)
+    for xs in (None, (), X):
+        carry, ys = func.scan(count, rc.tensor(0), xs, length=3)
+        assert carry.item() == 3 and ys.tolist() == [0, 1, 2]
+    assert func.scan(count, X, None) == (X, [])
+    with pytest.raises(ValueError, match="length is 4, and xs has 3 slices along dim 0"):
+        func.scan(count, rc.tensor(0), X, length=4)
     expect(func.associative_scan(rc.add, X, 0), np.cumsum(X))
     expect(func.map(lambda x, y: x * y, X, 3.0), 3 * np.asarray(X))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (2, 3, 4)])
+def test_a_dim_is_the_axis_of_what_is_given_and_of_what_is_stacked(shape):
+    xs = rc.randn(*shape, dtype=rc.float64)
+    for dim in range(-len(shape), len(shape)):
+        rows = xs.movedim(dim, 0)
+        sums = np.asarray(xs).cumsum(dim)
+        step = lambda c, x: (c + x, {"sum": c + x, "first": (c + x).sum()})
+        for reverse in (False, True):
+            wanted = np.flip(np.flip(np.asarray(xs), dim).cumsum(dim), dim) if reverse else sums
+            last, ys = func.scan(step, rc.zeros_like(rows[0]), xs, dim=dim, reverse=reverse)
+            expect(last, np.asarray(rows).sum(0), rtol=1e-12)
+            expect(ys["sum"], wanted, rtol=1e-12)
+            assert ys["first"].shape == (shape[dim],), "it has no axis but that of the steps"
+            expect(func.associative_scan(rc.add, xs, dim, reverse), wanted, rtol=1e-12)
+        loss = lambda z: (func.scan(step, rc.zeros_like(rows[0]), z, dim=dim)[1]["sum"] * xs).sum()
+        expect(func.grad(loss)(xs), np.asarray(func.vmap(func.grad(loss))(xs[None]))[0])
+    for f in (lambda d: func.scan(step, rows[0], xs, dim=d), lambda d: func.associative_scan(rc.add, xs, d)):
+        for dim in (len(shape), -len(shape) - 1):
+            with pytest.raises(IndexError):
+                f(dim)
+
+
+def test_a_jacobian_one_row_at_a_time_maps_no_backward_pass():
+    class Looks(rc.Function):
+        forward = staticmethod(lambda x: x.clone())
+        setup_context = staticmethod(lambda ctx, inputs, output: None)
+
+        @staticmethod
+        def backward(ctx, ct):
+            assert len(ct.nonzero()) == 1  # whose size depends on values
+            return ct
+
+    for jacrev in (func.jacrev, rc.jacrev):
+        expect(jacrev(Looks.apply, chunk_size=1)(X), np.eye(3))
+        expect(func.vmap(lambda x: jacrev(rc.sin, chunk_size=1)(x))(X[None])[0], np.diag(np.cos(X)))
+        with pytest.raises(rc.TransformError, match="nonzero"):
+            jacrev(Looks.apply, chunk_size=2)(X)
+
+
+def test_a_tape_outside_of_vmap_gives_gradients_for_cotangents_of_examples():
+    x, w = rc.tensor([1.0, 2.0, 3.0]), rc.tensor(2.0)
+    with rc.Tape() as tape:
+        tape.watch((x, w))
+        y = (x**3 * w).clone()
+        rows, slopes = func.vmap(lambda v: tape.gradient(y, (x, w), v))(rc.eye(3))
+        expect(rows, np.diag(6 * np.asarray(x) ** 2))
+        expect(slopes, np.asarray(x) ** 3)
+        nested = func.vmap(func.vmap(lambda v: tape.gradient((y, w), x, (v, rc.zeros(())))))(rc.eye(3)[None])
+        expect(nested[0], np.diag(6 * np.asarray(x) ** 2))
+        tangent = func.jvp(lambda v: tape.gradient(y, x, v), (rc.ones(3),), (x,))[1]
+        expect(tangent, 6 * np.asarray(x) ** 3)
+        with pytest.raises(rc.TransformError, match="runs inside the tape; take the gradient of what that returns"):
+            func.vmap(lambda a: tape.gradient((x * a).sum(), x))(x)
+        outputs = func.vmap(lambda a: (x * a).sum())(rc.ones(2))
+        expect(tape.gradient(outputs.sum(), x), [2, 2, 2])
+
+
+def test_map_runs_over_axis_0_of_trees():
+    xs = {"a": rc.randn(4, 2), "b": rc.randn(4, 3)}
+    ys = func.map(lambda x, w: (x["a"] * w, x["b"].sum()), xs, 2.0)
+    expect(ys[0], 2 * np.asarray(xs["a"]))
+    expect(ys[1], np.asarray(xs["b"]).sum(1))
 
 
 def test_factories_take_pytorchs_arguments():

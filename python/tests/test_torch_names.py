@@ -21,15 +21,10 @@ ALSO = {
     "rate": {"lambd"},
     "variance": {"var"},
 }
-# What no function has here: one kind of memory and device, no leaves with gradients, no names of axes; names that only
-# PyTorch's C++ has.
-NOWHERE = {
-    *("device", "layout", "pin_memory", "memory_format", "requires_grad", "names", "args", "kwargs", "_stacklevel"),
-    *("cudnn_enabled", "non_blocking"),
-}
+# What is accepted and not shown; names that only PyTorch's own code has.
+NOWHERE = {"layout", "pin_memory", "args", "kwargs", "_stacklevel", "cudnn_enabled"}
 # What remains, and why.
 LACKS = {
-    "to": ({"other"}, "write x.to(other.dtype)"),
     "gather": ({"sparse_grad"}, "gradients are dense"),
     "scatter": ({"reduce"}, "scatter_add adds"),
     "scatter_": ({"reduce"}, "scatter_add_ adds"),
@@ -104,7 +99,6 @@ LACKS = {
     "nanmean": ({"dtype"}, "convert the input"),
     "nanmedian": ({"keepdim"}, "unsqueeze the result"),
     "histogram": ({"bin_edges", "hist"}, "names of out's parts"),
-    "gradient": ({"dim"}, "dims, as there may be several"),
     "trapezoid": ({"dx"}, "x may be a number"),
     "cumulative_trapezoid": ({"dx"}, "x may be a number"),
 }
@@ -134,12 +128,15 @@ for lacked, reason, names in [
     ("train", "the name of C++; it is training", "dropout feature_dropout alpha_dropout feature_alpha_dropout"),
     ("values indices", "names of out's parts", "sort topk median nanmedian kthvalue cummax cummin mode"),
     ("out", "it is made anew", "hann_window hamming_window blackman_window bartlett_window kaiser_window"),
-    ("tensors", "given one by one", "block_diag cartesian_prod"),
     ("input", "it is self", "view_as reshape_as expand_as"),
 ]:
     for name in names.split():
         known, why = LACKS.get(name, (set(), reason))
         LACKS[name] = (known | set(lacked.split()), why)
+
+
+SPACES = {"linalg": rc.linalg, "special": rc.special, "fft": rc.fft, "nn.functional": rc.nn.functional}
+NOT_IN_SPACES = {"nn.functional": {"conv_tbc"}}  # of PyTorch's own use, with time in front
 
 
 def names_there(name):
@@ -161,6 +158,23 @@ def test_the_names_are_those_of_pytorch(name):
     missing = names_there(name) - names_here(name)
     assert missing == LACKS.get(name, (set(), ""))[0] & names_there(name)
     assert missing == LACKS.get(name, (set(), ""))[0], "LACKS says more than is missing"
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_the_spaces_of_names_are_those_of_pytorch(space):
+    wanted = set(ANSWERS_OF_TORCH["spaces"][space].split())
+    assert len(wanted) > 15
+    assert {n for n in wanted if not callable(getattr(SPACES[space], n, None))} == NOT_IN_SPACES.get(space, set())
+    assert all(getattr(SPACES[space], n).__doc__ for n in wanted - NOT_IN_SPACES.get(space, set()))
+
+
+def test_the_space_fft_is_the_operation_too():
+    x = rc.tensor([1.0, 2.0])
+    assert rc.fft(x).tolist() == rc.fft.fft(x).tolist() == rc.vmap(rc.fft)(rc.stack([x, x]))[0].tolist()
+    import ricci.fft as fft
+    import ricci.nn.functional as F
+
+    assert fft is rc.fft and F.relu is rc.relu
 
 
 def test_other_names_are_taken():
