@@ -268,8 +268,20 @@ PyObject* stride(PyObject* x, PyObject*) noexcept {
     return nb::tuple(strides).release().ptr();
   });
 }
-PyObject* is_contiguous(PyObject* x, PyObject*) noexcept {
-  return guarded([&] { return PyBool_FromLong(tensor_of(x).is_contiguous() ? 1 : 0); });
+/// With channels last: whether the elements lie in row-major order once axis 1 is the last.
+PyObject* is_contiguous(PyObject* self, PyObject* args, PyObject* named) noexcept {
+  static const char* names[] = {"memory_format", nullptr};
+  PyObject* format = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "|$O", const_cast<char**>(names), &format)) return nullptr;
+  return guarded([&] {
+    const Tensor& x = tensor_of(self);
+    const std::string name = format == Py_None ? "" : nb::cast<std::string>(nb::str(nb::handle(format)));
+    const bool has_channels_last = name.find("channels_last") != std::string::npos;
+    const std::int64_t wanted = name.ends_with("3d") ? 5 : 4;
+    if (has_channels_last && x.dim() != wanted) return Py_NewRef(Py_False);
+    const bool is_so = has_channels_last ? ops::movedim(x, 1, -1).is_contiguous() : x.is_contiguous();
+    return PyBool_FromLong(is_so ? 1 : 0);
+  });
 }
 PyObject* is_same(PyObject* x, PyObject* other) noexcept {
   return PyBool_FromLong(is_tensor(other) && tensor_of(x).is_same(tensor_of(other)) ? 1 : 0);
@@ -426,7 +438,8 @@ PyMethodDef* tensor_methods() {
       {"size", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(size)), METH_FASTCALL | METH_KEYWORDS,
        "size(): the shape; size(dim): the size along an axis."},
       {"stride", stride, METH_NOARGS, "The strides, in elements."},
-      {"is_contiguous", is_contiguous, METH_NOARGS, "Whether the elements lie in row-major order."},
+      {"is_contiguous", named(is_contiguous), by_name,
+       "Whether the elements lie in row-major order; with memory_format=rc.channels_last, with axis 1 as the last."},
       {"is_same", is_same, METH_O, "Whether this is the same tensor, not an equal one."},
       {"is_floating_point", is_floating_point, METH_NOARGS, nullptr},
       {"is_complex", is_complex_, METH_NOARGS, nullptr},

@@ -305,6 +305,16 @@ def test_a_tensor_lies_in_the_processors_memory():
         rc.zeros(2, device=3)
 
 
+def test_an_order_of_elements_is_asked_for_by_pytorchs_words():
+    x = rc.zeros(2, 3, 4, 5)
+    last = rc.zeros(2, 4, 5, 3).permute(0, 3, 1, 2)
+    assert x.is_contiguous() and x.is_contiguous(memory_format=rc.contiguous_format)
+    assert last.is_contiguous(memory_format=rc.channels_last) and not last.is_contiguous()
+    assert not x.is_contiguous(memory_format=rc.channels_last)
+    assert not x.is_contiguous(memory_format=rc.channels_last_3d)
+    assert pickle.loads(pickle.dumps(rc.channels_last)) is rc.channels_last
+
+
 def test_requires_grad_says_what_to_do_instead():
     x = rc.ones(2)
     assert x.requires_grad is False
