@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <mutex>
+#include <memory>
 #include <vector>
 
 #include "kernels/fft_engine.h"
+#include "kernels/fft_kept_plans.h"
 #include "kernels/fft_lines.h"
 #include "kernels/fft_steps.h"
 #include "kernels/transpose.h"
@@ -21,34 +22,15 @@ namespace {
 namespace engine = ducc0::detail_fft;
 template <class T> using Complex = ducc0::Cmplx<T>;
 
-/// Plans that were used last, for any thread: making one takes longer than using it. Safe to call from any thread.
+/// A plan that was kept, or a new one, which is kept for the next call.
 template <class Plan>
 std::shared_ptr<const Plan> plan_for(std::int64_t n, bool for_one_line) {
-  struct Entry {
-    std::int64_t n;
-    bool for_one_line;
-    std::shared_ptr<const Plan> plan;
-  };
-  static std::mutex mutex;
-  static std::vector<Entry> entries;  // the one used last at the back
-  constexpr std::size_t most = 16;
-  const auto find = [&]() -> std::shared_ptr<const Plan> {
-    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& candidate) {
-      return candidate.n == n && candidate.for_one_line == for_one_line;
-    });
-    if (entry == entries.end()) return {};
-    std::rotate(entry, entry + 1, entries.end());
-    return entries.back().plan;
-  };
-  {
-    const std::lock_guard lock(mutex);
-    if (auto plan = find()) return plan;
-  }
+  static const char kind = 0;
+  const PlanKey key{&kind, n, for_one_line};
+  if (const AnyPlan kept = kept_plan(key)) return std::static_pointer_cast<const Plan>(kept);
+  const std::size_t before = ducc0::bytes_of_arrays;
   auto made = std::make_shared<const Plan>(static_cast<std::size_t>(n), for_one_line);
-  const std::lock_guard lock(mutex);
-  if (auto plan = find()) return plan;
-  if (entries.size() == most) entries.erase(entries.begin());
-  entries.push_back({n, for_one_line, made});
+  keep_plan(key, made, ducc0::bytes_of_arrays - before);
   return made;
 }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "kernels/fft_engine.h"
 #include "kernels/machine.h"
@@ -122,7 +121,7 @@ class TwoSteps {
 
   std::int64_t m_;
   ducc0::detail_fft::pocketfft_c<T> first_, second_;
-  std::vector<T> roots_;  // [m / lanes, k1, 2 parts, lanes of j2]
+  ducc0::quick_array<T> roots_;  // [m / lanes, k1, 2 parts, lanes of j2]
 };
 
 }  // namespace

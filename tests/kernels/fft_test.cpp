@@ -3,12 +3,15 @@
 #include "kernels/fft.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cmath>
 #include <complex>
 #include <numbers>
 #include <random>
 #include <vector>
+
+#include "kernels/fft_kept_plans.h"
 
 namespace ricci::kernels {
 namespace {
@@ -83,6 +86,33 @@ TEST(Fft, is_the_sum_that_defines_it) {
         check<double>(lines, n, columns);
         if (::testing::Test::HasFatalFailure()) return;
       }
+}
+
+/// Bytes that the process has asked for and not freed; 0 where a sanitizer stands in for the heap.
+std::size_t bytes_in_use() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+template <class T>
+void transform_once(std::int64_t n) {
+  Lines<std::complex<T>> x(1, n, false), y(1, n, false);
+  fft(y.view(), x.view(), 1, false, 1);
+}
+
+TEST(Fft, keeps_plans_of_long_lines_up_to_a_bound) {
+  const std::size_t before = bytes_in_use();
+  constexpr std::int64_t longest = 1 << 20, prime = 1048573;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    transform_once<double>(longest - 1024 * i);  // a plan of 16 MB
+    transform_once<float>(longest - 1024 * i);
+    EXPECT_LE(bytes_of_kept_plans(), most_bytes_of_plans);
+  }
+  transform_once<double>(prime);
+  EXPECT_LE(bytes_of_kept_plans(), most_bytes_of_plans);
+  EXPECT_GE(bytes_of_kept_plans(), most_bytes_of_plans / 2);
+  constexpr std::size_t of_lists = 1 << 20;
+  EXPECT_LE(bytes_in_use(), before + most_bytes_of_plans + of_lists);
 }
 
 }  // namespace
