@@ -78,6 +78,8 @@ struct BatchRun::State {
   std::vector<Dim> in_dims;   // wrapped; none where not mapped
   std::vector<Tensor> given;  // the arguments' leaves
   GivenArguments unmapped;    // those that all examples share
+  GivenArguments all;         // where the function may run several times
+  bool is_done = false;
   Size size = 0;
   std::int64_t ahead = 0;     // examples of a larger run, of which this one is a block, in front of these
   std::optional<Size> whole;  // the examples of that run; none: it is this one
@@ -232,7 +234,17 @@ BatchRun::BatchRun(const tree::Walk& arguments, const VmapOptions& options, Plac
   state_->match(arguments);
 }
 
-BatchRun::~BatchRun() = default;
+/// Where an exception ends a call that runs the function several times, one run's writes would be half of the call's:
+/// the arguments get back what they held.
+BatchRun::~BatchRun() {
+  State& s = *state_;
+  if (s.is_done) return;
+  s.interpreter.reset();
+  const AllDerivatives kept;
+  try {
+    s.all.restore();
+  } catch (...) {}  // there is one under way
+}
 
 bool BatchRun::State::shares_with_mapped(const tree::Walk& arguments, std::size_t leaf) const {
   const auto root = [&](std::size_t i) {
@@ -266,7 +278,9 @@ bool BatchRun::enter(const tree::Walk& arguments) {
     const bool may_run_again = s.options.chunk_size || s.options.lanes == Lanes::split;
     for (std::size_t i = 0; i < arguments.leaves.size(); ++i) {
       s.given.push_back(*arguments.leaves[i]);
-      if (may_run_again && !s.in_dims[i] && !s.shares_with_mapped(arguments, i)) s.unmapped.note(s.given[i]);
+      if (!may_run_again) continue;
+      s.all.note(s.given[i]);
+      if (!s.in_dims[i] && !s.shares_with_mapped(arguments, i)) s.unmapped.note(s.given[i]);
     }
   } else {
     s.unmapped.restore();
@@ -468,10 +482,11 @@ void BatchRun::finish(const tree::Walk& result) {
     const Tensor view = s.view_of_argument(leaf, i, matched.dims[i], result);
     leaf = view.defined() ? view : s.place(s.gathered(i, result, matched.dims[i]), matched.dims[i], result, i);
   }
+  s.is_done = true;
 }
 
 std::vector<Tensor> BatchRun::finish_ragged() {
-  const State& s = *state_;
+  State& s = *state_;
   std::vector<Tensor> results;  // values and offsets of each leaf in turn
   for (std::size_t leaf = 0; leaf < s.parts[0].leaves.size(); ++leaf) {
     std::vector<Tensor> rows;
@@ -504,6 +519,7 @@ std::vector<Tensor> BatchRun::finish_ragged() {
     results.push_back(s.parts.size() == 1 ? all : index_select(all, 0, tensor(order)));
     results.push_back(tensor(offsets));
   }
+  s.is_done = true;
   return results;
 }
 

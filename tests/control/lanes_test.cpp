@@ -200,4 +200,77 @@ TEST(LanesSplit, MoreGroupsThanAllowedAreAnErrorThatNamesTheBranch) {
 
 TEST(LanesSplit, WithoutItAnIfOnABatchedValueIsAnError) { EXPECT_THROW(rc::vmap(branching)(some), rc::TransformError); }
 
+/// Calls f, which throws, on tensors that it writes to; they hold what they held.
+template <class F>
+void expect_put_back(const F& f, const std::vector<Tensor>& written) {
+  std::vector<Tensor> before;
+  for (const Tensor& x : written) before.push_back(x.clone());
+  EXPECT_ANY_THROW(f());
+  EXPECT_FALSE(rc::inside_transform());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_equal(written[i], before[i]);
+  }
+}
+
+struct Stop {};
+
+TEST(LanesSplit, AnExceptionPutsBackWhatTheCallWrote) {
+  const auto throws_below_zero = [](const Tensor& x) {
+    if (x.item() < 0) throw Stop();
+  };
+  const auto several_groups = [&](Tensor x) {
+    x.add_(10);  // all examples, before they part
+    if (x < 3.2) return x * 2;
+    if (x < 9.6) throws_below_zero(x - 10);
+    return x;
+  };
+  const auto write_of_a_group = [](Tensor x) {
+    x.mul_(2);
+    if (x > 1) x.add_(1);  // refused
+    return x;
+  };
+  const auto of_two = [&](Tensor x, Tensor shared) {
+    shared.add_(1);
+    x.copy_(x * shared);
+    throws_below_zero(x);
+    return x;
+  };
+  const rc::VmapOptions split{.lanes = rc::Lanes::split};
+  const rc::VmapOptions shares{.in_dims = {0, rc::none}, .lanes = rc::Lanes::split};
+  const Tensor x = some.clone(), table = rc::stack({some, some + 1}), shared = doubles({2});
+  const Tensor row = table[1], column = table.t();
+
+  expect_put_back([&] { rc::vmap(several_groups, split)(x); }, {x});
+  expect_put_back([&] { rc::vmap(write_of_a_group, split)(x); }, {x});
+  expect_put_back([&] { rc::vmap(of_two, shares)(x, shared[0]); }, {x, shared});
+  expect_put_back([&] { rc::vmap(several_groups, split)(row); }, {table, row});
+  expect_put_back([&] { rc::vmap(rc::vmap(several_groups, split))(table); }, {table, row});
+  expect_put_back([&] { rc::vmap(rc::vmap(several_groups), split)(column); }, {table, row});
+  expect_put_back([&] { rc::vmap(rc::vmap(of_two, shares), shares)(table, shared[0]); }, {table, shared});
+  expect_put_back([&] { rc::jvp(rc::vmap(several_groups, split), x, x); }, {x});
+  expect_put_back([&] { rc::vjp(rc::vmap(write_of_a_group, split), x); }, {x});
+  expect_put_back([&] { rc::vmap(several_groups, {.out_dims = rc::ragged, .lanes = rc::Lanes::split})(x); }, {x});
+  std::vector<double> memory{4, -1, 0.5};
+  const Tensor lent = rc::from_blob(memory.data(), {3}, rc::float64);
+  expect_put_back([&] { rc::vmap(several_groups, split)(lent); }, {lent});
+  EXPECT_EQ(memory, (std::vector<double>{4, -1, 0.5}));
+}
+
+TEST(LanesSplit, AFunctionThatCatchesGoesOnWithItsArgumentsAndTheirDerivatives) {
+  const auto fails = [](Tensor x) {
+    x.add_(1);
+    if (x > 1) throw Stop();
+    return x;
+  };
+  const auto f = [&](Tensor x) {
+    try {
+      const rc::no_grad off;
+      rc::vmap(fails, {.lanes = rc::Lanes::split})(x);
+    } catch (const Stop&) {}
+    return square(x).sum();
+  };
+  expect_equal(rc::grad(f)(some), 2 * some);
+}
+
 }  // namespace

@@ -30,6 +30,14 @@ const std::vector<Around> arounds = {
     {"vmap", [](const Function& f) -> Function { return [f](const Tensor& x) { return rc::vmap(f)(x); }; }},
     {"vmap of vmap",
      [](const Function& f) -> Function { return [f](const Tensor& x) { return rc::vmap(rc::vmap(f))(x); }; }},
+    {"vmap whose examples may part",
+     [](const Function& f) -> Function {
+       return [f](const Tensor& x) { return rc::vmap(f, {.lanes = rc::Lanes::split})(x); };
+     }},
+    {"vmap in chunks",
+     [](const Function& f) -> Function {
+       return [f](const Tensor& x) { return rc::vmap(f, {.chunk_size = (x.size(0) + 1) / 2})(x); };
+     }},
     {"vjp", [](const Function& f) -> Function { return [f](const Tensor& x) { return rc::vjp(f, x).first; }; }},
     {"jvp of vmap",
      [](const Function& f) -> Function {

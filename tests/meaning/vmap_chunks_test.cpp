@@ -1,5 +1,6 @@
 // chunk_size splits the batch and changes nothing else; random operations are refused unless asked for.
 #include <optional>
+#include <stdexcept>
 
 #include "support/expect_tensor.h"
 
@@ -199,6 +200,20 @@ TEST(VmapChunks, OfATensorThatIsMappedAndSharedKeepTheWritesOfAllChunks) {
   const Tensor x = doubles({1, 2, 3});
   expect_values(rc::vmap(f, {.in_dims = {0, rc::none}, .chunk_size = 1})(x, x), {5, 7, 9});
   expect_values(x, {2, 4, 6});
+}
+
+TEST(VmapChunks, AnExceptionPutsBackWhatEarlierChunksWrote) {
+  int runs = 0;
+  const auto f = [&](Tensor x, Tensor shared) {
+    x.add_(shared);
+    shared.mul_(2);
+    if (++runs == 3) throw std::runtime_error("the third chunk");
+    return x;
+  };
+  const Tensor x = ramp({7, 3}), shared = ramp({3}), was = x.clone(), shared_was = shared.clone();
+  EXPECT_THROW(rc::vmap(f, {.in_dims = {0, rc::none}, .chunk_size = 2})(x, shared), std::runtime_error);
+  expect_equal(x, was);
+  expect_equal(shared, shared_was);
 }
 
 }  // namespace
