@@ -1,6 +1,7 @@
 // Single layers as networks are made of them, against those of the rivals: Fourier transforms, attention, QR,
-// resampling, transposed convolutions, pooling and bags of rows; forward, and with gradients by all inputs. Images are
-// [N, C, H, W] one behind the other or, in the cases named `…_channels_last`, views of [N, H, W, C].
+// resampling, transposed convolutions, pooling, bags of rows, scattered and running reductions; forward, and with
+// gradients by all inputs. Images are [N, C, H, W] one behind the other or, in the cases named `…_channels_last`, views
+// of [N, H, W, C].
 #include <optional>
 
 #include "cases.h"
@@ -135,6 +136,7 @@ std::vector<bench::Case> factors() {
 std::vector<bench::Case> resampling() {
   const rc::Shape images{4, 16, 64, 64}, last{4, 64, 64, 16}, large{4, 16, 128, 128};
   const auto read_at = [](const Tensors& x) { return rc::grid_sample(x[0], x[1]); };
+  const auto read_cubically = [](const Tensors& x) { return rc::grid_sample(x[0], x[1], {.mode = "bicubic"}); };
   return {
       layer("interpolate_nearest", {images}, resized("nearest", {128, 128})),
       layer("interpolate_nearest_down", {large}, resized("nearest", {64, 64})),
@@ -145,7 +147,12 @@ std::vector<bench::Case> resampling() {
       layer("interpolate_linear", {{16, 64, 512}}, resized("linear", {1024})),
       layer("interpolate_trilinear", {{2, 8, 16, 32, 32}}, resized("trilinear", {32, 64, 64})),
       layer("grid_sample", {{8, 16, 64, 64}, {8, 64, 64, 2}}, read_at),
+      layer("grid_sample_colours", {{8, 3, 64, 64}, {8, 64, 64, 2}}, read_at),
+      layer("grid_sample_bicubic", {{4, 1, 256, 256}, {4, 256, 256, 2}}, read_cubically),
       layer("grad_of_grid_sample", {{8, 16, 64, 64}, {8, 64, 64, 2}, {8, 16, 64, 64}}, gradient_of(read_at)),
+      layer("grad_of_grid_sample_colours", {{8, 3, 64, 64}, {8, 64, 64, 2}, {8, 3, 64, 64}}, gradient_of(read_at)),
+      layer("grad_of_grid_sample_bicubic", {{4, 1, 256, 256}, {4, 256, 256, 2}, {4, 1, 256, 256}},
+            gradient_of(read_cubically)),
       layer("grad_of_interpolate_bilinear", {images, large}, gradient_of(resized("bilinear", {128, 128}))),
       layer("grad_of_interpolate_bicubic", {images, large}, gradient_of(resized("bicubic", {128, 128}))),
   };
@@ -239,11 +246,38 @@ std::vector<bench::Case> embedding() {
   };
 }
 
+/// The reductions of `shape` along `dim` at places that come from seed 95.
+bench::Case scattered(const std::string& name, const rc::Shape& x, const rc::Shape& shape, std::int64_t dim,
+                      const char* reduction) {
+  return bench::make_single("layers/" + name, [=] {
+    const Tensor index =
+        to(bench::uniform(shape, 95, 0, static_cast<double>(x[static_cast<std::size_t>(dim)].host())), rc::int64);
+    const Tensor to_these = bench::uniform(x, 96), values = bench::uniform(shape, 97);
+    return [=] { return rc::scatter_reduce(to_these, dim, index, values, reduction); };
+  });
+}
+
+std::vector<bench::Case> reductions() {
+  const rc::Shape square{1024, 1024}, list{1 << 20}, table{100000};
+  return {
+      scattered("scatter_reduce_sum_in_rows", square, square, 1, "sum"),
+      scattered("scatter_reduce_sum_in_columns", square, square, 0, "sum"),
+      scattered("scatter_reduce_sum_of_list", table, list, 0, "sum"),
+      scattered("scatter_reduce_amax_in_rows", square, square, 1, "amax"),
+      scattered("scatter_reduce_amax_in_columns", square, square, 0, "amax"),
+      scattered("scatter_reduce_amax_of_list", table, list, 0, "amax"),
+      layer("cummax_of_rows", {square}, [](const Tensors& x) { return rc::cummax(x[0], 1).first; }),
+      layer("cummax_of_columns", {square}, [](const Tensors& x) { return rc::cummax(x[0], 0).first; }),
+      layer("cummax_of_rising_rows", {square},
+            [](const Tensors& x) { return rc::cummax(x[0] + rc::arange(1024, rc::float32), 1).first; }),
+  };
+}
+
 }  // namespace
 
 std::vector<bench::Case> bench::layers() {
   std::vector<Case> all;
-  for (const auto group : {fourier, attention, factors, resampling, convolutions, pooling, embedding})
+  for (const auto group : {fourier, attention, factors, resampling, convolutions, pooling, embedding, reductions})
     std::ranges::move(group(), std::back_inserter(all));
   return all;
 }

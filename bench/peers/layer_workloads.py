@@ -5,7 +5,7 @@ from inputs import uniform
 
 
 def layers(r):
-    groups = (fourier, attention, factors, resampling, convolutions, pooling, embedding) if r.family == "torch" else (factors,)
+    groups = (fourier, attention, factors, resampling, convolutions, pooling, embedding, reductions) if r.family == "torch" else (factors,)
     return {f"layers/{name}": case for group in groups for name, case in group(r).items()}
 
 
@@ -90,7 +90,10 @@ def resampling(r):
     resized = lambda mode, *size: lambda x: torch.nn.functional.interpolate(x, size, mode=mode)
     images, last, large = (4, 16, 64, 64), (4, 64, 64, 16), (4, 16, 128, 128)
     images_read, grid = (8, 16, 64, 64), (8, 64, 64, 2)
-    read_at = lambda x, places: torch.nn.functional.grid_sample(x, places, align_corners=False)
+    colours, grey, fine = (8, 3, 64, 64), (4, 1, 256, 256), (4, 256, 256, 2)
+    read = functools.partial(torch.nn.functional.grid_sample, align_corners=False)
+    read_at = lambda x, places: read(x, places)
+    read_cubically = lambda x, places: read(x, places, mode="bicubic")
     return {
         "interpolate_nearest": (resized("nearest", 128, 128), of(r, images)),
         "interpolate_nearest_down": (resized("nearest", 64, 64), of(r, large)),
@@ -101,7 +104,11 @@ def resampling(r):
         "interpolate_linear": (resized("linear", 1024), of(r, (16, 64, 512))),
         "interpolate_trilinear": (resized("trilinear", 32, 64, 64), of(r, (2, 8, 16, 32, 32))),
         "grid_sample": (read_at, of(r, images_read, grid)),
+        "grid_sample_colours": (read_at, of(r, colours, grid)),
+        "grid_sample_bicubic": (read_cubically, of(r, grey, fine)),
         "grad_of_grid_sample": (gradient_of(read_at), of(r, images_read, grid, images_read)),
+        "grad_of_grid_sample_colours": (gradient_of(read_at), of(r, colours, grid, colours)),
+        "grad_of_grid_sample_bicubic": (gradient_of(read_cubically), of(r, grey, fine, grey)),
         "grad_of_interpolate_bilinear": (gradient_of(resized("bilinear", 128, 128)), of(r, images, large)),
         "grad_of_interpolate_bicubic": (gradient_of(resized("bicubic", 128, 128)), of(r, images, large)),
     }
@@ -180,4 +187,29 @@ def embedding(r):
         "grad_of_embedding_bag": (gradient_of(bagged("sum")), of_table((4096, 64))),
         "grad_of_embedding_bag_mean": (gradient_of(bagged("mean")), of_table((4096, 64))),
         "grad_of_embedding_bag_weighted": (gradient_of(weighted), of_table((4096, 20), (4096, 64))),
+    }
+
+
+def reductions(r):
+    import torch
+
+    square, many, table = (1024, 1024), (1 << 20,), (100000,)
+
+    def scattered(x, shape, dim, reduction):
+        index = functools.cache(lambda: torch.from_numpy(uniform(shape, 95, 0, x[dim]).astype("int64")))
+        step = lambda to, values: to.scatter_reduce(dim, index(), values, reduction)
+        return step, lambda: (r.array(uniform(x, 96)), r.array(uniform(shape, 97)))
+
+    running = lambda dim: (lambda x: torch.cummax(x, dim)[0], of(r, square))
+    return {
+        "scatter_reduce_sum_in_rows": scattered(square, square, 1, "sum"),
+        "scatter_reduce_sum_in_columns": scattered(square, square, 0, "sum"),
+        "scatter_reduce_sum_of_list": scattered(table, many, 0, "sum"),
+        "scatter_reduce_amax_in_rows": scattered(square, square, 1, "amax"),
+        "scatter_reduce_amax_in_columns": scattered(square, square, 0, "amax"),
+        "scatter_reduce_amax_of_list": scattered(table, many, 0, "amax"),
+        "cummax_of_rows": running(1),
+        "cummax_of_columns": running(0),
+        "cummax_of_rising_rows": (lambda x: torch.cummax(x + torch.arange(1024, dtype=torch.float32), 1)[0],
+                                  of(r, square)),
     }

@@ -1,72 +1,289 @@
-// Images read at places that a grid gives. Along each axis a place is a few elements with weights; the result is the
-// sum over all choices of one element an axis, whose channels are a row.
-#include <cmath>
-#include <utility>
+// Images read at the places of a grid: three primitives, each the derivative of another. What is read is linear in the
+// image; its derivative by a coordinate of the grid is read with other weights, those of a derivative of the kernel.
+#include "kernels/grid_sample.h"
+
+#include <optional>
+#include <vector>
 
 #include "ops/axes.h"
-#include "ops/keys_kernel.h"
+#include "ops/dense.h"
 #include "ops/patterns.h"
-#include "ops/row_sums.h"
+#include "ops/samples.h"
 #include "ops/sums.h"
 #include "primitive/called.h"
+#include "primitive/promotion.h"
 #include "ricci/ops/resampling.h"
 
 namespace ricci {
 namespace {
 
-enum class Outside : std::uint8_t { zeros, border, reflection };
+using kernels::GridReading;
+using kernels::Interpolation;
+using kernels::Outside;
 
-/// One of the elements that a place reads along an axis: int64 places inside, and weights.
-struct Tap {
-  Tensor place, weight;
+/// A reading in a program, with the number of spatial axes.
+struct Reading {
+  GridReading how;
+  std::int64_t axes;
+
+  /// The derivative of what is read by coordinate i; nothing where it is zero everywhere.
+  std::optional<Reading> by_coordinate(std::int64_t i) const {
+    constexpr std::int64_t degrees[] = {0, 1, 3};  // of nearest, linear, cubic weights
+    Reading steeper = *this;
+    if (++steeper.how.orders[at(i)] > degrees[static_cast<std::size_t>(how.interpolation)]) return {};
+    return steeper;
+  }
+  /// The axis of channels.
+  std::int64_t channel(const Type& images) const { return images.rank() - axes - 1; }
 };
 
-/// One axis of an image of `size` elements along it.
-struct ReadAxis {
-  Size size;
-  Outside outside;
-  bool align_corners;
+/// Throws unless the operands of a reading fit.
+void require_reading(const char* name, const Reading& reading, const Type& images, const Type& grid) {
+  const GridReading& how = reading.how;
+  require_between(0, static_cast<std::int64_t>(how.interpolation), static_cast<std::int64_t>(Interpolation::cubic));
+  require_between(0, static_cast<std::int64_t>(how.outside), static_cast<std::int64_t>(Outside::reflection));
+  require_between(2, reading.axes, 3);
+  if (how.interpolation == Interpolation::cubic) require_between(2, reading.axes, 2);
+  for (const std::int64_t order : how.orders) require_between(0, order, 3);
+  require_real(name, images);
+  require_floating(name, images);
+  require_dtype(images.dtype, grid);
+  require_rank_of_at_least(static_cast<int>(reading.axes) + 1, images);
+  require_between(images.rank(), grid.rank(), images.rank());
+  require_shape({grid.shape.back()}, {Size(reading.axes)});
+  for (std::size_t i = 0; i < at(reading.channel(images)); ++i)
+    if (images.shape[i].raw() != 1) require_shape({images.shape[i]}, {grid.shape[i]});
+  for (std::size_t i = at(reading.channel(images)) + 1; i < images.shape.size(); ++i)
+    require_between(1, images.shape[i], beyond_memory);
+}
 
-  /// -1 … 1 in elements.
-  Tensor in_elements(const Tensor& x) const {
-    return align_corners ? (x + 1) * (size - 1) / 2 : ((x + 1) * size - 1) / 2;
-  }
-  /// Mirrored at both ends, as often as it takes. Where an axis has one element and corners meet, that one.
-  Tensor mirrored(const Tensor& x) const {
-    const Tensor low = align_corners ? Tensor(0) : Tensor(-0.5), span = Tensor(align_corners ? size - 1 : size);
-    if (align_corners && size == 1) return x * 0;
-    const Tensor from_low = abs(x - low), turns = floor(from_low / span);
-    const Tensor rest = from_low - turns * span;
-    return where(eq(remainder(turns, 2), 0), rest + low, span - rest + low);
-  }
-  /// The place that is read for one that may lie outside.
-  Tensor inside(const Tensor& x) const {
-    if (outside == Outside::zeros) return x;
-    return clamp(outside == Outside::border ? x : mirrored(x), 0, size - 1);
-  }
-  /// A whole place with a weight; what lies outside weighs nothing.
-  Tap tap(const Tensor& place, const Tensor& weight) const {
-    const Tensor whole = to(place, DType::int64);
-    const Tensor is_inside = logical_and(ge(place, 0), le(place, size - 1));
-    return {clamp(whole, 0, size - 1), where(is_inside, weight, 0)};
-  }
+/// [b…, C, places…]
+Type type_of_values(const Reading& reading, const Type& images, const Type& grid) {
+  Type values{images.dtype, grid.shape};
+  values.shape.erase(values.shape.size() - 1);
+  values.shape.insert(at(reading.channel(images)), images.shape[at(reading.channel(images))]);
+  return values;
+}
 
-  std::vector<Tap> nearest(const Tensor& x) const {
-    const Tensor place = round(inside(in_elements(x)));
-    return {tap(place, ones_like(place))};
+/// kernel(out, in) on operands of computed types, with a contiguous output.
+template <class Kernel>
+void run_contiguous(Outputs out, Inputs in, const Kernel& kernel) {
+  run_computed(Layout::any, out, in, [&](Outputs to, Inputs from) {
+    if (is_row_major(to[0])) return kernel(to[0], from);
+    const ArrayRef found = array_like(to[0], to[0].dtype);
+    kernel(found->strided(), from);
+    kernels::copy(to[0], found->strided());
+  });
+}
+
+/// Images of a mapped operation, with the examples as axis 0: one for all if they are not mapped.
+Tensor images_of(const Batch& b) { return b.is_mapped(0) ? b.inputs[0] : unsqueeze(b.inputs[0], 0); }
+
+/// One coordinate of a grid's tangent, beside values.
+Tensor beside_values(const Tensor& grid, std::int64_t i, std::int64_t channel) {
+  return unsqueeze(select(grid, -1, i), channel);
+}
+
+Tensor read_grid(const Reading& reading, const Tensor& images, const Tensor& grid);
+Tensor spread_grid(const Reading& reading, const Tensor& values, const Tensor& grid, const Shape& images);
+Tensor slopes_of_grid(const Reading& reading, const Tensor& images, const Tensor& grid, const Tensor& values);
+
+/// The sum of those that are defined; undefined if none is.
+Tensor added(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
+Tensor or_zeros(const Tensor& x, const Type& type) { return x.defined() ? x : zeros_of(type); }
+
+/// Samples whose places are not near an element's or an end, where a derivative jumps.
+struct GridSamples {
+  Tensor images = uniform_around_zero({1, 2, 3, 4}), two = uniform_around_zero({2, 1, 3, 4}),
+         space = uniform_around_zero({1, 1, 2, 3, 2});
+  Tensor grid = reshape(tensor({-0.9, -0.55, 0.3, 0.4, 0.62, 0.9, -0.13, -0.2}), {1, 2, 2, 2});
+  Tensor far = reshape(tensor({-1.62, 0.4, 1.37, -1.8, 0.31, 2.41}), {1, 1, 3, 2});
+  Tensor of_space = reshape(tensor({-0.3, 0.4, 0.2, 0.7, -0.8, -0.37}), {1, 1, 1, 2, 3});
+  Tensor grids = cat({grid, flip(grid, 0) * 0.9}, 0);
+
+  static Reading reading(Interpolation interpolation, Outside outside = Outside::zeros, bool corners = false,
+                         std::array<std::int64_t, 3> orders = {}) {
+    return {{interpolation, outside, corners, orders}, 2};
   }
-  std::vector<Tap> linear(const Tensor& x) const {
-    const Tensor place = inside(in_elements(x)), below = floor(place), t = place - below;
-    return {tap(below, 1 - t), tap(below + 1, t)};
+  static Reading reading_of_space() { return {{}, 3}; }
+};
+
+/// Inputs: images [b…, C, sizes…], grid [b…, places…, axes]. What is read: [b…, C, places…].
+struct GridRead {
+  using kind = Explicit;
+  static constexpr const char* name = "grid_read";
+  static constexpr unsigned keeps[] = {input(1), input(0) | input(1)};
+  Reading reading;
+
+  Type type(const Type& images, const Type& grid) const {
+    require_reading(name, reading, images, grid);
+    return type_of_values(reading, images, grid);
   }
-  std::vector<Tap> cubic(const Tensor& x) const {
-    const Tensor place = in_elements(x), below = floor(place), t = place - below;
-    const auto near = [](const Tensor& d) { return keys_near(d, keys_slope); };
-    const auto far = [](const Tensor& d) { return keys_far(d, keys_slope); };
-    const auto at = [&](int offset, const Tensor& weight) { return tap(inside(below + offset), weight); };
-    return {at(-1, far(1 + t)), at(0, near(t)), at(1, near(1 - t)), at(2, far(2 - t))};
+  void eval(Outputs out, Inputs in) const {
+    run_contiguous(out, in, [&](const Strided& values, Inputs from) {
+      kernels::read_grid(values, from[0], from[1], reading.how);
+    });
+  }
+  Tensors jvp(const Forward& f) const {
+    const Type values = type_of(f.outputs[0]);
+    const std::int64_t channel = reading.channel(values);
+    Tensor y;
+    if (f.tangents[0].defined()) y = read_grid(reading, f.tangents[0], f.inputs[1]);
+    if (f.tangents[1].defined())
+      for (std::int64_t i = 0; i < reading.axes; ++i)
+        if (const auto steeper = reading.by_coordinate(i))
+          y = added(y, read_grid(*steeper, f.inputs[0], f.inputs[1]) * beside_values(f.tangents[1], i, channel));
+    return {or_zeros(y, values)};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& ct = r.cotangents[0];
+    return {r.wants(0) ? spread_grid(reading, ct, r.inputs[1], r.input_types[0].shape) : Tensor(),
+            r.wants(1) ? slopes_of_grid(reading, r.inputs[0], r.inputs[1], ct) : Tensor()};
+  }
+  BatchedOutputs batch(const Batch& b) const { return {.outputs = {read_grid(reading, images_of(b), b.input(1))}}; }
+  static std::vector<Sample<GridRead>> samples() {
+    using enum Interpolation;
+    const GridSamples s;
+    return {{{s.reading(linear)}, {s.images, s.grid}},
+            {{s.reading(linear, Outside::border, true)}, {s.images, s.far}},
+            {{s.reading(linear, Outside::reflection, false, {1, 0})}, {s.images, s.far}},
+            {{s.reading(nearest)}, {s.two, s.grids}},
+            {{s.reading(cubic, Outside::reflection)}, {s.images, s.far}},
+            {{s.reading(cubic, Outside::zeros, true, {1, 2})}, {s.images, s.grid}},
+            {{s.reading(linear)}, {s.images, s.grids}},
+            {{s.reading(linear)}, {uniform_around_zero({1, 9, 3, 4}), s.grid}},
+            {{s.reading_of_space()}, {s.space, s.of_space}},
+            {{s.reading(linear)}, {zeros({1, 0, 3, 4}, DType::float64), s.grid}}};
   }
 };
+
+/// Inputs: values [b…, C, places…], grid [b…, places…, axes]. The transpose of GridRead: each value spread over the
+/// elements that its place reads, [b…, C, sizes…].
+struct GridSpread {
+  using kind = Explicit;
+  static constexpr const char* name = "grid_spread";
+  static constexpr unsigned keeps[] = {input(1), input(0) | input(1)};
+  Reading reading;
+  Shape images;
+
+  Type type(const Type& values, const Type& grid) const {
+    const Type result{values.dtype, images};
+    require_reading(name, reading, result, grid);
+    require_shape(values.shape, type_of_values(reading, result, grid).shape);
+    return result;
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_contiguous(
+        out, in, [&](const Strided& sums, Inputs from) { kernels::spread_grid(sums, from[0], from[1], reading.how); });
+  }
+  Tensors jvp(const Forward& f) const {
+    const Type result = type_of(f.outputs[0]);
+    const std::int64_t channel = reading.channel(result);
+    Tensor y;
+    if (f.tangents[0].defined()) y = spread_grid(reading, f.tangents[0], f.inputs[1], images);
+    if (f.tangents[1].defined())
+      for (std::int64_t i = 0; i < reading.axes; ++i)
+        if (const auto steeper = reading.by_coordinate(i))
+          y = added(y,
+                    spread_grid(*steeper, f.inputs[0] * beside_values(f.tangents[1], i, channel), f.inputs[1], images));
+    return {or_zeros(y, result)};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& ct = r.cotangents[0];
+    return {r.wants(0) ? read_grid(reading, ct, r.inputs[1]) : Tensor(),
+            r.wants(1) ? slopes_of_grid(reading, ct, r.inputs[1], r.inputs[0]) : Tensor()};
+  }
+  BatchedOutputs batch(const Batch& b) const {
+    Shape of_examples = images;
+    of_examples.insert(0, b.size);
+    return {.outputs = {spread_grid(reading, b.input(0), b.input(1), of_examples)}};
+  }
+  static std::vector<Sample<GridSpread>> samples() {
+    using enum Interpolation;
+    const GridSamples s;
+    return {{{s.reading(linear), {1, 2, 3, 4}}, {uniform_around_zero({1, 2, 2, 2}), s.grid}},
+            {{s.reading(linear, Outside::border, true), {1, 1, 3, 4}}, {uniform_around_zero({1, 1, 1, 3}), s.far}},
+            {{s.reading(nearest), {2, 1, 3, 4}}, {uniform_around_zero({2, 1, 2, 2}), s.grids}},
+            {{s.reading(cubic, Outside::reflection), {1, 1, 3, 4}}, {uniform_around_zero({1, 1, 1, 3}), s.far}},
+            {{s.reading(linear), {1, 1, 3, 4}}, {uniform_around_zero({2, 1, 2, 2}), s.grids}},
+            {{s.reading(linear), {1, 9, 3, 4}}, {uniform_around_zero({1, 9, 2, 2}), s.grid}},
+            {{s.reading_of_space(), {1, 1, 2, 3, 2}}, {uniform_around_zero({1, 1, 1, 1, 2}), s.of_space}}};
+  }
+};
+
+/// Inputs: images, grid, values [b…, C, places…]. Of each place and coordinate, Σ over channels of values times the
+/// derivative of what is read: like the grid.
+struct GridSlopes {
+  using kind = Explicit;
+  static constexpr const char* name = "grid_slopes";
+  static constexpr unsigned keeps[] = {input(1) | input(2), input(0) | input(1) | input(2), input(0) | input(1)};
+  Reading reading;
+
+  Type type(const Type& images, const Type& grid, const Type& values) const {
+    require_reading(name, reading, images, grid);
+    require_dtype(images.dtype, values);
+    require_shape(values.shape, type_of_values(reading, images, grid).shape);
+    return grid;
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_contiguous(out, in, [&](const Strided& slopes, Inputs from) {
+      kernels::slopes_of_grid(slopes, from[0], from[1], from[2], reading.how);
+    });
+  }
+  Tensors jvp(const Forward& f) const {
+    const auto &x = f.inputs, &t = f.tangents;
+    Tensor y;
+    if (t[0].defined()) y = slopes_of_grid(reading, t[0], x[1], x[2]);
+    if (t[2].defined()) y = added(y, slopes_of_grid(reading, x[0], x[1], t[2]));
+    if (t[1].defined())
+      for (std::int64_t i = 0; i < reading.axes; ++i)
+        if (const auto steeper = reading.by_coordinate(i))
+          y = added(y, slopes_of_grid(*steeper, x[0], x[1], x[2]) * unsqueeze(select(t[1], -1, i), -1));
+    return {or_zeros(y, type_of(f.outputs[0]))};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor& ct = r.cotangents[0];
+    const auto& x = r.inputs;
+    const std::int64_t channel = reading.channel(r.input_types[0]);
+    Tensor of_images, of_values;
+    std::vector<Tensor> of_grid;
+    for (std::int64_t i = 0; i < reading.axes; ++i) {
+      const auto steeper = reading.by_coordinate(i);
+      if (r.wants(1))
+        of_grid.push_back(steeper ? sum(ct * slopes_of_grid(*steeper, x[0], x[1], x[2]), -1)
+                                  : zeros_like(select(ct, -1, i)));
+      if (!steeper) continue;
+      const Tensor share = beside_values(ct, i, channel);
+      if (r.wants(0)) of_images = added(of_images, spread_grid(*steeper, x[2] * share, x[1], r.input_types[0].shape));
+      if (r.wants(2)) of_values = added(of_values, read_grid(*steeper, x[0], x[1]) * share);
+    }
+    return {of_images, r.wants(1) ? stack(of_grid, -1) : Tensor(), of_values};
+  }
+  BatchedOutputs batch(const Batch& b) const {
+    return {.outputs = {slopes_of_grid(reading, images_of(b), b.input(1), b.input(2))}};
+  }
+  static std::vector<Sample<GridSlopes>> samples() {
+    using enum Interpolation;
+    const GridSamples s;
+    return {{{s.reading(linear)}, {s.images, s.grid, uniform_around_zero({1, 2, 2, 2})}},
+            {{s.reading(linear, Outside::border, true)}, {s.images, s.far, uniform_around_zero({1, 2, 1, 3})}},
+            {{s.reading(nearest)}, {s.images, s.grid, uniform_around_zero({1, 2, 2, 2})}},
+            {{s.reading(cubic, Outside::reflection)}, {s.images, s.far, uniform_around_zero({1, 2, 1, 3})}},
+            {{s.reading(linear)}, {s.images, s.grids, uniform_around_zero({2, 2, 2, 2})}},
+            {{s.reading(linear)}, {uniform_around_zero({1, 9, 3, 4}), s.grid, uniform_around_zero({1, 9, 2, 2})}},
+            {{s.reading_of_space()}, {s.space, s.of_space, uniform_around_zero({1, 1, 1, 1, 2})}}};
+  }
+};
+
+Tensor read_grid(const Reading& reading, const Tensor& images, const Tensor& grid) {
+  return apply(GridRead{reading}, images, grid);
+}
+Tensor spread_grid(const Reading& reading, const Tensor& values, const Tensor& grid, const Shape& images) {
+  return apply(GridSpread{reading, images}, values, grid);
+}
+Tensor slopes_of_grid(const Reading& reading, const Tensor& images, const Tensor& grid, const Tensor& values) {
+  return apply(GridSlopes{reading}, images, grid, values);
+}
 
 Outside outside_of(const std::string& padding_mode) {
   if (padding_mode == "zeros") return Outside::zeros;
@@ -80,33 +297,6 @@ Tensor ends_or_middles(Size size, bool align_corners, DType dtype) {
   const Tensor place = to(places_along(size), dtype);
   if (!align_corners) return (2 * place + 1) / size - 1;
   return size == 1 ? place : 2 * place / (size - 1) - 1;
-}
-
-/// Each choice of one tap of each axis: their places in an image whose axes have these sizes, and the products of their
-/// weights, [N, P, choices].
-Tap all_choices(const std::vector<std::vector<Tap>>& taps, const Shape& sizes) {
-  std::vector<Tensor> places, weights;
-  const auto choose = [&](auto&& self, std::size_t axis, const Tap& chosen) -> void {
-    if (axis == taps.size()) {
-      places.push_back(chosen.place), weights.push_back(chosen.weight);
-      return;
-    }
-    for (const Tap& tap : taps[axis])
-      self(self, axis + 1, axis == 0 ? tap : Tap{chosen.place * sizes[axis] + tap.place, chosen.weight * tap.weight});
-  };
-  choose(choose, 0, {});
-  return {stack(places, -1), stack(weights, -1)};
-}
-
-/// The elements of images [N, elements, C] at places [N, P, choices], each times its weight, added up: [N, P, C].
-Tensor read_with_weights(const Tensor& images, const Tap& chosen) {
-  const Shape shape = type_of(chosen.place).shape, of_images = type_of(images).shape;
-  const Tensor place = flatten(chosen.place, 1, 2);
-  const Tensor result = flatten(expand(unsqueeze(places_along(shape[1]), 1), {shape[1], shape[2]}));  // of one image
-  return sum_rows(images, flatten(chosen.weight, 1, 2),
-                  {place, {"grid_sample", {0}, {of_images[1], of_images[2]}, false}},
-                  {expand(result, type_of(place).shape), {"grid_sample", {0}, {shape[1], of_images[2]}, false}},
-                  {shape[0], shape[1]});
 }
 
 }  // namespace
@@ -134,21 +324,13 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, GridSampleOptions option
     raise<ValueError>(std::string(op) + ": the mode \"bicubic\" is for images [N, C, H, W], the input is " +
                       type_text(x));
   const Outside outside = outside_of(options.padding_mode);
-
-  // Each axis's elements and weights, [N, places].
-  std::vector<std::vector<Tap>> taps;
-  for (int i = 0; i < spatial; ++i) {
-    const Tensor place = flatten(select(grid, -1, spatial - 1 - i), 1, -1);
-    const ReadAxis axis{sx[at(i + 2)], outside, options.align_corners};
-    taps.push_back(options.mode == "bilinear"  ? axis.linear(place)
-                   : options.mode == "nearest" ? axis.nearest(place)
-                                               : axis.cubic(place));
-  }
-  const Tap chosen = all_choices(std::exchange(taps, {}), Shape(sx.begin() + 2, sx.end()));
-  const Tensor y = read_with_weights(mT(flatten(x, 2, -1)), chosen);
-  Shape shape = {sx[0], sx[1]};
-  shape.append(sg.begin() + 1, sg.end() - 1);
-  return reshape(mT(y), shape);
+  const Interpolation interpolation = options.mode == "bilinear"  ? Interpolation::linear
+                                      : options.mode == "nearest" ? Interpolation::nearest
+                                                                  : Interpolation::cubic;
+  const Type of_x = type_of(x), of_grid = type_of(grid);
+  const Type* const types[] = {&of_x, &of_grid};
+  const DType dtype = result_dtype(types);
+  return read_grid({{interpolation, outside, options.align_corners, {}}, spatial}, to(x, dtype), to(grid, dtype));
 }
 
 Tensor affine_grid(const Tensor& theta, const Shape& size) { return affine_grid(theta, size, false); }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/keys_kernel.h"
 #include "kernels/resample.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
-#include "ops/keys_kernel.h"
 #include "ops/patterns.h"
 #include "ops/samples.h"
 #include "ops/spatial.h"
@@ -103,8 +103,8 @@ kernels::WeightedWindows windows_of(const Resampling& r, DType dtype) {
       const double weights[] = {1 - t, t};
       append_clamped(windows, first, weights, 2, n);
     } else {
-      const double weights[] = {keys_far(1 + t, keys_slope), keys_near(t, keys_slope), keys_near(1 - t, keys_slope),
-                                keys_far(2 - t, keys_slope)};
+      const double weights[] = {keys_far(1 + t, keys_slope<double>), keys_near(t, keys_slope<double>),
+                                keys_near(1 - t, keys_slope<double>), keys_far(2 - t, keys_slope<double>)};
       append_clamped(windows, first - 1, weights, 4, n);
     }
   }

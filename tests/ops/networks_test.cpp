@@ -363,11 +363,62 @@ TEST(GridSample, OfTheIdentityIsTheImage) {
                    1e-12);
 }
 
-/// 2 Mi choices of elements: their places and weights are 24 MiB, and so is what they are stacked from. The sum takes
-/// 32 MiB, and blocks of memory are up to a quarter larger. A number for each choice in each image: 16 MiB more.
-TEST(GridSample, NumbersItsResultsOnceForAllImages) {
-  const Tensor x = rc::rand({8, 1, 64, 64}), grid = rc::rand({8, 128, 128, 2}) * 2 - 1;
-  EXPECT_LT(peak_of([&] { grid_sample(x, grid, {.mode = "bicubic"}); }), 120U << 20);
+/// Memory is of the order of images, grids and results, which are 1, 2 and 1 MiB of each 256 × 256 × 4; sums are in
+/// float64. Blocks of memory are up to a quarter larger. Twice as many places take twice as much.
+TEST(GridSample, HoldsImagesAndResultsAlone) {
+  const rc::GridSampleOptions modes[] = {{.mode = "bilinear"}, {.mode = "bicubic"}};
+  const auto peaks = [&](std::int64_t rows, const rc::GridSampleOptions& options) {
+    const Tensor x = rc::rand({4, 1, rows, 256}), grid = rc::rand({4, rows, 256, 2}) * 2 - 1, ct = rc::rand_like(x);
+    const auto f = [&](Tensor a, Tensor b) { return grid_sample(a, b, options); };
+    return std::pair{peak_of([&] { f(x, grid); }), peak_of([&] { std::get<1>(rc::vjp(f, x, grid))(ct); })};
+  };
+  constexpr std::size_t mib = 1U << 20, few = mib / 2;
+  for (const auto& options : modes) {
+    const auto [value, gradient] = peaks(256, options);
+    const auto [value_of_twice, gradient_of_twice] = peaks(512, options);
+    EXPECT_LE(value, 2 * mib);
+    EXPECT_LE(gradient, 8 * mib);
+    EXPECT_LE(value_of_twice, 2 * value + few);
+    EXPECT_LE(gradient_of_twice, 2 * gradient + few);
+  }
+}
+
+/// By rows of channels and by planes, in several members that share an image, with a view as the image.
+TEST(GridSample, OfManyChannelsIsThatOfEachChannel) {
+  for (const std::int64_t channels : {3, 8, 21, 32}) {
+    const Tensor last = waves({2, 4, 5, channels}), x = last.permute({0, 3, 1, 2});
+    const Tensor grid = waves({2, 9, 13, 2}) * 1.4, ct = waves({2, channels, 9, 13});
+    for (const std::string mode : {"bilinear", "bicubic"})
+      for (const std::string padding : {"zeros", "border", "reflection"}) {
+        SCOPED_TRACE(mode + " " + padding + " " + std::to_string(channels));
+        const auto f = [&](Tensor a, Tensor b) { return grid_sample(a, b, {mode, padding}); };
+        const auto [y, pull] = rc::vjp(f, x, grid);
+        const auto [of_x, of_grid] = pull(ct);
+        Tensor sum_of_grids = rc::zeros_like(grid);
+        for (std::int64_t c = 0; c < channels; ++c) {
+          const auto [one, pull_one] = rc::vjp(f, x.slice(1, c, c + 1).contiguous(), grid);
+          const auto [of_one, of_its_grid] = pull_one(ct.slice(1, c, c + 1));
+          expect_equal(y.slice(1, c, c + 1), one);
+          expect_equal(of_x.slice(1, c, c + 1), of_one);
+          sum_of_grids = sum_of_grids + of_its_grid;
+        }
+        expect_close(of_grid, sum_of_grids, 1e-12);
+        const auto shared = [&](Tensor g) { return f(x, g); };
+        expect_equal(rc::vmap(shared)(rc::stack({grid, grid * 0.5}))[1], f(x, grid * 0.5));
+        const auto loss = [&](Tensor a) {
+          return (rc::vmap([&](Tensor g) { return f(a, g); })(rc::stack({grid, grid * 0.5})) * ct).sum();
+        };
+        expect_close(rc::grad(loss)(x),
+                     rc::grad([&](Tensor a) { return ((f(a, grid) + f(a, grid * 0.5)) * ct).sum(); })(x), 1e-12);
+      }
+  }
+}
+
+/// What lies outside is not read: an infinite element there gives no NaN.
+TEST(GridSample, ReadsNothingOutside) {
+  const Tensor x = rc::full({1, 1, 2, 2}, std::numeric_limits<double>::infinity(), rc::float64);
+  const Tensor grid = rc::full({1, 1, 1, 2}, 5, rc::float64);
+  expect_values(grid_sample(x, grid), {0});
 }
 
 // ── the loss of sequences ──
