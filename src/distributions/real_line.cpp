@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "distributions/parameters.h"
+#include "ops/incomplete.h"
 #include "ricci/ops/incomplete.h"
 #include "ricci/ops/special.h"
 
@@ -81,17 +82,18 @@ Tensor StudentT::log_prob(const Tensor& value) const {
       log(to(scale, m.dtype)) + 0.5 * log(n) + 0.5 * std::log(pi) + lgamma(n * 0.5) - lgamma((n + 1) * 0.5);
   return (n + 1) * -0.5 * log1p(square(z) / n) - normalizer;
 }
-/// By the incomplete beta function: of 1 - t where |z| is small, of t = df / (df + z²) in the tails. Next to 0 along
-/// the density, where the square is flat.
+/// Of the tail beyond z, by the incomplete beta function of t = df / (df + z²), or of 1 - t where that is smaller. Next
+/// to 0 along the density, where the square is flat.
 Tensor StudentT::cdf(const Tensor& value) const {
   const Method m("StudentT.cdf", STUDENT, value);
   const Tensor n = to(df, m.dtype), z = standard(m.value(value), loc, scale), size = abs(z);
   const Tensor at_zero = size<1e-150, in_tail = square(z)> n;
   const Tensor inner = where(logical_or(at_zero, in_tail), 1, z), outer = where(in_tail, z, infinity);
-  const Tensor middle = 0.5 + 0.5 * sign(inner) * betainc(0.5, n * 0.5, square(inner) / (n + square(inner)));
-  const Tensor tail = 0.5 * betainc(n * 0.5, 0.5, n / (n + square(where(in_tail, outer, 1))));
+  const Tensor near = betainc_upper(0.5, n * 0.5, square(inner) / (n + square(inner)));
+  const Tensor far = betainc(n * 0.5, 0.5, n / (n + square(where(in_tail, outer, 1))));
+  const Tensor tail = 0.5 * where(in_tail, far, near);
   const Tensor density = exp(lgamma((n + 1) * 0.5) - lgamma(n * 0.5)) / sqrt(n * pi);
-  return where(at_zero, 0.5 + density * where(at_zero, z, 0), where(in_tail, where(z < 0, tail, 1 - tail), middle));
+  return where(at_zero, 0.5 + density * where(at_zero, z, 0), where(z < 0, tail, 1 - tail));
 }
 Tensor StudentT::entropy() const {
   const Method m("StudentT.entropy", STUDENT);

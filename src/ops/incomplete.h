@@ -70,6 +70,14 @@ T stirling_rest(T z) {
   return scalar::select(scalar::less(z, T(10)), scalar::lgamma(z) - main, series * r);
 }
 
+/// log Γ(1 + a) for 0 <= a <= 1/2, with all digits where that is nearly 0: what rounding takes from 1 + a comes back
+/// times the slope, of which two terms at 0 suffice.
+template <class T>
+T lgamma_of_one_and(T a) {
+  const T whole = T(1) + a, off = a - (whole - T(1));
+  return scalar::lgamma(whole) + off * (T(std::numbers::pi * std::numbers::pi / 6) * a - T(std::numbers::egamma));
+}
+
 /// The type of a floating result: what the operands promote to, the default type for whole numbers and numbers alone.
 template <class... X>
 DType floating_dtype_of(const X&... x) {
@@ -79,6 +87,9 @@ DType floating_dtype_of(const X&... x) {
   const DType dtype = result_dtype(pointers);
   return (type_of(x).weak && ...) || !is_floating(dtype) ? default_dtype() : dtype;
 }
+
+/// 1 - betainc(a, b, x), with its own digits where it is small.
+Tensor betainc_upper(const Tensor& a, const Tensor& b, const Tensor& x);
 
 // ── of gamma numbers ──
 

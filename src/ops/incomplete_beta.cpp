@@ -127,7 +127,7 @@ T log_density(T a, T b, T x, T by) {
 /// Where the laws hold the errors of the two functions below.
 template <class T>
 bool is_claimed(T a, T b, T x) {
-  return is_within(a, 0x1p-10, 0x1p10) && is_within(b, 0x1p-10, 0x1p10) && is_within(x, 0x1p-10, 1 - 0x1p-10);
+  return is_within(a, 0x1p-30, 0x1p10) && is_within(b, 0x1p-30, 0x1p10) && is_within(x, 0x1p-10, 1 - 0x1p-10);
 }
 
 /// xᵃ (1 - x)ᵇ / B(a, b) in more digits.
@@ -156,6 +156,47 @@ T exact_share(T a, T b, T x) {
     fraction = fraction * change;
   }
   return exact_log_density(a, b, x) / a * fraction;
+}
+
+/// log(Γ(c + s) / Γ(c)) for 0 < s <= 1/2, with all digits where that is nearly 0: the integral of the digamma function
+/// from 1 + c on by Gauss and Legendre's rule, and the step from c to 1 + c.
+template <class T>
+T log_of_gamma_ratio(T c, T s) {
+  constexpr double places[] = {0.1834346424956498, 0.525532409916329, 0.7966664774136267, 0.9602898564975362};
+  constexpr double weights[] = {0.362683783378362, 0.31370664587788727, 0.22238103445337448, 0.10122853629037626};
+  const T half = s * T(0.5), middle = T(1) + c + half;
+  T sum(0);
+  for (int i = 0; i < 4; ++i)
+    sum = sum + T(weights[i]) *
+                    (scalar::digamma(middle - half * T(places[i])) + scalar::digamma(middle + half * T(places[i])));
+  return half * sum - scalar::log1p(s / c);
+}
+
+/// The probabilities below and above x.
+template <class T>
+struct Sides {
+  T lower, upper;
+};
+
+/// For a small a and a small x, where the lower one is nearly all: with the power xᵃ / (a B(a, b)), the lower one is
+/// the power times 1 + a Σ (1 - b)ₖ xᵏ / (k! (a + k)) over k >= 1 (DLMF 8.17.7), and what the power lacks to 1 has
+/// digits of its own.
+template <class T>
+auto has_small(T a, T b, T x) {
+  return scalar::less(a, T(0.5)) && scalar::less(a * T(4), b) && scalar::less(b * x, T(1)) && scalar::less(x, T(0.25));
+}
+/// Requires: `has_small`.
+template <class T>
+Sides<T> sides_of_small(T a, T b, T x) {
+  T term(1), series(0);
+  for (int k = 1; k <= 24; ++k) {
+    const T count(static_cast<double>(k));
+    term = term * ((count - b) * x) * T(1. / k);
+    series = series + term / (a + count);
+  }
+  const T log = a * scalar::log(x) - lgamma_of_one_and(a) + log_of_gamma_ratio(b, a);
+  const T power = scalar::exp(log), beyond = a * power * series;
+  return {power + beyond, -scalar::expm1(log) - beyond};
 }
 
 /// The density of a beta number at x.
@@ -193,41 +234,55 @@ struct BetaDensity {
   }
 };
 
+/// P(x), the probability below x, or 1 - P(x).
 struct IncompleteBeta {
   using kind = Elementwise;
   static constexpr const char* name = "incomplete_beta";
   static constexpr double ulps = 60;  // a sum of more than a hundred exponentials, times another
   static constexpr unsigned keeps = input(0) | input(1) | input(2);
-  static constexpr Interval domain = {0.1, 0.9};
   static constexpr double tolerance_factor = 64;  // a sum of more than a hundred terms
+  bool upper;
 
   template <class T> auto formula(T a, T b, T x) const {
-    const T zero(0), one(1);
+    const T zero(0), one(1), below(upper ? 1 : 0), above(upper ? 0 : 1);
     const T tail = log_density(a, b, x, tail_moment(0, 0, a, b, x));
-    const T inside = scalar::select(is_lower(a, b, x), tail, one - tail);
-    const T y = scalar::select(scalar::equal(x, zero), zero, scalar::select(scalar::equal(x, one), one, inside));
+    const auto small_a = has_small(a, b, x), small_b = has_small(b, a, one - x);
+    const auto one_of = [&](T of_a, T of_b, double otherwise) {
+      return scalar::select(small_a, of_a, scalar::select(small_b, of_b, T(otherwise)));
+    };
+    const Sides<T> small = sides_of_small(one_of(a, b, 0.25), one_of(b, a, 1), one_of(x, one - x, 0.125));
+    const auto holds_tail = is_lower(a, b, x);
+    const T lower = scalar::select(holds_tail, tail, one - tail), rest = scalar::select(holds_tail, one - tail, tail);
+    const T below_x = scalar::select(small_a, small.lower, scalar::select(small_b, small.upper, lower));
+    const T above_x = scalar::select(small_a, small.upper, scalar::select(small_b, small.lower, rest));
+    const T inside = upper ? above_x : below_x;
+    const T y = scalar::select(scalar::equal(x, zero), below, scalar::select(scalar::equal(x, one), above, inside));
     const auto defined = scalar::greater(a, zero) && scalar::greater(b, zero) && scalar::less_equal(zero, x) &&
                          scalar::less_equal(x, one);
     return scalar::select(defined, y, zero / zero);
   }
-  template <class T> T exact(T a, T b, T x) const { return is_claimed(a, b, x) ? exact_share(a, b, x) : T(1); }
+  template <class T> T exact(T a, T b, T x) const {
+    if (!is_claimed(a, b, x)) return T(1);
+    return upper ? exact_share(b, a, T(1) - x) : exact_share(a, b, x);
+  }
   template <class T> T unit(T a, T b, T x) const {
     return is_claimed(a, b, x) ? unit_of_exponential(exact(a, b, x)) : uncounted<T>();
   }
   /// By x, the density; by a and b, that of the log odds times what follows from the derivative of its own logarithm.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     const Tensor &a = x[0], &b = x[1];
-    if (i == 2) return apply(BetaDensity{}, a, b, x[2]);
+    const double side = upper ? -1 : 1;
+    if (i == 2) return mul(apply(BetaDensity{}, a, b, x[2]), side);
     const Tensor inside = logical_and(gt(x[2], 0), lt(x[2], 1)), p = where(inside, x[2], 0.5), q = sub(1, p);
     const Tensor at[] = {a, b, p};
     const Tensor own = i == 0 ? sub(log(p), digamma(a)) : sub(log1p(neg(p)), digamma(b));
     const Tensor slope = add(mul(add(own, digamma(add(a, b))), tail_moment_of(0, 0, at)),
                              i == 0 ? tail_moment_of(1, 0, at) : tail_moment_of(0, 1, at));
     const Tensor whole = mul(mul(apply(BetaDensity{}, a, b, p), mul(p, q)), slope);
-    return where(inside, where(lt(mul(b, p), mul(a, q)), whole, neg(whole)), 0);
+    return where(inside, mul(whole, where(lt(mul(b, p), mul(a, q)), side, -side)), 0);
   }
   /// By Simpson's rule after x = t³² up to 1/2, and for the rest by symmetry: no end is singular.
-  static double reference(double a, double b, double x) {
+  double reference(double a, double b, double x) const {
     const auto lower = [](double p, double q, double end) {
       const double scale = 32 * std::exp(std::lgamma(p + q) - std::lgamma(p) - std::lgamma(q));
       const double last = std::pow(end, 1.0 / 32);
@@ -239,20 +294,31 @@ struct IncompleteBeta {
       for (int i = 1; i < intervals; ++i) sum += (i % 2 ? 4 : 2) * f(last * i / intervals);
       return scale * sum * last / intervals / 3;
     };
-    return x < 0.5 ? lower(a, b, x) : 1 - lower(b, a, 1 - x);
+    const double below = x < 0.5 ? lower(a, b, x) : 1 - lower(b, a, 1 - x);
+    return upper ? 1 - below : below;
+  }
+  static std::vector<Sample<IncompleteBeta>> samples() {
+    std::vector<Sample<IncompleteBeta>> all;
+    for (const bool upper : {false, true})
+      all.push_back({{upper}, {rand({2, 3}) * 3 + 0.5, rand({3}) * 3 + 0.5, rand({2, 1}) * 0.9 + 0.05}});
+    return all;
   }
 };
 
-}  // namespace
-
-namespace ops {
-
-Tensor betainc(const Tensor& a, const Tensor& b, const Tensor& x) {
+Tensor incomplete_beta(bool upper, const Tensor& a, const Tensor& b, const Tensor& x) {
   const Called as("betainc", a, b, x);
   for (const Tensor* operand : {&a, &b, &x}) require_order("betainc", *operand);
   const DType f64 = DType::float64;
-  return to(apply(IncompleteBeta{}, to(a, f64), to(b, f64), to(x, f64)), floating_dtype_of(a, b, x));
+  return to(apply(IncompleteBeta{upper}, to(a, f64), to(b, f64), to(x, f64)), floating_dtype_of(a, b, x));
 }
+
+}  // namespace
+
+Tensor betainc_upper(const Tensor& a, const Tensor& b, const Tensor& x) { return incomplete_beta(true, a, b, x); }
+
+namespace ops {
+
+Tensor betainc(const Tensor& a, const Tensor& b, const Tensor& x) { return incomplete_beta(false, a, b, x); }
 
 }  // namespace ops
 }  // namespace ricci

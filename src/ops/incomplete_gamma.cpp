@@ -1,5 +1,6 @@
 // The incomplete gamma function: the density at the limit times an integral over the nearer tail. So it and its
-// derivatives by both arguments keep their digits in either tail. Start with `IncompleteGamma`.
+// derivatives by both arguments keep their digits in either tail. For small concentrations the lower tail is nearly
+// all; there both functions follow from a power series. Start with `IncompleteGamma`.
 #include <limits>
 
 #include "ops/bounded_number.h"
@@ -33,6 +34,68 @@ T tail_moment(std::int64_t n, T a, T x) {
   }
   return sum * scalar::abs(scale);
 }
+
+/// Below it, 1 - P is small where the lower tail is the nearer one.
+constexpr double small_concentration = 0.5;
+
+/// log(xᵃ / Γ(1 + a)); of 1/2 where a is greater.
+template <class T>
+T log_of_power(T a, T x) {
+  const T small = scalar::min(a, T(small_concentration));
+  return small * scalar::log(x) - lgamma_of_one_and(small);
+}
+
+/// Σ (-x)ᵏ / (k! (a + k)ⁿ⁺¹) over 1 <= k <= terms: with n = 0, what P(a, x) Γ(1 + a) / xᵃ is beyond 1, over a (DLMF
+/// 8.7.1). Requires: a >= 0, 0 <= x <= 1.
+template <class T>
+T power_series(std::int64_t n, T a, T x, int terms = 18) {
+  T term(1), sum(0);
+  for (int k = 1; k <= terms; ++k) {
+    const T count(static_cast<double>(k)), over = T(1) / (a + count);
+    term = term * -x / count;
+    sum = sum + term * over * power(over, n);
+  }
+  return sum;
+}
+
+struct GammaSeries {
+  using kind = Elementwise;
+  static constexpr const char* name = "gamma_series";
+  static constexpr double ulps = 12;  // a sum of terms of both signs
+  static constexpr unsigned keeps = input(0) | input(1);
+  BoundedNumber<0, 170> n;
+
+  template <class T> auto formula(T a, T x) const { return power_series(n, a, x); }
+  template <class T> T exact(T a, T x) const { return is_claimed(a, x) ? power_series(n, a, x, 36) : T(1); }
+  template <class T> T unit(T a, T x) const { return is_claimed(a, x) ? T(0) : uncounted<T>(); }
+  template <class T> static bool is_claimed(T a, T x) {
+    return is_within(a, 0, small_concentration) && is_within(x, 0x1p-30, 1);
+  }
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
+    const auto order = static_cast<double>(n + 1);
+    if (i == 0) return mul(apply(GammaSeries{n + 1}, x[0], x[1]), -order);
+    const Tensor above = add(x[0], 1);
+    return neg(add(pow(above, -order), apply(GammaSeries{n}, above, x[1])));
+  }
+  /// ∫ tᵃ⁻¹ (exp(-x t) - 1) dt over 0 < t < 1 and its derivatives by a, by Simpson's rule over -log t.
+  double reference(double a, double x) const {
+    double factor = 1;
+    for (std::int64_t k = 1; k <= n; ++k) factor /= static_cast<double>(k);
+    const auto f = [&](double s) {
+      return std::pow(s, static_cast<double>(n)) * std::exp(-a * s) * std::expm1(-x * std::exp(-s));
+    };
+    constexpr int intervals = 20000;
+    constexpr double end = 60;
+    double sum = f(0) + f(end);
+    for (int i = 1; i < intervals; ++i) sum += (i % 2 ? 4 : 2) * f(end * i / intervals);
+    return factor * sum * end / intervals / 3;
+  }
+  static std::vector<Sample<GammaSeries>> samples() {
+    std::vector<Sample<GammaSeries>> all;
+    for (std::int64_t n : {0, 1, 2}) all.push_back({{n}, {rand({2, 3}) * 0.5, rand({3}) * 0.9 + 0.1}});
+    return all;
+  }
+};
 
 struct GammaTailMoment {
   using kind = Elementwise;
@@ -88,7 +151,7 @@ struct GammaTailMoment {
 };
 
 /// xᵃ exp(-x) / Γ(a), times `by`: the logarithm of x / a is taken of what x is above a where that is little. Half of
-/// the exponential comes at last, so that the product underflows where the result does.
+/// the exponential comes at last, so that the product underflows where the result does. Small a have Γ(1 + a) / a.
 template <class T>
 T log_density(T a, T x, T by) {
   const T above = x - a, share = above / a;
@@ -96,16 +159,16 @@ T log_density(T a, T x, T by) {
   const T ratio = scalar::select(near, scalar::log1p(share), scalar::log(x / a));
   const T factor = scalar::sqrt(a * T(0.5 / std::numbers::pi)) * by;
   const T half = scalar::exp(((a * ratio - above) - stirling_rest(a)) * T(0.5));
-  return factor * half * half;
+  const T of_small = scalar::exp(log_of_power(a, x) - x) * a * by;
+  const auto is_small = scalar::less_equal(T(0), a) && scalar::less(a, T(small_concentration));
+  return scalar::select(is_small, of_small, factor * half * half);
 }
 
 /// Where the laws hold the errors of the two functions below.
 template <class T>
-bool is_claimed(T a, T x, double least) {
-  return is_within(a, least, 0x1p10) && is_within(x, 0x1p-10, 0x1p10);
+bool is_claimed(T a, T x) {
+  return is_within(a, 0x1p-30, 0x1p10) && is_within(x, 0x1p-30, 0x1p10);
 }
-// Below the second 1 - P is small where P is the nearer tail.
-constexpr double least_of_density = 0x1p-10, least_of_share = 0.25;
 
 /// xᵃ exp(-x) / Γ(a) in more digits.
 template <class T>
@@ -153,11 +216,9 @@ struct GammaDensity {
     const T y = scalar::select(scalar::equal(x, zero), at_zero, log_density(a, x, one / x));
     return scalar::select(scalar::equal(a, zero), zero, y);  // all is at 0
   }
-  template <class T> T exact(T a, T x) const {
-    return is_claimed(a, x, least_of_density) ? exact_log_density(a, x) / x : T(1);
-  }
+  template <class T> T exact(T a, T x) const { return is_claimed(a, x) ? exact_log_density(a, x) / x : T(1); }
   template <class T> T unit(T a, T x) const {
-    return is_claimed(a, x, least_of_density) ? unit_of_exponential(exact(a, x)) : uncounted<T>();
+    return is_claimed(a, x) ? unit_of_exponential(exact(a, x)) : uncounted<T>();
   }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor& y) const {
     if (i == 0) return mul(y, sub(log(where(gt(x[1], 0), x[1], 1)), digamma(x[0])));
@@ -183,7 +244,12 @@ struct IncompleteGamma {
     const T zero(0), one(1), inf = one / zero;
     const T tail = log_density(a, x, tail_moment(0, a, x));
     const auto holds_tail = is_lower(a, x);
-    const T lower = scalar::select(holds_tail, tail, one - tail), rest = scalar::select(holds_tail, one - tail, tail);
+    T lower = scalar::select(holds_tail, tail, one - tail), rest = scalar::select(holds_tail, one - tail, tail);
+    const T log = log_of_power(a, x), power = scalar::exp(log),
+            beyond = a * power * power_series(0, a, scalar::min(x, one));
+    const auto of_series = holds_tail && scalar::less(a, T(small_concentration));
+    lower = scalar::select(of_series, power + beyond, lower);
+    rest = scalar::select(of_series, -scalar::expm1(log) - beyond, rest);
     const auto all = scalar::equal(x, inf) || scalar::equal(a, zero), none = scalar::equal(x, zero);
     const auto nothing_below = none || scalar::equal(a, inf);
     const T y =
@@ -192,22 +258,34 @@ struct IncompleteGamma {
                            (scalar::equal(a, zero) && none) || (scalar::isinf(a) && scalar::isinf(x));
     return scalar::select(undefined, zero / zero, y);
   }
-  template <class T> T exact(T a, T x) const {
-    return is_claimed(a, x, least_of_share) ? exact_share(a, x, upper) : T(1);
-  }
+  template <class T> T exact(T a, T x) const { return is_claimed(a, x) ? exact_share(a, x, upper) : T(1); }
   template <class T> T unit(T a, T x) const {
-    return is_claimed(a, x, least_of_share) ? unit_of_exponential(exact(a, x)) : uncounted<T>();
+    return is_claimed(a, x) ? unit_of_exponential(exact(a, x)) : uncounted<T>();
   }
   /// By x, the density; by a, that of the logarithm times what follows from the derivative of its own logarithm.
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     const double side = upper ? -1 : 1;
     if (i == 1) return mul(apply(GammaDensity{}, x[0], x[1]), side);
     const Tensor inside = logical_and(gt(x[1], 0), lt(x[1], infinity));
-    const Tensor at = where(inside, x[1], 1), y = log(at);
-    const Tensor slope = add(mul(sub(y, digamma(x[0])), gamma_tail_moment(0, x[0], y)), gamma_tail_moment(1, x[0], y));
-    const Tensor whole = mul(mul(apply(GammaDensity{}, x[0], at), at), slope);
+    const Tensor at = where(inside, x[1], 1), y = log(at), lower = gamma_tail_is_lower(x[0], y);
+    const Tensor is_small = logical_and(ge(x[0], 0), lt(x[0], small_concentration));
+    const Tensor of_series = logical_and(is_small, lower), a = where(is_small, 1, x[0]);
+    const Tensor of_tail = where(of_series, 1, x[0]), moment = gamma_tail_moment(0, of_tail, y);
+    const Tensor next = gamma_tail_moment(1, of_tail, y);
+    const Tensor whole = mul(mul(apply(GammaDensity{}, a, at), at), add(mul(sub(y, digamma(a)), moment), next));
+    const Tensor of_small = slope_of_small(where(is_small, x[0], 0), at, y, of_series, moment, next);
     const Tensor at_the_ends = where(logical_and(ge(x[0], 0), ge(x[1], 0)), 0, std::nan(""));
-    return where(inside, mul(where(gamma_tail_is_lower(x[0], y), side, -side), whole), at_the_ends);
+    return where(inside, mul(where(lower, side, -side), where(is_small, of_small, whole)), at_the_ends);
+  }
+  /// Of the nearer tail by a small a: xᵃ / Γ(1 + a) is the exponential of l, whose slope is d.
+  static Tensor slope_of_small(const Tensor& a, const Tensor& x, const Tensor& log_x, const Tensor& of_series,
+                               const Tensor& moment, const Tensor& next) {
+    const Tensor below = where(of_series, x, 0.5), above = add(a, 1);
+    const Tensor series = apply(GammaSeries{0}, a, below), second = apply(GammaSeries{1}, a, below);
+    const Tensor l = sub(mul(a, log_x), lgamma(above)), d = sub(log_x, digamma(above));
+    const Tensor lower = add(mul(d, add(mul(a, series), 1)), sub(series, mul(a, second)));
+    const Tensor upper = add(mul(add(mul(a, d), 1), moment), mul(a, next));
+    return mul(exp(where(of_series, l, sub(l, x))), where(of_series, lower, upper));
   }
   /// By the power series (DLMF 8.11.4).
   double reference(double a, double x) const {

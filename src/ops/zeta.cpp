@@ -19,9 +19,7 @@ constexpr std::int64_t most_orders = 8;
 template <class T>
 class Powers {
  public:
-  Powers(std::int64_t n, T s, T t) : n_(n), s_(s), over_(T(1) / t), log_(scalar::log(t)) {
-    c_[index(n)] = T(1);
-  }
+  Powers(std::int64_t n, T s, T t) : n_(n), s_(s), over_(T(1) / t), log_(scalar::log(t)) { c_[index(n)] = T(1); }
   T value() const {
     T y = c_[index(n_)];
     for (std::int64_t m = n_; m-- > 0;) y = y * log_ + c_[index(m)];
@@ -116,7 +114,8 @@ struct Zeta {
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
     if (n == most_orders) return full_like(i == 0 ? x[0] : x[1], std::nan(""));
     if (i == 0) return neg(apply(Zeta{{n + 1}}, x[0], x[1]));
-    const Tensor above = add(x[0], 1), slope = neg(mul(x[0], apply(Zeta{{n}}, above, x[1])));
+    const Tensor above = add(x[0], 1), of_above = apply(Zeta{{n}}, above, x[1]);
+    const Tensor slope = neg(where(eq(of_above, 0), 0, mul(x[0], of_above)));  // s may be infinite
     return n == 0 ? slope : add(slope, mul(apply(Zeta{{n - 1}}, above, x[1]), n.value));
   }
   /// The sum itself, its tail by the integral.
@@ -137,14 +136,18 @@ struct Zeta {
   }
 
  private:
-  /// NaN for s < 1 and for q < 0; infinite where s is 1 or q is 0.
+  /// NaN for s < 1 and for q < 0; infinite where s is 1 or q is 0. At infinity the limits: only the first term counts
+  /// where s is, and none where q is.
   template <class T> T with_edges(T s, T q, T sum) const {
     const T zero(0), one(1), infinite = one / zero;
     const auto is_pole = scalar::equal(s, one) || scalar::equal(q, zero);
     const T at_pole = n % 2 == 0 ? infinite : scalar::select(scalar::equal(q, zero), -infinite, infinite);
-    const auto undefined =
-        scalar::less(s, one) || scalar::less(q, zero) || scalar::isnan(s) || scalar::isnan(q);
-    return scalar::select(undefined, zero / zero, scalar::select(is_pole, at_pole, sum));
+    const auto undefined = scalar::less(s, one) || scalar::less(q, zero) || scalar::isnan(s) || scalar::isnan(q);
+    const T of_first = scalar::select(scalar::equal(q, one), T(n == 0 ? 1 : 0),
+                                      scalar::select(scalar::less(q, one), T(n % 2 == 0 ? 1 : -1) * infinite, zero));
+    const T inside =
+        scalar::select(scalar::equal(q, infinite), zero, scalar::select(scalar::equal(s, infinite), of_first, sum));
+    return scalar::select(undefined, zero / zero, scalar::select(is_pole, at_pole, inside));
   }
 };
 

@@ -83,9 +83,9 @@ const std::map<std::string_view, Allowance> allowances{
 bool is_part(std::string_view name) {
   return name.ends_with("_slope") || name.ends_with("_share") || name == "share_of_pair" || name == "logistic" ||
          name == "half_quotient" || name == "limited_log_odds" || name == "normal_quantile" ||
-         name == "gamma_tail_moment" || name == "gamma_density" || name == "incomplete_gamma" ||
-         name == "beta_tail_moment" || name == "beta_density" || name == "incomplete_beta" ||
-         name == "von_mises_tail_moment";
+         name == "gamma_tail_moment" || name == "gamma_series" || name == "gamma_density" ||
+         name == "incomplete_gamma" || name == "beta_tail_moment" || name == "beta_density" ||
+         name == "incomplete_beta" || name == "von_mises_tail_moment";
 }
 
 /// Of every `step`-th binary exponent, the subnormals among them, two numbers of each sign; 0 and the largest; and by

@@ -608,4 +608,18 @@ TEST(InPlace, KeepsItsTargetsType) {
                               {whole});
 }
 
+TEST(Zeta, IsItsFirstTermAtInfinity) {
+  const double inf = std::numeric_limits<double>::infinity();
+  expect_values(rc::zeta(doubles({3, inf, inf, inf, inf, inf}), doubles({inf, 1, 0.5, 2, inf, 0})),
+                {0, 1, inf, 0, 0, inf});
+  const auto by = [&](double s, double q) {
+    return rc::grad<0, 1>([](Tensor a, Tensor b) { return zeta(a, b); })(number(s), number(q));
+  };
+  for (const auto& [s, q] : {std::pair(3., inf), {inf, 2.}, {inf, inf}}) {
+    const auto [by_s, by_q] = by(s, q);
+    EXPECT_EQ(by_s.item<double>(), 0);
+    EXPECT_EQ(by_q.item<double>(), 0);
+  }
+}
+
 }  // namespace

@@ -58,7 +58,7 @@ Tensor erfinv(const Tensor& x);  ///< the inverse of erf; 8 ulp; infinite at -1 
 /// ValueError for p < 1.
 Tensor mvlgamma(const Tensor& x, std::int64_t p);
 /// The Hurwitz zeta function: the sum of (q + k)^-s over k = 0, 1, …; Riemann's for q = 1. Infinite at s = 1 and at
-/// q = 0, NaN for s < 1 and q < 0; 12 ulp. Derivatives by both arguments, by s up to the eighth; PyTorch's by q alone.
+/// q = 0, NaN for s < 1 and q < 0, at infinity the limit; 12 ulp. Derivatives by q, and up to the eighth by s.
 ///   rc::Tensor basel = rc::zeta(2, 1);  // pi² / 6
 Tensor zeta(const Tensor& s, const Tensor& q);
 
