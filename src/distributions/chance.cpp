@@ -1,7 +1,10 @@
 // A probability, or its logit, and those of classes.
 #include "distributions/chance.h"
 
+#include <limits>
+
 #include "ops/axes.h"
+#include "ops/losses.h"
 #include "ricci/ops/special.h"
 
 namespace ricci::distributions {
@@ -14,11 +17,13 @@ const Tensor& one_of(const char* op, const std::optional<Tensor>& probs, const s
   return probs ? *probs : *logits;
 }
 
-Tensor Chance::log_of(const Tensor& n) const { return is_logit ? n * logsigmoid(given) : xlogy(n, given); }
-Tensor Chance::log_of_rest(const Tensor& n) const { return is_logit ? n * logsigmoid(-given) : xlog1py(n, -given); }
+Tensor Chance::log_of(const Tensor& n) const { return is_logit ? weighed(n, logsigmoid(given)) : xlogy(n, given); }
+Tensor Chance::log_of_rest(const Tensor& n) const {
+  return is_logit ? weighed(n, logsigmoid(-given)) : xlog1py(n, -given);
+}
 Tensor Chance::entropy() const {
   if (!is_logit) return entr(given) + entr(1 - given);
-  return -(probability() * logsigmoid(given) + rest() * logsigmoid(-given));
+  return -(log_of(probability()) + log_of_rest(rest()));
 }
 
 Chance chance_of(const std::optional<Tensor>& probs, const std::optional<Tensor>& logits, DType dtype) {
@@ -28,7 +33,8 @@ Chance chance_of(const std::optional<Tensor>& probs, const std::optional<Tensor>
 Tensor log_of_classes(const std::optional<Tensor>& probs, const std::optional<Tensor>& logits, DType dtype) {
   if (logits) return log_softmax(to(*logits, dtype), -1);
   const Tensor p = to(*probs, dtype);
-  return log(p / sum(p, -1, true));
+  const Tensor share = p / sum(p, -1, true), never = eq(share, 0);
+  return where(never, -std::numeric_limits<double>::infinity(), log(where(never, 1, share)));
 }
 
 Shape batch_of_classes(const char* op, const Tensor& given) {

@@ -112,7 +112,8 @@ Tensor Multinomial::entropy() const {
   Shape first = Shape::filled(m.shape.size() + 1, 1);
   first[0] = total_count;
   const Tensor counts = reshape(arange(1, total_count + 1, m.dtype), first);
-  const Tensor of_count = exp(Binomial{n, exp(log_p)}.log_prob(counts)) * lgamma(counts + 1);
+  const Tensor never = log_p == -infinity, p = exp(where(never, -1, log_p));
+  const Tensor of_count = where(never, 0, exp(Binomial{n, p}.log_prob(counts)) * lgamma(counts + 1));
   return n * entropy_of(log_p) - lgamma(n + 1) + sum(sum(of_count, 0), -1);
 }
 Tensor Multinomial::mean() const {

@@ -90,8 +90,11 @@ Tensor Binomial::entropy() const {
   const auto most = static_cast<std::int64_t>(amax(to(total_count, DType::float64)).item<double>());
   Shape first = Shape::filled(m.shape.size() + 1, 1);
   first[0] = most + 1;
-  const Tensor log_p = log_prob(reshape(arange(0, most + 1, m.dtype), first)), has_none = log_p == -infinity;
-  return -sum(where(has_none, 0, exp(log_p) * where(has_none, 0, log_p)), 0);
+  const Tensor k = reshape(arange(0, most + 1, m.dtype), first), never = detach(log_prob(k)) == -infinity;
+  // Where k never comes, a count that does stands for it, so that no slope is infinite.
+  const Tensor possible = where(chance_of(probs, logits, m.dtype).probability() < 0.5, 0, total_count);
+  const Tensor log_p = log_prob(where(never, possible, k));
+  return -sum(where(never, 0, exp(log_p) * log_p), 0);
 }
 Tensor Binomial::mean() const {
   constexpr const char* op = "Binomial.mean";

@@ -42,6 +42,21 @@ struct AbsoluteError {
   static double reference(double x, double target) { return x < target ? target - x : x - target; }
 };
 
+struct Weighed {
+  using kind = Elementwise;
+  static constexpr const char* name = "weighed";
+  static constexpr double ulps = 0.5;
+  static constexpr unsigned linear_in_each = input(0) | input(1);
+  static constexpr unsigned keeps[] = {input(0) | input(1), input(0)};
+  template <class T> auto formula(T weight, T x) const {
+    return scalar::select(scalar::equal(weight, T(0)) && scalar::isinf(x), T(0), weight * x);
+  }
+  Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
+    return i == 0 ? where(logical_and(eq(x[0], 0), isinf(x[1])), 0, x[1]) : x[0];
+  }
+  static double reference(double weight, double x) { return weight * x; }
+};
+
 /// A parabola between -delta and delta, tangents outside.
 struct Huber {
   using kind = Elementwise;
@@ -77,7 +92,7 @@ struct BinaryCrossEntropyWithLogits {
   using kind = Elementwise;
   static constexpr const char* name = "binary_cross_entropy_with_logits";
   static constexpr double ulps = 4;
-  static constexpr unsigned keeps[] = {input(0) | input(1), input(0)};
+  static constexpr unsigned keeps = input(0) | input(1);
   template <class T> auto formula(T x, T y) const {
     const T weight = scalar::select(scalar::greater(x, T(0)), T(1) - y, -y);
     const T linear = scalar::select(scalar::equal(weight, T(0)), T(0), x * weight);  // 0 times infinity is 0 here
@@ -86,7 +101,10 @@ struct BinaryCrossEntropyWithLogits {
   /// Near a target of 1 the first two terms cancel.
   template <class T> static T unit(T x, T y) { return scalar::max(scalar::abs(x), scalar::abs(x * y)); }
   Tensor partial(int i, std::span<const Tensor> x, const Tensor&) const {
-    if (i == 1) return neg(x[0]);
+    if (i == 1) {
+      const Tensor is_left_out = logical_and(eq(where(x[0] > 0, 1 - x[1], x[1]), 0), isinf(x[0]));
+      return where(is_left_out, 0, neg(x[0]));
+    }
     // σ(x) - y. Where σ(x) is near 1, it has lost what σ(-x) has.
     return where(x[0] > 0, (1 - x[1]) - logistic(neg(x[0])), logistic(x[0]) - x[1]);
   }
@@ -169,7 +187,7 @@ Tensor reduced_by_weights(const char* op, const Tensor& losses, const Tensor& in
   if (!(type_of(options.weight).shape == type_of(input).shape))
     raise<ValueError>(std::string(op) + ": the weight " + type_text(options.weight) +
                       " must have the shape of the input " + type_text(input) + "; expand it to that shape");
-  const Tensor weighted = losses * options.weight;
+  const Tensor weighted = weighed(options.weight, losses);
   if (options.reduction != Reduction::mean) return reduced(weighted, options.reduction);
   return sum(weighted) / sum(options.weight);
 }
@@ -181,7 +199,9 @@ Tensor absolute_errors(const Tensor& input, const Tensor& target) {
   return is_complex ? abs(input - target) : apply(AbsoluteError{}, input, target);
 }
 
-Tensor weighted(const Tensor& losses, const Tensor& weight) { return weight.defined() ? losses * weight : losses; }
+Tensor weighted(const Tensor& losses, const Tensor& weight) {
+  return weight.defined() ? weighed(weight, losses) : losses;
+}
 
 }  // namespace
 
@@ -189,6 +209,8 @@ Tensor reduced(const Tensor& losses, Reduction reduction) {
   if (reduction == Reduction::none || type_of(losses).rank() == 0) return losses;
   return reduction == Reduction::mean ? mean(losses) : sum(losses);
 }
+
+Tensor weighed(const Tensor& weight, const Tensor& x) { return apply(Weighed{}, weight, x); }
 
 namespace ops {
 
@@ -242,10 +264,12 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, LogitsLossOptions options) {
   const Called as("binary_cross_entropy_with_logits", input, target);
   require_one_shape("binary_cross_entropy_with_logits", input, target);
-  Tensor losses = apply(BinaryCrossEntropyWithLogits{}, input, target);
-  // What belongs to the target 1, -target log σ(input), once more for each further weight.
-  if (options.pos_weight.defined()) losses = losses - (options.pos_weight - 1) * (target * logsigmoid(input));
-  return reduced(weighted(losses, options.weight), options.reduction);
+  if (!options.pos_weight.defined())
+    return reduced(weighted(apply(BinaryCrossEntropyWithLogits{}, input, target), options.weight), options.reduction);
+  const Tensor y = is_floating(type_of(target).dtype) ? target : to(target, type_of(input).dtype);
+  const Tensor of_one = weighed(options.pos_weight * y, logsigmoid(input));
+  const Tensor of_zero = weighed(1 - y, logsigmoid(neg(input)));
+  return reduced(weighted(neg(of_one + of_zero), options.weight), options.reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target) {

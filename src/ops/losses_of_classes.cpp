@@ -186,7 +186,7 @@ Tensor counted(const Tensor& losses, const Targets& targets) {
 Tensor picked(const Tensor& log_probabilities, std::int64_t axis, const Targets& targets) {
   const Tensor of_class = gather(log_probabilities, axis, unsqueeze(targets.classes, axis));
   const Tensor losses = counted(neg(squeeze(of_class, axis)), targets);
-  return targets.weights.defined() ? losses * targets.weights : losses;
+  return targets.weights.defined() ? weighed(targets.weights, losses) : losses;
 }
 
 /// The weights of classes, shaped to broadcast along the axis of classes.
@@ -200,10 +200,10 @@ Tensor along_classes(const Tensor& weight, std::int64_t axis, const Tensor& inpu
 Tensor smoothed_cross_entropy(const Tensor& input, std::int64_t axis, const Targets& targets,
                               const CrossEntropyOptions& options) {
   const Tensor logs = log_softmax(input, axis);
-  const Tensor weighted = options.weight.defined() ? logs * along_classes(options.weight, axis, input) : logs;
+  const Tensor weighted = options.weight.defined() ? weighed(along_classes(options.weight, axis, input), logs) : logs;
   const Tensor of_all = counted(neg(mean(weighted, axis)), targets);
   const double e = options.label_smoothing;
-  return reduced(picked(logs, axis, targets) * (1 - e) + of_all * e, targets, options.reduction);
+  return reduced(weighed(1 - e, picked(logs, axis, targets)) + of_all * e, targets, options.reduction);
 }
 
 /// Against probabilities: -Σ w p log softmax(x) over the classes.
@@ -216,8 +216,8 @@ Tensor cross_entropy_of_probabilities(const Tensor& input, std::int64_t axis, co
   const double e = options.label_smoothing;
   Tensor p = target;
   if (e > 0) p = target * (1 - e) + e / Tensor(type_of(input).shape[at(axis)]);
-  Tensor terms = log_softmax(input, axis) * p;
-  if (options.weight.defined()) terms = terms * along_classes(options.weight, axis, input);
+  Tensor terms = weighed(p, log_softmax(input, axis));
+  if (options.weight.defined()) terms = weighed(along_classes(options.weight, axis, input), terms);
   return ricci::reduced(neg(sum(terms, axis)), options.reduction);
 }
 
@@ -245,7 +245,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, CrossEntropyOpti
   const bool classes_last = type_of(input).rank() <= 2;
   const Tensor logits = classes_last ? input : movedim(input, axis, -1);
   const Tensor losses = counted(apply(CrossEntropy{}, logits, targets.classes), targets);
-  return reduced(targets.weights.defined() ? losses * targets.weights : losses, targets, options.reduction);
+  return reduced(targets.weights.defined() ? weighed(targets.weights, losses) : losses, targets, options.reduction);
 }
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target) {

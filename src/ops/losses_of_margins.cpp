@@ -1,5 +1,6 @@
 // Losses of likelihoods and of margins, made of other operations.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "ops/axes.h"
@@ -15,6 +16,12 @@ namespace {
 Tensor log_factorial(const Tensor& n) {
   const Tensor is_large = n > 1, safe = where(is_large, n, 2);
   return where(is_large, safe * log(safe) - safe + log(safe * (2 * std::numbers::pi)) * 0.5, 0);
+}
+
+/// p (log p - log q) of the logarithms; 0 where p is 0, even where q is 0 too.
+Tensor divergence_by_logarithms(const Tensor& log_q, const Tensor& log_p) {
+  const Tensor never = eq(log_p, -std::numeric_limits<double>::infinity());
+  return weighed(exp(log_p), where(never, 0, log_p - log_q));
 }
 
 /// The variance beside the input: a number, of its shape, or one for all elements of the last axis.
@@ -84,7 +91,8 @@ Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction red
 Tensor kl_div(const Tensor& input, const Tensor& target) { return kl_div(input, target, KlDivOptions{}); }
 Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options) {
   const Called as("kl_div", input, target);
-  const Tensor losses = options.log_target ? exp(target) * (target - input) : xlogy(target, target) - target * input;
+  const Tensor losses =
+      options.log_target ? divergence_by_logarithms(input, target) : xlogy(target, target) - weighed(target, input);
   if (!options.batch_mean) return reduced(losses, options.reduction);
   return type_of(input).rank() == 0 ? losses : sum(losses) / Tensor(type_of(input).shape[0]);
 }
@@ -94,7 +102,8 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target) {
 }
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, PoissonLossOptions options) {
   const Called as("poisson_nll_loss", input, target);
-  const Tensor losses = options.log_input ? exp(input) - target * input : input - target * log(input + options.eps);
+  const Tensor losses =
+      options.log_input ? exp(input) - weighed(target, input) : input - xlogy(target, input + options.eps);
   return reduced(options.full ? losses + log_factorial(target) : losses, options.reduction);
 }
 
@@ -161,7 +170,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, MultiMarginL
   if (options.p == 2) excess = square(excess);
   if (options.weight.defined()) {
     const Tensor of_class = index_select(options.weight, 0, flatten(classes));
-    excess = excess * reshape(of_class, type_of(classes).shape);
+    excess = weighed(reshape(of_class, type_of(classes).shape), excess);
   }
   return reduced(mean(scatter(excess, -1, classes, 0), -1), options.reduction);
 }

@@ -1,7 +1,7 @@
 // Losses with PyTorch's options, and the losses of margins, distances and likelihoods. Element types are real and
 // floating; what stands for a class is an integer. All are differentiable to any order, in both modes. The reduction is
 // the mean if not given; Reduction::none gives the losses of the single elements or examples. Losses without options of
-// their own stand in ricci/ops/nn.h.
+// their own stand in ricci/ops/nn.h. A weight or a probability of 0 leaves an infinite term out, as xlogy does.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct NllLossOptions {
   std::int64_t ignore_index = -100;
   Reduction reduction = Reduction::mean;
 };
-/// The weight is multiplied with the losses, and broadcasts against them.
+/// The weight is multiplied with the losses, and broadcasts against them. Where it is 0, an infinite loss is 0 too.
 struct WeightedLossOptions {
   Tensor weight = {};
   Reduction reduction = Reduction::mean;
@@ -107,7 +107,7 @@ Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction red
 // ── likelihoods ──
 
 /// target (log target - input) of logarithms of probabilities: Kullback and Leibler's divergence. 0 where the target is
-/// 0. The two broadcast. As in PyTorch the mean is over all elements; `.batch_mean` gives that over examples.
+/// 0, at infinite inputs too. The two broadcast. As in PyTorch the mean is over all elements; `.batch_mean`: examples.
 ///   Tensor loss = rc::kl_div(rc::log_softmax(logits, 1), probabilities, {.batch_mean = true});
 Tensor kl_div(const Tensor& input, const Tensor& target);
 Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options);
