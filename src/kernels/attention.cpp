@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/elementwise.h"
 #include "kernels/matmul.h"
@@ -76,6 +77,34 @@ Plane<T> column(const Strided& x, std::int64_t number) {
   return {member<T>(x, 1, number), x.shape[x.rank - 1], 1, x.strides[x.rank - 1], 0};
 }
 
+/// Whether all elements are finite.
+template <class T>
+bool is_finite(const Plane<T>& x) {
+  std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t> others = 0;  // as wide as T: a loop over vectors
+  const auto look_at = [&](T element) { others |= !(std::fabs(element) <= std::numeric_limits<T>::max()); };
+  for (std::int64_t i = 0; i < x.rows; ++i) {
+    const T* row = x.row(i);
+    if (x.col_stride == 1)
+      for (std::int64_t c = 0; c < x.cols; ++c) look_at(row[c]);
+    else
+      for (std::int64_t c = 0; c < x.cols; ++c) look_at(row[c * x.col_stride]);
+  }
+  return others == 0;
+}
+
+/// Σ a[c] b[c] over the columns of two rows.
+template <class T>
+T inner(const Plane<T>& a, std::int64_t i, const Plane<T>& b, std::int64_t j) {
+  T sum = 0;
+  for (std::int64_t c = 0; c < a.cols; ++c) sum += a.row(i)[c * a.col_stride] * b.row(j)[c * b.col_stride];
+  return sum;
+}
+/// to[i] += factor from[j], of two rows.
+template <class T>
+void add_row(const Plane<T>& to, std::int64_t i, T factor, const Plane<T>& from, std::int64_t j) {
+  for (std::int64_t c = 0; c < to.cols; ++c) to.row(i)[c * to.col_stride] += factor * from.row(j)[c * from.col_stride];
+}
+
 template <class T>
 std::int64_t padded(std::int64_t cols) {
   return (cols + Wide<T>::lanes - 1) / Wide<T>::lanes * Wide<T>::lanes;
@@ -110,7 +139,15 @@ struct Member {
   /// How many keys the queries before `end` see together.
   std::int64_t keys_before(std::int64_t end) const { return causal ? std::min(k.rows, end) : k.rows; }
 
-  /// Scores of the queries from i on by the keys from j on; -∞ behind the last one of each row.
+  bool sees(std::int64_t i, std::int64_t j) const {
+    return (!causal || j <= i) && (!has_mask || mask.row(i)[j * mask.col_stride] != -infinity<T>);
+  }
+  /// The score of one pair that sees.
+  T score_of(std::int64_t i, std::int64_t j) const {
+    return inner(q, i, k, j) + (has_mask ? mask.row(i)[j * mask.col_stride] : T(0));
+  }
+
+  /// Scores of the queries from i on by the keys from j on; -∞ of keys that are not seen, and behind the last one.
   void score(const Plane<T>& scores, std::int64_t i, std::int64_t j) const {
     const std::int64_t cols = scores.cols;
     multiply(scores, q.of_rows(i, scores.rows), k.of_rows(j, cols).transposed(), Accumulate::no);
@@ -123,10 +160,11 @@ struct Member {
   }
   void add_mask(T* row, const T* of_mask, std::int64_t cols) const {
     if (mask.col_stride == 1)
-      for (std::int64_t c = 0; c < cols; ++c) row[c] += of_mask[c];
+      for (std::int64_t c = 0; c < cols; ++c) row[c] = masked(row[c], of_mask[c]);
     else
-      for (std::int64_t c = 0; c < cols; ++c) row[c] += of_mask[c * mask.col_stride];
+      for (std::int64_t c = 0; c < cols; ++c) row[c] = masked(row[c], of_mask[c * mask.col_stride]);
   }
+  static T masked(T score, T of_mask) { return of_mask == -infinity<T> ? of_mask : score + of_mask; }
 };
 
 template <class T>
@@ -149,12 +187,22 @@ T exponentials(T* row, std::int64_t cols, T shift) {
   return fold(sum, [](Wide<T> a, Wide<T> b) { return a + b; }).part[0].v[0];
 }
 
-/// The row becomes weights (row - offset).
+/// The row becomes weights (row - offset); 0 where the weight is, even where the row overflowed.
 template <class T>
 void slopes(T* row, const T* weights, std::int64_t cols, T offset) {
-  const Wide<T> offsets(offset);
-  for (std::int64_t c = 0; c < cols; c += Wide<T>::lanes)
-    store_wide(row + c, load_wide<T>(weights + c) * (load_wide<T>(row + c) - offsets));
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const T slope = weights[c] * (row[c] - offset);
+    row[c] = weights[c] == 0 ? T(0) : slope;
+  }
+}
+
+/// y of one query, pair by pair: products by blocks multiply values that are not seen by 0, which is NaN where they are
+/// not finite.
+template <class T>
+void attend_by_pairs(const Plane<T>& y, const Member<T>& of, std::int64_t i, T l) {
+  for (std::int64_t c = 0; c < y.cols; ++c) y.row(i)[c * y.col_stride] = 0;
+  for (std::int64_t j = 0; j < of.k.rows; ++j)
+    if (of.sees(i, j)) add_row(y, i, std::exp(of.score_of(i, j) - l), of.v, j);
 }
 
 /// y and l of the queries [begin, end) of one member.
@@ -194,6 +242,7 @@ void attend(const Plane<T>& y, const Plane<T>& l, const Member<T>& of, std::int6
       for (std::int64_t c = 0; c < y.cols; ++c) to[c] = from[c] * share;
     else
       for (std::int64_t c = 0; c < y.cols; ++c) to[c * y.col_stride] = from[c] * share;
+    if (!has_none && !is_finite(y.of_rows(begin + r, 1))) attend_by_pairs(y, of, begin + r, *l.row(begin + r));
   }
 }
 
@@ -228,6 +277,28 @@ struct Gradients {
   bool of_mask;
   Plane<T> ct, l, offset;
 
+  /// Whether all that is multiplied for these queries and keys is finite; l is +∞ where a query sees no key.
+  bool is_finite_at(const Member<T>& of, std::int64_t i, std::int64_t rows, std::int64_t j, std::int64_t cols) const {
+    bool is_number = true;
+    for (std::int64_t r = i; r < i + rows; ++r) is_number &= !std::isnan(*l.row(r));
+    return is_number && is_finite(of.q.of_rows(i, rows)) && is_finite(of.k.of_rows(j, cols)) &&
+           is_finite(of.v.of_rows(j, cols)) && is_finite(ct.of_rows(i, rows)) && is_finite(offset.of_rows(i, rows));
+  }
+  /// What the queries [first, last) and the keys [begin, end) add, pair by pair, as `attend_by_pairs`.
+  void add_by_pairs(const Member<T>& of, std::int64_t first, std::int64_t last, std::int64_t begin,
+                    std::int64_t end) const {
+    for (std::int64_t i = first; i < last; ++i)
+      for (std::int64_t j = begin; j < end; ++j) {
+        if (!of.sees(i, j)) continue;
+        const T weight = std::exp(of.score_of(i, j) - *l.row(i));
+        const T slope = weight * (inner(ct, i, of.v, j) - *offset.row(i));
+        add_row(dq, i, slope, of.k, j);
+        add_row(dk, j, slope, of.q, i);
+        add_row(dv, j, weight, ct, i);
+        if (of_mask) dmask.row(i)[j * dmask.col_stride] = slope;
+      }
+  }
+
   /// dk and dv of the keys [begin, end), and in dq what these keys add to it.
   void find(const Member<T>& of, std::int64_t begin, std::int64_t end, const Block<T>& weight_block,
             const Block<T>& slope_block) const {
@@ -237,6 +308,10 @@ struct Gradients {
       const std::int64_t rows = std::min(queries_in_block, dq.rows - i), keys = std::min(end, of.keys_before(i + rows));
       for (std::int64_t j = begin; j < keys; j += keys_in_block) {
         const std::int64_t cols = std::min(keys_in_block, keys - j);
+        if (!is_finite_at(of, i, rows, j, cols)) {
+          add_by_pairs(of, i, i + rows, j, j + cols);
+          continue;
+        }
         const Plane<T> weights = weight_block.plane(rows, cols), slope = slope_block.plane(rows, cols);
         of.score(weights, i, j);
         for (std::int64_t r = 0; r < rows; ++r) exponentials(weights.row(r), cols, *l.row(i + r));
@@ -310,6 +385,23 @@ void find_all(const AttentionInputs& in, const Of& gradients_of) {
 void attention(Strided y, Strided l, const AttentionInputs& in) {
   if (in.q.dtype == DType::float64) attend_all<double>(y, l, in);
   else attend_all<float>(y, l, in);
+}
+
+void product_of_seen(Strided c, Strided a, Strided b) {
+  matmul(c, a, b, Accumulate::no);
+  const auto repair = [&]<class T>(std::type_identity<T>) {
+    for (std::int64_t number = 0; number < members(c, 2); ++number) {
+      const Plane<T> to = plane<T>(c, number), weights = plane<T>(a, number), from = plane<T>(b, number);
+      for (std::int64_t i = 0; i < to.rows; ++i) {
+        if (is_finite(to.of_rows(i, 1))) continue;
+        for (std::int64_t n = 0; n < to.cols; ++n) to.row(i)[n * to.col_stride] = 0;
+        for (std::int64_t j = 0; j < from.rows; ++j)
+          if (const T weight = weights.row(i)[j * weights.col_stride]; weight != 0) add_row(to, i, weight, from, j);
+      }
+    }
+  };
+  if (c.dtype == DType::float64) repair(std::type_identity<double>());
+  else repair(std::type_identity<float>());
 }
 
 void attention_gradients(Strided dq, Strided dk, Strided dv, const Strided* dmask, Strided ct, Strided l,

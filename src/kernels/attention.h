@@ -9,8 +9,9 @@
 namespace ricci::kernels {
 
 /// What the scores s[..., i, j] = Σ q[..., i, :] k[..., j, :] + mask[..., i, j] are made of.
-/// q: [..., L, E], k: [..., S, E], v: [..., S, Ev], mask: [..., L, S], with the same batch axes. `causal` leaves out
-/// every j > i.
+/// q: [..., L, E], k: [..., S, E], v: [..., S, Ev], mask: [..., L, S], with the same batch axes. A query does not
+/// see keys whose mask is -∞, nor, if `causal`, keys j > i: such a key and its value, NaN or infinite as they may be,
+/// take no part in results of the query, and the query takes none in their gradients.
 struct AttentionInputs {
   Strided q, k, v;
   const Strided* mask;  // null: zeros
@@ -27,5 +28,9 @@ void attention(Strided y, Strided l, const AttentionInputs& inputs);
 /// Requires: as `attention`; the results have the shapes of what they belong to, and rows without gaps.
 void attention_gradients(Strided dq, Strided dk, Strided dv, const Strided* dmask, Strided ct, Strided l,
                          Strided offset, const AttentionInputs& inputs);
+
+/// c [..., L, E] = a b of a [..., L, S] and b [..., S, E], where an element 0 of a leaves its row of b out, whatever
+/// that holds. Requires: one dtype, float32 or float64, and one batch; c lies apart. Any strides.
+void product_of_seen(Strided c, Strided a, Strided b);
 
 }  // namespace ricci::kernels

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/matmul.h"
 #include "ops/axes.h"
 #include "ops/dense.h"
 #include "ops/patterns.h"
@@ -24,18 +25,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 Tensor sum_over_keys(const Tensor& x) { return sum_along(x, {type_of(x).rank() - 1}); }  // [..., L, S] → [..., L]
 Tensor for_each_key(const Tensor& x) { return unsqueeze(x, -1); }                        // [..., L] → [..., L, 1]
 
-/// q keys + mask, -∞ where `causal` hides a key. [..., L, S].
-Tensor scores_of(const Tensor& q, const Tensor& k, const Tensor& mask, bool causal) {
-  Tensor scores = matmul(q, mT(k));
-  if (mask.defined()) scores = scores + mask;
-  if (!causal) return scores;
-  const Shape& shape = type_of(scores).shape;
-  const Tensor query = places_along(shape[shape.size() - 2]), key = places_along(shape.back());
-  return where(le(key, unsqueeze(query, 1)), scores, -infinity);
-}
-/// exp(s - l) [..., L, S].
-Tensor weights_of(const Tensor& scores, const Tensor& l) { return exp(scores - for_each_key(l)); }
-
 /// Throws unless x is [batch…, rows, width].
 void require_plane(const Type& like, const Type& x, Size rows, Size width) {
   Shape wanted(like.shape.begin(), like.shape.end() - 2);
@@ -44,6 +33,77 @@ void require_plane(const Type& like, const Type& x, Size rows, Size width) {
   require_dtype(like.dtype, x);
   require_shape(x.shape, wanted);
 }
+
+/// a b of matrices [batch…, l, s] and [batch…, s, e]. With `skips`, an element 0 of a leaves its row of b out, even if
+/// that is NaN or infinite: a is what a key weighs, 0 if it is hidden. Without, c holds a number for each key, and its
+/// cotangent is such an a. Callers put a number in the place of what c, or the cotangent of a, is for a hidden key.
+struct ProductOfSeen {
+  using kind = Explicit;
+  static constexpr const char* name = "product_of_seen";
+  static constexpr unsigned keeps[] = {input(1), input(0)};
+  bool skips;
+
+  Type type(const Type& a, const Type& b) const {
+    require_rank_of_at_least(2, a);
+    require_rank_of_at_least(2, b);
+    require_real(name, a);
+    require_floating(name, a);
+    require_plane(a, b, a.shape.back(), b.shape.back());
+    Type c = a;
+    c.shape.back() = b.shape.back();
+    return c;
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_computed(Layout::any, out, in, [&](Outputs to, Inputs x) {
+      if (skips) kernels::product_of_seen(to[0], x[0], x[1]);
+      else kernels::matmul(to[0], x[0], x[1], kernels::Accumulate::no);
+    });
+  }
+  Tensor of(const Tensor& a, const Tensor& b) const { return ricci::apply(*this, a, b); }
+  Tensors jvp(const Forward& f) const {
+    const Tensor &da = f.tangents[0], &db = f.tangents[1];
+    if (!db.defined()) return {of(da, f.inputs[1])};
+    return {da.defined() ? of(da, f.inputs[1]) + of(f.inputs[0], db) : of(f.inputs[0], db)};
+  }
+  Tensors vjp(const Reverse& r) const {
+    const Tensor &a = r.inputs[0], &ct = r.cotangents[0];
+    Tensors out(2);
+    if (r.wants(0)) out[0] = ProductOfSeen{!skips}.of(ct, mT(r.inputs[1]));
+    if (r.wants(1)) out[1] = skips ? of(mT(a), ct) : mT(ProductOfSeen{true}.of(mT(ct), a));
+    return out;
+  }
+  ProductOfSeen lifted() const { return *this; }
+  static std::vector<Sample<ProductOfSeen>> samples() {
+    const auto x = [](const Shape& shape) { return uniform_around_zero(shape); };
+    return {{{true}, {x({2, 3}), x({3, 4})}},
+            {{false}, {x({2, 3}), x({3, 4})}},
+            {{true}, {x({2, 1, 2}), x({2, 2, 3})}},
+            {{true}, {x({2, 0}), x({0, 3})}}};
+  }
+};
+Tensor sum_of_seen(const Tensor& weights, const Tensor& x) { return ProductOfSeen{true}.of(weights, x); }
+Tensor of_each_pair(const Tensor& q, const Tensor& k) { return ProductOfSeen{false}.of(q, mT(k)); }
+/// weights x, and 0 where the weight is, whatever x is there.
+Tensor of_seen(const Tensor& weights, const Tensor& x) { return where(eq(weights, 0), 0, weights * x); }
+/// The values by weights that belong to these scores.
+Tensor sum_of_values(const Tensor& scores, const Tensor& weights, const Tensor& v) {
+  return sum_of_seen(where(eq(scores, -infinity), 0, weights), v);
+}
+
+/// q keys + mask; -∞ where the mask is, and where `causal` hides a key. [..., L, S].
+Tensor scores_of(const Tensor& q, const Tensor& k, const Tensor& mask, bool causal) {
+  Tensor scores = of_each_pair(q, k);
+  if (mask.defined()) scores = where(eq(mask, -infinity), -infinity, scores + mask);
+  if (!causal) return scores;
+  const Shape& shape = type_of(scores).shape;
+  const Tensor query = places_along(shape[shape.size() - 2]), key = places_along(shape.back());
+  return where(le(key, unsqueeze(query, 1)), scores, -infinity);
+}
+/// exp(s - l) [..., L, S], and 0 of a score that is -∞, whatever l is.
+Tensor weights_of(const Tensor& scores, const Tensor& l) {
+  return where(eq(scores, -infinity), 0, exp(scores - for_each_key(l)));
+}
+
 void require_column(const Type& q, const Type& x) {
   require_dtype(q.dtype, x);
   require_shape(x.shape, Shape(q.shape.begin(), q.shape.end() - 1));
@@ -102,34 +162,34 @@ struct AttentionGradients {
           v(in[2]),
           ct(in[4]),
           weights(weights_of(scores_of(q, k, in.size() > 6 ? in[6] : Tensor(), op.causal), in[3])),
-          slopes(matmul(ct, mT(v)) - for_each_key(in[5])) {}
+          slopes(of_each_pair(ct, v) - for_each_key(in[5])) {}
   };
   Tensors jvp(const Forward& f) const {
     const Whole x(*this, f.inputs);
     const Tensor dq = f.tangent(0), dk = f.tangent(1), dv = f.tangent(2), dct = f.tangent(4);
-    Tensor scores = matmul(dq, mT(x.k)) + matmul(x.q, mT(dk)) - for_each_key(f.tangent(3));
+    Tensor scores = of_each_pair(dq, x.k) + of_each_pair(x.q, dk) - for_each_key(f.tangent(3));
     if (f.inputs.size() > 6) scores = scores + f.tangent(6);
-    const Tensor weights = x.weights * scores;
-    const Tensor slopes = matmul(dct, mT(x.v)) + matmul(x.ct, mT(dv)) - for_each_key(f.tangent(5));
-    const Tensor ds = x.weights * x.slopes, dds = weights * x.slopes + x.weights * slopes;
-    Tensors out = {matmul(dds, x.k) + matmul(ds, dk), matmul(mT(dds), x.q) + matmul(mT(ds), dq),
-                   matmul(mT(weights), x.ct) + matmul(mT(x.weights), dct)};
+    const Tensor weights = of_seen(x.weights, scores);
+    const Tensor slopes = of_each_pair(dct, x.v) + of_each_pair(x.ct, dv) - for_each_key(f.tangent(5));
+    const Tensor ds = of_seen(x.weights, x.slopes), dds = of_seen(weights, x.slopes) + of_seen(x.weights, slopes);
+    Tensors out = {sum_of_seen(dds, x.k) + sum_of_seen(ds, dk), sum_of_seen(mT(dds), x.q) + sum_of_seen(mT(ds), dq),
+                   sum_of_seen(mT(weights), x.ct) + sum_of_seen(mT(x.weights), dct)};
     if (of_mask) out.push_back(dds);
     return out;
   }
   Tensors vjp(const Reverse& r) const {
     const Whole x(*this, r.inputs);
     const Tensor of_dq = r.cotangent(0), of_dk = r.cotangent(1), of_dv = r.cotangent(2);
-    const Tensor ds = x.weights * x.slopes;
-    Tensor of_ds = matmul(of_dq, mT(x.k)) + matmul(x.q, mT(of_dk));
+    const Tensor ds = of_seen(x.weights, x.slopes);
+    Tensor of_ds = of_each_pair(of_dq, x.k) + of_each_pair(x.q, of_dk);
     if (of_mask && r.cotangents[3].defined()) of_ds = of_ds + r.cotangents[3];
-    const Tensor of_slopes = of_ds * x.weights;
-    const Tensor of_scores = (of_ds * x.slopes + matmul(x.ct, mT(of_dv))) * x.weights;
-    Tensors out = {matmul(of_scores, x.k) + matmul(ds, of_dk),
-                   matmul(mT(of_scores), x.q) + matmul(mT(ds), of_dq),
-                   matmul(mT(of_slopes), x.ct),
+    const Tensor of_slopes = of_seen(x.weights, of_ds);
+    const Tensor of_scores = of_seen(x.weights, of_ds * x.slopes + of_each_pair(x.ct, of_dv));
+    Tensors out = {sum_of_seen(of_scores, x.k) + sum_of_seen(ds, of_dk),
+                   sum_of_seen(mT(of_scores), x.q) + sum_of_seen(mT(ds), of_dq),
+                   sum_of_seen(mT(of_slopes), x.ct),
                    neg(sum_over_keys(of_scores)),
-                   matmul(x.weights, of_dv) + matmul(of_slopes, x.v),
+                   sum_of_seen(x.weights, of_dv) + sum_of_seen(of_slopes, x.v),
                    neg(sum_over_keys(of_slopes))};
     if (r.inputs.size() > 6) out.push_back(of_scores);
     return out;
@@ -170,15 +230,15 @@ struct Attention {
         weights_of(scores_of(q, k, f.inputs.size() > 3 ? f.inputs[3] : Tensor(), causal), f.outputs[1]);
     Tensor y, l, scores;
     const auto add = [](Tensor& sum, const Tensor& term) { sum = sum.defined() ? sum + term : term; };
-    if (f.tangents[0].defined()) add(scores, matmul(f.tangents[0], mT(k)));
-    if (f.tangents[1].defined()) add(scores, matmul(q, mT(f.tangents[1])));
+    if (f.tangents[0].defined()) add(scores, of_each_pair(f.tangents[0], k));
+    if (f.tangents[1].defined()) add(scores, of_each_pair(q, f.tangents[1]));
     if (f.inputs.size() > 3 && f.tangents[3].defined()) add(scores, f.tangents[3]);
     if (scores.defined()) {
-      scores = weights * scores;
+      scores = of_seen(weights, scores);
       l = sum_over_keys(scores);
-      add(y, matmul(scores, v) - for_each_key(l) * f.outputs[0]);
+      add(y, sum_of_seen(scores, v) - for_each_key(l) * f.outputs[0]);
     }
-    if (f.tangents[2].defined()) add(y, matmul(weights, f.tangents[2]));
+    if (f.tangents[2].defined()) add(y, sum_of_seen(weights, f.tangents[2]));
     return {y, l};
   }
   Tensors vjp(const Reverse& r) const {
@@ -205,11 +265,13 @@ struct Attention {
 
 // ── what users call ──
 
-/// The weights of the scores over the keys, whole: 0 for a query that sees none. Differentiable there too.
+/// The weights of the scores over the keys, whole: 0 of a score that is -∞, and for a query that sees no key.
+/// Differentiable there too.
 Tensor softmax_of_seen(const Tensor& scores) {
   if (type_of(scores).shape.back() == 0) return scores;
   const Tensor greatest = detach(amax(scores, -1, true));
-  const Tensor e = exp(scores - where(eq(greatest, -infinity), 0, greatest)), total = sum(e, -1, true);
+  const Tensor e = weights_of(scores, squeeze(where(eq(greatest, -infinity), 0, greatest), -1));
+  const Tensor total = sum(e, -1, true);
   return e / where(eq(total, 0), 1, total);
 }
 
@@ -252,7 +314,6 @@ Tensor with_leading(const Tensor& x, const Shape& leading) {
 /// Requires: operands that fit, scaled, in one element type; the mask is added, or undefined.
 Tensor attended(const char* op, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool causal,
                 double dropout_p) {
-  if (dropout_p > 0) return matmul(dropout(softmax_of_seen(scores_of(q, k, mask, causal)), dropout_p, true), v);
   const auto leading = [](const Tensor& x) {
     Type type = type_of(x);
     type.shape = Shape(type.shape.begin(), type.shape.end() - 2);
@@ -282,6 +343,10 @@ Tensor attended(const char* op, const Tensor& q, const Tensor& k, const Tensor& 
   for (const Type& type : types) all.push_back(&type);
   const Shape shape = broadcast_shape(op, all);
   for (Tensor& x : operands) x = with_leading(x, shape);
+  if (dropout_p > 0) {
+    const Tensor scores = scores_of(operands[0], operands[1], mask.defined() ? operands[3] : mask, causal);
+    return sum_of_values(scores, dropout(softmax_of_seen(scores), dropout_p, true), operands[2]);
+  }
   return ricci::apply(Attention{causal}, std::span<const Tensor>(operands))[0];
 }
 
@@ -441,9 +506,10 @@ std::pair<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, cons
   const double dropout_p = options.training ? options.dropout_p : 0;
   Tensor y, seen;
   if (options.need_weights) {
-    seen = softmax_of_seen(scores_of(of_heads, by_head(k), mask, false));
+    const Tensor scores = scores_of(of_heads, by_head(k), mask, false);
+    seen = softmax_of_seen(scores);
     if (dropout_p > 0) seen = dropout(seen, dropout_p, true);
-    y = matmul(seen, by_head(v));
+    y = sum_of_values(scores, seen, by_head(v));
     if (options.average_attn_weights) seen = mean(seen, 1);
   } else {
     y = attended(op, of_heads, by_head(k), by_head(v), mask, in_blocks, dropout_p);
