@@ -17,12 +17,21 @@ Values DualInterpreter::process(Op op, std::span<const ValueRef> inputs) {
     tangents.push_back(dual && dual->tangent ? wrap(dual->tangent) : Tensor());
   }
   if (op.rules->kind == Kind::custom) return process_custom(op, {primals.data(), primals.size()}, tangents);
-  Values results = dispatch(op, {primals.data(), primals.size()});
+  Values results;
+  std::shared_ptr<const Residual> residual;
+  if (op.rules->keep) {  // the tangents read what the value leaves beside its outputs
+    custom::KeptValues kept = custom::keep(op, {primals.data(), primals.size()}, ~0U);
+    results = std::move(kept.outputs);
+    residual = std::move(kept.residual);
+  } else {
+    results = dispatch(op, {primals.data(), primals.size()});
+  }
   if (op.rules->locally_constant) return results;
 
   Tensors primal_tensors, outputs;
   for (ValueRef& p : primals) primal_tensors.push_back(wrap(std::move(p)));
   for (const ValueRef& r : results) outputs.push_back(wrap(r));
+  if (residual) outputs.append(residual->tensors.begin(), residual->tensors.end());
   const Tensors out_tangents = this->tangents(op, {.inputs = {primal_tensors.data(), primal_tensors.size()},
                                                    .tangents = {tangents.data(), tangents.size()},
                                                    .outputs = {outputs.data(), outputs.size()}});

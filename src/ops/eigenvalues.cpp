@@ -99,9 +99,8 @@ struct Eigvals {
     return {.outputs = {w}, .residual = {{v}, nullptr}};
   }
   Tensors jvp(const Forward& f) const {
-    const Tensors both = ricci::apply(Eig{}, f.inputs);
-    const Tensor& v = both[1];
-    return {diagonal(solve(v, matmul(to(f.tangents[0], type_of(v).dtype), v)), 0, -2, -1) + 0 * both[0]};
+    const Tensor &w = f.outputs[0], &v = f.outputs[1];
+    return {diagonal(solve(v, matmul(to(f.tangents[0], type_of(v).dtype), v)), 0, -2, -1) + 0 * w};
   }
   Tensors vjp(const Reverse& r) const {
     const Tensor rows = adjoint(r.residual->tensors[0]), total = solve(rows, unsqueeze(r.cotangents[0], -1) * rows);

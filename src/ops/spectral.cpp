@@ -2,6 +2,8 @@
 // sign, complex ones up to a factor of size 1, which makes the greatest element real. They are differentiable where the
 // values are distinct; then so are derivatives of any order. `shares_of_vectors` says what holds where two values are
 // equal.
+#include <cmath>
+
 #include "kernels/lapack.h"
 #include "ops/factorizations.h"
 #include "ops/orthonormal.h"
@@ -22,25 +24,39 @@ Tensor by_rows(const Tensor& c) { return unsqueeze(c, -1); }
 /// x / gap, but 0 where both are 0, for derivatives too: 0 / 0 is 0 and 1 / 0 infinite in each of them. What a pair of
 /// equal values or its vectors hand back is divided by the gap between the values. Where nothing reads the pair, its
 /// share is 0; where something does, the share is infinite or NaN, not a finite number that would be wrong.
+///
+/// A derivative of a share divides twice by the gap. Where a function does not depend on how a pair's vectors turn,
+/// terms of the size of the second quotient cancel, and their rounding errors stay. So a second quotient by a gap below
+/// `least` is NaN unless x is 0.
 struct ShareOfPair {
   using kind = Elementwise;
   static constexpr const char* name = "share_of_pair";
   static constexpr unsigned linear_in = input(0);
   static constexpr unsigned keeps = input(1) | output(0);
-  static constexpr Interval domain = {0.5, 2};
   static constexpr double ulps = 0.5;
+  double least;
+  bool is_second;
   template <class T> auto formula(T x, T gap) const {
-    const auto unread = scalar::equal(x, T(0)) && scalar::equal(gap, T(0));
-    return scalar::select(unread, T(0), x / gap);
+    const T zero(0);
+    const auto unread = scalar::equal(x, zero) && scalar::equal(gap, zero);
+    const T y = scalar::select(unread, zero, x / gap);
+    if (!is_second) return y;
+    const auto unknown = scalar::less(scalar::abs(gap), T(least)) && !scalar::equal(x, zero);
+    return scalar::select(unknown, zero / zero, y);
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
-    return i == 0 ? apply(*this, t, x[1]) : neg(apply(*this, t * y, x[1]));
+    const ShareOfPair second{least, true};
+    return i == 0 ? apply(second, t, x[1]) : neg(apply(second, t * y, x[1]));
   }
   static double reference(double x, double gap) { return x == 0 && gap == 0 ? 0 : x / gap; }
+  static std::vector<Sample<ShareOfPair>> samples() {
+    const auto x = [](Shape shape) { return rand(shape) * 1.5 + 0.5; };
+    return {{{0.25, false}, {x({2, 3}), x({3})}}, {{0.25, true}, {x({4}), x({4})}}};
+  }
 };
-Tensor share(const Tensor& x, const Tensor& gap) {
-  if (is_complex(type_of(x).dtype)) return complex(share(real(x), gap), share(imag(x), gap));
-  return apply(ShareOfPair{}, x, gap);
+Tensor share(const Tensor& x, const Tensor& gap, double least = 0) {
+  if (is_complex(type_of(x).dtype)) return complex(share(real(x), gap, least), share(imag(x), gap, least));
+  return apply(ShareOfPair{least, false}, x, gap);
 }
 
 Tensor identity_like(const Tensor& matrices) {
@@ -50,13 +66,27 @@ Tensor identity_like(const Tensor& matrices) {
 double few_roundings(const Tensor& x) { return 4 * epsilon_of(type_of(x).dtype); }
 Tensor without_diagonal(const Tensor& x) { return x * (1 - identity_like(x)); }
 
-/// c_j - c_i at row i and column j; 1 on the diagonal, where no pair is. Exactly 0 where it is no more than the values'
-/// rounding error: they are equal then as far as anyone knows. Its derivatives are those of c_j - c_i.
-Tensor gaps(const Tensor& c) {
-  const Tensor apart = by_columns(c) - by_rows(c), greatest = amax(pad(abs(detach(c)), {0, 1}), {-1});
-  const Tensor is_noise = le(abs(apart), few_roundings(c) * by_rows(by_rows(greatest)));
-  return apart - detach(where(is_noise, apart, 0)) + identity_like(apart);
-}
+/// Of pairs of values, in units of the greatest.
+class Gaps {
+ public:
+  explicit Gaps(const Tensor& c) {
+    const Tensor greatest = by_rows(by_rows(amax(pad(abs(detach(c)), {0, 1}), {-1})));
+    unit_ = where(eq(greatest, 0), 1, greatest);
+    apart = (by_columns(c) - by_rows(c)) / unit_;
+    const Tensor is_noise = le(abs(apart), few_roundings(c));
+    apart = apart - detach(where(is_noise, apart, 0)) + identity_like(apart);
+    least_ = 8 * std::sqrt(few_roundings(c));  // divided by twice, a gap below it leaves no digit of what cancels
+  }
+  /// c_j - c_i at row i and column j; 1 on the diagonal, where no pair is. Exactly 0 where it is no more than the
+  /// values' rounding error: they are equal then as far as anyone knows. Its derivatives are those of c_j - c_i.
+  Tensor apart;
+  /// x / (c_j - c_i), and x itself, in these units, on the diagonal.
+  Tensor share_of(const Tensor& x) const { return share(x / unit_, apart, least_); }
+
+ private:
+  Tensor unit_;
+  double least_;
+};
 
 Tensor real_part(const Tensor& x) { return x.is_complex() ? real(x) : x; }
 
@@ -73,8 +103,8 @@ Tensor without_noise(const Tensor& change, const Tensor& x, const Tensor& apart)
 /// turn depends on where else the matrix goes. A function that reads neither of them, such as a projector, has a
 /// gradient there, and NaN for a tangent.
 Tensor shares_of_change(const Tensor& change, const Tensor& c) {
-  const Tensor apart = gaps(c);
-  return share(without_noise(without_diagonal(change), change, apart), apart);
+  const Gaps gaps(c);
+  return gaps.share_of(without_noise(without_diagonal(change), change, gaps.apart));
 }
 
 /// The Hermitian part of F ∘ x for x = vᴴ ct, F_ij = 1 / (c_j - c_i): (x_ij - conj(x_ji)) / (c_j - c_i) / 2.
@@ -86,10 +116,10 @@ Tensor shares_of_change(const Tensor& change, const Tensor& c) {
 /// the identity hands back the same 0 for x as what does not read the vectors at all. There it is 0 if all that the
 /// pair hands back is 0, of values and of vectors, and NaN otherwise.
 Tensor shares_of_vectors(const Tensor& x, const Tensor& c, const Tensor& ct_values) {
-  const Tensor apart = gaps(c);
-  if (!ct_values.defined()) return share(without_noise((x - adjoint(x)) * 0.5, x, apart), apart);
-  const Tensor each = share(without_diagonal(x) * 0.5, apart), size = abs(ct_values);
-  return each + adjoint(each) + 0 * share(without_diagonal(by_columns(size) + by_rows(size)), apart);
+  const Gaps gaps(c);
+  if (!ct_values.defined()) return gaps.share_of(without_noise((x - adjoint(x)) * 0.5, x, gaps.apart));
+  const Tensor each = gaps.share_of(without_diagonal(x) * 0.5), size = abs(ct_values);
+  return each + adjoint(each) + 0 * gaps.share_of(without_diagonal(by_columns(size) + by_rows(size)));
 }
 
 /// Matrices [leading..., m, n] whose eigenvalues and singular values are well apart.
@@ -173,9 +203,8 @@ struct Eigvalsh {
     return {.outputs = {both[0]}, .residual = {{both[1]}, nullptr}};
   }
   Tensors jvp(const Forward& f) const {
-    const Tensors both = ricci::apply(Eigh{}, f.inputs);
-    const Tensor& v = both[1];
-    return {real_part(sum(conj_if_complex(v) * matmul(hermitian(f.tangents[0]), v), {-2})) + 0 * both[0]};
+    const Tensor &w = f.outputs[0], &v = f.outputs[1];
+    return {real_part(sum(conj_if_complex(v) * matmul(hermitian(f.tangents[0]), v), {-2})) + 0 * w};
   }
   Tensors vjp(const Reverse& r) const {
     const Tensor& v = r.residual->tensors[0];
@@ -313,9 +342,9 @@ struct Svdvals {
     return {.outputs = {all[1]}, .residual = {{all[0], all[2]}, nullptr}};
   }
   Tensors jvp(const Forward& f) const {
-    const Tensors all = ricci::apply(Svd{false}, f.inputs);
-    const Tensor turned = matmul(f.tangents[0], adjoint(all[2]));
-    return {real_part(sum(conj_if_complex(all[0]) * turned, {-2})) + 0 * all[1]};
+    const Tensor &s = f.outputs[0], &u = f.outputs[1], &vh = f.outputs[2];
+    const Tensor turned = matmul(f.tangents[0], adjoint(vh));
+    return {real_part(sum(conj_if_complex(u) * turned, {-2})) + 0 * s};
   }
   Tensors vjp(const Reverse& r) const {
     const Tensor &u = r.residual->tensors[0], &vh = r.residual->tensors[1];

@@ -345,9 +345,8 @@ INSTANTIATE_TEST_SUITE_P(
                                  [](auto f, int n) { rc::vmap(f, {.in_dims = 1})(rc::ones({2, n, 2, width})[1]); }},
                     CallersTable{"mapped_under_grad",
                                  [](auto f, int n) {
-                                   rc::grad([&](Tensor x) {
-                                     return rc::vmap(f, {.in_dims = 1})(x * 1).sum();
-                                   })(rc::ones({n, 2, width}));
+                                   rc::grad([&](Tensor x) { return rc::vmap(f, {.in_dims = 1})(x * 1).sum(); })(
+                                       rc::ones({n, 2, width}));
                                  }},
                     CallersTable{"lent",
                                  [](auto f, int n) {
@@ -356,5 +355,37 @@ INSTANTIATE_TEST_SUITE_P(
                                    rc::vmap(f, {.in_dims = 1})(x);
                                  }}),
     [](const auto& given) { return given.param.name; });
+
+// ── what forward mode computes ──
+
+/// An operation whose value alone is faster than the value with what its derivative reads.
+struct Alone {
+  std::string name, with_rest;
+  std::function<Tensor(Tensor)> f;
+};
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(ForwardMode, ComputesAValueAndItsTangentFromOneCall) {
+  const Alone all[] = {
+      {"eigvalsh", "eigh", [](Tensor x) { return eigvalsh(x); }},
+      {"svdvals", "svd", [](Tensor x) { return svdvals(x); }},
+      {"eigvals", "eig", [](Tensor x) { return rc::abs(eigvals(x)); }},
+      {"max_pool", "max_pool_with_places", [](Tensor x) { return max_pool2d(x.unsqueeze(0), {2, 2}); }},
+      {"adaptive_max_pool", "adaptive_max_pool_with_places",
+       [](Tensor x) { return adaptive_max_pool2d(x.unsqueeze(0), {2, 2}); }},
+  };
+  for (const Alone& one : all) {
+    const Tensor x = rc::tensor({{4., 1., 0.}, {1., 2., 0.5}, {0., 0.5, 7.}});
+    const auto f = [&](Tensor y) { return rc::jvp(one.f, y, ones_like(y)); };
+    const std::string text = rc::to_string(rc::trace(f)(x));
+    EXPECT_EQ(count_of(text, "= " + one.with_rest), 1U) << text;
+    EXPECT_EQ(count_of(text, "= " + one.name), one.with_rest.starts_with(one.name) ? 1U : 0U) << text;
+  }
+}
 
 }  // namespace

@@ -16,6 +16,12 @@ List along_curve(const Function& f, const List& curve, std::size_t inputs) {
   return laws::tangents(f, List(curve.begin(), curve.end() - step), List(curve.begin() + step, curve.end()));
 }
 
+/// How far values may be from those without a derivative: an operation that leaves something for its derivative is one
+/// call of another routine there, as eigh for eigvalsh.
+double tolerance_of_value(const ricci::Rules& rules) {
+  return rules.kind == ricci::Kind::explicit_ && rules.keep ? laws::tolerance_of(ricci::float64) : 0;
+}
+
 TEST_P(Jets, AreNestedForwardDerivatives) {
   for (const Case& c : laws::cases_of(rules())) {
     const Case variants[] = {c, laws::complexified(c)};
@@ -31,7 +37,7 @@ TEST_P(Jets, AreNestedForwardDerivatives) {
       const auto [y, found] = ricci::jet(s.f, s.x, series);
       List curve = s.x;
       const Function orders[] = {first, second, [&](const List& at) { return along_curve(second, at, inputs); }};
-      laws::expect_close(y, s.y, 0, "value");
+      laws::expect_close(y, s.y, tolerance_of_value(rules()), "value");
       for (std::size_t k = 0; k < series.size(); ++k) {
         curve = laws::joined(curve, series[k]);
         SCOPED_TRACE(k + 1);

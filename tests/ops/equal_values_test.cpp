@@ -257,4 +257,59 @@ TEST(GreatSingularValues, AreNotSquaredForDerivatives) {
   expect_values(g * 1e25, values(small), 1e-5);
 }
 
+// ── gaps that are small and no rounding errors ──
+
+/// What does not depend on how the vectors of two close values turn, and the same by vectors apart from these.
+struct Invariant {
+  const char* name;
+  Function f, by_others;
+};
+
+const Tensor second_weight = cos(ramp({3, 3}) * 3.1);
+
+std::vector<Invariant> invariants() {
+  const auto read = [](const Tensor& p) { return (matmul(matmul(p, second_weight), p) * weight).sum(); };
+  const auto of_eigh = [](std::int64_t first, std::int64_t count) {
+    return [=](const Tensor& a) { return projector(rc::eigh(a + a.mT()).second.narrow(-1, first, count)); };
+  };
+  const auto of_u = [](std::int64_t first, std::int64_t count) {
+    return [=](const Tensor& a) { return projector(std::get<0>(rc::svd(a)).narrow(-1, first, count)); };
+  };
+  const auto of_vh = [](std::int64_t first, std::int64_t count) {
+    return [=](const Tensor& a) { return projector(std::get<2>(rc::svd(a)).narrow(-2, first, count).mT()); };
+  };
+  const Tensor one = rc::eye(3, rc::float64);
+  return {
+      {"eigh", [=](Tensor a) { return read(of_eigh(0, 2)(a)); },
+       [=](Tensor a) { return read(one - of_eigh(2, 1)(a)); }},
+      {"u of svd", [=](Tensor a) { return read(of_u(1, 2)(a)); }, [=](Tensor a) { return read(one - of_u(0, 1)(a)); }},
+      {"vh of svd", [=](Tensor a) { return read(of_vh(1, 2)(a)); },
+       [=](Tensor a) { return read(one - of_vh(0, 1)(a)); }},
+  };
+}
+
+TEST(CloseValues, HaveSecondDerivativesThatAreRightOrNotANumber) {
+  const std::pair<const char*, std::function<Tensor(Function, Tensor)>> modes[] = {
+      {"forward over reverse", [](Function f, Tensor a) { return rc::jacfwd(rc::grad(f))(a); }},
+      {"reverse over reverse", [](Function f, Tensor a) { return rc::jacrev(rc::grad(f))(a); }},
+      {"forward over forward", [](Function f, Tensor a) { return rc::jacfwd(rc::jacfwd(f))(a); }},
+      {"reverse over forward", [](Function f, Tensor a) { return rc::jacrev(rc::jacfwd(f))(a); }},
+  };
+  for (const Invariant& invariant : invariants())
+    for (const auto& [mode, hessian] : modes)
+      for (int e = -17; e <= -1; ++e)
+        for (const double digits : {1., 4.}) {
+          const double gap = digits * std::pow(10., e);
+          SCOPED_TRACE(std::string(invariant.name) + ", " + mode + ", gap " + std::to_string(std::log10(gap)));
+          // The right values hardly depend on the gap.
+          const Tensor a = turned({1, 1 + gap, 4}), other = turned({1, 1 + std::fmax(gap, 1e-3), 4});
+          const Values right = values(rc::jacfwd(rc::grad(invariant.by_others))(other));
+          const Values found = values(hessian(invariant.f, a));
+          const bool is_claimed = gap > 1e-6;
+          for (std::size_t i = 0; i < found.size(); ++i) {
+            EXPECT_NEAR(is_claimed || std::isfinite(found[i]) ? found[i] : right[i], right[i], 0.05);
+          }
+        }
+}
+
 }  // namespace

@@ -129,7 +129,7 @@ Tensor matrix_power(const Tensor& a, std::int64_t n);
 /// the identity), second derivatives of Σ f(values), and second ones of vectors. A function that reads the pair but
 /// hands back 0 by chance counts as one that does not: element (0, 1) of a logarithm made so has the gradient 0 at the
 /// identity. Forward mode gives what reads neither vector of the pair, and directions that do not mix the two. Nearly
-/// equal values lose as many digits as they share.
+/// equal values lose as many digits as they share; second derivatives, twice as many: they are NaN where none is left.
 ///   auto [values, vectors] = rc::eigh(a);  // matmul(a, vectors) = vectors * values
 std::pair<Tensor, Tensor> eigh(const Tensor& a);
 Tensor eigvalsh(const Tensor& a);  ///< the values alone

@@ -31,7 +31,7 @@ class Mask {
   bool beyond_ = false;
 };
 
-/// What a forward rule may use. An undefined tangent is zero.
+/// What a forward rule may use. An undefined tangent is zero. Tensors that the rule `keep` left follow the outputs.
 struct Forward {
   std::span<const Tensor> inputs, tangents, outputs;
   /// The tangent of input i, zeros if it has none.
