@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 
+#include "kernels/elementwise.h"
 #include "kernels/index_add.h"
 #include "kernels/index_loops.h"
 
@@ -128,6 +130,37 @@ void add_lanes(AxisList& loops, const std::int64_t* index, const TableSteps& tab
   }
 }
 
+/// The last loop, over lanes that stand side by side; one lane if that loop is along it.
+Axis lanes_together(const AxisList& loops, int along) {
+  return along == loops.count - 1 ? Axis{1, 0, 0, 0} : loops.last();
+}
+/// Which loop runs along the lanes, if additions are made lane by lane. They are not where a lane has too few terms for
+/// totals of all its places or all lanes have few, nor where a term is a run of the table.
+std::optional<int> loop_along_lanes(const AxisList& loops, const TableSteps& table) {
+  const auto is_along = [&](int i) { return loops.axis[i].y == 0; };
+  const int along = loops.count - (loops.count > 0 && is_along(loops.count - 1) ? 1 : 2);
+  if (along < 0 || !is_along(along)) return {};
+  for (int i = 0; i < along; ++i)
+    if (is_along(i)) return {};
+  constexpr std::int64_t many = 4;   // places to a term
+  constexpr std::int64_t few = 256;  // terms, which take less time than it takes to begin
+  const bool is_run = along + 1 < loops.count && loops.last().x == 0;
+  if (loops.axis[along].size * lanes_together(loops, along).size < few || is_run || loops.axis[along].x == 0 ||
+      table.size > many * loops.axis[along].size)
+    return {};
+  return along;
+}
+/// `start` holds what the terms are added to.
+void add_by_lanes(const AxisList& loops, int along, const std::int64_t* index, const TableSteps& table, DType dtype,
+                  char* to, const char* start, const char* from) {
+  const auto width = static_cast<std::int64_t>(element_size(dtype));
+  for (Walk outer(loops.axis, along); !outer.done; outer.next()) {
+    const std::int64_t at = outer.at.y * width;
+    add_terms({loops.axis[along], lanes_together(loops, along), table.size, table.step, index + outer.at.x}, dtype,
+              to + at, start + at, from + outer.at.out * width);
+  }
+}
+
 /// Whether the index names a place only once.
 bool has_one_term_each(const AxisList& loops) {
   for (int i = 0; i < loops.count; ++i)
@@ -137,17 +170,25 @@ bool has_one_term_each(const AxisList& loops) {
 
 }  // namespace
 
-void scatter(Write write, Strided inout, int axis, Strided index, Strided src) {
+namespace {
+
+/// `start` holds what is added to where the terms are added lane by lane; else inout does.
+void scatter_into(Write write, Strided inout, const void* start, int axis, Strided index, Strided src) {
   assert(index.dtype == DType::int64 && inout.dtype == src.dtype && src.rank == index.rank);
   const TableSteps table(inout, axis);
   AxisList loops = index_loops(index.rank, index.shape, src.strides, index.strides, table.others);
   if (is_empty(loops)) return;
   if (write == Write::add && is_narrow(inout.dtype) && !has_one_term_each(loops)) {
     const auto width = static_cast<std::int64_t>(element_size(inout.dtype));
+    const auto along = loop_along_lanes(loops, table);
     return cut_places(loops, nanoseconds_per_element, [&](const AxisList& piece, const Offsets& at) {
       AxisList lanes = piece;
-      add_lanes(lanes, indices_of(index) + at.x, table, inout, static_cast<char*>(inout.data) + at.y * width,
-                static_cast<const char*>(src.data) + at.out * width);
+      const std::int64_t* places = indices_of(index) + at.x;
+      char* to = static_cast<char*>(inout.data) + at.y * width;
+      const char* from = static_cast<const char*>(src.data) + at.out * width;
+      if (!along) return add_lanes(lanes, places, table, inout, to, from);
+      const char* first = static_cast<const char*>(start) + at.y * width;
+      add_by_lanes(piece, *along, places, table, inout.dtype, to, first, from);
     });
   }
   visit_write(write, inout.dtype, [&]<class T, class W>(std::type_identity<T>, W) {
@@ -158,6 +199,33 @@ void scatter(Write write, Strided inout, int axis, Strided index, Strided src) {
                      [=](std::int64_t o, std::int64_t i) { W::write(to[i], from[o]); });
     });
   });
+}
+
+/// Whether each element of the table is added to, one lane after the other: then its old value need not be copied
+/// first.
+bool is_added_by_lanes(Write write, const Strided& out, const Strided& in, int axis, const Strided& index,
+                       const Strided& src) {
+  if (write != Write::add || !is_narrow(out.dtype) || !std::equal(out.strides, out.strides + out.rank, in.strides))
+    return false;
+  for (int i = 0; i < index.rank; ++i)
+    if (i != axis && index.shape[i] != out.shape[i]) return false;
+  const TableSteps table(out, axis);
+  const AxisList loops = index_loops(index.rank, index.shape, src.strides, index.strides, table.others);
+  if (is_empty(loops) || has_one_term_each(loops)) return false;
+  const auto along = loop_along_lanes(loops, table);
+  return along && *along == loops.count - 1;  // of several lanes, old values would be read at long strides
+}
+
+}  // namespace
+
+void scatter(Write write, Strided inout, int axis, Strided index, Strided src) {
+  scatter_into(write, inout, inout.data, axis, index, src);
+}
+
+void scatter(Write write, Strided out, Strided in, int axis, Strided index, Strided src) {
+  const bool is_read_once = is_added_by_lanes(write, out, in, axis, index, src);
+  if (!is_read_once) copy(out, in);
+  scatter_into(write, out, is_read_once ? in.data : out.data, axis, index, src);
 }
 
 }  // namespace ricci::kernels

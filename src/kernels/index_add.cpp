@@ -398,4 +398,66 @@ void add_rows(Additions& a, DType dtype, void* table, const void* rows) {
   });
 }
 
+// --- Lane by lane
+
+namespace {
+
+/// `totals` [size, lanes]. The number of lanes, and steps, are constants where lanes are added one by one.
+template <class T, class Lanes, class Step>
+void add_terms_of(const TermsOfLanes& a, Lanes lanes, TotalsOf<T, 1>* totals, T* table, const T* start, const T* rows,
+                  const std::int64_t* index, Step row_step, Step index_step) {
+  constexpr int parts = reals_in<T>;
+  constexpr int at_once = 16;             // terms
+  constexpr std::int64_t near = 1 << 17;  // places that the caches hold
+  const auto for_each_place = [&](auto* of, const auto& f) __attribute__((always_inline)) {
+    with_step<1>(a.step, [&](auto step) __attribute__((always_inline)) {
+      for (std::int64_t place = 0; place < a.size; ++place)
+        for (std::int64_t l = 0; l < lanes; ++l) f(totals[place * lanes + l], of[place * step + l * a.lanes.y]);
+    });
+  };
+  for_each_place(start, [](auto& total, const T& from) { total.start(reals(&from), parts); });
+  if constexpr (std::is_same_v<Lanes, std::int64_t>) {
+    for (std::int64_t i = 0; i < a.terms.size; ++i)
+      for (std::int64_t l = 0; l < lanes; ++l) {
+        const std::int64_t place = from_front(index[i * index_step + l * a.lanes.x], a.size);
+        totals[place * lanes + l].add(reals(rows + i * row_step + l * a.lanes.out), parts);
+      }
+  } else {
+    static_assert(Lanes::value == 1);
+    const bool is_far = a.size > near;
+    std::int64_t places[at_once];
+    for (std::int64_t i = 0; i < a.terms.size; i += at_once) {
+      const int count = static_cast<int>(std::min<std::int64_t>(at_once, a.terms.size - i));
+      const auto place_of = [&](std::int64_t term) { return from_front(index[term * index_step], a.size); };
+      if (is_far && i + 2 * at_once <= a.terms.size)
+        for (int k = 0; k < at_once; ++k) __builtin_prefetch(totals + place_of(i + at_once + k));
+      for (int k = 0; k < count; ++k) places[k] = place_of(i + k);
+      for (int k = 0; k < count; ++k) totals[places[k]].add(reals(rows + (i + k) * row_step), parts);
+    }
+  }
+  for_each_place(table, [](const auto& total, T& to) { total.round_to(reals(&to), parts); });
+}
+
+}  // namespace
+
+void add_terms(const TermsOfLanes& a, DType dtype, void* table, const void* start, const void* rows) {
+  assert(is_narrow(dtype));
+  constexpr std::int64_t places_at_once = 1 << 16, least = 16;  // lanes: those of a cache line
+  const std::int64_t most = std::min(a.lanes.size, std::max(places_at_once / a.size, least));
+  visit_narrow(dtype, [&]<class T>(std::type_identity<T>) {
+    const Scratch<TotalsOf<T, 1>> totals(a.size * most);
+    for (std::int64_t l = 0; l < a.lanes.size; l += most) {
+      const std::int64_t lanes = std::min(most, a.lanes.size - l);
+      T* to = static_cast<T*>(table) + l * a.lanes.y;
+      const T* first = static_cast<const T*>(start) + l * a.lanes.y;
+      const T* from = static_cast<const T*>(rows) + l * a.lanes.out;
+      const std::int64_t* index = a.index + l * a.lanes.x;
+      constexpr std::integral_constant<std::int64_t, 1> one;
+      if (lanes == 1 && a.terms.out == 1 && a.terms.x == 1)
+        add_terms_of<T>(a, one, totals.data(), to, first, from, index, one, one);
+      else add_terms_of<T>(a, lanes, totals.data(), to, first, from, index, a.terms.out, a.terms.x);
+    }
+  });
+}
+
 }  // namespace ricci::kernels

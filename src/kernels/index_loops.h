@@ -2,12 +2,14 @@
 // loops in the order of memory. Knows nothing of what is done at a place.
 #pragma once
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <type_traits>
 
 #include "kernels/index.h"
 #include "ricci/primitive/accumulators.h"
+#include "ricci/primitive/pack.h"
 #include "ricci/primitive/reduction_axes.h"
 
 namespace ricci::kernels {
@@ -56,13 +58,16 @@ struct Chooser {
   static void write(T& place, const T& value) {
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
       if (wins(static_cast<float>(value), static_cast<float>(place))) place = value;
-    } else if (wins(value, place)) {
-      place = value;
+    } else {  // nobody can guess who wins: without a branch
+      using Bits = typename scalar::Width<sizeof(T)>::bits;
+      const Bits mask = static_cast<Bits>(-static_cast<Bits>(wins(value, place)));
+      const auto of_value = std::bit_cast<Bits>(value), of_place = std::bit_cast<Bits>(place);
+      place = std::bit_cast<T>(static_cast<Bits>((of_value & mask) | (of_place & ~mask)));
     }
   }
   template <class T>
   static bool wins(T value, T place) {
-    return (greatest ? value > place : value < place) || value != value;
+    return (greatest ? value > place : value < place) | (value != value);
   }
 };
 /// Calls f(std::type_identity<T>{}, what writes): setting needs the size of `dtype` only.

@@ -12,6 +12,7 @@
 #include "kernels/pooling_volumes.h"
 #include "kernels/pooling_windows.h"
 #include "kernels/strided.h"
+#include "kernels/transpose.h"
 #include "ricci/primitive/scalar.h"
 
 namespace ricci::kernels {
@@ -258,14 +259,16 @@ class RowsOfWindows {
   std::vector<Position<T>> positions_;
 };
 
-/// Pools volumes whose channels lie side by side: a register holds one output of several channels. `finish(folded, z,
-/// y, j)` turns the folded inputs of output (z, y, j) into its value. Some rows of outputs are computed with channels
-/// last, then copied transposed to the output: of rows that follow each other, so that a channel's part is long.
+/// Pools volumes whose channels lie side by side: a register holds one output of several channels. `finish(z, y, j)`
+/// gives what turns the folded inputs of output (z, y, j) into its value. Some rows of outputs are computed with
+/// channels last, then copied transposed to the output: of rows that follow each other, so that a channel's part is
+/// long.
 template <class T, class Fold, class Finish>
 void fold_channels(const Strided& output, const Strided& input, int spatial, const Window& window, T start, Fold fold,
                    const Finish& finish) {
   using Pack = scalar::Pack<T>;
-  constexpr std::int64_t at_once = 65536 / static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t at_once = 32768 / static_cast<std::int64_t>(sizeof(T));
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T)), ahead = 4;  // outputs
   const int axis = input.rank - spatial - 1;
   const std::int64_t channels = input.shape[axis], to_channel = output.strides[axis];
   const BatchOffsets from(input, spatial + 1), to(output, spatial + 1);
@@ -280,9 +283,15 @@ void fold_channels(const Strided& output, const Strided& input, int spatial, con
   cut_volumes(from.size() * blocks, steps, [&](std::int64_t begin, std::int64_t end) {
     const Scratch<T> results(rows_of_block * columns * channels);
     std::vector<Position<T>> positions;
+    std::vector<const T*> seen;  // by one output
     for (std::int64_t unit = begin; unit < end; ++unit) {
       const std::int64_t first = unit % blocks * rows_of_block, last = std::min(first + rows_of_block, rows);
       const T* const data = from(unit / blocks) + in.data;
+      const std::int64_t outputs = (last - first) * columns;
+      T* const block =
+          out.data + to(unit / blocks) + first / out.sizes[1] * out.strides[0] + first % out.sizes[1] * out.strides[1];
+      const T* fetched = block;  // lines of the output, which are fetched while inputs are read
+      std::int64_t left = outputs;
       T* result = results.data();
       for (std::int64_t row = first; row < last; ++row) {
         const std::int64_t z = row / out.sizes[1], y = row % out.sizes[1];
@@ -291,19 +300,44 @@ void fold_channels(const Strided& output, const Strided& input, int spatial, con
           const T* place = data + in_z * in.strides[0] + in_y * in.strides[1];
           positions.push_back({place + tap.column * in.strides[2] - tap.begin * step, tap.begin, tap.end});
         });
-        for (std::int64_t j = 0; j < columns; ++j, result += channels)
-          for (std::int64_t c = 0; c < channels; c += Pack::lanes) {
-            const int count = static_cast<int>(std::min<std::int64_t>(Pack::lanes, channels - c));
-            Pack folded(start);
-            for (const Position<T>& p : positions)
-              if (p.begin <= j && j < p.end) folded = fold(folded, load_apart<1>(p.from + j * step + c, count));
-            if (count == Pack::lanes) store(result + c, finish(folded, z, y, j));
-            else store(result + c, finish(folded, z, y, j), count);
+        for (std::int64_t j = 0; j < columns; ++j, result += channels) {
+          seen.clear();
+          for (const Position<T>& p : positions) {
+            const T* from = p.from + j * step;
+            if (p.begin <= j && j < p.end) seen.push_back(from);
+            for (std::int64_t c = 0; c < channels; c += line) __builtin_prefetch(from + ahead * step + c);
           }
+          for (std::int64_t c = 0; c < channels; c += line, left -= line) {
+            if (left <= 0) fetched += to_channel, left = outputs;
+            __builtin_prefetch(fetched + (outputs - left), 1);
+          }
+          const auto finished = finish(z, y, j);
+          const auto fold_packs = [&]<int packs>(std::integral_constant<int, packs>, std::int64_t c) {
+            Pack folded[packs];
+            for (Pack& each : folded) each = Pack(start);
+            for (const T* from : seen)
+              for (int k = 0; k < packs; ++k)
+                folded[k] = fold(folded[k], load(from + c + k * Pack::lanes, std::type_identity<Pack>()));
+            for (int k = 0; k < packs; ++k) store(result + c + k * Pack::lanes, finished(folded[k]));
+          };
+          constexpr int packs = 4;
+          std::int64_t c = 0;
+          for (; c + packs * Pack::lanes <= channels; c += packs * Pack::lanes)
+            fold_packs(std::integral_constant<int, packs>(), c);
+          for (; c + Pack::lanes <= channels; c += Pack::lanes) fold_packs(std::integral_constant<int, 1>(), c);
+          if (c == channels) continue;
+          const int rest = static_cast<int>(channels - c);
+          Pack folded(start);
+          for (const T* from : seen) folded = fold(folded, load(from + c, rest, std::type_identity<Pack>()));
+          store(result + c, finished(folded), rest);
+        }
       }
-      const std::int64_t outputs = (last - first) * columns;
-      T* const block =
-          out.data + to(unit / blocks) + first / out.sizes[1] * out.strides[0] + first % out.sizes[1] * out.strides[1];
+      if (out.strides[2] == 1) {
+        constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
+        turn_plane(reinterpret_cast<char*>(block), to_channel * bytes, reinterpret_cast<const char*>(results.data()),
+                   channels * bytes, channels, outputs, bytes);
+        continue;
+      }
       const Matrix<T> turned = {block, channels, outputs, to_channel, out.strides[2]};
       copy_matrix(turned, row_major(results.data(), outputs, channels).transposed());
     }
@@ -318,7 +352,7 @@ void max_values_as(const Strided& values, const Strided& input, const PoolingSha
   if constexpr (std::is_arithmetic_v<T>) {
     if (are_channels_last(input, shape.spatial))
       return fold_channels(values, input, shape.spatial, window, lowest<T>(), Greater(),
-                           [](auto folded, std::int64_t, std::int64_t, std::int64_t) { return folded; });
+                           [](std::int64_t, std::int64_t, std::int64_t) { return [](auto folded) { return folded; }; });
   }
   cut_volumes(out.offsets.size(), out.first.elements() * window.size(), [&](std::int64_t begin, std::int64_t end) {
     const Scratch<T> row(window.count);
@@ -408,10 +442,10 @@ void avg_pool_as(const Strided& output, const Strided& input, const PoolingShape
   const Divisors divisors(window, out.first, averaging);
   if constexpr (std::is_floating_point_v<T>) {
     if (are_channels_last(input, shape.spatial))
-      return fold_channels(output, input, shape.spatial, window, T(0), Plus(),
-                           [&](scalar::Pack<T> folded, std::int64_t z, std::int64_t y, std::int64_t j) {
-                             return folded / scalar::Pack<T>(divisors(z, y, j));
-                           });
+      return fold_channels(
+          output, input, shape.spatial, window, T(0), Plus(), [&](std::int64_t z, std::int64_t y, std::int64_t j) {
+            return [divisor = scalar::Pack<T>(divisors(z, y, j))](scalar::Pack<T> folded) { return folded / divisor; };
+          });
   }
   cut_volumes(out.offsets.size(), out.first.elements() * window.size(), [&](std::int64_t begin, std::int64_t end) {
     const Scratch<Sum<T>> sums(window.count);

@@ -215,6 +215,58 @@ bool replaces(A x, A best) {
   return (x != x) | (better & (best == best));
 }
 
+/// Vectors of a lane from element `begin` on of which no element takes the place of the best one. Returns the first
+/// element that is left.
+template <bool greatest, class T>
+std::int64_t repeat_extreme(T* values, std::int64_t* places, const T* x, std::int64_t begin, std::int64_t end, T best,
+                            std::int64_t place) {
+  using V = Pack<T>;
+  const V all(best);
+  for (; begin + V::lanes <= end; begin += V::lanes) {
+    const V element = scalar::load(x + begin, std::type_identity<V>{});
+    const auto better = greatest ? greater_equal(element, all) : less_equal(element, all);
+    if (any(better || not_equal(element, element))) break;
+    scalar::store(values + begin, all);
+    std::fill_n(places + begin, V::lanes, place);
+  }
+  return begin;
+}
+
+/// So many lanes that stand side by side.
+template <bool greatest, int lanes, class T>
+void scan_extreme_lanes(T* values, std::int64_t* places, const T* x, const Axis& lane, bool reverse) {
+  using A = comparable<T>;
+  A best[lanes];
+  std::int64_t place[lanes];
+  for (std::int64_t step = 0; step < lane.size; ++step) {
+    const std::int64_t i = reverse ? lane.size - 1 - step : step;
+    for (int l = 0; l < lanes; ++l) {
+      const A element = static_cast<A>(x[i * lane.x + l]);
+      const bool takes = step == 0 || replaces<greatest>(element, best[l]);
+      best[l] = takes ? element : best[l];
+      place[l] = takes ? i : place[l];
+      values[i * lane.out + l] = static_cast<T>(best[l]);
+      places[i * lane.y + l] = place[l];
+    }
+  }
+}
+
+/// A lane whose elements stand side by side.
+template <bool greatest, class T>
+void scan_extreme_run(T* values, std::int64_t* places, const T* x, std::int64_t size) {
+  T best = x[0];
+  std::int64_t place = 0;
+  for (std::int64_t i = 0; i < size;) {
+    const std::int64_t end = std::min<std::int64_t>(size, i + Pack<T>::lanes);
+    for (; i < end; ++i) {
+      if (replaces<greatest>(x[i], best)) best = x[i], place = i;
+      values[i] = best;
+      places[i] = place;
+    }
+    i = repeat_extreme<greatest>(values, places, x, i, size, best, place);
+  }
+}
+
 template <bool greatest, class T>
 void scan_extreme_lane(T* values, std::int64_t* places, const T* x, const Axis& lane, bool reverse) {
   using A = comparable<T>;
@@ -230,8 +282,11 @@ void scan_extreme_lane(T* values, std::int64_t* places, const T* x, const Axis& 
     }
   };
   constexpr std::integral_constant<std::int64_t, 1> one;
-  if (lane.x == 1 && lane.out == 1 && lane.y == 1) scan(one, one, one);
-  else scan(lane.x, lane.out, lane.y);
+  if (lane.x != 1 || lane.out != 1 || lane.y != 1) return scan(lane.x, lane.out, lane.y);
+  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+    if (!reverse) return scan_extreme_run<greatest>(values, places, x, lane.size);
+  }
+  scan(one, one, one);
 }
 
 }  // namespace
@@ -274,10 +329,20 @@ void scan_extreme(bool greatest, Strided values, Strided places, Strided in, int
   visit_real(in.dtype, [&]<class T>(std::type_identity<T>) {
     const auto lane = greatest ? scan_extreme_lane<true, T> : scan_extreme_lane<false, T>;
     cut_axes(axes.others, static_cast<double>(axes.lane.size), [&](const AxisList& others, const Offsets& from) {
-      for (Walk at(others.axis, others.count); !at.done; at.next())
-        lane(static_cast<T*>(values.data) + from.out + at.at.out,
-             static_cast<std::int64_t*>(places.data) + from.y + at.at.y,
-             static_cast<const T*>(in.data) + from.x + at.at.x, axes.lane, reverse);
+      constexpr int together = 16;
+      const auto lanes = greatest ? scan_extreme_lanes<true, together, T> : scan_extreme_lanes<false, together, T>;
+      const Axis across = others.last();
+      const bool are_beside = across.out == 1 && across.x == 1 && across.y == 1;
+      for (Walk outer(others.axis, others.count - 1); !outer.done; outer.next()) {
+        const auto at = [&](std::int64_t i, const auto& of) {
+          of(static_cast<T*>(values.data) + from.out + outer.at.out + i * across.out,
+             static_cast<std::int64_t*>(places.data) + from.y + outer.at.y + i * across.y,
+             static_cast<const T*>(in.data) + from.x + outer.at.x + i * across.x, axes.lane, reverse);
+        };
+        std::int64_t i = 0;
+        for (; are_beside && i + together <= across.size; i += together) at(i, lanes);
+        for (; i < across.size; ++i) at(i, lane);
+      }
     });
   });
 }

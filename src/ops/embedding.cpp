@@ -2,6 +2,8 @@
 // that a primitive without derivative finds.
 #include "ricci/ops/embedding.h"
 
+#include <algorithm>
+
 #include "kernels/bags.h"
 #include "kernels/index.h"
 #include "ops/axes.h"
@@ -47,6 +49,47 @@ struct BagArgmax {
     return {{{3}, {uniform_around_zero({4, 2}), bags}},
             {{3}, {uniform_around_zero({2, 4, 1}), stack({bags, flip(bags, 0)})}},
             {{2}, {uniform_around_zero({0, 2}), zeros({0}, DType::int64)}}};
+  }
+};
+
+/// Inputs: where bags begin, ascending from 0, [..., bags]. The bag of each of `count` places, [..., count]; 0 where
+/// there are no bags.
+struct BagsOfPlaces {
+  using kind = Explicit;
+  static constexpr const char* name = "bags_of_places";
+  static constexpr bool locally_constant = true;
+  Size count;
+
+  Type type(const Type& begins) const {
+    require_dtype(DType::int64, begins);
+    require_rank_of_at_least(1, begins);
+    require_between(0, count, beyond_memory);
+    Type type = begins;
+    type.shape.back() = count;
+    return type;
+  }
+  void eval(Outputs out, Inputs in) const {
+    run_row_major(out, in, [&](void* result, Inputs given) {
+      const Strided& begins = given[0];
+      const std::int64_t bags = begins.shape[begins.rank - 1], places = count.host();
+      const auto* begin = static_cast<const std::int64_t*>(begins.data);
+      auto* bag = static_cast<std::int64_t*>(result);
+      for (std::int64_t left = shape_of(begins).numel().host() / std::max<std::int64_t>(bags, 1); left > 0; --left) {
+        std::int64_t place = 0;
+        for (std::int64_t b = 0; b < bags; ++b) {
+          const std::int64_t end = b + 1 < bags ? std::clamp(begin[b + 1], place, places) : places;
+          std::fill(bag + place, bag + end, b);
+          place = end;
+        }
+        begin += bags, bag += places;
+      }
+      if (bags == 0) std::fill_n(bag, shape_of(out[0]).numel().host(), 0);
+    });
+  }
+  BagsOfPlaces lifted() const { return *this; }
+  static std::vector<Sample<BagsOfPlaces>> samples() {
+    const Tensor begins = tensor({0, 2, 2, 3});
+    return {{{5}, {begins}}, {{4}, {stack({begins, tensor({0, 0, 1, 4})})}}, {{3}, {zeros({0}, DType::int64)}}};
   }
 };
 
@@ -144,10 +187,7 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOpti
       bags = bags - 1;
     }
     check_elements(op, offsets, OffsetsOfBags{count, options.include_last_offset}, !count.is_symbol());
-    const Tensor begins = narrow(offsets, 0, 0, bags);
-    const Tensor begun = index_add(zeros({count + 1}, DType::int64), 0, begins, Tensor(1));  // bags at each place
-    bag = narrow(cumsum(begun, 0), 0, 0, count) - 1;
-    if (bags == 0) bag = zeros_like(bag);
+    bag = apply(BagsOfPlaces{count}, narrow(offsets, 0, 0, bags));
   }
   const bool some_are_in_none = options.padding_idx || bags == 0;
   const Size all = some_are_in_none ? bags + 1 : bags;
@@ -160,7 +200,9 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight, EmbeddingBagOpti
     y = gather(cat({rows, zeros({1, type_of(rows).shape[1]}, {.dtype = type_of(rows).dtype})}, 0), 0, best);
   } else if (options.mode == "mean") {
     const DType dtype = type_of(weight).dtype, computed = computed_dtype(dtype);
-    const Tensor rows = bag_sums(zeros_like(named), ones({1, 1}, {.dtype = computed}), bag, all, {});  // how many
+    const bool is_known = rank == 2 && !options.padding_idx;
+    const Tensor rows = is_known ? Tensor(type_of(index).shape[1])  // how many
+                                 : bag_sums(zeros_like(named), ones({1, 1}, {.dtype = computed}), bag, all, {});
     y = to(bag_sums(named, to(weight, computed), bag, all, {}) / clamp_min(rows, 1), dtype);
   } else {
     y = bag_sums(named, weight, bag, all, options.per_sample_weights);

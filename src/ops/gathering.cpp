@@ -144,9 +144,8 @@ struct Scatter {
   }
   void eval(Outputs out, Inputs in) const {
     check_indices(place, 0, in[2], in[0], axis);
-    kernels::copy(out[0], in[0]);
-    kernels::scatter(accumulate ? kernels::Write::add : kernels::Write::set, out[0], static_cast<int>(axis), in[2],
-                     in[1]);
+    kernels::scatter(accumulate ? kernels::Write::add : kernels::Write::set, out[0], in[0], static_cast<int>(axis),
+                     in[2], in[1]);
   }
   bool overwrite(Overwriting step, const Strided& kept, Inputs in) const {
     const Strided &x = in[0], &src = in[1], &index = in[2];

@@ -40,9 +40,8 @@ struct ScatterExtreme {
   }
   void eval(Outputs out, Inputs in) const {
     check_indices(place, 0, in[2], in[0], axis);
-    kernels::copy(out[0], in[0]);
-    kernels::scatter(greatest ? kernels::Write::greatest : kernels::Write::least, out[0], static_cast<int>(axis), in[2],
-                     in[1]);
+    kernels::scatter(greatest ? kernels::Write::greatest : kernels::Write::least, out[0], in[0], static_cast<int>(axis),
+                     in[2], in[1]);
   }
   Tensors jvp(const Forward& f) const {
     const auto [of_x, of_src] = shares(f.inputs, f.outputs[0]);

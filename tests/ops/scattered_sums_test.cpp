@@ -217,4 +217,30 @@ TEST(SumsAtPlaces, KeepInfinityNanAndTheSignOfZero) {
   }
 }
 
+/// Along rows and columns, of all rows of a table and of some, with an index that begins at a row's end.
+TEST(SumsAtPlaces, AlongEitherAxisAreThoseOfFloat64Rounded) {
+  std::mt19937 random(7);
+  const auto numbers = [&](const Sizes& sizes) {
+    std::normal_distribution<float> normal;
+    const Tensor x = rc::empty(sizes, {.dtype = rc::float32});
+    for (Tensor row : x.unbind()) row.copy_(doubles({normal(random)}).to(rc::float32) * (ramp({sizes[1]}) + 0.1));
+    return x;
+  };
+  for (const std::int64_t terms : {3, 300, 1000})
+    for (const std::int64_t lanes : {1, 5, 40}) {
+      const Tensor table = numbers({lanes + 1, 200}), rows = numbers({lanes, terms});
+      const Tensor index = (ramp({lanes, terms}) * 7919).to(rc::int64) % 200 * 37 % 200;
+      const auto sums = [&](const Tensor& t, const Tensor& r) {
+        return std::vector{scatter_add(t, 1, index, r), scatter_add(t.t().contiguous(), 0, index.t(), r.t()).t(),
+                           scatter_add(t.t(), 0, index.t().contiguous(), r.t()).t(),
+                           scatter_add(t.slice(0, 0, lanes), 1, index, r)};
+      };
+      const auto found = sums(table, rows), wanted = sums(table.to(rc::float64), rows.to(rc::float64));
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        SCOPED_TRACE(std::to_string(terms) + " terms, " + std::to_string(lanes) + " lanes, " + std::to_string(i));
+        expect_equal(found[i], wanted[i].to(rc::float32));
+      }
+    }
+}
+
 }  // namespace
