@@ -16,8 +16,8 @@
 namespace ricci {
 
 struct CompileOptions {
-  /// Record the function again at each call, and throw TransformError where it has become another: by a number that it
-  /// captures, or a tensor that was bound anew. The environment's RICCI_COMPILE_CHECK=1 does so for all functions.
+  /// Hold each call against the function, recorded again: TransformError where it has become another, or where a result
+  /// differs by more than rounding explains. The environment's RICCI_COMPILE_CHECK=1 does so for all functions.
   bool check = false;
 };
 

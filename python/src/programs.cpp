@@ -210,7 +210,10 @@ void make_programs(nb::module_& m) {
       "The function, transforms included, made into a plan at its first call for a signature: the containers of the "
       "arguments, dtypes and ranks, values that are no Tensors, small sizes. Later calls run the plan, and no Python. "
       "What the function captures besides Tensors stays what it was: pass it as an argument. A value that equals no "
-      "earlier one makes a plan; NumPy arrays are refused, for they may change: pass ricci.from_numpy(a).");
+      "earlier one makes a plan; NumPy arrays are refused, for they may change: pass ricci.from_numpy(a). check=True "
+      "holds "
+      "each call against the function, recorded again: TransformError where it has become another, or where a result "
+      "differs by more than rounding explains.");
 }
 
 }  // namespace ricci::python

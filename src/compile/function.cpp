@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compile/export.h"
+#include "compile/plan_check.h"
 #include "compile/program_plan.h"
 #include "compile/switches.h"
 #include "interpreters/layout.h"
@@ -69,7 +70,9 @@ struct Recording {
   std::shared_ptr<const void> result;  // the first call's, without its tensors
   std::vector<bool> defined;           // by leaf of the result
   std::vector<std::size_t> written;    // leaves of the arguments, whose values follow the result's
-  std::string text;                    // of the program, where calls are checked
+  // Where calls are checked:
+  std::string text;  // of the program
+  Program whole;     // as it was recorded; it captures
   // Of the last call, under the function's mutex.
   mutable std::uint64_t last_use = 0;
   mutable std::shared_ptr<const CallSizes> last_sizes;
@@ -224,6 +227,28 @@ struct CallRun::State {
     return all;
   }
   Program program() const { return recording->program.in_call(sizes); }
+  Tensors run(const tree::Walk& arguments, const tree::Walk& result) const {
+    const Tensors all = operands(*recording, arguments);
+    const std::span<const Tensor> inputs{all.data(), all.size()};
+    const bool is_checked = function->options.check;
+    const std::string at = is_checked ? ricci::at(function->where.file, function->where.line) : "";
+    if (innermost) return apply_compiled(program(), inputs, is_checked ? CheckedAt(at) : std::nullopt);
+    const auto run_plan = [&] { return recording->plan->run(sizes, inputs); };
+    if (!is_checked) return run_plan();
+    const std::size_t own = all.size() - recording->captured.size();
+    return checked(
+        run_plan, recording->whole, inputs.first(own), [&](std::size_t i) { return name_of(i, arguments, result); },
+        at);
+  }
+  /// Of what the program gives: the result's tensors, then what is written to the arguments.
+  std::string name_of(std::size_t output, const tree::Walk& arguments, const tree::Walk& result) const {
+    for (std::size_t i = 0; i < result.leaves.size(); ++i)
+      if (recording->defined[i] && output-- == 0) {
+        const std::string path = tree::leaf_path(result, i);
+        return path.empty() ? "the result" : "result " + path;
+      }
+    return "what is written to " + tree::argument_name(arguments, recording->written[output]);
+  }
   /// Each argument was an input of its own while the function was recorded, so a write to one is seen in no other.
   void require_written_apart(const tree::Walk& arguments) const {
     for (const std::size_t written : recording->written) {
@@ -309,7 +334,8 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
     made.written.push_back(i);
     body.outputs.push_back(now);
   }
-  Program program = Program(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(body)))).simplified();
+  const Program whole(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(body))));
+  const Program program = whole.simplified();
   s.inputs.clear();
   s.record.reset();
   s.scope.reset();
@@ -325,7 +351,10 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   made.program = Program(Shared<const ProgramBody>(new ProgramBody(std::move(closed))));
   for (Tensor* leaf : leaves.leaves) *leaf = Tensor();
   made.result = std::move(tree);
-  if (s.function->options.check) made.text = to_string(program);
+  if (s.function->options.check) {
+    made.text = to_string(program);
+    made.whole = whole;
+  }
   if (s.recording) {  // checked
     const auto is_same = [](const Tensor& a, const Tensor& b) {
       const Value &x = *value_of(a), &y = *value_of(b);
@@ -374,10 +403,8 @@ const void* CallRun::result() const { return state_->recording->result.get(); }
 
 void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
   const State& s = *state_;
-  const Tensors operands = s.operands(*s.recording, arguments);
   s.require_written_apart(arguments);
-  const std::span<const Tensor> all{operands.data(), operands.size()};
-  const Tensors found = innermost ? apply_compiled(s.program(), all) : s.recording->plan->run(s.sizes, all);
+  const Tensors found = s.run(arguments, result);
   auto next = found.begin();
   for (std::size_t i = 0; i < result.leaves.size(); ++i)
     if (s.recording->defined[i]) *result.leaves[i] = *next++;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compile/costs.h"
+#include "compile/plan_check.h"
 #include "compile/switches.h"
 #include "custom/call.h"
 #include "primitive/interpreter.h"
@@ -88,7 +89,7 @@ std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, 
   };
   std::vector<Step> steps;
   double total = 0;
-  const auto time = [&](const Equation& e, const std::function<void()>& run) {
+  const auto time = [&](const Equation& e, const Tensors&, const std::function<void()>& run) {
     const auto start = Clock::now();
     run();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -116,25 +117,42 @@ struct CompiledCall {
   using kind = Custom;
   static constexpr const char* name = "compiled";
   Program f;
+  CheckedAt checked_at;
 
   Types type(const Types& inputs) const { return function::type_of_call(f, inputs); }
-  Tensors call(std::span<const Tensor> inputs) const { return plan_of(f)->run(f.shared_call_sizes(), inputs); }
+  Tensors call(std::span<const Tensor> inputs) const {
+    if (plans_are_set_aside()) return function::run_call(f, inputs);
+    const auto run = [&] { return plan_of(f)->run(f.shared_call_sizes(), inputs); };
+    if (!checked_at || innermost) return run();
+    const auto name_of = [](std::size_t i) {
+      return "result " + std::to_string(i) + " of a program that transforms made";
+    };
+    return checked(run, f, inputs, name_of, *checked_at);
+  }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
-    return function::keep_call(apply_compiled, f, inputs, wanted);
+    return function::keep_call(apply(), f, inputs, wanted);
   }
-  Tensors vjp(const Reverse& rule) const { return function::pull_call(apply_compiled, f, rule); }
+  Tensors vjp(const Reverse& rule) const { return function::pull_call(apply(), f, rule); }
   Pushed jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-    return function::push_call(apply_compiled, f, inputs, tangents);
+    return function::push_call(apply(), f, inputs, tangents);
   }
-  BatchedOutputs batch(const Batch& batch) const { return function::batch_call(apply_compiled, f, batch); }
+  BatchedOutputs batch(const Batch& batch) const { return function::batch_call(apply(), f, batch); }
+
+ private:
+  /// Of programs derived from this one.
+  function::ApplyCall apply() const {
+    return [this](const Program& program, std::span<const Tensor> inputs) {
+      return apply_compiled(program, inputs, checked_at);
+    };
+  }
 };
 
 }  // namespace
 
 /// A program that draws runs under the transforms around it: they say what its examples draw.
-Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs) {
+Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const CheckedAt& checked_at) {
   if (innermost && draws(program)) return function::run_call(program, inputs);
-  return ricci::apply(CompiledCall{program}, inputs);
+  return ricci::apply(CompiledCall{program, checked_at}, inputs);
 }
 
 }  // namespace ricci::compiled

@@ -27,7 +27,10 @@ struct ProgramPlan {
 /// The plan of a program, made once and kept with it.
 std::shared_ptr<const ProgramPlan> plan_of(const Program& program);
 
+/// Where the function stands whose plans are held against their programs, as `ricci::at` writes it; none: they are not.
+using CheckedAt = std::optional<std::string>;
+
 /// A call of the program as one operation, which every transform finds.
-Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs);
+Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const CheckedAt& checked_at);
 
 }  // namespace ricci::compiled

@@ -61,8 +61,7 @@ Found<Made> made_once(const Program& f, const std::string& key, std::optional<Si
   std::vector<std::int64_t> seen;
   for (const Size size : inputs) seen.push_back(size.hint());
   const auto make_open = [&]() -> std::shared_ptr<const ForSizes<Made>> {
-    const auto table = std::make_shared<SymbolTable>(
-        sizes->table().seen_at({seen.data(), sizes->inputs().size()}));
+    const auto table = std::make_shared<SymbolTable>(sizes->table().seen_at({seen.data(), sizes->inputs().size()}));
     const SymbolScope scope(*table);
     std::optional<Size> open;
     if (examples) open = table->add_input(seen.back());
@@ -118,7 +117,8 @@ Tensors run_call(const Program& f, std::span<const Tensor> inputs) {
   return {outputs.begin(), outputs.end()};
 }
 
-Pushed push_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
+Pushed push_call(const ApplyCall& apply, const Program& f, std::span<const Tensor> inputs,
+                 std::span<const Tensor> tangents) {
   const Flags active = defined_among(tangents);
   const auto make = [&](const Program& program, std::optional<Size>) {
     return pushed(program, active, Flags(outputs_of(f), false), Runs::once);
@@ -128,7 +128,7 @@ Pushed push_call(ApplyCall apply, const Program& f, std::span<const Tensor> inpu
   return paired(apply(found.at_sizes(closure.program), operands(closure, inputs, tangents)), found.made->outputs);
 }
 
-BatchedOutputs batch_call(ApplyCall apply, const Program& f, const Batch& batch) {
+BatchedOutputs batch_call(const ApplyCall& apply, const Program& f, const Batch& batch) {
   const Found<Derived> found = mapped_once(f, flags_of(batch.mapped, batch.inputs.size()), batch);
   const Closure& closure = found.made->closure;
   BatchedOutputs all{.outputs = apply(found.at_sizes(closure.program), operands(closure, batch.inputs, {})),
@@ -137,11 +137,10 @@ BatchedOutputs batch_call(ApplyCall apply, const Program& f, const Batch& batch)
   return all;
 }
 
-Tensors pull_call_again(ApplyCall apply, const Program& f, const Reverse& rule) {
+Tensors pull_call_again(const ApplyCall& apply, const Program& f, const Reverse& rule) {
   const Flags wanted = flags_of(rule.wanted, f.inputs()), has = defined_among(rule.cotangents);
   const auto make = [&](const Program& program, std::optional<Size>) { return pulled_back(program, wanted, has); };
-  const Found<Closure> back =
-      made_once<Closure>(f, text_of("pulled back ", wanted) + text_of(" of ", has), {}, make);
+  const Found<Closure> back = made_once<Closure>(f, text_of("pulled back ", wanted) + text_of(" of ", has), {}, make);
   const Tensors all = operands(*back.made, rule.residual->tensors, rule.cotangents);
   return by_flag(apply(back.at_sizes(back.made->program), all), wanted);
 }
@@ -170,7 +169,7 @@ Found<Halves> halves_of(const Program& f, const Flags& active) {
 
 }  // namespace
 
-Kept keep_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs, const Mask& wanted) {
+Kept keep_call(const ApplyCall& apply, const Program& f, std::span<const Tensor> inputs, const Mask& wanted) {
   const Flags active = flags_of(wanted, inputs.size());
   std::shared_ptr<const Found<Halves>> rest;  // what the way back needs besides tensors
   try {
@@ -190,7 +189,7 @@ Kept keep_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs
   return result;
 }
 
-Tensors pull_call(ApplyCall apply, const Program& f, const Reverse& rule) {
+Tensors pull_call(const ApplyCall& apply, const Program& f, const Reverse& rule) {
   if (!rule.residual->rest) return pull_call_again(apply, f, rule);
   const auto& halves = *static_cast<const Found<Halves>*>(rule.residual->rest.get());
   const Backward& backward = halves.made->backward;

@@ -2,6 +2,7 @@
 // programs derived from its program, which are made once and kept with it. Start with `push_call`.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "custom/derived.h"
@@ -9,23 +10,24 @@
 namespace ricci::function {
 
 /// Applies the operation that is a call of the program for one reason.
-using ApplyCall = Tensors (*)(const Program& f, std::span<const Tensor> inputs);
+using ApplyCall = std::function<Tensors(const Program& f, std::span<const Tensor> inputs)>;
 
 /// Throws IndexError unless there are as many operands as the program has inputs.
 Types type_of_call(const Program& f, const Types& inputs);
 Tensors run_call(const Program& f, std::span<const Tensor> inputs);
 /// A call of the program with its tangents.
-Pushed push_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs, std::span<const Tensor> tangents);
+Pushed push_call(const ApplyCall& apply, const Program& f, std::span<const Tensor> inputs,
+                 std::span<const Tensor> tangents);
 /// A call of the program on all examples.
-BatchedOutputs batch_call(ApplyCall apply, const Program& f, const Batch& batch);
+BatchedOutputs batch_call(const ApplyCall& apply, const Program& f, const Batch& batch);
 
 /// Reverse mode that keeps the inputs: on the way back, a call of a program that computes the function again and then
 /// its cotangents.
-Tensors pull_call_again(ApplyCall apply, const Program& f, const Reverse& rule);
+Tensors pull_call_again(const ApplyCall& apply, const Program& f, const Reverse& rule);
 
 /// Reverse mode in two halves: the call also gives what the way back reads, and the way back is a call that reads it.
-Kept keep_call(ApplyCall apply, const Program& f, std::span<const Tensor> inputs, const Mask& wanted);
+Kept keep_call(const ApplyCall& apply, const Program& f, std::span<const Tensor> inputs, const Mask& wanted);
 /// Requires: the residual is one of `keep_call`.
-Tensors pull_call(ApplyCall apply, const Program& f, const Reverse& rule);
+Tensors pull_call(const ApplyCall& apply, const Program& f, const Reverse& rule);
 
 }  // namespace ricci::function

@@ -282,7 +282,7 @@ Tensors apply_last(Op op, const Tensors& operands) {
 
 namespace {
 
-/// One run of a program. `step(e, compute)` calls `compute()`, which computes the equation.
+/// One run of a program. `step(e, operands, compute)` calls `compute()`, which computes the equation.
 template <class Step>
 std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, const Step& step) {
   allow_interruption();
@@ -299,9 +299,9 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
   for (const Constant& c : body.constants) variables.set(c.variable, wrap(c.value));
   for (const Capture& c : body.captures) variables.set(c.variable, without_switched_off(c.tensor, "program"));
   for (const Equation& e : body.equations) {
-    step(e, [&] {
-      Tensors operands;
-      for (Variable v : e.inputs) operands.push_back(variables.use(v));
+    Tensors operands;
+    for (Variable v : e.inputs) operands.push_back(variables.use(v));
+    step(e, operands, [&] {
       const OwnedParameters parameters = parameters_in_call(e, sizes);
       Tensors results = apply_last({e.rules, parameters.get()}, operands);
       if (results.size() != e.outputs.size()) raise_number_of_results("program", e, results.size());
@@ -316,11 +316,12 @@ std::vector<Tensor> run(const Program& program, std::span<const Tensor> inputs, 
 }  // namespace
 
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) const {
-  return run(*this, inputs, [](const Equation&, const auto& compute) { compute(); });
+  return run(*this, inputs, [](const Equation&, const Tensors&, const auto& compute) { compute(); });
 }
 
 std::vector<Tensor> run_program(const Program& program, std::span<const Tensor> inputs, const AroundEquation& around) {
-  return run(program, inputs, [&](const Equation& e, const auto& compute) { around(e, compute); });
+  return run(program, inputs,
+             [&](const Equation& e, Tensors& operands, const auto& compute) { around(e, operands, compute); });
 }
 
 Types output_types(const Program& program) {

@@ -1,4 +1,4 @@
-// A program run step by step, for whoever wants to know where the time goes.
+// A program run step by step, for whoever times its equations or changes what they read.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace ricci {
 
-/// Around each equation of a run: `run()` computes it.
-using AroundEquation = std::function<void(const Equation& e, const std::function<void()>& run)>;
+/// Around each equation of a run: `run()` computes it of the operands.
+using AroundEquation = std::function<void(const Equation& e, Tensors& operands, const std::function<void()>& run)>;
 
 /// As calling the program.
 std::vector<Tensor> run_program(const Program& program, std::span<const Tensor> inputs, const AroundEquation& around);

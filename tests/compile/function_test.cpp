@@ -234,8 +234,9 @@ TEST(CompiledFunction, RefusesToWriteToAnArgumentThatSharesMemoryWithAnother) {
   });
   const Tensor t = rc::ones({2}), other = rc::ones({2});
   expect_equal(fast(other, t), rc::full({2}, 2.f));
-  const std::string says = "compile: the function writes to argument 0, which shares memory with another argument or a "
-                           "captured tensor; pass a clone() of one of them{at}";
+  const std::string says =
+      "compile: the function writes to argument 0, which shares memory with another argument or a "
+      "captured tensor; pass a clone() of one of them{at}";
   expect_error<rc::NotImplementedError>([&] { fast(t, t); }, says, {t});
   expect_error<rc::NotImplementedError>([&] { fast(t, t.slice(0, 0, 2)); }, says, {t});
 }
@@ -273,6 +274,54 @@ TEST(CompiledFunction, SaysWhatChangedWhereItIsChecked) {
   expect_error<rc::TransformError>([&] { other(rc::ones({2})); },
                                    "compile: the function captures another tensor than it did when it was recorded; "
                                    "pass what changes as an argument{at}");
+}
+
+// Sums are rounded another way in a plan, and terms that cancel show it.
+TEST(CompiledFunction, GivesWhatTheFunctionGivesWhereResultsAreChecked) {
+  const rc::CompileOptions checks{.check = true};
+  const auto cancels =
+      rc::compile([](const Tensor& x) { return (x * x).sum() - (x * x).flip({0}).sum() + sin(x); }, checks);
+  for (const std::int64_t n : {7, 100, 5000}) {
+    const Tensor x = rc::linspace(-1e4, 1e5, n, rc::float32);
+    EXPECT_EQ(cancels(x).numel(), n);
+  }
+  const auto overflows = rc::compile([](const Tensor& x) { return rc::stack({exp(x).sum(), log(x).sum()}); }, checks);
+  overflows(rc::tensor({0.f, 800.f, -1.f}));
+
+  const auto writes = [](Tensor a, const Tensor& b) {
+    a.mul_(b);
+    return a.sum();
+  };
+  const auto writes_fast = rc::compile(writes, checks);
+  Tensor a = rc::tensor({1.f, 2.f});
+  EXPECT_EQ(writes_fast(a, rc::tensor({3.f, 5.f})).item<float>(), 13);
+  expect_equal(a, rc::tensor({3.f, 10.f}));
+
+  const auto noisy = [](const Tensor& x) { return rc::randn(x.shape()) * x + rc::rand({}); };
+  const auto noisy_fast = rc::compile(noisy, checks);
+  const Tensor x = rc::linspace(0, 1, 20);
+  rc::manual_seed(3);
+  const Tensor first = noisy(x), second = noisy(x);
+  rc::manual_seed(3);
+  expect_close(noisy_fast(x), first, 1e-6);
+  expect_close(noisy_fast(x), second, 1e-6);
+  rc::manual_seed(4);
+  const rc::VmapOptions each{.randomness = rc::Randomness::different};
+  const Tensor rows = rc::vmap(noisy, each)(rc::ones({3, 20}));
+  rc::manual_seed(4);
+  expect_close(rc::vmap(noisy_fast, each)(rc::ones({3, 20})), rows, 1e-6);
+
+  const auto fast = rc::compile(energy, checks);
+  expect_close(rc::vmap(rc::grad(fast))(rc::ones({30, 3})), rc::vmap(rc::grad(energy))(rc::ones({30, 3})), 1e-6);
+  expect_close(rc::hessian(fast)(x), rc::hessian(energy)(x), 1e-6);
+  const auto outer = rc::compile([&](const Tensor& y) { return rc::grad(fast)(y) + fast(y); }, checks);
+  expect_close(outer(x), rc::grad(energy)(x) + energy(x), 1e-5);
+  const auto loop = rc::compile(
+      [&](const Tensor& y) {
+        return rc::fori_loop(0, 5, [&](const Tensor&, const Tensor& z) { return z + fast(z) * rc::rand({}); }, y);
+      },
+      checks);
+  loop(x);
 }
 
 // --- What it does besides
@@ -449,7 +498,7 @@ TEST(CompiledFunction, ComposesWithTransformsInAnyOrder) {
   const auto sums = [](const auto& g) { return [g](const Tensor& t) { return rc::vmap(g)(t).sum(); }; };
   expect_close(rc::grad(sums(fast))(rows), rc::grad(sums(f))(rows), digits);
   expect_close(rc::compile(rc::grad(sums(rc::compile(rc::grad(sums(fast))))))(rc::stack({rows})),
-              rc::grad(sums(rc::grad(sums(f))))(rc::stack({rows})), digits);
+               rc::grad(sums(rc::grad(sums(f))))(rc::stack({rows})), digits);
   const auto [value, slope] = rc::linearize(fast, x);
   expect_close(value, f(x), digits);
   expect_close(slope(x), rc::jvp(f, std::tuple(x), std::tuple(x)).second, digits);
@@ -476,17 +525,18 @@ TEST(CompiledFunction, RunsInLoopsBranchesCheckpointsAndCustomFunctions) {
   const Tensor both = rc::stack({x, -x});
   expect_close(rc::vmap(rc::grad(by_cond(fast)))(both), rc::vmap(rc::grad(by_cond(step)))(both), 1e-12);
   expect_close(rc::grad([&](const Tensor& t) { return rc::checkpoint(fast)(t).sum(); })(x),
-              rc::grad([&](const Tensor& t) { return step(t).sum(); })(x), 1e-12);
-  const auto custom = rc::custom_vjp(fast, [&](const Tensor& t) { return std::pair{fast(t), t}; },
-                                     [&](const Tensor& t, const Tensor& ct) { return fast(t) * ct; });
+               rc::grad([&](const Tensor& t) { return step(t).sum(); })(x), 1e-12);
+  const auto custom = rc::custom_vjp(
+      fast, [&](const Tensor& t) { return std::pair{fast(t), t}; },
+      [&](const Tensor& t, const Tensor& ct) { return fast(t) * ct; });
   expect_close(rc::grad([&](const Tensor& t) { return custom(t).sum(); })(x), step(x), 1e-12);
 }
 
 // The check reads the cotangent, so it is no part of the forward half.
 TEST(CompiledFunction, ChecksWhatABackwardRuleChecksOnTheWayBack) {
-  const auto doubled = rc::custom_vjp(
-      [](const Tensor& x) { return x * 2; }, [](const Tensor& x) { return std::pair{x * 2, 0}; },
-      [](int, const Tensor& ct) { return ct * (rc::tensor(7) % ct.to(rc::int64)).to(ct.dtype()); });
+  const auto doubled =
+      rc::custom_vjp([](const Tensor& x) { return x * 2; }, [](const Tensor& x) { return std::pair{x * 2, 0}; },
+                     [](int, const Tensor& ct) { return ct * (rc::tensor(7) % ct.to(rc::int64)).to(ct.dtype()); });
   const auto fast = rc::compile([doubled](const Tensor& x) { return doubled(x).sum(); });
   const Tensor x = rc::ones({3});
   expect_equal(rc::grad([&](const Tensor& t) { return fast(t) * 3; })(x), rc::full({3}, 3.f));

@@ -1,0 +1,187 @@
+// A plan's results beside those of its program, and how far rounding may move them.
+#include "compile/plan_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "interpreters/replay.h"
+#include "primitive/interpreter.h"
+#include "program/running.h"
+#include "ricci/primitive/formula.h"
+#include "ricci/primitive/raise.h"
+
+namespace ricci::compiled {
+namespace {
+
+using Complex = std::complex<double>;
+
+thread_local constinit bool sets_plans_aside = false;
+
+/// While it lives, this thread runs no plans.
+class WithoutPlans {
+ public:
+  WithoutPlans() : before_(std::exchange(sets_plans_aside, true)) {}
+  WithoutPlans(const WithoutPlans&) = delete;
+  ~WithoutPlans() { sets_plans_aside = before_; }
+
+ private:
+  const bool before_;
+};
+
+/// Whether joining two totals gives one of them: a maximum does not depend on the order.
+bool picks(const Accumulation& a) {
+  return std::ranges::none_of(a.join.steps, [](const Formula::Step& step) {
+    using scalar::Word;
+    const bool is_choice = step.word == Word::min || step.word == Word::max || step.is_mask;
+    return step.kind == Formula::Kind::word && !is_choice;
+  });
+}
+
+/// Whether code may add in another order than the library's kernel: then the results are rounded another way.
+/// Elementwise operations, and those that move elements, give the same bits.
+bool may_round_another_way(const Equation& e) {
+  const Rules& rules = *e.rules;
+  const void* const op = e.parameters.get();
+  if (rules.kind == Kind::elementwise || rules.is_view || rules.effect != Effect::no_effect) return false;
+  if (rules.moves_elements && rules.moves_elements(op) != 0) return false;
+  return !rules.accumulation || !picks(rules.accumulation(op));
+}
+
+double last_digit(DType dtype) {
+  switch (real_dtype(dtype)) {
+    case DType::float16: return 0x1p-10;
+    case DType::bfloat16: return 0x1p-7;
+    case DType::float32: return 0x1p-23;
+    default: return 0x1p-52;
+  }
+}
+
+/// Each element larger by some units in the last place of its magnitude. So the change of a sum is no smaller where its
+/// terms cancel, and what was equal is equal.
+Tensor nudged(const Tensor& x, int digits) {
+  if (!is_floating(x.dtype()) && !is_complex(x.dtype())) return x;
+  return x + abs(x) * (digits * last_digit(x.dtype()));
+}
+
+std::vector<Complex> numbers(const Tensor& x) { return x.to(DType::complex128).to_vector<Complex>(); }
+
+/// Of two results, NaN for those that are not finite.
+double distance(Complex a, Complex b) { return a == b ? 0 : std::abs(a - b); }
+
+/// By result, how far it moves where the operands of all sums change in their last digits. Empty: the program throws
+/// for those.
+std::vector<double> movements(const Program& program, std::span<const Tensor> inputs, const std::vector<Tensor>& from) {
+  bool rounds = false;
+  const auto nudge = [&](const Equation& e, Tensors& operands, const std::function<void()>& run) {
+    if (may_round_another_way(e)) {
+      rounds = true;
+      int digits = 0;
+      for (Tensor& x : operands) x = nudged(x, digits += 4);
+    }
+    run();
+  };
+  std::vector<double> all(from.size(), 0.);
+  std::vector<Tensor> moved;
+  try {
+    moved = run_program(program, inputs, nudge);
+  } catch (const Error&) { return {}; }
+  for (std::size_t i = 0; rounds && i < from.size(); ++i) {
+    const std::vector<Complex> a = numbers(moved[i]), b = numbers(from[i]);
+    const double digit = last_digit(from[i].dtype());
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      const double d = std::max(distance(a[k], b[k]), 4 * digit * std::abs(b[k]));
+      if (std::isfinite(d)) all[i] = std::max(all[i], d);
+      else if (a[k] != b[k]) all[i] = std::numeric_limits<double>::infinity();
+    }
+  }
+  return all;
+}
+
+std::string text_of(Complex x, DType dtype) {
+  char text[64];
+  if (is_complex(dtype)) std::snprintf(text, sizeof text, "%.9g%+.9gi", x.real(), x.imag());
+  else std::snprintf(text, sizeof text, "%.9g", x.real());
+  return text;
+}
+
+/// The coordinates of an element: `(2,0)`.
+std::string place_of(std::size_t element, const Shape& shape) {
+  std::string text;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const auto size = static_cast<std::size_t>(shape[axis].raw());
+    text = std::to_string(element % size) + (text.empty() ? "" : ",") + text;
+    element /= size;
+  }
+  return "(" + text + ")";
+}
+
+struct Difference {
+  std::size_t result = 0, element = 0;
+  double size = 0, explained = 0;
+  Complex found, expected;
+};
+
+/// The largest of those that rounding does not explain; of size 0: there is none. NaN and what overflows are no reason:
+/// zeros of differentiation stay zeros beside infinities in a plan, and where a sum overflows is a matter of its order.
+Difference largest_difference(const Tensors& found, const std::vector<Tensor>& expected,
+                              const std::vector<double>& moved) {
+  constexpr double rounding = 100;  // times what a few units in the last place of all operands do
+  Difference largest;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const std::vector<Complex> a = numbers(found[i]), b = numbers(expected[i]);
+    const double explained = rounding * moved[i];
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      if (!std::isfinite(std::abs(b[k])) && (moved[i] > 0 || std::isnan(std::abs(b[k])))) continue;
+      double size = distance(a[k], b[k]);
+      if (std::isnan(size)) size = std::numeric_limits<double>::infinity();
+      if (size > explained && size > largest.size) largest = {i, k, size, explained, a[k], b[k]};
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+bool plans_are_set_aside() { return sets_plans_aside; }
+
+Tensors checked(const std::function<Tensors()>& plan, const Program& program, std::span<const Tensor> inputs,
+                const std::function<std::string(std::size_t)>& name, const std::string& at) {
+  Draws draws;
+  const auto noted = [&] {
+    const NotedDraws note(draws);
+    return plan();
+  };
+  const Tensors found = noted();
+  const WithoutPlans without_plans;
+  const auto unchanged = [](const Equation&, Tensors&, const std::function<void()>& run) { run(); };
+  std::vector<Tensor> expected;
+  {
+    const RepeatedDraws repeated(draws);
+    expected = run_program(program, inputs, unchanged);
+  }
+  std::vector<double> moved(expected.size(), 0.);
+  if (largest_difference(found, expected, moved).size == 0) return found;
+  {
+    const RepeatedDraws repeated(draws);
+    moved = movements(program, inputs, expected);
+  }
+  if (moved.empty()) return found;
+  const Difference d = largest_difference(found, expected, moved);
+  if (d.size == 0) return found;
+  const Tensor& result = expected[d.result];
+  throw TransformError(with_nest(
+      "compile: element " + place_of(d.element, result.shape()) + " of " + name(d.result) + ", " +
+      to_string(type_of(result)) + ", is " + text_of(d.found, result.dtype()) + "; the function gives " +
+      text_of(d.expected, result.dtype()) + ". It is the largest difference, " + text_of(d.size, DType::float64) +
+      "; rounding explains " + text_of(d.explained, DType::float64) +
+      ". Look at the operation's on_elements where it is yours, else report it; RICCI_COMPILE_WITHOUT=lanes runs the "
+      "function without machine code" +
+      at));
+}
+
+}  // namespace ricci::compiled
