@@ -86,9 +86,10 @@ using InputNumbers = std::map<std::array<std::int64_t, 4>, std::uint64_t>;
 /// there, before this run or in it, are like inputs.
 class Run {
  public:
-  Run(const ProgramBody& body, const LaneSizes& sizes, LaneProgram& to, InputNumbers& numbers,
+  Run(const ProgramBody& body, const ProgramBody& whole, const LaneSizes& sizes, LaneProgram& to, InputNumbers& numbers,
       const ExpandOptions& options, std::vector<bool>* apart = nullptr)
       : body_(body),
+        whole_(whole),
         sizes_(sizes),
         lanes_(sizes.has_lanes() ? sizes.lanes() : 1),
         to_(to),
@@ -245,7 +246,7 @@ class Run {
     const unsigned moved = rules.moves_elements ? rules.moves_elements(op.parameters) : 0;
     if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
     else if (rules.is_view) view(op, *operands[0], results[0]);
-    else if (moved && (!rule || can_move(moved, operands))) move(op, moved, operands, results);
+    else if (moved && (!rule || can_move(moved, operands))) move(e, op, moved, operands, results);
     else if (rule && (is_of_lanes || !are_numbers(operands))) write(rule, e, op, operands, results);
     else if (rules.accumulation) reduce(op, operands, results[0]);
     else if (rules.on_elements) expand(op, operands, results[0]);
@@ -348,7 +349,90 @@ class Run {
     });
   }
 
-  void move(Op op, unsigned moved, const std::vector<const Elements*>& operands, std::vector<Elements>& results) {
+  /// How an axis of lanes lies in a shape: so many lanes, so far apart. No axis: one.
+  struct AxisOfLanes {
+    bool is_there = false;
+    std::int64_t lanes = 1, stride = 1;
+  };
+  AxisOfLanes axis_of_lanes(Variable v, const LaneSizes& sizes) const {
+    const Shape& symbolic = body_.types[at(v)].shape;
+    const Shape shape = sizes.put(body_.types[at(v)]).shape;
+    const Strides strides = contiguous_strides(shape);
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (sizes.depends_on_lanes(symbolic[i])) return {true, shape[i].raw(), strides[i]};
+    return {};
+  }
+  /// As many lanes as an operation can tell apart: more than a size of its operands and results, and than a number
+  /// among its parameters, such as that of a diagonal.
+  std::int64_t lanes_that_tell(const Equation& e, const OwnedParameters& parameters) const {
+    constexpr std::int64_t most = 4096, beyond_all_sizes = std::int64_t{1} << 40;
+    struct Largest final : ParameterVisitor {
+      std::int64_t value = 0;
+      Largest() : ParameterVisitor(Mode::reads) {}
+      void integer(std::int64_t& i) override { size_of(i); }
+      void size(Size& size) override { size_of(size.raw()); }
+      void size_of(std::int64_t i) {
+        if (i > -beyond_all_sizes && i < beyond_all_sizes) value = std::max(value, i < 0 ? -i : i);
+      }
+    } largest;
+    e.rules->parameters.walk(parameters.get(), largest);
+    for (const auto& variables : {std::span<const Variable>(e.inputs.begin(), e.inputs.end()),
+                                  std::span<const Variable>(e.outputs.begin(), e.outputs.end())})
+      for (const Variable v : variables)
+        for (const Size size : sizes_.put(body_.types[at(v)]).shape) largest.size_of(size.raw());
+    if (largest.value > most) refuse("it may move elements by numbers too large to try");
+    return largest.value + 3;
+  }
+  /// What moves elements by where they stand, as a triangle does, may treat the few lanes of a run alike and not those
+  /// behind them. What it does with all of the few, it must do with all of many.
+  void require_same_of_many(const Equation& e, Op op, unsigned moved, const std::vector<const Elements*>& operands,
+                            const std::vector<std::vector<Source>>& of_few) const {
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      if (!((moved >> k) & 1U) && depends_on_lanes(e.inputs[k])) return;
+    const LaneSizes sizes(whole_, lanes_that_tell(e, {e.rules->parameters, op.parameters}), options_);
+    const OwnedParameters numbers = sizes.put(e);
+    std::vector<Memory> in;
+    std::vector<Strided> values;
+    Types types;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      in.push_back(((moved >> k) & 1U) ? Memory(sizes.put(body_.types[at(e.inputs[k])])) : memory_of(*operands[k]));
+    for (Memory& m : in) values.push_back(m.view());
+    for (const Variable v : e.outputs) types.push_back(sizes.put(body_.types[at(v)]));
+    const std::vector<std::vector<Source>> of_many = sources_of({e.rules, numbers.get()}, moved, values, types);
+    std::vector<AxisOfLanes> few_of_operands, many_of_operands;
+    for (const Variable v : e.inputs) {
+      few_of_operands.push_back(axis_of_lanes(v, sizes_));
+      many_of_operands.push_back(axis_of_lanes(v, sizes));
+    }
+    for (std::size_t r = 0; r < e.outputs.size(); ++r) {
+      const AxisOfLanes few = axis_of_lanes(e.outputs[r], sizes_), many = axis_of_lanes(e.outputs[r], sizes);
+      if (!few.is_there || few.lanes <= 0) continue;
+      // Where element `fixed` of a lane comes from: the operand, the element of its lane there, and how many lanes on.
+      const auto source = [](const std::vector<AxisOfLanes>& axes, const std::vector<Source>& all,
+                             const AxisOfLanes& axis, std::int64_t fixed,
+                             std::int64_t lane) -> std::array<std::int64_t, 3> {
+        const Source s =
+            all[at(fixed / axis.stride * axis.stride * axis.lanes + lane * axis.stride + fixed % axis.stride)];
+        if (s.operand < 0) return {-1, 0, 0};
+        const AxisOfLanes& x = axes[at(s.operand)];
+        const std::int64_t in_lane = s.element / (x.stride * x.lanes) * x.stride + s.element % x.stride;
+        return {s.operand, in_lane, x.is_there ? s.element / x.stride % x.lanes - lane : 0};
+      };
+      const std::int64_t count = std::ssize(of_few[r]) / few.lanes;
+      for (std::int64_t fixed = 0; fixed < count; ++fixed) {
+        const auto first = source(few_of_operands, of_few[r], few, fixed, 0);
+        bool are_alike = true;
+        for (std::int64_t lane = 1; lane < few.lanes; ++lane)
+          are_alike = are_alike && source(few_of_operands, of_few[r], few, fixed, lane) == first;
+        for (std::int64_t lane = 0; are_alike && lane < many.lanes; ++lane)
+          if (source(many_of_operands, of_many[r], many, fixed, lane) != first)
+            refuse("it moves elements by the number of their lane");
+      }
+    }
+  }
+
+  void move(const Equation& e, Op op, unsigned moved, const std::vector<const Elements*>& operands,
+            std::vector<Elements>& results) {
     std::vector<Memory> in;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const bool chooses = !((moved >> k) & 1U);
@@ -360,6 +444,7 @@ class Run {
     Types types;
     for (const Elements& y : results) types.push_back(y.type);
     const std::vector<std::vector<Source>> sources = sources_of(op, moved, values, types);
+    if (sizes_.has_lanes()) require_same_of_many(e, op, moved, operands, sources);
     std::optional<std::vector<Memory>> own;
     for (std::size_t r = 0; r < results.size(); ++r)
       for (std::size_t i = 0; i < results[r].of.size(); ++i) {
@@ -636,7 +721,7 @@ class Run {
     for (const int step : all.required) to_.required.push_back(made[at(step)].node);
   }
 
-  const ProgramBody& body_;
+  const ProgramBody &body_, &whole_;
   const LaneSizes& sizes_;
   const std::int64_t lanes_;
   LaneProgram& to_;
@@ -719,7 +804,7 @@ LaneProgram expanded(const ProgramBody& part, const ProgramBody& whole, const Ex
   const LaneSizes more(whole, 3, options), fewer(whole, 2, options);
   LaneProgram to;
   InputNumbers numbers;
-  const Run first(part, more, to, numbers, options), second(part, fewer, to, numbers, options);
+  const Run first(part, whole, more, to, numbers, options), second(part, whole, fewer, to, numbers, options);
   to.has_lanes = more.has_lanes();
   int tensor = 0;
   for (const Variable v : part.outputs) {
@@ -764,7 +849,7 @@ std::vector<bool> not_expandable(const ProgramBody& body, const ExpandOptions& o
     InputNumbers numbers;
     const std::vector<bool> before = apart;
     const LaneSizes sizes(body, 2, how);  // what holds for 2 lanes, as a slice in range, holds for 3
-    const Run run(body, sizes, to, numbers, how, &apart);
+    const Run run(body, body, sizes, to, numbers, how, &apart);
     return apart != before;
   };
   finds_more(options);

@@ -276,6 +276,21 @@ TEST(CompiledFunction, SaysWhatChangedWhereItIsChecked) {
                                    "pass what changes as an argument{at}");
 }
 
+// Row 2 keeps columns 0 to 2, which are all that a few lanes show.
+TEST(CompiledFunction, KeepsTrianglesAlongAxesOfAnySize) {
+  for (const std::int64_t diagonal : {-1, 0, 1, 12}) {
+    const auto last_row = [=](const Tensor& x) { return select(tril(sin(x), diagonal), 0, -1) * 2; };
+    const auto first_row = [=](const Tensor& x) { return select(triu(sin(x), diagonal), 0, 0).sum(); };
+    const auto fast_last = rc::compile(last_row);
+    const auto fast_first = rc::compile(first_row);
+    for (const std::int64_t columns : {17, 20, 100}) {
+      const Tensor x = rc::linspace(1, 2, 3 * columns).reshape({3, columns});
+      expect_equal(fast_last(x), last_row(x));
+      expect_close(fast_first(x), first_row(x), 1e-5);
+    }
+  }
+}
+
 // Sums are rounded another way in a plan, and terms that cancel show it.
 TEST(CompiledFunction, GivesWhatTheFunctionGivesWhereResultsAreChecked) {
   const rc::CompileOptions checks{.check = true};
