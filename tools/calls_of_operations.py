@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # A call of every operation, as C++, made of the declarations in include/ricci/ops/*.h: `calls_of_operations.py FILE`
-# writes to FILE a line `{"sum", [](const In& in) { return rc::sum(in.a, in.n); }},` for each declaration: with both truth
-# values where it takes one, and also without the arguments that have defaults. tests/support/calls_of_operations.h says
-# what `in` is. A declaration with parameters of other types than those below is left to that file.
+# writes to FILE a line `{"sum", [](const In& in, Tensors& list) { into(list), rc::sum(in.a, in.n); }},` for each
+# declaration: with both truth values where it takes one, and also without the arguments that have defaults.
+# tests/support/calls_of_operations.cpp says what `in` and `into` are. A declaration with parameters of other types than
+# those below is left to that file.
 import re
 import sys
 from pathlib import Path
@@ -109,7 +110,7 @@ def lines():
         forms = (parameters_of(", ".join(parameters)), required)
         for text in {call(name, form, truth) for form in forms for truth in ("false", "true")} - {None}:
             taken = "const In& in" if "in." in text else "const In&"
-            yield f'{{"{name}", []({taken}) {{ return {text}; }}}},\n'
+            yield f'{{"{name}", []({taken}, Tensors& list) {{ into(list), {text}; }}}},\n'
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ std::vector<In> inputs() {
 /// `std` of an error of `standard_deviation: …`; "" where nothing is thrown.
 std::string name_in_error(const Call& call, const In& in, std::string& text) {
   try {
-    call.call(in);
+    call(in);
   } catch (const rc::Error& error) {
     text = error.what();
     return text.substr(0, text.find(": "));

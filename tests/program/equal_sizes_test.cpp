@@ -54,7 +54,7 @@ struct Bound {
   std::int64_t n;
   std::vector<Tensor> operator()(const std::vector<Tensor>& x) const {
     rc::manual_seed(1);
-    return call.call({x[0], x.size() > 1 ? x[1] : Tensor(), x.size() > 2 ? x[2] : Tensor(), n, 0.5});
+    return call({x[0], x.size() > 1 ? x[1] : Tensor(), x.size() > 2 ? x[2] : Tensor(), n, 0.5});
   }
 };
 
@@ -93,7 +93,7 @@ bool is_determined(const Bound& f, const std::vector<Tensor>& x) {
   if (uninitialised.contains(f.call.name)) return false;
   const std::vector<Tensor> first = f(x);
   rc::randn({7});
-  return same(f.call.call({x[0], x.size() > 1 ? x[1] : Tensor(), x.size() > 2 ? x[2] : Tensor(), f.n, 0.5}), first);
+  return same(f.call({x[0], x.size() > 1 ? x[1] : Tensor(), x.size() > 2 ? x[2] : Tensor(), f.n, 0.5}), first);
 }
 
 std::string text_of(const std::vector<Tensor>& x) {
@@ -131,7 +131,7 @@ bool relies_on_two_sizes(const rc::Program& program, const std::vector<Tensor>& 
 std::string fault(const rc::Program& program, const std::vector<Tensor>& at, const Bound& f,
                   const std::vector<Tensor>& x) {
   const std::vector<Tensor> expected = f(x);
-  const std::string where = f.call.name + ", recorded at" + text_of(at) + ", at" + text_of(x);
+  const std::string where = std::string(f.call.name) + ", recorded at" + text_of(at) + ", at" + text_of(x);
   try {
     const std::vector<Tensor> y = program(x);
     if (same(y, expected) || (!is_determined(f, x) && same_shapes(y, expected))) return "";

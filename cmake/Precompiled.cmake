@@ -1,0 +1,20 @@
+# Headers that most files of a program or folder begin with are read once for all of them.
+
+set(CMAKE_PCH_PROLOGUE "")  # CMake's would make system headers of ours, about which compilers say nothing
+set(nothing ${PROJECT_BINARY_DIR}/nothing.cpp)
+file(CONFIGURE OUTPUT ${nothing} CONTENT "// The source of a target that only reads headers.\n")
+
+# An object library TARGET that only reads headers, `<so>`, for others that are compiled with the same options.
+function(ricci_precompile target)
+  add_library(${target} OBJECT ${nothing})
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  # ccache preprocesses: without this the compiler would read the headers there.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
+
+# TARGET begins each of its files with the headers of HEADERS.
+function(ricci_use_precompiled target headers)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
