@@ -75,10 +75,14 @@ class LeastSquares(NamedTuple):
 
 
 def lstsq(A, B, rcond=None, *, driver=None):
-    """The solution X of least |A X - B|, the shortest of several, and the rank of A. Residuals and singular values are
-    empty, as those of PyTorch's default driver."""
+    """The solution X of least |A X - B|, the shortest of several, and the rank of A. Singular values of A that are the
+    greatest one times `rcond`, or less, count as 0. PyTorch's drivers all give the same. Residuals and singular values
+    are empty, as those of its default driver."""
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise _core.ValueError(f'lstsq: driver must be "gels", "gelsy", "gelsd" or "gelss", not {driver!r}')
+    solution = _core.lstsq(A, B) if rcond is None else _core.matmul(_core.pinv(A, rcond), B)
     nothing = _core.zeros(0, dtype=A.real.dtype)
-    return LeastSquares(_core.lstsq(A, B), nothing, _core.matrix_rank(A, rcond), nothing)
+    return LeastSquares(solution, nothing, _core.matrix_rank(A, rcond), nothing)
 
 
 def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):

@@ -236,3 +236,16 @@ def test_new_tensors_with_a_dtype():
 
 def test_the_norm_of_frobenius_takes_a_dtype():
     assert rc.norm(rc.tensor(i), p="fro", dtype=rc.float64).dtype is rc.float64
+
+
+def test_lstsq_solves_with_the_rank_that_rcond_gives():
+    a = rc.tensor([[1.0, 0], [0, 1e-3]], dtype=rc.float64)
+    b = rc.ones(2, dtype=rc.float64)
+    assert rc.linalg.lstsq(a, b).rank.item() == 2
+    expect(rc.linalg.lstsq(a, b).solution, [1, 1000])
+    for driver in (None, "gels", "gelsy", "gelsd", "gelss"):
+        found = rc.linalg.lstsq(a, b, rcond=0.1, driver=driver)
+        assert found.rank.item() == 1
+        expect(found.solution, [1, 0])
+    with pytest.raises(ValueError, match='lstsq: driver must be .*, not \'nonsense\''):
+        rc.linalg.lstsq(a, b, driver="nonsense")
