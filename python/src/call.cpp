@@ -298,10 +298,12 @@ PyObject* call_operation(PyObject* self, PyObject* const* args, std::size_t flag
 bool is_idle(const OperationTable& table, PyObject* name, PyObject* value) {
   const auto is = [name](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
   if ((table.takes & takes_device) != 0 && is("device")) return require_here(value, table.name), true;
-  if ((table.takes & takes_device) != 0 && (is("layout") || is("pin_memory"))) return true;
-  if ((table.takes & takes_memory_format) != 0 && is("memory_format")) return true;
+  if ((table.takes & takes_device) != 0 && is("layout")) return require_strided(value, table.name), true;
+  if ((table.takes & takes_device) != 0 && is("pin_memory")) return true;
+  if ((table.takes & takes_memory_format) != 0 && is("memory_format"))
+    return memory_format_from(value, table.name), true;
   if ((table.takes & takes_requires_grad) == 0 || !is("requires_grad")) return false;
-  if (PyObject_IsTrue(value) == 1) refuse_requires_grad(table.name);
+  if (truth_of(value)) refuse_requires_grad(table.name);
   return true;
 }
 
@@ -325,7 +327,7 @@ PyObject* call_with_target(PyObject* self, std::span<PyObject* const> positional
     } else if ((table.takes & takes_inplace) != 0 && is("inplace")) {
       is_found = true;
       if (!fits(Kind::boolean, named[k])) throw TypeError(std::string(table.name) + ": inplace must be True or False");
-      is_inplace = PyObject_IsTrue(named[k]) == 1;
+      is_inplace = truth_of(named[k]);
     } else {
       if (Binding::find(*table.overloads, name) == 0) first = named[k];
       given.push_back(named[k]);
@@ -576,7 +578,7 @@ std::optional<bool> Call::optional_boolean(std::size_t i) const {
 }
 bool Call::boolean(std::size_t i) const {
   if (!given_[i] || !fits(Kind::boolean, given_[i])) refuse(i, "True or False");
-  return PyObject_IsTrue(given_[i]) == 1;
+  return truth_of(given_[i]);
 }
 std::string Call::text(std::size_t i) const {
   if (!given_[i] || !PyUnicode_Check(given_[i])) refuse(i, "a str");

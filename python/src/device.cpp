@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "errors.h"
 #include "object.h"
@@ -25,6 +26,11 @@ bool is_here(std::string_view name) { return name == "cpu" || name == "cpu:0"; }
 bool names_device(std::string_view text) {
   constexpr std::string_view kinds[] = {"cpu", "cuda", "mps", "xpu", "meta", "mtia", "hpu"};
   return std::ranges::find(kinds, text.substr(0, text.find(':'))) != std::end(kinds);
+}
+
+/// Whether it is the word that _words.py has under this name.
+bool is_word(PyObject* o, const char* name) {
+  return o == nb::object(nb::module_::import_("ricci._words").attr(name)).ptr();
 }
 
 [[noreturn]] void refuse(const std::string& user, const std::string& name) {
@@ -48,6 +54,23 @@ void require_here(PyObject* o, const char* user) {
 }
 
 nb::object device_here() { return nb::cast(Device{}); }
+
+MemoryFormat memory_format_from(PyObject* o, const char* user) {
+  if (o == Py_None) return MemoryFormat::preserved;
+  constexpr std::pair<const char*, MemoryFormat> formats[] = {{"contiguous_format", MemoryFormat::contiguous},
+                                                              {"preserve_format", MemoryFormat::preserved},
+                                                              {"channels_last", MemoryFormat::channels_last},
+                                                              {"channels_last_3d", MemoryFormat::channels_last_3d}};
+  for (const auto& [name, format] : formats)
+    if (is_word(o, name)) return format;
+  throw TypeError(std::string(user) + ": memory_format must be a format, such as rc.channels_last, not " +
+                  name_of_type(o));
+}
+
+void require_strided(PyObject* o, const char* user) {
+  if (o != Py_None && !is_word(o, "strided"))
+    throw TypeError(std::string(user) + ": layout must be rc.strided, not " + name_of_type(o));
+}
 
 void refuse_requires_grad(const char* user) {
   throw ValueError(std::string(user) +

@@ -121,6 +121,12 @@ void require_function(nb::handle f, const char* user) {
     throw TypeError(std::string(user) + ": a function is needed, not " + name_of_type(f.ptr()));
 }
 
+bool truth_of(PyObject* o) {
+  const int truth = PyObject_IsTrue(o);
+  if (truth < 0) throw nb::python_error();
+  return truth == 1;
+}
+
 std::string name_of_type(PyObject* o) {
   if (o == Py_None) return "None";
   if (!is_tensor(o)) return Py_TYPE(o)->tp_name;

@@ -66,6 +66,9 @@ class In {
   const Tensor* tensor_ = nullptr;
 };
 
+/// Whether `if o:` runs; throws what Python raises where it raises something.
+bool truth_of(PyObject* o);
+
 /// What errors call an argument: `float`, `Tensor`, `None`.
 std::string name_of_type(PyObject* o);
 

@@ -539,13 +539,15 @@ std::optional<DType> given_dtype(nb::handle o) {
 /// x.new_tensor(data): a copy of the data, in x's dtype unless given another one.
 PyObject* new_tensor(PyObject* self, PyObject* args, PyObject* named) noexcept {
   static const char* names[] = {"data", "dtype", "device", "requires_grad", "layout", "pin_memory", nullptr};
-  PyObject *data = nullptr, *dtype = Py_None, *device = Py_None, *requires_grad = Py_False, *other = Py_None;
+  PyObject *data = nullptr, *dtype = Py_None, *device = Py_None, *requires_grad = Py_False, *layout = Py_None,
+           *pin = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, named, "O|$OOOOO", const_cast<char**>(names), &data, &dtype, &device,
-                                   &requires_grad, &other, &other))
+                                   &requires_grad, &layout, &pin))
     return nullptr;
   return guarded([&] {
     require_here(device, "new_tensor");
-    if (PyObject_IsTrue(requires_grad) == 1) refuse_requires_grad("new_tensor");
+    require_strided(layout, "new_tensor");
+    if (truth_of(requires_grad)) refuse_requires_grad("new_tensor");
     return wrap(tensor_of_values(data, given_dtype(dtype).value_or(tensor_of(self).dtype())));
   });
 }

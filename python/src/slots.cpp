@@ -186,9 +186,10 @@ int set_requires_grad(PyObject* x, PyObject* value, void*) noexcept;
 template <DType dtype>
 PyObject* in_dtype(PyObject* x, PyObject* args, PyObject* named) noexcept {
   static const char* names[] = {"memory_format", nullptr};
-  PyObject* format = Py_None;  // the elements stand in row-major order whatever it says
+  PyObject* format = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, named, "|$O", const_cast<char**>(names), &format)) return nullptr;
   return guarded([&] {
+    memory_format_from(format, "to");
     if (tensor_of(x).dtype() == dtype) return Py_NewRef(x);
     return wrap(tensor_of(x).to(dtype));
   });
@@ -197,7 +198,7 @@ PyObject* to_processor(PyObject* x, PyObject* args, PyObject* named) noexcept {
   static const char* names[] = {"memory_format", nullptr};
   PyObject* format = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, named, "|$O", const_cast<char**>(names), &format)) return nullptr;
-  return Py_NewRef(x);
+  return guarded([&] { return memory_format_from(format, "cpu"), Py_NewRef(x); });
 }
 PyObject* requires_grad_(PyObject* x, PyObject* args, PyObject* named) noexcept {
   static const char* names[] = {"requires_grad", nullptr};
@@ -275,10 +276,10 @@ PyObject* is_contiguous(PyObject* self, PyObject* args, PyObject* named) noexcep
   if (!PyArg_ParseTupleAndKeywords(args, named, "|$O", const_cast<char**>(names), &format)) return nullptr;
   return guarded([&] {
     const Tensor& x = tensor_of(self);
-    const std::string name = format == Py_None ? "" : nb::cast<std::string>(nb::str(nb::handle(format)));
-    const bool has_channels_last = name.find("channels_last") != std::string::npos;
-    const std::int64_t wanted = name.ends_with("3d") ? 5 : 4;
-    if (has_channels_last && x.dim() != wanted) return Py_NewRef(Py_False);
+    const MemoryFormat wanted = memory_format_from(format, "is_contiguous");
+    const bool is_3d = wanted == MemoryFormat::channels_last_3d;
+    const bool has_channels_last = is_3d || wanted == MemoryFormat::channels_last;
+    if (has_channels_last && x.dim() != (is_3d ? 5 : 4)) return Py_NewRef(Py_False);
     const bool is_so = has_channels_last ? ops::movedim(x, 1, -1).is_contiguous() : x.is_contiguous();
     return PyBool_FromLong(is_so ? 1 : 0);
   });
@@ -330,7 +331,11 @@ PyObject* get_requires_grad(PyObject* x, void*) noexcept {
 int set_requires_grad(PyObject* x, PyObject* value, void*) noexcept {
   return guarded_int([&] {
     if (!value) throw TypeError("requires_grad: it cannot be deleted");
-    if (value != Py_False || runs::is_on_tape(tensor_of(x))) refuse_requires_grad("requires_grad");
+    if (truth_of(value)) refuse_requires_grad("requires_grad");
+    if (runs::is_on_tape(tensor_of(x)))
+      throw ValueError(
+          "requires_grad: it cannot become False while a derivative or a rc.Tape records what is computed from the "
+          "Tensor; x.detach() is a constant");
   });
 }
 PyObject* get_ndim(PyObject* x, void*) noexcept { return dim(x, nullptr); }

@@ -313,6 +313,21 @@ def test_an_order_of_elements_is_asked_for_by_pytorchs_words():
     assert not x.is_contiguous(memory_format=rc.channels_last)
     assert not x.is_contiguous(memory_format=rc.channels_last_3d)
     assert pickle.loads(pickle.dumps(rc.channels_last)) is rc.channels_last
+    for ask in (
+        lambda: x.to(memory_format="nonsense"),
+        lambda: x.to(memory_format="channels_last"),
+        lambda: x.clone(memory_format=rc.strided),
+        lambda: rc.zeros_like(x, memory_format=3),
+        lambda: x.double(memory_format="nonsense"),
+        lambda: x.cpu(memory_format="nonsense"),
+        lambda: x.is_contiguous(memory_format="nonsense"),
+    ):
+        with pytest.raises(TypeError, match="memory_format must be a format, such as rc.channels_last, not"):
+            ask()
+    assert rc.zeros(2, layout=rc.strided).tolist() == x.new_tensor([0.0, 0], layout=rc.strided).tolist()
+    for ask in (lambda: rc.zeros(2, layout="sparse"), lambda: x.new_tensor([1.0], layout=rc.channels_last)):
+        with pytest.raises(TypeError, match="layout must be rc.strided, not"):
+            ask()
 
 
 def test_requires_grad_says_what_to_do_instead():
@@ -334,8 +349,24 @@ def test_requires_grad_says_what_to_do_instead():
     assert seen == [(True, False, False)]
     with rc.Tape() as tape:
         tape.watch(x)
+        with pytest.raises(ValueError, match="cannot become False while a derivative or a rc.Tape records"):
+            x.requires_grad = 0
+        with pytest.raises(ValueError, match="rc.grad or rc.vjp"):
+            x.requires_grad = True
         assert x.requires_grad and (x * 2).requires_grad and not x.data.requires_grad
     assert not x.requires_grad
+
+
+def test_what_python_raises_for_a_truth_is_what_the_caller_sees():
+    x, several = rc.ones(2), rc.ones(3)
+    for ask in (
+        lambda: rc.zeros(3, requires_grad=several),
+        lambda: x.new_tensor([1.0], requires_grad=several),
+        lambda: x.requires_grad_(several),
+        lambda: setattr(x, "requires_grad", several),
+    ):
+        with pytest.raises(ValueError, match="several|one element|3"):
+            ask()
 
 
 def test_data_is_a_view_without_derivatives():
