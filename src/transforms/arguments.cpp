@@ -46,7 +46,7 @@ Tensor cut_like(Tensor of_caller, const Tensor& leaf) {
   return of_caller;
 }
 
-void GivenArguments::note(const Tensor& leaf) {
+void GivenArguments::note(const Tensor& leaf, bool is_shared) {
   if (!leaf.defined()) return;
   const ValueRef& value = value_of(leaf);
   const Value* elements = innermost_part(*value, ValueKind::array);
@@ -56,7 +56,8 @@ void GivenArguments::note(const Tensor& leaf) {
   leaves_.push_back({.tensor = leaf,
                      .before = wrap(with_own_elements(value)),
                      .root = is_lent(*root->value) ? ValueRef() : root->value,
-                     .version = root->version});
+                     .version = root->version,
+                     .is_shared = is_shared});
 }
 
 namespace {
@@ -94,9 +95,17 @@ bool GivenArguments::Leaf::is_written() const {
   return now != root.get();
 }
 
+void GivenArguments::Leaf::restore() const {
+  if (is_written()) tensor.copy_(before);
+}
+
 void GivenArguments::restore() const {
+  for (const Leaf& leaf : leaves_) leaf.restore();
+}
+
+void GivenArguments::restore_shared() const {
   for (const Leaf& leaf : leaves_)
-    if (leaf.is_written()) leaf.tensor.copy_(leaf.before);
+    if (leaf.is_shared) leaf.restore();
 }
 
 bool runs::is_on_tape(const Tensor& x) {

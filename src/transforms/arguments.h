@@ -57,17 +57,21 @@ struct MappedArgument final : ArgumentLink {
 /// them as the first did.
 class GivenArguments {
  public:
-  /// Requires: called before the function runs.
-  void note(const Tensor& leaf);
-  /// Requires: called outside the transform, before another run.
+  /// Requires: called before the function runs. `is_shared`: the same leaf goes to every run, not a part to each.
+  void note(const Tensor& leaf, bool is_shared = true);
+  /// Requires: called outside the transform.
   void restore() const;
+  /// Those that go to every run. Requires: called outside the transform, before another run.
+  void restore_shared() const;
 
  private:
   struct Leaf {
     Tensor tensor, before;
     ValueRef root;  // what its root held; none: lent memory
     std::uint64_t version;
+    bool is_shared;
     bool is_written() const;
+    void restore() const;
   };
   std::vector<Leaf> leaves_;
 };

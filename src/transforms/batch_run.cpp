@@ -77,8 +77,7 @@ struct BatchRun::State {
   bool ragged = false;
   std::vector<Dim> in_dims;   // wrapped; none where not mapped
   std::vector<Tensor> given;  // the arguments' leaves
-  GivenArguments unmapped;    // those that all examples share
-  GivenArguments all;         // where the function may run several times
+  GivenArguments noted;       // the same, where the function may run several times
   bool is_done = false;
   Size size = 0;
   std::int64_t ahead = 0;     // examples of a larger run, of which this one is a block, in front of these
@@ -242,7 +241,7 @@ BatchRun::~BatchRun() {
   s.interpreter.reset();
   const AllDerivatives kept;
   try {
-    s.all.restore();
+    s.noted.restore();
   } catch (...) {}  // there is one under way
 }
 
@@ -278,12 +277,10 @@ bool BatchRun::enter(const tree::Walk& arguments) {
     const bool may_run_again = s.options.chunk_size || s.options.lanes == Lanes::split;
     for (std::size_t i = 0; i < arguments.leaves.size(); ++i) {
       s.given.push_back(*arguments.leaves[i]);
-      if (!may_run_again) continue;
-      s.all.note(s.given[i]);
-      if (!s.in_dims[i] && !s.shares_with_mapped(arguments, i)) s.unmapped.note(s.given[i]);
+      if (may_run_again) s.noted.note(s.given[i], !s.in_dims[i] && !s.shares_with_mapped(arguments, i));
     }
   } else {
-    s.unmapped.restore();
+    s.noted.restore_shared();
   }
   std::vector<Tensor> bases(arguments.leaves.size()), rows(arguments.leaves.size());
   std::vector<ValueRef> values(arguments.leaves.size());

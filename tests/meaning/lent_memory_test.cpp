@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <vector>
 
 #include "support/expect_tensor.h"
 
@@ -244,6 +245,19 @@ TEST(LentMemory, TakesWhatIsWrittenToAPartOfItAlone) {
       [](const auto& f, float* m) { rc::vmap(f, {.in_dims = 1})(rc::from_blob(m, {rows, 2, width}, rc::float32)); });
   expect_rest_untouched(
       [](const auto& f, float* m) { rc::vmap(f, {.in_dims = -1})(rc::from_blob(m, {rows, width, 2}, rc::float32)); });
+}
+
+/// Each chunk finds the arguments as the first did, from one copy of what is lent.
+TEST(LentMemory, ChunksOfVmapCopyWhatTheyShareOnce) {
+  std::vector<double> memory(std::size_t{1} << 20, 1.0);
+  const Tensor x = rc::from_blob(memory.data(), {1 << 20}, rc::float64);
+  const auto f = [](Tensor a, Tensor shared) { return shared.narrow(0, 0, 2) * a; };
+  rc::empty_cache();
+  rc::reset_peak_memory_stats();
+  const std::size_t before = rc::memory_stats().reserved;
+  const Tensor y = rc::vmap(f, {.in_dims = {0, rc::none}, .chunk_size = 1})(doubles({3, 4}), x);
+  expect_values(y, {3, 3, 4, 4});
+  EXPECT_LT(rc::memory_stats().max_reserved - before, std::size_t{12} << 20);  // of 8 MiB
 }
 
 }  // namespace
