@@ -134,8 +134,10 @@ void add_lanes(AxisList& loops, const std::int64_t* index, const TableSteps& tab
 Axis lanes_together(const AxisList& loops, int along) {
   return along == loops.count - 1 ? Axis{1, 0, 0, 0} : loops.last();
 }
-/// Which loop runs along the lanes, if additions are made lane by lane. They are not where a lane has too few terms for
-/// totals of all its places or all lanes have few, nor where a term is a run of the table.
+/// Which loop runs along the lanes, if terms are added lane by lane. They are not added so
+/// - where the lanes side by side have fewer than 256 terms together: to begin takes longer than to add them;
+/// - where a lane has more than four places to a term: a total is kept for each place;
+/// - where one index serves several elements, as for a row of a table: add_rows adds whole rows.
 std::optional<int> loop_along_lanes(const AxisList& loops, const TableSteps& table) {
   const auto is_along = [&](int i) { return loops.axis[i].y == 0; };
   const int along = loops.count - (loops.count > 0 && is_along(loops.count - 1) ? 1 : 2);
@@ -168,27 +170,45 @@ bool has_one_term_each(const AxisList& loops) {
   return true;
 }
 
-}  // namespace
+/// The loops of a scatter, and how it adds.
+struct Scattering {
+  Scattering(Write write, const Strided& inout, int axis, const Strided& index, const Strided& src)
+      : table(inout, axis),
+        loops(index_loops(index.rank, index.shape, src.strides, index.strides, table.others)),
+        has_sums(write == Write::add && is_narrow(inout.dtype) && !is_empty(loops) && !has_one_term_each(loops)),
+        along(has_sums ? loop_along_lanes(loops, table) : std::nullopt) {}
+  TableSteps table;
+  AxisList loops;            // the rows' steps as out, the index's as x, the table's as y
+  bool has_sums;             // a place may get several terms, and totals need more digits than the table has
+  std::optional<int> along;  // the loop along the lanes, if terms are added lane by lane
+};
 
-namespace {
+/// Whether each element of `out` is written, from the element of `in` at the same offset. Then `out` needs no copy of
+/// `in` first.
+bool writes_all_once(const Scattering& how, const Strided& out, const Strided& in, int axis, const Strided& index) {
+  if (how.along != how.loops.count - 1) return false;  // of several lanes, `in` would be read at long strides
+  if (!std::equal(out.strides, out.strides + out.rank, in.strides)) return false;
+  for (int i = 0; i < index.rank; ++i)
+    if (i != axis && index.shape[i] != out.shape[i]) return false;
+  return true;
+}
 
-/// `start` holds what is added to where the terms are added lane by lane; else inout does.
-void scatter_into(Write write, Strided inout, const void* start, int axis, Strided index, Strided src) {
+/// `start` holds what terms are added to where they are added lane by lane; else inout does.
+void scatter_into(const Scattering& how, Write write, Strided inout, const void* start, Strided index, Strided src) {
   assert(index.dtype == DType::int64 && inout.dtype == src.dtype && src.rank == index.rank);
-  const TableSteps table(inout, axis);
-  AxisList loops = index_loops(index.rank, index.shape, src.strides, index.strides, table.others);
+  const TableSteps& table = how.table;
+  AxisList loops = how.loops;
   if (is_empty(loops)) return;
-  if (write == Write::add && is_narrow(inout.dtype) && !has_one_term_each(loops)) {
+  if (how.has_sums) {
     const auto width = static_cast<std::int64_t>(element_size(inout.dtype));
-    const auto along = loop_along_lanes(loops, table);
     return cut_places(loops, nanoseconds_per_element, [&](const AxisList& piece, const Offsets& at) {
       AxisList lanes = piece;
       const std::int64_t* places = indices_of(index) + at.x;
       char* to = static_cast<char*>(inout.data) + at.y * width;
       const char* from = static_cast<const char*>(src.data) + at.out * width;
-      if (!along) return add_lanes(lanes, places, table, inout, to, from);
+      if (!how.along) return add_lanes(lanes, places, table, inout, to, from);
       const char* first = static_cast<const char*>(start) + at.y * width;
-      add_by_lanes(piece, *along, places, table, inout.dtype, to, first, from);
+      add_by_lanes(piece, *how.along, places, table, inout.dtype, to, first, from);
     });
   }
   visit_write(write, inout.dtype, [&]<class T, class W>(std::type_identity<T>, W) {
@@ -201,31 +221,17 @@ void scatter_into(Write write, Strided inout, const void* start, int axis, Strid
   });
 }
 
-/// Whether each element of the table is added to, one lane after the other: then its old value need not be copied
-/// first.
-bool is_added_by_lanes(Write write, const Strided& out, const Strided& in, int axis, const Strided& index,
-                       const Strided& src) {
-  if (write != Write::add || !is_narrow(out.dtype) || !std::equal(out.strides, out.strides + out.rank, in.strides))
-    return false;
-  for (int i = 0; i < index.rank; ++i)
-    if (i != axis && index.shape[i] != out.shape[i]) return false;
-  const TableSteps table(out, axis);
-  const AxisList loops = index_loops(index.rank, index.shape, src.strides, index.strides, table.others);
-  if (is_empty(loops) || has_one_term_each(loops)) return false;
-  const auto along = loop_along_lanes(loops, table);
-  return along && *along == loops.count - 1;  // of several lanes, old values would be read at long strides
-}
-
 }  // namespace
 
 void scatter(Write write, Strided inout, int axis, Strided index, Strided src) {
-  scatter_into(write, inout, inout.data, axis, index, src);
+  scatter_into({write, inout, axis, index, src}, write, inout, inout.data, index, src);
 }
 
 void scatter(Write write, Strided out, Strided in, int axis, Strided index, Strided src) {
-  const bool is_read_once = is_added_by_lanes(write, out, in, axis, index, src);
-  if (!is_read_once) copy(out, in);
-  scatter_into(write, out, is_read_once ? in.data : out.data, axis, index, src);
+  const Scattering how(write, out, axis, index, src);
+  const bool needs_copy = !writes_all_once(how, out, in, axis, index);
+  if (needs_copy) copy(out, in);
+  scatter_into(how, write, out, needs_copy ? out.data : in.data, index, src);
 }
 
 }  // namespace ricci::kernels

@@ -21,7 +21,7 @@ void gather(Strided out, Strided in, int axis, Strided index);
 /// the index's shape. Requires: index no larger than src, and no larger than inout along the other axes. Of several
 /// writes to one place the last in row-major order wins; additions are made in that order.
 void scatter(Write write, Strided inout, int axis, Strided index, Strided src);
-/// The same of a copy of `in`.
+/// out = in, then scatter into out.
 void scatter(Write write, Strided out, Strided in, int axis, Strided index, Strided src);
 
 /// out[p…, r…] = in[index₀[p…], index₁[p…], …, r…]. Requires: the indices have one shape p (stride 0 where they were
