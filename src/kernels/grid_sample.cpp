@@ -373,9 +373,9 @@ RICCI_ALWAYS_INLINE void read_strip(T* to, const T* image, const Choices<T>& cho
   for_each_of<wides>([&](auto k) { sum[k] = W(0.0); });
   for (int c = 0; c < choices.count; ++c) {
     const std::int64_t at = choices.offset[c][j];
-    if (at == nowhere) continue;
     const W weight(static_cast<double>(choices.weight[0][c][j]));
-    for_each_of<wides>([&](auto k) { sum[k] = fma(weight, load(image + at + k * W::lanes, one), sum[k]); });
+    if (at == nowhere) for_each_of<wides>([&](auto k) { sum[k] = fma(weight, W(0.0), sum[k]); });
+    else for_each_of<wides>([&](auto k) { sum[k] = fma(weight, load(image + at + k * W::lanes, one), sum[k]); });
   }
   for_each_of<wides>([&](auto k) { store(to + k * W::lanes, sum[k]); });
 }
@@ -443,25 +443,27 @@ void read_as(const Strided& values, const Strided& images, const Strided& grid, 
 
 // --- Slopes
 
-/// to[j, i] = Σ over channels of values[j, channel] times what weights i read.
-template <int axes, class T>
+/// to[j, i] = Σ over channels, `step` apart in the image, of values[j, channel] times what weights i read.
+template <int axes, class T, class Step>
 void slopes_of_rows(T* to, const T* image, const Choices<T>& choices, int places, const T* values,
-                    std::int64_t channels) {
+                    std::int64_t channels, Step step) {
   constexpr std::integral_constant<std::int64_t, 1> one;
   for (int j = 0; j < places; ++j, values += channels, to += axes) {
     W sum[axes];
     double rest[axes] = {};
     for_each_of<axes>([&](auto i) { sum[i] = W(0.0); });
     for (int c = 0; c < choices.count; ++c) {
-      if (choices.offset[c][j] == nowhere) continue;
-      const T* row = image + choices.offset[c][j];
       W product(0.0);
       double product_of_rest = 0;
-      const std::int64_t done = by_strips<1>(0, channels, [&](auto, std::int64_t d) {
-        product = fma(load(values + d, one), load(row + d, one), product);
-      });
-      for (std::int64_t d = done; d < channels; ++d)
-        product_of_rest = scalar::fma(static_cast<double>(values[d]), static_cast<double>(row[d]), product_of_rest);
+      if (choices.offset[c][j] != nowhere) {
+        const T* row = image + choices.offset[c][j];
+        const std::int64_t done = by_strips<1>(0, channels, [&](auto, std::int64_t d) {
+          product = fma(load(values + d, one), load(row + d * step, step), product);
+        });
+        for (std::int64_t d = done; d < channels; ++d)
+          product_of_rest =
+              scalar::fma(static_cast<double>(values[d]), static_cast<double>(row[d * step]), product_of_rest);
+      }
       for_each_of<axes>([&](auto i) {
         const auto weight = static_cast<double>(choices.weight[i][c][j]);
         sum[i] = fma(W(weight), product, sum[i]);
@@ -497,7 +499,7 @@ void slopes_as(const Strided& slopes, const Strided& images, const Strided& grid
   const Rows<T> places(grid), of_values(values);
   const ReadImages<T> read(images, grid, sizes);
   const Chooser<T> chooser(read.image, reading);
-  const bool by_rows = has_rows(sizes.channels) && read.channel_step == 1;
+  const bool by_rows = has_rows(sizes.channels);  // by their number alone: sums have another order than by planes
   const Blocks blocks{read.of_member->size(), sizes.places};
   const double nanoseconds = 2 * most_at_once * nanoseconds_per_place(sizes, reading);
   parallel_for({blocks.size(), nanoseconds}, [&](std::int64_t begin, std::int64_t end) {
@@ -513,8 +515,10 @@ void slopes_as(const Strided& slopes, const Strided& images, const Strided& grid
       T* to = static_cast<T*>(slopes.data) + place;
       if (by_rows) {
         turn(rows.data(), sizes.channels, value, sizes.places, count, sizes.channels);
-        if (sizes.axes == 2) slopes_of_rows<2>(to, image, choices, count, rows.data(), sizes.channels);
-        else slopes_of_rows<3>(to, image, choices, count, rows.data(), sizes.channels);
+        with_step<1>(read.channel_step, [&](auto step) {
+          if (sizes.axes == 2) slopes_of_rows<2>(to, image, choices, count, rows.data(), sizes.channels, step);
+          else slopes_of_rows<3>(to, image, choices, count, rows.data(), sizes.channels, step);
+        });
         continue;
       }
       double sum[most_axes][most_at_once] = {};

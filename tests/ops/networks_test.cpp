@@ -364,7 +364,8 @@ TEST(GridSample, OfTheIdentityIsTheImage) {
 }
 
 /// Memory is of the order of images, grids and results, which are 1, 2 and 1 MiB of each 256 × 256 × 4; sums are in
-/// float64. Blocks of memory are up to a quarter larger. Twice as many places take twice as much.
+/// float64. Blocks of memory are up to a quarter larger. Twice as many places take twice as much, in one thread: each
+/// that is at work has sums of its own, and how many are differs from run to run.
 TEST(GridSample, HoldsImagesAndResultsAlone) {
   const rc::GridSampleOptions modes[] = {{.mode = "bilinear"}, {.mode = "bicubic"}};
   const auto peaks = [&](std::int64_t rows, const rc::GridSampleOptions& options) {
@@ -373,6 +374,8 @@ TEST(GridSample, HoldsImagesAndResultsAlone) {
     return std::pair{peak_of([&] { f(x, grid); }), peak_of([&] { std::get<1>(rc::vjp(f, x, grid))(ct); })};
   };
   constexpr std::size_t mib = 1U << 20, few = mib / 2;
+  const int threads = rc::num_threads();
+  rc::set_num_threads(1);
   for (const auto& options : modes) {
     const auto [value, gradient] = peaks(256, options);
     const auto [value_of_twice, gradient_of_twice] = peaks(512, options);
@@ -381,6 +384,7 @@ TEST(GridSample, HoldsImagesAndResultsAlone) {
     EXPECT_LE(value_of_twice, 2 * value + few);
     EXPECT_LE(gradient_of_twice, 2 * gradient + few);
   }
+  rc::set_num_threads(threads);
 }
 
 /// By rows of channels and by planes, in several members that share an image, with a view as the image.
@@ -419,6 +423,41 @@ TEST(GridSample, ReadsNothingOutside) {
   const Tensor x = rc::full({1, 1, 2, 2}, std::numeric_limits<double>::infinity(), rc::float64);
   const Tensor grid = rc::full({1, 1, 1, 2}, 5, rc::float64);
   expect_values(grid_sample(x, grid), {0});
+}
+
+/// Images of several channels are read in rows or planes, by their layout and by how much is read of each.
+TEST(GridSample, GivesTheSameBitsInAllLayoutsAndBatches) {
+  for (const std::int64_t channels : {3, 24, 37}) {
+    const Tensor x = waves({1, channels, 9, 10}), ct = cos(waves({1, channels, 2, 3}) * 7);
+    const Tensor last = x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+    const Tensor grid = waves({1, 2, 3, 2}) * 1.2, grids = rc::stack({grid, grid * 0.5}).repeat({30, 1, 1, 1, 1});
+    const auto of = [&](const Tensor& image) {
+      return [&](Tensor g) {
+        const auto [y, pull] = rc::vjp([&](Tensor a, Tensor b) { return grid_sample(a, b); }, image, g);
+        const auto [of_image, of_grid] = pull(ct);
+        return std::tuple(y, of_image, of_grid);
+      };
+    };
+    const auto [y, of_image, of_grid] = of(x)(grid);
+    const auto expect_same = [&](const auto& found, const auto& part) {
+      expect_equal(part(std::get<0>(found)), y);
+      expect_equal(part(std::get<1>(found)), of_image);
+      expect_equal(part(std::get<2>(found)), of_grid);
+    };
+    expect_same(of(last)(grid), [](Tensor t) { return t; });
+    expect_same(rc::vmap(of(x))(grids), [](Tensor t) { return t[58]; });
+    expect_same(rc::vmap(of(last))(grids), [](Tensor t) { return t[58]; });
+  }
+}
+
+TEST(GridSample, ACoordinateThatIsNaNGivesNaN) {
+  const Tensor grid = rc::full({1, 1, 1, 2}, std::nan(""), rc::float64);
+  for (const std::int64_t channels : {1, 24}) {
+    const Tensor x = waves({1, channels, 3, 3});
+    const auto f = [&](Tensor g) { return grid_sample(x, g).sum(); };
+    EXPECT_TRUE(grid_sample(x, grid).isnan().all().item<bool>());
+    EXPECT_TRUE(rc::grad(f)(grid).isnan().all().item<bool>());
+  }
 }
 
 // ── the loss of sequences ──
