@@ -273,7 +273,7 @@ StreamPosition RecordInterpreter::in_here(const StreamPosition& outside) {
 
 StreamPosition RecordInterpreter::next_position(Generator& generator, StreamScope* streams) {
   // One that is made or seeded by the recorded function starts anew at each run.
-  if (generator.identity() > last_state_) return in_here({.seed = generator.seed(), .position = generator.next()});
+  if (generator.identity() > last_identity_) return in_here({.seed = generator.seed(), .position = generator.next()});
   if (what_ == Records::part)
     if (innermost_recording(parent)) {
       const AtLevel outside(parent);
@@ -284,7 +284,7 @@ StreamPosition RecordInterpreter::next_position(Generator& generator, StreamScop
     return {.seed = 0, .position = 0, .place = take_place(generator)};
   }
   for (StepStream& stream : step_streams_)
-    if (stream.state == generator.identity())
+    if (stream.identity == generator.identity())
       return {.seed = 0, .position = stream.draws++, .place = make_tensor(stream.start, level)};
   step_streams_.push_back({&generator, generator.identity(), add_input(place_type), 1});
   return {.seed = 0, .position = 0, .place = make_tensor(step_streams_.back().start, level)};

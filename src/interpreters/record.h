@@ -57,9 +57,9 @@ class RecordInterpreter final : public Interpreter {
   /// One stream that goes on from step to step.
   struct StepStream {
     Generator* generator;
-    std::uint64_t state;  // the generator's, that the stream answers to
-    ValueRef start;       // an input: where a step's draws begin
-    std::uint64_t draws;  // of one step
+    std::uint64_t identity;  // the generator's, that the stream answers to
+    ValueRef start;          // an input: where a step's draws begin
+    std::uint64_t draws;     // of one step
   };
   const std::vector<StepStream>& step_streams() const { return step_streams_; }
   /// A draw at a place that is known when this recording begins, or that an operation around it takes.
@@ -111,7 +111,7 @@ class RecordInterpreter final : public Interpreter {
   StreamPosition in_here(const StreamPosition& outside);
 
   const Records what_;
-  const std::uint64_t last_state_ = youngest_generator();  // of those that were there before
+  const std::uint64_t last_identity_ = youngest_generator();  // of those that were there before
   std::vector<std::pair<Tensor, Strides>> strides_;
   std::vector<StepStream> step_streams_;
   std::vector<Draw> draws_;

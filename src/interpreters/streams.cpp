@@ -41,10 +41,10 @@ StreamScope::~StreamScope() {
 
 StreamScope::Stream& StreamScope::stream_of(Generator& generator) {
   for (Stream& stream : root_.streams_)
-    if (stream.state == generator.identity()) return stream;
+    if (stream.identity == generator.identity()) return stream;
   const StreamPosition from = root_.next_around(generator);
   Stream stream{
-      .generator = &generator, .state = generator.identity(), .seed = 0, .position = 0, .place = {}, .taken = {}};
+      .generator = &generator, .identity = generator.identity(), .seed = 0, .position = 0, .place = {}, .taken = {}};
   if (root_.passes_on_) note(stream, from);
   if (from.place.defined()) stream.place = derived_place(place_of(from));
   else stream.seed = derived_seed(from.seed, from.position);
@@ -97,7 +97,7 @@ void StreamScope::restart() {
       ++i;
       continue;
     }
-    first->state = streams[i].state;
+    first->identity = streams[i].identity;
     streams.erase(streams.begin() + static_cast<std::ptrdiff_t>(i));
     furthest_.draws.erase(furthest_.draws.begin() + static_cast<std::ptrdiff_t>(i));
     for (StreamBranch* branch : root_.inside_of_)
@@ -137,7 +137,7 @@ StreamBranch::StreamBranch(StreamScope& scope) : root_(scope.root_), number_(roo
 /// Allocates nothing. A generator that was set back inside has one stream more, or the state of the last one.
 StreamBranch::~StreamBranch() {
   root_.inside_of_.pop_back();
-  for (std::size_t i = 0; i < around_.size(); ++i) around_[i].state = root_.streams_[i].state;
+  for (std::size_t i = 0; i < around_.size(); ++i) around_[i].identity = root_.streams_[i].identity;
   root_.streams_.swap(around_);
   root_.branches_ = number_ + 1;
 }

@@ -70,7 +70,7 @@ class StreamScope {
   };
   struct Stream {
     const Generator* generator;
-    std::uint64_t state;  // the generator's `identity()` that this stream answers to
+    std::uint64_t identity;  // the generator's `identity()` that this stream answers to
     std::uint64_t seed, position;
     Tensor place;              // in a recorded program, what it begins at
     std::vector<Taken> taken;  // if it passes draws on: those so far
