@@ -82,7 +82,7 @@ std::unique_ptr<llvm::TargetMachine>& target(const Machine& of, std::string& err
   auto builder = target_builder(of.processor);
   if (!builder) return error = llvm::toString(builder.takeError()), machine;
   // Where a function returns, LLVM would clear the upper halves of registers, also of those that the function keeps for
-  // its caller. `clear_upper_halves` stands where code of others goes on.
+  // its caller. Instead, `clear_upper_halves` is called wherever code of others goes on.
   if (builder->getTargetTriple().isX86()) builder->addFeatures({"-vzeroupper"});
   builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
   builder->setRelocationModel(llvm::Reloc::PIC_);

@@ -21,11 +21,9 @@ class ExportedFunction {
   std::string write() {
     begin();
     run(plan_.steps);
-    clear_upper_halves(b_, machine_);
-    b_.CreateRet(b_.getInt32(0));
+    return_to_others(b_, machine_, b_.getInt32(0));
     b_.SetInsertPoint(fails_);
-    clear_upper_halves(b_, machine_);
-    b_.CreateRet(b_.getInt32(1));
+    return_to_others(b_, machine_, b_.getInt32(1));
     if (module_.getFunction(plan_.name))
       return "the object calls a function called " + plan_.name + "; choose another name";
     function_->setName(plan_.name);

@@ -93,8 +93,7 @@ void StageFunction::write_lanes() {
     for (std::size_t r = 1; r < next.size(); ++r) total = words_.word(s.word, s.dtype, {total, next[r][k]});
     b_.store(words_.folded(s.word, s.dtype, total), s.dtype, b_.CreateConstGEP1_64(i64, totals, k));
   }
-  clear_upper_halves(b_, machine_);
-  b_.CreateRetVoid();
+  return_to_others(b_, machine_, nullptr);
 }
 
 }  // namespace ricci::compiled

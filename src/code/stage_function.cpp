@@ -58,8 +58,7 @@ void StageFunction::write_once() {
     b_.store(value(node), d, b_.element(memory_.output(place.tensor), d, memory_.place(place, nullptr)));
   }
   if (llvm::Value* const any = any_large()) once_more_carefully(any);
-  clear_upper_halves(b_, machine_);
-  b_.CreateRetVoid();
+  return_to_others(b_, machine_, nullptr);
 }
 
 void StageFunction::write_join() {
@@ -98,8 +97,7 @@ void StageFunction::write_join() {
   }
   for (std::size_t k = 0; k < totals; ++k)
     b_.store(joined[k], graph_[stage_.totals[k]].dtype, memory_.slot(stage_.totals[k]));
-  clear_upper_halves(b_, machine_);
-  b_.CreateRetVoid();
+  return_to_others(b_, machine_, nullptr);
 }
 
 // ── values ──

@@ -20,6 +20,12 @@ void clear_upper_halves(LaneBuilder& b, const Machine& machine) {
   if (machine.register_bytes > 16) b.CreateIntrinsic(llvm::Intrinsic::x86_avx_vzeroupper, {}, {});
 }
 
+void return_to_others(LaneBuilder& b, const Machine& machine, llvm::Value* result) {
+  clear_upper_halves(b, machine);
+  if (result) b.CreateRet(result);
+  else b.CreateRetVoid();
+}
+
 llvm::Value* Words::result(const ScalarStep& s, DType d, llvm::ArrayRef<llvm::Value*> x) {
   switch (s.kind) {
     case ScalarStep::Kind::select: return b_.CreateSelect(x[0], x[1], x[2]);
@@ -260,6 +266,7 @@ llvm::Value* Words::call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x
   const llvm::FunctionCallee f =
       module.getOrInsertFunction(name ? name : "lacking", llvm::FunctionType::get(one, types, false));
   const auto call = [&](const llvm::SmallVector<llvm::Value*, 3>& arguments) {
+    clear_upper_halves(b_, machine_);
     llvm::CallInst* const made = b_.CreateCall(f, arguments);
     made->addFnAttr(llvm::Attribute::NoUnwind);
     return made;

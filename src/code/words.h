@@ -9,9 +9,11 @@ namespace ricci::compiled {
 /// Of every function: registers as wide as the machine's, and no exceptions.
 void set_attributes(llvm::Function& f, const Machine& machine);
 
-/// Stands before a return to code that may know nothing of registers wider than 16 bytes (x86's): such code is slow
-/// while their upper halves are in use.
+/// Stands where code of others goes on, which may know nothing of registers wider than 16 bytes (x86's): such code is
+/// slow while their upper halves are in use.
 void clear_upper_halves(LaneBuilder& b, const Machine& machine);
+/// Returns to code of others; `result` is null where there is none.
+void return_to_others(LaneBuilder& b, const Machine& machine, llvm::Value* result);
 
 /// Writes words at the builder's place, of the builder's width.
 class Words {

@@ -70,12 +70,29 @@ Tensor nudged(const Tensor& x, int digits) {
 
 std::vector<Complex> numbers(const Tensor& x) { return x.to(DType::complex128).to_vector<Complex>(); }
 
-/// Of two results, NaN for those that are not finite.
-double distance(Complex a, Complex b) { return a == b ? 0 : std::abs(a - b); }
+/// Of two elements; infinite where one alone is not finite.
+double distance(Complex a, Complex b) {
+  if (a == b) return 0;
+  const double d = std::abs(a - b);
+  return std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
+}
 
-/// By result, how far it moves where the operands of all sums change in their last digits. Empty: the program throws
-/// for those.
-std::vector<double> movements(const Program& program, std::span<const Tensor> inputs, const std::vector<Tensor>& from) {
+/// How far the elements of a result move where the operands of all sums change in their last digits: infinitely where
+/// an element becomes finite or ceases to be.
+struct Movement {
+  std::vector<double> by_element;
+  double largest = 0;  // of those that are finite
+
+  /// What rounding explains: a hundred times what a few units in the last place of all operands do to the element, or
+  /// what they do to another, since terms that move alike may cancel in one element.
+  double explains(std::size_t element) const {
+    return by_element.empty() ? 0 : std::max(100 * by_element[element], largest);
+  }
+};
+
+/// By result. Empty: the program throws for those operands.
+std::vector<Movement> movements(const Program& program, std::span<const Tensor> inputs,
+                                const std::vector<Tensor>& from) {
   bool rounds = false;
   const auto nudge = [&](const Equation& e, Tensors& operands, const std::function<void()>& run) {
     if (may_round_another_way(e)) {
@@ -85,7 +102,7 @@ std::vector<double> movements(const Program& program, std::span<const Tensor> in
     }
     run();
   };
-  std::vector<double> all(from.size(), 0.);
+  std::vector<Movement> all(from.size());
   std::vector<Tensor> moved;
   try {
     moved = run_program(program, inputs, nudge);
@@ -94,9 +111,9 @@ std::vector<double> movements(const Program& program, std::span<const Tensor> in
     const std::vector<Complex> a = numbers(moved[i]), b = numbers(from[i]);
     const double digit = last_digit(from[i].dtype());
     for (std::size_t k = 0; k < a.size(); ++k) {
-      const double d = std::max(distance(a[k], b[k]), 4 * digit * std::abs(b[k]));
-      if (std::isfinite(d)) all[i] = std::max(all[i], d);
-      else if (a[k] != b[k]) all[i] = std::numeric_limits<double>::infinity();
+      const double d = distance(a[k], b[k]), least = 4 * digit * std::abs(b[k]);
+      all[i].by_element.push_back(std::isfinite(least) ? std::max(d, least) : d);
+      if (std::isfinite(all[i].by_element[k])) all[i].largest = std::max(all[i].largest, all[i].by_element[k]);
     }
   }
   return all;
@@ -126,19 +143,25 @@ struct Difference {
   Complex found, expected;
 };
 
-/// The largest of those that rounding does not explain; of size 0: there is none. NaN and what overflows are no reason:
-/// zeros of differentiation stay zeros beside infinities in a plan, and where a sum overflows is a matter of its order.
+/// Whether all elements of two whole-number results are the same.
+bool are_same_integers(const Tensor& a, const Tensor& b) {
+  return a.to(DType::int64).to_vector<std::int64_t>() == b.to(DType::int64).to_vector<std::int64_t>();
+}
+
+/// The largest of those that rounding does not explain; of size 0: there is none. An element that is NaN, or of a sum
+/// that overflows, is no reason: zeros of differentiation stay zeros beside infinities in a plan, and where a sum
+/// overflows is a matter of its order.
 Difference largest_difference(const Tensors& found, const std::vector<Tensor>& expected,
-                              const std::vector<double>& moved) {
-  constexpr double rounding = 100;  // times what a few units in the last place of all operands do
+                              const std::vector<Movement>& moved) {
   Difference largest;
   for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (is_integral(expected[i].dtype()) && are_same_integers(found[i], expected[i])) continue;
     const std::vector<Complex> a = numbers(found[i]), b = numbers(expected[i]);
-    const double explained = rounding * moved[i];
+    const bool rounds = !moved[i].by_element.empty();
     for (std::size_t k = 0; k < a.size(); ++k) {
-      if (!std::isfinite(std::abs(b[k])) && (moved[i] > 0 || std::isnan(std::abs(b[k])))) continue;
-      double size = distance(a[k], b[k]);
-      if (std::isnan(size)) size = std::numeric_limits<double>::infinity();
+      const double expected_size = std::abs(b[k]), explained = moved[i].explains(k);
+      if (std::isnan(expected_size) || (rounds && std::isinf(expected_size))) continue;
+      const double size = distance(a[k], b[k]);
       if (size > explained && size > largest.size) largest = {i, k, size, explained, a[k], b[k]};
     }
   }
@@ -164,7 +187,7 @@ Tensors checked(const std::function<Tensors()>& plan, const Program& program, st
     const RepeatedDraws repeated(draws);
     expected = run_program(program, inputs, unchanged);
   }
-  std::vector<double> moved(expected.size(), 0.);
+  std::vector<Movement> moved(expected.size());
   if (largest_difference(found, expected, moved).size == 0) return found;
   {
     const RepeatedDraws repeated(draws);

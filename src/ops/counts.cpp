@@ -1,46 +1,8 @@
-// Whether any or all elements are not 0, and how many are not: constant wherever they have a derivative.
+// How many elements are not 0: constant wherever it has a derivative.
 #include "ops/sums.h"
 
 namespace ricci {
 namespace {
-
-template <class P>
-std::vector<Sample<P>> samples_of_counts() {
-  return {{{{0}}, {real_sample({3})}},
-          {{{1}}, {real_sample({2, 3}) > 0}},
-          {{{0, 1}}, {real_sample({2, 2})}},
-          {{{0}}, {real_sample({0, 2})}}};
-}
-
-struct Any {
-  using kind = Explicit;
-  using elements = reduction::Truths;
-  static constexpr const char* name = "any";
-  static constexpr bool locally_constant = true;
-  static constexpr double start = 0;
-  Axes axes;
-
-  template <class T> auto join(T a, T b) const { return a || b; }
-  Type type(const Type& x) const { return reduced_type(*this, axes, x); }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
-  Any lifted() const { return {behind_batch(axes)}; }
-  static std::vector<Sample<Any>> samples() { return samples_of_counts<Any>(); }
-};
-
-struct All {
-  using kind = Explicit;
-  using elements = reduction::Truths;
-  static constexpr const char* name = "all";
-  static constexpr bool locally_constant = true;
-  static constexpr double start = 1;
-  Axes axes;
-
-  template <class T> auto join(T a, T b) const { return a && b; }
-  Type type(const Type& x) const { return reduced_type(*this, axes, x); }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
-  All lifted() const { return {behind_batch(axes)}; }
-  static std::vector<Sample<All>> samples() { return samples_of_counts<All>(); }
-};
 
 struct CountNonzero {
   using kind = Explicit;
@@ -54,26 +16,12 @@ struct CountNonzero {
   Type type(const Type& x) const { return reduced_type(*this, axes, x); }
   void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
   CountNonzero lifted() const { return {behind_batch(axes)}; }
-  static std::vector<Sample<CountNonzero>> samples() { return samples_of_counts<CountNonzero>(); }
+  static std::vector<Sample<CountNonzero>> samples() { return samples_of_truths<CountNonzero>(); }
 };
 
 }  // namespace
 
 namespace ops {
-
-Tensor any(const Tensor& x) { return any(x, {}, false); }
-Tensor any(const Tensor& x, const Axes& dims) { return any(x, dims, false); }
-Tensor any(const Tensor& x, const Axes& dims, bool keepdim) {
-  const Any op{wrap_axes("any", dims, x)};
-  return kept(apply(op, x), op.axes, keepdim);
-}
-
-Tensor all(const Tensor& x) { return all(x, {}, false); }
-Tensor all(const Tensor& x, const Axes& dims) { return all(x, dims, false); }
-Tensor all(const Tensor& x, const Axes& dims, bool keepdim) {
-  const All op{wrap_axes("all", dims, x)};
-  return kept(apply(op, x), op.axes, keepdim);
-}
 
 Tensor count_nonzero(const Tensor& x) { return count_nonzero(x, {}); }
 Tensor count_nonzero(const Tensor& x, const Axes& dims) {

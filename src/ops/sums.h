@@ -49,5 +49,13 @@ std::vector<Sample<Op>> samples_along_axes() {
           {{0}, {real_sample({3, 2})}},
           {{1}, {real_sample({2, 0})}}};
 }
+/// For one whose parameter `axes` are several, and which asks whether elements are not 0.
+template <class Op>
+std::vector<Sample<Op>> samples_of_truths() {
+  return {{{{0}}, {real_sample({3})}},
+          {{{1}}, {real_sample({2, 3}) > 0}},
+          {{{0, 1}}, {real_sample({2, 2})}},
+          {{{0}}, {real_sample({0, 2})}}};
+}
 
 }  // namespace ricci

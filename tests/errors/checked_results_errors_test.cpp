@@ -1,5 +1,7 @@
 // A compiled function that is checked, whose plan gives other numbers than the function.
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "ricci/primitive.h"
@@ -61,6 +63,16 @@ TEST_F(CheckedResultsErrors, NameTheResultAndItsElement) {
   expect_error<rc::TransformError>([&] { alone(rc::tensor({2., -5., 1.}, rc::float64)); },
                                    text("(1) of the result, f64[3], is -15",
                                         "-10. It is the largest difference, 5; rounding explains 8.8817842e-13"));
+}
+
+TEST_F(CheckedResultsErrors, NameAnElementBesideOneThatIsNotANumberOrFarLarger) {
+  for (const double large : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, 1e13}) {
+    const auto f = [large](const Tensor& row) {
+      return where(rc::tensor({true, false}), row * large, doubled(row * 2) * 0.5);
+    };
+    const auto fast = rc::compile(rc::vmap(f), {.check = true});
+    EXPECT_THROW(fast(x), rc::TransformError) << large;
+  }
 }
 
 TEST_F(CheckedResultsErrors, NameWhatIsWrittenToAnArgument) {
