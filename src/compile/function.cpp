@@ -295,7 +295,9 @@ void CallRun::enter(const tree::Walk& copies) {
     types.push_back(leaf->defined() ? Type{type_of(*leaf)} : Type{});
     layouts.push_back(leaf->defined() ? layout_of(*leaf) : Layout{});
     for (Size& size : types.back().shape) {
-      if (s.next->is_open[next++]) size = s.symbols->add_input(size.hint());
+      // A function that is recorded again to be checked sees the sizes of the first time: rules may choose by them.
+      const Size seen = s.recording ? s.recording->signature.sizes[next] : size;
+      if (s.next->is_open[next++]) size = s.symbols->add_input(seen.hint());
       else s.symbols->skip_input();
     }
   }

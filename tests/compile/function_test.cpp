@@ -339,6 +339,17 @@ TEST(CompiledFunction, GivesWhatTheFunctionGivesWhereResultsAreChecked) {
   loop(x);
 }
 
+// A rule of derivatives chooses by the sizes that it sees.
+TEST(CompiledFunction, IsCheckedAtOtherSizesThanItWasRecordedFor) {
+  const auto f = rc::vmap(rc::grad([](const Tensor& x) { return rc::matmul(x, x).sum(); }));
+  const auto checked = rc::compile(f, {.check = true});
+  for (const std::int64_t n : {17, 3, 40}) {
+    const Tensor x = rc::linspace(-1, 1, 17 * n * n, rc::float64).reshape({17, n, n});
+    expect_close(checked(x), f(x), 1e-12);
+  }
+  EXPECT_EQ(checked.plans(), 1U);
+}
+
 // --- What it does besides
 
 TEST(CompiledFunction, WritesToItsArguments) {
