@@ -5,6 +5,11 @@
 
 # Precompiled headers are no reason to pass by ccache.
 export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}pch_defines,time_macros"
+# Those themselves are known by the text of the headers, comments included: from headers that differ in comments alone,
+# ccache would else give the file of the others, whose headers the compiler then takes for new ones and reads again.
+case "$*" in
+  *.gch*-c*) export CCACHE_DEPEND=1 CCACHE_NAMESPACE=headers ;;
+esac
 
 "$@"
 status=$?
