@@ -3,6 +3,7 @@
 #include "kernels/attention.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -23,6 +24,8 @@ using scalar::Wide;
 // Borders of blocks follow from the sizes alone. A block of scores fits in half of a cache of 512 KiB.
 constexpr std::int64_t queries_in_block = 64, keys_in_block = 512;
 constexpr double nanoseconds_of_score = 0.05;  // for each element that is multiplied
+constexpr double nanoseconds_of_check = 0.1;   // for each element that may not be finite
+constexpr double nanoseconds_of_pair = 0.5;    // for each element that a plain loop multiplies
 
 template <class T>
 constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -242,7 +245,9 @@ void attend(const Plane<T>& y, const Plane<T>& l, const Member<T>& of, std::int6
       for (std::int64_t c = 0; c < y.cols; ++c) to[c] = from[c] * share;
     else
       for (std::int64_t c = 0; c < y.cols; ++c) to[c * y.col_stride] = from[c] * share;
-    if (!has_none && !is_finite(y.of_rows(begin + r, 1))) attend_by_pairs(y, of, begin + r, *l.row(begin + r));
+    // A NaN for a sum comes from a key that is seen, and has made all of y NaN: nothing is left to repair.
+    const bool is_settled = has_none || std::isnan(sums[r]);
+    if (!is_settled && !is_finite(y.of_rows(begin + r, 1))) attend_by_pairs(y, of, begin + r, *l.row(begin + r));
   }
 }
 
@@ -380,6 +385,32 @@ void find_all(const AttentionInputs& in, const Of& gradients_of) {
                });
 }
 
+/// c = a b row by row where the row is not finite, without the rows of b whose weight in a is 0.
+template <class T>
+void repair_rows(const Strided& c, const Strided& a, const Strided& b) {
+  const std::int64_t rows = c.shape[c.rank - 2], cols = c.shape[c.rank - 1], keys = b.shape[b.rank - 2];
+  const std::int64_t count = members(c, 2) * rows;
+  const auto row = [&](const Strided& x, std::int64_t unit) {
+    return plane<T>(x, unit / rows).of_rows(unit % rows, 1);
+  };
+  std::atomic<bool> all_finite = true;
+  parallel_for({count, nanoseconds_of_check * static_cast<double>(cols)}, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t unit = first; unit < last; ++unit)
+      if (!is_finite(row(c, unit))) all_finite = false;
+  });
+  if (all_finite) return;
+  const double nanoseconds = nanoseconds_of_pair * static_cast<double>(cols * keys);
+  parallel_for({count, nanoseconds}, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t unit = first; unit < last; ++unit) {
+      const Plane<T> to = row(c, unit), weights = row(a, unit), from = plane<T>(b, unit / rows);
+      if (is_finite(to)) continue;
+      clear(to);
+      for (std::int64_t j = 0; j < keys; ++j)
+        if (const T weight = weights.data[j * weights.col_stride]; weight != 0) add_row(to, 0, weight, from, j);
+    }
+  });
+}
+
 }  // namespace
 
 void attention(Strided y, Strided l, const AttentionInputs& in) {
@@ -389,19 +420,8 @@ void attention(Strided y, Strided l, const AttentionInputs& in) {
 
 void product_of_seen(Strided c, Strided a, Strided b) {
   matmul(c, a, b, Accumulate::no);
-  const auto repair = [&]<class T>(std::type_identity<T>) {
-    for (std::int64_t number = 0; number < members(c, 2); ++number) {
-      const Plane<T> to = plane<T>(c, number), weights = plane<T>(a, number), from = plane<T>(b, number);
-      for (std::int64_t i = 0; i < to.rows; ++i) {
-        if (is_finite(to.of_rows(i, 1))) continue;
-        for (std::int64_t n = 0; n < to.cols; ++n) to.row(i)[n * to.col_stride] = 0;
-        for (std::int64_t j = 0; j < from.rows; ++j)
-          if (const T weight = weights.row(i)[j * weights.col_stride]; weight != 0) add_row(to, i, weight, from, j);
-      }
-    }
-  };
-  if (c.dtype == DType::float64) repair(std::type_identity<double>());
-  else repair(std::type_identity<float>());
+  if (c.dtype == DType::float64) repair_rows<double>(c, a, b);
+  else repair_rows<float>(c, a, b);
 }
 
 void attention_gradients(Strided dq, Strided dk, Strided dv, const Strided* dmask, Strided ct, Strided l,

@@ -34,14 +34,16 @@ void require_plane(const Type& like, const Type& x, Size rows, Size width) {
   require_shape(x.shape, wanted);
 }
 
-/// a b of matrices [batch…, l, s] and [batch…, s, e]. With `skips`, an element 0 of a leaves its row of b out, even if
-/// that is NaN or infinite: a is what a key weighs, 0 if it is hidden. Without, c holds a number for each key, and its
-/// cotangent is such an a. Callers put a number in the place of what c, or the cotangent of a, is for a hidden key.
+/// a b of matrices [batch…, l, s] and [batch…, s, e].
+///
+/// `left_are_weights`: a holds weights, and a weight of 0 drops its row of b, even if that row is NaN or infinite.
+/// Otherwise a b is a plain product, such as q kᵀ. The caller overwrites its entries of hidden keys, so their
+/// cotangents are 0, and the derivative is a product with weights. The cotangent of weights is a plain product in turn.
 struct ProductOfSeen {
   using kind = Explicit;
   static constexpr const char* name = "product_of_seen";
   static constexpr unsigned keeps[] = {input(1), input(0)};
-  bool skips;
+  bool left_are_weights;
 
   Type type(const Type& a, const Type& b) const {
     require_rank_of_at_least(2, a);
@@ -55,7 +57,7 @@ struct ProductOfSeen {
   }
   void eval(Outputs out, Inputs in) const {
     run_computed(Layout::any, out, in, [&](Outputs to, Inputs x) {
-      if (skips) kernels::product_of_seen(to[0], x[0], x[1]);
+      if (left_are_weights) kernels::product_of_seen(to[0], x[0], x[1]);
       else kernels::matmul(to[0], x[0], x[1], kernels::Accumulate::no);
     });
   }
@@ -68,8 +70,8 @@ struct ProductOfSeen {
   Tensors vjp(const Reverse& r) const {
     const Tensor &a = r.inputs[0], &ct = r.cotangents[0];
     Tensors out(2);
-    if (r.wants(0)) out[0] = ProductOfSeen{!skips}.of(ct, mT(r.inputs[1]));
-    if (r.wants(1)) out[1] = skips ? of(mT(a), ct) : mT(ProductOfSeen{true}.of(mT(ct), a));
+    if (r.wants(0)) out[0] = ProductOfSeen{!left_are_weights}.of(ct, mT(r.inputs[1]));
+    if (r.wants(1)) out[1] = left_are_weights ? of(mT(a), ct) : mT(ProductOfSeen{true}.of(mT(ct), a));
     return out;
   }
   ProductOfSeen lifted() const { return *this; }

@@ -168,4 +168,12 @@ TEST(HiddenKeys, OfSomeQueriesChangeNothingForThese) {
       }
 }
 
+TEST(SeenKeys, ThatAreNotANumberMakeTheirQueriesNotANumber) {
+  const Tensor q = rc::ones({3, 2}, rc::float64), v = rc::ones({3, 4}, rc::float64);
+  const Tensor k = rc::cat({rc::ones({1, 2}, rc::float64), rc::full({2, 2}, std::nan(""), {.dtype = rc::float64})});
+  const Tensor y = scaled_dot_product_attention(q, k, v, {.is_causal = true});
+  expect_close(y[0], v[0], 1e-15);
+  EXPECT_TRUE(bool(rc::all(rc::isnan(y.narrow(0, 1, 2)))));
+}
+
 }  // namespace

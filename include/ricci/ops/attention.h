@@ -41,11 +41,11 @@ struct MultiHeadAttentionOptions {
 namespace ops {
 
 /// softmax(scale query keyᵀ + mask) value, the softmax over the keys. query [..., L, E], key [..., S, E], value
-/// [..., S, Ev]; the leading axes broadcast; the result is [..., L, Ev], 0 for a query that sees no key. A key that
-/// is_causal, false or -infinity in the mask hides from a query takes no part, nor its value, be they NaN. Without
-/// dropout, value and reverse mode need memory in L + S, not in L S: scores are made in blocks (Dao et al.,
-/// "FlashAttention", 2022); forward mode and second order make them whole. ValueError if shapes do not fit, or for a
-/// mask together with is_causal; TypeError for integers and complex numbers; with dropout errors as `dropout`.
+/// [..., S, Ev]; the leading axes broadcast; the result is [..., L, Ev], 0 for a query that sees no key. is_causal, and
+/// false or -infinity in the mask, hide keys. A hidden key and its value do not affect the query's result, even if they
+/// are NaN. Without dropout, value and reverse mode need memory in L + S, not in L S (Dao et al., "FlashAttention",
+/// 2022); forward mode and second order make all scores. ValueError if shapes do not fit, or for a mask together with
+/// is_causal; TypeError for integers and complex numbers; with dropout errors as `dropout`.
 ///   Tensor y = rc::scaled_dot_product_attention(q, k, v, {.is_causal = true});  // f32[4,8,256,64] each
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value);
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,

@@ -106,8 +106,8 @@ Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction red
 
 // ── likelihoods ──
 
-/// target (log target - input) of logarithms of probabilities: Kullback and Leibler's divergence. 0 where the target is
-/// 0, at infinite inputs too. The two broadcast. As in PyTorch the mean is over all elements; `.batch_mean`: examples.
+/// target (log target - input) of logarithms of probabilities: Kullback and Leibler's divergence. 0 where target is 0,
+/// even at infinite inputs. Both broadcast. The mean is over elements; `.batch_mean` divides by the number of examples.
 ///   Tensor loss = rc::kl_div(rc::log_softmax(logits, 1), probabilities, {.batch_mean = true});
 Tensor kl_div(const Tensor& input, const Tensor& target);
 Tensor kl_div(const Tensor& input, const Tensor& target, KlDivOptions options);
