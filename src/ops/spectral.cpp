@@ -24,39 +24,28 @@ Tensor by_rows(const Tensor& c) { return unsqueeze(c, -1); }
 /// x / gap, but 0 where both are 0, for derivatives too: 0 / 0 is 0 and 1 / 0 infinite in each of them. What a pair of
 /// equal values or its vectors hand back is divided by the gap between the values. Where nothing reads the pair, its
 /// share is 0; where something does, the share is infinite or NaN, not a finite number that would be wrong.
-///
-/// A derivative of a share divides twice by the gap. Where a function does not depend on how a pair's vectors turn,
-/// terms of the size of the second quotient cancel, and their rounding errors stay. So a second quotient by a gap below
-/// `least` is NaN unless x is 0.
 struct ShareOfPair {
   using kind = Elementwise;
   static constexpr const char* name = "share_of_pair";
   static constexpr unsigned linear_in = input(0);
   static constexpr unsigned keeps = input(1) | output(0);
   static constexpr double ulps = 0.5;
-  double least;
-  bool is_second;
   template <class T> auto formula(T x, T gap) const {
     const T zero(0);
-    const auto unread = scalar::equal(x, zero) && scalar::equal(gap, zero);
-    const T y = scalar::select(unread, zero, x / gap);
-    if (!is_second) return y;
-    const auto unknown = scalar::less(scalar::abs(gap), T(least)) && !scalar::equal(x, zero);
-    return scalar::select(unknown, zero / zero, y);
+    return scalar::select(scalar::equal(x, zero) && scalar::equal(gap, zero), zero, x / gap);
   }
   Tensor scale(int i, const Tensor& t, std::span<const Tensor> x, const Tensor& y) const {
-    const ShareOfPair second{least, true};
-    return i == 0 ? apply(second, t, x[1]) : neg(apply(second, t * y, x[1]));
+    return i == 0 ? apply(*this, t, x[1]) : neg(apply(*this, t * y, x[1]));
   }
   static double reference(double x, double gap) { return x == 0 && gap == 0 ? 0 : x / gap; }
   static std::vector<Sample<ShareOfPair>> samples() {
     const auto x = [](Shape shape) { return rand(shape) * 1.5 + 0.5; };
-    return {{{0.25, false}, {x({2, 3}), x({3})}}, {{0.25, true}, {x({4}), x({4})}}};
+    return {{{}, {x({2, 3}), x({3})}}, {{}, {x({4}), x({4})}}};
   }
 };
-Tensor share(const Tensor& x, const Tensor& gap, double least = 0) {
-  if (is_complex(type_of(x).dtype)) return complex(share(real(x), gap, least), share(imag(x), gap, least));
-  return apply(ShareOfPair{least, false}, x, gap);
+Tensor share(const Tensor& x, const Tensor& gap) {
+  if (is_complex(type_of(x).dtype)) return complex(share(real(x), gap), share(imag(x), gap));
+  return apply(ShareOfPair{}, x, gap);
 }
 
 Tensor identity_like(const Tensor& matrices) {
@@ -65,6 +54,9 @@ Tensor identity_like(const Tensor& matrices) {
 }
 double few_roundings(const Tensor& x) { return 4 * epsilon_of(type_of(x).dtype); }
 Tensor without_diagonal(const Tensor& x) { return x * (1 - identity_like(x)); }
+
+/// The greatest |x| of each column, 0 where there is none.
+Tensor greatest_of_columns(const Tensor& x) { return amax(pad(abs(detach(x)), {0, 0, 0, 1}), {-2}); }
 
 /// Of pairs of values, in units of the greatest.
 class Gaps {
@@ -75,17 +67,35 @@ class Gaps {
     apart = (by_columns(c) - by_rows(c)) / unit_;
     const Tensor is_noise = le(abs(apart), few_roundings(c));
     apart = apart - detach(where(is_noise, apart, 0)) + identity_like(apart);
-    least_ = 8 * std::sqrt(few_roundings(c));  // divided by twice, a gap below it leaves no digit of what cancels
+    close_ = 4 * std::sqrt(epsilon_of(type_of(c).dtype));
   }
   /// c_j - c_i at row i and column j; 1 on the diagonal, where no pair is. Exactly 0 where it is no more than the
   /// values' rounding error: they are equal then as far as anyone knows. Its derivatives are those of c_j - c_i.
   Tensor apart;
-  /// x / (c_j - c_i), and x itself, in these units, on the diagonal.
-  Tensor share_of(const Tensor& x) const { return share(x / unit_, apart, least_); }
+
+  /// Pairs whose shares have derivatives without a right digit. Such a derivative divides twice by the gap. In a
+  /// function that does not depend on how a pair's vectors turn, terms of the size of the second quotient cancel and
+  /// leave their rounding errors, of size ε / gap²: for gaps below 4 √ε, more than a few per cent of the result.
+  Tensor are_close() const { return logical_and(lt(abs(apart), close_), ne(apart, 0)); }
+  /// The same, of a function that hands back x = vᴴ ct to the vectors. x - xᴴ is its derivative along a turn. Where
+  /// that is not small, nothing cancels: the second quotient is the result. Where both columns of x are 0, nothing is
+  /// read.
+  Tensor are_close(const Tensor& x) const {
+    const Tensor size = greatest_of_columns(x), turn = detach(abs(x - adjoint(x))) * 0.5;
+    return logical_and(are_close(), lt(turn, close_ * (by_columns(size) + by_rows(size))));
+  }
+
+  /// x / (c_j - c_i), and x itself, in these units, on the diagonal. For pairs of `are_lost`, derivatives are infinite
+  /// or NaN where `source`, of which x is made, or the gap has one.
+  Tensor share_of(const Tensor& x, const Tensor& are_lost, const Tensor& source) const {
+    const Tensor y = share(x / unit_, apart), value = detach(y), none = zeros({}, {.dtype = type_of(apart).dtype});
+    const Tensor change = share(source - detach(source), none) - share(value * (apart - detach(apart)), none);
+    return where(are_lost, value + change, y);  // the change is 0, but not its derivatives
+  }
 
  private:
   Tensor unit_;
-  double least_;
+  double close_;
 };
 
 Tensor real_part(const Tensor& x) { return x.is_complex() ? real(x) : x; }
@@ -104,7 +114,7 @@ Tensor without_noise(const Tensor& change, const Tensor& x, const Tensor& apart)
 /// gradient there, and NaN for a tangent.
 Tensor shares_of_change(const Tensor& change, const Tensor& c) {
   const Gaps gaps(c);
-  return gaps.share_of(without_noise(without_diagonal(change), change, gaps.apart));
+  return gaps.share_of(without_noise(without_diagonal(change), change, gaps.apart), gaps.are_close(), change);
 }
 
 /// The Hermitian part of F ∘ x for x = vᴴ ct, F_ij = 1 / (c_j - c_i): (x_ij - conj(x_ji)) / (c_j - c_i) / 2.
@@ -115,11 +125,18 @@ Tensor shares_of_change(const Tensor& change, const Tensor& c) {
 /// size over a gap of rounding error's size is taken for 0. Where values are read too the share is not known: log a at
 /// the identity hands back the same 0 for x as what does not read the vectors at all. There it is 0 if all that the
 /// pair hands back is 0, of values and of vectors, and NaN otherwise.
-Tensor shares_of_vectors(const Tensor& x, const Tensor& c, const Tensor& ct_values) {
+///
+/// `all`: the sum of all x of which shares are added up; they may cancel.
+Tensor shares_of_vectors(const Tensor& x, const Tensor& c, const Tensor& ct_values, const Tensor& all) {
   const Gaps gaps(c);
-  if (!ct_values.defined()) return gaps.share_of(without_noise((x - adjoint(x)) * 0.5, x, gaps.apart));
-  const Tensor each = gaps.share_of(without_diagonal(x) * 0.5), size = abs(ct_values);
-  return each + adjoint(each) + 0 * gaps.share_of(without_diagonal(by_columns(size) + by_rows(size)));
+  const Tensor lost = gaps.are_close(all);
+  if (!ct_values.defined()) return gaps.share_of(without_noise((x - adjoint(x)) * 0.5, x, gaps.apart), lost, x);
+  const Tensor each = gaps.share_of(without_diagonal(x) * 0.5, lost, x), size = abs(ct_values);
+  const Tensor sizes = without_diagonal(by_columns(size) + by_rows(size));
+  return each + adjoint(each) + 0 * gaps.share_of(sizes, lost, sizes);
+}
+Tensor shares_of_vectors(const Tensor& x, const Tensor& c, const Tensor& ct_values) {
+  return shares_of_vectors(x, c, ct_values, x);
 }
 
 /// Matrices [leading..., m, n] whose eigenvalues and singular values are well apart.
@@ -302,7 +319,7 @@ struct Svd {
     const Tensor against = share((x - y - adjoint(x - y)) * 0.5, sums);
     if (!ct_values.defined()) return shares_of_vectors(x + y, s, ct_values) + against;
     // Each alone, so that two that cancel at equal values are not taken for two that are 0.
-    return shares_of_vectors(x, s, ct_values) + shares_of_vectors(y, s, ct_values) + against;
+    return shares_of_vectors(x, s, ct_values, x + y) + shares_of_vectors(y, s, ct_values, x + y) + against;
   }
 
   static bool spans_all(const Tensor& basis) { return columns_of(basis) == rows_of(basis); }

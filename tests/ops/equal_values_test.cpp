@@ -268,7 +268,10 @@ struct Invariant {
 const Tensor second_weight = cos(ramp({3, 3}) * 3.1);
 
 std::vector<Invariant> invariants() {
-  const auto read = [](const Tensor& p) { return (matmul(matmul(p, second_weight), p) * weight).sum(); };
+  const auto read = [](const Tensor& p) {
+    const rc::DType dtype = p.dtype();
+    return (matmul(matmul(p, second_weight.to(dtype)), p) * weight.to(dtype)).sum();
+  };
   const auto of_eigh = [](std::int64_t first, std::int64_t count) {
     return [=](const Tensor& a) { return projector(rc::eigh(a + a.mT()).second.narrow(-1, first, count)); };
   };
@@ -288,28 +291,84 @@ std::vector<Invariant> invariants() {
   };
 }
 
+struct SecondOrder {
+  const char* name;
+  std::function<Tensor(Function, Tensor)> hessian;
+};
+const SecondOrder over_reverse[] = {
+    {"forward over reverse", [](Function f, Tensor a) { return rc::jacfwd(rc::grad(f))(a); }},
+    {"reverse over reverse", [](Function f, Tensor a) { return rc::jacrev(rc::grad(f))(a); }},
+};
+const SecondOrder over_forward[] = {
+    {"forward over forward", [](Function f, Tensor a) { return rc::jacfwd(rc::jacfwd(f))(a); }},
+    {"reverse over forward", [](Function f, Tensor a) { return rc::jacrev(rc::jacfwd(f))(a); }},
+};
+
+double epsilon_of(rc::DType dtype) { return dtype == rc::float32 ? 0x1p-23 : 0x1p-52; }
+double greatest(const Tensor& x) { return rc::amax(abs(x)).item<double>(); }
+
+/// The values are 1, 1 + gap and 4; gaps in units of the greatest.
 TEST(CloseValues, HaveSecondDerivativesThatAreRightOrNotANumber) {
-  const std::pair<const char*, std::function<Tensor(Function, Tensor)>> modes[] = {
-      {"forward over reverse", [](Function f, Tensor a) { return rc::jacfwd(rc::grad(f))(a); }},
-      {"reverse over reverse", [](Function f, Tensor a) { return rc::jacrev(rc::grad(f))(a); }},
-      {"forward over forward", [](Function f, Tensor a) { return rc::jacfwd(rc::jacfwd(f))(a); }},
-      {"reverse over forward", [](Function f, Tensor a) { return rc::jacrev(rc::jacfwd(f))(a); }},
-  };
-  for (const Invariant& invariant : invariants())
-    for (const auto& [mode, hessian] : modes)
-      for (int e = -17; e <= -1; ++e)
-        for (const double digits : {1., 4.}) {
-          const double gap = digits * std::pow(10., e);
-          SCOPED_TRACE(std::string(invariant.name) + ", " + mode + ", gap " + std::to_string(std::log10(gap)));
-          // The right values hardly depend on the gap.
-          const Tensor a = turned({1, 1 + gap, 4}), other = turned({1, 1 + std::fmax(gap, 1e-3), 4});
-          const Values right = values(rc::jacfwd(rc::grad(invariant.by_others))(other));
-          const Values found = values(hessian(invariant.f, a));
-          const bool is_claimed = gap > 1e-6;
-          for (std::size_t i = 0; i < found.size(); ++i) {
-            EXPECT_NEAR(is_claimed || std::isfinite(found[i]) ? found[i] : right[i], right[i], 0.05);
-          }
+  std::vector<SecondOrder> modes(std::begin(over_reverse), std::end(over_reverse));
+  modes.insert(modes.end(), std::begin(over_forward), std::end(over_forward));
+  for (const rc::DType dtype : {rc::float64, rc::float32}) {
+    const double bound = 4 * std::sqrt(epsilon_of(dtype));
+    std::vector<double> gaps = {0.9 * bound, 1.1 * bound};
+    for (int e = -17; e <= -1; ++e)
+      for (const double digits : {1., 4.}) gaps.push_back(digits / 4 * std::pow(10., e));
+    for (const Invariant& invariant : invariants())
+      for (const double gap : gaps) {
+        // The right values hardly depend on the gap.
+        const Tensor a = turned({1, 1 + 4 * gap, 4}), other = turned({1, 1 + 4 * std::fmax(gap, 2.5e-4), 4});
+        const Tensor hessian = rc::jacfwd(rc::grad(invariant.by_others))(other);
+        const Values right = values(hessian);
+        // The rounding errors that stay are ε / gap², which is 1 / 16 at the bound.
+        const double tolerance = greatest(hessian) / 16;
+        for (const SecondOrder& mode : modes) {
+          SCOPED_TRACE(std::string(invariant.name) + ", " + mode.name + ", gap " + std::to_string(std::log10(gap)) +
+                       " in " + rc::to_string(dtype));
+          const Values found = values(mode.hessian(invariant.f, a.to(dtype)));
+          for (std::size_t i = 0; i < found.size(); ++i)
+            EXPECT_NEAR(gap > bound || std::isfinite(found[i]) ? found[i] : right[i], right[i], tolerance);
         }
+      }
+  }
+}
+
+/// A projector onto one vector of the pair depends on how the two turn: its second derivatives are of size 1 / gap²,
+/// and lose as many digits as the values share.
+TEST(CloseValues, HaveSecondDerivativesOfWhatDependsOnTheirTurn) {
+  const auto read = [](const Tensor& p) { return (p * second_weight.to(p.dtype())).sum(); };
+  const Function functions[] = {
+      [&](Tensor a) { return read(projector(rc::eigh(a + a.mT()).second.narrow(-1, 0, 1))); },
+      [&](Tensor a) {
+        const auto [w, v] = rc::eigh(a + a.mT());
+        return read(projector(v.narrow(-1, 0, 1)) * w[0]);
+      },
+      [&](Tensor a) { return read(projector(std::get<0>(rc::svd(a)).narrow(-1, 2, 1))); },
+  };
+  for (const Function& f : functions)
+    for (const SecondOrder& mode : over_reverse)
+      for (const double gap : {5e-3, 2e-3, 5e-4}) {
+        SCOPED_TRACE(std::string(mode.name) + ", gap " + std::to_string(gap));
+        const Tensor a = turned({1, 1 + gap, 4}).to(rc::float32);
+        const Tensor right = mode.hessian(f, a.to(rc::float64)), found = mode.hessian(f, a).to(rc::float64);
+        // Rounding changes the vectors by ε over the gap, in units of the greatest value.
+        EXPECT_LE(greatest(found - right), 8 * epsilon_of(rc::float32) * 4 / gap * greatest(right));
+      }
+}
+
+TEST(CloseValues, AreNothingToWhatReadsNeitherVector) {
+  const Function f = [](Tensor a) {
+    return (projector(rc::eigh(a + a.mT()).second.narrow(-1, 2, 1)) * weight.to(a.dtype())).sum();
+  };
+  for (const SecondOrder& mode : over_reverse)
+    for (const double gap : {5e-3, 1e-4}) {
+      SCOPED_TRACE(std::string(mode.name) + ", gap " + std::to_string(gap));
+      const Tensor a = turned({1, 1 + gap, 4}).to(rc::float32);
+      const Tensor right = mode.hessian(f, a.to(rc::float64)), found = mode.hessian(f, a).to(rc::float64);
+      EXPECT_LE(greatest(found - right), 1e-2 * greatest(right));  // terms of size 1 / gap cancel
+    }
 }
 
 }  // namespace

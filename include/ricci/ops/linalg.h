@@ -122,14 +122,14 @@ Tensor matrix_power(const Tensor& a, std::int64_t n);
 /// Vectors have either sign; of complex ones the greatest element is real and positive, in derivatives too. Derivatives
 /// of vectors, and second ones of values, divide by the gaps between values (Magnus, 1985).
 ///
-/// Where two values are equal, their vectors have no derivative. First derivatives in reverse mode are right for a
-/// smooth function that reads vectors but no values (a projector onto the space of all vectors of equal values), and
-/// for one that hands back 0 to the pair, to values and vectors (the projector onto another vector, times its value).
-/// Others give infinities or NaN: vectors · f(values) · vectorsᴴ where values are equal (a square root or logarithm at
-/// the identity), second derivatives of Σ f(values), and second ones of vectors. A function that reads the pair but
-/// hands back 0 by chance counts as one that does not: element (0, 1) of a logarithm made so has the gradient 0 at the
-/// identity. Forward mode gives what reads neither vector of the pair, and directions that do not mix the two. Nearly
-/// equal values lose as many digits as they share; second derivatives, twice as many: they are NaN where none is left.
+/// Where two values are equal, their vectors have no derivative. First derivatives in reverse mode are right for smooth
+/// functions of vectors alone (a projector onto all vectors of equal values), and for those that hand back 0 to the
+/// pair, to values and vectors (the projector onto another, times its value). Others give infinities or NaN: vectors ·
+/// f(values) · vectorsᴴ (a logarithm at the identity), second derivatives of Σ f(values) and of vectors. What hands
+/// back 0 by chance counts as not reading the pair: element (0, 1) of that logarithm has gradient 0. Forward mode gives
+/// what reads neither vector, and directions that do not mix them. Close values lose the digits that they share. Second
+/// derivatives lose twice as many if the function does not change, to first order, as the two turn: for gaps below
+/// 4 √ε of the greatest value (6e-8, float32 1.4e-3) they are infinite or NaN. So are those of forward mode.
 ///   auto [values, vectors] = rc::eigh(a);  // matmul(a, vectors) = vectors * values
 std::pair<Tensor, Tensor> eigh(const Tensor& a);
 Tensor eigvalsh(const Tensor& a);  ///< the values alone
