@@ -153,7 +153,7 @@ struct GridRead {
             {{s.reading(linear)}, {s.images, s.grids}},
             {{s.reading(linear)}, {uniform_around_zero({1, 9, 3, 4}), s.grid}},
             {{s.reading_of_space()}, {s.space, s.of_space}},
-            {{s.reading(linear)}, {zeros({1, 0, 3, 4}, DType::float64), s.grid}}};
+            {{s.reading(linear)}, {zeros({1, 0, 3, 4}), s.grid}}};
   }
 };
 
