@@ -23,7 +23,8 @@ bool fuses();
 /// A function that takes and gives registers of the library with these elements, by the calling convention of its
 /// machine; null where the type has no such word. Truth values, half precision and complex elements have none.
 void* function_of(scalar::Word word, DType dtype);
-/// That function, for registers in memory, the operands one behind the other. Requires: there is one.
+/// Calls that function. The operands lie in memory, one register behind the other; the result is written to memory.
+/// Requires: there is such a function.
 void call_in_memory(scalar::Word word, DType dtype, const void* operands, void* result);
 /// One element by that function. Requires: it has one.
 std::uint64_t value_of(scalar::Word word, DType dtype, const std::uint64_t* operands);
