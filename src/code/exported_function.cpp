@@ -1,4 +1,4 @@
-// Steps of an exported plan as code. Sizes and places are numbers here.
+// Steps of a plan as code. Sizes and places are numbers here.
 #include "code/exported_function.h"
 
 #include <functional>
@@ -13,10 +13,14 @@
 namespace ricci::compiled {
 namespace {
 
-class ExportedFunction {
+/// How the function gets arguments, results and the workspace: each as a parameter of its own, or in lists, followed by
+/// what steps of the library are given.
+enum class Parameters { one_by_one, in_lists };
+
+class PlanFunction {
  public:
-  ExportedFunction(llvm::Module& module, const ExportedPlan& plan, const Machine& machine)
-      : module_(module), plan_(plan), machine_(machine), b_(module.getContext(), 1) {}
+  PlanFunction(llvm::Module& module, const ExportedPlan& plan, const Machine& machine, Parameters parameters)
+      : module_(module), plan_(plan), machine_(machine), parameters_(parameters), b_(module.getContext(), 1) {}
 
   std::string write() {
     begin();
@@ -34,7 +38,8 @@ class ExportedFunction {
   using Value = llvm::Value*;
 
   void begin() {
-    const llvm::SmallVector<llvm::Type*> parameters(plan_.arguments + plan_.results + 1, b_.getPtrTy());
+    const std::size_t count = is_in_lists() ? 4 : plan_.arguments + plan_.results + 1;
+    const llvm::SmallVector<llvm::Type*> parameters(count, b_.getPtrTy());
     auto* const type = llvm::FunctionType::get(b_.getInt32Ty(), parameters, false);
     // Its name comes last: a function that the code calls may have that name.
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "exported", module_);
@@ -52,16 +57,23 @@ class ExportedFunction {
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(b_.getContext(), name, function_); }
   Value count(std::int64_t n) { return b_.count(n); }
 
-  Value workspace() { return function_->getArg(static_cast<unsigned>(plan_.arguments + plan_.results)); }
+  bool is_in_lists() const { return parameters_ == Parameters::in_lists; }
+  Value parameter(std::size_t i) { return function_->getArg(static_cast<unsigned>(i)); }
+  Value in_list(Value list, std::size_t i) {
+    return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
+  }
+  Value argument(std::size_t i) { return is_in_lists() ? in_list(parameter(0), i) : parameter(i); }
+  Value result(std::size_t i) { return is_in_lists() ? in_list(parameter(1), i) : parameter(plan_.arguments + i); }
+  Value workspace() { return parameter(is_in_lists() ? 2 : plan_.arguments + plan_.results); }
   Value in_workspace(std::int64_t offset) { return moved(workspace(), count(offset)); }
   Value moved(Value pointer, Value bytes) { return b_.CreateGEP(b_.getInt8Ty(), pointer, bytes); }
   Value pointer(const Location& l) {
-    const auto number = static_cast<unsigned>(l.number);
     switch (l.in) {
-      case Location::In::argument: return moved(function_->getArg(number), count(l.offset));
-      case Location::In::result:
-        return moved(function_->getArg(static_cast<unsigned>(plan_.arguments) + number), count(l.offset));
+      case Location::In::argument: return moved(argument(l.number), count(l.offset));
+      case Location::In::result: return moved(result(l.number), count(l.offset));
       case Location::In::constant: return moved(constants_[l.number], count(l.offset));
+      case Location::In::state: return moved(states_[l.number].first, count(l.offset));
+      case Location::In::next_state: return moved(states_[l.number].second, count(l.offset));
       default: return in_workspace(l.offset);
     }
   }
@@ -98,7 +110,14 @@ class ExportedFunction {
     b_.CreateAlignedStore(b_.CreateAlignedLoad(type, from, llvm::Align(1)), to, llvm::Align(1));
   }
 
-  void run(const CopyStep& s) { copy_axis(s, 0, pointer(s.from), count(0)); }
+  void run(const CopyStep& s) {
+    std::int64_t elements = 1;
+    bool lies_row_by_row = true;
+    for (std::size_t axis = s.shape.size(); axis-- > 0; elements *= s.shape[axis])
+      lies_row_by_row = lies_row_by_row && (s.strides[axis] == elements || s.shape[axis] == 1);
+    if (lies_row_by_row) copy_bytes(pointer(s.to), pointer(s.from), elements * s.element_bytes);
+    else copy_axis(s, 0, pointer(s.from), count(0));
+  }
   /// `row`: the number of the row in the result, of those along the axes before this one.
   void copy_axis(const CopyStep& s, std::size_t axis, Value from, Value row) {
     if (axis == s.shape.size()) {
@@ -149,6 +168,31 @@ class ExportedFunction {
                          number(s.b.leading), b_.number(s.dtype, 0), c, number(std::max<std::int64_t>(s.n, 1))});
   }
 
+  // ── what the library computes ──
+
+  void run(const CallStep& s) {
+    Value const in = on_stack(b_.getPtrTy(), s.in.size()), out = on_stack(b_.getPtrTy(), s.out.size());
+    for (std::size_t k = 0; k < s.in.size(); ++k) put(in, k, pointer(s.in[k]));
+    for (std::size_t k = 0; k < s.out.size(); ++k) put(out, k, pointer(s.out[k]));
+    go_on_if_zero(call_library(reinterpret_cast<const void*>(machine_.call_step), b_.getInt32Ty(),
+                               {parameter(3), b_.getInt64(static_cast<std::uint64_t>(s.number)), in, out}));
+  }
+  Value call_library(const void* function, llvm::Type* result, llvm::ArrayRef<Value> arguments) {
+    llvm::SmallVector<llvm::Type*> types;
+    for (Value x : arguments) types.push_back(x->getType());
+    clear_upper_halves(b_, machine_);
+    Value const address = b_.getInt64(reinterpret_cast<std::uint64_t>(function));
+    llvm::CallInst* const made = b_.CreateCall(llvm::FunctionType::get(result, types, false),
+                                               b_.CreateIntToPtr(address, b_.getPtrTy()), arguments);
+    made->addFnAttr(llvm::Attribute::NoUnwind);
+    return made;
+  }
+  void go_on_if_zero(Value answer) {
+    auto* const next = block("next");
+    b_.CreateCondBr(b_.CreateICmpEQ(answer, b_.getInt32(0)), next, fails_);
+    b_.SetInsertPoint(next);
+  }
+
   // ── loops and branches ──
 
   void run(const LoopStep& s) {
@@ -158,6 +202,7 @@ class ExportedFunction {
     b_.SetInsertPoint(head);
     llvm::PHINode* const i = b_.CreatePHI(b_.getInt64Ty(), 2);
     i->addIncoming(count(0), before);
+    const std::vector<llvm::PHINode*> alternating = begin_states(s, before);
     Value const has_turns = b_.CreateICmpSLT(i, count(s.most_turns));
     if (s.condition.empty()) {
       b_.CreateCondBr(has_turns, turn, done);
@@ -169,26 +214,70 @@ class ExportedFunction {
       b_.CreateCondBr(has_turns, turn, fails_);
     }
     b_.SetInsertPoint(turn);
+    if (machine_.interrupts) ask_now_and_then(i);
     Value const row = s.is_backward ? b_.CreateSub(count(s.most_turns - 1), i) : static_cast<Value>(i);
     for (const RowCopy& copy : s.reads) copy_bytes(pointer(copy.row), row_of(copy, row), copy.bytes);
     run(s.body);
     for (const RowCopy& copy : s.writes) copy_bytes(row_of(copy, row), pointer(copy.row), copy.bytes);
     for (const CopyStep& copy : s.next) run(copy);
     i->addIncoming(b_.CreateAdd(i, count(1)), b_.GetInsertBlock());
+    for (std::size_t k = 0; k < s.states.size(); ++k) {
+      const auto& [state, next] = states_[s.states[k].number];
+      alternating[2 * k]->addIncoming(next, b_.GetInsertBlock());
+      alternating[2 * k + 1]->addIncoming(state, b_.GetInsertBlock());
+    }
     b_.CreateBr(head);
     b_.SetInsertPoint(done);
+    end_states(s, i);
+  }
+  std::vector<llvm::PHINode*> begin_states(const LoopStep& s, llvm::BasicBlock* before) {
+    std::vector<llvm::PHINode*> all;
+    std::vector<std::pair<Value, Value>> places;
+    {
+      const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+      b_.SetInsertPoint(before->getTerminator());
+      for (const AlternatingState& state : s.states) places.emplace_back(pointer(state.first), pointer(state.second));
+    }
+    for (std::size_t k = 0; k < s.states.size(); ++k) {
+      for (Value const place : {places[k].first, places[k].second}) {
+        all.push_back(b_.CreatePHI(b_.getPtrTy(), 2));
+        all.back()->addIncoming(place, before);
+      }
+      states_[s.states[k].number] = {all[2 * k], all[2 * k + 1]};
+    }
+    return all;
+  }
+  /// After an odd number of turns the state is copied to its first place.
+  void end_states(const LoopStep& s, Value turns) {
+    if (s.states.empty()) return;
+    auto *const odd = block("odd"), *const even = block("even");
+    b_.CreateCondBr(b_.CreateTrunc(turns, b_.getInt1Ty()), odd, even);
+    b_.SetInsertPoint(odd);
+    for (const AlternatingState& state : s.states) copy_bytes(pointer(state.first), pointer(state.second), state.bytes);
+    b_.CreateBr(even);
+    b_.SetInsertPoint(even);
+  }
+  /// Whether the caller wants the function to end, at some of the turns.
+  void ask_now_and_then(Value turn) {
+    constexpr std::uint64_t turns = 16;
+    auto *const asks = block("asks"), *const next = block("next");
+    Value const of_turns = b_.CreateAnd(turn, b_.getInt64(turns - 1));
+    b_.CreateCondBr(b_.CreateICmpEQ(of_turns, b_.getInt64(turns - 1)), asks, next);
+    b_.SetInsertPoint(asks);
+    go_on_if_zero(call_library(reinterpret_cast<const void*>(machine_.interrupts), b_.getInt32Ty(), {parameter(3)}));
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
   }
   Value row_of(const RowCopy& copy, Value row) {
     return moved(pointer(copy.stack), b_.CreateMul(row, count(copy.bytes)));
   }
   void copy_bytes(Value to, Value from, std::int64_t bytes) {
-    std::int64_t part = 8;
-    while (bytes % part != 0) part /= 2;
+    constexpr std::int64_t few = 256;
+    const llvm::Align any(1);
     if (bytes == 0) return;
-    repeat(bytes / part, [&](Value i) {
-      Value const offset = b_.CreateMul(i, count(part));
-      copy_element(moved(to, offset), moved(from, offset), part);
-    });
+    if (bytes <= few) b_.CreateMemCpyInline(to, any, from, any, count(bytes));
+    else if (machine_.stands_alone()) b_.CreateMemCpy(to, any, from, any, count(bytes));
+    else call_library(reinterpret_cast<const void*>(machine_.copy), b_.getPtrTy(), {to, from, count(bytes)});
   }
   Value is_true(Value place) { return b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), place), b_.getInt8(0)); }
 
@@ -210,11 +299,35 @@ class ExportedFunction {
 
   // ── kernels ──
 
-  const std::vector<StageNames>& functions_of(const LanePlan& plan) {
-    const auto found = functions_.find(&plan);
+  /// The functions of a stage; null: there is none.
+  struct Functions {
+    llvm::FunctionCallee once, lane, join;
+  };
+  const std::vector<Functions>& functions_of(const KernelStep& s) {
+    const auto found = functions_.find(s.plan);
     if (found != functions_.end()) return found->second;
+    std::vector<Functions>& all = functions_[s.plan];
+    if (s.code) {
+      llvm::Type *const ptr = b_.getPtrTy(), *const i64 = b_.getInt64Ty();
+      for (const StageCode& code : s.code->stages)
+        all.push_back({known(code.once, {ptr, ptr, i64, ptr}),
+                       known(code.lane, {ptr, ptr, i64, ptr, i64, i64, i64, ptr}), known(code.join, {ptr, i64, ptr})});
+      return all;
+    }
     const std::string prefix = plan_.name + "_" + std::to_string(functions_.size()) + "_";
-    return functions_[&plan] = write_functions(module_, plan, machine_, prefix);
+    const auto named = [&](const std::string& name) {
+      return name.empty() ? llvm::FunctionCallee() : llvm::FunctionCallee(module_.getFunction(name));
+    };
+    for (const StageNames& of : write_functions(module_, *s.plan, machine_, prefix))
+      all.push_back({named(of.once), named(of.lane), named(of.join)});
+    return all;
+  }
+  template <class F>
+  llvm::FunctionCallee known(F* function, llvm::ArrayRef<llvm::Type*> parameters) {
+    if (!function) return {};
+    llvm::Constant* const address = b_.getInt64(reinterpret_cast<std::uint64_t>(function));
+    return {llvm::FunctionType::get(b_.getVoidTy(), parameters, false),
+            llvm::ConstantExpr::getIntToPtr(address, b_.getPtrTy())};
   }
 
   /// What the code of a kernel reads.
@@ -238,6 +351,7 @@ class ExportedFunction {
       for (std::size_t k = 0; k < in.size(); ++k) put(frame.in, k, in_copy(s, k, in[k]));
       for (std::size_t k = 0; k < out.size(); ++k) put(frame.out, k, out_copy(s, k, out[k]));
       put(frame.out, out.size(), frame.holds);
+      if (s.careful) b_.CreateStore(b_.getInt64(reinterpret_cast<std::uint64_t>(s.careful)), frame.slots);
       store_givens(s, frame, in);
       if (is_filled) fill_lanes(s, in);
       run_stages(s, frame);
@@ -321,16 +435,16 @@ class ExportedFunction {
   }
 
   void run_stages(const KernelStep& s, const Frame& frame) {
-    const std::vector<StageNames>& functions = functions_of(*s.plan);
-    const auto call = [&](const std::string& name, llvm::ArrayRef<Value> arguments) {
-      if (!name.empty()) b_.CreateCall(module_.getFunction(name), arguments);
+    const std::vector<Functions>& functions = functions_of(s);
+    const auto call = [&](llvm::FunctionCallee f, llvm::ArrayRef<Value> arguments) {
+      if (f.getCallee()) b_.CreateCall(f, arguments);
     };
     const Value lanes = count(frame.lanes), own_lanes = count(frame.lanes - frame.filled);
     const Value skip = count(frame.filled);
     for (std::size_t k = 0; k < functions.size(); ++k) {
-      const StageNames& of = functions[k];
+      Functions of = functions[k];
       call(of.once, {frame.in, frame.out, own_lanes, frame.slots});
-      if (of.lane.empty()) continue;
+      if (!of.lane.getCallee()) continue;
       const auto totals = static_cast<std::int64_t>(s.plan->stages[k].totals.size());
       const Pieces pieces(frame.lanes, s.width, at(totals));
       const auto run = [&](std::int64_t begin, std::int64_t end, Value to) {
@@ -352,17 +466,22 @@ class ExportedFunction {
   llvm::Module& module_;
   const ExportedPlan& plan_;
   const Machine& machine_;
+  const Parameters parameters_;
   LaneBuilder b_;
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock *entry_ = nullptr, *fails_ = nullptr;
   std::vector<llvm::GlobalVariable*> constants_;
-  std::map<const LanePlan*, std::vector<StageNames>> functions_;
+  std::map<std::size_t, std::pair<Value, Value>> states_;  // that alternate: where this turn's and the next one's stand
+  std::map<const LanePlan*, std::vector<Functions>> functions_;
 };
 
 }  // namespace
 
 std::string write_exported(llvm::Module& module, const ExportedPlan& plan, const Machine& machine) {
-  return ExportedFunction(module, plan, machine).write();
+  return PlanFunction(module, plan, machine, Parameters::one_by_one).write();
+}
+std::string write_plan_function(llvm::Module& module, const ExportedPlan& plan, const Machine& machine) {
+  return PlanFunction(module, plan, machine, Parameters::in_lists).write();
 }
 
 }  // namespace ricci::compiled

@@ -1,4 +1,4 @@
-// The function in C that runs the steps of an exported plan one after the other.
+// The function that runs the steps of a plan one after the other.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -12,5 +12,7 @@ namespace ricci::compiled {
 /// `int name(arguments…, results…, void* workspace)`: 0, or 1 where the function throws for these values. Gives
 /// what is wrong, or an empty text.
 std::string write_exported(llvm::Module& module, const ExportedPlan& plan, const Machine& machine);
+/// `PlanCode::run`, with the plan's name.
+std::string write_plan_function(llvm::Module& module, const ExportedPlan& plan, const Machine& machine);
 
 }  // namespace ricci::compiled

@@ -63,6 +63,24 @@ void generate(const ExportedPlan& plan, const Machine& machine, ObjectFile& file
   if (file.error.empty()) write_object(module, machine, file);
 }
 
+void generate(const ExportedPlan& plan, const Machine& machine, PlanCode& code) {
+  const Held<llvm::LLVMContext> context;
+  const Held<llvm::Module> made_module("plan", *context);
+  llvm::Module& module = *made_module;
+  code.error = prepare(module, machine);
+  if (code.error.empty()) code.error = write_plan_function(module, plan, machine);
+  if (!code.error.empty()) return;
+  dump(module, machine);
+  code.error = what_is_wrong(module);
+  if (!code.error.empty()) return;
+  MachineCode made = machine_code(module, machine);
+  code.error = made.error;
+  if (!code.error.empty()) return;
+  code.run = reinterpret_cast<decltype(code.run)>(made.address(plan.name));
+  code.owner = made.pages.release();
+  code.release = [](void* owner) { delete static_cast<Pages*>(owner); };
+}
+
 }  // namespace
 }  // namespace ricci::compiled
 
@@ -73,4 +91,8 @@ extern "C" void ricci_generate(const ricci::compiled::LanePlan& plan, const ricc
 extern "C" void ricci_export(const ricci::compiled::ExportedPlan& plan, const ricci::compiled::Machine& machine,
                              ricci::compiled::ObjectFile& file) {
   ricci::compiled::generate(plan, machine, file);
+}
+extern "C" void ricci_generate_plan(const ricci::compiled::ExportedPlan& plan, const ricci::compiled::Machine& machine,
+                                    ricci::compiled::PlanCode& code) {
+  ricci::compiled::generate(plan, machine, code);
 }

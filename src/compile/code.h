@@ -64,6 +64,12 @@ struct Machine {
   std::vector<std::pair<Word, DType>>* lacking = nullptr;
 
   bool stands_alone() const { return name_in_libm != nullptr; }
+
+  /// Of a function that runs in the library: computes step `number`; whether the caller wants the function to end. Both
+  /// give 0 where the function is to go on.
+  int (*call_step)(void* call, std::int64_t number, const void* const* in, void* const* out) = nullptr;
+  int (*interrupts)(void* call) = nullptr;
+  void* (*copy)(void* to, const void* from, std::size_t bytes) = nullptr;
 };
 
 /// An object file with a function in C.
@@ -73,8 +79,19 @@ struct ObjectFile {
   std::string error;      ///< not empty: there is none
 };
 
-/// The module's functions, `ricci_generate` and `ricci_export`.
+/// A plan as code in memory.
+struct PlanCode {
+  /// Gives 0, or 1 where the program throws for these values, or a step that the library computes has ended it. `call`
+  /// is handed to `Machine::call_step`.
+  int (*run)(const void* const* arguments, void* const* results, void* workspace, void* call) = nullptr;
+  void* owner = nullptr;
+  void (*release)(void* owner) = nullptr;
+  std::string error;  ///< not empty: there is no code
+};
+
+/// The module's functions, `ricci_generate`, `ricci_export` and `ricci_generate_plan`.
 using Generate = void (*)(const LanePlan& plan, const Machine& machine, Code& code);
 using Export = void (*)(const ExportedPlan& plan, const Machine& machine, ObjectFile& file);
+using GeneratePlan = void (*)(const ExportedPlan& plan, const Machine& machine, PlanCode& code);
 
 }  // namespace ricci::compiled

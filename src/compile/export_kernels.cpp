@@ -37,7 +37,33 @@ bool is_empty(const Type& type) {
   return std::ranges::any_of(type.shape, [](Size size) { return !size.is_symbol() && size.raw() == 0; });
 }
 
-/// The program without the equations that need no element of an argument; what they give is among its constants.
+/// Equations that no code but the library's computes.
+std::ptrdiff_t count_others(const Program& program) {
+  return std::ranges::count_if(program.body().equations, [&](const Equation& e) {
+    const bool is_known = e.rules->is_view || e.rules->moves_elements || runs_in_a_row(program.body(), e) ||
+                          Facts<TurnsOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules) ||
+                          Facts<ProductAxesOf>::of(*e.rules);
+    return !is_known && !kernel_call(e, operand_types(program.body(), e));
+  });
+}
+
+/// Lanes along an open size, as the compiled function has them: so both give the same bits.
+Program along_open_sizes(const Program& program, const std::shared_ptr<const CallSizes>& sizes) {
+  const Program made =
+      with_lane_kernels(program, {.table = sizes->shared_table(), .takes_all = true, .is_exported = true});
+  return resolved(made.in_call(sizes));
+}
+/// Lanes along an axis of more elements than these.
+Program along_numbers(const Program& program, std::int64_t most_unrolled) {
+  return with_lane_kernels(program, {.most_unrolled_number = most_unrolled, .takes_all = true, .is_exported = true});
+}
+
+}  // namespace
+
+bool runs_in_a_row(const ProgramBody& body, const Equation& e) {
+  return e.rules->kind == Kind::elementwise && e.rules->formula && body.types[at(e.outputs[0])].rank() > 1;
+}
+
 WithKernels folded(const Program& program, std::span<const Tensor> captured) {
   const ProgramBody& all = program.body();
   const std::size_t arguments = all.inputs.size() - captured.size();
@@ -76,32 +102,6 @@ WithKernels folded(const Program& program, std::span<const Tensor> captured) {
     return !e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_known[at(v)]; });
   });
   return {program_of(std::move(rest)), program_of(without_dead_equations(known))(given)};
-}
-
-/// Equations that no code but the library's computes.
-std::ptrdiff_t count_others(const Program& program) {
-  return std::ranges::count_if(program.body().equations, [&](const Equation& e) {
-    const bool is_known = e.rules->is_view || e.rules->moves_elements || runs_in_a_row(program.body(), e) ||
-                          Facts<TurnsOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules) ||
-                          Facts<ProductAxesOf>::of(*e.rules);
-    return !is_known && !kernel_call(e, operand_types(program.body(), e));
-  });
-}
-
-/// Lanes along an open size, as the compiled function has them: so both give the same bits.
-Program along_open_sizes(const Program& program, const std::shared_ptr<const CallSizes>& sizes) {
-  const Program made = with_lane_kernels(program, {.table = sizes->shared_table(), .is_exported = true});
-  return resolved(made.in_call(sizes));
-}
-/// Lanes along an axis of more elements than these.
-Program along_numbers(const Program& program, std::int64_t most_unrolled) {
-  return with_lane_kernels(program, {.most_unrolled_number = most_unrolled, .is_exported = true});
-}
-
-}  // namespace
-
-bool runs_in_a_row(const ProgramBody& body, const Equation& e) {
-  return e.rules->kind == Kind::elementwise && e.rules->formula && body.types[at(e.outputs[0])].rank() > 1;
 }
 
 WithKernels with_kernels(const Program& program, std::span<const Tensor> captured) {

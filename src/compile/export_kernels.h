@@ -14,6 +14,8 @@ struct WithKernels {
   std::vector<Tensor> constants;  // what follows from captured tensors alone
 };
 
+/// Without the equations that need no element of an argument: what they give is among the constants.
+WithKernels folded(const Program& program, std::span<const Tensor> captured);
 /// With kernels for as many equations as can be. Requires: where sizes are open, the program is in a call; its last
 /// inputs are captured tensors, of these values.
 WithKernels with_kernels(const Program& program, std::span<const Tensor> captured);

@@ -68,6 +68,7 @@ Strided elements_of(const Tensor& x) { return static_cast<const Array&>(*value_o
 struct Whole {
   Planned& planned;
   runs::Place where;
+  bool calls_library;
   Workspace workspace = {};
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -150,13 +151,23 @@ class Planner {
   Location room_for(Variable v) { return room(bytes_of(type(v)), last_use_[at(v)]); }
 
   void run(const Equation& e) {
-    if (std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(v); }))
+    if (!e.outputs.empty() && std::ranges::all_of(e.outputs, [&](Variable v) { return is_empty(v); }))
       return static_cast<void>(std::ranges::for_each(e.outputs, [&](Variable v) { place_result(v); }));
     if (e.rules->is_view && view(e)) return;
-    if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) return kernel(e, *call);
+    if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) {
+      if (whole_.calls_library && !is_worth_a_step(e, *call)) return call_library(e);
+      return kernel(e, *call);
+    }
     if (const auto turns = Facts<TurnsOf>::of(*e.rules))
       if (const std::optional<Turns> loop = turns(e.parameters.get(), operand_types(body(), e))) return turn(e, *loop);
     if (const auto branches = Facts<BranchesOf>::of(*e.rules)) return branch(e, branches(e.parameters.get()));
+    if (whole_.calls_library) {
+      constexpr std::int64_t few = 256;
+      const auto is_small = [&](Variable v) { return type(v).shape.numel() <= few; };
+      const bool may_move = std::ranges::all_of(e.inputs, is_small) && std::ranges::all_of(e.outputs, is_small);
+      if (!may_move || !moves(e)) call_library(e);
+      return;
+    }
     if (moves(e)) return;
     if (runs_in_a_row(body(), e)) return run_in_a_row(e);
     if (e.rules->effect == Effect::takes_place)
@@ -215,10 +226,33 @@ class Planner {
     return placed_[at(v)]->where;
   }
 
+  void call_library(const Equation& e) {
+    CallStep step{std::ssize(whole_.planned.calls), {}, {}};
+    LibraryCall call{.equation = e, .in = operand_types(body(), e), .out = {}};
+    for (const Variable v : e.inputs) step.in.push_back(contiguous(v));
+    for (const Variable v : e.outputs) {
+      step.out.push_back(place_result(v));
+      call.out.push_back(type(v));
+    }
+    whole_.planned.calls.push_back(std::move(call));
+    steps_.push_back({std::move(step)});
+  }
+  /// The library runs long kernels on several threads, and kernels of few lanes equation by equation.
+  bool is_worth_a_step(const Equation& e, const KernelCall& call) const {
+    constexpr double long_nanoseconds = 20'000;
+    const auto positions = static_cast<double>(call.positions);
+    return std::ranges::none_of(e.inputs, [&](Variable v) { return is_empty(v); }) &&
+           call.kernel->nanoseconds(call.lanes) * positions < long_nanoseconds && !call.has_too_few_lanes;
+  }
+
   void kernel(const Equation& e, const KernelCall& call) {
     const auto empty = std::ranges::find_if(e.inputs, [&](Variable v) { return is_empty(v); });
     if (empty != e.inputs.end()) refuse("an operand is empty: " + to_string(type(*empty)));
     KernelStep step{.plan = &call.kernel->plan(), .width = call.kernel->width(), .in = {}, .out = {}};
+    if (whole_.calls_library) {
+      step.code = call.kernel->code();
+      step.careful = &whole_.planned.careful.emplace_back(*call.kernel);
+    }
     step.lanes = step.plan->program.has_lanes ? call.lanes : 1;
     step.positions = call.positions;
     const auto of_position = [&](Variable v, bool has_outer) {
@@ -409,7 +443,8 @@ class Planner {
 
   std::vector<Step> steps_of(const Program& program, const std::vector<Placed>& arguments,
                              const std::vector<Location>& results) {
-    return Planner(whole_, with_kernels(program, {}), during()).steps(arguments, results);
+    WithKernels kernels = whole_.calls_library ? folded(program, {}) : with_kernels(program, {});
+    return Planner(whole_, std::move(kernels), during()).steps(arguments, results);
   }
   /// The operands from number `first` on that a program reads beside `own` inputs.
   void add_read(const Equation& e, std::size_t first, const Program& program, std::vector<Placed>& own) {
@@ -425,16 +460,29 @@ class Planner {
                   .reads = {},
                   .writes = {},
                   .body = {},
-                  .next = {}};
-    // The state stands where the results will: each turn makes the next state beside it.
+                  .next = {},
+                  .states = {}};
+    // The state stands where the results will: each turn makes the next state beside it, and copies a small one.
+    constexpr std::int64_t small_bytes = 64;
     std::vector<Placed> state;
     std::vector<Location> made;
     for (std::size_t i = 0; i < turns.state; ++i) {
       const Location where = place_result(e.outputs[i]);
-      state.push_back(row_by_row(where, type_in(body.inputs[i])));
+      const Type& in = type_in(body.inputs[i]);
+      const Type& out = type_in(body.outputs[i]);
+      const std::int64_t bytes = bytes_of(out);
+      const Location beside = room(bytes, now_);
       copy(e.inputs[i], where);
-      made.push_back(room(bytes_of(type_in(body.outputs[i])), now_));
-      loop.next.push_back(copy_step(type_in(body.outputs[i]), row_by_row(made[i], type_in(body.outputs[i])), where));
+      if (bytes > small_bytes) {
+        const std::size_t number = whole_.planned.plan.states++;
+        loop.states.push_back({number, where, beside, bytes});
+        state.push_back(row_by_row({Location::In::state, number}, in));
+        made.push_back({Location::In::next_state, number});
+      } else {
+        state.push_back(row_by_row(where, in));
+        made.push_back(beside);
+        loop.next.push_back(copy_step(out, row_by_row(beside, out), where));
+      }
     }
     std::vector<Placed> read = state;
     for (std::size_t i = turns.state; i < turns.state + turns.rows; ++i) {
@@ -483,14 +531,16 @@ class Planner {
 
 }  // namespace
 
-Planned planned(const WithKernels& kernels, const std::string& name, const runs::Place& where) {
+namespace {
+
+Planned made_plan(const WithKernels& kernels, const std::string& name, const runs::Place& where, bool calls_library) {
   const ProgramBody& body = kernels.program.body();
   Planned made{.plan = {.name = name,
                         .arguments = body.inputs.size() - kernels.constants.size(),
                         .results = body.outputs.size(),
                         .constants = {},
                         .steps = {}}};
-  Whole whole{made, where};
+  Whole whole{made, where, calls_library};
   std::vector<Placed> arguments;
   std::vector<Location> results;
   for (std::size_t i = 0; i < made.plan.arguments; ++i)
@@ -500,5 +550,12 @@ Planned planned(const WithKernels& kernels, const std::string& name, const runs:
   made.plan.workspace_bytes = whole.workspace.bytes();
   return made;
 }
+
+}  // namespace
+
+Planned planned(const WithKernels& kernels, const std::string& name, const runs::Place& where) {
+  return made_plan(kernels, name, where, false);
+}
+Planned planned_here(const WithKernels& kernels) { return made_plan(kernels, "plan", {}, true); }
 
 }  // namespace ricci::compiled

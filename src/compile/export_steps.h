@@ -1,22 +1,35 @@
-// The steps of an exported function, and the places of what they read and write.
+// The steps of a program as one function, and the places of what they read and write.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "compile/export_kernels.h"
 #include "compile/exported_plan.h"
+#include "compile/lane_kernel.h"
 #include "ricci/transforms/runs.h"
 
 namespace ricci::compiled {
 
-/// A plan with the programs whose kernels its steps refer to.
-struct Planned {
-  ExportedPlan plan;
-  std::vector<Program> programs = {};
+/// An equation that the library computes, and the types of what it reads and gives.
+struct LibraryCall {
+  Equation equation;
+  Types in, out;
 };
 
-/// Throws NotImplementedError, which names the operation, where an equation has no code but the library's.
+/// A plan with what its steps refer to.
+struct Planned {
+  ExportedPlan plan;
+  std::vector<Program> programs = {};    ///< whose kernels steps run
+  std::vector<LibraryCall> calls = {};   ///< by the numbers of steps
+  std::deque<CarefulCall> careful = {};  ///< of the kernels that have code of their own
+};
+
+/// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an equation
+/// has no code but the library's.
 Planned planned(const WithKernels& kernels, const std::string& name, const runs::Place& where);
+/// Of a function that runs in the library, which computes what has no code of its own.
+Planned planned_here(const WithKernels& kernels);
 
 }  // namespace ricci::compiled

@@ -1,4 +1,4 @@
-// A program as an exported function runs it: steps whose every size and place is a number. Plain data, which the
+// A program as one function of machine code runs it: steps whose every size and place is a number. Plain data, which the
 // generator of machine code reads. Start with `ExportedPlan`.
 #pragma once
 
@@ -11,18 +11,29 @@
 
 namespace ricci::compiled {
 
-/// Where the elements of a tensor lie while an exported function runs.
+struct Code;
+
+/// Where the elements of a tensor lie while the function runs.
 struct Location {
-  enum class In : std::uint8_t { argument, result, constant, workspace };
+  enum class In : std::uint8_t {
+    argument,
+    result,
+    constant,
+    workspace,
+    state,       ///< of a loop that runs
+    next_state,  ///< what the turn makes of it
+  };
   In in = In::workspace;
-  std::size_t number = 0;   ///< of the argument, the result or the constant
+  std::size_t number = 0;   ///< of the argument, the result, the constant or the state
   std::int64_t offset = 0;  ///< in bytes
 };
 
 /// One kernel, run for each position of an outer axis.
 struct KernelStep {
   const LanePlan* plan;
-  int width;  ///< lanes in a register
+  int width;                   ///< lanes in a register
+  const Code* code = nullptr;  ///< the kernel's own; null: the function's module gets it
+  void* careful = nullptr;     ///< what the kernel's own code is given for large arguments
   std::vector<Location> in, out;
   std::int64_t lanes = 1, positions = 1;
   std::vector<std::int64_t> in_steps, out_steps;   ///< by tensor: how far the next position is, in bytes
@@ -62,9 +73,22 @@ struct ProductStep {
   std::vector<std::int64_t> batch;
 };
 
+/// An equation that the library computes, by its number in the plan.
+struct CallStep {
+  std::int64_t number;
+  std::vector<Location> in, out;
+};
+
 /// One row of a stack, the row that has the number of the turn.
 struct RowCopy {
   Location stack, row;
+  std::int64_t bytes;
+};
+
+/// A part of a loop's state, which stands at two places in turn: what is read at one is written to the other.
+struct AlternatingState {
+  std::size_t number;      ///< among all of the plan
+  Location first, second;  ///< the loop begins at the first, and ends there
   std::int64_t bytes;
 };
 
@@ -78,7 +102,8 @@ struct LoopStep {
   bool is_backward;
   std::vector<RowCopy> reads, writes;  ///< before the body and behind it
   std::vector<Step> body;
-  std::vector<CopyStep> next;  ///< the state of the next turn
+  std::vector<CopyStep> next;            ///< the small parts of the next turn's state
+  std::vector<AlternatingState> states;  ///< the large ones
 };
 
 struct BranchStep {
@@ -89,7 +114,7 @@ struct BranchStep {
 };
 
 struct Step {
-  std::variant<KernelStep, CopyStep, MoveStep, ProductStep, LoopStep, BranchStep> what;
+  std::variant<KernelStep, CopyStep, MoveStep, ProductStep, CallStep, LoopStep, BranchStep> what;
 };
 
 struct ExportedPlan {
@@ -98,6 +123,7 @@ struct ExportedPlan {
   std::vector<std::string> constants;  ///< the bytes of each
   std::vector<Step> steps;
   std::int64_t workspace_bytes = 0;
+  std::size_t states = 0;  ///< that alternate
   bool calls_blas = false;
 };
 

@@ -23,7 +23,8 @@ Generator load_generator() {
                                   std::string(RICCI_CODE_LIBRARY)})
     if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return {reinterpret_cast<Generate>(dlsym(library, "ricci_generate")),
-              reinterpret_cast<Export>(dlsym(library, "ricci_export"))};
+              reinterpret_cast<Export>(dlsym(library, "ricci_export")),
+              reinterpret_cast<GeneratePlan>(dlsym(library, "ricci_generate_plan"))};
 #endif
   return {};
 }

@@ -1,4 +1,4 @@
-// The generator of machine code: a module that is loaded when the first code is made. Knows its two functions.
+// The generator of machine code: a module that is loaded when the first code is made. Knows its functions.
 #pragma once
 
 #include "compile/code.h"
@@ -9,6 +9,7 @@ namespace ricci::compiled {
 struct Generator {
   Generate generate = nullptr;
   Export export_plan = nullptr;
+  GeneratePlan generate_plan = nullptr;
 };
 const Generator& generator();
 

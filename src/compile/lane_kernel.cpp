@@ -52,18 +52,20 @@ std::vector<double> nanoseconds_of_lane(const LanePlan& plan, int width) {
 }  // namespace
 
 /// One call.
-struct LaneKernel::Run {
-  const LaneKernel& kernel;
+struct LaneKernel::Run : CarefulCall {
   const void* const* in;
   void* const* out;
   std::int64_t lanes;
   std::int64_t skip;  // lanes at the front that are there to fill a register
   std::uint64_t* slots;
-  std::atomic<bool> failed = false;  // no careful code could be made
+
+  Run(const LaneKernel& of, const void* const* in, void* const* out, std::int64_t lanes, std::int64_t skip,
+      std::uint64_t* slots)
+      : CarefulCall(of), in(in), out(out), lanes(lanes), skip(skip), slots(slots) {}
 
   /// False: the code gave no results.
   bool all() {
-    slots[0] = reinterpret_cast<std::uint64_t>(this);
+    slots[0] = reinterpret_cast<std::uint64_t>(static_cast<CarefulCall*>(this));
     for (std::size_t k = 0; k < kernel.code_.stages.size(); ++k) stage(k);
     return !failed;
   }
@@ -103,7 +105,7 @@ struct LaneKernel::Run {
  private:
   template <class F>
   static void carefully(void* call, const F& f) {
-    Run& run = *static_cast<Run*>(call);
+    auto& run = *static_cast<CarefulCall*>(call);
     const Code* code = nullptr;
     try {
       code = &run.kernel.careful_code();
@@ -210,7 +212,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
     Frame frame(plan_, inputs, outputs, holds, 0);
     if (begin > 0) frame.move(plan_, positions, begin);
     for (std::int64_t i = begin; i < end; ++i) {
-      if (!Run{*this, frame.in.data(), frame.out.data(), lanes, 0, frame.slots.data()}.all() || !holds) {
+      if (!Run(*this, frame.in.data(), frame.out.data(), lanes, 0, frame.slots.data()).all() || !holds) {
         all_hold = false;
         return;
       }
@@ -250,7 +252,7 @@ bool LaneKernel::run_few(std::span<const Strided> inputs, std::span<const Stride
                   advance(inputs[tensor].data, input.dtype, from), size);
     }
   }
-  if (!Run{*this, in.data(), out.data(), width, filled, frame.slots.data()}.all() || !holds) return false;
+  if (!Run(*this, in.data(), out.data(), width, filled, frame.slots.data()).all() || !holds) return false;
   for (const Output& output : program.outputs) {
     const Place& p = output.place;
     if (p.stride == 0) continue;

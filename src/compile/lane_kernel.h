@@ -5,6 +5,7 @@
 // reduced over the lanes is joined in pieces that depend on their number alone, so that threads change no bit.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,6 +14,15 @@
 #include "ricci/strided.h"
 
 namespace ricci::compiled {
+
+class LaneKernel;
+
+/// What the kernel's code is given, and calls back with where an argument of sin or cos was large.
+struct CarefulCall {
+  explicit CarefulCall(const LaneKernel& kernel) : kernel(kernel) {}
+  const LaneKernel& kernel;
+  std::atomic<bool> failed = false;  ///< no careful code could be made
+};
 
 class LaneKernel {
  public:
@@ -43,13 +53,15 @@ class LaneKernel {
   std::size_t steps() const;
   const LanePlan& plan() const { return plan_; }
   int width() const { return code_.width; }  ///< lanes in a register
+  /// Null: it was made to be exported. Code of this kernel finds a CarefulCall in its first slot.
+  const Code* code() const { return code_.stages.empty() ? nullptr : &code_; }
+  const Code& careful_code() const;
+  double nanoseconds(std::int64_t lanes) const;  ///< of a position, roughly
 
   struct Run;  ///< one call
 
  private:
-  const Code& careful_code() const;
   bool run_few(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const;
-  double nanoseconds(std::int64_t lanes) const;  // of a position, roughly
 
   LanePlan plan_;
   Code code_;

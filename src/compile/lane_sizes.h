@@ -45,10 +45,12 @@ struct ExpandOptions {
   OpenSize outer = {};
   /// Lanes know nothing of each other, nor of their number and place: no totals, no numbers of lanes, no addresses.
   bool are_independent = false;
-  std::size_t most_steps = 10'000;  ///< that are computed once or in a lane, elementary functions taken apart
+  std::size_t most_steps = 10'000;         ///< that are computed once or in a lane, elementary functions taken apart
   std::int64_t most_unrolled_number = 64;  ///< a larger number in a shape may be that of the lanes
-  /// Nothing but kernels runs the program, so every equation that can be said element by element gets one. These
-  /// kernels are plans without code in memory: they do not run here.
+  /// Every equation that can be said element by element gets a kernel, also one that stands alone or only moves
+  /// elements: where nothing but kernels runs, or where code runs them without the library between.
+  bool takes_all = false;
+  /// The kernels are plans without code in memory: they do not run here.
   bool is_exported = false;
 };
 

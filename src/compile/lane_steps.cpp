@@ -16,6 +16,8 @@
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
 #include "program/element_writer.h"
+#include "program/repeated.h"
+#include "program/stand_alone.h"
 #include "ricci/interruption.h"
 
 namespace ricci::compiled {
@@ -197,10 +199,9 @@ struct LaneStep {
 
 [[maybe_unused]] const bool costs = counts_flops<LaneStep>();
 
-/// Whether the equation computes anything: by views and copies alone, no group is worth a kernel. In an exported
-/// program, copies are worth one too.
+/// Whether the equation computes anything: by views and copies alone, no group is worth a kernel, unless all are taken.
 bool computes(const Equation& e, const ExpandOptions& options) {
-  if (options.is_exported) return !e.rules->is_view;
+  if (options.takes_all) return !e.rules->is_view;
   const Rules& rules = *e.rules;
   const bool moves = rules.moves_elements && rules.moves_elements(e.parameters.get()) != 0;
   const bool makes_elements = Facts<ElementRule>::of(rules) && !moves;
@@ -251,7 +252,7 @@ class Grouping {
       // Equations without the outer axis come first: they read nothing that has it.
       for (const auto* group : {&once, &by_outer}) {
         std::optional<Equation> lanes;
-        const std::ptrdiff_t least = options_.is_exported ? 1 : group == &by_outer ? least_of_walked : 2;
+        const std::ptrdiff_t least = options_.takes_all ? 1 : group == &by_outer ? least_of_walked : 2;
         if (std::ranges::count_if(*group, [&](std::size_t i) { return computes(body_.equations[i], options_); }) >=
             least) {
           lanes = as_one(*group, group == &by_outer);
@@ -262,7 +263,7 @@ class Grouping {
           continue;
         }
         for (const std::size_t i : *group) {
-          const bool is_alone = options_.is_exported && group->size() > 1 && computes(body_.equations[i], options_);
+          const bool is_alone = options_.takes_all && group->size() > 1 && computes(body_.equations[i], options_);
           std::optional<Equation> alone = is_alone ? as_one({i}, group == &by_outer) : std::nullopt;
           to->equations.push_back(alone ? std::move(*alone) : body_.equations[i]);
         }
@@ -331,7 +332,7 @@ class Grouping {
     }
     std::vector<std::pair<std::ptrdiff_t, std::pair<std::size_t, std::size_t>>> frequent;
     for (const auto& [pair, count] : counts)
-      if (count >= (options_.is_exported ? 1 : least_of_walked)) frequent.emplace_back(-count, pair);
+      if (count >= (options_.takes_all ? 1 : least_of_walked)) frequent.emplace_back(-count, pair);
     std::ranges::sort(frequent);
     if (frequent.size() > most_pairs) frequent.resize(most_pairs);
     std::vector<std::pair<OpenSize, OpenSize>> pairs;
@@ -544,6 +545,37 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   return last;
 } catch (const NotExpandable&) { return program; }
 
+namespace {
+
+/// Puts kernels into the programs that an operation runs.
+struct PutKernels final : ParameterVisitor {
+  const ExpandOptions& options;
+  explicit PutKernels(const ExpandOptions& options) : ParameterVisitor(Mode::edits), options(options) {}
+  void program(Program& program) override { program = with_kernels_throughout(program, options); }
+};
+
+bool turns_or_branches(const Rules& rules) {
+  return Facts<RepeatedOf>::of(rules) || Facts<BranchesOf>::of(rules);
+}
+
+}  // namespace
+
+Program with_kernels_throughout(const Program& program, const ExpandOptions& options) {
+  const ProgramBody& all = program.body();
+  if (std::ranges::none_of(all.equations, [](const Equation& e) { return turns_or_branches(*e.rules); }))
+    return with_lane_kernels(program, options);
+  ExpandOptions inside = options;
+  inside.takes_all = true;
+  inside.most_steps = 2'000, inside.most_of_one = 512;
+  auto body = std::make_unique<ProgramBody>(all);
+  for (Equation& e : body->equations) {
+    if (!turns_or_branches(*e.rules)) continue;
+    PutKernels put(inside);
+    e.parameters = {e.rules->parameters, e.parameters.get(), put};
+  }
+  return with_lane_kernels(Program(Shared<const ProgramBody>(body.release())), options);
+}
+
 std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) {
   if (e.rules != &rules_of<LaneStep>) return std::nullopt;
   const LaneStep& step = erase::as<LaneStep>(e.parameters.get());
@@ -552,7 +584,10 @@ std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) 
   KernelCall call{.kernel = group.kernel,
                   .lanes = Size(group.lanes.in(step.steps.sizes, size)).raw(),
                   .positions = Size(group.outer.in(step.steps.sizes, size)).raw(),
-                  .has_outer = group.has_outer};
+                  .has_outer = group.has_outer,
+                  .result_has_outer = {},
+                  .has_too_few_lanes = false};
+  call.has_too_few_lanes = group.options.outer.is_given() && call.lanes < group.fewest_lanes;
   for (const Result& result : group.results) call.result_has_outer.push_back(result.has_outer);
   return call;
 }

@@ -15,11 +15,16 @@ namespace ricci::compiled {
 /// it. Requires: the program is simplified.
 Program with_lane_kernels(const Program& program, const ExpandOptions& options = {});
 
+/// The same, with kernels also in the programs that loops and branches run. There every equation that can have one gets
+/// it, as long as it is short: such a kernel runs at each turn.
+Program with_kernels_throughout(const Program& program, const ExpandOptions& options = {});
+
 /// What an equation that runs a lane kernel runs it for.
 struct KernelCall {
   std::shared_ptr<const LaneKernel> kernel;
   std::int64_t lanes, positions;                  // positions: of the outer axis
   std::vector<bool> has_outer, result_has_outer;  // by operand, by result: whether it has the outer axis, in front
+  bool has_too_few_lanes;                         // at each position: the equations do better
 };
 /// None where the equation is another one. Requires: the sizes of the operands are numbers.
 std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands);

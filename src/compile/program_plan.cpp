@@ -21,6 +21,7 @@ namespace ricci::compiled {
 Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   Tensors results;
   if (kernel && !innermost && kernel->run(inputs, results)) return results;
+  if (native && !innermost && native->run(sizes, inputs, results)) return results;
   return function::run_call(program.in_call(sizes), inputs);
 }
 
@@ -29,14 +30,14 @@ namespace {
 /// With RICCI_COMPILE_WITHOUT=lanes in the environment every program stays as it is.
 Program in_lanes(const Program& program, std::shared_ptr<const SymbolTable> table) {
   if (is_listed("RICCI_COMPILE_WITHOUT", "lanes")) return program;
-  return with_lane_kernels(program, {.table = std::move(table)});
+  return with_kernels_throughout(program, {.table = std::move(table)});
 }
 
 }  // namespace
 
 std::shared_ptr<const ProgramPlan> plan_of(const Program& program) {
   const bool has_symbols_of_others = !program.call_sizes() && inside_symbol_scope();
-  if (has_symbols_of_others) return std::make_shared<const ProgramPlan>(ProgramPlan{program, {}});
+  if (has_symbols_of_others) return std::make_shared<const ProgramPlan>(ProgramPlan{.program = program, .table = {}, .native = nullptr});
   return program.body().made.get<ProgramPlan>("plan", [&] {
     // One with open sizes was simplified where it was made, with its symbols at hand.
     const CallSizes* const sizes = program.call_sizes();

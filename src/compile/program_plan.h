@@ -8,15 +8,17 @@
 #include <string>
 
 #include "compile/lane_steps.h"
+#include "compile/native_plan.h"
 #include "program/program.h"
 
 namespace ricci::compiled {
 
-/// Steps in order. A step is an equation that the eager kernels compute.
+/// Steps in order. A step is an equation.
 struct ProgramPlan {
   Program program;                           // simplified; its sizes are those of a call
   std::shared_ptr<const SymbolTable> table;  // of its symbols; null: there are none
   std::optional<OneKernel> kernel = OneKernel::of(program);
+  std::shared_ptr<NativePlans> native = kernel ? nullptr : NativePlans::of(program);
 
   std::size_t steps() const { return program.equations(); }
   /// `sizes`: of the call; null where the program has no open sizes. The results share memory with nothing.

@@ -77,6 +77,8 @@ StreamPosition next_position(Generator& generator) {
   return {.seed = generator.seed(), .position = generator.next(), .place = {}};
 }
 
+bool takes_place(const Rules& rules) { return &rules == &rules_of<TakePlace>; }
+
 Tensor take_place(Generator& generator) { return ricci::apply(TakePlace{{&generator}}, std::span<const Tensor>{})[0]; }
 
 Tensor derived_place(const Tensor& place) { return apply(DerivedPlace{}, place); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "interpreters/streams.h"
+#include "ricci/primitive.h"
 #include "ricci/type.h"
 
 namespace ricci {
@@ -17,6 +18,8 @@ StreamPosition next_position(Generator& generator);
 /// An operation: the place of the next draw from `generator`, which it takes. Requires: `generator` outlives all
 /// programs that hold the operation.
 Tensor take_place(Generator& generator);
+/// Whether an operation is that one.
+bool takes_place(const Rules& rules);
 /// The start of a stream of its own, that no other place leads to.
 Tensor derived_place(const Tensor& place);
 /// A position as a value of the program.

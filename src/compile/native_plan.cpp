@@ -1,0 +1,244 @@
+// Making the functions, and their calls.
+#include "compile/native_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <utility>
+
+#include "compile/export_steps.h"
+#include "compile/generator.h"
+#include "compile/lane_kernel.h"
+#include "compile/lane_steps.h"
+#include "custom/call.h"
+#include "interpreters/places.h"
+#include "kernels/elementwise.h"
+#include "primitive/eager.h"
+#include "program/stand_alone.h"
+#include "ricci/interruption.h"
+#include "ricci/primitive/scratch.h"
+#include "tensor/lent.h"
+
+namespace ricci::compiled {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// ── what the library computes ──
+
+Strided strided(const Type& type, const Strides& strides, void* data) {
+  return {data, type.dtype, type.rank(), type.shape.host(), strides.data()};
+}
+
+/// The call's own operation on tensors, whose elements are copied to their places.
+void run_on_tensors(const LibraryCall& call, const void* const* in, std::span<const Strided> out) {
+  Tensors inputs;
+  for (std::size_t k = 0; k < call.in.size(); ++k)
+    inputs.push_back(wrap(make_lent(call.in[k], const_cast<void*>(in[k]), [](void*, void*) {}, nullptr)));
+  const Tensors results = apply_all(call.equation.op(), {inputs.data(), inputs.size()});
+  for (std::size_t k = 0; k < results.size(); ++k)
+    kernels::copy(out[k], static_cast<const Array&>(*value_of(results[k])).strided());
+}
+
+bool run_elementwise(const LibraryCall& call, const void* const* in, const Strided& out) {
+  std::deque<Array> arrays;  // elements that stay where they are
+  SmallVector<const Array*, 4> inputs;
+  for (std::size_t k = 0; k < call.in.size(); ++k) {
+    arrays.emplace_back(call.in[k], contiguous_strides(call.in[k].shape), const_cast<void*>(in[k]), nullptr, nullptr);
+    inputs.push_back(&arrays.back());
+  }
+  return run_elementwise_into(call.equation.op(), call.out[0], out, {inputs.data(), inputs.size()});
+}
+
+void run(const LibraryCall& call, const void* const* in, void* const* out) {
+  const Rules& rules = *call.equation.rules;
+  SmallVector<Strides, 4> strides;
+  SmallVector<Strided, 4> results, operands;
+  for (const Types* types : {&call.out, &call.in})
+    for (const Type& type : *types) strides.push_back(contiguous_strides(type.shape));
+  for (std::size_t k = 0; k < call.out.size(); ++k) results.push_back(strided(call.out[k], strides[k], out[k]));
+  const bool is_elementwise = rules.kind == Kind::elementwise;
+  if (is_elementwise && run_elementwise(call, in, results[0])) return;
+  if (is_elementwise || rules.kind == Kind::custom || rules.is_view)
+    return run_on_tensors(call, in, {results.data(), results.size()});
+  for (std::size_t k = 0; k < call.in.size(); ++k)
+    operands.push_back(strided(call.in[k], strides[call.out.size() + k], const_cast<void*>(in[k])));
+  rules.eval(call.equation.parameters.get(), {results.data(), results.size()}, {operands.data(), operands.size()});
+}
+
+}  // namespace
+
+/// The function for some sizes.
+class NativePlan {
+ public:
+  NativePlan(std::vector<Equation> places, Program program, WithKernels kernels)
+      : places_(std::move(places)),
+        program_(std::move(program)),
+        result_types_(output_types(program_)),
+        planned_(planned_here(kernels)) {
+    std::string text;
+    Machine machine = this_machine(text);
+    machine.call_step = &call_step;
+    machine.interrupts = &interrupts;
+    machine.copy = &std::memcpy;
+    generator().generate_plan(planned_.plan, machine, code_);
+    if (!text.empty()) std::fputs(text.c_str(), stderr);
+  }
+  NativePlan(const NativePlan&) = delete;
+  ~NativePlan() {
+    if (code_.release) code_.release(code_.owner);
+  }
+  bool has_code() const { return code_.error.empty(); }
+
+  /// Where the code gives no results the equations run: they say what is wrong with the values.
+  Tensors run(std::span<const Tensor> given) const {
+    Tensors inputs(given.begin(), given.end());
+    for (const Equation& e : places_) inputs.push_back(apply_all(e.op(), {})[0]);
+    Tensors results;
+    if (run_code(inputs, results)) return results;
+    return function::run_call(program_, {inputs.data(), inputs.size()});
+  }
+
+ private:
+  struct Call {
+    const NativePlan& plan;
+    std::exception_ptr ended = nullptr;  // by other than an error of an operation
+  };
+
+  bool run_code(Tensors& inputs, Tensors& results) const {
+    SmallVector<const void*, 16> arguments;
+    SmallVector<void*, 8> to;
+    SmallVector<ArrayRef, 8> arrays;
+    for (Tensor& x : inputs) {
+      if (value_of(x)->kind != ValueKind::array) return false;
+      const auto* array = static_cast<const Array*>(value_of(x).get());
+      if (!is_contiguous(array->type.shape, array->strides)) {
+        x = x.contiguous();
+        array = static_cast<const Array*>(value_of(x).get());
+      }
+      arguments.push_back(array->data);
+    }
+    for (const Type& type : result_types_) {
+      arrays.push_back(make_array(type));
+      to.push_back(arrays.back()->data);
+    }
+    const kernels::Scratch<std::byte> workspace(planned_.plan.workspace_bytes);
+    Call call{*this};
+    const bool holds = code_.run(arguments.data(), to.data(), workspace.data(), &call) == 0;
+    if (call.ended) std::rethrow_exception(call.ended);
+    const auto failed = [](const CarefulCall& of) { return of.failed.load(); };
+    if (!holds || std::ranges::any_of(planned_.careful, failed)) return false;
+    for (ArrayRef& array : arrays) results.push_back(make_tensor(std::move(array), 0));
+    return true;
+  }
+
+  // What code calls. Nothing may be thrown through code.
+  static int call_step(void* call, std::int64_t number, const void* const* in, void* const* out) noexcept {
+    auto& now = *static_cast<Call*>(call);
+    try {
+      compiled::run(now.plan.planned_.calls[at(number)], in, out);
+      return 0;
+    } catch (const Error&) {
+    } catch (...) { now.ended = std::current_exception(); }
+    return 1;
+  }
+  static int interrupts(void* call) noexcept try {
+    allow_interruption();
+    return 0;
+  } catch (...) {
+    static_cast<Call*>(call)->ended = std::current_exception();
+    return 1;
+  }
+
+  const std::vector<Equation> places_;  // of generators: taken before the code runs, once a call
+  const Program program_;               // behind its inputs those places
+  const Types result_types_;
+  const Planned planned_;
+  PlanCode code_;
+};
+
+namespace {
+
+/// Whether a run that did not end leaves nothing behind.
+bool may_run_again(const Program& program) {
+  return std::ranges::all_of(program.body().equations, [](const Equation& e) {
+    if (e.rules->effect != Effect::no_effect && e.rules->effect != Effect::checks_values) return false;
+    bool may = true;
+    for_each_program(e.op(), [&](const Program& inner) { may = may && may_run_again(inner); });
+    return may;
+  });
+}
+
+bool turns(const Equation& e) { return Facts<TurnsOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules); }
+
+/// Small values: between large ones, what code saves is nothing.
+bool is_small(const ProgramBody& body) {
+  constexpr std::int64_t most_elements = 1 << 16;
+  std::int64_t elements = 0;
+  for (const Type& type : body.types) elements += type.shape.numel().raw();
+  return elements <= most_elements;
+}
+
+std::shared_ptr<const NativePlan> made(const Program& program, bool has_turns) {
+  ProgramBody rest = program.body();
+  if (!has_turns && !is_small(rest)) return nullptr;
+  std::vector<Equation> places;
+  std::erase_if(rest.equations, [&](const Equation& e) {
+    if (!takes_place(*e.rules)) return false;
+    rest.inputs.push_back(e.outputs[0]);
+    places.push_back(e);
+    return true;
+  });
+  const Program pure(Shared<const ProgramBody>(new ProgramBody(std::move(rest))));
+  if (!may_run_again(pure)) return nullptr;
+  auto plan = std::make_shared<const NativePlan>(std::move(places), pure, folded(pure, {}));
+  return plan->has_code() ? plan : nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<NativePlans> NativePlans::of(const Program& program) {
+  if (!makes_kernels()) return nullptr;
+  const auto& equations = program.body().equations;
+  const bool has_turns = std::ranges::any_of(equations, turns);
+  if (!has_turns && equations.size() < 2) return nullptr;
+  return std::make_shared<NativePlans>(program, has_turns);
+}
+
+bool NativePlans::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results) {
+  const std::shared_ptr<const NativePlan> plan = plan_of(sizes);
+  if (plan) results = plan->run(inputs);
+  return plan != nullptr;
+}
+
+std::shared_ptr<const NativePlan> NativePlans::plan_of(const std::shared_ptr<const CallSizes>& sizes) {
+  constexpr std::size_t most = 8;
+  const std::span<const Size> now = sizes ? sizes->inputs() : std::span<const Size>();
+  if (std::ranges::any_of(now, &Size::is_symbol)) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    auto known = std::ranges::find_if(known_, [&](const Known& k) { return std::ranges::equal(k.sizes, now); });
+    if (known == known_.end()) {
+      if (known_.size() == most) known_.erase(std::ranges::min_element(known_, {}, &Known::last_use));
+      known_.push_back({.sizes = {now.begin(), now.end()}, .plan = nullptr});
+      known = known_.end() - 1;
+    }
+    known->last_use = ++calls_;
+    // Sizes that come once are not worth code of their own, except for loops.
+    if (known->is_made || (++known->calls < 2 && !now.empty() && !has_turns_)) return known->plan;
+  }
+  const Program program = sizes ? resolved(program_.in_call(sizes)) : program_;
+  std::shared_ptr<const NativePlan> plan;
+  try {
+    plan = made(program, has_turns_);
+  } catch (const Error&) {}  // of an equation that may never run: the equations throw it where they do
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find_if(known_, [&](const Known& k) { return std::ranges::equal(k.sizes, now); });
+  if (known == known_.end()) return plan;
+  if (!known->is_made) known->plan = plan, known->is_made = true;
+  return known->plan;
+}
+
+}  // namespace ricci::compiled

@@ -1,0 +1,44 @@
+// A program at the sizes of its calls as one function of machine code, which runs loops and branches, too. Start with
+// `NativePlans`.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "program/program.h"
+
+namespace ricci::compiled {
+
+class NativePlan;
+
+/// The functions of one program, by the sizes of calls: the last few that were asked for.
+class NativePlans {
+ public:
+  /// Null where the program gains nothing by them. `program`: with lane kernels; its sizes are those of a call.
+  static std::shared_ptr<NativePlans> of(const Program& program);
+
+  explicit NativePlans(Program program, bool has_turns) : program_(std::move(program)), has_turns_(has_turns) {}
+  /// Whether there is one for these sizes, which then fills `results`. `sizes`: null where none is open. Several threads
+  /// may call it. Throws what the program throws. Requires: it runs outside transforms.
+  bool run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results);
+
+ private:
+  struct Known {
+    std::vector<Size> sizes;
+    std::uint64_t last_use = 0;
+    int calls = 0;
+    bool is_made = false;
+    std::shared_ptr<const NativePlan> plan;  // null: there is none for them
+  };
+  std::shared_ptr<const NativePlan> plan_of(const std::shared_ptr<const CallSizes>& sizes);
+
+  const Program program_;
+  const bool has_turns_;
+  std::mutex mutex_;
+  std::vector<Known> known_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace ricci::compiled

@@ -1,0 +1,244 @@
+// Loops and branches as machine code: they give what the function gives, throw what it throws, and go on afterwards.
+#include <gtest/gtest.h>
+#include <ricci/interruption.h>
+#include <ricci/ricci.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "support/expect_tensor.h"
+#include "support/lane_kernels.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+using Pair = std::pair<Tensor, Tensor>;
+
+class NativePlan : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+    rc::manual_seed(1);
+  }
+  /// Three calls: the first records, the second may make code for these sizes, the third runs it.
+  template <class F, class... A>
+  void expect_what_it_gives(const F& f, const A&... a) {
+    const auto fast = rc::compile(f);
+    for (int i = 0; i < 3; ++i) expect_close(fast(a...), f(a...));
+  }
+};
+
+/// The first line of what is thrown; empty: nothing is.
+template <class F>
+std::string thrown_by(const F& f) {
+  try {
+    f();
+  } catch (const rc::Error& error) {
+    const std::string text = error.what();
+    return text.substr(0, text.find('\n'));
+  }
+  return {};
+}
+
+/// An epidemic: how many are ill, day by day.
+Tensor epidemic(const Tensor& rates) {
+  const auto day = [&](Pair s, const Tensor&) {
+    const Tensor infected = rates[0] * s.first * s.second;
+    Pair next(s.first - 0.1 * infected, s.second + 0.1 * (infected - rates[1] * s.second));
+    return std::pair(next, next.second);
+  };
+  return rc::scan(day, Pair(rc::tensor(0.99), rc::tensor(0.01)), rc::zeros({60})).second;
+}
+Tensor kepler(const Tensor& m, const Tensor& e) {
+  const auto goes_on = [](const Pair& s) { return abs(s.second) > 1e-6; };
+  const auto step = [&](const Pair& s) {
+    const Tensor d = (s.first - e * sin(s.first) - m) / (1 - e * cos(s.first));
+    return Pair(s.first - d, d);
+  };
+  return rc::while_loop(goes_on, step, Pair(m, rc::ones_like(m)), {.max_steps = 50}).first;
+}
+Tensor collatz(const Tensor& n) {
+  const auto step = [](const Pair& s) {
+    const Tensor is_odd = rc::remainder(s.first, 2) == 1;
+    const Tensor next = rc::cond(
+        is_odd, [](const Tensor& x) { return 3 * x + 1; }, [](const Tensor& x) { return rc::floor_divide(x, 2); },
+        s.first);
+    return Pair(next, s.second + 1);
+  };
+  return rc::while_loop([](const Pair& s) { return s.first > 1; }, step, Pair(n, rc::zeros_like(n))).second;
+}
+
+TEST_F(NativePlan, LoopsGiveWhatTheFunctionGivesUnderEveryTransform) {
+  const Tensor rates = rc::tensor({2.0, 0.5});
+  const auto total = [](const Tensor& r) { return epidemic(r).square().mean(); };
+  expect_what_it_gives(epidemic, rates);
+  expect_what_it_gives(rc::grad(total), rates);
+  expect_what_it_gives(rc::hessian(total), rates);
+  expect_what_it_gives(rc::jacfwd(epidemic), rates);
+  for (const std::int64_t examples : {1, 3, 20, 300}) {
+    expect_what_it_gives(rc::vmap(epidemic), rc::rand({examples, 2}));
+    expect_what_it_gives(rc::vmap(rc::grad(total)), rc::rand({examples, 2}));
+    expect_what_it_gives(rc::vmap(kepler), rc::rand({examples}) * 6, rc::rand({examples}) * 0.9);
+    expect_what_it_gives(rc::vmap(rc::grad(kepler)), rc::rand({examples}) * 6, rc::rand({examples}) * 0.9);
+    expect_what_it_gives(rc::vmap(collatz), rc::arange(1, examples + 1));
+  }
+  expect_what_it_gives(collatz, rc::tensor(27));
+  expect_what_it_gives(kepler, rc::tensor(1.0), rc::tensor(0.5));
+}
+
+TEST_F(NativePlan, ScansReadAndWriteRowsForwardAndBackward) {
+  const auto sums = [](const Tensor& x) {
+    return rc::scan([](const Tensor& s, const Tensor& row) { return Pair(s + row, s * row); }, rc::zeros_like(x.sum(0)),
+                    x);
+  };
+  for (const rc::Shape& shape :
+       {rc::Shape{7}, rc::Shape{5, 3}, rc::Shape{4, 40}, rc::Shape{1, 2, 300}, rc::Shape{0, 3}}) {
+    const Tensor x = rc::randn(shape);
+    expect_what_it_gives([&](const Tensor& t) { return sums(t).first; }, x);
+    expect_what_it_gives([&](const Tensor& t) { return sums(t).second; }, x);
+    expect_what_it_gives(rc::grad([&](const Tensor& t) { return sums(t).second.square().sum(); }), x);
+  }
+}
+
+TEST_F(NativePlan, LoopsMayStandInLoopsAndBranches) {
+  const auto f = [](const Tensor& x) {
+    const auto outer = [&](std::int64_t, const Tensor& s) {
+      const Tensor inner =
+          rc::fori_loop(0, 3, [&](const Tensor& i, const Tensor& t) { return t * 0.5 + sin(t + i); }, s);
+      return rc::cond(
+          inner.sum() > 0, [](const Tensor& t) { return t * 0.9; },
+          [](const Tensor& t) { return rc::fori_loop(0, 2, [](const Tensor&, const Tensor& u) { return u + 1; }, t); },
+          inner);
+    };
+    return rc::fori_loop(0, 10, [&](const Tensor&, const Tensor& s) { return outer(0, s); }, x);
+  };
+  for (const std::int64_t n : {1, 4, 33}) {
+    expect_what_it_gives(f, rc::randn({n}));
+    expect_what_it_gives(rc::grad([&](const Tensor& x) { return f(x).sum(); }), rc::randn({n}));
+  }
+}
+
+TEST_F(NativePlan, StepsOfTheLibraryRunInLoops) {
+  const auto f = [](const Tensor& x) {
+    return rc::fori_loop(
+        0, 5,
+        [](const Tensor& i, const Tensor& s) {
+          const Tensor sorted = rc::sort(s, 0).first;
+          return rc::matmul(sorted, s.mT()) * 0.1 + rc::svdvals(s)[0] + i;
+        },
+        x);
+  };
+  expect_what_it_gives(f, rc::randn({5, 5}));
+  expect_what_it_gives(f, rc::randn({40, 40}) * 0.1);
+}
+
+TEST_F(NativePlan, LargeArgumentsOfSineAreThoseOfTheFunction) {
+  const auto f = [](const Tensor& x) {
+    return rc::fori_loop(0, 4, [](const Tensor&, const Tensor& s) { return sin(s * 1e7) + cos(s); }, x);
+  };
+  for (const std::int64_t n : {1, 5, 100}) expect_what_it_gives(f, rc::randn({n}, rc::float64));
+}
+
+TEST_F(NativePlan, ThrowsWhatTheFunctionThrowsAndGoesOn) {
+  const auto divided = [](const Tensor& x, const Tensor& by) {
+    return rc::fori_loop(0, 4, [&](const Tensor&, const Tensor& s) { return rc::floor_divide(s, by); }, x);
+  };
+  const auto fast = rc::compile(divided);
+  const Tensor x = rc::tensor(std::vector<std::int64_t>{100, 200}), by = rc::tensor(std::vector<std::int64_t>{3, 5}),
+               zero = rc::tensor(std::vector<std::int64_t>{3, 0});
+  for (int i = 0; i < 3; ++i) {
+    expect_equal(fast(x, by), divided(x, by));
+    EXPECT_EQ(thrown_by([&] { fast(x, zero); }), thrown_by([&] { divided(x, zero); }));
+  }
+  const auto endless = rc::compile([](const Tensor& t) {
+    return rc::while_loop([](const Tensor& s) { return s < 1e9; }, [](const Tensor& s) { return s + 1; }, t,
+                          {.max_steps = 10});
+  });
+  const std::string said = thrown_by([&] { endless(rc::tensor(0.0)); });
+  EXPECT_TRUE(said.starts_with("while_loop: still running after 10 steps")) << said;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(thrown_by([&] { endless(rc::tensor(0.0)); }), said);
+    expect_equal(endless(rc::tensor(1e9)), rc::tensor(1e9));
+  }
+}
+
+TEST_F(NativePlan, LeavesOutWhatABranchThatIsNotTakenWouldThrow) {
+  const auto f = rc::compile([](const Tensor& x, const Tensor& by) {
+    return rc::cond(
+        x.sum() > 0, [](const Tensor& t, const Tensor&) { return t * 2; },
+        [](const Tensor& t, const Tensor& b) { return t + rc::floor_divide(rc::tensor(6), b); }, x, by);
+  });
+  const Tensor x = rc::ones({3}), zero = rc::tensor(0), two = rc::tensor(2);
+  for (int i = 0; i < 3; ++i) {
+    expect_equal(f(x, zero), x * 2);
+    expect_equal(f(-x, two), -x + 3);
+    EXPECT_THROW(f(-x, zero), rc::Error);
+  }
+}
+
+struct Ended : std::runtime_error {
+  Ended() : std::runtime_error("ended") {}
+};
+void end() { throw Ended(); }
+
+TEST_F(NativePlan, IsEndedFromOutside) {
+  const auto f = rc::compile([](const Tensor& x) {
+    return rc::fori_loop(0, 1'000'000'000, [](const Tensor&, const Tensor& s) { return sin(s) + 1; }, x);
+  });
+  const auto g = rc::compile([](const Tensor& x) {
+    return rc::fori_loop(0, 100, [](const Tensor&, const Tensor& s) { return sin(s) + 1; }, x);
+  });
+  const Tensor x = rc::ones({3}), expected = g(x);
+  std::thread stops([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    rc::set_interruption(&end);
+  });
+  EXPECT_THROW(f(x), Ended);
+  stops.join();
+  rc::set_interruption(nullptr);
+  expect_equal(g(x), expected);
+}
+
+TEST_F(NativePlan, ServesCallsOfManySizesFromSeveralThreads) {
+  const auto f = [](const Tensor& x) {
+    return rc::fori_loop(0, 5, [](const Tensor&, const Tensor& s) { return sin(s) * 2 + s.sum() * 0.01; }, x);
+  };
+  const auto fast = rc::compile(f);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (std::int64_t n = 17; n < 40; ++n) expect_close(fast(rc::ones({n})), f(rc::ones({n})));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(fast.plans(), 4U);
+}
+
+TEST_F(NativePlan, DrawsOnceACallAlsoWhereTheCallThrows) {
+  const auto f = [](const Tensor& x, const Tensor& by) {
+    const Tensor noise = rc::randn({2});
+    const Tensor y = rc::fori_loop(0, 3, [&](const Tensor&, const Tensor& s) { return s * noise + 1; }, x);
+    return y + rc::floor_divide(rc::tensor(std::vector<std::int64_t>{6, 6}), by);
+  };
+  const auto fast = rc::compile(f);
+  const Tensor x = rc::ones({2}), two = rc::full({2}, std::int64_t{2}), zero = rc::zeros({2}, rc::int64);
+  for (int i = 0; i < 3; ++i) {
+    rc::manual_seed(7);
+    const Tensor expected = f(x, two);
+    EXPECT_THROW(f(x, zero), rc::Error);
+    const Tensor next = f(x, two);
+    rc::manual_seed(7);
+    expect_close(fast(x, two), expected);
+    EXPECT_THROW(fast(x, zero), rc::Error);
+    expect_close(fast(x, two), next);
+  }
+}
+
+}  // namespace
