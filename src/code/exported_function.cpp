@@ -276,8 +276,17 @@ class PlanFunction {
     const llvm::Align any(1);
     if (bytes == 0) return;
     if (bytes <= few) b_.CreateMemCpyInline(to, any, from, any, count(bytes));
-    else if (machine_.stands_alone()) b_.CreateMemCpy(to, any, from, any, count(bytes));
+    else if (machine_.stands_alone()) copy_in_parts(to, from, bytes);
     else call_library(reinterpret_cast<const void*>(machine_.copy), b_.getPtrTy(), {to, from, count(bytes)});
+  }
+  void copy_in_parts(Value to, Value from, std::int64_t bytes) {
+    constexpr std::int64_t part = 64;
+    repeat(bytes / part, [&](Value i) {
+      Value const offset = b_.CreateMul(i, count(part));
+      copy_bytes(moved(to, offset), moved(from, offset), part);
+    });
+    const std::int64_t done = bytes / part * part;
+    copy_bytes(moved(to, count(done)), moved(from, count(done)), bytes - done);
   }
   Value is_true(Value place) { return b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), place), b_.getInt8(0)); }
 
@@ -354,9 +363,11 @@ class PlanFunction {
       if (s.careful) b_.CreateStore(b_.getInt64(reinterpret_cast<std::uint64_t>(s.careful)), frame.slots);
       store_givens(s, frame, in);
       if (is_filled) fill_lanes(s, in);
+      const bool may_fail = s.plan->program.output_dtypes.size() > s.out.size();
+      if (may_fail) b_.CreateStore(b_.getInt8(1), frame.holds);
       run_stages(s, frame);
       if (is_filled) copy_results_back(s, out);
-      if (s.plan->program.output_dtypes.size() > s.out.size()) return_one_unless(frame.holds);
+      if (may_fail) return_one_unless(frame.holds);
     });
   }
   Value at_position(const Location& l, std::int64_t step, Value i) {

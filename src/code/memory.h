@@ -25,6 +25,11 @@ class Memory {
   DType output_dtype(int tensor) const { return plan_.program.output_dtypes[at(tensor)]; }
   /// The place of an element in lane `lane` (null: it serves all), in elements.
   llvm::Value* place(const Place& p, llvm::Value* lane);
+  /// From now on the tensor's elements are counted from its element number `by` on.
+  void move_input(int tensor, DType d, llvm::Value* by) { ins_[tensor] = b_.element(input(tensor), d, by); }
+  void move_output(int tensor, llvm::Value* by) {
+    outs_[tensor] = b_.element(output(tensor), output_dtype(tensor), by);
+  }
   llvm::Value* slot(Node n) { return b_.CreateConstGEP1_64(b_.getInt64Ty(), slots, at(plan_.slots[at(n)])); }
 
  private:

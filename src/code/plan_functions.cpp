@@ -26,7 +26,9 @@ class Writer {
   }
   void lane(const std::string& name, std::size_t stage) {
     with_careful(name, [&](const std::string& of, const Machine& machine) {
-      StageFunction(module_, of, plan_, machine, elementary_, stage, width_, registers_).write_lanes();
+      StageFunction function(module_, of, plan_, machine, elementary_, stage, width_, registers_);
+      if (plan_.program.turns) function.write_turns();
+      else function.write_lanes();
     });
   }
   void join(const std::string& name, std::size_t stage) {

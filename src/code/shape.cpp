@@ -28,16 +28,19 @@ bool is_instruction(const ScalarGraph& graph, const ScalarStep& s) {
 int width_of(const LanePlan& plan, int register_bytes) {
   std::size_t widest = 1, counts[17] = {};
   bool calls = false;  // by a whole register
-  for (const Stage& stage : plan.stages)
-    for (const Node n : stage.lane) {
-      const ScalarStep& s = plan.program.graph[n];
-      const CalledFunction* const f = plan.called_by(s);
-      counts[element_size(s.dtype)] += f ? f->steps() : 1;
-      calls = calls || (!f && !is_instruction(plan.program.graph, s) && element_size(s.dtype) == 8);
-    }
+  const auto for_each_node = [&](const auto& f) {
+    for (const Stage& stage : plan.stages)
+      for (const std::vector<Node>* const nodes : {&stage.lane, &stage.turn})
+        for (const Node n : *nodes) f(n);
+  };
+  for_each_node([&](Node n) {
+    const ScalarStep& s = plan.program.graph[n];
+    const CalledFunction* const f = plan.called_by(s);
+    counts[element_size(s.dtype)] += f ? f->steps() : 1;
+    calls = calls || (!f && !is_instruction(plan.program.graph, s) && element_size(s.dtype) == 8);
+  });
   if (!calls && counts[8] < counts[4]) return register_bytes / 4;
-  for (const Stage& stage : plan.stages)
-    for (const Node n : stage.lane) widest = std::max(widest, element_size(plan.program.graph[n].dtype));
+  for_each_node([&](Node n) { widest = std::max(widest, element_size(plan.program.graph[n].dtype)); });
   for (const Stage& stage : plan.stages)
     for (const Output& output : stage.lane_outputs)
       widest = std::max(widest, element_size(plan.program.graph[output.node].dtype));
@@ -48,10 +51,12 @@ int registers_of(const LanePlan& plan) {
   constexpr std::size_t seen_ahead = 150, longest = 12'000;
   int registers = 1;
   for (const Stage& stage : plan.stages) {
-    if (stage.lane.size() < seen_ahead) continue;
+    const std::vector<Node>& nodes = stage.turn.empty() ? stage.lane : stage.turn;
+    // The turns of a loop wait for each other, however short they are.
+    if (stage.turn.empty() && nodes.size() < seen_ahead) continue;
     std::unordered_map<Node, double> ready;
     double chain = 0, busy = 0;
-    for (const Node n : stage.lane) {
+    for (const Node n : nodes) {
       const ScalarStep& s = plan.program.graph[n];
       double from = 0;
       for (const Node operand : s.from)
@@ -64,7 +69,7 @@ int registers_of(const LanePlan& plan) {
       chain = std::max(chain, ready[n] = from + latency);
     }
     int wanted = std::clamp(static_cast<int>(chain / busy + 0.5), 1, 4);
-    while (wanted > 1 && stage.lane.size() * static_cast<std::size_t>(wanted) > longest) --wanted;
+    while (wanted > 1 && nodes.size() * static_cast<std::size_t>(wanted) > longest) --wanted;
     registers = std::max(registers, wanted);
   }
   return registers;

@@ -28,6 +28,8 @@ class StageFunction {
   void write_once();
   /// All lanes, in a loop over registers.
   void write_lanes();
+  /// All lanes of a plan with turns: for each few registers of lanes, all turns.
+  void write_turns();
   /// Rows of partial totals into slots, row after row. Requires: width and registers are 1.
   void write_join();
 
@@ -63,6 +65,11 @@ class StageFunction {
   void call_careful(const void* by_library, llvm::ArrayRef<llvm::Value*> own, llvm::ArrayRef<llvm::Value*> for_library);
 
   Values starts_of_totals();
+  llvm::Value* load_count();
+  llvm::Value* any_goes_on(const Values& states);
+  void move_rows(llvm::Value* row);
+  void store_states();
+
   OfTotals joined(const OfTotals& sums, const OfTotals& parts, llvm::Value* overlap);
 
   llvm::Module& module_;

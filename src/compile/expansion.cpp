@@ -16,6 +16,7 @@
 #include "primitive/interpreter.h"
 #include "primitive/promotion.h"
 #include "program/constants.h"
+#include "program/stand_alone.h"
 #include "program/structure.h"
 #include "ricci/interruption.h"
 #include "ricci/primitive/element_rules.h"
@@ -224,6 +225,12 @@ class Run {
 
   void equation(const Equation& e) {
     const Rules& rules = *e.rules;
+    if (const StandInOf stand_in = options_.are_independent ? Facts<StandInOf>::of(rules) : nullptr) {
+      Elements y = operand(e.inputs[at(stand_in())]);
+      y.tensor = -1;
+      values_[at(e.outputs[0])] = std::move(y);
+      return;
+    }
     const ElementRule rule = Facts<ElementRule>::of(rules);
     if (!rule && (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home))
       refuse("it is more than a function of its operands");
@@ -815,6 +822,149 @@ LaneProgram expanded(const ProgramBody& part, const ProgramBody& whole, const Ex
   return to;
 }
 
+/// A loop with its turns in each lane.
+class TurnsInLanes {
+ public:
+  TurnsInLanes(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options)
+      : part_(part),
+        loop_(part.equations[0]),
+        options_(independent(options)),
+        more_(whole, 3, options_),
+        fewer_(whole, 2, options_) {
+    Types operands;
+    for (const Variable v : loop_.inputs) operands.push_back(part.types[at(v)]);
+    const TurnsOf of = Facts<TurnsOf>::of(*loop_.rules);
+    const std::optional<Turns> turns = of(loop_.parameters.get(), operands);
+    if (!turns) refuse("a loop that draws");
+    turns_ = *turns;
+    if (!more_.has_lanes()) refuse("a loop without lanes");
+    if (turns_.condition && !turns_.asks_each_example) refuse("its condition asks about all lanes");
+    InputNumbers numbers;
+    const ProgramBody& body = turns_.body->body();
+    const Run a(body, whole, more_, to_, numbers, options_), b(body, whole, fewer_, to_, numbers, options_);
+    if (!to_.required.empty()) refuse("it may throw");
+    to_.has_lanes = true;
+    to_.turns.emplace();
+    all().is_backward = turns_.is_backward;
+    put_outputs(body, a, b);
+    put_inputs(body);
+    count_turns();
+    if (turns_.condition) to_.output_dtypes.push_back(DType::boolean);  // whether the loop has ended
+  }
+  LaneProgram program() { return std::move(to_); }
+
+ private:
+  static ExpandOptions independent(ExpandOptions options) {
+    if (options.outer.is_given()) refuse("a loop along two axes");
+    options.are_independent = true;
+    return options;
+  }
+  LaneTurns& all() { return *to_.turns; }
+  std::size_t rows_end() const { return turns_.state + turns_.rows; }
+  /// The loop's operand that the body takes as input number `i`.
+  Variable operand(std::size_t i) const {
+    return loop_.inputs[i < rows_end() ? i : turns_.read_by_body + i - rows_end()];
+  }
+  /// Elements of a row; of a whole stack, how far the next row is.
+  LaneTurns::RowStep row_step(const Type& row) const {
+    const std::int64_t three = more_.put(row).shape.numel().raw(), two = fewer_.put(row).shape.numel().raw();
+    if (three == 0) refuse("rows without elements");
+    return {three - 3 * (three - two), three - two};
+  }
+
+  void put_outputs(const ProgramBody& body, const Run& a, const Run& b) {
+    to_.output_dtypes.clear();
+    for (const Variable v : part_.outputs) to_.output_dtypes.push_back(part_.types[at(v)].dtype);
+    all().out_rows.resize(part_.outputs.size());
+    for (std::size_t k = 0; k < body.outputs.size(); ++k) {
+      const bool is_state = k < turns_.state;
+      const auto result = std::ranges::find(part_.outputs, loop_.outputs[k]);
+      const int tensor = result == part_.outputs.end() ? -1 : static_cast<int>(result - part_.outputs.begin());
+      if (!is_state && tensor < 0) continue;
+      const std::size_t first = to_.outputs.size();
+      add_output(to_, tensor, body.outputs[k], a, b);
+      if (!is_state) {
+        all().out_rows[at(tensor)] = row_step(body.types[at(body.outputs[k])]);
+        for (std::size_t i = first; i < to_.outputs.size(); ++i)
+          if (to_.outputs[i].place.stride == 0) refuse("rows that serve all lanes");
+        all().state_of_output.resize(to_.outputs.size(), -1);
+        continue;
+      }
+      LaneProgram before{.graph = {},
+                         .inputs = {},
+                         .givens = {},
+                         .outputs = {},
+                         .has_lanes = true,
+                         .output_dtypes = {},
+                         .required = {}};
+      add_output(before, tensor, body.inputs[k], a, b);
+      if (before.outputs.size() != to_.outputs.size() - first) refuse("a state that changes its type");
+      for (std::size_t i = 0; i < before.outputs.size(); ++i) {
+        const ScalarStep& s = to_.graph[before.outputs[i].node];
+        if (s.kind != Kind::input || !(before.outputs[i].place == to_.outputs[first + i].place) ||
+            s.dtype != to_.graph[to_.outputs[first + i].node].dtype)
+          refuse("a state that lies otherwise after a turn");
+        all().state_of_output.push_back(static_cast<int>(s.payload));
+      }
+    }
+    if (!turns_.asks_each_example) return;
+    const Variable answers = body.inputs[turns_.state - 1];
+    LaneProgram last{
+        .graph = {}, .inputs = {}, .givens = {}, .outputs = {}, .has_lanes = true, .output_dtypes = {}, .required = {}};
+    add_output(last, 0, answers, a, b);
+    if (last.outputs.size() != 1 || body.types[at(answers)].dtype != DType::boolean ||
+        last.outputs[0].place.stride == 0)
+      refuse("an answer that is not one for each lane");
+    all().goes_on = static_cast<int>(to_.graph[last.outputs[0].node].payload);
+  }
+
+  /// Inputs are numbered as those of the part. A state may begin with a number.
+  void put_inputs(const ProgramBody& body) {
+    all().first_number.resize(to_.inputs.size());
+    all().in_rows.resize(part_.inputs.size());
+    for (std::size_t i = 0; i < to_.inputs.size(); ++i) {
+      const auto of_body = at(to_.inputs[i].place.tensor);
+      const Variable v = operand(of_body);
+      const auto input = std::ranges::find(part_.inputs, v);
+      if (input != part_.inputs.end()) {
+        const auto tensor = input - part_.inputs.begin();
+        to_.inputs[i].place.tensor = static_cast<int>(tensor);
+        const bool is_row = of_body >= turns_.state && of_body < rows_end();
+        const LaneTurns::RowStep step = is_row ? row_step(body.types[at(body.inputs[of_body])]) : LaneTurns::RowStep();
+        LaneTurns::RowStep& known = all().in_rows[at(tensor)];
+        if (is_taken_[tensor] && known.is_stack() != is_row) refuse("an operand that is read whole and row by row");
+        is_taken_[tensor] = true;
+        known = step;
+        continue;
+      }
+      const auto number = std::ranges::find(part_.constants, v, &Constant::variable);
+      if (number == part_.constants.end() || of_body >= turns_.state) refuse("an operand that is a number");
+      to_.inputs[i].place = {.tensor = 0, .base = 0, .per_lane_count = 0, .stride = 0};
+      all().first_number[i] = bits_of(*number->value).bits[0];
+    }
+  }
+
+  void count_turns() {
+    if (!turns_.most_turns.is_symbol()) {
+      all().count = turns_.most_turns.raw();
+      return;
+    }
+    if (turns_.rows == 0) refuse("a number of turns that no operand tells");
+    const auto stack = std::ranges::find(part_.inputs, loop_.inputs[turns_.state]);
+    if (stack == part_.inputs.end()) refuse("a number of turns that no operand tells");
+    all().count_given = static_cast<int>(to_.givens.size());
+    to_.givens.push_back({Given::What::size, static_cast<int>(stack - part_.inputs.begin()), 0});
+  }
+
+  const ProgramBody& part_;
+  const Equation& loop_;
+  const ExpandOptions options_;
+  const LaneSizes more_, fewer_;
+  Turns turns_;
+  LaneProgram to_;
+  std::map<std::ptrdiff_t, bool> is_taken_;
+};
+
 ExpandOptions along_outer(const ExpandOptions& options) {
   ExpandOptions along = options;
   std::swap(along.lanes, along.outer);
@@ -828,6 +978,11 @@ std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const P
                                                 const ExpandOptions& options) try {
   if (options.outer.is_given()) expanded(part, whole, along_outer(options));
   return expanded(part, whole, options);
+} catch (const NotExpandable& not_said) { return not_said; }
+
+std::variant<LaneProgram, NotExpandable> expand_turns(const ProgramBody& part, const ProgramBody& whole,
+                                                      const ExpandOptions& options) try {
+  return TurnsInLanes(part, whole, options).program();
 } catch (const NotExpandable& not_said) { return not_said; }
 
 std::variant<LaneProgram, NotExpandable> expand(const Program& program, const ExpandOptions& options) try {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,6 +44,23 @@ struct Given {
   bool operator==(const Given&) const = default;
 };
 
+/// Turns of a loop, in each lane by itself. Outputs of the program are made at each turn: one that is a state becomes
+/// the value of an input at the next turn, and is written when the loop has ended; the others are rows of stacks.
+struct LaneTurns {
+  /// Elements from one row of a stack to the next.
+  struct RowStep {
+    std::int64_t base = 0, per_lane_count = 0;
+    bool is_stack() const { return base != 0 || per_lane_count != 0; }
+  };
+  std::vector<int> state_of_output;                        ///< by output: the input that it becomes; -1: it is a row
+  std::vector<std::optional<std::uint64_t>> first_number;  ///< by input: of a state that begins with a number, its bits
+  std::vector<RowStep> in_rows, out_rows;                  ///< by tensor
+  std::int64_t count = 0;                                  ///< of turns; with an input that goes on: the most
+  int count_given = -1;                                    ///< the count is this one of the program's givens
+  int goes_on = -1;                                        ///< the input that says whether the lane goes on
+  bool is_backward = false;                                ///< from the last row to the first
+};
+
 struct LaneProgram {
   ScalarGraph graph;
   std::vector<Input> inputs;  ///< by the graph's numbers of them
@@ -51,6 +69,7 @@ struct LaneProgram {
   bool has_lanes;                    ///< else one lane
   std::vector<DType> output_dtypes;  ///< by output tensor. One more than the program has: whether what must hold does
   std::vector<Node> required;
+  std::optional<LaneTurns> turns = {};
 };
 
 /// Requires: the program is simplified.
@@ -61,6 +80,10 @@ std::variant<LaneProgram, NotExpandable> expand(const Program& program, const Ex
 /// installed.
 std::variant<LaneProgram, NotExpandable> expand(const ProgramBody& part, const ProgramBody& whole,
                                                 const ExpandOptions& options);
+/// A loop, which is the only equation of the part, with its turns in each lane. The body must be independent along the
+/// lanes, and say what each lane does by itself.
+std::variant<LaneProgram, NotExpandable> expand_turns(const ProgramBody& part, const ProgramBody& whole,
+                                                      const ExpandOptions& options);
 /// By equation: whether it cannot be said element by element, or reads what has no elements.
 std::vector<bool> not_expandable(const ProgramBody& body, const ExpandOptions& options);
 

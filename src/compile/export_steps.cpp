@@ -155,6 +155,7 @@ class Planner {
       return static_cast<void>(std::ranges::for_each(e.outputs, [&](Variable v) { place_result(v); }));
     if (e.rules->is_view && view(e)) return;
     if (const std::optional<KernelCall> call = kernel_call(e, operand_types(body(), e))) {
+      if (whole_.calls_library && call->apart && call->has_too_few_lanes) return run_apart(e, *call->apart);
       if (whole_.calls_library && !is_worth_a_step(e, *call)) return call_library(e);
       return kernel(e, *call);
     }
@@ -226,6 +227,14 @@ class Planner {
     return placed_[at(v)]->where;
   }
 
+  /// The program in place of the equation.
+  void run_apart(const Equation& e, const Program& program) {
+    std::vector<Placed> operands;
+    std::vector<Location> results;
+    for (const Variable v : e.inputs) operands.push_back(*placed_[at(v)]);
+    for (const Variable v : e.outputs) results.push_back(place_result(v));
+    for (Step& step : steps_of(program, operands, results)) steps_.push_back(std::move(step));
+  }
   void call_library(const Equation& e) {
     CallStep step{std::ssize(whole_.planned.calls), {}, {}};
     LibraryCall call{.equation = e, .in = operand_types(body(), e), .out = {}};

@@ -26,8 +26,8 @@ struct Planned {
   std::deque<CarefulCall> careful = {};  ///< of the kernels that have code of their own
 };
 
-/// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an equation
-/// has no code but the library's.
+/// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an
+/// equation has no code but the library's.
 Planned planned(const WithKernels& kernels, const std::string& name, const runs::Place& where);
 /// Of a function that runs in the library, which computes what has no code of its own.
 Planned planned_here(const WithKernels& kernels);

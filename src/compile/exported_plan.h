@@ -1,5 +1,5 @@
-// A program as one function of machine code runs it: steps whose every size and place is a number. Plain data, which the
-// generator of machine code reads. Start with `ExportedPlan`.
+// A program as one function of machine code runs it: steps whose every size and place is a number. Plain data, which
+// the generator of machine code reads. Start with `ExportedPlan`.
 #pragma once
 
 #include <cstdint>

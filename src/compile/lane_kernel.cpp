@@ -39,11 +39,17 @@ class Room {
 std::vector<double> nanoseconds_of_lane(const LanePlan& plan, int width) {
   std::vector<double> all;
   for (const Stage& stage : plan.stages) {
-    auto steps = static_cast<double>(stage.lane.size() + stage.lane_outputs.size());
-    for (const Node n : stage.lane) {
-      const CalledFunction* const f = plan.called_by(plan.program.graph[n]);
-      if (f) steps += static_cast<double>(f->steps());
-    }
+    constexpr double likely_turns = 100;
+    const auto steps_of = [&](const std::vector<Node>& nodes) {
+      auto steps = static_cast<double>(nodes.size());
+      for (const Node n : nodes) {
+        const CalledFunction* const f = plan.called_by(plan.program.graph[n]);
+        if (f) steps += static_cast<double>(f->steps());
+      }
+      return steps;
+    };
+    const double steps =
+        steps_of(stage.lane) + static_cast<double>(stage.lane_outputs.size()) + steps_of(stage.turn) * likely_turns;
     all.push_back(steps * 0.4 / width);
   }
   return all;
@@ -205,7 +211,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
     if (is_address && kernels::is_empty(inputs[static_cast<std::size_t>(given.tensor)])) return false;
   }
   if (!plan_.program.has_lanes) lanes = 1;
-  else if (lanes < code_.width) return run_few(inputs, outputs, lanes);
+  else if (lanes < code_.width) return !has_turns() && run_few(inputs, outputs, lanes);
   std::atomic<bool> all_hold = true;
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     bool holds = true;
@@ -288,7 +294,7 @@ std::int64_t LaneKernel::fewest_lanes(std::ptrdiff_t equations) const {
 
 std::size_t LaneKernel::steps() const {
   std::size_t steps = 0;
-  for (const Stage& stage : plan_.stages) steps += stage.once.size() + stage.lane.size();
+  for (const Stage& stage : plan_.stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
   return steps;
 }
 
@@ -302,7 +308,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
   LanePlan plan = planned_for_code(lanes);
   std::size_t steps = 0;
-  for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size();
+  for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
   if (steps > options.most_steps) return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps"};
   Code code = code_of(plan, false, options.is_exported);
   if (!code.error.empty()) return NotExpandable{code.error};
@@ -318,6 +324,9 @@ MadeKernel lane_kernel(const Program& program, const ExpandOptions& options) {
 }
 MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options) {
   return kernel_of(expand(part, whole, options), options);
+}
+MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options) {
+  return kernel_of(expand_turns(part, whole, options), options);
 }
 
 }  // namespace ricci::compiled

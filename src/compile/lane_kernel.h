@@ -52,7 +52,8 @@ class LaneKernel {
   /// Scalar operations of one lane, and of what is computed once.
   std::size_t steps() const;
   const LanePlan& plan() const { return plan_; }
-  int width() const { return code_.width; }  ///< lanes in a register
+  int width() const { return code_.width; }  ///< lanes that are computed together
+  bool has_turns() const { return plan_.program.turns.has_value(); }
   /// Null: it was made to be exported. Code of this kernel finds a CarefulCall in its first slot.
   const Code* code() const { return code_.stages.empty() ? nullptr : &code_; }
   const Code& careful_code() const;
@@ -78,6 +79,8 @@ using MadeKernel = std::variant<std::shared_ptr<const LaneKernel>, NotExpandable
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options = {});
 /// Of a part of a program, as `expand` takes it.
 MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
+/// Of a part that is one loop, as `expand_turns` takes it. It takes as many lanes as `width` at least.
+MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
 /// False where the library was built without a compiler, or for a machine that it knows no code for.
 bool makes_kernels();
 

@@ -32,7 +32,7 @@ struct Extent {
 struct Result {
   DType dtype;
   std::vector<Extent> sizes;  // but the outer one, which stands in front
-  bool has_outer, weak;
+  bool has_outer, weak;       // of a loop: a stack of rows has the outer axis, which counts the turns
 };
 
 /// An open size in a call: that of an operand, or one of the sizes of the call, or a number.
@@ -58,10 +58,11 @@ struct Group {
   std::shared_ptr<const LaneKernel> kernel;
   std::vector<Result> results;
   SizeInCall lanes, outer;
-  std::vector<bool> has_outer;    // by operand
-  std::int64_t fewest_lanes = 0;  // at each position of the outer axis: with fewer, the equations do better
-  ProgramBody whole;              // its symbols and inputs alone: the plan of the whole program holds this group
-  Program part;                   // to learn what it throws
+  std::vector<bool> has_outer;  // by operand
+  std::int64_t fewest_lanes =
+      0;              // at each position of an outer axis, or of a loop: with fewer, the equations do better
+  ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
+  Program part;       // to learn what it throws
   ExpandOptions options;
 
   bool asks_call() const { return lanes.of_call >= 0 || outer.of_call >= 0; }
@@ -82,6 +83,7 @@ struct Group {
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
     const std::int64_t count = lanes.in(call, size), times = outer.in(call, size);
     if (count == 0 || times == 0) return false;
+    if (kernel->has_turns() && count < fewest_lanes) return false;
     if (!options.outer.is_given()) return kernel->run(in, out, count);
     if (std::ranges::any_of(in, kernels::is_empty) || std::ranges::any_of(out, kernels::is_empty)) return false;
     if (count < fewest_lanes) return false;
@@ -130,10 +132,12 @@ namespace {
 /// A group as a parameter.
 struct GroupParameter {
   std::shared_ptr<const Group> group;
-  Shape sizes = {};  // of the whole program's inputs, where an operand does not tell all that is open
+  Shape sizes = {};                   // of the whole program's inputs, where an operand does not tell all that is open
+  std::optional<Program> apart = {};  // what runs where the kernel does not; none: the group's equations
   void print_parameter(std::string& out) const { out += std::to_string(group->kernel->steps()); }
   void walk_parameter(ParameterVisitor& visitor) {
     for (Size& size : sizes) visitor.size(size);
+    if (apart) visitor.program(*apart);
   }
   bool operator==(const GroupParameter& other) const { return group == other.group && sizes == other.sizes; }
 };
@@ -162,7 +166,7 @@ struct LaneStep {
     double flops = 0;
     for (const Stage& stage : group.kernel->plan().stages)
       flops += static_cast<double>(stage.once.size()) +
-               static_cast<double>(stage.lane.size()) * static_cast<double>(lanes.hint());
+               static_cast<double>(stage.lane.size() + stage.turn.size()) * static_cast<double>(lanes.hint());
     return flops * static_cast<double>(outer.hint());
   }
   BatchedOutputs batch(const Batch&) const {
@@ -191,7 +195,8 @@ struct LaneStep {
     const std::int64_t lanes = steps.group->lanes.in(steps.sizes, size);
     std::vector<Tensor> inputs;
     for (const Strided& x : in) inputs.push_back(wrap(seen(x)));
-    const std::vector<Tensor> results = steps.group->part_in_numbers(lanes, steps.sizes)(inputs);
+    const std::vector<Tensor> results =
+        steps.apart ? (*steps.apart)(inputs) : steps.group->part_in_numbers(lanes, steps.sizes)(inputs);
     for (std::size_t i = 0; i < results.size(); ++i)
       kernels::copy(out[i], static_cast<const Array&>(*value_of(results[i])).strided());
   }
@@ -217,11 +222,28 @@ bool counts_lanes(const LaneKernel& kernel) {
 
 class Grouping {
  public:
-  Grouping(const Program& program, const ExpandOptions& options)
-      : program_(program), body_(program.body()), options_(options) {
+  Grouping(const Program& program, const ExpandOptions& options) : Grouping(program, options, Only()) {
     computing_ = std::ranges::count_if(body_.equations, [&](const Equation& e) { return computes(e, options_); });
     choose_lanes();
     give_levels();
+  }
+
+  /// Nothing is grouped: only loops are looked at.
+  static Grouping of_loops(const Program& program, const ExpandOptions& options) { return {program, options, Only()}; }
+  /// The loop that is equation number `i`, with its turns in the lanes of a kernel, if it can be. `apart`: the same
+  /// loop, for where the kernel does not run.
+  std::optional<Equation> loop_in_lanes(std::size_t i, const Equation& apart) const {
+    if (!Facts<TurnsOf>::of(*apart.rules)) return std::nullopt;
+    const ProgramBody part = part_of({i});
+    ProgramBody same = part;
+    same.equations = {apart};
+    const Program others = with_own_numbers(same);
+    for (const OpenSize& lanes : open_sizes()) {
+      ExpandOptions options = options_;
+      options.lanes = lanes, options.outer = {};
+      if (std::optional<Equation> loop = with_kernel(part, options, others)) return loop;
+    }
+    return std::nullopt;
   }
 
   /// What moves to its reader may keep the reader's group from having a kernel: then nothing moves.
@@ -236,6 +258,10 @@ class Grouping {
   }
 
  private:
+  struct Only {};
+  Grouping(const Program& program, const ExpandOptions& options, Only)
+      : program_(program), body_(program.body()), options_(options) {}
+
   Program put_together(bool& all_have_kernels) const {
     auto to = std::make_unique<ProgramBody>(body_);
     to->equations.clear();
@@ -406,8 +432,8 @@ class Grouping {
     }
   }
 
-  /// `by_outer`: for one position of the outer axis after the other.
-  std::optional<Equation> as_one(const std::vector<std::size_t>& equations, bool by_outer) const {
+  /// These equations with what they read and what others read of them.
+  ProgramBody part_of(const std::vector<std::size_t>& equations) const {
     std::vector<bool> made(body_.types.size()), read(body_.types.size()), is_number(body_.types.size());
     for (const Constant& c : body_.constants) is_number[at(c.variable)] = true;
     ProgramBody part{.symbols = body_.symbols,
@@ -437,6 +463,11 @@ class Grouping {
     for (const std::size_t i : equations)
       for (const Variable v : body_.equations[i].outputs)
         if (wanted[at(v)]) part.outputs.push_back(v);
+    return part;
+  }
+  /// `by_outer`: for one position of the outer axis after the other.
+  std::optional<Equation> as_one(const std::vector<std::size_t>& equations, bool by_outer) const {
+    const ProgramBody part = part_of(equations);
     ExpandOptions options = options_;
     if (!by_outer) options.outer = {};
     const bool has_lanes = std::ranges::any_of(equations, [&](std::size_t i) { return has_lanes_[i]; });
@@ -448,7 +479,9 @@ class Grouping {
     return with_kernel(part, options);
   }
 
-  std::optional<Equation> with_kernel(const ProgramBody& part, const ExpandOptions& options) const {
+  /// `apart`: the part is one loop, whose turns the kernel runs; this runs where the kernel does not.
+  std::optional<Equation> with_kernel(const ProgramBody& part, const ExpandOptions& options,
+                                      const std::optional<Program>& apart = {}) const {
     const LaneSizes more(body_, 3, options), fewer(body_, 2, options);
     if (part.inputs.empty() || !more.choices_hold() || !fewer.choices_hold()) return std::nullopt;
     const std::vector<Size> of_call = LaneSizes::of_inputs(body_, options);
@@ -475,7 +508,9 @@ class Grouping {
     if (!options.outer.symbol.empty()) find_in_call(group->outer, [&](Size size) { return more.is_outer(size); });
     for (const Variable v : part.outputs) {
       const Type& type = body_.types[at(v)];
-      Result result{type.dtype, {}, type.shape.rank() > 0 && more.is_outer(type.shape[0]), type.weak};
+      const bool has_axes = type.shape.rank() > 0;
+      const bool has_outer = has_axes && (apart ? more.is_open(type.shape[0]) : more.is_outer(type.shape[0]));
+      Result result{type.dtype, {}, has_outer, type.weak};
       for (std::size_t axis = result.has_outer ? 1 : 0; axis < type.shape.size(); ++axis) {
         Size three = type.shape[axis], two = three;
         more.put(three), fewer.put(two);
@@ -491,23 +526,31 @@ class Grouping {
       if (!all_have_outer || (!group->outer.is_known() && options.outer.number == 0)) return std::nullopt;
     }
     group->part = with_own_numbers(part);
-    const MadeKernel made = lane_kernel(group->part.body(), body_, options);
+    const MadeKernel made =
+        apart ? turn_kernel(group->part.body(), body_, options) : lane_kernel(group->part.body(), body_, options);
     const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
     if (!kernel) return std::nullopt;
     if (counts_lanes(**kernel) && !find_lanes()) return std::nullopt;
+    if (apart && std::ranges::any_of(group->results, &Result::has_outer)) {
+      const LaneTurns& turns = *(*kernel)->plan().program.turns;
+      if (turns.count_given < 0) return std::nullopt;
+      group->outer = {.operand = (*kernel)->plan().program.givens[at(turns.count_given)].tensor, .axis = 0};
+    }
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
     group->kernel = *kernel;
-    group->fewest_lanes = (*kernel)->fewest_lanes(
-        std::ranges::count_if(part.equations, [&](const Equation& e) { return computes(e, options_); }));
+    group->fewest_lanes = apart ? (*kernel)->width()
+                                : (*kernel)->fewest_lanes(std::ranges::count_if(
+                                      part.equations, [&](const Equation& e) { return computes(e, options_); }));
     const bool asks_call = group->asks_call();
     group->whole.symbols = body_.symbols;
     group->whole.types = body_.types;
     group->whole.inputs = body_.inputs;
     group->options = options;
-    LaneStep step{{std::move(group)}};
+    LaneStep step{{std::move(group), {}, apart}};
     if (asks_call || more.unknown().size() > (more.has_lanes() && options.lanes.number == 0 ? 1U : 0U))
       for (const Size size : of_call) step.steps.sizes.push_back(size);
-    const bool has_symbols = std::ranges::any_of(step.steps.sizes, [](Size size) { return size.is_symbol(); });
+    const bool has_symbols = (apart && part.equations[0].has_symbols) ||
+                             std::ranges::any_of(step.steps.sizes, [](Size size) { return size.is_symbol(); });
     Equation e{
         .rules = &rules_of<LaneStep>, .parameters = own(step), .inputs = {}, .outputs = {}, .has_symbols = has_symbols};
     for (const Variable v : part.inputs) e.inputs.push_back(v);
@@ -525,6 +568,38 @@ class Grouping {
 };
 
 }  // namespace
+
+namespace {
+
+bool has_programs(const Rules& rules) { return Facts<RepeatedOf>::of(rules) || Facts<BranchesOf>::of(rules); }
+
+/// Puts kernels into the programs that an operation runs.
+struct PutKernels final : ParameterVisitor {
+  const ExpandOptions& options;
+  explicit PutKernels(const ExpandOptions& options) : ParameterVisitor(Mode::edits), options(options) {}
+  void program(Program& program) override { program = with_kernels_throughout(program, options); }
+};
+
+}  // namespace
+
+Program with_kernels_throughout(const Program& program, const ExpandOptions& options) {
+  const auto runs_programs = [](const Equation& e) { return has_programs(*e.rules); };
+  const Program made = with_lane_kernels(program, options);
+  if (!makes_kernels() || std::ranges::none_of(made.body().equations, runs_programs)) return made;
+  ExpandOptions inside = options;
+  inside.takes_all = true;
+  inside.most_steps = 2'000, inside.most_of_one = 512;
+  auto body = std::make_unique<ProgramBody>(made.body());
+  const Grouping loops = Grouping::of_loops(made, options);
+  for (std::size_t i = 0; i < body->equations.size(); ++i) {
+    Equation& e = body->equations[i];
+    if (!has_programs(*e.rules)) continue;
+    PutKernels put(inside);
+    e.parameters = {e.rules->parameters, e.parameters.get(), put};
+    if (std::optional<Equation> lanes = loops.loop_in_lanes(i, e)) e = std::move(*lanes);
+  }
+  return Program(Shared<const ProgramBody>(body.release()));
+}
 
 Program with_lane_kernels(const Program& program, const ExpandOptions& options) try {
   if (!makes_kernels() || program.equations() == 0) return program;
@@ -545,37 +620,6 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   return last;
 } catch (const NotExpandable&) { return program; }
 
-namespace {
-
-/// Puts kernels into the programs that an operation runs.
-struct PutKernels final : ParameterVisitor {
-  const ExpandOptions& options;
-  explicit PutKernels(const ExpandOptions& options) : ParameterVisitor(Mode::edits), options(options) {}
-  void program(Program& program) override { program = with_kernels_throughout(program, options); }
-};
-
-bool turns_or_branches(const Rules& rules) {
-  return Facts<RepeatedOf>::of(rules) || Facts<BranchesOf>::of(rules);
-}
-
-}  // namespace
-
-Program with_kernels_throughout(const Program& program, const ExpandOptions& options) {
-  const ProgramBody& all = program.body();
-  if (std::ranges::none_of(all.equations, [](const Equation& e) { return turns_or_branches(*e.rules); }))
-    return with_lane_kernels(program, options);
-  ExpandOptions inside = options;
-  inside.takes_all = true;
-  inside.most_steps = 2'000, inside.most_of_one = 512;
-  auto body = std::make_unique<ProgramBody>(all);
-  for (Equation& e : body->equations) {
-    if (!turns_or_branches(*e.rules)) continue;
-    PutKernels put(inside);
-    e.parameters = {e.rules->parameters, e.parameters.get(), put};
-  }
-  return with_lane_kernels(Program(Shared<const ProgramBody>(body.release())), options);
-}
-
 std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) {
   if (e.rules != &rules_of<LaneStep>) return std::nullopt;
   const LaneStep& step = erase::as<LaneStep>(e.parameters.get());
@@ -587,8 +631,12 @@ std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) 
                   .has_outer = group.has_outer,
                   .result_has_outer = {},
                   .has_too_few_lanes = false};
-  call.has_too_few_lanes = group.options.outer.is_given() && call.lanes < group.fewest_lanes;
-  for (const Result& result : group.results) call.result_has_outer.push_back(result.has_outer);
+  if (group.kernel->has_turns()) call.positions = 1;
+  const bool has_fewest = group.options.outer.is_given() || group.kernel->has_turns();
+  call.has_too_few_lanes = has_fewest && call.lanes < group.fewest_lanes;
+  call.apart = step.steps.apart;
+  for (const Result& result : group.results)
+    call.result_has_outer.push_back(result.has_outer && !group.kernel->has_turns());
   return call;
 }
 

@@ -24,7 +24,8 @@ struct KernelCall {
   std::shared_ptr<const LaneKernel> kernel;
   std::int64_t lanes, positions;                  // positions: of the outer axis
   std::vector<bool> has_outer, result_has_outer;  // by operand, by result: whether it has the outer axis, in front
-  bool has_too_few_lanes;                         // at each position: the equations do better
+  bool has_too_few_lanes = false;                 // the equations do better, or `apart`
+  std::optional<Program> apart = {};              // of a loop with its turns in lanes: the loop
 };
 /// None where the equation is another one. Requires: the sizes of the operands are numbers.
 std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands);

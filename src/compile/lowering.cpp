@@ -56,7 +56,8 @@ LaneProgram lowered(const LaneProgram& program) {
                  .outputs = program.outputs,
                  .has_lanes = program.has_lanes,
                  .output_dtypes = program.output_dtypes,
-                 .required = {}};
+                 .required = {},
+                 .turns = program.turns};
   GraphWriter writer(to.graph);
   const WritingScalars writing(writer);
   std::vector<Node> outputs, made(program.graph.steps().size(), no_node);

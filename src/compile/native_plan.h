@@ -20,8 +20,8 @@ class NativePlans {
   static std::shared_ptr<NativePlans> of(const Program& program);
 
   explicit NativePlans(Program program, bool has_turns) : program_(std::move(program)), has_turns_(has_turns) {}
-  /// Whether there is one for these sizes, which then fills `results`. `sizes`: null where none is open. Several threads
-  /// may call it. Throws what the program throws. Requires: it runs outside transforms.
+  /// Whether there is one for these sizes, which then fills `results`. `sizes`: null where none is open. Several
+  /// threads may call it. Throws what the program throws. Requires: it runs outside transforms.
   bool run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results);
 
  private:

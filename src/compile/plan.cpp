@@ -22,8 +22,53 @@ bool is_given(const ScalarStep& s) { return s.kind == Kind::given; }
 
 }  // namespace
 
+namespace {
+
+/// What is the same at each turn is computed before.
+LanePlan planned_turns(LaneProgram from) {
+  LanePlan plan{.program = std::move(from), .stages = {}, .is_lane = {}, .is_turn = {}, .slots = {}, .given = {}};
+  const ScalarGraph& graph = plan.program.graph;
+  const LaneTurns& turns = *plan.program.turns;
+  plan.is_lane.assign(graph.steps().size(), false);
+  plan.is_turn = plan.is_lane;
+  plan.slots.assign(graph.steps().size(), -1);
+  plan.given.assign(plan.program.givens.size(), -1);
+  for (std::size_t k = 0; k < plan.given.size(); ++k) plan.given[k] = plan.slot_count++;
+  std::vector<bool> is_state(plan.program.inputs.size());
+  for (const int input : turns.state_of_output)
+    if (input >= 0) is_state[static_cast<std::size_t>(input)] = true;
+  std::vector<Node> outputs;
+  for (const Output& output : plan.program.outputs) outputs.push_back(output.node);
+  Stage& stage = plan.stages.emplace_back();
+  for (const Node n : graph.order(outputs)) {
+    const ScalarStep& s = graph[n];
+    bool is_turn = false, is_lane = false;
+    if (s.kind == Kind::input) {
+      const Place& place = plan.program.inputs[s.payload].place;
+      is_turn = is_state[s.payload] || turns.in_rows[static_cast<std::size_t>(place.tensor)].is_stack();
+      is_lane = place.stride != 0;
+    }
+    for (const Node operand : s.from) {
+      if (operand == no_node) continue;
+      is_turn = is_turn || plan.is_turn[at(operand)];
+      is_lane = is_lane || plan.is_lane[at(operand)];
+    }
+    plan.is_turn[at(n)] = is_turn;
+    plan.is_lane[at(n)] = is_turn || is_lane;
+    if (is_at_hand(s)) continue;
+    if (is_turn) stage.turn.push_back(n);
+    else (is_lane ? stage.lane : stage.once).push_back(n);
+  }
+  for (const Node n : stage.once) plan.slots[at(n)] = plan.slot_count++;
+  stage.lane_outputs = plan.program.outputs;
+  return plan;
+}
+
+}  // namespace
+
 LanePlan planned(LaneProgram from) {
-  LanePlan plan{.program = std::move(from), .stages = {}, .is_lane = {}, .slots = {}, .given = {}};
+  if (from.turns) return planned_turns(std::move(from));
+  LanePlan plan{.program = std::move(from), .stages = {}, .is_lane = {}, .is_turn = {}, .slots = {}, .given = {}};
   const ScalarGraph& graph = plan.program.graph;
   const std::size_t count = graph.steps().size();
   plan.is_lane.assign(count, false);

@@ -13,6 +13,7 @@ struct Stage {
   std::vector<Node> once;  ///< computed once, operands first
   std::vector<Output> once_outputs;
   std::vector<Node> lane;  ///< computed in every lane; what serves all lanes is read
+  std::vector<Node> turn;  ///< of a program with turns: computed in every lane at each turn
   std::vector<Output> lane_outputs;
   std::vector<Node> totals;  ///< of nodes in `lane`
 };
@@ -29,7 +30,8 @@ struct CalledFunction {
 struct LanePlan {
   LaneProgram program;
   std::vector<Stage> stages;
-  std::vector<bool> is_lane;  ///< by node: whether it differs by lane
+  std::vector<bool> is_lane;  ///< by node: whether it differs by lane, or by turn
+  std::vector<bool> is_turn;  ///< by node, of a program with turns: whether it differs by turn
   std::vector<int> slots;     ///< by node: where a value is kept for later functions; -1: nowhere
   std::vector<int> given;     ///< by the program's givens: their slots; -1: not read
   int slot_count = 1;         ///< the first is not a node's

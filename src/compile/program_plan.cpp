@@ -37,7 +37,8 @@ Program in_lanes(const Program& program, std::shared_ptr<const SymbolTable> tabl
 
 std::shared_ptr<const ProgramPlan> plan_of(const Program& program) {
   const bool has_symbols_of_others = !program.call_sizes() && inside_symbol_scope();
-  if (has_symbols_of_others) return std::make_shared<const ProgramPlan>(ProgramPlan{.program = program, .table = {}, .native = nullptr});
+  if (has_symbols_of_others)
+    return std::make_shared<const ProgramPlan>(ProgramPlan{.program = program, .table = {}, .native = nullptr});
   return program.body().made.get<ProgramPlan>("plan", [&] {
     // One with open sizes was simplified where it was made, with its symbols at hand.
     const CallSizes* const sizes = program.call_sizes();

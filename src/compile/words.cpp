@@ -42,14 +42,15 @@ void* function(Word word) {
     RICCI_OPERATOR(multiply, *)
     RICCI_OPERATOR(divide, /)
     case Word::negative: return reinterpret_cast<void*>(+[](V a) -> V { return (-P(a)).v; });
-    case Word::fma: return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
-    RICCI_WORDS_OF_TWO(RICCI_TWO)
-    RICCI_WORDS_OF_TWO_REALS(RICCI_TWO)
-    RICCI_WORDS_OF_ONE(RICCI_ONE)
-    RICCI_WORDS_OF_ONE_REAL(RICCI_ONE)
+    case Word::fma:
+      return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
+      RICCI_WORDS_OF_TWO(RICCI_TWO)
+      RICCI_WORDS_OF_TWO_REALS(RICCI_TWO)
+      RICCI_WORDS_OF_ONE(RICCI_ONE)
+      RICCI_WORDS_OF_ONE_REAL(RICCI_ONE)
 #if RICCI_PACK_FMA
-    RICCI_STEPS_OF_TWO(RICCI_TWO)
-    RICCI_STEPS_OF_ONE(RICCI_ONE)
+      RICCI_STEPS_OF_TWO(RICCI_TWO)
+      RICCI_STEPS_OF_ONE(RICCI_ONE)
 #endif
     default: return nullptr;
   }
@@ -65,11 +66,12 @@ void* function(Word word) {
     RICCI_OPERATOR(subtract, -)
     RICCI_OPERATOR(multiply, *)
     case Word::negative: return reinterpret_cast<void*>(+[](V a) -> V { return (-P(a)).v; });
-    case Word::fma: return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
-    RICCI_WORDS_OF_TWO(RICCI_TWO)
-    RICCI_WORDS_OF_TWO_INTEGERS(RICCI_TWO)
-    RICCI_WORDS_OF_ONE(RICCI_ONE)
-    RICCI_WORDS_OF_ONE_INTEGER(RICCI_ONE)
+    case Word::fma:
+      return reinterpret_cast<void*>(+[](V a, V b, V c) -> V { return scalar::fma(P(a), P(b), P(c)).v; });
+      RICCI_WORDS_OF_TWO(RICCI_TWO)
+      RICCI_WORDS_OF_TWO_INTEGERS(RICCI_TWO)
+      RICCI_WORDS_OF_ONE(RICCI_ONE)
+      RICCI_WORDS_OF_ONE_INTEGER(RICCI_ONE)
     default: return nullptr;
   }
 }

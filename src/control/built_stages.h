@@ -21,7 +21,11 @@ struct Built {
   State condition;
 
   Built(const Stages& like, std::span<const Tensor> operands)
-      : stages{.condition = like.condition, .all = {}, .max_steps = like.max_steps, .checkpoint = like.checkpoint} {
+      : stages{.condition = like.condition,
+               .all = {},
+               .max_steps = like.max_steps,
+               .checkpoint = like.checkpoint,
+               .asks_each_example = false} {
     const auto captured = operands.subspan(like.condition_begin(), like.captured_by_condition());
     condition.assign(captured.begin(), captured.end());
   }

@@ -149,6 +149,7 @@ class Mapped {
           },
           std::tuple<State>(carry), asked, Runs::many);
       built.stages.condition = condition.program;
+      built.stages.asks_each_example = differs_;
       built.condition = condition.captured;
     } else if (differs_) reads.push_back(answers_);
     for (const std::int64_t r : reads) slices.push_back(shape_alone_[at(r)]);

@@ -53,6 +53,7 @@ struct WhileLoop {
   std::int64_t streams;
   std::int64_t max_steps;
   Checkpoints checkpoint;
+  bool asks_each_example;  // Turns::asks_each_example
 
   Roles roles(std::size_t count) const;
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
@@ -67,7 +68,8 @@ struct WhileLoop {
                  .state = leaves(),
                  .read_by_condition = carried(),
                  .read_by_body = carried() + condition.inputs() - leaves(),
-                 .most_turns = max_steps};
+                 .most_turns = max_steps,
+                 .asks_each_example = asks_each_example};
   }
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -87,7 +89,8 @@ struct WhileLoop {
     return {.condition = condition,
             .all = {{.step = body, .carried = static_cast<std::int64_t>(leaves()), .streams = streams, .reads = {}}},
             .max_steps = max_steps,
-            .checkpoint = checkpoint};
+            .checkpoint = checkpoint,
+            .asks_each_example = asks_each_example};
   }
 };
 
@@ -121,7 +124,8 @@ std::optional<Pruned> WhileLoop::pruned(const Flags& needed, std::size_t operand
                        .body = with_some(body, of_body, results),
                        .streams = 0,
                        .max_steps = max_steps,
-                       .checkpoint = checkpoint};
+                       .checkpoint = checkpoint,
+                       .asks_each_example = asks_each_example};
   return Pruned{own(loop), left, results};
 }
 
@@ -178,7 +182,7 @@ struct Unwind {
   Tensors vjp(const Reverse& rule) const { return pulled_back(all(), rule); }
 
  private:
-  Stages all() const { return {condition, stages, max_steps, checkpoint}; }
+  Stages all() const { return {condition, stages, max_steps, checkpoint, false}; }
 };
 
 Roles Unwind::roles(std::size_t count) const {
@@ -386,13 +390,14 @@ Tensors Unwind::call(std::span<const Tensor> inputs) const {
 }  // namespace
 
 Tensors apply_stages(const Stages& stages, std::span<const Tensor> operands) {
-  const auto& [condition, all, max_steps, checkpoint] = stages;
+  const auto& [condition, all, max_steps, checkpoint, asks_each_example] = stages;
   if (all.size() > 1) return ricci::apply(Unwind{condition, all, max_steps, checkpoint}, operands);
   return ricci::apply(WhileLoop{.condition = condition,
                                 .body = all[0].step,
                                 .streams = all[0].streams,
                                 .max_steps = max_steps,
-                                .checkpoint = checkpoint},
+                                .checkpoint = checkpoint,
+                                .asks_each_example = asks_each_example},
                       operands);
 }
 
@@ -410,7 +415,8 @@ void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state) {
                                           .body = body.program,
                                           .streams = static_cast<std::int64_t>(body.streams.size()),
                                           .max_steps = options.max_steps,
-                                          .checkpoint = options.checkpoint},
+                                          .checkpoint = options.checkpoint,
+                                          .asks_each_example = false},
                                 inputs);
   std::span<const Tensor> rest = outputs;
   function::write_leaves(rest, state);

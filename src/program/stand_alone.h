@@ -18,6 +18,9 @@ struct Turns {
   std::size_t read_by_condition = 0, read_by_body = 0;  // the first operands that these read besides
   Size most_turns = 0;       // without a condition there are so many; with one, the loop throws after these
   bool is_backward = false;  // from the last row to the first
+  /// The last part of the state says which examples go on. Those that are done stay as they are, and the condition asks
+  /// whether there is one left.
+  bool asks_each_example = false;
 };
 /// None of a loop that draws.
 ///   const bool has_turns = takes_turns<Scan>();
@@ -37,6 +40,13 @@ using BranchesOf = std::vector<Branch> (*)(const void* op);
 template <class P>
 bool takes_branches() {
   return Facts<BranchesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).taken_branches(); });
+}
+
+/// The operand that serves in place of the result where each example is computed by itself: nobody sees the difference.
+using StandInOf = int (*)();
+template <class P>
+bool has_stand_in() {
+  return Facts<StandInOf>::add(rules_of<P>, [] { return P::stand_in; });
 }
 
 /// Products of matrices: how many axes of each operand, from behind, are the matrix. The axes before are batches, which

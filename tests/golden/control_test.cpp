@@ -84,7 +84,7 @@ program(a: f32[]) {
       d: f32[] = add a c
       e: f32[] = div d 2
       return e
-    }, streams=0, max_steps=1000000000, checkpoint=0] state(a) condition(a) body(a)
+    }, streams=0, max_steps=1000000000, checkpoint=0, asks_each_example=false] state(a) condition(a) body(a)
   return b
 }
 )");
@@ -110,7 +110,7 @@ program(a: f32[i=s0]) {
       h: f32[s0] = where b g a
       k: bool[s0] = gt h 1
       return h k
-    }, streams=0, max_steps=1000000000, checkpoint=0] state(a b) body(a)
+    }, streams=0, max_steps=1000000000, checkpoint=0, asks_each_example=true] state(a b) body(a)
   return c
 }
 )");
@@ -135,7 +135,7 @@ program(a: f32[], b: f32[]) {
       g: f32[] = mul d a
       h: f32[] = add f g
       return e h
-    }, streams=0, max_steps=1000000000, checkpoint=0] state(a b) body(a b)
+    }, streams=0, max_steps=1000000000, checkpoint=0, asks_each_example=false] state(a b) body(a b)
   return c d
 }
 )");
