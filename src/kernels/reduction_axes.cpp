@@ -1,8 +1,10 @@
-// Sorting and merging the loops of a reduction.
+// Sorting and merging the loops of a reduction, and sharing them among threads.
 #include "ricci/primitive/reduction_axes.h"
 
 #include <cassert>
 #include <limits>
+
+#include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
 namespace {
@@ -15,6 +17,13 @@ bool stands_outside(const Axis& a, const Axis& b) {
 
 bool one_loop(const Axis& outer, const Axis& inner) {
   return outer.x == inner.x * inner.size && outer.y == inner.y * inner.size && outer.out == inner.out * inner.size;
+}
+
+/// How many fours of fours (of fours …) of blocks a thread joins at once: so high that `groups` of them remain.
+int height_of_groups(std::int64_t blocks, std::int64_t groups) {
+  int height = 1;
+  while (blocks >> 2 * (height + 1) >= groups) ++height;
+  return height;
 }
 
 }  // namespace
@@ -78,6 +87,35 @@ ReductionAxes reduction_axes(const Strided& out, const Strided& x, const Strided
   merge_axes(axes.kept);
   merge_axes(axes.reduced);
   return axes;
+}
+
+void cut_kept(ReductionAxes& axes, double nanoseconds_per_element, RunPiece run, const void* work) {
+  const double nanoseconds = nanoseconds_per_element * static_cast<double>(axes.reduced_elements);
+  cut_axes(axes.kept, nanoseconds, [&](const AxisList& kept, const Offsets& at) {
+    if (&kept == &axes.kept) return run(work, axes, at);
+    ReductionAxes piece;
+    piece.kept.count = kept.count;
+    std::copy_n(kept.axis, kept.count, piece.kept.axis);
+    piece.reduced.count = axes.reduced.count;
+    std::copy_n(axes.reduced.axis, axes.reduced.count, piece.reduced.axis);
+    piece.reduced_elements = axes.reduced_elements;
+    run(work, piece, at);
+  });
+}
+
+void share_blocks(const BlockSequence& order, const BlockCosts& costs, SumBlocks sum, const void* terms, void* total) {
+  const std::int64_t blocks = order.count();
+  const int height = height_of_groups(blocks, costs.groups_wanted);
+  const std::int64_t groups = blocks >> 2 * height;
+  const Cuts cuts{groups, costs.nanoseconds * static_cast<double>(std::int64_t{1} << 2 * height)};
+  if (!would_cut(cuts)) return sum(terms, order, {}, 0, blocks, total);
+  const auto size = static_cast<std::int64_t>(costs.bytes);
+  const Scratch<char> roots(groups * size);
+  parallel_for(cuts, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t g = begin; g < end; ++g)
+      sum(terms, order, {}, g << 2 * height, (g + 1) << 2 * height, roots.data() + g * size);
+  });
+  sum(terms, order, {roots.data(), groups, height}, groups << 2 * height, blocks, total);
 }
 
 }  // namespace ricci::kernels

@@ -1,5 +1,5 @@
-// The loops of a reduction: kept and reduced axes of one output and one or two inputs, sorted and merged.
-// Knows nothing of what is computed in them. Start with `reduction_axes`.
+// The loops of a reduction: kept and reduced axes of one output and one or two inputs, sorted and merged, and threads
+// that share them. Knows nothing of what is computed in them. Start with `reduction_axes`.
 #pragma once
 
 #include <algorithm>
@@ -85,20 +85,17 @@ void cut_axes(AxisList& list, double nanoseconds, const Work& work) {
   cut_axis(list, pays ? axis_to_cut(list, line_step()) : AxisToCut{-1, 1}, nanoseconds, work);
 }
 
+/// run(work, axes, where they begin) for pieces of the kept axes.
+using RunPiece = void (*)(const void* work, ReductionAxes& axes, const Offsets& at);
+void cut_kept(ReductionAxes& axes, double nanoseconds_per_element, RunPiece run, const void* work);
+
 /// run(axes, where they begin) for pieces of the kept axes.
 template <class Run>
 void cut_kept(ReductionAxes& axes, double nanoseconds_per_element, const Run& run) {
-  const double nanoseconds = nanoseconds_per_element * static_cast<double>(axes.reduced_elements);
-  cut_axes(axes.kept, nanoseconds, [&](const AxisList& kept, const Offsets& at) {
-    if (&kept == &axes.kept) return run(axes, at);
-    ReductionAxes piece;
-    piece.kept.count = kept.count;
-    std::copy_n(kept.axis, kept.count, piece.kept.axis);
-    piece.reduced.count = axes.reduced.count;
-    std::copy_n(axes.reduced.axis, axes.reduced.count, piece.reduced.axis);
-    piece.reduced_elements = axes.reduced_elements;
-    run(piece, at);
-  });
+  const auto erased = [](const void* work, ReductionAxes& piece, const Offsets& at) {
+    (*static_cast<const Run*>(work))(piece, at);
+  };
+  cut_kept(axes, nanoseconds_per_element, erased, &run);
 }
 
 /// Every step of the first `count` axes, the last of them fastest:
@@ -133,5 +130,56 @@ class Walk {
   int last_;
   std::int64_t index_[max_axes];
 };
+
+/// The blocks of the reduced axes, in the order in which a cascade takes them.
+struct BlockSequence {
+  const AxisList& reduced;
+  std::int64_t elements_of_block;
+  std::int64_t row = reduced.last().size, of_row = (row + elements_of_block - 1) / elements_of_block;
+
+  std::int64_t count() const {
+    std::int64_t blocks = of_row;
+    for (int i = 0; i + 1 < reduced.count; ++i) blocks *= reduced.axis[i].size;
+    return blocks;
+  }
+  /// f(offsets of a row, first element, last element + 1) for the parts of rows that blocks [begin, end) are.
+  template <class F>
+  void for_each_part(std::int64_t begin, std::int64_t end, const F& f) const {
+    std::int64_t first = begin == 0 ? 0 : begin % of_row;
+    for (Walk at(reduced.axis, reduced.count - 1, begin == 0 ? 0 : begin / of_row); begin < end; at.next(), first = 0) {
+      const std::int64_t last = std::min(of_row, first + end - begin);
+      f(at.at, first * elements_of_block, std::min(row, last * elements_of_block));
+      begin += last - first;
+    }
+  }
+};
+
+/// Blocks that have been joined, each of them 4^height; the cascade that takes them overwrites them.
+struct Roots {
+  void* blocks = nullptr;
+  std::int64_t count = 0;
+  int height = 0;
+};
+
+/// Writes the total of a cascade over `total`: of `roots`, then of the blocks from `begin` to `end`, one after the
+/// other. Only this function knows what a block is.
+using SumBlocks = void (*)(const void* terms, const BlockSequence& order, const Roots& roots, std::int64_t begin,
+                           std::int64_t end, void* total);
+
+/// How the threads share a sum of many blocks.
+struct BlockCosts {
+  std::size_t bytes;  // of a block
+  double nanoseconds;
+  std::int64_t groups_wanted;
+};
+
+/// The total of the cascade of all blocks, on several threads if that pays. Blocks are copied as bytes.
+void share_blocks(const BlockSequence& order, const BlockCosts& costs, SumBlocks sum, const void* terms, void* total);
+inline void cascade_blocks(const BlockSequence& order, const BlockCosts& costs, SumBlocks sum, const void* terms,
+                           void* total) {
+  const std::int64_t blocks = order.count();
+  if (parallel::is_little({blocks, costs.nanoseconds})) return sum(terms, order, {}, 0, blocks, total);
+  share_blocks(order, costs, sum, terms, total);
+}
 
 }  // namespace ricci::kernels

@@ -129,6 +129,10 @@ class Cascade {
     levels_[level] = block;
   }
 
+  void push_all(const Roots& roots) {
+    for (std::int64_t i = 0; i < roots.count; ++i) push(static_cast<Block*>(roots.blocks)[i], roots.height);
+  }
+
   /// Requires: something was pushed.
   void total(Block& sum) const {
     int level = 0;
@@ -194,62 +198,24 @@ constexpr double nanoseconds_per_element() {
   else return 0.006 * (sizeof(typename Op::X) + (Op::inputs > 1 ? sizeof(typename Op::Y) : 0));
 }
 
-/// The blocks of the reduced axes, in the order in which a cascade takes them.
-struct BlockOrder {
-  const AxisList& reduced;
-  std::int64_t elements_of_block;
-  std::int64_t row = reduced.last().size, of_row = (row + elements_of_block - 1) / elements_of_block;
-
-  std::int64_t count() const {
-    std::int64_t blocks = of_row;
-    for (int i = 0; i + 1 < reduced.count; ++i) blocks *= reduced.axis[i].size;
-    return blocks;
-  }
-  /// f(offsets of a row, first element, last element + 1) for the parts of rows that blocks [begin, end) are.
-  template <class F>
-  void for_each_part(std::int64_t begin, std::int64_t end, const F& f) const {
-    std::int64_t first = begin == 0 ? 0 : begin % of_row;
-    for (Walk at(reduced.axis, reduced.count - 1, begin == 0 ? 0 : begin / of_row); begin < end; at.next(), first = 0) {
-      const std::int64_t last = std::min(of_row, first + end - begin);
-      f(at.at, first * elements_of_block, std::min(row, last * elements_of_block));
-      begin += last - first;
-    }
-  }
+template <class T>
+struct JoinRows {
+  const T& terms;
+  void operator()(const typename T::W& older, typename T::W& newer) const { newer = terms.op.join(older, newer); }
 };
 
-/// How many fours of fours (of fours …) of blocks a thread joins at once: so high that `groups` of them remain.
-inline int height_of_groups(std::int64_t blocks, std::int64_t groups) {
-  int height = 1;
-  while (blocks >> 2 * (height + 1) >= groups) ++height;
-  return height;
-}
-
-/// The total of the cascade of all blocks, on several threads if that pays. `push(begin, end, cascade)` pushes blocks
-/// one after the other. `levels` is memory for `levels_for` all blocks.
-template <class Block, class Join, class Push>
-void cascade_blocks(const BlockOrder& order, double nanoseconds_per_block, std::int64_t groups_wanted, Join join,
-                    const Push& push, Block* levels, Block& total) {
-  const std::int64_t blocks = order.count();
-  const int height = height_of_groups(blocks, groups_wanted);
-  const std::int64_t groups = blocks >> 2 * height;
-  const Cuts cuts{groups, nanoseconds_per_block * static_cast<double>(std::int64_t{1} << 2 * height)};
-  Cascade<Block, Join> cascade(levels, join);
-  if (!would_cut(cuts)) {
-    push(0, blocks, cascade);
-    return cascade.total(total);
-  }
-  const Scratch<Block> roots(groups);
-  parallel_for(cuts, [&](std::int64_t begin, std::int64_t end) {
-    const Scratch<Block> own_levels(height + 1);
-    for (std::int64_t g = begin; g < end; ++g) {
-      Cascade<Block, Join> group(own_levels.data(), join);
-      push(g << 2 * height, (g + 1) << 2 * height, group);
-      group.total(roots.data()[g]);
-    }
+template <class T>
+[[gnu::noinline]] void sum_row_blocks(const void* erased, const BlockSequence& order, const Roots& roots,
+                                      std::int64_t begin, std::int64_t end, void* total) {
+  using W = typename T::W;
+  const T& terms = *static_cast<const T*>(erased);
+  W levels[32];
+  Cascade cascade(levels, JoinRows<T>{terms});
+  cascade.push_all(roots);
+  order.for_each_part(begin, end, [&](const Offsets& row, std::int64_t first, std::int64_t last) {
+    push_row(terms.moved(row).at(first, 0), last - first, cascade);
   });
-  for (std::int64_t g = 0; g < groups; ++g) cascade.push(roots.data()[g], height);
-  push(groups << 2 * height, blocks, cascade);
-  cascade.total(total);
+  cascade.total(*static_cast<W*>(total));
 }
 
 /// The partial sums of one output of many blocks.
@@ -257,15 +223,17 @@ template <class T>
 [[gnu::noinline]] typename T::W long_row_sums(const T& terms, const AxisList& reduced) {
   using W = typename T::W;
   constexpr std::int64_t block = block_vectors * W::lanes;
-  const auto join = [&](const W& older, W& newer) { newer = terms.op.join(older, newer); };
-  const BlockOrder order{reduced, block};
-  W levels[32], total;
-  const auto push = [&](std::int64_t begin, std::int64_t end, auto& cascade) {
-    order.for_each_part(begin, end, [&](const Offsets& row, std::int64_t first, std::int64_t last) {
-      push_row(terms.moved(row).at(first, 0), last - first, cascade);
-    });
-  };
-  cascade_blocks(order, nanoseconds_per_element<decltype(terms.op)>() * block, 64, join, push, levels, total);
+  constexpr double nanoseconds = nanoseconds_per_element<decltype(terms.op)>();
+  const std::int64_t size = reduced.last().size;
+  W total;
+  if (reduced.count == 1 && parallel::is_little({size, nanoseconds})) {
+    W levels[32];
+    Cascade cascade(levels, JoinRows<T>{terms});
+    push_row(terms, size, cascade);
+    cascade.total(total);
+  } else {
+    cascade_blocks({reduced, block}, {sizeof(W), nanoseconds * block, 64}, sum_row_blocks<T>, &terms, &total);
+  }
   return total;
 }
 
@@ -426,39 +394,60 @@ template <class W, int C, class Join>
   }
 }
 
-/// C vectors of neighbouring outputs; if C is 1, the first `count` of them.
+/// C vectors of neighbouring columns; if C is 1, the first `count` of them.
+template <int C, class T>
+struct Strip {
+  using W = typename T::W;
+  using Block = ColumnBlock<W, C>;
+  static constexpr std::int64_t block_rows = block_vectors * W::lanes;
+
+  const T& terms;
+  int count;
+
+  /// The partial sums of `rows` rows from `from` on.
+  void block(const T& from, std::int64_t rows, Block& to) const {
+    if constexpr (C == 1) narrow_block(from, rows, count, to);
+    else wide_block(from, rows, to);
+  }
+  W join(const W& a, const W& b) const { return terms.op.join(a, b); }
+
+  static void sum_blocks(const void* erased, const BlockSequence& order, const Roots& roots, std::int64_t begin,
+                         std::int64_t end, void* total) {
+    const Strip& strip = *static_cast<const Strip*>(erased);
+    const auto join = [&](const Block& older, Block& newer) {
+      join_columns(older, newer, [&](const W& a, const W& b) { return strip.join(a, b); });
+    };
+    using Sums = Cascade<Block, decltype(join)>;
+    const Scratch<Block> levels(Sums::levels_for(end - begin + (roots.count << 2 * roots.height)));
+    Sums cascade(levels.data(), join);
+    cascade.push_all(roots);
+    Block sums;
+    order.for_each_part(begin, end, [&](const Offsets& row, std::int64_t first, std::int64_t last) {
+      for (std::int64_t k = first; k < last; k += block_rows) {
+        strip.block(strip.terms.moved(row).at(0, k), std::min(block_rows, last - k), sums);
+        cascade.push(sums);
+      }
+    });
+    cascade.total(*static_cast<Block*>(total));
+  }
+};
+
+/// The outputs of a strip.
 template <int C, class T, class Out>
 [[gnu::noinline]] void reduce_strip(const T& terms, const AxisList& reduced, int count, Out* out,
                                     std::int64_t out_step) {
+  using S = Strip<C, T>;
   using W = typename T::W;
-  using Block = ColumnBlock<W, C>;
-  constexpr std::int64_t block_rows = block_vectors * W::lanes;
-  const auto join = [&](const W& a, const W& b) { return terms.op.join(a, b); };
+  const S strip{terms, count};
   const std::int64_t rows = reduced.last().size;
-  Block total;
-  const auto block = [&](const T& from, std::int64_t size, Block& to) {
-    if constexpr (C == 1) narrow_block(from, size, count, to);
-    else wide_block(from, size, to);
-  };
-  if (reduced.count <= 1 && rows <= block_rows) {
-    block(terms, rows, total);
+  typename S::Block total;
+  if (reduced.count <= 1 && rows <= S::block_rows) {
+    strip.block(terms, rows, total);
   } else {
-    const auto join_blocks = [&](const Block& older, Block& newer) { join_columns(older, newer, join); };
-    const BlockOrder order{reduced, block_rows};
-    const Scratch<Block> levels(Cascade<Block, decltype(join_blocks)>::levels_for(order.count()));
-    const auto push = [&](std::int64_t begin, std::int64_t end, auto& cascade) {
-      Block sums;
-      order.for_each_part(begin, end, [&](const Offsets& row, std::int64_t first, std::int64_t last) {
-        for (std::int64_t k = first; k < last; k += block_rows) {
-          block(terms.moved(row).at(0, k), std::min(block_rows, last - k), sums);
-          cascade.push(sums);
-        }
-      });
-    };
-    const double nanoseconds = nanoseconds_per_element<decltype(terms.op)>() * block_rows * C * W::lanes;
-    cascade_blocks(order, nanoseconds, 16, join_blocks, push, levels.data(), total);
+    const double nanoseconds = nanoseconds_per_element<decltype(terms.op)>() * S::block_rows * C * W::lanes;
+    cascade_blocks({reduced, S::block_rows}, {sizeof total, nanoseconds, 16}, S::sum_blocks, &strip, &total);
   }
-  fold_columns(total, join);
+  fold_columns(total, [&](const W& a, const W& b) { return strip.join(a, b); });
   for (int c = 0; c < C; ++c) store_results(terms.op, out + c * W::lanes * out_step, out_step, total.sums[0][c], count);
 }
 
