@@ -1,11 +1,11 @@
 // Finding indices out of range and elements that are not zero.
+#include <atomic>
 #include <cassert>
 #include <limits>
 #include <mutex>
 
 #include "kernels/index_loops.h"
 #include "kernels/known_step.h"
-#include "ricci/primitive/reduction_elements.h"
 #include "ricci/primitive/scratch.h"
 
 namespace ricci::kernels {
@@ -48,14 +48,20 @@ std::optional<std::int64_t> find_out_of_range(Strided index, std::int64_t lowest
 
 namespace {
 
-struct NotZero {
-  using elements = reduction::Counted;
-  static constexpr double start = 0;
-  template <class T>
-  auto join(T a, T b) const {
-    return a + b;
-  }
-};
+/// How many of the elements [begin, end) of `in`, in the order of `loops`, are not zero.
+template <class T>
+std::int64_t count_in(const Strided& in, const AxisList& loops, std::int64_t begin, std::int64_t end) {
+  std::int64_t count = 0;
+  for_each_run(loops, begin, end, [&](const Offsets& outer, std::int64_t first, std::int64_t steps) {
+    with_step<1>(loops.last().x, [&](auto step) {
+      const T* from = static_cast<const T*>(in.data) + outer.x + first * step;
+      for (std::int64_t i = 0; i < steps; ++i) count += from[i * step] != T(0);
+    });
+  });
+  return count;
+}
+
+constexpr double nanoseconds_to_count = 0.1;
 
 }  // namespace
 
@@ -63,8 +69,13 @@ std::int64_t count_nonzero(Strided in) {
   assert(in.rank <= max_axes);
   bool all[max_axes];
   for (bool& axis : all) axis = true;
-  std::int64_t count = 0;
-  reduce(NotZero{}, {&count, DType::int64, 0, nullptr, nullptr}, in, nullptr, all);
+  std::atomic<std::int64_t> count = 0;
+  const AxisList loops = reduction_axes({&count, DType::int64, 0, nullptr, nullptr}, in, nullptr, all).reduced;
+  if (is_empty(loops)) return 0;
+  visit_dtype(in.dtype, [&]<class T>(std::type_identity<T>) {
+    parallel_for({steps_of(loops), nanoseconds_to_count},
+                 [&](std::int64_t begin, std::int64_t end) { count += count_in<T>(in, loops, begin, end); });
+  });
   return count;
 }
 
@@ -88,18 +99,6 @@ void write_coordinates(std::int64_t* to, const Strided& in, const AxisList& loop
   });
 }
 
-template <class T>
-std::int64_t count_in(const Strided& in, const AxisList& loops, std::int64_t begin, std::int64_t end) {
-  std::int64_t count = 0;
-  for_each_run(loops, begin, end, [&](const Offsets& outer, std::int64_t first, std::int64_t steps) {
-    with_step<1>(loops.last().x, [&](auto step) {
-      const T* from = static_cast<const T*>(in.data) + outer.x + first * step;
-      for (std::int64_t i = 0; i < steps; ++i) count += from[i * step] != T(0);
-    });
-  });
-  return count;
-}
-
 }  // namespace
 
 void nonzero(Strided out, Strided in) {
@@ -109,7 +108,7 @@ void nonzero(Strided out, Strided in) {
   if (is_empty(loops)) return;
   auto* to = static_cast<std::int64_t*>(out.data);
   const std::int64_t elements = steps_of(loops);
-  constexpr double nanoseconds_to_count = 0.1, nanoseconds_to_write = 1;
+  constexpr double nanoseconds_to_write = 1;
   visit_dtype(in.dtype, [&]<class T>(std::type_identity<T>) {
     if (!would_cut({elements, nanoseconds_to_write})) return write_coordinates<T>(to, in, loops, 0, elements);
     const std::int64_t piece = std::max<std::int64_t>(1, elements / (8 * thread_count()));
