@@ -116,9 +116,12 @@ struct FoldColumns {
   Tensor transpose(const Tensor& ct) const { return apply(UnfoldColumns{shape, kernel}, ct); }
   FoldColumns lifted() const { return *this; }
   static std::vector<Sample<FoldColumns>> samples() {
-    return {{{{2, {1, 1}, {0, 0}, {0, 0}, {1, 1}}, {2, 2}, {3, 4}}, {uniform_around_zero({1, 8, 6})}},
-            {{{2, {2, 1}, {1, 0}, {1, 0}, {1, 2}}, {3, 2}, {3, 4}}, {uniform_around_zero({12, 4})}},
-            {{{1, {2}, {0}, {1}, {1}}, {2}, {3}}, {uniform_around_zero({2, 4, 2})}}};
+    const FoldColumns ops[] = {{{2, {1, 1}, {0, 0}, {0, 0}, {1, 1}}, {2, 2}, {3, 4}},
+                               {{2, {2, 1}, {1, 0}, {1, 0}, {1, 2}}, {3, 2}, {3, 4}},
+                               {{1, {2}, {0}, {1}, {1}}, {2}, {3}}};
+    return {{ops[0], {uniform_around_zero({1, 8, 6})}},
+            {ops[1], {uniform_around_zero({12, 4})}},
+            {ops[2], {uniform_around_zero({2, 4, 2})}}};
   }
 };
 
