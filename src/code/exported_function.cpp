@@ -73,6 +73,8 @@ class PlanFunction {
       case Location::In::result: return moved(result(l.number), count(l.offset));
       case Location::In::constant: return moved(constants_[l.number], count(l.offset));
       case Location::In::state: return moved(states_[l.number].first, count(l.offset));
+      case Location::In::records:
+        return moved(b_.CreateLoad(b_.getPtrTy(), records_of(l.number).first_record), count(l.offset));
       case Location::In::next_state: return moved(states_[l.number].second, count(l.offset));
       default: return in_workspace(l.offset);
     }
@@ -203,7 +205,9 @@ class PlanFunction {
     llvm::PHINode* const i = b_.CreatePHI(b_.getInt64Ty(), 2);
     i->addIncoming(count(0), before);
     const std::vector<llvm::PHINode*> alternating = begin_states(s, before);
-    Value const has_turns = b_.CreateICmpSLT(i, count(s.most_turns));
+    Value const turns =
+        s.counted_by ? b_.CreateLoad(b_.getInt64Ty(), records_of(*s.counted_by).count) : count(s.most_turns);
+    Value const has_turns = b_.CreateICmpSLT(i, turns);
     if (s.condition.empty()) {
       b_.CreateCondBr(has_turns, turn, done);
     } else {
@@ -215,7 +219,8 @@ class PlanFunction {
     }
     b_.SetInsertPoint(turn);
     if (machine_.interrupts) ask_now_and_then(i);
-    Value const row = s.is_backward ? b_.CreateSub(count(s.most_turns - 1), i) : static_cast<Value>(i);
+    if (s.records) add_record(*s.records, i);
+    Value const row = s.is_backward ? b_.CreateSub(b_.CreateSub(turns, count(1)), i) : static_cast<Value>(i);
     for (const RowCopy& copy : s.reads) copy_bytes(pointer(copy.row), row_of(copy, row), copy.bytes);
     run(s.body);
     for (const RowCopy& copy : s.writes) copy_bytes(row_of(copy, row), pointer(copy.row), copy.bytes);
@@ -228,7 +233,38 @@ class PlanFunction {
     }
     b_.CreateBr(head);
     b_.SetInsertPoint(done);
+    if (s.records) b_.CreateStore(i, records_of(*s.records).count);
     end_states(s, i);
+  }
+  /// Where it stands where records begin, for how many there is room, and how many were made.
+  struct RecordsPlace {
+    Value first_record, capacity, count;
+  };
+  const RecordsPlace& records_of(std::size_t number) {
+    RecordsPlace& place = records_[number];
+    if (place.count) return place;
+    place = {on_stack(b_.getPtrTy(), 1), on_stack(b_.getInt64Ty(), 1), on_stack(b_.getInt64Ty(), 1)};
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(llvm::cast<llvm::Instruction>(place.first_record)->getNextNode());
+    b_.CreateStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), place.first_record);
+    b_.SetInsertPoint(llvm::cast<llvm::Instruction>(place.capacity)->getNextNode());
+    b_.CreateStore(count(0), place.capacity);
+    return place;
+  }
+  /// Room for the record of this turn.
+  void add_record(std::size_t number, Value turn) {
+    const RecordsPlace& place = records_of(number);
+    auto *const grows = block("grows"), *const has_room = block("has_room"), *const next = block("next");
+    Value const capacity = b_.CreateLoad(b_.getInt64Ty(), place.capacity);
+    b_.CreateCondBr(b_.CreateICmpSLT(turn, capacity), next, grows);
+    b_.SetInsertPoint(grows);
+    Value const room = call_library(reinterpret_cast<const void*>(machine_.grow), b_.getPtrTy(),
+                                    {parameter(3), b_.getInt64(number), place.capacity});
+    b_.CreateCondBr(b_.CreateIsNotNull(room), has_room, fails_);
+    b_.SetInsertPoint(has_room);
+    b_.CreateStore(room, place.first_record);
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
   }
   std::vector<llvm::PHINode*> begin_states(const LoopStep& s, llvm::BasicBlock* before) {
     std::vector<llvm::PHINode*> all;
@@ -269,7 +305,7 @@ class PlanFunction {
     b_.SetInsertPoint(next);
   }
   Value row_of(const RowCopy& copy, Value row) {
-    return moved(pointer(copy.stack), b_.CreateMul(row, count(copy.bytes)));
+    return moved(pointer(copy.stack), b_.CreateMul(row, count(copy.step)));
   }
   void copy_bytes(Value to, Value from, std::int64_t bytes) {
     constexpr std::int64_t few = 256;
@@ -482,6 +518,7 @@ class PlanFunction {
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock *entry_ = nullptr, *fails_ = nullptr;
   std::vector<llvm::GlobalVariable*> constants_;
+  std::map<std::size_t, RecordsPlace> records_;
   std::map<std::size_t, std::pair<Value, Value>> states_;  // that alternate: where this turn's and the next one's stand
   std::map<const LanePlan*, std::vector<Functions>> functions_;
 };

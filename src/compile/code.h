@@ -69,6 +69,8 @@ struct Machine {
   /// give 0 where the function is to go on.
   int (*call_step)(void* call, std::int64_t number, const void* const* in, void* const* out) = nullptr;
   int (*interrupts)(void* call) = nullptr;
+  /// Makes room for another record, keeps those that are there; null: there is no memory.
+  void* (*grow)(void* call, std::int64_t records, std::int64_t* capacity) = nullptr;
   void* (*copy)(void* to, const void* from, std::size_t bytes) = nullptr;
 };
 

@@ -833,10 +833,8 @@ class TurnsInLanes {
         fewer_(whole, 2, options_) {
     Types operands;
     for (const Variable v : loop_.inputs) operands.push_back(part.types[at(v)]);
-    const TurnsOf of = Facts<TurnsOf>::of(*loop_.rules);
-    const std::optional<Turns> turns = of(loop_.parameters.get(), operands);
-    if (!turns) refuse("a loop that draws");
-    turns_ = *turns;
+    turns_ = Facts<TurnsOf>::of(*loop_.rules)(loop_.parameters.get(), operands);
+    if (turns_.streams > 0) refuse("a loop that draws");
     if (!more_.has_lanes()) refuse("a loop without lanes");
     if (turns_.condition && !turns_.asks_each_example) refuse("its condition asks about all lanes");
     InputNumbers numbers;

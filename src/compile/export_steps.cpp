@@ -129,6 +129,9 @@ class Planner {
     put(v, whole_.constant(x));
   }
   [[noreturn]] void refuse(const std::string& why) const { whole_.refuse(why); }
+  [[noreturn]] void refuse_draws() const {
+    refuse("the function draws random numbers; let it take them as an argument");
+  }
 
   /// A view is read where the memory behind it is: that lives as long as its views.
   void find_last_uses() {
@@ -160,7 +163,9 @@ class Planner {
       return kernel(e, *call);
     }
     if (const auto turns = Facts<TurnsOf>::of(*e.rules))
-      if (const std::optional<Turns> loop = turns(e.parameters.get(), operand_types(body(), e))) return turn(e, *loop);
+      return turn(e, turns(e.parameters.get(), operand_types(body(), e)));
+    if (const auto passes = Facts<PassesOf>::of(*e.rules); passes && whole_.calls_library)
+      if (const std::optional<Passes> all = passes(e.parameters.get())) return run_passes(e, *all);
     if (const auto branches = Facts<BranchesOf>::of(*e.rules)) return branch(e, branches(e.parameters.get()));
     if (whole_.calls_library) {
       constexpr std::int64_t few = 256;
@@ -171,8 +176,7 @@ class Planner {
     }
     if (moves(e)) return;
     if (runs_in_a_row(body(), e)) return run_in_a_row(e);
-    if (e.rules->effect == Effect::takes_place)
-      refuse("the function draws random numbers; let it take them as an argument");
+    if (e.rules->effect == Effect::takes_place) refuse_draws();
     const DType dtype = type(e.outputs[0]).dtype;
     const bool has_product = dtype == DType::float32 || dtype == DType::float64;
     if (const auto axes = Facts<ProductAxesOf>::of(*e.rules); axes && has_product)
@@ -460,59 +464,112 @@ class Planner {
     for (std::size_t i = first; own.size() < program.inputs(); ++i) own.push_back(*placed_[at(e.inputs[i])]);
   }
 
-  void turn(const Equation& e, const Turns& turns) {
-    const ProgramBody& body = turns.body->body();
-    const auto type_in = [&](Variable v) -> const Type& { return body.types[at(v)]; };
-    LoopStep loop{.condition = {},
-                  .most_turns = turns.most_turns.raw(),
-                  .is_backward = turns.is_backward,
-                  .reads = {},
-                  .writes = {},
-                  .body = {},
-                  .next = {},
-                  .states = {}};
-    // The state stands where the results will: each turn makes the next state beside it, and copies a small one.
-    constexpr std::int64_t small_bytes = 64;
-    std::vector<Placed> state;
+  /// What a body reads and makes, in the order of its inputs and outputs.
+  struct OfTurn {
+    std::vector<Placed> read;
     std::vector<Location> made;
-    for (std::size_t i = 0; i < turns.state; ++i) {
-      const Location where = place_result(e.outputs[i]);
-      const Type& in = type_in(body.inputs[i]);
-      const Type& out = type_in(body.outputs[i]);
-      const std::int64_t bytes = bytes_of(out);
-      const Location beside = room(bytes, now_);
-      copy(e.inputs[i], where);
-      if (bytes > small_bytes) {
-        const std::size_t number = whole_.planned.plan.states++;
-        loop.states.push_back({number, where, beside, bytes});
-        state.push_back(row_by_row({Location::In::state, number}, in));
-        made.push_back({Location::In::next_state, number});
-      } else {
-        state.push_back(row_by_row(where, in));
-        made.push_back(beside);
-        loop.next.push_back(copy_step(out, row_by_row(beside, out), where));
+  };
+
+  /// A part of the state, which stands at `where` before and after the loop. Each turn makes the next one beside it.
+  void add_state(LoopStep& loop, Variable first, const Location& where, const Type& in, const Type& out, OfTurn& turn) {
+    constexpr std::int64_t small_bytes = 64;
+    const std::int64_t bytes = bytes_of(out);
+    const Location beside = room(bytes, now_);
+    copy(first, where);
+    if (bytes > small_bytes) {
+      const std::size_t number = whole_.planned.plan.states++;
+      loop.states.push_back({number, where, beside, bytes});
+      turn.read.push_back(row_by_row({Location::In::state, number}, in));
+      turn.made.push_back({Location::In::next_state, number});
+    } else {
+      turn.read.push_back(row_by_row(where, in));
+      turn.made.push_back(beside);
+      loop.next.push_back(copy_step(out, row_by_row(beside, out), where));
+    }
+  }
+  void read_row(LoopStep& loop, const Location& stack, std::int64_t step, const Type& row, OfTurn& turn) {
+    const Location where = room(bytes_of(row), now_);
+    loop.reads.push_back({stack, where, bytes_of(row), step});
+    turn.read.push_back(row_by_row(where, row));
+  }
+  void write_row(LoopStep& loop, const Location& stack, std::int64_t step, const Type& row, OfTurn& turn) {
+    turn.made.push_back(room(bytes_of(row), now_));
+    loop.writes.push_back({stack, turn.made.back(), bytes_of(row), step});
+  }
+
+  void turn(const Equation& e, const Turns& turns) {
+    if (turns.streams > 0 && !whole_.calls_library) refuse_draws();
+    const ProgramBody& body = turns.body->body();
+    const auto in = [&](std::size_t i) -> const Type& { return body.types[at(body.inputs[i])]; };
+    const auto out = [&](std::size_t i) -> const Type& { return body.types[at(body.outputs[i])]; };
+    LoopStep loop{.most_turns = turns.most_turns.raw(), .is_backward = turns.is_backward};
+    OfTurn turn;
+    const std::size_t rows_end = turns.state + turns.rows, streams_out = body.outputs.size() - turns.streams;
+    for (std::size_t i = 0; i < turns.state; ++i)
+      add_state(loop, e.inputs[i], place_result(e.outputs[i]), in(i), out(i), turn);
+    const std::vector<Placed> state = turn.read;
+    for (std::size_t i = turns.state; i < rows_end; ++i)
+      read_row(loop, contiguous(e.inputs[i]), bytes_of(in(i)), in(i), turn);
+    for (std::size_t i = turns.state; i < streams_out; ++i)
+      write_row(loop, place_result(e.outputs[i]), bytes_of(out(i)), out(i), turn);
+    for (std::size_t i = 0; i < turns.streams; ++i)
+      add_state(loop, e.inputs[rows_end + i], room(bytes_of(in(rows_end + i)), now_), in(rows_end + i),
+                out(streams_out + i), turn);
+    add_read(e, turns.read_by_body, *turns.body, turn.read);
+    loop.body = steps_of(*turns.body, turn.read, turn.made);
+    if (turns.condition) ask(e, *turns.condition, state, turns.read_by_condition, loop);
+    steps_.push_back({std::move(loop)});
+  }
+  void ask(const Equation& e, const Program& condition, std::vector<Placed> state, std::size_t read, LoopStep& loop) {
+    add_read(e, read, condition, state);
+    loop.truth = room(1, now_);
+    loop.condition = steps_of(condition, state, {loop.truth});
+  }
+
+  void run_passes(const Equation& e, const Passes& passes) {
+    std::vector<std::int64_t> rows;  // their places in a record
+    const std::size_t records = whole_.planned.plan.records.size();
+    whole_.planned.plan.records.emplace_back();
+    std::int64_t bytes = 0;
+    for (const Passes::Pass& pass : passes.all) {
+      const ProgramBody& body = pass.body->body();
+      for (std::size_t i = pass.state; i < body.outputs.size() - pass.streams; ++i) {
+        rows.push_back(bytes);
+        bytes += (bytes_of(body.types[at(body.outputs[i])]) + Workspace::alignment - 1) / Workspace::alignment *
+                 Workspace::alignment;
       }
     }
-    std::vector<Placed> read = state;
-    for (std::size_t i = turns.state; i < turns.state + turns.rows; ++i) {
-      const Type& row = type_in(body.inputs[i]);
-      const Location where = room(bytes_of(row), now_);
-      loop.reads.push_back({contiguous(e.inputs[i]), where, bytes_of(row)});
-      read.push_back(row_by_row(where, row));
+    whole_.planned.plan.records[records].bytes = bytes;
+    const auto row = [&](std::size_t number) { return Location{Location::In::records, records, rows[number]}; };
+    std::size_t operand = 0, result = 0, written = 0;
+    for (std::size_t s = 0; s < passes.all.size(); ++s) {
+      const Passes::Pass& pass = passes.all[s];
+      const ProgramBody& body = pass.body->body();
+      const auto in = [&](std::size_t i) -> const Type& { return body.types[at(body.inputs[i])]; };
+      const auto out = [&](std::size_t i) -> const Type& { return body.types[at(body.outputs[i])]; };
+      LoopStep loop{.most_turns = passes.most_turns, .is_backward = s % 2 == 1};
+      (s == 0 ? loop.records : loop.counted_by) = records;
+      OfTurn turn;
+      const std::size_t rows_end = pass.state + pass.reads.size(), streams_out = body.outputs.size() - pass.streams;
+      for (std::size_t i = 0; i < pass.state; ++i)
+        add_state(loop, e.inputs[operand++], place_result(e.outputs[result++]), in(i), out(i), turn);
+      const std::vector<Placed> state = turn.read;
+      for (std::size_t i = 0; i < pass.reads.size(); ++i)
+        read_row(loop, row(at(pass.reads[i])), bytes, in(pass.state + i), turn);
+      for (std::size_t i = pass.state; i < streams_out; ++i) write_row(loop, row(written++), bytes, out(i), turn);
+      for (std::size_t i = 0; i < pass.streams; ++i)
+        add_state(loop, e.inputs[operand++], room(bytes_of(in(rows_end + i)), now_), in(rows_end + i),
+                  out(streams_out + i), turn);
+      if (s == 0) {
+        ask(e, *passes.condition, state, operand, loop);
+        operand += passes.condition->inputs() - pass.state;
+      }
+      const std::size_t given = turn.read.size();
+      add_read(e, operand, *pass.body, turn.read);
+      operand += turn.read.size() - given;
+      loop.body = steps_of(*pass.body, turn.read, turn.made);
+      steps_.push_back({std::move(loop)});
     }
-    for (std::size_t i = turns.state; i < body.outputs.size(); ++i) {
-      const Type& row = type_in(body.outputs[i]);
-      made.push_back(room(bytes_of(row), now_));
-      loop.writes.push_back({place_result(e.outputs[i]), made[i], bytes_of(row)});
-    }
-    add_read(e, turns.read_by_body, *turns.body, read);
-    loop.body = steps_of(*turns.body, read, made);
-    if (turns.condition) {
-      add_read(e, turns.read_by_condition, *turns.condition, state);
-      loop.truth = room(1, now_);
-      loop.condition = steps_of(*turns.condition, state, {loop.truth});
-    }
-    steps_.push_back({std::move(loop)});
   }
 
   void branch(const Equation& e, const std::vector<Branch>& branches) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,9 +23,10 @@ struct Location {
     workspace,
     state,       ///< of a loop that runs
     next_state,  ///< what the turn makes of it
+    records,     ///< of the turns of a loop whose length is not known before
   };
   In in = In::workspace;
-  std::size_t number = 0;   ///< of the argument, the result, the constant or the state
+  std::size_t number = 0;   ///< of the argument, the result, the constant, the state or the records
   std::int64_t offset = 0;  ///< in bytes
 };
 
@@ -83,6 +85,12 @@ struct CallStep {
 struct RowCopy {
   Location stack, row;
   std::int64_t bytes;
+  std::int64_t step;  ///< bytes from one row of the stack to the next
+};
+
+/// Memory for a record of each turn, which grows while the loop runs.
+struct TurnRecords {
+  std::int64_t bytes;  ///< of one record
 };
 
 /// A part of a loop's state, which stands at two places in turn: what is read at one is written to the other.
@@ -96,14 +104,17 @@ struct Step;
 
 /// Turns of a loop.
 struct LoopStep {
-  std::vector<Step> condition;  ///< computed before each turn; empty: there is none
-  Location truth = {};          ///< of the condition: whether there is a turn
-  std::int64_t most_turns;      ///< without a condition there are so many; with one, the function throws after these
+  std::int64_t most_turns;  ///< without a condition there are so many; with one, the function throws after these
   bool is_backward;
-  std::vector<RowCopy> reads, writes;  ///< before the body and behind it
-  std::vector<Step> body;
-  std::vector<CopyStep> next;            ///< the small parts of the next turn's state
-  std::vector<AlternatingState> states;  ///< the large ones
+  std::vector<Step> condition = {};            ///< computed before each turn; empty: there is none
+  Location truth = {};                         ///< of the condition: whether there is a turn
+  std::vector<RowCopy> reads = {};             ///< before the body
+  std::vector<Step> body = {};                 ///< of each turn
+  std::vector<RowCopy> writes = {};            ///< behind the body
+  std::vector<CopyStep> next = {};             ///< the small parts of the next turn's state
+  std::vector<AlternatingState> states = {};   ///< the large ones
+  std::optional<std::size_t> records = {};     ///< the loop makes a record at each turn
+  std::optional<std::size_t> counted_by = {};  ///< there are as many turns as these records were made
 };
 
 struct BranchStep {
@@ -124,6 +135,7 @@ struct ExportedPlan {
   std::vector<Step> steps;
   std::int64_t workspace_bytes = 0;
   std::size_t states = 0;  ///< that alternate
+  std::vector<TurnRecords> records = {};
   bool calls_blas = false;
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "compile/export_steps.h"
@@ -83,6 +84,7 @@ class NativePlan {
     machine.call_step = &call_step;
     machine.interrupts = &interrupts;
     machine.copy = &std::memcpy;
+    machine.grow = &grow;
     generator().generate_plan(planned_.plan, machine, code_);
     if (!text.empty()) std::fputs(text.c_str(), stderr);
   }
@@ -102,9 +104,11 @@ class NativePlan {
   }
 
  private:
+  using Memory = std::unique_ptr<kernels::Scratch<std::byte>>;
   struct Call {
     const NativePlan& plan;
     std::exception_ptr ended = nullptr;  // by other than an error of an operation
+    std::vector<Memory> records{plan.planned_.plan.records.size()};
   };
 
   bool run_code(Tensors& inputs, Tensors& results) const {
@@ -144,6 +148,22 @@ class NativePlan {
     } catch (...) { now.ended = std::current_exception(); }
     return 1;
   }
+  static void* grow(void* call, std::int64_t records, std::int64_t* capacity) noexcept try {
+    constexpr std::int64_t fewest = 16;
+    auto& now = *static_cast<Call*>(call);
+    const std::int64_t bytes = now.plan.planned_.plan.records[at(records)].bytes, before = *capacity;
+    const std::int64_t more = std::max(fewest, 2 * before);
+    if (bytes > 0 && more > INT64_MAX / bytes) throw std::bad_alloc();
+    auto room = std::make_unique<kernels::Scratch<std::byte>>(std::max<std::int64_t>(1, more * bytes));
+    Memory& known = now.records[at(records)];
+    if (known) std::memcpy(room->data(), known->data(), at(before * bytes));
+    known = std::move(room);
+    *capacity = more;
+    return known->data();
+  } catch (...) {
+    static_cast<Call*>(call)->ended = std::current_exception();
+    return nullptr;
+  }
   static int interrupts(void* call) noexcept try {
     allow_interruption();
     return 0;
@@ -171,7 +191,9 @@ bool may_run_again(const Program& program) {
   });
 }
 
-bool turns(const Equation& e) { return Facts<TurnsOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules); }
+bool turns(const Equation& e) {
+  return Facts<TurnsOf>::of(*e.rules) || Facts<PassesOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules);
+}
 
 /// Small values: between large ones, what code saves is nothing.
 bool is_small(const ProgramBody& body) {

@@ -52,14 +52,14 @@ struct Scan {
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
   RepeatedPrograms repeated() { return {{&step, captures_begin(), captures_begin()}}; }
   Types type(const Types& inputs) const;
-  std::optional<Turns> turns(const Types& inputs) const {
-    if (streams > 0) return std::nullopt;
-    return Turns{.body = &step,
-                 .state = carries(),
-                 .rows = static_cast<std::size_t>(scanned),
-                 .read_by_body = captures_begin(),
-                 .most_turns = steps(inputs.begin() + carried),
-                 .is_backward = reverse};
+  Turns turns(const Types& inputs) const {
+    return {.body = &step,
+            .state = carries(),
+            .rows = static_cast<std::size_t>(scanned),
+            .streams = static_cast<std::size_t>(streams),
+            .read_by_body = captures_begin(),
+            .most_turns = steps(inputs.begin() + carried),
+            .is_backward = reverse};
   }
   bool draws() const { return ricci::draws(step); }
   Tensors call(std::span<const Tensor> inputs) const;

@@ -61,15 +61,15 @@ struct WhileLoop {
     return {{&condition, leaves(), carried()}, {&body, carried(), carried() + condition.inputs() - leaves()}};
   }
   Types type(const Types& inputs) const;
-  std::optional<Turns> turns(const Types&) const {
-    if (streams > 0) return std::nullopt;
-    return Turns{.condition = &condition,
-                 .body = &body,
-                 .state = leaves(),
-                 .read_by_condition = carried(),
-                 .read_by_body = carried() + condition.inputs() - leaves(),
-                 .most_turns = max_steps,
-                 .asks_each_example = asks_each_example};
+  Turns turns(const Types&) const {
+    return {.condition = &condition,
+            .body = &body,
+            .state = leaves(),
+            .streams = static_cast<std::size_t>(streams),
+            .read_by_condition = carried(),
+            .read_by_body = carried() + condition.inputs() - leaves(),
+            .most_turns = max_steps,
+            .asks_each_example = asks_each_example};
   }
   bool draws() const { return ricci::draws(body); }
   Tensors call(std::span<const Tensor> inputs) const;
@@ -167,6 +167,7 @@ struct Unwind {
   Roles roles(std::size_t count) const;
   std::optional<Pruned> pruned(const Flags& needed, std::size_t operands) const;
   RepeatedPrograms repeated();
+  std::optional<Passes> passes() const;
   Types type(const Types& inputs) const;
   bool draws() const {
     return std::any_of(stages.begin(), stages.end(), [](const Stage& s) { return ricci::draws(s.step); });
@@ -182,6 +183,7 @@ struct Unwind {
   Tensors vjp(const Reverse& rule) const { return pulled_back(all(), rule); }
 
  private:
+  bool keeps_every_step() const { return checkpoint == Checkpoints::every_step || stages.size() != 2; }
   Stages all() const { return {condition, stages, max_steps, checkpoint, false}; }
 };
 
@@ -220,7 +222,15 @@ RepeatedPrograms Unwind::repeated() {
 }
 
 [[maybe_unused]] const bool unwind_named = name_operands<Unwind>(), unwind_prunable = can_be_pruned<Unwind>(),
-                            unwind_repeats = repeats_programs<Unwind>();
+                            unwind_repeats = repeats_programs<Unwind>(), has_passes = takes_passes<Unwind>();
+
+std::optional<Passes> Unwind::passes() const {
+  if (!keeps_every_step()) return std::nullopt;
+  Passes passes{.condition = &condition, .all = {}, .most_turns = max_steps};
+  for (const Stage& s : stages)
+    passes.all.push_back({&s.step, s.carries(), static_cast<std::size_t>(s.streams), s.reads});
+  return passes;
+}
 
 /// Of each stage, from the last to the first, what is left of its carry, and of the rows that the stages behind it
 /// read. Stages that draw are left as they are.
@@ -299,8 +309,8 @@ class Unwinding {
     }
   }
 
-  Tensors run(Checkpoints checkpoint) {
-    if (checkpoint == Checkpoints::every_step || stages_.size() != 2) keep_every_step();
+  Tensors run(bool keeps_all, Checkpoints checkpoint) {
+    if (keeps_all) keep_every_step();
     else keep_segments(checkpoint == Checkpoints::log);
     Tensors outputs;
     for (const Now& now : now_) outputs.append(now.carry.begin(), now.carry.end());
@@ -384,7 +394,7 @@ class Unwinding {
 };
 
 Tensors Unwind::call(std::span<const Tensor> inputs) const {
-  return Unwinding(condition, stages, max_steps, inputs).run(checkpoint);
+  return Unwinding(condition, stages, max_steps, inputs).run(keeps_every_step(), checkpoint);
 }
 
 }  // namespace

@@ -9,12 +9,13 @@
 
 namespace ricci {
 
-/// Turns of a loop. Operands: the state, tensors of which each turn reads one row, then what the programs read besides.
-/// Results: the state after the last turn, then what the turns gave, stacked.
+/// Turns of a loop. Operands: the state, tensors of which each turn reads one row, the places that turns draw from,
+/// then what the programs read besides. Results: the state after the last turn, then what the turns gave, stacked. The
+/// body gives the next state, its rows, and the next places.
 struct Turns {
   const Program* condition = nullptr;  // of the state; null: there is none
-  const Program* body = nullptr;       // of the state and the rows
-  std::size_t state = 0, rows = 0;
+  const Program* body = nullptr;       // of the state, the rows and the places
+  std::size_t state = 0, rows = 0, streams = 0;
   std::size_t read_by_condition = 0, read_by_body = 0;  // the first operands that these read besides
   Size most_turns = 0;       // without a condition there are so many; with one, the loop throws after these
   bool is_backward = false;  // from the last row to the first
@@ -22,13 +23,33 @@ struct Turns {
   /// whether there is one left.
   bool asks_each_example = false;
 };
-/// None of a loop that draws.
 ///   const bool has_turns = takes_turns<Scan>();
-using TurnsOf = std::optional<Turns> (*)(const void* op, const Types& operands);
+using TurnsOf = Turns (*)(const void* op, const Types& operands);
 template <class P>
 bool takes_turns() {
   return Facts<TurnsOf>::add(rules_of<P>,
                              [](const void* op, const Types& operands) { return erase::as<P>(op).turns(operands); });
+}
+
+/// A loop and ways back and forth through its turns: the first pass is the loop, the second begins with the last turn,
+/// the third with the first, and so on in turn. Operands: of each pass its state, the places that it draws from and
+/// what its body reads besides; before what the first body reads besides, what the condition does. Results: of each
+/// pass the state after its last turn.
+struct Passes {
+  struct Pass {
+    const Program* body;  // of the state, rows and places; gives the next state, its rows and the next places
+    std::size_t state, streams;
+    std::vector<std::int64_t> reads;  // numbers of rows: of all that the passes before it keep at each turn, in order
+  };
+  const Program* condition;  // of the first pass's state
+  std::vector<Pass> all;
+  std::int64_t most_turns;
+};
+/// None of a loop that keeps only a few of the states.
+using PassesOf = std::optional<Passes> (*)(const void* op);
+template <class P>
+bool takes_passes() {
+  return Facts<PassesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).passes(); });
 }
 
 /// One of several programs, which the first operand chooses by its number: false is 0, true is 1.

@@ -126,6 +126,43 @@ TEST_F(NativePlan, LoopsMayStandInLoopsAndBranches) {
   }
 }
 
+TEST_F(NativePlan, GradientsOfLoopsOfUnknownLengthKeepEveryTurn) {
+  const auto grows = [](const Tensor& rate) {
+    const auto step = [&](const Pair& s) { return Pair(s.first * rate + 0.1 * sin(s.second), s.second + rate); };
+    return rc::while_loop([](const Pair& s) { return s.first < 50; }, step, Pair(rate, rate)).first;
+  };
+  const Tensor rate = rc::tensor(std::vector<double>{1.02})[0];
+  expect_what_it_gives(rc::grad(grows), rate);
+  expect_what_it_gives(rc::grad(rc::grad(grows)), rate);
+  for (const std::int64_t examples : {2, 20, 70})
+    expect_what_it_gives(rc::vmap(rc::grad(grows)), rc::rand({examples}, rc::float64) * 0.2 + 1.02);
+  const auto limited = [](const Tensor& x) {
+    return rc::while_loop([](const Tensor& s) { return s < 9; }, [&](const Tensor& s) { return s * x; }, x,
+                          {.max_steps = 4});
+  };
+  const auto fast = rc::compile(rc::grad(limited));
+  for (int i = 0; i < 3; ++i) {
+    expect_close(fast(rc::tensor(3.0)), rc::grad(limited)(rc::tensor(3.0)));
+    EXPECT_EQ(thrown_by([&] { fast(rc::tensor(1.0)); }), thrown_by([&] { rc::grad(limited)(rc::tensor(1.0)); }));
+  }
+}
+
+TEST_F(NativePlan, LoopsThatDrawGiveWhatTheirProgramGives) {
+  const auto walk = [](const Tensor& x) {
+    return rc::fori_loop(0, 20, [](const Tensor&, const Tensor& s) { return s * 0.9 + rc::randn({3}); }, x);
+  };
+  const auto fast = rc::compile(walk);
+  const auto recorded = rc::trace(walk)(rc::zeros({3}));
+  for (int i = 0; i < 3; ++i) {
+    rc::manual_seed(5);
+    const Tensor expected = recorded({rc::ones({3})})[0];
+    const Tensor next = rc::randn({2});
+    rc::manual_seed(5);
+    expect_close(fast(rc::ones({3})), expected);
+    expect_equal(rc::randn({2}), next);
+  }
+}
+
 TEST_F(NativePlan, StepsOfTheLibraryRunInLoops) {
   const auto f = [](const Tensor& x) {
     return rc::fori_loop(
