@@ -117,10 +117,10 @@ std::string name_of_function(const char* symbol) {
   if (starts("ricci::SymbolTable::") || starts("ricci::symbols::") || starts("ricci::Size::")) return "a use of a size";
   if (holds("::operator") && holds("ricci::Size") && !holds("Tensor::")) return "a use of a size";
   if (holds("Tensor::size(")) return "a use of a size";  // where the compiler has not inlined it
-  if (holds("Tensor::operator[](")) return "index";
+  if (holds("Tensor::operator[]")) return "index";
   name.resize(std::min(name.find_first_of("(<["), name.size()));
   name.erase(0, name.rfind(':') + 1);
-  return name.empty() || holds("operator") ? "a call" : name;
+  return holds("operator") ? "" : name;
 }
 
 thread_local constinit const BackwardPass* backward = nullptr;
@@ -170,17 +170,23 @@ CallSite CallSite::here() {
 std::string CallSite::text() const {
   const std::lock_guard lock(one_walk());
   backtrace_state* const state = debug_information();
-  std::uintptr_t callee = 0;
+  const auto name_at = [&](std::uintptr_t call) {
+    const char* symbol = nullptr;
+    const auto note = [](void* found, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
+      *static_cast<const char**>(found) = name;
+    };
+    if (call) backtrace_syminfo(state, call, note, ignore, &symbol);
+    return symbol ? name_of_function(symbol) : "";
+  };
+  std::uintptr_t callee = 0, called_by_it = 0;
   for (const std::uintptr_t call : calls_) {
     Frame frame;
     if (state && find_frame(state, call, frame) != 0) {
-      const char* symbol = nullptr;
-      const auto note = [](void* found, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
-        *static_cast<const char**>(found) = name;
-      };
-      if (callee) backtrace_syminfo(state, callee, note, ignore, &symbol);
-      return (symbol ? name_of_function(symbol) : "a call") + " (" + to_string(frame) + ")";
+      std::string name = name_at(callee);
+      if (name.empty()) name = name_at(called_by_it);  // `add`, where the compiler has not inlined operator+
+      return (name.empty() ? "a call" : name) + " (" + to_string(frame) + ")";
     }
+    called_by_it = callee;
     callee = call;
   }
   return {};
