@@ -845,6 +845,8 @@ class TurnsInLanes {
     to_.turns.emplace();
     all().is_backward = turns_.is_backward;
     put_outputs(body, a, b);
+    if (std::ranges::all_of(to_.outputs, [](const Output& y) { return y.place.stride == 0; }))
+      refuse("a loop that is the same in all lanes");
     put_inputs(body);
     count_turns();
     if (turns_.condition) to_.output_dtypes.push_back(DType::boolean);  // whether the loop has ended
