@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "ricci/transforms/call.h"
-#include "ricci/tree/values.h"
 
 namespace ricci {
 
@@ -83,6 +82,18 @@ class CallRun {
   Owned<State> state_;
 };
 
+/// A function that is compiled, and arguments of a call; `type` is the C++ type of these as a tuple.
+struct Called {
+  const std::shared_ptr<Function>& function;
+  tree::AnyFunction f;
+  tree::Arguments arguments;
+  const std::string_view* type;
+};
+tree::AnyTree call(const Called& called);
+Plan plan(const Called& called);
+Explanation explain(const Called& called);
+void export_to(const std::string& path, const Called& called);
+
 }  // namespace compiled
 
 /// What compile returns. Copies share their plans. Several threads may call one.
@@ -94,49 +105,32 @@ class Compiled {
 
   template <class... A>
   auto operator()(const A&... a) const {
-    return with_plan(
-        [](compiled::CallRun& run, const tree::Walk& arguments, auto result) {
-          run.run(arguments, call::walk(result));
-          return result;
-        },
-        a...);
+    using R = call::result_t<F, std::decay_t<const A>...>;
+    return compiled::call(called<std::decay_t<const A>...>(a...)).template take<typename call::Parts<false, R>::Out>();
   }
   /// How many plans it holds.
   std::size_t plans() const { return compiled::count_plans(*function_); }
   /// The plan for arguments like these, made if there is none yet. Runs nothing but, to record it, the function.
   template <class... A>
   Plan plan(const A&... a) const {
-    return with_plan([](compiled::CallRun& run, const tree::Walk&, const auto&) { return run.plan(); }, a...);
+    return compiled::plan(called<std::decay_t<const A>...>(a...));
   }
   /// Runs the plan for these arguments under timers.
   template <class... A>
   Explanation explain(const A&... a) const {
-    return with_plan(
-        [](compiled::CallRun& run, const tree::Walk& arguments, const auto&) { return run.explain(arguments); }, a...);
+    return compiled::explain(called<std::decay_t<const A>...>(a...));
   }
   /// `export_object` (ricci/export.h).
   template <class... A>
   void export_to(const std::string& path, const A&... a) const {
-    with_plan([&path](compiled::CallRun& run, const tree::Walk& arguments,
-                      auto result) { run.export_to(path, arguments, call::walk(result)); },
-              a...);
+    compiled::export_to(path, called<std::decay_t<const A>...>(a...));
   }
 
  private:
-  template <class Use, class... A>
-  auto with_plan(const Use& use, const A&... a) const {
-    using Arguments = std::tuple<std::decay_t<const A>...>;
-    Arguments arguments(a...);
-    compiled::CallRun run(function_, call::walk(arguments), tree::values(arguments), &tree::type_name<Arguments>);
-    using R = decltype(call::result_of(run, f_, arguments));
-    if (run.records()) {
-      Arguments copies = arguments;
-      run.enter(call::walk(copies));
-      R result = call::result_of(run, f_, copies);
-      const auto tree = std::make_shared<R>(result);
-      run.leave(call::walk(result), tree, call::walk(*tree));
-    }
-    return use(run, call::walk(arguments), R(*static_cast<const R*>(run.result())));
+  template <class... A>
+  compiled::Called called(const A&... a) const {
+    return {function_, call::any_function<call::result_t<F, A...>, A...>(f_), call::any_list(A(a)...),
+            &tree::type_name<std::tuple<A...>>};
   }
 
   F f_;

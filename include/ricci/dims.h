@@ -27,14 +27,20 @@ class Dims {
   Dims(I axis) : dim(host_index(axis)) {}
   Dims(std::nullopt_t) {}
   Dims(Dim axis) : dim(axis) {}
-  Dims(std::initializer_list<Dims> parts) : children(parts), leaf(false) {}
-  explicit Dims(std::vector<Dims> parts) : children(std::move(parts)), leaf(false) {}
+  Dims(std::initializer_list<Dims> parts);
+  explicit Dims(std::vector<Dims> parts);
+  // Compiled once, as every call of vmap copies some.
+  Dims(const Dims& other);
+  Dims(Dims&& other) noexcept;
+  Dims& operator=(const Dims& other);
+  Dims& operator=(Dims&& other) noexcept;
+  ~Dims();
 
   Dim dim;
   std::vector<Dims> children;
   bool leaf = true;
 
-  friend bool operator==(const Dims&, const Dims&) = default;
+  friend bool operator==(const Dims& left, const Dims& right);
 };
 
 std::string to_string(const Dims& dims);  ///< `((0, none), -1)`

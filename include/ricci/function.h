@@ -3,13 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ricci/function/checks.h"
-#include "ricci/function/function_operation.h"
-#include "ricci/tree/match_dims.h"
 
 namespace ricci {
 
@@ -30,76 +30,97 @@ Dims out_dims_of(const T& dims) {
   }
 }
 
-/// One application of the class D.
-template <class D, class Output, class... A>
-class Application final : public Typed<FunctionOperation, Output, A...> {
-  using Base = Typed<FunctionOperation, Output, A...>;
-  using typename Base::Arguments;
+/// Which rules a class brings.
+struct Facts {
+  std::string type;  ///< its C++ name
+  bool has_backward, has_jvp, has_vmap, generates_vmap, once_differentiable;
+};
+
+/// What compiled code knows of a class with rules: which it has, and how they are called.
+class Rules {
+ public:
+  explicit Rules(const Facts& facts) : facts(facts) {}
+  virtual ~Rules() = default;
+  virtual tree::AnyTree forward(tree::Arguments& arguments) const = 0;
+  virtual void setup_context(Context& ctx, tree::Arguments& arguments, tree::AnyTree& output) const = 0;
+  /// A tuple or list of gradients, the only one alone.
+  virtual tree::AnyTree backward(Context& ctx, tree::AnyTree& cotangent) const = 0;
+  virtual tree::AnyTree jvp(Context& ctx, tree::Arguments& tangents) const = 0;
+  /// The output and its dims, for those of the arguments' leaves.
+  virtual std::pair<tree::AnyTree, Dims> vmap(const VmapInfo& info, const std::vector<Dim>& in_dims,
+                                              tree::Arguments& arguments) const = 0;
+  const Facts facts;
+};
+/// The value of the class's function, whose forward may write to the arguments. The rules must outlive all derivatives.
+tree::AnyTree apply(std::shared_ptr<const Rules> rules, tree::Arguments arguments);
+/// The dims of leaves in the form of each argument.
+std::vector<Dims> dims_by_argument(const tree::Arguments& arguments, const std::vector<Dim>& dims);
+
+template <class T>
+in_dim_t<T> in_dim(const Dims& dims) {
+  if constexpr (tree::TensorLike<T>) return dims.dim;
+  else if constexpr (!tree::can_hold_tensor<T>) return none;
+  else return dims;
+}
+
+/// The rules of the class D, whose forward has arguments of the types A.
+template <class D, class Output, class Places, class... A>
+class RulesOf;
+template <class D, class Output, std::size_t... K, class... A>
+class RulesOf<D, Output, std::index_sequence<K...>, A...> final : public Rules {
   using S = Signature<decltype(&D::forward)>;
 
  public:
-  using Base::Base;
+  static Output apply(A... a) {
+    static const RulesOf rules;
+    const std::shared_ptr<const Rules> of_class(std::shared_ptr<const Rules>(), &rules);
+    return function::apply(of_class, call::any_list(std::move(a)...)).template take<Output>();
+  }
 
  private:
-  Tensors forward(std::span<const Tensor> inputs) const override {
-    Arguments arguments = this->arguments(inputs);
-    return this->tensors_of(std::apply(&D::forward, arguments));
+  RulesOf()
+      : Rules({.type = std::string(tree::type_name<D>),
+               .has_backward = has_backward<D>,
+               .has_jvp = has_jvp<D>,
+               .has_vmap = has_vmap<D>,
+               .generates_vmap = generates_vmap_rule<D>(),
+               .once_differentiable = is_once_differentiable<D>()}) {}
+
+  tree::AnyTree forward([[maybe_unused]] tree::Arguments& a) const override {
+    return tree::any(Output(D::forward(a[K].template as<A>()...)));
   }
-  void setup(Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override {
-    if constexpr (has_setup_context<D>) check_setup_context<D, S>();
-    if constexpr (has_setup_context<D>) D::setup_context(ctx, this->arguments(inputs), this->result(outputs));
+  void setup_context(Context& ctx, [[maybe_unused]] tree::Arguments& a, tree::AnyTree& output) const override {
+    if constexpr (has_setup_context<D>) {
+      check_setup_context<D, S>();
+      D::setup_context(ctx, std::tuple<A...>(a[K].template as<A>()...), output.template as<Output>());
+    }
   }
-  Tensors backward(Context& ctx, std::span<const Tensor> cotangents) const override {
+  tree::AnyTree backward(Context& ctx, tree::AnyTree& cotangent) const override {
     if constexpr (has_good_backward<D, S>()) {
-      Output ct = this->result(cotangents);
       const auto rule = [](Context& c, auto&... part) { return D::backward(c, part...); };
-      return this->gradients_of("backward", call_with_parts(rule, ctx, ct));
+      return tree::any(call_with_parts(rule, ctx, cotangent.template as<Output>()));
     } else {
       return {};
     }
   }
-  Tensors push(Context& ctx, std::span<const Tensor> tangents) const override {
+  tree::AnyTree jvp(Context& ctx, [[maybe_unused]] tree::Arguments& t) const override {
     if constexpr (has_good_jvp<D, S>()) {
-      Arguments t = this->arguments(tangents);
       const auto rule = [](Context& c, auto&... part) { return D::jvp(c, part...); };
-      Output tangent = call_with_parts(rule, ctx, t);
-      return this->tangents_of("jvp", std::move(tangent));
+      return tree::any(Output(rule(ctx, t[K].template as<A>()...)));
     } else {
       return {};
     }
   }
-  BatchedOutputs map(const VmapInfo& info, const Batch& batch) const override {
+  std::pair<tree::AnyTree, Dims> vmap(const VmapInfo& info, const std::vector<Dim>& of_leaves,
+                                      tree::Arguments& a) const override {
     if constexpr (has_good_vmap<D, S>()) {
-      Arguments arguments = this->arguments(batch.inputs);
-      const auto in_dims = dims_of(arguments, batch.mapped);
-      auto [output, out_dims] = std::apply([&](A&... a) { return D::vmap(info, in_dims, a...); }, arguments);
-      Output result = std::move(output);
-      BatchedOutputs batched = batch_in_front(this->name(), call::walk(result), out_dims_of(out_dims), info.batch_size);
-      this->tensors_of(std::move(result));
-      return batched;
+      [[maybe_unused]] const std::vector<Dims> dims = dims_by_argument(a, of_leaves);
+      const std::tuple<in_dim_t<A>...> in_dims(in_dim<A>(dims[K])...);
+      auto [output, out_dims] = D::vmap(info, in_dims, a[K].template as<A>()...);
+      return {tree::any(Output(std::move(output))), out_dims_of(out_dims)};
     } else {
-      return {};
+      return {tree::AnyTree(), Dims(0)};
     }
-  }
-  typename InDims<Arguments>::type dims_of(Arguments& arguments, const Mask& mapped) const {
-    const std::array<tree::Walk, sizeof...(A)> walks =
-        std::apply([](A&... a) { return std::array<tree::Walk, sizeof...(A)>{call::walk(a)...}; }, arguments);
-    std::size_t leaves = 0;
-    for (const tree::Walk& walk : walks) leaves += walk.leaves.size();
-    const std::vector<Dim> dims = dims_of_leaves(leaves, this->taken(), mapped);
-    auto walk = walks.begin();
-    auto next = dims.begin();
-    return typename InDims<Arguments>::type{dims_of_argument<A>(walk, next)...};
-  }
-  /// Of the argument that `at` stands at; the dims of its leaves begin at `next`. Goes on to the argument after it.
-  template <class T, class At>
-  static in_dim_t<T> dims_of_argument(At& at, std::vector<Dim>::const_iterator& next) {
-    const tree::Walk& walk = *at++;
-    const auto first = next;
-    next += static_cast<std::ptrdiff_t>(walk.leaves.size());
-    if constexpr (tree::TensorLike<T>) return *first;
-    else if constexpr (!tree::can_hold_tensor<T>) return none;
-    else return tree::dims_like(walk, {first, next});
   }
 };
 
@@ -123,25 +144,11 @@ class Function {
     function::check_function<D>();
     if constexpr (function::has_forward<D>) {
       using S = function::Signature<decltype(&D::forward)>;
-      using Application = typename S::template with_arguments<function::Application, D, typename S::Output>;
       static_assert(std::is_constructible_v<typename S::Arguments, const X&...>,
                     "ricci: rc::Function: apply takes the arguments of forward");
-      if constexpr (std::is_constructible_v<typename S::Arguments, const X&...>) {
-        Tensors inputs;
-        const auto application =
-            std::make_shared<const Application>(typename S::Arguments(x...), inputs, tree::type_name<D>, facts());
-        return application->result(application->apply_and_write(inputs));
-      }
+      if constexpr (std::is_constructible_v<typename S::Arguments, const X&...>)
+        return S::template with_arguments<function::RulesOf, D, typename S::Output, typename S::Places>::apply(x...);
     }
-  }
-
- private:
-  static constexpr function::Facts facts() {
-    return {.has_backward = function::has_backward<D>,
-            .has_jvp = function::has_jvp<D>,
-            .has_vmap = function::has_vmap<D>,
-            .generates_vmap = function::generates_vmap_rule<D>(),
-            .once_differentiable = function::is_once_differentiable<D>()};
   }
 };
 

@@ -23,7 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "ricci/function/closure.h"
 #include "ricci/random.h"
 #include "ricci/transforms.h"
 #include "ricci/tree.h"
@@ -114,95 +113,10 @@ namespace runs {
 
 using ricci::runs::Place;
 
-/// While it lives, this thread calls between ranks, and no other thread of the process may. Throws Error where another
-/// one does so now: the order of two threads' calls could differ between ranks.
-class Turn {
- public:
-  explicit Turn(const char* call);
-  Turn(const Turn&) = delete;
-  ~Turn();
-};
-
-/// One call of a function that computes with own values: its arguments, and the exception that it throws, which reaches
-/// all ranks.
-class OwnRun {
- public:
-  OwnRun(const char* name, const World& world, Place where);
-  OwnRun(const OwnRun&) = delete;
-  /// After an error, the default generator is where it was before: ranks that got further have drawn more.
-  ~OwnRun();
-  const char* name() const { return name_; }
-  /// Leaves of shared values become own ones.
-  void replicate(const tree::Walk& shared) const;
-  /// Whether what the function captures must become arguments: where a derivative may be asked for later.
-  bool writes_down() const;
-  /// The function's result, from the function written down; what it captures is shared.
-  void compute(const function::Closure& function, const tree::Walk& arguments, const tree::Walk& result) const;
-  /// In a handler: all ranks of the world throw what this one has caught.
-  [[noreturn]] void fail() const;
-  /// The leaves become their sums over the ranks, once all have come here.
-  void add_up(const tree::Walk& result) const;
-
- protected:
-  const char* name_;
-  World world_;
-  Place where_;
-
- private:
-  const Turn turn_;
-  const Generator generator_before_;
-  const int exceptions_before_;
-};
-
-/// One call of mpi::vmap.
-class MapRun : public OwnRun {
- public:
-  /// The arguments' leaves become this rank's own.
-  MapRun(const tree::Walk& arguments, const VmapOptions& options, const World& world, Place where);
-  /// The vmap of this rank's examples.
-  const ricci::VmapOptions& plain() const { return plain_; }
-  void number(ricci::runs::BatchRun& run) const;
-  /// The leaves, of this rank's examples, become what the options say.
-  void finish(const tree::Walk& result) const;
-
- private:
-  void take_rows(const tree::Walk& arguments, const std::vector<Dim>& dims);
-
-  VmapOptions options_;
-  ricci::VmapOptions plain_;
-  bool inside_own_;  // the arguments are own values already, and so are the results
-  std::vector<std::int64_t> counts_;
-  std::int64_t first_ = 0, all_ = 0;
-};
-
-/// While it lives, a function computes with own values of this world's ranks: each with its own examples, or all with
-/// the same calls.
-class OwnValues {
- public:
-  enum class Of : std::uint8_t { examples, ranks };
-  OwnValues(const World& world, Of of);
-  OwnValues(const OwnValues&) = delete;
-  ~OwnValues();
-
-  const World world;
-  const Of of;
-  const OwnValues* const outer;
-};
-
-template <class F, class... A>
-auto call(const OwnRun& run, const World& world, OwnValues::Of of, const F& f, std::tuple<A...>& arguments) {
-  using R = ricci::call::result_t<F, A...>;
-  static_assert(!std::is_void_v<R>, "ricci: mpi::sum_over: the function must return a Tensor, or a tree of Tensors");
-  try {
-    const bool writes_down = run.writes_down();
-    const OwnValues inside(world, of);
-    if (!writes_down) return R(ricci::call::invoke(f, arguments));
-    std::optional<R> result;
-    const function::Closure closure = function::write_down(run.name(), f, arguments, result);
-    run.compute(closure, ricci::call::walk(arguments), ricci::call::walk(*result));
-    return R(*std::move(result));
-  } catch (...) { run.fail(); }
-}
+/// One call of mpi::vmap, and of what mpi::sum_over gives.
+tree::AnyTree vmap(const tree::AnyFunction& f, tree::Arguments arguments, const VmapOptions& options,
+                   const World& world, Place where);
+tree::AnyTree sum_over(const tree::AnyFunction& f, tree::Arguments arguments, const World& world, Place where);
 
 void sum(const tree::Walk& leaves, const World& world);
 void replicate(const tree::Walk& leaves, const World& world);
@@ -223,20 +137,10 @@ struct Vmapped {
 
   template <class... A>
   auto operator()(const A&... a) const {
-    std::tuple<std::decay_t<const A>...> mine(a...);
-    const runs::MapRun run(call::walk(mine), options, world, where);
-    const auto map_mine = [&](const std::decay_t<const A>&... own) {
-      const std::tuple<std::decay_t<const A>...> given(own...);
-      auto shown = given;
-      ricci::runs::BatchRun batch(call::walk(shown), run.plain(), where);
-      run.number(batch);
-      auto result = call::run_examples(batch, f, given, shown);
-      batch.finish(call::walk(result));
-      return result;
-    };
-    auto result = runs::call(run, world, runs::OwnValues::Of::examples, map_mine, mine);
-    run.finish(call::walk(result));
-    return result;
+    using R = call::result_t<F, std::decay_t<const A>...>;
+    return runs::vmap(call::any_function<R, std::decay_t<const A>...>(f), call::any_list(std::decay_t<const A>(a)...),
+                      options, world, where)
+        .template take<typename call::Parts<false, R>::Out>();
   }
 };
 
@@ -330,12 +234,10 @@ struct SummedOver {
 
   template <class S, class... A>
   auto operator()(const S& shared, const A&... rows) const {
-    const runs::OwnRun run("mpi::sum_over", world, where);
-    std::tuple<S, A...> arguments(shared, rows...);
-    run.replicate(call::walk(std::get<0>(arguments)));
-    auto result = runs::call(run, world, runs::OwnValues::Of::ranks, f, arguments);
-    run.add_up(call::walk(result));
-    return result;
+    using R = call::result_t<F, S, A...>;
+    static_assert(!std::is_void_v<R>, "ricci: mpi::sum_over: the function must return a Tensor, or a tree of Tensors");
+    return runs::sum_over(call::any_function<R, S, A...>(f), call::any_list(shared, rows...), world, where)
+        .template take<R>();
   }
 };
 

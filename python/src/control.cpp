@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "callback.h"
+#include "ricci/ops.h"
 #include "sizes.h"
 #include "transforms.h"
 

@@ -40,54 +40,23 @@ bool has_rule(nb::handle cls, const char* name) {
   return !nb::object(cls.attr(name)).is(nb::object(base.attr(name)));
 }
 
-/// One application of a class.
-class Application final : public function::FunctionOperation {
+/// The rules of a class, for one application to arguments of these structures.
+class Rules final : public function::Rules {
  public:
-  Application(nb::handle cls, const std::string& name, const function::Facts& facts, std::vector<Tree> arguments,
-              bool has_setup)
-      : FunctionOperation(name, facts), cls_(nb::borrow(cls)), arguments_(std::move(arguments)), has_setup_(has_setup) {
-    for (Tree& argument : arguments_)
-      for (Tensor& leaf : argument.leaves) {
-        taken_.push_back(leaf.defined());
-        ++leaf_count_;
-        leaf = Tensor();
-      }
-  }
-
-  nb::object result(std::span<const Tensor> outputs, std::span<PyObject* const> known) const {
-    return rebuild(filled(*output_, outputs), known);
-  }
+  Rules(nb::handle cls, const function::Facts& facts, std::vector<std::shared_ptr<const Structure>> arguments,
+        bool has_setup)
+      : function::Rules(facts), cls_(nb::borrow(cls)), arguments_(std::move(arguments)), has_setup_(has_setup) {}
 
  private:
   nb::handle cls() const { return cls_.get(); }
-  static Tree filled(const Tree& empty, std::span<const Tensor> tensors) {
-    Tree tree = empty;
-    std::copy(tensors.begin(), tensors.end(), tree.leaves.begin());
-    return tree;
-  }
   /// The arguments, or their tangents, as Python's; an argument without Tensors is None among tangents.
-  nb::object arguments(std::span<const Tensor> inputs, bool are_tangents = false) const {
+  static nb::object tuple_of(const tree::Arguments& arguments, bool are_tangents = false) {
     nb::list list;
-    std::size_t at = 0, leaf = 0;
-    for (const Tree& argument : arguments_) {
-      Tree tree = argument;
-      for (Tensor& t : tree.leaves)
-        if (taken_[leaf++]) t = inputs[at++];
+    for (const tree::AnyTree& argument : arguments) {
+      const auto& tree = argument.as<Tree>();
       list.append(are_tangents && tree.leaves.empty() ? nb::none() : rebuild(tree));
     }
     return nb::tuple(list);
-  }
-  /// The tensors of a result, whose containers are kept from the first one.
-  Tensors tensors_of(Tree result) const {
-    Tensors tensors(result.leaves.begin(), result.leaves.end());
-    if (output_) {
-      Tree known = *output_;
-      function::require_like(name(), "forward", walk_of(result), walk_of(known), "its first result");
-    } else {
-      for (Tensor& leaf : result.leaves) leaf = Tensor();
-      output_ = std::make_shared<const Tree>(std::move(result));
-    }
-    return tensors;
   }
   nb::object context_of(Context& ctx) const {
     PythonContext context{&ctx, nb::dict()};
@@ -110,113 +79,98 @@ class Application final : public function::FunctionOperation {
   }
   static nb::object as_tuple(const nb::object& o) { return PyTuple_Check(o.ptr()) ? o : nb::object(nb::make_tuple(o)); }
 
-  Tensors forward(std::span<const Tensor> inputs) const override {
+  tree::AnyTree forward(tree::Arguments& arguments) const override {
     const nb::gil_scoped_acquire lock;
-    return tensors_of(tree_of(python::call(cls().attr("forward"), arguments(inputs))));
+    Tree result = tree_of(python::call(cls().attr("forward"), tuple_of(arguments)));
+    if (!output_) output_ = result.structure;
+    return tree::any(std::move(result));
   }
-  void setup(Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const override {
+  void setup_context(Context& ctx, tree::Arguments& arguments, tree::AnyTree& output) const override {
     if (!has_setup_) return;
     const nb::gil_scoped_acquire lock;
     const nb::object context = nb::cast(PythonContext{&ctx, nb::dict()});
     auto& inside = *nb::inst_ptr<PythonContext>(context);
-    python::call(cls().attr("setup_context"),
-                 nb::make_tuple(context, arguments(inputs), rebuild(filled(*output_, outputs))));
+    python::call(cls().attr("setup_context"), nb::make_tuple(context, tuple_of(arguments), rebuild(output.as<Tree>())));
     inside.context = nullptr;
     ctx.save_value(Kept{Held(inside.attributes), inside.saved});
   }
-  Tensors backward(Context& ctx, std::span<const Tensor> cotangents) const override {
+  tree::AnyTree backward(Context& ctx, tree::AnyTree& cotangent) const override {
     const nb::gil_scoped_acquire lock;
-    const nb::object given = as_tuple(rebuild(filled(*output_, cotangents)));
+    const nb::object given = as_tuple(rebuild(cotangent.as<Tree>()));
     const nb::object returned = as_tuple(call_rule("backward", ctx, given));
     const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(returned.ptr()));
     if (count != arguments_.size())
-      throw ValueError(name() + ": backward returned " + std::to_string(count) + " gradients for " +
+      throw ValueError(facts.type + ": backward returned " + std::to_string(count) + " gradients for " +
                        std::to_string(arguments_.size()) + " arguments; return one for each, None for none");
-    std::vector<Tree> parts, storage = arguments_;
+    std::vector<Tree> parts;
     for (std::size_t i = 0; i < count; ++i)
-      parts.push_back(tree_of(nb::handle(PyTuple_GET_ITEM(returned.ptr(), static_cast<Py_ssize_t>(i))),
-                              arguments_[i].structure.get()));
-    std::vector<tree::Walk> part_walks, argument_walks;
-    for (Tree& part : parts) part_walks.push_back(walk_of(part));
-    for (Tree& argument : storage) argument_walks.push_back(walk_of(argument));
-    return function::gather_gradients(name(), "backward", part_walks, argument_walks, taken_);
+      parts.push_back(
+          tree_of(nb::handle(PyTuple_GET_ITEM(returned.ptr(), static_cast<Py_ssize_t>(i))), arguments_[i].get()));
+    if (count == 1) return tree::any(std::move(parts[0]));
+    return tree::any(std::move(parts));
   }
-  Tensors push(Context& ctx, std::span<const Tensor> tangents) const override {
+  tree::AnyTree jvp(Context& ctx, tree::Arguments& tangents) const override {
     const nb::gil_scoped_acquire lock;
-    const nb::object returned = call_rule("jvp", ctx, arguments(tangents, true));
-    Tree tangent = tree_of(returned, output_->structure.get());
-    Tree known = *output_;
-    function::require_like(name(), "jvp", walk_of(tangent), walk_of(known), "the output");
-    return {tangent.leaves.begin(), tangent.leaves.end()};
+    return tree::any(tree_of(call_rule("jvp", ctx, tuple_of(tangents, true)), output_.get()));
   }
-  BatchedOutputs map(const VmapInfo& info, const Batch& batch) const override {
+  std::pair<tree::AnyTree, Dims> vmap(const VmapInfo& info, const std::vector<Dim>& dims,
+                                      tree::Arguments& arguments) const override {
     const nb::gil_scoped_acquire lock;
-    const std::vector<Dim> dims = function::dims_of_leaves(leaf_count_, taken_, batch.mapped);
     std::size_t at = 0;
     nb::list in_dims;
-    for (const Tree& argument : arguments_) {
+    for (const tree::AnyTree& argument : arguments) {
       const auto dim_of_leaf = [&](std::size_t) -> nb::object {
         const Dim dim = dims[at++];
         return dim ? nb::object(nb::int_(*dim)) : nb::none();
       };
-      in_dims.append(argument.leaves.empty() ? nb::none() : rebuild_with(argument, dim_of_leaf));
+      const auto& tree = argument.as<Tree>();
+      in_dims.append(tree.leaves.empty() ? nb::none() : rebuild_with(tree, dim_of_leaf));
     }
     constexpr const char* modes[] = {"error", "different", "same"};
     const nb::object told = nb::module_::import_("ricci").attr("VmapInfo")(static_cast<std::int64_t>(info.batch_size),
                                                                            modes[static_cast<int>(info.randomness)]);
     const nb::object all =
-        nb::steal(PySequence_Concat(nb::make_tuple(told, nb::tuple(in_dims)).ptr(), arguments(batch.inputs).ptr()));
+        nb::steal(PySequence_Concat(nb::make_tuple(told, nb::tuple(in_dims)).ptr(), tuple_of(arguments).ptr()));
     const nb::object returned = python::call(cls().attr("vmap"), all);
     if (!PyTuple_Check(returned.ptr()) || PyTuple_GET_SIZE(returned.ptr()) != 2)
-      throw TypeError(name() + ": vmap must return a tuple (output, out_dims)");
+      throw TypeError(facts.type + ": vmap must return a tuple (output, out_dims)");
     Tree result = tree_of(nb::object(returned[0]));
     const nb::object out_dims(returned[1]);
     if (has_dict(out_dims)) require_keys(out_dims, *result.structure, "out_dims");
-    BatchedOutputs outputs =
-        function::batch_in_front(name(), walk_of(result), dims_from(out_dims, "out_dims"), info.batch_size);
-    tensors_of(std::move(result));
-    return outputs;
-  }
-  std::vector<std::size_t> tensors_by_argument() const override {
-    std::vector<std::size_t> counts;
-    std::size_t leaf = 0;
-    for (const Tree& argument : arguments_) {
-      counts.push_back(0);
-      for (std::size_t i = 0; i < argument.leaves.size(); ++i) counts.back() += taken_[leaf++] ? 1 : 0;
-    }
-    return counts;
+    if (!output_) output_ = result.structure;
+    return {tree::any(std::move(result)), dims_from(out_dims, "out_dims")};
   }
 
   Held cls_;
-  std::vector<Tree> arguments_;
-  Mask taken_;
-  std::size_t leaf_count_ = 0;
+  std::vector<std::shared_ptr<const Structure>> arguments_;
   bool has_setup_;
-  mutable std::shared_ptr<const Tree> output_;  // of the first run, which ends before anyone else sees the application
+  mutable std::shared_ptr<const Structure> output_;  // of the first run, which ends before anyone else sees the rules
 };
 
 nb::object apply(nb::handle cls, nb::args given) {
   std::vector<PyObject*> known;
   Arguments arguments(given);
   tree_of(given, nullptr, &known);
-  Tensors inputs;
-  for (const Tree& tree : arguments.trees)
-    for (const Tensor& leaf : tree.leaves)
-      if (leaf.defined()) inputs.push_back(leaf);
+  tree::Arguments trees;
+  std::vector<std::shared_ptr<const Structure>> structures;
+  for (const Tree& tree : arguments.trees) {
+    structures.push_back(tree.structure);
+    trees.push_back(tree::any(tree));
+  }
   const bool has_vmap = has_rule(cls, "vmap"), generates = nb::cast<bool>(cls.attr("generate_vmap_rule"));
   const auto name = nb::cast<std::string>(cls.attr("__name__"));
   if (has_vmap && generates)
     throw TypeError(name + ": a Function has either vmap or generate_vmap_rule = True; remove one of them");
   if (!has_rule(cls, "forward")) throw TypeError(name + ": a Function needs a static method forward(*args)");
-  const function::Facts facts{.has_backward = has_rule(cls, "backward"),
+  const function::Facts facts{.type = name,
+                              .has_backward = has_rule(cls, "backward"),
                               .has_jvp = has_rule(cls, "jvp"),
                               .has_vmap = has_vmap,
                               .generates_vmap = generates,
                               .once_differentiable = nb::cast<bool>(cls.attr("once_differentiable")) ||
                                                      nb::hasattr(cls.attr("backward"), "once_differentiable")};
-  const auto application =
-      std::make_shared<const Application>(cls, name, facts, arguments.trees, has_rule(cls, "setup_context"));
-  return application->result(application->apply_and_write(inputs), known);
+  auto rules = std::make_shared<const Rules>(cls, facts, std::move(structures), has_rule(cls, "setup_context"));
+  return rebuild(function::apply(std::move(rules), std::move(trees)).as<Tree>(), known);
 }
 
 std::vector<Tensor> tensors_or_none(const nb::args& given, const char* method) {
@@ -368,7 +322,8 @@ Tree unknown_of(const char* name, const Callback& f, nb::handle x) {
   Tensor number;
   if (!is_tensor(x.ptr()) && number_from(x.ptr(), number)) {
     const auto of_tensor = [&](const Tensor& t) { return f(tree_of(wrapped(t))).leaves.at(0); };
-    return tree_of(wrapped(function::unknown_of(name, of_tensor, number)));
+    const tree::AnyFunction any = call::any_function<Tensor, Tensor>(of_tensor);
+    return tree_of(wrapped(function::unknown_of(name, any, tree::AnyTree(number)).as<Tensor>()));
   }
   return tree_of(x);
 }

@@ -458,4 +458,49 @@ void CallRun::export_to(const std::string& path, const tree::Walk& arguments, co
   export_program(s.program(), recording.captured, names, path, s.function->where);
 }
 
+// ── calls from C++ ──
+
+namespace {
+
+/// Records the function where there is no plan yet; then `use(run, arguments, result)` with the result of the first
+/// call, without its tensors.
+template <class Use>
+auto with_plan(const Called& called, const Use& use) {
+  const tree::Walk arguments = tree::walk_of(called.arguments);
+  CallRun run(called.function, arguments, tree::values_of(called.arguments), called.type);
+  if (run.records()) {
+    tree::Arguments copies = called.arguments;
+    run.enter(tree::walk_of(copies));
+    tree::AnyTree result = called.f(copies);
+    if (!result) run.refuse("nothing");
+    const auto kept = std::make_shared<tree::AnyTree>(result);
+    run.leave(ricci::call::walk(result), kept, ricci::call::walk(*kept));
+  }
+  return use(run, arguments, *static_cast<const tree::AnyTree*>(run.result()));
+}
+
+}  // namespace
+
+tree::AnyTree call(const Called& called) {
+  return with_plan(called, [](CallRun& run, const tree::Walk& arguments, tree::AnyTree result) {
+    run.run(arguments, ricci::call::walk(result));
+    return result;
+  });
+}
+
+Plan plan(const Called& called) {
+  return with_plan(called, [](CallRun& run, const tree::Walk&, const tree::AnyTree&) { return run.plan(); });
+}
+
+Explanation explain(const Called& called) {
+  return with_plan(
+      called, [](CallRun& run, const tree::Walk& arguments, const tree::AnyTree&) { return run.explain(arguments); });
+}
+
+void export_to(const std::string& path, const Called& called) {
+  with_plan(called, [&](CallRun& run, const tree::Walk& arguments, tree::AnyTree result) {
+    run.export_to(path, arguments, ricci::call::walk(result));
+  });
+}
+
 }  // namespace ricci::compiled

@@ -1,5 +1,5 @@
 // What the functions given to conditionals and loops must fulfil.
-#include "ricci/control/checks.h"
+#include "control/checks.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,6 +9,7 @@
 
 #include "control/operands.h"
 #include "ops/axes.h"
+#include "ricci/control/cond.h"
 #include "ricci/primitive/raise.h"
 #include "tensor/value.h"
 
@@ -58,6 +59,10 @@ bool holds_values(const tree::Walk& walk) {
 
 }  // namespace
 
+ErasedTree erased(const tree::AnyTree& result) {
+  return {.tensors = call::walk(result), .values = tree::values(result), .shown = &result};
+}
+
 ResultTypes::ResultTypes(const tree::Walk& result) : structure(result) {
   for (const Tensor* leaf : result.leaves) {
     types.emplace_back();
@@ -70,7 +75,7 @@ void require_same_values(const char* name, const char* finding, const char* reas
   const std::size_t i = tree::first_difference(tree.values, other);
   if (i == tree.values.size()) return;
   raise<TransformError>(std::string(name) + ": " + finding + " different values that are no Tensors (" +
-                        tree::described_value(tree.walk_shown(tree.shown), i) + "); " + reason + ": make it a Tensor");
+                        tree::described_value(call::walk(*tree.shown), i) + "); " + reason + ": make it a Tensor");
 }
 
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other) {

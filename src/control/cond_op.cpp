@@ -8,14 +8,16 @@
 #include <memory>
 #include <optional>
 
+#include "control/checks.h"
 #include "control/operands.h"
+#include "control/parting.h"
+#include "control/recording.h"
 #include "control/rows.h"
 #include "custom/derived.h"
 #include "ops/axes.h"
 #include "program/pruning.h"
 #include "program/stand_alone.h"
 #include "ricci/control.h"
-#include "ricci/control/recording.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::runs {
@@ -196,7 +198,7 @@ Tensors Cond::call(std::span<const Tensor> inputs) const {
   for (;;) {
     const auto branch = static_cast<std::size_t>(parting.answer());
     State result = runs::run(branches[branch], operands_given, captured[branch]);
-    if (!parting.next(erased(result))) return {result.begin(), result.end()};
+    if (!parting.next({.tensors = call::walk(result)})) return {result.begin(), result.end()};
   }
 }
 

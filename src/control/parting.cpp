@@ -1,13 +1,15 @@
 // The frames of a parting: one for each disagreement that is not settled yet. The group that runs has the lanes of its
 // frame's vmap for itself; when the last group of a frame is done, their leaves are joined. Groups that leave a loop
 // need no turn of their own: they share a frame, however many leave it.
-#include "ricci/control/parting.h"
+#include "control/parting.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
 
+#include "control/checks.h"
+#include "custom/closure.h"
 #include "interpreters/answers.h"
 #include "interpreters/batch.h"
 #include "interpreters/lanes.h"
@@ -16,8 +18,6 @@
 #include "interpreters/streams.h"
 #include "ops/axes.h"
 #include "ops/reading.h"
-#include "ricci/control/checks.h"
-#include "ricci/function/closure.h"
 
 namespace ricci::runs {
 namespace {

@@ -1,5 +1,5 @@
 // What control flow asks while a function is recorded: whether a question is answered only when the program runs.
-#include "ricci/control/recording.h"
+#include "control/recording.h"
 
 #include <algorithm>
 

@@ -1,16 +1,22 @@
-// The slices that scans run over, and what they put together.
+// Scans and map, of trees and functions without C++ types: the slices that they run over, and what they put together.
 #include "ricci/control/scan.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
+#include "control/loop.h"
 #include "ops/axes.h"
 #include "ricci/control/associative_scan.h"
+#include "ricci/ops.h"
 #include "ricci/primitive/raise.h"
 
 namespace ricci::runs {
 
 namespace {
+
+using function::Arguments;
+using tree::AnyFunction, tree::AnyPair, tree::AnyTree;
 
 std::string scanned_leaf(const tree::Walk& xs, std::size_t leaf) {
   const std::string path = tree::leaf_path(xs, leaf);
@@ -42,6 +48,21 @@ Size scanned_size(const char* name, const tree::Walk& xs, std::int64_t dim) {
   return *size;
 }
 
+namespace {
+
+/// The slices of every leaf along axis 0, or the reverse of it; all leaves must have one size along it.
+class Slices {
+ public:
+  Slices(const char* name, const tree::Walk& xs);
+  std::int64_t count() const { return count_; }
+  /// Replaces every leaf by its slice i; by zeros of a slice's type where there is none.
+  void show(std::int64_t i, const tree::Walk& into) const;
+
+ private:
+  std::vector<std::vector<Tensor>> slices_;  // [leaf][i]
+  std::int64_t count_ = 0;
+};
+
 Slices::Slices(const char* name, const tree::Walk& xs) : count_(scanned_size(name, xs).host()) {
   for (const Tensor* leaf : xs.leaves) {
     if (count_ > 0) {
@@ -59,6 +80,7 @@ void Slices::show(std::int64_t i, const tree::Walk& into) const {
     *into.leaves[leaf] = slices_[leaf][static_cast<std::size_t>(i)];
 }
 
+/// No rows of what every leaf is one of: [shape…] → [0, shape…].
 void make_empty(const tree::Walk& leaves) {
   for (Tensor* leaf : leaves.leaves) {
     if (!leaf->defined()) continue;
@@ -68,6 +90,7 @@ void make_empty(const tree::Walk& leaves) {
   }
 }
 
+/// ValueError unless what was combined has the structure and shapes of these elements.
 void require_combined(const tree::Walk& elements, const tree::Walk& combined) {
   const auto fail = [&](const std::string& given, const std::string& found) {
     raise<ValueError>("associative_scan: combine makes " + found + " of two " + given +
@@ -84,6 +107,7 @@ void require_combined(const tree::Walk& elements, const tree::Walk& combined) {
   }
 }
 
+/// The rows first, odd[0], even[0], odd[1], even[1], …
 Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd) {
   const std::int64_t odds = odd.size(0), evens = even.size(0);
   std::vector<std::int64_t> order{0};
@@ -92,6 +116,119 @@ Tensor interleave(const Tensor& first, const Tensor& even, const Tensor& odd) {
     if (i < evens) order.push_back(1 + i);
   }
   return index_select(cat(std::vector{first, even, odd}, 0), 0, tensor(order));
+}
+
+/// The tree with every leaf replaced by f(leaf).
+template <class F>
+AnyTree each_leaf(AnyTree tree, const F& f) {
+  for (Tensor* leaf : call::walk(tree).leaves) *leaf = f(*leaf);
+  return tree;
+}
+
+/// xs with the axis that is scanned in front.
+AnyTree rows_along(const char* name, std::int64_t dim, AnyTree xs) {
+  if (dim == 0) return xs;  // Slices asks for it
+  scanned_size(name, call::walk(xs), dim);
+  return each_leaf(std::move(xs), [&](const Tensor& x) { return movedim(x, dim, 0); });
+}
+
+/// `step` gives carry and y apart.
+AnyPair run_scan(const char* name, const AnyFunction& step, AnyTree carry, const AnyTree& xs, bool reverse) {
+  AnyTree slice = xs;
+  if (function::is_recorded(name, call::walk(carry)) || function::is_recorded(name, call::walk(slice))) {
+    show_slice_types(name, call::walk(slice));
+    const ScanStep one_step = [&](LoopState c, AnyTree x) {
+      auto [after, y] = step.both(call::any_list(std::move(c.users), std::move(x)));
+      return std::pair{LoopState{.users = std::move(after)}, std::move(y)};
+    };
+    auto [last, ys] = record_scan(name, one_step, {.users = std::move(carry)}, xs, slice, {.reverse = reverse});
+    return {std::move(last.users), std::move(ys)};
+  }
+  const Slices slices(name, call::walk(slice));
+  const auto run_step = [&](std::int64_t i) {
+    slices.show(i, call::walk(slice));
+    tree::Arguments copies = call::any_list(carry, slice);
+    function::own_cells(name, tree::walk_of(copies));
+    return step.both(copies);
+  };
+  if (slices.count() == 0) {
+    AnyTree y = run_step(0).second;
+    make_empty(call::walk(y));
+    function::own_cells(name, call::walk(carry));
+    return {std::move(carry), std::move(y)};
+  }
+  std::vector<AnyTree> ys;
+  for (std::int64_t k = 0; k < slices.count(); ++k) {
+    auto [after, y] = run_step(reverse ? slices.count() - 1 - k : k);
+    require_same_state(name, call::walk(carry), call::walk(after));
+    carry = std::move(after);
+    function::own_cells(name, call::walk(y));
+    ys.push_back(std::move(y));
+  }
+  if (reverse) std::reverse(ys.begin(), ys.end());
+  function::own_cells(name, call::walk(carry));
+  return {std::move(carry), tree::stacked(name, ys)};
+}
+
+/// `combine` combines the rows of two trees, one by one.
+template <class Combine>
+AnyTree prefixes_of(const Combine& combine, const AnyTree& xs, std::int64_t count) {
+  if (count < 2) return xs;
+  const auto every_second = [&](std::int64_t start, std::int64_t stop) {
+    return each_leaf(xs, [&](const Tensor& x) { return slice(x, 0, start, stop, 2); });
+  };
+  AnyTree left = every_second(0, count - 1), pairs = combine(left, every_second(1, count));
+  require_combined(call::walk(left), call::walk(pairs));
+  const AnyTree odd = prefixes_of(combine, pairs, count / 2);
+  const std::int64_t evens = (count - 1) / 2;
+  const AnyTree before = each_leaf(odd, [&](const Tensor& x) { return slice(x, 0, 0, evens); });
+  const AnyTree even = evens == 0 ? before : combine(before, every_second(2, count));
+  return map_leaves(
+      [](Tensor first, Tensor in_even, Tensor in_odd) { return interleave(slice(first, 0, 0, 1), in_even, in_odd); },
+      xs, even, odd);
+}
+
+}  // namespace
+
+std::pair<LoopState, AnyTree> record_scan(const char* name, const ScanStep& step, LoopState carry, const AnyTree& xs,
+                                          const AnyTree& slice, const ScanSteps& steps) {
+  take_dtypes_of_step(name, carry, [&](LoopState c) {
+    AnyTree x = slice;
+    return step(std::move(c), std::move(x)).first;
+  });
+  std::optional<std::pair<LoopState, AnyTree>> result;
+  const Closure closure =
+      function::write_down(name, step, std::tuple<LoopState, AnyTree>(carry, slice), result, function::Runs::many);
+  require_same_after_step(name, carry, result->first);
+  run_recorded_scan(closure, steps, call::walk(carry), call::walk(xs), call::walk(result->second));
+  return {std::move(carry), std::move(result->second)};
+}
+
+AnyPair scan(const AnyFunction& step, AnyTree carry, AnyTree xs, const ScanOptions& options) {
+  return run_scan("scan", step, std::move(carry), rows_along("scan", options.dim, std::move(xs)), options.reverse);
+}
+
+AnyTree map(const AnyFunction& f, AnyTree xs) {
+  const auto step = [&](const AnyTree& nothing, AnyTree x) {
+    return std::pair{nothing, f(call::any_list(std::move(x)))};
+  };
+  return run_scan("map", call::any_function<call::apart_t<AnyPair>, AnyTree, AnyTree>(step), AnyTree(), xs, false)
+      .second;
+}
+
+AnyTree associative_scan(const AnyFunction& combine, AnyTree xs, const ScanOptions& options) {
+  static constexpr const char* name = "associative_scan";
+  function::own_cells(name, call::walk(xs));  // a lone element is its own prefix
+  const std::int64_t count = scanned_size(name, call::walk(xs), options.dim).host();
+  const AnyTree front = each_leaf(std::move(xs), [&](const Tensor& x) {
+    const Tensor rows = movedim(x, options.dim, 0);
+    return options.reverse ? flip(rows, 0) : rows;
+  });
+  const auto on_copies = [&](const AnyTree& a, const AnyTree& b) {
+    return function::on_copies(name, combine, call::any_list(a, b));  // it may write to them
+  };
+  return each_leaf(prefixes_of(ricci::vmap(on_copies), front, count),
+                   [&](const Tensor& x) { return movedim(options.reverse ? flip(x, 0) : x, 0, options.dim); });
 }
 
 }  // namespace ricci::runs

@@ -6,13 +6,14 @@
 #include <optional>
 
 #include "control/assembly.h"
+#include "control/loop.h"
+#include "control/recording.h"
 #include "kernels/elementwise.h"
 #include "ops/axes.h"
 #include "program/pruning.h"
 #include "program/repeated.h"
 #include "program/stand_alone.h"
 #include "ricci/control.h"
-#include "ricci/control/recording.h"
 
 namespace ricci::runs {
 namespace {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "control/checks.h"
+#include "control/loop.h"
 #include "control/operands.h"
 #include "control/stages.h"
 #include "ops/axes.h"
@@ -143,15 +145,16 @@ Tensors WhileLoop::call(std::span<const Tensor> inputs) const {
   const State held = held_of(inputs, carried, holds);
   const StateFunction answer{condition, leaves(), carried, held};
   const StateFunction advance{body, carried, carried + condition.inputs() - leaves(), held};
-  const auto goes_on = [answer](const State& s) { return truth(name, answer(s)[0]); };
-  const auto step = [advance, carried](const State& s) {
-    State after = advance(s);
-    after.insert(after.end(), s.begin() + static_cast<std::ptrdiff_t>(carried), s.end());
-    return after;
+  const auto goes_on = [answer](const LoopState& s) { return truth(name, answer(s.users.as<State>())[0]); };
+  const auto step = [advance, carried](const LoopState& s) {
+    const auto& before = s.users.as<State>();
+    State after = advance(before);
+    after.insert(after.end(), before.begin() + static_cast<std::ptrdiff_t>(carried), before.end());
+    return LoopState{.users = tree::any(std::move(after))};
   };
   const std::span<const Tensor> first = holds ? inputs.first(carried) : inputs;
-  const State last = call::loop(name, goes_on, step, State(first.begin(), first.end()),
-                                LoopOptions{.max_steps = max_steps, .checkpoint = checkpoint});
+  const Loop loop{name, goes_on, step, {.max_steps = max_steps, .checkpoint = checkpoint}};
+  const auto last = run_loop(loop, {.users = tree::any(State(first.begin(), first.end()))}).take<State>();
   return {last.begin(), last.begin() + static_cast<std::ptrdiff_t>(leaves())};
 }
 

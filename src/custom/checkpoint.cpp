@@ -1,9 +1,13 @@
 // Functions that are computed again for their derivative: what they draw, which of them simply run, and what they are
 // in a recorded function, an operation whose parameter is the program.
+#include "custom/checkpoint.h"
+
 #include <algorithm>
 #include <optional>
 
 #include "custom/call.h"
+#include "custom/captures.h"
+#include "custom/closure.h"
 #include "interpreters/replay.h"
 #include "interpreters/tape.h"
 #include "primitive/custom.h"
@@ -48,8 +52,7 @@ struct RecordedCheckpoint {
 /// function calls sees reverse mode inside those derivatives, as it would without a checkpoint.
 class Recomputed::Beneath final : public Recomputed {
  public:
-  Beneath(std::shared_ptr<const Recomputed> f, bool watches)
-      : Recomputed(f->name()), f_(std::move(f)), watches_(watches) {}
+  Beneath(std::shared_ptr<const Recomputed> f, bool watches) : Recomputed(*f), f_(std::move(f)), watches_(watches) {}
 
   Tensors call(std::span<const Tensor> inputs) const override {
     const auto f = [this](std::span<const Tensor> x) { return f_->call(x); };
@@ -62,6 +65,22 @@ class Recomputed::Beneath final : public Recomputed {
   bool watches_;
 };
 
+namespace {
+
+/// A function that is computed again for its derivative.
+class Checkpointed final : public Recomputed {
+ public:
+  Checkpointed(Arguments arguments, Tensors& inputs, const AnyFunction& f)
+      : Recomputed("checkpoint", std::move(arguments), inputs), f_(f.kept()) {}
+  Tensors call(std::span<const Tensor> inputs) const override { return tensors_of(f_(arguments(inputs))); }
+
+ private:
+  AnyFunction f_;
+};
+
+/// Whether a checkpoint of these values only calls its function, because an operation cannot do what the function does
+/// there: draw for the examples of a vmap that lets functions draw and knows none of the values, or for a program that
+/// is being recorded; part the examples of a vmap. Requires: none of the values is recorded.
 bool simply_runs(const tree::Walk& arguments) {
   const Tensors leaves = defined_leaves(arguments);
   for (const Interpreter* i = innermost; i; i = i->parent) {
@@ -71,6 +90,31 @@ bool simply_runs(const tree::Walk& arguments) {
     if (vmap && vmap->examples.randomness != Randomness::error) return true;
   }
   return false;
+}
+
+/// In a recorded function, what is computed again is a program: its draws are the same both times.
+AnyTree record_checkpoint(const AnyFunction& f, const Arguments& arguments) {
+  AnyTree result;
+  const Closure closure = write_down("checkpoint", f, arguments, result);
+  Tensors inputs = defined_leaves(tree::walk_of(arguments));
+  inputs.append(closure.captured.begin(), closure.captured.end());
+  const Tensors outputs = RecordedCheckpoint::apply(closure.program, inputs);
+  std::span<const Tensor> rest = outputs;
+  write_leaves(rest, call::walk(result));
+  return result;
+}
+
+}  // namespace
+
+AnyTree checkpointed(const AnyFunction& f, Arguments arguments, Captures captures) {
+  if (is_recorded("checkpoint", tree::walk_of(arguments))) return record_checkpoint(f, arguments);
+  if (simply_runs(tree::walk_of(arguments))) return on_copies("checkpoint", f, std::move(arguments));
+  const auto run = [&] { return function::run<Checkpointed>(arguments, f); };
+  return captures == Captures::caller ? run() : with_captures(run, [&] { return record_checkpoint(f, arguments); });
+}
+
+AnyTree call_checkpoint(const AnyFunction& f, Arguments arguments) {
+  return checkpointed(f, std::move(arguments), Captures::here);
 }
 
 std::shared_ptr<const Recomputed> Recomputed::beneath() const {
@@ -134,14 +178,6 @@ void raise_in_what_captures(const TransformError& error) {
       error.what() +
       std::string("\n  in a function that captures tensors of a transform around it, and is written down "
                   "for that; one that looks at values takes them as arguments or state"));
-}
-
-void run_recorded_checkpoint(const Closure& f, const tree::Walk& arguments, const tree::Walk& result) {
-  Tensors inputs = defined_leaves(arguments);
-  inputs.append(f.captured.begin(), f.captured.end());
-  const Tensors outputs = RecordedCheckpoint::apply(f.program, inputs);
-  std::span<const Tensor> rest = outputs;
-  write_leaves(rest, result);
 }
 
 }  // namespace ricci::function

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "custom/closure.h"
 #include "interpreters/record.h"
-#include "ricci/function/closure.h"
 
 namespace ricci::function {
 

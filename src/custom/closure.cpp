@@ -1,5 +1,5 @@
 // Recording a function to find what it captures.
-#include "ricci/function/closure.h"
+#include "custom/closure.h"
 
 #include <algorithm>
 #include <memory>
@@ -70,6 +70,18 @@ Closure ClosureRun::leave(const tree::Walk& result) {
   Closure closure = closed(*body, streams);
   closure.numbers = std::move(numbers);
   return closure;
+}
+
+Closure write_down(const char* name, const AnyFunction& f, Arguments arguments, AnyTree& result, Runs runs) {
+  ClosureRun run(name, runs);
+  run.enter(tree::walk_of(arguments));
+  result = f(std::move(arguments));
+  return run.leave(call::walk(result));
+}
+
+AnyTree on_copies(const char* name, const AnyFunction& f, Arguments arguments) {
+  own_cells(name, tree::walk_of(arguments));
+  return f(std::move(arguments));
 }
 
 Tensor with_dtype(const Tensor& x) { return type_of(x).weak ? to(x, type_of(x).dtype) : x; }

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "custom/closure.h"
 #include "interpreters/batch_level.h"
 #include "interpreters/lifted.h"
 #include "program/program.h"
-#include "ricci/function/closure.h"
 
 namespace ricci::function {
 

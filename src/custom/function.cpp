@@ -1,10 +1,11 @@
 // The steps of an rc::Function under each transform: forward, setup_context, then backward, jvp or vmap, and what is
 // wrong with what they return. Knows no C++ type of a user's.
+#include "custom/function.h"
+
 #include <algorithm>
 
 #include "primitive/interpreter.h"
 #include "primitive/writing.h"
-#include "ricci/function/function_operation.h"
 #include "ricci/primitive/raise.h"
 #include "ricci/tape.h"
 #include "ricci/tree/match_dims.h"
@@ -43,6 +44,44 @@ Tensors values_of(std::span<const Tensor> tensors) {
   Tensors copies;
   for (const Tensor& t : tensors) copies.push_back(wrap(value_of(t)));
   return copies;
+}
+
+/// in_dims for a written rule: one entry for each leaf of the arguments, none where not mapped.
+std::vector<Dim> dims_of_leaves(std::size_t leaves, const Mask& taken, const Mask& mapped) {
+  std::vector<Dim> dims;
+  std::size_t input = 0;
+  for (std::size_t i = 0; i < leaves; ++i) {
+    const bool is_mapped = taken[i] && mapped[input];
+    input += taken[i];
+    dims.push_back(is_mapped ? Dim(0) : none);
+  }
+  return dims;
+}
+
+/// What a written rule returned, with the batch as axis 0. Throws what does not fit.
+BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims,
+                              Size batch_size) {
+  const tree::DimsWords words{name, "out_dims", "the output", "is", false};
+  const tree::MatchedDims matched = tree::try_match_dims(out_dims, output, words);
+  if (!matched.problem.empty()) raise<ValueError>(matched.problem + "; vmap returns std::pair{output, out_dims}");
+  BatchedOutputs result{.outputs = {}, .mapped = Mask()};
+  for (std::size_t i = 0; i < output.leaves.size(); ++i) {
+    const Tensor& leaf = *output.leaves[i];
+    if (!leaf.defined()) continue;
+    result.mapped.push_back(matched.dims[i].has_value());
+    if (!matched.dims[i]) {
+      result.outputs.push_back(leaf);
+      continue;
+    }
+    const std::int64_t rank = leaf.dim(), axis = *matched.dims[i] < 0 ? *matched.dims[i] + rank : *matched.dims[i];
+    const bool exists = axis >= 0 && axis < rank;
+    if (!exists || !(type_of(leaf).shape[static_cast<std::size_t>(axis)] == batch_size))
+      raise<IndexError>(name + ": vmap returned out_dim " + std::to_string(*matched.dims[i]) + " for an output " +
+                        to_string(type_of(leaf)) + ", which has no axis of the batch's size " +
+                        std::to_string(batch_size.hint()) + " there; return where the batch is, or none");
+    result.outputs.push_back(axis == 0 ? leaf : movedim(leaf, axis, 0));
+  }
+  return result;
 }
 
 }  // namespace
@@ -177,14 +216,14 @@ Kept FunctionOperation::keep(std::span<const Tensor> inputs, const Mask& wanted)
 }
 
 Tensors FunctionOperation::vjp(const Reverse& rule) const {
-  if (!facts_.has_backward)
+  if (!rules_->facts.has_backward)
     raise<NotImplementedError>(name() +
                                ": a derivative by reverse mode was asked for, but it has no backward; add "
                                "`static auto backward(rc::Context& ctx, cotangents…)`");
   Context ctx = context_of(*rule.residual);
   const Tensors cotangents = ctx.notes_.materialize ? filled_with_zeros(rule.cotangents, rule.output_types)
                                                     : Tensors(rule.cotangents.begin(), rule.cotangents.end());
-  Tensors gradients = facts_.once_differentiable ? backward_once(ctx, cotangents) : backward(ctx, cotangents);
+  Tensors gradients = rules_->facts.once_differentiable ? backward_once(ctx, cotangents) : backward(ctx, cotangents);
   return fit_gradients("backward", std::move(gradients), rule.input_types);
 }
 
@@ -209,7 +248,7 @@ Tensors FunctionOperation::backward_once(Context& ctx, std::span<const Tensor> c
 }
 
 Pushed FunctionOperation::jvp(std::span<const Tensor> inputs, std::span<const Tensor> tangents) const {
-  if (!facts_.has_jvp)
+  if (!rules_->facts.has_jvp)
     raise<NotImplementedError>(name() +
                                ": a derivative by forward mode was asked for, but it has no jvp; add `static "
                                "auto jvp(rc::Context& ctx, tangents…)`");
@@ -234,8 +273,8 @@ Pushed FunctionOperation::jvp(std::span<const Tensor> inputs, std::span<const Te
 // ── vmap ──
 
 BatchedOutputs FunctionOperation::batch(const Batch& batch) const {
-  if (facts_.generates_vmap) return Operation::batch(batch);
-  if (!facts_.has_vmap)
+  if (rules_->facts.generates_vmap) return Operation::batch(batch);
+  if (!rules_->facts.has_vmap)
     raise<NotImplementedError>(name() +
                                ": used under vmap, but it has no rule for it; add `static constexpr bool "
                                "generate_vmap_rule = true`, or `static auto vmap(const rc::VmapInfo& info, in_dims, "
@@ -246,40 +285,53 @@ BatchedOutputs FunctionOperation::batch(const Batch& batch) const {
   return outputs;
 }
 
-std::vector<Dim> dims_of_leaves(std::size_t leaves, const Mask& taken, const Mask& mapped) {
-  std::vector<Dim> dims;
-  std::size_t input = 0;
-  for (std::size_t i = 0; i < leaves; ++i) {
-    const bool is_mapped = taken[i] && mapped[input];
-    input += taken[i];
-    dims.push_back(is_mapped ? Dim(0) : none);
-  }
-  return dims;
+// ── the class's rules, between tensors and trees ──
+
+Tensors FunctionOperation::forward(std::span<const Tensor> inputs) const {
+  Arguments given = arguments(inputs);
+  return tensors_of(rules_->forward(given));
 }
 
-BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims,
-                              Size batch_size) {
-  const tree::DimsWords words{name, "out_dims", "the output", "is", false};
-  const tree::MatchedDims matched = tree::try_match_dims(out_dims, output, words);
-  if (!matched.problem.empty()) raise<ValueError>(matched.problem + "; vmap returns std::pair{output, out_dims}");
-  BatchedOutputs result{.outputs = {}, .mapped = Mask()};
-  for (std::size_t i = 0; i < output.leaves.size(); ++i) {
-    const Tensor& leaf = *output.leaves[i];
-    if (!leaf.defined()) continue;
-    result.mapped.push_back(matched.dims[i].has_value());
-    if (!matched.dims[i]) {
-      result.outputs.push_back(leaf);
-      continue;
-    }
-    const std::int64_t rank = leaf.dim(), axis = *matched.dims[i] < 0 ? *matched.dims[i] + rank : *matched.dims[i];
-    const bool exists = axis >= 0 && axis < rank;
-    if (!exists || !(type_of(leaf).shape[static_cast<std::size_t>(axis)] == batch_size))
-      raise<IndexError>(name + ": vmap returned out_dim " + std::to_string(*matched.dims[i]) + " for an output " +
-                        to_string(type_of(leaf)) + ", which has no axis of the batch's size " +
-                        std::to_string(batch_size.hint()) + " there; return where the batch is, or none");
-    result.outputs.push_back(axis == 0 ? leaf : movedim(leaf, axis, 0));
+void FunctionOperation::setup(Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
+  Arguments given = arguments(inputs);
+  AnyTree output = result(outputs);
+  rules_->setup_context(ctx, given, output);
+}
+
+Tensors FunctionOperation::backward(Context& ctx, std::span<const Tensor> cotangents) const {
+  AnyTree cotangent = result(cotangents);
+  return gradients_of("backward", rules_->backward(ctx, cotangent));
+}
+
+Tensors FunctionOperation::push(Context& ctx, std::span<const Tensor> tangents) const {
+  Arguments given = arguments(tangents);
+  return tangents_of("jvp", rules_->jvp(ctx, given));
+}
+
+BatchedOutputs FunctionOperation::map(const VmapInfo& info, const Batch& batch) const {
+  Arguments given = arguments(batch.inputs);
+  const std::vector<Dim> in_dims = dims_of_leaves(tree::walk_of(given).leaves.size(), taken(), batch.mapped);
+  auto [output, out_dims] = rules_->vmap(info, in_dims, given);
+  BatchedOutputs batched = batch_in_front(name(), call::walk(output), out_dims, info.batch_size);
+  tensors_of(std::move(output));
+  return batched;
+}
+
+std::vector<Dims> dims_by_argument(const Arguments& arguments, const std::vector<Dim>& dims) {
+  std::vector<Dims> by_argument;
+  auto next = dims.begin();
+  for (const tree::Walk& walk : tree::walks_of(arguments)) {
+    const auto first = next;
+    next += static_cast<std::ptrdiff_t>(walk.leaves.size());
+    by_argument.push_back(tree::dims_like(walk, {first, next}));
   }
-  return result;
+  return by_argument;
+}
+
+AnyTree apply(std::shared_ptr<const Rules> rules, Arguments arguments) {
+  Tensors inputs;
+  const auto application = std::make_shared<const FunctionOperation>(std::move(arguments), inputs, std::move(rules));
+  return application->result(application->apply_and_write(inputs));
 }
 
 }  // namespace ricci::function

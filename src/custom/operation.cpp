@@ -1,6 +1,6 @@
 // Operations that users define, as one primitive whose parameter is the function, and what all of their rules share:
 // taking trees apart, holding gradients against their arguments. Knows no C++ type of a user's.
-#include "ricci/function/operation.h"
+#include "custom/operation.h"
 
 #include <cmath>
 #include <complex>
@@ -96,7 +96,75 @@ bool any_defined(const tree::Walk& walk) {
   return false;
 }
 
+/// The gradients of the inputs among `parts`, what the rule `rule` returned for each of `arguments`, which are emptied;
+/// `taken` says which of their leaves are inputs. Throws what does not fit.
+Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,
+                         std::span<const tree::Walk> arguments, const Mask& taken) {
+  if (parts.size() != arguments.size())
+    raise<ValueError>(name + ": " + rule + " returned " + count_of(parts.size(), "gradient", "gradients") + " for " +
+                      count_of(arguments.size(), "argument", "arguments") +
+                      "; return one for each, an undefined Tensor for none");
+  Tensors gradients;
+  std::size_t leaf = 0;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const tree::Walk &part = parts[k], &wanted = arguments[k];
+    if (wanted.leaves.empty()) {
+      if (any_defined(part))
+        raise<TypeError>(name + ": " + rule + " returned a gradient for " + argument(k) +
+                         ", which holds no Tensor; return an undefined Tensor for it");
+      continue;
+    }
+    const bool none = is_nothing(part);
+    if (!none) require_like(name, rule, part, wanted, argument(k).c_str());
+    for (std::size_t i = 0; i < wanted.leaves.size(); ++i, ++leaf)
+      if (taken[leaf]) gradients.push_back(none ? Tensor() : *part.leaves[i]);
+  }
+  return gradients;
+}
+
 }  // namespace
+
+Emptied::Emptied(Arguments trees, Tensors& into)
+    : trees_(std::move(trees)), taken_(take_tensors(tree::walk_of(trees_), into)) {}
+
+Arguments Emptied::filled(std::span<const Tensor> tensors) const {
+  Arguments trees = trees_;
+  put_tensors(tree::walk_of(trees), taken_, tensors);
+  return trees;
+}
+
+Operation::Operation(std::string name, Arguments arguments, Tensors& inputs)
+    : name_(std::move(name)), arguments_(std::move(arguments), inputs) {}
+
+Tensors Operation::tensors_of(AnyTree output) const {
+  if (output_) require_like(name_, "forward", call::walk(output), output_->walks()[0], "its first result");
+  Tensors tensors;
+  Emptied emptied(std::move(output), tensors);
+  if (!output_) output_ = std::make_shared<const Emptied>(std::move(emptied));
+  return tensors;
+}
+
+Tensors Operation::gradients_of(const char* rule, const AnyTree& returned) const {
+  const tree::Walks arguments = argument_walks();
+  const tree::Walk found = call::walk(returned);
+  const tree::Walks parts = arguments.size() == 1 ? tree::Walks{found} : tree::parts(found);
+  return gather_gradients(name_, rule, parts, arguments, arguments_.taken());
+}
+
+Tensors Operation::tangents_of(const char* rule, const AnyTree& tangent) const {
+  require_like(name_, rule, call::walk(tangent), output_->walks()[0], "the output");
+  return leaves_at(call::walk(tangent), output_->taken());
+}
+
+std::vector<std::size_t> Operation::tensors_by_argument() const {
+  std::vector<std::size_t> counts;
+  std::size_t leaf = 0;
+  for (const tree::Walk& walk : argument_walks()) {
+    counts.push_back(0);
+    for (std::size_t i = 0; i < walk.leaves.size(); ++i) counts.back() += taken()[leaf++];
+  }
+  return counts;
+}
 
 BatchedOutputs Operation::batch(const Batch& batch) const {
   const Applied applied{{shared_from_this()}};
@@ -248,30 +316,6 @@ Tensor number_like(const Tensor& found, const Tensor& wanted) {
   if (!found.defined()) return found;
   const Type have = type_of(found), want = type_of(wanted);
   return have.weak && !want.weak ? to(found, want.dtype) : found;
-}
-
-Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,
-                         std::span<const tree::Walk> arguments, const Mask& taken) {
-  if (parts.size() != arguments.size())
-    raise<ValueError>(name + ": " + rule + " returned " + count_of(parts.size(), "gradient", "gradients") + " for " +
-                      count_of(arguments.size(), "argument", "arguments") +
-                      "; return one for each, an undefined Tensor for none");
-  Tensors gradients;
-  std::size_t leaf = 0;
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    const tree::Walk &part = parts[k], &wanted = arguments[k];
-    if (wanted.leaves.empty()) {
-      if (any_defined(part))
-        raise<TypeError>(name + ": " + rule + " returned a gradient for " + argument(k) +
-                         ", which holds no Tensor; return an undefined Tensor for it");
-      continue;
-    }
-    const bool none = is_nothing(part);
-    if (!none) require_like(name, rule, part, wanted, argument(k).c_str());
-    for (std::size_t i = 0; i < wanted.leaves.size(); ++i, ++leaf)
-      if (taken[leaf]) gradients.push_back(none ? Tensor() : *part.leaves[i]);
-  }
-  return gradients;
 }
 
 }  // namespace ricci::function

@@ -8,6 +8,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/strided.h"
 #include "mpi/agreement.h"
+#include "mpi/runs.h"
 #include "primitive/interpreter.h"
 #include "ricci/primitive.h"
 #include "ricci/primitive/raise.h"

@@ -1,4 +1,6 @@
 // The compiled side of ricci/mpi.h: trees of tensors across ranks, mpi::vmap, and functions of own values.
+#include "mpi/runs.h"
+
 #include <algorithm>
 #include <exception>
 #include <map>
@@ -22,6 +24,9 @@ Block block_of(std::int64_t count, const World& world) {
 }
 
 namespace runs {
+
+using ricci::runs::run_examples;
+using tree::AnyFunction, tree::AnyTree, tree::Arguments;
 namespace {
 
 /// `check()`, whose errors all ranks throw.
@@ -298,9 +303,8 @@ std::string options_text(const VmapOptions& options) {
                      "\nin_dims " + to_string(options.in_dims) + "\nrandomness ";
   if (options.randomness == Randomness::error) return text + "error";
   const Generator& generator = default_generator();
-  return text + (options.randomness == Randomness::same ? "same" : "different") +
-         ", default generator of seed " + std::to_string(generator.seed()) + " at position " +
-         std::to_string(position_of(generator));
+  return text + (options.randomness == Randomness::same ? "same" : "different") + ", default generator of seed " +
+         std::to_string(generator.seed()) + " at position " + std::to_string(position_of(generator));
 }
 
 }  // namespace
@@ -377,6 +381,55 @@ void MapRun::finish(const tree::Walk& result) const {
     if (axes[i] && options_.results == Rows::all)
       leaf = along(*axes[i], leaf, [&](const Tensor& x) { return gathered(x, counts_, world_); });
   }
+}
+
+// ── the calls ──
+
+namespace {
+
+/// What `compute` gives for the arguments; it is written down where what it captures must become arguments. All ranks
+/// throw what one of them throws in it.
+template <class Compute>
+AnyTree call(const OwnRun& run, const World& world, OwnValues::Of of, const Compute& compute, Arguments arguments) {
+  try {
+    const bool writes_down = run.writes_down();
+    const OwnValues inside(world, of);
+    if (!writes_down) return compute(arguments);
+    const tree::Walk leaves = tree::walk_of(arguments);
+    Arguments shown = arguments;
+    function::ClosureRun recording(run.name());
+    recording.enter(tree::walk_of(shown));
+    AnyTree result = compute(shown);
+    const tree::Walk of_result = ricci::call::walk(result);
+    run.compute(recording.leave(of_result), leaves, of_result);
+    return result;
+  } catch (...) { run.fail(); }
+}
+
+}  // namespace
+
+AnyTree vmap(const AnyFunction& f, Arguments mine, const VmapOptions& options, const World& world, Place where) {
+  const MapRun run(tree::walk_of(mine), options, world, where);
+  const auto map_mine = [&](const Arguments& given) {
+    Arguments shown = given;
+    ricci::runs::BatchRun batch(tree::walk_of(shown), run.plain(), where);
+    run.number(batch);
+    AnyTree result = run_examples(batch, f, given, shown);
+    batch.finish(ricci::call::walk(result));
+    return result;
+  };
+  AnyTree result = call(run, world, OwnValues::Of::examples, map_mine, mine);
+  run.finish(ricci::call::walk(result));
+  return result;
+}
+
+AnyTree sum_over(const AnyFunction& f, Arguments arguments, const World& world, Place where) {
+  const OwnRun run("mpi::sum_over", world, where);
+  run.replicate(ricci::call::walk(arguments[0]));
+  const auto compute = [&](Arguments& given) { return f(given); };
+  AnyTree result = call(run, world, OwnValues::Of::ranks, compute, std::move(arguments));
+  run.add_up(ricci::call::walk(result));
+  return result;
 }
 
 }  // namespace runs

@@ -8,6 +8,7 @@
 #include "kernels/alone.h"
 #include "mpi/agreement.h"
 #include "mpi/operations.h"
+#include "mpi/runs.h"
 #include "mpi/world.h"
 #include "ricci/primitive/raise.h"
 

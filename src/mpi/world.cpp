@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "mpi/runs.h"
 #include "ricci/error.h"
 
 namespace ricci::mpi {

@@ -39,13 +39,22 @@ const void* module_of(std::uintptr_t address) {
   return _dl_find_object(reinterpret_cast<void*>(address), &module) == 0 ? module.dlfo_map_start : nullptr;
 }
 
-bool is_own_header(const char* file) { return std::strstr(file, "include/ricci/"); }
-
 /// The folder of the library's sources, as its debug information spells it.
 constexpr std::string_view own_sources() {
   std::string_view path = __FILE__;
   path.remove_suffix(std::string_view("primitive/raise.cpp").size());
   return path;
+}
+
+bool is_own_header(const char* file) { return std::strstr(file, "include/ricci/"); }
+
+/// Whether the library itself calls a transform in this file. The folders are named: with relative paths, `../src/` may
+/// be the beginning of a user's too.
+bool is_own_file(std::string_view file) {
+  if (is_own_header(file.data())) return true;
+  if (!file.starts_with(own_sources())) return false;
+  file.remove_prefix(own_sources().size());
+  return file.starts_with("custom/") || file.starts_with("control/");
 }
 
 /// Some C libraries bring their debug information.
@@ -130,7 +139,7 @@ thread_local constinit const BackwardPass* backward = nullptr;
 std::string nest() {
   std::string text;
   const auto add = [&text](const Entry& entry) {
-    if (entry.name && !is_own_header(entry.file)) text += ", inside " + to_string(entry);
+    if (entry.name && !is_own_file(entry.file)) text += ", inside " + to_string(entry);
   };
   const BackwardPass* pass = backward;
   const auto add_passes_inside = [&](Level level) {
@@ -214,8 +223,8 @@ BackwardPass::BackwardPass(const Entry& transform) : entry(transform), around(cu
 BackwardPass::~BackwardPass() { backward = outer; }
 
 std::string at(const char* file, unsigned line) {
-  return *file && !is_own_header(file) ? " (" + std::string(basename_of(file)) + ":" + std::to_string(line) + ")"
-                                       : std::string();
+  return *file && !is_own_file(file) ? " (" + std::string(basename_of(file)) + ":" + std::to_string(line) + ")"
+                                     : std::string();
 }
 
 std::string with_nest(const std::string& text) { return text + nest(); }

@@ -8,6 +8,18 @@
 
 namespace ricci {
 
+Dims::Dims(std::initializer_list<Dims> parts) : children(parts), leaf(false) {}
+Dims::Dims(std::vector<Dims> parts) : children(std::move(parts)), leaf(false) {}
+Dims::Dims(const Dims& other) = default;
+Dims::Dims(Dims&& other) noexcept = default;
+Dims& Dims::operator=(const Dims& other) = default;
+Dims& Dims::operator=(Dims&& other) noexcept = default;
+Dims::~Dims() = default;
+
+bool operator==(const Dims& left, const Dims& right) {
+  return left.dim == right.dim && left.children == right.children && left.leaf == right.leaf;
+}
+
 std::string to_string(const Dims& dims) {
   if (dims.leaf) return dims.dim ? std::to_string(*dims.dim) : "none";
   std::string text = "(";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <span>
 
 #include "ricci/primitive/raise.h"
 #include "ricci/tree/values.h"
@@ -14,7 +15,6 @@ namespace ricci::tree {
 namespace {
 
 constexpr std::size_t longest_printed_list = 8;
-constexpr std::size_t usual_size = 8;  // a call's arguments fit into two allocations
 
 std::string replaced(std::string text, std::string_view word, std::string_view by) {
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size())) {
@@ -27,7 +27,7 @@ std::string replaced(std::string text, std::string_view word, std::string_view b
 template <class Keys>
 class Printer {
  public:
-  Printer(const std::vector<Node>& nodes, const Keys& keys, const std::vector<Tensor*>* leaves)
+  Printer(std::span<const Node> nodes, const Keys& keys, const SmallVector<Tensor*, 4>* leaves)
       : nodes_(nodes), keys_(keys), leaves_(leaves) {}
 
   std::string print() {
@@ -80,9 +80,9 @@ class Printer {
     out_ = printed + close;
   }
 
-  const std::vector<Node>& nodes_;
+  std::span<const Node> nodes_;
   const Keys& keys_;
-  const std::vector<Tensor*>* leaves_;
+  const SmallVector<Tensor*, 4>* leaves_;
   std::string out_;
   std::size_t at_ = 0, leaf_ = 0;
 };
@@ -130,7 +130,7 @@ std::string join_steps(const std::vector<std::string>& steps, std::size_t first)
 }
 
 template <class LeftKeys, class RightKeys>
-bool same_nodes(const std::vector<Node>& left, const LeftKeys& left_keys, const std::vector<Node>& right,
+bool same_nodes(std::span<const Node> left, const LeftKeys& left_keys, std::span<const Node> right,
                 const RightKeys& right_keys) {
   const auto same = [](const Node& a, const Node& b) {
     if (a.kind != b.kind || a.children != b.children) return false;
@@ -152,8 +152,6 @@ std::string readable_type(std::string_view name) {
 }
 
 void Walk::tensor(const Tensor* leaf) {
-  if (leaves.empty()) leaves.reserve(usual_size);
-  if (nodes.empty()) nodes.reserve(usual_size);
   leaves.push_back(const_cast<Tensor*>(leaf));
   nodes.push_back({NodeKind::tensor});
 }
@@ -161,7 +159,6 @@ void Walk::tensor(const Tensor* leaf) {
 void Walk::value(const std::string_view* type) { nodes.push_back({NodeKind::value, 0, 0, type}); }
 
 void Walk::node(NodeKind kind, std::size_t children, const std::string_view* names) {
-  if (nodes.empty()) nodes.reserve(usual_size);
   nodes.push_back({kind, static_cast<std::uint32_t>(children), static_cast<std::uint32_t>(keys.size()), names});
 }
 
@@ -243,6 +240,27 @@ std::string described_value(const Walk& walk, std::size_t i) {
   const Node* node = find_node(walk, [&i](const Node& n) { return n.kind == NodeKind::value && i-- == 0; }, steps);
   const std::string path = join_steps(steps, 0);
   return (path.empty() ? "it" : path) + " is of type " + readable_type(*node->names);
+}
+
+SmallVector<Walk, 3> parts(const Walk& walk) {
+  SmallVector<Walk, 3> parts;
+  std::size_t node = 1, leaf = 0, keys = walk.nodes[0].kind == NodeKind::map ? walk.nodes[0].children : 0;
+  for (std::uint32_t k = 0; k < walk.nodes[0].children; ++k) {
+    parts.push_back(Walk());
+    Walk& part = parts.back();
+    const std::size_t first_key = keys;
+    for (std::size_t open = 1; open > 0; --open) {
+      Node next = walk.nodes[node++];
+      open += next.children;
+      if (next.kind == NodeKind::tensor) part.leaves.push_back(walk.leaves[leaf++]);
+      if (next.children > 0) next.first_key -= static_cast<std::uint32_t>(first_key);
+      if (next.kind == NodeKind::map) keys += next.children;
+      part.nodes.push_back(next);
+    }
+    part.keys.assign(walk.keys.begin() + static_cast<std::ptrdiff_t>(first_key),
+                     walk.keys.begin() + static_cast<std::ptrdiff_t>(keys));
+  }
+  return parts;
 }
 
 bool same_structure(const Walk& left, const Walk& right) {

@@ -2,26 +2,51 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
-#include <new>
 #include <optional>
+#include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
-#include "ricci/control/checks.h"
-#include "ricci/control/parting.h"
-#include "ricci/control/recording.h"
-#include "ricci/ops.h"
+#include "ricci/transforms/call.h"
 
 namespace ricci {
 
 namespace runs {
+
 /// A predicate as a boolean, whatever its dtype.
 Tensor truth(const char* name, const Tensor& predicate);
 /// The number as int64. Throws TypeError unless it is an integer; `what` errors call it.
 Tensor whole_number(const char* name, const char* what, const Tensor& number);
 /// Throws IndexError unless every example's index names one of `count` branches; of a recorded index, when it is known.
 Tensor checked_index(const Tensor& index, std::int64_t count);
+
+/// One of the functions that a conditional chooses among.
+struct Choice {
+  tree::AnyFunction f;
+  std::optional<std::uint64_t> identity;  // tells functions of one C++ type apart; none: nothing does
+};
+
+/// A conditional's place in the user's program, which remembers for which operands and results its branches have been
+/// held against each other. Any number of threads may ask.
+class CheckedBranches {
+ public:
+  /// What is remembered; `branches` tells functions of one C++ type apart.
+  static std::uint64_t key_of(const tree::Walk& operands, const tree::Walk& result, std::uint64_t branches);
+  bool knows(std::uint64_t key) const;
+  void remember(std::uint64_t key);
+
+ private:
+  std::array<std::atomic<std::uint64_t>, 8> known_ = {};
+  std::atomic<unsigned> next_ = 0;
+};
+
+/// What the branch that `question` names gives for the operands: the conditional itself.
+tree::AnyTree choose(const char* name, const Tensor& question, std::span<const Choice> branches,
+                     const tree::Arguments& operands, CheckedBranches& checked);
+
 }  // namespace runs
 
 namespace call {
@@ -31,81 +56,13 @@ inline constexpr bool all_same = true;
 template <class A, class... R>
 inline constexpr bool all_same<A, R...> = (std::is_same_v<A, R> && ...);
 
-/// The branch that `answer` names, run on copies of the operands.
-template <class R, class Branches, class... A>
-R run_branch(const char* name, const Branches& branches, std::int64_t answer, const A&... operands) {
-  return [&]<std::size_t... K>(std::index_sequence<K...>) {
-    std::optional<R> result;
-    (void)((static_cast<std::int64_t>(K) == answer &&
-            (result.emplace(on_copies(name, std::get<K>(branches), operands...)), true)) ||
-           ...);
-    return *std::move(result);
-  }(std::make_index_sequence<std::tuple_size_v<Branches>>{});
-}
-
-/// Tells functions of one C++ type apart; none: nothing does, since objects with captures may differ in what they hold.
+/// What tells functions of one C++ type apart. Objects with captures may differ in what they hold.
 template <class F>
 std::optional<std::uint64_t> identity_of(const F& f) {
   if constexpr (std::is_function_v<F>) return reinterpret_cast<std::uintptr_t>(&f);
   else if constexpr (std::is_pointer_v<F>) return reinterpret_cast<std::uintptr_t>(f);
   else if constexpr (std::is_empty_v<F>) return 0;
   else return std::nullopt;
-}
-
-/// Throws ValueError unless the branches that no example of a vmap takes would return what the others returned. Such a
-/// branch is recorded for its result's type, not run. Where the C++ types of the branches tell them apart, this is done
-/// once for each type of operands and result. A branch that cannot be recorded, as it looks at values, is not checked.
-template <class R, class... F, class... A>
-void check_branches_left_out(const char* name, const runs::Parting& parting, const std::tuple<F...>& branches,
-                             R& result, const A&... operands) {
-  const auto check = [&](const auto& f) {
-    std::optional<runs::ResultTypes> types;
-    try {
-      const runs::TypingOfBranch typing;
-      function::ClosureRun run(name);
-      std::tuple<A...> arguments(operands...);
-      run.enter(walk(arguments));
-      R other = call::invoke(f, arguments);
-      types.emplace(walk(other));
-    } catch (const std::bad_alloc&) { throw; } catch (...) {
-      return;
-    }
-    runs::require_same_results(name, runs::ResultTypes(walk(result)), *types);
-  };
-  static constinit runs::CheckedBranches checked;
-  [&]<std::size_t... K>(std::index_sequence<K...>) {
-    if ((!parting.is_left_out(static_cast<std::int64_t>(K)) && ...)) return;
-    std::uint64_t identity = 0;
-    const auto add = [&identity](std::optional<std::uint64_t> one) {
-      identity = identity * 31 + one.value_or(0);
-      return one.has_value();
-    };
-    const bool told_apart = (add(identity_of(std::get<K>(branches))) & ...);
-    std::tuple<A...> arguments(operands...);
-    const std::uint64_t key = runs::CheckedBranches::key_of(walk(arguments), walk(result), identity);
-    if (told_apart && checked.knows(key)) return;
-    ((parting.is_left_out(static_cast<std::int64_t>(K)) ? check(std::get<K>(branches)) : void()), ...);
-    if (told_apart) checked.remember(key);
-  }(std::index_sequence_for<F...>{});
-}
-
-/// The conditional as one operation of the program that is being recorded.
-template <class R, class... F, class... A>
-R record_branches(const char* name, const Tensor& question, const std::tuple<F...>& branches, const A&... operands) {
-  const runs::TypingOfBranch::Inside inside;
-  std::optional<R> first, result;
-  const auto record = [&](const auto& f) {
-    function::Closure branch = function::write_down(name, f, std::tuple<A...>(operands...), result);
-    if (!first) first = result;
-    runs::require_same_tree(name, walk(*first), walk(*result));
-    runs::require_same_values(name, "the branches return", runs::kept_by_program, runs::erased(*result),
-                              tree::copy_values(tree::values(*first)));
-    return branch;
-  };
-  const auto recorded = std::apply([&](const F&... f) { return std::array{record(f)...}; }, branches);
-  std::tuple<A...> arguments(operands...);
-  runs::run_recorded_branches(name, question, walk(arguments), recorded, walk(*result));
-  return *std::move(result);
 }
 
 template <class... F, class... A>
@@ -115,15 +72,12 @@ auto run_branches(const char* name, const Tensor& question, const std::tuple<F..
   static_assert(agree, "ricci: the branches must return one C++ type");
   static_assert(!agree || return_something, "ricci: a branch must return a value");
   if constexpr (agree && return_something) {
-    if (function::is_recorded(name, question)) return record_branches<R>(name, question, branches, operands...);
-    runs::Parting parting(name);
-    parting.choose(question);
-    for (;;) {
-      R result = run_branch<R>(name, branches, parting.answer(), operands...);
-      if (parting.next(runs::erased(result))) continue;
-      check_branches_left_out(name, parting, branches, result, operands...);
-      return result;
-    }
+    static constinit runs::CheckedBranches checked;
+    const auto erased = [](const auto&... f) {
+      return std::array{runs::Choice{any_function<R, A...>(f), identity_of(f)}...};
+    };
+    return runs::choose(name, question, std::apply(erased, branches), any_list(operands...), checked)
+        .template take<R>();
   } else if constexpr (return_something) {
     return *std::optional<R>();  // refused above, in one sentence
   }

@@ -30,6 +30,7 @@ template <class R, class... A>
 struct Signature<R (*)(A...)> {
   using Arguments = std::tuple<tree::plain_t<A>...>;
   using Output = tree::plain_t<R>;
+  using Places = std::index_sequence_for<A...>;
   template <template <class...> class T, class... Before>
   using with_arguments = T<Before..., tree::plain_t<A>...>;
   static constexpr std::size_t count = sizeof...(A);

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "ricci/tensor.h"
-#include "ricci/transforms/runs.h"
+#include "ricci/transforms/calls.h"
 #include "ricci/tree.h"
+#include "ricci/tree/any.h"
 
 namespace ricci {
 
@@ -34,28 +35,24 @@ namespace call {
 template <class F, class... A>
 inline constexpr bool takes = std::is_invocable_v<const F&, A...> || std::is_invocable_v<const F&, A&...>;
 
-/// f(a...), or (a.*f)(more...) for a pointer to a member function: `vmap(&Model::apply)(model, x)`.
-template <class F, class... A>
-decltype(auto) plainly(const F& f, A&&... a) {
-  if constexpr (std::is_member_function_pointer_v<F>) {
-    return [f](auto&& object, auto&&... more) -> decltype(auto) {
-      return (std::forward<decltype(object)>(object).*f)(std::forward<decltype(more)>(more)...);
-    }(std::forward<A>(a)...);
-  } else {
-    return f(std::forward<A>(a)...);
-  }
+/// (a.*f)(more...) for a pointer to a member function: `vmap(&Model::apply)(model, x)`.
+template <class F, class T, class... A>
+decltype(auto) call_member(const F& f, T&& object, A&&... more) {
+  return (std::forward<T>(object).*f)(std::forward<A>(more)...);
 }
 
 /// f on rvalues if it takes them, else on lvalues.
 template <class F, class... A>
-decltype(auto) invoke(const F& f, std::tuple<A...>& arguments) {
+decltype(auto) invoke(const F& f, A&... a) {
   static_assert(takes<F, A...>,
                 "ricci: this callable cannot be called with these arguments: it must be callable as const (no mutable "
                 "lambda), take as many arguments, and have one overload that fits; else pass a lambda that calls it");
-  if constexpr (std::is_invocable_v<const F&, A...>)
-    return std::apply([&](A&... a) -> decltype(auto) { return plainly(f, std::move(a)...); }, arguments);
-  else if constexpr (takes<F, A...>)
-    return std::apply([&](A&... a) -> decltype(auto) { return plainly(f, a...); }, arguments);
+  constexpr bool takes_rvalues = std::is_invocable_v<const F&, A...>;
+  if constexpr (!takes<F, A...>) return;
+  else if constexpr (std::is_member_function_pointer_v<F> && takes_rvalues) return call_member(f, std::move(a)...);
+  else if constexpr (std::is_member_function_pointer_v<F>) return call_member(f, a...);
+  else if constexpr (takes_rvalues) return f(std::move(a)...);
+  else return f(a...);
 }
 
 template <class F, class... A>
@@ -75,41 +72,106 @@ inline constexpr bool is_two_things<std::pair<A, B>> = true;
 template <class A, class B>
 inline constexpr bool is_two_things<std::tuple<A, B>> = true;
 
+/// Stands for a result of two things that compiled code sees apart.
+template <class First, class Second>
+struct Apart {
+  template <class Two>
+  static tree::AnyTree taken(Two two, tree::AnyTree& rest) {
+    auto& [first, second] = two;
+    rest = tree::any(Second(std::move(second)));
+    return tree::any(First(std::move(first)));
+  }
+};
 template <class R>
-consteval void check_pair() {
-  static_assert(is_two_things<R>,
-                "ricci: has_aux needs a function that returns exactly two things, std::pair{output, aux}");
+using apart_t = Apart<std::tuple_element_t<0, R>, std::tuple_element_t<1, R>>;
+template <class R>
+inline constexpr bool is_apart = false;
+template <class First, class Second>
+inline constexpr bool is_apart<Apart<First, Second>> = true;
+
+/// How compiled code calls an F with arguments of the types A: what it returns is converted to an R.
+template <class F, class R, class Places, class... A>
+struct Caller;
+template <class F, class R, std::size_t... K, class... A>
+struct Caller<F, R, std::index_sequence<K...>, A...> {
+  static tree::AnyTree call(const void* object, [[maybe_unused]] tree::AnyTree* arguments,
+                            [[maybe_unused]] tree::AnyTree& second) {
+    const F& f = *reinterpret_cast<const F*>(object);
+    if constexpr (std::is_void_v<R>) return invoke(f, arguments[K].template as<A>()...), tree::AnyTree();
+    else if constexpr (is_apart<R>) return R::taken(invoke(f, arguments[K].template as<A>()...), second);
+    else return tree::any(R(invoke(f, arguments[K].template as<A>()...)));
+  }
+};
+
+template <class F, class R, class... A>
+inline constexpr tree::FunctionType function_type = {&Caller<F, R, std::index_sequence_for<A...>, A...>::call};
+
+/// `f`, which takes arguments of the types A, as compiled code sees it. What it returns is converted to an R; an
+/// Apart says that it is two things.
+template <class R, class... A, class F>
+tree::AnyFunction any_function(const F& f) {
+  return {reinterpret_cast<const void*>(&f), function_type<F, R, A...>};
 }
 
-/// What f returns, with aux a pair; where that is nothing, `run` refuses it.
-template <bool aux = false, class Run, class F, class... A>
-auto result_of(Run& run, const F& f, std::tuple<A...>& arguments) {
-  using R = result_t<F, A...>;
-  if constexpr (aux && !is_two_things<R>) {
-    check_pair<R>();
-    return std::pair<Tensor, Tensor>();  // keeps the compiler from a second message
-  } else if constexpr (std::is_void_v<R>) {
-    call::invoke(f, arguments);
-    run.refuse("nothing");
-    return Tensor();
-  } else {
-    return R(call::invoke(f, arguments));
-  }
+template <class F>
+struct Kept : tree::KeptFunction {
+  explicit Kept(const F& function) : f(function) {}
+  F f;
+};
+template <class F, class R, class... A>
+inline constexpr tree::FunctionType kept_function_type = {
+    .call = &Caller<F, R, std::index_sequence_for<A...>, A...>::call,
+    .keep = [](const void* f, const void*& copy) -> tree::KeptFunction* {
+      auto* const kept = new Kept<F>(*static_cast<const F*>(f));
+      copy = &kept->f;
+      return kept;
+    },
+    .destroy = [](tree::KeptFunction* f) { delete static_cast<Kept<F>*>(f); },
+};
+
+/// The same of an `f` that may be called again after the call that it is given to: by a derivative.
+template <class R, class... A, class F>
+tree::AnyFunction kept_function(const F& f) {
+  static_assert(std::is_copy_constructible_v<std::decay_t<F>>,
+                "ricci: a function that is called again for a derivative must be copyable");
+  if constexpr (std::is_function_v<F>) return any_function<R, A...>(f);
+  else return {&f, kept_function_type<F, R, A...>};
 }
+
+template <class... A>
+tree::Arguments any_list(A... a) {
+  tree::Arguments list;
+  (list.push_back(tree::any(std::move(a))), ...);
+  return list;
+}
+
+/// What a function that returns an R gives a transform: `Kept` is how compiled code has it.
+template <bool aux, class R>
+struct Parts {
+  using Kept = R;
+  using Out = std::conditional_t<std::is_void_v<R>, Tensor, R>;
+};
+template <class R>
+struct Parts<true, R> {
+  static_assert(is_two_things<R>,
+                "ricci: has_aux needs a function that returns exactly two things, std::pair{output, aux}");
+  using Kept = void;
+  using Out = Tensor;
+  using Aux = Tensor;
+};
+template <class R>
+  requires is_two_things<R>
+struct Parts<true, R> {
+  using Kept = apart_t<R>;
+  using Out = std::tuple_element_t<0, R>;
+  using Aux = std::tuple_element_t<1, R>;
+};
 
 template <class T>
 tree::Walk walk(T& object) {
   tree::Walk walk;
   tree::walk(object, walk);
   return walk;
-}
-
-template <class... A>
-std::array<tree::Walk, sizeof...(A)> walks(std::tuple<A...>& arguments) {
-  std::array<tree::Walk, sizeof...(A)> walks;
-  std::size_t i = 0;
-  std::apply([&](A&... a) { (tree::walk(a, walks[i++]), ...); }, arguments);
-  return walks;
 }
 
 /// Which arguments are differentiated: positions among `count`, negative ones from the back.
@@ -134,17 +196,25 @@ struct Argnums {
       if (i == argument) return true;
     return false;
   }
-  /// The chosen argument, or a tuple of copies of the chosen ones.
+  /// The chosen arguments, of the types A, or a tuple of them.
   template <class... A>
-  static auto choose(const std::tuple<A...>& arguments) {
-    if constexpr (sizeof...(I) == 1) return std::get<static_cast<std::size_t>(wrapped[0])>(arguments);
-    else return pick(arguments, std::make_index_sequence<sizeof...(I)>{});
+  static auto chosen(const tree::Arguments& arguments) {
+    tree::Arguments found = runs::those(wrapped, arguments);
+    return taken<A...>(found);
+  }
+  /// The chosen one of what was found for arguments of the types A, or a tuple of the chosen ones.
+  template <class... A>
+  static auto taken(tree::Arguments& found) {
+    return taken<std::tuple<A...>>(found, std::make_index_sequence<sizeof...(I)>{});
   }
 
  private:
-  template <class T, std::size_t... K>
-  static auto pick(const T& arguments, std::index_sequence<K...>) {
-    return std::tuple(std::get<static_cast<std::size_t>(wrapped[K])>(arguments)...);
+  template <class List, std::size_t... K>
+  static auto taken(tree::Arguments& found, std::index_sequence<K...>) {
+    if constexpr (sizeof...(K) == 1) return std::move(found[0]).template take<std::tuple_element_t<wrapped[0], List>>();
+    else
+      return std::tuple<std::tuple_element_t<wrapped[K], List>...>(
+          std::move(found[K]).template take<std::tuple_element_t<wrapped[K], List>>()...);
   }
 };
 template <int count>
@@ -157,24 +227,19 @@ consteval void check_differentiable() {
 
 /// The chosen arguments can be differentiated.
 template <class Chosen, class... A>
-constexpr void check_chosen(const std::tuple<A...>&) {
+consteval void check_chosen() {
   [&]<std::size_t... K>(std::index_sequence<K...>) {
-    (
-        [&] {
-          if constexpr (Chosen::contains(static_cast<int>(K))) check_differentiable<A>();
-        }(),
-        ...);
+    (check_differentiable<std::conditional_t<Chosen::contains(static_cast<int>(K)), A, Tensor>>(), ...);
   }(std::index_sequence_for<A...>{});
 }
 
-/// Walks of the parts of what `Argnums::choose` gave.
-template <class T>
-auto walks_of_chosen(T& chosen, std::true_type /*one argument*/) {
-  return std::array<tree::Walk, 1>{walk(chosen)};
-}
-template <class... T>
-auto walks_of_chosen(std::tuple<T...>& chosen, std::false_type) {
-  return walks(chosen);
+/// What was found for each of several arguments of the types A: a tuple, the only one alone.
+template <class... A>
+auto one_or_tuple(tree::Arguments& found) {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    if constexpr (sizeof...(A) == 1) return (std::move(found[K]).template take<A>(), ...);
+    else return std::tuple<A...>(std::move(found[K]).template take<A>()...);
+  }(std::index_sequence_for<A...>{});
 }
 
 }  // namespace call

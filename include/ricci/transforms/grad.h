@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ricci/transforms/call.h"
-#include "ricci/transforms/runs.h"
 
 namespace ricci {
 
@@ -17,50 +16,30 @@ struct Differentiated {
 
   template <class... A>
   auto operator()(const A&... a) const {
-    using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
-    std::tuple<std::decay_t<const A>...> arguments(a...);
-    using R = call::result_t<F, std::decay_t<const A>...>;
-    auto gradients = Chosen::choose(arguments);
-    auto gradient_walks = call::walks_of_chosen(gradients, std::bool_constant<(sizeof...(I) < 2)>{});
-    call::check_chosen<Chosen>(arguments);
-    if constexpr (aux) call::check_pair<R>();
-
-    runs::ReverseRun run(name, where);
-    const auto walks = call::walks(arguments);
-    run.enter(walks, Chosen::wrapped);
-    if constexpr (std::is_void_v<R>) {
-      call::invoke(f, arguments);
-      run.refuse_loss("nothing");
-      return gradients;
-    } else {
-      R result = call::invoke(f, arguments);
-      if constexpr (aux) {
-        auto& [value, extra] = result;
-        runs::Recording recording = leave(run, value, &extra);
-        runs::write_gradients(recording, gradient_walks);
-        if constexpr (gives == Gives::gradient) return std::pair{std::move(gradients), std::move(extra)};
-        else if constexpr (gives == Gives::gradient_and_value)
-          return std::pair{std::move(gradients), std::pair{std::move(value), std::move(extra)}};
-        else return std::pair{std::pair{std::move(value), std::move(extra)}, std::move(gradients)};
-      } else {
-        runs::Recording recording = leave(run, result, static_cast<Tensor*>(nullptr));
-        runs::write_gradients(recording, gradient_walks);
-        if constexpr (gives == Gives::gradient) return gradients;
-        else if constexpr (gives == Gives::gradient_and_value)
-          return std::pair{std::move(gradients), std::move(result)};
-        else return std::pair{std::move(result), std::move(gradients)};
-      }
-    }
+    return differentiate<std::decay_t<const A>...>(a...);
   }
 
  private:
-  template <class V, class E>
-  static runs::Recording leave(runs::ReverseRun& run, V& value, E* extra) {
-    const tree::Walk output = call::walk(value);
-    run.check_loss(output, std::is_same_v<V, Tensor>);
-    if (!extra) return run.leave(output, nullptr);
-    const tree::Walk aux_walk = call::walk(*extra);
-    return run.leave(output, &aux_walk);
+  template <class... A>
+  auto differentiate(const A&... a) const {
+    using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
+    using Parts = call::Parts<aux, call::result_t<F, A...>>;
+    call::check_chosen<Chosen, A...>();
+    runs::Gradients found =
+        runs::grad({call::any_function<typename Parts::Kept, A...>(f), name, where, aux}, call::any_list(A(a)...),
+                   Chosen::wrapped, std::is_same_v<typename Parts::Out, Tensor>);
+    auto gradients = Chosen::template taken<A...>(found.of_chosen);
+    const auto value = [&] {
+      auto loss = std::move(found.result.out).template take<typename Parts::Out>();
+      if constexpr (aux)
+        return std::pair{std::move(loss), std::move(found.result.aux).template take<typename Parts::Aux>()};
+      else return loss;
+    };
+    if constexpr (gives == Gives::gradient_and_value) return std::pair{std::move(gradients), value()};
+    else if constexpr (gives == Gives::value_and_gradient) return std::pair{value(), std::move(gradients)};
+    else if constexpr (aux)
+      return std::pair{std::move(gradients), std::move(found.result.aux).template take<typename Parts::Aux>()};
+    else return gradients;
   }
 };
 

@@ -3,7 +3,6 @@
 
 #include "ricci/jacobian_tree.h"
 #include "ricci/transforms/call.h"
-#include "ricci/transforms/runs.h"
 
 namespace ricci {
 
@@ -18,70 +17,24 @@ struct JacobianOfFunction {
 
   template <class... A>
   auto operator()(const A&... a) const {
-    using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
-    const std::tuple<std::decay_t<const A>...> given(a...);
-    using R = call::result_t<F, std::decay_t<const A>...>;
-    call::check_chosen<Chosen>(given);
-    if constexpr (aux) call::check_pair<R>();
-    if constexpr (std::is_void_v<R>) {
-      runs::ReverseRun run(name, where);
-      auto arguments = given;
-      const auto walks = call::walks(arguments);
-      run.enter(walks, Chosen::wrapped);
-      call::invoke(f, arguments);
-      run.refuse("nothing");
-      return Tensor();
-    } else if constexpr (aux) {
-      auto [result, rows] = run<R, Chosen>(
-          given, [](R& r) -> auto& { return std::get<0>(r); }, [](R& r) { return call::walk(std::get<1>(r)); });
-      return std::pair{build<Chosen>(std::get<0>(result), given, rows), std::get<1>(std::move(result))};
-    } else {
-      auto [result, rows] = run<R, Chosen>(given, [](R& r) -> auto& { return r; }, nullptr);
-      return build<Chosen>(result, given, rows);
-    }
+    return differentiate<std::decay_t<const A>...>(a...);
   }
 
  private:
-  template <class R, class Chosen, class T, class Output, class Aux>
-  auto run(const T& given, Output output, Aux aux_walk_of) const {
-    const auto aux_of = [&](R& r, tree::Walk& storage) -> const tree::Walk* {
-      if constexpr (aux) return storage = aux_walk_of(r), &storage;
-      else return nullptr;
-    };
-    tree::Walk aux_walk;
-    auto arguments = given;
-    if constexpr (reverse) {
-      auto chosen = Chosen::choose(given);
-      runs::ReverseRun reverse_run(name, where, {.shown = shown});
-      const auto walks = call::walks(arguments);
-      reverse_run.enter(walks, Chosen::wrapped);
-      R result = call::invoke(f, arguments);
-      const tree::Walk out = call::walk(output(result));
-      reverse_run.check_jacobian_outputs(out);
-      runs::Recording recording = reverse_run.leave(out, aux_of(result, aux_walk));
-      const auto inputs = call::walks_of_chosen(chosen, std::bool_constant<(sizeof...(I) < 2)>{});
-      auto rows = runs::reverse_jacobian(recording, out, inputs, Chosen::wrapped, options, name, where);
-      return std::pair{std::move(result), std::move(rows)};
-    } else {
-      runs::ForwardJacobian forward(name, options, where);
-      const auto walks = call::walks(arguments);
-      forward.enter(walks, Chosen::wrapped);
-      R result = call::invoke(f, arguments);
-      forward.leave(call::walk(output(result)), aux_of(result, aux_walk));
-      auto next = given;
-      for (auto next_walks = call::walks(next); forward.enter(next_walks, Chosen::wrapped);
-           next = given, next_walks = call::walks(next)) {
-        R more = call::invoke(f, next);
-        forward.leave(call::walk(output(more)), aux_of(more, aux_walk));
-      }
-      return std::pair{std::move(result), forward.finish()};
-    }
-  }
-  template <class Chosen, class O, class T>
-  static auto build(const O& out, const T& given, const std::vector<Tensor>& rows) {
-    const auto chosen = Chosen::choose(given);
-    std::size_t next = 0;
-    return build_jacobian(out, chosen, [&] { return rows[next++]; });
+  template <class... A>
+  auto differentiate(const A&... a) const {
+    using Chosen = call::Argnums<static_cast<int>(sizeof...(A)), I...>;
+    using Parts = call::Parts<aux, call::result_t<F, A...>>;
+    call::check_chosen<Chosen, A...>();
+    tree::Arguments arguments = call::any_list(A(a)...);
+    runs::Rows found = runs::jacobian({call::any_function<typename Parts::Kept, A...>(f), name, where, aux},
+                                      {reverse, shown}, arguments, Chosen::wrapped, options);
+    const auto& out = found.result.out.template as<typename Parts::Out>();
+    auto row = found.rows.begin();
+    auto jacobian = build_jacobian(out, Chosen::template chosen<A...>(arguments), [&row] { return *row++; });
+    if constexpr (aux)
+      return std::pair{std::move(jacobian), std::move(found.result.aux).template take<typename Parts::Aux>()};
+    else return jacobian;
   }
 };
 

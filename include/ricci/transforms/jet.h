@@ -13,34 +13,6 @@ namespace ricci {
 
 namespace call {
 
-/// A point of a curve, then the curve's first, second, … derivative there. Each element holds all arguments of a
-/// function.
-template <class... P>
-using Curve = std::vector<std::tuple<P...>>;
-
-/// The value of f at the curve's point, then the derivatives of f along the curve. One forward level lets every element
-/// of the curve but the last move along the next element; the elements but the last are again a curve, of one order
-/// less.
-template <class F, class... P>
-std::vector<result_t<F, P...>> along_curve(const F& f, const Curve<P...>& curve, int order, runs::Place where) {
-  std::vector<result_t<F, P...>> derivatives;
-  if (curve.size() == 1) {
-    std::tuple<P...> arguments = curve.front();
-    derivatives.push_back(call::invoke(f, arguments));
-    return derivatives;
-  }
-  std::tuple places(Curve<P...>(curve.begin(), curve.end() - 1));
-  std::tuple directions(Curve<P...>(curve.begin() + 1, curve.end()));
-  runs::ForwardRun run("jet", where, order);
-  const auto place_walks = walks(places), direction_walks = walks(directions);
-  run.enter(place_walks, direction_walks);
-  derivatives = along_curve(f, std::get<0>(places), order, where);
-  auto next = derivatives;
-  run.leave(walk(derivatives), walk(next), nullptr, false);
-  derivatives.push_back(std::move(next.back()));
-  return derivatives;
-}
-
 template <class F, class... P, class... C>
 auto jet(const F& f, const std::tuple<P...>& x, const std::tuple<std::vector<C>...>& series, runs::Place where) {
   static_assert(sizeof...(P) > 0, "ricci: jet needs an argument to go along");
@@ -53,15 +25,14 @@ auto jet(const F& f, const std::tuple<P...>& x, const std::tuple<std::vector<C>.
   const std::array<std::size_t, sizeof...(P)> orders =
       std::apply([](const auto&... c) { return std::array{c.size()...}; }, series);
   runs::require_equal_orders(orders, where);
-  Curve<P...> curve{x};
-  for (std::size_t k = 0; k < orders[0]; ++k) {
-    curve.push_back(std::apply([&](const auto&... c) { return std::tuple<P...>(c[k]...); }, series));
-    runs::require_coefficients(k + 1, walks(curve.front()), walks(curve.back()), where);
-  }
-  auto derivatives = along_curve(f, curve, static_cast<int>(orders[0]), where);
-  auto y = std::move(derivatives.front());
-  derivatives.erase(derivatives.begin());
-  return std::pair{std::move(y), std::move(derivatives)};
+  std::vector<tree::Arguments> coefficients;
+  for (std::size_t k = 0; k < orders[0]; ++k)
+    coefficients.push_back(std::apply([&](const auto&... c) { return any_list(P(c[k])...); }, series));
+  using Out = result_t<F, P...>;
+  std::vector<tree::AnyTree> found = runs::jet(any_function<Out, P...>(f), any_arguments(x), coefficients, where);
+  std::vector<Out> derivatives;
+  for (std::size_t k = 1; k < found.size(); ++k) derivatives.push_back(std::move(found[k]).template take<Out>());
+  return std::pair{std::move(found[0]).template take<Out>(), std::move(derivatives)};
 }
 }  // namespace call
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ricci/transforms/call.h"
-#include "ricci/transforms/runs.h"
 
 namespace ricci {
 
@@ -26,6 +25,11 @@ auto tuple_of(const Tensor (&list)[n]) {
   }(std::make_index_sequence<n>{});
 }
 
+template <class... A>
+tree::Arguments any_arguments(const std::tuple<A...>& list) {
+  return std::apply([](const A&... a) { return any_list(A(a)...); }, list);
+}
+
 template <class P, class T>
 inline constexpr bool tangent_fits =
     std::is_same_v<P, T> || (std::is_same_v<P, Tensor> && std::is_convertible_v<T, Tensor>);
@@ -42,22 +46,16 @@ auto jvp(const F& f, std::tuple<P...> primals, const T& given, where_t where) {
   static_assert(sizeof...(P) > 0, "ricci: jvp needs a primal to differentiate along");
   static_assert(tangents_fit<std::tuple<P...>, T>, "ricci: the tangents must have the C++ types of the primals");
   (check_differentiable<P>(), ...);
-  std::tuple<P...> tangents(given);
-  runs::ForwardRun run("jvp", where);
-  const auto primal_walks = walks(primals), tangent_walks = walks(tangents);
-  run.enter(primal_walks, tangent_walks);
-  auto result = result_of<aux>(run, f, primals);
-  if constexpr (aux) {
-    auto& [out, extra] = result;
-    auto tangent = out;
-    const tree::Walk aux_walk = walk(extra);
-    run.leave(walk(out), walk(tangent), &aux_walk, is_strict);
-    return std::tuple{std::move(out), std::move(tangent), std::move(extra)};
-  } else {
-    auto tangent = result;
-    run.leave(walk(result), walk(tangent), nullptr, is_strict);
-    return std::pair{std::move(result), std::move(tangent)};
-  }
+  using Parts = call::Parts<aux, result_t<F, P...>>;
+  using Out = typename Parts::Out;
+  runs::Derivative found = runs::jvp({any_function<typename Parts::Kept, P...>(f), "jvp", where, aux},
+                                     any_arguments(primals), any_arguments(std::tuple<P...>(given)), is_strict);
+  auto out = std::move(found.result.out).template take<Out>();
+  auto tangent = std::move(found.tangent).template take<Out>();
+  if constexpr (aux)
+    return std::tuple{std::move(out), std::move(tangent),
+                      std::move(found.result.aux).template take<typename Parts::Aux>()};
+  else return std::pair{std::move(out), std::move(tangent)};
 }
 }  // namespace call
 

@@ -10,36 +10,28 @@ namespace ricci {
 template <class Out, class... P>
 class LinearMap {
  public:
-  LinearMap(runs::Linearized linearized, Out output) : linearized_(std::move(linearized)), output_(std::move(output)) {}
+  explicit LinearMap(runs::AnyLinearMap map) : map_(std::move(map)) {}
 
   template <class... T>
   Out operator()(const T&... tangents) const {
     static_assert(call::tangents_fit<std::tuple<P...>, std::tuple<T...>>,
                   "ricci: the tangents must have the C++ types of the primals");
-    std::tuple<P...> given(tangents...);
-    Out result = output_;
-    const auto walks = call::walks(given);
-    linearized_.apply(walks, call::walk(result));
-    return result;
+    return map_(call::any_list(P(tangents)...)).template take<Out>();
   }
 
  private:
-  runs::Linearized linearized_;
-  Out output_;
+  runs::AnyLinearMap map_;
 };
 
 namespace call {
 template <class F, class... P>
 auto linearize(const F& f, where_t where, const P&... p) {
   (check_differentiable<P>(), ...);
-  std::tuple<P...> primals(p...);
-  runs::LinearizeRun run(where);
-  const auto walks = call::walks(primals);
-  run.enter(walks);
-  auto result = result_of(run, f, primals);
-  runs::Linearized linearized = run.leave(walk(result));
-  LinearMap<decltype(result), P...> map(std::move(linearized), result);
-  return std::pair{std::move(result), std::move(map)};
+  using R = result_t<F, P...>;
+  using Out = typename Parts<false, R>::Out;
+  runs::AnyLinearMap map = runs::linearize({any_function<R, P...>(f), "linearize", where}, any_list(P(p)...));
+  Out out = map.output.template as<Out>();
+  return std::pair{std::move(out), LinearMap<Out, P...>(std::move(map))};
 }
 template <class F, class... P>
 using linearize_t = decltype(linearize(std::declval<const F&>(), where_t(), std::declval<const P&>()...));

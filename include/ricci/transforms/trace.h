@@ -3,7 +3,6 @@
 
 #include "ricci/ops/reduce.h"
 #include "ricci/transforms/call.h"
-#include "ricci/transforms/runs.h"
 
 namespace ricci {
 
@@ -15,11 +14,9 @@ struct Traced {
 
   template <class... A>
   Program operator()(const A&... a) const {
-    std::tuple<std::decay_t<const A>...> arguments(a...);
-    runs::TraceRun run(where);
-    run.enter(call::walk(arguments));
-    auto result = call::result_of(run, f, arguments);
-    return run.leave(call::walk(result));
+    using R = call::result_t<F, std::decay_t<const A>...>;
+    return runs::trace(call::any_function<R, std::decay_t<const A>...>(f), call::any_list(std::decay_t<const A>(a)...),
+                       where);
   }
 };
 

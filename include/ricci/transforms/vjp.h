@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ricci/transforms/call.h"
-#include "ricci/transforms/runs.h"
 
 namespace ricci {
 
@@ -12,57 +11,34 @@ namespace ricci {
 template <class Out, class... P>
 class Pullback {
  public:
-  Pullback(runs::Recording recording, Out output, std::tuple<P...> primals)
-      : recording_(std::move(recording)), output_(std::move(output)), primals_(std::move(primals)) {}
+  explicit Pullback(runs::AnyPullback pullback) : pullback_(std::move(pullback)) {}
 
   /// One primal: its cotangent; else a std::tuple of them.
   template <class C>
   auto operator()(const C& cotangent) const {
     static_assert(std::is_same_v<C, Out> || (std::is_same_v<Out, Tensor> && std::is_convertible_v<C, Tensor>),
                   "ricci: the cotangent must have the C++ type of the function's output");
-    Out ct = cotangent;
-    auto gradients = primals_;
-    const auto walks = call::walks(gradients);
-    runs::write_pullback(recording_, call::walk(ct), walks);
-    if constexpr (sizeof...(P) == 1) return std::get<0>(std::move(gradients));
-    else return gradients;
+    tree::Arguments gradients = pullback_(tree::any(Out(cotangent)));
+    return call::one_or_tuple<P...>(gradients);
   }
 
  private:
-  runs::Recording recording_;
-  Out output_;
-  std::tuple<P...> primals_;
+  runs::AnyPullback pullback_;
 };
 
 namespace call {
 template <bool aux, class F, class... P>
 auto vjp(const F& f, where_t where, const P&... p) {
   (check_differentiable<P>(), ...);
-  std::tuple<P...> primals(p...);
-  auto structure = primals;
-  runs::ReverseRun run("vjp", where, {.cotangents_are_given = true});
-  int all[sizeof...(P)];
-  for (int i = 0; int& position : all) position = i++;
-  const auto walks = call::walks(primals);
-  run.enter(walks, all);
-  auto result = result_of<aux>(run, f, primals);
-  const auto structure_walks = call::walks(structure);
-  runs::forget_floating(structure_walks);
-  if constexpr (aux) {
-    auto& [out, extra] = result;
-    const tree::Walk out_walk = walk(out), aux_walk = walk(extra);
-    run.check_outputs(out_walk);
-    runs::Recording recording = run.leave(out_walk, &aux_walk);
-    using Out = std::decay_t<decltype(out)>;
-    Pullback<Out, P...> pullback(std::move(recording), out, std::move(structure));
-    return std::tuple{std::move(out), std::move(pullback), std::move(extra)};
-  } else {
-    const tree::Walk out_walk = walk(result);
-    run.check_outputs(out_walk);
-    runs::Recording recording = run.leave(out_walk, nullptr);
-    Pullback<decltype(result), P...> pullback(std::move(recording), result, std::move(structure));
-    return std::pair{std::move(result), std::move(pullback)};
-  }
+  using Parts = call::Parts<aux, result_t<F, P...>>;
+  using Out = typename Parts::Out;
+  runs::Pulled found = runs::vjp({any_function<typename Parts::Kept, P...>(f), "vjp", where, aux}, any_list(P(p)...));
+  Pullback<Out, P...> pullback(std::move(found.pullback));
+  auto out = std::move(found.result.out).template take<Out>();
+  if constexpr (aux)
+    return std::tuple{std::move(out), std::move(pullback),
+                      std::move(found.result.aux).template take<typename Parts::Aux>()};
+  else return std::pair{std::move(out), std::move(pullback)};
 }
 template <bool aux, class F, class... P>
 using vjp_t = decltype(vjp<aux>(std::declval<const F&>(), where_t(), std::declval<const P&>()...));

@@ -3,24 +3,8 @@
 
 #include "ricci/ragged.h"
 #include "ricci/transforms/call.h"
-#include "ricci/transforms/runs.h"
 
 namespace ricci {
-
-namespace call {
-/// Runs `f` for every chunk and group of examples, each on arguments of its own; gives the first run's result.
-template <class F, class... A>
-auto run_examples(runs::BatchRun& run, const F& f, const std::tuple<A...>& given, std::tuple<A...>& shown) {
-  run.enter(walk(shown));
-  auto result = result_of(run, f, shown);
-  run.leave(walk(result));
-  for (auto next = given; run.enter(walk(next)); next = given) {
-    auto more = result_of(run, f, next);
-    run.leave(walk(more));
-  }
-  return result;
-}
-}  // namespace call
 
 /// What vmap returns.
 template <class F>
@@ -31,12 +15,10 @@ struct Vmapped {
 
   template <class... A>
   auto operator()(const A&... a) const {
-    const std::tuple<std::decay_t<const A>...> given(a...);
-    auto shown = given;
-    runs::BatchRun run(call::walk(shown), options, where);
-    auto result = call::run_examples(run, f, given, shown);
-    run.finish(call::walk(result));
-    return result;
+    using R = call::result_t<F, std::decay_t<const A>...>;
+    return runs::vmap(call::any_function<R, std::decay_t<const A>...>(f), call::any_list(std::decay_t<const A>(a)...),
+                      options, where)
+        .template take<typename call::Parts<false, R>::Out>();
   }
 };
 
@@ -72,13 +54,11 @@ struct RaggedMapped {
 
   template <class... A>
   auto operator()(const A&... a) const {
-    const std::tuple<std::decay_t<const A>...> given(a...);
-    auto shown = given;
-    runs::BatchRun run(call::walk(shown), options, where, true);
-    const auto result = call::run_examples(run, f, given, shown);
-    const std::vector<Tensor> parts = run.finish_ragged();
+    using R = call::result_t<F, std::decay_t<const A>...>;
+    const auto [result, parts] = runs::ragged_vmap(call::any_function<R, std::decay_t<const A>...>(f),
+                                                   call::any_list(std::decay_t<const A>(a)...), options, where);
     auto part = parts.begin();
-    return to_ragged(result, [&part] {
+    return to_ragged(result.template as<typename call::Parts<false, R>::Out>(), [&part] {
       const Tensor values = *part++;
       return Ragged{values, *part++};
     });

@@ -21,6 +21,8 @@ namespace ricci::tree {
 template <class T>
 concept TensorLike = std::derived_from<T, Tensor>;  // a Tensor, or a class made from it
 
+class AnyTree;  // a tree whose type is gone: ricci/tree/any.h
+
 /// A class that shows its fields itself: `static auto tree_fields(auto& self) { return std::tie(self.a, self.b); }`.
 template <class T>
 concept HasFields = requires(T& t) { T::tree_fields(t); };
@@ -58,8 +60,8 @@ concept HasNames = Struct<T> || requires { T::tree_names(); };
 
 /// True for a value without subtrees. A vector of such values, of numbers for one, is such a value too.
 template <class T>
-inline constexpr bool is_leaf =
-    !TensorLike<T> && !HasFields<T> && !Struct<T> && !is_tuple<T> && !is_optional<T> && !is_map<T> && !is_array<T>;
+inline constexpr bool is_leaf = !TensorLike<T> && !HasFields<T> && !Struct<T> && !is_tuple<T> && !is_optional<T> &&
+                                !is_map<T> && !is_array<T> && !std::is_same_v<T, AnyTree>;
 template <class T, class A>
 inline constexpr bool is_leaf<std::vector<T, A>> = is_leaf<T>;
 
@@ -108,7 +110,9 @@ consteval bool any_reaches_tensor(TypeList<T...>, TypeList<Outer...>) {
 /// Outer: the types that are being looked into already, and add nothing.
 template <Through through, class T, class... Outer>
 consteval bool reaches_tensor() {
-  if constexpr ((std::is_same_v<T, Outer> || ...) || !std::is_class_v<T> || !Complete<T>) {
+  if constexpr (std::is_same_v<T, AnyTree>) {
+    return true;
+  } else if constexpr ((std::is_same_v<T, Outer> || ...) || !std::is_class_v<T> || !Complete<T>) {
     return false;
   } else if constexpr (TensorLike<T>) {
     return true;

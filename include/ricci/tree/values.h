@@ -75,6 +75,8 @@ struct Value {
 using Values = std::vector<Value>;
 using CopiedValues = std::vector<std::shared_ptr<const void>>;
 
+void list_values_of_any(const AnyTree& tree, Values& into);
+
 /// Appends the values of `object` in the order of its nodes. Those of a const tree are there to be read only.
 template <class T>
 void list_values(T& object, Values& into) {
@@ -82,6 +84,8 @@ void list_values(T& object, Values& into) {
   const auto list_all = [&into](auto&... parts) { (tree::list_values(parts, into), ...); };
   if constexpr (TensorLike<Plain>) {
     return;
+  } else if constexpr (std::is_same_v<Plain, AnyTree>) {
+    list_values_of_any(object, into);
   } else if constexpr (is_optional<Plain>) {
     if (object) tree::list_values(*object, into);
   } else if constexpr (is_tuple<Plain>) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ricci/small_vector.h"
 #include "ricci/tree/kind.h"
 
 namespace ricci::tree {
@@ -27,8 +28,8 @@ struct Node {
 /// A tree seen from compiled code: its Tensors, and its nodes with parents before children, both from left to right.
 /// Lives no longer than the tree, and only while no container in it changes size.
 struct Walk {
-  std::vector<Tensor*> leaves;
-  std::vector<Node> nodes;
+  SmallVector<Tensor*, 4> leaves;
+  SmallVector<Node, 4> nodes;
   std::vector<std::string_view> keys;
 
   void tensor(const Tensor* leaf);
@@ -48,7 +49,7 @@ class Structure {
   friend bool operator==(const Structure& left, const Structure& right);
 
  private:
-  std::vector<Node> nodes_;
+  SmallVector<Node, 4> nodes_;
   std::vector<std::string> keys_;
 };
 
@@ -73,6 +74,9 @@ std::string argument_name(const Walk& arguments, std::size_t i);
 
 /// The leaves that belong to a Ragged, whose axes are not to be mapped, stacked or scanned over.
 std::vector<std::size_t> leaves_of_ragged(const Walk& walk);
+
+/// The walks of a node's children: of a tuple its parts, of a list its elements. Requires: the tree is such a node.
+SmallVector<Walk, 3> parts(const Walk& walk);
 
 bool same_structure(const Walk& left, const Walk& right);
 
@@ -108,6 +112,8 @@ consteval void check_leaf() {
   static_assert(std::is_copy_constructible_v<T>, "ricci: a value that passes through a transform must be copyable");
 }
 
+void walk_any(const AnyTree& tree, Walk& into);
+
 /// Appends `object` to `into`. The leaves of a const tree are there to be read only.
 template <class T>
 void walk(T& object, Walk& into) {
@@ -115,6 +121,8 @@ void walk(T& object, Walk& into) {
   const auto walk_all = [&into](auto&... parts) { (tree::walk(parts, into), ...); };
   if constexpr (TensorLike<Plain>) {
     into.tensor(&object);
+  } else if constexpr (std::is_same_v<Plain, AnyTree>) {
+    walk_any(object, into);
   } else if constexpr (is_optional<Plain>) {
     if (object) tree::walk(*object, into);
     else into.node(NodeKind::nothing, 0);

@@ -1,27 +1,23 @@
 // The compiled side of rc::Function: the order of a class's steps under each transform, and what is wrong with what
-// they return. Not for users.
+// they return.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "ricci/function/context.h"
-#include "ricci/function/operation.h"
+#include "custom/operation.h"
+#include "ricci/function.h"
 
 namespace ricci::function {
-
-/// Which rules a class brings.
-struct Facts {
-  bool has_backward, has_jvp, has_vmap, generates_vmap, once_differentiable;
-};
 
 /// The name errors and programs use: the class without its namespaces.
 std::string class_name(std::string_view type);
 
-class FunctionOperation : public Operation {
+class FunctionOperation final : public Operation {
  public:
-  FunctionOperation(std::string_view type, const Facts& facts) : Operation(class_name(type)), facts_(facts) {}
+  FunctionOperation(Arguments arguments, Tensors& inputs, std::shared_ptr<const Rules> rules)
+      : Operation(class_name(rules->facts.type), std::move(arguments), inputs), rules_(std::move(rules)) {}
 
   Tensors call(std::span<const Tensor> inputs) const final;
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const final;
@@ -32,14 +28,14 @@ class FunctionOperation : public Operation {
   /// Applies it, and gives the inputs that forward wrote to their new values.
   Tensors apply_and_write(std::span<const Tensor> inputs) const;
 
- protected:
-  virtual Tensors forward(std::span<const Tensor> inputs) const = 0;
-  virtual void setup(Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const = 0;
-  virtual Tensors backward(Context& ctx, std::span<const Tensor> cotangents) const = 0;
-  virtual Tensors push(Context& ctx, std::span<const Tensor> tangents) const = 0;
-  virtual BatchedOutputs map(const VmapInfo& info, const Batch& batch) const = 0;
-
  private:
+  // The class's rules.
+  Tensors forward(std::span<const Tensor> inputs) const;
+  void setup(Context& ctx, std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
+  Tensors backward(Context& ctx, std::span<const Tensor> cotangents) const;
+  Tensors push(Context& ctx, std::span<const Tensor> tangents) const;
+  BatchedOutputs map(const VmapInfo& info, const Batch& batch) const;
+
   struct Returned {
     std::size_t input, output;
     bool is_written;
@@ -57,15 +53,10 @@ class FunctionOperation : public Operation {
   static Mask constant_outputs(const Context& ctx, std::span<const Tensor> outputs);
   Tensors backward_once(Context& ctx, std::span<const Tensor> cotangents) const;
 
-  const Facts facts_;
+  const std::shared_ptr<const Rules> rules_;
   // The inputs that forward returned in its first run, which ends before anyone else can see the application; no later
   // run writes here.
   mutable std::optional<std::vector<Returned>> returned_;
 };
-
-/// in_dims for a written rule: one entry for each leaf of the arguments, none where not mapped.
-std::vector<Dim> dims_of_leaves(std::size_t leaves, const Mask& taken, const Mask& mapped);
-/// What a written rule returned, with the batch as axis 0. Throws what does not fit.
-BatchedOutputs batch_in_front(const std::string& name, const tree::Walk& output, const Dims& out_dims, Size batch_size);
 
 }  // namespace ricci::function

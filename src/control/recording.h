@@ -1,13 +1,13 @@
 // The erasure boundary of control flow in functions that are being recorded: where a condition is a variable of the
 // program, branches and bodies are written down too, each as a program of its own, and the conditional or loop becomes
-// one operation. Compiled code that sees only the tensors of a tree. Not for users; control.h is written with it.
+// one operation. Compiled code that sees only the tensors of a tree.
 #pragma once
 
 #include <optional>
 #include <span>
 
+#include "custom/closure.h"
 #include "ricci/control/options.h"
-#include "ricci/function/closure.h"
 
 namespace ricci::runs {
 
@@ -36,6 +36,12 @@ void take_dtypes(const tree::Walk& state, const tree::Walk& after);
 /// NotImplementedError if it draws.
 void run_recorded_loop(const RecordedLoop& loop, const tree::Walk& state);
 
+/// The length of a loop's segment number `index`: one longer than the last, or twice as long, and not beyond `most`
+/// steps in all. ValueError where these are used up.
+std::int64_t segment_length(const char* name, std::int64_t index, bool doubling, std::int64_t most);
+
+/// The size along `dim` that all leaves share; ValueError if there is none, IndexError if a leaf has no such axis.
+Size scanned_size(const char* name, const tree::Walk& xs, std::int64_t dim = 0);
 /// Replaces every leaf, of a scan's xs, by zeros like one of its slices along axis 0.
 void show_slice_types(const char* name, const tree::Walk& xs);
 /// How a recorded scan goes over its slices; where nothing is scanned, how many steps it takes.

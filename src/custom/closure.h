@@ -1,5 +1,5 @@
 // A function with what it captures made explicit: recorded once as a program whose inputs are the function's own, then
-// the captured tensors. Not for users; implicit.h is written with it.
+// the captured tensors.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ricci/function/operation.h"
+#include "custom/operation.h"
 #include "ricci/program.h"
 #include "ricci/transforms/call.h"
 
@@ -61,49 +61,18 @@ void write_leaves(std::span<const Tensor>& values, const tree::Walk& into);
 
 /// `f` at arguments like these, written down; `name` is what errors call it. `result` is what it returned, for its
 /// structure and types.
+Closure write_down(const char* name, const AnyFunction& f, Arguments arguments, AnyTree& result,
+                   Runs runs = Runs::once);
 template <class R, class F, class... A>
 Closure write_down(const char* name, const F& f, std::tuple<A...> arguments, std::optional<R>& result,
                    Runs runs = Runs::once) {
   ClosureRun run(name, runs);
   run.enter(call::walk(arguments));
-  result.emplace(call::invoke(f, arguments));
+  result.emplace(std::apply([&](A&... a) { return R(call::invoke(f, a...)); }, arguments));
   return run.leave(call::walk(*result));
 }
 
-/// The same of an `f` that returns a tree like its argument.
-template <class F, class X>
-Closure close(const char* name, const F& f, const X& x) {
-  static_assert(std::is_same_v<call::result_t<F, X>, X>,
-                "ricci: custom_root, custom_linear_solve: the function must return a tree like its argument");
-  std::optional<X> result;
-  const Closure closure = write_down(name, f, std::tuple<X>(x), result);
-  X like = x;
-  require_same_types(name, "the function", call::walk(*result), call::walk(like), "its argument");
-  return closure;
-}
-
-/// The function again, with these tensors for what it captured.
-template <class X>
-struct ClosedFunction {
-  Program program;
-  std::vector<Tensor> captured;
-
-  X operator()(const X& x) const {
-    Tensors inputs;
-    const Emptied<X> like(x, inputs);
-    inputs.append(captured.begin(), captured.end());
-    return like.filled(program(inputs));
-  }
-};
+/// Calls `f` with copies of the arguments, so that the caller's tensors stay as they are. Errors call `f` by `name`.
+AnyTree on_copies(const char* name, const AnyFunction& f, Arguments arguments);
 
 }  // namespace ricci::function
-
-namespace ricci::call {
-/// Calls `f` with copies of the arguments, so that the caller's tensors stay as they are. Errors call `f` by `name`.
-template <class F, class... A>
-result_t<F, tree::plain_t<A>...> on_copies(const char* name, const F& f, const A&... a) {
-  std::tuple<tree::plain_t<A>...> arguments(a...);
-  function::own_cells(name, walk(arguments));
-  return call::invoke(f, arguments);
-}
-}  // namespace ricci::call

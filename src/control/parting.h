@@ -1,11 +1,10 @@
 // The erasure boundary of control flow: where examples of a vmap disagree on a branch, they part, run one group after
-// the other, and are joined again. Compiled code that sees only the tensors of a tree. Not for users; control.h is
-// written with it.
+// the other, and are joined again. Compiled code that sees only the tensors of a tree.
 #pragma once
 
 #include <cstdint>
 
-#include "ricci/control/checks.h"
+#include "control/checks.h"
 #include "ricci/owned.h"
 
 namespace ricci::runs {

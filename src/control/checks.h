@@ -1,4 +1,4 @@
-// What the functions given to conditionals and loops must fulfil. Not for users; control.h is written with it.
+// What the functions given to conditionals and loops must fulfil.
 #pragma once
 
 #include <array>
@@ -8,34 +8,19 @@
 #include <vector>
 
 #include "ricci/tree.h"
-#include "ricci/tree/values.h"
+#include "ricci/tree/any.h"
 #include "ricci/type.h"
 
 namespace ricci::runs {
 
-/// A state or result without its C++ type. Points into that object: valid while it lives and none of its containers
-/// changes size.
+/// A state or result as the examples that part see it. Lives no longer than that object, and only while none of its
+/// containers changes size.
 struct ErasedTree {
   tree::Walk tensors = {};
-  tree::Values values = {};  // what is no Tensor
-  void* shown = nullptr;     // what errors name places in: the whole, or the part of it that is the user's
-  tree::Walk (*walk_shown)(void* shown) = nullptr;
+  tree::Values values = {};              // what is no Tensor
+  const tree::AnyTree* shown = nullptr;  // the part that is the user's: errors name places in it
 };
-/// Requires: `shown` is the object, or a part of it that holds all of its values.
-template <class T, class Shown>
-ErasedTree erased(T& object, Shown& shown) {
-  ErasedTree erased{.values = tree::values(shown), .shown = &shown, .walk_shown = [](void* part) {
-                      tree::Walk walk;
-                      tree::walk(*static_cast<Shown*>(part), walk);
-                      return walk;
-                    }};
-  tree::walk(object, erased.tensors);
-  return erased;
-}
-template <class T>
-ErasedTree erased(T& object) {
-  return erased(object, object);
-}
+ErasedTree erased(const tree::AnyTree& result);
 
 /// Throws ValueError unless two branches return one structure.
 void require_same_tree(const char* name, const tree::Structure& one, const tree::Structure& other);
@@ -60,20 +45,6 @@ inline constexpr const char* kept_by_program = "a program keeps one";
 /// Throws ValueError unless a branch that was not taken would return what the others did; a number fits a tensor of its
 /// kind.
 void require_same_results(const char* name, const ResultTypes& taken, const ResultTypes& other);
-
-/// A conditional's place in the user's program, which remembers for which operands and results its branches have been
-/// held against each other. Any number of threads may ask.
-class CheckedBranches {
- public:
-  /// What is remembered; `branches` tells functions of one C++ type apart.
-  static std::uint64_t key_of(const tree::Walk& operands, const tree::Walk& result, std::uint64_t branches);
-  bool knows(std::uint64_t key) const;
-  void remember(std::uint64_t key);
-
- private:
-  std::array<std::atomic<std::uint64_t>, 8> known_ = {};
-  std::atomic<unsigned> next_ = 0;
-};
 
 /// While it lives, a branch is written down for its result's type alone. Conditionals may stand four deep in such a
 /// branch; a deeper one, as in recursion, is not checked.

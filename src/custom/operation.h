@@ -1,19 +1,18 @@
 // The erasure boundary of operations that users define: one application, its C++ types gone, tensors in and tensors
-// out. Not for users; function.h and the pages beside it are written with it. Start with `Operation`.
+// out. Start with `Operation`.
 #pragma once
 
-#include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "ricci/primitive/parameters.h"
 #include "ricci/primitive/rule_arguments.h"
+#include "ricci/program.h"
 #include "ricci/transforms.h"
-#include "ricci/tree.h"
+#include "ricci/tree/any.h"
 
 namespace ricci::function {
 
@@ -22,23 +21,23 @@ Mask take_tensors(const tree::Walk& walk, Tensors& into);
 /// Puts tensors back where `taken` says.
 void put_tensors(const tree::Walk& walk, const Mask& taken, std::span<const Tensor> tensors);
 
-/// A tree without its tensors: what of an argument or a result passes by the transforms.
-template <class T>
+using tree::AnyTree, tree::AnyPair, tree::AnyFunction, tree::Arguments;
+
+/// Trees without their tensors: what of the arguments or the result passes by the transforms.
 class Emptied {
  public:
-  /// Appends the defined tensors of `tree` to `into`.
-  Emptied(T tree, Tensors& into) : tree_(std::move(tree)) { taken_ = take_tensors(call::walk(tree_), into); }
-  /// The tree with these tensors in its places; of a cotangent, some may be undefined.
-  T filled(std::span<const Tensor> tensors) const {
-    T tree = tree_;
-    put_tensors(call::walk(tree), taken_, tensors);
-    return tree;
-  }
-  const T& tree() const { return tree_; }
+  Emptied() = default;
+  /// Appends the defined tensors of the trees to `into`.
+  Emptied(Arguments trees, Tensors& into);
+  Emptied(AnyTree tree, Tensors& into) : Emptied(call::any_list(std::move(tree)), into) {}
+  /// The trees with these tensors in their places; of a cotangent, some may be undefined.
+  Arguments filled(std::span<const Tensor> tensors) const;
+  AnyTree filled_tree(std::span<const Tensor> tensors) const { return std::move(filled(tensors)[0]); }
+  tree::Walks walks() const { return tree::walks_of(trees_); }
   const Mask& taken() const { return taken_; }
 
  private:
-  T tree_;
+  Arguments trees_;
   Mask taken_;
 };
 
@@ -46,10 +45,14 @@ class Emptied {
 /// (ricci/primitive.h); they run one level below the transform that asks.
 class Operation : public std::enable_shared_from_this<Operation> {
  public:
-  explicit Operation(std::string name) : name_(std::move(name)) {}
+  explicit Operation(std::string name) : name_(std::move(name)) {}  ///< of tensors alone
+  /// Appends the tensors of `arguments` to `inputs`.
+  Operation(std::string name, Arguments arguments, Tensors& inputs);
   virtual ~Operation() = default;
 
   const std::string& name() const { return name_; }
+  /// The result tree of `outputs`. Requires: the operation has been applied.
+  AnyTree result(std::span<const Tensor> outputs) const { return output_->filled_tree(outputs); }
   virtual Tensors call(std::span<const Tensor> inputs) const = 0;
   virtual Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const = 0;
   virtual Tensors vjp(const Reverse& rule) const = 0;
@@ -67,8 +70,20 @@ class Operation : public std::enable_shared_from_this<Operation> {
 
  protected:
   Operation(const Operation&) = default;
+  Arguments arguments(std::span<const Tensor> inputs) const { return arguments_.filled(inputs); }
+  /// The tensors of a result. Its other leaves are kept from the first one, which an application sees before anyone
+  /// else can see it.
+  Tensors tensors_of(AnyTree output) const;
+  /// The cotangents that a reverse rule returned: one for each argument in a tuple or a list, or the only one's alone.
+  Tensors gradients_of(const char* rule, const AnyTree& returned) const;
+  /// The tangents of the outputs in a tree like the result.
+  Tensors tangents_of(const char* rule, const AnyTree& tangent) const;
+  /// Of the arguments without their tensors.
+  tree::Walks argument_walks() const { return arguments_.walks(); }
+  /// Which leaves of the arguments are inputs.
+  const Mask& taken() const { return arguments_.taken(); }
   /// How many tensors each argument holds.
-  virtual std::vector<std::size_t> tensors_by_argument() const = 0;
+  virtual std::vector<std::size_t> tensors_by_argument() const;
   /// The argument that input i belongs to.
   std::size_t argument_of(std::size_t input) const;
 
@@ -86,12 +101,10 @@ class Operation : public std::enable_shared_from_this<Operation> {
 
  private:
   const std::string name_;
+  Emptied arguments_;
+  mutable std::shared_ptr<const Emptied> output_;
 };
 
-/// The gradients of the inputs among `parts`, what the rule `rule` returned for each of `arguments`, which are emptied;
-/// `taken` says which of their leaves are inputs. Throws what does not fit.
-Tensors gather_gradients(const std::string& name, const char* rule, std::span<const tree::Walk> parts,
-                         std::span<const tree::Walk> arguments, const Mask& taken);
 /// Throws ValueError unless `found`, which `rule` returned, has the structure of `wanted`; `what` that is.
 void require_like(const std::string& name, const char* rule, const tree::Walk& found, const tree::Walk& wanted,
                   const char* what);
@@ -138,73 +151,12 @@ Tensors transposed(const F& f, const Reverse& rule) {
   return wanted_among(pullback(differentiable_among(all, rule.output_types)), rule);
 }
 
-/// An application whose arguments and result have these C++ types; `Base` is an Operation.
-template <class Base, class Output, class... A>
-class Typed : public Base {
- public:
-  using Arguments = std::tuple<A...>;
-
-  /// Appends the tensors of `arguments` to `inputs`; `base` are arguments of Base.
-  template <class... B>
-  Typed(Arguments arguments, Tensors& inputs, B&&... base)
-      : Base(std::forward<B>(base)...), arguments_(std::move(arguments), inputs) {}
-
-  /// The result tree of `outputs`. Requires: the operation has been applied.
-  Output result(std::span<const Tensor> outputs) const { return output_->filled(outputs); }
-
- protected:
-  Arguments arguments(std::span<const Tensor> inputs) const { return arguments_.filled(inputs); }
-  /// The tensors of a result. Its other leaves are kept from the first one, which an application sees before anyone
-  /// else can see it.
-  Tensors tensors_of(Output output) const {
-    if (output_) {
-      Output known = output_->tree();
-      require_like(this->name(), "forward", call::walk(output), call::walk(known), "its first result");
-    }
-    Tensors tensors;
-    Emptied<Output> emptied(std::move(output), tensors);
-    if (!output_) output_ = std::make_shared<const Emptied<Output>>(std::move(emptied));
-    return tensors;
-  }
-  /// Walks of the emptied arguments; `storage` is what they walk.
-  std::array<tree::Walk, sizeof...(A)> argument_walks(Arguments& storage) const {
-    storage = arguments_.tree();
-    return std::apply([](A&... a) { return std::array<tree::Walk, sizeof...(A)>{call::walk(a)...}; }, storage);
-  }
-  /// The cotangents that a reverse rule returned: one for each argument, or the only one's alone.
-  template <class G>
-  Tensors gradients_of(const char* rule, G returned) const {
-    Arguments storage = arguments_.tree();
-    const auto arguments = argument_walks(storage);
-    std::vector<tree::Walk> parts;
-    const auto add = [&parts](auto&... part) { (parts.push_back(call::walk(part)), ...); };
-    if constexpr (sizeof...(A) == 1) add(returned);
-    else if constexpr (tree::is_list<G>)
-      for (Tensor& part : returned) add(part);
-    else std::apply(add, returned);
-    return gather_gradients(this->name(), rule, parts, arguments, arguments_.taken());
-  }
-  /// The tangents of the outputs in a tree like the result.
-  Tensors tangents_of(const char* rule, Output tangent) const {
-    Output known = output_->tree();
-    require_like(this->name(), rule, call::walk(tangent), call::walk(known), "the output");
-    return leaves_at(call::walk(tangent), output_->taken());
-  }
-  const Mask& taken() const { return arguments_.taken(); }
-  std::vector<std::size_t> tensors_by_argument() const override {
-    Arguments storage = arguments_.tree();
-    std::vector<std::size_t> counts;
-    std::size_t leaf = 0;
-    for (const tree::Walk& walk : argument_walks(storage)) {
-      counts.push_back(0);
-      for (std::size_t i = 0; i < walk.leaves.size(); ++i) counts.back() += arguments_.taken()[leaf++];
-    }
-    return counts;
-  }
-
- private:
-  Emptied<Arguments> arguments_;
-  mutable std::shared_ptr<const Emptied<Output>> output_;
-};
+/// Makes and runs an application of class O.
+template <class O, class... Given>
+AnyTree run(Arguments arguments, const Given&... given) {
+  Tensors inputs;
+  const auto application = std::make_shared<const O>(std::move(arguments), inputs, given...);
+  return application->result(application->apply(inputs));
+}
 
 }  // namespace ricci::function
