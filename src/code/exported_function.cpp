@@ -215,7 +215,7 @@ class PlanFunction {
       auto* const goes_on = block("goes_on");
       b_.CreateCondBr(is_true(pointer(s.truth)), goes_on, done);
       b_.SetInsertPoint(goes_on);
-      b_.CreateCondBr(has_turns, turn, fails_);
+      b_.CreateCondBr(has_turns, turn, is_in_lists() ? beyond_limit(s.limit) : fails_);
     }
     b_.SetInsertPoint(turn);
     if (machine_.interrupts) ask_now_and_then(i);
@@ -236,9 +236,9 @@ class PlanFunction {
     if (s.records) b_.CreateStore(i, records_of(*s.records).count);
     end_states(s, i);
   }
-  /// Where it stands where records begin, for how many there is room, and how many were made.
+  /// Addresses on the stack of: the first record, how many records fit, how many were made.
   struct RecordsPlace {
-    Value first_record, capacity, count;
+    Value first_record = nullptr, capacity = nullptr, count = nullptr;
   };
   const RecordsPlace& records_of(std::size_t number) {
     RecordsPlace& place = records_[number];
@@ -292,6 +292,15 @@ class PlanFunction {
     for (const AlternatingState& state : s.states) copy_bytes(pointer(state.first), pointer(state.second), state.bytes);
     b_.CreateBr(even);
     b_.SetInsertPoint(even);
+  }
+  llvm::BasicBlock* beyond_limit(std::size_t number) {
+    auto* const beyond = block("beyond");
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(beyond);
+    return_to_others(
+        b_, machine_,
+        b_.getInt32(static_cast<std::uint32_t>(PlanCode::first_limit) + static_cast<std::uint32_t>(number)));
+    return beyond;
   }
   /// Whether the caller wants the function to end, at some of the turns.
   void ask_now_and_then(Value turn) {

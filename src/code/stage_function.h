@@ -65,10 +65,17 @@ class StageFunction {
   void call_careful(const void* by_library, llvm::ArrayRef<llvm::Value*> own, llvm::ArrayRef<llvm::Value*> for_library);
 
   Values starts_of_totals();
-  llvm::Value* load_count();
-  llvm::Value* any_goes_on(const Values& states);
-  void move_rows(llvm::Value* row);
-  void store_states();
+  struct Turning;
+  std::map<int, Node> states_by_input() const;
+  llvm::Value* count_of_turns();
+  std::vector<Values> values_before_turns(const Turning& t);
+  void begin_turn(Turning& t, const std::vector<Values>& firsts, llvm::BasicBlock* ended);
+  void ask_now_and_then(const Turning& t);
+  void move_rows(const Turning& t);
+  void turn_carefully(const Turning& t, llvm::Value* any, llvm::Value* totals);
+  void end_turn(const Turning& t);
+  void store_states(const Turning& t);
+  void give_up(const Turning& t);
 
   OfTotals joined(const OfTotals& sums, const OfTotals& parts, llvm::Value* overlap);
 

@@ -65,8 +65,8 @@ struct Machine {
 
   bool stands_alone() const { return name_in_libm != nullptr; }
 
-  /// Of a function that runs in the library: computes step `number`; whether the caller wants the function to end. Both
-  /// give 0 where the function is to go on.
+  /// Of a function that runs in the library: computes its library call `number`. Of that and of turns in lanes: whether
+  /// the caller wants the function to end. Both give 0 where the function is to go on.
   int (*call_step)(void* call, std::int64_t number, const void* const* in, void* const* out) = nullptr;
   int (*interrupts)(void* call) = nullptr;
   /// Makes room for another record, keeps those that are there; null: there is no memory.
@@ -83,9 +83,11 @@ struct ObjectFile {
 
 /// A plan as code in memory.
 struct PlanCode {
-  /// Gives 0, or 1 where the program throws for these values, or a step that the library computes has ended it. `call`
-  /// is handed to `Machine::call_step`.
+  /// Gives 0. Gives 1 where the program throws for these values, or a step that the library computes has ended it, and
+  /// `first_limit` + k where a loop would go beyond limit number k of the plan. `call` is handed to
+  /// `Machine::call_step`.
   int (*run)(const void* const* arguments, void* const* results, void* workspace, void* call) = nullptr;
+  static constexpr int first_limit = 2;
   void* owner = nullptr;
   void (*release)(void* owner) = nullptr;
   std::string error;  ///< not empty: there is no code

@@ -5,6 +5,7 @@
 #include "compile/expansion.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -849,7 +850,7 @@ class TurnsInLanes {
       refuse("a loop that is the same in all lanes");
     put_inputs(body);
     count_turns();
-    if (turns_.condition) to_.output_dtypes.push_back(DType::boolean);  // whether the loop has ended
+    to_.output_dtypes.push_back(DType::boolean);  // whether the loop has ended
   }
   LaneProgram program() { return std::move(to_); }
 
@@ -922,6 +923,7 @@ class TurnsInLanes {
   void put_inputs(const ProgramBody& body) {
     all().first_number.resize(to_.inputs.size());
     all().in_rows.resize(part_.inputs.size());
+    is_taken_.resize(part_.inputs.size());
     for (std::size_t i = 0; i < to_.inputs.size(); ++i) {
       const auto of_body = at(to_.inputs[i].place.tensor);
       const Variable v = operand(of_body);
@@ -932,14 +934,15 @@ class TurnsInLanes {
         const bool is_row = of_body >= turns_.state && of_body < rows_end();
         const LaneTurns::RowStep step = is_row ? row_step(body.types[at(body.inputs[of_body])]) : LaneTurns::RowStep();
         LaneTurns::RowStep& known = all().in_rows[at(tensor)];
-        if (is_taken_[tensor] && known.is_stack() != is_row) refuse("an operand that is read whole and row by row");
-        is_taken_[tensor] = true;
+        if (is_taken_[at(tensor)] && known.is_stack() != is_row) refuse("an operand that is read whole and row by row");
+        is_taken_[at(tensor)] = true;
         known = step;
         continue;
       }
       const auto number = std::ranges::find(part_.constants, v, &Constant::variable);
       if (number == part_.constants.end() || of_body >= turns_.state) refuse("an operand that is a number");
       to_.inputs[i].place = {.tensor = 0, .base = 0, .per_lane_count = 0, .stride = 0};
+      assert(number->value->type.dtype == to_.inputs[i].dtype);
       all().first_number[i] = bits_of(*number->value).bits[0];
     }
   }
@@ -962,7 +965,7 @@ class TurnsInLanes {
   const LaneSizes more_, fewer_;
   Turns turns_;
   LaneProgram to_;
-  std::map<std::ptrdiff_t, bool> is_taken_;
+  std::vector<bool> is_taken_;  // by input of the part
 };
 
 ExpandOptions along_outer(const ExpandOptions& options) {

@@ -23,13 +23,17 @@ namespace {
 
 Program program_of(ProgramBody body) { return Program(Shared<const ProgramBody>(new ProgramBody(std::move(body)))); }
 
-/// Whether the equation is computed when the object is written. A kernel fills large tensors in less memory.
-bool folds(const ProgramBody& body, const Equation& e, const std::vector<bool>& is_known) {
+/// Whether the equation is computed once, when the function is made. A kernel fills large tensors in less memory.
+bool folds(const ProgramBody& body, const Equation& e, const std::vector<bool>& is_known, const FoldOptions& options) {
   constexpr std::int64_t most_filled = 4096;
   if (e.has_symbols || (e.rules->effect != Effect::no_effect && e.rules->effect != Effect::checks_values)) return false;
-  const auto is_small = [&](Variable v) { return body.types[at(v)].shape.numel().raw() <= most_filled; };
-  if (e.inputs.empty()) return std::ranges::all_of(e.outputs, is_small);
-  return std::ranges::all_of(e.inputs, [&](Variable v) { return is_known[at(v)]; });
+  if (e.rules->is_view && !options.folds_views) return false;
+  const std::int64_t most = e.inputs.empty() ? std::min(most_filled, options.most_elements) : options.most_elements;
+  const auto is_small = [&](Variable v) {
+    return std::ranges::any_of(body.types[at(v)].shape, &Size::is_symbol) || body.types[at(v)].shape.numel() <= most;
+  };
+  return std::ranges::all_of(e.outputs, is_small) &&
+         std::ranges::all_of(e.inputs, [&](Variable v) { return is_known[at(v)]; });
 }
 
 bool has_open_size(const Type& type) { return std::ranges::any_of(type.shape, &Size::is_symbol); }
@@ -64,7 +68,7 @@ bool runs_in_a_row(const ProgramBody& body, const Equation& e) {
   return e.rules->kind == Kind::elementwise && e.rules->formula && body.types[at(e.outputs[0])].rank() > 1;
 }
 
-WithKernels folded(const Program& program, std::span<const Tensor> captured) {
+WithKernels folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options) {
   const ProgramBody& all = program.body();
   const std::size_t arguments = all.inputs.size() - captured.size();
   std::vector<bool> is_known(all.types.size(), true);
@@ -82,7 +86,7 @@ WithKernels folded(const Program& program, std::span<const Tensor> captured) {
   };
   for (const Variable v : rest.inputs) leave(v);
   for (const Equation& e : all.equations) {
-    const bool is_folded = folds(all, e, is_known);
+    const bool is_folded = folds(all, e, is_known, options);
     (is_folded ? known : rest).equations.push_back(e);
     for (const Variable v : e.outputs)
       if (is_folded) is_known[at(v)] = true;

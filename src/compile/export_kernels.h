@@ -1,6 +1,7 @@
 // Which equations of a program kernels run, where nothing of the library is there to run the others.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,13 @@ struct WithKernels {
   std::vector<Tensor> constants;  // what follows from captured tensors alone
 };
 
+/// What may become a constant.
+struct FoldOptions {
+  std::int64_t most_elements = INT64_MAX;
+  bool folds_views = true;
+};
 /// Without the equations that need no element of an argument: what they give is among the constants.
-WithKernels folded(const Program& program, std::span<const Tensor> captured);
+WithKernels folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options = {});
 /// With kernels for as many equations as can be. Requires: where sizes are open, the program is in a call; its last
 /// inputs are captured tensors, of these values.
 WithKernels with_kernels(const Program& program, std::span<const Tensor> captured);

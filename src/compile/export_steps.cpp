@@ -34,13 +34,14 @@ class Workspace {
     std::int64_t begin = 0;
     for (const Part& part : taken_) {
       if (part.begin - begin >= bytes) break;
-      begin = std::max(begin, (part.end + alignment - 1) / alignment * alignment);
+      begin = std::max(begin, aligned(part.end));
     }
     taken_.push_back({begin, begin + bytes, to});
     bytes_ = std::max(bytes_, begin + bytes);
     return begin;
   }
   std::int64_t bytes() const { return bytes_; }
+  static std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
   static constexpr std::int64_t alignment = 64;
 
  private:
@@ -63,6 +64,11 @@ Placed row_by_row(const Location& where, const Type& type) { return {where, cont
 
 /// Requires: x is an array.
 Strided elements_of(const Tensor& x) { return static_cast<const Array&>(*value_of(x)).strided(); }
+
+/// Code holds the constants of functions that run in the library, for each size anew: so they are small.
+WithKernels folded_here(const Program& program) {
+  return folded(program, {}, {.most_elements = 4096, .folds_views = false});
+}
 
 /// What the programs of one plan share.
 struct Whole {
@@ -147,7 +153,8 @@ class Planner {
   }
   /// The step, of the program around this one if there is one.
   std::size_t during() const { return during_.value_or(now_); }
-  /// In the workspace, from now to step `last`. Memory of a program in a loop is its own for the whole loop.
+  /// In the workspace, from now to step `last`. Memory of an inner program is kept for the whole step of the program
+  /// around it: each turn uses it again.
   Location room(std::int64_t bytes, std::size_t last) {
     return {Location::In::workspace, 0, whole_.workspace.take(bytes, during(), during_.value_or(last))};
   }
@@ -224,7 +231,7 @@ class Planner {
     if (!placed_[at(v)]->is_contiguous(type(v).shape)) put(v, copied(v));
     return placed_[at(v)]->where;
   }
-  /// In the result of the program that it is, if it is one.
+  /// The place of a variable that is a result of the program is that result's; another gets room in the workspace.
   Location place_result(Variable v) {
     const auto output = std::ranges::find(body().outputs, v);
     put(v, output != body().outputs.end() ? results_[at(output - body().outputs.begin())] : room_for(v));
@@ -250,9 +257,10 @@ class Planner {
     whole_.planned.calls.push_back(std::move(call));
     steps_.push_back({std::move(step)});
   }
-  /// The library runs long kernels on several threads, and kernels of few lanes equation by equation.
+  /// The library runs long kernels on several threads, kernels of few lanes equation by equation, and may end loops.
   bool is_worth_a_step(const Equation& e, const KernelCall& call) const {
     constexpr double long_nanoseconds = 20'000;
+    if (call.kernel->has_turns()) return false;
     const auto positions = static_cast<double>(call.positions);
     return std::ranges::none_of(e.inputs, [&](Variable v) { return is_empty(v); }) &&
            call.kernel->nanoseconds(call.lanes) * positions < long_nanoseconds && !call.has_too_few_lanes;
@@ -456,7 +464,7 @@ class Planner {
 
   std::vector<Step> steps_of(const Program& program, const std::vector<Placed>& arguments,
                              const std::vector<Location>& results) {
-    WithKernels kernels = whole_.calls_library ? folded(program, {}) : with_kernels(program, {});
+    WithKernels kernels = whole_.calls_library ? folded_here(program) : with_kernels(program, {});
     return Planner(whole_, std::move(kernels), during()).steps(arguments, results);
   }
   /// The operands from number `first` on that a program reads beside `own` inputs.
@@ -464,7 +472,21 @@ class Planner {
     for (std::size_t i = first; own.size() < program.inputs(); ++i) own.push_back(*placed_[at(e.inputs[i])]);
   }
 
-  /// What a body reads and makes, in the order of its inputs and outputs.
+  /// Of which a turn reads or writes the row that has its number.
+  struct Stack {
+    Location where;
+    std::int64_t step;  // bytes from one row to the next
+  };
+  /// A loop whose body is `body`: the first operands of its state and of the places that it draws from, where the state
+  /// stands before and after it, its stacks, and the first operand that the body reads besides.
+  struct LoopParts {
+    const Program& body;
+    std::vector<Variable> state, streams;
+    std::vector<Location> results;
+    std::vector<Stack> reads, writes;
+    std::size_t read_besides;
+  };
+  /// What a turn reads and makes, in the order of the body's inputs and outputs.
   struct OfTurn {
     std::vector<Placed> read;
     std::vector<Location> made;
@@ -474,6 +496,7 @@ class Planner {
   void add_state(LoopStep& loop, Variable first, const Location& where, const Type& in, const Type& out, OfTurn& turn) {
     constexpr std::int64_t small_bytes = 64;
     const std::int64_t bytes = bytes_of(out);
+    assert(in.dtype == out.dtype && type(first).dtype == in.dtype && bytes_of(type(first)) == bytes);
     const Location beside = room(bytes, now_);
     copy(first, where);
     if (bytes > small_bytes) {
@@ -487,87 +510,96 @@ class Planner {
       loop.next.push_back(copy_step(out, row_by_row(beside, out), where));
     }
   }
-  void read_row(LoopStep& loop, const Location& stack, std::int64_t step, const Type& row, OfTurn& turn) {
-    const Location where = room(bytes_of(row), now_);
-    loop.reads.push_back({stack, where, bytes_of(row), step});
-    turn.read.push_back(row_by_row(where, row));
+  /// Fills in what the loop does at each turn. Gives where its state stands.
+  std::vector<Placed> add_body(const Equation& e, const LoopParts& parts, LoopStep& loop) {
+    const ProgramBody& body = parts.body.body();
+    auto input = body.inputs.begin();
+    auto output = body.outputs.begin();
+    OfTurn turn;
+    for (std::size_t i = 0; i < parts.state.size(); ++i)
+      add_state(loop, parts.state[i], parts.results[i], body.types[at(*input++)], body.types[at(*output++)], turn);
+    const std::vector<Placed> state = turn.read;
+    for (const Stack& stack : parts.reads) {
+      const Type& row = body.types[at(*input++)];
+      const Location where = room(bytes_of(row), now_);
+      loop.reads.push_back({stack.where, where, bytes_of(row), stack.step});
+      turn.read.push_back(row_by_row(where, row));
+    }
+    for (const Stack& stack : parts.writes) {
+      const Type& row = body.types[at(*output++)];
+      turn.made.push_back(room(bytes_of(row), now_));
+      loop.writes.push_back({stack.where, turn.made.back(), bytes_of(row), stack.step});
+    }
+    for (const Variable v : parts.streams) {
+      const Type& place = body.types[at(*input++)];
+      add_state(loop, v, room(bytes_of(place), now_), place, body.types[at(*output++)], turn);
+    }
+    add_read(e, parts.read_besides, parts.body, turn.read);
+    loop.body = steps_of(parts.body, turn.read, turn.made);
+    return state;
   }
-  void write_row(LoopStep& loop, const Location& stack, std::int64_t step, const Type& row, OfTurn& turn) {
-    turn.made.push_back(room(bytes_of(row), now_));
-    loop.writes.push_back({stack, turn.made.back(), bytes_of(row), step});
+  /// `read`: the first operand that the condition reads besides the state.
+  void add_condition(const Equation& e, const Program& condition, std::vector<Placed> state, std::size_t read,
+                     LoopStep& loop) {
+    assert(output_types(condition)[0].dtype == DType::boolean);
+    add_read(e, read, condition, state);
+    loop.truth = room(1, now_);
+    loop.limit = whole_.planned.plan.limits.size();
+    whole_.planned.plan.limits.push_back(loop.most_turns);
+    loop.condition = steps_of(condition, state, {loop.truth});
+  }
+  static std::vector<Variable> some(const Equation& e, std::size_t first, std::size_t count) {
+    const auto from = e.inputs.begin() + static_cast<std::ptrdiff_t>(first);
+    return {from, from + static_cast<std::ptrdiff_t>(count)};
   }
 
   void turn(const Equation& e, const Turns& turns) {
     if (turns.streams > 0 && !whole_.calls_library) refuse_draws();
     const ProgramBody& body = turns.body->body();
-    const auto in = [&](std::size_t i) -> const Type& { return body.types[at(body.inputs[i])]; };
-    const auto out = [&](std::size_t i) -> const Type& { return body.types[at(body.outputs[i])]; };
-    LoopStep loop{.most_turns = turns.most_turns.raw(), .is_backward = turns.is_backward};
-    OfTurn turn;
     const std::size_t rows_end = turns.state + turns.rows, streams_out = body.outputs.size() - turns.streams;
-    for (std::size_t i = 0; i < turns.state; ++i)
-      add_state(loop, e.inputs[i], place_result(e.outputs[i]), in(i), out(i), turn);
-    const std::vector<Placed> state = turn.read;
+    LoopParts parts{*turns.body, some(e, 0, turns.state), some(e, rows_end, turns.streams), {}, {},
+                    {},          turns.read_by_body};
+    for (std::size_t i = 0; i < turns.state; ++i) parts.results.push_back(place_result(e.outputs[i]));
     for (std::size_t i = turns.state; i < rows_end; ++i)
-      read_row(loop, contiguous(e.inputs[i]), bytes_of(in(i)), in(i), turn);
+      parts.reads.push_back({contiguous(e.inputs[i]), bytes_of(body.types[at(body.inputs[i])])});
     for (std::size_t i = turns.state; i < streams_out; ++i)
-      write_row(loop, place_result(e.outputs[i]), bytes_of(out(i)), out(i), turn);
-    for (std::size_t i = 0; i < turns.streams; ++i)
-      add_state(loop, e.inputs[rows_end + i], room(bytes_of(in(rows_end + i)), now_), in(rows_end + i),
-                out(streams_out + i), turn);
-    add_read(e, turns.read_by_body, *turns.body, turn.read);
-    loop.body = steps_of(*turns.body, turn.read, turn.made);
-    if (turns.condition) ask(e, *turns.condition, state, turns.read_by_condition, loop);
+      parts.writes.push_back({place_result(e.outputs[i]), bytes_of(body.types[at(body.outputs[i])])});
+    LoopStep loop{.most_turns = turns.most_turns.raw(), .is_backward = turns.is_backward};
+    const std::vector<Placed> state = add_body(e, parts, loop);
+    if (turns.condition) add_condition(e, *turns.condition, state, turns.read_by_condition, loop);
     steps_.push_back({std::move(loop)});
   }
-  void ask(const Equation& e, const Program& condition, std::vector<Placed> state, std::size_t read, LoopStep& loop) {
-    add_read(e, read, condition, state);
-    loop.truth = room(1, now_);
-    loop.condition = steps_of(condition, state, {loop.truth});
-  }
 
+  /// A record of each turn holds the rows of all passes, one behind the other.
   void run_passes(const Equation& e, const Passes& passes) {
-    std::vector<std::int64_t> rows;  // their places in a record
-    const std::size_t records = whole_.planned.plan.records.size();
-    whole_.planned.plan.records.emplace_back();
+    const std::size_t number = whole_.planned.plan.records.size();
+    std::vector<Stack> rows;
     std::int64_t bytes = 0;
     for (const Passes::Pass& pass : passes.all) {
       const ProgramBody& body = pass.body->body();
       for (std::size_t i = pass.state; i < body.outputs.size() - pass.streams; ++i) {
-        rows.push_back(bytes);
-        bytes += (bytes_of(body.types[at(body.outputs[i])]) + Workspace::alignment - 1) / Workspace::alignment *
-                 Workspace::alignment;
+        rows.push_back({{Location::In::records, number, bytes}, 0});
+        bytes += Workspace::aligned(bytes_of(body.types[at(body.outputs[i])]));
       }
     }
-    whole_.planned.plan.records[records].bytes = bytes;
-    const auto row = [&](std::size_t number) { return Location{Location::In::records, records, rows[number]}; };
+    for (Stack& row : rows) row.step = bytes;
+    whole_.planned.plan.records.push_back({bytes});
     std::size_t operand = 0, result = 0, written = 0;
     for (std::size_t s = 0; s < passes.all.size(); ++s) {
       const Passes::Pass& pass = passes.all[s];
-      const ProgramBody& body = pass.body->body();
-      const auto in = [&](std::size_t i) -> const Type& { return body.types[at(body.inputs[i])]; };
-      const auto out = [&](std::size_t i) -> const Type& { return body.types[at(body.outputs[i])]; };
+      const std::size_t asked = operand + pass.state + pass.streams;
+      const std::size_t captured_by_condition = s == 0 ? passes.condition->inputs() - pass.state : 0;
+      LoopParts parts{*pass.body, some(e, operand, pass.state), some(e, operand + pass.state, pass.streams), {}, {},
+                      {},         asked + captured_by_condition};
+      for (std::size_t i = 0; i < pass.state; ++i) parts.results.push_back(place_result(e.outputs[result++]));
+      for (const std::int64_t read : pass.reads) parts.reads.push_back(rows[at(read)]);
+      const std::size_t kept = pass.body->body().outputs.size() - pass.state - pass.streams;
+      for (std::size_t i = 0; i < kept; ++i) parts.writes.push_back(rows[written++]);
       LoopStep loop{.most_turns = passes.most_turns, .is_backward = s % 2 == 1};
-      (s == 0 ? loop.records : loop.counted_by) = records;
-      OfTurn turn;
-      const std::size_t rows_end = pass.state + pass.reads.size(), streams_out = body.outputs.size() - pass.streams;
-      for (std::size_t i = 0; i < pass.state; ++i)
-        add_state(loop, e.inputs[operand++], place_result(e.outputs[result++]), in(i), out(i), turn);
-      const std::vector<Placed> state = turn.read;
-      for (std::size_t i = 0; i < pass.reads.size(); ++i)
-        read_row(loop, row(at(pass.reads[i])), bytes, in(pass.state + i), turn);
-      for (std::size_t i = pass.state; i < streams_out; ++i) write_row(loop, row(written++), bytes, out(i), turn);
-      for (std::size_t i = 0; i < pass.streams; ++i)
-        add_state(loop, e.inputs[operand++], room(bytes_of(in(rows_end + i)), now_), in(rows_end + i),
-                  out(streams_out + i), turn);
-      if (s == 0) {
-        ask(e, *passes.condition, state, operand, loop);
-        operand += passes.condition->inputs() - pass.state;
-      }
-      const std::size_t given = turn.read.size();
-      add_read(e, operand, *pass.body, turn.read);
-      operand += turn.read.size() - given;
-      loop.body = steps_of(*pass.body, turn.read, turn.made);
+      (s == 0 ? loop.records : loop.counted_by) = number;
+      const std::vector<Placed> state = add_body(e, parts, loop);
+      if (s == 0) add_condition(e, *passes.condition, state, asked, loop);
+      operand = parts.read_besides + pass.body->inputs() - pass.state - pass.reads.size() - pass.streams;
       steps_.push_back({std::move(loop)});
     }
   }
@@ -595,10 +627,6 @@ class Planner {
   std::size_t now_ = 0;  // the equation that is planned
 };
 
-}  // namespace
-
-namespace {
-
 Planned made_plan(const WithKernels& kernels, const std::string& name, const runs::Place& where, bool calls_library) {
   const ProgramBody& body = kernels.program.body();
   Planned made{.plan = {.name = name,
@@ -622,6 +650,6 @@ Planned made_plan(const WithKernels& kernels, const std::string& name, const run
 Planned planned(const WithKernels& kernels, const std::string& name, const runs::Place& where) {
   return made_plan(kernels, name, where, false);
 }
-Planned planned_here(const WithKernels& kernels) { return made_plan(kernels, "plan", {}, true); }
+Planned planned_here(const Program& program) { return made_plan(folded_here(program), "plan", {}, true); }
 
 }  // namespace ricci::compiled

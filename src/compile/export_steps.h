@@ -29,7 +29,7 @@ struct Planned {
 /// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an
 /// equation has no code but the library's.
 Planned planned(const WithKernels& kernels, const std::string& name, const runs::Place& where);
-/// Of a function that runs in the library, which computes what has no code of its own.
-Planned planned_here(const WithKernels& kernels);
+/// Of a function that runs in the library, which computes what has no code of its own. Constants are small.
+Planned planned_here(const Program& program);
 
 }  // namespace ricci::compiled

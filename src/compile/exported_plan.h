@@ -106,6 +106,7 @@ struct Step;
 struct LoopStep {
   std::int64_t most_turns;  ///< without a condition there are so many; with one, the function throws after these
   bool is_backward;
+  std::size_t limit = 0;                       ///< with a condition: the number of the limit among the plan's
   std::vector<Step> condition = {};            ///< computed before each turn; empty: there is none
   Location truth = {};                         ///< of the condition: whether there is a turn
   std::vector<RowCopy> reads = {};             ///< before the body
@@ -134,7 +135,8 @@ struct ExportedPlan {
   std::vector<std::string> constants;  ///< the bytes of each
   std::vector<Step> steps;
   std::int64_t workspace_bytes = 0;
-  std::size_t states = 0;  ///< that alternate
+  std::size_t states = 0;                 ///< that alternate
+  std::vector<std::int64_t> limits = {};  ///< of loops with a condition: the most turns
   std::vector<TurnRecords> records = {};
   bool calls_blas = false;
 };

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string_view>
 
@@ -14,6 +15,7 @@
 #include "compile/switches.h"
 #include "compile/words.h"
 #include "kernels/strided.h"
+#include "ricci/interruption.h"
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
 
@@ -120,6 +122,20 @@ struct LaneKernel::Run : CarefulCall {
   }
 };
 
+int CarefulCall::interrupts() noexcept try {
+  allow_interruption();
+  return 0;
+} catch (...) {
+  const std::lock_guard lock(mutex);
+  if (!ended) ended = std::current_exception();
+  return 1;
+}
+
+std::optional<std::int64_t> LaneKernel::limit_of_turns() const {
+  const auto& turns = plan_.program.turns;
+  return turns && turns->goes_on >= 0 ? std::optional(turns->count) : std::nullopt;
+}
+
 namespace {
 
 /// Throws std::bad_alloc; an error of another kind stands in the result.
@@ -131,6 +147,7 @@ Code code_of(const LanePlan& plan, bool is_careful, bool measures_only = false) 
   machine.measures_only = measures_only;
   machine.careful_once = &LaneKernel::Run::once_carefully;
   machine.careful_lanes = &LaneKernel::Run::lanes_carefully;
+  machine.interrupts = [](void* call) { return static_cast<CarefulCall*>(call)->interrupts(); };
   generator().generate(plan, machine, code);
   if (!text.empty()) std::fputs(text.c_str(), stderr);
   return code;
@@ -218,7 +235,10 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
     Frame frame(plan_, inputs, outputs, holds, 0);
     if (begin > 0) frame.move(plan_, positions, begin);
     for (std::int64_t i = begin; i < end; ++i) {
-      if (!Run(*this, frame.in.data(), frame.out.data(), lanes, 0, frame.slots.data()).all() || !holds) {
+      Run one(*this, frame.in.data(), frame.out.data(), lanes, 0, frame.slots.data());
+      if (!one.all() || !holds) {
+        if (one.ended) std::rethrow_exception(one.ended);
+        if (one.failed && has_turns()) throw std::bad_alloc();
         all_hold = false;
         return;
       }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -21,7 +22,11 @@ class LaneKernel;
 struct CarefulCall {
   explicit CarefulCall(const LaneKernel& kernel) : kernel(kernel) {}
   const LaneKernel& kernel;
-  std::atomic<bool> failed = false;  ///< no careful code could be made
+  std::atomic<bool> failed = false;  ///< no careful code could be made; stays set, as another thread may have set it
+  std::mutex mutex;
+  std::exception_ptr ended = nullptr;  ///< by an interruption
+
+  int interrupts() noexcept;  ///< 0: goes on
 };
 
 class LaneKernel {
@@ -39,8 +44,9 @@ class LaneKernel {
   /// for this number of lanes, which is at least 1; outputs overlap nothing. Several threads may call it. False: the
   /// program throws for these values, so run it to learn what, or the code for them could not be made; the outputs are
   /// unspecified. Several positions take as many lanes as a register has at least.
-  /// Neither locks nor throws, and allocates nothing where a lane's elements fit on the stack; but for the first time
-  /// that sin or cos gets an argument beyond what its formula holds for: then code is made that calls the functions.
+  /// Neither locks nor throws, but for what an interruption throws. It allocates nothing where a lane's elements fit on
+  /// the stack; but for the first time that sin or cos gets an argument beyond what its formula holds for: then code is
+  /// made that calls the functions.
   bool run(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const {
     return run(inputs, outputs, lanes, Positions{});
   }
@@ -54,6 +60,8 @@ class LaneKernel {
   const LanePlan& plan() const { return plan_; }
   int width() const { return code_.width; }  ///< lanes that are computed together
   bool has_turns() const { return plan_.program.turns.has_value(); }
+  /// Of turns: after how many the program throws, which is all that it throws; none: it does not.
+  std::optional<std::int64_t> limit_of_turns() const;
   /// Null: it was made to be exported. Code of this kernel finds a CarefulCall in its first slot.
   const Code* code() const { return code_.stages.empty() ? nullptr : &code_; }
   const Code& careful_code() const;

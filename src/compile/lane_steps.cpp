@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "compile/costs.h"
+#include "ricci/control/checks.h"
 #include "kernels/elementwise.h"
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"
@@ -59,8 +60,8 @@ struct Group {
   std::vector<Result> results;
   SizeInCall lanes, outer;
   std::vector<bool> has_outer;  // by operand
-  std::int64_t fewest_lanes =
-      0;              // at each position of an outer axis, or of a loop: with fewer, the equations do better
+  // At each position of an outer axis, or of a loop: with fewer, the equations do better.
+  std::int64_t fewest_lanes = 0;
   ProgramBody whole;  // its symbols and inputs alone: the plan of the whole program holds this group
   Program part;       // to learn what it throws
   ExpandOptions options;
@@ -83,7 +84,7 @@ struct Group {
     const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
     const std::int64_t count = lanes.in(call, size), times = outer.in(call, size);
     if (count == 0 || times == 0) return false;
-    if (kernel->has_turns() && count < fewest_lanes) return false;
+    if (kernel->has_turns()) return run_turns(in, out, count);
     if (!options.outer.is_given()) return kernel->run(in, out, count);
     if (std::ranges::any_of(in, kernels::is_empty) || std::ranges::any_of(out, kernels::is_empty)) return false;
     if (count < fewest_lanes) return false;
@@ -91,6 +92,14 @@ struct Group {
     for (std::size_t k = 0; k < in.size(); ++k) of_in.push_back(has_outer[k] ? bytes_of_position(in[k]) : 0);
     for (const Strided& y : out) of_out.push_back(bytes_of_position(y));
     return kernel->run(in, out, count, {times, {of_in.data(), of_in.size()}, {of_out.data(), of_out.size()}});
+  }
+  /// Throws where lanes are left after the most turns: to go through them once more, equation by equation, takes long.
+  bool run_turns(std::span<const Strided> in, std::span<const Strided> out, std::int64_t count) const {
+    if (count < fewest_lanes) return false;
+    const bool holds = kernel->run(in, out, count);
+    if (const auto limit = kernel->limit_of_turns(); !holds && limit)
+      runs::require_below_limit(part.body().equations[0].rules->name, *limit, *limit);
+    return holds;
   }
   /// The part for so many lanes, in numbers. `of_inputs`: the sizes of the call's inputs; none where the lanes alone
   /// are open.

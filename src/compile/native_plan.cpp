@@ -2,6 +2,7 @@
 #include "compile/native_plan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -13,12 +14,15 @@
 #include "compile/generator.h"
 #include "compile/lane_kernel.h"
 #include "compile/lane_steps.h"
+#include "compile/switches.h"
 #include "custom/call.h"
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
 #include "primitive/eager.h"
 #include "program/stand_alone.h"
+#include "ricci/control/checks.h"
 #include "ricci/interruption.h"
+#include "ricci/ops.h"
 #include "ricci/primitive/scratch.h"
 #include "tensor/lent.h"
 
@@ -33,17 +37,20 @@ Strided strided(const Type& type, const Strides& strides, void* data) {
   return {data, type.dtype, type.rank(), type.shape.host(), strides.data()};
 }
 
-/// The call's own operation on tensors, whose elements are copied to their places.
-void run_on_tensors(const LibraryCall& call, const void* const* in, std::span<const Strided> out) {
+/// The call's own operation on tensors, whose elements are copied to their places. A function of the user's may keep
+/// its arguments: it gets copies.
+void compute_on_tensors(const LibraryCall& call, const void* const* in, std::span<const Strided> out) {
   Tensors inputs;
-  for (std::size_t k = 0; k < call.in.size(); ++k)
+  for (std::size_t k = 0; k < call.in.size(); ++k) {
     inputs.push_back(wrap(make_lent(call.in[k], const_cast<void*>(in[k]), [](void*, void*) {}, nullptr)));
+    if (call.equation.rules->function_name) inputs.back() = clone(inputs.back());
+  }
   const Tensors results = apply_all(call.equation.op(), {inputs.data(), inputs.size()});
   for (std::size_t k = 0; k < results.size(); ++k)
     kernels::copy(out[k], static_cast<const Array&>(*value_of(results[k])).strided());
 }
 
-bool run_elementwise(const LibraryCall& call, const void* const* in, const Strided& out) {
+bool compute_elementwise(const LibraryCall& call, const void* const* in, const Strided& out) {
   std::deque<Array> arrays;  // elements that stay where they are
   SmallVector<const Array*, 4> inputs;
   for (std::size_t k = 0; k < call.in.size(); ++k) {
@@ -53,7 +60,7 @@ bool run_elementwise(const LibraryCall& call, const void* const* in, const Strid
   return run_elementwise_into(call.equation.op(), call.out[0], out, {inputs.data(), inputs.size()});
 }
 
-void run(const LibraryCall& call, const void* const* in, void* const* out) {
+void compute(const LibraryCall& call, const void* const* in, void* const* out) {
   const Rules& rules = *call.equation.rules;
   SmallVector<Strides, 4> strides;
   SmallVector<Strided, 4> results, operands;
@@ -61,9 +68,9 @@ void run(const LibraryCall& call, const void* const* in, void* const* out) {
     for (const Type& type : *types) strides.push_back(contiguous_strides(type.shape));
   for (std::size_t k = 0; k < call.out.size(); ++k) results.push_back(strided(call.out[k], strides[k], out[k]));
   const bool is_elementwise = rules.kind == Kind::elementwise;
-  if (is_elementwise && run_elementwise(call, in, results[0])) return;
+  if (is_elementwise && compute_elementwise(call, in, results[0])) return;
   if (is_elementwise || rules.kind == Kind::custom || rules.is_view)
-    return run_on_tensors(call, in, {results.data(), results.size()});
+    return compute_on_tensors(call, in, {results.data(), results.size()});
   for (std::size_t k = 0; k < call.in.size(); ++k)
     operands.push_back(strided(call.in[k], strides[call.out.size() + k], const_cast<void*>(in[k])));
   rules.eval(call.equation.parameters.get(), {results.data(), results.size()}, {operands.data(), operands.size()});
@@ -71,14 +78,20 @@ void run(const LibraryCall& call, const void* const* in, void* const* out) {
 
 }  // namespace
 
+namespace {
+std::atomic<std::int64_t> made_plans = 0;
+}
+std::int64_t made_native_plans() { return made_plans; }
+
 /// The function for some sizes.
 class NativePlan {
  public:
-  NativePlan(std::vector<Equation> places, Program program, WithKernels kernels)
+  NativePlan(std::vector<Equation> places, Program program)
       : places_(std::move(places)),
         program_(std::move(program)),
         result_types_(output_types(program_)),
-        planned_(planned_here(kernels)) {
+        planned_(planned_here(program_)) {
+    if (count_of(planned_.plan.steps) > most_steps) return;
     std::string text;
     Machine machine = this_machine(text);
     machine.call_step = &call_step;
@@ -86,32 +99,48 @@ class NativePlan {
     machine.copy = &std::memcpy;
     machine.grow = &grow;
     generator().generate_plan(planned_.plan, machine, code_);
+    ++made_plans;
     if (!text.empty()) std::fputs(text.c_str(), stderr);
   }
   NativePlan(const NativePlan&) = delete;
   ~NativePlan() {
     if (code_.release) code_.release(code_.owner);
   }
-  bool has_code() const { return code_.error.empty(); }
+  bool has_code() const { return code_.run != nullptr; }
 
   /// Where the code gives no results the equations run: they say what is wrong with the values.
-  Tensors run(std::span<const Tensor> given) const {
+  Tensors results_of(std::span<const Tensor> given) const {
     Tensors inputs(given.begin(), given.end());
     for (const Equation& e : places_) inputs.push_back(apply_all(e.op(), {})[0]);
     Tensors results;
-    if (run_code(inputs, results)) return results;
+    if (call_code(inputs, results)) return results;
     return function::run_call(program_, {inputs.data(), inputs.size()});
   }
 
  private:
+  /// LLVM takes some milliseconds for ten of them.
+  static constexpr std::size_t most_steps = 1000;
+  static std::size_t count_of(const std::vector<Step>& steps) {
+    std::size_t count = steps.size();
+    for (const Step& step : steps) {
+      if (const auto* const loop = std::get_if<LoopStep>(&step.what))
+        count += count_of(loop->condition) + count_of(loop->body);
+      if (const auto* const branch = std::get_if<BranchStep>(&step.what))
+        for (const std::vector<Step>& one : branch->branches) count += count_of(one);
+    }
+    return count;
+  }
+
   using Memory = std::unique_ptr<kernels::Scratch<std::byte>>;
   struct Call {
     const NativePlan& plan;
     std::exception_ptr ended = nullptr;  // by other than an error of an operation
-    std::vector<Memory> records{plan.planned_.plan.records.size()};
+    std::vector<Memory> records = std::vector<Memory>(plan.planned_.plan.records.size());
   };
 
-  bool run_code(Tensors& inputs, Tensors& results) const {
+  bool call_code(Tensors& inputs, Tensors& results) const {
+    const auto failed = [](const CarefulCall& of) { return of.failed.load(); };
+    if (std::ranges::any_of(planned_.careful, failed)) return false;
     SmallVector<const void*, 16> arguments;
     SmallVector<void*, 8> to;
     SmallVector<ArrayRef, 8> arrays;
@@ -130,10 +159,14 @@ class NativePlan {
     }
     const kernels::Scratch<std::byte> workspace(planned_.plan.workspace_bytes);
     Call call{*this};
-    const bool holds = code_.run(arguments.data(), to.data(), workspace.data(), &call) == 0;
+    const int answer = code_.run(arguments.data(), to.data(), workspace.data(), &call);
     if (call.ended) std::rethrow_exception(call.ended);
-    const auto failed = [](const CarefulCall& of) { return of.failed.load(); };
-    if (!holds || std::ranges::any_of(planned_.careful, failed)) return false;
+    // To go through so many turns once more, equation by equation, takes long.
+    if (answer >= PlanCode::first_limit) {
+      const std::int64_t limit = planned_.plan.limits[at(answer - PlanCode::first_limit)];
+      runs::require_below_limit("while_loop", limit, limit);
+    }
+    if (answer != 0 || std::ranges::any_of(planned_.careful, failed)) return false;
     for (ArrayRef& array : arrays) results.push_back(make_tensor(std::move(array), 0));
     return true;
   }
@@ -142,7 +175,7 @@ class NativePlan {
   static int call_step(void* call, std::int64_t number, const void* const* in, void* const* out) noexcept {
     auto& now = *static_cast<Call*>(call);
     try {
-      compiled::run(now.plan.planned_.calls[at(number)], in, out);
+      compute(now.plan.planned_.calls[at(number)], in, out);
       return 0;
     } catch (const Error&) {
     } catch (...) { now.ended = std::current_exception(); }
@@ -203,26 +236,40 @@ bool is_small(const ProgramBody& body) {
   return elements <= most_elements;
 }
 
+/// Whether it, or what stands in it, may throw for some values.
+bool may_throw(const Equation& e) {
+  bool has_programs = false;
+  for_each_program(e.op(), [&](const Program&) { has_programs = true; });
+  return e.rules->effect == Effect::checks_values || e.rules->kind == Kind::custom || has_programs;
+}
+
 std::shared_ptr<const NativePlan> made(const Program& program, bool has_turns) {
   ProgramBody rest = program.body();
   if (!has_turns && !is_small(rest)) return nullptr;
-  std::vector<Equation> places;
-  std::erase_if(rest.equations, [&](const Equation& e) {
-    if (!takes_place(*e.rules)) return false;
+  std::vector<Equation> places, others;
+  bool may_have_thrown = false;
+  for (Equation& e : rest.equations) {
+    if (!takes_place(*e.rules)) {
+      may_have_thrown = may_have_thrown || may_throw(e);
+      others.push_back(std::move(e));
+      continue;
+    }
+    if (may_have_thrown) return nullptr;  // the place is not taken where the program throws before
     rest.inputs.push_back(e.outputs[0]);
-    places.push_back(e);
-    return true;
-  });
+    places.push_back(std::move(e));
+  }
+  rest.equations = std::move(others);
   const Program pure(Shared<const ProgramBody>(new ProgramBody(std::move(rest))));
   if (!may_run_again(pure)) return nullptr;
-  auto plan = std::make_shared<const NativePlan>(std::move(places), pure, folded(pure, {}));
+  auto plan = std::make_shared<const NativePlan>(std::move(places), pure);
   return plan->has_code() ? plan : nullptr;
 }
 
 }  // namespace
 
 std::shared_ptr<NativePlans> NativePlans::of(const Program& program) {
-  if (!makes_kernels()) return nullptr;
+  const auto is_left_out = [](const char* pass) { return is_listed("RICCI_COMPILE_WITHOUT", pass); };
+  if (!makes_kernels() || is_left_out("lanes") || is_left_out("native")) return nullptr;
   const auto& equations = program.body().equations;
   const bool has_turns = std::ranges::any_of(equations, turns);
   if (!has_turns && equations.size() < 2) return nullptr;
@@ -231,25 +278,20 @@ std::shared_ptr<NativePlans> NativePlans::of(const Program& program) {
 
 bool NativePlans::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results) {
   const std::shared_ptr<const NativePlan> plan = plan_of(sizes);
-  if (plan) results = plan->run(inputs);
+  if (plan) results = plan->results_of(inputs);
   return plan != nullptr;
 }
 
 std::shared_ptr<const NativePlan> NativePlans::plan_of(const std::shared_ptr<const CallSizes>& sizes) {
-  constexpr std::size_t most = 8;
   const std::span<const Size> now = sizes ? sizes->inputs() : std::span<const Size>();
   if (std::ranges::any_of(now, &Size::is_symbol)) return nullptr;
   {
     const std::lock_guard lock(mutex_);
-    auto known = std::ranges::find_if(known_, [&](const Known& k) { return std::ranges::equal(k.sizes, now); });
-    if (known == known_.end()) {
-      if (known_.size() == most) known_.erase(std::ranges::min_element(known_, {}, &Known::last_use));
-      known_.push_back({.sizes = {now.begin(), now.end()}, .plan = nullptr});
-      known = known_.end() - 1;
-    }
-    known->last_use = ++calls_;
+    Known& known = find(now);
+    known.last_use = ++calls_;
     // Sizes that come once are not worth code of their own, except for loops.
-    if (known->is_made || (++known->calls < 2 && !now.empty() && !has_turns_)) return known->plan;
+    const bool is_first = known.times_made == 0 && (now.empty() || (has_turns_ && made_ < most_made));
+    if (known.is_made || (!is_first && ++known.calls < known.calls_before_made)) return known.plan;
   }
   const Program program = sizes ? resolved(program_.in_call(sizes)) : program_;
   std::shared_ptr<const NativePlan> plan;
@@ -257,10 +299,34 @@ std::shared_ptr<const NativePlan> NativePlans::plan_of(const std::shared_ptr<con
     plan = made(program, has_turns_);
   } catch (const Error&) {}  // of an equation that may never run: the equations throw it where they do
   const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find_if(known_, [&](const Known& k) { return std::ranges::equal(k.sizes, now); });
-  if (known == known_.end()) return plan;
-  if (!known->is_made) known->plan = plan, known->is_made = true;
-  return known->plan;
+  Known& known = find(now);
+  if (known.is_made) return known.plan;
+  if (made_ == most_made) forget_one();
+  ++made_;
+  known.plan = plan, known.is_made = true, ++known.times_made;
+  return plan;
+}
+
+NativePlans::Known& NativePlans::find(std::span<const Size> sizes) {
+  constexpr std::size_t most_known = 64;
+  const auto known = std::ranges::find_if(known_, [&](const Known& k) { return std::ranges::equal(k.sizes, sizes); });
+  if (known != known_.end()) return *known;
+  if (known_.size() == most_known) {
+    const auto last_use = [](const Known& k) { return k.is_made ? UINT64_MAX : k.last_use; };
+    known_.erase(std::ranges::min_element(known_, {}, last_use));
+  }
+  known_.push_back({.sizes = {sizes.begin(), sizes.end()}, .plan = nullptr});
+  return known_.back();
+}
+
+/// The plan that was used longest ago. It is made again after many more calls, each time more, so that sizes in turn do
+/// not make code at each call.
+void NativePlans::forget_one() {
+  const auto last_use = [](const Known& k) { return k.is_made ? k.last_use : UINT64_MAX; };
+  Known& known = *std::ranges::min_element(known_, {}, last_use);
+  known.plan = nullptr, known.is_made = false, known.calls = 0;
+  known.calls_before_made *= 16;
+  --made_;
 }
 
 }  // namespace ricci::compiled

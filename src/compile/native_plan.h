@@ -2,6 +2,8 @@
 // `NativePlans`.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,10 +15,13 @@ namespace ricci::compiled {
 
 class NativePlan;
 
+/// How many functions were made in this process so far.
+std::int64_t made_native_plans();
+
 /// The functions of one program, by the sizes of calls: the last few that were asked for.
 class NativePlans {
  public:
-  /// Null where the program gains nothing by them. `program`: with lane kernels; its sizes are those of a call.
+  /// Null if one function would be no faster. `program`: with lane kernels; its sizes are symbols of a call.
   static std::shared_ptr<NativePlans> of(const Program& program);
 
   explicit NativePlans(Program program, bool has_turns) : program_(std::move(program)), has_turns_(has_turns) {}
@@ -28,17 +33,23 @@ class NativePlans {
   struct Known {
     std::vector<Size> sizes;
     std::uint64_t last_use = 0;
-    int calls = 0;
+    std::int64_t calls = 0, calls_before_made = 2;
+    int times_made = 0;
     bool is_made = false;
     std::shared_ptr<const NativePlan> plan;  // null: there is none for them
   };
+  static constexpr int most_made = 8;
   std::shared_ptr<const NativePlan> plan_of(const std::shared_ptr<const CallSizes>& sizes);
+  // Requires: the mutex is held.
+  Known& find(std::span<const Size> sizes);
+  void forget_one();
 
   const Program program_;
   const bool has_turns_;
   std::mutex mutex_;
-  std::vector<Known> known_;
+  std::deque<Known> known_;
   std::uint64_t calls_ = 0;
+  int made_ = 0;  // plans that are held
 };
 
 }  // namespace ricci::compiled

@@ -44,7 +44,7 @@ struct Stages {
   std::vector<Stage> all;
   std::int64_t max_steps;
   Checkpoints checkpoint;
-  bool asks_each_example;  // of a loop under vmap: Turns::asks_each_example
+  bool asks_each_example;  // the last part of the carry says of each example whether it goes on
 
   /// The number of the operand that a stage's step takes as input number `i`, which is none of its rows.
   std::size_t operand(std::size_t stage, std::size_t i) const;

@@ -1,5 +1,5 @@
-// What few operations say of themselves to code that runs without the library: which programs they run and how often,
-// and which matrices they multiply. Knows no operation by name.
+// What few operations say of themselves to compiled functions: which programs they run and how often, and which
+// matrices they multiply. Knows no operation by name.
 #pragma once
 
 #include <optional>
@@ -63,7 +63,8 @@ bool takes_branches() {
   return Facts<BranchesOf>::add(rules_of<P>, [](const void* op) { return erase::as<P>(op).taken_branches(); });
 }
 
-/// The operand that serves in place of the result where each example is computed by itself: nobody sees the difference.
+/// The operand that may replace the result where each example is computed by itself: `fill_rows` copies rows of other
+/// examples only so that nothing fails.
 using StandInOf = int (*)();
 template <class P>
 bool has_stand_in() {

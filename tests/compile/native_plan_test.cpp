@@ -1,9 +1,12 @@
 // Loops and branches as machine code: they give what the function gives, throw what it throws, and go on afterwards.
+#include "compile/native_plan.h"
+
 #include <gtest/gtest.h>
 #include <ricci/interruption.h>
 #include <ricci/ricci.h>
 
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -207,6 +210,97 @@ TEST_F(NativePlan, ThrowsWhatTheFunctionThrowsAndGoesOn) {
   }
 }
 
+TEST_F(NativePlan, ThrowsAtTheLimitOfTurnsAtOnce) {
+  const auto grows = [](const Tensor& t) {
+    return rc::while_loop([](const Tensor& s) { return s < 9; }, [](const Tensor& s) { return s + 1e-9; }, t,
+                          {.max_steps = 30'000'000});
+  };
+  for (const std::int64_t examples : {0, 3, 200}) {
+    const Tensor x = examples == 0 ? rc::tensor(0.0) : rc::zeros({examples});
+    const auto fast = examples == 0 ? rc::compile(std::function<Tensor(const Tensor&)>(grows))
+                                    : rc::compile(std::function<Tensor(const Tensor&)>(rc::vmap(grows)));
+    EXPECT_TRUE(thrown_by([&] { fast(x); }).starts_with("while_loop: still running after 30000000 steps"));
+    expect_equal(fast(x + 9), x + 9);
+  }
+}
+
+TEST_F(NativePlan, TakesNoPlaceOfAGeneratorWhereTheProgramThrowsBefore) {
+  const auto f = [](const Tensor& x, const Tensor& by) {
+    const Tensor y = rc::fori_loop(0, 3, [&](const Tensor&, const Tensor& s) { return rc::floor_divide(s, by); }, x);
+    return y + rc::randn({2});
+  };
+  const auto fast = rc::compile(f);
+  const Tensor x = rc::full({2}, std::int64_t{50}), two = rc::full({2}, std::int64_t{2}),
+               zero = rc::zeros({2}, rc::int64);
+  for (int i = 0; i < 3; ++i) {
+    rc::manual_seed(7);
+    EXPECT_THROW(f(x, zero), rc::Error);
+    const Tensor expected = f(x, two);
+    rc::manual_seed(7);
+    EXPECT_THROW(fast(x, zero), rc::Error);
+    expect_close(fast(x, two), expected);
+  }
+}
+
+TEST_F(NativePlan, StatesMaySwapBeReturnedTwiceAndSeenThroughViews) {
+  for (const std::int64_t n : {3, 300}) {
+    const Tensor a = rc::randn({n}), b = rc::randn({n});
+    const auto swaps = [](const Tensor& x, const Tensor& y) {
+      return rc::fori_loop(0, 5, [](const Tensor&, const Pair& s) { return Pair(s.second, s.first + 1); }, Pair(x, y));
+    };
+    expect_what_it_gives([&](const Tensor& x, const Tensor& y) { return swaps(x, y).first; }, a, b);
+    expect_what_it_gives([&](const Tensor& x, const Tensor& y) { return swaps(x, y).second; }, a, b);
+    expect_what_it_gives([&](const Tensor& x, const Tensor& y) { return rc::flip(swaps(x, y).first, {0}); }, a, b);
+    const auto twice = rc::compile([&](const Tensor& x, const Tensor& y) {
+      const Tensor last = swaps(x, y).first;
+      return std::tuple(last, last, last.reshape({n, 1}));
+    });
+    for (int i = 0; i < 3; ++i) {
+      const auto [one, other, column] = twice(a, b);
+      expect_equal(one, swaps(a, b).first);
+      expect_equal(other, one);
+      expect_equal(column, one.reshape({n, 1}));
+    }
+    const auto none = [](const Tensor& x) {
+      return rc::while_loop([](const Tensor& s) { return s.sum() < -1e9; }, [](const Tensor& s) { return s * 2; }, x);
+    };
+    expect_what_it_gives(rc::grad([&](const Tensor& x) { return none(x).square().sum(); }), a);
+    expect_what_it_gives(
+        [&](const Tensor& x) {
+          return rc::fori_loop(0, 3, [](const Tensor&, const Tensor& s) { return s * 1.5; }, x.to(rc::float16));
+        },
+        a);
+    expect_what_it_gives(
+        [&](const Tensor& x) {
+          return rc::fori_loop(0, 3, [](const Tensor&, const Tensor& s) { return rc::logical_not(s); }, x > 0);
+        },
+        a);
+  }
+  const auto inner = [](const Tensor& x) {
+    return rc::while_loop([](const Tensor& s) { return s < 4; }, [](const Tensor& s) { return s * 1.3; }, x);
+  };
+  const auto in_a_scan = [&](const Tensor& x) {
+    return rc::scan([&](const Tensor& s, const Tensor& y) { return Pair(0.2 * inner(s + y), s); }, x.sum() * 0.01 + 0.5,
+                    x)
+        .first;
+  };
+  expect_what_it_gives(rc::grad(in_a_scan), rc::rand({6}));
+}
+
+TEST_F(NativePlan, MakesNoCodeAtEachCallWhereSizesComeInTurn) {
+  const auto f = [](const Tensor& x) {
+    return rc::fori_loop(0, 5, [](const Tensor&, const Tensor& s) { return sin(s) * 2 + s.sum() * 0.01; }, x);
+  };
+  const auto fast = rc::compile(f);
+  std::vector<Tensor> inputs;
+  for (std::int64_t n = 17; n < 29; ++n) inputs.push_back(rc::ones({n}));
+  for (const Tensor& x : inputs) expect_close(fast(x), f(x));
+  const std::int64_t before = rc::compiled::made_native_plans();
+  for (int i = 0; i < 10; ++i)
+    for (const Tensor& x : inputs) expect_close(fast(x), f(x));
+  EXPECT_LE(rc::compiled::made_native_plans() - before, 12);
+}
+
 TEST_F(NativePlan, LeavesOutWhatABranchThatIsNotTakenWouldThrow) {
   const auto f = rc::compile([](const Tensor& x, const Tensor& by) {
     return rc::cond(
@@ -226,22 +320,36 @@ struct Ended : std::runtime_error {
 };
 void end() { throw Ended(); }
 
-TEST_F(NativePlan, IsEndedFromOutside) {
-  const auto f = rc::compile([](const Tensor& x) {
-    return rc::fori_loop(0, 1'000'000'000, [](const Tensor&, const Tensor& s) { return sin(s) + 1; }, x);
-  });
-  const auto g = rc::compile([](const Tensor& x) {
-    return rc::fori_loop(0, 100, [](const Tensor&, const Tensor& s) { return sin(s) + 1; }, x);
-  });
-  const Tensor x = rc::ones({3}), expected = g(x);
+/// Ends the call from another thread, after a while.
+template <class F>
+void expect_ended(const F& call) {
   std::thread stops([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     rc::set_interruption(&end);
   });
-  EXPECT_THROW(f(x), Ended);
+  EXPECT_THROW(call(), Ended);
   stops.join();
   rc::set_interruption(nullptr);
+}
+
+TEST_F(NativePlan, IsEndedFromOutside) {
+  const auto turns = [](std::int64_t count) {
+    return [count](const Tensor& x) {
+      return rc::fori_loop(0, count, [](const Tensor&, const Tensor& s) { return sin(s) + 1; }, x);
+    };
+  };
+  const auto f = rc::compile(turns(1'000'000'000)), g = rc::compile(turns(100));
+  const Tensor x = rc::ones({3}), expected = g(x);
+  expect_ended([&] { f(x); });
   expect_equal(g(x), expected);
+  for (const std::int64_t examples : {4, 20, 4096}) {
+    const auto mapped = rc::compile(rc::vmap(turns(1'000'000'000)));
+    expect_ended([&] { mapped(rc::ones({examples})); });
+  }
+  const auto endless = rc::compile(rc::vmap([](const Tensor& y) {
+    return rc::while_loop([](const Tensor& s) { return s < 5; }, [](const Tensor& s) { return sin(s); }, y);
+  }));
+  expect_ended([&] { endless(rc::ones({100})); });
 }
 
 TEST_F(NativePlan, ServesCallsOfManySizesFromSeveralThreads) {
