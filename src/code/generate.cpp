@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "code/compiler.h"
-#include "code/exported_function.h"
+#include "code/plan_function.h"
 #include "code/plan_functions.h"
 
 namespace ricci::compiled {
@@ -50,25 +50,25 @@ void generate(const LanePlan& plan, const Machine& machine, Code& code) {
   code.release = [](void* owner) { delete static_cast<Pages*>(owner); };
 }
 
-void generate(const ExportedPlan& plan, const Machine& machine, ObjectFile& file) {
+void generate(const FunctionPlan& plan, const Machine& machine, ObjectFile& file) {
   const Held<llvm::LLVMContext> context;
   const Held<llvm::Module> made_module(plan.name, *context);
   llvm::Module& module = *made_module;
   file.error = prepare(module, machine);
   if (!file.error.empty()) return;
-  file.error = write_exported(module, plan, machine);
+  file.error = write_alone(module, plan, machine);
   if (!file.error.empty() || !machine.lacking->empty()) return;
   dump(module, machine);
   file.error = what_is_wrong(module);
   if (file.error.empty()) write_object(module, machine, file);
 }
 
-void generate(const ExportedPlan& plan, const Machine& machine, PlanCode& code) {
+void generate(const FunctionPlan& plan, const Machine& machine, PlanCode& code) {
   const Held<llvm::LLVMContext> context;
   const Held<llvm::Module> made_module("plan", *context);
   llvm::Module& module = *made_module;
   code.error = prepare(module, machine);
-  if (code.error.empty()) code.error = write_plan_function(module, plan, machine);
+  if (code.error.empty()) code.error = write_in_library(module, plan, machine);
   if (!code.error.empty()) return;
   dump(module, machine);
   code.error = what_is_wrong(module);
@@ -88,11 +88,11 @@ extern "C" void ricci_generate(const ricci::compiled::LanePlan& plan, const ricc
                                ricci::compiled::Code& code) {
   ricci::compiled::generate(plan, machine, code);
 }
-extern "C" void ricci_export(const ricci::compiled::ExportedPlan& plan, const ricci::compiled::Machine& machine,
+extern "C" void ricci_export(const ricci::compiled::FunctionPlan& plan, const ricci::compiled::Machine& machine,
                              ricci::compiled::ObjectFile& file) {
   ricci::compiled::generate(plan, machine, file);
 }
-extern "C" void ricci_generate_plan(const ricci::compiled::ExportedPlan& plan, const ricci::compiled::Machine& machine,
+extern "C" void ricci_generate_plan(const ricci::compiled::FunctionPlan& plan, const ricci::compiled::Machine& machine,
                                     ricci::compiled::PlanCode& code) {
   ricci::compiled::generate(plan, machine, code);
 }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compile/exported_plan.h"
+#include "compile/function_plan.h"
 
 namespace ricci::compiled {
 
@@ -95,7 +95,7 @@ struct PlanCode {
 
 /// The module's functions, `ricci_generate`, `ricci_export` and `ricci_generate_plan`.
 using Generate = void (*)(const LanePlan& plan, const Machine& machine, Code& code);
-using Export = void (*)(const ExportedPlan& plan, const Machine& machine, ObjectFile& file);
-using GeneratePlan = void (*)(const ExportedPlan& plan, const Machine& machine, PlanCode& code);
+using Export = void (*)(const FunctionPlan& plan, const Machine& machine, ObjectFile& file);
+using GeneratePlan = void (*)(const FunctionPlan& plan, const Machine& machine, PlanCode& code);
 
 }  // namespace ricci::compiled

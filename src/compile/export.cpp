@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compile/elements.h"
-#include "compile/export_steps.h"
+#include "compile/function_steps.h"
 #include "compile/generator.h"
 #include "compile/lane_kernel.h"
 #include "transforms/arguments.h"
@@ -39,7 +39,7 @@ const char* name_in_libm(Word word, DType dtype) {
   return dtype == DType::float64 ? found->of_double : dtype == DType::float32 ? found->of_float : nullptr;
 }
 
-ObjectFile object_file(const ExportedPlan& plan, const runs::Place& where) {
+ObjectFile object_file(const FunctionPlan& plan, const runs::Place& where) {
   std::vector<std::pair<Word, DType>> lacking;
   std::string text;
   Machine machine = this_machine(text);
@@ -73,7 +73,7 @@ const char* type_in_c(DType dtype) {
   }
 }
 
-std::string header(const ExportedPlan& plan, const ProgramBody& body, const ExportedNames& names,
+std::string header(const FunctionPlan& plan, const ProgramBody& body, const ExportedNames& names,
                    const std::string& processor) {
   std::string upper = plan.name;
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -168,8 +168,8 @@ void export_program(const Program& program, std::span<const Tensor> captured, co
   if (!makes_kernels())
     raise_own<NotImplementedError>("export_object: the library was built without a compiler (RICCI_COMPILE=OFF)",
                                    where);
-  const WithKernels kernels = with_kernels(program, captured);
-  const Planned made = planned(kernels, name, where);
+  const Folded kernels = with_kernels(program, captured);
+  const PlannedFunction made = planned_alone(kernels, name, where);
   const ObjectFile object = object_file(made.plan, where);
   write_files(
       {{path + ".o", object.bytes}, {path + ".h", header(made.plan, kernels.program.body(), names, object.processor)}},

@@ -330,7 +330,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   std::size_t steps = 0;
   for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
   if (steps > options.most_steps) return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps"};
-  Code code = code_of(plan, false, options.is_exported);
+  Code code = code_of(plan, false, options.without_code);
   if (!code.error.empty()) return NotExpandable{code.error};
   return std::make_shared<const LaneKernel>(std::move(plan), std::move(code));
 }

@@ -51,7 +51,7 @@ struct ExpandOptions {
   /// elements: where nothing but kernels runs, or where code runs them without the library between.
   bool takes_all = false;
   /// The kernels are plans without code in memory: they do not run here.
-  bool is_exported = false;
+  bool without_code = false;
 };
 
 /// The sizes of a program for one number of lanes.

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "compile/costs.h"
-#include "ricci/control/checks.h"
+#include "control/checks.h"
 #include "kernels/elementwise.h"
 #include "kernels/strided.h"
 #include "primitive/interpreter.h"

@@ -10,7 +10,7 @@
 namespace ricci::compiled {
 
 /// A program whose sizes are numbers.
-struct WithKernels {
+struct Folded {
   Program program;                // its inputs: the arguments, then `constants`
   std::vector<Tensor> constants;  // what follows from captured tensors alone
 };
@@ -21,10 +21,10 @@ struct FoldOptions {
   bool folds_views = true;
 };
 /// Without the equations that need no element of an argument: what they give is among the constants.
-WithKernels folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options = {});
+Folded folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options = {});
 /// With kernels for as many equations as can be. Requires: where sizes are open, the program is in a call; its last
 /// inputs are captured tensors, of these values.
-WithKernels with_kernels(const Program& program, std::span<const Tensor> captured);
+Folded with_kernels(const Program& program, std::span<const Tensor> captured);
 
 /// Whether an equation that has no kernel of its own can be computed element by element, its operands spread under one
 /// shape. Example: the sum of two [64, 64], where a kernel cannot tell which of the axes holds the lanes.

@@ -1,5 +1,5 @@
 // Making the functions, and their calls.
-#include "compile/native_plan.h"
+#include "compile/native_function.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,17 +10,17 @@
 #include <new>
 #include <utility>
 
-#include "compile/export_steps.h"
+#include "compile/function_steps.h"
 #include "compile/generator.h"
 #include "compile/lane_kernel.h"
 #include "compile/lane_steps.h"
 #include "compile/switches.h"
+#include "control/checks.h"
 #include "custom/call.h"
 #include "interpreters/places.h"
 #include "kernels/elementwise.h"
 #include "primitive/eager.h"
 #include "program/stand_alone.h"
-#include "ricci/control/checks.h"
 #include "ricci/interruption.h"
 #include "ricci/ops.h"
 #include "ricci/primitive/scratch.h"
@@ -81,16 +81,16 @@ void compute(const LibraryCall& call, const void* const* in, void* const* out) {
 namespace {
 std::atomic<std::int64_t> made_plans = 0;
 }
-std::int64_t made_native_plans() { return made_plans; }
+std::int64_t made_native_functions() { return made_plans; }
 
 /// The function for some sizes.
-class NativePlan {
+class NativeFunction {
  public:
-  NativePlan(std::vector<Equation> places, Program program)
+  NativeFunction(std::vector<Equation> places, Program program)
       : places_(std::move(places)),
         program_(std::move(program)),
         result_types_(output_types(program_)),
-        planned_(planned_here(program_)) {
+        planned_(planned_in_library(program_)) {
     if (count_of(planned_.plan.steps) > most_steps) return;
     std::string text;
     Machine machine = this_machine(text);
@@ -102,8 +102,8 @@ class NativePlan {
     ++made_plans;
     if (!text.empty()) std::fputs(text.c_str(), stderr);
   }
-  NativePlan(const NativePlan&) = delete;
-  ~NativePlan() {
+  NativeFunction(const NativeFunction&) = delete;
+  ~NativeFunction() {
     if (code_.release) code_.release(code_.owner);
   }
   bool has_code() const { return code_.run != nullptr; }
@@ -133,7 +133,7 @@ class NativePlan {
 
   using Memory = std::unique_ptr<kernels::Scratch<std::byte>>;
   struct Call {
-    const NativePlan& plan;
+    const NativeFunction& plan;
     std::exception_ptr ended = nullptr;  // by other than an error of an operation
     std::vector<Memory> records = std::vector<Memory>(plan.planned_.plan.records.size());
   };
@@ -208,7 +208,7 @@ class NativePlan {
   const std::vector<Equation> places_;  // of generators: taken before the code runs, once a call
   const Program program_;               // behind its inputs those places
   const Types result_types_;
-  const Planned planned_;
+  const PlannedFunction planned_;
   PlanCode code_;
 };
 
@@ -243,7 +243,7 @@ bool may_throw(const Equation& e) {
   return e.rules->effect == Effect::checks_values || e.rules->kind == Kind::custom || has_programs;
 }
 
-std::shared_ptr<const NativePlan> made(const Program& program, bool has_turns) {
+std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turns) {
   ProgramBody rest = program.body();
   if (!has_turns && !is_small(rest)) return nullptr;
   std::vector<Equation> places, others;
@@ -261,28 +261,29 @@ std::shared_ptr<const NativePlan> made(const Program& program, bool has_turns) {
   rest.equations = std::move(others);
   const Program pure(Shared<const ProgramBody>(new ProgramBody(std::move(rest))));
   if (!may_run_again(pure)) return nullptr;
-  auto plan = std::make_shared<const NativePlan>(std::move(places), pure);
+  auto plan = std::make_shared<const NativeFunction>(std::move(places), pure);
   return plan->has_code() ? plan : nullptr;
 }
 
 }  // namespace
 
-std::shared_ptr<NativePlans> NativePlans::of(const Program& program) {
+std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program) {
   const auto is_left_out = [](const char* pass) { return is_listed("RICCI_COMPILE_WITHOUT", pass); };
   if (!makes_kernels() || is_left_out("lanes") || is_left_out("native")) return nullptr;
   const auto& equations = program.body().equations;
   const bool has_turns = std::ranges::any_of(equations, turns);
   if (!has_turns && equations.size() < 2) return nullptr;
-  return std::make_shared<NativePlans>(program, has_turns);
+  return std::make_shared<NativeFunctions>(program, has_turns);
 }
 
-bool NativePlans::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results) {
-  const std::shared_ptr<const NativePlan> plan = plan_of(sizes);
+bool NativeFunctions::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs,
+                          Tensors& results) {
+  const std::shared_ptr<const NativeFunction> plan = plan_of(sizes);
   if (plan) results = plan->results_of(inputs);
   return plan != nullptr;
 }
 
-std::shared_ptr<const NativePlan> NativePlans::plan_of(const std::shared_ptr<const CallSizes>& sizes) {
+std::shared_ptr<const NativeFunction> NativeFunctions::plan_of(const std::shared_ptr<const CallSizes>& sizes) {
   const std::span<const Size> now = sizes ? sizes->inputs() : std::span<const Size>();
   if (std::ranges::any_of(now, &Size::is_symbol)) return nullptr;
   {
@@ -294,7 +295,7 @@ std::shared_ptr<const NativePlan> NativePlans::plan_of(const std::shared_ptr<con
     if (known.is_made || (!is_first && ++known.calls < known.calls_before_made)) return known.plan;
   }
   const Program program = sizes ? resolved(program_.in_call(sizes)) : program_;
-  std::shared_ptr<const NativePlan> plan;
+  std::shared_ptr<const NativeFunction> plan;
   try {
     plan = made(program, has_turns_);
   } catch (const Error&) {}  // of an equation that may never run: the equations throw it where they do
@@ -307,7 +308,7 @@ std::shared_ptr<const NativePlan> NativePlans::plan_of(const std::shared_ptr<con
   return plan;
 }
 
-NativePlans::Known& NativePlans::find(std::span<const Size> sizes) {
+NativeFunctions::Known& NativeFunctions::find(std::span<const Size> sizes) {
   constexpr std::size_t most_known = 64;
   const auto known = std::ranges::find_if(known_, [&](const Known& k) { return std::ranges::equal(k.sizes, sizes); });
   if (known != known_.end()) return *known;
@@ -321,7 +322,7 @@ NativePlans::Known& NativePlans::find(std::span<const Size> sizes) {
 
 /// The plan that was used longest ago. It is made again after many more calls, each time more, so that sizes in turn do
 /// not make code at each call.
-void NativePlans::forget_one() {
+void NativeFunctions::forget_one() {
   const auto last_use = [](const Known& k) { return k.is_made ? k.last_use : UINT64_MAX; };
   Known& known = *std::ranges::min_element(known_, {}, last_use);
   known.plan = nullptr, known.is_made = false, known.calls = 0;

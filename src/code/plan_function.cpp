@@ -1,5 +1,5 @@
 // Steps of a plan as code. Sizes and places are numbers here.
-#include "code/exported_function.h"
+#include "code/plan_function.h"
 
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ enum class Parameters { one_by_one, in_lists };
 
 class PlanFunction {
  public:
-  PlanFunction(llvm::Module& module, const ExportedPlan& plan, const Machine& machine, Parameters parameters)
+  PlanFunction(llvm::Module& module, const FunctionPlan& plan, const Machine& machine, Parameters parameters)
       : module_(module), plan_(plan), machine_(machine), parameters_(parameters), b_(module.getContext(), 1) {}
 
   std::string write() {
@@ -520,7 +520,7 @@ class PlanFunction {
   }
 
   llvm::Module& module_;
-  const ExportedPlan& plan_;
+  const FunctionPlan& plan_;
   const Machine& machine_;
   const Parameters parameters_;
   LaneBuilder b_;
@@ -534,10 +534,10 @@ class PlanFunction {
 
 }  // namespace
 
-std::string write_exported(llvm::Module& module, const ExportedPlan& plan, const Machine& machine) {
+std::string write_alone(llvm::Module& module, const FunctionPlan& plan, const Machine& machine) {
   return PlanFunction(module, plan, machine, Parameters::one_by_one).write();
 }
-std::string write_plan_function(llvm::Module& module, const ExportedPlan& plan, const Machine& machine) {
+std::string write_in_library(llvm::Module& module, const FunctionPlan& plan, const Machine& machine) {
   return PlanFunction(module, plan, machine, Parameters::in_lists).write();
 }
 

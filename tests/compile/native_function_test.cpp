@@ -1,5 +1,5 @@
 // Loops and branches as machine code: they give what the function gives, throw what it throws, and go on afterwards.
-#include "compile/native_plan.h"
+#include "compile/native_function.h"
 
 #include <gtest/gtest.h>
 #include <ricci/interruption.h>
@@ -25,7 +25,7 @@ namespace {
 
 using Pair = std::pair<Tensor, Tensor>;
 
-class NativePlan : public testing::Test {
+class NativeFunction : public testing::Test {
  protected:
   void SetUp() override {
     if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
@@ -79,7 +79,7 @@ Tensor collatz(const Tensor& n) {
   return rc::while_loop([](const Pair& s) { return s.first > 1; }, step, Pair(n, rc::zeros_like(n))).second;
 }
 
-TEST_F(NativePlan, LoopsGiveWhatTheFunctionGivesUnderEveryTransform) {
+TEST_F(NativeFunction, LoopsGiveWhatTheFunctionGivesUnderEveryTransform) {
   const Tensor rates = rc::tensor({2.0, 0.5});
   const auto total = [](const Tensor& r) { return epidemic(r).square().mean(); };
   expect_what_it_gives(epidemic, rates);
@@ -97,7 +97,7 @@ TEST_F(NativePlan, LoopsGiveWhatTheFunctionGivesUnderEveryTransform) {
   expect_what_it_gives(kepler, rc::tensor(1.0), rc::tensor(0.5));
 }
 
-TEST_F(NativePlan, ScansReadAndWriteRowsForwardAndBackward) {
+TEST_F(NativeFunction, ScansReadAndWriteRowsForwardAndBackward) {
   const auto sums = [](const Tensor& x) {
     return rc::scan([](const Tensor& s, const Tensor& row) { return Pair(s + row, s * row); }, rc::zeros_like(x.sum(0)),
                     x);
@@ -111,7 +111,7 @@ TEST_F(NativePlan, ScansReadAndWriteRowsForwardAndBackward) {
   }
 }
 
-TEST_F(NativePlan, LoopsMayStandInLoopsAndBranches) {
+TEST_F(NativeFunction, LoopsMayStandInLoopsAndBranches) {
   const auto f = [](const Tensor& x) {
     const auto outer = [&](std::int64_t, const Tensor& s) {
       const Tensor inner =
@@ -129,7 +129,7 @@ TEST_F(NativePlan, LoopsMayStandInLoopsAndBranches) {
   }
 }
 
-TEST_F(NativePlan, GradientsOfLoopsOfUnknownLengthKeepEveryTurn) {
+TEST_F(NativeFunction, GradientsOfLoopsOfUnknownLengthKeepEveryTurn) {
   const auto grows = [](const Tensor& rate) {
     const auto step = [&](const Pair& s) { return Pair(s.first * rate + 0.1 * sin(s.second), s.second + rate); };
     return rc::while_loop([](const Pair& s) { return s.first < 50; }, step, Pair(rate, rate)).first;
@@ -150,7 +150,7 @@ TEST_F(NativePlan, GradientsOfLoopsOfUnknownLengthKeepEveryTurn) {
   }
 }
 
-TEST_F(NativePlan, LoopsThatDrawGiveWhatTheirProgramGives) {
+TEST_F(NativeFunction, LoopsThatDrawGiveWhatTheirProgramGives) {
   const auto walk = [](const Tensor& x) {
     return rc::fori_loop(0, 20, [](const Tensor&, const Tensor& s) { return s * 0.9 + rc::randn({3}); }, x);
   };
@@ -166,7 +166,7 @@ TEST_F(NativePlan, LoopsThatDrawGiveWhatTheirProgramGives) {
   }
 }
 
-TEST_F(NativePlan, StepsOfTheLibraryRunInLoops) {
+TEST_F(NativeFunction, StepsOfTheLibraryRunInLoops) {
   const auto f = [](const Tensor& x) {
     return rc::fori_loop(
         0, 5,
@@ -180,14 +180,14 @@ TEST_F(NativePlan, StepsOfTheLibraryRunInLoops) {
   expect_what_it_gives(f, rc::randn({40, 40}) * 0.1);
 }
 
-TEST_F(NativePlan, LargeArgumentsOfSineAreThoseOfTheFunction) {
+TEST_F(NativeFunction, LargeArgumentsOfSineAreThoseOfTheFunction) {
   const auto f = [](const Tensor& x) {
     return rc::fori_loop(0, 4, [](const Tensor&, const Tensor& s) { return sin(s * 1e7) + cos(s); }, x);
   };
   for (const std::int64_t n : {1, 5, 100}) expect_what_it_gives(f, rc::randn({n}, rc::float64));
 }
 
-TEST_F(NativePlan, ThrowsWhatTheFunctionThrowsAndGoesOn) {
+TEST_F(NativeFunction, ThrowsWhatTheFunctionThrowsAndGoesOn) {
   const auto divided = [](const Tensor& x, const Tensor& by) {
     return rc::fori_loop(0, 4, [&](const Tensor&, const Tensor& s) { return rc::floor_divide(s, by); }, x);
   };
@@ -210,7 +210,7 @@ TEST_F(NativePlan, ThrowsWhatTheFunctionThrowsAndGoesOn) {
   }
 }
 
-TEST_F(NativePlan, ThrowsAtTheLimitOfTurnsAtOnce) {
+TEST_F(NativeFunction, ThrowsAtTheLimitOfTurnsAtOnce) {
   const auto grows = [](const Tensor& t) {
     return rc::while_loop([](const Tensor& s) { return s < 9; }, [](const Tensor& s) { return s + 1e-9; }, t,
                           {.max_steps = 30'000'000});
@@ -224,7 +224,7 @@ TEST_F(NativePlan, ThrowsAtTheLimitOfTurnsAtOnce) {
   }
 }
 
-TEST_F(NativePlan, TakesNoPlaceOfAGeneratorWhereTheProgramThrowsBefore) {
+TEST_F(NativeFunction, TakesNoPlaceOfAGeneratorWhereTheProgramThrowsBefore) {
   const auto f = [](const Tensor& x, const Tensor& by) {
     const Tensor y = rc::fori_loop(0, 3, [&](const Tensor&, const Tensor& s) { return rc::floor_divide(s, by); }, x);
     return y + rc::randn({2});
@@ -242,7 +242,7 @@ TEST_F(NativePlan, TakesNoPlaceOfAGeneratorWhereTheProgramThrowsBefore) {
   }
 }
 
-TEST_F(NativePlan, StatesMaySwapBeReturnedTwiceAndSeenThroughViews) {
+TEST_F(NativeFunction, StatesMaySwapBeReturnedTwiceAndSeenThroughViews) {
   for (const std::int64_t n : {3, 300}) {
     const Tensor a = rc::randn({n}), b = rc::randn({n});
     const auto swaps = [](const Tensor& x, const Tensor& y) {
@@ -287,7 +287,7 @@ TEST_F(NativePlan, StatesMaySwapBeReturnedTwiceAndSeenThroughViews) {
   expect_what_it_gives(rc::grad(in_a_scan), rc::rand({6}));
 }
 
-TEST_F(NativePlan, MakesNoCodeAtEachCallWhereSizesComeInTurn) {
+TEST_F(NativeFunction, MakesNoCodeAtEachCallWhereSizesComeInTurn) {
   const auto f = [](const Tensor& x) {
     return rc::fori_loop(0, 5, [](const Tensor&, const Tensor& s) { return sin(s) * 2 + s.sum() * 0.01; }, x);
   };
@@ -295,13 +295,13 @@ TEST_F(NativePlan, MakesNoCodeAtEachCallWhereSizesComeInTurn) {
   std::vector<Tensor> inputs;
   for (std::int64_t n = 17; n < 29; ++n) inputs.push_back(rc::ones({n}));
   for (const Tensor& x : inputs) expect_close(fast(x), f(x));
-  const std::int64_t before = rc::compiled::made_native_plans();
+  const std::int64_t before = rc::compiled::made_native_functions();
   for (int i = 0; i < 10; ++i)
     for (const Tensor& x : inputs) expect_close(fast(x), f(x));
-  EXPECT_LE(rc::compiled::made_native_plans() - before, 12);
+  EXPECT_LE(rc::compiled::made_native_functions() - before, 12);
 }
 
-TEST_F(NativePlan, LeavesOutWhatABranchThatIsNotTakenWouldThrow) {
+TEST_F(NativeFunction, LeavesOutWhatABranchThatIsNotTakenWouldThrow) {
   const auto f = rc::compile([](const Tensor& x, const Tensor& by) {
     return rc::cond(
         x.sum() > 0, [](const Tensor& t, const Tensor&) { return t * 2; },
@@ -332,7 +332,7 @@ void expect_ended(const F& call) {
   rc::set_interruption(nullptr);
 }
 
-TEST_F(NativePlan, IsEndedFromOutside) {
+TEST_F(NativeFunction, IsEndedFromOutside) {
   const auto turns = [](std::int64_t count) {
     return [count](const Tensor& x) {
       return rc::fori_loop(0, count, [](const Tensor&, const Tensor& s) { return sin(s) + 1; }, x);
@@ -352,7 +352,7 @@ TEST_F(NativePlan, IsEndedFromOutside) {
   expect_ended([&] { endless(rc::ones({100})); });
 }
 
-TEST_F(NativePlan, ServesCallsOfManySizesFromSeveralThreads) {
+TEST_F(NativeFunction, ServesCallsOfManySizesFromSeveralThreads) {
   const auto f = [](const Tensor& x) {
     return rc::fori_loop(0, 5, [](const Tensor&, const Tensor& s) { return sin(s) * 2 + s.sum() * 0.01; }, x);
   };
@@ -366,7 +366,7 @@ TEST_F(NativePlan, ServesCallsOfManySizesFromSeveralThreads) {
   EXPECT_LE(fast.plans(), 4U);
 }
 
-TEST_F(NativePlan, DrawsOnceACallAlsoWhereTheCallThrows) {
+TEST_F(NativeFunction, DrawsOnceACallAlsoWhereTheCallThrows) {
   const auto f = [](const Tensor& x, const Tensor& by) {
     const Tensor noise = rc::randn({2});
     const Tensor y = rc::fori_loop(0, 3, [&](const Tensor&, const Tensor& s) { return s * noise + 1; }, x);

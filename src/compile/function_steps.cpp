@@ -1,5 +1,5 @@
 // Equation by equation, the programs of loops and branches among them.
-#include "compile/export_steps.h"
+#include "compile/function_steps.h"
 
 #include <algorithm>
 #include <array>
@@ -66,13 +66,13 @@ Placed row_by_row(const Location& where, const Type& type) { return {where, cont
 Strided elements_of(const Tensor& x) { return static_cast<const Array&>(*value_of(x)).strided(); }
 
 /// Code holds the constants of functions that run in the library, for each size anew: so they are small.
-WithKernels folded_here(const Program& program) {
+Folded folded_here(const Program& program) {
   return folded(program, {}, {.most_elements = 4096, .folds_views = false});
 }
 
 /// What the programs of one plan share.
 struct Whole {
-  Planned& planned;
+  PlannedFunction& planned;
   runs::Place where;
   bool calls_library;
   Workspace workspace = {};
@@ -99,7 +99,7 @@ struct Whole {
 class Planner {
  public:
   /// `during`: the step of the program around this one; none: there is none.
-  Planner(Whole& whole, WithKernels kernels, std::optional<std::size_t> during)
+  Planner(Whole& whole, Folded kernels, std::optional<std::size_t> during)
       : whole_(whole), program_(std::move(kernels.program)), during_(during), placed_(body().types.size()) {
     const std::size_t given = body().inputs.size() - kernels.constants.size();
     for (std::size_t i = given; i < body().inputs.size(); ++i)
@@ -464,7 +464,7 @@ class Planner {
 
   std::vector<Step> steps_of(const Program& program, const std::vector<Placed>& arguments,
                              const std::vector<Location>& results) {
-    WithKernels kernels = whole_.calls_library ? folded_here(program) : with_kernels(program, {});
+    Folded kernels = whole_.calls_library ? folded_here(program) : with_kernels(program, {});
     return Planner(whole_, std::move(kernels), during()).steps(arguments, results);
   }
   /// The operands from number `first` on that a program reads beside `own` inputs.
@@ -627,13 +627,14 @@ class Planner {
   std::size_t now_ = 0;  // the equation that is planned
 };
 
-Planned made_plan(const WithKernels& kernels, const std::string& name, const runs::Place& where, bool calls_library) {
+PlannedFunction made_plan(const Folded& kernels, const std::string& name, const runs::Place& where,
+                          bool calls_library) {
   const ProgramBody& body = kernels.program.body();
-  Planned made{.plan = {.name = name,
-                        .arguments = body.inputs.size() - kernels.constants.size(),
-                        .results = body.outputs.size(),
-                        .constants = {},
-                        .steps = {}}};
+  PlannedFunction made{.plan = {.name = name,
+                                .arguments = body.inputs.size() - kernels.constants.size(),
+                                .results = body.outputs.size(),
+                                .constants = {},
+                                .steps = {}}};
   Whole whole{made, where, calls_library};
   std::vector<Placed> arguments;
   std::vector<Location> results;
@@ -647,9 +648,9 @@ Planned made_plan(const WithKernels& kernels, const std::string& name, const run
 
 }  // namespace
 
-Planned planned(const WithKernels& kernels, const std::string& name, const runs::Place& where) {
+PlannedFunction planned_alone(const Folded& kernels, const std::string& name, const runs::Place& where) {
   return made_plan(kernels, name, where, false);
 }
-Planned planned_here(const Program& program) { return made_plan(folded_here(program), "plan", {}, true); }
+PlannedFunction planned_in_library(const Program& program) { return made_plan(folded_here(program), "plan", {}, true); }
 
 }  // namespace ricci::compiled

@@ -1,5 +1,5 @@
 // A program at the sizes of its calls as one function of machine code, which runs loops and branches, too. Start with
-// `NativePlans`.
+// `NativeFunctions`.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace ricci::compiled {
 
-class NativePlan;
+class NativeFunction;
 
 /// How many functions were made in this process so far.
-std::int64_t made_native_plans();
+std::int64_t made_native_functions();
 
 /// The functions of one program, by the sizes of calls: the last few that were asked for.
-class NativePlans {
+class NativeFunctions {
  public:
   /// Null if one function would be no faster. `program`: with lane kernels; its sizes are symbols of a call.
-  static std::shared_ptr<NativePlans> of(const Program& program);
+  static std::shared_ptr<NativeFunctions> of(const Program& program);
 
-  explicit NativePlans(Program program, bool has_turns) : program_(std::move(program)), has_turns_(has_turns) {}
+  explicit NativeFunctions(Program program, bool has_turns) : program_(std::move(program)), has_turns_(has_turns) {}
   /// Whether there is one for these sizes, which then fills `results`. `sizes`: null where none is open. Several
   /// threads may call it. Throws what the program throws. Requires: it runs outside transforms.
   bool run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results);
@@ -36,10 +36,10 @@ class NativePlans {
     std::int64_t calls = 0, calls_before_made = 2;
     int times_made = 0;
     bool is_made = false;
-    std::shared_ptr<const NativePlan> plan;  // null: there is none for them
+    std::shared_ptr<const NativeFunction> plan;  // null: there is none for them
   };
   static constexpr int most_made = 8;
-  std::shared_ptr<const NativePlan> plan_of(const std::shared_ptr<const CallSizes>& sizes);
+  std::shared_ptr<const NativeFunction> plan_of(const std::shared_ptr<const CallSizes>& sizes);
   // Requires: the mutex is held.
   Known& find(std::span<const Size> sizes);
   void forget_one();

@@ -1,5 +1,5 @@
 // A program as one function of machine code runs it: steps whose every size and place is a number. Plain data, which
-// the generator of machine code reads. Start with `ExportedPlan`.
+// the generator of machine code reads. Start with `FunctionPlan`.
 #pragma once
 
 #include <cstdint>
@@ -129,7 +129,7 @@ struct Step {
   std::variant<KernelStep, CopyStep, MoveStep, ProductStep, CallStep, LoopStep, BranchStep> what;
 };
 
-struct ExportedPlan {
+struct FunctionPlan {
   std::string name;  ///< of the function
   std::size_t arguments, results;
   std::vector<std::string> constants;  ///< the bytes of each

@@ -11,8 +11,8 @@ namespace ricci::compiled {
 
 /// `int name(arguments…, results…, void* workspace)`: 0, or 1 where the function throws for these values. Gives
 /// what is wrong, or an empty text.
-std::string write_exported(llvm::Module& module, const ExportedPlan& plan, const Machine& machine);
+std::string write_alone(llvm::Module& module, const FunctionPlan& plan, const Machine& machine);
 /// `PlanCode::run`, with the plan's name.
-std::string write_plan_function(llvm::Module& module, const ExportedPlan& plan, const Machine& machine);
+std::string write_in_library(llvm::Module& module, const FunctionPlan& plan, const Machine& machine);
 
 }  // namespace ricci::compiled

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "compile/export_kernels.h"
-#include "compile/exported_plan.h"
+#include "compile/folding.h"
+#include "compile/function_plan.h"
 #include "compile/lane_kernel.h"
 #include "ricci/transforms/runs.h"
 
@@ -19,8 +19,8 @@ struct LibraryCall {
 };
 
 /// A plan with what its steps refer to.
-struct Planned {
-  ExportedPlan plan;
+struct PlannedFunction {
+  FunctionPlan plan;
   std::vector<Program> programs = {};    ///< whose kernels steps run
   std::vector<LibraryCall> calls = {};   ///< by the numbers of steps
   std::deque<CarefulCall> careful = {};  ///< of the kernels that have code of their own
@@ -28,8 +28,8 @@ struct Planned {
 
 /// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an
 /// equation has no code but the library's.
-Planned planned(const WithKernels& kernels, const std::string& name, const runs::Place& where);
+PlannedFunction planned_alone(const Folded& kernels, const std::string& name, const runs::Place& where);
 /// Of a function that runs in the library, which computes what has no code of its own. Constants are small.
-Planned planned_here(const Program& program);
+PlannedFunction planned_in_library(const Program& program);
 
 }  // namespace ricci::compiled

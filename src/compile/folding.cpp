@@ -1,5 +1,5 @@
 // Folds what depends on captured tensors only, and chooses the lanes.
-#include "compile/export_kernels.h"
+#include "compile/folding.h"
 
 #include <algorithm>
 #include <optional>
@@ -54,12 +54,12 @@ std::ptrdiff_t count_others(const Program& program) {
 /// Lanes along an open size, as the compiled function has them: so both give the same bits.
 Program along_open_sizes(const Program& program, const std::shared_ptr<const CallSizes>& sizes) {
   const Program made =
-      with_lane_kernels(program, {.table = sizes->shared_table(), .takes_all = true, .is_exported = true});
+      with_lane_kernels(program, {.table = sizes->shared_table(), .takes_all = true, .without_code = true});
   return resolved(made.in_call(sizes));
 }
 /// Lanes along an axis of more elements than these.
 Program along_numbers(const Program& program, std::int64_t most_unrolled) {
-  return with_lane_kernels(program, {.most_unrolled_number = most_unrolled, .takes_all = true, .is_exported = true});
+  return with_lane_kernels(program, {.most_unrolled_number = most_unrolled, .takes_all = true, .without_code = true});
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ bool runs_in_a_row(const ProgramBody& body, const Equation& e) {
   return e.rules->kind == Kind::elementwise && e.rules->formula && body.types[at(e.outputs[0])].rank() > 1;
 }
 
-WithKernels folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options) {
+Folded folded(const Program& program, std::span<const Tensor> captured, const FoldOptions& options) {
   const ProgramBody& all = program.body();
   const std::size_t arguments = all.inputs.size() - captured.size();
   std::vector<bool> is_known(all.types.size(), true);
@@ -108,13 +108,13 @@ WithKernels folded(const Program& program, std::span<const Tensor> captured, con
   return {program_of(std::move(rest)), program_of(without_dead_equations(known))(given)};
 }
 
-WithKernels with_kernels(const Program& program, std::span<const Tensor> captured) {
-  std::optional<WithKernels> best;
+Folded with_kernels(const Program& program, std::span<const Tensor> captured) {
+  std::optional<Folded> best;
   const auto is_enough = [&](Program made, const std::vector<Tensor>& constants) {
-    if (!best || count_others(made) < count_others(best->program)) best = WithKernels{std::move(made), constants};
+    if (!best || count_others(made) < count_others(best->program)) best = Folded{std::move(made), constants};
     return count_others(best->program) == 0;
   };
-  WithKernels parts = folded(program.in_call(nullptr), captured);
+  Folded parts = folded(program.in_call(nullptr), captured);
   if (const auto& sizes = program.shared_call_sizes()) {
     if (is_enough(along_open_sizes(parts.program, sizes), parts.constants)) return std::move(*best);
     parts = folded(resolved(parts.program.in_call(sizes)), parts.constants);
