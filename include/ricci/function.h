@@ -39,7 +39,7 @@ struct Facts {
 /// What compiled code knows of a class with rules: which it has, and how they are called.
 class Rules {
  public:
-  explicit Rules(const Facts& facts) : facts(facts) {}
+  explicit Rules(const Facts& of) : facts(of) {}
   virtual ~Rules() = default;
   virtual tree::AnyTree forward(tree::Arguments& arguments) const = 0;
   virtual void setup_context(Context& ctx, tree::Arguments& arguments, tree::AnyTree& output) const = 0;

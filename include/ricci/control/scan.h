@@ -45,11 +45,11 @@ consteval bool is_step() {
 template <class F, class C, class X>
 auto scan(const F& step, const C& carry, const X& xs, ScanOptions options = {}) {
   using Carry = std::decay_t<const C>;
-  using Slice = std::decay_t<const X>;
-  if constexpr (call::is_step<F, Carry, Slice>()) {
-    using R = call::result_t<F, Carry, Slice>;
-    auto [last, ys] = runs::scan(call::any_function<call::apart_t<R>, Carry, Slice>(step), tree::any(Carry(carry)),
-                                 tree::any(Slice(xs)), options);
+  using Row = std::decay_t<const X>;
+  if constexpr (call::is_step<F, Carry, Row>()) {
+    using R = call::result_t<F, Carry, Row>;
+    auto [last, ys] = runs::scan(call::any_function<call::apart_t<R>, Carry, Row>(step), tree::any(Carry(carry)),
+                                 tree::any(Row(xs)), options);
     return std::pair{std::move(last).template take<Carry>(), std::move(ys).template take<std::tuple_element_t<1, R>>()};
   } else {
     return std::pair{carry, xs};  // refused above, in one sentence
