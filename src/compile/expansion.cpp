@@ -250,7 +250,9 @@ class Run {
     for (const Variable v : e.inputs) operands.push_back(rule ? &values_[at(v)] : &operand(v));
     std::vector<Elements> results;
     for (const Variable v : e.outputs) results.push_back(made(v));
-    check_types(op, operands, results);
+    Types in;
+    for (const Elements* x : operands) in.push_back(x->type);
+    require_shapes(op, in, types_of_elements(results));
     const unsigned moved = rules.moves_elements ? rules.moves_elements(op.parameters) : 0;
     if (rules.kind == ricci::Kind::elementwise && rules.formula) elementwise(op, operands, results[0]);
     else if (rules.is_view) view(op, *operands[0], results[0]);
@@ -267,13 +269,16 @@ class Run {
   static constexpr ricci::Kind Kind_custom = ricci::Kind::custom;
 
   /// The type rule holds for so many lanes too, and gives what the recording says: a slice may be longer than they are.
-  static void check_types(Op op, const std::vector<const Elements*>& operands, const std::vector<Elements>& results) {
+  /// Halves of the lanes, as an associative scan reads them, fit for some numbers of lanes alone.
+  static void require_shapes(Op op, const Types& operands, const Types& results) {
+    const auto has_shape = [](const Type& a, const Type& b) { return a.shape == b.shape; };
+    if (!std::ranges::equal(types_of(op, operands), results, has_shape))
+      refuse("for another number of lanes its result has another shape");
+  }
+  static Types types_of_elements(const auto& all) {
     Types types;
-    for (const Elements* x : operands) types.push_back(x->type);
-    const Types given = types_of(op, types);
-    for (std::size_t k = 0; k < results.size(); ++k)
-      if (!(given[k].shape == results[k].type.shape))
-        refuse("for another number of lanes its result has another shape");
+    for (const auto& x : all) types.push_back(x.type);
+    return types;
   }
 
   // ── element by element ──
@@ -406,6 +411,7 @@ class Run {
       in.push_back(((moved >> k) & 1U) ? Memory(sizes.put(body_.types[at(e.inputs[k])])) : memory_of(*operands[k]));
     for (Memory& m : in) values.push_back(m.view());
     for (const Variable v : e.outputs) types.push_back(sizes.put(body_.types[at(v)]));
+    require_shapes({e.rules, numbers.get()}, types_of_elements(in), types);
     const std::vector<std::vector<Source>> of_many = sources_of({e.rules, numbers.get()}, moved, values, types);
     std::vector<AxisOfLanes> few_of_operands, many_of_operands;
     for (const Variable v : e.inputs) {

@@ -78,6 +78,10 @@ LaneProgram lowered(const LaneProgram& program) {
 #endif
     result = to.graph.as_it_is(s);
   }
+  if (program.turns)
+    for (const int state : program.turns->state_of_output)  // also one that no turn reads
+      if (state >= 0)
+        to.graph.input(static_cast<std::uint64_t>(state), program.inputs[static_cast<std::size_t>(state)].dtype);
   for (Output& output : to.outputs) output.node = made[static_cast<std::size_t>(output.node)];
   return to;
 }

@@ -59,6 +59,10 @@ LanePlan planned_turns(LaneProgram from) {
     if (is_turn) stage.turn.push_back(n);
     else (is_lane ? stage.lane : stage.once).push_back(n);
   }
+  for (std::size_t n = 0; n < graph.steps().size(); ++n) {  // a state that no turn reads, too
+    const ScalarStep& s = graph.steps()[n];
+    if (s.kind == Kind::input && is_state[s.payload]) plan.is_turn[n] = plan.is_lane[n] = true;
+  }
   for (const Node n : stage.once) plan.slots[at(n)] = plan.slot_count++;
   stage.lane_outputs = plan.program.outputs;
   return plan;

@@ -287,6 +287,27 @@ TEST_F(NativeFunction, StatesMaySwapBeReturnedTwiceAndSeenThroughViews) {
   expect_what_it_gives(rc::grad(in_a_scan), rc::rand({6}));
 }
 
+TEST_F(NativeFunction, StatesThatNoTurnReadsKeepWhatTheLastTurnMade) {
+  const auto overwrites = [](const Tensor& a, const Tensor& b) {
+    return rc::fori_loop(0, 3, [](const Tensor&, const Pair& s) { return Pair(s.second, s.second + 1); }, Pair(a, b));
+  };
+  const auto keeps = [](const Tensor& a, const Tensor& b) {
+    return rc::fori_loop(0, 3, [](const Tensor&, const Pair& s) { return Pair(s.first, s.first); }, Pair(a, b));
+  };
+  for (const std::int64_t n : {1, 16, 17, 64, 100}) {
+    const Tensor a = rc::rand({n}), b = rc::rand({n});
+    expect_what_it_gives([&](const Tensor& x, const Tensor& y) { return rc::vmap(overwrites)(x, y).first; }, a, b);
+    expect_what_it_gives([&](const Tensor& x, const Tensor& y) { return rc::vmap(overwrites)(x, y).second; }, a, b);
+    expect_what_it_gives([&](const Tensor& x, const Tensor& y) { return keeps(x, y).second; }, a, b);
+  }
+}
+
+TEST_F(NativeFunction, GradientsOfAssociativeScansAreThoseOfTheFunction) {
+  const auto total = [](const Tensor& x) { return rc::associative_scan(rc::mul, x).sum(); };
+  for (const std::int64_t n : {17, 129, 140, 200, 1000})
+    expect_what_it_gives(rc::grad(total), 1 + 0.001 * rc::rand({n}));
+}
+
 TEST_F(NativeFunction, MakesNoCodeAtEachCallWhereSizesComeInTurn) {
   const auto f = [](const Tensor& x) {
     return rc::fori_loop(0, 5, [](const Tensor&, const Tensor& s) { return sin(s) * 2 + s.sum() * 0.01; }, x);
