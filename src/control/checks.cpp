@@ -155,7 +155,7 @@ void require_one_element(const char* name, const Type& type) {
 }
 
 void require_same_state(const char* name, const tree::Walk& before, const tree::Walk& after) {
-  if (!(tree::Structure(before) == tree::Structure(after)))
+  if (!tree::same_structure(before, after))
     raise<ValueError>(std::string(name) + ": the state changes its tree from " + tree::to_string(before) + " to " +
                       tree::to_string(after) + "; every step must return the state's structure");
   for (std::size_t i = 0; i < before.leaves.size(); ++i) {
