@@ -44,8 +44,11 @@ std::shared_ptr<const ProgramPlan> plan_of(const Program& program) {
     const CallSizes* const sizes = program.call_sizes();
     const Program at_no_call = program.in_call(nullptr);
     const std::shared_ptr<const SymbolTable> table = sizes ? sizes->shared_table() : nullptr;
-    return std::make_shared<const ProgramPlan>(
-        ProgramPlan{in_lanes(sizes ? at_no_call : at_no_call.simplified(), table), table});
+    const Program planned = in_lanes(sizes ? at_no_call : at_no_call.simplified(), table);
+    // The program keeps the plan: a plan that kept the program would keep both for ever.
+    const bool is_same = &planned.body() == &program.body();
+    const Program own = is_same ? Program(Shared<const ProgramBody>(new ProgramBody(planned.body()))) : planned;
+    return std::make_shared<const ProgramPlan>(ProgramPlan{own, table});
   });
 }
 
