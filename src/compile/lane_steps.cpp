@@ -576,10 +576,6 @@ class Grouping {
   int last_level_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 bool has_programs(const Rules& rules) { return Facts<RepeatedOf>::of(rules) || Facts<BranchesOf>::of(rules); }
 
 /// Puts kernels into the programs that an operation runs.
@@ -628,6 +624,10 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   }
   return last;
 } catch (const NotExpandable&) { return program; }
+
+bool is_loop_in_lanes(const Equation& e) {
+  return e.rules == &rules_of<LaneStep> && erase::as<LaneStep>(e.parameters.get()).steps.apart;
+}
 
 std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) {
   if (e.rules != &rules_of<LaneStep>) return std::nullopt;

@@ -27,6 +27,8 @@ struct KernelCall {
   bool has_too_few_lanes = false;                 // the equations do better, or `apart`
   std::optional<Program> apart = {};              // of a loop with its turns in lanes: the loop
 };
+/// Whether it is a loop with its turns in lanes.
+bool is_loop_in_lanes(const Equation& e);
 /// None where the equation is another one. Requires: the sizes of the operands are numbers.
 std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands);
 

@@ -76,11 +76,10 @@ void compute(const LibraryCall& call, const void* const* in, void* const* out) {
   rules.eval(call.equation.parameters.get(), {results.data(), results.size()}, {operands.data(), operands.size()});
 }
 
+std::atomic<std::int64_t> made_plans = 0;
+
 }  // namespace
 
-namespace {
-std::atomic<std::int64_t> made_plans = 0;
-}
 std::int64_t made_native_functions() { return made_plans; }
 
 /// The function for some sizes.
@@ -224,8 +223,10 @@ bool may_run_again(const Program& program) {
   });
 }
 
+/// Whether it runs programs, again and again or one of several.
 bool turns(const Equation& e) {
-  return Facts<TurnsOf>::of(*e.rules) || Facts<PassesOf>::of(*e.rules) || Facts<BranchesOf>::of(*e.rules);
+  return is_loop_in_lanes(e) || Facts<TurnsOf>::of(*e.rules) || Facts<PassesOf>::of(*e.rules) ||
+         Facts<BranchesOf>::of(*e.rules);
 }
 
 /// Small values: between large ones, what code saves is nothing.

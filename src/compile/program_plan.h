@@ -18,7 +18,7 @@ struct ProgramPlan {
   Program program;                           // simplified; its sizes are those of a call
   std::shared_ptr<const SymbolTable> table;  // of its symbols; null: there are none
   std::optional<OneKernel> kernel = OneKernel::of(program);
-  std::shared_ptr<NativeFunctions> native = kernel ? nullptr : NativeFunctions::of(program);
+  std::shared_ptr<NativeFunctions> native = NativeFunctions::of(program);  // where the kernel does not run, too
 
   std::size_t steps() const { return program.equations(); }
   /// `sizes`: of the call; null where the program has no open sizes. The results share memory with nothing.
