@@ -27,27 +27,48 @@ std::string what_is_wrong(const llvm::Module& module) {
   return llvm::verifyModule(module, &reason) ? "the code does not verify: " + wrong : std::string();
 }
 
-void generate(const LanePlan& plan, const Machine& machine, Code& code) {
-  code.width = lanes_together(plan, machine);
-  if (machine.measures_only) return;
+/// Code in memory of what `write(module)` writes into a module. `write` gives what is wrong, or an empty text; `code`
+/// gets the pages, or the error; `take(made)` takes the addresses.
+template <class C, class Write, class Take>
+void put_in_memory(C& code, const Machine& machine, const Write& write, const Take& take) {
   const Held<llvm::LLVMContext> context;
-  const Held<llvm::Module> made_module("lanes", *context);
+  const Held<llvm::Module> made_module("code", *context);
   llvm::Module& module = *made_module;
   code.error = prepare(module, machine);
+  if (code.error.empty()) code.error = write(module);
   if (!code.error.empty()) return;
-  const std::vector<StageNames> functions = write_functions(module, plan, machine, "");
   dump(module, machine);
   code.error = what_is_wrong(module);
   if (!code.error.empty()) return;
   MachineCode made = machine_code(module, machine);
   code.error = made.error;
   if (!code.error.empty()) return;
-  for (const StageNames& of : functions)
-    code.stages.push_back({reinterpret_cast<OnceFunction>(made.address(of.once)),
-                           reinterpret_cast<LaneFunction>(made.address(of.lane)),
-                           reinterpret_cast<JoinFunction>(made.address(of.join))});
+  take(made);
   code.owner = made.pages.release();
   code.release = [](void* owner) { delete static_cast<Pages*>(owner); };
+}
+
+void generate(const LanePlan& plan, const Machine& machine, Code& code) {
+  code.width = lanes_together(plan, machine);
+  if (machine.measures_only) return;
+  std::vector<StageNames> functions;
+  const auto write = [&](llvm::Module& module) {
+    functions = write_functions(module, plan, machine, "");
+    return std::string();
+  };
+  put_in_memory(code, machine, write, [&](const MachineCode& made) {
+    for (const StageNames& of : functions)
+      code.stages.push_back({reinterpret_cast<OnceFunction>(made.address(of.once)),
+                             reinterpret_cast<LaneFunction>(made.address(of.lane)),
+                             reinterpret_cast<JoinFunction>(made.address(of.join))});
+  });
+}
+
+void generate(const FunctionPlan& plan, const Machine& machine, PlanCode& code) {
+  const auto write = [&](llvm::Module& module) { return write_in_library(module, plan, machine); };
+  put_in_memory(code, machine, write, [&](const MachineCode& made) {
+    code.run = reinterpret_cast<decltype(code.run)>(made.address(plan.name));
+  });
 }
 
 void generate(const FunctionPlan& plan, const Machine& machine, ObjectFile& file) {
@@ -61,24 +82,6 @@ void generate(const FunctionPlan& plan, const Machine& machine, ObjectFile& file
   dump(module, machine);
   file.error = what_is_wrong(module);
   if (file.error.empty()) write_object(module, machine, file);
-}
-
-void generate(const FunctionPlan& plan, const Machine& machine, PlanCode& code) {
-  const Held<llvm::LLVMContext> context;
-  const Held<llvm::Module> made_module("plan", *context);
-  llvm::Module& module = *made_module;
-  code.error = prepare(module, machine);
-  if (code.error.empty()) code.error = write_in_library(module, plan, machine);
-  if (!code.error.empty()) return;
-  dump(module, machine);
-  code.error = what_is_wrong(module);
-  if (!code.error.empty()) return;
-  MachineCode made = machine_code(module, machine);
-  code.error = made.error;
-  if (!code.error.empty()) return;
-  code.run = reinterpret_cast<decltype(code.run)>(made.address(plan.name));
-  code.owner = made.pages.release();
-  code.release = [](void* owner) { delete static_cast<Pages*>(owner); };
 }
 
 }  // namespace

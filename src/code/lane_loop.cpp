@@ -37,12 +37,31 @@ StageFunction::OfTotals StageFunction::joined(const OfTotals& sums, const OfTota
   return next;
 }
 
-void StageFunction::write_lanes() {
+/// A LaneFunction.
+void StageFunction::begin_lanes() {
   auto* const i64 = b_.getInt64Ty();
   auto* const ptr = b_.getPtrTy();
   begin({ptr, ptr, i64, ptr, i64, i64, i64, ptr});
   memory_.in = function_->getArg(0), memory_.out = function_->getArg(1);
   memory_.lane_count = function_->getArg(2), memory_.slots = function_->getArg(3);
+}
+
+/// The last registers overlap those before.
+StageFunction::Registers StageFunction::compute_lanes(llvm::Value* from, llvm::Value* end) {
+  llvm::Value* const all_lanes = b_.count(b_.width() * registers_);
+  llvm::Value* const behind = b_.CreateAdd(from, all_lanes);
+  llvm::Value* const are_last = b_.CreateICmpSGT(behind, end);
+  llvm::Value* const lane = b_.CreateSelect(are_last, b_.CreateSub(end, all_lanes), from);
+  for (int r = 0; r < registers_; ++r) lanes_[at(r)] = b_.CreateAdd(lane, b_.count(r * b_.width()));
+  values_.assign(at(registers_), {});
+  find_companions(stage_.lane);
+  for (const Node n : stage_.lane) in_each_register([&] { compute(n); });
+  return {behind, are_last};
+}
+
+void StageFunction::write_lanes() {
+  begin_lanes();
+  auto* const i64 = b_.getInt64Ty();
   llvm::Value *const first = function_->getArg(4), *const end = function_->getArg(5),
                      *const skip = function_->getArg(6), *const totals = function_->getArg(7);
   for (const Input& input : plan_.program.inputs)
@@ -64,15 +83,7 @@ void StageFunction::write_lanes() {
       of_register.push_back(sum);
     }
 
-  // The last registers overlap those before.
-  llvm::Value* const all_lanes = b_.count(b_.width() * registers_);
-  llvm::Value* const behind = b_.CreateAdd(from, all_lanes);
-  llvm::Value* const is_last = b_.CreateICmpSGT(behind, end);
-  llvm::Value* const lane = b_.CreateSelect(is_last, b_.CreateSub(end, all_lanes), from);
-  for (int r = 0; r < registers_; ++r) lanes_[at(r)] = b_.CreateAdd(lane, b_.count(r * b_.width()));
-  values_.assign(at(registers_), {});
-  find_companions(stage_.lane);
-  for (const Node n : stage_.lane) in_each_register([&] { compute(n); });
+  const auto [behind, is_last] = compute_lanes(from, end);
   llvm::Value* const overlap =
       total_count == 0 ? nullptr : b_.CreateSelect(is_last, b_.CreateSub(behind, end), given_skip);
   for (const Node n : stage_.totals)

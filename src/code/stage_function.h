@@ -65,6 +65,13 @@ class StageFunction {
   void call_careful(const void* by_library, llvm::ArrayRef<llvm::Value*> own, llvm::ArrayRef<llvm::Value*> for_library);
 
   Values starts_of_totals();
+  void begin_lanes();
+  /// Of the registers of lanes that begin with lane `from`: the lane behind them, and whether they are the last.
+  struct Registers {
+    llvm::Value *behind, *are_last;
+  };
+  Registers compute_lanes(llvm::Value* from, llvm::Value* end);
+
   struct Turning;
   std::map<int, Node> states_by_input() const;
   llvm::Value* count_of_turns();

@@ -61,7 +61,8 @@ std::vector<StageFunction::Values> StageFunction::values_before_turns(const Turn
   return firsts;
 }
 
-/// The block in which a turn begins. Behind it, there is a turn to do; `ended` goes on where there is none.
+/// Writes the block in which each turn begins. Where no turn is left, that block goes on to `ended`; else code goes on
+/// behind it.
 void StageFunction::begin_turn(Turning& t, const std::vector<Values>& firsts, llvm::BasicBlock* ended) {
   auto *const head = block("turn"), *const body = block("body"), *const before = b_.GetInsertBlock();
   b_.CreateBr(head);
@@ -198,11 +199,7 @@ void StageFunction::store_states(const Turning& t) {
 }
 
 void StageFunction::write_turns() {
-  auto* const i64 = b_.getInt64Ty();
-  auto* const ptr = b_.getPtrTy();
-  begin({ptr, ptr, i64, ptr, i64, i64, i64, ptr});
-  memory_.in = function_->getArg(0), memory_.out = function_->getArg(1);
-  memory_.lane_count = function_->getArg(2), memory_.slots = function_->getArg(3);
+  begin_lanes();
   llvm::Value *const first = function_->getArg(4), *const end = function_->getArg(5);
   for (const Input& input : plan_.program.inputs) memory_.input(input.place.tensor);
   for (std::size_t k = 0; k < plan_.program.output_dtypes.size(); ++k) memory_.output(static_cast<int>(k));
@@ -212,15 +209,9 @@ void StageFunction::write_turns() {
   auto *const loop = block("lanes"), *const before = b_.GetInsertBlock();
   b_.CreateBr(loop);
   b_.SetInsertPoint(loop);
-  llvm::PHINode* const from = b_.CreatePHI(i64, 2);
+  llvm::PHINode* const from = b_.CreatePHI(b_.getInt64Ty(), 2);
   from->addIncoming(first, before);
-  // The last registers overlap those before.
-  llvm::Value* const behind = b_.CreateAdd(from, t.all_lanes);
-  llvm::Value* const first_lane = b_.CreateSelect(b_.CreateICmpSGT(behind, end), b_.CreateSub(end, t.all_lanes), from);
-  for (int r = 0; r < registers_; ++r) lanes_[at(r)] = b_.CreateAdd(first_lane, b_.count(r * b_.width()));
-  values_.assign(at(registers_), {});
-  find_companions(stage_.lane);
-  for (const Node n : stage_.lane) in_each_register([&] { compute(n); });
+  llvm::Value* const behind = compute_lanes(from, end).behind;
   const std::vector<Values> firsts = values_before_turns(t);
 
   auto* const ended = block("ended");

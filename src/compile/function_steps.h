@@ -29,7 +29,8 @@ struct PlannedFunction {
 /// Of a function that runs without the library. Throws NotImplementedError, which names the operation, where an
 /// equation has no code but the library's.
 PlannedFunction planned_alone(const Folded& kernels, const std::string& name, const runs::Place& where);
-/// Of a function that runs in the library, which computes what has no code of its own. Constants are small.
+/// Of a function that runs in the library: the library computes equations that have no code. The plan's constants are
+/// small.
 PlannedFunction planned_in_library(const Program& program);
 
 }  // namespace ricci::compiled

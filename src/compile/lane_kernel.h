@@ -87,7 +87,7 @@ using MadeKernel = std::variant<std::shared_ptr<const LaneKernel>, NotExpandable
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options = {});
 /// Of a part of a program, as `expand` takes it.
 MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
-/// Of a part that is one loop, as `expand_turns` takes it. It takes as many lanes as `width` at least.
+/// Of a part that is one loop, as `expand_turns` takes it. The kernel runs for `width` lanes or more.
 MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
 /// False where the library was built without a compiler, or for a machine that it knows no code for.
 bool makes_kernels();
