@@ -87,9 +87,9 @@ target_include_directories(ricci INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DI
                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 # By path, not by imported target: those would appear in the exported package.
 target_link_libraries(ricci PRIVATE ${RICCI_SLEEF_LIBRARY} $<TARGET_FILE:DNNL::dnnl> ${RICCI_ZIP_LIBRARY}
-                                    ${RICCI_BACKTRACE_LIBRARY} ${CMAKE_DL_LIBS})
+                                    ${RICCI_SODIUM_LIBRARY} ${RICCI_BACKTRACE_LIBRARY} ${CMAKE_DL_LIBS})
 # The library keeps to its own copy of an inline function when a program, compiled for an older machine, has one too.
-target_link_options(ricci PRIVATE -Wl,-Bsymbolic-functions -Wl,--exclude-libs,libbacktrace.a -Wl,--no-undefined)
+target_link_options(ricci PRIVATE -Wl,--build-id -Wl,-Bsymbolic-functions -Wl,--exclude-libs,libbacktrace.a -Wl,--no-undefined)
 
 # The same objects as an archive. Programs link Ricci::static, which takes all of it: left to itself, a linker drops the
 # objects that only register operations, because nobody names them. libbacktrace comes along: only gcc knows its place.
@@ -105,7 +105,7 @@ if(RICCI_STATIC)
                                                     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set(installed_backtrace ${CMAKE_INSTALL_LIBDIR}/libricci_backtrace.a)
   target_link_libraries(ricci_static INTERFACE
-      $<LINK_LIBRARY:WHOLE_ARCHIVE,Ricci::archive> sleef dnnl zip ${CMAKE_DL_LIBS}
+      $<LINK_LIBRARY:WHOLE_ARCHIVE,Ricci::archive> sleef dnnl zip sodium ${CMAKE_DL_LIBS}
       $<BUILD_INTERFACE:${RICCI_BACKTRACE_LIBRARY}> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${installed_backtrace}>)
 endif()
 

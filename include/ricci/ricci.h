@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ricci/compile.h"
+#include "ricci/compile_cache.h"
 #include "ricci/control.h"
 #include "ricci/custom_derivatives.h"
 #include "ricci/default_dtype.h"

@@ -8,6 +8,7 @@
 
 #include "arguments.h"
 #include "ricci/compile.h"
+#include "ricci/compile_cache.h"
 #include "ricci/program.h"
 #include "threads.h"
 #include "transforms.h"
@@ -198,6 +199,20 @@ void make_programs(nb::module_& m) {
       "Writes `path`.o and `path`.h: the compiled function, for arguments like these, as a function in C that needs\n"
       "nothing of this library. NotImplementedError for operations that have no code but the library's; ValueError\n"
       "where the path's last part is no name in C or a file cannot be written.");
+  m.def("set_compile_cache", &set_compile_cache, nb::arg("folder"), nb::kw_only(),
+        nb::arg("most_bytes") = default_compile_cache_bytes,
+        "Keeps the machine code of compiled functions in the folder, for later processes; an empty path: nowhere. Docs "
+        "page 12 says whom to trust with the folder.");
+  m.def(
+      "compile_cache_stats",
+      [] {
+        const CompileCacheStats found = compile_cache_stats();
+        nb::dict stats;
+        stats["hits"] = found.hits, stats["misses"] = found.misses, stats["refused"] = found.refused;
+        stats["problem"] = found.problem;
+        return stats;
+      },
+      "A dict: hits, misses and refused pieces of code in this process, and the first problem.");
   m.def(
       "compile",
       [](nb::object f, bool check) {

@@ -226,3 +226,17 @@ def test_functions_are_exported_to_c(tmp_path):
         rc.export_object(fast, str(tmp_path / "3d"), {"w": w}, x)
     with pytest.raises(rc.NotImplementedError, match="sort"):
         rc.export_object(rc.compile(lambda x: rc.sort(x)[0]), str(tmp_path / "f"), x)
+
+
+def test_code_is_kept_in_a_folder(tmp_path):
+    folder = tmp_path / "code"
+    rc.set_compile_cache(str(folder))
+    try:
+        x = rc.linspace(0, 1, 50)
+        assert rc.compile(lambda y: y.exp() * y.sin() - 0.25)(x).allclose(x.exp() * x.sin() - 0.25)
+        stats = rc.compile_cache_stats()
+        assert stats["misses"] > 0 and stats["hits"] == 0 and stats["problem"] == ""
+        assert len(list(folder.iterdir())) == stats["misses"] + 1
+    finally:
+        rc.set_compile_cache("")
+    assert rc.compile_cache_stats()["misses"] == 0

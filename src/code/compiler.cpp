@@ -2,6 +2,7 @@
 // linkers cost more than the code of a small plan.
 #include "code/compiler.h"
 
+#include <llvm/BinaryFormat/ELF.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -15,52 +16,41 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+
+#include "code/words.h"
 
 namespace ricci::compiled {
 namespace {
 
-std::size_t in_pages(std::size_t bytes) {
-  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return (bytes + page - 1) / page * page;
-}
-std::size_t aligned(std::size_t place, unsigned alignment) {
-  const std::size_t to = std::max(alignment, 1U);
+std::size_t aligned(std::size_t place, std::size_t alignment) {
+  const std::size_t to = std::max<std::size_t>(alignment, 1);
   return (place + to - 1) / to * to;
 }
 
 }  // namespace
 
-Pages::~Pages() {
-  if (memory_) munmap(memory_, bytes_);
-}
-
-void Pages::reserveAllocationSpace(std::uintptr_t code, llvm::Align, std::uintptr_t read, llvm::Align,
-                                   std::uintptr_t written, llvm::Align) {
-  code_bytes_ = in_pages(code), bytes_ = code_bytes_ + in_pages(read + written);
-  void* const found = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (found != MAP_FAILED) memory_ = static_cast<std::uint8_t*>(found);
+void Sections::reserveAllocationSpace(std::uintptr_t code, llvm::Align, std::uintptr_t read, llvm::Align,
+                                      std::uintptr_t written, llvm::Align) {
+  constexpr std::size_t page = 4096;
+  code_bytes_ = aligned(code, page);
+  const std::size_t bytes = code_bytes_ + aligned(read + written, page);
+  memory_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(page, bytes)));
+  if (memory_) std::memset(memory_.get(), 0, bytes);
   next_data_ = code_bytes_;
 }
 
-std::uint8_t* Pages::allocateCodeSection(std::uintptr_t size, unsigned alignment, unsigned, llvm::StringRef) {
+std::uint8_t* Sections::allocateCodeSection(std::uintptr_t size, unsigned alignment, unsigned, llvm::StringRef) {
   const std::size_t place = aligned(next_code_, alignment);
   next_code_ = place + size;
-  return memory_ ? memory_ + place : nullptr;
+  return memory_ ? memory_.get() + place : nullptr;
 }
-std::uint8_t* Pages::allocateDataSection(std::uintptr_t size, unsigned alignment, unsigned, llvm::StringRef, bool) {
+std::uint8_t* Sections::allocateDataSection(std::uintptr_t size, unsigned alignment, unsigned, llvm::StringRef, bool) {
   const std::size_t place = aligned(next_data_, alignment);
   next_data_ = place + size;
-  return memory_ ? memory_ + place : nullptr;
-}
-
-bool Pages::finalizeMemory(std::string* error) {
-  if (code_bytes_ == 0 || mprotect(memory_, code_bytes_, PROT_READ | PROT_EXEC) == 0) return false;
-  if (error) *error = "the system does not let memory be executed";
-  return true;
+  return memory_ ? memory_.get() + place : nullptr;
 }
 
 namespace {
@@ -172,26 +162,51 @@ void write_object(llvm::Module& module, const Machine& machine, ObjectFile& file
   if (file.error.empty()) file.processor = target(machine, file.error)->getTargetCPU().str();
 }
 
-MachineCode machine_code(llvm::Module& module, const Machine& machine) {
-  MachineCode result;
-  llvm::SmallVector<char, 0> bytes = object_of(module, machine, result.error);
-  if (!result.error.empty()) return result;
+namespace {
+
+/// Whether all that refers to other places does so by how far they are, and nothing is called but what stands in holes.
+/// Where LLVM calls a function of C by itself, the function's address stands in the code.
+bool runs_anywhere(const llvm::object::ObjectFile& object) {
+  if (object.getArch() != llvm::Triple::x86_64) return false;
+  for (const llvm::object::SectionRef& section : object.sections())
+    for (const llvm::object::RelocationRef& relocation : section.relocations()) {
+      const auto symbol = relocation.getSymbol();
+      const bool is_near =
+          relocation.getType() == llvm::ELF::R_X86_64_PC32 || relocation.getType() == llvm::ELF::R_X86_64_PLT32;
+      if (!is_near || symbol == object.symbol_end()) return false;
+      const std::uint32_t flags = llvm::cantFail(symbol->getFlags());  // LLVM has just written the object
+      if ((flags & llvm::object::SymbolRef::SF_Undefined) != 0) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+void put_code(llvm::Module& module, const Machine& machine, const std::vector<std::string>& functions, Image& image) {
+  llvm::SmallVector<char, 0> bytes = object_of(module, machine, image.error);
+  if (!image.error.empty()) return;
   const llvm::SmallVectorMemoryBuffer buffer(std::move(bytes), false);
   auto object = llvm::object::ObjectFile::createObjectFile(buffer.getMemBufferRef());
   if (!object) {
-    result.error = llvm::toString(object.takeError());
-    return result;
+    image.error = llvm::toString(object.takeError());
+    return;
   }
-  result.pages = std::make_unique<Pages>();
-  llvm::RuntimeDyld linker(*result.pages, *result.pages);
+  Sections sections;
+  llvm::RuntimeDyld linker(sections, sections);
   linker.loadObject(**object);
   linker.resolveRelocations();
-  if (linker.hasError()) result.error = linker.getErrorString().str();
-  else result.pages->finalizeMemory(&result.error);
-  for (const llvm::Function& f : module)
-    if (!f.isDeclaration() && f.hasExternalLinkage())
-      result.addresses[f.getName().str()] = linker.getSymbol(f.getName()).getAddress();
-  return result;
+  if (linker.hasError()) {
+    image.error = linker.getErrorString().str();
+    return;
+  }
+  const auto offset = [&](const std::string& name) { return sections.offset(linker.getSymbol(name).getAddress()); };
+  image.bytes = sections.bytes();
+  image.code_bytes = sections.code_bytes();
+  image.is_for_all_processes = runs_anywhere(**object);
+  for (const std::string& name : functions)
+    image.functions.push_back(name.empty() ? -1 : static_cast<std::int64_t>(offset(name)));
+  for (std::size_t k = 0; k < machine.callees->size(); ++k)
+    image.holes.push_back({(*machine.callees)[k], offset(name_of_hole(k))});
 }
 
 }  // namespace ricci::compiled

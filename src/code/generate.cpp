@@ -1,4 +1,4 @@
-// LLVM code of lane plans: in memory, for the library, or in an object file, for programs in C. Start with
+// LLVM code of plans: bytes that the library puts into memory, or an object file, for programs in C. Start with
 // `ricci_generate`, then read `StageFunction`.
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -27,47 +27,38 @@ std::string what_is_wrong(const llvm::Module& module) {
   return llvm::verifyModule(module, &reason) ? "the code does not verify: " + wrong : std::string();
 }
 
-/// Code in memory of what `write(module)` writes into a module. `write` gives what is wrong, or an empty text; `code`
-/// gets the pages, or the error; `take(made)` takes the addresses.
-template <class C, class Write, class Take>
-void put_in_memory(C& code, const Machine& machine, const Write& write, const Take& take) {
+/// Code of what `write(module, machine)` writes into a module. `write` fills in the names of the image's functions, and
+/// gives what is wrong, or an empty text.
+template <class Write>
+void make(Image& image, Machine machine, const Write& write) {
   const Held<llvm::LLVMContext> context;
   const Held<llvm::Module> made_module("code", *context);
   llvm::Module& module = *made_module;
-  code.error = prepare(module, machine);
-  if (code.error.empty()) code.error = write(module);
-  if (!code.error.empty()) return;
+  std::vector<Callee> callees;
+  machine.callees = &callees;
+  image.error = prepare(module, machine);
+  std::vector<std::string> functions;
+  if (image.error.empty()) image.error = write(module, machine, functions);
+  if (!image.error.empty()) return;
   dump(module, machine);
-  code.error = what_is_wrong(module);
-  if (!code.error.empty()) return;
-  MachineCode made = machine_code(module, machine);
-  code.error = made.error;
-  if (!code.error.empty()) return;
-  take(made);
-  code.owner = made.pages.release();
-  code.release = [](void* owner) { delete static_cast<Pages*>(owner); };
+  image.error = what_is_wrong(module);
+  if (image.error.empty()) put_code(module, machine, functions, image);
 }
 
-void generate(const LanePlan& plan, const Machine& machine, Code& code) {
-  code.width = lanes_together(plan, machine);
+void generate(const LanePlan& plan, const Machine& machine, Image& image) {
+  image.width = lanes_together(plan, machine);
   if (machine.measures_only) return;
-  std::vector<StageNames> functions;
-  const auto write = [&](llvm::Module& module) {
-    functions = write_functions(module, plan, machine, "");
+  make(image, machine, [&](llvm::Module& module, const Machine& with, std::vector<std::string>& functions) {
+    for (const StageNames& of : write_functions(module, plan, with, ""))
+      functions.insert(functions.end(), {of.once, of.lane, of.join});
     return std::string();
-  };
-  put_in_memory(code, machine, write, [&](const MachineCode& made) {
-    for (const StageNames& of : functions)
-      code.stages.push_back({reinterpret_cast<OnceFunction>(made.address(of.once)),
-                             reinterpret_cast<LaneFunction>(made.address(of.lane)),
-                             reinterpret_cast<JoinFunction>(made.address(of.join))});
   });
 }
 
-void generate(const FunctionPlan& plan, const Machine& machine, PlanCode& code) {
-  const auto write = [&](llvm::Module& module) { return write_in_library(module, plan, machine); };
-  put_in_memory(code, machine, write, [&](const MachineCode& made) {
-    code.run = reinterpret_cast<decltype(code.run)>(made.address(plan.name));
+void generate(const FunctionPlan& plan, const Machine& machine, Image& image) {
+  make(image, machine, [&](llvm::Module& module, const Machine& with, std::vector<std::string>& functions) {
+    functions.push_back(plan.name);
+    return write_in_library(module, plan, with);
   });
 }
 
@@ -88,14 +79,14 @@ void generate(const FunctionPlan& plan, const Machine& machine, ObjectFile& file
 }  // namespace ricci::compiled
 
 extern "C" void ricci_generate(const ricci::compiled::LanePlan& plan, const ricci::compiled::Machine& machine,
-                               ricci::compiled::Code& code) {
-  ricci::compiled::generate(plan, machine, code);
+                               ricci::compiled::Image& image) {
+  ricci::compiled::generate(plan, machine, image);
 }
 extern "C" void ricci_export(const ricci::compiled::FunctionPlan& plan, const ricci::compiled::Machine& machine,
                              ricci::compiled::ObjectFile& file) {
   ricci::compiled::generate(plan, machine, file);
 }
 extern "C" void ricci_generate_plan(const ricci::compiled::FunctionPlan& plan, const ricci::compiled::Machine& machine,
-                                    ricci::compiled::PlanCode& code) {
-  ricci::compiled::generate(plan, machine, code);
+                                    ricci::compiled::Image& image) {
+  ricci::compiled::generate(plan, machine, image);
 }

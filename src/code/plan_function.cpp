@@ -176,16 +176,15 @@ class PlanFunction {
     Value const in = on_stack(b_.getPtrTy(), s.in.size()), out = on_stack(b_.getPtrTy(), s.out.size());
     for (std::size_t k = 0; k < s.in.size(); ++k) put(in, k, pointer(s.in[k]));
     for (std::size_t k = 0; k < s.out.size(); ++k) put(out, k, pointer(s.out[k]));
-    go_on_if_zero(call_library(reinterpret_cast<const void*>(machine_.call_step), b_.getInt32Ty(),
+    go_on_if_zero(call_library(Callee::What::call_step, b_.getInt32Ty(),
                                {parameter(3), b_.getInt64(static_cast<std::uint64_t>(s.number)), in, out}));
   }
-  Value call_library(const void* function, llvm::Type* result, llvm::ArrayRef<Value> arguments) {
+  Value call_library(Callee::What function, llvm::Type* result, llvm::ArrayRef<Value> arguments) {
     llvm::SmallVector<llvm::Type*> types;
     for (Value x : arguments) types.push_back(x->getType());
     clear_upper_halves(b_, machine_);
-    Value const address = b_.getInt64(reinterpret_cast<std::uint64_t>(function));
-    llvm::CallInst* const made = b_.CreateCall(llvm::FunctionType::get(result, types, false),
-                                               b_.CreateIntToPtr(address, b_.getPtrTy()), arguments);
+    llvm::CallInst* const made =
+        b_.CreateCall(llvm::FunctionType::get(result, types, false), address_of(b_, machine_, {function}), arguments);
     made->addFnAttr(llvm::Attribute::NoUnwind);
     return made;
   }
@@ -218,7 +217,7 @@ class PlanFunction {
       b_.CreateCondBr(has_turns, turn, is_in_lists() ? beyond_limit(s.limit) : fails_);
     }
     b_.SetInsertPoint(turn);
-    if (machine_.interrupts) ask_now_and_then(i);
+    if (is_in_lists()) ask_now_and_then(i);
     if (s.records) add_record(*s.records, i);
     Value const row = s.is_backward ? b_.CreateSub(b_.CreateSub(turns, count(1)), i) : static_cast<Value>(i);
     for (const RowCopy& copy : s.reads) copy_bytes(pointer(copy.row), row_of(copy, row), copy.bytes);
@@ -258,8 +257,8 @@ class PlanFunction {
     Value const capacity = b_.CreateLoad(b_.getInt64Ty(), place.capacity);
     b_.CreateCondBr(b_.CreateICmpSLT(turn, capacity), next, grows);
     b_.SetInsertPoint(grows);
-    Value const room = call_library(reinterpret_cast<const void*>(machine_.grow), b_.getPtrTy(),
-                                    {parameter(3), b_.getInt64(number), place.capacity});
+    Value const room =
+        call_library(Callee::What::grow, b_.getPtrTy(), {parameter(3), b_.getInt64(number), place.capacity});
     b_.CreateCondBr(b_.CreateIsNotNull(room), has_room, fails_);
     b_.SetInsertPoint(has_room);
     b_.CreateStore(room, place.first_record);
@@ -297,9 +296,8 @@ class PlanFunction {
     auto* const beyond = block("beyond");
     const llvm::IRBuilder<>::InsertPointGuard guard(b_);
     b_.SetInsertPoint(beyond);
-    return_to_others(
-        b_, machine_,
-        b_.getInt32(static_cast<std::uint32_t>(PlanCode::first_limit) + static_cast<std::uint32_t>(number)));
+    return_to_others(b_, machine_,
+                     b_.getInt32(static_cast<std::uint32_t>(first_limit) + static_cast<std::uint32_t>(number)));
     return beyond;
   }
   /// Whether the caller wants the function to end, at some of the turns.
@@ -309,7 +307,7 @@ class PlanFunction {
     Value const of_turns = b_.CreateAnd(turn, b_.getInt64(turns - 1));
     b_.CreateCondBr(b_.CreateICmpEQ(of_turns, b_.getInt64(turns - 1)), asks, next);
     b_.SetInsertPoint(asks);
-    go_on_if_zero(call_library(reinterpret_cast<const void*>(machine_.interrupts), b_.getInt32Ty(), {parameter(3)}));
+    go_on_if_zero(call_library(Callee::What::interrupts, b_.getInt32Ty(), {parameter(3)}));
     b_.CreateBr(next);
     b_.SetInsertPoint(next);
   }
@@ -322,7 +320,7 @@ class PlanFunction {
     if (bytes == 0) return;
     if (bytes <= few) b_.CreateMemCpyInline(to, any, from, any, count(bytes));
     else if (machine_.stands_alone()) copy_in_parts(to, from, bytes);
-    else call_library(reinterpret_cast<const void*>(machine_.copy), b_.getPtrTy(), {to, from, count(bytes)});
+    else call_library(Callee::What::copy, b_.getPtrTy(), {to, from, count(bytes)});
   }
   void copy_in_parts(Value to, Value from, std::int64_t bytes) {
     constexpr std::int64_t part = 64;
@@ -357,17 +355,29 @@ class PlanFunction {
   struct Functions {
     llvm::FunctionCallee once, lane, join;
   };
-  const std::vector<Functions>& functions_of(const KernelStep& s) {
+  std::vector<Functions> functions_of(const KernelStep& s) {
+    return s.own_code < 0 ? functions_in_module(s) : functions_of_its_own(s);
+  }
+  std::vector<Functions> functions_of_its_own(const KernelStep& s) {
+    llvm::Type *const ptr = b_.getPtrTy(), *const i64 = b_.getInt64Ty();
+    std::vector<Functions> all;
+    for (const Stage& stage : s.plan->stages) {
+      const auto function = [&](bool is_there, Callee::What what, llvm::ArrayRef<llvm::Type*> parameters) {
+        if (!is_there) return llvm::FunctionCallee();
+        const Callee callee{.what = what, .kernel = s.own_code, .stage = static_cast<std::int32_t>(all.size())};
+        return llvm::FunctionCallee(llvm::FunctionType::get(b_.getVoidTy(), parameters, false),
+                                    address_of(b_, machine_, callee));
+      };
+      all.push_back({function(stage.has_once(), Callee::What::kernel_once, {ptr, ptr, i64, ptr}),
+                     function(stage.has_lane(), Callee::What::kernel_lane, {ptr, ptr, i64, ptr, i64, i64, i64, ptr}),
+                     function(stage.has_join(), Callee::What::kernel_join, {ptr, i64, ptr})});
+    }
+    return all;
+  }
+  const std::vector<Functions>& functions_in_module(const KernelStep& s) {
     const auto found = functions_.find(s.plan);
     if (found != functions_.end()) return found->second;
     std::vector<Functions>& all = functions_[s.plan];
-    if (s.code) {
-      llvm::Type *const ptr = b_.getPtrTy(), *const i64 = b_.getInt64Ty();
-      for (const StageCode& code : s.code->stages)
-        all.push_back({known(code.once, {ptr, ptr, i64, ptr}),
-                       known(code.lane, {ptr, ptr, i64, ptr, i64, i64, i64, ptr}), known(code.join, {ptr, i64, ptr})});
-      return all;
-    }
     const std::string prefix = plan_.name + "_" + std::to_string(functions_.size()) + "_";
     const auto named = [&](const std::string& name) {
       return name.empty() ? llvm::FunctionCallee() : llvm::FunctionCallee(module_.getFunction(name));
@@ -375,13 +385,6 @@ class PlanFunction {
     for (const StageNames& of : write_functions(module_, *s.plan, machine_, prefix))
       all.push_back({named(of.once), named(of.lane), named(of.join)});
     return all;
-  }
-  template <class F>
-  llvm::FunctionCallee known(F* function, llvm::ArrayRef<llvm::Type*> parameters) {
-    if (!function) return {};
-    llvm::Constant* const address = b_.getInt64(reinterpret_cast<std::uint64_t>(function));
-    return {llvm::FunctionType::get(b_.getVoidTy(), parameters, false),
-            llvm::ConstantExpr::getIntToPtr(address, b_.getPtrTy())};
   }
 
   /// What the code of a kernel reads.
@@ -405,7 +408,10 @@ class PlanFunction {
       for (std::size_t k = 0; k < in.size(); ++k) put(frame.in, k, in_copy(s, k, in[k]));
       for (std::size_t k = 0; k < out.size(); ++k) put(frame.out, k, out_copy(s, k, out[k]));
       put(frame.out, out.size(), frame.holds);
-      if (s.careful) b_.CreateStore(b_.getInt64(reinterpret_cast<std::uint64_t>(s.careful)), frame.slots);
+      if (s.own_code >= 0) {
+        const Callee call{.what = Callee::What::kernel_call, .kernel = s.own_code};
+        b_.CreateStore(address_of(b_, machine_, call), frame.slots);
+      }
       store_givens(s, frame, in);
       if (is_filled) fill_lanes(s, in);
       const bool may_fail = s.plan->program.output_dtypes.size() > s.out.size();
@@ -491,7 +497,7 @@ class PlanFunction {
   }
 
   void run_stages(const KernelStep& s, const Frame& frame) {
-    const std::vector<Functions>& functions = functions_of(s);
+    const std::vector<Functions> functions = functions_of(s);
     const auto call = [&](llvm::FunctionCallee f, llvm::ArrayRef<Value> arguments) {
       if (f.getCallee()) b_.CreateCall(f, arguments);
     };

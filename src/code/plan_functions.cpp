@@ -64,9 +64,9 @@ std::vector<StageNames> write_functions(llvm::Module& module, const LanePlan& pl
     const Stage& stage = plan.stages[k];
     const auto named = [&](const char* kind) { return prefix + kind + std::to_string(k); };
     StageNames& of = all.emplace_back();
-    if (!stage.once.empty() || !stage.once_outputs.empty()) writer.once(of.once = named("once"), k);
-    if (!stage.totals.empty() || !stage.lane_outputs.empty()) writer.lane(of.lane = named("lane"), k);
-    if (!stage.totals.empty()) writer.join(of.join = named("join"), k);
+    if (stage.has_once()) writer.once(of.once = named("once"), k);
+    if (stage.has_lane()) writer.lane(of.lane = named("lane"), k);
+    if (stage.has_join()) writer.join(of.join = named("join"), k);
   }
   return all;
 }

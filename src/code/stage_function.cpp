@@ -197,7 +197,7 @@ llvm::MDNode* is_rare(llvm::LLVMContext& context) { return llvm::MDBuilder(conte
 
 /// Calls the careful code of this stage. The library makes that code at its first call; code that stands alone has the
 /// careful function in the same module.
-void StageFunction::call_careful(const void* by_library, llvm::ArrayRef<llvm::Value*> own,
+void StageFunction::call_careful(Callee::What by_library, llvm::ArrayRef<llvm::Value*> own,
                                  llvm::ArrayRef<llvm::Value*> for_library) {
   llvm::SmallVector<llvm::Value*> all;
   if (!machine_.stands_alone()) all = {b_.CreateLoad(b_.getInt64Ty(), memory_.slots), b_.getInt64(stage_number_)};
@@ -209,7 +209,7 @@ void StageFunction::call_careful(const void* by_library, llvm::ArrayRef<llvm::Va
   auto* const type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
   llvm::Value* f = nullptr;
   if (machine_.stands_alone()) f = module_.getOrInsertFunction(careful_name(name_), type).getCallee();
-  else f = b_.CreateIntToPtr(b_.getInt64(reinterpret_cast<std::uint64_t>(by_library)), b_.getPtrTy());
+  else f = address_of(b_, machine_, {by_library});
   b_.CreateCall(type, f, all)->addFnAttr(llvm::Attribute::NoUnwind);
 }
 
@@ -217,7 +217,7 @@ void StageFunction::once_more_carefully(llvm::Value* any) {
   auto *const careful = block("careful"), *const done = block("done");
   b_.CreateCondBr(any, careful, done, is_rare(b_.getContext()));
   b_.SetInsertPoint(careful);
-  call_careful(reinterpret_cast<const void*>(machine_.careful_once), {}, {});
+  call_careful(Callee::What::careful_once, {}, {});
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
 }
@@ -232,8 +232,7 @@ void StageFunction::store_carefully(llvm::Value* any, OfTotals& parts, llvm::Val
   b_.SetInsertPoint(careful);
   llvm::Value* const skipped = overlap ? overlap : b_.getInt64(0);
   llvm::Value* const end = b_.CreateAdd(lanes_[0], b_.count(b_.width() * registers_));
-  call_careful(reinterpret_cast<const void*>(machine_.careful_lanes), {lanes_[0], end, skipped, totals},
-               {lanes_[0], skipped, totals});
+  call_careful(Callee::What::careful_lanes, {lanes_[0], end, skipped, totals}, {lanes_[0], skipped, totals});
   for (std::size_t k = 0; k < starts.size(); ++k) {
     llvm::Value* const place = b_.CreateConstGEP1_64(b_.getInt64Ty(), totals, k);
     llvm::Value* const total = b_.load_element(graph_[stage_.totals[k]].dtype, place);

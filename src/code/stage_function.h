@@ -62,7 +62,8 @@ class StageFunction {
   llvm::Value* any_large();
   void once_more_carefully(llvm::Value* any);
   void store_carefully(llvm::Value* any, OfTotals& parts, llvm::Value* overlap, llvm::Value* totals);
-  void call_careful(const void* by_library, llvm::ArrayRef<llvm::Value*> own, llvm::ArrayRef<llvm::Value*> for_library);
+  void call_careful(Callee::What by_library, llvm::ArrayRef<llvm::Value*> own,
+                    llvm::ArrayRef<llvm::Value*> for_library);
 
   Values starts_of_totals();
   void begin_lanes();

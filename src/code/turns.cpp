@@ -97,7 +97,7 @@ void StageFunction::begin_turn(Turning& t, const std::vector<Values>& firsts, ll
     give_up(t);
   }
   b_.SetInsertPoint(body);
-  if (machine_.interrupts) ask_now_and_then(t);
+  if (!machine_.stands_alone()) ask_now_and_then(t);
 }
 
 /// Whether the caller wants the function to end.
@@ -109,9 +109,8 @@ void StageFunction::ask_now_and_then(const Turning& t) {
   b_.SetInsertPoint(asks);
   clear_upper_halves(b_, machine_);
   auto* const type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy()}, false);
-  llvm::Value* const address = b_.getInt64(reinterpret_cast<std::uint64_t>(machine_.interrupts));
   llvm::Value* const call = b_.CreateLoad(b_.getPtrTy(), memory_.slots);
-  llvm::CallInst* const answer = b_.CreateCall(type, b_.CreateIntToPtr(address, b_.getPtrTy()), {call});
+  llvm::CallInst* const answer = b_.CreateCall(type, address_of(b_, machine_, {Callee::What::interrupts}), {call});
   answer->addFnAttr(llvm::Attribute::NoUnwind);
   b_.CreateCondBr(b_.CreateICmpEQ(answer, b_.getInt32(0)), goes_on, ends);
   b_.SetInsertPoint(ends);
@@ -143,8 +142,8 @@ void StageFunction::turn_carefully(const Turning& t, llvm::Value* any, llvm::Val
   b_.CreateCondBr(any, careful, usual);
   b_.SetInsertPoint(careful);
   llvm::Value* const none = b_.getInt64(0);
-  call_careful(reinterpret_cast<const void*>(machine_.careful_lanes),
-               {lanes_[0], b_.CreateAdd(lanes_[0], t.all_lanes), none, totals}, {lanes_[0], none, totals});
+  call_careful(Callee::What::careful_lanes, {lanes_[0], b_.CreateAdd(lanes_[0], t.all_lanes), none, totals},
+               {lanes_[0], none, totals});
   b_.CreateBr(t.next_lanes);
   b_.SetInsertPoint(usual);
 }

@@ -4,8 +4,10 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 
 namespace ricci::compiled {
 
@@ -14,6 +16,23 @@ void set_attributes(llvm::Function& f, const Machine& machine) {
   f.addFnAttr("min-legal-vector-width", bits);
   f.addFnAttr("prefer-vector-width", bits);
   f.addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+std::string name_of_hole(std::size_t callee) { return "callee" + std::to_string(callee); }
+
+llvm::Value* address_of(LaneBuilder& b, const Machine& machine, const Callee& callee) {
+  std::vector<Callee>& all = *machine.callees;
+  const auto number = static_cast<std::size_t>(std::ranges::find(all, callee) - all.begin());
+  if (number == all.size()) all.push_back(callee);
+  llvm::Module& module = *b.GetInsertBlock()->getModule();
+  llvm::GlobalVariable* hole = module.getNamedGlobal(name_of_hole(number));
+  if (!hole) {
+    auto* const ptr = b.getPtrTy();
+    hole = new llvm::GlobalVariable(module, ptr, false, llvm::GlobalValue::ExternalLinkage,
+                                    llvm::ConstantPointerNull::get(ptr), name_of_hole(number));
+    hole->setVisibility(llvm::GlobalValue::HiddenVisibility);  // else code would reach it by an absolute address
+  }
+  return b.CreateLoad(b.getPtrTy(), hole);
 }
 
 void clear_upper_halves(LaneBuilder& b, const Machine& machine) {
@@ -288,12 +307,11 @@ llvm::Value* Words::call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   llvm::Type* const whole = llvm::FixedVectorType::get(b_.scalar_type(d), at(lanes));
   llvm::SmallVector<llvm::Value*, 3> arguments;
   for (llvm::Value* v : x) arguments.push_back(b_.widened(v, lanes));
-  if (machine_.call_in_memory) return b_.narrowed(call_in_memory(w, d, whole, arguments));
+  if (machine_.calls_in_memory) return b_.narrowed(call_in_memory(w, d, whole, arguments));
   const llvm::SmallVector<llvm::Type*, 3> types(arguments.size(), whole);
   auto* const signature = llvm::FunctionType::get(whole, types, false);
-  const auto address = reinterpret_cast<std::uint64_t>(machine_.function_of(w, d));
-  llvm::CallInst* const made =
-      b_.CreateCall(signature, b_.CreateIntToPtr(b_.getInt64(address), b_.getPtrTy()), arguments);
+  llvm::Value* const f = address_of(b_, machine_, {.what = Callee::What::word, .word = w, .dtype = d});
+  llvm::CallInst* const made = b_.CreateCall(signature, f, arguments);
   made->addFnAttr(llvm::Attribute::NoUnwind);
   return b_.narrowed(made);
 }
@@ -308,9 +326,8 @@ llvm::Value* Words::call_in_memory(Word w, DType d, llvm::Type* whole, llvm::Arr
   auto* const ptr = b_.getPtrTy();
   auto* const i32 = b_.getInt32Ty();
   auto* const signature = llvm::FunctionType::get(b_.getVoidTy(), {i32, i32, ptr, ptr}, false);
-  const auto address = reinterpret_cast<std::uint64_t>(machine_.call_in_memory);
   b_.CreateCall(
-        signature, b_.CreateIntToPtr(b_.getInt64(address), ptr),
+        signature, address_of(b_, machine_, {Callee::What::word_in_memory}),
         {b_.getInt32(static_cast<std::uint32_t>(w)), b_.getInt32(static_cast<std::uint32_t>(d)), operands, result})
       ->addFnAttr(llvm::Attribute::NoUnwind);
   return b_.CreateAlignedLoad(whole, result, llvm::Align(1));

@@ -1,6 +1,8 @@
 // Words of formulas, and conversions between types, as instructions. Knows nothing of plans.
 #pragma once
 
+#include <string>
+
 #include "code/lane_builder.h"
 #include "compile/code.h"
 
@@ -14,6 +16,10 @@ void set_attributes(llvm::Function& f, const Machine& machine);
 void clear_upper_halves(LaneBuilder& b, const Machine& machine);
 /// Returns to code of others; `result` is null where there is none.
 void return_to_others(LaneBuilder& b, const Machine& machine, llvm::Value* result);
+
+/// The address of what code calls, as a value: it is read from a hole in the image, which has this name.
+std::string name_of_hole(std::size_t callee);
+llvm::Value* address_of(LaneBuilder& b, const Machine& machine, const Callee& callee);
 
 /// Writes words at the builder's place, of the builder's width.
 class Words {

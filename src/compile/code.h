@@ -1,6 +1,6 @@
-// Machine code of a lane plan. The generator is a module of its own, loaded when the first kernel is made, so that a
-// program which compiles nothing does not load LLVM. It reads plain data and calls nothing of the library but what it
-// is given here.
+// Machine code of a plan. The generator is a module of its own, loaded when the first code is made, so that a program
+// which compiles nothing does not load LLVM. It reads plain data and gives plain data: bytes that run wherever they are
+// put, and the names of what they call.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,51 @@ using LaneFunction = void (*)(const void* const* in, void* const* out, std::int6
                               std::int64_t begin, std::int64_t end, std::int64_t skip, std::uint64_t* totals);
 /// Joins `count` rows of partial totals into their slots.
 using JoinFunction = void (*)(const std::uint64_t* totals, std::int64_t count, std::uint64_t* slots);
+/// A plan's function. Gives 0. Gives 1 where the program throws for these values, or a step that the library computes
+/// has ended it, and `first_limit` + k where a loop would go beyond limit number k of the plan. `call` is handed to
+/// what the code calls.
+using PlanFunctionInCode = int (*)(const void* const* arguments, void* const* results, void* workspace, void* call);
+inline constexpr int first_limit = 2;
 
-/// A function that is not needed is null.
-struct StageCode {
-  OnceFunction once = nullptr;
-  LaneFunction lane = nullptr;
-  JoinFunction join = nullptr;
+/// What code calls outside of itself. It throws nothing.
+struct Callee {
+  enum class What : std::uint8_t {
+    word,            ///< `function_of(word, dtype)`
+    word_in_memory,  ///< `call_in_memory`
+    /// Where an argument of sin or cos was too large for a formula, all of a stage is computed again, carefully:
+    /// void (call, stage, in, out, lanes, slots), and void (call, stage, in, out, lanes, slots, lane, skip, totals).
+    careful_once,
+    careful_lanes,
+    interrupts,   ///< int (call): whether the caller wants the code to end
+    call_step,    ///< int (call, number, in, out): whether the library call of this number wants the code to end
+    grow,         ///< void* (call, records, capacity): room for another record, keeps those that are there; null: none
+    copy,         ///< memcpy
+    kernel_once,  ///< the functions of a kernel that has code of its own, by stage
+    kernel_lane,
+    kernel_join,
+    kernel_call,  ///< no function: the call that this kernel's code is given
+  };
+  What what;
+  Word word{};
+  DType dtype{};
+  std::int32_t kernel = 0, stage = 0;
+
+  bool operator==(const Callee&) const = default;
 };
 
-struct Code {
-  std::vector<StageCode> stages;
-  int width = 1;  ///< lanes in a register
-  void* owner = nullptr;
-  void (*release)(void* owner) = nullptr;
-  std::string error;  ///< not empty: there is no code
+/// Code that runs wherever it is put.
+struct Image {
+  struct Hole {
+    Callee callee;
+    std::uint64_t offset;  ///< where 8 bytes get the callee's address
+  };
+  std::string bytes;             ///< instructions, then what they read and write
+  std::uint64_t code_bytes = 0;  ///< of the instructions: whole pages
+  std::vector<Hole> holes = {};
+  std::vector<std::int64_t> functions = {};  ///< offsets. Of a lane plan: once, lane, join of each stage; -1: none
+  int width = 1;                             ///< of a lane plan: lanes in a register
+  bool is_for_all_processes = false;         ///< else addresses of this process stand in it
+  std::string error = {};                    ///< not empty: there is no code
 };
 
 /// What the generator is given beside the plan.
@@ -43,35 +74,20 @@ struct Machine {
   bool knows_exponents;
   /// The processor that code is made for, by LLVM's name; null: the one that runs.
   const char* processor;
-  /// What code calls for a word that is no instruction: a function for registers of the library. Where the registers of
-  /// code are narrower, code cannot call that function, and calls `call_in_memory`.
-  void* (*function_of)(Word word, DType dtype);
-  void (*call_in_memory)(Word word, DType dtype, const void* operands, void* result);
+  /// Whether code calls the library's functions of words in memory: where its registers are narrower than theirs.
+  bool calls_in_memory;
   double (*circular_limit)(DType dtype);
   /// Whether sin and cos are calls of the library's functions, which hold for every argument, and not their formulas.
   bool is_careful;
-  /// What code calls where an argument was too large for a formula: all of a stage is computed again, carefully.
-  /// Throws nothing.
-  void (*careful_once)(void* call, std::int64_t stage, const void* const* in, void* const* out, std::int64_t lanes,
-                       std::uint64_t* slots);
-  void (*careful_lanes)(void* call, std::int64_t stage, const void* const* in, void* const* out, std::int64_t lanes,
-                        std::uint64_t* slots, std::int64_t lane, std::int64_t skip, std::uint64_t* totals);
-  std::string* dump;           ///< gets the code's text; null: none is wanted
-  bool measures_only = false;  ///< only `Code::width` is asked for
+  std::string* dump;                       ///< gets the code's text; null: none is wanted
+  bool measures_only = false;              ///< only `Image::width` is asked for
+  std::vector<Callee>* callees = nullptr;  ///< gets what the code calls
   /// Of code that stands alone, without the library: libm's function for a word. Words that libm lacks, for which it is
   /// null, are added to `lacking`. Null: code calls the library.
   const char* (*name_in_libm)(Word word, DType dtype) = nullptr;
   std::vector<std::pair<Word, DType>>* lacking = nullptr;
 
   bool stands_alone() const { return name_in_libm != nullptr; }
-
-  /// Of a function that runs in the library: computes its library call `number`. Of that and of turns in lanes: whether
-  /// the caller wants the function to end. Both give 0 where the function is to go on.
-  int (*call_step)(void* call, std::int64_t number, const void* const* in, void* const* out) = nullptr;
-  int (*interrupts)(void* call) = nullptr;
-  /// Makes room for another record, keeps those that are there; null: there is no memory.
-  void* (*grow)(void* call, std::int64_t records, std::int64_t* capacity) = nullptr;
-  void* (*copy)(void* to, const void* from, std::size_t bytes) = nullptr;
 };
 
 /// An object file with a function in C.
@@ -81,21 +97,9 @@ struct ObjectFile {
   std::string error;      ///< not empty: there is none
 };
 
-/// A plan as code in memory.
-struct PlanCode {
-  /// Gives 0. Gives 1 where the program throws for these values, or a step that the library computes has ended it, and
-  /// `first_limit` + k where a loop would go beyond limit number k of the plan. `call` is handed to
-  /// `Machine::call_step`.
-  int (*run)(const void* const* arguments, void* const* results, void* workspace, void* call) = nullptr;
-  static constexpr int first_limit = 2;
-  void* owner = nullptr;
-  void (*release)(void* owner) = nullptr;
-  std::string error;  ///< not empty: there is no code
-};
-
-/// The module's functions, `ricci_generate`, `ricci_export` and `ricci_generate_plan`.
-using Generate = void (*)(const LanePlan& plan, const Machine& machine, Code& code);
+/// The module's functions, `ricci_generate`, `ricci_generate_plan` and `ricci_export`.
+using Generate = void (*)(const LanePlan& plan, const Machine& machine, Image& image);
+using GeneratePlan = void (*)(const FunctionPlan& plan, const Machine& machine, Image& image);
 using Export = void (*)(const FunctionPlan& plan, const Machine& machine, ObjectFile& file);
-using GeneratePlan = void (*)(const FunctionPlan& plan, const Machine& machine, PlanCode& code);
 
 }  // namespace ricci::compiled

@@ -25,7 +25,7 @@ const char* name_in_libm(Word word, DType dtype) {
     Word word;
     const char *of_double, *of_float;
   };
-// clang-format off: one function after the other, without commas
+  // clang-format off: one function after the other, without commas
 #define IN_LIBM(name) {Word::name, #name, #name "f"},
   static constexpr Name names[] = {
       IN_LIBM(exp) IN_LIBM(exp2) IN_LIBM(expm1) IN_LIBM(log) IN_LIBM(log2) IN_LIBM(log10) IN_LIBM(log1p) IN_LIBM(sin)
@@ -41,13 +41,7 @@ const char* name_in_libm(Word word, DType dtype) {
 
 ObjectFile object_file(const FunctionPlan& plan, const runs::Place& where) {
   std::vector<std::pair<Word, DType>> lacking;
-  std::string text;
-  Machine machine = this_machine(text);
-  machine.name_in_libm = &name_in_libm;
-  machine.lacking = &lacking;
-  ObjectFile file;
-  generator().export_plan(plan, machine, file);
-  if (!text.empty()) std::fputs(text.c_str(), stderr);
+  ObjectFile file = object_file_of(plan, &name_in_libm, lacking);
   if (!lacking.empty())
     raise_own<NotImplementedError>(std::string("export_object: the C library has no ") +
                                        scalar::name_of(lacking[0].first) + " of " + to_string(lacking[0].second) +
@@ -99,14 +93,16 @@ extern "C" {
 #endif
 
 /* How many bytes a workspace has. It stands at a multiple of 64. */
-#define )" + upper + "_WORKSPACE_BYTES " + std::to_string(bytes) + R"(
+#define )" +
+         upper + "_WORKSPACE_BYTES " + std::to_string(bytes) + R"(
 
 /* Gives 0. Gives 1, and leaves the results unspecified, where the function throws for these values, or where its code
    does not hold for them, as the derivative of a determinant at a singular matrix. Arrays lie row by row, and a result
    overlaps nothing. Truth values are 0 and 1, float16 and bfloat16 are their bits, complex numbers are pairs. Nothing
    is allocated, and nothing is kept between calls: threads may call the function side by side, each with a workspace
    of its own. */
-)" + function + R"(;
+)" + function +
+         R"(;
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,6 @@
 
 namespace ricci::compiled {
 
-struct Code;
-
 /// Where the elements of a tensor lie while the function runs.
 struct Location {
   enum class In : std::uint8_t {
@@ -34,8 +32,7 @@ struct Location {
 struct KernelStep {
   const LanePlan* plan;
   int width;                   ///< lanes in a register
-  const Code* code = nullptr;  ///< the kernel's own; null: the function's module gets it
-  void* careful = nullptr;     ///< what the kernel's own code is given for large arguments
+  std::int32_t own_code = -1;  ///< its number among the kernels that have code of their own; -1: the function has it
   std::vector<Location> in, out;
   std::int64_t lanes = 1, positions = 1;
   std::vector<std::int64_t> in_steps, out_steps;   ///< by tensor: how far the next position is, in bytes

@@ -271,8 +271,8 @@ class Planner {
     if (empty != e.inputs.end()) refuse("an operand is empty: " + to_string(type(*empty)));
     KernelStep step{.plan = &call.kernel->plan(), .width = call.kernel->width(), .in = {}, .out = {}};
     if (whole_.calls_library) {
-      step.code = call.kernel->code();
-      step.careful = &whole_.planned.careful.emplace_back(*call.kernel);
+      step.own_code = static_cast<std::int32_t>(whole_.planned.careful.size());
+      whole_.planned.careful.emplace_back(*call.kernel);
     }
     step.lanes = step.plan->program.has_lanes ? call.lanes : 1;
     step.positions = call.positions;

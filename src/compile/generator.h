@@ -1,20 +1,24 @@
-// The generator of machine code: a module that is loaded when the first code is made. Knows its functions.
+// Code for this machine. The generator of machine code is a module that is loaded when the first code is made, and not
+// where all code was kept from before (kept_code.h). Start with `image_of`.
 #pragma once
 
 #include "compile/code.h"
 
 namespace ricci::compiled {
 
-/// Null functions where the library was built without a compiler.
-struct Generator {
-  Generate generate = nullptr;
-  Export export_plan = nullptr;
-  GeneratePlan generate_plan = nullptr;
-};
-const Generator& generator();
+/// False where the library was built without a compiler, or the module is missing.
+bool has_generator();
+/// The file of the module; empty where there is none.
+std::string generator_path();
 
-/// What code is made for: this machine, with the library's functions. `dump`: gets the code's text, if RICCI_DUMP lists
-/// `code`.
-Machine this_machine(std::string& dump);
+/// RICCI_DUMP=code prints the code's text. `measures_only`: the image gets its width alone.
+Image image_of(const LanePlan& plan, bool is_careful, bool measures_only);
+Image image_of(const FunctionPlan& plan);
+/// The address of a word's function. Requires: it is a callee of every code.
+const void* address_of_word(const Callee& callee);
+
+/// A function in C for this machine. Requires: has_generator(). `name_in_libm` and `lacking`: as in Machine.
+ObjectFile object_file_of(const FunctionPlan& plan, const char* (*name_in_libm)(Word word, DType dtype),
+                          std::vector<std::pair<Word, DType>>& lacking);
 
 }  // namespace ricci::compiled

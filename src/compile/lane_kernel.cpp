@@ -138,40 +138,40 @@ std::optional<std::int64_t> LaneKernel::limit_of_turns() const {
 
 namespace {
 
-/// Throws std::bad_alloc; an error of another kind stands in the result.
-Code code_of(const LanePlan& plan, bool is_careful, bool measures_only = false) {
-  Code code;
-  std::string text;
-  Machine machine = this_machine(text);
-  machine.is_careful = is_careful;
-  machine.measures_only = measures_only;
-  machine.careful_once = &LaneKernel::Run::once_carefully;
-  machine.careful_lanes = &LaneKernel::Run::lanes_carefully;
-  machine.interrupts = [](void* call) { return static_cast<CarefulCall*>(call)->interrupts(); };
-  generator().generate(plan, machine, code);
-  if (!text.empty()) std::fputs(text.c_str(), stderr);
-  return code;
+const void* address_of(const Callee& callee) {
+  switch (callee.what) {
+    case Callee::What::careful_once: return reinterpret_cast<const void*>(&LaneKernel::Run::once_carefully);
+    case Callee::What::careful_lanes: return reinterpret_cast<const void*>(&LaneKernel::Run::lanes_carefully);
+    case Callee::What::interrupts:
+      return reinterpret_cast<const void*>(+[](void* call) { return static_cast<CarefulCall*>(call)->interrupts(); });
+    default: return address_of_word(callee);
+  }
 }
 
-void release(const Code& code) {
-  if (code.release) code.release(code.owner);
+/// Throws std::bad_alloc, and std::runtime_error, which says why there is no code.
+Code code_of(const LanePlan& plan, bool is_careful, bool measures_only = false) {
+  const Image image = image_of(plan, is_careful, measures_only);
+  if (!image.error.empty()) throw std::runtime_error(image.error);
+  Code code{.stages = {}, .width = image.width, .memory = {}};
+  if (measures_only) return code;
+  code.memory = LoadedCode(image, address_of);
+  for (std::size_t k = 0; k < image.functions.size(); k += 3)
+    code.stages.push_back({code.memory.function<OnceFunction>(image.functions[k]),
+                           code.memory.function<LaneFunction>(image.functions[k + 1]),
+                           code.memory.function<JoinFunction>(image.functions[k + 2])});
+  return code;
 }
 
 }  // namespace
 
 LaneKernel::LaneKernel(LanePlan plan, Code code)
     : plan_(std::move(plan)), code_(std::move(code)), nanoseconds_(nanoseconds_of_lane(plan_, code_.width)) {}
-LaneKernel::~LaneKernel() {
-  release(code_);
-  release(careful_);
-}
+LaneKernel::~LaneKernel() = default;
 
 const Code& LaneKernel::careful_code() const {
   const std::lock_guard lock(careful_mutex_);
   if (is_careful_made_) return careful_;
-  Code made = code_of(plan_, true);
-  if (!made.error.empty()) throw std::runtime_error(made.error);
-  careful_ = std::move(made);
+  careful_ = code_of(plan_, true);
   is_careful_made_ = true;
   return careful_;
 }
@@ -321,7 +321,7 @@ std::size_t LaneKernel::steps() const {
 namespace {
 
 MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, const ExpandOptions& options) {
-  if (!generator().generate) return NotExpandable{"the library was built without a compiler (RICCI_COMPILE=OFF)"};
+  if (!has_generator()) return NotExpandable{"the library was built without a compiler (RICCI_COMPILE=OFF)"};
   if (!fuses()) return NotExpandable{"the library was built for a machine without fused multiply-add"};
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
   const auto& lanes = std::get<LaneProgram>(expanded);
@@ -330,14 +330,15 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   std::size_t steps = 0;
   for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
   if (steps > options.most_steps) return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps"};
-  Code code = code_of(plan, false, options.without_code);
-  if (!code.error.empty()) return NotExpandable{code.error};
-  return std::make_shared<const LaneKernel>(std::move(plan), std::move(code));
+  try {
+    Code code = code_of(plan, false, options.without_code);
+    return std::make_shared<const LaneKernel>(std::move(plan), std::move(code));
+  } catch (const std::runtime_error& error) { return NotExpandable{error.what()}; }
 }
 
 }  // namespace
 
-bool makes_kernels() { return generator().generate && fuses(); }
+bool makes_kernels() { return has_generator() && fuses(); }
 
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options) {
   return kernel_of(expand(program, options), options);

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <span>
 
-#include "compile/code.h"
+#include "compile/loaded_code.h"
 #include "ricci/strided.h"
 
 namespace ricci::compiled {

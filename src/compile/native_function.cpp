@@ -91,21 +91,14 @@ class NativeFunction {
         result_types_(output_types(program_)),
         planned_(planned_in_library(program_)) {
     if (count_of(planned_.plan.steps) > most_steps) return;
-    std::string text;
-    Machine machine = this_machine(text);
-    machine.call_step = &call_step;
-    machine.interrupts = &interrupts;
-    machine.copy = &std::memcpy;
-    machine.grow = &grow;
-    generator().generate_plan(planned_.plan, machine, code_);
+    const Image image = image_of(planned_.plan);
     ++made_plans;
-    if (!text.empty()) std::fputs(text.c_str(), stderr);
+    if (!image.error.empty()) return;
+    code_ = LoadedCode(image, [&](const Callee& callee) { return address_of(callee); });
+    run_ = code_.function<PlanFunctionInCode>(image.functions[0]);
   }
   NativeFunction(const NativeFunction&) = delete;
-  ~NativeFunction() {
-    if (code_.release) code_.release(code_.owner);
-  }
-  bool has_code() const { return code_.run != nullptr; }
+  bool has_code() const { return run_ != nullptr; }
 
   /// Where the code gives no results the equations run: they say what is wrong with the values.
   Tensors results_of(std::span<const Tensor> given) const {
@@ -158,16 +151,34 @@ class NativeFunction {
     }
     const kernels::Scratch<std::byte> workspace(planned_.plan.workspace_bytes);
     Call call{*this};
-    const int answer = code_.run(arguments.data(), to.data(), workspace.data(), &call);
+    const int answer = run_(arguments.data(), to.data(), workspace.data(), &call);
     if (call.ended) std::rethrow_exception(call.ended);
     // To go through so many turns once more, equation by equation, takes long.
-    if (answer >= PlanCode::first_limit) {
-      const std::int64_t limit = planned_.plan.limits[at(answer - PlanCode::first_limit)];
+    if (answer >= first_limit) {
+      const std::int64_t limit = planned_.plan.limits[at(answer - first_limit)];
       runs::require_below_limit("while_loop", limit, limit);
     }
     if (answer != 0 || std::ranges::any_of(planned_.careful, failed)) return false;
     for (ArrayRef& array : arrays) results.push_back(make_tensor(std::move(array), 0));
     return true;
+  }
+
+  /// Requires: the planned function stays where it is.
+  const void* address_of(const Callee& callee) const {
+    using What = Callee::What;
+    const auto kernel = [&]() -> const CarefulCall& { return planned_.careful[at(callee.kernel)]; };
+    const auto stage = [&]() -> const StageCode& { return kernel().kernel.code()->stages[at(callee.stage)]; };
+    switch (callee.what) {
+      case What::call_step: return reinterpret_cast<const void*>(&call_step);
+      case What::interrupts: return reinterpret_cast<const void*>(&interrupts);
+      case What::grow: return reinterpret_cast<const void*>(&grow);
+      case What::copy: return reinterpret_cast<const void*>(&std::memcpy);
+      case What::kernel_once: return reinterpret_cast<const void*>(stage().once);
+      case What::kernel_lane: return reinterpret_cast<const void*>(stage().lane);
+      case What::kernel_join: return reinterpret_cast<const void*>(stage().join);
+      case What::kernel_call: return &kernel();
+      default: return address_of_word(callee);
+    }
   }
 
   // What code calls. Nothing may be thrown through code.
@@ -208,7 +219,8 @@ class NativeFunction {
   const Program program_;               // behind its inputs those places
   const Types result_types_;
   const PlannedFunction planned_;
-  PlanCode code_;
+  LoadedCode code_;
+  PlanFunctionInCode run_ = nullptr;
 };
 
 namespace {

@@ -16,6 +16,11 @@ struct Stage {
   std::vector<Node> turn;  ///< of a program with turns: computed in every lane at each turn
   std::vector<Output> lane_outputs;
   std::vector<Node> totals;  ///< of nodes in `lane`
+
+  // Which functions its code has.
+  bool has_once() const { return !once.empty() || !once_outputs.empty(); }
+  bool has_lane() const { return !totals.empty() || !lane_outputs.empty(); }
+  bool has_join() const { return !totals.empty(); }
 };
 
 /// An elementary function that a plan's code calls, because it stands there too often to be spelled out each time.

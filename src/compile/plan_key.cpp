@@ -1,0 +1,175 @@
+// Every member of every struct, one after the other. A struct that gets another member does not compile here until the
+// member is written, too.
+#include "compile/plan_key.h"
+
+#include <cstring>
+#include <type_traits>
+
+namespace ricci::compiled {
+namespace {
+
+class Key {
+ public:
+  std::string bytes;
+
+  template <class... Members>
+  void all(const Members&... members) {
+    (add(members), ...);
+  }
+
+  template <class T>
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void add(T x) {
+    bytes.append(reinterpret_cast<const char*>(&x), sizeof x);
+  }
+  void add(const std::string& text) {
+    add(text.size());
+    bytes += text;
+  }
+  void add(const std::vector<bool>& bits) {
+    add(bits.size());
+    for (const bool bit : bits) add(bit);
+  }
+  template <class T>
+  void add(const std::vector<T>& list) {
+    add(list.size());
+    for (const T& x : list) add(x);
+  }
+  template <class T, std::size_t n>
+  void add(const std::array<T, n>& list) {
+    for (const T& x : list) add(x);
+  }
+  template <class T>
+  void add(const std::optional<T>& x) {
+    add(x.has_value());
+    if (x) add(*x);
+  }
+
+  // ── scalar operations ──
+
+  void add(const ScalarStep& s) {
+    const auto& [kind, word, dtype, is_structural, from, payload] = s;
+    all(kind, word, dtype, is_structural, from, payload);
+  }
+  void add(const ScalarGraph& graph) { add(graph.steps()); }
+  void add(const Place& p) {
+    const auto& [tensor, base, per_lane_count, stride] = p;
+    all(tensor, base, per_lane_count, stride);
+  }
+  void add(const Input& input) {
+    const auto& [dtype, place] = input;
+    all(dtype, place);
+  }
+  void add(const Output& output) {
+    const auto& [node, place] = output;
+    all(node, place);
+  }
+  void add(const Given& given) {
+    const auto& [what, tensor, axis] = given;
+    all(what, tensor, axis);
+  }
+  void add(const LaneTurns::RowStep& step) {
+    const auto& [base, per_lane_count] = step;
+    all(base, per_lane_count);
+  }
+  void add(const LaneTurns& turns) {
+    const auto& [state_of_output, first_number, in_rows, out_rows, count, count_given, goes_on, is_backward] = turns;
+    all(state_of_output, first_number, in_rows, out_rows, count, count_given, goes_on, is_backward);
+  }
+  void add(const LaneProgram& program) {
+    const auto& [graph, inputs, givens, outputs, has_lanes, output_dtypes, required, turns] = program;
+    all(graph, inputs, givens, outputs, has_lanes, output_dtypes, required, turns);
+  }
+  void add(const Stage& stage) {
+    const auto& [once, once_outputs, lane, turn, lane_outputs, totals] = stage;
+    all(once, once_outputs, lane, turn, lane_outputs, totals);
+  }
+  void add(const CalledFunction& function) {
+    const auto& [dtype, words, program] = function;
+    all(dtype, words, program);
+  }
+  void add(const LanePlan& plan) {
+    const auto& [program, stages, is_lane, is_turn, slots, given, slot_count, functions] = plan;
+    all(program, stages, is_lane, is_turn, slots, given, slot_count, functions);
+  }
+
+  // ── steps of a function ──
+
+  void add(const Location& l) {
+    const auto& [in, number, offset] = l;
+    all(in, number, offset);
+  }
+  void add(const FilledCopies& copies) {
+    const auto& [in, out, size] = copies;
+    all(in, out, size);
+  }
+  void add(const KernelStep& s) {
+    const auto& [plan, width, own_code, in, out, lanes, positions, in_steps, out_steps, sizes, copies, slots, totals,
+                 copied] = s;
+    all(*plan, width, own_code, in, out, lanes, positions, in_steps, out_steps, sizes, copies, slots, totals, copied);
+  }
+  void add(const CopyStep& s) {
+    const auto& [from, to, element_bytes, shape, strides] = s;
+    all(from, to, element_bytes, shape, strides);
+  }
+  void add(const MoveStep& s) {
+    const auto& [from, to, table, element_bytes, count] = s;
+    all(from, to, table, element_bytes, count);
+  }
+  void add(const ProductStep::Factor& factor) {
+    const auto& [where, is_transposed, leading, steps] = factor;
+    all(where, is_transposed, leading, steps);
+  }
+  void add(const ProductStep& s) {
+    const auto& [dtype, m, n, k, a, b, c, batch] = s;
+    all(dtype, m, n, k, a, b, c, batch);
+  }
+  void add(const CallStep& s) {
+    const auto& [number, in, out] = s;
+    all(number, in, out);
+  }
+  void add(const RowCopy& copy) {
+    const auto& [stack, row, size, step] = copy;
+    all(stack, row, size, step);
+  }
+  void add(const TurnRecords& records) {
+    const auto& [size] = records;
+    all(size);
+  }
+  void add(const AlternatingState& state) {
+    const auto& [number, first, second, size] = state;
+    all(number, first, second, size);
+  }
+  void add(const LoopStep& s) {
+    const auto& [most_turns, is_backward, limit, condition, truth, reads, body, writes, next, states, records,
+                 counted_by] = s;
+    all(most_turns, is_backward, limit, condition, truth, reads, body, writes, next, states, records, counted_by);
+  }
+  void add(const BranchStep& s) {
+    const auto& [question, dtype, branches] = s;
+    all(question, dtype, branches);
+  }
+  void add(const Step& step) {
+    add(step.what.index());
+    std::visit([&](const auto& s) { add(s); }, step.what);
+  }
+  void add(const FunctionPlan& plan) {
+    const auto& [name, arguments, results, constants, steps, workspace_bytes, states, limits, records, calls_blas] =
+        plan;
+    all(name, arguments, results, constants, steps, workspace_bytes, states, limits, records, calls_blas);
+  }
+};
+
+template <class Plan>
+std::string written(const Plan& plan) {
+  Key key;
+  key.add(plan);
+  return std::move(key.bytes);
+}
+
+}  // namespace
+
+std::string key_of(const LanePlan& plan) { return "lanes" + written(plan); }
+std::string key_of(const FunctionPlan& plan) { return "function" + written(plan); }
+
+}  // namespace ricci::compiled
