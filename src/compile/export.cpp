@@ -161,9 +161,8 @@ std::string function_name(const std::string& path, const runs::Place& where) {
 void export_program(const Program& program, std::span<const Tensor> captured, const ExportedNames& names,
                     const std::string& path, const runs::Place& where) {
   const std::string name = function_name(path, where);
-  if (!makes_kernels())
-    raise_own<NotImplementedError>("export_object: the library was built without a compiler (RICCI_COMPILE=OFF)",
-                                   where);
+  if (const char* const why = why_no_kernels())
+    raise_own<NotImplementedError>(std::string("export_object: ") + why, where);
   const Folded kernels = with_kernels(program, captured);
   const PlannedFunction made = planned_alone(kernels, name, where);
   const ObjectFile object = object_file(made.plan, where);

@@ -321,8 +321,7 @@ std::size_t LaneKernel::steps() const {
 namespace {
 
 MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, const ExpandOptions& options) {
-  if (!has_generator()) return NotExpandable{"the library was built without a compiler (RICCI_COMPILE=OFF)"};
-  if (!fuses()) return NotExpandable{"the library was built for a machine without fused multiply-add"};
+  if (const char* const why = why_no_kernels()) return NotExpandable{why};
   if (const auto* why = std::get_if<NotExpandable>(&expanded)) return *why;
   const auto& lanes = std::get<LaneProgram>(expanded);
   if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
@@ -338,7 +337,10 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
 
 }  // namespace
 
-bool makes_kernels() { return has_generator() && fuses(); }
+const char* why_no_kernels() {
+  if (!has_generator()) return "the library was built without a compiler (RICCI_COMPILE=OFF)";
+  return fuses() ? nullptr : "the library was built for a machine without fused multiply-add";
+}
 
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options) {
   return kernel_of(expand(program, options), options);

@@ -89,7 +89,9 @@ MadeKernel lane_kernel(const Program& program, const ExpandOptions& options = {}
 MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
 /// Of a part that is one loop, as `expand_turns` takes it. The kernel runs for `width` lanes or more.
 MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
-/// False where the library was built without a compiler, or for a machine that it knows no code for.
-bool makes_kernels();
+/// Null where kernels are made. Else why not: the library was built without a compiler, or for a machine that it makes
+/// no code for.
+const char* why_no_kernels();
+inline bool makes_kernels() { return !why_no_kernels(); }
 
 }  // namespace ricci::compiled

@@ -1,5 +1,6 @@
 // Laws of exported functions: an object file gives what the function gives, or is refused by name.
 #include "support/exported.h"
+#include "support/lane_kernels.h"
 
 #include <algorithm>
 #include <string>
@@ -57,6 +58,7 @@ std::vector<Export> functions_of(const std::vector<Case>& cases) {
 }
 
 TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
+  if (!testing_support::makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE, and fused multiply-add";
   testing_support::Exports exports;
   std::vector<Export> made;
   for (const Export& e : functions_of(laws::cases_of(rules()))) {
