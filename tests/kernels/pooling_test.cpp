@@ -196,6 +196,59 @@ TYPED_TEST(Pooling, agrees_with_its_definition_and_so_do_its_transposes) {
   }
 }
 
+/// Two images [2, channels, height, width]: one behind the other, or with channels side by side.
+template <class T>
+struct Images {
+  Sizes shape, strides;
+  std::vector<T> storage;
+
+  Images(std::int64_t channels, std::int64_t height, std::int64_t width, bool channels_last)
+      : shape{2, channels, height, width}, storage(static_cast<std::size_t>(2 * channels * height * width)) {
+    strides = channels_last ? Sizes{channels * height * width, 1, channels * width, channels}
+                            : Sizes{channels * height * width, height * width, width, 1};
+  }
+  T& at(std::int64_t i) {  // in row-major order
+    std::int64_t place = 0;
+    for (std::size_t axis = 4; axis-- > 0; i /= shape[axis]) place += i % shape[axis] * strides[axis];
+    return storage[static_cast<std::size_t>(place)];
+  }
+  Strided view() { return {storage.data(), dtype_of<T>, 4, shape.data(), strides.data()}; }
+};
+
+/// How means divide: by nine numbers or fewer, by a power of two, by a negative number.
+const Averaging divisions[] = {{}, {0, false}, {4}, {-4}, {3}};
+
+TYPED_TEST(Pooling, gives_the_same_bits_where_channels_lie_side_by_side) {
+  using T = TypeParam;
+  for (const std::int64_t channels : {16, 67, 150}) {
+    int number = 0;
+    for (const Case& c : cases()) {
+      SCOPED_TRACE(::testing::Message() << "case " << number++ << " of " << channels << " channels");
+      PoolingShape plain = c.shape;
+      plain.dilation = {1, 1, 1};
+      Images<T> rows(channels, c.height, c.width, false), last(channels, c.height, c.width, true);
+      std::mt19937 random(7);
+      for (std::size_t i = 0; i < rows.storage.size(); ++i) {
+        const int value = static_cast<int>(random() % 101);
+        const T element = std::is_integral_v<T> ? static_cast<T>(value) : static_cast<T>(static_cast<float>(value) / 7);
+        rows.at(static_cast<std::int64_t>(i)) = last.at(static_cast<std::int64_t>(i)) = element;
+      }
+      const auto expect_same = [&](const PoolingShape& shape, const auto& pool) {
+        const std::int64_t oh = pooling_size(c.height, shape, 0), ow = pooling_size(c.width, shape, 1);
+        for (const bool turned : {false, true}) {
+          Images<T> of_rows(channels, oh, ow, turned), of_last(channels, oh, ow, turned);
+          pool(of_rows.view(), rows.view());
+          pool(of_last.view(), last.view());
+          EXPECT_EQ(of_rows.storage, of_last.storage);
+        }
+      };
+      expect_same(c.shape, [&](Strided out, Strided in) { max_pool(out, in, c.shape); });
+      for (const Averaging& averaging : divisions)
+        expect_same(plain, [&](Strided out, Strided in) { avg_pool(out, in, plain, averaging); });
+    }
+  }
+}
+
 TEST(Pooling, over_one_axis_is_pooling_over_planes_of_height_one) {
   const PoolingShape line = {.spatial = 1, .window = {3}, .stride = {2}, .padding = {1}};
   const PoolingShape plane = {.spatial = 2, .window = {1, 3}, .stride = {1, 2}, .padding = {0, 1}};
