@@ -425,15 +425,15 @@ void add_terms_of(const TermsOfLanes& a, Lanes lanes, TotalsOf<T, 1>* totals, T*
   } else {
     static_assert(Lanes::value == 1);
     const bool is_far = a.size > near;
-    std::int64_t places[at_once];
-    for (std::int64_t i = 0; i < a.terms.size; i += at_once) {
-      const int count = static_cast<int>(std::min<std::int64_t>(at_once, a.terms.size - i));
-      const auto place_of = [&](std::int64_t term) { return from_front(index[term * index_step], a.size); };
+    const auto place_of = [&](std::int64_t term) { return from_front(index[term * index_step], a.size); };
+    std::int64_t i = 0, places[at_once];
+    for (; i + at_once <= a.terms.size; i += at_once) {
       if (is_far && i + 2 * at_once <= a.terms.size)
         for (int k = 0; k < at_once; ++k) __builtin_prefetch(totals + place_of(i + at_once + k));
-      for (int k = 0; k < count; ++k) places[k] = place_of(i + k);
-      for (int k = 0; k < count; ++k) totals[places[k]].add(reals(rows + (i + k) * row_step), parts);
+      for (int k = 0; k < at_once; ++k) places[k] = place_of(i + k);
+      for (int k = 0; k < at_once; ++k) totals[places[k]].add(reals(rows + (i + k) * row_step), parts);
     }
+    for (; i < a.terms.size; ++i) totals[place_of(i)].add(reals(rows + i * row_step), parts);
   }
   for_each_place(table, [](const auto& total, T& to) { total.round_to(reals(&to), parts); });
 }

@@ -131,7 +131,7 @@ struct Terms {
 template <int wides, class T, class Order, class Step>
 [[gnu::noinline]] void add_strip(T* to, const T* table, const Terms<T>& terms, const Order& order, Step step,
                                  std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t ahead = 16;  // terms
+  constexpr std::int64_t ahead = 24;  // terms
   W sum[wides];
   for_each_of<wides>([&](auto k) { sum[k] = W(0.0); });
   for (std::int64_t i = begin; i < end; ++i) {
