@@ -8,79 +8,17 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/elementwise.h"
 #include "kernels/known_step.h"
 #include "kernels/pooling_channels.h"
 #include "kernels/pooling_sliding.h"
+#include "kernels/pooling_types.h"
 #include "kernels/pooling_volumes.h"
 #include "kernels/pooling_windows.h"
 #include "kernels/strided.h"
-#include "ricci/primitive/accumulators.h"
 #include "ricci/primitive/scalar.h"
 
 namespace ricci::kernels {
 namespace {
-
-// --- Element types
-
-/// A view's elements in another type, row by row; the view itself if they have that type.
-class InType {
- public:
-  /// Leaves the elements unset.
-  InType(const Strided& x, DType dtype) : view_(x) {
-    if (x.dtype == dtype) return;
-    room_.allocate(element_count(x) * static_cast<std::int64_t>(element_size(dtype)));
-    strides_.resize(static_cast<std::size_t>(x.rank));
-    std::int64_t step = 1;
-    for (std::size_t i = strides_.size(); i-- > 0; step *= x.shape[i]) strides_[i] = step;
-    view_ = {room_.data(), dtype, x.rank, x.shape, strides_.data()};
-  }
-  InType(const InType&) = delete;
-  const Strided& view() const { return view_; }
-
- private:
-  Scratch<std::byte> room_;
-  std::vector<std::int64_t> strides_;
-  Strided view_;
-};
-
-/// f(out, in), in copies of type `dtype` if that is not theirs: narrow types need no kernels of their own.
-template <class F>
-void run_in_type(DType dtype, const Strided& out, const Strided& in, const F& f) {
-  const InType from(in, dtype), to(out, dtype);
-  if (in.dtype != dtype) copy(from.view(), in);
-  f(to.view(), from.view());
-  if (out.dtype != dtype) copy(out, to.view());
-}
-
-/// f(std::type_identity<T>{}, out, in) in the type that their elements are added in, which is T.
-template <class F>
-void run_as_sums(const Strided& out, const Strided& in, const F& f) {
-  run_in_type(accumulator_dtype(in.dtype), out, in, [&](const Strided& to, const Strided& from) {
-    if (to.dtype == DType::int64) return f(std::type_identity<std::int64_t>(), to, from);
-    visit_inexact(to.dtype, [&]<class T>(std::type_identity<T> type) {
-      if constexpr (std::is_same_v<Sum<T>, T>) f(type, to, from);
-    });
-  });
-}
-
-constexpr bool is_half(DType dtype) { return is_floating(dtype) && element_size(dtype) == 2; }
-
-/// The type in which elements are compared that stand beside their places.
-constexpr DType dtype_with_places(DType dtype) {
-  if (is_half(dtype)) return DType::float32;
-  return element_size(dtype) < 4 ? DType::int32 : dtype;
-}
-
-/// The lowest number of `dtype`, which is no wider than T.
-template <class T>
-T lowest_of(DType dtype) {
-  T number{};
-  visit_real(dtype, [&]<class E>(std::type_identity<E>) { number = static_cast<T>(lowest<E>()); });
-  return number;
-}
-
-// --- Maxima
 
 /// work(z, y) for each row of a volume.
 template <class T, class Work>
@@ -427,11 +365,8 @@ void max_pool(Strided values, Strided indices, Strided input, const PoolingShape
   assert(values.dtype == input.dtype && indices.dtype == DType::int64 && !is_complex(input.dtype));
   if (const auto windows = windows_one_by_one(values, input, shape, {}))
     return max_of_windows(values, indices, input, shape.spatial, *windows);
-  run_in_type(dtype_with_places(input.dtype), values, input, [&](const Strided& out, const Strided& in) {
-    visit_real(in.dtype, [&]<class T>(std::type_identity<T>) {
-      if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4)
-        max_pool_as<T>(out, indices, in, shape, lowest_of<T>(input.dtype));
-    });
+  run_with_places(values, input, [&]<class T>(std::type_identity<T>, const Strided& out, const Strided& in) {
+    max_pool_as<T>(out, indices, in, shape, lowest_of<T>(input.dtype));
   });
 }
 
@@ -439,12 +374,9 @@ void max_pool(Strided values, Strided input, const PoolingShape& shape) {
   assert(agree(values, input, shape) && values.dtype == input.dtype && !is_complex(input.dtype));
   if (const auto windows = windows_one_by_one(values, input, shape, {}))
     return max_of_windows(values, input, shape.spatial, *windows);
-  run_in_type(is_half(input.dtype) ? DType::float32 : input.dtype, values, input,
-              [&](const Strided& out, const Strided& in) {
-                visit_real(in.dtype, [&]<class T>(std::type_identity<T>) {
-                  if constexpr (std::is_arithmetic_v<T>) max_values_as<T>(out, in, shape);
-                });
-              });
+  run_compared(values, input, [&]<class T>(std::type_identity<T>, const Strided& out, const Strided& in) {
+    max_values_as<T>(out, in, shape);
+  });
 }
 
 void max_pool_gradient(Strided input_gradient, Strided cotangent, Strided indices, int spatial) {

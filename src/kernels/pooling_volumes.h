@@ -12,6 +12,7 @@
 #include "kernels/matmul_offsets.h"
 #include "ricci/primitive/parallel.h"
 #include "ricci/primitive/scratch.h"
+#include "ricci/primitive/wide.h"
 
 namespace ricci::kernels {
 
@@ -164,7 +165,14 @@ class Accumulator {
 template <class To, class From, class ToStep, class FromStep>
 void add_strided(To* __restrict to, ToStep to_step, const From* __restrict from, FromStep from_step,
                  std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) to[i * to_step] += static_cast<To>(from[i * from_step]);
+  std::int64_t i = 0;
+  if constexpr (std::is_same_v<From, Half> && !std::is_same_v<FromStep, std::int64_t> &&
+                !std::is_same_v<ToStep, std::int64_t>) {
+    constexpr int lanes = scalar::Wide<float>::lanes;  // the compiler would convert them one by one
+    for (; i + lanes <= count; i += lanes)
+      scalar::store_wide(to + i, scalar::load_wide<float>(to + i) + scalar::widen(from + i));
+  }
+  for (; i < count; ++i) to[i * to_step] += static_cast<To>(from[i * from_step]);
 }
 
 inline constexpr std::integral_constant<std::int64_t, 1> unit_step{};

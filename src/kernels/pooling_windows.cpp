@@ -9,6 +9,7 @@
 
 #include "kernels/known_step.h"
 #include "kernels/matmul_lanes.h"
+#include "kernels/pooling_types.h"
 #include "kernels/pooling_volumes.h"
 #include "ricci/primitive/scalar.h"
 
@@ -52,16 +53,18 @@ T greatest_of(const T* x, std::int64_t count) {
   const auto at = [x](std::int64_t i) { return load(x + i, std::type_identity<Pack>()); };
   Pack greatest = at(count - Pack::lanes);
   for (std::int64_t i = 0; i + Pack::lanes <= count; i += Pack::lanes) greatest = scalar::max(at(i), greatest);
-  T result = greatest[0];
-  for (int lane = 1; lane < Pack::lanes; ++lane) { result = greater(result, static_cast<T>(greatest[lane])); }
+  T lanes[Pack::lanes];
+  store(lanes, greatest);
+  T result = lanes[0];
+  for (int lane = 1; lane < Pack::lanes; ++lane) result = greater(result, lanes[lane]);
   return result;
 }
 
 /// The greatest of any number of numbers.
 template <class T>
-T greatest_of_some(const T* x, std::int64_t count) {
+[[gnu::noinline]] T greatest_of_some(const T* x, std::int64_t count) {
   if constexpr (std::is_arithmetic_v<T>) {
-    if (count >= scalar::Pack<T>::lanes) return greatest_of(x, count);
+    if (count > scalar::Pack<T>::lanes) return greatest_of(x, count);
   }
   T greatest = lowest<T>();
   for (std::int64_t i = 0; i < count; ++i) greatest = greater(greatest, x[i]);
@@ -117,6 +120,22 @@ void max_of_volume(const Volume<T>& values, const Volume<std::int64_t>& places, 
   });
 }
 
+/// Each column becomes the greater of itself and an element of the row.
+template <class T, class Step>
+[[gnu::noinline]] void raise_columns(T* __restrict columns, const T* __restrict row, Step step, std::int64_t width) {
+  std::int64_t i = 0;
+  if constexpr (sizeof(T) < 4 && !std::is_same_v<Step, std::int64_t>) {  // a row may be shorter than a register
+    using Pack = scalar::Pack<T>;
+    constexpr std::type_identity<Pack> as_pack;
+    for (; i + Pack::lanes <= width; i += Pack::lanes)
+      store(columns + i, scalar::max(load(row + i, as_pack), load(columns + i, as_pack)));
+    if (i == width) return;
+    const int rest = static_cast<int>(width - i);
+    return store(columns + i, scalar::max(load(row + i, rest, as_pack), load(columns + i, rest, as_pack)), rest);
+  }
+  for (; i < width; ++i) columns[i] = greater(columns[i], row[i * step]);
+}
+
 /// Maxima alone. A window of one row is gone through where it lies.
 template <class T>
 void max_values_of_volume(const Volume<T>& values, const Volume<const T>& in, const Windows& w, T* columns) {
@@ -130,9 +149,7 @@ void max_values_of_volume(const Volume<T>& values, const Volume<const T>& in, co
       std::fill_n(columns, width, lowest<T>());
       for_each_input_row(w, z, y, [&](std::int64_t in_z, std::int64_t in_y) {
         const T* row = in.row(in_z, in_y);
-        with_step<1>(in.strides[2], [&](auto step) {
-          for (std::int64_t i = 0; i < width; ++i) columns[i] = greater(columns[i], row[i * step]);
-        });
+        with_step<1>(in.strides[2], [&](auto step) { raise_columns(columns, row, step, width); });
       });
     }
     write_row(values, z, y,
@@ -298,20 +315,19 @@ void mean_of_windows_gradient_as(const Strided& input_gradient, const Strided& c
   const std::int64_t width = in.first.sizes[2];
   cut_volumes(in.offsets.size(), steps_of(w, width), [&](std::int64_t begin, std::int64_t end) {
     const Accumulator<T> accumulator(in.first);
-    const Scratch<Sum<T>> columns(width);
+    const Scratch<T> columns(width);
     for (std::int64_t i = begin; i < end; ++i) {
-      Sum<T>* sums = accumulator.cleared();
+      T* sums = accumulator.cleared();
       const Volume<const T> ct = out[i];
       for_each_row(w, [&](std::int64_t z, std::int64_t y) {
-        std::fill_n(columns.data(), width, Sum<T>{});
+        std::fill_n(columns.data(), width, T{});
         const std::int64_t rows = w[0].count[z] * w[1].count[y];
         for (std::int64_t j = 0; j < ct.sizes[2]; ++j) {
-          const auto share =
-              divided<T>(static_cast<Sum<T>>(ct(z, y, j)), divisor != 0 ? divisor : rows * w[2].count[j]);
+          const auto share = divided<T>(ct(z, y, j), divisor != 0 ? divisor : rows * w[2].count[j]);
           for (std::int64_t x = w[2].begin[j]; x < w[2].end[j]; ++x) columns.data()[x] += share;
         }
         for_each_input_row(w, z, y, [&](std::int64_t in_z, std::int64_t in_y) {
-          Sum<T>* row = sums + (in_z * in.first.sizes[1] + in_y) * width;
+          T* row = sums + (in_z * in.first.sizes[1] + in_y) * width;
           add_strided(row, unit_step, columns.data(), unit_step, width);
         });
       });
@@ -364,36 +380,40 @@ Windows dividing_windows(const Strided& input, const Strided& output, int spatia
 }
 
 void max_of_windows(Strided values, Strided indices, Strided input, int spatial, const WindowsOfVolume& windows) {
-  visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
-    if constexpr (!is_complex(dtype_of<T>)) max_of_windows_as<T>(values, indices, input, spatial, nullptr, windows);
+  run_with_places(values, input, [&]<class T>(std::type_identity<T>, const Strided& out, const Strided& in) {
+    max_of_windows_as<T>(out, indices, in, spatial, nullptr, windows);
   });
 }
 
 void max_of_windows(Strided values, Strided indices, Strided input, int spatial, const Windows& windows) {
   assert(agree(values, input, spatial, windows));
-  visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
-    if constexpr (!is_complex(dtype_of<T>)) max_of_windows_as<T>(values, indices, input, spatial, &windows, {});
+  run_with_places(values, input, [&]<class T>(std::type_identity<T>, const Strided& out, const Strided& in) {
+    max_of_windows_as<T>(out, indices, in, spatial, &windows, {});
   });
 }
 
 void max_of_windows(Strided values, Strided input, int spatial, const Windows& windows) {
   assert(agree(values, input, spatial, windows));
-  visit_dtype(input.dtype, [&]<class T>(std::type_identity<T>) {
-    if constexpr (!is_complex(dtype_of<T>)) max_values_as<T>(values, input, spatial, windows);
+  run_compared(values, input, [&]<class T>(std::type_identity<T>, const Strided& out, const Strided& in) {
+    max_values_as<T>(out, in, spatial, windows);
   });
 }
 
 void mean_of_windows(Strided out, Strided input, int spatial, const Windows& windows, std::int64_t divisor) {
   assert(agree(out, input, spatial, windows));
-  visit_dtype(out.dtype,
-              [&]<class T>(std::type_identity<T>) { mean_of_windows_as<T>(out, input, spatial, windows, divisor); });
+  // Halves are read where they lie: a copy of all of them takes longer than one look at each.
+  if (out.dtype == DType::float16) return mean_of_windows_as<Half>(out, input, spatial, windows, divisor);
+  if (out.dtype == DType::bfloat16) return mean_of_windows_as<BFloat16>(out, input, spatial, windows, divisor);
+  run_as_sums(out, input, [&]<class T>(std::type_identity<T>, const Strided& to, const Strided& from) {
+    mean_of_windows_as<T>(to, from, spatial, windows, divisor);
+  });
 }
 
 void mean_of_windows_gradient(Strided input_gradient, Strided cotangent, int spatial, const Windows& windows,
                               std::int64_t divisor) {
   assert(agree(cotangent, input_gradient, spatial, windows));
-  visit_dtype(cotangent.dtype, [&]<class T>(std::type_identity<T>) {
-    mean_of_windows_gradient_as<T>(input_gradient, cotangent, spatial, windows, divisor);
+  run_as_sums(input_gradient, cotangent, [&]<class T>(std::type_identity<T>, const Strided& to, const Strided& from) {
+    mean_of_windows_gradient_as<T>(to, from, spatial, windows, divisor);
   });
 }
 
