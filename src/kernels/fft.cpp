@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cassert>
+#include <complex>
 #include <utility>
 
 #include "kernels/fft_engine.h"
@@ -31,23 +32,40 @@ struct AxisLast {
   std::int64_t step() const { return view.strides[view.rank - 1]; }
 };
 
-void run(Transform transform, const Strided& y, const Strided& x, int axis, double factor) {
+/// A view's memory, as real or complex elements.
+template <class T>
+struct Elements {
+  void* data;
+  T* real() const { return static_cast<T*>(data); }
+  std::complex<T>* complex() const { return static_cast<std::complex<T>*>(data); }
+};
+
+/// f(lines, y, x): y and x are Elements<float> or Elements<double>.
+template <class F>
+void run(const Strided& y, const Strided& x, int axis, std::int64_t n, double factor, const F& f) {
   const AxisLast to(y, axis), from(x, axis);
-  const std::int64_t n = transform == Transform::complex_to_real ? y.shape[axis] : x.shape[axis];
   const FftLines lines{n, BatchOffsets(from.view, 1), BatchOffsets(to.view, 1), from.step(), to.step(), factor};
   if (n == 0 || lines.y.size() == 0) return;
-  if (real_dtype(y.dtype) == DType::float32) return fft_lines<float>(transform, y.data, x.data, lines);
+  if (real_dtype(y.dtype) == DType::float32) return f(lines, Elements<float>{y.data}, Elements<float>{x.data});
   assert(real_dtype(y.dtype) == DType::float64);
-  fft_lines<double>(transform, y.data, x.data, lines);
+  f(lines, Elements<double>{y.data}, Elements<double>{x.data});
 }
 
 }  // namespace
 
 void fft(Strided y, Strided x, int axis, bool backward, double factor) {
-  run(backward ? Transform::backward : Transform::forward, y, x, axis, factor);
+  run(y, x, axis, x.shape[axis], factor, [&](const FftLines& lines, auto to, auto from) {
+    complex_fft_lines(backward, to.complex(), from.complex(), lines);
+  });
 }
-void rfft(Strided y, Strided x, int axis, double factor) { run(Transform::real_to_complex, y, x, axis, factor); }
-void irfft(Strided y, Strided x, int axis, double factor) { run(Transform::complex_to_real, y, x, axis, factor); }
+void rfft(Strided y, Strided x, int axis, double factor) {
+  run(y, x, axis, x.shape[axis], factor,
+      [](const FftLines& lines, auto to, auto from) { real_to_complex_lines(to.complex(), from.real(), lines); });
+}
+void irfft(Strided y, Strided x, int axis, double factor) {
+  run(y, x, axis, y.shape[axis], factor,
+      [](const FftLines& lines, auto to, auto from) { complex_to_real_lines(to.real(), from.complex(), lines); });
+}
 
 }  // namespace ricci::kernels
 

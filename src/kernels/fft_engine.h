@@ -1,10 +1,13 @@
 // ducc0's Fourier transforms (third_party/ducc0) in a namespace of this library: a program may have another version of
-// them. Their threads are switched off, and their memory is counted.
+// them. Their threads are switched off, and their memory is counted. Here are plans without the passes that they are
+// made of: fft_complex.h and fft_real.h have those, each for the vector registers that it uses.
 #pragma once
 
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+
+#include "kernels/fft_lanes.h"
 
 #define DUCC0_NAMESPACE ricci::ducc0
 #define DUCC0_NO_LOWLEVEL_THREADING
@@ -35,4 +38,4 @@ inline void free(void* elements) {
 
 }  // namespace ricci::ducc0
 
-#include <ducc0/fft/fft1d_impl.h>
+#include <ducc0/fft/fft.h>

@@ -1,14 +1,13 @@
-// Lines of one element type and length through ducc0's plans. Knows nothing of views. `fft_float.cpp` and
-// `fft_double.cpp` hold the code, which takes long to compile.
+// Lines of one element type and length through ducc0's plans. Knows nothing of views. T is float or double.
+// fft_complex.h and fft_real.h hold the code, which takes long to compile.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
 #include "kernels/matmul_offsets.h"
 
 namespace ricci::kernels {
-
-enum class Transform : std::uint8_t { forward, backward, real_to_complex, complex_to_real };
 
 /// Lines of n elements (on the side that has n): where they begin, and the step within one, in elements.
 struct FftLines {
@@ -18,8 +17,11 @@ struct FftLines {
   double factor;  // of all results
 };
 
-/// T is float or double; x and y point at T or complex<T>, as the transform has it.
 template <class T>
-void fft_lines(Transform transform, void* y, const void* x, const FftLines& lines);
+void complex_fft_lines(bool backward, std::complex<T>* y, const std::complex<T>* x, const FftLines& lines);
+template <class T>
+void real_to_complex_lines(std::complex<T>* y, const T* x, const FftLines& lines);
+template <class T>
+void complex_to_real_lines(T* y, const std::complex<T>* x, const FftLines& lines);
 
 }  // namespace ricci::kernels
