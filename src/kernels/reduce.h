@@ -1,5 +1,7 @@
-// Reductions of several passes over raw strided views: moments, sums of exponentials, places of extremes. Those of one
-// pass: ricci/primitive/reduction.h. Knows nothing of tensors, promotion or keepdim.
+// Reductions over raw strided views: those that take several passes (moments, sums of exponentials, places of
+// extremes), and those of one pass that many operations and kernels use, each in a file of its own, as its loops take
+// long to compile. The loops of any other are made where it is said: ricci/primitive/reduction.h.
+// Knows nothing of tensors, promotion or keepdim.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +10,30 @@
 
 namespace ricci::kernels {
 
-/// log sum exp(x) over the axes i with reduced[i]; -inf of nothing. Floating types. Requires: `out` has the axes of
-/// `in` that are not reduced, in order, and its type; it does not overlap `in`. Any strides and sizes.
+// Requires of each with `reduced`: `out` has the axes i of `in` with reduced[i] false, in order; it does not overlap
+// `in`. Any strides and sizes.
+
+/// The sum and the product of any type, as reduction::Summed has it.
+void sum(Strided out, Strided in, const bool* reduced);
+void product(Strided out, Strided in, const bool* reduced);
+/// The sum of x y, which have one shape and type: any, whole numbers, complex ones.
+void sum_of_products(Strided out, Strided x, Strided y, const bool* reduced);
+void sum_of_products_of_whole(Strided out, Strided x, Strided y, const bool* reduced);
+void sum_of_products_of_complex(Strided out, Strided x, Strided y, const bool* reduced);
+/// The sum of |x|² and of |x|, of floating and complex types.
+void sum_of_squares(Strided out, Strided in, const bool* reduced);
+void sum_of_abs(Strided out, Strided in, const bool* reduced);
+/// The mean of a floating or complex type, in that type or in the one it is added in.
+void mean(Strided out, Strided in, const bool* reduced);
+/// The greatest and the smallest element of a real type, the limit of the type of none; NaN wins.
+void greatest(Strided out, Strided in, const bool* reduced);
+void smallest(Strided out, Strided in, const bool* reduced);
+/// Whether any element is not 0, whether all are not (boolean), and how many are not (int64).
+void any(Strided out, Strided in, const bool* reduced);
+void all(Strided out, Strided in, const bool* reduced);
+void count_nonzero(Strided out, Strided in, const bool* reduced);
+
+/// log sum exp(x); -inf of nothing. Floating types, and out's is the same.
 void logsumexp(Strided out, Strided in, const bool* reduced);
 
 /// out[kept axes] = the first place along `axis` of the greatest (or smallest) element; NaN wins. Real types; out
@@ -17,7 +41,7 @@ void logsumexp(Strided out, Strided in, const bool* reduced);
 void argreduce(bool greatest, Strided out, Strided in, int axis);
 
 /// The mean and the variance, sum |x - mean|^2 / max(0, n - correction), in two passes. Floating types, or complex
-/// with a real variance. `mean` and `variance` are as logsumexp's out.
+/// with a real variance.
 void mean_var(Strided mean, Strided variance, Strided in, const bool* reduced, std::int64_t correction);
 
 /// exp(x - max) / sum exp(x - max) along `axis`, and its logarithm. Floating types; out has in's shape and type and

@@ -1,4 +1,4 @@
-// Mean and variance, in two passes.
+// Mean and variance, in two passes: deviations from the mean.
 #include <algorithm>
 #include <cassert>
 
@@ -9,25 +9,6 @@
 
 namespace ricci::kernels {
 namespace {
-
-/// The mean, in the type that it is added in.
-struct Centre {
-  struct elements : reduction::Fields {
-    template <class T>
-    struct of : reduction::Fields::of<T> {
-      using Out = accumulator<T>;
-    };
-  };
-  static constexpr double start = -0.0, nothing = 0;
-  template <class T>
-  auto join(T a, T b) const {
-    return a + b;
-  }
-  template <class T>
-  auto finish(T total, T count) const {
-    return total / count;
-  }
-};
 
 /// Of x from a centre y: the sum of |x - y|^2, divided at the end.
 template <class T>
@@ -57,7 +38,7 @@ template <class T>
 void mean_var_of(const Strided& mean, const Strided& variance, const Strided& in, const bool* reduced,
                  real_of<accumulator<T>> divisor) {
   const Temporary<accumulator<T>> centre(in, reduced);
-  reduce(Centre{}, centre.view(), in, nullptr, reduced);
+  kernels::mean(centre.view(), in, reduced);
   copy(mean, centre.view());
   const Strided centres = centre.repeated();
   Deviation<T> deviation;

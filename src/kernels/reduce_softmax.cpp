@@ -13,25 +13,6 @@
 namespace ricci::kernels {
 namespace {
 
-/// What is taken out before exponentials are summed.
-struct Greatest {
-  using elements = reduction::Ordered;
-  static constexpr double start = -std::numeric_limits<double>::infinity();
-  template <class T>
-  auto join(T a, T b) const {
-    return scalar::max(a, b);
-  }
-};
-
-struct Total {
-  using elements = reduction::Floating;
-  static constexpr double start = -0.0;
-  template <class T>
-  auto join(T a, T b) const {
-    return a + b;
-  }
-};
-
 /// The sum of exp(x - y).
 template <class T>
 struct SumOfExp {
@@ -102,7 +83,7 @@ void apply(Op op, const Strided& out, const In&... in) {
 /// The greatest element of each lane of `in`, or 0 where that is not finite.
 template <class T>
 void find_shifts(const Temporary<T>& shifts, const Strided& in, const bool* reduced) {
-  reduce(Greatest{}, shifts.view(), in, nullptr, reduced);
+  greatest(shifts.view(), in, reduced);
   apply(FiniteOrZero(), shifts.view(), shifts.view());
 }
 
@@ -137,7 +118,7 @@ void by_pieces(const Strided& out, const Strided& in, const bool* reduced, bool 
 template <class T, bool logarithm>
 void softmax_of(const Strided& out, const Strided& terms, const Strided& in, const bool* reduced) {
   const Temporary<T> shifts(in, reduced), sums(in, reduced);
-  reduce(Greatest{}, shifts.view(), in, nullptr, reduced);
+  greatest(shifts.view(), in, reduced);
   if constexpr (logarithm) {
     const Strided shift = shifts.repeated();
     reduce_with(SumOfExp<T>(), sums.view(), in, &shift, reduced);
@@ -145,7 +126,7 @@ void softmax_of(const Strided& out, const Strided& terms, const Strided& in, con
     apply(MinusLog(), out, terms, sums.repeated());
   } else {
     apply(ExpOfDifference(), terms, in, shifts.repeated());
-    reduce(Total{}, sums.view(), terms, nullptr, reduced);
+    sum(sums.view(), terms, reduced);
     apply(Quotient(), out, terms, sums.repeated());
   }
 }

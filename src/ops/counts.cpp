@@ -14,7 +14,7 @@ struct CountNonzero {
 
   template <class T> auto join(T a, T b) const { return a + b; }
   Type type(const Type& x) const { return reduced_type(*this, axes, x); }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
+  void eval(Outputs out, Inputs in) const { reduce_by(kernels::count_nonzero, axes, out, in); }
   CountNonzero lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<CountNonzero>> samples() { return samples_of_truths<CountNonzero>(); }
 };

@@ -21,7 +21,9 @@ struct Inner {
     require_shape(b.shape, a.shape);
     return reduced_type(*this, axes, a);
   }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
+  void eval(Outputs out, Inputs in) const {
+    kernels::sum_of_products(out[0], in[0], in[1], is_reduced(axes, in[0].rank).data());
+  }
   Tensor transpose(int i, const Tensor& ct, const Reverse& r) const {
     const Tensor& other = r.inputs[static_cast<std::size_t>(1 - i)];
     return beside(ct, axes, type_of(other).rank()) * conj_if_complex(other);

@@ -83,7 +83,7 @@ struct SumOfSquares {
     require_floating(name, x);
     return reduced_type(*this, axes, x);
   }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
+  void eval(Outputs out, Inputs in) const { reduce_by(kernels::sum_of_squares, axes, out, in); }
   Tensors jvp(const Forward& f) const { return {real_inner_along(f.inputs[0], f.tangents[0], axes) * 2}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0] * 2, axes, r.input_types[0].rank()) * r.inputs[0]};
@@ -112,7 +112,7 @@ struct SumOfSizes {
     require_floating(name, x);
     return reduced_type(*this, axes, x);
   }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
+  void eval(Outputs out, Inputs in) const { reduce_by(kernels::sum_of_abs, axes, out, in); }
   Tensors jvp(const Forward& f) const { return {real_inner_along(slope_of_abs(f.inputs[0]), f.tangents[0], axes)}; }
   Tensors vjp(const Reverse& r) const {
     return {beside(r.cotangents[0], axes, r.input_types[0].rank()) * slope_of_abs(r.inputs[0])};

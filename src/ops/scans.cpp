@@ -354,7 +354,7 @@ struct Product {
 
   template <class T> auto join(T a, T b) const { return a * b; }
   Type type(const Type& x) const { return reduced_type(*this, {axis}, x); }
-  void eval(Outputs out, Inputs in) const { reduce(*this, {axis}, out, in); }
+  void eval(Outputs out, Inputs in) const { reduce_by(kernels::product, {axis}, out, in); }
   Tensors jvp(const Forward& f) const {
     const Tensor x = as_multiplied(f.inputs[0]), t = as_multiplied(f.tangents[0]);
     return {to(sum_along(product_or_zero(others(x), t), {axis}), f.inputs[0].dtype())};

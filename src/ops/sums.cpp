@@ -33,6 +33,10 @@ Tensor with_unit_axes(Tensor y, const Axes& places) {
 
 }  // namespace
 
+void reduce_by(ReduceKernel kernel, const Axes& axes, Outputs out, Inputs in) {
+  kernel(out[0], in[0], is_reduced(axes, in[0].rank).data());
+}
+
 Tensor beside(Tensor y, const Axes& axes, int rank) {
   const auto reduced = is_reduced(axes, rank);
   std::size_t first_kept = 0;
@@ -101,7 +105,7 @@ struct Sum {
 
   template <class T> auto join(T a, T b) const { return a + b; }
   Type type(const Type& x) const { return reduced_type(*this, axes, x); }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
+  void eval(Outputs out, Inputs in) const { reduce_by(kernels::sum, axes, out, in); }
   Tensor transpose(const Tensor& ct, const Type& x) const { return spread(ct, axes, x.shape); }
   Sum lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Sum>> samples() {
@@ -123,7 +127,7 @@ struct Mean {
     require_floating(name, x);
     return reduced_type(*this, axes, x);
   }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
+  void eval(Outputs out, Inputs in) const { reduce_by(kernels::mean, axes, out, in); }
   Tensor transpose(const Tensor& ct, const Type& x) const {
     return spread(ct / size_along(axes, x.shape), axes, x.shape);
   }

@@ -2,10 +2,15 @@
 // Knows nothing of any one reduction.
 #pragma once
 
+#include "kernels/reduce.h"
 #include "ops/axes.h"
 #include "ricci/primitive/reduction.h"
 
 namespace ricci {
+
+/// Runs a reduction of kernels/reduce.h, whose words are those of the operation, over `axes` of its operand.
+using ReduceKernel = void (*)(Strided out, Strided in, const bool* reduced);
+void reduce_by(ReduceKernel kernel, const Axes& axes, Outputs out, Inputs in);
 
 /// The type of what is computed along `axis` of real floating elements, one from each. Throws like the checks of axes
 /// and types.

@@ -14,7 +14,7 @@ struct Any {
 
   template <class T> auto join(T a, T b) const { return a || b; }
   Type type(const Type& x) const { return reduced_type(*this, axes, x); }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
+  void eval(Outputs out, Inputs in) const { reduce_by(kernels::any, axes, out, in); }
   Any lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<Any>> samples() { return samples_of_truths<Any>(); }
 };
@@ -29,7 +29,7 @@ struct All {
 
   template <class T> auto join(T a, T b) const { return a && b; }
   Type type(const Type& x) const { return reduced_type(*this, axes, x); }
-  void eval(Outputs out, Inputs in) const { reduce(*this, axes, out, in); }
+  void eval(Outputs out, Inputs in) const { reduce_by(kernels::all, axes, out, in); }
   All lifted() const { return {behind_batch(axes)}; }
   static std::vector<Sample<All>> samples() { return samples_of_truths<All>(); }
 };
