@@ -29,10 +29,12 @@ endforeach()
 target_compile_options(ricci_headers PRIVATE -fno-tree-slp-vectorize)
 
 # A file that only says what operations do, by calling others and kernels, is compiled with -O1: that takes two thirds
-# of the time that -O3 takes, and calls are as fast. Files that know element types hold loops over elements, and views
-# do nothing but be called. CMake reads the files when it configures, as ./dev lets it do each time.
-set(rules "^(ops|control|custom|program|random|distributions|io)$")
+# of the time that -O3 takes, and calls are as fast. Files that know element types hold loops over elements; views do
+# nothing but be called. The first call of a compiled function takes its time in the generator of machine code. CMake
+# reads the files when it configures, as ./dev lets it do each time.
+set(rules "^(ops|control|custom|program|random|distributions|io|compile)$")
 set(element_types "kind = Elementwise|reduction::|template <class T> (auto|T) |(Lanes|Wide)<|<float>|scalar::|visit_")
+set(calls "/ops/views.cpp|/compile/(function|native_function|lane_kernel|moves|program_plan).cpp")
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/layers.txt layers REGEX "^[a-z]")
 foreach(layer IN LISTS layers)
   string(REGEX MATCH "^[a-z_]+" folder "${layer}")
@@ -56,7 +58,7 @@ foreach(layer IN LISTS layers)
   if(folder MATCHES "${rules}")
     foreach(source IN LISTS sources)
       file(STRINGS ${source} loops LIMIT_COUNT 1 REGEX "${element_types}")
-      if(NOT loops AND NOT source MATCHES "/ops/views.cpp$")
+      if(NOT source MATCHES "${calls}" AND (NOT loops OR folder STREQUAL "compile"))
         set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
       endif()
     endforeach()
