@@ -111,6 +111,27 @@ TEST(Counts, SeeNaNAsTrue) {
   EXPECT_EQ(count_nonzero(x).item<std::int64_t>(), 2);
 }
 
+TEST(Counts, OfAllTypes) {
+  using rc::DType;
+  for (const DType dtype :
+       {DType::boolean, DType::uint8, DType::int8, DType::int16, DType::int32, DType::int64, DType::float16,
+        DType::bfloat16, DType::float32, DType::float64, DType::complex64, DType::complex128}) {
+    SCOPED_TRACE(rc::short_name(dtype));
+    const Tensor x = doubles({0, -0.0, 1, 0}, {2, 2}).to(dtype), y = x + 1;
+    expect_values(any(x, 1), {0, 1});
+    expect_values(any(x, 0), {1, 0});
+    expect_values(all(x, 1), {0, 0});
+    expect_values(all(y, 1), {1, 1});
+    EXPECT_EQ(count_nonzero(x).item<std::int64_t>(), 1);
+    EXPECT_EQ(count_nonzero(y).item<std::int64_t>(), 4);
+    if (!rc::is_complex(dtype)) continue;
+    const Tensor i = Tensor(std::complex<double>(0, 1)).to(dtype), z = (-x) * i;
+    expect_values(any(z, 1), {0, 1});
+    expect_values(all(x + z, 1), {0, 0});
+    EXPECT_EQ(count_nonzero(z).item<std::int64_t>(), 1);
+  }
+}
+
 TEST(Trace, OfAMatrix) {
   const Tensor x = doubles({1, 2, 3, 4, 5, 6}, {2, 3});
   EXPECT_EQ(trace(x).item(), 6.0);
