@@ -82,7 +82,8 @@ To converted(From x) {
 
 }  // namespace
 
-std::size_t ScalarGraph::Hash::operator()(const ScalarStep& s) const {
+namespace {
+std::size_t hash_of(const ScalarStep& s) {
   std::size_t hash = static_cast<std::size_t>(s.kind) | static_cast<std::size_t>(s.word) << 8 |
                      static_cast<std::size_t>(s.dtype) << 16 | static_cast<std::size_t>(s.is_structural) << 24;
   for (const std::uint64_t part : {static_cast<std::uint64_t>(s.from[0]), static_cast<std::uint64_t>(s.from[1]),
@@ -90,11 +91,26 @@ std::size_t ScalarGraph::Hash::operator()(const ScalarStep& s) const {
     hash = (hash ^ part) * 0x9e3779b97f4a7c15U, hash ^= hash >> 29;
   return hash;
 }
+}  // namespace
+
+void ScalarGraph::make_room() {
+  constexpr std::size_t fewest = 64;
+  places_.assign(std::max(fewest, 2 * places_.size()), no_node);
+  for (std::size_t n = 0; n < steps_.size(); ++n) {
+    std::size_t place = hash_of(steps_[n]) & (places_.size() - 1);
+    while (places_[place] != no_node) place = (place + 1) & (places_.size() - 1);
+    places_[place] = static_cast<Node>(n);
+  }
+}
 
 Node ScalarGraph::add(const ScalarStep& step) {
-  const auto [place, is_new] = numbers_.try_emplace(step, static_cast<Node>(steps_.size()));
-  if (is_new) steps_.push_back(step);
-  return place->second;
+  if (2 * steps_.size() >= places_.size()) make_room();
+  std::size_t place = hash_of(step) & (places_.size() - 1);
+  for (; places_[place] != no_node; place = (place + 1) & (places_.size() - 1))
+    if ((*this)[places_[place]] == step) return places_[place];
+  places_[place] = static_cast<Node>(steps_.size());
+  steps_.push_back(step);
+  return places_[place];
 }
 
 Node ScalarGraph::input(std::uint64_t element, DType dtype) {

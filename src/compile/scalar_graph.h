@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "ricci/dtype.h"
@@ -92,9 +91,7 @@ class ScalarGraph {
   std::vector<Node> order(std::span<const Node> outputs) const;
 
  private:
-  struct Hash {
-    std::size_t operator()(const ScalarStep& s) const;
-  };
+  void make_room();
   Node add(const ScalarStep& step);
   Node plain(Word word, Node a, Node b = no_node, Node c = no_node);
   Node fold(const ScalarStep& step);
@@ -110,7 +107,10 @@ class ScalarGraph {
   Node behind_sign(Node n) const { return (*this)[n].from[0]; }
 
   std::vector<ScalarStep> steps_;
-  std::unordered_map<ScalarStep, Node, Hash> numbers_;
+  /// Nodes by the hash of their step, in the first free place behind it; as many places as a power of two, at least
+  /// half of them free. A program of some thousand equations makes a million nodes: a map of its own memory for each
+  /// took half of the time.
+  std::vector<Node> places_;
 };
 
 // Inline, as the generator of machine code calls it too, which does not see the library's symbols.
