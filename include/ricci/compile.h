@@ -14,10 +14,20 @@
 
 namespace ricci {
 
+/// How long a first call may take.
+enum class Effort {
+  normal,  ///< code is made of some 50,000 scalar operations, in about a second; what goes beyond runs without
+  high,    ///< code is made of all that is faster with it
+};
+
 struct CompileOptions {
   /// Hold each call against the function, recorded again: TransformError where it has become another, or where a result
   /// differs by more than rounding explains. The environment's RICCI_COMPILE_CHECK=1 does so for all functions.
   bool check = false;
+  Effort effort = Effort::normal;
+  /// Code is made by a thread. Until it is there, calls run what was recorded, operation by operation; `plan` and
+  /// `explain` wait for it. The function itself is recorded by the first call.
+  bool background = false;
 };
 
 namespace compiled {

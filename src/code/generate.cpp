@@ -46,8 +46,6 @@ void make(Image& image, Machine machine, const Write& write) {
 }
 
 void generate(const LanePlan& plan, const Machine& machine, Image& image) {
-  image.width = lanes_together(plan, machine);
-  if (machine.measures_only) return;
   make(image, machine, [&](llvm::Module& module, const Machine& with, std::vector<std::string>& functions) {
     for (const StageNames& of : write_functions(module, plan, with, ""))
       functions.insert(functions.end(), {of.once, of.lane, of.join});

@@ -1,7 +1,9 @@
 // What one function of a plan reads and writes: tensors and slots, and rows of elements as registers of lanes.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -30,6 +32,12 @@ class Memory {
   void move_output(int tensor, llvm::Value* by) {
     outs_[tensor] = b_.element(output(tensor), output_dtype(tensor), by);
   }
+  /// How many elements of each lane stand in rows.
+  std::ptrdiff_t elements_in_rows() const {
+    const auto is_in_row = [](const auto& x) { return x.place.stride > 1; };
+    return std::ranges::count_if(plan_.program.inputs, is_in_row) +
+           std::ranges::count_if(plan_.program.outputs, is_in_row);
+  }
   llvm::Value* slot(Node n) { return b_.CreateConstGEP1_64(b_.getInt64Ty(), slots, at(plan_.slots[at(n)])); }
 
  private:
@@ -50,7 +58,8 @@ struct RowPart {
 };
 
 /// Elements of the lanes from one on. What lies side by side in a lane's row is read and written together, and turned
-/// by a transposition.
+/// by a transposition. Where there are many, the transpositions are calls of a function: LLVM takes up to a millisecond
+/// for each element of a transposition that stands among thousands of others.
 class Rows {
  public:
   explicit Rows(Memory& memory) : b_(memory.builder()), memory_(memory) {}
@@ -68,9 +77,14 @@ class Rows {
   void write_part(const RowPart& part, std::vector<llvm::Value*> columns, llvm::Value* lane);
   void write_interleaved(const RowPart& part, const std::vector<llvm::Value*>& columns, llvm::Value* lane);
   void write_first(llvm::Value* x, int count, llvm::Value* to);
+  bool calls_functions() const;
+  llvm::Value* block();
+  template <class Write>
+  llvm::Function* function(const std::string& name, const Write& write);
 
   LaneBuilder& b_;
   Memory& memory_;
+  llvm::Value* block_ = nullptr;                                                // memory for a register of each row
   std::map<std::pair<llvm::Value*, RowPart>, std::vector<llvm::Value*>> read_;  // by first lane
 };
 

@@ -1,7 +1,6 @@
 // Which functions a plan needs.
 #include "code/plan_functions.h"
 
-#include "code/shape.h"
 #include "code/stage_function.h"
 
 namespace ricci::compiled {
@@ -10,13 +9,7 @@ namespace {
 class Writer {
  public:
   Writer(llvm::Module& module, const LanePlan& plan, const Machine& machine)
-      : module_(module),
-        plan_(plan),
-        careful_(machine),
-        width_(plan.program.has_lanes ? width_of(plan, machine.register_bytes) : 1),
-        registers_(plan.program.has_lanes ? registers_of(plan) : 1),
-        elementary_(module, plan, machine),
-        machine_(machine) {
+      : module_(module), plan_(plan), careful_(machine), elementary_(module, plan, machine), machine_(machine) {
     careful_.is_careful = true;
   }
   void once(const std::string& name, std::size_t stage) {
@@ -26,7 +19,7 @@ class Writer {
   }
   void lane(const std::string& name, std::size_t stage) {
     with_careful(name, [&](const std::string& of, const Machine& machine) {
-      StageFunction function(module_, of, plan_, machine, elementary_, stage, width_, registers_);
+      StageFunction function(module_, of, plan_, machine, elementary_, stage, plan_.width, plan_.registers);
       if (plan_.program.turns) function.write_turns();
       else function.write_lanes();
     });
@@ -45,16 +38,11 @@ class Writer {
   llvm::Module& module_;
   const LanePlan& plan_;
   Machine careful_;
-  int width_, registers_;
   ElementaryFunctions elementary_;
   const Machine& machine_;
 };
 
 }  // namespace
-
-int lanes_together(const LanePlan& plan, const Machine& machine) {
-  return plan.program.has_lanes ? width_of(plan, machine.register_bytes) * registers_of(plan) : 1;
-}
 
 std::vector<StageNames> write_functions(llvm::Module& module, const LanePlan& plan, const Machine& machine,
                                         const std::string& prefix) {

@@ -14,8 +14,6 @@ namespace ricci::compiled {
 struct StageNames {
   std::string once, lane, join;  // empty: the stage has no such function
 };
-/// The lanes that code of a plan computes together.
-int lanes_together(const LanePlan& plan, const Machine& machine);
 
 /// `prefix`: of their names. Where code stands alone, the careful functions that they call stand beside them.
 std::vector<StageNames> write_functions(llvm::Module& module, const LanePlan& plan, const Machine& machine,

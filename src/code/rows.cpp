@@ -1,5 +1,8 @@
 // Rows of elements in memory as registers of lanes, and back.
+#include <llvm/IR/Module.h>
+
 #include <algorithm>
+#include <string>
 
 #include "code/memory.h"
 
@@ -28,11 +31,72 @@ llvm::Value* Rows::row_pointer(llvm::Value* base, const RowPart& part, DType d, 
   return b_.element(base, d, b_.CreateAdd(memory_.place(p, lane), b_.count(row * part.stride)));
 }
 
+bool Rows::calls_functions() const {
+  constexpr std::ptrdiff_t few = 256;
+  return memory_.elements_in_rows() > few && b_.width() > 2;
+}
+
+/// Memory for one block, on the stack.
+llvm::Value* Rows::block() {
+  if (block_) return block_;
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(memory_.entry, memory_.entry->begin());
+  constexpr std::uint64_t widest = 8;
+  return block_ = b_.CreateAlloca(b_.getInt8Ty(), b_.getInt64(widest * at(b_.width()) * at(b_.width())));
+}
+
+/// A function (block, first row, bytes from row to row) of this name, which `write(block, row)` writes at its first
+/// use; row(i) is the address of a row.
+template <class Write>
+llvm::Function* Rows::function(const std::string& name, const Write& write) {
+  llvm::Function* const caller = b_.GetInsertBlock()->getParent();
+  if (llvm::Function* const known = caller->getParent()->getFunction(name)) return known;
+  llvm::Type* const ptr = b_.getPtrTy();
+  auto* const type = llvm::FunctionType::get(b_.getVoidTy(), {ptr, ptr, b_.getInt64Ty()}, false);
+  auto* const f = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, caller->getParent());
+  f->addFnAttrs(llvm::AttrBuilder(b_.getContext(), caller->getAttributes().getFnAttrs()));
+  f->addFnAttr(llvm::Attribute::NoInline);
+  f->setCallingConv(llvm::CallingConv::Intel_OCL_BI);  // half of the vector registers survive a call
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", f));
+  write(f->getArg(0),
+        [&](int row) { return b_.CreateGEP(b_.getInt8Ty(), f->getArg(1), b_.CreateMul(f->getArg(2), b_.count(row))); });
+  b_.CreateRetVoid();
+  return f;
+}
+
+namespace {
+void call(LaneBuilder& b, llvm::Function* f, llvm::ArrayRef<llvm::Value*> arguments) {
+  b.CreateCall(f, arguments)->setCallingConv(f->getCallingConv());
+}
+llvm::Value* row_bytes(LaneBuilder& b, const RowPart& part, DType d) {
+  return b.count(part.stride * static_cast<std::int64_t>(element_size(d)));
+}
+std::string name_of(const char* what, const LaneBuilder& b, DType d, int count) {
+  return std::string(what) + std::to_string(count) + "_" + std::to_string(b.width()) + "_" +
+         std::to_string(static_cast<int>(d));
+}
+}  // namespace
+
 std::vector<llvm::Value*> Rows::read_rows(const RowPart& part, DType d, llvm::Value* lane) {
-  std::vector<llvm::Value*> rows;
-  for (int row = 0; row < b_.width(); ++row)
-    rows.push_back(b_.load_neighbours(d, row_pointer(memory_.input(part.tensor), part, d, row, lane)));
-  return b_.transposed(rows);
+  const auto row_of = [&](int row) { return row_pointer(memory_.input(part.tensor), part, d, row, lane); };
+  const auto columns = [&](const auto& row) {
+    std::vector<llvm::Value*> rows;
+    for (int i = 0; i < b_.width(); ++i) rows.push_back(b_.load_neighbours(d, row(i)));
+    return b_.transposed(rows);
+  };
+  if (!calls_functions()) return columns(row_of);
+  llvm::Type* const type = b_.wide(b_.memory_type(d));
+  const auto register_of = [&](llvm::Value* block, int k) { return b_.CreateConstGEP1_64(type, block, at(k)); };
+  llvm::Function* const f = function(name_of("read_rows", b_, d, 0), [&](llvm::Value* to, const auto& row) {
+    const std::vector<llvm::Value*> all = columns(row);
+    for (int k = 0; k < b_.width(); ++k) b_.store_raw(all[at(k)], register_of(to, k));
+  });
+  call(b_, f, {block(), row_of(0), row_bytes(b_, part, d)});
+  std::vector<llvm::Value*> all;
+  for (int k = 0; k < b_.width(); ++k)
+    all.push_back(b_.CreateAlignedLoad(type, register_of(block(), k), llvm::Align(1)));
+  return all;
 }
 
 /// Short rows without gaps: those of all lanes are `count` registers.
@@ -104,11 +168,24 @@ void Rows::write_part(const RowPart& part, std::vector<llvm::Value*> columns, ll
     return;
   }
   if (part.count == part.stride && part.count <= 4) return write_interleaved(part, columns, lane);
-  const std::vector<llvm::Value*> rows = b_.transposed(std::move(columns));
-  for (int row = 0; row < width; ++row) {
-    if (part.count == width) b_.store_raw(rows[at(row)], to(row));
-    else write_first(rows[at(row)], part.count, to(row));
-  }
+  const auto write_rows = [&](std::vector<llvm::Value*> of, const auto& row_of) {
+    const std::vector<llvm::Value*> rows = b_.transposed(std::move(of));
+    for (int row = 0; row < width; ++row) {
+      if (part.count == width) b_.store_raw(rows[at(row)], row_of(row));
+      else write_first(rows[at(row)], part.count, row_of(row));
+    }
+  };
+  if (!calls_functions()) return write_rows(std::move(columns), to);
+  llvm::Type* const type = columns[0]->getType();
+  const auto register_of = [&](llvm::Value* block, int k) { return b_.CreateConstGEP1_64(type, block, at(k)); };
+  llvm::Function* const f = function(name_of("write_rows", b_, d, part.count), [&](llvm::Value* from, const auto& row) {
+    std::vector<llvm::Value*> all;
+    for (int k = 0; k < width; ++k)
+      all.push_back(b_.CreateAlignedLoad(type, register_of(from, std::min(k, part.count - 1)), llvm::Align(1)));
+    write_rows(std::move(all), row);
+  });
+  for (int k = 0; k < part.count; ++k) b_.store_raw(columns[at(k)], register_of(block(), k));
+  call(b_, f, {block(), to(0), row_bytes(b_, part, d)});
 }
 /// The first elements, in pieces of powers of two.
 void Rows::write_first(llvm::Value* x, int count, llvm::Value* to) {

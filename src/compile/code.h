@@ -63,7 +63,6 @@ struct Image {
   std::uint64_t code_bytes = 0;  ///< of the instructions: whole pages
   std::vector<Hole> holes = {};
   std::vector<std::int64_t> functions = {};  ///< offsets. Of a lane plan: once, lane, join of each stage; -1: none
-  int width = 1;                             ///< of a lane plan: lanes in a register
   bool is_for_all_processes = false;         ///< else addresses of this process stand in it
   std::string error = {};                    ///< not empty: there is no code
 };
@@ -80,7 +79,6 @@ struct Machine {
   /// Whether sin and cos are calls of the library's functions, which hold for every argument, and not their formulas.
   bool is_careful;
   std::string* dump;                       ///< gets the code's text; null: none is wanted
-  bool measures_only = false;              ///< only `Image::width` is asked for
   std::vector<Callee>* callees = nullptr;  ///< gets what the code calls
   /// Of code that stands alone, without the library: libm's function for a word. Words that libm lacks, for which it is
   /// null, are added to `lacking`. Null: code calls the library.

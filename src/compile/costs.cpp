@@ -45,8 +45,7 @@ Cost cost_of(const Program& program, const Equation& e) {
   Cost cost;
   if (!e.rules->is_view)
     for (const Types* types : {&in, &out})
-      for (const Type& type : *types)
-        cost.bytes += elements(type) * static_cast<double>(element_size(type.dtype));
+      for (const Type& type : *types) cost.bytes += elements(type) * static_cast<double>(element_size(type.dtype));
   cost.flops = flops_of(*e.rules, parameters_in_call(e, program.shared_call_sizes()), in, out);
   return cost;
 }

@@ -107,9 +107,9 @@ class Run {
     for (std::size_t i = 0; i < body.equations.size(); ++i) {
       allow_interruption();
       const Equation& e = body.equations[i];
-      const std::string why = apart && (*apart)[i] ? "it is apart" : said(e);
-      if (why.empty()) continue;
-      if (!apart) refuse(std::string(e.rules->name) + ": " + why);
+      const std::optional<NotExpandable> why = apart && (*apart)[i] ? NotExpandable{"it is apart"} : said(e);
+      if (!why) continue;
+      if (!apart) throw NotExpandable{std::string(e.rules->name) + ": " + why->why, why->is_too_long};
       (*apart)[i] = true;
       for (const Variable v : e.outputs) opaque(v, v);
     }
@@ -141,13 +141,13 @@ class Run {
   }
 
  private:
-  /// Why the equation cannot be said element by element; empty: it was.
-  std::string said(const Equation& e) try {
+  /// Why the equation cannot be said element by element; none: it was.
+  std::optional<NotExpandable> said(const Equation& e) try {
     equation(e);
-    return {};
-  } catch (const NotExpandable& not_said) { return not_said.why; } catch (const NoSuchWord& none) {
-    return "elements of type " + to_string(none.dtype) + " have no " + name_of(none.word);
-  } catch (const Error& error) { return error.what(); }
+    return std::nullopt;
+  } catch (const NotExpandable& not_said) { return not_said; } catch (const NoSuchWord& none) {
+    return NotExpandable{"elements of type " + to_string(none.dtype) + " have no " + name_of(none.word)};
+  } catch (const Error& error) { return NotExpandable{error.what()}; }
 
   /// Elements that come from elsewhere. Where it cannot have any, it still lies in memory.
   void opaque(Variable v, int tensor) {
@@ -236,7 +236,7 @@ class Run {
     if (!rule && (rules.kind == Kind_custom || rules.effect != Effect::no_effect || rules.home))
       refuse("it is more than a function of its operands");
     if (graph_.steps().size() > 8 * options_.most_steps)
-      refuse("more than " + std::to_string(options_.most_steps) + " steps");
+      throw NotExpandable{"more than " + std::to_string(options_.most_steps) + " steps", true};
     if ((!rule || e.inputs.empty()) && sizes_.reads_open(e)) refuse("a size among its parameters may be another");
     const auto lacks_outer = [&](Variable v) { return !has_outer(std::array{v}); };
     if (!options_.are_independent && has_outer(e.inputs) && std::ranges::any_of(e.outputs, lacks_outer))

@@ -120,6 +120,12 @@ struct Function {
   std::mutex mutex;
   std::vector<std::shared_ptr<const Recording>> recordings;
   std::uint64_t calls = 0;
+
+  PlanOptions plan_options() const {
+    PlanOptions all{.effort = options.effort, .background = options.background};
+    if (options.check) all.checked_at = at(where.file, where.line);
+    return all;
+  }
 };
 
 std::shared_ptr<Function> make_function(const char* file, unsigned line, const CompileOptions& options) {
@@ -231,14 +237,13 @@ struct CallRun::State {
     const Tensors all = operands(*recording, arguments);
     const std::span<const Tensor> inputs{all.data(), all.size()};
     const bool is_checked = function->options.check;
-    const std::string at = is_checked ? ricci::at(function->where.file, function->where.line) : "";
-    if (innermost) return apply_compiled(program(), inputs, is_checked ? CheckedAt(at) : std::nullopt);
+    if (innermost) return apply_compiled(program(), inputs, function->plan_options());
     const auto run_plan = [&] { return recording->plan->run(sizes, inputs); };
     if (!is_checked) return run_plan();
     const std::size_t own = all.size() - recording->captured.size();
     return checked(
         run_plan, recording->whole, inputs.first(own), [&](std::size_t i) { return name_of(i, arguments, result); },
-        at);
+        *function->plan_options().checked_at);
   }
   /// Of what the program gives: the result's tensors, then what is written to the arguments.
   std::string name_of(std::size_t output, const tree::Walk& arguments, const tree::Walk& result) const {
@@ -381,7 +386,7 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   // what that recording relies on.
   if (!made.table->serves(s.sizes->inputs())) throw Error("compile: a recording does not serve its own call");
   if (std::ranges::find(made.is_open, true) == made.is_open.end()) made.fixed_sizes = s.sizes;
-  made.plan = plan_of(made.program.in_call(s.sizes));
+  made.plan = plan_of(made.program.in_call(s.sizes), s.function->plan_options());
   const std::lock_guard lock(s.function->mutex);
   if (s.find_made_meanwhile()) return;
   auto& all = s.function->recordings;
@@ -413,12 +418,12 @@ void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
   for (const std::size_t leaf : s.recording->written) assign_into(*arguments.leaves[leaf], *next++, "compile");
 }
 
-Plan CallRun::plan() { return Plan(state_->recording->plan); }
+Plan CallRun::plan() { return Plan(finished(state_->recording->plan)); }
 
 Explanation CallRun::explain(const tree::Walk& arguments) {
   const State& s = *state_;
   const Tensors operands = s.operands(*s.recording, arguments);
-  return Explanation(s.recording->plan->explain(s.sizes, {operands.data(), operands.size()}));
+  return Explanation(finished(s.recording->plan)->explain(s.sizes, {operands.data(), operands.size()}));
 }
 
 namespace {

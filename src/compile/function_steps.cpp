@@ -263,7 +263,8 @@ class Planner {
     if (call.kernel->has_turns()) return false;
     const auto positions = static_cast<double>(call.positions);
     return std::ranges::none_of(e.inputs, [&](Variable v) { return is_empty(v); }) &&
-           call.kernel->nanoseconds(call.lanes) * positions < long_nanoseconds && !call.has_too_few_lanes;
+           call.kernel->nanoseconds(call.lanes) * positions < long_nanoseconds && !call.has_too_few_lanes &&
+           call.kernel->code();
   }
 
   void kernel(const Equation& e, const KernelCall& call) {

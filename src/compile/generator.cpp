@@ -104,12 +104,11 @@ std::string generator_path() {
 /// Where code is kept, the module waits until code is to be made.
 bool has_generator() { return (!generator_path().empty() && keeps_code()) || generator().generate; }
 
-Image image_of(const LanePlan& plan, bool is_careful, bool measures_only) {
+Image image_of(const LanePlan& plan, bool is_careful) {
   Machine machine = this_machine();
-  machine.is_careful = is_careful, machine.measures_only = measures_only;
-  const auto make = [&] { return made(plan, machine, generator().generate); };
-  if (measures_only) return make();
-  return kept_or_made([&] { return key_of(machine) + key_of(plan); }, make);
+  machine.is_careful = is_careful;
+  return kept_or_made([&] { return key_of(machine) + key_of(plan); },
+                      [&] { return made(plan, machine, generator().generate); });
 }
 
 Image image_of(const FunctionPlan& plan) {

@@ -11,8 +11,8 @@ bool has_generator();
 /// The file of the module; empty where there is none.
 std::string generator_path();
 
-/// RICCI_DUMP=code prints the code's text. `measures_only`: the image gets its width alone.
-Image image_of(const LanePlan& plan, bool is_careful, bool measures_only);
+/// RICCI_DUMP=code prints the code's text.
+Image image_of(const LanePlan& plan, bool is_careful);
 Image image_of(const FunctionPlan& plan);
 /// The address of a word's function. Requires: it is a callee of every code.
 const void* address_of_word(const Callee& callee);

@@ -83,7 +83,7 @@ class Writer {
 
 std::string entry_of(const Image& image) {
   Writer to;
-  to.add(std::int64_t{image.width}).add(image.code_bytes).add(image.holes.size()).add(image.functions.size());
+  to.add(image.code_bytes).add(image.holes.size()).add(image.functions.size());
   for (const auto& [callee, offset] : image.holes)
     to.add(callee.what).add(callee.word).add(callee.dtype).add(callee.kernel).add(callee.stage).add(offset);
   for (const std::int64_t offset : image.functions) to.add(offset);
@@ -120,7 +120,6 @@ std::optional<Image> image_in(std::string_view bytes) {
   if (!bytes.starts_with(format)) return std::nullopt;
   Reader from(bytes.substr(format.size()));
   Image image;
-  image.width = static_cast<int>(from.take<std::int64_t>());
   image.code_bytes = from.take<std::uint64_t>();
   const auto holes = from.take<std::size_t>(), functions = from.take<std::size_t>();
   for (std::size_t k = 0; k < holes && from.is_whole(); ++k) {

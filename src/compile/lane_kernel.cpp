@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -38,7 +40,7 @@ class Room {
 };
 
 /// Nanoseconds that a lane of each stage takes, roughly.
-std::vector<double> nanoseconds_of_lane(const LanePlan& plan, int width) {
+std::vector<double> nanoseconds_of_lane(const LanePlan& plan) {
   std::vector<double> all;
   for (const Stage& stage : plan.stages) {
     constexpr double likely_turns = 100;
@@ -52,7 +54,7 @@ std::vector<double> nanoseconds_of_lane(const LanePlan& plan, int width) {
     };
     const double steps =
         steps_of(stage.lane) + static_cast<double>(stage.lane_outputs.size()) + steps_of(stage.turn) * likely_turns;
-    all.push_back(steps * 0.4 / width);
+    all.push_back(steps * 0.4 / plan.lanes_together());
   }
   return all;
 }
@@ -61,39 +63,39 @@ std::vector<double> nanoseconds_of_lane(const LanePlan& plan, int width) {
 
 /// One call.
 struct LaneKernel::Run : CarefulCall {
+  const Code& code;
   const void* const* in;
   void* const* out;
   std::int64_t lanes;
   std::int64_t skip;  // lanes at the front that are there to fill a register
   std::uint64_t* slots;
 
-  Run(const LaneKernel& of, const void* const* in, void* const* out, std::int64_t lanes, std::int64_t skip,
-      std::uint64_t* slots)
-      : CarefulCall(of), in(in), out(out), lanes(lanes), skip(skip), slots(slots) {}
+  Run(const LaneKernel& of, const Code& code, const void* const* in, void* const* out, std::int64_t lanes,
+      std::int64_t skip, std::uint64_t* slots)
+      : CarefulCall(of), code(code), in(in), out(out), lanes(lanes), skip(skip), slots(slots) {}
 
   /// False: the code gave no results.
   bool all() {
     slots[0] = reinterpret_cast<std::uint64_t>(static_cast<CarefulCall*>(this));
-    for (std::size_t k = 0; k < kernel.code_.stages.size(); ++k) stage(k);
+    for (std::size_t k = 0; k < code.stages.size(); ++k) stage(k, code.stages[k]);
     return !failed;
   }
-  void stage(std::size_t k) const {
-    const StageCode& code = kernel.code_.stages[k];
-    if (code.once) code.once(in, out, lanes - skip, slots);
-    if (!code.lane) return;
+  void stage(std::size_t k, const StageCode& own) const {
+    if (own.once) own.once(in, out, lanes - skip, slots);
+    if (!own.lane) return;
     const std::size_t totals = kernel.plan_.stages[k].totals.size();
-    const Pieces pieces(lanes, kernel.code_.width, totals);
+    const Pieces pieces(lanes, kernel.width(), totals);
     Room<std::uint64_t, 256> partial(totals * static_cast<std::size_t>(pieces.count));
     const double of_piece = kernel.nanoseconds_[k] * static_cast<double>(pieces.length);
     const auto run = [&](std::int64_t begin, std::int64_t end) {
-      if (totals == 0) return code.lane(in, out, lanes, slots, pieces.begin(begin), pieces.end(end - 1), skip, nullptr);
+      if (totals == 0) return own.lane(in, out, lanes, slots, pieces.begin(begin), pieces.end(end - 1), skip, nullptr);
       for (std::int64_t p = begin; p < end; ++p)
-        code.lane(in, out, lanes, slots, pieces.begin(p), pieces.end(p), skip,
-                  partial.data() + static_cast<std::size_t>(p) * totals);
+        own.lane(in, out, lanes, slots, pieces.begin(p), pieces.end(p), skip,
+                 partial.data() + static_cast<std::size_t>(p) * totals);
     };
     if (pieces.count == 1) run(0, 1);
     else kernels::parallel_for({pieces.count, of_piece}, run);
-    if (code.join) code.join(partial.data(), pieces.count, slots);
+    if (own.join) own.join(partial.data(), pieces.count, slots);
   }
 
   // What code calls where an argument was large. Nothing may be thrown through code.
@@ -106,7 +108,8 @@ struct LaneKernel::Run : CarefulCall {
                               std::int64_t lanes, std::uint64_t* slots, std::int64_t lane, std::int64_t skip,
                               std::uint64_t* totals) noexcept {
     carefully(call, [&](const Code& code) {
-      code.stages[static_cast<std::size_t>(stage)].lane(in, out, lanes, slots, lane, lane + code.width, skip, totals);
+      code.stages[static_cast<std::size_t>(stage)].lane(
+          in, out, lanes, slots, lane, lane + static_cast<CarefulCall*>(call)->kernel.width(), skip, totals);
     });
   }
 
@@ -149,12 +152,10 @@ const void* address_of(const Callee& callee) {
 }
 
 /// Throws std::bad_alloc, and std::runtime_error, which says why there is no code.
-Code code_of(const LanePlan& plan, bool is_careful, bool measures_only = false) {
-  const Image image = image_of(plan, is_careful, measures_only);
+Code code_of(const LanePlan& plan, bool is_careful) {
+  const Image image = image_of(plan, is_careful);
   if (!image.error.empty()) throw std::runtime_error(image.error);
-  Code code{.stages = {}, .width = image.width, .memory = {}};
-  if (measures_only) return code;
-  code.memory = LoadedCode(image, address_of);
+  Code code{.stages = {}, .memory = LoadedCode(image, address_of)};
   for (std::size_t k = 0; k < image.functions.size(); k += 3)
     code.stages.push_back({code.memory.function<OnceFunction>(image.functions[k]),
                            code.memory.function<LaneFunction>(image.functions[k + 1]),
@@ -164,12 +165,27 @@ Code code_of(const LanePlan& plan, bool is_careful, bool measures_only = false) 
 
 }  // namespace
 
-LaneKernel::LaneKernel(LanePlan plan, Code code)
-    : plan_(std::move(plan)), code_(std::move(code)), nanoseconds_(nanoseconds_of_lane(plan_, code_.width)) {}
+LaneKernel::LaneKernel(LanePlan plan) : plan_(std::move(plan)), nanoseconds_(nanoseconds_of_lane(plan_)) {}
 LaneKernel::~LaneKernel() = default;
 
+const Code* LaneKernel::make_code() const {
+  const std::lock_guard lock(mutex_);
+  if (made_ || cannot_be_made_) return made_;
+  try {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    code_ = code_of(plan_, false);
+    if (is_listed("RICCI_LOG", "trace"))
+      std::clog << "compile: code of a kernel of " << steps() << " operations, " << plan_.program.inputs.size()
+                << " elements read and " << plan_.program.outputs.size()
+                << " written: " << std::chrono::duration<double, std::milli>(Clock::now() - begin).count() << " ms\n";
+    made_.store(&code_, std::memory_order_release);
+  } catch (const std::runtime_error&) { cannot_be_made_ = true; }
+  return made_;
+}
+
 const Code& LaneKernel::careful_code() const {
-  const std::lock_guard lock(careful_mutex_);
+  const std::lock_guard lock(mutex_);
   if (is_careful_made_) return careful_;
   careful_ = code_of(plan_, true);
   is_careful_made_ = true;
@@ -227,15 +243,17 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
     const bool is_address = given.what == Given::What::address;
     if (is_address && kernels::is_empty(inputs[static_cast<std::size_t>(given.tensor)])) return false;
   }
+  const Code* const code = this->code();
+  if (!code) return false;
   if (!plan_.program.has_lanes) lanes = 1;
-  else if (lanes < code_.width) return !has_turns() && run_few(inputs, outputs, lanes);
+  else if (lanes < width()) return !has_turns() && run_few(*code, inputs, outputs, lanes);
   std::atomic<bool> all_hold = true;
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     bool holds = true;
     Frame frame(plan_, inputs, outputs, holds, 0);
     if (begin > 0) frame.move(plan_, positions, begin);
     for (std::int64_t i = begin; i < end; ++i) {
-      Run one(*this, frame.in.data(), frame.out.data(), lanes, 0, frame.slots.data());
+      Run one(*this, *code, frame.in.data(), frame.out.data(), lanes, 0, frame.slots.data());
       if (!one.all() || !holds) {
         if (one.ended) std::rethrow_exception(one.ended);
         if (one.failed && has_turns()) throw std::bad_alloc();
@@ -252,9 +270,10 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
 }
 
 /// Fewer lanes than a register has.
-bool LaneKernel::run_few(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const {
+bool LaneKernel::run_few(const Code& code, std::span<const Strided> inputs, std::span<const Strided> outputs,
+                         std::int64_t lanes) const {
   const LaneProgram& program = plan_.program;
-  const std::int64_t width = code_.width, filled = width - lanes;
+  const std::int64_t width = this->width(), filled = width - lanes;
   bool holds = true;
   Frame frame(plan_, inputs, outputs, holds, filled);
   auto& in = frame.in;
@@ -278,7 +297,7 @@ bool LaneKernel::run_few(std::span<const Strided> inputs, std::span<const Stride
                   advance(inputs[tensor].data, input.dtype, from), size);
     }
   }
-  if (!Run(*this, in.data(), out.data(), width, filled, frame.slots.data()).all() || !holds) return false;
+  if (!Run(*this, code, in.data(), out.data(), width, filled, frame.slots.data()).all() || !holds) return false;
   for (const Output& output : program.outputs) {
     const Place& p = output.place;
     if (p.stride == 0) continue;
@@ -308,8 +327,8 @@ std::int64_t LaneKernel::fewest_lanes(std::ptrdiff_t equations) const {
   constexpr double of_total = 25, of_pass = 1.1;
   double position = nanoseconds_of_position;
   for (const Stage& stage : plan_.stages) position += stage.totals.empty() ? 0 : of_total;
-  const double saved = of_pass * static_cast<double>(equations) / code_.width;
-  return std::max(std::int64_t{code_.width}, static_cast<std::int64_t>(position / saved));
+  const double saved = of_pass * static_cast<double>(equations) / width();
+  return std::max(std::int64_t{width()}, static_cast<std::int64_t>(position / saved));
 }
 
 std::size_t LaneKernel::steps() const {
@@ -328,11 +347,15 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   LanePlan plan = planned_for_code(lanes);
   std::size_t steps = 0;
   for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
-  if (steps > options.most_steps) return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps"};
-  try {
-    Code code = code_of(plan, false, options.without_code);
-    return std::make_shared<const LaneKernel>(std::move(plan), std::move(code));
-  } catch (const std::runtime_error& error) { return NotExpandable{error.what()}; }
+  if (steps > options.most_steps)
+    return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps", true};
+  // LLVM takes as long for an element that stands in a row as for some operations.
+  constexpr std::size_t of_element = 4;
+  const std::size_t work = steps + of_element * (plan.program.inputs.size() + plan.program.outputs.size());
+  if (options.steps_left && work > *options.steps_left)
+    return NotExpandable{"the kernels of the plan have many steps; compile with .effort = high makes code of all"};
+  if (options.steps_left) *options.steps_left -= work;
+  return std::make_shared<const LaneKernel>(std::move(plan));
 }
 
 }  // namespace

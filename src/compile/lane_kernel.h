@@ -31,7 +31,7 @@ struct CarefulCall {
 
 class LaneKernel {
  public:
-  LaneKernel(LanePlan plan, Code code);
+  explicit LaneKernel(LanePlan plan);
   LaneKernel(const LaneKernel&) = delete;
   ~LaneKernel();
 
@@ -58,27 +58,34 @@ class LaneKernel {
   /// Scalar operations of one lane, and of what is computed once.
   std::size_t steps() const;
   const LanePlan& plan() const { return plan_; }
-  int width() const { return code_.width; }  ///< lanes that are computed together
+  int width() const { return plan_.lanes_together(); }  ///< lanes that are computed together
   bool has_turns() const { return plan_.program.turns.has_value(); }
   /// Of turns: after how many the program throws, which is all that it throws; none: it does not.
   std::optional<std::int64_t> limit_of_turns() const;
-  /// Null: it was made to be exported. Code of this kernel finds a CarefulCall in its first slot.
-  const Code* code() const { return code_.stages.empty() ? nullptr : &code_; }
+  /// Made when it is first asked for, by `run` at the latest. Null where the system lets none be made. It finds a
+  /// CarefulCall in its first slot.
+  const Code* code() const {
+    const Code* const made = made_.load(std::memory_order_acquire);
+    return made ? made : make_code();
+  }
   const Code& careful_code() const;
   double nanoseconds(std::int64_t lanes) const;  ///< of a position, roughly
 
   struct Run;  ///< one call
 
  private:
-  bool run_few(std::span<const Strided> inputs, std::span<const Strided> outputs, std::int64_t lanes) const;
+  bool run_few(const Code& code, std::span<const Strided> inputs, std::span<const Strided> outputs,
+               std::int64_t lanes) const;
+
+  const Code* make_code() const;
 
   LanePlan plan_;
-  Code code_;
   std::vector<double> nanoseconds_;  // of a lane, by stage
-  mutable Code careful_;
   // No std::once_flag: it reads thread-locals of libstdc++, for which a host that loads the library late has no place.
-  mutable std::mutex careful_mutex_;
-  mutable bool is_careful_made_ = false;
+  mutable std::mutex mutex_;
+  mutable Code code_, careful_;
+  mutable std::atomic<const Code*> made_ = nullptr;
+  mutable bool is_careful_made_ = false, cannot_be_made_ = false;
 };
 
 using MadeKernel = std::variant<std::shared_ptr<const LaneKernel>, NotExpandable>;

@@ -14,6 +14,7 @@ namespace ricci::compiled {
 /// A program that cannot be said element by element: why, with the equation.
 struct NotExpandable {
   std::string why;
+  bool is_too_long = false;  ///< parts of it may be short enough
 };
 [[noreturn]] inline void refuse(const std::string& why) { throw NotExpandable{why}; }
 
@@ -47,11 +48,11 @@ struct ExpandOptions {
   bool are_independent = false;
   std::size_t most_steps = 10'000;         ///< that are computed once or in a lane, elementary functions taken apart
   std::int64_t most_unrolled_number = 64;  ///< a larger number in a shape may be that of the lanes
+  /// Of all kernels of a plan together, with what their elements in memory add; null: any number.
+  std::shared_ptr<std::size_t> steps_left = nullptr;
   /// Every equation that can be said element by element gets a kernel, also one that stands alone or only moves
   /// elements: where nothing but kernels runs, or where code runs them without the library between.
   bool takes_all = false;
-  /// The kernels are plans without code in memory: they do not run here.
-  bool without_code = false;
 };
 
 /// The sizes of a program for one number of lanes.

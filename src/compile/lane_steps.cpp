@@ -95,7 +95,7 @@ struct Group {
   }
   /// Throws where lanes are left after the most turns: to go through them once more, equation by equation, takes long.
   bool run_turns(std::span<const Strided> in, std::span<const Strided> out, std::int64_t count) const {
-    if (count < fewest_lanes) return false;
+    if (count < fewest_lanes || !kernel->code()) return false;
     const bool holds = kernel->run(in, out, count);
     if (const auto limit = kernel->limit_of_turns(); !holds && limit)
       runs::require_below_limit(part.body().equations[0].rules->name, *limit, *limit);
@@ -260,9 +260,11 @@ class Grouping {
     const std::vector<int> levels = level_;
     move_to_readers();
     bool all_have_kernels = true;
+    const std::size_t steps_left = options_.steps_left ? *options_.steps_left : 0;
     Program moved = put_together(all_have_kernels);
     if (all_have_kernels || levels == level_) return moved;
     level_ = levels;
+    if (options_.steps_left) *options_.steps_left = steps_left;
     return put_together(all_have_kernels);
   }
 
@@ -285,27 +287,35 @@ class Grouping {
     for (const auto& [once, by_outer, others] : levels) {
       allow_interruption();
       // Equations without the outer axis come first: they read nothing that has it.
-      for (const auto* group : {&once, &by_outer}) {
-        std::optional<Equation> lanes;
-        const std::ptrdiff_t least = options_.takes_all ? 1 : group == &by_outer ? least_of_walked : 2;
-        if (std::ranges::count_if(*group, [&](std::size_t i) { return computes(body_.equations[i], options_); }) >=
-            least) {
-          lanes = as_one(*group, group == &by_outer);
-          all_have_kernels = all_have_kernels && lanes;
-        }
-        if (lanes) {
-          to->equations.push_back(std::move(*lanes));
-          continue;
-        }
-        for (const std::size_t i : *group) {
-          const bool is_alone = options_.takes_all && group->size() > 1 && computes(body_.equations[i], options_);
-          std::optional<Equation> alone = is_alone ? as_one({i}, group == &by_outer) : std::nullopt;
-          to->equations.push_back(alone ? std::move(*alone) : body_.equations[i]);
-        }
-      }
+      for (const auto* group : {&once, &by_outer})
+        add_group(*group, group == &by_outer, to->equations, all_have_kernels);
       for (const std::size_t i : others) to->equations.push_back(body_.equations[i]);
     }
     return Program(Shared<const ProgramBody>(to.release()));
+  }
+
+  /// These equations, operands first, as one kernel. Where they are too long for one, each half by itself. What gets no
+  /// kernel stands as it is.
+  void add_group(const std::vector<std::size_t>& group, bool by_outer, std::vector<Equation>& to,
+                 bool& all_have_kernels) const {
+    const auto computes_here = [&](std::size_t i) { return computes(body_.equations[i], options_); };
+    const std::ptrdiff_t least = options_.takes_all ? 1 : by_outer ? least_of_walked : 2;
+    if (std::ranges::count_if(group, computes_here) >= least) {
+      bool is_too_long = false;
+      if (std::optional<Equation> lanes = as_one(group, by_outer, is_too_long)) return to.push_back(std::move(*lanes));
+      if (is_too_long && group.size() > 1) {
+        const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
+        add_group({group.begin(), middle}, by_outer, to, all_have_kernels);
+        return add_group({middle, group.end()}, by_outer, to, all_have_kernels);
+      }
+      all_have_kernels = false;
+    }
+    for (const std::size_t i : group) {
+      const bool is_alone = options_.takes_all && group.size() > 1 && computes_here(i);
+      bool is_too_long = false;
+      std::optional<Equation> alone = is_alone ? as_one({i}, by_outer, is_too_long) : std::nullopt;
+      to.push_back(alone ? std::move(*alone) : body_.equations[i]);
+    }
   }
 
   /// Of several open sizes, the one along which most equations are independent; then another to walk around it, if
@@ -475,22 +485,22 @@ class Grouping {
     return part;
   }
   /// `by_outer`: for one position of the outer axis after the other.
-  std::optional<Equation> as_one(const std::vector<std::size_t>& equations, bool by_outer) const {
+  std::optional<Equation> as_one(const std::vector<std::size_t>& equations, bool by_outer, bool& is_too_long) const {
     const ProgramBody part = part_of(equations);
     ExpandOptions options = options_;
     if (!by_outer) options.outer = {};
     const bool has_lanes = std::ranges::any_of(equations, [&](std::size_t i) { return has_lanes_[i]; });
     if (by_outer && !has_lanes) {
       options.lanes = options.outer, options.outer = {};
-      if (std::optional<Equation> along_outer = with_kernel(part, options)) return along_outer;
+      if (std::optional<Equation> along_outer = with_kernel(part, options, {}, &is_too_long)) return along_outer;
       options = options_;
     }
-    return with_kernel(part, options);
+    return with_kernel(part, options, {}, &is_too_long);
   }
 
   /// `apart`: the part is one loop, whose turns the kernel runs; this runs where the kernel does not.
   std::optional<Equation> with_kernel(const ProgramBody& part, const ExpandOptions& options,
-                                      const std::optional<Program>& apart = {}) const {
+                                      const std::optional<Program>& apart = {}, bool* is_too_long = nullptr) const {
     const LaneSizes more(body_, 3, options), fewer(body_, 2, options);
     if (part.inputs.empty() || !more.choices_hold() || !fewer.choices_hold()) return std::nullopt;
     const std::vector<Size> of_call = LaneSizes::of_inputs(body_, options);
@@ -538,6 +548,7 @@ class Grouping {
     const MadeKernel made =
         apart ? turn_kernel(group->part.body(), body_, options) : lane_kernel(group->part.body(), body_, options);
     const auto* const kernel = std::get_if<std::shared_ptr<const LaneKernel>>(&made);
+    if (is_too_long && !kernel) *is_too_long = std::get<NotExpandable>(made).is_too_long;
     if (!kernel) return std::nullopt;
     if (counts_lanes(**kernel) && !find_lanes()) return std::nullopt;
     if (apart && std::ranges::any_of(group->results, &Result::has_outer)) {
@@ -624,6 +635,14 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   }
   return last;
 } catch (const NotExpandable&) { return program; }
+
+void make_code(const Program& program) {
+  for (const Equation& e : program.body().equations) {
+    allow_interruption();
+    if (e.rules == &rules_of<LaneStep>) erase::as<LaneStep>(e.parameters.get()).steps.group->kernel->code();
+    else for_each_program(e.op(), make_code);
+  }
+}
 
 bool is_loop_in_lanes(const Equation& e) {
   return e.rules == &rules_of<LaneStep> && erase::as<LaneStep>(e.parameters.get()).steps.apart;

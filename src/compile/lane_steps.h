@@ -19,6 +19,10 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options =
 /// it, as long as it is short: such a kernel runs at each turn.
 Program with_kernels_throughout(const Program& program, const ExpandOptions& options = {});
 
+/// Makes the code of the kernels of such a program. What stands in for a loop in lanes, where there are few of them,
+/// gets code when it runs.
+void make_code(const Program& program);
+
 /// What an equation that runs a lane kernel runs it for.
 struct KernelCall {
   std::shared_ptr<const LaneKernel> kernel;

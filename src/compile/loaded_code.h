@@ -44,7 +44,6 @@ struct StageCode {
 /// Of a lane plan.
 struct Code {
   std::vector<StageCode> stages;
-  int width = 1;  ///< lanes in a register
   LoadedCode memory;
 };
 

@@ -28,6 +28,10 @@ class NativeFunctions {
   /// Whether there is one for these sizes, which then fills `results`. `sizes`: null where none is open. Several
   /// threads may call it. Throws what the program throws. Requires: it runs outside transforms.
   bool run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results);
+  /// Makes the function that the first two calls with these sizes would make.
+  void prepare(const std::shared_ptr<const CallSizes>& sizes) {
+    if (!plan_of(sizes)) plan_of(sizes);  // some sizes get code at their second call
+  }
 
  private:
   struct Known {

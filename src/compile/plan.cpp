@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compile/lowering.h"
+#include "compile/shape.h"
 #include "compile/words.h"
 
 namespace ricci::compiled {
@@ -209,9 +210,10 @@ LanePlan planned_for_code(const LaneProgram& program) {
   constexpr std::size_t few = 500;
   LaneProgram apart = lowered(program);
   const std::size_t steps = steps_of(apart);
-  if (steps <= few || steps < 2 * steps_of(program)) return planned(std::move(apart));
-  LanePlan plan = planned(program);
-  plan.functions = functions_of(program);
+  const bool stays_whole = steps > few && steps >= 2 * steps_of(program);
+  LanePlan plan = planned(stays_whole ? program : std::move(apart));
+  if (stays_whole) plan.functions = functions_of(program);
+  if (plan.program.has_lanes) plan.width = width_of(plan, register_bytes()), plan.registers = registers_of(plan);
   return plan;
 }
 

@@ -40,8 +40,11 @@ struct LanePlan {
   std::vector<int> slots;     ///< by node: where a value is kept for later functions; -1: nowhere
   std::vector<int> given;     ///< by the program's givens: their slots; -1: not read
   int slot_count = 1;         ///< the first is not a node's
+  int width = 1;              ///< lanes in a register
+  int registers = 1;          ///< of lanes that code computes side by side
   std::vector<CalledFunction> functions = {};
 
+  int lanes_together() const { return width * registers; }
   /// The function that stands for a word; null: the word is an instruction, or a call of the library.
   const CalledFunction* function_of(Word word, DType dtype) const;
   const CalledFunction* called_by(const ScalarStep& s) const;

@@ -89,8 +89,8 @@ class Key {
     all(dtype, words, program);
   }
   void add(const LanePlan& plan) {
-    const auto& [program, stages, is_lane, is_turn, slots, given, slot_count, functions] = plan;
-    all(program, stages, is_lane, is_turn, slots, given, slot_count, functions);
+    const auto& [program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions] = plan;
+    all(program, stages, is_lane, is_turn, slots, given, slot_count, width, registers, functions);
   }
 
   // ── steps of a function ──

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <mutex>
 #include <ostream>
+#include <thread>
 #include <vector>
 
 #include "compile/costs.h"
@@ -18,7 +22,46 @@
 
 namespace ricci::compiled {
 
+/// A plan that a thread makes.
+class LaterPlan {
+ public:
+  /// `make` gives null where it cannot be made.
+  explicit LaterPlan(std::function<std::shared_ptr<const ProgramPlan>()> make)
+      : thread_([this, make = std::move(make)] {
+          try {
+            plan_ = make();
+          } catch (...) {}  // the other plan goes on
+          is_made_ = true;
+        }) {}
+  LaterPlan(const LaterPlan&) = delete;
+  ~LaterPlan() { wait(); }
+
+  /// Null while it is not there.
+  const std::shared_ptr<const ProgramPlan>& if_made() const {
+    static const std::shared_ptr<const ProgramPlan> none;
+    return is_made_ ? plan_ : none;
+  }
+  void wait() {
+    const std::lock_guard lock(mutex_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::shared_ptr<const ProgramPlan> plan_;
+  std::atomic<bool> is_made_ = false;
+  std::mutex mutex_;
+  std::thread thread_;  // last, as it uses the others
+};
+
+std::shared_ptr<const ProgramPlan> finished(const std::shared_ptr<const ProgramPlan>& plan) {
+  if (!plan->later) return plan;
+  plan->later->wait();
+  return plan->later->if_made() ? plan->later->if_made() : plan;
+}
+
 Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
+  if (later)
+    if (const auto& made = later->if_made()) return made->run(sizes, inputs);
   Tensors results;
   if (kernel && !innermost && kernel->run(inputs, results)) return results;
   if (native && !innermost && native->run(sizes, inputs, results)) return results;
@@ -28,27 +71,51 @@ Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::spa
 namespace {
 
 /// With RICCI_COMPILE_WITHOUT=lanes in the environment every program stays as it is.
-Program in_lanes(const Program& program, std::shared_ptr<const SymbolTable> table) {
+Program in_lanes(const Program& program, std::shared_ptr<const SymbolTable> table, Effort effort) {
   if (is_listed("RICCI_COMPILE_WITHOUT", "lanes")) return program;
-  return with_kernels_throughout(program, {.table = std::move(table)});
+  // LLVM makes code of so many steps in about a second.
+  constexpr std::size_t most_steps = 50'000;
+  ExpandOptions options{.table = std::move(table)};
+  if (effort == Effort::normal) options.steps_left = std::make_shared<std::size_t>(most_steps);
+  return with_kernels_throughout(program, options);
+}
+
+std::shared_ptr<const ProgramPlan> plan_without_code(const Program& program, std::shared_ptr<const SymbolTable> table) {
+  return std::make_shared<const ProgramPlan>(ProgramPlan{.program = program, .table = std::move(table)});
+}
+
+/// `program`: simplified; `sizes`: of the call that it is made for.
+std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program,
+                                                  const std::shared_ptr<const SymbolTable>& table, Effort effort) {
+  const Program planned = in_lanes(program, table, effort);
+  make_code(planned);
+  // A program keeps its plan: a plan that kept that program would keep both for ever.
+  const bool is_same = &planned.body() == &program.body();
+  const Program own = is_same ? Program(Shared<const ProgramBody>(new ProgramBody(planned.body()))) : planned;
+  return std::make_shared<const ProgramPlan>(
+      ProgramPlan{.program = own, .table = table, .kernel = OneKernel::of(own), .native = NativeFunctions::of(own)});
 }
 
 }  // namespace
 
-std::shared_ptr<const ProgramPlan> plan_of(const Program& program) {
+std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOptions& options) {
   const bool has_symbols_of_others = !program.call_sizes() && inside_symbol_scope();
-  if (has_symbols_of_others)
-    return std::make_shared<const ProgramPlan>(ProgramPlan{.program = program, .table = {}, .native = nullptr});
+  if (has_symbols_of_others) return plan_without_code(program, {});
   return program.body().made.get<ProgramPlan>("plan", [&] {
     // One with open sizes was simplified where it was made, with its symbols at hand.
     const CallSizes* const sizes = program.call_sizes();
     const Program at_no_call = program.in_call(nullptr);
     const std::shared_ptr<const SymbolTable> table = sizes ? sizes->shared_table() : nullptr;
-    const Program planned = in_lanes(sizes ? at_no_call : at_no_call.simplified(), table);
-    // The program keeps the plan: a plan that kept the program would keep both for ever.
-    const bool is_same = &planned.body() == &program.body();
-    const Program own = is_same ? Program(Shared<const ProgramBody>(new ProgramBody(planned.body()))) : planned;
-    return std::make_shared<const ProgramPlan>(ProgramPlan{own, table});
+    const Program simplified = sizes ? at_no_call : at_no_call.simplified();
+    if (!options.background) return plan_with_code(simplified, table, options.effort);
+    const Program own(Shared<const ProgramBody>(new ProgramBody(simplified.body())));
+    ProgramPlan now{.program = own, .table = table};
+    now.later = std::make_shared<LaterPlan>([own, table, effort = options.effort, call = program.shared_call_sizes()] {
+      auto plan = plan_with_code(own, table, effort);
+      if (plan->native && !plan->kernel) plan->native->prepare(call);
+      return plan;
+    });
+    return std::make_shared<const ProgramPlan>(std::move(now));
   });
 }
 
@@ -129,17 +196,17 @@ struct CompiledCall {
   using kind = Custom;
   static constexpr const char* name = "compiled";
   Program f;
-  CheckedAt checked_at;
+  PlanOptions options;
 
   Types type(const Types& inputs) const { return function::type_of_call(f, inputs); }
   Tensors call(std::span<const Tensor> inputs) const {
     if (plans_are_set_aside()) return function::run_call(f, inputs);
-    const auto run = [&] { return plan_of(f)->run(f.shared_call_sizes(), inputs); };
-    if (!checked_at || innermost) return run();
+    const auto run = [&] { return plan_of(f, options)->run(f.shared_call_sizes(), inputs); };
+    if (!options.checked_at || innermost) return run();
     const auto name_of = [](std::size_t i) {
       return "result " + std::to_string(i) + " of a program that transforms made";
     };
-    return checked(run, f, inputs, name_of, *checked_at);
+    return checked(run, f, inputs, name_of, *options.checked_at);
   }
   Kept keep(std::span<const Tensor> inputs, const Mask& wanted) const {
     return function::keep_call(apply(), f, inputs, wanted);
@@ -154,7 +221,7 @@ struct CompiledCall {
   /// Of programs derived from this one.
   function::ApplyCall apply() const {
     return [this](const Program& program, std::span<const Tensor> inputs) {
-      return apply_compiled(program, inputs, checked_at);
+      return apply_compiled(program, inputs, options);
     };
   }
 };
@@ -162,9 +229,9 @@ struct CompiledCall {
 }  // namespace
 
 /// A program that draws runs under the transforms around it: they say what its examples draw.
-Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const CheckedAt& checked_at) {
+Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const PlanOptions& options) {
   if (innermost && draws(program)) return function::run_call(program, inputs);
-  return ricci::apply(CompiledCall{program, checked_at}, inputs);
+  return ricci::apply(CompiledCall{program, options}, inputs);
 }
 
 }  // namespace ricci::compiled

@@ -10,15 +10,31 @@
 #include "compile/lane_steps.h"
 #include "compile/native_function.h"
 #include "program/program.h"
+#include "ricci/compile.h"
 
 namespace ricci::compiled {
+
+/// How the plans of a compiled function are made and run.
+struct PlanOptions {
+  /// Where the function stands whose plans are held against their programs, as `ricci::at` writes it; none: they are
+  /// not.
+  std::optional<std::string> checked_at = {};
+  Effort effort = Effort::normal;
+  bool background = false;
+
+  void print_parameter(std::string& out) const { out += checked_at ? "checked" : "plain"; }
+  bool operator==(const PlanOptions&) const = default;
+};
+
+class LaterPlan;
 
 /// Steps in order. A step is an equation.
 struct ProgramPlan {
   Program program;                           // simplified; its sizes are those of a call
   std::shared_ptr<const SymbolTable> table;  // of its symbols; null: there are none
-  std::optional<OneKernel> kernel = OneKernel::of(program);
-  std::shared_ptr<NativeFunctions> native = NativeFunctions::of(program);  // where the kernel does not run, too
+  std::optional<OneKernel> kernel = {};
+  std::shared_ptr<NativeFunctions> native = {};  // where the kernel does not run, too
+  std::shared_ptr<LaterPlan> later = {};         // which a thread makes; runs instead of this one once it is there
 
   std::size_t steps() const { return program.equations(); }
   /// `sizes`: of the call; null where the program has no open sizes. The results share memory with nothing.
@@ -27,12 +43,11 @@ struct ProgramPlan {
 };
 
 /// The plan of a program, made once and kept with it.
-std::shared_ptr<const ProgramPlan> plan_of(const Program& program);
-
-/// Where the function stands whose plans are held against their programs, as `ricci::at` writes it; none: they are not.
-using CheckedAt = std::optional<std::string>;
+std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOptions& options = {});
+/// The plan that is run in the end: waits for a thread that makes it.
+std::shared_ptr<const ProgramPlan> finished(const std::shared_ptr<const ProgramPlan>& plan);
 
 /// A call of the program as one operation, which every transform finds.
-Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const CheckedAt& checked_at);
+Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const PlanOptions& options);
 
 }  // namespace ricci::compiled

@@ -1,5 +1,5 @@
 // The choice of widths, from a plan alone.
-#include "code/shape.h"
+#include "compile/shape.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,0 +1,109 @@
+// What a first call waits for: code in the background, and code of long programs.
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/expect_error.h"
+#include "support/expect_tensor.h"
+#include "support/lane_kernels.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+class FirstCall : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+  }
+};
+
+Tensor wave(const Tensor& x) { return (x.sin() * x.exp() + x.cos()).sum(); }
+
+std::string text_of(const rc::Plan& plan) {
+  std::ostringstream out;
+  out << plan;
+  return out.str();
+}
+
+/// Kernels of a plan that is printed.
+int kernels_in(const std::string& text) {
+  int count = 0;
+  for (std::size_t i = text.find("= lanes"); i != std::string::npos; i = text.find("= lanes", i + 1)) ++count;
+  return count;
+}
+
+TEST_F(FirstCall, InTheBackgroundGivesTheSameBeforeAndAfterTheCodeIsThere) {
+  const auto per_example = rc::vmap(rc::grad(wave));
+  const auto fast = rc::compile(per_example, {.background = true});
+  const Tensor x = rc::linspace(-2, 2, 100, rc::float64).reshape({20, 5});
+  const Tensor expected = per_example(x);
+  expect_equal(fast(x), expected);
+  EXPECT_GE(kernels_in(text_of(fast.plan(x))), 1) << "plan waits for the code";
+  expect_equal(fast(x), expected);
+  EXPECT_EQ(fast.plans(), 1U);
+}
+
+TEST_F(FirstCall, InTheBackgroundMayEndBeforeTheCodeIsThere) {
+  for (int i = 0; i < 20; ++i) {
+    const auto fast = rc::compile([i](const Tensor& x) { return wave(x * (i + 0.5)); }, {.background = true});
+    const Tensor x = rc::linspace(0, 1, 50, rc::float64);
+    expect_close(fast(x), wave(x * (i + 0.5)), 1e-13);
+  }
+}
+
+TEST_F(FirstCall, InTheBackgroundServesThreadsTransformsAndLoops) {
+  const auto turns = [](const Tensor& x) {
+    return rc::fori_loop(0, 50, [](const Tensor&, const Tensor& y) { return (y * 1.1).sin(); }, x);
+  };
+  const auto fast = rc::compile(turns, {.background = true});
+  const Tensor x = rc::linspace(0, 1, 40, rc::float64);
+  const Tensor expected = turns(x), slope = rc::vmap(rc::grad(turns))(x);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 50; ++k) expect_close(fast(x), expected, 1e-13);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (int k = 0; k < 3; ++k) expect_close(rc::vmap(rc::grad(fast))(x), slope, 1e-12);
+}
+
+TEST_F(FirstCall, InTheBackgroundThrowsWhatTheFunctionThrowsAndGoesOn) {
+  const auto fast =
+      rc::compile([](const Tensor& a, const Tensor& b) { return rc::inv(a) + b.exp().sin(); }, {.background = true});
+  const Tensor singular = rc::zeros({3, 3}, rc::float64), b = rc::ones({3, 3}, rc::float64);
+  const Tensor regular = rc::eye(3, rc::float64);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THROW(fast(singular, b), rc::Error);
+    expect_close(fast(regular, b), regular + b.exp().sin());
+    static_cast<void>(fast.plan(regular, b));
+  }
+}
+
+/// So many products of matrices whose elements are taken apart, each behind a sort, which no kernel holds.
+Tensor many_products(int count, const Tensor& x) {  // x: [lanes, 8, 8]
+  Tensor y = x;
+  for (int i = 0; i < count; ++i) y = rc::sort(rc::matmul(y, y * 0.3 + i).sin() + y, -1).first;
+  return y;
+}
+
+TEST_F(FirstCall, MakesCodeOfLongProgramsUpToALimitUnlessTheEffortIsHigh) {
+  constexpr int count = 16;
+  const auto f = [](const Tensor& x) { return many_products(count, x); };
+  const Tensor x = rc::linspace(-1, 1, 20 * 64, rc::float64).reshape({20, 8, 8});
+  const auto usual = rc::compile(f), all = rc::compile(f, {.effort = rc::Effort::high});
+  const int few = kernels_in(text_of(usual.plan(x))), many = kernels_in(text_of(all.plan(x)));
+  EXPECT_GT(few, 1) << "what is too long for one kernel becomes several";
+  EXPECT_LT(few, many);
+  const Tensor expected = f(x);
+  expect_close(usual(x), expected, 1e-9);
+  expect_close(all(x), expected, 1e-9);
+}
+
+}  // namespace
