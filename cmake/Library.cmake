@@ -91,6 +91,7 @@ if(RICCI_COMPILE)
   if(NOT RICCI_SANITIZE)
     target_link_options(ricci_code PRIVATE -Wl,--no-undefined)
   endif()
+  target_link_options(ricci_code PRIVATE -Wl,--build-id)
   target_compile_definitions(ricci_compile PRIVATE RICCI_CODE_LIBRARY="$<TARGET_FILE_NAME:ricci_code>"
                                                    RICCI_CODE_DIRECTORY="${CMAKE_INSTALL_FULL_LIBDIR}/")
   add_dependencies(ricci ricci_code)

@@ -16,6 +16,7 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -34,7 +35,7 @@ std::size_t aligned(std::size_t place, std::size_t alignment) {
 
 void Sections::reserveAllocationSpace(std::uintptr_t code, llvm::Align, std::uintptr_t read, llvm::Align,
                                       std::uintptr_t written, llvm::Align) {
-  constexpr std::size_t page = 4096;
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   code_bytes_ = aligned(code, page);
   const std::size_t bytes = code_bytes_ + aligned(read + written, page);
   memory_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(page, bytes)));

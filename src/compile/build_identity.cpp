@@ -1,12 +1,12 @@
-// The build ID that the linker wrote into the program or library that this code is part of, the file of the generator,
+// The build IDs that the linker wrote into the program or library that this code is part of, and into the generator,
 // and what the system says of the processor.
 #include "compile/build_identity.h"
 
 #include <elf.h>
 #include <link.h>
-#include <sys/stat.h>
 
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 
 #include "compile/generator.h"
@@ -51,13 +51,32 @@ int look_into(dl_phdr_info* object, std::size_t, void* found) {
   return 1;
 }
 
-/// What the system says of the first processor, but for its clock. Empty where it says nothing.
+/// The build ID of a file, which is not loaded: it stands in the first pages.
+std::string id_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(16'384, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  ElfW(Ehdr) all{};
+  if (head.size() < sizeof all) return {};
+  std::memcpy(&all, head.data(), sizeof all);
+  for (std::size_t k = 0; k < all.e_phnum; ++k) {
+    ElfW(Phdr) part{};
+    if (all.e_phoff + (k + 1) * sizeof part > head.size()) break;
+    std::memcpy(&part, head.data() + all.e_phoff + k * sizeof part, sizeof part);
+    if (part.p_type != PT_NOTE || part.p_offset + part.p_filesz > head.size()) continue;
+    if (std::string id = id_in(head.data() + part.p_offset, part.p_filesz); !id.empty()) return id;
+  }
+  return {};
+}
+
+/// What the system says of the first processor's kind. Empty where it says nothing.
 std::string processor() {
   std::ifstream all("/proc/cpuinfo");
   std::string line, told;
   while (std::getline(all, line) && !line.empty())
-    if (!line.starts_with("cpu MHz") && !line.starts_with("BogoMIPS") && !line.starts_with("bogomips"))
-      told += line + "\n";
+    for (const char* of_kind : {"vendor_id", "cpu family", "model", "stepping", "flags", "CPU ", "Features"})
+      if (line.starts_with(of_kind)) told += line + "\n";
   return told;
 }
 
@@ -66,12 +85,9 @@ std::string processor() {
 std::string build_identity() {
   Search search{reinterpret_cast<std::uintptr_t>(&build_identity), {}};
   dl_iterate_phdr(&look_into, &search);
-  const std::string runs_on = processor();
-  struct stat generator{};
-  if (search.id.empty() || runs_on.empty() || stat(generator_path().c_str(), &generator) != 0) return {};
-  const auto& written = generator.st_mtim;
-  return search.id + " " + std::to_string(generator.st_size) + " " + std::to_string(written.tv_sec) + " " +
-         std::to_string(written.tv_nsec) + "\n" + runs_on;
+  const std::string generator = id_of(generator_path()), runs_on = processor();
+  if (search.id.empty() || generator.empty() || runs_on.empty()) return {};
+  return search.id + generator + "\n" + runs_on;
 }
 
 }  // namespace ricci::compiled

@@ -387,11 +387,16 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
   if (!made.table->serves(s.sizes->inputs())) throw Error("compile: a recording does not serve its own call");
   if (std::ranges::find(made.is_open, true) == made.is_open.end()) made.fixed_sizes = s.sizes;
   made.plan = plan_of(made.program.in_call(s.sizes), s.function->plan_options());
+  std::shared_ptr<const Recording> oldest;  // ends without the lock: a thread may be at work on its plan
   const std::lock_guard lock(s.function->mutex);
   if (s.find_made_meanwhile()) return;
   auto& all = s.function->recordings;
   made.last_use = ++s.function->calls;
-  if (all.size() == most_plans) all.erase(std::ranges::min_element(all, {}, [](const auto& r) { return r->last_use; }));
+  if (all.size() == most_plans) {
+    const auto found = std::ranges::min_element(all, {}, [](const auto& r) { return r->last_use; });
+    oldest = std::move(*found);
+    all.erase(found);
+  }
   if (is_listed("RICCI_LOG", "trace"))
     std::clog << "compile (" << s.function->where.file << ":" << s.function->where.line
               << "): " << (all.empty() ? "first call" : "no plan serves these arguments") << ", recorded "

@@ -31,7 +31,7 @@ struct Location {
 /// One kernel, run for each position of an outer axis.
 struct KernelStep {
   const LanePlan* plan;
-  int width;                   ///< lanes in a register
+  int width;                   ///< lanes that its code computes together
   std::int32_t own_code = -1;  ///< its number among the kernels that have code of their own; -1: the function has it
   std::vector<Location> in, out;
   std::int64_t lanes = 1, positions = 1;

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <shared_mutex>
 
 #include "compile/kept_code.h"
 #include "compile/lowering.h"
@@ -14,6 +17,9 @@
 
 namespace ricci::compiled {
 namespace {
+
+constexpr const char* no_generator =
+    "the library was built without a compiler (RICCI_COMPILE=OFF), or its module is missing";
 
 /// Null functions where there is no generator.
 struct Generator {
@@ -48,8 +54,29 @@ Generator load_generator() {
   return {};
 }
 
+/// Code is made while LLVM is there: when the process ends, its statics go, and a thread may be at work.
+struct Uses {
+  std::shared_mutex mutex;
+  bool is_over = false;
+  pid_t process = getpid();  // in a child, a lock of the parent's thread stays for ever
+};
+Uses& uses() {
+  static Uses& all = *new Uses;
+  return all;
+}
+void end_uses() {
+  if (uses().process != getpid()) return;
+  const std::lock_guard lock(uses().mutex);
+  uses().is_over = true;
+}
+
 const Generator& generator() {
-  static const Generator all = load_generator();
+  static const Generator all = [] {
+    const Generator loaded = load_generator();
+    uses();
+    std::atexit(&end_uses);  // behind LLVM's own ends, so it runs before them
+    return loaded;
+  }();
   return all;
 }
 
@@ -75,11 +102,17 @@ auto dumped(Machine machine, const Use& use) {
   return result;
 }
 
-/// What code depends on beside the plan and the build of the library.
+/// What code depends on beside the plan and the build of the library. All members stand here: a new one is written,
+/// too, or left out for a reason.
 std::string key_of(const Machine& machine) {
-  std::string key = machine.processor ? machine.processor : "host";
-  for (const int number : {machine.register_bytes, machine.library_register_bytes, int{machine.knows_exponents},
-                           int{machine.calls_in_memory}, int{machine.is_careful}})
+  const auto& [register_bytes, library_register_bytes, knows_exponents, processor, calls_in_memory, circular_limit,
+               is_careful, dump, callees, name_in_libm, lacking] = machine;
+  static_cast<void>(circular_limit);                            // the library's own
+  static_cast<void>(dump), static_cast<void>(callees);          // what is given back
+  static_cast<void>(name_in_libm), static_cast<void>(lacking);  // of code that stands alone, which is not kept
+  std::string key = processor ? processor : "host";
+  for (const int number :
+       {register_bytes, library_register_bytes, int{knows_exponents}, int{calls_in_memory}, int{is_careful}})
     key += " " + std::to_string(number);
   return key + "\n";
 }
@@ -88,8 +121,10 @@ template <class Plan, class Generates>
 Image made(const Plan& plan, const Machine& of, const Generates& generate) {
   return dumped(of, [&](const Machine& machine) {
     Image image;
-    if (generate) generate(plan, machine, image);
-    else image.error = "the library was built without a compiler (RICCI_COMPILE=OFF)";
+    const std::shared_lock lock(uses().mutex);
+    if (uses().is_over) image.error = "the process ends";
+    else if (generate) generate(plan, machine, image);
+    else image.error = no_generator;
     return image;
   });
 }
@@ -97,7 +132,7 @@ Image made(const Plan& plan, const Machine& of, const Generates& generate) {
 }  // namespace
 
 std::string generator_path() {
-  static const std::string path = find_generator();
+  static const std::string& path = *new std::string(find_generator());  // threads may ask while the process ends
   return path;
 }
 
@@ -130,7 +165,7 @@ ObjectFile object_file_of(const FunctionPlan& plan, const char* (*name_in_libm)(
   return dumped(alone, [&](const Machine& machine) {
     ObjectFile file;
     if (generator().export_plan) generator().export_plan(plan, machine, file);
-    else file.error = "the library was built without a compiler (RICCI_COMPILE=OFF)";
+    else file.error = no_generator;
     return file;
   });
 }

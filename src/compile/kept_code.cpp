@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,6 +68,28 @@ std::string hash_of(std::string_view secret, std::initializer_list<std::string_v
   for (const std::string_view text : texts) crypto_generichash_update(&state, bytes_of(text), text.size());
   crypto_generichash_final(&state, reinterpret_cast<unsigned char*>(result.data()), hash_bytes);
   return result;
+}
+
+// ── names ──
+
+constexpr std::size_t name_length = 40;
+constexpr std::string_view part_begin = ".ricci-", part_end = ".part";
+
+bool is_hexadecimal(std::string_view text) { return text.find_first_not_of("0123456789abcdef") == text.npos; }
+bool is_entry(std::string_view name) { return name.size() == name_length && is_hexadecimal(name); }
+/// Of a file that is being written.
+bool is_part(std::string_view name) { return name.starts_with(part_begin) && name.ends_with(part_end); }
+
+std::string hexadecimal(std::string_view bytes) {
+  std::string text(2 * bytes.size() + 1, '\0');
+  sodium_bin2hex(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  text.pop_back();
+  return text;
+}
+std::string part_name() {
+  std::string random(16, '\0');
+  randombytes_buf(random.data(), random.size());
+  return std::string(part_begin) + hexadecimal(random) + std::string(part_end);
 }
 
 // ── entries ──
@@ -143,14 +166,23 @@ std::optional<Image> image_in(std::string_view bytes) {
 
 // ── the folder ──
 
+namespace {
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+}  // namespace
+
 KeptCode::KeptCode(const std::string& folder, std::int64_t most_bytes, const std::string& build)
-    : path_(folder), most_bytes_(most_bytes), build_(build) {
+    : path_(without_slash(folder)), most_bytes_(most_bytes), build_(build) {
   if (build.empty()) {
-    give_up("the library has no build ID, so its code cannot be told from another build's");
+    give_up(
+        "code cannot be told from another build's: the library or its module of code has no build ID, or the module "
+        "or /proc/cpuinfo is missing");
   } else if (sodium_init() < 0) {
     give_up("libsodium does not start");
   } else if (open_folder() && !read_secret() && !write_secret() && !read_secret()) {
-    give_up("its secret can be neither read nor written", errno);
+    give_up("its secret can be neither read nor written; remove the folder, or name another one", errno);
   }
 }
 KeptCode::~KeptCode() {
@@ -158,10 +190,13 @@ KeptCode::~KeptCode() {
 }
 
 void KeptCode::note(const std::string& problem, int error) {
-  const std::lock_guard lock(mutex_);
-  if (!problem_.empty()) return;
-  problem_ = problem + (error != 0 ? std::string(": ") + std::strerror(error) : "");
-  std::fprintf(stderr, "ricci: code is not kept in %s: %s\n", path_.c_str(), problem_.c_str());
+  const std::string text = problem + (error != 0 ? std::string(": ") + std::strerror(error) : "");
+  {
+    const std::lock_guard lock(mutex_);
+    if (!problem_.empty()) return;
+    problem_ = text;
+  }
+  std::fprintf(stderr, "ricci: code is not kept in %s: %s\n", path_.c_str(), text.c_str());
 }
 void KeptCode::give_up(const std::string& why, int error) {
   note(why, error);
@@ -174,21 +209,28 @@ bool KeptCode::open_folder() {
   const std::filesystem::path path(path_);
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
   if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) return give_up("it cannot be made", errno), false;
-  folder_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  folder_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   struct stat found{};
-  if (folder_ < 0 || fstat(folder_, &found) != 0) return give_up("it cannot be opened", errno), false;
-  if (found.st_uid != geteuid()) return give_up("it belongs to another user"), false;
-  if ((found.st_mode & 077) != 0) return give_up("other users may enter it; close it by chmod 700"), false;
+  if (folder_ < 0 || fstat(folder_, &found) != 0) return give_up("it cannot be opened; name a folder", errno), false;
+  if (found.st_uid != geteuid()) return give_up("it belongs to another user; name another one"), false;
+  if ((found.st_mode & 077) != 0)
+    return give_up("other users may enter it; name another one, or close a new one"), false;
   return true;
 }
 
 bool KeptCode::read_secret() {
   std::optional<std::string> found = read(secret_name);
   if (found && found->size() == secret_bytes) secret_ = std::move(*found);
+  else if (found) unlinkat(folder_, secret_name, 0);  // cut off: entries were hashed by another one, so they go, too
   return !secret_.empty();
 }
 /// False where another process was quicker, too.
 bool KeptCode::write_secret() {
+  for (const auto& [name, bytes, used] : files())
+    if (!is_entry(name) && !is_part(name)) {
+      errno = ENOTEMPTY;  // it is a folder for something else
+      return false;
+    }
   std::string made(secret_bytes, '\0');
   randombytes_buf(made.data(), made.size());
   if (!write(secret_name, made)) return false;
@@ -197,9 +239,11 @@ bool KeptCode::write_secret() {
 }
 
 std::optional<std::string> KeptCode::read(const std::string& name) {
-  const File file = opened(folder_, name, O_RDONLY);
+  const File file = opened(folder_, name, O_RDONLY | O_NONBLOCK);
   struct stat found{};
   if (!file.is_open() || fstat(file.number(), &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
+  // Others may have written here before the folder was closed to them.
+  if (found.st_uid != geteuid() || (found.st_mode & 077) != 0) return std::nullopt;
   if (found.st_size < 0 || static_cast<std::size_t>(found.st_size) > most_entry_bytes) return std::string();
   std::string bytes(static_cast<std::size_t>(found.st_size), '\0');
   std::size_t done = 0;
@@ -216,13 +260,12 @@ std::optional<std::string> KeptCode::read(const std::string& name) {
 
 /// Other processes see all of the file or none of it.
 bool KeptCode::write(const std::string& name, std::string_view bytes) {
-  static std::atomic<std::uint64_t> number = 0;
-  const std::string part = "." + std::to_string(getpid()) + "-" + std::to_string(number++) + ".part";
+  const std::string part = part_name();
   bool is_written = false;
   {
     const File file = opened(folder_, part, O_WRONLY | O_CREAT | O_EXCL);
     if (!file.is_open()) return false;
-    is_written = write_all(file.number(), bytes);
+    is_written = write_all(file.number(), bytes) && (name != secret_name || fsync(file.number()) == 0);
   }
   const bool is_secret = name == secret_name;  // the first one stays: others have hashed by it
   if (is_written && is_secret) is_written = linkat(folder_, part.c_str(), folder_, secret_name, 0) == 0;
@@ -234,11 +277,7 @@ bool KeptCode::write(const std::string& name, std::string_view bytes) {
 }
 
 std::string KeptCode::name_of(std::string_view key) const {
-  const std::string hashed = hash_of(secret_, {build_, "\n", key});
-  std::string name(2 * hashed.size() + 1, '\0');
-  sodium_bin2hex(name.data(), name.size(), reinterpret_cast<const unsigned char*>(hashed.data()), hashed.size());
-  name.resize(40);
-  return name;
+  return hexadecimal(hash_of(secret_, {build_, "\n", key})).substr(0, name_length);
 }
 
 std::optional<Image> KeptCode::find(const std::string& name) {
@@ -266,38 +305,41 @@ void KeptCode::keep(const std::string& name, const Image& image) {
   if (bytes_ < 0 || bytes_ > most_bytes_) remove_oldest();
 }
 
-/// Counts what is there, and removes some where that is too much. Other processes may do the same.
+/// What lies in the folder, but the secret.
+std::vector<KeptCode::Found> KeptCode::files() const {
+  const int listed = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(listed < 0 ? nullptr : fdopendir(listed), closedir);
+  std::vector<Found> all;
+  while (const dirent* const each = list ? readdir(list.get()) : nullptr) {
+    struct stat found{};
+    const std::string name = each->d_name;
+    if (name == secret_name || name == "." || name == ".." ||
+        fstatat(folder_, each->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    all.push_back({name, found.st_size, found.st_mtim});
+  }
+  return all;
+}
+
+/// Counts the entries, and removes some where they are too much. Other processes may do the same. Files of others stay.
 void KeptCode::remove_oldest() {
-  struct Entry {
-    std::string name;
-    std::int64_t bytes;
-    timespec used;
-  };
   const auto is_before = [](const timespec& a, const timespec& b) {
     return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
   };
-  const int listed = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, int (*)(DIR*)> list(listed < 0 ? nullptr : fdopendir(listed), closedir);
-  if (!list) return;
-  std::vector<Entry> entries;
-  bytes_ = 0;
   constexpr std::time_t an_hour = 3600;
   const std::time_t now = std::time(nullptr);
-  while (const dirent* const each = readdir(list.get())) {
-    struct stat found{};
-    const std::string name = each->d_name;
-    if (name == secret_name || fstatat(folder_, each->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(found.st_mode))
-      continue;
-    const bool is_part = name[0] == '.';
-    if (is_part && now - found.st_mtim.tv_sec > an_hour) unlinkat(folder_, each->d_name, 0);  // of a killed process
-    if (is_part) continue;
-    entries.push_back({name, found.st_size, found.st_mtim});
-    bytes_ += found.st_size;
+  std::vector<Found> entries;
+  bytes_ = 0;
+  for (Found& file : files()) {
+    const bool is_left_over = is_part(file.name) && now - file.used.tv_sec > an_hour;  // of a process that was killed
+    if (is_left_over) unlinkat(folder_, file.name.c_str(), 0);
+    if (!is_entry(file.name)) continue;
+    bytes_ += file.bytes;
+    entries.push_back(std::move(file));
   }
   if (bytes_ <= most_bytes_) return;
-  std::ranges::sort(entries, is_before, &Entry::used);
-  for (const Entry& entry : entries) {
+  std::ranges::sort(entries, is_before, &Found::used);
+  for (const Found& entry : entries) {
     if (bytes_ <= most_bytes_ / 4 * 3) break;
     unlinkat(folder_, entry.name.c_str(), 0);
     bytes_ -= entry.bytes;
@@ -323,8 +365,9 @@ std::shared_ptr<KeptCode> opened_folder(const std::string& path, std::int64_t mo
   return path.empty() ? nullptr : std::make_shared<KeptCode>(path, most_bytes, build_identity());
 }
 
+/// Stays when the process ends: threads may be at work.
 Current& current() {
-  static Current of_process;
+  static Current& of_process = *new Current;
   return of_process;
 }
 
@@ -347,6 +390,8 @@ class Recent {
     images_.clear(), bytes_ = 0;
   }
 
+  std::mutex& mutex() { return mutex_; }
+
  private:
   std::mutex mutex_;
   std::unordered_map<std::string, Image> images_;
@@ -354,15 +399,27 @@ class Recent {
 };
 
 Recent& recent() {
-  static Recent of_process;
+  static Recent& of_process = *new Recent;
   return of_process;
 }
 
+/// A process that is forked while a thread holds a lock gets the lock, and not the thread.
+void hold_locks() {
+  current().mutex.lock();
+  recent().mutex().lock();
+}
+void let_locks_go() {
+  recent().mutex().unlock();
+  current().mutex.unlock();
+}
+
 std::shared_ptr<KeptCode> current_folder() {
+  static const int registered = pthread_atfork(&hold_locks, &let_locks_go, &let_locks_go);
+  static_cast<void>(registered);
   Current& now = current();
   const std::lock_guard lock(now.mutex);
   if (!now.is_set) {
-    const char* const named = std::getenv("RICCI_COMPILE_CACHE");
+    const char* const named = secure_getenv("RICCI_COMPILE_CACHE");
     now.folder = opened_folder(named ? named : "", default_compile_cache_bytes);
     now.is_set = true;
   }

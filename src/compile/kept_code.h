@@ -8,11 +8,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compile/code.h"
 #include "ricci/compile_cache.h"
@@ -45,6 +47,12 @@ class KeptCode {
   bool write_secret();
   std::optional<std::string> read(const std::string& name);
   bool write(const std::string& name, std::string_view bytes);
+  struct Found {
+    std::string name;
+    std::int64_t bytes;
+    timespec used;
+  };
+  std::vector<Found> files() const;
   void remove_oldest();
 
   const std::string path_;

@@ -361,7 +361,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
 }  // namespace
 
 const char* why_no_kernels() {
-  if (!has_generator()) return "the library was built without a compiler (RICCI_COMPILE=OFF)";
+  if (!has_generator()) return "the library was built without a compiler (RICCI_COMPILE=OFF), or its module is missing";
   return fuses() ? nullptr : "the library was built for a machine without fused multiply-add";
 }
 

@@ -501,6 +501,7 @@ class Grouping {
   /// `apart`: the part is one loop, whose turns the kernel runs; this runs where the kernel does not.
   std::optional<Equation> with_kernel(const ProgramBody& part, const ExpandOptions& options,
                                       const std::optional<Program>& apart = {}, bool* is_too_long = nullptr) const {
+    if (is_too_long) *is_too_long = false;
     const LaneSizes more(body_, 3, options), fewer(body_, 2, options);
     if (part.inputs.empty() || !more.choices_hold() || !fewer.choices_hold()) return std::nullopt;
     const std::vector<Size> of_call = LaneSizes::of_inputs(body_, options);
@@ -636,11 +637,12 @@ Program with_lane_kernels(const Program& program, const ExpandOptions& options) 
   return last;
 } catch (const NotExpandable&) { return program; }
 
-void make_code(const Program& program) {
+void make_code(const Program& program, const std::atomic<bool>* is_dropped) {
   for (const Equation& e : program.body().equations) {
+    if (is_dropped && *is_dropped) return;
     allow_interruption();
     if (e.rules == &rules_of<LaneStep>) erase::as<LaneStep>(e.parameters.get()).steps.group->kernel->code();
-    else for_each_program(e.op(), make_code);
+    else for_each_program(e.op(), [&](const Program& inner) { make_code(inner, is_dropped); });
   }
 }
 

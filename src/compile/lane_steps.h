@@ -1,6 +1,7 @@
 // Lane kernels in a program: program in, program out. Knows the rules of operations, no operation by name.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <span>
 
@@ -21,7 +22,8 @@ Program with_kernels_throughout(const Program& program, const ExpandOptions& opt
 
 /// Makes the code of the kernels of such a program. What stands in for a loop in lanes, where there are few of them,
 /// gets code when it runs.
-void make_code(const Program& program);
+/// `is_dropped`: where it becomes true nobody needs more code.
+void make_code(const Program& program, const std::atomic<bool>* is_dropped = nullptr);
 
 /// What an equation that runs a lane kernel runs it for.
 struct KernelCall {

@@ -5,10 +5,12 @@
 
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 namespace ricci::compiled {
 
-LoadedCode::LoadedCode(const Image& image, const AddressOf& address_of) : bytes_(image.bytes.size()) {
+LoadedCode::LoadedCode(const Image& image, const AddressOf& address_of) : LoadedCode() {
+  bytes_ = image.bytes.size();
   void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_ = memory;
@@ -17,10 +19,8 @@ LoadedCode::LoadedCode(const Image& image, const AddressOf& address_of) : bytes_
     const void* const address = address_of(hole.callee);
     std::memcpy(static_cast<std::byte*>(memory_) + hole.offset, &address, sizeof address);
   }
-  if (mprotect(memory_, image.code_bytes, PROT_READ | PROT_EXEC) != 0) {
-    munmap(memory_, bytes_);
-    throw std::bad_alloc();
-  }
+  if (mprotect(memory_, image.code_bytes, PROT_READ | PROT_EXEC) != 0)
+    throw std::runtime_error("the system does not let memory be executed");
 }
 
 LoadedCode::~LoadedCode() {

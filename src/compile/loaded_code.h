@@ -14,7 +14,8 @@ using AddressOf = std::function<const void*(const Callee& callee)>;
 class LoadedCode {
  public:
   LoadedCode() = default;
-  /// Throws std::bad_alloc, also where the system does not let memory be executed. Requires: the image has code.
+  /// Throws std::bad_alloc, and std::runtime_error where the system does not let memory be executed. Requires: the
+  /// image has code.
   LoadedCode(const Image& image, const AddressOf& address_of);
   LoadedCode(LoadedCode&& other) noexcept { *this = std::move(other); }
   LoadedCode& operator=(LoadedCode&& other) noexcept {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "compile/function_steps.h"
@@ -94,7 +95,9 @@ class NativeFunction {
     const Image image = image_of(planned_.plan);
     ++made_plans;
     if (!image.error.empty()) return;
-    code_ = LoadedCode(image, [&](const Callee& callee) { return address_of(callee); });
+    try {
+      code_ = LoadedCode(image, [&](const Callee& callee) { return address_of(callee); });
+    } catch (const std::runtime_error&) { return; }  // memory cannot be executed
     run_ = code_.function<PlanFunctionInCode>(image.functions[0]);
   }
   NativeFunction(const NativeFunction&) = delete;

@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <functional>
-#include <mutex>
+#include <new>
 #include <ostream>
-#include <thread>
 #include <vector>
 
 #include "compile/costs.h"
+#include "compile/later_plan.h"
 #include "compile/plan_check.h"
 #include "compile/switches.h"
 #include "custom/call.h"
@@ -21,37 +19,6 @@
 #include "ricci/compile.h"
 
 namespace ricci::compiled {
-
-/// A plan that a thread makes.
-class LaterPlan {
- public:
-  /// `make` gives null where it cannot be made.
-  explicit LaterPlan(std::function<std::shared_ptr<const ProgramPlan>()> make)
-      : thread_([this, make = std::move(make)] {
-          try {
-            plan_ = make();
-          } catch (...) {}  // the other plan goes on
-          is_made_ = true;
-        }) {}
-  LaterPlan(const LaterPlan&) = delete;
-  ~LaterPlan() { wait(); }
-
-  /// Null while it is not there.
-  const std::shared_ptr<const ProgramPlan>& if_made() const {
-    static const std::shared_ptr<const ProgramPlan> none;
-    return is_made_ ? plan_ : none;
-  }
-  void wait() {
-    const std::lock_guard lock(mutex_);
-    if (thread_.joinable()) thread_.join();
-  }
-
- private:
-  std::shared_ptr<const ProgramPlan> plan_;
-  std::atomic<bool> is_made_ = false;
-  std::mutex mutex_;
-  std::thread thread_;  // last, as it uses the others
-};
 
 std::shared_ptr<const ProgramPlan> finished(const std::shared_ptr<const ProgramPlan>& plan) {
   if (!plan->later) return plan;
@@ -86,9 +53,10 @@ std::shared_ptr<const ProgramPlan> plan_without_code(const Program& program, std
 
 /// `program`: simplified; `sizes`: of the call that it is made for.
 std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program,
-                                                  const std::shared_ptr<const SymbolTable>& table, Effort effort) {
+                                                  const std::shared_ptr<const SymbolTable>& table, Effort effort,
+                                                  const std::atomic<bool>* is_dropped = nullptr) {
   const Program planned = in_lanes(program, table, effort);
-  make_code(planned);
+  make_code(planned, is_dropped);
   // A program keeps its plan: a plan that kept that program would keep both for ever.
   const bool is_same = &planned.body() == &program.body();
   const Program own = is_same ? Program(Shared<const ProgramBody>(new ProgramBody(planned.body()))) : planned;
@@ -101,7 +69,7 @@ std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program,
 std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOptions& options) {
   const bool has_symbols_of_others = !program.call_sizes() && inside_symbol_scope();
   if (has_symbols_of_others) return plan_without_code(program, {});
-  return program.body().made.get<ProgramPlan>("plan", [&] {
+  const auto plan = program.body().made.get<ProgramPlan>("plan", [&] {
     // One with open sizes was simplified where it was made, with its symbols at hand.
     const CallSizes* const sizes = program.call_sizes();
     const Program at_no_call = program.in_call(nullptr);
@@ -110,13 +78,19 @@ std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOpt
     if (!options.background) return plan_with_code(simplified, table, options.effort);
     const Program own(Shared<const ProgramBody>(new ProgramBody(simplified.body())));
     ProgramPlan now{.program = own, .table = table};
-    now.later = std::make_shared<LaterPlan>([own, table, effort = options.effort, call = program.shared_call_sizes()] {
-      auto plan = plan_with_code(own, table, effort);
-      if (plan->native && !plan->kernel) plan->native->prepare(call);
+    const auto make = [own, table, effort = options.effort,
+                       call = program.shared_call_sizes()](const auto& is_dropped) {
+      auto plan = plan_with_code(own, table, effort, &is_dropped);
+      try {
+        if (plan->native && !plan->kernel && !is_dropped) plan->native->prepare(call);
+      } catch (const std::bad_alloc&) {}  // a call will make it
       return plan;
-    });
+    };
+    now.later = std::make_shared<LaterPlan>(make);
     return std::make_shared<const ProgramPlan>(std::move(now));
   });
+  if (plan->later) plan->later->begin();
+  return plan;
 }
 
 namespace {

@@ -22,7 +22,11 @@ struct PlanOptions {
   Effort effort = Effort::normal;
   bool background = false;
 
-  void print_parameter(std::string& out) const { out += checked_at ? "checked" : "plain"; }
+  void print_parameter(std::string& out) const {
+    out += checked_at ? "checked" : "plain";
+    if (effort == Effort::high) out += " high";
+    if (background) out += " background";
+  }
   bool operator==(const PlanOptions&) const = default;
 };
 
@@ -42,7 +46,7 @@ struct ProgramPlan {
   std::string explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const;
 };
 
-/// The plan of a program, made once and kept with it.
+/// The plan of a program, made once and kept with it, by the options of the call that makes it.
 std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOptions& options = {});
 /// The plan that is run in the end: waits for a thread that makes it.
 std::shared_ptr<const ProgramPlan> finished(const std::shared_ptr<const ProgramPlan>& plan);

@@ -108,8 +108,8 @@ class ScalarGraph {
 
   std::vector<ScalarStep> steps_;
   /// Nodes by the hash of their step, in the first free place behind it; as many places as a power of two, at least
-  /// half of them free. A program of some thousand equations makes a million nodes: a map of its own memory for each
-  /// took half of the time.
+  /// half of them free. A program of some thousand equations makes a million nodes, too many for memory of its own for
+  /// each.
   std::vector<Node> places_;
 };
 

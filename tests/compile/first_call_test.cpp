@@ -1,6 +1,9 @@
 // What a first call waits for: code in the background, and code of long programs.
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <sstream>
 #include <string>
@@ -84,6 +87,28 @@ TEST_F(FirstCall, InTheBackgroundThrowsWhatTheFunctionThrowsAndGoesOn) {
     expect_close(fast(regular, b), regular + b.exp().sin());
     static_cast<void>(fast.plan(regular, b));
   }
+}
+
+TEST_F(FirstCall, RunsWithoutCodeWhereTheSystemLetsNoMemoryBeExecuted) {
+  constexpr int set_mdwe = 65, refuse_exec_gain = 1;  // PR_SET_MDWE of linux/prctl.h, since Linux 6.3
+  const pid_t child = fork();
+  if (child == 0) {
+    if (prctl(set_mdwe, refuse_exec_gain, 0, 0, 0) != 0) _exit(2);
+    const auto turns = [](const Tensor& x) {
+      return rc::fori_loop(0, 30, [](const Tensor&, const Tensor& y) { return (y * 1.25).sin(); }, x);
+    };
+    const Tensor x = rc::linspace(0, 1, 70, rc::float64);
+    const auto fast = rc::compile(rc::vmap(rc::grad(wave)));
+    const auto loop = rc::compile(turns);
+    bool is_right = true;
+    for (int i = 0; i < 3; ++i)
+      is_right = is_right && rc::allclose(fast(x), rc::vmap(rc::grad(wave))(x)) && rc::allclose(loop(x), turns(x));
+    _exit(is_right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "[SKIP] needs PR_SET_MDWE, of Linux 6.3";
+  EXPECT_EQ(status, 0);
 }
 
 /// So many products of matrices whose elements are taken apart, each behind a sort, which no kernel holds.
