@@ -102,8 +102,25 @@ void StageFunction::write_join() {
 
 // ── values ──
 
+/// LLVM orders the instructions of a block as a whole: for a block of thousands with hundreds of calls it took minutes.
+/// So long code with calls is cut into blocks. LLVM would put them together again if the jump between them were a plain
+/// one; there always are slots.
+void StageFunction::begin_block() {
+  auto *const next = block("next"), *const never = block("never");
+  b_.CreateCondBr(b_.CreateIsNotNull(memory_.slots), next, never);
+  b_.SetInsertPoint(never);
+  return_to_others(b_, machine_, nullptr);
+  b_.SetInsertPoint(next);
+}
+
 void StageFunction::compute(Node n) {
+  constexpr int most_in_block = 500, few_calls = 16;
   if (values_of(n).contains(n)) return;  // its companion's call gave it
+  const int calls = words_.calls() + elementary_calls_;
+  if (++computed_ > most_in_block && calls > calls_before_ + few_calls) {
+    begin_block();
+    computed_ = 0, calls_before_ = calls;
+  }
   llvm::Value* const x = computed(n);
   values_of(n)[n] = x;
 }
@@ -145,6 +162,7 @@ llvm::Value* StageFunction::computed(Node n) {
 llvm::Value* StageFunction::called(Node n, llvm::Value* x) {
   const ScalarStep& s = graph_[n];
   const auto found = companions_.find(n);
+  ++elementary_calls_;
   if (found == companions_.end()) return elementary_.call(b_, {s.word}, s.dtype, x)[0];
   const Values both = elementary_.call(b_, {Word::sin, Word::cos}, s.dtype, x);
   const bool is_sine = s.word == Word::sin;

@@ -53,6 +53,7 @@ class StageFunction {
   llvm::Value* value(Node n);
   llvm::Value* computed(Node n);
   llvm::Value* lane_numbers(llvm::Value* filling);
+  void begin_block();
   void compute(Node n);
   void store_lane_outputs();
 
@@ -102,6 +103,8 @@ class StageFunction {
   Loads loads_;
   int registers_, register_ = 0;  // of which values are made
   llvm::Function* function_ = nullptr;
+  int computed_ = 0, calls_before_ = 0;  // nodes of this block; calls when it began
+  int elementary_calls_ = 0;
   std::vector<std::unordered_map<Node, llvm::Value*>> values_;  // by register; what serves all lanes is in the first
   std::unordered_map<Node, Node> companions_;                   // of a sine: the cosine of its argument, and back
   Values lanes_;                                                // the first lane of each register

@@ -33,6 +33,8 @@ class Words {
   llvm::Value* converted(llvm::Value* x, DType from, DType to);
   /// The library's own function of a whole register, or libm's of each element where code stands alone.
   llvm::Value* call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  /// How many calls were written.
+  int calls() const { return calls_; }
   /// All lanes joined by the word, by halves.
   llvm::Value* folded(Word w, DType d, llvm::Value* x);
 
@@ -53,6 +55,7 @@ class Words {
 
   LaneBuilder& b_;
   const Machine& machine_;
+  int calls_ = 0;
 };
 
 }  // namespace ricci::compiled

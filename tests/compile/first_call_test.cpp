@@ -111,6 +111,34 @@ TEST_F(FirstCall, RunsWithoutCodeWhereTheSystemLetsNoMemoryBeExecuted) {
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(FirstCall, MakesCodeOfManyElementsWithHundredsOfCalls) {
+  const auto f = [](const Tensor& x, const Tensor& k, const Tensor& b) {
+    const Tensor y = x.sin() + 0.5, q = k * 3 - 1;
+    return std::vector<Tensor>{y,
+                               rc::where(b, y, y * -1.0),
+                               b & (y > 0),
+                               rc::where(b, q, q + 5),
+                               y.transpose(0, 1) * 2.0,
+                               rc::stack({y, y * y, y.cos()}, -1),
+                               rc::cat({y, y * 3.0}, -2),
+                               rc::stack({b, ~b, b}, -3),
+                               q.to(rc::int8),
+                               b.to(rc::int32) + q.to(rc::int32),
+                               rc::floor(y * 10.0).to(rc::int64),
+                               y.to(rc::float32),
+                               y.to(rc::float16),
+                               y.to(rc::bfloat16),
+                               q.to(rc::uint8),
+                               rc::floor_divide(q, rc::ones_like(q) * 7),
+                               rc::remainder(q, rc::ones_like(q) * -5)};
+  };
+  constexpr std::int64_t count = 8 * 3 * 9;
+  const Tensor x = rc::linspace(-3, 3, count, rc::float64).reshape({8, 3, 9});
+  const Tensor k = rc::arange(-50, count - 50).to(rc::int16).reshape({8, 3, 9}), b = x > 0.5;
+  const auto results = rc::compile(f)(x, k, b), expected = f(x, k, b);
+  for (std::size_t i = 0; i < expected.size(); ++i) expect_equal(results[i], expected[i]);
+}
+
 /// So many products of matrices whose elements are taken apart, each behind a sort, which no kernel holds.
 Tensor many_products(int count, const Tensor& x) {  // x: [lanes, 8, 8]
   Tensor y = x;
