@@ -1,5 +1,5 @@
 // Code that is kept in a folder: later processes find it, and nothing that is wrong with the folder reaches a caller.
-#include "compile/kept_code.h"
+#include "compile/kept_folder.h"
 
 #include <gtest/gtest.h>
 #include <ricci/ricci.h>
@@ -144,7 +144,7 @@ TEST_F(KeptCode, IsMadeAnewWhereEveryEntryIsDamaged) {
 }
 
 TEST_F(KeptCode, IsRefusedInTenThousandKindsOfDamage) {
-  rc::compiled::KeptCode kept(folder_.string(), much, "build");
+  rc::compiled::KeptFolder kept(folder_.string(), much, "build");
   ASSERT_TRUE(kept.is_usable());
   const std::string name = kept.name_of("key"), other = kept.name_of("other key");
   kept.keep(name, image_of_bytes(std::string(5000, 'x')));
@@ -173,7 +173,7 @@ TEST_F(KeptCode, IsRefusedInTenThousandKindsOfDamage) {
 }
 
 TEST_F(KeptCode, GivesBackWhatWasKept) {
-  rc::compiled::KeptCode kept(folder_.string(), much, "build");
+  rc::compiled::KeptFolder kept(folder_.string(), much, "build");
   const Image image = image_of_bytes("code" + std::string(5000, '\0') + "data");
   kept.keep(kept.name_of("key"), image);
   const std::optional<Image> found = kept.find(kept.name_of("key"));
@@ -187,26 +187,26 @@ TEST_F(KeptCode, GivesBackWhatWasKept) {
 }
 
 TEST_F(KeptCode, IsFoundByNoOtherBuildAndUnderNoOtherSecret) {
-  rc::compiled::KeptCode one(folder_.string(), much, "build 1"), two(folder_.string(), much, "build 2");
+  rc::compiled::KeptFolder one(folder_.string(), much, "build 1"), two(folder_.string(), much, "build 2");
   EXPECT_NE(one.name_of("key"), two.name_of("key"));
   one.keep(one.name_of("key"), image_of_bytes(std::string(100, 'x')));
   EXPECT_FALSE(two.find(two.name_of("key")));
   const std::string entry = read(folder_ / one.name_of("key"));
   fs::remove(folder_ / "secret");
-  rc::compiled::KeptCode later(folder_.string(), much, "build 1");
+  rc::compiled::KeptFolder later(folder_.string(), much, "build 1");
   write(folder_ / later.name_of("key"), entry);
   EXPECT_FALSE(later.find(later.name_of("key")));
 }
 
 TEST_F(KeptCode, NeedsABuildThatCanBeTold) {
-  rc::compiled::KeptCode kept(folder_.string(), much, "");
+  rc::compiled::KeptFolder kept(folder_.string(), much, "");
   EXPECT_FALSE(kept.is_usable());
   EXPECT_NE(kept.stats().problem.find("no build ID"), std::string::npos);
 }
 
 TEST_F(KeptCode, LosesTheEntriesThatWereNotUsedForLongest) {
   constexpr std::int64_t most = 60'000;
-  rc::compiled::KeptCode kept(folder_.string(), most, "build");
+  rc::compiled::KeptFolder kept(folder_.string(), most, "build");
   const auto name = [&](int i) { return kept.name_of(std::to_string(i)); };
   for (int i = 0; i < 40; ++i) {
     kept.keep(name(i), image_of_bytes(std::string(5000, 'x')));
@@ -234,10 +234,10 @@ TEST_F(KeptCode, LeavesFilesOfOthersAloneAndKeepsNothingBesideThem) {
   write(folder_ / "letter.txt", std::string(5000, 'x'));
   write(folder_ / ".profile", "mine");
   fs::last_write_time(folder_ / ".profile", fs::file_time_type::clock::now() - std::chrono::hours(100));
-  rc::compiled::KeptCode refused(folder_.string(), 1000, "build");
+  rc::compiled::KeptFolder refused(folder_.string(), 1000, "build");
   EXPECT_FALSE(refused.is_usable());
   fs::remove(folder_ / "letter.txt"), fs::remove(folder_ / ".profile");
-  rc::compiled::KeptCode kept(folder_.string(), 1000, "build");
+  rc::compiled::KeptFolder kept(folder_.string(), 1000, "build");
   write(folder_ / "letter.txt", std::string(5000, 'x'));
   write(folder_ / ".profile", "mine");
   fs::last_write_time(folder_ / ".profile", fs::file_time_type::clock::now() - std::chrono::hours(100));
@@ -279,7 +279,7 @@ TEST_F(KeptCode, IsMadeWhereTheDiskIsFull) {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit none{0, 0};  // of RLIMIT_FSIZE
     setrlimit(RLIMIT_FSIZE, &none);
-    rc::compiled::KeptCode kept(folder_.string(), much, "build");
+    rc::compiled::KeptFolder kept(folder_.string(), much, "build");
     _exit(kept.is_usable() ? 1 : 0);
   }
   int status = 0;
@@ -293,7 +293,7 @@ TEST_F(KeptCode, IsSharedByProcessesThatRunTogether) {
   for (int i = 0; i < 8; ++i) {
     const pid_t child = fork();
     if (child == 0) {
-      rc::compiled::KeptCode kept(folder_.string(), 200'000, "build");
+      rc::compiled::KeptFolder kept(folder_.string(), 200'000, "build");
       bool is_right = kept.is_usable();
       for (int k = 0; k < 300; ++k) {
         const std::string text(4096 + static_cast<std::size_t>(k % 50), static_cast<char>('a' + k % 50 % 26));
