@@ -79,6 +79,7 @@ class Rows {
   void write_first(llvm::Value* x, int count, llvm::Value* to);
   bool calls_functions() const;
   llvm::Value* block();
+  llvm::Value* register_of(llvm::Type* type, llvm::Value* block, int k);
   template <class Write>
   llvm::Function* function(const std::string& name, const Write& write);
 

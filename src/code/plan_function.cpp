@@ -395,11 +395,12 @@ class PlanFunction {
 
   void run(const KernelStep& s) {
     const bool is_filled = s.filled() > 0;
+    const std::int64_t lanes = is_filled ? s.lanes_together : s.lanes;
     const Frame frame{on_stack(b_.getPtrTy(), s.in.size()),
                       on_stack(b_.getPtrTy(), s.out.size() + 1),
                       in_workspace(s.slots),
                       on_stack(b_.getInt8Ty(), 1),
-                      is_filled ? s.width : s.lanes,
+                      lanes,
                       s.filled()};
     repeat(s.positions, [&](Value i) {
       std::vector<Value> in, out;
@@ -452,9 +453,9 @@ class PlanFunction {
       const Place& p = input.place;
       if (p.stride == 0) continue;
       const auto bytes = static_cast<std::int64_t>(element_size(input.dtype));
-      const Value to = moved(in_copy(s, at(p.tensor), nullptr), count(p.first(s.width) * bytes));
+      const Value to = moved(in_copy(s, at(p.tensor), nullptr), count(p.first(s.lanes_together) * bytes));
       const Value from = moved(in[at(p.tensor)], count(p.first(s.lanes) * bytes));
-      b_.CreateCall(lane_copy(bytes), {to, from, count(p.stride * bytes), count(s.filled()), count(s.width)});
+      b_.CreateCall(lane_copy(bytes), {to, from, count(p.stride * bytes), count(s.filled()), count(s.lanes_together)});
     }
   }
   void copy_results_back(const KernelStep& s, const std::vector<Value>& out) {
@@ -463,7 +464,7 @@ class PlanFunction {
       if (p.stride == 0) continue;
       const auto bytes = static_cast<std::int64_t>(element_size(s.plan->program.output_dtypes[at(p.tensor)]));
       const Value to = moved(out[at(p.tensor)], count(p.first(s.lanes) * bytes));
-      const std::int64_t first = p.first(s.width) + s.filled() * p.stride;
+      const std::int64_t first = p.first(s.lanes_together) + s.filled() * p.stride;
       const Value from = moved(out_copy(s, at(p.tensor), nullptr), count(first * bytes));
       b_.CreateCall(lane_copy(bytes), {to, from, count(p.stride * bytes), count(0), count(s.lanes)});
     }
@@ -508,7 +509,7 @@ class PlanFunction {
       call(of.once, {frame.in, frame.out, own_lanes, frame.slots});
       if (!of.lane.getCallee()) continue;
       const auto totals = static_cast<std::int64_t>(s.plan->stages[k].totals.size());
-      const Pieces pieces(frame.lanes, s.width, at(totals));
+      const Pieces pieces(frame.lanes, s.lanes_together, at(totals));
       const auto run = [&](std::int64_t begin, std::int64_t end, Value to) {
         call(of.lane, {frame.in, frame.out, lanes, frame.slots, count(begin), count(end), skip, to});
       };

@@ -45,6 +45,10 @@ llvm::Value* Rows::block() {
   return block_ = b_.CreateAlloca(b_.getInt8Ty(), b_.getInt64(widest * at(b_.width()) * at(b_.width())));
 }
 
+llvm::Value* Rows::register_of(llvm::Type* type, llvm::Value* block, int k) {
+  return b_.CreateConstGEP1_64(type, block, at(k));
+}
+
 /// A function (block, first row, bytes from row to row) of this name, which `write(block, row)` writes at its first
 /// use; row(i) is the address of a row.
 template <class Write>
@@ -87,15 +91,14 @@ std::vector<llvm::Value*> Rows::read_rows(const RowPart& part, DType d, llvm::Va
   };
   if (!calls_functions()) return columns(row_of);
   llvm::Type* const type = b_.wide(b_.memory_type(d));
-  const auto register_of = [&](llvm::Value* block, int k) { return b_.CreateConstGEP1_64(type, block, at(k)); };
   llvm::Function* const f = function(name_of("read_rows", b_, d, 0), [&](llvm::Value* to, const auto& row) {
     const std::vector<llvm::Value*> all = columns(row);
-    for (int k = 0; k < b_.width(); ++k) b_.store_raw(all[at(k)], register_of(to, k));
+    for (int k = 0; k < b_.width(); ++k) b_.store_raw(all[at(k)], register_of(type, to, k));
   });
   call(b_, f, {block(), row_of(0), row_bytes(b_, part, d)});
   std::vector<llvm::Value*> all;
   for (int k = 0; k < b_.width(); ++k)
-    all.push_back(b_.CreateAlignedLoad(type, register_of(block(), k), llvm::Align(1)));
+    all.push_back(b_.CreateAlignedLoad(type, register_of(type, block(), k), llvm::Align(1)));
   return all;
 }
 
@@ -177,14 +180,13 @@ void Rows::write_part(const RowPart& part, std::vector<llvm::Value*> columns, ll
   };
   if (!calls_functions()) return write_rows(std::move(columns), to);
   llvm::Type* const type = columns[0]->getType();
-  const auto register_of = [&](llvm::Value* block, int k) { return b_.CreateConstGEP1_64(type, block, at(k)); };
   llvm::Function* const f = function(name_of("write_rows", b_, d, part.count), [&](llvm::Value* from, const auto& row) {
     std::vector<llvm::Value*> all;
     for (int k = 0; k < width; ++k)
-      all.push_back(b_.CreateAlignedLoad(type, register_of(from, std::min(k, part.count - 1)), llvm::Align(1)));
+      all.push_back(b_.CreateAlignedLoad(type, register_of(type, from, std::min(k, part.count - 1)), llvm::Align(1)));
     write_rows(std::move(all), row);
   });
-  for (int k = 0; k < part.count; ++k) b_.store_raw(columns[at(k)], register_of(block(), k));
+  for (int k = 0; k < part.count; ++k) b_.store_raw(columns[at(k)], register_of(type, block(), k));
   call(b_, f, {block(), to(0), row_bytes(b_, part, d)});
 }
 /// The first elements, in pieces of powers of two.

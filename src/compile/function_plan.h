@@ -31,7 +31,7 @@ struct Location {
 /// One kernel, run for each position of an outer axis.
 struct KernelStep {
   const LanePlan* plan;
-  int width;                   ///< lanes that its code computes together
+  int lanes_together;          ///< that its code computes
   std::int32_t own_code = -1;  ///< its number among the kernels that have code of their own; -1: the function has it
   std::vector<Location> in, out;
   std::int64_t lanes = 1, positions = 1;
@@ -40,7 +40,7 @@ struct KernelStep {
   FilledCopies copies = {};                        ///< where a register has more lanes than there are
   std::int64_t slots = 0, totals = 0, copied = 0;  ///< offsets in the workspace
 
-  std::int64_t filled() const { return plan->program.has_lanes && lanes < width ? width - lanes : 0; }
+  std::int64_t filled() const { return plan->program.has_lanes && lanes < lanes_together ? lanes_together - lanes : 0; }
 };
 
 /// The elements of a strided view, row by row.

@@ -270,7 +270,7 @@ class Planner {
   void kernel(const Equation& e, const KernelCall& call) {
     const auto empty = std::ranges::find_if(e.inputs, [&](Variable v) { return is_empty(v); });
     if (empty != e.inputs.end()) refuse("an operand is empty: " + to_string(type(*empty)));
-    KernelStep step{.plan = &call.kernel->plan(), .width = call.kernel->width(), .in = {}, .out = {}};
+    KernelStep step{.plan = &call.kernel->plan(), .lanes_together = call.kernel->lanes_together(), .in = {}, .out = {}};
     if (whole_.calls_library) {
       step.own_code = static_cast<std::int32_t>(whole_.planned.careful.size());
       whole_.planned.careful.emplace_back(*call.kernel);
@@ -295,13 +295,13 @@ class Planner {
     std::size_t most_totals = 0;
     for (const Stage& stage : step.plan->stages) {
       const std::size_t totals = stage.totals.size();
-      const Pieces pieces(std::max<std::int64_t>(step.lanes, step.width), step.width, totals);
+      const Pieces pieces(std::max<std::int64_t>(step.lanes, step.lanes_together), step.lanes_together, totals);
       most_totals = std::max(most_totals, totals * at(pieces.count));
     }
     step.slots = room(8 * step.plan->slot_count, now_).offset;
     step.totals = room(8 * static_cast<std::int64_t>(most_totals), now_).offset;
     if (step.filled() > 0) {
-      step.copies = filled_copies(step.plan->program, e.inputs.size(), step.width);
+      step.copies = filled_copies(step.plan->program, e.inputs.size(), step.lanes_together);
       step.copied = room(step.copies.bytes, now_).offset;
     }
     steps_.push_back({std::move(step)});

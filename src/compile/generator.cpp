@@ -18,9 +18,6 @@
 namespace ricci::compiled {
 namespace {
 
-constexpr const char* no_generator =
-    "the library was built without a compiler (RICCI_COMPILE=OFF), or its module is missing";
-
 /// Null functions where there is no generator.
 struct Generator {
   Generate generate = nullptr;

@@ -8,6 +8,8 @@ namespace ricci::compiled {
 
 /// False where the library was built without a compiler, or the module is missing.
 bool has_generator();
+inline constexpr const char* no_generator =
+    "the library was built without a compiler (RICCI_COMPILE=OFF), or its module is missing";
 /// The file of the module; empty where there is none.
 std::string generator_path();
 

@@ -2,8 +2,8 @@
 //
 // An entry is run as code, so it is trusted only if this user could have written it: the folder is this user's and
 // closed to others, and so is each file; each entry ends in a hash, keyed by a secret in the folder, of its name and of
-// its bytes. An entry that does not fit its hash is passed over and made anew. Nothing that goes wrong here stops a
-// call.
+// its bytes. An entry whose hash is another is passed over, and its code is made anew. Where the folder cannot be used,
+// code is made as without a folder; no call fails.
 #pragma once
 
 #include <atomic>

@@ -84,7 +84,7 @@ struct LaneKernel::Run : CarefulCall {
     if (own.once) own.once(in, out, lanes - skip, slots);
     if (!own.lane) return;
     const std::size_t totals = kernel.plan_.stages[k].totals.size();
-    const Pieces pieces(lanes, kernel.width(), totals);
+    const Pieces pieces(lanes, kernel.lanes_together(), totals);
     Room<std::uint64_t, 256> partial(totals * static_cast<std::size_t>(pieces.count));
     const double of_piece = kernel.nanoseconds_[k] * static_cast<double>(pieces.length);
     const auto run = [&](std::int64_t begin, std::int64_t end) {
@@ -109,7 +109,7 @@ struct LaneKernel::Run : CarefulCall {
                               std::uint64_t* totals) noexcept {
     carefully(call, [&](const Code& code) {
       code.stages[static_cast<std::size_t>(stage)].lane(
-          in, out, lanes, slots, lane, lane + static_cast<CarefulCall*>(call)->kernel.width(), skip, totals);
+          in, out, lanes, slots, lane, lane + static_cast<CarefulCall*>(call)->kernel.lanes_together(), skip, totals);
     });
   }
 
@@ -246,7 +246,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
   const Code* const code = this->code();
   if (!code) return false;
   if (!plan_.program.has_lanes) lanes = 1;
-  else if (lanes < width()) return !has_turns() && run_few(*code, inputs, outputs, lanes);
+  else if (lanes < lanes_together()) return !has_turns() && run_few(*code, inputs, outputs, lanes);
   std::atomic<bool> all_hold = true;
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     bool holds = true;
@@ -273,7 +273,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
 bool LaneKernel::run_few(const Code& code, std::span<const Strided> inputs, std::span<const Strided> outputs,
                          std::int64_t lanes) const {
   const LaneProgram& program = plan_.program;
-  const std::int64_t width = this->width(), filled = width - lanes;
+  const std::int64_t width = lanes_together(), filled = width - lanes;
   bool holds = true;
   Frame frame(plan_, inputs, outputs, holds, filled);
   auto& in = frame.in;
@@ -327,14 +327,8 @@ std::int64_t LaneKernel::fewest_lanes(std::ptrdiff_t equations) const {
   constexpr double of_total = 25, of_pass = 1.1;
   double position = nanoseconds_of_position;
   for (const Stage& stage : plan_.stages) position += stage.totals.empty() ? 0 : of_total;
-  const double saved = of_pass * static_cast<double>(equations) / width();
-  return std::max(std::int64_t{width()}, static_cast<std::int64_t>(position / saved));
-}
-
-std::size_t LaneKernel::steps() const {
-  std::size_t steps = 0;
-  for (const Stage& stage : plan_.stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
-  return steps;
+  const double saved = of_pass * static_cast<double>(equations) / lanes_together();
+  return std::max(std::int64_t{lanes_together()}, static_cast<std::int64_t>(position / saved));
 }
 
 namespace {
@@ -345,13 +339,11 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
   const auto& lanes = std::get<LaneProgram>(expanded);
   if (is_listed("RICCI_DUMP", "lanes")) std::fputs(to_string(lanes).c_str(), stderr);
   LanePlan plan = planned_for_code(lanes);
-  std::size_t steps = 0;
-  for (const Stage& stage : plan.stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
-  if (steps > options.most_steps)
+  if (plan.steps() > options.most_steps)
     return NotExpandable{"more than " + std::to_string(options.most_steps) + " steps", true};
   // LLVM takes as long for an element that stands in a row as for some operations.
   constexpr std::size_t of_element = 4;
-  const std::size_t work = steps + of_element * (plan.program.inputs.size() + plan.program.outputs.size());
+  const std::size_t work = plan.steps() + of_element * (plan.program.inputs.size() + plan.program.outputs.size());
   if (options.steps_left && work > *options.steps_left)
     return NotExpandable{"the kernels of the plan have many steps; compile with .effort = high makes code of all"};
   if (options.steps_left) *options.steps_left -= work;
@@ -361,7 +353,7 @@ MadeKernel kernel_of(const std::variant<LaneProgram, NotExpandable>& expanded, c
 }  // namespace
 
 const char* why_no_kernels() {
-  if (!has_generator()) return "the library was built without a compiler (RICCI_COMPILE=OFF), or its module is missing";
+  if (!has_generator()) return no_generator;
   return fuses() ? nullptr : "the library was built for a machine without fused multiply-add";
 }
 

@@ -56,9 +56,9 @@ class LaneKernel {
   std::int64_t fewest_lanes(std::ptrdiff_t equations) const;
 
   /// Scalar operations of one lane, and of what is computed once.
-  std::size_t steps() const;
+  std::size_t steps() const { return plan_.steps(); }
   const LanePlan& plan() const { return plan_; }
-  int width() const { return plan_.lanes_together(); }  ///< lanes that are computed together
+  int lanes_together() const { return plan_.lanes_together(); }
   bool has_turns() const { return plan_.program.turns.has_value(); }
   /// Of turns: after how many the program throws, which is all that it throws; none: it does not.
   std::optional<std::int64_t> limit_of_turns() const;
@@ -94,7 +94,7 @@ using MadeKernel = std::variant<std::shared_ptr<const LaneKernel>, NotExpandable
 MadeKernel lane_kernel(const Program& program, const ExpandOptions& options = {});
 /// Of a part of a program, as `expand` takes it.
 MadeKernel lane_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
-/// Of a part that is one loop, as `expand_turns` takes it. The kernel runs for `width` lanes or more.
+/// Of a part that is one loop, as `expand_turns` takes it. The kernel runs for `lanes_together` lanes or more.
 MadeKernel turn_kernel(const ProgramBody& part, const ProgramBody& whole, const ExpandOptions& options);
 /// Null where kernels are made. Else why not: the library was built without a compiler, or for a machine that it makes
 /// no code for.

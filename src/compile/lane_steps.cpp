@@ -302,7 +302,7 @@ class Grouping {
     const std::ptrdiff_t least = options_.takes_all ? 1 : by_outer ? least_of_walked : 2;
     if (std::ranges::count_if(group, computes_here) >= least) {
       bool is_too_long = false;
-      if (std::optional<Equation> lanes = as_one(group, by_outer, is_too_long)) return to.push_back(std::move(*lanes));
+      if (std::optional<Equation> lanes = as_one(group, by_outer, &is_too_long)) return to.push_back(std::move(*lanes));
       if (is_too_long && group.size() > 1) {
         const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
         add_group({group.begin(), middle}, by_outer, to, all_have_kernels);
@@ -312,8 +312,7 @@ class Grouping {
     }
     for (const std::size_t i : group) {
       const bool is_alone = options_.takes_all && group.size() > 1 && computes_here(i);
-      bool is_too_long = false;
-      std::optional<Equation> alone = is_alone ? as_one({i}, by_outer, is_too_long) : std::nullopt;
+      std::optional<Equation> alone = is_alone ? as_one({i}, by_outer) : std::nullopt;
       to.push_back(alone ? std::move(*alone) : body_.equations[i]);
     }
   }
@@ -485,17 +484,18 @@ class Grouping {
     return part;
   }
   /// `by_outer`: for one position of the outer axis after the other.
-  std::optional<Equation> as_one(const std::vector<std::size_t>& equations, bool by_outer, bool& is_too_long) const {
+  std::optional<Equation> as_one(const std::vector<std::size_t>& equations, bool by_outer,
+                                 bool* is_too_long = nullptr) const {
     const ProgramBody part = part_of(equations);
     ExpandOptions options = options_;
     if (!by_outer) options.outer = {};
     const bool has_lanes = std::ranges::any_of(equations, [&](std::size_t i) { return has_lanes_[i]; });
     if (by_outer && !has_lanes) {
       options.lanes = options.outer, options.outer = {};
-      if (std::optional<Equation> along_outer = with_kernel(part, options, {}, &is_too_long)) return along_outer;
+      if (std::optional<Equation> along_outer = with_kernel(part, options, {}, is_too_long)) return along_outer;
       options = options_;
     }
-    return with_kernel(part, options, {}, &is_too_long);
+    return with_kernel(part, options, {}, is_too_long);
   }
 
   /// `apart`: the part is one loop, whose turns the kernel runs; this runs where the kernel does not.
@@ -559,7 +559,7 @@ class Grouping {
     }
     if (options.lanes.number > 0) group->lanes = {.number = options.lanes.number};
     group->kernel = *kernel;
-    group->fewest_lanes = apart ? (*kernel)->width()
+    group->fewest_lanes = apart ? (*kernel)->lanes_together()
                                 : (*kernel)->fewest_lanes(std::ranges::count_if(
                                       part.equations, [&](const Equation& e) { return computes(e, options_); }));
     const bool asks_call = group->asks_call();

@@ -45,6 +45,11 @@ struct LanePlan {
   std::vector<CalledFunction> functions = {};
 
   int lanes_together() const { return width * registers; }
+  std::size_t steps() const {
+    std::size_t steps = 0;
+    for (const Stage& stage : stages) steps += stage.once.size() + stage.lane.size() + stage.turn.size();
+    return steps;
+  }
   /// The function that stands for a word; null: the word is an instruction, or a call of the library.
   const CalledFunction* function_of(Word word, DType dtype) const;
   const CalledFunction* called_by(const ScalarStep& s) const;

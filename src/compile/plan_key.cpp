@@ -104,9 +104,10 @@ class Key {
     all(in, out, size);
   }
   void add(const KernelStep& s) {
-    const auto& [plan, width, own_code, in, out, lanes, positions, in_steps, out_steps, sizes, copies, slots, totals,
-                 copied] = s;
-    all(*plan, width, own_code, in, out, lanes, positions, in_steps, out_steps, sizes, copies, slots, totals, copied);
+    const auto& [plan, lanes_together, own_code, in, out, lanes, positions, in_steps, out_steps, sizes, copies, slots,
+                 totals, copied] = s;
+    all(*plan, lanes_together, own_code, in, out, lanes, positions, in_steps, out_steps, sizes, copies, slots, totals,
+        copied);
   }
   void add(const CopyStep& s) {
     const auto& [from, to, element_bytes, shape, strides] = s;

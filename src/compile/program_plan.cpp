@@ -51,7 +51,7 @@ std::shared_ptr<const ProgramPlan> plan_without_code(const Program& program, std
   return std::make_shared<const ProgramPlan>(ProgramPlan{.program = program, .table = std::move(table)});
 }
 
-/// `program`: simplified; `sizes`: of the call that it is made for.
+/// `program`: simplified. `is_dropped`: as in make_code.
 std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program,
                                                   const std::shared_ptr<const SymbolTable>& table, Effort effort,
                                                   const std::atomic<bool>* is_dropped = nullptr) {

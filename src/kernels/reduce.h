@@ -1,6 +1,6 @@
-// Reductions over raw strided views: those that take several passes (moments, sums of exponentials, places of
-// extremes), and those of one pass that many operations and kernels use, each in a file of its own, as its loops take
-// long to compile. The loops of any other are made where it is said: ricci/primitive/reduction.h.
+// Reductions over raw strided views. Some take several passes (moments, sums of exponentials, places of extremes). The
+// others take one pass, and many operations and kernels use them: each has its loops in a file of its own, since loops
+// take long to compile. A reduction that is not here has its loops where it is written: ricci/primitive/reduction.h.
 // Knows nothing of tensors, promotion or keepdim.
 #pragma once
 
