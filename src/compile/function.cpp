@@ -16,6 +16,7 @@
 #include "primitive/writing.h"
 #include "ricci/compile.h"
 #include "ricci/default_dtype.h"
+#include "ricci/primitive/pool.h"
 #include "ricci/primitive/raise.h"
 #include "transforms/arguments.h"
 
@@ -48,7 +49,7 @@ struct Signature {
  private:
   void add(const Tensor& leaf) {
     if (!leaf.defined()) return words.push_back(-1);
-    const Type& type = type_of(leaf);
+    const Type& type = value_of(leaf)->type;
     const bool is_row_major = type.rank() < 2 || layout_of(leaf).is_row_major();  // a function may ask
     words.push_back(static_cast<std::int64_t>(type.dtype) << 32 | static_cast<std::int64_t>(type.rank()) << 2 |
                     static_cast<std::int64_t>(is_row_major) << 1 | static_cast<std::int64_t>(type.weak));
@@ -142,13 +143,10 @@ std::size_t count_plans(Function& function) {
   return function.recordings.size();
 }
 
-struct CallRun::State {
-  std::shared_ptr<Function> function;
-  Signature signature;
-  std::shared_ptr<const Recording> recording;
-  std::shared_ptr<const CallSizes> sizes;  // of the call
+namespace {
 
-  // While the function is recorded.
+/// What a call holds while the function is recorded.
+struct Making {
   std::shared_ptr<Recording> next;
   tree::Values values;  // of the arguments
   std::shared_ptr<SymbolTable> symbols;
@@ -156,8 +154,21 @@ struct CallRun::State {
   std::unique_ptr<RecordInterpreter> record;
   std::vector<Tensor> inputs;  // that the function got; undefined where its leaf is
   std::vector<Variable> variables;
+};
 
-  State(std::shared_ptr<Function> of, Signature with) : function(std::move(of)), signature(std::move(with)) {}
+}  // namespace
+
+struct CallRun::State {
+  const std::shared_ptr<Function> function;
+  const Signature signature;
+  std::shared_ptr<const Recording> recording;
+  std::shared_ptr<const CallSizes> sizes;  // of the call
+  std::unique_ptr<Making> making;          // null: there is a recording, which is not checked
+
+  static void* operator new(std::size_t bytes) { return pool::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) { pool::release(memory, bytes); }
+  State(const std::shared_ptr<Function>& of, const tree::Walk& arguments, const std::string_view* type)
+      : function(of), signature(arguments, type) {}
 
   /// Finds a recording that serves the call.
   void find(const tree::Walk& arguments, const tree::Values& now) {
@@ -191,7 +202,7 @@ struct CallRun::State {
   /// Finds a recording that another thread has made since `find` found none, of a function that relies on no captured
   /// values: else `find` may have seen that it does not serve. Requires: the function's mutex is held.
   bool find_made_meanwhile() {
-    return find_where(values, [](const Recording& known) { return known.relied_on.equations() == 0; });
+    return find_where(making->values, [](const Recording& known) { return known.relied_on.equations() == 0; });
   }
   /// Where it serves, `sizes` are the call's.
   bool serves(const Recording& known, const tree::Values& now) {
@@ -276,23 +287,26 @@ struct CallRun::State {
 
 CallRun::CallRun(const std::shared_ptr<Function>& function, const tree::Walk& arguments, const tree::Values& values,
                  const std::string_view* type)
-    : state_(new State(function, Signature(arguments, type))) {
+    : state_(new State(function, arguments, type)) {
   State& s = *state_;
   s.find(arguments, values);
   if (!records()) return;
   require_values_with_equality(arguments, values, function->where);
-  s.next = std::make_shared<Recording>(s.signature);
-  s.next->is_open = s.recording ? s.recording->is_open : s.open_sizes(values);
-  s.next->values = tree::copy_values(values);
-  s.values = values;
+  s.making = std::make_unique<Making>();
+  s.making->values = values;
+  s.making->next = std::make_shared<Recording>(s.signature);
+  Recording& next = *s.making->next;
+  next.is_open = s.recording ? s.recording->is_open : s.open_sizes(values);
+  next.values = tree::copy_values(values);
 }
 CallRun::~CallRun() = default;
 
 bool CallRun::records() const { return !state_->recording || state_->function->options.check; }
 
 void CallRun::enter(const tree::Walk& copies) {
-  State& s = *state_;
-  s.symbols = std::make_shared<SymbolTable>();
+  const State& s = *state_;
+  Making& making = *s.making;
+  making.symbols = std::make_shared<SymbolTable>();
   std::vector<Type> types;
   std::vector<Layout> layouts;
   std::size_t next = 0;
@@ -302,57 +316,58 @@ void CallRun::enter(const tree::Walk& copies) {
     for (Size& size : types.back().shape) {
       // A function that is recorded again to be checked sees the sizes of the first time: rules may choose by them.
       const Size seen = s.recording ? s.recording->signature.sizes[next] : size;
-      if (s.next->is_open[next++]) size = s.symbols->add_input(seen.hint());
-      else s.symbols->skip_input();
+      if (making.next->is_open[next++]) size = making.symbols->add_input(seen.hint());
+      else making.symbols->skip_input();
     }
   }
-  s.record = std::make_unique<RecordInterpreter>(Records::program, entry_of("compile", s.function->where));
-  s.record->body->symbols = s.symbols;
-  s.scope = std::make_unique<SymbolScope>(*s.symbols);
+  making.record = std::make_unique<RecordInterpreter>(Records::program, entry_of("compile", s.function->where));
+  making.record->body->symbols = making.symbols;
+  making.scope = std::make_unique<SymbolScope>(*making.symbols);
   for (std::size_t i = 0; i < types.size(); ++i) {
-    s.inputs.emplace_back();
-    s.variables.push_back(-1);
+    making.inputs.emplace_back();
+    making.variables.push_back(-1);
     if (!copies.leaves[i]->defined()) continue;
-    const ValueRef value = s.record->add_input(types[i]);
-    s.variables.back() = static_cast<const Recorded&>(*value).variable;
-    s.inputs.back() = wrap(value);
-    if (!layouts[i].is_row_major()) s.record->note_strides(s.inputs.back(), layouts[i].strides);
-    *copies.leaves[i] = s.inputs.back();
+    const ValueRef value = making.record->add_input(types[i]);
+    making.variables.back() = static_cast<const Recorded&>(*value).variable;
+    making.inputs.back() = wrap(value);
+    if (!layouts[i].is_row_major()) making.record->note_strides(making.inputs.back(), layouts[i].strides);
+    *copies.leaves[i] = making.inputs.back();
   }
 }
 
 void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const tree::Walk& leaves) {
   State& s = *state_;
-  Recording& made = *s.next;
-  s.record->end_inside();
+  Making& making = *s.making;
+  Recording& made = *making.next;
+  making.record->end_inside();
   {
-    const AtLevel outside(s.record->parent);
+    const AtLevel outside(making.record->parent);
     require_some_tensor("compile", "result", result, s.function->where);
   }
-  ProgramBody& body = *s.record->body;
+  ProgramBody& body = *making.record->body;
   for (const Tensor* leaf : result.leaves) {
     made.defined.push_back(leaf->defined());
-    if (leaf->defined()) body.outputs.push_back(s.record->variable_of(read(*leaf, "compile")));
+    if (leaf->defined()) body.outputs.push_back(making.record->variable_of(read(*leaf, "compile")));
   }
-  for (std::size_t i = 0; i < s.inputs.size(); ++i) {
-    if (!s.inputs[i].defined()) continue;
-    const Variable now = s.record->variable_of(read(s.inputs[i], "compile"));
-    if (now == s.variables[i]) continue;
+  for (std::size_t i = 0; i < making.inputs.size(); ++i) {
+    if (!making.inputs[i].defined()) continue;
+    const Variable now = making.record->variable_of(read(making.inputs[i], "compile"));
+    if (now == making.variables[i]) continue;
     made.written.push_back(i);
     body.outputs.push_back(now);
   }
   const Program whole(Shared<const ProgramBody>(new ProgramBody(without_dead_equations(body))));
   const Program program = whole.simplified();
-  s.inputs.clear();
-  s.record.reset();
-  s.scope.reset();
+  making.inputs.clear();
+  making.record.reset();
+  making.scope.reset();
   ProgramBody closed = program.body();
   for (const Capture& capture : closed.captures) {
     closed.inputs.push_back(capture.variable);
     made.captured.push_back(capture.tensor);
   }
   closed.captures.clear();
-  made.table = s.symbols;
+  made.table = making.symbols;
   closed.symbols = nullptr;
   made.relied_on = checks_of(closed, closed.inputs.size() - made.captured.size());
   made.program = Program(Shared<const ProgramBody>(new ProgramBody(std::move(closed))));
@@ -401,13 +416,13 @@ void CallRun::leave(const tree::Walk& result, std::shared_ptr<void> tree, const 
     std::clog << "compile (" << s.function->where.file << ":" << s.function->where.line
               << "): " << (all.empty() ? "first call" : "no plan serves these arguments") << ", recorded "
               << program.equations() << " equations\n";
-  all.push_back(s.next);
-  s.recording = s.next;
+  all.push_back(making.next);
+  s.recording = making.next;
 }
 
 void CallRun::refuse(const char* found) {
-  state_->scope.reset();
-  state_->record.reset();
+  state_->making->scope.reset();
+  state_->making->record.reset();
   raise_no_tensor("compile", found, state_->function->where);
 }
 

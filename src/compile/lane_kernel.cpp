@@ -264,7 +264,7 @@ bool LaneKernel::run(std::span<const Strided> inputs, std::span<const Strided> o
     }
   };
   // Of few positions, the lanes are cut.
-  if (positions.count < kernels::thread_count() || positions.count == 1) run(0, positions.count);
+  if (positions.count == 1 || positions.count < kernels::thread_count()) run(0, positions.count);
   else kernels::parallel_for({positions.count, nanoseconds(lanes)}, run);
   return all_hold;
 }

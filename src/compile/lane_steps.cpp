@@ -670,6 +670,12 @@ std::optional<KernelCall> kernel_call(const Equation& e, const Types& operands) 
   return call;
 }
 
+OneKernel::OneKernel(std::shared_ptr<const Group> group, SmallVector<int, 8> operands)
+    : group_(std::move(group)), operands_(std::move(operands)) {
+  if (!group_->lanes.is_known() && !group_->outer.is_known())
+    types_ = group_->types(group_->lanes.number, group_->outer.number);
+}
+
 std::optional<OneKernel> OneKernel::of(const Program& program) {
   const ProgramBody& body = program.body();
   if (body.equations.size() != 1 || body.equations[0].rules != &rules_of<LaneStep>) return std::nullopt;
@@ -693,12 +699,16 @@ bool OneKernel::run(std::span<const Tensor> inputs, Tensors& results) const {
     in.push_back(static_cast<const Array&>(value).strided());
     if (!kernels::is_contiguous(in.back())) return false;
   }
+  const auto make = [&](const Types& types) {
+    for (const Type& type : types) {
+      ArrayRef array = make_array(type);
+      out.push_back(array->strided());
+      results.push_back(make_tensor(std::move(array), 0));
+    }
+  };
   const auto size = [&](int operand, int axis) { return in[at(operand)].shape[axis]; };
-  for (const Type& type : group_->types(group_->lanes.in({}, size), group_->outer.in({}, size))) {
-    const ArrayRef array = make_array(type);
-    out.push_back(array->strided());
-    results.push_back(wrap(array));
-  }
+  if (types_) make(*types_);
+  else make(group_->types(group_->lanes.in({}, size), group_->outer.in({}, size)));
   const bool holds = group_->run({in.data(), in.size()}, {out.data(), out.size()}, {});
   if (!holds) results.clear();
   return holds;

@@ -50,10 +50,10 @@ class OneKernel {
   bool run(std::span<const Tensor> inputs, Tensors& results) const;
 
  private:
-  OneKernel(std::shared_ptr<const Group> group, SmallVector<int, 8> operands)
-      : group_(std::move(group)), operands_(std::move(operands)) {}
+  OneKernel(std::shared_ptr<const Group> group, SmallVector<int, 8> operands);
   std::shared_ptr<const Group> group_;
   SmallVector<int, 8> operands_;  // by operand of the kernel: which input of the program
+  std::optional<Types> types_;    // of the results, where no size is open
 };
 
 }  // namespace ricci::compiled

@@ -27,12 +27,12 @@ std::shared_ptr<const ProgramPlan> finished(const std::shared_ptr<const ProgramP
 }
 
 Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
-  if (later)
-    if (const auto& made = later->if_made()) return made->run(sizes, inputs);
+  const ProgramPlan& now = later && later->if_made() ? *later->if_made() : *this;
   Tensors results;
-  if (kernel && !innermost && kernel->run(inputs, results)) return results;
-  if (native && !innermost && native->run(sizes, inputs, results)) return results;
-  return function::run_call(program.in_call(sizes), inputs);
+  const bool is_done = !innermost && ((now.kernel && now.kernel->run(inputs, results)) ||
+                                      (now.native && now.native->run(sizes, inputs, results)));
+  if (!is_done) results = function::run_call(now.program.in_call(sizes), inputs);
+  return results;
 }
 
 namespace {
