@@ -10,7 +10,7 @@
 
 namespace ricci::compiled {
 
-/// Those that a plan calls. Each is written when it is first called.
+/// Those that a plan calls.
 class ElementaryFunctions {
  public:
   ElementaryFunctions(llvm::Module& module, const LanePlan& plan, const Machine& machine)
@@ -20,8 +20,6 @@ class ElementaryFunctions {
   std::vector<llvm::Value*> call(LaneBuilder& b, const std::vector<Word>& words, DType dtype, llvm::Value* x);
 
  private:
-  llvm::Function* function(const std::vector<Word>& words, DType dtype, int width);
-
   llvm::Module& module_;
   const LanePlan& plan_;
   const Machine& machine_;

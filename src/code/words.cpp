@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
+
+#include "code/formula_function.h"
 
 namespace ricci::compiled {
 
@@ -119,16 +122,6 @@ llvm::Value* Words::of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   }
 }
 
-namespace {
-/// Whether bits are shifted by a number that is less than there are.
-bool is_within(llvm::Value* shift) {
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(shift);
-  if (constant && shift->getType()->isVectorTy()) constant = constant->getSplatValue();
-  const auto* const number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
-  return number && number->getValue().ult(shift->getType()->getScalarSizeInBits());
-}
-}  // namespace
-
 llvm::Value* Words::of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   using Test = llvm::CmpInst;
   const bool u = is_unsigned(d);
@@ -152,10 +145,9 @@ llvm::Value* Words::of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x)
     case Word::bit_or: return b_.CreateOr(x[0], x[1]);
     case Word::bit_xor: return b_.CreateXor(x[0], x[1]);
     case Word::bit_not: return b_.CreateNot(x[0]);
-    case Word::left_shift: return is_within(x[1]) ? b_.CreateShl(x[0], x[1]) : nullptr;
-    case Word::right_shift:
-      if (!is_within(x[1])) return nullptr;
-      return u ? b_.CreateLShr(x[0], x[1]) : b_.CreateAShr(x[0], x[1]);
+    case Word::left_shift:
+    case Word::right_shift: return shifted(w, d, x);
+    case Word::trunc_div: return machine_.stands_alone() ? quotient(d, x) : nullptr;
     case Word::equal: return b_.CreateICmpEQ(x[0], x[1]);
     case Word::not_equal: return b_.CreateICmpNE(x[0], x[1]);
     case Word::less: return b_.CreateICmp(less, x[0], x[1]);
@@ -167,6 +159,30 @@ llvm::Value* Words::of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x)
     case Word::isfinite: return b_.spread(b_.getTrue());
     default: return nullptr;
   }
+}
+
+/// A shift by less than 0, or by as many bits as there are, leaves none; to the right, the sign stays.
+llvm::Value* Words::shifted(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  const bool keeps_sign = w == Word::right_shift && !is_unsigned(d);
+  const unsigned bits = x[0]->getType()->getScalarSizeInBits();
+  llvm::Value *const zero = b_.number(d, 0), *const most = b_.number(d, keeps_sign ? bits - 1 : bits);
+  llvm::Value* const is_inside = b_.CreateICmpULT(x[1], most);
+  llvm::Value* const by = b_.CreateSelect(is_inside, x[1], keeps_sign ? most : zero);
+  if (keeps_sign) return b_.CreateAShr(x[0], by);
+  llvm::Value* const inside = w == Word::left_shift ? b_.CreateShl(x[0], by) : b_.CreateLShr(x[0], by);
+  return b_.CreateSelect(is_inside, inside, zero);
+}
+
+/// Towards zero. Over 0 it is 0, and the most negative number over -1 wraps.
+llvm::Value* Words::quotient(DType d, llvm::ArrayRef<llvm::Value*> x) {
+  llvm::Value *const zero = b_.number(d, 0), *const one = b_.number(d, 1);
+  llvm::Value* const is_over_zero = b_.CreateICmpEQ(x[1], zero);
+  if (is_unsigned(d))
+    return b_.CreateSelect(is_over_zero, zero, b_.CreateUDiv(x[0], b_.CreateSelect(is_over_zero, one, x[1])));
+  llvm::Value* const is_turned = b_.CreateICmpEQ(x[1], b_.number(d, -1));
+  llvm::Value* const divisor = b_.CreateSelect(b_.CreateOr(is_over_zero, is_turned), one, x[1]);
+  llvm::Value* const turned = b_.CreateSelect(is_turned, b_.CreateNeg(x[0]), b_.CreateSDiv(x[0], divisor));
+  return b_.CreateSelect(is_over_zero, zero, turned);
 }
 
 /// Words that are said by the bits of floats.
@@ -275,16 +291,37 @@ llvm::Value* Words::mantissa(DType d, llvm::Value* x) {
   return b_.CreateSelect(b_.CreateFCmpOGE(x, zero), result, b_.number(d, std::nan("")));
 }
 
-/// libm's functions take one element.
-llvm::Value* Words::call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
-  const char* const name = machine_.name_in_libm(w, d);
-  llvm::Type* const one = b_.scalar_type(d);
-  const llvm::SmallVector<llvm::Type*, 3> types(x.size(), one);
+llvm::Value* Words::call_alone(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  if (const char* const name = machine_.name_in_libm(w, d)) return call_in_libm(name, w, d, x);
   llvm::Module& module = *b_.GetInsertBlock()->getModule();
-  if (!name) machine_.lacking->emplace_back(w, d);
-  const llvm::FunctionCallee f =
-      module.getOrInsertFunction(name ? name : "lacking", llvm::FunctionType::get(one, types, false));
-  const auto call = [&](const llvm::SmallVector<llvm::Value*, 3>& arguments) {
+  const std::string name = "word" + std::to_string(static_cast<int>(w)) + "_" + std::to_string(static_cast<int>(d)) +
+                           "_" + std::to_string(b_.width());
+  llvm::Function* f = module.getFunction(name);
+  if (!f) {
+    const std::optional<CalledFunction> formula = machine_.formula_of(w, d);
+    if (!formula) return machine_.lacking->emplace_back(w, d), llvm::PoisonValue::get(x[0]->getType());
+    f = write_formula(module, *formula, {w}, b_.width(), machine_);
+    f->setName(name);
+  }
+  llvm::CallInst* const made = b_.CreateCall(f, x);
+  made->setCallingConv(f->getCallingConv());
+  return made;
+}
+
+/// libm's functions take one element.
+llvm::Value* Words::call_in_libm(const char* name, Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
+  llvm::Type* const one = b_.scalar_type(d);
+  llvm::SmallVector<llvm::Type*, 3> types(x.size(), one);
+  llvm::Value* sign = nullptr;  // of Gamma, which nobody reads
+  if (w == Word::lgamma) {
+    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
+    sign = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(b_.getInt32Ty());
+    types.push_back(b_.getPtrTy());
+  }
+  llvm::Module& module = *b_.GetInsertBlock()->getModule();
+  const llvm::FunctionCallee f = module.getOrInsertFunction(name, llvm::FunctionType::get(one, types, false));
+  const auto call = [&](llvm::SmallVector<llvm::Value*, 3> arguments) {
+    if (sign) arguments.push_back(sign);
     clear_upper_halves(b_, machine_);
     llvm::CallInst* const made = b_.CreateCall(f, arguments);
     made->addFnAttr(llvm::Attribute::NoUnwind);
@@ -302,7 +339,7 @@ llvm::Value* Words::call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x
 
 llvm::Value* Words::call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x) {
   ++calls_;
-  if (machine_.stands_alone()) return call_in_libm(w, d, x);
+  if (machine_.stands_alone()) return call_alone(w, d, x);
   const auto bits = static_cast<int>(b_.scalar_type(d)->getScalarSizeInBits());
   const int lanes = machine_.library_register_bytes * 8 / bits;
   llvm::Type* const whole = llvm::FixedVectorType::get(b_.scalar_type(d), at(lanes));

@@ -31,7 +31,7 @@ class Words {
   /// Of operands of type `d`. Where there is no instruction, a call of the library's function.
   llvm::Value* word(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* converted(llvm::Value* x, DType from, DType to);
-  /// The library's own function of a whole register, or libm's of each element where code stands alone.
+  /// The library's own function of a whole register. Where code stands alone: libm's of each element, or a formula.
   llvm::Value* call(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   /// How many calls were written.
   int calls() const { return calls_; }
@@ -39,11 +39,14 @@ class Words {
   llvm::Value* folded(Word w, DType d, llvm::Value* x);
 
  private:
-  llvm::Value* call_in_libm(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* call_alone(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* call_in_libm(const char* name, Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* call_in_memory(Word w, DType d, llvm::Type* whole, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_truth(Word w, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_floats(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_integers(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* shifted(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
+  llvm::Value* quotient(DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_bits(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* of_exponents(Word w, DType d, llvm::ArrayRef<llvm::Value*> x);
   llvm::Value* scaled(DType d, llvm::Value* x, llvm::Value* n);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,9 +81,10 @@ struct Machine {
   bool is_careful;
   std::string* dump;                       ///< gets the code's text; null: none is wanted
   std::vector<Callee>* callees = nullptr;  ///< gets what the code calls
-  /// Of code that stands alone, without the library: libm's function for a word. Words that libm lacks, for which it is
-  /// null, are added to `lacking`. Null: code calls the library.
+  /// Of code that stands alone, without the library: libm's function for a word, null where it has none; then a formula
+  /// for the word. Words that have neither are added to `lacking`. Null: code calls the library.
   const char* (*name_in_libm)(Word word, DType dtype) = nullptr;
+  std::optional<CalledFunction> (*formula_of)(Word word, DType dtype) = nullptr;
   std::vector<std::pair<Word, DType>>* lacking = nullptr;
 
   bool stands_alone() const { return name_in_libm != nullptr; }

@@ -20,6 +20,7 @@
 namespace ricci::compiled {
 namespace {
 
+/// lgamma_r has a second parameter, for the sign; lgamma would write a global one.
 const char* name_in_libm(Word word, DType dtype) {
   struct Name {
     Word word;
@@ -31,7 +32,7 @@ const char* name_in_libm(Word word, DType dtype) {
       IN_LIBM(exp) IN_LIBM(exp2) IN_LIBM(expm1) IN_LIBM(log) IN_LIBM(log2) IN_LIBM(log10) IN_LIBM(log1p) IN_LIBM(sin)
       IN_LIBM(cos) IN_LIBM(tan) IN_LIBM(asin) IN_LIBM(acos) IN_LIBM(atan) IN_LIBM(sinh) IN_LIBM(cosh) IN_LIBM(tanh)
       IN_LIBM(asinh) IN_LIBM(acosh) IN_LIBM(atanh) IN_LIBM(cbrt) IN_LIBM(erf) IN_LIBM(erfc) IN_LIBM(pow) IN_LIBM(fmod)
-      IN_LIBM(atan2) IN_LIBM(hypot)};
+      IN_LIBM(atan2) IN_LIBM(hypot) {Word::lgamma, "lgamma_r", "lgammaf_r"}};
 #undef IN_LIBM
   // clang-format on
   const auto* const found = std::ranges::find(names, word, &Name::word);

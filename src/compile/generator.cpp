@@ -13,6 +13,7 @@
 #include "compile/lowering.h"
 #include "compile/plan_key.h"
 #include "compile/switches.h"
+#include "compile/word_formulas.h"
 #include "compile/words.h"
 
 namespace ricci::compiled {
@@ -103,10 +104,11 @@ auto dumped(Machine machine, const Use& use) {
 /// too, or left out for a reason.
 std::string key_of(const Machine& machine) {
   const auto& [register_bytes, library_register_bytes, knows_exponents, processor, calls_in_memory, circular_limit,
-               is_careful, dump, callees, name_in_libm, lacking] = machine;
-  static_cast<void>(circular_limit);                            // the library's own
-  static_cast<void>(dump), static_cast<void>(callees);          // what is given back
-  static_cast<void>(name_in_libm), static_cast<void>(lacking);  // of code that stands alone, which is not kept
+               is_careful, dump, callees, name_in_libm, formula_of, lacking] = machine;
+  static_cast<void>(circular_limit);                    // the library's own
+  static_cast<void>(dump), static_cast<void>(callees);  // what is given back
+  // of code that stands alone, which is not kept
+  static_cast<void>(name_in_libm), static_cast<void>(formula_of), static_cast<void>(lacking);
   std::string key = processor ? processor : "host";
   for (const int number :
        {register_bytes, library_register_bytes, int{knows_exponents}, int{calls_in_memory}, int{is_careful}})
@@ -158,6 +160,7 @@ ObjectFile object_file_of(const FunctionPlan& plan, const char* (*name_in_libm)(
                           std::vector<std::pair<Word, DType>>& lacking) {
   Machine alone = this_machine();
   alone.name_in_libm = name_in_libm;
+  alone.formula_of = &formula_of_word;
   alone.lacking = &lacking;
   return dumped(alone, [&](const Machine& machine) {
     ObjectFile file;

@@ -182,6 +182,43 @@ TEST_F(Exported, TakesOtherTypesOfElements) {
   expect_bits([](const Tensor& v) { return argmax(v.reshape({8, 5}), 1); }, x);
 }
 
+/// No number is equal to NaN.
+Tensor without_nan(const Tensor& x) { return where(isnan(x), 12345.0, x); }
+/// x and y with each element of `v` beside each.
+std::pair<Tensor, Tensor> pairs_of(const Tensor& v) {
+  const std::int64_t n = v.shape()[0];
+  return {v.unsqueeze(1).expand({n, n}).reshape({-1}), v.expand({n, n}).reshape({-1})};
+}
+
+TEST_F(Exported, ComputesWordsThatTheCLibraryLacks) {
+  rc::manual_seed(12);
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const rc::DType dtype : {rc::float32, rc::float64}) {
+    const Tensor x = rc::cat({rc::randn({60}) * 5, rc::tensor({0.0, -0.0, infinity, -infinity, nan})}).to(dtype);
+    expect_bits([](const Tensor& v) { return without_nan(gelu(v) + gelu_tanh(v)); }, x);
+    expect_bits(rc::grad([](const Tensor& v) { return gelu(v).sum(); }), x.slice(0, 0, 60));
+    expect_bits([](const Tensor& v) { return without_nan(rc::erfcx(v)); }, x);
+    const auto [a, b] = pairs_of(x);
+    expect_bits([](const Tensor& u, const Tensor& v) { return without_nan(floor_divide(u, v)); }, a, b);
+    expect_bits([](const Tensor& u, const Tensor& v) { return without_nan(remainder(u, v)); }, a, b);
+    const double tolerance = dtype == rc::float32 ? 1e-6 : 1e-14;
+    const auto log_gamma = [](const Tensor& v) { return lgamma(v); };
+    expect_close(result(log_gamma, x.slice(0, 0, 60)), log_gamma(x.slice(0, 0, 60)), tolerance);
+  }
+  for (const rc::DType dtype : {rc::int64, rc::int32, rc::int16, rc::int8, rc::uint8}) {
+    const double least = dtype == rc::int8 ? -128 : dtype == rc::uint8 ? 0 : -32768, most = -1 - least;
+    const Tensor x = rc::tensor({0.0, 1.0, 2.0, 3.0, 7.0, 63.0, 100.0, -1.0, -2.0, -3.0, -70.0, least, most}).to(dtype);
+    const auto [a, b] = pairs_of(x);
+    const Tensor c = where(b == 0, 1, b).to(dtype);
+    expect_bits([c](const Tensor& u) { return floor_divide(u, c); }, a);
+    expect_bits([c](const Tensor& u) { return remainder(u, c); }, a);
+    expect_bits([c](const Tensor& u) { return fmod(u, c); }, a);
+    expect_bits([](const Tensor& u, const Tensor& v) { return bitwise_left_shift(u, v); }, a, b);
+    expect_bits([](const Tensor& u, const Tensor& v) { return bitwise_right_shift(u, v); }, a, b);
+    expect_bits([](const Tensor& u, const Tensor& v) { return pow(u, v); }, a, dtype == rc::uint8 ? b : abs(b));
+  }
+}
+
 TEST_F(Exported, TakesTensorsWithoutElements) {
   expect_bits([](const Tensor& x, const Tensor& y) { return matmul(x, y); }, rc::zeros({0, 64, 70}),
               rc::ones({70, 80}));

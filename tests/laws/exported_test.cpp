@@ -1,6 +1,5 @@
 // Laws of exported functions: an object file gives what the function gives, or is refused by name.
 #include "support/exported.h"
-#include "support/lane_kernels.h"
 
 #include <algorithm>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "law.h"
 #include "ricci/primitive/formula.h"
+#include "support/lane_kernels.h"
 
 namespace {
 
@@ -18,7 +18,13 @@ using laws::Mapped;
 using laws::Smooth;
 using ricci::Tensor;
 
-class Exported : public laws::Law {};
+class Exported : public laws::Law {
+ protected:
+  static void TearDownTestSuite() {
+    if (refused_ > 0) std::cout << given_ << " functions are given as objects, " << refused_ << " are refused\n";
+  }
+  static inline int given_ = 0, refused_ = 0;
+};
 
 /// An exported function, and what to call it with.
 struct Export {
@@ -68,10 +74,12 @@ TEST_P(Exported, GivesWhatTheFunctionGivesOrIsRefused) {
     try {
       ricci::export_object(fast, exports.path(e.name), e.x);
       made.push_back(e);
+      ++given_;
     } catch (const ricci::NotImplementedError& refused) {
+      ++refused_;
       const std::string why = refused.what();
       EXPECT_EQ(why.find("export_object: "), 0U) << why;
-      EXPECT_TRUE(!e.is_said || why.find("the C library has no") != std::string::npos) << why;
+      EXPECT_TRUE(!e.is_said || why.find("the C library has no digamma") != std::string::npos) << why;
     }
   }
   if (made.empty()) return;
