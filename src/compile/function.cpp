@@ -438,7 +438,7 @@ void CallRun::run(const tree::Walk& arguments, const tree::Walk& result) {
   for (const std::size_t leaf : s.recording->written) assign_into(*arguments.leaves[leaf], *next++, "compile");
 }
 
-Plan CallRun::plan() { return Plan(finished(state_->recording->plan)); }
+Plan CallRun::plan() { return Plan(finished_at(state_->sizes, state_->recording->plan)); }
 
 Explanation CallRun::explain(const tree::Walk& arguments) {
   const State& s = *state_;

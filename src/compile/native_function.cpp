@@ -13,6 +13,7 @@
 
 #include "compile/function_steps.h"
 #include "compile/generator.h"
+#include "compile/known_sizes.h"
 #include "compile/lane_kernel.h"
 #include "compile/lane_steps.h"
 #include "compile/switches.h"
@@ -248,7 +249,8 @@ bool turns(const Equation& e) {
 bool is_small(const ProgramBody& body) {
   constexpr std::int64_t most_elements = 1 << 16;
   std::int64_t elements = 0;
-  for (const Type& type : body.types) elements += type.shape.numel().raw();
+  for (const Equation& e : body.equations)
+    for (const Variable v : e.outputs) elements += body.types[at(v)].shape.numel().raw();
   return elements <= most_elements;
 }
 
@@ -283,65 +285,97 @@ std::shared_ptr<const NativeFunction> made(const Program& program, bool has_turn
 
 }  // namespace
 
-std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program) {
+std::shared_ptr<NativeFunctions> NativeFunctions::of(const Program& program, const Program& whole,
+                                                     const ExpandOptions& options) {
   const auto is_left_out = [](const char* pass) { return is_listed("RICCI_COMPILE_WITHOUT", pass); };
   if (!makes_kernels() || is_left_out("lanes") || is_left_out("native")) return nullptr;
   const auto& equations = program.body().equations;
   const bool has_turns = std::ranges::any_of(equations, turns);
   if (!has_turns && equations.size() < 2) return nullptr;
-  return std::make_shared<NativeFunctions>(program, has_turns);
+  return std::make_shared<NativeFunctions>(program, whole, options, has_turns);
 }
 
 bool NativeFunctions::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs,
                           Tensors& results) {
-  const std::shared_ptr<const NativeFunction> plan = plan_of(sizes);
-  if (plan) results = plan->results_of(inputs);
-  return plan != nullptr;
+  const Plan plan = plan_of(sizes);
+  if (plan.function) results = plan.function->results_of(inputs);
+  else if (plan.program) results = function::run_call(*plan.program, inputs);
+  return plan.function || plan.program;
 }
 
-std::shared_ptr<const NativeFunction> NativeFunctions::plan_of(const std::shared_ptr<const CallSizes>& sizes) {
+void NativeFunctions::prepare(const std::shared_ptr<const CallSizes>& sizes) {
+  plan_of(sizes, 2);  // some sizes get code at their second call
+}
+
+NativeFunctions::Plan NativeFunctions::plan_of(const std::shared_ptr<const CallSizes>& sizes, std::int64_t calls) {
   const std::span<const Size> now = sizes ? sizes->inputs() : std::span<const Size>();
-  if (std::ranges::any_of(now, &Size::is_symbol)) return nullptr;
+  if (std::ranges::any_of(now, &Size::is_symbol)) return {};
+  bool makes = false, seeks_kernels = false;
+  Plan plan;
   {
     const std::lock_guard lock(mutex_);
     Known& known = find(now);
     known.last_use = ++calls_;
+    plan = known.plan;
     // Sizes that come once are not worth code of their own, except for loops.
     const bool is_first = known.times_made == 0 && (now.empty() || (has_turns_ && made_ < most_made));
-    if (known.is_made || (!is_first && ++known.calls < known.calls_before_made)) return known.plan;
+    makes = !known.is_made && (is_first || (known.calls += calls) >= known.calls_before_made);
+    seeks_kernels = !now.empty() && !known.has_sought_kernels && with_kernels_ < most_with_kernels;
   }
-  const Program program = sizes ? resolved(program_.in_call(sizes)) : program_;
-  std::shared_ptr<const NativeFunction> plan;
-  try {
-    plan = made(program, has_turns_);
-  } catch (const Error&) {}  // of an equation that may never run: the equations throw it where they do
+  if (seeks_kernels) plan.program = with_kernels(sizes);
+  if (makes) plan.function = function_at(sizes, plan.program ? *plan.program : program_.in_call(sizes));
+  if (!makes && !seeks_kernels) return plan;
+  // Of threads that made the same at once, all get what the first one made.
   const std::lock_guard lock(mutex_);
   Known& known = find(now);
-  if (known.is_made) return known.plan;
-  if (made_ == most_made) forget_one();
-  ++made_;
-  known.plan = plan, known.is_made = true, ++known.times_made;
-  return plan;
+  if (seeks_kernels && !known.has_sought_kernels) {
+    known.has_sought_kernels = true;
+    if (with_kernels_ < most_with_kernels) known.plan.program = plan.program;
+    if (known.plan.program) ++with_kernels_;
+  }
+  const bool fits = plan.program.has_value() == known.plan.program.has_value();  // the function is of the same program
+  if (makes && fits && !known.is_made) {
+    if (made_ == most_made) forget_one();
+    ++made_, ++known.times_made;
+    known.plan.function = plan.function, known.is_made = true;
+  }
+  return known.plan;
 }
+
+std::optional<Program> NativeFunctions::with_kernels(const std::shared_ptr<const CallSizes>& sizes) const try {
+  // LLVM makes code of so many steps in a tenth of a second or two.
+  constexpr std::size_t most_steps = 3'000;
+  ExpandOptions options = options_;
+  if (options.steps_left) options.steps_left = std::make_shared<std::size_t>(most_steps);
+  const std::optional<Program> program = with_kernels_at(sizes->inputs(), whole_, program_, options);
+  if (!program) return {};
+  make_code(*program);
+  return resolved(program->in_call(sizes));
+} catch (const Error&) { return std::nullopt; }  // as below
+
+std::shared_ptr<const NativeFunction> NativeFunctions::function_at(const std::shared_ptr<const CallSizes>& sizes,
+                                                                   const Program& program) const try {
+  return made(sizes ? resolved(program) : program, has_turns_);
+} catch (const Error&) { return nullptr; }  // of an equation that may never run: the equations throw it where they do
 
 NativeFunctions::Known& NativeFunctions::find(std::span<const Size> sizes) {
   constexpr std::size_t most_known = 64;
   const auto known = std::ranges::find_if(known_, [&](const Known& k) { return std::ranges::equal(k.sizes, sizes); });
   if (known != known_.end()) return *known;
   if (known_.size() == most_known) {
-    const auto last_use = [](const Known& k) { return k.is_made ? UINT64_MAX : k.last_use; };
+    const auto last_use = [](const Known& k) { return k.is_made || k.plan.program ? UINT64_MAX : k.last_use; };
     known_.erase(std::ranges::min_element(known_, {}, last_use));
   }
-  known_.push_back({.sizes = {sizes.begin(), sizes.end()}, .plan = nullptr});
+  known_.push_back({.sizes = {sizes.begin(), sizes.end()}});
   return known_.back();
 }
 
-/// The plan that was used longest ago. It is made again after many more calls, each time more, so that sizes in turn do
-/// not make code at each call.
+/// The function that was used longest ago. It is made again after many more calls, each time more, so that sizes in
+/// turn do not make code at each call.
 void NativeFunctions::forget_one() {
   const auto last_use = [](const Known& k) { return k.is_made ? k.last_use : UINT64_MAX; };
   Known& known = *std::ranges::min_element(known_, {}, last_use);
-  known.plan = nullptr, known.is_made = false, known.calls = 0;
+  known.plan.function = nullptr, known.is_made = false, known.calls = 0;
   known.calls_before_made *= 16;
   --made_;
 }

@@ -6,9 +6,11 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "compile/lane_sizes.h"
 #include "program/program.h"
 
 namespace ricci::compiled {
@@ -18,42 +20,55 @@ class NativeFunction;
 /// How many functions were made in this process so far.
 std::int64_t made_native_functions();
 
-/// The functions of one program, by the sizes of calls: the last few that were asked for.
+/// What runs one program faster at the sizes of a call: the last few sizes that were asked for.
 class NativeFunctions {
  public:
-  /// Null if one function would be no faster. `program`: with lane kernels; its sizes are symbols of a call.
-  static std::shared_ptr<NativeFunctions> of(const Program& program);
+  /// Null if one function would be no faster. `program`: with lane kernels; its sizes are symbols of a call. `whole`:
+  /// the same without kernels, `options` those that made them.
+  static std::shared_ptr<NativeFunctions> of(const Program& program, const Program& whole,
+                                             const ExpandOptions& options);
 
-  explicit NativeFunctions(Program program, bool has_turns) : program_(std::move(program)), has_turns_(has_turns) {}
-  /// Whether there is one for these sizes, which then fills `results`. `sizes`: null where none is open. Several
+  NativeFunctions(Program program, Program whole, ExpandOptions options, bool has_turns)
+      : program_(std::move(program)), whole_(std::move(whole)), options_(std::move(options)), has_turns_(has_turns) {}
+  /// Whether there is something for these sizes, which then fills `results`. `sizes`: null where none is open. Several
   /// threads may call it. Throws what the program throws. Requires: it runs outside transforms.
   bool run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs, Tensors& results);
-  /// Makes the function that the first two calls with these sizes would make.
-  void prepare(const std::shared_ptr<const CallSizes>& sizes) {
-    if (!plan_of(sizes)) plan_of(sizes);  // some sizes get code at their second call
-  }
+  /// Makes what many calls with these sizes would make.
+  void prepare(const std::shared_ptr<const CallSizes>& sizes);
+  /// The program with kernels for these sizes, which are written into it; none: what serves all sizes runs.
+  std::optional<Program> program_at(const std::shared_ptr<const CallSizes>& sizes) { return plan_of(sizes, 0).program; }
 
  private:
+  struct Plan {
+    std::optional<Program> program = {};  // with kernels for these sizes, which are written into it
+    std::shared_ptr<const NativeFunction> function = nullptr;  // of that program, or of the one for all sizes
+  };
   struct Known {
     std::vector<Size> sizes;
     std::uint64_t last_use = 0;
     std::int64_t calls = 0, calls_before_made = 2;
     int times_made = 0;
-    bool is_made = false;
-    std::shared_ptr<const NativeFunction> plan;  // null: there is none for them
+    bool has_sought_kernels = false, is_made = false;  // is_made: the function, if there can be one
+    Plan plan = {};
   };
   static constexpr int most_made = 8;
-  std::shared_ptr<const NativeFunction> plan_of(const std::shared_ptr<const CallSizes>& sizes);
+  /// The first sizes that come get kernels of their own. What runs for some sizes never changes: their results would.
+  static constexpr int most_with_kernels = 8;
+  Plan plan_of(const std::shared_ptr<const CallSizes>& sizes, std::int64_t calls = 1);
+  std::optional<Program> with_kernels(const std::shared_ptr<const CallSizes>& sizes) const;
+  std::shared_ptr<const NativeFunction> function_at(const std::shared_ptr<const CallSizes>& sizes,
+                                                    const Program& program) const;
   // Requires: the mutex is held.
   Known& find(std::span<const Size> sizes);
   void forget_one();
 
-  const Program program_;
+  const Program program_, whole_;
+  const ExpandOptions options_;
   const bool has_turns_;
   std::mutex mutex_;
   std::deque<Known> known_;
   std::uint64_t calls_ = 0;
-  int made_ = 0;  // plans that are held
+  int made_ = 0, with_kernels_ = 0;  // functions that are held; sizes that have kernels
 };
 
 }  // namespace ricci::compiled

@@ -26,6 +26,13 @@ std::shared_ptr<const ProgramPlan> finished(const std::shared_ptr<const ProgramP
   return plan->later->if_made() ? plan->later->if_made() : plan;
 }
 
+std::shared_ptr<const ProgramPlan> finished_at(const std::shared_ptr<const CallSizes>& sizes,
+                                               const std::shared_ptr<const ProgramPlan>& plan) {
+  const std::shared_ptr<const ProgramPlan> made = finished(plan);
+  const std::optional<Program> program = made->native ? made->native->program_at(sizes) : std::nullopt;
+  return program ? std::make_shared<const ProgramPlan>(ProgramPlan{.program = *program, .table = nullptr}) : made;
+}
+
 Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   const ProgramPlan& now = later && later->if_made() ? *later->if_made() : *this;
   Tensors results;
@@ -37,31 +44,37 @@ Tensors ProgramPlan::run(const std::shared_ptr<const CallSizes>& sizes, std::spa
 
 namespace {
 
-/// With RICCI_COMPILE_WITHOUT=lanes in the environment every program stays as it is.
-Program in_lanes(const Program& program, std::shared_ptr<const SymbolTable> table, Effort effort) {
-  if (is_listed("RICCI_COMPILE_WITHOUT", "lanes")) return program;
+ExpandOptions expand_options(std::shared_ptr<const SymbolTable> table, Effort effort) {
   // LLVM makes code of so many steps in about a second.
   constexpr std::size_t most_steps = 50'000;
   ExpandOptions options{.table = std::move(table)};
   if (effort == Effort::normal) options.steps_left = std::make_shared<std::size_t>(most_steps);
-  return with_kernels_throughout(program, options);
+  return options;
 }
+/// With RICCI_COMPILE_WITHOUT=lanes in the environment every program stays as it is.
+Program in_lanes(const Program& program, const ExpandOptions& options) {
+  return is_listed("RICCI_COMPILE_WITHOUT", "lanes") ? program : with_kernels_throughout(program, options);
+}
+/// A program keeps its plan: a plan that kept that program would keep both for ever.
+Program copy_of(const Program& program) { return Program(Shared<const ProgramBody>(new ProgramBody(program.body()))); }
 
 std::shared_ptr<const ProgramPlan> plan_without_code(const Program& program, std::shared_ptr<const SymbolTable> table) {
   return std::make_shared<const ProgramPlan>(ProgramPlan{.program = program, .table = std::move(table)});
 }
 
-/// `program`: simplified. `is_dropped`: as in make_code.
-std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program,
-                                                  const std::shared_ptr<const SymbolTable>& table, Effort effort,
-                                                  const std::atomic<bool>* is_dropped = nullptr) {
-  const Program planned = in_lanes(program, table, effort);
-  make_code(planned, is_dropped);
-  // A program keeps its plan: a plan that kept that program would keep both for ever.
-  const bool is_same = &planned.body() == &program.body();
-  const Program own = is_same ? Program(Shared<const ProgramBody>(new ProgramBody(planned.body()))) : planned;
-  return std::make_shared<const ProgramPlan>(
-      ProgramPlan{.program = own, .table = table, .kernel = OneKernel::of(own), .native = NativeFunctions::of(own)});
+/// `program`: simplified. `call`: its sizes in the call that makes the plan. `is_dropped`: as in make_code.
+std::shared_ptr<const ProgramPlan> plan_with_code(const Program& program, const std::shared_ptr<const CallSizes>& call,
+                                                  Effort effort, const std::atomic<bool>* is_dropped = nullptr) {
+  const std::shared_ptr<const SymbolTable> table = call ? call->shared_table() : nullptr;
+  const Program planned = in_lanes(program, expand_options(table, effort));
+  const Program own = &planned.body() == &program.body() ? copy_of(planned) : planned;
+  ProgramPlan plan{.program = own,
+                   .table = table,
+                   .kernel = OneKernel::of(own),
+                   .native = NativeFunctions::of(own, copy_of(program), expand_options(table, effort))};
+  const bool has_own_kernels = plan.native && plan.native->program_at(call);  // then other sizes have to wait for code
+  if (!has_own_kernels) make_code(planned, is_dropped);
+  return std::make_shared<const ProgramPlan>(std::move(plan));
 }
 
 }  // namespace
@@ -73,14 +86,13 @@ std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOpt
     // One with open sizes was simplified where it was made, with its symbols at hand.
     const CallSizes* const sizes = program.call_sizes();
     const Program at_no_call = program.in_call(nullptr);
-    const std::shared_ptr<const SymbolTable> table = sizes ? sizes->shared_table() : nullptr;
     const Program simplified = sizes ? at_no_call : at_no_call.simplified();
-    if (!options.background) return plan_with_code(simplified, table, options.effort);
-    const Program own(Shared<const ProgramBody>(new ProgramBody(simplified.body())));
-    ProgramPlan now{.program = own, .table = table};
-    const auto make = [own, table, effort = options.effort,
-                       call = program.shared_call_sizes()](const auto& is_dropped) {
-      auto plan = plan_with_code(own, table, effort, &is_dropped);
+    const std::shared_ptr<const CallSizes> call = program.shared_call_sizes();
+    if (!options.background) return plan_with_code(simplified, call, options.effort);
+    const Program own = copy_of(simplified);
+    ProgramPlan now{.program = own, .table = sizes ? sizes->shared_table() : nullptr};
+    const auto make = [own, call, effort = options.effort](const auto& is_dropped) {
+      auto plan = plan_with_code(own, call, effort, &is_dropped);
       try {
         if (plan->native && !plan->kernel && !is_dropped) plan->native->prepare(call);
       } catch (const std::bad_alloc&) {}  // a call will make it
@@ -118,7 +130,8 @@ std::string digits(double value, const char* unit) {
 
 std::string ProgramPlan::explain(const std::shared_ptr<const CallSizes>& sizes, std::span<const Tensor> inputs) const {
   using Clock = std::chrono::steady_clock;
-  const Program at_call = program.in_call(sizes);
+  const std::optional<Program> at_sizes = native ? native->program_at(sizes) : std::nullopt;
+  const Program at_call = at_sizes ? *at_sizes : program.in_call(sizes);
   struct Step {
     Cost cost;
     DType dtype;

@@ -50,6 +50,9 @@ struct ProgramPlan {
 std::shared_ptr<const ProgramPlan> plan_of(const Program& program, const PlanOptions& options = {});
 /// The plan that is run in the end: waits for a thread that makes it.
 std::shared_ptr<const ProgramPlan> finished(const std::shared_ptr<const ProgramPlan>& plan);
+/// The one of its programs that runs for these sizes.
+std::shared_ptr<const ProgramPlan> finished_at(const std::shared_ptr<const CallSizes>& sizes,
+                                               const std::shared_ptr<const ProgramPlan>& plan);
 
 /// A call of the program as one operation, which every transform finds.
 Tensors apply_compiled(const Program& program, std::span<const Tensor> inputs, const PlanOptions& options);

@@ -1,0 +1,68 @@
+// Which size is that of the lanes, and whether numbers for the others are worth it.
+#include "compile/known_sizes.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compile/lane_steps.h"
+
+namespace ricci::compiled {
+namespace {
+
+/// Those that run one by one: equations outside kernels, and kernels, also in the programs of loops and branches.
+std::size_t count_steps(const Program& program) {
+  std::size_t count = program.equations();
+  for (const Equation& e : program.body().equations)
+    if (!is_loop_in_lanes(e)) for_each_program(e.op(), [&](const Program& p) { count += count_steps(p); });
+  return count;
+}
+
+/// The symbols of the table that are large enough for lanes along them, the largest first.
+std::vector<std::string> symbols_for_lanes(std::span<const Size> sizes, const SymbolTable& table) {
+  constexpr std::int64_t fewest_lanes = 16;
+  constexpr std::size_t most_tried = 2;
+  const std::vector<Size> symbols = table.inputs();
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (!symbols[i].is_symbol() || sizes[i].raw() < fewest_lanes) continue;
+    const std::pair symbol{-sizes[i].raw(), table.print(symbols[i])};
+    if (std::ranges::find(found, symbol) == found.end()) found.push_back(symbol);
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& symbol) { return symbol.first; });
+  if (found.size() > most_tried) found.resize(most_tried);
+  std::vector<std::string> names;
+  for (const auto& [size, name] : found) names.push_back(name);
+  return names;
+}
+
+/// By size of the table: its number; -1: it stays open.
+std::vector<std::int64_t> numbers_of(std::span<const Size> sizes, const SymbolTable& table, const std::string& lanes,
+                                     std::int64_t most) {
+  const std::vector<Size> symbols = table.inputs();
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const bool is_open = sizes[i].raw() > most || (symbols[i].is_symbol() && table.print(symbols[i]) == lanes);
+    numbers.push_back(is_open ? -1 : sizes[i].raw());
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::optional<Program> with_kernels_at(std::span<const Size> sizes, const Program& program, const Program& planned,
+                                       const ExpandOptions& options) {
+  std::optional<Program> best;
+  for (const std::string& lanes : symbols_for_lanes(sizes, *options.table)) {
+    ExpandOptions known = options;
+    known.sizes = numbers_of(sizes, *options.table, lanes, options.most_of_lane);
+    if (options.steps_left) known.steps_left = std::make_shared<std::size_t>(*options.steps_left);
+    Program at_sizes = with_kernels_throughout(program, known);
+    if (count_steps(at_sizes) < count_steps(best ? *best : planned)) best = std::move(at_sizes);
+  }
+  return best;
+}
+
+}  // namespace ricci::compiled

@@ -1,0 +1,18 @@
+// Kernels for the sizes of a call: program in, program out.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "compile/lane_sizes.h"
+#include "program/program.h"
+
+namespace ricci::compiled {
+
+/// The program with kernels for calls of these sizes alone. Sizes of at most 256 become numbers, but for the size of
+/// the lanes: so a sum over 100 elements of each example stands in the kernel, where `planned`, the same program with
+/// kernels for all sizes, has a step for it. None where `planned` has no more steps. `sizes`: those of the table.
+std::optional<Program> with_kernels_at(std::span<const Size> sizes, const Program& program, const Program& planned,
+                                       const ExpandOptions& options);
+
+}  // namespace ricci::compiled

@@ -1,0 +1,127 @@
+// Kernels for the sizes of a call: small sizes above 16 cost no more an element than those of at most 16.
+#include <gtest/gtest.h>
+#include <ricci/ricci.h>
+
+#include <string>
+#include <vector>
+
+#include "support/expect_tensor.h"
+#include "support/lane_kernels.h"
+
+namespace rc = ricci;
+using rc::Tensor;
+using namespace testing_support;
+
+namespace {
+
+class KnownSizes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!makes_kernels()) GTEST_SKIP() << "[SKIP] needs RICCI_COMPILE";
+    rc::manual_seed(1);
+  }
+};
+
+Tensor of_softmax(const Tensor& x) { return (softmax(x, 0) * x).sum(); }
+Tensor of_norm(const Tensor& x) { return (x * x / sqrt((x * x).mean() + 1e-5)).sum(); }
+/// Where the hand of an arm is whose joints turn in a plane.
+Tensor hand(const Tensor& joints) {
+  const Tensor angles = cumsum(joints, 0);
+  return rc::stack({cos(angles).sum(), sin(angles).sum()});
+}
+
+template <class F>
+std::string text_of(const F& f) {
+  std::ostringstream out;
+  out << f;
+  return out.str();
+}
+
+TEST_F(KnownSizes, RowsAboveSixteenAreOneKernelAsRowsOfSixteenAre) {
+  const auto expect_one_kernel = [](const auto& f, std::int64_t lanes, std::int64_t n) {
+    SCOPED_TRACE(std::to_string(lanes) + " x " + std::to_string(n));
+    const Tensor x = rc::randn({lanes, n});
+    const auto fast = rc::compile(f);
+    for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+    EXPECT_EQ(fast.plan(x).steps(), 1U) << fast.plan(x);
+    EXPECT_EQ(fast.plans(), 1U);
+  };
+  for (const std::int64_t n : {15, 16, 17, 18, 31, 32, 33, 64, 65, 100})
+    for (const std::int64_t lanes : {17, 100, 512}) {
+      expect_one_kernel(rc::vmap(rc::grad(of_softmax)), lanes, n);
+      expect_one_kernel(rc::vmap(rc::grad(of_norm)), lanes, n);
+    }
+  for (const std::int64_t n : {16, 17, 40, 64}) expect_one_kernel(rc::vmap(rc::jacrev(hand)), 512, n);
+}
+
+TEST_F(KnownSizes, EachSizeKeepsItsBitsHoweverOftenItIsCalled) {
+  const auto fast = rc::compile(rc::vmap(rc::grad(of_norm)));
+  std::vector<Tensor> inputs, first;
+  for (std::int64_t n = 17; n < 37; ++n) inputs.push_back(rc::randn({100, n}));
+  for (const Tensor& x : inputs) first.push_back(fast(x));
+  for (int round = 0; round < 5; ++round)
+    for (std::size_t i = 0; i < inputs.size(); ++i) EXPECT_TRUE(rc::equal(fast(inputs[i]), first[i])) << i;
+  EXPECT_EQ(fast.plans(), 1U);
+}
+
+TEST_F(KnownSizes, TheFirstEightThatComeHaveKernelsOfTheirOwn) {
+  const auto fast = rc::compile(rc::vmap(rc::grad(of_softmax)));
+  for (std::int64_t n = 20; n < 40; ++n) {
+    const Tensor x = rc::randn({100, n});
+    fast(x);
+    EXPECT_EQ(fast.plan(x).steps() == 1, n < 28) << n;
+  }
+}
+
+TEST_F(KnownSizes, RowsAboveWhatAKernelHoldsStayStepsOfTheirOwn) {
+  const Tensor x = rc::randn({20, 300});
+  const auto f = rc::vmap(rc::grad(of_softmax));
+  const auto fast = rc::compile(f);
+  for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+  EXPECT_GT(fast.plan(x).steps(), 1U);
+}
+
+TEST_F(KnownSizes, AreThoseOfTheCallInWhatItExplains) {
+  const Tensor x = rc::randn({100, 20});
+  const auto fast = rc::compile(rc::vmap(rc::grad(of_softmax)));
+  fast(x);
+  EXPECT_EQ(text_of(fast.explain(x)).find("softmax"), std::string::npos) << fast.explain(x);
+}
+
+TEST_F(KnownSizes, SquareInputsHaveLanesAlongOneOfTheirAxes) {
+  for (const std::int64_t n : {17, 20, 64}) {
+    const Tensor x = rc::randn({n, n});
+    const auto f = rc::vmap(rc::grad(of_softmax));
+    const auto fast = rc::compile(f);
+    for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+    EXPECT_EQ(fast.plan(x).steps(), 1U) << fast.plan(x);
+  }
+}
+
+TEST_F(KnownSizes, ABodyOfALoopReducesItsRowsInItsKernel) {
+  const auto f = [](const Tensor& x) {
+    return rc::fori_loop(
+        0, 4,
+        [](const Tensor&, const Tensor& s) {
+          return rc::vmap([](const Tensor& row) { return softmax(row, 0); })(s * 2);
+        },
+        x);
+  };
+  for (const std::int64_t n : {16, 17, 40}) {
+    const Tensor x = rc::randn({100, n});
+    const auto fast = rc::compile(f);
+    for (int i = 0; i < 3; ++i) expect_close(fast(x), f(x), 1e-5);
+  }
+}
+
+TEST_F(KnownSizes, ALaterSizeOfOneAxisIsServedToo) {
+  const auto f = rc::vmap(rc::grad(of_softmax));
+  const auto fast = rc::compile(f);
+  for (const std::int64_t n : {12, 13, 20, 12, 13, 20, 5, 2}) {
+    const Tensor x = rc::randn({64, n});
+    for (int i = 0; i < 2; ++i) expect_close(fast(x), f(x), 1e-5);
+  }
+  EXPECT_LE(fast.plans(), 2U);
+}
+
+}  // namespace
